@@ -15,18 +15,18 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// Finding is what one step of an [Explanation] found.
+// Finding is the result of one step of an [Explanation].
 type Finding struct {
 	Step string `json:"step" enum:"namespace,contents,scope,phrases,spelling,legs,providers,conditions,budget,match"`
-	// Problem says that this keeps items from the answer.
+	// Problem is set if this keeps items out of the answer.
 	Problem bool   `json:"problem" doc:"this keeps items from the answer"`
 	Found   string `json:"found"`
 	Remedy  string `json:"remedy,omitempty"`
-	// Fields are the fields of the query that Found and Remedy speak of.
+	// Fields are the query fields that Found and Remedy refer to.
 	Fields []string `json:"fields,omitempty" nullable:"false" doc:"of the query, by name, that found and remedy speak of"`
 }
 
-// Explanation says why an answer is empty, or as short as it is.
+// Explanation explains why an answer is empty or short.
 type Explanation struct {
 	Items    int       `json:"items" doc:"of the answer"`
 	Findings []Finding `json:"findings" nullable:"false" doc:"from what is asked first to what is asked last; an answer without items has a problem among them"`
@@ -37,10 +37,9 @@ func (x *Explanation) add(step string, problem bool, remedy, format string, args
 	return &x.Findings[len(x.Findings)-1]
 }
 
-// Explain asks a query as [Engine.Context] does, and looks step by step for what keeps
-// items from the answer: it counts what there is and who sees it, asks each leg alone,
-// and asks again without each condition of the query. Uses are not counted, and nothing
-// is told of it.
+// Explain runs a query as [Engine.Context] does and checks step by step what keeps items out of the
+// answer: it counts the stored items and those in scope, searches each index alone, and repeats the
+// query without each of its conditions. It counts no uses and publishes no events.
 func (e *Engine) Explain(ctx context.Context, q ragctx.ContextQuery) (Explanation, error) {
 	x := Explanation{Findings: []Finding{}}
 	q, err := e.check(ctx, q)
@@ -80,7 +79,7 @@ func (e *Engine) Explain(ctx context.Context, q ragctx.ContextQuery) (Explanatio
 	return x, nil
 }
 
-// conclude says why there is nothing where no step did.
+// conclude adds a final finding if the answer is empty and no step found a problem.
 func (x *Explanation) conclude(q ragctx.ContextQuery) {
 	if x.Items > 0 || slices.ContainsFunc(x.Findings, func(f Finding) bool { return f.Problem }) {
 		return
@@ -93,10 +92,10 @@ func (x *Explanation) conclude(q ragctx.ContextQuery) {
 		"nothing that there is has words of the question, or is near enough to it in meaning")
 }
 
-// silent marks the context of questions that nobody asked.
+// silent is the context key of queries that publish no events.
 type silent struct{}
 
-// explainContents tells what there is in the namespace to be found.
+// explainContents adds what the namespace contains.
 func (e *Engine) explainContents(ctx context.Context, x *Explanation, q ragctx.ContextQuery) (st Stats, err error) {
 	_, err = e.namespace(ctx, q.Namespace, false)
 	if isNotFound(err) {
@@ -115,7 +114,7 @@ func (e *Engine) explainContents(ctx context.Context, x *Explanation, q ragctx.C
 	if st, err = e.Stats(ctx, q.Namespace); err != nil {
 		return st, err
 	}
-	if access.From(ctx).User != "" { // how many others have is not told
+	if access.From(ctx).User != "" { // do not reveal how many memories other users have
 		if st.Memories, err = e.CountMemories(ctx, q.Namespace, store.MemoryFilter{UserID: q.UserID}); err != nil {
 			return st, err
 		}
@@ -129,7 +128,7 @@ func (e *Engine) explainContents(ctx context.Context, x *Explanation, q ragctx.C
 	return st, e.explainScope(ctx, x, q, st.Memories)
 }
 
-// explainScope tells how many of the memories the query sees.
+// explainScope adds how many of the memories are in the query's scope.
 func (e *Engine) explainScope(ctx context.Context, x *Explanation, q ragctx.ContextQuery, all int) error {
 	if all == 0 || !q.Wants(ragctx.TypeMemory) {
 		return nil
@@ -151,7 +150,8 @@ func (e *Engine) explainScope(ctx context.Context, x *Explanation, q ragctx.Cont
 	return nil
 }
 
-// explainPhrases tells which phrases are nowhere, whether or not they had to be.
+// explainPhrases adds the quoted phrases that appear in no text, whether or not the query requires
+// them.
 func (e *Engine) explainPhrases(ctx context.Context, x *Explanation, q ragctx.ContextQuery) {
 	_, unquoted := e.unquote(ctx, q.WithParam(passage.ParamPhrases, true))
 	for _, phrase := range unquoted {
@@ -159,11 +159,11 @@ func (e *Engine) explainPhrases(ctx context.Context, x *Explanation, q ragctx.Co
 	}
 }
 
-// explainSpelling tells which words are nowhere and what was looked for as well.
+// explainSpelling adds the corrected words and what was also searched for.
 func explainSpelling(x *Explanation, a resolve.Answer) {
 	var told []ragctx.Correction
 	for _, c := range a.Corrections {
-		c.Provider = "" // of each kind of texts; that neither has it is told once
+		c.Provider = "" // report a correction once for documents and memories
 		if !slices.Contains(told, c) {
 			told = append(told, c)
 			x.add("spelling", false, "", "%q is in no text as it is written; %q was looked for as well", ragctx.Clip(c.Word), ragctx.Clip(c.As))
@@ -171,10 +171,11 @@ func explainSpelling(x *Explanation, a resolve.Answer) {
 	}
 }
 
-// legHits is how many hits of a leg are counted.
+// legHits is how many hits of one index are counted.
 const legHits = 50
 
-// explainLegs asks words and vectors alone, for what there is and is wanted.
+// explainLegs searches the keyword index and the vector index alone, for each stored and wanted
+// kind of item.
 func (e *Engine) explainLegs(ctx context.Context, x *Explanation, q ragctx.ContextQuery, st Stats) error {
 	if q.Query == "" {
 		return nil
@@ -211,8 +212,8 @@ func (e *Engine) explainLeg(ctx context.Context, x *Explanation, q ragctx.Contex
 	return nil
 }
 
-// explainProviders tells what each provider found. Of built-in ones that found nothing the
-// steps before have told.
+// explainProviders adds how many items each provider returned. Built-in providers without items are
+// covered by earlier steps.
 func (e *Engine) explainProviders(x *Explanation, a resolve.Answer) {
 	for _, p := range a.Providers {
 		own := slices.ContainsFunc(e.builtin, func(b ragctx.ContextProvider) bool { return b.Name() == p.Name })
@@ -230,7 +231,7 @@ func (e *Engine) explainProviders(x *Explanation, a resolve.Answer) {
 	}
 }
 
-// condition is a condition of a query.
+// condition is a condition of a query that can be removed.
 type condition struct {
 	field string
 	set   bool
@@ -250,9 +251,8 @@ func conditionsOf(q ragctx.ContextQuery) []condition {
 	return slices.DeleteFunc(all, func(c condition) bool { return !c.set })
 }
 
-// explainConditions asks again without each condition of the query, and without all of
-// them where none of them alone keeps the answer empty. It tells of those that would show
-// more.
+// explainConditions repeats the query without each condition, and without all of them if no single
+// one keeps the answer empty. It adds those that would return more items.
 func explainConditions(x *Explanation, q ragctx.ContextQuery, a resolve.Answer, ask func(ragctx.ContextQuery) (resolve.Answer, error)) error {
 	conditions := conditionsOf(q)
 	gain := func(some ...condition) (bool, error) {
@@ -285,7 +285,7 @@ func explainConditions(x *Explanation, q ragctx.ContextQuery, a resolve.Answer, 
 	return err
 }
 
-// explainBudget tells what the limits kept out.
+// explainBudget adds what the token limit kept out.
 func explainBudget(x *Explanation, q ragctx.ContextQuery, a resolve.Answer) {
 	counts := make(map[resolve.Reason]int)
 	for _, d := range a.Dropped {

@@ -14,24 +14,22 @@ import (
 	"github.com/ragctx/ragctx/providers/docs/extract"
 )
 
-// PutFile is [Engine.PutDocument] for a document that is in a file, such as a PDF or
-// a web page. d has no text; its MIME is the type that was declared, "" for that of
-// the id's extension, and what else it says wins over what the file says of itself.
-// A file that cannot be read, or holds several documents, is [ragctx.ErrInvalid] about
+// PutFile is [Engine.PutDocument] for a file, such as a PDF or a web page. d has no text; its MIME
+// is the declared type, "" derives it from the id's extension. Other fields of d override what the
+// file declares. A file that cannot be read, or holds several documents, is [ragctx.ErrInvalid] for
 // the field body.
 func (e *Engine) PutFile(ctx context.Context, namespace string, d docs.Document, data []byte, root string) (store.Put, error) {
 	return e.If(store.Condition{}).PutFile(ctx, namespace, d, data, root)
 }
 
-// DocumentsIn yields the documents in a file, as they would be stored: one, or several
-// in an archive or a mail, whose ids go on with a slash and the path inside. d is as in
-// [Engine.PutFile]. With an error, the document has no more than its id; it concerns
-// that one only, unless it is the end of ctx.
+// DocumentsIn yields the documents in a file as they would be stored: one, or several of an archive
+// or a mail, with ids that end in a slash and the inner path. d is as in [Engine.PutFile]. With an
+// error the document has only its id; the error concerns that document only, unless ctx ended.
 func (e *Engine) DocumentsIn(ctx context.Context, d docs.Document, data []byte) iter.Seq2[docs.Document, error] {
 	return documentsIn(ctx, e.opts.Extract, extract.File{Name: d.ExternalID, MIME: d.MIME, Data: data}, extract.Options{}, d)
 }
 
-// fromFile returns d with what a file says.
+// fromFile returns d completed from a file.
 func (e *Engine) fromFile(ctx context.Context, d docs.Document, data []byte) (docs.Document, error) {
 	e.courtesy.giveWay(ctx)
 	found := 0
@@ -53,13 +51,13 @@ func (e *Engine) fromFile(ctx context.Context, d docs.Document, data []byte) (do
 	return out, nil
 }
 
-// inside reports whether an error concerns a file inside of another one.
+// inside reports whether an error concerns a file inside another one.
 func inside(err error) bool {
 	_, ok := errors.AsType[*insideError](err)
 	return ok
 }
 
-// insideError is the error of a file inside of another one.
+// insideError is the error of a file inside another one.
 type insideError struct {
 	path string
 	err  error
@@ -68,12 +66,11 @@ type insideError struct {
 // Error implements error.
 func (e *insideError) Error() string { return e.err.Error() }
 
-// Unwrap returns the error of the file.
+// Unwrap returns the underlying error.
 func (e *insideError) Unwrap() error { return e.err }
 
-// documentsIn yields the documents in a file. d has their id, and what is said of all
-// of them, which wins over what the file says. An error that is an [*insideError]
-// concerns one of several; any other is the last.
+// documentsIn yields the documents in a file. d has their id and the fields that override the
+// file's. An [*insideError] concerns one of several documents; any other error is the last.
 func documentsIn(ctx context.Context, x docs.ExtractFunc, file extract.File, o extract.Options, d docs.Document) iter.Seq2[docs.Document, error] {
 	return func(yield func(docs.Document, error) bool) {
 		for t, err := range x.Texts(ctx, file, o) {
@@ -91,8 +88,7 @@ func documentsIn(ctx context.Context, x docs.ExtractFunc, file extract.File, o e
 	}
 }
 
-// documentOf makes a document of a text that was found at a path inside of a file,
-// whose type was declared.
+// documentOf returns the document of a text at a path inside a file of the declared type.
 func documentOf(t extract.Text, declared, at string, d docs.Document) docs.Document {
 	id := d.ExternalID
 	if at != "" {
@@ -106,7 +102,7 @@ func documentOf(t extract.Text, declared, at string, d docs.Document) docs.Docum
 	return over(d, out)
 }
 
-// over is what a file says, f, under what the caller says of it, d.
+// over returns the file's document f with the caller's fields of d on top.
 func over(d, f docs.Document) docs.Document {
 	f.Source, f.Tags, f.Chunk = d.Source, d.Tags, d.Chunk
 	f.Title = cmp.Or(d.Title, f.Title)
@@ -124,14 +120,14 @@ func over(d, f docs.Document) docs.Document {
 	return f
 }
 
-// converted returns d with its text converted, if that is of a type that is not
-// kept as it is: a web page, a notebook, a mail.
+// converted returns d with its text converted, if its MIME type is one that is not stored as it is:
+// a web page, a notebook, a mail.
 func (e *Engine) converted(ctx context.Context, d docs.Document) (docs.Document, error) {
 	media, _, _ := strings.Cut(d.MIME, ";")
 	if !extract.Converts(media) || d.Text == "" {
 		return d, nil
 	}
-	d.MIME = media // the text has been decoded: what charset it was in means nothing any more
+	d.MIME = media // the text is decoded, so its charset no longer applies
 	out, err := e.fromFile(ctx, d, []byte(d.Text))
 	if f, ok := errors.AsType[*ragctx.FieldError](err); ok && f.Field == "body" {
 		err = ragctx.Invalid("text", "%s", f.Problem)

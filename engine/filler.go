@@ -12,15 +12,15 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// fillBatch is how many texts are embedded and stored at a time.
+// fillBatch is how many texts are embedded and stored per batch.
 const fillBatch = 128
 
-// errEmbedding tells what an embedder fails with from what the store does.
+// errEmbedding marks errors of the embedder, as opposed to those of the store.
 var errEmbedding = errors.New("embed texts")
 
-// fill embeds the texts after a unit that a space has no vectors for. It returns
-// the last unit. With announce, the indexes take the vectors over at once. each
-// is told how many units were looked at.
+// fill embeds the chunks after a given one that have no vector in an embedding space, and returns
+// the last chunk. With announce, the indexes apply the vectors at once. each is called with the
+// number of chunks scanned.
 func (e *Engine) fill(ctx context.Context, s *space, after uint64, announce bool, each func(units int)) (uint64, error) {
 	for {
 		texts, last, err := e.store.Unembedded(ctx, s.id, after, fillBatch)
@@ -61,7 +61,7 @@ func (e *Engine) fillTexts(ctx context.Context, s *space, texts []store.Unembedd
 	return nil
 }
 
-// filler makes the vectors of texts that were stored while the embedder failed.
+// filler is the backfill: it embeds texts that were stored while the embedder failed.
 type filler struct {
 	engine *Engine
 	due    chan struct{}
@@ -69,7 +69,7 @@ type filler struct {
 	wg     sync.WaitGroup
 }
 
-// The embedder is asked again after refillFirst, then ever later up to refillMost.
+// The embedder is called again after refillFirst, with exponential backoff up to refillMost.
 const (
 	refillFirst = 5 * time.Second
 	refillMost  = 5 * time.Minute
@@ -83,7 +83,7 @@ func newFiller(e *Engine) *filler {
 	return f
 }
 
-// wake says that the embedder failed just now.
+// wake schedules a backfill after an embedder failure.
 func (f *filler) wake() {
 	if f == nil {
 		return
@@ -112,7 +112,7 @@ func (f *filler) loop(ctx context.Context) {
 		case <-f.due:
 			timer.Stop()
 			if now := f.engine.spaces.current.Load(); now != of {
-				plan.failed, of = 0, now // the troubles were another embedder's
+				plan.failed, of = 0, now // the failures were another embedder's
 			}
 			plan.wanted(time.Now())
 			continue
@@ -126,24 +126,23 @@ func (f *filler) loop(ctx context.Context) {
 	}
 }
 
-// refill says when the filler works next.
+// refill schedules the backfill's next run.
 type refill struct {
 	at     time.Time
-	failed int // in a row
+	failed int // consecutive failures
 }
 
-// wanted says that a vector could not be made just now. It only ever brings the
-// next try forward, so that steady failures do not put it off, and not while
-// tries fail, whose pace is that of the embedder's troubles.
+// wanted schedules a run soon after a vector could not be made. It only moves the next run forward,
+// so steady failures do not postpone it. While runs fail, the backoff decides.
 func (r *refill) wanted(now time.Time) {
 	if soon := now.Add(refillFirst); r.failed == 0 && soon.Before(r.at) {
 		r.at = soon
 	}
 }
 
-// ended says how a try ended, and returns how long it is until the next.
+// ended schedules the next run after one has ended, and returns the wait.
 func (r *refill) ended(now time.Time, well bool) time.Duration {
-	wait := refillMost // something may be noted after it was looked for
+	wait := refillMost // vectors may be recorded as missing after the scan
 	if well {
 		r.failed = 0
 	} else {
@@ -154,7 +153,7 @@ func (r *refill) ended(now time.Time, well bool) time.Duration {
 	return wait
 }
 
-// fill makes the vectors that are noted as missing.
+// fill embeds the texts that are recorded as missing vectors.
 func (f *filler) fill(ctx context.Context) error {
 	e := f.engine
 	noted, err := e.store.Setting(ctx, store.SettingUnembedded)

@@ -9,12 +9,12 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// The wall between users. Who is bound to a user ([access.Grant].User) sees what is
-// that user's and what is nobody's, and changes what is that user's. What is another
-// user's is not found, whether it is there or not; to name another user is
-// [ragctx.ErrDenied], as is to change what is nobody's, which all users see.
+// This file isolates users. A grant bound to a user ([access.Grant].User) reads that user's items
+// and shared ones (items without a user), and changes only that user's. Another user's item is
+// reported as not found, whether it exists or not. Naming another user, or changing a shared item,
+// is [ragctx.ErrDenied].
 
-// actAs makes user the one that the grant of ctx acts for.
+// actAs sets user to the user that the grant of ctx acts for.
 func actAs(ctx context.Context, user *string) error {
 	u, err := access.From(ctx).ActAs(*user)
 	if err == nil {
@@ -23,7 +23,7 @@ func actAs(ctx context.Context, user *string) error {
 	return err
 }
 
-// seenBy returns who the grant of ctx lets look.
+// seenBy returns the viewer as the grant of ctx permits it to read.
 func seenBy(ctx context.Context, by Viewer) (Viewer, error) {
 	if access.From(ctx).User == "" {
 		return by, nil
@@ -31,19 +31,18 @@ func seenBy(ctx context.Context, by Viewer) (Viewer, error) {
 	return Viewer{User: by.User}, actAs(ctx, &by.User)
 }
 
-// changedBy is seenBy for what is about to change a memory or a turn, with all that was
-// of it.
+// changedBy returns the viewer that may change a memory or a turn with all its versions.
 func (e *Engine) changedBy(ctx context.Context, namespace, id string, by Viewer) (Viewer, error) {
 	return e.ownedBy(ctx, namespace, by, func(ns int64, user string) (bool, error) { return e.store.Nobodys(ctx, ns, id, user) })
 }
 
-// endedBy is changedBy for what ends only what there is now of a memory: nobody keeps
-// its user from that who had the id before.
+// endedBy is changedBy for operations on the current version only: the owner may end it even if
+// earlier versions were shared.
 func (e *Engine) endedBy(ctx context.Context, namespace, id string, by Viewer) (Viewer, error) {
 	return e.ownedBy(ctx, namespace, by, func(ns int64, _ string) (bool, error) { return e.store.NobodysNow(ctx, ns, id) })
 }
 
-// ownedBy is seenBy where what is nobody's, as nobodys finds out, is not to be changed.
+// ownedBy is seenBy, but rejects shared items, which nobodys detects.
 func (e *Engine) ownedBy(ctx context.Context, namespace string, by Viewer, nobodys func(ns int64, user string) (bool, error)) (Viewer, error) {
 	g := access.From(ctx)
 	if g.User == "" {
@@ -55,14 +54,14 @@ func (e *Engine) ownedBy(ctx context.Context, namespace string, by Viewer, nobod
 	by.Anyone = false
 	ns, err := e.namespace(ctx, namespace, false)
 	if isNotFound(err) {
-		return by, nil // there is nothing to change
+		return by, nil // nothing exists to change
 	}
 	if err != nil {
 		return by, err
 	}
 	shared, err := nobodys(ns, by.User)
 	if isNotFound(err) {
-		return by, nil // it is another user's: what follows finds nothing, and says so as where there is nothing
+		return by, nil // another user's item: the operation will report it as not found
 	}
 	if err == nil && shared {
 		err = g.RequireShared()
@@ -70,8 +69,7 @@ func (e *Engine) ownedBy(ctx context.Context, namespace string, by Viewer, nobod
 	return by, err
 }
 
-// boundFilter checks a filter of memories against the grant of ctx, and binds it to the
-// user of that.
+// boundFilter checks a memory filter against the grant of ctx, and limits it to the grant's user.
 func boundFilter(ctx context.Context, f *store.MemoryFilter) error {
 	if f.AnyUser {
 		return access.From(ctx).RequireAllUsers()
@@ -79,17 +77,17 @@ func boundFilter(ctx context.Context, f *store.MemoryFilter) error {
 	return actAs(ctx, &f.UserID)
 }
 
-// shares refuses grants that may not change what belongs to no user.
+// shares rejects grants that may not change shared items.
 func shares(ctx context.Context) error { return access.From(ctx).RequireShared() }
 
-// enters refuses namespaces that the grant of ctx does not reach, where none is asked
-// for by its id. "" is the default one.
+// enters rejects namespaces that the grant of ctx does not reach, for operations that do not
+// resolve the namespace's id. "" is the default one.
 func enters(ctx context.Context, namespace string) error {
 	return access.From(ctx).RequireNamespace(spaceName(namespace))
 }
 
-// seesJob refuses jobs of namespaces that the grant of ctx does not reach as if they
-// were not there. Those of no namespace concern all of them, and all users.
+// seesJob reports jobs of unreachable namespaces as not found. Jobs without a namespace concern all
+// namespaces and users.
 func seesJob(ctx context.Context, j store.Job) error {
 	g := access.From(ctx)
 	if g.RequireUnbound() == nil || j.Namespace != "" && g.Includes(j.Namespace) {
@@ -98,7 +96,7 @@ func seesJob(ctx context.Context, j store.Job) error {
 	return notFound("job", j.ID)
 }
 
-// changesJob is seesJob for what is about to change a job.
+// changesJob is seesJob for operations that change a job.
 func (e *Engine) changesJob(ctx context.Context, id string) error {
 	j, err := e.store.Job(ctx, id)
 	if err == nil {
@@ -113,7 +111,7 @@ func (e *Engine) changesJob(ctx context.Context, id string) error {
 	return err
 }
 
-// managesAll refuses all but admins of all namespaces.
+// managesAll rejects all grants except admins of all namespaces.
 func managesAll(ctx context.Context) error {
 	g := access.From(ctx)
 	if err := g.RequireUnbound(); err != nil {

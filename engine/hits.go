@@ -10,17 +10,17 @@ import (
 	"github.com/ragctx/ragctx/internal/text/chunk"
 )
 
-// HitsOptions says what [Engine.Hits] looks for.
+// HitsOptions configures [Engine.Hits].
 type HitsOptions struct {
 	Kind store.Kind // documents or memories
-	K    int        // how many, at most
-	// Ranking replaces that of the namespace; its Method "keyword" or "vector" asks
-	// one leg alone.
+	K    int        // maximum number of hits
+	// Ranking replaces the namespace's ranking. Its Method "keyword" or "vector" searches one index
+	// alone.
 	Ranking index.Ranking
 }
 
-// Hit is a found chunk as the index ranks it, before chunks are joined to
-// passages and fitted into a budget. It is what retrieval is measured by.
+// Hit is a chunk as the index ranks it, before chunks are joined to passages and fitted into a
+// budget. Retrieval quality is measured on hits.
 type Hit struct {
 	// Key is the document's external id or the memory's id.
 	Key              string
@@ -30,8 +30,7 @@ type Hit struct {
 	Start, End       chunk.Pos
 }
 
-// Hits returns the chunks that match a query, best first, and the names of
-// signals that did not run.
+// Hits returns the chunks that match a query, best first, and the names of signals that failed.
 func (e *Engine) Hits(ctx context.Context, q ragctx.ContextQuery, o HitsOptions) ([]Hit, []string, error) {
 	q, err := e.check(ctx, q)
 	if err != nil {

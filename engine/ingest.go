@@ -10,8 +10,8 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// Sink is where ingested documents go: an [Engine]. A server that has one is sent
-// what [Collect] yields.
+// Sink stores ingested documents: an [Engine]. A remote server is sent what [Collect] yields
+// instead.
 type Sink interface {
 	PutDocument(ctx context.Context, namespace string, d docs.Document, root string) (store.Put, error)
 	DropDocument(ctx context.Context, namespace string, f store.FileState) error
@@ -21,45 +21,42 @@ type Sink interface {
 
 var _ Sink = (*Engine)(nil)
 
-// IngestOptions says what to ingest. Only Paths is required.
+// IngestOptions configures an ingest. Only Paths is required.
 type IngestOptions struct {
 	Namespace string
-	// Paths are files and folders, or whatever else Open opens.
+	// Paths are files and folders, or other names that Open understands.
 	Paths []string
-	// Open returns what a path names; nil is [OpenPath].
+	// Open opens the source at a path; nil is [OpenPath].
 	Open func(path string, o IngestOptions) (Root, error)
-	// Prefix starts the ids of documents, which go on with the path inside the
-	// folder, or the name of a file. "" is the folder's name, nothing for a file.
+	// Prefix begins the ids of documents; the path inside the folder or the file's name follows. ""
+	// is the folder's name, or nothing for a file.
 	Prefix string
 	Walk   docs.WalkOptions
 	Tags   []string
-	// Metadata is that of every document; of the same keys it wins over what a file
-	// says of itself.
+	// Metadata is added to every document. It overrides equal keys of a file's own metadata.
 	Metadata map[string]any
-	// Chunk is how long the chunks of every document are; zero means the defaults.
+	// Chunk bounds the chunk length of every document; zero means the defaults.
 	Chunk chunk.Options
-	// Extract finds the texts in files; nil is [extract.Read].
+	// Extract extracts texts from files; nil is [extract.Read].
 	Extract docs.ExtractFunc
-	// Reread reads files whose state is that of the last time, too.
+	// Reread also reads files that are unchanged since the last ingest.
 	Reread bool
-	// KeepEmpty deletes nothing of a folder in which there are no files at all: the
-	// drive may not be there.
+	// KeepEmpty deletes no documents of a folder without any files: its drive may be unmounted.
 	KeepEmpty bool
-	// Now is the clock; nil is the system's.
+	// Now is the clock; nil is the system clock.
 	Now func() time.Time
-	// Workers prepare documents in parallel; 0 is one per processor.
+	// Workers is how many documents are prepared in parallel; 0 is one per processor.
 	Workers int
-	// Progress is called after each file, one call at a time; nil for none.
+	// Progress, if not nil, is called after each file, one call at a time.
 	Progress func(IngestProgress)
 }
 
-// IngestProgress tells how far an ingest has come.
+// IngestProgress reports the progress of an ingest.
 type IngestProgress struct {
-	Stage  string // what is done with the files; "" is to store them
-	Path   string // the file just done
+	Stage  string // what is done with the files; "" stores them
+	Path   string // the file just processed
 	Report IngestReport
-	// Skipped is the number of files left out so far, also where Report does not
-	// list them.
+	// Skipped is the number of files skipped so far, even if Report does not list them.
 	Skipped int
 }
 
@@ -69,34 +66,34 @@ type IngestReport struct {
 	Replaced  int `json:"replaced"`
 	Unchanged int `json:"unchanged"`
 	Deleted   int `json:"deleted"`
-	// Chunks and Bytes count what was written, not what was unchanged.
+	// Chunks and Bytes count only written documents, not unchanged ones.
 	Chunks int   `json:"chunks"`
 	Bytes  int64 `json:"bytes"`
-	// Skipped lists what was left out, each with its reason.
+	// Skipped lists the skipped files with reasons.
 	Skipped []Skipped `json:"skipped"`
-	// LeftOut counts what was not looked at, because of its type or its name.
+	// LeftOut counts the files that were excluded by type or name.
 	LeftOut docs.LeftOut `json:"left_out,omitzero"`
 }
 
-// Skipped says why a file was left out.
+// Skipped is a file that was skipped, and the reason.
 type Skipped struct {
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
 }
 
-// Files returns the number of files that were looked at and taken.
+// Files returns the number of files that were ingested or unchanged.
 func (r IngestReport) Files() int { return r.Created + r.Replaced + r.Unchanged }
 
 // Changed reports whether an ingest changed anything.
 func (r IngestReport) Changed() bool { return r.Created+r.Replaced+r.Deleted > 0 }
 
-// Ingest puts files and folders into sink. A file that cannot be ingested is
-// skipped with its reason. Documents of a folder are deleted when their file is
-// gone or ignored by git, those of an archive when it was read and has them no
-// more; other options than last time delete nothing. Of what was ingested from a
-// place that exists no document is replaced from another. A file in the state of
-// the last time is not read; it counts as unchanged.
-// The report is valid also when an error ends the ingest.
+// Ingest stores files and folders in sink. A file that cannot be ingested is skipped with a reason.
+// Documents of a folder are deleted if their file is gone or now ignored by git, and documents of
+// an archive if the archive was read and no longer has them. Files excluded only by changed options
+// keep their documents. A document of one existing source is not replaced by another source's. A
+// file in the state of the last ingest is not read and counts as unchanged.
+//
+// The report is valid even if an error ends the ingest.
 func Ingest(ctx context.Context, sink Sink, o IngestOptions) (IngestReport, error) {
 	in := ingester{sink: sink, opts: o}
 	in.report.Skipped = []Skipped{}

@@ -13,30 +13,30 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// Lister tells what documents there are: an [Engine], or a client of a server.
+// Lister lists existing documents: an [Engine], or a client of a server.
 type Lister interface {
 	ListDocuments(ctx context.Context, namespace string, o store.ListOptions) ([]store.Document, error)
 }
 
-// Change is one thing that an ingest would do. Exactly one of Document, Delete,
-// Skip, Unchanged and LeftOut is set.
+// Change is one action of an ingest. Exactly one of Document, Delete, Skip, Unchanged and LeftOut
+// is set.
 type Change struct {
-	Path     string // of the file; the id of a document whose file is gone
+	Path     string // of the file, or the id of a document without a file
 	Document *docs.Document
-	Root     string // of the document
-	// Stat is what the file's state is noted as, with the document; "" is nothing.
+	Root     string // source of the document
+	// Stat is the file state to record with the document; "" is none.
 	Stat string
-	// MovedFrom is the root that the document is taken over from; "" for none.
+	// MovedFrom is the source that the document is taken over from; "" is none.
 	MovedFrom string
-	Delete    string // id of a document whose file is gone: this version of Root
+	Delete    string // id of the document to delete, if it still has this Root and Version
 	Version   int
-	Skip      string // why the file is left out
-	Unchanged int    // documents of a file that need not be read
+	Skip      string // why the file is skipped
+	Unchanged int    // number of documents of a file that need not be read
 	LeftOut   *docs.LeftOut
 }
 
-// Collect yields what [Ingest] would do, for a server that is to do it as a job.
-// An error ends it. Workers and Progress of the options do not count.
+// Collect yields the changes that [Ingest] would make, for a server that applies them as a job. An
+// error is the last value. Workers and Progress of the options are ignored.
 func Collect(ctx context.Context, l Lister, o IngestOptions) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
 		c := collector{lister: l, opts: o, claimed: make(map[string]string), yield: yield}
@@ -56,14 +56,14 @@ func Collect(ctx context.Context, l Lister, o IngestOptions) iter.Seq2[Change, e
 	}
 }
 
-// errEnough says that the consumer wants no more.
+// errEnough signals that the consumer stopped the iteration.
 var errEnough = errors.New("enough")
 
-// collector is one Collect.
+// collector is the state of one Collect.
 type collector struct {
 	lister  Lister
 	opts    IngestOptions
-	claimed map[string]string // ids of this ingest and their roots
+	claimed map[string]string // ids of this ingest, with their sources
 	yield   func(Change, error) bool
 }
 
@@ -74,7 +74,7 @@ func (c *collector) send(ch Change) error {
 	return nil
 }
 
-// root collects one root.
+// root collects the changes of one source.
 func (c *collector) root(ctx context.Context, root Root) error {
 	there, err := list(ctx, c.lister, c.opts.Namespace, root.Prefix(), "")
 	if err != nil {
@@ -120,7 +120,7 @@ func (c *collector) root(ctx context.Context, root Root) error {
 	return nil
 }
 
-// entry collects what one entry says.
+// entry collects the changes of one entry.
 func (c *collector) entry(ctx context.Context, root string, e Entry, there known) error {
 	own := there.of(root, e)
 	reread := c.opts.Reread || c.taken(root, own)
@@ -156,8 +156,8 @@ func (c *collector) entry(ctx context.Context, root string, e Entry, there known
 	return nil
 }
 
-// refused deals with an entry that could not be read. Only if it is gone so are its
-// documents.
+// refused handles an entry that could not be read. Its documents are deleted only if the entry is
+// gone.
 func (c *collector) refused(skip *docs.Skip, own known) error {
 	err := c.send(Change{Path: skip.Path, Skip: skip.Reason})
 	for _, d := range own {
@@ -168,7 +168,7 @@ func (c *collector) refused(skip *docs.Skip, own known) error {
 	return err
 }
 
-// taken reports whether another root of this ingest has claimed one of the documents.
+// taken reports whether another source of this ingest has claimed one of the documents.
 func (c *collector) taken(root string, own known) bool {
 	return slices.ContainsFunc(own, func(d knownDocument) bool {
 		by, ok := c.claimed[d.id]
@@ -176,7 +176,7 @@ func (c *collector) taken(root string, own known) bool {
 	})
 }
 
-// document makes ch the change that stores a document.
+// document fills ch with the change that stores a document.
 func (c *collector) document(ch *Change, root string, d *docs.Document, there known) {
 	id := d.ExternalID
 	old, ok := c.claimed[id]
@@ -195,7 +195,7 @@ func (c *collector) document(ch *Change, root string, d *docs.Document, there kn
 	ch.Document, ch.Root = d, root
 }
 
-// deletion is the change that deletes the version that is known.
+// deletion returns the change that deletes the known version.
 func (d knownDocument) deletion() Change {
 	return Change{Path: d.id, Delete: d.id, Root: d.root, Version: d.version}
 }

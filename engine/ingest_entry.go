@@ -10,17 +10,15 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// piece is one thing that comes of reading an entry. Exactly one of doc, skip and
-// gone is set.
+// piece is one result of reading an entry. Exactly one of doc, skip and gone is set.
 type piece struct {
 	doc  *docs.Document
-	stat string // to be noted of doc; "" is nothing
+	stat string // file state to record with doc; "" is none
 	skip *docs.Skip
-	gone *knownDocument // that the entry does not have any more
+	gone *knownDocument // a document that the entry no longer has
 }
 
-// pieces reads an entry. own is what is known of its documents. Any error is the
-// last that is yielded.
+// pieces reads an entry. own are the known documents of the entry. An error is the last value.
 func pieces(ctx context.Context, e Entry, own known) iter.Seq2[piece, error] {
 	return func(yield func(piece, error) bool) {
 		r := entryReading{entry: e, yield: yield, seen: make(map[string]bool), whole: true}
@@ -35,8 +33,8 @@ func pieces(ctx context.Context, e Entry, own known) iter.Seq2[piece, error] {
 	}
 }
 
-// ask finds out the state of an entry that has to be asked for. It reports whether
-// the entry is still as it was when own came from it.
+// ask queries the state of an entry that only its server knows. It reports whether the entry is
+// unchanged since own was read.
 func (e *Entry) ask(ctx context.Context, own known, reread bool) (same bool, err error) {
 	if e.Ask == nil {
 		return false, nil
@@ -49,15 +47,16 @@ func (e *Entry) ask(ctx context.Context, own known, reread bool) (same bool, err
 	return err == nil && last != "" && e.State == last, err
 }
 
-// entryReading is the reading of one entry. Its methods report false when it is over.
+// entryReading is the state of reading one entry. Its methods return false once the reading has
+// ended.
 type entryReading struct {
 	entry  Entry
 	yield  func(piece, error) bool
-	held   *docs.Document // the last one, until it is known whether it is
-	n      int            // documents that were yielded
+	held   *docs.Document // the latest document, held until it is known whether it is the last
+	n      int            // number of yielded documents
 	seen   map[string]bool
-	failed []string // ids of what could not be read inside
-	whole  bool     // everything inside was met
+	failed []string // ids of inner files that could not be read
+	whole  bool     // whether every inner file was met
 	faulty bool
 }
 
@@ -79,9 +78,9 @@ func (r *entryReading) next(d docs.Document, err error) bool {
 		return true
 	case skip.Unread:
 		r.whole = false
-	case skip.Gone: // the document that it had is no more
+	case skip.Gone: // its document is gone
 	case skip.Inside == "":
-		r.seen[r.entry.ID] = true // keeps the document it had
+		r.seen[r.entry.ID] = true // keep its document
 	default:
 		r.failed = append(r.failed, r.entry.ID+"/"+skip.Inside)
 	}
@@ -89,7 +88,7 @@ func (r *entryReading) next(d docs.Document, err error) bool {
 	return r.yield(piece{skip: skip}, nil)
 }
 
-// release yields the document that is held, if any.
+// release yields the held document, if any.
 func (r *entryReading) release(last bool) bool {
 	if r.held == nil {
 		return true
@@ -100,8 +99,8 @@ func (r *entryReading) release(last bool) bool {
 	return r.yield(piece{doc: d, stat: stat(r.entry.State, r.n, last)}, nil)
 }
 
-// gone yields the documents that the entry had and has no more. What could not be
-// read this time, or was left out, is not gone.
+// gone yields the documents that the entry no longer has. Inner files that could not be read or
+// were excluded are not gone.
 func (r *entryReading) gone(own known) {
 	if !r.whole {
 		return

@@ -10,9 +10,8 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// moved puts a document whose id was ingested from another root. If that is
-// gone, the document has moved with it; if it is there, or not a place of this
-// machine, the id stays with it.
+// moved puts a document whose id was ingested from another source. If that source is gone, the
+// document moves to this one. If it still exists, or is not on this machine, it keeps the id.
 func (in *ingester) moved(ctx context.Context, d docs.Document, root string, conflict error) (store.Put, error) {
 	found, err := in.sink.ListDocuments(ctx, in.opts.Namespace, store.ListOptions{Prefix: d.ExternalID, Limit: 1})
 	switch {
@@ -33,7 +32,7 @@ func (in *ingester) moved(ctx context.Context, d docs.Document, root string, con
 	return put, err
 }
 
-// otherRoot is the conflict of two roots over an id.
+// otherRoot returns the conflict of two sources over an id.
 func otherRoot(old string) error {
 	return fmt.Errorf("%w: a file with the same id was ingested from %s; give this one another --prefix, or another namespace",
 		ragctx.ErrConflict, old)

@@ -10,8 +10,7 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// known is what an ingest knows of the documents that are there, in the order of
-// their ids.
+// known lists the existing documents that an ingest knows, ordered by id.
 type known []knownDocument
 
 type knownDocument struct {
@@ -19,13 +18,13 @@ type knownDocument struct {
 	version        int
 }
 
-// file names the version that is known.
+// file identifies the known version.
 func (d knownDocument) file() store.FileState {
 	return store.FileState{ID: d.id, Root: d.root, Version: d.version}
 }
 
-// list returns the documents whose ids begin with prefix; root limits them to
-// those of one root, "" does not.
+// list returns the documents with ids that begin with prefix; root limits them to one source, ""
+// does not.
 func list(ctx context.Context, l Lister, namespace, prefix, root string) (known, error) {
 	var k known
 	o := store.ListOptions{Limit: MaxPage, Prefix: prefix, Root: root}
@@ -44,7 +43,7 @@ func list(ctx context.Context, l Lister, namespace, prefix, root string) (known,
 	}
 }
 
-// root returns what root a document has; "" if it has none or is not there.
+// root returns a document's source; "" if it has none or does not exist.
 func (k known) root(id string) string {
 	if i, ok := k.find(id); ok {
 		return k[i].root
@@ -56,7 +55,7 @@ func (k known) find(id string) (int, bool) {
 	return slices.BinarySearchFunc(k, id, func(d knownDocument, id string) int { return strings.Compare(d.id, id) })
 }
 
-// of returns the documents of a root that came from an entry.
+// of returns the documents of a source that came from an entry.
 func (k known) of(root string, e Entry) known {
 	var own known
 	id := e.ID
@@ -78,8 +77,8 @@ func (k known) of(root string, e Entry) known {
 	return own
 }
 
-// met reports whether a document came from one of the entries with these ids; false
-// is the value of one that is [Entry.Alone].
+// met reports whether a document came from one of the entries with these ids. The value false marks
+// an entry that is [Entry.Alone].
 func met(entries map[string]bool, id string) bool {
 	for i := range len(id) {
 		if id[i] == '/' && entries[id[:i]] {
@@ -90,9 +89,8 @@ func met(entries map[string]bool, id string) bool {
 	return ok
 }
 
-// What is noted of a document is the state of its entry and which of the entry's
-// documents it is: " 2", and " 3/" of the last one of an entry that was read
-// without a fault.
+// stat returns the file state to record with a document: the state of its entry and the document's
+// number within it, " 2", or " 3/" for the last one of an entry that was read without faults.
 func stat(state string, n int, last bool) string {
 	if state == "" {
 		return ""
@@ -104,12 +102,12 @@ func stat(state string, n int, last bool) string {
 	return s
 }
 
-// current reports whether these are all documents of an entry in this state, so
-// that reading it would change nothing.
+// current reports whether these are all documents of an entry in this state, so that reading it
+// would change nothing.
 func (k known) current(state string) bool { return state != "" && k.state() == state }
 
-// state returns the state in which an entry was read, of which these are all
-// documents; "" if there is none.
+// state returns the state in which the entry of these documents was read; "" if they are not all of
+// its documents.
 func (k known) state() string {
 	all, state := 0, ""
 	for i, d := range k {
@@ -119,7 +117,7 @@ func (k known) state() string {
 		}
 		state = d.stat[:at]
 		if n, last := strings.CutSuffix(d.stat[at+1:], "/"); last {
-			all, _ = strconv.Atoi(n) // what is no number is none of ours
+			all, _ = strconv.Atoi(n) // not written by this package
 		}
 	}
 	if all != len(k) {

@@ -17,58 +17,55 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// Root is something that an ingest keeps documents in step with: a folder, a
-// file, or what a caller brings along, such as a site. It is for one ingest.
+// Root is a source that an ingest keeps documents in sync with: a folder, a file, or one supplied
+// by the caller, such as a website. It is used for one ingest.
 type Root interface {
-	// Name is kept with each document and tells roots apart: a folder's absolute
-	// path, a URL.
+	// Name identifies the source and is stored with each document: a folder's absolute path, a URL.
 	Name() string
-	// Prefix is what the ids of all documents of the root begin with.
+	// Prefix is the common prefix of the ids of all documents of the source.
 	Prefix() string
-	// Entries yields what is there, in any order. An error that is a [*docs.Skip]
-	// concerns one entry; any other ends the ingest, and nothing is deleted. An
-	// entry may be read while the next ones are looked for.
+	// Entries yields the entries of the source, in any order. A [*docs.Skip] error concerns one
+	// entry; any other error ends the ingest without deletions. An entry may be read while later
+	// ones are being listed.
 	Entries(ctx context.Context) iter.Seq2[Entry, error]
-	// Gone reports whether what a document came from is there no more, rather than
-	// left out this time. It is asked, one call at a time, after all entries came
-	// without an error, about documents of the root that no entry stands for.
+	// Gone reports whether the origin of a document no longer exists, rather than being excluded
+	// this time. It is called one call at a time, after all entries were yielded without an error,
+	// for documents of the source without an entry.
 	Gone(id string) bool
 }
 
-// leaver is a [Root] that counts what it leaves out, while its entries are yielded.
+// leaver is a [Root] that counts excluded files while its entries are yielded.
 type leaver interface{ LeftOut() docs.LeftOut }
 
-// Entry is one thing in a [Root], usually a file: one document, or several.
+// Entry is one element of a [Root], usually a file: one document, or several.
 type Entry struct {
-	// ID is the id of its document, and what the ids of further ones begin with,
-	// followed by a slash. No two entries of a root have the same.
+	// ID is the id of its document. Further documents have ids that begin with ID and a slash. It
+	// is unique within the source.
 	ID   string
-	Path string // as people know it
-	// Bytes is what reading it holds in memory, as far as that is known; entries
-	// are read side by side as far as there is room for them.
+	Path string // for display
+	// Bytes is the memory needed to read it, if known; it limits how many entries are read in
+	// parallel.
 	Bytes int64
-	// State is whatever tells that reading it would yield the same as when it was
-	// last read, with the same options; at most 400 bytes. "" is unknown, and has it
-	// read.
+	// State changes whenever reading it with the same options would yield something else; at most
+	// 400 bytes. "" is unknown: the entry is read.
 	State string
-	// Alone says that it is one document: one whose id goes on with a slash is that
-	// of another entry.
+	// Alone is set for exactly one document: an id that continues with a slash belongs to another
+	// entry.
 	Alone bool
-	// Ask, unless it is nil, finds out the state now, where only a server knows it.
-	// It is given that of the last time, or "", and asked before Read, which is not
-	// called if the state is the same. An error is as in Read; one that is Gone has
-	// the documents deleted.
+	// Ask, if not nil, returns the current state if only a server knows it. last is the state of
+	// the last ingest, or "". Ask is called before Read, which is skipped if the state is
+	// unchanged. Errors are as in Read; one that is Gone deletes the documents.
 	Ask func(ctx context.Context, last string) (state string, err error)
-	// Takes reports whether a document is wanted whose id goes on with this path; nil
-	// wants all. What is not wanted is not yielded, and not gone.
+	// Takes reports whether the document at an inner path is wanted; nil takes all. Unwanted
+	// documents are neither yielded nor deleted.
 	Takes func(inside string) bool
-	// Read yields the documents, with their whole ids. An error that is a
-	// [*docs.Skip] concerns one of them; any other ends the ingest.
+	// Read yields the documents with their full ids. A [*docs.Skip] error concerns one of them; any
+	// other ends the ingest.
 	Read func(ctx context.Context) iter.Seq2[docs.Document, error]
 }
 
-// OpenPath returns the root at a path of this machine. What is read and what ids
-// the documents have is up to the options.
+// OpenPath opens the file or folder at a path of this machine as a source. The options decide which
+// files are read and what ids their documents have.
 func OpenPath(path string, o IngestOptions) (Root, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -91,14 +88,14 @@ func OpenPath(path string, o IngestOptions) (Root, error) {
 	r.reading = o.reading()
 	r.ignored = func(string) bool { return false }
 	if !o.Walk.NoIgnore {
-		// What is ignored is looked up only when a document's file was not met.
+		// Ignore rules are only evaluated for documents without an entry.
 		look := sync.OnceValue(func() func(string) bool { return docs.Ignored(abs) })
 		r.ignored = func(rel string) bool { return look()(rel) }
 	}
 	return r, nil
 }
 
-// open opens what a path of the options names.
+// open opens the source at a path of the options.
 func (o IngestOptions) open(path string) (Root, error) {
 	if o.Open != nil {
 		return o.Open(path, o)
@@ -111,10 +108,10 @@ type place struct {
 	path    string // absolute
 	folder  bool
 	info    fs.FileInfo
-	prefix  string // of ids, before the path inside the folder or the file's name
+	prefix  string // of ids, before the inner path or the file's name
 	opts    IngestOptions
 	ignored func(rel string) bool
-	reading string // how files are read, as part of their states
+	reading string // hash of the reading options, as part of file states
 	left    docs.LeftOut
 }
 
@@ -147,7 +144,7 @@ func (r *place) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 	}
 }
 
-// LeftOut returns what the last walk left out.
+// LeftOut returns the excluded files of the last walk.
 func (r *place) LeftOut() docs.LeftOut { return r.left }
 
 func (r *place) entry(f docs.File) Entry {
@@ -167,9 +164,9 @@ func (r *place) entry(f docs.File) Entry {
 	}
 }
 
-// Gone implements [Root]: the file is gone, or git ignores it now. A file that is
-// ingested by its name has nothing beside it. If the folder itself is gone, or
-// another one, as where a drive was just unmounted, nothing is known.
+// Gone implements [Root]: the file is gone, or git now ignores it. A file that is ingested by name
+// has no other documents. If the folder itself is gone or was replaced, as when a drive was
+// unmounted, nothing counts as gone.
 func (r *place) Gone(id string) bool {
 	rel := strings.TrimPrefix(id, r.prefix)
 	if !r.folder || !r.lost(rel) {
@@ -179,10 +176,9 @@ func (r *place) Gone(id string) bool {
 	return err == nil && os.SameFile(r.info, now)
 }
 
-// lost reports whether there is no file any more at a path in the folder, or git
-// ignores it now. A path may go on inside of a file, such as an archive, whatever its
-// name: that was not read this time, or Gone would not be asked; as long as it is
-// there, and git does not ignore it, so is what it holds.
+// lost reports whether no file exists at a path in the folder, or git now ignores it. A path may
+// continue inside a file such as an archive. That file was not read this time (otherwise Gone would
+// not be called), so its documents stay while it exists and is not ignored.
 func (r *place) lost(rel string) bool {
 	for i := 0; i <= len(rel); i++ {
 		if (i == len(rel) || rel[i] == '/') && !lost(filepath.Join(r.path, filepath.FromSlash(rel[:i]))) {
@@ -192,8 +188,7 @@ func (r *place) lost(rel string) bool {
 	return true
 }
 
-// lost reports whether a path is no regular file any more. What cannot be told
-// is not lost.
+// lost reports whether a path is no longer a regular file. If that is unknown, it returns false.
 func lost(path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -208,8 +203,8 @@ func missing(path string) bool {
 	return absent(err)
 }
 
-// absent reports whether an error says that there is nothing at a path, and not
-// that it cannot be looked at.
+// absent reports whether an error means that nothing exists at a path, as opposed to being
+// unreadable.
 func absent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }

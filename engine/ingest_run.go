@@ -17,27 +17,26 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// maxInFlight bounds the files that are in memory at a time, in bytes. One that is
-// larger is read alone.
+// maxInFlight bounds the bytes of files in memory at a time. A larger file is read alone.
 const maxInFlight = 64 << 20
 
-// noteBatch is how many states of files are noted at once.
+// noteBatch is how many file states are recorded per call.
 const noteBatch = 256
 
-// keptEmpty is why an empty folder was left as it was.
+// keptEmpty is the skip reason of a folder without files.
 const keptEmpty = "has no files any more; its documents are kept, because the drive may not be there ('ragctx ingest --allow-empty' deletes them)"
 
-// ingester is one Ingest.
+// ingester is the state of one Ingest.
 type ingester struct {
 	sink Sink
 	opts IngestOptions
 
 	mu     sync.Mutex
 	report IngestReport
-	states []store.FileState // not noted yet
+	states []store.FileState // not recorded yet
 }
 
-// root ingests one root.
+// root ingests one source.
 func (in *ingester) root(ctx context.Context, root Root) error {
 	there, err := list(ctx, in.sink, in.opts.Namespace, root.Prefix(), root.Name())
 	if err != nil {
@@ -68,8 +67,8 @@ func (in *ingester) root(ctx context.Context, root Root) error {
 	return nil
 }
 
-// entries reads and stores the entries of a root, several at a time. It returns
-// their ids, and whether what is not among them can be called gone.
+// entries reads and stores the entries of a source, several at a time. It returns their ids, and
+// whether the remaining documents may be considered gone.
 func (in *ingester) entries(ctx context.Context, root Root, there known) (seen map[string]bool, whole bool, err error) {
 	workers := in.opts.Workers
 	if workers <= 0 {
@@ -103,7 +102,7 @@ func (in *ingester) entries(ctx context.Context, root Root, there known) (seen m
 			return in.entry(gctx, root, e, own)
 		})
 	}
-	// Where nothing but skipped files was met, nothing was seen.
+	// If every entry was skipped, the source counts as unseen.
 	return seen, whole || len(seen) > 0, g.Wait()
 }
 
@@ -137,8 +136,8 @@ func (in *ingester) entry(ctx context.Context, root Root, e Entry, own known) er
 	return nil
 }
 
-// refused deals with an entry that could not be read. Only if it is gone so are its
-// documents.
+// refused handles an entry that could not be read. Its documents are deleted only if the entry is
+// gone.
 func (in *ingester) refused(ctx context.Context, skip *docs.Skip, own known) error {
 	in.skip(skip.Path, skip.Reason)
 	if !skip.Gone {
@@ -152,8 +151,8 @@ func (in *ingester) refused(ctx context.Context, skip *docs.Skip, own known) err
 	return nil
 }
 
-// document stores one document. Only an error that would meet every further one
-// as well ends the ingest.
+// document stores one document. Only an error that would affect every further document ends the
+// ingest.
 func (in *ingester) document(ctx context.Context, root string, e Entry, d docs.Document, stat string) error {
 	put, err := in.sink.PutDocument(ctx, in.opts.Namespace, d, root)
 	if errors.Is(err, ragctx.ErrConflict) {
@@ -177,7 +176,7 @@ func (in *ingester) document(ctx context.Context, root string, e Entry, d docs.D
 	return in.note(ctx, noteBatch)
 }
 
-// note notes the states of files, if there are at least so many.
+// note records the pending file states if there are at least atLeast.
 func (in *ingester) note(ctx context.Context, atLeast int) error {
 	in.mu.Lock()
 	states := in.states
@@ -190,8 +189,8 @@ func (in *ingester) note(ctx context.Context, atLeast int) error {
 	return in.sink.NoteFiles(ctx, in.opts.Namespace, states)
 }
 
-// remove deletes the document of what is gone, unless somebody has stored it anew
-// since this ingest began.
+// remove deletes the document of a file that is gone, unless it was stored again since this ingest
+// began.
 func (in *ingester) remove(ctx context.Context, d knownDocument) error {
 	err := in.sink.DropDocument(ctx, in.opts.Namespace, d.file())
 	if isNotFound(err) {
@@ -239,7 +238,7 @@ func (in *ingester) skip(path, reason string) {
 	in.progress(path)
 }
 
-// progress reports; the caller holds the lock, so calls come one at a time.
+// progress calls Progress. The caller holds the lock, so calls come one at a time.
 func (in *ingester) progress(path string) {
 	if in.opts.Progress != nil {
 		in.opts.Progress(IngestProgress{Path: path, Report: in.report, Skipped: len(in.report.Skipped)})

@@ -4,5 +4,5 @@ package engine
 
 import "io/fs"
 
-// inode is not known here.
+// inode returns "": file numbers are not available here.
 func inode(fs.FileInfo) string { return "" }

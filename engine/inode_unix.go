@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// inode tells a file from another one of the same size and time that was moved into
-// its place.
+// inode distinguishes a file from another one of the same size and time that was moved into its
+// place.
 func inode(info fs.FileInfo) string {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return strconv.FormatUint(s.Ino, 36)

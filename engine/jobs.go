@@ -13,17 +13,16 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// Job is long work and how far it has come.
+// Job is a background job and its progress.
 type Job struct {
 	store.Job
-	// ETASeconds is the time that the rest will take at the pace so far; nil
-	// while that cannot be told.
+	// ETASeconds is the remaining time at the pace so far; nil if unknown.
 	ETASeconds *float64 `json:"eta_seconds" doc:"the time that the rest will take at the pace so far; null while that cannot be told"`
-	// At is what a running job has just dealt with: a file, a page, a document.
+	// At is the file, page or document that a running job has just processed.
 	At string `json:"at,omitempty" doc:"the file, page or document that a running job has just dealt with"`
 }
 
-// Done returns how much of a job is done, 0 to 1, and false if that cannot be told.
+// Done returns the completed fraction of a job, 0 to 1, and false if it is unknown.
 func (j Job) Done() (float64, bool) {
 	switch {
 	case j.State == store.JobDone:
@@ -37,17 +36,17 @@ func (j Job) Done() (float64, bool) {
 	}
 }
 
-// Times of jobs.
+// Intervals and retention periods of jobs.
 const (
-	// DefaultKeepJobs is how long a job can be looked at after it has ended.
+	// DefaultKeepJobs is how long ended jobs stay readable by default.
 	DefaultKeepJobs = 7 * 24 * time.Hour
-	// KeepAnswers is how long a request can be sent again under its key.
+	// KeepAnswers is how long a request can be repeated under its idempotency key.
 	KeepAnswers = 24 * time.Hour
 
 	heartbeatEvery = 2 * time.Second
 	pruneEvery     = time.Hour
-	retryWriteIn   = time.Second            // a write that failed for want of space
-	tellEvery      = 250 * time.Millisecond // a watcher is told at most
+	retryWriteIn   = time.Second            // after a write failed on a full disk
+	tellEvery      = 250 * time.Millisecond // minimum interval between updates of a watcher
 )
 
 // Job returns a job.
@@ -103,9 +102,9 @@ func (e *Engine) JobItems(ctx context.Context, id string, f store.ItemFilter) ([
 	return e.store.JobItems(ctx, j.N, f)
 }
 
-// CancelJob ends a job early and returns it once it has ended. What was done
-// stays; what was not is dropped. A job that was cancelled already stays so; one
-// that has ended otherwise is [ragctx.ErrConflict].
+// CancelJob ends a job early and returns it once it has ended. Processed items stay; pending ones
+// are dropped. Cancelling a cancelled job is no error; a job that has ended otherwise is
+// [ragctx.ErrConflict].
 func (e *Engine) CancelJob(ctx context.Context, id string) (Job, error) {
 	if err := e.changesJob(ctx, id); err != nil {
 		return Job{}, err
@@ -131,9 +130,8 @@ func (e *Engine) CancelJob(ctx context.Context, id string) (Job, error) {
 	return Job{Job: j}, e.store.DropItems(context.WithoutCancel(ctx), j.N, store.ItemPending)
 }
 
-// RetryJob queues a job that has ended again: its failed items and those that it
-// did not come to, or all of it if it has no items. Nothing to do again is
-// [ragctx.ErrConflict].
+// RetryJob queues an ended job again: its failed and pending items, or all of it if it has no
+// items. If nothing is left to do, the error is [ragctx.ErrConflict].
 func (e *Engine) RetryJob(ctx context.Context, id string) (Job, error) {
 	if err := e.changesJob(ctx, id); err != nil {
 		return Job{}, err
@@ -146,10 +144,9 @@ func (e *Engine) RetryJob(ctx context.Context, id string) (Job, error) {
 	return Job{Job: j}, nil
 }
 
-// WatchJob yields the job now and after every change, though not more than four
-// times a second, until it has ended. If that cannot be seen, because ctx ends,
-// the engine is closed ([ragctx.ErrClosed]) or the job cannot be read, the error
-// is the last that is yielded.
+// WatchJob yields the job now and after each change, at most four times a second, until it has
+// ended. If ctx ends, the engine closes ([ragctx.ErrClosed]) or the job cannot be read, the error
+// is the last value.
 func (e *Engine) WatchJob(ctx context.Context, id string) iter.Seq2[Job, error] {
 	return func(yield func(Job, error) bool) {
 		_, err := e.Job(ctx, id)
@@ -162,7 +159,7 @@ func (e *Engine) WatchJob(ctx context.Context, id string) iter.Seq2[Job, error] 
 	}
 }
 
-// AwaitJob returns the job once it has ended.
+// AwaitJob waits until the job has ended and returns it.
 func (e *Engine) AwaitJob(ctx context.Context, id string) (Job, error) {
 	var last Job
 	for j, err := range e.WatchJob(ctx, id) {
@@ -174,7 +171,7 @@ func (e *Engine) AwaitJob(ctx context.Context, id string) (Job, error) {
 	return last, nil
 }
 
-// openJobs registers the kinds of jobs. Others add theirs here.
+// openJobs registers the kinds of jobs.
 func (e *Engine) openJobs() {
 	e.jobs = newJobs(e)
 	e.registerJob(store.JobDocuments, e.runDocuments)
@@ -183,32 +180,29 @@ func (e *Engine) openJobs() {
 	e.registerJob(JobDoctor, e.runDoctor)
 }
 
-// StartJobs begins to do the jobs that wait, those first that were cut off when
-// the directory was last closed, and tells providers of the turns that they have not
-// heard of. [Open] does it unless it is told not to.
+// StartJobs starts queued jobs, first those interrupted when the directory was last closed, and
+// delivers pending turns to observers. [Open] calls it unless PauseJobs is set.
 func (e *Engine) StartJobs() {
 	e.started.Store(true)
 	e.tellTheRest(context.Background())
 	e.jobs.start()
 }
 
-// tellTheRest takes up turns that providers have not been told of. What fails is
-// done with the next start.
+// tellTheRest queues the pending turns. On an error they are delivered after the next start.
 func (e *Engine) tellTheRest(ctx context.Context) {
 	if err := e.observer.resume(ctx); err != nil {
 		e.opts.Logger.Warn("turns that providers have not heard of are told with the next start", "error", err)
 	}
 }
 
-// registerJob names who runs a kind of job; jobs of one kind run one after the
-// other, in the order in which they were accepted. It is called before the
-// engine is open. run is called again for a job that was cut off by the end of
-// the process, and ends soon after its context does.
+// registerJob sets the function that runs a kind of job. Jobs of one kind run one after the other
+// in the order of acceptance. It is called before the engine is open. run is called again for a job
+// interrupted by the end of the process, and must return soon after its context ends.
 func (e *Engine) registerJob(kind string, run func(context.Context, *runningJob) error) {
 	e.jobs.kinds[kind] = &jobKind{name: kind, run: run, wake: make(chan struct{}, 1)}
 }
 
-// submitJob accepts a job. request is stored as JSON for [runningJob.request].
+// submitJob queues a job. request is stored as JSON for [runningJob.request].
 func (e *Engine) submitJob(ctx context.Context, kind, namespace string, request any) (Job, error) {
 	b, err := json.Marshal(request)
 	if err != nil {
@@ -222,7 +216,7 @@ func (e *Engine) submitJob(ctx context.Context, kind, namespace string, request 
 	return Job{Job: j}, nil
 }
 
-// publicError is what the owner of a job is told of an error; the log has it all.
+// publicError returns the error text for the owner of a job; the log has the full error.
 func publicError(err error) string {
 	switch _, status := ragctx.CodeOf(err); {
 	case errors.Is(err, ragctx.ErrNoSpace):
@@ -236,8 +230,8 @@ func publicError(err error) string {
 	}
 }
 
-// EachItem calls fn with every item of a job in a state, in order; of, such as an
-// [Engine], lists them page by page.
+// EachItem calls fn with every item of a job in a state, in order. It lists them page by page from
+// of, such as an [Engine].
 func EachItem(ctx context.Context, of interface {
 	JobItems(ctx context.Context, id string, f store.ItemFilter) ([]store.JobItem, error)
 }, id string, state store.ItemState, fn func(store.JobItem),

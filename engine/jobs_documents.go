@@ -17,15 +17,15 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// Sizes of what is under way in a job of documents.
+// Batch sizes of a document job.
 const (
-	pendingPage = 256 // items listed at once
-	laneQueue   = 8   // items that wait for one lane
-	settleBatch = 128 // outcomes stored at once
+	pendingPage = 256 // items listed per read
+	laneQueue   = 8   // items queued per lane
+	settleBatch = 128 // outcomes stored per write
 )
 
-// documentRun is one run of a job of documents. Items go by several lanes, all of
-// one document by the same, so that the last one wins.
+// documentRun is one run of a document job. Items are distributed to several lanes; items of one
+// document go to the same lane, so the last one wins.
 type documentRun struct {
 	engine  *Engine
 	job     *runningJob
@@ -34,16 +34,16 @@ type documentRun struct {
 	settled chan outcome
 }
 
-// outcome is an item that was dealt with, and the state of its file.
+// outcome is a processed item and the state of its file.
 type outcome struct {
 	store.JobItem
 
-	file store.FileState // its Stat is "" if there is nothing to note
+	file store.FileState // Stat is "" if there is no state to record
 }
 
-// runDocuments does what is pending of a job. An error that is not about an item
-// (a full disk, a store that is damaged or closed) ends the run; the rest stays
-// pending and can be retried.
+// runDocuments processes the pending items of a job. An error that is not about an item (a full
+// disk, a damaged or closed store) ends the run; the remaining items stay pending and can be
+// retried.
 func (e *Engine) runDocuments(ctx context.Context, r *runningJob) error {
 	j := r.snapshot().Job
 	run := &documentRun{engine: e, job: r, ns: j.Namespace, n: j.N, settled: make(chan outcome, settleBatch)}
@@ -58,7 +58,7 @@ func (e *Engine) runDocuments(ctx context.Context, r *runningJob) error {
 	close(run.settled)
 	settling.Wait()
 	if err == nil {
-		err = context.Cause(ctx) // the last outcomes could not be stored
+		err = context.Cause(ctx) // set if the last outcomes could not be stored
 	}
 	if err == nil {
 		return run.recount(ctx)
@@ -66,7 +66,7 @@ func (e *Engine) runDocuments(ctx context.Context, r *runningJob) error {
 	return err
 }
 
-// recount makes the progress that of the stored items.
+// recount sets the job's progress from its stored items.
 func (d *documentRun) recount(ctx context.Context) error {
 	t, err := d.engine.store.Tally(ctx, d.n)
 	if err != nil {
@@ -110,7 +110,7 @@ func (d *documentRun) lanes(ctx context.Context) error {
 	return nil
 }
 
-// feed hands the pending items to the lanes.
+// feed distributes the pending items to the lanes.
 func (d *documentRun) feed(ctx context.Context, lanes []chan store.JobItem) error {
 	seed := maphash.MakeSeed()
 	for after := 0; ; {
@@ -129,13 +129,13 @@ func (d *documentRun) feed(ctx context.Context, lanes []chan store.JobItem) erro
 	}
 }
 
-// do does one item. It returns an error that would meet every other item too.
+// do processes one item. It returns only errors that would affect every other item too.
 func (d *documentRun) do(ctx context.Context, i store.JobItem) error {
 	body, pending, err := d.engine.store.ItemBody(ctx, d.n, i.N)
 	if err != nil {
 		return err
 	}
-	if !pending { // somebody erased the document
+	if !pending { // the document was erased
 		return nil
 	}
 	i.State = store.ItemDone
@@ -161,8 +161,8 @@ func (d *documentRun) do(ctx context.Context, i store.JobItem) error {
 	return nil
 }
 
-// attempt stores or deletes the document of an item. A panic is an error: one
-// document must not keep the others from being done.
+// attempt stores or deletes the document of an item. A panic becomes an error, so that one document
+// does not stop the others.
 func (d *documentRun) attempt(ctx context.Context, i *outcome, body []byte) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -173,7 +173,7 @@ func (d *documentRun) attempt(ctx context.Context, i *outcome, body []byte) (err
 		err := d.delete(ctx, i.Key, body)
 		i.Status = store.Deleted
 		if isNotFound(err) {
-			i.Status, err = store.Unchanged, nil // as asked for, perhaps by us before a restart
+			i.Status, err = store.Unchanged, nil // already deleted, perhaps by this job before a restart
 		}
 		return err
 	}
@@ -191,7 +191,7 @@ func (d *documentRun) attempt(ctx context.Context, i *outcome, body []byte) (err
 	return err
 }
 
-// delete deletes a document, or only a version of it that the item's body names.
+// delete deletes a document, or only the version that the item's body names.
 func (d *documentRun) delete(ctx context.Context, id string, body []byte) error {
 	if len(body) == 0 {
 		return d.engine.DeleteDocument(ctx, d.ns, id)
@@ -203,8 +203,8 @@ func (d *documentRun) delete(ctx context.Context, id string, body []byte) error 
 	return d.engine.DropDocument(ctx, d.ns, store.FileState{ID: id, Root: only.Root, Version: only.Version})
 }
 
-// takeOver puts a document; if that is refused because the document has the root
-// from, and only then, it is replaced all the same.
+// takeOver puts a document. If that conflicts because the document belongs to the source from, it
+// replaces that document.
 func (e *Engine) takeOver(ctx context.Context, namespace string, d docs.Document, root, from string) (store.Put, error) {
 	put, err := e.jobs.put(ctx, namespace, d, root)
 	if from == "" || !errors.Is(err, ragctx.ErrConflict) {
@@ -222,8 +222,8 @@ func (e *Engine) takeOver(ctx context.Context, namespace string, d docs.Document
 	return put, err
 }
 
-// settle stores outcomes as they come. When it cannot, it stops the run and
-// drops the rest: those items are done again.
+// settle stores outcomes in batches. If a write fails, it stops the run and drops the rest: those
+// items are processed again.
 func (d *documentRun) settle(ctx context.Context, stop context.CancelCauseFunc) {
 	broken := false
 	for first := range d.settled {
@@ -252,7 +252,7 @@ func (d *documentRun) settle(ctx context.Context, stop context.CancelCauseFunc) 
 	}
 }
 
-// state appends what is to be noted of the item's file.
+// state appends the item's file state, if there is one to record.
 func (o outcome) state(to []store.FileState) []store.FileState {
 	if o.file.Stat == "" {
 		return to
@@ -260,7 +260,7 @@ func (o outcome) state(to []store.FileState) []store.FileState {
 	return append(to, o.file)
 }
 
-// note notes the states of files. Without it they are read again, no more.
+// note records file states. On failure the files are only read again.
 func (d *documentRun) note(ctx context.Context, states []store.FileState) {
 	if len(states) == 0 {
 		return

@@ -19,7 +19,7 @@ import (
 // JobFolder is the kind of job that ingests files and folders of this machine.
 const JobFolder = "folder"
 
-// folderRequest is the request of such a job: [IngestOptions] as they are kept.
+// folderRequest is the stored form of [IngestOptions] of such a job.
 type folderRequest struct {
 	Namespace string           `json:"namespace"`
 	Paths     []string         `json:"paths"` // absolute
@@ -32,7 +32,7 @@ type folderRequest struct {
 	KeepEmpty bool             `json:"keep_empty,omitempty"`
 }
 
-// options returns what the request asks for.
+// options returns the ingest options of the request.
 func (r folderRequest) options() IngestOptions {
 	return IngestOptions{
 		Namespace: r.Namespace, Paths: r.Paths, Prefix: r.Prefix, Walk: r.Walk, Tags: r.Tags, Metadata: r.Metadata,
@@ -40,7 +40,7 @@ func (r folderRequest) options() IngestOptions {
 	}
 }
 
-// request returns options as they are kept.
+// request returns the options in their stored form.
 func (o IngestOptions) request() (folderRequest, error) {
 	req := folderRequest{
 		Namespace: spaceName(o.Namespace), Prefix: o.Prefix, Walk: o.Walk, Tags: o.Tags, Metadata: o.Metadata,
@@ -65,10 +65,9 @@ func (o IngestOptions) request() (folderRequest, error) {
 // remotePath reports whether a path is a URL.
 func remotePath(path string) bool { return strings.Contains(path, "://") }
 
-// IngestFolders submits a job that does what [Ingest] does, here and beyond the
-// end of the process. Functions among the options do not count: those of the
-// engine's do. A job for the same that has not ended yet is returned instead. It
-// is for the operator of the machine: whoever calls it has any file read.
+// IngestFolders submits a job that does what [Ingest] does and continues after a restart. Functions
+// among the options are ignored in favour of the engine's. If an equal job has not ended, it is
+// returned instead. It is for the operator of the machine: its caller can have any file read.
 func (e *Engine) IngestFolders(ctx context.Context, o IngestOptions) (Job, error) {
 	req, err := o.request()
 	if err != nil {
@@ -81,7 +80,7 @@ func (e *Engine) IngestFolders(ctx context.Context, o IngestOptions) (Job, error
 	return e.submitJob(ctx, JobFolder, req.Namespace, req)
 }
 
-// sameFolders returns a job for the same that has not ended.
+// sameFolders returns an equal job that has not ended.
 func (e *Engine) sameFolders(ctx context.Context, req folderRequest) (Job, error) {
 	for _, state := range []store.JobState{store.JobRunning, store.JobQueued} {
 		list, err := e.likeFolders(ctx, req, state)
@@ -97,7 +96,7 @@ func (e *Engine) sameFolders(ctx context.Context, req folderRequest) (Job, error
 	return Job{}, nil
 }
 
-// likeFolders returns the jobs for the same in a state, the newest first.
+// likeFolders returns the equal jobs in a state, newest first.
 func (e *Engine) likeFolders(ctx context.Context, req folderRequest, state store.JobState) ([]Job, error) {
 	want, err := encodeBody(req)
 	if err != nil {
@@ -117,13 +116,13 @@ func (e *Engine) likeFolders(ctx context.Context, req folderRequest, state store
 	}), nil
 }
 
-// FolderResult is what such a job led to, besides its counts.
+// FolderResult is the result of a folder job besides its counts.
 type FolderResult struct {
 	LeftOut docs.LeftOut `json:"left_out,omitzero"`
 }
 
-// IngestReport returns what a job did, in the form of an ingest, without what it
-// skipped: those are items of it.
+// IngestReport returns the job's counts as a report. Skipped files are not included: they are items
+// of the job.
 func (j Job) IngestReport() IngestReport {
 	return IngestReport{
 		Created: j.Counts.Created, Replaced: j.Counts.Replaced, Unchanged: j.Counts.Unchanged, Deleted: j.Counts.Deleted,
@@ -131,17 +130,17 @@ func (j Job) IngestReport() IngestReport {
 	}
 }
 
-// FolderResult returns what a job of folders led to, besides its counts.
+// FolderResult returns the result of a folder job besides its counts.
 func (j Job) FolderResult() FolderResult {
 	var r FolderResult
 	if j.Kind == JobFolder && len(j.Result) > 0 {
-		_ = json.Unmarshal(j.Result, &r) // another version's; the counts are what matters
+		_ = json.Unmarshal(j.Result, &r) // written by another version; only the counts matter
 	}
 	return r
 }
 
-// runFolder runs a folder's ingest from its beginning: what an earlier run of the
-// job has stored is unchanged, and is counted as what it was then.
+// runFolder runs a folder ingest from its beginning. Documents that an earlier run of the job
+// stored are unchanged now, and keep their earlier counts.
 func (e *Engine) runFolder(ctx context.Context, r *runningJob) error {
 	var req folderRequest
 	if err := r.request(&req); err != nil {
@@ -173,7 +172,7 @@ func (e *Engine) runFolder(ctx context.Context, r *runningJob) error {
 	return errors.Join(err, run.flush(context.WithoutCancel(ctx), report.Skipped))
 }
 
-// folderSink is the engine behind the hook for tests.
+// folderSink is the engine with the put function that tests can replace.
 type folderSink struct{ *Engine }
 
 // PutDocument implements [Sink].
@@ -181,26 +180,26 @@ func (s folderSink) PutDocument(ctx context.Context, namespace string, d docs.Do
 	return s.jobs.put(ctx, namespace, d, root)
 }
 
-// folderRun is one run of a folder's ingest.
+// folderRun is one run of a folder ingest.
 type folderRun struct {
 	engine  *Engine
 	job     *runningJob
 	n       int64
-	before  store.Job // what earlier runs did
-	flushed int       // skipped files that are stored
+	before  store.Job // counts of earlier runs
+	flushed int       // number of skipped files already stored
 }
 
-// progress takes over the state of the ingest. Calls come one at a time.
+// progress updates the job from the ingest's report. Calls come one at a time.
 func (f *folderRun) progress(p IngestProgress) {
 	f.job.reached(p.Path)
 	f.take(p.Report)
 	if len(p.Report.Skipped)-f.flushed >= spoolItems {
-		// The end of the run tries again, and reports an error.
+		// The end of the run flushes again and returns the error.
 		_ = f.flush(context.WithoutCancel(f.job.ctx), p.Report.Skipped)
 	}
 }
 
-// take makes the job's progress that of the report.
+// take sets the job's progress from the report.
 func (f *folderRun) take(p IngestReport) {
 	f.job.update(func(j *store.Job) {
 		was := f.before.Counts
@@ -211,12 +210,12 @@ func (f *folderRun) take(p IngestReport) {
 		}
 		j.Chunks, j.Written = f.before.Chunks+p.Chunks, f.before.Written+p.Bytes
 		j.Bytes = j.Written
-		// What was counted is files, of which some have several documents.
+		// The count was of files, and some files have several documents.
 		j.Items = max(j.Items, j.Counts.Sum()-j.Counts.Deleted)
 	})
 }
 
-// flush stores the skipped files that are not yet.
+// flush stores the new skipped files as items.
 func (f *folderRun) flush(ctx context.Context, skipped []Skipped) error {
 	for f.flushed < len(skipped) {
 		var items []store.JobItem
@@ -233,8 +232,8 @@ func (f *folderRun) flush(ctx context.Context, skipped []Skipped) error {
 	return nil
 }
 
-// CountEntries returns how many entries an ingest will report. An error is one
-// that will end the ingest, too.
+// CountEntries returns how many entries an ingest will report. Its errors would also end the
+// ingest.
 func CountEntries(ctx context.Context, o IngestOptions) (int, error) {
 	n := 0
 	for _, p := range o.Paths {

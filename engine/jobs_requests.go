@@ -6,10 +6,10 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// BeginRequest notes a request that its sender may send again within
-// [KeepAnswers], and returns what is known about it: the answer if it has been
-// given, else the id of what it makes. seed is that id if the request is new; ""
-// is a new id. A key that came with another request is [store.ErrOtherRequest].
+// BeginRequest records a request that its client may repeat within [KeepAnswers], and returns its
+// recorded state: the answer if it was given, else the id for the item that it creates. seed is
+// that id if the request is new; "" generates one. A key that was used for a different request is
+// [store.ErrOtherRequest].
 func (e *Engine) BeginRequest(ctx context.Context, k store.RequestKey, hash []byte, seed string) (store.Answer, error) {
 	if seed == "" {
 		seed = e.opts.NewID()
@@ -17,21 +17,20 @@ func (e *Engine) BeginRequest(ctx context.Context, k store.RequestKey, hash []by
 	return e.store.Begin(ctx, k, hash, seed, e.opts.Now().Add(-KeepAnswers))
 }
 
-// KnownRequest returns what is known about a request; it reports false if
-// nothing is.
+// KnownRequest returns the recorded state of a request; false if it is unknown.
 func (e *Engine) KnownRequest(ctx context.Context, k store.RequestKey) (store.Answer, bool, error) {
 	return e.store.Answer(ctx, k, e.opts.Now().Add(-KeepAnswers))
 }
 
-// EndRequest notes the answer to a request that was begun.
+// EndRequest records the answer to a request.
 func (e *Engine) EndRequest(ctx context.Context, k store.RequestKey, a store.Answer) error {
 	return e.store.Answered(ctx, k, a)
 }
 
-// DropRequest forgets a request that was begun and did nothing: its key is free.
+// DropRequest removes a request that had no effect, which frees its key.
 func (e *Engine) DropRequest(ctx context.Context, k store.RequestKey, seed string) error {
 	return e.store.DropRequest(ctx, k, seed)
 }
 
-// NewID returns an id as the engine makes them.
+// NewID returns a new id.
 func (e *Engine) NewID() string { return e.opts.NewID() }

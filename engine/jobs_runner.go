@@ -15,8 +15,8 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// jobs runs the jobs of a data directory: for each kind one goroutine that takes
-// the next one from the store, where they are queued.
+// jobs runs the jobs of a data directory: one goroutine for each kind takes jobs from the queue in
+// the store.
 type jobs struct {
 	store *store.Store
 	log   *slog.Logger
@@ -24,7 +24,7 @@ type jobs struct {
 	keep  time.Duration
 	kinds map[string]*jobKind
 
-	// What can fail for want of space goes through these.
+	// Writes that can fail on a full disk go through these, so that tests can replace them.
 	writes jobWrites
 	put    func(ctx context.Context, namespace string, d docs.Document, root string) (store.Put, error)
 
@@ -32,8 +32,8 @@ type jobs struct {
 	end  context.CancelFunc
 	wg   sync.WaitGroup
 
-	// pick is held while a job goes from the queue to its runner, so that
-	// cancelling meets it in the one or with the other.
+	// pick is held while a job moves from the queue to its runner, so that a cancellation finds it
+	// in one of them.
 	pick sync.Mutex
 
 	mu       sync.Mutex
@@ -44,14 +44,14 @@ type jobs struct {
 
 	ended endedJobs
 
-	// spools are the jobs that are taken in by this process at the moment;
-	// spooling is held while one becomes known and while others are looked for.
+	// spools are the jobs whose items this process is receiving. spooling is held while one is
+	// registered, and while abandoned ones are looked for.
 	spooling sync.RWMutex
-	spools   sync.Map // N to true
+	spools   sync.Map // from job number to true
 }
 
-// jobWrites are the writes of jobs that take room. It is an interface so that
-// tests can have a full disk.
+// jobWrites are the writes of jobs that need disk space. Tests replace them to simulate a full
+// disk.
 type jobWrites interface {
 	AddItems(ctx context.Context, job int64, items []store.JobItem) error
 	SettleItems(ctx context.Context, job int64, items []store.JobItem) error
@@ -75,7 +75,7 @@ func newJobs(e *Engine) *jobs {
 	return js
 }
 
-// start begins to run what is queued. It does nothing the second time.
+// start starts the runners. Further calls do nothing.
 func (s *jobs) start() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,7 +89,7 @@ func (s *jobs) start() {
 	s.wg.Go(s.janitor)
 }
 
-// close ends what runs; it goes on when the directory is opened again.
+// close interrupts the running jobs; they continue when the directory is opened again.
 func (s *jobs) close() {
 	if s == nil {
 		return
@@ -133,7 +133,7 @@ func (s *jobs) work(k *jobKind) {
 	}
 }
 
-// pause waits, but not beyond the end.
+// pause waits for d or until the engine closes.
 func (s *jobs) pause(d time.Duration) {
 	select {
 	case <-time.After(d):
@@ -162,15 +162,14 @@ func (s *jobs) next(k *jobKind) (*runningJob, error) {
 	return r, nil
 }
 
-// find returns a job that runs here, or nil.
+// find returns a job that runs in this process, or nil.
 func (s *jobs) find(id string) *runningJob {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.running[id]
 }
 
-// cancel tells a running job to end, or takes it out of the queue. It returns
-// the job if that runs.
+// cancel stops a running job or removes it from the queue. It returns the job if it runs.
 func (s *jobs) cancel(ctx context.Context, id string) (*runningJob, error) {
 	s.pick.Lock()
 	defer s.pick.Unlock()
@@ -186,7 +185,7 @@ func (s *jobs) cancel(ctx context.Context, id string) (*runningJob, error) {
 	return nil, err
 }
 
-// run runs a job to its end, or to that of the engine.
+// run runs a job until it ends or the engine closes.
 func (s *jobs) run(k *jobKind, r *runningJob) {
 	id := r.snapshot().ID
 	var beats sync.WaitGroup
@@ -197,8 +196,8 @@ func (s *jobs) run(k *jobKind, r *runningJob) {
 	beats.Wait()
 	if err == nil || r.stopped() || s.life.Err() == nil {
 		s.finish(r, err)
-	} else { // to be continued after the next opening
-		_ = r.save(context.WithoutCancel(s.life)) // but for the progress nothing is lost
+	} else { // continued after the next opening
+		_ = r.save(context.WithoutCancel(s.life)) // only progress is lost
 	}
 	r.cancel()
 	s.mu.Lock()
@@ -208,7 +207,7 @@ func (s *jobs) run(k *jobKind, r *runningJob) {
 	s.changed(id)
 }
 
-// attempt calls the kind's func; a panic is an error.
+// attempt calls the kind's run function; a panic becomes an error.
 func (s *jobs) attempt(k *jobKind, r *runningJob) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -222,8 +221,8 @@ func (s *jobs) attempt(k *jobKind, r *runningJob) (err error) {
 	return k.run(r.ctx, r)
 }
 
-// finish stores how a job ended. As long as that cannot be stored, the job has
-// not ended, and none of its kind begins.
+// finish stores how a job ended. Until that is stored, the job has not ended, and no other of its
+// kind starts.
 func (s *jobs) finish(r *runningJob, err error) {
 	state, text := store.JobDone, ""
 	switch {
@@ -254,7 +253,7 @@ func (s *jobs) finish(r *runningJob, err error) {
 	r.update(func(j *store.Job) { *j = end })
 }
 
-// janitor removes what is too old, and what was never accepted.
+// janitor removes expired jobs and answers, and items of jobs that were never accepted.
 func (s *jobs) janitor() {
 	tick := time.NewTicker(pruneEvery)
 	defer tick.Stop()
@@ -283,7 +282,7 @@ func (s *jobs) prune(ctx context.Context) error {
 	return s.store.PruneAnswers(ctx, s.now().Add(-KeepAnswers))
 }
 
-// expired returns the jobs that can go.
+// expired returns the jobs to remove.
 func (s *jobs) expired(ctx context.Context) ([]int64, error) {
 	s.spooling.Lock()
 	defer s.spooling.Unlock()

@@ -12,15 +12,15 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// runningJob is a job and its progress. Its methods are safe for concurrent use.
+// runningJob is a running job and its progress. Its methods are safe for concurrent use.
 type runningJob struct {
 	jobs   *jobs
 	ctx    context.Context //nolint:containedctx // the job's own life
 	cancel context.CancelFunc
-	ended  chan struct{} // closed once the job does nothing more
+	ended  chan struct{} // closed once the job has ended or was interrupted
 
-	began time.Time // in this process
-	done  float64   // of the job when it began
+	began time.Time // when this process started it
+	done  float64   // completed fraction at that time
 
 	mu     sync.Mutex
 	job    store.Job
@@ -29,7 +29,7 @@ type runningJob struct {
 	saving sync.Mutex
 }
 
-// request decodes what the job was submitted with.
+// request decodes the request that the job was submitted with.
 func (r *runningJob) request(into any) error {
 	return decodeRequest(r.snapshot(), into)
 }
@@ -41,8 +41,7 @@ func decodeRequest(j Job, into any) error {
 	return nil
 }
 
-// update changes the progress and tells the watchers. It is stored with the next
-// heartbeat.
+// update changes the progress and notifies the watchers. The next heartbeat stores it.
 func (r *runningJob) update(change func(*store.Job)) {
 	r.mu.Lock()
 	change(&r.job)
@@ -51,17 +50,17 @@ func (r *runningJob) update(change func(*store.Job)) {
 	r.jobs.changed(id)
 }
 
-// stage says what the job is at.
+// stage sets the current stage.
 func (r *runningJob) stage(s string) { r.update(func(j *store.Job) { j.Stage = s }) }
 
-// reached says what the job has just dealt with. Watchers see it with the next update.
+// reached sets the item just processed. Watchers see it with the next update.
 func (r *runningJob) reached(at string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.at = at
 }
 
-// result stores what the job led to, with the next heartbeat or the end.
+// result sets the job's result, which the next heartbeat or the end stores.
 func (r *runningJob) result(v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -71,7 +70,7 @@ func (r *runningJob) result(v any) error {
 	return nil
 }
 
-// snapshot returns the job as it is now.
+// snapshot returns the current state of the job.
 func (r *runningJob) snapshot() Job {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -83,9 +82,8 @@ func (r *runningJob) snapshot() Job {
 	return j
 }
 
-// eta returns the seconds that the rest of a job takes if it goes on as it did
-// for took, in which it came from 0 ≤ from ≤ 1 to where it is; nil if that says
-// too little.
+// eta returns the remaining seconds of a job that advanced from the fraction from to its present
+// one in took; nil if that is too little to extrapolate.
 func eta(j Job, from float64, took time.Duration) *float64 {
 	at, ok := j.Done()
 	if !ok || took < time.Second || at-from < 0.001 {
@@ -95,7 +93,7 @@ func eta(j Job, from float64, took time.Duration) *float64 {
 	return &left
 }
 
-// stop ends the job for its owner.
+// stop cancels the job for its owner.
 func (r *runningJob) stop() {
 	r.mu.Lock()
 	r.cut = true
@@ -109,7 +107,7 @@ func (r *runningJob) stopped() bool {
 	return r.cut
 }
 
-// beat stores the progress now and then.
+// beat stores the progress periodically.
 func (r *runningJob) beat(ctx context.Context) {
 	tick := time.NewTicker(heartbeatEvery)
 	defer tick.Stop()
@@ -128,24 +126,24 @@ func (r *runningJob) beat(ctx context.Context) {
 
 // save stores the progress.
 func (r *runningJob) save(ctx context.Context) error {
-	r.saving.Lock() // what is older must not be stored later
+	r.saving.Lock() // an older state must not be stored after a newer one
 	defer r.saving.Unlock()
 	return r.jobs.writes.SaveJob(ctx, r.snapshot().Job)
 }
 
-// changed tells the watchers of a job that there is something new.
+// changed notifies the watchers of a job.
 func (s *jobs) changed(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for c := range s.watchers[id] {
 		select {
 		case c <- struct{}{}:
-		default: // told already
+		default: // a notification is pending
 		}
 	}
 }
 
-// watch yields the job and what becomes of it, until it has ended.
+// watch yields the job and its updates until it has ended.
 func (s *jobs) watch(ctx context.Context, id string, yield func(Job, error) bool) error {
 	news := make(chan struct{}, 1)
 	if err := s.listen(id, news); err != nil {
@@ -187,8 +185,7 @@ func (s *jobs) unlisten(id string, news chan struct{}) {
 	}
 }
 
-// await returns once there is news of the job and some time has passed, or it
-// has ended.
+// await returns once the job has changed and tellEvery has passed, or it has ended.
 func (s *jobs) await(ctx context.Context, id string, news <-chan struct{}) error {
 	due := time.NewTimer(tellEvery)
 	defer due.Stop()

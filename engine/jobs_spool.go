@@ -21,41 +21,41 @@ const (
 	DefaultMaxBulkBytes = 4 << 30
 )
 
-// What is spooled goes to the store in transactions of about this size.
+// Items are written to the store in transactions of about this size.
 const (
 	spoolItems = 256
 	spoolBytes = 1 << 20
 )
 
-// SpoolOptions configures a [Spool]. The zero value works.
+// SpoolOptions configures a [Spool]. The zero value is valid.
 type SpoolOptions struct {
-	ID        string // of the job; "" is a new one
+	ID        string // of the job; "" generates one
 	Namespace string
 	MaxItems  int   // 0 is [DefaultMaxBulkItems]
-	MaxBytes  int64 // of all texts; 0 is [DefaultMaxBulkBytes]
-	// Before is called when all is spooled and there is something to do, before the
-	// job is queued; its error refuses the job. nil is nothing.
+	MaxBytes  int64 // of all texts together; 0 is [DefaultMaxBulkBytes]
+	// Before, if not nil, is called after all items are stored, before a job with items is queued;
+	// its error rejects the job.
 	Before func() error
 }
 
-// Spool takes in the items of a job, document by document. They are on disk, but
-// nothing is done with them until [Spool.Accept]; without it nothing stays. A
-// Spool is for one goroutine. Whoever made it calls [Spool.Close].
+// Spool receives the items of a job, document by document. They are written to disk, but not
+// processed until [Spool.Accept]; otherwise [Spool.Close] removes them. It is not safe for
+// concurrent use. The caller must call Close.
 //
-// A mistake in an item is that item's error and not returned. An error that is
-// returned ends the spool: the limits of the whole, and those of the store.
+// An invalid item gets its own error, which is not returned. A returned error ends the spool:
+// limits of the whole request, and errors of the store.
 type Spool struct {
 	engine *Engine
 	opts   SpoolOptions
 	job    store.Job
 	sum    store.Tally
-	taken  bool // accepted
+	taken  bool // accepted or closed
 
 	batch []spooled
 	size  int64
 }
 
-// spooled is an item and the document in it.
+// spooled is an item and its document.
 type spooled struct {
 	store.JobItem
 
@@ -84,13 +84,12 @@ type spooledDrop struct {
 	Version int    `json:"version"`
 }
 
-// Origin says where a document comes from. The zero value is nowhere.
+// Origin is where a document comes from. The zero value is unknown.
 type Origin struct {
-	Root string // what it was ingested from
-	// MovedFrom is the root that the document may be taken over from; "" for none.
+	Root string // the source that it was ingested from
+	// MovedFrom is the source that the document may be taken over from; "" is none.
 	MovedFrom string
-	// Stat is the state of the file that the document was read from, to be noted with
-	// it; see [store.FileState].
+	// Stat is the state of the document's file, recorded with the document; see [store.FileState].
 	Stat string
 }
 
@@ -125,7 +124,7 @@ func (e *Engine) SpoolDocuments(ctx context.Context, o SpoolOptions) (*Spool, er
 	if s.job.ID == "" {
 		s.job.ID = e.opts.NewID()
 	}
-	// The janitor must not take it for one that was left behind.
+	// The janitor must not consider it abandoned.
 	e.jobs.spooling.RLock()
 	defer e.jobs.spooling.RUnlock()
 	if err := e.store.CreateJob(ctx, store.Low, &s.job); err != nil {
@@ -135,8 +134,7 @@ func (e *Engine) SpoolDocuments(ctx context.Context, o SpoolOptions) (*Spool, er
 	return s, nil
 }
 
-// Put adds a document that is to be stored. n is its place in the request; each
-// item has a greater one than that before.
+// Put adds a document to store. n is its place in the request; it increases from item to item.
 func (s *Spool) Put(ctx context.Context, n int, d docs.Document, from Origin) error {
 	d.Source = cmp.Or(d.Source, "docs:"+d.ExternalID)
 	i := spooled{JobItem: store.JobItem{N: n, Key: d.ExternalID, Op: store.OpPut, State: store.ItemPending, Bytes: int64(len(d.Text))}, doc: &d}
@@ -154,13 +152,13 @@ func (s *Spool) Put(ctx context.Context, n int, d docs.Document, from Origin) er
 	return s.add(ctx, i)
 }
 
-// Delete adds a document that is to be deleted.
+// Delete adds a document to delete.
 func (s *Spool) Delete(ctx context.Context, n int, id string) error {
 	return s.Drop(ctx, n, store.FileState{ID: id})
 }
 
-// Drop adds a document that is to be deleted if it is still the version of the root
-// that f names; without a version, whatever it is.
+// Drop adds a document to delete if it still has the version and root of f; without a version, any
+// version.
 func (s *Spool) Drop(ctx context.Context, n int, f store.FileState) error {
 	if err := ragctx.ValidName("external_id", f.ID); err != nil || f.ID == "" {
 		return s.Reject(ctx, n, store.OpDelete, f.ID, cmp.Or(err, ragctx.Invalid("external_id", "is empty; name the document")))
@@ -175,7 +173,7 @@ func (s *Spool) Drop(ctx context.Context, n int, f store.FileState) error {
 	return s.add(ctx, spooled{JobItem: i})
 }
 
-// Reject adds an item that cannot be done. A [ragctx.FieldError] names the field.
+// Reject adds an item that cannot be processed. A [ragctx.FieldError] names the field.
 func (s *Spool) Reject(ctx context.Context, n int, op, id string, why error) error {
 	i := store.JobItem{N: n, Key: clipKey(id), Op: op, State: store.ItemFailed, Error: why.Error()}
 	if f, ok := errors.AsType[*ragctx.FieldError](why); ok {
@@ -184,7 +182,7 @@ func (s *Spool) Reject(ctx context.Context, n int, op, id string, why error) err
 	return s.add(ctx, spooled{JobItem: i})
 }
 
-// clipKey bounds an id that is not valid, so that it can be stored and shown.
+// clipKey shortens an invalid id so that it can be stored and shown.
 func clipKey(id string) string {
 	if ragctx.ValidName("external_id", id) != nil {
 		return ragctx.Clip(id)
@@ -206,7 +204,7 @@ func (s *Spool) add(ctx context.Context, i spooled) error {
 	return nil
 }
 
-// flush writes what was collected.
+// flush writes the collected items.
 func (s *Spool) flush(ctx context.Context) error {
 	if len(s.batch) == 0 {
 		return nil
@@ -235,7 +233,7 @@ func (s *Spool) flush(ctx context.Context) error {
 	return nil
 }
 
-// encodeBody writes an item's body as JSON, without escapes that it does not need.
+// encodeBody encodes an item's body as JSON without HTML escapes.
 func encodeBody(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -246,9 +244,9 @@ func encodeBody(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// settleUnchanged marks what the store has already, so that sending a folder
-// again does not write it. That may not be done where a job could still change
-// the document: it would come after this one.
+// settleUnchanged marks items that the store already has, so that sending a folder again does not
+// write it. Documents with a pending item of any job are not marked: that job could change them
+// first.
 func (s *Spool) settleUnchanged(ctx context.Context) error {
 	ns, err := s.engine.namespace(ctx, s.opts.Namespace, false)
 	if isNotFound(err) {
@@ -299,8 +297,7 @@ func (s *Spool) settleUnchanged(ctx context.Context) error {
 	return s.engine.collections.catchUp(ctx, store.Collection{Namespace: ns, Kind: store.Documents}, follow)
 }
 
-// Accept queues the job. From then on it will be done, whatever happens to the
-// process.
+// Accept queues the job durably: it survives restarts.
 func (s *Spool) Accept(ctx context.Context) (Job, error) {
 	if err := s.flush(ctx); err != nil {
 		return Job{}, err
@@ -322,15 +319,15 @@ func (s *Spool) Accept(ctx context.Context) (Job, error) {
 	return s.engine.Job(ctx, s.job.ID)
 }
 
-// Close removes what was spooled, unless it was accepted. What it cannot remove
-// now is removed later.
+// Close removes the items, unless the job was accepted. Items that cannot be removed now are
+// removed by the janitor.
 func (s *Spool) Close() error {
 	if s.taken {
 		return nil
 	}
 	s.taken = true
 	defer s.engine.jobs.spools.Delete(s.job.N)
-	// The caller may have gone; the database is still there.
+	// The caller's context may have ended; the database is still open.
 	if err := s.engine.store.DropJob(s.engine.jobs.life, s.job.N); err != nil {
 		return fmt.Errorf("remove what was spooled: %w", err)
 	}

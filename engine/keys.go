@@ -17,16 +17,16 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// NewKey is an API key that was just made.
+// NewKey is a newly created API key.
 type NewKey struct {
 	access.Key
 
-	// Text is what callers send. It is nowhere else and cannot be had again.
+	// Text is the key that clients send. It is not stored and cannot be shown again.
 	Text string `json:"key" doc:"what callers send; it is shown this once"`
 }
 
-// CreateKey makes an API key of what k says: its name, role, namespaces, user and
-// expiry. From then on every request to a server needs a key.
+// CreateKey creates an API key with the name, role, namespaces, user and expiry of k. From then on
+// every request to a server needs a key.
 func (e *Engine) CreateKey(ctx context.Context, k access.Key) (NewKey, error) {
 	if err := managesAll(ctx); err != nil {
 		return NewKey{}, err
@@ -51,8 +51,8 @@ func (e *Engine) CreateKey(ctx context.Context, k access.Key) (NewKey, error) {
 	return NewKey{made, text}, nil
 }
 
-// Keys returns a page of the API keys, the oldest first, those that are not valid any
-// more included; the next one starts after the id of its last.
+// Keys returns a page of the API keys, oldest first, including those no longer valid; the next page
+// starts after its last id.
 func (e *Engine) Keys(ctx context.Context, after string, limit int) ([]access.Key, error) {
 	if err := managesAll(ctx); err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (e *Engine) Keys(ctx context.Context, after string, limit int) ([]access.Ke
 	if err := pageLimit(&limit); err != nil {
 		return nil, err
 	}
-	e.keys.flush(ctx) // so that the list says when they were used
+	e.keys.flush(ctx) // so that the list has current times of use
 	all, err := e.store.Keys(ctx)
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (e *Engine) Keys(ctx context.Context, after string, limit int) ([]access.Ke
 	return page, nil
 }
 
-// RevokeKey ends an API key at once and for good.
+// RevokeKey permanently revokes an API key, effective at once.
 func (e *Engine) RevokeKey(ctx context.Context, id string) (access.Key, error) {
 	if err := managesAll(ctx); err != nil {
 		return access.Key{}, err
@@ -90,39 +90,37 @@ func (e *Engine) RevokeKey(ctx context.Context, id string) (access.Key, error) {
 	return k.Key, nil
 }
 
-// Authenticate returns what an API key or the local token gives. Anything else is
-// [ragctx.ErrUnauthenticated]. It touches no file.
+// Authenticate returns the grant of an API key or of the local token; any other text is
+// [ragctx.ErrUnauthenticated]. It reads no file.
 func (e *Engine) Authenticate(text string) (access.Grant, error) {
 	return e.keys.authenticate(text, e.opts.Now())
 }
 
-// WhileValid returns ctx with an end of its own: it is cancelled when the API key is
-// revoked or expires, so that streams of its holder end. The caller calls the other value
-// once it is done.
+// WhileValid returns ctx with cancellation when the API key is revoked or expires, so that its
+// streams end. The caller calls the returned func when done.
 func (e *Engine) WhileValid(ctx context.Context, text string) (context.Context, context.CancelFunc) {
 	return e.keys.whileValid(ctx, text, e.opts.Now())
 }
 
-// NeedsKeys reports whether there is an API key that has not been revoked. Those that
-// have expired count: that the last one expires must not open the server to everyone.
+// NeedsKeys reports whether an API key exists that is not revoked. Expired keys count: the expiry
+// of the last key must not open the server to everyone.
 func (e *Engine) NeedsKeys() bool { return e.keys.held.Load() > 0 }
 
-// LocalKey is the key id of the grants of commands that read the local token; see
-// [Owner].
+// LocalKey is the key id in grants of the local token; see [Owner].
 const LocalKey = "local"
 
-// keyring are the API keys in memory.
+// keyring holds the API keys in memory.
 type keyring struct {
 	store *store.Store
 	log   *slog.Logger
-	held  atomic.Int64                // keys that are not revoked
-	local atomic.Pointer[access.Hash] // of the token that only this machine's owner of the data directory can read
+	held  atomic.Int64                // number of keys that are not revoked
+	local atomic.Pointer[access.Hash] // hash of the token that only the owner of the data directory can read
 
 	mu       sync.RWMutex
 	byPrefix map[string]*heldKey
-	token    string // that local is the hash of
+	token    string // the token that local is the hash of
 
-	due chan struct{} // a use is to be noted
+	due chan struct{} // a use is to be recorded
 	end context.CancelFunc
 	wg  sync.WaitGroup
 }
@@ -131,17 +129,17 @@ type heldKey struct {
 	store.StoredKey
 
 	used  atomic.Int64 // Unix microseconds
-	noted atomic.Int64 // the use that is stored
+	noted atomic.Int64 // the stored use
 
 	valid  context.Context //nolint:containedctx // ends with the key, not with a call
 	revoke context.CancelFunc
 }
 
-// Uses are noted to the minute, and together if there are several keys.
+// Uses are recorded to the minute, for several keys per write.
 const (
 	useGrain  = time.Minute
 	useFlush  = 2 * time.Second
-	useBudget = 5 * time.Second // of the last flush
+	useBudget = 5 * time.Second // for the last flush
 )
 
 func openKeyring(ctx context.Context, s *store.Store, log *slog.Logger) (*keyring, error) {
@@ -158,7 +156,7 @@ func openKeyring(ctx context.Context, s *store.Store, log *slog.Logger) (*keyrin
 	return r, nil
 }
 
-// put takes up a key, or its revocation.
+// put adds a key, or applies its revocation.
 func (r *keyring) put(k store.StoredKey) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -181,7 +179,7 @@ func (r *keyring) put(k store.StoredKey) {
 	r.held.Store(n)
 }
 
-// localToken returns the local token, which is made when it is first asked for.
+// localToken returns the local token, generating it on first use.
 func (r *keyring) localToken() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -220,7 +218,7 @@ func (r *keyring) whileValid(ctx context.Context, text string, now time.Time) (c
 	r.mu.RLock()
 	k := r.byPrefix[prefix]
 	r.mu.RUnlock()
-	if k == nil { // the local token, which ends with the process
+	if k == nil { // the local token, which is valid until the process ends
 		return ctx, func() {}
 	}
 	var end context.CancelFunc
@@ -243,7 +241,7 @@ func (r *keyring) authenticateLocal(text string) (access.Grant, error) {
 	return access.Grant{}, fmt.Errorf("%w: the text is not that of an API key, which begins with rgx_", ragctx.ErrUnauthenticated)
 }
 
-// names returns what the keys are called, by their ids.
+// names returns the names of the keys by id.
 func (r *keyring) names() map[string]string {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -254,7 +252,7 @@ func (r *keyring) names() map[string]string {
 	return names
 }
 
-// use remembers that a key was used, and has it noted if that was not done lately.
+// use records that a key was used, and schedules a write if the stored time is too old.
 func (r *keyring) use(k *heldKey, now time.Time) {
 	at := now.UnixMicro()
 	k.used.Store(at)
@@ -283,7 +281,7 @@ func (r *keyring) loop(ctx context.Context) {
 	}
 }
 
-// flush writes down when keys were used. What fails is tried with the next use.
+// flush writes when keys were used. On failure the next use retries.
 func (r *keyring) flush(ctx context.Context) {
 	last := make(map[string]time.Time)
 	var keys []*heldKey
@@ -309,7 +307,7 @@ func (r *keyring) flush(ctx context.Context) {
 	}
 }
 
-// close writes what was not noted.
+// close writes the pending uses.
 func (r *keyring) close() {
 	if r == nil {
 		return

@@ -15,33 +15,30 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// Learning says how turns are looked through for what is worth remembering. The zero
-// value does it by rules.
+// Learning configures the extraction of facts from turns. The zero value extracts by rules.
 type Learning struct {
-	// Off learns nothing; turns are remembered word for word all the same.
+	// Off disables the extraction of facts. Turns are still remembered verbatim.
 	Off bool
-	// Model finds what rules do not; nil is none. While it fails, rules do. It is the
-	// caller's to close, after the engine.
+	// Model extracts facts that rules miss; nil uses only rules. While it fails, rules are used.
+	// The caller closes it after the engine.
 	Model llm.Generator
-	// Wait is how long the model has for a turn; 0 is [DefaultModelWait]. What it does
-	// not answer in that time is learnt from by rules.
+	// Wait bounds the model's time for a turn; 0 is [DefaultModelWait]. After that, rules are used.
 	Wait time.Duration
-	// Ask says how the model is asked. Its Clean and Now are ignored.
+	// Ask configures the model's requests. Its Clean and Now are ignored.
 	Ask memory.AskOptions
 }
 
-// learner finds in completed turns what is worth remembering. It is what the memory
-// provider does with a turn.
+// learner extracts facts from completed turns, as the memory provider's turn observer.
 type learner struct {
 	engine *Engine
 	asker  *memory.Asker // nil without a model
-	wait   time.Duration // how long the model has
+	wait   time.Duration // the model's time limit
 }
 
-// DefaultModelWait is how long a model has for a turn: it thinks.
+// DefaultModelWait is the default time limit of a model for a turn. It allows for reasoning models.
 const DefaultModelWait = 3 * time.Minute
 
-// learnTimeout bounds how long one turn is learnt from, beside what a model takes.
+// learnTimeout bounds the extraction from one turn, in addition to the model's time.
 const learnTimeout = 2 * time.Minute
 
 func (e *Engine) newLearner() (*learner, error) {
@@ -68,26 +65,26 @@ func (l *learner) OnTurnComplete(ctx context.Context, t ragctx.Turn) error {
 	return err
 }
 
-// Extraction is what was found in a turn.
+// Extraction is the result of extracting facts from a turn.
 type Extraction struct {
 	Findings []Extracted `json:"findings" nullable:"false"`
-	// Note says why what a language model was to find is not there.
+	// Note explains why results of the language model are missing.
 	Note string `json:"note,omitempty"`
 }
 
-// Extracted is something that was found in a turn, and what became of it.
+// Extracted is a fact found in a turn, and its effect.
 type Extracted struct {
 	memory.Finding
 
-	// MemoryID is the memory that says it, Op what happened to it; both are empty for
-	// what was rejected, and Op for what was known from this turn.
+	// MemoryID is the memory with the fact, and Op the change to it. Both are empty for rejected
+	// facts; Op is empty for a fact already known from this turn.
 	MemoryID   string    `json:"memory_id,omitempty"`
 	Op         memory.Op `json:"op,omitempty"`
 	Superseded []string  `json:"superseded,omitempty"`
 }
 
-// Extract finds in a turn what is worth remembering, without storing anything: it
-// says what would become of it if the turn were completed now.
+// Extract returns the facts that would be extracted if the turn were completed now, and their
+// effects. It stores nothing.
 func (e *Engine) Extract(ctx context.Context, t ragctx.Turn) (Extraction, error) {
 	if err := memory.ValidateTurn(t); err != nil {
 		return Extraction{}, err
@@ -107,7 +104,7 @@ func (e *Engine) Extract(ctx context.Context, t ragctx.Turn) (Extraction, error)
 	return e.learner.learn(ctx, t, true)
 }
 
-// learn finds, decides and stores.
+// learn extracts facts, decides their effects, and stores them unless dry is set.
 func (l *learner) learn(ctx context.Context, t ragctx.Turn, dry bool) (Extraction, error) {
 	out := Extraction{Findings: []Extracted{}}
 	ns, err := l.engine.namespace(ctx, t.Namespace, false)
@@ -121,7 +118,7 @@ func (l *learner) learn(ctx context.Context, t ragctx.Turn, dry bool) (Extractio
 		return out, err
 	}
 	var lessons []store.Lesson
-	var at []int // places of the lessons in the findings
+	var at []int // indexes of the lessons in out.Findings
 	for i, f := range found {
 		out.Findings = append(out.Findings, Extracted{Finding: f})
 		if f.Verdict == memory.Leave || !known {
@@ -130,7 +127,7 @@ func (l *learner) learn(ctx context.Context, t ragctx.Turn, dry bool) (Extractio
 		m := memory.Learned(t, f)
 		if err := m.Validate(); err != nil {
 			out.Findings[i].Verdict, out.Findings[i].Why = memory.Leave, err.Error()
-			continue // what else was found is not lost with it
+			continue // keep the other findings
 		}
 		lesson, err := l.lesson(ctx, t, f, m, dry)
 		if err != nil {
@@ -156,9 +153,9 @@ func (l *learner) learn(ctx context.Context, t ragctx.Turn, dry bool) (Extractio
 	return out, l.engine.followMemories(ctx, ns, seq)
 }
 
-// find looks through a turn: by the model, where there is one, else by rules. Where
-// the model fails rules find what they can, which the note says; where it finds
-// nothing, they find what the user explicitly asked for.
+// find extracts facts from a turn: by the model if there is one, else by rules. If the model fails,
+// rules are used and the note says so. If it finds nothing, rules still find explicit requests of
+// the user to remember something.
 func (l *learner) find(ctx context.Context, t ragctx.Turn) (found []memory.Finding, note string, err error) {
 	t = memory.BlankBlocks(t)
 	if l.asker == nil {
@@ -180,15 +177,14 @@ func (l *learner) find(ctx context.Context, t ragctx.Turn) (found []memory.Findi
 	}
 }
 
-// ask asks the model, which has a time of its own: one that hangs leaves enough for
-// the rules.
+// ask calls the model with its own timeout, so that a hanging model leaves time for the rules.
 func (l *learner) ask(ctx context.Context, t ragctx.Turn, related []memory.Memory) (memory.Asked, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.wait)
 	defer cancel()
 	return l.asker.Ask(ctx, t, related)
 }
 
-// said returns the words that memories are related to: those of the people.
+// said returns the text that related memories are searched with: the messages of people.
 func said(t ragctx.Turn) string {
 	var texts []string
 	for _, m := range t.Transcript() {
@@ -199,11 +195,11 @@ func said(t ragctx.Turn) string {
 	return strings.Join(texts, "\n")
 }
 
-// lesson prepares a finding, and the memory that it becomes, for the store.
+// lesson prepares a finding and its memory for the store.
 func (l *learner) lesson(ctx context.Context, t ragctx.Turn, f memory.Finding, m memory.Memory, dry bool) (store.Lesson, error) {
 	for i, e := range m.Sources {
 		if now := l.engine.opts.Now(); e.At.After(now) {
-			m.Sources[i].At = now // what is yet to come does not win for ever
+			m.Sources[i].At = now // a time in the future must not win against later statements
 		}
 	}
 	lesson := store.Lesson{Memory: m, By: f.By, Supersedes: f.Supersedes}
@@ -225,7 +221,7 @@ func (l *learner) lesson(ctx context.Context, t ragctx.Turn, f memory.Finding, m
 // nearCandidates is how many memories are compared with a new one.
 const nearCandidates = 8
 
-// near returns a memory that says nearly what a finding says, or "".
+// near returns the id of a memory that says nearly the same as a finding, or "".
 func (l *learner) near(ctx context.Context, t ragctx.Turn, f memory.Finding) (string, error) {
 	related, err := l.related(ctx, t, f.Content, nearCandidates)
 	if err != nil {
@@ -240,15 +236,15 @@ func (l *learner) near(ctx context.Context, t ragctx.Turn, f memory.Finding) (st
 	return related[i].ID, nil
 }
 
-// maxRelatedChars is how much of a text related memories are looked for by.
+// maxRelatedChars bounds the text that related memories are searched with.
 const maxRelatedChars = 2000
 
-// related returns facts of the turn's user and agent that match a text, best first.
+// related returns the facts of the turn's user and agent that match a text, best first.
 func (l *learner) related(ctx context.Context, t ragctx.Turn, text string, n int) ([]memory.Memory, error) {
 	q := ragctx.NewQuery(sentence.Clip(text, maxRelatedChars)).WithMaxResults(n)
 	q.Namespace, q.UserID, q.AgentID, q.Now = t.Namespace, t.UserID, t.AgentID, l.engine.opts.Now()
 	q.Params = map[string]any{memory.ParamTime: false, memory.ParamDialogue: false}
-	q.Filter.Sources = []string{index.DerivedSource} // without it turns would stand in the place of their facts
+	q.Filter.Sources = []string{index.DerivedSource} // only facts: otherwise turns would replace their facts
 	hits, _, err := l.engine.Hits(ctx, q, HitsOptions{Kind: store.Memories, K: 4 * n})
 	if err != nil {
 		return nil, err

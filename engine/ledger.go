@@ -15,8 +15,8 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// AppendMessages appends messages of one cluster, all or none; see [ledger.Log]. They
-// are durable when it returns. Without a namespace they go to the default one.
+// AppendMessages appends messages of one cluster atomically; see [ledger.Log]. They are durable
+// when it returns. Without a namespace they go to the default one.
 func (e *Engine) AppendMessages(ctx context.Context, messages []ledger.Message) ([]ledger.Message, error) {
 	in := make([]ledger.Message, len(messages))
 	for i, m := range messages {
@@ -34,9 +34,8 @@ func (e *Engine) AppendMessages(ctx context.Context, messages []ledger.Message) 
 	return out, err
 }
 
-// AppendOnce is AppendMessages for a request that may come again with its seed, which
-// is unique: what was appended the first time is then returned. Without a seed it is
-// AppendMessages.
+// AppendOnce is AppendMessages for a request that may be repeated with its unique seed: a repeated
+// request returns the messages of the first. Without a seed it is AppendMessages.
 func (e *Engine) AppendOnce(ctx context.Context, seed string, messages []ledger.Message) ([]ledger.Message, error) {
 	if seed == "" || len(messages) == 0 {
 		return e.AppendMessages(ctx, messages)
@@ -57,8 +56,7 @@ func (e *Engine) AppendOnce(ctx context.Context, seed string, messages []ledger.
 	return again, nil
 }
 
-// appended returns what is stored of messages that were appended together; nil if they
-// were not.
+// appended returns the stored form of messages if they were appended together, else nil.
 func (e *Engine) appended(ctx context.Context, messages []ledger.Message) ([]ledger.Message, error) {
 	q := ledger.Query{Filter: ledger.Filter{Namespace: messages[0].Namespace, Cluster: messages[0].Cluster}, ID: messages[0].ID}
 	first, found, err := e.ledger.Find(ctx, q)
@@ -77,8 +75,8 @@ func (e *Engine) appended(ctx context.Context, messages []ledger.Message) ([]led
 	return stored, nil
 }
 
-// same reports whether a message is stored as it was asked for: an id that the caller
-// chose may be that of another one.
+// same reports whether a stored message equals the requested one: an id chosen by the caller may
+// belong to another message.
 func same(stored, asked ledger.Message) bool {
 	return stored.ID == asked.ID && stored.Topic == asked.Topic && stored.Sender == asked.Sender && stored.Receiver == asked.Receiver &&
 		stored.Text == asked.Text && bytes.Equal(stored.Data, asked.Data) && bytes.Equal(stored.Metadata, asked.Metadata)
@@ -93,10 +91,10 @@ func (e *Engine) Messages(ctx context.Context, q ledger.Query) ([]ledger.Message
 	return e.ledger.Query(ctx, q)
 }
 
-// MessageItem returns a message of a cluster, or the state of one, as answers show it in
-// full, by the id of its item. Without a cluster it is any of the namespace: of copies in
-// several, which imports can make, the first that agents may be shown. What they are never
-// shown is a [ragctx.ErrNotFound].
+// MessageItem returns a message of a cluster, or the state of one, in full by its item id. Without
+// a cluster it searches the whole namespace; imports can put copies in several clusters, and the
+// first one that agents may see is returned. A message that agents never see is
+// [ragctx.ErrNotFound].
 func (e *Engine) MessageItem(ctx context.Context, namespace, cluster, id string) (ragctx.ContextItem, error) {
 	if err := enters(ctx, namespace); err != nil {
 		return ragctx.ContextItem{}, err
@@ -121,8 +119,7 @@ func (e *Engine) MessageItem(ctx context.Context, namespace, cluster, id string)
 	return ragctx.ContextItem{}, fmt.Errorf("message %q: %w", ragctx.Clip(id), ragctx.ErrNotFound)
 }
 
-// clustersOf returns the clusters that may have the item of an id: the given one only, if
-// one is given.
+// clustersOf returns the clusters that may have an item; only the given one, if given.
 func (e *Engine) clustersOf(ctx context.Context, namespace, cluster, id string) ([]string, error) {
 	if cluster != "" {
 		if err := (ledger.Filter{Namespace: namespace, Cluster: cluster}).Check(); err != nil {
@@ -150,10 +147,10 @@ func (e *Engine) stateItem(ctx context.Context, f ledger.Filter) (ragctx.Context
 	return it, err
 }
 
-// LedgerTally counts what happened to messages since the engine was opened.
+// LedgerTally returns the counters of ledger operations since the engine was opened.
 func (e *Engine) LedgerTally() store.LedgerTally { return e.ledger.Tally() }
 
-// LastMessage returns the sequence of a cluster's newest message, 0 if it has none.
+// LastMessage returns the sequence number of a cluster's newest message, 0 if it has none.
 func (e *Engine) LastMessage(ctx context.Context, namespace, cluster string) (ledger.Sequence, error) {
 	if err := enters(ctx, namespace); err != nil {
 		return 0, err
@@ -161,8 +158,8 @@ func (e *Engine) LastMessage(ctx context.Context, namespace, cluster string) (le
 	return ledger.LastSequence(ctx, e.ledger, ledger.Filter{Namespace: spaceName(namespace), Cluster: cluster})
 }
 
-// FollowMessages yields the messages that match and come after a sequence: what is
-// stored, then what is appended, until ctx or the engine ends; see [ledger.Follow].
+// FollowMessages yields the matching messages after a sequence number, stored ones and then new
+// ones, until ctx or the engine ends; see [ledger.Follow].
 func (e *Engine) FollowMessages(ctx context.Context, f ledger.Filter, after ledger.Sequence) iter.Seq2[ledger.Message, error] {
 	f.Namespace = spaceName(f.Namespace)
 	if err := enters(ctx, f.Namespace); err != nil {
@@ -171,7 +168,7 @@ func (e *Engine) FollowMessages(ctx context.Context, f ledger.Filter, after ledg
 	return ledger.Follow(ctx, e.ledger, f, after)
 }
 
-// ExportMessages writes the messages that match, one JSON object per line.
+// ExportMessages writes the matching messages, one JSON object per line.
 func (e *Engine) ExportMessages(ctx context.Context, q ledger.Query, w io.Writer) error {
 	q.Namespace = spaceName(q.Namespace)
 	if err := enters(ctx, q.Namespace); err != nil {
@@ -180,8 +177,8 @@ func (e *Engine) ExportMessages(ctx context.Context, q ledger.Query, w io.Writer
 	return ledger.Export(ctx, e.ledger, q, w)
 }
 
-// ImportMessages appends the messages of an export to a cluster, with their ids and
-// times; see [ledger.Import].
+// ImportMessages appends the messages of an export to a cluster, with their ids and times; see
+// [ledger.Import].
 func (e *Engine) ImportMessages(ctx context.Context, namespace, cluster string, r io.Reader) (ledger.Imported, error) {
 	err := enters(ctx, namespace)
 	if err == nil {
@@ -193,8 +190,7 @@ func (e *Engine) ImportMessages(ctx context.Context, namespace, cluster string, 
 	return ledger.Import(ctx, e.ledger, spaceName(namespace), cluster, r)
 }
 
-// Clusters returns a page of the clusters of a namespace by name; the next one starts
-// after its last.
+// Clusters returns a page of a namespace's clusters by name; the next page starts after its last.
 func (e *Engine) Clusters(ctx context.Context, namespace, after string, limit int) ([]store.ClusterInfo, error) {
 	if err := pageLimit(&limit); err != nil {
 		return nil, err
@@ -205,7 +201,7 @@ func (e *Engine) Clusters(ctx context.Context, namespace, after string, limit in
 	return e.ledger.Clusters(ctx, spaceName(namespace), after, limit)
 }
 
-// Cluster is a cluster and what its models were paid for.
+// Cluster is a cluster and the token usage of its models.
 type Cluster struct {
 	store.ClusterInfo
 
@@ -213,7 +209,7 @@ type Cluster struct {
 	Tokens map[string]ledger.Usage `json:"tokens" doc:"by role, of the messages of the topic TOKEN_USAGE"`
 }
 
-// Cluster returns what is known of a cluster without its messages.
+// Cluster describes a cluster without its messages.
 func (e *Engine) Cluster(ctx context.Context, namespace, name string) (Cluster, error) {
 	if err := enters(ctx, namespace); err != nil {
 		return Cluster{}, err
@@ -226,8 +222,7 @@ func (e *Engine) Cluster(ctx context.Context, namespace, name string) (Cluster, 
 	return Cluster{info, tokens}, err
 }
 
-// EraseCluster removes the messages of a cluster for good, as [Engine.EraseDocument]
-// does.
+// EraseCluster erases the messages of a cluster, as [Engine.EraseDocument] does.
 func (e *Engine) EraseCluster(ctx context.Context, namespace, name string) (store.Erased, error) {
 	if err := shares(ctx); err != nil {
 		return store.Erased{}, err

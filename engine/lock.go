@@ -14,28 +14,27 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// lock is the hold on a data directory: on the directory itself, where that can be, and on
-// the lock file in it, which anybody can remove. The operating system drops both when the
-// process ends, however it ends.
+// lock is the lock on a data directory: on the directory itself where the system supports it, and
+// on the lock file in it, which other processes could remove. The operating system releases both
+// when the process ends.
 type lock struct {
-	dir   *os.File // nil where a directory cannot be locked
+	dir   *os.File // nil if directories cannot be locked
 	flock *flock.Flock
 }
 
-// Owner says who has a data directory open. It is the content of the lock file.
+// Owner describes the process that has a data directory open. It is the content of the lock file.
 type Owner struct {
 	PID int `json:"pid"`
 	// Address is where the owner serves HTTP, host:port; empty if it does not.
 	Address string `json:"address,omitempty"`
-	// Token is a key that the server takes besides API keys, as that of an admin: who
-	// can read the lock file could read and write everything beside it.
+	// Token is accepted by the server like an admin's API key. Only users who can read the lock
+	// file, and so the whole data directory, can read it.
 	Token string `json:"token,omitempty"`
-	// Certificate is the SHA-256, in hex, of the certificate that the server shows;
-	// empty if it does not use TLS.
+	// Certificate is the SHA-256, in hex, of the server's certificate; empty without TLS.
 	Certificate string `json:"certificate,omitempty"`
 }
 
-// LockedError says that another process has the data directory open.
+// LockedError reports that another process has the data directory open.
 type LockedError struct {
 	Dir   string
 	Owner Owner
@@ -71,7 +70,7 @@ func acquire(dir string) (*lock, error) {
 	switch {
 	case err != nil:
 		err = fmt.Errorf("lock data directory: %w", err)
-	case !ok: // by a version that locks only the file
+	case !ok: // locked by a version that locks only the file
 		err = &LockedError{Dir: dir, Owner: readOwner(dir)}
 	default:
 		if err = l.write(Owner{PID: os.Getpid()}); err == nil {
@@ -96,7 +95,7 @@ func readOwner(dir string) Owner {
 	var o Owner
 	b, err := os.ReadFile(lockPath(dir))
 	if err == nil {
-		_ = json.Unmarshal(b, &o) // half-written: the address is then unknown
+		_ = json.Unmarshal(b, &o) // partly written: the address stays unknown
 	}
 	return o
 }
@@ -106,7 +105,7 @@ func (l *lock) write(o Owner) error {
 	if err != nil {
 		return fmt.Errorf("write lock file: %w", err)
 	}
-	if err := os.Chmod(l.flock.Path(), 0o600); err != nil { // an earlier version may have made it
+	if err := os.Chmod(l.flock.Path(), 0o600); err != nil { // an earlier version may have created it with other permissions
 		return fmt.Errorf("write lock file: %w", err)
 	}
 	if err := os.WriteFile(l.flock.Path(), append(b, '\n'), 0o600); err != nil {
@@ -115,8 +114,8 @@ func (l *lock) write(o Owner) error {
 	return nil
 }
 
-// release gives the directory free. The lock file says then that nobody has it, unless the
-// disk is too full for that.
+// release unlocks the directory. It first clears the owner in the lock file, unless the disk is
+// full.
 func (l *lock) release() error {
 	if err := l.write(Owner{}); err != nil && !errors.Is(err, syscall.ENOSPC) {
 		return errors.Join(err, l.flock.Unlock(), l.closeDir())
@@ -124,9 +123,8 @@ func (l *lock) release() error {
 	return errors.Join(l.flock.Unlock(), l.closeDir())
 }
 
-// Announce writes the address at which this process serves the data directory into its
-// lock file, where commands look for it, with a token for them. certificate is as in
-// [Owner].
+// Announce writes this process's address into the lock file, where commands look for it, with a
+// token for them. certificate is as in [Owner].
 func (e *Engine) Announce(address, certificate string) error {
 	return e.lock.write(Owner{PID: os.Getpid(), Address: address, Token: e.keys.localToken(), Certificate: certificate})
 }

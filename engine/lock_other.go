@@ -4,5 +4,5 @@ package engine
 
 import "os"
 
-// lockDir does nothing: on Windows a lock file that is open cannot be removed.
+// lockDir does nothing: on Windows an open lock file cannot be removed.
 func lockDir(string) (held *os.File, ok bool, err error) { return nil, true, nil }

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// lockDir locks a directory itself, which nobody can remove as long as it holds the database.
-// ok is false if another process has it. Where a file system cannot do it, there is no file.
+// lockDir locks a directory, which cannot be removed while it holds the database. ok is false if
+// another process has it locked. held is nil on file systems that do not support it.
 func lockDir(dir string) (held *os.File, ok bool, err error) {
 	f, err := os.Open(dir)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// checkLost refuses a database that is older than one of its indexes. Its state file tells
-// of most losses; it may have been lost with the rest.
+// checkLost rejects a database that is older than one of its indexes. The database's state file
+// detects most losses, but may have been lost with it.
 func (e *Engine) checkLost(ctx context.Context) error {
 	newest, err := e.store.NewestChange(ctx)
 	if err != nil {

@@ -16,16 +16,16 @@ import (
 // TurnResult is the acknowledgement of a turn.
 type TurnResult struct {
 	ID string `json:"id"`
-	// MemoryID is the episode that the turn became; empty if nobody said anything.
+	// MemoryID is the episode made of the turn; empty if no message has text.
 	MemoryID string       `json:"memory_id,omitempty" doc:"the memory that the turn became; absent if neither a user nor an assistant said anything in it"`
 	Status   store.Status `json:"status"`
-	// Redacted counts the secrets that were taken out before storing, by kind.
+	// Redacted counts the secrets removed before storing, by kind.
 	Redacted memory.Redacted `json:"redacted,omitempty" doc:"how many secrets of which kind were taken out before the turn was stored"`
 }
 
-// CompleteTurn stores a turn word for word, but for secrets. When it returns, the turn
-// is durable and can be found; what is learnt from it comes later, see [Engine.Settle].
-// A turn with the id of an earlier one must be equal to it.
+// CompleteTurn stores a turn verbatim, except for secrets. When it returns, the turn is durable and
+// can be found; facts are extracted later, see [Engine.Settle]. A turn with the id of an earlier
+// one must be equal to it.
 func (e *Engine) CompleteTurn(ctx context.Context, t ragctx.Turn) (TurnResult, error) {
 	defer e.courtesy.hurry()()
 	if err := memory.ValidateTurn(t); err != nil {
@@ -47,7 +47,7 @@ func (e *Engine) CompleteTurn(ctx context.Context, t ragctx.Turn) (TurnResult, e
 	}
 	episode := t
 	if episode.Occurred.IsZero() {
-		// The stored turn keeps the zero time, so that sending it again is the same turn.
+		// The stored turn keeps the zero time, so that a retry is equal to it.
 		episode.Occurred = e.opts.Now()
 	}
 	episode.Occurred = episode.Occurred.UTC().Truncate(time.Microsecond)
@@ -74,7 +74,7 @@ func (e *Engine) CompleteTurn(ctx context.Context, t ragctx.Turn) (TurnResult, e
 		return TurnResult{}, err
 	}
 	if res.Status == store.Created {
-		e.observer.completed(ns, t, row) // whatever comes of the rest: sent again, it is not new any more
+		e.observer.completed(ns, t, row) // even if the rest fails: on a retry the turn is not new
 	}
 	if err := e.collections.catchUp(ctx, store.Collection{Namespace: ns, Kind: store.Memories}, seq); err != nil {
 		return TurnResult{}, err
@@ -85,7 +85,7 @@ func (e *Engine) CompleteTurn(ctx context.Context, t ragctx.Turn) (TurnResult, e
 	return res, nil
 }
 
-// noteContent prepares the text of a memory that is no turn.
+// noteContent prepares the text of a memory that is not an episode.
 func (e *Engine) noteContent(ctx context.Context, text string) (store.Content, error) {
 	units := memory.Chunks(text)
 	return e.memoryContent(ctx, text, units, memory.Told(units))
@@ -103,13 +103,13 @@ func (e *Engine) memoryContent(ctx context.Context, text string, units []chunk.C
 	return c, nil
 }
 
-// Remember stores a memory without its secrets, or replaces the one with the same id.
-// It returns the memory as stored and what happened.
+// Remember stores a memory without its secrets, or replaces the one with the same id. It returns
+// the stored memory and the change made.
 func (e *Engine) Remember(ctx context.Context, m memory.Memory) (memory.Memory, store.Status, error) {
 	return e.remember(ctx, m, 0)
 }
 
-// remember is [Engine.Remember] over a version of the memory; 0 is any, also none.
+// remember is [Engine.Remember] for an expected current version; 0 accepts any or none.
 func (e *Engine) remember(ctx context.Context, m memory.Memory, over int, when ...store.Condition) (memory.Memory, store.Status, error) {
 	defer e.courtesy.hurry()()
 	if err := m.Validate(); err != nil {
@@ -160,8 +160,7 @@ func (e *Engine) tier() store.Tier {
 	return store.Tier{Working: e.opts.MaxWorking, Weights: e.opts.Weights}
 }
 
-// Memory returns a memory of a user, or one that belongs to no user. With
-// anyUser it may be anyone's.
+// Memory returns a memory of a user, or one without a user. With anyUser it may belong to any user.
 func (e *Engine) Memory(ctx context.Context, namespace, id, user string, anyUser bool) (memory.Memory, error) {
 	ns, err := e.namespace(ctx, namespace, false)
 	if err != nil {
@@ -183,9 +182,8 @@ func (e *Engine) Memory(ctx context.Context, namespace, id, user string, anyUser
 	return m, nil
 }
 
-// ListMemories returns a page of memories by importance and recency, best
-// first, and the place where the next page starts, which is zero on the last. A
-// namespace that does not exist is empty.
+// ListMemories returns a page of memories by importance and recency, best first, and the cursor of
+// the next page, which is zero on the last. A namespace that does not exist is empty.
 func (e *Engine) ListMemories(ctx context.Context, namespace string, f store.MemoryFilter) ([]memory.Memory, store.Place, error) {
 	if err := pageLimit(&f.Limit); err != nil {
 		return nil, store.Place{}, err
@@ -221,15 +219,15 @@ func (e *Engine) ListMemories(ctx context.Context, namespace string, f store.Mem
 	if len(found) >= f.Limit {
 		next = f.PlaceOf(found[len(found)-1])
 	}
-	for i := range found { // after the place, which has the score to the bit
+	for i := range found { // after the cursor, which needs the exact score
 		found[i].Score = ragctx.Rounded(found[i].Score)
 	}
 	return found, next, nil
 }
 
-// DeleteMemory removes a memory from every answer at once. Questions about an
-// earlier time (as_of) still find it, unless it was only in quarantine. It is no error
-// if it is not there, as far as who asks may see.
+// DeleteMemory removes a memory from all answers at once. Queries about an earlier time (as_of)
+// still find it, unless it was only quarantined. A memory that does not exist or is not visible is
+// no error.
 func (e *Engine) DeleteMemory(ctx context.Context, namespace, id, user string, anyUser bool) error {
 	return e.deleteMemory(ctx, namespace, id, Viewer{user, anyUser}, store.Condition{})
 }
@@ -252,8 +250,8 @@ func (e *Engine) deleteMemory(ctx context.Context, namespace, id string, by View
 	return e.followMemories(ctx, ns, seq)
 }
 
-// DeleteMemories deletes the memories that a filter finds, each as [Engine.DeleteMemory]
-// does, and tells how many went from each tier.
+// DeleteMemories deletes the memories that match a filter, each as [Engine.DeleteMemory] does, and
+// publishes how many each tier lost.
 func (e *Engine) DeleteMemories(ctx context.Context, namespace string, f store.MemoryFilter) error {
 	f.Limit = MaxPage
 	before := e.tiers(ctx, namespace, f)

@@ -12,9 +12,8 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// CreateNamespace makes a namespace and says what it may hold. It is for admins of all
-// namespaces; without it a namespace is made, without limits, with the first thing that
-// is stored in it.
+// CreateNamespace creates a namespace with quotas. It is for admins of all namespaces. Otherwise
+// the first write to a namespace creates it, without quotas.
 func (e *Engine) CreateNamespace(ctx context.Context, name string, q store.Quotas) (store.Namespace, error) {
 	if err := checkQuotas(ctx, name, q); err != nil {
 		return store.Namespace{}, err
@@ -22,9 +21,8 @@ func (e *Engine) CreateNamespace(ctx context.Context, name string, q store.Quota
 	return e.store.CreateNamespace(ctx, name, q)
 }
 
-// SetQuotas changes what a namespace may hold, from the next write on. What it holds
-// beyond that stays, and may be replaced by what is not more. It is for admins of all
-// namespaces.
+// SetQuotas changes the quotas of a namespace, effective with the next write. Existing items above
+// a quota stay, and may be replaced by smaller ones. It is for admins of all namespaces.
 func (e *Engine) SetQuotas(ctx context.Context, name string, q store.Quotas) (store.Namespace, error) {
 	if err := checkQuotas(ctx, name, q); err != nil {
 		return store.Namespace{}, err
@@ -50,7 +48,7 @@ func checkQuotas(ctx context.Context, name string, q store.Quotas) error {
 	return nil
 }
 
-// namedSpace checks the name of a namespace where none means the default one.
+// namedSpace validates a namespace's name where "" is not the default one.
 func namedSpace(name string) error {
 	if name == "" {
 		return ragctx.Invalid("name", "is empty; name the namespace")
@@ -58,7 +56,7 @@ func namedSpace(name string) error {
 	return ragctx.ValidName("name", name)
 }
 
-// DescribeNamespace returns what a namespace holds, and what it may hold.
+// DescribeNamespace returns what a namespace holds, and its quotas.
 func (e *Engine) DescribeNamespace(ctx context.Context, name string) (store.Namespace, error) {
 	if err := namedSpace(name); err != nil {
 		return store.Namespace{}, err
@@ -69,8 +67,8 @@ func (e *Engine) DescribeNamespace(ctx context.Context, name string) (store.Name
 	return e.store.DescribeNamespace(ctx, name)
 }
 
-// ListNamespaces returns a page of the namespaces that the grant of ctx reaches, by
-// name; the next one starts after the name of its last.
+// ListNamespaces returns a page of the namespaces that the grant of ctx reaches, by name; the next
+// page starts after its last name.
 func (e *Engine) ListNamespaces(ctx context.Context, after string, limit int) ([]store.Namespace, error) {
 	if err := pageLimit(&limit); err != nil {
 		return nil, err
@@ -78,10 +76,9 @@ func (e *Engine) ListNamespaces(ctx context.Context, after string, limit int) ([
 	return e.store.ListNamespaces(ctx, store.NamespaceFilter{After: after, Limit: limit, Among: access.From(ctx).Namespaces})
 }
 
-// EraseNamespace removes a namespace for good, with everything in it, as
-// [Engine.EraseDocument] removes a document. Its jobs end. What is written under its
-// name from then on makes a new namespace, without quotas; what was about to be written
-// into the old one is [ragctx.ErrConflict]. It is for admins of all namespaces.
+// EraseNamespace erases a namespace with everything in it, as [Engine.EraseDocument] erases a
+// document. Its jobs end. Later writes under its name create a new namespace without quotas; writes
+// in progress fail with [ragctx.ErrConflict]. It is for admins of all namespaces.
 func (e *Engine) EraseNamespace(ctx context.Context, name string) (store.Erased, error) {
 	if err := managesAll(ctx); err != nil {
 		return store.Erased{}, err
@@ -103,8 +100,8 @@ func (e *Engine) EraseNamespace(ctx context.Context, name string) (store.Erased,
 	return took, err
 }
 
-// leave ends the jobs of a namespace that run, and does something while none begins.
-// What they were about to write, they do not: their contexts have ended.
+// leave stops the running jobs of a namespace, and calls do while no job starts. The contexts of
+// the stopped jobs have ended, so they write nothing more.
 func (s *jobs) leave(namespace string, do func() error) error {
 	s.pick.Lock()
 	defer s.pick.Unlock()
@@ -118,8 +115,8 @@ func (s *jobs) leave(namespace string, do func() error) error {
 	return do()
 }
 
-// removeIndex removes the files of an index that nobody asks for any more. One that is
-// being opened or closed is waited for.
+// removeIndex removes the files of an index that is no longer used. It waits while the index is
+// being opened or closed.
 func (e *Engine) removeIndex(ctx context.Context, id store.Collection) error {
 	remove := func() error {
 		if err := os.RemoveAll(e.indexDir(id)); err != nil {

@@ -12,83 +12,80 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// observer tells providers about completed turns, after the turn's caller has its
-// acknowledgement: the turns of a conversation one at a time and in order, several
-// conversations side by side. What is to be told is noted with the turn, so that it
-// is told after a restart, too; then a provider may hear of a turn twice.
+// observer delivers completed turns to turn observers, after the turn was acknowledged: the turns
+// of one conversation in order and one at a time, several conversations in parallel. A pending turn
+// is stored with the turn itself, so it is delivered after a restart as well; an observer may then
+// receive a turn twice.
 type observer struct {
 	store    *store.Store
 	watchers []watcher // in the order of registration
 	log      *slog.Logger
-	// unsaved is told of turns of which what a watcher of the engine's own makes could
-	// not be stored.
+	// unsaved is called if a built-in observer could not store its results for a turn.
 	unsaved func(ctx context.Context, t ragctx.Turn, operation string, err error)
 
 	life context.Context //nolint:containedctx // ends what providers do with the engine
 	end  context.CancelFunc
-	slot chan struct{} // bounds the conversations at work
+	slot chan struct{} // bounds the conversations processed concurrently
 
 	mu      sync.Mutex
-	threads map[string][]toTell // conversations at work, and what waits in them
-	waiting map[int64]bool      // rows that are in threads, or in done
-	open    int                 // how many are in threads
-	done    []store.Untold      // told, which is not noted yet
-	due     bool                // done is to be noted at once
-	noting  bool                // what was done is being noted
-	later   *time.Timer         // notes what is done; nil if nothing is
+	threads map[string][]toTell // conversations being processed, with their queued turns
+	waiting map[int64]bool      // rows in threads or in done
+	open    int                 // number of queued turns in threads
+	done    []store.Untold      // delivered turns that are not acknowledged yet
+	due     bool                // whether done must be acknowledged without delay
+	noting  bool                // whether an acknowledgement is being written
+	later   *time.Timer         // acknowledges done later; nil if done is empty
 	idle    *sync.Cond
 	closed  bool
 	wg      sync.WaitGroup
 }
 
-// watcher is a provider that wants to know.
+// watcher is a registered turn observer.
 type watcher struct {
 	ragctx.TurnObserver
 
 	name    string
 	timeout time.Duration
-	// wants reports whether a turn can be of interest; nil for all.
+	// wants reports whether a turn is relevant; nil accepts all.
 	wants func(ragctx.Turn) bool
-	// own says that it is of this engine: what it fails on, but for invalid input, is
-	// its store.
+	// own is set for observers of this engine. Except for invalid input, they fail only because of
+	// the store.
 	own bool
 }
 
-// again reports whether a watcher that failed is to be told again: it ran out of time,
-// or nothing is known to be wrong with the turn.
+// again reports whether a failed delivery is to be retried: it timed out, or an own observer failed
+// for a reason other than an invalid turn.
 func (w watcher) again(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || w.own && err != nil && !errors.Is(err, ragctx.ErrInvalid)
 }
 
-// toTell is a turn of which providers are to be told.
+// toTell is a turn to be delivered.
 type toTell struct {
 	row int64
-	// again says that telling it may have been begun before.
+	// again is set if a delivery may have been started before.
 	again bool
 }
 
-// A provider has tellTimeout for a turn. When the engine closes, those that are
-// still at it, and what is queued, have closeGrace.
+// An observer has tellTimeout for a turn. When the engine closes, running and queued deliveries
+// have closeGrace.
 const (
 	tellTimeout = 30 * time.Second
 	closeGrace  = 2 * time.Second
 )
 
 const (
-	// tellThreads is how many conversations are told of at a time: a provider that asks
-	// a service mostly waits.
+	// tellThreads is how many conversations are processed concurrently: an observer that calls a
+	// service mostly waits.
 	tellThreads = 4
-	// tellAttempts is how often telling a turn is begun: one that ends the process, or
-	// that a provider has no time for, is not to do so for ever. The end of the engine
-	// is nobody's failure.
+	// tellAttempts bounds the delivery attempts of a turn, so that one that crashes the process or
+	// times out does not do so forever. An attempt ended by Close does not count.
 	tellAttempts = 3
-	// noteMost is how many turns are noted as told in one write, and noteRest how long
-	// that may wait for more of them. Who tells of each turn by itself has the disk do as
-	// much as the turn did.
+	// noteMost is how many delivered turns are acknowledged in one write, and noteRest how long
+	// that write may wait for more. Acknowledging each turn separately would double the fsyncs.
 	noteMost = 64
 	noteRest = time.Second
-	// tellLong is how long a watcher of the engine's own takes that is not to be told
-	// twice because a later one had no time for it.
+	// tellLong is the duration from which an own observer's delivery is acknowledged at once, so
+	// that it is not repeated because a later observer times out.
 	tellLong = 100 * time.Millisecond
 )
 
@@ -102,16 +99,16 @@ func newObserver(e *Engine, watchers []watcher) *observer {
 	return o
 }
 
-// wants reports whether providers are to be told of a turn: one that succeeded and
-// belongs to a conversation.
+// wants reports whether a turn is to be delivered: it succeeded, belongs to a conversation, and is
+// relevant to an observer.
 func (o *observer) wants(t ragctx.Turn) bool {
 	return t.Succeeded() && t.SessionID != "" && slices.ContainsFunc(o.watchers, func(w watcher) bool { return w.interested(t) })
 }
 
 func (w watcher) interested(t ragctx.Turn) bool { return w.wants == nil || w.wants(t) }
 
-// resume takes up what is noted and not told: of an earlier process, or what is to be
-// told again.
+// resume queues the pending turns of the store: those of an earlier process, and those to be
+// delivered again.
 func (o *observer) resume(ctx context.Context) error {
 	o.note(o.life)
 	rows, threads, err := o.store.UntoldRows(ctx)
@@ -124,7 +121,7 @@ func (o *observer) resume(ctx context.Context) error {
 	return nil
 }
 
-// completed queues a turn that was noted.
+// completed queues a newly stored turn.
 func (o *observer) completed(ns int64, t ragctx.Turn, row int64) {
 	if o.wants(t) {
 		o.queue(store.Thread(ns, t.SessionID), toTell{row, false})
@@ -146,7 +143,7 @@ func (o *observer) queue(thread string, t toTell) {
 	}
 }
 
-// work tells what waits in a conversation, until there is nothing more.
+// work delivers the queued turns of a conversation until its queue is empty.
 func (o *observer) work(thread string) {
 	for {
 		select {
@@ -167,8 +164,8 @@ func (o *observer) work(thread string) {
 	}
 }
 
-// take returns what is next in a conversation. When there is nothing, or the engine
-// closes, the conversation is no longer at work.
+// take returns the next turn of a conversation. If there is none, or the engine is closing, it
+// removes the conversation.
 func (o *observer) take(thread string) (t toTell, more bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -186,8 +183,8 @@ func (o *observer) take(thread string) (t toTell, more bool) {
 	return queue[0], true
 }
 
-// told ends the telling of a turn. What is done is noted soon, together, or at once if
-// there is much of it, or somebody else's provider would hear of it twice.
+// told completes the delivery of a turn. Acknowledgements are batched, but written at once if there
+// are many, or if a repeated delivery would reach a provider outside the engine.
 func (o *observer) told(t toTell) {
 	o.mu.Lock()
 	o.open--
@@ -196,7 +193,7 @@ func (o *observer) told(t toTell) {
 	}
 	due := o.due && o.open == 0 || len(o.done) >= noteMost
 	if !due && len(o.done) > 0 && o.later == nil && !o.closed {
-		o.wg.Add(1) // close waits for one that has begun
+		o.wg.Add(1) // close waits for a timer that has started
 		o.later = time.AfterFunc(noteRest, func() {
 			defer o.wg.Done()
 			o.note(o.life)
@@ -208,7 +205,8 @@ func (o *observer) told(t toTell) {
 	}
 }
 
-// tell tells a turn. What cannot be read or noted is left for the next opening.
+// tell delivers a turn. A turn that cannot be read or acknowledged is delivered after the next
+// opening.
 func (o *observer) tell(t toTell) {
 	u, ok, err := o.store.Untold(o.life, t.row)
 	if err == nil && ok {
@@ -236,7 +234,7 @@ func (o *observer) tellAll(u store.Untold, again bool) (err error) {
 		}()
 	}
 	failed := false
-	var heard []string // who was told, which is not noted
+	var heard []string // names of observers that are done, not stored yet
 	for i, w := range o.watchers {
 		if slices.Contains(u.Told, w.name) || u.Only != "" && u.Only != w.name || !w.interested(u.Turn) {
 			continue
@@ -244,7 +242,7 @@ func (o *observer) tellAll(u store.Untold, again bool) (err error) {
 		begun := time.Now()
 		err := o.tellOne(w, u.Turn)
 		if o.life.Err() != nil {
-			return o.life.Err() // it may not have come to its end
+			return o.life.Err() // the delivery may be incomplete
 		}
 		if w.again(err) {
 			failed = true
@@ -263,14 +261,14 @@ func (o *observer) tellAll(u store.Untold, again bool) (err error) {
 	switch {
 	case !failed:
 		o.finished(u)
-	case !again: // else this attempt is counted
+	case !again: // otherwise this attempt is already counted
 		return o.store.TellAgain(o.life, u.Row)
 	}
 	return nil
 }
 
-// finished leaves a turn of which all have been told to be noted: with others, in one
-// write. A crash before that has them told again.
+// finished adds a completely delivered turn to the next acknowledgement. After a crash before that,
+// it is delivered again.
 func (o *observer) finished(u store.Untold) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -278,11 +276,11 @@ func (o *observer) finished(u store.Untold) {
 	o.due = o.due || slices.ContainsFunc(o.watchers, func(w watcher) bool { return !w.own && w.interested(u.Turn) })
 }
 
-// note notes what is done. What is to be told again since it was told is taken up. What
-// cannot be noted now is noted with what comes next.
+// note acknowledges the delivered turns. Turns marked for another delivery in the meantime are
+// queued again. If the write fails, the next one includes them.
 func (o *observer) note(ctx context.Context) {
 	o.mu.Lock()
-	for o.noting { // by another, who may have part of it
+	for o.noting { // wait for a concurrent write, which may include some of these
 		o.idle.Wait()
 	}
 	done := o.done
@@ -312,7 +310,7 @@ func (o *observer) note(ctx context.Context) {
 	}
 }
 
-// noLater calls off what is to be noted later. The caller holds mu.
+// noLater stops the timer of the next acknowledgement. The caller holds mu.
 func (o *observer) noLater() {
 	if o.later != nil && o.later.Stop() {
 		o.wg.Done()
@@ -320,7 +318,7 @@ func (o *observer) noLater() {
 	o.later = nil
 }
 
-// tellOne tells a provider. What it panics on is not told it again.
+// tellOne delivers a turn to one observer. A turn on which it panics is not delivered to it again.
 func (o *observer) tellOne(w watcher, t ragctx.Turn) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -339,24 +337,24 @@ func (o *observer) tellOne(w watcher, t ragctx.Turn) (err error) {
 	return err
 }
 
-// settle waits until nothing is queued, and that is noted.
+// settle waits until no turn is queued and all are acknowledged.
 func (o *observer) settle(ctx context.Context) error {
 	return o.untilNoted(ctx, func() bool { return len(o.threads) == 0 })
 }
 
-// settleThread waits until nothing of a conversation is queued, and that is noted.
+// settleThread waits until no turn of a conversation is queued and its turns are acknowledged.
 func (o *observer) settleThread(ctx context.Context, thread string) error {
 	return o.untilNoted(ctx, func() bool { _, working := o.threads[thread]; return !working })
 }
 
-// untilNoted is until for what is to be told again as well, which shows when it is noted
-// what was told.
+// untilNoted is until, followed by an acknowledgement, which may reveal turns to be delivered
+// again; it repeats until done holds after it.
 func (o *observer) untilNoted(ctx context.Context, done func() bool) error {
 	for {
 		if err := o.until(ctx, done); err != nil {
 			return err
 		}
-		o.note(o.life) // whoever waits: it is not told again because that one went away
+		o.note(o.life) // not in the caller's context: a cancelled wait must not cause repeated deliveries
 		o.mu.Lock()
 		over := done()
 		o.mu.Unlock()
@@ -366,8 +364,8 @@ func (o *observer) untilNoted(ctx context.Context, done func() bool) error {
 	}
 }
 
-// until waits until done, which is asked under the lock whenever a conversation has
-// nothing more, reports true.
+// until waits until done returns true. done is called under the lock, whenever a conversation has
+// become idle.
 func (o *observer) until(ctx context.Context, done func() bool) error {
 	defer context.AfterFunc(ctx, func() {
 		o.mu.Lock()
@@ -385,8 +383,7 @@ func (o *observer) until(ctx context.Context, done func() bool) error {
 	return nil
 }
 
-// close gives what is queued a moment. What it does not come to is told after the
-// next opening.
+// close waits up to closeGrace for queued turns. The others are delivered after the next opening.
 func (o *observer) close() {
 	if o == nil {
 		return

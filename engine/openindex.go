@@ -12,12 +12,12 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// indexDir is where a collection's index keeps its files.
+// indexDir returns the directory of a collection's index files.
 func (e *Engine) indexDir(id store.Collection) string {
 	return filepath.Join(e.opts.Dir, store.IndexName, fmt.Sprintf("%d-%s", id.Namespace, id.Kind))
 }
 
-// vectorPrefix begins the name of a directory of vectors; the space's follows.
+// vectorPrefix begins the name of a directory of vectors; the embedding space's name follows.
 const vectorPrefix = "vector-"
 
 // openIndex opens the index of a collection.
@@ -40,7 +40,7 @@ func (e *Engine) openKeyword(id store.Collection) (index.Lexical, error) {
 	})
 }
 
-// openVector opens the leg for the vectors of a space.
+// openVector opens the vector index for an embedding space.
 func (e *Engine) openVector(id store.Collection, in *space) (index.Dense, error) {
 	return vector.New(vector.Options{
 		Dir:   filepath.Join(e.indexDir(id), vectorPrefix+in.name()),
@@ -49,7 +49,7 @@ func (e *Engine) openVector(id store.Collection, in *space) (index.Dense, error)
 	})
 }
 
-// feed is how an index reads the store.
+// feed reads a collection's changes from the store for its index.
 type feed struct {
 	store *store.Store
 	id    store.Collection
@@ -67,10 +67,10 @@ func (f feed) Follow(ctx context.Context, after uint64, want index.Want) (index.
 	return f.store.Follow(ctx, f.id, after, want.Texts, embedderOf(want.Space))
 }
 
-// spaceOf names the vectors of an embedder that the store knows by an id.
+// spaceOf returns the name of the embedding space of an embedder's store id.
 func spaceOf(embedder int64) string { return strconv.FormatInt(embedder, 10) }
 
-// embedderOf is the reverse; 0 for none.
+// embedderOf is the reverse of spaceOf; 0 for none.
 func embedderOf(space string) int64 {
 	id, err := strconv.ParseInt(space, 10, 64)
 	if err != nil {

@@ -15,18 +15,18 @@ import (
 	"github.com/ragctx/ragctx/internal/ledger"
 )
 
-// Ledgers configures what is made of the messages of clusters.
+// Ledgers configures what is derived from the messages of clusters.
 type Ledgers struct {
-	// Sections are further topics whose messages change the state of a cluster, each
-	// with the section that it belongs to; see [ledger.CheckSections].
+	// Sections maps additional topics whose messages change the state of a cluster to their
+	// sections; see [ledger.CheckSections].
 	Sections map[string]string
-	// LogMetrics and PublishMetrics write the metrics of each context to the log, and
-	// as a message of the topic CONTEXT_METRICS to its cluster. They have no text of it.
+	// LogMetrics writes the metrics of each context to the log; PublishMetrics appends them to its
+	// cluster as a message of the topic CONTEXT_METRICS. They contain no text of the context.
 	LogMetrics     bool
 	PublishMetrics bool
 }
 
-// openPacks starts what is made of messages.
+// openPacks creates the snapshotter and the context pack builder.
 func (e *Engine) openPacks() error {
 	folder, err := ledger.NewFolder(e.opts.Ledgers.Sections)
 	if err != nil {
@@ -37,8 +37,7 @@ func (e *Engine) openPacks() error {
 	return nil
 }
 
-// ClusterState returns where the work of a cluster stands after all its messages. It
-// writes nothing.
+// ClusterState returns the current state of a cluster after all its messages. It writes nothing.
 func (e *Engine) ClusterState(ctx context.Context, namespace, cluster string) (ledger.State, error) {
 	if err := enters(ctx, namespace); err != nil {
 		return ledger.State{}, err
@@ -50,15 +49,15 @@ func (e *Engine) ClusterState(ctx context.Context, namespace, cluster string) (l
 	return s, err
 }
 
-// Packed is the context of an agent with its metrics.
+// Packed is a context pack with its metrics.
 type Packed struct {
 	ledger.Pack
 
 	Metrics ledger.Metrics
 }
 
-// Pack builds the context of an agent. Where the strategy wants the state of the cluster,
-// a state that is not yet published is published first.
+// Pack builds the context pack of an agent. If the strategy includes the cluster's state, an
+// unpublished state is published first.
 func (e *Engine) Pack(ctx context.Context, r ledger.PackRequest) (Packed, error) {
 	r.Namespace = spaceName(r.Namespace)
 	if err := enters(ctx, r.Namespace); err != nil {
@@ -100,7 +99,8 @@ func mayPublish(ctx context.Context) bool {
 	return access.From(ctx).RequireRole(access.Write) == nil && shares(ctx) == nil
 }
 
-// report writes metrics to where they are wanted, to the ledger only for who may write to it. That it fails costs no context.
+// report writes metrics to the log and, if publish is set, to the ledger, as configured. Its errors
+// are only logged.
 func (e *Engine) report(ctx context.Context, r ledger.PackRequest, m ledger.Metrics, publish bool) {
 	publish = publish && e.opts.Ledgers.PublishMetrics && e.hasMessages(ctx, r.Namespace, r.Cluster)
 	if !e.opts.Ledgers.LogMetrics && !publish {
@@ -121,7 +121,7 @@ func (e *Engine) report(ctx context.Context, r ledger.PackRequest, m ledger.Metr
 	}
 }
 
-// hasMessages reports whether a cluster is there: to measure a context must not make one.
+// hasMessages reports whether a cluster exists: publishing metrics must not create one.
 func (e *Engine) hasMessages(ctx context.Context, namespace, cluster string) bool {
 	last, err := ledger.LastSequence(ctx, e.ledger, ledger.Filter{Namespace: namespace, Cluster: cluster})
 	if err != nil {
@@ -130,8 +130,8 @@ func (e *Engine) hasMessages(ctx context.Context, namespace, cluster string) boo
 	return last > 0
 }
 
-// retrieve finds documents and memories for a context. What is found is escaped, so that
-// it cannot pass for a part of the context.
+// retrieve returns documents and memories for a context pack, escaped so that they cannot imitate
+// parts of it.
 func (e *Engine) retrieve(ctx context.Context, q ragctx.ContextQuery) (ledger.Retrieved, error) {
 	a, err := e.Context(ctx, q)
 	if err != nil {
@@ -144,21 +144,20 @@ func (e *Engine) retrieve(ctx context.Context, q ragctx.ContextQuery) (ledger.Re
 	return ledger.Retrieved{Text: a.Rendered(), Items: len(a.Items), Note: note}, nil
 }
 
-// PackTally counts contexts since the engine was opened.
+// PackTally counts context packs since the engine was opened.
 type PackTally struct {
 	Packs uint64
-	// Empty are those that have nothing of any source.
+	// Empty counts packs without content from any source.
 	Empty uint64
-	// OverBudget are those whose required parts did not fit, Cut those that were
-	// shortened for the limit on characters.
+	// OverBudget counts packs whose required parts did not fit, Cut those shortened by the
+	// character limit.
 	OverBudget, Cut uint64
 	Tokens          uint64
-	// Parts counts parts by what became of them: full and compact, otherwise the
-	// reason that they are not there.
+	// Parts counts parts by outcome: full, compact, or the reason for their absence.
 	Parts map[string]uint64
 }
 
-// packTally is a PackTally that is counted on.
+// packTally is a PackTally behind a mutex.
 type packTally struct {
 	mu sync.Mutex
 	PackTally
@@ -186,7 +185,7 @@ func (t *packTally) add(p Packed) {
 	}
 }
 
-// PackTally returns what was counted.
+// PackTally returns the counters of context packs.
 func (e *Engine) PackTally() PackTally {
 	e.tally.mu.Lock()
 	defer e.tally.mu.Unlock()

@@ -8,10 +8,10 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// unquote returns a query without its quotation marks, and what they enclose, where
-// neither a document nor a memory in scope has all of it in one place: who searches wants
-// the words then, and who quotes in a prompt wanted no more. A search that fails leaves
-// the query as it is, as whoever answers it will meet the same error.
+// unquote drops the phrase requirement of a query, and returns the phrases, if no document or
+// memory in scope contains all of them verbatim: a search then wants the words, and quotes in a
+// prompt are often no requirement. If the check fails, the query stays unchanged; the following
+// search will meet the same error.
 func (e *Engine) unquote(ctx context.Context, q ragctx.ContextQuery) (ragctx.ContextQuery, []string) {
 	phrases := passage.Phrases(q)
 	if len(phrases) == 0 || q.Wants(ragctx.TypeResource) && e.quotes(ctx, store.Documents, q) ||
@@ -25,15 +25,15 @@ func (e *Engine) unquote(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 	return q.WithParam(passage.ParamPhrases, false), texts
 }
 
-// How many hits are looked at for one that has the phrases of a query, at first and at
-// most: few have the words of a phrase side by side and not the phrase.
+// Bounds on the hits examined for one that has the phrases of a query, at first and at most: texts
+// with all words of a phrase mostly contain the phrase.
 const (
 	leastQuoting = 16
 	mostQuoting  = 4096
 )
 
-// quotes reports whether a text of a kind in scope has all phrases of q, or whether that
-// cannot be told.
+// quotes reports whether a text of a kind in scope has all phrases of q. It returns true if that is
+// unknown.
 func (e *Engine) quotes(ctx context.Context, kind store.Kind, q ragctx.ContextQuery) bool {
 	src, plan := e.source(kind), e.plan(kind, q)
 	for plan.K = leastQuoting; ; plan.K *= 4 {

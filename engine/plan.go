@@ -12,7 +12,7 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// memories and documents say how the built-in providers rank.
+// memories returns the ranking options of the memory provider.
 func (e *Engine) memories() memory.Options {
 	return memory.Options{Weights: e.opts.Weights, Fusion: e.opts.Fusion, Dialogue: e.opts.Dialogue, TimeWeight: e.opts.TimeWeight}
 }
@@ -21,7 +21,7 @@ func (e *Engine) documents() docs.Ranking {
 	return docs.Ranking{Fusion: e.opts.Fusion, TimeWeight: e.opts.TimeWeight}
 }
 
-// plan returns how the provider of a kind searches for a question.
+// plan returns the index query of a kind's provider for a query.
 func (e *Engine) plan(k store.Kind, q ragctx.ContextQuery) index.Query {
 	if k == store.Memories {
 		return e.memories().Plan(q)
@@ -29,11 +29,11 @@ func (e *Engine) plan(k store.Kind, q ragctx.ContextQuery) index.Query {
 	return e.documents().Plan(q)
 }
 
-// unitsAtOnce bounds how many units [Engine.Within] asks the store for together.
+// unitsAtOnce bounds how many chunks [Engine.Within] reads per store call.
 const unitsAtOnce = 5000
 
-// Within returns the ids of all memories in scope that lie within the time that
-// the question names, in the order of time, and false if it names none.
+// Within returns the ids of all memories in scope within the time that the query names, ordered by
+// time, and false if it names none.
 func (e *Engine) Within(ctx context.Context, q ragctx.ContextQuery) (ids []string, read bool, err error) {
 	if q, err = e.check(ctx, q); err != nil {
 		return nil, false, err

@@ -13,7 +13,7 @@ import (
 	"github.com/ragctx/ragctx/providers/procedures"
 )
 
-// ProcedureKey names a procedure: two owners may have procedures of the same name.
+// ProcedureKey identifies a procedure: different owners may have procedures of the same name.
 type ProcedureKey struct {
 	Namespace string
 	Name      string
@@ -30,8 +30,8 @@ func (k ProcedureKey) check() error {
 	return procedures.ValidName(k.Name)
 }
 
-// procedureKey returns the key of a procedure that is looked at. Who is bound to a user
-// sees those of nobody, too.
+// procedureKey returns the store key for reading a procedure. A caller bound to a user may also
+// read shared procedures.
 func (e *Engine) procedureKey(ctx context.Context, k ProcedureKey, create bool) (store.ProcedureKey, error) {
 	if err := k.check(); err != nil {
 		return store.ProcedureKey{}, err
@@ -48,8 +48,8 @@ func (e *Engine) procedureKey(ctx context.Context, k ProcedureKey, create bool) 
 	return store.ProcedureKey{Namespace: ns, Name: k.Name, Owner: k.Owner}, err
 }
 
-// ownProcedureKey is procedureKey for what changes a procedure. Who is bound to a user
-// changes that user's.
+// ownProcedureKey is procedureKey for changes. A caller bound to a user may change only that user's
+// procedures.
 func (e *Engine) ownProcedureKey(ctx context.Context, k ProcedureKey, create bool) (store.ProcedureKey, error) {
 	if err := actAs(ctx, &k.UserID); err != nil {
 		return store.ProcedureKey{}, err
@@ -57,8 +57,8 @@ func (e *Engine) ownProcedureKey(ctx context.Context, k ProcedureKey, create boo
 	return e.procedureKey(ctx, k, create)
 }
 
-// ListProcedures returns a page of procedures by name; the next one starts after its
-// last. What an entry takes does not depend on the length of the procedure.
+// ListProcedures returns a page of procedures by name; the next page starts after its last. The
+// size of an entry does not depend on the length of the procedure.
 func (e *Engine) ListProcedures(ctx context.Context, namespace string, f store.ProcedureFilter) ([]procedures.ProcedureEntry, error) {
 	if err := pageLimit(&f.Limit); err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (e *Engine) ListProcedures(ctx context.Context, namespace string, f store.P
 	return e.store.ListProcedures(ctx, ns, f)
 }
 
-// Procedure returns a procedure with its draft and its versions.
+// Procedure returns a procedure with its draft and versions.
 func (e *Engine) Procedure(ctx context.Context, k ProcedureKey) (procedures.Procedure, error) {
 	return readOwn(ctx, k, func(k ProcedureKey) (procedures.Procedure, error) {
 		key, err := e.procedureKey(ctx, k, false)
@@ -91,8 +91,8 @@ func (e *Engine) Procedure(ctx context.Context, k ProcedureKey) (procedures.Proc
 	})
 }
 
-// readOwn reads the procedure of a name. Who is bound to a user and names none means
-// that user's, or else nobody's.
+// readOwn reads a procedure by name. If a caller bound to a user names no user, it reads that
+// user's procedure, or else the shared one.
 func readOwn[T any](ctx context.Context, k ProcedureKey, read func(ProcedureKey) (T, error)) (T, error) {
 	if user := access.From(ctx).User; user != "" && k.UserID == "" {
 		own := k
@@ -104,8 +104,8 @@ func readOwn[T any](ctx context.Context, k ProcedureKey, read func(ProcedureKey)
 	return read(k)
 }
 
-// PutDraft writes the draft of a procedure, which is made if there is none of the
-// name. Versions that were published do not change.
+// PutDraft writes the draft of a procedure, creating the procedure if necessary. Published versions
+// do not change.
 func (e *Engine) PutDraft(ctx context.Context, k ProcedureKey, b procedures.Body) (procedures.Procedure, error) {
 	b = procedures.TrimBody(e.withoutSecrets(b))
 	if err := b.Validate(); err != nil {
@@ -118,8 +118,8 @@ func (e *Engine) PutDraft(ctx context.Context, k ProcedureKey, b procedures.Body
 	return e.store.PutProcedureDraft(ctx, key, b)
 }
 
-// DeleteDraft removes the draft of a procedure, and the procedure if nothing of it was
-// ever published. It is no error if there is none.
+// DeleteDraft removes the draft of a procedure, and the procedure if no version was ever published.
+// A missing draft is no error.
 func (e *Engine) DeleteDraft(ctx context.Context, k ProcedureKey) error {
 	key, err := e.ownProcedureKey(ctx, k, false)
 	if isNotFound(err) {
@@ -131,8 +131,7 @@ func (e *Engine) DeleteDraft(ctx context.Context, k ProcedureKey) error {
 	return e.store.DeleteProcedureDraft(ctx, key)
 }
 
-// Publish makes a version of the draft, which never changes, and shows it to agents in
-// the place of the one that they were shown.
+// Publish makes an immutable version of the draft, which replaces the version that agents see.
 func (e *Engine) Publish(ctx context.Context, k ProcedureKey) (procedures.Procedure, error) {
 	key, err := e.ownProcedureKey(ctx, k, false)
 	if err != nil {
@@ -141,7 +140,7 @@ func (e *Engine) Publish(ctx context.Context, k ProcedureKey) (procedures.Proced
 	return e.store.PublishProcedure(ctx, key)
 }
 
-// Unpublish shows agents no version any more. All of them stay.
+// Unpublish hides the procedure from agents. All its versions stay.
 func (e *Engine) Unpublish(ctx context.Context, k ProcedureKey) (procedures.Procedure, error) {
 	key, err := e.ownProcedureKey(ctx, k, false)
 	if err != nil {
@@ -150,7 +149,7 @@ func (e *Engine) Unpublish(ctx context.Context, k ProcedureKey) (procedures.Proc
 	return e.store.UnpublishProcedure(ctx, key)
 }
 
-// Rollback shows agents an earlier version again, and supersedes all later ones.
+// Rollback makes an earlier version the one that agents see, and supersedes all later ones.
 func (e *Engine) Rollback(ctx context.Context, k ProcedureKey, version int) (procedures.Procedure, error) {
 	if version < 1 {
 		return procedures.Procedure{}, ragctx.Invalid("version", "is %d; use the number of a version, from 1", version)
@@ -162,8 +161,8 @@ func (e *Engine) Rollback(ctx context.Context, k ProcedureKey, version int) (pro
 	return e.store.RollbackProcedure(ctx, key, version)
 }
 
-// PreviewProcedure returns what an agent would see of a procedure: with draft its
-// draft, otherwise a version, where 0 is the canonical one.
+// PreviewProcedure returns what an agent would see of a procedure: its draft if draft is set,
+// otherwise a version (0 is the canonical one).
 func (e *Engine) PreviewProcedure(ctx context.Context, k ProcedureKey, version int, draft bool) (procedures.ProcedurePreview, error) {
 	p, err := e.Procedure(ctx, k)
 	if err != nil {
@@ -185,7 +184,7 @@ func (e *Engine) PreviewProcedure(ctx context.Context, k ProcedureKey, version i
 	return out, nil
 }
 
-// ProcedureHistory returns what happened to a procedure, oldest first.
+// ProcedureHistory returns the changes of a procedure, oldest first.
 func (e *Engine) ProcedureHistory(ctx context.Context, k ProcedureKey) ([]procedures.ProcedureChange, error) {
 	return readOwn(ctx, k, func(k ProcedureKey) ([]procedures.ProcedureChange, error) {
 		key, err := e.procedureKey(ctx, k, false)
@@ -196,8 +195,8 @@ func (e *Engine) ProcedureHistory(ctx context.Context, k ProcedureKey) ([]proced
 	})
 }
 
-// EraseProcedure removes a procedure for good, as [Engine.EraseDocument] does: its
-// draft, every version, and its history.
+// EraseProcedure erases a procedure as [Engine.EraseDocument] does: its draft, every version, and
+// its history.
 func (e *Engine) EraseProcedure(ctx context.Context, k ProcedureKey) (store.Erased, error) {
 	if err := k.check(); err != nil {
 		return store.Erased{}, err
@@ -210,14 +209,14 @@ func (e *Engine) EraseProcedure(ctx context.Context, k ProcedureKey) (store.Eras
 	})
 }
 
-// Skill returns the body of a published procedure by the id of an item.
+// Skill returns the body of a published procedure by its item id.
 func (e *Engine) Skill(ctx context.Context, namespace, item string) (procedures.ID, procedures.ProcedureVersion, error) {
 	id, err := procedures.ParseID(item)
 	if err != nil {
 		return id, procedures.ProcedureVersion{}, err
 	}
 	if user := id.UserID; user != "" && actAs(ctx, &user) != nil {
-		return id, procedures.ProcedureVersion{}, notFound("procedure", item) // as what is another user's is
+		return id, procedures.ProcedureVersion{}, notFound("procedure", item) // reported like a missing one
 	}
 	key, err := e.procedureKey(ctx, ProcedureKey{namespace, id.Name, id.Owner}, false)
 	if err != nil {
@@ -228,14 +227,13 @@ func (e *Engine) Skill(ctx context.Context, namespace, item string) (procedures.
 	return id, v, err
 }
 
-// apprentice learns procedures from turns. It is told of them as providers are.
+// apprentice extracts procedures from completed turns, as a turn observer.
 type apprentice struct{ engine *Engine }
 
 // maxKnown bounds the procedures of an owner that a new one is compared with.
 const maxKnown = 500
 
-// learnAttempts is how often a turn is compared with what is there; somebody else may
-// learn the same at the same time.
+// learnAttempts bounds the retries when the same procedure is stored concurrently.
 const learnAttempts = 3
 
 // OnTurnComplete implements [ragctx.TurnObserver].
@@ -262,7 +260,7 @@ func (a apprentice) OnTurnComplete(ctx context.Context, t ragctx.Turn) error {
 	return err
 }
 
-// learn adds a turn to the procedure that does the same, or makes a new one of it.
+// learn adds a turn to a similar procedure, or creates a new one.
 func (a apprentice) learn(ctx context.Context, lesson store.ProcedureLesson, found procedures.Known) error {
 	known, err := a.engine.store.KnownProcedures(ctx, lesson.Key.Namespace, lesson.Key.Owner, maxKnown)
 	if err != nil {
@@ -279,7 +277,7 @@ func (a apprentice) learn(ctx context.Context, lesson store.ProcedureLesson, fou
 	return err
 }
 
-// screen is what is looked for in text before a procedure is made of it.
+// screen returns the checks applied to text before it becomes a procedure.
 func (e *Engine) screen() procedures.Screen {
 	s := procedures.Screen{Orders: func(text string) bool { _, ok := redact.Instruction(text); return ok }}
 	if !e.opts.KeepSecrets {
@@ -288,7 +286,7 @@ func (e *Engine) screen() procedures.Screen {
 	return s
 }
 
-// withoutSecrets takes secrets out of a body. The caller's own is not changed.
+// withoutSecrets returns a body with redacted secrets. It does not modify the argument's slices.
 func (e *Engine) withoutSecrets(b procedures.Body) procedures.Body {
 	redact := e.screen().Redact
 	if redact == nil {

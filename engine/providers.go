@@ -9,17 +9,17 @@ import (
 	"github.com/ragctx/ragctx/internal/resolve"
 )
 
-// Scope says which questions a provider is asked.
+// Scope is the set of queries that a provider is asked for.
 type Scope string
 
-// The scopes.
+// The scopes of providers.
 const (
-	ScopeGlobal  Scope = "global"  // all that concern it
-	ScopeSession Scope = "session" // those of sessions that added it
+	ScopeGlobal  Scope = "global"  // all queries that concern it
+	ScopeSession Scope = "session" // queries of the sessions that added it
 )
 
-// ProviderInfo describes a provider. It tells nothing secret: neither where a remote one
-// is nor what it is sent.
+// ProviderInfo describes a provider. It contains no secrets: neither a remote provider's address
+// nor its credentials.
 type ProviderInfo struct {
 	Name  string `json:"name" example:"crm"`
 	Kind  string `json:"kind" enum:"builtin,remote,custom" doc:"part of ragctx, behind a URL, or part of the program that has ragctx in it"`
@@ -32,7 +32,7 @@ type ProviderInfo struct {
 	Freshness   float64 `json:"freshness,omitempty"`
 	Required    bool    `json:"required,omitempty" doc:"its items have a place before all others"`
 	Turns       bool    `json:"turns" doc:"whether it is told of completed turns"`
-	// Breaker is nil for providers that have none.
+	// Breaker is nil for providers without a circuit breaker.
 	Breaker *BreakerInfo `json:"breaker,omitempty" doc:"of providers behind a URL: whether it is asked at present"`
 }
 
@@ -42,8 +42,8 @@ type BreakerInfo struct {
 	Until time.Time        `json:"until,omitzero" doc:"until when it is left alone, if it is"`
 }
 
-// Providers describes the providers, those of all sessions first, in the order in which
-// they are asked. What sessions brought along in this process is not among them.
+// Providers describes the providers in the order in which they are asked, global ones first.
+// Providers that sessions added in this process are not included.
 func (e *Engine) Providers() []ProviderInfo {
 	out := make([]ProviderInfo, 0, len(e.attached.global)+len(e.attached.offered))
 	for i, r := range e.attached.global {
@@ -71,7 +71,7 @@ func describe(r resolve.Registered, scope Scope) ProviderInfo {
 		i.Kind = k.Kind()
 	}
 	if p, ok := r.Provider.(interface{ Timeout() time.Duration }); ok {
-		i.TimeoutMS = p.Timeout().Milliseconds() // r.Timeout is how long it is waited for
+		i.TimeoutMS = p.Timeout().Milliseconds() // r.Timeout is how long the resolver waits for it
 	}
 	if p, ok := r.Provider.(ragctx.FailurePolicy); ok && p.FailureMode() == ragctx.FailClosed {
 		i.FailureMode = "fail_closed"

@@ -11,8 +11,8 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// Ranking returns how a kind of item of a namespace is ranked where that differs
-// from the engine's options. A namespace that does not exist has no such ranking.
+// Ranking returns the ranking of a kind of item of a namespace, where it differs from the engine's
+// options. A namespace that does not exist has the zero ranking.
 func (e *Engine) Ranking(ctx context.Context, namespace string, k store.Kind) (index.Ranking, error) {
 	ns, err := e.namespace(ctx, namespace, false)
 	if isNotFound(err) {
@@ -24,9 +24,8 @@ func (e *Engine) Ranking(ctx context.Context, namespace string, k store.Kind) (i
 	return e.rankings.get(ctx, e.store, store.Collection{Namespace: ns, Kind: k})
 }
 
-// SetRanking changes how a kind of item of a namespace is ranked, from the next
-// query on; the zero ranking goes back to the engine's options. The namespace is
-// created if it is new.
+// SetRanking changes the ranking of a kind of item of a namespace, effective with the next query.
+// The zero ranking restores the engine's options. It creates the namespace if necessary.
 func (e *Engine) SetRanking(ctx context.Context, namespace string, k store.Kind, r index.Ranking) error {
 	if err := r.Validate(); err != nil {
 		return err
@@ -41,15 +40,14 @@ func (e *Engine) SetRanking(ctx context.Context, namespace string, k store.Kind,
 	return e.rankings.set(ctx, e.store, store.Collection{Namespace: ns, Kind: k}, r)
 }
 
-// rankings are the rankings of collections, read from the store when they are
-// first needed.
+// rankings caches the rankings of collections, loaded from the store on first use.
 type rankings struct {
-	change sync.Mutex // held while the store is asked; taken before mu
+	change sync.Mutex // held during store access; locked before mu
 
-	mu sync.Mutex // guards of; every search takes it, so it is held for no longer than a look
+	mu sync.Mutex // guards of; every search locks it, so it is held only for a map access
 	of map[store.Collection]index.Ranking
 
-	changes atomic.Uint64 // of what is in of, by set
+	changes atomic.Uint64 // number of calls of set
 }
 
 func (r *rankings) get(ctx context.Context, s *store.Store, id store.Collection) (index.Ranking, error) {

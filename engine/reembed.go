@@ -19,16 +19,15 @@ import (
 // JobReembed is the kind of job that changes the embedder of a data directory.
 const JobReembed = "reembed"
 
-// reembedRequest is what such a job is asked for.
+// reembedRequest is the request of such a job.
 type reembedRequest struct {
 	Embedder embed.Identity `json:"embedder"`
 }
 
-// Reembed changes the data directory to another embedder: all texts are embedded
-// again by a job, while the vectors that are there go on serving. Then the
-// indexes change over at once. What is written meanwhile is embedded by both. It
-// goes on after a restart; until the indexes change, cancelling the job leaves
-// everything as it was.
+// Reembed submits a job that changes the data directory to another embedder: it embeds all texts
+// again while the existing vectors serve queries, and then switches the indexes at once. Texts
+// written meanwhile are embedded by both. The job continues after a restart. Until the switch,
+// cancelling it leaves everything as it was.
 func (e *Engine) Reembed(ctx context.Context, with embed.Embedder) (Job, error) {
 	if err := managesAll(ctx); err != nil {
 		return Job{}, err
@@ -51,7 +50,7 @@ func (e *Engine) Reembed(ctx context.Context, with embed.Embedder) (Job, error) 
 	return e.submitJob(ctx, JobReembed, "", reembedRequest{to})
 }
 
-// reembedding returns the job that changes the embedder, if one waits or runs.
+// reembedding returns the queued or running job that changes the embedder, if any.
 func (e *Engine) reembedding(ctx context.Context) (Job, bool, error) {
 	for _, state := range []store.JobState{store.JobQueued, store.JobRunning} {
 		found, err := e.store.Jobs(ctx, store.JobFilter{Kind: JobReembed, State: state, Limit: 1})
@@ -66,8 +65,7 @@ func (e *Engine) reembedding(ctx context.Context) (Job, bool, error) {
 	return Job{}, false, nil
 }
 
-// Reembedding returns the job that changes the data directory to another embedder,
-// and to which; false if there is none.
+// Reembedding returns the job that changes the embedder and its target; false if there is none.
 func (e *Engine) Reembedding(ctx context.Context) (Job, embed.Identity, bool, error) {
 	j, ok, err := e.reembedding(ctx)
 	if err != nil || !ok {
@@ -78,8 +76,8 @@ func (e *Engine) Reembedding(ctx context.Context) (Job, embed.Identity, bool, er
 	return j, req.Embedder, err == nil, err
 }
 
-// resumeReembed makes what is written from now on known in the space of a change
-// that is under way, and begins one where the options ask for it.
+// resumeReembed restores the next embedding space of a change in progress, so that new writes are
+// embedded in it, and submits a change if the options ask for one.
 func (e *Engine) resumeReembed(ctx context.Context) error {
 	_, to, ok, err := e.Reembedding(ctx)
 	if err != nil {
@@ -96,9 +94,9 @@ func (e *Engine) resumeReembed(ctx context.Context) error {
 	return err
 }
 
-// aim sets the space that the data directory is changing to. An embedder that
-// is not there leaves it unset; the job reports it. So does one that is in use
-// already: the job was cut off after the change, and has only to clean up.
+// aim sets the next embedding space. It stays unset if the embedder is unavailable, which the job
+// reports, or is already current: then the job was interrupted after the switch and only has to
+// clean up.
 func (e *Engine) aim(ctx context.Context, to embed.Identity) error {
 	if to == e.Embedder() {
 		return nil
@@ -115,13 +113,13 @@ func (e *Engine) aim(ctx context.Context, to embed.Identity) error {
 	return nil
 }
 
-// runReembed is the job.
+// runReembed runs the job.
 func (e *Engine) runReembed(ctx context.Context, r *runningJob) error {
 	var req reembedRequest
 	if err := r.request(&req); err != nil {
 		return err
 	}
-	if e.Embedder() == req.Embedder { // was cut off after the change
+	if e.Embedder() == req.Embedder { // interrupted after the switch
 		return e.dropOldVectors(ctx, r)
 	}
 	if err := e.aim(ctx, req.Embedder); err != nil {
@@ -135,34 +133,34 @@ func (e *Engine) runReembed(ctx context.Context, r *runningJob) error {
 	changed := e.Embedder() == req.Embedder
 	switch {
 	case err != nil && e.jobs.life.Err() != nil && !(r.stopped() && !changed):
-		return err // to be continued
-	case changed: // cancelling comes too late; what is left is to clean up
+		return err // continued later
+	case changed: // too late to cancel; only the cleanup is left
 		return errors.Join(err, e.dropOldVectors(e.jobs.life, r))
 	}
 	ctx = context.WithoutCancel(ctx)
 	return errors.Join(err, e.abandon(ctx), e.dropOldVectors(ctx, r))
 }
 
-// waitForEmbedder keeps a change to an embedder that this process was not given from
-// ending: what is embedded already may have cost money, and the next process may know
-// the embedder. It returns when the engine is closed or the job is cancelled.
+// waitForEmbedder keeps a change to an embedder that this process does not have waiting: existing
+// vectors may have cost money, and the next process may have the embedder. It returns when the
+// engine closes or the job is cancelled.
 func (e *Engine) waitForEmbedder(ctx context.Context, r *runningJob, to embed.Identity) error {
 	e.opts.Logger.WarnContext(ctx, "a change of the embedder waits for its settings", "embedder", to.String())
 	r.stage("waits until the data directory is opened with the settings of " + to.String())
 	<-ctx.Done()
 	if !r.stopped() {
-		return ctx.Err() // to be continued
+		return ctx.Err() // continued later
 	}
 	return errors.Join(ctx.Err(), e.dropOldVectors(context.WithoutCancel(ctx), r))
 }
 
-// abandon undoes a change that did not come about.
+// abandon undoes an incomplete change.
 func (e *Engine) abandon(ctx context.Context) error {
 	e.spaces.next.Store(nil)
 	return e.collections.each(ctx, func(_ store.Collection, idx *index.Hybrid) error { return idx.Abandon() })
 }
 
-// change embeds everything in the next space and changes over.
+// change embeds everything in the next embedding space and switches to it.
 func (e *Engine) change(ctx context.Context, r *runningJob, next *space) error {
 	newest, n, err := e.store.LastUnit(ctx)
 	if err != nil {
@@ -182,22 +180,22 @@ func (e *Engine) change(ctx context.Context, r *runningJob, next *space) error {
 		return err
 	}
 	r.stage("switch")
-	// What was written meanwhile and embedded by the old one only is noted as owed,
-	// in the same write, so that no crash can forget it.
+	// Texts written meanwhile and embedded only by the old embedder are recorded as missing in the
+	// same write, so that a crash cannot lose that.
 	if err := e.store.ChangeEmbedder(ctx, next.name(), newest+1); err != nil {
 		return err
 	}
-	// There is no way back from here on, so nothing may interrupt it.
+	// From here on the change cannot be undone, so nothing may interrupt it.
 	ctx = context.WithoutCancel(ctx)
 	old := e.spaces.current.Swap(next)
-	e.spaces.next.Store(old) // indexes that have not changed yet are asked in it
+	e.spaces.next.Store(old) // serves indexes that have not switched yet
 	for {
 		if err = e.switchAll(ctx, next); err == nil {
 			break
 		}
 		e.opts.Logger.WarnContext(ctx, "an index does not change its embedder yet", "error", err)
 		select {
-		case <-e.jobs.life.Done(): // all are opened in the new space next time
+		case <-e.jobs.life.Done(): // at the next opening all indexes use the new space
 			return err
 		case <-time.After(switchAgain):
 		}
@@ -207,16 +205,16 @@ func (e *Engine) change(ctx context.Context, r *runningJob, next *space) error {
 	return nil
 }
 
-// An embedder that is unavailable is asked again after outageFirst, then ever later
-// up to outageMost.
+// An unavailable embedder is called again after outageFirst, with exponential backoff up to
+// outageMost.
 const (
 	outageFirst = 200 * time.Millisecond
 	outageMost  = time.Minute
 )
 
-// fillThrough fills a space from the beginning. While the embedder is unavailable
-// it waits: failing would throw away what was embedded so far, which may have cost
-// money, and cancelling the job can end it at any time.
+// fillThrough fills an embedding space from the beginning. It waits while the embedder is
+// unavailable: a failure would discard the vectors made so far, which may have cost money, and the
+// job can be cancelled at any time.
 func (e *Engine) fillThrough(ctx context.Context, next *space, each func(units int)) error {
 	after, wait := uint64(0), outageFirst
 	for {
@@ -237,7 +235,7 @@ func (e *Engine) fillThrough(ctx context.Context, next *space, each func(units i
 	}
 }
 
-// prepareAll fills a leg of the space in every open index.
+// prepareAll fills a vector index of the next embedding space in every open index.
 func (e *Engine) prepareAll(ctx context.Context, next *space) error {
 	return e.collections.each(ctx, func(id store.Collection, idx *index.Hybrid) error {
 		if idx.Space() == next.name() {
@@ -259,11 +257,11 @@ func (e *Engine) prepareAll(ctx context.Context, next *space) error {
 	})
 }
 
-// switchAgain is how long after a failure an index is tried again.
+// switchAgain is the delay before a failed switch is retried.
 const switchAgain = 200 * time.Millisecond
 
-// switchAll changes every open index over. Those that are opened later are
-// opened in the new space.
+// switchAll switches every open index to the next embedding space. Indexes opened later use it from
+// the start.
 func (e *Engine) switchAll(ctx context.Context, next *space) error {
 	var errs []error
 	err := e.collections.each(ctx, func(id store.Collection, idx *index.Hybrid) error {
@@ -274,7 +272,7 @@ func (e *Engine) switchAll(ctx context.Context, next *space) error {
 		if err == nil {
 			err = idx.Switch(ctx)
 		}
-		errs = append(errs, err) // the others change all the same
+		errs = append(errs, err) // continue with the others
 		return nil
 	})
 	return errors.Join(append(errs, err)...)
@@ -283,7 +281,7 @@ func (e *Engine) switchAll(ctx context.Context, next *space) error {
 // forgetBatch is how many vectors are deleted in one write.
 const forgetBatch = 500
 
-// dropOldVectors deletes what belongs to other spaces.
+// dropOldVectors deletes the vectors and files of other embedding spaces.
 func (e *Engine) dropOldVectors(ctx context.Context, r *runningJob) error {
 	r.stage("clean")
 	current := e.spaces.current.Load()

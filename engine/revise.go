@@ -12,11 +12,11 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// Now returns the time by the engine's clock.
+// Now returns the current time of the engine's clock.
 func (e *Engine) Now() time.Time { return e.opts.Now() }
 
-// FindMemory returns a memory, also one that is in quarantine; then with the reason
-// and since when.
+// FindMemory returns a memory, active or quarantined; a quarantined one with the reason and the
+// time.
 func (e *Engine) FindMemory(ctx context.Context, namespace, id string, by Viewer) (store.Quarantined, error) {
 	m, err := e.Memory(ctx, namespace, id, by.User, by.Anyone)
 	if !isNotFound(err) {
@@ -37,17 +37,16 @@ func (e *Engine) FindMemory(ctx context.Context, namespace, id string, by Viewer
 	return q, qerr
 }
 
-// A change is tried reviseAttempts times while others change the memory, after
-// reviseFirst at first and ever later up to reviseMost: what stands in its way may not
-// be on disk yet, and so cannot be read.
+// A revision is tried up to reviseAttempts times under concurrent changes, with exponential backoff
+// from reviseFirst to reviseMost: the conflicting change may not be readable yet.
 const (
 	reviseAttempts = 10
 	reviseFirst    = 2 * time.Millisecond
 	reviseMost     = 200 * time.Millisecond
 )
 
-// ReviseMemory stores a new version of a memory with changes. One that changes nothing
-// makes no version.
+// ReviseMemory stores a new version of a memory with changes. A patch without effect makes no
+// version.
 func (e *Engine) ReviseMemory(ctx context.Context, namespace, id string, by Viewer, p memory.Patch) (memory.Memory, store.Status, error) {
 	return e.reviseMemory(ctx, namespace, id, by, p, store.Condition{})
 }
@@ -82,8 +81,8 @@ func (e *Engine) revise(ctx context.Context, namespace, id string, by Viewer, p 
 	return e.remember(ctx, m, old.Version, when)
 }
 
-// ImportMemory stores a memory as it was exported: with its id, its times, what was
-// found of it in turns and the count of its uses. When it was recorded is now.
+// ImportMemory stores an exported memory with its id, times, fact record and use count. Its
+// recording time is now.
 func (e *Engine) ImportMemory(ctx context.Context, m memory.Memory) (memory.Memory, store.Status, error) {
 	if m.ID == "" {
 		return m, "", ragctx.Invalid("id", "is empty; it is what makes importing again safe")
@@ -116,10 +115,10 @@ func (e *Engine) ImportMemory(ctx context.Context, m memory.Memory) (memory.Memo
 	return m, status, e.store.NoteUses(ctx, []store.Use{uses})
 }
 
-// RememberOutcome stores how a task went as a memory, without secrets; m says whose it
-// is, and when it was.
+// RememberOutcome stores the outcome of a task as a memory, without secrets. m has the memory's id,
+// owner and time.
 func (e *Engine) RememberOutcome(ctx context.Context, m memory.Memory, o memory.Outcome) (memory.Memory, store.Status, error) {
-	if !e.opts.KeepSecrets { // they are in the metadata, too
+	if !e.opts.KeepSecrets { // the metadata has them too
 		for _, s := range [...]*string{&o.Prompt, &o.Result, &o.Error} {
 			*s, _ = memory.RedactText(*s)
 		}
@@ -136,7 +135,7 @@ func (e *Engine) RememberOutcome(ctx context.Context, m memory.Memory, o memory.
 	return e.remember(ctx, made, 0)
 }
 
-// asExported returns what of a memory goes through an export and an import.
+// asExported returns the part of a memory that an export and import preserve.
 func asExported(m memory.Memory) memory.Memory {
 	m.Namespace, m.Recorded, m.Version, m.Score, m.State = "", time.Time{}, 0, 0, ""
 	m.Uses, m.LastUsed = 0, time.Time{}
@@ -150,7 +149,7 @@ func asExported(m memory.Memory) memory.Memory {
 	return m
 }
 
-// Turn returns a turn word for word.
+// Turn returns a turn verbatim.
 func (e *Engine) Turn(ctx context.Context, namespace, id string, by Viewer) (store.StoredTurn, error) {
 	ns, err := e.namespace(ctx, namespace, false)
 	if err != nil {
@@ -162,9 +161,8 @@ func (e *Engine) Turn(ctx context.Context, namespace, id string, by Viewer) (sto
 	return e.store.Turn(ctx, ns, id, by.User, by.Anyone)
 }
 
-// MemoryTags counts the tags of the memories that a filter finds: those that most
-// carry first, at most as many as its limit, from the one after another on; the zero one
-// is the beginning.
+// MemoryTags counts the tags of the memories that match a filter, most frequent first. It returns a
+// page of at most the filter's limit after a given tag; the zero value starts at the beginning.
 func (e *Engine) MemoryTags(ctx context.Context, namespace string, f store.MemoryFilter, after store.TagCount) ([]store.TagCount, error) {
 	if err := pageLimit(&f.Limit); err != nil {
 		return nil, err
@@ -183,7 +181,7 @@ func (e *Engine) MemoryTags(ctx context.Context, namespace string, f store.Memor
 	return e.store.MemoryTags(ctx, ns, f, after)
 }
 
-// CountMemories counts the memories that a filter finds.
+// CountMemories counts the memories that match a filter.
 func (e *Engine) CountMemories(ctx context.Context, namespace string, f store.MemoryFilter) (int, error) {
 	if err := boundFilter(ctx, &f); err != nil {
 		return 0, err
@@ -199,7 +197,7 @@ func (e *Engine) CountMemories(ctx context.Context, namespace string, f store.Me
 	return e.store.CountMemories(ctx, ns, f)
 }
 
-// TurnChanges returns what was learnt from a turn: what it did to which memories.
+// TurnChanges returns the changes of memories made by extracting facts from a turn.
 func (e *Engine) TurnChanges(ctx context.Context, namespace, turn string, by Viewer) ([]store.TurnChange, error) {
 	ns, err := e.namespace(ctx, namespace, false)
 	if err != nil {

@@ -13,16 +13,14 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// MaxSessionProviders is how many providers a session can ask beside those of all
-// sessions.
+// MaxSessionProviders bounds the providers of a session, in addition to the global ones.
 const MaxSessionProviders = 32
 
-// sessionWatcher is the name by which it is noted that the providers of a session were
-// told of a turn.
+// sessionWatcher is the observer name under which deliveries to session providers are recorded.
 const sessionWatcher = "session-providers"
 
-// SessionKey names a session of a user; no user is nobody's. Sessions are not made: one
-// is known from its first turn on, or from when it was first given a provider.
+// SessionKey identifies a session of a user; "" is no user. Sessions are not created explicitly:
+// one exists from its first turn, or from the first provider added to it.
 type SessionKey struct {
 	Namespace, UserID, SessionID string
 }
@@ -32,13 +30,12 @@ func (k SessionKey) notFound() error { return notFound("session", k.SessionID) }
 // SessionProvider is a provider that a session asks.
 type SessionProvider struct {
 	Name string `json:"name" example:"crm"`
-	// Available is false for one that was offered when it was added and is not any more.
+	// Available is false if the server no longer offers the provider.
 	Available bool      `json:"available" doc:"false if the server does not offer it any more; then it is not asked"`
 	Added     time.Time `json:"added"`
 }
 
-// session checks a key and completes it: by the default namespace, and by the user that
-// the caller acts for.
+// session validates a key and completes it by the default namespace and the caller's user.
 func (e *Engine) session(ctx context.Context, k SessionKey) (SessionKey, error) {
 	k.Namespace = spaceName(k.Namespace)
 	if err := enters(ctx, k.Namespace); err != nil {
@@ -57,7 +54,7 @@ func (e *Engine) session(ctx context.Context, k SessionKey) (SessionKey, error) 
 	return k, err
 }
 
-// sessionKey returns a session's key in the store; create makes the namespace.
+// sessionKey returns a session's store key; create creates the namespace.
 func (e *Engine) sessionKey(ctx context.Context, k SessionKey, create bool) (store.SessionKey, error) {
 	ns, err := e.namespace(ctx, k.Namespace, create)
 	if isNotFound(err) {
@@ -66,10 +63,9 @@ func (e *Engine) sessionKey(ctx context.Context, k SessionKey, create bool) (sto
 	return store.SessionKey{Namespace: ns, User: k.UserID, Session: k.SessionID}, err
 }
 
-// AddProvider has a session ask a provider of this process until it is removed, the
-// session is erased, or the engine closes. Its name must be that of no other provider
-// that the session can ask ([ragctx.ErrConflict]). The provider stays the caller's to
-// close.
+// AddProvider adds a provider to a session until it is removed, the session is erased, or the
+// engine closes. Its name must differ from those of all providers that the session can ask
+// ([ragctx.ErrConflict]). The caller closes the provider.
 func (e *Engine) AddProvider(ctx context.Context, k SessionKey, r resolve.Registered) error {
 	k, err := e.session(ctx, k)
 	if err != nil {
@@ -97,8 +93,8 @@ func (e *Engine) AddProvider(ctx context.Context, k SessionKey, r resolve.Regist
 	return nil
 }
 
-// UseProvider has a session ask one of [Options].SessionProviders, also after a restart.
-// It reports whether that is new. A name that is not offered is [ragctx.ErrNotFound].
+// UseProvider permanently adds one of [Options].SessionProviders to a session, and reports whether
+// it is new. A name that is not offered is [ragctx.ErrNotFound].
 func (e *Engine) UseProvider(ctx context.Context, k SessionKey, name string) (added bool, err error) {
 	k, err = e.session(ctx, k)
 	if err != nil {
@@ -114,8 +110,8 @@ func (e *Engine) UseProvider(ctx context.Context, k SessionKey, name string) (ad
 	return e.store.AddSessionProvider(ctx, key, name, MaxSessionProviders)
 }
 
-// RemoveProvider ends that a session asks a provider, whichever way it was added. It
-// reports whether the session did; a session that is not known is [ragctx.ErrNotFound].
+// RemoveProvider removes a provider from a session, whichever way it was added, and reports whether
+// the session had it. An unknown session is [ragctx.ErrNotFound].
 func (e *Engine) RemoveProvider(ctx context.Context, k SessionKey, name string) (removed bool, err error) {
 	k, key, err := e.known(ctx, k)
 	if err != nil || e.attached.remove(k, name) {
@@ -124,8 +120,8 @@ func (e *Engine) RemoveProvider(ctx context.Context, k SessionKey, name string) 
 	return e.store.RemoveSessionProvider(ctx, key, name)
 }
 
-// SessionProviders returns the providers that a session asks beside those of all
-// sessions, in that order. A session that is not known is [ragctx.ErrNotFound].
+// SessionProviders returns the providers of a session besides the global ones, in the order in
+// which they are asked. An unknown session is [ragctx.ErrNotFound].
 func (e *Engine) SessionProviders(ctx context.Context, k SessionKey) ([]SessionProvider, error) {
 	k, key, err := e.known(ctx, k)
 	if err != nil {
@@ -145,7 +141,7 @@ func (e *Engine) SessionProviders(ctx context.Context, k SessionKey) ([]SessionP
 	return out, nil
 }
 
-// known checks that a session is.
+// known checks that a session exists.
 func (e *Engine) known(ctx context.Context, k SessionKey) (SessionKey, store.SessionKey, error) {
 	k, err := e.session(ctx, k)
 	if err != nil {
@@ -167,7 +163,7 @@ func (e *Engine) known(ctx context.Context, k SessionKey) (SessionKey, store.Ses
 	return k, key, err
 }
 
-// ofSession returns the providers that are asked for a question because of its session.
+// ofSession returns the providers of a query's session.
 func (e *Engine) ofSession(ctx context.Context, q ragctx.ContextQuery) ([]*resolve.Prepared, error) {
 	if q.SessionID == "" {
 		return nil, nil
@@ -200,7 +196,7 @@ func (e *Engine) preparedFor(ctx context.Context, k SessionKey) (out []*resolve.
 	return out, nil
 }
 
-// sessionObserver tells the providers of a turn's session.
+// sessionObserver delivers turns to the providers of their session.
 type sessionObserver struct{ engine *Engine }
 
 // OnTurnComplete implements [ragctx.TurnObserver].

@@ -9,17 +9,17 @@ import (
 )
 
 const (
-	// mostShown bounds of how many sessions it is remembered what they were shown, and
-	// shownBytes how much that may take.
+	// mostShown bounds the number of sessions whose shown items are cached, and shownBytes the
+	// memory used.
 	mostShown  = 10_000
 	shownBytes = 4 << 20
 )
 
-// shown remembers which items the last call of each session was shown, for the sessions
-// that were used last. It is safe for concurrent use; the zero value is empty.
+// shown is an LRU cache of the items that the last call of each session was shown. It is safe for
+// concurrent use; the zero value is empty.
 type shown struct {
 	mu     sync.Mutex
-	recent linked.List // of *shownItems, the last used first
+	recent linked.List // of *shownItems, most recently used first
 	of     map[session.Key]*linked.Element
 	bytes  int
 	forgot uint64
@@ -27,7 +27,7 @@ type shown struct {
 
 type shownItems struct {
 	key      session.Key
-	question [sha256.Size]byte // of its text
+	question [sha256.Size]byte // hash of the question's text
 	items    []string
 }
 
@@ -39,7 +39,8 @@ func (s *shownItems) bytes() int {
 	return n
 }
 
-// get returns what a session was shown for a question, and what put is to be given.
+// get returns the items that a session was shown for a question, and the erasure counter to pass to
+// put.
 func (s *shown) get(k session.Key, question [sha256.Size]byte) (items []string, began uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,8 +55,8 @@ func (s *shown) get(k session.Key, question [sha256.Size]byte) (items []string, 
 	return items, s.forgot
 }
 
-// put remembers what a session was shown, unless something was erased since get. The list
-// is not the caller's any more.
+// put caches the items that a session was shown, unless something was erased since get. It takes
+// ownership of items.
 func (s *shown) put(k session.Key, question [sha256.Size]byte, items []string, began uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,14 +77,14 @@ func (s *shown) put(k session.Key, question [sha256.Size]byte, items []string, b
 	}
 }
 
-// drop forgets a session. The lock is held.
+// drop removes a session. The caller holds s.mu.
 func (s *shown) drop(at *linked.Element) {
 	one := s.recent.Remove(at).(*shownItems) //nolint:forcetypeassert // there is nothing else in it
 	delete(s.of, one.key)
 	s.bytes -= one.bytes()
 }
 
-// clear forgets everything.
+// clear removes all sessions.
 func (s *shown) clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,23 +13,23 @@ import (
 	"github.com/ragctx/ragctx/providers/docs/fetch"
 )
 
-// keepListing is how long what a sitemap lists is not asked for again: a job counts
-// its entries beside its work.
+// keepListing is how long a sitemap's listing is cached: a job counts its entries while it reads
+// them.
 const keepListing = time.Minute
 
-// Sites opens URLs as roots of an ingest, beside the paths of this machine: a page, or
-// the pages that a sitemap lists. A document's id is its page's URL, which is also its
-// source. Pages that the server says are gone, and those that a sitemap lists no more,
-// lose their documents; a server that fails loses none. It is safe for concurrent use.
+// Sites opens URLs as ingest sources, in addition to paths of this machine: a page, or the pages
+// that a sitemap lists. A document's id is its page's URL, which is also its citation. Pages that
+// the server reports as gone, and those no longer in the sitemap, lose their documents; server
+// failures delete none. It is safe for concurrent use.
 type Sites struct {
 	client *fetch.Client
 	now    func() time.Time
 
 	mu       sync.Mutex
-	listings map[string]*listing // by the URL of a sitemap
+	listings map[string]*listing // by sitemap URL
 }
 
-// NewSites returns what opens URLs that are fetched with these options.
+// NewSites returns Sites that fetch URLs with these options.
 func NewSites(o fetch.Options) *Sites {
 	s := &Sites{client: fetch.New(o), now: o.Now, listings: make(map[string]*listing)}
 	if s.now == nil {
@@ -41,8 +41,8 @@ func NewSites(o fetch.Options) *Sites {
 // Close closes idle connections.
 func (s *Sites) Close() { s.client.Close() }
 
-// Open is [OpenPath] for paths and URLs. Patterns of the options are about the path
-// of a page's URL; without any, all pages are taken. See [IngestOptions.Open].
+// Open is [OpenPath] for paths and URLs. The options' patterns apply to the path of a page's URL;
+// without any, all pages are taken. See [IngestOptions.Open].
 func (s *Sites) Open(path string, o IngestOptions) (Root, error) {
 	if !fetch.IsURL(path) {
 		return OpenPath(path, o)
@@ -62,18 +62,18 @@ func (s *Sites) Open(path string, o IngestOptions) (Root, error) {
 	return r, nil
 }
 
-// listing is what a sitemap lists.
+// listing is the content of a sitemap.
 type listing struct {
-	made    sync.Mutex // held while it is
+	made    sync.Mutex // held while the listing is fetched
 	until   time.Time
-	page    bool // it is no sitemap, but a page
+	page    bool // the URL is a page, not a sitemap
 	pages   []string
 	refused []*fetch.Error
-	whole   bool // all pages are known
+	whole   bool // whether all pages are known
 }
 
-// list returns what the sitemap at a URL lists. The error is that of the sitemap, or
-// the end of ctx.
+// list returns the listing of the sitemap at a URL. It fails if the sitemap cannot be fetched or
+// ctx ends.
 func (s *Sites) list(ctx context.Context, at string) (*listing, error) {
 	s.mu.Lock()
 	l := s.listings[at]
@@ -95,7 +95,7 @@ func (s *Sites) list(ctx context.Context, at string) (*listing, error) {
 	switch {
 	case !fresh.page:
 		err = fresh.read(ctx, s.client, p)
-	case strings.Contains(p.MIME, "html") && slices.Contains([]string{".xml", ".gz", ".txt"}, path.Ext(at)): // it asks for a login, say
+	case strings.Contains(p.MIME, "html") && slices.Contains([]string{".xml", ".gz", ".txt"}, path.Ext(at)): // probably a login page
 		err = &fetch.Error{URL: at, Reason: "is a web page, though its name is that of a sitemap; look at it in a browser"}
 	}
 	if err != nil {

@@ -21,8 +21,8 @@ type site struct {
 	opts    IngestOptions
 	prefix  string // of ids, before the URL
 	takes   func(rel string) bool
-	reading string // how pages are read, as part of their states
-	listed  bool   // all pages are known that there are
+	reading string // hash of the reading options, as part of page states
+	listed  bool   // whether all pages of the site are known
 	refused map[string]bool
 }
 
@@ -51,9 +51,9 @@ func (r *site) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 	}
 }
 
-// entries yields what a sitemap lists.
+// entries yields the pages that a sitemap lists.
 func (r *site) entries(l *listing, yield func(Entry, error) bool) {
-	// One that lists nothing has been emptied by mistake rather than on purpose.
+	// An empty sitemap is more likely a mistake than intended.
 	r.listed, r.refused = l.whole && len(l.pages) > 0, make(map[string]bool)
 	for _, e := range l.refused {
 		r.refused[e.URL] = true
@@ -63,7 +63,7 @@ func (r *site) entries(l *listing, yield func(Entry, error) bool) {
 	}
 	for _, at := range l.pages {
 		if !r.takes(relative(at)) {
-			r.refused[at] = true // there, but not wanted this time
+			r.refused[at] = true // it exists, but is excluded this time
 			continue
 		}
 		if !yield(r.entry(at), nil) {
@@ -72,7 +72,7 @@ func (r *site) entries(l *listing, yield func(Entry, error) bool) {
 	}
 }
 
-// Gone implements [Root]: the sitemap lists the page no more.
+// Gone implements [Root]: the sitemap no longer lists the page.
 func (r *site) Gone(id string) bool {
 	at := strings.TrimPrefix(id, r.prefix)
 	for i := range len(at) {
@@ -83,7 +83,7 @@ func (r *site) Gone(id string) bool {
 	return r.listed && !r.refused[at]
 }
 
-// namesList reports whether a URL says that it lists pages.
+// namesList reports whether a URL looks like that of a sitemap.
 func namesList(at string) bool {
 	u, err := url.Parse(at)
 	if err != nil {
@@ -93,7 +93,7 @@ func namesList(at string) bool {
 	return u.Path == "/robots.txt" || strings.Contains(name, "sitemap") || strings.HasSuffix(strings.TrimSuffix(name, ".gz"), ".xml")
 }
 
-// relative returns the path of a URL as patterns see it.
+// relative returns the path of a URL in the form that patterns match.
 func relative(at string) string {
 	u, err := url.Parse(at)
 	if err != nil {
@@ -102,7 +102,7 @@ func relative(at string) string {
 	return strings.Trim(u.Path, "/")
 }
 
-// skipped is an error of package fetch as one of an entry.
+// skipped converts an error of package fetch to one of an entry.
 func skipped(err error) error {
 	if e, ok := errors.AsType[*fetch.Error](err); ok {
 		return &docs.Skip{Path: e.URL, Reason: e.Reason, Gone: e.Gone, Unread: true}
@@ -118,14 +118,14 @@ func (r *site) entry(at string) Entry {
 	}
 }
 
-// sitePage is a page of a site.
+// sitePage is a page of a website.
 type sitePage struct {
 	site    *site
 	url, id string
-	page    *fetch.Page // nil is not fetched yet
+	page    *fetch.Page // nil if not fetched yet
 }
 
-// ask implements [Entry.Ask]: what is known of the last time goes with the request.
+// ask implements [Entry.Ask] with a conditional request for the state of the last ingest.
 func (p *sitePage) ask(ctx context.Context, last string) (string, error) {
 	how := p.site.reading
 	known, same := strings.CutPrefix(last, how+" ")
@@ -165,7 +165,7 @@ func (p *sitePage) read(ctx context.Context) iter.Seq2[docs.Document, error] {
 	}
 }
 
-// unfit says why a page is not taken.
+// unfit returns why a page is not taken; "" if it is.
 func (p *sitePage) unfit() string {
 	most := p.site.opts.Walk.MaxFileBytes
 	switch {
@@ -201,7 +201,7 @@ func (p *sitePage) documents(ctx context.Context, yield func(docs.Document, erro
 	}
 }
 
-// failed is the error of a page, or of a file inside of it.
+// failed converts the error of a page, or of a file inside it, to a skip.
 func (p *sitePage) failed(err error) error {
 	why := strings.TrimPrefix(err.Error(), "body: ")
 	if in, ok := errors.AsType[*insideError](err); ok {
@@ -218,7 +218,7 @@ func (p *sitePage) skip(inside, why string) error {
 	return &docs.Skip{Path: path, Reason: why, Inside: inside, Unread: inside == ""}
 }
 
-// nameOf returns a URL without what does not belong to its name.
+// nameOf returns a URL without its query.
 func nameOf(at string) string {
 	u, err := url.Parse(at)
 	if err != nil {

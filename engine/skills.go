@@ -8,17 +8,17 @@ import (
 	"github.com/ragctx/ragctx/providers/procedures"
 )
 
-// shelf gives the skills provider its view of the store. What is published is kept in
-// memory, by namespace, until a procedure changes: every question looks at all of it.
+// shelf is the skills provider's source. It caches the published procedures by namespace until any
+// procedure changes, because every query reads all of them.
 type shelf struct {
 	engine *Engine
 
 	mu    sync.Mutex
-	state uint64 // of the procedures that are kept
+	state uint64 // version of the cached procedures
 	kept  map[int64][]procedures.Skill
 }
 
-// maxShelves bounds the namespaces whose skills are kept.
+// maxShelves bounds the namespaces whose skills are cached.
 const maxShelves = 1000
 
 // Skills implements [procedures.Source].
@@ -33,7 +33,7 @@ func (s *shelf) Skills(ctx context.Context, q ragctx.ContextQuery) ([]procedures
 	if !q.AsOf.IsZero() {
 		return s.engine.store.Skills(ctx, ns, q.AsOf)
 	}
-	state := s.engine.store.ProceduresState() // before reading
+	state := s.engine.store.ProceduresState() // read before the skills
 	if found, ok := s.get(ns, state); ok {
 		return found, nil
 	}

@@ -15,11 +15,11 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// MaxSnapshots is how many snapshots are made or read at a time.
+// MaxSnapshots bounds the snapshots that are written or downloaded at a time.
 const MaxSnapshots = 2
 
-// Snapshot writes one state of the data directory into a new file, while reads
-// and writes go on. [Restore] makes a data directory of it.
+// Snapshot writes a consistent snapshot of the data directory to a new file, while reads and writes
+// continue. [Restore] restores it.
 func (e *Engine) Snapshot(ctx context.Context, path string, o store.SnapshotOptions) (store.SnapshotInfo, error) {
 	if err := managesAll(ctx); err != nil {
 		return store.SnapshotInfo{}, err
@@ -27,10 +27,9 @@ func (e *Engine) Snapshot(ctx context.Context, path string, o store.SnapshotOpti
 	return e.store.Snapshot(ctx, path, o)
 }
 
-// Restore makes a data directory of a snapshot, which is verified from end to
-// end first. A directory that is not empty is refused unless o.Force is set; what
-// it holds is then replaced in one step. If another process has it open, the
-// error is a [*LockedError].
+// Restore creates a data directory from a snapshot after verifying the whole snapshot. A directory
+// that is not empty is rejected unless o.Force is set; its contents are then replaced in one step.
+// If another process has it open, the error is a [*LockedError].
 func Restore(ctx context.Context, file, dir string, o store.RestoreOptions) (info store.SnapshotInfo, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return info, fmt.Errorf("data directory: %w", err)
@@ -43,10 +42,10 @@ func Restore(ctx context.Context, file, dir string, o store.RestoreOptions) (inf
 	return store.Restore(ctx, file, dir, o)
 }
 
-// WriteSnapshot writes what [Engine.Snapshot] does to w, which may be slow: the snapshot
-// waits in the data directory, compressed and encrypted with a key that only this process
-// has, so that no file holds what is erased meanwhile. [MaxSnapshots] at a time are made
-// and read; one more is [ragctx.ErrLimited].
+// WriteSnapshot writes the contents of [Engine.Snapshot] to w, which may be slow. The snapshot is
+// buffered in the data directory, compressed and encrypted with a key that only this process has,
+// so that no file retains content erased meanwhile. More than [MaxSnapshots] at a time are
+// [ragctx.ErrLimited].
 func (e *Engine) WriteSnapshot(ctx context.Context, w io.Writer, o store.SnapshotOptions) (info store.SnapshotInfo, err error) {
 	if err := managesAll(ctx); err != nil {
 		return info, err
@@ -69,8 +68,8 @@ func (e *Engine) WriteSnapshot(ctx context.Context, w io.Writer, o store.Snapsho
 	return info, err
 }
 
-// spool is a file whose contents only this process can read. Where the system lets an
-// open file be removed, it has no name.
+// spool is a temporary file encrypted with an in-memory key. It has no name on systems that can
+// unlink open files.
 type spool struct {
 	file  *os.File
 	block cipher.Block
@@ -87,18 +86,18 @@ func newSpool(dir string) (*spool, error) {
 	if err != nil {
 		return nil, err
 	}
-	_ = os.Remove(f.Name()) // else close does it
+	_ = os.Remove(f.Name()) // if this fails, close removes it
 	return &spool{f, block}, nil
 }
 
-// stream returns the key stream from its beginning; no key is used for two files.
+// stream returns the key stream from its beginning. Each key encrypts only one file.
 func (s *spool) stream() cipher.Stream {
 	return cipher.NewCTR(s.block, make([]byte, s.block.BlockSize()))
 }
 
 func (s *spool) writer() io.Writer { return cipher.StreamWriter{S: s.stream(), W: s.file} }
 
-// reader reads what was written from the beginning.
+// reader reads the file from the beginning.
 func (s *spool) reader() io.Reader {
 	return cipher.StreamReader{S: s.stream(), R: io.NewSectionReader(s.file, 0, 1<<63-1)}
 }

@@ -13,8 +13,7 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// source gives a provider its view of the engine: the store's texts and the
-// indexes of one kind of item.
+// source gives a provider access to the store's texts and the indexes of one kind of item.
 type source struct {
 	passage.Source
 
@@ -26,13 +25,13 @@ func (e *Engine) source(k store.Kind) source {
 	return source{Source: e.store, engine: e, kind: k}
 }
 
-// Search implements the providers' sources.
+// Search implements the providers' source interfaces.
 func (s source) Search(ctx context.Context, q ragctx.ContextQuery, iq index.Query) (index.Result, error) {
 	return s.told(ctx, q, iq, nil)
 }
 
-// find searches, and where the query asks for feedback searches again with words
-// of the best hits.
+// find searches. If the query asks for pseudo-relevance feedback, it searches again with words of
+// the best hits.
 func (s source) find(ctx context.Context, q ragctx.ContextQuery, iq index.Query, by *index.Ranking) (index.Result, error) {
 	asked := iq.More
 	if !queryexpand.Fed(q) || iq.Time != nil && iq.Time.List {
@@ -59,10 +58,9 @@ func (s source) find(ctx context.Context, q ragctx.ContextQuery, iq index.Query,
 	return s.search(ctx, q.Namespace, iq, asked, by)
 }
 
-// search asks the index of a namespace, ranked as the namespace has it unless a
-// ranking is given. The vector is that of the question and of the wordings in
-// asked. What only the vector leg found has to be above what the embedder reaches
-// by chance, unless that leg is asked alone.
+// search searches the index of a namespace, with the namespace's ranking unless by is given. The
+// vector combines the query and the wordings in asked. Hits found only by the vector index must
+// exceed the embedder's noise floor, unless only that index is searched.
 func (s source) search(
 	ctx context.Context, namespace string, iq index.Query, asked []index.Wording, by *index.Ranking,
 ) (index.Result, error) {
@@ -93,8 +91,8 @@ func (s source) search(
 		if ctx.Err() != nil || col.index.Space() == name {
 			return res, err
 		}
-		// The space changed under way; the vector was not compared, which is an error
-		// where nothing else was asked.
+		// The embedding space changed during the search, so the vector was not compared; search
+		// again.
 	}
 }
 
@@ -119,7 +117,7 @@ func (s source) searchIn(ctx context.Context, idx *index.Hybrid, in *space, iq i
 	return res, err
 }
 
-// Recall implements the memory provider's source.
+// Recall implements the memory provider's source interface.
 func (s source) Recall(ctx context.Context, q ragctx.ContextQuery) ([]memory.Memory, error) {
 	found, _, err := s.engine.ListMemories(ctx, q.Namespace, store.MemoryFilter{
 		UserID: q.UserID, AgentID: q.AgentID, SessionID: q.SessionID, Filter: q.Filter, Exclude: q.Exclude,

@@ -18,19 +18,18 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// space is an embedder and the vectors that it made.
+// space is an embedding space: an embedder and its vectors.
 type space struct {
-	id       int64 // of the embedder in the store
+	id       int64 // store id of the embedder
 	identity embed.Identity
-	embedder embed.Embedder // nil if it cannot be had any more: its vectors cannot be asked
+	embedder embed.Embedder // nil if unavailable: its vectors cannot be searched
 	asked    asked
 	calls    *embedderCalls
 }
 
 func (s *space) name() string { return spaceOf(s.id) }
 
-// calibrate fills in what the embedder knows of its cosines, where the caller says
-// nothing.
+// calibrate sets the embedder's calibration where the query leaves it open.
 func (s *space) calibrate(f *index.Fusion) {
 	c, ok := s.embedder.(embed.Calibrated)
 	if !ok {
@@ -42,15 +41,15 @@ func (s *space) calibrate(f *index.Fusion) {
 	}
 }
 
-// spaces knows in which space is searched, and to which one the data directory
-// is changing, if it is.
+// spaces holds the embedding space that is searched, and the next one while the data directory
+// changes embedders.
 type spaces struct {
 	current atomic.Pointer[space]
 	next    atomic.Pointer[space]
-	asking  sync.Mutex // held while a change is asked for
+	asking  sync.Mutex // held while a change is requested
 }
 
-// named returns the space of a name; nil if it is neither of the two.
+// named returns the space with a name; nil if it is neither current nor next.
 func (s *spaces) named(name string) *space {
 	for _, p := range []*space{s.current.Load(), s.next.Load()} {
 		if p != nil && p.name() == name {
@@ -60,9 +59,8 @@ func (s *spaces) named(name string) *space {
 	return nil
 }
 
-// openSpaces finds out in which space the data directory is searched. A new one
-// takes the embedder of the options. One that was filled with another is refused,
-// or changes to it in the background.
+// openSpaces determines the embedding space of the data directory. A new directory takes the
+// options' embedder. A directory filled by another one is rejected, or changed in the background.
 func (e *Engine) openSpaces(ctx context.Context) error {
 	active, err := e.activeEmbedder(ctx)
 	if err == nil {
@@ -106,14 +104,14 @@ func (e *Engine) openSpaces(ctx context.Context) error {
 		ragctx.ErrConflict, identity, want.Identity())
 }
 
-// activeEmbedder returns the store's id of the embedder whose vectors are
-// searched; 0 in a new data directory.
+// activeEmbedder returns the store id of the embedder whose vectors are searched; 0 in a new data
+// directory.
 func (e *Engine) activeEmbedder(ctx context.Context) (int64, error) {
 	v, err := e.store.Setting(ctx, store.SettingEmbedder)
 	if err != nil {
 		return 0, err
 	}
-	if v == "" { // new, or from before there was a setting
+	if v == "" { // new, or older than this setting
 		return e.store.VectorsOf(ctx)
 	}
 	id, err := strconv.ParseInt(v, 10, 64)
@@ -123,7 +121,7 @@ func (e *Engine) activeEmbedder(ctx context.Context) (int64, error) {
 	return id, nil
 }
 
-// settle makes an embedder the one of the data directory.
+// settle makes an embedder the data directory's.
 func (e *Engine) settle(ctx context.Context, with embed.Embedder) error {
 	id, err := e.store.Embedder(ctx, with.Identity())
 	if err != nil {
@@ -133,7 +131,7 @@ func (e *Engine) settle(ctx context.Context, with embed.Embedder) error {
 	return e.store.SetSetting(ctx, store.SettingEmbedder, spaceOf(id))
 }
 
-// embedderOf returns an embedder by its identity, nil if there is none.
+// embedderOf returns an embedder by identity; nil if unavailable.
 func (e *Engine) embedderOf(id embed.Identity) embed.Embedder {
 	if w := e.opts.Embedder; w != nil && w.Identity() == id {
 		return w
@@ -154,9 +152,9 @@ func (e *Engine) Embedder() embed.Identity { return e.spaces.current.Load().iden
 
 var errNoEmbedder = errors.New("the embedder of the vectors is not there")
 
-// vectorFor embeds a question for a space; nil if it has no vector there, or is only
-// looked for by its words. With further wordings it is the weighted sum of their
-// directions, of length 1.
+// vectorFor embeds a query for a space. It returns nil for keyword-only queries and if the query
+// has no direction. With further wordings it is the weighted sum of their directions, normalized to
+// length 1.
 func (s *space) vectorFor(ctx context.Context, q index.Query, more []index.Wording) ([]float32, error) {
 	if q.Fusion.Method == "keyword" {
 		return nil, nil
@@ -175,7 +173,7 @@ func (s *space) vectorFor(ctx context.Context, q index.Query, more []index.Wordi
 			if ctx.Err() != nil {
 				return nil, err
 			}
-			continue // the question itself has its vector
+			continue // the vector of the query itself suffices
 		}
 		towards(sum, v, w.Weight)
 	}
@@ -208,7 +206,7 @@ func squares[T float32 | float64](v []T) (sum float64) {
 	return sum
 }
 
-// embedded embeds one text of a question, once for all who ask it.
+// embedded embeds one text of a query, shared by concurrent callers.
 func (s *space) embedded(ctx context.Context, text string) ([]float32, error) {
 	return s.asked.vector(ctx, text, s.embedQuery)
 }
@@ -223,8 +221,7 @@ func (s *space) embedQuery(ctx context.Context, text string) ([]float32, error) 
 	return v, nil
 }
 
-// vectorsOf embeds texts: an empty vector for those that the embedder has
-// nothing to say about.
+// vectorsOf embeds texts. A text without a usable vector gets an empty one.
 func (s *space) vectorsOf(ctx context.Context, texts []string) ([][]float32, error) {
 	if s.embedder == nil {
 		return nil, errNoEmbedder

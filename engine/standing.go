@@ -16,16 +16,15 @@ import (
 	"github.com/ragctx/ragctx/providers/procedures"
 )
 
-// maxStanding bounds the memories of each kind, and the skills, that are looked at for a
-// stable block. More do not fit any that is worth sending.
+// maxStanding bounds the memories of each kind, and the skills, that are considered for a stable
+// block. More would not fit into any sensible one.
 const maxStanding = 200
 
-// standing returns what belongs into every prompt of q's scope: pinned memories, what
-// describes the user, and published procedures, in this order the most wanted first, and
-// within each the most important. In the block procedures come first and what was written
-// last comes last, so that what is new changes the end of it.
+// standing returns the pinned items of q's scope, which belong in every prompt: published
+// procedures, pinned memories, and profile memories, each by descending importance. Their places in
+// the block put procedures first and the latest writes last, so that new items change only its end.
 //
-// The session does not narrow it: what a user said in one holds in all.
+// The session does not limit them: a user's statements in one session hold in all.
 func (e *Engine) standing(ctx context.Context, q ragctx.ContextQuery) ([]resolve.Standing, error) {
 	var found []standing
 	if q.Wants(ragctx.TypeMemory) {
@@ -57,16 +56,16 @@ func (e *Engine) standing(ctx context.Context, q ragctx.ContextQuery) ([]resolve
 	return placed(found), nil
 }
 
-// standing is an item of a stable block before it has its place.
+// standing is an item of a stable block before it has a place.
 type standing struct {
 	ragctx.ContextItem
 
-	kind     int // in the order of the block
+	kind     int // order in the block
 	recorded time.Time
 }
 
-// lasting returns a memory as an item that does not change by itself: without a day and
-// without a score, which falls with time.
+// lasting returns a memory as an item that does not change over time: without its date, and without
+// its score, which decays.
 func lasting(m memory.Memory, depth ragctx.ContextDepth) ragctx.ContextItem {
 	m.Occurred, m.Score = time.Time{}, 0
 	it := memory.Item(m, depth)
@@ -74,7 +73,7 @@ func lasting(m memory.Memory, depth ragctx.ContextDepth) ragctx.ContextItem {
 	return it
 }
 
-// placed gives the items their places, and leaves their order as it is.
+// placed assigns places in the block; the order of the result stays by rank.
 func placed(found []standing) []resolve.Standing {
 	order := make([]int, len(found))
 	for i := range order {
@@ -91,8 +90,8 @@ func placed(found []standing) []resolve.Standing {
 	return out
 }
 
-// markers keeps what the markers of spotlighted text are made with. It stays with the data
-// directory: with another one every prompt would change.
+// markers caches the secret that the markers of spotlighted text are derived from. It is stored in
+// the data directory, because a new one would change every prompt.
 type markers struct {
 	store *store.Store
 
@@ -100,7 +99,7 @@ type markers struct {
 	secret []byte
 }
 
-// get returns the secret, which is made when it is first asked for.
+// get returns the secret, generating and storing it on first use.
 func (m *markers) get(ctx context.Context) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

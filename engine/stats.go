@@ -6,7 +6,7 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// Stats counts what a namespace holds.
+// Stats counts the contents of a namespace.
 type Stats struct {
 	Documents int `json:"documents" doc:"that are current"`
 	Memories  int `json:"memories" doc:"that are current"`
@@ -29,9 +29,8 @@ func (e *Engine) Stats(ctx context.Context, namespace string) (Stats, error) {
 	return s, err
 }
 
-// VectorRecall measures how much of the true nearest neighbours the vector
-// graph of a namespace's documents finds, 0 to 1, on a sample of its own
-// vectors. It reports false for an exact graph, which finds all.
+// VectorRecall measures the recall of the vector graph of a namespace's documents, 0 to 1, on a
+// sample of its own vectors. It returns false for an exact graph.
 func (e *Engine) VectorRecall(ctx context.Context, namespace string) (float64, bool, error) {
 	ns, err := e.namespace(ctx, namespace, false)
 	if isNotFound(err) {

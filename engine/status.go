@@ -16,42 +16,42 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// maxStatusNamespaces is how many namespaces a status names.
+// maxStatusNamespaces bounds the namespaces listed in a status.
 const maxStatusNamespaces = 100
 
-// Status is how a data directory is doing, as far as that is known without looking
-// through it.
+// Status is the health of a data directory, as far as it is known without a scan.
 type Status struct {
 	Opened        time.Time      `json:"opened" doc:"when the data directory was opened"`
 	UptimeSeconds int64          `json:"uptime_seconds"`
 	Directory     DirectorySizes `json:"directory"`
-	// Namespaces are the largest ones that the caller reaches, Total counts all of these.
+	// Namespaces are the largest namespaces that the caller reaches; Total counts all that it
+	// reaches.
 	Total      Stats             `json:"total" doc:"of all namespaces"`
 	Namespaces []NamespaceStatus `json:"namespaces" nullable:"false" doc:"the largest hundred"`
 	Jobs       JobTally          `json:"jobs"`
 	Embedder   EmbedderInfo      `json:"embedder"`
-	// Degraded says what does not work as it should now, one sentence each.
+	// Degraded lists current problems, one sentence each.
 	Degraded []string `json:"degraded" nullable:"false" doc:"what does not work as it should now; empty is well"`
-	// Troubles are the newest warnings and errors of the log; a caller that is bound to
-	// namespaces sees none.
+	// Troubles are the newest warnings and errors of the log; empty for callers bound to
+	// namespaces.
 	Troubles []Trouble `json:"troubles" nullable:"false" doc:"the newest warnings and errors of the log, newest first, equal ones once; they may be over"`
 }
 
-// DirectorySizes says what takes how many bytes in the data directory.
+// DirectorySizes has the sizes of the parts of a data directory, in bytes.
 type DirectorySizes struct {
 	Database int64 `json:"database_bytes" doc:"of the database and its log"`
 	Indexes  int64 `json:"index_bytes" doc:"of files that can be made again"`
 	Other    int64 `json:"other_bytes"`
 }
 
-// NamespaceStatus counts what a namespace holds now.
+// NamespaceStatus counts the contents of a namespace.
 type NamespaceStatus struct {
 	Name      string `json:"name"`
 	Documents int    `json:"documents"`
 	Memories  int    `json:"memories"`
 }
 
-// Status tells how the data directory is doing. It needs the role admin.
+// Status returns the health of the data directory. It needs the role admin.
 func (e *Engine) Status(ctx context.Context) (Status, error) {
 	grant := access.From(ctx)
 	st := Status{
@@ -60,7 +60,7 @@ func (e *Engine) Status(ctx context.Context) (Status, error) {
 	}
 	err := grant.RequireRole(access.Admin)
 	if err == nil {
-		_ = e.Ready(ctx) // what it notices is among what does not work
+		_ = e.Ready(ctx) // a failure it detects is among the problems
 		st.Directory, err = e.sizes()
 	}
 	if err == nil {
@@ -82,7 +82,8 @@ func (e *Engine) Status(ctx context.Context) (Status, error) {
 	return st, nil
 }
 
-// besidesDamage returns an error unless it is damage of the database, which a status tells of.
+// besidesDamage returns err, or nil for damage of the database, which a status reports as a
+// problem.
 func besidesDamage(err error) error {
 	if _, ok := errors.AsType[*ragctx.RepairError](err); ok {
 		return nil
@@ -90,7 +91,7 @@ func besidesDamage(err error) error {
 	return err
 }
 
-// countAll counts what the namespaces hold.
+// countAll counts the contents of the namespaces.
 func (e *Engine) countAll(ctx context.Context, grant access.Grant, st *Status) error {
 	all, err := e.store.CountAll(ctx)
 	if err != nil {
@@ -113,7 +114,7 @@ func (e *Engine) countAll(ctx context.Context, grant access.Grant, st *Status) e
 func (e *Engine) sizes() (s DirectorySizes, err error) {
 	err = filepath.WalkDir(e.opts.Dir, func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // it went while others were looked at
+			return nil // removed during the walk
 		}
 		if err != nil || d.IsDir() {
 			return err
@@ -141,9 +142,9 @@ func (e *Engine) sizes() (s DirectorySizes, err error) {
 	return s, nil
 }
 
-// Logger returns the log, whose warnings and errors are part of the [Status].
+// Logger returns the engine's logger. Its warnings and errors appear in the [Status].
 func (e *Engine) Logger() *slog.Logger { return e.opts.Logger }
 
-// OwnerOf says who has a data directory open, without touching it: what the lock file
-// says, which outlives a process that was killed.
+// OwnerOf returns the process that has a data directory open, according to its lock file. The file
+// may be left over from a killed process.
 func OwnerOf(dir string) Owner { return readOwner(dir) }

@@ -15,7 +15,7 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// hasFacts reports whether something was ever found in the turns of a namespace.
+// hasFacts reports whether facts were ever extracted from the turns of a namespace.
 func (e *Engine) hasFacts(ctx context.Context, ns int64) (bool, error) {
 	if _, ok := e.taught.Load(ns); ok {
 		return true, nil
@@ -27,13 +27,12 @@ func (e *Engine) hasFacts(ctx context.Context, ns int64) (bool, error) {
 	return yes, err
 }
 
-// maxTold bounds how many hits are asked for to get as many that are no facts.
+// maxTold bounds the over-fetching needed when facts are replaced by their turns.
 const maxTold = 5000
 
-// told searches, and puts a turn in the place of what was found in it: a fact and the
-// words that it is from would say the same twice, and the words say more. A fact
-// whose turn is not there any more stands for itself, and so do all of them where the
-// query has a filter, which is about the facts.
+// told searches, and replaces facts among the hits by the turns that they were extracted from: both
+// would say the same, and the turn says more. A fact whose turn is gone stays, as do all facts if
+// the query has a filter, which applies to facts.
 func (s source) told(ctx context.Context, q ragctx.ContextQuery, iq index.Query, by *index.Ranking) (index.Result, error) {
 	ns, err := s.engine.namespace(ctx, q.Namespace, false)
 	if isNotFound(err) {
@@ -66,25 +65,24 @@ func (s source) told(ctx context.Context, q ragctx.ContextQuery, iq index.Query,
 	}
 }
 
-// more returns how many hits to ask for where so many became n, to get as many as are
-// wanted: half as many again as there would be if they went on so, as the best ones
-// are alike the least, so that one more search is mostly enough.
+// more returns how many hits to request if asked hits became n and wanted are needed: half more
+// than a linear extrapolation, because the best hits share turns the least. So one more search
+// usually suffices.
 func more(asked, n, wanted int) int { return 3 * asked * wanted / (2 * max(n, 1)) }
 
-// telling is what is known of hits and their turns within one question, which may
-// take more than one search.
+// telling caches the turns of hits within one query, which may take several searches.
 type telling struct {
 	source
 
 	ns    int64
 	now   time.Time
-	terms []string                  // of the question
-	turns map[uint64][]passage.Unit // the units of a fact's turn, by the fact's unit; asked for once
-	// shared is how many of the terms a unit of a turn has.
+	terms []string                  // of the query
+	turns map[uint64][]passage.Unit // chunks of a fact's turn, by the fact's chunk; loaded once
+	// shared is how many of the terms a turn's chunk contains.
 	shared map[uint64]int
 }
 
-// learn looks up the turns of what was hit.
+// learn loads the turns of hits.
 func (t *telling) learn(ctx context.Context, hits []index.Hit) error {
 	var ids []uint64
 	for _, h := range hits {
@@ -98,8 +96,8 @@ func (t *telling) learn(ctx context.Context, hits []index.Hit) error {
 	return err
 }
 
-// byTurn replaces facts among hits by their turns. A turn that is among them as well
-// has the better score of the two.
+// byTurn replaces facts among hits by their turns. A turn that was hit itself keeps the better
+// score.
 func (t *telling) byTurn(ctx context.Context, hits []index.Hit) ([]index.Hit, error) {
 	if err := t.learn(ctx, hits); err != nil {
 		return hits, err
@@ -127,8 +125,7 @@ func (t *telling) byTurn(ctx context.Context, hits []index.Hit) ([]index.Hit, er
 	return out, nil
 }
 
-// closest returns the unit that has most of the question's terms, the first of
-// equals. A turn of which many things were found is read once.
+// closest returns the chunk with most of the query's terms, the first of equals.
 func (t *telling) closest(units []passage.Unit) passage.Unit {
 	if len(units) == 1 {
 		return units[0]
@@ -151,7 +148,7 @@ func (t *telling) closest(units []passage.Unit) passage.Unit {
 	return units[at]
 }
 
-// Facts implements the memory provider's source.
+// Facts implements the memory provider's source interface.
 func (s source) Facts(ctx context.Context, q ragctx.ContextQuery, ids []string) (map[string][]memory.Fact, error) {
 	ns, err := s.engine.namespace(ctx, q.Namespace, false)
 	if isNotFound(err) || len(ids) == 0 {

@@ -8,9 +8,9 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// eraseTold is erase of what events of the namespace may have told: those that match are
-// forgotten, once nobody finds any more what they tell, and once more in the end, for
-// answers that were under way. A refusal leaves them.
+// eraseTold is erase for data that retained events may reveal. It drops matching events once the
+// data is hidden, and again at the end for queries that were in progress. A failed precondition
+// drops none.
 func (e *Engine) eraseTold(
 	ctx context.Context, namespace string, matches func(ragctx.Event) bool, fn func(ns int64) (store.Erased, error),
 ) (took store.Erased, err error) {
@@ -29,11 +29,11 @@ func (e *Engine) eraseTold(
 	return took, err
 }
 
-// recalling reports whether an event has words of memories. Those of one may stand in what
-// was told of another: a turn is shown with the turns around it.
+// recalling reports whether an event has words of memories. Such an event may also contain words of
+// other memories: a turn is shown with its neighbours.
 func recalling(ev ragctx.Event) bool { return ev.Type == ragctx.EventMemoryRecalled }
 
-// toldOfMemory matches what may tell of a memory.
+// toldOfMemory matches events that may reveal a memory.
 func toldOfMemory(id string) func(ragctx.Event) bool {
 	return func(ev ragctx.Event) bool {
 		stored, ok := ev.Data.(ragctx.MemoryStored)
@@ -41,8 +41,8 @@ func toldOfMemory(id string) func(ragctx.Event) bool {
 	}
 }
 
-// quoting reports whether an event has words of a stored conversation. Those of one stand
-// in what was told of its forks.
+// quoting reports whether an event has words of a stored conversation. Events of its forks may
+// contain the same words.
 func quoting(ev ragctx.Event) bool {
 	switch ev.Type {
 	case ragctx.EventContextCompacted, ragctx.EventMessagesMovedToBuffer, ragctx.EventMessageBufferSummarized:
@@ -52,14 +52,14 @@ func quoting(ev ragctx.Event) bool {
 	}
 }
 
-// toldIn matches what may tell of a session, also what was asked in it.
+// toldIn matches events that may reveal a session, including its queries.
 func toldIn(session string, by Viewer) func(ragctx.Event) bool {
 	return func(ev ragctx.Event) bool {
 		return (ev.SessionID == session || quoting(ev)) && (by.Anyone || ev.UserID == by.User) || recalling(ev)
 	}
 }
 
-// toldOfUser matches what may tell of a user, also what the user asked.
+// toldOfUser matches events that may reveal a user's data or queries.
 func toldOfUser(user string) func(ragctx.Event) bool {
 	return func(ev ragctx.Event) bool { return ev.UserID == user || recalling(ev) }
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
-// maxTroubles is how many warnings and errors are remembered, maxTroubleChars how much of
-// the message of each, and of its details.
+// maxTroubles is how many warnings and errors are kept, maxTroubleChars how many characters of each
+// one's message and details.
 const (
 	maxTroubles     = 20
 	maxTroubleChars = 1000
@@ -28,10 +28,10 @@ type Trouble struct {
 	Count   int       `json:"count" doc:"how many there were that are equal but for numbers, times and ids"`
 }
 
-// passing is what tells equal troubles apart: numbers, times, addresses and ids.
+// passing matches the variable parts of equal entries: numbers, times, addresses and ids.
 var passing = regexp.MustCompile(`\b(?:[0-9a-f]{8}-[0-9a-f-]{27}|\d[\w.:+-]*)`)
 
-// like reports whether two troubles are the same but for what passes.
+// like reports whether two entries are equal except for variable parts.
 func (t Trouble) like(o Trouble) bool {
 	same := func(a, b string) bool {
 		return a == b || passing.ReplaceAllString(a, "#") == passing.ReplaceAllString(b, "#")
@@ -39,7 +39,7 @@ func (t Trouble) like(o Trouble) bool {
 	return t.Level == o.Level && same(t.Message, o.Message) && same(t.Details, o.Details)
 }
 
-// troubles remembers the newest warnings and errors of a log, equal ones once.
+// troubles keeps the newest warnings and errors of a log, equal ones once.
 type troubles struct {
 	mu   sync.Mutex
 	list []Trouble
@@ -58,7 +58,7 @@ func (t *troubles) add(n Trouble) {
 	}
 }
 
-// newest returns what is remembered, the newest first.
+// newest returns the kept entries, newest first.
 func (t *troubles) newest() []Trouble {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -67,12 +67,12 @@ func (t *troubles) newest() []Trouble {
 	return out
 }
 
-// remembering hands log records on, and warnings and errors to troubles as well.
+// remembering passes log records on, and copies warnings and errors to troubles.
 type remembering struct {
 	slog.Handler
 
 	to *troubles
-	// with are the attributes of loggers that were made of this one.
+	// with are the attributes of derived loggers.
 	with []slog.Attr
 }
 

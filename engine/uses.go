@@ -11,12 +11,12 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// uses counts the answers that memories are part of. Counts are written now and
-// then: a question is not to wait for a write. What a crash loses are some counts.
+// uses counts how often memories are part of an answer. Counts are written in batches, so that no
+// query waits for a write; a crash loses only some counts.
 type uses struct {
 	store *store.Store
 	log   *slog.Logger
-	// unsaved is told of counts that could not be written.
+	// unsaved is called if counts could not be written.
 	unsaved func(context.Context, error)
 
 	mu     sync.Mutex
@@ -31,7 +31,7 @@ type use struct {
 	key string
 }
 
-// Counts are written usesEvery after the first, or when there are usesMost.
+// Counts are written usesEvery after the first, or as soon as usesMost memories are counted.
 const (
 	usesEvery = 2 * time.Second
 	usesMost  = 1000
@@ -55,7 +55,7 @@ func (u *uses) add(ns int64, items []ragctx.ContextItem, now time.Time) {
 	before := len(u.counts)
 	for _, it := range items {
 		if it.Provider != memory.Name {
-			continue // others may have ids of memories, too
+			continue // items of other providers may have equal ids
 		}
 		k := use{ns, it.ID}
 		c := u.counts[k]
@@ -107,7 +107,7 @@ func (u *uses) flush(ctx context.Context) {
 	}
 }
 
-// close writes what was counted.
+// close writes the pending counts.
 func (u *uses) close() {
 	if u == nil {
 		return

@@ -11,38 +11,36 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// gauges measure the vector searches of each kind of item, in all namespaces and
-// for as long as the data directory is open. Each index has a part of its own.
+// gauges are the recall monitors: they measure the vector searches of each kind of item, over all
+// namespaces since the data directory was opened.
 type gauges map[store.Kind]*index.Gauge
 
-// newGauges halves the limits. A question searches both kinds at the same time, and
-// were only one search done again at a time, it would be the faster one's.
+// newGauges halves the limits. A query searches both kinds concurrently; with a shared limit the
+// faster search would take all of it.
 func newGauges(o index.GaugeOptions) gauges {
 	o.PerSecond = cmp.Or(o.PerSecond, index.DefaultGaugePerSecond) / 2
 	o.Load = cmp.Or(o.Load, index.DefaultGaugeLoad) / 2
 	return gauges{store.Documents: index.NewGauge(o), store.Memories: index.NewGauge(o)}
 }
 
-// IndexVitals is how an open index is doing.
+// IndexVitals is the health of an open index.
 type IndexVitals struct {
 	ID store.Collection
 	index.Vitals
 }
 
-// OpenIndexes describes the indexes that are open, in no order. An index is open
-// from the first use of its namespace until it is not used for a while; to be
-// described is no use.
+// OpenIndexes describes the open indexes, in no order. An index is open from the first use of its
+// namespace until it is idle for a while; describing it is not a use.
 func (e *Engine) OpenIndexes() (open []IndexVitals) {
 	e.collections.peek(func(id store.Collection, i *index.Hybrid) { open = append(open, IndexVitals{id, i.Vitals()}) })
 	return open
 }
 
-// VectorSearches returns what was measured of the vector searches among a kind of
-// item since the data directory was opened.
+// VectorSearches returns the measurements of vector searches of a kind of item since the data
+// directory was opened.
 func (e *Engine) VectorSearches(k store.Kind) index.Measured { return e.gauges[k].Measured() }
 
-// VectorLeg describes the vector leg of an index, and searches of it since the index
-// was opened.
+// VectorLeg describes the vector index of a collection, and its searches since it was opened.
 type VectorLeg struct {
 	Graph   string      `json:"graph" doc:"the kind of vector index"`
 	State   index.State `json:"state" doc:"ready; behind while it is being fed; failed"`
@@ -67,22 +65,21 @@ func vectorLeg(v index.Vitals) VectorLeg {
 	}
 }
 
-// VectorStatus tells how vectors are searched.
+// VectorStatus describes the vector indexes and their searches.
 type VectorStatus struct {
 	Documents index.SearchReport `json:"documents" doc:"questions of documents in all namespaces since the data directory was opened"`
 	Memories  index.SearchReport `json:"memories" doc:"the same of memories"`
 	Indexes   []IndexStatus      `json:"indexes" nullable:"false" doc:"that are open, by namespace and kind"`
 }
 
-// IndexStatus is about the vector leg of one index.
+// IndexStatus is the vector index of one collection.
 type IndexStatus struct {
 	Namespace string `json:"namespace"`
 	Kind      string `json:"kind" enum:"documents,memories"`
 	VectorLeg
 }
 
-// VectorStatus tells how vectors are searched, as far as that is known without
-// searching. It is about all namespaces.
+// VectorStatus describes the vector indexes of all namespaces, without searching.
 func (e *Engine) VectorStatus(ctx context.Context) (VectorStatus, error) {
 	if err := access.From(ctx).RequireUnbound(); err != nil {
 		return VectorStatus{}, err
@@ -104,7 +101,7 @@ func (e *Engine) VectorStatus(ctx context.Context) (VectorStatus, error) {
 	return s, nil
 }
 
-// namesOf returns the names of namespaces by their ids.
+// namesOf returns the names of namespaces by id.
 func (e *Engine) namesOf(ctx context.Context) (map[int64]string, error) {
 	names, err := e.Namespaces(ctx)
 	if err != nil {
@@ -121,8 +118,8 @@ func (e *Engine) namesOf(ctx context.Context) (map[int64]string, error) {
 	return of, nil
 }
 
-// JobTally counts jobs: those that wait or run now, and those that have ended since
-// the data directory was opened.
+// JobTally counts queued and running jobs, and those that have ended since the data directory was
+// opened.
 type JobTally struct {
 	Queued    int    `json:"queued"`
 	Running   int    `json:"running"`
@@ -131,7 +128,7 @@ type JobTally struct {
 	Cancelled uint64 `json:"cancelled" doc:"since the start"`
 }
 
-// JobTally counts jobs.
+// JobTally returns the counters of jobs.
 func (e *Engine) JobTally(ctx context.Context) (t JobTally, err error) {
 	t.Queued, t.Running, err = e.store.ActiveJobs(ctx)
 	ended := &e.jobs.ended
@@ -139,7 +136,7 @@ func (e *Engine) JobTally(ctx context.Context) (t JobTally, err error) {
 	return t, err
 }
 
-// endedJobs counts jobs by how they ended.
+// endedJobs counts ended jobs by outcome.
 type endedJobs struct{ done, failed, cancelled atomic.Uint64 }
 
 func (c *endedJobs) add(s store.JobState) {

@@ -9,13 +9,12 @@ import (
 	"github.com/ragctx/ragctx/providers/docs/watch"
 )
 
-// keepSyncs is how many jobs of the same watched folder can be looked at.
+// keepSyncs is how many jobs of the same watched folder are kept.
 const keepSyncs = 10
 
-// Watch keeps documents in step with folders and files until ctx ends, and then
-// returns nil. Each change is ingested as a job, as [Engine.SyncFolders] does it,
-// and then told, if tell is not nil, one call at a time. w.Walk is that of o.
-// Paths that are not of this machine are not watched.
+// Watch keeps documents in sync with folders and files until ctx ends, and then returns nil. Each
+// change is ingested as a job by [Engine.SyncFolders] and reported to tell, if it is not nil, one
+// call at a time. It uses o.Walk for w.Walk. Remote paths are not watched.
 func (e *Engine) Watch(ctx context.Context, o IngestOptions, w watch.Options, tell func(path string, r IngestReport, err error)) error {
 	if w.Logger == nil {
 		w.Logger = e.opts.Logger
@@ -29,10 +28,9 @@ func (e *Engine) Watch(ctx context.Context, o IngestOptions, w watch.Options, te
 	})
 }
 
-// WatchPaths calls sync for each of the paths of o at the beginning and whenever
-// something in it has changed, one call at a time, until ctx ends, and then returns
-// nil. What sync is given ingests that path alone. What fails is tried again. w.Walk is
-// that of o. Paths that are not of this machine are not watched.
+// WatchPaths calls sync for each path of o at the beginning and after each change in it, one call
+// at a time, until ctx ends, and then returns nil. The options passed to sync ingest that path
+// alone. Failed calls are retried. It uses o.Walk for w.Walk. Remote paths are not watched.
 func WatchPaths(ctx context.Context, o IngestOptions, w watch.Options, sync func(ctx context.Context, path string, o IngestOptions) error) error {
 	w.Walk = o.Walk
 	paths := slices.DeleteFunc(slices.Clone(o.Paths), remotePath)
@@ -43,16 +41,15 @@ func WatchPaths(ctx context.Context, o IngestOptions, w watch.Options, sync func
 	})
 }
 
-// SyncFolders does what [Ingest] does, as a job, and waits for its end. Of jobs
-// that changed nothing, and of all but the last few that did, no trace is left.
-// When ctx ends, the job goes on.
+// SyncFolders runs [Ingest] as a job and waits for its end. It removes jobs without changes, and
+// all but the last few others. When ctx ends, the job continues.
 func (e *Engine) SyncFolders(ctx context.Context, o IngestOptions) (IngestReport, error) {
 	none := IngestReport{Skipped: []Skipped{}}
 	req, err := o.request()
 	if err != nil {
 		return none, err
 	}
-	// A job for the same has looked at some of the files already.
+	// A running equal job may have read some files before they changed.
 	if same, err := e.sameFolders(ctx, req); err != nil {
 		return none, err
 	} else if same.ID != "" {
@@ -77,7 +74,7 @@ func (e *Engine) SyncFolders(ctx context.Context, o IngestOptions) (IngestReport
 	return r, e.dropSyncs(ctx, req, j, r)
 }
 
-// folderReport returns what a job of folders did.
+// folderReport returns the report of a folder job.
 func (e *Engine) folderReport(ctx context.Context, j Job) (IngestReport, error) {
 	r := j.IngestReport()
 	err := EachItem(ctx, e, j.ID, store.ItemSkipped, func(i store.JobItem) {
@@ -86,8 +83,7 @@ func (e *Engine) folderReport(ctx context.Context, j Job) (IngestReport, error) 
 	return r, err
 }
 
-// dropSyncs removes the job if it changed nothing, else those of the same request
-// but the last ones.
+// dropSyncs removes the job if it changed nothing, else all but the last equal jobs.
 func (e *Engine) dropSyncs(ctx context.Context, req folderRequest, j Job, r IngestReport) error {
 	if !r.Changed() {
 		return e.store.DropJob(ctx, j.N)
