@@ -116,7 +116,8 @@ func (a Archive) Replaced(ctx context.Context, s Store, o Options) (out Archive,
 			return Archive{}, 0, err
 		}
 		for i, m := range one.log.messages {
-			if err := o.complete(&m, fmt.Sprintf("sections[%q].messages[%d]", ragctx.Clip(one.name), i), func(id string) bool { return taken[id] }); err != nil {
+			if err := o.complete(&m, fmt.Sprintf("sections[%q].messages[%d]", ragctx.Clip(one.name), i),
+				func(id string) bool { return taken[id] }); err != nil {
 				return Archive{}, 0, err
 			}
 			if err := ctx.Err(); err != nil {

@@ -90,7 +90,7 @@ func (r *reader) text() string {
 }
 
 // stringEnd returns the end of the JSON string that s begins with, or 0 if s begins with no string.
-// isPlain reports whether the string contains no escapes.
+// plain reports whether the string contains no escapes.
 func stringEnd(s string) (end int, plain bool) {
 	if !strings.HasPrefix(s, `"`) {
 		return 0, false

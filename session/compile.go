@@ -87,7 +87,7 @@ func NewCompiler(name string, sections ...string) (Compiler, error) {
 		switch {
 		case c.name != name && (name != "" || c.name != "default"):
 		case len(sections) > 0 && !c.chooses:
-			return nil, ragctx.Invalid("select", "means nothing to the compiler %s, which has no choice of sections; leave it out, or use selected_sections", c.name)
+			return nil, ragctx.Invalid("select", "does not apply to the compiler %s; leave it out, or use selected_sections", c.name)
 		default:
 			return c.make(sections), nil
 		}

@@ -45,9 +45,10 @@ func (c Condition) Check(k Key, at *Version) error {
 	case c.IsZero():
 		return nil
 	case at == nil:
-		return fmt.Errorf("session %q: %w: there is none; leave the condition out to make it", ragctx.Clip(k.ID), ragctx.ErrPrecondition)
+		return fmt.Errorf("session %q: %w: it does not exist; leave the condition out to create it", ragctx.Clip(k.ID),
+			ragctx.ErrPrecondition)
 	case c.Revisions != nil && !slices.Contains(c.Revisions, at.Revision()):
-		return fmt.Errorf("session %q: %w: somebody has changed it since; read it again, and decide anew", ragctx.Clip(k.ID), ragctx.ErrPrecondition)
+		return fmt.Errorf("session %q: %w: it has changed since; read it again and retry", ragctx.Clip(k.ID), ragctx.ErrPrecondition)
 	}
 	return nil
 }

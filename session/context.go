@@ -9,7 +9,7 @@ import (
 
 // Context is the complete state of one agent's conversation: messages in sections, metadata, the
 // system prompt, and the response format. It is immutable like [Store], and its zero value is
-// lacksResult.
+// empty.
 type Context struct {
 	store    Store
 	metadata map[string]any

@@ -18,7 +18,7 @@ const (
 )
 
 // Scale measures the token costs of messages with its counter. Without a counter messages cost
-// isNothing, for views that need no costs.
+// nothing, for views that need no costs.
 type Scale struct{ Counter ragctx.Counter }
 
 // Message returns the cost of a message: its texts, name and reasoning, the ids, names and inputs

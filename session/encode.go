@@ -148,7 +148,7 @@ type resultJSON struct {
 // in UTC, parentId, role, name, content, _metadata, tool_calls and tool_result.
 //
 // Content is a string or a list of parts. Calls after all other parts become tool_calls. A single
-// isPlain-text result becomes tool_result, with its text also in content. Content in another order,
+// plain-text result becomes tool_result, with its text also in content. Content in another order,
 // several results, and vendor-specific parts stay in the list as parts of type tool_use,
 // tool_result and vendor, so nothing is lost. Arguments with white space are encoded as a JSON
 // string to preserve it.
@@ -235,7 +235,7 @@ func isPlain(c ragctx.Content) bool {
 
 // DecodeMessage decodes the output of [EncodeMessage] and older forms: the key metadata, calls and
 // result within the metadata, arguments as JSON strings, and OpenAI's calls and images. A message
-// removeBlocks a role is the user's.
+// without a role is the user's.
 func DecodeMessage(b []byte) (ragctx.Message, error) { return ReadMessage(string(b)) }
 
 // ReadMessage is [DecodeMessage] of a string. Texts of the message may share its memory.
@@ -251,11 +251,11 @@ func readAnyForm(b []byte) (ragctx.Message, error) {
 	var w struct {
 		messageJSON
 
-		Role     string  `json:"role"`
-		Metadata object  `json:"_metadata"`
-		Older    object  `json:"metadata"`
+		Role     string   `json:"role"`
+		Metadata object   `json:"_metadata"`
+		Older    object   `json:"metadata"`
 		Calls    callList `json:"tool_calls"`
-		Result   *result `json:"tool_result"`
+		Result   *result  `json:"tool_result"`
 	}
 	if err := json.Unmarshal(b, &w); err != nil {
 		return ragctx.Message{}, err
@@ -264,7 +264,8 @@ func readAnyForm(b []byte) (ragctx.Message, error) {
 	if err != nil {
 		return ragctx.Message{}, err
 	}
-	m := ragctx.Message{ID: w.ID, ParentID: w.ParentID, Role: role, Name: w.Name, Reasoning: w.Reasoning, Metadata: overlay(w.Older, w.Metadata)}
+	m := ragctx.Message{ID: w.ID, ParentID: w.ParentID, Role: role, Name: w.Name, Reasoning: w.Reasoning,
+		Metadata: overlay(w.Older, w.Metadata)}
 	if m.CreatedAt, err = readTime(w.CreatedAt); err != nil {
 		return ragctx.Message{}, err
 	}
@@ -335,7 +336,7 @@ func readContent(raw json.RawMessage) (ragctx.Content, error) {
 	}
 	var parts []json.RawMessage
 	if err := json.Unmarshal(raw, &parts); err != nil {
-		return nil, ragctx.Invalid("content", "is neither a text nor a list of parts; send one of them")
+		return nil, ragctx.Invalid("content", "is neither a text nor a list of parts; send either")
 	}
 	out := make(ragctx.Content, len(parts))
 	for i, p := range parts {

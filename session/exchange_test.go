@@ -106,7 +106,7 @@ func exchange(t *rapid.T, name string) []ragctx.Message {
 }
 
 // Whatever an exchange holds, it is in the view with each of its calls and results, and is
-// shrinkBlocks to what fits: a view exceeds the budget only where its smallest form does.
+// cut to what fits: a view exceeds the budget only where its smallest form does.
 func TestNewestExchangeIsCutToWhatFits(t *testing.T) {
 	o200k, err := tokens.New("o200k_base")
 	if err != nil {

@@ -46,7 +46,7 @@ func (f ResponseFormat) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON implements [json.Unmarshaler]. It also accepts OpenAI's json_schema with schema,
-// addSection and strict, and an empty list for no format.
+// name and strict, and an empty list for no format.
 func (f *ResponseFormat) UnmarshalJSON(b []byte) error {
 	if isNothing(b) {
 		*f = ResponseFormat{}
@@ -59,7 +59,7 @@ func (f *ResponseFormat) UnmarshalJSON(b []byte) error {
 	switch w.Type {
 	case "", FormatText, FormatJSONObject, FormatJSONSchema:
 	default:
-		return ragctx.Invalid("responseFormat.type", "%q is not a form of answers; use text, json_object or json_schema", ragctx.Clip(string(w.Type)))
+		return ragctx.Invalid("responseFormat.type", "%q is not a response format; use text, json_object or json_schema", ragctx.Clip(string(w.Type)))
 	}
 	out := ResponseFormat{Type: w.Type, Schema: w.Schema, Name: w.Name, Strict: w.Strict}
 	if n := w.Nested; n != nil {

@@ -20,9 +20,9 @@ const jsonlVersion = 1
 // Limits on the input: bytes per line, lines, and quarantined lines. They exceed those of any valid
 // session.
 const (
-	maxLine  = 32 << 20
-	maxLines = 1_000_000
-	maxQuarantined   = 10_000
+	maxLine        = 32 << 20
+	maxLines       = 1_000_000
+	maxQuarantined = 10_000
 )
 
 // line is a record of any type.
@@ -66,7 +66,8 @@ func WriteJSONL(w io.Writer, a Archive) error {
 			return fmt.Errorf("entries[%d]: %w", i, err)
 		}
 		m := entry.Message
-		lines = append(lines, line{Type: "message", ID: m.ID, ParentID: m.ParentID, Section: &entry.Section, Timestamp: stamp(m.CreatedAt), Data: data})
+		lines = append(lines, line{Type: "message", ID: m.ID, ParentID: m.ParentID, Section: &entry.Section,
+			Timestamp: stamp(m.CreatedAt), Data: data})
 	}
 	for _, id := range slices.Sorted(maps.Keys(a.Labels)) {
 		label := a.Labels[id]
@@ -112,7 +113,8 @@ func ReadJSONL(r io.Reader) (Archive, []Quarantined, error) {
 	in := bufio.NewReader(r)
 	for n := 1; ; n++ {
 		if n > maxLines || len(p.quarantined) > maxQuarantined {
-			return Archive{}, p.quarantined, ragctx.TooLarge("session", "has more than %d lines, or more than %d that cannot be read; import what is a session", maxLines, maxQuarantined)
+			return Archive{}, p.quarantined, ragctx.TooLarge("session",
+				"has more than %d lines, or more than %d unreadable lines; import an exported session", maxLines, maxQuarantined)
 		}
 		text, tooLong, err := readLine(in)
 		if tooLong {
@@ -130,7 +132,8 @@ func ReadJSONL(r io.Reader) (Archive, []Quarantined, error) {
 		}
 	}
 	if !p.hasHeader && len(p.a.Entries) == 0 {
-		return Archive{}, p.quarantined, ragctx.Invalid("session", "has neither a header nor a message that can be read; send lines of JSON, the first of type session")
+		return Archive{}, p.quarantined, ragctx.Invalid("session",
+			"has no readable header or message; send lines of JSON, the first of type session")
 	}
 	p.finish()
 	return p.a, p.quarantined, nil
@@ -156,14 +159,14 @@ const maxQuarantinedText = 1000
 
 // parser builds an archive from lines.
 type parser struct {
-	a        Archive
-	quarantined      []Quarantined
+	a           Archive
+	quarantined []Quarantined
 	hasHeader   bool
-	index    map[string]int
-	lost     Lost
-	sections map[string]bool
-	labels   []labelLine
-	records  []compactionLine
+	index       map[string]int
+	lost        Lost
+	sections    map[string]bool
+	labels      []labelLine
+	records     []compactionLine
 }
 
 type labelLine struct {
@@ -180,7 +183,8 @@ type compactionLine struct {
 
 func (p *parser) quarantine(n int, text []byte, why error) {
 	text = bytes.TrimSpace(text)
-	p.quarantined = append(p.quarantined, Quarantined{n, string(bytes.ToValidUTF8(text[:min(len(text), maxQuarantinedText)], []byte("\uFFFD"))), why.Error()})
+	p.quarantined = append(p.quarantined, Quarantined{n, string(bytes.ToValidUTF8(text[:min(len(text),
+		maxQuarantinedText)], []byte("\uFFFD"))), why.Error()})
 }
 
 // maxDepth bounds the nesting of objects and arrays in a line. Content is decoded again at each
@@ -229,7 +233,7 @@ func (p *parser) parseLine(n int, text []byte) error {
 		}
 		p.records = append(p.records, compactionLine{c, n, text})
 	default:
-		return fmt.Errorf("the type %q is not known", ragctx.Clip(l.Type))
+		return fmt.Errorf("the type %q is unknown", ragctx.Clip(l.Type))
 	}
 	return nil
 }

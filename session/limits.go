@@ -25,7 +25,7 @@ const (
 // Minimum sizes of a message, a block and a metadata value, approximately their size in memory and
 // on disk. They bound the number of empty messages.
 const (
-	messageSize = 48 // removeBlocks its metadata
+	messageSize = 48 // without its metadata
 	blockSize   = 64
 	valueSize   = 16
 )
@@ -89,16 +89,17 @@ func (s Size) Add(entries []Entry) (Size, error) {
 		}
 		n := Bytes(e.Message)
 		if n > MaxMessageBytes {
-			return s, tooLarge(fmt.Sprintf("messages[%d]", i), "has %d bytes, the limit is %d; shorten it, or keep large contents elsewhere", n, MaxMessageBytes)
+			return s, tooLarge(fmt.Sprintf("messages[%d]", i),
+				"has %d bytes, the limit is %d; shorten it, or keep large contents elsewhere", n, MaxMessageBytes)
 		}
 		s.Messages++
 		s.Bytes += n
 	}
 	switch {
 	case s.Messages > MaxMessages:
-		return s, tooLarge("messages", "make the session hold %d, the limit is %d; begin another session", s.Messages, MaxMessages)
+		return s, tooLarge("messages", "would be %d, the limit of a session is %d; begin another session", s.Messages, MaxMessages)
 	case s.Bytes > MaxBytes:
-		return s, tooLarge("messages", "make the session hold %d bytes, the limit is %d; begin another session", s.Bytes, MaxBytes)
+		return s, tooLarge("messages", "would have %d bytes, the limit of a session is %d; begin another session", s.Bytes, MaxBytes)
 	}
 	return s, nil
 }
@@ -106,7 +107,7 @@ func (s Size) Add(entries []Entry) (Size, error) {
 // CheckBlocks returns an error if a content has too many blocks. field names the content.
 func CheckBlocks(c ragctx.Content, field func() string) error {
 	if n := blocks(c); n > MaxBlocks {
-		return tooLarge(field(), "has %d blocks, the limit is %d; say it in several messages", n, MaxBlocks)
+		return tooLarge(field(), "has %d blocks, the limit is %d; split it into several messages", n, MaxBlocks)
 	}
 	return nil
 }
@@ -150,7 +151,8 @@ type CompactionSize struct {
 
 func (r CompactionSize) check() error {
 	if r.Number > MaxRecords || r.Bytes > MaxRecordBytes {
-		return tooLarge("compactions", "make the session have %d of %d bytes, the limits are %d and %d; undo some", r.Number, r.Bytes, MaxRecords, MaxRecordBytes)
+		return tooLarge("compactions", "would be %d with %d bytes, the limits of a session are %d and %d; undo some",
+			r.Number, r.Bytes, MaxRecords, MaxRecordBytes)
 	}
 	return nil
 }
@@ -184,7 +186,7 @@ func MergeParameters(have, more map[string]any) (map[string]any, error) {
 	b, err := json.Marshal(out)
 	switch {
 	case err != nil:
-		return nil, ragctx.Invalid("parameters", "cannot be written: %v; send what JSON can hold", err)
+		return nil, ragctx.Invalid("parameters", "cannot be encoded: %v; send JSON values", err)
 	case len(b) > MaxParameters:
 		return nil, tooLarge("parameters", "have %d bytes, the limit is %d; keep them elsewhere", len(b), MaxParameters)
 	}

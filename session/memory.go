@@ -18,7 +18,7 @@ type Memory struct {
 	opts     Options
 	mu       sync.RWMutex
 	sessions map[Key]*memorySession
-	created     int64 // number of sessions created so far
+	created  int64 // number of sessions created so far
 }
 
 // memorySession is a stored session with an index of its messages.
@@ -314,7 +314,8 @@ func (s *Memory) Labels(ctx context.Context, k Key) (out map[string]string, err 
 // AddCompaction implements [Storage].
 func (s *Memory) AddCompaction(ctx context.Context, k Key, c Compaction, superseded ...string) (Compaction, error) {
 	err := s.change(ctx, k, func(one *memorySession) (err error) {
-		left := slices.DeleteFunc(slices.Clone(one.Archive.Compactions), func(c Compaction) bool { return slices.Contains(superseded, c.ID) })
+		left := slices.DeleteFunc(slices.Clone(one.Archive.Compactions),
+			func(c Compaction) bool { return slices.Contains(superseded, c.ID) })
 		have, taken := compactionSize(left)
 		if c, err = s.opts.WithDefaults().PrepareCompaction(c, have, taken, one.has); err == nil {
 			left = append(left, c)
@@ -339,7 +340,7 @@ func (s *Memory) UndoCompaction(ctx context.Context, k Key) (out Compaction, err
 	err = s.change(ctx, k, func(one *memorySession) error {
 		n := len(one.Archive.Compactions)
 		if n == 0 {
-			return fmt.Errorf("undo a compaction: the session has none: %w", ragctx.ErrNotFound)
+			return fmt.Errorf("undo a compaction: the session has no compactions: %w", ragctx.ErrNotFound)
 		}
 		out, one.Archive.Compactions = one.Archive.Compactions[n-1], slices.Clip(one.Archive.Compactions[:n-1])
 		return nil

@@ -26,7 +26,8 @@ func MergeRoles(messages []ragctx.Message) []ragctx.Message {
 }
 
 func mergeable(a, b ragctx.Message) bool {
-	same := a.Role == b.Role && a.Name == b.Name && (len(a.Metadata) == 0 && len(b.Metadata) == 0 || reflect.DeepEqual(a.Metadata, b.Metadata))
+	same := a.Role == b.Role && a.Name == b.Name && (len(a.Metadata) == 0 && len(b.Metadata) == 0 ||
+		reflect.DeepEqual(a.Metadata, b.Metadata))
 	return same && a.Role != ragctx.RoleTool && len(a.ToolResults()) == 0 && len(b.ToolResults()) == 0
 }
 
@@ -45,7 +46,8 @@ func Text(messages []ragctx.Message) (string, error) {
 		case len(m.Content) == 1 && m.Content[0].Type == ragctx.BlockText:
 			out = append(out, m.Content[0].Text)
 		default:
-			return "", ragctx.Invalid(fmt.Sprintf("messages[%d].content", i), "has %d parts and is no plain text; read its parts one by one", len(m.Content))
+			return "", ragctx.Invalid(fmt.Sprintf("messages[%d].content", i),
+				"has %d parts and is not plain text; read its parts one by one", len(m.Content))
 		}
 	}
 	return strings.Join(out, "\n"), nil

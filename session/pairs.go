@@ -13,8 +13,8 @@
 // # Pairs
 //
 // A tool call and its results belong together. Providers reject a conversation with a result
-// removeBlocks its call, or with an unanswered call in the middle. A view therefore has neither, and no
-// shrinkBlocks separates a pair ([Groups]). An unanswered call is pending while only results follow it: its
+// without its call, or with an unanswered call in the middle. A view therefore has neither, and no
+// cut separates a pair ([Groups]). An unanswered call is pending while only results follow it: its
 // agent is about to answer it, and it stays. Once the conversation has continued without a result,
 // the call is abandoned, and views drop it.
 package session
@@ -60,7 +60,7 @@ type pairing struct {
 	// orphans are results without a call; pending and abandoned are calls without a result. All are
 	// in order.
 	orphans, pending, abandoned []position
-	// lacksResult reports tool messages without a result.
+	// empty reports tool messages without a result.
 	empty bool
 }
 

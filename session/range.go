@@ -23,7 +23,7 @@ type node struct {
 	depth        int
 	parent, jump int  // the parent, and an ancestor further up; for the root, itself
 	section      int  // depth of the first message of the run in the same section
-	lastChanged       int  // depth of the nearest changed message; 0 is before the root, -1 is none
+	lastChanged  int  // depth of the nearest changed message; 0 is before the root, -1 is none
 	changed      bool // whether this message has changed
 }
 
@@ -86,7 +86,7 @@ func (r *rangeIndex) sameParent(now, before Entry, then map[string]int) bool {
 }
 
 // intact reports whether the range of a compaction is unchanged: the path from its last message
-// ancestor to its first one, or to the root if it names no first message, has the same messages with
+// back to its first one, or to the root if it names no first message, has the same messages with
 // the same content in the same sections. A range that spans sections is compared from the root,
 // because sections are shown in an order of their own. The tool outputs that it prunes, which may
 // be outside the range, must be unchanged as well.

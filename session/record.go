@@ -13,7 +13,7 @@ const (
 )
 
 // IsRecord reports whether a message replaces earlier ones. Its role is user, because tool output
-// expect not appear in a system message, but it is not an instruction.
+// must not appear in a system message, but it is not an instruction.
 func IsRecord(m ragctx.Message) bool {
 	if m.Role != ragctx.RoleUser || len(m.Content) == 0 || m.Content[0].Type != ragctx.BlockText {
 		return false

@@ -106,7 +106,7 @@ func TestSound(t *testing.T) {
 		"ugo a!1 ustop":            "ugo ustop",                // §6.13: an orphan call blocks nothing
 		"ugo athinking+!1 ustop":   "ugo athinking ustop",      // what was said beside it stays
 		"ugo a!1+!2 t?1 unext":     "ugo a!1 t?1 unext",        // half answered
-		"ugo a!1 t?1 t?1 adone":    "ugo a!1 t?1 adone",        // withResult twice
+		"ugo a!1 t?1 t?1 adone":    "ugo a!1 t?1 adone",        // answered twice
 		"ugo u!1 t?1 a?1 adone":    "ugo adone",                // the wrong roles
 		"ugo tplain adone":         "ugo adone",                // a tool result that answers nothing
 		"u?9+listen adone":         "ulisten adone",            // words beside an orphan

@@ -15,8 +15,8 @@ import (
 )
 
 // Essential tool results are shortened to fit: texts keep their heads and tails, with a note in
-// position of the omitted middle. Media and vendor-specific parts are replaced by a note with their
-// addSection, or by their text.
+// place of the omitted middle. Media and vendor-specific parts are replaced by a note with their
+// name, or by their text.
 
 // noteEnd is the end of a note. The text between the bracket and noteEnd names the omitted part.
 const noteEnd = " left out to fit]"
@@ -56,7 +56,10 @@ func shrinkMessages(messages []ragctx.Message, costs []int, stay []bool, p pairi
 	}
 	out.scale = Scale{&cachingCounter{s.Counter, make(map[string]int)}}
 	out.messages, out.costs = slices.Clone(messages), slices.Clone(costs)
-	if excess -= out.shrinkBlocks(stay, excess, func(at position) bool { return isToolOutput(&messages[at.message], at.block) }); excess > 0 {
+	if excess -= out.shrinkBlocks(stay, excess, func(at position) bool {
+		return isToolOutput(&messages[at.message],
+			at.block)
+	}); excess > 0 {
 		out.shrinkBlocks(stay, excess, func(at position) bool {
 			b := &messages[at.message].Content[at.block]
 			return b.Type == ragctx.BlockToolUse && !slices.Contains(p.pending, at)
@@ -353,7 +356,7 @@ type vendorText struct {
 	text        strings.Builder
 }
 
-// addSection returns the type and title of a part.
+// name returns the type and title of a part.
 func (w *vendorText) name() string {
 	kind := w.kind
 	if kind == "" {

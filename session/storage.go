@@ -31,22 +31,23 @@ func (k Key) Validate() error {
 
 // NotFoundError returns the error for a session that does not exist.
 func (k Key) NotFoundError() error {
-	return &ragctx.FieldError{Field: "session_id", Problem: fmt.Sprintf("there is no session %q; create it", ragctx.Clip(k.ID)), Kind: ragctx.ErrNotFound}
+	return &ragctx.FieldError{Field: "session_id", Problem: fmt.Sprintf("there is no session %q; create it",
+		ragctx.Clip(k.ID)), Kind: ragctx.ErrNotFound}
 }
 
 // ExistsError returns the error for a session that already exists.
 func (k Key) ExistsError() error {
-	return &ragctx.FieldError{Field: "session_id", Problem: fmt.Sprintf("there is a session %q already; choose another id, or delete it", ragctx.Clip(k.ID)), Kind: ragctx.ErrConflict}
+	return &ragctx.FieldError{Field: "session_id", Problem: fmt.Sprintf("the session %q already exists; choose another id, or delete it", ragctx.Clip(k.ID)), Kind: ragctx.ErrConflict}
 }
 
 // ChangedError returns the error for a session that was changed concurrently.
 func (k Key) ChangedError() error {
-	return &ragctx.FieldError{Field: "session_id", Problem: fmt.Sprintf("the session %q was changed meanwhile; read it again", ragctx.Clip(k.ID)), Kind: ragctx.ErrConflict}
+	return &ragctx.FieldError{Field: "session_id", Problem: fmt.Sprintf("the session %q was changed concurrently; read it again", ragctx.Clip(k.ID)), Kind: ragctx.ErrConflict}
 }
 
 // Storage stores sessions. The messages of a session form a tree: each has a parent, and a new
 // message's parent is the leaf. Moving the leaf lets a user go back and continue differently
-// removeBlocks losing the old branch.
+// without losing the old branch.
 //
 // Methods return [ragctx.ErrNotFound] for a session that does not exist, except Has and Save. A
 // failed call changes nothing. Methods that change an existing session obey [WithCondition],
@@ -205,7 +206,7 @@ type Compaction struct {
 	// From and To are the ids of the first and last message of the range, if it covers any.
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
-	// PrepareCompaction is the compactor's own data, as JSON.
+	// Record is the compactor's own data, as JSON.
 	Record json.RawMessage `json:"record,omitempty"`
 }
 
@@ -337,7 +338,7 @@ func CheckName(field, name string) error {
 	case len(name) > MaxName:
 		return ragctx.Invalid(field, "has %d bytes, the limit is %d; shorten it", len(name), MaxName)
 	case !utf8.ValidString(name):
-		return ragctx.Invalid(field, "is not UTF-8; encode it so")
+		return ragctx.Invalid(field, "is not valid UTF-8; encode it as UTF-8")
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ type View struct {
 	// Messages are in the order of the conversation; Indexes has the index of each. Shortened
 	// messages are copies.
 	Messages []ragctx.Message
-	Indexes     []int
+	Indexes  []int
 	// Tokens is the cost of the messages. Over is the excess over the budget, which only essential
 	// messages can cause.
 	Tokens, Over int
@@ -76,7 +76,7 @@ func IsSound(messages []ragctx.Message) bool { return pair(messages).isSound() }
 // they cost at most half of the budget. If the newest instruction is older than the messages that
 // fit, the messages between are dropped.
 //
-// WithCondition these essential messages exceed the budget, tool results among them are shortened, each to a
+// If these essential messages exceed the budget, tool results among them are shortened, each to a
 // fair share: a text keeps head and tail, and a note gives the size of the omitted middle. If that
 // is not enough, long strings in the inputs of answered calls are shortened as well. If possible, a
 // quarter of the budget is left for the newest other messages. Without a counter nothing is
@@ -337,7 +337,7 @@ func lastMedia(messages []ragctx.Message) int {
 func isMedia(b ragctx.Block) bool { return b.Type == ragctx.BlockImage || b.Type == ragctx.BlockVendor }
 
 // newestFitting returns, in order, the newest groups that fit a budget; essential messages cost
-// isNothing.
+// nothing.
 func newestFitting(p pairing, stay []bool, costs []int, budget int) (fit []Span) {
 	for g := range p.backward(len(stay)) {
 		for i := g.From; i < g.To; i++ {

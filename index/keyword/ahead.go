@@ -7,29 +7,29 @@ import (
 	"sync/atomic"
 )
 
-// What is scored in few units is read before: to look features up in every part takes most
-// of the time and needs no order, unlike adding up what they score, so two goroutines share
-// it.
+// When only a few chunks are scored, features are read before they are scored. Looking features up
+// in every part takes most of the time and needs no order, unlike adding up scores, so two
+// goroutines share it.
 
-// ahead is what was read of features before they are scored.
+// prefetch reads features before they are scored.
 type ahead struct {
 	readers  [2]fewReader
 	features []readFeature
 }
 
-// readFeature says what was read of a feature.
+// prefetched locates the postings of a feature that was read.
 type readFeature struct {
-	by       *fewReader // nil where too many units have the feature
-	postings int        // where its own start among the reader's
-	ends     int        // likewise
+	by       *fewReader // nil if too many chunks have the feature
+	postings int        // start of its postings in the reader
+	ends     int        // start of its ends in the reader
 	spread   spread
 	err      error
 }
 
-// fewAhead is how many lists are not worth another goroutine.
+// minParallel is the number of lists above which a second goroutine pays off.
 const fewAhead = 16
 
-// read reads features in the units of few.
+// read reads the features in the given subsets.
 func (a *ahead) read(ctx context.Context, few []subset, features []feature, live int) {
 	a.features = slices.Grow(a.features[:0], len(features))[:len(features)]
 	var next atomic.Int64
@@ -47,11 +47,11 @@ func (a *ahead) read(ctx context.Context, few []subset, features []feature, live
 	other.Wait()
 }
 
-// fewReader reads the postings of features in few units.
+// subsetReader reads the postings of features in subsets of the parts.
 type fewReader struct {
-	seen     bitset // empty but while the spread of one is counted
+	seen     bitset // empty except while document frequencies are counted
 	postings []posting
-	ends     []int // where those of each part end, from where the feature's start
+	ends     []int // end of each part's postings, relative to the feature's start
 }
 
 func (r *fewReader) read(ctx context.Context, few []subset, f *feature, live int) readFeature {
@@ -70,9 +70,9 @@ func (r *fewReader) read(ctx context.Context, few []subset, f *feature, live int
 	return got
 }
 
-// gather appends the postings of a term in the units of few, and counts how many units and
-// parents have it in all, unless limit is uncounted. It reports false if more than limit
-// units do.
+// gather appends the postings of a term in the subsets. Unless limit is uncounted, it also counts
+// the chunks and parents that have the term in all chunks. It returns false if more than limit
+// chunks have it.
 func (r *fewReader) gather(few []subset, term string, most uint32, limit int) (counts bool, n spread, err error) {
 	first := len(r.postings)
 	for _, part := range few {
@@ -81,9 +81,9 @@ func (r *fewReader) gather(few []subset, term string, most uint32, limit int) (c
 		if r.postings, found, err = part.of.among(q, r.postings); err != nil {
 			return false, n, err
 		}
-		n.units += found.units
+		n.chunks += found.chunks
 		n.texts += found.texts
-		if n.units > limit {
+		if n.chunks > limit {
 			return false, n, nil
 		}
 		r.ends = append(r.ends, len(r.postings)-first)
@@ -91,7 +91,7 @@ func (r *fewReader) gather(few []subset, term string, most uint32, limit int) (c
 	return true, n, nil
 }
 
-// searchShort adds what features score on the short list.
+// searchShort adds the scores of the features on the short list.
 func (s *scratch) searchShort(ctx context.Context, v *view, features []feature) error {
 	s.ahead.read(ctx, s.few, features, v.live)
 	defer func(own fewReader) { s.fewReader = own }(s.fewReader)

@@ -14,17 +14,17 @@ import (
 )
 
 // aheadFixture returns a view with two parts on disk and one in memory, every third text of
-// each, and n features of which units have some.
+// each, and n features of which chunks have some.
 func aheadFixture(t *testing.T, n int) (*view, []subset, []feature) {
 	t.Helper()
 	ix := mustOpen(t, t.TempDir(), Options{FlushUnits: 1 << 20})
 	for batch := range uint64(3) {
-		var units []index.TextUnit
+		var chunks []index.TextUnit
 		for i := range uint64(60) {
 			id := 100*batch + i
-			units = append(units, index.TextUnit{ID: id, Parent: id/2 + 1, Text: fmt.Sprintf("word%d word%d pear", i%7, i%11)})
+			chunks = append(chunks, index.TextUnit{ID: id, Parent: id/2 + 1, Text: fmt.Sprintf("word%d word%d pear", i%7, i%11)})
 		}
-		if err := ix.Apply(t.Context(), batch+1, units, nil); err != nil {
+		if err := ix.Apply(t.Context(), batch+1, chunks, nil); err != nil {
 			t.Fatal(err)
 		}
 		if batch < 2 {
@@ -36,7 +36,7 @@ func aheadFixture(t *testing.T, n int) (*view, []subset, []feature) {
 	var few []subset
 	for _, p := range v.parts {
 		var places []uint32
-		for place := range uint32(p.columns().units()) { //nolint:gosec // small
+		for place := range uint32(p.columns().chunks()) { //nolint:gosec // small
 			if place/2%3 == 0 {
 				places = append(places, place)
 			}
@@ -77,12 +77,12 @@ func TestAhead(t *testing.T) {
 	}
 }
 
-// A feature that too many units have is nobody's; the others are read all the same.
+// A feature that too many chunks have is nobody's; the others are read all the same.
 func TestAheadOfCommonFeatures(t *testing.T) {
 	_, few, features := aheadFixture(t, 30)
 	features[3] = feature{text: "pear", kind: analysis.Gram}
 	var a ahead
-	a.read(t.Context(), few, features, -commonShare*commonUnits)
+	a.read(t.Context(), few, features, -commonShare*commonChunks)
 	for i, got := range a.features {
 		if got.err != nil || got.by == nil {
 			t.Errorf("feature %d: %+v", i, got)
@@ -90,7 +90,7 @@ func TestAheadOfCommonFeatures(t *testing.T) {
 	}
 	limited := fewReader{}
 	if counts, _, err := limited.gather(few, "pear", 1, 5); counts || err != nil {
-		t.Errorf("a feature of 180 units counts below a limit of 5 (%v)", err)
+		t.Errorf("a feature of 180 chunks counts below a limit of 5 (%v)", err)
 	}
 }
 

@@ -9,42 +9,41 @@ import (
 	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
-// titleWeight is what a word counts in the title.
+// titleWeight is the weight of a word in the title.
 const titleWeight = 2
 
-// openingWords is how many words of a text, beside those of its title, open it;
-// openingMark starts the terms that say so.
+// openingWords is the number of words of a text, after its title, that form its opening.
+// openingMark is the first byte of the terms that record openings.
 const (
 	openingWords = 40
 	openingMark  = "\x02"
 )
 
-// analyse builds a segment of units, which have distinct ids; those of a parent
-// are all among them.
-func analyse(units []index.TextUnit) *memorySegment {
-	return analyseOn(sorted(units), make(map[uint64]int))
+// analyse builds a segment of chunks with distinct ids, in which every parent is complete.
+func analyse(chunks []index.TextUnit) *memorySegment {
+	return analyseOn(sorted(chunks), make(map[uint64]int))
 }
 
-// sorted returns units by their ids: texts begin with their first unit.
-func sorted(units []index.TextUnit) []index.TextUnit {
+// sorted returns the chunks ordered by id: a text starts with its first chunk.
+func sorted(chunks []index.TextUnit) []index.TextUnit {
 	byID := func(a, b index.TextUnit) int { return cmp.Compare(a.ID, b.ID) }
-	if slices.IsSortedFunc(units, byID) {
-		return units
+	if slices.IsSortedFunc(chunks, byID) {
+		return chunks
 	}
-	return slices.SortedFunc(slices.Values(units), byID)
+	return slices.SortedFunc(slices.Values(chunks), byID)
 }
 
-// analyseOn builds a segment of sorted units. left has how many words may yet open each
-// parent of which there were units before.
-func analyseOn(units []index.TextUnit, left map[uint64]int) *memorySegment {
+// analyseOn builds a segment of sorted chunks. left holds, for each parent with earlier chunks, how
+// many words its opening can still take.
+func analyseOn(chunks []index.TextUnit, left map[uint64]int) *memorySegment {
 	bytes := 0
-	for _, u := range units {
+	for _, u := range chunks {
 		bytes += len(u.Text)
 	}
-	a := analyser{segment: newMemorySegment(len(units)), spellings: make(map[string]*spelling)}
+	a := analyser{segment: newMemorySegment(len(chunks)), spellings: make(map[string]*spelling)}
 	a.segment.terms = make(map[string]int, min(bytes/bytesPerTerm, mostExpected))
-	for _, u := range units {
-		a.unit = a.segment.start(u.ID, u.Parent)
+	for _, u := range chunks {
+		a.chunk = a.segment.start(u.ID, u.Parent)
 		open, begun := left[u.Parent]
 		title := 0
 		if !begun {
@@ -54,44 +53,44 @@ func analyseOn(units []index.TextUnit, left map[uint64]int) *memorySegment {
 		more, open := a.add(u.Text, 1, open)
 		a.add(u.Extra, 1, 0)
 		left[u.Parent] = open
-		a.segment.rows[a.unit].length = length + more
+		a.segment.rows[a.chunk].length = length + more
 	}
 	a.segment.finish()
 	return a.segment
 }
 
-// analyser fills a segment. Most terms come once, and most words often: memory for
-// the former is got many at a time, and the grams of the latter are looked up once.
+// analyser fills a segment. Most terms occur once, so their memory is allocated in bulk. Most words
+// recur, so their grams are looked up once.
 type analyser struct {
 	segment   *memorySegment
-	unit      uint32 // the one at hand
+	chunk     uint32 // the current chunk
 	spellings map[string]*spelling
-	text      strings.Builder // terms
-	room      []posting       // the first ones of terms
-	opening   []byte          // the term that says that a word opens the whole
+	text      strings.Builder // allocates terms
+	room      []posting       // allocates the first postings of terms
+	opening   []byte          // the term that records an opening word
 }
 
-// spelling is a word as texts write it.
+// spelling is a word as texts write it, unstemmed.
 type spelling struct {
-	grams []int32 // places of their lists
-	after uint32  // the last unit that has it, plus 1
+	grams []int32 // indexes of the grams' lists
+	after uint32  // the last chunk that has it, plus 1
 }
 
-// bytesPerTerm is how long the texts of a batch are for each of their terms, about.
+// bytesPerTerm estimates the bytes of text for each distinct term of a batch.
 const bytesPerTerm = 16
 
-// mostExpected bounds the room made beforehand: few texts have as many terms as
-// their length allows.
+// maxExpected limits the number of terms to allocate for in advance: few texts have as many as
+// their length suggests.
 const mostExpected = 1 << 16
 
-// How many bytes of terms and how many postings memory is got for at once.
+// The allocation sizes of terms, in bytes, and of postings.
 const (
 	textRoom    = 1 << 14
 	postingRoom = 1 << 10
 )
 
-// add adds the features of a text, up to open of whose words open the whole. It
-// returns the number of its words, and how many may yet open the whole.
+// add adds the features of a text. Its first open words count as opening words of the parent. It
+// returns the number of words and how many opening words are left.
 func (a *analyser) add(text string, weight uint32, open int) (length uint32, left int) {
 	if text == "" {
 		return 0, open
@@ -120,16 +119,16 @@ func (a *analyser) spelt(word []byte) {
 		a.spellings[string(word)] = s
 		analysis.Grams(word, func(gram []byte) { s.grams = append(s.grams, int32(a.list(gram))) })
 	}
-	if s.after == a.unit+1 {
+	if s.after == a.chunk+1 {
 		return
 	}
-	s.after = a.unit + 1
+	s.after = a.chunk + 1
 	for _, i := range s.grams {
 		a.count(int(i), 1, kindFrequency[analysis.Gram])
 	}
 }
 
-// list returns the place of the list of a term.
+// list returns the index of a term's list.
 func (a *analyser) list(term []byte) int {
 	if i, ok := a.segment.terms[string(term)]; ok {
 		return i
@@ -143,12 +142,12 @@ func (a *analyser) list(term []byte) int {
 	return a.segment.list(a.text.String()[at:])
 }
 
-// count counts a term tf times more in the unit at hand, most times in all.
+// count adds tf to the frequency of a term in the current chunk, up to a maximum.
 func (a *analyser) count(i int, tf, most uint32) {
 	list := a.segment.lists[i]
 	n := len(list)
 	switch {
-	case n > 0 && list[n-1].unit == a.unit:
+	case n > 0 && list[n-1].chunk == a.chunk:
 		list[n-1].tf = min(list[n-1].tf+tf, most)
 		return
 	case n == 0:
@@ -157,5 +156,5 @@ func (a *analyser) count(i int, tf, most uint32) {
 		}
 		list, a.room = a.room[:0:1], a.room[1:]
 	}
-	a.segment.lists[i] = append(list, posting{a.unit, tf})
+	a.segment.lists[i] = append(list, posting{a.chunk, tf})
 }

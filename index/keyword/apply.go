@@ -9,17 +9,16 @@ import (
 	"github.com/ragctx/ragctx/internal/throttle"
 )
 
-// segmentUnits is the size of the segments that are to be stored, not counting
-// the rest of a last parent: one makes a batch of the store's, and a longer batch
-// gains nothing there.
-const segmentUnits = 1000
+// segmentChunks is the target size of the segments that are to be stored; the rest of the last
+// parent may exceed it. One segment becomes one batch of the store, and larger batches are no
+// faster.
+const segmentChunks = 1000
 
-// backlog is how many times FlushUnits may be pending before Apply waits.
+// backlog is the multiple of FlushChunks at which Apply waits for the writer.
 const backlog = 4
 
-// Apply implements [index.Lexical]. A failure to write in the background is
-// logged and tried again later; it is not Apply's error, for what was applied is
-// kept and found.
+// Apply implements [index.Lexical]. A failed background write is logged and retried later. Apply
+// does not return it, because the batch is applied and searchable.
 func (ix *Index) Apply(ctx context.Context, seq uint64, upserts []index.TextUnit, deletes []uint64) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -31,7 +30,7 @@ func (ix *Index) Apply(ctx context.Context, seq uint64, upserts []index.TextUnit
 	var fresh []part
 	size := len(upserts)
 	if ix.dir != "" {
-		size = segmentUnits
+		size = segmentChunks
 	}
 	for rest := upserts; len(rest) > 0; {
 		n := wholeParents(rest, size)
@@ -45,18 +44,17 @@ func (ix *Index) Apply(ctx context.Context, seq uint64, upserts []index.TextUnit
 	return nil
 }
 
-// wholeParents returns how many of the units, size or more, make a segment that
-// ends with a parent.
-func wholeParents(units []index.TextUnit, size int) int {
-	n := min(max(size, 1), len(units))
-	for n < len(units) && units[n].Parent == units[n-1].Parent {
+// wholeParents returns the number of leading chunks, at least size, that end with a complete
+// parent.
+func wholeParents(chunks []index.TextUnit, size int) int {
+	n := min(max(size, 1), len(chunks))
+	for n < len(chunks) && chunks[n].Parent == chunks[n-1].Parent {
 		n++
 	}
 	return n
 }
 
-// newest keeps the last upsert of each id, and none of those that the same batch
-// deletes.
+// dedupe keeps the last upsert of each id and drops those that the same batch deletes.
 func newest(upserts []index.TextUnit, deletes []uint64) []index.TextUnit {
 	seen := make(map[uint64]struct{}, len(upserts)+len(deletes))
 	for _, id := range deletes {
@@ -73,7 +71,7 @@ func newest(upserts []index.TextUnit, deletes []uint64) []index.TextUnit {
 	return kept
 }
 
-// change publishes the view after a batch.
+// publishBatch publishes the view after a batch.
 func (ix *Index) change(seq uint64, fresh []part, upserts []index.TextUnit, deletes []uint64) error {
 	ids := slices.Clone(deletes)
 	for _, u := range upserts {
@@ -108,9 +106,9 @@ func (ix *Index) change(seq uint64, fresh []part, upserts []index.TextUnit, dele
 	return nil
 }
 
-// settle merges the last memory parts so that there are few of them: a part is
-// merged with what comes after it once that is at least half as large, which moves
-// each posting a logarithmic number of times. The first fixed parts stay as they are.
+// compactMemory merges the last memory parts so that few remain. A part is merged with its
+// successors once they are at least half as large, so each posting moves a logarithmic number of
+// times. The first fixed parts stay as they are.
 func settle(parts []part, fixed int, bounded bool) []part {
 	tail := slices.DeleteFunc(parts[fixed:], func(p part) bool { return p.live == 0 })
 	parts = parts[:fixed+len(tail)]
@@ -119,7 +117,7 @@ func settle(parts []part, fixed int, bounded bool) []part {
 	}
 	last := len(parts) - 1
 	from, live := last, parts[last].live
-	for from > fixed && parts[from-1].live <= 2*live && (!bounded || parts[from-1].live+live <= segmentUnits) {
+	for from > fixed && parts[from-1].live <= 2*live && (!bounded || parts[from-1].live+live <= segmentChunks) {
 		from--
 		live += parts[from].live
 	}
@@ -129,8 +127,8 @@ func settle(parts []part, fixed int, bounded bool) []part {
 	return parts
 }
 
-// keepUp starts a background flush when enough is pending, and waits when far
-// too much is.
+// keepUp starts a background flush when enough chunks are pending, and waits for it when the
+// backlog is full.
 func (ix *Index) keepUp(ctx context.Context) {
 	ix.mu.Lock()
 	pending := len(ix.touched)
@@ -151,6 +149,6 @@ func (ix *Index) keepUp(ctx context.Context) {
 
 func (ix *Index) flushQuietly(ctx context.Context) {
 	if err := ix.Flush(ctx); err != nil && ctx.Err() == nil && ix.life.Err() == nil {
-		ix.opts.Logger.Error("keyword index: units stay in memory", slog.String("dir", ix.dir), slog.Any("error", err))
+		ix.opts.Logger.Error("keyword index: chunks stay in memory", slog.String("dir", ix.dir), slog.Any("error", err))
 	}
 }

@@ -21,22 +21,22 @@ func zipfText(r *rand.Rand, words int) string {
 
 func benchUnits(n int) []index.TextUnit {
 	r := rand.New(rand.NewPCG(1, 2))
-	units := make([]index.TextUnit, n)
-	for i := range units {
-		units[i] = index.TextUnit{ID: uint64(i), Parent: uint64(i / 25), Title: zipfText(r, 4), Text: zipfText(r, 76)}
+	chunks := make([]index.TextUnit, n)
+	for i := range chunks {
+		chunks[i] = index.TextUnit{ID: uint64(i), Parent: uint64(i / 25), Title: zipfText(r, 4), Text: zipfText(r, 76)}
 	}
-	return units
+	return chunks
 }
 
-func benchIndex(b *testing.B, dir string, units []index.TextUnit) *Index {
+func benchIndex(b *testing.B, dir string, chunks []index.TextUnit) *Index {
 	b.Helper()
 	ix, err := Open(dir, Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = ix.Close() })
-	for i := 0; i < len(units); i += 500 {
-		if err := ix.Apply(b.Context(), uint64(i+1), units[i:min(i+500, len(units))], nil); err != nil {
+	for i := 0; i < len(chunks); i += 500 {
+		if err := ix.Apply(b.Context(), uint64(i+1), chunks[i:min(i+500, len(chunks))], nil); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -48,14 +48,14 @@ func benchIndex(b *testing.B, dir string, units []index.TextUnit) *Index {
 }
 
 func BenchmarkSearch(b *testing.B) {
-	units := benchUnits(30_000)
+	chunks := benchUnits(30_000)
 	for _, store := range []string{"Memory", "Disk"} {
 		b.Run(store, func(b *testing.B) {
 			dir := ""
 			if store == "Disk" {
 				dir = b.TempDir()
 			}
-			ix := benchIndex(b, dir, units)
+			ix := benchIndex(b, dir, chunks)
 			v := ix.view.Load()
 			r := rand.New(rand.NewPCG(3, 4))
 			queries := make([]string, 200)
@@ -79,22 +79,22 @@ func BenchmarkSearch(b *testing.B) {
 }
 
 func BenchmarkIngest(b *testing.B) {
-	units := benchUnits(10_000)
+	chunks := benchUnits(10_000)
 	b.ResetTimer()
 	for b.Loop() {
-		ix := benchIndex(b, b.TempDir(), units)
+		ix := benchIndex(b, b.TempDir(), chunks)
 		_ = ix.Close()
 	}
-	b.ReportMetric(float64(len(units)*b.N)/b.Elapsed().Seconds(), "units/s")
+	b.ReportMetric(float64(len(chunks)*b.N)/b.Elapsed().Seconds(), "chunks/s")
 }
 
 func BenchmarkApplyOne(b *testing.B) {
-	units := benchUnits(5_000)
-	ix := benchIndex(b, b.TempDir(), units[:2_000])
+	chunks := benchUnits(5_000)
+	ix := benchIndex(b, b.TempDir(), chunks[:2_000])
 	i := 0
 	for b.Loop() {
 		i++
-		u := units[i%len(units)]
+		u := chunks[i%len(chunks)]
 		if err := ix.Apply(b.Context(), uint64(10_000+i), []index.TextUnit{u}, nil); err != nil {
 			b.Fatal(err)
 		}
@@ -105,7 +105,7 @@ func BenchmarkDeriveWords(b *testing.B) {
 	ix := benchIndex(b, b.TempDir(), benchUnits(10_000))
 	v := ix.acquire()
 	defer v.release()
-	units, bytes := 0, int64(0)
+	chunks, bytes := 0, int64(0)
 	for b.Loop() {
 		for _, p := range v.stored() {
 			s, ok := p.segment.(*storedSegment)
@@ -116,9 +116,9 @@ func BenchmarkDeriveWords(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			units, bytes = units+p.live, bytes+words.Bytes()
+			chunks, bytes = chunks+p.live, bytes+words.Bytes()
 		}
 	}
-	b.ReportMetric(float64(bytes)/float64(units), "B/unit")
-	b.ReportMetric(float64(units)/b.Elapsed().Seconds(), "units/s")
+	b.ReportMetric(float64(bytes)/float64(chunks), "B/chunk")
+	b.ReportMetric(float64(chunks)/b.Elapsed().Seconds(), "chunks/s")
 }

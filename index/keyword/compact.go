@@ -10,25 +10,26 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// How often Compact looks whether old files are gone, and how long it bears with
-// searches that still read them.
+// How often Compact checks whether old files are gone, and how many times before it gives up
+// because searches still read them.
 const (
 	compactPause  = 20 * time.Millisecond
 	compactRounds = 1500
 )
 
-// errInUse says that old files are still being read, errUncleaned that removing them failed.
+// errInUse reports that old files are still being read, errNotRemoved that removing them failed.
 var (
 	errInUse     = errors.New("old files are still in use")
 	errUncleaned = errors.New("old files could not be removed")
 )
 
-// Compact implements [index.Lexical]. Scorch keeps the terms of a deleted unit
-// until it merges the segment, and old files until nobody reads them. So Compact
-// has it merge the segments that hold deleted units, and waits until
-// every file is gone that held one; searches and changes go on meanwhile. It
-// takes as long as writing these segments once or twice, the whole index at worst.
-// After an error some may be left, and another call may succeed.
+// Compact implements [index.Lexical]. Scorch keeps the terms of a deleted chunk until it merges the
+// segment, and old files until the last reader is done. So Compact has scorch merge the segments
+// that hold deleted chunks, and waits until every file that held one is gone. Searches and changes
+// go on during that time.
+//
+// It takes as long as writing these segments once or twice, in the worst case the whole index.
+// After an error some deleted data may remain; call Compact again.
 func (ix *Index) Compact(ctx context.Context) error {
 	if err := ix.Flush(ctx); err != nil || ix.dir == "" {
 		return err
@@ -72,7 +73,7 @@ func (ix *Index) compactAll(ctx context.Context) error {
 		return nil
 	})
 	if err == nil {
-		err = wait(ctx) // beside flushes
+		err = wait(ctx) // without blocking flushes
 	}
 	if err == nil {
 		err = ix.withStore(ctx, func(s store) (err error) {
@@ -91,8 +92,8 @@ func (ix *Index) compactAll(ctx context.Context) error {
 	return errInUse
 }
 
-// compactOnce merges if the index still uses one of the old files, lets go of
-// what was merged, and returns those that are left.
+// compactOnce merges if the index still uses one of the old files, releases the merged segments,
+// and returns the files that remain.
 func (ix *Index) compactOnce(ctx context.Context, old []string) (left []string, err error) {
 	var merge func(context.Context) error
 	err = ix.withStore(ctx, func(s store) (err error) {
@@ -100,7 +101,7 @@ func (ix *Index) compactOnce(ctx context.Context, old []string) (left []string, 
 		return err
 	})
 	if err == nil && merge != nil {
-		err = merge(ctx) // beside flushes
+		err = merge(ctx) // without blocking flushes
 	}
 	if err == nil {
 		err = ix.Flush(ctx)
@@ -116,7 +117,7 @@ func (ix *Index) compactOnce(ctx context.Context, old []string) (left []string, 
 	return left, err
 }
 
-// renew opens the store again if it failed to remove old files.
+// reopen reopens the store if it failed to remove old files.
 func (ix *Index) renew(ctx context.Context) error {
 	failed := false
 	err := ix.withStore(ctx, func(s store) error {
@@ -131,17 +132,17 @@ func (ix *Index) renew(ctx context.Context) error {
 	if err := ix.withStore(ctx, func(store) error { return nil }); err != nil {
 		return err
 	}
-	return ix.Flush(ctx) // lets go of the files of the one that was closed
+	return ix.Flush(ctx) // releases the files of the closed store
 }
 
-// drop closes the store after a failure. What uses it next opens it again.
+// drop closes the store after a failure. The next use reopens it.
 func (ix *Index) drop() {
-	_ = ix.store.close() // what fails has failed before
+	_ = ix.store.close() // the first error was reported already
 	ix.store, ix.dropped = nil, true
 }
 
-// withStore runs f while nothing else uses the store, if there is one. One that was dropped is
-// opened again: its files may hold anything.
+// withStore calls f with exclusive use of the store, if there is one. A dropped store is reopened,
+// because its files are in an unknown state.
 func (ix *Index) withStore(ctx context.Context, f func(s store) error) error {
 	select {
 	case ix.writer <- struct{}{}:
@@ -167,7 +168,7 @@ func (ix *Index) withStore(ctx context.Context, f func(s store) error) error {
 	return guard(func() error { return f(ix.store) })
 }
 
-// sleep waits, unless ctx ends.
+// sleep waits for d or until ctx ends.
 func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

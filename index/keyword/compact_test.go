@@ -63,7 +63,7 @@ func hasTerm(t *testing.T, v *view, term string) (found bool, files []string) {
 	return found, files
 }
 
-// Deleted units are in the files until Compact, and not after it, whether there
+// Deleted chunks are in the files until Compact, and not after it, whether there
 // is one segment or many.
 func TestCompactErases(t *testing.T) {
 	const gone = 0xA1B2C3D4E5F60718
@@ -72,13 +72,13 @@ func TestCompactErases(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "a[b]*") // no pattern
 			ix := mustOpen(t, dir, Options{})
 			for i := range uint64(parents) {
-				units := []index.TextUnit{
+				chunks := []index.TextUnit{
 					{ID: 10 * i, Parent: i, Text: "common first"}, {ID: 10*i + 1, Parent: i, Text: "common second second"},
 				}
 				if i == 0 {
-					units = append(units, index.TextUnit{ID: gone, Parent: 999, Text: "zyzzyva common"})
+					chunks = append(chunks, index.TextUnit{ID: gone, Parent: 999, Text: "zyzzyva common"})
 				}
-				if err := ix.Apply(t.Context(), i+1, units, nil); err != nil {
+				if err := ix.Apply(t.Context(), i+1, chunks, nil); err != nil {
 					t.Fatal(err)
 				}
 				flush(t, ix)
@@ -135,7 +135,7 @@ func (h held) Merge(
 	return h.gentle.Merge(segments, drops, path, closed, to)
 }
 
-// writeUntil writes segments of two units, whose ids come after one, until done, which has
+// writeUntil writes segments of two chunks, whose ids come after one, until done, which has
 // to do with scorch's merging them.
 func writeUntil(t *testing.T, ix *Index, after uint64, done func() bool) {
 	t.Helper()
@@ -143,8 +143,8 @@ func writeUntil(t *testing.T, ix *Index, after uint64, done func() bool) {
 		if seq > 100 {
 			t.Fatal("scorch does not merge a hundred segments")
 		}
-		units := []index.TextUnit{{ID: after + 2*seq, Text: "common"}, {ID: after + 2*seq + 1, Text: "common"}}
-		if err := ix.Apply(t.Context(), seq, units, nil); err != nil {
+		chunks := []index.TextUnit{{ID: after + 2*seq, Text: "common"}, {ID: after + 2*seq + 1, Text: "common"}}
+		if err := ix.Apply(t.Context(), seq, chunks, nil); err != nil {
 			t.Fatal(err)
 		}
 		flush(t, ix)
@@ -316,7 +316,7 @@ func TestCompactFails(t *testing.T) {
 		t.Errorf("Compact: %v, want the disk's error", err)
 	}
 	if n := ix.Stats().Units; n != 49 {
-		t.Errorf("%d units after a failed Compact, want 49", n)
+		t.Errorf("%d chunks after a failed Compact, want 49", n)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -363,8 +363,8 @@ func TestCompactAfterAFailure(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ix.Close()
-	units := append(benchUnits(50), index.TextUnit{ID: 1000, Parent: 1000, Text: "zqgonexw"})
-	if err := ix.Apply(t.Context(), 1, units, nil); err != nil {
+	chunks := append(benchUnits(50), index.TextUnit{ID: 1000, Parent: 1000, Text: "zqgonexw"})
+	if err := ix.Apply(t.Context(), 1, chunks, nil); err != nil {
 		t.Fatal(err)
 	}
 	flush(t, ix)
@@ -378,7 +378,7 @@ func TestCompactAfterAFailure(t *testing.T) {
 		t.Errorf("once it opens: %v", err)
 	}
 	if n := ix.Stats().Units; n != 50 || len(search(t, ix, "zqgonexw").Hits) != 0 {
-		t.Errorf("%d units", n)
+		t.Errorf("%d chunks", n)
 	}
 	err = filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
@@ -395,9 +395,9 @@ func TestCompactAfterAFailure(t *testing.T) {
 	}
 }
 
-// sameUnit reports whether two units have the same keys, in any order.
-func sameUnit(a, b storedUnit) bool {
-	texts := func(u storedUnit) (all []string) {
+// sameUnit reports whether two chunks have the same keys, in any order.
+func sameUnit(a, b storedChunk) bool {
+	texts := func(u storedChunk) (all []string) {
 		for _, k := range u.keys {
 			all = append(all, k.text)
 		}
@@ -413,7 +413,7 @@ func TestUnitsReadBack(t *testing.T) {
 	if err := ix.Apply(t.Context(), 1, benchUnits(100), nil); err != nil {
 		t.Fatal(err)
 	}
-	want := liveUnits(ix.view.Load().parts[0])
+	want := liveChunks(ix.view.Load().parts[0])
 	flush(t, ix)
 	part := ix.view.Load().parts[0]
 	stored, ok := part.segment.(*storedSegment)
@@ -422,12 +422,12 @@ func TestUnitsReadBack(t *testing.T) {
 	}
 	for _, step := range []int{1, 7, 60} {
 		var numbers []uint32
-		var some []storedUnit
+		var some []storedChunk
 		for n := 0; n < len(want); n += step {
 			numbers = append(numbers, uint32(n))
-			some = append(some, want[slices.IndexFunc(want, func(u storedUnit) bool { return u.id == stored.cols.row(uint32(n)).id })])
+			some = append(some, want[slices.IndexFunc(want, func(u storedChunk) bool { return u.id == stored.cols.row(uint32(n)).id })])
 		}
-		got, err := stored.readUnits(numbers)
+		got, err := stored.readChunks(numbers)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -437,12 +437,12 @@ func TestUnitsReadBack(t *testing.T) {
 	}
 }
 
-// mergeBelow has one segment made of all that have fewer units: a large batch is
+// mergeBelow has one segment made of all that have fewer chunks: a large batch is
 // stored as several.
-func mergeBelow(t *testing.T, ix *Index, units uint64) {
+func mergeBelow(t *testing.T, ix *Index, chunks uint64) {
 	t.Helper()
 	plan := everything
-	plan.MaxSegmentSize = 2 * int64(units)
+	plan.MaxSegmentSize = 2 * int64(chunks)
 	err := ix.withStore(t.Context(), func(s store) error { return s.(*scorchStore).merge(t.Context(), plan) })
 	if err != nil {
 		t.Fatal(err)
@@ -450,7 +450,7 @@ func mergeBelow(t *testing.T, ix *Index, units uint64) {
 	flush(t, ix) // the view is of what was merged
 }
 
-// Compact rewrites what holds deleted units and little else, wherever they are.
+// Compact rewrites what holds deleted chunks and little else, wherever they are.
 func TestCompactLeavesOthers(t *testing.T) {
 	const some = 0xA1B2C3D4_00000000 // no other bytes of a file are like an id
 	for name, first := range map[string]uint64{"Smallest": 8500, "Middle": 7500} {
@@ -458,18 +458,18 @@ func TestCompactLeavesOthers(t *testing.T) {
 			dir := t.TempDir()
 			ix := mustOpen(t, dir, Options{restful: time.Hour})
 			for seq, ids := range [][2]uint64{{0, 5000}, {5000, 7500}, {7500, 8500}, {8500, 8800}} {
-				var units []index.TextUnit
+				var chunks []index.TextUnit
 				for id := ids[0]; id < ids[1]; id++ {
-					units = append(units, index.TextUnit{ID: some + id, Parent: id / 10, Text: fmt.Sprint("harbour w", id)})
+					chunks = append(chunks, index.TextUnit{ID: some + id, Parent: id / 10, Text: fmt.Sprint("harbour w", id)})
 				}
-				if err := ix.Apply(t.Context(), uint64(seq)+1, units, nil); err != nil {
+				if err := ix.Apply(t.Context(), uint64(seq)+1, chunks, nil); err != nil {
 					t.Fatal(err)
 				}
 				flush(t, ix)
 				mergeBelow(t, ix, ids[1]-ids[0])
 			}
 			if n := slices.Sorted(slices.Values(sizes(ix))); !slices.Equal(n, []int{300, 1000, 2500, 5000}) {
-				t.Fatalf("there are segments of %d units; scorch merges so few by itself", n)
+				t.Fatalf("there are segments of %d chunks; scorch merges so few by itself", n)
 			}
 			_, before := hasTerm(t, ix.view.Load(), "harbour")
 			if err := ix.Apply(t.Context(), 9, nil, []uint64{some + first + 1}); err != nil {
@@ -491,14 +491,14 @@ func TestCompactLeavesOthers(t *testing.T) {
 	}
 }
 
-// plannedSegment is a segment as scorch plans merges: so many units.
-type plannedSegment struct{ id, units uint64 }
+// plannedSegment is a segment as scorch plans merges: so many chunks.
+type plannedSegment struct{ id, chunks uint64 }
 
 func (s plannedSegment) Id() uint64      { return s.id } //nolint:staticcheck // mergeplan calls it so
-func (s plannedSegment) FullSize() int64 { return int64(s.units) }
-func (s plannedSegment) LiveSize() int64 { return int64(s.units) }
+func (s plannedSegment) FullSize() int64 { return int64(s.chunks) }
+func (s plannedSegment) LiveSize() int64 { return int64(s.chunks) }
 func (s plannedSegment) HasVector() bool { return false }
-func (s plannedSegment) FileSize() int64 { return int64(s.units) }
+func (s plannedSegment) FileSize() int64 { return int64(s.chunks) }
 
 // A pair is planned by how many segments there were. There may be more when scorch
 // merges, and the tainted one may be gone: what is clean stays as it is.

@@ -10,11 +10,11 @@ import (
 	"github.com/ragctx/ragctx/internal/throttle"
 )
 
-// The words of stored segments are read into memory in the background, as soon as a
-// flush or opening shows them; until then their postings are read where they are stored.
-// Both ways give the same answers.
+// The words of stored segments are loaded into memory in the background, as soon as a flush or Open
+// publishes the segments. Until then postings are read from the store. Both ways give the same
+// results.
 
-// derive has that begin. The caller holds mu.
+// loadWords starts loading in the background. The caller holds mu.
 func (ix *Index) derive() {
 	if ix.dir == "" || ix.closed || !ix.deriving.CompareAndSwap(false, true) {
 		return
@@ -26,9 +26,9 @@ func (ix *Index) derive() {
 	})
 }
 
-// deriveNext reads the words of a segment that searches see, and reports whether to look
-// again. If not, it is not deriving any more. It keeps files open for as long as that
-// segment is seen, and no longer: others may wait for them to go.
+// loadNextWords loads the words of one visible segment and reports whether to continue. If it
+// returns false, loadingWords is reset. It holds the segment's files open only while the segment is
+// visible, because others may wait for them to be removed.
 func (ix *Index) deriveNext(ctx context.Context) bool {
 	v := ix.acquire()
 	if v == nil {
@@ -59,8 +59,8 @@ func (ix *Index) deriveNext(ctx context.Context) bool {
 	return ctx.Err() == nil
 }
 
-// underived returns a segment whose words are to be read into memory, or nil. Only who
-// derives them may ask.
+// nextUnloaded returns a segment whose words are not loaded yet, or nil. Only the loading goroutine
+// may call it.
 func (v *view) underived() *storedSegment {
 	for _, p := range v.stored() {
 		if s, ok := p.segment.(*storedSegment); ok && s.words.Load() == nil && !s.wordless {
@@ -70,7 +70,7 @@ func (v *view) underived() *storedSegment {
 	return nil
 }
 
-// sees reports whether searches see a segment.
+// sees reports whether the current view contains a segment.
 func (ix *Index) sees(d *derived) bool {
 	v := ix.view.Load()
 	return v != nil && slices.ContainsFunc(v.stored(), func(p part) bool {
@@ -79,9 +79,9 @@ func (ix *Index) sees(d *derived) bool {
 	})
 }
 
-// inMemory returns the part's words, and which of its texts are dead; nil where they are
-// to be read where they are stored: so are those of a text of which some units are dead
-// and some are not, which no caller should bring about.
+// inMemory returns the part's words and its set of dead texts. It returns nil if the postings must
+// be read from the store. That is also the case if only some chunks of a text are dead, which no
+// caller should cause.
 func (p part) inMemory() (*blockmax.Segment, bitset) {
 	s, ok := p.segment.(*storedSegment)
 	if !ok {

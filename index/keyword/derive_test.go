@@ -34,12 +34,12 @@ func wordsOf(words *blockmax.Segment, vocabulary []string) []string {
 // What scorch stores is read as words, without pairs and grams.
 func TestDeriveGolden(t *testing.T) {
 	ix := mustOpen(t, t.TempDir(), Options{})
-	units := []index.TextUnit{
+	chunks := []index.TextUnit{
 		{ID: 11, Parent: 9, Title: "Old harbour", Text: "Ships ships ships in parseHTTPRequest"},
 		{ID: 12, Parent: 9, Text: "a storm " + strings.Repeat("harbour ", 20)},
 		{ID: 13, Parent: 4, Title: "книги", Text: "学习 storm", Extra: "2023-05-08"},
 	}
-	if err := ix.Apply(t.Context(), 1, units, nil); err != nil {
+	if err := ix.Apply(t.Context(), 1, chunks, nil); err != nil {
 		t.Fatal(err)
 	}
 	flush(t, ix)
@@ -78,18 +78,18 @@ func TestDeriveGolden(t *testing.T) {
 
 // What is read from scorch is what was analysed.
 func TestDerivedWordsAreThoseAnalysed(t *testing.T) {
-	units := drawTexts(rand.New(rand.NewPCG(7, 7)), 0, 500, 9, 3000)
+	chunks := drawTexts(rand.New(rand.NewPCG(7, 7)), 0, 500, 9, 3000)
 	ix := mustOpen(t, t.TempDir(), Options{FlushUnits: 1 << 20})
-	for from := 0; from < len(units); {
-		n := wholeParents(units[from:], 700)
-		if err := ix.Apply(t.Context(), uint64(from+1), units[from:from+n], nil); err != nil { //nolint:gosec // small
+	for from := 0; from < len(chunks); {
+		n := wholeParents(chunks[from:], 700)
+		if err := ix.Apply(t.Context(), uint64(from+1), chunks[from:from+n], nil); err != nil { //nolint:gosec // small
 			t.Fatal(err)
 		}
 		flush(t, ix)
 		from += n
 	}
 	waitDerived(t, ix)
-	all := analyse(units)
+	all := analyse(chunks)
 	for term, i := range all.terms {
 		if strings.ContainsAny(term, " \x01\x02") {
 			continue
@@ -97,7 +97,7 @@ func TestDerivedWordsAreThoseAnalysed(t *testing.T) {
 		type have struct{ id, tf uint64 }
 		var want, got []have
 		for _, e := range all.lists[i] {
-			want = append(want, have{all.cols.row(e.unit).id, uint64(e.tf)})
+			want = append(want, have{all.cols.row(e.chunk).id, uint64(e.tf)})
 		}
 		for _, p := range ix.view.Load().parts {
 			words, _ := p.inMemory()
@@ -148,7 +148,7 @@ func TestDerivingEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !ix.sees(old.derived) {
-		t.Error("a segment of which a unit is deleted is not seen any more")
+		t.Error("a segment of which a chunk is deleted is not seen any more")
 	}
 	if err := ix.Compact(t.Context()); err != nil {
 		t.Fatal(err)

@@ -104,21 +104,21 @@ func TestFlushCancelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ix.Close()
-	units := make([]index.TextUnit, 3*segmentUnits) // of a word each: it is about their number
-	for i := range units {
-		units[i] = index.TextUnit{ID: uint64(i), Parent: uint64(i), Text: "storm"}
+	chunks := make([]index.TextUnit, 3*segmentChunks) // of a word each: it is about their number
+	for i := range chunks {
+		chunks[i] = index.TextUnit{ID: uint64(i), Parent: uint64(i), Text: "storm"}
 	}
-	if err := ix.Apply(t.Context(), 1, units, nil); err != nil {
+	if err := ix.Apply(t.Context(), 1, chunks, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := ix.Flush(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("Flush: %v, want context.Canceled", err)
 	}
-	if st := ix.Stats(); st.Units != len(units) || st.Pending != len(units) || ix.Cursor() != 0 {
+	if st := ix.Stats(); st.Units != len(chunks) || st.Pending != len(chunks) || ix.Cursor() != 0 {
 		t.Errorf("after it was called off: %+v, Cursor %d", st, ix.Cursor())
 	}
 	flush(t, ix)
-	if st := ix.Stats(); st.Units != len(units) || st.Pending != 0 || ix.Cursor() != 1 {
+	if st := ix.Stats(); st.Units != len(chunks) || st.Pending != 0 || ix.Cursor() != 1 {
 		t.Errorf("after another: %+v, Cursor %d", st, ix.Cursor())
 	}
 }

@@ -9,62 +9,62 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// meta is what the store keeps beside the units.
+// meta is the metadata that the store keeps with the chunks.
 type meta struct {
 	version string
 	origin  string
 	cursor  uint64
-	// units and length describe the live units and are compared on open;
-	// unknownUnits stands for a state between the batches of one flush.
-	units, length uint64
+	// chunks and length describe the live chunks and are verified on open. unknownChunks marks a
+	// state between the batches of one flush.
+	chunks, length uint64
 }
 
-const unknownUnits = ^uint64(0)
+const unknownChunks = ^uint64(0)
 
 // batch is one atomic change of the store.
 type batch struct {
-	units   []storedUnit
+	chunks  []storedChunk
 	deletes []uint64
 	meta    meta
 }
 
-// store keeps units durably. One goroutine uses it at a time.
+// store keeps chunks durably. Only one goroutine may use it at a time.
 type store interface {
-	// write applies a batch; it is durable, as a whole, when write returns nil.
+	// write applies a batch atomically. The batch is durable when write returns nil.
 	write(b batch) error
-	// snapshot returns the state after the last write. It stays readable after
-	// further writes and after close, until it is released.
+	// snapshot returns the state after the last write. It stays readable after further writes and
+	// after close, until it is released.
 	snapshot() (*snapshot, error)
-	// tainted returns the files that may hold something of deleted units,
-	// prepareMerge what makes the store use none of them, nil if it does not, and
-	// left those that are still there. What merges wrote that began before awaitMerges
-	// was called is known to tainted after it.
+	// tainted returns the files that may hold data of deleted chunks. prepareMerge returns a
+	// function after which the store uses none of the given files, or nil if it uses none already.
+	// remaining returns the files that still exist. Call awaitMerges first, so that tainted sees
+	// the output of merges that have already begun.
 	awaitMerges(ctx context.Context) error
 	tainted() (files []string, err error)
 	prepareMerge(files []string) (merge func(context.Context) error, err error)
 	left(files []string) ([]string, error)
-	// prepareTidy returns what merges small parts, nil if there are few.
+	// prepareTidy returns a function that merges small parts, or nil if there are few.
 	prepareTidy() (merge func(context.Context) error, err error)
-	// gather makes one part of those with up to so many live units.
-	gather(ctx context.Context, units int) error
-	// uncleaned is an errUncleaned once old files could not be removed: they may stay
-	// until the store is opened again.
+	// mergeSmall merges the parts of at most the given number of live chunks into one.
+	gather(ctx context.Context, chunks int) error
+	// cleanupError returns an errNotRemoved if old files could not be removed; they may stay until
+	// the store is reopened.
 	uncleaned() error
 	close() error
 }
 
-// frozenState is what one flush writes.
+// frozenState is the state that one flush writes.
 type frozenState struct {
 	parts   []part
 	touched map[uint64]bool
 	seq     uint64
-	base    uint64 // the cursor until then
-	units   uint64
+	base    uint64 // the cursor before the flush
+	chunks  uint64
 	length  uint64
 }
 
-// Flush implements [index.Lexical]. After an error everything stays searchable
-// and pending, and another Flush may succeed.
+// Flush implements [index.Lexical]. After an error everything stays searchable and pending; call
+// Flush again.
 func (ix *Index) Flush(ctx context.Context) error {
 	select {
 	case ix.writer <- struct{}{}:
@@ -93,7 +93,7 @@ func (ix *Index) Flush(ctx context.Context) error {
 	return nil
 }
 
-// freeze marks what is pending as being written. New changes go beside it.
+// freeze marks the pending changes as being written. New changes are collected separately.
 func (ix *Index) freeze() (frozenState, error) {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
@@ -103,7 +103,7 @@ func (ix *Index) freeze() (frozenState, error) {
 	v := ix.view.Load()
 	st := frozenState{
 		parts: v.memory(), touched: ix.touched, seq: ix.applied, base: ix.cursor.Load(),
-		units: uint64(v.live), length: v.length,
+		chunks: uint64(v.live), length: v.length,
 	}
 	ix.touched = make(map[uint64]bool)
 	ix.frozen = len(st.parts)
@@ -120,8 +120,8 @@ func (ix *Index) thaw(st frozenState) {
 	ix.retryAt = len(ix.touched) + ix.opts.FlushUnits
 }
 
-// settled ends a flush that had nothing to write. It is also the moment to let
-// go of segments that the store has merged since.
+// finishEmpty ends a flush that had nothing to write. It also releases segments that the store has
+// merged since.
 func (ix *Index) settled(st frozenState) error {
 	if ix.store != nil {
 		if snap, err := ix.store.snapshot(); err == nil {
@@ -135,12 +135,12 @@ func (ix *Index) settled(st frozenState) error {
 	return nil
 }
 
-// write stores the frozen state and publishes the view that reads it there.
+// write stores the frozen state and publishes a view that reads it from the store.
 func (ix *Index) write(ctx context.Context, st frozenState) error {
 	return ix.writeWith(ctx, st, func(s store) (*snapshot, error) { return writeAll(ctx, s, st, ix.opts.Origin()) })
 }
 
-// writeWith is [Index.write] with what changes the store.
+// writeWith is [Index.write] with a custom change of the store.
 func (ix *Index) writeWith(ctx context.Context, st frozenState, change func(store) (*snapshot, error)) error {
 	if ix.store == nil {
 		s, err := ix.openStore(ix.dir)
@@ -154,43 +154,42 @@ func (ix *Index) writeWith(ctx context.Context, st frozenState, change func(stor
 		return ix.adopt(snap, st)
 	}
 	if ctx.Err() == nil {
-		// Scorch retries a failed write without pause and may be stuck; the next
-		// flush opens it again.
+		// Scorch retries a failed write without pause and may be stuck. The next flush reopens it.
 		ix.drop()
 	}
 	return err
 }
 
-// writeAll stores the frozen state in batches, the cursor with the last of them.
+// writeAll stores the frozen state in batches. The last batch carries the cursor.
 func writeAll(ctx context.Context, s store, st frozenState, origin string) (*snapshot, error) {
-	b := batch{meta: meta{version: version, origin: origin, cursor: st.base, units: unknownUnits}}
+	b := batch{meta: meta{version: version, origin: origin, cursor: st.base, chunks: unknownChunks}}
 	for id, live := range st.touched {
 		if !live {
 			b.deletes = append(b.deletes, id)
 		}
 	}
 	for _, p := range st.parts {
-		units := liveUnits(p)
-		if len(b.units) > 0 && len(b.units)+len(units) > segmentUnits {
+		chunks := liveChunks(p)
+		if len(b.chunks) > 0 && len(b.chunks)+len(chunks) > segmentChunks {
 			if err := s.write(b); err != nil {
 				return nil, err
 			}
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			b.units, b.deletes = nil, nil
+			b.chunks, b.deletes = nil, nil
 		}
-		b.units = append(b.units, units...)
+		b.chunks = append(b.chunks, chunks...)
 	}
-	b.meta = meta{version: version, origin: origin, cursor: st.seq, units: st.units, length: st.length}
+	b.meta = meta{version: version, origin: origin, cursor: st.seq, chunks: st.chunks, length: st.length}
 	if err := s.write(b); err != nil {
 		return nil, err
 	}
 	return s.snapshot()
 }
 
-// adopt publishes the view in which the frozen parts are stored. What changed
-// since they were frozen stays in memory and hides what it replaced.
+// adopt publishes the view in which the frozen parts are stored. Changes made since the freeze stay
+// in memory and hide the chunks that they replaced.
 func (ix *Index) adopt(snap *snapshot, st frozenState) error {
 	defer snap.release()
 	ix.mu.Lock()

@@ -5,16 +5,16 @@ import (
 	"github.com/ragctx/ragctx/index/keyword/blockmax"
 )
 
-// groupScores scores groups of units, each as one text.
+// groupScores scores groups of chunks, each as one text.
 type groupScores struct {
-	of     func(unit uint64) int32
+	of     func(chunk uint64) int32
 	sizes  []int32
-	length float64 // of a unit, on average
+	length float64 // average length of a chunk
 	sat    saturation
 	score  []float64
 	tf     []uint32
-	counts []int32 // groups in tf
-	known  []int32 // groups by unit, 0 for one that was not asked about yet, else 2 more
+	counts []int32 // the groups with a frequency in tf
+	known  []int32 // group of each chunk plus 2; 0 if not looked up yet
 }
 
 func noGroups(g *index.Groups) []float64 {
@@ -24,31 +24,31 @@ func noGroups(g *index.Groups) []float64 {
 	return make([]float64, len(g.Sizes))
 }
 
-// newGroupScores returns nil if no groups are asked about.
+// newGroupScores returns nil if the query has no groups.
 func newGroupScores(v *view, s *scratch, g *index.Groups, p index.LexicalParams) *groupScores {
 	if g == nil {
 		return nil
 	}
-	units := 0.0
+	chunks := 0.0
 	for _, n := range g.Sizes {
-		units += float64(n)
+		chunks += float64(n)
 	}
 	length := float64(v.length) / float64(max(v.live, 1))
-	s.groups = zeros(s.groups, len(s.units))
+	s.groups = zeros(s.groups, len(s.chunks))
 	clear(s.groups)
 	return &groupScores{
-		of: g.Of, sizes: g.Sizes, length: length, sat: saturationOf(p, len(g.Sizes), units*length),
+		of: g.Of, sizes: g.Sizes, length: length, sat: saturationOf(p, len(g.Sizes), chunks*length),
 		score: noGroups(g), tf: make([]uint32, len(g.Sizes)),
 		known: s.groups,
 	}
 }
 
-// add scores the term at hand.
+// add scores the current term.
 func (g *groupScores) add(v *view, s *scratch, weight float64) {
 	for i, p := range v.parts {
 		cols, known := p.columns(), g.known[v.firsts[i]:]
 		for _, e := range of(s.postings, s.ends, i) {
-			place := cols.place[e.unit]
+			place := cols.place[e.chunk]
 			if known[place] == 0 {
 				known[place] = max(g.of(cols.ids[place]), -1) + 2
 			}
@@ -68,7 +68,7 @@ func (g *groupScores) add(v *view, s *scratch, weight float64) {
 	g.counts = g.counts[:0]
 }
 
-// addList counts what a part has in memory.
+// addList counts the postings that a part holds in memory.
 func (g *groupScores) addList(v *view, part int, p partLists, list blockmax.List) {
 	if list.Texts == 0 {
 		return

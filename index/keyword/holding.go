@@ -16,7 +16,8 @@ func (ix *Index) Holding(ctx context.Context, terms []string) ([]uint64, error) 
 		return nil, index.ErrClosed
 	}
 	defer v.release()
-	// Pairs of words, which are long, are rare: they leave little to be looked up.
+	// Long terms are mostly pairs of words, which are rare. Starting with them leaves few chunks to
+	// intersect.
 	terms = slices.Compact(slices.SortedFunc(slices.Values(terms), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
 	}))
@@ -37,13 +38,13 @@ func (ix *Index) Holding(ctx context.Context, terms []string) ([]uint64, error) 
 	return ids, nil
 }
 
-// holding appends the ids of the live units that have all of the terms.
+// holding appends the ids of the live chunks that have all of the terms.
 func (p part) holding(terms []string, to []uint64) ([]uint64, error) {
 	cols := p.columns()
 	if len(terms) == 0 {
-		for unit := range uint32(cols.units()) { //nolint:gosec // at most 2³²
-			if !p.dead.has(unit) {
-				to = append(to, cols.row(unit).id)
+		for chunk := range uint32(cols.chunks()) { //nolint:gosec // at most 2³²
+			if !p.dead.has(chunk) {
+				to = append(to, cols.row(chunk).id)
 			}
 		}
 		return to, nil
@@ -64,19 +65,19 @@ func (p part) holding(terms []string, to []uint64) ([]uint64, error) {
 		}
 	}
 	for _, e := range held {
-		to = append(to, cols.row(e.unit).id)
+		to = append(to, cols.row(e.chunk).id)
 	}
 	return to, nil
 }
 
-// both returns the postings of a, in its memory, whose units b has as well.
+// intersect keeps the postings of a whose chunks also occur in b. It reuses the memory of a.
 func both(a, b []posting) []posting {
 	n, at := 0, 0
 	for _, e := range a {
-		for at < len(b) && b[at].unit < e.unit {
+		for at < len(b) && b[at].chunk < e.chunk {
 			at++
 		}
-		if at < len(b) && b[at].unit == e.unit {
+		if at < len(b) && b[at].chunk == e.chunk {
 			a[n] = e
 			n++
 		}

@@ -1,108 +1,102 @@
-// Package keyword is the lexical leg of a collection: exact BM25 over the
-// features of package analysis: words, pairs of words, and grams of four letters.
+// Package keyword is the keyword index of a collection. It scores exact BM25 over the features of
+// package analysis: words, pairs of words, and grams of four letters.
 //
-// Units that were just applied live in small immutable segments in memory and
-// are searchable at once. When enough of them are pending, and on Flush, they
-// move into a scorch index (the storage engine of bleve), which keeps postings
-// durably, merges segments and forgets deleted units. Scorch only stores; the
-// scoring is done here, over its postings, because bleve's own scores change
-// when segments merge. Scores here depend on the live units alone: lengths, the
-// number of units and document frequencies are exact at any time, so the same
-// units score the same bit for bit however they are stored.
+// New chunks live in small immutable segments in memory and are searchable at once. When enough are
+// pending, and on Flush, they move into a scorch index (the storage engine of bleve), which stores
+// postings durably, merges segments and drops deleted chunks. Scorch only stores. Scores are
+// computed here from its postings, because bleve's own scores change when segments merge. Scores
+// depend only on the live chunks: lengths, the number of chunks and document frequencies are exact
+// at any time. The same chunks thus score the same, bit for bit, however they are stored.
 //
-// A search works on one immutable view, which a change replaces as a whole.
-// Searches take no lock and never wait for a change.
+// A search works on one immutable view, which a change replaces as a whole. Searches take no lock
+// and never wait for a change.
 //
 // # Score
 //
-// A text scores, over the distinct features of the query, each qtf times in it,
+// The score of a text is a sum over the distinct features of the query, where qtf is the frequency
+// in the query:
 //
 //	sum of w · qtf · idf · tf / (tf + k1·(1 - b + b·(dl+20)/(avgdl+20)))
 //	idf = ln(1 + (N - df + ½)/(df + ½))
 //
-// where w is 1 for words and 0.2 for pairs and grams. These weights, k1, b, and the
-// half below are the defaults of [index.LexicalParams]. Where the query has more
-// wordings, qtf is the sum over all of them of how often each has the feature times
-// what the wording weighs. For words, tf counts the
-// occurrences in the text and those in the title twice, up to 16 in a unit; of
-// pairs and grams it only counts whether a unit has them. dl counts the words of
-// title and text, for all kinds of features: their numbers grow together. Extra
-// words add to tf but not to dl. The 20 added to the lengths lets one b serve chat
-// turns of a dozen words and pages alike. Each quotient is below 1, so the sum of
-// the w · qtf · idf bounds every score.
+// w is 1 for words and 0.2 for pairs and grams. These weights, k1, b, and the half below are the
+// defaults of [index.LexicalParams]. If the query has several wordings, qtf is the weighted sum of
+// the frequencies in each.
 //
-// Pairs find phrases. Grams find words that are misspelt, inflected, compound, or
-// of a language without a stemmer. Grams that more than 1,000 units have, and more
-// than an eighth of all, are left out: they say the least and have the longest
-// lists.
+// For words, tf counts occurrences, those in the title twice, up to 16 in a chunk. For pairs and
+// grams, tf is 1 in a chunk that has them. dl counts the words of title and text for all kinds of
+// features, because their numbers grow together. Extra words add to tf but not to dl. The 20 added
+// to the lengths lets one b serve chat turns of a dozen words as well as pages. Each quotient is
+// below 1, so the sum of w · qtf · idf bounds every score.
 //
-// A unit's score is that of its parent, taken as one text among all parents,
-// plus half its own among all units. So a short text is scored whole, and the
-// parts of a long one are found in the right text first and then in the right
-// place: parent score and best passage, which on long texts beats either alone.
+// Pairs find phrases. Grams find words that are misspelt, inflected, compound, or in a language
+// without a stemmer. Grams that occur in more than 1,000 chunks and in more than an eighth of all
+// are ignored: they discriminate least and have the longest lists.
 //
-// A word that opens the parent, in the title of its first unit or among the first 40
-// words of its units' texts, adds 0.15 · qtf · idf to the parent's score, whatever tf
-// and dl are: what a text is about is said where it begins.
+// A chunk's score is the score of its parent, taken as one text among all parents, plus half its
+// own score among all chunks. A short text is thus scored whole, and a long one is found first by
+// its text and then by its best place. On long texts this beats either score alone.
 //
-// In a parent of 32 units and more, itself no guide to the place, a unit has also
-// the terms of those beside it: 0.4, 0.2 and 0.1 of the tf of those one, two and
-// three away. (In short parents that would blur what the best unit tells of the
-// parent.)
+// The opening of a parent is the title of its first chunk and the first 40 words of its chunks'
+// texts. A word in the opening adds 0.15 · qtf · idf to the parent's score, whatever tf and dl
+// are, because texts name their subject at the beginning.
+//
+// In a parent of 32 chunks or more, a chunk also has the terms of its neighbours: 0.4, 0.2 and 0.1
+// of the tf at a distance of one, two and three. In short parents that would only blur the best
+// chunk.
 //
 // # Two passes
 //
-// Grams have by far the longest lists, and most say what the words say. So a search
-// of many units takes two passes. The first scores words, openings, pairs, and the
-// grams of rare words, which fewer than 8 units have: those may be misspelt, and
-// their grams find what the words do not. The other grams count only in the texts of
-// the units on a short list: the accepted ones with the best scores so far, 300 and
-// as many as hits are asked for, at least. Hits are the best units of these texts.
+// Grams have by far the longest lists, and most repeat what the words say. So a search of many
+// chunks takes two passes. The first scores words, openings, pairs, and the grams of rare words,
+// which occur in fewer than 8 chunks. Rare words may be misspelt, and their grams find what the
+// words do not. The second pass scores the other grams, but only in the texts of the short list:
+// the best accepted chunks so far, at least 300 and at least the number of requested hits. Hits are
+// the best chunks of these texts.
 //
-// All features are looked up in all texts where the first pass finds fewer units, where
-// there are less than 32 times as many units as on the short list, since that is
-// faster, and where [index.LexicalQuery] says Only. Either way a unit that is found
-// has the same score, and Max counts all features: in sums, words and pairs come first,
-// then the grams of rare words, then the others, each in the order of the query.
+// There is only one pass, over all texts, in three cases: the first pass finds fewer chunks than
+// the short list takes; the index has less than 32 times as many chunks as the short list, because
+// that is faster; or [index.LexicalQuery] sets Only. Either way a chunk that is found has the same
+// score, and Max counts all features. Sums add words and pairs first, then the grams of rare words,
+// then the other grams, each in the order of the query.
 //
-// Groups of units are scored by their words alone, each as one text, among all
-// groups, dl being the number of units times their average length.
+// Groups of chunks are scored by words only, each as one text among all groups. Their dl is the
+// number of chunks times the average length.
 //
 // # Words in memory
 //
-// The words of stored segments are kept in memory, too, in lists that need not be read
-// in full; see package blockmax. They are read in the background once a segment is seen,
-// and until then, and for units that are not stored, postings are read. A search adds
-// what pairs and grams score, finds with the lists which units may be among the best,
-// and then scores their texts as it would without. So the answer is the same, bit for
-// bit.
+// The words of stored segments are also kept in memory, in lists that need not be read in full; see
+// package blockmax. They are loaded in the background once a segment is visible. Until then, and
+// for chunks that are not stored, postings are read. A search adds the scores of pairs and grams,
+// finds in the lists which chunks may be among the best, and then scores their texts as it would
+// without the lists. So the result is the same, bit for bit.
 //
 // # Patterns
 //
-// [Index.Words] looks up words by how they begin and by what is one edit away: in the
-// dictionaries of stored segments with an automaton, and in the sorted words of those in
-// memory with the same one. It counts live units alone, so the answer does not depend on
-// how they are stored, as long as no segment has more than 8,192 words that match.
+// [Index.Words] finds words by prefix and by one edit. It runs an automaton over the dictionaries
+// of stored segments and the same automaton over the sorted words of memory segments. It counts
+// live chunks only, so the result does not depend on how they are stored, unless more than 8,192
+// words of a segment match.
 //
 // # Spelling
 //
-// A search may read words that no unit has as words one edit away, see [index.Spelling].
-// Here the edits are made and looked up, a few hundred for a word, as the misspelling
-// was made before the stemmer: what is one edit from a word is often far from its stem.
-// So no dictionary is walked, and it costs nothing where all words are known.
+// A search may correct words that occur in no chunk to words one edit away, see [index.Spelling].
+// It generates the edits, a few hundred for a word, and looks them up, because misspelling happens
+// before stemming: a word one edit away often has a very different stem. So no dictionary is
+// scanned, and a query of known words costs nothing extra.
 //
 // # Stored layout
 //
-// The directory holds "scorch", a scorch index, and the empty file "damaged"
-// once reading it has failed. Neither exists before the first flush. Beside
-// scorch's own files lies "root.crc" while the index is closed, the CRC-32 (IEEE,
-// big-endian) of root.bolt. A scorch document is a unit: its id is the unit's in 8
-// bytes, big-endian; field "t" has the unit's terms, without frequencies: one that
-// occurs n times is there n times, from the second on with its number as a last
-// byte. Fields "n" and "p" have one term each, of the same name, whose frequency is
-// dl + 1 and the parent's id + 1. Three internal values are written with every
-// batch: "version", "origin" (see [Options]), and "cursor", which holds the cursor,
-// the number of live units and the sum of their dl, 8 bytes each, big-endian.
+// The directory holds "scorch", a scorch index, and the empty file "damaged" once reading it has
+// failed. Neither exists before the first flush. While the index is closed, scorch's directory also
+// holds "root.crc", the CRC-32 (IEEE, big-endian) of root.bolt.
+//
+// A scorch document is a chunk. Its id is the chunk's id in 8 bytes, big-endian. Field "t" has the
+// chunk's terms without frequencies: a term that occurs n times is stored n times, from the second
+// on with its number as a last byte. Fields "n" and "p" have one term each, of the same name, whose
+// frequency is dl + 1 and the parent's id + 1. Three internal values are written with every batch:
+// "version", "origin" (see [Options]), and "cursor", which holds the cursor, the number of live
+// chunks and the sum of their dl, 8 bytes each, big-endian.
 package keyword
 
 import (
@@ -120,10 +114,10 @@ import (
 	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
-// version names everything that decides what is in the stored index.
+// version identifies the stored format and every rule that the stored data depends on.
 const version = "5/" + analysis.Version
 
-// MaxFrequency is how often a word counts in one unit at most.
+// MaxFrequency is the maximum frequency of a word in one chunk.
 const MaxFrequency = 16
 
 // Defaults of [Options].
@@ -132,28 +126,25 @@ const (
 	DefaultLongText   = 32
 )
 
-// Options of an index. The zero value works.
+// Options configures an index. The zero value is valid.
 type Options struct {
-	// FlushUnits is how many changed units wait in memory before they are written
-	// in the background; 1,000 by default. Apply waits for the writer when four
-	// times as many are pending.
+	// FlushChunks is the number of changed chunks that start a background write; 1,000 by default.
+	// Apply waits for the writer when four times as many are pending.
 	FlushUnits int
-	// LongText is how many units a parent has, or more, for each of them to be
-	// scored with the terms of those beside it; 32 by default. See the package
-	// comment.
+	// LongText is the minimum number of chunks of a parent whose chunks are scored with the terms
+	// of their neighbours; 32 by default. See the package comment.
 	LongText int
-	// Origin names the state of the store that the units come from; what it returns
-	// at a flush is kept with them. Knows tells on open whether an origin belongs
-	// to the store's past: units of another store, or of one that was set back to
-	// an older copy, are thrown away. Without Origin it is "", and a nil Knows
-	// knows all.
+	// Origin returns an id of the current state of the store that the chunks come from. The id is
+	// saved at each flush. On open, Knows reports whether an id belongs to the store's history; if
+	// not, the index is discarded. That covers chunks of another store and of a store restored from
+	// an older copy. Without Origin the id is "", and a nil Knows accepts every id.
 	Origin func() string
 	Knows  func(origin string) bool
-	Logger *slog.Logger // silent by default
+	Logger *slog.Logger // discards by default
 
-	restful time.Duration // see rest
+	restful time.Duration // see scheduleTidy
 	passes  passes
-	plain   bool // postings are read where they are stored, also those in memory
+	plain   bool // always read postings from the store, even if they are in memory
 }
 
 func (o Options) withDefaults() (Options, error) {
@@ -176,7 +167,7 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-// Index is a lexical leg. Its methods follow [index.Lexical].
+// Index is a keyword index. Its methods follow [index.Lexical].
 type Index struct {
 	opts      Options
 	dir       string // empty: memory only
@@ -187,33 +178,32 @@ type Index struct {
 	cursor  atomic.Uint64
 	scratch sync.Pool // of *scratch
 
-	mu      sync.Mutex // guards what follows and the replacing of the view
+	mu      sync.Mutex // guards the fields below and replacing the view
 	closed  bool
 	applied uint64          // newest seq
 	touched map[uint64]bool // ids changed since the last flush began; true if live
-	frozen  int             // memory segments that a running flush is writing
-	retryAt int             // after a failed flush: len(touched) that tries again
-	resting *time.Timer     // fires when nothing was written for a while
+	frozen  int             // number of memory segments that a running flush is writing
+	retryAt int             // after a failed flush: the len(touched) at which to retry
+	resting *time.Timer     // fires after a while without a write
 
 	writer     chan struct{} // holds a token while a flush runs; guards store
 	store      store         // nil until the first flush
-	dropped    bool          // it failed and was closed; what uses it next opens it again
-	merger     chan struct{} // holds a token while parts are merged on purpose
+	dropped    bool          // closed after a failure; the next use reopens it
+	merger     chan struct{} // holds a token during an explicit merge
 	background sync.WaitGroup
-	flushing   atomic.Bool // a background flush is under way
-	deriving   atomic.Bool // words of segments are being read into memory
-	tidying    atomic.Bool // parts are merged in the background
+	flushing   atomic.Bool // a background flush is running
+	deriving   atomic.Bool // words of segments are being loaded into memory
+	tidying    atomic.Bool // small parts are being merged in the background
 	stop       context.CancelFunc
 	life       context.Context //nolint:containedctx // ends background flushes with the index
 }
 
 var _ index.Lexical = (*Index)(nil)
 
-// Open opens the index in dir, or an empty one that lives in memory when dir is
-// "". One process may have a directory open at a time. The directory is made at
-// the first flush. An index that cannot be read, or that another version wrote,
-// is removed and an empty one opened in its place: [Index.Recovered] tells, and
-// Cursor is 0.
+// Open opens the index in dir, or an empty in-memory index if dir is "". Only one process may have
+// a directory open at a time. The directory is created at the first flush. An index that cannot be
+// read, or that another version wrote, is removed and replaced by an empty one: [Index.Recovered]
+// returns the reason, and Cursor is 0.
 func Open(dir string, opts Options) (*Index, error) {
 	return open(dir, opts, openScorch)
 }
@@ -245,12 +235,12 @@ func open(dir string, opts Options, openStore func(string) (store, error)) (*Ind
 	return ix, nil
 }
 
-// load opens what is stored, or starts afresh if that cannot be used.
+// load opens the stored index, or returns an empty view if it is unusable.
 func (ix *Index) load() (*view, error) {
 	s, snap, err := readStore(ix.dir, ix.openStore, ix.opts.Knows)
 	switch {
 	case errors.Is(err, errLocked), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
-		return nil, fmt.Errorf("keyword: open %s: %w", ix.dir, err) // says nothing of what is stored
+		return nil, fmt.Errorf("keyword: open %s: %w", ix.dir, err) // does not mean that the stored index is bad
 	case err != nil:
 		ix.recovered = err.Error()
 		ix.opts.Logger.Warn("keyword index is rebuilt", slog.String("dir", ix.dir), slog.Any("reason", err))
@@ -266,7 +256,7 @@ func (ix *Index) load() (*view, error) {
 	return newView(snap, snap.parts), nil
 }
 
-// Recovered says why the stored index was thrown away on open; "" if it was not.
+// Recovered returns the reason why Open discarded the stored index, or "".
 func (ix *Index) Recovered() string { return ix.recovered }
 
 // Cursor implements [index.Lexical].
@@ -311,8 +301,8 @@ func (ix *Index) Stats() index.LegStats {
 	return st
 }
 
-// Close ends background work and releases files. What was not flushed is lost,
-// as the cursor says. Searches that are under way finish.
+// Close ends background work and releases files. Changes that were not flushed are lost; the cursor
+// does not cover them. Running searches finish.
 func (ix *Index) Close() error {
 	ix.mu.Lock()
 	if ix.closed {
@@ -327,7 +317,7 @@ func (ix *Index) Close() error {
 	ix.mu.Unlock()
 	ix.stop()
 	ix.background.Wait()
-	ix.writer <- struct{}{} // for good: a Flush under way ends, another finds it closed
+	ix.writer <- struct{}{} // never released: a running Flush ends, a later one finds the index closed
 	v.release()
 	if ix.store == nil {
 		return nil

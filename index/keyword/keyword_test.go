@@ -42,13 +42,13 @@ func TestLexical(t *testing.T) {
 }
 
 func TestParentsAreNotTornApart(t *testing.T) {
-	var units []index.TextUnit
+	var chunks []index.TextUnit
 	for i := range uint64(2500) {
-		units = append(units, index.TextUnit{ID: i, Parent: i / 700, Text: fmt.Sprint("word w", i%7)})
+		chunks = append(chunks, index.TextUnit{ID: i, Parent: i / 700, Text: fmt.Sprint("word w", i%7)})
 	}
 	whole, parts := mustOpen(t, "", Options{}), mustOpen(t, t.TempDir(), Options{})
 	for _, ix := range []*Index{whole, parts} {
-		if err := ix.Apply(t.Context(), 1, units, nil); err != nil {
+		if err := ix.Apply(t.Context(), 1, chunks, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -62,18 +62,18 @@ func TestParentsAreNotTornApart(t *testing.T) {
 
 // Grams of a large part of a large collection are left out.
 func TestCommonGrams(t *testing.T) {
-	for _, n := range []uint64{commonUnits, commonUnits + 1} {
+	for _, n := range []uint64{commonChunks, commonChunks + 1} {
 		ix := mustOpen(t, "", Options{})
-		units := []index.TextUnit{{ID: n, Parent: n, Text: "harbours"}}
+		chunks := []index.TextUnit{{ID: n, Parent: n, Text: "harbours"}}
 		for id := range n - 1 {
-			units = append(units, index.TextUnit{ID: id, Parent: id, Text: "harbour"})
+			chunks = append(chunks, index.TextUnit{ID: id, Parent: id, Text: "harbour"})
 		}
-		if err := ix.Apply(t.Context(), 1, units, nil); err != nil {
+		if err := ix.Apply(t.Context(), 1, chunks, nil); err != nil {
 			t.Fatal(err)
 		}
 		res := search(t, ix, "harbourmaster")
-		if common := n > commonUnits; (len(res.Hits) == 0) != common {
-			t.Errorf("of %d units with its grams, a word finds %d", n, len(res.Hits))
+		if common := n > commonChunks; (len(res.Hits) == 0) != common {
+			t.Errorf("of %d chunks with its grams, a word finds %d", n, len(res.Hits))
 		}
 		for _, h := range res.Hits {
 			if h.Score > res.Max {

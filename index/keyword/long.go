@@ -11,21 +11,21 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// The features of a text take about ten times as much memory as the text, and several
-// times that while they are written. So a long parent is not kept in memory until a flush:
-// it is analysed and written in pieces, each a segment. Then the segments become one, for
-// the units of a parent are in one, and searches see it. Before that they see nothing of it.
+// The features of a text take about ten times as much memory as the text, and several times that
+// while they are written. So a long parent does not wait in memory for a flush: it is analysed and
+// written in batches, each a segment. Then the segments are merged, because the chunks of a parent
+// must be in one segment. The parent becomes visible to searches only after that.
 const (
-	longUnits  = backlog * segmentUnits // for which Apply would wait for the writer anyway
-	pieceUnits = 500
+	longParent = backlog * segmentChunks // Apply would wait for the writer at this size anyway
+	longBatch  = 500
 )
 
-// splitLong takes the units of long parents out of those of a batch.
-func splitLong(units []index.TextUnit) (short []index.TextUnit, long [][]index.TextUnit) {
-	short = units[:0:0]
-	for rest := units; len(rest) > 0; {
+// splitLong separates the chunks of long parents from the rest of a batch.
+func splitLong(chunks []index.TextUnit) (short []index.TextUnit, long [][]index.TextUnit) {
+	short = chunks[:0:0]
+	for rest := chunks; len(rest) > 0; {
 		n := wholeParents(rest, 1)
-		if n < longUnits {
+		if n < longParent {
 			short = append(short, rest[:n]...)
 		} else {
 			long = append(long, rest[:n])
@@ -33,16 +33,15 @@ func splitLong(units []index.TextUnit) (short []index.TextUnit, long [][]index.T
 		rest = rest[n:]
 	}
 	if long == nil {
-		return units, nil
+		return chunks, nil
 	}
 	return short, long
 }
 
-// applyLong writes long parents, and shows them to searches. What fails leaves the index
-// as it was, but for what later changes of the same units replace. Units are cleared as they
-// are written.
+// applyLong writes long parents and publishes them. A failure leaves the index as it was, except
+// for chunks that later changes replace. It clears the chunks as they are written.
 func (ix *Index) applyLong(ctx context.Context, parents [][]index.TextUnit) error {
-	if err := ix.Flush(ctx); err != nil { // so that nothing is in memory but what Apply adds
+	if err := ix.Flush(ctx); err != nil { // so that memory holds only what Apply adds
 		return err
 	}
 	select {
@@ -63,19 +62,19 @@ func (ix *Index) applyLong(ctx context.Context, parents [][]index.TextUnit) erro
 	return nil
 }
 
-// writeLong stores long parents. The state before them, which st is, is stored.
+// writeLong stores long parents. st is the state before them, which is already stored.
 func (ix *Index) writeLong(ctx context.Context, s store, st frozenState, parents [][]index.TextUnit) (*snapshot, error) {
-	m := meta{version: version, origin: ix.opts.Origin(), cursor: st.base, units: unknownUnits}
+	m := meta{version: version, origin: ix.opts.Origin(), cursor: st.base, chunks: unknownChunks}
 	var ids []uint64
-	for _, units := range parents {
-		ids = append(ids, units[0].Parent)
-		units = sorted(units)
+	for _, chunks := range parents {
+		ids = append(ids, chunks[0].Parent)
+		chunks = sorted(chunks)
 		left := make(map[uint64]int)
-		for piece := range slices.Chunk(units, pieceUnits) {
+		for piece := range slices.Chunk(chunks, longBatch) {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			if err := s.write(batch{units: liveUnits(newPart(analyseOn(piece, left), nil)), meta: m}); err != nil {
+			if err := s.write(batch{chunks: liveChunks(newPart(analyseOn(piece, left), nil)), meta: m}); err != nil {
 				return nil, err
 			}
 			clear(piece)
@@ -93,7 +92,7 @@ func (ix *Index) writeLong(ctx context.Context, s store, st frozenState, parents
 			}
 			continue
 		}
-		m.units, m.length = uint64(v.live), v.length //nolint:gosec // not negative
+		m.chunks, m.length = uint64(v.live), v.length //nolint:gosec // not negative
 		v.release()
 		if err := s.write(batch{meta: m}); err != nil {
 			return nil, err
@@ -102,7 +101,7 @@ func (ix *Index) writeLong(ctx context.Context, s store, st frozenState, parents
 	}
 }
 
-// viewOf returns a view of what is stored, with one reference.
+// viewOf returns a view of the stored parts, with one reference.
 func viewOf(s store) (*view, error) {
 	snap, err := s.snapshot()
 	if err != nil {
@@ -112,8 +111,8 @@ func viewOf(s store) (*view, error) {
 	return newView(snap, snap.parts), nil
 }
 
-// scattered returns the number of live units of the largest part that has some of a parent
-// of which another part has some, too; 0 if each parent is in one part.
+// scattered returns the live size of the largest part that shares a parent with another part. It
+// returns 0 if each parent is in one part.
 func (v *view) scattered(parents []uint64) (size int) {
 	for _, id := range parents {
 		n, largest := 0, 0
@@ -130,7 +129,7 @@ func (v *view) scattered(parents []uint64) (size int) {
 	return size
 }
 
-// holdsParent reports whether a unit of a parent is alive in the part.
+// holdsParent reports whether the part has a live chunk of a parent.
 func (p part) holdsParent(id uint64) bool {
 	cols := p.columns()
 	text, ok := slices.BinarySearch(cols.parents, id)
@@ -141,26 +140,26 @@ func (p part) holdsParent(id uint64) bool {
 	return p.alive(cols, uint32(place))                      //nolint:gosec // at most 2³²
 }
 
-// gather implements store.
-func (s *scorchStore) gather(ctx context.Context, units int) error {
-	return s.merge(ctx, upTo(units))
+// mergeSmall implements store.
+func (s *scorchStore) gather(ctx context.Context, chunks int) error {
+	return s.merge(ctx, upTo(chunks))
 }
 
-// upTo is a plan that makes one of the segments with up to so many units: scorch takes
-// those that have less than half of the size.
-func upTo(units int) mergeplan.MergePlanOptions {
+// upTo is a plan that merges the segments of at most the given number of chunks into one. Scorch
+// considers only segments below half of MaxSegmentSize.
+func upTo(chunks int) mergeplan.MergePlanOptions {
 	small := everything
-	small.MaxSegmentSize = min(2*int64(units)+2, mergeplan.MaxSegmentSizeLimit)
+	small.MaxSegmentSize = min(2*int64(chunks)+2, mergeplan.MaxSegmentSizeLimit)
 	return small
 }
 
-// keepsLong applies the long parents of a batch by themselves, and returns the rest. Where
-// not even the first units can be written, as on a full disk, they are kept in memory as
-// short parents are. After a later failure the index has to be opened and fed again.
-func (ix *Index) keepsLong(ctx context.Context, units []index.TextUnit) (rest []index.TextUnit, err error) {
-	short, long := splitLong(units)
+// storeLong applies the long parents of a batch and returns the other chunks. If not even the first
+// chunks can be written, as on a full disk, it returns all, to be kept in memory as short parents
+// are. After a later failure the index has to be reopened and refilled.
+func (ix *Index) keepsLong(ctx context.Context, chunks []index.TextUnit) (rest []index.TextUnit, err error) {
+	short, long := splitLong(chunks)
 	if long == nil || ix.dir == "" {
-		return units, nil
+		return chunks, nil
 	}
 	err = ix.applyLong(ctx, long)
 	switch {
@@ -175,5 +174,5 @@ func (ix *Index) keepsLong(ctx context.Context, units []index.TextUnit) (rest []
 		return nil, err
 	}
 	ix.opts.Logger.Error("keyword index: a long text stays in memory", slog.String("dir", ix.dir), slog.Any("error", err))
-	return units, nil
+	return chunks, nil
 }

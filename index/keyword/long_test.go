@@ -15,16 +15,16 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// longText returns the units of a parent.
-func longText(parent, first uint64, n int) (units []index.TextUnit) {
+// longText returns the chunks of a parent.
+func longText(parent, first uint64, n int) (chunks []index.TextUnit) {
 	r := rand.New(rand.NewPCG(parent, 3)) //nolint:gosec // a test draws again what it drew
 	for i := range uint64(n) {            //nolint:gosec // not negative
-		units = append(units, index.TextUnit{
+		chunks = append(chunks, index.TextUnit{
 			ID: first + i, Parent: parent, Title: "part", Extra: "2026",
 			Text: fmt.Sprint("shared w", r.IntN(40), " w", r.IntN(900), " only", parent, "x", i),
 		})
 	}
-	return units
+	return chunks
 }
 
 // checkLong compares an index that keeps long texts in files with one in memory.
@@ -54,20 +54,20 @@ func checkLong(t *testing.T, ix, memory *Index) {
 func TestLongTexts(t *testing.T) {
 	dir := t.TempDir()
 	memory, ix := mustOpen(t, "", Options{}), mustOpen(t, dir, Options{})
-	apply := func(seq uint64, units []index.TextUnit, gone ...uint64) {
+	apply := func(seq uint64, chunks []index.TextUnit, gone ...uint64) {
 		for _, to := range []*Index{memory, ix} {
-			if err := to.Apply(t.Context(), seq, units, gone); err != nil {
+			if err := to.Apply(t.Context(), seq, chunks, gone); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	apply(1, append(longText(4, 5, 2), longText(5, 10, 5)...))
-	batch := append(longText(6, 100, 30), longText(7, 1000, longUnits+300)...)
+	batch := append(longText(6, 100, 30), longText(7, 1000, longParent+300)...)
 	batch = append(batch, longText(8, 20_000, 3)...)
 	apply(2, batch, 5, 6)
 	checkLong(t, ix, memory)
 	if n := ix.Stats().Pending; n != 33 {
-		t.Errorf("%d units are in memory, want the short texts' 33", n)
+		t.Errorf("%d chunks are in memory, want the short texts' 33", n)
 	}
 	if ix.Cursor() > 1 {
 		t.Errorf("Cursor is %d before the short texts of the batch are written", ix.Cursor())
@@ -85,7 +85,7 @@ func TestLongTexts(t *testing.T) {
 	}
 	checkLong(t, ix, memory)
 	var gone []uint64
-	for _, u := range longText(7, 1000, longUnits+300) {
+	for _, u := range longText(7, 1000, longParent+300) {
 		gone = append(gone, u.ID)
 	}
 	apply(3, nil, gone...)
@@ -105,24 +105,24 @@ func (s failing) write(b batch) error {
 	return s.store.write(b)
 }
 
-func (s failing) gather(ctx context.Context, units int) error {
+func (s failing) gather(ctx context.Context, chunks int) error {
 	if s.writes.Add(-1) == 0 {
 		return errFull
 	}
-	return s.store.gather(ctx, units)
+	return s.store.gather(ctx, chunks)
 }
 
 // A long text that is cut off in the middle leaves an index that takes it again. One that
 // cannot be written at all is kept in memory, and found as ever.
 func TestLongTextCutOff(t *testing.T) {
 	memory := mustOpen(t, "", Options{})
-	units := longText(7, 1000, longUnits+10)
-	for seq, some := range [][]index.TextUnit{longText(5, 10, 5), units} {
+	chunks := longText(7, 1000, longParent+10)
+	for seq, some := range [][]index.TextUnit{longText(5, 10, 5), chunks} {
 		if err := memory.Apply(t.Context(), uint64(seq+1), some, nil); err != nil { //nolint:gosec // not negative
 			t.Fatal(err)
 		}
 	}
-	const writes = longUnits/pieceUnits + 3 // pieces, the merge, the last state
+	const writes = longParent/longBatch + 3 // pieces, the merge, the last state
 	for _, fails := range []int64{1, 2, writes - 2, writes - 1, writes} {
 		var left atomic.Int64
 		dir := t.TempDir()
@@ -138,7 +138,7 @@ func TestLongTextCutOff(t *testing.T) {
 		}
 		flush(t, ix)
 		left.Store(fails)
-		if err := ix.applyLong(t.Context(), [][]index.TextUnit{slices.Clone(units)}); !errors.Is(err, errFull) {
+		if err := ix.applyLong(t.Context(), [][]index.TextUnit{slices.Clone(chunks)}); !errors.Is(err, errFull) {
 			t.Fatalf("write %d of %d fails: %v", fails, writes, err)
 		}
 		left.Store(0)
@@ -149,7 +149,7 @@ func TestLongTextCutOff(t *testing.T) {
 		if ix.Recovered() != "" || ix.Cursor() != 1 {
 			t.Errorf("write %d failed: recovered %q, Cursor %d", fails, ix.Recovered(), ix.Cursor())
 		}
-		if err := ix.Apply(t.Context(), 2, units, nil); err != nil {
+		if err := ix.Apply(t.Context(), 2, chunks, nil); err != nil {
 			t.Fatal(err)
 		}
 		checkLong(t, ix, memory)
@@ -169,7 +169,7 @@ func TestLongTextCutOff(t *testing.T) {
 	}
 	flush(t, ix)
 	left.Store(1)
-	if err := ix.Apply(t.Context(), 2, units, nil); err != nil {
+	if err := ix.Apply(t.Context(), 2, chunks, nil); err != nil {
 		t.Fatal(err)
 	}
 	checkLong(t, ix, memory)

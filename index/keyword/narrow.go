@@ -6,73 +6,72 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// A search among few units, such as those of one user among many, reads no lists:
-// it looks these units up in them. What it scores is a view of these units alone;
-// how many units and parents have a term is known of each part, or counted once.
+// A search among few chunks, such as those of one user among many, does not read whole lists: it
+// looks the chunks up in them. It scores a view of these chunks only. Document frequencies still
+// cover all chunks and are cached for each part.
 
-// subset is some of the live units of a part, all or none of each parent.
+// subset is some of the live chunks of a part. It contains each parent completely or not at all.
 type subset struct {
-	of    part
-	units []uint32 // numbers, ascending
-	set   *roaring.Bitmap
-	in    bitset // the same, nil where the units are few
+	of     part
+	chunks []uint32 // chunk numbers, ascending
+	set    *roaring.Bitmap
+	in     bitset // the same set, or nil if it is small
 }
 
-// narrowed is a subset as a segment, with units numbered anew.
+// narrowed is a subset in the form of a segment, with its chunks renumbered.
 type narrowed struct {
-	segment // of the part, of which nothing but columns is asked
+	segment // of the part; only columns may be called
 
 	cols columns
 }
 
 func (s *narrowed) columns() *columns { return &s.cols }
 
-// narrow returns a view of the live ones among the units with the given ids, which
-// has no references, and the statistics of v.
+// narrow returns a view of the live chunks among the given ids. It has the statistics of v and no
+// references.
 func (v *view) narrow(ids []uint64) (*view, error) {
 	n := &view{few: make([]subset, 0, len(v.parts)), live: v.live, texts: v.texts, length: v.length, firsts: make([]int, 1), firstTexts: make([]int, 1)}
 	for i, p := range v.parts {
-		units, err := p.locate(ids, nil)
+		chunks, err := p.locate(ids, nil)
 		if err != nil {
 			return nil, err
 		}
-		units = slices.DeleteFunc(units, p.dead.has)
-		slices.Sort(units)
-		rows := make([]row, len(units))
-		for i, unit := range units {
-			rows[i] = p.columns().row(unit)
-			rows[i].unit = uint32(i)
+		chunks = slices.DeleteFunc(chunks, p.dead.has)
+		slices.Sort(chunks)
+		rows := make([]row, len(chunks))
+		for i, chunk := range chunks {
+			rows[i] = p.columns().row(chunk)
+			rows[i].chunk = uint32(i)
 		}
 		s := &narrowed{segment: p.segment, cols: arrange(rows)}
-		n.few, n.parts = append(n.few, subset{of: p, units: units, set: roaring.BitmapOf(units...)}), append(n.parts, part{segment: s})
-		n.firsts = append(n.firsts, n.firsts[i]+len(units))
+		n.few, n.parts = append(n.few, subset{of: p, chunks: chunks, set: roaring.BitmapOf(chunks...)}), append(n.parts, part{segment: s})
+		n.firsts = append(n.firsts, n.firsts[i]+len(chunks))
 		n.firstTexts = append(n.firstTexts, n.firstTexts[i]+len(s.cols.parents))
 	}
 	return n, nil
 }
 
-// number gives units their numbers in the narrowed segment.
+// renumber converts chunk numbers of the part to numbers of the narrowed segment.
 func (s *subset) number(list []posting) {
 	at := 0
 	for i, e := range list {
-		for s.units[at] < e.unit {
+		for s.chunks[at] < e.chunk {
 			at++
 		}
-		list[i].unit = uint32(at) //nolint:gosec // below 2³²
+		list[i].chunk = uint32(at) //nolint:gosec // below 2³²
 	}
 }
 
-// among asks a segment for a term in some of its units.
+// subsetLookup asks a segment for a term in some of its chunks.
 type among struct {
 	lookup
 	subset
 
-	counted bool    // whether its spread is asked for
-	seen    *bitset // empty before and after
+	counted bool    // whether to return the document frequency
+	seen    *bitset // scratch memory, empty before and after
 }
 
-// gatherAmong is gather for some of the units. It counts in all units, unless limit is
-// uncounted.
+// gatherSubsets is gather for the subsets. Unless limit is uncounted, it counts in all chunks.
 func (s *scratch) gatherAmong(term string, most uint32, limit int, renumber bool) (counts bool, err error) {
 	s.postings, s.ends = s.postings[:0], s.ends[:0]
 	counts, s.spread, err = s.fewReader.gather(s.few, term, most, limit)
@@ -92,10 +91,10 @@ func (s *memorySegment) among(q among, to []posting) ([]posting, spread, error) 
 	}
 	at := 0
 	for _, e := range s.lists[i] {
-		for at < len(q.units) && q.units[at] < e.unit {
+		for at < len(q.chunks) && q.chunks[at] < e.chunk {
 			at++
 		}
-		if at < len(q.units) && q.units[at] == e.unit {
+		if at < len(q.chunks) && q.chunks[at] == e.chunk {
 			to = append(to, e)
 		}
 	}
@@ -104,11 +103,11 @@ func (s *memorySegment) among(q among, to []posting) ([]posting, spread, error) 
 	}
 	n, ok := q.of.known.get(q.term)
 	if !ok {
-		units := make([]uint32, len(s.lists[i]))
+		chunks := make([]uint32, len(s.lists[i]))
 		for n, e := range s.lists[i] {
-			units[n] = e.unit
+			chunks[n] = e.chunk
 		}
-		n = spreadOf(units, s.owners(), len(s.cols.parents), q.of.dead, q.seen)
+		n = spreadOf(chunks, s.owners(), len(s.cols.parents), q.of.dead, q.seen)
 		q.of.known.put(q.term, n)
 	}
 	return to, n, nil

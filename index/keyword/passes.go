@@ -12,17 +12,16 @@ import (
 	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
-// A search of many units has two passes, see the package comment.
+// A search of many chunks has two passes; see the package comment.
 
-// passes are the numbers of that rule. The zero value stands for the defaults.
+// passOptions are the parameters of the two passes. Zero values stand for the defaults.
 type passes struct {
-	// rare is how many units have a word at least for its grams to be common.
+	// rareWord is the number of chunks at which a word is no longer rare.
 	rare int
-	// least is how many units are on the short list at least. It has as many as hits
-	// are asked for.
+	// minListed is the minimum size of the short list. It is larger if more hits are requested.
 	least int
-	// share is how many times more units there are than on the short list, at least,
-	// where looking up common grams for those alone is faster than reading them.
+	// minRatio is the minimum ratio of all chunks to the short list. From there on, looking up
+	// common grams for the short list is faster than reading them.
 	share int
 }
 
@@ -30,8 +29,8 @@ func (p passes) withDefaults() passes {
 	return passes{cmp.Or(p.rare, 8), cmp.Or(p.least, 300), cmp.Or(p.share, 32)}
 }
 
-// listed returns how many units are on the short list for k hits among so many, 0
-// where there is none.
+// shortListSize returns the size of the short list for k hits among live chunks, or 0 for a search
+// in one pass.
 func (p passes) listed(k, live int) int {
 	n := max(p.least, min(k, live))
 	if n > live/p.share {
@@ -40,7 +39,7 @@ func (p passes) listed(k, live int) int {
 	return n
 }
 
-// passes scores the features of a query, and returns the best units.
+// runPasses scores the features of a query and returns the best chunks.
 func (s *scratch) passes(ctx context.Context, v *view, q *index.LexicalQuery, features []feature, p passes, groups *groupScores) (top, error) {
 	n := p.listed(q.K, v.live)
 	if n == 0 && s.weights[analysis.Gram] > 0 {
@@ -67,7 +66,7 @@ func (s *scratch) passes(ctx context.Context, v *view, q *index.LexicalQuery, fe
 	return s.rank(ctx, v, q.K, q.Accept)
 }
 
-// searchAll adds what features score that are no words.
+// searchAll adds the scores of features that are not words.
 func (s *scratch) searchAll(ctx context.Context, v *view, features []feature) error {
 	if s.short != nil {
 		return s.searchShort(ctx, v, features)
@@ -80,8 +79,8 @@ func (s *scratch) searchAll(ctx context.Context, v *view, features []feature) er
 	return nil
 }
 
-// again scores all features once more, read in full where they are stored: the units that
-// were found are all that match, and few.
+// restart scores all features again without the lists in memory. The chunks that were found are all
+// that match, and few.
 func (s *scratch) again(ctx context.Context, v *view, q *index.LexicalQuery, features []feature, p passes) (top, error) {
 	s.clear(v)
 	s.start(v, s.longText, s.params)
@@ -89,7 +88,7 @@ func (s *scratch) again(ctx context.Context, v *view, q *index.LexicalQuery, fea
 	return s.passes(ctx, v, q, features, p, nil)
 }
 
-// firstPass scores all features but the grams of common words, which it returns.
+// firstPass scores all features except the grams of common words, which it returns.
 func (s *scratch) firstPass(ctx context.Context, v *view, features []feature, rare int, groups *groupScores) (common []feature, err error) {
 	seldom := make([]bool, len(features))
 	for i := range features {
@@ -97,11 +96,11 @@ func (s *scratch) firstPass(ctx context.Context, v *view, features []feature, ra
 		if f.kind == analysis.Gram {
 			continue
 		}
-		units, err := s.search(ctx, v, f, groups)
+		chunks, err := s.search(ctx, v, f, groups)
 		if err != nil {
 			return nil, err
 		}
-		seldom[i] = f.kind == analysis.Word && units < rare
+		seldom[i] = f.kind == analysis.Word && chunks < rare
 	}
 	for _, f := range features {
 		switch {
@@ -117,8 +116,7 @@ func (s *scratch) firstPass(ctx context.Context, v *view, features []feature, ra
 	return common, nil
 }
 
-// shorten has what is searched from now on looked up in the texts of some units
-// alone.
+// shorten restricts the rest of the search to the texts of the given chunks.
 func (s *scratch) shorten(v *view, list []found) {
 	slices.SortFunc(list, func(a, b found) int { return cmp.Compare(a.place, b.place) })
 	s.short, s.few = make([][]uint32, 0, len(v.parts)), make([]subset, 0, len(v.parts))
@@ -133,13 +131,13 @@ func (s *scratch) shorten(v *view, list []found) {
 	}
 }
 
-// withSiblings returns the places of all units of the texts that some units are part
-// of. Both are ascending; the places of the latter are counted from first.
+// withSiblings returns the places of all chunks of the texts that the given chunks belong to. Both
+// lists are ascending; the returned places are counted from first.
 func (c *columns) withSiblings(list []found, first int) (places []uint32) {
 	for _, hit := range list {
 		at := uint32(hit.place - first) //nolint:gosec // below 2³²
 		if n := len(places); n > 0 && places[n-1] >= at {
-			continue // of a text that is there
+			continue // of a text that was added already
 		}
 		text := c.text[at]
 		for at > 0 && c.text[at-1] == text {
@@ -152,19 +150,19 @@ func (c *columns) withSiblings(list []found, first int) (places []uint32) {
 	return places
 }
 
-// subset returns the live ones among the units with the given places.
+// subset returns the live chunks among those at the given places.
 func (p part) subset(places []uint32) subset {
 	if len(places) == 0 {
 		return subset{of: p, set: roaring.New()}
 	}
 	cols := p.columns()
-	in := bitset(nil).clone(cols.units()) // which puts them in order
+	in := bitset(nil).clone(cols.chunks()) // sorts the chunks
 	for _, place := range places {
-		if unit := cols.unit[place]; !p.dead.has(unit) {
-			in.set(unit)
+		if chunk := cols.chunk[place]; !p.dead.has(chunk) {
+			in.set(chunk)
 		}
 	}
 	s := subset{of: p, set: roaring.FromDense(in, true), in: in}
-	s.units = s.set.ToArray()
+	s.chunks = s.set.ToArray()
 	return s
 }

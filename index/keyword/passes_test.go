@@ -35,14 +35,14 @@ func TestPasses(t *testing.T) {
 		all := mustOpen(t, "", Options{LongText: 3, FlushUnits: 1 << 20, passes: exhaustive(numbers.rare)})
 		defer two.Close()
 		defer all.Close()
-		texts := make(map[uint64]string) // of live units
+		texts := make(map[uint64]string) // of live chunks
 		for seq := range uint64(rapid.IntRange(1, 4).Draw(rt, "batches")) {
-			var units []index.TextUnit
+			var chunks []index.TextUnit
 			var gone []uint64
 			for p := range uint64(rapid.IntRange(1, 8).Draw(rt, "parents")) {
-				for n := range uint64(rapid.IntRange(1, 5).Draw(rt, "units")) {
+				for n := range uint64(rapid.IntRange(1, 5).Draw(rt, "chunks")) {
 					u := index.TextUnit{ID: 100*seq + 10*p + n, Parent: 10*seq + p + 1, Text: drawPassText(rt, "text", 5)}
-					units, texts[u.ID] = append(units, u), u.Text
+					chunks, texts[u.ID] = append(chunks, u), u.Text
 				}
 			}
 			for id := range texts {
@@ -52,7 +52,7 @@ func TestPasses(t *testing.T) {
 				}
 			}
 			for _, ix := range []*Index{two, all} {
-				if err := ix.Apply(t.Context(), seq+1, units, gone); err != nil {
+				if err := ix.Apply(t.Context(), seq+1, chunks, gone); err != nil {
 					rt.Fatal(err)
 				}
 			}
@@ -64,7 +64,7 @@ func TestPasses(t *testing.T) {
 			q := index.LexicalQuery{Text: drawPassText(rt, "query", 4), K: rapid.IntRange(0, 12).Draw(rt, "k")}
 			q.More = append(q.More, index.Wording{Text: drawPassText(rt, "wording", 2), Weight: 0.5})
 			if every := rapid.Uint64Range(1, 3).Draw(rt, "every"); every > 1 {
-				of := rapid.SampledFrom([]uint64{1, 10}).Draw(rt, "units or texts")
+				of := rapid.SampledFrom([]uint64{1, 10}).Draw(rt, "chunks or texts")
 				q.Accept = func(id uint64) bool { return id/of%every == 0 }
 			}
 			if rapid.Bool().Draw(rt, "grouped") {
@@ -105,11 +105,11 @@ func byTheRule(t *testing.T, all *Index, q index.LexicalQuery, p passes, texts m
 	return res
 }
 
-// firstScores returns what units score in the first pass, best first, and whether
+// firstScores returns what chunks score in the first pass, best first, and whether
 // something is left for the second.
 func firstScores(t *testing.T, all *Index, q index.LexicalQuery, rare int, texts map[uint64]string) (list []index.Scored, late bool) {
 	t.Helper()
-	has := make(map[string]int) // units by word
+	has := make(map[string]int) // chunks by word
 	for _, text := range texts {
 		for _, word := range slices.Compact(slices.Sorted(slices.Values(analysis.Index(text)))) {
 			has[word]++
@@ -140,16 +140,16 @@ func firstScores(t *testing.T, all *Index, q index.LexicalQuery, rare int, texts
 	return best.sorted(), late
 }
 
-// Grams of a word that is rare find what is written otherwise, even where many units
+// Grams of a word that is rare find what is written otherwise, even where many chunks
 // have the other words; those of the others do not.
 func TestRareWordsAreFoundByTheirGrams(t *testing.T) {
 	ix := mustOpen(t, t.TempDir(), Options{passes: passes{least: 20}})
-	var units []index.TextUnit
+	var chunks []index.TextUnit
 	for id := range uint64(2000) {
-		units = append(units, index.TextUnit{ID: id, Parent: id, Text: fmt.Sprintf("ship number%d in the evening", id%100)})
+		chunks = append(chunks, index.TextUnit{ID: id, Parent: id, Text: fmt.Sprintf("ship number%d in the evening", id%100)})
 	}
-	units[77].Text = "the harbourmaster of ships"
-	if err := ix.Apply(t.Context(), 1, units, nil); err != nil {
+	chunks[77].Text = "the harbourmaster of ships"
+	if err := ix.Apply(t.Context(), 1, chunks, nil); err != nil {
 		t.Fatal(err)
 	}
 	flush(t, ix)
@@ -160,7 +160,7 @@ func TestRareWordsAreFoundByTheirGrams(t *testing.T) {
 	}
 }
 
-// Who asks for many units, or among few, has everything read.
+// Who asks for many chunks, or among few, has everything read.
 func TestShortLists(t *testing.T) {
 	p := passes{}.withDefaults()
 	for _, c := range []struct{ k, live, want int }{
@@ -176,7 +176,7 @@ func TestShortLists(t *testing.T) {
 		{1, 0, 0},
 	} {
 		if got := p.listed(c.k, c.live); got != c.want {
-			t.Errorf("%d hits among %d units: a short list of %d, want %d", c.k, c.live, got, c.want)
+			t.Errorf("%d hits among %d chunks: a short list of %d, want %d", c.k, c.live, got, c.want)
 		}
 	}
 	if n := exhaustive(8).withDefaults().listed(10, 1<<20); n != 0 {

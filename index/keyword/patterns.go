@@ -15,12 +15,12 @@ import (
 	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
-// mostMatches is how many words of one segment are looked at for a pattern: those that
-// come first by their bytes.
+// maxMatches is the maximum number of words of one segment that are read for a pattern, in byte
+// order.
 const mostMatches = 1 << 13
 
-// automaton reads the bytes of a word. It is what package vellum, which has the words of
-// stored segments, takes for one.
+// automaton reads the bytes of a word. It has the methods of the automata of package vellum, which
+// stores the words of segments.
 type automaton interface {
 	Start() int
 	IsMatch(state int) bool
@@ -29,17 +29,17 @@ type automaton interface {
 	Accept(state int, b byte) int
 }
 
-// matcher finds words of a sorted list: those from from, and before until, that the
-// automaton accepts. It accepts nothing but words: see [wholeWords].
+// matcher matches words of a sorted list from from to before until that the automaton accepts. The
+// automaton must only accept words: see [wholeWords].
 type matcher struct {
 	automaton   automaton
 	from, until string
 }
 
-// afterUTF8 is above every byte of valid text.
+// afterUTF8 sorts after every valid text.
 const afterUTF8 = "\xff"
 
-// edits makes automata that accept what is one edit away.
+// edits returns a builder of automata that accept words one edit away.
 var edits = sync.OnceValues(func() (*levenshtein.LevenshteinAutomatonBuilder, error) {
 	return levenshtein.NewLevenshteinAutomatonBuilder(1, true)
 })
@@ -59,11 +59,11 @@ func matcherOf(p analysis.Pattern) (matcher, error) {
 	return matcher{wholeWords{near}, firstWord, afterUTF8}, nil
 }
 
-// wholeWords keeps an automaton from what has a space or control character: pairs, and
-// further occurrences of words.
+// wholeWords rejects strings with a space or control character: pairs, and further occurrences of
+// words.
 type wholeWords struct{ automaton }
 
-// dead is the state of vellum's automata that nothing leads out of.
+// dead is the state of vellum's automata that no transition leaves.
 const dead = 0
 
 func (w wholeWords) Accept(state int, b byte) int {
@@ -73,7 +73,7 @@ func (w wholeWords) Accept(state int, b byte) int {
 	return w.automaton.Accept(state, b)
 }
 
-// anything accepts all.
+// acceptAll is an automaton that accepts everything.
 type anything struct{}
 
 func (anything) Start() int               { return dead + 1 }
@@ -102,51 +102,51 @@ func (ix *Index) Words(ctx context.Context, p analysis.Pattern, n int) ([]string
 	if err != nil || n <= 0 {
 		return nil, err
 	}
-	units := make(map[string]int) // live ones that have the word
+	chunks := make(map[string]int) // number of live chunks that have the word
 	for _, part := range v.parts {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := guard(func() error { return part.count(&m, units) }); err != nil {
+		if err := guard(func() error { return part.count(&m, chunks) }); err != nil {
 			return nil, ix.damaged("look up words", err)
 		}
 	}
-	maps.DeleteFunc(units, func(word string, live int) bool {
+	maps.DeleteFunc(chunks, func(word string, live int) bool {
 		return live == 0 || analysis.Stop(word) || p.Kind == analysis.Near && word == p.Text
 	})
-	words := slices.SortedFunc(maps.Keys(units), func(a, b string) int {
-		return cmp.Or(cmp.Compare(units[b], units[a]), cmp.Compare(a, b))
+	words := slices.SortedFunc(maps.Keys(chunks), func(a, b string) int {
+		return cmp.Or(cmp.Compare(chunks[b], chunks[a]), cmp.Compare(a, b))
 	})
 	return slices.Clip(words[:min(n, len(words))]), nil
 }
 
-// count adds the numbers of live units that have each of the words that match.
+// count adds to the number of live chunks for each matching word.
 func (p part) count(m *matcher, to map[string]int) error {
 	var list []posting
-	return p.matches(m, func(word string, units int) (err error) {
+	return p.matches(m, func(word string, chunks int) (err error) {
 		if p.dead != nil {
 			if list, err = p.postings(lookup{term: word, most: 1, limit: math.MaxInt}, p.dead, list[:0]); err != nil {
 				return err
 			}
-			units = len(list)
+			chunks = len(list)
 		}
-		to[word] += units
+		to[word] += chunks
 		return nil
 	})
 }
 
-// errEnough ends the look at words that match.
+// errEnough stops reading matching words.
 var errEnough = errors.New("keyword: enough words")
 
-// matches calls fn for the words of a segment that match, by their bytes, with the number
-// of units that have them, dead ones counted; see [mostMatches].
-func (p part) matches(m *matcher, fn func(word string, units int) error) error {
+// matches calls fn for the matching words of a segment, in byte order, with the number of chunks
+// that have them, dead ones included; see [maxMatches].
+func (p part) matches(m *matcher, fn func(word string, chunks int) error) error {
 	seen := 0
-	err := p.match(m, func(word string, units int) error {
+	err := p.match(m, func(word string, chunks int) error {
 		if seen++; seen > mostMatches {
 			return errEnough
 		}
-		return fn(word, units)
+		return fn(word, chunks)
 	})
 	if errors.Is(err, errEnough) {
 		return nil
@@ -154,7 +154,7 @@ func (p part) matches(m *matcher, fn func(word string, units int) error) error {
 	return err
 }
 
-// sortedWords returns what is no gram, opening or pair among the terms.
+// sortedWords returns the terms that are words: no grams, openings or pairs.
 func (s *memorySegment) sortedWords() []string {
 	words := make([]string, 0, len(s.terms)/8)
 	for term := range s.terms {
@@ -166,7 +166,7 @@ func (s *memorySegment) sortedWords() []string {
 	return words
 }
 
-// whole reports whether a term is a word.
+// isWord reports whether a term is a word.
 func whole(term string) bool {
 	for i := range len(term) {
 		if term[i] <= pairSpace {
@@ -177,7 +177,7 @@ func whole(term string) bool {
 }
 
 // match implements [segment].
-func (s *memorySegment) match(m *matcher, fn func(word string, units int) error) error {
+func (s *memorySegment) match(m *matcher, fn func(word string, chunks int) error) error {
 	all := s.vocabulary()
 	first, _ := slices.BinarySearch(all, m.from)
 	for _, word := range all[first:] {

@@ -5,17 +5,17 @@ import (
 	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
-// feature is a feature of a query. Its weight is how often the query has it, the
-// occurrences in each text counted by what the text weighs.
+// feature is a feature of a query. Its weight is the sum of its frequencies in the wordings, each
+// times the weight of the wording.
 type feature struct {
 	text   string
 	kind   analysis.Kind
 	weight float64
-	words  []int // of a gram: places of the words that have it
+	words  []int // of a gram: indexes of the words that contain it
 }
 
-// featuresOf returns the distinct features of all that a query searches for, in
-// the order in which they first appear.
+// featuresOf returns the distinct features of all wordings of a query, in order of first
+// appearance.
 func featuresOf(q *index.LexicalQuery) []feature {
 	texts := q.Wordings()
 	if features := merged(texts, analysis.ContentFeatures); len(features) > 0 {
@@ -24,9 +24,9 @@ func featuresOf(q *index.LexicalQuery) []feature {
 	return merged(texts, analysis.QueryTerms)
 }
 
-// merged joins the features of several texts, as of returns them.
+// merged merges the features of several wordings, as returned by of.
 func merged(texts []index.Wording, of func(text string) []analysis.QueryTerm) (features []feature) {
-	place := make(map[string]int) // kinds are different strings
+	place := make(map[string]int) // strings of different kinds differ
 	for _, t := range texts {
 		terms := termsOf(t, of)
 		places := make([]int, len(terms))
@@ -49,7 +49,8 @@ func merged(texts []index.Wording, of func(text string) []analysis.QueryTerm) (f
 	return features
 }
 
-// termsOf returns the features of a text, as of returns them, or the one that it is.
+// termsOf returns the features of a wording, as returned by of, or the wording itself if it is a
+// term.
 func termsOf(t index.Wording, of func(text string) []analysis.QueryTerm) []analysis.QueryTerm {
 	if t.Term {
 		return []analysis.QueryTerm{{Text: t.Text, Count: 1, Kind: analysis.Word}}
@@ -57,7 +58,7 @@ func termsOf(t index.Wording, of func(text string) []analysis.QueryTerm) []analy
 	return of(t.Text)
 }
 
-// kindWeights are what the kinds of features count, by [analysis.Kind].
+// kindWeights holds the weight of features by [analysis.Kind].
 type kindWeights [analysis.Gram + 1]float64
 
 func kindWeightsOf(p index.LexicalParams) kindWeights {

@@ -27,9 +27,8 @@ func storeExists(dir string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// guard runs f and turns a panic into an error. So it does with a fault in a
-// mapped file, which a truncated file or a bad disk causes and which would end
-// the process.
+// guard runs f and turns a panic into an error. That includes a fault in a mapped file, caused by
+// truncation or a bad disk, which would otherwise end the process.
 func guard(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -40,8 +39,7 @@ func guard(f func() error) (err error) {
 	return f()
 }
 
-// damaged notes that the stored index cannot be read, so that the next open
-// starts afresh.
+// damaged marks the stored index as unreadable, so that the next Open discards it.
 func (ix *Index) damaged(op string, err error) error {
 	if ix.dir != "" {
 		note := os.WriteFile(filepath.Join(ix.dir, damagedFile), nil, 0o600)
@@ -50,7 +48,7 @@ func (ix *Index) damaged(op string, err error) error {
 	return fmt.Errorf("keyword: %s: %w; closing and opening the index rebuilds it", op, err)
 }
 
-// readStore opens what is stored in dir and checks all of it.
+// readStore opens the store in dir and verifies it.
 func readStore(dir string, open func(string) (store, error), knows func(string) bool) (store, *snapshot, error) {
 	if _, err := os.Lstat(filepath.Join(dir, damagedFile)); err == nil {
 		return nil, nil, errors.New("reading it has failed before")
@@ -70,7 +68,7 @@ func readStore(dir string, open func(string) (store, error), knows func(string) 
 	return nil, nil, err
 }
 
-// check compares what was read with what was noted of it.
+// check verifies the stored chunks against the stored metadata.
 func (s *snapshot) check(knows func(origin string) bool) error {
 	v := newView(nil, s.parts)
 	switch m := s.meta; {
@@ -80,21 +78,20 @@ func (s *snapshot) check(knows func(origin string) bool) error {
 		return fmt.Errorf("it has version %q, not %q", m.version, version)
 	case knows != nil && !knows(m.origin):
 		return errors.New("it belongs to another store, or to a later state of this one")
-	case m.units != unknownUnits && (m.units != uint64(v.live) || m.length != v.length):
-		return fmt.Errorf("it holds %d units of length %d, not %d of length %d", v.live, v.length, m.units, m.length)
+	case m.chunks != unknownChunks && (m.chunks != uint64(v.live) || m.length != v.length):
+		return fmt.Errorf("it holds %d chunks of length %d, not %d of length %d", v.live, v.length, m.chunks, m.length)
 	}
 	return nil
 }
 
-// The root of a scorch index is a bbolt file, which has no checksums of its own
-// and can send a reader round in circles when a page is damaged. So its checksum
-// is kept beside it while the index is closed.
+// The root of a scorch index is a bbolt file. It has no checksums, and a damaged page can send a
+// reader into an endless loop. So its checksum is saved next to it while the index is closed.
 const (
 	rootFile = "root.bolt"
 	sealFile = "root.crc"
 )
 
-// seal notes the checksum of a closed index.
+// seal saves the checksum of a closed index.
 func seal(dir string) error {
 	sum, err := checksum(filepath.Join(scorchDir(dir), rootFile))
 	if err != nil {
@@ -103,13 +100,13 @@ func seal(dir string) error {
 	name := filepath.Join(scorchDir(dir), sealFile)
 	err = os.WriteFile(name, binary.BigEndian.AppendUint32(nil, sum), 0o600)
 	if err != nil {
-		_ = os.Remove(name) // half a note would condemn a sound index
+		_ = os.Remove(name) // a truncated checksum would condemn a sound index
 	}
 	return err
 }
 
-// unseal compares and removes what seal noted. Without a note, as after a crash,
-// there is nothing to compare.
+// unseal verifies and removes the checksum that seal saved. Without one, as after a crash, nothing
+// is verified.
 func unseal(dir string) error {
 	name := filepath.Join(scorchDir(dir), sealFile)
 	want, err := os.ReadFile(name)
@@ -129,11 +126,11 @@ func unseal(dir string) error {
 	if err := os.Remove(name); err != nil {
 		return err
 	}
-	syncDir(scorchDir(dir)) // the note must not come back after a power loss
+	syncDir(scorchDir(dir)) // the checksum must not reappear after a power loss
 	return nil
 }
 
-// syncDir does what it can; some systems cannot.
+// syncDir syncs a directory, on systems that support it.
 func syncDir(dir string) {
 	if d, err := os.Open(dir); err == nil {
 		_ = d.Sync()
@@ -152,16 +149,16 @@ func checksum(name string) (uint32, error) {
 	return sum.Sum32(), err
 }
 
-// dropDamaged removes the segment files whose checksums do not match. Scorch
-// believes what a file says while it loads it, and would ask for more memory than
-// there is, which no guard can stop; a file that is missing it only reports. What
-// a crash left half written goes too, which no state of the index refers to.
+// dropDamaged removes segment files with a wrong checksum. Scorch trusts the contents of a file
+// while loading it and may try to allocate more memory than exists, which guard cannot stop; a
+// missing file it merely reports. Half-written files of a crash are removed as well; no state of
+// the index refers to them.
 func dropDamaged(dir string) error {
 	root := filepath.Join(scorchDir(dir), rootFile)
 	if _, err := os.Lstat(root); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	// Whoever has the index open may be writing a segment.
+	// Another process that has the index open may be writing a segment.
 	lock, err := bbolt.Open(root, 0o600, &bbolt.Options{ReadOnly: true, Timeout: lockTimeout})
 	if err != nil {
 		return err
@@ -198,7 +195,7 @@ func segmentFiles(dir string) ([]string, error) {
 
 var errChecksum = errors.New("checksum does not match")
 
-// verifySegment compares a segment file with the checksum that it ends in.
+// verifySegment verifies a segment file against the checksum at its end.
 func verifySegment(name string) error {
 	f, err := os.Open(name)
 	if err != nil {
@@ -226,8 +223,8 @@ func verifySegment(name string) error {
 	return nil
 }
 
-// discardStore removes what is stored. The directory is moved first, so that an
-// interrupted removal leaves nothing that looks like an index.
+// discardStore removes the stored index. It renames the directory first, so that an interrupted
+// removal leaves nothing that looks like an index.
 func discardStore(dir string) error {
 	trash := trashDir(dir)
 	if err := os.RemoveAll(trash); err != nil {

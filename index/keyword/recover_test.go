@@ -20,7 +20,7 @@ func mustOpen(t testing.TB, dir string, opts Options) *Index {
 	return ix
 }
 
-// fill applies n units that share a word, from seq 1, and flushes every tenth.
+// fill applies n chunks that share a word, from seq 1, and flushes every tenth.
 func fill(t testing.TB, ix *Index, n uint64) {
 	t.Helper()
 	for i := range n {
@@ -51,7 +51,7 @@ func search(t testing.TB, ix *Index, text string) index.LexicalResult {
 	return res
 }
 
-// stored returns a directory with an index of 25 units.
+// stored returns a directory with an index of 25 chunks.
 func stored(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -130,7 +130,7 @@ func TestDamage(t *testing.T) {
 		"other version": func(t *testing.T, dir string) {
 			rewriteMeta(t, dir, func(m *meta) { m.version = "0" })
 		},
-		"other units": func(t *testing.T, dir string) { rewriteMeta(t, dir, func(m *meta) { m.units++ }) },
+		"other chunks": func(t *testing.T, dir string) { rewriteMeta(t, dir, func(m *meta) { m.chunks++ }) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := stored(t)
@@ -140,7 +140,7 @@ func TestDamage(t *testing.T) {
 				t.Error("Recovered is empty")
 			}
 			if c, st := ix.Cursor(), ix.Stats(); c != 0 || st.Units != 0 {
-				t.Errorf("Cursor %d, %d units in a fresh index", c, st.Units)
+				t.Errorf("Cursor %d, %d chunks in a fresh index", c, st.Units)
 			}
 			fill(t, ix, 12)
 			_ = ix.Close()
@@ -152,7 +152,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// rewriteMeta changes what is noted of the stored units.
+// rewriteMeta changes what is noted of the stored chunks.
 func rewriteMeta(t *testing.T, dir string, f func(*meta)) {
 	t.Helper()
 	s, snap, err := readStore(dir, openScorch, nil)
@@ -170,11 +170,11 @@ func rewriteMeta(t *testing.T, dir string, f func(*meta)) {
 	}
 }
 
-// A crash between the batches of one flush leaves the old cursor, and units
+// A crash between the batches of one flush leaves the old cursor, and chunks
 // newer than it.
 func TestBetweenBatches(t *testing.T) {
 	dir := stored(t)
-	rewriteMeta(t, dir, func(m *meta) { m.cursor, m.units = 20, unknownUnits })
+	rewriteMeta(t, dir, func(m *meta) { m.cursor, m.chunks = 20, unknownChunks })
 	ix := mustOpen(t, dir, Options{})
 	if ix.Recovered() != "" || ix.Cursor() != 20 || ix.Stats().Units != 23 {
 		t.Errorf("recovered %q, Cursor %d, %+v", ix.Recovered(), ix.Cursor(), ix.Stats())
@@ -190,7 +190,7 @@ func TestOpenTwice(t *testing.T) {
 	}
 	fill(t, first, 5)
 	if n := len(search(t, first, "shared").Hits); n != 23+1 { // 3 is back, 14 is not
-		t.Errorf("%d units, want 24", n)
+		t.Errorf("%d chunks, want 24", n)
 	}
 }
 
@@ -238,7 +238,7 @@ func FuzzDamage(f *testing.F) {
 		ix := mustOpen(t, dir, Options{})
 		if ix.Recovered() == "" && ix.Cursor() == 26 {
 			if n := len(search(t, ix, "shared").Hits); n != 23 {
-				t.Errorf("%d of 23 units at cursor 26", n)
+				t.Errorf("%d of 23 chunks at cursor 26", n)
 			}
 		}
 	})
@@ -250,12 +250,12 @@ func TestForeignIndexIsThrownAway(t *testing.T) {
 	fill(t, ix, 5)
 	_ = ix.Close()
 	for _, c := range []struct {
-		known string
-		units int
+		known  string
+		chunks int
 	}{{"monday", 5}, {"sunday", 0}} {
 		ix := mustOpen(t, dir, Options{Knows: func(origin string) bool { return origin == c.known }})
-		if n := ix.Stats().Units; n != c.units || (c.units == 0) != (ix.Recovered() != "") {
-			t.Errorf("a store that knows %s: %d units, recovered %q", c.known, n, ix.Recovered())
+		if n := ix.Stats().Units; n != c.chunks || (c.chunks == 0) != (ix.Recovered() != "") {
+			t.Errorf("a store that knows %s: %d chunks, recovered %q", c.known, n, ix.Recovered())
 		}
 		_ = ix.Close()
 	}

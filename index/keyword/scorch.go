@@ -20,10 +20,10 @@ import (
 	"github.com/ragctx/ragctx/index/keyword/blockmax"
 )
 
-// Only the files named after scorch know it. What they use is exported but not
-// promised, so the tests compare what comes back with what was written.
+// Only the files named scorch use scorch's API. Some of it is exported without a stability promise,
+// so the tests compare what is read with what was written.
 
-// errLocked says that somebody else has the index open.
+// errLocked reports that the index is open elsewhere.
 var errLocked = errors.New("the index is open already, here or in another process")
 
 const (
@@ -35,7 +35,7 @@ const (
 	cursorKey   = "cursor"
 )
 
-// lockTimeout is how long another holder of the index is waited for.
+// lockTimeout is how long opening waits for another holder of the index.
 const lockTimeout = 500 * time.Millisecond
 
 type scorchStore struct {
@@ -43,25 +43,25 @@ type scorchStore struct {
 	queue *bleveindex.AnalysisQueue
 	cache map[uint64]*derived // by segment id
 	dir   string
-	// failed counts the errors in scorch's own goroutines. Scorch counts them, too,
-	// but its counts cannot be read beside a merge without a race.
+	// failed counts the errors in scorch's own goroutines. Scorch counts them as well, but its
+	// counters race with a merge.
 	failed *asyncErrors
-	// forcing is held while scorch is asked to merge by a plan: it refuses a second one.
+	// forcing is held during a forced merge: scorch refuses a second one.
 	forcing chan struct{}
 }
 
-// Scorch tells of errors in its goroutines by a func that is registered by name,
-// and of the index by its path.
+// Scorch reports errors of its goroutines to a callback that is registered by name, and identifies
+// the index by its path.
 const callbackName = "ragctx"
 
 var failures sync.Map // path to *asyncErrors
 
-// asyncErrors are the errors in scorch's own goroutines.
+// asyncErrors collects the errors of scorch's own goroutines.
 type asyncErrors struct {
 	number atomic.Uint64
-	// uncleaned is an error at removing old files; nil if there was none.
+	// cleanup is an error while removing old files, or nil.
 	uncleaned atomic.Pointer[error]
-	// panicked says that one of these goroutines is no more.
+	// panicked reports that one of these goroutines has ended.
 	panicked atomic.Bool
 }
 
@@ -134,7 +134,7 @@ func (s *scorchStore) write(b batch) error {
 	for _, id := range b.deletes {
 		sb.Delete(key(id))
 	}
-	for _, u := range b.units {
+	for _, u := range b.chunks {
 		doc := document.NewDocument(key(u.id))
 		doc.AddField(newTerms(u.keys))
 		doc.AddField(newNumber(lengthField, uint64(u.length)))
@@ -144,22 +144,22 @@ func (s *scorchStore) write(b batch) error {
 	sb.SetInternal([]byte(versionKey), []byte(b.meta.version))
 	sb.SetInternal([]byte(originKey), []byte(b.meta.origin))
 	cursor := binary.BigEndian.AppendUint64(nil, b.meta.cursor)
-	cursor = binary.BigEndian.AppendUint64(cursor, b.meta.units)
+	cursor = binary.BigEndian.AppendUint64(cursor, b.meta.chunks)
 	cursor = binary.BigEndian.AppendUint64(cursor, b.meta.length)
 	sb.SetInternal([]byte(cursorKey), cursor)
 	return s.watch(context.Background(), func() error { return s.index.Batch(sb) }, func() {})
 }
 
-// How long an operation may take once scorch has reported an error.
+// watch checks for errors every watchEvery and gives up after maxLate checks.
 const (
 	watchEvery = time.Second
 	patience   = 10
 )
 
-// watch runs an operation of scorch's. A panic in one of scorch's own goroutines
-// ends it without an answer, which would be waited for for ever: the count of its
-// errors tells. Then the operation is called off, and if that does not help, its
-// goroutine is lost. It is left to itself when ctx ends.
+// watch runs an operation of scorch. A panic in one of scorch's goroutines leaves the operation
+// without an answer, so watch also checks the error count. When it rises, watch cancels the
+// operation; if that does not help, its goroutine is leaked. watch also returns when ctx ends,
+// while the operation goes on.
 func (s *scorchStore) watch(ctx context.Context, run func() error, callOff func()) error {
 	before := s.errors()
 	done := make(chan error, 1)
@@ -184,8 +184,8 @@ func (s *scorchStore) watch(ctx context.Context, run func() error, callOff func(
 
 func (s *scorchStore) errors() uint64 { return s.failed.number.Load() }
 
-// uncleaned implements store. Scorch takes files off its list before it notes that they go, and
-// reads the list anew only when it is opened.
+// cleanupError implements store. Scorch takes a file off its list before removing it and reads the
+// list again only on open.
 func (s *scorchStore) uncleaned() error {
 	if err := s.failed.uncleaned.Load(); err != nil {
 		return fmt.Errorf("%w: %w", errUncleaned, *err)
@@ -220,7 +220,7 @@ func (s *scorchStore) read(stored *scorch.IndexSnapshot) (*snapshot, error) {
 	snap.meta.origin = string(internal[originKey])
 	if c := internal[cursorKey]; len(c) == 24 {
 		snap.meta.cursor = binary.BigEndian.Uint64(c)
-		snap.meta.units = binary.BigEndian.Uint64(c[8:])
+		snap.meta.chunks = binary.BigEndian.Uint64(c[8:])
 		snap.meta.length = binary.BigEndian.Uint64(c[16:])
 	}
 	cache := make(map[uint64]*derived)
@@ -233,8 +233,8 @@ func (s *scorchStore) read(stored *scorch.IndexSnapshot) (*snapshot, error) {
 			}
 			d = &derived{cols: cols, owners: sync.OnceValue(cols.owners), all: new(knownSpread)}
 		}
-		p := newPart(&storedSegment{id: seg.Id(), seg: seg.Segment(), derived: d}, deadUnits(seg.Deleted(), d.cols.units()))
-		if d.known == nil || d.live != p.live { // fewer are alive: what was counted is too much
+		p := newPart(&storedSegment{id: seg.Id(), seg: seg.Segment(), derived: d}, deadChunks(seg.Deleted(), d.cols.chunks()))
+		if d.known == nil || d.live != p.live { // more chunks are dead: the counts are out of date
 			d.known, d.gone, d.live = p.known, p.gone, p.live
 			if p.dead == nil {
 				d.known = d.all
@@ -248,62 +248,62 @@ func (s *scorchStore) read(stored *scorch.IndexSnapshot) (*snapshot, error) {
 	return snap, nil
 }
 
-func deadUnits(deleted *roaring.Bitmap, units int) bitset {
+func deadChunks(deleted *roaring.Bitmap, chunks int) bitset {
 	if deleted == nil || deleted.IsEmpty() {
 		return nil
 	}
-	dead := bitset(nil).clone(units)
+	dead := bitset(nil).clone(chunks)
 	for it := deleted.Iterator(); it.HasNext(); {
-		if unit := it.Next(); int(unit) < units {
-			dead.set(unit)
+		if chunk := it.Next(); int(chunk) < chunks {
+			dead.set(chunk)
 		}
 	}
 	return dead
 }
 
-// readColumns derives ids and lengths, and refuses a segment that lacks some.
+// readColumns reads ids, lengths and parents. It rejects a segment in which some are missing.
 func readColumns(seg scorchsegment.Segment) (*columns, error) {
 	n := seg.Count()
 	if n > math.MaxUint32 {
-		return nil, fmt.Errorf("segment of %d units", n)
+		return nil, fmt.Errorf("segment of %d chunks", n)
 	}
 	rows := make([]row, n)
-	for unit := range n {
-		id, err := seg.DocID(unit)
+	for chunk := range n {
+		id, err := seg.DocID(chunk)
 		if err != nil {
 			return nil, err
 		}
 		if len(id) != 8 {
-			return nil, fmt.Errorf("unit id of %d bytes", len(id))
+			return nil, fmt.Errorf("chunk id of %d bytes", len(id))
 		}
-		rows[unit].id, rows[unit].unit = binary.BigEndian.Uint64(id), uint32(unit)
+		rows[chunk].id, rows[chunk].chunk = binary.BigEndian.Uint64(id), uint32(chunk)
 	}
-	if err := numbers(seg, lengthField, func(unit uint32, v uint64) {
-		rows[unit].length = uint32(min(v, math.MaxUint32))
+	if err := numbers(seg, lengthField, func(chunk uint32, v uint64) {
+		rows[chunk].length = uint32(min(v, math.MaxUint32))
 	}); err != nil {
 		return nil, err
 	}
-	if err := numbers(seg, parentField, func(unit uint32, v uint64) { rows[unit].parent = v }); err != nil {
+	if err := numbers(seg, parentField, func(chunk uint32, v uint64) { rows[chunk].parent = v }); err != nil {
 		return nil, err
 	}
 	cols := arrange(rows)
 	return &cols, nil
 }
 
-// numbers reads a field that holds one number per unit, as the frequency of one
-// term less one, and refuses it if a unit has none.
-func numbers(seg scorchsegment.Segment, field string, set func(unit uint32, v uint64)) error {
+// numbers reads a field that holds one number for each chunk, as the frequency of one term minus
+// one. It returns an error if a chunk has no number.
+func numbers(seg scorchsegment.Segment, field string, set func(chunk uint32, v uint64)) error {
 	dict, err := seg.Dictionary(field)
 	if err != nil {
 		return err
 	}
-	units, n := seg.Count(), uint64(0)
-	err = each(dict, field, units, func(unit uint32, freq uint64) {
+	chunks, n := seg.Count(), uint64(0)
+	err = each(dict, field, chunks, func(chunk uint32, freq uint64) {
 		n++
-		set(unit, freq-1)
+		set(chunk, freq-1)
 	})
-	if err == nil && n != units {
-		err = fmt.Errorf("segment has %d units and %d numbers in field %q", units, n, field)
+	if err == nil && n != chunks {
+		err = fmt.Errorf("segment has %d chunks and %d numbers in field %q", chunks, n, field)
 	}
 	return err
 }
@@ -312,25 +312,25 @@ func numbers(seg scorchsegment.Segment, field string, set func(unit uint32, v ui
 type storedSegment struct {
 	*derived
 
-	id      uint64 // scorch's
+	id      uint64 // scorch's segment id
 	seg     scorchsegment.Segment
 	readers sync.Pool // of *termReader
 }
 
-// derived is what is known of a segment in every state of the store.
+// segmentCache is the data derived from a segment, shared by all snapshots.
 type derived struct {
 	cols   *columns
 	owners func() owners
-	all    *knownSpread // dead units counted
-	known  *knownSpread // while so many units are alive
-	gone   *departed    // as well
+	all    *knownSpread // dead chunks included
+	known  *knownSpread // valid for the current number of live chunks
+	gone   *departed    // likewise
 	live   int
 
-	words    atomic.Pointer[blockmax.Segment] // in memory; nil until they are
-	wordless bool                             // they cannot be; only who derives them looks at this
+	words    atomic.Pointer[blockmax.Segment] // nil until loaded into memory
+	wordless bool                             // loading failed; only the loading goroutine reads this
 }
 
-// termReader holds what may be used again from one term to the next.
+// termReader holds memory that is reused from one term to the next.
 type termReader struct {
 	dict scorchsegment.TermDictionary
 	list scorchsegment.PostingsList
@@ -373,7 +373,7 @@ func (s *storedSegment) postings(q lookup, dead bitset, to []posting) ([]posting
 	return to, err
 }
 
-// reader returns a reader of the terms, to be put back into readers.
+// reader returns a reader of the terms. The caller returns it to readers.
 func (s *storedSegment) reader() (*termReader, error) {
 	if r, ok := s.readers.Get().(*termReader); ok {
 		return r, nil
@@ -385,8 +385,8 @@ func (s *storedSegment) reader() (*termReader, error) {
 	return &termReader{dict: dict}, nil
 }
 
-// keyOf returns the key of a term's nth further occurrence, until the next use; see
-// [keysOf].
+// keyOf returns the key of a term's nth further occurrence; see [keysOf]. The key is valid until
+// the next call.
 func (r *termReader) keyOf(term string, n uint32) []byte {
 	if r.key = append(r.key[:0], term...); n > 0 {
 		r.key = append(r.key, byte(n+1))
@@ -398,51 +398,51 @@ func (r *termReader) keyOf(term string, n uint32) []byte {
 func (s *storedSegment) collect(r *termReader, q lookup, dead bitset, to []posting) ([]posting, error) {
 	first := len(to)
 	for n := range q.most {
-		units, err := s.units(r, r.keyOf(q.term, n), q.limit)
-		if err != nil || len(units) == 0 {
+		chunks, err := s.chunks(r, r.keyOf(q.term, n), q.limit)
+		if err != nil || len(chunks) == 0 {
 			return to, err
 		}
 		if n == 0 {
-			to = s.begin(units, dead, to)
+			to = s.begin(chunks, dead, to)
 		} else {
-			again(units, to[first:])
+			again(chunks, to[first:])
 		}
 	}
 	return to, nil
 }
 
-// begin appends postings of one occurrence.
-func (s *storedSegment) begin(units []uint32, dead bitset, to []posting) []posting {
+// appendPostings appends postings of one occurrence.
+func (s *storedSegment) begin(chunks []uint32, dead bitset, to []posting) []posting {
 	if dead == nil {
-		for _, unit := range units {
-			to = append(to, posting{unit, 1})
+		for _, chunk := range chunks {
+			to = append(to, posting{chunk, 1})
 		}
 		return to
 	}
-	for _, unit := range units {
-		if !dead.has(unit) {
-			to = append(to, posting{unit, 1})
+	for _, chunk := range chunks {
+		if !dead.has(chunk) {
+			to = append(to, posting{chunk, 1})
 		}
 	}
 	return to
 }
 
-// again counts one more occurrence in those of the postings that are of the units.
-func again(units []uint32, list []posting) {
+// increment adds one occurrence to the postings of the given chunks.
+func again(chunks []uint32, list []posting) {
 	i := 0
-	for _, unit := range units {
-		for i < len(list) && list[i].unit < unit {
+	for _, chunk := range chunks {
+		for i < len(list) && list[i].chunk < chunk {
 			i++
 		}
-		if i < len(list) && list[i].unit == unit {
+		if i < len(list) && list[i].chunk == chunk {
 			list[i].tf++
 		}
 	}
 }
 
-// units returns the units stored under a key, by ascending number, until the next
-// use of r; errMany if there are more than limit.
-func (s *storedSegment) units(r *termReader, key []byte, limit int) (units []uint32, err error) {
+// chunksUnder returns the chunks stored under a key, by ascending number, or errMany if there are
+// more than limit. The slice is valid until the next use of r.
+func (s *storedSegment) chunks(r *termReader, key []byte, limit int) (chunks []uint32, err error) {
 	if r.list, err = r.dict.PostingsList(key, nil, r.list); err != nil {
 		return nil, err
 	}
@@ -452,8 +452,8 @@ func (s *storedSegment) units(r *termReader, key []byte, limit int) (units []uin
 	return s.listed(r)
 }
 
-// each calls fn for the postings of a term in a segment of so many units.
-func each(dict scorchsegment.TermDictionary, term string, units uint64, fn func(unit uint32, freq uint64)) error {
+// each calls fn for the postings of a term in a segment of the given number of chunks.
+func each(dict scorchsegment.TermDictionary, term string, chunks uint64, fn func(chunk uint32, freq uint64)) error {
 	list, err := dict.PostingsList([]byte(term), nil, nil)
 	if err != nil {
 		return err
@@ -464,15 +464,15 @@ func each(dict scorchsegment.TermDictionary, term string, units uint64, fn func(
 		if err != nil || p == nil {
 			return err
 		}
-		unit := p.Number()
-		if unit >= units {
-			return fmt.Errorf("posting of unit %d of %d", unit, units)
+		chunk := p.Number()
+		if chunk >= chunks {
+			return fmt.Errorf("posting of chunk %d of %d", chunk, chunks)
 		}
-		fn(uint32(unit), p.Frequency())
+		fn(uint32(chunk), p.Frequency())
 	}
 }
 
-// key is a unit's id in scorch.
+// key is the document id of a chunk in scorch.
 func key(id uint64) string {
 	var b [8]byte
 	binary.BigEndian.PutUint64(b[:], id)

@@ -13,7 +13,7 @@ import (
 	scorchsegment "github.com/blevesearch/scorch_segment_api/v2"
 )
 
-// everything is a plan to merge all segments into one.
+// everything is a plan that merges all segments into one.
 var everything = mergeplan.MergePlanOptions{
 	MaxSegmentsPerTier:   1,
 	MaxSegmentSize:       mergeplan.MaxSegmentSizeLimit,
@@ -24,17 +24,17 @@ var everything = mergeplan.MergePlanOptions{
 	ScoreSegments:        func(s []mergeplan.Segment, _ *mergeplan.MergePlanOptions) float64 { return -float64(len(s)) },
 }
 
-// awaitMerges implements store. It runs beside write and close. A merge writes what was
-// alive when it began, so its file may hold what has been deleted since; scorch merges
-// one after the other, so a merge of nothing comes after those under way.
+// awaitMerges implements store. It may run concurrently with write and close. A merge writes the
+// chunks that were alive when it began, so its file may hold chunks deleted since. Scorch merges
+// sequentially, so an empty merge ends after those that have begun.
 func (s *scorchStore) awaitMerges(ctx context.Context) error {
 	nothing := everything
 	nothing.CalcBudget = func(int64, int64, *mergeplan.MergePlanOptions) int { return math.MaxInt }
 	return s.merge(ctx, nothing)
 }
 
-// tainted returns the segment files that may hold something of deleted units:
-// all but those of the index's segments in which every unit is live.
+// tainted returns the segment files that may hold data of deleted chunks: all but the files of
+// current segments without dead chunks.
 func (s *scorchStore) tainted() ([]string, error) {
 	files, err := segmentFiles(s.dir)
 	if err != nil {
@@ -47,12 +47,12 @@ func (s *scorchStore) tainted() ([]string, error) {
 	defer snap.release()
 	clean := make(map[string]bool)
 	for _, p := range snap.parts {
-		clean[fileOf(p)] = p.live == p.columns().units()
+		clean[fileOf(p)] = p.live == p.columns().chunks()
 	}
 	return slices.DeleteFunc(files, func(f string) bool { return clean[f] }), nil
 }
 
-// fileOf returns the file of a stored part, "" if it has none.
+// fileOf returns the file of a stored part, or "".
 func fileOf(p part) string {
 	stored, ok := p.segment.(*storedSegment)
 	if !ok {
@@ -64,15 +64,15 @@ func fileOf(p part) string {
 	return ""
 }
 
-// prepareMerge returns a function that has scorch use fewer of the files; nil if it
-// uses none. It runs beside write and close.
+// prepareMerge returns a function that makes scorch use fewer of the files, or nil if it uses none.
+// The function may run concurrently with write and close.
 //
-// A merge writes all that is alive in what it merges, so as little as can be is merged:
-// scorch merges neighbours by size, and a segment that holds a deleted unit with the
-// next smaller one at most doubles what it costs. That is done for one segment at a
-// time. Where there are many, or large ones, all segments become one. Scorch does not
-// merge a segment with itself: if it is the smallest, or the only one, the units of one
-// parent are written again, which makes a smaller one.
+// A merge rewrites all live data of the merged segments, so it should cover little. Scorch merges
+// neighbours by size: merging a segment that holds a deleted chunk with the next smaller one at
+// most doubles the cost. That is done for one segment at a time. If there are many such segments,
+// or large ones, all segments are merged into one. Scorch does not merge a segment with itself. If
+// the segment is the smallest or the only one, the chunks of one parent are written again, which
+// creates a smaller one.
 func (s *scorchStore) prepareMerge(files []string) (func(context.Context) error, error) {
 	snap, err := s.snapshot()
 	if err != nil {
@@ -94,11 +94,11 @@ func (s *scorchStore) prepareMerge(files []string) (func(context.Context) error,
 	least := slices.MinFunc(snap.parts, func(a, b part) int { return cmp.Compare(a.live, b.live) })
 	few := len(tainted) <= mostPairs && 2*old < live
 	if parts == 1 || few && least.live > 0 && tainted[segmentID(least)] {
-		units, err := unitsOfOneParent(least)
+		chunks, err := chunksOfOneParent(least)
 		if err != nil {
 			return nil, err
 		}
-		if err := s.write(batch{units: units, meta: snap.meta}); err != nil {
+		if err := s.write(batch{chunks: chunks, meta: snap.meta}); err != nil {
 			return nil, err
 		}
 		parts++
@@ -110,29 +110,29 @@ func (s *scorchStore) prepareMerge(files []string) (func(context.Context) error,
 	return func(ctx context.Context) error { return s.merge(ctx, plan) }, nil
 }
 
-// mostPairs is how many segments are merged one after the other.
+// maxPairMerges is the maximum number of segments that are merged one after the other.
 const mostPairs = 8
 
-// pairOf is a plan that makes one segment of two neighbours by size, of so many: of those
-// with a tainted one, the two with the fewest units for each tainted one.
+// pairOf is a plan that merges two neighbours by size: among pairs with a tainted segment, the pair
+// with the fewest chunks for each tainted one.
 func pairOf(tainted map[uint64]bool, segments int) mergeplan.MergePlanOptions {
 	pair := everything
 	pair.SegmentsPerMergeTask = 2
 	pair.CalcBudget = func(int64, int64, *mergeplan.MergePlanOptions) int { return segments - 1 }
 	pair.ScoreSegments = func(two []mergeplan.Segment, _ *mergeplan.MergePlanOptions) float64 {
-		units, hits := int64(0), 0
+		chunks, hits := int64(0), 0
 		for _, one := range two {
-			if units += one.LiveSize(); tainted[one.Id()] {
+			if chunks += one.LiveSize(); tainted[one.Id()] {
 				hits++
 			}
 		}
 		switch {
-		case len(two) < 2: // to leave it is better than to merge two others, if there are more by now
+		case len(two) < 2: // leaving it is better than merging two others, if more segments have appeared
 			return math.MaxFloat64 / 2
 		case hits == 0:
 			return math.MaxFloat64
 		default:
-			return float64(units) / float64(hits)
+			return float64(chunks) / float64(hits)
 		}
 	}
 	return pair
@@ -153,18 +153,17 @@ func (s *scorchStore) prepareTidy() (func(context.Context) error, error) {
 		return nil, err
 	}
 	defer snap.release()
-	units := mergeable(liveUnitsOf(snap.parts))
-	if units == 0 {
+	chunks := mergeable(liveCounts(snap.parts))
+	if chunks == 0 {
 		return nil, nil
 	}
-	// All that are smaller than those to be merged are together. The next larger one has more.
-	small := upTo(units - 1)
+	// The segments to merge are the smallest ones. The next larger one has more chunks.
+	small := upTo(chunks - 1)
 	return func(ctx context.Context) error { return s.merge(ctx, small) }, nil
 }
 
-// merge has scorch merge by a plan. When that fails, scorch tries again without end,
-// until it is called off. It hears of that, and of the end of ctx, only after the merge
-// that it is at.
+// merge makes scorch merge by a plan. If that fails, scorch retries without end until it is
+// cancelled. Scorch notices the cancellation, and the end of ctx, only after the current merge.
 func (s *scorchStore) merge(ctx context.Context, plan mergeplan.MergePlanOptions) error {
 	if s.failed.panicked.Load() {
 		return errPanicked
@@ -187,11 +186,11 @@ func (s *scorchStore) merge(ctx context.Context, plan mergeplan.MergePlanOptions
 	return err
 }
 
-// errPanicked says that nothing is merged until the index is opened again.
+// errPanicked reports that no merge will happen until the index is reopened.
 var errPanicked = errors.New("scorch has failed for good; open the index again")
 
-// left returns those of the files that are still there, and wakes scorch, which
-// removes old files after a write only.
+// remaining returns the files that still exist. It also wakes scorch, which removes old files only
+// after a write.
 func (s *scorchStore) left(files []string) ([]string, error) {
 	left := slices.DeleteFunc(slices.Clone(files), func(f string) bool {
 		_, err := os.Lstat(f)
@@ -208,35 +207,34 @@ func (s *scorchStore) left(files []string) ([]string, error) {
 	return left, s.write(batch{meta: snap.meta})
 }
 
-// unitsOfOneParent returns the units of the parent with the fewest, as they are
-// stored.
-func unitsOfOneParent(p part) ([]storedUnit, error) {
+// chunksOfOneParent returns the stored form of the chunks of the parent that has the fewest.
+func chunksOfOneParent(p part) ([]storedChunk, error) {
 	stored, ok := p.segment.(*storedSegment)
 	if !ok {
 		return nil, errors.New("the segment is not stored")
 	}
 	byParent := make(map[uint64][]uint32)
-	for unit := range uint32(stored.cols.units()) { //nolint:gosec // at most 2³²
-		if !p.dead.has(unit) {
-			parent := stored.cols.row(unit).parent
-			byParent[parent] = append(byParent[parent], unit)
+	for chunk := range uint32(stored.cols.chunks()) { //nolint:gosec // at most 2³²
+		if !p.dead.has(chunk) {
+			parent := stored.cols.row(chunk).parent
+			byParent[parent] = append(byParent[parent], chunk)
 		}
 	}
 	var fewest []uint32
-	for _, units := range byParent {
-		if fewest == nil || cmp.Or(cmp.Compare(len(units), len(fewest)), cmp.Compare(units[0], fewest[0])) < 0 {
-			fewest = units
+	for _, chunks := range byParent {
+		if fewest == nil || cmp.Or(cmp.Compare(len(chunks), len(fewest)), cmp.Compare(chunks[0], fewest[0])) < 0 {
+			fewest = chunks
 		}
 	}
-	return stored.readUnits(fewest)
+	return stored.readChunks(fewest)
 }
 
-// readUnits reads units back, given by ascending number.
-func (s *storedSegment) readUnits(numbers []uint32) ([]storedUnit, error) {
-	out := make([]storedUnit, len(numbers))
+// readChunks reads chunks back from the store, given by ascending number.
+func (s *storedSegment) readChunks(numbers []uint32) ([]storedChunk, error) {
+	out := make([]storedChunk, len(numbers))
 	for i, n := range numbers {
 		r := s.cols.row(n)
-		out[i] = storedUnit{id: r.id, parent: r.parent, length: r.length}
+		out[i] = storedChunk{id: r.id, parent: r.parent, length: r.length}
 	}
 	dict, err := s.seg.Dictionary(termField)
 	if err != nil {
@@ -249,7 +247,7 @@ func (s *storedSegment) readUnits(numbers []uint32) ([]storedUnit, error) {
 		if err != nil || entry == nil {
 			return out, err
 		}
-		holders, err := s.units(r, []byte(entry.Term), math.MaxInt)
+		holders, err := s.chunks(r, []byte(entry.Term), math.MaxInt)
 		if err != nil {
 			return nil, err
 		}

@@ -2,15 +2,14 @@ package keyword
 
 import bleveindex "github.com/blevesearch/bleve_index_api"
 
-// field is a field whose terms are known already.
+// field is a document field with precomputed terms.
 type field struct {
 	name  string
 	freqs bleveindex.TokenFrequencies
 }
 
-// newTerms returns the field of a unit's terms. Scorch stores a frequency of 0 in
-// one byte, any other in two; but one of 1 is what lets it store a term with a
-// single posting without a list.
+// newTerms returns the field of a chunk's terms. Scorch stores a frequency of 0 in one byte and any
+// other in two. But only with frequency 1 does it store a term of a single posting without a list.
 func newTerms(keys []storedKey) *field {
 	common, rare := new(bleveindex.TokenFreq), new(bleveindex.TokenFreq)
 	rare.SetFrequency(1)
@@ -42,6 +41,5 @@ func (f *field) AnalyzedTokenFrequencies() bleveindex.TokenFrequencies { return 
 func (f *field) NumPlainTextBytes() uint64                             { return 0 }
 func (f *field) Size() int                                             { return 0 }
 
-// AnalyzedLength is stored beside each posting and not used; 0 would be taken
-// for an empty list.
+// AnalyzedLength is stored with each posting and not used. Scorch would take 0 for an empty list.
 func (f *field) AnalyzedLength() int { return 1 }

@@ -10,9 +10,8 @@ import (
 	"github.com/ragctx/ragctx/internal/throttle"
 )
 
-// Scorch merges in a goroutine of its own, by the kind of segment that it is told, and
-// makes segments by it. Ours is scorch's, but lets what somebody waits for go first, and
-// its merges rest as they write.
+// Scorch merges in a goroutine of its own, using a registered segment plugin. This plugin is
+// scorch's own, but it yields to foreground requests while building and merging segments.
 
 func init() { //nolint:gochecknoinits // scorch's registry may only be written before it is used
 	scorch.RegisterSegmentPlugin(gentle{&zap.ZapPlugin{}}, true)
@@ -30,23 +29,23 @@ func (g gentle) Merge(
 	return numbers, size, err
 }
 
-// New implements [scorch.SegmentPlugin]: it makes the segment of a batch, for which only a
-// flush waits.
+// New implements [scorch.SegmentPlugin]. It builds the segment of a batch, which only a flush waits
+// for.
 func (g gentle) New(documents []bleveindex.Document) (made scorchsegment.Segment, size uint64, err error) {
 	throttle.Background(func() { made, size, err = g.SegmentPlugin.New(documents) })
 	return made, size, err
 }
 
-// breathing rests when something is written.
+// throttledReporter yields as bytes are written.
 type breathing struct {
-	scorchsegment.StatsReporter // nil where nobody counts, as for scorch's builder
+	scorchsegment.StatsReporter // may be nil, as for scorch's builder
 
 	throttle.Throttle
 
-	written uint64 // since it last thought of a rest
+	written uint64 // bytes since the last Yield
 }
 
-// breathEvery is after how many bytes it thinks of a rest: most writes are of a few.
+// yieldEvery is the number of bytes between calls of Yield, because most writes are small.
 const breathEvery = 1 << 10
 
 // ReportBytesWritten implements [scorchsegment.StatsReporter].

@@ -6,7 +6,7 @@ import (
 
 // among implements [segment].
 func (s *storedSegment) among(q among, to []posting) ([]posting, spread, error) {
-	if n, ok := q.of.known.get(q.term); len(q.units) == 0 && (ok || !q.counted) {
+	if n, ok := q.of.known.get(q.term); len(q.chunks) == 0 && (ok || !q.counted) {
 		return to, n, nil
 	}
 	r, err := s.reader()
@@ -31,15 +31,14 @@ func (s *storedSegment) among(q among, to []posting) ([]posting, spread, error) 
 			return to, n, err
 		}
 		if len(found) == 0 {
-			break // nothing has it more often
+			break // no chunk has it more often
 		}
 	}
 	s.readers.Put(r)
 	return to, n, nil
 }
 
-// counted counts what is in r's list, unless that is known or not asked for, and
-// returns those of the units that are looked for.
+// counted returns the document frequency of r's list, if requested, and the requested chunks in it.
 func (s *storedSegment) counted(r *termReader, q among) (n spread, found []uint32, err error) {
 	if r.list.Count() == 0 {
 		return n, nil, nil
@@ -57,12 +56,12 @@ func (s *storedSegment) counted(r *termReader, q among) (n spread, found []uint3
 	return n, found, err
 }
 
-// count counts what is in r's list.
+// count counts the chunks and parents in r's list.
 func (s *storedSegment) count(r *termReader, q among) (spread, error) {
 	if q.of.dead == nil {
 		return s.countAll(r, q)
 	}
-	if r.list.Count() >= spreadUnits {
+	if r.list.Count() >= minCachedChunks {
 		if gone, ok := q.of.gone.of(q.of); ok {
 			return s.countWithout(r, q, gone)
 		}
@@ -70,9 +69,9 @@ func (s *storedSegment) count(r *termReader, q among) (spread, error) {
 	return s.spread(r, q, q.of.dead)
 }
 
-// countAll counts the dead, too, so that it stays true.
+// countAll includes dead chunks, so that the count stays valid.
 func (s *storedSegment) countAll(r *termReader, q among) (n spread, err error) {
-	if len(s.cols.parents) == s.cols.units() { // unit of each parent
+	if len(s.cols.parents) == s.cols.chunks() { // one chunk a parent
 		listed := int(r.list.Count()) //nolint:gosec // at most 2³²
 		return spread{listed, listed}, nil
 	}
@@ -85,7 +84,7 @@ func (s *storedSegment) countAll(r *termReader, q among) (n spread, err error) {
 	return n, err
 }
 
-// countWithout counts all but the units that are gone, with their parents.
+// countWithout subtracts the dead chunks, whose parents are all dead as a whole.
 func (s *storedSegment) countWithout(r *termReader, q among, gone *roaring.Bitmap) (spread, error) {
 	n, err := s.countAll(r, q)
 	if err != nil {
@@ -98,24 +97,24 @@ func (s *storedSegment) countWithout(r *termReader, q among, gone *roaring.Bitma
 	r.nums = r.nums[:0]
 	r.read(roaring.And(gone, list))
 	lost := spreadOf(r.nums, s.owners(), len(s.cols.parents), nil, q.seen)
-	return spread{n.units - lost.units, n.texts - lost.texts}, nil
+	return spread{n.chunks - lost.chunks, n.texts - lost.texts}, nil
 }
 
-// spread goes through r's list.
+// scan counts by reading r's list.
 func (s *storedSegment) spread(r *termReader, q among, dead bitset) (spread, error) {
-	units, err := s.listed(r)
+	chunks, err := s.listed(r)
 	if err != nil {
 		return spread{}, err
 	}
-	return spreadOf(units, s.owners(), len(s.cols.parents), dead, q.seen), nil
+	return spreadOf(chunks, s.owners(), len(s.cols.parents), dead, q.seen), nil
 }
 
-// alike is how many times more units a list has than are looked for, at most, where
-// reading it all is faster than an intersection.
+// readAllRatio is the ratio of a list's length to the subset's up to which reading the whole list
+// is faster than an intersection.
 const alike = 4
 
-// found returns those of the units that are looked for that are in r's list, until
-// the next use of r.
+// found returns the requested chunks that are in r's list. The slice is valid until the next use of
+// r.
 func (s *storedSegment) found(r *termReader, q among) ([]uint32, error) {
 	only, b, err := r.bitmap()
 	if err != nil {
@@ -127,7 +126,7 @@ func (s *storedSegment) found(r *termReader, q among) ([]uint32, error) {
 		if only >= 0 && q.set.Contains(uint32(only)) {
 			r.nums = append(r.nums, uint32(only))
 		}
-	case q.in != nil && r.list.Count() <= uint64(alike*len(q.units)):
+	case q.in != nil && r.list.Count() <= uint64(alike*len(q.chunks)):
 		r.read(b)
 		r.nums = q.in.those(r.nums)
 	default:

@@ -1,8 +1,8 @@
 package keyword
 
-// match implements [segment]. How many units have a word is asked of its list: the count
-// in a dictionary's entry is wrong behind a word that one unit has (zapx 16.2.8).
-func (s *storedSegment) match(m *matcher, fn func(word string, units int) error) error {
+// match implements [segment]. The number of chunks comes from the posting list: the count in a
+// dictionary entry is wrong after a word that occurs in one chunk (zapx 16.2.8).
+func (s *storedSegment) match(m *matcher, fn func(word string, chunks int) error) error {
 	r, err := s.reader()
 	if err != nil {
 		return err

@@ -12,10 +12,10 @@ import (
 	"github.com/ragctx/ragctx/internal/throttle"
 )
 
-// The dictionary of a segment has grams first, which start with a byte of 1, openings
-// next, and then words, their further occurrences and pairs mixed: the latter have a
-// space, which no word has, and a further occurrence ends in a byte below it. So words
-// are read without looking at what begins with a word and a space.
+// The dictionary of a segment lists grams first, which start with byte 1, then openings, then words
+// mixed with their further occurrences and pairs. A pair contains a space, and a further occurrence
+// ends in a byte below the space. So words can be read while skipping everything that starts with a
+// word and a space.
 const (
 	firstOpening = openingMark
 	afterOpening = "\x03"
@@ -23,12 +23,12 @@ const (
 	pairSpace    = ' '
 )
 
-// solid is an automaton that accepts what has no space.
+// noSpace is an automaton that accepts strings without a space.
 type solid struct{}
 
 const (
 	going   = iota
-	stopped // at a space
+	stopped // after a space
 )
 
 func (solid) Start() int               { return going }
@@ -48,7 +48,7 @@ type wordReader struct {
 	segment  *storedSegment
 	words    scorchsegment.DictionaryIterator
 	openings scorchsegment.DictionaryIterator
-	opening  string // the next word that opens something; "" after the last one
+	opening  string // the next opening word, "" after the last one
 
 	list   []posting
 	placed []blockmax.Posting
@@ -56,13 +56,13 @@ type wordReader struct {
 	sorter placeSorter
 }
 
-// wordsEvery is after how many words of a segment it is asked whether to go on.
+// checkEvery is the number of words between checks whether to continue.
 const wordsEvery = 1 << 10
 
-// errUnwanted says that nobody wants the words of a segment any more.
+// errUnwanted reports that the segment is no longer visible or the index is closing.
 var errUnwanted = errors.New("keyword: words are not wanted")
 
-// deriveWords reads the words of a segment into memory, while they are wanted.
+// readWords reads the words of a segment into memory, while wanted returns true.
 func (s *storedSegment) deriveWords(wanted func() bool, long int) (*blockmax.Segment, error) {
 	dict, err := s.seg.Dictionary(termField)
 	if err != nil {
@@ -93,7 +93,7 @@ func (s *storedSegment) deriveWords(wanted func() bool, long int) (*blockmax.Seg
 	return b.Segment()
 }
 
-// next returns the next key, "" after the last one.
+// next returns the next key, or "" after the last one.
 func next(keys scorchsegment.DictionaryIterator) (string, error) {
 	entry, err := keys.Next()
 	if err != nil || entry == nil {
@@ -108,20 +108,19 @@ func (r *wordReader) nextOpening() error {
 	return err
 }
 
-// read reads a word with its further occurrences and openings, and returns the key after
-// those.
+// read reads a word with its further occurrences and openings, and returns the key after them.
 func (r *wordReader) read(word string) (string, error) {
-	units, err := r.segment.units(r.termReader, []byte(word), math.MaxInt)
+	chunks, err := r.segment.chunks(r.termReader, []byte(word), math.MaxInt)
 	if err != nil {
 		return "", err
 	}
-	r.list = r.segment.begin(units, nil, r.list[:0])
+	r.list = r.segment.begin(chunks, nil, r.list[:0])
 	key, err := next(r.words)
 	for ; err == nil && len(key) == len(word)+1 && key[len(word)] < pairSpace; key, err = next(r.words) {
-		if units, err = r.segment.units(r.termReader, []byte(key), math.MaxInt); err != nil {
+		if chunks, err = r.segment.chunks(r.termReader, []byte(key), math.MaxInt); err != nil {
 			return "", err
 		}
-		again(units, r.list)
+		again(chunks, r.list)
 	}
 	if err != nil {
 		return "", err
@@ -138,39 +137,38 @@ func (r *wordReader) readOpening(word string) (err error) {
 	if err != nil || r.opening != word {
 		return err
 	}
-	units, err := r.segment.units(r.termReader, []byte(openingMark+word), math.MaxInt)
-	for _, unit := range units {
-		r.opens = append(r.opens, r.segment.cols.place[unit])
+	chunks, err := r.segment.chunks(r.termReader, []byte(openingMark+word), math.MaxInt)
+	for _, chunk := range chunks {
+		r.opens = append(r.opens, r.segment.cols.place[chunk])
 	}
 	slices.Sort(r.opens)
 	return err
 }
 
-// placeSorter puts postings in the order of their places.
+// placeSorter sorts postings by place.
 type placeSorter struct {
 	cols *columns
 	seen bitset
 	tf   []uint8
 }
 
-// fewPlaces is the share of all places, less than which are sorted rather than marked
-// in a set of all.
+// Lists of less than 1/fewPlaces of all chunks are sorted; longer ones are marked in a bitset.
 const fewPlaces = 256
 
 func (s *placeSorter) sort(list []posting, to []blockmax.Posting) []blockmax.Posting {
-	units := s.cols.units()
-	if len(list) < units/fewPlaces || units < fewPlaces {
+	chunks := s.cols.chunks()
+	if len(list) < chunks/fewPlaces || chunks < fewPlaces {
 		for _, e := range list {
-			to = append(to, blockmax.Posting{Place: s.cols.place[e.unit], Tf: e.tf})
+			to = append(to, blockmax.Posting{Place: s.cols.place[e.chunk], Tf: e.tf})
 		}
 		slices.SortFunc(to, func(a, b blockmax.Posting) int { return int(a.Place) - int(b.Place) })
 		return to
 	}
 	if s.seen == nil {
-		s.seen, s.tf = s.seen.clone(units), make([]uint8, units)
+		s.seen, s.tf = s.seen.clone(chunks), make([]uint8, chunks)
 	}
 	for _, e := range list {
-		place := s.cols.place[e.unit]
+		place := s.cols.place[e.chunk]
 		s.seen.set(place)
 		s.tf[place] = uint8(e.tf) //nolint:gosec // at most MaxFrequency
 	}
@@ -181,7 +179,7 @@ func (s *placeSorter) sort(list []posting, to []blockmax.Posting) []blockmax.Pos
 	return to
 }
 
-// shape returns what block-max lists need to know of the units.
+// shape returns the shape of the chunks for package blockmax.
 func (c *columns) shape(long int) blockmax.Shape {
 	s := blockmax.Shape{Owner: c.text, Start: make([]uint32, 1, len(c.parents)+1), Text: c.whole, Chunk: c.size, Long: long, Spill: spill[:]}
 	for text, n := range c.count {

@@ -9,70 +9,70 @@ import (
 	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
-// The terms of a unit of a long text count for those beside it too, less with the
-// distance: by spill, in tenths.
+// In a long text, the terms of a chunk also count for its neighbours: spill[d-1] tenths at distance
+// d.
 const tenths = blockmax.Tenths
 
 var spill = [...]uint32{4, 2, 1}
 
-// scratch is the working memory of one search. Units and parents of all parts are
-// numbered through by place, see [view]; of dead ones nothing is counted.
+// scratch is the working memory of one search. Chunks and parents are numbered across all parts by
+// place, see [view]. Dead ones are not counted.
 type scratch struct {
-	longText         int // see [Options]
-	params           index.LexicalParams
-	weights          kindWeights
-	passage          float64 // what a unit's own score counts beside that of its parent
-	opening          float64 // what a word counts that opens a parent
-	unitSat, textSat saturation
-	bound            float64 // of all scores, for the features so far
+	longText          int // see [Options]
+	params            index.LexicalParams
+	weights           kindWeights
+	passage           float64 // weight of a chunk's own score relative to its parent's score
+	opening           float64 // weight of a word in the opening of a parent
+	chunkSat, textSat saturation
+	bound             float64 // upper bound of all scores, for the features so far
 
-	fewReader          // with the postings of the feature at hand, part by part
-	few       []subset // what postings are read of, part by part; nil is all units
-	spread    spread   // of the feature at hand, where postings has not all
+	fewReader          // holds the postings of the current feature, part by part
+	few       []subset // the chunks to read postings of, part by part; nil for all
+	spread    spread   // document frequency of the current feature, if postings is incomplete
 	ahead     ahead
 
-	// All zeros between searches: scores, for the features so far.
-	units, texts []float64
-	// All zeros between features: occurrences, in tenths and in whole.
+	// Scores for the features so far. All zeros between searches.
+	chunks, texts []float64
+	// Occurrences, in tenths and whole. All zeros between features.
 	near, inText    []uint32
-	touched         []uint32 // units of a part in near
-	touchedTexts    []uint32 // parents in inText, part by part
+	touched         []uint32 // chunks of a part with occurrences in spilled
+	touchedTexts    []uint32 // parents with occurrences in parentTf, part by part
 	touchedTextEnds []int
 
 	groups []int32 // see [groupScores]
 
 	best  []found    // see [scratch.rank]
-	short [][]uint32 // places of the units of the short list, part by part; nil without
+	short [][]uint32 // places of the chunks of the short list, part by part, or nil
 
 	lists lists
-	skip  bool // the feature at hand is in lists, where parts have them
+	skip  bool // skip parts that have the current feature in lists
 }
 
 func (s *scratch) start(v *view, longText int, p index.LexicalParams) {
 	s.longText, s.weights, s.passage, s.opening = longText, kindWeightsOf(p), p.Passage, p.Opening
 	s.bound, s.few, s.short, s.params = 0, v.few, nil, p
-	s.unitSat = saturationOf(p, v.live, float64(v.length))
+	s.chunkSat = saturationOf(p, v.live, float64(v.length))
 	s.textSat = saturationOf(p, v.texts, float64(v.length))
-	units, texts := v.firsts[len(v.parts)], v.firstTexts[len(v.parts)]
-	s.units, s.texts = zeros(s.units, units), zeros(s.texts, texts)
-	s.near, s.inText = zeros(s.near, units), zeros(s.inText, texts)
+	chunks, texts := v.firsts[len(v.parts)], v.firstTexts[len(v.parts)]
+	s.chunks, s.texts = zeros(s.chunks, chunks), zeros(s.texts, texts)
+	s.near, s.inText = zeros(s.near, chunks), zeros(s.inText, texts)
 	s.useLists(v, false)
 }
 
-// clear sets the scores to zero.
+// clear resets the scores to zero.
 func (s *scratch) clear(v *view) {
 	for i, p := range s.lists.parts {
 		if p.words != nil {
 			s.forget(v, i, p.chosen)
 			continue
 		}
-		clear(s.units[v.firsts[i]:v.firsts[i+1]])
+		clear(s.chunks[v.firsts[i]:v.firsts[i+1]])
 		clear(s.texts[v.firstTexts[i]:v.firstTexts[i+1]])
 	}
 }
 
-// zeros returns n zeros, in the memory of s, which holds nothing else, if there is
-// enough.
+// zeros returns n zeros. It reuses the memory of s, which must be zero up to its capacity, if that
+// is large enough.
 func zeros[T float64 | uint32 | uint64 | int32](s []T, n int) []T {
 	if n > cap(s) {
 		return make([]T, n, n+n/4)
@@ -80,8 +80,8 @@ func zeros[T float64 | uint32 | uint64 | int32](s []T, n int) []T {
 	return s[:n]
 }
 
-// gather reads the live postings of a term that counts at most so often in a unit.
-// It reports false, and may have read nothing, if more than limit units have it.
+// gather reads the live postings of a term with a maximum frequency of maxTf in a chunk. It returns
+// false if more than limit chunks have the term, with postings incomplete.
 func (s *scratch) gather(v *view, term string, most uint32, limit int) (bool, error) {
 	if s.few != nil {
 		return s.gatherAmong(term, most, limit, v.few != nil)
@@ -94,7 +94,7 @@ func (s *scratch) gather(v *view, term string, most uint32, limit int) (bool, er
 		}
 		q := lookup{term: term, most: most, limit: limit}
 		if limit < unlimited {
-			q.limit += p.columns().units() - p.live - len(s.postings)
+			q.limit += p.columns().chunks() - p.live - len(s.postings)
 		}
 		var err error
 		if s.postings, err = p.postings(q, p.dead, s.postings); errors.Is(err, errMany) {
@@ -110,7 +110,7 @@ func (s *scratch) gather(v *view, term string, most uint32, limit int) (bool, er
 	return true, nil
 }
 
-// of returns the part's share of a list with the given ends.
+// of returns the section of a list that belongs to a part, given the end of each section.
 func of[T any](list []T, ends []int, part int) []T {
 	start := 0
 	if part > 0 {
@@ -119,22 +119,22 @@ func of[T any](list []T, ends []int, part int) []T {
 	return list[start:ends[part]]
 }
 
-// frequency returns how many units have the feature at hand.
+// frequency returns the number of chunks that have the current feature.
 func (s *scratch) frequency() int {
 	if s.few != nil {
-		return s.spread.units
+		return s.spread.chunks
 	}
-	return len(s.postings) + s.lists.spread.units
+	return len(s.postings) + s.lists.spread.chunks
 }
 
-// add scores the feature at hand, and returns the most that a parent could get.
+// add scores the current feature and returns the maximum score of a parent.
 func (s *scratch) add(v *view, weight float64) float64 {
 	idf := weight * inverseFrequency(v.live, s.frequency())
-	s.lists.unitIDF = idf
+	s.lists.chunkIDF = idf
 	s.bound += s.passage * idf
 	s.touchedTexts, s.touchedTextEnds = s.touchedTexts[:0], s.touchedTextEnds[:0]
 	for i, p := range v.parts {
-		s.addUnits(v, i, p.columns(), idf)
+		s.addChunks(v, i, p.columns(), idf)
 		if s.few == nil && !s.skip && s.lists.parts[i].words != nil {
 			s.raise(v, i, p.columns())
 		}
@@ -143,13 +143,13 @@ func (s *scratch) add(v *view, weight float64) float64 {
 	return s.addTexts(v, weight)
 }
 
-// addUnits scores the units of a part, and counts the postings at their parents.
-func (s *scratch) addUnits(v *view, part int, cols *columns, idf float64) {
-	units, inText := s.units[v.firsts[part]:], s.inText[v.firstTexts[part]:]
+// addChunks scores the chunks of a part and sums the occurrences in their parents.
+func (s *scratch) addChunks(v *view, part int, cols *columns, idf float64) {
+	chunks, inText := s.chunks[v.firsts[part]:], s.inText[v.firstTexts[part]:]
 	near := s.near[v.firsts[part]:]
 	s.touched = s.touched[:0]
 	for _, e := range of(s.postings, s.ends, part) {
-		place := cols.place[e.unit]
+		place := cols.place[e.chunk]
 		text := cols.text[place]
 		if inText[text] == 0 {
 			s.touchedTexts = append(s.touchedTexts, text)
@@ -159,16 +159,16 @@ func (s *scratch) addUnits(v *view, part int, cols *columns, idf float64) {
 			s.spill(near, cols.text, place, e.tf)
 			continue
 		}
-		units[place] += s.unitSat.weighed(idf, float64(e.tf), cols.size[place])
+		chunks[place] += s.chunkSat.weighed(idf, float64(e.tf), cols.size[place])
 	}
 	for _, place := range s.touched {
 		tf := float64(near[place]) / tenths
 		near[place] = 0
-		units[place] += s.unitSat.weighed(idf, tf, cols.size[place])
+		chunks[place] += s.chunkSat.weighed(idf, tf, cols.size[place])
 	}
 }
 
-// spill counts an occurrence in a long text at place and beside it.
+// spill counts an occurrence in a long text at place and its neighbours.
 func (s *scratch) spill(near, texts []uint32, place, tf uint32) {
 	s.count(near, place, tenths*tf)
 	text := texts[place]
@@ -195,8 +195,7 @@ func (s *scratch) count(near []uint32, place, tf uint32) {
 	near[place] += tf
 }
 
-// addTexts scores the parents in which something was counted, and returns the most
-// that one could get.
+// addTexts scores the parents with occurrences and returns the maximum score of one.
 func (s *scratch) addTexts(v *view, weight float64) (idf float64) {
 	df := len(s.touchedTexts) + s.lists.spread.texts
 	if s.few != nil {
@@ -209,7 +208,7 @@ func (s *scratch) addTexts(v *view, weight float64) (idf float64) {
 	return idf
 }
 
-// scoreTexts scores the parents in which something was counted.
+// scoreTexts scores the parents with occurrences.
 func (s *scratch) scoreTexts(v *view, idf float64) {
 	for i, p := range v.parts {
 		cols := p.columns()
@@ -222,7 +221,7 @@ func (s *scratch) scoreTexts(v *view, idf float64) {
 	}
 }
 
-// addOpenings scores the parents that a word opens.
+// addOpenings scores the parents whose opening contains a word.
 func (s *scratch) addOpenings(v *view, word string, score float64) error {
 	if _, err := s.gather(v, openingMark+word, 1, uncounted); err != nil {
 		return err
@@ -233,31 +232,31 @@ func (s *scratch) addOpenings(v *view, word string, score float64) error {
 		inText := s.inText[v.firstTexts[i]:]
 		list := of(s.postings, s.ends, i)
 		for _, e := range list {
-			if text := cols.text[cols.place[e.unit]]; inText[text] == 0 {
-				inText[text] = 1 // a word can stand in the first unit and in the second
+			if text := cols.text[cols.place[e.chunk]]; inText[text] == 0 {
+				inText[text] = 1 // the word can be in the openings of the first and the second chunk
 				texts[text] += score
 			}
 		}
 		for _, e := range list {
-			inText[cols.text[cols.place[e.unit]]] = 0
+			inText[cols.text[cols.place[e.chunk]]] = 0
 		}
 	}
 	return nil
 }
 
-// Grams that many units have are left out of large collections: their lists are
-// the longest, and say the least.
+// Grams that many chunks have are ignored in large collections: their lists are the longest and
+// discriminate least.
 const (
-	commonUnits = 1000
-	commonShare = 8
-	unlimited   = math.MaxInt - 1
-	uncounted   = math.MaxInt // where it does not matter how many have it, either
+	commonChunks = 1000
+	commonShare  = 8
+	unlimited    = math.MaxInt - 1
+	uncounted    = math.MaxInt // no limit and no document frequency needed
 )
 
-// limitOf returns how many of so many units may have a feature for it to count.
-func limitOf(kind analysis.Kind, units int) int {
+// limitOf returns the maximum number of chunks that may have a feature for it to count.
+func limitOf(kind analysis.Kind, chunks int) int {
 	if kind == analysis.Gram {
-		return max(commonUnits, units/commonShare)
+		return max(commonChunks, chunks/commonShare)
 	}
 	return unlimited
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
-// kindFrequency is how often a feature counts in one unit at most, by kind.
+// kindFrequency is the maximum frequency of a feature in one chunk, by kind.
 var kindFrequency = [...]uint32{analysis.Word: MaxFrequency, analysis.Pair: 1, analysis.Gram: 1}
 
 // Search implements [index.Lexical].
@@ -66,9 +66,9 @@ func (ix *Index) Search(ctx context.Context, q index.LexicalQuery) (index.Lexica
 	return res, nil
 }
 
-// search adds what one feature of the query scores, and returns how many units have
-// it, if it counts.
-func (s *scratch) search(ctx context.Context, v *view, f *feature, groups *groupScores) (units int, err error) {
+// search adds the score of one feature of the query, and returns the number of chunks that have it,
+// or 0 if it does not count.
+func (s *scratch) search(ctx context.Context, v *view, f *feature, groups *groupScores) (chunks int, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -88,7 +88,7 @@ func (s *scratch) search(ctx context.Context, v *view, f *feature, groups *group
 	if err != nil || !counts {
 		return 0, err
 	}
-	units = s.frequency()
+	chunks = s.frequency()
 	if f.kind == analysis.Word && groups != nil {
 		groups.add(v, s, weight)
 	}
@@ -97,11 +97,11 @@ func (s *scratch) search(ctx context.Context, v *view, f *feature, groups *group
 	if f.kind == analysis.Word && s.opening > 0 {
 		err = guard(func() error { return s.addOpenings(v, f.text, s.opening*idf) })
 	}
-	return units, err
+	return chunks, err
 }
 
-func inverseFrequency(units, df int) float64 {
-	return math.Log1p((float64(units-df) + 0.5) / (float64(df) + 0.5))
+func inverseFrequency(chunks, df int) float64 {
+	return math.Log1p((float64(chunks-df) + 0.5) / (float64(df) + 0.5))
 }
 
 // smoothing is added to lengths; see the package comment.
@@ -110,8 +110,8 @@ const smoothing = 20
 // saturation holds k1·(1 - b + b·(dl+20)/(avgdl+20)) as Base + Slope·dl.
 type saturation struct{ Base, Slope float64 }
 
-func saturationOf(p index.LexicalParams, units int, length float64) saturation {
-	avg := length/float64(max(units, 1)) + smoothing
+func saturationOf(p index.LexicalParams, chunks int, length float64) saturation {
+	avg := length/float64(max(chunks, 1)) + smoothing
 	return saturation{Base: p.K1 * (1 - p.B + p.B*smoothing/avg), Slope: p.K1 * p.B / avg}
 }
 
@@ -120,19 +120,19 @@ func (s saturation) of(tf, length float64) float64 {
 	return tf / (tf + s.Base + float64(s.Slope*length))
 }
 
-// weighed returns what a feature of the weight adds to a score. Products are rounded
-// before they are added, on all machines alike.
+// weighed returns the weighted contribution of a feature to a score. The product is rounded before
+// it is added, so that all machines give the same sum.
 func (s saturation) weighed(weight, tf float64, length uint32) float64 {
 	return float64(weight * s.of(tf, float64(length)))
 }
 
-// joined returns the score of a unit: that of its text, and its own.
+// joined returns the score of a chunk from its text's score and its own.
 func (s *scratch) joined(text, own float64) float64 {
-	return min(text+float64(s.passage*own), s.bound) // rounding can reach beyond
+	return min(text+float64(s.passage*own), s.bound) // rounding can exceed the bound
 }
 
-// rank returns the k best of the units that have a score, or of those of the short
-// list, until its next use.
+// rank returns the k best chunks that have a score, among the short list if there is one. The
+// result is valid until the next call.
 func (s *scratch) rank(ctx context.Context, v *view, k int, accept index.Accept) (top, error) {
 	best := top{k: max(k, 0), hits: s.best[:0]}
 	defer func() { s.best = best.hits }()
@@ -141,15 +141,15 @@ func (s *scratch) rank(ctx context.Context, v *view, k int, accept index.Accept)
 			return best, err
 		}
 		r := s.ranker(v, part, &best, accept)
-		switch units := s.units[v.firsts[part]:v.firsts[part+1]]; {
+		switch chunks := s.chunks[v.firsts[part]:v.firsts[part+1]]; {
 		case best.k == 0:
 		case s.short != nil:
 			for _, place := range s.short[part] {
-				r.offer(int(place), units[place])
+				r.offer(int(place), chunks[place])
 			}
 		case s.lists.parts[part].words != nil:
 		default:
-			for place, own := range units {
+			for place, own := range chunks {
 				r.offer(place, own)
 			}
 		}
@@ -161,14 +161,14 @@ func (s *scratch) rank(ctx context.Context, v *view, k int, accept index.Accept)
 	return best, nil
 }
 
-// ranker offers the units of a part to the best.
+// ranker offers the chunks of a part to the best hits.
 type ranker struct {
 	*scratch
 
 	best   *top
 	cols   *columns
-	first  int       // number of the part's first place in all parts
-	texts  []float64 // what the part's texts score
+	first  int       // number of the part's first place across all parts
+	texts  []float64 // scores of the part's texts
 	accept index.Accept
 }
 
@@ -177,7 +177,7 @@ func (s *scratch) ranker(v *view, part int, best *top, accept index.Accept) rank
 	return ranker{scratch: s, best: best, cols: v.parts[part].columns(), first: v.firsts[part], texts: texts, accept: accept}
 }
 
-// offer adds a unit that scores something itself to the best if it is one of them.
+// offer adds a chunk with a score of its own to the best hits, if it is one of them.
 func (r *ranker) offer(place int, own float64) {
 	if own == 0 {
 		return

@@ -11,15 +11,15 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// Grams are left out by how many live units have them, wherever those are stored.
+// Grams are left out by how many live chunks have them, wherever those are stored.
 func TestCommonGramsOfLiveUnits(t *testing.T) {
 	for _, dir := range []string{"", t.TempDir()} {
 		ix := mustOpen(t, dir, Options{})
-		var units []index.TextUnit
-		for id := range uint64(commonUnits + 40) {
-			units = append(units, index.TextUnit{ID: id, Parent: id, Text: "harbour"})
+		var chunks []index.TextUnit
+		for id := range uint64(commonChunks + 40) {
+			chunks = append(chunks, index.TextUnit{ID: id, Parent: id, Text: "harbour"})
 		}
-		if err := ix.Apply(t.Context(), 1, units, nil); err != nil {
+		if err := ix.Apply(t.Context(), 1, chunks, nil); err != nil {
 			t.Fatal(err)
 		}
 		flush(t, ix)
@@ -27,10 +27,10 @@ func TestCommonGramsOfLiveUnits(t *testing.T) {
 			if err := ix.Apply(t.Context(), 2+id, nil, []uint64{7 * id}); err != nil {
 				t.Fatal(err)
 			}
-			live := commonUnits + 39 - int(id) //nolint:gosec // small
+			live := commonChunks + 39 - int(id) //nolint:gosec // small
 			res := search(t, ix, "harbourmaster")
-			if found := len(res.Hits) > 0; found != (live <= commonUnits) {
-				t.Fatalf("of %d live units with its grams, a word finds %d", live, len(res.Hits))
+			if found := len(res.Hits) > 0; found != (live <= commonChunks) {
+				t.Fatalf("of %d live chunks with its grams, a word finds %d", live, len(res.Hits))
 			}
 		}
 	}
@@ -41,11 +41,11 @@ func TestSearchesAreIndependent(t *testing.T) {
 	ix := mustOpen(t, t.TempDir(), Options{LongText: 3})
 	texts := []string{"the old harbour", "harbours and lights", "a light house", "house of lights and storms", "storm"}
 	for i := range uint64(60) {
-		var units []index.TextUnit
+		var chunks []index.TextUnit
 		for n := range i%5 + 1 {
-			units = append(units, index.TextUnit{ID: 10*i + n, Parent: i + 1, Text: texts[(i+n)%5]})
+			chunks = append(chunks, index.TextUnit{ID: 10*i + n, Parent: i + 1, Text: texts[(i+n)%5]})
 		}
-		if err := ix.Apply(t.Context(), i+1, units, nil); err != nil {
+		if err := ix.Apply(t.Context(), i+1, chunks, nil); err != nil {
 			t.Fatal(err)
 		}
 		if i%25 == 24 {

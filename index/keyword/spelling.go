@@ -10,11 +10,11 @@ import (
 	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
-// mostUnknown is how many words of a query may be unknown for them to be read as others:
-// one that has more is of another language, or quotes something.
+// maxUnknown is the maximum number of unknown words for a query to be corrected: a query with more
+// is in another language or quotes something.
 const mostUnknown = 8
 
-// respell adds to what q searches for what its misspelt words are read as.
+// respell adds the corrections of misspelt words to the wordings of q.
 func (ix *Index) respell(ctx context.Context, v *view, q *index.LexicalQuery) (read []index.Correction, err error) {
 	if q.Spelling == nil {
 		return nil, nil
@@ -36,7 +36,7 @@ func (ix *Index) respell(ctx context.Context, v *view, q *index.LexicalQuery) (r
 	return read, nil
 }
 
-// corrections returns the words of a query that are read as others; see [index.Spelling].
+// corrections returns the corrections of a query's words; see [index.Spelling].
 func (v *view) corrections(ctx context.Context, q *index.LexicalQuery) (read []index.Correction, err error) {
 	unknown, err := v.unknown(ctx, q)
 	for _, w := range unknown {
@@ -54,18 +54,18 @@ func (v *view) corrections(ctx context.Context, q *index.LexicalQuery) (read []i
 	return read, err
 }
 
-// unknownWord is a word that no unit has, and how often a query has it.
+// unknownWord is a word that no chunk has, with its frequency in the query.
 type unknownWord struct {
 	analysis.Spelled
 
 	count int
 }
 
-// unknown returns the distinct words of a query that may be misspelt and that no accepted
-// unit has; none if there are too many.
+// unknown returns the distinct words of a query that may be misspelt and that no accepted chunk
+// has. It returns nothing if there are too many.
 func (v *view) unknown(ctx context.Context, q *index.LexicalQuery) (words []unknownWord, err error) {
 	w := wall{view: v, Spelling: q.Spelling}
-	places := make(map[string]int) // of terms among words, -1 for those that are known
+	places := make(map[string]int) // index in words by term, -1 for known words
 	for s := range analysis.SpelledWords(q.Text) {
 		if at, again := places[s.Term]; again {
 			if at >= 0 {
@@ -92,28 +92,28 @@ func (v *view) unknown(ctx context.Context, q *index.LexicalQuery) (words []unkn
 	return words, nil
 }
 
-// wall says which words a view has for who may not see all of its units.
+// visibleWords looks words up among the chunks that the caller may see.
 type wall struct {
 	*index.Spelling
 
 	view *view
-	few  []subset // of the parts' units that count; made when they are asked for
+	few  []subset // the visible chunks of each part; built on first use
 }
 
-// knows reports whether a unit that counts has a word.
+// has reports whether a visible chunk has a word.
 func (w *wall) knows(word string) (bool, error) {
-	if units, err := w.view.countUnits(word, nil, 1); err != nil || units == 0 || w.Within == nil {
-		return units > 0, err
+	if chunks, err := w.view.countChunks(word, nil, 1); err != nil || chunks == 0 || w.Within == nil {
+		return chunks > 0, err
 	}
 	if w.Only != nil {
 		return w.fewKnow(word)
 	}
-	units, err := w.view.countUnits(word, w.Within, 1)
-	return units > 0, err
+	chunks, err := w.view.countChunks(word, w.Within, 1)
+	return chunks > 0, err
 }
 
-// fewKnow reports whether one of few units has a word, which may be one of very many
-// others.
+// subsetsHave reports whether a chunk of a small visible set has a word, which many other chunks
+// may have.
 func (w *wall) fewKnow(word string) (bool, error) {
 	if w.few == nil {
 		narrow, err := w.view.narrow(w.Only)
@@ -131,8 +131,8 @@ func (w *wall) fewKnow(word string) (bool, error) {
 	return false, nil
 }
 
-// nearest returns the spelling of a word whose term most accepted units have; of several,
-// the first by its edit. Its Term is "" if there is none.
+// nearest returns the spelling of a word whose term the most accepted chunks have; among equals,
+// the one tried first. Term is "" if no spelling is known.
 func (v *view) nearest(w analysis.Spelled, accept index.Accept) (best index.Correction, err error) {
 	best.Word = w.Written
 	most := 0
@@ -140,37 +140,37 @@ func (v *view) nearest(w analysis.Spelled, accept index.Accept) (best index.Corr
 		if err != nil || string(term) == best.Term {
 			return
 		}
-		var units int
-		if units, err = v.countUnits(string(term), accept, math.MaxInt); units > most {
-			most, best.Term, best.As = units, string(term), string(spelt)
+		var chunks int
+		if chunks, err = v.countChunks(string(term), accept, math.MaxInt); chunks > most {
+			most, best.Term, best.As = chunks, string(term), string(spelt)
 		}
 	})
 	return best, err
 }
 
-// countUnits returns how many accepted live units have a word; those beyond a number need
-// not be counted.
-func (v *view) countUnits(word string, accept index.Accept, enough int) (n int, err error) {
+// countChunks returns the number of accepted live chunks that have a word. It may stop counting at
+// enough.
+func (v *view) countChunks(word string, accept index.Accept, enough int) (n int, err error) {
 	for _, p := range v.parts {
-		units, err := p.countUnits(word, accept, enough)
+		chunks, err := p.countChunks(word, accept, enough)
 		if err != nil {
 			return 0, err
 		}
-		if n += units; n >= enough {
+		if n += chunks; n >= enough {
 			break
 		}
 	}
 	return n, nil
 }
 
-func (p part) countUnits(word string, accept index.Accept, enough int) (n int, err error) {
+func (p part) countChunks(word string, accept index.Accept, enough int) (n int, err error) {
 	if words, dead := p.inMemory(); words != nil {
 		list, ok := words.Lookup(word)
 		switch in := (partLists{words: words, dead: dead}); {
 		case !ok:
 			return 0, nil
 		case accept == nil:
-			return in.spreadOf(word, &list, p.known).units, nil
+			return in.spreadOf(word, &list, p.known).chunks, nil
 		default:
 			return in.countAccepted(&list, p.columns(), accept, enough), nil
 		}
@@ -180,20 +180,20 @@ func (p part) countUnits(word string, accept index.Accept, enough int) (n int, e
 		return len(list), err
 	}
 	for _, e := range list {
-		if accept(p.columns().row(e.unit).id) {
+		if accept(p.columns().row(e.chunk).id) {
 			n++
 		}
 	}
 	return n, nil
 }
 
-// countAccepted counts the units of a list whose texts are alive and accepted.
+// countAccepted counts the chunks of a list whose texts are live and accepted.
 func (p partLists) countAccepted(list *blockmax.List, cols *columns, accept index.Accept, enough int) (n int) {
-	for text, units := range list.All() {
+	for text, chunks := range list.All() {
 		if p.dead.has(text) || !accept(cols.ids[p.words.Start[text]]) {
 			continue
 		}
-		if n += int(units); n >= enough {
+		if n += int(chunks); n >= enough {
 			break
 		}
 	}

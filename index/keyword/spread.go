@@ -7,20 +7,20 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// spread is how many live units and parents have a term.
-type spread struct{ units, texts int }
+// docFreq is the number of live chunks and of their parents that have a term.
+type spread struct{ chunks, texts int }
 
-// knownSpread keeps how far terms are spread in a part that many of its units
-// have. Counting those takes long, and questions have them again and again.
+// docFreqCache caches the document frequencies of common terms in a part. Counting them takes long,
+// and queries ask for them repeatedly.
 type knownSpread struct {
 	mu sync.Mutex
 	m  map[string]spread
 }
 
-// Spreads are kept of terms that so many units of a part have, of so many terms.
+// The cache holds terms of at least minCachedChunks chunks, and at most maxCachedTerms terms.
 const (
-	spreadUnits = 32
-	spreadTerms = 1 << 15
+	minCachedChunks = 32
+	spreadTerms     = 1 << 15
 )
 
 func (k *knownSpread) get(term string) (spread, bool) {
@@ -31,7 +31,7 @@ func (k *knownSpread) get(term string) (spread, bool) {
 }
 
 func (k *knownSpread) put(term string, n spread) {
-	if n.units < spreadUnits {
+	if n.chunks < minCachedChunks {
 		return
 	}
 	k.mu.Lock()
@@ -39,25 +39,25 @@ func (k *knownSpread) put(term string, n spread) {
 	if k.m == nil || len(k.m) >= spreadTerms {
 		k.m = make(map[string]spread)
 	}
-	k.m[strings.Clone(term)] = n // which may be part of a long question
+	k.m[strings.Clone(term)] = n // term may be part of a long query
 }
 
-// departed are the dead units of a part.
+// deadSet is the set of dead chunks of a part.
 type departed struct {
 	once sync.Once
 	set  *roaring.Bitmap
-	text bitset // the parents of which no unit is alive
-	torn bool   // some parent has living ones as well
+	text bitset // the parents without live chunks
+	torn bool   // some parent has both dead and live chunks
 }
 
-// of returns the dead units, and false if their parents are not all dead with them.
+// of returns the dead chunks, and false if some of their parents have live chunks.
 func (d *departed) of(p part) (*roaring.Bitmap, bool) {
 	d.once.Do(func() {
 		d.set = roaring.FromDense(p.dead, true)
 		cols := p.columns()
 		dead := make([]uint32, len(cols.parents))
-		for unit := range p.dead.all() {
-			dead[cols.text[cols.place[unit]]]++
+		for chunk := range p.dead.all() {
+			dead[cols.text[cols.place[chunk]]]++
 		}
 		d.text = d.text.clone(len(cols.parents))
 		for text, n := range dead {
@@ -73,22 +73,22 @@ func (d *departed) of(p part) (*roaring.Bitmap, bool) {
 	return d.set, !d.torn
 }
 
-// owners has the parent's number of each unit of a segment. Mostly the units of a
-// parent have consecutive numbers, as they were written together.
+// owners maps each chunk of a segment to the number of its parent. The chunks of a parent are
+// written together, so they mostly have consecutive numbers.
 type owners struct {
 	of          []uint32
 	consecutive bool
 }
 
-// owners returns the parent's number of each unit.
+// owners returns the parent number of each chunk.
 func (c *columns) owners() owners {
 	o := owners{of: make([]uint32, len(c.place))}
-	for unit, place := range c.place {
-		o.of[unit] = c.text[place]
+	for chunk, place := range c.place {
+		o.of[chunk] = c.text[place]
 	}
 	runs := 0
-	for unit, text := range o.of {
-		if unit == 0 || text != o.of[unit-1] {
+	for chunk, text := range o.of {
+		if chunk == 0 || text != o.of[chunk-1] {
 			runs++
 		}
 	}
@@ -96,22 +96,22 @@ func (c *columns) owners() owners {
 	return o
 }
 
-// spreadOf counts the live ones among units, and their parents.
-func spreadOf(units []uint32, o owners, parents int, dead bitset, seen *bitset) (n spread) {
+// countDocs counts the live chunks among the given ones, and their parents.
+func spreadOf(chunks []uint32, o owners, parents int, dead bitset, seen *bitset) (n spread) {
 	if o.consecutive {
-		return o.spreadOf(units, dead)
+		return o.spreadOf(chunks, dead)
 	}
 	room := (parents + 63) / 64
 	if len(*seen) < room {
 		*seen = make(bitset, room)
 	}
 	set := (*seen)[:room]
-	for _, unit := range units {
-		if dead.has(unit) {
+	for _, chunk := range chunks {
+		if dead.has(chunk) {
 			continue
 		}
-		n.units++
-		word, bit := &set[o.of[unit]>>6], uint64(1)<<(o.of[unit]&63)
+		n.chunks++
+		word, bit := &set[o.of[chunk]>>6], uint64(1)<<(o.of[chunk]&63)
 		if *word&bit == 0 {
 			*word |= bit
 			n.texts++
@@ -121,21 +121,21 @@ func spreadOf(units []uint32, o owners, parents int, dead bitset, seen *bitset) 
 		clear(set)
 		return n
 	}
-	for _, unit := range units {
-		set[o.of[unit]>>6] = 0
+	for _, chunk := range chunks {
+		set[o.of[chunk]>>6] = 0
 	}
 	return n
 }
 
-// spreadOf counts where a parent's units follow each other.
-func (o owners) spreadOf(units []uint32, dead bitset) (n spread) {
-	last := ^uint32(0) // no parent's
-	for _, unit := range units {
-		if dead.has(unit) {
+// countDocs counts chunks when those of each parent have consecutive numbers.
+func (o owners) spreadOf(chunks []uint32, dead bitset) (n spread) {
+	last := ^uint32(0) // no parent has this number
+	for _, chunk := range chunks {
+		if dead.has(chunk) {
 			continue
 		}
-		n.units++
-		if text := o.of[unit]; text != last {
+		n.chunks++
+		if text := o.of[chunk]; text != last {
 			last = text
 			n.texts++
 		}

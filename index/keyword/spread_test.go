@@ -8,25 +8,25 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// What is known of all units of a part, what of those that are gone, and what is
+// What is known of all chunks of a part, what of those that are gone, and what is
 // counted, come to what the lists say.
 func TestSpreads(t *testing.T) {
-	for _, each := range []uint64{1, 3} { // units of a parent
+	for _, each := range []uint64{1, 3} { // chunks of a parent
 		ix := mustOpen(t, t.TempDir(), Options{})
 		r := rand.New(rand.NewPCG(each, 1))
 		seq := uint64(0)
-		apply := func(units []index.TextUnit, deletes ...uint64) {
+		apply := func(chunks []index.TextUnit, deletes ...uint64) {
 			seq++
-			if err := ix.Apply(t.Context(), seq, units, deletes); err != nil {
+			if err := ix.Apply(t.Context(), seq, chunks, deletes); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for n := range uint64(3) {
-			var units []index.TextUnit
+			var chunks []index.TextUnit
 			for id := 1000 * n; id < 1000*n+300; id++ {
-				units = append(units, index.TextUnit{ID: id, Parent: id / each, Text: fmt.Sprintf("storm %d %s", r.IntN(4), passWords[r.IntN(len(passWords))])})
+				chunks = append(chunks, index.TextUnit{ID: id, Parent: id / each, Text: fmt.Sprintf("storm %d %s", r.IntN(4), passWords[r.IntN(len(passWords))])})
 			}
-			apply(units)
+			apply(chunks)
 			flush(t, ix)
 		}
 		check := func() {
@@ -72,7 +72,7 @@ func sameSpreads(t *testing.T, ix *Index) {
 		texts := make(map[uint64]bool)
 		for i, p := range v.parts {
 			for _, e := range of(all.postings, all.ends, i) {
-				texts[p.columns().row(e.unit).parent] = true
+				texts[p.columns().row(e.chunk).parent] = true
 			}
 		}
 		if want := (spread{len(all.postings), len(texts)}); few.spread != want {

@@ -32,13 +32,13 @@ func TestMain(m *testing.M) {
 // Scores are the same bits before and after scorch merges its segments.
 func TestMergedScores(t *testing.T) {
 	ix := mustOpen(t, t.TempDir(), Options{})
-	units := benchUnits(600)
-	for i := 0; i < len(units); i += 50 {
+	chunks := benchUnits(600)
+	for i := 0; i < len(chunks); i += 50 {
 		var gone []uint64
 		for id := i - 25; id >= 0 && id < i; id++ { // the last parent before
 			gone = append(gone, uint64(id))
 		}
-		if err := ix.Apply(t.Context(), uint64(i+1), units[i:i+50], gone); err != nil {
+		if err := ix.Apply(t.Context(), uint64(i+1), chunks[i:i+50], gone); err != nil {
 			t.Fatal(err)
 		}
 		flush(t, ix)
@@ -83,11 +83,11 @@ func crashChild(dir string) {
 	}
 }
 
-func crashBatch(seq uint64) (units []index.TextUnit) {
+func crashBatch(seq uint64) (chunks []index.TextUnit) {
 	for i := range uint64(crashUnits) {
-		units = append(units, index.TextUnit{ID: seq*crashUnits + i, Parent: seq, Text: fmt.Sprint("survivor batch", seq)})
+		chunks = append(chunks, index.TextUnit{ID: seq*crashUnits + i, Parent: seq, Text: fmt.Sprint("survivor batch", seq)})
 	}
-	return units
+	return chunks
 }
 
 // What a cursor promised is there after the process was killed.
@@ -100,7 +100,7 @@ func TestKilled(t *testing.T) {
 			t.Fatalf("recovered %q, Cursor %d, promised %d", ix.Recovered(), ix.Cursor(), promised)
 		}
 		if n := uint64(len(search(t, ix, "survivor").Hits)); n != min(ix.Cursor()*crashUnits, 1000) {
-			t.Fatalf("%d units at cursor %d", n, ix.Cursor())
+			t.Fatalf("%d chunks at cursor %d", n, ix.Cursor())
 		}
 		if err := ix.Close(); err != nil {
 			t.Fatal(err)

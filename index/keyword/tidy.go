@@ -10,24 +10,22 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// A question looks up each of its terms in each part of the index, so parts cost
-// time: scorch, which leaves about ten of each order of magnitude, spares writes.
-// Once nothing was written for a while, the small ones are merged.
+// A query looks up each of its terms in each part, so parts cost time. Scorch leaves about ten of
+// each order of magnitude to save writes. After a while without writes, the small ones are merged.
 const (
-	restful = 20 * time.Second // without a flush
-	minTidy = 5                // parts that are merged for their number, at least
+	restful = 20 * time.Second // time without a flush
+	minTidy = 5                // minimum number of parts worth merging
 )
 
-// mergeable returns how many units the parts that should become one have together, by
-// the number of live units of each; 0 if all is well. See [index.MergeRun].
-func mergeable(live []int) (units int) {
+// mergeable returns the total number of chunks of the parts that should be merged, given the live
+// chunks of each part; 0 if no merge is due. See [index.MergeRun].
+func mergeable(live []int) (chunks int) {
 	slices.Sort(live)
-	_, units = index.MergeRun(live, minTidy)
-	return units
+	_, chunks = index.MergeRun(live, minTidy)
+	return chunks
 }
 
-// rest has the index tidied when nothing is written for a while. The caller holds
-// mu.
+// scheduleTidy (re)starts the timer that tidies the index. The caller holds mu.
 func (ix *Index) rest() {
 	if ix.dir == "" || ix.closed {
 		return
@@ -50,8 +48,7 @@ func (ix *Index) rest() {
 	})
 }
 
-// tidy merges what is mergeable, and shows searches the outcome. Flushes and
-// searches go on beside it.
+// tidy merges small parts and publishes the result. It does not block flushes and searches.
 func (ix *Index) tidy(ctx context.Context) error {
 	select {
 	case ix.merger <- struct{}{}:
@@ -70,21 +67,21 @@ func (ix *Index) tidy(ctx context.Context) error {
 	if err == nil && merge != nil {
 		err = merge(ctx)
 	}
-	return errors.Join(err, ix.Flush(ctx)) // which shows also what scorch has merged by itself
+	return errors.Join(err, ix.Flush(ctx)) // also publishes merges that scorch did on its own
 }
 
-// untidy reports whether searches see parts that should be one.
+// needsTidy reports whether the current view has parts that should be merged.
 func (ix *Index) untidy() bool {
 	v := ix.acquire()
 	if v == nil {
 		return false
 	}
 	defer v.release()
-	return mergeable(liveUnitsOf(v.stored())) > 0
+	return mergeable(liveCounts(v.stored())) > 0
 }
 
-// liveUnitsOf returns how many live units each part has.
-func liveUnitsOf(parts []part) []int {
+// liveCounts returns the number of live chunks of each part.
+func liveCounts(parts []part) []int {
 	live := make([]int, len(parts))
 	for i, p := range parts {
 		live[i] = p.live

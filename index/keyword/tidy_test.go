@@ -17,33 +17,33 @@ import (
 func TestMergeable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		live := rapid.SliceOf(rapid.IntRange(0, 1000)).Draw(t, "live")
-		units := mergeable(slices.Clone(live))
+		chunks := mergeable(slices.Clone(live))
 		slices.Sort(live)
 		sum, merged := 0, 0
 		for i, n := range live {
-			if sum+n <= units {
+			if sum+n <= chunks {
 				merged = i + 1
 			}
 			sum += n
 		}
-		if units > 0 && merged < minTidy {
-			t.Errorf("%v: %d units are of %d parts", live, units, merged)
+		if chunks > 0 && merged < minTidy {
+			t.Errorf("%v: %d chunks are of %d parts", live, chunks, merged)
 		}
-		sum = units
+		sum = chunks
 		for i, n := range live[merged:] {
 			if n <= sum && merged+i >= minTidy-1 {
-				t.Errorf("%v: %d units are merged, but not the next part", live, units)
+				t.Errorf("%v: %d chunks are merged, but not the next part", live, chunks)
 			}
 			sum += n
 		}
 	})
 }
 
-// sizes returns how many live units each stored part has.
+// sizes returns how many live chunks each stored part has.
 func sizes(ix *Index) []int {
 	v := ix.acquire()
 	defer v.release()
-	return liveUnitsOf(v.stored())
+	return liveCounts(v.stored())
 }
 
 // When nothing is written for a while, small parts become one, and answers stay.
@@ -52,12 +52,12 @@ func TestTidy(t *testing.T) {
 	ix := mustOpen(t, dir, Options{restful: time.Hour})
 	seq := uint64(0)
 	for ; mergeable(sizes(ix)) == 0 && seq < 500; seq++ { // scorch merges, too
-		var units []index.TextUnit
+		var chunks []index.TextUnit
 		for i := range uint64(30) {
 			id := seq*30 + i
-			units = append(units, index.TextUnit{ID: id, Parent: id / 3, Text: fmt.Sprint("harbour w", id%7)})
+			chunks = append(chunks, index.TextUnit{ID: id, Parent: id / 3, Text: fmt.Sprint("harbour w", id%7)})
 		}
-		if err := ix.Apply(t.Context(), seq, units, []uint64{seq * 3, seq*3 + 1, seq*3 + 2}); err != nil {
+		if err := ix.Apply(t.Context(), seq, chunks, []uint64{seq * 3, seq*3 + 1, seq*3 + 2}); err != nil {
 			t.Fatal(err)
 		}
 		flush(t, ix)
@@ -65,7 +65,7 @@ func TestTidy(t *testing.T) {
 	want := search(t, ix, "harbour w3")
 	before := sizes(ix)
 	if mergeable(slices.Clone(before)) == 0 {
-		t.Fatalf("parts of %d units to begin with", before)
+		t.Fatalf("parts of %d chunks to begin with", before)
 	}
 	for end := time.Now().Add(time.Minute); mergeable(sizes(ix)) != 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
 		// Scorch leaves alone what it has not written yet, which takes its time.
@@ -75,7 +75,7 @@ func TestTidy(t *testing.T) {
 	}
 	// How many are left is not told: scorch may have merged some of them in between.
 	if after := sizes(ix); len(after) >= len(before) || mergeable(slices.Clone(after)) != 0 {
-		t.Errorf("parts of %d units are left of %d", after, before)
+		t.Errorf("parts of %d chunks are left of %d", after, before)
 	}
 	if d := cmp.Diff(want, search(t, ix, "harbour w3")); d != "" {
 		t.Error(d)

@@ -7,23 +7,23 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// top keeps the k best hits in a heap with the worst of them first.
+// top keeps the k best hits in a heap whose root is the worst of them.
 type top struct {
 	k    int
 	hits []found
 }
 
-// found is a hit, and its place in all parts; see [view].
+// found is a hit and its place across all parts; see [view].
 type found struct {
 	index.Scored
 
 	place int
 }
 
-// compareHits orders best first, ties by ascending id.
+// compareHits orders hits by descending score, then ascending id.
 func compareHits(a, b found) int {
 	switch {
-	case a.Score > b.Score: // scores are numbers
+	case a.Score > b.Score: // scores are never NaN
 		return -1
 	case a.Score < b.Score:
 		return 1
@@ -32,7 +32,7 @@ func compareHits(a, b found) int {
 	}
 }
 
-// worse reports whether a comes after b.
+// worse reports whether a ranks after b.
 func worse(a, b *found) bool { return a.Score < b.Score || a.Score == b.Score && a.ID > b.ID }
 
 func (t *top) full() bool { return len(t.hits) == t.k }
@@ -46,7 +46,7 @@ func (t *top) admits(hit found) bool {
 	return hit.Score > worst.Score || hit.Score == worst.Score && hit.ID < worst.ID
 }
 
-// push adds a hit that is admitted.
+// push adds a hit that top admits.
 func (t *top) push(hit found) {
 	if t.full() {
 		t.hits[0] = hit
@@ -80,14 +80,14 @@ func (t *top) down() {
 	}
 }
 
-// bar keeps the k best scores, the least of them first, and so what a score must reach to
-// be one of them.
+// topScores keeps the k best scores in a heap whose root is the smallest. It yields the threshold
+// for the k best.
 type bar struct {
 	k      int
 	scores []float64
 }
 
-// height returns what a score must reach, 0 while there are fewer than k.
+// threshold returns the score needed to be among the k best, or 0 while there are fewer than k.
 func (b *bar) height() float64 {
 	if len(b.scores) < b.k || b.k == 0 {
 		return 0
@@ -105,7 +105,7 @@ func (b *bar) add(score float64) {
 	}
 }
 
-// up moves a score from the end to its place.
+// up moves a score from the end to its position in the heap.
 func (b *bar) up(score float64) {
 	i := len(b.scores) - 1
 	for i > 0 {
@@ -119,7 +119,7 @@ func (b *bar) up(score float64) {
 	b.scores[i] = score
 }
 
-// down puts a score in the place of the least, and moves it to its own.
+// down replaces the smallest score and moves the new one to its position.
 func (b *bar) down(score float64) {
 	i := 0
 	for child := 1; child < len(b.scores); child = 2*i + 1 {

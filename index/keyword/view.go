@@ -8,44 +8,42 @@ import (
 	"sync/atomic"
 )
 
-// posting says that a unit of a segment holds a term, tf times. It counts up to
-// [MaxFrequency].
-type posting struct{ unit, tf uint32 }
+// posting says that a chunk of a segment contains a term tf times, at most [MaxFrequency].
+type posting struct{ chunk, tf uint32 }
 
-// segment is an immutable set of units.
+// segment is an immutable set of chunks.
 type segment interface {
 	columns() *columns
-	// locate appends the numbers of the units that have one of the ids.
+	// locate appends the numbers of the chunks with the given ids.
 	locate(ids []uint64, to []uint32) ([]uint32, error)
-	// postings appends the postings of a term, by ascending unit, those of dead units
-	// left out, or returns errMany.
+	// postings appends the postings of a term, by ascending chunk, without dead chunks, or returns
+	// errMany.
 	postings(q lookup, dead bitset, to []posting) ([]posting, error)
-	// among appends the postings of a term in some of the units, and returns how many
-	// live units and parents have it in all, if that is asked for.
+	// among appends the postings of a term in some of the chunks. If requested, it also returns the
+	// document frequency in all live chunks.
 	among(q among, to []posting) ([]posting, spread, error)
-	// match calls fn for the words that match, by their bytes, with the number of units
-	// that have them, dead ones counted.
-	match(m *matcher, fn func(word string, units int) error) error
+	// match calls fn for the matching words, in byte order, with the number of chunks that have
+	// them, dead ones included.
+	match(m *matcher, fn func(word string, chunks int) error) error
 }
 
-// lookup asks a segment for a term, which no unit has more than most times. The
-// answer is errMany, and nothing is read, if more than limit units have it, dead
-// ones counted.
+// lookup asks a segment for a term, which no chunk has more than maxTf times. If more than limit
+// chunks have it, dead ones included, the segment returns errMany and reads nothing.
 type lookup struct {
 	term  string
 	most  uint32
 	limit int
 }
 
-var errMany = errors.New("keyword: too many units have the term")
+var errMany = errors.New("keyword: too many chunks have the term")
 
 // part is a segment as a view sees it.
 type part struct {
 	segment
 	dead   bitset
 	live   int
-	texts  int    // parents of the live units
-	length uint64 // sum of the lengths of the live units
+	texts  int    // parents with live chunks
+	length uint64 // total length of the live chunks
 	known  *knownSpread
 	gone   *departed
 }
@@ -54,17 +52,17 @@ func newPart(s segment, dead bitset) part {
 	p := part{segment: s, dead: dead, known: new(knownSpread), gone: new(departed)}
 	cols := s.columns()
 	if dead == nil {
-		p.live, p.texts, p.length = cols.units(), len(cols.parents), cols.length
+		p.live, p.texts, p.length = cols.chunks(), len(cols.parents), cols.length
 		return p
 	}
 	p.texts = cols.countParents(func(yield func(uint32) bool) {
-		for unit, place := range cols.place {
-			if dead.has(uint32(unit)) {
+		for chunk, place := range cols.place {
+			if dead.has(uint32(chunk)) {
 				continue
 			}
 			p.live++
 			p.length += uint64(cols.size[place])
-			if !yield(uint32(unit)) {
+			if !yield(uint32(chunk)) {
 				return
 			}
 		}
@@ -72,25 +70,25 @@ func newPart(s segment, dead bitset) part {
 	return p
 }
 
-// without returns the part with some of its units dead.
+// without returns the part with the given chunks dead.
 func (p part) without(ids []uint64) (part, error) {
-	units, err := p.locate(ids, nil)
-	if err != nil || len(units) == 0 {
+	chunks, err := p.locate(ids, nil)
+	if err != nil || len(chunks) == 0 {
 		return p, err
 	}
 	cols := p.columns()
 	copied := false
 	var places []uint32
-	for _, unit := range units {
-		if p.dead.has(unit) {
+	for _, chunk := range chunks {
+		if p.dead.has(chunk) {
 			continue
 		}
 		if !copied {
-			p.dead, p.known, p.gone, copied = p.dead.clone(cols.units()), new(knownSpread), new(departed), true
+			p.dead, p.known, p.gone, copied = p.dead.clone(cols.chunks()), new(knownSpread), new(departed), true
 		}
-		p.dead.set(unit)
+		p.dead.set(chunk)
 		p.live--
-		place := cols.place[unit]
+		place := cols.place[chunk]
 		p.length -= uint64(cols.size[place])
 		places = append(places, place)
 	}
@@ -105,14 +103,14 @@ func (p part) without(ids []uint64) (part, error) {
 	return p, nil
 }
 
-// alive reports whether a unit of the parent is alive that has one at place.
+// alive reports whether the parent of the chunk at place has a live chunk.
 func (p part) alive(cols *columns, place uint32) bool {
 	text := cols.text[place]
 	for place > 0 && cols.text[place-1] == text {
 		place--
 	}
 	for ; int(place) < len(cols.text) && cols.text[place] == text; place++ {
-		if !p.dead.has(cols.unit[place]) {
+		if !p.dead.has(cols.chunk[place]) {
 			return true
 		}
 	}
@@ -131,15 +129,15 @@ func withoutAll(parts []part, ids []uint64) ([]part, error) {
 	return out, nil
 }
 
-// view is one state of the index. It is immutable but for its reference count,
-// which keeps the stored segments open while a search reads them.
+// view is one state of the index. It is immutable except for its reference count, which keeps the
+// stored segments open while a search reads them.
 type view struct {
 	refs  atomic.Int64
-	few   []subset  // what the parts of a view of few units are; see [view.narrow]
+	few   []subset  // replaces parts in a narrowed view; see [view.narrow]
 	snap  *snapshot // nil while nothing is stored
-	parts []part    // those of snap first
-	// firsts and firstTexts number the units and parents of all parts through, by
-	// place: what those of each part start with, and at the end how many there are.
+	parts []part    // the stored parts of snap first
+	// firsts and firstTexts number the chunks and parents of all parts by place. They hold the
+	// first number of each part, and the total at the end.
 	firsts, firstTexts []int
 
 	live   int
@@ -155,7 +153,7 @@ func newView(snap *snapshot, parts []part) *view {
 		snap.refs.Add(1)
 	}
 	for i, p := range parts {
-		v.firsts = append(v.firsts, v.firsts[i]+p.columns().units())
+		v.firsts = append(v.firsts, v.firsts[i]+p.columns().chunks())
 		v.firstTexts = append(v.firstTexts, v.firstTexts[i]+len(p.columns().parents))
 		v.live += p.live
 		v.texts += p.texts
@@ -180,8 +178,8 @@ func (v *view) release() {
 	}
 }
 
-// acquire returns the current view with a reference of the caller's, nil once
-// the index is closed.
+// acquire returns the current view with a reference that the caller must release, or nil once the
+// index is closed.
 func (ix *Index) acquire() *view {
 	for {
 		v := ix.view.Load()
@@ -212,7 +210,7 @@ func (s *snapshot) release() {
 	}
 }
 
-// bitset is a set of unit numbers; nil is empty.
+// bitset is a set of small numbers, such as chunk numbers. A nil bitset is empty.
 type bitset []uint64
 
 func (b bitset) has(i uint32) bool {
@@ -221,11 +219,11 @@ func (b bitset) has(i uint32) bool {
 
 func (b bitset) set(i uint32) { b[i>>6] |= 1 << (i & 63) }
 
-// those returns the members among numbers, in whose memory.
+// intersect keeps the numbers that are in the set. It reuses the slice.
 func (b bitset) those(numbers []uint32) []uint32 {
 	n := 0
 	for _, i := range numbers {
-		numbers[n] = i // never beyond what was read
+		numbers[n] = i // n never exceeds the read position
 		if b.has(i) {
 			n++
 		}
@@ -246,7 +244,7 @@ func (b bitset) all() iter.Seq[uint32] {
 	}
 }
 
-// clone returns a copy with room for n units.
+// clone returns a copy with room for n chunks.
 func (b bitset) clone(n int) bitset {
 	if b == nil {
 		return make(bitset, (n+63)/64)

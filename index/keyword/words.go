@@ -4,61 +4,58 @@ import (
 	"github.com/ragctx/ragctx/index/keyword/blockmax"
 )
 
-// lists are what a search knows of the words of parts whose words are in memory, and of
-// what else it has found there.
+// wordLists is the state of a search in parts whose words are in memory.
 type lists struct {
 	parts []partLists // by part
-	some  bool        // parts have them
-	asked []asked     // features of the question
-	// Of the word at hand: its lists, by part, and how many live units and parents they
-	// have.
+	some  bool        // whether any part has words in memory
+	asked []asked     // the features of the query
+	// For the current word: its lists, by part, and its document frequency.
 	lists  []blockmax.List
 	spread spread
 
-	unitIDF, textIDF float64 // of the feature at hand, weighed
+	chunkIDF, textIDF float64 // weighted, of the current feature
 
-	kept []posting // of features that are no words
-	ends []int     // where those of each feature and part end
+	kept []posting // of features that are not words
+	ends []int     // end of each feature's postings in each part
 
-	// What features that are no words score, by parent: the most that one of its units does
-	// by itself. All zeros between searches.
+	// By parent: the maximum score of one of its chunks by features that are not words. All zeros
+	// between searches.
 	most []float64
 
 	searcher blockmax.Searcher
 	terms    []blockmax.Term
 	finder   blockmax.Finder
 	placed   []blockmax.Posting
-	opened   []int // parents, numbered through
+	opened   []int // parents, numbered across all parts
 	found    []candidate
-	scores   []float64 // the best of theirs
-	texts    []uint32  // with candidates, part by part
+	scores   []float64 // the best scores of found
+	texts    []uint32  // texts with candidates, part by part
 	textEnds []int
 }
 
-// partLists are the words of a part.
+// partLists holds the words of a part.
 type partLists struct {
-	words   *blockmax.Segment // nil where they are not in memory
-	dead    bitset            // texts
-	touched bitset            // texts in which something was found; empty between searches
-	chosen  bitset            // texts with candidates, likewise
+	words   *blockmax.Segment // nil if they are not in memory
+	dead    bitset            // dead texts
+	touched bitset            // texts with scores; empty between searches
+	chosen  bitset            // texts with candidates; empty between searches
 }
 
-// asked is a feature of the question.
+// scoredFeature is a feature of the query with its weights.
 type asked struct {
-	lists               []blockmax.List // of a word, by part; none of another feature
-	ends                int             // those of another feature start there
-	unit, text, opening float64         // what it weighs
+	lists                []blockmax.List // of a word, by part; nil for other features
+	ends                 int             // start in wordLists.ends of another feature
+	chunk, text, opening float64         // weights
 }
 
-// candidate is a unit that may be among the best.
+// candidate is a chunk that may be among the best.
 type candidate struct {
 	part  int
 	place uint32
-	score float64 // but for rounding
+	score float64 // subject to rounding
 }
 
-// letGo forgets the segments of a search: what waits for the next one must not keep in
-// memory what the index has no more.
+// release drops the references to segments, so that an idle scratch does not keep them in memory.
 func (s *scratch) letGo() {
 	l := &s.lists
 	clear(l.asked)
@@ -71,7 +68,7 @@ func (s *scratch) letGo() {
 	s.few, s.short = nil, nil
 }
 
-// useLists makes ready for a search of v, by the words in memory if these are to be used.
+// useLists prepares a search of v, with the words in memory if use is true.
 func (s *scratch) useLists(v *view, use bool) {
 	l := &s.lists
 	l.asked, l.lists, l.kept, l.ends, l.found = l.asked[:0], l.lists[:0], l.kept[:0], l.ends[:0], l.found[:0]
@@ -109,7 +106,7 @@ func (s *scratch) lookUp(v *view, word string) {
 			var ok bool
 			if list, ok = p.words.Lookup(word); ok {
 				n := p.spreadOf(word, &list, v.parts[i].known)
-				l.spread.units += n.units
+				l.spread.chunks += n.chunks
 				l.spread.texts += n.texts
 			}
 		}
@@ -118,7 +115,7 @@ func (s *scratch) lookUp(v *view, word string) {
 	l.asked = append(l.asked, asked{lists: l.lists[first:len(l.lists):len(l.lists)]})
 }
 
-// spreadOf counts the live units and parents in a list.
+// docFreqOf counts the live chunks and parents in a list.
 func (p partLists) spreadOf(word string, list *blockmax.List, known *knownSpread) (n spread) {
 	if p.dead == nil {
 		return spread{list.Chunks, list.Texts}
@@ -127,9 +124,9 @@ func (p partLists) spreadOf(word string, list *blockmax.List, known *knownSpread
 	if ok {
 		return n
 	}
-	for text, units := range list.All() {
+	for text, chunks := range list.All() {
 		if !p.dead.has(text) {
-			n.units += int(units)
+			n.chunks += int(chunks)
 			n.texts++
 		}
 	}
@@ -137,8 +134,8 @@ func (p partLists) spreadOf(word string, list *blockmax.List, known *knownSpread
 	return n
 }
 
-// ask notes what the feature weighs that was added; of one that is no word also the
-// postings, in parts whose words are in memory.
+// recordFeature saves the weights of the feature just added. For a feature that is not a word, it
+// also saves the postings in parts whose words are in memory.
 func (s *scratch) ask() {
 	l := &s.lists
 	if !l.some || s.few != nil {
@@ -154,37 +151,37 @@ func (s *scratch) ask() {
 		}
 	}
 	a := &l.asked[len(l.asked)-1]
-	a.unit, a.text = l.unitIDF, l.textIDF
+	a.chunk, a.text = l.chunkIDF, l.textIDF
 	if s.skip {
 		a.opening = s.opening * l.textIDF
 	}
 }
 
-// raise notes what the units score for which there are postings at hand, in a part whose
+// raiseMax updates the maximum chunk scores of the texts with current postings, in a part whose
 // words are in memory.
 func (s *scratch) raise(v *view, part int, cols *columns) {
 	p := &s.lists.parts[part]
-	most, units := s.lists.most[v.firstTexts[part]:], s.units[v.firsts[part]:]
+	most, chunks := s.lists.most[v.firstTexts[part]:], s.chunks[v.firsts[part]:]
 	for _, e := range of(s.postings, s.ends, part) {
-		place := cols.place[e.unit]
+		place := cols.place[e.chunk]
 		text := cols.text[place]
 		p.touched.set(text)
-		most[text] = max(most[text], units[place])
+		most[text] = max(most[text], chunks[place])
 	}
 	for _, place := range s.touched {
 		text := cols.text[place]
-		most[text] = max(most[text], units[place])
+		most[text] = max(most[text], chunks[place])
 	}
 }
 
-// forget sets to zero what some texts of a part score, and empties the set.
+// forget resets the scores of some texts of a part and empties the set.
 func (s *scratch) forget(v *view, part int, set bitset) {
 	words := s.lists.parts[part].words
-	texts, units := s.texts[v.firstTexts[part]:], s.units[v.firsts[part]:]
+	texts, chunks := s.texts[v.firstTexts[part]:], s.chunks[v.firsts[part]:]
 	most := s.lists.most[v.firstTexts[part]:]
 	for text := range set.all() {
 		texts[text], most[text] = 0, 0
-		clear(units[words.Start[text]:words.Start[text+1]])
+		clear(chunks[words.Start[text]:words.Start[text+1]])
 	}
 	clear(set)
 }

@@ -8,14 +8,14 @@ import (
 	"github.com/ragctx/ragctx/index/keyword/blockmax"
 )
 
-// finds takes what a search of a part's lists finds.
+// listSink receives the results of searching a part's lists.
 type finds struct {
 	*lists
-	bar      bar // of scores that rounding may have changed
+	bar      bar // of scores that are subject to rounding
 	part     int
 	cols     *columns
 	accept   index.Accept
-	accepted uint32 // the first place of the text at hand that is
+	accepted uint32 // the first accepted place of the current text
 }
 
 // Wanted implements [blockmax.Sink].
@@ -43,9 +43,9 @@ func (f *finds) Offer(place uint32, score float64) float64 {
 	return f.bar.height()
 }
 
-// rankLists puts the best units of parts whose words are in memory among the best of the
-// others. Their texts then have the scores that reading all postings would give them;
-// they are in chosen.
+// rankLists adds the best chunks of parts whose words are in memory to the best hits. It then gives
+// their texts the exact scores that reading all postings would give, and leaves these texts in
+// chosen.
 func (s *scratch) rankLists(ctx context.Context, v *view, best *top, accept index.Accept) error {
 	l := &s.lists
 	f := &finds{lists: l, bar: bar{k: best.k, scores: l.scores[:0]}, accept: accept}
@@ -84,7 +84,7 @@ func (s *scratch) rankLists(ctx context.Context, v *view, best *top, accept inde
 	}
 	for _, c := range l.found {
 		r := s.ranker(v, c.part, best, nil)
-		r.offer(int(c.place), s.units[r.first+int(c.place)])
+		r.offer(int(c.place), s.chunks[r.first+int(c.place)])
 	}
 	return nil
 }
@@ -96,20 +96,20 @@ func (s *scratch) searchList(v *view, f *finds, threshold float64) float64 {
 	l.terms = l.terms[:0]
 	for _, a := range l.asked {
 		if a.lists != nil && a.lists[part].Texts > 0 {
-			l.terms = append(l.terms, blockmax.Term{List: a.lists[part], Text: a.text, Chunk: a.unit, Open: a.opening})
+			l.terms = append(l.terms, blockmax.Term{List: a.lists[part], Text: a.text, Chunk: a.chunk, Open: a.opening})
 		}
 	}
 	q := blockmax.Query{
-		Terms: l.terms, TextSaturation: blockmax.Saturation(s.textSat), ChunkSaturation: blockmax.Saturation(s.unitSat), Passage: s.passage, Dead: p.dead,
+		Terms: l.terms, TextSaturation: blockmax.Saturation(s.textSat), ChunkSaturation: blockmax.Saturation(s.chunkSat), Passage: s.passage, Dead: p.dead,
 	}
 	if len(l.ends) > 0 {
-		q.Prior = &blockmax.Prior{Touched: p.touched, Texts: s.texts[v.firstTexts[part]:], Chunks: s.units[v.firsts[part]:], MaxChunk: l.most[v.firstTexts[part]:]}
+		q.Prior = &blockmax.Prior{Touched: p.touched, Texts: s.texts[v.firstTexts[part]:], Chunks: s.chunks[v.firsts[part]:], MaxChunk: l.most[v.firstTexts[part]:]}
 	}
 	defer clear(l.terms)
 	return l.searcher.Search(p.words, q, threshold, f)
 }
 
-// settle adds what a feature scores in the texts with candidates.
+// rescore adds the score of a feature in the texts with candidates.
 func (s *scratch) settle(v *view, a asked) {
 	l := &s.lists
 	s.postings, s.ends, l.opened = s.postings[:0], s.ends[:0], l.opened[:0]
@@ -120,7 +120,7 @@ func (s *scratch) settle(v *view, a asked) {
 		case p.words == nil:
 		case a.lists == nil:
 			for _, e := range of(l.kept, l.ends, a.ends+i) {
-				if p.chosen.has(cols.text[cols.place[e.unit]]) {
+				if p.chosen.has(cols.text[cols.place[e.chunk]]) {
 					s.postings = append(s.postings, e)
 				}
 			}
@@ -128,7 +128,7 @@ func (s *scratch) settle(v *view, a asked) {
 			s.settleWord(v, i, a)
 		}
 		s.ends = append(s.ends, len(s.postings))
-		s.addUnits(v, i, cols, a.unit)
+		s.addChunks(v, i, cols, a.chunk)
 		s.touchedTextEnds = append(s.touchedTextEnds, len(s.touchedTexts))
 	}
 	s.scoreTexts(v, a.text)
@@ -139,7 +139,7 @@ func (s *scratch) settle(v *view, a asked) {
 	}
 }
 
-// settleWord reads the postings of a word in a part's texts with candidates.
+// rescoreWord reads the postings of a word in a part's texts with candidates.
 func (s *scratch) settleWord(v *view, part int, a asked) {
 	l := &s.lists
 	p, cols := &l.parts[part], v.parts[part].columns()
@@ -153,7 +153,7 @@ func (s *scratch) settleWord(v *view, part int, a asked) {
 		}
 		l.placed = l.finder.Postings(l.placed[:0])
 		for _, e := range l.placed {
-			s.postings = append(s.postings, posting{cols.unit[p.words.Start[text]+e.Place], e.Tf})
+			s.postings = append(s.postings, posting{cols.chunk[p.words.Start[text]+e.Place], e.Tf})
 		}
 	}
 }

@@ -66,20 +66,20 @@ func drawText(r *rand.Rand, vocabulary, words int) string {
 	return b.String()
 }
 
-// drawTexts draws units of n texts, numbered so that texts are not in the order of
-// their units.
-func drawTexts(r *rand.Rand, from uint64, n, most, vocabulary int) (units []index.TextUnit) {
+// drawTexts draws chunks of n texts, numbered so that texts are not in the order of
+// their chunks.
+func drawTexts(r *rand.Rand, from uint64, n, most, vocabulary int) (chunks []index.TextUnit) {
 	for i := range uint64(n) { //nolint:gosec // small
 		text := from + i
 		title := drawText(r, vocabulary, r.IntN(4))
 		many := 1 + r.IntN(most)
-		for unit := range uint64(many) { //nolint:gosec // small
-			units = append(units, index.TextUnit{
-				ID: text<<10 | unit, Parent: 1 + (text*7919)%100_003, Title: title, Text: drawText(r, vocabulary, 1+r.IntN(20)),
+		for chunk := range uint64(many) { //nolint:gosec // small
+			chunks = append(chunks, index.TextUnit{
+				ID: text<<10 | chunk, Parent: 1 + (text*7919)%100_003, Title: title, Text: drawText(r, vocabulary, 1+r.IntN(20)),
 			})
 		}
 	}
-	return units
+	return chunks
 }
 
 // What words in memory find is what reading all postings finds, bit for bit.
@@ -91,13 +91,13 @@ func TestWordsAreThoseStored(t *testing.T) {
 			rt.Fatal(err)
 		}
 		defer ix.Close()
-		most, vocabulary := rapid.SampledFrom([]int{1, 3, 14}).Draw(rt, "units"), rapid.SampledFrom([]int{4, 60, 900}).Draw(rt, "vocabulary")
+		most, vocabulary := rapid.SampledFrom([]int{1, 3, 14}).Draw(rt, "chunks"), rapid.SampledFrom([]int{4, 60, 900}).Draw(rt, "vocabulary")
 		seq, next := uint64(0), uint64(0)
 		for range rapid.IntRange(1, 3).Draw(rt, "steps") {
 			n := rapid.SampledFrom([]int{1, 20, 160}).Draw(rt, "texts")
-			units := drawTexts(r, next, n, most, vocabulary)
+			chunks := drawTexts(r, next, n, most, vocabulary)
 			next += uint64(n) //nolint:gosec // small
-			if seq++; ix.Apply(rt.Context(), seq, units, nil) != nil {
+			if seq++; ix.Apply(rt.Context(), seq, chunks, nil) != nil {
 				rt.Fatal("apply")
 			}
 			if rapid.IntRange(0, 3).Draw(rt, "flush") > 0 {
@@ -105,7 +105,7 @@ func TestWordsAreThoseStored(t *testing.T) {
 					rt.Fatal(err)
 				}
 			}
-			drop(rt, ix, units, &seq)
+			drop(rt, ix, chunks, &seq)
 			waitDerived(rt, ix)
 			for range 6 {
 				sameAsPlain(rt, ix, drawPlain(rt, r, vocabulary))
@@ -115,11 +115,11 @@ func TestWordsAreThoseStored(t *testing.T) {
 }
 
 // A search leaves nothing behind that keeps a segment in memory which the index has no
-// more, nor the words of units that were deleted with it.
+// more, nor the words of chunks that were deleted with it.
 func TestSearchesLetGoOfSegments(t *testing.T) {
 	ix := mustOpen(t, t.TempDir(), Options{FlushUnits: 1 << 20, passes: passes{share: 2, least: 10}})
-	units := drawTexts(rand.New(rand.NewPCG(3, 3)), 0, 500, 3, 200)
-	if err := ix.Apply(t.Context(), 1, units, nil); err != nil {
+	chunks := drawTexts(rand.New(rand.NewPCG(3, 3)), 0, 500, 3, 200)
+	if err := ix.Apply(t.Context(), 1, chunks, nil); err != nil {
 		t.Fatal(err)
 	}
 	flush(t, ix)
@@ -131,7 +131,7 @@ func TestSearchesLetGoOfSegments(t *testing.T) {
 		}
 	}
 	old := weak.Make(segmentOf(t, ix).words.Load())
-	if err := ix.Apply(t.Context(), 2, nil, []uint64{units[0].ID}); err != nil {
+	if err := ix.Apply(t.Context(), 2, nil, []uint64{chunks[0].ID}); err != nil {
 		t.Fatal(err)
 	}
 	if err := ix.Compact(t.Context()); err != nil {
@@ -173,11 +173,11 @@ func TestSearchOfPartsEndsEarly(t *testing.T) {
 	}
 }
 
-// drop deletes some texts, or, now and then, some units, which no caller should do.
-func drop(rt *rapid.T, ix *Index, units []index.TextUnit, seq *uint64) {
+// drop deletes some texts, or, now and then, some chunks, which no caller should do.
+func drop(rt *rapid.T, ix *Index, chunks []index.TextUnit, seq *uint64) {
 	one, tear := rapid.IntRange(0, 5).Draw(rt, "drop"), rapid.IntRange(0, 9).Draw(rt, "tear") == 9
 	var ids []uint64
-	for _, u := range units {
+	for _, u := range chunks {
 		if one > 0 && (tear && u.ID%17 == 0 || !tear && u.Parent%uint64(one*3) == 1) { //nolint:gosec // small
 			ids = append(ids, u.ID)
 		}

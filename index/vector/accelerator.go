@@ -10,71 +10,71 @@ import (
 	"github.com/ragctx/ragctx/index/vector/hnsw"
 )
 
-// neighbours is what the leg asks of a graph; see [hnsw.Graph]. Any number of
-// searches run beside one that puts and deletes, one Link or Tidy, and one Write.
-type neighbours interface {
-	// Put makes the vector of unit length the one of an id, found at once.
+// annGraph is the part of [hnsw.Graph] that [Native] uses. Any number of searches may run
+// concurrently with one goroutine that puts and deletes, one Link or Tidy, and one Write.
+type annGraph interface {
+	// Put sets the vector of an id, which has unit length. It can be found at once.
 	Put(id uint64, unit []float32) error
 	Delete(id uint64)
-	// Same reports whether an id is there with what Put would make of unit.
+	// Same reports whether an id already has the data that Put would store for unit.
 	Same(id uint64, unit []float32) bool
-	IDs() iter.Seq[uint64] // what changes meanwhile may be among them or not
-	// Search adds to a list what is near, best first, by approximate score.
+	IDs() iter.Seq[uint64] // concurrent changes may be included or not
+	// Search appends the nearest vectors to a list, best first, by approximate score.
 	Search(ctx context.Context, q hnsw.Query, to []hnsw.Near) ([]hnsw.Near, hnsw.Info, error)
 	// Deleted counts the vectors that were deleted or replaced.
 	Deleted() uint64
-	// Freed counts the deleted vectors that are out of reach for good, but for those
-	// that Tidy takes out.
+	// Freed counts the deleted vectors that no search can reach any more, not counting those
+	// removed by Tidy.
 	Freed() uint64
-	// Link connects the vectors that wait for it.
+	// Link links the waiting vectors into the graph.
 	Link(ctx context.Context) error
 	Waiting() int
-	// Tidy takes out what was deleted; Stale says when that pays.
+	// Tidy removes deleted vectors; Stale reports whether that pays off.
 	Tidy(ctx context.Context) error
 	Stale() bool
-	// Write writes the graph, with a name of the caller's. Nothing of what is deleted
-	// when it begins is in it.
+	// Write writes the graph under a name. The file has nothing of vectors deleted before it
+	// begins.
 	Write(w io.Writer, name string) error
 	Stats() hnsw.Stats
 	Close() error
 }
 
-// graphs makes graphs.
-type graphs struct {
-	empty func() (neighbours, error)
-	// open reads one that was written, and its name.
-	open func(path string) (neighbours, string, error)
+// graphFactory creates and opens graphs.
+type graphFactory struct {
+	empty func() (annGraph, error)
+	// open reads a graph file and returns the graph and its name.
+	open func(path string) (annGraph, string, error)
 }
 
-// accelerator is a graph beside the rows of a leg, and how the two stand.
+// accelerator is a graph for the rows of an index, with the state that relates the two.
 type accelerator struct {
-	neighbours
+	annGraph
 	refs atomic.Int64
-	// whole says that the graph has every row of the leg, so that it may answer.
-	whole atomic.Bool
-	// mark is how it stood at the end of the last batch. Searches take it before
-	// their view of the rows.
-	mark atomic.Pointer[mark]
-	// tidies is odd while what was deleted is taken out for good.
+	// complete reports that the graph has every row of the index, so that it may answer queries.
+	complete atomic.Bool
+	// synced is the sync point at the end of the last batch. Searches load it before their view of
+	// the rows.
+	synced atomic.Pointer[syncPoint]
+	// tidies counts the beginnings and ends of Tidy: it is odd during one.
 	tidies atomic.Uint64
-	saved  atomic.Pointer[saved]
-	// tidiedAt is Deleted as of the last Tidy, plus one.
+	saved  atomic.Pointer[savedState]
+	// tidiedAt is Deleted at the last Tidy, plus one.
 	tidiedAt atomic.Uint64
-	// puts counts the vectors that were put, from 1, and linkedAt is what it was when
-	// a complete Link began.
+	// puts counts the vectors put, from 1. linkedAt is the value of puts when the last completed
+	// Link began.
 	puts, linkedAt atomic.Uint64
 }
 
-func newAccelerator(g neighbours) *accelerator {
-	a := &accelerator{neighbours: g}
+func newAccelerator(g annGraph) *accelerator {
+	a := &accelerator{annGraph: g}
 	a.refs.Store(1)
 	a.puts.Store(1)
-	a.saved.Store(new(saved))
-	a.mark.Store(new(mark))
+	a.saved.Store(new(savedState))
+	a.synced.Store(new(syncPoint))
 	return a
 }
 
-// retain takes a reference, unless the last one is gone.
+// retain takes a reference; it returns false if the last one has been released.
 func (a *accelerator) retain() bool {
 	for {
 		n := a.refs.Load()
@@ -87,7 +87,7 @@ func (a *accelerator) retain() bool {
 	}
 }
 
-// put puts a vector, unless it is there.
+// put puts a vector unless the graph already has it.
 func (a *accelerator) put(id uint64, unit []float32) error {
 	if a.Same(id, unit) {
 		return nil
@@ -97,13 +97,13 @@ func (a *accelerator) put(id uint64, unit []float32) error {
 	return err
 }
 
-// linkable reports whether Link would do something. What waits when it begins and
-// still does when it ends, a graph leaves to the scan.
+// linkable reports whether Link would do anything. Vectors that still wait after a complete Link
+// stay with the scan.
 func (a *accelerator) linkable() bool {
 	return a.Waiting() > 0 && a.puts.Load() != a.linkedAt.Load()
 }
 
-// link links what waits, for a while.
+// link links waiting vectors for at most linkTime.
 func (a *accelerator) link(ctx context.Context) error {
 	within, cancel := context.WithTimeout(ctx, linkTime)
 	defer cancel()
@@ -113,41 +113,40 @@ func (a *accelerator) link(ctx context.Context) error {
 	case err == nil:
 		a.linkedAt.Store(begin)
 	case ctx.Err() == nil && errors.Is(err, within.Err()):
-		return nil // to be gone on with
+		return nil // the next call continues
 	}
 	return err
 }
 
-// release gives a reference back; with the last one the graph goes.
+// release releases a reference; the last release closes the graph.
 func (a *accelerator) release() {
 	if a.refs.Add(-1) == 0 {
-		_ = a.Close() // nothing is left that could use it
+		_ = a.Close() // no user is left to report an error to
 	}
 }
 
-// mark is a moment in which a graph has all that the rows have, and no more.
-type mark struct{ deleted, tidies, freed uint64 }
+// syncPoint is a moment at which a graph has exactly the vectors of the rows.
+type syncPoint struct{ deleted, tidies, freed uint64 }
 
-// settle notes that graph and rows are level. Its caller holds Native.write.
-func (a *accelerator) settle() {
-	a.mark.Store(&mark{deleted: a.Deleted(), tidies: a.tidies.Load(), freed: a.Freed()})
+// markSynced records that graph and rows have the same vectors. The caller holds Native.write.
+func (a *accelerator) markSynced() {
+	a.synced.Store(&syncPoint{deleted: a.Deleted(), tidies: a.tidies.Load(), freed: a.Freed()})
 }
 
-// overtaken reports whether something that a view after m has may have been
-// deleted since.
-func (a *accelerator) overtaken(m *mark) bool { return a.Deleted() != m.deleted }
+// deletedSince reports whether a vector may have been deleted since m that a view taken after m
+// still has.
+func (a *accelerator) deletedSince(m *syncPoint) bool { return a.Deleted() != m.deleted }
 
-// tidied reports whether something that was deleted since m may be out of reach
-// even for a search among the dead.
-func (a *accelerator) tidied(m *mark) bool {
+// freedSince reports whether a vector deleted since m may be out of reach even for a search with
+// [hnsw.Query].Dead.
+func (a *accelerator) freedSince(m *syncPoint) bool {
 	return m.tidies%2 == 1 || a.tidies.Load() != m.tidies || a.Freed() != m.freed
 }
 
-// stale reports whether it pays to take out what was deleted, unless that was just
-// done.
+// stale reports whether Tidy pays off and has not just run.
 func (a *accelerator) stale() bool { return a.Stale() && a.tidiedAt.Load() != a.Deleted()+1 }
 
-// tidy takes out what was deleted.
+// tidy removes the deleted vectors.
 func (a *accelerator) tidy(ctx context.Context) error {
 	a.tidies.Add(1)
 	defer a.tidies.Add(1)

@@ -7,25 +7,24 @@ import (
 	"sync/atomic"
 )
 
-// Rows per block. Blocks start small, so that ten thousand small collections are
-// cheap, and grow with the arena up to 256 rows, so that rewriting one block
-// stays cheap.
+// Rows per block. Blocks start small, so that ten thousand small collections are cheap. They grow
+// with the arena up to 256 rows, so that rewriting one block stays cheap.
 const (
 	minBlockRows = 16
 	maxBlockRows = 256
 )
 
-// block is a run of rows. What a snapshot shows of a block never changes: rows
-// are written once, past the n of every published header, and a change of live
-// goes to a copy of the header. Blocks that lost many rows are abandoned as a
-// whole, and the garbage collector frees them when the last reader has left.
+// block is a run of rows. The part of a block that a snapshot shows never changes: rows are written
+// only past the n of every published header, and changes of live go to a copy of the header. Blocks
+// that lost many rows are abandoned as a whole; the garbage collector frees them after their last
+// reader.
 type block struct {
-	vecs []float32 // cap rows of the arena's stride
+	vecs []float32 // rows of the arena's stride, allocated up front
 	ids  []uint64
-	live [maxBlockRows / 64]uint64 // bit per row
+	live [maxBlockRows / 64]uint64 // one bit per row
 	n    int                       // rows written
-	dead int                       // rows among them that are not live
-	gen  uint64                    // the transaction that may write the header
+	dead int                       // dead rows among them
+	gen  uint64                    // the transaction that may modify the header
 }
 
 // rows iterates over the live rows of b.
@@ -42,28 +41,27 @@ func (b *block) rows(yield func(row int) bool) {
 // row returns the padded vector of a row.
 func (b *block) row(i, stride int) []float32 { return b.vecs[i*stride : (i+1)*stride] }
 
-// slot is the place of a row.
+// slot is the position of a row.
 type slot struct{ block, row uint32 }
 
-// snapshot is a state of the arena that readers share without a lock.
+// snapshot is an immutable state of the arena that readers share without a lock.
 type snapshot struct {
 	blocks []*block // nil where a block was abandoned
 	units  int
-	of     *arena // nil if it is empty
+	arena     *arena // nil if the snapshot is empty
 	gen    uint64 // the transaction that made it
 }
 
-// arena stores unit vectors by id in rows padded to a multiple of [lanes]. It
-// has one writer, which brackets its changes with begin and commit; the snapshot
-// that commit returns stays valid and unchanged for as long as anyone holds it.
-// Growth copies no vectors.
+// arena stores unit vectors by id in rows padded to a multiple of [lanes]. It has one writer, which
+// brackets its changes with begin and commit. The snapshot returned by commit stays valid and
+// unchanged as long as it is referenced. Growth copies no vectors.
 type arena struct {
 	dim, stride int
-	reading     sync.RWMutex // guards slots against readers; the writer's own reads need no lock
+	reading     sync.RWMutex // guards slots against readers; the writer reads without it
 	slots       map[uint64]slot
 	blocks      []*block
-	tail        int   // the block that takes new rows; -1 if none
-	holes       []int // free places in blocks
+	tail        int   // the block that takes new rows, or -1
+	freeBlocks       []int // unused positions in blocks
 	gen         uint64
 	begun       atomic.Uint64 // gen, for readers
 	scratch     []float32
@@ -81,16 +79,16 @@ func (a *arena) begin() {
 	a.begun.Store(a.gen)
 }
 
-// commit ends a transaction and returns the state it made.
+// commit ends a transaction and returns the resulting state.
 func (a *arena) commit() *snapshot {
-	for i := range len(a.blocks) { // new blocks have nothing to give up
+	for i := range len(a.blocks) { // blocks added in this loop have no dead rows
 		b := a.blocks[i]
-		// A quarter is the most that scans and memory waste on dead rows.
+		// At most a quarter of the rows that scans and memory pay for are dead.
 		if b != nil && (b.dead == b.n || b.dead*4 > b.n && i != a.tail) {
 			a.abandon(i)
 		}
 	}
-	return &snapshot{blocks: a.blocks, units: len(a.slots), of: a, gen: a.gen}
+	return &snapshot{blocks: a.blocks, units: len(a.slots), arena: a, gen: a.gen}
 }
 
 // get returns the row of an id, or nil.
@@ -102,8 +100,7 @@ func (a *arena) get(id uint64) []float32 {
 	return a.blocks[s.block].row(int(s.row), a.stride)
 }
 
-// put stores the direction of v under id. A row that is there already and equal
-// stays where it is.
+// put stores the normalized v under id. An equal existing row stays in place.
 func (a *arena) put(id uint64, v []float32, length float64) {
 	if a.scratch == nil {
 		a.scratch = make([]float32, a.stride)
@@ -116,7 +113,7 @@ func (a *arena) put(id uint64, v []float32, length float64) {
 	a.add(id, a.scratch)
 }
 
-// remove makes the row of an id dead.
+// remove marks the row of an id as dead.
 func (a *arena) remove(id uint64) {
 	s, ok := a.slots[id]
 	if !ok {
@@ -125,17 +122,17 @@ func (a *arena) remove(id uint64) {
 	a.reading.Lock()
 	delete(a.slots, id)
 	a.reading.Unlock()
-	b := a.own(int(s.block))
+	b := a.writable(int(s.block))
 	b.live[s.row>>6] &^= 1 << (s.row & 63)
 	b.dead++
 }
 
-// add appends a row.
+// addMissing appends a row.
 func (a *arena) add(id uint64, row []float32) {
 	if a.tail < 0 || a.blocks[a.tail].n == len(a.blocks[a.tail].ids) {
 		a.grow()
 	}
-	b := a.own(a.tail)
+	b := a.writable(a.tail)
 	copy(b.row(b.n, a.stride), row)
 	b.ids[b.n] = id
 	b.live[b.n>>6] |= 1 << (b.n & 63)
@@ -145,12 +142,12 @@ func (a *arena) add(id uint64, row []float32) {
 	b.n++
 }
 
-// grow makes a new block the tail.
+// grow adds a block and makes it the tail.
 func (a *arena) grow() {
 	rows := min(max(len(a.slots), minBlockRows), maxBlockRows)
 	b := &block{vecs: make([]float32, rows*a.stride), ids: make([]uint64, rows), gen: a.gen}
-	if n := len(a.holes); n > 0 {
-		a.tail, a.holes = a.holes[n-1], a.holes[:n-1]
+	if n := len(a.freeBlocks); n > 0 {
+		a.tail, a.freeBlocks = a.freeBlocks[n-1], a.freeBlocks[:n-1]
 		a.blocks[a.tail] = b
 		return
 	}
@@ -158,8 +155,8 @@ func (a *arena) grow() {
 	a.blocks = append(a.blocks, b)
 }
 
-// own returns the header of block i for writing.
-func (a *arena) own(i int) *block {
+// writable returns the header of block i for writing, copied if a snapshot shares it.
+func (a *arena) writable(i int) *block {
 	b := a.blocks[i]
 	if b.gen != a.gen {
 		header := *b
@@ -180,5 +177,5 @@ func (a *arena) abandon(i int) {
 		a.add(b.ids[row], b.row(row, a.stride))
 	}
 	a.blocks[i] = nil
-	a.holes = append(a.holes, i)
+	a.freeBlocks = append(a.freeBlocks, i)
 }

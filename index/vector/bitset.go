@@ -13,7 +13,7 @@ func (b bitset) has(i int) bool { return i>>6 < len(b) && b[i>>6]>>(i&63)&1 != 0
 
 func (b bitset) set(i int) { b[i>>6] |= 1 << (i & 63) }
 
-// word returns the members among the 64 rows of a block.
+// word returns the bits of a block of 64 rows.
 func (b bitset) word(block int) uint64 {
 	if block >= len(b) {
 		return 0

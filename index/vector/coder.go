@@ -12,25 +12,24 @@ import (
 
 var _ index.Dense = (*Coder)(nil)
 
-// Coder is a dense leg over github.com/coder/hnsw, made safe. That library misses
-// neighbours on clustered vectors, returns deleted keys, panics when a key is
-// replaced, has no filters, and may not be read while it is written. So every
-// vector gets a node of its own that is never replaced; nodes of vectors that
-// are gone are passed over until a rebuild; hits are fetched in excess and ranked
-// by exact cosines from an own copy of the vectors; a panic costs the graph, not
-// the process. An exact scan does what the graph cannot: filters, Exact, small
-// indexes, too few hits, and everything while there is no graph.
+// Coder is a vector index over github.com/coder/hnsw that works around the library's defects. That
+// library misses neighbors on clustered vectors, returns deleted keys, panics when a key is
+// replaced, has no filters, and may not be read during writes. Therefore every vector gets its own
+// node, which is never replaced. Nodes of deleted vectors are skipped until a rebuild. Searches
+// over-fetch and rank by exact cosines from a separate copy of the vectors. A panic drops the
+// graph, not the process. An exact scan serves everything that the graph cannot: filters, Exact,
+// small indexes, too few hits, and all queries while there is no graph.
 //
-// Like [Flat] it lives in memory only. It holds each vector twice, and equal
-// queries may find different neighbours, as the graph is built and entered at
-// random. [Coder.Recall] tells how much it finds.
+// Like [Flat] it is in memory only. It holds each vector twice. Equal queries may find different
+// neighbors, as the graph is built and entered at random. [Coder.Recall] measures how much it
+// finds.
 type Coder struct {
 	flat  *Flat
-	apply sync.Mutex // held by Apply and Close
+	apply sync.Mutex // liveSegment by Apply and Close
 
-	mu    sync.RWMutex // guards graph, and changes of the index as a whole
-	graph *graph       // nil while there is none
-	lost  bool         // building the graph panicked: stay without
+	mu    sync.RWMutex // guards graph, and changes of the whole index
+	graph *graph       // nil if there is no graph
+	graphDisabled  bool         // building the graph panicked; it is not tried again
 }
 
 // NewCoder returns an empty index for vectors of dim components. It panics
@@ -39,9 +38,9 @@ func NewCoder(dim int) *Coder {
 	return &Coder{flat: NewFlat(dim), graph: newGraph()}
 }
 
-// Apply implements [index.Dense]. It adds the nodes first, one lock each, which
-// no search sees, and then makes all of the batch visible at once. Now and then
-// it rebuilds the graph, which takes as long as filling it.
+// Apply implements [index.Dense]. It first adds the nodes, one lock each, which no search can see
+// yet. It then publishes the whole batch at once. Occasionally it rebuilds the graph, which takes
+// withDead long as filling it.
 func (c *Coder) Apply(ctx context.Context, _ uint64, upserts []index.VectorUnit, deletes []uint64) error {
 	c.apply.Lock()
 	defer c.apply.Unlock()
@@ -61,22 +60,21 @@ func (c *Coder) Apply(ctx context.Context, _ uint64, upserts []index.VectorUnit,
 		c.flat.store(upserts, lengths, deletes)
 		c.graph.relink(changes, nodes)
 	})
-	c.repair(ctx)
+	c.rebuildIfNeeded(ctx)
 	return nil
 }
 
-// change is what a batch does to one unit; the unit vector is nil if it goes.
+// change is the effect of a batch on one chunk; unit is nil if the vector is removed.
 type change struct {
 	id   uint64
 	unit []float32
 }
 
-// plan returns the changes a batch makes, one per unit, without those that
-// change nothing.
+// plan returns the changes of a batch, at most one per chunk, without those that have no effect.
 func (c *Coder) plan(upserts []index.VectorUnit, lengths []float64, deletes []uint64) []change {
 	var changes []change
 	seen := make(map[uint64]bool, len(upserts)+len(deletes))
-	for _, id := range deletes { // backwards: the last word on a unit counts
+	for _, id := range deletes { // backwards: the last change of a chunk counts
 		if !seen[id] {
 			changes = append(changes, change{id: id})
 		}
@@ -99,8 +97,8 @@ func (c *Coder) plan(upserts []index.VectorUnit, lengths []float64, deletes []ui
 	return changes
 }
 
-// insert adds nodes that no unit is linked to yet and returns them, in order of
-// the changes. If ctx ends, what was added is dead weight until a rebuild.
+// insert adds nodes that are not linked to a chunk yet and returns them in the order of the
+// changes. If ctx ends, the added nodes are dead until a rebuild.
 func (c *Coder) insert(ctx context.Context, changes []change) ([]uint64, error) {
 	nodes := make([]uint64, len(changes))
 	for i, ch := range changes {
@@ -114,8 +112,7 @@ func (c *Coder) insert(ctx context.Context, changes []change) ([]uint64, error) 
 	return nodes, nil
 }
 
-// publish runs change while no search reads the graph, and gives the graph up if
-// the library panics.
+// publish runs change while no search reads the graph, and drops the graph if the library panics.
 func (c *Coder) publish(change func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -125,10 +122,10 @@ func (c *Coder) publish(change func()) {
 	}
 }
 
-// repair builds the graph anew if it was given up or is full of dead nodes.
-// Searches go on meanwhile. If ctx ends, the next batch tries again.
-func (c *Coder) repair(ctx context.Context) {
-	if c.lost || c.graph != nil && !c.graph.stale() {
+// rebuildIfNeeded rebuilds the graph if it was dropped or has many dead nodes. Searches continue.
+// If ctx ends, the next batch tries again.
+func (c *Coder) rebuildIfNeeded(ctx context.Context) {
+	if c.graphDisabled || c.graph != nil && !c.graph.stale() {
 		return
 	}
 	state := c.flat.state.Load()
@@ -145,7 +142,7 @@ func (c *Coder) repair(ctx context.Context) {
 			fresh.link(b.ids[row], fresh.add(unit))
 		}
 	}
-	c.lost = fresh.broken
+	c.graphDisabled = fresh.broken
 	c.publish(func() { c.graph = fresh })
 }
 
@@ -166,7 +163,7 @@ func (c *Coder) Search(ctx context.Context, q index.DenseQuery) ([]index.Scored,
 	return c.flat.Search(ctx, q)
 }
 
-// nearest asks the graph, and reports false if an exact scan must answer.
+// nearest searches the graph. It returns false if an exact scan must answer.
 func (c *Coder) nearest(unit []float32, k int) ([]index.Scored, bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -179,7 +176,7 @@ func (c *Coder) nearest(unit []float32, k int) ([]index.Scored, bool) {
 	}
 	top := &topK{k: k}
 	for _, id := range ids {
-		// publish changes the arena under c.mu, so it can be read here.
+		// publish changes the arena under c.mu, so reading it here is safe.
 		h := index.Scored{ID: id, Score: cosine(dot(unit, c.flat.arena.get(id)))}
 		if top.admits(h) {
 			top.add(h)
@@ -188,7 +185,7 @@ func (c *Coder) nearest(unit []float32, k int) ([]index.Scored, bool) {
 	return top.sorted(), len(top.hits) == k
 }
 
-// Similarity implements [index.Dense]; it answers as [Flat.Similarity] does.
+// Similarity implements [index.Dense] like [Flat.Similarity].
 func (c *Coder) Similarity(v []float32, id uint64) (float64, bool) { return c.flat.Similarity(v, id) }
 
 // Cursor returns 0: nothing survives the process.

@@ -78,7 +78,7 @@ func TestCoderSurvivesPanics(t *testing.T) {
 	for name, spoil := range map[string]func(*Coder){
 		"add":    func(c *Coder) { c.graph.hnsw.Ml = 0 },
 		"search": func(c *Coder) { c.graph.hnsw.Distance = func(_, _ hnsw.Vector) float32 { panic("distance") } },
-		"none":   func(c *Coder) { c.graph, c.lost = nil, true },
+		"none":   func(c *Coder) { c.graph, c.graphDisabled = nil, true },
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := NewCoder(dim)

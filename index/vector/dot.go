@@ -2,19 +2,19 @@ package vector
 
 import "github.com/ragctx/ragctx/index/vector/kernel"
 
-// lanes is what rows are padded to, in memory and in segment files, so that the
-// kernels need no tail.
+// lanes is the multiple to which rows are padded, in memory and in segment files, so that the
+// kernels need no remainder loop.
 const lanes = 8
 
 // stride returns the length of a padded row.
 func stride(dim int) int { return (dim + lanes - 1) &^ (lanes - 1) }
 
-// What segment files have does not follow what kernels come to need: this does not
-// compile where it would have to.
+// The segment file format must not follow changes of the kernels: this line fails to compile if the
+// kernels need a larger multiple.
 const _ = -uint(lanes % kernel.Lanes32)
 
-// kernels compute all products of rows. Equal rows get equal products wherever
-// they lie, which ties depend on.
+// kernels compute all products of rows. Equal rows get equal products wherever they lie, which
+// keeps the order of ties stable.
 var kernels = kernel.Best()
 
 // dot returns the dot product of q with one row of its length.

@@ -14,13 +14,12 @@ const kindFlat = "flat"
 
 var _ index.Dense = (*Flat)(nil)
 
-// Flat is a dense leg that compares the query with every vector: its recall is
-// 1, and 30,000 vectors of 256 components take about 3 ms. It lives in memory
-// only, so Cursor is always 0, Flush does nothing, and all units are pending.
+// Flat is a vector index that compares the query with every vector. Its recall is 1; a search of
+// 30,000 vectors of 256 components takes about 3 ms. It is in memory only, so Cursor is always 0,
+// Flush does nothing, and all chunks are pending.
 //
-// A search works on a snapshot: it never waits for Apply, nor Apply for it, and
-// it sees all of a batch or nothing. Accept may take its time and may call the
-// leg.
+// A search works on a snapshot: it never waits for Apply, nor Apply for it, and it sees a batch
+// entirely or not at all. Accept may be slow and may call the index.
 type Flat struct {
 	dim   int
 	state atomic.Pointer[snapshot] // nil once closed
@@ -38,7 +37,7 @@ func NewFlat(dim int) *Flat {
 	return f
 }
 
-// checkDim panics for dimensions that no embedder has.
+// checkDim panics if dim is out of range.
 func checkDim(dim int) {
 	if dim < 1 || dim > MaxDimensions {
 		panic(fmt.Sprintf("vector: dimension %d is outside 1..%d", dim, MaxDimensions))
@@ -57,7 +56,7 @@ func (f *Flat) Apply(ctx context.Context, _ uint64, upserts []index.VectorUnit, 
 	return f.change(0, upserts, lengths, deletes)
 }
 
-// change implements [exact].
+// change implements [exactIndex].
 func (f *Flat) change(_ uint64, upserts []index.VectorUnit, lengths []float64, deletes []uint64) error {
 	if !f.store(upserts, lengths, deletes) {
 		return index.ErrClosed
@@ -65,13 +64,13 @@ func (f *Flat) change(_ uint64, upserts []index.VectorUnit, lengths []float64, d
 	return nil
 }
 
-// keepUp implements [exact]: there is nothing to keep up with.
-func (f *Flat) keepUp(context.Context) {}
+// flushIfDue implements [exactIndex]: there is nothing to flush.
+func (f *Flat) flushIfDue(context.Context) {}
 
-// failed implements [exact]: nothing fails in memory.
+// failed implements [exactIndex]: nothing fails in memory.
 func (f *Flat) failed(_ string, err error) error { return err }
 
-// current implements [exact].
+// current implements [exactIndex].
 func (f *Flat) current() (*storedView, error) {
 	state := f.state.Load()
 	if state == nil {
@@ -80,7 +79,7 @@ func (f *Flat) current() (*storedView, error) {
 	return newStoredView(nil, state), nil
 }
 
-// store applies a checked batch, unless the leg was closed meanwhile.
+// writeGraph applies a validated batch. It returns false if the index has been closed.
 func (f *Flat) store(upserts []index.VectorUnit, lengths []float64, deletes []uint64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -96,7 +95,7 @@ func (a *arena) apply(upserts []index.VectorUnit, lengths []float64, deletes []u
 	a.begin()
 	for i, u := range upserts {
 		if lengths[i] == 0 {
-			a.remove(u.ID) // the old vector is not this unit's any more
+			a.remove(u.ID) // the old vector no longer applies
 		} else {
 			a.put(u.ID, u.Vector, lengths[i])
 		}
@@ -120,11 +119,11 @@ func (f *Flat) Search(ctx context.Context, q index.DenseQuery) ([]index.Scored, 
 	return state.scan(ctx, search{unit: unit, k: q.K, accept: q.Accept, only: q.Only})
 }
 
-// queryUnit returns the padded direction of v, nil for the zero vector.
-func queryUnit(v []float32, dim int) ([]float32, error) { return unitIn(nil, v, dim) }
+// queryUnit returns v normalized and padded, or nil for the zero vector.
+func queryUnit(v []float32, dim int) ([]float32, error) { return queryUnitIn(nil, v, dim) }
 
-// unitIn is queryUnit in the memory of room, if there is enough.
-func unitIn(room, v []float32, dim int) ([]float32, error) {
+// queryUnitIn is queryUnit with a buffer to reuse.
+func queryUnitIn(room, v []float32, dim int) ([]float32, error) {
 	length, err := norm(v, dim)
 	if err != nil || length == 0 {
 		return nil, err
@@ -135,29 +134,30 @@ func unitIn(room, v []float32, dim int) ([]float32, error) {
 	return unit, nil
 }
 
-// directions are padded vectors between their uses: whoever asks for cosines asks for
-// those of a hundred units.
-var directions sync.Pool // of *[]float32
+// unitPool holds buffers for padded query vectors. Callers of Similarity ask for about a hundred
+// chunks in a row.
+var unitPool sync.Pool // arena *[]float32
 
-// direction returns the padded direction of v until release, nil if it has none.
-func direction(v []float32, dim int) (unit []float32, release func()) {
-	kept, _ := directions.Get().(*[]float32)
+// pooledUnit returns v normalized and padded in a pooled buffer, valid until release. It returns
+// nil if v has no direction.
+func pooledUnit(v []float32, dim int) (unit []float32, release func()) {
+	kept, _ := unitPool.Get().(*[]float32)
 	if kept == nil {
 		kept = new([]float32)
 	}
-	unit, err := unitIn(*kept, v, dim)
+	unit, err := queryUnitIn(*kept, v, dim)
 	if err != nil || unit == nil {
-		directions.Put(kept)
+		unitPool.Put(kept)
 		return nil, nil
 	}
 	*kept = unit
-	return unit, func() { directions.Put(kept) }
+	return unit, func() { unitPool.Put(kept) }
 }
 
-// Similarity implements [index.Dense]. It is also false for a v that has no
-// cosine: zero, not finite, or of another dimension.
+// Similarity implements [index.Dense]. It also returns false if v is zero, not finite, or of
+// another dimension.
 func (f *Flat) Similarity(v []float32, id uint64) (float64, bool) {
-	unit, release := direction(v, f.dim)
+	unit, release := pooledUnit(v, f.dim)
 	if unit == nil {
 		return 0, false
 	}
@@ -180,7 +180,7 @@ func (f *Flat) Flush(ctx context.Context) error { return f.usable(ctx) }
 // Compact does nothing: there are no files.
 func (f *Flat) Compact(ctx context.Context) error { return f.usable(ctx) }
 
-// usable returns the error of a closed leg or an ended context.
+// usable returns the error of a closed index or an ended context.
 func (f *Flat) usable(ctx context.Context) error {
 	if f.state.Load() == nil {
 		return index.ErrClosed
@@ -197,8 +197,7 @@ func (f *Flat) Stats() index.LegStats {
 	return index.LegStats{Units: state.units, Pending: state.units, Kind: kindFlat}
 }
 
-// Close frees the vectors. Searches under way end on their snapshot. Closing
-// twice is harmless.
+// Close frees the vectors. Running searches finish on their snapshot. Closing twice is harmless.
 func (f *Flat) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

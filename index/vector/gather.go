@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// gather puts the rows of units into rows, by position, as far as v has them and
-// they are not there yet. The ids ascend.
+// gather fills the nil entries of rows with the rows of ids that v has, by position. The ids
+// ascend.
 func (v *storedView) gather(ids []uint64, rows [][]float32) error {
 	for _, h := range v.segs {
 		for i, id := range ids {
@@ -30,7 +30,7 @@ func (v *storedView) gather(ids []uint64, rows [][]float32) error {
 	return nil
 }
 
-// has reports which of some units v has, by position. The ids ascend.
+// has reports which chunks v has, by position. The ids ascend.
 func (v *storedView) has(ids []uint64) []bool {
 	rows := make([][]float32, len(ids))
 	for _, m := range v.memory {
@@ -38,7 +38,7 @@ func (v *storedView) has(ids []uint64) []bool {
 	}
 	has := make([]bool, len(ids))
 	for i, id := range ids {
-		has[i] = rows[i] != nil || slices.ContainsFunc(v.segs, func(h held) bool {
+		has[i] = rows[i] != nil || slices.ContainsFunc(v.segs, func(h liveSegment) bool {
 			row, ok := h.locate(id)
 			return ok && !h.dead.has(row)
 		})
@@ -46,9 +46,8 @@ func (v *storedView) has(ids []uint64) []bool {
 	return has
 }
 
-// unknown iterates over the units that v has outside of the segments that are
-// known.
-func (v *storedView) unknown(known func(held) bool) iter.Seq[uint64] {
+// idsOutside iterates over the ids of the live chunks of v, except those in known segments.
+func (v *storedView) idsOutside(known func(liveSegment) bool) iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
 		for _, h := range v.segs {
 			if known(h) {
@@ -68,7 +67,7 @@ func (v *storedView) unknown(known func(held) bool) iter.Seq[uint64] {
 	}
 }
 
-// each calls yield with all units until that returns false, which it returns.
+// each calls yield with all ids until it returns false. It returns the last result of yield.
 func (s *snapshot) each(yield func(uint64) bool) bool {
 	for _, b := range s.blocks {
 		if b == nil {
@@ -83,10 +82,10 @@ func (s *snapshot) each(yield func(uint64) bool) bool {
 	return true
 }
 
-// gather does what that of a view does.
+// gather fills the nil entries of rows with the rows that s has, as [storedView.gather] does.
 //
-// Where a unit is now says nearly always where it was: what the arena's writer
-// moved or removed since is looked for among all rows, in one pass.
+// A chunk's current position is nearly always its position in s. The few that the arena's writer
+// has moved or removed since are searched for among all rows, in one pass.
 func (s *snapshot) gather(ids []uint64, rows [][]float32) {
 	if s.units == 0 {
 		return
@@ -100,7 +99,7 @@ func (s *snapshot) gather(ids []uint64, rows [][]float32) {
 			missed = append(missed, i)
 		}
 	}
-	if len(missed) == 0 || s.gen == s.of.begun.Load() {
+	if len(missed) == 0 || s.gen == s.arena.begun.Load() {
 		return
 	}
 	byUnit := func(i int, id uint64) int { return cmp.Compare(ids[i], id) }
@@ -110,18 +109,17 @@ func (s *snapshot) gather(ids []uint64, rows [][]float32) {
 		}
 		for row := range b.rows {
 			if i, ok := slices.BinarySearchFunc(missed, b.ids[row], byUnit); ok {
-				rows[missed[i]] = b.row(row, s.of.stride)
+				rows[missed[i]] = b.row(row, s.arena.stride)
 			}
 		}
 	}
 }
 
-// at returns the row of a unit if it is where the arena has it now, and nil
-// otherwise.
+// at returns the row of a chunk if it is still at its current position in the arena, else nil.
 func (s *snapshot) at(id uint64) []float32 {
-	s.of.reading.RLock()
-	p, ok := s.of.slots[id]
-	s.of.reading.RUnlock()
+	s.arena.reading.RLock()
+	p, ok := s.arena.slots[id]
+	s.arena.reading.RUnlock()
 	if !ok || int(p.block) >= len(s.blocks) {
 		return nil
 	}
@@ -129,5 +127,5 @@ func (s *snapshot) at(id uint64) []float32 {
 	if b == nil || row >= b.n || b.ids[row] != id || b.live[row>>6]>>(row&63)&1 == 0 {
 		return nil
 	}
-	return b.row(row, s.of.stride)
+	return b.row(row, s.arena.stride)
 }

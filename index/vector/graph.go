@@ -9,29 +9,27 @@ import (
 )
 
 const (
-	// overFetch is how many graph hits are asked for per wanted hit, and
-	// minFetch the least: the graph misses neighbours, and a wider search finds
-	// more of them.
+	// overFetch is the number of graph hits fetched per requested hit, and minFetch the minimum:
+	// the graph misses neighbors, and a wider search finds more of them.
 	overFetch = 4
 	minFetch  = 64
-	// A graph is stale when more than a third of its nodes, and at least minDead,
-	// are dead.
+	// A graph is stale when more than a third of its nodes, and at least minDead, are dead.
 	minDead = 64
 )
 
-// graph is a coder/hnsw graph whose nodes are never replaced or deleted, as the
-// library does neither well. A node is live while a unit is linked to it. A nil
-// or broken graph takes every change and does nothing.
+// graph is a coder/hnsw graph whose nodes are never replaced or deleted, as the library does
+// neither reliably. A node is live while a chunk is linked to it. A nil or broken graph ignores all
+// changes.
 type graph struct {
 	hnsw   *hnsw.Graph[uint64]
-	units  map[uint64]uint64 // live node -> unit
-	nodes  map[uint64]uint64 // unit -> live node
+	units  map[uint64]uint64 // live node -> chunk
+	nodes  map[uint64]uint64 // chunk -> live node
 	size   uint64            // nodes, live and dead; they are numbered from 1
-	broken bool              // the library panicked while it was changed
+	broken bool              // the library panicked during a change
 }
 
-// newGraph returns an empty graph with the library's own defaults, but for the
-// random source: the default one is seeded with the time.
+// newGraph returns an empty graph with the library's defaults, except for the random source: the
+// default one is seeded with the time.
 func newGraph() *graph {
 	g := hnsw.NewGraph[uint64]()
 	g.EfSearch = minFetch
@@ -39,7 +37,7 @@ func newGraph() *graph {
 	return &graph{hnsw: g, units: make(map[uint64]uint64), nodes: make(map[uint64]uint64)}
 }
 
-// add adds a dead node, which keeps unit.
+// addMissing adds a dead node that holds unit.
 func (g *graph) add(unit []float32) (node uint64) {
 	if g == nil || g.broken {
 		return 0
@@ -52,8 +50,8 @@ func (g *graph) add(unit []float32) (node uint64) {
 	return g.size
 }
 
-// link makes node the one of a unit, and the unit's former node dead; node 0
-// only does the latter.
+// link makes node the node of a chunk, and the chunk's former node dead. With node 0 it only does
+// the latter.
 func (g *graph) link(id, node uint64) {
 	if g == nil || g.broken {
 		return
@@ -65,21 +63,21 @@ func (g *graph) link(id, node uint64) {
 	}
 }
 
-// relink links the units of all changes to their nodes.
+// relink links the chunks of all changes to their nodes.
 func (g *graph) relink(changes []change, nodes []uint64) {
 	for i, ch := range changes {
 		g.link(ch.id, nodes[i])
 	}
 }
 
-// stale reports whether a rebuild pays.
+// stale reports whether a rebuild pays off.
 func (g *graph) stale() bool {
 	dead := int(g.size) - len(g.units)
 	return dead >= minDead && dead > len(g.units)/2
 }
 
-// near returns more than k units near q, in no order. It reports false if that
-// would be as much work as a scan, or the library panics.
+// near returns more than k chunks near q, unordered. It returns false if that would cost as much as
+// a scan, or if the library panics.
 func (g *graph) near(q []float32, k int) (ids []uint64, ok bool) {
 	live := len(g.units)
 	if k > live/overFetch || live <= minFetch {
@@ -90,7 +88,7 @@ func (g *graph) near(q []float32, k int) (ids []uint64, ok bool) {
 			ids, ok = nil, false
 		}
 	}()
-	// Dead nodes take places: ask for so many more. Staleness bounds the factor.
+	// Dead nodes take places: fetch that many more. Staleness bounds the factor.
 	fetch := max(k*overFetch, minFetch) * int(g.size) / live
 	for _, n := range g.hnsw.Search(q, fetch) {
 		if id, linked := g.units[n.Key]; linked {

@@ -11,14 +11,14 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// damage is an error that says that what is stored cannot be trusted.
+// damage is an error that means the stored data cannot be trusted.
 type damage struct{ error }
 
 func (d *damage) Unwrap() error { return d.error }
 
-// guard runs f and turns a fault in a mapped file, which a truncated file or a
-// bad disk causes and which would end the process, into damage. Other panics go
-// on: they come from elsewhere, such as from an Accept.
+// guard runs f and turns a fault in a mapped file into damage. A truncated file or a bad disk
+// causes such a fault, which would otherwise end the process. Other panics pass through: they come
+// from elsewhere, such as from an Accept.
 func guard(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -36,21 +36,21 @@ func guard(f func() error) (err error) {
 	return f()
 }
 
-// failed returns the error of an operation. If it is damage, it is noted, so that
-// the leg answers nothing more and the next open starts afresh.
+// failed returns the error of an operation. On damage, it disables the index, so that it answers no
+// further queries and the next open starts empty.
 func (s *Stored) failed(op string, err error) error {
 	if _, ok := errors.AsType[*damage](err); !ok {
 		return err
 	}
 	err = fmt.Errorf("vector: %s: %w; closing and opening the index rebuilds it", op, err)
 	if s.broken.CompareAndSwap(nil, &err) {
-		s.opts.Logger.Error("vector index is damaged", slog.String("dir", s.opts.Dir), slog.Any("error", errors.Join(err, s.noteDamage())))
+		s.opts.Logger.Error("vector index is damaged", slog.String("dir", s.opts.Dir), slog.Any("error", errors.Join(err, s.writeDamageMarker())))
 	}
 	return err
 }
 
-// noteDamage leaves the file that tells the next open.
-func (s *Stored) noteDamage() error {
+// writeDamageMarker creates the file that makes the next open discard the index.
+func (s *Stored) writeDamageMarker() error {
 	f, err := s.opts.FS.OpenFile(filepath.Join(s.opts.Dir, damagedFile), os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (s *Stored) noteDamage() error {
 	return errors.Join(f.Sync(), f.Close(), s.opts.FS.SyncDir(s.opts.Dir))
 }
 
-// current implements [exact].
+// current implements [exactIndex].
 func (s *Stored) current() (*storedView, error) {
 	if err := s.broken.Load(); err != nil {
 		return nil, *err

@@ -14,18 +14,18 @@ import (
 	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
-// The names of the files of a leg. A segment's number is never used again while
-// the leg is open, and not while its file is there.
+// Names of the files of an index. A segment number is never reused while the index is open or its
+// file exists.
 const (
 	manifestFile  = "manifest"
 	damagedFile   = "damaged"
 	segmentSuffix = ".segment"
 )
 
-// manifestFormat names everything that decides what is in the files.
+// manifestFormat identifies the format of all files.
 const manifestFormat = "flat/1"
 
-// maxManifest is far more than the rows that fit a machine need.
+// maxManifest is far above the manifest size for any number of rows that fits a machine.
 const maxManifest = 1 << 28
 
 func segmentName(number uint64) string { return fmt.Sprintf("%016x%s", number, segmentSuffix) }
@@ -40,8 +40,8 @@ func segmentNumber(name string) (uint64, bool) {
 	return n, err == nil
 }
 
-// manifest says what is stored: the rows of the segments less the dead ones are
-// the units as of the cursor. The file is one frame of JSON.
+// manifest describes the stored state: the rows of the segments, without the dead ones, are the
+// chunks as of the cursor. The file is one frame of JSON.
 type manifest struct {
 	Format     string          `json:"format"`
 	Identity   string          `json:"identity"`
@@ -55,11 +55,11 @@ type manifestEntry struct {
 	File string `json:"file"`
 	Rows int    `json:"rows"`
 	Sum  uint32 `json:"sum"`
-	// Dead has a bit per row, in little-endian words of 64; absent if none is.
+	// Dead has one bit per row, in little-endian 64-bit words; absent if no row is dead.
 	Dead []byte `json:"dead,omitempty"`
 }
 
-func entryOf(h held) manifestEntry {
+func entryOf(h liveSegment) manifestEntry {
 	e := manifestEntry{File: h.name, Rows: len(h.ids), Sum: h.sum}
 	if h.live < len(h.ids) {
 		for _, w := range h.dead {
@@ -87,8 +87,8 @@ func (e *manifestEntry) deadRows() (bitset, error) {
 	return dead, nil
 }
 
-// readManifest returns what is stored in a directory. It is an error that
-// matches [fs.ErrNotExist] if nothing is.
+// readManifest reads the manifest of a directory. The error matches [fs.ErrNotExist] if it does not
+// exist.
 func readManifest(fsys atomicfile.FS, dir string) (*manifest, error) {
 	b, err := atomicfile.ReadFile(fsys, filepath.Join(dir, manifestFile), maxManifest)
 	if err != nil {
@@ -116,7 +116,7 @@ func writeManifest(fsys atomicfile.FS, dir string, m *manifest) error {
 	})
 }
 
-// usable returns why a manifest is not what o asks for.
+// usable returns an error if a manifest does not match o.
 func (m *manifest) usable(o *Options) error {
 	switch {
 	case m.Format != manifestFormat:
@@ -132,7 +132,7 @@ func (m *manifest) usable(o *Options) error {
 }
 
 // open opens the segments of a manifest.
-func (m *manifest) open(o *Options) (segs []held, err error) {
+func (m *manifest) open(o *Options) (segs []liveSegment, err error) {
 	defer func() {
 		if err != nil {
 			releaseAll(segs)
@@ -151,7 +151,7 @@ func (m *manifest) open(o *Options) (segs []held, err error) {
 		if err != nil {
 			return segs, err
 		}
-		segs = append(segs, held{seg, dead, e.Rows - dead.count()})
+		segs = append(segs, liveSegment{seg, dead, e.Rows - dead.count()})
 		if seg.sum != e.Sum {
 			return segs, fmt.Errorf("%s is not the file of the manifest", e.File)
 		}
@@ -159,8 +159,8 @@ func (m *manifest) open(o *Options) (segs []held, err error) {
 	return segs, nil
 }
 
-// sweep removes the files of a leg that are not wanted, and returns the highest
-// number among its segments. Files of other names are left alone.
+// sweep removes the unwanted files of an index and returns the highest segment number found. It
+// leaves files with other names alone.
 func sweep(fsys atomicfile.FS, dir string, wanted func(name string) bool) (highest uint64, err error) {
 	return remove(fsys, dir, segmentNumber, func(name string) bool {
 		_, segment := segmentNumber(name)
@@ -169,8 +169,8 @@ func sweep(fsys atomicfile.FS, dir string, wanted func(name string) bool) (highe
 	})
 }
 
-// remove removes the files of a directory that are unwanted, durably, and returns
-// the highest of the numbers that names of files have.
+// remove durably removes the unwanted files of a directory and returns the highest number in the
+// file names.
 func remove(fsys atomicfile.FS, dir string, number func(name string) (uint64, bool), unwanted func(name string) bool) (highest uint64, err error) {
 	entries, err := fsys.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -198,8 +198,8 @@ func remove(fsys atomicfile.FS, dir string, number func(name string) (uint64, bo
 	return highest, errors.Join(errs...)
 }
 
-// discard removes what is stored in a directory: first the manifest, without
-// which the rest is nothing.
+// discard removes an index from a directory: first the manifest, without which the other files have
+// no effect.
 func discard(fsys atomicfile.FS, dir string) error {
 	err := fsys.Remove(filepath.Join(dir, manifestFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -214,8 +214,8 @@ func discard(fsys atomicfile.FS, dir string) error {
 	return err
 }
 
-// Cursor returns the newest change that the files of an index in a directory have, and 0
-// where there are none that can be read.
+// Cursor returns the newest change stored in the files of a directory, or 0 if there are no
+// readable files.
 func Cursor(dir string) uint64 {
 	m, err := readManifest(atomicfile.OS{}, dir)
 	if err != nil {

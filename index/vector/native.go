@@ -14,88 +14,83 @@ import (
 
 const kindNative = "native"
 
-// graphUnits is how many units a leg has at least for a graph to be made. Comparing
-// with 5,000 rows takes half a millisecond, and ten thousand small collections cost
-// no memory but their rows.
+// graphUnits is the minimum number of chunks for a graph. Comparing with 5,000 rows takes half a
+// millisecond, and ten thousand small collections then cost no memory beyond their rows.
 const graphUnits = 5000
 
 var _ index.Dense = (*Native)(nil)
 
-// exact is a leg that compares with every row, and shows its state.
-type exact interface {
+// exactIndex is a vector index that compares with every row and exposes its state.
+type exactIndex interface {
 	index.Dense
-	// current returns the state as of now, with a reference of the caller's.
+	// current returns the current state with a reference for the caller.
 	current() (*storedView, error)
 	usable(ctx context.Context) error
-	// change publishes the state after a checked batch, whose vectors have these
-	// lengths.
+	// change applies a validated batch with the given vector lengths and publishes the new state.
 	change(seq uint64, upserts []index.VectorUnit, lengths []float64, deletes []uint64) error
-	// keepUp does what changes are followed by.
-	keepUp(ctx context.Context)
-	// failed returns the error of an operation, and notes what it says of the rows.
+	// flushIfDue does the work that follows changes: it starts a flush if enough is pending.
+	flushIfDue(ctx context.Context)
+	// failed returns the error of an operation and records damage to the rows.
 	failed(op string, err error) error
 }
 
-// Native is a dense leg that finds the nearest units by a graph over compressed
-// vectors, and scores them by the vectors themselves. Its rows are those of an
-// exact leg, a [Stored] or a [Flat] one; the graph is a cache beside them. It
-// decides only which rows are looked at: scores are those of the exact leg, bit
-// for bit. Where it cannot be relied on all rows are compared: while there is none,
-// where it finds fewer units than there are, and where it fails; then it is made
-// again from the rows, in the background. Small legs have none.
+// Native is a vector index that finds the nearest chunks with a graph over compressed vectors and
+// scores them by the full vectors. Its rows are in an exact index, a [Stored] or a [Flat]; the
+// graph is a cache of them. The graph only selects the rows to score: scores are bit-identical to
+// those of the exact index. All rows are compared when the graph cannot be relied on: while there
+// is no graph, when it finds fewer chunks than exist, and after it fails. It is then rebuilt from
+// the rows in the background. Small indexes have no graph.
 //
 // # Changes
 //
-// New vectors go into the graph first, then the view of the rows is published,
-// then what is gone leaves the graph. So a search finds in the graph whatever its
-// view has, unless the writer has overtaken it; that is noticed, and it searches
-// again among what was deleted, too.
+// New vectors go into the graph first, then the view of the rows is published, then deleted vectors
+// leave the graph. So a search finds everything in the graph that its view has, unless the writer
+// has overtaken it. The search detects that and repeats, including deleted vectors.
 //
 // # Files
 //
-// Beside the files of the rows there is a checkpoint of the graph, named "graph-",
-// 16 hexadecimal digits and ".hnsw". It says which segments it knows. On open it is
-// compared with the rows in the background; until that has been done all rows are
-// compared.
+// In addition to the files of the rows there is a checkpoint of the graph, named "graph-", 16
+// hexadecimal digits and ".hnsw". It lists the segments it contains. After opening, the graph is
+// reconciled with the rows in the background; until then all rows are compared.
 type Native struct {
-	rows   exact
+	rows   exactIndex
 	opts   Options
-	graphs *graphs
+	graphs *graphFactory
 
-	write sync.Mutex // held while rows and graph change
+	write sync.Mutex // liveSegment while rows and graph change
 	accel atomic.Pointer[accelerator]
 
-	saving    chan struct{} // holds a token while the files of the graph change; guards:
-	file      string        // the one in use, "" for none
-	number    uint64        // the highest that was given to one
+	saving    chan struct{} // holds a token while the graph's files change; guards:
+	file      string        // the graph file in use, or ""
+	number    uint64        // the highest graph file number used
 	fileSize  atomic.Int64
-	saveAfter atomic.Int64 // in nanoseconds since 1970
+	saveAfter atomic.Int64 // no save before this time, in Unix nanoseconds
 
-	mu       sync.Mutex // guards closed and resting, and the start of background work
+	mu       sync.Mutex // guards closed and quietTimer, and the start of background work
 	closed   bool
-	resting  *time.Timer
-	quiet    atomic.Bool // nothing has changed for a while
-	tending  atomic.Bool
+	quietTimer  *time.Timer
+	quiet    atomic.Bool // no change for quietAfter
+	maintaining  atomic.Bool
 	failures atomic.Int64
-	retry    atomic.Int64 // after a failure: no new graph before, in nanoseconds since 1970
+	retry    atomic.Int64 // after a failure: no new graph before this time, in Unix nanoseconds
 
 	background sync.WaitGroup
 	stop       context.CancelFunc
 	life       context.Context //nolint:containedctx // ends background work with the leg
 }
 
-// newNative returns a leg over rows, which it owns from now on.
-func newNative(rows exact, o Options) *Native {
+// newNative returns an index over rows, which it then owns.
+func newNative(rows exactIndex, o Options) *Native {
 	n := &Native{rows: rows, opts: o, graphs: o.graphs, saving: make(chan struct{}, 1)}
 	n.life, n.stop = context.WithCancel(context.Background())
 	n.open()
-	n.disturb()
+	n.noteChange()
 	n.wake()
 	return n
 }
 
-// Apply implements [index.Dense]. Errors are those of the rows; what goes wrong
-// with the graph costs the graph.
+// Apply implements [index.Dense]. It returns only errors of the rows; an error of the graph drops
+// the graph.
 func (n *Native) Apply(ctx context.Context, seq uint64, upserts []index.VectorUnit, deletes []uint64) error {
 	if err := n.rows.usable(ctx); err != nil {
 		return err
@@ -107,13 +102,13 @@ func (n *Native) Apply(ctx context.Context, seq uint64, upserts []index.VectorUn
 	if err := n.change(seq, upserts, lengths, deletes); err != nil {
 		return n.rows.failed("apply", err)
 	}
-	n.rows.keepUp(ctx)
-	n.disturb()
+	n.rows.flushIfDue(ctx)
+	n.noteChange()
 	n.wake()
 	return nil
 }
 
-// change applies a checked batch to graph and rows.
+// change applies a validated batch to graph and rows.
 func (n *Native) change(seq uint64, upserts []index.VectorUnit, lengths []float64, deletes []uint64) error {
 	n.write.Lock()
 	defer n.write.Unlock()
@@ -130,7 +125,7 @@ func (n *Native) change(seq uint64, upserts []index.VectorUnit, lengths []float6
 		return err
 	}
 	err = guard(func() error {
-		for _, id := range gone(upserts, lengths, deletes) {
+		for _, id := range withoutVector(upserts, lengths, deletes) {
 			a.Delete(id)
 		}
 		return nil
@@ -138,11 +133,11 @@ func (n *Native) change(seq uint64, upserts []index.VectorUnit, lengths []float6
 	if err != nil {
 		n.fail(a, err)
 	}
-	a.settle()
+	a.markSynced()
 	return nil
 }
 
-// putAll puts the vectors of a batch that have a direction.
+// putAll puts the nonzero vectors of a batch.
 func (a *accelerator) putAll(upserts []index.VectorUnit, lengths []float64, stride int) error {
 	unit := make([]float32, stride)
 	for i, u := range upserts {
@@ -157,10 +152,10 @@ func (a *accelerator) putAll(upserts []index.VectorUnit, lengths []float64, stri
 	return nil
 }
 
-// gone returns the units that a batch leaves without a vector.
-func gone(upserts []index.VectorUnit, lengths []float64, deletes []uint64) []uint64 {
+// withoutVector returns the chunks that a batch leaves without a vector.
+func withoutVector(upserts []index.VectorUnit, lengths []float64, deletes []uint64) []uint64 {
 	var zeros map[uint64]bool
-	for i, u := range upserts { // the last word on a unit counts
+	for i, u := range upserts { // the last upsert of a chunk counts
 		switch {
 		case lengths[i] != 0:
 			delete(zeros, u.ID)
@@ -177,7 +172,7 @@ func gone(upserts []index.VectorUnit, lengths []float64, deletes []uint64) []uin
 	return ids
 }
 
-// acquire returns the graph with a reference of the caller's, nil if there is none.
+// acquire returns the graph with a reference for the caller, or nil.
 func (n *Native) acquire() *accelerator {
 	for {
 		a := n.accel.Load()
@@ -187,8 +182,8 @@ func (n *Native) acquire() *accelerator {
 	}
 }
 
-// fail gives a graph up after an error, and has another one made: at once if its file
-// is damaged, which that one has not, else in a while.
+// fail drops a graph after an error and has a new one built: at once if its file is damaged, which
+// the new graph does not use, otherwise after a delay.
 func (n *Native) fail(a *accelerator, err error) {
 	if !n.accel.CompareAndSwap(a, nil) {
 		return
@@ -199,11 +194,11 @@ func (n *Native) fail(a *accelerator, err error) {
 		n.wake()
 		return
 	}
-	n.later(err)
+	n.retryLater(err)
 }
 
-// later puts off the next attempt to make a graph.
-func (n *Native) later(err error) {
+// retryLater delays the next attempt to build a graph.
+func (n *Native) retryLater(err error) {
 	failures := n.failures.Add(1)
 	wait := min(time.Second<<min(failures-1, 10), maxRetry)
 	n.retry.Store(time.Now().Add(wait).UnixNano())
@@ -211,10 +206,10 @@ func (n *Native) later(err error) {
 		"dir", n.opts.Dir, "error", err, "wait", wait)
 }
 
-// maxRetry is the longest time between two attempts to make a graph.
+// maxRetry is the longest delay between two attempts to build a graph.
 const maxRetry = 10 * time.Minute
 
-// Similarity implements [index.Dense], as the rows do.
+// Similarity implements [index.Dense] through the rows.
 func (n *Native) Similarity(v []float32, id uint64) (float64, bool) { return n.rows.Similarity(v, id) }
 
 // Cursor implements [index.Dense].
@@ -227,7 +222,7 @@ func (n *Native) Flush(ctx context.Context) error {
 	return err
 }
 
-// Recovered says why what was stored was thrown away on open; "" if it was not.
+// Recovered returns why stored data was discarded on open, or "".
 func (n *Native) Recovered() string {
 	if s, ok := n.rows.(*Stored); ok {
 		return s.Recovered()
@@ -246,14 +241,13 @@ func (n *Native) Stats() index.LegStats {
 	if a := n.acquire(); a != nil {
 		defer a.release()
 		g := a.Stats()
-		st.Graph = index.GraphStats{Linked: g.Live - g.Waiting, Waiting: g.Waiting, Deleted: g.Dead, Bytes: g.Bytes, Answers: a.whole.Load()}
+		st.Graph = index.GraphStats{Linked: g.Live - g.Waiting, Waiting: g.Waiting, Deleted: g.Dead, Bytes: g.Bytes, Answers: a.complete.Load()}
 	}
 	return st
 }
 
-// Close ends background work, writes a checkpoint if that takes no time, and lets
-// go of the files. Searches under way end on what they have. Closing twice is
-// harmless.
+// Close ends background work, writes a checkpoint if that is quick, and releases the files. Running
+// searches finish on their state. Closing twice is harmless.
 func (n *Native) Close() error {
 	n.mu.Lock()
 	if n.closed {
@@ -261,17 +255,17 @@ func (n *Native) Close() error {
 		return nil
 	}
 	n.closed = true
-	if n.resting != nil {
-		n.resting.Stop()
+	if n.quietTimer != nil {
+		n.quietTimer.Stop()
 	}
 	n.mu.Unlock()
 	n.stop()
 	n.background.Wait()
-	n.saveLast()
+	n.saveOnClose()
 	if a := n.accel.Swap(nil); a != nil {
 		a.release()
 	}
 	err := n.rows.Close()
-	n.saving <- struct{}{} // for good: a Compact that was under way has ended
+	n.saving <- struct{}{} // listed: a running Compact has ended, and no other can begin
 	return err
 }

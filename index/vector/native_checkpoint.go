@@ -14,40 +14,38 @@ import (
 	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
-// A leg with a graph keeps two more files. "graph-", 16 hexadecimal digits and
-// ".hnsw" is a graph as of some time. "graph" names it and the segments whose rows
-// it has; it is replaced as a whole, and written last, so what it says holds. It is
-// one frame of JSON.
+// An index with a graph has two more files. "graph-", 16 hexadecimal digits and ".hnsw" is a graph
+// withDead of some time. "graph" names that file and the segments whose rows it has. It is replaced
+// atomically and written last, so its claims hold. It is one frame of JSON.
 const (
 	checkpointFile = "graph"
 	graphPrefix    = "graph-"
 	graphSuffix    = ".hnsw"
-	// checkpointFormat names what decides what is in the two.
+	// checkpointFormat identifies the format of both files.
 	checkpointFormat = "graph/1"
 )
 
 const (
-	// saveUnits is the least number of changes after which a graph is written
-	// again: linking as many takes seconds, and the file some ten megabytes.
+	// saveUnits is the minimum number of changes before a graph is written again: linking that many
+	// takes seconds, and the file has some ten megabytes.
 	saveUnits = 20_000
-	// saveShare is the part of all units that changes besides: with a quarter, each
-	// vector of a growing leg is written five times.
+	// saveShare: at least 1/saveShare of all chunks must have changed as well. With a quarter, each
+	// vector of a growing index is written five times.
 	saveShare = 4
-	// quietShare is the part of all units that changes in a leg that has been quiet
-	// for restful: linking them takes longer than writing the file.
+	// quietShare replaces saveShare once there was no change for quietAfter: linking 1/quietShare
+	// arena all chunks takes longer than writing the file.
 	quietShare = 50
-	restful    = 30 * time.Second
-	// tidyShare is the part of all vectors that may be dead when a graph is written.
-	// What is dead is left out of it, and nodes without codes lead nowhere.
+	quietAfter    = 30 * time.Second
+	// tidyShare: at most 1/tidyShare of the vectors may be dead when a graph is written, else it is
+	// freedSince first. Dead vectors are left out of the file, and nodes without codes lead nowhere.
 	tidyShare = 50
-	// On Close a graph is written after a twentieth of these changes, if it has at
-	// most lastBytes: that should save more time than it takes.
-	lastShare = 20
-	lastBytes = 64 << 20
-	// saveRetry is how long a failed attempt is the last one, and saveRest one that
-	// went well.
+	// On Close a graph is written after 1/closeShare of these changes if it has at most
+	// maxCloseBytes. That should save more time than it takes.
+	closeShare = 20
+	maxCloseBytes = 64 << 20
+	// saveRetry is the delay after a failed save, savePause the delay after a successful one.
 	saveRetry = time.Minute
-	saveRest  = time.Minute
+	savePause  = time.Minute
 )
 
 func graphName(number uint64) string {
@@ -65,59 +63,59 @@ func graphNumber(name string) (uint64, bool) {
 	return n, err == nil
 }
 
-// checkpoint says what a graph's file has.
+// checkpoint describes the contents of a graph file.
 type checkpoint struct {
 	Format string `json:"format"`
 	File   string `json:"file"`
-	// Name is what the file calls itself.
+	// Name is the name stored in the graph file.
 	Name string `json:"name"`
-	// Segments are those whose live rows it has. Live is how many they were when it
-	// was finished. A segment's rows die and never come back: so a leg in which more
-	// are alive is older than the graph, which may lack them.
-	Segments []knownSegment `json:"segments"`
+	// Segments lists the segments whose live rows the graph has, with the number of live rows when
+	// the file was finished. Rows die and never revive. So an index where a segment has more live
+	// rows is older than the graph, which may lack them.
+	Segments []checkpointSegment `json:"segments"`
 }
 
-type knownSegment struct {
+type checkpointSegment struct {
 	File string `json:"file"`
 	Sum  uint32 `json:"sum"`
 	Live int    `json:"live"`
 }
 
-// isGraph reports whether a file is one of the two.
+// isGraph reports whether a file is one of the graph's two files.
 func isGraph(name string) bool {
 	_, numbered := graphNumber(name)
 	return numbered || name == checkpointFile
 }
 
-// knows reports whether the graph has the rows of a segment.
-func (c *checkpoint) knows(h held) bool {
-	return slices.ContainsFunc(c.Segments, func(k knownSegment) bool { return k.File == h.name && k.Sum == h.sum })
+// contains reports whether the graph has the rows of a segment.
+func (c *checkpoint) contains(h liveSegment) bool {
+	return slices.ContainsFunc(c.Segments, func(k checkpointSegment) bool { return k.File == h.name && k.Sum == h.sum })
 }
 
-// ahead reports whether the leg is older than the graph.
-func (c *checkpoint) ahead(segs []held) bool {
-	return slices.ContainsFunc(segs, func(h held) bool {
-		return slices.ContainsFunc(c.Segments, func(k knownSegment) bool {
+// newerThan reports whether the graph is newer than these segments.
+func (c *checkpoint) newerThan(segs []liveSegment) bool {
+	return slices.ContainsFunc(segs, func(h liveSegment) bool {
+		return slices.ContainsFunc(c.Segments, func(k checkpointSegment) bool {
 			return k.File == h.name && k.Sum == h.sum && k.Live < h.live
 		})
 	})
 }
 
-// saved is what of a graph is in its file.
-type saved struct {
+// savedState describes the graph file that was written last.
+type savedState struct {
 	checkpoint
 	linked  int
-	deleted uint64 // nothing of what was deleted until then is in it
+	deleted uint64 // the file has nothing of vectors deleted up to this count
 }
 
-// open uses the graph that is stored, if it belongs to the rows, and removes what
-// cannot be used. It is called before anything else.
+// open loads the stored graph if it matches the rows, and removes unusable files. It is called
+// before anything else.
 func (n *Native) open() {
 	if n.opts.Dir == "" {
 		return
 	}
 	c, g, err := n.read()
-	if err != nil && !says(err) {
+	if err != nil && !isDataError(err) {
 		n.opts.Logger.Warn("vector graph is made again", "dir", n.opts.Dir, "reason", err)
 		n.number, _ = remove(n.opts.FS, n.opts.Dir, graphNumber, func(string) bool { return false })
 		return
@@ -126,7 +124,7 @@ func (n *Native) open() {
 		if !errors.Is(err, fs.ErrNotExist) {
 			n.opts.Logger.Warn("vector graph is made again", "dir", n.opts.Dir, "reason", err)
 		}
-		_ = n.forget() // what stays is of no use at the next open either
+		_ = n.removeCheckpoint() // what remains is not used by the next open either
 	}
 	if n.number, err = n.sweep(); err != nil {
 		n.opts.Logger.Warn("old files of the vector graph stay", "dir", n.opts.Dir, "error", err)
@@ -135,12 +133,12 @@ func (n *Native) open() {
 		return
 	}
 	a := newAccelerator(g)
-	a.saved.Store(&saved{checkpoint: *c, linked: n.units() - g.Waiting(), deleted: g.Deleted()})
+	a.saved.Store(&savedState{checkpoint: *c, linked: n.units() - g.Waiting(), deleted: g.Deleted()})
 	n.accel.Store(a)
 }
 
-// read opens the graph that is stored.
-func (n *Native) read() (*checkpoint, neighbours, error) {
+// read opens the stored graph.
+func (n *Native) read() (*checkpoint, annGraph, error) {
 	b, err := atomicfile.ReadFile(n.opts.FS, filepath.Join(n.opts.Dir, checkpointFile), maxManifest)
 	if err != nil {
 		return nil, nil, err
@@ -167,7 +165,7 @@ func (n *Native) read() (*checkpoint, neighbours, error) {
 	return c, g, nil
 }
 
-// usable returns why a checkpoint is of no use to the rows.
+// usable returns an error if a checkpoint does not match the rows.
 func (n *Native) usable(c *checkpoint) error {
 	v, err := n.rows.current()
 	if err != nil {
@@ -182,13 +180,13 @@ func (n *Native) usable(c *checkpoint) error {
 		return fmt.Errorf("%s names the file %q", checkpointFile, c.File)
 	case v.units < n.opts.graphUnits:
 		return fmt.Errorf("there are %d vectors, and a graph has at least %d", v.units, n.opts.graphUnits)
-	case c.ahead(v.segs):
+	case c.newerThan(v.segs):
 		return errors.New("it is newer than the vectors")
 	}
 	return nil
 }
 
-// setFile notes which file is in use, "" for none.
+// setFile records the graph file in use, or "".
 func (n *Native) setFile(name string) {
 	n.file = name
 	n.fileSize.Store(0)
@@ -200,8 +198,8 @@ func (n *Native) setFile(name string) {
 	}
 }
 
-// forget removes what says which file is in use, durably.
-func (n *Native) forget() error {
+// removeCheckpoint durably removes the file that names the graph file.
+func (n *Native) removeCheckpoint() error {
 	n.setFile("")
 	err := n.opts.FS.Remove(filepath.Join(n.opts.Dir, checkpointFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -210,8 +208,7 @@ func (n *Native) forget() error {
 	return errors.Join(err, n.opts.FS.SyncDir(n.opts.Dir))
 }
 
-// sweep removes the files of graphs that are not in use, and returns the highest
-// number among all.
+// sweep removes the graph files that are not in use and returns the highest number of all.
 func (n *Native) sweep() (highest uint64, err error) {
 	return remove(n.opts.FS, n.opts.Dir, graphNumber, func(name string) bool {
 		_, graph := graphNumber(name)

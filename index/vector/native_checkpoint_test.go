@@ -181,12 +181,12 @@ func TestNativeAheadOfRows(t *testing.T) {
 func TestNativeWritesAtRest(t *testing.T) {
 	fsys := faultfs.New()
 	o := tiny("/leg", fsys, new(ills))
-	o.saveUnits, o.restful = 1000, 50*time.Millisecond
+	o.saveUnits, o.quietAfter = 1000, 50*time.Millisecond
 	n := openTiny(t, o)
 	units := random(rand.New(rand.NewPCG(1, 1)), 0, 200, nativeDim)
 	for len(graphFiles(fsys)) == 0 {
 		applyAs(t, n, 1, units)
-		time.Sleep(2 * o.restful) // which is what is tested
+		time.Sleep(2 * o.quietAfter) // which is what is tested
 	}
 	n.stop() // no graph is written any more
 	n.background.Wait()
@@ -226,7 +226,7 @@ func TestNativeCompactRests(t *testing.T) {
 	i := new(ills)
 	fsys, _ := stockedNative(t, i)
 	o := tiny("/leg", fsys, i)
-	o.saveRest = time.Hour
+	o.savePause = time.Hour
 	n := openTiny(t, o)
 	for round, want := range []int{2, 0} {
 		applyAs(t, n, uint64(2+round), nil, uint64(5+round))
@@ -244,7 +244,7 @@ func TestNativeCompactRests(t *testing.T) {
 func TestNativeWritesAfterPause(t *testing.T) {
 	more := random(rand.New(rand.NewPCG(5, 5)), 5000, 100, nativeDim)
 	erase := func(t *testing.T, n *Native) {
-		n.pause(n.opts.saveRest)
+		n.delaySaves(n.opts.savePause)
 		applyAs(t, n, 2, nil, 5)
 		if err := n.Compact(t.Context()); err != nil {
 			t.Fatal(err)
@@ -257,14 +257,14 @@ func TestNativeWritesAfterPause(t *testing.T) {
 			applyAs(t, n, 3, more[:1])
 		},
 		"AddedBeforeRest": func(t *testing.T, n *Native) {
-			n.pause(n.opts.saveRest)
+			n.delaySaves(n.opts.savePause)
 			applyAs(t, n, 2, more)
 		},
 		"LinkedAtRest": func(t *testing.T, n *Native) {
 			for !n.quiet.Load() {
 				time.Sleep(time.Millisecond)
 			}
-			n.pause(n.opts.saveRest)
+			n.delaySaves(n.opts.savePause)
 			lengths, err := norms(more, nativeDim)
 			if err == nil {
 				err = n.change(2, more, lengths, nil)
@@ -279,7 +279,7 @@ func TestNativeWritesAfterPause(t *testing.T) {
 			fsys, _ := stockedNative(t, i)
 			before := graphFiles(fsys)
 			o := tiny("/leg", fsys, i)
-			o.saveRest, o.restful = 300*time.Millisecond, 20*time.Millisecond
+			o.savePause, o.quietAfter = 300*time.Millisecond, 20*time.Millisecond
 			n := openTiny(t, o)
 			settle(t, n)
 			change(t, n)

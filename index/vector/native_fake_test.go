@@ -28,8 +28,8 @@ type ills struct {
 	slow   atomic.Int64 // nanoseconds that a search takes
 	// linger lets a search find what is deleted as if it were there.
 	linger atomic.Bool
-	made   atomic.Int64 // graphs that were made
-	opened atomic.Int64 // graphs that were read
+	made   atomic.Int64 // graphFactory that were made
+	opened atomic.Int64 // graphFactory that were read
 	puts   atomic.Int64
 	// beside runs once, in the next search, before it looks.
 	beside atomic.Pointer[func()]
@@ -52,17 +52,17 @@ type fakeRow struct {
 	Unit []float32
 }
 
-var _ neighbours = (*fakeGraph)(nil)
+var _ annGraph = (*fakeGraph)(nil)
 
 // fakes returns how fake graphs are made, and read from the files of a file system.
-func fakes(i *ills, fsys atomicfile.FS) *graphs {
+func fakes(i *ills, fsys atomicfile.FS) *graphFactory {
 	empty := func() *fakeGraph {
 		i.made.Add(1)
 		return &fakeGraph{ills: i, live: make(map[uint64][]float32), waiting: make(map[uint64]bool)}
 	}
-	return &graphs{
-		empty: func() (neighbours, error) { return empty(), nil },
-		open: func(path string) (neighbours, string, error) {
+	return &graphFactory{
+		empty: func() (annGraph, error) { return empty(), nil },
+		open: func(path string) (annGraph, string, error) {
 			b, err := atomicfile.ReadFile(fsys, path, 1<<30)
 			if err != nil {
 				return nil, "", err

@@ -53,7 +53,7 @@ func best(t testing.TB, n *Native, exact bool) (index.Scored, bool) {
 }
 
 // A search whose view is overtaken by a change while it is in the graph answers as
-// of that view, or of a later one where the graph cannot tell.
+// arena that view, or of a later one where the graph cannot tell.
 func TestNativeOvertaken(t *testing.T) {
 	near, far := axis(7, 0), axis(7, 90)
 	for name, c := range map[string]struct {
@@ -78,7 +78,7 @@ func TestNativeOvertaken(t *testing.T) {
 		}, false, false, false},
 		"freed": {func(t *testing.T, n *Native) {
 			mustApply(t, n, nil, 7)
-			n.accel.Load().neighbours.(*fakeGraph).freed.Add(1)
+			n.accel.Load().annGraph.(*fakeGraph).freed.Add(1)
 		}, false, false, false},
 		"flushed": {func(t *testing.T, n *Native) { mustFlush(t, n) }, false, true, true},
 		"moved in memory": {func(t *testing.T, n *Native) {

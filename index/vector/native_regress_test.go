@@ -102,7 +102,7 @@ func TestNativeKeepsHeads(t *testing.T) {
 // A graph with far more places than vectors is made again.
 func TestNativeShrinks(t *testing.T) {
 	o := tiny("/leg", faultfs.New(), nil)
-	o.wasteLeast = 100
+	o.minWaste = 100
 	n := openTiny(t, o)
 	units := random(rand.New(rand.NewPCG(1, 1)), 0, 600, nativeDim)
 	fill(t, n, units)

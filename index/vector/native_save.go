@@ -15,63 +15,63 @@ import (
 	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
-// unsaved reports whether so much has changed that the graph is to be written: less
-// where nothing changes any more, and nothing is to be linked.
-func (n *Native) unsaved(a *accelerator) bool {
-	if n.opts.Dir == "" || !a.whole.Load() || time.Now().UnixNano() < n.saveAfter.Load() {
+// saveDue reports whether enough has changed to write the graph. A quiet index with nothing to link
+// needs fewer changes.
+func (n *Native) saveDue(a *accelerator) bool {
+	if n.opts.Dir == "" || !a.complete.Load() || time.Now().UnixNano() < n.saveAfter.Load() {
 		return false
 	}
 	least := max(n.opts.saveUnits, n.units()/saveShare)
 	if n.quiet.Load() && !a.linkable() {
-		least = max(n.opts.saveUnits/lastShare, n.units()/quietShare)
+		least = max(n.opts.saveUnits/closeShare, n.units()/quietShare)
 	}
-	return n.changed(a) >= max(1, least)
+	return n.unsavedChanges(a) >= max(1, least)
 }
 
-// disturb notes a change: the leg is quiet when none has followed for a while.
-func (n *Native) disturb() {
+// noteChange records a change: the index is no longer quiet, until quietAfter has passed.
+func (n *Native) noteChange() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.quiet.Store(false)
 	switch {
 	case n.closed || n.opts.Dir == "":
-	case n.resting != nil:
-		n.resting.Reset(n.opts.restful)
+	case n.quietTimer != nil:
+		n.quietTimer.Reset(n.opts.quietAfter)
 	default:
-		n.resting = time.AfterFunc(n.opts.restful, n.rest)
+		n.quietTimer = time.AfterFunc(n.opts.quietAfter, n.setQuiet)
 	}
 }
 
-// rest notes that the leg is quiet.
-func (n *Native) rest() {
+// setQuiet marks the index as quiet.
+func (n *Native) setQuiet() {
 	n.mu.Lock()
 	n.quiet.Store(true)
-	n.lookAgain()
+	n.scheduleSave()
 	n.mu.Unlock()
 	n.wake()
 }
 
-// pause has no graph written for a while.
-func (n *Native) pause(wait time.Duration) {
+// delaySaves suspends writing the graph for a while.
+func (n *Native) delaySaves(wait time.Duration) {
 	n.saveAfter.Store(time.Now().Add(wait).UnixNano())
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.quiet.Load() { // else rest sees to it
-		n.lookAgain()
+	if n.quiet.Load() { // else setQuiet calls scheduleSave
+		n.scheduleSave()
 	}
 }
 
-// lookAgain has a quiet leg wake when its graph may be written, if it may not be now:
-// no change may follow that does. The caller holds mu.
-func (n *Native) lookAgain() {
+// scheduleSave wakes a quiet index once its graph may be written, as no later change may do so. The
+// caller holds mu.
+func (n *Native) scheduleSave() {
 	if wait := time.Until(time.Unix(0, n.saveAfter.Load())); wait > 0 && !n.closed {
-		n.resting.Reset(wait)
+		n.quietTimer.Reset(wait)
 	}
 }
 
-// changed is how many vectors the file of a graph has in another state, or not as
-// rows of segments that it knows.
-func (n *Native) changed(a *accelerator) int {
+// unsavedChanges returns how many vectors differ between the index and the graph file, counting all
+// rows of segments that the file does not list.
+func (n *Native) unsavedChanges(a *accelerator) int {
 	v, err := n.rows.current()
 	if err != nil {
 		return 0
@@ -80,7 +80,7 @@ func (n *Native) changed(a *accelerator) int {
 	s := a.saved.Load()
 	unknown := 0
 	for _, h := range v.segs {
-		if !s.knows(h) {
+		if !s.contains(h) {
 			unknown += h.live
 		}
 	}
@@ -88,8 +88,8 @@ func (n *Native) changed(a *accelerator) int {
 	return max(unknown, linked-s.linked, int(a.Deleted()-s.deleted)) //nolint:gosec // counts of this process
 }
 
-// save writes a checkpoint. That it cannot be written costs time after the next
-// open, no more: only what the error says of the graph is returned.
+// save writes a checkpoint. A failure to write only costs time after the next open, so it is
+// logged. An error is returned only if the graph itself is damaged.
 func (n *Native) save(ctx context.Context, a *accelerator) error {
 	select {
 	case n.saving <- struct{}{}:
@@ -97,40 +97,40 @@ func (n *Native) save(ctx context.Context, a *accelerator) error {
 		return nil
 	}
 	defer func() { <-n.saving }()
-	err := n.store(ctx, a)
+	err := n.writeGraph(ctx, a)
 	switch {
 	case err == nil || ctx.Err() != nil:
 		return nil
 	case errors.Is(err, hnsw.ErrDamaged):
 		return err
 	}
-	n.pause(saveRetry)
+	n.delaySaves(saveRetry)
 	n.opts.Logger.Warn("vector graph is not written", "dir", n.opts.Dir, "error", err)
 	return nil
 }
 
-// store writes the files of the graph. The caller holds the token of saving.
-func (n *Native) store(ctx context.Context, a *accelerator) error {
-	if untidy(a) {
+// writeGraph writes the files of the graph. The caller holds the token of saving.
+func (n *Native) writeGraph(ctx context.Context, a *accelerator) error {
+	if needsTidy(a) {
 		if err := n.tidy(ctx, a); err != nil {
 			return err
 		}
 	}
 	begun, err := n.rows.current()
 	if err != nil {
-		return nil // the leg is closed or damaged
+		return nil // the index is closed or damaged
 	}
 	defer begun.release()
-	next := &saved{linked: begun.units - a.Waiting(), deleted: a.Deleted()}
+	next := &savedState{linked: begun.units - a.Waiting(), deleted: a.Deleted()}
 	next.Format, next.File = checkpointFormat, graphName(n.number+1)
-	next.Name = fmt.Sprintf("%08x %s", atomicfile.Checksum(begun.contents(next.File)), n.opts.Identity)
+	next.Name = fmt.Sprintf("%08x %s", atomicfile.Checksum(begun.fingerprint(next.File)), n.opts.Identity)
 	n.number++
 	path := filepath.Join(n.opts.Dir, next.File)
 	err = atomicfile.WriteFile(n.opts.FS, path, func(w io.Writer) error {
-		return guard(func() error { return a.Write(&patientWriter{ctx, w}, next.Name) })
+		return guard(func() error { return a.Write(&ctxWriter{ctx, w}, next.Name) })
 	})
 	if err == nil {
-		err = n.note(begun, next)
+		err = n.writeCheckpoint(begun, next)
 	}
 	if err != nil {
 		_ = n.opts.FS.Remove(path)
@@ -138,28 +138,30 @@ func (n *Native) store(ctx context.Context, a *accelerator) error {
 	}
 	a.saved.Store(next)
 	n.setFile(next.File)
-	// The next erasure removes it: a stream of them does not have it written each time.
-	n.pause(n.opts.saveRest)
+	// The next erasure removes the file; the pause keeps a stream of erasures from writing it each
+	// time.
+	n.delaySaves(n.opts.savePause)
 	_, err = n.sweep()
 	return err
 }
 
-// untidy reports whether a graph is to be tidied before it is written.
-func untidy(a *accelerator) bool {
+// needsTidy reports whether a graph must be tidied before it is written.
+func needsTidy(a *accelerator) bool {
 	st := a.Stats()
 	return (st.Dead-st.Retained)*tidyShare > st.Live
 }
 
-// note makes a file that was begun when the leg was in a state the one in use.
-func (n *Native) note(begun *storedView, next *saved) error {
+// writeCheckpoint makes a graph file the one in use. begun is the state of the index when the file
+// was begun.
+func (n *Native) writeCheckpoint(begun *storedView, next *savedState) error {
 	now, err := n.rows.current()
 	if err != nil {
 		return err
 	}
 	defer now.release()
 	for _, h := range now.segs {
-		if slices.ContainsFunc(begun.segs, func(b held) bool { return b.segment == h.segment }) {
-			next.Segments = append(next.Segments, knownSegment{File: h.name, Sum: h.sum, Live: h.live})
+		if slices.ContainsFunc(begun.segs, func(b liveSegment) bool { return b.segment == h.segment }) {
+			next.Segments = append(next.Segments, checkpointSegment{File: h.name, Sum: h.sum, Live: h.live})
 		}
 	}
 	payload, err := json.Marshal(next.checkpoint)
@@ -172,8 +174,8 @@ func (n *Native) note(begun *storedView, next *saved) error {
 	})
 }
 
-// contents returns bytes that say what v is made of, and a name.
-func (v *storedView) contents(name string) []byte {
+// fingerprint returns bytes that identify the contents of v and a file name.
+func (v *storedView) fingerprint(name string) []byte {
 	b := []byte(name)
 	for _, h := range v.segs {
 		b = fmt.Appendf(b, " %s %08x %d", h.name, h.sum, h.live)
@@ -181,29 +183,27 @@ func (v *storedView) contents(name string) []byte {
 	return b
 }
 
-// saveLast writes a checkpoint before the leg closes, if that saves more time than
-// it takes.
-func (n *Native) saveLast() {
+// saveOnClose writes a checkpoint before the index closes, if that saves more time than it takes.
+func (n *Native) saveOnClose() {
 	a := n.acquire()
 	if a == nil || n.opts.Dir == "" {
 		return
 	}
 	defer a.release()
-	if untidy(a) {
-		return // tidying takes longer than linking again what is not in the file
+	if needsTidy(a) {
+		return // tidying takes longer than relinking what the file lacks
 	}
-	if !a.whole.Load() || n.rows.usable(context.Background()) != nil ||
-		n.changed(a) < max(n.opts.saveUnits, n.units()/saveShare)/lastShare || a.Stats().Bytes > lastBytes {
+	if !a.complete.Load() || n.rows.usable(context.Background()) != nil ||
+		n.unsavedChanges(a) < max(n.opts.saveUnits, n.units()/saveShare)/closeShare || a.Stats().Bytes > maxCloseBytes {
 		return
 	}
 	_ = n.save(context.Background(), a)
 }
 
-// Compact implements [index.Dense]: it does what [Stored.Compact] does, and removes
-// the graph's file if units went since it was written. It is written again in the
-// background.
+// Compact implements [index.Dense]. It compacts the rows and removes the graph's file if chunks
+// were deleted since it was written. The file is written again in the background.
 func (n *Native) Compact(ctx context.Context) error {
-	select { // first, or it would sweep up a file that is being written
+	select { // first, as it would sweep away a file that is being written
 	case n.saving <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
@@ -212,33 +212,33 @@ func (n *Native) Compact(ctx context.Context) error {
 	}
 	err := n.rows.Compact(ctx)
 	if err == nil {
-		err = n.clear()
+		err = n.dropStaleFile()
 	}
 	<-n.saving
 	n.wake()
 	return err
 }
 
-// clear removes what is left of deleted units in files. The caller holds the token
-// of saving.
-func (n *Native) clear() error {
+// dropStaleFile removes the graph file if it has deleted chunks. The caller holds the token of
+// saving.
+func (n *Native) dropStaleFile() error {
 	if a := n.acquire(); a != nil {
 		defer a.release()
-		if a.whole.Load() && a.saved.Load().deleted == a.Deleted() {
+		if a.complete.Load() && a.saved.Load().deleted == a.Deleted() {
 			return nil
 		}
-		a.saved.Store(new(saved))
+		a.saved.Store(new(savedState))
 	}
 	if n.file == "" {
 		return nil
 	}
-	n.disturb() // to be written then, if not before
+	n.noteChange() // so that it is written once quiet, if not before
 	return n.discard()
 }
 
 // discard removes the files of the graph. The caller holds the token of saving.
 func (n *Native) discard() error {
-	if err := n.forget(); err != nil {
+	if err := n.removeCheckpoint(); err != nil {
 		return fmt.Errorf("vector: remove graph: %w", err)
 	}
 	if _, err := n.sweep(); err != nil {
@@ -247,13 +247,13 @@ func (n *Native) discard() error {
 	return nil
 }
 
-// patientWriter writes until a context ends.
-type patientWriter struct {
+// ctxWriter fails writes once a context has ended.
+type ctxWriter struct {
 	ctx context.Context //nolint:containedctx // lives as long as one write
 	w   io.Writer
 }
 
-func (p *patientWriter) Write(b []byte) (int, error) {
+func (p *ctxWriter) Write(b []byte) (int, error) {
 	if err := p.ctx.Err(); err != nil {
 		return 0, err
 	}

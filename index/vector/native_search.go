@@ -12,8 +12,8 @@ import (
 	"github.com/ragctx/ragctx/index/vector/kernel"
 )
 
-// scanShare is what part of all units is asked for when comparing with all is as
-// quick as the graph and the rows of what it finds.
+// scanShare: if K exceeds 1/scanShare of all chunks, comparing with all is as fast as the graph and
+// the random access to the rows it finds.
 const scanShare = 16
 
 // Search implements [index.Dense].
@@ -24,27 +24,27 @@ func (n *Native) Search(ctx context.Context, q index.DenseQuery) ([]index.Scored
 	return n.rows.Search(ctx, q)
 }
 
-// nearest asks the graph, and reports false if all rows must be compared.
+// nearest searches with the graph. It returns false if all rows must be compared.
 func (n *Native) nearest(ctx context.Context, q index.DenseQuery) ([]index.Scored, bool, error) {
 	if q.Only != nil {
-		return nil, false, nil // few, to be looked at one by one
+		return nil, false, nil // few chunks, which are compared one by one
 	}
 	a := n.acquire()
 	if a == nil {
 		if n.retry.Load() != 0 {
-			n.wake() // perhaps it is time
+			n.wake() // the retry delay may have passed
 		}
 		return nil, false, nil
 	}
 	defer a.release()
-	if !a.whole.Load() {
+	if !a.complete.Load() {
 		return nil, false, nil
 	}
 	unit, err := queryUnit(q.Vector, n.opts.Dimensions)
 	if err != nil || unit == nil {
-		return nil, false, nil // the rows say what is wrong, and in which order
+		return nil, false, nil // the rows return the error, in their order of checks
 	}
-	m := a.mark.Load()
+	m := a.synced.Load()
 	v, err := n.rows.current()
 	if err != nil {
 		return nil, false, err
@@ -53,8 +53,8 @@ func (n *Native) nearest(ctx context.Context, q index.DenseQuery) ([]index.Score
 	if q.K <= 0 || q.K > v.units/scanShare {
 		return nil, false, nil
 	}
-	s := spare.Get().(*scratch)
-	defer spare.Put(s)
+	s := scratchPool.Get().(*scratch)
+	defer scratchPool.Put(s)
 	s.top = topK{k: q.K, hits: make([]index.Scored, 0, q.K)}
 	sure, err := a.near(ctx, m, hnsw.Query{Unit: unit, K: q.K, Accept: q.Accept, Exhaustive: q.Exact}, s)
 	if err != nil {
@@ -64,7 +64,7 @@ func (n *Native) nearest(ctx context.Context, q index.DenseQuery) ([]index.Score
 		return nil, false, ctx.Err()
 	}
 	if len(s.found) > max(v.units/scanShare, 4*q.K) {
-		return nil, false, nil // codes tell too little apart: comparing with all is quicker
+		return nil, false, nil // codes resolve too little: comparing with all is faster
 	}
 	var off int
 	err = guard(func() error {
@@ -78,56 +78,56 @@ func (n *Native) nearest(ctx context.Context, q index.DenseQuery) ([]index.Score
 	return s.top.sorted(), ok, nil
 }
 
-// near searches the graph for what a view after m has. It reports whether all that
-// may be among the best was found.
-func (a *accelerator) near(ctx context.Context, m *mark, q hnsw.Query, s *scratch) (sure bool, err error) {
-	if err := s.ask(ctx, a, q); err != nil {
+// near searches the graph for the contents of a view taken after m. It reports whether the result
+// certainly includes all vectors that may be among the best.
+func (a *accelerator) near(ctx context.Context, m *syncPoint, q hnsw.Query, s *scratch) (sure bool, err error) {
+	if err := s.search(ctx, a, q); err != nil {
 		return false, err
 	}
-	if !a.overtaken(m) {
+	if !a.deletedSince(m) {
 		return s.info.Exhaustive, nil
 	}
-	if q.Exhaustive || a.tidied(m) {
+	if q.Exhaustive || a.freedSince(m) {
 		s.found = s.found[:0]
 		return false, nil
 	}
 	q.Dead = true
-	if err := s.ask(ctx, a, q); err != nil {
+	if err := s.search(ctx, a, q); err != nil {
 		return false, err
 	}
-	if a.tidied(m) {
+	if a.freedSince(m) {
 		s.found = s.found[:0]
 	}
 	return false, nil
 }
 
-// scratch is what a search needs besides.
+// scratch holds the reusable buffers of a search.
 type scratch struct {
 	found []hnsw.Near
 	info  hnsw.Info
 	ids   []uint64
 	rows  [][]float32
-	there []uint32 // places of the rows that there are
+	present []uint32 // positions of the rows that exist
 	dots  []float32
 	top   topK
 }
 
-var spare = sync.Pool{New: func() any { return new(scratch) }}
+var scratchPool = sync.Pool{New: func() any { return new(scratch) }}
 
-// ask asks the graph.
-func (s *scratch) ask(ctx context.Context, a *accelerator, q hnsw.Query) error {
+// search searches the graph.
+func (s *scratch) search(ctx context.Context, a *accelerator, q hnsw.Query) error {
 	return guard(func() (err error) {
 		s.found, s.info, err = a.Search(ctx, q, s.found[:0])
 		return err
 	})
 }
 
-// score offers what was found to the best, by the rows of a view. It returns for
-// how much of it the view has another vector than the graph, or none.
+// score offers the found vectors to top, scored by the rows of a view. It returns for how many of
+// them the view has no vector or another one than the graph.
 func (s *scratch) score(unit []float32, v *storedView) (off int, err error) {
 	n := len(s.found)
 	slices.SortFunc(s.found, func(a, b hnsw.Near) int { return cmp.Compare(a.ID, b.ID) })
-	// A unit that was replaced may come twice.
+	// A replaced chunk may be found twice.
 	s.found = slices.CompactFunc(s.found, func(a, b hnsw.Near) bool { return a.ID == b.ID })
 	s.ids = s.ids[:0]
 	for _, f := range s.found {
@@ -142,19 +142,19 @@ func (s *scratch) score(unit []float32, v *storedView) (off int, err error) {
 	return n - s.offer(unit), nil
 }
 
-// offer offers the rows that there are to the best. It returns how many have the
-// score that the graph has found, within its error.
+// offer offers the existing rows to top. It returns how many have the score that the graph found,
+// within its error.
 func (s *scratch) offer(unit []float32) (right int) {
-	s.there = s.there[:0]
+	s.present = s.present[:0]
 	for i, row := range s.rows {
 		if row != nil {
-			s.there = append(s.there, uint32(i)) //nolint:gosec // as many as were asked for
+			s.present = append(s.present, uint32(i)) //nolint:gosec // as many as were asked for
 		}
 	}
-	s.dots = slices.Grow(s.dots[:0], len(s.there))[:len(s.there)]
-	// In one call: the rows lie anywhere, and are fetched while others are multiplied.
-	kernels.Dot32(unit, kernel.Rows32{Chunks: s.rows, Stride: len(unit)}, s.there, s.dots)
-	for i, at := range s.there {
+	s.dots = slices.Grow(s.dots[:0], len(s.present))[:len(s.present)]
+	// One call: the rows are scattered, so fetching some overlaps with multiplying others.
+	kernels.Dot32(unit, kernel.Rows32{Chunks: s.rows, Stride: len(unit)}, s.present, s.dots)
+	for i, at := range s.present {
 		product, f := s.dots[i], s.found[at]
 		if max(product-f.Score, f.Score-product) <= s.info.Error {
 			right++

@@ -19,7 +19,7 @@ const nativeDim = 20
 // or a real one if i is nil.
 func tiny(dir string, fsys atomicfile.FS, i *ills) Options {
 	o := Options{
-		Dir: dir, Dimensions: nativeDim, Identity: "fake", FlushUnits: 50, FS: fsys, graphUnits: 3, saveUnits: 20, saveRest: 1,
+		Dir: dir, Dimensions: nativeDim, Identity: "fake", FlushUnits: 50, FS: fsys, graphUnits: 3, saveUnits: 20, savePause: 1,
 	}
 	if i != nil {
 		o.graphs = fakes(i, fsys)
@@ -37,13 +37,13 @@ func openTiny(t testing.TB, o Options) *Native {
 	return leg.(*Native)
 }
 
-// settle waits until the graph of a leg answers and nothing is left to do.
+// markSynced waits until the graph of a leg answers and nothing is left to do.
 func settle(t testing.TB, n *Native) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Microsecond) {
-		n.wake() // as the next batch does: that a graph may be saved again comes with time
+		n.wake() // withDead the next batch does: that a graph may be saved again comes with time
 		n.background.Wait()
-		if a := n.accel.Load(); !n.due() && !n.tending.Load() && a != nil && a.whole.Load() {
+		if a := n.accel.Load(); !n.workDue() && !n.maintaining.Load() && a != nil && a.complete.Load() {
 			return
 		}
 		if time.Now().After(end) {

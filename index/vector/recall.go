@@ -8,15 +8,14 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// What Recall measures.
+// The parameters of Recall.
 const (
 	recallAt     = 10
 	recallSample = 50
 )
 
-// Recall returns recall@10, within 0..1, of searches for up to 50 of the stored
-// vectors, spread evenly, against the exact scan. A hit as near as the tenth
-// exact one counts. An empty index has recall 1.
+// Recall returns recall@10, within 0..1, of searches for up to 50 stored vectors, spread evenly,
+// against the exact scan. A hit as near as the tenth exact one counts. An empty index has recall 1.
 func (c *Coder) Recall(ctx context.Context) (float64, error) {
 	state := c.flat.state.Load()
 	if state == nil {
@@ -33,7 +32,7 @@ func (c *Coder) Recall(ctx context.Context) (float64, error) {
 			return 0, err
 		}
 		if len(exact) == 0 {
-			continue // all were deleted meanwhile
+			continue // all were deleted concurrently
 		}
 		wanted += len(exact)
 		for _, h := range got {

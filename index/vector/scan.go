@@ -7,10 +7,10 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// scanStep is how many blocks are scanned between two looks at the context.
+// scanStep is how many blocks are scanned between two checks of the context.
 const scanStep = 16
 
-// search is what is looked for: the k units nearest to a padded unit vector.
+// search is a request for the k chunks nearest to a padded unit vector.
 type search struct {
 	unit   []float32
 	k      int
@@ -18,7 +18,7 @@ type search struct {
 	only   index.Only
 }
 
-// within returns those of the units searched among that have ids first..last.
+// within returns the ids of only that are within first..last.
 func (q *search) within(first, last uint64) []uint64 {
 	from, _ := slices.BinarySearch(q.only, first)
 	to, found := slices.BinarySearch(q.only, last)
@@ -28,7 +28,7 @@ func (q *search) within(first, last uint64) []uint64 {
 	return q.only[from:to]
 }
 
-// offer offers a row to top.
+// offer offers a row to top if it is accepted.
 func (q *search) offer(row []float32, id uint64, top *topK) {
 	h := index.Scored{ID: id, Score: cosine(dot(q.unit, row))}
 	if top.admits(h) && (q.accept == nil || q.accept(id)) {
@@ -36,8 +36,8 @@ func (q *search) offer(row []float32, id uint64, top *topK) {
 	}
 }
 
-// scan returns the k units of s nearest to q, best first. accept is asked only
-// about units that would be among the best so far.
+// scan returns the k chunks of s nearest to q, best first. It calls accept only for chunks that
+// would be among the best so far.
 func (s *snapshot) scan(ctx context.Context, q search) ([]index.Scored, error) {
 	top := newTopK(min(q.k, s.units))
 	if top == nil {
@@ -58,7 +58,7 @@ func (s *snapshot) offer(ctx context.Context, q search, top *topK) error {
 		switch {
 		case b == nil:
 		case q.only != nil:
-			b.look(q, top)
+			b.scanOnly(q, top)
 		default:
 			b.scan(q, top)
 		}
@@ -66,8 +66,7 @@ func (s *snapshot) offer(ctx context.Context, q search, top *topK) error {
 	return nil
 }
 
-// scan offers the rows of b to top. Rows past n may be in the hands of the
-// writer, and are not looked at.
+// scan offers the rows of b to top. It does not read rows past n, which the writer may be writing.
 func (b *block) scan(q search, top *topK) {
 	for from := 0; from < b.n; from += blockRows {
 		to := min(from+blockRows, b.n)
@@ -75,8 +74,8 @@ func (b *block) scan(q search, top *topK) {
 	}
 }
 
-// look is scan for a search among few units. What is in memory is in no order.
-func (b *block) look(q search, top *topK) {
+// scanOnly is scan restricted to the ids of q.only. Rows in memory are unordered.
+func (b *block) scanOnly(q search, top *topK) {
 	for row := range b.rows {
 		if _, ok := slices.BinarySearch(q.only, b.ids[row]); ok {
 			q.offer(b.row(row, len(q.unit)), b.ids[row], top)
@@ -84,7 +83,7 @@ func (b *block) look(q search, top *topK) {
 	}
 }
 
-// scanRows offers up to 64 rows to top, those whose bit is set in live.
+// scanRows offers up to 64 rows to top: those with their bit set in live.
 func scanRows(q search, vecs []float32, ids []uint64, live uint64, top *topK) {
 	if live == 0 {
 		return

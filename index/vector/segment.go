@@ -14,9 +14,9 @@ import (
 	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
-// A segment file holds rows that never change, by ascending id. Numbers are in
-// the byte order of the machine that wrote it, so that ids and rows are used
-// where they are mapped; another machine discards the file.
+// A segment file holds immutable rows by ascending id. Numbers are in the byte order of the machine
+// that wrote it, so that ids and rows are used directly from the mapping; a machine of another byte
+// order discards the file.
 //
 //	header  64 bytes or a multiple: magic, the byte order mark, the header's
 //	        length, dimensions, stride (uint32 each), rows (uint64), the length of
@@ -26,8 +26,8 @@ import (
 //	sums    the CRC of each block of 64 rows
 //	trailer the CRC of the ids; the CRC of sums, that CRC and the header's CRC
 //
-// All CRCs are CRC-32C in a uint32. The last one stands for the whole file; the
-// manifest repeats it.
+// All CRCs are CRC-32C in a uint32. The last one identifies the whole file; the manifest repeats
+// it.
 const (
 	segmentMagic  = "ragctxV1"
 	byteOrderMark = 0x01020304
@@ -40,7 +40,7 @@ const (
 
 func align(n int64) int64 { return (n + alignment - 1) &^ (alignment - 1) }
 
-// layout says where things are in a segment file.
+// layout holds the offsets of the parts of a segment file.
 type layout struct{ header, ids, rows, sums, trailer, size int64 }
 
 func layoutOf(identity string, rows, stride int) layout {
@@ -70,8 +70,8 @@ func segmentHeader(identity string, dim, rows int) []byte {
 	return order.AppendUint32(b, atomicfile.Checksum(b))
 }
 
-// segment is an open segment file. It is immutable but for its reference count
-// and for what is known of its blocks.
+// segment is an open segment file. It is immutable except for its reference count and the record of
+// verified blocks.
 type segment struct {
 	refs  atomic.Int64
 	name  string
@@ -80,16 +80,16 @@ type segment struct {
 	ids   []uint64
 	vecs  []float32
 	sums  []uint32 // by block
-	good  []atomic.Uint64
+	verified  []atomic.Uint64
 	unmap func() error
 	width int // floats per row
-	// first and last id, to pass over the segment without touching its pages
+	// first and last id, to skip the segment without touching its pages
 	first, last uint64
 	memory      []byte
 }
 
-// openSegment opens a segment file and checks everything but its rows, which
-// [segment.check] does when they are first used. It starts with one reference.
+// openSegment opens a segment file and verifies everything except its rows, which [segment.check]
+// verifies on first use. It starts with one reference.
 func openSegment(fsys atomicfile.FS, name, identity string, dim, rows int) (*segment, error) {
 	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
@@ -116,7 +116,7 @@ func openSegment(fsys atomicfile.FS, name, identity string, dim, rows int) (*seg
 	return s, nil
 }
 
-// read checks the file and finds its parts.
+// read verifies the file and locates its parts.
 func (s *segment) read(l layout, header []byte) error {
 	b := s.memory
 	if !slices.Equal(b[:l.header], header) {
@@ -132,7 +132,7 @@ func (s *segment) read(l layout, header []byte) error {
 	s.ids = view[uint64](b[l.ids:], rows)
 	s.vecs = view[float32](b[l.rows:], rows*s.width)
 	s.sums = view[uint32](b[l.sums:], (rows+blockRows-1)/blockRows)
-	s.good = make([]atomic.Uint64, (len(s.sums)+63)/64)
+	s.verified = make([]atomic.Uint64, (len(s.sums)+63)/64)
 	for i := 1; i < len(s.ids); i++ {
 		if s.ids[i-1] >= s.ids[i] {
 			return errors.New("ids are out of order")
@@ -142,21 +142,21 @@ func (s *segment) read(l layout, header []byte) error {
 	return nil
 }
 
-// view returns the first n numbers in b, which is aligned for them.
+// view returns the first n numbers in b, which must be aligned for them.
 func view[T uint32 | uint64 | float32](b []byte, n int) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n)
 }
 
 func (s *segment) retain() { s.refs.Add(1) }
 
-// release gives a reference back; with the last one the memory goes.
+// release releases a reference; the last release unmaps the file.
 func (s *segment) release() {
 	if s.refs.Add(-1) == 0 {
 		_ = s.unmap() // nothing is left that could use it
 	}
 }
 
-// row returns the padded vector of a row, whose block was checked.
+// row returns the padded vector of a row. Its block must have been checked.
 func (s *segment) row(i int) []float32 { return s.vecs[i*s.width : (i+1)*s.width] }
 
 // locate returns the row of an id.
@@ -164,16 +164,16 @@ func (s *segment) locate(id uint64) (int, bool) {
 	if id < s.first || id > s.last {
 		return 0, false
 	}
-	// Ids are often consecutive: guess before searching.
+	// Ids are often consecutive: try the direct position before searching.
 	if g := id - s.first; g < uint64(len(s.ids)) && s.ids[g] == id {
 		return int(g), true //nolint:gosec // below len
 	}
 	return slices.BinarySearch(s.ids, id)
 }
 
-// check compares a block with its checksum, once.
+// check verifies the checksum of a block on its first use.
 func (s *segment) check(block int) error {
-	known := &s.good[block>>6]
+	known := &s.verified[block>>6]
 	if known.Load()>>(block&63)&1 != 0 {
 		return nil
 	}
@@ -189,7 +189,7 @@ func (s *segment) check(block int) error {
 // rowSum returns the checksum of rows as they are in memory.
 func rowSum(rows []float32) uint32 { return atomicfile.Checksum(rowBytes(rows)) }
 
-// rowBytes returns the memory of rows.
+// rowBytes returns rows as bytes, without a copy.
 func rowBytes(rows []float32) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(rows))), 4*len(rows))
 }

@@ -11,17 +11,17 @@ import (
 	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
-// rowRef is a row on its way into a segment file.
+// rowRef identifies a row to write to a segment file.
 type rowRef struct {
 	id  uint64
 	src int32
 	row int32
 }
 
-// rowSource yields the rows that a rowRef names. It checks stored rows.
+// rowSource returns the row of a rowRef. It verifies stored rows.
 type rowSource func(ref rowRef) ([]float32, error)
 
-// sortedRows returns the live rows of a memory state, by ascending id.
+// sortedRows returns the live rows of a snapshot by ascending id.
 func (s *snapshot) sortedRows(stride int) ([]rowRef, rowSource) {
 	refs := make([]rowRef, 0, s.units)
 	for i, b := range s.blocks {
@@ -48,8 +48,8 @@ func byID(a, b rowRef) int {
 	return 0
 }
 
-// mergedRows returns the live rows of segments, by ascending id.
-func mergedRows(from []held) ([]rowRef, rowSource) {
+// mergedRows returns the live rows of segments by ascending id.
+func mergedRows(from []liveSegment) ([]rowRef, rowSource) {
 	var refs []rowRef
 	for i, h := range from {
 		for row, id := range h.ids {
@@ -62,7 +62,7 @@ func mergedRows(from []held) ([]rowRef, rowSource) {
 	return refs, func(ref rowRef) ([]float32, error) {
 		h := from[ref.src]
 		if err := h.check(int(ref.row) / blockRows); err != nil {
-			return nil, &damage{err} // a wrong row must not get a right checksum
+			return nil, &damage{err} // a corrupt row must not get a valid checksum
 		}
 		return h.row(int(ref.row)), nil
 	}
@@ -86,8 +86,7 @@ func (s *segmentWriter) pad() ([]byte, error) {
 	return zeros, s.write(zeros)
 }
 
-// writeSegment writes rows, at least one, to a file that appears whole or not at
-// all.
+// writeSegment atomically writes a file of at least one row.
 func writeSegment(ctx context.Context, fsys atomicfile.FS, name, identity string, dim int, refs []rowRef, source rowSource) error {
 	if len(refs) > maxRows {
 		return fmt.Errorf("vector: %d rows are too many for a segment", len(refs))
@@ -149,7 +148,7 @@ func (s *segmentWriter) rows(ctx context.Context, refs []rowRef, source rowSourc
 	return sums, err
 }
 
-// store writes a segment file and opens it; nil for no rows.
+// writeGraph writes a segment file and opens it. It returns nil if there are no rows.
 func (s *Stored) store(ctx context.Context, name string, refs []rowRef, source rowSource) (*segment, error) {
 	if len(refs) == 0 {
 		return nil, nil

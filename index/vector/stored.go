@@ -21,60 +21,58 @@ const DefaultFlushUnits = 1000
 
 var _ index.Dense = (*Stored)(nil)
 
-// Stored is a dense leg that compares the query with every vector, as [Flat]
-// does, and keeps the vectors in files. Its scores are those of a Flat, bit for
-// bit. Rows are read where the files are mapped, so they take no memory of the
-// process but what the system may take back.
+// Stored is a vector index that compares the query with every vector, as [Flat] does, and stores
+// the vectors in files. Its scores are bit-identical to those of a Flat. Rows are read from mapped
+// files, so they take only memory that the system can reclaim.
 //
-// Changes live in memory and are found at once. When enough are pending, and on
-// Flush, they go to a segment, an immutable file of rows; a manifest, replaced as
-// a whole, says which rows of which segments are live, and as of which change. In
-// the background segments are merged, so that their number grows with the
-// logarithm of the units, and each row is written a logarithmic number of times.
+// Changes are in memory at first and can be found at once. When enough are pending, and on Flush,
+// they are written to a segment, an immutable file of rows. A manifest, which is replaced
+// atomically, lists the live rows of each segment and the newest change included. Segments are
+// merged in the background, so their number grows with the logarithm of the number of chunks, and
+// each row is written a logarithmic number of times.
 //
-// A search works on an immutable view and waits for nobody. Opening reads the
-// manifest and the ids; the checksum of a block of rows is compared when a search
-// first uses the block, so damage is found before it shows. Then the leg answers
-// with an error until it is opened again, which starts it afresh.
+// A search works on an immutable view and never waits. Opening reads the manifest and the ids; the
+// checksum of a block of rows is verified when a search first uses the block, so damage is detected
+// before it affects a result. The index then returns an error until it is reopened, which starts
+// with an empty index.
 //
 // # Files
 //
-// The directory holds "manifest", segments named by 16 hexadecimal digits and
-// ".segment", and the empty file "damaged" once reading has failed. There are
-// none before the first flush. Files of other names are not touched.
+// The directory holds "manifest", segments named by 16 hexadecimal digits and ".segment", and the
+// empty file "damaged" once reading has failed. There are no files before the first flush. Files
+// with other names are not touched.
 type Stored struct {
 	opts      Options
 	recovered string
 
 	view   atomic.Pointer[storedView] // nil once closed
 	cursor atomic.Uint64
-	broken atomic.Pointer[error] // why nothing is answered any more
+	broken atomic.Pointer[error] // the error that disabled the index, or nil
 
-	mu      sync.RWMutex // guards what follows, and the replacing of the view
+	mu      sync.RWMutex // guards the fields below and the replacement of the view
 	closed  bool
-	applied uint64 // newest seq
+	applied uint64 // newest seq applied
 	changed int    // changes since the last flush began
-	retryAt int    // after a failed flush: the number that tries again
-	active  *arena // takes changes
-	frozen  *arena // what a running flush writes; nil between flushes
-	// what views show of the two
+	retryAt int    // after a failed flush: the number of changes at which to retry
+	active  *arena // receives changes
+	frozen  *arena // being written by a running flush; nil between flushes
+	// their states as shown by views
 	activeState, frozenState *snapshot
-	stale                    []string // files to be removed once a manifest without them is durable
+	stale                    []string // files to remove once a manifest without them is durable
 
-	writer chan struct{} // holds a token while the manifest is changed; guards:
-	kept   []held        // what the manifest lists, with a reference each
-	number uint64        // highest number of a segment
+	writer chan struct{} // holds a token while the manifest changes; guards:
+	listed   []liveSegment        // the segments of the manifest, with a reference each
+	number uint64        // highest segment number
 
 	merger     chan struct{} // holds a token while segments are merged
 	background sync.WaitGroup
-	flushing   atomic.Bool // a background flush is under way
-	merging    atomic.Bool // a background merge is under way
+	flushing   atomic.Bool // a background flush is running
+	merging    atomic.Bool // a background merge is running
 	stop       context.CancelFunc
 	life       context.Context //nolint:containedctx // ends background work with the leg
 }
 
-// openStored opens the leg in o.Dir, or an empty one in place of one that cannot
-// be used.
+// openStored opens the index in o.Dir. It starts with an empty one if the files cannot be used.
 func openStored(o Options) (*Stored, error) {
 	s := &Stored{
 		opts: o, active: newArena(o.Dimensions), activeState: new(snapshot),
@@ -84,16 +82,16 @@ func openStored(o Options) (*Stored, error) {
 		return nil, err
 	}
 	s.life, s.stop = context.WithCancel(context.Background())
-	s.view.Store(newStoredView(s.kept, s.activeState))
+	s.view.Store(newStoredView(s.listed, s.activeState))
 	return s, nil
 }
 
-// load reads what is stored, or starts afresh if that cannot be used.
+// load reads the stored state. If that cannot be used, it discards it and starts empty.
 func (s *Stored) load() error {
 	m, segs, err := s.read()
 	switch {
-	case err == nil, errors.Is(err, errNothing):
-	case says(err):
+	case err == nil, errors.Is(err, errEmpty):
+	case isDataError(err):
 		s.recovered = err.Error()
 		s.opts.Logger.Warn("vector index is rebuilt", slog.String("dir", s.opts.Dir), slog.Any("reason", err))
 		if err := discard(s.opts.FS, s.opts.Dir); err != nil {
@@ -102,12 +100,12 @@ func (s *Stored) load() error {
 	default:
 		return fmt.Errorf("vector: open %s: %w", s.opts.Dir, err)
 	}
-	s.kept = segs
+	s.listed = segs
 	if m != nil {
 		s.applied = m.Cursor
 		s.cursor.Store(m.Cursor)
 	}
-	s.number, err = sweep(s.opts.FS, s.opts.Dir, s.lists)
+	s.number, err = sweep(s.opts.FS, s.opts.Dir, s.inUse)
 	if err != nil {
 		s.opts.Logger.Warn("old files of the vector index stay", slog.String("dir", s.opts.Dir), slog.Any("error", err))
 	}
@@ -118,18 +116,17 @@ func (s *Stored) load() error {
 	return nil
 }
 
-// lists reports whether a file is one of the manifest's, or of a graph that is
-// kept beside the rows.
-func (s *Stored) lists(name string) bool {
-	return isGraph(name) && s.opts.Graph == kindNative || slices.ContainsFunc(s.kept, func(h held) bool { return h.name == name })
+// inUse reports whether a file is listed in the manifest or belongs to the graph of a native index.
+func (s *Stored) inUse(name string) bool {
+	return isGraph(name) && s.opts.Graph == kindNative || slices.ContainsFunc(s.listed, func(h liveSegment) bool { return h.name == name })
 }
 
-// errNothing says that nothing is stored.
-var errNothing = errors.New("nothing is stored")
+// errEmpty reports that nothing is stored.
+var errEmpty = errors.New("nothing is stored")
 
-// says reports whether an error says something about what is stored, and not
-// about this process or its rights.
-func says(err error) bool {
+// isDataError reports whether an error concerns the stored data, not the process's resources or
+// permissions.
+func isDataError(err error) bool {
 	for _, other := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, fs.ErrPermission} {
 		if errors.Is(err, other) {
 			return false
@@ -138,7 +135,7 @@ func says(err error) bool {
 	return true
 }
 
-func (s *Stored) read() (*manifest, []held, error) {
+func (s *Stored) read() (*manifest, []liveSegment, error) {
 	noted, err := exists(s.opts.FS, s.opts.Dir, damagedFile)
 	if err != nil {
 		return nil, nil, err
@@ -148,7 +145,7 @@ func (s *Stored) read() (*manifest, []held, error) {
 	}
 	m, err := readManifest(s.opts.FS, s.opts.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, errNothing
+		return nil, nil, errEmpty
 	}
 	if err == nil {
 		err = m.usable(&s.opts)
@@ -187,11 +184,10 @@ func (s *Stored) Search(ctx context.Context, q index.DenseQuery) (hits []index.S
 	return hits, nil
 }
 
-// Similarity implements [index.Dense]. It is also false for a v that has no
-// cosine: zero, not finite, or of another dimension; and once the files are found
-// to be damaged.
+// Similarity implements [index.Dense]. It also returns false if v is zero, not finite, or of
+// another dimension, and once the files are known to be damaged.
 func (s *Stored) Similarity(v []float32, id uint64) (float64, bool) {
-	unit, release := direction(v, s.opts.Dimensions)
+	unit, release := pooledUnit(v, s.opts.Dimensions)
 	if unit == nil {
 		return 0, false
 	}
@@ -217,8 +213,8 @@ func (s *Stored) Similarity(v []float32, id uint64) (float64, bool) {
 	return cosine(product), true
 }
 
-// find returns the row of an id if it is in memory, which never changes, or the
-// view that may have it.
+// find returns the row of an id if it is in memory, where rows are immutable. Otherwise it returns
+// the view that may have it.
 func (s *Stored) find(id uint64) ([]float32, *storedView) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -258,8 +254,7 @@ func (s *Stored) Stats() index.LegStats {
 	return st
 }
 
-// usable returns the error of a leg that is closed or broken, or of an ended
-// context.
+// usable returns the error of a closed or damaged index, or of an ended context.
 func (s *Stored) usable(ctx context.Context) error {
 	if s.view.Load() == nil {
 		return index.ErrClosed
@@ -270,9 +265,8 @@ func (s *Stored) usable(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Close ends background work and lets go of the files. What was not flushed is
-// lost, as the cursor says. Searches under way end on their view. Closing twice
-// is harmless.
+// Close ends background work and releases the files. Changes that were not flushed are lost, as
+// Cursor reports. Running searches finish on their view. Closing twice is harmless.
 func (s *Stored) Close() error {
 	s.mu.Lock()
 	if s.closed {
@@ -284,10 +278,10 @@ func (s *Stored) Close() error {
 	s.mu.Unlock()
 	s.stop()
 	s.background.Wait()
-	s.merger <- struct{}{} // for good: what is under way ends, others find it closed
+	s.merger <- struct{}{} // listed: running holders end, later ones find the index closed
 	s.writer <- struct{}{}
 	v.release()
-	releaseAll(s.kept)
+	releaseAll(s.listed)
 	return nil
 }
 
@@ -305,9 +299,9 @@ func (o Options) withDefaults() Options {
 	}
 	o.graphUnits = cmp.Or(o.graphUnits, graphUnits)
 	o.saveUnits = cmp.Or(o.saveUnits, saveUnits)
-	o.restful = cmp.Or(o.restful, restful)
-	o.saveRest = cmp.Or(o.saveRest, saveRest)
-	o.wasteLeast = cmp.Or(o.wasteLeast, wasteLeast)
+	o.quietAfter = cmp.Or(o.quietAfter, quietAfter)
+	o.savePause = cmp.Or(o.savePause, savePause)
+	o.minWaste = cmp.Or(o.minWaste, minWaste)
 	if o.graphs == nil {
 		o.graphs = hnswGraphs(o)
 	}

@@ -8,12 +8,11 @@ import (
 	"github.com/ragctx/ragctx/internal/throttle"
 )
 
-// backlog is how many times FlushUnits may be pending before Apply waits.
-const backlog = 4
+// maxBacklog times FlushUnits is the number of pending changes at which Apply waits for a flush.
+const maxBacklog = 4
 
-// Apply implements [index.Dense]. A failure to write in the background is logged
-// and tried again later; it is not Apply's error, for what was applied is kept
-// and found.
+// Apply implements [index.Dense]. A failed background write is logged and retried later. It is not
+// an error of Apply, as the changes are kept in memory and can be found.
 func (s *Stored) Apply(ctx context.Context, seq uint64, upserts []index.VectorUnit, deletes []uint64) error {
 	if err := s.usable(ctx); err != nil {
 		return err
@@ -25,11 +24,11 @@ func (s *Stored) Apply(ctx context.Context, seq uint64, upserts []index.VectorUn
 	if err := s.change(seq, upserts, lengths, deletes); err != nil {
 		return s.failed("apply", err)
 	}
-	s.keepUp(ctx)
+	s.flushIfDue(ctx)
 	return nil
 }
 
-// change publishes the view after a checked batch.
+// change applies a validated batch and publishes the new view.
 func (s *Stored) change(seq uint64, upserts []index.VectorUnit, lengths []float64, deletes []uint64) error {
 	ids := make([]uint64, 0, len(upserts)+len(deletes))
 	for _, u := range upserts {
@@ -46,7 +45,7 @@ func (s *Stored) change(seq uint64, upserts []index.VectorUnit, lengths []float6
 		return nil
 	}
 	old := s.view.Load().segs
-	segs := make([]held, len(old))
+	segs := make([]liveSegment, len(old))
 	err := guard(func() error {
 		for i, h := range old {
 			segs[i] = h.without(ids)
@@ -65,7 +64,7 @@ func (s *Stored) change(seq uint64, upserts []index.VectorUnit, lengths []float6
 	return nil
 }
 
-// memory returns the states of what is not stored. The caller holds mu.
+// memory returns the states that are not stored yet. The caller holds mu.
 func (s *Stored) memory() []*snapshot {
 	if s.frozen != nil {
 		return []*snapshot{s.frozenState, s.activeState}
@@ -73,26 +72,26 @@ func (s *Stored) memory() []*snapshot {
 	return []*snapshot{s.activeState}
 }
 
-// keepUp starts a background flush when enough is pending, and waits when far
-// too much is.
-func (s *Stored) keepUp(ctx context.Context) {
+// flushIfDue starts a background flush when enough is pending, and flushes synchronously when the
+// maxBacklog is too large.
+func (s *Stored) flushIfDue(ctx context.Context) {
 	s.mu.Lock()
 	due := !s.closed && s.changed >= max(s.opts.FlushUnits, s.retryAt)
-	behind := due && s.retryAt == 0 && s.changed >= backlog*s.opts.FlushUnits
+	behind := due && s.retryAt == 0 && s.changed >= maxBacklog*s.opts.FlushUnits
 	if due && !behind && s.flushing.CompareAndSwap(false, true) {
 		s.background.Go(func() {
 			defer s.flushing.Store(false)
 			throttle.LowerPriority()
-			s.flushQuietly(s.life)
+			s.flushAndLog(s.life)
 		})
 	}
 	s.mu.Unlock()
 	if behind {
-		s.flushQuietly(ctx)
+		s.flushAndLog(ctx)
 	}
 }
 
-func (s *Stored) flushQuietly(ctx context.Context) {
+func (s *Stored) flushAndLog(ctx context.Context) {
 	if err := s.Flush(ctx); err != nil && s.life.Err() == nil && ctx.Err() == nil {
 		s.opts.Logger.Error("vector index: units stay in memory", slog.String("dir", s.opts.Dir), slog.Any("error", err))
 	}

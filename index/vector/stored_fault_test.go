@@ -195,8 +195,8 @@ func TestFailedOperations(t *testing.T) {
 					t.Fatalf("reopened: recovered %q, Cursor %d", again.Recovered(), again.Cursor())
 				}
 				mustSame(t, again, want[len(steps)])
-				if left := len(fsys.Files()); left != 1+len(again.kept) {
-					t.Errorf("%d files after reopening, for %d segments", left, len(again.kept))
+				if left := len(fsys.Files()); left != 1+len(again.listed) {
+					t.Errorf("%d files after reopening, for %d segments", left, len(again.listed))
 				}
 			})
 		})
@@ -305,7 +305,7 @@ func TestFlippedBytes(t *testing.T) {
 
 // padding reports whether a byte belongs to no part of a segment file.
 func padding(s *Stored, name string, at int) bool {
-	for _, h := range s.kept {
+	for _, h := range s.listed {
 		l := layoutOf(s.opts.Identity, len(h.ids), h.width)
 		if name == faultDir+"/"+h.name && int64(at) >= l.rows+int64(4*len(h.ids)*h.width) && int64(at) < l.sums {
 			return true

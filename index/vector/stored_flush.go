@@ -12,7 +12,7 @@ import (
 	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
-// exists reports whether a file is there.
+// exists reports whether a file exists.
 func exists(fsys atomicfile.FS, dir, name string) (bool, error) {
 	_, err := fsys.Stat(filepath.Join(dir, name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -21,8 +21,9 @@ func exists(fsys atomicfile.FS, dir, name string) (bool, error) {
 	return err == nil, err
 }
 
-// take puts a token into a channel of one.
-func (s *Stored) take(ctx context.Context, token chan struct{}) error {
+// acquireToken puts a token into a channel of capacity one. It returns an error if ctx ends or the
+// index is closed or unusable.
+func (s *Stored) acquireToken(ctx context.Context, token chan struct{}) error {
 	select {
 	case token <- struct{}{}:
 	case <-ctx.Done():
@@ -37,10 +38,10 @@ func (s *Stored) take(ctx context.Context, token chan struct{}) error {
 	return nil
 }
 
-// Flush implements [index.Dense]. After an error everything stays searchable and
-// pending, and another Flush may succeed.
+// Flush implements [index.Dense]. After an error, everything stays searchable and pending, and a
+// retryLater Flush may succeed.
 func (s *Stored) Flush(ctx context.Context) error {
-	if err := s.take(ctx, s.writer); err != nil {
+	if err := s.acquireToken(ctx, s.writer); err != nil {
 		return err
 	}
 	err := s.flush(ctx)
@@ -48,19 +49,19 @@ func (s *Stored) Flush(ctx context.Context) error {
 	if err != nil {
 		return s.failed("flush", err)
 	}
-	s.mergeBeside()
+	s.mergeInBackground()
 	return nil
 }
 
-// frozenState is what one flush writes.
+// frozenState is the state that one flush writes.
 type frozenState struct {
-	segs    []held
+	segs    []liveSegment
 	rows    *snapshot
 	seq     uint64
 	changed int
 }
 
-// flush writes what is pending. The caller holds the writer's token.
+// flush writes the pending changes. The caller holds the writer's token.
 func (s *Stored) flush(ctx context.Context) error {
 	st, ok := s.freeze()
 	if !ok {
@@ -74,8 +75,8 @@ func (s *Stored) flush(ctx context.Context) error {
 	return nil
 }
 
-// freeze marks what is pending as being written; new changes go beside it. It
-// reports false if nothing is.
+// freeze moves the pending rows to the state that a flush writes; new changes go to a new arena. It
+// returns false if nothing is pending.
 func (s *Stored) freeze() (frozenState, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,7 +90,7 @@ func (s *Stored) freeze() (frozenState, bool) {
 	return st, true
 }
 
-// thaw undoes freeze after a failure.
+// thaw undoes freeze after a failed flush.
 func (s *Stored) thaw(st frozenState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,8 +104,8 @@ func (s *Stored) thaw(st frozenState) {
 	}
 }
 
-// absorb adds the rows of another arena, which has none of a's ids, in a
-// transaction that the caller commits.
+// absorb adds the rows of another arena, which shares no ids with a, in a transaction that the
+// caller commits.
 func (a *arena) absorb(other *arena) {
 	a.begin()
 	for _, b := range other.blocks {
@@ -117,26 +118,26 @@ func (a *arena) absorb(other *arena) {
 	}
 }
 
-// write stores the frozen state and publishes the view that reads it there.
+// write stores the frozen state and publishes the view that reads it from the file.
 func (s *Stored) write(ctx context.Context, st frozenState) error {
 	name := s.nextName()
 	refs, source := st.rows.sortedRows(s.active.stride)
 	fresh, err := s.store(ctx, name, refs, source)
 	if err != nil {
-		s.removeLater(name) // it may be there all the same
+		s.removeLater(name) // it may exist nevertheless
 		return err
 	}
-	// A view's segments are those of the manifest, with the dead rows of the
-	// moment: together they are the state as of st.seq.
+	// The segments of a view are those of the manifest, with the current dead rows: together they
+	// are the state as of st.seq.
 	next := slices.Clone(st.segs)
 	if fresh != nil {
-		next = append(next, held{segment: fresh, live: len(fresh.ids)})
+		next = append(next, liveSegment{segment: fresh, live: len(fresh.ids)})
 	}
 	if err := s.commit(next, st.seq); err != nil {
-		s.drop(fresh)
+		s.discardSegment(fresh)
 		return err
 	}
-	s.adoptFlush(fresh, refs)
+	s.publishFlush(fresh, refs)
 	s.removeStale()
 	return nil
 }
@@ -147,8 +148,8 @@ func (s *Stored) nextName() string {
 	return segmentName(s.number)
 }
 
-// commit makes a state durable.
-func (s *Stored) commit(segs []held, cursor uint64) error {
+// commit writes a manifest, which makes a state durable.
+func (s *Stored) commit(segs []liveSegment, cursor uint64) error {
 	m := &manifest{
 		Format: manifestFormat, Identity: s.opts.Identity, Dimensions: s.opts.Dimensions,
 		Origin: s.opts.Origin(), Cursor: cursor, Segments: make([]manifestEntry, len(segs)),
@@ -162,14 +163,14 @@ func (s *Stored) commit(segs []held, cursor uint64) error {
 	if err := writeManifest(s.opts.FS, s.opts.Dir, m); err != nil {
 		return err
 	}
-	s.kept = segs
+	s.listed = segs
 	s.cursor.Store(cursor)
 	return nil
 }
 
-// adoptFlush publishes the view in which the frozen rows are read from their
-// segment, nil if there were none. Rows that went since are dead there.
-func (s *Stored) adoptFlush(fresh *segment, rows []rowRef) {
+// publishFlush publishes the view that reads the frozen rows from their segment, or nil if there
+// were no rows. Rows removed since are dead there.
+func (s *Stored) publishFlush(fresh *segment, rows []rowRef) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	frozen := s.frozen
@@ -179,15 +180,14 @@ func (s *Stored) adoptFlush(fresh *segment, rows []rowRef) {
 	}
 	segs := slices.Clone(s.view.Load().segs)
 	if fresh != nil {
-		segs = append(segs, fresh.as(rows, frozen))
+		segs = append(segs, fresh.withDead(rows, frozen))
 	}
 	s.publish(newStoredView(segs, s.activeState))
 }
 
-// as returns the segment with those of its rows dead that an arena has lost
-// since it was written.
-func (s *segment) as(rows []rowRef, a *arena) held {
-	h := held{segment: s, live: len(a.slots)}
+// withDead returns the segment with those rows dead that an arena has lost since it was written.
+func (s *segment) withDead(rows []rowRef, a *arena) liveSegment {
+	h := liveSegment{segment: s, live: len(a.slots)}
 	if len(a.slots) == len(rows) {
 		return h
 	}
@@ -200,25 +200,25 @@ func (s *segment) as(rows []rowRef, a *arena) held {
 	return h
 }
 
-// drop lets go of a segment that is in no manifest, nil for none.
-func (s *Stored) drop(fresh *segment) {
+// discardSegment releases a segment that is in no manifest and schedules its file for removal.
+// fresh may be nil.
+func (s *Stored) discardSegment(fresh *segment) {
 	if fresh != nil {
 		s.removeLater(fresh.name)
 		fresh.release()
 	}
 }
 
-// removeLater notes files that the next manifest does not list. Until that is
-// durable they stay: after an error it is not known which manifest a crash would
-// bring back.
+// removeLater schedules files for removal that the next manifest does not list. They stay until
+// that manifest is durable: after a write error it is unknown which manifest a crash would leave.
 func (s *Stored) removeLater(names ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stale = append(s.stale, names...)
 }
 
-// removeStale removes what removeLater noted, after a change of the manifest.
-// What cannot be removed is tried again after the next.
+// removeStale removes the scheduled files after a change of the manifest. Failed removals are
+// retried after the next change.
 func (s *Stored) removeStale() {
 	s.mu.Lock()
 	names := s.stale

@@ -11,17 +11,17 @@ import (
 	"github.com/ragctx/ragctx/internal/throttle"
 )
 
-// minMerge is the least number of segments that are merged for their number.
+// minMerge is the minimum number of segments that are merged because of their number.
 const minMerge = 4
 
-// mergeable returns the segments that are to become one; none if all is well.
+// pickMerge returns the segments to merge into one, or none if no merge is needed.
 //
-// Those full of dead rows go first, then small ones; see [index.MergeRun].
-func mergeable(segs []held) []held {
-	if full := slices.DeleteFunc(slices.Clone(segs), func(h held) bool { return h.live*4 >= len(h.ids)*3 }); len(full) > 0 {
+// Segments with many dead rows go first, then small ones; see [index.MergeRun].
+func pickMerge(segs []liveSegment) []liveSegment {
+	if full := slices.DeleteFunc(slices.Clone(segs), func(h liveSegment) bool { return h.live*4 >= len(h.ids)*3 }); len(full) > 0 {
 		return full
 	}
-	bySize := slices.SortedFunc(slices.Values(segs), func(a, b held) int { return cmp.Compare(a.live, b.live) })
+	bySize := slices.SortedFunc(slices.Values(segs), func(a, b liveSegment) int { return cmp.Compare(a.live, b.live) })
 	sizes := make([]int, len(bySize))
 	for i, h := range bySize {
 		sizes[i] = h.live
@@ -30,8 +30,8 @@ func mergeable(segs []held) []held {
 	return bySize[:take]
 }
 
-// mergeBeside merges in the background, unless that is under way.
-func (s *Stored) mergeBeside() {
+// mergeInBackground starts a background merge unless one is running.
+func (s *Stored) mergeInBackground() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || !s.merging.CompareAndSwap(false, true) {
@@ -46,13 +46,13 @@ func (s *Stored) mergeBeside() {
 	})
 }
 
-// mergeAll merges until all is well.
+// mergeAll merges until no merge is needed.
 func (s *Stored) mergeAll(ctx context.Context) error {
 	for {
-		if err := s.take(ctx, s.merger); err != nil {
+		if err := s.acquireToken(ctx, s.merger); err != nil {
 			return err
 		}
-		more, err := s.merge(ctx, mergeable)
+		more, err := s.merge(ctx, pickMerge)
 		<-s.merger
 		if err != nil || !more {
 			return err
@@ -60,9 +60,9 @@ func (s *Stored) mergeAll(ctx context.Context) error {
 	}
 }
 
-// merge makes one segment of those that pick picks, and reports whether there
-// were any. The caller holds the merger's token; flushes go on beside it.
-func (s *Stored) merge(ctx context.Context, pick func([]held) []held) (bool, error) {
+// merge merges the segments that pick selects into one, and reports whether there were any. The
+// caller holds the merger's token. Flushes run concurrently.
+func (s *Stored) merge(ctx context.Context, pick func([]liveSegment) []liveSegment) (bool, error) {
 	from, name, err := s.startMerge(ctx, pick)
 	if err != nil || len(from) == 0 {
 		return false, err
@@ -78,25 +78,24 @@ func (s *Stored) merge(ctx context.Context, pick func([]held) []held) (bool, err
 		s.removeLater(name)
 		return false, fmt.Errorf("vector: merge: %w", err)
 	}
-	if err := s.take(ctx, s.writer); err != nil {
-		s.drop(fresh)
+	if err := s.acquireToken(ctx, s.writer); err != nil {
+		s.discardSegment(fresh)
 		return false, err
 	}
 	defer func() { <-s.writer }()
-	if err := s.adoptMerge(from, fresh); err != nil {
+	if err := s.commitMerge(from, fresh); err != nil {
 		return false, fmt.Errorf("vector: merge: %w", err)
 	}
 	return true, nil
 }
 
-// startMerge returns the segments to merge, each with a reference, and the name
-// of what becomes of them.
-func (s *Stored) startMerge(ctx context.Context, pick func([]held) []held) ([]held, string, error) {
-	if err := s.take(ctx, s.writer); err != nil {
+// startMerge returns the segments to merge, each with a reference, and the name of the new segment.
+func (s *Stored) startMerge(ctx context.Context, pick func([]liveSegment) []liveSegment) ([]liveSegment, string, error) {
+	if err := s.acquireToken(ctx, s.writer); err != nil {
 		return nil, "", err
 	}
 	defer func() { <-s.writer }()
-	from := slices.Clone(pick(s.kept))
+	from := slices.Clone(pick(s.listed))
 	if len(from) == 0 {
 		return nil, "", nil
 	}
@@ -106,29 +105,29 @@ func (s *Stored) startMerge(ctx context.Context, pick func([]held) []held) ([]he
 	return from, s.nextName(), nil
 }
 
-// adoptMerge puts the merged segment, nil if it would have no rows, in the place
-// of those it was made from: in the manifest, and in the view. The caller holds
-// the writer's token and gives its reference to fresh away.
-func (s *Stored) adoptMerge(from []held, fresh *segment) error {
-	next, err := replaced(s.kept, from, fresh)
+// commitMerge replaces the merged segments by fresh, in the manifest and in the view. fresh is nil
+// if it would have no rows. The caller holds the writer's token and passes on its reference to
+// fresh.
+func (s *Stored) commitMerge(from []liveSegment, fresh *segment) error {
+	next, err := replaced(s.listed, from, fresh)
 	if err == nil {
 		err = s.commit(next, s.cursor.Load())
 	}
 	if err != nil {
-		s.drop(fresh)
+		s.discardSegment(fresh)
 		return err
 	}
-	err = s.showMerge(from, fresh)
+	err = s.publishMerge(from, fresh)
 	for _, h := range from {
 		s.removeLater(h.name)
 	}
-	releaseAll(from) // the references of kept
+	releaseAll(from) // the references of listed
 	s.removeStale()
 	return err
 }
 
-// showMerge publishes the view with the merged segment.
-func (s *Stored) showMerge(from []held, fresh *segment) error {
+// publishMerge publishes the view with the merged segment.
+func (s *Stored) publishMerge(from []liveSegment, fresh *segment) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -141,13 +140,13 @@ func (s *Stored) showMerge(from []held, fresh *segment) error {
 	return err
 }
 
-// replaced returns segs with fresh in the place of from. Rows that died since
-// from was taken are dead in fresh.
-func replaced(segs, from []held, fresh *segment) (next []held, err error) {
+// replaced returns segs with fresh in place of from. Rows that died since from was taken are dead
+// in fresh.
+func replaced(segs, from []liveSegment, fresh *segment) (next []liveSegment, err error) {
 	err = guard(func() error {
 		var gone []uint64
 		for _, h := range segs {
-			i := slices.IndexFunc(from, func(f held) bool { return f.segment == h.segment })
+			i := slices.IndexFunc(from, func(f liveSegment) bool { return f.segment == h.segment })
 			if i < 0 {
 				next = append(next, h)
 				continue
@@ -157,36 +156,35 @@ func replaced(segs, from []held, fresh *segment) (next []held, err error) {
 			}
 		}
 		if fresh != nil {
-			next = append(next, held{segment: fresh, live: len(fresh.ids)}.without(gone))
+			next = append(next, liveSegment{segment: fresh, live: len(fresh.ids)}.without(gone))
 		}
 		return nil
 	})
 	return next, err
 }
 
-// Compact implements [index.Dense]: it rewrites the segments that hold rows of
-// units that are gone, and removes every file but those in use. Searches go on.
-// After an error some may be left, and another call may succeed. A search that
-// is under way keeps what it reads until it ends.
+// Compact implements [index.Dense]. It rewrites the segments that hold rows of deleted chunks and
+// removes every file that is not in use. Searches continue. After an error some rows or files may
+// remain, and a later call may succeed. A running search keeps its files until it ends.
 func (s *Stored) Compact(ctx context.Context) error {
-	if err := s.take(ctx, s.merger); err != nil {
+	if err := s.acquireToken(ctx, s.merger); err != nil {
 		return err
 	}
 	defer func() { <-s.merger }()
 	if err := s.Flush(ctx); err != nil {
 		return err
 	}
-	_, err := s.merge(ctx, func(segs []held) []held {
-		return slices.DeleteFunc(slices.Clone(segs), func(h held) bool { return h.live == len(h.ids) })
+	_, err := s.merge(ctx, func(segs []liveSegment) []liveSegment {
+		return slices.DeleteFunc(slices.Clone(segs), func(h liveSegment) bool { return h.live == len(h.ids) })
 	})
 	if err != nil {
 		return s.failed("compact", err)
 	}
-	if err := s.take(ctx, s.writer); err != nil {
+	if err := s.acquireToken(ctx, s.writer); err != nil {
 		return err
 	}
 	defer func() { <-s.writer }()
-	if _, err := sweep(s.opts.FS, s.opts.Dir, s.lists); err != nil {
+	if _, err := sweep(s.opts.FS, s.opts.Dir, s.inUse); err != nil {
 		return fmt.Errorf("vector: compact: %w", err)
 	}
 	return nil

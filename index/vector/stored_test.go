@@ -39,7 +39,7 @@ func mustFlush(t testing.TB, leg index.Dense) {
 }
 
 // Answers are those of a Flat bit for bit, wherever a row lies: in memory, in one
-// of several mapped segments, or rewritten by a merge.
+// arena several mapped segments, or rewritten by a merge.
 func TestStoredIsFlat(t *testing.T) {
 	const dim, rounds = 21, 30
 	dir := t.TempDir()
@@ -281,7 +281,7 @@ func TestSegmentsAreReleased(t *testing.T) {
 	if _, err := old.scan(t.Context(), search{unit: make([]float32, 8), k: 10}); err != nil {
 		t.Fatalf("scan of an old view: %v", err)
 	}
-	for _, h := range s.kept {
+	for _, h := range s.listed {
 		delete(all, h.segment)
 	}
 	for _, h := range old.segs {
@@ -296,7 +296,7 @@ func TestSegmentsAreReleased(t *testing.T) {
 		}
 	}
 	old.release()
-	kept := s.kept
+	kept := s.listed
 	_ = s.Close()
 	for _, h := range append(kept, old.segs...) {
 		if n := h.refs.Load(); n != 0 {
@@ -308,21 +308,21 @@ func TestSegmentsAreReleased(t *testing.T) {
 // There are few segments, and a row is written few times.
 func TestMergesAreGeometric(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		var segs []held
+		var segs []liveSegment
 		total, written := 0, 0
 		for range rapid.IntRange(1, 300).Draw(rt, "flushes") {
 			n := rapid.IntRange(1, 100).Draw(rt, "rows")
-			segs = append(segs, held{segment: &segment{ids: make([]uint64, n)}, live: n})
+			segs = append(segs, liveSegment{segment: &segment{ids: make([]uint64, n)}, live: n})
 			total, written = total+n, written+n
-			for from := mergeable(segs); len(from) > 0; from = mergeable(segs) {
+			for from := pickMerge(segs); len(from) > 0; from = pickMerge(segs) {
 				sum := 0
 				for _, h := range from {
 					sum += h.live
 				}
-				segs = slices.DeleteFunc(segs, func(h held) bool {
-					return slices.ContainsFunc(from, func(f held) bool { return f.segment == h.segment })
+				segs = slices.DeleteFunc(segs, func(h liveSegment) bool {
+					return slices.ContainsFunc(from, func(f liveSegment) bool { return f.segment == h.segment })
 				})
-				segs = append(segs, held{segment: &segment{ids: make([]uint64, sum)}, live: sum})
+				segs = append(segs, liveSegment{segment: &segment{ids: make([]uint64, sum)}, live: sum})
 				written += sum
 			}
 			levels := math.Log2(float64(total)) + 1
@@ -391,7 +391,7 @@ func FuzzSegment(f *testing.F) {
 		f.Fatal(err)
 	}
 	_ = s.Close()
-	name := faultDir + "/" + s.kept[0].name
+	name := faultDir + "/" + s.listed[0].name
 	f.Add(fsys.Bytes(name), 70)
 	f.Add(fsys.Bytes(name), 69)
 	f.Add([]byte(segmentMagic), 1)

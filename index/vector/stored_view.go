@@ -7,15 +7,15 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// held is a segment as a view sees it.
-type held struct {
+// liveSegment is a segment with its dead rows as of a view.
+type liveSegment struct {
 	*segment
 	dead bitset
 	live int
 }
 
-// without returns the segment with some more ids dead.
-func (h held) without(ids []uint64) held {
+// without returns the segment with additional dead ids.
+func (h liveSegment) without(ids []uint64) liveSegment {
 	copied := false
 	for _, id := range ids {
 		row, ok := h.locate(id)
@@ -31,9 +31,8 @@ func (h held) without(ids []uint64) held {
 	return h
 }
 
-// scan offers the live rows to top. It refuses rows that are not what was
-// written.
-func (h held) scan(ctx context.Context, q search, top *topK) error {
+// scan offers the live rows to top. It returns an error for rows with a wrong checksum.
+func (h liveSegment) scan(ctx context.Context, q search, top *topK) error {
 	for block := range h.sums {
 		if block%scanStep == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -52,8 +51,8 @@ func (h held) scan(ctx context.Context, q search, top *topK) error {
 	return nil
 }
 
-// look is scan for a search among few units: it looks for each of them.
-func (h held) look(ctx context.Context, q search, top *topK) error {
+// scanOnly is scan restricted to the ids of q.only: it looks up each of them.
+func (h liveSegment) scanOnly(ctx context.Context, q search, top *topK) error {
 	for i, id := range q.within(h.first, h.last) {
 		if i%(scanStep*blockRows) == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -70,25 +69,24 @@ func (h held) look(ctx context.Context, q search, top *topK) error {
 	return nil
 }
 
-func releaseAll(segs []held) {
+func releaseAll(segs []liveSegment) {
 	for _, h := range segs {
 		h.release()
 	}
 }
 
-// storedView is one state of a leg: stored segments, and the rows that are
-// not stored yet. Every unit is live in one place at most. It is immutable but
-// for its reference count, which keeps the segments mapped.
+// storedView is one state of an index: stored segments, and the rows not stored yet. Every chunk is
+// live in at most one place. It is immutable except for its reference count, which keeps the
+// segments mapped.
 type storedView struct {
 	refs   atomic.Int64
-	segs   []held
+	segs   []liveSegment
 	memory []*snapshot
 	units  int
 }
 
-// newStoredView returns a view with one reference. It takes its own references
-// to the segments.
-func newStoredView(segs []held, memory ...*snapshot) *storedView {
+// newStoredView returns a view with one reference. It takes its own references to the segments.
+func newStoredView(segs []liveSegment, memory ...*snapshot) *storedView {
 	v := &storedView{segs: segs, memory: memory}
 	v.refs.Store(1)
 	for _, h := range segs {
@@ -99,7 +97,7 @@ func newStoredView(segs []held, memory ...*snapshot) *storedView {
 	return v
 }
 
-// pending returns the number of units that are not stored.
+// pending returns the number of chunks that are not stored.
 func (v *storedView) pending() (n int) {
 	for _, m := range v.memory {
 		n += m.units
@@ -113,8 +111,8 @@ func (v *storedView) release() {
 	}
 }
 
-// acquire returns the current view with a reference of the caller's, nil once
-// the leg is closed.
+// acquire returns the current view with a reference for the caller, or nil once the index is
+// closed.
 func (s *Stored) acquire() *storedView {
 	for {
 		v := s.view.Load()
@@ -130,8 +128,7 @@ func (s *Stored) acquire() *storedView {
 // publish replaces the view. The caller holds mu.
 func (s *Stored) publish(v *storedView) { s.view.Swap(v).release() }
 
-// scan returns the k units nearest to the padded unit vector of a search, best
-// first.
+// scan returns the k chunks nearest to the query of a search, best first.
 func (v *storedView) scan(ctx context.Context, q search) ([]index.Scored, error) {
 	top := newTopK(min(q.k, v.units))
 	if top == nil {
@@ -140,7 +137,7 @@ func (v *storedView) scan(ctx context.Context, q search) ([]index.Scored, error)
 	for _, h := range v.segs {
 		scan := h.scan
 		if q.only != nil {
-			scan = h.look
+			scan = h.scanOnly
 		}
 		if err := scan(ctx, q, top); err != nil {
 			return nil, err

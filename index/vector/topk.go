@@ -7,14 +7,14 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// topK keeps the k best hits offered to it: the highest scores, ties by
-// ascending id. It is a binary heap with the worst kept hit at the root.
+// topK collects the k best hits offered to it: the highest scores, ties by ascending id. It is a
+// binary heap with the worst hit at the root.
 type topK struct {
 	hits []index.Scored
 	k    int
 }
 
-// newTopK returns an empty one for k hits; nil if k is not positive.
+// newTopK returns an empty topK, or nil if k is not positive.
 func newTopK(k int) *topK {
 	if k <= 0 {
 		return nil
@@ -27,13 +27,13 @@ func better(a, b index.Scored) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
 }
 
-// full reports whether a further hit must beat the root.
+// full reports whether t has k hits, so that a further one must beat the root.
 func (t *topK) full() bool { return len(t.hits) == t.k }
 
-// admits reports whether h would enter.
+// admits reports whether h would be added.
 func (t *topK) admits(h index.Scored) bool { return !t.full() || better(h, t.hits[0]) < 0 }
 
-// add enters a hit that is admitted.
+// addMissing adds an admitted hit.
 func (t *topK) add(h index.Scored) {
 	if t.full() {
 		t.hits[0] = h
@@ -51,7 +51,7 @@ func (t *topK) add(h index.Scored) {
 	}
 }
 
-// down moves the root to its place.
+// down sifts the root down.
 func (t *topK) down() {
 	for i := 0; ; {
 		worst := 2*i + 1
@@ -69,7 +69,7 @@ func (t *topK) down() {
 	}
 }
 
-// sorted returns the kept hits, best first, and leaves t unusable.
+// sorted returns the hits, best first, and leaves t unusable.
 func (t *topK) sorted() []index.Scored {
 	slices.SortFunc(t.hits, better)
 	return t.hits

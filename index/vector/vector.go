@@ -1,8 +1,7 @@
-// Package vector holds what is behind the dense leg of an index: an exact scan, in
-// memory or over mapped files; the same with a graph of our own, which finds the
-// nearest sooner; and an adapter around github.com/coder/hnsw, which lives in memory
-// only. A leg in memory has cursor 0, and whoever opens it applies the stored
-// vectors again.
+// Package vector implements vector indexes: an exact scan, in memory or over mapped files; the same
+// with a graph that finds the nearest vectors sooner; and an adapter for github.com/coder/hnsw in
+// memory. An index in memory has cursor 0; after opening it, the caller applies all stored vectors
+// again.
 package vector
 
 import (
@@ -20,47 +19,43 @@ const kindCoder = "coder"
 // MaxDimensions is the largest number of components a vector may have.
 const MaxDimensions = 1 << 16
 
-// Options of a leg.
+// Options configure an index.
 type Options struct {
-	// Dir is where the leg keeps its files; "" keeps it in memory. One leg at a time
-	// may have a directory open. It is made at the first flush.
+	// Dir is the directory of the index's files; "" keeps it in memory. Only one index at a time
+	// may have a directory open. The directory is created at the first flush.
 	Dir string
-	// Graph is "native" (also the default, ""), "flat", which compares with all
-	// vectors, or "coder", which ignores what follows Dimensions and has no files.
-	// The files of one of the first two are good for the other.
+	// Graph is "native" (the default), "flat", which compares with all vectors, or "coder", which
+	// ignores the fields after Dimensions and has no files. "native" and "flat" can use each
+	// other's files.
 	Graph string
 	// Dimensions is the number of components of a vector, within 1..[MaxDimensions].
 	Dimensions int
-	// Identity names the embedder, in at most 4,096 bytes. Stored vectors of another
-	// one are thrown away.
+	// Identity names the embedder, in at most 4,096 bytes. Stored vectors of another identity are
+	// discarded.
 	Identity string
-	// FlushUnits is how many changes wait in memory before they are written in the
-	// background; 1,000 by default. Apply waits for the writer when four times as
-	// many are pending.
+	// FlushUnits is how many changes are collected in memory before they are written in the
+	// background; 1,000 by default. Apply waits for the writer when four times as many are pending.
 	FlushUnits int
-	// Origin names the state of the store that the units come from; what it returns
-	// at a flush is kept with them. Knows tells on open whether an origin belongs
-	// to the store's past: units of another store, or of one that was set back to
-	// an older copy, are thrown away. Without Origin it is "", and a nil Knows
-	// knows all.
+	// Origin returns the name of the store's current state; it is stored with the vectors at each
+	// flush. Knows reports on open whether a stored origin belongs to the store's past. Vectors of
+	// another store, or of a store that was reset to an older copy, are discarded. Without Origin
+	// the name is ""; a nil Knows accepts all.
 	Origin func() string
 	Knows  func(origin string) bool
 	Logger *slog.Logger  // silent by default
-	FS     atomicfile.FS // that of the operating system by default
+	FS     atomicfile.FS // the operating system's by default
 
-	// For tests: how graphs are made, for how many units at least, after how many
-	// changes at least they are written, or how long after the last one, and with how
-	// many places too many they are made again.
-	graphs                            *graphs
-	graphUnits, saveUnits, wasteLeast int
-	restful, saveRest                 time.Duration
+	// For tests: the graph implementation, the minimum number of chunks for a graph, the changes or
+	// the quiet time after which it is written, and the surplus slots at which it is rebuilt.
+	graphs                            *graphFactory
+	graphUnits, saveUnits, minWaste int
+	quietAfter, savePause                 time.Duration
 }
 
-// New opens a leg. With a directory, that is a [Native] or [Stored] leg with what is
-// stored there: if that is torn or damaged, or of another embedder, dimension,
-// format or store, it is removed, the leg is empty and Cursor is 0;
-// [Stored.Recovered] tells. Options out of range are errors that match
-// [ragctx.ErrInvalid].
+// New opens an index. With a directory it is a [Native] or [Stored] with the data stored there. If
+// that is torn or damaged, or of another embedder, dimension, format or store, it is removed: the
+// index is empty, Cursor is 0, and [Stored.Recovered] returns the reason. Options out of range are
+// errors that match [ragctx.ErrInvalid].
 func New(o Options) (index.Dense, error) {
 	switch {
 	case o.FlushUnits < 0:
@@ -82,8 +77,8 @@ func New(o Options) (index.Dense, error) {
 	return nil, ragctx.Invalid("vector_graph", "%q is unknown; use %q, %q or %q", o.Graph, kindNative, kindFlat, kindCoder)
 }
 
-// openExact opens a leg that compares with all vectors.
-func openExact(o Options) (exact, error) {
+// openExact opens an index that compares with all vectors.
+func openExact(o Options) (exactIndex, error) {
 	if o.Dir == "" {
 		return NewFlat(o.Dimensions), nil
 	}
@@ -98,9 +93,9 @@ func openNative(o Options) (index.Dense, error) {
 	return newNative(rows, o), nil
 }
 
-// norm returns the Euclidean length of v, or an error if v has another dimension
-// or a component that is NaN or infinite. The sum runs in float64, where squares
-// of float32 values neither overflow nor vanish.
+// norm returns the Euclidean length of v, or an error if v has another dimension or a component
+// that is NaN or infinite. The sum is computed in float64, where squares of float32 values neither
+// overflow nor vanish.
 func norm(v []float32, dim int) (float64, error) {
 	if len(v) != dim {
 		return 0, ragctx.Invalid("vector", "has %d components, the index holds vectors of %d; embed with the index's embedder", len(v), dim)
@@ -115,8 +110,8 @@ func norm(v []float32, dim int) (float64, error) {
 	return math.Sqrt(sum), nil
 }
 
-// norms returns the lengths of all vectors of a batch, or the first error, so
-// that a bad batch is refused before anything of it is applied.
+// norms returns the lengths of all vectors of a batch, or the first error, so that an invalid batch
+// is rejected before any of it is applied.
 func norms(units []index.VectorUnit, dim int) ([]float64, error) {
 	lengths := make([]float64, len(units))
 	for i, u := range units {
@@ -129,7 +124,7 @@ func norms(units []index.VectorUnit, dim int) ([]float64, error) {
 	return lengths, nil
 }
 
-// normalize writes v/length to row, whose padding stays zero.
+// normalize writes v/length to row. It leaves the padding of row as zeros.
 func normalize(row, v []float32, length float64) {
 	inverse := 1 / length
 	for i, x := range v {
@@ -137,6 +132,6 @@ func normalize(row, v []float32, length float64) {
 	}
 }
 
-// cosine turns the dot product of two unit vectors into a score; rounding may
-// have carried it past 1.
+// cosine converts the dot product of two unit vectors to a score within -1..1, as rounding may
+// exceed it.
 func cosine(dot float32) float64 { return float64(min(max(dot, -1), 1)) }

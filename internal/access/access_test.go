@@ -102,7 +102,7 @@ func TestBoundGrants(t *testing.T) {
 	}
 }
 
-// TestNothing: a grant without a role is none of all, whatever it does not name.
+// TestNothing: a grant without a role grants nothing.
 func TestNothing(t *testing.T) {
 	for _, g := range []access.Grant{{}, {Key: "k"}, {Namespaces: []string{"a"}}, {User: "ada"}} {
 		if g.Includes("a") || g.RequireNamespace("a") == nil || g.RequireUnbound() == nil || g.RequireShared() == nil || g.RequireAllUsers() == nil {

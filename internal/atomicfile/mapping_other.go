@@ -2,7 +2,7 @@
 
 package atomicfile
 
-// mapped reports that files cannot be mapped on this platform.
-func mapped(File, int64, bool) (b []byte, release func() error, ok bool, err error) {
+// mapFile reports that files cannot be mapped on this platform.
+func mapFile(File, int64, bool) (b []byte, release func() error, ok bool, err error) {
 	return nil, nil, false, nil
 }

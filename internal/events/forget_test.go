@@ -57,7 +57,7 @@ func TestForget(t *testing.T) {
 	})
 }
 
-// TestForgottenTakesNoRoom: what is dropped gives its bytes back, and the newest sequence stays.
+// TestForgottenTakesNoRoom: dropped events free their bytes, and the newest sequence number stays.
 func TestForgottenTakesNoRoom(t *testing.T) {
 	b := events.New(events.Options{StartSeq: from(0), KeepBytes: 8 << 10})
 	if _, err := b.Last(t.Context()); err != nil {

@@ -247,7 +247,9 @@ func (c *Client) statusError(resp *http.Response) attempt {
 		e.Message = c.ErrorMessage(body)
 	}
 	return attempt{
-		err: e, retryable: e.Unwrap() == ragctx.ErrUnavailable && status != http.StatusNotImplemented, //nolint:errorlint // it is the sentinel itself
+		err: e,
+		//nolint:errorlint // Unwrap returns the sentinel itself
+		retryable: e.Unwrap() == ragctx.ErrUnavailable && status != http.StatusNotImplemented,
 		after: ParseRetryAfter(resp.Header.Get("Retry-After"), c.now()),
 	}
 }

@@ -163,7 +163,7 @@ func TestBreakerStopsRetries(t *testing.T) {
 	}
 }
 
-// TestBreakerVerdicts: what the caller ends tells nothing about the service, a
+// TestBreakerVerdicts: a request that the caller ends says nothing about the service, a
 // service that refuses a request works, one that is too slow does not.
 func TestBreakerVerdicts(t *testing.T) {
 	release := make(chan struct{})

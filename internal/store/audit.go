@@ -12,7 +12,7 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// AuditEntry says what a server was asked to change.
+// AuditEntry records a change that a server was asked to make.
 type AuditEntry struct {
 	Seq       int64     `json:"seq" doc:"grows with every entry"`
 	At        time.Time `json:"at"`
@@ -23,16 +23,15 @@ type AuditEntry struct {
 	Namespace string    `json:"namespace,omitempty" doc:"absent if it is about none"`
 	Target    string    `json:"target,omitempty" doc:"the id of what it is about, as far as the request or its answer names one, and it was not erased since"`
 	Status    int       `json:"status" doc:"of the answer"`
-	// Erases says that the target was erased: its name goes as well.
+	// Erases means that the target was erased, so its name is not stored.
 	Erases bool `json:"-"`
 }
 
-// refusedFrom is the status from which on a request was refused, or failed.
+// refusedFrom is the lowest status of a refused or failed request.
 const refusedFrom = 400
 
-// AddAudit appends entries, and drops the oldest of more than keep of what was done, and of
-// more than keep of what was refused: that costs its caller nothing, and must not push out
-// the rest.
+// AddAudit appends entries and drops the oldest. It keeps about keep successful and keep refused
+// entries: refused requests cost their caller nothing and must not displace the others.
 func (s *Store) AddAudit(ctx context.Context, entries []AuditEntry, keep int) error {
 	err := s.write.doIn(ctx, nowhere, Low, func(ctx context.Context, tx *sql.Tx) error {
 		var first, last int64
@@ -52,7 +51,7 @@ func (s *Store) AddAudit(ctx context.Context, entries []AuditEntry, keep int) er
 				first = last
 			}
 		}
-		// Counting them takes a while where many are kept, and a few more do no harm.
+		// Counting is slow for a large keep, and some entries over the limit do no harm.
 		if step := int64(max(1, keep/100)); (first-1)/step == last/step {
 			return nil
 		}
@@ -68,16 +67,16 @@ func (s *Store) AddAudit(ctx context.Context, entries []AuditEntry, keep int) er
 	return failedIf("write the audit log", err)
 }
 
-// The kinds of things that operations are about. Different ones may have equal ids.
+// The kinds of things that operations concern. Things of different kinds may have equal ids.
 const (
 	aboutDocument  = "document"
-	aboutMemory    = "memory" // and turns, which have the ids of theirs
+	aboutMemory    = "memory" // also turns, which share the ids of their memories
 	aboutNamespace = "namespace"
 	aboutSession   = "session"
 	aboutProcedure = "procedure"
 )
 
-// subjects tell what an operation is about by a part of its name; the first counts.
+// subjects map a part of an operation's name to the operation's subject; the first match counts.
 var subjects = [...]struct{ part, subject string }{
 	{"document", aboutDocument},
 	{"ingest", aboutDocument},
@@ -106,10 +105,10 @@ func subjectOf(operation string) string {
 	return operation
 }
 
-// forgetTargets takes ids of what was erased out of the entries about things of that kind.
+// forgetTargets clears the ids of erased things of a kind from the audit log.
 func forgetTargets(ctx context.Context, tx *sql.Tx, namespace, subject string, ids []string) error {
 	for _, id := range slices.Clone(ids) {
-		ids = append(ids, ragctx.Clip(id)) // as a long one is in an entry
+		ids = append(ids, ragctx.Clip(id)) // entries store long ids clipped
 	}
 	targets, _ := json.Marshal(ids) // strings: cannot fail
 	operations, err := column[string](ctx, tx, `SELECT DISTINCT operation FROM audit WHERE namespace = ? AND target IN (SELECT value FROM json_each(?))`,
@@ -127,16 +126,16 @@ func forgetTargets(ctx context.Context, tx *sql.Tx, namespace, subject string, i
 	return err
 }
 
-// AuditFilter narrows the audit log.
+// AuditFilter selects entries of the audit log.
 type AuditFilter struct {
-	Before    int64 // entries of a smaller Seq; 0 is from the newest
+	Before    int64 // entries with a smaller Seq; 0 starts with the newest
 	Limit     int
 	Key       string   // "" is any
 	Namespace string   // "" is any
-	Among     []string // namespaces; none is all, and entries that have none
+	Among     []string // namespaces; empty is all, and entries without one
 }
 
-// Audit returns entries of the audit log, the newest first.
+// Audit returns entries of the audit log, newest first.
 func (s *Store) Audit(ctx context.Context, f AuditFilter) ([]AuditEntry, error) {
 	c := conditions{sql: `1`}
 	if f.Before != 0 {

@@ -13,47 +13,45 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// logLimits are lengths of the write-ahead log in pages of 4 KiB. From copy on
-// what is in it is copied into the database file, beside the writer. From reset
-// on the writer pauses for a moment so that the copy gets complete and the log
-// starts over, and the longer the log, the longer it waits for those who read
-// from it; from full on as long as it takes.
+// logLimits are lengths of the write-ahead log in pages of 4 KiB. From copy on, the log is copied
+// into the database file concurrently with the writer. From reset on, the writer pauses briefly so
+// that the copy completes and the log restarts; the longer the log, the longer the pause may wait
+// for readers. From full on, it waits up to pauseLong.
 type logLimits struct{ copy, reset, full int }
 
 func defaultLimits() logLimits { return logLimits{copy: 1000, reset: 32_000, full: 128_000} }
 
-// How long the writer pauses at first and at most, and after which time without
-// writes a long log is cut off.
+// The writer's shortest and longest pause, and the idle time after which a long log is truncated.
 const (
 	pauseShort = 5 * time.Millisecond
 	pauseLong  = 5 * time.Second
 	logIdle    = 10 * time.Second
 )
 
-// logKept is how many bytes of a log that starts over stay on the disk.
+// logKept is the number of bytes of a restarted log that stay allocated on the disk.
 const logKept = 256 << 20
 
-// checkpointer keeps the write-ahead log short without holding up the writer,
-// which SQLite would let do the copying within a commit. A log cannot start over
-// while someone reads from it, so it grows with the longest read.
+// checkpointer keeps the write-ahead log short without blocking the writer: SQLite's own
+// checkpoints run within a commit. A log cannot restart while a reader uses it, so it grows with
+// the longest read.
 type checkpointer struct {
 	db *sql.DB // one connection
-	// file is the database file. It is closed after all connections: closing it takes
-	// SQLite's locks off the file, which belong to the process.
+	// file is the database file. It is closed after all connections: closing it releases SQLite's
+	// file locks, which belong to the whole process.
 	file  *os.File
 	write *writer
-	wake  chan struct{}   // something was committed
+	wake  chan struct{}   // signals a commit
 	life  context.Context //nolint:containedctx // ends with the goroutine
 	end   context.CancelFunc
 	wg    sync.WaitGroup
 
-	full   func() bool // whether the disk is
-	quiet  sync.Mutex  // held while something is copied or cut off
+	full   func() bool // reports a full disk
+	quiet  sync.Mutex  // held while the log is copied or truncated
 	limits logLimits
-	tried  int // length of the log at the last try to reset it
+	tried  int // log length at the last attempt to restart it
 }
 
-// logState is what SQLite says of its log, in pages.
+// logState is SQLite's report on its log, in pages.
 type logState struct{ blocked, pages, copied int }
 
 func newCheckpointer(db *sql.DB, file *os.File) *checkpointer {
@@ -62,13 +60,13 @@ func newCheckpointer(db *sql.DB, file *os.File) *checkpointer {
 	return c
 }
 
-// start begins to follow a writer.
+// start follows the commits of a writer.
 func (c *checkpointer) start(w *writer) {
 	c.write = w
 	c.wg.Go(c.loop)
 }
 
-// committed says that the log may have grown.
+// committed signals that the log may have grown.
 func (c *checkpointer) committed() {
 	select {
 	case c.wake <- struct{}{}:
@@ -92,13 +90,13 @@ func (c *checkpointer) loop() {
 	}
 }
 
-// tend does what the length of the log calls for. What fails is tried again
-// after the next commit: the log is as good a place as the file.
+// tend checkpoints as the length of the log requires. A failed attempt is repeated after the next
+// commit: data in the log is as safe as in the file.
 func (c *checkpointer) tend() {
 	c.quiet.Lock()
 	defer c.quiet.Unlock()
 	s, err := c.pragma("NOOP")
-	if err == nil && c.full() && s.pages > 0 { // what there is of the log has to do
+	if err == nil && c.full() && s.pages > 0 { // the disk is full: reuse the log's space
 		_, _ = c.reset("RESTART", pauseShort)
 		return
 	}
@@ -110,7 +108,7 @@ func (c *checkpointer) tend() {
 		return
 	}
 	if s.pages < c.tried {
-		c.tried = 0 // it has started over
+		c.tried = 0 // the log has restarted
 	}
 	if s.pages < c.tried+c.limits.reset {
 		return
@@ -123,14 +121,14 @@ func (c *checkpointer) tend() {
 	_, _ = c.reset("RESTART", wait)
 }
 
-// makeRoom lets the log start over, so that what comes next needs no more of the disk.
+// makeRoom restarts the log so that the next writes need no more disk space.
 func (c *checkpointer) makeRoom() {
 	c.quiet.Lock()
 	defer c.quiet.Unlock()
 	_, _ = c.reset("RESTART", pauseLong/10)
 }
 
-// truncate cuts a long log off when nobody has written for a while.
+// truncate truncates a long log after idle time.
 func (c *checkpointer) truncate() {
 	c.quiet.Lock()
 	defer c.quiet.Unlock()
@@ -139,8 +137,7 @@ func (c *checkpointer) truncate() {
 	}
 }
 
-// empty copies all of the log and cuts it off. It fails if reads that began
-// before do not end for long.
+// empty copies the whole log and truncates it. It fails if long reads that began before do not end.
 func (c *checkpointer) empty(ctx context.Context) error {
 	c.quiet.Lock()
 	defer c.quiet.Unlock()
@@ -156,8 +153,8 @@ func (c *checkpointer) empty(ctx context.Context) error {
 	return fmt.Errorf("%w: something reads the database for too long", ragctx.ErrUnavailable)
 }
 
-// copyAll copies what the log holds now into the file, beside the writer. If those who
-// read from it are in the way for long, it does what empty does.
+// copyAll copies the current contents of the log into the file, concurrently with the writer. If
+// readers block it for too long, it calls empty.
 func (c *checkpointer) copyAll(ctx context.Context) error {
 	held := -1
 	for range copyTries {
@@ -165,11 +162,11 @@ func (c *checkpointer) copyAll(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if s.pages >= 0 { // else another process copies at this moment, and nothing is known
+		if s.pages >= 0 { // otherwise another process is copying and the state is unknown
 			if held < 0 {
 				held = s.pages
 			}
-			if s.copied >= held || s.pages < held { // it has started over, so all of it was copied
+			if s.copied >= held || s.pages < held { // a shorter log has restarted, so it was copied completely
 				return nil
 			}
 		}
@@ -182,7 +179,7 @@ func (c *checkpointer) copyAll(ctx context.Context) error {
 	return c.empty(ctx)
 }
 
-// copyTries is how often copyAll tries without holding up the writer.
+// copyTries limits the attempts of copyAll before it pauses the writer.
 const copyTries = 20
 
 func (c *checkpointer) passive() (logState, error) {
@@ -191,7 +188,7 @@ func (c *checkpointer) passive() (logState, error) {
 	return c.pragma("PASSIVE")
 }
 
-// readFile reads from the database file while nothing is copied into it: whole pages.
+// readFile reads whole pages from the database file while no checkpoint runs.
 func (c *checkpointer) readFile(to []byte, at int64) (int, error) {
 	c.quiet.Lock()
 	defer c.quiet.Unlock()
@@ -202,9 +199,9 @@ func (c *checkpointer) readFile(to []byte, at int64) (int, error) {
 	return n, err
 }
 
-// reset lets the log start over while the writer pauses.
+// reset restarts the log while the writer pauses.
 func (c *checkpointer) reset(mode string, wait time.Duration) (s logState, err error) {
-	for range 2 { // the second has little to do, and leaves the pause next to nothing
+	for range 2 { // the second pass is short and shortens the pause
 		if _, err := c.pragma("PASSIVE"); err != nil {
 			return s, err
 		}
@@ -220,8 +217,8 @@ func (c *checkpointer) reset(mode string, wait time.Duration) (s logState, err e
 	return s, err
 }
 
-// pragma has the log looked at or copied. Once the disk has failed to keep a write,
-// nothing is copied any more: the log is what the next opening recovers from.
+// pragma runs a checkpoint in the given mode. After a failed write it copies nothing: the next
+// opening recovers from the log.
 func (c *checkpointer) pragma(mode string) (logState, error) {
 	var s logState
 	if err := c.write.broken.Load(); err != nil && mode != "NOOP" {

@@ -5,18 +5,18 @@ import (
 	"sync/atomic"
 )
 
-// What a write makes a difference to, beside a namespace, which has a positive id.
+// Scopes of a write besides a namespace's positive id.
 const (
 	everywhere = 0
-	// nowhere is for what no answer shows: jobs, audit, counts, keys of requests, conversations, what is
-	// hidden, and messages of ledgers.
+	// nowhere marks writes that no answer depends on: jobs, audit, counters, request keys,
+	// conversations, hidden rows and ledger messages.
 	nowhere = -1
 )
 
-// commits counts what was committed, by namespace.
+// commits counts commits by namespace.
 type commits struct {
 	every atomic.Uint64
-	of    sync.Map // of int64 to *atomic.Uint64
+	of    sync.Map // int64 to *atomic.Uint64
 }
 
 func (c *commits) add(ns int64) {
@@ -30,11 +30,11 @@ func (c *commits) add(ns int64) {
 	}
 }
 
-// Commits says how often something was committed that answers in a namespace may depend
-// on, since the database was opened. It is another value before a write is acknowledged.
+// Commits identifies the state of a namespace as answers see it, since the database was opened. It
+// changes before a write is acknowledged.
 type Commits struct{ every, own uint64 }
 
-// Commits returns the counts of a namespace. It does not read the database.
+// Commits returns the commit counts of a namespace without reading the database.
 func (s *Store) Commits(ns int64) Commits {
 	c := Commits{every: s.write.commits.every.Load()}
 	if n, ok := s.write.commits.of.Load(ns); ok {

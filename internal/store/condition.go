@@ -11,8 +11,8 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// Revision names a version of a document or a memory: another one also where an id was
-// erased and begins anew.
+// Revision identifies a version of a document or memory. It differs even if an id was erased and
+// its versions start over.
 func Revision(version int, recorded time.Time) string {
 	if version == 0 {
 		return ""
@@ -20,26 +20,26 @@ func Revision(version int, recorded time.Time) string {
 	return strconv.Itoa(version) + "." + strconv.FormatInt(recorded.UnixMicro(), 36)
 }
 
-// Revision returns the name of this version; see [Revision].
+// Revision returns the revision of this version; see [Revision].
 func (d Document) Revision() string { return Revision(d.Version, d.Recorded) }
 
-// Condition says what a write has to find under its id; otherwise it changes nothing and
-// is [ragctx.ErrPrecondition]. That is looked at where the write is done, so that of several
-// writers with one condition one succeeds. The zero value is whatever is there.
+// Condition is a precondition of a write. If it does not hold, the write changes nothing and
+// returns [ragctx.ErrPrecondition]. It is checked within the write, so of several writers with the
+// same condition one succeeds. The zero value always holds.
 type Condition struct {
-	// Revisions are those of which one must be current, unless it is nil; Any is that there
-	// must be something, None that there must be nothing.
+	// Revisions, unless nil, must contain the current revision. Any requires an existing item, None
+	// a missing one.
 	Revisions []string
 	Any, None bool
 }
 
-// IsZero reports whether everything is as wanted.
+// IsZero reports whether the condition always holds.
 func (c Condition) IsZero() bool { return c.Revisions == nil && !c.Any && !c.None }
 
-// versioned reports whether the condition is about more than that there is something.
+// versioned reports whether the condition requires more than existence.
 func (c Condition) versioned() bool { return c.Revisions != nil || c.None }
 
-// Missing returns what is wrong with there being nothing under an id, or nil.
+// Missing returns the error of the condition for an id without an item, or nil.
 func (c Condition) Missing(noun, id string) error {
 	if c.Revisions == nil && !c.Any {
 		return nil
@@ -47,13 +47,13 @@ func (c Condition) Missing(noun, id string) error {
 	return fmt.Errorf("%s %q: %w: there is none; leave the condition out to store it", noun, ragctx.Clip(id), ragctx.ErrPrecondition)
 }
 
-// Check returns what is wrong with a version being the current one, or nil.
+// Check returns the error of the condition for the current version, or nil.
 func (c Condition) Check(noun, id string, version int, recorded time.Time) error {
 	return c.check(noun, id, &current{version: version, recorded: recorded})
 }
 
-// check returns what is wrong with the current version under an id, which is nil where
-// there is none.
+// check returns the error of the condition for the current version, which is nil for a missing
+// item.
 func (c Condition) check(noun, id string, is *current) error {
 	switch {
 	case is == nil:
@@ -76,7 +76,7 @@ func checkAll(all []Condition, noun, id string, is *current) error {
 	return nil
 }
 
-// checkCurrent checks conditions against what is current under an id.
+// checkCurrent checks conditions against the current version of an item.
 func checkCurrent(ctx context.Context, tx *sql.Tx, ns int64, k Kind, id string, all []Condition) error {
 	if len(all) == 0 {
 		return nil

@@ -9,11 +9,11 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// Documents of a namespace that have the same text share it. The row that wrote it
-// keeps it as long as another needs it: when its own time is over, it stays as a stub
-// that names nothing, until the last of them goes.
+// Documents of a namespace with the same text share it. The row that first stored the text owns it.
+// When that row is removed while others share the text, it stays as a stub without a name until the
+// last of them goes.
 
-// textHash identifies a text among those of a namespace.
+// textHash identifies a text within a namespace.
 func textHash(text string) []byte {
 	k := KeyOf(text)
 	return k[:]
@@ -36,15 +36,15 @@ func lends(ctx context.Context, tx *sql.Tx, id int64) (yes bool, err error) {
 	return yes, err
 }
 
-// blank is the statement that makes a hidden row a stub.
+// blank is the statement that turns a hidden row into a stub.
 const blank = `UPDATE items SET key = '', version = -id, hash = x'', title = '', source = '', mime = '', root = '', stat = '',
 	tags = '[]', metadata = '{}', abstract = '', outline = '[]', sketch = NULL, text_hash = NULL, occurred = NULL, expires = NULL`
 
-// isStub is the condition on a row i of items that it is a stub that is needed.
+// isStub is the condition that row i of items is a stub in use.
 const isStub = `i.seq = 0 AND i.key = '' AND EXISTS (SELECT 1 FROM items d WHERE d.text_of = i.id)`
 
-// Sketches returns the current documents of a namespace in the form in which copies
-// are looked for. Documents of before there were sketches are left out.
+// Sketches returns the sketches of a namespace's current documents, for finding near-duplicates.
+// Documents stored before sketches existed are left out.
 func (s *Store) Sketches(ctx context.Context, ns int64) ([]docs.Sketched, error) {
 	var out []docs.Sketched
 	err := s.view(ctx, func(tx *sql.Tx) error {

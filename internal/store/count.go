@@ -5,13 +5,13 @@ import (
 	"database/sql"
 )
 
-// NamespaceCount counts the current items of a namespace.
+// NamespaceCount is the number of current items in a namespace.
 type NamespaceCount struct {
 	Name                string
 	Documents, Memories int
 }
 
-// CountAll counts the current items of every namespace, by name.
+// CountAll returns the number of current items of every namespace, by name.
 func (s *Store) CountAll(ctx context.Context) (all []NamespaceCount, err error) {
 	err = s.view(ctx, func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, `SELECT name, documents, memories FROM namespaces WHERE erased = 0 ORDER BY name`)

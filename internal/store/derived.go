@@ -8,9 +8,9 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// hideDerived hides what was learnt from the turns of a scope: memories whose words
-// are from one of them, in all versions. What other turns say of them is to be learnt
-// again, unless the memory itself was to go.
+// hideDerived hides all versions of the memories whose text was extracted from the turns of a
+// scope. Other turns that state the same are queued for another extraction, unless the memory
+// itself is to be erased.
 func (s *Store) hideDerived(ctx context.Context, sc scope, e *Erased) error {
 	if !sc.Turns {
 		return nil
@@ -44,7 +44,7 @@ func (s *Store) hideDerived(ctx context.Context, sc scope, e *Erased) error {
 	}
 }
 
-// derived is a version of a memory that was learnt from a turn.
+// derived is a version of a memory extracted from a turn.
 type derived struct {
 	id  int64
 	key string
@@ -64,8 +64,8 @@ func selectDerived(ctx context.Context, tx *sql.Tx, query string, args ...any) (
 	return all, err
 }
 
-// reinstate makes memories current again that nothing supersedes any more, since what
-// had taken their place is erased. What a crash keeps it from stays superseded.
+// reinstate makes memories current again after the memories that superseded them were erased. After
+// a crash they may stay superseded.
 func (s *Store) reinstate(ctx context.Context, sc scope, keys []string) error {
 	for _, key := range keys {
 		err := s.write.do(ctx, Low|frees, func(ctx context.Context, tx *sql.Tx) error {
@@ -87,16 +87,16 @@ func (s *Store) reinstate(ctx context.Context, sc scope, keys []string) error {
 	return nil
 }
 
-// relearn has the turns that also say what a current memory says told again to those
-// who learn from them. What somebody deleted or corrected is not learnt again.
+// relearn queues the other turns that state a current memory for another extraction. Deleted and
+// corrected memories are not extracted again.
 func relearn(ctx context.Context, tx *sql.Tx, ns, item int64) error {
 	return tellAgain(ctx, tx, memory.Name, `SELECT DISTINCT t.id FROM items i CROSS JOIN provenance p ON p.item = i.id
 		CROSS JOIN turns t ON t.namespace = ? AND t.key = p.turn WHERE i.id = ? AND i.superseded IS NULL
 		AND NOT EXISTS (SELECT 1 FROM provenance q WHERE q.item = i.id AND q.source = 2)`, ns, item)
 }
 
-// tellAgain has a provider told again of the turns whose rows a query returns. Others
-// that are still to be told stay so, and may be told twice.
+// tellAgain queues the turns whose rows a query returns for another delivery to a provider. Pending
+// deliveries to other providers stay, and may happen twice.
 func tellAgain(ctx context.Context, tx *sql.Tx, provider, query string, args ...any) error {
 	rows, err := column[int64](ctx, tx, query, args...)
 	for _, row := range rows {
@@ -109,8 +109,8 @@ func tellAgain(ctx context.Context, tx *sql.Tx, provider, query string, args ...
 	return err
 }
 
-// forgetTurns deletes turns, and what mentions them. What was learnt from them since
-// [Store.hideDerived] looked is hidden as well.
+// forgetTurns deletes turns and the rows that mention them. It also hides memories extracted from
+// them since [Store.hideDerived] ran.
 func (s *Store) forgetTurns(ctx context.Context, tx *sql.Tx, sc scope, ids []uint64, e *Erased) error {
 	in, rows := list(ids)
 	keys := `(SELECT t.key FROM turns t WHERE t.id IN (` + in + `))`
@@ -145,7 +145,7 @@ func (s *Store) forgetTurns(ctx context.Context, tx *sql.Tx, sc scope, ids []uin
 	return nil
 }
 
-// forgetAside removes what is in quarantine of a scope.
+// forgetAside deletes the quarantined memories of a scope.
 func forgetAside(ctx context.Context, tx *sql.Tx, sc scope, e *Erased) error {
 	c := conditions{sql: `namespace = ?`, args: []any{sc.Namespace}}
 	for _, f := range []struct {
@@ -157,14 +157,14 @@ func forgetAside(ctx context.Context, tx *sql.Tx, sc scope, e *Erased) error {
 		}
 	}
 	if sc.Kind == Documents || sc.Key == nil && sc.User == nil && sc.Session == nil {
-		return nil // of a document, a procedure or a ledger
+		return nil // the scope is a document, a procedure or a ledger
 	}
 	if sc.User != nil && sc.Session == nil && *sc.User != "" {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM history WHERE namespace = ? AND user = ?`, sc.Namespace, *sc.User); err != nil {
 			return err
 		}
 	}
-	if sc.Key != nil { // also of what was discarded
+	if sc.Key != nil { // also of a discarded memory
 		if err := forgetHistory(ctx, tx, sc.Namespace, *sc.Key); err != nil {
 			return err
 		}

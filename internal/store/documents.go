@@ -13,7 +13,7 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// Document is a stored version of a document.
+// Document is a stored version of a document, without its text.
 type Document struct {
 	ID       string         `json:"id"`
 	Version  int            `json:"version"`
@@ -31,20 +31,20 @@ type Document struct {
 	Recorded time.Time      `json:"recorded"`
 }
 
-// Put is the outcome of storing a document.
+// Put is the result of storing a document.
 type Put struct {
 	Status  Status `json:"status"`
 	Version int    `json:"version"`
 	Chunks  int    `json:"chunks"`
-	// Revision names the version that is current afterwards; see [Revision].
+	// Revision identifies the version that is current afterwards; see [Revision].
 	Revision string `json:"-"`
-	// Seq is the sequence number to follow.
+	// Seq is the change that indexes must reach.
 	Seq uint64 `json:"-"`
 }
 
-// Has reports whether the current version of a document has this hash and
-// root, so that storing it again would change nothing. Like a write it says
-// what to follow: what is stored may not have been indexed yet.
+// Has reports whether the current version of a document has this hash and root, so that storing it
+// again would change nothing. Like a write it returns the change that indexes must reach: they may
+// not have indexed it yet.
 func (s *Store) Has(ctx context.Context, ns int64, id string, hash []byte, root string) (Put, bool, error) {
 	var p Put
 	err := s.view(ctx, func(tx *sql.Tx) error {
@@ -69,9 +69,9 @@ func (s *Store) Has(ctx context.Context, ns int64, id string, hash []byte, root 
 	return p, true, nil
 }
 
-// PutDocument stores a document, or a new version of it when the id exists with
-// other content, all chunks or none. root names what a file was ingested from;
-// a document of one root is not replaced from another. All conditions must hold.
+// PutDocument stores a document, or a new version if the content differs, with all chunks or none.
+// A non-empty root names the source folder of a file; a document of one root cannot be replaced
+// from another. All conditions must hold.
 func (s *Store) PutDocument(ctx context.Context, ns int64, doc docs.Prepared, root string, c Content, when ...Condition) (Put, error) {
 	r := record{
 		namespace: ns, kind: Documents, key: doc.ExternalID, hash: doc.Hash[:],
@@ -101,8 +101,7 @@ func (s *Store) PutDocument(ctx context.Context, ns int64, doc docs.Prepared, ro
 	return p, nil
 }
 
-// judge says what storing a document comes to, and returns the version that is
-// current before it.
+// judge decides how to store a document and returns the current version.
 func (s *Store) judge(ctx context.Context, tx *sql.Tx, r record, when []Condition) (Put, *current, error) {
 	p := Put{Status: Created, Chunks: len(r.content.Units)}
 	old, err := findCurrent(ctx, tx, r.namespace, Documents, r.key)
@@ -125,18 +124,18 @@ func (s *Store) judge(ctx context.Context, tx *sql.Tx, r record, when []Conditio
 	return p, old, nil
 }
 
-// DeleteDocument ends a document. It stays findable as of earlier times.
+// DeleteDocument ends a document. Queries as of earlier times still find it.
 func (s *Store) DeleteDocument(ctx context.Context, ns int64, id string, when ...Condition) (uint64, error) {
 	return s.endDocument(ctx, ns, id, func(*current) bool { return true }, when...)
 }
 
-// DropDocument ends a document if it is still the version of the root that f names:
-// then nobody has stored it since.
+// DropDocument ends a document if its current version is the one in f, hence not stored again
+// since.
 func (s *Store) DropDocument(ctx context.Context, ns int64, f FileState) (uint64, error) {
 	return s.endDocument(ctx, ns, f.ID, func(c *current) bool { return c.root == f.Root && c.version == f.Version })
 }
 
-// endDocument ends the current version of a document if it is the one that is meant.
+// endDocument ends the current version of a document if meant accepts it.
 func (s *Store) endDocument(ctx context.Context, ns int64, id string, meant func(*current) bool, when ...Condition) (uint64, error) {
 	var seq uint64
 	err := s.freeing(ctx, ns, Low, func(ctx context.Context, tx *sql.Tx) error {
@@ -178,8 +177,7 @@ func scanDocument(row interface{ Scan(...any) error }, more ...any) (Document, e
 	return d, err
 }
 
-// Document returns a version of a document and its text; version 0 is the
-// current one.
+// Document returns a version of a document and its text; version 0 is the current one.
 func (s *Store) Document(ctx context.Context, ns int64, id string, version int) (Document, string, error) {
 	var d Document
 	var text string
@@ -208,8 +206,7 @@ func (s *Store) Document(ctx context.Context, ns int64, id string, version int) 
 	return d, text, nil
 }
 
-// DocumentUnits returns the chunks of a version of a document; version 0 is the
-// current one.
+// DocumentUnits returns the chunks of a version of a document; version 0 is the current one.
 func (s *Store) DocumentUnits(ctx context.Context, ns int64, id string, version int) ([]passage.Unit, error) {
 	var units []passage.Unit
 	err := s.view(ctx, func(tx *sql.Tx) (err error) {
@@ -225,16 +222,16 @@ func (s *Store) DocumentUnits(ctx context.Context, ns int64, id string, version 
 	return units, nil
 }
 
-// ListOptions narrows a list of documents.
+// ListOptions selects documents.
 type ListOptions struct {
-	After  string // list ids after this one
+	After  string // ids after this one
 	Limit  int
 	Prefix string // of the id
 	Root   string
 }
 
-// query returns the statement of a list and its arguments. Each condition is there
-// only where it says something, so that the indexes on items serve it.
+// query returns the SQL of a list and its arguments. It omits empty conditions so that the indexes
+// on items apply.
 func (o ListOptions) query(ns int64) (string, []any) {
 	c := conditions{sql: `i.namespace = ? AND i.superseded IS NULL`, args: []any{ns}}
 	if o.Root == "" {
@@ -253,8 +250,8 @@ func (o ListOptions) query(ns int64) (string, []any) {
 	return `SELECT ` + documentColumns + ` FROM items i WHERE ` + c.sql + ` ORDER BY i.key LIMIT ?`, append(c.args, o.Limit)
 }
 
-// afterPrefix returns the first string, in the order of bytes, that is after all
-// those with a prefix, and false if there is none.
+// afterPrefix returns the smallest string, in byte order, after all strings with the prefix; false
+// if none exists.
 func afterPrefix(prefix string) (string, bool) {
 	for n := len(prefix) - 1; n >= 0; n-- {
 		if prefix[n] < 0xff {

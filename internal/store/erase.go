@@ -12,7 +12,7 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// Erased counts what an erasure took away.
+// Erased counts what an erasure removed.
 type Erased struct {
 	Documents int `json:"documents" doc:"that had at least one version"`
 	Memories  int `json:"memories" doc:"that had at least one version"`
@@ -22,50 +22,49 @@ type Erased struct {
 	Procedures int `json:"procedures" doc:"versions and drafts of procedures"`
 	Messages   int `json:"messages" doc:"of ledgers"`
 	Sessions   int `json:"sessions" doc:"stored conversations, with the forks of them"`
-	// bereft are memories whose place something took that is erased.
+	// bereft are memories that an erased memory had superseded.
 	bereft *[]string
-	// gone are ids of what is erased.
+	// gone are the erased items.
 	gone  *[]named
-	again bool // it goes on with what another attempt began
-	// Pending is the erasure that [Store.Scrub] completes; 0 if there was nothing.
+	again bool // resumes an earlier attempt
+	// Pending is the erasure that [Store.Scrub] completes; 0 if nothing was erased.
 	Pending int64 `json:"-"`
 }
 
-// Pending is an erasure that is not complete: nobody finds what was erased, but
-// its bytes may still be in files.
+// Pending is an incomplete erasure: queries no longer find the erased items, but files may still
+// hold their bytes.
 type Pending struct {
 	ID int64
-	// Followed says which indexes held something, and up to which change each
-	// must have followed to hold it no more.
+	// Followed maps each index that held erased items to the change it must reach to drop them.
 	Followed map[Collection]uint64
-	// Gone are those of erased namespaces, whose files are to be removed instead.
+	// Gone are the collections of erased namespaces, whose index files are removed.
 	Gone []Collection
 }
 
-// scope says what an erasure is about: items and turns that have all of what is
-// set. It is stored until they are hidden.
+// scope selects what an erasure removes: the items and turns that match every set field. It is
+// stored until they are hidden.
 type scope struct {
 	Namespace int64   `json:"namespace"`
 	Kind      Kind    `json:"kind,omitempty"`
 	Key       *string `json:"key,omitempty"`
 	User      *string `json:"user,omitempty"`
 	Session   *string `json:"session,omitempty"`
-	// Turns says that turns are meant as well.
+	// Turns includes turns.
 	Turns bool `json:"turns,omitempty"`
-	// Change and Turn are the newest when the erasure began: what was written later
-	// stays, also where a crash held the erasure up.
+	// Change and Turn are the newest when the erasure began: later writes stay, even if a crash
+	// delays the erasure.
 	Change uint64 `json:"change"`
 	Turn   int64  `json:"turn"`
-	Body   int64  `json:"body"` // of a procedure
-	// Procedure is the row of the only thing that is meant.
+	Body   int64  `json:"body"` // newest row of procedure_bodies
+	// Procedure, if set, is the only row to erase.
 	Procedure int64 `json:"procedure,omitempty"`
-	// Ledger is the row of the only thing that is meant, which nobody sees any more.
+	// Ledger, if set, is the only ledger to erase; it is hidden already.
 	Ledger int64 `json:"ledger,omitempty"`
-	// Whole is the name that the namespace had, if all of it is meant.
+	// Whole is the former name of the namespace if all of it is erased.
 	Whole string `json:"whole,omitempty"`
 }
 
-// where returns the conditions on a row i of items or turns.
+// where returns the conditions on row i of items or turns.
 func (sc scope) where(items bool) (string, []any) {
 	c := conditions{sql: `i.namespace = ?`, args: []any{sc.Namespace}}
 	if items {
@@ -73,7 +72,7 @@ func (sc scope) where(items bool) (string, []any) {
 		if sc.Kind != 0 {
 			c.and(`i.kind = ?`, sc.Kind)
 		} else {
-			c.and(`i.kind IN (?, ?)`, Documents, Memories) // leads to the indexes on items
+			c.and(`i.kind IN (?, ?)`, Documents, Memories) // makes the indexes on items apply
 		}
 	}
 	if !items {
@@ -90,16 +89,16 @@ func (sc scope) where(items bool) (string, []any) {
 	return c.sql, c.args
 }
 
-// EraseDocument removes every version of a document, now and for all earlier
-// times. What never was is erased already: that is no error.
+// EraseDocument removes every version of a document, for queries as of any time. Erasing a missing
+// document is no error.
 func (s *Store) EraseDocument(ctx context.Context, ns int64, id string, when ...Condition) (Erased, error) {
 	return s.erase(ctx, scope{Namespace: ns, Kind: Documents, Key: &id}, func(ctx context.Context, tx *sql.Tx) error {
 		return checkCurrent(ctx, tx, ns, Documents, id, when)
 	})
 }
 
-// EraseMemory removes every version of a memory, and the turn that it was made
-// of. Without anyUser it must be the user's or nobody's, as in [Store.DeleteMemory].
+// EraseMemory removes every version of a memory and the turn it was made from. Without anyUser the
+// memory must belong to the user or be shared, as in [Store.DeleteMemory].
 func (s *Store) EraseMemory(ctx context.Context, ns int64, id, user string, anyUser bool, when ...Condition) (Erased, error) {
 	return s.erase(ctx, scope{Namespace: ns, Kind: Memories, Key: &id, Turns: true}, func(ctx context.Context, tx *sql.Tx) error {
 		if !anyUser {
@@ -115,7 +114,7 @@ func (s *Store) EraseMemory(ctx context.Context, ns int64, id, user string, anyU
 	})
 }
 
-// anyone may erase what is asked for.
+// anyone allows the erasure.
 func anyone(context.Context, *sql.Tx) error { return nil }
 
 // EraseSession removes the turns and memories of a session, and its messages if it is
@@ -142,8 +141,8 @@ func (s *Store) EraseSession(ctx context.Context, ns int64, id, user string, any
 	})
 }
 
-// EraseUser removes everything that belongs to a user in a namespace. Of an id
-// that several users had one after the other, only the user's versions go.
+// EraseUser removes everything that belongs to a user in a namespace. If an id belonged to several
+// users in turn, only the user's versions go.
 func (s *Store) EraseUser(ctx context.Context, ns int64, user string) (Erased, error) {
 	if user == "" {
 		return Erased{}, ragctx.Invalid("user", "is empty; name the user to erase")
@@ -151,11 +150,10 @@ func (s *Store) EraseUser(ctx context.Context, ns int64, user string) (Erased, e
 	return s.erase(ctx, scope{Namespace: ns, User: &user, Turns: true}, anyone)
 }
 
-// erase hides what is in a scope, in slices, and leaves the rest to the sweeper
-// and [Store.Scrub]. From when it is noted it goes on whatever happens: a caller
-// that goes away does not end it, what fails is tried again by the sweeper, and
-// one that a crash interrupts goes on with the next opening. may checks whether it
-// is allowed, together with the note.
+// erase hides everything in a scope, in slices, and leaves the removal to the sweeper and
+// [Store.Scrub]. Once recorded it continues regardless: a cancelled caller does not end it, the
+// sweeper retries failures, and the next opening resumes it after a crash. May checks the
+// permission in the transaction that records the erasure.
 func (s *Store) erase(ctx context.Context, sc scope, may func(context.Context, *sql.Tx) error) (Erased, error) {
 	sc, e, err := s.intend(ctx, sc, may)
 	if err != nil {
@@ -164,7 +162,7 @@ func (s *Store) erase(ctx context.Context, sc scope, may func(context.Context, *
 	return s.carryOut(ctx, sc, e)
 }
 
-// intend notes an erasure.
+// intend records an erasure.
 func (s *Store) intend(ctx context.Context, sc scope, may func(context.Context, *sql.Tx) error) (scope, Erased, error) {
 	var e Erased
 	err := s.freeing(ctx, everywhere, Low, func(ctx context.Context, tx *sql.Tx) error {
@@ -193,17 +191,17 @@ func (s *Store) intend(ctx context.Context, sc scope, may func(context.Context, 
 			return nil
 		}
 		_, err = tx.ExecContext(ctx, `INSERT INTO erased_from (erasure, namespace, kind, seq) VALUES (?1, ?2, ?3, 0), (?1, ?2, ?4, 0)`,
-			e.Pending, sc.Namespace, Documents, Memories) // its indexes go, also if they are empty
+			e.Pending, sc.Namespace, Documents, Memories) // the indexes are removed even if they are empty
 		return err
 	})
 	return sc, e, failedIf("erase", err)
 }
 
-// carryOut hides what an erasure that is noted is about.
+// carryOut hides everything in the scope of a recorded erasure.
 func (s *Store) carryOut(ctx context.Context, sc scope, e Erased) (Erased, error) {
 	err := s.withReserve(func() error {
 		err := s.hide(context.WithoutCancel(ctx), sc, &e)
-		e.again = err != nil // the next one goes on where it was
+		e.again = err != nil // the next attempt resumes here
 		return err
 	})
 	if err != nil {
@@ -213,8 +211,7 @@ func (s *Store) carryOut(ctx context.Context, sc scope, e Erased) (Erased, error
 	return e, nil
 }
 
-// hide takes everything of a scope out of everyone's sight. What was written into
-// the scope after the erasure began stays.
+// hide hides everything in a scope from all queries. Later writes into the scope stay.
 func (s *Store) hide(ctx context.Context, sc scope, e *Erased) error {
 	for sc.Procedure == 0 && sc.Ledger == 0 {
 		found, err := s.inScope(ctx, sc)
@@ -276,15 +273,14 @@ func (s *Store) hide(ctx context.Context, sc scope, e *Erased) error {
 	return err
 }
 
-// named is an item.
+// named identifies an item.
 type named struct {
 	kind Kind
 	key  string
 }
 
-// inScope returns items that have versions in a scope; none if all of them are
-// hidden. It looks for them outside of the writer, since there may be no index for
-// it.
+// inScope returns items with visible versions in a scope. It reads outside the writer, since the
+// search may have no index.
 func (s *Store) inScope(ctx context.Context, sc scope) (found []named, err error) {
 	where, args := sc.where(true)
 	err = s.view(ctx, func(tx *sql.Tx) error {
@@ -302,8 +298,8 @@ func (s *Store) inScope(ctx context.Context, sc scope) (found []named, err error
 	return found, err
 }
 
-// hideItem hides the versions of an item that are in a scope: an id may have been
-// another user's before, or said in another session.
+// hideItem hides the versions of an item that are in a scope: other versions may belong to another
+// user or session.
 func (s *Store) hideItem(ctx context.Context, tx *sql.Tx, sc scope, n named, e *Erased) error {
 	one := sc
 	one.Kind, one.Key = n.kind, &n.key
@@ -342,7 +338,7 @@ func (s *Store) hideVersions(ctx context.Context, tx *sql.Tx, sc scope, n named,
 		return nil
 	}
 	e.Memories++
-	if sc.Whole == "" && (sc.User == nil || sc.Session != nil) { // of a user, all goes
+	if sc.Whole == "" && (sc.User == nil || sc.Session != nil) { // an erasure of a user removes the superseded memories as well
 		bereft, err := column[string](ctx, tx, supersededBy, sc.Namespace, n.key, 0)
 		if err != nil {
 			return err
@@ -355,7 +351,7 @@ func (s *Store) hideVersions(ctx context.Context, tx *sql.Tx, sc scope, n named,
 	return forgetHistory(ctx, tx, sc.Namespace, n.key)
 }
 
-// note remembers what is erased, whose ids go from elsewhere at the end.
+// note collects erased items, whose ids are removed from other tables at the end.
 func (e *Erased) note(kind Kind, keys ...string) {
 	if e.gone == nil {
 		e.gone = new([]named)
@@ -388,8 +384,8 @@ func (s *Store) eraseTurns(ctx context.Context, sc scope, e *Erased) error {
 	return err
 }
 
-// forget removes copies of what a scope names from elsewhere in the database:
-// what jobs are still to write, ids in the audit log, and stored answers that may repeat it.
+// forget removes copies of erased data from other tables: pending job items, ids in the audit log,
+// and stored responses that may repeat it.
 func (s *Store) forget(ctx context.Context, tx *sql.Tx, sc scope, e *Erased) error {
 	namespace := sc.Whole
 	if namespace == "" {
@@ -416,7 +412,7 @@ func (s *Store) forget(ctx context.Context, tx *sql.Tx, sc scope, e *Erased) err
 	}
 	after, err := rowsChanged(ctx, tx)
 	if err != nil || !e.again && sc.Whole == "" && sc.Procedure == 0 && sc.Ledger == 0 && before == after && e.Versions+e.Turns+e.Sessions == 0 {
-		return err // there was nothing, so no answer tells of it
+		return err // nothing was erased, so no response repeats it
 	}
 	return forgetAnswers(ctx, tx, namespace, sc)
 }
@@ -426,14 +422,14 @@ func namespaceName(ctx context.Context, tx *sql.Tx, id int64) (name string, err 
 	return name, err
 }
 
-// rowsChanged counts what was written by the connection of a transaction.
+// rowsChanged returns the number of rows written by the transaction's connection so far.
 func rowsChanged(ctx context.Context, tx *sql.Tx) (n int64, err error) {
 	err = tx.QueryRowContext(ctx, `SELECT total_changes()`).Scan(&n)
 	return n, err
 }
 
-// forgetNoted takes the ids of what was erased out of the audit log; of a namespace that
-// is erased, all that are in it.
+// forgetNoted clears the ids of erased items from the audit log; for an erased namespace, all ids
+// in it.
 func forgetNoted(ctx context.Context, tx *sql.Tx, namespace string, sc scope, e *Erased) error {
 	if sc.Whole != "" {
 		_, err := tx.ExecContext(ctx, `UPDATE audit SET target = '' WHERE namespace = ?1 AND target != ?1`, sc.Whole)

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// ErasePending returns the erasures that are not complete, oldest first.
+// ErasePending returns the incomplete erasures, oldest first.
 func (s *Store) ErasePending(ctx context.Context) ([]Pending, error) {
 	var out []Pending
 	err := s.view(ctx, func(tx *sql.Tx) error {
@@ -41,12 +41,11 @@ func (s *Store) ErasePending(ctx context.Context) ([]Pending, error) {
 	return out, nil
 }
 
-// Erasing reports whether an erasure is noted whose items are not hidden yet: it
-// is not among [Store.ErasePending], but will be.
+// Erasing reports whether a recorded erasure has not hidden its items yet. It is not in
+// [Store.ErasePending], but will be.
 func (s *Store) Erasing() bool { return len(s.sweeper.unhidden()) > 0 }
 
-// openErasures returns the erasures that an earlier process began and did not
-// come to hide.
+// openErasures returns the erasures that an earlier process recorded but did not finish hiding.
 func (s *Store) openErasures(ctx context.Context) (map[int64]scope, error) {
 	open := make(map[int64]scope)
 	err := s.view(ctx, func(tx *sql.Tx) error {
@@ -70,12 +69,10 @@ func (s *Store) openErasures(ctx context.Context) (map[int64]scope, error) {
 	return open, nil
 }
 
-// Scrub completes erasures: it removes the rows that are hidden, clears what
-// deleted rows left in unused places of the database file, and empties the log.
-// done are the erasures that the indexes have followed and compacted, as
-// [Store.ErasePending] had them: another one may have come to hide its items since,
-// and would be taken for complete though its rows are still there.
-// Afterwards the files of the database hold no byte of what they erased.
+// Scrub completes erasures: it removes hidden rows, clears remnants of deleted rows from unused
+// space in the database file, and empties the log. Afterwards the database files hold no erased
+// byte. Done are the erasures of [Store.ErasePending] that the indexes have followed and compacted.
+// Others are not completed: they may have hidden items since, whose rows still exist.
 func (s *Store) Scrub(ctx context.Context, done []int64) error {
 	return s.withReserve(func() error { return wrap(s.scrub(ctx, done)) })
 }

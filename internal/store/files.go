@@ -5,21 +5,20 @@ import (
 	"database/sql"
 )
 
-// FileState says in what state the file of a document was read.
+// FileState is the state of a document's file when it was read.
 type FileState struct {
 	ID   string // of the document
 	Root string // of the document
-	// Version is the one that the file was read into. If another is current, the
-	// file may have been something else by then, and the state is left out.
+	// Version is the version made from the file. If another one is current, the file may have
+	// changed since, and the state is ignored.
 	Version int
-	// Stat is whatever tells that the file, and how it was read, are the same as
-	// before; "" forgets it.
+	// Stat identifies the contents of the file and the way it was read; "" clears it.
 	Stat string
 }
 
-// NoteFiles keeps the states of the files that current documents were ingested from,
-// so that [Document.Stat] tells that they need not be read again. A document that is
-// not there, or is of another root or version, is left out. A new version starts without a state.
+// NoteFiles stores the states of the files that current documents were ingested from, for
+// [Document.Stat]: an unchanged file need not be read again. It ignores documents that are missing
+// or have another root or version. A new version starts without a state.
 func (s *Store) NoteFiles(ctx context.Context, ns int64, files []FileState) error {
 	err := s.write.doIn(ctx, nowhere, Low, func(ctx context.Context, tx *sql.Tx) error {
 		for _, f := range files {

@@ -12,7 +12,7 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// Collection is what one index covers: a kind of item in a namespace.
+// Collection is the contents of one index: the items of a kind in a namespace.
 type Collection struct {
 	Namespace int64
 	Kind      Kind
@@ -21,11 +21,11 @@ type Collection struct {
 const parentColumns = `i.id, i.seq, i.title, i.source, i.user, i.agent, i.session, i.tags, i.metadata,
 	i.occurred, i.recorded, i.superseded, coalesce(i.ended, 0), i.expires`
 
-// catalogUnits is how many units a batch of [Store.Catalog] holds.
+// catalogUnits is the number of chunks in a batch of [Store.Catalog].
 const catalogUnits = 20_000
 
-// Catalog gives apply every unit of the collection, without texts and vectors,
-// in batches of no order. The last batch carries the newest sequence number.
+// Catalog calls apply with every chunk of the collection, without texts and vectors, in unordered
+// batches. The last batch carries the newest change.
 func (s *Store) Catalog(ctx context.Context, c Collection, apply func(index.Batch) error) error {
 	err := s.view(ctx, func(tx *sql.Tx) error {
 		last, err := newest(ctx, tx, c)
@@ -36,7 +36,7 @@ func (s *Store) Catalog(ctx context.Context, c Collection, apply func(index.Batc
 		if err != nil {
 			return err
 		}
-		// All that is read of units is in their index; their texts are not touched.
+		// The index on units covers every column read here; their texts are not read.
 		rows, err := tx.QueryContext(ctx, `SELECT u.id, u.item, u.ordinal, `+voiceColumns+`
 			FROM items i JOIN units u ON u.item = i.id`+joinVoices+`
 			WHERE i.namespace = ? AND i.kind = ? AND i.seq > 0`, c.Namespace, c.Kind)
@@ -72,9 +72,9 @@ func (s *Store) Catalog(ctx context.Context, c Collection, apply func(index.Batc
 	return nil
 }
 
-// Follow returns the changes after a sequence number, a bounded number at a
-// time; the caller calls it again with the batch's Seq until that stays. Vectors
-// are those of an embedder; 0 leaves them out.
+// Follow returns a bounded number of changes after a sequence number. The caller repeats it with
+// the batch's Seq until that stays the same. Vectors come from the given embedder; 0 leaves them
+// out.
 func (s *Store) Follow(ctx context.Context, c Collection, after uint64, texts bool, embedder int64) (index.Batch, error) {
 	b := index.Batch{Seq: after}
 	var puts, revised []uint64
@@ -107,11 +107,11 @@ func (s *Store) Follow(ctx context.Context, c Collection, after uint64, texts bo
 	return b, nil
 }
 
-// longBatch is how many units a batch has at most that is read as others are. The vectors
-// of a longer one, which one document makes, would take far more memory than its text.
+// longBatch is the chunk count up to which a batch carries its vectors. The vectors of a longer
+// batch, which comes from one document, would take far more memory than its text.
 const longBatch = 4 * maxUnits
 
-// fillIn sets the vectors of units of a long batch.
+// fillIn sets the vectors of chunks of a long batch.
 func (s *Store) fillIn(ctx context.Context, embedder int64, some []index.Entry) error {
 	places := make(map[uint64]int, len(some))
 	ids := make([]uint64, len(some))
@@ -141,13 +141,13 @@ func (s *Store) fillIn(ctx context.Context, embedder int64, some []index.Entry) 
 	return nil
 }
 
-// entries returns the units of items.
+// entries returns the chunks of items.
 func entries(ctx context.Context, tx *sql.Tx, items []uint64, texts bool, embedder int64) (out []index.Entry, err error) {
 	if len(items) == 0 {
 		return nil, nil
 	}
 	in, args := list(items)
-	// What was erased since is not given to anyone, though its rows are still there.
+	// Items erased since are left out, though their rows still exist.
 	parents, err := loadParents(ctx, tx, `i.id IN (`+in+`) AND i.seq > 0`, args...)
 	if err != nil {
 		return nil, err
@@ -175,14 +175,14 @@ func entries(ctx context.Context, tx *sql.Tx, items []uint64, texts bool, embedd
 	})
 }
 
-// A batch of changes is bounded by items and by units, but never splits a change.
+// Bounds of a batch of changes. A change is never split.
 const (
 	maxChanges = 200
 	maxUnits   = 1000
 )
 
-// changes reads the next changes into b and returns the items that they wrote,
-// those whose vectors came later, and how many units all of these have.
+// changes reads the next changes into b. It returns the items they stored, the items with new
+// vectors, and the chunk count of both.
 func (s *Store) changes(ctx context.Context, tx *sql.Tx, c Collection, b *index.Batch) (puts, revised []uint64, total int, err error) {
 	rows, err := tx.QueryContext(ctx, `SELECT c.seq, c.item, c.op, c.units, i.superseded,
 			CASE WHEN c.op IN (?, ?) THEN (SELECT count(*) FROM units WHERE item = c.item) ELSE 0 END
@@ -225,8 +225,8 @@ func unroll(ranges [][2]uint64) (ids []uint64) {
 	return ids
 }
 
-// removed appends the change that makes the indexes forget an item. It runs
-// before the units are deleted, whose ids it notes.
+// removed appends the change that removes an item from the indexes. It stores the chunk ids, so it
+// must run before the chunks are deleted.
 func (s *Store) removed(ctx context.Context, tx *sql.Tx, ns int64, k Kind, item int64) (uint64, error) {
 	var ranges [][2]uint64
 	ids, err := column[uint64](ctx, tx, `SELECT id FROM units WHERE item = ? ORDER BY id`, item)
@@ -297,7 +297,7 @@ func scanEntry(rows *sql.Rows, parents map[uint64]loadedParent) (index.Entry, er
 	if e.Text != "" {
 		title := ""
 		if e.Ordinal == 0 {
-			// Once per text: the keyword leg scores every unit together with its parent.
+			// Only once per text: the keyword index scores chunks together with their item.
 			title = p.title
 		}
 		e.Title = IndexTitle(title, decode[[]string](heading))
@@ -308,8 +308,8 @@ func scanEntry(rows *sql.Rows, parents map[uint64]loadedParent) (index.Entry, er
 	return e, nil
 }
 
-// IndexTitle joins what is searched as a unit's title: that of its item and the
-// headings above it, without repeating the title.
+// IndexTitle returns the indexed title of a chunk: the title of its item and the headings above it,
+// without repeating the title.
 func IndexTitle(title string, heading []string) string {
 	if len(heading) > 0 && strings.EqualFold(heading[0], title) {
 		heading = heading[1:]
@@ -317,8 +317,8 @@ func IndexTitle(title string, heading []string) string {
 	return strings.TrimSpace(title + "\n" + strings.Join(heading, "\n"))
 }
 
-// Strings returns metadata as filters compare it: strings as they are, other
-// scalars as JSON writes them; lists, objects and null are left out.
+// Strings returns metadata in the form that filters compare: strings unchanged, other scalars as
+// JSON. It leaves out lists, objects and null.
 func Strings(m map[string]any) map[string]string {
 	if len(m) == 0 {
 		return nil
@@ -338,8 +338,8 @@ func Strings(m map[string]any) map[string]string {
 	return out
 }
 
-// list returns the placeholders and arguments of an IN list. The last id is repeated so
-// that there are few lengths, and as few texts of statements to be compiled.
+// list returns the placeholders and arguments of an IN list. It pads with the last id to few
+// distinct lengths, so that few statements are compiled.
 func list(ids []uint64) (string, []any) {
 	args := make([]any, listLength(len(ids)))
 	for i := range args {
@@ -348,8 +348,8 @@ func list(ids []uint64) (string, []any) {
 	return strings.TrimSuffix(strings.Repeat("?,", len(args)), ","), args
 }
 
-// listLength returns the smallest of 0, 1, 2, 3, 4, 6, 8, 12, 16, 24, … that is not below n;
-// long lists, of which SQLite would take no longer ones, stay as they are.
+// listLength returns the smallest of 0, 1, 2, 3, 4, 6, 8, 12, 16, 24, … that is at least n.
+// Longer lists are not padded, since SQLite limits the number of arguments.
 func listLength(n int) int {
 	if n < 2 || n > 1024 {
 		return n
@@ -361,7 +361,7 @@ func listLength(n int) int {
 	return size
 }
 
-// newest returns the sequence number of the last change of a collection.
+// newest returns the sequence number of a collection's last change.
 func newest(ctx context.Context, tx *sql.Tx, c Collection) (seq uint64, err error) {
 	err = tx.QueryRowContext(ctx, `SELECT coalesce(max(seq), 0) FROM changes WHERE namespace = ? AND kind = ?`,
 		c.Namespace, c.Kind).Scan(&seq)

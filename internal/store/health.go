@@ -16,7 +16,7 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// What callers are told of the failures that last.
+// Messages to callers about lasting failures.
 const (
 	stoppedProblem = "this server cannot write any more: the disk failed to keep a write; check the disk, then restart the server; " +
 		"questions are answered meanwhile"
@@ -25,17 +25,17 @@ const (
 		"take a snapshot (ragctx snapshot FILE), stop the server, and restore it"
 )
 
-// health remembers failures that last until the store is opened again.
+// health records failures that last until the store is reopened.
 type health struct {
 	failed func(*ragctx.RepairError)
 
 	mu      sync.Mutex
-	stopped *ragctx.RepairError // nothing more is written
+	stopped *ragctx.RepairError // writing has stopped
 	damaged *ragctx.RepairError
-	looked  time.Time // at the roots of the tables
+	looked  time.Time // when the root pages were checked
 }
 
-// notice looks for damage in an error of SQLite.
+// notice records damage reported by an error of SQLite.
 func (h *health) notice(err error) {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	if !ok || e.Code()&0xff != sqlite3.SQLITE_CORRUPT && e.Code()&0xff != sqlite3.SQLITE_NOTADB {
@@ -46,7 +46,7 @@ func (h *health) notice(err error) {
 
 func (h *health) stop(err *ragctx.RepairError) { h.set(&h.stopped, err) }
 
-// set notes a failure, and tells of the first of its kind.
+// set records a failure and reports the first of its kind.
 func (h *health) set(at **ragctx.RepairError, err *ragctx.RepairError) {
 	h.mu.Lock()
 	first := *at == nil
@@ -59,8 +59,8 @@ func (h *health) set(at **ragctx.RepairError, err *ragctx.RepairError) {
 	}
 }
 
-// Failures returns what keeps the store from working until somebody does something about
-// it: that it cannot write any more, or that its database is damaged.
+// Failures returns the failures that need an operator: writing has stopped, or the database is
+// damaged.
 func (s *Store) Failures() (out []*ragctx.RepairError) {
 	s.health.mu.Lock()
 	defer s.health.mu.Unlock()
@@ -72,11 +72,11 @@ func (s *Store) Failures() (out []*ragctx.RepairError) {
 	return out
 }
 
-// lookEvery is how often [Store.Ready] looks at the roots of all tables.
+// lookEvery is the interval at which [Store.Ready] checks the root pages.
 const lookEvery = 5 * time.Second
 
-// checkPlace notices that the database file was removed, or another one put in its place:
-// SQLite goes on with the one that it has open, which goes with the process.
+// checkPlace detects that the database file was removed or replaced. SQLite continues with its open
+// file, which is lost when the process ends.
 func (s *Store) checkPlace() error {
 	open, err := s.log.file.Stat()
 	if err != nil {
@@ -94,7 +94,7 @@ func (s *Store) checkPlace() error {
 	return repair
 }
 
-// Ready fails while the store cannot answer or cannot write.
+// Ready fails while the store cannot read or write.
 func (s *Store) Ready(ctx context.Context) error {
 	if f := s.Failures(); len(f) > 0 {
 		return f[0]
@@ -117,13 +117,12 @@ func (s *Store) Ready(ctx context.Context) error {
 	return err
 }
 
-// badRoots names tables and indexes whose first page cannot be one: its first byte says of
-// what kind it is.
+// badRoots selects tables and indexes whose first page is invalid: its first byte is the page type.
 const badRoots = `SELECT s.type || ' ' || s.name FROM sqlite_schema s, sqlite_dbpage p
 	WHERE s.rootpage > 0 AND p.pgno = s.rootpage AND hex(substr(p.data, 1 + 100 * (s.rootpage = 1), 1)) NOT IN ('02', '05', '0A', '0D') ORDER BY 1`
 
-// checkRoots looks at the first page of every table and index: one that is destroyed makes
-// all of it unreadable, and is not noticed until somebody asks for it.
+// checkRoots checks the first page of every table and index. A destroyed root page makes the table
+// unreadable, unnoticed until the first read.
 func (s *Store) checkRoots(ctx context.Context) error {
 	return s.view(ctx, func(tx *sql.Tx) error {
 		bad, err := column[string](ctx, tx, badRoots)

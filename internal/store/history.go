@@ -9,7 +9,7 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// entry is a row of history before it is written.
+// entry is a row of history to be written.
 type entry struct {
 	key             string
 	op              memory.Op
@@ -18,11 +18,11 @@ type entry struct {
 	turn            string
 	other           string
 	reason          string
-	user            string // of what is or was in quarantine
+	user            string // owner of a quarantined memory
 	undid           int64
 }
 
-// note writes what happened to a memory.
+// note inserts an event of a memory.
 func (s *Store) note(ctx context.Context, tx *sql.Tx, ns int64, e entry) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO history (namespace, key, at, op, version, before, by, turn, other, reason, user, undid)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0))`, ns, e.key, s.now().UnixMicro(), e.op, e.version, e.before, e.by,
@@ -30,8 +30,8 @@ func (s *Store) note(ctx context.Context, tx *sql.Tx, ns int64, e entry) error {
 	return err
 }
 
-// wholeHistory selects what happened to a memory, before it what its versions tell of
-// which nothing was noted: of turns, and of times when nothing was.
+// wholeHistory selects the events of a memory. Versions without an event come first: those made
+// from turns, and those stored before history existed.
 const wholeHistory = `
 	SELECT 0, i.recorded, iif(i.version = 1, 'created', 'updated'), i.version, i.version - 1,
 		iif(t.key IS NULL, 'caller', 'turn'), coalesce(t.key, ''), '', '', 0, x.text, coalesce(y.text, '')
@@ -54,8 +54,8 @@ const wholeHistory = `
 	WHERE h.namespace = ?2 AND h.key = ?3
 	ORDER BY 1, 4`
 
-// MemoryHistory returns what happened to a memory, oldest first. Without anyUser
-// the memory must be the user's or nobody's, in all its versions.
+// MemoryHistory returns the events of a memory, oldest first. Without anyUser every version of the
+// memory must belong to the user or be shared.
 func (s *Store) MemoryHistory(ctx context.Context, ns int64, id, user string, anyUser bool) ([]memory.Change, error) {
 	out := []memory.Change{}
 	err := s.view(ctx, func(tx *sql.Tx) error {
@@ -83,14 +83,14 @@ func (s *Store) MemoryHistory(ctx context.Context, ns int64, id, user string, an
 	return out, nil
 }
 
-// TurnChange is what a turn did to a memory.
+// TurnChange is a change of a memory made from a turn.
 type TurnChange struct {
 	MemoryID string `json:"memory_id"`
 	memory.Change
 }
 
-// TurnChanges returns what was learnt from a turn, in order: what it did to which
-// memories. Without anyUser those of other users are left out.
+// TurnChanges returns the changes of memories extracted from a turn, in order. Without anyUser it
+// leaves out memories of other users.
 func (s *Store) TurnChanges(ctx context.Context, ns int64, turn, user string, anyUser bool) ([]TurnChange, error) {
 	out := []TurnChange{}
 	err := s.view(ctx, func(tx *sql.Tx) error {
@@ -130,11 +130,12 @@ func scanChange(rows *sql.Rows) (memory.Change, error) {
 	return c, err
 }
 
-// forgetOther removes the name of a memory from the history of those whose place it took.
+// forgetOther clears the name of a memory from the history of the memories it superseded or was
+// superseded by.
 const forgetOther = `UPDATE history SET other = '', reason = '' WHERE namespace = ? AND other = ? AND other <> ''`
 
-// forgetHistory removes what history, quarantine and the counts know of a memory
-// that is erased, and its name where others mention it.
+// forgetHistory deletes the history and usage counts of an erased memory, and clears its name from
+// the history of others.
 func forgetHistory(ctx context.Context, tx *sql.Tx, ns int64, key string) error {
 	for _, q := range []string{
 		`DELETE FROM history WHERE namespace = ? AND key = ?`,

@@ -11,29 +11,28 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// RequestKey names a request that its sender may send again.
+// RequestKey identifies a request that its client may repeat.
 type RequestKey struct {
 	Namespace, Route, Key string
 }
 
-// Answer is what is known about a request with a [RequestKey].
+// Answer is the stored state of a request with a [RequestKey].
 type Answer struct {
 	Hash []byte // of the request
-	// Seed is the id of what the request makes, if the request names none: the
-	// same one however often the request is sent.
+	// Seed is the id of the created resource if the request names none: the same for every
+	// repetition.
 	Seed   string
-	Status int // HTTP; 0 as long as there is no answer
+	Status int // HTTP; 0 until the response is stored
 	Header map[string]string
 	Body   []byte
-	Made   time.Time // when the request first came
+	Made   time.Time // when the request first arrived
 }
 
-// ErrOtherRequest says that a key came with another request before.
+// ErrOtherRequest is the error for a key that another request has used.
 var ErrOtherRequest = fmt.Errorf("%w: the key came with another request before", ragctx.ErrInvalid)
 
-// Begin notes a request under its key and returns what is known about it, which
-// is the answer if it has been given. seed is used if the key is new; what is
-// noted from before oldest counts as new. Another request's key is
+// Begin records a request under its key and returns its stored state, with the response if it has
+// one. A new key gets seed; an entry from before oldest counts as new. A key of another request is
 // [ErrOtherRequest].
 func (s *Store) Begin(ctx context.Context, k RequestKey, hash []byte, seed string, oldest time.Time) (Answer, error) {
 	a, known, err := s.Answer(ctx, k, oldest)
@@ -54,8 +53,7 @@ func (s *Store) Begin(ctx context.Context, k RequestKey, hash []byte, seed strin
 	return a, nil
 }
 
-// Answer returns what is known about a request, unless that is from before
-// oldest; it reports false if nothing is known.
+// Answer returns the stored state of a request, or false if it is unknown or from before oldest.
 func (s *Store) Answer(ctx context.Context, k RequestKey, oldest time.Time) (Answer, bool, error) {
 	var a Answer
 	var status, created sql.NullInt64
@@ -72,7 +70,7 @@ func (s *Store) Answer(ctx context.Context, k RequestKey, oldest time.Time) (Ans
 	return a, err == nil, err
 }
 
-// Answered notes the answer to a request that [Store.Begin] noted.
+// Answered stores the response to a request that [Store.Begin] recorded.
 func (s *Store) Answered(ctx context.Context, k RequestKey, a Answer) error {
 	header, err := encode(a.Header, "{}")
 	if err != nil {
@@ -89,8 +87,8 @@ func (s *Store) Answered(ctx context.Context, k RequestKey, a Answer) error {
 	return nil
 }
 
-// DropRequest forgets a request that [Store.Begin] noted with a seed, as if it
-// had never come.
+// DropRequest deletes a request that [Store.Begin] recorded with a seed, as if it had never
+// arrived.
 func (s *Store) DropRequest(ctx context.Context, k RequestKey, seed string) error {
 	err := s.write.doIn(ctx, nowhere, High, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM idempotency WHERE namespace = ? AND route = ? AND key = ? AND seed = ?`,
@@ -103,8 +101,8 @@ func (s *Store) DropRequest(ctx context.Context, k RequestKey, seed string) erro
 	return nil
 }
 
-// PruneAnswers removes what was noted before a time, a bounded number at once: an
-// answer may be as large as what it is about.
+// PruneAnswers deletes the entries from before a time, in bounded batches: a response may be as
+// large as its resource.
 func (s *Store) PruneAnswers(ctx context.Context, before time.Time) error {
 	for n := int64(dropBatch); n == dropBatch; {
 		err := s.write.doIn(ctx, nowhere, Low, func(ctx context.Context, tx *sql.Tx) error {
@@ -125,8 +123,8 @@ func (s *Store) PruneAnswers(ctx context.Context, before time.Time) error {
 const dropAnswers = `DELETE FROM idempotency WHERE (namespace, route, key) IN
 	(SELECT namespace, route, key FROM idempotency WHERE created < ? LIMIT ?)`
 
-// forgetAnswers removes the answers to requests of a namespace that may repeat what was in a
-// scope: all but those of routes that have none of it to tell.
+// forgetAnswers deletes the stored responses of a namespace that may repeat data of a scope: all
+// except those of unaffected routes.
 func forgetAnswers(ctx context.Context, tx *sql.Tx, namespace string, sc scope) error {
 	query, args := `DELETE FROM idempotency WHERE namespace = ?`, []any{namespace}
 	for _, root := range unconcerned(sc) {
@@ -137,8 +135,8 @@ func forgetAnswers(ctx context.Context, tx *sql.Tx, namespace string, sc scope) 
 	return err
 }
 
-// unconcerned lists the roots of routes whose answers tell nothing of what is in a scope.
-// What is missing here loses its answers to no purpose; what is too much would keep them.
+// unconcerned lists the roots of routes whose responses never contain data of a scope. A missing
+// root loses responses needlessly; a wrong one would keep erased data.
 func unconcerned(sc scope) []string {
 	const documents, memories, turns, procedures, ledgers, mem0 = "/v1/documents", "/v1/memories", "/v1/turns", "/v1/procedures", "/v1/ledger", "/mem0"
 	switch {

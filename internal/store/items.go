@@ -16,7 +16,7 @@ import (
 	"github.com/ragctx/ragctx/internal/text/chunk"
 )
 
-// Kind says what an item is.
+// Kind is the kind of an item.
 type Kind int
 
 // The kinds. Their values are stored.
@@ -25,7 +25,7 @@ const (
 	Memories  Kind = 2
 )
 
-// String returns the kind's name, as directories and metrics show it.
+// String returns the name of the kind in directories and metrics.
 func (k Kind) String() string {
 	if k == Documents {
 		return "documents"
@@ -40,43 +40,43 @@ const (
 	opVectors
 )
 
-// Unit is one chunk to be stored, with its vector: empty if the embedder has none
-// for the text, nil if it could not be asked.
+// Unit is a chunk to be stored, with its vector. The vector is empty if the embedder has none for
+// the text, nil if the embedder was unavailable.
 type Unit struct {
 	chunk.Chunk
 
 	Voice  index.Voice
 	Hash   VectorKey
 	Vector []float32
-	// Ahead is the vector of the embedder to which the data directory is changing.
+	// Ahead is the vector of the embedder that the data directory is migrating to.
 	Ahead []float32
 }
 
 // VectorKey identifies an embedded text.
 type VectorKey [16]byte
 
-// KeyOf returns the key of a text that is to be embedded.
+// KeyOf returns the key of a text to be embedded.
 func KeyOf(text string) VectorKey {
 	sum := sha256.Sum256([]byte(text))
 	return VectorKey(sum[:16])
 }
 
-// Content is the text of an item and what was made of it.
+// Content is the text of an item and the data derived from it.
 type Content struct {
 	Text     string
 	Abstract string
 	Outline  []passage.Section
 	Chunker  string
 	Units    []Unit
-	// Embed fills in the hashes and vectors of some of Units, which are written next; nil
-	// says that they are there. Only [Store.PutDocument] calls it.
+	// Embed sets the hashes and vectors of the chunks in some, which are written next; nil if Units
+	// has them already. Only [Store.PutDocument] calls it.
 	Embed func(ctx context.Context, some []Unit) error
-	// Embedder is the id that [Store.Embedder] gave for the vectors' embedder, Next
-	// that for those that are made ahead; 0 if there are none.
+	// Embedder is the id from [Store.Embedder] of the vectors' embedder, Next the id of the
+	// embedder migrated to. Both may be 0.
 	Embedder, Next int64
 }
 
-// record is a row of items before it is written.
+// record is a row of items to be written.
 type record struct {
 	namespace                   int64
 	kind                        Kind
@@ -90,11 +90,11 @@ type record struct {
 	occurred, expires           time.Time
 	content                     Content
 	textHash, sketch            []byte // of a document
-	textOf                      int64  // the row whose text it shares; 0 for its own
+	textOf                      int64  // the row that owns the text; 0 for its own
 	known                       known  // of a memory
 }
 
-// current is what is known about the current version of an item.
+// current describes the current version of an item.
 type current struct {
 	id       int64
 	version  int
@@ -104,7 +104,7 @@ type current struct {
 	recorded time.Time
 }
 
-// Status says what a write did.
+// Status is the outcome of a write.
 type Status string
 
 // The outcomes of a write.
@@ -112,11 +112,11 @@ const (
 	Created   Status = "created"
 	Replaced  Status = "replaced"
 	Unchanged Status = "unchanged"
-	// SetAside is a memory that went into quarantine.
+	// SetAside means that the memory went into quarantine.
 	SetAside Status = "quarantined"
 )
 
-// revision names the version that was written.
+// revision identifies the written version.
 func (w written) revision() string { return Revision(w.version, w.recorded) }
 
 // findCurrent returns the current version of an item, or nil.
@@ -133,15 +133,15 @@ func findCurrent(ctx context.Context, tx *sql.Tx, ns int64, k Kind, key string) 
 	return &c, err
 }
 
-// written is what a write left behind.
+// written is the result of a write.
 type written struct {
 	version            int
 	seq                uint64 // of the last change
-	pruned             bool   // an old version was hidden, for the sweeper to remove
+	pruned             bool   // an old version was hidden; the sweeper removes it
 	occurred, recorded time.Time
 }
 
-// put writes a new version of an item and ends old, the one before it, if there is one.
+// put writes a new version of an item and ends old, the previous one, if any.
 func (s *Store) put(ctx context.Context, tx *sql.Tx, r record, old *current) (written, error) {
 	return s.succeed(ctx, tx, r, old, func(version int, now int64) (uint64, error) {
 		id, seq, err := s.insert(ctx, tx, r, version, now)
@@ -155,8 +155,8 @@ func (s *Store) put(ctx context.Context, tx *sql.Tx, r record, old *current) (wr
 	})
 }
 
-// succeed ends old, if there is one, in favour of the version that write makes, as far
-// as the quotas of the namespace allow it.
+// succeed calls write for a new version and ends old, the previous one, if any. It enforces the
+// quotas of the namespace.
 func (s *Store) succeed(ctx context.Context, tx *sql.Tx, r record, old *current,
 	write func(version int, now int64) (seq uint64, err error),
 ) (written, error) {
@@ -208,7 +208,7 @@ func (s *Store) insert(ctx context.Context, tx *sql.Tx, r record, version int, n
 	return id, seq, err
 }
 
-// insertRow writes the row of an item, which has no seq yet.
+// insertRow inserts the row of an item, still without a seq.
 func insertRow(ctx context.Context, tx *sql.Tx, r record, version int, recorded int64, superseded any) (int64, error) {
 	tags, err := encode(r.tags, "[]")
 	if err != nil {
@@ -241,8 +241,8 @@ func insertUnits(ctx context.Context, tx *sql.Tx, item int64, c Content) error {
 	return err
 }
 
-// insertSome writes units until there are no more, or enough, which is asked
-// after each, says so. It returns how many it wrote.
+// insertSome inserts chunks until all are written or enough, called after each, returns true. It
+// returns their number.
 func insertSome(ctx context.Context, tx *sql.Tx, item int64, c Content, enough func(n int) bool) (n int, err error) {
 	if len(c.Units) == 0 {
 		return 0, nil
@@ -289,7 +289,7 @@ func insertSome(ctx context.Context, tx *sql.Tx, item int64, c Content, enough f
 	return n, nil
 }
 
-// change appends to the sequence that the indexes follow.
+// change appends to the sequence of changes that indexes follow.
 func (s *Store) change(ctx context.Context, tx *sql.Tx, ns int64, k Kind, item int64, op int) (uint64, error) {
 	if err := s.openings.note(ctx, tx, s.now().UnixMicro()); err != nil {
 		return 0, err
@@ -310,7 +310,7 @@ func (s *Store) end(ctx context.Context, tx *sql.Tx, ns int64, k Kind, id int64)
 	return s.ended(ctx, tx, ns, k, id)
 }
 
-// ended notes the change that superseded an item.
+// ended appends the change of a superseded item.
 func (s *Store) ended(ctx context.Context, tx *sql.Tx, ns int64, k Kind, id int64) (uint64, error) {
 	seq, err := s.change(ctx, tx, ns, k, id, opEnd)
 	if err != nil {
@@ -332,8 +332,8 @@ func encode(v any, empty string) (string, error) {
 	return string(b), nil
 }
 
-// decode reads what encode wrote, but for free values. A damaged cell reads as
-// empty: one bad cell must not hide the item.
+// decode reads the output of encode, except free-form values. A damaged cell reads as empty: it
+// must not hide the item.
 func decode[T any](s string) T {
 	var v T
 	if s == "" || s == "{}" {
@@ -346,8 +346,7 @@ func decode[T any](s string) T {
 	return v
 }
 
-// decodeValues reads metadata that encode wrote, numbers as they are written; nil
-// if there is none, as there mostly is.
+// decodeValues reads metadata, with numbers as written; nil if empty, the usual case.
 func decodeValues(s string) map[string]any {
 	if s == "" || s == "{}" {
 		return nil
@@ -372,7 +371,7 @@ func scan(rows *sql.Rows, fn func() error) error {
 	return rows.Err()
 }
 
-// column returns the only column of a query's rows.
+// column returns the single column of a query's rows.
 func column[T any](ctx context.Context, tx *sql.Tx, query string, args ...any) (all []T, err error) {
 	rows, err := tx.QueryContext(ctx, query, args...) //nolint:sqlclosecheck // scan closes it
 	if err != nil {

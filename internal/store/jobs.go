@@ -11,11 +11,10 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// JobState says where a job stands.
+// JobState is the state of a job.
 type JobState string
 
-// The states of a job. A job that is spooling has not been accepted yet: if it
-// never is, nothing of it stays.
+// The states of a job. A spooling job is not accepted yet; if it never is, it leaves no trace.
 const (
 	JobSpooling  JobState = "spooling"
 	JobQueued    JobState = "queued"
@@ -25,14 +24,14 @@ const (
 	JobCancelled JobState = "cancelled"
 )
 
-// JobDocuments is the kind of job whose items are documents, each with what has
-// to be done with it. Other kinds keep items only to report on them.
+// JobDocuments is the kind of job whose items are documents, each with its own work. Other kinds
+// keep items for reports only.
 const JobDocuments = "documents"
 
-// Ended reports whether a job in this state does nothing more by itself.
+// Ended reports whether the state is final unless the job is retried.
 func (s JobState) Ended() bool { return s == JobDone || s == JobFailed || s == JobCancelled }
 
-// JobCounts counts the items of a job by what became of them.
+// JobCounts counts the items of a job by outcome.
 type JobCounts struct {
 	Created   int `json:"created"`
 	Replaced  int `json:"replaced"`
@@ -42,7 +41,7 @@ type JobCounts struct {
 	Skipped   int `json:"skipped" doc:"left out; the job's items say why"`
 }
 
-// Sum returns the number of items that are dealt with.
+// Sum returns the number of finished items.
 func (c JobCounts) Sum() int {
 	return c.Created + c.Replaced + c.Unchanged + c.Deleted + c.Failed + c.Skipped
 }
@@ -55,25 +54,25 @@ func (c JobCounts) Plus(d JobCounts) JobCounts {
 	}
 }
 
-// Job is work that outlives the request that asked for it.
+// Job is work that outlives its request.
 type Job struct {
-	// N orders jobs by creation and names the job inside the store.
+	// N orders jobs by creation and identifies the job inside the store.
 	N         int64    `json:"-"`
 	ID        string   `json:"id"`
 	Kind      string   `json:"kind" doc:"what is done: documents (a bulk request), folder (an ingest on the server's machine), or other long work"`
 	Namespace string   `json:"namespace" doc:"empty if the work is not about one namespace"`
 	State     JobState `json:"state" enum:"spooling,queued,running,done,failed,cancelled" doc:"done also if single items failed; failed if the job could not go on"`
 	Stage     string   `json:"stage,omitempty" doc:"what a running job is at"`
-	// Items is how many there are; 0 while it is unknown.
+	// Items is the number of items; 0 while unknown.
 	Items  int       `json:"items" doc:"how many there are; 0 while it is unknown"`
 	Counts JobCounts `json:"counts"`
 	Chunks int       `json:"chunks" doc:"of the documents that were written"`
-	// Bytes and TotalBytes count the texts of the items that are dealt with, and
-	// of all; TotalBytes is 0 while it is unknown.
+	// Bytes and TotalBytes count the texts of the finished items and of all items; TotalBytes is 0
+	// while unknown.
 	Bytes      int64 `json:"bytes" doc:"of the texts that are dealt with"`
 	TotalBytes int64 `json:"total_bytes" doc:"of all texts; 0 while it is unknown"`
 	Written    int64 `json:"written_bytes" doc:"of the texts that were created or replaced"`
-	// Error is what ended the job early. Errors of items are with the items.
+	// Error is the reason why the job ended early. Errors of items are stored with the items.
 	Error     string          `json:"error,omitempty" doc:"what ended the job early; errors of single items are with the items"`
 	Request   json.RawMessage `json:"-"`
 	Result    json.RawMessage `json:"result,omitempty" doc:"what the work led to, besides the counts; only some kinds of job have it"`
@@ -98,8 +97,8 @@ func scanJob(row interface{ Scan(...any) error }) (Job, error) {
 	return j, err
 }
 
-// CreateJob stores a new job, whose state is [JobSpooling] or [JobQueued]. It
-// sets the job's N and Created. An id that is taken is [ragctx.ErrConflict].
+// CreateJob stores a new job in state [JobSpooling] or [JobQueued] and sets its N and Created. A
+// used id is [ragctx.ErrConflict].
 func (s *Store) CreateJob(ctx context.Context, p Priority, j *Job) error {
 	err := s.write.doIn(ctx, nowhere, p, func(ctx context.Context, tx *sql.Tx) error {
 		now := s.now().UTC().Truncate(time.Microsecond)
@@ -130,8 +129,7 @@ func (s *Store) CreateJob(ctx context.Context, p Priority, j *Job) error {
 	return nil
 }
 
-// lastPlace looks at active jobs only: those that have ended are many, and nobody
-// asks for their places any more.
+// lastPlace reads active jobs only: ended jobs are many and need no place.
 const lastPlace = `SELECT coalesce(max(place), 0) FROM jobs WHERE state IN ('queued', 'running')`
 
 func nextPlace(ctx context.Context, tx *sql.Tx) (place int64, err error) {
@@ -139,7 +137,7 @@ func nextPlace(ctx context.Context, tx *sql.Tx) (place int64, err error) {
 	return place + 1, err
 }
 
-// QueueJob accepts a job that was spooling, with all of its items; t is their sum.
+// QueueJob accepts a spooling job once all items are stored; t is their sum.
 func (s *Store) QueueJob(ctx context.Context, n int64, t Tally) error {
 	counts, err := encode(t.Counts, "{}")
 	if err != nil {
@@ -160,7 +158,7 @@ func (s *Store) QueueJob(ctx context.Context, n int64, t Tally) error {
 	return nil
 }
 
-// one makes a write that should have met one row, and met none, an error.
+// one returns an error if a write did not affect a row.
 func one(res sql.Result, err error) error {
 	if err != nil {
 		return err
@@ -171,9 +169,8 @@ func one(res sql.Result, err error) error {
 	return nil
 }
 
-// NextJob returns the job of a kind that is to be run now: the one that was
-// running when the process ended, else the one that was accepted first. It
-// reports false if there is none.
+// NextJob returns the next job of a kind to run: the job that was running when the process ended,
+// otherwise the job accepted first. It returns false if no job is waiting.
 func (s *Store) NextJob(ctx context.Context, kind string) (Job, bool, error) {
 	var j Job
 	err := s.view(ctx, func(tx *sql.Tx) (err error) {
@@ -190,8 +187,8 @@ func (s *Store) NextJob(ctx context.Context, kind string) (Job, bool, error) {
 	return j, true, nil
 }
 
-// SaveJob stores what changes while a job runs: its state, progress, error and
-// result, and the times. It changes nothing of a job that has ended.
+// SaveJob stores the changes of a running job: state, progress, error, result and times. A job that
+// has ended stays unchanged.
 func (s *Store) SaveJob(ctx context.Context, j Job) error {
 	counts, err := encode(j.Counts, "{}")
 	if err != nil {
@@ -210,11 +207,11 @@ func (s *Store) SaveJob(ctx context.Context, j Job) error {
 	return nil
 }
 
-// activeJobs counts the jobs that have not ended, by an index of those.
+// activeJobs counts jobs that have not ended, through their index.
 const activeJobs = `SELECT count(*) FILTER (WHERE state = 'queued'), count(*) FILTER (WHERE state = 'running')
 	FROM jobs INDEXED BY jobs_active WHERE state IN ('queued', 'running')`
 
-// ActiveJobs counts the jobs that wait and that run.
+// ActiveJobs returns the number of queued and running jobs.
 func (s *Store) ActiveJobs(ctx context.Context) (queued, running int, err error) {
 	err = s.view(ctx, func(tx *sql.Tx) error {
 		return tx.QueryRowContext(ctx, activeJobs).Scan(&queued, &running)
@@ -225,8 +222,7 @@ func (s *Store) ActiveJobs(ctx context.Context) (queued, running int, err error)
 	return queued, running, nil
 }
 
-// Job returns the job with an id. One that is still spooling is not found: it
-// has not been accepted.
+// Job returns a job by id. A spooling job is not found: it is not accepted yet.
 func (s *Store) Job(ctx context.Context, id string) (Job, error) {
 	var j Job
 	err := s.view(ctx, func(tx *sql.Tx) (err error) {
@@ -242,19 +238,19 @@ func (s *Store) Job(ctx context.Context, id string) (Job, error) {
 	return j, nil
 }
 
-// JobFilter narrows a list of jobs.
+// JobFilter selects jobs.
 type JobFilter struct {
-	Before    int64 // list jobs with a smaller N; 0 is from the newest
+	Before    int64 // jobs with a smaller N; 0 starts with the newest
 	Limit     int
 	State     JobState // "" is any
 	Kind      string   // "" is any
 	Namespace string   // "" is any
-	Among     []string // namespaces; none is all, and jobs that have none
-	Named     bool     // leave out jobs of no namespace
+	Among     []string // namespaces; empty is all, and jobs without one
+	Named     bool     // leave out jobs without a namespace
 }
 
-// query returns the statement of a list and its arguments. A state in which jobs
-// are few is looked for in the index of those.
+// query returns the SQL of a list and its arguments. Queued and running jobs are few and found
+// through their index.
 func (f JobFilter) query() (string, []any) {
 	from, c := `jobs`, conditions{sql: `state <> 'spooling'`}
 	if f.Before != 0 {
@@ -283,7 +279,7 @@ func (f JobFilter) query() (string, []any) {
 	return `SELECT ` + jobColumns + ` FROM ` + from + ` WHERE ` + c.sql + ` ORDER BY n DESC LIMIT ?`, append(c.args, f.Limit)
 }
 
-// Jobs returns jobs, the newest first.
+// Jobs returns jobs, newest first.
 func (s *Store) Jobs(ctx context.Context, f JobFilter) ([]Job, error) {
 	jobs := []Job{}
 	err := s.view(ctx, func(tx *sql.Tx) error {

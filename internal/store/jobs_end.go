@@ -8,11 +8,10 @@ import (
 	"time"
 )
 
-// dropBatch is how many items are removed in one transaction, so that other
-// writes need not wait long.
+// dropBatch is the number of items deleted in one transaction, so that other writes wait briefly.
 const dropBatch = 256
 
-// DropItems removes the items of a job, only those in a state unless that is "".
+// DropItems deletes the items of a job in a state, or all items if the state is "".
 func (s *Store) DropItems(ctx context.Context, job int64, state ItemState) error {
 	for {
 		var n int64
@@ -38,7 +37,7 @@ func (s *Store) DropItems(ctx context.Context, job int64, state ItemState) error
 	}
 }
 
-// DropJob removes a job and its items.
+// DropJob deletes a job and its items.
 func (s *Store) DropJob(ctx context.Context, job int64) error {
 	if err := s.DropItems(ctx, job, ""); err != nil {
 		return err
@@ -53,8 +52,8 @@ func (s *Store) DropJob(ctx context.Context, job int64) error {
 	return nil
 }
 
-// CancelWaiting cancels a job that is queued, or was running when the process
-// ended and is not yet again. It reports false if the job is in another state.
+// CancelWaiting cancels a queued job, or a job that was running when the process ended and has not
+// resumed. It returns false for a job in another state.
 func (s *Store) CancelWaiting(ctx context.Context, id string) (bool, error) {
 	var n int64
 	err := s.write.doIn(ctx, nowhere, High|frees, func(ctx context.Context, tx *sql.Tx) error {
@@ -72,15 +71,13 @@ func (s *Store) CancelWaiting(ctx context.Context, id string) (bool, error) {
 	return n > 0, nil
 }
 
-// endedBefore finds jobs by when they finished; spoolingJobs are those that are not
-// accepted.
+// endedBefore selects jobs by finish time; spoolingJobs selects the jobs not accepted yet.
 const (
 	endedBefore  = `SELECT n FROM jobs WHERE finished < ? AND state IN ('done', 'failed', 'cancelled')`
 	spoolingJobs = `SELECT n FROM jobs WHERE state = 'spooling'`
 )
 
-// ExpiredJobs returns the internal names of jobs that ended before a time, and
-// of those that are still spooling.
+// ExpiredJobs returns the numbers of the jobs that ended before a time and of the spooling jobs.
 func (s *Store) ExpiredJobs(ctx context.Context, before time.Time) (ended, spooling []int64, err error) {
 	err = s.view(ctx, func(tx *sql.Tx) (err error) {
 		if ended, err = column[int64](ctx, tx, endedBefore, before.UnixMicro()); err != nil {
@@ -95,8 +92,8 @@ func (s *Store) ExpiredJobs(ctx context.Context, before time.Time) (ended, spool
 	return ended, spooling, nil
 }
 
-// Awaited returns which of the documents of a namespace a job may still write
-// or delete; all is set if a job may do so with any of them.
+// Awaited returns the documents of a namespace that a job may still write or delete; all means any
+// document.
 func (s *Store) Awaited(ctx context.Context, namespace string, keys []string) (some map[string]bool, all bool, err error) {
 	some = make(map[string]bool)
 	err = s.view(ctx, func(tx *sql.Tx) error {
@@ -122,8 +119,8 @@ func (s *Store) Awaited(ctx context.Context, namespace string, keys []string) (s
 	return some, all, nil
 }
 
-// forgetSpooled removes what jobs hold of a document, its id as well: an item that was not
-// done yet is skipped, so that no job brings the document back.
+// forgetSpooled clears the job items of an erased document. Pending items are skipped, so that no
+// job restores the document.
 func forgetSpooled(ctx context.Context, tx *sql.Tx, namespace, key string) error {
 	_, err := tx.ExecContext(ctx, `UPDATE job_items SET key = '', body = NULL, field = '', error = 'the document was erased',
 		state = iif(state IN ('pending', 'failed'), 'skipped', state)

@@ -9,7 +9,7 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// ItemState says where an item of a job stands.
+// ItemState is the state of a job item.
 type ItemState string
 
 // The states of an item.
@@ -20,7 +20,7 @@ const (
 	ItemSkipped ItemState = "skipped"
 )
 
-// What is done with an item.
+// The operations of an item.
 const (
 	OpPut    = "put"
 	OpDelete = "delete"
@@ -29,7 +29,7 @@ const (
 // Deleted is the status of an item whose document was deleted.
 const Deleted Status = "deleted"
 
-// JobItem is one of the things that a job works through.
+// JobItem is one unit of work of a job.
 type JobItem struct {
 	// N counts from 1: the line or part of the request, or the order of reports.
 	N      int       `json:"n" doc:"the line or part of the request, from 1"`
@@ -41,7 +41,7 @@ type JobItem struct {
 	Error  string    `json:"error,omitempty" doc:"why it failed or was skipped"`
 	Bytes  int64     `json:"bytes" doc:"of the text"`
 	Chunks int       `json:"chunks,omitempty"`
-	// Body is what has to be done, in the form of the kind of job; it is not listed.
+	// Body is the work to do, in the format of the job's kind; lists leave it out.
 	Body []byte `json:"-"`
 }
 
@@ -67,7 +67,7 @@ func (s *Store) AddItems(ctx context.Context, job int64, items []JobItem) error 
 	return nil
 }
 
-// SettleItems stores what became of items. What is done or skipped loses its body.
+// SettleItems stores the outcomes of items. Done and skipped items lose their body.
 func (s *Store) SettleItems(ctx context.Context, job int64, items []JobItem) error {
 	err := s.write.doIn(ctx, nowhere, Low, func(ctx context.Context, tx *sql.Tx) error {
 		up, err := tx.PrepareContext(ctx, `UPDATE job_items SET state = ?1, status = ?2, field = ?3, error = ?4, chunks = ?5,
@@ -89,14 +89,14 @@ func (s *Store) SettleItems(ctx context.Context, job int64, items []JobItem) err
 	return nil
 }
 
-// ItemFilter narrows a list of items.
+// ItemFilter selects items of a job.
 type ItemFilter struct {
-	After int // list items with a greater N
+	After int // items with a greater N
 	Limit int
 	State ItemState // "" is any
 }
 
-// query returns the statement of a list and its arguments.
+// query returns the SQL of a list and its arguments.
 func (f ItemFilter) query(job int64) (string, []any) {
 	c := conditions{sql: `job = ? AND n > ?`, args: []any{job, f.After}}
 	if f.State != "" {
@@ -128,8 +128,7 @@ func (s *Store) JobItems(ctx context.Context, job int64, f ItemFilter) ([]JobIte
 	return items, nil
 }
 
-// ItemBody returns what has to be done for a pending item. It reports false if
-// the item is not pending any more.
+// ItemBody returns the body of a pending item, or false if the item is no longer pending.
 func (s *Store) ItemBody(ctx context.Context, job int64, n int) ([]byte, bool, error) {
 	var body []byte
 	err := s.view(ctx, func(tx *sql.Tx) error {
@@ -153,7 +152,7 @@ type Tally struct {
 	Written           int64
 }
 
-// Tally counts the items of a job.
+// Tally sums the items of a job.
 func (s *Store) Tally(ctx context.Context, job int64) (Tally, error) {
 	var t Tally
 	err := s.view(ctx, func(tx *sql.Tx) (err error) {
@@ -204,7 +203,7 @@ func (t *Tally) add(state ItemState, status Status, n int, bytes int64, chunks i
 	t.Counts.Add(state, status, n)
 }
 
-// Add counts n items of a state and status; pending ones do not count.
+// Add counts n items of a state and status, except pending ones.
 func (c *JobCounts) Add(state ItemState, status Status, n int) {
 	switch state {
 	case ItemFailed:
@@ -222,15 +221,14 @@ func (c *JobCounts) Add(state ItemState, status Status, n int) {
 			c.Unchanged += n
 		case Deleted:
 			c.Deleted += n
-		case SetAside: // of memories alone
+		case SetAside: // for memories only
 		}
 	}
 }
 
-// RetryJob queues a job that has ended once more, with its failed items and
-// those that it did not come to. A failed item that a later item of the job has
-// overtaken is skipped, so that it does not undo that one. A job without
-// anything to do again is [ragctx.ErrConflict].
+// RetryJob queues an ended job again with its failed and unprocessed items. A failed item is
+// skipped if a later item of the job has stored the same id. A job without anything to retry is
+// [ragctx.ErrConflict].
 func (s *Store) RetryJob(ctx context.Context, id string) (Job, error) {
 	var j Job
 	err := s.write.doIn(ctx, nowhere, Low, func(ctx context.Context, tx *sql.Tx) (err error) {
@@ -263,7 +261,7 @@ func (s *Store) RetryJob(ctx context.Context, id string) (Job, error) {
 	return j, nil
 }
 
-// skipOvertaken goes over the items that are done once, however many failed.
+// skipOvertaken reads the done items once, for any number of failed items.
 const skipOvertaken = `UPDATE job_items SET state = 'skipped', body = NULL, error = 'a later item of the job has the same id'
 	FROM (SELECT key, max(n) AS n FROM job_items WHERE job = ?1 AND state = 'done' GROUP BY key) AS last
 	WHERE job_items.job = ?1 AND job_items.state = 'failed' AND job_items.body IS NOT NULL

@@ -13,13 +13,13 @@ import (
 	"github.com/ragctx/ragctx/internal/access"
 )
 
-// MaxKeys is how many API keys there may be that are not revoked.
+// MaxKeys limits the API keys that are not revoked.
 const MaxKeys = 10_000
 
-// keepRevoked is how long a key is listed after it was revoked.
+// keepRevoked is how long a revoked key is listed.
 const keepRevoked = 90 * 24 * time.Hour
 
-// StoredKey is an API key with what its text is recognised by.
+// StoredKey is an API key and the hash of its secret.
 type StoredKey struct {
 	access.Key
 
@@ -28,7 +28,7 @@ type StoredKey struct {
 
 const keyColumns = `id, name, prefix, hash, role, namespaces, user, created, expires, revoked, used`
 
-// Keys returns all API keys, the oldest first.
+// Keys returns all API keys, oldest first.
 func (s *Store) Keys(ctx context.Context) ([]StoredKey, error) {
 	keys := []StoredKey{}
 	err := s.view(ctx, func(tx *sql.Tx) error {
@@ -64,7 +64,7 @@ func scanKey(row interface{ Scan(...any) error }) (StoredKey, error) {
 		return k, fmt.Errorf("API key %s: its hash is damaged", k.ID)
 	}
 	copy(k.Hash[:], hash)
-	k.Prefix = access.Scheme + k.Prefix // which the table leaves out
+	k.Prefix = access.Scheme + k.Prefix // the table stores prefixes without it
 	if k.Namespaces, err = readNames(namespaces); err != nil {
 		return k, fmt.Errorf("API key %s: %w", k.ID, err)
 	}
@@ -72,7 +72,7 @@ func scanKey(row interface{ Scan(...any) error }) (StoredKey, error) {
 	return k, nil
 }
 
-// CreateKey stores a new API key. Keys that were revoked long ago go with it.
+// CreateKey stores a new API key and deletes keys revoked long ago.
 func (s *Store) CreateKey(ctx context.Context, k StoredKey) error {
 	namespaces, err := encode(k.Namespaces, "[]")
 	if err != nil {
@@ -96,8 +96,8 @@ func (s *Store) CreateKey(ctx context.Context, k StoredKey) error {
 	return failedIf("create API key", err)
 }
 
-// RevokeKey ends an API key for good and returns it. One that was revoked before stays
-// as it is.
+// RevokeKey revokes an API key permanently and returns it. An already revoked key keeps its time of
+// revocation.
 func (s *Store) RevokeKey(ctx context.Context, id string) (StoredKey, error) {
 	var k StoredKey
 	err := s.freeing(ctx, nowhere, High, func(ctx context.Context, tx *sql.Tx) (err error) {
@@ -111,7 +111,7 @@ func (s *Store) RevokeKey(ctx context.Context, id string) (StoredKey, error) {
 	return k, failedIf("revoke API key", err)
 }
 
-// NoteKeyUses notes when requests came with API keys last, by their ids.
+// NoteKeyUses stores the time of the last request for each API key, by id.
 func (s *Store) NoteKeyUses(ctx context.Context, last map[string]time.Time) error {
 	err := s.write.doIn(ctx, nowhere, Low, func(ctx context.Context, tx *sql.Tx) error {
 		for id, at := range last {
@@ -124,8 +124,8 @@ func (s *Store) NoteKeyUses(ctx context.Context, last map[string]time.Time) erro
 	return failedIf("note uses of API keys", err)
 }
 
-// readNames reads the names of namespaces. Unlike [decode] it fails: a damaged list
-// must not read as that of all.
+// readNames decodes names of namespaces. Unlike [decode] it fails on damage: a damaged list must
+// not grant all namespaces.
 func readNames(s string) ([]string, error) {
 	var names []string
 	if err := json.Unmarshal([]byte(s), &names); err != nil || names == nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
-// known is what a version of a memory has beside its row of items.
+// known is the fact record of a version of a memory.
 type known struct {
 	flags   int
 	about   *memory.About
@@ -34,7 +34,7 @@ func knownOf(m memory.Memory) known {
 	return k
 }
 
-// insertKnown writes what is known of a version that was just inserted.
+// insertKnown inserts the fact record of a version just inserted.
 func insertKnown(ctx context.Context, tx *sql.Tx, item int64, r record) error {
 	k := r.known
 	if k.flags == 0 && k.about == nil {
@@ -63,8 +63,7 @@ func insertKnown(ctx context.Context, tx *sql.Tx, item int64, r record) error {
 	return nil
 }
 
-// insertEvidence notes another place that says what a memory says, and reports
-// whether it was not known yet.
+// insertEvidence records another passage that states a memory, and reports whether it is new.
 func insertEvidence(ctx context.Context, tx *sql.Tx, item int64, e memory.Evidence, words bool) (added bool, err error) {
 	res, err := tx.ExecContext(ctx, `INSERT INTO provenance (item, turn, message, start, stop, source, at)
 		VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`, item, e.Turn, e.Message, e.Start, e.End, words, e.At.UnixMicro())
@@ -75,7 +74,7 @@ func insertEvidence(ctx context.Context, tx *sql.Tx, item int64, e memory.Eviden
 	return n > 0, err
 }
 
-// describe fills in what is known of memories beside their rows of items.
+// describe loads the fact records, provenance and usage of memories.
 func describe(ctx context.Context, tx *sql.Tx, rows []uint64, memories []memory.Memory) error {
 	at := make(map[uint64]*memory.Memory, len(rows))
 	for i, id := range rows {
@@ -139,10 +138,9 @@ func describe(ctx context.Context, tx *sql.Tx, rows []uint64, memories []memory.
 	})
 }
 
-// inherit hands on what was found in turns to a version that a caller wrote over one
-// that was: what is erased with a turn is erased with its successors. Words of the
-// caller's own are not the turn's: such a version has no value that is known, and
-// the turn does not stand for it.
+// inherit copies the provenance of an extracted version to a version that a caller wrote over it:
+// erasing a turn also erases the versions derived from it. If the caller changed the text, the new
+// version has no known value and the turn does not count as its source.
 func inherit(ctx context.Context, tx *sql.Tx, r record, version int, old int64) error {
 	if r.known.about != nil {
 		return nil
@@ -167,15 +165,15 @@ func inherit(ctx context.Context, tx *sql.Tx, r record, version int, old int64) 
 	return nil
 }
 
-// learned reports whether a version of a memory was found in a turn, or was made of one
-// that was.
+// learned reports whether a version of a memory was extracted from a turn or derived from such a
+// version.
 func learned(ctx context.Context, tx *sql.Tx, item int64) (yes bool, err error) {
 	err = tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM facts WHERE item = ? AND kind <> '')`, item).Scan(&yes)
 	return yes, err
 }
 
-// Facts returns those of the memories with the given ids that were found in turns and
-// belong to a user and an agent, in the order of the ids, at most limit.
+// Facts returns the extracted memories among the given ids that belong to a user and an agent, in
+// the order of the ids, at most limit.
 func (s *Store) Facts(ctx context.Context, ns int64, user, agent string, ids []string, limit int) ([]memory.Memory, error) {
 	var out []memory.Memory
 	if len(ids) == 0 {

@@ -12,34 +12,34 @@ import (
 	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
-// Lesson is something that was found in a turn, and what is to become of it.
+// Lesson is a fact extracted from a turn.
 type Lesson struct {
-	Memory  memory.Memory // with About, and in Sources the place in the turn
+	Memory  memory.Memory // with About, and the passage of the turn in Sources
 	Content Content
 	By      string // [memory.ByTurn] or [memory.ByLLM]
-	// Near is a memory that says nearly the same; it is merged with it, if it is
-	// still there. Supersedes are memories whose place it takes.
+	// Near is a memory with nearly the same content; the fact is merged with it if it still exists.
+	// Supersedes are memories that the fact replaces.
 	Near       string
 	Supersedes []string
-	// Quarantine is why it is not believed, or "".
+	// Quarantine is the reason for quarantine, or "".
 	Quarantine string
 }
 
-// Learned is what became of a lesson.
+// Learned is the outcome of storing a fact.
 type Learned struct {
-	ID string // of the memory that now says it; "" if there is none
-	// Op is created, merged, superseded if a newer turn has said otherwise, quarantined,
-	// or "" if nothing changed.
+	ID string // memory that now states the fact, or ""
+	// Op is created, merged, superseded (a newer turn states otherwise), quarantined, or "" if
+	// nothing changed.
 	Op memory.Op
-	// Superseded are the memories whose place it took.
+	// Superseded are the memories that the fact replaced.
 	Superseded []string
 }
 
-// Learn stores what was found in a turn, all or nothing. A memory of the same user and
-// agent that says the same is merged with what is new: it has one more source. One
-// that has another value of the same exclusive attribute is superseded, unless its
-// turn is the later one. What was learnt from this turn before is not learnt again,
-// also if somebody has deleted it. With dry nothing is stored.
+// Learn stores the facts extracted from a turn, all or none. A fact that a memory of the same user
+// and agent already states is merged: the memory gets another source. A memory with another value
+// of the same exclusive attribute is superseded, unless its turn is the later one. A fact extracted
+// from the turn before is skipped, even if the memory was deleted since. With dry nothing is
+// stored.
 func (s *Store) Learn(ctx context.Context, ns int64, lessons []Lesson, dry bool) (out []Learned, seq uint64, err error) {
 	err = s.write.doIn(ctx, ns, High, func(ctx context.Context, tx *sql.Tx) error {
 		out, seq = make([]Learned, len(lessons)), 0
@@ -65,10 +65,10 @@ func (s *Store) Learn(ctx context.Context, ns int64, lessons []Lesson, dry bool)
 	return out, seq, nil
 }
 
-// errDry takes back what a transaction has done.
+// errDry rolls back a transaction.
 var errDry = errors.New("dry run")
 
-// class is one lesson in its transaction.
+// class stores one fact within a transaction.
 type class struct {
 	*Store
 
@@ -130,7 +130,7 @@ func (c *class) learn(ctx context.Context) (Learned, error) {
 	return out, nil
 }
 
-// ownID gives the memory another id while its own is taken: ids can be foreseen.
+// ownID chooses another id for the memory while its own is taken: ids are predictable.
 func (c *class) ownID(ctx context.Context) error {
 	m := &c.lesson.Memory
 	for {
@@ -147,15 +147,15 @@ func (c *class) ownID(ctx context.Context) error {
 	}
 }
 
-// gone reports whether the turn was erased while it was learnt from.
+// gone reports whether the turn was erased during the extraction.
 func (c *class) gone(ctx context.Context) (yes bool, err error) {
 	err = c.tx.QueryRowContext(ctx, `SELECT NOT EXISTS (SELECT 1 FROM turns WHERE namespace = ? AND key = ?)`,
 		c.ns, c.lesson.Memory.Sources[0].Turn).Scan(&yes)
 	return yes, err
 }
 
-// learnt reports whether the turn has taught this before: what it says there is, or
-// was, a memory, or is in quarantine, maybe under another id; see [class.ownID].
+// learnt reports whether the fact was extracted from this turn before: it is or was a memory, or in
+// quarantine, possibly under another id; see [class.ownID].
 func (c *class) learnt(ctx context.Context) (yes bool, err error) {
 	m := &c.lesson.Memory
 	a := m.About
@@ -167,13 +167,13 @@ func (c *class) learnt(ctx context.Context) (yes bool, err error) {
 	return yes, err
 }
 
-// other is a memory that a lesson meets.
+// other is an existing memory related to the fact.
 type other struct {
 	id      int64
 	key     string
 	version int
-	at      time.Time // of the turn that its words are from
-	named   bool      // by the lesson itself
+	at      time.Time // of the turn that its text comes from
+	named   bool      // listed in Supersedes
 }
 
 const (
@@ -183,7 +183,7 @@ const (
 	byKey = ` AND f.item = (SELECT b.id FROM items b WHERE b.namespace = ? AND b.kind = ? AND b.key = ? AND b.superseded IS NULL)`
 )
 
-// find returns current facts of the lesson's user and agent, oldest first.
+// find returns current facts of the same user and agent, oldest first.
 func (c *class) find(ctx context.Context, where string, args ...any) (all []other, err error) {
 	m := &c.lesson.Memory
 	rows, err := c.tx.QueryContext(ctx, `SELECT `+otherColumns+currentFacts+where+` ORDER BY i.id`,
@@ -202,8 +202,8 @@ func (c *class) find(ctx context.Context, where string, args ...any) (all []othe
 	return all, err
 }
 
-// same returns a memory that says the same: in the same words, with the same value of
-// the same attribute, or nearly, as the lesson names it. nil is none.
+// same returns a memory with the same content: the same text, the same value of the same attribute,
+// or the memory Near. It returns nil if none exists.
 func (c *class) same(ctx context.Context) (*other, error) {
 	m := &c.lesson.Memory
 	all, err := c.find(ctx, ` AND f.words = ?`, facts.Key(m.Content))
@@ -220,7 +220,7 @@ func (c *class) same(ctx context.Context) (*other, error) {
 	return &all[0], nil
 }
 
-// others returns the memories whose place the lesson takes.
+// others returns the memories that the fact may supersede.
 func (c *class) others(ctx context.Context) ([]other, error) {
 	m := &c.lesson.Memory
 	var all []other
@@ -246,7 +246,7 @@ func (c *class) others(ctx context.Context) ([]other, error) {
 	return all, err
 }
 
-// merge gives a memory one more source.
+// merge adds the sources of the fact to a memory.
 func (c *class) merge(ctx context.Context, o other) (Learned, error) {
 	var fresh bool
 	for _, e := range c.lesson.Memory.Sources {
@@ -277,7 +277,7 @@ func (c *class) supersede(ctx context.Context, key string, version int, by strin
 	return c.noteOf(ctx, entry{key: key, op: memory.OpSuperseded, before: version, other: by})
 }
 
-// noteOf writes what the lesson did to a memory.
+// noteOf records an event caused by the fact.
 func (c *class) noteOf(ctx context.Context, e entry) error {
 	m := &c.lesson.Memory
 	e.by, e.turn, e.reason = c.lesson.By, m.Sources[0].Turn, m.About.Reason

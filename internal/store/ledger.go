@@ -14,8 +14,8 @@ import (
 	"github.com/ragctx/ragctx/internal/ledger"
 )
 
-// Ledger is the durable [ledger.Log] of a store: what Append has returned survives
-// kill -9 and power loss. Appends at the same time share a commit.
+// Ledger is the durable [ledger.Log] of a store: appended messages survive kill -9 and power loss
+// once Append returns. Concurrent appends share a commit.
 type Ledger struct {
 	store  *Store
 	opts   ledger.Options
@@ -25,17 +25,17 @@ type Ledger struct {
 	appended, imported, trimmed atomic.Uint64
 }
 
-// LedgerTally counts since the log was opened.
+// LedgerTally counts events since the log was opened.
 type LedgerTally struct {
-	// Appended are messages that were appended, those of ragctx itself included, Imported
-	// those of exports, and Trimmed those that went as the log keeps no more.
+	// Appended counts appended messages, including ragctx's own, Imported the imported ones,
+	// Trimmed the messages that retention removed.
 	Appended, Imported, Trimmed uint64
-	// Subscriptions are open now; CutOff are those whose reader was too slow.
+	// Subscriptions are open now; CutOff counts subscriptions with slow readers.
 	Subscriptions int
 	CutOff        uint64
 }
 
-// Tally returns what was counted.
+// Tally returns the counters.
 func (l *Ledger) Tally() LedgerTally {
 	t := LedgerTally{Appended: l.appended.Load(), Imported: l.imported.Load(), Trimmed: l.trimmed.Load()}
 	t.Subscriptions, t.CutOff = l.bus.Counts()
@@ -47,9 +47,9 @@ var (
 	_ ledger.Importer = (*Ledger)(nil)
 )
 
-// Ledger returns the store's log of messages. There is to be one: subscribers of
-// another do not hear of what it appends. Options without a clock have that of the
-// store. It is the caller's to close, before the store.
+// Ledger returns the store's log of messages. Call it once: subscribers of one log do not see the
+// appends of another. Without a clock in the options it uses the store's. The caller closes it
+// before the store.
 func (s *Store) Ledger(o ledger.Options) *Ledger {
 	if o.Now == nil {
 		o.Now = s.now
@@ -57,8 +57,7 @@ func (s *Store) Ledger(o ledger.Options) *Ledger {
 	return &Ledger{store: s, opts: o.WithDefaults()}
 }
 
-// Close ends all subscriptions; what follows is refused. It may be called more than
-// once.
+// Close ends all subscriptions; later operations fail. It may be called more than once.
 func (l *Ledger) Close() error {
 	l.closed.Store(true)
 	l.bus.Close()
@@ -108,20 +107,20 @@ func (l *Ledger) append(ctx context.Context, messages []ledger.Message, mode led
 	return w.messages, nil
 }
 
-// appending is one append. It runs in the writer.
+// appending is one append, which runs in the writer.
 type appending struct {
 	*Ledger
 
 	namespace int64
 	mode      ledger.Mode
-	// messages are those that are new, and told those that subscribers hear of.
+	// messages are the new ones; told are the messages for subscribers.
 	messages []ledger.Message
 	told     []ledger.Message
 	trimmed  uint64
 
 	tx *sql.Tx
 
-	// The ledger that is appended to, as it is then.
+	// The ledger's state before the append.
 	id             int64
 	last           int64 // timestamp
 	outputs, bytes int
@@ -157,7 +156,7 @@ func (a *appending) run(ctx context.Context, tx *sql.Tx) error {
 	return err
 }
 
-// find finds the ledger, which is made if it is missing.
+// find loads the ledger and creates it if it is missing.
 func (a *appending) find(ctx context.Context) error {
 	name := a.messages[0].Cluster
 	err := a.tx.QueryRowContext(ctx, `SELECT id, outputs, bytes, coalesce((SELECT max(at) FROM ledger_messages WHERE ledger = ledgers.id), 0)
@@ -169,8 +168,8 @@ func (a *appending) find(ctx context.Context) error {
 		a.namespace, name, a.opts.Now().UnixMilli()).Scan(&a.id)
 }
 
-// unknown leaves the messages that the ledger does not have. Only an import may have
-// others.
+// unknown drops the messages that the ledger already has. Unless the mode is importing, such a
+// message is an error.
 func (a *appending) unknown(ctx context.Context) error {
 	fresh := a.messages[:0:0]
 	receipt := false
@@ -206,8 +205,7 @@ func (a *appending) unknown(ctx context.Context) error {
 	return nil
 }
 
-// omitted returns the receipt for what the ledger has not kept, which only an import
-// needs: an append is later.
+// omitted returns the receipt of removed messages. Only imports need it: an append is always later.
 func (a *appending) omitted(ctx context.Context) (r ledger.Receipt, err error) {
 	if a.mode != ledger.Importing {
 		return r, nil
@@ -243,7 +241,7 @@ func (a *appending) write(ctx context.Context, m *ledger.Message) error {
 	return err
 }
 
-// retain removes the oldest outputs and writes the receipt.
+// retain removes the oldest output and writes the receipt.
 func (a *appending) retain(ctx context.Context) error {
 	var r ledger.Receipt
 	read := reader{namespace: a.messages[0].Namespace, cluster: a.messages[0].Cluster}
@@ -284,7 +282,7 @@ func (a *appending) retain(ctx context.Context) error {
 	return nil
 }
 
-// errEnough ends the reading of rows.
+// errEnough stops the reading of rows.
 var errEnough = errors.New("enough")
 
 // Subscribe implements [ledger.Log].
@@ -296,7 +294,7 @@ func idBytes(id string) []byte {
 	return b
 }
 
-// cell returns JSON as it is stored.
+// cell returns JSON as a column value.
 func cell(b []byte) any {
 	if b == nil {
 		return nil

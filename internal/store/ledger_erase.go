@@ -6,8 +6,8 @@ import (
 	"errors"
 )
 
-// Erase removes a cluster's messages for good. They are out of sight at once; what is
-// appended from then on begins a new ledger. What never was is erased already.
+// Erase removes a cluster's messages permanently. They are hidden at once; later appends begin a
+// new ledger. Erasing a missing cluster is no error.
 func (l *Ledger) Erase(ctx context.Context, ns int64, cluster string) (Erased, error) {
 	var id int64
 	err := l.store.view(ctx, func(tx *sql.Tx) error {

@@ -15,11 +15,11 @@ import (
 
 const messageColumns = `seq, at, id, topic, sender, receiver, text, data, metadata`
 
-// reader reads the messages of a cluster.
+// reader decodes messages of a cluster.
 type reader struct{ namespace, cluster string }
 
-// each calls fn for the message of each row and closes rows. JSON that is damaged
-// reads as null: a bad cell must not hide the rest.
+// each calls fn for the message of each row and closes rows. Damaged JSON reads as null: it must
+// not hide the rest.
 func (r reader) each(rows *sql.Rows, fn func(ledger.Message) error) error {
 	return scan(rows, func() error {
 		m := ledger.Message{Namespace: r.namespace, Cluster: r.cluster}
@@ -37,23 +37,23 @@ func (r reader) each(rows *sql.Rows, fn func(ledger.Message) error) error {
 }
 
 func sound(b []byte) json.RawMessage {
-	if b == nil || !json.Valid(b) || !utf8.Valid(b) { // an answer with such a byte is no JSON
+	if b == nil || !json.Valid(b) || !utf8.Valid(b) { // invalid UTF-8 would make the response invalid JSON
 		return nil
 	}
 	return b
 }
 
-// theLedger names the ledger of a query, for the statement that follows.
+// theLedger selects the ledger of a query, for the statement that follows.
 const theLedger = `WITH this (id) AS (SELECT l.id FROM ledgers l JOIN namespaces n ON n.id = l.namespace WHERE n.name = ? AND l.name = ? AND l.erased = 0) `
 
-// seqAt returns the sequence of the message nearest to a time that is compared with op.
+// seqAt returns the sequence of the message nearest to a time that op compares.
 func seqAt(op, order string) string {
 	return `(SELECT seq FROM ledger_messages WHERE ledger = (SELECT id FROM this) AND at ` + op + ` ? ORDER BY at ` + order + ` LIMIT 1)`
 }
 
-// matching returns the statement for the sequences that match, which follows
-// theLedger. Bounds of time become bounds of the sequence, as they grow together: then
-// every index has the rows in the order of the answer.
+// matching returns the SQL of the matching sequences, which follows theLedger. Time bounds become
+// sequence bounds, as both grow together: so every index yields the rows in the order of the
+// answer.
 func matching(q ledger.Query) (text string, args []any) {
 	c := conditions{sql: `ledger = (SELECT id FROM this)`, args: []any{q.Namespace, q.Cluster}}
 	switch len(q.Topics) {
@@ -84,8 +84,7 @@ func matching(q ledger.Query) (text string, args []any) {
 	return `SELECT seq FROM ledger_messages WHERE ` + c.sql, c.args
 }
 
-// selecting is the query for the messages of an answer. The long columns are read of
-// what is returned only.
+// selecting returns the SQL of a query's messages. It reads the long columns of returned rows only.
 func selecting(q ledger.Query) (text string, args []any) {
 	order, limit := ` ORDER BY seq`, q.Limit
 	if q.Newest {
@@ -150,12 +149,12 @@ func (l *Ledger) Count(ctx context.Context, q ledger.Query) (n int, err error) {
 	return n, nil
 }
 
-// mostCopies is how many copies of a message are looked for.
+// mostCopies limits the clusters found for a message.
 const mostCopies = 100
 
-// ClustersOf returns the clusters of a namespace that have a message, or
-// [ragctx.ErrNotFound]. Imports can make several, of which the one that had it first is the
-// first; these are at most 100.
+// ClustersOf returns the clusters of a namespace that have a message, at most 100, or
+// [ragctx.ErrNotFound]. Imports can copy a message into several clusters; the first cluster to have
+// it comes first.
 func (l *Ledger) ClustersOf(ctx context.Context, namespace, id string) (names []string, err error) {
 	if err := l.open(); err != nil {
 		return nil, err
@@ -174,12 +173,12 @@ func (l *Ledger) ClustersOf(ctx context.Context, namespace, id string) (names []
 	return names, nil
 }
 
-// ClusterInfo is what is known of a cluster without its messages.
+// ClusterInfo describes a cluster without its messages.
 type ClusterInfo struct {
 	Cluster  string `json:"cluster"`
 	Created  int64  `json:"created" doc:"Unix time in milliseconds"`
 	Messages int    `json:"messages"`
-	// The first and the last message; 0 if there is none.
+	// The first and the last message; 0 for an empty cluster.
 	FirstSequence  ledger.Sequence `json:"first_sequence"`
 	LastSequence   ledger.Sequence `json:"last_sequence"`
 	FirstTimestamp int64           `json:"first_timestamp"`
@@ -216,7 +215,7 @@ func (l *Ledger) clusters(ctx context.Context, where string, args ...any) ([]Clu
 	return found, nil
 }
 
-// Clusters returns at most limit clusters of a namespace by name, those after a name.
+// Clusters returns at most limit clusters of a namespace, by name, after the given name.
 func (l *Ledger) Clusters(ctx context.Context, namespace, after string, limit int) ([]ClusterInfo, error) {
 	return l.clusters(ctx, `l.name > ? ORDER BY l.name LIMIT ?`, namespace, after, limit)
 }

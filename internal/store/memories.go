@@ -15,21 +15,20 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// PutMemory stores a memory, or a new version of it when the id exists. An id of
-// which anything that was not erased is another user's, or nobody's, is a conflict,
-// also when that was deleted. The same content again changes nothing. One that does not say when it occurred did so now. It returns the
-// stored memory, what happened, and the sequence number to follow.
+// PutMemory stores a memory, or a new version if the id exists. An id is a conflict while anything
+// stored under it, even deleted, belongs to another user or is shared. The same content again
+// changes nothing. Occurred defaults to now. It returns the stored memory, the outcome and the
+// change that indexes must reach.
 //
-// Of working memories there are at most as many as tier says; those that score
-// least are ended.
+// The tier limits the working memories; those with the lowest score are ended.
 func (s *Store) PutMemory(ctx context.Context, ns int64, m memory.Memory, c Content, tier Tier) (memory.Memory, Status, uint64, error) {
 	return s.ReplaceMemory(ctx, ns, m, c, tier, 0)
 }
 
-// ReplaceMemory is [Store.PutMemory], but a conflict if the current version is not over,
-// or there is none. 0 is any. All conditions must hold.
+// ReplaceMemory is [Store.PutMemory] with a check: it is a conflict unless version over is current;
+// 0 accepts any. All conditions must hold.
 func (s *Store) ReplaceMemory(ctx context.Context, ns int64, m memory.Memory, c Content, tier Tier, over int, when ...Condition) (memory.Memory, Status, uint64, error) {
-	r := memoryRecord(ns, m, c) // its hash is of what the caller gave, so before defaults
+	r := memoryRecord(ns, m, c) // hashes the caller's input, so before defaults
 	if r.occurred.IsZero() {
 		r.occurred = s.now().UTC().Truncate(time.Microsecond)
 	}
@@ -64,7 +63,7 @@ func (s *Store) ReplaceMemory(ctx context.Context, ns int64, m memory.Memory, c 
 			if was, err := learned(ctx, tx, old.id); err != nil {
 				return err
 			} else if was {
-				r.source = index.DerivedSource // whoever words it, nobody said it
+				r.source = index.DerivedSource // a reworded fact still was not said
 			}
 		}
 		if w, err = s.put(ctx, tx, r, old); err != nil {
@@ -91,9 +90,8 @@ func (s *Store) ReplaceMemory(ctx context.Context, ns int64, m memory.Memory, c 
 	return m, status, w.seq, nil
 }
 
-// unchanged returns what an earlier write left behind. Its sequence number is
-// the collection's newest: the write may have ended another version after it
-// had written its own.
+// unchanged returns the result of an earlier write. Its sequence number is the collection's newest:
+// the earlier write may have ended another version after its own change.
 func (s *Store) unchanged(ctx context.Context, tx *sql.Tx, in Collection, c *current) (written, error) {
 	w := written{version: c.version}
 	var occurred, recorded sql.NullInt64
@@ -172,10 +170,10 @@ func (s *Store) Memory(ctx context.Context, ns int64, id string, now time.Time) 
 	return m, nil
 }
 
-// DeleteMemory ends a memory of the given user or of nobody (with anyUser: of anyone),
-// which stays findable as of earlier times, and discards what is in quarantine under
-// its id. If there is neither, the error is [ragctx.ErrNotFound]; seq is 0 if nothing
-// was there but in quarantine. All conditions must hold.
+// DeleteMemory ends a memory of the user or a shared one (with anyUser: any memory) and discards
+// the quarantined memory of the same id. Queries as of earlier times still find an ended memory. If
+// neither exists, the error is [ragctx.ErrNotFound]; seq is 0 if only a quarantined memory existed.
+// All conditions must hold.
 func (s *Store) DeleteMemory(ctx context.Context, ns int64, id, user string, anyUser bool, when ...Condition) (seq uint64, err error) {
 	err = s.freeing(ctx, ns, High, func(ctx context.Context, tx *sql.Tx) error {
 		seq = 0
@@ -211,8 +209,8 @@ func (s *Store) DeleteMemory(ctx context.Context, ns int64, id, user string, any
 	return seq, nil
 }
 
-// NextExpiry returns the first time after one at which something in a namespace expires,
-// earlier versions included; zero if nothing does.
+// NextExpiry returns the first time after the given one at which an item of a namespace expires,
+// earlier versions included; zero if nothing expires.
 func (s *Store) NextExpiry(ctx context.Context, ns int64, after time.Time) (time.Time, error) {
 	var next sql.NullInt64
 	err := s.view(ctx, func(tx *sql.Tx) error {

@@ -13,15 +13,15 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// Quotas say what a namespace may hold at most at a time; 0 is no limit. What was
-// replaced or deleted, and is kept for questions about earlier times, does not count.
+// Quotas limit the current contents of a namespace; 0 is no limit. Replaced and deleted versions
+// kept for queries as of earlier times do not count.
 type Quotas struct {
 	Documents int   `json:"documents" required:"false" minimum:"0" doc:"how many documents it may hold; 0 is no limit"`
 	Memories  int   `json:"memories" required:"false" minimum:"0" doc:"how many memories it may hold, episodes of turns included; 0 is no limit"`
 	TextBytes int64 `json:"text_bytes" required:"false" minimum:"0" doc:"how many bytes of text its documents and memories may have together; 0 is no limit"`
 }
 
-// Namespace is a namespace and what it holds now.
+// Namespace describes a namespace and its current contents.
 type Namespace struct {
 	Name      string    `json:"name"`
 	Created   time.Time `json:"created"`
@@ -40,13 +40,13 @@ func scanNamespace(row interface{ Scan(...any) error }) (n Namespace, err error)
 	return n, err
 }
 
-// spaceIDs remembers the ids of namespaces.
+// spaceIDs caches the ids of namespaces.
 type spaceIDs struct {
 	ids    sync.Map // by name
 	erased atomic.Uint64
 }
 
-// find returns the id of a name, which look looks up where it is not known.
+// find returns the id of a name, calling look on a cache miss.
 func (c *spaceIDs) find(name string, look func() (int64, error)) (int64, error) {
 	if id, ok := c.ids.Load(name); ok {
 		return id.(int64), nil //nolint:forcetypeassert // only int64 is stored
@@ -57,21 +57,20 @@ func (c *spaceIDs) find(name string, look func() (int64, error)) (int64, error) 
 		return 0, err
 	}
 	c.ids.Store(name, id)
-	if c.erased.Load() != before { // it may be that of one that was erased since
+	if c.erased.Load() != before { // the id may belong to a namespace erased since
 		c.ids.CompareAndDelete(name, id)
 	}
 	return id, nil
 }
 
-// drop forgets a name, whose namespace is erased.
+// drop removes an erased namespace.
 func (c *spaceIDs) drop(name string) {
 	c.erased.Add(1)
 	c.ids.Delete(name)
 }
 
-// Namespace returns the id of a namespace; with create it is made if missing. A
-// namespace of that name that was erased had another id, with which nothing is written
-// any more.
+// Namespace returns the id of a namespace; with create it is created if missing. An erased
+// namespace of the same name had another id, to which nothing can be written.
 func (s *Store) Namespace(ctx context.Context, name string, create bool) (int64, error) {
 	return s.spaces.find(name, func() (int64, error) { return s.lookUpNamespace(ctx, name, create) })
 }
@@ -104,7 +103,7 @@ func noNamespace(name string) error {
 	return fmt.Errorf("namespace %q: %w", ragctx.Clip(name), ragctx.ErrNotFound)
 }
 
-// CreateNamespace makes a namespace. One that is there is [ragctx.ErrConflict].
+// CreateNamespace creates a namespace. An existing one is [ragctx.ErrConflict].
 func (s *Store) CreateNamespace(ctx context.Context, name string, q Quotas) (n Namespace, err error) {
 	err = s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
 		n, err = scanNamespace(tx.QueryRowContext(ctx, `INSERT INTO namespaces (name, created, max_documents, max_memories, max_bytes)
@@ -118,7 +117,7 @@ func (s *Store) CreateNamespace(ctx context.Context, name string, q Quotas) (n N
 	return n, failedIf("create namespace", err)
 }
 
-// SetQuotas changes what a namespace may hold. What it holds beyond that stays.
+// SetQuotas changes the quotas of a namespace. Contents over the quota stay.
 func (s *Store) SetQuotas(ctx context.Context, name string, q Quotas) (n Namespace, err error) {
 	err = s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
 		n, err = scanNamespace(tx.QueryRowContext(ctx, `UPDATE namespaces SET max_documents = ?, max_memories = ?, max_bytes = ?
@@ -131,7 +130,7 @@ func (s *Store) SetQuotas(ctx context.Context, name string, q Quotas) (n Namespa
 	return n, failedIf("change quotas", err)
 }
 
-// DescribeNamespace returns a namespace and what it holds.
+// DescribeNamespace returns a namespace and its contents.
 func (s *Store) DescribeNamespace(ctx context.Context, name string) (n Namespace, err error) {
 	err = s.view(ctx, func(tx *sql.Tx) (err error) {
 		n, err = scanNamespace(tx.QueryRowContext(ctx, `SELECT `+namespaceColumns+` FROM namespaces WHERE name = ?`, name))
@@ -143,14 +142,14 @@ func (s *Store) DescribeNamespace(ctx context.Context, name string) (n Namespace
 	return n, failedIf("read namespace", err)
 }
 
-// NamespaceFilter narrows a list of namespaces.
+// NamespaceFilter selects namespaces.
 type NamespaceFilter struct {
-	After string   // list names after this one
+	After string   // names after this one
 	Limit int      // negative is all
-	Among []string // none is all
+	Among []string // empty is all
 }
 
-// ListNamespaces returns namespaces by name, with what they hold.
+// ListNamespaces returns namespaces and their contents, by name.
 func (s *Store) ListNamespaces(ctx context.Context, f NamespaceFilter) ([]Namespace, error) {
 	c := conditions{sql: `erased = 0`}
 	if f.After != "" {

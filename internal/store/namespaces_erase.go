@@ -5,10 +5,9 @@ import (
 	"database/sql"
 )
 
-// EraseNamespace removes a namespace and everything in it for good. It is out of sight
-// at once: what is written under its name from then on makes a new one, and who writes
-// with the old id is refused. note, which around calls at most once, is what does that:
-// around keeps others from writing under the name what they have read before.
+// EraseNamespace removes a namespace and everything in it permanently. It is hidden at once: later
+// writes under its name create a new namespace, writes with the old id fail. Around calls note,
+// which hides the namespace, at most once, and keeps others from writing stale data under the name.
 func (s *Store) EraseNamespace(ctx context.Context, name string, around func(note func() error) error) (Erased, error) {
 	var e Erased
 	ns, err := s.Namespace(ctx, name, false)
@@ -29,10 +28,10 @@ func (s *Store) EraseNamespace(ctx context.Context, name string, around func(not
 	return s.carryOut(ctx, sc, e)
 }
 
-// tomb is the name of an erased namespace, which is also that of its jobs.
+// tomb is the SQL of an erased namespace's name, which its jobs get as well.
 const tomb = `char(0) || ?1`
 
-// bury takes a namespace, its ledgers and its jobs out of everyone's sight.
+// bury hides a namespace, its ledgers and its jobs.
 func bury(ctx context.Context, tx *sql.Tx, ns int64, name string) error {
 	res, err := tx.ExecContext(ctx, `UPDATE namespaces SET name = `+tomb+`, erased = 1 WHERE id = ?1 AND name = ?2`, ns, name)
 	if err != nil {
@@ -40,7 +39,7 @@ func bury(ctx context.Context, tx *sql.Tx, ns int64, name string) error {
 	}
 	n, err := res.RowsAffected()
 	if err == nil && n == 0 {
-		err = noNamespace(name) // somebody else was first
+		err = noNamespace(name) // erased concurrently
 	}
 	if err != nil {
 		return err
@@ -48,13 +47,13 @@ func bury(ctx context.Context, tx *sql.Tx, ns int64, name string) error {
 	if _, err := tx.ExecContext(ctx, `UPDATE ledgers SET name = '', erased = 1 WHERE namespace = ? AND erased = 0`, ns); err != nil {
 		return err
 	}
-	// A job that is being taken in is not there for anyone, and is removed if nothing else does.
+	// A spooling job is invisible, and deleted by default.
 	_, err = tx.ExecContext(ctx, `UPDATE jobs SET namespace = `+tomb+`, state = 'spooling', request = '{}', result = '' WHERE namespace = ?2`, ns, name)
 	return err
 }
 
-// rests are what is left of an erased namespace when its items, turns and versions of
-// procedures are gone, in parts of at most a thousand rows.
+// rests delete the remaining rows of an erased namespace after its items, turns and procedure
+// versions, in batches of at most a thousand.
 var rests = [...]string{
 	`DELETE FROM history WHERE id IN (SELECT id FROM history WHERE namespace = ?1 LIMIT 1000)`,
 	`DELETE FROM quarantine WHERE id IN (SELECT id FROM quarantine WHERE namespace = ?1 LIMIT 1000)`,
@@ -63,7 +62,7 @@ var rests = [...]string{
 	`DELETE FROM settings WHERE key GLOB 'ranking/' || ?1 || '/*'`,
 }
 
-// eraseRests removes what else belongs to a namespace that is erased.
+// eraseRests removes the remaining rows of an erased namespace.
 func (s *Store) eraseRests(ctx context.Context, sc scope, e *Erased) error {
 	if sc.Whole == "" {
 		return nil
@@ -94,7 +93,7 @@ func (s *Store) eraseRests(ctx context.Context, sc scope, e *Erased) error {
 	return failedIf("erase what is left of a namespace", err)
 }
 
-// wipe deletes some rows, and reports whether there were any.
+// wipe deletes a batch of rows and reports whether any existed.
 func (s *Store) wipe(ctx context.Context, query string, ns int64) (some bool, err error) {
 	err = s.write.do(ctx, Low|frees, func(ctx context.Context, tx *sql.Tx) error {
 		res, err := tx.ExecContext(ctx, query, ns)

@@ -12,14 +12,14 @@ import (
 	"github.com/ragctx/ragctx/session/stage"
 )
 
-// Notes are the durable [stage.Notes] of a store. They belong to a stored session: a
-// session that is not there has none and is given none, so that an observer that is late
-// brings back nothing of what was erased. They go when it goes.
+// Notes are the durable [stage.Notes] of a store. They belong to a stored session and are removed
+// with it. A missing session has no notes and gets none, so a late observer does not restore erased
+// data.
 type Notes struct{ store *Store }
 
 var _ stage.Notes = Notes{}
 
-// Notes returns the observations that a store keeps.
+// Notes returns the stored observations.
 func (s *Store) Notes() Notes { return Notes{s} }
 
 // Notes implements [stage.Notes].
@@ -35,15 +35,14 @@ func (n Notes) Notes(ctx context.Context, of stage.Scope) ([]stage.Note, error) 
 	var out []stage.Note
 	for _, text := range stored {
 		var one stage.Note
-		if json.Unmarshal([]byte(text), &one) == nil { // one that is damaged is only an aid to memory
+		if json.Unmarshal([]byte(text), &one) == nil { // a damaged note can be lost
 			out = append(out, one)
 		}
 	}
 	return out, err
 }
 
-// AddNote implements [stage.Notes]. A session that is not stored is
-// [ragctx.ErrNotFound].
+// AddNote implements [stage.Notes]. A session that is not stored is [ragctx.ErrNotFound].
 func (n Notes) AddNote(ctx context.Context, of stage.Scope, one stage.Note) error {
 	text, err := json.Marshal(one)
 	if err != nil {
@@ -59,8 +58,8 @@ func (n Notes) AddNote(ctx context.Context, of stage.Scope, one stage.Note) erro
 	})
 }
 
-// reflected removes the notes that one takes the place of, and returns the place of the
-// newest of them, if there are any.
+// reflected deletes the notes that one replaces and returns the place of the newest of them, if
+// any.
 func (c *conversation) reflected(ctx context.Context, one stage.Note) (place sql.NullInt64, err error) {
 	if len(one.Reflects) == 0 {
 		return place, nil

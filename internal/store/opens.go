@@ -9,17 +9,15 @@ import (
 	"github.com/google/uuid"
 )
 
-// openings tells what was derived from this database from what was derived from
-// another one, or from a state that was lost when the file was set back to an
-// older copy. An opening that changes something leaves a token in the database;
-// what is derived carries the newest token.
+// openings distinguishes data derived from this database from data derived from another one, or
+// from a state lost when the file was set back to an older copy. An opening that changes the
+// database leaves a token in it; derived data carries the newest token.
 type openings struct {
 	own     string
 	earlier map[string]bool
-	newest  string // of the earlier ones
+	newest  string // of the earlier openings
 	changed atomic.Bool
-	// noted says that the transaction under way leaves the token; only the writer
-	// looks at it.
+	// noted means that the current transaction stores the token; only the writer uses it.
 	noted bool
 }
 
@@ -36,17 +34,17 @@ func (o *openings) load(ctx context.Context, db *sql.DB) error {
 	})
 }
 
-// note leaves the token; it runs with every change, in its transaction. What is taken
-// back leaves none: see [writer.attempt].
+// note stores the token, in the transaction of every change. A rollback removes it: see
+// [writer.attempt].
 func (o *openings) note(ctx context.Context, tx *sql.Tx, now int64) error {
 	o.noted = true
 	_, err := tx.ExecContext(ctx, `INSERT INTO opens (token, opened) VALUES (?, ?) ON CONFLICT DO NOTHING`, o.own, now)
 	return err
 }
 
-// keep takes over what was noted. It runs before the commit: a token that is not there
-// costs what is derived, which is made again, but a change that was seen before its
-// token would have what is derived pass for what it is not.
+// keep publishes a stored token. It runs before the commit. If the commit fails, derived data is
+// only rebuilt needlessly; the reverse order could expose a change before its token and make stale
+// derived data look valid.
 func (o *openings) keep() {
 	if o.noted {
 		o.changed.Store(true)
@@ -54,7 +52,7 @@ func (o *openings) keep() {
 	o.noted = false
 }
 
-// Token names the newest opening that changed the database.
+// Token identifies the newest opening that changed the database.
 func (s *Store) Token() string {
 	if s.openings.changed.Load() || s.openings.newest == "" {
 		return s.openings.own
@@ -62,7 +60,7 @@ func (s *Store) Token() string {
 	return s.openings.newest
 }
 
-// NewestChange returns the newest number of the change sequence that was ever given.
+// NewestChange returns the highest sequence number ever assigned to a change.
 func (s *Store) NewestChange(ctx context.Context) (n uint64, err error) {
 	err = s.view(ctx, func(tx *sql.Tx) error {
 		return tx.QueryRowContext(ctx, `SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'changes'`).Scan(&n)
@@ -70,7 +68,7 @@ func (s *Store) NewestChange(ctx context.Context) (n uint64, err error) {
 	return n, failedIf("read the newest change", err)
 }
 
-// Opened reports whether a token names this or an earlier opening.
+// Opened reports whether a token belongs to this or an earlier opening.
 func (s *Store) Opened(token string) bool {
 	return token == s.openings.own || s.openings.earlier[token]
 }

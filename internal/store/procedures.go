@@ -11,7 +11,7 @@ import (
 	"github.com/ragctx/ragctx/providers/procedures"
 )
 
-// ProcedureKey names a procedure. Two owners may have procedures of the same name.
+// ProcedureKey identifies a procedure. Two owners may have procedures of the same name.
 type ProcedureKey struct {
 	Namespace int64
 	Name      string
@@ -26,7 +26,7 @@ func (k ProcedureKey) conflict(format string, args ...any) error {
 	return fmt.Errorf("procedure %q: %w: %s", ragctx.Clip(k.Name), ragctx.ErrConflict, fmt.Sprintf(format, args...))
 }
 
-// procedure is a procedure that is being changed, in its transaction.
+// procedure is a procedure being changed within a transaction.
 type procedure struct {
 	*Store
 
@@ -40,8 +40,8 @@ type procedure struct {
 	draft     sql.NullInt64 // row of the draft
 }
 
-// changeProcedure runs fn on a procedure in a transaction, and returns the procedure
-// as it is afterwards. With create it is made if it is missing.
+// changeProcedure runs fn on a procedure in a transaction and returns the result. With create a
+// missing procedure is created.
 func (s *Store) changeProcedure(ctx context.Context, k ProcedureKey, create bool, what string, fn func(context.Context, *procedure) error) (procedures.Procedure, error) {
 	var out procedures.Procedure
 	err := s.write.doIn(ctx, k.Namespace, High, func(ctx context.Context, tx *sql.Tx) error {
@@ -85,14 +85,14 @@ func (p *procedure) create(ctx context.Context) error {
 		p.key.Namespace, p.key.Name, p.key.UserID, p.key.AgentID, p.now, p.now).Scan(&p.id)
 }
 
-// note writes what happened; the procedure's canonical version is the one afterwards.
+// note records an event; the procedure's canonical version is the one afterwards.
 func (p *procedure) note(ctx context.Context, op procedures.Op, before sql.NullInt64, by, turn string) error {
 	_, err := p.tx.ExecContext(ctx, `INSERT INTO procedure_history (procedure, at, op, version, before, by, turn) VALUES (?, ?, ?, ?, ?, ?, ?)`,
 		p.id, p.now, op, p.canonical, before, by, turn)
 	return err
 }
 
-// mark makes a version canonical, or none.
+// mark sets or clears the canonical version.
 func (p *procedure) mark(ctx context.Context, version sql.NullInt64, op procedures.Op) error {
 	before := p.canonical
 	p.canonical = version
@@ -102,7 +102,7 @@ func (p *procedure) mark(ctx context.Context, version sql.NullInt64, op procedur
 	return p.note(ctx, op, before, procedures.ByCaller, "")
 }
 
-// insertDraft writes the draft, in the place of the one that is there.
+// insertDraft stores a draft and replaces the previous one.
 func (p *procedure) insertDraft(ctx context.Context, b procedures.Body, by string) error {
 	trigger := b.Trigger
 	b.Trigger = ""
@@ -122,9 +122,8 @@ func (p *procedure) insertDraft(ctx context.Context, b procedures.Body, by strin
 	return p.inherit(ctx, row)
 }
 
-// inherit hands the turns of the draft before, or else of the canonical version, on to
-// a new draft: what is erased with a turn is erased with what was made of it. The
-// draft before goes.
+// inherit copies the turns of the previous draft, otherwise of the canonical version, to a new
+// draft: erasing a turn also erases the drafts derived from it. The previous draft is deleted.
 func (p *procedure) inherit(ctx context.Context, row int64) error {
 	if _, err := p.tx.ExecContext(ctx, `INSERT INTO procedure_sources (body, turn, words, confidence, at) SELECT ?1, s.turn, s.words, s.confidence, s.at
 		FROM procedure_sources s JOIN procedure_bodies b ON b.id = s.body WHERE b.procedure = ?2 AND b.version = coalesce(
@@ -138,8 +137,8 @@ func (p *procedure) inherit(ctx context.Context, row int64) error {
 	return nil
 }
 
-// PutProcedureDraft writes the draft of a procedure, in the place of the one that is
-// there. Versions that were published stay as they are.
+// PutProcedureDraft stores the draft of a procedure and replaces the previous one. Published
+// versions stay unchanged.
 func (s *Store) PutProcedureDraft(ctx context.Context, k ProcedureKey, b procedures.Body) (procedures.Procedure, error) {
 	return s.changeProcedure(ctx, k, true, "store draft", func(ctx context.Context, p *procedure) error {
 		if err := p.insertDraft(ctx, b, procedures.ByCaller); err != nil {
@@ -149,8 +148,8 @@ func (s *Store) PutProcedureDraft(ctx context.Context, k ProcedureKey, b procedu
 	})
 }
 
-// DeleteProcedureDraft removes the draft of a procedure, and the procedure if nothing
-// of it was ever published. That there is none is no error.
+// DeleteProcedureDraft removes the draft of a procedure, and the procedure if no version was ever
+// published. A missing draft is no error.
 func (s *Store) DeleteProcedureDraft(ctx context.Context, k ProcedureKey) error {
 	err := s.freeing(ctx, k.Namespace, High, func(ctx context.Context, tx *sql.Tx) error {
 		p := &procedure{Store: s, tx: tx, key: k, now: s.now().UnixMicro()}
@@ -172,17 +171,16 @@ func (s *Store) DeleteProcedureDraft(ctx context.Context, k ProcedureKey) error 
 	return failedIf("delete draft", err)
 }
 
-// dropEmpty deletes a procedure that has neither versions nor a draft, and returns its name.
+// dropEmpty deletes a procedure without versions and draft, and returns its name.
 func dropEmpty(ctx context.Context, tx *sql.Tx, id int64) (names []string, err error) {
 	return column[string](ctx, tx, `DELETE FROM procedures WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM procedure_bodies WHERE procedure = ?1)
 		RETURNING name`, id)
 }
 
-// MaxProcedureVersions is how many versions of a procedure can be published.
+// MaxProcedureVersions limits the published versions of a procedure.
 const MaxProcedureVersions = 1000
 
-// PublishProcedure makes a version of the draft, which never changes, and makes it the
-// canonical one.
+// PublishProcedure turns the draft into an immutable version and makes it canonical.
 func (s *Store) PublishProcedure(ctx context.Context, k ProcedureKey) (procedures.Procedure, error) {
 	return s.changeProcedure(ctx, k, false, "publish", func(ctx context.Context, p *procedure) error {
 		if !p.draft.Valid {
@@ -199,8 +197,8 @@ func (s *Store) PublishProcedure(ctx context.Context, k ProcedureKey) (procedure
 	})
 }
 
-// UnpublishProcedure makes no version of a procedure canonical: agents are not shown
-// it any more. What was published stays.
+// UnpublishProcedure clears the canonical version: agents no longer see the procedure. Published
+// versions stay.
 func (s *Store) UnpublishProcedure(ctx context.Context, k ProcedureKey) (procedures.Procedure, error) {
 	return s.changeProcedure(ctx, k, false, "unpublish", func(ctx context.Context, p *procedure) error {
 		if !p.canonical.Valid {
@@ -210,8 +208,8 @@ func (s *Store) UnpublishProcedure(ctx context.Context, k ProcedureKey) (procedu
 	})
 }
 
-// RollbackProcedure makes an earlier version canonical again, and supersedes all later
-// ones. The draft stays.
+// RollbackProcedure makes an earlier version canonical again and supersedes all later ones. The
+// draft stays.
 func (s *Store) RollbackProcedure(ctx context.Context, k ProcedureKey, version int) (procedures.Procedure, error) {
 	return s.changeProcedure(ctx, k, false, "roll back", func(ctx context.Context, p *procedure) error {
 		var superseded bool

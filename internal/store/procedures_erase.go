@@ -9,8 +9,8 @@ import (
 	"github.com/ragctx/ragctx/providers/procedures"
 )
 
-// EraseProcedure removes a procedure for good: its draft, every version, and its
-// history. What never was is erased already: that is no error.
+// EraseProcedure removes a procedure permanently: its draft, every version and its history. Erasing
+// a missing procedure is no error.
 func (s *Store) EraseProcedure(ctx context.Context, k ProcedureKey) (Erased, error) {
 	var id int64
 	err := s.view(ctx, func(tx *sql.Tx) error {
@@ -28,8 +28,9 @@ func (s *Store) EraseProcedure(ctx context.Context, k ProcedureKey) (Erased, err
 	return s.erase(ctx, scope{Namespace: k.Namespace, Procedure: id}, anyone)
 }
 
-// eraseProcedures deletes the drafts and versions of a scope: those of its user, and
-// those whose words are from its turns. What other turns did is to be learnt again.
+// eraseProcedures deletes the drafts and versions of a scope: the user's own, and those extracted
+// from the scope's turns. Other turns that show the same procedure are queued for another
+// extraction.
 func (s *Store) eraseProcedures(ctx context.Context, sc scope, e *Erased) error {
 	found, err := s.proceduresIn(ctx, sc)
 	if err != nil || len(found) == 0 {
@@ -56,13 +57,13 @@ func (s *Store) eraseProcedures(ctx context.Context, sc scope, e *Erased) error 
 	return err
 }
 
-// proceduresIn returns the rows of drafts and versions that are in a scope.
+// proceduresIn returns the rows of the drafts and versions in a scope.
 func (s *Store) proceduresIn(ctx context.Context, sc scope) (rows []int64, err error) {
 	c := conditions{sql: `p.namespace = ? AND b.id <= ?`, args: []any{sc.Namespace, sc.Body}}
 	switch {
 	case sc.Procedure != 0:
 		c.and(`p.id = ?`, sc.Procedure)
-	case sc.Whole != "": // all of them
+	case sc.Whole != "": // all rows of the namespace
 	case !sc.Turns:
 		return nil, nil
 	default:
@@ -81,7 +82,7 @@ func (s *Store) proceduresIn(ctx context.Context, sc scope) (rows []int64, err e
 	return rows, err
 }
 
-// eraseBody deletes a draft or a version, and the procedure with the last of them.
+// eraseBody deletes a draft or version, and the procedure together with its last one.
 func (s *Store) eraseBody(ctx context.Context, tx *sql.Tx, sc scope, row int64) (gone int, err error) {
 	if sc.Procedure == 0 {
 		err := tellAgain(ctx, tx, procedures.Observer, `SELECT t.id FROM procedure_sources s

@@ -10,23 +10,23 @@ import (
 	"github.com/ragctx/ragctx/providers/procedures"
 )
 
-// ProcedureLesson is what a turn teaches of how something is done.
+// ProcedureLesson is a procedure extracted from a turn.
 type ProcedureLesson struct {
 	Key  ProcedureKey
 	Body procedures.Body
 	By   string // [procedures.ByTurn] or [procedures.ByModel]
 	Seen procedures.ProcedureRun
-	// Known says that there is such a procedure, which does the same: the turn is
-	// evidence of it. Otherwise it is new.
+	// Known means that a stored procedure does the same, and the turn is another run of it.
+	// Otherwise the procedure is new.
 	Known bool
 }
 
-// maxLearned is how many procedures that nobody has looked at yet an owner has at a
-// time. A new one takes the place of the oldest of those that were done least often.
+// maxLearned limits the unreviewed procedures of an owner. A new one replaces the oldest of those
+// with the fewest runs.
 const maxLearned = 200
 
-// LearnProcedure stores what a turn teaches, once. It is a conflict if a procedure that
-// was known is not there any more, or one that was new is there by now.
+// LearnProcedure stores an extracted procedure, once per turn. It is a conflict if a known
+// procedure no longer exists, or a new one exists by now.
 func (s *Store) LearnProcedure(ctx context.Context, l ProcedureLesson) (op procedures.Op, err error) {
 	err = s.write.doIn(ctx, l.Key.Namespace, Low, func(ctx context.Context, tx *sql.Tx) error {
 		op = ""
@@ -59,8 +59,8 @@ func (s *Store) LearnProcedure(ctx context.Context, l ProcedureLesson) (op proce
 	return op, nil
 }
 
-// taught reports whether a turn is evidence of a procedure of the owner already, or is
-// not there any more.
+// taught reports whether a turn is already recorded for a procedure of the owner, or no longer
+// exists.
 func (p *procedure) taught(ctx context.Context, turn string) (done bool, err error) {
 	err = p.tx.QueryRowContext(ctx, `SELECT NOT EXISTS (SELECT 1 FROM turns WHERE namespace = ?1 AND key = ?2)
 		OR EXISTS (SELECT 1 FROM procedure_sources s JOIN procedure_bodies b ON b.id = s.body JOIN procedures p ON p.id = b.procedure
@@ -69,7 +69,7 @@ func (p *procedure) taught(ctx context.Context, turn string) (done bool, err err
 	return done, err
 }
 
-// learn writes a new draft, and lets an old one go where there are too many.
+// learn inserts a new draft and deletes an old one if the owner has too many.
 func (p *procedure) learn(ctx context.Context, l ProcedureLesson) error {
 	if err := p.create(ctx); err != nil {
 		return err
@@ -85,8 +85,8 @@ func (p *procedure) learn(ctx context.Context, l ProcedureLesson) error {
 	return err
 }
 
-// evidence notes a turn at the draft, else at the canonical version, else at the
-// newest.
+// evidence adds the turn as a source of the draft, otherwise of the canonical version, otherwise of
+// the newest.
 func (p *procedure) evidence(ctx context.Context, l ProcedureLesson) error {
 	_, err := p.tx.ExecContext(ctx, `INSERT INTO procedure_sources (body, turn, words, confidence, at)
 		SELECT b.id, ?, ?, ?, ? FROM procedure_bodies b WHERE b.procedure = ?
@@ -95,8 +95,8 @@ func (p *procedure) evidence(ctx context.Context, l ProcedureLesson) error {
 	return err
 }
 
-// KnownProcedures returns the drafts of an owner's procedures, or where there is none
-// the canonical or else the newest version, the newest procedures first, at most limit.
+// KnownProcedures returns at most limit of an owner's procedures, newest first: the draft of each,
+// otherwise the canonical or the newest version.
 func (s *Store) KnownProcedures(ctx context.Context, ns int64, o procedures.Owner, limit int) ([]procedures.Known, error) {
 	var out []procedures.Known
 	err := s.view(ctx, func(tx *sql.Tx) error {

@@ -10,7 +10,7 @@ import (
 	"github.com/ragctx/ragctx/providers/procedures"
 )
 
-// Procedure returns a procedure with its draft and the versions that are there.
+// Procedure returns a procedure with its draft and its versions.
 func (s *Store) Procedure(ctx context.Context, k ProcedureKey) (p procedures.Procedure, err error) {
 	err = s.view(ctx, func(tx *sql.Tx) error {
 		p, err = loadProcedure(ctx, tx, k)
@@ -76,7 +76,7 @@ func scanVersion(rows *sql.Rows) (row int64, v procedures.ProcedureVersion, err 
 	return row, v, err
 }
 
-// sourcesOf returns the turns of a procedure's versions, by their rows.
+// sourcesOf returns the turns of a procedure's versions, by row.
 func sourcesOf(ctx context.Context, tx *sql.Tx, id int64) (map[int64][]procedures.ProcedureRun, error) {
 	out := make(map[int64][]procedures.ProcedureRun)
 	rows, err := tx.QueryContext(ctx, `SELECT s.body, s.turn, s.words, s.confidence, s.at FROM procedure_sources s
@@ -95,7 +95,7 @@ func sourcesOf(ctx context.Context, tx *sql.Tx, id int64) (map[int64][]procedure
 	})
 }
 
-// ProcedureHistory returns what happened to a procedure, oldest first.
+// ProcedureHistory returns the events of a procedure, oldest first.
 func (s *Store) ProcedureHistory(ctx context.Context, k ProcedureKey) ([]procedures.ProcedureChange, error) {
 	out := []procedures.ProcedureChange{}
 	err := s.view(ctx, func(tx *sql.Tx) error {
@@ -123,22 +123,22 @@ func (s *Store) ProcedureHistory(ctx context.Context, k ProcedureKey) ([]procedu
 	return out, nil
 }
 
-// ProcedureFilter selects procedures. The zero value selects those of no user.
+// ProcedureFilter selects procedures. The zero value selects the shared ones.
 type ProcedureFilter struct {
-	procedures.Owner // as [procedures.Owner.SeenBy] has it
+	procedures.Owner // compared as in [procedures.Owner.SeenBy]
 
-	// AnyUser selects every user's.
+	// AnyUser selects the procedures of all users.
 	AnyUser bool
-	// State is draft for those that have a draft, published for those that agents are
-	// shown; "" is all.
+	// State selects procedures with a draft (draft) or with a canonical version (published); ""
+	// selects all.
 	State procedures.State
-	// After is the last of the page before.
+	// After is the last entry of the previous page.
 	After procedures.ProcedureEntry
 	Limit int // 0 is all
 }
 
-// ListProcedures returns procedures by name. What is read of one does not depend on
-// the length of its body.
+// ListProcedures returns procedures by name. The cost per procedure does not depend on its body's
+// length.
 func (s *Store) ListProcedures(ctx context.Context, ns int64, f ProcedureFilter) ([]procedures.ProcedureEntry, error) {
 	c := conditions{sql: `p.namespace = ?`, args: []any{ns}}
 	if !f.AnyUser {
@@ -189,9 +189,8 @@ func (s *Store) ListProcedures(ctx context.Context, ns int64, f ProcedureFilter)
 	return out, nil
 }
 
-// Skills returns what agents are shown of a namespace's procedures, of all users, by
-// name: the canonical versions, without their bodies. With asOf those that were
-// canonical then.
+// Skills returns the canonical versions of a namespace's procedures, of all users, by name and
+// without bodies. With asOf it returns the versions that were canonical then.
 func (s *Store) Skills(ctx context.Context, ns int64, asOf time.Time) ([]procedures.Skill, error) {
 	canonical, args := `p.canonical`, []any{}
 	if !asOf.IsZero() {
@@ -221,12 +220,11 @@ func (s *Store) Skills(ctx context.Context, ns int64, asOf time.Time) ([]procedu
 	return slices.Clip(out), nil
 }
 
-// ProceduresState changes whenever a procedure may have changed. Who reads it before
-// reading procedures, and finds it the same later, has read what is there.
+// ProceduresState changes whenever a procedure may have changed. If it is the same before and after
+// a read of procedures, the read is current.
 func (s *Store) ProceduresState() uint64 { return s.procedures.Load() }
 
-// ProcedureVersion returns a published version of a procedure; number 0 is the canonical
-// one.
+// ProcedureVersion returns a published version of a procedure; number 0 is the canonical one.
 func (s *Store) ProcedureVersion(ctx context.Context, k ProcedureKey, number int) (procedures.ProcedureVersion, error) {
 	p, err := s.Procedure(ctx, k)
 	if err != nil {

@@ -5,17 +5,15 @@ import (
 	"database/sql"
 )
 
-// DefaultKeepVersions is how many versions of a document are kept unless [Options]
-// say otherwise.
+// DefaultKeepVersions is the default number of stored versions of a document, see [Options].
 const DefaultKeepVersions = 10
 
-// pruneAtOnce is how many versions a write hides at most: one is the rule; there are
-// more where fewer are kept than before, and turns do not wait for all of them.
+// pruneAtOnce limits the versions hidden by one write. Usually it is one; after the limit was
+// lowered more are excess, and the write does not wait for all of them.
 const pruneAtOnce = 2
 
-// prune hides versions of a document that are too many, the oldest first, and
-// returns the last change that it made, or 0. It is done together with the write that
-// makes one too many. The sweeper removes what is hidden.
+// prune hides the oldest excess versions of a document and returns its last change, or 0. It runs
+// within the write that exceeds the limit; the sweeper removes hidden versions.
 func (s *Store) prune(ctx context.Context, tx *sql.Tx, ns int64, key string) (seq uint64, err error) {
 	if s.keep < 0 {
 		return 0, nil
@@ -30,8 +28,8 @@ func (s *Store) prune(ctx context.Context, tx *sql.Tx, ns int64, key string) (se
 	return seq, err
 }
 
-// hideVersion takes a version of an item out of everyone's sight, for ever. It
-// returns the change that the indexes have to follow.
+// hideVersion hides a version of an item permanently. It returns the change that indexes must
+// reach.
 func (s *Store) hideVersion(ctx context.Context, tx *sql.Tx, in Collection, key string, id int64) (seq uint64, err error) {
 	if seq, err = s.removed(ctx, tx, in.Namespace, in.Kind, id); err != nil {
 		return 0, err

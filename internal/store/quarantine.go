@@ -13,17 +13,17 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// Quarantined is a memory that is not believed before somebody has looked at it.
+// Quarantined is a memory held back until a person has reviewed it.
 type Quarantined struct {
 	memory.Memory
 
 	Reason string    `json:"reason,omitempty" doc:"why it is in quarantine"`
 	Since  time.Time `json:"since,omitzero" doc:"when it came into quarantine"`
-	// Row is its place in the list.
+	// Row is its position in the list.
 	Row int64 `json:"-"`
 }
 
-// quarantine puts the lesson where nobody finds it.
+// quarantine puts the fact into quarantine.
 func (c *class) quarantine(ctx context.Context) error {
 	m := &c.lesson.Memory
 	if err := c.ownID(ctx); err != nil {
@@ -37,7 +37,7 @@ func (c *class) quarantine(ctx context.Context) error {
 	})
 }
 
-// putAside puts a memory into quarantine, under an id that is free for it.
+// putAside inserts a quarantined memory. Its id must be free.
 func putAside(ctx context.Context, tx *sql.Tx, ns int64, m memory.Memory, reason string, now time.Time) error {
 	body, err := json.Marshal(m)
 	if err != nil {
@@ -54,7 +54,7 @@ func putAside(ctx context.Context, tx *sql.Tx, ns int64, m memory.Memory, reason
 	return err
 }
 
-// PutAside puts a memory that a caller sent into quarantine.
+// PutAside puts a caller's memory into quarantine.
 func (s *Store) PutAside(ctx context.Context, ns int64, m memory.Memory, reason string) error {
 	err := s.write.doIn(ctx, ns, High, func(ctx context.Context, tx *sql.Tx) error {
 		old, err := findCurrent(ctx, tx, ns, Memories, m.ID)
@@ -76,7 +76,7 @@ func (s *Store) PutAside(ctx context.Context, ns int64, m memory.Memory, reason 
 	return failedIf("put into quarantine", err)
 }
 
-// failedIf is [failed] of an error that may be nil.
+// failedIf applies [failed] to an error that may be nil.
 func failedIf(what string, err error) error {
 	if err == nil {
 		return nil
@@ -84,8 +84,8 @@ func failedIf(what string, err error) error {
 	return failed(what, err)
 }
 
-// Quarantine lists what is in quarantine, oldest first, after a row (0 is the first).
-// Of the filter, the scope and the limit count.
+// Quarantine lists quarantined memories, oldest first, after a row (0 starts with the first). Of
+// the filter only the scope and the limit apply.
 func (s *Store) Quarantine(ctx context.Context, ns int64, f MemoryFilter, after int64) ([]Quarantined, error) {
 	c := conditions{sql: `i.namespace = ? AND i.id > ?`, args: []any{ns, after}}
 	f.scope(&c)
@@ -120,7 +120,7 @@ func scanQuarantined(row interface{ Scan(...any) error }) (Quarantined, error) {
 	return q, nil
 }
 
-// Quarantined returns a memory that is in quarantine.
+// Quarantined returns a quarantined memory.
 func (s *Store) Quarantined(ctx context.Context, ns int64, id, user string, anyUser bool) (q Quarantined, err error) {
 	err = s.view(ctx, func(tx *sql.Tx) (err error) {
 		q, err = setAside(ctx, tx, ns, id, user, anyUser)
@@ -140,8 +140,8 @@ func setAside(ctx context.Context, tx *sql.Tx, ns int64, id, user string, anyUse
 	return q, err
 }
 
-// isAside reports whether conditions are met by what is in quarantine, which is there and
-// has no version.
+// isAside reports whether a quarantined memory satisfies the conditions. It exists but has no
+// version.
 func isAside(ctx context.Context, tx *sql.Tx, ns int64, id, user string, anyUser bool, when []Condition) bool {
 	if slices.ContainsFunc(when, Condition.versioned) {
 		return false
@@ -150,7 +150,7 @@ func isAside(ctx context.Context, tx *sql.Tx, ns int64, id, user string, anyUser
 	return none == nil
 }
 
-// Release stores a memory that is in quarantine.
+// Release stores a quarantined memory.
 func (s *Store) Release(ctx context.Context, ns int64, id, user string, anyUser bool, c Content) (seq uint64, err error) {
 	err = s.leaveQuarantine(ctx, ns, id, user, anyUser, memory.OpReleased, func(ctx context.Context, tx *sql.Tx, q Quarantined) (int, error) {
 		old, err := findCurrent(ctx, tx, ns, Memories, id)
@@ -170,13 +170,13 @@ func (s *Store) Release(ctx context.Context, ns int64, id, user string, anyUser 
 	return seq, failedIf("release memory", err)
 }
 
-// Discard removes a memory from quarantine.
+// Discard deletes a memory from quarantine.
 func (s *Store) Discard(ctx context.Context, ns int64, id, user string, anyUser bool) error {
 	err := s.leaveQuarantine(ctx, ns, id, user, anyUser, memory.OpDiscarded, nothing)
 	return failedIf("discard memory", err)
 }
 
-// nothing becomes of what is discarded.
+// nothing stores nothing of a discarded memory.
 func nothing(context.Context, *sql.Tx, Quarantined) (version int, err error) { return 0, nil }
 
 func (s *Store) leaveQuarantine(ctx context.Context, ns int64, id, user string, anyUser bool, op memory.Op,
@@ -187,7 +187,7 @@ func (s *Store) leaveQuarantine(ctx context.Context, ns int64, id, user string, 
 	})
 }
 
-// leave takes a memory out of quarantine in a transaction.
+// leave takes a memory out of quarantine within a transaction.
 func (s *Store) leave(ctx context.Context, tx *sql.Tx, ns int64, id, user string, anyUser bool, op memory.Op,
 	fn func(context.Context, *sql.Tx, Quarantined) (version int, err error),
 ) error {

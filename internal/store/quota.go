@@ -8,20 +8,20 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// room is what a namespace holds, and may hold, before a write.
+// room is the usage and the quotas of a namespace before a write.
 type room struct {
 	ns     int64
 	before Namespace
 }
 
-// roomIn looks how much room there is. It costs one look-up; triggers keep the counts.
+// roomIn reads the usage of a namespace in one look-up; triggers maintain the counts.
 func roomIn(ctx context.Context, tx *sql.Tx, ns int64) (room, error) {
 	n, err := scanNamespace(tx.QueryRowContext(ctx, `SELECT `+namespaceColumns+` FROM namespaces WHERE id = ?`, ns))
 	return room{ns, n}, err
 }
 
-// check refuses what the write has made more than the namespace may hold. What was too
-// much before, and did not grow, is none of its faults.
+// check returns an error if the write pushes the namespace over a quota. Excess from before the
+// write is allowed as long as it does not grow.
 func (r room) check(ctx context.Context, tx *sql.Tx) error {
 	q := r.before.Quotas
 	if q == (Quotas{}) {

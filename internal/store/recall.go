@@ -12,48 +12,47 @@ import (
 	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
-// MemoryFilter narrows a list of memories.
+// MemoryFilter selects memories.
 type MemoryFilter struct {
 	UserID             string
-	AnyUser            bool // see every user's memories
-	Own                bool // only the user's own, not those of no user
+	AnyUser            bool // memories of all users
+	Own                bool // only the user's own, not shared ones
 	AgentID, SessionID string
 	Types              []memory.Type
 	Filter             ragctx.Filter
-	// AnyTags lists tags of which a memory has at least one; Contains is a text that it
-	// holds, in any letter case of ASCII; MinImportance is the least importance.
+	// AnyTags lists tags of which a memory must have at least one. Contains is a text in the
+	// memory, ignoring the case of ASCII letters. MinImportance is the lowest importance.
 	AnyTags       []string
 	Contains      string
 	MinImportance float64
-	// Kinds are those of facts; Profile and Pinned ask for memories that are.
+	// Kinds are kinds of facts; Profile and Pinned require these flags.
 	Kinds           []facts.Kind
 	Profile, Pinned bool
 	Exclude         []string // ids of memories to leave out
-	// State is that of the memories wanted, each in its last version; "" is
-	// [memory.Active]. Those in quarantine are listed by [Store.Quarantine].
+	// State is the state of the memories, each in its last version; "" is [memory.Active].
+	// [Store.Quarantine] lists the quarantined ones.
 	State memory.State
-	// AsOf asks for what was current then; zero for what is current now.
+	// AsOf selects the memories current at that time; zero means now.
 	AsOf    time.Time
-	Now     time.Time // the time that scores are of
+	Now     time.Time // reference time of scores
 	After   Place
 	Weights memory.Weights
 	Order   Order
 	Limit   int
 }
 
-// Order is that of a list of memories, ties by id.
+// Order is the order of a list of memories; ties are ordered by id.
 type Order string
 
 // The orders.
 const (
-	ByScore      Order = ""           // of importance and recency, highest first
-	ByRecency    Order = "recent"     // when they occurred, newest first
+	ByScore      Order = ""           // score of importance and recency, highest first
+	ByRecency    Order = "recent"     // time of occurrence, newest first
 	ByImportance Order = "importance" // highest first
-	ByID         Order = "id"         // in order of their ids, which is the quickest for all of them
+	ByID         Order = "id"         // id; the fastest order for a complete list
 )
 
-// key returns the number that memories of the order are sorted by, descending, and
-// its arguments.
+// key returns the SQL of the number that memories are sorted by, descending, and its arguments.
 func (o Order) key(f MemoryFilter) (string, []any) {
 	switch o {
 	case ByRecency:
@@ -69,16 +68,16 @@ func (o Order) key(f MemoryFilter) (string, []any) {
 	}
 }
 
-// Place is a place in a list of memories: after the memory with this id, which
-// had this score, or what else the list is ordered by. Scores fall with time, so
-// all pages of a list have the Now of the first. The zero value is the start.
+// Place is a cursor in a list of memories: after the memory with this id and this score, or the
+// other number that the list is ordered by. Scores decay with time, so all pages of a list use the
+// Now of the first. The zero value is the start.
 type Place struct {
 	Now   time.Time
 	Score float64
 	ID    string
 }
 
-// PlaceOf returns the place after a memory of the list.
+// PlaceOf returns the cursor after a memory of the list.
 func (f MemoryFilter) PlaceOf(m memory.Memory) Place {
 	p := Place{Now: f.Now, Score: m.Score, ID: m.ID}
 	switch f.Order {
@@ -93,8 +92,8 @@ func (f MemoryFilter) PlaceOf(m memory.Memory) Place {
 	return p
 }
 
-// MemoriesByScore lists memories in an order, ties by id: unless the filter says
-// otherwise highest score of importance and recency first. Their scores are to the bit those that [Place] compares.
+// MemoriesByScore lists memories in the filter's order, by default by score, highest first. Their
+// scores are bit-equal to those that [Place] compares.
 func (s *Store) MemoriesByScore(ctx context.Context, ns int64, f MemoryFilter) ([]memory.Memory, error) {
 	out := []memory.Memory{}
 	err := s.view(ctx, func(tx *sql.Tx) error {
@@ -132,7 +131,7 @@ func (f MemoryFilter) query(ns int64) (string, []any) {
 	args = append(args, conditions...)
 	by := `score DESC, i.key`
 	if f.Order == ByID {
-		by = `i.key` // as the index has it
+		by = `i.key` // the order of the index
 	}
 	return `WITH scored AS MATERIALIZED (
 			SELECT i.id, i.key, ` + key + ` AS score
@@ -141,7 +140,7 @@ func (f MemoryFilter) query(ns int64) (string, []any) {
 		JOIN namespaces n ON n.id = i.namespace JOIN texts t ON t.item = i.id ORDER BY s.score DESC, s.key`, append(args, f.Limit)
 }
 
-// where returns the conditions on a row i of items and their arguments.
+// where returns the conditions on row i of items and their arguments.
 func (f MemoryFilter) where(ns int64) (string, []any) {
 	c := conditions{sql: `i.namespace = ? AND i.kind = ?`, args: []any{ns, Memories}}
 	f.state(&c)
@@ -161,7 +160,7 @@ func (f MemoryFilter) where(ns int64) (string, []any) {
 	return c.sql, c.args
 }
 
-// state adds in which state the memories are.
+// state adds the condition on the memories' state.
 func (f MemoryFilter) state(c *conditions) {
 	at := f.Now.UnixMicro()
 	switch {
@@ -183,13 +182,13 @@ func (f MemoryFilter) state(c *conditions) {
 	c.and(`(i.expires IS NULL OR i.expires > ?)`, at)
 }
 
-// lastVersion is the condition on the last version of a memory that is not there any
-// more, and what happened to it last.
+// lastVersion is the condition on the last version of a memory that is no longer current, and its
+// last operation.
 const lastVersion = `i.superseded IS NOT NULL AND i.seq > 0 AND NOT EXISTS (SELECT 1 FROM items n
 		WHERE n.namespace = i.namespace AND n.kind = i.kind AND n.key = i.key AND n.version > i.version AND n.seq > 0)
 	AND coalesce((SELECT h.op FROM history h WHERE h.namespace = i.namespace AND h.key = i.key ORDER BY h.id DESC LIMIT 1), '')`
 
-// scope adds whose memories are meant.
+// scope adds the conditions on user, agent and session.
 func (f MemoryFilter) scope(c *conditions) {
 	switch {
 	case f.Own:
@@ -201,11 +200,11 @@ func (f MemoryFilter) scope(c *conditions) {
 		c.and(`i.agent = ?`, f.AgentID)
 	}
 	if f.SessionID != "" {
-		c.and(`i.session = ? AND i.session <> ''`, f.SessionID) // as the index of sessions has it
+		c.and(`i.session = ? AND i.session <> ''`, f.SessionID) // makes the index of sessions apply
 	}
 }
 
-// kind adds what the memories are.
+// kind adds the conditions on the memories' contents.
 func (f MemoryFilter) kind(c *conditions) {
 	if len(f.Types) > 0 {
 		c.and(`i.type IN (SELECT value FROM json_each(?))`, each(f.Types))
@@ -230,7 +229,7 @@ func (f MemoryFilter) kind(c *conditions) {
 	}
 }
 
-// conditions is a WHERE clause in the making.
+// conditions builds a WHERE clause.
 type conditions struct {
 	sql  string
 	args []any
@@ -241,14 +240,14 @@ func (c *conditions) and(cond string, args ...any) {
 	c.args = append(c.args, args...)
 }
 
-// filter adds what package index checks of a filter.
+// filter adds the conditions of a filter, equivalent to package index.
 func (c *conditions) filter(f ragctx.Filter) {
 	if len(f.Tags) > 0 {
 		c.and(`NOT EXISTS (SELECT 1 FROM json_each(?) w
 			WHERE w.value NOT IN (SELECT value FROM json_each(i.tags)))`, each(f.Tags))
 	}
 	if len(f.Metadata) > 0 {
-		// As [Strings] has it: what is no text compares as JSON writes it.
+		// Like [Strings]: values other than text compare as JSON.
 		c.and(`NOT EXISTS (SELECT 1 FROM json_each(?) w WHERE NOT EXISTS (SELECT 1 FROM json_each(i.metadata) m
 			WHERE m.key = w.key AND w.value = CASE m.type WHEN 'text' THEN m.value
 				WHEN 'null' THEN NULL WHEN 'array' THEN NULL WHEN 'object' THEN NULL ELSE i.metadata -> m.fullkey END))`, each(f.Metadata))
@@ -268,8 +267,8 @@ func (c *conditions) filter(f ragctx.Filter) {
 // ceil returns the first stored time that is not before t.
 func ceil(t time.Time) int64 { return t.Add(time.Microsecond - 1).UnixMicro() }
 
-// each returns strings as json_each takes them apart.
+// each returns strings as an argument of json_each.
 func each(v any) string {
-	b, _ := json.Marshal(v) // of strings: cannot fail
+	b, _ := json.Marshal(v) // strings: cannot fail
 	return string(b)
 }

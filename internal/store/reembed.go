@@ -10,8 +10,8 @@ import (
 	"github.com/ragctx/ragctx/embed"
 )
 
-// EmbedText returns what is embedded of a unit: its text below the title of its
-// item and its headings.
+// EmbedText returns the text to embed for a chunk: the title of its item, its headings and its
+// text.
 func EmbedText(title string, heading []string, text string) string {
 	if t := IndexTitle(title, heading); t != "" {
 		return t + "\n" + text
@@ -19,16 +19,15 @@ func EmbedText(title string, heading []string, text string) string {
 	return text
 }
 
-// Unembedded is a text that an embedder has not embedded.
+// Unembedded is a text without a vector of an embedder.
 type Unembedded struct {
 	Item uint64
 	Key  VectorKey
 	Text string
 }
 
-// Unembedded looks at up to limit units after one and returns those for which
-// the embedder has no vector, and the last unit that it looked at: after itself
-// when there are no more.
+// Unembedded checks up to limit chunks after the given one. It returns those without a vector of
+// the embedder, and the last chunk checked, which is after itself at the end.
 func (s *Store) Unembedded(ctx context.Context, embedder int64, after uint64, limit int) ([]Unembedded, uint64, error) {
 	var out []Unembedded
 	last := after
@@ -49,8 +48,8 @@ func (s *Store) Unembedded(ctx context.Context, embedder int64, after uint64, li
 			}
 			u.Text = EmbedText(title, decode[[]string](heading), u.Text)
 			u.Key = KeyOf(u.Text)
-			// A key that differs is from before a change of what is embedded: its
-			// vector would not be found.
+			// A different key predates a change of the embedded text: its vector would not be
+			// found.
 			if !has && string(u.Key[:]) == string(hash) {
 				out = append(out, u)
 			}
@@ -63,8 +62,7 @@ func (s *Store) Unembedded(ctx context.Context, embedder int64, after uint64, li
 	return out, last, nil
 }
 
-// LastUnit returns the id of the newest unit, 0 if there is none, and how many
-// there are.
+// LastUnit returns the id of the newest chunk, 0 if none exists, and the number of chunks.
 func (s *Store) LastUnit(ctx context.Context) (last uint64, n int, err error) {
 	err = s.view(ctx, func(tx *sql.Tx) error {
 		return tx.QueryRowContext(ctx, `SELECT coalesce(max(id), 0), count(*) FROM units`).Scan(&last, &n)
@@ -75,9 +73,9 @@ func (s *Store) LastUnit(ctx context.Context) (last uint64, n int, err error) {
 	return last, n, nil
 }
 
-// PutVectors stores vectors of texts; an empty vector notes that the embedder
-// has none for a text. With announce the indexes of the texts' items are told,
-// and the newest change of each collection is returned.
+// PutVectors stores vectors of texts; an empty vector means that the embedder has none for a text.
+// With announce it appends changes for the indexes and returns the newest change of each
+// collection.
 func (s *Store) PutVectors(ctx context.Context, embedder int64, texts []Unembedded, vectors [][]float32, announce bool) (map[Collection]uint64, error) {
 	told := make(map[Collection]uint64)
 	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
@@ -110,8 +108,8 @@ func (s *Store) PutVectors(ctx context.Context, embedder int64, texts []Unembedd
 	return told, nil
 }
 
-// tellVectors appends the change that makes the index of an item take over its
-// vectors, unless the item is gone or not published.
+// tellVectors appends the change that makes an index load the vectors of an item, unless the item
+// is gone or not published.
 func (s *Store) tellVectors(ctx context.Context, tx *sql.Tx, item uint64, told map[Collection]uint64) error {
 	var c Collection
 	err := tx.QueryRowContext(ctx, `SELECT namespace, kind FROM items WHERE id = ? AND seq > 0`, int64(item)). //nolint:gosec // row ids fit
@@ -126,8 +124,8 @@ func (s *Store) tellVectors(ctx context.Context, tx *sql.Tx, item uint64, told m
 	return err
 }
 
-// ForgetVectors deletes up to limit vectors of all embedders but one, and
-// reports whether there may be more.
+// ForgetVectors deletes up to limit vectors of all embedders except one, and reports whether more
+// may exist.
 func (s *Store) ForgetVectors(ctx context.Context, keep int64, limit int) (bool, error) {
 	var n int64
 	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {

@@ -17,15 +17,15 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// DefaultReserve is how many bytes a server reserves for deletes on a full disk.
+// DefaultReserve is the number of bytes that a server reserves for deletes on a full disk.
 const DefaultReserve = 8 << 20
 
-// reserveSuffix follows the name of the database in that of the file that reserves space.
+// reserveSuffix is appended to the database's name for the reserve file.
 const reserveSuffix = "-reserve"
 
-// reserve keeps deletes and erasures possible on a full disk. A file takes up some space. When
-// the disk is full that file goes, and from then on only what makes room is written, until
-// there is space for the file again, or in the database itself.
+// reserve keeps deletes and erasures possible on a full disk. A file occupies some space. On a full
+// disk the file is removed, and only writes that free space are allowed until the file fits again
+// or the database has free pages.
 type reserve struct {
 	path string
 	size int64 // 0 reserves nothing
@@ -33,15 +33,15 @@ type reserve struct {
 	full   atomic.Bool
 	mu     sync.Mutex
 	looked time.Time
-	// making is held for reading by what makes room: taking up the space would for a moment
-	// fill the disk below it.
+	// making is read-locked by operations that free space: allocating the reserve would briefly
+	// fill the disk under them.
 	making sync.RWMutex
 }
 
-// lookForRoomEvery bounds how often a full disk is looked at again.
+// lookForRoomEvery is the shortest interval between checks of a full disk.
 const lookForRoomEvery = time.Second
 
-// hold takes up the space, if there is somewhat more.
+// hold allocates the reserve if somewhat more space is free.
 func (r *reserve) hold() error {
 	if st, err := os.Stat(r.path); err == nil && st.Size() == r.size {
 		return nil
@@ -50,7 +50,7 @@ func (r *reserve) hold() error {
 	if err != nil {
 		return err
 	}
-	noise := make([]byte, 1<<20) // which no file system stores in less
+	noise := make([]byte, 1<<20) // incompressible, so that no file system stores it in less
 	dice := rand.NewChaCha8([32]byte{})
 	for done := int64(0); done <= r.size && err == nil; done += int64(len(noise)) {
 		_, _ = dice.Read(noise) // never fails
@@ -65,13 +65,13 @@ func (r *reserve) hold() error {
 	return err
 }
 
-// spend gives the space free.
+// spend releases the reserve.
 func (r *reserve) spend() {
 	r.full.Store(true)
-	_ = os.Remove(r.path) // where there is none, nothing is to be had
+	_ = os.Remove(r.path) // without a reserve nothing can be released
 }
 
-// regained looks whether anything may be written again: see [reserve].
+// regained reports whether all writes are allowed again: see [reserve].
 func (s *Store) regained(ctx context.Context) bool {
 	r := &s.reserve
 	r.mu.Lock()
@@ -95,43 +95,43 @@ func (s *Store) regained(ctx context.Context) bool {
 		return tx.QueryRowContext(ctx, `SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size`).Scan(&free)
 	})
 	if err == nil && free >= min(r.size, 1<<20) {
-		r.looked = time.Time{} // it is worth looking for the next write as well
+		r.looked = time.Time{} // check again at the next write
 		return true
 	}
 	return false
 }
 
-// noSpace reports whether an error says that the disk is full. SQLite has an error of its own
-// for the file by which its connections share memory.
+// noSpace reports whether an error means a full disk. SQLite has a separate code for its
+// shared-memory file.
 func noSpace(err error) bool {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	return ok && (e.Code()&0xff == sqlite3.SQLITE_FULL || e.Code() == sqlite3.SQLITE_IOERR_SHMSIZE)
 }
 
-// diskFull notes that the disk is full.
+// diskFull records a full disk and releases the reserve.
 func (s *Store) diskFull() {
 	if s.reserve.size == 0 {
 		return
 	}
 	s.reserve.spend()
-	s.log.committed() // for a short log
+	s.log.committed() // shortens the log
 }
 
-// MakingRoom keeps the reserve from being taken up again until end is called. It is for what
-// makes room beside the database, and may be nested.
+// MakingRoom prevents the allocation of the reserve until end is called, for operations that free
+// space outside the database. Calls may be nested.
 func (s *Store) MakingRoom() (end func()) {
 	s.reserve.making.RLock()
 	return s.reserve.making.RUnlock
 }
 
-// MakeRoom gives the reserve free for who meets a full disk beside the database; from then on
-// only what makes room is written.
+// MakeRoom releases the reserve for an operation that meets a full disk outside the database. From
+// then on only writes that free space are allowed.
 func (s *Store) MakeRoom() {
 	s.diskFull()
 	s.log.makeRoom()
 }
 
-// mayWrite refuses what makes no room while the disk is full.
+// mayWrite rejects writes that free no space while the disk is full.
 func (s *Store) mayWrite(ctx context.Context) error {
 	if !s.reserve.full.Load() || s.regained(ctx) {
 		return nil
@@ -139,13 +139,14 @@ func (s *Store) mayWrite(ctx context.Context) error {
 	return fmt.Errorf("%w: the disk of the data directory is full; only what makes room is written, deletes and erasures; reads go on", ragctx.ErrNoSpace)
 }
 
-// freeing is doIn of the writer for what makes room. fn may run a second time: the first to
-// meet the full disk has the reserve spent for it.
+// freeing is the writer's doIn for writes that free space. The function fn may run twice: on a full
+// disk the reserve is released and fn retried.
 func (s *Store) freeing(ctx context.Context, ns int64, p Priority, fn func(context.Context, *sql.Tx) error) error {
 	return s.withReserve(func() error { return s.write.doIn(ctx, ns, p|frees, fn) })
 }
 
-// withReserve does what makes room, and once more with the reserve where it meets a full disk.
+// withReserve runs an operation that frees space. If it meets a full disk, the reserve is released
+// and fn runs again.
 func (s *Store) withReserve(fn func() error) error {
 	defer s.MakingRoom()()
 	err := fn()

@@ -22,16 +22,15 @@ import (
 	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
-// The database of a data directory, and what it keeps beside it. Indexes are
-// caches; LockName is the file that says who has the directory open.
+// Names in a data directory. Indexes are caches; LockName is the lock file of the process that has
+// the directory open.
 const (
 	DatabaseName = "ragctx.db"
 	IndexName    = "index"
 	LockName     = "LOCK"
 )
 
-// What follows the name of a database that is being restored, and of the one whose
-// place it takes.
+// Suffixes of the name of a database being restored and of the database it replaces.
 const (
 	restoring = ".restoring-"
 	replaced  = ".replaced"
@@ -39,22 +38,20 @@ const (
 
 // RestoreOptions configures [Restore]. The zero value works.
 type RestoreOptions struct {
-	// Force replaces what the data directory holds.
+	// Force replaces the contents of the data directory.
 	Force bool
-	// Progress is told how many bytes of how many have been dealt with.
+	// Progress is called with the bytes done and the total.
 	Progress func(done, total int64)
 }
 
-// ReadSnapshot checks a snapshot file from end to end and returns what it says
-// of itself.
+// ReadSnapshot verifies a complete snapshot file and returns its header.
 func ReadSnapshot(ctx context.Context, file string) (SnapshotInfo, error) {
 	return unpack(ctx, file, io.Discard, func(int64, int64) {})
 }
 
-// Restore puts the database of a snapshot into a data directory that no process
-// has open; the caller holds its lock. Everything is written and verified beside
-// the old database first, and takes its place in one step. Indexes are removed:
-// they are made again from the database.
+// Restore restores the database of a snapshot into a data directory that no process has open; the
+// caller holds its lock. The new database is written and verified next to the old one and then
+// replaces it in one step. Indexes are removed and rebuilt from the database.
 func Restore(ctx context.Context, file, dir string, o RestoreOptions) (info SnapshotInfo, err error) {
 	if o.Progress == nil {
 		o.Progress = func(int64, int64) {}
@@ -87,7 +84,7 @@ func Restore(ctx context.Context, file, dir string, o RestoreOptions) (info Snap
 	return info, nil
 }
 
-// vacant checks that a restored database may take its place in dir.
+// vacant checks that a restored database may be placed in dir.
 func vacant(dir string, force bool) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -95,7 +92,7 @@ func vacant(dir string, force bool) error {
 	}
 	for _, e := range entries {
 		switch {
-		case strings.HasPrefix(e.Name(), DatabaseName+restoring): // an interrupted one
+		case strings.HasPrefix(e.Name(), DatabaseName+restoring): // of an interrupted restore
 			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
 				return fmt.Errorf("restore: %w", err)
 			}
@@ -106,13 +103,12 @@ func vacant(dir string, force bool) error {
 	return nil
 }
 
-// damaged says that a snapshot file is not what it should be.
+// damaged returns the error for an invalid snapshot file.
 func damaged(file, format string, args ...any) error {
 	return ragctx.Invalid("snapshot", "%s %s; use another copy", file, fmt.Sprintf(format, args...))
 }
 
-// unpack writes the database of a snapshot to w, and fails unless every byte of
-// the file is as it was written.
+// unpack writes the database of a snapshot to w. It fails if any byte of the file has changed.
 func unpack(ctx context.Context, file string, w io.Writer, progress func(done, total int64)) (info SnapshotInfo, err error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -133,7 +129,7 @@ func unpack(ctx context.Context, file string, w io.Writer, progress func(done, t
 	if err := inflate(ctx, in, w, file, info); err != nil {
 		return info, err
 	}
-	if _, err := io.Copy(io.Discard, in); err != nil { // a sum over all of it
+	if _, err := io.Copy(io.Discard, in); err != nil { // the checksum covers the rest
 		return info, fmt.Errorf("snapshot: %w", err)
 	}
 	trailer := make([]byte, sha256.Size)
@@ -158,7 +154,7 @@ func readHeader(in *bufio.Reader, file string) (info SnapshotInfo, err error) {
 	return info, nil
 }
 
-// headerReader reads one line, but no more than a limit.
+// headerReader reads one line of limited length.
 type headerReader struct {
 	r    *bufio.Reader
 	left int
@@ -180,7 +176,7 @@ func (h *headerReader) Read(p []byte) (int, error) {
 	return 1, nil
 }
 
-// inflate writes what is compressed to w: info.Bytes, no more and no less.
+// inflate decompresses exactly info.Bytes bytes to w.
 func inflate(ctx context.Context, in io.Reader, w io.Writer, file string, info SnapshotInfo) error {
 	z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20))
 	if err != nil {
@@ -202,7 +198,7 @@ func inflate(ctx context.Context, in io.Reader, w io.Writer, file string, info S
 	return nil
 }
 
-// outcome tells errors of writing from those of reading.
+// outcome distinguishes write errors from read errors.
 type outcome struct {
 	w   io.Writer
 	err error
@@ -215,8 +211,7 @@ func (o *outcome) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// examine checks that an unpacked database is whole and can be opened by this
-// program.
+// examine checks that an unpacked database is intact and that this program can open it.
 func examine(ctx context.Context, name string, info SnapshotInfo) error {
 	known, err := fs.Glob(schema, "schema/*.sql")
 	if err != nil {
@@ -240,16 +235,16 @@ func examine(ctx context.Context, name string, info SnapshotInfo) error {
 	return nil
 }
 
-// replacing returns the steps that put the file fresh in the place of a database,
-// which is kept aside until that is durable. A crash between any two of them
-// leaves one or the other, whole; see [tidy].
+// replacing returns the steps that replace a database by the file fresh. The old database is kept
+// aside until the new one is durable. A crash between two steps leaves one of them, intact; see
+// [tidy].
 func replacing(name, fresh string) []func() error {
 	dir, aside := filepath.Dir(name), name+replaced
 	sync := func() error { return atomicfile.OS{}.SyncDir(dir) }
 	return []func() error{
-		func() error { return settle(name) }, // what an interrupted one left
+		func() error { return settle(name) }, // leftovers of an interrupted restore
 		func() error { return os.RemoveAll(filepath.Join(dir, IndexName)) },
-		func() error { return ignoreGone(os.Remove(name + stateSuffix)) }, // it is about the old one
+		func() error { return ignoreGone(os.Remove(name + stateSuffix)) }, // describes the old database
 		func() error { return ignoreGone(os.Link(name, aside)) },
 		sync,
 		// The log of the old database must not be applied to the new one.
@@ -273,7 +268,7 @@ func inOrder(steps ...func() error) error {
 	return nil
 }
 
-// DiskError gives a full disk its sentinel.
+// DiskError wraps the error of a full disk in its sentinel.
 func DiskError(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return fmt.Errorf("%w: %v", ragctx.ErrNoSpace, err)

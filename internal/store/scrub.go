@@ -11,16 +11,15 @@ import (
 	"github.com/ragctx/ragctx/internal/throttle"
 )
 
-// clear overwrites what is no content in the pages of the database file. SQLite
-// overwrites what is deleted (secure_delete), but not the copies of cells that it
-// leaves behind when it spreads a page's cells over others.
+// clear overwrites unused space in the pages of the database file. SQLite overwrites deleted cells
+// (secure_delete), but not the copies of cells left behind when it splits a page.
 //
-// Which pages have such copies is read from the file itself: asking SQLite for every
-// page takes ten times as long. They are changed through SQLite.
+// Pages with such copies are found by reading the file: reading every page through SQLite takes ten
+// times as long. They are rewritten through SQLite.
 func (s *Store) clear(ctx context.Context) error {
 	size, err := s.pageSize(ctx)
 	if err == nil {
-		err = s.log.copyAll(ctx) // what is deleted is in the file from now on
+		err = s.log.copyAll(ctx) // from now on the deletions are in the file
 	}
 	if err != nil {
 		return err
@@ -51,11 +50,11 @@ func (s *Store) clear(ctx context.Context) error {
 	return s.clearPages(ctx, dirty)
 }
 
-// scrubRun is how much of the file is looked at at a time: some pages of any size.
+// scrubRun is the number of bytes read at a time; it holds some pages of any size.
 const scrubRun = 1 << 20
 
-// scrubDirty is how many pages with copies are found before they are cleared: they lie
-// far apart, and a commit for the few of each run would have writers wait for the disk.
+// scrubDirty is the number of dirty pages collected before they are cleared. They lie far apart,
+// and one commit per run would make writers wait for the disk.
 const scrubDirty = 1 << 12
 
 func (s *Store) pageSize(ctx context.Context) (size int64, err error) {
@@ -63,8 +62,8 @@ func (s *Store) pageSize(ctx context.Context) (size int64, err error) {
 	return size, err
 }
 
-// dirtyPages returns which of the pages from first on [clearPage] would change, and
-// changes them in the buffer.
+// dirtyPages returns the pages, numbered from first, that [clearPage] changes. It changes them in
+// the buffer.
 func dirtyPages(first, size int64, pages []byte) (dirty []int64) {
 	for ; len(pages) >= int(size); pages = pages[size:] {
 		if clearPage(first, pages[:size]) {

@@ -26,8 +26,8 @@ const (
 // ready for use; its first Yield pauses.
 type Throttle struct{ next atomic.Int64 }
 
-// Yield pauses if a pause is due. Each call reads the clock, so call it in loops whose iterations
-// take microseconds.
+// Yield pauses if a pause is due. Each call reads the clock, so call it in loops with iterations of
+// microseconds.
 func (l *Throttle) Yield() {
 	begun := time.Now()
 	if begun.UnixNano() < l.next.Load() {

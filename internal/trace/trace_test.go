@@ -33,7 +33,7 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// TestWithout shows that a request that nobody asks about costs no allocation.
+// TestWithout checks that an untraced request costs no allocation.
 func TestWithout(t *testing.T) {
 	ctx := t.Context()
 	if n := testing.AllocsPerRun(100, func() { trace.Start(ctx, trace.Embed).End() }); n != 0 {

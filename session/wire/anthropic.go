@@ -11,7 +11,7 @@ import (
 )
 
 // anthropic is the form of Anthropic's messages. The system prompt is a separate field, and all
-// matchResults of a message's calls stand at the start of the next user message.
+// results of a message's calls stand at the start of the next user message.
 type anthropic struct{}
 
 var (
@@ -184,7 +184,7 @@ func (anthropic) write(messages []indexed, l *losses) Conversation {
 	return c
 }
 
-// turnStart is a message under construction. Results come before its other parts.
+// turn is a message under construction. Results come before its other parts.
 type turn struct {
 	m             indexed
 	results, rest []any
@@ -198,7 +198,7 @@ func newTurn(m indexed, parts []any, x extra) turn {
 }
 
 // addTurn appends a turn. Results join a preceding turn that begins with results, because all
-// matchResults of a message's calls belong in one message.
+// results of a message's calls belong in one message.
 func addTurn(turns []turn, t turn) []turn {
 	if n := len(turns); n > 0 && len(t.results) > 0 && len(turns[n-1].results) > 0 {
 		last := &turns[n-1]

@@ -35,7 +35,7 @@ func arrange(messages []ragctx.Message, v Vendor, normalizeID func(string) strin
 // arranger moves tool results next to their calls.
 type arranger struct {
 	list    []indexed
-	results map[int][]result // matchResults that come too late, by calling message
+	results map[int][]result // results that come too late, by calling message
 	late    map[[2]int]bool  // positions of the late results: message and block
 	open    int              // the first message with an unanswered call, or -1
 }
@@ -171,7 +171,7 @@ func joinTail(list []indexed, open int) []indexed {
 }
 
 // uniqueIDs gives the calls of one message distinct ids and renames their results to match. Among
-// addCalls with the same id, results are assigned in the order of the calls.
+// calls with the same id, results are assigned in the order of the calls.
 func uniqueIDs(calls ragctx.Content, results []indexed) {
 	taken := make(map[string]int)
 	for i := range calls {

@@ -23,7 +23,7 @@ var CacheMark = json.RawMessage(`{"type":"ephemeral"}`)
 // With add, it marks a conversation that has no marks, in this order, as long as marks are
 // available: after the system prompt, at the end, before the newest user text, and before the user
 // text before that. Retrieved context stands next to the newest user text and changes in the next
-// turnStart. The third mark of this turn is then the fourth mark of the next one, so the whole prefix
+// turn. The third mark of this turn is then the fourth mark of the next one, so the whole prefix
 // before it is a cache hit, however long the turn was. Within one turn, the mark at the end grows
 // with the conversation.
 func WithCacheMarks(c Conversation, add bool, tools []json.RawMessage) Conversation {

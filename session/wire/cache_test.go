@@ -73,7 +73,7 @@ func TestCacheMarks(t *testing.T) {
 		system, messages string
 		tools            int
 		add              bool
-		want             int // countMarks beside those of tools
+		want             int // marks beside those of tools
 		newest           bool
 	}{
 		"a tool with a mark leaves three":          {`"s"`, `[` + plain + `,` + call + `,` + plain + `,` + call + `]`, 1, true, 3, true},

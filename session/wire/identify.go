@@ -138,7 +138,7 @@ func newestCalls(calls []openCall, name string, n int) []string {
 	}
 	from := max(len(of)-n, 0)
 	for from > 0 && from < len(of) && of[from-1].content == of[from].content {
-		from-- // addCalls of one content are answered in order
+		from-- // calls of one content are answered in order
 	}
 	var ids []string
 	for _, c := range of[from:min(from+n, len(of))] {

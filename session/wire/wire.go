@@ -8,7 +8,7 @@
 // vendor's format is rejected, because its content would be invisible.
 //
 // Written conversations have tool results where each vendor requires them, directly after their
-// addCalls, even if the results came late. Unanswered calls come last. Nothing else is repaired:
+// calls, even if the results came late. Unanswered calls come last. Nothing else is repaired:
 // session.Sound removes results without calls and abandoned calls.
 package wire
 

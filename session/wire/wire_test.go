@@ -194,7 +194,7 @@ func TestAcrossVendors(t *testing.T) {
 }
 
 // talk reads a conversation as package session's tests do: a role, then calls (!id),
-// matchResults (?id) or text, joined by +.
+// results (?id) or text, joined by +.
 func talk(in string) []ragctx.Message {
 	roles := map[byte]ragctx.Role{'s': ragctx.RoleSystem, 'u': ragctx.RoleUser, 'a': ragctx.RoleAssistant, 't': ragctx.RoleTool}
 	var out []ragctx.Message

@@ -233,7 +233,9 @@ func loses(op Op) bool {
 	}
 }
 
-var opNames = [...]string{"do", "create", "open", "read", "write", "sync", "close", "rename", "remove", "mkdir", "readdir", "stat", "syncdir"}
+var opNames = [...]string{
+	"do", "create", "open", "read", "write", "sync", "close", "rename", "remove", "mkdir", "readdir", "stat", "syncdir",
+}
 
 func pathError(op Op, name string, err error) error {
 	return &fs.PathError{Op: opNames[op], Path: name, Err: err}

@@ -11,33 +11,33 @@ import (
 )
 
 const (
-	// linkTime is how long vectors are linked before other work has its turn.
+	// linkTime is how long linking runs before other work gets its turn.
 	linkTime = 20 * time.Second
-	// reconcileRows is how many rows are compared with the graph while a batch
-	// waits: a fraction of a millisecond.
+	// reconcileRows is how many rows are compared with the graph while a batch waits: a fraction of
+	// a millisecond.
 	reconcileRows = 128
 )
 
-// wake starts the background work, if there is any and it is not under way.
+// wake starts the background work if some is due and it is not running.
 func (n *Native) wake() {
-	if !n.due() {
+	if !n.workDue() {
 		return
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.closed || !n.tending.CompareAndSwap(false, true) {
+	if n.closed || !n.maintaining.CompareAndSwap(false, true) {
 		return
 	}
 	n.background.Go(func() {
 		throttle.LowerPriority()
-		n.tend(n.life)
-		n.tending.Store(false)
-		n.wake() // for what came up at the very end
+		n.maintain(n.life)
+		n.maintaining.Store(false)
+		n.wake() // for work that came up at the very end
 	})
 }
 
-// due reports whether there may be something to do.
-func (n *Native) due() bool {
+// workDue reports whether there may be background work.
+func (n *Native) workDue() bool {
 	if n.rows.usable(n.life) != nil {
 		return false
 	}
@@ -46,22 +46,22 @@ func (n *Native) due() bool {
 		return n.units() >= n.opts.graphUnits && time.Now().UnixNano() >= n.retry.Load()
 	}
 	defer a.release()
-	return !a.whole.Load() || a.linkable() || a.stale() || n.unsaved(a) || n.wasteful(a)
+	return !a.complete.Load() || a.linkable() || a.stale() || n.saveDue(a) || n.wasteful(a)
 }
 
-// A graph keeps the places of vectors that are gone for others. It is made again when
-// it has wasteShare places for each of its vectors, and wasteLeast more.
+// A graph keeps the slots of deleted vectors for reuse. It is rebuilt when its slots exceed
+// wasteShare times its vectors plus minWaste.
 const (
 	wasteShare = 4
-	wasteLeast = 50_000
+	minWaste = 50_000
 )
 
 func (n *Native) wasteful(a *accelerator) bool {
 	st := a.Stats()
-	return a.whole.Load() && st.Slots > wasteShare*st.Live+n.opts.wasteLeast
+	return a.complete.Load() && st.Slots > wasteShare*st.Live+n.opts.minWaste
 }
 
-// units is the number of units of the leg.
+// units returns the number of chunks in the index.
 func (n *Native) units() int {
 	v, err := n.rows.current()
 	if err != nil {
@@ -71,23 +71,23 @@ func (n *Native) units() int {
 	return v.units
 }
 
-// tend does what is due, until nothing is. It runs once at a time.
-func (n *Native) tend(ctx context.Context) {
-	for ctx.Err() == nil && n.due() {
-		a, err := n.tended()
+// maintain does the background work until none is due. Only one goroutine runs it at a time.
+func (n *Native) maintain(ctx context.Context) {
+	for ctx.Err() == nil && n.workDue() {
+		a, err := n.graphToMaintain()
 		if err != nil {
-			n.later(err)
+			n.retryLater(err)
 			return
 		}
-		if err := n.tendOnce(ctx, a); err != nil && ctx.Err() == nil {
+		if err := n.maintainOnce(ctx, a); err != nil && ctx.Err() == nil {
 			n.fail(a, err)
 		}
 		a.release()
 	}
 }
 
-// tended returns the graph with a reference, an empty one if there was none.
-func (n *Native) tended() (*accelerator, error) {
+// graphToMaintain returns the graph with a reference. If there is none, it creates an empty one.
+func (n *Native) graphToMaintain() (*accelerator, error) {
 	if a := n.acquire(); a != nil {
 		return a, nil
 	}
@@ -98,7 +98,7 @@ func (n *Native) tended() (*accelerator, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.write.Lock() // a batch goes to rows and graph, or to rows alone
+	n.write.Lock() // so that a batch goes either to rows and graph, or to rows alone
 	defer n.write.Unlock()
 	a := newAccelerator(g)
 	a.retain()
@@ -106,7 +106,7 @@ func (n *Native) tended() (*accelerator, error) {
 	return a, nil
 }
 
-// discardFailed removes the files of a graph that was given up.
+// discardFailed removes the files of a dropped graph.
 func (n *Native) discardFailed() error {
 	select {
 	case n.saving <- struct{}{}:
@@ -120,9 +120,9 @@ func (n *Native) discardFailed() error {
 	return n.discard()
 }
 
-// tendOnce does each kind of work once.
-func (n *Native) tendOnce(ctx context.Context, a *accelerator) error {
-	if !a.whole.Load() {
+// maintainOnce does each kind of work once.
+func (n *Native) maintainOnce(ctx context.Context, a *accelerator) error {
+	if !a.complete.Load() {
 		if err := n.reconcile(ctx, a); err != nil {
 			return err
 		}
@@ -143,32 +143,32 @@ func (n *Native) tendOnce(ctx context.Context, a *accelerator) error {
 		}
 		return nil
 	}
-	if n.unsaved(a) {
+	if n.saveDue(a) {
 		return n.save(ctx, a)
 	}
 	return nil
 }
 
-// tidy takes out of the graph what was deleted.
+// tidy removes the deleted vectors from the graph.
 func (n *Native) tidy(ctx context.Context, a *accelerator) error {
 	if err := a.tidy(ctx); err != nil {
 		return err
 	}
 	n.write.Lock()
 	defer n.write.Unlock()
-	a.settle()
+	a.markSynced()
 	return nil
 }
 
-// reconcile makes the graph have what the rows have, beside changes, and lets it
-// answer.
+// reconcile brings the graph in line with the rows, concurrently with changes, and then lets it
+// answer queries.
 func (n *Native) reconcile(ctx context.Context, a *accelerator) error {
 	v, err := n.rows.current()
 	if err != nil {
 		return nil // the leg is closed or damaged
 	}
 	defer v.release()
-	err = guard(func() error { return n.add(ctx, a, v) })
+	err = guard(func() error { return n.addMissing(ctx, a, v) })
 	if err == nil {
 		err = guard(func() error { return n.prune(ctx, a) })
 	}
@@ -177,17 +177,16 @@ func (n *Native) reconcile(ctx context.Context, a *accelerator) error {
 	}
 	n.write.Lock()
 	defer n.write.Unlock()
-	a.settle()
-	a.whole.Store(true)
+	a.markSynced()
+	a.complete.Store(true)
 	n.failures.Store(0)
 	return nil
 }
 
-// add puts the rows of a view, less those that are known, into the graph. What has
-// changed since the view is seen to by the batch that changed it: a row counts as
-// it is now.
-func (n *Native) add(ctx context.Context, a *accelerator, v *storedView) error {
-	return n.inTurns(ctx, v.unknown(a.saved.Load().knows), func(v *storedView, ids []uint64) error {
+// addMissing puts the rows of a view into the graph, except those that the saved file has. Rows
+// that changed since are used as they are now: the batch that changed them has updated the graph.
+func (n *Native) addMissing(ctx context.Context, a *accelerator, v *storedView) error {
+	return n.inBatches(ctx, v.idsOutside(a.saved.Load().contains), func(v *storedView, ids []uint64) error {
 		rows := make([][]float32, len(ids))
 		if err := guard(func() error { return v.gather(ids, rows) }); err != nil {
 			return n.rows.failed("make graph", err)
@@ -204,9 +203,9 @@ func (n *Native) add(ctx context.Context, a *accelerator, v *storedView) error {
 	})
 }
 
-// prune takes what no row stands for out of the graph.
+// prune removes the vectors from the graph that have no row.
 func (n *Native) prune(ctx context.Context, a *accelerator) error {
-	return n.inTurns(ctx, a.IDs(), func(v *storedView, ids []uint64) error {
+	return n.inBatches(ctx, a.IDs(), func(v *storedView, ids []uint64) error {
 		for i, has := range v.has(ids) {
 			if !has {
 				a.Delete(ids[i])
@@ -216,23 +215,23 @@ func (n *Native) prune(ctx context.Context, a *accelerator) error {
 	})
 }
 
-// inTurns runs work for units, a few at a time by ascending id, with the rows as they
-// are then: batches have their turns between.
-func (n *Native) inTurns(ctx context.Context, units iter.Seq[uint64], work func(v *storedView, ids []uint64) error) error {
+// inBatches calls work for ids in small groups, sorted, with the current rows. Changes can run
+// between the groups.
+func (n *Native) inBatches(ctx context.Context, units iter.Seq[uint64], work func(v *storedView, ids []uint64) error) error {
 	ids := make([]uint64, 0, reconcileRows)
 	for id := range units {
 		if ids = append(ids, id); len(ids) < cap(ids) {
 			continue
 		}
-		if err := n.inTurn(ctx, ids, work); err != nil {
+		if err := n.runBatch(ctx, ids, work); err != nil {
 			return err
 		}
 		ids = ids[:0]
 	}
-	return n.inTurn(ctx, ids, work)
+	return n.runBatch(ctx, ids, work)
 }
 
-func (n *Native) inTurn(ctx context.Context, ids []uint64, work func(v *storedView, ids []uint64) error) error {
+func (n *Native) runBatch(ctx context.Context, ids []uint64, work func(v *storedView, ids []uint64) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
