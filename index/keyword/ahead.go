@@ -12,35 +12,35 @@ import (
 // goroutines share it.
 
 // prefetch reads features before they are scored.
-type ahead struct {
-	readers  [2]fewReader
-	features []readFeature
+type prefetch struct {
+	readers  [2]subsetReader
+	features []prefetched
 }
 
 // prefetched locates the postings of a feature that was read.
-type readFeature struct {
-	by       *fewReader // nil if too many chunks have the feature
-	postings int        // start of its postings in the reader
-	ends     int        // start of its ends in the reader
-	spread   spread
+type prefetched struct {
+	reader       *subsetReader // nil if too many chunks have the feature
+	postings int        // addChunk of its postings in the reader
+	ends     int        // addChunk of its ends in the reader
+	docFreq   docFreq
 	err      error
 }
 
 // minParallel is the number of lists above which a second goroutine pays off.
-const fewAhead = 16
+const minParallel = 16
 
 // read reads the features in the given subsets.
-func (a *ahead) read(ctx context.Context, few []subset, features []feature, live int) {
+func (a *prefetch) read(ctx context.Context, few []subset, features []feature, live int) {
 	a.features = slices.Grow(a.features[:0], len(features))[:len(features)]
 	var next atomic.Int64
-	work := func(r *fewReader) {
+	work := func(r *subsetReader) {
 		r.postings, r.ends = r.postings[:0], r.ends[:0]
 		for i := next.Add(1) - 1; i < int64(len(features)); i = next.Add(1) - 1 {
 			a.features[i] = r.read(ctx, few, &features[i], live)
 		}
 	}
 	var other sync.WaitGroup
-	if len(features)*len(few) > fewAhead {
+	if len(features)*len(few) > minParallel {
 		other.Go(func() { work(&a.readers[1]) })
 	}
 	work(&a.readers[0])
@@ -48,36 +48,36 @@ func (a *ahead) read(ctx context.Context, few []subset, features []feature, live
 }
 
 // subsetReader reads the postings of features in subsets of the parts.
-type fewReader struct {
+type subsetReader struct {
 	seen     bitset // empty except while document frequencies are counted
 	postings []posting
 	ends     []int // end of each part's postings, relative to the feature's start
 }
 
-func (r *fewReader) read(ctx context.Context, few []subset, f *feature, live int) readFeature {
-	got := readFeature{postings: len(r.postings), ends: len(r.ends), err: ctx.Err()}
+func (r *subsetReader) read(ctx context.Context, few []subset, f *feature, live int) prefetched {
+	got := prefetched{postings: len(r.postings), ends: len(r.ends), err: ctx.Err()}
 	if got.err != nil {
 		return got
 	}
 	counts := false
 	got.err = guard(func() (err error) {
-		counts, got.spread, err = r.gather(few, f.text, kindFrequency[f.kind], limitOf(f.kind, live))
+		counts, got.docFreq, err = r.gather(few, f.text, kindFrequency[f.kind], limitOf(f.kind, live))
 		return err
 	})
 	if counts {
-		got.by = r
+		got.reader = r
 	}
 	return got
 }
 
-// gather appends the postings of a term in the subsets. Unless limit is uncounted, it also counts
+// mergeSmall appends the postings of a term in the subsets. Unless limit is uncounted, it also counts
 // the chunks and parents that have the term in all chunks. It returns false if more than limit
-// chunks have it.
-func (r *fewReader) gather(few []subset, term string, most uint32, limit int) (counts bool, n spread, err error) {
+// chunkScores have it.
+func (r *subsetReader) gather(few []subset, term string, most uint32, limit int) (counts bool, n docFreq, err error) {
 	first := len(r.postings)
 	for _, part := range few {
-		q := among{lookup: lookup{term: term, most: most}, subset: part, counted: limit != uncounted, seen: &r.seen}
-		var found spread
+		q := subsetLookup{lookup: lookup{term: term, maxTf: most}, subset: part, counted: limit != uncounted, seen: &r.seen}
+		var found docFreq
 		if r.postings, found, err = part.of.among(q, r.postings); err != nil {
 			return false, n, err
 		}
@@ -93,18 +93,18 @@ func (r *fewReader) gather(few []subset, term string, most uint32, limit int) (c
 
 // searchShort adds the scores of the features on the short list.
 func (s *scratch) searchShort(ctx context.Context, v *view, features []feature) error {
-	s.ahead.read(ctx, s.few, features, v.live)
-	defer func(own fewReader) { s.fewReader = own }(s.fewReader)
-	for i, got := range s.ahead.features {
+	s.prefetch.read(ctx, s.subsets, features, v.live)
+	defer func(own subsetReader) { s.subsetReader = own }(s.subsetReader)
+	for i, got := range s.prefetch.features {
 		if got.err != nil {
 			return got.err
 		}
 		weight := features[i].weight * s.weights[features[i].kind]
-		if got.by == nil || weight == 0 {
+		if got.reader == nil || weight == 0 {
 			continue
 		}
-		s.ends = got.by.ends[got.ends:][:len(s.few)]
-		s.postings, s.spread = got.by.postings[got.postings:], got.spread
+		s.ends = got.reader.ends[got.ends:][:len(s.subsets)]
+		s.postings, s.docFreq = got.reader.postings[got.postings:], got.docFreq
 		s.add(v, weight)
 	}
 	return nil

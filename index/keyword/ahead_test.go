@@ -17,7 +17,7 @@ import (
 // each, and n features of which chunks have some.
 func aheadFixture(t *testing.T, n int) (*view, []subset, []feature) {
 	t.Helper()
-	ix := mustOpen(t, t.TempDir(), Options{FlushUnits: 1 << 20})
+	ix := mustOpen(t, t.TempDir(), Options{FlushChunks: 1 << 20})
 	for batch := range uint64(3) {
 		var chunks []index.TextUnit
 		for i := range uint64(60) {
@@ -52,7 +52,7 @@ func aheadFixture(t *testing.T, n int) (*view, []subset, []feature) {
 
 // What two goroutines read is what one reads, of however many features, and again.
 func TestAhead(t *testing.T) {
-	var a ahead
+	var a prefetch
 	for _, n := range []int{40, 0, 1, 5, 6, 300} { // more than fewAhead in three parts, and less
 		v, few, features := aheadFixture(t, n)
 		a.read(t.Context(), few, features, v.live)
@@ -60,13 +60,13 @@ func TestAhead(t *testing.T) {
 			t.Fatalf("%d features were read of %d", len(a.features), n)
 		}
 		for i, got := range a.features {
-			var one fewReader
+			var one subsetReader
 			want := one.read(t.Context(), few, &features[i], v.live)
-			if got.err != nil || got.by == nil || want.err != nil || got.spread != want.spread {
+			if got.err != nil || got.reader == nil || want.err != nil || got.docFreq != want.docFreq {
 				t.Fatalf("feature %d of %d: %+v, alone %+v", i, n, got, want)
 			}
-			ends := got.by.ends[got.ends:][:len(few)]
-			postings := got.by.postings[got.postings:][:ends[len(few)-1]]
+			ends := got.reader.ends[got.ends:][:len(few)]
+			postings := got.reader.postings[got.postings:][:ends[len(few)-1]]
 			if !slices.Equal(ends, one.ends) || !slices.Equal(postings, one.postings) {
 				t.Errorf("feature %d of %d: %v to %v, alone %v to %v", i, n, postings, ends, one.postings, one.ends)
 			}
@@ -81,14 +81,14 @@ func TestAhead(t *testing.T) {
 func TestAheadOfCommonFeatures(t *testing.T) {
 	_, few, features := aheadFixture(t, 30)
 	features[3] = feature{text: "pear", kind: analysis.Gram}
-	var a ahead
+	var a prefetch
 	a.read(t.Context(), few, features, -commonShare*commonChunks)
 	for i, got := range a.features {
-		if got.err != nil || got.by == nil {
+		if got.err != nil || got.reader == nil {
 			t.Errorf("feature %d: %+v", i, got)
 		}
 	}
-	limited := fewReader{}
+	limited := subsetReader{}
 	if counts, _, err := limited.gather(few, "pear", 1, 5); counts || err != nil {
 		t.Errorf("a feature of 180 chunks counts below a limit of 5 (%v)", err)
 	}
@@ -99,10 +99,10 @@ func TestAheadEnds(t *testing.T) {
 	v, few, features := aheadFixture(t, 40)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	var a ahead
+	var a prefetch
 	a.read(ctx, few, features, v.live)
 	for i, got := range a.features {
-		if !errors.Is(got.err, context.Canceled) || got.by != nil {
+		if !errors.Is(got.err, context.Canceled) || got.reader != nil {
 			t.Errorf("feature %d: %+v", i, got)
 		}
 	}
@@ -113,16 +113,16 @@ func TestAheadOfDamage(t *testing.T) {
 	for _, n := range []int{1, 40} {
 		v, few, features := aheadFixture(t, n)
 		few[1].of.segment = rotten{few[1].of.segment}
-		var a ahead
+		var a prefetch
 		a.read(t.Context(), few, features, v.live)
 		for i, got := range a.features {
-			if got.err == nil || got.by != nil {
+			if got.err == nil || got.reader != nil {
 				t.Errorf("feature %d of %d: %+v", i, n, got)
 			}
 		}
 		s := new(scratch)
 		s.start(v, 0, index.LexicalParams{}.WithDefaults())
-		if s.few = few; s.searchShort(t.Context(), v, features) == nil {
+		if s.subsets = few; s.searchShort(t.Context(), v, features) == nil {
 			t.Errorf("a search of %d features saw no damage", n)
 		}
 	}
@@ -132,7 +132,7 @@ func TestAheadOfDamage(t *testing.T) {
 func TestBar(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		scores := rapid.SliceOfN(rapid.Float64Range(0, 3), 0, 80).Draw(rt, "scores")
-		b := bar{k: rapid.IntRange(0, 90).Draw(rt, "k")}
+		b := topScores{k: rapid.IntRange(0, 90).Draw(rt, "k")}
 		for n, score := range scores {
 			b.add(score)
 			best := slices.Sorted(slices.Values(scores[:n+1]))
@@ -140,7 +140,7 @@ func TestBar(t *testing.T) {
 			if b.k > 0 && len(best) >= b.k {
 				want = best[len(best)-b.k]
 			}
-			if got := b.height(); got != want {
+			if got := b.threshold(); got != want {
 				rt.Fatalf("the best %d of %v: %v, want %v", b.k, best, got, want)
 			}
 		}

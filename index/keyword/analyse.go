@@ -41,9 +41,9 @@ func analyseOn(chunks []index.TextUnit, left map[uint64]int) *memorySegment {
 		bytes += len(u.Text)
 	}
 	a := analyser{segment: newMemorySegment(len(chunks)), spellings: make(map[string]*spelling)}
-	a.segment.terms = make(map[string]int, min(bytes/bytesPerTerm, mostExpected))
+	a.segment.terms = make(map[string]int, min(bytes/bytesPerTerm, maxExpected))
 	for _, u := range chunks {
-		a.chunk = a.segment.start(u.ID, u.Parent)
+		a.chunk = a.segment.addChunk(u.ID, u.Parent)
 		open, begun := left[u.Parent]
 		title := 0
 		if !begun {
@@ -81,7 +81,7 @@ const bytesPerTerm = 16
 
 // maxExpected limits the number of terms to allocate for in advance: few texts have as many as
 // their length suggests.
-const mostExpected = 1 << 16
+const maxExpected = 1 << 16
 
 // The allocation sizes of terms, in bytes, and of postings.
 const (
@@ -128,7 +128,7 @@ func (a *analyser) spelt(word []byte) {
 	}
 }
 
-// list returns the index of a term's list.
+// addList returns the index of a term's list.
 func (a *analyser) list(term []byte) int {
 	if i, ok := a.segment.terms[string(term)]; ok {
 		return i
@@ -139,10 +139,10 @@ func (a *analyser) list(term []byte) int {
 	}
 	at := a.text.Len()
 	a.text.Write(term)
-	return a.segment.list(a.text.String()[at:])
+	return a.segment.addList(a.text.String()[at:])
 }
 
-// count adds tf to the frequency of a term in the current chunk, up to a maximum.
+// chunkCounts adds tf to the frequency of a term in the current chunk, up to a maximum.
 func (a *analyser) count(i int, tf, most uint32) {
 	list := a.segment.lists[i]
 	n := len(list)

@@ -23,7 +23,7 @@ func (ix *Index) Apply(ctx context.Context, seq uint64, upserts []index.TextUnit
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	upserts, err := ix.keepsLong(ctx, newest(upserts, deletes))
+	upserts, err := ix.storeLong(ctx, dedupe(upserts, deletes))
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (ix *Index) Apply(ctx context.Context, seq uint64, upserts []index.TextUnit
 		fresh = append(fresh, newPart(analyse(rest[:n]), nil))
 		rest = rest[n:]
 	}
-	if err := ix.change(seq, fresh, upserts, deletes); err != nil {
+	if err := ix.publishBatch(seq, fresh, upserts, deletes); err != nil {
 		return err
 	}
 	ix.keepUp(ctx)
@@ -55,7 +55,7 @@ func wholeParents(chunks []index.TextUnit, size int) int {
 }
 
 // dedupe keeps the last upsert of each id and drops those that the same batch deletes.
-func newest(upserts []index.TextUnit, deletes []uint64) []index.TextUnit {
+func dedupe(upserts []index.TextUnit, deletes []uint64) []index.TextUnit {
 	seen := make(map[uint64]struct{}, len(upserts)+len(deletes))
 	for _, id := range deletes {
 		seen[id] = struct{}{}
@@ -72,7 +72,7 @@ func newest(upserts []index.TextUnit, deletes []uint64) []index.TextUnit {
 }
 
 // publishBatch publishes the view after a batch.
-func (ix *Index) change(seq uint64, fresh []part, upserts []index.TextUnit, deletes []uint64) error {
+func (ix *Index) publishBatch(seq uint64, fresh []part, upserts []index.TextUnit, deletes []uint64) error {
 	ids := slices.Clone(deletes)
 	for _, u := range upserts {
 		ids = append(ids, u.ID)
@@ -93,7 +93,7 @@ func (ix *Index) change(seq uint64, fresh []part, upserts []index.TextUnit, dele
 			return ix.damaged("apply", err)
 		}
 		fixed := len(v.stored()) + ix.frozen
-		parts = settle(append(parts, fresh...), fixed, ix.dir != "")
+		parts = compactMemory(append(parts, fresh...), fixed, ix.dir != "")
 		ix.publish(newView(v.snap, parts))
 	}
 	for _, id := range deletes {
@@ -109,7 +109,7 @@ func (ix *Index) change(seq uint64, fresh []part, upserts []index.TextUnit, dele
 // compactMemory merges the last memory parts so that few remain. A part is merged with its
 // successors once they are at least half as large, so each posting moves a logarithmic number of
 // times. The first fixed parts stay as they are.
-func settle(parts []part, fixed int, bounded bool) []part {
+func compactMemory(parts []part, fixed int, bounded bool) []part {
 	tail := slices.DeleteFunc(parts[fixed:], func(p part) bool { return p.live == 0 })
 	parts = parts[:fixed+len(tail)]
 	if len(tail) < 2 {
@@ -132,8 +132,8 @@ func settle(parts []part, fixed int, bounded bool) []part {
 func (ix *Index) keepUp(ctx context.Context) {
 	ix.mu.Lock()
 	pending := len(ix.touched)
-	due := !ix.closed && pending >= max(ix.opts.FlushUnits, ix.retryAt)
-	behind := due && ix.retryAt == 0 && pending >= backlog*ix.opts.FlushUnits
+	due := !ix.closed && pending >= max(ix.opts.FlushChunks, ix.retryAt)
+	behind := due && ix.retryAt == 0 && pending >= backlog*ix.opts.FlushChunks
 	if due && !behind && ix.dir != "" && ix.flushing.CompareAndSwap(false, true) {
 		ix.background.Go(func() {
 			defer ix.flushing.Store(false)

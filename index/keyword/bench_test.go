@@ -112,7 +112,7 @@ func BenchmarkDeriveWords(b *testing.B) {
 			if !ok {
 				b.Fatal("not stored")
 			}
-			words, err := s.deriveWords(func() bool { return true }, DefaultLongText)
+			words, err := s.readWords(func() bool { return true }, DefaultLongText)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -13,14 +13,14 @@ type columns struct {
 	// By place: the chunk's number, id and length, and the number of its parent, counted from 0.
 	chunk []uint32
 	ids   []uint64
-	size  []uint32
+	lengths  []uint32
 	text  []uint32
 	// By parent: its id, its length and its number of chunks.
 	parents      []uint64
-	whole, count []uint32
+	textLengths, chunkCounts []uint32
 
 	length      uint64 // of all chunks
-	first, last uint64 // smallest and greatest id
+	minID, maxID uint64 // smallest and greatest id
 }
 
 // row is the data of one chunk before it is arranged in columns.
@@ -35,8 +35,8 @@ func arrange(rows []row) columns {
 		return cmp.Or(cmp.Compare(a.parent, b.parent), cmp.Compare(a.id, b.id))
 	})
 	c := columns{
-		place: make([]uint32, len(rows)), chunk: make([]uint32, len(rows)), ids: make([]uint64, len(rows)), size: make([]uint32, len(rows)),
-		text: make([]uint32, len(rows)), first: ^uint64(0),
+		place: make([]uint32, len(rows)), chunk: make([]uint32, len(rows)), ids: make([]uint64, len(rows)), lengths: make([]uint32, len(rows)),
+		text: make([]uint32, len(rows)), minID: ^uint64(0),
 	}
 	texts := 0
 	for i, r := range rows {
@@ -44,18 +44,18 @@ func arrange(rows []row) columns {
 			texts++
 		}
 	}
-	c.parents, c.whole, c.count = make([]uint64, 0, texts), make([]uint32, 0, texts), make([]uint32, 0, texts)
+	c.parents, c.textLengths, c.chunkCounts = make([]uint64, 0, texts), make([]uint32, 0, texts), make([]uint32, 0, texts)
 	for place, r := range rows {
 		if place == 0 || r.parent != rows[place-1].parent {
-			c.parents, c.whole, c.count = append(c.parents, r.parent), append(c.whole, 0), append(c.count, 0)
+			c.parents, c.textLengths, c.chunkCounts = append(c.parents, r.parent), append(c.textLengths, 0), append(c.chunkCounts, 0)
 		}
 		text := len(c.parents) - 1
 		c.place[r.chunk] = uint32(place)
-		c.chunk[place], c.ids[place], c.size[place], c.text[place] = r.chunk, r.id, r.length, uint32(text)
-		c.whole[text] += r.length
-		c.count[text]++
+		c.chunk[place], c.ids[place], c.lengths[place], c.text[place] = r.chunk, r.id, r.length, uint32(text)
+		c.textLengths[text] += r.length
+		c.chunkCounts[text]++
 		c.length += uint64(r.length)
-		c.first, c.last = min(c.first, r.id), max(c.last, r.id)
+		c.minID, c.maxID = min(c.minID, r.id), max(c.maxID, r.id)
 	}
 	return c
 }
@@ -65,11 +65,11 @@ func (c *columns) chunks() int { return len(c.place) }
 // row returns the data of a chunk.
 func (c *columns) row(chunk uint32) row {
 	place := c.place[chunk]
-	return row{parent: c.parents[c.text[place]], id: c.ids[place], chunk: chunk, length: c.size[place]}
+	return row{parent: c.parents[c.text[place]], id: c.ids[place], chunk: chunk, length: c.lengths[place]}
 }
 
 // holds reports whether the segment may contain a chunk with the id.
-func (c *columns) holds(id uint64) bool { return c.first <= id && id <= c.last }
+func (c *columns) holds(id uint64) bool { return c.minID <= id && id <= c.maxID }
 
 // countParents returns the number of distinct parents of the given chunks.
 func (c *columns) countParents(chunks func(yield func(uint32) bool)) int {

@@ -20,7 +20,7 @@ const (
 // errInUse reports that old files are still being read, errNotRemoved that removing them failed.
 var (
 	errInUse     = errors.New("old files are still in use")
-	errUncleaned = errors.New("old files could not be removed")
+	errNotRemoved = errors.New("old files could not be removed")
 )
 
 // Compact implements [index.Lexical]. Scorch keeps the terms of a deleted chunk until it merges the
@@ -53,7 +53,7 @@ func (ix *Index) Compact(ctx context.Context) error {
 
 func (ix *Index) compact(ctx context.Context) error {
 	err := ix.compactAll(ctx)
-	if errors.Is(err, errUncleaned) {
+	if errors.Is(err, errNotRemoved) {
 		err = ix.compactAll(ctx)
 	}
 	return err
@@ -63,7 +63,7 @@ func (ix *Index) compactAll(ctx context.Context) error {
 	if err := os.RemoveAll(trashDir(ix.dir)); err != nil {
 		return err
 	}
-	if err := ix.renew(ctx); err != nil {
+	if err := ix.reopen(ctx); err != nil {
 		return err
 	}
 	var old []string
@@ -108,8 +108,8 @@ func (ix *Index) compactOnce(ctx context.Context, old []string) (left []string, 
 	}
 	if err == nil {
 		err = ix.withStore(ctx, func(s store) (err error) {
-			if left, err = s.left(old); err == nil && len(left) > 0 {
-				err = s.uncleaned() // waiting does not help
+			if left, err = s.remaining(old); err == nil && len(left) > 0 {
+				err = s.cleanupError() // waiting does not help
 			}
 			return err
 		})
@@ -118,10 +118,10 @@ func (ix *Index) compactOnce(ctx context.Context, old []string) (left []string, 
 }
 
 // reopen reopens the store if it failed to remove old files.
-func (ix *Index) renew(ctx context.Context) error {
+func (ix *Index) reopen(ctx context.Context) error {
 	failed := false
 	err := ix.withStore(ctx, func(s store) error {
-		if failed = s.uncleaned() != nil; failed {
+		if failed = s.cleanupError() != nil; failed {
 			ix.drop()
 		}
 		return nil

@@ -117,13 +117,13 @@ func TestCompactErases(t *testing.T) {
 }
 
 // held is scorch's kind of segment, whose merges in one directory wait for a test.
-type held struct{ gentle }
+type held struct{ throttledPlugin }
 
 // heldMerges has a func by directory, which is called with what is merged there.
 var heldMerges sync.Map
 
 func init() { //nolint:gochecknoinits // scorch's registry may only be written before it is used
-	scorch.RegisterSegmentPlugin(held{gentle{&zap.ZapPlugin{}}}, true)
+	scorch.RegisterSegmentPlugin(held{throttledPlugin{&zap.ZapPlugin{}}}, true)
 }
 
 func (h held) Merge(
@@ -132,7 +132,7 @@ func (h held) Merge(
 	if wait, ok := heldMerges.Load(filepath.Dir(path)); ok {
 		wait.(func([]scorchsegment.Segment))(segments)
 	}
-	return h.gentle.Merge(segments, drops, path, closed, to)
+	return h.throttledPlugin.Merge(segments, drops, path, closed, to)
 }
 
 // writeUntil writes segments of two chunks, whose ids come after one, until done, which has
@@ -152,7 +152,7 @@ func writeUntil(t *testing.T, ix *Index, after uint64, done func() bool) {
 }
 
 // mergedMeanwhile is a store in which a merge goes on until Compact waits for it, or has
-// asked for the old files.
+// features for the old files.
 type mergedMeanwhile struct {
 	store
 
@@ -192,7 +192,7 @@ func TestCompactAwaitsMerges(t *testing.T) {
 		first()
 	})
 	defer heldMerges.Delete(scorchDir(dir))
-	ix, err := open(dir, Options{restful: time.Hour}, func(dir string) (store, error) {
+	ix, err := open(dir, Options{tidyDelay: time.Hour}, func(dir string) (store, error) {
 		s, err := openScorch(dir)
 		return mergedMeanwhile{s, sync.OnceFunc(func() { close(goOn) })}, err
 	})
@@ -227,7 +227,7 @@ func TestCompactEndsWithItsContext(t *testing.T) {
 	first := sync.OnceFunc(func() { close(merging); <-goOn })
 	heldMerges.Store(scorchDir(dir), func([]scorchsegment.Segment) { first() })
 	defer heldMerges.Delete(scorchDir(dir))
-	ix := mustOpen(t, dir, Options{restful: time.Hour})
+	ix := mustOpen(t, dir, Options{tidyDelay: time.Hour})
 	writeUntil(t, ix, 0, func() bool {
 		select {
 		case <-merging:
@@ -255,7 +255,7 @@ func TestCompactAfterAPanic(t *testing.T) {
 	dir := t.TempDir()
 	heldMerges.Store(scorchDir(dir), func([]scorchsegment.Segment) { panic("rotten") })
 	defer heldMerges.Delete(scorchDir(dir))
-	ix := mustOpen(t, dir, Options{restful: time.Hour})
+	ix := mustOpen(t, dir, Options{tidyDelay: time.Hour})
 	writeUntil(t, ix, 0, func() bool {
 		s, ok := ix.store.(*scorchStore)
 		return ok && s.failed.panicked.Load()
@@ -333,7 +333,7 @@ type stuck struct {
 
 func (s stuck) uncleaned() error {
 	if *s.failed {
-		return errUncleaned
+		return errNotRemoved
 	}
 	return nil
 }
@@ -456,7 +456,7 @@ func TestCompactLeavesOthers(t *testing.T) {
 	for name, first := range map[string]uint64{"Smallest": 8500, "Middle": 7500} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			ix := mustOpen(t, dir, Options{restful: time.Hour})
+			ix := mustOpen(t, dir, Options{tidyDelay: time.Hour})
 			for seq, ids := range [][2]uint64{{0, 5000}, {5000, 7500}, {7500, 8500}, {8500, 8800}} {
 				var chunks []index.TextUnit
 				for id := ids[0]; id < ids[1]; id++ {

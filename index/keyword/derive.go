@@ -15,13 +15,13 @@ import (
 // results.
 
 // loadWords starts loading in the background. The caller holds mu.
-func (ix *Index) derive() {
-	if ix.dir == "" || ix.closed || !ix.deriving.CompareAndSwap(false, true) {
+func (ix *Index) loadWords() {
+	if ix.dir == "" || ix.closed || !ix.loadingWords.CompareAndSwap(false, true) {
 		return
 	}
 	ix.background.Go(func() {
 		throttle.LowerPriority()
-		for ix.deriveNext(ix.life) {
+		for ix.loadNextWords(ix.life) {
 		}
 	})
 }
@@ -29,29 +29,29 @@ func (ix *Index) derive() {
 // loadNextWords loads the words of one visible segment and reports whether to continue. If it
 // returns false, loadingWords is reset. It holds the segment's files open only while the segment is
 // visible, because others may wait for them to be removed.
-func (ix *Index) deriveNext(ctx context.Context) bool {
+func (ix *Index) loadNextWords(ctx context.Context) bool {
 	v := ix.acquire()
 	if v == nil {
 		return false
 	}
 	defer v.release()
-	s := v.underived()
+	s := v.nextUnloaded()
 	if s == nil {
 		ix.mu.Lock()
 		defer ix.mu.Unlock()
-		ix.deriving.Store(false)
-		return ix.view.Load() != v && !ix.closed && ix.deriving.CompareAndSwap(false, true)
+		ix.loadingWords.Store(false)
+		return ix.view.Load() != v && !ix.closed && ix.loadingWords.CompareAndSwap(false, true)
 	}
-	wanted := func() bool { return ctx.Err() == nil && ix.sees(s.derived) }
+	wanted := func() bool { return ctx.Err() == nil && ix.sees(s.segmentCache) }
 	var words *blockmax.Segment
 	err := guard(func() (err error) {
-		words, err = s.deriveWords(wanted, ix.opts.LongText)
+		words, err = s.readWords(wanted, ix.opts.LongText)
 		return err
 	})
 	switch {
 	case errors.Is(err, errUnwanted):
 	case err != nil:
-		s.wordless = true
+		s.loadFailed = true
 		ix.opts.Logger.Warn("keyword index: words are not in memory", slog.String("dir", ix.dir), slog.Any("error", err))
 	default:
 		s.words.Store(words)
@@ -61,9 +61,9 @@ func (ix *Index) deriveNext(ctx context.Context) bool {
 
 // nextUnloaded returns a segment whose words are not loaded yet, or nil. Only the loading goroutine
 // may call it.
-func (v *view) underived() *storedSegment {
+func (v *view) nextUnloaded() *storedSegment {
 	for _, p := range v.stored() {
-		if s, ok := p.segment.(*storedSegment); ok && s.words.Load() == nil && !s.wordless {
+		if s, ok := p.segment.(*storedSegment); ok && s.words.Load() == nil && !s.loadFailed {
 			return s
 		}
 	}
@@ -71,11 +71,11 @@ func (v *view) underived() *storedSegment {
 }
 
 // sees reports whether the current view contains a segment.
-func (ix *Index) sees(d *derived) bool {
+func (ix *Index) sees(d *segmentCache) bool {
 	v := ix.view.Load()
 	return v != nil && slices.ContainsFunc(v.stored(), func(p part) bool {
 		s, ok := p.segment.(*storedSegment)
-		return ok && s.derived == d
+		return ok && s.segmentCache == d
 	})
 }
 
@@ -91,8 +91,8 @@ func (p part) inMemory() (*blockmax.Segment, bitset) {
 	if words == nil || p.dead == nil {
 		return words, nil
 	}
-	if _, whole := p.gone.of(p); !whole {
+	if _, whole := p.deadSet.of(p); !whole {
 		return nil, nil
 	}
-	return words, p.gone.text
+	return words, p.deadSet.texts
 }

@@ -79,7 +79,7 @@ func TestDeriveGolden(t *testing.T) {
 // What is read from scorch is what was analysed.
 func TestDerivedWordsAreThoseAnalysed(t *testing.T) {
 	chunks := drawTexts(rand.New(rand.NewPCG(7, 7)), 0, 500, 9, 3000)
-	ix := mustOpen(t, t.TempDir(), Options{FlushUnits: 1 << 20})
+	ix := mustOpen(t, t.TempDir(), Options{FlushChunks: 1 << 20})
 	for from := 0; from < len(chunks); {
 		n := wholeParents(chunks[from:], 700)
 		if err := ix.Apply(t.Context(), uint64(from+1), chunks[from:from+n], nil); err != nil { //nolint:gosec // small
@@ -138,32 +138,32 @@ func TestDerivingEnds(t *testing.T) {
 	flush(t, ix)
 	waitDerived(t, ix)
 	old := segmentOf(t, ix)
-	if words, err := old.deriveWords(func() bool { return false }, 1); words != nil || !errors.Is(err, errUnwanted) {
+	if words, err := old.readWords(func() bool { return false }, 1); words != nil || !errors.Is(err, errUnwanted) {
 		t.Errorf("read in spite of the end: %v", err)
 	}
-	if !ix.sees(old.derived) {
+	if !ix.sees(old.segmentCache) {
 		t.Error("a segment is not seen that searches see")
 	}
 	if err := ix.Apply(t.Context(), 2, nil, []uint64{benchUnits(1)[0].ID}); err != nil {
 		t.Fatal(err)
 	}
-	if !ix.sees(old.derived) {
+	if !ix.sees(old.segmentCache) {
 		t.Error("a segment of which a chunk is deleted is not seen any more")
 	}
 	if err := ix.Compact(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if ix.sees(old.derived) {
+	if ix.sees(old.segmentCache) {
 		t.Error("a segment is seen that was merged away")
 	}
 	waitDerived(t, ix)
-	if ix.view.Load().underived() != nil {
+	if ix.view.Load().nextUnloaded() != nil {
 		t.Error("not all words are in memory")
 	}
 	if err := ix.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if ix.sees(old.derived) || ix.deriveNext(t.Context()) {
+	if ix.sees(old.segmentCache) || ix.loadNextWords(t.Context()) {
 		t.Error("something is read of an index that is closed")
 	}
 }

@@ -58,7 +58,7 @@ func TestDiskFull(t *testing.T) {
 	var full atomic.Bool
 	log := new(syncBuffer)
 	dir := t.TempDir()
-	ix, err := open(dir, Options{FlushUnits: 4, Logger: slog.New(slog.NewTextHandler(log, nil))}, openFull(&full))
+	ix, err := open(dir, Options{FlushChunks: 4, Logger: slog.New(slog.NewTextHandler(log, nil))}, openFull(&full))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestDiskFull(t *testing.T) {
 func TestFlushCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	dir := t.TempDir()
-	ix, err := open(dir, Options{FlushUnits: 1 << 20}, func(dir string) (store, error) {
+	ix, err := open(dir, Options{FlushChunks: 1 << 20}, func(dir string) (store, error) {
 		s, err := openScorch(dir)
 		return cancelling{s, cancel}, err
 	})
@@ -140,7 +140,7 @@ func (rotten) postings(lookup, bitset, []posting) ([]posting, error) {
 	panic("rotten")
 }
 
-func (rotten) among(among, []posting) ([]posting, spread, error) { panic("rotten") }
+func (rotten) among(subsetLookup, []posting) ([]posting, docFreq, error) { panic("rotten") }
 
 func (rotten) locate([]uint64, []uint32) ([]uint32, error) { panic("rotten") }
 
@@ -165,7 +165,7 @@ func TestPanicInSegment(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	for _, opts := range []Options{{FlushUnits: -1}, {LongText: -1}} {
+	for _, opts := range []Options{{FlushChunks: -1}, {LongText: -1}} {
 		if ix, err := Open("", opts); err == nil {
 			_ = ix.Close()
 			t.Errorf("%+v was accepted", opts)

@@ -14,7 +14,7 @@ type meta struct {
 	version string
 	origin  string
 	cursor  uint64
-	// chunks and length describe the live chunks and are verified on open. unknownChunks marks a
+	// chunkScores and length describe the live chunks and are verified on open. unknownChunks marks a
 	// state between the batches of one flush.
 	chunks, length uint64
 }
@@ -42,14 +42,14 @@ type store interface {
 	awaitMerges(ctx context.Context) error
 	tainted() (files []string, err error)
 	prepareMerge(files []string) (merge func(context.Context) error, err error)
-	left(files []string) ([]string, error)
+	remaining(files []string) ([]string, error)
 	// prepareTidy returns a function that merges small parts, or nil if there are few.
 	prepareTidy() (merge func(context.Context) error, err error)
 	// mergeSmall merges the parts of at most the given number of live chunks into one.
-	gather(ctx context.Context, chunks int) error
+	mergeSmall(ctx context.Context, chunks int) error
 	// cleanupError returns an errNotRemoved if old files could not be removed; they may stay until
 	// the store is reopened.
-	uncleaned() error
+	cleanupError() error
 	close() error
 }
 
@@ -82,7 +82,7 @@ func (ix *Index) Flush(ctx context.Context) error {
 		return err
 	}
 	if ix.dir == "" || len(st.touched) == 0 && st.seq == st.base {
-		err = ix.settled(st)
+		err = ix.finishEmpty(st)
 	} else {
 		err = ix.write(ctx, st)
 	}
@@ -117,12 +117,12 @@ func (ix *Index) thaw(st frozenState) {
 	maps.Copy(st.touched, ix.touched)
 	ix.touched = st.touched
 	ix.frozen = 0
-	ix.retryAt = len(ix.touched) + ix.opts.FlushUnits
+	ix.retryAt = len(ix.touched) + ix.opts.FlushChunks
 }
 
 // finishEmpty ends a flush that had nothing to write. It also releases segments that the store has
 // merged since.
-func (ix *Index) settled(st frozenState) error {
+func (ix *Index) finishEmpty(st frozenState) error {
 	if ix.store != nil {
 		if snap, err := ix.store.snapshot(); err == nil {
 			return ix.adopt(snap, st)
@@ -209,7 +209,7 @@ func (ix *Index) adopt(snap *snapshot, st frozenState) error {
 	ix.publish(newView(snap, parts))
 	ix.cursor.Store(st.seq)
 	ix.frozen, ix.retryAt = 0, 0
-	ix.rest()
-	ix.derive()
+	ix.scheduleTidy()
+	ix.loadWords()
 	return nil
 }

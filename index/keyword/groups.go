@@ -13,8 +13,8 @@ type groupScores struct {
 	sat    saturation
 	score  []float64
 	tf     []uint32
-	counts []int32 // the groups with a frequency in tf
-	known  []int32 // group of each chunk plus 2; 0 if not looked up yet
+	counted []int32 // the groups with a frequency in tf
+	groupOf  []int32 // group of each chunk plus 2; 0 if not looked up yet
 }
 
 func noGroups(g *index.Groups) []float64 {
@@ -34,19 +34,19 @@ func newGroupScores(v *view, s *scratch, g *index.Groups, p index.LexicalParams)
 		chunks += float64(n)
 	}
 	length := float64(v.length) / float64(max(v.live, 1))
-	s.groups = zeros(s.groups, len(s.chunks))
+	s.groups = zeros(s.groups, len(s.chunkScores))
 	clear(s.groups)
 	return &groupScores{
 		of: g.Of, sizes: g.Sizes, length: length, sat: saturationOf(p, len(g.Sizes), chunks*length),
 		score: noGroups(g), tf: make([]uint32, len(g.Sizes)),
-		known: s.groups,
+		groupOf: s.groups,
 	}
 }
 
 // add scores the current term.
 func (g *groupScores) add(v *view, s *scratch, weight float64) {
 	for i, p := range v.parts {
-		cols, known := p.columns(), g.known[v.firsts[i]:]
+		cols, known := p.columns(), g.groupOf[v.firsts[i]:]
 		for _, e := range of(s.postings, s.ends, i) {
 			place := cols.place[e.chunk]
 			if known[place] == 0 {
@@ -57,15 +57,15 @@ func (g *groupScores) add(v *view, s *scratch, weight float64) {
 	}
 	for i, p := range s.lists.parts {
 		if p.words != nil && s.skip {
-			g.addList(v, i, p, s.lists.asked[len(s.lists.asked)-1].lists[i])
+			g.addList(v, i, p, s.lists.features[len(s.lists.features)-1].lists[i])
 		}
 	}
-	idf := weight * inverseFrequency(len(g.sizes), len(g.counts))
-	for _, group := range g.counts {
+	idf := weight * inverseFrequency(len(g.sizes), len(g.counted))
+	for _, group := range g.counted {
 		g.score[group] += idf * g.sat.of(float64(g.tf[group]), float64(g.sizes[group])*g.length)
 		g.tf[group] = 0
 	}
-	g.counts = g.counts[:0]
+	g.counted = g.counted[:0]
 }
 
 // addList counts the postings that a part holds in memory.
@@ -73,7 +73,7 @@ func (g *groupScores) addList(v *view, part int, p partLists, list blockmax.List
 	if list.Texts == 0 {
 		return
 	}
-	cols, known := v.parts[part].columns(), g.known[v.firsts[part]:]
+	cols, known := v.parts[part].columns(), g.groupOf[v.firsts[part]:]
 	list.Each(func(e blockmax.Posting) {
 		if p.dead.has(cols.text[e.Place]) {
 			return
@@ -90,7 +90,7 @@ func (g *groupScores) count(group int32, tf uint32) {
 		return
 	}
 	if g.tf[group] == 0 {
-		g.counts = append(g.counts, group)
+		g.counted = append(g.counted, group)
 	}
 	g.tf[group] += tf
 }

@@ -52,13 +52,13 @@ func (p part) holding(terms []string, to []uint64) ([]uint64, error) {
 	var held, list []posting
 	for i, term := range terms {
 		var err error
-		if list, err = p.postings(lookup{term: term, most: 1, limit: math.MaxInt}, p.dead, list[:0]); err != nil {
+		if list, err = p.postings(lookup{term: term, maxTf: 1, limit: math.MaxInt}, p.dead, list[:0]); err != nil {
 			return to, err
 		}
 		if i == 0 {
 			held, list = list, nil
 		} else {
-			held = both(held, list)
+			held = intersect(held, list)
 		}
 		if len(held) == 0 {
 			return to, nil
@@ -71,7 +71,7 @@ func (p part) holding(terms []string, to []uint64) ([]uint64, error) {
 }
 
 // intersect keeps the postings of a whose chunks also occur in b. It reuses the memory of a.
-func both(a, b []posting) []posting {
+func intersect(a, b []posting) []posting {
 	n, at := 0, 0
 	for _, e := range a {
 		for at < len(b) && b[at].chunk < e.chunk {

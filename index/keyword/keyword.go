@@ -38,7 +38,7 @@
 // its text and then by its best place. On long texts this beats either score alone.
 //
 // The opening of a parent is the title of its first chunk and the first 40 words of its chunks'
-// texts. A word in the opening adds 0.15 · qtf · idf to the parent's score, whatever tf and dl
+// textScores. A word in the opening adds 0.15 · qtf · idf to the parent's score, whatever tf and dl
 // are, because texts name their subject at the beginning.
 //
 // In a parent of 32 chunks or more, a chunk also has the terms of its neighbours: 0.4, 0.2 and 0.1
@@ -48,7 +48,7 @@
 // # Two passes
 //
 // Grams have by far the longest lists, and most repeat what the words say. So a search of many
-// chunks takes two passes. The first scores words, openings, pairs, and the grams of rare words,
+// chunkScores takes two passes. The first scores words, openings, pairs, and the grams of rare words,
 // which occur in fewer than 8 chunks. Rare words may be misspelt, and their grams find what the
 // words do not. The second pass scores the other grams, but only in the texts of the short list:
 // the best accepted chunks so far, at least 300 and at least the number of requested hits. Hits are
@@ -61,14 +61,14 @@
 // then the other grams, each in the order of the query.
 //
 // Groups of chunks are scored by words only, each as one text among all groups. Their dl is the
-// number of chunks times the average length.
+// renumber of chunks times the average length.
 //
 // # Words in memory
 //
 // The words of stored segments are also kept in memory, in lists that need not be read in full; see
 // package blockmax. They are loaded in the background once a segment is visible. Until then, and
 // for chunks that are not stored, postings are read. A search adds the scores of pairs and grams,
-// finds in the lists which chunks may be among the best, and then scores their texts as it would
+// listSink in the lists which chunks may be among the best, and then scores their texts as it would
 // without the lists. So the result is the same, bit for bit.
 //
 // # Patterns
@@ -96,7 +96,7 @@
 // on with its number as a last byte. Fields "n" and "p" have one term each, of the same name, whose
 // frequency is dl + 1 and the parent's id + 1. Three internal values are written with every batch:
 // "version", "origin" (see [Options]), and "cursor", which holds the cursor, the number of live
-// chunks and the sum of their dl, 8 bytes each, big-endian.
+// chunkScores and the sum of their dl, 8 bytes each, big-endian.
 package keyword
 
 import (
@@ -122,7 +122,7 @@ const MaxFrequency = 16
 
 // Defaults of [Options].
 const (
-	DefaultFlushUnits = 1000
+	DefaultFlushChunks = 1000
 	DefaultLongText   = 32
 )
 
@@ -130,7 +130,7 @@ const (
 type Options struct {
 	// FlushChunks is the number of changed chunks that start a background write; 1,000 by default.
 	// Apply waits for the writer when four times as many are pending.
-	FlushUnits int
+	FlushChunks int
 	// LongText is the minimum number of chunks of a parent whose chunks are scored with the terms
 	// of their neighbours; 32 by default. See the package comment.
 	LongText int
@@ -142,15 +142,15 @@ type Options struct {
 	Knows  func(origin string) bool
 	Logger *slog.Logger // discards by default
 
-	restful time.Duration // see scheduleTidy
-	passes  passes
+	tidyDelay time.Duration // see scheduleTidy
+	passes  passOptions
 	plain   bool // always read postings from the store, even if they are in memory
 }
 
 func (o Options) withDefaults() (Options, error) {
-	o.FlushUnits = cmp.Or(o.FlushUnits, DefaultFlushUnits)
+	o.FlushChunks = cmp.Or(o.FlushChunks, DefaultFlushChunks)
 	o.LongText = cmp.Or(o.LongText, DefaultLongText)
-	o.restful = cmp.Or(o.restful, restful)
+	o.tidyDelay = cmp.Or(o.tidyDelay, tidyDelay)
 	o.passes = o.passes.withDefaults()
 	if o.Origin == nil {
 		o.Origin = func() string { return "" }
@@ -159,8 +159,8 @@ func (o Options) withDefaults() (Options, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	switch {
-	case o.FlushUnits < 0:
-		return o, fmt.Errorf("keyword: FlushUnits is %d; it must be positive, or 0 for %d", o.FlushUnits, DefaultFlushUnits)
+	case o.FlushChunks < 0:
+		return o, fmt.Errorf("keyword: FlushUnits is %d; it must be positive, or 0 for %d", o.FlushChunks, DefaultFlushChunks)
 	case o.LongText < 0:
 		return o, fmt.Errorf("keyword: LongText is %d; it must be positive, or 0 for %d", o.LongText, DefaultLongText)
 	}
@@ -180,11 +180,11 @@ type Index struct {
 
 	mu      sync.Mutex // guards the fields below and replacing the view
 	closed  bool
-	applied uint64          // newest seq
+	applied uint64          // dedupe seq
 	touched map[uint64]bool // ids changed since the last flush began; true if live
-	frozen  int             // number of memory segments that a running flush is writing
+	frozen  int             // renumber of memory segments that a running flush is writing
 	retryAt int             // after a failed flush: the len(touched) at which to retry
-	resting *time.Timer     // fires after a while without a write
+	tidyTimer *time.Timer     // fires after a while without a write
 
 	writer     chan struct{} // holds a token while a flush runs; guards store
 	store      store         // nil until the first flush
@@ -192,7 +192,7 @@ type Index struct {
 	merger     chan struct{} // holds a token during an explicit merge
 	background sync.WaitGroup
 	flushing   atomic.Bool // a background flush is running
-	deriving   atomic.Bool // words of segments are being loaded into memory
+	loadingWords   atomic.Bool // words of segments are being loaded into memory
 	tidying    atomic.Bool // small parts are being merged in the background
 	stop       context.CancelFunc
 	life       context.Context //nolint:containedctx // ends background flushes with the index
@@ -230,8 +230,8 @@ func open(dir string, opts Options, openStore func(string) (store, error)) (*Ind
 	ix.view.Store(v)
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
-	ix.rest()
-	ix.derive()
+	ix.scheduleTidy()
+	ix.loadWords()
 	return ix, nil
 }
 
@@ -310,8 +310,8 @@ func (ix *Index) Close() error {
 		return index.ErrClosed
 	}
 	ix.closed = true
-	if ix.resting != nil {
-		ix.resting.Stop()
+	if ix.tidyTimer != nil {
+		ix.tidyTimer.Stop()
 	}
 	v := ix.view.Swap(nil)
 	ix.mu.Unlock()

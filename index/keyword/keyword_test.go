@@ -31,13 +31,13 @@ func opener(opts Options, onDisk bool) func(*testing.T, string) index.Lexical {
 func TestLexical(t *testing.T) {
 	t.Run("Memory", func(t *testing.T) { indextest.TestLexical(t, opener(Options{}, false)) })
 	t.Run("Disk", func(t *testing.T) { indextest.TestLexical(t, opener(Options{}, true)) })
-	t.Run("TinyFlushes", func(t *testing.T) { indextest.TestLexical(t, opener(Options{FlushUnits: 4}, true)) })
+	t.Run("TinyFlushes", func(t *testing.T) { indextest.TestLexical(t, opener(Options{FlushChunks: 4}, true)) })
 	t.Run("Tidied", func(t *testing.T) {
-		indextest.TestLexical(t, opener(Options{FlushUnits: 4, restful: time.Millisecond}, true))
+		indextest.TestLexical(t, opener(Options{FlushChunks: 4, tidyDelay: time.Millisecond}, true))
 	})
-	t.Run("TinyFlushesInMemory", func(t *testing.T) { indextest.TestLexical(t, opener(Options{FlushUnits: 4}, false)) })
+	t.Run("TinyFlushesInMemory", func(t *testing.T) { indextest.TestLexical(t, opener(Options{FlushChunks: 4}, false)) })
 	t.Run("LongTexts", func(t *testing.T) {
-		indextest.TestLexicalLong(t, 3, opener(Options{FlushUnits: 4, LongText: 3}, false))
+		indextest.TestLexicalLong(t, 3, opener(Options{FlushChunks: 4, LongText: 3}, false))
 	})
 }
 

@@ -87,7 +87,7 @@ func (ix *Index) writeLong(ctx context.Context, s store, st frozenState, parents
 		}
 		if size := v.scattered(ids); size > 0 {
 			v.release()
-			if err := s.gather(ctx, size); err != nil {
+			if err := s.mergeSmall(ctx, size); err != nil {
 				return nil, err
 			}
 			continue
@@ -141,7 +141,7 @@ func (p part) holdsParent(id uint64) bool {
 }
 
 // mergeSmall implements store.
-func (s *scorchStore) gather(ctx context.Context, chunks int) error {
+func (s *scorchStore) mergeSmall(ctx context.Context, chunks int) error {
 	return s.merge(ctx, upTo(chunks))
 }
 
@@ -154,9 +154,9 @@ func upTo(chunks int) mergeplan.MergePlanOptions {
 }
 
 // storeLong applies the long parents of a batch and returns the other chunks. If not even the first
-// chunks can be written, as on a full disk, it returns all, to be kept in memory as short parents
+// chunkScores can be written, as on a full disk, it returns all, to be kept in memory as short parents
 // are. After a later failure the index has to be reopened and refilled.
-func (ix *Index) keepsLong(ctx context.Context, chunks []index.TextUnit) (rest []index.TextUnit, err error) {
+func (ix *Index) storeLong(ctx context.Context, chunks []index.TextUnit) (rest []index.TextUnit, err error) {
 	short, long := splitLong(chunks)
 	if long == nil || ix.dir == "" {
 		return chunks, nil

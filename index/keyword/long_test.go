@@ -109,7 +109,7 @@ func (s failing) gather(ctx context.Context, chunks int) error {
 	if s.writes.Add(-1) == 0 {
 		return errFull
 	}
-	return s.store.gather(ctx, chunks)
+	return s.store.mergeSmall(ctx, chunks)
 }
 
 // A long text that is cut off in the middle leaves an index that takes it again. One that

@@ -10,11 +10,11 @@ import (
 type memorySegment struct {
 	rows   []row // before finish; then cols
 	cols   columns
-	chunks map[uint64]uint32 // by id
+	chunks map[uint64]uint32 // reader id
 	terms  map[string]int    // index into lists
 	lists  [][]posting
 
-	owners     func() owners // both set by finish
+	owners     func() owners // intersect set by finish
 	vocabulary func() []string
 }
 
@@ -32,7 +32,7 @@ func (s *memorySegment) finish() {
 	s.owners, s.vocabulary = sync.OnceValue(s.cols.owners), sync.OnceValue(s.sortedWords)
 }
 
-func (s *memorySegment) start(id, parent uint64) uint32 {
+func (s *memorySegment) addChunk(id, parent uint64) uint32 {
 	n := uint32(len(s.rows))
 	s.rows = append(s.rows, row{parent: parent, id: id, chunk: n})
 	s.chunks[id] = n
@@ -40,7 +40,7 @@ func (s *memorySegment) start(id, parent uint64) uint32 {
 }
 
 // addList adds an empty list for a new term.
-func (s *memorySegment) list(term string) int {
+func (s *memorySegment) addList(term string) int {
 	s.terms[term] = len(s.lists)
 	s.lists = append(s.lists, nil)
 	return len(s.lists) - 1
@@ -85,7 +85,7 @@ func mergeParts(parts []part) part {
 	s := newMemorySegment(live)
 	first, ok := parts[0].segment.(*memorySegment)
 	if ok && parts[0].dead == nil {
-		s.goOn(first)
+		s.copyFrom(first)
 		parts = parts[1:]
 	}
 	for _, p := range parts {
@@ -96,10 +96,10 @@ func mergeParts(parts []part) part {
 }
 
 // copyFrom fills an empty segment with the contents of another one. They share the postings.
-func (s *memorySegment) goOn(from *memorySegment) {
+func (s *memorySegment) copyFrom(from *memorySegment) {
 	for chunk := range uint32(from.cols.chunks()) { //nolint:gosec // at most 2³²
 		r := from.cols.row(chunk)
-		n := s.start(r.id, r.parent)
+		n := s.addChunk(r.id, r.parent)
 		s.rows[n].length = r.length
 	}
 	s.terms = maps.Clone(from.terms)
@@ -118,7 +118,7 @@ func (s *memorySegment) absorb(p part) {
 	for chunk := range place {
 		if !p.dead.has(uint32(chunk)) {
 			r := from.cols.row(uint32(chunk))
-			place[chunk] = s.start(r.id, r.parent)
+			place[chunk] = s.addChunk(r.id, r.parent)
 			s.rows[place[chunk]].length = r.length
 		}
 	}
@@ -140,7 +140,7 @@ func (s *memorySegment) listOf(term string) int {
 	if i, ok := s.terms[term]; ok {
 		return i
 	}
-	return s.list(term)
+	return s.addList(term)
 }
 
 // storedChunk is a chunk in the form in which it is written to the store.
@@ -160,7 +160,7 @@ type storedKey struct {
 // each further occurrence the term with its number as a last byte. So the store need not keep
 // frequencies, most of which are 1.
 func keysOf(term string, list []posting, to []storedKey) []storedKey {
-	var chunks [MaxFrequency + 1]int // by frequency: chunks with at least as many occurrences
+	var chunks [MaxFrequency + 1]int // reader frequency: chunks with at least as many occurrences
 	for _, e := range list {
 		for n := range e.tf {
 			chunks[n+1]++
@@ -183,7 +183,7 @@ func liveChunks(p part) []storedChunk {
 		return nil
 	}
 	all := make([]storedChunk, s.cols.chunks())
-	s.share(all)
+	s.allocateKeys(all)
 	var keys []storedKey
 	for term, i := range s.terms {
 		keys = keysOf(term, s.lists[i], keys[:0])
@@ -204,7 +204,7 @@ func liveChunks(p part) []storedChunk {
 }
 
 // allocateKeys gives each chunk room for its keys in one allocation.
-func (s *memorySegment) share(chunks []storedChunk) {
+func (s *memorySegment) allocateKeys(chunks []storedChunk) {
 	counts := make([]int, len(chunks))
 	total := 0
 	for _, list := range s.lists {

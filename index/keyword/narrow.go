@@ -30,7 +30,7 @@ func (s *narrowed) columns() *columns { return &s.cols }
 // narrow returns a view of the live chunks among the given ids. It has the statistics of v and no
 // references.
 func (v *view) narrow(ids []uint64) (*view, error) {
-	n := &view{few: make([]subset, 0, len(v.parts)), live: v.live, texts: v.texts, length: v.length, firsts: make([]int, 1), firstTexts: make([]int, 1)}
+	n := &view{subsets: make([]subset, 0, len(v.parts)), live: v.live, texts: v.texts, length: v.length, firsts: make([]int, 1), firstTexts: make([]int, 1)}
 	for i, p := range v.parts {
 		chunks, err := p.locate(ids, nil)
 		if err != nil {
@@ -44,7 +44,7 @@ func (v *view) narrow(ids []uint64) (*view, error) {
 			rows[i].chunk = uint32(i)
 		}
 		s := &narrowed{segment: p.segment, cols: arrange(rows)}
-		n.few, n.parts = append(n.few, subset{of: p, chunks: chunks, set: roaring.BitmapOf(chunks...)}), append(n.parts, part{segment: s})
+		n.subsets, n.parts = append(n.subsets, subset{of: p, chunks: chunks, set: roaring.BitmapOf(chunks...)}), append(n.parts, part{segment: s})
 		n.firsts = append(n.firsts, n.firsts[i]+len(chunks))
 		n.firstTexts = append(n.firstTexts, n.firstTexts[i]+len(s.cols.parents))
 	}
@@ -52,7 +52,7 @@ func (v *view) narrow(ids []uint64) (*view, error) {
 }
 
 // renumber converts chunk numbers of the part to numbers of the narrowed segment.
-func (s *subset) number(list []posting) {
+func (s *subset) renumber(list []posting) {
 	at := 0
 	for i, e := range list {
 		for s.chunks[at] < e.chunk {
@@ -63,7 +63,7 @@ func (s *subset) number(list []posting) {
 }
 
 // subsetLookup asks a segment for a term in some of its chunks.
-type among struct {
+type subsetLookup struct {
 	lookup
 	subset
 
@@ -72,22 +72,22 @@ type among struct {
 }
 
 // gatherSubsets is gather for the subsets. Unless limit is uncounted, it counts in all chunks.
-func (s *scratch) gatherAmong(term string, most uint32, limit int, renumber bool) (counts bool, err error) {
+func (s *scratch) gatherSubsets(term string, most uint32, limit int, renumber bool) (counts bool, err error) {
 	s.postings, s.ends = s.postings[:0], s.ends[:0]
-	counts, s.spread, err = s.fewReader.gather(s.few, term, most, limit)
+	counts, s.docFreq, err = s.subsetReader.gather(s.subsets, term, most, limit)
 	if counts && renumber {
-		for i, few := range s.few {
-			few.number(of(s.postings, s.ends, i))
+		for i, few := range s.subsets {
+			few.renumber(of(s.postings, s.ends, i))
 		}
 	}
 	return counts, err
 }
 
-// among implements [segment].
-func (s *memorySegment) among(q among, to []posting) ([]posting, spread, error) {
+// subsetLookup implements [segment].
+func (s *memorySegment) among(q subsetLookup, to []posting) ([]posting, docFreq, error) {
 	i, ok := s.terms[q.term]
 	if !ok {
-		return to, spread{}, nil
+		return to, docFreq{}, nil
 	}
 	at := 0
 	for _, e := range s.lists[i] {
@@ -99,16 +99,16 @@ func (s *memorySegment) among(q among, to []posting) ([]posting, spread, error) 
 		}
 	}
 	if !q.counted {
-		return to, spread{}, nil
+		return to, docFreq{}, nil
 	}
-	n, ok := q.of.known.get(q.term)
+	n, ok := q.of.freqs.get(q.term)
 	if !ok {
 		chunks := make([]uint32, len(s.lists[i]))
 		for n, e := range s.lists[i] {
 			chunks[n] = e.chunk
 		}
-		n = spreadOf(chunks, s.owners(), len(s.cols.parents), q.of.dead, q.seen)
-		q.of.known.put(q.term, n)
+		n = countDocs(chunks, s.owners(), len(s.cols.parents), q.of.dead, q.seen)
+		q.of.freqs.put(q.term, n)
 	}
 	return to, n, nil
 }

@@ -15,37 +15,37 @@ import (
 // A search of many chunks has two passes; see the package comment.
 
 // passOptions are the parameters of the two passes. Zero values stand for the defaults.
-type passes struct {
+type passOptions struct {
 	// rareWord is the number of chunks at which a word is no longer rare.
-	rare int
+	rareWord int
 	// minListed is the minimum size of the short list. It is larger if more hits are requested.
-	least int
+	minListed int
 	// minRatio is the minimum ratio of all chunks to the short list. From there on, looking up
 	// common grams for the short list is faster than reading them.
-	share int
+	minRatio int
 }
 
-func (p passes) withDefaults() passes {
-	return passes{cmp.Or(p.rare, 8), cmp.Or(p.least, 300), cmp.Or(p.share, 32)}
+func (p passOptions) withDefaults() passOptions {
+	return passOptions{cmp.Or(p.rareWord, 8), cmp.Or(p.minListed, 300), cmp.Or(p.minRatio, 32)}
 }
 
 // shortListSize returns the size of the short list for k hits among live chunks, or 0 for a search
 // in one pass.
-func (p passes) listed(k, live int) int {
-	n := max(p.least, min(k, live))
-	if n > live/p.share {
+func (p passOptions) shortListSize(k, live int) int {
+	n := max(p.minListed, min(k, live))
+	if n > live/p.minRatio {
 		return 0
 	}
 	return n
 }
 
 // runPasses scores the features of a query and returns the best chunks.
-func (s *scratch) passes(ctx context.Context, v *view, q *index.LexicalQuery, features []feature, p passes, groups *groupScores) (top, error) {
-	n := p.listed(q.K, v.live)
+func (s *scratch) runPasses(ctx context.Context, v *view, q *index.LexicalQuery, features []feature, p passOptions, groups *groupScores) (top, error) {
+	n := p.shortListSize(q.K, v.live)
 	if n == 0 && s.weights[analysis.Gram] > 0 {
 		s.useLists(v, false) // reading grams in full takes far longer than words
 	}
-	common, err := s.firstPass(ctx, v, features, p.rare, groups)
+	common, err := s.firstPass(ctx, v, features, p.rareWord, groups)
 	if err != nil {
 		return top{}, err
 	}
@@ -56,8 +56,8 @@ func (s *scratch) passes(ctx context.Context, v *view, q *index.LexicalQuery, fe
 			return top{}, err
 		case best.full():
 			s.shorten(v, best.hits)
-		case s.lists.some:
-			return s.again(ctx, v, q, features, p)
+		case s.lists.inUse:
+			return s.restart(ctx, v, q, features, p)
 		}
 	}
 	if err := s.searchAll(ctx, v, common); err != nil {
@@ -81,16 +81,16 @@ func (s *scratch) searchAll(ctx context.Context, v *view, features []feature) er
 
 // restart scores all features again without the lists in memory. The chunks that were found are all
 // that match, and few.
-func (s *scratch) again(ctx context.Context, v *view, q *index.LexicalQuery, features []feature, p passes) (top, error) {
+func (s *scratch) restart(ctx context.Context, v *view, q *index.LexicalQuery, features []feature, p passOptions) (top, error) {
 	s.clear(v)
 	s.start(v, s.longText, s.params)
-	p.share = math.MaxInt
-	return s.passes(ctx, v, q, features, p, nil)
+	p.minRatio = math.MaxInt
+	return s.runPasses(ctx, v, q, features, p, nil)
 }
 
 // firstPass scores all features except the grams of common words, which it returns.
 func (s *scratch) firstPass(ctx context.Context, v *view, features []feature, rare int, groups *groupScores) (common []feature, err error) {
-	seldom := make([]bool, len(features))
+	isRare := make([]bool, len(features))
 	for i := range features {
 		f := &features[i]
 		if f.kind == analysis.Gram {
@@ -100,12 +100,12 @@ func (s *scratch) firstPass(ctx context.Context, v *view, features []feature, ra
 		if err != nil {
 			return nil, err
 		}
-		seldom[i] = f.kind == analysis.Word && chunks < rare
+		isRare[i] = f.kind == analysis.Word && chunks < rare
 	}
 	for _, f := range features {
 		switch {
 		case f.kind != analysis.Gram || s.weights[f.kind] == 0:
-		case !slices.ContainsFunc(f.words, func(word int) bool { return seldom[word] }):
+		case !slices.ContainsFunc(f.words, func(word int) bool { return isRare[word] }):
 			common = append(common, f)
 		default:
 			if _, err := s.search(ctx, v, &f, nil); err != nil {
@@ -119,20 +119,20 @@ func (s *scratch) firstPass(ctx context.Context, v *view, features []feature, ra
 // shorten restricts the rest of the search to the texts of the given chunks.
 func (s *scratch) shorten(v *view, list []found) {
 	slices.SortFunc(list, func(a, b found) int { return cmp.Compare(a.place, b.place) })
-	s.short, s.few = make([][]uint32, 0, len(v.parts)), make([]subset, 0, len(v.parts))
+	s.short, s.subsets = make([][]uint32, 0, len(v.parts)), make([]subset, 0, len(v.parts))
 	for i, p := range v.parts {
 		n := 0
 		for n < len(list) && list[n].place < v.firsts[i+1] {
 			n++
 		}
 		places := p.columns().withSiblings(list[:n], v.firsts[i])
-		s.short, s.few = append(s.short, places), append(s.few, p.subset(places))
+		s.short, s.subsets = append(s.short, places), append(s.subsets, p.subset(places))
 		list = list[n:]
 	}
 }
 
 // withSiblings returns the places of all chunks of the texts that the given chunks belong to. Both
-// lists are ascending; the returned places are counted from first.
+// wordLists are ascending; the returned places are counted from first.
 func (c *columns) withSiblings(list []found, first int) (places []uint32) {
 	for _, hit := range list {
 		at := uint32(hit.place - first) //nolint:gosec // below 2³²
@@ -143,7 +143,7 @@ func (c *columns) withSiblings(list []found, first int) (places []uint32) {
 		for at > 0 && c.text[at-1] == text {
 			at--
 		}
-		for n := range c.count[text] {
+		for n := range c.chunkCounts[text] {
 			places = append(places, at+n)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // exhaustive has all features read in full, in the order of the passes.
-func exhaustive(rare int) passes { return passes{rare: rare, least: math.MaxInt} }
+func exhaustive(rare int) passOptions { return passOptions{rareWord: rare, minListed: math.MaxInt} }
 
 // passWords have grams in common, and some are misspelt.
 var passWords = strings.Fields("harbour harbours harbuor harber lighthouse lighthuose light lights house stormy storms strom master masters mister the of")
@@ -29,10 +29,10 @@ func drawPassText(rt *rapid.T, label string, most int) string {
 // it finds scores what it scores when everything is read.
 func TestPasses(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		numbers := passes{rare: rapid.IntRange(1, 5).Draw(rt, "rare"), least: rapid.IntRange(1, 8).Draw(rt, "least"), share: 1}
+		numbers := passOptions{rareWord: rapid.IntRange(1, 5).Draw(rt, "rare"), minListed: rapid.IntRange(1, 8).Draw(rt, "least"), minRatio: 1}
 		dirs := []string{"", t.TempDir()}
-		two := mustOpen(t, dirs[rapid.IntRange(0, 1).Draw(rt, "on disk")], Options{LongText: 3, FlushUnits: 1 << 20, passes: numbers})
-		all := mustOpen(t, "", Options{LongText: 3, FlushUnits: 1 << 20, passes: exhaustive(numbers.rare)})
+		two := mustOpen(t, dirs[rapid.IntRange(0, 1).Draw(rt, "on disk")], Options{LongText: 3, FlushChunks: 1 << 20, passes: numbers})
+		all := mustOpen(t, "", Options{LongText: 3, FlushChunks: 1 << 20, passes: exhaustive(numbers.rareWord)})
 		defer two.Close()
 		defer all.Close()
 		texts := make(map[uint64]string) // of live chunks
@@ -46,7 +46,7 @@ func TestPasses(t *testing.T) {
 				}
 			}
 			for id := range texts {
-				if id < 100*seq && id/10%4 == seq { // whole texts
+				if id < 100*seq && id/10%4 == seq { // isWord texts
 					gone = append(gone, id)
 					delete(texts, id)
 				}
@@ -83,7 +83,7 @@ func TestPasses(t *testing.T) {
 }
 
 // byTheRule answers a question from the answer of an index that reads everything.
-func byTheRule(t *testing.T, all *Index, q index.LexicalQuery, p passes, texts map[uint64]string) index.LexicalResult {
+func byTheRule(t *testing.T, all *Index, q index.LexicalQuery, p passOptions, texts map[uint64]string) index.LexicalResult {
 	t.Helper()
 	whole := q
 	whole.K = len(texts)
@@ -91,9 +91,9 @@ func byTheRule(t *testing.T, all *Index, q index.LexicalQuery, p passes, texts m
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, late := firstScores(t, all, q, p.rare, texts)
-	if n := max(p.least, min(q.K, len(texts))); late && len(list) >= n && n <= len(texts) {
-		of := make(map[uint64]bool) // texts on the short list
+	list, late := firstScores(t, all, q, p.rareWord, texts)
+	if n := max(p.minListed, min(q.K, len(texts))); late && len(list) >= n && n <= len(texts) {
+		of := make(map[uint64]bool) // textScores on the short list
 		for _, hit := range list[:n] {
 			of[hit.ID/10] = true
 		}
@@ -109,7 +109,7 @@ func byTheRule(t *testing.T, all *Index, q index.LexicalQuery, p passes, texts m
 // something is left for the second.
 func firstScores(t *testing.T, all *Index, q index.LexicalQuery, rare int, texts map[uint64]string) (list []index.Scored, late bool) {
 	t.Helper()
-	has := make(map[string]int) // chunks by word
+	has := make(map[string]int) // chunkScores by word
 	for _, text := range texts {
 		for _, word := range slices.Compact(slices.Sorted(slices.Values(analysis.Index(text)))) {
 			has[word]++
@@ -143,7 +143,7 @@ func firstScores(t *testing.T, all *Index, q index.LexicalQuery, rare int, texts
 // Grams of a word that is rare find what is written otherwise, even where many chunks
 // have the other words; those of the others do not.
 func TestRareWordsAreFoundByTheirGrams(t *testing.T) {
-	ix := mustOpen(t, t.TempDir(), Options{passes: passes{least: 20}})
+	ix := mustOpen(t, t.TempDir(), Options{passes: passOptions{minListed: 20}})
 	var chunks []index.TextUnit
 	for id := range uint64(2000) {
 		chunks = append(chunks, index.TextUnit{ID: id, Parent: id, Text: fmt.Sprintf("ship number%d in the evening", id%100)})
@@ -162,7 +162,7 @@ func TestRareWordsAreFoundByTheirGrams(t *testing.T) {
 
 // Who asks for many chunks, or among few, has everything read.
 func TestShortLists(t *testing.T) {
-	p := passes{}.withDefaults()
+	p := passOptions{}.withDefaults()
 	for _, c := range []struct{ k, live, want int }{
 		{10, 100, 0},
 		{10, 9_599, 0},
@@ -175,11 +175,11 @@ func TestShortLists(t *testing.T) {
 		{-1, 1 << 20, 300},
 		{1, 0, 0},
 	} {
-		if got := p.listed(c.k, c.live); got != c.want {
+		if got := p.shortListSize(c.k, c.live); got != c.want {
 			t.Errorf("%d hits among %d chunks: a short list of %d, want %d", c.k, c.live, got, c.want)
 		}
 	}
-	if n := exhaustive(8).withDefaults().listed(10, 1<<20); n != 0 {
+	if n := exhaustive(8).withDefaults().shortListSize(10, 1<<20); n != 0 {
 		t.Errorf("a short list of %d where there should be none", n)
 	}
 }

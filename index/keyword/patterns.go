@@ -17,7 +17,7 @@ import (
 
 // maxMatches is the maximum number of words of one segment that are read for a pattern, in byte
 // order.
-const mostMatches = 1 << 13
+const maxMatches = 1 << 13
 
 // automaton reads the bytes of a word. It has the methods of the automata of package vellum, which
 // stores the words of segments.
@@ -46,7 +46,7 @@ var edits = sync.OnceValues(func() (*levenshtein.LevenshteinAutomatonBuilder, er
 
 func matcherOf(p analysis.Pattern) (matcher, error) {
 	if p.Kind == analysis.Prefix {
-		return matcher{wholeWords{anything{}}, max(p.Text, firstWord), p.Text + afterUTF8}, nil
+		return matcher{wholeWords{acceptAll{}}, max(p.Text, firstWord), p.Text + afterUTF8}, nil
 	}
 	builder, err := edits()
 	if err != nil {
@@ -74,13 +74,13 @@ func (w wholeWords) Accept(state int, b byte) int {
 }
 
 // acceptAll is an automaton that accepts everything.
-type anything struct{}
+type acceptAll struct{}
 
-func (anything) Start() int               { return dead + 1 }
-func (anything) IsMatch(s int) bool       { return s != dead }
-func (anything) CanMatch(s int) bool      { return s != dead }
-func (anything) WillAlwaysMatch(int) bool { return false }
-func (anything) Accept(s int, _ byte) int { return s }
+func (acceptAll) Start() int               { return dead + 1 }
+func (acceptAll) IsMatch(s int) bool       { return s != dead }
+func (acceptAll) CanMatch(s int) bool      { return s != dead }
+func (acceptAll) WillAlwaysMatch(int) bool { return false }
+func (acceptAll) Accept(s int, _ byte) int { return s }
 
 // accepts reports whether the automaton accepts a word.
 func (m *matcher) accepts(word string) bool {
@@ -102,7 +102,7 @@ func (ix *Index) Words(ctx context.Context, p analysis.Pattern, n int) ([]string
 	if err != nil || n <= 0 {
 		return nil, err
 	}
-	chunks := make(map[string]int) // number of live chunks that have the word
+	chunks := make(map[string]int) // renumber of live chunks that have the word
 	for _, part := range v.parts {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -120,12 +120,12 @@ func (ix *Index) Words(ctx context.Context, p analysis.Pattern, n int) ([]string
 	return slices.Clip(words[:min(n, len(words))]), nil
 }
 
-// count adds to the number of live chunks for each matching word.
+// chunkCounts adds to the number of live chunks for each matching word.
 func (p part) count(m *matcher, to map[string]int) error {
 	var list []posting
 	return p.matches(m, func(word string, chunks int) (err error) {
 		if p.dead != nil {
-			if list, err = p.postings(lookup{term: word, most: 1, limit: math.MaxInt}, p.dead, list[:0]); err != nil {
+			if list, err = p.postings(lookup{term: word, maxTf: 1, limit: math.MaxInt}, p.dead, list[:0]); err != nil {
 				return err
 			}
 			chunks = len(list)
@@ -143,7 +143,7 @@ var errEnough = errors.New("keyword: enough words")
 func (p part) matches(m *matcher, fn func(word string, chunks int) error) error {
 	seen := 0
 	err := p.match(m, func(word string, chunks int) error {
-		if seen++; seen > mostMatches {
+		if seen++; seen > maxMatches {
 			return errEnough
 		}
 		return fn(word, chunks)
@@ -158,7 +158,7 @@ func (p part) matches(m *matcher, fn func(word string, chunks int) error) error 
 func (s *memorySegment) sortedWords() []string {
 	words := make([]string, 0, len(s.terms)/8)
 	for term := range s.terms {
-		if whole(term) {
+		if isWord(term) {
 			words = append(words, term)
 		}
 	}
@@ -167,7 +167,7 @@ func (s *memorySegment) sortedWords() []string {
 }
 
 // isWord reports whether a term is a word.
-func whole(term string) bool {
+func isWord(term string) bool {
 	for i := range len(term) {
 		if term[i] <= pairSpace {
 			return false

@@ -41,7 +41,7 @@ const lockTimeout = 500 * time.Millisecond
 type scorchStore struct {
 	index *scorch.Scorch
 	queue *bleveindex.AnalysisQueue
-	cache map[uint64]*derived // by segment id
+	cache map[uint64]*segmentCache // reader segment id
 	dir   string
 	// failed counts the errors in scorch's own goroutines. Scorch counts them as well, but its
 	// counters race with a merge.
@@ -60,7 +60,7 @@ var failures sync.Map // path to *asyncErrors
 type asyncErrors struct {
 	number atomic.Uint64
 	// cleanup is an error while removing old files, or nil.
-	uncleaned atomic.Pointer[error]
+	cleanup atomic.Pointer[error]
 	// panicked reports that one of these goroutines has ended.
 	panicked atomic.Bool
 }
@@ -71,7 +71,7 @@ func init() { //nolint:gochecknoinits // scorch's registry may only be written b
 			failed := known.(*asyncErrors) //nolint:forcetypeassert // only these are stored
 			failed.number.Add(1)
 			if errors.Is(err, scorch.ErrCleanup) {
-				failed.uncleaned.Store(&err)
+				failed.cleanup.Store(&err)
 			}
 			if errors.Is(err, scorch.ErrAsyncPanic) {
 				failed.panicked.Store(true)
@@ -86,7 +86,7 @@ func openScorch(dir string) (store, error) {
 	}
 	config := map[string]any{"path": scorchDir(dir), "bolt_timeout": lockTimeout.String(), "asyncErrorCallbackName": callbackName}
 	queue := bleveindex.NewAnalysisQueue(1)
-	s := &scorchStore{queue: queue, dir: dir, cache: make(map[uint64]*derived), failed: new(asyncErrors), forcing: make(chan struct{}, 1)}
+	s := &scorchStore{queue: queue, dir: dir, cache: make(map[uint64]*segmentCache), failed: new(asyncErrors), forcing: make(chan struct{}, 1)}
 	failures.Store(scorchDir(dir), s.failed)
 	err := guard(func() error {
 		if err := dropDamaged(dir); err != nil {
@@ -153,7 +153,7 @@ func (s *scorchStore) write(b batch) error {
 // watch checks for errors every watchEvery and gives up after maxLate checks.
 const (
 	watchEvery = time.Second
-	patience   = 10
+	maxLate   = 10
 )
 
 // watch runs an operation of scorch. A panic in one of scorch's goroutines leaves the operation
@@ -166,7 +166,7 @@ func (s *scorchStore) watch(ctx context.Context, run func() error, callOff func(
 	go func() { done <- guard(run) }()
 	ticker := time.NewTicker(watchEvery)
 	defer ticker.Stop()
-	for late := 0; late < patience; {
+	for late := 0; late < maxLate; {
 		select {
 		case err := <-done:
 			return err
@@ -185,10 +185,10 @@ func (s *scorchStore) watch(ctx context.Context, run func() error, callOff func(
 func (s *scorchStore) errors() uint64 { return s.failed.number.Load() }
 
 // cleanupError implements store. Scorch takes a file off its list before removing it and reads the
-// list again only on open.
-func (s *scorchStore) uncleaned() error {
-	if err := s.failed.uncleaned.Load(); err != nil {
-		return fmt.Errorf("%w: %w", errUncleaned, *err)
+// addList again only on open.
+func (s *scorchStore) cleanupError() error {
+	if err := s.failed.cleanup.Load(); err != nil {
+		return fmt.Errorf("%w: %w", errNotRemoved, *err)
 	}
 	return nil
 }
@@ -223,7 +223,7 @@ func (s *scorchStore) read(stored *scorch.IndexSnapshot) (*snapshot, error) {
 		snap.meta.chunks = binary.BigEndian.Uint64(c[8:])
 		snap.meta.length = binary.BigEndian.Uint64(c[16:])
 	}
-	cache := make(map[uint64]*derived)
+	cache := make(map[uint64]*segmentCache)
 	for _, seg := range stored.Segments() {
 		d := s.cache[seg.Id()]
 		if d == nil {
@@ -231,16 +231,16 @@ func (s *scorchStore) read(stored *scorch.IndexSnapshot) (*snapshot, error) {
 			if err != nil {
 				return nil, err
 			}
-			d = &derived{cols: cols, owners: sync.OnceValue(cols.owners), all: new(knownSpread)}
+			d = &segmentCache{cols: cols, owners: sync.OnceValue(cols.owners), allFreqs: new(docFreqCache)}
 		}
-		p := newPart(&storedSegment{id: seg.Id(), seg: seg.Segment(), derived: d}, deadChunks(seg.Deleted(), d.cols.chunks()))
-		if d.known == nil || d.live != p.live { // more chunks are dead: the counts are out of date
-			d.known, d.gone, d.live = p.known, p.gone, p.live
+		p := newPart(&storedSegment{id: seg.Id(), seg: seg.Segment(), segmentCache: d}, deadChunks(seg.Deleted(), d.cols.chunks()))
+		if d.liveFreqs == nil || d.live != p.live { // more chunks are dead: the counts are out of date
+			d.liveFreqs, d.deadSet, d.live = p.freqs, p.deadSet, p.live
 			if p.dead == nil {
-				d.known = d.all
+				d.liveFreqs = d.allFreqs
 			}
 		}
-		p.known, p.gone = d.known, d.gone
+		p.freqs, p.deadSet = d.liveFreqs, d.deadSet
 		cache[seg.Id()] = d
 		snap.parts = append(snap.parts, p)
 	}
@@ -310,7 +310,7 @@ func numbers(seg scorchsegment.Segment, field string, set func(chunk uint32, v u
 
 // storedSegment is a segment in scorch.
 type storedSegment struct {
-	*derived
+	*segmentCache
 
 	id      uint64 // scorch's segment id
 	seg     scorchsegment.Segment
@@ -318,16 +318,16 @@ type storedSegment struct {
 }
 
 // segmentCache is the data derived from a segment, shared by all snapshots.
-type derived struct {
+type segmentCache struct {
 	cols   *columns
 	owners func() owners
-	all    *knownSpread // dead chunks included
-	known  *knownSpread // valid for the current number of live chunks
-	gone   *departed    // likewise
+	allFreqs    *docFreqCache // dead chunks included
+	liveFreqs  *docFreqCache // valid for the current number of live chunks
+	deadSet   *deadSet    // likewise
 	live   int
 
 	words    atomic.Pointer[blockmax.Segment] // nil until loaded into memory
-	wordless bool                             // loading failed; only the loading goroutine reads this
+	loadFailed bool                             // loading failed; only the loading goroutine reads this
 }
 
 // termReader holds memory that is reused from one term to the next.
@@ -397,22 +397,22 @@ func (r *termReader) keyOf(term string, n uint32) []byte {
 // collect reads a term and its further occurrences; see [keysOf].
 func (s *storedSegment) collect(r *termReader, q lookup, dead bitset, to []posting) ([]posting, error) {
 	first := len(to)
-	for n := range q.most {
-		chunks, err := s.chunks(r, r.keyOf(q.term, n), q.limit)
+	for n := range q.maxTf {
+		chunks, err := s.chunksUnder(r, r.keyOf(q.term, n), q.limit)
 		if err != nil || len(chunks) == 0 {
 			return to, err
 		}
 		if n == 0 {
-			to = s.begin(chunks, dead, to)
+			to = s.appendPostings(chunks, dead, to)
 		} else {
-			again(chunks, to[first:])
+			increment(chunks, to[first:])
 		}
 	}
 	return to, nil
 }
 
 // appendPostings appends postings of one occurrence.
-func (s *storedSegment) begin(chunks []uint32, dead bitset, to []posting) []posting {
+func (s *storedSegment) appendPostings(chunks []uint32, dead bitset, to []posting) []posting {
 	if dead == nil {
 		for _, chunk := range chunks {
 			to = append(to, posting{chunk, 1})
@@ -428,7 +428,7 @@ func (s *storedSegment) begin(chunks []uint32, dead bitset, to []posting) []post
 }
 
 // increment adds one occurrence to the postings of the given chunks.
-func again(chunks []uint32, list []posting) {
+func increment(chunks []uint32, list []posting) {
 	i := 0
 	for _, chunk := range chunks {
 		for i < len(list) && list[i].chunk < chunk {
@@ -442,7 +442,7 @@ func again(chunks []uint32, list []posting) {
 
 // chunksUnder returns the chunks stored under a key, by ascending number, or errMany if there are
 // more than limit. The slice is valid until the next use of r.
-func (s *storedSegment) chunks(r *termReader, key []byte, limit int) (chunks []uint32, err error) {
+func (s *storedSegment) chunksUnder(r *termReader, key []byte, limit int) (chunks []uint32, err error) {
 	if r.list, err = r.dict.PostingsList(key, nil, r.list); err != nil {
 		return nil, err
 	}

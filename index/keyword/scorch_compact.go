@@ -25,7 +25,7 @@ var everything = mergeplan.MergePlanOptions{
 }
 
 // awaitMerges implements store. It may run concurrently with write and close. A merge writes the
-// chunks that were alive when it began, so its file may hold chunks deleted since. Scorch merges
+// chunkScores that were alive when it began, so its file may hold chunks deleted since. Scorch merges
 // sequentially, so an empty merge ends after those that have begun.
 func (s *scorchStore) awaitMerges(ctx context.Context) error {
 	nothing := everything
@@ -69,7 +69,7 @@ func fileOf(p part) string {
 //
 // A merge rewrites all live data of the merged segments, so it should cover little. Scorch merges
 // neighbours by size: merging a segment that holds a deleted chunk with the next smaller one at
-// most doubles the cost. That is done for one segment at a time. If there are many such segments,
+// maxTf doubles the cost. That is done for one segment at a time. If there are many such segments,
 // or large ones, all segments are merged into one. Scorch does not merge a segment with itself. If
 // the segment is the smallest or the only one, the chunks of one parent are written again, which
 // creates a smaller one.
@@ -92,7 +92,7 @@ func (s *scorchStore) prepareMerge(files []string) (func(context.Context) error,
 	}
 	parts := len(snap.parts)
 	least := slices.MinFunc(snap.parts, func(a, b part) int { return cmp.Compare(a.live, b.live) })
-	few := len(tainted) <= mostPairs && 2*old < live
+	few := len(tainted) <= maxPairMerges && 2*old < live
 	if parts == 1 || few && least.live > 0 && tainted[segmentID(least)] {
 		chunks, err := chunksOfOneParent(least)
 		if err != nil {
@@ -111,7 +111,7 @@ func (s *scorchStore) prepareMerge(files []string) (func(context.Context) error,
 }
 
 // maxPairMerges is the maximum number of segments that are merged one after the other.
-const mostPairs = 8
+const maxPairMerges = 8
 
 // pairOf is a plan that merges two neighbours by size: among pairs with a tainted segment, the pair
 // with the fewest chunks for each tainted one.
@@ -191,7 +191,7 @@ var errPanicked = errors.New("scorch has failed for good; open the index again")
 
 // remaining returns the files that still exist. It also wakes scorch, which removes old files only
 // after a write.
-func (s *scorchStore) left(files []string) ([]string, error) {
+func (s *scorchStore) remaining(files []string) ([]string, error) {
 	left := slices.DeleteFunc(slices.Clone(files), func(f string) bool {
 		_, err := os.Lstat(f)
 		return errors.Is(err, fs.ErrNotExist)
@@ -247,7 +247,7 @@ func (s *storedSegment) readChunks(numbers []uint32) ([]storedChunk, error) {
 		if err != nil || entry == nil {
 			return out, err
 		}
-		holders, err := s.chunks(r, []byte(entry.Term), math.MaxInt)
+		holders, err := s.chunksUnder(r, []byte(entry.Term), math.MaxInt)
 		if err != nil {
 			return nil, err
 		}

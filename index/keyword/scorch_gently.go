@@ -14,30 +14,30 @@ import (
 // scorch's own, but it yields to foreground requests while building and merging segments.
 
 func init() { //nolint:gochecknoinits // scorch's registry may only be written before it is used
-	scorch.RegisterSegmentPlugin(gentle{&zap.ZapPlugin{}}, true)
+	scorch.RegisterSegmentPlugin(throttledPlugin{&zap.ZapPlugin{}}, true)
 }
 
-type gentle struct{ scorch.SegmentPlugin }
+type throttledPlugin struct{ scorch.SegmentPlugin }
 
 // Merge implements [scorch.SegmentPlugin].
-func (g gentle) Merge(
+func (g throttledPlugin) Merge(
 	segments []scorchsegment.Segment, drops []*roaring.Bitmap, path string, closed chan struct{}, to scorchsegment.StatsReporter,
 ) (numbers [][]uint64, size uint64, err error) {
 	throttle.Background(func() {
-		numbers, size, err = g.SegmentPlugin.Merge(segments, drops, path, closed, &breathing{StatsReporter: to})
+		numbers, size, err = g.SegmentPlugin.Merge(segments, drops, path, closed, &throttledReporter{StatsReporter: to})
 	})
 	return numbers, size, err
 }
 
 // New implements [scorch.SegmentPlugin]. It builds the segment of a batch, which only a flush waits
 // for.
-func (g gentle) New(documents []bleveindex.Document) (made scorchsegment.Segment, size uint64, err error) {
+func (g throttledPlugin) New(documents []bleveindex.Document) (made scorchsegment.Segment, size uint64, err error) {
 	throttle.Background(func() { made, size, err = g.SegmentPlugin.New(documents) })
 	return made, size, err
 }
 
 // throttledReporter yields as bytes are written.
-type breathing struct {
+type throttledReporter struct {
 	scorchsegment.StatsReporter // may be nil, as for scorch's builder
 
 	throttle.Throttle
@@ -46,11 +46,11 @@ type breathing struct {
 }
 
 // yieldEvery is the number of bytes between calls of Yield, because most writes are small.
-const breathEvery = 1 << 10
+const yieldEvery = 1 << 10
 
 // ReportBytesWritten implements [scorchsegment.StatsReporter].
-func (b *breathing) ReportBytesWritten(n uint64) {
-	if b.written += n; b.written >= breathEvery {
+func (b *throttledReporter) ReportBytesWritten(n uint64) {
+	if b.written += n; b.written >= yieldEvery {
 		b.written = 0
 		b.Yield()
 	}

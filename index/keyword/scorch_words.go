@@ -24,20 +24,20 @@ const (
 )
 
 // noSpace is an automaton that accepts strings without a space.
-type solid struct{}
+type noSpace struct{}
 
 const (
-	going   = iota
-	stopped // after a space
+	inWord   = iota
+	atSpace // after a space
 )
 
-func (solid) Start() int               { return going }
-func (solid) IsMatch(s int) bool       { return s == going }
-func (solid) CanMatch(s int) bool      { return s == going }
-func (solid) WillAlwaysMatch(int) bool { return false }
-func (solid) Accept(s int, b byte) int {
+func (noSpace) Start() int               { return inWord }
+func (noSpace) IsMatch(s int) bool       { return s == inWord }
+func (noSpace) CanMatch(s int) bool      { return s == inWord }
+func (noSpace) WillAlwaysMatch(int) bool { return false }
+func (noSpace) Accept(s int, b byte) int {
 	if b == pairSpace {
-		return stopped
+		return atSpace
 	}
 	return s
 }
@@ -57,20 +57,20 @@ type wordReader struct {
 }
 
 // checkEvery is the number of words between checks whether to continue.
-const wordsEvery = 1 << 10
+const checkEvery = 1 << 10
 
 // errUnwanted reports that the segment is no longer visible or the index is closing.
 var errUnwanted = errors.New("keyword: words are not wanted")
 
 // readWords reads the words of a segment into memory, while wanted returns true.
-func (s *storedSegment) deriveWords(wanted func() bool, long int) (*blockmax.Segment, error) {
+func (s *storedSegment) readWords(wanted func() bool, long int) (*blockmax.Segment, error) {
 	dict, err := s.seg.Dictionary(termField)
 	if err != nil {
 		return nil, err
 	}
 	r := &wordReader{termReader: &termReader{dict: dict}, segment: s, sorter: placeSorter{cols: s.cols}}
-	r.words = dict.AutomatonIterator(solid{}, []byte(firstWord), nil)
-	r.openings = dict.AutomatonIterator(solid{}, []byte(firstOpening), []byte(afterOpening))
+	r.words = dict.AutomatonIterator(noSpace{}, []byte(firstWord), nil)
+	r.openings = dict.AutomatonIterator(noSpace{}, []byte(firstOpening), []byte(afterOpening))
 	if err := r.nextOpening(); err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (s *storedSegment) deriveWords(wanted func() bool, long int) (*blockmax.Seg
 	key, err := next(r.words)
 	var rests throttle.Throttle
 	for n := 0; err == nil && key != ""; n++ {
-		if n%wordsEvery == 0 && !wanted() {
+		if n%checkEvery == 0 && !wanted() {
 			return nil, errUnwanted
 		}
 		rests.Yield()
@@ -110,17 +110,17 @@ func (r *wordReader) nextOpening() error {
 
 // read reads a word with its further occurrences and openings, and returns the key after them.
 func (r *wordReader) read(word string) (string, error) {
-	chunks, err := r.segment.chunks(r.termReader, []byte(word), math.MaxInt)
+	chunks, err := r.segment.chunksUnder(r.termReader, []byte(word), math.MaxInt)
 	if err != nil {
 		return "", err
 	}
-	r.list = r.segment.begin(chunks, nil, r.list[:0])
+	r.list = r.segment.appendPostings(chunks, nil, r.list[:0])
 	key, err := next(r.words)
 	for ; err == nil && len(key) == len(word)+1 && key[len(word)] < pairSpace; key, err = next(r.words) {
-		if chunks, err = r.segment.chunks(r.termReader, []byte(key), math.MaxInt); err != nil {
+		if chunks, err = r.segment.chunksUnder(r.termReader, []byte(key), math.MaxInt); err != nil {
 			return "", err
 		}
-		again(chunks, r.list)
+		increment(chunks, r.list)
 	}
 	if err != nil {
 		return "", err
@@ -137,7 +137,7 @@ func (r *wordReader) readOpening(word string) (err error) {
 	if err != nil || r.opening != word {
 		return err
 	}
-	chunks, err := r.segment.chunks(r.termReader, []byte(openingMark+word), math.MaxInt)
+	chunks, err := r.segment.chunksUnder(r.termReader, []byte(openingMark+word), math.MaxInt)
 	for _, chunk := range chunks {
 		r.opens = append(r.opens, r.segment.cols.place[chunk])
 	}
@@ -181,8 +181,8 @@ func (s *placeSorter) sort(list []posting, to []blockmax.Posting) []blockmax.Pos
 
 // shape returns the shape of the chunks for package blockmax.
 func (c *columns) shape(long int) blockmax.Shape {
-	s := blockmax.Shape{Owner: c.text, Start: make([]uint32, 1, len(c.parents)+1), Text: c.whole, Chunk: c.size, Long: long, Spill: spill[:]}
-	for text, n := range c.count {
+	s := blockmax.Shape{Owner: c.text, Start: make([]uint32, 1, len(c.parents)+1), Text: c.textLengths, Chunk: c.lengths, Long: long, Spill: spill[:]}
+	for text, n := range c.chunkCounts {
 		s.Start = append(s.Start, s.Start[text]+n)
 	}
 	return s

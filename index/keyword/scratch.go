@@ -26,16 +26,16 @@ type scratch struct {
 	chunkSat, textSat saturation
 	bound             float64 // upper bound of all scores, for the features so far
 
-	fewReader          // holds the postings of the current feature, part by part
-	few       []subset // the chunks to read postings of, part by part; nil for all
-	spread    spread   // document frequency of the current feature, if postings is incomplete
-	ahead     ahead
+	subsetReader          // holds the postings of the current feature, part by part
+	subsets       []subset // the chunks to read postings of, part by part; nil for all
+	docFreq    docFreq   // document frequency of the current feature, if postings is incomplete
+	prefetch     prefetch
 
 	// Scores for the features so far. All zeros between searches.
-	chunks, texts []float64
+	chunkScores, textScores []float64
 	// Occurrences, in tenths and whole. All zeros between features.
-	near, inText    []uint32
-	touched         []uint32 // chunks of a part with occurrences in spilled
+	spilled, parentTf    []uint32
+	touched         []uint32 // chunkScores of a part with occurrences in spilled
 	touchedTexts    []uint32 // parents with occurrences in parentTf, part by part
 	touchedTextEnds []int
 
@@ -44,18 +44,18 @@ type scratch struct {
 	best  []found    // see [scratch.rank]
 	short [][]uint32 // places of the chunks of the short list, part by part, or nil
 
-	lists lists
+	lists wordLists
 	skip  bool // skip parts that have the current feature in lists
 }
 
 func (s *scratch) start(v *view, longText int, p index.LexicalParams) {
 	s.longText, s.weights, s.passage, s.opening = longText, kindWeightsOf(p), p.Passage, p.Opening
-	s.bound, s.few, s.short, s.params = 0, v.few, nil, p
+	s.bound, s.subsets, s.short, s.params = 0, v.subsets, nil, p
 	s.chunkSat = saturationOf(p, v.live, float64(v.length))
 	s.textSat = saturationOf(p, v.texts, float64(v.length))
 	chunks, texts := v.firsts[len(v.parts)], v.firstTexts[len(v.parts)]
-	s.chunks, s.texts = zeros(s.chunks, chunks), zeros(s.texts, texts)
-	s.near, s.inText = zeros(s.near, chunks), zeros(s.inText, texts)
+	s.chunkScores, s.textScores = zeros(s.chunkScores, chunks), zeros(s.textScores, texts)
+	s.spilled, s.parentTf = zeros(s.spilled, chunks), zeros(s.parentTf, texts)
 	s.useLists(v, false)
 }
 
@@ -66,8 +66,8 @@ func (s *scratch) clear(v *view) {
 			s.forget(v, i, p.chosen)
 			continue
 		}
-		clear(s.chunks[v.firsts[i]:v.firsts[i+1]])
-		clear(s.texts[v.firstTexts[i]:v.firstTexts[i+1]])
+		clear(s.chunkScores[v.firsts[i]:v.firsts[i+1]])
+		clear(s.textScores[v.firstTexts[i]:v.firstTexts[i+1]])
 	}
 }
 
@@ -80,11 +80,11 @@ func zeros[T float64 | uint32 | uint64 | int32](s []T, n int) []T {
 	return s[:n]
 }
 
-// gather reads the live postings of a term with a maximum frequency of maxTf in a chunk. It returns
+// mergeSmall reads the live postings of a term with a maximum frequency of maxTf in a chunk. It returns
 // false if more than limit chunks have the term, with postings incomplete.
 func (s *scratch) gather(v *view, term string, most uint32, limit int) (bool, error) {
-	if s.few != nil {
-		return s.gatherAmong(term, most, limit, v.few != nil)
+	if s.subsets != nil {
+		return s.gatherSubsets(term, most, limit, v.subsets != nil)
 	}
 	s.postings, s.ends = s.postings[:0], s.ends[:0]
 	for i, p := range v.parts {
@@ -92,7 +92,7 @@ func (s *scratch) gather(v *view, term string, most uint32, limit int) (bool, er
 			s.ends = append(s.ends, len(s.postings))
 			continue
 		}
-		q := lookup{term: term, most: most, limit: limit}
+		q := lookup{term: term, maxTf: most, limit: limit}
 		if limit < unlimited {
 			q.limit += p.columns().chunks() - p.live - len(s.postings)
 		}
@@ -121,10 +121,10 @@ func of[T any](list []T, ends []int, part int) []T {
 
 // frequency returns the number of chunks that have the current feature.
 func (s *scratch) frequency() int {
-	if s.few != nil {
-		return s.spread.chunks
+	if s.subsets != nil {
+		return s.docFreq.chunks
 	}
-	return len(s.postings) + s.lists.spread.chunks
+	return len(s.postings) + s.lists.docFreq.chunks
 }
 
 // add scores the current feature and returns the maximum score of a parent.
@@ -135,8 +135,8 @@ func (s *scratch) add(v *view, weight float64) float64 {
 	s.touchedTexts, s.touchedTextEnds = s.touchedTexts[:0], s.touchedTextEnds[:0]
 	for i, p := range v.parts {
 		s.addChunks(v, i, p.columns(), idf)
-		if s.few == nil && !s.skip && s.lists.parts[i].words != nil {
-			s.raise(v, i, p.columns())
+		if s.subsets == nil && !s.skip && s.lists.parts[i].words != nil {
+			s.raiseMax(v, i, p.columns())
 		}
 		s.touchedTextEnds = append(s.touchedTextEnds, len(s.touchedTexts))
 	}
@@ -145,8 +145,8 @@ func (s *scratch) add(v *view, weight float64) float64 {
 
 // addChunks scores the chunks of a part and sums the occurrences in their parents.
 func (s *scratch) addChunks(v *view, part int, cols *columns, idf float64) {
-	chunks, inText := s.chunks[v.firsts[part]:], s.inText[v.firstTexts[part]:]
-	near := s.near[v.firsts[part]:]
+	chunks, inText := s.chunkScores[v.firsts[part]:], s.parentTf[v.firstTexts[part]:]
+	near := s.spilled[v.firsts[part]:]
 	s.touched = s.touched[:0]
 	for _, e := range of(s.postings, s.ends, part) {
 		place := cols.place[e.chunk]
@@ -155,16 +155,16 @@ func (s *scratch) addChunks(v *view, part int, cols *columns, idf float64) {
 			s.touchedTexts = append(s.touchedTexts, text)
 		}
 		inText[text] += e.tf
-		if int(cols.count[text]) >= s.longText {
+		if int(cols.chunkCounts[text]) >= s.longText {
 			s.spill(near, cols.text, place, e.tf)
 			continue
 		}
-		chunks[place] += s.chunkSat.weighed(idf, float64(e.tf), cols.size[place])
+		chunks[place] += s.chunkSat.weighed(idf, float64(e.tf), cols.lengths[place])
 	}
 	for _, place := range s.touched {
 		tf := float64(near[place]) / tenths
 		near[place] = 0
-		chunks[place] += s.chunkSat.weighed(idf, tf, cols.size[place])
+		chunks[place] += s.chunkSat.weighed(idf, tf, cols.lengths[place])
 	}
 }
 
@@ -197,9 +197,9 @@ func (s *scratch) count(near []uint32, place, tf uint32) {
 
 // addTexts scores the parents with occurrences and returns the maximum score of one.
 func (s *scratch) addTexts(v *view, weight float64) (idf float64) {
-	df := len(s.touchedTexts) + s.lists.spread.texts
-	if s.few != nil {
-		df = s.spread.texts
+	df := len(s.touchedTexts) + s.lists.docFreq.texts
+	if s.subsets != nil {
+		df = s.docFreq.texts
 	}
 	idf = weight * inverseFrequency(v.texts, df)
 	s.lists.textIDF = idf
@@ -212,11 +212,11 @@ func (s *scratch) addTexts(v *view, weight float64) (idf float64) {
 func (s *scratch) scoreTexts(v *view, idf float64) {
 	for i, p := range v.parts {
 		cols := p.columns()
-		inText, texts := s.inText[v.firstTexts[i]:], s.texts[v.firstTexts[i]:]
+		inText, texts := s.parentTf[v.firstTexts[i]:], s.textScores[v.firstTexts[i]:]
 		for _, text := range of(s.touchedTexts, s.touchedTextEnds, i) {
 			tf := float64(inText[text])
 			inText[text] = 0
-			texts[text] += s.textSat.weighed(idf, tf, cols.whole[text])
+			texts[text] += s.textSat.weighed(idf, tf, cols.textLengths[text])
 		}
 	}
 }
@@ -228,8 +228,8 @@ func (s *scratch) addOpenings(v *view, word string, score float64) error {
 	}
 	s.bound += score
 	for i, p := range v.parts {
-		cols, texts := p.columns(), s.texts[v.firstTexts[i]:]
-		inText := s.inText[v.firstTexts[i]:]
+		cols, texts := p.columns(), s.textScores[v.firstTexts[i]:]
+		inText := s.parentTf[v.firstTexts[i]:]
 		list := of(s.postings, s.ends, i)
 		for _, e := range list {
 			if text := cols.text[cols.place[e.chunk]]; inText[text] == 0 {

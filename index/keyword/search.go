@@ -52,7 +52,7 @@ func (ix *Index) Search(ctx context.Context, q index.LexicalQuery) (index.Lexica
 		s.useLists(v, true)
 	}
 	groups := newGroupScores(v, s, q.Groups, params)
-	best, err := s.passes(ctx, v, &q, features, ix.opts.passes, groups)
+	best, err := s.runPasses(ctx, v, &q, features, ix.opts.passes, groups)
 	if err != nil {
 		if ctx.Err() != nil {
 			return index.LexicalResult{}, ctx.Err()
@@ -60,7 +60,7 @@ func (ix *Index) Search(ctx context.Context, q index.LexicalQuery) (index.Lexica
 		return index.LexicalResult{}, ix.damaged("search", err)
 	}
 	s.clear(v)
-	s.letGo()
+	s.release()
 	res := index.LexicalResult{Hits: best.sorted(), Max: s.bound, Groups: groups.scores(), Corrections: read}
 	ix.scratch.Put(s)
 	return res, nil
@@ -76,8 +76,8 @@ func (s *scratch) search(ctx context.Context, v *view, f *feature, groups *group
 	if weight == 0 {
 		return 0, nil
 	}
-	s.lists.spread = spread{}
-	if s.skip = f.kind == analysis.Word && s.lists.some; s.skip {
+	s.lists.docFreq = docFreq{}
+	if s.skip = f.kind == analysis.Word && s.lists.inUse; s.skip {
 		s.lookUp(v, f.text)
 	}
 	counts := false
@@ -93,7 +93,7 @@ func (s *scratch) search(ctx context.Context, v *view, f *feature, groups *group
 		groups.add(v, s, weight)
 	}
 	idf := s.add(v, weight)
-	s.ask()
+	s.recordFeature()
 	if f.kind == analysis.Word && s.opening > 0 {
 		err = guard(func() error { return s.addOpenings(v, f.text, s.opening*idf) })
 	}
@@ -141,7 +141,7 @@ func (s *scratch) rank(ctx context.Context, v *view, k int, accept index.Accept)
 			return best, err
 		}
 		r := s.ranker(v, part, &best, accept)
-		switch chunks := s.chunks[v.firsts[part]:v.firsts[part+1]]; {
+		switch chunks := s.chunkScores[v.firsts[part]:v.firsts[part+1]]; {
 		case best.k == 0:
 		case s.short != nil:
 			for _, place := range s.short[part] {
@@ -154,7 +154,7 @@ func (s *scratch) rank(ctx context.Context, v *view, k int, accept index.Accept)
 			}
 		}
 	}
-	if s.short == nil && s.lists.some {
+	if s.short == nil && s.lists.inUse {
 		err := s.rankLists(ctx, v, &best, accept)
 		return best, err
 	}
@@ -167,13 +167,13 @@ type ranker struct {
 
 	best   *top
 	cols   *columns
-	first  int       // number of the part's first place across all parts
+	first  int       // renumber of the part's first place across all parts
 	texts  []float64 // scores of the part's texts
 	accept index.Accept
 }
 
 func (s *scratch) ranker(v *view, part int, best *top, accept index.Accept) ranker {
-	texts := s.texts[v.firstTexts[part]:v.firstTexts[part+1]]
+	texts := s.textScores[v.firstTexts[part]:v.firstTexts[part+1]]
 	return ranker{scratch: s, best: best, cols: v.parts[part].columns(), first: v.firsts[part], texts: texts, accept: accept}
 }
 

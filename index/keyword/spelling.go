@@ -12,7 +12,7 @@ import (
 
 // maxUnknown is the maximum number of unknown words for a query to be corrected: a query with more
 // is in another language or quotes something.
-const mostUnknown = 8
+const maxUnknown = 8
 
 // respell adds the corrections of misspelt words to the wordings of q.
 func (ix *Index) respell(ctx context.Context, v *view, q *index.LexicalQuery) (read []index.Correction, err error) {
@@ -64,7 +64,7 @@ type unknownWord struct {
 // unknown returns the distinct words of a query that may be misspelt and that no accepted chunk
 // has. It returns nothing if there are too many.
 func (v *view) unknown(ctx context.Context, q *index.LexicalQuery) (words []unknownWord, err error) {
-	w := wall{view: v, Spelling: q.Spelling}
+	w := visibleWords{view: v, Spelling: q.Spelling}
 	places := make(map[string]int) // index in words by term, -1 for known words
 	for s := range analysis.SpelledWords(q.Text) {
 		if at, again := places[s.Term]; again {
@@ -76,13 +76,13 @@ func (v *view) unknown(ctx context.Context, q *index.LexicalQuery) (words []unkn
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		known, err := w.knows(s.Term)
+		known, err := w.has(s.Term)
 		switch {
 		case err != nil:
 			return nil, err
 		case known:
 			places[s.Term] = -1
-		case len(words) == mostUnknown:
+		case len(words) == maxUnknown:
 			return nil, nil
 		default:
 			places[s.Term] = len(words)
@@ -93,20 +93,20 @@ func (v *view) unknown(ctx context.Context, q *index.LexicalQuery) (words []unkn
 }
 
 // visibleWords looks words up among the chunks that the caller may see.
-type wall struct {
+type visibleWords struct {
 	*index.Spelling
 
 	view *view
-	few  []subset // the visible chunks of each part; built on first use
+	subsets  []subset // the visible chunks of each part; built on first use
 }
 
 // has reports whether a visible chunk has a word.
-func (w *wall) knows(word string) (bool, error) {
+func (w *visibleWords) has(word string) (bool, error) {
 	if chunks, err := w.view.countChunks(word, nil, 1); err != nil || chunks == 0 || w.Within == nil {
 		return chunks > 0, err
 	}
 	if w.Only != nil {
-		return w.fewKnow(word)
+		return w.subsetsHave(word)
 	}
 	chunks, err := w.view.countChunks(word, w.Within, 1)
 	return chunks > 0, err
@@ -114,16 +114,16 @@ func (w *wall) knows(word string) (bool, error) {
 
 // subsetsHave reports whether a chunk of a small visible set has a word, which many other chunks
 // may have.
-func (w *wall) fewKnow(word string) (bool, error) {
-	if w.few == nil {
+func (w *visibleWords) subsetsHave(word string) (bool, error) {
+	if w.subsets == nil {
 		narrow, err := w.view.narrow(w.Only)
 		if err != nil {
 			return false, err
 		}
-		w.few = narrow.few
+		w.subsets = narrow.subsets
 	}
-	for _, few := range w.few {
-		found, _, err := few.of.among(among{lookup: lookup{term: word, most: 1, limit: math.MaxInt}, subset: few}, nil)
+	for _, few := range w.subsets {
+		found, _, err := few.of.among(subsetLookup{lookup: lookup{term: word, maxTf: 1, limit: math.MaxInt}, subset: few}, nil)
 		if err != nil || len(found) > 0 {
 			return err == nil, err
 		}
@@ -170,12 +170,12 @@ func (p part) countChunks(word string, accept index.Accept, enough int) (n int, 
 		case !ok:
 			return 0, nil
 		case accept == nil:
-			return in.spreadOf(word, &list, p.known).chunks, nil
+			return in.docFreqOf(word, &list, p.freqs).chunks, nil
 		default:
 			return in.countAccepted(&list, p.columns(), accept, enough), nil
 		}
 	}
-	list, err := p.postings(lookup{term: word, most: 1, limit: math.MaxInt}, p.dead, nil)
+	list, err := p.postings(lookup{term: word, maxTf: 1, limit: math.MaxInt}, p.dead, nil)
 	if err != nil || accept == nil {
 		return len(list), err
 	}

@@ -8,50 +8,50 @@ import (
 )
 
 // docFreq is the number of live chunks and of their parents that have a term.
-type spread struct{ chunks, texts int }
+type docFreq struct{ chunks, texts int }
 
 // docFreqCache caches the document frequencies of common terms in a part. Counting them takes long,
 // and queries ask for them repeatedly.
-type knownSpread struct {
+type docFreqCache struct {
 	mu sync.Mutex
-	m  map[string]spread
+	m  map[string]docFreq
 }
 
 // The cache holds terms of at least minCachedChunks chunks, and at most maxCachedTerms terms.
 const (
 	minCachedChunks = 32
-	spreadTerms     = 1 << 15
+	maxCachedTerms     = 1 << 15
 )
 
-func (k *knownSpread) get(term string) (spread, bool) {
+func (k *docFreqCache) get(term string) (docFreq, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	n, ok := k.m[term]
 	return n, ok
 }
 
-func (k *knownSpread) put(term string, n spread) {
+func (k *docFreqCache) put(term string, n docFreq) {
 	if n.chunks < minCachedChunks {
 		return
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.m == nil || len(k.m) >= spreadTerms {
-		k.m = make(map[string]spread)
+	if k.m == nil || len(k.m) >= maxCachedTerms {
+		k.m = make(map[string]docFreq)
 	}
 	k.m[strings.Clone(term)] = n // term may be part of a long query
 }
 
 // deadSet is the set of dead chunks of a part.
-type departed struct {
+type deadSet struct {
 	once sync.Once
 	set  *roaring.Bitmap
-	text bitset // the parents without live chunks
-	torn bool   // some parent has both dead and live chunks
+	texts bitset // the parents without live chunks
+	partial bool   // inUse parent has both dead and live chunks
 }
 
 // of returns the dead chunks, and false if some of their parents have live chunks.
-func (d *departed) of(p part) (*roaring.Bitmap, bool) {
+func (d *deadSet) of(p part) (*roaring.Bitmap, bool) {
 	d.once.Do(func() {
 		d.set = roaring.FromDense(p.dead, true)
 		cols := p.columns()
@@ -59,18 +59,18 @@ func (d *departed) of(p part) (*roaring.Bitmap, bool) {
 		for chunk := range p.dead.all() {
 			dead[cols.text[cols.place[chunk]]]++
 		}
-		d.text = d.text.clone(len(cols.parents))
+		d.texts = d.texts.clone(len(cols.parents))
 		for text, n := range dead {
 			switch n {
 			case 0:
-			case cols.count[text]:
-				d.text.set(uint32(text)) //nolint:gosec // at most 2³²
+			case cols.chunkCounts[text]:
+				d.texts.set(uint32(text)) //nolint:gosec // at most 2³²
 			default:
-				d.torn = true
+				d.partial = true
 			}
 		}
 	})
-	return d.set, !d.torn
+	return d.set, !d.partial
 }
 
 // owners maps each chunk of a segment to the number of its parent. The chunks of a parent are
@@ -97,9 +97,9 @@ func (c *columns) owners() owners {
 }
 
 // countDocs counts the live chunks among the given ones, and their parents.
-func spreadOf(chunks []uint32, o owners, parents int, dead bitset, seen *bitset) (n spread) {
+func countDocs(chunks []uint32, o owners, parents int, dead bitset, seen *bitset) (n docFreq) {
 	if o.consecutive {
-		return o.spreadOf(chunks, dead)
+		return o.countDocs(chunks, dead)
 	}
 	room := (parents + 63) / 64
 	if len(*seen) < room {
@@ -128,7 +128,7 @@ func spreadOf(chunks []uint32, o owners, parents int, dead bitset, seen *bitset)
 }
 
 // countDocs counts chunks when those of each parent have consecutive numbers.
-func (o owners) spreadOf(chunks []uint32, dead bitset) (n spread) {
+func (o owners) countDocs(chunks []uint32, dead bitset) (n docFreq) {
 	last := ^uint32(0) // no parent has this number
 	for _, chunk := range chunks {
 		if dead.has(chunk) {

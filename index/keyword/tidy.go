@@ -13,12 +13,12 @@ import (
 // A query looks up each of its terms in each part, so parts cost time. Scorch leaves about ten of
 // each order of magnitude to save writes. After a while without writes, the small ones are merged.
 const (
-	restful = 20 * time.Second // time without a flush
+	tidyDelay = 20 * time.Second // time without a flush
 	minTidy = 5                // minimum number of parts worth merging
 )
 
 // mergeable returns the total number of chunks of the parts that should be merged, given the live
-// chunks of each part; 0 if no merge is due. See [index.MergeRun].
+// chunkScores of each part; 0 if no merge is due. See [index.MergeRun].
 func mergeable(live []int) (chunks int) {
 	slices.Sort(live)
 	_, chunks = index.MergeRun(live, minTidy)
@@ -26,14 +26,14 @@ func mergeable(live []int) (chunks int) {
 }
 
 // scheduleTidy (re)starts the timer that tidies the index. The caller holds mu.
-func (ix *Index) rest() {
+func (ix *Index) scheduleTidy() {
 	if ix.dir == "" || ix.closed {
 		return
 	}
-	if ix.resting != nil {
-		ix.resting.Stop()
+	if ix.tidyTimer != nil {
+		ix.tidyTimer.Stop()
 	}
-	ix.resting = time.AfterFunc(ix.opts.restful, func() {
+	ix.tidyTimer = time.AfterFunc(ix.opts.tidyDelay, func() {
 		ix.mu.Lock()
 		defer ix.mu.Unlock()
 		if ix.closed || !ix.tidying.CompareAndSwap(false, true) {
@@ -56,7 +56,7 @@ func (ix *Index) tidy(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if !ix.untidy() {
+	if !ix.needsTidy() {
 		return nil
 	}
 	var merge func(context.Context) error
@@ -71,7 +71,7 @@ func (ix *Index) tidy(ctx context.Context) error {
 }
 
 // needsTidy reports whether the current view has parts that should be merged.
-func (ix *Index) untidy() bool {
+func (ix *Index) needsTidy() bool {
 	v := ix.acquire()
 	if v == nil {
 		return false

@@ -49,7 +49,7 @@ func sizes(ix *Index) []int {
 // When nothing is written for a while, small parts become one, and answers stay.
 func TestTidy(t *testing.T) {
 	dir := t.TempDir()
-	ix := mustOpen(t, dir, Options{restful: time.Hour})
+	ix := mustOpen(t, dir, Options{tidyDelay: time.Hour})
 	seq := uint64(0)
 	for ; mergeable(sizes(ix)) == 0 && seq < 500; seq++ { // scorch merges, too
 		var chunks []index.TextUnit
@@ -83,7 +83,7 @@ func TestTidy(t *testing.T) {
 }
 
 func TestTidyByItself(t *testing.T) {
-	ix := mustOpen(t, t.TempDir(), Options{restful: 10 * time.Millisecond})
+	ix := mustOpen(t, t.TempDir(), Options{tidyDelay: 10 * time.Millisecond})
 	for seq := range uint64(2 * minTidy) {
 		if err := ix.Apply(t.Context(), seq, []index.TextUnit{{ID: seq, Parent: seq, Text: "harbour"}}, nil); err != nil {
 			t.Fatal(err)

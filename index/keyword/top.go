@@ -82,20 +82,20 @@ func (t *top) down() {
 
 // topScores keeps the k best scores in a heap whose root is the smallest. It yields the threshold
 // for the k best.
-type bar struct {
+type topScores struct {
 	k      int
 	scores []float64
 }
 
 // threshold returns the score needed to be among the k best, or 0 while there are fewer than k.
-func (b *bar) height() float64 {
+func (b *topScores) threshold() float64 {
 	if len(b.scores) < b.k || b.k == 0 {
 		return 0
 	}
 	return b.scores[0]
 }
 
-func (b *bar) add(score float64) {
+func (b *topScores) add(score float64) {
 	switch {
 	case len(b.scores) < b.k:
 		b.scores = append(b.scores, score)
@@ -106,7 +106,7 @@ func (b *bar) add(score float64) {
 }
 
 // up moves a score from the end to its position in the heap.
-func (b *bar) up(score float64) {
+func (b *topScores) up(score float64) {
 	i := len(b.scores) - 1
 	for i > 0 {
 		parent := (i - 1) / 2
@@ -120,7 +120,7 @@ func (b *bar) up(score float64) {
 }
 
 // down replaces the smallest score and moves the new one to its position.
-func (b *bar) down(score float64) {
+func (b *topScores) down(score float64) {
 	i := 0
 	for child := 1; child < len(b.scores); child = 2*i + 1 {
 		if next := child + 1; next < len(b.scores) && b.scores[next] < b.scores[child] {

@@ -19,19 +19,19 @@ type segment interface {
 	// postings appends the postings of a term, by ascending chunk, without dead chunks, or returns
 	// errMany.
 	postings(q lookup, dead bitset, to []posting) ([]posting, error)
-	// among appends the postings of a term in some of the chunks. If requested, it also returns the
+	// subsetLookup appends the postings of a term in some of the chunks. If requested, it also returns the
 	// document frequency in all live chunks.
-	among(q among, to []posting) ([]posting, spread, error)
+	among(q subsetLookup, to []posting) ([]posting, docFreq, error)
 	// match calls fn for the matching words, in byte order, with the number of chunks that have
 	// them, dead ones included.
 	match(m *matcher, fn func(word string, chunks int) error) error
 }
 
 // lookup asks a segment for a term, which no chunk has more than maxTf times. If more than limit
-// chunks have it, dead ones included, the segment returns errMany and reads nothing.
+// chunkScores have it, dead ones included, the segment returns errMany and reads nothing.
 type lookup struct {
 	term  string
-	most  uint32
+	maxTf  uint32
 	limit int
 }
 
@@ -44,12 +44,12 @@ type part struct {
 	live   int
 	texts  int    // parents with live chunks
 	length uint64 // total length of the live chunks
-	known  *knownSpread
-	gone   *departed
+	freqs  *docFreqCache
+	deadSet   *deadSet
 }
 
 func newPart(s segment, dead bitset) part {
-	p := part{segment: s, dead: dead, known: new(knownSpread), gone: new(departed)}
+	p := part{segment: s, dead: dead, freqs: new(docFreqCache), deadSet: new(deadSet)}
 	cols := s.columns()
 	if dead == nil {
 		p.live, p.texts, p.length = cols.chunks(), len(cols.parents), cols.length
@@ -61,7 +61,7 @@ func newPart(s segment, dead bitset) part {
 				continue
 			}
 			p.live++
-			p.length += uint64(cols.size[place])
+			p.length += uint64(cols.lengths[place])
 			if !yield(uint32(chunk)) {
 				return
 			}
@@ -84,12 +84,12 @@ func (p part) without(ids []uint64) (part, error) {
 			continue
 		}
 		if !copied {
-			p.dead, p.known, p.gone, copied = p.dead.clone(cols.chunks()), new(knownSpread), new(departed), true
+			p.dead, p.freqs, p.deadSet, copied = p.dead.clone(cols.chunks()), new(docFreqCache), new(deadSet), true
 		}
 		p.dead.set(chunk)
 		p.live--
 		place := cols.place[chunk]
-		p.length -= uint64(cols.size[place])
+		p.length -= uint64(cols.lengths[place])
 		places = append(places, place)
 	}
 	slices.Sort(places)
@@ -133,11 +133,11 @@ func withoutAll(parts []part, ids []uint64) ([]part, error) {
 // stored segments open while a search reads them.
 type view struct {
 	refs  atomic.Int64
-	few   []subset  // replaces parts in a narrowed view; see [view.narrow]
+	subsets   []subset  // replaces parts in a narrowed view; see [view.narrow]
 	snap  *snapshot // nil while nothing is stored
 	parts []part    // the stored parts of snap first
 	// firsts and firstTexts number the chunks and parents of all parts by place. They hold the
-	// first number of each part, and the total at the end.
+	// minID number of each part, and the total at the end.
 	firsts, firstTexts []int
 
 	live   int
@@ -220,7 +220,7 @@ func (b bitset) has(i uint32) bool {
 func (b bitset) set(i uint32) { b[i>>6] |= 1 << (i & 63) }
 
 // intersect keeps the numbers that are in the set. It reuses the slice.
-func (b bitset) those(numbers []uint32) []uint32 {
+func (b bitset) intersect(numbers []uint32) []uint32 {
 	n := 0
 	for _, i := range numbers {
 		numbers[n] = i // n never exceeds the read position
@@ -231,7 +231,7 @@ func (b bitset) those(numbers []uint32) []uint32 {
 	return numbers[:n]
 }
 
-// all yields the numbers in the set, ascending.
+// allFreqs yields the numbers in the set, ascending.
 func (b bitset) all() iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for i, word := range b {

@@ -5,22 +5,22 @@ import (
 )
 
 // wordLists is the state of a search in parts whose words are in memory.
-type lists struct {
-	parts []partLists // by part
-	some  bool        // whether any part has words in memory
-	asked []asked     // the features of the query
+type wordLists struct {
+	parts []partLists // reader part
+	inUse  bool        // whether any part has words in memory
+	features []scoredFeature     // the features of the query
 	// For the current word: its lists, by part, and its document frequency.
 	lists  []blockmax.List
-	spread spread
+	docFreq docFreq
 
 	chunkIDF, textIDF float64 // weighted, of the current feature
 
-	kept []posting // of features that are not words
+	postings []posting // of features that are not words
 	ends []int     // end of each feature's postings in each part
 
 	// By parent: the maximum score of one of its chunks by features that are not words. All zeros
 	// between searches.
-	most []float64
+	maxChunk []float64
 
 	searcher blockmax.Searcher
 	terms    []blockmax.Term
@@ -29,7 +29,7 @@ type lists struct {
 	opened   []int // parents, numbered across all parts
 	found    []candidate
 	scores   []float64 // the best scores of found
-	texts    []uint32  // texts with candidates, part by part
+	texts    []uint32  // textScores with candidates, part by part
 	textEnds []int
 }
 
@@ -37,14 +37,14 @@ type lists struct {
 type partLists struct {
 	words   *blockmax.Segment // nil if they are not in memory
 	dead    bitset            // dead texts
-	touched bitset            // texts with scores; empty between searches
-	chosen  bitset            // texts with candidates; empty between searches
+	touched bitset            // textScores with scores; empty between searches
+	chosen  bitset            // textScores with candidates; empty between searches
 }
 
 // scoredFeature is a feature of the query with its weights.
-type asked struct {
+type scoredFeature struct {
 	lists                []blockmax.List // of a word, by part; nil for other features
-	ends                 int             // start in wordLists.ends of another feature
+	ends                 int             // addChunk in wordLists.ends of another feature
 	chunk, text, opening float64         // weights
 }
 
@@ -56,23 +56,23 @@ type candidate struct {
 }
 
 // release drops the references to segments, so that an idle scratch does not keep them in memory.
-func (s *scratch) letGo() {
+func (s *scratch) release() {
 	l := &s.lists
-	clear(l.asked)
+	clear(l.features)
 	clear(l.lists)
-	l.asked, l.lists = l.asked[:0], l.lists[:0]
+	l.features, l.lists = l.features[:0], l.lists[:0]
 	for i := range l.parts {
 		l.parts[i].words, l.parts[i].dead = nil, nil
 	}
 	l.finder.Start(blockmax.List{})
-	s.few, s.short = nil, nil
+	s.subsets, s.short = nil, nil
 }
 
 // useLists prepares a search of v, with the words in memory if use is true.
 func (s *scratch) useLists(v *view, use bool) {
 	l := &s.lists
-	l.asked, l.lists, l.kept, l.ends, l.found = l.asked[:0], l.lists[:0], l.kept[:0], l.ends[:0], l.found[:0]
-	l.some, s.skip = false, false
+	l.features, l.lists, l.postings, l.ends, l.found = l.features[:0], l.lists[:0], l.postings[:0], l.ends[:0], l.found[:0]
+	l.inUse, s.skip = false, false
 	for len(l.parts) < len(v.parts) {
 		l.parts = append(l.parts, partLists{})
 	}
@@ -80,45 +80,45 @@ func (s *scratch) useLists(v *view, use bool) {
 	for i, p := range v.parts {
 		have := &l.parts[i]
 		have.words, have.dead = nil, nil
-		if !use || v.few != nil {
+		if !use || v.subsets != nil {
 			continue
 		}
 		if have.words, have.dead = p.inMemory(); have.words == nil {
 			continue
 		}
-		l.some = true
+		l.inUse = true
 		sets := (len(p.columns().parents) + 63) / 64
 		have.touched, have.chosen = zeros(have.touched, sets), zeros(have.chosen, sets)
 	}
-	if l.some {
-		l.most = zeros(l.most, v.firstTexts[len(v.parts)])
+	if l.inUse {
+		l.maxChunk = zeros(l.maxChunk, v.firstTexts[len(v.parts)])
 	}
 }
 
 // lookUp finds the lists of a word.
 func (s *scratch) lookUp(v *view, word string) {
 	l := &s.lists
-	l.spread = spread{}
+	l.docFreq = docFreq{}
 	first := len(l.lists)
 	for i, p := range l.parts {
 		var list blockmax.List
 		if p.words != nil {
 			var ok bool
 			if list, ok = p.words.Lookup(word); ok {
-				n := p.spreadOf(word, &list, v.parts[i].known)
-				l.spread.chunks += n.chunks
-				l.spread.texts += n.texts
+				n := p.docFreqOf(word, &list, v.parts[i].freqs)
+				l.docFreq.chunks += n.chunks
+				l.docFreq.texts += n.texts
 			}
 		}
 		l.lists = append(l.lists, list)
 	}
-	l.asked = append(l.asked, asked{lists: l.lists[first:len(l.lists):len(l.lists)]})
+	l.features = append(l.features, scoredFeature{lists: l.lists[first:len(l.lists):len(l.lists)]})
 }
 
 // docFreqOf counts the live chunks and parents in a list.
-func (p partLists) spreadOf(word string, list *blockmax.List, known *knownSpread) (n spread) {
+func (p partLists) docFreqOf(word string, list *blockmax.List, known *docFreqCache) (n docFreq) {
 	if p.dead == nil {
-		return spread{list.Chunks, list.Texts}
+		return docFreq{list.Chunks, list.Texts}
 	}
 	n, ok := known.get(word)
 	if ok {
@@ -136,21 +136,21 @@ func (p partLists) spreadOf(word string, list *blockmax.List, known *knownSpread
 
 // recordFeature saves the weights of the feature just added. For a feature that is not a word, it
 // also saves the postings in parts whose words are in memory.
-func (s *scratch) ask() {
+func (s *scratch) recordFeature() {
 	l := &s.lists
-	if !l.some || s.few != nil {
+	if !l.inUse || s.subsets != nil {
 		return
 	}
 	if !s.skip {
-		l.asked = append(l.asked, asked{ends: len(l.ends)})
+		l.features = append(l.features, scoredFeature{ends: len(l.ends)})
 		for i, p := range l.parts {
 			if p.words != nil {
-				l.kept = append(l.kept, of(s.postings, s.ends, i)...)
+				l.postings = append(l.postings, of(s.postings, s.ends, i)...)
 			}
-			l.ends = append(l.ends, len(l.kept))
+			l.ends = append(l.ends, len(l.postings))
 		}
 	}
-	a := &l.asked[len(l.asked)-1]
+	a := &l.features[len(l.features)-1]
 	a.chunk, a.text = l.chunkIDF, l.textIDF
 	if s.skip {
 		a.opening = s.opening * l.textIDF
@@ -159,9 +159,9 @@ func (s *scratch) ask() {
 
 // raiseMax updates the maximum chunk scores of the texts with current postings, in a part whose
 // words are in memory.
-func (s *scratch) raise(v *view, part int, cols *columns) {
+func (s *scratch) raiseMax(v *view, part int, cols *columns) {
 	p := &s.lists.parts[part]
-	most, chunks := s.lists.most[v.firstTexts[part]:], s.chunks[v.firsts[part]:]
+	most, chunks := s.lists.maxChunk[v.firstTexts[part]:], s.chunkScores[v.firsts[part]:]
 	for _, e := range of(s.postings, s.ends, part) {
 		place := cols.place[e.chunk]
 		text := cols.text[place]
@@ -177,8 +177,8 @@ func (s *scratch) raise(v *view, part int, cols *columns) {
 // forget resets the scores of some texts of a part and empties the set.
 func (s *scratch) forget(v *view, part int, set bitset) {
 	words := s.lists.parts[part].words
-	texts, chunks := s.texts[v.firstTexts[part]:], s.chunks[v.firsts[part]:]
-	most := s.lists.most[v.firstTexts[part]:]
+	texts, chunks := s.textScores[v.firstTexts[part]:], s.chunkScores[v.firsts[part]:]
+	most := s.lists.maxChunk[v.firstTexts[part]:]
 	for text := range set.all() {
 		texts[text], most[text] = 0, 0
 		clear(chunks[words.Start[text]:words.Start[text+1]])

@@ -9,9 +9,9 @@ import (
 )
 
 // listSink receives the results of searching a part's lists.
-type finds struct {
-	*lists
-	bar      bar // of scores that are subject to rounding
+type listSink struct {
+	*wordLists
+	bar      topScores // of scores that are subject to rounding
 	part     int
 	cols     *columns
 	accept   index.Accept
@@ -19,8 +19,8 @@ type finds struct {
 }
 
 // Wanted implements [blockmax.Sink].
-func (f *finds) Wanted(text uint32) bool {
-	start := f.lists.parts[f.part].words.Start
+func (f *listSink) Wanted(text uint32) bool {
+	start := f.wordLists.parts[f.part].words.Start
 	f.accepted = start[text]
 	if f.accept == nil {
 		return true
@@ -34,13 +34,13 @@ func (f *finds) Wanted(text uint32) bool {
 }
 
 // Offer implements [blockmax.Sink].
-func (f *finds) Offer(place uint32, score float64) float64 {
+func (f *listSink) Offer(place uint32, score float64) float64 {
 	id := f.cols.ids[place]
 	if f.accept == nil || place == f.accepted || place > f.accepted && f.accept(id) {
 		f.found = append(f.found, candidate{f.part, place, score})
 		f.bar.add(score)
 	}
-	return f.bar.height()
+	return f.bar.threshold()
 }
 
 // rankLists adds the best chunks of parts whose words are in memory to the best hits. It then gives
@@ -48,12 +48,12 @@ func (f *finds) Offer(place uint32, score float64) float64 {
 // chosen.
 func (s *scratch) rankLists(ctx context.Context, v *view, best *top, accept index.Accept) error {
 	l := &s.lists
-	f := &finds{lists: l, bar: bar{k: best.k, scores: l.scores[:0]}, accept: accept}
+	f := &listSink{wordLists: l, bar: topScores{k: best.k, scores: l.scores[:0]}, accept: accept}
 	defer func() { l.scores = f.bar.scores }()
 	for _, hit := range best.hits {
 		f.bar.add(hit.Score)
 	}
-	threshold := f.bar.height()
+	threshold := f.bar.threshold()
 	for i, p := range l.parts {
 		if p.words == nil {
 			continue
@@ -67,7 +67,7 @@ func (s *scratch) rankLists(ctx context.Context, v *view, best *top, accept inde
 		}
 		s.forget(v, i, p.touched)
 	}
-	slack := blockmax.Slack(2 * len(l.asked))
+	slack := blockmax.Slack(2 * len(l.features))
 	l.found = slices.DeleteFunc(l.found, func(c candidate) bool { return c.score*slack < threshold })
 	for _, c := range l.found {
 		l.parts[c.part].chosen.set(v.parts[c.part].columns().text[c.place])
@@ -79,22 +79,22 @@ func (s *scratch) rankLists(ctx context.Context, v *view, best *top, accept inde
 		}
 		l.textEnds = append(l.textEnds, len(l.texts))
 	}
-	for _, a := range l.asked {
-		s.settle(v, a)
+	for _, a := range l.features {
+		s.rescore(v, a)
 	}
 	for _, c := range l.found {
 		r := s.ranker(v, c.part, best, nil)
-		r.offer(int(c.place), s.chunks[r.first+int(c.place)])
+		r.offer(int(c.place), s.chunkScores[r.first+int(c.place)])
 	}
 	return nil
 }
 
 // searchList searches the lists of a part.
-func (s *scratch) searchList(v *view, f *finds, threshold float64) float64 {
+func (s *scratch) searchList(v *view, f *listSink, threshold float64) float64 {
 	l, part := &s.lists, f.part
 	p := &l.parts[part]
 	l.terms = l.terms[:0]
-	for _, a := range l.asked {
+	for _, a := range l.features {
 		if a.lists != nil && a.lists[part].Texts > 0 {
 			l.terms = append(l.terms, blockmax.Term{List: a.lists[part], Text: a.text, Chunk: a.chunk, Open: a.opening})
 		}
@@ -103,14 +103,14 @@ func (s *scratch) searchList(v *view, f *finds, threshold float64) float64 {
 		Terms: l.terms, TextSaturation: blockmax.Saturation(s.textSat), ChunkSaturation: blockmax.Saturation(s.chunkSat), Passage: s.passage, Dead: p.dead,
 	}
 	if len(l.ends) > 0 {
-		q.Prior = &blockmax.Prior{Touched: p.touched, Texts: s.texts[v.firstTexts[part]:], Chunks: s.chunks[v.firsts[part]:], MaxChunk: l.most[v.firstTexts[part]:]}
+		q.Prior = &blockmax.Prior{Touched: p.touched, Texts: s.textScores[v.firstTexts[part]:], Chunks: s.chunkScores[v.firsts[part]:], MaxChunk: l.maxChunk[v.firstTexts[part]:]}
 	}
 	defer clear(l.terms)
 	return l.searcher.Search(p.words, q, threshold, f)
 }
 
 // rescore adds the score of a feature in the texts with candidates.
-func (s *scratch) settle(v *view, a asked) {
+func (s *scratch) rescore(v *view, a scoredFeature) {
 	l := &s.lists
 	s.postings, s.ends, l.opened = s.postings[:0], s.ends[:0], l.opened[:0]
 	s.touchedTexts, s.touchedTextEnds = s.touchedTexts[:0], s.touchedTextEnds[:0]
@@ -119,13 +119,13 @@ func (s *scratch) settle(v *view, a asked) {
 		switch {
 		case p.words == nil:
 		case a.lists == nil:
-			for _, e := range of(l.kept, l.ends, a.ends+i) {
+			for _, e := range of(l.postings, l.ends, a.ends+i) {
 				if p.chosen.has(cols.text[cols.place[e.chunk]]) {
 					s.postings = append(s.postings, e)
 				}
 			}
 		case a.lists[i].Texts > 0:
-			s.settleWord(v, i, a)
+			s.rescoreWord(v, i, a)
 		}
 		s.ends = append(s.ends, len(s.postings))
 		s.addChunks(v, i, cols, a.chunk)
@@ -134,13 +134,13 @@ func (s *scratch) settle(v *view, a asked) {
 	s.scoreTexts(v, a.text)
 	if a.opening > 0 {
 		for _, text := range l.opened {
-			s.texts[text] += a.opening
+			s.textScores[text] += a.opening
 		}
 	}
 }
 
 // rescoreWord reads the postings of a word in a part's texts with candidates.
-func (s *scratch) settleWord(v *view, part int, a asked) {
+func (s *scratch) rescoreWord(v *view, part int, a scoredFeature) {
 	l := &s.lists
 	p, cols := &l.parts[part], v.parts[part].columns()
 	l.finder.Start(a.lists[part])

@@ -26,7 +26,7 @@ func waitDerived(t rapid.TB, ix *Index) {
 		missing := 0
 		for _, p := range v.stored() {
 			if words, _ := p.inMemory(); words == nil {
-				if _, whole := p.gone.of(p); whole {
+				if _, whole := p.deadSet.of(p); whole {
 					missing++
 				}
 			}
@@ -86,7 +86,7 @@ func drawTexts(r *rand.Rand, from uint64, n, most, vocabulary int) (chunks []ind
 func TestWordsAreThoseStored(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
-		ix, err := Open(t.TempDir(), Options{LongText: rapid.IntRange(1, 9).Draw(rt, "long"), FlushUnits: 1 << 20, passes: drawPasses(rt)})
+		ix, err := Open(t.TempDir(), Options{LongText: rapid.IntRange(1, 9).Draw(rt, "long"), FlushChunks: 1 << 20, passes: drawPasses(rt)})
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -117,7 +117,7 @@ func TestWordsAreThoseStored(t *testing.T) {
 // A search leaves nothing behind that keeps a segment in memory which the index has no
 // more, nor the words of chunks that were deleted with it.
 func TestSearchesLetGoOfSegments(t *testing.T) {
-	ix := mustOpen(t, t.TempDir(), Options{FlushUnits: 1 << 20, passes: passes{share: 2, least: 10}})
+	ix := mustOpen(t, t.TempDir(), Options{FlushChunks: 1 << 20, passes: passOptions{minRatio: 2, minListed: 10}})
 	chunks := drawTexts(rand.New(rand.NewPCG(3, 3)), 0, 500, 3, 200)
 	if err := ix.Apply(t.Context(), 1, chunks, nil); err != nil {
 		t.Fatal(err)
@@ -152,7 +152,7 @@ func TestSearchesLetGoOfSegments(t *testing.T) {
 
 // Who gives up while parts are searched does not wait for all of them.
 func TestSearchOfPartsEndsEarly(t *testing.T) {
-	ix := mustOpen(t, t.TempDir(), Options{FlushUnits: 1 << 20, passes: passes{share: 2, least: 10}})
+	ix := mustOpen(t, t.TempDir(), Options{FlushChunks: 1 << 20, passes: passOptions{minRatio: 2, minListed: 10}})
 	for seq := range uint64(3) {
 		if err := ix.Apply(t.Context(), seq+1, drawTexts(rand.New(rand.NewPCG(3, seq)), seq*100, 100, 3, 40), nil); err != nil {
 			t.Fatal(err)
@@ -210,6 +210,6 @@ func drawPlain(rt *rapid.T, r *rand.Rand, vocabulary int) index.LexicalQuery {
 }
 
 // drawPasses draws rules by which most searches take two passes.
-func drawPasses(rt *rapid.T) passes {
-	return passes{rapid.IntRange(1, 9).Draw(rt, "rare"), rapid.IntRange(1, 30).Draw(rt, "least"), rapid.IntRange(1, 3).Draw(rt, "share")}
+func drawPasses(rt *rapid.T) passOptions {
+	return passOptions{rapid.IntRange(1, 9).Draw(rt, "rare"), rapid.IntRange(1, 30).Draw(rt, "least"), rapid.IntRange(1, 3).Draw(rt, "share")}
 }

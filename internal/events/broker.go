@@ -47,15 +47,15 @@ type Broker struct {
 
 	waking sync.Mutex // serializes calls of Begin
 
-	awake  atomic.Bool
-	mu     sync.Mutex
-	closed bool
-	last   uint64        // the newest sequence number
-	stored   []storedEvent   // consecutive events up to last
-	bytes  int           // memory of the stored events
-	purges atomic.Uint64 // number of Forget calls
-	published   map[ragctx.EventType]uint64
-	next   chan struct{} // closed at the next event; nil if no reader waits
+	awake     atomic.Bool
+	mu        sync.Mutex
+	closed    bool
+	last      uint64        // the newest sequence number
+	stored    []storedEvent // consecutive events up to last
+	bytes     int           // memory of the stored events
+	purges    atomic.Uint64 // number of Forget calls
+	published map[ragctx.EventType]uint64
+	next      chan struct{} // closed at the next event; nil if no reader waits
 }
 
 // storedEvent is a stored event and its approximate memory.

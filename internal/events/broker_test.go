@@ -27,8 +27,8 @@ func session(id string) ragctx.Event {
 	return ragctx.Event{Type: ragctx.EventContextResolved, SessionID: id, Data: ragctx.ContextResolved{}}
 }
 
-// TestFollowModel reads by several readers, which come and go, between random events,
-// and compares what they are told with a list of everything.
+// TestFollowModel lets several readers connect and disconnect between random events, and compares
+// the events they get with a complete list.
 func TestFollowModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		keep := rapid.IntRange(1, 8).Draw(t, "keep")
@@ -84,8 +84,7 @@ func ended(t *rapid.T) context.Context {
 	return ctx
 }
 
-// TestReadersAtOnce: readers that wait are all told of everything, in order, and end
-// with the broker.
+// TestReadersAtOnce: all waiting readers get every event, in order, and end with the broker.
 func TestReadersAtOnce(t *testing.T) {
 	b := events.New(events.Options{StartSeq: from(0)})
 	if _, err := b.Last(t.Context()); err != nil {
@@ -153,8 +152,8 @@ func TestSleep(t *testing.T) {
 	}
 }
 
-// TestBytes: what is kept is bounded by its size, too; what is not from here is said
-// to be lost.
+// TestBytes: the stored events are also bounded by size, and events of an earlier broker are reported
+// as lost.
 func TestBytes(t *testing.T) {
 	b := events.New(events.Options{StartSeq: from(0), KeepBytes: 4000})
 	if _, err := b.Last(t.Context()); err != nil {
@@ -225,7 +224,7 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// BenchmarkPublish compares what an event costs without and with somebody who asked.
+// BenchmarkPublish measures the cost of an event without and with a reader.
 func BenchmarkPublish(b *testing.B) {
 	for _, awake := range []bool{false, true} {
 		name := "asleep"

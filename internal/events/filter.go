@@ -46,9 +46,10 @@ func (f Filter) matches(ev ragctx.Event) bool {
 		return false // dropped by Forget
 	}
 	g := f.Reader
-	mine := cmp.Or(g.User, f.User)
-	everyones := g.Role >= access.Admin && mine == ""
-	return g.Role >= access.Read && g.Includes(ev.Namespace) && (everyones || ev.UserID == mine) &&
-		(f.User == "" || f.User == mine) && (f.Namespace == "" || f.Namespace == ev.Namespace) && (f.Session == "" || f.Session == ev.SessionID) &&
+	user := cmp.Or(g.User, f.User)
+	allUsers := g.Role >= access.Admin && user == ""
+	return g.Role >= access.Read && g.Includes(ev.Namespace) && (allUsers || ev.UserID == user) &&
+		(f.User == "" || f.User == user) && (f.Namespace == "" || f.Namespace == ev.Namespace) &&
+		(f.Session == "" || f.Session == ev.SessionID) &&
 		(len(f.Types) == 0 || slices.Contains(f.Types, ev.Type))
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/ragctx/ragctx/internal/events"
 )
 
-// TestForget: nobody is told of what was forgotten, also not who is in the middle of
-// reading, and everything else is told once and in order.
+// TestForget: no reader gets a forgotten event, not even in the middle of reading, and every other
+// event is delivered once and in order.
 func TestForget(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := events.New(events.Options{StartSeq: from(0)})

@@ -61,8 +61,8 @@ type Answer struct {
 // StatusError is the error of a response with any other status. It matches [ragctx.ErrUnavailable]
 // if a retry may help, [ragctx.ErrDenied] for 401 and 403, and otherwise [ragctx.ErrInvalid].
 type StatusError struct {
-	Status int
-	Message   string // the service's message, clipped, without the key
+	Status  int
+	Message string // the service's message, clipped, without the key
 }
 
 // Error implements error.
@@ -92,7 +92,7 @@ type attempt struct {
 	err    error
 	// retryable says that a retry may succeed, after the duration after at the earliest.
 	retryable bool
-	after time.Duration
+	after     time.Duration
 }
 
 func (a *attempt) status() int {
@@ -250,7 +250,7 @@ func (c *Client) statusError(resp *http.Response) attempt {
 		err: e,
 		//nolint:errorlint // Unwrap returns the sentinel itself
 		retryable: e.Unwrap() == ragctx.ErrUnavailable && status != http.StatusNotImplemented,
-		after: ParseRetryAfter(resp.Header.Get("Retry-After"), c.now()),
+		after:     ParseRetryAfter(resp.Header.Get("Retry-After"), c.now()),
 	}
 }
 

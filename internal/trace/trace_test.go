@@ -63,8 +63,7 @@ func TestConcurrent(t *testing.T) {
 	}
 }
 
-// BenchmarkStage is what a stage costs a request that nobody asks about, and one that
-// somebody does.
+// BenchmarkStage measures the cost of a stage without and with a trace.
 func BenchmarkStage(b *testing.B) {
 	for name, tr := range map[string]*trace.Trace{"untraced": nil, "traced": trace.New(nil)} {
 		b.Run(name, func(b *testing.B) {

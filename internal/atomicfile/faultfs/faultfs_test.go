@@ -111,7 +111,7 @@ func TestEffects(t *testing.T) {
 	for name, c := range map[string]struct {
 		fault faultfs.Fault
 		err   error
-		a     string // what the target holds at last
+		a     string // final contents of the target
 	}{
 		"fail":        {faultfs.Fault{Op: faultfs.Write, N: 1, Err: syscall.ENOSPC}, syscall.ENOSPC, "old"},
 		"short":       {faultfs.Fault{Op: faultfs.Write, N: 1, Effect: faultfs.Short}, syscall.EIO, "old"},
