@@ -180,5 +180,6 @@ func (a Archive) Validate() error {
 
 // MessageNotFound returns the error for a message id that the session does not have.
 func MessageNotFound(id string) error {
-	return &ragctx.FieldError{Field: "message_id", Problem: fmt.Sprintf("the session has no message with the id %q; list its path or its sections", ragctx.Clip(id)), Kind: ragctx.ErrNotFound}
+	problem := fmt.Sprintf("the session has no message with the id %q; list its path or its sections", ragctx.Clip(id))
+	return &ragctx.FieldError{Field: "message_id", Problem: problem, Kind: ragctx.ErrNotFound}
 }

@@ -384,5 +384,6 @@ func readPart(raw json.RawMessage) (ragctx.Block, error) {
 		}
 		return ragctx.Block{}, ragctx.Invalid("image_url.url", "is not a data URL; send the image itself as data:image/png;base64,…")
 	}
-	return ragctx.Block{}, ragctx.Invalid("type", "%q is not a type of part; use text, image, tool_use, tool_result or vendor", ragctx.Clip(string(p.Type)))
+	return ragctx.Block{}, ragctx.Invalid("type", "%q is not a type of part; use text, image, tool_use, tool_result or vendor",
+		ragctx.Clip(string(p.Type)))
 }

@@ -59,7 +59,8 @@ func (f *ResponseFormat) UnmarshalJSON(b []byte) error {
 	switch w.Type {
 	case "", FormatText, FormatJSONObject, FormatJSONSchema:
 	default:
-		return ragctx.Invalid("responseFormat.type", "%q is not a response format; use text, json_object or json_schema", ragctx.Clip(string(w.Type)))
+		return ragctx.Invalid("responseFormat.type", "%q is not a response format; use text, json_object or json_schema",
+			ragctx.Clip(string(w.Type)))
 	}
 	out := ResponseFormat{Type: w.Type, Schema: w.Schema, Name: w.Name, Strict: w.Strict}
 	if n := w.Nested; n != nil {

@@ -183,8 +183,8 @@ type compactionLine struct {
 
 func (p *parser) quarantine(n int, text []byte, why error) {
 	text = bytes.TrimSpace(text)
-	p.quarantined = append(p.quarantined, Quarantined{n, string(bytes.ToValidUTF8(text[:min(len(text),
-		maxQuarantinedText)], []byte("\uFFFD"))), why.Error()})
+	text = bytes.ToValidUTF8(text[:min(len(text), maxQuarantinedText)], []byte("\uFFFD"))
+	p.quarantined = append(p.quarantined, Quarantined{n, string(text), why.Error()})
 }
 
 // maxDepth bounds the nesting of objects and arrays in a line. Content is decoded again at each

@@ -26,8 +26,8 @@ func MergeRoles(messages []ragctx.Message) []ragctx.Message {
 }
 
 func mergeable(a, b ragctx.Message) bool {
-	same := a.Role == b.Role && a.Name == b.Name && (len(a.Metadata) == 0 && len(b.Metadata) == 0 ||
-		reflect.DeepEqual(a.Metadata, b.Metadata))
+	metadata := len(a.Metadata) == 0 && len(b.Metadata) == 0 || reflect.DeepEqual(a.Metadata, b.Metadata)
+	same := a.Role == b.Role && a.Name == b.Name && metadata
 	return same && a.Role != ragctx.RoleTool && len(a.ToolResults()) == 0 && len(b.ToolResults()) == 0
 }
 

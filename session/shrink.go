@@ -56,10 +56,8 @@ func shrinkMessages(messages []ragctx.Message, costs []int, stay []bool, p pairi
 	}
 	out.scale = Scale{&cachingCounter{s.Counter, make(map[string]int)}}
 	out.messages, out.costs = slices.Clone(messages), slices.Clone(costs)
-	if excess -= out.shrinkBlocks(stay, excess, func(at position) bool {
-		return isToolOutput(&messages[at.message],
-			at.block)
-	}); excess > 0 {
+	toolOutput := func(at position) bool { return isToolOutput(&messages[at.message], at.block) }
+	if excess -= out.shrinkBlocks(stay, excess, toolOutput); excess > 0 {
 		out.shrinkBlocks(stay, excess, func(at position) bool {
 			b := &messages[at.message].Content[at.block]
 			return b.Type == ragctx.BlockToolUse && !slices.Contains(p.pending, at)

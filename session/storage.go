@@ -31,18 +31,20 @@ func (k Key) Validate() error {
 
 // NotFoundError returns the error for a session that does not exist.
 func (k Key) NotFoundError() error {
-	return &ragctx.FieldError{Field: "session_id", Problem: fmt.Sprintf("there is no session %q; create it",
-		ragctx.Clip(k.ID)), Kind: ragctx.ErrNotFound}
+	problem := fmt.Sprintf("there is no session %q; create it", ragctx.Clip(k.ID))
+	return &ragctx.FieldError{Field: "session_id", Problem: problem, Kind: ragctx.ErrNotFound}
 }
 
 // ExistsError returns the error for a session that already exists.
 func (k Key) ExistsError() error {
-	return &ragctx.FieldError{Field: "session_id", Problem: fmt.Sprintf("the session %q already exists; choose another id, or delete it", ragctx.Clip(k.ID)), Kind: ragctx.ErrConflict}
+	problem := fmt.Sprintf("the session %q already exists; choose another id, or delete it", ragctx.Clip(k.ID))
+	return &ragctx.FieldError{Field: "session_id", Problem: problem, Kind: ragctx.ErrConflict}
 }
 
 // ChangedError returns the error for a session that was changed concurrently.
 func (k Key) ChangedError() error {
-	return &ragctx.FieldError{Field: "session_id", Problem: fmt.Sprintf("the session %q was changed concurrently; read it again", ragctx.Clip(k.ID)), Kind: ragctx.ErrConflict}
+	problem := fmt.Sprintf("the session %q was changed concurrently; read it again", ragctx.Clip(k.ID))
+	return &ragctx.FieldError{Field: "session_id", Problem: problem, Kind: ragctx.ErrConflict}
 }
 
 // Storage stores sessions. The messages of a session form a tree: each has a parent, and a new
@@ -272,7 +274,8 @@ func (o Options) Prepare(messages []ragctx.Message, parent string, known func(id
 			m.ParentID = parent
 		}
 		if m.ParentID != parent && !known(m.ParentID) && !taken[m.ParentID] {
-			return nil, ragctx.Invalid(field+".parent_id", "no message has the id %q; name one of the session, or none for the newest", ragctx.Clip(m.ParentID))
+			return nil, ragctx.Invalid(field+".parent_id", "no message has the id %q; name one of the session, or none for the newest",
+				ragctx.Clip(m.ParentID))
 		}
 		if err := o.complete(m, field, func(id string) bool { return taken[id] || known(id) }); err != nil {
 			return nil, err
@@ -302,7 +305,8 @@ func (o Options) PrepareCompaction(c Compaction, others CompactionSize, taken, k
 		c.ID = o.NewID()
 	}
 	if taken(c.ID) {
-		return c, &ragctx.FieldError{Field: "id", Problem: fmt.Sprintf("another compaction has the id %q; give each its own, or none", ragctx.Clip(c.ID)), Kind: ragctx.ErrConflict}
+		problem := fmt.Sprintf("another compaction has the id %q; give each its own, or none", ragctx.Clip(c.ID))
+		return c, &ragctx.FieldError{Field: "id", Problem: problem, Kind: ragctx.ErrConflict}
 	}
 	if c.CreatedAt.IsZero() {
 		c.CreatedAt = o.Now().UTC()
@@ -324,7 +328,8 @@ func (o Options) complete(m *ragctx.Message, field string, taken func(id string)
 		return err
 	}
 	if taken(m.ID) {
-		return &ragctx.FieldError{Field: field + ".id", Problem: fmt.Sprintf("another message has the id %q; give each its own, or none", ragctx.Clip(m.ID)), Kind: ragctx.ErrConflict}
+		problem := fmt.Sprintf("another message has the id %q; give each its own, or none", ragctx.Clip(m.ID))
+		return &ragctx.FieldError{Field: field + ".id", Problem: problem, Kind: ragctx.ErrConflict}
 	}
 	if m.CreatedAt.IsZero() {
 		m.CreatedAt = o.Now().UTC()

@@ -55,7 +55,8 @@ func NewStore(sections ...Section) (Store, error) {
 // Add returns the store with a section appended. It returns an error if the name exists.
 func (s Store) Add(one Section) (Store, error) {
 	if s.Has(one.Name) {
-		return Store{}, ragctx.Invalid("sections", "a section with the name %q exists already; give each name once, or set or append to the section", ragctx.Clip(one.Name))
+		return Store{}, ragctx.Invalid("sections",
+			"a section with the name %q already exists; give each name once, or set or append to the section", ragctx.Clip(one.Name))
 	}
 	return s.Set(one), nil
 }

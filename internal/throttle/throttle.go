@@ -16,10 +16,10 @@ import (
 // every core was busy, and a longer pause follows. Work always gets at least a quarter of a core,
 // because a request may depend on it and its result may reduce the load.
 const (
-	spell = 2 * time.Millisecond
-	short = 500 * time.Microsecond
-	long  = 4 * time.Millisecond
-	late  = time.Millisecond
+	workTime = 2 * time.Millisecond
+	shortPause = 500 * time.Microsecond
+	longPause  = 4 * time.Millisecond
+	lateAfter  = time.Millisecond
 )
 
 // Throttle throttles one piece of work, which may use any number of goroutines. The zero value is
@@ -33,9 +33,9 @@ func (l *Throttle) Yield() {
 	if begun.UnixNano() < l.next.Load() {
 		return
 	}
-	time.Sleep(short)
-	if time.Since(begun) > short+late {
-		time.Sleep(long)
+	time.Sleep(shortPause)
+	if time.Since(begun) > shortPause+lateAfter {
+		time.Sleep(longPause)
 	}
-	l.next.Store(time.Now().Add(spell).UnixNano())
+	l.next.Store(time.Now().Add(workTime).UnixNano())
 }

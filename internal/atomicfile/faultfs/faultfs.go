@@ -76,8 +76,8 @@ type node struct{ data, synced []byte }
 // FS is an in-memory [atomicfile.FS]. It is safe for concurrent use.
 type FS struct {
 	mu         sync.Mutex
-	now, kept  map[string]*node // files by name: at present, and after a crash
-	dirs, stay map[string]bool  // directories, likewise
+	files, syncedFiles  map[string]*node // files by name: at present, and after a crash
+	dirs, syncedDirs map[string]bool  // directories, likewise
 	fault      Fault
 	count      int // matching operations since the fault was injected
 	fired      bool
@@ -91,8 +91,8 @@ var _ atomicfile.FS = (*FS)(nil)
 func New() *FS {
 	root := string(filepath.Separator)
 	return &FS{
-		now: make(map[string]*node), kept: make(map[string]*node),
-		dirs: map[string]bool{root: true, ".": true}, stay: map[string]bool{root: true, ".": true},
+		files: make(map[string]*node), syncedFiles: make(map[string]*node),
+		dirs: map[string]bool{root: true, ".": true}, syncedDirs: map[string]bool{root: true, ".": true},
 	}
 }
 
@@ -119,29 +119,29 @@ func (f *FS) Restart(chance *rand.Rand) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	keep := func() bool { return chance != nil && chance.IntN(2) == 0 }
-	names := maps.Clone(f.kept)
-	maps.Copy(names, f.now)
+	names := maps.Clone(f.syncedFiles)
+	maps.Copy(names, f.files)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		if f.now[name] != f.kept[name] && keep() {
-			put(f.kept, name, f.now[name])
+		if f.files[name] != f.syncedFiles[name] && keep() {
+			put(f.syncedFiles, name, f.files[name])
 		}
 	}
 	for _, dir := range slices.Sorted(maps.Keys(f.dirs)) {
-		f.stay[dir] = f.stay[dir] || keep() && f.stay[filepath.Dir(dir)]
+		f.syncedDirs[dir] = f.syncedDirs[dir] || keep() && f.syncedDirs[filepath.Dir(dir)]
 	}
-	f.now, f.dirs = make(map[string]*node), make(map[string]bool)
-	for dir, stays := range f.stay {
+	f.files, f.dirs = make(map[string]*node), make(map[string]bool)
+	for dir, stays := range f.syncedDirs {
 		if stays {
 			f.dirs[dir] = true
 		}
 	}
-	f.stay = maps.Clone(f.dirs)
-	for _, name := range slices.Sorted(maps.Keys(f.kept)) {
+	f.syncedDirs = maps.Clone(f.dirs)
+	for _, name := range slices.Sorted(maps.Keys(f.syncedFiles)) {
 		if f.dirs[filepath.Dir(name)] {
-			f.now[name] = f.kept[name].restart(keep(), chance)
+			f.files[name] = f.syncedFiles[name].restart(keep(), chance)
 		}
 	}
-	f.kept = maps.Clone(f.now)
+	f.syncedFiles = maps.Clone(f.files)
 	f.fault, f.count, f.fired, f.crashed = Fault{}, 0, false, false
 	f.life++
 }
@@ -168,14 +168,14 @@ func put(m map[string]*node, name string, n *node) {
 func (f *FS) Files() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return slices.Sorted(maps.Keys(f.now))
+	return slices.Sorted(maps.Keys(f.files))
 }
 
 // Bytes returns the contents of a file, or nil if it does not exist.
 func (f *FS) Bytes(name string) []byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if n := f.now[filepath.Clean(name)]; n != nil {
+	if n := f.files[filepath.Clean(name)]; n != nil {
 		return slices.Clone(n.data)
 	}
 	return nil
@@ -188,12 +188,12 @@ func (f *FS) Edit(name string, change func([]byte) []byte) {
 	defer f.mu.Unlock()
 	name = filepath.Clean(name)
 	n := &node{}
-	if old := f.now[name]; old != nil {
+	if old := f.files[name]; old != nil {
 		n.data = slices.Clone(old.data)
 	}
 	n.data = change(n.data)
 	n.synced = slices.Clone(n.data)
-	f.now[name], f.kept[name] = n, n
+	f.files[name], f.syncedFiles[name] = n, n
 }
 
 // happens counts an operation. If the fault applies, it returns the effect and the error to return.

@@ -25,7 +25,7 @@ func (f *FS) OpenFile(name string, flag int, _ fs.FileMode) (atomicfile.File, er
 	if _, _, err := f.happens(op, name); err != nil {
 		return nil, err
 	}
-	n := f.now[name]
+	n := f.files[name]
 	switch {
 	case f.dirs[name]:
 		return nil, pathError(op, name, syscall.EISDIR)
@@ -35,7 +35,7 @@ func (f *FS) OpenFile(name string, flag int, _ fs.FileMode) (atomicfile.File, er
 		return nil, pathError(op, name, fs.ErrExist)
 	case n == nil:
 		n = &node{}
-		f.now[name] = n
+		f.files[name] = n
 	case flag&os.O_TRUNC != 0:
 		n.data = nil
 	}
@@ -48,20 +48,20 @@ func (f *FS) Rename(from, to string) error {
 	defer f.mu.Unlock()
 	from, to = filepath.Clean(from), filepath.Clean(to)
 	effect, strikes, err := f.happens(Rename, from)
-	n := f.now[from]
+	n := f.files[from]
 	switch {
 	case strikes && effect == Tear && n != nil:
 		half := slices.Clone(n.data[:len(n.data)/2])
-		f.now[to] = &node{data: half, synced: half}
-		delete(f.now, from)
+		f.files[to] = &node{data: half, synced: half}
+		delete(f.files, from)
 		return err
 	case strikes || err != nil:
 		return err
 	case n == nil || !f.dirs[filepath.Dir(to)]:
 		return pathError(Rename, from, fs.ErrNotExist)
 	}
-	f.now[to] = n
-	delete(f.now, from)
+	f.files[to] = n
+	delete(f.files, from)
 	return nil
 }
 
@@ -78,10 +78,10 @@ func (f *FS) Remove(name string) error {
 		return pathError(Remove, name, syscall.ENOTEMPTY)
 	case f.dirs[name]:
 		delete(f.dirs, name)
-	case f.now[name] == nil:
+	case f.files[name] == nil:
 		return pathError(Remove, name, fs.ErrNotExist)
 	}
-	delete(f.now, name)
+	delete(f.files, name)
 	return nil
 }
 
@@ -94,7 +94,7 @@ func (f *FS) MkdirAll(name string, _ fs.FileMode) error {
 		return err
 	}
 	for ; !f.dirs[name]; name = filepath.Dir(name) {
-		if f.now[name] != nil {
+		if f.files[name] != nil {
 			return pathError(Mkdir, name, syscall.ENOTDIR)
 		}
 		f.dirs[name] = true
@@ -117,7 +117,7 @@ func (f *FS) ReadDir(name string) ([]fs.DirEntry, error) {
 }
 
 func (f *FS) children(dir string) (entries []fs.DirEntry) {
-	for name, n := range f.now {
+	for name, n := range f.files {
 		if filepath.Dir(name) == dir {
 			entries = append(entries, fs.FileInfoToDirEntry(info{filepath.Base(name), int64(len(n.data)), 0o600}))
 		}
@@ -142,7 +142,7 @@ func (f *FS) Stat(name string) (fs.FileInfo, error) {
 	if f.dirs[name] {
 		return info{filepath.Base(name), 0, fs.ModeDir | 0o700}, nil
 	}
-	if n := f.now[name]; n != nil {
+	if n := f.files[name]; n != nil {
 		return info{filepath.Base(name), int64(len(n.data)), 0o600}, nil
 	}
 	return nil, pathError(Stat, name, fs.ErrNotExist)
@@ -159,20 +159,20 @@ func (f *FS) SyncDir(dir string) error {
 	if !f.dirs[dir] {
 		return pathError(SyncDir, dir, fs.ErrNotExist)
 	}
-	for name := range f.kept {
+	for name := range f.syncedFiles {
 		if filepath.Dir(name) == dir {
-			put(f.kept, name, f.now[name])
+			put(f.syncedFiles, name, f.files[name])
 		}
 	}
-	for name, n := range f.now {
+	for name, n := range f.files {
 		if filepath.Dir(name) == dir {
-			f.kept[name] = n
+			f.syncedFiles[name] = n
 		}
 	}
-	for _, known := range []map[string]bool{f.stay, f.dirs} {
+	for _, known := range []map[string]bool{f.syncedDirs, f.dirs} {
 		for name := range known {
 			if filepath.Dir(name) == dir {
-				f.stay[name] = f.dirs[name]
+				f.syncedDirs[name] = f.dirs[name]
 			}
 		}
 	}
