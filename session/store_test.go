@@ -87,7 +87,7 @@ func TestStore(t *testing.T) {
 
 func TestSectionNames(t *testing.T) {
 	// spec 3.2, trap 22: unique on build
-	if _, err := session.NewStore(session.Section{Name: "x"}, session.Section{Name: "x"}); err == nil || !strings.Contains(err.Error(), `a section with the name "x" exists already`) {
+	if _, err := session.NewStore(session.Section{Name: "x"}, session.Section{Name: "x"}); err == nil || !strings.Contains(err.Error(), `a section with the name "x" already exists`) {
 		t.Errorf("two sections of one name: %v", err)
 	}
 	if _, err := sections(t, "x").Add(session.Section{Name: "x"}); err == nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// testConditions: what changes a session does so only if it is as the context wants it.
+// testConditions: a change happens only if the session meets the condition of the context.
 func testConditions(t *testing.T, w *world) {
 	w.talk(one, "messages:1 messages:2")
 	first, err := w.Version(background(), one)
@@ -54,7 +54,7 @@ func testConditions(t *testing.T, w *world) {
 	testRace(t, w)
 }
 
-// testRace: of several changes with one condition one succeeds.
+// testRace: of several concurrent changes with one condition exactly one succeeds.
 func testRace(t *testing.T, w *world) {
 	at, err := w.Version(background(), one)
 	w.must(err)

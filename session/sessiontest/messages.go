@@ -12,7 +12,7 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// spec 3.7: the parent is the leaf where none is named, and the leaf moves.
+// spec 3.7: the parent defaults to the leaf, and the leaf moves.
 func testAppend(t *testing.T, w *world) {
 	w.must(w.Create(background(), one))
 	at := time.Date(2020, 1, 1, 0, 0, 0, 5, time.UTC)
@@ -43,7 +43,7 @@ func testAppend(t *testing.T, w *world) {
 	w.wantLeaf(one, more[0].ID)
 }
 
-// What is refused changes nothing, not even the messages before it.
+// A refused append changes nothing; the valid messages before the invalid one are not stored.
 func testRefused(_ *testing.T, w *world) {
 	w.talk(one, "messages:1 messages:2")
 	good := ragctx.TextMessage(ragctx.RoleUser, "x")
@@ -71,7 +71,7 @@ func testRefused(_ *testing.T, w *world) {
 	w.wantLeaf(one, "id2")
 }
 
-// spec 3.7: the limit is of the newest ones.
+// spec 3.7: the limit applies to the newest messages.
 func testSection(t *testing.T, w *world) {
 	w.talk(one, "messages:1 buffer:2 messages:3 messages:4 :5 0:6")
 	for _, c := range []struct {
@@ -91,7 +91,7 @@ func testSection(t *testing.T, w *world) {
 	}
 }
 
-// spec 3.7: to go back and say something else keeps what was said.
+// spec 3.7: continuing from an earlier message keeps the old branch.
 func testBranches(_ *testing.T, w *world) {
 	w.talk(one, "messages:1 messages:2 buffer:3")
 	w.must(w.Navigate(background(), one, "id1"))
@@ -109,8 +109,8 @@ func testBranches(_ *testing.T, w *world) {
 	w.wantGrown(one)
 }
 
-// wantGrown has two branches grow beside each other, one of them five times as fast, and
-// fails if their paths are not theirs.
+// wantGrown grows two interleaved branches, one of them five times as fast, and fails if their
+// paths mix.
 func (w *world) wantGrown(k session.Key) {
 	last, paths := [2]string{"id1", "id1"}, [2]string{"messages:1", "messages:1"}
 	for i := range 300 {
@@ -124,7 +124,7 @@ func (w *world) wantGrown(k session.Key) {
 	w.wantPath(k, last[1], paths[1])
 }
 
-// spec 3.7, r50t.4: a path ends where parents form a circle or are missing.
+// spec 3.7, r50t.4: a path ends where parents form a cycle or are missing.
 func testCircles(_ *testing.T, w *world) {
 	message := func(id, parent string) ragctx.Message {
 		return ragctx.Message{ID: id, ParentID: parent, Role: ragctx.RoleUser, Content: ragctx.Text(id)}
@@ -140,8 +140,7 @@ func testCircles(_ *testing.T, w *world) {
 	w.wantPath(session.Key{Namespace: one.Namespace, User: one.User, ID: "fork"}, "", "messages:a messages:b messages:c")
 }
 
-// spec 3.7, r50t.7: a fork has the path with its sections; one that is refused leaves
-// nothing.
+// spec 3.7, r50t.7: a fork has the path with its sections; a refused fork leaves nothing.
 func testFork(t *testing.T, w *world) {
 	w.talk(one, "messages:1 buffer:2 messages:3")
 	w.must(w.Navigate(background(), one, "id2"))
@@ -214,7 +213,7 @@ func testCompactions(t *testing.T, w *world) {
 	if d := diff([]session.Compaction{a, b}, list); d != "" {
 		t.Errorf("(-added +stored):\n%s", d)
 	}
-	w.wantStore(one, "messages:1:2:3") // which stay as they are
+	w.wantStore(one, "messages:1:2:3") // messages stay unchanged
 	full := session.Compaction{ID: "c", CreatedAt: start, Record: json.RawMessage(`"` + strings.Repeat("x", session.MaxRecordBytes-2) + `"`)}
 	_, err = w.AddCompaction(background(), one, full, "b")
 	w.wantError(err, ragctx.ErrTooLarge, "more than there is room for, although others go")
@@ -237,7 +236,7 @@ func testCompactions(t *testing.T, w *world) {
 	}
 }
 
-// What is given away is the caller's, and a store stays as it was when it was loaded.
+// Returned values belong to the caller, and a loaded store does not change.
 func testIsolation(t *testing.T, w *world) {
 	in := []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, "1")}
 	w.must(w.Create(background(), one))
@@ -270,7 +269,7 @@ func testIsolation(t *testing.T, w *world) {
 	}
 }
 
-// All that a message can have comes back.
+// All fields of a message are restored.
 func testContents(t *testing.T, w *world) {
 	w.must(w.Create(background(), one))
 	appended, err := w.Append(background(), one, "messages",
@@ -281,7 +280,8 @@ func testContents(t *testing.T, w *world) {
 			{Type: ragctx.BlockToolResult, ToolUseID: "2", Content: ragctx.Content{{Type: ragctx.BlockImage, MediaType: "image/png", Data: []byte("x")}}},
 		}},
 		ragctx.Message{Role: ragctx.RoleTool, Content: ragctx.Content{{Type: ragctx.BlockToolResult, ToolUseID: "3", Content: ragctx.Text("plain")}}},
-		// White space, signs that JSON may escape, and numbers that a float64 cannot hold.
+		// White space, characters that JSON may escape, and numbers that a float64 cannot
+		// represent.
 		ragctx.Message{
 			Role: ragctx.RoleAssistant, Metadata: map[string]any{"id": json.Number("12345678901234567890"), "as": []any{json.Number("1.0"), 2.5}},
 			Content: ragctx.Content{
@@ -289,7 +289,7 @@ func testContents(t *testing.T, w *world) {
 				{Type: ragctx.BlockToolUse, ID: "5", Name: "f", Input: json.RawMessage(`{"a":12345678901234567890}`)},
 			},
 		},
-		// What only a vendor's form has, and inputs that look like those above.
+		// Vendor-specific parts, and inputs that resemble quoted inputs.
 		ragctx.Message{Role: ragctx.RoleAssistant, Content: ragctx.Content{
 			{Type: ragctx.BlockVendor, Form: "anthropic", Part: json.RawMessage(`{"type":"document","n":12345678901234567890}`)},
 			{Type: ragctx.BlockText, Text: "x", Form: "anthropic", Part: json.RawMessage(`{"citations":[]}`)},
@@ -311,7 +311,7 @@ func testContents(t *testing.T, w *world) {
 	}
 }
 
-// Writers that append beside each other make one conversation.
+// Concurrent writers form one conversation.
 func testWriters(t *testing.T, w *world) {
 	w.must(w.Create(background(), one))
 	var wg sync.WaitGroup

@@ -8,8 +8,8 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// testOnce: a session is made once for a request, and is as it was left where the request
-// comes again. For any other request it is in the way.
+// testRequestIDs: a session is created once for a request. Repeating the request succeeds and
+// leaves the session unchanged; other requests get a conflict.
 func testOnce(t *testing.T, w *world) {
 	w.talk(one, "messages:1 messages:2")
 	at := func(id string) session.Key { return session.Key{Namespace: one.Namespace, User: one.User, ID: id} }
@@ -53,7 +53,7 @@ func testOnce(t *testing.T, w *world) {
 	w.wantStore(at("create"), "")
 }
 
-// testSalts: revisions say nothing of how many sessions there are.
+// testSalts: revisions do not reveal the number of sessions.
 func testSalts(t *testing.T, w *world) {
 	w.talk(one, "messages:1")
 	before := w.version()

@@ -16,7 +16,7 @@ import (
 
 func text(s string) ragctx.Message { return ragctx.TextMessage(ragctx.RoleUser, s) }
 
-// spec 3.7: saving replaces all, and says what it did.
+// spec 3.7: saving replaces everything and reports the outcome.
 func testSave(t *testing.T, w *world) {
 	first := session.Store{}.Append("summary", text("s")).Append("messages", text("1"), text("2")).Append("empty", text("x")).Set(session.Section{Name: "empty"}).
 		WithParameters(map[string]any{"p": "v"})
@@ -28,7 +28,7 @@ func testSave(t *testing.T, w *world) {
 	if r.StartedAt.Before(start) || r.FinishedAt.Before(r.StartedAt) || r.DurationMs != r.FinishedAt.Sub(r.StartedAt).Milliseconds() {
 		t.Errorf("times %+v", r)
 	}
-	w.wantPath(one, "", "summary:s messages:1 messages:2") // linked in their order
+	w.wantPath(one, "", "summary:s messages:1 messages:2") // linked in order
 	w.reopen()
 	loaded, err := w.Load(background(), one)
 	w.must(err)
@@ -47,7 +47,7 @@ func testSave(t *testing.T, w *world) {
 	}
 }
 
-// testReplace: a session that was changed since is not replaced, and none is made.
+// testReplace: a session that has changed is not replaced, and none is created.
 func testReplace(t *testing.T, w *world) {
 	w.must(w.Create(background(), one))
 	_, err := w.Append(background(), one, "messages", text("1"), text("2"))
@@ -76,8 +76,7 @@ func testReplace(t *testing.T, w *world) {
 	w.wantStore(one, "messages:1")
 }
 
-// spec 3.7: saving keeps the leaf that was navigated to, if it is still there; so do
-// labels and compactions.
+// spec 3.7: saving keeps the leaf, labels and compactions if their messages still exist.
 func testSaveLeaf(t *testing.T, w *world) {
 	w.talk(one, "messages:1 messages:2 messages:3")
 	w.must(w.Navigate(background(), one, "id2"))
@@ -103,8 +102,8 @@ func testSaveLeaf(t *testing.T, w *world) {
 	}
 }
 
-// A compaction goes where a save changes what it is about: what it knows nothing of must
-// not be hidden behind it.
+// A save removes a compaction if its range changes, because its summary would hide unknown
+// messages.
 func testSaveRanges(t *testing.T, w *world) {
 	message := func(id, parent, text string) ragctx.Message {
 		return ragctx.Message{ID: id, ParentID: parent, CreatedAt: start, Role: ragctx.RoleUser, Content: ragctx.Text(text)}
@@ -122,7 +121,7 @@ func testSaveRanges(t *testing.T, w *world) {
 	}
 	for name, c := range map[string]struct {
 		save session.Store
-		want string // the compactions that are left
+		want string // the remaining compactions
 	}{
 		"the same":                  {session.Store{}.Append("messages", talk()...), "b-d -c e-e"},
 		"the same, spaced":          {session.Store{}.Append("messages", talk(spaced)...), "b-d -c e-e"},
@@ -156,7 +155,7 @@ func testSaveRanges(t *testing.T, w *world) {
 	}
 }
 
-// A compaction goes where a save changes or removes what it prunes, which is in no range.
+// A save removes a compaction if it changes or removes a pruned message, which is in no range.
 func testSavePruned(t *testing.T, w *world) {
 	output := func(id, text string) ragctx.Message {
 		return ragctx.Message{ID: id, Role: ragctx.RoleTool, Content: ragctx.Content{{Type: ragctx.BlockToolResult, ToolUseID: id, Content: ragctx.Text(text)}}}
@@ -184,7 +183,7 @@ func testSavePruned(t *testing.T, w *world) {
 	}
 }
 
-// spec 3.7, r50t.16: a save that is refused loses nothing.
+// spec 3.7, r50t.16: a refused save loses nothing.
 func testSaveRefused(t *testing.T, w *world) {
 	w.talk(one, "messages:1")
 	before := w.export(one)
@@ -223,7 +222,7 @@ func testSaveEmpty(t *testing.T, w *world) {
 	}
 }
 
-// A session that is exported, written, read and imported is the same.
+// A session is unchanged after export, writing, reading and import.
 func testTransfer(t *testing.T, w *world) {
 	w.talk(one, "messages:1 buffer:2")
 	w.must(w.Navigate(background(), one, "id1"))
@@ -274,8 +273,8 @@ func testImportRefused(t *testing.T, w *world) {
 	}
 }
 
-// Random operations do the same to the storage as to [session.Memory], and what it keeps
-// is there after reopening.
+// Random operations have the same results as on [session.Memory], and the contents survive
+// reopening.
 func testModel(t *testing.T, w *world) {
 	next := 0
 	rapid.Check(t, func(t *rapid.T) {

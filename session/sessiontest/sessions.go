@@ -34,7 +34,7 @@ func testSessions(t *testing.T, w *world) {
 	w.wantStore(one, "")
 }
 
-// What is not there is not found, and is not made by asking.
+// Unknown sessions are reported as not found, and reading does not create them.
 func testUnknown(t *testing.T, w *world) {
 	w.talk(session.Key{Namespace: "ns", User: "ada", ID: "other"}, "messages:1")
 	for name, ask := range map[string]func(context.Context, session.Key) error{
@@ -75,7 +75,7 @@ func testUnknown(t *testing.T, w *world) {
 	w.wantError(err, ragctx.ErrNotFound, "to undo nothing")
 }
 
-// Sessions of other namespaces and users are others.
+// Sessions of other namespaces and users are separate.
 func testWalls(t *testing.T, w *world) {
 	keys := []session.Key{{ID: "s"}, {User: "ada", ID: "s"}, {Namespace: "ns", ID: "s"}, {Namespace: "ns", User: "bob", ID: "s"}, one}
 	for i, k := range keys {

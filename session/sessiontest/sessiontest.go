@@ -1,5 +1,5 @@
-// Package sessiontest holds the conformance suite of [session.Storage]. Every
-// implementation runs it, and is compared with [session.Memory].
+// Package sessiontest is the conformance suite of [session.Storage]. Every implementation runs it
+// and is compared with [session.Memory].
 package sessiontest
 
 import (
@@ -18,23 +18,22 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// Storage is what the suite tests.
+// Storage is a storage under test.
 type Storage interface {
 	session.Storage
 	Close() error
 }
 
-// Opener opens the storage that is kept in dir, which is empty at first. One that keeps
-// nothing passes over dir.
+// Opener opens the storage in dir, which is empty at first. A volatile storage ignores dir.
 type Opener func(t testing.TB, dir string, o session.Options) Storage
 
-// Options tells [Test] about the storage. The zero value works.
+// Options describe the storage to [Test]. The zero value works.
 type Options struct {
-	// Volatile says that the storage keeps nothing.
+	// Volatile means that the storage does not persist anything.
 	Volatile bool
 }
 
-// Test checks that the storages that open opens keep the contract of [session.Storage].
+// Test checks that the storages returned by open fulfil the contract of [session.Storage].
 func Test(t *testing.T, open Opener, o Options) {
 	for _, c := range []struct {
 		name string
@@ -78,10 +77,10 @@ func Test(t *testing.T, open Opener, o Options) {
 	}
 }
 
-// start is what the clock of a test shows at first. It goes on by a second with each look.
+// start is the initial time of a test's clock, which advances by a second on each reading.
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// world is a storage under test with its clock and its ids.
+// world is a storage under test with its clock and ids.
 type world struct {
 	Storage
 
@@ -92,7 +91,7 @@ type world struct {
 	opts     session.Options
 }
 
-// counted returns a clock and ids that depend only on how often they were asked.
+// deterministic returns a deterministic clock and deterministic ids.
 func counted() session.Options {
 	var ticks, ids atomic.Int64
 	return session.Options{
@@ -108,7 +107,7 @@ func newWorld(t testing.TB, open Opener, volatile bool) *world {
 	return w
 }
 
-// reopen closes the storage and opens it again, where it keeps something.
+// reopen closes and reopens the storage, unless it is volatile.
 func (w *world) reopen() {
 	w.t.Helper()
 	if w.volatile {
@@ -130,7 +129,7 @@ var one = session.Key{Namespace: "ns", User: "ada", ID: "s"}
 
 func background() context.Context { return context.Background() }
 
-// talk makes the session and appends messages to it, one per word: the section, and the
+// talk creates the session if needed and appends messages to it, one per word: the section, and the
 // text after a colon.
 func (w *world) talk(k session.Key, words string) {
 	w.t.Helper()
@@ -144,7 +143,7 @@ func (w *world) talk(k session.Key, words string) {
 	}
 }
 
-// words writes entries as talk reads them.
+// words formats entries in the notation of talk.
 func words(entries []session.Entry) string {
 	out := make([]string, len(entries))
 	for i, e := range entries {
@@ -153,7 +152,7 @@ func words(entries []session.Entry) string {
 	return strings.Join(out, " ")
 }
 
-// written writes a store, one section per word, its texts after colons.
+// written formats a store, one section per word, with its texts after colons.
 func written(s session.Store) string {
 	var out []string
 	for _, one := range s.Sections() {
@@ -198,7 +197,7 @@ func (w *world) wantError(err, want error, what string) {
 	}
 }
 
-// export returns all that a session has, without what differs by who made it.
+// export returns the contents of a session without its id and creation time.
 func (w *world) export(k session.Key) session.Archive {
 	w.t.Helper()
 	a, err := w.Export(background(), k)

@@ -20,8 +20,7 @@ func (w *world) version() session.Version {
 	return v
 }
 
-// Every change is counted, what only looks or is refused is not, and a session that is made
-// again is another one.
+// Every change is counted; reads and refused changes are not. A recreated session is another one.
 func testVersions(t *testing.T, w *world) {
 	w.talk(one, "messages:1 messages:2")
 	last, err := w.Leaf(background(), one)
@@ -89,7 +88,7 @@ func testVersions(t *testing.T, w *world) {
 	}
 }
 
-// wanted returns an error that is not the one that was wanted.
+// wanted returns nil if an error is the wanted one.
 func wanted(err, want error) error {
 	if errors.Is(err, want) {
 		return nil
