@@ -128,7 +128,7 @@ func (a *analyser) spelt(word []byte) {
 	}
 }
 
-// addList returns the index of a term's list.
+// list returns the index of a term's list.
 func (a *analyser) list(term []byte) int {
 	if i, ok := a.segment.terms[string(term)]; ok {
 		return i
@@ -142,7 +142,7 @@ func (a *analyser) list(term []byte) int {
 	return a.segment.addList(a.text.String()[at:])
 }
 
-// chunkCounts adds tf to the frequency of a term in the current chunk, up to a maximum.
+// count adds tf to the frequency of a term in the current chunk, up to a maximum.
 func (a *analyser) count(i int, tf, most uint32) {
 	list := a.segment.lists[i]
 	n := len(list)

@@ -11,15 +11,15 @@ type columns struct {
 	// in this segment and have consecutive places, ordered by id.
 	place []uint32
 	// By place: the chunk's number, id and length, and the number of its parent, counted from 0.
-	chunk []uint32
-	ids   []uint64
-	lengths  []uint32
-	text  []uint32
+	chunk   []uint32
+	ids     []uint64
+	lengths []uint32
+	text    []uint32
 	// By parent: its id, its length and its number of chunks.
-	parents      []uint64
+	parents                  []uint64
 	textLengths, chunkCounts []uint32
 
-	length      uint64 // of all chunks
+	length       uint64 // of all chunks
 	minID, maxID uint64 // smallest and greatest id
 }
 

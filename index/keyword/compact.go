@@ -19,7 +19,7 @@ const (
 
 // errInUse reports that old files are still being read, errNotRemoved that removing them failed.
 var (
-	errInUse     = errors.New("old files are still in use")
+	errInUse      = errors.New("old files are still in use")
 	errNotRemoved = errors.New("old files could not be removed")
 )
 

@@ -152,7 +152,7 @@ func writeUntil(t *testing.T, ix *Index, after uint64, done func() bool) {
 }
 
 // mergedMeanwhile is a store in which a merge goes on until Compact waits for it, or has
-// features for the old files.
+// asked for the old files.
 type mergedMeanwhile struct {
 	store
 

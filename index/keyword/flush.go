@@ -14,7 +14,7 @@ type meta struct {
 	version string
 	origin  string
 	cursor  uint64
-	// chunkScores and length describe the live chunks and are verified on open. unknownChunks marks a
+	// chunks and length describe the live chunks and are verified on open. unknownChunks marks a
 	// state between the batches of one flush.
 	chunks, length uint64
 }

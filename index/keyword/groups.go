@@ -7,14 +7,14 @@ import (
 
 // groupScores scores groups of chunks, each as one text.
 type groupScores struct {
-	of     func(chunk uint64) int32
-	sizes  []int32
-	length float64 // average length of a chunk
-	sat    saturation
-	score  []float64
-	tf     []uint32
+	of      func(chunk uint64) int32
+	sizes   []int32
+	length  float64 // average length of a chunk
+	sat     saturation
+	score   []float64
+	tf      []uint32
 	counted []int32 // the groups with a frequency in tf
-	groupOf  []int32 // group of each chunk plus 2; 0 if not looked up yet
+	groupOf []int32 // group of each chunk plus 2; 0 if not looked up yet
 }
 
 func noGroups(g *index.Groups) []float64 {

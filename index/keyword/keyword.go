@@ -38,7 +38,7 @@
 // its text and then by its best place. On long texts this beats either score alone.
 //
 // The opening of a parent is the title of its first chunk and the first 40 words of its chunks'
-// textScores. A word in the opening adds 0.15 · qtf · idf to the parent's score, whatever tf and dl
+// texts. A word in the opening adds 0.15 · qtf · idf to the parent's score, whatever tf and dl
 // are, because texts name their subject at the beginning.
 //
 // In a parent of 32 chunks or more, a chunk also has the terms of its neighbours: 0.4, 0.2 and 0.1
@@ -48,7 +48,7 @@
 // # Two passes
 //
 // Grams have by far the longest lists, and most repeat what the words say. So a search of many
-// chunkScores takes two passes. The first scores words, openings, pairs, and the grams of rare words,
+// chunks takes two passes. The first scores words, openings, pairs, and the grams of rare words,
 // which occur in fewer than 8 chunks. Rare words may be misspelt, and their grams find what the
 // words do not. The second pass scores the other grams, but only in the texts of the short list:
 // the best accepted chunks so far, at least 300 and at least the number of requested hits. Hits are
@@ -61,14 +61,14 @@
 // then the other grams, each in the order of the query.
 //
 // Groups of chunks are scored by words only, each as one text among all groups. Their dl is the
-// renumber of chunks times the average length.
+// number of chunks times the average length.
 //
 // # Words in memory
 //
 // The words of stored segments are also kept in memory, in lists that need not be read in full; see
 // package blockmax. They are loaded in the background once a segment is visible. Until then, and
 // for chunks that are not stored, postings are read. A search adds the scores of pairs and grams,
-// listSink in the lists which chunks may be among the best, and then scores their texts as it would
+// finds in the lists which chunks may be among the best, and then scores their texts as it would
 // without the lists. So the result is the same, bit for bit.
 //
 // # Patterns
@@ -96,7 +96,7 @@
 // on with its number as a last byte. Fields "n" and "p" have one term each, of the same name, whose
 // frequency is dl + 1 and the parent's id + 1. Three internal values are written with every batch:
 // "version", "origin" (see [Options]), and "cursor", which holds the cursor, the number of live
-// chunkScores and the sum of their dl, 8 bytes each, big-endian.
+// chunks and the sum of their dl, 8 bytes each, big-endian.
 package keyword
 
 import (
@@ -123,7 +123,7 @@ const MaxFrequency = 16
 // Defaults of [Options].
 const (
 	DefaultFlushChunks = 1000
-	DefaultLongText   = 32
+	DefaultLongText    = 32
 )
 
 // Options configures an index. The zero value is valid.
@@ -143,8 +143,8 @@ type Options struct {
 	Logger *slog.Logger // discards by default
 
 	tidyDelay time.Duration // see scheduleTidy
-	passes  passOptions
-	plain   bool // always read postings from the store, even if they are in memory
+	passes    passOptions
+	plain     bool // always read postings from the store, even if they are in memory
 }
 
 func (o Options) withDefaults() (Options, error) {
@@ -160,7 +160,7 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	switch {
 	case o.FlushChunks < 0:
-		return o, fmt.Errorf("keyword: FlushUnits is %d; it must be positive, or 0 for %d", o.FlushChunks, DefaultFlushChunks)
+		return o, fmt.Errorf("keyword: FlushChunks is %d; it must be positive, or 0 for %d", o.FlushChunks, DefaultFlushChunks)
 	case o.LongText < 0:
 		return o, fmt.Errorf("keyword: LongText is %d; it must be positive, or 0 for %d", o.LongText, DefaultLongText)
 	}
@@ -178,24 +178,24 @@ type Index struct {
 	cursor  atomic.Uint64
 	scratch sync.Pool // of *scratch
 
-	mu      sync.Mutex // guards the fields below and replacing the view
-	closed  bool
-	applied uint64          // dedupe seq
-	touched map[uint64]bool // ids changed since the last flush began; true if live
-	frozen  int             // renumber of memory segments that a running flush is writing
-	retryAt int             // after a failed flush: the len(touched) at which to retry
+	mu        sync.Mutex // guards the fields below and replacing the view
+	closed    bool
+	applied   uint64          // newest seq
+	touched   map[uint64]bool // ids changed since the last flush began; true if live
+	frozen    int             // number of memory segments that a running flush is writing
+	retryAt   int             // after a failed flush: the len(touched) at which to retry
 	tidyTimer *time.Timer     // fires after a while without a write
 
-	writer     chan struct{} // holds a token while a flush runs; guards store
-	store      store         // nil until the first flush
-	dropped    bool          // closed after a failure; the next use reopens it
-	merger     chan struct{} // holds a token during an explicit merge
-	background sync.WaitGroup
-	flushing   atomic.Bool // a background flush is running
-	loadingWords   atomic.Bool // words of segments are being loaded into memory
-	tidying    atomic.Bool // small parts are being merged in the background
-	stop       context.CancelFunc
-	life       context.Context //nolint:containedctx // ends background flushes with the index
+	writer       chan struct{} // holds a token while a flush runs; guards store
+	store        store         // nil until the first flush
+	dropped      bool          // closed after a failure; the next use reopens it
+	merger       chan struct{} // holds a token during an explicit merge
+	background   sync.WaitGroup
+	flushing     atomic.Bool // a background flush is running
+	loadingWords atomic.Bool // words of segments are being loaded into memory
+	tidying      atomic.Bool // small parts are being merged in the background
+	stop         context.CancelFunc
+	life         context.Context //nolint:containedctx // ends background flushes with the index
 }
 
 var _ index.Lexical = (*Index)(nil)

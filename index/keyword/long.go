@@ -154,7 +154,7 @@ func upTo(chunks int) mergeplan.MergePlanOptions {
 }
 
 // storeLong applies the long parents of a batch and returns the other chunks. If not even the first
-// chunkScores can be written, as on a full disk, it returns all, to be kept in memory as short parents
+// chunks can be written, as on a full disk, it returns all, to be kept in memory as short parents
 // are. After a later failure the index has to be reopened and refilled.
 func (ix *Index) storeLong(ctx context.Context, chunks []index.TextUnit) (rest []index.TextUnit, err error) {
 	short, long := splitLong(chunks)
@@ -173,6 +173,6 @@ func (ix *Index) storeLong(ctx context.Context, chunks []index.TextUnit) (rest [
 	if first := long[0][0]; first == (index.TextUnit{}) {
 		return nil, err
 	}
-	ix.opts.Logger.Error("keyword index: a long text stays in memory", slog.String("dir", ix.dir), slog.Any("error", err))
+	ix.opts.Logger.Error("keyword index: writing a long text failed; it stays in memory", slog.String("dir", ix.dir), slog.Any("error", err))
 	return chunks, nil
 }

@@ -10,11 +10,11 @@ import (
 type memorySegment struct {
 	rows   []row // before finish; then cols
 	cols   columns
-	chunks map[uint64]uint32 // reader id
+	chunks map[uint64]uint32 // by id
 	terms  map[string]int    // index into lists
 	lists  [][]posting
 
-	owners     func() owners // intersect set by finish
+	owners     func() owners // both set by finish
 	vocabulary func() []string
 }
 
@@ -160,7 +160,7 @@ type storedKey struct {
 // each further occurrence the term with its number as a last byte. So the store need not keep
 // frequencies, most of which are 1.
 func keysOf(term string, list []posting, to []storedKey) []storedKey {
-	var chunks [MaxFrequency + 1]int // reader frequency: chunks with at least as many occurrences
+	var chunks [MaxFrequency + 1]int // by frequency: chunks with at least as many occurrences
 	for _, e := range list {
 		for n := range e.tf {
 			chunks[n+1]++

@@ -83,7 +83,7 @@ func (s *scratch) gatherSubsets(term string, most uint32, limit int, renumber bo
 	return counts, err
 }
 
-// subsetLookup implements [segment].
+// among implements [segment].
 func (s *memorySegment) among(q subsetLookup, to []posting) ([]posting, docFreq, error) {
 	i, ok := s.terms[q.term]
 	if !ok {

@@ -132,7 +132,7 @@ func (s *scratch) shorten(v *view, list []found) {
 }
 
 // withSiblings returns the places of all chunks of the texts that the given chunks belong to. Both
-// wordLists are ascending; the returned places are counted from first.
+// lists are ascending; the returned places are counted from first.
 func (c *columns) withSiblings(list []found, first int) (places []uint32) {
 	for _, hit := range list {
 		at := uint32(hit.place - first) //nolint:gosec // below 2³²

@@ -46,7 +46,7 @@ func TestPasses(t *testing.T) {
 				}
 			}
 			for id := range texts {
-				if id < 100*seq && id/10%4 == seq { // isWord texts
+				if id < 100*seq && id/10%4 == seq { // whole texts
 					gone = append(gone, id)
 					delete(texts, id)
 				}
@@ -93,7 +93,7 @@ func byTheRule(t *testing.T, all *Index, q index.LexicalQuery, p passOptions, te
 	}
 	list, late := firstScores(t, all, q, p.rareWord, texts)
 	if n := max(p.minListed, min(q.K, len(texts))); late && len(list) >= n && n <= len(texts) {
-		of := make(map[uint64]bool) // textScores on the short list
+		of := make(map[uint64]bool) // texts on the short list
 		for _, hit := range list[:n] {
 			of[hit.ID/10] = true
 		}
@@ -109,7 +109,7 @@ func byTheRule(t *testing.T, all *Index, q index.LexicalQuery, p passOptions, te
 // something is left for the second.
 func firstScores(t *testing.T, all *Index, q index.LexicalQuery, rare int, texts map[uint64]string) (list []index.Scored, late bool) {
 	t.Helper()
-	has := make(map[string]int) // chunkScores by word
+	has := make(map[string]int) // chunks by word
 	for _, text := range texts {
 		for _, word := range slices.Compact(slices.Sorted(slices.Values(analysis.Index(text)))) {
 			has[word]++

@@ -102,7 +102,7 @@ func (ix *Index) Words(ctx context.Context, p analysis.Pattern, n int) ([]string
 	if err != nil || n <= 0 {
 		return nil, err
 	}
-	chunks := make(map[string]int) // renumber of live chunks that have the word
+	chunks := make(map[string]int) // number of live chunks that have the word
 	for _, part := range v.parts {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -120,7 +120,7 @@ func (ix *Index) Words(ctx context.Context, p analysis.Pattern, n int) ([]string
 	return slices.Clip(words[:min(n, len(words))]), nil
 }
 
-// chunkCounts adds to the number of live chunks for each matching word.
+// count adds to the number of live chunks for each matching word.
 func (p part) count(m *matcher, to map[string]int) error {
 	var list []posting
 	return p.matches(m, func(word string, chunks int) (err error) {

@@ -51,7 +51,7 @@ func (ix *Index) damaged(op string, err error) error {
 // readStore opens the store in dir and verifies it.
 func readStore(dir string, open func(string) (store, error), knows func(string) bool) (store, *snapshot, error) {
 	if _, err := os.Lstat(filepath.Join(dir, damagedFile)); err == nil {
-		return nil, nil, errors.New("reading it has failed before")
+		return nil, nil, errors.New("an earlier read failed")
 	}
 	s, err := open(dir)
 	if err != nil {
@@ -73,7 +73,7 @@ func (s *snapshot) check(knows func(origin string) bool) error {
 	v := newView(nil, s.parts)
 	switch m := s.meta; {
 	case m == meta{}:
-		return errors.New("nothing in it can be read")
+		return errors.New("its metadata cannot be read")
 	case m.version != version:
 		return fmt.Errorf("it has version %q, not %q", m.version, version)
 	case knows != nil && !knows(m.origin):

@@ -68,7 +68,7 @@ func stored(t testing.TB) string {
 }
 
 // eachSegment harms all segment files: scorch may keep an older state beside the
-// dedupe, and would rightly fall back to it.
+// newest, and would rightly fall back to it.
 func eachSegment(t testing.TB, dir string, harm func(name string)) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "scorch", "*.zap"))

@@ -41,7 +41,7 @@ const lockTimeout = 500 * time.Millisecond
 type scorchStore struct {
 	index *scorch.Scorch
 	queue *bleveindex.AnalysisQueue
-	cache map[uint64]*segmentCache // reader segment id
+	cache map[uint64]*segmentCache // by segment id
 	dir   string
 	// failed counts the errors in scorch's own goroutines. Scorch counts them as well, but its
 	// counters race with a merge.
@@ -153,7 +153,7 @@ func (s *scorchStore) write(b batch) error {
 // watch checks for errors every watchEvery and gives up after maxLate checks.
 const (
 	watchEvery = time.Second
-	maxLate   = 10
+	maxLate    = 10
 )
 
 // watch runs an operation of scorch. A panic in one of scorch's goroutines leaves the operation
@@ -179,13 +179,13 @@ func (s *scorchStore) watch(ctx context.Context, run func() error, callOff func(
 			}
 		}
 	}
-	return errors.New("scorch has failed and does not answer")
+	return errors.New("scorch failed and does not respond")
 }
 
 func (s *scorchStore) errors() uint64 { return s.failed.number.Load() }
 
 // cleanupError implements store. Scorch takes a file off its list before removing it and reads the
-// addList again only on open.
+// list again only on open.
 func (s *scorchStore) cleanupError() error {
 	if err := s.failed.cleanup.Load(); err != nil {
 		return fmt.Errorf("%w: %w", errNotRemoved, *err)
@@ -319,14 +319,14 @@ type storedSegment struct {
 
 // segmentCache is the data derived from a segment, shared by all snapshots.
 type segmentCache struct {
-	cols   *columns
-	owners func() owners
-	allFreqs    *docFreqCache // dead chunks included
-	liveFreqs  *docFreqCache // valid for the current number of live chunks
-	deadSet   *deadSet    // likewise
-	live   int
+	cols      *columns
+	owners    func() owners
+	allFreqs  *docFreqCache // dead chunks included
+	liveFreqs *docFreqCache // valid for the current number of live chunks
+	deadSet   *deadSet      // likewise
+	live      int
 
-	words    atomic.Pointer[blockmax.Segment] // nil until loaded into memory
+	words      atomic.Pointer[blockmax.Segment] // nil until loaded into memory
 	loadFailed bool                             // loading failed; only the loading goroutine reads this
 }
 

@@ -25,7 +25,7 @@ var everything = mergeplan.MergePlanOptions{
 }
 
 // awaitMerges implements store. It may run concurrently with write and close. A merge writes the
-// chunkScores that were alive when it began, so its file may hold chunks deleted since. Scorch merges
+// chunks that were alive when it began, so its file may hold chunks deleted since. Scorch merges
 // sequentially, so an empty merge ends after those that have begun.
 func (s *scorchStore) awaitMerges(ctx context.Context) error {
 	nothing := everything
@@ -69,7 +69,7 @@ func fileOf(p part) string {
 //
 // A merge rewrites all live data of the merged segments, so it should cover little. Scorch merges
 // neighbours by size: merging a segment that holds a deleted chunk with the next smaller one at
-// maxTf doubles the cost. That is done for one segment at a time. If there are many such segments,
+// most doubles the cost. That is done for one segment at a time. If there are many such segments,
 // or large ones, all segments are merged into one. Scorch does not merge a segment with itself. If
 // the segment is the smallest or the only one, the chunks of one parent are written again, which
 // creates a smaller one.
@@ -187,7 +187,7 @@ func (s *scorchStore) merge(ctx context.Context, plan mergeplan.MergePlanOptions
 }
 
 // errPanicked reports that no merge will happen until the index is reopened.
-var errPanicked = errors.New("scorch has failed for good; open the index again")
+var errPanicked = errors.New("scorch's merger has panicked; reopen the index")
 
 // remaining returns the files that still exist. It also wakes scorch, which removes old files only
 // after a write.

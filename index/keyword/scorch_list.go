@@ -9,7 +9,7 @@ import (
 	scorchsegment "github.com/blevesearch/scorch_segment_api/v2"
 )
 
-// shortListSize returns the chunks in r's list, by ascending number. The slice is valid until the next use
+// listed returns the chunks in r's list, by ascending number. The slice is valid until the next use
 // of r.
 func (s *storedSegment) listed(r *termReader) ([]uint32, error) {
 	only, b, err := r.bitmap()

@@ -4,7 +4,7 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// subsetLookup implements [segment].
+// among implements [segment].
 func (s *storedSegment) among(q subsetLookup, to []posting) ([]posting, docFreq, error) {
 	if n, ok := q.of.freqs.get(q.term); len(q.chunks) == 0 && (ok || !q.counted) {
 		return to, n, nil
@@ -56,7 +56,7 @@ func (s *storedSegment) counted(r *termReader, q subsetLookup) (n docFreq, found
 	return n, found, err
 }
 
-// chunkCounts counts the chunks and parents in r's list.
+// count counts the chunks and parents in r's list.
 func (s *storedSegment) count(r *termReader, q subsetLookup) (docFreq, error) {
 	if q.of.dead == nil {
 		return s.countAll(r, q)

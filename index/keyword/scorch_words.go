@@ -27,7 +27,7 @@ const (
 type noSpace struct{}
 
 const (
-	inWord   = iota
+	inWord  = iota
 	atSpace // after a space
 )
 
@@ -60,7 +60,7 @@ type wordReader struct {
 const checkEvery = 1 << 10
 
 // errUnwanted reports that the segment is no longer visible or the index is closing.
-var errUnwanted = errors.New("keyword: words are not wanted")
+var errUnwanted = errors.New("keyword: the segment is no longer visible")
 
 // readWords reads the words of a segment into memory, while wanted returns true.
 func (s *storedSegment) readWords(wanted func() bool, long int) (*blockmax.Segment, error) {

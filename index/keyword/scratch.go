@@ -27,17 +27,17 @@ type scratch struct {
 	bound             float64 // upper bound of all scores, for the features so far
 
 	subsetReader          // holds the postings of the current feature, part by part
-	subsets       []subset // the chunks to read postings of, part by part; nil for all
-	docFreq    docFreq   // document frequency of the current feature, if postings is incomplete
+	subsets      []subset // the chunks to read postings of, part by part; nil for all
+	docFreq      docFreq  // document frequency of the current feature, if postings is incomplete
 	prefetch     prefetch
 
 	// Scores for the features so far. All zeros between searches.
 	chunkScores, textScores []float64
 	// Occurrences, in tenths and whole. All zeros between features.
-	spilled, parentTf    []uint32
-	touched         []uint32 // chunkScores of a part with occurrences in spilled
-	touchedTexts    []uint32 // parents with occurrences in parentTf, part by part
-	touchedTextEnds []int
+	spilled, parentTf []uint32
+	touched           []uint32 // chunks of a part with occurrences in spilled
+	touchedTexts      []uint32 // parents with occurrences in parentTf, part by part
+	touchedTextEnds   []int
 
 	groups []int32 // see [groupScores]
 
@@ -80,7 +80,7 @@ func zeros[T float64 | uint32 | uint64 | int32](s []T, n int) []T {
 	return s[:n]
 }
 
-// mergeSmall reads the live postings of a term with a maximum frequency of maxTf in a chunk. It returns
+// gather reads the live postings of a term with a maximum frequency of maxTf in a chunk. It returns
 // false if more than limit chunks have the term, with postings incomplete.
 func (s *scratch) gather(v *view, term string, most uint32, limit int) (bool, error) {
 	if s.subsets != nil {

@@ -167,7 +167,7 @@ type ranker struct {
 
 	best   *top
 	cols   *columns
-	first  int       // renumber of the part's first place across all parts
+	first  int       // number of the part's first place across all parts
 	texts  []float64 // scores of the part's texts
 	accept index.Accept
 }

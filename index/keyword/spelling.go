@@ -96,8 +96,8 @@ func (v *view) unknown(ctx context.Context, q *index.LexicalQuery) (words []unkn
 type visibleWords struct {
 	*index.Spelling
 
-	view *view
-	subsets  []subset // the visible chunks of each part; built on first use
+	view    *view
+	subsets []subset // the visible chunks of each part; built on first use
 }
 
 // has reports whether a visible chunk has a word.

@@ -14,11 +14,11 @@ import (
 // each order of magnitude to save writes. After a while without writes, the small ones are merged.
 const (
 	tidyDelay = 20 * time.Second // time without a flush
-	minTidy = 5                // minimum number of parts worth merging
+	minTidy   = 5                // minimum number of parts worth merging
 )
 
 // mergeable returns the total number of chunks of the parts that should be merged, given the live
-// chunkScores of each part; 0 if no merge is due. See [index.MergeRun].
+// chunks of each part; 0 if no merge is due. See [index.MergeRun].
 func mergeable(live []int) (chunks int) {
 	slices.Sort(live)
 	_, chunks = index.MergeRun(live, minTidy)
@@ -42,7 +42,7 @@ func (ix *Index) scheduleTidy() {
 		ix.background.Go(func() {
 			defer ix.tidying.Store(false)
 			if err := ix.tidy(ix.life); err != nil && ix.life.Err() == nil {
-				ix.opts.Logger.Warn("keyword index: parts were not merged", slog.String("dir", ix.dir), slog.Any("error", err))
+				ix.opts.Logger.Warn("keyword index: merging small parts failed", slog.String("dir", ix.dir), slog.Any("error", err))
 			}
 		})
 	})

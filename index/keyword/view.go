@@ -19,7 +19,7 @@ type segment interface {
 	// postings appends the postings of a term, by ascending chunk, without dead chunks, or returns
 	// errMany.
 	postings(q lookup, dead bitset, to []posting) ([]posting, error)
-	// subsetLookup appends the postings of a term in some of the chunks. If requested, it also returns the
+	// among appends the postings of a term in some of the chunks. If requested, it also returns the
 	// document frequency in all live chunks.
 	among(q subsetLookup, to []posting) ([]posting, docFreq, error)
 	// match calls fn for the matching words, in byte order, with the number of chunks that have
@@ -28,10 +28,10 @@ type segment interface {
 }
 
 // lookup asks a segment for a term, which no chunk has more than maxTf times. If more than limit
-// chunkScores have it, dead ones included, the segment returns errMany and reads nothing.
+// chunks have it, dead ones included, the segment returns errMany and reads nothing.
 type lookup struct {
 	term  string
-	maxTf  uint32
+	maxTf uint32
 	limit int
 }
 
@@ -40,12 +40,12 @@ var errMany = errors.New("keyword: too many chunks have the term")
 // part is a segment as a view sees it.
 type part struct {
 	segment
-	dead   bitset
-	live   int
-	texts  int    // parents with live chunks
-	length uint64 // total length of the live chunks
-	freqs  *docFreqCache
-	deadSet   *deadSet
+	dead    bitset
+	live    int
+	texts   int    // parents with live chunks
+	length  uint64 // total length of the live chunks
+	freqs   *docFreqCache
+	deadSet *deadSet
 }
 
 func newPart(s segment, dead bitset) part {
@@ -132,12 +132,12 @@ func withoutAll(parts []part, ids []uint64) ([]part, error) {
 // view is one state of the index. It is immutable except for its reference count, which keeps the
 // stored segments open while a search reads them.
 type view struct {
-	refs  atomic.Int64
-	subsets   []subset  // replaces parts in a narrowed view; see [view.narrow]
-	snap  *snapshot // nil while nothing is stored
-	parts []part    // the stored parts of snap first
+	refs    atomic.Int64
+	subsets []subset  // replaces parts in a narrowed view; see [view.narrow]
+	snap    *snapshot // nil while nothing is stored
+	parts   []part    // the stored parts of snap first
 	// firsts and firstTexts number the chunks and parents of all parts by place. They hold the
-	// minID number of each part, and the total at the end.
+	// first number of each part, and the total at the end.
 	firsts, firstTexts []int
 
 	live   int
@@ -231,7 +231,7 @@ func (b bitset) intersect(numbers []uint32) []uint32 {
 	return numbers[:n]
 }
 
-// allFreqs yields the numbers in the set, ascending.
+// all yields the numbers in the set, ascending.
 func (b bitset) all() iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for i, word := range b {

@@ -48,7 +48,7 @@ type slot struct{ block, row uint32 }
 type snapshot struct {
 	blocks []*block // nil where a block was abandoned
 	units  int
-	arena     *arena // nil if the snapshot is empty
+	arena  *arena // nil if the snapshot is empty
 	gen    uint64 // the transaction that made it
 }
 
@@ -61,7 +61,7 @@ type arena struct {
 	slots       map[uint64]slot
 	blocks      []*block
 	tail        int   // the block that takes new rows, or -1
-	freeBlocks       []int // unused positions in blocks
+	freeBlocks  []int // unused positions in blocks
 	gen         uint64
 	begun       atomic.Uint64 // gen, for readers
 	scratch     []float32
@@ -127,7 +127,7 @@ func (a *arena) remove(id uint64) {
 	b.dead++
 }
 
-// addMissing appends a row.
+// add appends a row.
 func (a *arena) add(id uint64, row []float32) {
 	if a.tail < 0 || a.blocks[a.tail].n == len(a.blocks[a.tail].ids) {
 		a.grow()

@@ -27,9 +27,9 @@ type Coder struct {
 	flat  *Flat
 	apply sync.Mutex // liveSegment by Apply and Close
 
-	mu    sync.RWMutex // guards graph, and changes of the whole index
-	graph *graph       // nil if there is no graph
-	graphDisabled  bool         // building the graph panicked; it is not tried again
+	mu            sync.RWMutex // guards graph, and changes of the whole index
+	graph         *graph       // nil if there is no graph
+	graphDisabled bool         // building the graph panicked; it is not tried again
 }
 
 // NewCoder returns an empty index for vectors of dim components. It panics

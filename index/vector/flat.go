@@ -79,7 +79,7 @@ func (f *Flat) current() (*storedView, error) {
 	return newStoredView(nil, state), nil
 }
 
-// writeGraph applies a validated batch. It returns false if the index has been closed.
+// store applies a validated batch. It returns false if the index has been closed.
 func (f *Flat) store(upserts []index.VectorUnit, lengths []float64, deletes []uint64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

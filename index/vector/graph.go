@@ -37,7 +37,7 @@ func newGraph() *graph {
 	return &graph{hnsw: g, units: make(map[uint64]uint64), nodes: make(map[uint64]uint64)}
 }
 
-// addMissing adds a dead node that holds unit.
+// add adds a dead node that holds unit.
 func (g *graph) add(unit []float32) (node uint64) {
 	if g == nil || g.broken {
 		return 0

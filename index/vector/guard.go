@@ -42,7 +42,7 @@ func (s *Stored) failed(op string, err error) error {
 	if _, ok := errors.AsType[*damage](err); !ok {
 		return err
 	}
-	err = fmt.Errorf("vector: %s: %w; closing and opening the index rebuilds it", op, err)
+	err = fmt.Errorf("vector: %s: %w; close and reopen the index to rebuild it", op, err)
 	if s.broken.CompareAndSwap(nil, &err) {
 		s.opts.Logger.Error("vector index is damaged", slog.String("dir", s.opts.Dir), slog.Any("error", errors.Join(err, s.writeDamageMarker())))
 	}

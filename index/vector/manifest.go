@@ -82,7 +82,7 @@ func (e *manifestEntry) deadRows() (bitset, error) {
 		dead = append(dead, binary.LittleEndian.Uint64(b))
 	}
 	if e.Rows%64 != 0 && dead[len(dead)-1]>>(e.Rows%64) != 0 {
-		return nil, fmt.Errorf("%s: rows are dead that it has not", e.File)
+		return nil, fmt.Errorf("%s: dead rows beyond its last row", e.File)
 	}
 	return dead, nil
 }
@@ -120,13 +120,13 @@ func writeManifest(fsys atomicfile.FS, dir string, m *manifest) error {
 func (m *manifest) usable(o *Options) error {
 	switch {
 	case m.Format != manifestFormat:
-		return fmt.Errorf("it has format %q, not %q", m.Format, manifestFormat)
+		return fmt.Errorf("its format is %q, not %q", m.Format, manifestFormat)
 	case m.Dimensions != o.Dimensions:
 		return fmt.Errorf("it holds vectors of %d components, not %d", m.Dimensions, o.Dimensions)
 	case m.Identity != o.Identity:
 		return fmt.Errorf("it holds vectors of embedder %q, not %q", m.Identity, o.Identity)
 	case o.Knows != nil && !o.Knows(m.Origin):
-		return errors.New("it belongs to another store, or to a later state of this one")
+		return errors.New("it belongs to another store, or to a later state of this store")
 	}
 	return nil
 }
@@ -171,7 +171,9 @@ func sweep(fsys atomicfile.FS, dir string, wanted func(name string) bool) (highe
 
 // remove durably removes the unwanted files of a directory and returns the highest number in the
 // file names.
-func remove(fsys atomicfile.FS, dir string, number func(name string) (uint64, bool), unwanted func(name string) bool) (highest uint64, err error) {
+func remove(
+	fsys atomicfile.FS, dir string, number func(name string) (uint64, bool), unwanted func(name string) bool,
+) (highest uint64, err error) {
 	entries, err := fsys.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil

@@ -66,17 +66,17 @@ type Native struct {
 	fileSize  atomic.Int64
 	saveAfter atomic.Int64 // no save before this time, in Unix nanoseconds
 
-	mu       sync.Mutex // guards closed and quietTimer, and the start of background work
-	closed   bool
+	mu          sync.Mutex // guards closed and quietTimer, and the start of background work
+	closed      bool
 	quietTimer  *time.Timer
-	quiet    atomic.Bool // no change for quietAfter
-	maintaining  atomic.Bool
-	failures atomic.Int64
-	retry    atomic.Int64 // after a failure: no new graph before this time, in Unix nanoseconds
+	quiet       atomic.Bool // no change for quietAfter
+	maintaining atomic.Bool
+	failures    atomic.Int64
+	retry       atomic.Int64 // after a failure: no new graph before this time, in Unix nanoseconds
 
 	background sync.WaitGroup
 	stop       context.CancelFunc
-	life       context.Context //nolint:containedctx // ends background work with the leg
+	life       context.Context //nolint:containedctx // ends background work with the index
 }
 
 // newNative returns an index over rows, which it then owns.
@@ -190,7 +190,7 @@ func (n *Native) fail(a *accelerator, err error) {
 	}
 	a.release()
 	if errors.Is(err, hnsw.ErrDamaged) {
-		n.opts.Logger.Warn("vector graph is made again", "dir", n.opts.Dir, "reason", err)
+		n.opts.Logger.Warn("vector graph is damaged and is rebuilt", "dir", n.opts.Dir, "reason", err)
 		n.wake()
 		return
 	}
@@ -202,7 +202,7 @@ func (n *Native) retryLater(err error) {
 	failures := n.failures.Add(1)
 	wait := min(time.Second<<min(failures-1, 10), maxRetry)
 	n.retry.Store(time.Now().Add(wait).UnixNano())
-	n.opts.Logger.Error("vector graph failed and is made again; all vectors are compared meanwhile",
+	n.opts.Logger.Error("vector graph failed and will be rebuilt; until then all vectors are compared",
 		"dir", n.opts.Dir, "error", err, "wait", wait)
 }
 

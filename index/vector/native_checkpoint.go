@@ -35,17 +35,17 @@ const (
 	// quietShare replaces saveShare once there was no change for quietAfter: linking 1/quietShare
 	// arena all chunks takes longer than writing the file.
 	quietShare = 50
-	quietAfter    = 30 * time.Second
+	quietAfter = 30 * time.Second
 	// tidyShare: at most 1/tidyShare of the vectors may be dead when a graph is written, else it is
 	// freedSince first. Dead vectors are left out of the file, and nodes without codes lead nowhere.
 	tidyShare = 50
 	// On Close a graph is written after 1/closeShare of these changes if it has at most
 	// maxCloseBytes. That should save more time than it takes.
-	closeShare = 20
+	closeShare    = 20
 	maxCloseBytes = 64 << 20
 	// saveRetry is the delay after a failed save, savePause the delay after a successful one.
 	saveRetry = time.Minute
-	savePause  = time.Minute
+	savePause = time.Minute
 )
 
 func graphName(number uint64) string {
@@ -116,18 +116,18 @@ func (n *Native) open() {
 	}
 	c, g, err := n.read()
 	if err != nil && !isDataError(err) {
-		n.opts.Logger.Warn("vector graph is made again", "dir", n.opts.Dir, "reason", err)
+		n.opts.Logger.Warn("stored vector graph cannot be used and is rebuilt", "dir", n.opts.Dir, "reason", err)
 		n.number, _ = remove(n.opts.FS, n.opts.Dir, graphNumber, func(string) bool { return false })
 		return
 	}
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			n.opts.Logger.Warn("vector graph is made again", "dir", n.opts.Dir, "reason", err)
+			n.opts.Logger.Warn("stored vector graph cannot be used and is rebuilt", "dir", n.opts.Dir, "reason", err)
 		}
 		_ = n.removeCheckpoint() // what remains is not used by the next open either
 	}
 	if n.number, err = n.sweep(); err != nil {
-		n.opts.Logger.Warn("old files of the vector graph stay", "dir", n.opts.Dir, "error", err)
+		n.opts.Logger.Warn("cannot remove old files of the vector graph", "dir", n.opts.Dir, "error", err)
 	}
 	if g == nil {
 		return
@@ -175,11 +175,11 @@ func (n *Native) usable(c *checkpoint) error {
 	_, named := graphNumber(c.File)
 	switch {
 	case c.Format != checkpointFormat:
-		return fmt.Errorf("it has format %q, not %q", c.Format, checkpointFormat)
+		return fmt.Errorf("its format is %q, not %q", c.Format, checkpointFormat)
 	case !named:
 		return fmt.Errorf("%s names the file %q", checkpointFile, c.File)
 	case v.units < n.opts.graphUnits:
-		return fmt.Errorf("there are %d vectors, and a graph has at least %d", v.units, n.opts.graphUnits)
+		return fmt.Errorf("there are %d vectors, fewer than the %d that a graph needs", v.units, n.opts.graphUnits)
 	case c.newerThan(v.segs):
 		return errors.New("it is newer than the vectors")
 	}

@@ -53,7 +53,7 @@ func (n *Native) workDue() bool {
 // wasteShare times its vectors plus minWaste.
 const (
 	wasteShare = 4
-	minWaste = 50_000
+	minWaste   = 50_000
 )
 
 func (n *Native) wasteful(a *accelerator) bool {
@@ -165,7 +165,7 @@ func (n *Native) tidy(ctx context.Context, a *accelerator) error {
 func (n *Native) reconcile(ctx context.Context, a *accelerator) error {
 	v, err := n.rows.current()
 	if err != nil {
-		return nil // the leg is closed or damaged
+		return nil // the index is closed or damaged
 	}
 	defer v.release()
 	err = guard(func() error { return n.addMissing(ctx, a, v) })
@@ -217,9 +217,9 @@ func (n *Native) prune(ctx context.Context, a *accelerator) error {
 
 // inBatches calls work for ids in small groups, sorted, with the current rows. Changes can run
 // between the groups.
-func (n *Native) inBatches(ctx context.Context, units iter.Seq[uint64], work func(v *storedView, ids []uint64) error) error {
+func (n *Native) inBatches(ctx context.Context, chunks iter.Seq[uint64], work func(v *storedView, ids []uint64) error) error {
 	ids := make([]uint64, 0, reconcileRows)
-	for id := range units {
+	for id := range chunks {
 		if ids = append(ids, id); len(ids) < cap(ids) {
 			continue
 		}

@@ -105,7 +105,7 @@ func (n *Native) save(ctx context.Context, a *accelerator) error {
 		return err
 	}
 	n.delaySaves(saveRetry)
-	n.opts.Logger.Warn("vector graph is not written", "dir", n.opts.Dir, "error", err)
+	n.opts.Logger.Warn("vector graph was not written; that is retried later", "dir", n.opts.Dir, "error", err)
 	return nil
 }
 

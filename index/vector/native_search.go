@@ -103,13 +103,13 @@ func (a *accelerator) near(ctx context.Context, m *syncPoint, q hnsw.Query, s *s
 
 // scratch holds the reusable buffers of a search.
 type scratch struct {
-	found []hnsw.Near
-	info  hnsw.Info
-	ids   []uint64
-	rows  [][]float32
+	found   []hnsw.Near
+	info    hnsw.Info
+	ids     []uint64
+	rows    [][]float32
 	present []uint32 // positions of the rows that exist
-	dots  []float32
-	top   topK
+	dots    []float32
+	top     topK
 }
 
 var scratchPool = sync.Pool{New: func() any { return new(scratch) }}

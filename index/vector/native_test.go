@@ -37,7 +37,7 @@ func openTiny(t testing.TB, o Options) *Native {
 	return leg.(*Native)
 }
 
-// markSynced waits until the graph of a leg answers and nothing is left to do.
+// settle waits until the graph of a leg answers and nothing is left to do.
 func settle(t testing.TB, n *Native) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Microsecond) {

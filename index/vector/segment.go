@@ -73,16 +73,16 @@ func segmentHeader(identity string, dim, rows int) []byte {
 // segment is an open segment file. It is immutable except for its reference count and the record of
 // verified blocks.
 type segment struct {
-	refs  atomic.Int64
-	name  string
-	size  int64
-	sum   uint32
-	ids   []uint64
-	vecs  []float32
-	sums  []uint32 // by block
-	verified  []atomic.Uint64
-	unmap func() error
-	width int // floats per row
+	refs     atomic.Int64
+	name     string
+	size     int64
+	sum      uint32
+	ids      []uint64
+	vecs     []float32
+	sums     []uint32 // by block
+	verified []atomic.Uint64
+	unmap    func() error
+	width    int // floats per row
 	// first and last id, to skip the segment without touching its pages
 	first, last uint64
 	memory      []byte
@@ -120,7 +120,7 @@ func openSegment(fsys atomicfile.FS, name, identity string, dim, rows int) (*seg
 func (s *segment) read(l layout, header []byte) error {
 	b := s.memory
 	if !slices.Equal(b[:l.header], header) {
-		return errors.New("it has another header: format, dimensions, embedder or number of rows")
+		return errors.New("its header differs in format, dimensions, embedder or number of rows")
 	}
 	order := binary.NativeEndian
 	tail := atomicfile.Extend(atomicfile.Checksum(b[l.sums:l.trailer+4]), header[len(header)-4:])

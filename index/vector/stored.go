@@ -61,7 +61,7 @@ type Stored struct {
 	stale                    []string // files to remove once a manifest without them is durable
 
 	writer chan struct{} // holds a token while the manifest changes; guards:
-	listed   []liveSegment        // the segments of the manifest, with a reference each
+	listed []liveSegment // the segments of the manifest, with a reference each
 	number uint64        // highest segment number
 
 	merger     chan struct{} // holds a token while segments are merged
@@ -69,7 +69,7 @@ type Stored struct {
 	flushing   atomic.Bool // a background flush is running
 	merging    atomic.Bool // a background merge is running
 	stop       context.CancelFunc
-	life       context.Context //nolint:containedctx // ends background work with the leg
+	life       context.Context //nolint:containedctx // ends background work with the index
 }
 
 // openStored opens the index in o.Dir. It starts with an empty one if the files cannot be used.
@@ -93,7 +93,7 @@ func (s *Stored) load() error {
 	case err == nil, errors.Is(err, errEmpty):
 	case isDataError(err):
 		s.recovered = err.Error()
-		s.opts.Logger.Warn("vector index is rebuilt", slog.String("dir", s.opts.Dir), slog.Any("reason", err))
+		s.opts.Logger.Warn("stored vector index cannot be used and is rebuilt", slog.String("dir", s.opts.Dir), slog.Any("reason", err))
 		if err := discard(s.opts.FS, s.opts.Dir); err != nil {
 			return fmt.Errorf("vector: remove unusable index: %w", err)
 		}
@@ -107,7 +107,7 @@ func (s *Stored) load() error {
 	}
 	s.number, err = sweep(s.opts.FS, s.opts.Dir, s.inUse)
 	if err != nil {
-		s.opts.Logger.Warn("old files of the vector index stay", slog.String("dir", s.opts.Dir), slog.Any("error", err))
+		s.opts.Logger.Warn("cannot remove old files of the vector index", slog.String("dir", s.opts.Dir), slog.Any("error", err))
 	}
 	for _, h := range segs {
 		number, _ := segmentNumber(h.name)
@@ -141,7 +141,7 @@ func (s *Stored) read() (*manifest, []liveSegment, error) {
 		return nil, nil, err
 	}
 	if noted {
-		return nil, nil, errors.New("reading it has failed before")
+		return nil, nil, errors.New("an earlier read failed")
 	}
 	m, err := readManifest(s.opts.FS, s.opts.Dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -41,7 +41,8 @@ func (s *Stored) mergeInBackground() {
 		defer s.merging.Store(false)
 		throttle.LowerPriority()
 		if err := s.mergeAll(s.life); err != nil && s.life.Err() == nil {
-			s.opts.Logger.Error("vector index: segments stay apart", slog.String("dir", s.opts.Dir), slog.Any("error", s.failed("merge", err)))
+			s.opts.Logger.Error("vector index: segments were not merged",
+				slog.String("dir", s.opts.Dir), slog.Any("error", s.failed("merge", err)))
 		}
 	})
 }

@@ -33,7 +33,7 @@ func (t *topK) full() bool { return len(t.hits) == t.k }
 // admits reports whether h would be added.
 func (t *topK) admits(h index.Scored) bool { return !t.full() || better(h, t.hits[0]) < 0 }
 
-// addMissing adds an admitted hit.
+// add adds an admitted hit.
 func (t *topK) add(h index.Scored) {
 	if t.full() {
 		t.hits[0] = h

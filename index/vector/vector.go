@@ -47,9 +47,9 @@ type Options struct {
 
 	// For tests: the graph implementation, the minimum number of chunks for a graph, the changes or
 	// the quiet time after which it is written, and the surplus slots at which it is rebuilt.
-	graphs                            *graphFactory
+	graphs                          *graphFactory
 	graphUnits, saveUnits, minWaste int
-	quietAfter, savePause                 time.Duration
+	quietAfter, savePause           time.Duration
 }
 
 // New opens an index. With a directory it is a [Native] or [Stored] with the data stored there. If

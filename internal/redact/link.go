@@ -7,7 +7,7 @@ type link uint8
 
 const (
 	unlinked link = iota
-	adjacent        // password hunter2; | password | hunter2 |
+	adjacent      // password hunter2; | password | hunter2 |
 	flag          // --password hunter2
 	copula        // the password for the printer is hunter2
 	assigned      // password = hunter2, "password": "hunter2"

@@ -109,13 +109,12 @@ func clearOne(ctx context.Context, tx *sql.Tx, no int64) error {
 	return err
 }
 
-// maxPages is how many pages a file may have for the first byte of a page to say
-// whether it is one of a tree: other pages begin with the number of a page, big
-// endian, and those of trees with 2 or more.
+// maxPages limits the pages of a file in which the first byte of a page identifies tree pages:
+// other pages begin with a big-endian page number, tree pages with 2 or more.
 const maxPages = 2<<24 - 1
 
-// The header of a tree's page, after the file's own on the first page; see "B-tree
-// Pages" in SQLite's description of the file format.
+// Layout of a tree page, after the file header on the first page; see "B-tree Pages" in SQLite's
+// file format description.
 const (
 	fileHeader    = 100
 	interiorIndex = 2
@@ -124,9 +123,8 @@ const (
 	leafTable     = 13
 )
 
-// clearPage overwrites with zeros what lies between the cell pointers and the
-// cells of a tree's page, and in its free blocks. It reports whether that changed
-// anything. A page that is not as it should be is left alone.
+// clearPage zeroes the space between the cell pointers and the cells of a tree page, and its free
+// blocks. It reports whether the page changed. It leaves a malformed page unchanged.
 func clearPage(no int64, page []byte) (changed bool) {
 	h := 0
 	if no == 1 {

@@ -9,21 +9,21 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// SessionKey names a session of a user; "" is nobody. Sessions of the same id of two
-// users are two.
+// SessionKey identifies a session of a user; "" means shared. Sessions of two users with the same
+// id are different.
 type SessionKey struct {
 	Namespace     int64
 	User, Session string
 }
 
-// SessionProvider is a provider that a session asks.
+// SessionProvider is a provider assigned to a session.
 type SessionProvider struct {
 	Name  string
 	Added time.Time
 }
 
-// AddSessionProvider has a session ask a provider from now on, of at most limit. It
-// reports whether the provider is new to it.
+// AddSessionProvider assigns a provider to a session, up to limit providers. It reports whether the
+// provider is new to the session.
 func (s *Store) AddSessionProvider(ctx context.Context, k SessionKey, name string, limit int) (added bool, err error) {
 	err = s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
 		var have int
@@ -45,7 +45,7 @@ func (s *Store) AddSessionProvider(ctx context.Context, k SessionKey, name strin
 	return added, failedIf("add provider to session", err)
 }
 
-// RemoveSessionProvider ends that a session asks a provider. It reports whether it did.
+// RemoveSessionProvider removes a provider from a session and reports whether it was assigned.
 func (s *Store) RemoveSessionProvider(ctx context.Context, k SessionKey, name string) (removed bool, err error) {
 	err = s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
 		res, err := tx.ExecContext(ctx, `UPDATE session_providers SET removed = 1
@@ -60,8 +60,7 @@ func (s *Store) RemoveSessionProvider(ctx context.Context, k SessionKey, name st
 	return removed, failedIf("remove provider from session", err)
 }
 
-// SessionProviders returns the providers that a session asks, in the order in which
-// they were added.
+// SessionProviders returns the providers of a session in the order of their assignment.
 func (s *Store) SessionProviders(ctx context.Context, k SessionKey) (list []SessionProvider, err error) {
 	err = s.view(ctx, func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, `SELECT name, added FROM session_providers
@@ -84,8 +83,7 @@ func (s *Store) SessionProviders(ctx context.Context, k SessionKey) (list []Sess
 	return list, nil
 }
 
-// SessionKnown reports whether a session is stored, had a turn, or was ever given a
-// provider.
+// SessionKnown reports whether a session is stored, had a turn, or was ever assigned a provider.
 func (s *Store) SessionKnown(ctx context.Context, k SessionKey) (known bool, err error) {
 	err = s.view(ctx, func(tx *sql.Tx) error {
 		return tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM session_providers WHERE namespace = ?1 AND session = ?2 AND user = ?3)
@@ -98,7 +96,7 @@ func (s *Store) SessionKnown(ctx context.Context, k SessionKey) (known bool, err
 	return known, nil
 }
 
-// forgetSessionProviders removes what sessions in a scope have asked for.
+// forgetSessionProviders deletes the providers of the sessions in a scope.
 func forgetSessionProviders(ctx context.Context, tx *sql.Tx, sc scope) error {
 	c, some := sc.sessions(`session`)
 	if !some {

@@ -12,12 +12,11 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// Sessions is the durable [session.Storage] of a store: what a method has written when it
-// returns survives kill -9 and power loss. To append costs what is appended, however
-// long the session is; to save costs the whole session, and other writes wait for it.
+// Sessions is the durable [session.Storage] of a store: completed writes survive kill -9 and power
+// loss. The cost of an append depends on the appended messages, not on the session. A save costs
+// the whole session and delays other writes.
 //
-// Messages that are damaged in the file are left out of lists, and [Store.Verify] names
-// them.
+// Lists leave out damaged messages; [Store.Verify] reports them.
 type Sessions struct {
 	store *Store
 	opts  session.Options
@@ -25,7 +24,7 @@ type Sessions struct {
 
 var _ session.Storage = (*Sessions)(nil)
 
-// Sessions returns the store's sessions. Options without a clock have that of the store.
+// Sessions returns the store's sessions. Without a clock in the options it uses the store's.
 func (s *Store) Sessions(o session.Options) *Sessions {
 	if o.Now == nil {
 		o.Now = s.now
@@ -33,7 +32,7 @@ func (s *Store) Sessions(o session.Options) *Sessions {
 	return &Sessions{s, o.WithDefaults()}
 }
 
-// conversation is a session in a transaction.
+// conversation is a session within a transaction.
 type conversation struct {
 	tx      *sql.Tx
 	id      int64
@@ -43,13 +42,12 @@ type conversation struct {
 	size    session.Size
 }
 
-// at returns the version that a session has.
+// at returns the version of the session.
 func (c *conversation) at() session.Version {
 	return session.Version{Session: c.id, Changes: c.version, Salt: c.salt}
 }
 
-// findSession finds a session. Who took the id of a namespace before it was erased finds
-// none.
+// findSession loads a session. It finds none with the id of an erased namespace.
 func findSession(ctx context.Context, tx *sql.Tx, ns int64, k session.Key) (*conversation, error) {
 	c := &conversation{tx: tx}
 	err := tx.QueryRowContext(ctx, `SELECT s.id, s.leaf, s.version, s.salt, s.messages, s.bytes FROM sessions s JOIN namespaces n ON n.id = s.namespace AND n.erased = 0
@@ -60,7 +58,7 @@ func findSession(ctx context.Context, tx *sql.Tx, ns int64, k session.Key) (*con
 	return c, err
 }
 
-// findSessionIf finds a session that is to be changed, if it is as a condition wants it.
+// findSessionIf loads a session for a change and checks a condition.
 func findSessionIf(ctx context.Context, tx *sql.Tx, ns int64, k session.Key, when session.Condition) (*conversation, error) {
 	c, err := findSession(ctx, tx, ns, k)
 	switch {
@@ -73,7 +71,7 @@ func findSessionIf(ctx context.Context, tx *sql.Tx, ns int64, k session.Key, whe
 	return c, when.Check(k, &at)
 }
 
-// sessionSpace returns the id of a session's namespace; with create it is made.
+// sessionSpace returns the id of a session's namespace; with create it is created if missing.
 func (s *Store) sessionSpace(ctx context.Context, k session.Key, create bool) (int64, error) {
 	if err := k.Validate(); err != nil {
 		return 0, err
@@ -85,7 +83,7 @@ func (s *Store) sessionSpace(ctx context.Context, k session.Key, create bool) (i
 	return ns, err
 }
 
-// readSession calls fn with a session as it is in one snapshot.
+// readSession calls fn with a session in one snapshot.
 func (s *Store) readSession(ctx context.Context, k session.Key, fn func(*conversation) error) error {
 	ns, err := s.sessionSpace(ctx, k, false)
 	if err == nil {
@@ -100,12 +98,12 @@ func (s *Store) readSession(ctx context.Context, k session.Key, fn func(*convers
 	return failedIf("read session", err)
 }
 
-// changeSession calls fn with a session in the writer, and counts the change.
+// changeSession calls fn with a session in the writer and increments its version.
 func (s *Store) changeSession(ctx context.Context, k session.Key, now func() time.Time, fn func(context.Context, *conversation) error) error {
 	return s.changeSessionAs(ctx, High, k, now, fn)
 }
 
-// changeSessionAs is changeSession with a priority. What makes room may run a second time.
+// changeSessionAs is changeSession with a priority. With frees, fn may run twice.
 func (s *Store) changeSessionAs(
 	ctx context.Context, p Priority, k session.Key, now func() time.Time, fn func(context.Context, *conversation) error,
 ) error {
@@ -126,7 +124,7 @@ func (s *Store) changeSessionAs(
 	return failedIf("write session", err)
 }
 
-// writeSession is writeSessions of one session, of which fn returns the version that it then has.
+// writeSession is writeSessions for one session; fn returns its new version.
 func (s *Store) writeSession(ctx context.Context, p Priority, ns int64, fn func(context.Context, *sql.Tx) (session.Version, error)) error {
 	var at session.Version
 	err := s.writeSessions(ctx, p, ns, func(ctx context.Context, tx *sql.Tx) (err error) {
@@ -139,8 +137,7 @@ func (s *Store) writeSession(ctx context.Context, p Priority, ns int64, fn func(
 	return err
 }
 
-// writeSessions calls fn in the writer. That a namespace would hold more than it may is an
-// error.
+// writeSessions calls fn in the writer and checks the quotas of the namespace.
 func (s *Store) writeSessions(ctx context.Context, p Priority, ns int64, fn func(context.Context, *sql.Tx) error) error {
 	within := func(ctx context.Context, tx *sql.Tx) error {
 		room, err := roomIn(ctx, tx, ns)
@@ -158,14 +155,14 @@ func (s *Store) writeSessions(ctx context.Context, p Priority, ns int64, fn func
 	return s.write.doIn(ctx, nowhere, p, within)
 }
 
-// changed writes what a session's row says after a change.
+// changed updates the row of a changed session.
 func (c *conversation) changed(ctx context.Context, now time.Time) error {
 	_, err := c.tx.ExecContext(ctx, `UPDATE sessions SET version = version + 1, updated = ?, leaf = ?, messages = ?, bytes = ? WHERE id = ?`,
 		now.UnixNano(), c.leaf, c.size.Messages, c.size.Bytes, c.id)
 	return err
 }
 
-// makeSession makes a session of an archive.
+// makeSession creates a session from an archive.
 func (s *Sessions) makeSession(ctx context.Context, k session.Key, a session.Archive) error {
 	ns, err := s.store.sessionSpace(ctx, k, true)
 	if err == nil {
@@ -193,8 +190,8 @@ func (s *Sessions) Import(ctx context.Context, k session.Key, a session.Archive)
 	return s.makeSession(ctx, k, a)
 }
 
-// Delete implements [session.Storage]. Its messages are out of sight at once, and removed
-// in slices in the background.
+// Delete implements [session.Storage]. The messages are hidden at once and removed in slices in the
+// background.
 func (s *Sessions) Delete(ctx context.Context, k session.Key) error {
 	err := s.store.changeSessionAs(ctx, High|frees, k, s.opts.Now, func(ctx context.Context, c *conversation) error {
 		_, err := c.tx.ExecContext(ctx, `UPDATE sessions SET erased = 1 WHERE id = ?`, c.id)
@@ -329,7 +326,7 @@ func (s *Sessions) UndoCompaction(ctx context.Context, k session.Key) (out sessi
 	return out, err
 }
 
-// orNoMessage returns the error of a look-up, or that the message is not there.
+// orNoMessage returns the error of a look-up, or the error for a missing message.
 func orNoMessage(err error, id string) error {
 	if err != nil {
 		return err
@@ -337,14 +334,14 @@ func orNoMessage(err error, id string) error {
 	return session.MessageNotFound(id)
 }
 
-// adopt completes messages that are appended.
+// adopt completes appended messages.
 func (c *conversation) adopt(ctx context.Context, messages []ragctx.Message, o session.Options) ([]ragctx.Message, error) {
 	known, failed := c.known(ctx)
 	out, err := o.Prepare(messages, c.leaf, known)
 	return out, errors.Join(*failed, err)
 }
 
-// known returns what says whether there is a message, and where it puts its error.
+// known returns a function that reports whether a message exists, and the place of its error.
 func (c *conversation) known(ctx context.Context) (known func(id string) bool, failed *error) {
 	failed = new(error)
 	return func(id string) bool {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// sessions returns the conditions on sessions that are in a scope, whose name is in a
-// column, or false if it is about none.
+// sessions returns the conditions on the sessions in a scope, with their names in a given column;
+// false if the scope concerns no sessions.
 func (sc scope) sessions(name string) (conditions, bool) {
 	c := conditions{sql: `namespace = ?`, args: []any{sc.Namespace}}
 	if sc.User != nil {
@@ -19,9 +19,8 @@ func (sc scope) sessions(name string) (conditions, bool) {
 	return c, sc.Turns && sc.Key == nil
 }
 
-// hideSessions returns the statement that hides the sessions that meet conditions, with the
-// forks of them. Those that are out of sight already are asked for apart, as each kind has
-// indexes of its own.
+// hideSessions returns the statement that hides the sessions under the conditions and their forks.
+// Visible and hidden sessions are selected separately, as each has its own indexes.
 func (c conditions) hideSessions() (string, []any) {
 	return `UPDATE sessions SET erased = 1 WHERE erased = 0 AND id IN (
 		WITH RECURSIVE gone (id) AS (
@@ -32,10 +31,9 @@ func (c conditions) hideSessions() (string, []any) {
 		SELECT id FROM gone) RETURNING name`, slices.Concat(c.args, c.args, c.args)
 }
 
-// hideSessions takes the stored sessions of a scope out of everyone's sight, and the forks
-// that have their messages, also of those that were deleted before, and their names out of
-// the audit log; the sweeper removes them. It returns how many these are. One that is made
-// later of the same name is another one.
+// hideSessions hides the stored sessions of a scope and the forks that contain their messages,
+// including forks of deleted sessions, and clears their names from the audit log. The sweeper
+// removes them. It returns their number. A later session of the same name is not affected.
 func hideSessions(ctx context.Context, tx *sql.Tx, sc scope) (int, error) {
 	c, some := sc.sessions(`name`)
 	if !some {
@@ -45,9 +43,9 @@ func hideSessions(ctx context.Context, tx *sql.Tx, sc scope) (int, error) {
 	names, err := column[string](ctx, tx, query, args...)
 	hidden := len(names)
 	if sc.Session != nil {
-		names = append(names, *sc.Session) // which may have been deleted before
+		names = append(names, *sc.Session) // the session may have been deleted before
 	}
-	if err != nil || len(names) == 0 || sc.Whole != "" { // with a whole namespace all names go
+	if err != nil || len(names) == 0 || sc.Whole != "" { // the erasure of a namespace clears all names
 		return hidden, err
 	}
 	namespace, err := namespaceName(ctx, tx, sc.Namespace)
@@ -57,10 +55,10 @@ func hideSessions(ctx context.Context, tx *sql.Tx, sc scope) (int, error) {
 	return hidden, forgetTargets(ctx, tx, namespace, aboutSession, names)
 }
 
-// deletedSessions are the sessions that nobody sees any more.
+// deletedSessions selects the hidden sessions.
 const deletedSessions = `SELECT id FROM sessions WHERE erased = 1`
 
-// sweepSessions removes the sessions that nobody sees any more, with all that they have.
+// sweepSessions removes hidden sessions with all their rows.
 func (s *Store) sweepSessions(ctx context.Context) error {
 	var gone []int64
 	err := s.view(ctx, func(tx *sql.Tx) (err error) {
@@ -78,8 +76,8 @@ func (s *Store) sweepSessions(ctx context.Context) error {
 	return err
 }
 
-// dropSession deletes messages of a session until it is enough, and then the session. It
-// reports whether there is more.
+// dropSession deletes messages of a session until enough, and finally the session. It reports
+// whether more remain.
 func dropSession(ctx context.Context, tx *sql.Tx, id int64, enough func(int) bool) (more bool, err error) {
 	for done := sliceUnits; ; done += sliceUnits {
 		res, err := tx.ExecContext(ctx, `DELETE FROM session_messages WHERE seq IN (SELECT seq FROM session_messages WHERE session = ? LIMIT ?)`, id, sliceUnits)
@@ -97,7 +95,7 @@ func dropSession(ctx context.Context, tx *sql.Tx, id int64, enough func(int) boo
 			return true, nil
 		}
 	}
-	// Forks of it are then forks of what it was a fork of, and remember it.
+	// Its forks become forks of its origin and remember the deleted session.
 	_, err = tx.ExecContext(ctx, `INSERT OR IGNORE INTO session_ancestors (session, namespace, user, name)
 		SELECT f.id, f.namespace, s.user, s.name FROM sessions f JOIN sessions s ON s.id = f.origin WHERE f.origin = ?1
 		UNION SELECT f.id, a.namespace, a.user, a.name FROM sessions f JOIN session_ancestors a ON a.session = f.origin WHERE f.origin = ?1`, id)

@@ -10,31 +10,31 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// SessionFilter says which sessions are listed.
+// SessionFilter selects sessions.
 type SessionFilter struct {
-	// User is whose they are; "" is nobody's, and with AnyUser everyone's are listed.
+	// User is the owner; "" selects shared sessions. AnyUser selects the sessions of all users.
 	User    string
 	AnyUser bool
-	// After is where the page before ended; nil is the beginning. Limit is at least 1.
+	// After is the cursor of the previous page; nil starts at the beginning. Limit is at least 1.
 	After *SessionPlace
 	Limit int
 }
 
-// SessionPlace is a place in a list of sessions.
+// SessionPlace is a cursor in a list of sessions.
 type SessionPlace struct {
 	Updated int64 `json:"u"` // nanoseconds since 1970
 	Session int64 `json:"s"`
 }
 
-// ListedSession is a session in a list. Its sections, branches, labels and compactions are
-// not counted.
+// ListedSession is a session in a list, without the counts of its sections, branches, labels and
+// compactions.
 type ListedSession struct {
 	session.Info
 
 	User string
 }
 
-// query returns the query of a page and its arguments.
+// query returns the SQL of a page and its arguments.
 func (f SessionFilter) query(ns int64) (string, []any) {
 	c := conditions{sql: `namespace = ?`, args: []any{ns}}
 	if !f.AnyUser {
@@ -47,8 +47,8 @@ func (f SessionFilter) query(ns int64) (string, []any) {
 		WHERE erased = 0 AND ` + c.sql + ` ORDER BY updated DESC, id DESC LIMIT ?`, append(c.args, f.Limit)
 }
 
-// List returns sessions of a namespace, those that were changed last first, and where the
-// next page begins; nil is the end. One that is changed meanwhile may be listed twice.
+// List returns sessions of a namespace, most recently changed first, and the cursor of the next
+// page; nil at the end. A session changed between two pages may appear twice.
 func (s *Sessions) List(ctx context.Context, namespace string, f SessionFilter) (list []ListedSession, next *SessionPlace, err error) {
 	ns, err := s.store.Namespace(ctx, namespace, false)
 	if errors.Is(err, ragctx.ErrNotFound) {

@@ -69,7 +69,7 @@ func (s *Sessions) Get(ctx context.Context, k session.Key, id string) (out sessi
 // Section implements [session.Storage].
 func (s *Sessions) Section(ctx context.Context, k session.Key, name string, limit int) ([]ragctx.Message, error) {
 	if limit <= 0 {
-		limit = -1 // SQLite's for all
+		limit = -1 // no limit in SQLite
 	}
 	var stored []messageRow
 	err := s.store.readSession(ctx, k, func(c *conversation) (err error) {
@@ -106,7 +106,7 @@ func (s *Sessions) Info(ctx context.Context, k session.Key) (out session.Info, e
 	return out, err
 }
 
-// The leaves of a session, and how many messages each of its sections has.
+// Counts of a session's leaves and of the messages in each section.
 const (
 	sessionLeaves = `SELECT count(*) FROM session_messages m WHERE m.session = ?1
 		AND NOT EXISTS (SELECT 1 FROM session_messages c WHERE c.session = ?1 AND c.parent = m.id)`
@@ -114,7 +114,7 @@ const (
 		FROM session_sections s WHERE s.session = ? ORDER BY s.n`
 )
 
-// info returns what a session is.
+// info returns the description of a session.
 func (c *conversation) info(ctx context.Context) (out session.Info, err error) {
 	var created, parameters string
 	var updated int64
@@ -149,7 +149,7 @@ func (s *Sessions) Leaf(ctx context.Context, k session.Key) (out string, err err
 	return out, err
 }
 
-// Path implements [session.Storage]. It costs the path, not the session.
+// Path implements [session.Storage]. Its cost depends on the path, not on the session.
 func (s *Sessions) Path(ctx context.Context, k session.Key, id string) (out []session.Entry, err error) {
 	err = s.store.readSession(ctx, k, func(c *conversation) (err error) {
 		out, err = c.path(ctx, id)
@@ -177,14 +177,14 @@ func (c *conversation) path(ctx context.Context, id string) ([]session.Entry, er
 	return entries, nil
 }
 
-// errBeside ends a query of rows of which too many are on other branches.
+// errBeside stops a read that finds too many rows of other branches.
 var errBeside = errors.New("other branches")
 
-// backward reads the path to a message from its end, in the order in which the messages
-// were stored: nearly all come after their parents, and have few of other branches between
-// them. Otherwise whole is false. It takes half of the time that climbing does.
+// backward reads the path to a message from its end in storage order: nearly all messages come
+// after their parents with few rows of other branches between them. It returns whole = false
+// otherwise. It takes half the time of climb.
 func (c *conversation) backward(ctx context.Context, to string) (up []messageRow, whole bool, err error) {
-	const beside = 100 // rows of other branches, or as many as there are of this one
+	const beside = 100 // rows of other branches allowed besides as many as on the path
 	others := 0
 	rows, err := c.tx.QueryContext(ctx, messagesBefore, c.id, to)
 	if err != nil {
@@ -214,8 +214,8 @@ func (c *conversation) backward(ctx context.Context, to string) (up []messageRow
 	return up, to == "", err
 }
 
-// climb reads the path to a message from its end, from each to its parent. It ends where
-// parents form a circle.
+// climb reads the path to a message from its end, from each message to its parent. It stops at a
+// cycle.
 func (c *conversation) climb(ctx context.Context, to string) (up []messageRow, err error) {
 	found, err := c.rows(ctx, messagesOnThePath, c.id, to)
 	if err != nil {
@@ -250,7 +250,7 @@ func (s *Sessions) Compactions(ctx context.Context, k session.Key) (out []sessio
 	return out, err
 }
 
-// describe returns all that a session has but its messages.
+// describe returns a session without its messages.
 func (c *conversation) describe(ctx context.Context) (a session.Archive, err error) {
 	var created, parameters string
 	if err := c.tx.QueryRowContext(ctx, `SELECT created, parameters FROM sessions WHERE id = ?`, c.id).Scan(&created, &parameters); err != nil {
@@ -282,7 +282,7 @@ func (c *conversation) labels(ctx context.Context) (map[string]string, error) {
 	return out, err
 }
 
-// allCompactions are those of a session.
+// allCompactions selects the compactions of a session.
 const allCompactions = `session = ?`
 
 // compactions returns the records that meet a condition on the session.

@@ -10,10 +10,10 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// newMessage is a message as it is to be stored.
+// newMessage is a message to be stored.
 type newMessage struct{ id, parent, section, label, data string }
 
-// encoded returns entries as they are stored.
+// encoded returns entries in their stored form.
 func encoded(entries []session.Entry, labels map[string]string) ([]newMessage, error) {
 	out := make([]newMessage, len(entries))
 	for i, e := range entries {
@@ -44,8 +44,7 @@ func (c *conversation) fill(ctx context.Context, a session.Archive, messages []n
 	return nil
 }
 
-// section notes the section that messages are appended to. That it is one too many is an
-// error.
+// section adds the section of appended messages, or returns an error if the session has too many.
 func (c *conversation) section(ctx context.Context, section string) error {
 	var n int
 	if isNew, err := c.name(ctx, section); err != nil || !isNew {
@@ -57,7 +56,7 @@ func (c *conversation) section(ctx context.Context, section string) error {
 	return session.CheckSections(n)
 }
 
-// name notes a section, if there is none of that name.
+// name adds a section unless it exists.
 func (c *conversation) name(ctx context.Context, section string) (isNew bool, err error) {
 	done, err := c.tx.ExecContext(ctx, `INSERT INTO session_sections (session, name) VALUES (?, ?) ON CONFLICT DO NOTHING`, c.id, section)
 	if err != nil {
@@ -89,15 +88,14 @@ func (c *conversation) record(ctx context.Context, one session.Compaction) error
 	return err
 }
 
-// messageRow is a message as it is stored.
+// messageRow is a stored message.
 type messageRow struct {
 	seq                       int64
 	id, parent, section, data string
 }
 
-// Queries of messages: of a session, one of them, the newest of a section, those stored
-// before one, those on the path to one, and all in the database after one. UNION ends where
-// parents form a circle.
+// Queries of messages: all of a session, one of them, the newest of a section, all in the database
+// after one, the ones stored before one, and the ones on the path to one. UNION stops at a cycle.
 const (
 	messageRows       = `SELECT seq, id, parent, section, data FROM session_messages WHERE `
 	sessionMessages   = messageRows + `session = ? ORDER BY seq`
@@ -130,20 +128,19 @@ func (r *messageRow) scan(rows *sql.Rows) error {
 	return rows.Scan(&r.seq, &r.id, &r.parent, &r.section, &r.data)
 }
 
-// is reports whether a message is stored as it is.
+// is reports whether a message is stored unchanged.
 func (r messageRow) is(m newMessage) bool {
 	return r.id == m.id && r.parent == m.parent && r.section == m.section && r.data == m.data
 }
 
-// entry reads a message.
+// entry decodes a message.
 func (r messageRow) entry() (session.Entry, error) {
 	m, err := session.ReadMessage(r.data)
 	m.ID, m.ParentID = r.id, r.parent
 	return session.Entry{Section: r.section, Message: m}, err
 }
 
-// known returns what the columns say of a message, and with whole, if it can be read, all of
-// it.
+// known returns a message with the columns only, or with whole, if it can be decoded, completely.
 func (r messageRow) known(whole bool) session.Entry {
 	if whole {
 		if e, err := r.entry(); err == nil {
@@ -153,7 +150,7 @@ func (r messageRow) known(whole bool) session.Entry {
 	return session.Entry{Section: r.section, Message: ragctx.Message{ID: r.id, ParentID: r.parent}}
 }
 
-// readable returns the messages that can be read, and the others.
+// readable returns the messages that can be decoded, and the lost others.
 func readable(rows []messageRow) (out []session.Entry, lost session.Lost) {
 	out, lost = make([]session.Entry, 0, len(rows)), make(session.Lost)
 	for _, r := range rows {
@@ -166,7 +163,7 @@ func readable(rows []messageRow) (out []session.Entry, lost session.Lost) {
 	return out, lost
 }
 
-// messageText returns a message as it is stored: without the ids that have columns.
+// messageText encodes a message without the ids that have columns.
 func messageText(m ragctx.Message) (string, error) {
 	m.ID, m.ParentID = "", ""
 	data, err := session.EncodeMessage(m)
@@ -187,10 +184,10 @@ func parametersText(p map[string]any) (string, error) {
 	return string(b), nil
 }
 
-// stamp returns a time of a session as it is stored, to the nanosecond.
+// stamp encodes a time of a session, to the nanosecond.
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
-// stamped reads a stored time; one that is damaged is none.
+// stamped decodes a stored time; a damaged one is zero.
 func stamped(s string) time.Time {
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {

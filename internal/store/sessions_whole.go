@@ -11,18 +11,17 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// newSession is a session that is to be written: what takes time is done before the writer
-// has it.
+// newSession is a session to be written, encoded before the writer runs.
 type newSession struct {
 	archive session.Archive
-	request string // that makes it
+	request string // the request that creates it
 	rows    []newMessage
 	size    session.Size
 	updated time.Time
 	origin  sql.NullInt64
 }
 
-// prepared returns an archive as it is written.
+// prepared encodes an archive.
 func (s *Sessions) prepared(ctx context.Context, a session.Archive) (newSession, error) {
 	size, err := a.CheckSize()
 	if err != nil {
@@ -32,8 +31,8 @@ func (s *Sessions) prepared(ctx context.Context, a session.Archive) (newSession,
 	return newSession{archive: a, request: session.RequestIDOf(ctx), rows: rows, size: size, updated: s.opts.Now()}, err
 }
 
-// insert writes a session, unless the request that it is of has made it before. That another
-// one is there is an error.
+// insert writes a session, unless the same request has already created it. Any other existing
+// session is an error.
 func (n newSession) insert(ctx context.Context, tx *sql.Tx, ns int64, k session.Key) (session.Version, error) {
 	parameters, err := parametersText(n.archive.Parameters)
 	if err != nil {
@@ -52,8 +51,8 @@ func (n newSession) insert(ctx context.Context, tx *sql.Tx, ns int64, k session.
 	return c.at(), c.fill(ctx, n.archive, n.rows)
 }
 
-// madeBy returns the version of a session that a request has made; that there is another one
-// or none is an error.
+// madeBy returns the version of the session created by a request. A missing session, or one created
+// otherwise, is an error.
 func madeBy(ctx context.Context, tx *sql.Tx, ns int64, k session.Key, request string) (at session.Version, err error) {
 	c, err := findSession(ctx, tx, ns, k)
 	if err != nil {
@@ -69,9 +68,9 @@ func madeBy(ctx context.Context, tx *sql.Tx, ns int64, k session.Key, request st
 	return c.at(), nil
 }
 
-// What is prepared for a session that is changed meanwhile is made again, up to attempts in
-// all, and then in the writer. That everyone waits for, so only small sessions are: of at most
-// these messages and bytes, some milliseconds.
+// If a session changes during the preparation of a write, the preparation is repeated, up to
+// attempts in all, and then done in the writer. That delays all writes, so it is limited to
+// sessions of this many messages and bytes, some milliseconds.
 const (
 	attempts          = 3
 	mostInWriter      = 1000
@@ -80,9 +79,9 @@ const (
 
 var errMoved = errors.New("the session was changed meanwhile")
 
-// Save implements [session.Storage]. What is stored and cannot be read stays: who saves
-// has not seen it. A large session that others have changed before it was written, several
-// times, is an [ragctx.ErrConflict].
+// Save implements [session.Storage]. Stored messages that cannot be decoded stay: the caller has
+// not seen them. A large session that others change repeatedly during the save is an
+// [ragctx.ErrConflict].
 func (s *Sessions) Save(ctx context.Context, k session.Key, messages session.Store) (session.Result, error) {
 	return s.save(ctx, k, wantedVersion{when: session.ConditionOf(ctx)}, messages)
 }
@@ -92,14 +91,14 @@ func (s *Sessions) Replace(ctx context.Context, k session.Key, at session.Versio
 	return s.save(ctx, k, wantedVersion{&at, session.ConditionOf(ctx)}, messages)
 }
 
-// wantedVersion is the state in which a session has to be to be saved: the version, unless it
-// is nil, and what the condition says.
+// wantedVersion is the required state of a session for a save: a version, unless nil, and a
+// condition.
 type wantedVersion struct {
 	at   *session.Version
 	when session.Condition
 }
 
-// save saves a session, if it is as it is wanted.
+// save saves a session that is in the wanted state.
 func (s *Sessions) save(ctx context.Context, k session.Key, wanted wantedVersion, messages session.Store) (session.Result, error) {
 	return s.opts.RunSave(k, func(started time.Time) (after session.Archive, added int, err error) {
 		ns, err := s.store.sessionSpace(ctx, k, wanted.at == nil && wanted.when.IsZero())
@@ -128,23 +127,23 @@ func (s *Sessions) save(ctx context.Context, k session.Key, wanted wantedVersion
 	})
 }
 
-// saving is what is to be written of a session that is saved.
+// saving is a prepared save.
 type saving struct {
 	newSession
 
 	added int
-	// id and version are those of the session that is there; 0 is none.
+	// id and version identify the existing session; 0 is a new one.
 	id, version int64
-	before      session.Size // that it has
-	from        int64        // the first message that differs; those from it on are written again
+	before      session.Size // of the existing session
+	from        int64        // first message that differs; it and the later ones are rewritten
 }
 
-// small reports whether it may be planned in the writer.
+// small reports whether the save may be prepared in the writer.
 func (p saving) small() bool {
 	return max(p.size.Messages, p.before.Messages) <= mostInWriter && max(p.size.Bytes, p.before.Bytes) <= mostBytesInWriter
 }
 
-// planned plans in a snapshot.
+// planned prepares a save in a snapshot.
 func (s *Sessions) planned(ctx context.Context, ns int64, k session.Key, wanted wantedVersion, messages session.Store, started time.Time) (plan saving, err error) {
 	err = s.store.view(ctx, func(tx *sql.Tx) error {
 		plan, err = s.plan(ctx, tx, ns, k, wanted, messages, started)
@@ -153,8 +152,7 @@ func (s *Sessions) planned(ctx context.Context, ns int64, k session.Key, wanted 
 	return plan, err
 }
 
-// plan returns what there is to do. Messages at the beginning that stay as they are are
-// not written again.
+// plan prepares a save. Unchanged messages at the beginning are not rewritten.
 func (s *Sessions) plan(
 	ctx context.Context, tx *sql.Tx, ns int64, k session.Key, wanted wantedVersion, messages session.Store, started time.Time,
 ) (p saving, err error) {
@@ -191,8 +189,7 @@ func (s *Sessions) plan(
 	return p, nil
 }
 
-// differ leaves out what is stored as it is to be, and keeps what is stored and cannot be
-// read.
+// differ drops unchanged messages from the write and keeps stored ones that cannot be decoded.
 func (p *saving) differ(stored []messageRow, leaf string) {
 	same := 0
 	for same < len(stored) && same < len(p.rows) && stored[same].is(p.rows[same]) {
@@ -219,8 +216,8 @@ func (p *saving) differ(stored []messageRow, leaf string) {
 	}
 }
 
-// carryOut writes what was planned, unless the session was changed since. It returns the
-// version that the session has then.
+// carryOut writes a prepared save, unless the session has changed since. It returns the new
+// version.
 func (p saving) carryOut(ctx context.Context, tx *sql.Tx, ns int64, k session.Key) (at session.Version, err error) {
 	c, err := findSession(ctx, tx, ns, k)
 	switch {
@@ -257,8 +254,8 @@ func (p saving) carryOut(ctx context.Context, tx *sql.Tx, ns int64, k session.Ke
 	return c.at().Next(), c.changed(ctx, p.updated)
 }
 
-// Fork implements [session.Storage]. The fork remembers what it is of, so that it goes when
-// that is erased for good.
+// Fork implements [session.Storage]. The fork records its origin: erasing the origin also erases
+// the fork.
 func (s *Sessions) Fork(ctx context.Context, k session.Key, id, to string) error {
 	target := session.Key{Namespace: k.Namespace, User: k.User, ID: to}
 	if err := target.Validate(); err != nil {
@@ -292,10 +289,10 @@ func (s *Sessions) Fork(ctx context.Context, k session.Key, id, to string) error
 	}
 }
 
-// errMade ends what was done by an earlier attempt.
+// errMade means that an earlier attempt has created the fork.
 var errMade = errors.New("it is made already")
 
-// forked returns a fork of a session as it is in one snapshot, or errMade.
+// forked prepares a fork of a session in one snapshot, or returns errMade.
 func (s *Sessions) forked(ctx context.Context, ns int64, k, target session.Key, id string) (out saving, err error) {
 	when, request := session.ConditionOf(ctx), session.RequestIDOf(ctx)
 	err = s.store.view(ctx, func(tx *sql.Tx) error {

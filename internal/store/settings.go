@@ -8,20 +8,20 @@ import (
 	"strconv"
 )
 
-// Settings of the data directory itself.
+// Settings of the data directory.
 const (
 	// SettingEmbedder is the id of the embedder whose vectors are searched.
 	SettingEmbedder = "embedder"
-	// SettingUnembedded is the first unit that may lack a vector because the
-	// embedder failed; it is not set while there is none.
+	// SettingUnembedded is the first chunk that may lack a vector because the embedder failed;
+	// unset if none does.
 	SettingUnembedded = "unembedded"
-	// SettingMarkers is what the markers in spotlighted text are made with.
+	// SettingMarkers is the secret of the markers in spotlighted text.
 	SettingMarkers = "markers"
-	// SettingEvents is the sequence up to which events may have been numbered.
+	// SettingEvents is the highest sequence that events may have used.
 	SettingEvents = "events"
 )
 
-// Setting returns a setting of the data directory; "" if it is not set.
+// Setting returns a setting of the data directory; "" if it is unset.
 func (s *Store) Setting(ctx context.Context, key string) (string, error) {
 	var v string
 	err := s.view(ctx, func(tx *sql.Tx) error {
@@ -50,8 +50,8 @@ func (s *Store) SetSetting(ctx context.Context, key, value string) error {
 	return nil
 }
 
-// ChangeEmbedder makes another embedder the one whose vectors are searched, and
-// notes that units from one on may lack its vectors.
+// ChangeEmbedder switches the embedder whose vectors are searched, and records the first chunk that
+// may lack its vectors.
 func (s *Store) ChangeEmbedder(ctx context.Context, id string, from uint64) error {
 	err := s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO settings (key, value) VALUES (?, ?), (?, ?)
@@ -66,9 +66,8 @@ func (s *Store) ChangeEmbedder(ctx context.Context, id string, from uint64) erro
 	return nil
 }
 
-// Embedded notes that all units up to one have what vectors of an embedder they
-// can have. It changes nothing if another embedder's are searched by now: what is
-// owed is owed of those.
+// Embedded records that all chunks up to last have the embedder's vectors. It does nothing if
+// another embedder is searched by now: the missing vectors are then the other one's.
 func (s *Store) Embedded(ctx context.Context, embedder int64, last uint64) error {
 	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
 		var newer, other bool
@@ -94,7 +93,7 @@ func (s *Store) Embedded(ctx context.Context, embedder int64, last uint64) error
 	return nil
 }
 
-// owe notes that a unit lacks a vector; it runs with the write of the unit.
+// owe records that a chunk lacks a vector, in the transaction that inserts the chunk.
 func owe(ctx context.Context, tx *sql.Tx, unit sql.Result) error {
 	id, err := unit.LastInsertId()
 	if err != nil {

@@ -18,20 +18,19 @@ import (
 	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
-// A snapshot file is the line of snapshotMagic, a line of JSON (SnapshotInfo), a
-// zstd stream that holds a SQLite database, and the SHA-256 of all that.
+// A snapshot file is the line snapshotMagic, a line of JSON (SnapshotInfo), a zstd stream of a
+// SQLite database, and the SHA-256 of all these.
 const (
 	snapshotMagic  = "ragctx snapshot\n"
 	snapshotFormat = 1
 	maxHeader      = 64 << 10
 )
 
-// SnapshotInfo is what a snapshot says of itself.
+// SnapshotInfo is the header of a snapshot.
 type SnapshotInfo struct {
 	Format  int       `json:"format"`
 	Created time.Time `json:"created"`
-	// Schema is the version of the database's schema; a program restores its own
-	// and older ones.
+	// Schema is the version of the database's schema. A program restores its own and older ones.
 	Schema     int `json:"schema"`
 	Namespaces int `json:"namespaces"`
 	Documents  int `json:"documents" doc:"current ones"`
@@ -44,12 +43,12 @@ type SnapshotInfo struct {
 
 // SnapshotOptions configures [Store.Snapshot]. The zero value works.
 type SnapshotOptions struct {
-	// Progress is told how many bytes of how many have been dealt with.
+	// Progress is called with the bytes done and the total.
 	Progress func(done, total int64)
 }
 
-// Snapshot writes one consistent state of the whole database into a new file at
-// path. Reads and writes go on meanwhile. A file that exists is not replaced.
+// Snapshot writes one consistent state of the database into a new file at path, concurrently with
+// reads and writes. It does not replace an existing file.
 func (s *Store) Snapshot(ctx context.Context, path string, o SnapshotOptions) (info SnapshotInfo, err error) {
 	if _, err := os.Lstat(path); err == nil {
 		return info, fmt.Errorf("snapshot: %w: %s exists; name another file", ragctx.ErrConflict, path)
@@ -61,8 +60,8 @@ func (s *Store) Snapshot(ctx context.Context, path string, o SnapshotOptions) (i
 	return info, DiskError(err)
 }
 
-// WriteSnapshot writes a snapshot to w, page by page, as one read of the database: nothing
-// is copied elsewhere. The log cannot start over until it is done, so w must not be slow.
+// WriteSnapshot writes a snapshot to w page by page, as one read of the database without a
+// temporary copy. The log cannot restart until it is done, so w must not be slow.
 func (s *Store) WriteSnapshot(ctx context.Context, w io.Writer, o SnapshotOptions) (info SnapshotInfo, err error) {
 	if o.Progress == nil {
 		o.Progress = func(int64, int64) {}
@@ -91,7 +90,7 @@ func (s *Store) WriteSnapshot(ctx context.Context, w io.Writer, o SnapshotOption
 	return info, nil
 }
 
-// describe counts what a transaction sees.
+// describe counts the contents that a transaction sees.
 func (s *Store) describe(ctx context.Context, tx *sql.Tx) (SnapshotInfo, error) {
 	info := SnapshotInfo{Format: snapshotFormat, Created: s.now().UTC().Truncate(time.Second)}
 	err := tx.QueryRowContext(ctx, `SELECT (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM namespaces WHERE erased = 0),
@@ -152,7 +151,7 @@ func copyPages(w io.Writer, pages *sql.Rows, size int64, o SnapshotOptions) erro
 	return nil
 }
 
-// counted is a reader that ends with a context and tells how far it has come.
+// counted is a reader that stops with a context and reports its progress.
 type counted struct {
 	ctx    context.Context //nolint:containedctx // a reader has no other way to get it
 	r      io.Reader

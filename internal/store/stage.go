@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// A document is written in slices, so that a long one does not hold up turns: its
-// row, text and units are staged, hidden from everyone, and the last slice
-// publishes it. A short one is a single slice. All of it is there or nothing:
-// what a failure or a crash leaves hidden is swept.
+// A document is written in slices, so that a long one does not delay turns: its row, text and
+// chunks are staged, hidden, and the last slice publishes it. A short document is a single slice.
+// It becomes visible completely or not at all: the sweeper removes the remains of a failure or a
+// crash.
 //
-// A slice is as long as there is time for, but holds at least sliceUnits, so that
-// a document comes to its end beside any number of turns.
+// A slice is as long as time allows but at least sliceUnits chunks, so that a document completes
+// under any number of turns.
 const sliceUnits = 16
 
-// staging knows what is being staged, so that it is not swept. An id may be that
-// of another document once the transaction that gave it was rolled back.
+// staging holds the documents being staged, which must not be swept. An id may belong to another
+// document after the transaction that assigned it was rolled back.
 type staging struct {
 	mu  sync.Mutex
 	ids map[int64]*staged
@@ -48,22 +48,22 @@ func (s *staging) has(id int64) bool {
 	return s.ids[id] != nil
 }
 
-// staged is a document on its way into the database.
+// staged is a document being written.
 type staged struct {
 	record
 
 	when  []Condition
-	id    int64  // of its row, 0 before there is one
-	text  string // what is still to be written
-	units []Unit // likewise
-	ready int    // how many of units have their vectors
-	done  int    // counts what was written, as slices do
+	id    int64  // of its row; 0 until the row exists
+	text  string // still to be written
+	units []Unit // still to be written
+	ready int    // number of units with vectors
+	done  int    // amount written, counted as in slices
 
-	pruned bool // its publication hid an old version
+	pruned bool // publishing it hid an old version
 }
 
-// step writes as much of a document as there is time for, and publishes it if
-// that is all. It reports whether there is more to do.
+// step writes as much of a document as time allows and publishes it at the end. It reports whether
+// more remains.
 func (s *Store) step(ctx context.Context, tx *sql.Tx, d *staged, p *Put, enough func(int) bool) (more bool, err error) {
 	if d.id == 0 {
 		if *p, _, err = s.judge(ctx, tx, d.record, d.when); err != nil || p.Status == Unchanged {
@@ -90,7 +90,7 @@ func (s *Store) step(ctx context.Context, tx *sql.Tx, d *staged, p *Put, enough 
 		}
 		if d.content.Embed != nil {
 			for i := range d.units[:n] {
-				d.units[i].Vector, d.units[i].Ahead = nil, nil // all of them take far more than the text
+				d.units[i].Vector, d.units[i].Ahead = nil, nil // all vectors take far more memory than the text
 			}
 		}
 		d.units, d.ready = d.units[n:], d.ready-n
@@ -107,10 +107,10 @@ func (s *Store) step(ctx context.Context, tx *sql.Tx, d *staged, p *Put, enough 
 	return false, err
 }
 
-// embedUnits is how many units of a document get their vectors at a time.
+// embedUnits is the number of a document's chunks that are embedded at a time.
 const embedUnits = 2048
 
-// embed sees to it that the next units have their vectors.
+// embed provides the vectors of the next chunks.
 func (d *staged) embed(ctx context.Context) error {
 	if d.ready > 0 || len(d.units) == 0 {
 		return nil
@@ -126,8 +126,8 @@ func (d *staged) embed(ctx context.Context) error {
 	return nil
 }
 
-// begin writes the row of a document and the first part of its text, unless it
-// shares that of another.
+// begin writes the row of a document and, unless it shares another row's text, the first part of
+// its text.
 func (s *Store) begin(ctx context.Context, tx *sql.Tx, d *staged) error {
 	version, err := hiddenVersion(ctx, tx, d.namespace, d.kind, d.key)
 	if err != nil {
@@ -155,15 +155,15 @@ func (d *staged) part(ctx context.Context, tx *sql.Tx) error {
 	return err
 }
 
-// hiddenVersion returns a version that no row of the item has.
+// hiddenVersion returns an unused version number for a hidden row of the item.
 func hiddenVersion(ctx context.Context, tx *sql.Tx, ns int64, k Kind, key string) (v int, err error) {
 	err = tx.QueryRowContext(ctx, `SELECT min(0, coalesce(min(version), 0)) - 1 FROM items
 		WHERE namespace = ? AND kind = ? AND key = ?`, ns, k, key).Scan(&v)
 	return v, err
 }
 
-// slice runs fn, which does a part of a long write and ends it once enough,
-// given how many units it has done, says so. mark is 0 or frees, ns where it makes a difference.
+// slice runs fn, which does a part of a long write and stops when enough, given the number of
+// chunks done, returns true. Mark is 0 or frees; ns is the namespace whose answers change.
 func (s *Store) slice(ctx context.Context, mark Priority, ns int64, fn func(ctx context.Context, tx *sql.Tx, enough func(n int) bool) error) error {
 	return s.write.doIn(ctx, ns, Low|mark, func(ctx context.Context, tx *sql.Tx) error {
 		until := time.Now().Add(maxBatch)
@@ -173,7 +173,7 @@ func (s *Store) slice(ctx context.Context, mark Priority, ns int64, fn func(ctx 
 	})
 }
 
-// publish makes a staged item the current version, in place of old if there is one.
+// publish makes a staged item the current version in place of old, if any.
 func (s *Store) publish(ctx context.Context, tx *sql.Tx, r record, id int64, old *current) (written, error) {
 	return s.succeed(ctx, tx, r, old, func(version int, now int64) (uint64, error) {
 		seq, err := s.change(ctx, tx, r.namespace, r.kind, id, opPut)
@@ -192,7 +192,7 @@ func (s *Store) publish(ctx context.Context, tx *sql.Tx, r record, id int64, old
 	})
 }
 
-// unstage leaves a staged item that was not published to the sweeper.
+// unstage leaves an unpublished staged item to the sweeper.
 func (s *Store) unstage(d *staged, published bool) {
 	if d.id == 0 {
 		return

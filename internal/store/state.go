@@ -13,10 +13,10 @@ import (
 	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
-// stateSuffix follows the name of the database in that of its state file: one line that says
-// which database it is beside and how many transactions that has. It is written after each
-// transaction, which is durable by then, and not synced: it may be behind the database after
-// the power went, and is ahead of it only where the database has lost something.
+// stateSuffix is appended to the database's name for the state file: one line with the database's
+// identity and its number of transactions. It is written after each durable transaction and not
+// synced. So after a power loss it may be behind the database, and it is ahead only if the database
+// has lost writes.
 const stateSuffix = "-state"
 
 // stateFile is the open state file. Only the writer uses it.
@@ -26,7 +26,7 @@ type stateFile struct {
 	count    int64
 }
 
-// stateFormat has a fixed length, so that it is replaced in place.
+// stateFormat has a fixed length, so that the line is overwritten in place.
 const stateFormat = "ragctx 1 %-32.32s %020d"
 
 // line returns the contents of the file.
@@ -35,7 +35,7 @@ func (f *stateFile) line() []byte {
 	return fmt.Appendf(text, " %08x\n", atomicfile.Checksum(text))
 }
 
-// advance notes that a transaction is durable. Where that fails, less is noticed later.
+// advance counts a durable transaction. A failure only weakens the later check.
 func (f *stateFile) advance() {
 	f.count++
 	_, _ = f.file.WriteAt(f.line(), 0)
@@ -48,7 +48,7 @@ func (f *stateFile) close() error {
 	return ignoreClosed(f.file.Close()) // closing twice is harmless
 }
 
-// readState returns what a state file says; ok is false where there is none, or no whole one.
+// readState decodes a state file; ok is false if it is missing or incomplete.
 func readState(path string) (database string, count int64, ok bool, err error) {
 	b, err := os.ReadFile(path + stateSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -64,7 +64,7 @@ func readState(path string) (database string, count int64, ok bool, err error) {
 	return database, count, string(f.line()) == string(b), nil
 }
 
-// LostError says that a data directory has lost writes that were acknowledged, and how to go on.
+// LostError reports that a data directory has lost acknowledged writes, and the remedies.
 type LostError struct{ What string }
 
 // Error implements error.
@@ -76,8 +76,8 @@ func (e *LostError) Error() string {
 // Unwrap returns [ragctx.ErrUnavailable].
 func (e *LostError) Unwrap() error { return ragctx.ErrUnavailable }
 
-// checkThere refuses a database file that is missing or empty where there was one: a new
-// one in its place would look as if all were well.
+// checkThere rejects a missing or empty database file if traces of a database exist: a new database
+// in its place would hide the loss.
 func checkThere(path string) error {
 	st, err := os.Stat(path)
 	what := "the database file " + filepath.Base(path) + " is empty"
@@ -107,7 +107,7 @@ func isEmpty(dir string) bool {
 	return err == nil && len(entries) == 0
 }
 
-// openState compares an open database with its state file, and opens that for writing.
+// openState compares an open database with its state file and opens the file for writing.
 func openState(ctx context.Context, db *sql.DB, path string, accept bool) (*stateFile, error) {
 	f := new(stateFile)
 	err := db.QueryRowContext(ctx, `SELECT value, coalesce((SELECT sum FROM sums WHERE bucket = 0 AND tab = ''), 0)

@@ -14,30 +14,30 @@ import (
 	"modernc.org/sqlite"
 )
 
-// maxStatements is how many compiled statements a connection keeps; there are about two
-// hundred texts, of which few are in use all the time.
+// maxStatements limits the compiled statements cached per connection. There are about two hundred
+// texts, of which few are in constant use.
 const maxStatements = 64
 
-// keeping opens connections that compile a statement once. database/sql compiles what is
-// not prepared each time that it is used, which takes as long as to carry it out.
+// keeping opens connections that cache compiled statements. Otherwise database/sql compiles every
+// unprepared statement on each use, which takes as long as running it.
 type keeping struct {
 	driver.Connector
 
-	open   atomic.Int64  // connections
-	closed chan struct{} // one was closed
+	open   atomic.Int64  // number of open connections
+	closed chan struct{} // signals a closed connection
 
-	sums   *rowSums    // of the only connection of a pool that writes; nil for others
-	failed func(error) // is told of every error of SQLite; nil for nobody
+	sums   *rowSums    // of the only connection of a writing pool; nil for other pools
+	failed func(error) // called with every error of SQLite; may be nil
 }
 
-// fails tells of an error.
+// fails reports an error.
 func (k *keeping) fails(err error) {
 	if err != nil && k.failed != nil {
 		k.failed(err)
 	}
 }
 
-// newConnector opens connections to a database as [dsn] names it.
+// newConnector returns a connector to a database named by [dsn].
 func newConnector(name string) (*keeping, error) {
 	c, err := sqlite.NewConnector(name)
 	if err != nil {
@@ -67,13 +67,13 @@ func (k *keeping) Connect(ctx context.Context) (driver.Conn, error) {
 	return &keepingConn{innerConn: inner, of: k, kept: make(map[string]*keptStatement)}, nil
 }
 
-// closePatience is how long a connection in use is waited for.
+// closePatience limits the wait for connections in use.
 const closePatience = 5 * time.Second
 
-// Close implements [io.Closer]; database/sql calls it last when a pool is closed, which
-// closes those connections only that are not in use. One whose transaction was called off
-// is given back by another goroutine, a moment later. Until then SQLite's files are beside
-// the database, and its last connection removes them by name, whosever they are by then.
+// Close implements [io.Closer]. database/sql calls it last when a pool is closed, and closes idle
+// connections only: another goroutine returns the connection of a cancelled transaction a moment
+// later. Until then SQLite's files still exist, and the last connection removes them by name, even
+// if they belong to a new database by then.
 func (k *keeping) Close() error {
 	patience := time.NewTimer(closePatience)
 	defer patience.Stop()
@@ -81,13 +81,13 @@ func (k *keeping) Close() error {
 		select {
 		case <-k.closed:
 		case <-patience.C:
-			return nil // somebody reads for long, whose connection is closed after that
+			return nil // a long read closes its connection when it ends
 		}
 	}
 	return nil
 }
 
-// innerConn is what the driver's connections can do.
+// innerConn is the interface of the driver's connections.
 type innerConn interface {
 	driver.Conn
 	driver.ConnPrepareContext
@@ -98,8 +98,8 @@ type innerConn interface {
 	driver.Validator
 }
 
-// keepingConn is a connection with its compiled statements. As all connections, it is
-// used by one goroutine at a time.
+// keepingConn is a connection with its statement cache. Like every connection, it is used by one
+// goroutine at a time.
 type keepingConn struct {
 	innerConn
 
@@ -108,8 +108,8 @@ type keepingConn struct {
 	clock uint64
 }
 
-// keptStatement is compiled. It is busy as long as its rows are read: the same text
-// within is compiled anew.
+// keptStatement is a cached statement. It is busy while its rows are read; a nested use of the same
+// text is compiled separately.
 type keptStatement struct {
 	innerStatement
 
@@ -145,8 +145,8 @@ func (c *keepingConn) ExecContext(ctx context.Context, query string, args []driv
 	return res, err
 }
 
-// undo returns what takes back the notes of a statement that fails, as SQLite does with
-// its changes.
+// undo returns a function that discards the checksums recorded by a failed statement, as SQLite
+// discards its changes.
 func (c *keepingConn) undo() func() {
 	if c.of.sums == nil {
 		return func() {}
@@ -180,7 +180,7 @@ func (c *keepingConn) QueryContext(ctx context.Context, query string, args []dri
 	return &keptRows{rows, c, st}, nil
 }
 
-// keptRows end the use of their statement, which is nil for one that is not kept.
+// keptRows release their statement, which is nil if it is not cached.
 type keptRows struct {
 	driver.Rows
 
@@ -210,8 +210,8 @@ func (r *keptRows) Close() error {
 	return err
 }
 
-// BeginTx implements [driver.ConnBeginTx]. Who may write takes the lock at once: one that
-// had read before would fail where another has written meanwhile.
+// BeginTx implements [driver.ConnBeginTx]. A writing transaction takes the lock at once: one that
+// reads first would fail if another has written in between.
 func (c *keepingConn) BeginTx(_ context.Context, o driver.TxOptions) (driver.Tx, error) {
 	begin := "BEGIN IMMEDIATE"
 	if o.ReadOnly {
@@ -224,9 +224,8 @@ func (c *keepingConn) BeginTx(_ context.Context, o driver.TxOptions) (driver.Tx,
 	return t, nil
 }
 
-// keptTx is a transaction. Its own statements do not end with a context: one that is
-// carried out and reported as failed would leave its connection in another state than
-// database/sql takes it to be in.
+// keptTx is a transaction. Its own statements ignore contexts: a statement that ran but is reported
+// as failed would leave the connection in a state unknown to database/sql.
 type keptTx struct{ conn *keepingConn }
 
 func (t keptTx) run(statement string) error {
@@ -238,7 +237,7 @@ func (t keptTx) run(statement string) error {
 func (t keptTx) Commit() error {
 	err := t.run("COMMIT")
 	if err != nil {
-		_ = t.Rollback() // the connection is to be free; it fails where SQLite has done it already
+		_ = t.Rollback() // frees the connection; fails if SQLite has rolled back already
 	}
 	return err
 }
@@ -246,7 +245,7 @@ func (t keptTx) Commit() error {
 // Rollback implements [driver.Tx].
 func (t keptTx) Rollback() error { return t.run("ROLLBACK") }
 
-// compiled returns a text's statement, and nil for what is not kept.
+// compiled returns the cached statement of a text, nil for texts that are not cached.
 func (c *keepingConn) compiled(ctx context.Context, query string) (*keptStatement, error) {
 	st := c.kept[query]
 	switch {
@@ -270,7 +269,7 @@ func (c *keepingConn) compiled(ctx context.Context, query string) (*keptStatemen
 	return st, nil
 }
 
-// makeRoom forgets the statement that was not used for longest.
+// makeRoom evicts the least recently used statement.
 func (c *keepingConn) makeRoom() {
 	if len(c.kept) < maxStatements {
 		return
@@ -286,15 +285,15 @@ func (c *keepingConn) makeRoom() {
 	}
 }
 
-// forget ends a statement that is not busy: one that failed is compiled anew, whatever
-// the driver left in it.
+// forget closes a statement that is not busy. A failed statement is compiled again, whatever state
+// the driver left it in.
 func (c *keepingConn) forget(st *keptStatement) {
 	delete(c.kept, st.text)
-	_ = st.Close() // it only frees memory
+	_ = st.Close() // only frees memory
 }
 
-// keepable reports whether a text is one statement that is used again and again, and not
-// a change of the schema, a setting or a script.
+// keepable reports whether a text is a single reusable statement rather than a schema change, a
+// setting or a script.
 func keepable(query string) bool {
 	verbs := []string{"SELECT", "INSERT", "UPDATE", "DELETE", "WITH", "SAVEPOINT", "RELEASE", "BEGIN", "COMMIT", "ROLLBACK"}
 	for verb := range strings.FieldsSeq(query) {
@@ -306,7 +305,7 @@ func keepable(query string) bool {
 // Close implements [driver.Conn].
 func (c *keepingConn) Close() error {
 	for _, st := range c.kept {
-		_ = st.Close() // the connection's end frees what is left
+		_ = st.Close() // closing the connection frees the rest
 	}
 	err := c.innerConn.Close()
 	c.of.open.Add(-1)

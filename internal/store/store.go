@@ -1,11 +1,10 @@
-// Package store keeps the truth: one SQLite database with every document,
-// version, memory, turn and vector. Indexes are caches that follow it through
-// the change sequence (see [Store.Follow]).
+// Package store is the durable storage: one SQLite database with every document, version, memory,
+// turn and vector. Indexes are caches that follow it through the sequence of changes (see
+// [Store.Follow]).
 //
-// The layout of the tables is in schema/*.sql. One goroutine writes (see
-// writer); any number read, each read from one consistent snapshot. What a
-// write method has returned without error survives kill -9 and power loss:
-// journal_mode is WAL and synchronous is FULL.
+// The tables are defined in schema/*.sql. One goroutine writes (see writer); any number read, each
+// from one consistent snapshot. A write that has returned without error survives kill -9 and power
+// loss: journal_mode is WAL and synchronous is FULL.
 package store
 
 import (
@@ -37,34 +36,34 @@ var schema embed.FS
 
 // Options configures a [Store]. The zero value works.
 type Options struct {
-	// Now is the clock; nil is the system's.
+	// Now is the clock; nil is the system clock.
 	Now func() time.Time
-	// KeepVersions is how many versions of a document are kept, the current one
-	// included; 0 is [DefaultKeepVersions], negative all.
+	// KeepVersions is the number of versions kept per document, the current one included; 0 is
+	// [DefaultKeepVersions], negative keeps all.
 	KeepVersions int
-	// Reserve is how many bytes are reserved for deletes on a full disk; 0 is none.
+	// Reserve is the number of bytes reserved for deletes on a full disk; 0 reserves none.
 	Reserve int64
-	// AcceptLoss opens a database also where writes that were acknowledged are missing
-	// (see [LostError]), and goes on with what is there.
+	// AcceptLoss opens a database despite missing acknowledged writes (see [LostError]) and
+	// continues with the rest.
 	AcceptLoss bool
-	// Failed is called when the store first finds that it cannot go on until somebody does
-	// something; see [Store.Failure]. It must not wait.
+	// Failed is called on the first failure that needs an operator; see [Store.Failures]. It must
+	// not block.
 	Failed func(*ragctx.RepairError)
 }
 
-// Store is the database of one data directory. Its methods are safe for
-// concurrent use. Only one Store may have a file open.
+// Store is the database of one data directory. Its methods are safe for concurrent use. Only one
+// Store may have a file open.
 type Store struct {
 	path  string
 	read  *sql.DB
-	bulk  *sql.DB // reads what is read once and is long; keeps nothing of it in memory
+	bulk  *sql.DB // for long reads of data used once; caches nothing
 	write *writer
 	log   *checkpointer
 	now   func() time.Time
 	keep  int // versions of a document; negative is all
 
 	staging staging
-	// procedures counts what may have changed procedures; see ProceduresState.
+	// procedures counts possible changes of procedures; see [Store.ProceduresState].
 	procedures atomic.Uint64
 
 	state   *stateFile
@@ -78,8 +77,7 @@ type Store struct {
 	spaces   spaceIDs
 }
 
-// Open opens or creates the database file at path and brings its schema up to
-// date.
+// Open opens or creates the database file at path and migrates its schema.
 func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -88,7 +86,7 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
 	if o.AcceptLoss {
-		if err := os.RemoveAll(filepath.Join(filepath.Dir(path), IndexName)); err != nil { // it may know of what is lost
+		if err := os.RemoveAll(filepath.Join(filepath.Dir(path), IndexName)); err != nil { // indexes may contain lost writes
 			return nil, fmt.Errorf("open store: %w", err)
 		}
 	} else if err := checkThere(path); err != nil {
@@ -161,7 +159,7 @@ func connect(path string, n int, params ...string) (*sql.DB, error) {
 	return connectAs(path, n, func(*keeping) {}, params...)
 }
 
-// connectAs returns a pool of n connections of a connector that set has changed.
+// connectAs returns a pool of n connections; set configures their connector.
 func connectAs(path string, n int, set func(*keeping), params ...string) (*sql.DB, error) {
 	c, err := newConnector(dsn(path, params...))
 	if err != nil {
@@ -174,8 +172,8 @@ func connectAs(path string, n int, set func(*keeping), params ...string) (*sql.D
 	return db, nil
 }
 
-// create makes the file if it is missing, for its owner alone; SQLite gives the
-// files beside it the same mode.
+// create creates a missing file, accessible to its owner only; SQLite gives its other files the
+// same mode.
 func create(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -184,7 +182,7 @@ func create(path string) error {
 	return f.Close()
 }
 
-// dsn carries the pragmas, so that every connection of the pool gets them.
+// dsn includes the pragmas, so that every connection of the pool gets them.
 func dsn(path string, more ...string) string {
 	params := append([]string{
 		"_pragma=journal_mode(WAL)", "_pragma=synchronous(FULL)", "_pragma=foreign_keys(1)",
@@ -194,14 +192,14 @@ func dsn(path string, more ...string) string {
 	return dsnPlain(path, params...)
 }
 
-// dsnPlain has no pragmas but those given.
+// dsnPlain includes only the given parameters.
 func dsnPlain(path string, params ...string) string {
 	u := url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: strings.Join(params, "&")}
 	return u.String()
 }
 
-// migrate applies the schema files that the database has not seen, each in a
-// transaction of its own. A database from a newer version is refused.
+// migrate applies the missing schema files, each in its own transaction. It rejects a database from
+// a newer version.
 func migrate(ctx context.Context, db *sql.DB) error {
 	files, err := fs.Glob(schema, "schema/*.sql")
 	if err != nil {
@@ -239,7 +237,7 @@ func migrate(ctx context.Context, db *sql.DB) error {
 			return fmt.Errorf("migrate %s: %w", files[i], wrap(err))
 		}
 	}
-	// A large database may have made a log as large.
+	// The migration of a large database may leave a large log.
 	if _, err := db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
 		return fmt.Errorf("migrate: %w", wrap(err))
 	}
@@ -262,7 +260,7 @@ func (s *Store) view(ctx context.Context, fn func(*sql.Tx) error) error {
 	return viewOf(ctx, s.read, fn)
 }
 
-// viewOf is [Store.view] with the connections of a pool.
+// viewOf is [Store.view] on a given pool.
 func viewOf(ctx context.Context, db *sql.DB, fn func(*sql.Tx) error) error {
 	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
@@ -275,7 +273,7 @@ func viewOf(ctx context.Context, db *sql.DB, fn func(*sql.Tx) error) error {
 	return wrap(err)
 }
 
-// Close ends the writer after the writes it has accepted, and closes the file.
+// Close finishes the accepted writes and closes the file.
 func (s *Store) Close() error {
 	var errs []error
 	if s.sweeper != nil {
@@ -297,9 +295,9 @@ func (s *Store) Close() error {
 	return errors.Join(append(errs, s.state.close())...)
 }
 
-// wrap gives SQLite's errors the sentinels that the doors understand.
+// wrap adds sentinels to the errors of SQLite, for the API.
 func wrap(err error) error {
-	if err != nil && err.Error() == "sql: database is closed" { // database/sql has no value for it
+	if err != nil && err.Error() == "sql: database is closed" { // database/sql exports no such error
 		return fmt.Errorf("store: %w", ragctx.ErrClosed)
 	}
 	var e *sqlite.Error
@@ -309,7 +307,7 @@ func wrap(err error) error {
 	if noSpace(err) {
 		return fmt.Errorf("%w: the disk of the data directory is full; free space, reads go on: %v", ragctx.ErrNoSpace, err)
 	}
-	if e.Code() == sqlite3.SQLITE_CONSTRAINT_TRIGGER { // none but those that guard what is erased
+	if e.Code() == sqlite3.SQLITE_CONSTRAINT_TRIGGER { // only the triggers that protect erased namespaces raise it
 		return fmt.Errorf("%w: the namespace was erased meanwhile; ask again, and what is written makes a new one of that name", ragctx.ErrConflict)
 	}
 	switch e.Code() & 0xff {
@@ -323,14 +321,13 @@ func wrap(err error) error {
 	return err
 }
 
-// unsynced reports whether err is that of a failed fsync.
+// unsynced reports whether err is a failed fsync.
 func unsynced(err error) bool {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	return ok && (e.Code() == sqlite3.SQLITE_IOERR_FSYNC || e.Code() == sqlite3.SQLITE_IOERR_DIR_FSYNC)
 }
 
-// failed says what failed, unless err is about what the caller asked for: such
-// an error says so itself.
+// failed adds the operation to err, unless err concerns the caller's request and describes itself.
 func failed(what string, err error) error {
 	if _, status := ragctx.CodeOf(err); status < 500 {
 		return err
@@ -338,7 +335,7 @@ func failed(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// micros returns t as it is stored.
+// micros returns the stored form of t.
 func micros(t time.Time) any {
 	if t.IsZero() {
 		return nil
@@ -346,7 +343,7 @@ func micros(t time.Time) any {
 	return t.UnixMicro()
 }
 
-// moment reads a stored time.
+// moment decodes a stored time.
 func moment(v sql.NullInt64) time.Time {
 	if !v.Valid {
 		return time.Time{}

@@ -17,23 +17,22 @@ import (
 	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
-// Each row of each table has a checksum. The table sums has the total of those of every
-// 1<<bucketBits values of a table's first column, which the transaction that changes rows
-// changes with them: SQLite tells a hook of every row before and after, whichever statement,
-// trigger or cascade changes it. A byte that changes in the file changes a total, and
-// [Store.Verify] finds it.
+// Each row of each table has a checksum. The table sums has the total of every 1<<bucketBits values
+// of a table's first column, updated in the same transaction as the rows: SQLite calls a hook with
+// every row before and after a change, whether by statement, trigger or cascade. A changed byte in
+// the file changes a total, and [Store.Verify] finds it.
 const bucketBits = 10
 
-// schemaTable stands in sums for the definitions of all tables.
+// schemaTable is the name in sums for the definitions of all tables.
 const schemaTable = "sqlite_schema"
 
-// bucketKey names a total.
+// bucketKey identifies a total.
 type bucketKey struct {
 	tab string
 	no  int64
 }
 
-// rowSums collects what the statements of a connection change.
+// rowSums collects the checksum changes of a connection's statements.
 type rowSums struct {
 	changes []sumChange
 	row     []any
@@ -45,7 +44,7 @@ type sumChange struct {
 	by int64
 }
 
-// note is SQLite's hook. What it notes is taken back by [rowSums.undo] if the statement is.
+// note is SQLite's hook. [rowSums.undo] discards its records if the statement fails.
 func (r *rowSums) note(d sqlite.SQLitePreUpdateData) {
 	if d.DatabaseName != "main" || d.TableName == "sums" {
 		return
@@ -62,19 +61,19 @@ func (r *rowSums) note(d sqlite.SQLitePreUpdateData) {
 	}
 }
 
-// add notes the row that was read. One that cannot be read has no checksum, which Verify finds.
+// add records the row just read. A row that cannot be read gets no checksum, which Verify finds.
 func (r *rowSums) add(tab string, err error, sign int64) {
 	if err == nil {
 		r.changes = append(r.changes, sumChange{bucketKey{tab, bucketOf(r.row)}, sign * r.sum(tab, r.row)})
 	}
 }
 
-// mark returns the place that [rowSums.undo] goes back to.
+// mark returns a position for [rowSums.undo].
 func (r *rowSums) mark() int { return len(r.changes) }
 
 func (r *rowSums) undo(mark int) { r.changes = r.changes[:mark] }
 
-// bucketOf returns where a row counts: by its first column, if that is a number.
+// bucketOf returns the bucket of a row, by its first column if that is a number.
 func bucketOf(row []any) int64 {
 	if n, ok := row[0].(int64); ok {
 		return n >> bucketBits
@@ -82,7 +81,7 @@ func bucketOf(row []any) int64 {
 	return 0
 }
 
-// sum returns the checksum of a row. A damaged value of up to 32 bits always changes it.
+// sum returns the checksum of a row. Damage of up to 32 bits in a value always changes it.
 func (r *rowSums) sum(tab string, row []any) int64 {
 	b := r.buf[:0]
 	b = append(b, tab...)
@@ -93,13 +92,13 @@ func (r *rowSums) sum(tab string, row []any) int64 {
 		case int64:
 			b = binary.LittleEndian.AppendUint64(append(b, 1), uint64(v)) //nolint:gosec // its bits
 		case float64:
-			if i := int64(v); float64(i) == v { // SQLite may store it so, and tell the hook so
+			if i := int64(v); float64(i) == v { // SQLite may store it as an integer and pass it so to the hook
 				b = binary.LittleEndian.AppendUint64(append(b, 1), uint64(i)) //nolint:gosec // its bits
 			} else {
 				b = binary.LittleEndian.AppendUint64(append(b, 2), math.Float64bits(v))
 			}
 		case string:
-			v, _, _ = strings.Cut(v, "\x00") // the hook is told of text up to there
+			v, _, _ = strings.Cut(v, "\x00") // the hook gets text up to there only
 			b = append(binary.LittleEndian.AppendUint64(append(b, 3), uint64(len(v))), v...)
 		case []byte:
 			b = append(binary.LittleEndian.AppendUint64(append(b, 4), uint64(len(v))), v...)
@@ -109,17 +108,17 @@ func (r *rowSums) sum(tab string, row []any) int64 {
 	}
 	r.buf = b
 	if cap(r.buf) > 1<<20 {
-		r.buf = nil // a long text is rare
+		r.buf = nil // long texts are rare
 	}
 	return 1<<32 | int64(atomicfile.Checksum(b))
 }
 
-// addSums is the statement that adds to totals; its argument is JSON of [tab, bucket, by].
+// addSums adds to totals; its argument is JSON of [tab, bucket, by].
 const addSums = `INSERT INTO sums (tab, bucket, sum) SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?) WHERE true
 	ON CONFLICT (bucket, tab) DO UPDATE SET sum = sum + excluded.sum`
 
-// flush writes what was noted, with the count of transactions, into the transaction that it
-// belongs to. It reports whether there was anything.
+// flush writes the recorded changes and the count of transactions within their transaction. It
+// reports whether there were any.
 func (r *rowSums) flush(ctx context.Context, tx *sql.Tx) (bool, error) {
 	if len(r.changes) == 0 {
 		return false, nil
@@ -146,8 +145,8 @@ func sumsJSON(totals map[bucketKey]int64) string {
 	return string(text)
 }
 
-// sumAgain makes all totals anew. It belongs to a change of the schema, which changes rows
-// that no hook is told of.
+// sumAgain recomputes all totals after a schema migration, which changes rows without calling the
+// hook.
 func sumAgain(ctx context.Context, tx *sql.Tx) error {
 	if _, err := tx.ExecContext(ctx, `DELETE FROM sums WHERE tab <> ''`); err != nil {
 		return err
@@ -172,11 +171,11 @@ func sumAgain(ctx context.Context, tx *sql.Tx) error {
 // summedTable is a table whose rows have checksums.
 type summedTable struct {
 	name  string
-	first string // its first column, if that is a number
+	first string // its first column if numeric
 	query string // of all rows
 }
 
-// summedTables returns the tables whose rows have checksums: all but those of SQLite itself.
+// summedTables returns the tables whose rows have checksums: all except SQLite's own.
 func summedTables(ctx context.Context, tx *sql.Tx) ([]summedTable, error) {
 	tables := []summedTable{{name: schemaTable, query: `SELECT type, name, tbl_name, sql FROM sqlite_schema`}}
 	rows, err := tx.QueryContext(ctx, `SELECT s.name, iif(c.type = 'INTEGER', c.name, '') FROM sqlite_schema s, pragma_table_info(s.name) c
@@ -193,7 +192,7 @@ func summedTables(ctx context.Context, tx *sql.Tx) ([]summedTable, error) {
 	})
 }
 
-// total adds up the checksums of the rows of a query.
+// total sums the checksums of the rows of a query.
 func (r *rowSums) total(ctx context.Context, tx *sql.Tx, tab, query string, totals map[bucketKey]int64, args ...any) error {
 	rows, err := tx.QueryContext(ctx, query, args...)
 	if err != nil {

@@ -12,23 +12,22 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// sweeper removes hidden items that nobody stages: what a failed or interrupted
-// write left, and what was erased. It works in slices, so that turns do not wait.
+// sweeper removes hidden items that are not being staged: remains of failed or interrupted writes,
+// and erased items. It works in slices so that turns do not wait.
 type sweeper struct {
 	store *Store
-	// open are erasures that are noted and not hidden: of an earlier process, and
-	// those that failed.
+	// open are recorded erasures that are not hidden yet: of an earlier process, and failed ones.
 	mu   sync.Mutex
 	open map[int64]scope
 	due  chan struct{}
-	// settled is closed when the first round is over.
+	// settled is closed after the first round.
 	settled chan struct{}
 	life    context.Context //nolint:containedctx // ends with the goroutine
 	end     context.CancelFunc
 	wg      sync.WaitGroup
 }
 
-// startSweeper also looks for what an earlier process left.
+// startSweeper starts the sweeper, whose first round handles the remains of earlier processes.
 func startSweeper(s *Store, open map[int64]scope) *sweeper {
 	w := &sweeper{store: s, open: open, due: make(chan struct{}, 1), settled: make(chan struct{})}
 	w.life, w.end = context.WithCancel(context.Background())
@@ -43,9 +42,9 @@ func (w *sweeper) wake() {
 	}
 }
 
-// A round takes little longer for much, and rests for sweepRest after it: every document
-// that is put in place of another leaves something. What fails is tried again after
-// sweepFirst, then ever later up to sweepMost.
+// A round takes little longer for many items. The sweeper rests for sweepRest after it: every
+// replaced document leaves something. After a failure it retries after sweepFirst, with exponential
+// backoff up to sweepMost.
 const (
 	sweepRest  = time.Second
 	sweepFirst = 500 * time.Millisecond
@@ -98,7 +97,7 @@ func (w *sweeper) work() error {
 	return w.store.dropOrphans(w.life)
 }
 
-// resume takes over an erasure that failed after it was noted.
+// resume takes over an erasure that failed after it was recorded.
 func (w *sweeper) resume(id int64, sc scope) {
 	w.mu.Lock()
 	w.open[id] = sc
@@ -113,8 +112,8 @@ func (w *sweeper) unhidden() map[int64]scope {
 	return maps.Clone(w.open)
 }
 
-// Settle waits until what an earlier process left hidden, or began to erase, is
-// dealt with once.
+// Settle waits for the first round, which removes hidden items and finishes erasures of earlier
+// processes.
 func (s *Store) Settle(ctx context.Context) error {
 	select {
 	case <-s.sweeper.settled:
@@ -131,7 +130,7 @@ func (w *sweeper) close() {
 	w.wg.Wait()
 }
 
-// sweep removes what is hidden and not being staged.
+// sweep removes the hidden items that are not being staged.
 func (s *Store) sweep(ctx context.Context) error {
 	s.sweeping.Lock()
 	defer s.sweeping.Unlock()
@@ -150,7 +149,7 @@ func (s *Store) sweep(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("remove what is hidden: %w", err)
 		}
-		if len(ids) == 0 { // the last that needed a stub may have gone
+		if len(ids) == 0 { // stubs may have become unused
 			if ids, err = s.hidden(ctx); err != nil {
 				return err
 			}
@@ -159,8 +158,8 @@ func (s *Store) sweep(ctx context.Context) error {
 	return nil
 }
 
-// dissolveAll deletes hidden items until it is enough, and returns those that are left:
-// most are small, and a commit for each would have everyone wait for the disk.
+// dissolveAll deletes hidden items until enough, and returns the rest: most are small, and one
+// commit each would make all writers wait for the disk.
 func dissolveAll(ctx context.Context, tx *sql.Tx, ids []int64, enough func(int) bool) (left []int64, err error) {
 	for done := sliceUnits; len(ids) > 0; done += sliceUnits {
 		more, err := dissolve(ctx, tx, ids[0], enough)
@@ -174,7 +173,7 @@ func dissolveAll(ctx context.Context, tx *sql.Tx, ids []int64, enough func(int) 
 	return ids, nil
 }
 
-// hidden returns the hidden items that nobody stages.
+// hidden returns the hidden items that are not being staged.
 func (s *Store) hidden(ctx context.Context) (ids []int64, err error) {
 	err = s.view(ctx, func(tx *sql.Tx) (err error) {
 		ids, err = column[int64](ctx, tx, `SELECT i.id FROM items i WHERE i.seq = 0 AND NOT (`+isStub+`)`)
@@ -187,11 +186,10 @@ func (s *Store) hidden(ctx context.Context) (ids []int64, err error) {
 	return ids, nil
 }
 
-// dissolve deletes parts of a hidden item until it is enough, and reports
-// whether there are more. The row goes last; it stays as a stub as long as others
-// share its text.
+// dissolve deletes parts of a hidden item until enough, and reports whether more remain. Its row
+// goes last; it stays as a stub while other rows share its text.
 func dissolve(ctx context.Context, tx *sql.Tx, id int64, enough func(int) bool) (more bool, err error) {
-	// It may have been published since it was looked for.
+	// It may have been published since the search.
 	var hidden bool
 	err = tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM items WHERE id = ? AND seq = 0)`, id).Scan(&hidden)
 	if err != nil || !hidden {
@@ -232,24 +230,22 @@ func dissolve(ctx context.Context, tx *sql.Tx, id int64, enough func(int) bool) 
 	if lent {
 		_, err = tx.ExecContext(ctx, blank+` WHERE id = ? AND seq = 0`, id)
 	} else {
-		_, err = tx.ExecContext(ctx, `DELETE FROM items WHERE id = ? AND seq = 0`, id) // its text goes with it
+		_, err = tx.ExecContext(ctx, `DELETE FROM items WHERE id = ? AND seq = 0`, id) // deletes its text as well
 	}
 	return false, err
 }
 
-// orphansKept is how many vectors of removed units may stay until an erasure comes: to
-// find out which of them other units have costs a look at all units, and most writes
-// that leave some leave a few.
+// orphansKept limits the vectors of removed chunks that may stay until the next erasure: finding
+// the ones still in use reads all chunks, and most writes leave few.
 const orphansKept = 1000
 
-// orphaned counts the vectors that dropOrphans has to look for.
+// orphaned returns the number of keys that dropOrphans must check.
 func (s *Store) orphaned(ctx context.Context) (n int, err error) {
 	err = s.view(ctx, func(tx *sql.Tx) error { return tx.QueryRowContext(ctx, `SELECT count(*) FROM orphans`).Scan(&n) })
 	return n, err
 }
 
-// dropOrphans deletes the vectors of removed units, but for those that other
-// units have as well.
+// dropOrphans deletes the vectors of removed chunks, except those that other chunks use.
 func (s *Store) dropOrphans(ctx context.Context) error {
 	s.sweeping.Lock()
 	defer s.sweeping.Unlock()
@@ -259,7 +255,7 @@ func (s *Store) dropOrphans(ctx context.Context) error {
 		if err != nil || len(o.keys) == 0 {
 			return err
 		}
-		for o.looked < o.newest && err == nil { // a few at a time: a long read would keep the log from starting over
+		for o.looked < o.newest && err == nil { // in short reads, since a long one would keep the log from restarting
 			err = s.view(ctx, func(tx *sql.Tx) error { return o.lookOn(ctx, tx) })
 		}
 		for len(o.keys) > 0 && err == nil {
@@ -271,14 +267,14 @@ func (s *Store) dropOrphans(ctx context.Context) error {
 	}
 }
 
-// orphanLook is how many units are looked at in one read, some milliseconds.
+// orphanLook is the number of chunks checked in one read, some milliseconds.
 const orphanLook = 5000
 
-// orphans are keys of removed units.
+// orphans are vector keys of removed chunks.
 type orphans struct {
 	keys           []VectorKey
-	used           map[VectorKey]bool // those that other units have
-	looked, newest int64              // the unit up to which was looked, and the newest one to begin with
+	used           map[VectorKey]bool // keys that other chunks use
+	looked, newest int64              // last chunk checked, and newest chunk at the start
 }
 
 func (o *orphans) load(ctx context.Context, tx *sql.Tx) error {
@@ -303,8 +299,7 @@ func scanVectorKey(rows *sql.Rows) (k VectorKey, err error) {
 	return k, err
 }
 
-// lookOn looks at the next units, and never beyond the newest: those that come later get
-// the ids behind it.
+// lookOn checks the next chunks up to newest; later chunks get higher ids.
 func (o *orphans) lookOn(ctx context.Context, tx *sql.Tx) error {
 	var until int64
 	err := tx.QueryRowContext(ctx, `SELECT coalesce((SELECT id FROM units WHERE id > ? AND id <= ? ORDER BY id LIMIT 1 OFFSET ?), ?)`,
@@ -315,7 +310,7 @@ func (o *orphans) lookOn(ctx context.Context, tx *sql.Tx) error {
 	return o.look(ctx, tx, until)
 }
 
-// look notes which keys the units up to one have.
+// look marks the keys used by the chunks up to one as used.
 func (o *orphans) look(ctx context.Context, tx *sql.Tx, until int64) error {
 	rows, err := tx.QueryContext(ctx, `SELECT hash FROM units WHERE id > ? AND id <= ? AND hash IN (SELECT hash FROM orphans)`, o.looked, until)
 	if err != nil {
@@ -329,8 +324,7 @@ func (o *orphans) look(ctx context.Context, tx *sql.Tx, until int64) error {
 	})
 }
 
-// drop deletes vectors until it is enough. It looks at the units that have come
-// in the meantime first.
+// drop deletes vectors until enough. It first checks the chunks inserted since the search.
 func (o *orphans) drop(ctx context.Context, tx *sql.Tx, enough func(int) bool) error {
 	var newest int64
 	if err := tx.QueryRowContext(ctx, `SELECT coalesce(max(id), 0) FROM units`).Scan(&newest); err != nil {

@@ -5,15 +5,15 @@ import (
 	"database/sql"
 )
 
-// TagCount is a tag and how many memories carry it.
+// TagCount is a tag and the number of memories with it.
 type TagCount struct {
 	Tag   string `json:"tag"`
 	Count int    `json:"count"`
 }
 
-// MemoryTags counts the tags of the memories that a filter finds: those that most
-// carry first, then by name, at most as many as the filter's limit, from the one after
-// another on; the zero one is the beginning.
+// MemoryTags counts the tags of the memories that a filter selects, most frequent first, then by
+// name, at most the filter's limit. After is the last one of the previous page; zero starts at the
+// beginning.
 func (s *Store) MemoryTags(ctx context.Context, ns int64, f MemoryFilter, after TagCount) ([]TagCount, error) {
 	out := []TagCount{}
 	err := s.view(ctx, func(tx *sql.Tx) error {
@@ -37,7 +37,7 @@ func (s *Store) MemoryTags(ctx context.Context, ns int64, f MemoryFilter, after 
 	return out, nil
 }
 
-// CountMemories counts the memories that a filter finds.
+// CountMemories counts the memories that a filter selects.
 func (s *Store) CountMemories(ctx context.Context, ns int64, f MemoryFilter) (n int, err error) {
 	err = s.view(ctx, func(tx *sql.Tx) error {
 		where, args := f.where(ns)

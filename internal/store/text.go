@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// partBytes is how much of a text a row holds. A longer one goes on in text_parts.
+// partBytes is the number of text bytes in a row. A longer text continues in text_parts.
 const partBytes = 256 << 10
 
 // insertPart writes the part of an item's text that begins at a byte.
@@ -20,8 +20,8 @@ func insertPart(ctx context.Context, tx *sql.Tx, item int64, start int, part str
 	return err
 }
 
-// readText returns the bytes start to end of an item's text, fewer where it ends
-// before. An item without a text is [sql.ErrNoRows].
+// readText returns the bytes start to end of an item's text, fewer at its end. An item without a
+// text is [sql.ErrNoRows].
 func readText(ctx context.Context, tx *sql.Tx, item int64, start, end int) (string, error) {
 	var text []byte
 	var first int
@@ -55,7 +55,7 @@ func readText(ctx context.Context, tx *sql.Tx, item int64, start, end int) (stri
 	return b.String(), err
 }
 
-// gapError says that a part of a text is missing.
+// gapError reports a missing part of a text.
 type gapError struct{ from, to int }
 
 // Error implements error.

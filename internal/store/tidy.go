@@ -11,13 +11,13 @@ import (
 	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
-// SpoolPrefix begins the names of the files that snapshots wait in for slow readers.
-// Earlier versions made them in folders of such names.
+// SpoolPrefix begins the names of the temporary files of snapshots for slow readers. Earlier
+// versions used directories of such names.
 const SpoolPrefix = ".ragctx-snapshot-"
 
-// tidy brings an interrupted [Restore] to its end, or undoes it, and removes what
-// crashes have left beside a database: files of a whole database's size, with
-// everything that has been erased since. The caller holds the directory's lock.
+// tidy completes or undoes an interrupted [Restore] and removes files that crashes have left next
+// to a database: they are as large as the database and contain data erased since. The caller holds
+// the directory's lock.
 func tidy(name string) error {
 	if err := settle(name); err != nil {
 		return fmt.Errorf("after an interrupted restore: %w", err)
@@ -37,9 +37,9 @@ func tidy(name string) error {
 	return nil
 }
 
-// settle deals with the old database that [replacing] keeps aside. As long as it
-// is the one in use, its log belongs to it: without its log it would lack what was
-// written last. Afterwards both go.
+// settle handles the old database that [replacing] keeps aside. If it is still in use, its log is
+// moved back: without it the last writes would be lost. Afterwards both copies kept aside are
+// removed.
 func settle(name string) error {
 	aside := name + replaced
 	old, err := os.Stat(aside)
@@ -54,7 +54,7 @@ func settle(name string) error {
 		if os.SameFile(old, used) {
 			err := ignoreGone(os.Rename(aside+"-wal", name+"-wal"))
 			if err == nil {
-				err = atomicfile.OS{}.SyncDir(filepath.Dir(name)) // before the last trace of where it belongs goes
+				err = atomicfile.OS{}.SyncDir(filepath.Dir(name)) // before the last trace of its origin goes
 			}
 			if err != nil {
 				return err

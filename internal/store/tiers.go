@@ -9,14 +9,13 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// Tier says how many working memories a user, agent and session have at a time.
+// Tier limits the working memories of a user, agent and session.
 type Tier struct {
 	Working int // 0 is [memory.DefaultMaxWorking]
 	Weights memory.Weights
 }
 
-// trimWorking ends working memories that are too many: those that score least, of
-// equal ones the oldest.
+// trimWorking ends excess working memories, lowest score first, then oldest first.
 func (s *Store) trimWorking(ctx context.Context, tx *sql.Tx, ns int64, m memory.Memory, tier Tier) (seq uint64, err error) {
 	w := tier.Weights.WithDefaults()
 	now := s.now().UnixMicro()
@@ -33,7 +32,7 @@ func (s *Store) trimWorking(ctx context.Context, tx *sql.Tx, ns int64, m memory.
 	return s.endAll(ctx, tx, ns, all)
 }
 
-// doomed is a memory that a policy lets go.
+// doomed is a memory that a policy ends.
 type doomed struct {
 	id      int64
 	key     string
@@ -69,21 +68,21 @@ func (s *Store) endAll(ctx context.Context, tx *sql.Tx, ns int64, all []doomed) 
 	return seq, nil
 }
 
-// MemoryStats counts the memories that a viewer sees, by tier, type and state.
+// MemoryStats counts the memories that a caller can see, by tier, type and state.
 type MemoryStats struct {
-	// LongTerm are all that are found now. ShortTerm are the newest of them, as far
-	// as the tier holds them; Working those of that type.
+	// LongTerm counts all current memories, ShortTerm the newest of them up to the tier's limit,
+	// Working the working memories.
 	LongTerm  int            `json:"long_term_count"`
 	ShortTerm int            `json:"short_term_count"`
 	Working   int            `json:"working_count"`
 	ByType    map[string]int `json:"by_type"`
 	ByKind    map[string]int `json:"by_kind" doc:"facts found in turns, by kind"`
-	// Quarantined wait for somebody to look at them.
+	// Quarantined counts the memories awaiting review.
 	Quarantined int `json:"quarantined"`
 	Superseded  int `json:"superseded" doc:"versions that another version or memory took the place of, and deleted ones"`
 }
 
-// MemoryStats counts memories. Of the filter, the scope counts.
+// MemoryStats counts memories. Of the filter only the scope applies.
 func (s *Store) MemoryStats(ctx context.Context, ns int64, f MemoryFilter, shortTerm int) (MemoryStats, error) {
 	st := MemoryStats{ByType: map[string]int{}, ByKind: map[string]int{}}
 	err := s.view(ctx, func(tx *sql.Tx) error {
@@ -127,9 +126,9 @@ func countBy(ctx context.Context, tx *sql.Tx, into map[string]int, query string,
 	})
 }
 
-// PruneMemories ends memories that a policy lets go, and returns their ids, at most
-// limit; with dry it only returns them. Pinned memories stay. What is ended can be
-// brought back by an undo, and is found as of earlier times.
+// PruneMemories ends the memories that a policy selects and returns their ids, at most limit; with
+// dry it only returns them. Pinned memories stay. An undo restores an ended memory, and queries as
+// of earlier times find it.
 func (s *Store) PruneMemories(ctx context.Context, ns int64, f MemoryFilter, p memory.PrunePolicy, dry bool, limit int) (ids []string, seq uint64, err error) {
 	work := func(ctx context.Context, tx *sql.Tx) error {
 		query, args := pruning(p, ns, f, limit)
@@ -154,7 +153,7 @@ func (s *Store) PruneMemories(ctx context.Context, ns int64, f MemoryFilter, p m
 	return ids, seq, nil
 }
 
-// pruning selects what a policy lets go, lowest score first.
+// pruning returns the SQL of the memories that a policy ends, lowest score first.
 func pruning(p memory.PrunePolicy, ns int64, f MemoryFilter, limit int) (string, []any) {
 	where, args := f.where(ns)
 	w := f.Weights.WithDefaults()

@@ -11,23 +11,23 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// Untold is a turn of which providers are still to be told.
+// Untold is a turn with pending deliveries to providers.
 type Untold struct {
 	Row  int64
-	Turn ragctx.Turn // Occurred is when it was recorded, if it did not say
-	// Told are the providers that have been told; Only is the one that is to be, ""
-	// for all.
+	Turn ragctx.Turn // Occurred defaults to the time of recording
+	// Told are the providers that have received the turn. Only limits the delivery to one provider;
+	// "" means all.
 	Told     []string
 	Only     string
-	Attempts int // that failed
-	Asked    int // how often it was to be told again
+	Attempts int // failed deliveries
+	Asked    int // number of requests for redelivery
 }
 
-// Thread names a conversation.
+// Thread returns the key of a conversation thread.
 func Thread(ns int64, session string) string { return fmt.Sprintf("%d %s", ns, session) }
 
-// UntoldRows returns the rows of turns of which providers are still to be told, with
-// their conversations, in order.
+// UntoldRows returns the rows of the turns with pending deliveries and their conversation threads,
+// in order.
 func (s *Store) UntoldRows(ctx context.Context) (rows []int64, threads []string, err error) {
 	err = s.view(ctx, func(tx *sql.Tx) error {
 		found, err := tx.QueryContext(ctx, `SELECT u.turn, t.namespace, t.session FROM untold u JOIN turns t ON t.id = u.turn ORDER BY u.turn`) //nolint:sqlclosecheck // scan closes it
@@ -48,8 +48,7 @@ func (s *Store) UntoldRows(ctx context.Context) (rows []int64, threads []string,
 	return rows, threads, nil
 }
 
-// Untold returns a turn of which providers are still to be told, or false if there
-// is nobody to tell any more.
+// Untold returns a turn with pending deliveries, or false if none are pending.
 func (s *Store) Untold(ctx context.Context, row int64) (u Untold, ok bool, err error) {
 	u.Row = row
 	err = s.view(ctx, func(tx *sql.Tx) error {
@@ -75,7 +74,7 @@ func (s *Store) Untold(ctx context.Context, row int64) (u Untold, ok bool, err e
 	return u, true, nil
 }
 
-// Tell notes that a provider has been told of a turn.
+// Tell records the delivery of a turn to a provider.
 func (s *Store) Tell(ctx context.Context, u Untold, provider string) error {
 	if slices.Contains(u.Told, provider) {
 		return nil
@@ -83,18 +82,18 @@ func (s *Store) Tell(ctx context.Context, u Untold, provider string) error {
 	return s.noteTold(ctx, `UPDATE untold SET told = json_insert(told, '$[#]', ?) WHERE turn = ?`, provider, u.Row)
 }
 
-// TellAgain notes that telling a turn failed.
+// TellAgain counts a failed delivery.
 func (s *Store) TellAgain(ctx context.Context, row int64) error {
 	return s.noteTold(ctx, `UPDATE untold SET attempts = attempts + 1 WHERE turn = ?`, row)
 }
 
-// TakeBack takes back what TellAgain noted: telling the turn did not fail.
+// TakeBack reverts TellAgain: the delivery did not fail.
 func (s *Store) TakeBack(ctx context.Context, row int64) error {
 	return s.noteTold(ctx, `UPDATE untold SET attempts = attempts - 1 WHERE turn = ? AND attempts > 0`, row)
 }
 
-// AllTold notes that there is nobody to tell turns to any more. It reports whether
-// some are to be told again since they were read, of which that is not noted.
+// AllTold removes turns whose deliveries are complete. It reports whether a redelivery of some was
+// requested since they were read; those stay pending.
 func (s *Store) AllTold(ctx context.Context, turns []Untold) (again bool, err error) {
 	err = s.write.doIn(ctx, nowhere, Low, func(ctx context.Context, tx *sql.Tx) error {
 		again = false

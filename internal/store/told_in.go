@@ -12,7 +12,7 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// HasFacts reports whether anything was ever found in the turns of a namespace.
+// HasFacts reports whether a namespace has facts extracted from turns.
 func (s *Store) HasFacts(ctx context.Context, ns int64) (yes bool, err error) {
 	err = s.view(ctx, func(tx *sql.Tx) error {
 		return tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM facts WHERE namespace = ? AND kind <> '')`, ns).Scan(&yes)
@@ -23,9 +23,9 @@ func (s *Store) HasFacts(ctx context.Context, ns int64) (yes bool, err error) {
 	return yes, nil
 }
 
-// ToldIn returns the units of the turns that facts were found in, by the facts' units:
-// those of the current episode of the turn that the words are from, in order. Units of
-// other items are left out, and so are those whose episode is not there any more.
+// ToldIn returns the chunks of the turns that facts were extracted from, by the facts' chunks, in
+// order: the chunks of the turn's current episode. It leaves out chunks of other items and turns
+// without an episode.
 func (s *Store) ToldIn(ctx context.Context, ns int64, units []uint64, now time.Time) (map[uint64][]passage.Unit, error) {
 	out := make(map[uint64][]passage.Unit)
 	if len(units) == 0 {
@@ -57,8 +57,8 @@ func (s *Store) ToldIn(ctx context.Context, ns int64, units []uint64, now time.T
 	return out, nil
 }
 
-// FactsOf returns what was found in turns, by the turns' ids: facts that are current at
-// a time of asking, and those that were superseded or reworded, with what holds instead.
+// FactsOf returns the facts extracted from turns, by turn id: the facts current at the reference
+// time, and superseded or reworded ones with their current replacement.
 func (s *Store) FactsOf(ctx context.Context, ns int64, turns []string, f MemoryFilter) (map[string][]memory.Fact, error) {
 	out := make(map[string][]memory.Fact)
 	at := f.Now
@@ -79,7 +79,7 @@ func (s *Store) FactsOf(ctx context.Context, ns int64, turns []string, f MemoryF
 				return err
 			}
 			if x.ended && x.Since == "" || slices.ContainsFunc(out[x.turn], func(o memory.Fact) bool { return o.ID == x.ID }) {
-				continue // deleted, or in several places of the turn
+				continue // deleted, or extracted from several passages of the turn
 			}
 			out[x.turn] = append(out[x.turn], x.Fact)
 		}
@@ -91,17 +91,17 @@ func (s *Store) FactsOf(ctx context.Context, ns int64, turns []string, f MemoryF
 	return out, nil
 }
 
-// foundIn is a fact and the turn that it was found in.
+// foundIn is a fact and the turn it was extracted from.
 type foundIn struct {
 	memory.Fact
 
 	turn, user, agent string
-	// ended says that the version is not current any more; reworded that a caller has
-	// worded it.
+	// ended means that the version is no longer current, reworded that a caller has changed its
+	// text.
 	ended, reworded bool
 }
 
-// factsIn reads the facts of turns, each once for each place in the turn.
+// factsIn reads the facts of turns, once for each passage of the turn.
 func factsIn(ctx context.Context, tx *sql.Tx, c conditions, at time.Time) ([]foundIn, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT p.turn, p.source = 2, i.key, i.user, i.agent, x.text, k.about, i.occurred,
 			i.superseded IS NOT NULL AND i.superseded <= `+strconv.FormatInt(at.UnixMicro(), 10)+`
@@ -124,13 +124,11 @@ func factsIn(ctx context.Context, tx *sql.Tx, c conditions, at time.Time) ([]fou
 	return all, err
 }
 
-// maxSuccessors bounds how often what took the place of something was itself
-// superseded.
+// maxSuccessors limits the length of a chain of superseded memories.
 const maxSuccessors = 16
 
-// successor returns what holds instead of a fact at a time: the text of the memory that
-// is current at the end of the chain of those that superseded each other, "" if
-// there is none. All of them belong to the fact's owner.
+// successor returns the replacement of a fact at a time: the text of the current memory at the end
+// of its chain of successors, "" if none exists. All of them belong to the fact's owner.
 func successor(ctx context.Context, tx *sql.Tx, ns int64, x foundIn, at time.Time) (text string, err error) {
 	err = tx.QueryRowContext(ctx, `WITH RECURSIVE chain (key, n) AS (
 			SELECT ?1, 0 UNION ALL

@@ -13,12 +13,11 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// PutTurn stores a turn word for word together with the episode made of it, all
-// or nothing; m is nil for a turn in which nothing was said. A turn whose id is
-// already there with the same content is [Unchanged]; with other content it is
-// a conflict, and so it is when its memory was deleted since, or when anything under its
-// id that was not erased is somebody else's. With tell it is noted,
-// in the same transaction, that providers are to be told of it; row finds it then.
+// PutTurn stores a turn verbatim together with its episode, all or nothing; m is nil for a turn
+// without text. An existing turn with the same content is [Unchanged]. It is a conflict if the
+// content differs, if the turn's memory was deleted since, or if anything under its id belongs to
+// another user. With tell the same transaction marks the turn for delivery to providers; row
+// identifies it there.
 func (s *Store) PutTurn(ctx context.Context, ns int64, t ragctx.Turn, m *memory.Memory, c Content, tell bool) (st Status, seq uint64, row int64, err error) {
 	body, err := json.Marshal(t)
 	if err != nil {
@@ -58,8 +57,8 @@ func (s *Store) PutTurn(ctx context.Context, ns int64, t ragctx.Turn, m *memory.
 	return st, seq, row, nil
 }
 
-// checkTurn reports whether a turn is there already. It fails when the turn's
-// id is not free for it. spoken says that the turn becomes a memory.
+// checkTurn reports whether a turn is stored already. It fails if the turn's id is not free. Spoken
+// means that the turn becomes a memory.
 func checkTurn(ctx context.Context, tx *sql.Tx, ns int64, t ragctx.Turn, body string, spoken bool) (known bool, err error) {
 	var user, was string
 	err = tx.QueryRowContext(ctx, `SELECT user, body FROM turns WHERE namespace = ? AND key = ?`, ns, t.ID).Scan(&user, &was)
@@ -93,14 +92,14 @@ func checkTurn(ctx context.Context, tx *sql.Tx, ns int64, t ragctx.Turn, body st
 	return known, nil
 }
 
-// StoredTurn is a turn as it is kept.
+// StoredTurn is a stored turn.
 type StoredTurn struct {
 	ragctx.Turn
 
 	Recorded time.Time `json:"recorded"`
 }
 
-// Turn returns a turn word for word. Without anyUser it must be the user's or nobody's.
+// Turn returns a turn verbatim. Without anyUser it must belong to the user or be shared.
 func (s *Store) Turn(ctx context.Context, ns int64, id, user string, anyUser bool) (t StoredTurn, err error) {
 	var body string
 	var recorded sql.NullInt64
@@ -115,7 +114,7 @@ func (s *Store) Turn(ctx context.Context, ns int64, id, user string, anyUser boo
 		return t, fmt.Errorf("read turn: %w", err)
 	}
 	dec := json.NewDecoder(strings.NewReader(body))
-	dec.UseNumber() // metadata comes back as it was sent
+	dec.UseNumber() // metadata keeps its numbers as sent
 	if err := dec.Decode(&t.Turn); err != nil {
 		return t, fmt.Errorf("read turn %q: %w", ragctx.Clip(id), err)
 	}

@@ -11,10 +11,9 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// Undo takes back the newest change of a memory that no undo has taken back yet, and
-// returns it: what was created is ended, what was ended or replaced is there again
-// as it was, and a merge loses its source. What the memory had superseded when it was
-// created comes back with that. A second undo takes back the change before.
+// Undo reverts the newest change of a memory that has not been undone, and returns it. A created
+// memory is ended, an ended or replaced one is restored, a merge loses its source. Memories
+// superseded by the creation are restored as well. A second undo reverts the change before.
 func (s *Store) Undo(ctx context.Context, ns int64, id, user string, anyUser bool) (done memory.Change, seq uint64, err error) {
 	err = s.write.doIn(ctx, ns, High, func(ctx context.Context, tx *sql.Tx) error {
 		if !anyUser {
@@ -37,14 +36,13 @@ func (s *Store) Undo(ctx context.Context, ns int64, id, user string, anyUser boo
 	return done, seq, nil
 }
 
-// UndoTurn takes back what was learnt from a turn: memories that it created, sources
-// that it added, and what it superseded. What was changed since is left as it is. It
-// returns the ids of the memories that changed, the oldest first.
+// UndoTurn reverts the facts extracted from a turn: created memories, added sources and superseded
+// memories. Later changes stay. It returns the ids of the changed memories, oldest first.
 func (s *Store) UndoTurn(ctx context.Context, ns int64, turn, user string, anyUser bool) (ids []string, seq uint64, err error) {
 	err = s.write.doIn(ctx, ns, High, func(ctx context.Context, tx *sql.Tx) error {
 		ids = nil
 		keys, err := column[string](ctx, tx, `SELECT key FROM history INDEXED BY history_turn WHERE namespace = ? AND turn = ? AND op IN ('created', 'merged')
-			GROUP BY key ORDER BY max(id) DESC`, ns, turn) // newest first: what one of them superseded is there again when its own turn comes
+			GROUP BY key ORDER BY max(id) DESC`, ns, turn) // newest first: a memory superseded by another of them is restored before its own change is undone
 		if err != nil {
 			return err
 		}
@@ -70,9 +68,8 @@ func (s *Store) UndoTurn(ctx context.Context, ns int64, turn, user string, anyUs
 	return ids, seq, nil
 }
 
-// turn takes back what a turn did to a memory, newest first, down to what something
-// else has done since. What it had superseded at once, since another turn had said
-// otherwise later, does not come to life by that.
+// turn reverts the changes of a memory made by a turn, newest first, down to the first change from
+// elsewhere. A memory that was superseded at once by a later turn's fact is not restored.
 func (u *undo) turn(ctx context.Context, key, turn string) (changed bool, err error) {
 	for {
 		c, err := u.newest(ctx, key)
@@ -91,7 +88,7 @@ func (u *undo) turn(ctx context.Context, key, turn string) (changed bool, err er
 	}
 }
 
-// undo is one in its transaction.
+// undo is an undo within a transaction.
 type undo struct {
 	*Store
 
@@ -100,7 +97,7 @@ type undo struct {
 	seq uint64
 }
 
-// newest returns the change that the next undo takes back.
+// newest returns the change that the next undo reverts.
 func (u *undo) newest(ctx context.Context, key string) (c memory.Change, err error) {
 	var at sql.NullInt64
 	err = u.tx.QueryRowContext(ctx, `SELECT id, at, by, op, version, before, turn, other FROM history h WHERE namespace = ? AND key = ? AND op <> 'undone'
@@ -121,7 +118,7 @@ func (u *undo) newest(ctx context.Context, key string) (c memory.Change, err err
 	return c, err
 }
 
-// back takes back a change of a memory.
+// back reverts a change of a memory.
 func (u *undo) back(ctx context.Context, key string, c memory.Change) error {
 	old, err := findCurrent(ctx, u.tx, u.ns, Memories, key)
 	if err != nil {
@@ -161,11 +158,11 @@ func (u *undo) finish(ctx context.Context, row int64) error {
 	return err
 }
 
-// supersededBy selects the memories that one has superseded since a row of history.
+// supersededBy selects the memories that one memory has superseded since a row of history.
 const supersededBy = `SELECT DISTINCT key FROM history WHERE namespace = ? AND other = ? AND other <> '' AND op = 'superseded' AND id > ?`
 
-// bringBack revives the memories that one had superseded since its row of history,
-// unless they were written anew.
+// bringBack restores the memories that one superseded since its row of history, unless they were
+// written again.
 func (u *undo) bringBack(ctx context.Context, by string, since int64) error {
 	keys, err := column[string](ctx, u.tx, supersededBy, u.ns, by, since)
 	if err != nil {
@@ -186,7 +183,7 @@ func (u *undo) bringBack(ctx context.Context, by string, since int64) error {
 	return nil
 }
 
-// revive makes a new version of a memory that is as an earlier one was.
+// revive makes a new version of a memory, equal to an earlier one.
 func (u *undo) revive(ctx context.Context, key string, version int, old *current) (int, error) {
 	var row int64
 	err := u.tx.QueryRowContext(ctx, `SELECT id FROM items WHERE namespace = ? AND kind = ? AND key = ? AND version = ?`,
@@ -204,7 +201,7 @@ func (u *undo) revive(ctx context.Context, key string, version int, old *current
 	return w.version, err
 }
 
-// Everything that belongs to a version of an item, copied to another row.
+// Statements that copy everything that belongs to a version of an item to another row.
 var versionParts = [...]string{
 	`INSERT INTO texts (item, text) SELECT ?1, text FROM texts WHERE item = ?2`,
 	`INSERT INTO text_parts (item, start, text) SELECT ?1, start, text FROM text_parts WHERE item = ?2`,
@@ -218,8 +215,7 @@ var versionParts = [...]string{
 		JOIN units o ON o.item = ?2 AND o.ordinal = n.ordinal JOIN voices v ON v.unit = o.id WHERE n.item = ?1`,
 }
 
-// copyVersion writes a new version that is as row is. Its vectors are found by the
-// hashes of its units.
+// copyVersion writes a new version equal to row. Its vectors are found by the hashes of its chunks.
 func (u *undo) copyVersion(ctx context.Context, row int64, version int, now int64) (uint64, error) {
 	res, err := u.tx.ExecContext(ctx, `INSERT INTO items (namespace, kind, key, version, seq, hash, title, source, mime, root,
 			user, agent, session, type, importance, tags, metadata, abstract, outline, chunker, bytes, occurred, recorded, expires)

@@ -18,7 +18,7 @@ var _ passage.Source = (*Store)(nil)
 const unitColumns = `u.id, u.item, u.ordinal, u.heading, u.text, u.page,
 	u.start_byte, u.start_line, u.start_rune, u.end_byte, u.end_line, u.end_rune`
 
-// loadUnits returns the units u that a FROM clause, and what follows it, selects.
+// loadUnits returns the chunks u selected by a FROM clause and its conditions.
 func loadUnits(ctx context.Context, tx *sql.Tx, from string, args ...any) ([]passage.Unit, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT `+unitColumns+` FROM `+from, args...) //nolint:gosec // from is a constant of this package
 	if err != nil {
@@ -37,12 +37,11 @@ func loadUnits(ctx context.Context, tx *sql.Tx, from string, args ...any) ([]pas
 	return units, err
 }
 
-// unitsAtOnce is how many units or items are read with one statement, of which SQLite takes
-// 32,766 arguments.
+// unitsAtOnce limits the chunks or items read with one statement; SQLite allows 32,766 arguments.
 const unitsAtOnce = 1 << 14
 
-// Units implements [passage.Source]. Items are read by themselves: what is said of one may
-// be as long as its text, and many units are of the same.
+// Units implements [passage.Source]. Items are read separately: the data of an item may be as long
+// as its text, and many chunks share an item.
 func (s *Store) Units(ctx context.Context, ids []uint64) (units []passage.Unit, items map[uint64]*passage.Item, err error) {
 	if len(ids) == 0 {
 		return nil, make(map[uint64]*passage.Item), nil
@@ -144,7 +143,7 @@ func (s *Store) Text(ctx context.Context, item uint64, start, end int) (string, 
 	return text, nil
 }
 
-// Items returns the items that exist among those with the given ids.
+// Items returns the existing items among the given ids.
 func (s *Store) Items(ctx context.Context, ids []uint64) (items map[uint64]*passage.Item, err error) {
 	err = s.view(ctx, func(tx *sql.Tx) (err error) {
 		items, err = loadItems(ctx, tx, ids)
@@ -156,7 +155,7 @@ func (s *Store) Items(ctx context.Context, ids []uint64) (items map[uint64]*pass
 	return items, nil
 }
 
-// Texts returns the texts of items by item, of longer ones their beginnings.
+// Texts returns the texts of items, by item, and the beginnings of long ones.
 func (s *Store) Texts(ctx context.Context, items []uint64) (map[uint64]string, error) {
 	texts := make(map[uint64]string, len(items))
 	if len(items) == 0 {

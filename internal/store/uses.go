@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Use counts answers that a memory was part of.
+// Use counts the answers that contained a memory.
 type Use struct {
 	Namespace int64
 	Key       string
@@ -14,8 +14,7 @@ type Use struct {
 	Last      time.Time
 }
 
-// NoteUses adds to the counts of memories. Those that are not there any more are
-// passed over.
+// NoteUses adds to the counts of memories. It skips memories that no longer exist.
 func (s *Store) NoteUses(ctx context.Context, uses []Use) error {
 	err := s.write.doIn(ctx, nowhere, Low, func(ctx context.Context, tx *sql.Tx) error {
 		put, err := tx.PrepareContext(ctx, `INSERT INTO uses (namespace, key, count, last)

@@ -14,8 +14,8 @@ import (
 	"github.com/ragctx/ragctx/embed"
 )
 
-// Embedder returns the id under which an embedder's vectors are kept. Any
-// difference in the identity makes another id.
+// Embedder returns the id of an embedder's vectors. Any difference in the identity makes another
+// id.
 func (s *Store) Embedder(ctx context.Context, identity embed.Identity) (int64, error) {
 	b, err := json.Marshal(identity)
 	if err != nil {
@@ -41,8 +41,8 @@ func (s *Store) Embedder(ctx context.Context, identity embed.Identity) (int64, e
 	return id, nil
 }
 
-// Vectors returns the vectors that are known for the keys; the others are missing
-// from the map. An empty one says that the embedder has none for the text.
+// Vectors returns the stored vectors of the keys; the map lacks the others. An empty vector means
+// that the embedder has none for the text.
 func (s *Store) Vectors(ctx context.Context, embedder int64, keys []VectorKey) (map[VectorKey][]float32, error) {
 	found := make(map[VectorKey][]float32)
 	if len(keys) == 0 {
@@ -75,7 +75,7 @@ func (s *Store) Vectors(ctx context.Context, embedder int64, keys []VectorKey) (
 	return found, nil
 }
 
-// vectorsAtOnce is how many keys are looked for in one statement.
+// vectorsAtOnce limits the keys of one statement.
 const vectorsAtOnce = 1000
 
 func vectorsQuery(embedder int64, keys []VectorKey) (string, []any) {
@@ -103,8 +103,7 @@ func unpackVector(b []byte) []float32 {
 	return v
 }
 
-// VectorsOf returns the id of an embedder whose vectors the database holds; 0 if
-// it holds none.
+// VectorsOf returns the id of an embedder with stored vectors; 0 if the database has no vectors.
 func (s *Store) VectorsOf(ctx context.Context) (int64, error) {
 	var id int64
 	err := s.view(ctx, func(tx *sql.Tx) error {

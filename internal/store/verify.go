@@ -9,35 +9,35 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// Severity says how bad a [Finding] is.
+// Severity is the severity of a [Finding].
 type Severity string
 
-// The severities. Damage needs a restored copy; a warning mends itself or costs
-// quality, not data; a note is for information.
+// The severities. Damage requires a restored copy. A warning resolves itself or costs quality, not
+// data. A note is for information.
 const (
 	Damage  Severity = "damage"
 	Warning Severity = "warning"
 	Note    Severity = "note"
 )
 
-// Finding is something that [Store.Verify] noticed.
+// Finding is a result of [Store.Verify].
 type Finding struct {
 	Severity Severity `json:"severity"`
-	// Check names what was looked at: file, rows, references, text, units, vectors,
-	// staged, erased, ledger, session.
+	// Check names the check: file, rows, references, text, units, vectors, staged, erased, ledger,
+	// session.
 	Check  string `json:"check"`
 	Detail string `json:"detail"`
-	// Item is the id of the item that it is about, as in document "a" version 2.
+	// Item identifies the item concerned, as in document "a" version 2.
 	Item string `json:"item,omitempty"`
 }
 
-// VerifyReport is what [Store.Verify] saw.
+// VerifyReport is the report of [Store.Verify].
 type VerifyReport struct {
 	Items    int       `json:"items"`
 	Units    int       `json:"units"`
 	Messages int       `json:"messages" doc:"of ledgers"`
 	Findings []Finding `json:"findings"`
-	// More counts the findings that were left out.
+	// More counts the findings left out.
 	More int `json:"more,omitempty"`
 }
 
@@ -61,17 +61,16 @@ func (r *VerifyReport) add(o VerifyOptions, f Finding) {
 
 // VerifyOptions configures [Store.Verify]. The zero value works.
 type VerifyOptions struct {
-	// Embedder is the id of the embedder whose vectors should be there; 0 for none.
+	// Embedder is the id of the embedder whose vectors are checked; 0 checks none.
 	Embedder int64
-	// MaxFindings bounds the report; default 100.
+	// MaxFindings limits the report; default 100.
 	MaxFindings int
-	// Progress is told how many items have been read of how many; nil for none.
+	// Progress is called with the items read and the total; it may be nil.
 	Progress func(done, total int)
 }
 
-// Verify reads everything and reports what is not as it should be. It runs beside
-// other work and changes nothing. It fails only if ctx or the store ends: what cannot be
-// read is a finding.
+// Verify reads the whole database and reports faults. It runs concurrently with other work and
+// changes nothing. It fails only if ctx or the store ends: unreadable data is a finding.
 func (s *Store) Verify(ctx context.Context, o VerifyOptions) (VerifyReport, error) {
 	if o.MaxFindings <= 0 {
 		o.MaxFindings = 100
@@ -84,14 +83,14 @@ func (s *Store) Verify(ctx context.Context, o VerifyOptions) (VerifyReport, erro
 			if ctx.Err() != nil || errors.Is(err, ragctx.ErrClosed) {
 				return r, fmt.Errorf("verify: %w", err)
 			}
-			// Whatever cannot be read, also a value that is not of its column's kind.
+			// Anything unreadable, including a value of the wrong column type.
 			r.add(o, Finding{Severity: Damage, Check: "file", Detail: err.Error()})
 		}
 	}
 	return r, nil
 }
 
-// verifyFile lets SQLite check its own structures.
+// verifyFile runs SQLite's own checks.
 func (s *Store) verifyFile(ctx context.Context, o VerifyOptions, r *VerifyReport) error {
 	return s.view(ctx, func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, fmt.Sprintf(`PRAGMA integrity_check(%d)`, o.MaxFindings))
@@ -123,8 +122,7 @@ func (s *Store) verifyFile(ctx context.Context, o VerifyOptions, r *VerifyReport
 	})
 }
 
-// verifyItems reads items a few at a time: a long read would keep the log from
-// starting over.
+// verifyItems reads items in pages: a long read would keep the log from restarting.
 func (s *Store) verifyItems(ctx context.Context, o VerifyOptions, r *VerifyReport) error {
 	const page = 100
 	total := 0
@@ -160,7 +158,7 @@ func (s *Store) verifyItems(ctx context.Context, o VerifyOptions, r *VerifyRepor
 	}
 }
 
-// verifiedItem is what is known of an item before its text is read.
+// verifiedItem describes an item before its text is read.
 type verifiedItem struct {
 	id      int64
 	kind    Kind
@@ -169,7 +167,7 @@ type verifiedItem struct {
 	bytes   int
 }
 
-// String says which item it is.
+// String identifies the item.
 func (it verifiedItem) String() string {
 	if it.kind == Memories {
 		return fmt.Sprintf("memory %q version %d", it.key, it.version)
@@ -191,7 +189,7 @@ func verifiable(ctx context.Context, tx *sql.Tx, after int64, limit int) (items 
 	})
 }
 
-// verify checks that an item has its whole text and that its units are of it.
+// verify checks that an item has its complete text and that its chunks match it.
 func (it verifiedItem) verify(ctx context.Context, tx *sql.Tx, o VerifyOptions, r *VerifyReport) error {
 	damage := func(check, format string, args ...any) {
 		r.add(o, Finding{Severity: Damage, Check: check, Item: it.String(), Detail: fmt.Sprintf(format, args...)})

@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// verifyLedgers reads the messages of ledgers a few at a time: their JSON must be
-// sound and their time must grow.
+// verifyLedgers reads the messages of ledgers in pages: their JSON must be valid and their
+// timestamps must increase.
 func (s *Store) verifyLedgers(ctx context.Context, o VerifyOptions, r *VerifyReport) error {
 	const page = 1000
 	newest := make(map[int64]int64) // timestamps by ledger

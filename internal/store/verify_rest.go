@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// verifyVectors looks for units whose text was not embedded.
+// verifyVectors looks for chunks without a vector and for vectors of the wrong length.
 func (s *Store) verifyVectors(ctx context.Context, o VerifyOptions, r *VerifyReport) error {
 	if o.Embedder == 0 {
 		return nil
@@ -32,7 +32,7 @@ func (s *Store) verifyVectors(ctx context.Context, o VerifyOptions, r *VerifyRep
 	return nil
 }
 
-// verifyLeftovers counts what is still to be removed.
+// verifyLeftovers reports items and erasures that are not removed yet.
 func (s *Store) verifyLeftovers(ctx context.Context, o VerifyOptions, r *VerifyReport) error {
 	hidden, err := s.hidden(ctx)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"math"
 )
 
-// verifyBuckets is how many totals are compared in one read.
+// verifyBuckets is the number of totals compared in one read.
 const verifyBuckets = 8
 
 // verifyRows compares the checksums of all rows with the totals.
@@ -31,8 +31,8 @@ func (s *Store) verifyRows(ctx context.Context, o VerifyOptions, r *VerifyReport
 	return nil
 }
 
-// verifyTable reads a table some buckets at a time: a long read would keep the log from
-// starting over. A table without a number in front is read at once.
+// verifyTable reads a table some buckets at a time: a long read would keep the log from restarting.
+// A table without a numeric first column is read at once.
 func (s *Store) verifyTable(ctx context.Context, t summedTable, o VerifyOptions, r *VerifyReport) error {
 	for at := int64(math.MinInt64 >> bucketBits); ; {
 		first, last := at, int64(math.MaxInt64>>bucketBits)
@@ -53,7 +53,7 @@ func (s *Store) verifyTable(ctx context.Context, t summedTable, o VerifyOptions,
 	}
 }
 
-// nextBucket returns the first bucket from one on that has rows, or a total.
+// nextBucket returns the first bucket from at on with rows or a total.
 func (s *Store) nextBucket(ctx context.Context, t summedTable, at int64) (int64, bool, error) {
 	var next sql.NullInt64
 	err := s.view(ctx, func(tx *sql.Tx) error {
@@ -65,7 +65,7 @@ func (s *Store) nextBucket(ctx context.Context, t summedTable, at int64) (int64,
 
 // verifyRange compares the totals of some buckets.
 func (s *Store) verifyRange(ctx context.Context, t summedTable, first, last int64, o VerifyOptions, r *VerifyReport) error {
-	// What rows add up to, less what they should.
+	// The sum over the rows minus the stored total.
 	off := make(map[bucketKey]int64)
 	err := s.view(ctx, func(tx *sql.Tx) error {
 		query, args := t.query, []any(nil)

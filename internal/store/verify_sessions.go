@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// verifySessions reads the messages of sessions a few at a time.
+// verifySessions reads the messages of sessions in pages.
 func (s *Store) verifySessions(ctx context.Context, o VerifyOptions, r *VerifyReport) error {
 	const page = 500
 	last, n := int64(0), page

@@ -7,7 +7,7 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// say notes who said the unit that was just inserted.
+// say stores the speaker of the chunk just inserted.
 func say(ctx context.Context, tx *sql.Tx, unit sql.Result, v index.Voice) error {
 	if v == (index.Voice{}) {
 		return nil
@@ -21,11 +21,11 @@ func say(ctx context.Context, tx *sql.Tx, unit sql.Result, v index.Voice) error 
 	return err
 }
 
-// voiceColumns and joinVoices read the voices of units u; see [voice].
+// voiceColumns and joinVoices read the speakers of chunks u; see [voice].
 const (
 	voiceColumns = `coalesce(w.role, ''), coalesce(w.name, ''), coalesce(w.timed, 0)`
 	joinVoices   = ` LEFT JOIN voices w ON w.unit = u.id`
 )
 
-// voice returns what to scan the columns into.
+// voice returns the scan destinations of the columns.
 func voice(v *index.Voice) []any { return []any{(*string)(&v.Role), &v.Name, &v.Timed} }

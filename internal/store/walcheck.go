@@ -12,18 +12,16 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// Sizes in SQLite's write-ahead log; see "WAL File Format" in its description of
-// the file format.
+// Sizes in SQLite's write-ahead log; see "WAL File Format" in its file format description.
 const (
 	walHeader = 32
 	walFrame  = 24
 )
 
-// checkLog refuses a log that was damaged after it was written. SQLite takes a
-// frame whose checksum is wrong for the end of the log, as it is after a crash,
-// and would drop what follows without a word. But each transaction is synced
-// before the next begins: a wrong frame with a whole transaction and the
-// beginning of another behind it was right once.
+// checkLog rejects a log damaged after it was written. SQLite treats a frame with a wrong checksum
+// as the end of the log, as after a crash, and would silently drop the rest. But each transaction
+// is synced before the next begins: a wrong frame followed by a complete transaction and the start
+// of another must have been valid once.
 func checkLog(path string) error {
 	f, err := os.Open(path + "-wal")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -41,7 +39,7 @@ func checkLog(path string) error {
 		"restore a snapshot, or cut the log off there to go on without them", ragctx.ErrUnavailable, path, at)
 }
 
-// damagedAt returns where a log is damaged, 0 if it is not as far as can be told.
+// damagedAt returns the position of damage in a log, 0 if none is detectable.
 func damagedAt(r io.Reader) (int64, error) {
 	head := make([]byte, walHeader)
 	if ok, err := fill(r, head); !ok {
@@ -55,7 +53,7 @@ func damagedAt(r io.Reader) (int64, error) {
 	sum.add(head[:24])
 	size := binary.BigEndian.Uint32(head[8:])
 	if !sum.is(head[24:]) || size < 512 || size > 1<<16 {
-		return 0, nil // a header that is not whole has nothing behind it
+		return 0, nil // an incomplete header has nothing after it
 	}
 	frame := make([]byte, walFrame+size)
 	wrong, commits := int64(0), 0
@@ -66,7 +64,7 @@ func damagedAt(r io.Reader) (int64, error) {
 		}
 		if string(frame[8:16]) != string(head[16:24]) {
 			if wrong == 0 {
-				wrong = at // perhaps the rest of an earlier round
+				wrong = at // possibly the remains of an earlier round
 			}
 			continue
 		}
@@ -86,7 +84,7 @@ func damagedAt(r io.Reader) (int64, error) {
 	}
 }
 
-// fill reads all of b, and reports false at the end.
+// fill reads all of b, and returns false at the end.
 func fill(r io.Reader, b []byte) (bool, error) {
 	_, err := io.ReadFull(r, b)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -106,7 +104,7 @@ func walOrder(head []byte) (binary.ByteOrder, bool) {
 	return nil, false
 }
 
-// walSum is the checksum that runs through a log.
+// walSum is the running checksum of a log.
 type walSum struct {
 	order  binary.ByteOrder
 	s0, s1 uint32

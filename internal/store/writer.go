@@ -15,35 +15,33 @@ import (
 // Priority orders waiting writes.
 type Priority int
 
-// The priorities: a turn, which someone waits for, goes before ingest.
+// The priorities: a turn, with a waiting caller, goes before ingestion.
 const (
 	High Priority = iota
 	Low
 	priorities
 )
 
-// frees marks what makes room: it goes through where the disk is full.
+// frees marks writes that free space, which are allowed on a full disk.
 const frees Priority = 1 << 4
 
-// maxBatch bounds how long one commit can take, and so how long the next
-// write waits: about 5 ms of work.
+// maxBatch bounds the duration of a commit, and so the wait of the next write: about 5 ms of work.
 const maxBatch = 5 * time.Millisecond
 
-// writer is the one goroutine that writes. It commits what is waiting in one
-// transaction (group commit: one fsync for many writers), each job in a
-// savepoint of its own, so that a failed job takes no other with it.
+// writer is the only goroutine that writes. It commits waiting jobs in one transaction (group
+// commit: one fsync for many writers), each in its own savepoint, so that a failed job does not
+// affect the others.
 type writer struct {
 	db       *sql.DB
 	openings *openings
 	queue    [priorities]chan *job
 	pause    chan func()
-	// committed is called after each commit; broken keeps the failure after which
-	// nothing more is written.
+	// committed is called after each commit; broken is the failure that stopped all writing.
 	committed func()
-	// mayWrite is asked on behalf of what makes no room; full is told that the disk is.
+	// mayWrite is called before writes that free no space; full reports a full disk.
 	mayWrite func(context.Context) error
 	full     func()
-	stopped  func(*ragctx.RepairError) // is told when nothing more is written
+	stopped  func(*ragctx.RepairError) // called when writing has stopped
 	commits  commits
 	sums     *rowSums
 	state    *stateFile
@@ -56,8 +54,8 @@ type writer struct {
 type job struct {
 	ctx  context.Context //nolint:containedctx // the job travels to the writer together with its caller's context
 	run  func(context.Context, *sql.Tx) error
-	in   int64  // the namespace that answers may differ in afterwards; or everywhere, nowhere
-	then func() // called once what run did is durable, in the order of the writes
+	in   int64  // the namespace whose answers may change; or everywhere, nowhere
+	then func() // called once the write is durable, in the order of the writes
 	err  error
 	done chan struct{}
 }
@@ -74,20 +72,19 @@ func startWriter(db *sql.DB, o *openings, sums *rowSums, state *stateFile, commi
 	return w
 }
 
-// do runs fn in a transaction and returns once it is durable. fn may run at
-// most once; when ctx ends before fn began, it does not run.
+// do runs fn in a transaction and returns once it is durable. The function fn runs at most once; if
+// ctx ends first, it does not run.
 func (w *writer) do(ctx context.Context, p Priority, fn func(context.Context, *sql.Tx) error) error {
 	return w.submit(p, &job{ctx: ctx, run: fn, done: make(chan struct{})})
 }
 
-// doIn is do for what makes no difference to answers outside of a namespace, or to none
-// at all ([nowhere]).
+// doIn is do for a write that changes answers in one namespace only, or in none ([nowhere]).
 func (w *writer) doIn(ctx context.Context, ns int64, p Priority, fn func(context.Context, *sql.Tx) error) error {
 	return w.submit(p, &job{ctx: ctx, run: fn, in: ns, done: make(chan struct{})})
 }
 
-// doThen is doIn that calls then in the writer's goroutine before it returns, if fn and
-// the commit went well. Jobs that follow wait for it, so it must not.
+// doThen is doIn with a function called in the writer's goroutine before the return, if fn and the
+// commit succeed. It must not block: later jobs wait for it.
 func (w *writer) doThen(ctx context.Context, ns int64, p Priority, fn func(context.Context, *sql.Tx) error, then func()) error {
 	return w.submit(p, &job{ctx: ctx, run: fn, in: ns, then: then, done: make(chan struct{})})
 }
@@ -116,7 +113,7 @@ func (w *writer) submit(p Priority, j *job) error {
 	select {
 	case <-j.done:
 		return wrap(j.err)
-	case <-w.done: // accepted in the very moment of closing
+	case <-w.done: // accepted while closing
 		select {
 		case <-j.done:
 			return wrap(j.err)
@@ -126,12 +123,11 @@ func (w *writer) submit(p Priority, j *job) error {
 	}
 }
 
-// urgent reports whether a job of high priority waits. A long job of low
-// priority asks it now and then, and makes itself short.
+// urgent reports whether a job of high priority is waiting. A long job of low priority checks it
+// and stops early.
 func (w *writer) urgent() bool { return len(w.queue[High]) > 0 }
 
-// between runs fn while nothing is being written, and reports whether it did:
-// not after close.
+// between runs fn between two transactions, and reports whether it ran: not after close.
 func (w *writer) between(fn func()) bool {
 	done := make(chan struct{})
 	select {
@@ -146,7 +142,7 @@ func (w *writer) between(fn func()) bool {
 func (w *writer) loop() {
 	defer close(w.done)
 	for {
-		select { // jobs never end under load, so this goes first
+		select { // first, since jobs never end under load
 		case fn := <-w.pause:
 			fn()
 		default:
@@ -159,8 +155,8 @@ func (w *writer) loop() {
 	}
 }
 
-// wait returns the most urgent job, once there is one; nil when the writer is
-// closed and nothing is left.
+// wait blocks until a job is available and returns the most urgent one; nil when the writer is
+// closed and idle.
 func (w *writer) wait() *job {
 	for {
 		if j := w.next(priorities); j != nil {
@@ -179,7 +175,7 @@ func (w *writer) wait() *job {
 	}
 }
 
-// next takes the most urgent waiting job of the first n priorities, if there is one.
+// next returns the most urgent waiting job of the first n priorities, or nil.
 func (w *writer) next(n Priority) *job {
 	for p := range n {
 		select {
@@ -191,8 +187,8 @@ func (w *writer) next(n Priority) *job {
 	return nil
 }
 
-// more returns the next job of a batch that has taken some time. Low ones join
-// it only while there is time for a whole one.
+// more returns the next job of a running batch. Low ones join only while time is left for a whole
+// one.
 func (w *writer) more(spent time.Duration) *job {
 	switch {
 	case spent > maxBatch:
@@ -203,14 +199,14 @@ func (w *writer) more(spent time.Duration) *job {
 	return w.next(priorities)
 }
 
-// commit runs first and whatever else is waiting in one transaction. What waited
-// while an earlier commit broke the writer is refused.
+// commit runs first and the other waiting jobs in one transaction. It rejects jobs queued before an
+// earlier commit broke the writer.
 func (w *writer) commit(first *job) {
 	if err := w.broken.Load(); err != nil {
 		first.finish(*err)
 		return
 	}
-	// Not a caller's context: one caller going away must not undo the others.
+	// Not a caller's context: one cancelled caller must not roll back the others.
 	ctx := context.Background()
 	tx, err := w.db.BeginTx(ctx, nil)
 	if err != nil {
@@ -249,7 +245,7 @@ func (w *writer) commit(first *job) {
 	case changed:
 		w.state.advance()
 	}
-	for _, j := range jobs { // before anybody hears of it; also where nobody can tell what is on the disk
+	for _, j := range jobs { // before any acknowledgement; also if the state on the disk is unknown
 		w.commits.add(j.in)
 	}
 	for _, j := range jobs {
@@ -261,10 +257,9 @@ func (w *writer) commit(first *job) {
 	w.committed()
 }
 
-// suspect stops all writing if err says that the disk did not keep what it was
-// given. The operating system may have dropped it, and may say of a later write
-// to the same place that all is well: what is on the disk is only known after
-// the files were opened, and the log recovered, anew. Reads go on.
+// suspect stops all writing if err is a failed fsync. The operating system may have dropped the
+// data and report a later sync of the same place as successful. The state on the disk is known only
+// after reopening the files and recovering the log. Reads continue.
 func (w *writer) suspect(err error) {
 	if !unsynced(err) {
 		return
@@ -282,8 +277,8 @@ func ignoreDone(err error) error {
 	return err
 }
 
-// attempt runs one job inside a savepoint. lost says why the transaction cannot go on:
-// SQLite takes all of it back after some errors, and what came next would be outside of it.
+// attempt runs one job in a savepoint. Lost is set if the transaction cannot continue: after some
+// errors SQLite rolls all of it back, and further statements would run outside of it.
 func (w *writer) attempt(ctx context.Context, tx *sql.Tx, j *job) (err, lost error) {
 	if err := j.ctx.Err(); err != nil {
 		return err, nil

@@ -44,7 +44,7 @@ func testAppend(t *testing.T, w *world) {
 }
 
 // A refused append changes nothing; the valid messages before the invalid one are not stored.
-func testRefused(_ *testing.T, w *world) {
+func testAppendRefused(_ *testing.T, w *world) {
 	w.talk(one, "messages:1 messages:2")
 	good := ragctx.TextMessage(ragctx.RoleUser, "x")
 	bad := func(change func(*ragctx.Message)) ragctx.Message {
@@ -125,7 +125,7 @@ func (w *world) wantGrown(k session.Key) {
 }
 
 // spec 3.7, r50t.4: a path ends where parents form a cycle or are missing.
-func testCircles(_ *testing.T, w *world) {
+func testCycles(_ *testing.T, w *world) {
 	message := func(id, parent string) ragctx.Message {
 		return ragctx.Message{ID: id, ParentID: parent, Role: ragctx.RoleUser, Content: ragctx.Text(id)}
 	}

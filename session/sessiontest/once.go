@@ -10,7 +10,7 @@ import (
 
 // testRequestIDs: a session is created once for a request. Repeating the request succeeds and
 // leaves the session unchanged; other requests get a conflict.
-func testOnce(t *testing.T, w *world) {
+func testRequestIDs(t *testing.T, w *world) {
 	w.talk(one, "messages:1 messages:2")
 	at := func(id string) session.Key { return session.Key{Namespace: one.Namespace, User: one.User, ID: id} }
 	var noted session.Version

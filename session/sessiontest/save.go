@@ -281,7 +281,7 @@ func testModel(t *testing.T, w *world) {
 		next++
 		k := session.Key{Namespace: "model", ID: fmt.Sprint(next)}
 		fork := session.Key{Namespace: "model", ID: k.ID + " fork"}
-		model := session.NewMemory(counted())
+		model := session.NewMemory(deterministic())
 		both := func(what string, f func(s session.Storage) error) {
 			a, b := f(w), f(model)
 			ca, _ := ragctx.CodeOf(a)

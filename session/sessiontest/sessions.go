@@ -76,7 +76,7 @@ func testUnknown(t *testing.T, w *world) {
 }
 
 // Sessions of other namespaces and users are separate.
-func testWalls(t *testing.T, w *world) {
+func testScopes(t *testing.T, w *world) {
 	keys := []session.Key{{ID: "s"}, {User: "ada", ID: "s"}, {Namespace: "ns", ID: "s"}, {Namespace: "ns", User: "bob", ID: "s"}, one}
 	for i, k := range keys {
 		w.talk(k, "messages:"+strings.Repeat("x", i))

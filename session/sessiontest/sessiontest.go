@@ -41,13 +41,13 @@ func Test(t *testing.T, open Opener, o Options) {
 	}{
 		{"Sessions", testSessions},
 		{"Unknown", testUnknown},
-		{"Walls", testWalls},
+		{"Walls", testScopes},
 		{"Keys", testKeys},
 		{"Append", testAppend},
-		{"Refused", testRefused},
+		{"Refused", testAppendRefused},
 		{"Section", testSection},
 		{"Branches", testBranches},
-		{"Circles", testCircles},
+		{"Circles", testCycles},
 		{"Fork", testFork},
 		{"Labels", testLabels},
 		{"Compactions", testCompactions},
@@ -69,7 +69,7 @@ func Test(t *testing.T, open Opener, o Options) {
 		{"Limits", testLimits},
 		{"Writers", testWriters},
 		{"Conditions", testConditions},
-		{"Once", testOnce},
+		{"Once", testRequestIDs},
 		{"Salts", testSalts},
 		{"Model", testModel},
 	} {
@@ -92,7 +92,7 @@ type world struct {
 }
 
 // deterministic returns a deterministic clock and deterministic ids.
-func counted() session.Options {
+func deterministic() session.Options {
 	var ticks, ids atomic.Int64
 	return session.Options{
 		Now:   func() time.Time { return start.Add(time.Duration(ticks.Add(1)) * time.Second) },
@@ -101,7 +101,7 @@ func counted() session.Options {
 }
 
 func newWorld(t testing.TB, open Opener, volatile bool) *world {
-	w := &world{t: t, open: open, dir: t.TempDir(), volatile: volatile, opts: counted()}
+	w := &world{t: t, open: open, dir: t.TempDir(), volatile: volatile, opts: deterministic()}
 	w.Storage = open(t, w.dir, w.opts)
 	t.Cleanup(func() { w.must(w.Close()) })
 	return w

@@ -70,7 +70,7 @@ func (d *directory) id(slot uint32) uint64 {
 	return c.ids[at]
 }
 
-// withScratch returns the runs with one more slot.
+// with returns the runs with one more slot.
 func (f *dupGroup) with(slot uint32, order func(a, b uint32) int) [][]uint32 {
 	runs := slices.Clone(*f.runs.Load())
 	i, _ := slices.BinarySearchFunc(runs, slot, func(run []uint32, slot uint32) int { return order(run[0], slot) })

@@ -110,19 +110,19 @@ func decodeHeader(b []byte) (*header, string, error) {
 	}
 	switch {
 	case h.Magic != magic:
-		return nil, "", errors.New("hnsw: this is not the file of a graph")
+		return nil, "", errors.New("hnsw: the file is not a graph file")
 	case h.Order != fileOrder:
-		return nil, "", errors.New("hnsw: the graph's file is of a machine of another byte order")
+		return nil, "", errors.New("hnsw: the graph's file was written on a machine of another byte order")
 	case h.Version != fileVersion:
-		return nil, "", fmt.Errorf("hnsw: the graph's file is of version %d, not %d", h.Version, fileVersion)
+		return nil, "", fmt.Errorf("hnsw: the graph's file has version %d, not %d", h.Version, fileVersion)
 	case h.Name > MaxName || h.Size < uint32(headerSize)+h.Name+4 || h.Size%line != 0:
-		return nil, "", fmt.Errorf("%w: its header has lengths that cannot be", ErrDamaged)
+		return nil, "", fmt.Errorf("%w: its header has invalid lengths", ErrDamaged)
 	case int64(h.Size) > int64(len(b)):
 		return nil, "", fmt.Errorf("%w: it has %d bytes, fewer than its header", ErrDamaged, len(b))
 	}
 	body := b[:h.Size-4]
 	if binary.NativeEndian.Uint32(b[h.Size-4:]) != atomicfile.Checksum(body) {
-		return nil, "", fmt.Errorf("%w: its header has another checksum", ErrDamaged)
+		return nil, "", fmt.Errorf("%w: the checksum of its header does not match", ErrDamaged)
 	}
 	return h, string(body[headerSize : headerSize+int(h.Name)]), nil
 }
@@ -142,11 +142,11 @@ func (h *header) fits(g *Graph, length int) error {
 		{"words of a tower", int(h.TowerWords), g.towerWords()},
 	} {
 		if field.got != field.want {
-			return fmt.Errorf("hnsw: the graph's file has %d as %s, not %d", field.got, field.name, field.want)
+			return fmt.Errorf("hnsw: the graph's file has %d for %s, not %d", field.got, field.name, field.want)
 		}
 	}
 	if h.Slots > maxSlots || h.Lists > 1<<levelShift {
-		return fmt.Errorf("%w: it says that it has %d slots and %d lists", ErrDamaged, h.Slots, h.Lists)
+		return fmt.Errorf("%w: its header claims %d slots and %d lists", ErrDamaged, h.Slots, h.Lists)
 	}
 	if h.total() != int64(length) {
 		return fmt.Errorf("%w: it has %d bytes, not %d", ErrDamaged, length, h.total())
@@ -160,7 +160,7 @@ func (h *header) sums(b []byte) ([]uint32, error) {
 	sums := slices.Clone(unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(tail))), len(tail)/4))
 	last := len(sums) - 1
 	if atomicfile.Checksum(tail[:4*last]) != sums[last] || atomicfile.Checksum(b[:h.Size]) != sums[0] {
-		return nil, fmt.Errorf("%w: its checksums have another checksum", ErrDamaged)
+		return nil, fmt.Errorf("%w: the checksum of its checksums does not match", ErrDamaged)
 	}
 	return sums[1:last], nil
 }

@@ -99,7 +99,7 @@ type tuning struct {
 	visitShare float64 // share of the nodes that a walk may visit
 }
 
-// isResult holds numbers of slots: live, held, live and waiting, and graph nodes.
+// counts holds numbers of slots: live, held, live and waiting, and graph nodes.
 type counts struct{ live, held, waiting, nodes atomic.Int64 }
 
 // shape holds the sizes derived from dimensions and M.

@@ -30,7 +30,7 @@ func (g *Graph) restore() error {
 		}
 	}
 	if len(byID) != int(g.counts.live.Load()) || len(duplicates) != heads {
-		return damaged("an id is there twice, or a duplicate missing")
+		return damaged("an id occurs twice, or a duplicate is missing")
 	}
 	for _, c := range d.chunks {
 		c.pending.Store(c.waiting.count())

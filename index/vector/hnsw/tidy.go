@@ -152,7 +152,7 @@ func (t *tidier) descends(node, from uint32) bool {
 	return true
 }
 
-// maxChildren returns the surviving children of a node.
+// children returns the surviving children of a node.
 func (t *tidier) children(node uint32) []uint32 {
 	return slices.DeleteFunc(t.read(node, 0), func(x uint32) bool {
 		return t.g.parent(t.d, x) != node+1 || t.isDoomed(x)

@@ -98,7 +98,7 @@ func (g *Graph) verifySum(d *directory, p *verification, i int) error {
 		part = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(tower))), 4*len(tower))
 	}
 	if atomicfile.Checksum(part) != p.sums[i] {
-		return damaged("part %d of %d has another checksum", i, len(p.sums))
+		return damaged("the checksum of part %d of %d does not match", i, len(p.sums))
 	}
 	p.sumsVerified[i].Store(true)
 	return nil
@@ -113,7 +113,7 @@ func (g *Graph) verifyStates(d *directory, p *verification) error {
 			word := c.held[w].Load()
 			node := word &^ c.waiting[w].Load() &^ c.duplicate[w].Load()
 			if !c.validStates(w, max(0, min(64, n-w<<6))) {
-				return damaged("states %d of chunk %d cannot be", w, i)
+				return damaged("states %d of chunk %d are inconsistent", w, i)
 			}
 			p.nodes[i*chunkSlots/64+w] = node
 			live += bits.OnesCount64(c.live[w].Load())
@@ -124,21 +124,21 @@ func (g *Graph) verifyStates(d *directory, p *verification) error {
 		for at, word := range c.towers {
 			level := int(word >> levelShift)
 			if level > 0 && int(word&(1<<levelShift-1)) != lists || level == 0 && word != 0 || at >= n && word != 0 {
-				return damaged("the level of slot %d cannot be", i<<chunkShift+at)
+				return damaged("the level of slot %d is invalid", i<<chunkShift+at)
 			}
 			lists += level
 		}
 		if n < chunkSlots && !g.unused(c, n) {
-			return damaged("chunk %d has something in slots that were never used", i)
+			return damaged("chunk %d has data in slots that were never used", i)
 		}
 	}
 	h := &p.header
 	if live != int(h.Live) || held != int(h.Held) || waiting != int(h.Waiting) || nodes != int(h.Nodes) || lists != int(h.Lists) {
-		return damaged("its counts are not those of its states")
+		return damaged("its counts do not match its states")
 	}
 	if nodes == 0 && (h.Entry != 0 || h.Root != 0) || nodes > 0 && !(p.isNode(h.Root) &&
 		p.isNode(uint32(h.Entry)) && d.level(uint32(h.Entry)-1) == int(h.Entry>>32)) { //nolint:gosec // halves
-		return damaged("its entry or its root is no node")
+		return damaged("its entry or its root is not a node")
 	}
 	return nil
 }
@@ -185,11 +185,11 @@ func (p *verification) isNode(stored uint32) bool {
 func (g *Graph) verifySlot(d *directory, p *verification, slot uint32) error {
 	c, at := d.chunk(slot)
 	if scale := c.rows[at].scale; !(scale >= 0 && scale <= 1) {
-		return damaged("slot %d has the scale %g", slot, scale)
+		return damaged("slot %d has the invalid scale %g", slot, scale)
 	}
 	for level := d.level(slot); level >= 0; level-- {
 		if !p.verifyList(d, slot, level, g.list(d, slot, level)) {
-			return damaged("the list of slot %d at level %d cannot be", slot, level)
+			return damaged("the list of slot %d at level %d is invalid", slot, level)
 		}
 	}
 	parent := c.parents[at].Load()
@@ -207,7 +207,7 @@ func (g *Graph) verifySlot(d *directory, p *verification, slot uint32) error {
 		ok = p.isNode(parent) && contains(g.list(d, slot, 0), parent) && contains(g.list(d, parent-1, 0), slot+1)
 	}
 	if !ok {
-		return damaged("the parent of slot %d cannot be", slot)
+		return damaged("the parent of slot %d is invalid", slot)
 	}
 	return nil
 }
@@ -257,7 +257,7 @@ func (g *Graph) verifyTree(d *directory, p *verification) error {
 				break
 			}
 			if at = parent - 1; len(way) > int(p.header.Nodes) {
-				return damaged("slot %d is in a circle of parents", slot)
+				return damaged("slot %d is in a cycle of parents", slot)
 			}
 		}
 		for _, at := range way {

@@ -22,7 +22,7 @@ import (
 // them.
 func (g *Graph) Write(w io.Writer, name string) (err error) {
 	if len(name) > MaxName {
-		return fmt.Errorf("hnsw: the name of a graph's file has %d bytes, may have %d", len(name), MaxName)
+		return fmt.Errorf("hnsw: the name of a graph's file has %d bytes, the limit is %d", len(name), MaxName)
 	}
 	if err := g.ready(context.Background()); err != nil {
 		return err
@@ -40,7 +40,7 @@ func (g *Graph) Write(w io.Writer, name string) (err error) {
 }
 
 // errTidyIncomplete reports that an interrupted Tidy left the tree incomplete.
-var errTidyIncomplete = errors.New("hnsw: a graph that was not tidied to the end cannot be written; tidy it first")
+var errTidyIncomplete = errors.New("hnsw: the graph cannot be written after an incomplete Tidy; run Tidy first")
 
 // fileWriter is a running Write.
 type fileWriter struct {

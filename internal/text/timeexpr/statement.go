@@ -108,6 +108,7 @@ func (p *parser) yearSaid(f found) bool {
 
 // tomorrows maps the words for future days, including common misspellings, to their distance in
 // days.
+//
 //nolint:misspell // on purpose
 var tomorrows = map[string]int{
 	"tomorrow": 1, "tmrw": 1, "tmr": 1, "tomorow": 1, "tommorow": 1, "tommorrow": 1, "uebermorgen": 2, "übermorgen": 2,

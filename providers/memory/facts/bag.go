@@ -2,18 +2,18 @@ package facts
 
 import "strings"
 
-// bag collects the features of a unit, each once.
+// bag is the set of features of a unit.
 type bag struct {
 	seen   map[uint32]bool
 	hashes []uint32
-	// names are kept for the training alone.
+	// names is recorded only for training.
 	keep  bool
 	names []string
 }
 
 func newBag() *bag { return &bag{seen: map[uint32]bool{}} }
 
-// add adds the feature whose name is made of the parts.
+// add adds the feature whose name is the joined parts.
 func (b *bag) add(parts ...string) {
 	h := uint32(2166136261) // FNV-1a
 	for _, p := range parts {
@@ -26,7 +26,7 @@ func (b *bag) add(parts ...string) {
 	}
 }
 
-// put adds a feature, and reports whether it is new.
+// put adds a feature and reports whether it is new.
 func (b *bag) put(h uint32) bool {
 	if b.seen[h] {
 		return false
@@ -45,7 +45,7 @@ func (b *bag) join(other *bag) {
 	}
 }
 
-// when adds a feature that is there or not.
+// when adds the feature if yes is true.
 func (b *bag) when(yes bool, name string) {
 	if yes {
 		b.add(name)
@@ -57,12 +57,12 @@ func (b *bag) reset() {
 	b.hashes, b.names = b.hashes[:0], nil
 }
 
-// bounds are from which numbers on a count has another name.
+// bounds are the lower bounds of the buckets into which counts are sorted.
 var bounds = [...]int{0, 1, 2, 3, 4, 6, 8, 11, 15, 20, 30, 50}
 
 var boundNames = [len(bounds)]string{"0", "1", "2", "3", "4", "6", "8", "11", "15", "20", "30", "50"}
 
-// roughly names a count.
+// roughly returns the name of a count's bucket.
 func roughly(n int) string {
 	k := len(bounds) - 1
 	for bounds[k] > n {

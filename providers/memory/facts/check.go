@@ -7,21 +7,21 @@ import (
 	"unicode"
 )
 
-// Checks look at what a rule found, where a pattern cannot.
+// Checks reject matches that a rule's pattern cannot rule out.
 
-// low returns the value folded.
+// low returns the folded value.
 func (m *match) low() string { return string(m.t.fold[m.vFrom:m.vTo]) }
 
 // head returns the first word of the value.
 func (m *match) head() string { return m.t.first(m.vFrom, m.vTo) }
 
-// not returns a check that refuses values that match.
+// not returns a check that rejects values matching pattern.
 func not(pattern string) func(*match) bool {
 	re := regexp.MustCompile(`^(?:` + strings.ReplaceAll(pattern, " ", `\s+`) + `)`)
 	return func(m *match) bool { return !re.MatchString(m.low()) }
 }
 
-// all returns a check that wants all of several.
+// all returns a check that requires all of several checks.
 func all(checks ...func(*match) bool) func(*match) bool {
 	return func(m *match) bool {
 		for _, c := range checks {
@@ -33,7 +33,7 @@ func all(checks ...func(*match) bool) func(*match) bool {
 	}
 }
 
-// asked wants that the speaker asked to keep it.
+// asked requires that the speaker asked to remember the statement.
 func asked(m *match) bool {
 	if !m.set.remember || addressed.MatchString(m.low()) || m.vTo-m.vFrom < 12 {
 		return false
@@ -49,7 +49,7 @@ func asked(m *match) bool {
 	return true
 }
 
-// properWords reports whether all words of the value begin with a capital letter.
+// properWords reports whether every word of the value is capitalized.
 func (m *match) properWords(from, to int) bool {
 	ws := m.t.words(from, to)
 	for _, w := range ws {
@@ -67,7 +67,7 @@ func (m *match) properWords(from, to int) bool {
 var noNames = wordSet(`not on in the a an when if back at later crazy old spelled too very so also wrong right me you often by once for only from it unimportant
 	nicht der die das ein no un una el la pas le un une este esta esto ese eso ce cette das dies der very sorry ok okay sure here there done back ready fine good great happy sad tired busy new just glad aware curious`)
 
-// nameLike wants a name: few words, and none that begins something else.
+// nameLike requires a name: few words, none of which begins another construction.
 func nameLike(m *match) bool {
 	n := len(m.t.words(m.vFrom, m.vTo))
 	return n > 0 && n <= 4 && !noNames[m.head()] && (m.t.capital(m.vFrom) || m.t.careless)
@@ -77,16 +77,16 @@ var notPeople = wordSet(`sorry ok okay aws it ai linux windows german english fr
 	december january february march april may june july august september october november monday tuesday wednesday thursday friday saturday sunday
 	here so not in at on the a an this that`)
 
-// capitals wants words that are written as a name and are none of a thing.
+// capitals requires capitalized words that do not name a thing.
 func capitals(m *match) bool {
 	return m.properWords(m.vFrom, m.vTo) && !notPeople[m.head()] && m.k == 0 && m.t.sentenceStart(m.s) && !strings.HasSuffix(m.low(), "'s") &&
 		strings.IndexFunc(m.value, unicode.IsDigit) < 0 && strings.ToUpper(m.value) != m.value
 }
 
-// sentenceStart reports whether a sentence stands near the beginning of the message.
+// sentenceStart reports whether the sentence is near the beginning of the message.
 func (t *text) sentenceStart(s *sentenceSpan) bool { return s.from < 60 }
 
-// aName wants a value written as a name.
+// aName requires a value written as a name.
 func aName(m *match) bool {
 	if m.to < len(m.t.fold) && m.t.fold[m.to] == '\'' {
 		return false
@@ -100,7 +100,7 @@ func aName(m *match) bool {
 var notActors = wordSet(`javascript docker kubernetes git github postgres react vue angular redis nginx terraform node linux windows excel chatgpt openai google
 	he she they i we who which what everyone nobody someone somebody one both all then now also today yesterday tomorrow yes no well ok so`)
 
-// apposed wants a name after the word for a relative.
+// apposed requires a name after the word for a relative.
 func apposed(m *match) bool {
 	if _, to, ok := m.group("a"); !ok || to >= m.vFrom {
 		return false
@@ -128,7 +128,7 @@ func ageLike(m *match) bool {
 	return m.loc[1] >= m.s.to || !regexp.MustCompile(`^\s+[a-z]+s\b`).Match(m.t.fold[m.loc[1]:m.s.to])
 }
 
-// capitalOrDigit wants a date or a name.
+// capitalOrDigit requires a date or a name.
 func capitalOrDigit(m *match) bool {
 	return m.time != nil || strings.IndexFunc(m.value, func(r rune) bool { return unicode.IsDigit(r) || unicode.IsUpper(r) }) >= 0
 }
@@ -138,7 +138,7 @@ var livable = all(notFor, not(`fear|hope|peace|the (?:past|future|moment|present
 
 var homes = regexp.MustCompile(`^(?:a|an|our|my|the) (?:[a-z-]+ ){0,3}?(?:flat|apartment|house|city|town|village|country|place|farm|suburbs?|countryside|coast|neighbou?rhood|island|studio|condo|north|south|east|west)`)
 
-// movedHome wants a place: what "we" moved to is more often a tool.
+// movedHome requires a place, because "we moved to" is more often about a tool.
 func movedHome(m *match) bool {
 	if !livable(m) || homes.MatchString(m.low()) && !strings.HasPrefix(m.low(), "the next") {
 		return homes.MatchString(m.low()) && !strings.HasPrefix(m.low(), "the next")
@@ -156,7 +156,7 @@ func movedHome(m *match) bool {
 var technical = regexp.MustCompile(`\b(?:typescript|javascript|python|rust|go|golang|java|kotlin|swift|react|vue|svelte|angular|django|rails|postgres|mysql|mongo|redis|kafka|kubernetes|docker|github|gitlab|jenkins|linux|` +
 	`windows|mac|macos|arch|fedora|ubuntu|debian|nixos|vim|neovim|emacs|vscode|vs code|helix|zed|aws|azure|gcp|heroku|vercel|netlify|notion|slack|obsidian|firefox|chrome|brave|iphone|android|ios|pixel)\b`)
 
-// knownPlaces are places that people move to, by their first word.
+// knownPlaces holds the first words of places that people move to.
 var knownPlaces = wordSet(`berlin hamburg munich muenchen cologne frankfurt leipzig dresden stuttgart vienna zurich zuerich geneva bern basel paris lyon marseille toulouse nice nantes bordeaux lille
 	london manchester leeds bristol edinburgh glasgow dublin cork cardiff belfast amsterdam rotterdam utrecht brussels antwerp ghent madrid barcelona valencia seville malaga bilbao lisbon porto rome milan
 	turin naples florence bologna athens istanbul ankara warsaw krakow prague budapest bucharest sofia belgrade zagreb ljubljana copenhagen stockholm oslo bergen helsinki tallinn riga vilnius reykjavik
@@ -251,8 +251,7 @@ func (e *extractor) today() time.Time {
 	return time.Date(y, mo, d, 0, 0, 0, 0, e.at.Location())
 }
 
-// somewhat reports whether a value names something: it has a digit, a capital
-// letter, a path or a unit.
+// somewhat reports whether a value is specific: it has a digit, a capital letter, a path or a unit.
 func somewhat(v string) bool {
 	for i, r := range v {
 		if unicode.IsDigit(r) || unicode.IsUpper(r) && (i == 0 || v[i-1] == ' ' || v[i-1] == '(') || r == '`' || r == '/' || r == '_' || r == '@' || r == '#' {
@@ -265,24 +264,24 @@ func somewhat(v string) bool {
 var passing = regexp.MustCompile(`^(?:(?:a|an|so|very|really|too|quite|pretty|not|still|now|currently|the|completely|totally|kind of|almost|all) )*(?:down|up|broken|slow|fast|nice|great|good|bad|fine|ok|okay|working|failing|crashing|missing|empty|wrong|right|correct|done|ready|running|stuck|full|huge|small|big|weird|messy|mess|clean|key|crucial|important|essential|vital|perfect|accessible|secure|different|the same|optimi[sz]ed|responsive|visiting|` +
 	`ugly|unclear|clear|simple|complex|complicated|hard|easy|problem|issue|question|bug|error|restart|going|getting|giving|returning|throwing|showing|not|one|only|same|following|supposed|able|because|more|most|less|what|where|how|why|in (?:a |an )?(?:bad|good|progress|trouble|state|mess|order|sync|danger)|on (?:fire|track|hold|the way|top)|at risk|to (?:go|be|do|get|have|make|wait|start|see|use|add|find|change|fix|say|ask|learn|know|keep|take|give|talk|set|move|try)|lot|few|some|any|no (?:idea|time|clue)|fun|trouble|time|been|had|made|never|always|yet|to|good|your)\b`)
 
-// solid wants a value that names something and is no state that passes.
+// solid requires a specific value that is not a passing state.
 func solid(m *match) bool {
 	return !passing.MatchString(m.low()) && (somewhat(firstWords(m.value, 4)) || m.t.careless && digits.MatchString(m.low()) || measured.MatchString(m.rule.rx.FindString(string(m.t.fold[m.at:m.to]))))
 }
 
-// measured are verbs after which a value need not be a name.
+// measured matches verbs after which a value need not be specific.
 var measured = regexp.MustCompile(`\b(?:written in|built with|built on|limited to|capped at|made of)\b`)
 
 var digits = regexp.MustCompile(`\d`)
 
-// solidStrict wants the same of a value after a verb.
+// solidStrict is solid for a value after a verb.
 func solidStrict(m *match) bool {
 	return !passing.MatchString(m.low()) && !notes.MatchString(m.low()) && (somewhat(m.value) || m.t.careless && (digits.MatchString(m.low()) || technical.MatchString(m.low())))
 }
 
 var notes = regexp.MustCompile(`^(?:the (?:same|following|code|function|first|second|new|current|above|below)|an? (?:error|exception|issue|problem|bug|question|few|lot|new|meeting|call|look|good|bad)\b|it\b|this|that|\d+ (?:bugs?|errors?|problems?|questions?|issues?|options?|minutes?))`)
 
-// solidOrThing wants a place: something named, or a thing to keep something in.
+// solidOrThing requires a place: a specific one, or a container.
 func solidOrThing(m *match) bool {
 	return !passing.MatchString(m.low()) && (somewhat(m.value) || containers.MatchString(m.low()))
 }
@@ -296,7 +295,7 @@ var ownNouns = regexp.MustCompile(`(?:^|\s)(?:time ?zone|e-?mail|e-?mail address
 var noOwn = regexp.MustCompile(`(?:^|\s)(?:question|questions|problem|problems|issue|issues|guess|point|concern|concerns|idea|ideas|thought|thoughts|understanding|bad|code|script|function|error|query|message|request|answer|opinion|worry|fear|assumption|mistake|thinking|day|week|head|brain|life|result|results|output|input|table|file|task|tasks|` +
 	`mind|heart|advice|suggestion|feeling|impression|hope|wish|intention|reason|expectation|expectations|friend|favou?rite|goal|plan|turn|fault|attempt|attempts|approach|issue is|main concern|essay|assignment|homework|resume|data|dataframe|list|array|program|test|tests|exam|deadline|flight|name|computer's|words|prompt|problem here|current code|only)$`)
 
-// ownThing wants something that belongs to a person and says something of them.
+// ownThing requires a possession or attribute that describes the person.
 func ownThing(m *match) bool {
 	a := strings.ToLower(m.words("a"))
 	if noOwn.MatchString(a) || strings.HasSuffix(m.head(), "ing") && !strings.HasPrefix(a, "hobb") || passing.MatchString(m.low()) || transient.MatchString(m.low()) {
@@ -312,7 +311,7 @@ var (
 	noTrades = regexp.MustCompile(`^(?:bit|little|lot|huge fan|big fan|fan|wreck|idiot|mess|big believer|believer|loser|failure|goner|big|huge|long|few|couple|while|week|day|month|hour|minute|tad|sucker|one|only one|same|other|disaster|monster|better|different|former|year behind|step|newer|never|matter|firm believer|chapter|winner|member of the jury|burden|person who|someone who|kind of|sort of|lover|follower)\b`)
 )
 
-// profession wants that the value begins with what a person can be.
+// profession requires a value that begins with an occupation.
 func profession(m *match) bool {
 	v := m.low()
 	if noTrades.MatchString(v) {
@@ -336,11 +335,11 @@ func profession(m *match) bool {
 var dullVerbs = wordSet(`tried asked slept felt thought said meant forgot wanted had was were told looked noticed got wondered hoped needed used liked loved enjoyed mentioned talked spoke chatted
 	discussed sent pasted showed wrote explained copied ran checked saw heard knew did added fixed changed updated installed restarted deployed noticed clicked couldn't didn't wasn't haven't woke ate drank stayed read been`)
 
-// strongVerbs may say something after a dull verb, where a time is named.
+// strongObjects match objects that make a dull verb informative if a time is named.
 var strongObjects = regexp.MustCompile(`^(?:had (?:a |an |my |our )?(?:baby|surgery|operation|interview|accident|appointment|meeting with|party|wedding|exam|miscarriage|call with|twins|dinner with|lunch with|picnic|barbecue|bbq|check-?up|scan|mri|review|concert|race|performance|presentation|big)|was (?:born|promoted|diagnosed|laid off|in|at|elected|invited|accepted|hired|fired|robbed)|were (?:in|at|married|invited|robbed)|got (?:a |an |my |our |the )?(?:new |first )?(?:job|dog|cat|puppy|kitten|car|bike|promotion|raise|tattoo|degree|offer|married|engaged|divorced|promoted|fired|laid off|accepted|back from|stung|bitten|vaccinated|covid|flu|shot|keys|house|award)|` +
 	`(?:wrote|ran|sent|updated|installed|deployed|ate|read|saw|changed|fixed|stayed|talked|spoke|talked) (?:a |an |the |my |our |at |in |to |with |over |for )?[a-z0-9]+|been (?:to|promoted|accepted))`)
 
-// verbInPast wants a clause that tells what was done, and was not done here.
+// verbInPast requires a past event that did not happen in this conversation.
 func verbInPast(m *match) bool {
 	if m.time == nil || m.time.From.After(m.extractor.at) || strings.Contains(m.low(), "you") || len(m.value) < 8 || !m.object() {
 		return false
@@ -367,7 +366,7 @@ var (
 	lastly = regexp.MustCompile(`^(?:an? |the |severely |very |also )*(?:allergic|vegan|vegetarian|deaf|blind|pregnant|retired|married|divorced|engaged|autistic|diabetic|colou?r ?blind|left-handed|called|named|years|german|french|spanish|italian|english|american|fluent|\d|from|turning|expecting|obsessed|afraid|scared of|into)\b`)
 )
 
-// lasting wants something about a person that does not pass.
+// lasting requires a lasting statement about a person.
 func lasting(m *match) bool {
 	v := m.low()
 	before := string(m.t.fold[m.at:m.vFrom])
@@ -382,7 +381,7 @@ func lasting(m *match) bool {
 	return true
 }
 
-// brand wants a value with a name in it that is no piece of software.
+// brand requires a value that contains a name, but not one of software.
 func brand(m *match) bool {
 	return properNoun.MatchString(m.value) && !software.MatchString(m.low())
 }
@@ -392,13 +391,13 @@ var (
 	software   = regexp.MustCompile(`\b(?:app|application|project|function|script|server|api|table|component|class|repo|file|dataframe|database|question|error|issue|problem|bug|test|pipeline|workflow|site|website|page|form|account|cluster|setup|model|meeting|interview|exam|deadline|background|idea|plan|schedule|script|draft|essay|list)\b`)
 )
 
-// properTitle wants a value that begins with a name.
+// properTitle requires a value that begins with a name.
 func properTitle(m *match) bool {
 	return unicode.IsUpper([]rune(m.value)[0]) && !technical.MatchString(m.low())
 }
 
-// named wants a short value that begins with a name or a number, of a thing that
-// is no piece of the work at hand.
+// named requires a short value that begins with a name or a number and is not part of the current
+// work.
 func named(m *match) bool {
 	s := strings.ToLower(m.words("s"))
 	return !passing.MatchString(m.low()) && somewhat(firstWords(m.value, 2)) && len(strings.Fields(m.value)) <= 10 && !noted.MatchString(s)
@@ -413,12 +412,12 @@ var (
 	ruledBy    = regexp.MustCompile(`^(?:not |always |never )?(?:[a-z]{2,}(?:ed|en)|in|on|at|by|run|kept|sent|done|due|put|set|made|built|double|single|lower|upper|snake|camel)\b`)
 )
 
-// ruled wants what is done with something, and not how it is.
+// ruled requires an action rather than a state.
 func ruled(m *match) bool {
 	return otherThing2(m) && ruledBy.MatchString(m.low()) && m.head() != "been" && !strings.HasSuffix(m.t.first(m.at, m.to), "ing") && m.t.first(m.at, m.to) != "the user"
 }
 
-// firstHand refuses values that match, and what stands deep in a sentence.
+// firstHand rejects values matching pattern, and statements deep inside a sentence.
 func firstHand(pattern string) func(*match) bool {
 	fits := not(pattern)
 	return func(m *match) bool {
@@ -426,7 +425,7 @@ func firstHand(pattern string) func(*match) bool {
 	}
 }
 
-// relatives are what "my" goes with for people and animals.
+// relatives matches the words for people and animals that follow "my".
 var relatives = regexp.MustCompile(`^(?:` + macros.Replace("{rel}") + `)\b`)
 
 // firstWords returns the first n words of s.
@@ -437,10 +436,10 @@ func firstWords(s string, n int) string {
 
 var pointers = regexp.MustCompile(`^(?:\S+\s+){0,7}(?:it|them|this|those|these|there|him|your|yours|you)\b|\blike (?:this|that)\b|^(?:\S+\s+)?(?:that|to that)\b`)
 
-// ownWords wants a value that points to nothing said elsewhere.
+// ownWords requires a value that refers to nothing said elsewhere.
 func ownWords(m *match) bool { return !pointers.MatchString(m.low()) }
 
-// notPraise refuses what only sounds like an order: "always rooting for you".
+// notPraise rejects phrases that only look like an order: "always rooting for you".
 func notPraise(m *match) bool {
 	w := m.head()
 	if pastVerb(w) && !presentToo[w] {
@@ -449,7 +448,7 @@ func notPraise(m *match) bool {
 	return !strings.HasSuffix(w, "ing") && !strings.HasPrefix(m.low(), "make us") && (!strings.HasSuffix(w, "s") || strings.HasSuffix(w, "ss") || w == "focus" || w == "yes" || w == "metrics" || w == "units")
 }
 
-// whenever wants an order after "whenever I ask".
+// whenever requires an order after "whenever I ask".
 func whenever(m *match) bool {
 	switch m.t.first(m.at, m.to) {
 	case "every", "each", "whenever", "any", "anytime", "when", "if":
@@ -458,8 +457,7 @@ func whenever(m *match) bool {
 	return true
 }
 
-// object reports whether a clause says of what it tells: a word besides the verb,
-// the time and "it".
+// object reports whether a clause has an object: a word other than the verb, the time and "it".
 func (m *match) object() bool {
 	from, to := m.vFrom, m.vTo
 	if x := m.time; x.from >= from && x.to >= to-2 {

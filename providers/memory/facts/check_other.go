@@ -8,12 +8,12 @@ var (
 	germanArticle   = regexp.MustCompile(`^(?:das|die|der|den|dem|diese[nrs]?|folgende[nrs]?|es|dafur|dazu|deine?n?|dich|dir|so)\b`)
 )
 
-// germanTool wants something named that is used.
+// germanTool requires a named tool in use.
 func germanTool(m *match) bool {
 	return !germanArticle.MatchString(m.low()) && (somewhat(m.value) || m.t.careless)
 }
 
-// ahead returns a check that wants a time to come and none of some words.
+// ahead returns a check that requires a future time and none of some words.
 func ahead(without string) func(*match) bool {
 	re := regexp.MustCompile(`\b(?:` + without + `)\b`)
 	return func(m *match) bool {
@@ -21,10 +21,10 @@ func ahead(without string) func(*match) bool {
 	}
 }
 
-// isOver refuses what is still to come.
+// isOver rejects future times.
 func isOver(m *match) bool { return m.time == nil || !m.time.From.After(m.extractor.at) }
 
-// behind wants a time that is over.
+// behind requires a past time.
 func behind(m *match) bool {
 	return m.time != nil && !m.time.From.After(m.extractor.at) && (m.time.From.Before(m.today()) || m.time.From.Equal(m.today()))
 }
@@ -35,7 +35,7 @@ var cues = map[string]*regexp.Regexp{
 	"fr": regexp.MustCompile(`souviens|retiens|oublie|note bien|garde|rappelle|sache`),
 }
 
-// askedIn wants that the speaker asked in that language to keep it.
+// askedIn returns a check that the speaker asked, in the given language, to remember the statement.
 func askedIn(code string) func(*match) bool {
 	return func(m *match) bool {
 		said := "en"
@@ -50,5 +50,5 @@ func askedIn(code string) func(*match) bool {
 
 var frenchStatement = regexp.MustCompile(`^(?:ne (?:sais|suis|peux|comprends|pense|crois|vois|veux|me suis|m'a|s'est|sera|fait|marche|fonctionne|vais)|jamais (?:vu|ete|eu|entendu)|toujours (?:le|la|les|pas|un|une|en train)|jamais$)`)
 
-// frenchOrder wants an order, where the pattern also fits statements.
+// frenchOrder requires an order, because the pattern also matches statements.
 func frenchOrder(m *match) bool { return !frenchStatement.Match(m.t.fold[m.at:m.to]) }

@@ -6,14 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// person is how the speaker is named in what is kept.
+// person holds the names of the speaker in stored facts.
 type person struct {
-	subject string // for comparison: "user", or the name
+	subject string // "user", or the name; for comparison
 	name    string // "The user", or the name
 	named   bool
 }
 
-// mid returns the name as it stands inside of a sentence.
+// mid returns the name as written inside a sentence.
 func (p person) mid() string {
 	if p.named {
 		return p.name
@@ -21,8 +21,8 @@ func (p person) mid() string {
 	return "the user"
 }
 
-// third puts an English clause in the first person into the third. It reports
-// false for one that speaks of "we" or to "you", which cannot be.
+// third rewrites an English first-person clause in the third person. It returns false for a clause
+// about "we" or to "you", which has no such form.
 func (p person) third(clause string) (string, bool) {
 	words := strings.Fields(clause)
 	verb := false // the next word is the verb of "I"
@@ -58,7 +58,7 @@ func (p person) third(clause string) (string, bool) {
 	return sentenceCase(strings.Join(words, " ")), true
 }
 
-// sentenceCase gives a sentence its capital letter and its full stop.
+// sentenceCase capitalizes a sentence and adds its full stop.
 func sentenceCase(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
 	s = string(unicode.ToUpper(r)) + s[n:]
@@ -76,18 +76,17 @@ func adverb(w string) bool {
 	return strings.HasSuffix(w, "ly")
 }
 
-// pasts are forms of the past that look like none.
+// pasts holds irregular past forms.
 var pasts = wordSet(`was were had did went got took made came saw said knew thought found gave told became left felt brought began kept held wrote stood heard
 	met ran paid sat spoke lay led grew lost fell sent built drove bought wore chose broke woke rose spent won taught caught sold fought flew drew swam sang
 	slept forgot ate shook threw hid rode rang sank stole tore hurt cut put set let quit hit read shut spread bet beat bit bled bred blew forgave froze hung
 	knelt lent lit meant sought shot slid split spun stuck struck swore swept swung understood wound withdrew overcame undertook gave dug did rebuilt
 	dreamt learnt burnt spelt spilt been done gone taken seen`)
 
-// modals stay as they are in all persons.
+// modals holds verbs that are the same in all persons.
 var modals = wordSet("can can't cant cannot wont shouldnt could couldn't will won't would wouldn't shall should shouldn't may might must mustn't used ought better")
 
-// thirdVerb returns a verb after "I" in the form that follows a name; as is how
-// it is written.
+// thirdVerb returns the third person of a verb after "I"; as is its original spelling.
 func thirdVerb(w, as string) string {
 	switch {
 	case w == "am":
@@ -119,7 +118,7 @@ func hasAnySuffix(s string, suffixes ...string) bool {
 	return false
 }
 
-// pastVerb reports whether a word is a verb in the past.
+// pastVerb reports whether a word is a past verb.
 func pastVerb(w string) bool {
 	return pasts[w] || strings.HasSuffix(w, "ed") && len(w) > 3 && w != "need" && w != "feed" && w != "speed"
 }

@@ -9,15 +9,16 @@ import (
 	"time"
 )
 
-// setting of a message, as all of its units have it.
+// scene holds the features that all units of a message share.
 type scene struct {
 	units           []unit
 	language        string
 	asks, questions int
 	today           time.Time
-	// paragraphs are named by their length and by whether somebody speaks of themselves.
+	// paragraphs describes each unit's paragraph by its length and by whether it has first-person
+	// words.
 	paragraphs []string
-	// message has the features that all units share.
+	// message holds the features shared by all units.
 	message *bag
 }
 
@@ -41,7 +42,7 @@ func (e *extractor) scene() *scene {
 	return sc
 }
 
-// paragraphs names, for each unit, the paragraph that it is in.
+// paragraphs returns the description of each unit's paragraph.
 func (e *extractor) paragraphs(us []unit) []string {
 	out := make([]string, 0, len(us))
 	for i := 0; i < len(us); {
@@ -59,7 +60,7 @@ func (e *extractor) paragraphs(us []unit) []string {
 	return out
 }
 
-// ofSelf reports whether a unit has a word by which people speak of themselves.
+// ofSelf reports whether a unit has a first-person word.
 func (e *extractor) ofSelf(u *unit) bool {
 	return slices.ContainsFunc(e.t.words(u.from, min(u.to, u.from+maxUnit)), func(w word) bool { return selves[e.t.folded(w)] })
 }
@@ -67,10 +68,10 @@ func (e *extractor) ofSelf(u *unit) bool {
 var selves = wordSet(`i i'm im i've i'll i'd my we we're we've we'll our me us mine ours ich mein meine meiner meinen meinem mir mich wir uns unser unsere unserer unseren
 	yo mi mis me nos nosotros nuestro nuestra nuestros nuestras soy tengo estoy je j'ai mon ma mes nous notre nos moi`)
 
-// maxAsked is how many words of what a message asks are looked at.
+// maxAsked is the number of words of the message's requests that become features.
 const maxAsked = 60
 
-// request adds what a message asks, which tells what its other sentences are for.
+// request adds the message's requests, which hint at the purpose of its other sentences.
 func (e *extractor) request(b *bag, us []unit) {
 	n, own := 0, 0
 	for i := range us {
@@ -97,10 +98,10 @@ func (e *extractor) request(b *bag, us []unit) {
 	}
 }
 
-// maxWords is how many words of a unit are looked at.
+// maxWords is the number of words of a unit that become features.
 const maxWords = 100
 
-// features puts into the bag what can be seen of unit k and around it.
+// features fills the bag with the features of unit k and its surroundings.
 func (e *extractor) features(b *bag, sc *scene, k int) {
 	b.reset()
 	u := &sc.units[k]
@@ -119,7 +120,7 @@ func (e *extractor) features(b *bag, sc *scene, k int) {
 	b.add("para=", sc.paragraphs[k])
 }
 
-// wording adds words, pairs of words and of their shapes, and parts of words.
+// wording adds words, word pairs, their shapes, and parts of words.
 func (e *extractor) wording(b *bag, u *unit, ws []word) {
 	t := e.t
 	before, shapeBefore := "^", "^"
@@ -160,7 +161,7 @@ func (e *extractor) wording(b *bag, u *unit, ws []word) {
 	b.add("nums=", roughly(nums))
 }
 
-// opening adds how a unit begins.
+// opening adds the first words of a unit.
 func (e *extractor) opening(b *bag, u *unit, ws []word) {
 	t := e.t
 	if len(ws) > 1 {
@@ -179,7 +180,7 @@ func (e *extractor) opening(b *bag, u *unit, ws []word) {
 	b.when(set.hedge, "hedge")
 }
 
-// manner adds whether a unit asks, supposes, jokes, and whose words it is about.
+// manner adds whether a unit asks, supposes or jokes, and whom it is about.
 func (e *extractor) manner(b *bag, u *unit) {
 	s := u.sentence
 	b.when(u.asked, "asked")
@@ -196,7 +197,7 @@ func (e *extractor) manner(b *bag, u *unit) {
 	e.told(b, u)
 }
 
-// told adds what single words and marks tell of a unit.
+// cueWords adds the cues that single words and signs give.
 func (e *extractor) told(b *bag, u *unit) {
 	t, end := e.t, min(u.to, u.from+maxUnit)
 	ws := t.words(u.from, end)
@@ -226,7 +227,7 @@ func (e *extractor) told(b *bag, u *unit) {
 	}
 }
 
-// when adds what times a unit names.
+// when adds the times that a unit names.
 func (e *extractor) when(b *bag, u *unit, today time.Time) {
 	b.when(len(u.times) > 0, "time")
 	for _, x := range u.times {
@@ -235,8 +236,7 @@ func (e *extractor) when(b *bag, u *unit, today time.Time) {
 	}
 }
 
-// byRules adds which rules found something in a unit, and how much of it they
-// leave.
+// byRules adds the rules that matched in a unit, and the number of words they leave.
 func (e *extractor) byRules(b *bag, sc *scene, u *unit) {
 	if ruled := e.believed(u); len(ruled) > 0 {
 		left := roughly(min(e.more(u, ruled), 6))
@@ -258,7 +258,7 @@ func (e *extractor) byRules(b *bag, sc *scene, u *unit) {
 	}
 }
 
-// place adds where a unit stands and what is around it.
+// place adds the position of a unit and its surroundings.
 func (e *extractor) place(b *bag, sc *scene, k int) {
 	u := &sc.units[k]
 	b.when(k == 0, "first unit")
@@ -275,7 +275,7 @@ func (e *extractor) place(b *bag, sc *scene, k int) {
 	e.neighbour(b, "p", sc.units, k-1)
 }
 
-// neighbour adds how the unit before or after begins.
+// neighbour adds the first words of the previous or next unit.
 func (e *extractor) neighbour(b *bag, name string, us []unit, k int) {
 	if k < 0 || k >= len(us) {
 		b.add(name, " none")
@@ -309,10 +309,10 @@ func (e *extractor) neighbour(b *bag, name string, us []unit, k int) {
 	}
 }
 
-// relativeWord begins with a word for somebody close.
+// relativeWord matches a word for a relative or friend.
 var relativeWord = regexp.MustCompile(`^` + macros.Replace("{rel}") + `\b`)
 
-// tells says which words, and pairs of words, tell what.
+// cuesOf maps words and word pairs to the cues they give.
 var tells = func() map[string][]string {
 	out := map[string][]string{}
 	for name, words := range map[string]string{

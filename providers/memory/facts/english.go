@@ -2,7 +2,7 @@ package facts
 
 import "slices"
 
-// english is the table of English.
+// english is the rule table of English.
 var english = language{
 	code: "en", user: "The user", says: "The user says: ", quotes: [2]string{"“", "”"},
 	rules: slices.Concat(
@@ -11,7 +11,7 @@ var english = language{
 	),
 }
 
-// englishLast are the rules that are tried when no other fits.
+// englishLast holds the rules that are tried last.
 var englishLast = []rule{
 	{
 		name: "remember", kind: Instruction, heads: "*", re: `{rest}`, attribute: asksToRemember,

@@ -1,6 +1,6 @@
 package facts
 
-// things are what projects have names, places and numbers for.
+// things are the things in a project that have names, places and numbers.
 const things = `repo|repository|cluster|server|servers|database|db|branch|staging|prod|production|env|environment|service|services|api|app|application|project|product|endpoint|bucket|namespace|region|` +
 	`gateway|queue|topic|pipeline|ci|build server|registry|dashboard|wiki|docs|documentation|config|configs|configuration|logs|secrets|backups?|backend|frontend|front end|website|site|domain|deploy script|` +
 	`migrations?|tests|test suite|schema|container|image|vm|host|node|nodes|proxy|load balancer|cache|redis|postgres|monitoring|runbooks?|codebase|monorepo|package|library|module|template|templates|tickets|board|` +

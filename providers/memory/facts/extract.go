@@ -10,27 +10,27 @@ import (
 	"github.com/ragctx/ragctx/internal/text/timeexpr"
 )
 
-// maxMessage is how much of a message is read, in bytes.
+// maxMessage is the number of bytes of a message that are read.
 const maxMessage = 100_000
 
-// maxFacts is how many facts one turn gives; the surest are kept.
+// maxFacts is the largest number of facts of one turn; the most confident ones are kept.
 const maxFacts = 50
 
-// Found is what a turn says.
+// Found holds the facts of a turn.
 type Found struct {
-	// Facts have at least the confidence [Gate], in the order of the turn.
+	// Facts have at least the confidence [Gate]. They are in the order of the turn.
 	Facts []Fact `json:"facts"`
-	// Below are those that have less, with what speaks against them in Reason.
+	// Below holds the facts of lower confidence, with the objections in Reason.
 	Below []Fact `json:"below"`
 }
 
-// Extract returns the facts that a turn says, in its order. The time at is that
-// of the turn; days are those of its location. Only what users say counts, and
-// what people say who have a name; of tools it tells what failed and then
-// succeeded. It takes any turn, in linear time, and asks no model.
+// Extract returns the facts stated in a turn, in its order. at is the time of the turn; days are
+// days of its location. Extract reads only messages of users and of named people. From tool calls
+// it learns what failed and then succeeded. It accepts any turn, takes linear time and calls no
+// model.
 func Extract(t ragctx.Turn, at time.Time) []Fact { return Explain(t, at).Facts }
 
-// Explain is [Extract] with what was seen and not believed.
+// Explain is [Extract], but also returns the rejected candidates.
 func Explain(t ragctx.Turn, at time.Time) Found {
 	var found Found
 	messages := t.Transcript()
@@ -52,7 +52,7 @@ func Explain(t ragctx.Turn, at time.Time) Found {
 	return found
 }
 
-// add sorts facts by whether they pass the gate.
+// add sorts facts by whether they reach the gate.
 func (f *Found) add(facts []Fact) {
 	for _, x := range facts {
 		if x.Confidence >= Gate {
@@ -63,7 +63,7 @@ func (f *Found) add(facts []Fact) {
 	}
 }
 
-// settle drops what a turn says twice and keeps the surest.
+// settle drops duplicates and keeps the most confident facts.
 func (f *Found) settle() {
 	f.Facts, f.Below = distinct(f.Facts), distinct(f.Below)
 }
@@ -86,11 +86,11 @@ func distinct(facts []Fact) []Fact {
 	return facts
 }
 
-// machines are names of speakers who are no people.
+// machines holds names of speakers that are not people.
 var machines = wordSet(`assistant ai bot chatbot agent system tool model llm gpt chatgpt claude gemini copilot llama mistral user function
 	developer helper planner critic executor researcher coder reviewer orchestrator supervisor worker`)
 
-// speaker returns who speaks in a message, and whether what they say counts.
+// speaker returns the speaker of a message, and whether the message is read.
 func speaker(m ragctx.Message) (person, bool) {
 	name := strings.Join(strings.Fields(m.Name), " ")
 	human := name != "" && len(name) <= 60 && !strings.ContainsAny(name, "_/<>@:")
@@ -108,8 +108,7 @@ func speaker(m ragctx.Message) (person, bool) {
 	return person{}, false
 }
 
-// amongPeople reports whether the messages are those of people who talk to each
-// other: two who have names.
+// amongPeople reports whether the messages are a conversation between at least two named people.
 func amongPeople(messages []ragctx.Message) bool {
 	first := ""
 	for _, m := range messages {
@@ -130,15 +129,15 @@ type extractor struct {
 	at      time.Time
 	who     person
 	message int
-	// people says that people talk to each other, and not to an agent.
+	// people is set for a conversation between people rather than with an agent.
 	people    bool
 	times     []moment
 	sentences []sentenceSpan
-	facts     []Fact // that rules found
-	training  bool   // names of features are wanted
-	// someone is whom "she" or "he" means: the person named last.
+	facts     []Fact // found by rules
+	training  bool   // record the names of features
+	// someone is the last person named, the referent of "she" or "he".
 	someone string
-	// done is up to where rules found something.
+	// done is the end of the last match of a rule.
 	done int
 }
 
@@ -148,7 +147,7 @@ type moment struct {
 	timeexpr.Mention
 }
 
-// read finds the sentences of the message, the times it names and what rules find.
+// read finds the sentences of the message, its times and the matches of rules.
 func (e *extractor) read() {
 	e.t.maskForeign()
 	for _, m := range timeexpr.Find(e.t.s, e.at) {
@@ -166,7 +165,7 @@ func (e *extractor) read() {
 	}
 }
 
-// clause tries the rules on clause k of a sentence.
+// clause applies the rules to clause k of a sentence.
 func (e *extractor) clause(s *sentenceSpan, k int) {
 	from := s.clauses[k].from
 	var set setting
@@ -199,8 +198,7 @@ func (e *extractor) clause(s *sentenceSpan, k int) {
 	}
 }
 
-// subjectless are the words at which notes begin that leave "I" out, and what
-// they leave out.
+// subjectless maps the first words of notes that omit "I" to the omitted words.
 var subjectless = func() map[string]string {
 	out := map[string]string{}
 	for left, words := range map[string]string{
@@ -216,8 +214,8 @@ var subjectless = func() map[string]string {
 	return out
 }()
 
-// elided tries the rules for "I" on a sentence that leaves it out: "just got
-// engaged". It reports whether one fits.
+// elided applies the rules for "I" to a sentence that omits it ("just got engaged"). It reports
+// whether one matches.
 func (e *extractor) elided(s *sentenceSpan, at int, set setting) bool {
 	for range 2 {
 		switch w := e.t.first(at, s.to); w {
@@ -248,8 +246,8 @@ func (e *extractor) elided(s *sentenceSpan, at int, set setting) bool {
 	return false
 }
 
-// open skips what leads to the statement: fillers, "remember that", "I think",
-// "last Friday,".
+// open skips the words that introduce a statement: fillers, "remember that", "I think", "last
+// Friday,".
 func (e *extractor) open(from, to int, set *setting) int {
 	for range 6 {
 		start := from
@@ -274,7 +272,7 @@ func (e *extractor) open(from, to int, set *setting) int {
 	return min(from, to)
 }
 
-// timeAt returns the time that is named at a position.
+// timeAt returns the time named at a position.
 func (e *extractor) timeAt(at int) *moment {
 	i, ok := slices.BinarySearchFunc(e.times, at, func(m moment, at int) int { return cmp.Compare(m.from, at) })
 	if !ok {
@@ -283,7 +281,7 @@ func (e *extractor) timeAt(at int) *moment {
 	return &e.times[i]
 }
 
-// timeLead returns the time that is named at a position or after an article there.
+// timeLead returns the time named at a position, or after an article there.
 func (e *extractor) timeLead(at, to int) *moment {
 	if m := e.timeAt(at); m != nil {
 		return m
@@ -295,8 +293,7 @@ func (e *extractor) timeLead(at, to int) *moment {
 	return nil
 }
 
-// timeIn returns the last time named between two positions that the words end
-// with, or the first there is.
+// timeIn returns the last time between two positions if the words end with it, else the first.
 func (e *extractor) timeIn(from, to int) *moment {
 	i, _ := slices.BinarySearchFunc(e.times, from, func(m moment, at int) int { return cmp.Compare(m.from, at) })
 	if i < len(e.times) && e.times[i].to <= to {
@@ -305,7 +302,7 @@ func (e *extractor) timeIn(from, to int) *moment {
 	return nil
 }
 
-// candidates returns the rules for what begins at a position.
+// candidates returns the rules for the words at a position.
 func (e *extractor) candidates(at, to int) []*rule {
 	index := compiled()
 	w := e.t.first(at, to)

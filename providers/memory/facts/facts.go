@@ -1,31 +1,28 @@
-// Package facts finds what a conversation says that is worth remembering: what
-// somebody likes, decided, is called, plans; what happened and when; what an agent
-// is told to do from now on.
+// Package facts extracts memorable facts from conversations: preferences, decisions, names, plans,
+// events with their times, and standing instructions to an agent.
 //
-// [Extract] asks no language model. It reads only what people say: a message of role
-// user, or one whose name is that of a person. It folds the text (one byte a character,
-// so that all positions are characters), makes unread what the speaker did not say
-// (code, quotes, logs, letters, talk of others, blocks of context, games of pretence)
-// and cuts the rest into sentences, and these into what they say and what they ask.
+// [Extract] calls no language model. It reads only what people say: messages of role user, and
+// messages with a person's name. It folds the text to one byte per character, so that all positions
+// are characters. It masks everything the speaker did not say (code, quotes, logs, letters,
+// conversations of others, context blocks, role play), splits the rest into sentences, and those
+// into statements and requests.
 //
-// Each of these units is weighed: a logistic regression over its words and their
-// shapes, its first words, the times it names, what stands around it and what the
-// message asks says how likely it is to be worth remembering, and of which kind. The
-// weights are part of the program; train/README.md says how they are made. What is less
-// likely than [Gate] is not to be stored; [Explain] shows it. Secrets, jokes and stories
-// never are.
+// Each of these units is scored by a logistic regression. Its features are the words and their
+// shapes, the first words, the times named, the surroundings and the message's request; the result
+// is the probability that the unit is worth remembering, and its kind. The weights are embedded;
+// train/README.md describes the training. Facts below [Gate] are not to be stored; [Explain]
+// returns them. Secrets, jokes and fiction never pass.
 //
-// Rules say more of what they match: whom it is about, what of it, and the value. They
-// are tables by language, tried where a clause begins, after what only leads in ("btw",
-// "remember that", "last Friday,"); each has sentences in which it must find something
-// and others in which it must not, which are its tests. That a rule matches is one of
-// the things that are weighed.
+// Rules refine what they match: the subject, the attribute and the value. They are tables by
+// language, applied at the start of each clause after introductory words ("btw", "remember that",
+// "last Friday,"). Each rule lists sentences that it must match and sentences that it must not
+// match; both are tests. The rules that match are features of the regression, too.
 //
-// A fact that is [Fact.Exclusive] takes the place of an older one with the same
-// subject and attribute, as "home" of "user". What ended is such a fact, too, whose
-// value begins with "not": after "I don't live in Berlin any more" the home of the
-// user is "not Berlin". Opinions have the attribute "opinion of X" and the value
-// "like", "dislike" or "prefer", so that a change of mind supersedes.
+// A [Fact.Exclusive] fact supersedes an older one with the same subject and attribute, such as
+// "home" of "user". The end of a state is such a fact, too, with a value that begins with "not":
+// after "I don't live in Berlin any more" the home of the user is "not Berlin". Opinions have the
+// attribute "opinion of X" and the value "like", "dislike" or "prefer", so that a change of mind
+// supersedes.
 package facts
 
 import (
@@ -36,19 +33,19 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// Kind says what a fact is about.
+// Kind is the category of a fact.
 type Kind string
 
-// The kinds.
+// Kinds of facts.
 const (
-	Preference  Kind = "preference"  // what somebody likes, wants or avoids
-	Decision    Kind = "decision"    // what was settled
-	Instruction Kind = "instruction" // what is to be done from now on, or is to be remembered
-	Identity    Kind = "identity"    // who somebody or what something is: name, home, work, property
-	Relation    Kind = "relation"    // who somebody is to somebody else
-	Plan        Kind = "plan"        // what somebody is going to do
-	Event       Kind = "event"       // what happened
-	Outcome     Kind = "outcome"     // what a tool brought about, or why it failed
+	Preference  Kind = "preference"  // likes, wants and aversions
+	Decision    Kind = "decision"    // a settled question
+	Instruction Kind = "instruction" // a standing order, or a request to remember
+	Identity    Kind = "identity"    // name, home, work or property of a person or thing
+	Relation    Kind = "relation"    // a relation between people
+	Plan        Kind = "plan"        // an intention
+	Event       Kind = "event"       // something that happened
+	Outcome     Kind = "outcome"     // the effect of a tool, or the cause of its failure
 )
 
 // Kinds returns all kinds.
@@ -56,7 +53,7 @@ func Kinds() []Kind {
 	return []Kind{Preference, Decision, Instruction, Identity, Relation, Plan, Event, Outcome}
 }
 
-// ParseKind reads a kind in any letter case.
+// ParseKind parses a kind, ignoring case.
 func ParseKind(s string) (Kind, error) {
 	k := Kind(strings.ToLower(s))
 	if slices.Contains(Kinds(), k) {
@@ -65,52 +62,52 @@ func ParseKind(s string) (Kind, error) {
 	return "", ragctx.Invalid("kind", "%q is not a kind of fact; use preference, decision, instruction, identity, relation, plan, event or outcome", ragctx.Clip(s))
 }
 
-// Span is where in a turn the words of a fact stand.
+// Span is the position of a fact's words in a turn.
 type Span struct {
-	// Message is the place in [ragctx.Turn.Transcript], from 0.
+	// Message is the index in [ragctx.Turn.Transcript].
 	Message int `json:"message"`
-	// Start and End bound the words in the text of the message
-	// ([ragctx.Content.String]), in Unicode code points, End excluded.
+	// Start and End bound the words in the text of the message ([ragctx.Content.String]), in
+	// Unicode code points; End is exclusive.
 	Start int `json:"start"`
 	End   int `json:"end"`
 }
 
-// Fact is one thing that a turn says.
+// Fact is one statement extracted from a turn.
 type Fact struct {
 	Kind Kind `json:"kind"`
-	// Content says it in a sentence that can be understood by itself: it names whom
-	// it is about and says no more than the words do.
+	// Content is a self-contained sentence. It names its subject and adds nothing to the speaker's
+	// words.
 	Content string `json:"content"`
-	// Subject is whom or what it is about, Attribute what of it, Value the rest:
-	// "user", "favourite editor", "Helix". They are compared folded, see [Key].
+	// Subject, Attribute and Value are the parts of the statement: "user", "favourite editor",
+	// "Helix". They are compared folded, see [Key].
 	Subject   string `json:"subject,omitempty"`
 	Attribute string `json:"attribute,omitempty"`
 	Value     string `json:"value,omitempty"`
-	// Exclusive says that a subject has one value of the attribute at a time, so
-	// that a new one takes the place of the old.
+	// Exclusive means that a subject has one value of the attribute at a time: a new one supersedes
+	// the old.
 	Exclusive bool `json:"exclusive,omitempty"`
-	// Confidence is how likely it is that the turn says this and means it to last,
-	// Importance how much it matters; both are 0 to 1.
+	// Confidence is the probability that the turn states this fact and means it to last. Importance
+	// is its weight. Both are between 0 and 1.
 	Confidence float64 `json:"confidence"`
 	Importance float64 `json:"importance"`
-	// Rule names the rule that found it, or is "scored"; Reason says for people why.
+	// Rule is the name of the rule that matched, or "scored". Reason explains the fact to people.
 	Rule   string `json:"rule"`
 	Reason string `json:"reason"`
 	Span   Span   `json:"span"`
-	// Occurred is when it happened or will, resolved against the time of the turn;
-	// zero if the words name no time. When is how the words put it.
+	// Occurred is the past or future time of the fact, resolved against the time of the turn; zero
+	// if the words name none. When is the speaker's wording of it.
 	Occurred time.Time `json:"occurred,omitzero"`
 	When     string    `json:"when,omitempty"`
-	// Profile says that it describes the user lastingly.
+	// Profile marks a lasting description of the user.
 	Profile bool     `json:"profile,omitempty"`
 	Tags    []string `json:"tags,omitempty"`
-	// Supersedes lists ids of memories that it takes the place of; only a language
-	// model, which was shown them, can say so.
+	// Supersedes lists ids of the memories that the fact replaces. Only a language model that was
+	// shown them sets it.
 	Supersedes []string `json:"supersedes,omitempty"`
 }
 
-// Key folds a subject, attribute, value or content for comparison: lower case,
-// letters and digits of any script, single spaces, no articles of English.
+// Key folds a subject, attribute, value or content for comparison: lower case, letters and digits
+// of any script, single spaces, no English articles.
 func Key(s string) string {
 	var b strings.Builder
 	for w := range strings.FieldsFuncSeq(strings.ToLower(s), apart) {

@@ -1,7 +1,7 @@
 //nolint:misspell // the words are French
 package facts
 
-// french is the table of French. Its patterns are folded: é is e, ç is c.
+// french is the rule table of French. Its patterns are folded: é is e, ç is c.
 var french = language{
 	code: "fr", user: "L'utilisateur", says: "L'utilisateur dit : ", quotes: [2]string{"« ", " »"},
 	rules: []rule{

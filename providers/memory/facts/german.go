@@ -3,7 +3,7 @@ package facts
 
 import "strings"
 
-// german is the table of German. Its patterns are folded: ä is a, ß is s.
+// german is the rule table of German. Its patterns are folded: ä is a, ß is s.
 var german = language{
 	code: "de", user: "Der Nutzer", says: "Der Nutzer sagt: ", quotes: [2]string{"„", "“"},
 	rules: []rule{

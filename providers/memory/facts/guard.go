@@ -7,12 +7,11 @@ import (
 	"strings"
 )
 
-// Gate is the confidence from which on a fact is worth storing. It is high because the
-// weights are surer of how their own turns are written than of how others write.
+// Gate is the least confidence of a fact worth storing. It is high because the weights are
+// overconfident on text unlike their training set.
 const Gate = 0.9
 
-// Words before a statement that say nothing about it, that ask to keep it, or
-// that doubt it.
+// Words before a statement: fillers, requests to remember, and doubts.
 var (
 	fillers = wordSet(`hi hey hello ok okay oh ah well so yeah yes yep no nope sure thanks btw fyi also and but plus actually honestly basically
 		anyway anyways note update ps tbh sadly unfortunately luckily fortunately wait look listen sorry correction hmm lol haha ugh man dude
@@ -51,11 +50,11 @@ var (
 	reported = regexp.MustCompile(`^(?:people|they|some|everyone|everybody|most people|studies|experts|scientists|man|la gente|les gens|on) (?:say|says|think|believe|claim|sagt|dice|dicen|disent|dit)\b`)
 )
 
-// setting is what stands before a statement and around it.
+// setting describes the words before and around a statement.
 type setting struct {
 	remember, hedge bool
-	cue             string   // how it is asked to remember
-	why             []string // what speaks against it
+	cue             string   // the words that ask to remember
+	why             []string // objections
 	less            float64
 }
 
@@ -65,7 +64,7 @@ func (s *setting) doubt(by float64, why string) {
 	s.why = append(s.why, why)
 }
 
-// judge says what makes clause k of a sentence no statement.
+// judge records the objections to clause k of a sentence as a statement.
 func (t *text) judge(s *sentenceSpan, k int, set *setting) {
 	c := s.clauses[k]
 	switch {
@@ -89,10 +88,10 @@ func (t *text) judge(s *sentenceSpan, k int, set *setting) {
 	}
 }
 
-// dependent are the words at which a condition begins that follows what it is for.
+// dependent holds the words that begin a condition after its main clause.
 var dependent = wordSet("if unless falls si")
 
-// survey looks once at a sentence for what makes its clauses no statements.
+// survey looks once at a sentence for reasons why its clauses are no statements.
 func (t *text) survey(s *sentenceSpan) {
 	all := t.fold[s.from:s.to]
 	may := t.hints(s)
@@ -111,7 +110,7 @@ func (t *text) survey(s *sentenceSpan) {
 	}
 }
 
-// What a sentence may be, as the beginnings of its words hint.
+// Suspicions about a sentence, raised by the beginnings of its words.
 const (
 	aJoke = iota
 	aStory
@@ -120,8 +119,8 @@ const (
 	numHints
 )
 
-// hintsOf are beginnings of words of up to three letters, one of which stands in what
-// the pattern for each matches. They spare most sentences the patterns.
+// hintsOf maps beginnings of words, up to three letters, to the patterns that can match them. It
+// spares most sentences the patterns.
 var hintsOf = func() map[string][numHints]bool {
 	out := map[string][numHints]bool{}
 	for i, list := range [numHints]string{
@@ -139,7 +138,7 @@ var hintsOf = func() map[string][numHints]bool {
 	return out
 }()
 
-// hints returns what a sentence may be.
+// hints returns the suspicions about a sentence.
 func (t *text) hints(s *sentenceSpan) (may [numHints]bool) {
 	for _, w := range t.words(s.from, s.to) {
 		for i, yes := range hintsOf[string(t.fold[w.from:min(w.to, w.from+3)])] {
@@ -149,7 +148,7 @@ func (t *text) hints(s *sentenceSpan) (may [numHints]bool) {
 	return may
 }
 
-// asks returns where in a sentence a question or request begins.
+// asks returns the start of a question or request in a sentence.
 func (t *text) asks(s *sentenceSpan) (int, bool) {
 	at, found := s.to, false
 	for _, c := range s.clauses {
@@ -166,17 +165,17 @@ func (t *text) asks(s *sentenceSpan) (int, bool) {
 	return at, found
 }
 
-// commands reports whether an asker is only part of a standing order or a name.
+// commands reports whether a question word belongs to a standing order or a name.
 func (t *text) commands(from int, s *sentenceSpan) bool {
 	words := t.fold[from:s.to]
 	return bytes.HasPrefix(words, []byte("am ")) && !bytes.HasPrefix(words, []byte("am i ")) || lasts.Match(t.fold[from:min(s.to, from+window)]) || bytes.HasPrefix(words, []byte("may ")) || bytes.HasPrefix(words, []byte("que ")) || bytes.HasPrefix(words, []byte("ou ")) ||
 		bytes.HasPrefix(words, []byte("why ")) && !s.question
 }
 
-// lasts says that a request is for more than once.
+// lasts matches a request that holds for more than one answer.
 var lasts = regexp.MustCompile(`^(?:bitte )?(?:schreib|schreibe|zeig|zeige|gib|mach|give|show|write|list|escribe|da|dame|ecris|donne|montre)(?:-moi)?(?: [a-z]+){0,3} (?:immer|stets|always|siempre|toujours)\b`)
 
-// harmless are words about secrets that give none away.
+// harmless matches words about secrets that reveal none.
 var harmless = regexp.MustCompile(`\b(?:password manager|passwortmanager|passwordless|token (?:limit|budget)|secret santa|secret (?:ingredient|recipe))\b`)
 
 // first returns the first word between two positions.
@@ -191,10 +190,10 @@ func (t *text) first(from, to int) string {
 	return strings.TrimRight(string(t.fold[from:end]), "'")
 }
 
-// window is how much of a sentence a rule looks at, in code points.
+// window is the number of code points of a sentence that a rule sees.
 const window = 400
 
-// skipLead returns where the words end that only lead in.
+// skipLead returns the end of the introductory words.
 func (t *text) skipLead(from, to int) int {
 	for range 6 {
 		for from < to && !inWord(t.fold[from]) {

@@ -10,25 +10,25 @@ import (
 	"unicode"
 )
 
-// match is a rule that fits a clause.
+// match is a rule that matches a clause.
 type match struct {
 	*extractor
 	rule     *rule
 	s        *sentenceSpan
-	k        int // which clause
-	from, at int // where the clause begins, and where what the rule saw
+	k        int // the index of the clause
+	from, at int // the start of the clause, and of the rule's window
 	to       int
 	loc      []int // of the groups
 	set      setting
-	left     string // what the speaker left out before the clause
+	left     string // words omitted before the clause
 	value    string
 	vFrom    int
 	vTo      int
 	time     *moment
-	who3     string // whom it is about, where that is not the speaker
+	who3     string // the subject, if other than the speaker
 }
 
-// run tries the rule. What the speaker left out before the clause is given as left.
+// run applies the rule. left holds the words that the speaker omitted before the clause.
 func (m *match) run(left string) (Fact, bool) {
 	m.left = left
 	words := m.t.fold[m.at:min(m.s.to, m.at+window)]
@@ -61,15 +61,15 @@ func (m *match) run(left string) (Fact, bool) {
 	return m.fact(), true
 }
 
-// tails are words at the end of a value that do not belong to it.
+// tails matches words at the end of a value that do not belong to it.
 var tails = regexp.MustCompile(`(?:[\s,.!;:~"()-]+|\s(?:though|too|as well|lol|haha|btw|by the way|anyway|anyways|right now|now|please|pls|thanks|thank you|actually|fyi|either|` +
 	`any ?more|nowadays|these days|at the moment|currently|so far|tbh|already|instead|again|jk|ok|okay|right|you know|if possible|and|but|so|or|because|which|that|a|an|the|to|of|for|with|my|our|in|at|on|from|by|` +
 	`auch|jetzt|mittlerweile|inzwischen|bitte|danke|ubrigens|und|aber|tambien|ahora|gracias|por favor|y|aussi|maintenant|merci|stp|et|mais))$`)
 
-// maxTail is longer than any of them.
+// maxTail exceeds the length of any tail.
 const maxTail = 24
 
-// bound cuts the value where the next clause begins.
+// bound cuts the value at the start of the next clause.
 func (m *match) bound() bool {
 	from, to, ok := m.group("v")
 	if !ok {
@@ -104,10 +104,10 @@ func (m *match) bound() bool {
 	return m.settleValue()
 }
 
-// maxValue is how long a value gets, in code points.
+// maxValue is the longest value, in code points.
 const maxValue = 240
 
-// lastGroup returns where the last other group ends.
+// lastGroup returns the end of the last other group.
 func (m *match) lastGroup() int {
 	end := m.at
 	for i, name := range m.rule.rx.SubexpNames() {
@@ -124,12 +124,11 @@ func (m *match) setTo(to int) {
 	}
 }
 
-// pointing are words that mean something said elsewhere.
+// pointing holds words that refer to something said elsewhere.
 var pointing = wordSet(`it this that these those them him her you your yours so such there here what how when where why whatever everything anything nothing something is are was were and or but
 	das dies es ihn sie dich dir euch deine dein was wie esto eso ese esa lo te tu que ca cela te toi vous votre vos ton ta tes ce`)
 
-// settleValue takes a time off the end of the value and refuses one that says
-// nothing by itself.
+// settleValue removes a trailing time from the value and rejects a value that means nothing alone.
 func (m *match) settleValue() bool {
 	if !m.rule.keep {
 		m.dropTime()
@@ -144,7 +143,7 @@ func (m *match) settleValue() bool {
 	return !pointing[m.t.first(m.vFrom, m.vTo)] || m.t.capital(m.vFrom+1)
 }
 
-// dropTime takes a time off the end of the value, unless it is all of it.
+// dropTime removes a trailing time from the value, unless it is the whole value.
 func (m *match) dropTime() {
 	i, ok := slices.BinarySearchFunc(m.times, m.vTo, func(x moment, at int) int { return cmp.Compare(x.to, at) })
 	if !ok {
@@ -159,8 +158,7 @@ func (m *match) dropTime() {
 	}
 }
 
-// about finds out whom a rule for persons is about. It refuses "she" where
-// nobody was named before.
+// about resolves the subject of a rule for persons. It rejects "she" if no person was named before.
 func (m *match) about() bool {
 	from, to, ok := m.group("p")
 	if !ok {
@@ -182,10 +180,10 @@ func (m *match) about() bool {
 	return m.who3 != "" && (m.rule.more || !linking[strings.ToLower(strings.Trim(last, ","))])
 }
 
-// linking are words that are no name after "my sister".
+// linking holds words that are not a name after "my sister".
 var linking = wordSet("who that which is are was has also always just and never still really loves likes already recently")
 
-// findTime finds the time that the clause names, or the words before it.
+// findTime finds the time named by the clause, or by the words before it.
 func (m *match) findTime() {
 	x := m.timeIn(m.from, m.to)
 	if x == nil {
@@ -211,7 +209,7 @@ func (m *match) findTime() {
 	m.time = x
 }
 
-// weigh sets the confidence by what stands around the statement.
+// weigh sets the confidence from the surroundings of the statement.
 func (m *match) weigh() {
 	m.t.judge(m.s, m.k, &m.set)
 	if m.rule.standing && m.set.less < 1 {
@@ -231,10 +229,10 @@ func (m *match) weigh() {
 	}
 }
 
-// certainty rounds a confidence, which is at most .95 and at least 0.
+// certainty rounds a confidence and clamps it to 0 to .95.
 func certainty(x float64) float64 { return math.Round(min(.95, max(0, x))*100) / 100 }
 
-// fact makes the fact.
+// fact returns the fact.
 func (m *match) fact() Fact {
 	r := m.rule
 	conf := r.conf - m.set.less
@@ -274,7 +272,7 @@ func (m *match) fact() Fact {
 	return f
 }
 
-// start returns where the words of the fact begin: with the time before them.
+// start returns the start of the fact's words, including a preceding time.
 func (m *match) start() int {
 	if m.time != nil && m.time.from < m.at {
 		return max(m.from, m.time.from)
@@ -282,7 +280,7 @@ func (m *match) start() int {
 	return m.at
 }
 
-// fill puts the groups into a template.
+// fill substitutes the groups in a template.
 func (m *match) fill(s string) string {
 	if !strings.Contains(s, "{") {
 		return s
@@ -299,7 +297,7 @@ func (m *match) fill(s string) string {
 	return strings.Join(strings.Fields(strings.NewReplacer(pairs...).Replace(s)), " ")
 }
 
-// owned drops an article or says whose something is.
+// owned replaces a leading article or possessive by the owner's name.
 func (m *match) owned(words string) string {
 	first, rest, ok := strings.Cut(words, " ")
 	if !ok {
@@ -314,7 +312,7 @@ func (m *match) owned(words string) string {
 	return words
 }
 
-// content says the fact in a sentence.
+// content returns the sentence that states the fact.
 func (m *match) content() string {
 	if m.rule.content != "" {
 		return sentenceCase(m.withTime(m.fill(m.rule.content)))
@@ -341,7 +339,7 @@ func (m *match) content() string {
 	return l.says + l.quotes[0] + clause + l.quotes[1]
 }
 
-// withTime adds the words of the time to a sentence that lacks them.
+// withTime appends the words of the time if the sentence lacks them.
 func (m *match) withTime(s string) string {
 	if m.time == nil {
 		return s

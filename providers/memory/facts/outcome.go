@@ -10,7 +10,7 @@ import (
 	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
-// call is a use of a tool and what came of it.
+// call is a tool call with its result.
 type call struct {
 	message     int // of the result
 	name, input string
@@ -18,21 +18,21 @@ type call struct {
 	failed      bool
 }
 
-// failure is how the answer of a tool begins that failed without saying so.
+// failure matches the start of a result that reports a failure only in its text.
 var failure = regexp.MustCompile(`(?i)^\s*(?:error|fatal|exception|traceback|panic|failed|failure|command failed|exit (?:code|status) [1-9]|npm err|permission denied|no such file|.{0,80}command not found)`)
 
-// lengths of what outcomes quote, in code points.
+// Lengths of quotations in outcomes, in code points.
 const (
 	maxError = 160
 	maxInput = 160
 )
 
-// outcomes returns what the tools of a turn taught: what failed, and how it
-// succeeded in the end.
+// outcomes returns the facts learned from the tools of a turn: a failed call, and how it succeeded
+// in the end.
 func outcomes(messages []ragctx.Message) []Fact {
 	calls := calls(messages)
 	var out []Fact
-	last := map[string]*call{} // the last failing call of a tool
+	last := map[string]*call{} // the last failed call of a tool
 	for i := range calls {
 		c := &calls[i]
 		switch before := last[c.name]; {
@@ -46,7 +46,7 @@ func outcomes(messages []ragctx.Message) []Fact {
 	return out
 }
 
-// retried says that a tool failed and then succeeded.
+// retried states that a tool failed and then succeeded.
 func retried(before, after *call) Fact {
 	why := firstLine(before.answer)
 	content := fmt.Sprintf("The tool %s failed for %s (%s) and succeeded with %s.", before.name, sentence.Clip(before.input, maxInput), sentence.Clip(why, maxError),
@@ -58,11 +58,11 @@ func retried(before, after *call) Fact {
 	}
 }
 
-// calls returns the calls of tools that have results, in order.
+// calls returns the tool calls that have results, in order.
 func calls(messages []ragctx.Message) []call {
 	open := map[string]call{}
 	var out []call
-	var pending []string // calls whose results come as plain text
+	var pending []string // calls with results in plain text
 	for i, m := range messages {
 		for _, b := range m.Content {
 			switch b.Type {
@@ -93,7 +93,7 @@ func calls(messages []ragctx.Message) []call {
 	return out
 }
 
-// compact writes the input of a tool on one line: of an object with one text, the text.
+// compact writes the input of a tool on one line. An object with a single text becomes that text.
 func compact(input json.RawMessage) string {
 	var one map[string]any
 	if json.Unmarshal(input, &one) == nil && len(one) == 1 {
@@ -106,7 +106,7 @@ func compact(input json.RawMessage) string {
 	return strings.Join(strings.Fields(string(input)), " ")
 }
 
-// firstLine returns the line of an answer that says what is wrong.
+// firstLine returns the line of a result that states the error.
 func firstLine(s string) string {
 	var last string
 	for line := range strings.Lines(s) {

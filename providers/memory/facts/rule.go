@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// tense says which reading of a time without its year or week a rule wants.
+// tense selects the reading of a time without a year or week.
 type tense uint8
 
 const (
@@ -16,54 +16,53 @@ const (
 	future
 )
 
-// rule recognises one way to say something. It is tried where a clause begins,
-// after any words that only lead in.
+// rule recognizes one way to state a fact. It is applied at the start of a clause, after
+// introductory words.
 type rule struct {
 	name string
 	kind Kind
-	// heads are the words that the clause can begin with; "*" is any.
+	// heads are the words that a clause can begin with; "*" matches any.
 	heads string
-	// has are words, or the beginnings of words, of which one must occur. It spares
-	// the rules for any head most of their work.
+	// has lists words or word beginnings, one of which must occur. It is a cheap pre-filter for
+	// rules with any head.
 	has string
-	// re is matched against the folded clause and what follows it in the sentence.
-	// A space stands for any white space, {words} for a macro. Groups: v is the
-	// value, which ends with the clause; a the attribute, s the subject, p a person,
-	// n a name, o an old value.
+	// re matches the folded clause and the rest of its sentence. A space matches any white space,
+	// {words} is a macro. Groups: v is the value, which ends with the clause; a the attribute, s
+	// the subject, p a person, n a name, o an old value.
 	re string
-	// subject, attribute, value and content are made of the groups in braces; {S}
-	// is the speaker. Without content the clause itself is put in the third person,
-	// or quoted. Without subject it is the speaker, without value group v.
+	// subject, attribute, value and content are templates over the groups in braces; {S} is the
+	// speaker. The default content is the clause in the third person, or quoted. The default
+	// subject is the speaker, the default value group v.
 	subject, attribute, value, content string
-	// exclusive and profile are those of the fact.
+	// exclusive and profile are copied to the fact.
 	exclusive, profile bool
-	// conf and imp are confidence and importance before what the guards take off.
+	// conf and imp are confidence and importance before the guards lower them.
 	conf, imp float64
 	reason    string
 	tense     tense
-	timed     bool // wants a time of its tense
-	keep      bool // a time at the end belongs to the value
-	standing  bool // an order: neither question nor condition before or after it matters
-	more      bool // other rules may find more in the clause
+	timed     bool // requires a time of its tense
+	keep      bool // a trailing time belongs to the value
+	standing  bool // a standing order: adjacent questions and conditions do not matter
+	more      bool // other rules may also match in the clause
 	check     func(*match) bool
-	// yes are sentences in which the rule finds something, no are others.
+	// yes are sentences that the rule must match, no are sentences that it must not match.
 	yes, no []string
 
 	lang *language
 	rx   *regexp.Regexp
-	need [][]byte // has, each after a space
+	need [][]byte // the words of has, each after a space
 }
 
-// language is what the rules of a language share.
+// language holds the rules of a language.
 type language struct {
 	code string
-	// user names the user, says introduces what they say, quotes are around it.
+	// user is the subject "the user", says introduces a quotation, quotes surround it.
 	user, says string
 	quotes     [2]string
 	rules      []rule
 }
 
-// macros are parts that many rules share.
+// macros are pattern parts that many rules share.
 var macros = strings.NewReplacer(
 	" ?", `\s*`,
 	" ", `\s+`,
@@ -88,8 +87,8 @@ var macros = strings.NewReplacer(
 	"{rest}", `(?P<v>.+)`,
 )
 
-// compiled are the rules of all languages by the words they begin with, in the
-// order of the tables.
+// compiled maps the first word of a clause to the rules of all languages, in the order of the
+// tables.
 var compiled = sync.OnceValue(func() map[string][]*rule {
 	index := map[string][]*rule{}
 	for _, l := range languages() {
@@ -108,18 +107,17 @@ var compiled = sync.OnceValue(func() map[string][]*rule {
 	return index
 })
 
-// languages returns the tables of rules.
+// languages returns the rule tables.
 func languages() []*language {
 	return []*language{&english, &german, &spanish, &french}
 }
 
-// mayFit reports whether the words have one of those that the rule needs.
+// mayFit reports whether the words contain one that the rule needs.
 func (r *rule) mayFit(words []byte) bool {
 	return r.need == nil || slices.ContainsFunc(r.need, func(w []byte) bool { return bytes.Contains(words, w) })
 }
 
-// group returns where a group of the rule stands in the text, and whether it
-// takes part in the match.
+// group returns the bounds of a group in the text, and whether it took part in the match.
 func (m *match) group(name string) (from, to int, ok bool) {
 	i := m.rule.rx.SubexpIndex(name)
 	if i < 0 || m.loc[2*i] < 0 {
@@ -128,7 +126,7 @@ func (m *match) group(name string) (from, to int, ok bool) {
 	return m.loc[2*i], m.loc[2*i+1], true
 }
 
-// words returns the words of a group as they were written.
+// words returns the original words of a group.
 func (m *match) words(name string) string {
 	from, to, ok := m.group(name)
 	if !ok {

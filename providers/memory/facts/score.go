@@ -10,9 +10,9 @@ import (
 	"sync"
 )
 
-// weightsFile is what train/train.py writes: a magic word, a header on one line, the
-// hashes of the features in rising order, for each its weight in 16 bits and one per
-// kind in 8 bits. Numbers are little-endian.
+// weightsFile is written by train/train.py: a magic word, a header on one line, the ascending
+// hashes of the features, and for each feature a 16-bit weight and an 8-bit weight per kind.
+// Numbers are little-endian.
 //
 //go:embed weights.bin
 var weightsFile []byte
@@ -22,31 +22,31 @@ const (
 	weightsVersion = 1
 )
 
-// weights say how much each feature speaks for a unit, and for each kind.
+// weights holds the weight of each feature for being worth remembering, and for each kind.
 type weights struct {
 	Version  int     `json:"version"`
 	Features int     `json:"features"`
 	Kinds    []Kind  `json:"kinds"`
-	Step     float64 `json:"step"`      // what 1 of a weight means
-	KindStep float64 `json:"kind_step"` // the same for those of kinds
-	// Slope and Offset make a sum of weights the logarithm of odds.
+	Step     float64 `json:"step"`      // the value of one weight unit
+	KindStep float64 `json:"kind_step"` // the same for the weights of kinds
+	// Slope and Offset map a sum of weights to log-odds.
 	Slope  float64 `json:"slope"`
 	Offset float64 `json:"offset"`
-	// Crowd is what each doubling of a message beyond three units takes off: of long
-	// messages, more is detail.
+	// Crowd is subtracted for each doubling of a message beyond three units, because long messages
+	// contain more detail.
 	Crowd float64 `json:"crowd"`
 
-	slots []int32 // by hash: number of the feature + 1; 0 is free
+	slots []int32 // hash table: number of the feature + 1; 0 is free
 	hash  []uint32
 	keep  []int16
 	kind  []int8
 }
 
-// loadWeights returns the weights within the program.
+// loadWeights returns the embedded weights.
 var loadWeights = sync.OnceValue(func() *weights {
 	w, err := parseWeights(weightsFile)
 	if err != nil {
-		panic("facts: weights: " + err.Error()) // they are part of the program
+		panic("facts: weights: " + err.Error()) // embedded in the program
 	}
 	return w
 })
@@ -77,7 +77,7 @@ func parseWeights(data []byte) (*weights, error) {
 	return &w, nil
 }
 
-// index makes the table in which features are looked up.
+// index builds the hash table of the features.
 func (w *weights) index() {
 	size := 1
 	for size < 2*w.Features {
@@ -104,8 +104,8 @@ func (w *weights) find(h uint32) (int, bool) {
 	return 0, false
 }
 
-// weigh returns how likely it is that a unit with these features is worth
-// remembering, in a message of n units. Sums are of whole numbers, so no order of them matters.
+// weigh returns the probability that a unit with these features is worth remembering, in a message
+// of n units. It adds integers, so the order of features does not matter.
 func (w *weights) weigh(features []uint32, n int) float64 {
 	var sum int64
 	for _, h := range features {
@@ -117,7 +117,7 @@ func (w *weights) weigh(features []uint32, n int) float64 {
 	return 1 / (1 + math.Exp(crowd-w.Slope*float64(sum)*w.Step-w.Offset))
 }
 
-// kindOf returns the likeliest kind of a unit, other than some.
+// kindOf returns the most likely kind of a unit, except those rejected by without.
 func (w *weights) kindOf(features []uint32, without func(Kind) bool) Kind {
 	sums := make([]int64, len(w.Kinds))
 	for _, h := range features {

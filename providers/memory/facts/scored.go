@@ -8,31 +8,30 @@ import (
 	"time"
 )
 
-// sure is the confidence from which on a rule believes what it found.
+// sure is the least confidence at which a rule's match counts.
 const sure = 0.6
 
-// A rule that is as sure as strict, or finds what there is one of, makes up for what is missing to the gate from likely
-// on, and what the speaker asks to remember does from wished on.
+// A rule with confidence strict, or with an exclusive value, lowers the gate to likely; a request
+// to remember lowers it to wished.
 const (
 	strict = 0.8
 	likely = 0.8
 	wished = 0.5
 )
 
-// asksToRemember is the attribute of what a rule finds that the speaker asks to remember.
+// asksToRemember is the attribute of a match in which the speaker asks to remember something.
 const asksToRemember = "to remember"
 
-// enough reports whether what a rule found makes up for what a unit of confidence p
-// lacks.
+// enough reports whether a rule's match makes up for a unit's confidence p below the gate.
 func enough(f Fact, p float64) bool {
 	return (f.Exclusive || f.Confidence >= strict) && p >= likely || f.Attribute == asksToRemember && p >= wished
 }
 
-// shown is the confidence from which on what was not believed is shown.
+// shown is the least confidence at which a rejected fact is returned by [Explain].
 const shown = 0.2
 
-// weigh returns the facts of a message: what is likely to be worth remembering, as
-// rules put it where they know more than that.
+// weigh returns the facts of a message: the units likely to be worth remembering, refined by rules
+// where those know more.
 func (e *extractor) weigh() []Fact {
 	e.read()
 	sc, b := e.scene(), newBag()
@@ -46,8 +45,7 @@ func (e *extractor) weigh() []Fact {
 	return out
 }
 
-// confidence returns how likely it is that one of n units is worth remembering, and
-// what speaks against it.
+// confidence returns the probability that one of n units is worth remembering, and the objections.
 func (e *extractor) confidence(u *unit, b *bag, n int) (float64, []string) {
 	p := loadWeights().weigh(b.hashes, n)
 	s := u.sentence
@@ -55,7 +53,7 @@ func (e *extractor) confidence(u *unit, b *bag, n int) (float64, []string) {
 	for _, x := range [...]struct {
 		is  bool
 		why string
-		no  bool // never worth it
+		no  bool // always rejected
 	}{
 		{s.secret, "about a secret", true},
 		{s.joke, "a joke", true},
@@ -76,8 +74,8 @@ func (e *extractor) confidence(u *unit, b *bag, n int) (float64, []string) {
 	return certainty(p), why
 }
 
-// put makes the facts of a unit: those of the rules, and the unit as a whole where it
-// says more than they do.
+// put returns the facts of a unit: those of the rules, and the whole unit if it says more than they
+// do.
 func (e *extractor) put(u *unit, b *bag, language string, p float64, why []string) []Fact {
 	var out []Fact
 	ruled := e.believed(u)
@@ -96,7 +94,7 @@ func (e *extractor) put(u *unit, b *bag, language string, p float64, why []strin
 	}
 	more := e.more(u, ruled)
 	if more > 0 && !slices.ContainsFunc(ruled, func(f Fact) bool { return f.Kind != Instruction }) && len(ruled) > 0 {
-		// An order means little without what it is for.
+		// An order means little without its purpose.
 		ruled, more = ruled[:1], manyMore
 	}
 	switch {
@@ -114,12 +112,10 @@ func (e *extractor) put(u *unit, b *bag, language string, p float64, why []strin
 	return append(out, ruled...)
 }
 
-// manyMore is from how many words on that the rules did not take in a unit says more
-// than they do.
+// manyMore is the number of words outside all matches from which a unit says more than its rules.
 const manyMore = 3
 
-// believed returns what rules found in a unit and believe, in their order, and that
-// begins there.
+// believed returns the credible matches of rules that begin in a unit, in their order.
 func (e *extractor) believed(u *unit) []Fact {
 	var out []Fact
 	for _, f := range u.facts {
@@ -130,7 +126,7 @@ func (e *extractor) believed(u *unit) []Fact {
 	return out
 }
 
-// more counts the words of a unit that say something and that no rule took.
+// more counts the content words of a unit outside all matches.
 func (e *extractor) more(u *unit, ruled []Fact) int {
 	n := 0
 	for _, w := range e.t.words(u.from, u.to) {
@@ -142,7 +138,7 @@ func (e *extractor) more(u *unit, ruled []Fact) int {
 	return n
 }
 
-// widen makes what a rule found say all that the unit does.
+// widen extends a rule's fact to the whole unit.
 func (e *extractor) widen(f *Fact, whole Fact) {
 	f.Content = whole.Content
 	f.Span.Start = min(f.Span.Start, whole.Span.Start)
@@ -152,12 +148,12 @@ func (e *extractor) widen(f *Fact, whole Fact) {
 	}
 }
 
-// importances of facts that no rule weighs.
+// importances holds the importance by kind of facts without a rule.
 var importances = map[Kind]float64{
 	Identity: .75, Instruction: .85, Preference: .7, Decision: .75, Relation: .7, Plan: .65, Event: .55, Outcome: .6,
 }
 
-// whole makes a fact of a unit.
+// whole returns a fact for the whole unit.
 func (e *extractor) whole(u *unit, b *bag, language string, p float64, why []string) Fact {
 	kind := loadWeights().kindOf(b.hashes, func(k Kind) bool { return k == Instruction && e.people })
 	from := e.open(u.from, u.to, &setting{})
@@ -176,7 +172,7 @@ func (e *extractor) whole(u *unit, b *bag, language string, p float64, why []str
 	return f
 }
 
-// say puts words into a sentence that says whose they are.
+// say quotes words in a sentence that names their speaker.
 func (e *extractor) say(words, language string, kind Kind) string {
 	if language == "en" && kind != Instruction {
 		if s, ok := e.who.third(words); ok {
@@ -200,7 +196,7 @@ func speech(code string) *language {
 	return &english
 }
 
-// date gives a fact the first day that its words name, or else the first time.
+// date sets the fact's time to the first day that its words name, or else the first time.
 func (e *extractor) date(f *Fact, u *unit, language string) {
 	if len(u.times) == 0 {
 		return
@@ -218,7 +214,7 @@ func (e *extractor) date(f *Fact, u *unit, language string) {
 	}
 }
 
-// over reports whether a day that a unit names without its year is over.
+// over reports whether a day named without its year lies in the past.
 func (e *extractor) over(k Kind, u *unit, language string) bool {
 	past, future := false, false
 	for _, w := range e.t.words(u.from, u.to) {
@@ -235,14 +231,14 @@ func (e *extractor) over(k Kind, u *unit, language string) bool {
 	}
 }
 
-// helping are verbs at which a past of two words is known.
+// helping holds auxiliary verbs of the perfect tense.
 var helping = map[string]map[string]bool{
 	"de": wordSet("hat hatte hatten war waren wurde wurden"),
 	"es": wordSet("fue fueron ha he hemos han era"),
 	"fr": wordSet("a ai avons ont etait"),
 }
 
-// past reports whether a word is a verb in the past.
+// past reports whether a word is a past verb.
 func (e *extractor) past(w word, language string) bool {
 	f := e.t.folded(w)
 	if language == "en" {
@@ -251,12 +247,12 @@ func (e *extractor) past(w word, language string) bool {
 	return helping[language][f]
 }
 
-// articles stand before the names of kinds.
+// articles precede the names of kinds.
 var articles = map[Kind]string{
 	Preference: "a ", Decision: "a ", Instruction: "an ", Identity: "an ", Relation: "a ", Plan: "a ", Event: "an ", Outcome: "an ",
 }
 
-// said are what some features mean, for people.
+// explanations maps features to their explanations for people.
 var said = sync.OnceValue(func() map[uint32]string {
 	out := map[uint32]string{}
 	b := newBag()
@@ -274,7 +270,7 @@ var said = sync.OnceValue(func() map[uint32]string {
 	return out
 })
 
-// reason says what speaks most for a unit.
+// reason returns the explanation of the strongest feature of a unit.
 func reason(b *bag, kind Kind) string {
 	w := loadWeights()
 	type spoken struct {
@@ -297,7 +293,7 @@ func reason(b *bag, kind Kind) string {
 	return strings.Join(parts, ", ")
 }
 
-// against adds what speaks against a fact to what speaks for it.
+// against appends the objections to a reason.
 func against(reason string, why []string) string {
 	if strings.Contains(reason, "; ") {
 		return reason

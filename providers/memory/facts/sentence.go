@@ -8,29 +8,27 @@ import (
 	"strings"
 )
 
-// sentenceSpan is a stretch of the text between marks that end sentences.
+// sentenceSpan is a part of the text between sentence-ending marks.
 type sentenceSpan struct {
 	from, to int
 	question bool // ends with a question mark
 	clauses  []clause
-	// asked is from where on it asks something; joke, story, secret and task say
-	// what it contains.
+	// asked is the start of a question or request; joke, story, secret and task mark the content.
 	asked                     int
 	joke, story, secret, task bool
 }
 
-// clause is where a part of a sentence with a subject of its own begins. What is
-// said there ends with the next clause.
+// clause is the start of a part of a sentence with its own subject. It ends at the next clause.
 type clause struct {
 	from int
-	// supposed says that an "if" begins it, or a clause before it.
+	// supposed is set if the clause or an earlier one begins with "if".
 	supposed bool
 }
 
-// abbreviations end with a full stop that ends no sentence.
+// abbreviations end with a full stop that does not end a sentence.
 var abbreviations = wordSet("e.g i.e cf vs etc mr mrs ms dr prof st no fig approx inc ltd co jr sr bzw z.b ca usw sra dra mme nr tel u.s p.m a.m")
 
-// sentences returns the sentences of what is to be read.
+// sentences returns the sentences of the unmasked text.
 func (t *text) sentences() []sentenceSpan {
 	var out []sentenceSpan
 	from := 0
@@ -64,7 +62,7 @@ func (t *text) sentences() []sentenceSpan {
 			}
 			flush(j, question)
 			i = j - 1
-		case someSign: // an emoji between spaces parts like a full stop
+		case someSign: // an emoji between spaces separates like a full stop
 			if i+1 < len(t.fold) && i > 0 && t.fold[i-1] == ' ' && t.fold[i+1] == ' ' {
 				flush(i+1, false)
 			}
@@ -76,10 +74,10 @@ func (t *text) sentences() []sentenceSpan {
 
 var bulletMark = regexp.MustCompile(`^(?:[-*+•]|\d{1,2}[.)]|\(\d\))\s+`)
 
-// bullet returns the length of the mark of a list item.
+// bullet returns the length of a list marker.
 func bullet(b []byte) int { return len(bulletMark.Find(b[:min(len(b), 12)])) }
 
-// stops reports whether the full stop at i ends a sentence; the text goes on at j.
+// stops reports whether the full stop at i ends a sentence; the text continues at j.
 func (t *text) stops(from, i, j int) bool {
 	if t.fold[j] != ' ' && t.fold[j] != '\n' && t.fold[j] != '\t' && t.fold[j] != '\r' {
 		return false
@@ -105,7 +103,7 @@ var dayFollows = regexp.MustCompile(`^(?:jan|feb|mar|apr|mai|jun|jul|aug|sep|okt
 
 // Words at which clauses begin.
 var (
-	// subjects begin a clause of their own after a comma or a connecting word.
+	// subjects begin a clause after a comma or a connector.
 	subjects = wordSet(`i im i'm ive i've ill i'll id i'd my we we're we've we'll our he she they it it's he's she's they're you your
 		the this that there there's please always never from remember let's lets don't dont do call use keep stop note avoid
 		who what where when why how which can could would will should is are was were does did am may shall if unless whether
@@ -119,12 +117,12 @@ var (
 	// connectors join clauses.
 	connectors = wordSet(`and but so because cause cuz plus also then or & und aber weil denn sondern oder also dann pero y porque o mais et car ou
 		donc puis though although yet`)
-	// cutters begin a clause wherever they stand.
+	// cutters begin a clause anywhere.
 	cutters = wordSet("if unless because cuz although whenever falls weil obwohl porque aunque")
-	// speakers begin a clause in the middle of a sentence without punctuation,
-	// unless a word of holding stands before them.
+	// speakers begin a clause in the middle of an unpunctuated sentence, unless a word that holds
+	// them precedes.
 	speakers = wordSet("i i'm im i've ive i'll ich je j'ai j'habite j'aime yo")
-	// settling are the verbs at which even a careful writer's "I" begins a clause.
+	// settling holds verbs after which "I" begins a clause even in careful writing.
 	settling = wordSet("live work am prefer speak study wohne arbeite heise bin habite travaille vivo trabajo")
 	holding  = wordSet(`sure ensure ensuring that which what where when who whom whose if than as how why whether because since while until before after like
 		think believe guess hope wish said say says know mean suppose feel heard told thing place one and but or so then until till
@@ -169,10 +167,10 @@ func (t *text) parts(s *sentenceSpan) {
 	t.survey(s)
 }
 
-// begin begins a clause at a word.
+// begin starts a clause at a word.
 func (s *sentenceSpan) begin(w word) { s.clauses = append(s.clauses, clause{from: w.from}) }
 
-// hold reports whether a word leads on to "I" without a clause of its own.
+// hold reports whether "I" after the word continues the clause.
 func hold(w string) bool { return strings.HasSuffix(w, "n't") || prepositions[w] }
 
 var prepositions = wordSet("of with for to in on at from by about into over under is are was be my the a an your his her love like hate enjoy prefer and")
@@ -191,7 +189,7 @@ func (t *text) possessed(ws []word) bool {
 	return false
 }
 
-// verbSoon reports whether a capitalised name and a verb follow: "Anna is".
+// verbSoon reports whether a capitalized name and a verb follow: "Anna is".
 func (t *text) verbSoon(ws []word) bool {
 	switch t.folded(ws[1]) {
 	case "is", "are", "was", "has", "works", "lives", "owns", "handles":
@@ -200,7 +198,7 @@ func (t *text) verbSoon(ws []word) bool {
 	return false
 }
 
-// next returns where the clause after a position begins, or the sentence ends.
+// next returns the start of the clause after a position, or the end of the sentence.
 func (s *sentenceSpan) next(after int) int {
 	i, _ := slices.BinarySearchFunc(s.clauses, after+1, func(c clause, at int) int { return cmp.Compare(c.from, at) })
 	if i < len(s.clauses) {
@@ -209,7 +207,7 @@ func (s *sentenceSpan) next(after int) int {
 	return s.to
 }
 
-// wordSet is a set of words written apart by spaces.
+// wordSet returns the set of the words in list, which spaces separate.
 func wordSet(list string) map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(list) {

@@ -2,7 +2,7 @@ package facts
 
 import "strings"
 
-// function are words that say how something is said and not of what.
+// function holds function words.
 var function = wordSet(`i im i'm ive i've ill i'll id i'd me my mine we we're we've we'll our us he she they it it's its he's she's they're his her their them him you your you're this that these those there here
 	the a an is are was were be been being am do does did don't doesn't didn't have has had having will would won't can can't could should shall may might must not no never always every each any all some both
 	and or but so because if when while until till since before after as than then though although unless whether
@@ -17,11 +17,10 @@ var function = wordSet(`i im i'm ive i've ill i'll id i'd me my mine we we're we
 	yo me mi mis nosotros nuestro nuestra el la los las un una unos es son era fue soy estoy tengo tiene he ha hemos no nunca siempre y o pero porque si que con de del al en por para desde hasta ya tambien solo se lo le tu su sus este esta
 	je j'ai moi mon ma mes nous notre nos il elle on le les une des est sont etait suis ai a avons ont pas ne jamais toujours et ou mais parce que qui quand avec de du au aux en dans pour sur depuis deja aussi c'est ce cette tu ton ta se son sa ses`)
 
-// endings stand for words that have them; the first that fits counts.
+// endings represent words with these endings; the first match counts.
 var endings = [...]string{"ing", "ed", "ly", "n't", "'s", "'ll", "'ve", "'re", "tion", "er", "ist", "s"}
 
-// shape is what stands for a word in patterns: itself if it is one that says how
-// something is said, otherwise what it looks like.
+// shape returns a function word itself, and for any other word its form.
 func (t *text) shape(w word, begins bool) string {
 	f := t.folded(w)
 	switch {
@@ -42,7 +41,7 @@ func (t *text) shape(w word, begins bool) string {
 	return "-"
 }
 
-// language returns the code of the language of a message, as far as its words tell.
+// language returns the code of the language of a message, guessed from its words.
 func (t *text) language() string {
 	counts := map[string]int{}
 	for _, w := range t.words(0, min(len(t.fold), 4*window)) {
@@ -59,7 +58,7 @@ func (t *text) language() string {
 	return best
 }
 
-// languagesOf are the languages in which a word is frequent.
+// languagesOf maps a word to the languages in which it is frequent.
 var languagesOf = func() map[string][]string {
 	out := map[string][]string{}
 	for code, words := range map[string]string{

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// What of a message somebody else wrote, or nobody means as said.
+// Patterns of text that is quoted, pasted or not meant literally.
 var (
 	logLine = regexp.MustCompile(`^\s*(?:\[?\d{4}-\d\d-\d\d[t ]\d\d:|\[?\d\d:\d\d:\d\d|(?:\[)?(?:info|warn|warning|error|debug|fatal|trace)(?:\]|:|\s+\[)|` +
 		`[a-z]{3} [ \d]\d \d\d:\d\d:\d\d |(?:error|fehler|info|warn\w*) \d{4}-|\[?\{"|//|/\*|at [\w.$]+\(|traceback |file "|\$ |>>> |\+\+\+ |--- a/|@@ |panic: |goroutine \d|exit status|npm err|caused by: )`)
@@ -20,7 +20,7 @@ var (
 		`traduis|traduisez|resumez|corriger|reformule|texte|paragraphe|lettre|courriel|phrase|extrait|brouillon)\b[^.!?\n]{0,80}:\s*(?:["\n]|$)|` +
 		`^\s*(?:please |can you |could you |bitte |por favor |peux-tu |pourrais-tu |kannst du )?(?:translate|summari[sz]e|proofread|rewrite|rephrase|paraphrase|` +
 		`ubersetze?|korrigiere?|traduce|corrige|traduis|reformule|resume)\b[^.!?\n]{0,60}:`)
-	// document begins what was attached, end closes it.
+	// document begins an attachment, end closes it.
 	document = regexp.MustCompile(`^\s*(?:-{3,} ?[^-\n]{1,60} ?-{3,}|={3,} ?[^=\n]{1,60} ?={3,}|curriculum vitae)\s*$`)
 	handle   = regexp.MustCompile(`^\s*(?:\[[\d:. ]{4,16}\] ?)?([a-z][\w.-]{1,24}(?: [a-z][\w.-]{0,20})?): `)
 	tag      = regexp.MustCompile(`^\s*<([a-z][\w-]{0,40})(?:\s[^<>\n]{0,300})?>`)
@@ -36,12 +36,12 @@ var (
 	inMarks  = regexp.MustCompile(`(?:^|[\s(])'[^'\n]{12,400}'(?:[\s.,!?)]|$)`)
 )
 
-// longPaste is from how many code points on a paragraph that is to be
-// summarised or translated is taken for somebody else's.
+// longPaste is the length in code points from which a paragraph to be summarized or translated
+// counts as pasted.
 const longPaste = 200
 
-// maskForeign makes unread what the speaker did not say: code, quotes, logs,
-// pasted letters and articles, blocks of context, games of pretence.
+// maskForeign masks what the speaker did not say: code, quotes, logs, pasted letters and articles,
+// context blocks, role play.
 func (t *text) maskForeign() {
 	t.maskAbove()
 	t.maskTalk()
@@ -68,7 +68,7 @@ func (t *text) maskForeign() {
 	}
 }
 
-// maskArticle makes unread long paragraphs in which nobody speaks of themselves.
+// maskArticle masks long paragraphs without first-person words.
 func (t *text) maskArticle() {
 	from := 0
 	for line := range bytes.Lines(t.fold) {
@@ -80,10 +80,10 @@ func (t *text) maskArticle() {
 	}
 }
 
-// longArticle is from how many code points on a paragraph reads like an article.
+// longArticle is the length in code points from which a paragraph reads like an article.
 const longArticle = 350
 
-// maskAbove makes unread the long text that the last paragraph asks to work on.
+// maskAbove masks the long text that the last paragraph asks to process.
 func (t *text) maskAbove() {
 	body := bytes.TrimRight(t.fold, " \n\t\r")
 	last := bytes.LastIndexByte(body, '\n') + 1
@@ -92,8 +92,8 @@ func (t *text) maskAbove() {
 	}
 }
 
-// maskTalk makes unread the lines of a conversation of others: some who speaks
-// there does so again, as in "ann: …", "bob: …", "ann: …".
+// maskTalk masks the lines of a pasted conversation, in which a speaker recurs: "ann: …", "bob:
+// …", "ann: …".
 func (t *text) maskTalk() {
 	names := map[string]int{}
 	var said [][2]int
@@ -112,10 +112,10 @@ func (t *text) maskTalk() {
 	}
 }
 
-// maskLines reads the message line by line.
+// maskLines masks the message line by line.
 func (t *text) maskLines() {
-	missing := map[string]bool{} // tags that are not closed further down
-	heads := 0                   // lines of a mail's head in a row
+	missing := map[string]bool{} // tags without a closing tag further down
+	heads := 0                   // consecutive header lines of a mail
 	for from := 0; from < len(t.fold); {
 		to := from
 		if i := bytes.IndexByte(t.fold[from:], '\n'); i >= 0 {
@@ -157,8 +157,8 @@ func (t *text) maskLines() {
 	}
 }
 
-// foreignLine returns up to where what begins with a line is not the speaker's;
-// from if the line is.
+// foreignLine returns the end of the foreign text that begins with a line, or from if the line is
+// the speaker's own.
 func (t *text) foreignLine(from, to int, missing map[string]bool) int {
 	line := t.fold[from:to]
 	body := bytes.TrimLeft(line, " \t")

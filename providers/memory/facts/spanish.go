@@ -1,7 +1,7 @@
 //nolint:misspell // the words are Spanish
 package facts
 
-// spanish is the table of Spanish. Its patterns are folded: á is a, ñ is n.
+// spanish is the rule table of Spanish. Its patterns are folded: á is a, ñ is n.
 var spanish = language{
 	code: "es", user: "El usuario", says: "El usuario dice: ", quotes: [2]string{"«", "»"},
 	rules: []rule{

@@ -8,24 +8,23 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// text is a message as the rules read it. All positions are in code points.
+// text is a message prepared for the rules. All positions are in code points.
 type text struct {
 	s     string
 	runes []rune
-	at    []int // where each code point begins in s, in bytes
-	// fold has one byte per code point: a letter in lower case without its mark,
-	// one kind of apostrophe, quote and space. What is not to be read is a line
-	// break there.
+	at    []int // byte offset of each code point in s
+	// fold has one byte per code point: letters in lower case without diacritics, one kind of
+	// apostrophe, quote and space. Masked text is line breaks.
 	fold []byte
-	// careless says that the speaker writes without capital letters.
+	// careless is set if the speaker writes without capital letters.
 	careless bool
-	// foreign says that a part of it is not the speaker's.
+	// foreign is set if a part of the message is not the speaker's.
 	foreign bool
 }
 
 // read folds a message.
 func read(s string) *text {
-	t := &text{s: string([]rune(s))} // what is no UTF-8 becomes a mark for it, one a byte
+	t := &text{s: string([]rune(s))} // each invalid byte becomes one replacement character
 	for i, r := range t.s {
 		t.at = append(t.at, i)
 		t.runes = append(t.runes, r)
@@ -35,7 +34,7 @@ func read(s string) *text {
 	return t
 }
 
-// orig returns what stands between two positions, as it was written.
+// orig returns the original text between two positions.
 func (t *text) orig(from, to int) string {
 	if from >= to {
 		return ""
@@ -47,10 +46,10 @@ func (t *text) orig(from, to int) string {
 	return t.s[t.at[from]:end]
 }
 
-// position returns which code point begins at or after a byte of s.
+// position returns the code point at or after a byte offset of s.
 func (t *text) position(b int) int { return sort.SearchInts(t.at, b) }
 
-// mask makes a stretch unread.
+// mask hides a part of the text from the rules.
 func (t *text) mask(from, to int) {
 	t.foreign = t.foreign || from < to
 	for i := from; i < to; i++ {
@@ -58,13 +57,13 @@ func (t *text) mask(from, to int) {
 	}
 }
 
-// What stands in fold for a letter without a simple form and for other characters.
+// Bytes in fold for a letter without a simple form and for other characters.
 const (
 	someLetter = 'x'
 	someSign   = '~'
 )
 
-// fold returns the byte that stands for a character.
+// fold returns the byte that represents a character.
 func fold(r rune) byte {
 	if r < 0x80 {
 		return byte(unicode.ToLower(r))
@@ -101,7 +100,7 @@ func fold(r rune) byte {
 	return plain(r)
 }
 
-// plain returns a letter without its mark.
+// plain returns a letter without its diacritics.
 func plain(r rune) byte {
 	switch {
 	case unicode.IsLetter(r) || unicode.IsMark(r):
@@ -115,16 +114,15 @@ func plain(r rune) byte {
 	return someSign
 }
 
-// word is a word of the text.
+// word is the position of a word in the text.
 type word struct{ from, to int }
 
-// is reports whether a folded byte belongs to a word.
+// inWord reports whether a folded byte belongs to a word.
 func inWord(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '\''
 }
 
-// words returns the words between two positions. An apostrophe inside of a word
-// belongs to it.
+// words returns the words between two positions. An inner apostrophe belongs to its word.
 func (t *text) words(from, to int) []word {
 	var out []word
 	for i := from; i < to; {
@@ -146,8 +144,8 @@ func (t *text) words(from, to int) []word {
 	return out
 }
 
-// folded returns a word in its folded form.
+// folded returns a word in folded form.
 func (t *text) folded(w word) string { return string(t.fold[w.from:w.to]) }
 
-// capital reports whether a capital letter stands at a position.
+// capital reports whether the letter at a position is a capital.
 func (t *text) capital(i int) bool { return i < len(t.runes) && unicode.IsUpper(t.runes[i]) }

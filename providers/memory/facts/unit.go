@@ -5,24 +5,24 @@ import (
 	"strings"
 )
 
-// unit is what is weighed as a whole: what a sentence says, or what it asks.
+// unit is a scored part of a sentence: its statement or its request.
 type unit struct {
 	from, to        int
 	sentence        *sentenceSpan
 	asked, supposed bool
-	first, last     bool // the sentence begins or ends with it
+	first, last     bool // the first or last unit of its sentence
 	facts           []Fact
 	times           []moment
 }
 
-// longUnit is from how many code points on a unit ends where the next clause begins,
-// maxUnit how long one may be that is kept.
+// longUnit is the length in code points from which a unit ends at the next clause. maxUnit is the
+// longest unit kept.
 const (
 	longUnit = 240
 	maxUnit  = 480
 )
 
-// units cuts the sentences of a message, whose clauses are known.
+// units splits the message's sentences, whose clauses are known, into units.
 func (e *extractor) units() []unit {
 	var out []unit
 	for i := range e.sentences {
@@ -48,7 +48,7 @@ func (e *extractor) units() []unit {
 	return out
 }
 
-// deal gives each unit the facts that rules found and the times that are named there.
+// deal assigns the rules' facts and the named times to the units.
 func (e *extractor) deal(us []unit) {
 	i := 0
 	for k := range us {
@@ -73,10 +73,10 @@ func (e *extractor) deal(us []unit) {
 	}
 }
 
-// marks stand around what is said and are no part of it.
+// marks surround a statement and do not belong to it.
 const marks = " ,:-\t\r"
 
-// trim takes off marks around a unit, and the word that joins it to the next.
+// trim removes marks around a unit, and a connector at its end.
 func (t *text) trim(u *unit) {
 	t.trimEnd(u)
 	for u.from < u.to && strings.IndexByte(marks+")", t.fold[u.from]) >= 0 {
@@ -97,7 +97,7 @@ func (t *text) trimEnd(u *unit) {
 	}
 }
 
-// quote returns what stands between two positions, with single spaces.
+// quote returns the text between two positions with single spaces.
 func (t *text) quote(from, to int) string {
 	return strings.Join(strings.Fields(t.orig(from, to)), " ")
 }

@@ -20,7 +20,7 @@ type docFreqCache struct {
 // The cache holds terms of at least minCachedChunks chunks, and at most maxCachedTerms terms.
 const (
 	minCachedChunks = 32
-	maxCachedTerms     = 1 << 15
+	maxCachedTerms  = 1 << 15
 )
 
 func (k *docFreqCache) get(term string) (docFreq, bool) {
@@ -44,10 +44,10 @@ func (k *docFreqCache) put(term string, n docFreq) {
 
 // deadSet is the set of dead chunks of a part.
 type deadSet struct {
-	once sync.Once
-	set  *roaring.Bitmap
-	texts bitset // the parents without live chunks
-	partial bool   // inUse parent has both dead and live chunks
+	once    sync.Once
+	set     *roaring.Bitmap
+	texts   bitset // the parents without live chunks
+	partial bool   // some parent has both dead and live chunks
 }
 
 // of returns the dead chunks, and false if some of their parents have live chunks.

@@ -6,17 +6,17 @@ import (
 
 // wordLists is the state of a search in parts whose words are in memory.
 type wordLists struct {
-	parts []partLists // reader part
-	inUse  bool        // whether any part has words in memory
-	features []scoredFeature     // the features of the query
+	parts    []partLists     // by part
+	inUse    bool            // whether any part has words in memory
+	features []scoredFeature // the features of the query
 	// For the current word: its lists, by part, and its document frequency.
-	lists  []blockmax.List
+	lists   []blockmax.List
 	docFreq docFreq
 
 	chunkIDF, textIDF float64 // weighted, of the current feature
 
 	postings []posting // of features that are not words
-	ends []int     // end of each feature's postings in each part
+	ends     []int     // end of each feature's postings in each part
 
 	// By parent: the maximum score of one of its chunks by features that are not words. All zeros
 	// between searches.
@@ -29,7 +29,7 @@ type wordLists struct {
 	opened   []int // parents, numbered across all parts
 	found    []candidate
 	scores   []float64 // the best scores of found
-	texts    []uint32  // textScores with candidates, part by part
+	texts    []uint32  // texts with candidates, part by part
 	textEnds []int
 }
 
@@ -37,14 +37,14 @@ type wordLists struct {
 type partLists struct {
 	words   *blockmax.Segment // nil if they are not in memory
 	dead    bitset            // dead texts
-	touched bitset            // textScores with scores; empty between searches
-	chosen  bitset            // textScores with candidates; empty between searches
+	touched bitset            // texts with scores; empty between searches
+	chosen  bitset            // texts with candidates; empty between searches
 }
 
 // scoredFeature is a feature of the query with its weights.
 type scoredFeature struct {
 	lists                []blockmax.List // of a word, by part; nil for other features
-	ends                 int             // addChunk in wordLists.ends of another feature
+	ends                 int             // start in wordLists.ends of another feature
 	chunk, text, opening float64         // weights
 }
 

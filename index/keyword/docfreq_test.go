@@ -11,7 +11,7 @@ import (
 // What is known of all chunks of a part, what of those that are gone, and what is
 // counted, come to what the lists say.
 func TestSpreads(t *testing.T) {
-	for _, each := range []uint64{1, 3} { // chunkScores of a parent
+	for _, each := range []uint64{1, 3} { // chunks of a parent
 		ix := mustOpen(t, t.TempDir(), Options{})
 		r := rand.New(rand.NewPCG(each, 1))
 		seq := uint64(0)

@@ -19,10 +19,10 @@ type prefetch struct {
 
 // prefetched locates the postings of a feature that was read.
 type prefetched struct {
-	reader       *subsetReader // nil if too many chunks have the feature
-	postings int        // addChunk of its postings in the reader
-	ends     int        // addChunk of its ends in the reader
-	docFreq   docFreq
+	reader   *subsetReader // nil if too many chunks have the feature
+	postings int           // start of its postings in the reader
+	ends     int           // start of its ends in the reader
+	docFreq  docFreq
 	err      error
 }
 
@@ -70,9 +70,9 @@ func (r *subsetReader) read(ctx context.Context, few []subset, f *feature, live 
 	return got
 }
 
-// mergeSmall appends the postings of a term in the subsets. Unless limit is uncounted, it also counts
+// gather appends the postings of a term in the subsets. Unless limit is uncounted, it also counts
 // the chunks and parents that have the term in all chunks. It returns false if more than limit
-// chunkScores have it.
+// chunks have it.
 func (r *subsetReader) gather(few []subset, term string, most uint32, limit int) (counts bool, n docFreq, err error) {
 	first := len(r.postings)
 	for _, part := range few {
