@@ -10,8 +10,8 @@ import (
 
 // Folder folds messages into a [State]. It is immutable and safe for concurrent use.
 type Folder struct {
-	sections map[string]string // by topic
-	fingerprint     string
+	sections    map[string]string // by topic
+	fingerprint string
 }
 
 // foldRules is the version of the folding rules. Change it when the same messages fold into a

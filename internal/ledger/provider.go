@@ -129,7 +129,9 @@ func sourceOf(cluster, topic string) string { return "ledger:" + cluster + "/" +
 var bookkeepingTopics = []string{TopicStateSnapshot, TopicContextMetrics, TopicAgentLifecycle, TopicOmitted, TopicTokenUsage}
 
 // Retrievable reports whether a message can be an item of an answer.
-func Retrievable(m Message) bool { return !slices.Contains(bookkeepingTopics, m.Topic) && Replayable(m) }
+func Retrievable(m Message) bool {
+	return !slices.Contains(bookkeepingTopics, m.Topic) && Replayable(m)
+}
 
 // MessageItem returns a message in full as an item.
 func MessageItem(m Message) ragctx.ContextItem { return messageItem(m, ragctx.DepthFull) }

@@ -118,7 +118,7 @@ type importer struct {
 	lines              []int // line numbers of the batch
 	ids                map[string]bool
 	size               int
-	result               Imported
+	result             Imported
 }
 
 func (in *importer) fail(n int, err error) {

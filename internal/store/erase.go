@@ -117,12 +117,11 @@ func (s *Store) EraseMemory(ctx context.Context, ns int64, id, user string, anyU
 // anyone allows the erasure.
 func anyone(context.Context, *sql.Tx) error { return nil }
 
-// EraseSession removes the turns and memories of a session, and its messages if it is
-// stored: of one user ("" is those of nobody), or with anyUser all of them. A condition of
-// ctx ([session.WithCondition]) is about the stored session of that user. Of a memory that was written in
-// several sessions, only the versions of this one go; one whose current version
-// goes is not there any more, though questions about earlier times find what
-// other sessions said of it.
+// EraseSession removes the turns and memories of a session and its stored messages: of one user (""
+// means shared), or with anyUser of all users. A condition in ctx ([session.WithCondition]) applies
+// to that user's stored session. A memory written in several sessions loses only the versions of
+// this one. If its current version goes, the memory is gone, but queries as of earlier times find
+// the versions of other sessions.
 func (s *Store) EraseSession(ctx context.Context, ns int64, id, user string, anyUser bool) (Erased, error) {
 	if id == "" {
 		return Erased{}, ragctx.Invalid("session", "is empty; name the session to erase")
