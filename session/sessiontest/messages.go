@@ -16,9 +16,11 @@ import (
 func testAppend(t *testing.T, w *world) {
 	w.must(w.Create(background(), one))
 	at := time.Date(2020, 1, 1, 0, 0, 0, 5, time.UTC)
-	got, err := w.Append(background(), one, "messages", ragctx.TextMessage(ragctx.RoleUser, "a"), ragctx.Message{ID: "mine", CreatedAt: at, Role: ragctx.RoleAssistant, Content: ragctx.Text("b")})
+	got, err := w.Append(background(), one, "messages", ragctx.TextMessage(ragctx.RoleUser, "a"),
+		ragctx.Message{ID: "mine", CreatedAt: at, Role: ragctx.RoleAssistant, Content: ragctx.Text("b")})
 	w.must(err)
-	if len(got) != 2 || got[0].ID == "" || got[0].ParentID != "" || got[0].CreatedAt.Before(start) || got[1].ID != "mine" || got[1].ParentID != got[0].ID || !got[1].CreatedAt.Equal(at) {
+	if len(got) != 2 || got[0].ID == "" || got[0].ParentID != "" || got[0].CreatedAt.Before(start) ||
+		got[1].ID != "mine" || got[1].ParentID != got[0].ID || !got[1].CreatedAt.Equal(at) {
 		t.Fatalf("appended %+v", got)
 	}
 	w.wantLeaf(one, "mine")
@@ -78,7 +80,8 @@ func testSection(t *testing.T, w *world) {
 		name  string
 		limit int
 		want  string
-	}{{"messages", 0, "1 3 4"}, {"messages", 2, "3 4"}, {"messages", 9, "1 3 4"}, {"buffer", 1, "2"}, {"", 0, "5"}, {"0", 1, "6"}, {"?", 0, ""}} {
+	}{{"messages", 0, "1 3 4"}, {"messages", 2, "3 4"}, {"messages", 9, "1 3 4"}, {"buffer", 1, "2"}, {"", 0, "5"},
+		{"0", 1, "6"}, {"?", 0, ""}} {
 		got, err := w.Section(background(), one, c.name, c.limit)
 		w.must(err)
 		var texts []string
@@ -116,7 +119,8 @@ func (w *world) wantGrown(k session.Key) {
 	for i := range 300 {
 		branch := min(i%6, 1)
 		id := fmt.Sprintf("grown%d", i)
-		_, err := w.Append(background(), k, "messages", ragctx.Message{ID: id, ParentID: last[branch], Role: ragctx.RoleUser, Content: ragctx.Text(id)})
+		_, err := w.Append(background(), k, "messages",
+			ragctx.Message{ID: id, ParentID: last[branch], Role: ragctx.RoleUser, Content: ragctx.Text(id)})
 		w.must(err)
 		last[branch], paths[branch] = id, paths[branch]+" messages:"+id
 	}
@@ -129,7 +133,8 @@ func testCycles(_ *testing.T, w *world) {
 	message := func(id, parent string) ragctx.Message {
 		return ragctx.Message{ID: id, ParentID: parent, Role: ragctx.RoleUser, Content: ragctx.Text(id)}
 	}
-	_, err := w.Save(background(), one, session.Store{}.Append("messages", message("a", "b"), message("b", "a"), message("c", "b"), message("d", "gone"), message("e", "e")))
+	_, err := w.Save(background(), one, session.Store{}.Append("messages", message("a", "b"), message("b", "a"),
+		message("c", "b"), message("d", "gone"), message("e", "e")))
 	w.must(err)
 	w.reopen()
 	w.wantPath(one, "c", "messages:a messages:b messages:c")
@@ -214,7 +219,8 @@ func testCompactions(t *testing.T, w *world) {
 		t.Errorf("(-added +stored):\n%s", d)
 	}
 	w.wantStore(one, "messages:1:2:3") // messages stay unchanged
-	full := session.Compaction{ID: "c", CreatedAt: start, Record: json.RawMessage(`"` + strings.Repeat("x", session.MaxRecordBytes-2) + `"`)}
+	full := session.Compaction{ID: "c", CreatedAt: start,
+		Record: json.RawMessage(`"` + strings.Repeat("x", session.MaxRecordBytes-2) + `"`)}
 	_, err = w.AddCompaction(background(), one, full, "b")
 	w.wantError(err, ragctx.ErrTooLarge, "more than there is room for, although others go")
 	_, err = w.AddCompaction(background(), one, full, a.ID, "b", "gone already")
@@ -273,17 +279,25 @@ func testIsolation(t *testing.T, w *world) {
 func testContents(t *testing.T, w *world) {
 	w.must(w.Create(background(), one))
 	appended, err := w.Append(background(), one, "messages",
-		ragctx.Message{Role: ragctx.RoleUser, Name: "ada", Content: ragctx.Content{{Type: ragctx.BlockText, Text: "look \u0000<&>漢"}, {Type: ragctx.BlockImage, MediaType: "image/png", Data: []byte("\x89PNG\x00")}}},
-		ragctx.Message{Role: ragctx.RoleAssistant, Reasoning: "hm", Content: ragctx.Content{{Type: ragctx.BlockToolUse, ID: "1", Name: "f", Input: json.RawMessage(`{"a":[1,null]}`)}}, Metadata: map[string]any{"is_trace": true, "deep": map[string]any{"x": []any{1.5, "y"}}}},
+		ragctx.Message{Role: ragctx.RoleUser, Name: "ada",
+			Content: ragctx.Content{{Type: ragctx.BlockText, Text: "look \u0000<&>漢"},
+				{Type: ragctx.BlockImage, MediaType: "image/png", Data: []byte("\x89PNG\x00")}}},
+		ragctx.Message{Role: ragctx.RoleAssistant, Reasoning: "hm",
+			Content: ragctx.Content{{Type: ragctx.BlockToolUse, ID: "1", Name: "f",
+				Input: json.RawMessage(`{"a":[1,null]}`)}},
+			Metadata: map[string]any{"is_trace": true, "deep": map[string]any{"x": []any{1.5, "y"}}}},
 		ragctx.Message{Role: ragctx.RoleUser, Content: ragctx.Content{
 			{Type: ragctx.BlockToolResult, ToolUseID: "1", Content: ragctx.Text("one"), IsError: true},
-			{Type: ragctx.BlockToolResult, ToolUseID: "2", Content: ragctx.Content{{Type: ragctx.BlockImage, MediaType: "image/png", Data: []byte("x")}}},
+			{Type: ragctx.BlockToolResult, ToolUseID: "2",
+				Content: ragctx.Content{{Type: ragctx.BlockImage, MediaType: "image/png", Data: []byte("x")}}},
 		}},
-		ragctx.Message{Role: ragctx.RoleTool, Content: ragctx.Content{{Type: ragctx.BlockToolResult, ToolUseID: "3", Content: ragctx.Text("plain")}}},
+		ragctx.Message{Role: ragctx.RoleTool,
+			Content: ragctx.Content{{Type: ragctx.BlockToolResult, ToolUseID: "3", Content: ragctx.Text("plain")}}},
 		// White space, characters that JSON may escape, and numbers that a float64 cannot
 		// represent.
 		ragctx.Message{
-			Role: ragctx.RoleAssistant, Metadata: map[string]any{"id": json.Number("12345678901234567890"), "as": []any{json.Number("1.0"), 2.5}},
+			Role: ragctx.RoleAssistant, Metadata: map[string]any{"id": json.Number("12345678901234567890"),
+				"as": []any{json.Number("1.0"), 2.5}},
 			Content: ragctx.Content{
 				{Type: ragctx.BlockToolUse, ID: "4", Name: "f", Input: json.RawMessage("{ \"a\" :\n 1,\"b\":\"<&>\" }")},
 				{Type: ragctx.BlockToolUse, ID: "5", Name: "f", Input: json.RawMessage(`{"a":12345678901234567890}`)},
@@ -293,12 +307,14 @@ func testContents(t *testing.T, w *world) {
 		ragctx.Message{Role: ragctx.RoleAssistant, Content: ragctx.Content{
 			{Type: ragctx.BlockVendor, Form: "anthropic", Part: json.RawMessage(`{"type":"document","n":12345678901234567890}`)},
 			{Type: ragctx.BlockText, Text: "x", Form: "anthropic", Part: json.RawMessage(`{"citations":[]}`)},
-			{Type: ragctx.BlockToolUse, ID: "6", Name: "f", Input: json.RawMessage(`"{\"a\": 1}"`), Form: "openai", Part: json.RawMessage(`{"type":"custom"}`)},
+			{Type: ragctx.BlockToolUse, ID: "6", Name: "f", Input: json.RawMessage(`"{\"a\": 1}"`), Form: "openai",
+				Part: json.RawMessage(`{"type":"custom"}`)},
 			{Type: ragctx.BlockToolUse, ID: "7", Name: "f", Input: json.RawMessage(`"\"a\""`)},
 			{Type: ragctx.BlockToolUse, ID: "8", Name: "f", Input: json.RawMessage(`{"a": [1, 2]}`)},
 		}},
 		ragctx.Message{Role: ragctx.RoleTool, Content: ragctx.Content{{
-			Type: ragctx.BlockToolResult, ToolUseID: "8", Form: "anthropic", Part: json.RawMessage(`{"cache_control":{"type":"ephemeral"}}`),
+			Type: ragctx.BlockToolResult, ToolUseID: "8", Form: "anthropic",
+			Part:    json.RawMessage(`{"cache_control":{"type":"ephemeral"}}`),
 			Content: ragctx.Content{{Type: ragctx.BlockVendor, Form: "anthropic", Part: json.RawMessage(`{"type":"search_result"}`)}},
 		}}},
 	)
@@ -318,7 +334,8 @@ func testWriters(t *testing.T, w *world) {
 	for i := range 4 {
 		wg.Go(func() {
 			for j := range 10 {
-				if _, err := w.Append(background(), one, "messages", ragctx.TextMessage(ragctx.RoleUser, fmt.Sprint(i, " ", j))); err != nil {
+				if _, err := w.Append(background(), one, "messages",
+					ragctx.TextMessage(ragctx.RoleUser, fmt.Sprint(i, " ", j))); err != nil {
 					t.Error(err)
 				}
 				if _, err := w.Path(background(), one, ""); err != nil {

@@ -18,7 +18,8 @@ func text(s string) ragctx.Message { return ragctx.TextMessage(ragctx.RoleUser, 
 
 // spec 3.7: saving replaces everything and reports the outcome.
 func testSave(t *testing.T, w *world) {
-	first := session.Store{}.Append("summary", text("s")).Append("messages", text("1"), text("2")).Append("empty", text("x")).Set(session.Section{Name: "empty"}).
+	first := session.Store{}.Append("summary", text("s")).Append("messages", text("1"), text("2")).
+		Append("empty", text("x")).Set(session.Section{Name: "empty"}).
 		WithParameters(map[string]any{"p": "v"})
 	r, err := w.Save(background(), one, first)
 	w.must(err)
@@ -35,7 +36,8 @@ func testSave(t *testing.T, w *world) {
 	if written(loaded) != "summary:s messages:1:2 empty" || loaded.Parameters()["p"] != "v" {
 		t.Errorf("loaded %q with %v", written(loaded), loaded.Parameters())
 	}
-	r, err = w.Save(background(), one, loaded.Append("messages", text("3")).Remove("summary").Remove("empty").WithParameters(map[string]any{"p": "w"}))
+	r, err = w.Save(background(), one, loaded.Append("messages",
+		text("3")).Remove("summary").Remove("empty").WithParameters(map[string]any{"p": "w"}))
 	w.must(err)
 	if r.SectionsStored != 1 || r.MessagesStored != 3 || r.NewMessages != 1 {
 		t.Errorf("%+v", r)
@@ -109,7 +111,8 @@ func testSaveRanges(t *testing.T, w *world) {
 		return ragctx.Message{ID: id, ParentID: parent, CreatedAt: start, Role: ragctx.RoleUser, Content: ragctx.Text(text)}
 	}
 	call := message("d", "c", "")
-	call.Role, call.Content = ragctx.RoleAssistant, ragctx.Content{{Type: ragctx.BlockToolUse, ID: "1", Name: "f", Input: json.RawMessage(`{"x":1}`)}}
+	call.Role, call.Content = ragctx.RoleAssistant,
+		ragctx.Content{{Type: ragctx.BlockToolUse, ID: "1", Name: "f", Input: json.RawMessage(`{"x":1}`)}}
 	spaced := call
 	spaced.Content = ragctx.Content{{Type: ragctx.BlockToolUse, ID: "1", Name: "f", Input: json.RawMessage(`{"x": 1}`)}}
 	talk := func(change ...ragctx.Message) []ragctx.Message {
@@ -123,15 +126,19 @@ func testSaveRanges(t *testing.T, w *world) {
 		save session.Store
 		want string // the remaining compactions
 	}{
-		"the same":                  {session.Store{}.Append("messages", talk()...), "b-d -c e-e"},
-		"the same, spaced":          {session.Store{}.Append("messages", talk(spaced)...), "b-d -c e-e"},
-		"one more at the end":       {session.Store{}.Append("messages", talk(message("f", "e", "6"))...), "b-d -c e-e"},
-		"one more between":          {session.Store{}.Append("messages", talk(message("x", "b", "!"), message("c", "x", "3"))...), "e-e"},
-		"one more before":           {session.Store{}.Append("messages", talk(message("x", "", "!"), message("a", "x", "1"))...), "b-d e-e"},
-		"another order":             {session.Store{}.Append("messages", talk(message("c", "a", "3"), message("b", "c", "2"), message("d", "b", "4"))...), "e-e"},
-		"one says something else":   {session.Store{}.Append("messages", talk(message("c", "b", "!"))...), "e-e"},
-		"one is in another section": {session.Store{}.Append("messages", slices.DeleteFunc(talk(), func(m ragctx.Message) bool { return m.ID == "c" })...).Append("buffer", message("c", "b", "3")), "e-e"},
-		"an end is gone":            {session.Store{}.Append("messages", talk()[:4]...), "b-d -c"},
+		"the same":            {session.Store{}.Append("messages", talk()...), "b-d -c e-e"},
+		"the same, spaced":    {session.Store{}.Append("messages", talk(spaced)...), "b-d -c e-e"},
+		"one more at the end": {session.Store{}.Append("messages", talk(message("f", "e", "6"))...), "b-d -c e-e"},
+		"one more between":    {session.Store{}.Append("messages", talk(message("x", "b", "!"), message("c", "x", "3"))...), "e-e"},
+		"one more before": {session.Store{}.Append("messages",
+			talk(message("x", "", "!"), message("a", "x", "1"))...), "b-d e-e"},
+		"another order": {session.Store{}.Append("messages",
+			talk(message("c", "a", "3"), message("b", "c", "2"), message("d", "b", "4"))...), "e-e"},
+		"one says something else": {session.Store{}.Append("messages", talk(message("c", "b", "!"))...), "e-e"},
+		"one is in another section": {session.Store{}.Append("messages",
+			slices.DeleteFunc(talk(), func(m ragctx.Message) bool { return m.ID == "c" })...).Append("buffer",
+			message("c", "b", "3")), "e-e"},
+		"an end is gone": {session.Store{}.Append("messages", talk()[:4]...), "b-d -c"},
 	} {
 		k := session.Key{Namespace: one.Namespace, ID: name}
 		_, err := w.Save(background(), k, session.Store{}.Append("messages", talk()...))
@@ -158,7 +165,8 @@ func testSaveRanges(t *testing.T, w *world) {
 // A save removes a compaction if it changes or removes a pruned message, which is in no range.
 func testSavePruned(t *testing.T, w *world) {
 	output := func(id, text string) ragctx.Message {
-		return ragctx.Message{ID: id, Role: ragctx.RoleTool, Content: ragctx.Content{{Type: ragctx.BlockToolResult, ToolUseID: id, Content: ragctx.Text(text)}}}
+		return ragctx.Message{ID: id, Role: ragctx.RoleTool,
+			Content: ragctx.Content{{Type: ragctx.BlockToolResult, ToolUseID: id, Content: ragctx.Text(text)}}}
 	}
 	for name, c := range map[string]struct {
 		save []ragctx.Message
@@ -172,7 +180,8 @@ func testSavePruned(t *testing.T, w *world) {
 		k := session.Key{Namespace: one.Namespace, ID: name}
 		_, err := w.Save(background(), k, session.Store{}.Append("messages", output("a", "1"), output("b", "2"), output("c", "3")))
 		w.must(err)
-		_, err = w.AddCompaction(background(), k, session.Compaction{Record: []byte(`{"pruned":[{"message_id":"a","block":0},{"message_id":"b","block":0}]}`)})
+		_, err = w.AddCompaction(background(), k,
+			session.Compaction{Record: []byte(`{"pruned":[{"message_id":"a","block":0},{"message_id":"b","block":0}]}`)})
 		w.must(err)
 		_, err = w.Save(background(), k, session.Store{}.Append("messages", c.save...))
 		w.must(err)
@@ -259,12 +268,13 @@ func testImportRefused(t *testing.T, w *world) {
 		a    session.Archive
 		want error
 	}{
-		"no id":             {session.Archive{Entries: []session.Entry{m("")}}, ragctx.ErrInvalid},
-		"an id again":       {session.Archive{Entries: []session.Entry{m("a"), m("a")}}, ragctx.ErrConflict},
-		"a leaf unknown":    {session.Archive{Entries: []session.Entry{m("a")}, Leaf: "b"}, ragctx.ErrNotFound},
-		"a label of what":   {session.Archive{Labels: map[string]string{"a": "l"}}, ragctx.ErrNotFound},
-		"a range of what":   {session.Archive{Compactions: []session.Compaction{{From: "a"}}}, ragctx.ErrNotFound},
-		"a section unnamed": {session.Archive{Entries: []session.Entry{{Section: "\xff", Message: ragctx.Message{ID: "a"}}}}, ragctx.ErrInvalid},
+		"no id":           {session.Archive{Entries: []session.Entry{m("")}}, ragctx.ErrInvalid},
+		"an id again":     {session.Archive{Entries: []session.Entry{m("a"), m("a")}}, ragctx.ErrConflict},
+		"a leaf unknown":  {session.Archive{Entries: []session.Entry{m("a")}, Leaf: "b"}, ragctx.ErrNotFound},
+		"a label of what": {session.Archive{Labels: map[string]string{"a": "l"}}, ragctx.ErrNotFound},
+		"a range of what": {session.Archive{Compactions: []session.Compaction{{From: "a"}}}, ragctx.ErrNotFound},
+		"a section unnamed": {session.Archive{Entries: []session.Entry{{Section: "\xff",
+			Message: ragctx.Message{ID: "a"}}}}, ragctx.ErrInvalid},
 	} {
 		w.wantError(w.Import(background(), one, c.a), c.want, name)
 	}
@@ -296,7 +306,9 @@ func testModel(t *testing.T, w *world) {
 		for i := range rapid.IntRange(1, 25).Draw(t, "steps") {
 			at, section := id.Draw(t, "at"), name.Draw(t, "section")
 			other := rapid.SampledFrom([]string{"", at}).Draw(t, "maybe")
-			m := ragctx.Message{ID: fmt.Sprintf("m%d", i), ParentID: rapid.SampledFrom([]string{"", "", id.Draw(t, "parent")}).Draw(t, "under"), CreatedAt: start, Role: ragctx.RoleUser, Content: ragctx.Text(at)}
+			m := ragctx.Message{ID: fmt.Sprintf("m%d", i),
+				ParentID: rapid.SampledFrom([]string{"", "", id.Draw(t, "parent")}).Draw(t, "under"), CreatedAt: start,
+				Role: ragctx.RoleUser, Content: ragctx.Text(at)}
 			switch rapid.IntRange(0, 8).Draw(t, "operation") {
 			case 0:
 				both("navigate", func(s session.Storage) error { return s.Navigate(background(), k, other) })
@@ -304,7 +316,8 @@ func testModel(t *testing.T, w *world) {
 				both("label", func(s session.Storage) error { return s.Label(background(), k, at, other) })
 			case 2:
 				both("compact", func(s session.Storage) error {
-					_, err := s.AddCompaction(background(), k, session.Compaction{ID: fmt.Sprint("c", i), From: at, To: at, CreatedAt: start})
+					_, err := s.AddCompaction(background(), k,
+						session.Compaction{ID: fmt.Sprint("c", i), From: at, To: at, CreatedAt: start})
 					return err
 				})
 			case 3:

@@ -51,11 +51,11 @@ func testVersions(t *testing.T, w *world) {
 			return err
 		}},
 	} {
-		var noted session.Version
-		ctx = session.WithVersionReport(background(), &noted)
+		var reported session.Version
+		ctx = session.WithVersionReport(background(), &reported)
 		w.must(c.change())
-		if v := w.version(); noted != v {
-			t.Errorf("%s: noted %v of %v", c.what, noted, v)
+		if v := w.version(); reported != v {
+			t.Errorf("%s: reported %v instead of %v", c.what, reported, v)
 		}
 		if v := w.version(); v != seen[len(seen)-1].Next() {
 			t.Errorf("%s: %v after %v", c.what, v, seen[len(seen)-1])
@@ -116,7 +116,8 @@ func testInfo(t *testing.T, w *world) {
 	want := session.Info{
 		ID: one.ID, CreatedAt: info.CreatedAt, UpdatedAt: info.UpdatedAt, Version: info.Version, Leaf: leaf,
 		Sections: []session.SectionInfo{{Name: "messages", Messages: 4}, {Name: "buffer", Messages: 1}},
-		Messages: 5, Bytes: 9 + 5*session.Bytes(ragctx.TextMessage(ragctx.RoleUser, "")), Parameters: map[string]any{"a": "b"}, Branches: 2, Labels: 1, Compactions: 1,
+		Messages: 5, Bytes: 9 + 5*session.Bytes(ragctx.TextMessage(ragctx.RoleUser, "")),
+		Parameters: map[string]any{"a": "b"}, Branches: 2, Labels: 1, Compactions: 1,
 	}
 	if d := diff(want, info); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
@@ -141,13 +142,15 @@ func testParameters(t *testing.T, w *world) {
 	want(map[string]any{"b": []any{"x"}, "c": true, "d": "x", "large": json.Number("9007199254740993")})
 	w.must(w.Annotate(background(), one, map[string]any{"d": nil, "large": nil}))
 	w.wantError(w.Annotate(background(), one, map[string]any{"d": func() {}}), ragctx.ErrInvalid, "no JSON")
-	w.wantError(w.Annotate(background(), one, map[string]any{"d": strings.Repeat("x", session.MaxParameters)}), ragctx.ErrTooLarge, "too large")
+	w.wantError(w.Annotate(background(), one, map[string]any{"d": strings.Repeat("x", session.MaxParameters)}),
+		ragctx.ErrTooLarge, "too large")
 	want(map[string]any{"b": []any{"x"}, "c": true})
 }
 
 func testLimits(t *testing.T, w *world) {
 	w.must(w.Create(background(), one))
-	big := ragctx.TextMessage(ragctx.RoleUser, strings.Repeat("x", session.MaxMessageBytes-int(session.Bytes(ragctx.TextMessage(ragctx.RoleUser, "")))))
+	big := ragctx.TextMessage(ragctx.RoleUser,
+		strings.Repeat("x", session.MaxMessageBytes-int(session.Bytes(ragctx.TextMessage(ragctx.RoleUser, "")))))
 	_, err := w.Append(background(), one, "messages", make([]ragctx.Message, session.MaxAppend+1)...)
 	w.wantError(err, ragctx.ErrTooLarge, "too many at a time")
 	larger := big
@@ -156,7 +159,8 @@ func testLimits(t *testing.T, w *world) {
 	w.wantError(err, ragctx.ErrTooLarge, "a large message")
 	for what, m := range map[string]ragctx.Message{
 		"a message of more blocks": {Content: make(ragctx.Content, session.MaxBlocks+1)},
-		"a result of more blocks":  {Content: ragctx.Content{{Type: ragctx.BlockToolResult, Content: make(ragctx.Content, session.MaxBlocks)}}},
+		"a result of more blocks": {Content: ragctx.Content{{Type: ragctx.BlockToolResult,
+			Content: make(ragctx.Content, session.MaxBlocks)}}},
 		"a large media type":       {Content: ragctx.Content{{Type: ragctx.BlockImage, MediaType: big.Content.String()}, {}}},
 		"metadata of empty values": {Metadata: map[string]any{"a": make([]any, session.MaxMessageBytes/16)}},
 	} {

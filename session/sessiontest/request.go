@@ -13,9 +13,9 @@ import (
 func testRequestIDs(t *testing.T, w *world) {
 	w.talk(one, "messages:1 messages:2")
 	at := func(id string) session.Key { return session.Key{Namespace: one.Namespace, User: one.User, ID: id} }
-	var noted session.Version
+	var reported session.Version
 	once := func(request string) context.Context {
-		return session.WithRequestID(session.WithVersionReport(background(), &noted), request)
+		return session.WithRequestID(session.WithVersionReport(background(), &reported), request)
 	}
 	ways := map[string]func(request string) error{
 		"create": func(request string) error { return w.Create(once(request), at("create")) },
@@ -24,8 +24,8 @@ func testRequestIDs(t *testing.T, w *world) {
 	}
 	for name, way := range ways {
 		w.must(way("of " + name))
-		if made, err := w.Version(background(), at(name)); err != nil || made != noted {
-			t.Errorf("%s: noted %v of %v, %v", name, noted, made, err)
+		if made, err := w.Version(background(), at(name)); err != nil || made != reported {
+			t.Errorf("%s: reported %v instead of %v, %v", name, reported, made, err)
 		}
 		_, err := w.Append(background(), at(name), "messages", text("since"))
 		w.must(err)
@@ -38,7 +38,7 @@ func testRequestIDs(t *testing.T, w *world) {
 		if err := way("of " + name); err != nil {
 			t.Errorf("%s again: %v", name, err)
 		}
-		if now, err := w.Version(background(), at(name)); err != nil || now != before || now != noted {
+		if now, err := w.Version(background(), at(name)); err != nil || now != before || now != reported {
 			t.Errorf("%s has changed the session: %v, %v", name, now, err)
 		}
 	}
