@@ -157,7 +157,7 @@ func (c AssembleCall) answer(a engine.Assembled) (AssembleAnswer, error) {
 	}
 	if len(a.Context.Blocks) > 0 {
 		out.Context = &AssembledContext{
-			Query: a.Asked, Truncated: a.Context.Truncated, Providers: a.Context.Providers, Dropped: a.Context.Dropped,
+			Query: a.Query, Truncated: a.Context.Truncated, Providers: a.Context.Providers, Dropped: a.Context.Dropped,
 			Shortened: a.Context.Shortened, Degraded: a.Context.Degraded, Note: a.Context.Note,
 		}
 	}

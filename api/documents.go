@@ -232,7 +232,7 @@ func (s *Server) getDocument(ctx context.Context, in *documentGet) (*documentOut
 	}
 	var units []passage.Unit
 	if in.Chunks {
-		if units, err = s.engine.DocumentUnits(ctx, in.Namespace, in.ID, d.Version); err != nil {
+		if units, err = s.engine.DocumentChunks(ctx, in.Namespace, in.ID, d.Version); err != nil {
 			return nil, err
 		}
 	}

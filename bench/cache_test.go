@@ -210,10 +210,10 @@ func (r *cacheRun) call(t *testing.T) {
 	var texts [2]string
 	for i, b := range a.Context.Blocks {
 		if texts[i] = b.Text; b.Name == resolve.Volatile && b.Tokens < leastRetrieve {
-			t.Errorf("%d tokens for %q", b.Tokens, a.Asked)
+			t.Errorf("%d tokens for %q", b.Tokens, a.Query)
 		}
 	}
-	now := cacheCall{system: a.SystemPrompt, asked: a.Asked}
+	now := cacheCall{system: a.SystemPrompt, asked: a.Query}
 	list := slices.Concat([]ragctx.Message{ragctx.TextMessage(ragctx.RoleSystem, a.SystemPrompt)}, a.View.Messages)
 	if r.arrange != nil {
 		list = r.arrange(a, texts[0], texts[1])

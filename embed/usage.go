@@ -27,8 +27,8 @@ type Usage struct {
 	Service string `json:"service" doc:"the shape and the host of the service" example:"openai at api.openai.com"`
 	// State is closed while the service is asked, open while it is not because it
 	// failed just now, and half-open while one request finds out whether it is back.
-	State     string     `json:"state" enum:"closed,open,half-open" doc:"closed: the service is asked; open: it failed and is not asked until asks_again; half-open: one request finds out whether it is back"`
-	AsksAgain *time.Time `json:"asks_again,omitempty" doc:"until when it is not asked"`
+	State     string     `json:"state" enum:"closed,open,half-open" doc:"closed: requests are sent; open: the service failed and gets no requests until asks_again; half-open: one request probes whether it works again"`
+	AsksAgain *time.Time `json:"asks_again,omitempty" doc:"the time until which no requests are sent"`
 	Queries   Spend      `json:"queries"`
 	Documents Spend      `json:"documents"`
 	// Price is per million tokens, in the operator's currency; 0 is not known.
@@ -41,8 +41,8 @@ func (u Usage) Asked() bool { return u.Queries.Requests+u.Documents.Requests > 0
 
 // Spend counts what was asked for one purpose.
 type Spend struct {
-	Requests int64 `json:"requests" doc:"sent to the service, repetitions included"`
-	Retries  int64 `json:"retries" doc:"requests that were repetitions"`
+	Requests int64 `json:"requests" doc:"requests sent to the service, including retries"`
+	Retries  int64 `json:"retries" doc:"requests that were retries"`
 	Texts    int64 `json:"texts" doc:"texts that the service embedded"`
 	Tokens   int64 `json:"tokens" doc:"of those texts, as the service counts them"`
 	// Estimated is the part of Tokens that the service did not count.

@@ -14,7 +14,7 @@ import (
 )
 
 // ailments returns one sentence for each current problem, limited to the namespaces that the grant
-// of ctx reaches.
+// transcriptEntries ctx reaches.
 func (e *Engine) ailments(ctx context.Context) ([]string, error) {
 	out := []string{}
 	failures := e.store.Failures()
@@ -95,7 +95,7 @@ func (e *Engine) leftAlone() (out []string) {
 		t := m.Totals()
 		add(httpclient.State(t.State), orZero(t.AsksAgain), "the language model "+t.Service, "what can be done by rules is, until it is back")
 	}
-	for _, r := range e.attached.registered() {
+	for _, r := range e.registry.all() {
 		name := "the provider " + r.Provider.Name()
 		if g, ok := r.Provider.(guarded); ok {
 			state, until := g.Breaker()

@@ -21,16 +21,16 @@ import (
 const DefaultAnswerCache = 16 << 20
 
 const (
-	// answerSpan bounds how long an answer is reused for queries without an explicit time: until
+	// answerTTL bounds how long an answer is reused for queries without an explicit time: until
 	// the end of the minute. Relative ages in rendered text do not change within a minute.
-	answerSpan = time.Minute
-	// mostAnswers bounds the number of cached answers. One answer may use at most 1/answerShare of
+	answerTTL = time.Minute
+	// maxCachedAnswers bounds the number of cached answers. One answer may use at most 1/answerShare of
 	// the cache's size.
-	mostAnswers = 10_000
-	answerShare = 8
-	// longTalk is the number of query messages above which answers are not cached: such a query
+	maxCachedAnswers = 10_000
+	maxAnswerShare = 8
+	// maxCachedMessages is the number of query messages above which answers are not cached: such a query
 	// hardly recurs.
-	longTalk = 100
+	maxCachedMessages = 100
 )
 
 // answerCache is an LRU cache of answers of [Engine.Context]. It is safe for concurrent use.
@@ -38,8 +38,8 @@ type answerCache struct {
 	limit int // in bytes; below 1 disables the cache
 
 	mu           sync.Mutex
-	recent       linked.List // of *keptAnswer, most recently used first
-	of           map[answerKey]*linked.Element
+	recent       linked.List // transcriptEntries *keptAnswer, most recently used first
+	entries           map[answerKey]*linked.Element
 	bytes        int
 	hits, misses uint64
 }
@@ -59,8 +59,8 @@ type answerState struct {
 	procedures, rankings uint64
 }
 
-// keptAnswer is a cached answer, valid in [from, until); a zero until has no end.
-type keptAnswer struct {
+// cachedAnswer is a cached answer, valid in [from, until); a zero until has no end.
+type cachedAnswer struct {
 	key         answerKey
 	state       answerState
 	from, until time.Time
@@ -68,20 +68,20 @@ type keptAnswer struct {
 	bytes       int
 }
 
-func (k *keptAnswer) holds(state answerState, now time.Time) bool {
+func (k *cachedAnswer) valid(state answerState, now time.Time) bool {
 	return k.state == state && (k.until.IsZero() || !now.Before(k.from) && now.Before(k.until))
 }
 
 func newAnswerCache(limit int) *answerCache {
-	return &answerCache{limit: cmp.Or(limit, DefaultAnswerCache), of: make(map[answerKey]*linked.Element)}
+	return &answerCache{limit: cmp.Or(limit, DefaultAnswerCache), entries: make(map[answerKey]*linked.Element)}
 }
 
 // get returns the cached answer for a key if it is valid for the state and the time.
 func (c *answerCache) get(key answerKey, state answerState, now time.Time) (resolve.Answer, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	at, ok := c.of[key]
-	if ok && !at.Value.(*keptAnswer).holds(state, now) { //nolint:forcetypeassert // there is nothing else in it
+	at, ok := c.entries[key]
+	if ok && !at.Value.(*cachedAnswer).valid(state, now) { //nolint:forcetypeassert // there is nothing else in it
 		c.drop(at)
 		ok = false
 	}
@@ -91,18 +91,18 @@ func (c *answerCache) get(key answerKey, state answerState, now time.Time) (reso
 	}
 	c.hits++
 	c.recent.MoveToFront(at)
-	return at.Value.(*keptAnswer).answer.Clone(), true //nolint:forcetypeassert // likewise
+	return at.Value.(*cachedAnswer).answer.Clone(), true //nolint:forcetypeassert // likewise
 }
 
 // put caches an answer, unless something was committed since its query began. An erasure clears the
 // cache after its commit, so an answer with erased content cannot be added afterwards.
-func (c *answerCache) put(k *keptAnswer, commits func() store.Commits) {
+func (c *answerCache) put(k *cachedAnswer, commits func() store.Commits) {
 	k.answer = k.answer.Clone()
 	for i := range k.answer.Providers {
 		k.answer.Providers[i].TookMS = 0 // a cache hit does not call them
 	}
 	k.bytes = answerBytes(k.answer)
-	if k.bytes > c.limit/answerShare {
+	if k.bytes > c.limit/maxAnswerShare {
 		return
 	}
 	c.mu.Lock()
@@ -110,20 +110,20 @@ func (c *answerCache) put(k *keptAnswer, commits func() store.Commits) {
 	if commits() != k.state.commits {
 		return
 	}
-	if at, ok := c.of[k.key]; ok {
+	if at, ok := c.entries[k.key]; ok {
 		c.drop(at)
 	}
-	c.of[k.key] = c.recent.PushFront(k)
+	c.entries[k.key] = c.recent.PushFront(k)
 	c.bytes += k.bytes
-	for c.bytes > c.limit || c.recent.Len() > mostAnswers {
+	for c.bytes > c.limit || c.recent.Len() > maxCachedAnswers {
 		c.drop(c.recent.Back())
 	}
 }
 
 // drop removes an answer. The caller holds c.mu.
 func (c *answerCache) drop(at *linked.Element) {
-	k := c.recent.Remove(at).(*keptAnswer) //nolint:forcetypeassert // there is nothing else in it
-	delete(c.of, k.key)
+	k := c.recent.Remove(at).(*cachedAnswer) //nolint:forcetypeassert // there is nothing else in it
+	delete(c.entries, k.key)
 	c.bytes -= k.bytes
 }
 
@@ -132,7 +132,7 @@ func (c *answerCache) clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.recent.Init()
-	clear(c.of)
+	clear(c.entries)
 	c.bytes = 0
 }
 
@@ -192,26 +192,26 @@ func valueBytes(v any) int {
 	return n
 }
 
-// recallable holds the cache key and state of a query whose answer may be cached.
-type recallable struct {
+// answerLookup holds the cache key and state of a query whose answer may be cached.
+type answerLookup struct {
 	key   answerKey
 	state answerState
-	timed bool // the query has an explicit time
+	hasTime bool // the query has an explicit time
 }
 
-// recallable prepares a checked query for the cache, before any data is read for it. It returns
+// answerLookup prepares a checked query for the cache, before any data is read for it. It returns
 // false for queries whose answers cannot be cached: results of external providers and rerankers may
 // change unnoticed, ledgers change constantly, and an explanation must describe a real search.
-func (e *Engine) recallable(ctx context.Context, q ragctx.ContextQuery, own []*resolve.Prepared, timed bool) (recallable, bool) {
-	if e.recall.limit < 1 || q.Explain || e.opts.Reranker != nil || len(own) > 0 || len(q.Messages) > longTalk || e.asksOthers(q) {
-		return recallable{}, false
+func (e *Engine) prepareLookup(ctx context.Context, q ragctx.ContextQuery, sessionProviders []*resolve.Prepared, hasTime bool) (answerLookup, bool) {
+	if e.answerCache.limit < 1 || q.Explain || e.opts.Reranker != nil || len(sessionProviders) > 0 || len(q.Messages) > maxCachedMessages || e.asksExternal(q) {
+		return answerLookup{}, false
 	}
 	ns, err := e.namespace(ctx, q.Namespace, false)
 	if err != nil {
-		return recallable{}, false
+		return answerLookup{}, false
 	}
-	r := recallable{key: answerKey{namespace: ns}, timed: timed}
-	if !timed {
+	r := answerLookup{key: answerKey{namespace: ns}, hasTime: hasTime}
+	if !hasTime {
 		q.Now = time.Time{}
 	}
 	asked, err := json.Marshal(struct {
@@ -219,7 +219,7 @@ func (e *Engine) recallable(ctx context.Context, q ragctx.ContextQuery, own []*r
 		Query ragctx.ContextQuery
 	}{access.From(ctx).User, q})
 	if err != nil {
-		return recallable{}, false
+		return answerLookup{}, false
 	}
 	r.key.query = sha256.Sum256(asked)
 	r.state.commits = e.store.Commits(ns)
@@ -230,7 +230,7 @@ func (e *Engine) recallable(ctx context.Context, q ragctx.ContextQuery, own []*r
 	}{{store.Documents, &r.state.documents}, {store.Memories, &r.state.memories}} {
 		col, release, err := e.collections.get(ctx, store.Collection{Namespace: ns, Kind: in.kind})
 		if err != nil {
-			return recallable{}, false
+			return answerLookup{}, false
 		}
 		*in.mark = col.index.Mark()
 		release()
@@ -238,23 +238,23 @@ func (e *Engine) recallable(ctx context.Context, q ragctx.ContextQuery, own []*r
 	return r, true
 }
 
-// asksOthers reports whether any provider other than the built-in ones applies to a query.
-func (e *Engine) asksOthers(q ragctx.ContextQuery) bool {
-	return slices.ContainsFunc(e.attached.global[len(e.builtin):], func(r resolve.Registered) bool {
+// asksExternal reports whether any provider other than the built-in ones applies to a query.
+func (e *Engine) asksExternal(q ragctx.ContextQuery) bool {
+	return slices.ContainsFunc(e.registry.global[len(e.builtin):], func(r resolve.Registered) bool {
 		p, ok := r.Provider.(ragctx.Selective)
 		return !ok || p.Concerns(q)
 	})
 }
 
-// keep caches an answer unless it is degraded. The entry expires with answerSpan or the next
+// cacheAnswer caches an answer unless it is degraded. The entry expires with answerSpan or the next
 // expiring memory.
-func (e *Engine) keep(ctx context.Context, r recallable, now time.Time, a resolve.Answer) {
+func (e *Engine) cacheAnswer(ctx context.Context, r answerLookup, now time.Time, a resolve.Answer) {
 	if len(a.Degraded) > 0 {
 		return
 	}
-	k := &keptAnswer{key: r.key, state: r.state, answer: a}
-	if !r.timed {
-		k.from, k.until = now, now.Truncate(answerSpan).Add(answerSpan)
+	k := &cachedAnswer{key: r.key, state: r.state, answer: a}
+	if !r.hasTime {
+		k.from, k.until = now, now.Truncate(answerTTL).Add(answerTTL)
 		next, err := e.store.NextExpiry(ctx, r.key.namespace, now)
 		if err != nil {
 			return
@@ -263,5 +263,5 @@ func (e *Engine) keep(ctx context.Context, r recallable, now time.Time, a resolv
 			k.until = next
 		}
 	}
-	e.recall.put(k, func() store.Commits { return e.store.Commits(r.key.namespace) })
+	e.answerCache.put(k, func() store.Commits { return e.store.Commits(r.key.namespace) })
 }

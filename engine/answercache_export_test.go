@@ -16,9 +16,9 @@ func (e *Engine) Fresh(ctx context.Context, q ragctx.ContextQuery) (resolve.Answ
 	if err := e.Warm(ctx, q.Namespace); err != nil {
 		return resolve.Answer{}, err
 	}
-	own, err := e.ofSession(ctx, q)
+	own, err := e.sessionProvidersFor(ctx, q)
 	if err != nil {
 		return resolve.Answer{}, err
 	}
-	return e.fresh(ctx, q, own)
+	return e.uncached(ctx, q, own)
 }

@@ -43,7 +43,7 @@ type AnswerTally struct {
 // AnswerTally returns the counters of answers.
 func (e *Engine) AnswerTally() AnswerTally {
 	t := &e.answers
-	return AnswerTally{t.full.Load(), t.degraded.Load(), t.empty.Load(), t.failed.Load(), t.stages.Durations(), e.recall.tally()}
+	return AnswerTally{t.full.Load(), t.degraded.Load(), t.empty.Load(), t.failed.Load(), t.stages.Durations(), e.answerCache.tally()}
 }
 
 // embedderCalls counts embedder calls for queries and for documents.
@@ -68,7 +68,7 @@ func (t *callTally) read() EmbedderCalls {
 }
 
 // EmbedderCalls counts embedder calls for one purpose since the data directory was opened. For a
-// remote embedder each call is one or more requests; see [embed.Usage].
+// remote embedder each call is one or more requests; see [prepareEmbedding.Usage].
 type EmbedderCalls struct {
 	Texts  uint64 // successfully embedded
 	Failed uint64 // calls, including those cancelled by the caller

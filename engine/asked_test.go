@@ -14,7 +14,7 @@ import (
 // the first of them go away.
 func TestAskedTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var a asked
+		var a queryVectors
 		var made atomic.Int32
 		gate := make(chan struct{})
 		embed := func(ctx context.Context, text string) ([]float32, error) {
@@ -53,7 +53,7 @@ func TestAskedTogether(t *testing.T) {
 }
 
 func TestAskedKeepsTheLast(t *testing.T) {
-	var a asked
+	var a queryVectors
 	made := 0
 	ask := func(text string, fail error) error {
 		_, err := a.vector(t.Context(), text, func(context.Context, string) ([]float32, error) {
@@ -63,14 +63,14 @@ func TestAskedKeepsTheLast(t *testing.T) {
 		return err
 	}
 	for range 2 {
-		for i := range askedMost {
+		for i := range maxQueryVectors {
 			if err := ask(fmt.Sprint(i), nil); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	if made != askedMost || len(a.last) != askedMost {
-		t.Errorf("%d questions were embedded %d times", len(a.last), made)
+	if made != maxQueryVectors || len(a.entries) != maxQueryVectors {
+		t.Errorf("%d questions were embedded %d times", len(a.entries), made)
 	}
 	boom := errors.New("boom")
 	if err := ask("new", boom); !errors.Is(err, boom) {
@@ -79,7 +79,7 @@ func TestAskedKeepsTheLast(t *testing.T) {
 	if err := ask("new", nil); err != nil {
 		t.Errorf("a failure was kept: %v", err)
 	}
-	if len(a.last) > askedMost {
-		t.Errorf("%d questions are kept", len(a.last))
+	if len(a.entries) > maxQueryVectors {
+		t.Errorf("%d questions are kept", len(a.entries))
 	}
 }

@@ -15,9 +15,9 @@ type Assembled struct {
 
 	// Messages are the messages that the view was made of.
 	Messages []ragctx.Message
-	// Asked is the context query's text, and Context its answer in blocks. Both are empty if no
+	// Query is the context query's text, and Context its answer in blocks. Both are empty if no
 	// query was made.
-	Asked   string
+	Query   string
 	Context resolve.Answer
 }
 
@@ -27,7 +27,7 @@ type Assembled struct {
 // same context. To pin the context across writes, keep the first answer's blocks and send their
 // token count ([assemble.Request.KeptTokens]).
 func (e *Engine) Assemble(ctx context.Context, r assemble.Request) (Assembled, error) {
-	q, counter, err := e.assembling(ctx, r)
+	q, counter, err := e.checkAssemble(ctx, r)
 	if err != nil {
 		return Assembled{}, err
 	}
@@ -38,8 +38,8 @@ func (e *Engine) Assemble(ctx context.Context, r assemble.Request) (Assembled, e
 	return e.assemble(ctx, r, plan, q.SessionID)
 }
 
-// assembling validates a request and returns its completed query and token counter.
-func (e *Engine) assembling(ctx context.Context, r assemble.Request) (q ragctx.ContextQuery, c ragctx.Counter, err error) {
+// checkAssemble validates a request and returns its completed query and token counter.
+func (e *Engine) checkAssemble(ctx context.Context, r assemble.Request) (q ragctx.ContextQuery, c ragctx.Counter, err error) {
 	if err = r.Validate(); err == nil {
 		q, err = e.check(ctx, r.Context)
 	}
@@ -51,12 +51,12 @@ func (e *Engine) assembling(ctx context.Context, r assemble.Request) (q ragctx.C
 
 // assemble builds the model call of a validated request as planned. The providers of session of are
 // queried too.
-func (e *Engine) assemble(ctx context.Context, r assemble.Request, plan assemble.Plan, of string) (_ Assembled, err error) {
+func (e *Engine) assemble(ctx context.Context, r assemble.Request, plan assemble.Plan, sessionID string) (_ Assembled, err error) {
 	out := Assembled{Messages: r.Messages}
 	if plan.Ask {
-		out.Asked = plan.Query.Query
+		out.Query = plan.Query.Query
 		plan.Query.Now = r.Context.Now // as given by the caller; zero keeps the answer cacheable
-		if out.Context, err = e.contextOf(ctx, plan.Query, of); err != nil {
+		if out.Context, err = e.contextForSession(ctx, plan.Query, sessionID); err != nil {
 			return Assembled{}, err
 		}
 	}

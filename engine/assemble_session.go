@@ -13,7 +13,7 @@ import (
 )
 
 // SessionRequest asks for a model call of a stored conversation. The request's messages follow the
-// stored ones and are not stored. Its query runs as the session's user and sees memories of all
+// publishStored ones and are not stored. Its query runs as the session's user and sees memories of all
 // their sessions unless it names one.
 type SessionRequest struct {
 	assemble.Request
@@ -40,12 +40,12 @@ type AssembledSession struct {
 // messages are left out. Items shown in the previous call for the same question are kept while
 // their rank changes little.
 func (e *Engine) AssembleSession(ctx context.Context, k session.Key, r SessionRequest) (AssembledSession, error) {
-	k, err := e.conversation(ctx, k)
+	k, err := e.conversationKey(ctx, k)
 	if err != nil {
 		return AssembledSession{}, err
 	}
 	r.Request.Context.Namespace, r.Request.Context.UserID = k.Namespace, k.User
-	q, counter, err := e.assembling(ctx, r.Request)
+	q, counter, err := e.checkAssemble(ctx, r.Request)
 	if err != nil {
 		return AssembledSession{}, err
 	}
@@ -59,17 +59,17 @@ func (e *Engine) AssembleSession(ctx context.Context, k session.Key, r SessionRe
 		return AssembledSession{}, err
 	}
 	r.Messages, r.Costs = slices.Concat(out.Stages.Messages, r.Messages), out.Stages.Costs
-	question := r.question()
-	before, began := e.shown.get(k, question)
+	question := r.questionHash()
+	previous, generation := e.shownItems.get(k, question)
 	if r.Request.Context.Shown == nil {
-		r.Request.Context.Shown = before
+		r.Request.Context.Shown = previous
 	}
 	plan, err := r.Plan(counter)
 	if err != nil {
 		return AssembledSession{}, err
 	}
 	if plan.Ask {
-		ids, err := e.said(ctx, k, plan.Query, plan.Shown())
+		ids, err := e.repeatedMemories(ctx, k, plan.Query, plan.Shown())
 		if err != nil {
 			return AssembledSession{}, err
 		}
@@ -81,15 +81,15 @@ func (e *Engine) AssembleSession(ctx context.Context, k session.Key, r SessionRe
 	}
 	for _, b := range out.Context.Blocks {
 		if b.Name == resolve.Volatile {
-			e.shown.put(k, question, slices.Clone(b.Items), began)
+			e.shownItems.put(k, question, slices.Clone(b.Items), generation)
 		}
 	}
 	return out, nil
 }
 
-// question returns a hash that identifies the question of a call. With context before the
-// conversation it is constant, so shown items are kept from question to question.
-func (r SessionRequest) question() [sha256.Size]byte {
+// questionHash returns a hash that identifies the question of a call. With context before the
+// conversationKey it is constant, so shown items are kept from question to question.
+func (r SessionRequest) questionHash() [sha256.Size]byte {
 	text := r.Request.Context.Query
 	if i := session.LastInstruction(r.Messages); text == "" && i >= 0 {
 		text = r.Messages[i].Content.String()

@@ -80,8 +80,8 @@ func TestCallOfASession(t *testing.T) {
 	f.converse(t.Context(), k, ragctx.TextMessage(ragctx.RoleUser, "hello"), ragctx.TextMessage(ragctx.RoleAssistant, "hello"))
 	a, _ := f.callOf(k, engine.SessionRequest{Request: assemble.Request{Messages: []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, "which berth is mine?")}}})
 	text := a.Context.Rendered()
-	if !strings.Contains(text, "number seven") || strings.Contains(text, "number nine") || a.Asked != "which berth is mine?" || len(a.View.Messages) != 3 {
-		t.Errorf("asked %q of %d messages: %s", a.Asked, len(a.View.Messages), text)
+	if !strings.Contains(text, "number seven") || strings.Contains(text, "number nine") || a.Query != "which berth is mine?" || len(a.View.Messages) != 3 {
+		t.Errorf("asked %q of %d messages: %s", a.Query, len(a.View.Messages), text)
 	}
 	if c, err := f.Conversations().Compile(t.Context(), k, view.CompileOptions{}); err != nil || len(c.Messages) != 2 {
 		t.Errorf("%d messages are stored, %v", len(c.Messages), err)

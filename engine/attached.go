@@ -11,63 +11,63 @@ import (
 	"github.com/ragctx/ragctx/internal/resolve"
 )
 
-// attached holds the providers other than the built-in ones, and which sessions use them.
-type attached struct {
+// registry holds the providers other than the built-in ones, and which sessions use them.
+type providerRegistry struct {
 	resolver *resolve.Resolver
 	// global providers are asked for every query; the first are the built-in ones. Neither list
 	// changes after open.
 	global  []resolve.Registered
 	builtin int
-	offered []offer
-	// told is true if some session provider observes turns.
-	told atomic.Bool
+	offered []offeredProvider
+	// observesTurns is true if some session provider observes turns.
+	observesTurns atomic.Bool
 
 	mu    sync.Mutex
-	local map[SessionKey][]local // added by this process
+	local map[SessionKey][]localProvider // added by this process
 }
 
-// offer is a configured provider that sessions can add by name.
-type offer struct {
+// offeredProvider is a configured provider that sessions can add by name.
+type offeredProvider struct {
 	reg   resolve.Registered
-	ready *resolve.Prepared
+	prepared *resolve.Prepared
 }
 
-// local is a provider that was added to one session in this process.
-type local struct {
-	ready *resolve.Prepared
+// localProvider is a provider that was added to one session in this process.
+type localProvider struct {
+	prepared *resolve.Prepared
 	added time.Time
 }
 
-func (l local) name() string { return l.ready.Provider().Name() }
+func (l localProvider) name() string { return l.prepared.Provider().Name() }
 
-func (a *attached) open(r *resolve.Resolver, global []resolve.Registered, builtin int, offered []resolve.Registered) error {
-	a.resolver, a.global, a.builtin, a.local = r, global, builtin, make(map[SessionKey][]local)
+func (a *providerRegistry) open(r *resolve.Resolver, global []resolve.Registered, builtin int, offered []resolve.Registered) error {
+	a.resolver, a.global, a.builtin, a.local = r, global, builtin, make(map[SessionKey][]localProvider)
 	for _, reg := range offered {
 		p, err := r.Prepare(reg)
 		if err != nil {
 			return err
 		}
-		if name := reg.Provider.Name(); a.named(name) {
+		if name := reg.Provider.Name(); a.hasName(name) {
 			return fmt.Errorf("context provider %q is there twice: %w", ragctx.Clip(name), ragctx.ErrConflict)
 		}
-		a.offered = append(a.offered, offer{reg, p})
-		a.watch(reg.Provider)
+		a.offered = append(a.offered, offeredProvider{reg, p})
+		a.noteObserver(reg.Provider)
 	}
 	return nil
 }
 
-// watch records whether a provider observes turns.
-func (a *attached) watch(p ragctx.ContextProvider) {
+// noteObserver records whether a provider observes turns.
+func (a *providerRegistry) noteObserver(p ragctx.ContextProvider) {
 	if _, ok := p.(ragctx.TurnObserver); ok {
-		a.told.Store(true)
+		a.observesTurns.Store(true)
 	}
 }
 
-// observes reports whether session providers may need to be notified of a turn.
-func (a *attached) observes(ragctx.Turn) bool { return a.told.Load() }
+// mayObserve reports whether session providers may need to be notified of a turn.
+func (a *providerRegistry) mayObserve(ragctx.Turn) bool { return a.observesTurns.Load() }
 
-// registered returns the global providers and those offered to sessions.
-func (a *attached) registered() []resolve.Registered {
+// all returns the global providers and those offered to sessions.
+func (a *providerRegistry) all() []resolve.Registered {
 	out := slices.Clone(a.global)
 	for _, o := range a.offered {
 		out = append(out, o.reg)
@@ -75,33 +75,33 @@ func (a *attached) registered() []resolve.Registered {
 	return out
 }
 
-// named reports whether a global or offered provider has the name.
-func (a *attached) named(name string) bool {
-	return slices.ContainsFunc(a.global, func(r resolve.Registered) bool { return r.Provider.Name() == name }) || a.offer(name) != nil
+// hasName reports whether a global or offered provider has the name.
+func (a *providerRegistry) hasName(name string) bool {
+	return slices.ContainsFunc(a.global, func(r resolve.Registered) bool { return r.Provider.Name() == name }) || a.findOffered(name) != nil
 }
 
-func (a *attached) offer(name string) *resolve.Prepared {
+func (a *providerRegistry) findOffered(name string) *resolve.Prepared {
 	for _, o := range a.offered {
 		if o.reg.Provider.Name() == name {
-			return o.ready
+			return o.prepared
 		}
 	}
 	return nil
 }
 
 // locals returns the providers added to a session in this process.
-func (a *attached) locals(k SessionKey) []local {
+func (a *providerRegistry) locals(k SessionKey) []localProvider {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.Clone(a.local[k])
 }
 
-func (a *attached) remove(k SessionKey, name string) bool {
+func (a *providerRegistry) remove(k SessionKey, name string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	before := a.local[k]
-	rest := slices.DeleteFunc(slices.Clone(before), func(l local) bool { return l.name() == name })
-	a.local[k] = rest // keep the empty list: the session exists
+	rest := slices.DeleteFunc(slices.Clone(before), func(l localProvider) bool { return l.name() == name })
+	a.local[k] = rest // cacheAnswer the empty list: the session exists
 	if before == nil {
 		delete(a.local, k)
 	}
@@ -109,7 +109,7 @@ func (a *attached) remove(k SessionKey, name string) bool {
 }
 
 // forget removes the local providers of matching sessions.
-func (a *attached) forget(matches func(SessionKey) bool) {
+func (a *providerRegistry) forget(matches func(SessionKey) bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for k := range a.local {

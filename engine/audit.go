@@ -18,12 +18,12 @@ const DefaultKeepAudit = 100_000
 // Entries are written auditEvery after the first, or as soon as auditMost are pending. A caller
 // that reaches auditMost waits for the write: no entry is dropped.
 const (
-	auditEvery = time.Second
-	auditMost  = 1000
+	auditInterval = time.Second
+	maxPendingAudit  = 1000
 )
 
 // Audit records an operation of a server. It sets the entry's time. The entry is written within
-// auditEvery and on Close; a crash loses at most the last second.
+// auditInterval and on Close; a crash loses at most the last second.
 func (e *Engine) Audit(entry store.AuditEntry) {
 	entry.At = e.opts.Now()
 	e.auditor.add(entry)
@@ -61,8 +61,8 @@ type auditor struct {
 	keep  int
 
 	mu      sync.Mutex
-	waiting []store.AuditEntry
-	writing sync.Mutex // serializes flushes, so that entries are written in order
+	pending []store.AuditEntry
+	flushing sync.Mutex // serializes flushes, so that entries are written in order
 
 	due chan struct{}
 	end context.CancelFunc
@@ -82,10 +82,10 @@ func (a *auditor) add(entry store.AuditEntry) {
 		return
 	}
 	a.mu.Lock()
-	a.waiting = append(a.waiting, entry)
-	n := len(a.waiting)
+	a.pending = append(a.pending, entry)
+	n := len(a.pending)
 	a.mu.Unlock()
-	if n >= auditMost {
+	if n >= maxPendingAudit {
 		a.flush(context.Background())
 	} else if n == 1 {
 		select {
@@ -105,7 +105,7 @@ func (a *auditor) loop(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(auditEvery):
+		case <-time.After(auditInterval):
 			a.flush(ctx)
 		}
 	}
@@ -113,11 +113,11 @@ func (a *auditor) loop(ctx context.Context) {
 
 // flush writes the pending entries. Entries that cannot be written go to the program's log.
 func (a *auditor) flush(ctx context.Context) {
-	a.writing.Lock()
-	defer a.writing.Unlock()
+	a.flushing.Lock()
+	defer a.flushing.Unlock()
 	a.mu.Lock()
-	entries := a.waiting
-	a.waiting = nil
+	entries := a.pending
+	a.pending = nil
 	a.mu.Unlock()
 	if len(entries) == 0 {
 		return

@@ -158,9 +158,9 @@ func (c *collections) each(ctx context.Context, fn func(store.Collection, *index
 	return nil
 }
 
-// peek calls fn for every open index. It does not count as a use, and skips indexes that are still
+// eachOpen calls fn for every open index. It does not count as a use, and skips indexes that are still
 // being opened.
-func (c *collections) peek(fn func(store.Collection, *index.Hybrid)) {
+func (c *collections) eachOpen(fn func(store.Collection, *index.Hybrid)) {
 	c.mu.Lock()
 	var held []*collection
 	for _, col := range c.all {
@@ -182,9 +182,9 @@ func (c *collections) peek(fn func(store.Collection, *index.Hybrid)) {
 	}
 }
 
-// without closes an index once it has no users, calls fn, and lets it be opened again. Callers that
+// withClosed closes an index once it has no users, calls fn, and lets it be opened again. Callers that
 // request the index during fn wait. An index that cannot be opened counts as closed.
-func (c *collections) without(ctx context.Context, id store.Collection, fn func() error) error {
+func (c *collections) withClosed(ctx context.Context, id store.Collection, fn func() error) error {
 	col, release, err := c.get(ctx, id)
 	if ctx.Err() != nil {
 		return ctx.Err()

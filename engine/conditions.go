@@ -12,7 +12,7 @@ import (
 // memory meets the condition. Otherwise nothing changes and the error is [ragctx.ErrPrecondition].
 type Conditional struct {
 	engine *Engine
-	when   store.Condition
+	condition   store.Condition
 }
 
 // If returns the conditional writes for a condition.
@@ -20,7 +20,7 @@ func (e *Engine) If(when store.Condition) Conditional { return Conditional{e, wh
 
 // PutDocument is [Engine.PutDocument] under the condition.
 func (c Conditional) PutDocument(ctx context.Context, namespace string, d docs.Document, root string) (store.Put, error) {
-	return c.engine.putDocument(ctx, namespace, d, root, c.when)
+	return c.engine.putDocument(ctx, namespace, d, root, c.condition)
 }
 
 // PutFile is [Engine.PutFile] under the condition.
@@ -34,8 +34,8 @@ func (c Conditional) PutFile(ctx context.Context, namespace string, d docs.Docum
 
 // DeleteDocument is [Engine.DeleteDocument] under the condition.
 func (c Conditional) DeleteDocument(ctx context.Context, namespace, id string) error {
-	err := c.engine.endDocument(ctx, namespace, func(ns int64) (uint64, error) { return c.engine.store.DeleteDocument(ctx, ns, id, c.when) })
-	return c.found(err, "document", id)
+	err := c.engine.removeDocument(ctx, namespace, func(ns int64) (uint64, error) { return c.engine.store.DeleteDocument(ctx, ns, id, c.condition) })
+	return c.unmetCondition(err, "document", id)
 }
 
 // EraseDocument is [Engine.EraseDocument] under the condition.
@@ -43,40 +43,40 @@ func (c Conditional) EraseDocument(ctx context.Context, namespace, id string) (s
 	if err := shares(ctx); err != nil {
 		return store.Erased{}, err
 	}
-	if c.engine.nowhere(ctx, namespace) {
-		return store.Erased{}, c.when.Missing("document", id)
+	if c.engine.namespaceMissing(ctx, namespace) {
+		return store.Erased{}, c.condition.Missing("document", id)
 	}
-	return c.engine.erase(ctx, namespace, func(ns int64) (store.Erased, error) { return c.engine.store.EraseDocument(ctx, ns, id, c.when) })
+	return c.engine.erase(ctx, namespace, func(ns int64) (store.Erased, error) { return c.engine.store.EraseDocument(ctx, ns, id, c.condition) })
 }
 
-// nowhere reports whether a namespace does not exist, so that there is nothing to erase and no
+// namespaceMissing reports whether a namespace does not exist, so that there is nothing to erase and no
 // condition to evaluate.
-func (e *Engine) nowhere(ctx context.Context, namespace string) bool {
+func (e *Engine) namespaceMissing(ctx context.Context, namespace string) bool {
 	_, err := e.namespace(ctx, namespace, false)
 	return isNotFound(err)
 }
 
 // ReviseMemory is [Engine.ReviseMemory] under the condition.
 func (c Conditional) ReviseMemory(ctx context.Context, namespace, id string, by Viewer, p memory.Patch) (memory.Memory, store.Status, error) {
-	m, status, err := c.engine.reviseMemory(ctx, namespace, id, by, p, c.when)
-	return m, status, c.found(err, "memory", id)
+	m, status, err := c.engine.reviseMemory(ctx, namespace, id, by, p, c.condition)
+	return m, status, c.unmetCondition(err, "memory", id)
 }
 
 // DeleteMemory is [Engine.DeleteMemory] under the condition.
 func (c Conditional) DeleteMemory(ctx context.Context, namespace, id string, by Viewer) error {
-	return c.engine.deleteMemory(ctx, namespace, id, by, c.when)
+	return c.engine.deleteMemory(ctx, namespace, id, by, c.condition)
 }
 
 // EraseMemory is [Engine.EraseMemory] under the condition.
 func (c Conditional) EraseMemory(ctx context.Context, namespace, id string, by Viewer) (store.Erased, error) {
-	return c.engine.eraseMemory(ctx, namespace, id, by, c.when)
+	return c.engine.eraseMemory(ctx, namespace, id, by, c.condition)
 }
 
-// found replaces a not-found error by the failed precondition, if the condition requires an
+// unmetCondition replaces a not-found error by the failed precondition, if the condition requires an
 // existing item.
-func (c Conditional) found(err error, noun, id string) error {
+func (c Conditional) unmetCondition(err error, noun, id string) error {
 	if isNotFound(err) {
-		if unmet := c.when.Missing(noun, id); unmet != nil {
+		if unmet := c.condition.Missing(noun, id); unmet != nil {
 			return unmet
 		}
 	}

@@ -20,23 +20,23 @@ import (
 // Context returns the context for a query: the best items of all providers, fitted into the query's
 // token budget and rendered.
 func (e *Engine) Context(ctx context.Context, q ragctx.ContextQuery) (resolve.Answer, error) {
-	return e.contextOf(ctx, q, q.SessionID)
+	return e.contextForSession(ctx, q, q.SessionID)
 }
 
-// contextOf is Context with the providers of session of, whether or not the query is limited to
+// contextForSession is Context with the providers of session of, whether or not the query is limited to
 // that session.
-func (e *Engine) contextOf(ctx context.Context, q ragctx.ContextQuery, of string) (resolve.Answer, error) {
+func (e *Engine) contextForSession(ctx context.Context, q ragctx.ContextQuery, sessionID string) (resolve.Answer, error) {
 	ctx, tr := trace.From(ctx)
-	if of != "" {
-		ctx = context.WithValue(ctx, askedIn{}, of)
+	if sessionID != "" {
+		ctx = context.WithValue(ctx, sessionContextKey{}, sessionID)
 	}
-	a, err := e.answer(ctx, q, of)
+	a, err := e.answer(ctx, q, sessionID)
 	e.answers.add(tr, len(a.Items), a.Degraded, err)
 	return a, err
 }
 
-func (e *Engine) answer(ctx context.Context, q ragctx.ContextQuery, of string) (resolve.Answer, error) {
-	timed := !q.Now.IsZero()
+func (e *Engine) answer(ctx context.Context, q ragctx.ContextQuery, sessionID string) (resolve.Answer, error) {
+	hasTime := !q.Now.IsZero()
 	q, err := e.check(ctx, q)
 	if err != nil {
 		return resolve.Answer{}, err
@@ -46,32 +46,32 @@ func (e *Engine) answer(ctx context.Context, q ragctx.ContextQuery, of string) (
 	}
 	defer trace.Start(ctx, trace.Engine).End()
 	asking := q
-	asking.SessionID = of
-	own, err := e.ofSession(ctx, asking)
+	asking.SessionID = sessionID
+	sessionProviders, err := e.sessionProvidersFor(ctx, asking)
 	if err != nil {
 		return resolve.Answer{}, err
 	}
-	known, keeps := e.recallable(ctx, q, own, timed)
-	if keeps {
-		if a, ok := e.recall.get(known.key, known.state, q.Now); ok {
+	lookup, cacheable := e.prepareLookup(ctx, q, sessionProviders, hasTime)
+	if cacheable {
+		if a, ok := e.answerCache.get(lookup.key, lookup.state, q.Now); ok {
 			e.resolver.Retell(ctx, q, a)
-			e.given(ctx, q, a)
+			e.recordAnswer(ctx, q, a)
 			return a, nil
 		}
 	}
-	a, err := e.fresh(ctx, q, own)
+	a, err := e.uncached(ctx, q, sessionProviders)
 	if err != nil {
 		return resolve.Answer{}, err
 	}
-	if keeps && ctx.Err() == nil { // a cancelled caller's answer may lack highlights
-		e.keep(ctx, known, q.Now, a)
+	if cacheable && ctx.Err() == nil { // a cancelled caller's answer may lack highlights
+		e.cacheAnswer(ctx, lookup, q.Now, a)
 	}
-	e.given(ctx, q, a)
+	e.recordAnswer(ctx, q, a)
 	return a, nil
 }
 
-// fresh answers a checked query by asking the providers.
-func (e *Engine) fresh(ctx context.Context, q ragctx.ContextQuery, own []*resolve.Prepared) (resolve.Answer, error) {
+// uncached answers a checked query by asking the providers.
+func (e *Engine) uncached(ctx context.Context, q ragctx.ContextQuery, own []*resolve.Prepared) (resolve.Answer, error) {
 	q, unquoted := e.unquote(ctx, q)
 	a, err := e.resolver.Resolve(ctx, q, own...)
 	a.Unquoted = unquoted
@@ -79,9 +79,9 @@ func (e *Engine) fresh(ctx context.Context, q ragctx.ContextQuery, own []*resolv
 	return a, err
 }
 
-// given publishes the events of an answer and counts the uses of its memories.
-func (e *Engine) given(ctx context.Context, q ragctx.ContextQuery, a resolve.Answer) {
-	e.recalled(ctx, q, a)
+// recordAnswer publishes the events of an answer and counts the uses of its memories.
+func (e *Engine) recordAnswer(ctx context.Context, q ragctx.ContextQuery, a resolve.Answer) {
+	e.publishRecalled(ctx, q, a)
 	if ns, err := e.namespace(ctx, q.Namespace, false); err == nil {
 		e.uses.add(ns, a.Items, e.opts.Now())
 	}
@@ -97,9 +97,9 @@ func highlight(ctx context.Context, q ragctx.ContextQuery, items []ragctx.Contex
 		return
 	}
 	h := passage.HighlighterOf(q).With(terms)
-	looked := 0
+	scanned := 0
 	for i := range items {
-		if looked += len(items[i].Content); ctx.Err() != nil || i > 0 && looked > maxHighlighted {
+		if scanned += len(items[i].Content); ctx.Err() != nil || i > 0 && scanned > maxHighlighted {
 			return
 		}
 		found := h.In(items[i].Content)
@@ -162,14 +162,14 @@ type SearchResult struct {
 // [Engine.Context].
 func (e *Engine) Search(ctx context.Context, q ragctx.ContextQuery) (SearchResult, error) {
 	ctx, tr := trace.From(ctx)
-	res, err := e.ranked(ctx, q)
+	res, err := e.rankedSearch(ctx, q)
 	e.answers.add(tr, len(res.Items), res.Degraded, err)
 	return res, err
 }
 
-// renders validates the tokenizer and format of a query. A search does not render, but rejects
+// checkRendering validates the tokenizer and format of a query. A search does not render, but rejects
 // names that [Engine.Context] would reject.
-func renders(q ragctx.ContextQuery) error {
+func checkRendering(q ragctx.ContextQuery) error {
 	if err := tokens.Check(q.Tokenizer); err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func renders(q ragctx.ContextQuery) error {
 	return err
 }
 
-func (e *Engine) ranked(ctx context.Context, q ragctx.ContextQuery) (SearchResult, error) {
+func (e *Engine) rankedSearch(ctx context.Context, q ragctx.ContextQuery) (SearchResult, error) {
 	res := SearchResult{Items: []ragctx.ContextItem{}, Degraded: []string{}}
 	q, err := e.check(ctx, q)
 	if err != nil {
@@ -186,7 +186,7 @@ func (e *Engine) ranked(ctx context.Context, q ragctx.ContextQuery) (SearchResul
 	if q.Query == "" {
 		return res, ragctx.Invalid("query", "is empty; say what to search for")
 	}
-	if err := renders(q); err != nil {
+	if err := checkRendering(q); err != nil {
 		return res, err
 	}
 	if err := e.Warm(ctx, q.Namespace); err != nil {
@@ -220,7 +220,7 @@ func (e *Engine) ranked(ctx context.Context, q ragctx.ContextQuery) (SearchResul
 			continue
 		}
 		if p.Name() == memory.Name {
-			e.searched(ctx, q, len(found[i].Items))
+			e.publishSearched(ctx, q, len(found[i].Items))
 		}
 		res.add(p.Name(), found[i], asked.LeastRelevance())
 	}

@@ -16,7 +16,7 @@ import (
 func (e *Engine) openConversations() (err error) {
 	e.conversations, err = view.New(view.Options{
 		Storage: e.Sessions(), Notes: e.Notes(), Generator: e.opts.Summarizer, Settings: e.opts.Conversation, Stages: e.opts.Stages,
-		Admit: e.conversation, Tell: e.tellOf, Logger: e.opts.Logger, Now: e.opts.Now, NewID: e.opts.NewID,
+		Admit: e.conversationKey, Tell: e.publishForSession, Logger: e.opts.Logger, Now: e.opts.Now, NewID: e.opts.NewID,
 	})
 	return err
 }
@@ -25,8 +25,8 @@ func (e *Engine) openConversations() (err error) {
 // are completed as those of [Engine.Sessions].
 func (e *Engine) Conversations() *view.Service { return e.conversations }
 
-// tellOf publishes events of a session.
-func (e *Engine) tellOf(ctx context.Context, k session.Key, events ...ragctx.Event) {
+// publishForSession publishes events of a session.
+func (e *Engine) publishForSession(ctx context.Context, k session.Key, events ...ragctx.Event) {
 	for _, ev := range events {
 		ev.Namespace, ev.UserID, ev.SessionID = k.Namespace, k.User, k.ID
 		e.publish(ctx, ev)
@@ -61,28 +61,28 @@ func (e *Engine) SessionList(ctx context.Context, namespace string, f SessionFil
 	if err != nil {
 		return nil, nil, err
 	}
-	list, next, err := e.keptSessions().List(ctx, spaceName(namespace), store.SessionFilter{
+	list, next, err := e.storedSessions().List(ctx, namespaceName(namespace), store.SessionFilter{
 		User: by.User, AnyUser: by.Anyone, After: f.After, Limit: cmp.Or(f.Limit, 50),
 	})
 	out := make([]view.Summary, len(list))
 	for i, one := range list {
-		out[i] = view.SummaryOf(session.Key{Namespace: spaceName(namespace), User: one.User, ID: one.ID}, one.Info)
+		out[i] = view.SummaryOf(session.Key{Namespace: namespaceName(namespace), User: one.User, ID: one.ID}, one.Info)
 	}
 	return out, next, err
 }
 
 // observeTimeout bounds the observation of a turn: the model may be called twice.
-const observeTimeout = 2*stage.DefaultObserverTimeout + tellTimeout
+const observeTimeout = 2*stage.DefaultObserverTimeout + deliveryTimeout
 
 // conversationObserver writes observations of turns of stored conversations.
 type conversationObserver struct{ engine *Engine }
 
-// observes reports whether a turn belongs to a stored conversation.
+// mayObserve reports whether a turn belongs to a stored conversation.
 func (o conversationObserver) observes(t ragctx.Turn) bool {
 	if o.engine.opts.Conversation.Observation.Disabled {
 		return false
 	}
-	has, err := o.engine.keptSessions().Has(context.Background(), turnKey(t))
+	has, err := o.engine.storedSessions().Has(context.Background(), turnKey(t))
 	return has && err == nil
 }
 
@@ -97,10 +97,10 @@ func (o conversationObserver) OnTurnComplete(ctx context.Context, t ragctx.Turn)
 
 // turnKey returns the key of a turn's conversation.
 func turnKey(t ragctx.Turn) session.Key {
-	return session.Key{Namespace: spaceName(t.Namespace), User: t.UserID, ID: t.SessionID}
+	return session.Key{Namespace: namespaceName(t.Namespace), User: t.UserID, ID: t.SessionID}
 }
 
-func (e *Engine) keptSessions() *store.Sessions {
+func (e *Engine) storedSessions() *store.Sessions {
 	return e.store.Sessions(session.Options{Now: e.opts.Now, NewID: e.opts.NewID})
 }
 
@@ -108,114 +108,114 @@ func (e *Engine) keptSessions() *store.Sessions {
 // default namespace and the user that the grant of a call's context acts for.
 // [Engine.EraseSession], [Engine.EraseUser] and [Engine.EraseNamespace] erase conversations.
 func (e *Engine) Sessions() session.Storage {
-	return conversations{e, e.keptSessions()}
+	return authorizedSessions{e, e.storedSessions()}
 }
 
 // Notes returns the observations of the stored conversations. Their scopes are completed like keys
-// of [Engine.Sessions].
-func (e *Engine) Notes() stage.Notes { return notes{e, e.store.Notes()} }
+// transcriptEntries [Engine.Sessions].
+func (e *Engine) Notes() stage.Notes { return authorizedNotes{e, e.store.Notes()} }
 
-// conversations is a storage that completes and authorizes the keys of its calls.
-type conversations struct {
+// authorizedSessions is a storage that completes and authorizes the keys of its calls.
+type authorizedSessions struct {
 	engine *Engine
 	stored *store.Sessions
 }
 
-// conversation completes and authorizes a key.
-func (e *Engine) conversation(ctx context.Context, k session.Key) (session.Key, error) {
-	of, err := e.session(ctx, SessionKey{k.Namespace, k.User, k.ID})
+// conversationKey completes and authorizes a key.
+func (e *Engine) conversationKey(ctx context.Context, k session.Key) (session.Key, error) {
+	of, err := e.completeSessionKey(ctx, SessionKey{k.Namespace, k.User, k.ID})
 	if err == nil {
 		err = ragctx.ValidName("namespace", of.Namespace)
 	}
 	return session.Key{Namespace: of.Namespace, User: of.UserID, ID: of.SessionID}, err
 }
 
-// entered calls fn with the completed key.
-func entered[T any](ctx context.Context, c conversations, k session.Key, fn func(context.Context, session.Key) (T, error)) (out T, err error) {
-	if k, err = c.engine.conversation(ctx, k); err != nil {
+// withKey calls fn with the completed key.
+func withKey[T any](ctx context.Context, c authorizedSessions, k session.Key, fn func(context.Context, session.Key) (T, error)) (out T, err error) {
+	if k, err = c.engine.conversationKey(ctx, k); err != nil {
 		return out, err
 	}
 	return fn(ctx, k)
 }
 
-// changed is entered for functions without a result.
-func (c conversations) changed(ctx context.Context, k session.Key, fn func(session.Key) error) error {
-	_, err := entered(ctx, c, k, func(_ context.Context, k session.Key) (struct{}, error) { return struct{}{}, fn(k) })
+// changeWithKey is entered for functions without a result.
+func (c authorizedSessions) changeWithKey(ctx context.Context, k session.Key, fn func(session.Key) error) error {
+	_, err := withKey(ctx, c, k, func(_ context.Context, k session.Key) (struct{}, error) { return struct{}{}, fn(k) })
 	return err
 }
 
-func (c conversations) Create(ctx context.Context, k session.Key) error {
-	return c.changed(ctx, k, func(k session.Key) error { return c.stored.Create(ctx, k) })
+func (c authorizedSessions) Create(ctx context.Context, k session.Key) error {
+	return c.changeWithKey(ctx, k, func(k session.Key) error { return c.stored.Create(ctx, k) })
 }
 
-func (c conversations) Has(ctx context.Context, k session.Key) (bool, error) {
-	return entered(ctx, c, k, c.stored.Has)
+func (c authorizedSessions) Has(ctx context.Context, k session.Key) (bool, error) {
+	return withKey(ctx, c, k, c.stored.Has)
 }
 
-func (c conversations) Load(ctx context.Context, k session.Key) (session.Store, error) {
-	return entered(ctx, c, k, c.stored.Load)
+func (c authorizedSessions) Load(ctx context.Context, k session.Key) (session.Store, error) {
+	return withKey(ctx, c, k, c.stored.Load)
 }
 
-func (c conversations) Save(ctx context.Context, k session.Key, s session.Store) (session.Result, error) {
-	return entered(ctx, c, k, func(ctx context.Context, k session.Key) (session.Result, error) { return c.stored.Save(ctx, k, s) })
+func (c authorizedSessions) Save(ctx context.Context, k session.Key, s session.Store) (session.Result, error) {
+	return withKey(ctx, c, k, func(ctx context.Context, k session.Key) (session.Result, error) { return c.stored.Save(ctx, k, s) })
 }
 
-func (c conversations) Replace(ctx context.Context, k session.Key, at session.Version, s session.Store) (session.Result, error) {
-	return entered(ctx, c, k, func(ctx context.Context, k session.Key) (session.Result, error) {
+func (c authorizedSessions) Replace(ctx context.Context, k session.Key, at session.Version, s session.Store) (session.Result, error) {
+	return withKey(ctx, c, k, func(ctx context.Context, k session.Key) (session.Result, error) {
 		return c.stored.Replace(ctx, k, at, s)
 	})
 }
 
-func (c conversations) Delete(ctx context.Context, k session.Key) error {
-	return c.changed(ctx, k, func(k session.Key) error {
+func (c authorizedSessions) Delete(ctx context.Context, k session.Key) error {
+	return c.changeWithKey(ctx, k, func(k session.Key) error {
 		defer c.engine.conversations.Forget(func(one session.Key) bool { return one == k })
 		return c.stored.Delete(ctx, k)
 	})
 }
 
-func (c conversations) Version(ctx context.Context, k session.Key) (session.Version, error) {
-	return entered(ctx, c, k, c.stored.Version)
+func (c authorizedSessions) Version(ctx context.Context, k session.Key) (session.Version, error) {
+	return withKey(ctx, c, k, c.stored.Version)
 }
 
-func (c conversations) Info(ctx context.Context, k session.Key) (session.Info, error) {
-	return entered(ctx, c, k, c.stored.Info)
+func (c authorizedSessions) Info(ctx context.Context, k session.Key) (session.Info, error) {
+	return withKey(ctx, c, k, c.stored.Info)
 }
 
-func (c conversations) Annotate(ctx context.Context, k session.Key, parameters map[string]any) error {
-	return c.changed(ctx, k, func(k session.Key) error { return c.stored.Annotate(ctx, k, parameters) })
+func (c authorizedSessions) Annotate(ctx context.Context, k session.Key, parameters map[string]any) error {
+	return c.changeWithKey(ctx, k, func(k session.Key) error { return c.stored.Annotate(ctx, k, parameters) })
 }
 
-func (c conversations) Append(ctx context.Context, k session.Key, section string, messages ...ragctx.Message) ([]ragctx.Message, error) {
-	return entered(ctx, c, k, func(ctx context.Context, k session.Key) ([]ragctx.Message, error) {
+func (c authorizedSessions) Append(ctx context.Context, k session.Key, section string, messages ...ragctx.Message) ([]ragctx.Message, error) {
+	return withKey(ctx, c, k, func(ctx context.Context, k session.Key) ([]ragctx.Message, error) {
 		return c.stored.Append(ctx, k, section, messages...)
 	})
 }
 
-func (c conversations) Get(ctx context.Context, k session.Key, id string) (session.Entry, error) {
-	return entered(ctx, c, k, func(ctx context.Context, k session.Key) (session.Entry, error) { return c.stored.Get(ctx, k, id) })
+func (c authorizedSessions) Get(ctx context.Context, k session.Key, id string) (session.Entry, error) {
+	return withKey(ctx, c, k, func(ctx context.Context, k session.Key) (session.Entry, error) { return c.stored.Get(ctx, k, id) })
 }
 
-func (c conversations) Section(ctx context.Context, k session.Key, name string, limit int) ([]ragctx.Message, error) {
-	return entered(ctx, c, k, func(ctx context.Context, k session.Key) ([]ragctx.Message, error) {
+func (c authorizedSessions) Section(ctx context.Context, k session.Key, name string, limit int) ([]ragctx.Message, error) {
+	return withKey(ctx, c, k, func(ctx context.Context, k session.Key) ([]ragctx.Message, error) {
 		return c.stored.Section(ctx, k, name, limit)
 	})
 }
 
-func (c conversations) Leaf(ctx context.Context, k session.Key) (string, error) {
-	return entered(ctx, c, k, c.stored.Leaf)
+func (c authorizedSessions) Leaf(ctx context.Context, k session.Key) (string, error) {
+	return withKey(ctx, c, k, c.stored.Leaf)
 }
 
-func (c conversations) Navigate(ctx context.Context, k session.Key, id string) error {
-	return c.changed(ctx, k, func(k session.Key) error { return c.stored.Navigate(ctx, k, id) })
+func (c authorizedSessions) Navigate(ctx context.Context, k session.Key, id string) error {
+	return c.changeWithKey(ctx, k, func(k session.Key) error { return c.stored.Navigate(ctx, k, id) })
 }
 
-func (c conversations) Path(ctx context.Context, k session.Key, id string) ([]session.Entry, error) {
-	return entered(ctx, c, k, func(ctx context.Context, k session.Key) ([]session.Entry, error) { return c.stored.Path(ctx, k, id) })
+func (c authorizedSessions) Path(ctx context.Context, k session.Key, id string) ([]session.Entry, error) {
+	return withKey(ctx, c, k, func(ctx context.Context, k session.Key) ([]session.Entry, error) { return c.stored.Path(ctx, k, id) })
 }
 
-func (c conversations) Fork(ctx context.Context, k session.Key, id, to string) error {
-	return c.changed(ctx, k, func(k session.Key) error {
-		target, err := c.engine.conversation(ctx, session.Key{Namespace: k.Namespace, User: k.User, ID: to})
+func (c authorizedSessions) Fork(ctx context.Context, k session.Key, id, to string) error {
+	return c.changeWithKey(ctx, k, func(k session.Key) error {
+		target, err := c.engine.conversationKey(ctx, session.Key{Namespace: k.Namespace, User: k.User, ID: to})
 		if err != nil {
 			return err
 		}
@@ -223,48 +223,48 @@ func (c conversations) Fork(ctx context.Context, k session.Key, id, to string) e
 	})
 }
 
-func (c conversations) Label(ctx context.Context, k session.Key, id, label string) error {
-	return c.changed(ctx, k, func(k session.Key) error { return c.stored.Label(ctx, k, id, label) })
+func (c authorizedSessions) Label(ctx context.Context, k session.Key, id, label string) error {
+	return c.changeWithKey(ctx, k, func(k session.Key) error { return c.stored.Label(ctx, k, id, label) })
 }
 
-func (c conversations) Labels(ctx context.Context, k session.Key) (map[string]string, error) {
-	return entered(ctx, c, k, c.stored.Labels)
+func (c authorizedSessions) Labels(ctx context.Context, k session.Key) (map[string]string, error) {
+	return withKey(ctx, c, k, c.stored.Labels)
 }
 
-func (c conversations) AddCompaction(ctx context.Context, k session.Key, one session.Compaction, spent ...string) (session.Compaction, error) {
-	return entered(ctx, c, k, func(ctx context.Context, k session.Key) (session.Compaction, error) {
+func (c authorizedSessions) AddCompaction(ctx context.Context, k session.Key, one session.Compaction, spent ...string) (session.Compaction, error) {
+	return withKey(ctx, c, k, func(ctx context.Context, k session.Key) (session.Compaction, error) {
 		return c.stored.AddCompaction(ctx, k, one, spent...)
 	})
 }
 
-func (c conversations) Compactions(ctx context.Context, k session.Key) ([]session.Compaction, error) {
-	return entered(ctx, c, k, c.stored.Compactions)
+func (c authorizedSessions) Compactions(ctx context.Context, k session.Key) ([]session.Compaction, error) {
+	return withKey(ctx, c, k, c.stored.Compactions)
 }
 
-func (c conversations) UndoCompaction(ctx context.Context, k session.Key) (session.Compaction, error) {
-	return entered(ctx, c, k, c.stored.UndoCompaction)
+func (c authorizedSessions) UndoCompaction(ctx context.Context, k session.Key) (session.Compaction, error) {
+	return withKey(ctx, c, k, c.stored.UndoCompaction)
 }
 
-func (c conversations) Export(ctx context.Context, k session.Key) (session.Archive, error) {
-	return entered(ctx, c, k, c.stored.Export)
+func (c authorizedSessions) Export(ctx context.Context, k session.Key) (session.Archive, error) {
+	return withKey(ctx, c, k, c.stored.Export)
 }
 
-func (c conversations) Import(ctx context.Context, k session.Key, a session.Archive) error {
-	return c.changed(ctx, k, func(k session.Key) error { return c.stored.Import(ctx, k, a) })
+func (c authorizedSessions) Import(ctx context.Context, k session.Key, a session.Archive) error {
+	return c.changeWithKey(ctx, k, func(k session.Key) error { return c.stored.Import(ctx, k, a) })
 }
 
-// notes completes and authorizes the scopes of observations.
-type notes struct {
+// authorizedNotes completes and authorizes the scopes of observations.
+type authorizedNotes struct {
 	engine *Engine
 	stored store.Notes
 }
 
-func (n notes) scope(ctx context.Context, of stage.Scope) (stage.Scope, error) {
-	k, err := n.engine.conversation(ctx, session.Key{Namespace: of.Namespace, User: of.UserID, ID: of.SessionID})
+func (n authorizedNotes) scope(ctx context.Context, of stage.Scope) (stage.Scope, error) {
+	k, err := n.engine.conversationKey(ctx, session.Key{Namespace: of.Namespace, User: of.UserID, ID: of.SessionID})
 	return stage.Scope{Namespace: k.Namespace, UserID: k.User, SessionID: k.ID}, err
 }
 
-func (n notes) Notes(ctx context.Context, of stage.Scope) ([]stage.Note, error) {
+func (n authorizedNotes) Notes(ctx context.Context, of stage.Scope) ([]stage.Note, error) {
 	of, err := n.scope(ctx, of)
 	if err != nil {
 		return nil, err
@@ -272,7 +272,7 @@ func (n notes) Notes(ctx context.Context, of stage.Scope) ([]stage.Note, error) 
 	return n.stored.Notes(ctx, of)
 }
 
-func (n notes) AddNote(ctx context.Context, of stage.Scope, one stage.Note) error {
+func (n authorizedNotes) AddNote(ctx context.Context, of stage.Scope, one stage.Note) error {
 	of, err := n.scope(ctx, of)
 	if err != nil {
 		return err

@@ -83,7 +83,7 @@ func TestConversationWall(t *testing.T) {
 }
 
 // TestTurnsOfConversationsAreObserved: a completed turn has what was said in its stored
-// conversation noted; one without such a conversation has nothing.
+// conversationKey noted; one without such a conversation has nothing.
 func TestTurnsOfConversationsAreObserved(t *testing.T) {
 	f := open(t, func(o *engine.Options) {
 		o.Conversation.Observation.MinMessages = 4

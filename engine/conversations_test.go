@@ -13,7 +13,7 @@ import (
 	"github.com/ragctx/ragctx/session/stage"
 )
 
-// keptSessions are the sessions of an engine.
+// storedSessions are the sessions of an engine.
 type keptSessions struct {
 	convo.Storage
 
@@ -33,7 +33,7 @@ func TestConversations(t *testing.T) {
 }
 
 // TestConversationsOfAUser: who acts for one user reaches no other's conversations, and
-// says whose they are without naming the user. They go with the session.
+// containsWords whose they are without naming the user. They go with the session.
 func TestConversationsOfAUser(t *testing.T) {
 	f := open(t)
 	s := f.Sessions()

@@ -42,7 +42,7 @@ func (e *Engine) UndoMemory(ctx context.Context, namespace, id string, by Viewer
 	if err != nil {
 		return done, err
 	}
-	return done, e.followMemories(ctx, ns, seq)
+	return done, e.catchUpMemories(ctx, ns, seq)
 }
 
 // UndoTurn reverts the facts extracted from a turn, and returns the ids of the changed memories.
@@ -59,10 +59,10 @@ func (e *Engine) UndoTurn(ctx context.Context, namespace, turn string, by Viewer
 	if err != nil {
 		return nil, err
 	}
-	return ids, e.followMemories(ctx, ns, seq)
+	return ids, e.catchUpMemories(ctx, ns, seq)
 }
 
-func (e *Engine) followMemories(ctx context.Context, ns int64, seq uint64) error {
+func (e *Engine) catchUpMemories(ctx context.Context, ns int64, seq uint64) error {
 	if seq == 0 {
 		return nil
 	}
@@ -105,7 +105,7 @@ func (e *Engine) ReleaseMemory(ctx context.Context, namespace, id string, by Vie
 	if err != nil {
 		return memory.Memory{}, err
 	}
-	content, err := e.noteContent(ctx, q.Content)
+	content, err := e.textContent(ctx, q.Content)
 	if err != nil {
 		return memory.Memory{}, err
 	}
@@ -114,8 +114,8 @@ func (e *Engine) ReleaseMemory(ctx context.Context, namespace, id string, by Vie
 		return memory.Memory{}, err
 	}
 	q.Namespace = namespace
-	e.stored(ctx, q.Memory)
-	if err := e.followMemories(ctx, ns, seq); err != nil {
+	e.publishStored(ctx, q.Memory)
+	if err := e.catchUpMemories(ctx, ns, seq); err != nil {
 		return memory.Memory{}, err
 	}
 	return e.Memory(ctx, namespace, id, by.User, by.Anyone)
@@ -168,7 +168,7 @@ func (e *Engine) PruneMemories(ctx context.Context, namespace string, f store.Me
 		return out, err
 	}
 	out.More = len(out.IDs) == maxPruned
-	return out, e.followMemories(ctx, ns, seq)
+	return out, e.catchUpMemories(ctx, ns, seq)
 }
 
 // MemoryStats counts memories by tier, type and state. Only the scope of the filter applies.

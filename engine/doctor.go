@@ -30,8 +30,8 @@ type IndexCheckup struct {
 	Namespace string `json:"namespace"`
 	Kind      string `json:"kind"`
 	index.Audit
-	// Leg is the state of the audited vector index.
-	Leg VectorLeg `json:"leg"`
+	// VectorIndex is the state of the audited vector index.
+	VectorIndex VectorLeg `json:"leg"`
 	// Error is set if the index could not be compared with the store.
 	Error    string `json:"error,omitempty"`
 	Repaired bool   `json:"repaired" doc:"its files were thrown away and are being made again"`
@@ -81,7 +81,7 @@ func (e *Engine) Doctor(ctx context.Context, o DoctorOptions) (Checkup, error) {
 	if err != nil {
 		return c, err
 	}
-	if err := e.auditAll(ctx, &c, left, o); err != nil {
+	if err := e.auditIndexes(ctx, &c, left, o); err != nil {
 		if ctx.Err() != nil || errors.Is(err, ragctx.ErrClosed) {
 			return c, err
 		}
@@ -91,9 +91,9 @@ func (e *Engine) Doctor(ctx context.Context, o DoctorOptions) (Checkup, error) {
 	return c, besidesDamage(err)
 }
 
-// auditAll compares all indexes with the store. searching is the time for measuring recall.
-func (e *Engine) auditAll(ctx context.Context, c *Checkup, searching time.Duration, o DoctorOptions) error {
-	each, left := searching/5, searching
+// auditIndexes compares all indexes with the store. searching is the time for measuring recall.
+func (e *Engine) auditIndexes(ctx context.Context, c *Checkup, recallTime time.Duration, o DoctorOptions) error {
+	each, left := recallTime/5, recallTime
 	names, err := e.Namespaces(ctx)
 	if err != nil {
 		return err
@@ -105,7 +105,7 @@ func (e *Engine) auditAll(ctx context.Context, c *Checkup, searching time.Durati
 		}
 		for _, kind := range []store.Kind{store.Documents, store.Memories} {
 			o.Searching = min(each, left)
-			found := e.audit(ctx, store.Collection{Namespace: ns, Kind: kind}, name, o)
+			found := e.auditIndex(ctx, store.Collection{Namespace: ns, Kind: kind}, name, o)
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -119,8 +119,8 @@ func (e *Engine) auditAll(ctx context.Context, c *Checkup, searching time.Durati
 	return nil
 }
 
-// audit compares an index with the store. o.Searching is the time for this index.
-func (e *Engine) audit(ctx context.Context, id store.Collection, name string, o DoctorOptions) IndexCheckup {
+// auditIndex compares an index with the store. o.Searching is the time for this index.
+func (e *Engine) auditIndex(ctx context.Context, id store.Collection, name string, o DoctorOptions) IndexCheckup {
 	out := IndexCheckup{Namespace: name, Kind: id.Kind.String()}
 	col, release, err := e.collections.get(ctx, id)
 	if err == nil {
@@ -128,14 +128,14 @@ func (e *Engine) audit(ctx context.Context, id store.Collection, name string, o 
 			Progress:  func(done, total int) { o.Progress(name+" "+out.Kind, done, total) },
 			Searching: o.Searching,
 		})
-		out.Leg = vectorLeg(col.index.Vitals())
+		out.VectorIndex = newVectorLeg(col.index.Vitals())
 		release()
 	}
 	if err != nil {
 		out.Error = err.Error()
 	}
 	if o.Repair && ctx.Err() == nil && (err != nil || !out.Sound()) {
-		if rerr := e.renew(ctx, id); rerr != nil {
+		if rerr := e.rebuildIndex(ctx, id); rerr != nil {
 			out.Error = errors.Join(rerr, err).Error()
 		} else {
 			out.Repaired = true
@@ -144,9 +144,9 @@ func (e *Engine) audit(ctx context.Context, id store.Collection, name string, o 
 	return out
 }
 
-// renew deletes the files of an index and opens it again, which rebuilds it.
-func (e *Engine) renew(ctx context.Context, id store.Collection) error {
-	err := e.collections.without(ctx, id, func() error { return os.RemoveAll(e.indexDir(id)) })
+// rebuildIndex deletes the files of an index and opens it again, which rebuilds it.
+func (e *Engine) rebuildIndex(ctx context.Context, id store.Collection) error {
+	err := e.collections.withClosed(ctx, id, func() error { return os.RemoveAll(e.indexDir(id)) })
 	if err != nil {
 		return fmt.Errorf("make index again: %w", err)
 	}

@@ -29,7 +29,7 @@ func (e *Engine) putDocument(ctx context.Context, namespace string, d docs.Docum
 	if err := docs.Validate(d, docs.Options{}); err != nil {
 		return store.Put{}, err
 	}
-	d, err := e.converted(ctx, d)
+	d, err := e.convert(ctx, d)
 	if err != nil {
 		return store.Put{}, err
 	}
@@ -50,7 +50,7 @@ func (e *Engine) putDocument(ctx context.Context, namespace string, d docs.Docum
 	if same && when.IsZero() { // another caller may have written it just now
 		return put, e.collections.catchUp(ctx, store.Collection{Namespace: ns, Kind: store.Documents}, put.Seq)
 	}
-	e.courtesy.giveWay(ctx)
+	e.priority.yield(ctx)
 	p, err := docs.PrepareChecked(d, hash, docs.Options{})
 	if err != nil {
 		return store.Put{}, err
@@ -58,14 +58,14 @@ func (e *Engine) putDocument(ctx context.Context, namespace string, d docs.Docum
 	content := store.Content{
 		Text: p.Text, Abstract: p.Abstract, Outline: p.Outline, Chunker: p.Chunker,
 	}
-	e.embed(&content, p.Title, p.Chunks)
+	e.prepareEmbedding(&content, p.Title, p.Chunks)
 	p.Chunks = nil // content.Units has them
-	e.courtesy.giveWay(ctx)
+	e.priority.yield(ctx)
 	put, err = e.store.PutDocument(ctx, ns, p, root, content, when)
 	if err != nil {
 		return store.Put{}, err
 	}
-	e.courtesy.giveWay(ctx)
+	e.priority.yield(ctx)
 	return put, e.collections.catchUp(ctx, store.Collection{Namespace: ns, Kind: store.Documents}, put.Seq)
 }
 
@@ -78,10 +78,10 @@ func (e *Engine) DeleteDocument(ctx context.Context, namespace, id string) error
 // DropDocument is [Engine.DeleteDocument], provided the document is still the version and root that
 // f names. Otherwise it stays, and the error is [ragctx.ErrNotFound].
 func (e *Engine) DropDocument(ctx context.Context, namespace string, f store.FileState) error {
-	return e.endDocument(ctx, namespace, func(ns int64) (uint64, error) { return e.store.DropDocument(ctx, ns, f) })
+	return e.removeDocument(ctx, namespace, func(ns int64) (uint64, error) { return e.store.DropDocument(ctx, ns, f) })
 }
 
-func (e *Engine) endDocument(ctx context.Context, namespace string, end func(ns int64) (uint64, error)) error {
+func (e *Engine) removeDocument(ctx context.Context, namespace string, end func(ns int64) (uint64, error)) error {
 	if err := shares(ctx); err != nil {
 		return err
 	}
@@ -105,8 +105,8 @@ func (e *Engine) Document(ctx context.Context, namespace, id string, version int
 	return e.store.Document(ctx, ns, id, version)
 }
 
-// DocumentUnits returns the chunks of a document version; version 0 is the current one.
-func (e *Engine) DocumentUnits(ctx context.Context, namespace, id string, version int) ([]passage.Unit, error) {
+// DocumentChunks returns the chunks of a document version; version 0 is the current one.
+func (e *Engine) DocumentChunks(ctx context.Context, namespace, id string, version int) ([]passage.Unit, error) {
 	ns, err := e.namespace(ctx, namespace, false)
 	if err != nil {
 		return nil, err
@@ -153,7 +153,7 @@ func (e *Engine) Passage(ctx context.Context, namespace, id string) (passage.Uni
 	if !ok {
 		return passage.Unit{}, ragctx.Invalid("id", "%q is not of the form document@version#ordinal", ragctx.Clip(id))
 	}
-	units, err := e.DocumentUnits(ctx, namespace, key, version)
+	units, err := e.DocumentChunks(ctx, namespace, key, version)
 	if err != nil {
 		return passage.Unit{}, err
 	}

@@ -11,12 +11,12 @@ import (
 	"github.com/ragctx/ragctx/internal/text/chunk"
 )
 
-// embed sets the chunks of a content, and a callback that embeds them before they are written, also
+// prepareEmbedding sets the chunks of a content, and a callback that embeds them before they are written, also
 // in the next embedding space while the data directory changes embedders. Cached vectors are
 // reused. If the embedder fails, the write still succeeds without vectors: the keyword index finds
 // the text, and the backfill embeds it later. After a failure the embedder is not called for the
 // remaining chunks.
-func (e *Engine) embed(c *store.Content, title string, chunks []chunk.Chunk) {
+func (e *Engine) prepareEmbedding(c *store.Content, title string, chunks []chunk.Chunk) {
 	current, next := e.spaces.current.Load(), e.spaces.next.Load()
 	c.Embedder = current.id
 	if next != nil {
@@ -86,7 +86,7 @@ func (e *Engine) vectors(ctx context.Context, s *space, texts []store.Unembedded
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		e.opts.Logger.Log(ctx, levelOf(err), "embedder failed; stored without vectors for now", "embedder", s.identity.String(), "error", err)
+		e.opts.Logger.Log(ctx, embedderLogLevel(err), "embedder failed; stored without vectors for now", "embedder", s.identity.String(), "error", err)
 		return known, nil
 	}
 	for i, k := range missing {
@@ -95,18 +95,18 @@ func (e *Engine) vectors(ctx context.Context, s *space, texts []store.Unembedded
 	return known, nil
 }
 
-// levelOf returns the log level of an embedder's failure. Failures while the circuit breaker is
+// embedderLogLevel returns the log level of an embedder's failure. Failures while the circuit breaker is
 // open are logged at debug: its opening was logged already.
-func levelOf(err error) slog.Level {
+func embedderLogLevel(err error) slog.Level {
 	if errors.Is(err, httpclient.ErrOpen) {
 		return slog.LevelDebug
 	}
 	return slog.LevelWarn
 }
 
-// usable reports whether an embedder's vector can be stored: it has the right length and finite
+// usableVector reports whether an embedder's vector can be stored: it has the right length and finite
 // values.
-func usable(v []float32, dim int) bool {
+func usableVector(v []float32, dim int) bool {
 	if len(v) != dim {
 		return false
 	}

@@ -45,7 +45,7 @@ type Options struct {
 	// Dir is the data directory; it is created if missing. One process at a time can open it.
 	Dir string
 	// Embedder embeds texts. nil is the embedder of the data directory, or in a new one the
-	// built-in table (package embed/static). An [embed.Unsized] embedder is asked for its
+	// built-in table (package embed/static). An [prepareEmbedding.Unsized] embedder is asked for its
 	// dimensions, unless the data directory has vectors of it. The caller closes it after the
 	// engine.
 	Embedder embed.Embedder
@@ -59,14 +59,14 @@ type Options struct {
 	// (exact) or "coder".
 	VectorGraph string
 	// Gauge selects the vector searches that are repeated exactly in the background to measure
-	// recall. Documents and memories get half of its limits each.
+	// answerCache. Documents and memories get half of its limits each.
 	Gauge index.GaugeOptions
 	// Fusion combines keyword and vector scores. VectorWeight 0 means the defaults, which differ
 	// for memories.
 	Fusion  index.Fusion
 	Weights memory.Weights
 	// MaxWorking bounds the working memories of a user, agent and session. MaxShortTerm is how many
-	// of the newest memories count as short-term. 0 means [memory.DefaultMaxWorking] and
+	// transcriptEntries the newest memories count as short-term. 0 means [memory.DefaultMaxWorking] and
 	// [memory.DefaultMaxShortTerm].
 	MaxWorking, MaxShortTerm int
 	// Learning configures the extraction of facts from turns.
@@ -118,7 +118,7 @@ type Options struct {
 	// KeepJobs is how long ended jobs stay readable; 0 is [DefaultKeepJobs].
 	KeepJobs time.Duration
 	// KeepAudit is how many audit entries are kept; 0 is [DefaultKeepAudit], negative disables the
-	// audit log.
+	// auditIndex log.
 	KeepAudit int
 
 	// Reserve is how many bytes of disk are reserved for deletes and erasures on a full disk; 0 is
@@ -148,12 +148,12 @@ type Engine struct {
 	gauges        gauges
 	collections   *collections
 	rankings      rankings
-	courtesy      courtesy
+	priority      priority
 	shelf         *shelf
 	markers       markers
 	builtin       []ragctx.ContextProvider // documents, memories, skills
 	resolver      *resolve.Resolver
-	attached      attached
+	registry      providerRegistry
 	conversations *view.Service
 	observer      *observer
 	learner       *learner
@@ -168,8 +168,8 @@ type Engine struct {
 	packs         *ledger.Builder
 	tally         packTally
 	answers       answerTally
-	recall        *answerCache
-	shown         shown
+	answerCache        *answerCache
+	shownItems         shownCache
 	embedding     embedderCalls
 	started       atomic.Bool // whether StartJobs was called
 	opened        time.Time
@@ -236,7 +236,7 @@ func (e *Engine) open(ctx context.Context) error {
 	e.collections = newCollections(e.openIndex, e.opts.Logger)
 	e.shelf = &shelf{engine: e}
 	e.markers.store = e.store
-	e.recall = newAnswerCache(e.opts.AnswerCache)
+	e.answerCache = newAnswerCache(e.opts.AnswerCache)
 	e.builtin = []ragctx.ContextProvider{
 		docs.NewProvider(e.source(store.Documents), e.documents()),
 		memory.NewProvider(e.source(store.Memories), e.memories()),
@@ -280,7 +280,7 @@ func (e *Engine) openResolver() error {
 	for _, r := range e.opts.Providers {
 		providers = append(providers, r)
 		if w, ok := r.Provider.(ragctx.TurnObserver); ok {
-			watchers = append(watchers, watcher{TurnObserver: w, name: r.Provider.Name(), timeout: tellTimeout})
+			watchers = append(watchers, watcher{TurnObserver: w, name: r.Provider.Name(), timeout: deliveryTimeout})
 		}
 	}
 	r, err := resolve.New(resolve.Options{
@@ -291,10 +291,10 @@ func (e *Engine) openResolver() error {
 	if err != nil {
 		return err
 	}
-	if err := e.attached.open(r, providers, builtin, e.opts.SessionProviders); err != nil {
+	if err := e.registry.open(r, providers, builtin, e.opts.SessionProviders); err != nil {
 		return err
 	}
-	watchers = append(watchers, watcher{TurnObserver: sessionObserver{e}, name: sessionWatcher, timeout: tellTimeout, wants: e.attached.observes})
+	watchers = append(watchers, watcher{TurnObserver: sessionObserver{e}, name: sessionWatcher, timeout: deliveryTimeout, wants: e.registry.mayObserve})
 	watchers = append(watchers, watcher{
 		TurnObserver: conversationObserver{e}, name: "conversations", timeout: observeTimeout, own: true, wants: conversationObserver{e}.observes,
 	})
@@ -303,7 +303,7 @@ func (e *Engine) openResolver() error {
 }
 
 // Close ends background work and closes the data directory. Acknowledged writes are durable with or
-// without it.
+// withClosed it.
 func (e *Engine) Close() error {
 	var errs []error
 	e.jobs.close()
@@ -331,13 +331,13 @@ func (e *Engine) Close() error {
 	return errors.Join(append(errs, e.lock.release())...)
 }
 
-// spaceName returns the name of a namespace; "" is the default one.
-func spaceName(name string) string { return cmp.Or(name, ragctx.DefaultNamespace) }
+// namespaceName returns the name of a namespace; "" is the default one.
+func namespaceName(name string) string { return cmp.Or(name, ragctx.DefaultNamespace) }
 
 // namespace returns the id of a namespace, creating it if create is set. It enforces the isolation
-// of namespaces: one that the grant of ctx does not reach is [ragctx.ErrDenied].
+// transcriptEntries namespaces: one that the grant of ctx does not reach is [ragctx.ErrDenied].
 func (e *Engine) namespace(ctx context.Context, name string, create bool) (int64, error) {
-	name = spaceName(name)
+	name = namespaceName(name)
 	if err := access.From(ctx).RequireNamespace(name); err != nil {
 		return 0, err
 	}

@@ -22,7 +22,7 @@ import (
 // after each run to batch the next ones.
 type eraser struct {
 	mu     sync.Mutex
-	rested time.Time       // when the next run may begin; guarded by mu
+	rested time.Time       // condition the next run may begin; guarded by mu
 	due    chan struct{}   // signals a failed erasure
 	life   context.Context //nolint:containedctx // ends with the goroutine
 	end    context.CancelFunc
@@ -119,7 +119,7 @@ func (e *Engine) eraseMemory(ctx context.Context, namespace, id string, by Viewe
 	if err != nil {
 		return store.Erased{}, err
 	}
-	if e.nowhere(ctx, namespace) {
+	if e.namespaceMissing(ctx, namespace) {
 		return store.Erased{}, when.Missing("memory", id)
 	}
 	return e.eraseTold(ctx, namespace, toldOfMemory(id), func(ns int64) (store.Erased, error) {
@@ -132,8 +132,8 @@ func (e *Engine) eraseMemory(ctx context.Context, namespace, id string, by Viewe
 }
 
 // EraseSession erases the turns and memories of a session of a user. With anyUser it erases those
-// of all users, which needs the role admin; a caller bound to a user erases only that user's. A
-// condition of ctx ([session.WithCondition]) applies to the stored session only.
+// transcriptEntries all users, which needs the role admin; a caller bound to a user erases only that user's. A
+// condition of ctx ([completeSessionKey.WithCondition]) applies to the stored session only.
 func (e *Engine) EraseSession(ctx context.Context, namespace, id, user string, anyUser bool) (store.Erased, error) {
 	by, err := seenBy(ctx, Viewer{user, anyUser})
 	if err == nil && by.Anyone {
@@ -144,21 +144,21 @@ func (e *Engine) EraseSession(ctx context.Context, namespace, id, user string, a
 	}
 	when := session.ConditionOf(ctx)
 	ctx = session.WithCondition(ctx, session.Condition{})
-	if e.nowhere(ctx, namespace) {
+	if e.namespaceMissing(ctx, namespace) {
 		return store.Erased{}, when.Check(session.Key{ID: id}, nil)
 	}
 	f := store.MemoryFilter{SessionID: id, UserID: by.User, AnyUser: by.Anyone, Own: !by.Anyone}
-	before := e.tiers(ctx, namespace, f)
+	before := e.countTiers(ctx, namespace, f)
 	took, err := e.eraseTold(ctx, namespace, toldIn(id, by), func(ns int64) (store.Erased, error) {
 		erased, err := e.store.EraseSession(session.WithCondition(ctx, when), ns, id, by.User, by.Anyone)
 		if !errors.Is(err, ragctx.ErrPrecondition) {
-			e.attached.forget(func(k SessionKey) bool {
-				return k.Namespace == spaceName(namespace) && k.SessionID == id && (by.Anyone || k.UserID == by.User)
+			e.registry.forget(func(k SessionKey) bool {
+				return k.Namespace == namespaceName(namespace) && k.SessionID == id && (by.Anyone || k.UserID == by.User)
 			})
 		}
 		return erased, err
 	})
-	e.cleared(ctx, namespace, f, before, took)
+	e.publishCleared(ctx, namespace, f, before, took)
 	return took, err
 }
 
@@ -168,12 +168,12 @@ func (e *Engine) EraseUser(ctx context.Context, namespace, user string) (store.E
 		return store.Erased{}, err
 	}
 	f := store.MemoryFilter{UserID: user, Own: true}
-	before := e.tiers(ctx, namespace, f)
+	before := e.countTiers(ctx, namespace, f)
 	took, err := e.eraseTold(ctx, namespace, toldOfUser(user), func(ns int64) (store.Erased, error) {
-		e.attached.forget(func(k SessionKey) bool { return k.Namespace == spaceName(namespace) && k.UserID == user })
+		e.registry.forget(func(k SessionKey) bool { return k.Namespace == namespaceName(namespace) && k.UserID == user })
 		return e.store.EraseUser(ctx, ns, user)
 	})
-	e.cleared(ctx, namespace, f, before, took)
+	e.publishCleared(ctx, namespace, f, before, took)
 	return took, err
 }
 
@@ -203,8 +203,8 @@ func (e *Engine) erase(ctx context.Context, namespace string, fn func(ns int64) 
 
 // forgetErased clears the caches that may hold erased content.
 func (e *Engine) forgetErased() {
-	e.shown.clear()
-	e.recall.clear()
+	e.shownItems.clear()
+	e.answerCache.clear()
 	e.conversations.Forget(nil)
 }
 

@@ -64,80 +64,80 @@ func (e *Engine) FollowEvents(ctx context.Context, f events.Filter, after uint64
 
 // publish publishes an event with the request id and session of ctx.
 func (e *Engine) publish(ctx context.Context, ev ragctx.Event) {
-	if ctx.Value(silent{}) != nil {
+	if ctx.Value(silentKey{}) != nil {
 		return
 	}
 	ev.RequestID = ragctx.RequestID(ctx)
 	if ev.SessionID == "" {
-		ev.SessionID, _ = ctx.Value(askedIn{}).(string)
+		ev.SessionID, _ = ctx.Value(sessionContextKey{}).(string)
 	}
 	e.events.Publish(ev)
 }
 
-// askedIn is the context key of the session that a query is for, if the query is not limited to it.
+// sessionContextKey is the context key of the session that a query is for, if the query is not limited to it.
 // Events of the query are erased with that session.
-type askedIn struct{}
+type sessionContextKey struct{}
 
-func (e *Engine) stored(ctx context.Context, m memory.Memory) {
+func (e *Engine) publishStored(ctx context.Context, m memory.Memory) {
 	e.publish(ctx, ragctx.Event{
-		Type: ragctx.EventMemoryStored, Namespace: spaceName(m.Namespace), SessionID: m.SessionID, UserID: m.UserID,
+		Type: ragctx.EventMemoryStored, Namespace: namespaceName(m.Namespace), SessionID: m.SessionID, UserID: m.UserID,
 		Data: ragctx.MemoryStored{MemoryID: m.ID, MemoryType: string(m.Type), Importance: m.Importance, Tags: nonNil(m.Tags)},
 	})
 }
 
-// recalled publishes that memories were searched, and which ones an answer has.
-func (e *Engine) recalled(ctx context.Context, q ragctx.ContextQuery, a resolve.Answer) {
+// publishRecalled publishes that memories were searched, and which ones an answer has.
+func (e *Engine) publishRecalled(ctx context.Context, q ragctx.ContextQuery, a resolve.Answer) {
 	if !e.events.Awake() {
 		return
 	}
 	for _, p := range a.Providers {
 		if p.Name == memory.Name {
-			e.searched(ctx, q, p.Returned)
+			e.publishSearched(ctx, q, p.Returned)
 		}
 	}
 	for _, it := range a.Items {
 		if it.Type == ragctx.TypeMemory {
-			e.about(ctx, q, ragctx.EventMemoryRecalled, ragctx.MemoryRecalled{MemoryID: it.ID, Content: it.Content, Relevance: it.Relevance})
+			e.publishQueryEvent(ctx, q, ragctx.EventMemoryRecalled, ragctx.MemoryRecalled{MemoryID: it.ID, Content: it.Content, Relevance: it.Relevance})
 		}
 	}
 }
 
-// searched publishes a search that found memories.
-func (e *Engine) searched(ctx context.Context, q ragctx.ContextQuery, found int) {
+// publishSearched publishes a search that found memories.
+func (e *Engine) publishSearched(ctx context.Context, q ragctx.ContextQuery, found int) {
 	if found > 0 {
-		e.about(ctx, q, ragctx.EventMemoriesSearched, ragctx.MemoriesSearched{Query: q.Query, Tags: nonNil(q.Filter.Tags), ResultCount: found})
+		e.publishQueryEvent(ctx, q, ragctx.EventMemoriesSearched, ragctx.MemoriesSearched{Query: q.Query, Tags: nonNil(q.Filter.Tags), ResultCount: found})
 	}
 }
 
-// about publishes an event about a query.
-func (e *Engine) about(ctx context.Context, q ragctx.ContextQuery, t ragctx.EventType, data any) {
-	e.publish(ctx, ragctx.Event{Type: t, Namespace: spaceName(q.Namespace), SessionID: q.SessionID, UserID: q.UserID, Data: data})
+// publishQueryEvent publishes an event about a query.
+func (e *Engine) publishQueryEvent(ctx context.Context, q ragctx.ContextQuery, t ragctx.EventType, data any) {
+	e.publish(ctx, ragctx.Event{Type: t, Namespace: namespaceName(q.Namespace), SessionID: q.SessionID, UserID: q.UserID, Data: data})
 }
 
-// cleared publishes how many memories an erasure removed from each tier. before has the counts of
+// publishCleared publishes how many memories an erasure removed from each tier. before has the counts of
 // the tiers within the long-term one.
-func (e *Engine) cleared(ctx context.Context, namespace string, f store.MemoryFilter, before store.MemoryStats, took store.Erased) {
+func (e *Engine) publishCleared(ctx context.Context, namespace string, f store.MemoryFilter, before store.MemoryStats, took store.Erased) {
 	for _, tier := range [...]ragctx.MemoryCleared{
 		{Tier: tierLongTerm, Count: took.Memories}, {Tier: tierShortTerm, Count: before.ShortTerm}, {Tier: tierWorking, Count: before.Working},
 	} {
 		if tier.Count > 0 && took.Memories > 0 {
 			e.publish(ctx, ragctx.Event{
-				Type: ragctx.EventMemoryCleared, Namespace: spaceName(namespace), SessionID: f.SessionID, UserID: f.UserID, Data: tier,
+				Type: ragctx.EventMemoryCleared, Namespace: namespaceName(namespace), SessionID: f.SessionID, UserID: f.UserID, Data: tier,
 			})
 		}
 	}
 }
 
-// tiers counts memories before an erasure, if events have a subscriber.
-func (e *Engine) tiers(ctx context.Context, namespace string, f store.MemoryFilter) (st store.MemoryStats) {
+// countTiers counts memories before an erasure, if events have a subscriber.
+func (e *Engine) countTiers(ctx context.Context, namespace string, f store.MemoryFilter) (st store.MemoryStats) {
 	if e.events.Awake() {
 		st, _ = e.MemoryStats(ctx, namespace, f) // no event without counts
 	}
 	return st
 }
 
-// unsaved publishes that a write failed while the operation went on without it.
-func (e *Engine) unsaved(ctx context.Context, t ragctx.Turn, operation string, err error) {
+// publishUnsaved publishes that a write failed while the operation went on without it.
+func (e *Engine) publishUnsaved(ctx context.Context, t ragctx.Turn, operation string, err error) {
 	e.publish(ctx, ragctx.Event{
 		Type: ragctx.EventPersistenceFailed, Namespace: t.Namespace, SessionID: t.SessionID, UserID: t.UserID,
 		Data: ragctx.PersistenceFailed{SessionID: t.SessionID, Operation: operation, Error: ragctx.Clip(err.Error())},

@@ -40,7 +40,7 @@ func (f *fixture) listen(ctx context.Context) func() []ragctx.Event {
 	}
 }
 
-// told returns the kept events after a sequence.
+// observesTurns returns the kept events after a sequence.
 func (f *fixture) told(ctx context.Context, after uint64) (all []ragctx.Event) {
 	ctx, cancel := context.WithCancel(ctx)
 	cancel()

@@ -46,12 +46,12 @@ func (e *Engine) Explain(ctx context.Context, q ragctx.ContextQuery) (Explanatio
 	if err != nil {
 		return x, err
 	}
-	ctx = context.WithValue(ctx, silent{}, true)
+	ctx = context.WithValue(ctx, silentKey{}, true)
 	if err := e.Warm(ctx, q.Namespace); err != nil {
 		return x, err
 	}
 	asked, _ := e.unquote(ctx, q)
-	own, err := e.ofSession(ctx, q)
+	own, err := e.sessionProvidersFor(ctx, q)
 	if err != nil {
 		return x, err
 	}
@@ -92,8 +92,8 @@ func (x *Explanation) conclude(q ragctx.ContextQuery) {
 		"nothing that there is has words of the question, or is near enough to it in meaning")
 }
 
-// silent is the context key of queries that publish no events.
-type silent struct{}
+// silentKey is the context key of queries that publish no events.
+type silentKey struct{}
 
 // explainContents adds what the namespace contains.
 func (e *Engine) explainContents(ctx context.Context, x *Explanation, q ragctx.ContextQuery) (st Stats, err error) {
@@ -105,7 +105,7 @@ func (e *Engine) explainContents(ctx context.Context, x *Explanation, q ragctx.C
 		if len(names) > 0 {
 			remedy = "use one that there is: " + strings.Join(names[:min(len(names), 10)], ", ")
 		}
-		x.add("namespace", x.Items == 0, remedy, "there is no namespace %q", spaceName(q.Namespace))
+		x.add("namespace", x.Items == 0, remedy, "there is no namespace %q", namespaceName(q.Namespace))
 		return st, err
 	}
 	if err != nil {
@@ -124,7 +124,7 @@ func (e *Engine) explainContents(ctx context.Context, x *Explanation, q ragctx.C
 	if empty {
 		remedy = "ingest documents or store turns first, or name another namespace"
 	}
-	x.add("contents", empty, remedy, "the namespace %s has %d documents and %d memories", spaceName(q.Namespace), st.Documents, st.Memories)
+	x.add("contents", empty, remedy, "the namespace %s has %d documents and %d memories", namespaceName(q.Namespace), st.Documents, st.Memories)
 	return st, e.explainScope(ctx, x, q, st.Memories)
 }
 

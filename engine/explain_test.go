@@ -77,7 +77,7 @@ func TestExplainFindsWhatIsInTheWay(t *testing.T) {
 		q      ragctx.ContextQuery
 		items  int
 		want   []string
-		fields []string // of the first problem
+		fields []string // transcriptEntries the first problem
 	}{
 		"all":         {q.WithDefaults(), 2, nil, nil},
 		"no words":    {set(func(q *ragctx.ContextQuery) { q.Query = "xyzzy" }), 0, []string{"match"}, nil},

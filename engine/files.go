@@ -31,7 +31,7 @@ func (e *Engine) DocumentsIn(ctx context.Context, d docs.Document, data []byte) 
 
 // fromFile returns d completed from a file.
 func (e *Engine) fromFile(ctx context.Context, d docs.Document, data []byte) (docs.Document, error) {
-	e.courtesy.giveWay(ctx)
+	e.priority.yield(ctx)
 	found := 0
 	out := d
 	for f, err := range e.DocumentsIn(ctx, d, data) {
@@ -39,7 +39,7 @@ func (e *Engine) fromFile(ctx context.Context, d docs.Document, data []byte) (do
 		switch {
 		case err == nil && f.ExternalID == d.ExternalID && found == 1:
 			out = f
-		case err == nil || inside(err):
+		case err == nil || isInside(err):
 			return d, ragctx.Invalid("body", "holds several documents, and this is the place of one; send the file as part of a form to POST /v1/documents:bulk")
 		default:
 			return d, err
@@ -51,8 +51,8 @@ func (e *Engine) fromFile(ctx context.Context, d docs.Document, data []byte) (do
 	return out, nil
 }
 
-// inside reports whether an error concerns a file inside another one.
-func inside(err error) bool {
+// isInside reports whether an error concerns a file inside another one.
+func isInside(err error) bool {
 	_, ok := errors.AsType[*insideError](err)
 	return ok
 }
@@ -81,7 +81,7 @@ func documentsIn(ctx context.Context, x docs.ExtractFunc, file extract.File, o e
 					err = &insideError{at, err}
 				}
 			}
-			if !yield(documentOf(t, file.MIME, at, d), err) || err != nil && !inside(err) {
+			if !yield(documentOf(t, file.MIME, at, d), err) || err != nil && !isInside(err) {
 				return
 			}
 		}
@@ -99,11 +99,11 @@ func documentOf(t extract.Text, declared, at string, d docs.Document) docs.Docum
 		media, _, _ := strings.Cut(declared, ";")
 		out.MIME = cmp.Or(strings.TrimSpace(media), out.MIME)
 	}
-	return over(d, out)
+	return overlay(d, out)
 }
 
-// over returns the file's document f with the caller's fields of d on top.
-func over(d, f docs.Document) docs.Document {
+// overlay returns the file's document f with the caller's fields of d on top.
+func overlay(d, f docs.Document) docs.Document {
 	f.Source, f.Tags, f.Chunk = d.Source, d.Tags, d.Chunk
 	f.Title = cmp.Or(d.Title, f.Title)
 	if !d.Occurred.IsZero() {
@@ -120,9 +120,9 @@ func over(d, f docs.Document) docs.Document {
 	return f
 }
 
-// converted returns d with its text converted, if its MIME type is one that is not stored as it is:
+// convert returns d with its text converted, if its MIME type is one that is not stored as it is:
 // a web page, a notebook, a mail.
-func (e *Engine) converted(ctx context.Context, d docs.Document) (docs.Document, error) {
+func (e *Engine) convert(ctx context.Context, d docs.Document) (docs.Document, error) {
 	media, _, _ := strings.Cut(d.MIME, ";")
 	if !extract.Converts(media) || d.Text == "" {
 		return d, nil

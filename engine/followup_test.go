@@ -77,7 +77,7 @@ func dialogues(t *testing.T, name string) (out []dialogue) {
 type library struct {
 	*fixture
 
-	sections map[string][]section // of each document
+	sections map[string][]section // transcriptEntries each document
 }
 
 type section struct {

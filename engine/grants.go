@@ -83,7 +83,7 @@ func shares(ctx context.Context) error { return access.From(ctx).RequireShared()
 // enters rejects namespaces that the grant of ctx does not reach, for operations that do not
 // resolve the namespace's id. "" is the default one.
 func enters(ctx context.Context, namespace string) error {
-	return access.From(ctx).RequireNamespace(spaceName(namespace))
+	return access.From(ctx).RequireNamespace(namespaceName(namespace))
 }
 
 // seesJob reports jobs of unreachable namespaces as not found. Jobs without a namespace concern all

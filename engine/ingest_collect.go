@@ -21,7 +21,7 @@ type Lister interface {
 // Change is one action of an ingest. Exactly one of Document, Delete, Skip, Unchanged and LeftOut
 // is set.
 type Change struct {
-	Path     string // of the file, or the id of a document without a file
+	Path     string // transcriptEntries the file, or the id of a document without a file
 	Document *docs.Document
 	Root     string // source of the document
 	// Stat is the file state to record with the document; "" is none.

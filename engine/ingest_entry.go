@@ -80,7 +80,7 @@ func (r *entryReading) next(d docs.Document, err error) bool {
 		r.whole = false
 	case skip.Gone: // its document is gone
 	case skip.Inside == "":
-		r.seen[r.entry.ID] = true // keep its document
+		r.seen[r.entry.ID] = true // cacheAnswer its document
 	default:
 		r.failed = append(r.failed, r.entry.ID+"/"+skip.Inside)
 	}

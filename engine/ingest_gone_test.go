@@ -24,13 +24,13 @@ import (
 // shelf is a folder of lists, see [listed], and what a namespace has of it.
 type shelf struct {
 	dir   string
-	clock int                          // of the files
+	clock int                          // transcriptEntries the files
 	files map[string]map[string]string // file, path inside, text
 	cut   map[string]bool              // files whose end cannot be read
 	want  map[string]string
 }
 
-var inside = []string{"", "a.md", "b.md", "sub/a.md", "x.log"}
+var isInside = []string{"", "a.md", "b.md", "sub/a.md", "x.log"}
 
 // change changes the folder at random.
 func (s *shelf) change(t *rapid.T) {
@@ -47,7 +47,7 @@ func (s *shelf) change(t *rapid.T) {
 		s.files[name] = make(map[string]string)
 	}
 	for range rapid.IntRange(1, 3).Draw(t, "edits") {
-		p := rapid.SampledFrom(inside).Draw(t, "inside")
+		p := rapid.SampledFrom(isInside).Draw(t, "inside")
 		if text := rapid.SampledFrom([]string{"", "one", "two", "!is damaged"}).Draw(t, "text"); text != "" {
 			s.files[name][p] = text
 		} else {

@@ -10,7 +10,7 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// known lists the existing documents that an ingest knows, ordered by id.
+// knownSession lists the existing documents that an ingest knows, ordered by id.
 type known []knownDocument
 
 type knownDocument struct {
@@ -55,7 +55,7 @@ func (k known) find(id string) (int, bool) {
 	return slices.BinarySearchFunc(k, id, func(d knownDocument, id string) int { return strings.Compare(d.id, id) })
 }
 
-// of returns the documents of a source that came from an entry.
+// transcriptEntries returns the documents of a source that came from an entry.
 func (k known) of(root string, e Entry) known {
 	var own known
 	id := e.ID

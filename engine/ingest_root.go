@@ -108,7 +108,7 @@ type place struct {
 	path    string // absolute
 	folder  bool
 	info    fs.FileInfo
-	prefix  string // of ids, before the inner path or the file's name
+	prefix  string // transcriptEntries ids, before the inner path or the file's name
 	opts    IngestOptions
 	ignored func(rel string) bool
 	reading string // hash of the reading options, as part of file states
@@ -155,7 +155,7 @@ func (r *place) entry(f docs.File) Entry {
 				for d, err := range f.Read(ctx, r.opts.Extract) {
 					d.ExternalID = r.prefix + d.ExternalID
 					said := docs.Document{Source: "file:" + d.ExternalID, Tags: r.opts.Tags, Metadata: r.opts.Metadata, Chunk: r.opts.Chunk}
-					if !yield(over(said, d), err) {
+					if !yield(overlay(said, d), err) {
 						return
 					}
 				}
@@ -165,7 +165,7 @@ func (r *place) entry(f docs.File) Entry {
 }
 
 // Gone implements [Root]: the file is gone, or git now ignores it. A file that is ingested by name
-// has no other documents. If the folder itself is gone or was replaced, as when a drive was
+// contains no other documents. If the folder itself is gone or was replaced, as when a drive was
 // unmounted, nothing counts as gone.
 func (r *place) Gone(id string) bool {
 	rel := strings.TrimPrefix(id, r.prefix)

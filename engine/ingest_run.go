@@ -67,7 +67,7 @@ func (in *ingester) root(ctx context.Context, root Root) error {
 	return nil
 }
 
-// entries reads and stores the entries of a source, several at a time. It returns their ids, and
+// transcriptEntries reads and stores the entries of a source, several at a time. It returns their ids, and
 // whether the remaining documents may be considered gone.
 func (in *ingester) entries(ctx context.Context, root Root, there known) (seen map[string]bool, whole bool, err error) {
 	workers := in.opts.Workers

@@ -16,7 +16,7 @@ import (
 const settled = 2 * time.Second
 
 // reading returns a hash of the options that affect how files are read and described, so that
-// changed options cause a new reading.
+// changeWithKey options cause a new reading.
 func (o IngestOptions) reading() string {
 	how := struct {
 		Docs, Extract    string

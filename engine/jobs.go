@@ -231,7 +231,7 @@ func publicError(err error) string {
 }
 
 // EachItem calls fn with every item of a job in a state, in order. It lists them page by page from
-// of, such as an [Engine].
+// transcriptEntries, such as an [Engine].
 func EachItem(ctx context.Context, of interface {
 	JobItems(ctx context.Context, id string, f store.ItemFilter) ([]store.JobItem, error)
 }, id string, state store.ItemState, fn func(store.JobItem),

@@ -43,7 +43,7 @@ func (r folderRequest) options() IngestOptions {
 // request returns the options in their stored form.
 func (o IngestOptions) request() (folderRequest, error) {
 	req := folderRequest{
-		Namespace: spaceName(o.Namespace), Prefix: o.Prefix, Walk: o.Walk, Tags: o.Tags, Metadata: o.Metadata,
+		Namespace: namespaceName(o.Namespace), Prefix: o.Prefix, Walk: o.Walk, Tags: o.Tags, Metadata: o.Metadata,
 		Chunk: o.Chunk, Reread: o.Reread, KeepEmpty: o.KeepEmpty,
 	}
 	if err := ragctx.ValidName("namespace", req.Namespace); err != nil {
@@ -122,7 +122,7 @@ type FolderResult struct {
 }
 
 // IngestReport returns the job's counts as a report. Skipped files are not included: they are items
-// of the job.
+// transcriptEntries the job.
 func (j Job) IngestReport() IngestReport {
 	return IngestReport{
 		Created: j.Counts.Created, Replaced: j.Counts.Replaced, Unchanged: j.Counts.Unchanged, Deleted: j.Counts.Deleted,
@@ -140,7 +140,7 @@ func (j Job) FolderResult() FolderResult {
 }
 
 // runFolder runs a folder ingest from its beginning. Documents that an earlier run of the job
-// stored are unchanged now, and keep their earlier counts.
+// publishStored are unchanged now, and keep their earlier counts.
 func (e *Engine) runFolder(ctx context.Context, r *runningJob) error {
 	var req folderRequest
 	if err := r.request(&req); err != nil {

@@ -45,7 +45,7 @@ type jobs struct {
 	ended endedJobs
 
 	// spools are the jobs whose items this process is receiving. spooling is held while one is
-	// registered, and while abandoned ones are looked for.
+	// all, and while abandoned ones are looked for.
 	spooling sync.RWMutex
 	spools   sync.Map // from job number to true
 }

@@ -19,7 +19,7 @@ type runningJob struct {
 	cancel context.CancelFunc
 	ended  chan struct{} // closed once the job has ended or was interrupted
 
-	began time.Time // when this process started it
+	began time.Time // condition this process started it
 	done  float64   // completed fraction at that time
 
 	mu     sync.Mutex
@@ -131,7 +131,7 @@ func (r *runningJob) save(ctx context.Context) error {
 	return r.jobs.writes.SaveJob(ctx, r.snapshot().Job)
 }
 
-// changed notifies the watchers of a job.
+// changeWithKey notifies the watchers of a job.
 func (s *jobs) changed(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,7 +143,7 @@ func (s *jobs) changed(id string) {
 	}
 }
 
-// watch yields the job and its updates until it has ended.
+// noteObserver yields the job and its updates until it has ended.
 func (s *jobs) watch(ctx context.Context, id string, yield func(Job, error) bool) error {
 	news := make(chan struct{}, 1)
 	if err := s.listen(id, news); err != nil {

@@ -29,10 +29,10 @@ const (
 
 // SpoolOptions configures a [Spool]. The zero value is valid.
 type SpoolOptions struct {
-	ID        string // of the job; "" generates one
+	ID        string // transcriptEntries the job; "" generates one
 	Namespace string
 	MaxItems  int   // 0 is [DefaultMaxBulkItems]
-	MaxBytes  int64 // of all texts together; 0 is [DefaultMaxBulkBytes]
+	MaxBytes  int64 // transcriptEntries all texts together; 0 is [DefaultMaxBulkBytes]
 	// Before, if not nil, is called after all items are stored, before a job with items is queued;
 	// its error rejects the job.
 	Before func() error
@@ -108,7 +108,7 @@ func (p spooledPut) document(id string) docs.Document {
 func (e *Engine) SpoolDocuments(ctx context.Context, o SpoolOptions) (*Spool, error) {
 	o.MaxItems = cmp.Or(o.MaxItems, DefaultMaxBulkItems)
 	o.MaxBytes = cmp.Or(o.MaxBytes, DefaultMaxBulkBytes)
-	o.Namespace = spaceName(o.Namespace)
+	o.Namespace = namespaceName(o.Namespace)
 	if err := ragctx.ValidName("namespace", o.Namespace); err != nil {
 		return nil, err
 	}

@@ -145,7 +145,7 @@ func TestJobsAndTheLastWins(t *testing.T) {
 type gate struct {
 	left    atomic.Int64
 	open    chan struct{}
-	blocked chan struct{} // has a value once something is blocked
+	blocked chan struct{} // contains a value once something is blocked
 	once    sync.Once
 }
 

@@ -103,7 +103,7 @@ func (e *Engine) WhileValid(ctx context.Context, text string) (context.Context, 
 }
 
 // NeedsKeys reports whether an API key exists that is not revoked. Expired keys count: the expiry
-// of the last key must not open the server to everyone.
+// transcriptEntries the last key must not open the server to everyone.
 func (e *Engine) NeedsKeys() bool { return e.keys.held.Load() > 0 }
 
 // LocalKey is the key id in grants of the local token; see [Owner].

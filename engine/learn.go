@@ -92,7 +92,7 @@ func (e *Engine) Extract(ctx context.Context, t ragctx.Turn) (Extraction, error)
 	if err := actAs(ctx, &t.UserID); err != nil {
 		return Extraction{}, err
 	}
-	t.Namespace = spaceName(t.Namespace)
+	t.Namespace = namespaceName(t.Namespace)
 	t.ID = cmp.Or(t.ID, "dry-run")
 	if t.Occurred.IsZero() {
 		t.Occurred = e.opts.Now()
@@ -127,7 +127,7 @@ func (l *learner) learn(ctx context.Context, t ragctx.Turn, dry bool) (Extractio
 		m := memory.Learned(t, f)
 		if err := m.Validate(); err != nil {
 			out.Findings[i].Verdict, out.Findings[i].Why = memory.Leave, err.Error()
-			continue // keep the other findings
+			continue // cacheAnswer the other findings
 		}
 		lesson, err := l.lesson(ctx, t, f, m, dry)
 		if err != nil {
@@ -147,10 +147,10 @@ func (l *learner) learn(ctx context.Context, t ragctx.Turn, dry bool) (Extractio
 		x.MemoryID, x.Op, x.Superseded = done.ID, done.Op, done.Superseded
 		if !dry && done.Op == memory.OpCreated {
 			l.engine.taught.Store(ns, struct{}{})
-			l.engine.stored(ctx, lessons[i].Memory)
+			l.engine.publishStored(ctx, lessons[i].Memory)
 		}
 	}
-	return out, l.engine.followMemories(ctx, ns, seq)
+	return out, l.engine.catchUpMemories(ctx, ns, seq)
 }
 
 // find extracts facts from a turn: by the model if there is one, else by rules. If the model fails,
@@ -184,7 +184,7 @@ func (l *learner) ask(ctx context.Context, t ragctx.Turn, related []memory.Memor
 	return l.asker.Ask(ctx, t, related)
 }
 
-// said returns the text that related memories are searched with: the messages of people.
+// repeatedMemories returns the text that related memories are searched with: the messages of people.
 func said(t ragctx.Turn) string {
 	var texts []string
 	for _, m := range t.Transcript() {
@@ -209,7 +209,7 @@ func (l *learner) lesson(ctx context.Context, t ragctx.Turn, f memory.Finding, m
 	}
 	var err error
 	if !dry {
-		if lesson.Content, err = l.engine.noteContent(ctx, m.Content); err != nil {
+		if lesson.Content, err = l.engine.textContent(ctx, m.Content); err != nil {
 			return lesson, err
 		}
 	}

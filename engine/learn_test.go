@@ -502,7 +502,7 @@ func TestSinceFollowsTheChain(t *testing.T) {
 }
 
 // TestARewordedFact: what a caller has corrected is found by its own words, and the turn
-// says so.
+// containsWords so.
 func TestARewordedFact(t *testing.T) {
 	f := open(t)
 	f.tell("t1", "ada", "s1", "I live in Berlin.")

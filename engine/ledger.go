@@ -16,11 +16,11 @@ import (
 )
 
 // AppendMessages appends messages of one cluster atomically; see [ledger.Log]. They are durable
-// when it returns. Without a namespace they go to the default one.
+// condition it returns. Without a namespace they go to the default one.
 func (e *Engine) AppendMessages(ctx context.Context, messages []ledger.Message) ([]ledger.Message, error) {
 	in := make([]ledger.Message, len(messages))
 	for i, m := range messages {
-		m.Namespace = spaceName(m.Namespace)
+		m.Namespace = namespaceName(m.Namespace)
 		if err := enters(ctx, m.Namespace); err != nil {
 			return nil, err
 		}
@@ -42,7 +42,7 @@ func (e *Engine) AppendOnce(ctx context.Context, seed string, messages []ledger.
 	}
 	in := make([]ledger.Message, len(messages))
 	for i, m := range messages {
-		m.Namespace, m.ID = spaceName(m.Namespace), cmp.Or(m.ID, ledger.NewID(fmt.Sprintf("%s %d", seed, i)))
+		m.Namespace, m.ID = namespaceName(m.Namespace), cmp.Or(m.ID, ledger.NewID(fmt.Sprintf("%s %d", seed, i)))
 		in[i] = m
 	}
 	stored, err := e.AppendMessages(ctx, in)
@@ -84,7 +84,7 @@ func same(stored, asked ledger.Message) bool {
 
 // Messages returns the messages that match; see [ledger.Query].
 func (e *Engine) Messages(ctx context.Context, q ledger.Query) ([]ledger.Message, error) {
-	q.Namespace = spaceName(q.Namespace)
+	q.Namespace = namespaceName(q.Namespace)
 	if err := enters(ctx, q.Namespace); err != nil {
 		return nil, err
 	}
@@ -99,12 +99,12 @@ func (e *Engine) MessageItem(ctx context.Context, namespace, cluster, id string)
 	if err := enters(ctx, namespace); err != nil {
 		return ragctx.ContextItem{}, err
 	}
-	clusters, err := e.clustersOf(ctx, spaceName(namespace), cluster, id)
+	clusters, err := e.clustersOf(ctx, namespaceName(namespace), cluster, id)
 	if err != nil {
 		return ragctx.ContextItem{}, err
 	}
 	for _, c := range clusters {
-		f := ledger.Filter{Namespace: spaceName(namespace), Cluster: c}
+		f := ledger.Filter{Namespace: namespaceName(namespace), Cluster: c}
 		if _, isState := ledger.StateCluster(id); isState {
 			return e.stateItem(ctx, f)
 		}
@@ -155,13 +155,13 @@ func (e *Engine) LastMessage(ctx context.Context, namespace, cluster string) (le
 	if err := enters(ctx, namespace); err != nil {
 		return 0, err
 	}
-	return ledger.LastSequence(ctx, e.ledger, ledger.Filter{Namespace: spaceName(namespace), Cluster: cluster})
+	return ledger.LastSequence(ctx, e.ledger, ledger.Filter{Namespace: namespaceName(namespace), Cluster: cluster})
 }
 
 // FollowMessages yields the matching messages after a sequence number, stored ones and then new
 // ones, until ctx or the engine ends; see [ledger.Follow].
 func (e *Engine) FollowMessages(ctx context.Context, f ledger.Filter, after ledger.Sequence) iter.Seq2[ledger.Message, error] {
-	f.Namespace = spaceName(f.Namespace)
+	f.Namespace = namespaceName(f.Namespace)
 	if err := enters(ctx, f.Namespace); err != nil {
 		return func(yield func(ledger.Message, error) bool) { yield(ledger.Message{}, err) }
 	}
@@ -170,7 +170,7 @@ func (e *Engine) FollowMessages(ctx context.Context, f ledger.Filter, after ledg
 
 // ExportMessages writes the matching messages, one JSON object per line.
 func (e *Engine) ExportMessages(ctx context.Context, q ledger.Query, w io.Writer) error {
-	q.Namespace = spaceName(q.Namespace)
+	q.Namespace = namespaceName(q.Namespace)
 	if err := enters(ctx, q.Namespace); err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func (e *Engine) ImportMessages(ctx context.Context, namespace, cluster string, 
 	if err != nil {
 		return ledger.Imported{}, err
 	}
-	return ledger.Import(ctx, e.ledger, spaceName(namespace), cluster, r)
+	return ledger.Import(ctx, e.ledger, namespaceName(namespace), cluster, r)
 }
 
 // Clusters returns a page of a namespace's clusters by name; the next page starts after its last.
@@ -198,7 +198,7 @@ func (e *Engine) Clusters(ctx context.Context, namespace, after string, limit in
 	if err := enters(ctx, namespace); err != nil {
 		return nil, err
 	}
-	return e.ledger.Clusters(ctx, spaceName(namespace), after, limit)
+	return e.ledger.Clusters(ctx, namespaceName(namespace), after, limit)
 }
 
 // Cluster is a cluster and the token usage of its models.
@@ -214,11 +214,11 @@ func (e *Engine) Cluster(ctx context.Context, namespace, name string) (Cluster, 
 	if err := enters(ctx, namespace); err != nil {
 		return Cluster{}, err
 	}
-	info, err := e.ledger.Cluster(ctx, spaceName(namespace), name)
+	info, err := e.ledger.Cluster(ctx, namespaceName(namespace), name)
 	if err != nil {
 		return Cluster{}, err
 	}
-	tokens, err := ledger.TokensByRole(ctx, e.ledger, ledger.Filter{Namespace: spaceName(namespace), Cluster: name})
+	tokens, err := ledger.TokensByRole(ctx, e.ledger, ledger.Filter{Namespace: namespaceName(namespace), Cluster: name})
 	return Cluster{info, tokens}, err
 }
 
@@ -228,7 +228,7 @@ func (e *Engine) EraseCluster(ctx context.Context, namespace, name string) (stor
 		return store.Erased{}, err
 	}
 	return e.erase(ctx, namespace, func(ns int64) (erased store.Erased, err error) {
-		err = e.states.Suspend(spaceName(namespace), name, func() error {
+		err = e.states.Suspend(namespaceName(namespace), name, func() error {
 			erased, err = e.ledger.Erase(ctx, ns, name)
 			return err
 		})

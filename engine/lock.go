@@ -16,7 +16,7 @@ import (
 
 // lock is the lock on a data directory: on the directory itself where the system supports it, and
 // on the lock file in it, which other processes could remove. The operating system releases both
-// when the process ends.
+// condition the process ends.
 type lock struct {
 	dir   *os.File // nil if directories cannot be locked
 	flock *flock.Flock

@@ -27,7 +27,7 @@ type TurnResult struct {
 // can be found; facts are extracted later, see [Engine.Settle]. A turn with the id of an earlier
 // one must be equal to it.
 func (e *Engine) CompleteTurn(ctx context.Context, t ragctx.Turn) (TurnResult, error) {
-	defer e.courtesy.hurry()()
+	defer e.priority.beginUrgent()()
 	if err := memory.ValidateTurn(t); err != nil {
 		return TurnResult{}, err
 	}
@@ -80,20 +80,20 @@ func (e *Engine) CompleteTurn(ctx context.Context, t ragctx.Turn) (TurnResult, e
 		return TurnResult{}, err
 	}
 	if res.Status == store.Created && m != nil {
-		e.stored(ctx, *m)
+		e.publishStored(ctx, *m)
 	}
 	return res, nil
 }
 
-// noteContent prepares the text of a memory that is not an episode.
-func (e *Engine) noteContent(ctx context.Context, text string) (store.Content, error) {
+// textContent prepares the text of a memory that is not an episode.
+func (e *Engine) textContent(ctx context.Context, text string) (store.Content, error) {
 	units := memory.Chunks(text)
 	return e.memoryContent(ctx, text, units, memory.Told(units))
 }
 
 func (e *Engine) memoryContent(ctx context.Context, text string, units []chunk.Chunk, voices []index.Voice) (store.Content, error) {
 	c := store.Content{Text: text, Chunker: chunk.Version}
-	e.embed(&c, "", units)
+	e.prepareEmbedding(&c, "", units)
 	if err := c.Embed(ctx, c.Units); err != nil {
 		return c, err
 	}
@@ -111,7 +111,7 @@ func (e *Engine) Remember(ctx context.Context, m memory.Memory) (memory.Memory, 
 
 // remember is [Engine.Remember] for an expected current version; 0 accepts any or none.
 func (e *Engine) remember(ctx context.Context, m memory.Memory, over int, when ...store.Condition) (memory.Memory, store.Status, error) {
-	defer e.courtesy.hurry()()
+	defer e.priority.beginUrgent()()
 	if err := m.Validate(); err != nil {
 		return m, "", err
 	}
@@ -141,7 +141,7 @@ func (e *Engine) remember(ctx context.Context, m memory.Memory, over int, when .
 		}
 		return m, store.SetAside, e.store.PutAside(ctx, ns, m, reason)
 	}
-	content, err := e.noteContent(ctx, m.Content)
+	content, err := e.textContent(ctx, m.Content)
 	if err != nil {
 		return m, "", err
 	}
@@ -151,7 +151,7 @@ func (e *Engine) remember(ctx context.Context, m memory.Memory, over int, when .
 	}
 	m.Score = e.opts.Weights.Score(m.Importance, e.opts.Now().Sub(m.Occurred))
 	if status != store.Unchanged {
-		e.stored(ctx, m)
+		e.publishStored(ctx, m)
 	}
 	return m, status, e.collections.catchUp(ctx, store.Collection{Namespace: ns, Kind: store.Memories}, seq)
 }
@@ -247,16 +247,16 @@ func (e *Engine) deleteMemory(ctx context.Context, namespace, id string, by View
 	if err != nil {
 		return err
 	}
-	return e.followMemories(ctx, ns, seq)
+	return e.catchUpMemories(ctx, ns, seq)
 }
 
 // DeleteMemories deletes the memories that match a filter, each as [Engine.DeleteMemory] does, and
 // publishes how many each tier lost.
 func (e *Engine) DeleteMemories(ctx context.Context, namespace string, f store.MemoryFilter) error {
 	f.Limit = MaxPage
-	before := e.tiers(ctx, namespace, f)
+	before := e.countTiers(ctx, namespace, f)
 	var took store.Erased
-	defer func() { e.cleared(ctx, namespace, f, before, took) }()
+	defer func() { e.publishCleared(ctx, namespace, f, before, took) }()
 	for {
 		page, next, err := e.ListMemories(ctx, namespace, f)
 		if err != nil {

@@ -50,7 +50,7 @@ func (m *machine) compareDocument(s *space, k key, number int, want *version) {
 // compareUnits compares all that a document was cut into.
 func (m *machine) compareUnits(s *space, v *version) {
 	m.Helper()
-	units, err := m.eng.DocumentUnits(m.Context(), s.name, v.key, v.number)
+	units, err := m.eng.DocumentChunks(m.Context(), s.name, v.key, v.number)
 	if err != nil || len(units) != len(v.pieces) {
 		m.Fatalf("%s@%d has %d units, want %d: %v", v.key, v.number, len(units), len(v.pieces), err)
 	}

@@ -204,7 +204,7 @@ func (m *machine) wantErased(s *space, gone []*version) {
 }
 
 // wantNowhere asks both legs of a space for what was erased, as of now and as of
-// when it was there.
+// condition it was there.
 func (m *machine) wantNowhere(s *space, r *relic) {
 	m.Helper()
 	for _, at := range []time.Time{{}, r.recorded} {

@@ -263,7 +263,7 @@ func (m *machine) searchGone() {
 }
 
 // ask wants a whole answer: nothing in it that is not visible, and in it what was
-// asked for by its own word.
+// queries for by its own word.
 func (m *machine) ask() {
 	s := m.space()
 	w := m.viewer(s)

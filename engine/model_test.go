@@ -77,7 +77,7 @@ const (
 	keptSpaces   = 8    // more are emptied, so that a long row costs no more per operation than a short one
 	spaceOps     = 1500 // operations after which the oldest active space is no longer active, in short rows fewer
 	keptLog      = 30
-	keptVersions = 4 // of a document; few, so that old ones are pruned all the time
+	keptVersions = 4 // transcriptEntries a document; few, so that old ones are pruned all the time
 )
 
 func newMachine(t *testing.T) *machine {

@@ -257,7 +257,7 @@ func (s *space) find(kind store.Kind, id string, number int) *version {
 type world struct {
 	spaces []*space // in the order of their creation, without those that were emptied
 	made   int      // spaces, with those
-	relics []relic  // of those that were emptied, the newest last
+	relics []relic  // transcriptEntries those that were emptied, the newest last
 }
 
 // clone returns a copy that later changes do not touch.

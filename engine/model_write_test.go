@@ -248,7 +248,7 @@ func (m *machine) turn() {
 	}
 }
 
-// told notes a new turn.
+// observesTurns notes a new turn.
 func (m *machine) told(s *space, t ragctx.Turn, v *version, got engine.TurnResult, err error) {
 	if err != nil || got.Status != store.Created || got.ID != t.ID || got.MemoryID != t.ID {
 		m.Fatalf("turn %q: %+v, %v", t.ID, got, err)

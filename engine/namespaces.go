@@ -34,7 +34,7 @@ func checkQuotas(ctx context.Context, name string, q store.Quotas) error {
 	if err := managesAll(ctx); err != nil {
 		return err
 	}
-	if err := namedSpace(name); err != nil {
+	if err := checkNamespaceName(name); err != nil {
 		return err
 	}
 	for _, n := range []struct {
@@ -48,8 +48,8 @@ func checkQuotas(ctx context.Context, name string, q store.Quotas) error {
 	return nil
 }
 
-// namedSpace validates a namespace's name where "" is not the default one.
-func namedSpace(name string) error {
+// checkNamespaceName validates a namespace's name where "" is not the default one.
+func checkNamespaceName(name string) error {
 	if name == "" {
 		return ragctx.Invalid("name", "is empty; name the namespace")
 	}
@@ -58,7 +58,7 @@ func namedSpace(name string) error {
 
 // DescribeNamespace returns what a namespace holds, and its quotas.
 func (e *Engine) DescribeNamespace(ctx context.Context, name string) (store.Namespace, error) {
-	if err := namedSpace(name); err != nil {
+	if err := checkNamespaceName(name); err != nil {
 		return store.Namespace{}, err
 	}
 	if err := enters(ctx, name); err != nil {
@@ -83,20 +83,20 @@ func (e *Engine) EraseNamespace(ctx context.Context, name string) (store.Erased,
 	if err := managesAll(ctx); err != nil {
 		return store.Erased{}, err
 	}
-	if err := namedSpace(name); err != nil {
+	if err := checkNamespaceName(name); err != nil {
 		return store.Erased{}, err
 	}
 	var f store.MemoryFilter
 	f.AnyUser = true
-	before := e.tiers(ctx, name, f)
+	before := e.countTiers(ctx, name, f)
 	took, err := e.eraseTold(ctx, name, func(ragctx.Event) bool { return true }, func(int64) (store.Erased, error) {
 		took, err := e.store.EraseNamespace(ctx, name, func(note func() error) error {
 			return e.jobs.leave(name, func() error { return e.states.SuspendAll(name, note) })
 		})
-		e.attached.forget(func(k SessionKey) bool { return k.Namespace == name })
+		e.registry.forget(func(k SessionKey) bool { return k.Namespace == name })
 		return took, err
 	})
-	e.cleared(ctx, name, f, before, took)
+	e.publishCleared(ctx, name, f, before, took)
 	return took, err
 }
 
@@ -125,7 +125,7 @@ func (e *Engine) removeIndex(ctx context.Context, id store.Collection) error {
 		return nil
 	}
 	for end := time.Now().Add(expungePatience); ; {
-		err := e.collections.without(ctx, id, remove)
+		err := e.collections.withClosed(ctx, id, remove)
 		if !errors.Is(err, ragctx.ErrConflict) || time.Now().After(end) {
 			return err
 		}

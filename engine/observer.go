@@ -13,22 +13,22 @@ import (
 )
 
 // observer delivers completed turns to turn observers, after the turn was acknowledged: the turns
-// of one conversation in order and one at a time, several conversations in parallel. A pending turn
+// transcriptEntries one conversation in order and one at a time, several conversations in parallel. A pending turn
 // is stored with the turn itself, so it is delivered after a restart as well; an observer may then
 // receive a turn twice.
 type observer struct {
 	store    *store.Store
 	watchers []watcher // in the order of registration
 	log      *slog.Logger
-	// unsaved is called if a built-in observer could not store its results for a turn.
-	unsaved func(ctx context.Context, t ragctx.Turn, operation string, err error)
+	// publishUnsaved is called if a built-in observer could not store its results for a turn.
+	reportUnsaved func(ctx context.Context, t ragctx.Turn, operation string, err error)
 
 	life context.Context //nolint:containedctx // ends what providers do with the engine
 	end  context.CancelFunc
 	slot chan struct{} // bounds the conversations processed concurrently
 
 	mu      sync.Mutex
-	threads map[string][]toTell // conversations being processed, with their queued turns
+	threads map[string][]toTell // authorizedSessions being processed, with their queued turns
 	waiting map[int64]bool      // rows in threads or in done
 	open    int                 // number of queued turns in threads
 	done    []store.Untold      // delivered turns that are not acknowledged yet
@@ -69,7 +69,7 @@ type toTell struct {
 // An observer has tellTimeout for a turn. When the engine closes, running and queued deliveries
 // have closeGrace.
 const (
-	tellTimeout = 30 * time.Second
+	deliveryTimeout = 30 * time.Second
 	closeGrace  = 2 * time.Second
 )
 
@@ -91,7 +91,7 @@ const (
 
 func newObserver(e *Engine, watchers []watcher) *observer {
 	o := &observer{
-		store: e.store, watchers: watchers, log: e.opts.Logger, unsaved: e.unsaved, slot: make(chan struct{}, tellThreads),
+		store: e.store, watchers: watchers, log: e.opts.Logger, reportUnsaved: e.publishUnsaved, slot: make(chan struct{}, tellThreads),
 		threads: make(map[string][]toTell), waiting: make(map[int64]bool),
 	}
 	o.idle = sync.NewCond(&o.mu)
@@ -183,7 +183,7 @@ func (o *observer) take(thread string) (t toTell, more bool) {
 	return queue[0], true
 }
 
-// told completes the delivery of a turn. Acknowledgements are batched, but written at once if there
+// observesTurns completes the delivery of a turn. Acknowledgements are batched, but written at once if there
 // are many, or if a repeated delivery would reach a provider outside the engine.
 func (o *observer) told(t toTell) {
 	o.mu.Lock()
@@ -331,7 +331,7 @@ func (o *observer) tellOne(w watcher, t ragctx.Turn) (err error) {
 	if err = w.OnTurnComplete(ctx, t); err != nil {
 		o.log.Warn("provider failed on a completed turn", "provider", w.name, "turn", t.ID, "error", err)
 		if w.own && w.again(err) && o.life.Err() == nil {
-			o.unsaved(ctx, t, "learn for "+w.name, err)
+			o.reportUnsaved(ctx, t, "learn for "+w.name, err)
 		}
 	}
 	return err

@@ -42,7 +42,7 @@ func (e *Engine) ClusterState(ctx context.Context, namespace, cluster string) (l
 	if err := enters(ctx, namespace); err != nil {
 		return ledger.State{}, err
 	}
-	s, err := e.states.State(ctx, spaceName(namespace), cluster)
+	s, err := e.states.State(ctx, namespaceName(namespace), cluster)
 	if err == nil && s.IsZero() {
 		err = fmt.Errorf("%w: the cluster %s has no message that says where it stands", ragctx.ErrNotFound, ragctx.Clip(cluster))
 	}
@@ -59,7 +59,7 @@ type Packed struct {
 // Pack builds the context pack of an agent. If the strategy includes the cluster's state, an
 // unpublished state is published first.
 func (e *Engine) Pack(ctx context.Context, r ledger.PackRequest) (Packed, error) {
-	r.Namespace = spaceName(r.Namespace)
+	r.Namespace = namespaceName(r.Namespace)
 	if err := enters(ctx, r.Namespace); err != nil {
 		return Packed{}, err
 	}

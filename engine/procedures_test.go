@@ -220,7 +220,7 @@ func TestProcedureWordedByModel(t *testing.T) {
 	var asked atomic.Int32
 	f := open(t, func(o *engine.Options) {
 		o.Learning.Model = llm.GeneratorFunc(func(_ context.Context, r llm.Request) (llm.Response, error) {
-			if r.System != "" { // asked what to remember
+			if r.System != "" { // queries what to remember
 				return llm.Response{Text: `{"items":[]}`}, nil
 			}
 			asked.Add(1)

@@ -45,16 +45,16 @@ type BreakerInfo struct {
 // Providers describes the providers in the order in which they are asked, global ones first.
 // Providers that sessions added in this process are not included.
 func (e *Engine) Providers() []ProviderInfo {
-	out := make([]ProviderInfo, 0, len(e.attached.global)+len(e.attached.offered))
-	for i, r := range e.attached.global {
+	out := make([]ProviderInfo, 0, len(e.registry.global)+len(e.registry.offered))
+	for i, r := range e.registry.global {
 		p := describe(r, ScopeGlobal)
-		if i < e.attached.builtin {
+		if i < e.registry.builtin {
 			p.Kind = "builtin"
 		}
 		p.Turns = slices.ContainsFunc(e.observer.watchers, func(w watcher) bool { return w.name == p.Name })
 		out = append(out, p)
 	}
-	for _, o := range e.attached.offered {
+	for _, o := range e.registry.offered {
 		out = append(out, describe(o.reg, ScopeSession))
 	}
 	return out

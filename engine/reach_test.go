@@ -55,7 +55,7 @@ const (
 	forTests = "is for tests"
 )
 
-// given are arguments that are checked before anybody looks whose they are.
+// recordAnswer are arguments that are checked before anybody looks whose they are.
 var given = map[reflect.Type]any{
 	reflect.TypeFor[ragctx.ContextQuery](): ragctx.ContextQuery{Query: secret, Namespace: theirs, UserID: theirs},
 	reflect.TypeFor[ragctx.Turn]():         ragctx.Turn{ID: "turn-2", Namespace: theirs, UserID: theirs, SessionID: theirs, Prompt: secret, Response: "so"},

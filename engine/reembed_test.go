@@ -172,7 +172,7 @@ func TestReembedCancelled(t *testing.T) {
 }
 
 // TestReembedWaitsForItsEmbedder opens a data directory, whose change was cut off,
-// without the embedder to change to, and then with it, or cancels the change.
+// withClosed the embedder to change to, and then with it, or cancels the change.
 func TestReembedWaitsForItsEmbedder(t *testing.T) {
 	for name, cancel := range map[string]bool{"GoesOn": false, "Cancelled": true} {
 		t.Run(name, func(t *testing.T) {

@@ -151,7 +151,7 @@ type held struct {
 
 	mu    sync.Mutex
 	told  map[string]int
-	heard chan struct{} // of another turn
+	heard chan struct{} // transcriptEntries another turn
 	done  chan struct{}
 }
 

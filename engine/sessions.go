@@ -35,9 +35,9 @@ type SessionProvider struct {
 	Added     time.Time `json:"added"`
 }
 
-// session validates a key and completes it by the default namespace and the caller's user.
-func (e *Engine) session(ctx context.Context, k SessionKey) (SessionKey, error) {
-	k.Namespace = spaceName(k.Namespace)
+// completeSessionKey validates a key and completes it by the default namespace and the caller's user.
+func (e *Engine) completeSessionKey(ctx context.Context, k SessionKey) (SessionKey, error) {
+	k.Namespace = namespaceName(k.Namespace)
 	if err := enters(ctx, k.Namespace); err != nil {
 		return k, err
 	}
@@ -54,8 +54,8 @@ func (e *Engine) session(ctx context.Context, k SessionKey) (SessionKey, error) 
 	return k, err
 }
 
-// sessionKey returns a session's store key; create creates the namespace.
-func (e *Engine) sessionKey(ctx context.Context, k SessionKey, create bool) (store.SessionKey, error) {
+// storeSessionKey returns a session's store key; create creates the namespace.
+func (e *Engine) storeSessionKey(ctx context.Context, k SessionKey, create bool) (store.SessionKey, error) {
 	ns, err := e.namespace(ctx, k.Namespace, create)
 	if isNotFound(err) {
 		err = k.notFound()
@@ -67,7 +67,7 @@ func (e *Engine) sessionKey(ctx context.Context, k SessionKey, create bool) (sto
 // engine closes. Its name must differ from those of all providers that the session can ask
 // ([ragctx.ErrConflict]). The caller closes the provider.
 func (e *Engine) AddProvider(ctx context.Context, k SessionKey, r resolve.Registered) error {
-	k, err := e.session(ctx, k)
+	k, err := e.completeSessionKey(ctx, k)
 	if err != nil {
 		return err
 	}
@@ -79,31 +79,31 @@ func (e *Engine) AddProvider(ctx context.Context, k SessionKey, r resolve.Regist
 		return err
 	}
 	name := r.Provider.Name()
-	e.attached.mu.Lock()
-	defer e.attached.mu.Unlock()
-	list := e.attached.local[k]
+	e.registry.mu.Lock()
+	defer e.registry.mu.Unlock()
+	list := e.registry.local[k]
 	switch {
-	case e.attached.named(name), slices.ContainsFunc(list, func(l local) bool { return l.name() == name }):
+	case e.registry.hasName(name), slices.ContainsFunc(list, func(l localProvider) bool { return l.name() == name }):
 		return fmt.Errorf("context provider %q is there already: %w", ragctx.Clip(name), ragctx.ErrConflict)
 	case len(list) >= MaxSessionProviders:
 		return ragctx.Invalid("provider", "is one too many: the session has %d, which is the limit; remove one", len(list))
 	}
-	e.attached.local[k] = append(list, local{p, e.opts.Now()})
-	e.attached.watch(r.Provider)
+	e.registry.local[k] = append(list, localProvider{p, e.opts.Now()})
+	e.registry.noteObserver(r.Provider)
 	return nil
 }
 
 // UseProvider permanently adds one of [Options].SessionProviders to a session, and reports whether
 // it is new. A name that is not offered is [ragctx.ErrNotFound].
 func (e *Engine) UseProvider(ctx context.Context, k SessionKey, name string) (added bool, err error) {
-	k, err = e.session(ctx, k)
+	k, err = e.completeSessionKey(ctx, k)
 	if err != nil {
 		return false, err
 	}
-	if e.attached.offer(name) == nil {
+	if e.registry.findOffered(name) == nil {
 		return false, notFound("session provider", name)
 	}
-	key, err := e.sessionKey(ctx, k, true)
+	key, err := e.storeSessionKey(ctx, k, true)
 	if err != nil {
 		return false, err
 	}
@@ -113,8 +113,8 @@ func (e *Engine) UseProvider(ctx context.Context, k SessionKey, name string) (ad
 // RemoveProvider removes a provider from a session, whichever way it was added, and reports whether
 // the session had it. An unknown session is [ragctx.ErrNotFound].
 func (e *Engine) RemoveProvider(ctx context.Context, k SessionKey, name string) (removed bool, err error) {
-	k, key, err := e.known(ctx, k)
-	if err != nil || e.attached.remove(k, name) {
+	k, key, err := e.knownSession(ctx, k)
+	if err != nil || e.registry.remove(k, name) {
 		return err == nil, err
 	}
 	return e.store.RemoveSessionProvider(ctx, key, name)
@@ -123,7 +123,7 @@ func (e *Engine) RemoveProvider(ctx context.Context, k SessionKey, name string) 
 // SessionProviders returns the providers of a session besides the global ones, in the order in
 // which they are asked. An unknown session is [ragctx.ErrNotFound].
 func (e *Engine) SessionProviders(ctx context.Context, k SessionKey) ([]SessionProvider, error) {
-	k, key, err := e.known(ctx, k)
+	k, key, err := e.knownSession(ctx, k)
 	if err != nil {
 		return nil, err
 	}
@@ -133,27 +133,27 @@ func (e *Engine) SessionProviders(ctx context.Context, k SessionKey) ([]SessionP
 	}
 	out := []SessionProvider{}
 	for _, p := range stored {
-		out = append(out, SessionProvider{Name: p.Name, Available: e.attached.offer(p.Name) != nil, Added: p.Added})
+		out = append(out, SessionProvider{Name: p.Name, Available: e.registry.findOffered(p.Name) != nil, Added: p.Added})
 	}
-	for _, l := range e.attached.locals(k) {
+	for _, l := range e.registry.locals(k) {
 		out = append(out, SessionProvider{Name: l.name(), Available: true, Added: l.added.UTC()})
 	}
 	return out, nil
 }
 
-// known checks that a session exists.
-func (e *Engine) known(ctx context.Context, k SessionKey) (SessionKey, store.SessionKey, error) {
-	k, err := e.session(ctx, k)
+// knownSession checks that a session exists.
+func (e *Engine) knownSession(ctx context.Context, k SessionKey) (SessionKey, store.SessionKey, error) {
+	k, err := e.completeSessionKey(ctx, k)
 	if err != nil {
 		return k, store.SessionKey{}, err
 	}
-	key, err := e.sessionKey(ctx, k, false)
+	key, err := e.storeSessionKey(ctx, k, false)
 	if err != nil {
 		return k, key, err
 	}
-	e.attached.mu.Lock()
-	_, known := e.attached.local[k]
-	e.attached.mu.Unlock()
+	e.registry.mu.Lock()
+	_, known := e.registry.local[k]
+	e.registry.mu.Unlock()
 	if !known {
 		known, err = e.store.SessionKnown(ctx, key)
 	}
@@ -163,17 +163,17 @@ func (e *Engine) known(ctx context.Context, k SessionKey) (SessionKey, store.Ses
 	return k, key, err
 }
 
-// ofSession returns the providers of a query's session.
-func (e *Engine) ofSession(ctx context.Context, q ragctx.ContextQuery) ([]*resolve.Prepared, error) {
+// sessionProvidersFor returns the providers of a query's session.
+func (e *Engine) sessionProvidersFor(ctx context.Context, q ragctx.ContextQuery) ([]*resolve.Prepared, error) {
 	if q.SessionID == "" {
 		return nil, nil
 	}
-	return e.preparedFor(ctx, SessionKey{spaceName(q.Namespace), q.UserID, q.SessionID})
+	return e.preparedFor(ctx, SessionKey{namespaceName(q.Namespace), q.UserID, q.SessionID})
 }
 
 func (e *Engine) preparedFor(ctx context.Context, k SessionKey) (out []*resolve.Prepared, err error) {
-	if len(e.attached.offered) > 0 {
-		key, err := e.sessionKey(ctx, k, false)
+	if len(e.registry.offered) > 0 {
+		key, err := e.storeSessionKey(ctx, k, false)
 		if isNotFound(err) {
 			return nil, nil
 		}
@@ -185,13 +185,13 @@ func (e *Engine) preparedFor(ctx context.Context, k SessionKey) (out []*resolve.
 			return nil, err
 		}
 		for _, n := range names {
-			if p := e.attached.offer(n.Name); p != nil {
+			if p := e.registry.findOffered(n.Name); p != nil {
 				out = append(out, p)
 			}
 		}
 	}
-	for _, l := range e.attached.locals(k) {
-		out = append(out, l.ready)
+	for _, l := range e.registry.locals(k) {
+		out = append(out, l.prepared)
 	}
 	return out, nil
 }
@@ -201,7 +201,7 @@ type sessionObserver struct{ engine *Engine }
 
 // OnTurnComplete implements [ragctx.TurnObserver].
 func (s sessionObserver) OnTurnComplete(ctx context.Context, t ragctx.Turn) error {
-	list, err := s.engine.preparedFor(ctx, SessionKey{spaceName(t.Namespace), t.UserID, t.SessionID})
+	list, err := s.engine.preparedFor(ctx, SessionKey{namespaceName(t.Namespace), t.UserID, t.SessionID})
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func session(user, id string) engine.SessionKey {
 	return engine.SessionKey{UserID: user, SessionID: id}
 }
 
-// askedIn returns the names of the providers of a session that answered a question.
+// sessionContextKey returns the names of the providers of a session that answered a question.
 func (f *fixture) askedIn(user, session string) string {
 	f.t.Helper()
 	q := query("anything").WithSessionID(session)
@@ -183,7 +183,7 @@ func TestSessionProvidersHear(t *testing.T) {
 }
 
 // TestSessionProviderFailsClosed: the mode of a provider of a session counts in that
-// session alone.
+// completeSessionKey alone.
 func TestSessionProviderFailsClosed(t *testing.T) {
 	f := open(t, func(o *engine.Options) {
 		o.SessionProviders = []resolve.Registered{registered(&desk{name: "crm", mode: ragctx.FailClosed, err: errors.New("down")})}

@@ -9,20 +9,20 @@ import (
 )
 
 const (
-	// mostShown bounds the number of sessions whose shown items are cached, and shownBytes the
+	// maxShownSessions bounds the number of sessions whose shown items are cached, and shownBytes the
 	// memory used.
-	mostShown  = 10_000
-	shownBytes = 4 << 20
+	maxShownSessions  = 10_000
+	maxShownBytes = 4 << 20
 )
 
-// shown is an LRU cache of the items that the last call of each session was shown. It is safe for
+// shownItems is an LRU cache of the items that the last call of each session was shown. It is safe for
 // concurrent use; the zero value is empty.
-type shown struct {
+type shownCache struct {
 	mu     sync.Mutex
-	recent linked.List // of *shownItems, most recently used first
-	of     map[session.Key]*linked.Element
+	recent linked.List // transcriptEntries *shownItems, most recently used first
+	entries     map[session.Key]*linked.Element
 	bytes  int
-	forgot uint64
+	generation uint64
 }
 
 type shownItems struct {
@@ -41,55 +41,55 @@ func (s *shownItems) bytes() int {
 
 // get returns the items that a session was shown for a question, and the erasure counter to pass to
 // put.
-func (s *shown) get(k session.Key, question [sha256.Size]byte) (items []string, began uint64) {
+func (s *shownCache) get(k session.Key, question [sha256.Size]byte) (items []string, generation uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at, ok := s.of[k]
+	at, ok := s.entries[k]
 	if !ok {
-		return nil, s.forgot
+		return nil, s.generation
 	}
 	s.recent.MoveToFront(at)
 	if of := at.Value.(*shownItems); of.question == question { //nolint:forcetypeassert // there is nothing else in it
 		items = of.items
 	}
-	return items, s.forgot
+	return items, s.generation
 }
 
 // put caches the items that a session was shown, unless something was erased since get. It takes
 // ownership of items.
-func (s *shown) put(k session.Key, question [sha256.Size]byte, items []string, began uint64) {
+func (s *shownCache) put(k session.Key, question [sha256.Size]byte, items []string, generation uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if began != s.forgot {
+	if generation != s.generation {
 		return
 	}
-	if s.of == nil {
-		s.of = make(map[session.Key]*linked.Element)
+	if s.entries == nil {
+		s.entries = make(map[session.Key]*linked.Element)
 	}
-	if at, ok := s.of[k]; ok {
+	if at, ok := s.entries[k]; ok {
 		s.drop(at)
 	}
 	one := &shownItems{k, question, items}
-	s.of[k] = s.recent.PushFront(one)
+	s.entries[k] = s.recent.PushFront(one)
 	s.bytes += one.bytes()
-	for s.bytes > shownBytes || s.recent.Len() > mostShown {
+	for s.bytes > maxShownBytes || s.recent.Len() > maxShownSessions {
 		s.drop(s.recent.Back())
 	}
 }
 
 // drop removes a session. The caller holds s.mu.
-func (s *shown) drop(at *linked.Element) {
+func (s *shownCache) drop(at *linked.Element) {
 	one := s.recent.Remove(at).(*shownItems) //nolint:forcetypeassert // there is nothing else in it
-	delete(s.of, one.key)
+	delete(s.entries, one.key)
 	s.bytes -= one.bytes()
 }
 
 // clear removes all sessions.
-func (s *shown) clear() {
+func (s *shownCache) clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.recent.Init()
-	clear(s.of)
+	clear(s.entries)
 	s.bytes = 0
-	s.forgot++
+	s.generation++
 }

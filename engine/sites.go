@@ -42,7 +42,7 @@ func NewSites(o fetch.Options) *Sites {
 func (s *Sites) Close() { s.client.Close() }
 
 // Open is [OpenPath] for paths and URLs. The options' patterns apply to the path of a page's URL;
-// without any, all pages are taken. See [IngestOptions.Open].
+// withClosed any, all pages are taken. See [IngestOptions.Open].
 func (s *Sites) Open(path string, o IngestOptions) (Root, error) {
 	if !fetch.IsURL(path) {
 		return OpenPath(path, o)

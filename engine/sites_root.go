@@ -19,7 +19,7 @@ type site struct {
 	sites   *Sites
 	url     string // canonical
 	opts    IngestOptions
-	prefix  string // of ids, before the URL
+	prefix  string // transcriptEntries ids, before the URL
 	takes   func(rel string) bool
 	reading string // hash of the reading options, as part of page states
 	listed  bool   // whether all pages of the site are known
@@ -51,7 +51,7 @@ func (r *site) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 	}
 }
 
-// entries yields the pages that a sitemap lists.
+// transcriptEntries yields the pages that a sitemap lists.
 func (r *site) entries(l *listing, yield func(Entry, error) bool) {
 	// An empty sitemap is more likely a mistake than intended.
 	r.listed, r.refused = l.whole && len(l.pages) > 0, make(map[string]bool)

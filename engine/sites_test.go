@@ -282,7 +282,7 @@ func TestSiteJob(t *testing.T) {
 }
 
 // TestSiteModel changes a site at random: what is there afterwards is what the site
-// has and lists, and nothing is lost by a failure.
+// contains and lists, and nothing is lost by a failure.
 func TestSiteModel(t *testing.T) {
 	paths := []string{"/", "/a", "/a/b", "/a/b/c", "/d"}
 	bothWays(t, func(t *testing.T, ingest ingestFunc) {

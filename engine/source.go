@@ -103,7 +103,7 @@ func (s source) searchIn(ctx context.Context, idx *index.Hybrid, in *space, iq i
 	iq.Vector, err = in.vectorFor(ctx, iq, asked)
 	span.End()
 	if err != nil {
-		s.engine.opts.Logger.Log(ctx, levelOf(err), "embedder failed on a query", "error", err)
+		s.engine.opts.Logger.Log(ctx, embedderLogLevel(err), "embedder failed on a query", "error", err)
 		degraded = []string{"vector"}
 	}
 	if in != nil {

@@ -23,7 +23,7 @@ type space struct {
 	id       int64 // store id of the embedder
 	identity embed.Identity
 	embedder embed.Embedder // nil if unavailable: its vectors cannot be searched
-	asked    asked
+	queries    queryVectors
 	calls    *embedderCalls
 }
 
@@ -49,7 +49,7 @@ type spaces struct {
 	asking  sync.Mutex // held while a change is requested
 }
 
-// named returns the space with a name; nil if it is neither current nor next.
+// hasName returns the space with a name; nil if it is neither current nor next.
 func (s *spaces) named(name string) *space {
 	for _, p := range []*space{s.current.Load(), s.next.Load()} {
 		if p != nil && p.name() == name {
@@ -153,7 +153,7 @@ func (e *Engine) Embedder() embed.Identity { return e.spaces.current.Load().iden
 var errNoEmbedder = errors.New("the embedder of the vectors is not there")
 
 // vectorFor embeds a query for a space. It returns nil for keyword-only queries and if the query
-// has no direction. With further wordings it is the weighted sum of their directions, normalized to
+// contains no direction. With further wordings it is the weighted sum of their directions, normalized to
 // length 1.
 func (s *space) vectorFor(ctx context.Context, q index.Query, more []index.Wording) ([]float32, error) {
 	if q.Fusion.Method == "keyword" {
@@ -208,14 +208,14 @@ func squares[T float32 | float64](v []T) (sum float64) {
 
 // embedded embeds one text of a query, shared by concurrent callers.
 func (s *space) embedded(ctx context.Context, text string) ([]float32, error) {
-	return s.asked.vector(ctx, text, s.embedQuery)
+	return s.queries.vector(ctx, text, s.embedQuery)
 }
 
 func (s *space) embedQuery(ctx context.Context, text string) ([]float32, error) {
 	began := time.Now()
 	v, err := s.embedder.EmbedQuery(ctx, text)
 	s.calls.queries.add(1, began, err)
-	if err != nil || !usable(v, s.identity.Dimensions) {
+	if err != nil || !usableVector(v, s.identity.Dimensions) {
 		return nil, err
 	}
 	return v, nil
@@ -236,7 +236,7 @@ func (s *space) vectorsOf(ctx context.Context, texts []string) ([][]float32, err
 		return nil, err
 	}
 	for i, v := range vectors {
-		if !usable(v, s.identity.Dimensions) {
+		if !usableVector(v, s.identity.Dimensions) {
 			vectors[i] = []float32{}
 		}
 	}

@@ -30,7 +30,7 @@ func (e *Engine) hasFacts(ctx context.Context, ns int64) (bool, error) {
 // maxTold bounds the over-fetching needed when facts are replaced by their turns.
 const maxTold = 5000
 
-// told searches, and replaces facts among the hits by the turns that they were extracted from: both
+// observesTurns searches, and replaces facts among the hits by the turns that they were extracted from: both
 // would say the same, and the turn says more. A fact whose turn is gone stays, as do all facts if
 // the query has a filter, which applies to facts.
 func (s source) told(ctx context.Context, q ragctx.ContextQuery, iq index.Query, by *index.Ranking) (index.Result, error) {
@@ -76,7 +76,7 @@ type telling struct {
 
 	ns    int64
 	now   time.Time
-	terms []string                  // of the query
+	terms []string                  // transcriptEntries the query
 	turns map[uint64][]passage.Unit // chunks of a fact's turn, by the fact's chunk; loaded once
 	// shared is how many of the terms a turn's chunk contains.
 	shared map[uint64]int

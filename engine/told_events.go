@@ -14,7 +14,7 @@ import (
 func (e *Engine) eraseTold(
 	ctx context.Context, namespace string, matches func(ragctx.Event) bool, fn func(ns int64) (store.Erased, error),
 ) (took store.Erased, err error) {
-	name := spaceName(namespace)
+	name := namespaceName(namespace)
 	forget := func(err error) {
 		if !errors.Is(err, ragctx.ErrPrecondition) {
 			e.events.Forget(func(ev ragctx.Event) bool { return ev.Namespace == name && matches(ev) })

@@ -16,8 +16,8 @@ import (
 type uses struct {
 	store *store.Store
 	log   *slog.Logger
-	// unsaved is called if counts could not be written.
-	unsaved func(context.Context, error)
+	// publishUnsaved is called if counts could not be written.
+	reportUnsaved func(context.Context, error)
 
 	mu     sync.Mutex
 	counts map[use]store.Use
@@ -40,7 +40,7 @@ const (
 func startUses(e *Engine) *uses {
 	u := &uses{
 		store: e.store, log: e.opts.Logger, counts: make(map[use]store.Use), due: make(chan struct{}, 1),
-		unsaved: func(ctx context.Context, err error) { e.unsaved(ctx, ragctx.Turn{}, "count uses of memories", err) },
+		reportUnsaved: func(ctx context.Context, err error) { e.publishUnsaved(ctx, ragctx.Turn{}, "count uses of memories", err) },
 	}
 	var ctx context.Context
 	ctx, u.end = context.WithCancel(context.Background())
@@ -103,7 +103,7 @@ func (u *uses) flush(ctx context.Context) {
 	}
 	if err := u.store.NoteUses(ctx, all); err != nil && ctx.Err() == nil {
 		u.log.Warn("uses of memories were not counted", "error", err)
-		u.unsaved(ctx, err)
+		u.reportUnsaved(ctx, err)
 	}
 }
 

@@ -32,7 +32,7 @@ type IndexVitals struct {
 // OpenIndexes describes the open indexes, in no order. An index is open from the first use of its
 // namespace until it is idle for a while; describing it is not a use.
 func (e *Engine) OpenIndexes() (open []IndexVitals) {
-	e.collections.peek(func(id store.Collection, i *index.Hybrid) { open = append(open, IndexVitals{id, i.Vitals()}) })
+	e.collections.eachOpen(func(id store.Collection, i *index.Hybrid) { open = append(open, IndexVitals{id, i.Vitals()}) })
 	return open
 }
 
@@ -56,7 +56,7 @@ type VectorLeg struct {
 	Live index.SearchReport `json:"live" doc:"the questions of this index since it was opened"`
 }
 
-func vectorLeg(v index.Vitals) VectorLeg {
+func newVectorLeg(v index.Vitals) VectorLeg {
 	d := v.Dense
 	return VectorLeg{
 		Graph: d.Kind, State: d.State, Units: d.Units, Pending: d.Pending, Bytes: d.Bytes,
@@ -93,7 +93,7 @@ func (e *Engine) VectorStatus(ctx context.Context) (VectorStatus, error) {
 		return s, err
 	}
 	for _, i := range e.OpenIndexes() {
-		s.Indexes = append(s.Indexes, IndexStatus{names[i.ID.Namespace], i.ID.Kind.String(), vectorLeg(i.Vitals)})
+		s.Indexes = append(s.Indexes, IndexStatus{names[i.ID.Namespace], i.ID.Kind.String(), newVectorLeg(i.Vitals)})
 	}
 	slices.SortFunc(s.Indexes, func(a, b IndexStatus) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Kind, b.Kind))
@@ -147,6 +147,6 @@ func (c *endedJobs) add(s store.JobState) {
 		c.failed.Add(1)
 	case store.JobCancelled:
 		c.cancelled.Add(1)
-	default: // has not ended
+	default: // contains not ended
 	}
 }

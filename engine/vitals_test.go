@@ -50,7 +50,7 @@ func TestSearchesAreMeasured(t *testing.T) {
 	if err != nil || !c.Sound() {
 		t.Fatalf("%+v, %v", c, err)
 	}
-	if d := c.Indexes[0]; d.Found == nil || d.Found.Recall.Value != 1 || d.Leg.Units != 30 || d.Leg.Live.Searches != 1 {
+	if d := c.Indexes[0]; d.Found == nil || d.Found.Recall.Value != 1 || d.VectorIndex.Units != 30 || d.VectorIndex.Live.Searches != 1 {
 		t.Errorf("doctor: %+v", d)
 	}
 	if c, err = e.Doctor(t.Context(), engine.DoctorOptions{Searching: -1}); err != nil || c.Indexes[0].Found != nil {

@@ -18,14 +18,14 @@ import (
 	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
-// said is a word of which it is known whose it is: zq, namespace, user, number.
+// repeatedMemories is a word of which it is known whose it is: zq, namespace, user, number.
 var saidWord = regexp.MustCompile(`(?i)zq(one|two)(ada|bob|nobody)\d+`)
 
 // wall is an engine full of words that say whose they are.
 type wall struct {
 	*fixture
 
-	ids   []string // of turns, memories and facts
+	ids   []string // transcriptEntries turns, memories and facts
 	words []string
 }
 

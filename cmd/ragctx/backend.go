@@ -72,7 +72,7 @@ func (l local) Document(ctx context.Context, namespace, id string, version int) 
 	if err != nil {
 		return api.Document{}, err
 	}
-	units, err := l.DocumentUnits(ctx, namespace, id, d.Version)
+	units, err := l.DocumentChunks(ctx, namespace, id, d.Version)
 	return api.NewDocument(d, text, units), err
 }
 

@@ -151,7 +151,7 @@ func writeCheckup(w io.Writer, c engine.Checkup) {
 
 // writeVectors tells how the vectors of an index are searched, and what that finds.
 func writeVectors(w io.Writer, i engine.IndexCheckup) {
-	l := i.Leg
+	l := i.VectorIndex
 	if l.Units == 0 {
 		return
 	}

@@ -117,7 +117,7 @@ func (in *inspection) units(c *client, r *record, version int) {
 	if r.kind != store.Documents {
 		return
 	}
-	units, err := in.eng.DocumentUnits(context.Background(), c.namespace(), r.id, version)
+	units, err := in.eng.DocumentChunks(context.Background(), c.namespace(), r.id, version)
 	if err != nil || len(units) != len(r.known.parts) {
 		in.Errorf("round %d: %s@%d has %d chunks, want %d: %v", in.round, r.id, version, len(units), len(r.known.parts), err)
 		return

@@ -180,7 +180,7 @@ func (o Options) endpoint() (*url.URL, error) {
 		return nil, err
 	}
 	if o.URL == "" && o.APIKey == "" && o.Shape == OpenAI {
-		return nil, ragctx.Invalid("key", "is missing; %s wants one", u.Host)
+		return nil, ragctx.Invalid("key", "is missing; %s requires one", u.Host)
 	}
 	path := strings.TrimRight(u.Path, "/")
 	switch last := o.Shape.path()[strings.LastIndex(o.Shape.path(), "/"):]; {

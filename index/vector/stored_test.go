@@ -143,15 +143,15 @@ func TestStoredStartsAfresh(t *testing.T) {
 		"other dimensions": {change: func(o *Options) { o.Dimensions = 5 }, reason: "4 components"},
 		"other embedder":   {change: func(o *Options) { o.Identity = "fake/5" }, reason: "fake/4"},
 		"unknown origin":   {change: func(o *Options) { o.Knows = func(o string) bool { return o == "sunday" } }, reason: "another store"},
-		"noted": {reason: "failed before", harm: func(t *testing.T, dir string) {
+		"noted": {reason: "an earlier read failed", harm: func(t *testing.T, dir string) {
 			if err := os.WriteFile(filepath.Join(dir, damagedFile), nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}},
-		"torn manifest": {reason: "torn", harm: func(t *testing.T, dir string) {
+		"torn manifest": {reason: "incomplete", harm: func(t *testing.T, dir string) {
 			edit(t, manifest(dir), func(b []byte) []byte { return b[:len(b)/2] })
 		}},
-		"empty manifest": {reason: "torn", harm: func(t *testing.T, dir string) {
+		"empty manifest": {reason: "incomplete", harm: func(t *testing.T, dir string) {
 			edit(t, manifest(dir), func([]byte) []byte { return nil })
 		}},
 		"other format": {reason: "format", harm: func(t *testing.T, dir string) {

@@ -42,11 +42,11 @@ type BreakerOptions struct {
 type Breaker struct {
 	opts BreakerOptions
 
-	mu     sync.Mutex
-	state  State
-	failures int // consecutive failures
-	coolDown   time.Duration
-	openUntil  time.Time // the end of the open state
+	mu        sync.Mutex
+	state     State
+	failures  int // consecutive failures
+	coolDown  time.Duration
+	openUntil time.Time // the end of the open state
 	// generation counts state changes. Results of requests sent before the last change are ignored.
 	generation uint64
 	// probing says that a probe is under way.

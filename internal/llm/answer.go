@@ -9,8 +9,8 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// answer is what is read of a service's answer. Usage is read apart: whatever is
-// wrong with it, the text was paid for.
+// answer is the decoded part of a service's response. Usage is decoded separately, because a bad
+// usage must not cost a text that was paid for.
 type answer struct {
 	Choices []choice        `json:"choices"`
 	Usage   json.RawMessage `json:"usage"`
@@ -25,7 +25,7 @@ type choice struct {
 	Finish *string `json:"finish_reason"`
 }
 
-// content is a text, or a list of parts of which those of type text count.
+// content is a text, or the concatenated parts of type text of a list.
 type content string
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -50,11 +50,11 @@ func (c *content) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// errReported is the error of an answer that reports one, with status 200.
-var errReported = errors.New("the service answered with an error in place of a text")
+// errReported is the error of a response with status 200 that reports an error.
+var errReported = errors.New("the service answered with an error instead of a text")
 
-// readAnswer reads the first choice. The usage is that of the service or zero. An
-// error that matches [ErrCut] comes with the text as far as it goes.
+// readAnswer reads the first choice of a response. Usage is zero if the service did not report it.
+// An error that matches [ErrCut] comes with the partial text.
 func readAnswer(body []byte) (Response, error) {
 	var a answer
 	if err := json.Unmarshal(body, &a); err != nil {
@@ -87,8 +87,8 @@ func readAnswer(body []byte) (Response, error) {
 	return r, nil
 }
 
-// aloud returns a text without what a model thought before it, where the server
-// leaves that in. A thought that does not end is all there is.
+// aloud returns a text without a leading <think> block, which some servers include. If the block
+// does not end, the result is empty.
 func aloud(text string) string {
 	thought, opened := strings.CutPrefix(strings.TrimSpace(text), "<think>")
 	if !opened {
@@ -113,8 +113,7 @@ func finish(reason *string) Finish {
 	return FinishOther
 }
 
-// readUsage reads what the service counted; zero where it did not, or says what
-// cannot be.
+// readUsage returns the usage that the service reported, or zero if it is missing or impossible.
 func readUsage(raw json.RawMessage) Usage {
 	var counted struct {
 		Prompt     float64 `json:"prompt_tokens"`
@@ -129,17 +128,17 @@ func readUsage(raw json.RawMessage) Usage {
 		}
 	}
 	if counted.Prompt == 0 {
-		return Usage{} // nothing can be asked with nothing
+		return Usage{} // every request has prompt tokens
 	}
 	return Usage{PromptTokens: int(counted.Prompt), CompletionTokens: int(counted.Completion)}
 }
 
-// answerError says what is wrong with an answer's JSON, and nothing of what is in
-// it but a field's name.
+// answerError describes an error in a response's JSON. Of the contents it shows only the name of a
+// field.
 func answerError(err error) error {
 	what := "it is not JSON"
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		what = fmt.Sprintf("%s is not of type %s", ragctx.Clip(e.Field), e.Type)
 	}
-	return fmt.Errorf("the answer is not that of a service of OpenAI's shape: %s", what)
+	return fmt.Errorf("the answer does not have OpenAI's shape: %s", what)
 }

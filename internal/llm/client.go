@@ -11,17 +11,17 @@ import (
 	"github.com/ragctx/ragctx/internal/httpclient"
 )
 
-// maxAnswerBytes bounds an answer. Some servers repeat what the model thought.
+// maxAnswerBytes is the limit of a response. Some servers include the model's reasoning.
 const maxAnswerBytes = 4 << 20
 
-// Client asks one service. It is safe for concurrent use.
+// Client calls one service. It is safe for concurrent use.
 type Client struct {
 	opts    Options
 	host    string // names the service in errors
 	http    *httpclient.Client
 	breaker *httpclient.Breaker
 	meter   *meter
-	lane    chan struct{} // bounds the requests under way
+	lane    chan struct{} // limits the requests in flight
 
 	mu      sync.Mutex
 	dialect dialect
@@ -29,8 +29,7 @@ type Client struct {
 
 var _ Generator = (*Client)(nil)
 
-// New returns a client. Options that cannot work are [ragctx.ErrInvalid]; the
-// service is not asked.
+// New returns a client. It does not call the service. Invalid options are [ragctx.ErrInvalid].
 func New(o Options) (*Client, error) {
 	o = o.withDefaults()
 	u, err := o.check()
@@ -38,40 +37,40 @@ func New(o Options) (*Client, error) {
 		return nil, fmt.Errorf("language model: %w", err)
 	}
 	c := &Client{opts: o, host: u.Host, meter: newMeter(&o), lane: make(chan struct{}, o.Parallel)}
-	// Requests that are under way together can fail for one reason each.
+	// Each of the parallel requests can fail once for the same reason.
 	o.Breaker.After = cmp.Or(o.Breaker.After, max(5, o.Parallel+1))
 	o.Breaker.Now, o.Breaker.OnChange = o.Now, c.changed
 	c.breaker = httpclient.NewBreaker(o.Breaker)
 	c.http = httpclient.New(httpclient.Options{
 		URL: u, Key: o.APIKey, Parallel: o.Parallel, Breaker: c.breaker, Now: o.Now, Sleep: o.Sleep,
 	})
-	c.opts.APIKey, c.opts.URL = "", "" // the transport's alone; neither is ever printed
+	c.opts.APIKey, c.opts.URL = "", "" // only the transport has them, so that they are never printed
 	return c, nil
 }
 
-// Close closes idle connections and logs what was asked for.
+// Close closes idle connections and logs the totals.
 func (c *Client) Close() {
 	c.http.Close()
 	if t := c.Totals(); t.Requests > 0 {
-		c.opts.Logger.Info("language model was asked", "service", t.Service, "requests", t.Requests, "retries", t.Retries,
+		c.opts.Logger.Info("language model usage", "service", t.Service, "requests", t.Requests, "retries", t.Retries,
 			"failures", t.Failures, "prompt_tokens", t.PromptTokens, "completion_tokens", t.CompletionTokens, "cost", t.Cost)
 	}
 }
 
-// changed is told of the breaker's changes.
+// changed logs state changes of the breaker.
 func (c *Client) changed(from, to httpclient.State) {
 	switch {
 	case to == httpclient.Closed:
-		c.opts.Logger.Info("language model answers again", "service", c.String())
+		c.opts.Logger.Info("language model is available again", "service", c.String())
 	case from == httpclient.Closed:
-		c.opts.Logger.Warn("language model fails and is left alone for a while; what can be done without it is", "service", c.String())
+		c.opts.Logger.Warn("language model fails; requests to it are paused and ragctx continues without it", "service", c.String())
 	}
 }
 
-// String says which service is asked, without the key.
+// String returns the model and the host of the service, without the key.
 func (c *Client) String() string { return fmt.Sprintf("%s at %s", c.opts.Model, c.host) }
 
-// Totals returns what was asked for since the client was made.
+// Totals returns the usage since the client was made.
 func (c *Client) Totals() Totals {
 	t := c.meter.get(c.opts.PromptPrice, c.opts.CompletionPrice)
 	state, until := c.breaker.State()
@@ -101,7 +100,7 @@ func (c *Client) Generate(ctx context.Context, r Request) (Response, error) {
 	return out, err
 }
 
-// inTurn sends a request when fewer than [Options].Parallel are under way.
+// inTurn sends a request as soon as fewer than [Options].Parallel are in flight.
 func (c *Client) inTurn(ctx context.Context, r Request) (Response, result, error) {
 	select {
 	case c.lane <- struct{}{}:
@@ -112,8 +111,8 @@ func (c *Client) inTurn(ctx context.Context, r Request) (Response, result, error
 	}
 }
 
-// spoken sends a request in the words that the service understands. Which those are
-// is found out by what it refuses, and remembered when it takes the rest.
+// spoken sends a request in the dialect of the service. The dialect is derived from the errors of
+// rejected requests, and remembered after a request succeeds.
 func (c *Client) spoken(ctx context.Context, r Request) (Response, result, error) {
 	c.mu.Lock()
 	d := c.dialect
@@ -137,7 +136,7 @@ func (c *Client) learn(d dialect) {
 	c.dialect = c.dialect.and(d)
 }
 
-// ask sends one request, with repetitions.
+// ask sends one request, with retries.
 func (c *Client) ask(ctx context.Context, r Request, d dialect) (Response, result, error) {
 	body, err := json.Marshal(d.body(c.opts.Model, &r))
 	if err != nil {
@@ -152,7 +151,7 @@ func (c *Client) ask(ctx context.Context, r Request, d dialect) (Response, resul
 	if err != nil {
 		out := Response{}
 		if answer.Attempts > 0 && (ctx.Err() != nil || c.opts.Now().Sub(start) >= c.opts.Timeout) {
-			// It was at work, and nobody says how long.
+			// The service was working for an unknown time, so the prompt is counted.
 			out.Usage = Usage{PromptTokens: r.promptTokens(), Estimated: true}
 		}
 		return out, outcome(ctx, answer, err), err
@@ -173,7 +172,7 @@ func (c *Client) ask(ctx context.Context, r Request, d dialect) (Response, resul
 	return out, answered, err
 }
 
-// outcome says what a request that had no answer counts as.
+// outcome returns the result of a call that got no response.
 func outcome(ctx context.Context, a httpclient.Answer, err error) result {
 	switch {
 	case errors.Is(err, httpclient.ErrOpen) && a.Attempts == 0:

@@ -10,12 +10,12 @@ import (
 	"github.com/ragctx/ragctx/internal/httpclient"
 )
 
-// dialect is what a service or its model does not understand. The zero value is
-// what most do.
+// dialect lists the request fields that a service or its model does not support. The zero value is
+// the most common dialect.
 type dialect struct {
 	noFormat      bool // response_format
-	noTemperature bool // models that reason have one of their own
-	completion    bool // max_completion_tokens in place of max_tokens, for the same models
+	noTemperature bool // reasoning models reject temperature
+	completion    bool // max_completion_tokens instead of max_tokens, for reasoning models
 }
 
 // posted is the body of a request.
@@ -38,7 +38,7 @@ type format struct {
 	Type string `json:"type"`
 }
 
-// body returns what is posted to ask r.
+// body returns the request body for r.
 func (d dialect) body(model string, r *Request) posted {
 	b := posted{Model: model, Stop: r.Stop, MaxTokens: r.MaxTokens, Temperature: r.Temperature}
 	if r.System != "" {
@@ -59,9 +59,9 @@ func (d dialect) body(model string, r *Request) posted {
 	return b
 }
 
-// without returns the dialect in which a request is sent again that was refused
-// with err, if there is another. A message that names no field can be about the
-// form of the answer, which fewer services know than anything else.
+// without returns the dialect in which to resend a request that failed with err, or false if there
+// is none. An error that names no field is attributed to response_format, the least supported
+// field.
 func (d dialect) without(r *Request, err error) (dialect, bool) {
 	s, ok := errors.AsType[*httpclient.StatusError](err)
 	if !ok || s.Status != http.StatusBadRequest && s.Status != http.StatusUnprocessableEntity {
@@ -81,7 +81,7 @@ func (d dialect) without(r *Request, err error) (dialect, bool) {
 	return d, true
 }
 
-// and returns what neither of two dialects understands.
+// and returns the union of the unsupported fields of two dialects.
 func (d dialect) and(o dialect) dialect {
 	return dialect{d.noFormat || o.noFormat, d.noTemperature || o.noTemperature, d.completion || o.completion}
 }

@@ -6,19 +6,18 @@ import (
 	"strings"
 )
 
-// Bounds of what is found in an answer.
+// Limits for searching an answer.
 const (
 	MaxListed = 100 // elements of a list
 
-	maxFound  = 256 << 10 // bytes of a text that are looked through
-	maxBraces = 64        // places at which an object may begin
+	maxFound  = 256 << 10 // bytes of a text that are searched
+	maxBraces = 64        // braces at which an object may begin
 )
 
-// FindObject returns the one JSON object of a model's answer as it stands there,
-// however the model wrapped it: bare, fenced or in prose. Where there is none, or
-// more than one, ok is false. The object is valid JSON and nothing more; of one that
-// was cut off it may be one within. Of the text the first 256 KiB and 64 opening
-// braces outside objects count, so it takes time linear in the text.
+// FindObject returns the only JSON object in a model's answer, which may be bare, fenced or in
+// prose. If there is no object or more than one, ok is false. The result is valid JSON. If an
+// object is truncated, a complete object inside it may be returned. Only the first 256 KiB of the
+// text and 64 opening braces outside objects are considered, so it takes linear time.
 func FindObject(text string) (object string, ok bool) {
 	text = text[:min(len(text), maxFound)]
 	for range maxBraces {
@@ -42,14 +41,12 @@ func FindObject(text string) (object string, ok bool) {
 	return object, ok
 }
 
-// FindList returns the elements of the JSON array that an object of a model's answer
-// has under key, as they stand there, at most [MaxListed], however the model wrapped
-// them: bare, fenced, in prose, or in an array of objects without the object around
-// it. Of several arrays the one with most elements counts, the last of equals. What
-// was cut off in the middle is one element, which is not valid; nor need others be.
-// An object that is empty, or has null under key, is an empty list; where there is no
-// list at all, ok is false. Of the text the first 256 KiB count; it takes time linear
-// in them.
+// FindList returns the elements of the JSON array under key in an object of a model's answer, at
+// most [MaxListed], unparsed. The object may be bare, fenced or in prose; an array of objects
+// without a surrounding object is accepted, too. Among several arrays the longest wins, then the
+// last. Elements need not be valid JSON: a truncated one is returned as it is. An empty object, or
+// null under key, is an empty list. If there is no list, ok is false. Only the first 256 KiB of the
+// text are considered. It takes linear time.
 func FindList(text, key string) (elements []string, ok bool) {
 	text = text[:min(len(text), maxFound)]
 	quoted := strconv.Quote(key)
@@ -82,7 +79,7 @@ func FindList(text, key string) (elements []string, ok bool) {
 	return nil, saysNothing(text, key)
 }
 
-// bareArray returns where the first array of objects begins, -1 if there is none.
+// bareArray returns the offset of the first array of objects, or -1.
 func bareArray(text string) int {
 	for at := 0; at < len(text); {
 		i := strings.IndexByte(text[at:], '[')
@@ -97,7 +94,7 @@ func bareArray(text string) int {
 	return -1
 }
 
-// saysNothing reports whether a text holds one object, with nothing under the key.
+// saysNothing reports whether a text has one object that is empty or has null under key.
 func saysNothing(text, key string) bool {
 	from, to := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
 	if from < 0 || to < from {
@@ -111,7 +108,7 @@ func saysNothing(text, key string) bool {
 	return len(object) == 0 || has && string(list) == "null"
 }
 
-// elementsAt returns the elements of the array that begins at open, and where it ends.
+// elementsAt returns the elements of the array that begins at open, and the offset of its end.
 func elementsAt(text string, open int) (list []string, end int) {
 	at := open + 1
 	for len(list) < MaxListed {
@@ -131,8 +128,8 @@ func elementsAt(text string, open int) (list []string, end int) {
 	return list, at
 }
 
-// value returns where the JSON value ends that begins at at, at least one byte on. An
-// object ends where its brackets do; whether it is valid is not found out here.
+// value returns the end of the JSON value that begins at at, which is always greater than at. It
+// matches brackets without checking that the value is valid.
 func value(text string, at int) int {
 	depth := 0
 	for i := at; i < len(text); i++ {
@@ -160,8 +157,7 @@ func value(text string, at int) int {
 	return len(text)
 }
 
-// endOfString returns where the quote stands that ends the string at at, or the end
-// of the text.
+// endOfString returns the offset of the quote that ends the string at at, or the end of the text.
 func endOfString(text string, at int) int {
 	for i := at + 1; i < len(text); i++ {
 		switch text[i] {

@@ -1,20 +1,19 @@
-// Package llm asks a large language model for text: to extract what is worth
-// remembering, to summarise, to name.
+// Package llm generates text with a large language model: to extract memories, to summarize, to
+// name.
 //
-// The contract is [Generator]; [Client] is one over services of OpenAI's shape,
+// The contract is [Generator]. [Client] implements it for services with OpenAI's API,
 //
 //	POST {base}/chat/completions  {model, messages, max_tokens, temperature, stop, response_format}
 //	                              {choices: [{message: {content}, finish_reason}], usage}
 //
 // which OpenAI, Azure, vLLM, llama.cpp, LM Studio and Ollama (below /v1) serve.
 //
-// A model is never needed: whoever has a [Generator] also has a way without one.
-// A service that is down is left alone for a while (package outbound), and a cap of
-// tokens per day holds whatever asks.
+// A model is never required: every user of a [Generator] also works without one. A circuit breaker
+// pauses requests to a service that is down (package httpclient), and a daily token limit covers
+// all callers.
 //
-// What comes back is not trusted: an answer is read up to a limit, and is text
-// that somebody else wrote. What is asked goes to the service and nowhere else; no
-// error and no log holds any of it, or of what the model said, or the key.
+// Answers are untrusted: they are read up to a limit and treated as foreign text. Prompts go only
+// to the service. No error and no log contains a prompt, an answer or the key.
 package llm
 
 import (
@@ -27,74 +26,70 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// Generator writes text. Implementations are safe for concurrent use.
+// Generator generates text. Implementations are safe for concurrent use.
 type Generator interface {
 	// Generate returns the model's answer to r. It returns soon after ctx is done.
 	//
-	// [ragctx.ErrUnavailable] says that it may help to ask later, [ErrSpent] among
-	// them; [ragctx.ErrInvalid] and [ragctx.ErrDenied] that it will not.
+	// [ragctx.ErrUnavailable], which includes [ErrSpent], says that a later call may succeed. After
+	// [ragctx.ErrInvalid] and [ragctx.ErrDenied] it will not.
 	//
-	// With [ErrCut] the response holds what there is of the text. With any error it
-	// has the usage, as far as that is known: it was paid for.
+	// With [ErrCut] the response has the partial text. With any error it has the usage, if known,
+	// because the tokens were paid for.
 	Generate(ctx context.Context, r Request) (Response, error)
 }
 
-// GeneratorFunc is a function as a [Generator].
+// GeneratorFunc adapts a function to [Generator].
 type GeneratorFunc func(context.Context, Request) (Response, error)
 
 // Generate implements [Generator].
 func (f GeneratorFunc) Generate(ctx context.Context, r Request) (Response, error) { return f(ctx, r) }
 
 var (
-	// ErrCut is the error of an answer that ended because it was as long as it may be.
-	ErrCut = errors.New("the model's answer was cut off at the most tokens")
-	// ErrRefused is the error of a model that would not answer, or of a service that
-	// withheld the answer.
+	// ErrCut is the error of an answer that was truncated at its token limit.
+	ErrCut = errors.New("the model's answer was truncated at the token limit")
+	// ErrRefused says that the model refused to answer or the service withheld the answer.
 	ErrRefused = errors.New("the model refused to answer")
-	// ErrSpent is the error of a request that was not sent because the tokens of the
-	// day are spent. It matches [ragctx.ErrUnavailable].
-	ErrSpent = fmt.Errorf("%w: the tokens of the day are spent", ragctx.ErrUnavailable)
+	// ErrSpent is the error of a request that was not sent because of the daily token limit. It
+	// matches [ragctx.ErrUnavailable].
+	ErrSpent = fmt.Errorf("%w: the daily token limit is used up", ragctx.ErrUnavailable)
 )
 
-// Request is what a model is asked.
+// Request is the input of a model.
 type Request struct {
-	// System tells the model what to do; it may be empty.
+	// System is the system prompt; it may be empty.
 	System string
-	// Messages are the conversation that is to be continued, at least one.
+	// Messages are the conversation to continue. At least one is required.
 	Messages []Message
-	// MaxTokens bounds the answer, with what the model thinks before it; 0 is the
-	// client's [Options].MaxTokens.
+	// MaxTokens is the token limit of the answer, including reasoning; 0 means [Options].MaxTokens.
 	MaxTokens int
-	// Temperature is 0 to 2; nil is the service's. Models that have none are asked
-	// without it.
+	// Temperature is 0 to 2; nil is the service's default. It is omitted for models that reject it.
 	Temperature *float64
-	// JSON asks for one JSON object. The messages must ask for it in words, too:
-	// OpenAI wants that, and services without such a mode are asked in words only. It
-	// is a wish: the answer can be anything.
+	// JSON asks for one JSON object. The messages must ask for it in words, too: OpenAI requires
+	// that, and services without a JSON mode get only the words. The answer may still be anything.
 	JSON bool
-	// Stop lists up to [MaxStops] texts before which the answer ends.
+	// Stop lists up to [MaxStops] strings before which the answer ends.
 	Stop []string
 }
 
-// Message is one message of a request. Role is user, unless it says otherwise.
+// Message is one message of a request. The default role is user.
 type Message struct {
 	Role ragctx.Role
 	Text string
 }
 
-// Response is what a model answered.
+// Response is a model's answer.
 type Response struct {
-	// Text is the answer without white space around it and without what the model
-	// thought aloud before it. It is empty only beside an error.
+	// Text is the answer without surrounding white space and leading reasoning. It is empty only
+	// with an error.
 	Text   string
 	Finish Finish
 	Usage  Usage
 }
 
-// Finish says why an answer ended.
+// Finish is the reason for which an answer ended.
 type Finish string
 
-// The reasons. A service that states none, or one of its own, gives FinishOther.
+// The reasons. A missing or unknown reason is FinishOther.
 const (
 	FinishStop   Finish = "stop"
 	FinishLength Finish = "length" // with [ErrCut]
@@ -102,32 +97,32 @@ const (
 	FinishOther  Finish = "other"
 )
 
-// Usage is what a request cost.
+// Usage is the token count of a request.
 type Usage struct {
 	PromptTokens     int `json:"prompt_tokens"`
 	CompletionTokens int `json:"completion_tokens"`
-	// Estimated says that the service did not count, or not credibly, so that the
-	// numbers are made from the length of the texts.
+	// Estimated says that the numbers are estimated from the length of the texts, because the
+	// service reported none or implausible ones.
 	Estimated bool `json:"estimated,omitempty"`
 }
 
-// Total returns all tokens.
+// Total returns the sum of both counts.
 func (u Usage) Total() int64 { return int64(u.PromptTokens) + int64(u.CompletionTokens) }
 
 // Limits of a request.
 const (
-	MaxRequestBytes = 4 << 20 // of all texts
+	MaxRequestBytes = 4 << 20 // total of all texts
 	MaxMessages     = 1000
 	MaxStops        = 4
 )
 
-// maxTokens is more than any request has.
+// maxTokens exceeds the tokens of any request.
 const maxTokens = 1 << 26
 
 // validate checks r against the documented limits.
 func (r *Request) validate() error {
 	if len(r.Messages) == 0 {
-		return ragctx.Invalid("messages", "are missing; there is nothing to answer")
+		return ragctx.Invalid("messages", "are missing; send at least one")
 	}
 	if len(r.Messages) > MaxMessages {
 		return ragctx.TooLarge("messages", "are %d; the limit is %d", len(r.Messages), MaxMessages)
@@ -138,7 +133,8 @@ func (r *Request) validate() error {
 		switch m.Role {
 		case "", ragctx.RoleUser, ragctx.RoleAssistant, ragctx.RoleSystem, ragctx.RoleDeveloper:
 		case ragctx.RoleTool:
-			return ragctx.Invalid(fmt.Sprintf("messages[%d].role", i), "is tool, which wants a call before it; put the text into a message of the user")
+			return ragctx.Invalid(fmt.Sprintf("messages[%d].role", i),
+				"is tool, which requires a preceding call; put the text into a user message")
 		default:
 			return ragctx.Invalid(fmt.Sprintf("messages[%d].role", i), "%q is not a role; use user, assistant or system", ragctx.Clip(string(m.Role)))
 		}
@@ -169,15 +165,15 @@ func (r *Request) validateNumbers() error {
 	return nil
 }
 
-// promptTokens estimates the tokens of what is asked, rather too many than too few.
+// promptTokens estimates the prompt tokens. It errs on the high side.
 func (r *Request) promptTokens() int {
 	n := estimate(r.System)
 	for _, m := range r.Messages {
-		n += estimate(m.Text) + 4 // for the role and what parts messages
+		n += estimate(m.Text) + 4 // for the role and the separator
 	}
 	return n
 }
 
-// estimate returns about how many tokens a text has: vocabularies make one of four
-// bytes of English, and one of three of most other texts.
+// estimate returns the approximate number of tokens of a text. Vocabularies have about four bytes
+// per token in English and three in most other languages.
 func estimate(text string) int { return (len(text) + 2) / 3 }

@@ -13,46 +13,41 @@ import (
 	"github.com/ragctx/ragctx/internal/httpclient"
 )
 
-// Options says which service to ask and how. The zero value names none, see
-// [Options.Named]. Model is required; every other zero value works with OpenAI, but
-// that it wants a key.
+// Options configures a [Client]. The zero value names no service; see [Options.Named]. For OpenAI,
+// Model and APIKey are required and every other zero value works.
 type Options struct {
-	// URL is the service's base, such as http://127.0.0.1:11434/v1 for Ollama. The
-	// path /chat/completions is added unless it is there, and /v1 before it where
-	// there is no path. Empty is OpenAI's.
+	// URL is the base URL of the service, such as http://127.0.0.1:11434/v1 for Ollama.
+	// /chat/completions is appended unless present, and /v1 before it if the URL has no path. Empty
+	// means OpenAI.
 	URL   string
 	Model string
-	// APIKey is sent as a bearer token. It is in no error and in nothing that is
-	// printed of a client. It does not travel by plain http but to hosts nearby.
+	// APIKey is sent as a bearer token. It never appears in errors or when a client is printed. It
+	// is not sent over plain http except to private hosts.
 	APIKey string
-	// MaxTokens is the most tokens of an answer to a request that does not say; 0 is
-	// [DefaultMaxTokens].
+	// MaxTokens is the token limit of an answer whose request sets none; 0 is [DefaultMaxTokens].
 	MaxTokens int
-	// MaxTokensPerDay is how many tokens all requests of a day of UTC may have
-	// together, asked and answered; 0 is any number. A request that could exceed it
-	// is not sent: it counts with the most tokens that its answer can have until the
-	// answer is there.
+	// MaxTokensPerDay limits the prompt and completion tokens of all requests per UTC day; 0 means
+	// no limit. A request in flight counts with its maximum. A request that could exceed the limit
+	// is not sent.
 	MaxTokensPerDay int64
-	// Spent is what was spent before this client was made, so that a restart does not
-	// begin the day anew; see [Totals].
+	// Spent is the usage before this client was made, so that a restart does not reset the daily
+	// limit; see [Totals].
 	Spent Spent
-	// Parallel is how many requests are under way at a time; 0 is [DefaultParallel].
+	// Parallel is the number of requests in flight; 0 is [DefaultParallel].
 	Parallel int
-	// Timeout bounds each attempt, and twice that a whole call with its repetitions; 0
-	// is [DefaultTimeout].
+	// Timeout bounds each attempt. A call with its retries may take twice as long. 0 is
+	// [DefaultTimeout].
 	Timeout time.Duration
-	// Retries is how often a request is repeated after status 429 or 5xx and after
-	// a broken connection; 0 is [DefaultRetries], negative is none.
+	// Retries is the number of retries after status 429 or 5xx and after a broken connection; 0 is
+	// [DefaultRetries], negative means none.
 	Retries int
-	// Backoff is about how long to wait before the first repetition, twice as long
-	// before each further one, and longer where the service asks for it; 0 is
-	// [DefaultBackoff].
+	// Backoff is about the pause before the first retry. It doubles with each retry, and is longer
+	// if the service asks for it. 0 is [DefaultBackoff].
 	Backoff time.Duration
-	// Breaker configures when the service is left alone. Its Changed and Now are
-	// ignored.
+	// Breaker configures the circuit breaker. Its OnChange and Now are ignored.
 	Breaker httpclient.BreakerOptions
-	// PromptPrice and CompletionPrice are what a million tokens cost, in any
-	// currency; 0 is not known.
+	// PromptPrice and CompletionPrice are the prices of a million tokens, in any currency; 0 means
+	// unknown.
 	PromptPrice, CompletionPrice float64
 
 	Logger *slog.Logger
@@ -69,11 +64,10 @@ const (
 	DefaultBackoff   = time.Second
 )
 
-// hosted is the service that is asked unless another one is named.
+// hosted is the default service.
 const hosted = "https://api.openai.com"
 
-// Named reports whether the options name a service at all. Those that do not are
-// how an operator says that no model is to be asked.
+// Named reports whether the options name a service. Without one, no model is used.
 func (o Options) Named() bool { return o.Model != "" || o.URL != "" }
 
 func (o Options) withDefaults() Options {
@@ -91,7 +85,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// check returns where the service is, or what is wrong with the options.
+// check validates the options and returns the URL of the service.
 func (o Options) check() (*url.URL, error) {
 	if o.Model == "" {
 		return nil, ragctx.Invalid("model", "is missing; name a model of the service")
@@ -109,7 +103,7 @@ func (o Options) check() (*url.URL, error) {
 		return nil, err
 	}
 	if o.MaxTokens > maxTokens {
-		return nil, ragctx.Invalid("max_tokens", "is %d; the most is %d", o.MaxTokens, maxTokens)
+		return nil, ragctx.Invalid("max_tokens", "is %d; the limit is %d", o.MaxTokens, maxTokens)
 	}
 	for field, price := range map[string]float64{"prompt_price": o.PromptPrice, "completion_price": o.CompletionPrice} {
 		if !(price >= 0 && price <= math.MaxInt32) {
@@ -119,14 +113,14 @@ func (o Options) check() (*url.URL, error) {
 	return o.endpoint()
 }
 
-// endpoint returns the URL that is posted to.
+// endpoint returns the URL for requests.
 func (o Options) endpoint() (*url.URL, error) {
 	u, err := httpclient.ParseEndpoint(cmp.Or(o.URL, hosted), o.APIKey)
 	if err != nil {
 		return nil, err
 	}
 	if o.URL == "" && o.APIKey == "" {
-		return nil, ragctx.Invalid("key", "is missing; %s wants one", u.Host)
+		return nil, ragctx.Invalid("key", "is missing; %s requires one", u.Host)
 	}
 	const last = "/chat/completions"
 	switch path := strings.TrimRight(u.Path, "/"); {

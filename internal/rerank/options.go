@@ -9,41 +9,37 @@ import (
 	"github.com/ragctx/ragctx/internal/httpclient"
 )
 
-// Options says which service to ask and how. Shape is required, and Model where
-// the shape has one; every other zero value works with the hosted services, but
-// that they want a key.
+// Options configures a [Client]. Shape is required, and Model if the shape has models. For the
+// hosted services APIKey is required, too, and every other zero value works.
 type Options struct {
 	Shape Shape
-	// URL is the service's; without a path, that of the shape is added. Empty is
-	// the hosted service of Cohere or of Jina.
+	// URL is the URL of the service. If it has no path, the path of the shape is added. Empty means
+	// the hosted service of Cohere or Jina.
 	URL string
-	// Model is sent to services of Cohere's and Jina's shape. A TEI server has one
-	// model and is not told.
+	// Model is sent to services of the shapes Cohere and Jina. A TEI server has only one model.
 	Model string
-	// APIKey is sent as a bearer token. It is in no error and in nothing that is
-	// printed of a client. It does not travel by plain http but to hosts nearby.
+	// APIKey is sent as a bearer token. It never appears in errors or when a client is printed. It
+	// is not sent over plain http except to private hosts.
 	APIKey string
 	// Scores is the scale of the service's scores; zero is [Unit].
 	Scores Scale
-	// Timeout bounds a whole call of Rerank, its retries included; 0 is
-	// [DefaultTimeout].
+	// Timeout bounds a call of Rerank including its retries; 0 is [DefaultTimeout].
 	Timeout time.Duration
-	// MaxDocuments is the most texts of a call; 0 is [DefaultMaxDocuments]. More are
-	// an error: services charge by the text.
+	// MaxDocuments is the maximum number of texts per call; 0 is [DefaultMaxDocuments]. More texts
+	// are an error, because services charge by the text.
 	MaxDocuments int
-	// MaxBytes is how much is sent of each text, and of the query; 0 is
+	// MaxBytes is the length to which the query and each text are truncated; 0 is
 	// [DefaultMaxBytes].
 	MaxBytes int
-	// BatchSize is the most texts of one request. 0 is 32 for TEI, whose servers
-	// refuse more unless told otherwise, and 100 for the others: there are models
-	// that compare the texts of a request with each other.
+	// BatchSize is the maximum number of texts per request. 0 is 32 for TEI, the default limit of
+	// its servers, and 100 for the others. Batches are large because some models compare the texts
+	// of a request with each other.
 	BatchSize int
-	// Retries is how often a request is repeated after status 429 or 5xx and after
-	// a broken connection; 0 is [DefaultRetries], negative is none.
+	// Retries is the number of retries after status 429 or 5xx and after a broken connection; 0 is
+	// [DefaultRetries], negative means none.
 	Retries int
-	// Backoff is about how long to wait before the first repetition, twice as long
-	// before each further one, and longer where the service asks for it; 0 is
-	// [DefaultBackoff].
+	// Backoff is about the pause before the first retry. It doubles with each retry, and is longer
+	// if the service asks for it. 0 is [DefaultBackoff].
 	Backoff time.Duration
 }
 
@@ -71,7 +67,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// check returns where the service is, or what is wrong with the options.
+// check validates the options and returns the URL of the service.
 func (o Options) check() (*url.URL, error) {
 	if err := o.checkNames(); err != nil {
 		return nil, err
@@ -102,7 +98,7 @@ func (o Options) checkNames() error {
 	return ragctx.ValidName("model", o.Model)
 }
 
-// endpoint returns the URL that is posted to.
+// endpoint returns the URL for requests.
 func (o Options) endpoint() (*url.URL, error) {
 	raw := cmp.Or(o.URL, o.Shape.hosted())
 	if raw == "" {
@@ -113,7 +109,7 @@ func (o Options) endpoint() (*url.URL, error) {
 		return nil, err
 	}
 	if o.URL == "" && o.APIKey == "" {
-		return nil, ragctx.Invalid("key", "is missing; %s wants one", u.Host)
+		return nil, ragctx.Invalid("key", "is missing; %s requires one", u.Host)
 	}
 	if u.Path == "" || u.Path == "/" {
 		u.Path = o.Shape.path()

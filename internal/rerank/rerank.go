@@ -1,20 +1,18 @@
-// Package rerank asks a reranking service how well texts answer a question. Such
-// a service reads question and text together, as a rule with a cross-encoder:
-// it tells better than words or vectors apart can, at the price of a call.
+// Package rerank scores with a reranking service how well texts answer a query. Such a service
+// reads query and text together, usually with a cross-encoder. It is more accurate than keyword or
+// vector scores, but costs a call.
 //
-// Services speak one of three shapes, all with JSON and a bearer token:
+// Services have one of three API shapes, all with JSON and a bearer token:
 //
 //	cohere  POST /v2/rerank  {model, query, documents, top_n}                    {results: [{index, relevance_score}]}
 //	jina    POST /v1/rerank  {model, query, documents, top_n, return_documents}  {results: [{index, relevance_score}]}
 //	tei     POST /rerank     {query, texts, truncate, raw_scores}                [{index, score}]
 //
-// The first two are those of the hosted services of Cohere and Jina; vLLM and
-// llama.cpp serve models in the shape of Jina. The third is that of Hugging
-// Face's Text Embeddings Inference.
+// The hosted services of Cohere and Jina have the first two. vLLM and llama.cpp serve models with
+// Jina's shape. The third belongs to Hugging Face's Text Embeddings Inference.
 //
-// What the texts are goes to the service and nowhere else: redirects are not
-// followed. What comes back is not trusted: an answer is read up to a limit and
-// must have exactly one score on the expected scale for each text.
+// Texts go only to the service: redirects are not followed. Responses are untrusted: they are read
+// up to a limit and must have exactly one score on the expected scale for each text.
 package rerank
 
 import (
@@ -32,12 +30,12 @@ import (
 )
 
 const (
-	maxParallel    = 4                 // requests of one call that are under way at a time
-	maxAnswerBytes = 4 << 20           // some services repeat the texts
-	breakAfter     = 2*maxParallel + 2 // failures in a row: the parts of one call may fail together
+	maxParallel    = 4                 // requests in flight per call
+	maxAnswerBytes = 4 << 20           // some services return the texts, too
+	breakAfter     = 2*maxParallel + 2 // consecutive failures; all requests of a call may fail together
 )
 
-// Client asks one service. It is safe for concurrent use.
+// Client calls one service. It is safe for concurrent use.
 type Client struct {
 	shape   Shape
 	scale   Scale
@@ -53,8 +51,7 @@ type Client struct {
 	breaker *httpclient.Breaker
 }
 
-// New returns a client. Options that cannot work are [ragctx.ErrInvalid]; the
-// service is not asked.
+// New returns a client. It does not call the service. Invalid options are [ragctx.ErrInvalid].
 func New(o Options) (*Client, error) {
 	o = o.withDefaults()
 	u, err := o.check()
@@ -70,24 +67,23 @@ func New(o Options) (*Client, error) {
 	}, nil
 }
 
-// Breaker returns the state of the circuit breaker, and until when it is open if it is: a
-// service that is down costs questions no time then.
+// Breaker returns the state of the circuit breaker and, if it is open, until when. While it is
+// open, queries lose no time on the failing service.
 func (c *Client) Breaker() (httpclient.State, time.Time) { return c.breaker.State() }
 
 // Close closes idle connections.
 func (c *Client) Close() { c.http.Close() }
 
-// String says which service is asked, without the key.
+// String returns the shape and the host of the service, without the key.
 func (c *Client) String() string { return fmt.Sprintf("%s at %s", c.shape, c.host) }
 
-// Rerank returns how well each text answers the query, 0 to 1, in the order of
-// the texts. Of long texts the beginning is judged. A text without a visible
-// character has 0 and is not sent. It returns at the latest when ctx or the
-// client's timeout ends, and either all scores or an error.
+// Rerank returns for each text how well it answers the query, from 0 to 1, in the order of the
+// texts. Long texts are truncated. A blank text scores 0 and is not sent. Rerank returns either all
+// scores or an error, at the latest when ctx ends or the client's timeout expires.
 func (c *Client) Rerank(ctx context.Context, query string, texts []string) ([]float64, error) {
 	switch {
 	case strings.TrimSpace(query) == "":
-		return nil, ragctx.Invalid("query", "is empty; there is nothing to compare texts with")
+		return nil, ragctx.Invalid("query", "is empty; send the question")
 	case len(texts) > c.maxDocuments:
 		return nil, ragctx.TooLarge("documents", "are %d; the limit is %d: rerank fewer, or raise MaxDocuments", len(texts), c.maxDocuments)
 	}
@@ -115,8 +111,8 @@ func (c *Client) Rerank(ctx context.Context, query string, texts []string) ([]fl
 	return scores, nil
 }
 
-// visible returns the texts that are sent, and where each stands in the list.
-// Services refuse a request with an empty text in it.
+// visible returns the truncated texts that are not blank, with their indexes in the list. Services
+// reject requests with an empty text.
 func (c *Client) visible(texts []string) (sent []string, places []int) {
 	for i, t := range texts {
 		if t = cut(t, c.maxBytes); strings.TrimSpace(t) != "" {
@@ -126,7 +122,7 @@ func (c *Client) visible(texts []string) (sent []string, places []int) {
 	return sent, places
 }
 
-// score asks for the scores of one request's texts and puts them into into.
+// score requests the scores of one batch and writes them to into.
 func (c *Client) score(ctx context.Context, query string, texts []string, into []float64) error {
 	body, err := c.shape.request(c.model, c.scale, query, texts)
 	if err != nil {
@@ -144,7 +140,7 @@ func (c *Client) score(ctx context.Context, query string, texts []string, into [
 	return nil
 }
 
-// cut returns the first limit bytes of s, less what would be half a character.
+// cut returns at most the first limit bytes of s, without splitting a character.
 func cut(s string, limit int) string {
 	if len(s) <= limit {
 		return s

@@ -224,8 +224,8 @@ func TestScales(t *testing.T) {
 
 func TestHostileAnswers(t *testing.T) {
 	for name, tt := range map[string]struct{ answer, want string }{
-		"no JSON":        {"<html>", "is not that of a service of shape cohere"},
-		"other shape":    {`[{"index":0,"score":0.5}]`, "is not that of a service of shape cohere"},
+		"no JSON":        {"<html>", "does not have the shape of cohere"},
+		"other shape":    {`[{"index":0,"score":0.5}]`, "does not have the shape of cohere"},
 		"nothing":        {"", "is not that of a service"},
 		"two values":     {`{"results":[]} {}`, "is not that of a service"},
 		"null":           {"null", "0 results for 2 texts"},

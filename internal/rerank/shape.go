@@ -9,7 +9,7 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// Shape is the form of a service's requests and answers.
+// Shape is the API shape of a service.
 type Shape string
 
 // The shapes.
@@ -34,7 +34,7 @@ func (s Shape) path() string {
 	return ""
 }
 
-// hosted returns the service that is asked unless another one is named.
+// hosted returns the default service of the shape, or "".
 func (s Shape) hosted() string {
 	switch s {
 	case Cohere:
@@ -46,28 +46,27 @@ func (s Shape) hosted() string {
 	}
 }
 
-// Scale says how a service's scores are to be read.
+// Scale is the scale of a service's scores.
 type Scale string
 
 // The scales.
 const (
-	// Unit is 0 to 1, as Cohere, TEI and most models behind Jina's shape have it.
+	// Unit is 0 to 1: Cohere, TEI and most models with Jina's shape.
 	Unit Scale = "unit"
-	// Cosine is -1 to 1, as jina-reranker-v3 has it. What is negative counts as 0.
+	// Cosine is -1 to 1: jina-reranker-v3. Negative scores count as 0.
 	Cosine Scale = "cosine"
-	// Logit is any number, as cross-encoders give it before the logistic function,
-	// and llama.cpp as well.
+	// Logit is any number: a cross-encoder's output before the logistic function, and llama.cpp.
 	Logit Scale = "logit"
 )
 
 // Scales lists the scales.
 func Scales() []Scale { return []Scale{Unit, Cosine, Logit} }
 
-// tolerance is how far beyond its scale a score may lie by rounding: services
-// compute in half precision.
+// tolerance is the rounding error by which a score may exceed its scale: services compute in half
+// precision.
 const tolerance = 1e-3
 
-// unit brings a score to 0..1, and reports false if it is not of the scale.
+// unit converts a score to 0..1. It returns false if the score is not on the scale.
 func (s Scale) unit(x float64) (float64, bool) {
 	least := 0.0
 	switch s {
@@ -80,8 +79,8 @@ func (s Scale) unit(x float64) (float64, bool) {
 	return ragctx.Clamp01(x), x >= least-tolerance && x <= 1+tolerance
 }
 
-// The requests. Cohere and Jina return the best top_n texts only, and Jina
-// repeats the texts unless told not to.
+// The request bodies. Cohere and Jina return only the best top_n texts. Jina repeats the texts
+// unless return_documents is false.
 type (
 	cohereRequest struct {
 		Model     string   `json:"model"`
@@ -97,12 +96,12 @@ type (
 	teiRequest struct {
 		Query     string   `json:"query"`
 		Texts     []string `json:"texts"`
-		Truncate  bool     `json:"truncate"` // or texts that are too long fail the request
+		Truncate  bool     `json:"truncate"` // otherwise a too long text fails the request
 		RawScores bool     `json:"raw_scores"`
 	}
 )
 
-// request returns the body that asks for the scores of texts.
+// request returns the request body for texts.
 func (s Shape) request(model string, scale Scale, query string, texts []string) ([]byte, error) {
 	base := cohereRequest{Model: model, Query: query, Documents: texts, TopN: len(texts)}
 	switch s {
@@ -115,15 +114,15 @@ func (s Shape) request(model string, scale Scale, query string, texts []string) 
 	}
 }
 
-// scored is one result. What is absent stays nil.
+// scored is one result. Missing fields are nil.
 type scored struct {
 	Index          *int     `json:"index"`
 	RelevanceScore *float64 `json:"relevance_score"`
 	Score          *float64 `json:"score"`
 }
 
-// readScores returns the scores of an answer to n texts, in the order of the
-// texts, 0 to 1. Anything but one score for each text is an error.
+// readScores returns the scores of a response for n texts, from 0 to 1, in the order of the texts.
+// It is an error if any text has no score or more than one.
 func readScores(shape Shape, scale Scale, body []byte, n int) ([]float64, error) {
 	results, err := readResults(shape, body)
 	if err != nil {
@@ -151,7 +150,8 @@ func readScores(shape Shape, scale Scale, body []byte, n int) ([]float64, error)
 		}
 		unit, ok := scale.unit(*score)
 		if !ok {
-			return nil, fmt.Errorf("text %d has the score %g, which is not on the scale %s; say which scale the model's scores have", *r.Index, *score, scale)
+			return nil, fmt.Errorf("text %d has the score %g, which is not on the scale %s; configure the scale of the model's scores",
+				*r.Index, *score, scale)
 		}
 		scores[*r.Index], seen[*r.Index] = unit, true
 	}
@@ -170,8 +170,7 @@ func readResults(shape Shape, body []byte) ([]scored, error) {
 	return a.Results, err
 }
 
-// asAnswerError says what is wrong with an answer's JSON, and little of what is
-// in it.
+// asAnswerError describes an error in a response's JSON without quoting much of it.
 func asAnswerError(shape Shape, err error) error {
 	if err == nil {
 		return nil
@@ -180,5 +179,5 @@ func asAnswerError(shape Shape, err error) error {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		what = fmt.Sprintf("%s is not of type %s", e.Field, e.Type)
 	}
-	return fmt.Errorf("the answer is not that of a service of shape %s: %s", shape, ragctx.Clip(what))
+	return fmt.Errorf("the answer does not have the shape of %s: %s", shape, ragctx.Clip(what))
 }

@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// Work runs for a spell between two pauses. A pause is short. If it ends much later than planned,
+// Work runs for workTime between two pauses. A pause is shortPause long. If it ends much later than planned,
 // every core was busy, and a longer pause follows. Work always gets at least a quarter of a core,
 // because a request may depend on it and its result may reduce the load.
 const (
-	workTime = 2 * time.Millisecond
+	workTime   = 2 * time.Millisecond
 	shortPause = 500 * time.Microsecond
 	longPause  = 4 * time.Millisecond
 	lateAfter  = time.Millisecond

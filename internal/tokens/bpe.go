@@ -8,20 +8,19 @@ import (
 )
 
 const (
-	// shortPiece is the length in bytes up to which scanning for the next merge
-	// beats a heap; nearly all pieces of real text are shorter.
+	// shortPiece is the length in bytes up to which a linear scan for the next merge is faster than
+	// a heap. Nearly all pieces of real text are shorter.
 	shortPiece = 128
-	// longestPiece keeps positions inside an int32. A longer piece is counted in
-	// parts, which can add a token per part.
+	// longestPiece is the longest piece whose positions fit into an int32. A longer piece is
+	// counted in parts, which can add a token per part.
 	longestPiece = 1 << 30
 )
 
 // splitter returns the end of the piece of s that starts at byte i < len(s).
 type splitter func(t *classes, s string, i int) int
 
-// bpe is a byte-pair encoding: text is split into pieces by a pattern, and the
-// bytes of a piece are merged pair by pair, lowest rank first, leftmost first
-// among equals, until no two neighbours make a token.
+// bpe is a byte-pair encoding. A pattern splits text into pieces. The bytes of a piece are merged
+// pair by pair, lowest rank first, then leftmost, until no two neighbors form a token.
 type bpe struct {
 	name    string
 	next    splitter
@@ -86,14 +85,14 @@ func replaceInvalid(text string) string {
 	return string([]rune(text))
 }
 
-// part is a token in the making: it starts at byte at and ends where the next
-// part starts. rank is that of the token it makes with the next part.
+// part is a token under construction. It starts at byte at and ends where the next part starts.
+// rank is the rank of the token that it forms with the next part.
 type part struct {
 	at, rank uint32
 }
 
-// mergeShort merges piece in buf, which must hold len(piece)+1 parts, and returns
-// the parts followed by one that marks the end. Its time is quadratic.
+// mergeShort merges piece in buf, which must have room for len(piece)+1 parts. It returns the parts
+// and an end marker. It takes quadratic time.
 func (v *vocab) mergeShort(piece string, buf []part) []part {
 	parts := buf[:len(piece)+1]
 	for i := range parts {
@@ -116,7 +115,7 @@ func (v *vocab) mergeShort(piece string, buf []part) []part {
 	}
 }
 
-// lowest returns the index of the leftmost part of lowest rank.
+// lowest returns the index of the leftmost part with the lowest rank.
 func lowest(parts []part) int {
 	at, rank := 0, uint32(noRank)
 	for i, p := range parts {
@@ -127,7 +126,7 @@ func lowest(parts []part) int {
 	return at
 }
 
-// joined returns the rank of the token that three parts from i would make.
+// joined returns the rank of the token that the parts i to i+2 would form.
 func (v *vocab) joined(piece string, parts []part, i int) uint32 {
 	if i+3 >= len(parts) {
 		return noRank
@@ -135,26 +134,25 @@ func (v *vocab) joined(piece string, parts []part, i int) uint32 {
 	return v.rank(piece[parts[i].at:parts[i+3].at])
 }
 
-// node is a token in the making that starts at the byte of its own index.
+// node is a token under construction. It starts at the byte of its own index.
 type node struct {
-	prev, next int32  // where the neighbours start
-	rank       uint32 // of the token it makes with the next one
+	prev, next int32  // starts of the neighbors
+	rank       uint32 // of the token that it forms with the next one
 }
 
-// longMerge merges long pieces in n·log n time. It is reused for its memory.
+// longMerge merges long pieces in O(n log n) time. It is pooled to reuse its memory.
 type longMerge struct {
 	nodes []node
 	queue minHeap
 }
 
-// merge returns the number of tokens of piece and leaves them in nodes, linked
-// from the first.
+// merge returns the number of tokens of piece and leaves them in nodes, linked from the first.
 func (m *longMerge) merge(v *vocab, piece string) int {
 	m.start(v, piece)
 	n := len(piece)
 	for len(m.queue) > 0 {
 		rank, at := unpack(m.queue.pop())
-		if m.nodes[at].rank == rank { // else merged or changed since it was queued
+		if m.nodes[at].rank == rank { // otherwise it was merged or changed after it was queued
 			m.join(v, piece, at)
 			n--
 		}
@@ -206,7 +204,7 @@ func (m *longMerge) update(v *vocab, piece string, at int32) {
 	}
 }
 
-// pack orders by rank, then by position.
+// pack makes a heap key that orders by rank, then by position.
 func pack(rank uint32, at int32) uint64 { return uint64(rank)<<32 | uint64(at) }
 
 func unpack(x uint64) (rank uint32, at int32) {

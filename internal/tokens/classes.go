@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// class is what the patterns ask of a rune. The end of the text has none.
+// class is the set of a rune's properties that the patterns use. The end of the text has no
+// property.
 type class uint8
 
 const (
@@ -17,19 +18,19 @@ const (
 	other                     // [^\s\p{L}\p{N}], marks too
 	upper                     // [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]
 	lower                     // [\p{Ll}\p{Lm}\p{Lo}\p{M}]
-	slash                     // the slash, which o200k_base takes along with newlines
+	slash                     // the slash, which o200k_base joins with newlines
 )
 
 const pageSize = 256
 
-// classes maps runes to classes in two steps; most pages are shared.
+// classes maps runes to classes with a two-level table. Most pages are shared.
 type classes struct {
 	ascii [utf8.RuneSelf]class
 	pages [(unicode.MaxRune + 1) / pageSize]*[pageSize]class
 }
 
-// unicodeClasses makes the table once; a lookup in [unicode.RangeTable] values
-// would be the slowest part of counting.
+// unicodeClasses builds the table once. Lookups in [unicode.RangeTable] values would dominate the
+// time of counting.
 var unicodeClasses = sync.OnceValue(newClasses)
 
 func newClasses() *classes {
@@ -86,8 +87,8 @@ func paged(flat []class) *classes {
 	return t
 }
 
-// at returns the class and the length in bytes of the rune at byte i; no class
-// and 0 at the end of s, which must be valid UTF-8.
+// at returns the class and the length in bytes of the rune at byte i. At the end of s it returns 0
+// and 0. s must be valid UTF-8.
 func (t *classes) at(s string, i int) (class, int) {
 	if i < len(s) && s[i] < utf8.RuneSelf {
 		return t.ascii[s[i]], 1

@@ -6,8 +6,8 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// chars4 is the rule of thumb of four characters per token, rounded up. It is
-// near for English prose and far too low for most other scripts.
+// chars4 counts one token per four characters, rounded up. It is close for English prose and far
+// too low for most other scripts.
 type chars4 struct{}
 
 // Name implements [ragctx.Counter].
@@ -16,17 +16,13 @@ func (chars4) Name() string { return "chars4" }
 // Count implements [ragctx.Counter].
 func (chars4) Count(text string) int { return ceilDiv(utf8.RuneCountInString(text), 4) }
 
-// claude estimates Claude's tokens, from above, as the larger of
+// claude estimates Claude's tokens from above, as the larger of
 //
-//   - 7/4 of the o200k_base count. Claude models up to 4.6 are reported to take
-//     some 1.1 to 1.3 times as many tokens as o200k_base for English and code,
-//     and Opus 4.7 to take 1.15 to 1.47 times as many as 4.6; where one factor
-//     is high the other tends to be low.
-//   - the cl100k_base count, for scripts that o200k_base packs unusually well and
-//     that an older, more English vocabulary does not.
+//   - 7/4 of the o200k_base count. Claude models up to 4.6 are reported to take some 1.1 to 1.3 times as many tokens as o200k_base for English and code, and Opus 4.7 to take 1.15 to 1.47 times as many as 4.6; where one factor is high the other tends to be low.
+//   - the cl100k_base count, for scripts that o200k_base compresses unusually well and an older, more English vocabulary does not.
 //
-// The vocabulary is not public, so this is no bound: a text made for it, such as
-// one long nonsense word, can have more tokens.
+// The vocabulary is not public, so this is not a bound: a crafted text, such as one long nonsense
+// word, can have more tokens.
 type claude struct {
 	o200k, cl100k *bpe
 }
@@ -51,13 +47,12 @@ func (c claude) Count(text string) int {
 	return max(ceilDiv(7*c.o200k.Count(text), 4), c.cl100k.Count(text))
 }
 
-// gemini estimates Gemini's tokens, from above, as 7/5 of the o200k_base count,
-// in which every digit counts as a token. Gemini's vocabulary of about 256,000
-// pieces is near o200k_base in prose of any script, reported 5 to 10 % above it
-// for English, but by the Gemma reports it splits digits, and it does not join
-// punctuation with line ends, which matters in code.
+// gemini estimates Gemini's tokens from above, as 7/5 of the o200k_base count with each digit
+// counted as a token. Gemini's vocabulary of about 256,000 pieces is close to o200k_base in prose
+// of any script, reported 5 to 10 % above it for English. By the Gemma reports it splits digits,
+// and it does not join punctuation with line ends, which matters in code.
 //
-// Like claude it is an estimate and no bound.
+// Like claude it is an estimate, not a bound.
 type gemini struct {
 	o200k *bpe
 }
@@ -75,8 +70,8 @@ func (gemini) Name() string { return "gemini" }
 
 // Count implements [ragctx.Counter].
 func (g gemini) Count(text string) int {
-	// A group of up to three digits is one token of o200k_base, so a group costs
-	// at most two thirds of its digits more.
+	// o200k_base has one token per group of up to three digits, so splitting a group adds at most
+	// two thirds of its digits.
 	groups := ceilDiv(2*digits(text), 3)
 	return ceilDiv(7*(g.o200k.Count(text)+groups), 5)
 }

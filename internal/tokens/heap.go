@@ -1,7 +1,7 @@
 package tokens
 
-// minHeap is a binary heap with the smallest value first. container/heap would
-// box every value.
+// minHeap is a binary heap with the smallest value first. Unlike container/heap it does not box
+// values.
 type minHeap []uint64
 
 func (h minHeap) init() {

@@ -1,10 +1,9 @@
 package tokens
 
-// The splitters below are the published patterns written by hand. Each looks at
-// a rune a small, fixed number of times at most, where a backtracking engine
-// takes microseconds per piece. Alternatives are tried in the order of the
-// pattern; where the pattern would backtrack, a comment says why one step is
-// enough.
+// The splitters below implement the published patterns by hand. Each looks at a rune at most a
+// small, fixed number of times; a backtracking engine takes microseconds per piece. Alternatives
+// are tried in the order of the pattern. Where the pattern would backtrack, a comment explains why
+// one step is enough.
 
 // cl100k splits as
 //
@@ -44,8 +43,8 @@ func (t *classes) o200k(s string, i int) int {
 	return t.rest(s, i, newline|slash)
 }
 
-// word returns the end of a match of the first two alternatives of o200k, before
-// the contraction, or i.
+// word returns the end of a match of the first two alternatives of o200k, before the contraction.
+// It returns i if there is no match.
 func (t *classes) word(s string, i int, c class, n int) int {
 	start := i
 	if c&(letter|newline) == 0 {
@@ -54,25 +53,24 @@ func (t *classes) word(s string, i int, c class, n int) int {
 	if end := t.cased(s, start); end > start {
 		return end
 	}
-	// A mark can be the word itself instead of what precedes it, and the first
-	// alternative comes before the second.
+	// A mark can be part of the word instead of the character before it, and the first alternative
+	// has priority.
 	if start > i && c&lower != 0 {
 		if end := t.cased(s, i); end > i {
 			return end
 		}
 	}
-	// As the first alternative failed, no lower follows these.
+	// The first alternative failed, so no lower follows these.
 	if end := t.run(s, start, upper); end > start {
 		return end
 	}
 	return i
 }
 
-// cased matches upper*lower+ at i and returns its end, or i. When no lower
-// follows the uppers, the pattern gives back uppers until one is also a lower;
-// those after it are not, so the match ends there.
+// cased matches upper*lower+ at i and returns its end, or i. If no lower follows the uppers, the
+// pattern backtracks to the last upper that is also a lower, so the match ends there.
 func (t *classes) cased(s string, i int) int {
-	end := i // of the last rune that is both
+	end := i // end of the last rune that is both
 	j := i
 	for {
 		c, n := t.at(s, j)
@@ -90,8 +88,8 @@ func (t *classes) cased(s string, i int) int {
 	return end
 }
 
-// contraction returns the length of (?i:'s|'t|'re|'ve|'m|'ll|'d) at i, 0 if there
-// is none. Case is folded within ASCII.
+// contraction returns the length of (?i:'s|'t|'re|'ve|'m|'ll|'d) at i, or 0. Only ASCII case is
+// folded.
 func contraction(s string, i int) int {
 	if i+1 >= len(s) || s[i] != '\'' {
 		return 0
@@ -123,8 +121,8 @@ func (t *classes) number(s string, i int) int {
 	return i
 }
 
-// rest matches " ?[^\s\p{L}\p{N}]+" followed by any runes of the classes tail, or
-// else the alternatives for whitespace.
+// rest matches " ?[^\s\p{L}\p{N}]+" followed by runes of the class tail, otherwise the alternatives
+// for whitespace.
 func (t *classes) rest(s string, i int, tail class) int {
 	start := i
 	if s[i] == ' ' {
@@ -136,9 +134,9 @@ func (t *classes) rest(s string, i int, tail class) int {
 	return t.blank(s, i)
 }
 
-// blank matches \s*[\r\n]+|\s+(?!\S)|\s+: whitespace to its last newline; else to
-// the end of the text; else all but its last rune, which goes with what follows;
-// else that rune.
+// blank matches \s*[\r\n]+|\s+(?!\S)|\s+. It returns the end of the last newline; without one, the
+// end of the text; otherwise all but the last rune, which belongs to the next piece; a single rune
+// is matched alone.
 func (t *classes) blank(s string, i int) int {
 	var last, lastLine int
 	end := i

@@ -1,13 +1,12 @@
-// Package tokens counts tokens the way model families do, always offline: the
-// vocabularies are part of the binary.
+// Package tokens counts tokens as model families do. It works offline: the vocabularies are part of
+// the binary.
 //
-// o200k_base and cl100k_base are exact byte-pair encodings; chars4, claude and
-// gemini are estimates for models whose vocabulary is not public. All take time
-// linear in the text, up to a logarithm, whatever the text holds.
+// o200k_base and cl100k_base are exact byte-pair encodings. chars4, claude and gemini are estimates
+// for models without a public vocabulary. All of them take time linear in the text, up to a
+// logarithmic factor, for any input.
 //
-// Text that looks like a special token, such as <|endoftext|>, is counted as the
-// ordinary text it is. Every byte that is not valid UTF-8 counts as U+FFFD, which
-// is what a model is sent in its place.
+// Text that looks like a special token, such as <|endoftext|>, is counted as ordinary text. Every
+// byte that is not valid UTF-8 counts as U+FFFD, which is also sent to models in its place.
 package tokens
 
 import (
@@ -18,7 +17,7 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// counters lists the counters in the order Names gives them.
+// counters lists the counters in the order of Names.
 var counters = []struct {
 	name string
 	open func() (ragctx.Counter, error)
@@ -30,8 +29,8 @@ var counters = []struct {
 	{"gemini", newGemini},
 }
 
-// Vocabularies take tens of milliseconds to load and megabytes to hold, so each
-// is loaded once, by the first counter that needs it.
+// A vocabulary takes tens of milliseconds to load and megabytes of memory, so each is loaded once,
+// when a counter first needs it.
 var (
 	o200k = sync.OnceValues(func() (*bpe, error) {
 		return newBPE("o200k_base", (*classes).o200k)
@@ -41,8 +40,7 @@ var (
 	})
 )
 
-// Names returns the names that New knows, exact counters first. The slice is
-// the caller's.
+// Names returns the names that New accepts, exact counters first. The caller owns the slice.
 func Names() []string {
 	names := make([]string, len(counters))
 	for i, c := range counters {
@@ -51,9 +49,8 @@ func Names() []string {
 	return names
 }
 
-// New returns the counter of that name. A vocabulary is loaded by the first call
-// that needs it; later calls share it. An unknown name is an
-// [ragctx.ErrInvalid] that lists the names.
+// New returns the counter with the given name. The first call that needs a vocabulary loads it;
+// later calls share it. An unknown name is an [ragctx.ErrInvalid] that lists the names.
 func New(name string) (ragctx.Counter, error) {
 	for _, c := range counters {
 		if c.name == name {
@@ -63,7 +60,7 @@ func New(name string) (ragctx.Counter, error) {
 	return nil, Check(name)
 }
 
-// Check returns the error that New returns of a name, and loads nothing.
+// Check returns the error that New would return for name, without loading a vocabulary.
 func Check(name string) error {
 	names := Names()
 	if slices.Contains(names, name) {

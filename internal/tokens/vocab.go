@@ -12,25 +12,24 @@ import (
 	"github.com/pkoukk/tiktoken-go-loader/assets"
 )
 
-// noRank is the rank of what is not a token. It orders after all ranks.
+// noRank is the rank of a string that is not a token. It is greater than all ranks.
 const noRank = math.MaxUint32
 
-// vocab maps tokens to ranks: an open-addressing table without pointers, which
-// loads several times faster than a map of strings and costs the garbage
-// collector nothing. It is immutable.
+// vocab maps tokens to ranks. It is an immutable open-addressing table without pointers, which
+// loads several times faster than a map of strings and costs the garbage collector nothing.
 type vocab struct {
-	text    []byte   // the tokens, one after the other, by rank
+	text    []byte   // the concatenated tokens, by rank
 	starts  []uint32 // token r is text[starts[r]:starts[r+1]]
 	longest int      // bytes of the longest token
 
-	slots []uint32 // tag and rank+1 of a token, 0 if there is none
-	shift uint     // of a hash, to make it a slot
+	slots []uint32 // tag and rank+1 of a token, or 0
+	shift uint     // shift from a hash to a slot
 
-	pairs []uint32 // the ranks of tokens of two bytes, by first byte and second
+	pairs []uint32 // ranks of two-byte tokens, by first and second byte
 }
 
-// loadVocab reads an embedded vocabulary: lines of a token in base64 and its
-// rank, in order of rank.
+// loadVocab reads an embedded vocabulary. Each line has a token in base64 and its rank, in order of
+// rank.
 func loadVocab(name string) (*vocab, error) {
 	file, err := assets.Assets.ReadFile(name + ".tiktoken")
 	if err != nil {
@@ -66,7 +65,7 @@ func parseVocab(file []byte) (*vocab, error) {
 	return v, v.index()
 }
 
-// index fills the table and checks that any byte can be encoded.
+// index fills the table and checks that every byte can be encoded.
 func (v *vocab) index() error {
 	if len(v.starts) > rankMask {
 		return fmt.Errorf("%d tokens, want fewer than %d", len(v.starts)-1, rankMask)
@@ -98,7 +97,7 @@ func (v *vocab) insert(s string, rank uint32) {
 	v.slots[i] = tag(h) | (rank + 1)
 }
 
-// rank returns the rank of the token s, noRank if it is not one.
+// rank returns the rank of the token s, or noRank.
 func (v *vocab) rank(s string) uint32 {
 	if len(s) > v.longest {
 		return noRank
@@ -116,13 +115,13 @@ func (v *vocab) rank(s string) uint32 {
 
 func (v *vocab) after(slot uint64) uint64 { return (slot + 1) & uint64(len(v.slots)-1) }
 
-// pair returns the rank of the token of two bytes.
+// pair returns the rank of a two-byte token.
 func (v *vocab) pair(a, b byte) uint32 { return v.pairs[int(a)<<8|int(b)] }
 
 func (v *vocab) token(rank uint32) []byte { return v.text[v.starts[rank]:v.starts[rank+1]] }
 
-// A slot has room for ranks below rankMask; the bits above are a tag, part of the
-// hash, which saves most comparisons with tokens that only share the slot.
+// A slot has rankBits for the rank. The bits above are a tag, part of the hash, which avoids most
+// comparisons with other tokens that share the slot.
 const (
 	rankBits = 18
 	rankMask = 1<<rankBits - 1
@@ -130,8 +129,8 @@ const (
 
 func tag(hash uint64) uint32 { return uint32(hash << rankBits) }
 
-// hash mixes the bytes and the length of s. It needs no secret: the set of tokens
-// is fixed, so no text can make them collide more than they do.
+// hash mixes the bytes and the length of s. It needs no secret: the set of tokens is fixed, so no
+// input can cause more collisions.
 func hash(s string) uint64 {
 	n := len(s)
 	h := uint64(n)

@@ -46,9 +46,9 @@ func Stages() []string {
 // Trace adds up the durations of one request's stages. A nil trace records nothing. It is safe for
 // concurrent use.
 type Trace struct {
-	now   func() time.Time
+	now     func() time.Time
 	elapsed [stages]atomic.Int64
-	ran   [stages]atomic.Bool
+	ran     [stages]atomic.Bool
 }
 
 // New returns an empty trace. A nil clock is the system's.

@@ -93,23 +93,23 @@ func TestForeign(t *testing.T) {
 		change  func(h *header)
 		options Options
 	}{
-		"not the file of a graph": {change: func(h *header) { h.Magic[0]++ }},
-		"byte order":              {change: func(h *header) { h.Order = 0x04030201 }},
-		"version 2, not 1":        {change: func(h *header) { h.Version = 2 }},
-		"16 as Dimensions, not 8": {options: Options{Dimensions: 8}},
-		"4 as M, not 5":           {options: Options{Dimensions: 16, M: 5}},
-		"4096 as slots of a chunk": {
+		"not a graph file":         {change: func(h *header) { h.Magic[0]++ }},
+		"byte order":               {change: func(h *header) { h.Order = 0x04030201 }},
+		"version 2, not 1":         {change: func(h *header) { h.Version = 2 }},
+		"16 for Dimensions, not 8": {options: Options{Dimensions: 8}},
+		"4 for M, not 5":           {options: Options{Dimensions: 16, M: 5}},
+		"2048 for slots of a chunk": {
 			change: func(h *header) { h.ChunkSlots = 2048 },
 		},
-		"words of a chunk":  {change: func(h *header) { h.ChunkWords++ }},
-		"lists of a tower":  {change: func(h *header) { h.TowerLists++ }},
-		"words of a tower":  {change: func(h *header) { h.TowerWords++ }},
-		"4294967295 slots":  {change: func(h *header) { h.Slots = 1<<32 - 1 }},
-		"4294967295 lists":  {change: func(h *header) { h.Lists = 1<<32 - 1 }},
-		"must be within 4":  {change: func(h *header) { h.M = 3 }},
-		"counts":            {change: func(h *header) { h.Live++ }},
-		"root is no node":   {change: func(h *header) { h.Root = 0 }},
-		"entry or its root": {change: func(h *header) { h.Entry += 1 << 32 }},
+		"words of a chunk":   {change: func(h *header) { h.ChunkWords++ }},
+		"lists of a tower":   {change: func(h *header) { h.TowerLists++ }},
+		"words of a tower":   {change: func(h *header) { h.TowerWords++ }},
+		"4294967295 slots":   {change: func(h *header) { h.Slots = 1<<32 - 1 }},
+		"4294967295 lists":   {change: func(h *header) { h.Lists = 1<<32 - 1 }},
+		"must be within 4":   {change: func(h *header) { h.M = 3 }},
+		"counts":             {change: func(h *header) { h.Live++ }},
+		"root is not a node": {change: func(h *header) { h.Root = 0 }},
+		"entry or its root":  {change: func(h *header) { h.Entry += 1 << 32 }},
 	} {
 		file := fileOf(t, g, "foreign")
 		forge(file, func(h *header) {
@@ -125,7 +125,6 @@ func TestForeign(t *testing.T) {
 		if err == nil {
 			err = f.Check(t.Context())
 		}
-		want = strings.TrimPrefix(want, "4096 as ")
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}

@@ -75,14 +75,14 @@ type node struct{ data, synced []byte }
 
 // FS is an in-memory [atomicfile.FS]. It is safe for concurrent use.
 type FS struct {
-	mu         sync.Mutex
-	files, syncedFiles  map[string]*node // files by name: at present, and after a crash
-	dirs, syncedDirs map[string]bool  // directories, likewise
-	fault      Fault
-	count      int // matching operations since the fault was injected
-	fired      bool
-	crashed    bool
-	life       int // number of restarts; files opened in an earlier life return ErrCrashed
+	mu                 sync.Mutex
+	files, syncedFiles map[string]*node // files by name: at present, and after a crash
+	dirs, syncedDirs   map[string]bool  // directories, likewise
+	fault              Fault
+	count              int // matching operations since the fault was injected
+	fired              bool
+	crashed            bool
+	life               int // number of restarts; files opened in an earlier life return ErrCrashed
 }
 
 var _ atomicfile.FS = (*FS)(nil)

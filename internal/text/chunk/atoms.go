@@ -9,14 +9,14 @@ import (
 	"github.com/clipperhouse/uax29/v2/sentences"
 )
 
-// maxIndent is the longest indentation, in bytes, that a chunk's first line
-// keeps. It bounds what hostile input can add to a chunk.
+// maxIndent is the longest indentation, in bytes, that a chunk keeps on its first line. It bounds
+// what malicious input can add to a chunk.
 const maxIndent = 64
 
-// cut says how good a place is to end a chunk.
+// cut is the quality of a place to end a chunk.
 type cut uint8
 
-// The cuts, from bad to good.
+// The cuts, worst first.
 const (
 	cutAnywhere cut = iota
 	cutWord
@@ -25,33 +25,31 @@ const (
 	cutParagraph
 )
 
-// atom is a piece of text that is not cut further. There is only white space
-// between one atom and the next.
+// atom is an indivisible piece of text. Only white space separates atoms.
 type atom struct {
 	start, end         int // bytes
 	runeStart, runeEnd int
 	after              cut // the place after the atom
 }
 
-// atomizer cuts blocks into atoms. Blocks must be added in order: it counts
-// code points as it goes.
+// atomizer splits blocks into atoms. Blocks must be added in order, because it counts code points
+// as it goes.
 type atomizer struct {
 	text  string
 	opts  Options
 	atoms []atom
-	// byteAt and runeAt are one position up to which code points are counted.
+	// byteAt and runeAt are the position up to which code points are counted.
 	byteAt, runeAt int
 }
 
-// runeOffset returns the code points before a byte offset that is not before
-// the one asked for last.
+// runeOffset converts a byte offset to code points. Offsets must not decrease between calls.
 func (a *atomizer) runeOffset(b int) int {
 	a.runeAt += runes(a.text[a.byteAt:b])
 	a.byteAt = b
 	return a.runeAt
 }
 
-// push adds text[start:end] as an atom, without the white space around it.
+// push adds text[start:end] without surrounding white space as an atom.
 func (a *atomizer) push(start, end int, after cut) {
 	start, end = trim(a.text, start, end)
 	if start == end {
@@ -61,7 +59,7 @@ func (a *atomizer) push(start, end int, after cut) {
 	a.atoms = append(a.atoms, atom{start, end, rs, a.runeOffset(end), after})
 }
 
-// last raises the cut after the last atom.
+// last raises the cut after the last atom to at least c.
 func (a *atomizer) last(c cut) {
 	if n := len(a.atoms); n > 0 {
 		a.atoms[n-1].after = max(a.atoms[n-1].after, c)
@@ -118,8 +116,8 @@ func (a *atomizer) line(start, end int, code bool) {
 	a.last(cutLine)
 }
 
-// longest is how long a line may be that is not cut: a row of a table and a line
-// of code say little in halves.
+// longest returns the length up to which a line is kept whole. Table rows and lines of code lose
+// their meaning when split.
 func (a *atomizer) longest(code bool) int {
 	if code {
 		return a.opts.MaxChars
@@ -127,8 +125,8 @@ func (a *atomizer) longest(code bool) int {
 	return a.opts.TargetChars
 }
 
-// sentences adds the sentences of a line. The last one of a line in the middle
-// of a hard-wrapped paragraph is no sentence end.
+// sentences adds the sentences of a line. The end of a line inside a hard-wrapped paragraph is not
+// the end of a sentence.
 func (a *atomizer) sentences(start, end int) {
 	it := sentences.FromString(a.text[start:end])
 	for it.Next() {
@@ -149,19 +147,19 @@ func (a *atomizer) sentences(start, end int) {
 	}
 }
 
-// maxMarker is how long, in bytes with the space after it, the number of an item
-// or an abbreviation may be that looks like a sentence.
+// maxMarker is the maximum length, in bytes with the following space, of a list number or
+// abbreviation that looks like a sentence.
 const maxMarker = 4
 
-// maxRun bounds, in bytes, a run without letters. The sentence segmenter looks
-// ahead over such a run from each of its characters, which is quadratic.
+// maxRun is the limit of a run without letters, in bytes. The sentence segmenter looks ahead over
+// such a run from each of its characters, which takes quadratic time.
 const maxRun = 100
 
-// segmentable reports whether it is worth looking for sentences in a line: there
-// may be more than one, and no run without letters is too long to be part of one.
+// segmentable reports whether a line should be split into sentences: it may have more than one, and
+// its runs without letters are short enough.
 func segmentable(s string) bool {
 	from := 0
-	more := false // an end of a sentence may be inside
+	more := false // a sentence may end before the end of the line
 	for i, r := range s {
 		switch {
 		case r == '.' || r == '!' || r == '?':
@@ -196,7 +194,7 @@ func (a *atomizer) words(start, end int) {
 	}
 }
 
-// graphemes adds a word that is too long in pieces of the target size.
+// graphemes splits a word that is too long into pieces of the target size.
 func (a *atomizer) graphemes(start, end int) {
 	it := graphemes.FromString(a.text[start:end])
 	from, size := start, 0
@@ -214,7 +212,7 @@ func (a *atomizer) graphemes(start, end int) {
 	a.push(from, end, cutAnywhere)
 }
 
-// codePoints adds a grapheme cluster that is too long in pieces.
+// codePoints splits a grapheme cluster that is too long.
 func (a *atomizer) codePoints(start, end int) {
 	from, size := start, 0
 	for i := range a.text[start:end] {
@@ -227,7 +225,7 @@ func (a *atomizer) codePoints(start, end int) {
 	a.push(from, end, cutAnywhere)
 }
 
-// pushSpan adds text[start:end] as it is, indentation included.
+// pushSpan adds text[start:end] with its indentation as an atom.
 func (a *atomizer) pushSpan(start, end int, after cut) {
 	s, e := a.span(start, end)
 	if s == e {
@@ -237,8 +235,8 @@ func (a *atomizer) pushSpan(start, end int, after cut) {
 	a.atoms = append(a.atoms, atom{s, e, rs, a.runeOffset(e), after})
 }
 
-// span trims text[start:end] but keeps the indentation of its first line if
-// the line begins inside of it.
+// span trims text[start:end] but keeps the indentation of its first line if the line begins within
+// the range.
 func (a *atomizer) span(start, end int) (int, int) {
 	s, e := trim(a.text, start, end)
 	in := s
@@ -251,20 +249,20 @@ func (a *atomizer) span(start, end int) (int, int) {
 	return s, e
 }
 
-// trim moves start and end inwards over white space.
+// trim moves start and end inwards past white space.
 func trim(text string, start, end int) (int, int) {
 	s := strings.TrimLeftFunc(text[start:end], unicode.IsSpace)
 	start = end - len(s)
 	return start, start + len(strings.TrimRightFunc(s, unicode.IsSpace))
 }
 
-// endsSentence reports whether a line's last character, apart from closing
-// quotes and brackets, ends a sentence.
+// endsSentence reports whether a line ends with a sentence terminator, apart from closing quotes
+// and brackets.
 func endsSentence(line string) bool {
 	line = strings.TrimRight(line, " \t\r\n\"')]*_”’»」』）")
 	r, _ := utf8.DecodeLastRuneInString(line)
 	return strings.ContainsRune(".!?:;…。！？؟।։", r)
 }
 
-// runes counts code points, an invalid byte as one.
+// runes counts code points. An invalid byte counts as one.
 func runes(s string) int { return utf8.RuneCountInString(s) }

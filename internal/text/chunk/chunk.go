@@ -1,14 +1,13 @@
-// Package chunk splits a text into small passages that tile it.
+// Package chunk splits a text into small chunks that do not overlap.
 //
-// Passages are small, about 400 characters, because a small passage is found
-// more precisely and fills a budget better than a large one; what it lacks in
-// context the index makes up by scoring it with its neighbours' terms. They do
-// not overlap: every character that is not white space belongs to exactly one.
+// Chunks have about 400 characters. Small chunks are found more precisely and fill a budget better
+// than large ones. The index compensates for the missing context by scoring a chunk together with
+// its neighbors' terms. Every character that is not white space belongs to exactly one chunk.
 //
-// A text is first cut into atoms (sentences, lines of code, words where nothing
-// else helps), and neighbouring atoms are then packed up to the target size. A
-// full passage ends at the best cut in its second half: a blank line before the
-// end of a sentence before the end of a line before a space.
+// A text is first split into atoms: sentences, lines of code, and words where nothing else is small
+// enough. Adjacent atoms are then packed up to the target size. A full chunk ends at the best cut
+// in its second half: preferably a blank line, then the end of a sentence, the end of a line, and a
+// space.
 package chunk
 
 import (
@@ -16,11 +15,11 @@ import (
 	"strings"
 )
 
-// Version names the rules by which texts are split. It is stored with chunks
-// and changes whenever equal input could give other chunks.
+// Version is the version of the chunking rules. It is stored with chunks and changes whenever the
+// same input could give other chunks.
 const Version = "chunk-2"
 
-// Default sizes in code points, see [Options].
+// The default sizes in code points; see [Options].
 const (
 	DefaultTarget = 400
 	DefaultMax    = 1200
@@ -33,43 +32,42 @@ type Pos struct {
 	Rune int // offset in code points, from 0; an invalid byte counts as one
 }
 
-// Chunk is one passage of a text.
+// Chunk is one chunk of a text.
 type Chunk struct {
-	Ordinal int // from 0, in the order of the text
-	// Heading is the path of headings the chunk stands under, outermost first.
-	// Chunks share it with the block it came from; do not change it.
+	Ordinal int // position in the text's list of chunks, from 0
+	// Heading is the path of headings above the chunk, outermost first. It is shared with the
+	// block; do not modify it.
 	Heading []string
-	// Text is text[Start.Byte:End.Byte] of the text that was split. It has no
-	// white space at its ends but for the indentation of its first line.
+	// Text is the range Start.Byte to End.Byte of the text. It has no surrounding white space
+	// except the indentation of its first line.
 	Text       string
 	Start, End Pos
-	// Page is the page that Start is on, from 1, where whoever made the blocks
-	// knows of pages; [Blocks] leaves it 0.
+	// Page is the page of Start, from 1. The caller sets it; [Blocks] leaves it 0.
 	Page int
 }
 
-// Block is one structural unit of a text, such as a paragraph or a table.
+// Block is one structural unit of a text, such as a paragraph or table.
 type Block struct {
 	Start, End int      // byte range
-	Heading    []string // headings the block stands under, outermost first
-	// Break starts a new section: no chunk spans this block and the one before.
-	// A change of Heading does so by itself.
+	Heading    []string // headings above the block, outermost first
+	// Break starts a new section: no chunk spans this block and the previous one. A change of
+	// Heading also starts a section.
 	Break bool
-	// Keep marks code, tables and the like: the block stays whole if it fits
-	// within MaxChars and is cut between lines, never sentences, if it does not.
+	// Keep marks code, tables and the like. The block stays whole if it fits into MaxChars.
+	// Otherwise it is split between lines, not between sentences.
 	Keep bool
 }
 
-// Options are the sizes of chunks in code points. The zero value works.
+// Options are the chunk sizes in code points. The zero value works.
 type Options struct {
-	// TargetChars is how long a chunk grows by adding neighbours. Default 400.
+	// TargetChars is the size up to which a chunk grows by adding atoms. Default 400.
 	TargetChars int
-	// MaxChars is the length that no chunk exceeds; words, and blocks to keep
-	// whole, may reach it. Default 1200, at least TargetChars.
+	// MaxChars is the maximum size of a chunk. Only words and blocks that are kept whole exceed the
+	// target. Default 1200, at least TargetChars.
 	MaxChars int
 }
 
-// WithDefaults returns o with unset fields filled.
+// WithDefaults returns o with unset fields filled in.
 func (o Options) WithDefaults() Options {
 	if o.TargetChars <= 0 {
 		o.TargetChars = DefaultTarget
@@ -81,20 +79,18 @@ func (o Options) WithDefaults() Options {
 	return o
 }
 
-// Split returns the chunks of a text that has no structure but paragraphs and
-// lines. White space alone gives none.
+// Split returns the chunks of a text with no structure except paragraphs and lines. A blank text
+// has no chunks.
 func Split(text string, o Options) []Chunk {
 	return Blocks(text, []Block{{End: len(text)}}, o)
 }
 
-// Blocks returns the chunks of the blocks of a text. Blocks come in order and
-// do not overlap; what lies outside of them is left out, and a range beyond the
-// text or before the end of the block before it is cut to fit. Neighbours of
-// one section are packed together; sections never share a chunk.
+// Blocks returns the chunks of a text's blocks. Blocks must be in order and not overlap. Text
+// outside of blocks is ignored, and ranges that exceed the text or overlap the previous block are
+// clipped. Adjacent blocks of a section are packed together. A chunk never spans sections.
 //
-// No chunk is longer than o.MaxChars. A cut is never inside a code point, and
-// inside a grapheme cluster only if that alone is longer. The work is linear in
-// the text, which need not be valid UTF-8.
+// No chunk is longer than o.MaxChars. A code point is never split, and a grapheme cluster only if
+// it alone is longer. It takes time linear in the text, which need not be valid UTF-8.
 func Blocks(text string, blocks []Block, o Options) []Chunk {
 	p := packer{atomizer: atomizer{text: text, opts: o.WithDefaults()}, at: Pos{Line: 1}}
 	end := 0
@@ -115,7 +111,7 @@ func Blocks(text string, blocks []Block, o Options) []Chunk {
 	return p.chunks
 }
 
-// advance returns the position of byte offset to, which is not before from.
+// advance returns the position of byte offset to, which must not be before from.
 func advance(text string, from Pos, to int) Pos {
 	between := text[from.Byte:to]
 	return Pos{

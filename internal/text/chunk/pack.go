@@ -1,17 +1,17 @@
 package chunk
 
-// packer turns the atoms of one section after the other into chunks.
+// packer packs the atoms of consecutive sections into chunks.
 type packer struct {
 	atomizer
 	chunks []Chunk
-	at     Pos // of the end of the last chunk
+	at     Pos // end of the last chunk
 }
 
 // flush makes chunks of the current section and starts a new one.
 func (p *packer) flush(heading []string) {
 	atoms := p.atoms
-	from := len(p.chunks) // the section's first chunk
-	prev := 0             // the last chunk's first atom
+	from := len(p.chunks) // first chunk of the section
+	prev := 0             // first atom of the last chunk
 	for i := 0; i < len(atoms); {
 		j := p.end(atoms, i)
 		if j == len(atoms) && len(p.chunks) > from && p.joins(atoms, prev, i) {
@@ -25,22 +25,22 @@ func (p *packer) flush(heading []string) {
 	p.atoms = atoms[:0]
 }
 
-// joins reports whether the atoms from i on are too little for a chunk and fit
-// into the one before, which begins at prev.
+// joins reports whether the atoms from i on are too few for a chunk and fit into the previous one,
+// which begins at prev.
 func (p *packer) joins(atoms []atom, prev, i int) bool {
 	limit := min(p.opts.TargetChars+p.opts.TargetChars/4, p.opts.MaxChars)
 	return p.tiny(size(atoms[i:])) && size(atoms[prev:]) <= limit
 }
 
-// tiny reports whether a chunk of n characters is better off with a neighbour.
+// tiny reports whether n characters are too few for a chunk.
 func (p *packer) tiny(n int) bool { return n < p.opts.TargetChars/4 }
 
-// end returns the atom after the chunk that begins at atom i.
+// end returns the index after the last atom of the chunk that begins at atom i.
 func (p *packer) end(atoms []atom, i int) int {
 	j := i + 1
 	for j < len(atoms) {
 		n := size(atoms[i : j+1])
-		// Something tiny, such as a heading, goes with what follows it.
+		// A tiny chunk, such as a heading, is joined with the next atom.
 		if n > p.opts.TargetChars && (n > p.opts.MaxChars || !p.tiny(size(atoms[i:j]))) {
 			break
 		}
@@ -69,7 +69,7 @@ func (p *packer) emit(start, end int, heading []string) {
 	p.chunks = append(p.chunks, c)
 }
 
-// startOf is where counting goes on after chunks.
+// startOf returns the end of the last chunk, where position counting continues.
 func startOf(chunks []Chunk) Pos {
 	if len(chunks) == 0 {
 		return Pos{Line: 1}

@@ -1,5 +1,5 @@
-// Package sentence reads text as people do: without its markup, sentence by
-// sentence. All functions take time linear in the text and accept any input.
+// Package sentence removes markup from text and splits it into sentences. All functions take time
+// linear in the text and accept any input.
 package sentence
 
 import (
@@ -10,19 +10,19 @@ import (
 	"unicode/utf8"
 )
 
-// maxSpan bounds, in bytes, how far the end of a link, tag or shortcode is
-// looked for, which keeps the work linear.
+// maxSpan is the limit in bytes for finding the end of a link, tag or shortcode. It keeps the work
+// linear.
 const maxSpan = 1000
 
-// shortcodeText finds what a Hugo shortcode like {{< tip text="a Pod" >}} shows.
+// shortcodeText matches the visible text of a Hugo shortcode like {{< tip text="a Pod" >}}.
 var shortcodeText = regexp.MustCompile(`\btext="([^"]*)"`)
 
-// Plain returns Markdown text without inline markup: links and emphasis become
-// their text; images, HTML, comments and shortcodes go; white space is folded.
+// Plain returns Markdown text without inline markup. Links and emphasis become their text; images,
+// HTML, comments and shortcodes are removed; white space is folded.
 func Plain(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
-	text := 0 // up to where s is written
+	text := 0 // end of the part of s that is written
 	for i := 0; i < len(s); {
 		n, out := 0, ""
 		if mayBeMarkup(s[i]) {
@@ -49,8 +49,8 @@ func mayBeMarkup(c byte) bool {
 	return false
 }
 
-// markup returns the length of the markup at s[i:] and what remains of it; 0 if
-// s[i] is text.
+// markup returns the length of the markup at s[i:] and its replacement. The length is 0 if s[i] is
+// text.
 func markup(s string, i int) (int, string) {
 	rest := s[i:]
 	switch s[i] {
@@ -85,8 +85,8 @@ func markup(s string, i int) (int, string) {
 	return 0, ""
 }
 
-// mark returns the length of the mark of a footnote, [^1], or of a kind of note,
-// [!TIP], at the beginning of s.
+// mark returns the length of a footnote mark ([^1]) or a note kind ([!TIP]) at the beginning of s,
+// or 0.
 func mark(s string) int {
 	if len(s) < 4 || s[1] != '^' && s[1] != '!' {
 		return 0
@@ -100,8 +100,7 @@ func mark(s string) int {
 
 const maxMark = 40 // bytes
 
-// admonition drops the rest of a line that begins with ":::", which opens or
-// closes a box.
+// admonition removes a line that begins with ":::", which opens or closes a box.
 func admonition(s string, i int) (int, string) {
 	n := len(s[i:]) - len(strings.TrimLeft(s[i:], ":"))
 	if line := strings.TrimRight(s[:i], " \t"); n < 3 || line != "" && line[len(line)-1] != '\n' {
@@ -128,7 +127,7 @@ func shortcode(s string) (int, string) {
 	return 0, ""
 }
 
-// tag recognises HTML comments, tags and <https://links>.
+// tag recognizes HTML comments, tags and <https://links>.
 func tag(s string) (int, string) {
 	if strings.HasPrefix(s, "<!--") {
 		if i := strings.Index(s, "-->"); i >= 0 {
@@ -146,7 +145,7 @@ func tag(s string) (int, string) {
 	return n, ""
 }
 
-// link recognises [text](target), [text][ref] and [text], whose text remains.
+// link recognizes [text](target) and [text][ref] and returns the text.
 func link(s string) (int, string) {
 	end := within(s, "]")
 	if nested := strings.Index(s[:max(end, 1)][1:], "["); nested >= 0 { // [![image](a)](b)
@@ -171,8 +170,8 @@ func link(s string) (int, string) {
 	return 0, ""
 }
 
-// linkLabel is a link's text without markup; nothing if it is an image. It is at
-// most maxSpan long, which bounds the recursion.
+// linkLabel returns a link's text without markup, or "" if it is an image. It is at most maxSpan
+// long, which bounds the recursion.
 func linkLabel(label string) string {
 	if strings.Contains(label, "![") {
 		return ""
@@ -189,8 +188,8 @@ func codeSpan(s string) (int, string) {
 	return ticks, fence
 }
 
-// emphasis drops the run of markers at s[i:] if it opens or closes emphasis:
-// it has a space on one side at most, and underscores are not inside of a word.
+// emphasis removes the run of markers at s[i:] if it opens or closes emphasis: at most one side is
+// a space, and underscores are not inside a word.
 func emphasis(s string, i int) (int, string) {
 	n := len(s[i:]) - len(strings.TrimLeft(s[i:], s[i:i+1]))
 	run := s[i : i+n]
@@ -205,7 +204,7 @@ func emphasis(s string, i int) (int, string) {
 	return n, ""
 }
 
-// within returns the length of s up to and including end, 0 if that is not near.
+// within returns the length of s up to and including end, or 0 if end is not within maxSpan.
 func within(s, end string) int {
 	if i := strings.Index(s[:min(len(s), maxSpan)], end); i >= 0 {
 		return i + len(end)
@@ -215,7 +214,7 @@ func within(s, end string) int {
 
 func isASCIILetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// Clip returns the first n code points of s, at a space if one is near.
+// Clip returns at most n code points of s, cut at a space if one is near.
 func Clip(s string, n int) string {
 	if len(s) <= n || utf8.RuneCountInString(s) <= n {
 		return s

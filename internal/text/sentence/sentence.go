@@ -12,15 +12,15 @@ import (
 // MaxSentence is the longest sentence that [Best] returns, in code points.
 const MaxSentence = 400
 
-// abbreviations end with a full stop that ends no sentence.
+// abbreviations end with a period that does not end a sentence.
 var abbreviations = map[string]bool{
 	"e.g.": true, "i.e.": true, "cf.": true, "vs.": true, "etc.": true, "mr.": true, "mrs.": true, "ms.": true,
 	"dr.": true, "prof.": true, "st.": true, "no.": true, "fig.": true, "sec.": true, "eq.": true, "approx.": true,
 	"inc.": true, "ltd.": true, "co.": true, "jr.": true, "sr.": true, "al.": true, "vol.": true, "ed.": true, "bzw.": true, "z.b.": true,
 }
 
-// Sentences calls yield for the sentences of plain text on one line, until it
-// returns false.
+// Sentences calls yield for each sentence of plain text on one line. It stops when yield returns
+// false.
 func Sentences(s string, yield func(string) bool) {
 	it := sentences.FromString(s)
 	from := 0
@@ -39,22 +39,21 @@ func Sentences(s string, yield func(string) bool) {
 	}
 }
 
-// abbreviated reports whether the full stop at the end of s ends no sentence: it
-// belongs to an abbreviation, or to a name that begins with it, such as .NET.
+// abbreviated reports whether the final period of s belongs to an abbreviation, or begins a name
+// such as .NET, and so does not end a sentence.
 func abbreviated(s string) bool {
 	word := s[strings.LastIndexAny(s, " (")+1:]
 	return word == "." || len(word) < 10 && abbreviations[strings.ToLower(word)] || initial(word)
 }
 
-// initial reports whether a word is one letter and a full stop.
+// initial reports whether a word is one capital letter and a period.
 func initial(w string) bool { return len(w) == 2 && w[1] == '.' && w[0] >= 'A' && w[0] <= 'Z' }
 
-// Best returns the sentence of a Markdown or plain text that has the most
-// distinct terms of a query, the earliest of several, without markup. The terms
-// are those of [analysis.Query]. Of sentences with as many terms one that only
-// introduces what follows, such as "Example:", comes last. A heading, or the head of a
-// table, counts only where there is nothing else; text without sentences gives its best
-// line. A sentence longer than [MaxSentence] characters is cut; text without words gives "".
+// Best returns the sentence of a Markdown or plain text with the most distinct terms of a query,
+// without markup. The terms are those that [analysis.Query] returns. Among sentences with equally
+// many terms, one that only introduces the next, such as "Example:", comes last, then the earliest
+// wins. Headings and table headers count only if nothing else matches. Text without sentences gives
+// its best line. The result has at most [MaxSentence] characters and is "" for text without words.
 func Best(text string, terms []string) string {
 	wanted := make(map[string]bool, len(terms))
 	for _, t := range terms {
@@ -95,8 +94,8 @@ func overlap(s string, wanted map[string]bool) int {
 	return len(seen)
 }
 
-// Paragraphs splits Markdown or plain text where no sentence goes on: at blank
-// lines, headings, list items, table rows and lines of code.
+// Paragraphs splits Markdown or plain text at the places where every sentence ends: blank lines,
+// headings, list items, table rows and lines of code.
 func Paragraphs(text string) []string {
 	pars := paragraphs(text)
 	out := make([]string, len(pars))
@@ -108,7 +107,7 @@ func Paragraphs(text string) []string {
 
 type paragraph struct {
 	text    string
-	heading bool // or the head of a table
+	heading bool // or a table header
 }
 
 func paragraphs(text string) []paragraph {
@@ -154,12 +153,12 @@ func paragraphs(text string) []paragraph {
 	return out
 }
 
-// underline reports whether a line is what stands under the head of a table.
+// underline reports whether a line separates a table header from the rows.
 func underline(line string) bool {
 	return strings.HasPrefix(line, "|") && strings.Contains(line, "-") && strings.Trim(line, "|-: \t") == ""
 }
 
-// listItem returns a line without the marker of a list or quote.
+// listItem returns a line without its list or quote marker.
 func listItem(line string) string {
 	for _, marker := range [...]string{"- ", "* ", "+ ", "> "} {
 		if rest, ok := strings.CutPrefix(line, marker); ok {
@@ -173,11 +172,11 @@ func listItem(line string) string {
 	return line
 }
 
-// maxRun is the longest run without a letter, in bytes, that is looked at for
-// sentences: none has more, and the segmenter takes quadratic time on them.
+// maxRun is the limit of a run without letters, in bytes. No sentence has a longer one, and the
+// segmenter takes quadratic time on it.
 const maxRun = 100
 
-// Calm shortens runs without a letter to maxRun.
+// Calm shortens runs without letters to maxRun.
 func Calm(s string) string {
 	var b strings.Builder
 	from, text := 0, 0
@@ -197,10 +196,10 @@ func Calm(s string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// HasLetter reports whether s holds a letter of any script.
+// HasLetter reports whether s contains a letter of any script.
 func HasLetter(s string) bool { return strings.IndexFunc(s, unicode.IsLetter) >= 0 }
 
-// Heading returns level and text of a line like "## Title", 0 for others.
+// Heading returns the level and text of a Markdown heading ("## Title"), or 0.
 func Heading(line string) (int, string) {
 	rest := strings.TrimLeft(line, "#")
 	level := len(line) - len(rest)

@@ -38,12 +38,14 @@ func asked(m *match) bool {
 	if !m.set.remember || addressed.MatchString(m.low()) || m.vTo-m.vFrom < 12 {
 		return false
 	}
-	explicit := strings.HasSuffix(strings.TrimRight(m.set.cue, " :,"), "that") || strings.ContainsAny(m.set.cue, ":,") || !strings.HasPrefix(strings.TrimPrefix(m.set.cue, "please "), "remember")
+	explicit := strings.HasSuffix(strings.TrimRight(m.set.cue, " :,"), "that") ||
+		strings.ContainsAny(m.set.cue, ":,") || !strings.HasPrefix(strings.TrimPrefix(m.set.cue, "please "), "remember")
 	if w := m.head(); !explicit && w != "the" && w != "my" && w != "our" && w != "we" && w != "i" && !m.t.capital(m.vFrom) {
 		return false
 	}
 	switch m.head() {
-	case "when", "any", "photo", "how", "what", "to", "the last", "me", "that", "us", "for", "also", "zu", "de", "comment", "como", "cuando", "quand":
+	case "when", "any", "photo", "how", "what", "to", "the last", "me", "that", "us", "for", "also", "zu", "de",
+		"comment", "como", "cuando", "quand":
 		return false
 	}
 	return true
@@ -64,8 +66,10 @@ func (m *match) properWords(from, to int) bool {
 	return len(ws) > 0
 }
 
-var noNames = wordSet(`not on in the a an when if back at later crazy old spelled too very so also wrong right me you often by once for only from it unimportant
-	nicht der die das ein no un una el la pas le un une este esta esto ese eso ce cette das dies der very sorry ok okay sure here there done back ready fine good great happy sad tired busy new just glad aware curious`)
+var noNames = wordSet(`not on in the a an when if back at later crazy old spelled too very so also wrong right me
+	you often by once for only from it unimportant
+	nicht der die das ein no un una el la pas le un une este esta esto ese eso ce cette das dies der very sorry ok
+	okay sure here there done back ready fine good great happy sad tired busy new just glad aware curious`)
 
 // nameLike requires a name: few words, none of which begins another construction.
 func nameLike(m *match) bool {
@@ -74,12 +78,14 @@ func nameLike(m *match) bool {
 }
 
 var notPeople = wordSet(`sorry ok okay aws it ai linux windows german english french spanish android ios java python typescript go rust api
-	december january february march april may june july august september october november monday tuesday wednesday thursday friday saturday sunday
+	december january february march april may june july august september october november monday tuesday wednesday
+	thursday friday saturday sunday
 	here so not in at on the a an this that`)
 
 // capitals requires capitalized words that do not name a thing.
 func capitals(m *match) bool {
-	return m.properWords(m.vFrom, m.vTo) && !notPeople[m.head()] && m.k == 0 && m.t.sentenceStart(m.s) && !strings.HasSuffix(m.low(), "'s") &&
+	return m.properWords(m.vFrom, m.vTo) && !notPeople[m.head()] && m.k == 0 && m.t.sentenceStart(m.s) &&
+		!strings.HasSuffix(m.low(), "'s") &&
 		strings.IndexFunc(m.value, unicode.IsDigit) < 0 && strings.ToUpper(m.value) != m.value
 }
 
@@ -97,7 +103,8 @@ func aName(m *match) bool {
 	return m.properWords(m.vFrom, m.vTo)
 }
 
-var notActors = wordSet(`javascript docker kubernetes git github postgres react vue angular redis nginx terraform node linux windows excel chatgpt openai google
+var notActors = wordSet(`javascript docker kubernetes git github postgres react vue angular redis nginx terraform
+	node linux windows excel chatgpt openai google
 	he she they i we who which what everyone nobody someone somebody one both all then now also today yesterday tomorrow yes no well ok so`)
 
 // apposed requires a name after the word for a relative.
@@ -117,8 +124,8 @@ func apposed(m *match) bool {
 			from, _, _ := m.group("p")
 			m.loc[2*m.rule.rx.SubexpIndex("p")+1] = m.vTo
 			_, rest, _ := strings.Cut(m.t.orig(from, m.vTo), " ")
-			m.who3 = m.extractor.who.mid() + "'s " + rest
-			m.someone = m.who3
+			m.subject = m.extractor.who.mid() + "'s " + rest
+			m.lastPerson = m.subject
 		}
 	}
 	return len(ws) < 3 && !(len(ws) == 2 && m.t.capital(ws[1].from) && subjects[m.t.folded(ws[1])])
@@ -133,10 +140,14 @@ func capitalOrDigit(m *match) bool {
 	return m.time != nil || strings.IndexFunc(m.value, func(r rune) bool { return unicode.IsDigit(r) || unicode.IsUpper(r) }) >= 0
 }
 
-var livable = all(notFor, not(`fear|hope|peace|the (?:past|future|moment|present|now|same|wrong|middle of a|first|second)|a (?:world|dream|society|bubble|place of|different|constant|time|state|rush|hurry|good|bad|bit|few|way)|`+
-	`society|denial|harmony|sin|pain|constant|order|case|terms|general|particular|scratch|work\b|google|an? (?:online|pdf|book)|my (?:head|mind|perspective|point|experience|understanding|side)|home\b|least|all\b|here\b|there\b|today|time to time|an article|work`))
+var livable = all(notFor, not(`fear|hope|peace|the (?:past|future|moment|present|now|same|wrong|middle of a|first|`+
+	`second)|a (?:world|dream|society|bubble|place of|different|constant|time|state|rush|hurry|good|bad|bit|few|way)|`+
+	`society|denial|harmony|sin|pain|constant|order|case|terms|general|particular|scratch|work\b|google|an? `+
+	`(?:online|pdf|book)|my (?:head|mind|perspective|point|experience|understanding|side)|home\b|least|all\b|`+
+	`here\b|there\b|today|time to time|an article|work`))
 
-var homes = regexp.MustCompile(`^(?:a|an|our|my|the) (?:[a-z-]+ ){0,3}?(?:flat|apartment|house|city|town|village|country|place|farm|suburbs?|countryside|coast|neighbou?rhood|island|studio|condo|north|south|east|west)`)
+var homes = regexp.MustCompile(`^(?:a|an|our|my|the) (?:[a-z-]+ ){0,3}?(?:flat|apartment|house|city|town|village|` +
+	`country|place|farm|suburbs?|countryside|coast|neighbou?rhood|island|studio|condo|north|south|east|west)`)
 
 // movedHome requires a place, because "we moved to" is more often about a tool.
 func movedHome(m *match) bool {
@@ -153,85 +164,176 @@ func movedHome(m *match) bool {
 	return m.t.capital(m.vFrom)
 }
 
-var technical = regexp.MustCompile(`\b(?:typescript|javascript|python|rust|go|golang|java|kotlin|swift|react|vue|svelte|angular|django|rails|postgres|mysql|mongo|redis|kafka|kubernetes|docker|github|gitlab|jenkins|linux|` +
-	`windows|mac|macos|arch|fedora|ubuntu|debian|nixos|vim|neovim|emacs|vscode|vs code|helix|zed|aws|azure|gcp|heroku|vercel|netlify|notion|slack|obsidian|firefox|chrome|brave|iphone|android|ios|pixel)\b`)
+var technical = regexp.MustCompile(`\b(?:typescript|javascript|python|rust|go|golang|java|kotlin|swift|react|vue|` +
+	`svelte|angular|django|rails|postgres|mysql|mongo|redis|kafka|kubernetes|docker|github|gitlab|jenkins|linux|` +
+	`windows|mac|macos|arch|fedora|ubuntu|debian|nixos|vim|neovim|emacs|vscode|vs code|helix|zed|aws|azure|gcp|` +
+	`heroku|vercel|netlify|notion|slack|obsidian|firefox|chrome|brave|iphone|android|ios|pixel)\b`)
 
 // knownPlaces holds the first words of places that people move to.
-var knownPlaces = wordSet(`berlin hamburg munich muenchen cologne frankfurt leipzig dresden stuttgart vienna zurich zuerich geneva bern basel paris lyon marseille toulouse nice nantes bordeaux lille
-	london manchester leeds bristol edinburgh glasgow dublin cork cardiff belfast amsterdam rotterdam utrecht brussels antwerp ghent madrid barcelona valencia seville malaga bilbao lisbon porto rome milan
-	turin naples florence bologna athens istanbul ankara warsaw krakow prague budapest bucharest sofia belgrade zagreb ljubljana copenhagen stockholm oslo bergen helsinki tallinn riga vilnius reykjavik
-	moscow kyiv kiev tokyo osaka kyoto seoul beijing shanghai singapore bangkok hanoi jakarta manila delhi mumbai bangalore bengaluru dubai cairo lagos nairobi accra johannesburg sydney melbourne
-	auckland toronto montreal vancouver ottawa chicago boston seattle portland denver austin dallas houston phoenix atlanta miami philadelphia nyc brooklyn mexico bogota lima santiago buenos rio sao
-	germany france spain portugal italy austria switzerland england scotland ireland wales poland sweden norway denmark finland iceland greece turkey japan china korea india canada australia brazil
-	argentina chile colombia peru usa us uk california texas florida oregon colorado ohio vermont bavaria catalonia tuscany netherlands belgium romania croatia estonia thailand vietnam philippines`)
+var knownPlaces = wordSet(`berlin hamburg munich muenchen cologne frankfurt leipzig dresden stuttgart vienna
+	zurich zuerich geneva bern basel paris lyon marseille toulouse nice nantes bordeaux lille
+	london manchester leeds bristol edinburgh glasgow dublin cork cardiff belfast amsterdam rotterdam utrecht
+	brussels antwerp ghent madrid barcelona valencia seville malaga bilbao lisbon porto rome milan
+	turin naples florence bologna athens istanbul ankara warsaw krakow prague budapest bucharest sofia belgrade
+	zagreb ljubljana copenhagen stockholm oslo bergen helsinki tallinn riga vilnius reykjavik
+	moscow kyiv kiev tokyo osaka kyoto seoul beijing shanghai singapore bangkok hanoi jakarta manila delhi mumbai
+	bangalore bengaluru dubai cairo lagos nairobi accra johannesburg sydney melbourne
+	auckland toronto montreal vancouver ottawa chicago boston seattle portland denver austin dallas houston
+	phoenix atlanta miami philadelphia nyc brooklyn mexico bogota lima santiago buenos rio sao
+	germany france spain portugal italy austria switzerland england scotland ireland wales poland sweden norway
+	denmark finland iceland greece turkey japan china korea india canada australia brazil
+	argentina chile colombia peru usa us uk california texas florida oregon colorado ohio vermont bavaria
+	catalonia tuscany netherlands belgium romania croatia estonia thailand vietnam philippines`)
 
 var (
-	notDoing      = all(notFor, not(`free|the (?:same|moment|task|code|file|project|following|first|next|problem|bug|issue|idea)|night|nights|home|weekends|scratch|least|all\b|most|half|it|once|well|expected|data\b|files|numbers|code\b|intended|json|an? (?:script|function|file|dataset|project|problem|list|bug|class|few)|(?:two|three|several|multiple) |progress`))
-	notFor        = not(`the (?:moment|same|past|future|end|way|wrong|error|code|following|first|second|next)|your|you\b|this|that|it\b|here|here$|there|all of|making sure|my code|getting the|how to|why\b|whether|what\b`)
+	notDoing = all(notFor, not(`free|the (?:same|moment|task|code|file|project|following|first|next|problem|`+
+		`bug|issue|idea)|night|nights|home|weekends|scratch|least|all\b|most|half|it|once|well|expected|data\b|`+
+		`files|numbers|code\b|intended|json|an? (?:script|function|file|dataset|project|problem|list|bug|class|`+
+		`few)|(?:two|three|several|multiple) |progress`))
+	notFor = not(`the (?:moment|same|past|future|end|way|wrong|error|code|following|first|second|next)|your|` +
+		`you\b|this|that|it\b|here|here$|there|all of|making sure|my code|getting the|how to|why\b|whether|what\b`)
 	notWorkingNow = not(`(?:reading|watching|using|playing) (?:it|at|this|that|page|because)|working`)
 	otherThing    = not(`(?:it|this|that|which|what|who|one|he|she|they|there|these|those|here|everything|and|but|so|i|you|if|my)\b`)
 	otherThing2   = func(m *match) bool {
 		s := strings.ToLower(m.words("s"))
 		first, rest, _ := strings.Cut(s, " ")
-		return !pointing[first] && !askers[first] && first != "he" && first != "she" && first != "they" && first != "i" && first != "we" && first != "i'm" && rest != "thing"
+		return !pointing[first] && !askers[first] && first != "he" && first != "she" && first != "they" &&
+			first != "i" && first != "we" && first != "i'm" && rest != "thing"
 	}
-	likes = all(taste, not(`to (?:see|know|think|hear|ask|say|make sure|be able|have|thank|understand|start|add|get|learn more)\b|being able`))
-	taste = all(notMade, ownWords, not(`(?:the|my) (?:idea|suggestion|answer|way|fact|sound|look|approach|plan|first|second|third|last|next|previous|result|results|response|tone|draft|version|title|name|option|new|part|paragraph|one|ones|concept|output|format|structure|design|layout|wording|thought)\b|`+
-		`the (?:energy|support|help|vibes?|atmosphere|feeling|colou?rs?|details?|peace|views?|smell|concept|passion|detailed|additional|effort|feedback|advice|tips|insights?|information|explanation|breakdown)\b|that|this|it\b|its\b|how|when|where|what|who|why|seeing (?:you|your)|hearing|talking to you|chatting with you|your|you\b|so much|one\b|both\b|all of|option|not\b|to say|to (?:ask|admit|bother|interrupt|break|think|see you|wait)|either|anything|something|nothing|everything|him|her\b|them|me\b|us\b|each other|a lot|the most|more|most|best|working with you|dans|as\b|if\b|bei|of course|by\b|with\b`))
-	notMade = not(`(?:a|an|some) (?:good|great|nice|better|different|clean|simple|second|quick|short) (?:idea|answer|plan|suggestion|option|one|explanation|challenge)`)
-	tool    = all(notFor, solidStrict, not(`the |(?:the|a|an|this|that|these|two|some|following|to|my) ?(?:following|same|code|function|script|loop|class|method|word|phrase|term|approach|formula|it|command|below|above|variable|library called)?\b.{0,1}(?:$|code|function|following)|to (?:be|think|have)`))
-	habit   = func(m *match) bool {
-		return !habitless.MatchString(m.low()) && !habitPast(m) && ownWords(m) && (m.t.fold[m.at+1] == ' ' || m.t.first(m.at, m.to) == "we" || strings.HasSuffix(m.head(), "ing"))
+	likes = all(taste, not(`to (?:see|know|think|hear|ask|say|make sure|be able|have|thank|understand|start|add|`+
+		`get|learn more)\b|being able`))
+	taste = all(notMade, ownWords, not(`(?:the|my) (?:idea|suggestion|answer|way|fact|sound|look|approach|plan|`+
+		`first|second|third|last|next|previous|result|results|response|tone|draft|version|title|name|option|new|`+
+		`part|paragraph|one|ones|concept|output|format|structure|design|layout|wording|thought)\b|`+
+		`the (?:energy|support|help|vibes?|atmosphere|feeling|colou?rs?|details?|peace|views?|smell|concept|`+
+		`passion|detailed|additional|effort|feedback|advice|tips|insights?|information|explanation|`+
+		`breakdown)\b|that|this|it\b|its\b|how|when|where|what|who|why|seeing (?:you|your)|hearing|talking `+
+		`to you|chatting with you|your|you\b|so much|one\b|both\b|all of|option|not\b|to say|to (?:ask|`+
+		`admit|bother|interrupt|break|think|see you|wait)|either|anything|something|nothing|`+
+		`everything|him|her\b|them|me\b|us\b|each other|a lot|the most|more|most|best|working `+
+		`with you|dans|as\b|if\b|bei|of course|by\b|with\b`))
+	notMade = not(`(?:a|an|some) (?:good|great|nice|better|different|clean|simple|second|quick|short) (?:idea|` +
+		`answer|plan|suggestion|option|one|explanation|challenge)`)
+	tool = all(notFor, solidStrict, not(`the |(?:the|a|an|this|that|these|two|some|following|to|my) `+
+		`?(?:following|same|code|function|script|loop|class|method|word|phrase|term|approach|formula|it|command|`+
+		`below|above|variable|library called)?\b.{0,1}(?:$|code|function|following)|to (?:be|think|have)`))
+	habit = func(m *match) bool {
+		return !habitless.MatchString(m.low()) && !habitPast(m) && ownWords(m) &&
+			(m.t.fold[m.at+1] == ' ' || m.t.first(m.at, m.to) == "we" || strings.HasSuffix(m.head(), "ing"))
 	}
-	order      = all(notPraise, not(`mind|again|been|had|seen|heard|thought|knew|wanted|happy|glad|fun|good|nice|a |an |the |wondered|felt|had|was|were|did|said|is\b|are\b|liked|loved|enjoyed|worked|got\b|have been|happens|in my|believed|dreamed|hated|been|too|ending|open|on time|there for|great|remember|know\b|want\b|looking|trying|learning|growing|here for|stop\b|give up|underestimate|forget\b|easy|tried|used to|done|found|made|took|went|came|gets|works|a pleasure|interesting|welcome|amazing|inspiring|(?:lose|quit|give|let|doubt|settle|stop)\b(?:$| up\b|.{0,30}(?:your|dream|faith|hope|go\b))|by |here|there|so |in |at |on my|my|be (?:there|here|proud|grateful|yourself)|remember (?:that|to|why|you)`))
-	fromNow    = all(whenever, not(`(?:it|the|things|he|she|they|this|that|there|everything|life|my life|all)\b|cars|people|(?:i|we) (?:get|got|have|try|see|feel|am|was|think)\b`))
+	order = all(notPraise, not(`mind|again|been|had|seen|heard|thought|knew|wanted|happy|glad|fun|good|nice|`+
+		`a |an |the |wondered|felt|had|was|were|did|said|is\b|are\b|liked|loved|enjoyed|worked|got\b|have been|`+
+		`happens|in my|believed|dreamed|hated|been|too|ending|open|on time|there for|great|remember|know\b|`+
+		`want\b|looking|trying|learning|growing|here for|stop\b|give up|underestimate|forget\b|easy|tried|`+
+		`used to|done|found|made|took|went|came|gets|works|a pleasure|interesting|welcome|amazing|`+
+		`inspiring|(?:lose|quit|give|let|doubt|settle|stop)\b(?:$| up\b|.{0,30}(?:your|dream|faith|`+
+		`hope|go\b))|by |here|there|so |in |at |on my|my|be (?:there|here|proud|grateful|`+
+		`yourself)|remember (?:that|to|why|you)`))
+	fromNow = all(whenever, not(`(?:it|the|things|he|she|they|this|that|there|everything|life|my life|all)\b|`+
+		`cars|people|(?:i|we) (?:get|got|have|try|see|feel|am|was|think)\b`))
 	imperative = func(m *match) bool {
 		w := m.head()
-		return !pronouns[w] && !strings.HasSuffix(w, "ing") && !pastVerb(w) && w != "is" && w != "the" && w != "a" && w != "my" && w != "cars" && !knownPlaces[w] && verbLike[w]
+		return !pronouns[w] && !strings.HasSuffix(w, "ing") && !pastVerb(w) && w != "is" && w != "the" && w != "a" &&
+			w != "my" && w != "cars" && !knownPlaces[w] && verbLike[w]
 	}
-	pronouns = wordSet("i we he she it they this that there things which who what how why when where people everything nobody i'm i'll we'll you're it's if and but or so in at for with by as to of")
-	verbLike = wordSet(`use answer reply respond call write keep avoid show give add include don't dont do always never only please speak stop skip say send put make run check format quote cite prefer
-		start end begin ask tell remind mention round sort list display convert translate spell sign treat address assume ignore limit leave name save store test commit document log explain suggest
-		be stick follow just no let return print wrap indent mark label summarize summarise order deliver book pay set try talk offer look focus refer provide present render exclude omit drop`)
-	plan   = all(func(m *match) bool { return m.vTo-m.vFrom >= 6 }, not(`(?:go )?(?:to )?(?:bed|sleep|try|ask|need|assume|test|check|paste|share|send you|show|say|be honest|tell|give (?:you|it|that|this)|let you|let's|think|look into|see if|take a look|take a break|do (?:that|this|it|so)|have to|keep|start by|start with|make sure|use (?:it|this|that|your)|get back|be (?:back|right|there for|fine|ok|okay|able|sure|using|doing|honest|happy|busy|late|alone|asked)|follow|stick|go with|go ahead|go ahead and|go over|explain|provide|create a (?:function|script|class)|implement|write (?:a|the|some) (?:function|script|code|test|query|regex|sql|email|letter|program|class|short|quick)|fix|debug|understand|know\b|learn how|figure|find out|continue|move on|work on (?:it|this|that)|incorporate|include|add (?:it|this|that|these|them)|focus on|add\b|review|update you|leave it|wait|rest|you|that|so|it|this|hear|these|those|make it|make this|help|improve|ensure|your|regret|miss|lose|cry|die|kill|trust|believe|all the best|for the best|be\b.{0,6}$)\b`))
-	plan2  = all(plan, not(`to |how|making|getting (?:it|the)|my (?:next|code|resume|cv|essay|script|first|main|current)|if|whether|using|adding|ways|some (?:help|advice|tips|ideas|inspiration)|advice|tips|help|ideas|something|what|where|good|forward|improving|creating a (?:function|script)|implementing|optimizing|understanding|this|that|different|new ways|more|making|learning how|integrating|refactoring|a (?:function|script|bug|problem|task|way|few|good|project|problem|personal)|an? (?:essay|python|react|web|new)|switching between`))
+	pronouns = wordSet("i we he she it they this that there things which who what how why when where people " +
+		"everything nobody i'm i'll we'll you're it's if and but or so in at for with by as to of")
+	verbLike = wordSet(`use answer reply respond call write keep avoid show give add include don't dont do always
+		never only please speak stop skip say send put make run check format quote cite prefer
+		start end begin ask tell remind mention round sort list display convert translate spell sign treat address
+		assume ignore limit leave name save store test commit document log explain suggest
+		be stick follow just no let return print wrap indent mark label summarize summarise order deliver book pay
+		set try talk offer look focus refer provide present render exclude omit drop`)
+	plan = all(func(m *match) bool { return m.vTo-m.vFrom >= 6 }, not(`(?:go )?(?:to )?(?:bed|sleep|try|ask|need|`+
+		`assume|test|check|paste|share|send you|show|say|be honest|tell|give (?:you|it|that|this)|let you|let's|`+
+		`think|look into|see if|take a look|take a break|do (?:that|this|it|so)|have to|keep|start by|start `+
+		`with|make sure|use (?:it|this|that|your)|get back|be (?:back|right|there for|fine|ok|okay|able|`+
+		`sure|using|doing|honest|happy|busy|late|alone|asked)|follow|stick|go with|go ahead|go ahead `+
+		`and|go over|explain|provide|create a (?:function|script|class)|implement|write (?:a|the|`+
+		`some) (?:function|script|code|test|query|regex|sql|email|letter|program|class|short|`+
+		`quick)|fix|debug|understand|know\b|learn how|figure|find out|continue|move on|`+
+		`work on (?:it|this|that)|incorporate|include|add (?:it|this|that|these|them)|`+
+		`focus on|add\b|review|update you|leave it|wait|rest|you|that|so|it|this|`+
+		`hear|these|those|make it|make this|help|improve|ensure|your|regret|`+
+		`miss|lose|cry|die|kill|trust|believe|all the best|for the best|be\b.{0,6}$)\b`))
+	plan2 = all(plan, not(`to |how|making|getting (?:it|the)|my (?:next|code|resume|cv|essay|script|first|main|`+
+		`current)|if|whether|using|adding|ways|some (?:help|advice|tips|ideas|inspiration)|advice|tips|help|ideas|`+
+		`something|what|where|good|forward|improving|creating a (?:function|script)|implementing|optimizing|`+
+		`understanding|this|that|different|new ways|more|making|learning how|integrating|refactoring|`+
+		`a (?:function|script|bug|problem|task|way|few|good|project|problem|personal)|an? (?:essay|`+
+		`python|react|web|new)|switching between`))
 	toCome = func(m *match) bool {
-		return m.time != nil && (m.time.AheadFrom.After(m.today()) || m.time.AheadFrom.IsZero() && m.time.AheadTo.After(m.today())) && plan(m) && !transient.MatchString(string(m.t.fold[m.at:m.to]))
+		return m.time != nil && (m.time.AheadFrom.After(m.today()) || m.time.AheadFrom.IsZero() &&
+			m.time.AheadTo.After(m.today())) && plan(m) && !transient.MatchString(string(m.t.fold[m.at:m.to]))
 	}
-	eventful     = all(notFor, not(`(?:got|started|finished|completed|received|joined|closed|signed|met|published|visited|celebrated|submitted|landed|ran|failed|won|broke)\b.{0,40}\b(?:step|error|message|server|script|code|command|build|section|exercise|chat|conversation|answer|response|exception|query|page|tests?|function|app)\b|(?:met|joined|signed|visited|celebrated|submitted|launched|released|published|performed|attended|been) (?:it|the same|you|this|that)|(?:launched|released|published|volunteered|performed|proposed|competed|attended|visited|celebrated)$`))
-	lastingEvent = not(`(?:was|were|had|got) (?:a |so |really |very |pretty |quite |too )*(?:nice|great|good|bad|boring|fun|awesome|amazing|terrible|awful|cold|hot|warm|rainy|sunny|long|lovely|okay|fine|hard|slow|busy|tough|crazy|weird|funny|interesting|incredible|fantastic|wonderful|cool|beautiful)`)
-	ailment      = func(m *match) bool {
-		return ills.MatchString(m.low()) || strings.Contains(m.rule.rx.FindString(string(m.t.fold[m.at:m.to])), "llergic") && !jokes[m.head()]
+	eventful = all(notFor, not(`(?:got|started|finished|completed|received|joined|closed|signed|met|published|`+
+		`visited|celebrated|submitted|landed|ran|failed|won|broke)\b.{0,40}\b(?:step|error|message|server|script|`+
+		`code|command|build|section|exercise|chat|conversation|answer|response|exception|query|page|tests?|`+
+		`function|app)\b|(?:met|joined|signed|visited|celebrated|submitted|launched|released|published|`+
+		`performed|attended|been) (?:it|the same|you|this|that)|(?:launched|released|published|`+
+		`volunteered|performed|proposed|competed|attended|visited|celebrated)$`))
+	lastingEvent = not(`(?:was|were|had|got) (?:a |so |really |very |pretty |quite |too )*(?:nice|great|good|bad|` +
+		`boring|fun|awesome|amazing|terrible|awful|cold|hot|warm|rainy|sunny|long|lovely|okay|fine|hard|slow|busy|` +
+		`tough|crazy|weird|funny|interesting|incredible|fantastic|wonderful|cool|beautiful)`)
+	ailment = func(m *match) bool {
+		return ills.MatchString(m.low()) || strings.Contains(m.rule.rx.FindString(string(m.t.fold[m.at:m.to])),
+			"llergic") && !jokes[m.head()]
 	}
-	ills = regexp.MustCompile(`\b(?:allerg\w+|asthma|diabetes|adhd|add|celiac|coeliac|arthritis|epilepsy|migraines?|anxiety|depression|hypertension|high blood pressure|hay ?fever|eczema|psoriasis|crohn'?s|ibs|ocd|ptsd|autism|dyslexia|tinnitus|insomnia|anemia|` +
-		`cancer|lupus|endometriosis|pcos|hypothyroidism|thyroid|scoliosis|hearing aids?|pacemaker|bad back|bad knees?|back pain|herniated|ms\b|multiple sclerosis|parkinson|lactose|gluten|peanuts?|nuts?|shellfish|dairy|penicillin|pollen|cats|dogs|eggs|soy|intoleran\w+|sleep apnea|vertigo|glaucoma|colitis|gout|heart condition|disability|tmj|fibromyalgia|long covid)`)
+	ills = regexp.MustCompile(`\b(?:allerg\w+|asthma|diabetes|adhd|add|celiac|coeliac|arthritis|epilepsy|` +
+		`migraines?|anxiety|depression|hypertension|high blood pressure|hay ?fever|eczema|psoriasis|crohn'?s|ibs|` +
+		`ocd|ptsd|autism|dyslexia|tinnitus|insomnia|anemia|` +
+		`cancer|lupus|endometriosis|pcos|hypothyroidism|thyroid|scoliosis|hearing aids?|pacemaker|bad back|bad ` +
+		`knees?|back pain|herniated|ms\b|multiple sclerosis|parkinson|lactose|gluten|peanuts?|nuts?|shellfish|` +
+		`dairy|penicillin|pollen|cats|dogs|eggs|soy|intoleran\w+|sleep apnea|vertigo|glaucoma|colitis|gout|` +
+		`heart condition|disability|tmj|fibromyalgia|long covid)`)
 	jokes = wordSet("meetings mondays work stupidity drama bullshit nonsense people early mornings marketing")
 	food  = func(m *match) bool { return foods.MatchString(m.low()) }
-	foods = regexp.MustCompile(`\b(?:meat|pork|beef|chicken|fish|seafood|shellfish|dairy|milk|cheese|eggs?|gluten|wheat|bread|sugar|alcohol|beer|wine|coffee|caffeine|tea|nuts|peanuts|soy|onions?|garlic|mushrooms?|spicy|lactose|` +
-		`carbs|red meat|lamb|tofu|tomatoes|raw|fried|fast food|sweets|chocolate|soda|cilantro|shrimp|animal|processed|breakfast|bananas?|citrus|strawberries|cigarettes)\b`)
+	foods = regexp.MustCompile(`\b(?:meat|pork|beef|chicken|fish|seafood|shellfish|dairy|milk|cheese|eggs?|gluten|` +
+		`wheat|bread|sugar|alcohol|beer|wine|coffee|caffeine|tea|nuts|peanuts|soy|onions?|garlic|mushrooms?|spicy|lactose|` +
+		`carbs|red meat|lamb|tofu|tomatoes|raw|fried|fast food|sweets|chocolate|soda|cilantro|shrimp|animal|` +
+		`processed|breakfast|bananas?|citrus|strawberries|cigarettes)\b`)
 	wholeWord = func(m *match) bool {
 		rest := m.t.fold[m.vFrom:min(m.s.to, m.vTo+20)]
-		return !strings.HasPrefix(string(rest), "single-") && !regexp.MustCompile(`^(?:single|blind|adopted|engaged|christian|bi)\s+(?:to|out|step|in|by|the|a)\b`).Match(rest)
+		return !strings.HasPrefix(string(rest), "single-") &&
+			!regexp.MustCompile(`^(?:single|blind|adopted|engaged|christian|bi)\s+(?:to|out|step|in|by|the|a)\b`).Match(rest)
 	}
 	wholeAnswers = func(m *match) bool {
-		return !regexp.MustCompile(`(?:answers|examples|reports|outputs|recipes|explanations|summaries|samples)\s+(?:to|for|from|about|on|of|fast|here|based|and can|quickly|soon)\b`).MatchString(m.low())
+		return !regexp.MustCompile(`(?:answers|examples|reports|outputs|recipes|explanations|summaries|` +
+			`samples)\s+(?:to|for|from|about|on|of|fast|here|based|and can|quickly|soon)\b`).MatchString(m.low())
 	}
-	noProcess = not(` ?(?:a|an|one|two) (?:child|parent|sibling|baby|twin) (?:process|class|component|node|element|of|steps|issue|problem|question)`)
-	withName  = func(m *match) bool {
+	noProcess = not(` ?(?:a|an|one|two) (?:child|parent|sibling|baby|twin) (?:process|class|component|node|element|` +
+		`of|steps|issue|problem|question)`)
+	withName = func(m *match) bool {
 		return !pointing[m.head()] && (m.t.capital(m.vFrom) || strings.HasPrefix(m.low(), "my ") && len(m.value) < 60)
 	}
-	settled    = all(longEnough, not(`(?:[a-z]+ (?:it|this|that|them|these)\b|keep [a-z]+in[g']|(?:not )?keep (?:it|this|that|up|on|in|pushing|working|going)|option|the (?:first|second|third|last|former|latter|one|ones|next|other|flow)|number|it\b|that|this|your|you\b|one\b|both\b|a name yet|ask|them|these|step|plan [ab]|\d|to ask|try (?:it|this|that)|use (?:it|this|that|your|the (?:following|first|second))|to (?:ask|try|use) (?:you|it|this|that)|move on|keep (?:going|it|this|in)|start with|build (?:it|this|a (?:function|script|class))|not$|so\b|go (?:with|ahead))`))
+	settled = all(longEnough, not(`(?:[a-z]+ (?:it|this|that|them|these)\b|keep [a-z]+in[g']|(?:not )?keep `+
+		`(?:it|this|that|up|on|in|pushing|working|going)|option|the (?:first|second|third|last|former|latter|one|`+
+		`ones|next|other|flow)|number|it\b|that|this|your|you\b|one\b|both\b|a name yet|ask|them|these|step|`+
+		`plan [ab]|\d|to ask|try (?:it|this|that)|use (?:it|this|that|your|the (?:following|first|second))|`+
+		`to (?:ask|try|use) (?:you|it|this|that)|move on|keep (?:going|it|this|in)|start with|build `+
+		`(?:it|this|a (?:function|script|class))|not$|so\b|go (?:with|ahead))`))
 	longEnough = func(m *match) bool {
-		return m.vTo-m.vFrom >= 6 && !pointing[m.head()] && !regexp.MustCompile(`^(?:option|simple|easy|hard|clear|solved|fixed|yours|mine|unclear|final|made|difficult|still|step)\b`).MatchString(m.low())
+		return m.vTo-m.vFrom >= 6 && !pointing[m.head()] &&
+			!regexp.MustCompile(`^(?:option|simple|easy|hard|clear|solved|fixed|yours|mine|unclear|final|made|`+
+				`difficult|still|step)\b`).MatchString(m.low())
 	}
-	switched        = all(longEnoughShort, not(`(?:the (?:next|other|following|first|second|end|top|bottom|left|right|same)|next|another|it\b|this|that|on\b|a different|other|\d+$|see|do|be\b|your|make|get|work|use\b|add)`))
+	switched = all(longEnoughShort, not(`(?:the (?:next|other|following|first|second|end|top|bottom|left|`+
+		`right|same)|next|another|it\b|this|that|on\b|a different|other|\d+$|see|do|be\b|your|make|get|work|use\b|add)`))
 	longEnoughShort = func(m *match) bool { return m.vTo-m.vFrom >= 2 && !pointing[m.head()] }
-	newName         = all(not(`(?:by|from|in|when|with|on|at|twice|once|after|before|every|again|during|for|as|the|an|a|correctly|automatically|because|only|if|to)\b`), func(m *match) bool { return len(m.t.words(m.vFrom, m.vTo)) <= 5 })
-	dated           = func(m *match) bool {
-		return m.time != nil && !m.time.AheadFrom.IsZero() && !m.time.AheadFrom.Before(m.today()) || (m.words("a") == "deadline" || m.words("a") == "due date") && solidStrict(m)
+	newName         = all(not(`(?:by|from|in|when|with|on|at|twice|once|after|before|every|again|during|for|as|the|`+
+		`an|a|correctly|automatically|because|only|if|to)\b`), func(m *match) bool { return len(m.t.words(m.vFrom, m.vTo)) <= 5 })
+	dated = func(m *match) bool {
+		return m.time != nil && !m.time.AheadFrom.IsZero() && !m.time.AheadFrom.Before(m.today()) ||
+			(m.words("a") == "deadline" || m.words("a") == "due date") && solidStrict(m)
 	}
-	transient = regexp.MustCompile(`\b(?:tired|sleepy|hungry|busy|bored|sick|nice weather|the weather|rain|excited|nervous|stressed|feeling|fine)\b`)
-	habitless = regexp.MustCompile(`^(?:really |just )?(?:(?:always|never|usually|normally|often|sometimes|rarely|mostly) )?(?:get (?:this|that|an? |the |it|stuck|errors?|lost|confused|nervous|so|into|better|back|wrong)|got|getting|forget|see|saw|have (?:trouble|to|this|been)|had|hear|know|knew|said|thought|think|heard|say|want(?:ed)?|wonder|mean|met|understood|understand|did|been|was|tried|tell|feel|felt|seem|believed?|am|like your|would|will|could|can|should|find myself|love|remember|loved|trust|need|struggle|end up|run into|give up|look forward|enjoy your|appreciate|hope|wish|do|a)\b`)
+	transient = regexp.MustCompile(`\b(?:tired|sleepy|hungry|busy|bored|sick|nice weather|the weather|rain|excited|` +
+		`nervous|stressed|feeling|fine)\b`)
+	habitless = regexp.MustCompile(`^(?:really |just )?(?:(?:always|never|usually|normally|often|sometimes|rarely|` +
+		`mostly) )?(?:get (?:this|that|an? |the |it|stuck|errors?|lost|confused|nervous|so|into|better|back|wrong)|` +
+		`got|getting|forget|see|saw|have (?:trouble|to|this|been)|had|hear|know|knew|said|thought|think|heard|` +
+		`say|want(?:ed)?|wonder|mean|met|understood|understand|did|been|was|tried|tell|feel|felt|seem|` +
+		`believed?|am|like your|would|will|could|can|should|find myself|love|remember|loved|trust|need|` +
+		`struggle|end up|run into|give up|look forward|enjoy your|appreciate|hope|wish|do|a)\b`)
 )
 
 func habitPast(m *match) bool {
@@ -254,19 +356,30 @@ func (e *extractor) today() time.Time {
 // somewhat reports whether a value is specific: it has a digit, a capital letter, a path or a unit.
 func somewhat(v string) bool {
 	for i, r := range v {
-		if unicode.IsDigit(r) || unicode.IsUpper(r) && (i == 0 || v[i-1] == ' ' || v[i-1] == '(') || r == '`' || r == '/' || r == '_' || r == '@' || r == '#' {
+		if unicode.IsDigit(r) || unicode.IsUpper(r) && (i == 0 || v[i-1] == ' ' || v[i-1] == '(') || r == '`' ||
+			r == '/' || r == '_' || r == '@' || r == '#' {
 			return true
 		}
 	}
 	return strings.Contains(strings.Trim(v, "."), ".")
 }
 
-var passing = regexp.MustCompile(`^(?:(?:a|an|so|very|really|too|quite|pretty|not|still|now|currently|the|completely|totally|kind of|almost|all) )*(?:down|up|broken|slow|fast|nice|great|good|bad|fine|ok|okay|working|failing|crashing|missing|empty|wrong|right|correct|done|ready|running|stuck|full|huge|small|big|weird|messy|mess|clean|key|crucial|important|essential|vital|perfect|accessible|secure|different|the same|optimi[sz]ed|responsive|visiting|` +
-	`ugly|unclear|clear|simple|complex|complicated|hard|easy|problem|issue|question|bug|error|restart|going|getting|giving|returning|throwing|showing|not|one|only|same|following|supposed|able|because|more|most|less|what|where|how|why|in (?:a |an )?(?:bad|good|progress|trouble|state|mess|order|sync|danger)|on (?:fire|track|hold|the way|top)|at risk|to (?:go|be|do|get|have|make|wait|start|see|use|add|find|change|fix|say|ask|learn|know|keep|take|give|talk|set|move|try)|lot|few|some|any|no (?:idea|time|clue)|fun|trouble|time|been|had|made|never|always|yet|to|good|your)\b`)
+var passing = regexp.MustCompile(`^(?:(?:a|an|so|very|really|too|quite|pretty|not|still|now|currently|the|` +
+	`completely|totally|kind of|almost|all) )*(?:down|up|broken|slow|fast|nice|great|good|bad|fine|ok|okay|working|` +
+	`failing|crashing|missing|empty|wrong|right|correct|done|ready|running|stuck|full|huge|small|big|weird|` +
+	`messy|mess|clean|key|crucial|important|essential|vital|perfect|accessible|secure|different|the same|` +
+	`optimi[sz]ed|responsive|visiting|` +
+	`ugly|unclear|clear|simple|complex|complicated|hard|easy|problem|issue|question|bug|error|restart|going|` +
+	`getting|giving|returning|throwing|showing|not|one|only|same|following|supposed|able|because|more|most|` +
+	`less|what|where|how|why|in (?:a |an )?(?:bad|good|progress|trouble|state|mess|order|sync|danger)|` +
+	`on (?:fire|track|hold|the way|top)|at risk|to (?:go|be|do|get|have|make|wait|start|see|use|add|` +
+	`find|change|fix|say|ask|learn|know|keep|take|give|talk|set|move|try)|lot|few|some|any|` +
+	`no (?:idea|time|clue)|fun|trouble|time|been|had|made|never|always|yet|to|good|your)\b`)
 
 // solid requires a specific value that is not a passing state.
 func solid(m *match) bool {
-	return !passing.MatchString(m.low()) && (somewhat(firstWords(m.value, 4)) || m.t.careless && digits.MatchString(m.low()) || measured.MatchString(m.rule.rx.FindString(string(m.t.fold[m.at:m.to]))))
+	return !passing.MatchString(m.low()) && (somewhat(firstWords(m.value, 4)) || m.t.careless &&
+		digits.MatchString(m.low()) || measured.MatchString(m.rule.rx.FindString(string(m.t.fold[m.at:m.to]))))
 }
 
 // measured matches verbs after which a value need not be specific.
@@ -276,39 +389,76 @@ var digits = regexp.MustCompile(`\d`)
 
 // solidStrict is solid for a value after a verb.
 func solidStrict(m *match) bool {
-	return !passing.MatchString(m.low()) && !notes.MatchString(m.low()) && (somewhat(m.value) || m.t.careless && (digits.MatchString(m.low()) || technical.MatchString(m.low())))
+	return !passing.MatchString(m.low()) && !notes.MatchString(m.low()) &&
+		(somewhat(m.value) || m.t.careless && (digits.MatchString(m.low()) || technical.MatchString(m.low())))
 }
 
-var notes = regexp.MustCompile(`^(?:the (?:same|following|code|function|first|second|new|current|above|below)|an? (?:error|exception|issue|problem|bug|question|few|lot|new|meeting|call|look|good|bad)\b|it\b|this|that|\d+ (?:bugs?|errors?|problems?|questions?|issues?|options?|minutes?))`)
+var notes = regexp.MustCompile(`^(?:the (?:same|following|code|function|first|second|new|current|above|below)|an? ` +
+	`(?:error|exception|issue|problem|bug|question|few|lot|new|meeting|call|look|good|bad)\b|it\b|this|that|\d+ ` +
+	`(?:bugs?|errors?|problems?|questions?|issues?|options?|minutes?))`)
 
 // solidOrThing requires a place: a specific one, or a container.
 func solidOrThing(m *match) bool {
 	return !passing.MatchString(m.low()) && (somewhat(m.value) || containers.MatchString(m.low()))
 }
 
-var containers = regexp.MustCompile(`\b(?:drawer|shelf|cupboard|folder|repo|repository|wiki|drive|vault|garage|basement|attic|safe|server|bucket|box|cabinet|cellar|kitchen|office|closet|notebook|branch|directory|desk|hallway|shed|machine|vm|laptop|cloud|datacenter|mat|doormat)\b`)
+var containers = regexp.MustCompile(`\b(?:drawer|shelf|cupboard|folder|repo|repository|wiki|drive|vault|garage|` +
+	`basement|attic|safe|server|bucket|box|cabinet|cellar|kitchen|office|closet|notebook|branch|directory|desk|` +
+	`hallway|shed|machine|vm|laptop|cloud|datacenter|mat|doormat)\b`)
 
-var ownNouns = regexp.MustCompile(`(?:^|\s)(?:time ?zone|e-?mail|e-?mail address|phone|phone number|address|job|job title|title|role|position|hobby|hobbies|major|degree|employer|company|team|laptop|computer|pc|os|operating system|editor|ide|shell|terminal|` +
-	`car|bike|city|hometown|home town|nationality|language|background|budget|handle|username|user name|github|twitter|instagram|website|blog|height|weight|size|shoe size|diet|religion|zodiac sign|sign|star sign|school|university|college|salary|income|phone|browser|` +
-	`setup|stack|keyboard|field|specialty|profession|occupation|workplace|department|locale|currency|unit|units|schedule|working hours|work hours|office hours|office|shift|industry|business|pets?|instrument|sport|team's name|band|nickname|surname|initials|ethnicity|origin|heritage|gpa|thesis|thesis topic|topic|research|research area|niche|goal weight|resting heart rate|ftp|pace|pb|personal best|doctor|gp|bank|insurer|insurance|camera|guitar|model|printer|router|isp|provider|distro|wm|window manager|theme|font|layout|keyboard layout|plants?|garden|allergies|allergy|star|dream job|bedtime|wake-?up time|routine|coffee order|order|ring size|skin type|hair type|dosha|blood type|mother tongue|pronouns|alma mater|supervisor's name)$`)
+var ownNouns = regexp.MustCompile(`(?:^|\s)(?:time ?zone|e-?mail|e-?mail address|phone|phone number|address|job|` +
+	`job title|title|role|position|hobby|hobbies|major|degree|employer|company|team|laptop|computer|pc|os|` +
+	`operating system|editor|ide|shell|terminal|` +
+	`car|bike|city|hometown|home town|nationality|language|background|budget|handle|username|user name|github|` +
+	`twitter|instagram|website|blog|height|weight|size|shoe size|diet|religion|zodiac sign|sign|star sign|` +
+	`school|university|college|salary|income|phone|browser|` +
+	`setup|stack|keyboard|field|specialty|profession|occupation|workplace|department|locale|currency|unit|units|` +
+	`schedule|working hours|work hours|office hours|office|shift|industry|business|pets?|instrument|sport|` +
+	`team's name|band|nickname|surname|initials|ethnicity|origin|heritage|gpa|thesis|thesis topic|topic|` +
+	`research|research area|niche|goal weight|resting heart rate|ftp|pace|pb|personal best|doctor|gp|` +
+	`bank|insurer|insurance|camera|guitar|model|printer|router|isp|provider|distro|wm|window ` +
+	`manager|theme|font|layout|keyboard layout|plants?|garden|allergies|allergy|star|dream job|` +
+	`bedtime|wake-?up time|routine|coffee order|order|ring size|skin type|hair type|dosha|` +
+	`blood type|mother tongue|pronouns|alma mater|supervisor's name)$`)
 
-var noOwn = regexp.MustCompile(`(?:^|\s)(?:question|questions|problem|problems|issue|issues|guess|point|concern|concerns|idea|ideas|thought|thoughts|understanding|bad|code|script|function|error|query|message|request|answer|opinion|worry|fear|assumption|mistake|thinking|day|week|head|brain|life|result|results|output|input|table|file|task|tasks|` +
-	`mind|heart|advice|suggestion|feeling|impression|hope|wish|intention|reason|expectation|expectations|friend|favou?rite|goal|plan|turn|fault|attempt|attempts|approach|issue is|main concern|essay|assignment|homework|resume|data|dataframe|list|array|program|test|tests|exam|deadline|flight|name|computer's|words|prompt|problem here|current code|only)$`)
+var noOwn = regexp.MustCompile(`(?:^|\s)(?:question|questions|problem|problems|issue|issues|guess|point|concern|` +
+	`concerns|idea|ideas|thought|thoughts|understanding|bad|code|script|function|error|query|message|request|` +
+	`answer|opinion|worry|fear|assumption|mistake|thinking|day|week|head|brain|life|result|results|output|` +
+	`input|table|file|task|tasks|` +
+	`mind|heart|advice|suggestion|feeling|impression|hope|wish|intention|reason|expectation|expectations|friend|` +
+	`favou?rite|goal|plan|turn|fault|attempt|attempts|approach|issue is|main concern|essay|assignment|homework|` +
+	`resume|data|dataframe|list|array|program|test|tests|exam|deadline|flight|name|computer's|words|prompt|` +
+	`problem here|current code|only)$`)
 
 // ownThing requires a possession or attribute that describes the person.
 func ownThing(m *match) bool {
 	a := strings.ToLower(m.words("a"))
-	if noOwn.MatchString(a) || strings.HasSuffix(m.head(), "ing") && !strings.HasPrefix(a, "hobb") || passing.MatchString(m.low()) || transient.MatchString(m.low()) {
+	if noOwn.MatchString(a) || strings.HasSuffix(m.head(), "ing") && !strings.HasPrefix(a, "hobb") ||
+		passing.MatchString(m.low()) || transient.MatchString(m.low()) {
 		return false
 	}
 	return ownNouns.MatchString(a) || somewhat(firstWords(m.value, 3)) && !relatives.MatchString(a)
 }
 
 var (
-	trades = regexp.MustCompile(`(?:[a-z]{3,}(?:er|or|ist|ian|yst|eur|ress|smith|wright|herd)|nurse|student|undergrad|grad student|postdoc|phd|phd candidate|chef|cook|pilot|vet|mom|mum|dad|mother|father|parent|mama|judge|clerk|intern|apprentice|consultant|accountant|assistant|attendant|` +
-		`lieutenant|sergeant|vegan|vegetarian|pescatarian|native speaker|immigrant|expat|refugee|veteran|widow|widower|grandmother|grandfather|grandma|grandpa|twin|single mom|model|coach|guide|engineer|dev|admin|sysadmin|cto|ceo|cfo|coo|pm|sre|dba|qa|tutor|monk|priest|nun|rabbi|imam|pharmacist|paramedic|midwife|plumber|` +
-		`electrician|musician|freelance|freelancer|self-employed|contractor|founder|co-founder|cofounder|police officer|officer|civil servant|soldier|sailor|citizen|runner|cyclist|minimalist|bartender|barista|architect|landlord|homeowner|only child|middle child|lawyer|paralegal|attorney|scientist|analyst|artist|beekeeper|carer|caregiver|nanny|au pair|stay-at-home mom|stay-at-home dad|morning person|night owl|early bird|oldest|youngest|eldest|introvert|extrovert|christian|muslim|buddhist|catholic|jew|atheist|hobbyist|collector|athlete|designer|product manager|tech lead|team lead|data scientist|novice|senior|junior|sophomore|freshman|head of [a-z]+|director of [a-z]+|vp of [a-z]+|lead)s?\b`)
-	noTrades = regexp.MustCompile(`^(?:bit|little|lot|huge fan|big fan|fan|wreck|idiot|mess|big believer|believer|loser|failure|goner|big|huge|long|few|couple|while|week|day|month|hour|minute|tad|sucker|one|only one|same|other|disaster|monster|better|different|former|year behind|step|newer|never|matter|firm believer|chapter|winner|member of the jury|burden|person who|someone who|kind of|sort of|lover|follower)\b`)
+	trades = regexp.MustCompile(`(?:[a-z]{3,}(?:er|or|ist|ian|yst|eur|ress|smith|wright|herd)|nurse|student|` +
+		`undergrad|grad student|postdoc|phd|phd candidate|chef|cook|pilot|vet|mom|mum|dad|mother|father|parent|` +
+		`mama|judge|clerk|intern|apprentice|consultant|accountant|assistant|attendant|` +
+		`lieutenant|sergeant|vegan|vegetarian|pescatarian|native speaker|immigrant|expat|refugee|veteran|widow|` +
+		`widower|grandmother|grandfather|grandma|grandpa|twin|single mom|model|coach|guide|engineer|dev|admin|` +
+		`sysadmin|cto|ceo|cfo|coo|pm|sre|dba|qa|tutor|monk|priest|nun|rabbi|imam|pharmacist|paramedic|midwife|plumber|` +
+		`electrician|musician|freelance|freelancer|self-employed|contractor|founder|co-founder|cofounder|police ` +
+		`officer|officer|civil servant|soldier|sailor|citizen|runner|cyclist|minimalist|bartender|barista|` +
+		`architect|landlord|homeowner|only child|middle child|lawyer|paralegal|attorney|scientist|analyst|` +
+		`artist|beekeeper|carer|caregiver|nanny|au pair|stay-at-home mom|stay-at-home dad|morning ` +
+		`person|night owl|early bird|oldest|youngest|eldest|introvert|extrovert|christian|muslim|` +
+		`buddhist|catholic|jew|atheist|hobbyist|collector|athlete|designer|product manager|` +
+		`tech lead|team lead|data scientist|novice|senior|junior|sophomore|freshman|head ` +
+		`of [a-z]+|director of [a-z]+|vp of [a-z]+|lead)s?\b`)
+	noTrades = regexp.MustCompile(`^(?:bit|little|lot|huge fan|big fan|fan|wreck|idiot|mess|big believer|believer|` +
+		`loser|failure|goner|big|huge|long|few|couple|while|week|day|month|hour|minute|tad|sucker|one|only one|` +
+		`same|other|disaster|monster|better|different|former|year behind|step|newer|never|matter|firm believer|` +
+		`chapter|winner|member of the jury|burden|person who|someone who|kind of|sort of|lover|follower)\b`)
 )
 
 // profession requires a value that begins with an occupation.
@@ -323,21 +473,33 @@ func profession(m *match) bool {
 	}
 	end := ws[min(len(ws), 5)-1].to
 	head := string(m.t.fold[m.vFrom:end])
-	for _, cut := range []string{" at ", " in ", " for ", " who ", " from ", " with ", " of ", " and ", ", ", " working ", " living ", " based ", " speciali", " on ", " by ", " but ", " to "} {
+	for _, cut := range []string{" at ", " in ", " for ", " who ", " from ", " with ", " of ", " and ", ", ",
+		" working ", " living ", " based ", " speciali", " on ", " by ", " but ", " to "} {
 		if i := strings.Index(head, cut); i > 0 {
 			head = head[:i]
 		}
 	}
 	loc := trades.FindAllStringIndex(head, -1)
-	return len(loc) > 0 && !regexp.MustCompile(`\b(?:never|ever|after|over|under|her|other|bitter|whether|together|number|order|matter|water|paper|letter|summer|winter|computer|server|error)$`).MatchString(head[:loc[0][1]]) && loc[len(loc)-1][1] >= len(strings.TrimSpace(head))-0
+	return len(loc) > 0 && !regexp.MustCompile(`\b(?:never|ever|after|over|under|her|other|bitter|whether|together|`+
+		`number|order|matter|water|paper|letter|summer|winter|computer|server|`+
+		`error)$`).MatchString(head[:loc[0][1]]) && loc[len(loc)-1][1] >= len(strings.TrimSpace(head))-0
 }
 
-var dullVerbs = wordSet(`tried asked slept felt thought said meant forgot wanted had was were told looked noticed got wondered hoped needed used liked loved enjoyed mentioned talked spoke chatted
-	discussed sent pasted showed wrote explained copied ran checked saw heard knew did added fixed changed updated installed restarted deployed noticed clicked couldn't didn't wasn't haven't woke ate drank stayed read been`)
+var dullVerbs = wordSet(`tried asked slept felt thought said meant forgot wanted had was were told looked noticed
+	got wondered hoped needed used liked loved enjoyed mentioned talked spoke chatted
+	discussed sent pasted showed wrote explained copied ran checked saw heard knew did added fixed changed updated
+	installed restarted deployed noticed clicked couldn't didn't wasn't haven't woke ate drank stayed read been`)
 
 // strongObjects match objects that make a dull verb informative if a time is named.
-var strongObjects = regexp.MustCompile(`^(?:had (?:a |an |my |our )?(?:baby|surgery|operation|interview|accident|appointment|meeting with|party|wedding|exam|miscarriage|call with|twins|dinner with|lunch with|picnic|barbecue|bbq|check-?up|scan|mri|review|concert|race|performance|presentation|big)|was (?:born|promoted|diagnosed|laid off|in|at|elected|invited|accepted|hired|fired|robbed)|were (?:in|at|married|invited|robbed)|got (?:a |an |my |our |the )?(?:new |first )?(?:job|dog|cat|puppy|kitten|car|bike|promotion|raise|tattoo|degree|offer|married|engaged|divorced|promoted|fired|laid off|accepted|back from|stung|bitten|vaccinated|covid|flu|shot|keys|house|award)|` +
-	`(?:wrote|ran|sent|updated|installed|deployed|ate|read|saw|changed|fixed|stayed|talked|spoke|talked) (?:a |an |the |my |our |at |in |to |with |over |for )?[a-z0-9]+|been (?:to|promoted|accepted))`)
+var strongObjects = regexp.MustCompile(`^(?:had (?:a |an |my |our )?(?:baby|surgery|operation|interview|accident|` +
+	`appointment|meeting with|party|wedding|exam|miscarriage|call with|twins|dinner with|lunch with|picnic|` +
+	`barbecue|bbq|check-?up|scan|mri|review|concert|race|performance|presentation|big)|was (?:born|promoted|` +
+	`diagnosed|laid off|in|at|elected|invited|accepted|hired|fired|robbed)|were (?:in|at|married|invited|` +
+	`robbed)|got (?:a |an |my |our |the )?(?:new |first )?(?:job|dog|cat|puppy|kitten|car|bike|` +
+	`promotion|raise|tattoo|degree|offer|married|engaged|divorced|promoted|fired|laid off|accepted|` +
+	`back from|stung|bitten|vaccinated|covid|flu|shot|keys|house|award)|` +
+	`(?:wrote|ran|sent|updated|installed|deployed|ate|read|saw|changed|fixed|stayed|talked|spoke|talked) (?:a |an |` +
+	`the |my |our |at |in |to |with |over |for )?[a-z0-9]+|been (?:to|promoted|accepted))`)
 
 // verbInPast requires a past event that did not happen in this conversation.
 func verbInPast(m *match) bool {
@@ -346,7 +508,7 @@ func verbInPast(m *match) bool {
 	}
 	for _, w := range m.t.words(m.vFrom, m.vTo) {
 		f := m.t.folded(w)
-		if adverb(f) || f == "finally" || w.from == m.vFrom && m.t.capital(w.from) && m.who3 != "" {
+		if adverb(f) || f == "finally" || w.from == m.vFrom && m.t.capital(w.from) && m.subject != "" {
 			continue
 		}
 		if !pastVerb(f) && !(m.t.first(m.at, m.to) == "i've" && pastVerb(f)) {
@@ -363,7 +525,9 @@ func verbInPast(m *match) bool {
 var (
 	being  = regexp.MustCompile(`(?:'s| is| are)\s+$`)
 	having = regexp.MustCompile(`(?: has| have| wants?| never| always| likes?| loves?| hates?)\s+$`)
-	lastly = regexp.MustCompile(`^(?:an? |the |severely |very |also )*(?:allergic|vegan|vegetarian|deaf|blind|pregnant|retired|married|divorced|engaged|autistic|diabetic|colou?r ?blind|left-handed|called|named|years|german|french|spanish|italian|english|american|fluent|\d|from|turning|expecting|obsessed|afraid|scared of|into)\b`)
+	lastly = regexp.MustCompile(`^(?:an? |the |severely |very |also )*(?:allergic|vegan|vegetarian|deaf|blind|` +
+		`pregnant|retired|married|divorced|engaged|autistic|diabetic|colou?r ?blind|left-handed|called|named|years|` +
+		`german|french|spanish|italian|english|american|fluent|\d|from|turning|expecting|obsessed|afraid|scared of|into)\b`)
 )
 
 // lasting requires a lasting statement about a person.
@@ -374,9 +538,12 @@ func lasting(m *match) bool {
 	case transient.MatchString(v) || !notFor(m):
 		return false
 	case being.MatchString(before):
-		return lastly.MatchString(v) || profession(m) || strings.HasPrefix(v, "a ") && trades.MatchString(v) || strings.HasPrefix(v, "an ") && trades.MatchString(v) || strings.HasPrefix(v, "the ") && trades.MatchString(v)
+		return lastly.MatchString(v) || profession(m) || strings.HasPrefix(v, "a ") && trades.MatchString(v) ||
+			strings.HasPrefix(v, "an ") && trades.MatchString(v) || strings.HasPrefix(v, "the ") && trades.MatchString(v)
 	case having.MatchString(before):
-		return taste(m) && (ills.MatchString(v) || !regexp.MustCompile(`(?: has| have)\s+$`).MatchString(before) || digits.MatchString(v) || regexp.MustCompile(`\b(?:kids?|children|dogs?|cats?|twins|sons?|daughters?|sisters?|brothers?)\b`).MatchString(v))
+		return taste(m) && (ills.MatchString(v) || !regexp.MustCompile(`(?: has| have)\s+$`).MatchString(before) ||
+			digits.MatchString(v) || regexp.MustCompile(`\b(?:kids?|children|dogs?|cats?|twins|sons?|daughters?|`+
+			`sisters?|brothers?)\b`).MatchString(v))
 	}
 	return true
 }
@@ -388,7 +555,9 @@ func brand(m *match) bool {
 
 var (
 	properNoun = regexp.MustCompile(`^(?:a|an|two|three|my own|our own) (?:[a-z0-9-]+ ){0,2}[A-Z][a-z]`)
-	software   = regexp.MustCompile(`\b(?:app|application|project|function|script|server|api|table|component|class|repo|file|dataframe|database|question|error|issue|problem|bug|test|pipeline|workflow|site|website|page|form|account|cluster|setup|model|meeting|interview|exam|deadline|background|idea|plan|schedule|script|draft|essay|list)\b`)
+	software   = regexp.MustCompile(`\b(?:app|application|project|function|script|server|api|table|component|class|` +
+		`repo|file|dataframe|database|question|error|issue|problem|bug|test|pipeline|workflow|site|website|page|` +
+		`form|account|cluster|setup|model|meeting|interview|exam|deadline|background|idea|plan|schedule|script|draft|essay|list)\b`)
 )
 
 // properTitle requires a value that begins with a name.
@@ -403,18 +572,22 @@ func named(m *match) bool {
 	return !passing.MatchString(m.low()) && somewhat(firstWords(m.value, 2)) && len(strings.Fields(m.value)) <= 10 && !noted.MatchString(s)
 }
 
-var noted = regexp.MustCompile(`\b(?:answer|error|output|input|result|code|function|query|bug|issue|problem|example|formula|equation|class|variable|test|goal|target|plan|question|task|next step|approach|option|choice)\b`)
+var noted = regexp.MustCompile(`\b(?:answer|error|output|input|result|code|function|query|bug|issue|problem|` +
+	`example|formula|equation|class|variable|test|goal|target|plan|question|task|next step|approach|option|choice)\b`)
 
 var (
 	presentToo = wordSet("put set cut let read quit shut hit split spread need feed speed")
-	offers     = regexp.MustCompile(`^(?:just |please )?(?:let me know|let us know|don'?t hesitate|feel free|tell me|ask me|reach out|call me$|i\b)`)
-	addressed  = regexp.MustCompile(`\byou(?:r|rs|'re)?\b`)
-	ruledBy    = regexp.MustCompile(`^(?:not |always |never )?(?:[a-z]{2,}(?:ed|en)|in|on|at|by|run|kept|sent|done|due|put|set|made|built|double|single|lower|upper|snake|camel)\b`)
+	offers     = regexp.MustCompile(`^(?:just |please )?(?:let me know|let us know|don'?t hesitate|feel free|tell ` +
+		`me|ask me|reach out|call me$|i\b)`)
+	addressed = regexp.MustCompile(`\byou(?:r|rs|'re)?\b`)
+	ruledBy   = regexp.MustCompile(`^(?:not |always |never )?(?:[a-z]{2,}(?:ed|en)|in|on|at|by|run|kept|sent|done|` +
+		`due|put|set|made|built|double|single|lower|upper|snake|camel)\b`)
 )
 
 // ruled requires an action rather than a state.
 func ruled(m *match) bool {
-	return otherThing2(m) && ruledBy.MatchString(m.low()) && m.head() != "been" && !strings.HasSuffix(m.t.first(m.at, m.to), "ing") && m.t.first(m.at, m.to) != "the user"
+	return otherThing2(m) && ruledBy.MatchString(m.low()) && m.head() != "been" &&
+		!strings.HasSuffix(m.t.first(m.at, m.to), "ing") && m.t.first(m.at, m.to) != "the user"
 }
 
 // firstHand rejects values matching pattern, and statements deep inside a sentence.
@@ -434,7 +607,8 @@ func firstWords(s string, n int) string {
 	return strings.Join(ws[:min(len(ws), n)], " ")
 }
 
-var pointers = regexp.MustCompile(`^(?:\S+\s+){0,7}(?:it|them|this|those|these|there|him|your|yours|you)\b|\blike (?:this|that)\b|^(?:\S+\s+)?(?:that|to that)\b`)
+var pointers = regexp.MustCompile(`^(?:\S+\s+){0,7}(?:it|them|this|those|these|there|him|your|yours|you)\b|\blike ` +
+	`(?:this|that)\b|^(?:\S+\s+)?(?:that|to that)\b`)
 
 // ownWords requires a value that refers to nothing said elsewhere.
 func ownWords(m *match) bool { return !pointers.MatchString(m.low()) }
@@ -445,7 +619,8 @@ func notPraise(m *match) bool {
 	if pastVerb(w) && !presentToo[w] {
 		return false
 	}
-	return !strings.HasSuffix(w, "ing") && !strings.HasPrefix(m.low(), "make us") && (!strings.HasSuffix(w, "s") || strings.HasSuffix(w, "ss") || w == "focus" || w == "yes" || w == "metrics" || w == "units")
+	return !strings.HasSuffix(w, "ing") && !strings.HasPrefix(m.low(), "make us") &&
+		(!strings.HasSuffix(w, "s") || strings.HasSuffix(w, "ss") || w == "focus" || w == "yes" || w == "metrics" || w == "units")
 }
 
 // whenever requires an order after "whenever I ask".

@@ -48,7 +48,8 @@ func askedIn(code string) func(*match) bool {
 	}
 }
 
-var frenchStatement = regexp.MustCompile(`^(?:ne (?:sais|suis|peux|comprends|pense|crois|vois|veux|me suis|m'a|s'est|sera|fait|marche|fonctionne|vais)|jamais (?:vu|ete|eu|entendu)|toujours (?:le|la|les|pas|un|une|en train)|jamais$)`)
+var frenchStatement = regexp.MustCompile(`^(?:ne (?:sais|suis|peux|comprends|pense|crois|vois|veux|me suis|m'a|` +
+	`s'est|sera|fait|marche|fonctionne|vais)|jamais (?:vu|ete|eu|entendu)|toujours (?:le|la|les|pas|un|une|en train)|jamais$)`)
 
 // frenchOrder requires an order, because the pattern also matches statements.
 func frenchOrder(m *match) bool { return !frenchStatement.Match(m.t.fold[m.at:m.to]) }

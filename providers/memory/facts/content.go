@@ -70,21 +70,27 @@ func sentenceCase(s string) string {
 
 func adverb(w string) bool {
 	switch w {
-	case "also", "just", "still", "always", "never", "often", "sometimes", "only", "now", "already", "even", "both", "then", "not", "so", "kinda":
+	case "also", "just", "still", "always", "never", "often", "sometimes", "only", "now", "already", "even", "both",
+		"then", "not", "so", "kinda":
 		return true
 	}
 	return strings.HasSuffix(w, "ly")
 }
 
 // pasts holds irregular past forms.
-var pasts = wordSet(`was were had did went got took made came saw said knew thought found gave told became left felt brought began kept held wrote stood heard
-	met ran paid sat spoke lay led grew lost fell sent built drove bought wore chose broke woke rose spent won taught caught sold fought flew drew swam sang
-	slept forgot ate shook threw hid rode rang sank stole tore hurt cut put set let quit hit read shut spread bet beat bit bled bred blew forgave froze hung
-	knelt lent lit meant sought shot slid split spun stuck struck swore swept swung understood wound withdrew overcame undertook gave dug did rebuilt
+var pasts = wordSet(`was were had did went got took made came saw said knew thought found gave told became left
+	felt brought began kept held wrote stood heard
+	met ran paid sat spoke lay led grew lost fell sent built drove bought wore chose broke woke rose spent won
+	taught caught sold fought flew drew swam sang
+	slept forgot ate shook threw hid rode rang sank stole tore hurt cut put set let quit hit read shut spread bet
+	beat bit bled bred blew forgave froze hung
+	knelt lent lit meant sought shot slid split spun stuck struck swore swept swung understood wound withdrew
+	overcame undertook gave dug did rebuilt
 	dreamt learnt burnt spelt spilt been done gone taken seen`)
 
 // modals holds verbs that are the same in all persons.
-var modals = wordSet("can can't cant cannot wont shouldnt could couldn't will won't would wouldn't shall should shouldn't may might must mustn't used ought better")
+var modals = wordSet("can can't cant cannot wont shouldnt could couldn't will won't would wouldn't shall should " +
+	"shouldn't may might must mustn't used ought better")
 
 // thirdVerb returns the third person of a verb after "I"; as is its original spelling.
 func thirdVerb(w, as string) string {

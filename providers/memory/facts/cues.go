@@ -65,7 +65,8 @@ func (e *extractor) ofSelf(u *unit) bool {
 	return slices.ContainsFunc(e.t.words(u.from, min(u.to, u.from+maxUnit)), func(w word) bool { return selves[e.t.folded(w)] })
 }
 
-var selves = wordSet(`i i'm im i've i'll i'd my we we're we've we'll our me us mine ours ich mein meine meiner meinen meinem mir mich wir uns unser unsere unserer unseren
+var selves = wordSet(`i i'm im i've i'll i'd my we we're we've we'll our me us mine ours ich mein meine meiner
+	meinen meinem mir mich wir uns unser unsere unserer unseren
 	yo mi mis me nos nosotros nuestro nuestra nuestros nuestras soy tengo estoy je j'ai mon ma mes nous notre nos moi`)
 
 // maxAsked is the number of words of the message's requests that become features.
@@ -194,16 +195,16 @@ func (e *extractor) manner(b *bag, u *unit) {
 	b.when(e.who.named, "named")
 	b.when(e.people, "people")
 	b.when(e.people && u.asked, "people asked")
-	e.told(b, u)
+	e.cueWords(b, u)
 }
 
 // cueWords adds the cues that single words and signs give.
-func (e *extractor) told(b *bag, u *unit) {
+func (e *extractor) cueWords(b *bag, u *unit) {
 	t, end := e.t, min(u.to, u.from+maxUnit)
 	ws := t.words(u.from, end)
 	for i, w := range ws {
 		f := t.folded(w)
-		for _, name := range tells[f] {
+		for _, name := range cuesOf[f] {
 			b.add("cue=", name)
 		}
 		b.when(strings.HasSuffix(f, "n't"), "cue=denial")
@@ -212,7 +213,7 @@ func (e *extractor) told(b *bag, u *unit) {
 			break
 		}
 		next := t.folded(ws[i+1])
-		for _, name := range tells[f+" "+next] {
+		for _, name := range cuesOf[f+" "+next] {
 			b.add("cue=", name)
 		}
 		if (f == "my" || f == "our") && relativeWord.Match(t.fold[ws[i+1].from:end]) {
@@ -313,22 +314,27 @@ func (e *extractor) neighbour(b *bag, name string, us []unit, k int) {
 var relativeWord = regexp.MustCompile(`^` + macros.Replace("{rel}") + `\b`)
 
 // cuesOf maps words and word pairs to the cues they give.
-var tells = func() map[string][]string {
+var cuesOf = func() map[string][]string {
 	out := map[string][]string{}
 	for name, words := range map[string]string{
 		"first person": `i im i'm ive i've i'll i'd ich yo soy tengo estoy je j'ai wir we we're we've we'll nous nosotros`,
-		"own":          "my our mine mein meine meiner meinen meinem unser unsere unserer unseren mi mis nuestro nuestra nuestros nuestras mon ma mes notre nos",
-		"you":          "you your you're yours du dein deine deinen dich dir tu te toi vous",
-		"they":         "he she they he's she's they're his her their",
-		"we":           "we we're we've we'll our wir nous nosotros on",
-		"denial":       "not never no none nicht kein keine keinen keiner nie nunca jamas pas jamais plus",
-		"standing":     "always never now_on every_time whenever by_default going_forward in_future the_future immer nie kunftig ab_jetzt ab_sofort siempre nunca de_ahora toujours jamais desormais dorenavant",
-		"recurring":    "every each weekly daily monthly yearly usually often mondays tuesdays wednesdays thursdays fridays saturdays sundays mornings evenings nights weekends jeden jede cada chaque",
-		"change":       "anymore any_more no_longer used_to instead_of switched moved_to changed replaced now nicht_mehr ya_no",
-		"settled": `decided agreed settled chose chosen picked going_with go_with went_with decision final sticking stick_with approved signed_off voted entschieden beschlossen
+		"own": "my our mine mein meine meiner meinen meinem unser unsere unserer unseren mi mis nuestro " +
+			"nuestra nuestros nuestras mon ma mes notre nos",
+		"you":    "you your you're yours du dein deine deinen dich dir tu te toi vous",
+		"they":   "he she they he's she's they're his her their",
+		"we":     "we we're we've we'll our wir nous nosotros on",
+		"denial": "not never no none nicht kein keine keinen keiner nie nunca jamas pas jamais plus",
+		"standing": "always never now_on every_time whenever by_default going_forward in_future the_future " +
+			"immer nie kunftig ab_jetzt ab_sofort siempre nunca de_ahora toujours jamais desormais dorenavant",
+		"recurring": "every each weekly daily monthly yearly usually often mondays tuesdays wednesdays " +
+			"thursdays fridays saturdays sundays mornings evenings nights weekends jeden jede cada chaque",
+		"change": "anymore any_more no_longer used_to instead_of switched moved_to changed replaced now nicht_mehr ya_no",
+		"settled": `decided agreed settled chose chosen picked going_with go_with went_with decision final ` +
+			`sticking stick_with approved signed_off voted entschieden beschlossen
 			decidido decidimos decide`,
-		"modal":         "would could should might may maybe perhaps probably wish hope wondering thinking",
-		"future":        "will i'll we'll going_to gonna about_to plan planning planned booked due deadline scheduled start starts starting leaving moving arrive arrives",
+		"modal": "would could should might may maybe perhaps probably wish hope wondering thinking",
+		"future": "will i'll we'll going_to gonna about_to plan planning planned booked due deadline " +
+			"scheduled start starts starting leaving moving arrive arrives",
 		"of the answer": "this that it these those here above below following attached",
 	} {
 		for w := range strings.FieldsSeq(words) {

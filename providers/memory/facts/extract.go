@@ -135,8 +135,8 @@ type extractor struct {
 	sentences []sentenceSpan
 	facts     []Fact // found by rules
 	training  bool   // record the names of features
-	// someone is the last person named, the referent of "she" or "he".
-	someone string
+	// lastPerson is the last person named, the referent of "she" or "he".
+	lastPerson string
 	// done is the end of the last match of a rule.
 	done int
 }
@@ -203,9 +203,10 @@ var subjectless = func() map[string]string {
 	out := map[string]string{}
 	for left, words := range map[string]string{
 		"i've ": "been",
-		"i ":    "got moved started finished bought graduated quit sold joined adopted grew broke love hate prefer passed met hired signed speak use drive",
-		"i'm ":  "married allergic vegan vegetarian pregnant retired turning",
-		"my ":   "name's name favourite favorite fav birthday",
+		"i ": "got moved started finished bought graduated quit sold joined adopted grew broke love hate prefer " +
+			"passed met hired signed speak use drive",
+		"i'm ": "married allergic vegan vegetarian pregnant retired turning",
+		"my ":  "name's name favourite favorite fav birthday",
 	} {
 		for w := range strings.FieldsSeq(words) {
 			out[w] = left
@@ -287,7 +288,8 @@ func (e *extractor) timeLead(at, to int) *moment {
 		return m
 	}
 	switch w := e.t.first(at, to); w {
-	case "la", "el", "le", "les", "los", "the", "am", "on", "den", "die", "der", "das", "im", "in", "au", "en", "this", "just", "about", "around":
+	case "la", "el", "le", "les", "los", "the", "am", "on", "den", "die", "der", "das", "im", "in", "au", "en",
+		"this", "just", "about", "around":
 		return e.timeAt(at + len(w) + 1)
 	}
 	return nil

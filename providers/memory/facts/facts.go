@@ -59,7 +59,8 @@ func ParseKind(s string) (Kind, error) {
 	if slices.Contains(Kinds(), k) {
 		return k, nil
 	}
-	return "", ragctx.Invalid("kind", "%q is not a kind of fact; use preference, decision, instruction, identity, relation, plan, event or outcome", ragctx.Clip(s))
+	return "", ragctx.Invalid("kind", "%q is not a kind of fact; use preference, decision, instruction, identity, "+
+		"relation, plan, event or outcome", ragctx.Clip(s))
 }
 
 // Span is the position of a fact's words in a turn.

@@ -20,17 +20,17 @@ type match struct {
 	to       int
 	loc      []int // of the groups
 	set      setting
-	left     string // words omitted before the clause
+	omitted     string // words omitted before the clause
 	value    string
 	vFrom    int
 	vTo      int
 	time     *moment
-	who3     string // the subject, if other than the speaker
+	subject     string // the subject, if other than the speaker
 }
 
 // run applies the rule. left holds the words that the speaker omitted before the clause.
 func (m *match) run(left string) (Fact, bool) {
-	m.left = left
+	m.omitted = left
 	words := m.t.fold[m.at:min(m.s.to, m.at+window)]
 	if left != "" {
 		words = append([]byte(left), words...)
@@ -62,9 +62,12 @@ func (m *match) run(left string) (Fact, bool) {
 }
 
 // tails matches words at the end of a value that do not belong to it.
-var tails = regexp.MustCompile(`(?:[\s,.!;:~"()-]+|\s(?:though|too|as well|lol|haha|btw|by the way|anyway|anyways|right now|now|please|pls|thanks|thank you|actually|fyi|either|` +
-	`any ?more|nowadays|these days|at the moment|currently|so far|tbh|already|instead|again|jk|ok|okay|right|you know|if possible|and|but|so|or|because|which|that|a|an|the|to|of|for|with|my|our|in|at|on|from|by|` +
-	`auch|jetzt|mittlerweile|inzwischen|bitte|danke|ubrigens|und|aber|tambien|ahora|gracias|por favor|y|aussi|maintenant|merci|stp|et|mais))$`)
+var tails = regexp.MustCompile(`(?:[\s,.!;:~"()-]+|\s(?:though|too|as well|lol|haha|btw|by the way|anyway|anyways|` +
+	`right now|now|please|pls|thanks|thank you|actually|fyi|either|` +
+	`any ?more|nowadays|these days|at the moment|currently|so far|tbh|already|instead|again|jk|ok|okay|right|you ` +
+	`know|if possible|and|but|so|or|because|which|that|a|an|the|to|of|for|with|my|our|in|at|on|from|by|` +
+	`auch|jetzt|mittlerweile|inzwischen|bitte|danke|ubrigens|und|aber|tambien|ahora|gracias|por favor|y|aussi|` +
+	`maintenant|merci|stp|et|mais))$`)
 
 // maxTail exceeds the length of any tail.
 const maxTail = 24
@@ -125,7 +128,8 @@ func (m *match) setTo(to int) {
 }
 
 // pointing holds words that refer to something said elsewhere.
-var pointing = wordSet(`it this that these those them him her you your yours so such there here what how when where why whatever everything anything nothing something is are was were and or but
+var pointing = wordSet(`it this that these those them him her you your yours so such there here what how when
+	where why whatever everything anything nothing something is are was were and or but
 	das dies es ihn sie dich dir euch deine dein was wie esto eso ese esa lo te tu que ca cela te toi vous votre vos ton ta tes ce`)
 
 // settleValue removes a trailing time from the value and rejects a value that means nothing alone.
@@ -167,17 +171,17 @@ func (m *match) about() bool {
 	words := strings.Join(strings.Fields(m.t.orig(from, to)), " ")
 	switch m.t.first(from, to) {
 	case "he", "she", "they", "he's", "she's", "they're", "er", "sie", "el", "ella", "il", "elle":
-		m.who3 = m.someone
+		m.subject = m.lastPerson
 	case "my", "our":
 		_, rest, _ := strings.Cut(words, " ")
-		m.who3 = m.extractor.who.mid() + "'s " + rest
-		m.someone = m.who3
+		m.subject = m.extractor.who.mid() + "'s " + rest
+		m.lastPerson = m.subject
 	default:
-		m.who3 = words
-		m.someone = words
+		m.subject = words
+		m.lastPerson = words
 	}
-	last := m.who3[strings.LastIndexByte(m.who3, ' ')+1:]
-	return m.who3 != "" && (m.rule.more || !linking[strings.ToLower(strings.Trim(last, ","))])
+	last := m.subject[strings.LastIndexByte(m.subject, ' ')+1:]
+	return m.subject != "" && (m.rule.more || !linking[strings.ToLower(strings.Trim(last, ","))])
 }
 
 // linking holds words that are not a name after "my sister".
@@ -245,14 +249,15 @@ func (m *match) fact() Fact {
 		reason += "; " + strings.Join(m.set.why, ", ")
 	}
 	f := Fact{
-		Kind: r.kind, Exclusive: r.exclusive, Confidence: certainty(conf), Importance: imp, Rule: r.lang.code + "." + r.name, Reason: reason,
+		Kind: r.kind, Exclusive: r.exclusive, Confidence: certainty(conf), Importance: imp, Rule: r.lang.code + "." +
+			r.name, Reason: reason,
 		Profile: r.profile && !m.extractor.who.named, Span: Span{Message: m.message, Start: m.start(), End: m.to},
 		Subject: m.fill(r.subject), Attribute: m.fill(r.attribute), Value: m.fill(r.value), Content: m.content(),
 	}
 	if f.Subject == "" {
 		f.Subject = m.extractor.who.subject
-		if m.who3 != "" {
-			f.Subject = m.who3
+		if m.subject != "" {
+			f.Subject = m.subject
 		}
 	}
 	if f.Value == "" {
@@ -286,7 +291,7 @@ func (m *match) fill(s string) string {
 		return s
 	}
 	who := m.extractor.who
-	pairs := []string{"{S}", who.name, "{u}", who.mid(), "{v}", m.value, "{P}", m.who3}
+	pairs := []string{"{S}", who.name, "{u}", who.mid(), "{v}", m.value, "{P}", m.subject}
 	for _, g := range []string{"a", "s", "n", "o", "p"} {
 		words := m.words(g)
 		if g == "s" || g == "a" {
@@ -317,14 +322,14 @@ func (m *match) content() string {
 	if m.rule.content != "" {
 		return sentenceCase(m.withTime(m.fill(m.rule.content)))
 	}
-	clause := m.left + strings.Join(strings.Fields(m.t.orig(m.start(), m.to)), " ")
-	if m.who3 != "" && m.rule.lang.code == "en" {
+	clause := m.omitted + strings.Join(strings.Fields(m.t.orig(m.start(), m.to)), " ")
+	if m.subject != "" && m.rule.lang.code == "en" {
 		if from, to, ok := m.group("p"); ok && from == m.at {
 			rest := m.t.orig(to, m.to)
 			if is, ok := strings.CutPrefix(strings.ReplaceAll(rest, "’", "'"), "'s "); ok {
 				rest = "is " + is
 			}
-			clause = strings.Join(strings.Fields(m.who3+" "+rest), " ")
+			clause = strings.Join(strings.Fields(m.subject+" "+rest), " ")
 		}
 	}
 	if m.rule.lang.code == "en" && m.rule.kind != Instruction {

@@ -19,7 +19,8 @@ type call struct {
 }
 
 // failure matches the start of a result that reports a failure only in its text.
-var failure = regexp.MustCompile(`(?i)^\s*(?:error|fatal|exception|traceback|panic|failed|failure|command failed|exit (?:code|status) [1-9]|npm err|permission denied|no such file|.{0,80}command not found)`)
+var failure = regexp.MustCompile(`(?i)^\s*(?:error|fatal|exception|traceback|panic|failed|failure|command failed|` +
+	`exit (?:code|status) [1-9]|npm err|permission denied|no such file|.{0,80}command not found)`)
 
 // Lengths of quotations in outcomes, in code points.
 const (
@@ -49,7 +50,8 @@ func outcomes(messages []ragctx.Message) []Fact {
 // retried states that a tool failed and then succeeded.
 func retried(before, after *call) Fact {
 	why := firstLine(before.answer)
-	content := fmt.Sprintf("The tool %s failed for %s (%s) and succeeded with %s.", before.name, sentence.Clip(before.input, maxInput), sentence.Clip(why, maxError),
+	content := fmt.Sprintf("The tool %s failed for %s (%s) and succeeded with %s.", before.name,
+		sentence.Clip(before.input, maxInput), sentence.Clip(why, maxError),
 		sentence.Clip(after.input, maxInput))
 	return Fact{
 		Kind: Outcome, Content: content, Subject: before.name, Attribute: "failure", Value: sentence.Clip(after.input, maxInput),

@@ -76,11 +76,15 @@ var macros = strings.NewReplacer(
 		`usually|only|kinda|kind of|sort of|recently|finally|already|officially|always|so|do|strongly|much|very much|quite|even|both|all|`+
 		`originally|mainly|mostly|particularly|especially|then|eventually|ended up|both|basically|previously|`+
 		`just recently|apparently|happily|proudly)\s+)*`,
-	"{rel}", `(?:(?:older|younger|little|big|best|ex-?|late|twin|step-?|half-?|eldest|oldest|youngest|elder|new|former|current|only|dear|good|close|old|beloved|own)\s*)*`+
-		`(?:sister|sis|brother|bro|mother|mom|mum|father|dad|wife|husband|hubby|partner|girlfriend|boyfriend|gf|bf|fiancee?|spouse|son|daughter|kid|child|baby|`+
-		`aunt|uncle|cousin|nephew|niece|grandma|grandmother|grandpa|grandfather|grandson|granddaughter|granny|boss|manager|supervisor|colleague|coworker|co-worker|teammate|`+
+	"{rel}", `(?:(?:older|younger|little|big|best|ex-?|late|twin|step-?|half-?|eldest|oldest|youngest|elder|new|`+
+		`former|current|only|dear|good|close|old|beloved|own)\s*)*`+
+		`(?:sister|sis|brother|bro|mother|mom|mum|father|dad|wife|husband|hubby|partner|girlfriend|boyfriend|gf|bf|`+
+		`fiancee?|spouse|son|daughter|kid|child|baby|`+
+		`aunt|uncle|cousin|nephew|niece|grandma|grandmother|grandpa|grandfather|grandson|granddaughter|granny|boss|`+
+		`manager|supervisor|colleague|coworker|co-worker|teammate|`+
 		`friend|bestie|roommate|flatmate|housemate|neighbou?r|landlord|landlady|doctor|dentist|therapist|teacher|coach|mentor|assistant|`+
-		`dog|cat|puppy|kitten|pup|parrot|hamster|rabbit|horse|bunny|tortoise|turtle|guinea pig|co-?founder|team lead|tech lead|lead|professor|advisor|tutor|accountant|lawyer|pet|twins?|godson|goddaughter)`+
+		`dog|cat|puppy|kitten|pup|parrot|hamster|rabbit|horse|bunny|tortoise|turtle|guinea pig|co-?founder|team `+
+		`lead|tech lead|lead|professor|advisor|tutor|accountant|lawyer|pet|twins?|godson|goddaughter)`+
 		`(?:-in-law|\s+in\s+law)?`,
 	"{name}", `(?:(?:dr|mr|mrs|ms|prof)\.?\s+)?[a-z][a-z'-]*(?:\s+[a-z][a-z'-]*){0,2}?`,
 	"{is}", `(?:'s|\s+is|s)`,

@@ -219,7 +219,7 @@ func (e *extractor) over(k Kind, u *unit, language string) bool {
 	past, future := false, false
 	for _, w := range e.t.words(u.from, u.to) {
 		past = past || e.past(w, language)
-		future = future || slices.Contains(tells[e.t.folded(w)], "future")
+		future = future || slices.Contains(cuesOf[e.t.folded(w)], "future")
 	}
 	switch k {
 	case Plan:
@@ -253,15 +253,18 @@ var articles = map[Kind]string{
 }
 
 // explanations maps features to their explanations for people.
-var said = sync.OnceValue(func() map[uint32]string {
+var explanations = sync.OnceValue(func() map[uint32]string {
 	out := map[uint32]string{}
 	b := newBag()
 	for name, says := range map[string]string{
 		"cue=first person": "said in the first person", "cue=own": "about somebody's own", "cue=relative": "about somebody close",
-		"cue=standing": "meant to last", "cue=recurring": "happens again and again", "cue=change": "something changed", "cue=settled": "something was settled",
+		"cue=standing": "meant to last", "cue=recurring": "happens again and again",
+		"cue=change": "something changed", "cue=settled": "something was settled",
 		"cue=number": "names a number", "cue=future": "something is to come", "cue=denial": "says what is not", "time": "names a time",
-		"time ahead": "names a day to come", "time past": "names a day that is over", "remember": "asked to remember", "rule": "a rule found something",
-		"n asked": "a question follows", "p asked": "follows a question", "elided": "a note without subject", "named": "said by a person with a name",
+		"time ahead": "names a day to come", "time past": "names a day that is over",
+		"remember": "asked to remember", "rule": "a rule found something",
+		"n asked": "a question follows", "p asked": "follows a question", "elided": "a note without subject",
+		"named": "said by a person with a name",
 	} {
 		b.reset()
 		b.add(name)
@@ -279,7 +282,7 @@ func reason(b *bag, kind Kind) string {
 	}
 	var all []spoken
 	for _, h := range b.hashes {
-		if says, ok := said()[h]; ok {
+		if says, ok := explanations()[h]; ok {
 			if i, ok := w.find(h); ok && w.keep[i] > 0 {
 				all = append(all, spoken{w.keep[i], says})
 			}

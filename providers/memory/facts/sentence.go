@@ -26,7 +26,8 @@ type clause struct {
 }
 
 // abbreviations end with a full stop that does not end a sentence.
-var abbreviations = wordSet("e.g i.e cf vs etc mr mrs ms dr prof st no fig approx inc ltd co jr sr bzw z.b ca usw sra dra mme nr tel u.s p.m a.m")
+var abbreviations = wordSet("e.g i.e cf vs etc mr mrs ms dr prof st no fig approx inc ltd co jr sr bzw z.b ca usw " +
+	"sra dra mme nr tel u.s p.m a.m")
 
 // sentences returns the sentences of the unmasked text.
 func (t *text) sentences() []sentenceSpan {
@@ -115,7 +116,8 @@ var (
 		je j'ai j'aime j'habite j'adore j'utilise j'etais mon ma mes nous notre nos il elle on c'est toujours jamais retiens peux pourrais
 		quand parce car comment pourquoi quel quelle vous ne n'oublie`)
 	// connectors join clauses.
-	connectors = wordSet(`and but so because cause cuz plus also then or & und aber weil denn sondern oder also dann pero y porque o mais et car ou
+	connectors = wordSet(`and but so because cause cuz plus also then or & und aber weil denn sondern oder also
+		dann pero y porque o mais et car ou
 		donc puis though although yet`)
 	// cutters begin a clause anywhere.
 	cutters = wordSet("if unless because cuz although whenever falls weil obwohl porque aunque")
@@ -124,7 +126,8 @@ var (
 	speakers = wordSet("i i'm im i've ive i'll ich je j'ai j'habite j'aime yo")
 	// settling holds verbs after which "I" begins a clause even in careful writing.
 	settling = wordSet("live work am prefer speak study wohne arbeite heise bin habite travaille vivo trabajo")
-	holding  = wordSet(`sure ensure ensuring that which what where when who whom whose if than as how why whether because since while until before after like
+	holding  = wordSet(`sure ensure ensuring that which what where when who whom whose if than as how why whether
+		because since while until before after like
 		think believe guess hope wish said say says know mean suppose feel heard told thing place one and but or so then until till
 		once whenever every time day way all everything anything something city town country company place editor tool first last the
 		should could would can did do does have had am was will might must may shall not cause cuz unless and though although
@@ -173,7 +176,8 @@ func (s *sentenceSpan) begin(w word) { s.clauses = append(s.clauses, clause{from
 // hold reports whether "I" after the word continues the clause.
 func hold(w string) bool { return strings.HasSuffix(w, "n't") || prepositions[w] }
 
-var prepositions = wordSet("of with for to in on at from by about into over under is are was be my the a an your his her love like hate enjoy prefer and")
+var prepositions = wordSet("of with for to in on at from by about into over under is are was be my the a an your " +
+	"his her love like hate enjoy prefer and")
 
 // possessed reports whether "my" begins a statement: "my name is".
 func (t *text) possessed(ws []word) bool {

@@ -8,29 +8,41 @@ import (
 
 // Patterns of text that is quoted, pasted or not meant literally.
 var (
-	logLine = regexp.MustCompile(`^\s*(?:\[?\d{4}-\d\d-\d\d[t ]\d\d:|\[?\d\d:\d\d:\d\d|(?:\[)?(?:info|warn|warning|error|debug|fatal|trace)(?:\]|:|\s+\[)|` +
-		`[a-z]{3} [ \d]\d \d\d:\d\d:\d\d |(?:error|fehler|info|warn\w*) \d{4}-|\[?\{"|//|/\*|at [\w.$]+\(|traceback |file "|\$ |>>> |\+\+\+ |--- a/|@@ |panic: |goroutine \d|exit status|npm err|caused by: )`)
-	mailHead  = regexp.MustCompile(`^\s*\**(?:from|von|de|to|an|para|a|subject|betreff|asunto|objet|sent|gesendet|enviado|envoye|date|datum|fecha|cc|reply-to)\**\s?:`)
-	mailStart = regexp.MustCompile(`^\s*(?:-{3,}\s*(?:original|forwarded|urspr|weitergeleitet|mensaje|message)|(?:on|am|el|le) .{5,80} (?:wrote|schrieb.{0,40}|escribio|a ecrit)\s*:)`)
-	pasted    = regexp.MustCompile(`\b(?:translate|summari[sz]e|proofread|rewrite|rephrase|reword|paraphrase|correct|improve|polish|edit|` +
+	logLine = regexp.MustCompile(`^\s*(?:\[?\d{4}-\d\d-\d\d[t ]\d\d:|\[?\d\d:\d\d:\d\d|(?:\[)?(?:info|warn|warning|` +
+		`error|debug|fatal|trace)(?:\]|:|\s+\[)|` +
+		`[a-z]{3} [ \d]\d \d\d:\d\d:\d\d |(?:error|fehler|info|warn\w*) \d{4}-|\[?\{"|//|/\*|at [\w.$]+\(|` +
+		`traceback |file "|\$ |>>> |\+\+\+ |--- a/|@@ |panic: |goroutine \d|exit status|npm err|caused by: )`)
+	mailHead = regexp.MustCompile(`^\s*\**(?:from|von|de|to|an|para|a|subject|betreff|asunto|objet|sent|gesendet|` +
+		`enviado|envoye|date|datum|fecha|cc|reply-to)\**\s?:`)
+	mailStart = regexp.MustCompile(`^\s*(?:-{3,}\s*(?:original|forwarded|urspr|weitergeleitet|mensaje|message)|` +
+		`(?:on|am|el|le) .{5,80} (?:wrote|schrieb.{0,40}|escribio|a ecrit)\s*:)`)
+	pasted = regexp.MustCompile(`\b(?:translate|summari[sz]e|proofread|rewrite|rephrase|reword|paraphrase|correct|improve|polish|edit|` +
 		`analy[sz]e|classify|fix the grammar|article|e-?mail|text|paragraph|letter|post|transcript|passage|review|story|excerpt|abstract|` +
 		`sentences?|quote|tweet|message|blog|chapter|lyrics|poem|log|logs|output|draft|essay|bio|dialogue|document|snippet|` +
 		`ubersetz\w*|korrigier\w*|fass\w*|zusammenfass\w*|artikel|absatz|brief|nachricht|satz|auszug|entwurf|` +
 		`traduce|traduzca|resume|corrige|reescribe|articulo|correo|texto|parrafo|carta|mensaje|frase|` +
-		`traduis|traduisez|resumez|corriger|reformule|texte|paragraphe|lettre|courriel|phrase|extrait|brouillon)\b[^.!?\n]{0,80}:\s*(?:["\n]|$)|` +
-		`^\s*(?:please |can you |could you |bitte |por favor |peux-tu |pourrais-tu |kannst du )?(?:translate|summari[sz]e|proofread|rewrite|rephrase|paraphrase|` +
+		`traduis|traduisez|resumez|corriger|reformule|texte|paragraphe|lettre|courriel|phrase|extrait|` +
+		`brouillon)\b[^.!?\n]{0,80}:\s*(?:["\n]|$)|` +
+		`^\s*(?:please |can you |could you |bitte |por favor |peux-tu |pourrais-tu |kannst du )?(?:translate|` +
+		`summari[sz]e|proofread|rewrite|rephrase|paraphrase|` +
 		`ubersetze?|korrigiere?|traduce|corrige|traduis|reformule|resume)\b[^.!?\n]{0,60}:`)
 	// document begins an attachment, end closes it.
 	document = regexp.MustCompile(`^\s*(?:-{3,} ?[^-\n]{1,60} ?-{3,}|={3,} ?[^=\n]{1,60} ?={3,}|curriculum vitae)\s*$`)
 	handle   = regexp.MustCompile(`^\s*(?:\[[\d:. ]{4,16}\] ?)?([a-z][\w.-]{1,24}(?: [a-z][\w.-]{0,20})?): `)
 	tag      = regexp.MustCompile(`^\s*<([a-z][\w-]{0,40})(?:\s[^<>\n]{0,300})?>`)
-	pretence = regexp.MustCompile(`(?:^|[.!?\n]\s*)(?:(?:ok|okay|hi|hey|so|now|please|bitte|por favor|let's|lets)[, ]+)*(?:pretend|imagine\b|imagina\b|act as|act like|` +
-		`role-? ?play|play a game|you are now|you're now|you will play|let us play|stell dir vor|stellen wir uns|tu so|tun wir so|rollenspiel|` +
-		`i want you to act as|i'd like you to act as|let's play\b|lets play\b|let's practi[sc]e|once upon a time|lore check|for the sake of argument|exercise \d+\s?:|test data\b|you're the .{3,40} and i'm|you are the .{3,40} and i am|` +
-		`spiel\w* (?:eine?n? )?rolle|du bist jetzt|wir (?:uben|spielen)|gesetzt den fall|es war einmal|testdaten|finge|hagamos|supongamos|actua como|juego de rol|erase una vez|habia una vez|datos de prueba|eres ahora|` +
+	pretence = regexp.MustCompile(`(?:^|[.!?\n]\s*)(?:(?:ok|okay|hi|hey|so|now|please|bitte|por favor|let's|` +
+		`lets)[, ]+)*(?:pretend|imagine\b|imagina\b|act as|act like|` +
+		`role-? ?play|play a game|you are now|you're now|you will play|let us play|stell dir vor|stellen wir uns|` +
+		`tu so|tun wir so|rollenspiel|` +
+		`i want you to act as|i'd like you to act as|let's play\b|lets play\b|let's practi[sc]e|once upon a time|` +
+		`lore check|for the sake of argument|exercise \d+\s?:|test data\b|you're the .{3,40} and i'm|you are the .{3,40} and i am|` +
+		`spiel\w* (?:eine?n? )?rolle|du bist jetzt|wir (?:uben|spielen)|gesetzt den fall|es war einmal|testdaten|` +
+		`finge|hagamos|supongamos|actua como|juego de rol|erase una vez|habia una vez|datos de prueba|eres ahora|` +
 		`fais comme|faisons comme|joue le role|jeu de role|imaginons|supposons|il etait une fois|tu es maintenant|donnees de test)`)
-	over = regexp.MustCompile(`\b(?:summari[sz]e|translate|proofread|rewrite|rephrase|tl;?dr|what does (?:this|it) (?:mean|say)|fasse? .{0,20}zusammen|` +
-		`ubersetze?|traduce|traduis|resume)\b.{0,30}\b(?:this|that|it|above|the (?:text|article|e-?mail)|das|dies\w*|den text|esto|este texto|ca|ceci|ce texte)\b`)
+	over = regexp.MustCompile(`\b(?:summari[sz]e|translate|proofread|rewrite|rephrase|tl;?dr|what does (?:this|it) ` +
+		`(?:mean|say)|fasse? .{0,20}zusammen|` +
+		`ubersetze?|traduce|traduis|resume)\b.{0,30}\b(?:this|that|it|above|the (?:text|article|e-?mail)|das|` +
+		`dies\w*|den text|esto|este texto|ca|ceci|ce texte)\b`)
 	inQuotes = regexp.MustCompile(`"[^"\n]{12,600}"`)
 	fromThis = regexp.MustCompile(`\b(?:from|of|for|in|about|on|with) (?:this|these|the following)(?: [a-z]+)?\s?:\s*$`)
 	inMarks  = regexp.MustCompile(`(?:^|[\s(])'[^'\n]{12,400}'(?:[\s.,!?)]|$)`)
@@ -73,7 +85,8 @@ func (t *text) maskArticle() {
 	from := 0
 	for line := range bytes.Lines(t.fold) {
 		to := from + len(line)
-		if len(line) >= longArticle && bytes.Count(line, []byte(". ")) >= 2 && !slices.ContainsFunc(t.words(from, to), func(w word) bool { return selves[t.folded(w)] }) {
+		if len(line) >= longArticle && bytes.Count(line, []byte(". ")) >= 2 &&
+			!slices.ContainsFunc(t.words(from, to), func(w word) bool { return selves[t.folded(w)] }) {
 			t.mask(from, to)
 		}
 		from = to
