@@ -58,7 +58,7 @@ func (s *settings) generator() (*model, error) {
 	var err error
 	m.Client, err = llm.New(llm.Options{
 		URL: s.k.String("llm_url"), Model: s.k.String("llm_model"), APIKey: s.modelKey, Timeout: timeout,
-		MaxTokensPerDay: most, Spent: m.spent(),
+		MaxTokensPerDay: most, UsedToday: m.spent(),
 	})
 	if err != nil {
 		return nil, s.refused(err, envName(modelKey), "llm_")
@@ -106,10 +106,10 @@ func (m *model) keep() {
 	})
 }
 
-func (m *model) spent() (s llm.Spent) {
+func (m *model) spent() (s llm.DayUsage) {
 	b, err := atomicfile.ReadFile(atomicfile.OS{}, m.file, 1<<10)
 	if err != nil || json.Unmarshal(b, &s) != nil {
-		return llm.Spent{}
+		return llm.DayUsage{}
 	}
 	return s
 }

@@ -54,7 +54,7 @@ func (c *content) UnmarshalJSON(b []byte) error {
 var errReported = errors.New("the service answered with an error instead of a text")
 
 // readAnswer reads the first choice of a response. Usage is zero if the service did not report it.
-// An error that matches [ErrCut] comes with the partial text.
+// An error that matches [ErrTruncated] comes with the partial text.
 func readAnswer(body []byte) (Response, error) {
 	var a answer
 	if err := json.Unmarshal(body, &a); err != nil {
@@ -77,19 +77,19 @@ func readAnswer(body []byte) (Response, error) {
 	if first.Message.Refusal != nil && strings.TrimSpace(*first.Message.Refusal) != "" {
 		return r, ErrRefused
 	}
-	r.Text = strings.TrimSpace(aloud(string(first.Message.Content)))
+	r.Text = strings.TrimSpace(withoutReasoning(string(first.Message.Content)))
 	switch {
 	case r.Finish == FinishLength:
-		return r, ErrCut
+		return r, ErrTruncated
 	case r.Text == "":
 		return r, errors.New("the model's answer is empty")
 	}
 	return r, nil
 }
 
-// aloud returns a text without a leading <think> block, which some servers include. If the block
+// withoutReasoning returns a text without a leading <think> block, which some servers include. If the block
 // does not end, the result is empty.
-func aloud(text string) string {
+func withoutReasoning(text string) string {
 	thought, opened := strings.CutPrefix(strings.TrimSpace(text), "<think>")
 	if !opened {
 		return text

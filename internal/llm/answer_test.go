@@ -77,7 +77,7 @@ func FuzzAnswer(f *testing.F) {
 			t.Error("neither text nor error")
 		case err != nil && len(err.Error()) > 300:
 			t.Errorf("an error of %d bytes", len(err.Error()))
-		case err != nil && r.Text != "" && !errors.Is(err, ErrCut):
+		case err != nil && r.Text != "" && !errors.Is(err, ErrTruncated):
 			t.Errorf("%q beside %v", r.Text, err)
 		}
 	})

@@ -21,7 +21,7 @@ type Client struct {
 	http    *httpclient.Client
 	breaker *httpclient.Breaker
 	meter   *meter
-	lane    chan struct{} // limits the requests in flight
+	slots    chan struct{} // limits the requests in flight
 
 	mu      sync.Mutex
 	dialect dialect
@@ -36,10 +36,10 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("language model: %w", err)
 	}
-	c := &Client{opts: o, host: u.Host, meter: newMeter(&o), lane: make(chan struct{}, o.Parallel)}
+	c := &Client{opts: o, host: u.Host, meter: newMeter(&o), slots: make(chan struct{}, o.Parallel)}
 	// Each of the parallel requests can fail once for the same reason.
 	o.Breaker.After = cmp.Or(o.Breaker.After, max(5, o.Parallel+1))
-	o.Breaker.Now, o.Breaker.OnChange = o.Now, c.changed
+	o.Breaker.Now, o.Breaker.OnChange = o.Now, c.logState
 	c.breaker = httpclient.NewBreaker(o.Breaker)
 	c.http = httpclient.New(httpclient.Options{
 		URL: u, Key: o.APIKey, Parallel: o.Parallel, Breaker: c.breaker, Now: o.Now, Sleep: o.Sleep,
@@ -57,8 +57,8 @@ func (c *Client) Close() {
 	}
 }
 
-// changed logs state changes of the breaker.
-func (c *Client) changed(from, to httpclient.State) {
+// logState logs state changes of the breaker.
+func (c *Client) logState(from, to httpclient.State) {
 	switch {
 	case to == httpclient.Closed:
 		c.opts.Logger.Info("language model is available again", "service", c.String())
@@ -72,7 +72,7 @@ func (c *Client) String() string { return fmt.Sprintf("%s at %s", c.opts.Model, 
 
 // Totals returns the usage since the client was made.
 func (c *Client) Totals() Totals {
-	t := c.meter.get(c.opts.PromptPrice, c.opts.CompletionPrice)
+	t := c.meter.snapshot(c.opts.PromptPrice, c.opts.CompletionPrice)
 	state, until := c.breaker.State()
 	t.Service, t.State = c.String(), string(state)
 	if state == httpclient.Open {
@@ -88,41 +88,41 @@ func (c *Client) Generate(ctx context.Context, r Request) (Response, error) {
 	if err != nil {
 		return Response{}, fmt.Errorf("ask %s: %w", c, err)
 	}
-	held := int64(r.promptTokens() + r.MaxTokens)
-	if err := c.meter.hold(held); err != nil {
+	reserved := int64(r.promptTokens() + r.MaxTokens)
+	if err := c.meter.reserve(reserved); err != nil {
 		return Response{}, fmt.Errorf("ask %s: %w", c, err)
 	}
-	out, as, err := c.inTurn(ctx, r)
-	c.meter.settle(held, as, out.Usage)
+	out, as, err := c.limited(ctx, r)
+	c.meter.settle(reserved, as, out.Usage)
 	if err != nil {
 		err = fmt.Errorf("ask %s: %w", c, err)
 	}
 	return out, err
 }
 
-// inTurn sends a request as soon as fewer than [Options].Parallel are in flight.
-func (c *Client) inTurn(ctx context.Context, r Request) (Response, result, error) {
+// limited sends a request as soon as fewer than [Options].Parallel are in flight.
+func (c *Client) limited(ctx context.Context, r Request) (Response, result, error) {
 	select {
-	case c.lane <- struct{}{}:
-		defer func() { <-c.lane }()
-		return c.spoken(ctx, r)
+	case c.slots <- struct{}{}:
+		defer func() { <-c.slots }()
+		return c.adapted(ctx, r)
 	case <-ctx.Done():
 		return Response{}, abandoned, ctx.Err()
 	}
 }
 
-// spoken sends a request in the dialect of the service. The dialect is derived from the errors of
+// adapted sends a request in the dialect of the service. The dialect is derived from the errors of
 // rejected requests, and remembered after a request succeeds.
-func (c *Client) spoken(ctx context.Context, r Request) (Response, result, error) {
+func (c *Client) adapted(ctx context.Context, r Request) (Response, result, error) {
 	c.mu.Lock()
 	d := c.dialect
 	c.mu.Unlock()
 	for {
 		out, as, err := c.ask(ctx, r, d)
-		next, other := d.without(&r, err)
+		next, other := d.adapt(&r, err)
 		if !other {
 			if as == answered {
-				c.learn(d)
+				c.remember(d)
 			}
 			return out, as, err
 		}
@@ -130,10 +130,10 @@ func (c *Client) spoken(ctx context.Context, r Request) (Response, result, error
 	}
 }
 
-func (c *Client) learn(d dialect) {
+func (c *Client) remember(d dialect) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.dialect = c.dialect.and(d)
+	c.dialect = c.dialect.union(d)
 }
 
 // ask sends one request, with retries.
@@ -147,7 +147,7 @@ func (c *Client) ask(ctx context.Context, r Request, d dialect) (Response, resul
 		Body: body, MaxAnswer: maxAnswerBytes, Timeout: c.opts.Timeout, Total: 2 * c.opts.Timeout,
 		Retries: c.opts.Retries, ServerErrorRetries: 1, Backoff: c.opts.Backoff, MaxWait: c.opts.Timeout,
 	})
-	c.meter.sent(answer.Attempts)
+	c.meter.countAttempts(answer.Attempts)
 	if err != nil {
 		out := Response{}
 		if answer.Attempts > 0 && (ctx.Err() != nil || c.opts.Now().Sub(start) >= c.opts.Timeout) {
@@ -166,7 +166,7 @@ func (c *Client) ask(ctx context.Context, r Request, d dialect) (Response, resul
 			err = fmt.Errorf("%w: %s", err, said)
 		}
 		return out, failed, err
-	case err != nil && !errors.Is(err, ErrCut):
+	case err != nil && !errors.Is(err, ErrTruncated):
 		return out, failed, err
 	}
 	return out, answered, err

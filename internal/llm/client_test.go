@@ -241,14 +241,14 @@ func TestBreaker(t *testing.T) {
 // another.
 func TestCap(t *testing.T) {
 	f := &fake{script: says(fine)}
-	c, clk := newClient(t, f, llm.Options{MaxTokensPerDay: 60, MaxTokens: 20, Spent: llm.Spent{Day: "2026-03-01", Tokens: 5}})
+	c, clk := newClient(t, f, llm.Options{MaxTokensPerDay: 60, MaxTokens: 20, UsedToday: llm.DayUsage{Day: "2026-03-01", Tokens: 5}})
 	calls := 0
 	var err error
 	for ; err == nil && calls < 10; calls++ {
 		_, err = c.Generate(t.Context(), ask("hi"))
 	}
 	// Each needs up to 25 and takes 15: 5, 20, 35; then 50 would exceed it.
-	if !errors.Is(err, llm.ErrSpent) || !errors.Is(err, ragctx.ErrUnavailable) || len(f.served()) != 3 || calls != 4 {
+	if !errors.Is(err, llm.ErrDailyLimit) || !errors.Is(err, ragctx.ErrUnavailable) || len(f.served()) != 3 || calls != 4 {
 		t.Errorf("%d requests, %v", len(f.served()), err)
 	}
 	for _, part := range []string{"50 of 60", "2026-03-02 00:00 UTC", "max_tokens_per_day"} {
@@ -256,24 +256,24 @@ func TestCap(t *testing.T) {
 			t.Errorf("%q is not in: %v", part, err)
 		}
 	}
-	if tot := c.Totals(); tot.Today != (llm.Spent{Day: "2026-03-01", Tokens: 50}) || tot.NotAsked != 1 || tot.Cap != 60 {
+	if tot := c.Totals(); tot.Today != (llm.DayUsage{Day: "2026-03-01", Tokens: 50}) || tot.NotAsked != 1 || tot.Cap != 60 {
 		t.Errorf("%+v", tot)
 	}
 	clk.Sleep(t.Context(), 2*time.Hour)
 	if _, err := c.Generate(t.Context(), ask("hi")); err != nil {
 		t.Errorf("the next day: %v", err)
 	}
-	if tot := c.Totals(); tot.Today != (llm.Spent{Day: "2026-03-02", Tokens: 15}) || tot.PromptTokens != 40 || tot.CompletionTokens != 20 {
+	if tot := c.Totals(); tot.Today != (llm.DayUsage{Day: "2026-03-02", Tokens: 15}) || tot.PromptTokens != 40 || tot.CompletionTokens != 20 {
 		t.Errorf("%+v", tot)
 	}
-	stale, _ := newClient(t, f, llm.Options{MaxTokensPerDay: 60, MaxTokens: 20, Spent: llm.Spent{Day: "2026-02-28", Tokens: 60}})
+	stale, _ := newClient(t, f, llm.Options{MaxTokensPerDay: 60, MaxTokens: 20, UsedToday: llm.DayUsage{Day: "2026-02-28", Tokens: 60}})
 	if _, err := stale.Generate(t.Context(), ask("hi")); err != nil {
 		t.Errorf("what another day spent: %v", err)
 	}
 }
 
 // TestCapHoldsForAll: however many ask together, and whatever fails, the cap is kept
-// and nothing stays held.
+// union nothing stays held.
 func TestCapHoldsForAll(t *testing.T) {
 	f := &fake{script: func(w http.ResponseWriter, n int, _ map[string]any) {
 		if n%3 == 0 {
@@ -295,7 +295,7 @@ func TestCapHoldsForAll(t *testing.T) {
 		switch err := <-done; {
 		case err == nil:
 			answers++
-		case errors.Is(err, llm.ErrSpent):
+		case errors.Is(err, llm.ErrDailyLimit):
 			spent++
 		}
 	}
@@ -304,7 +304,7 @@ func TestCapHoldsForAll(t *testing.T) {
 		t.Errorf("%d answers, %d not asked, %+v", answers, spent, tot)
 	}
 	for { // with nothing under way, all that is left can be used
-		if _, err := c.Generate(t.Context(), ask("hi")); errors.Is(err, llm.ErrSpent) {
+		if _, err := c.Generate(t.Context(), ask("hi")); errors.Is(err, llm.ErrDailyLimit) {
 			break
 		}
 	}
@@ -337,7 +337,7 @@ func TestCut(t *testing.T) {
 	f := &fake{script: says(`{"choices":[{"message":{"content":"half a sen"},"finish_reason":"length"}],"usage":{"prompt_tokens":3,"completion_tokens":4}}`)}
 	c, _ := newClient(t, f, llm.Options{})
 	out, err := c.Generate(t.Context(), ask("hi"))
-	if d := cmp.Diff(llm.Response{Text: "half a sen", Finish: llm.FinishLength, Usage: llm.Usage{PromptTokens: 3, CompletionTokens: 4}}, out); !errors.Is(err, llm.ErrCut) || d != "" {
+	if d := cmp.Diff(llm.Response{Text: "half a sen", Finish: llm.FinishLength, Usage: llm.Usage{PromptTokens: 3, CompletionTokens: 4}}, out); !errors.Is(err, llm.ErrTruncated) || d != "" {
 		t.Errorf("%v\n%s", err, d)
 	}
 }
@@ -370,7 +370,7 @@ func TestInvalidRequests(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	if (llm.Options{APIKey: secret}).Named() || !(llm.Options{Model: "m"}).Named() {
+	if (llm.Options{APIKey: secret}).Configured() || !(llm.Options{Model: "m"}).Configured() {
 		t.Error("which options name a service")
 	}
 	const local = "http://127.0.0.1:1/v1"

@@ -18,8 +18,8 @@ type dialect struct {
 	completion    bool // max_completion_tokens instead of max_tokens, for reasoning models
 }
 
-// posted is the body of a request.
-type posted struct {
+// requestBody is the body of a request.
+type requestBody struct {
 	Model       string    `json:"model"`
 	Messages    []message `json:"messages"`
 	MaxTokens   int       `json:"max_tokens,omitempty"`
@@ -39,8 +39,8 @@ type format struct {
 }
 
 // body returns the request body for r.
-func (d dialect) body(model string, r *Request) posted {
-	b := posted{Model: model, Stop: r.Stop, MaxTokens: r.MaxTokens, Temperature: r.Temperature}
+func (d dialect) body(model string, r *Request) requestBody {
+	b := requestBody{Model: model, Stop: r.Stop, MaxTokens: r.MaxTokens, Temperature: r.Temperature}
 	if r.System != "" {
 		b.Messages = append(b.Messages, message{ragctx.RoleSystem, r.System})
 	}
@@ -59,10 +59,10 @@ func (d dialect) body(model string, r *Request) posted {
 	return b
 }
 
-// without returns the dialect in which to resend a request that failed with err, or false if there
+// adapt returns the dialect in which to resend a request that failed with err, or false if there
 // is none. An error that names no field is attributed to response_format, the least supported
 // field.
-func (d dialect) without(r *Request, err error) (dialect, bool) {
+func (d dialect) adapt(r *Request, err error) (dialect, bool) {
 	s, ok := errors.AsType[*httpclient.StatusError](err)
 	if !ok || s.Status != http.StatusBadRequest && s.Status != http.StatusUnprocessableEntity {
 		return d, false
@@ -81,7 +81,7 @@ func (d dialect) without(r *Request, err error) (dialect, bool) {
 	return d, true
 }
 
-// and returns the union of the unsupported fields of two dialects.
-func (d dialect) and(o dialect) dialect {
+// union returns the union of the unsupported fields of two dialects.
+func (d dialect) union(o dialect) dialect {
 	return dialect{d.noFormat || o.noFormat, d.noTemperature || o.noTemperature, d.completion || o.completion}
 }

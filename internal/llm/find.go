@@ -43,7 +43,7 @@ func FindObject(text string) (object string, ok bool) {
 
 // FindList returns the elements of the JSON array under key in an object of a model's answer, at
 // most [MaxListed], unparsed. The object may be bare, fenced or in prose; an array of objects
-// without a surrounding object is accepted, too. Among several arrays the longest wins, then the
+// adapt a surrounding object is accepted, too. Among several arrays the longest wins, then the
 // last. Elements need not be valid JSON: a truncated one is returned as it is. An empty object, or
 // null under key, is an empty list. If there is no list, ok is false. Only the first 256 KiB of the
 // text are considered. It takes linear time.
@@ -76,7 +76,7 @@ func FindList(text, key string) (elements []string, ok bool) {
 		elements, _ = elementsAt(text, open)
 		return elements, true
 	}
-	return nil, saysNothing(text, key)
+	return nil, emptyList(text, key)
 }
 
 // bareArray returns the offset of the first array of objects, or -1.
@@ -94,8 +94,8 @@ func bareArray(text string) int {
 	return -1
 }
 
-// saysNothing reports whether a text has one object that is empty or has null under key.
-func saysNothing(text, key string) bool {
+// emptyList reports whether a text has one object that is empty or has null under key.
+func emptyList(text, key string) bool {
 	from, to := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
 	if from < 0 || to < from {
 		return false
@@ -121,21 +121,21 @@ func elementsAt(text string, open int) (list []string, end int) {
 		if text[at] == ']' {
 			return list, at + 1
 		}
-		end := value(text, at)
+		end := valueEnd(text, at)
 		list = append(list, text[at:end])
 		at = end
 	}
 	return list, at
 }
 
-// value returns the end of the JSON value that begins at at, which is always greater than at. It
+// valueEnd returns the end of the JSON value that begins at at, which is always greater than at. It
 // matches brackets without checking that the value is valid.
-func value(text string, at int) int {
+func valueEnd(text string, at int) int {
 	depth := 0
 	for i := at; i < len(text); i++ {
 		switch text[i] {
 		case '"':
-			i = endOfString(text, i)
+			i = stringEnd(text, i)
 		case '{', '[':
 			depth++
 		case '}', ']':
@@ -157,8 +157,8 @@ func value(text string, at int) int {
 	return len(text)
 }
 
-// endOfString returns the offset of the quote that ends the string at at, or the end of the text.
-func endOfString(text string, at int) int {
+// stringEnd returns the offset of the quote that ends the string at at, or the end of the text.
+func stringEnd(text string, at int) int {
 	for i := at + 1; i < len(text); i++ {
 		switch text[i] {
 		case '\\':

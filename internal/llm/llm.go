@@ -30,10 +30,10 @@ import (
 type Generator interface {
 	// Generate returns the model's answer to r. It returns soon after ctx is done.
 	//
-	// [ragctx.ErrUnavailable], which includes [ErrSpent], says that a later call may succeed. After
+	// [ragctx.ErrUnavailable], which includes [ErrDailyLimit], says that a later call may succeed. After
 	// [ragctx.ErrInvalid] and [ragctx.ErrDenied] it will not.
 	//
-	// With [ErrCut] the response has the partial text. With any error it has the usage, if known,
+	// With [ErrTruncated] the response has the partial text. With any error it has the usage, if known,
 	// because the tokens were paid for.
 	Generate(ctx context.Context, r Request) (Response, error)
 }
@@ -45,13 +45,13 @@ type GeneratorFunc func(context.Context, Request) (Response, error)
 func (f GeneratorFunc) Generate(ctx context.Context, r Request) (Response, error) { return f(ctx, r) }
 
 var (
-	// ErrCut is the error of an answer that was truncated at its token limit.
-	ErrCut = errors.New("the model's answer was truncated at the token limit")
+	// ErrTruncated is the error of an answer that was truncated at its token limit.
+	ErrTruncated = errors.New("the model's answer was truncated at the token limit")
 	// ErrRefused says that the model refused to answer or the service withheld the answer.
 	ErrRefused = errors.New("the model refused to answer")
-	// ErrSpent is the error of a request that was not sent because of the daily token limit. It
+	// ErrDailyLimit is the error of a request that was not sent because of the daily token limit. It
 	// matches [ragctx.ErrUnavailable].
-	ErrSpent = fmt.Errorf("%w: the daily token limit is used up", ragctx.ErrUnavailable)
+	ErrDailyLimit = fmt.Errorf("%w: the daily token limit is used up", ragctx.ErrUnavailable)
 )
 
 // Request is the input of a model.
@@ -92,7 +92,7 @@ type Finish string
 // The reasons. A missing or unknown reason is FinishOther.
 const (
 	FinishStop   Finish = "stop"
-	FinishLength Finish = "length" // with [ErrCut]
+	FinishLength Finish = "length" // with [ErrTruncated]
 	FinishFilter Finish = "filter" // with [ErrRefused]
 	FinishOther  Finish = "other"
 )

@@ -26,14 +26,14 @@ type Totals struct {
 	Estimated int64   `json:"tokens_estimated" doc:"the part of the tokens that the service did not report"`
 	Cost      float64 `json:"cost,omitempty" doc:"cost of all tokens, in the currency of the prices"`
 
-	Today Spent `json:"today"`
+	Today DayUsage `json:"today"`
 	// Cap is [Options].MaxTokensPerDay.
 	Cap int64 `json:"max_tokens_per_day,omitempty" doc:"as configured"`
 }
 
-// Spent is the token usage of one day. A caller that stores it and passes it to the next client
+// UsedToday is the token usage of one day. A caller that stores it and passes it to the next client
 // keeps the daily limit across restarts.
-type Spent struct {
+type DayUsage struct {
 	Day    string `json:"day" doc:"the UTC day" example:"2026-03-01"`
 	Tokens int64  `json:"tokens"`
 }
@@ -45,32 +45,32 @@ type meter struct {
 
 	mu     sync.Mutex
 	totals Totals
-	today  Spent
-	held   int64 // reserved for requests in flight
+	today  DayUsage
+	reserved   int64 // reserved for requests in flight
 }
 
 func newMeter(o *Options) *meter {
-	return &meter{limit: o.MaxTokensPerDay, now: o.Now, today: Spent{o.Spent.Day, max(o.Spent.Tokens, 0)}}
+	return &meter{limit: o.MaxTokensPerDay, now: o.Now, today: DayUsage{o.UsedToday.Day, max(o.UsedToday.Tokens, 0)}}
 }
 
-// turn resets the daily usage if a new day has begun.
-func (m *meter) turn() {
+// startDay resets the daily usage if a new day has begun.
+func (m *meter) startDay() {
 	if day := m.now().UTC().Format(time.DateOnly); day != m.today.Day {
-		m.today = Spent{Day: day}
+		m.today = DayUsage{Day: day}
 	}
 }
 
-// hold reserves tokens for a request, or returns [ErrSpent]. settle releases the reservation.
-func (m *meter) hold(n int64) error {
+// reserve reserves tokens for a request, or returns [ErrDailyLimit]. settle releases the reservation.
+func (m *meter) reserve(n int64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.turn()
-	if m.limit > 0 && m.today.Tokens+m.held+n > m.limit {
+	m.startDay()
+	if m.limit > 0 && m.today.Tokens+m.reserved+n > m.limit {
 		m.totals.NotAsked++
-		return fmt.Errorf("%w: %d of %d are used or reserved and this request may need %d; wait until %s UTC, or raise max_tokens_per_day",
-			ErrSpent, m.today.Tokens+m.held, m.limit, n, m.tomorrow())
+		return fmt.Errorf("%w: %d of %d are used or reserved, and this request may need %d; wait until %s UTC, or raise max_tokens_per_day",
+			ErrDailyLimit, m.today.Tokens+m.reserved, m.limit, n, m.tomorrow())
 	}
-	m.held += n
+	m.reserved += n
 	return nil
 }
 
@@ -78,8 +78,8 @@ func (m *meter) tomorrow() string {
 	return m.now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1).Format("2006-01-02 15:04")
 }
 
-// sent counts the attempts of a request.
-func (m *meter) sent(attempts int) {
+// countAttempts counts the attempts of a request.
+func (m *meter) countAttempts(attempts int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.totals.Requests += int64(attempts)
@@ -97,11 +97,11 @@ const (
 )
 
 // settle releases the reservation of a call and records its outcome.
-func (m *meter) settle(held int64, as result, u Usage) {
+func (m *meter) settle(reserved int64, as result, u Usage) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.held -= held
-	m.turn()
+	m.reserved -= reserved
+	m.startDay()
 	m.today.Tokens += u.Total()
 	m.totals.PromptTokens += int64(u.PromptTokens)
 	m.totals.CompletionTokens += int64(u.CompletionTokens)
@@ -119,11 +119,11 @@ func (m *meter) settle(held int64, as result, u Usage) {
 	}
 }
 
-// get returns the totals. The prices are per million tokens.
-func (m *meter) get(prompt, completion float64) Totals {
+// snapshot returns the totals. The prices are per million tokens.
+func (m *meter) snapshot(prompt, completion float64) Totals {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.turn()
+	m.startDay()
 	t := m.totals
 	t.Today, t.Cap = m.today, m.limit
 	t.Cost = (prompt*float64(t.PromptTokens) + completion*float64(t.CompletionTokens)) / 1e6

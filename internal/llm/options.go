@@ -13,7 +13,7 @@ import (
 	"github.com/ragctx/ragctx/internal/httpclient"
 )
 
-// Options configures a [Client]. The zero value names no service; see [Options.Named]. For OpenAI,
+// Options configures a [Client]. The zero value names no service; see [Options.Configured]. For OpenAI,
 // Model and APIKey are required and every other zero value works.
 type Options struct {
 	// URL is the base URL of the service, such as http://127.0.0.1:11434/v1 for Ollama.
@@ -30,9 +30,9 @@ type Options struct {
 	// no limit. A request in flight counts with its maximum. A request that could exceed the limit
 	// is not sent.
 	MaxTokensPerDay int64
-	// Spent is the usage before this client was made, so that a restart does not reset the daily
+	// UsedToday is the usage before this client was made, so that a restart does not reset the daily
 	// limit; see [Totals].
-	Spent Spent
+	UsedToday DayUsage
 	// Parallel is the number of requests in flight; 0 is [DefaultParallel].
 	Parallel int
 	// Timeout bounds each attempt. A call with its retries may take twice as long. 0 is
@@ -64,11 +64,11 @@ const (
 	DefaultBackoff   = time.Second
 )
 
-// hosted is the default service.
-const hosted = "https://api.openai.com"
+// defaultURL is the default service.
+const defaultURL = "https://api.openai.com"
 
-// Named reports whether the options name a service. Without one, no model is used.
-func (o Options) Named() bool { return o.Model != "" || o.URL != "" }
+// Configured reports whether the options name a service. Without one, no model is used.
+func (o Options) Configured() bool { return o.Model != "" || o.URL != "" }
 
 func (o Options) withDefaults() Options {
 	o.MaxTokens = cmp.Or(o.MaxTokens, DefaultMaxTokens)
@@ -115,7 +115,7 @@ func (o Options) check() (*url.URL, error) {
 
 // endpoint returns the URL for requests.
 func (o Options) endpoint() (*url.URL, error) {
-	u, err := httpclient.ParseEndpoint(cmp.Or(o.URL, hosted), o.APIKey)
+	u, err := httpclient.ParseEndpoint(cmp.Or(o.URL, defaultURL), o.APIKey)
 	if err != nil {
 		return nil, err
 	}

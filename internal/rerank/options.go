@@ -10,7 +10,7 @@ import (
 )
 
 // Options configures a [Client]. Shape is required, and Model if the shape has models. For the
-// hosted services APIKey is required, too, and every other zero value works.
+// defaultURL services APIKey is required, too, and every other zero value works.
 type Options struct {
 	Shape Shape
 	// URL is the URL of the service. If it has no path, the path of the shape is added. Empty means
@@ -100,7 +100,7 @@ func (o Options) checkNames() error {
 
 // endpoint returns the URL for requests.
 func (o Options) endpoint() (*url.URL, error) {
-	raw := cmp.Or(o.URL, o.Shape.hosted())
+	raw := cmp.Or(o.URL, o.Shape.defaultURL())
 	if raw == "" {
 		return nil, ragctx.Invalid("url", "is missing; name your server, such as http://127.0.0.1:8080")
 	}

@@ -89,8 +89,8 @@ func (c *Client) Rerank(ctx context.Context, query string, texts []string) ([]fl
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	query = cut(query, c.maxBytes)
-	sent, places := c.visible(texts)
+	query = truncate(query, c.maxBytes)
+	sent, places := c.nonBlank(texts)
 	found := make([]float64, len(sent))
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(maxParallel)
@@ -111,11 +111,11 @@ func (c *Client) Rerank(ctx context.Context, query string, texts []string) ([]fl
 	return scores, nil
 }
 
-// visible returns the truncated texts that are not blank, with their indexes in the list. Services
+// nonBlank returns the truncated texts that are not blank, with their indexes in the list. Services
 // reject requests with an empty text.
-func (c *Client) visible(texts []string) (sent []string, places []int) {
+func (c *Client) nonBlank(texts []string) (sent []string, places []int) {
 	for i, t := range texts {
-		if t = cut(t, c.maxBytes); strings.TrimSpace(t) != "" {
+		if t = truncate(t, c.maxBytes); strings.TrimSpace(t) != "" {
 			sent, places = append(sent, t), append(places, i)
 		}
 	}
@@ -140,8 +140,8 @@ func (c *Client) score(ctx context.Context, query string, texts []string, into [
 	return nil
 }
 
-// cut returns at most the first limit bytes of s, without splitting a character.
-func cut(s string, limit int) string {
+// truncate returns at most the first limit bytes of s, without splitting a character.
+func truncate(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}

@@ -34,8 +34,8 @@ func (s Shape) path() string {
 	return ""
 }
 
-// hosted returns the default service of the shape, or "".
-func (s Shape) hosted() string {
+// defaultURL returns the default service of the shape, or "".
+func (s Shape) defaultURL() string {
 	switch s {
 	case Cohere:
 		return "https://api.cohere.com"
@@ -66,8 +66,8 @@ func Scales() []Scale { return []Scale{Unit, Cosine, Logit} }
 // precision.
 const tolerance = 1e-3
 
-// unit converts a score to 0..1. It returns false if the score is not on the scale.
-func (s Scale) unit(x float64) (float64, bool) {
+// normalize converts a score to 0..1. It returns false if the score is not on the scale.
+func (s Scale) normalize(x float64) (float64, bool) {
 	least := 0.0
 	switch s {
 	case Logit:
@@ -148,7 +148,7 @@ func readScores(shape Shape, scale Scale, body []byte, n int) ([]float64, error)
 		case seen[*r.Index]:
 			return nil, fmt.Errorf("text %d has two results", *r.Index)
 		}
-		unit, ok := scale.unit(*score)
+		unit, ok := scale.normalize(*score)
 		if !ok {
 			return nil, fmt.Errorf("text %d has the score %g, which is not on the scale %s; configure the scale of the model's scores",
 				*r.Index, *score, scale)
@@ -161,17 +161,17 @@ func readScores(shape Shape, scale Scale, body []byte, n int) ([]float64, error)
 func readResults(shape Shape, body []byte) ([]scored, error) {
 	if shape == TEI {
 		var list []scored
-		return list, asAnswerError(shape, json.Unmarshal(body, &list))
+		return list, answerError(shape, json.Unmarshal(body, &list))
 	}
 	var a struct {
 		Results []scored `json:"results"`
 	}
-	err := asAnswerError(shape, json.Unmarshal(body, &a))
+	err := answerError(shape, json.Unmarshal(body, &a))
 	return a.Results, err
 }
 
-// asAnswerError describes an error in a response's JSON without quoting much of it.
-func asAnswerError(shape Shape, err error) error {
+// answerError describes an error in a response's JSON without quoting much of it.
+func answerError(shape Shape, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -23,10 +23,10 @@ type splitter func(t *classes, s string, i int) int
 // pair by pair, lowest rank first, then leftmost, until no two neighbors form a token.
 type bpe struct {
 	name    string
-	next    splitter
+	split    splitter
 	classes *classes
 	vocab   *vocab
-	longs   sync.Pool // *longMerge
+	longMerges   sync.Pool // *longMerge
 }
 
 func newBPE(name string, next splitter) (*bpe, error) {
@@ -36,10 +36,10 @@ func newBPE(name string, next splitter) (*bpe, error) {
 	}
 	return &bpe{
 		name:    name,
-		next:    next,
+		split:    next,
 		classes: unicodeClasses(),
 		vocab:   v,
-		longs:   sync.Pool{New: func() any { return new(longMerge) }},
+		longMerges:   sync.Pool{New: func() any { return new(longMerge) }},
 	}, nil
 }
 
@@ -52,7 +52,7 @@ func (b *bpe) Count(text string) int {
 	var buf [shortPiece + 1]part
 	n := 0
 	for i := 0; i < len(text); {
-		end := b.next(b.classes, text, i)
+		end := b.split(b.classes, text, i)
 		n += b.countPiece(text[i:end], buf[:])
 		i = end
 	}
@@ -66,8 +66,8 @@ func (b *bpe) countPiece(piece string, buf []part) int {
 	if len(piece) <= shortPiece {
 		return len(b.vocab.mergeShort(piece, buf)) - 1
 	}
-	long := b.longs.Get().(*longMerge)
-	defer b.longs.Put(long)
+	long := b.longMerges.Get().(*longMerge)
+	defer b.longMerges.Put(long)
 	n := 0
 	for len(piece) > longestPiece {
 		n += long.merge(b.vocab, piece[:longestPiece])

@@ -104,8 +104,8 @@ func (t *classes) wide(s string, i int) (class, int) {
 	return t.pages[r/pageSize][r%pageSize], n
 }
 
-// run returns the end of the runes from byte i that have one of the classes.
-func (t *classes) run(s string, i int, of class) int {
+// skip returns the end of the runes from byte i that have one of the classes.
+func (t *classes) skip(s string, i int, of class) int {
 	for {
 		c, n := t.at(s, i)
 		if c&of == 0 {

@@ -22,7 +22,7 @@ func (b *bpe) encode(text string) []int {
 	text = replaceInvalid(text)
 	ids := []int{}
 	for i := 0; i < len(text); {
-		end := b.next(b.classes, text, i)
+		end := b.split(b.classes, text, i)
 		ids = b.appendIDs(ids, text[i:end])
 		i = end
 	}

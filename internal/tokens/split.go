@@ -16,11 +16,11 @@ func (t *classes) cl100k(s string, i int) int {
 	c, n := t.at(s, i)
 	switch {
 	case c&letter != 0:
-		return t.run(s, i+n, letter)
+		return t.skip(s, i+n, letter)
 	case c&number != 0:
 		return t.number(s, i)
 	case c&newline == 0:
-		if end := t.run(s, i+n, letter); end > i+n {
+		if end := t.skip(s, i+n, letter); end > i+n {
 			return end
 		}
 	}
@@ -61,7 +61,7 @@ func (t *classes) word(s string, i int, c class, n int) int {
 		}
 	}
 	// The first alternative failed, so no lower follows these.
-	if end := t.run(s, start, upper); end > start {
+	if end := t.skip(s, start, upper); end > start {
 		return end
 	}
 	return i
@@ -82,7 +82,7 @@ func (t *classes) cased(s string, i int) int {
 			end = j
 		}
 	}
-	if k := t.run(s, j, lower); k > j {
+	if k := t.skip(s, j, lower); k > j {
 		return k
 	}
 	return end
@@ -128,8 +128,8 @@ func (t *classes) rest(s string, i int, tail class) int {
 	if s[i] == ' ' {
 		start++
 	}
-	if end := t.run(s, start, other); end > start {
-		return t.run(s, end, tail)
+	if end := t.skip(s, start, other); end > start {
+		return t.skip(s, end, tail)
 	}
 	return t.blank(s, i)
 }

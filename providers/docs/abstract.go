@@ -135,7 +135,7 @@ func candidatesOf(text string, s structure) []abstractSentence {
 		if size += pr.end - pr.start; size > maxProse && i > 0 || len(out) >= maxSentences {
 			break
 		}
-		par := sentence.Calm(strings.ToValidUTF8(text[pr.start:min(pr.end, pr.start+maxProse)], ""))
+		par := sentence.ShortenRuns(strings.ToValidUTF8(text[pr.start:min(pr.end, pr.start+maxProse)], ""))
 		if s.plain != nil {
 			par = s.plain(par)
 		}

@@ -254,7 +254,7 @@ func leading(comment string) string {
 	par, _, _ := strings.Cut(comment[:min(len(comment), 4<<10)], "\n\n")
 	var out []string
 	size := 0
-	sentence.Sentences(strings.Join(strings.Fields(sentence.Calm(strings.ToValidUTF8(par, ""))), " "), func(s string) bool {
+	sentence.Sentences(strings.Join(strings.Fields(sentence.ShortenRuns(strings.ToValidUTF8(par, ""))), " "), func(s string) bool {
 		size += utf8.RuneCountInString(s) + 1
 		if size > maxAbstractRunes || len(out) > 0 && !standsAlone(s) {
 			return false

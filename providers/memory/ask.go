@@ -243,7 +243,7 @@ func (a *Asker) Ask(ctx context.Context, turn ragctx.Turn, related []Memory) (As
 		MaxTokens: a.opts.MaxTokens, Temperature: new(0.0), JSON: true,
 	})
 	out := Asked{Usage: answer.Usage}
-	if err != nil && !errors.Is(err, llm.ErrCut) {
+	if err != nil && !errors.Is(err, llm.ErrTruncated) {
 		return out, fmt.Errorf("ask for memories: %w", err)
 	}
 	list, ok := llm.FindList(answer.Text, "items")

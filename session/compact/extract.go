@@ -249,7 +249,7 @@ func clean(s string) string {
 	s, _ = redact.Visible(s)
 	s, _ = redact.StripBlocks(s)
 	s, _ = redact.Redact(s)
-	s = sentence.Calm(oneLine(strings.ToValidUTF8(s, "�")))
+	s = sentence.ShortenRuns(oneLine(strings.ToValidUTF8(s, "�")))
 	for {
 		bare := unlisted(strings.TrimLeft(s, "#> "))
 		if bare == s {

@@ -50,7 +50,7 @@ func (c *Compactor) askModel(ctx context.Context, messages []ragctx.Message, own
 		Messages:  []llm.Message{{Role: ragctx.RoleUser, Text: Transcript(messages, c.opts.Window*charsPerToken)}},
 		MaxTokens: c.opts.SummaryTokens, Temperature: new(0.0),
 	})
-	if err != nil && !errors.Is(err, llm.ErrCut) {
+	if err != nil && !errors.Is(err, llm.ErrTruncated) {
 		return Digest{}, answer.Usage, fmt.Errorf("ask for a summary: %w", err)
 	}
 	d, ok := ParseDigest(answer.Text)

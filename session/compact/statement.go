@@ -146,7 +146,7 @@ func goesOn(s string) bool {
 func cleanStatement(s string) string {
 	s, _ = redact.StripBlocks(s)
 	s, _ = redact.Redact(s)
-	s = sentence.Clip(sentence.Calm(oneLine(strings.ToValidUTF8(s, "�"))), statementChars)
+	s = sentence.Clip(sentence.ShortenRuns(oneLine(strings.ToValidUTF8(s, "�"))), statementChars)
 	for {
 		bare := strings.TrimLeft(s, "#> ")
 		for _, sign := range [...]string{"- ", "* ", "• "} {

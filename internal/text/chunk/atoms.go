@@ -13,12 +13,12 @@ import (
 // what malicious input can add to a chunk.
 const maxIndent = 64
 
-// cut is the quality of a place to end a chunk.
-type cut uint8
+// cutQuality is the quality of a place to end a chunk.
+type cutQuality uint8
 
 // The cuts, worst first.
 const (
-	cutAnywhere cut = iota
+	cutAnywhere cutQuality = iota
 	cutWord
 	cutLine
 	cutSentence
@@ -29,7 +29,7 @@ const (
 type atom struct {
 	start, end         int // bytes
 	runeStart, runeEnd int
-	after              cut // the place after the atom
+	after              cutQuality // the place after the atom
 }
 
 // atomizer splits blocks into atoms. Blocks must be added in order, because it counts code points
@@ -50,7 +50,7 @@ func (a *atomizer) runeOffset(b int) int {
 }
 
 // push adds text[start:end] without surrounding white space as an atom.
-func (a *atomizer) push(start, end int, after cut) {
+func (a *atomizer) push(start, end int, after cutQuality) {
 	start, end = trim(a.text, start, end)
 	if start == end {
 		return
@@ -59,8 +59,8 @@ func (a *atomizer) push(start, end int, after cut) {
 	a.atoms = append(a.atoms, atom{start, end, rs, a.runeOffset(end), after})
 }
 
-// last raises the cut after the last atom to at least c.
-func (a *atomizer) last(c cut) {
+// raiseLast raises the cut after the last atom to at least c.
+func (a *atomizer) raiseLast(c cutQuality) {
 	if n := len(a.atoms); n > 0 {
 		a.atoms[n-1].after = max(a.atoms[n-1].after, c)
 	}
@@ -68,7 +68,7 @@ func (a *atomizer) last(c cut) {
 
 // block adds the atoms of a block.
 func (a *atomizer) block(b Block) {
-	a.last(cutParagraph)
+	a.raiseLast(cutParagraph)
 	if b.Keep && a.keep(b.Start, b.End) {
 		return
 	}
@@ -99,7 +99,7 @@ func (a *atomizer) keep(start, end int) bool {
 func (a *atomizer) line(start, end int, code bool) {
 	s, e := a.span(start, end)
 	if s == e {
-		a.last(cutParagraph)
+		a.raiseLast(cutParagraph)
 		return
 	}
 	switch {
@@ -108,12 +108,12 @@ func (a *atomizer) line(start, end int, code bool) {
 	case runes(a.text[s:e]) <= a.longest(code):
 		a.pushSpan(s, e, cutLine)
 		if !code && endsSentence(a.text[s:e]) {
-			a.last(cutSentence)
+			a.raiseLast(cutSentence)
 		}
 	default:
 		a.words(s, e)
 	}
-	a.last(cutLine)
+	a.raiseLast(cutLine)
 }
 
 // longest returns the length up to which a line is kept whole. Table rows and lines of code lose
@@ -143,7 +143,7 @@ func (a *atomizer) sentences(start, end int) {
 			continue
 		}
 		a.words(s, e)
-		a.last(after)
+		a.raiseLast(after)
 	}
 }
 
@@ -188,7 +188,7 @@ func (a *atomizer) words(start, end int) {
 			a.push(start, start+n, cutWord)
 		} else {
 			a.graphemes(start, start+n)
-			a.last(cutWord)
+			a.raiseLast(cutWord)
 		}
 		start += n
 	}
@@ -226,7 +226,7 @@ func (a *atomizer) codePoints(start, end int) {
 }
 
 // pushSpan adds text[start:end] with its indentation as an atom.
-func (a *atomizer) pushSpan(start, end int, after cut) {
+func (a *atomizer) pushSpan(start, end int, after cutQuality) {
 	s, e := a.span(start, end)
 	if s == e {
 		return

@@ -67,7 +67,7 @@ func markup(s string, i int) (int, string) {
 			return n, ""
 		}
 	case '[':
-		if n := mark(rest); n > 0 {
+		if n := noteMark(rest); n > 0 {
 			return n, ""
 		}
 		return link(rest)
@@ -85,9 +85,9 @@ func markup(s string, i int) (int, string) {
 	return 0, ""
 }
 
-// mark returns the length of a footnote mark ([^1]) or a note kind ([!TIP]) at the beginning of s,
+// noteMark returns the length of a footnote mark ([^1]) or a note kind ([!TIP]) at the beginning of s,
 // or 0.
-func mark(s string) int {
+func noteMark(s string) int {
 	if len(s) < 4 || s[1] != '^' && s[1] != '!' {
 		return 0
 	}
@@ -117,7 +117,7 @@ func shortcode(s string) (int, string) {
 		if !strings.HasPrefix(s, d[0]) {
 			continue
 		}
-		if n := within(s, d[1]); n > 0 {
+		if n := throughNear(s, d[1]); n > 0 {
 			if m := shortcodeText.FindStringSubmatch(s[:n]); m != nil {
 				return n, m[1]
 			}
@@ -138,7 +138,7 @@ func tag(s string) (int, string) {
 	if len(s) < 2 || s[1] != '/' && !isASCIILetter(s[1]) {
 		return 0, ""
 	}
-	n := within(s, ">")
+	n := throughNear(s, ">")
 	if n > 0 && strings.Contains(s[:n], "://") && !strings.Contains(s[:n], " ") {
 		return n, s[1 : n-1]
 	}
@@ -147,9 +147,9 @@ func tag(s string) (int, string) {
 
 // link recognizes [text](target) and [text][ref] and returns the text.
 func link(s string) (int, string) {
-	end := within(s, "]")
+	end := throughNear(s, "]")
 	if nested := strings.Index(s[:max(end, 1)][1:], "["); nested >= 0 { // [![image](a)](b)
-		if more := within(s[end:], "]"); more > 0 {
+		if more := throughNear(s[end:], "]"); more > 0 {
 			end += more
 		}
 	}
@@ -159,11 +159,11 @@ func link(s string) (int, string) {
 	label := s[1 : end-1]
 	switch s[end] {
 	case '(':
-		if n := within(s[end:], ")"); n > 0 {
+		if n := throughNear(s[end:], ")"); n > 0 {
 			return end + n, linkLabel(label)
 		}
 	case '[':
-		if n := within(s[end:], "]"); n > 0 {
+		if n := throughNear(s[end:], "]"); n > 0 {
 			return end + n, linkLabel(label)
 		}
 	}
@@ -204,8 +204,8 @@ func emphasis(s string, i int) (int, string) {
 	return n, ""
 }
 
-// within returns the length of s up to and including end, or 0 if end is not within maxSpan.
-func within(s, end string) int {
+// throughNear returns the length of s up to and including end, or 0 if end is not within maxSpan.
+func throughNear(s, end string) int {
 	if i := strings.Index(s[:min(len(s), maxSpan)], end); i >= 0 {
 		return i + len(end)
 	}

@@ -137,11 +137,11 @@ func paragraphs(text string) []paragraph {
 		case body == "" || item != body || code || strings.HasPrefix(body, "|"):
 			flush()
 		}
-		if last := len(out) - 1; last >= 0 && strings.HasPrefix(out[last].text, "|") && underline(body) {
+		if last := len(out) - 1; last >= 0 && strings.HasPrefix(out[last].text, "|") && tableRule(body) {
 			out[last].heading = true
 			continue
 		}
-		if item = Calm(item); item != "" {
+		if item = ShortenRuns(item); item != "" {
 			cur.WriteString(item)
 			cur.WriteByte('\n')
 		}
@@ -153,8 +153,8 @@ func paragraphs(text string) []paragraph {
 	return out
 }
 
-// underline reports whether a line separates a table header from the rows.
-func underline(line string) bool {
+// tableRule reports whether a line separates a table header from the rows.
+func tableRule(line string) bool {
 	return strings.HasPrefix(line, "|") && strings.Contains(line, "-") && strings.Trim(line, "|-: \t") == ""
 }
 
@@ -176,8 +176,8 @@ func listItem(line string) string {
 // segmenter takes quadratic time on it.
 const maxRun = 100
 
-// Calm shortens runs without letters to maxRun.
-func Calm(s string) string {
+// ShortenRuns shortens runs without letters to maxRun.
+func ShortenRuns(s string) string {
 	var b strings.Builder
 	from, text := 0, 0
 	for i, r := range s {

@@ -20,12 +20,12 @@ type match struct {
 	to       int
 	loc      []int // of the groups
 	set      setting
-	omitted     string // words omitted before the clause
+	omitted  string // words omitted before the clause
 	value    string
 	vFrom    int
 	vTo      int
 	time     *moment
-	subject     string // the subject, if other than the speaker
+	subject  string // the subject, if other than the speaker
 }
 
 // run applies the rule. left holds the words that the speaker omitted before the clause.
