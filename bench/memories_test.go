@@ -153,7 +153,7 @@ func TestMemories(t *testing.T) {
 	start := time.Now()
 	e, err := engine.Open(t.Context(), engine.Options{
 		Dir: dir, Now: func() time.Time { return memoriesStart.AddDate(2, 0, 0) },
-		Learning: engine.Learning{Off: !*memoriesFacts}, // made-up words teach nothing
+		FactExtraction: engine.FactExtraction{Off: !*memoriesFacts}, // made-up words teach nothing
 	})
 	if err != nil {
 		t.Fatal(err)

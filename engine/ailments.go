@@ -87,7 +87,7 @@ func (e *Engine) leftAlone() (out []string) {
 		state, until := g.Breaker()
 		add(state, until, "the reranker", "answers are in the order of words and vectors until it is back")
 	}
-	model := e.opts.Learning.Model
+	model := e.opts.FactExtraction.Model
 	if model == nil {
 		model = e.opts.Summarizer
 	}

@@ -77,7 +77,7 @@ type EmbedderCalls struct {
 
 // EmbedderCalls returns the counters of embedder calls for queries and for stored texts.
 func (e *Engine) EmbedderCalls() (queries, documents EmbedderCalls) {
-	return e.embedding.queries.read(), e.embedding.documents.read()
+	return e.embedderCalls.queries.read(), e.embedderCalls.documents.read()
 }
 
 // EventTally counts the events published since the data directory was opened, by type. Events are

@@ -40,7 +40,7 @@ func (c Conditional) DeleteDocument(ctx context.Context, namespace, id string) e
 
 // EraseDocument is [Engine.EraseDocument] under the condition.
 func (c Conditional) EraseDocument(ctx context.Context, namespace, id string) (store.Erased, error) {
-	if err := shares(ctx); err != nil {
+	if err := canModifyShared(ctx); err != nil {
 		return store.Erased{}, err
 	}
 	if c.engine.namespaceMissing(ctx, namespace) {

@@ -134,7 +134,7 @@ func (e *Engine) check(ctx context.Context, q ragctx.ContextQuery) (ragctx.Conte
 	if err := q.Validate(); err != nil {
 		return q, err
 	}
-	if err := enters(ctx, q.Namespace); err != nil {
+	if err := canEnter(ctx, q.Namespace); err != nil {
 		return q, err
 	}
 	return q, actAs(ctx, &q.UserID)

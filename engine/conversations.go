@@ -48,12 +48,12 @@ type SessionFilter struct {
 // SessionList returns a page of a namespace's stored conversations, most recently changed first,
 // and the cursor of the next page (nil at the end). Their sections are not counted.
 func (e *Engine) SessionList(ctx context.Context, namespace string, f SessionFilter) ([]view.Summary, *store.SessionPlace, error) {
-	by, err := seenBy(ctx, Viewer{f.UserID, f.AnyUser})
+	by, err := canRead(ctx, Viewer{f.UserID, f.AnyUser})
 	if err == nil && by.Anyone {
 		err = access.From(ctx).RequireAllUsers()
 	}
 	if err == nil {
-		err = enters(ctx, namespace)
+		err = canEnter(ctx, namespace)
 	}
 	if err == nil && (f.Limit < 0 || f.Limit > 1000) {
 		err = ragctx.Invalid("limit", "is %d; use 1 to 1000", f.Limit)

@@ -23,7 +23,7 @@ func (e *Engine) MemoryHistory(ctx context.Context, namespace, id string, by Vie
 	if err != nil {
 		return nil, err
 	}
-	if by, err = seenBy(ctx, by); err != nil {
+	if by, err = canRead(ctx, by); err != nil {
 		return nil, err
 	}
 	return e.store.MemoryHistory(ctx, ns, id, by.User, by.Anyone)
@@ -35,7 +35,7 @@ func (e *Engine) UndoMemory(ctx context.Context, namespace, id string, by Viewer
 	if err != nil {
 		return memory.Change{}, err
 	}
-	if by, err = e.changedBy(ctx, namespace, id, by); err != nil {
+	if by, err = e.canModify(ctx, namespace, id, by); err != nil {
 		return memory.Change{}, err
 	}
 	done, seq, err := e.store.Undo(ctx, ns, id, by.User, by.Anyone)
@@ -52,7 +52,7 @@ func (e *Engine) UndoTurn(ctx context.Context, namespace, turn string, by Viewer
 	if err != nil {
 		return nil, err
 	}
-	if by, err = e.changedBy(ctx, namespace, turn, by); err != nil {
+	if by, err = e.canModify(ctx, namespace, turn, by); err != nil {
 		return nil, err
 	}
 	ids, seq, err := e.store.UndoTurn(ctx, ns, turn, by.User, by.Anyone)
@@ -75,7 +75,7 @@ func (e *Engine) Quarantine(ctx context.Context, namespace string, f store.Memor
 	if err := pageLimit(&f.Limit); err != nil {
 		return nil, 0, err
 	}
-	if err := boundFilter(ctx, &f); err != nil {
+	if err := restrictFilter(ctx, &f); err != nil {
 		return nil, 0, err
 	}
 	ns, err := e.namespace(ctx, namespace, false)
@@ -98,7 +98,7 @@ func (e *Engine) ReleaseMemory(ctx context.Context, namespace, id string, by Vie
 	if err != nil {
 		return memory.Memory{}, err
 	}
-	if by, err = e.changedBy(ctx, namespace, id, by); err != nil {
+	if by, err = e.canModify(ctx, namespace, id, by); err != nil {
 		return memory.Memory{}, err
 	}
 	q, err := e.store.Quarantined(ctx, ns, id, by.User, by.Anyone)
@@ -127,7 +127,7 @@ func (e *Engine) DiscardMemory(ctx context.Context, namespace, id string, by Vie
 	if err != nil {
 		return err
 	}
-	if by, err = e.changedBy(ctx, namespace, id, by); err != nil {
+	if by, err = e.canModify(ctx, namespace, id, by); err != nil {
 		return err
 	}
 	return e.store.Discard(ctx, ns, id, by.User, by.Anyone)
@@ -150,7 +150,7 @@ func (e *Engine) PruneMemories(ctx context.Context, namespace string, f store.Me
 	if p.MaxAge < 0 || p.MaxItems < 0 || !(p.MinImportance >= 0 && p.MinImportance <= 1) {
 		return out, ragctx.Invalid("policy", "has an age or a number below 0, or an importance outside of 0 to 1")
 	}
-	if err := boundFilter(ctx, &f); err != nil {
+	if err := restrictFilter(ctx, &f); err != nil {
 		return out, err
 	}
 	ns, err := e.namespace(ctx, namespace, false)
@@ -173,7 +173,7 @@ func (e *Engine) PruneMemories(ctx context.Context, namespace string, f store.Me
 
 // MemoryStats counts memories by tier, type and state. Only the scope of the filter applies.
 func (e *Engine) MemoryStats(ctx context.Context, namespace string, f store.MemoryFilter) (store.MemoryStats, error) {
-	if err := boundFilter(ctx, &f); err != nil {
+	if err := restrictFilter(ctx, &f); err != nil {
 		return store.MemoryStats{}, err
 	}
 	ns, err := e.namespace(ctx, namespace, false)

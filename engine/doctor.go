@@ -66,7 +66,7 @@ const DefaultSearching = 10 * time.Second
 // Doctor verifies the whole data directory: the store's consistency, and every index against the
 // store. Other work continues.
 func (e *Engine) Doctor(ctx context.Context, o DoctorOptions) (Checkup, error) {
-	if err := managesAll(ctx); err != nil {
+	if err := requireAdmin(ctx); err != nil {
 		return Checkup{}, err
 	}
 	if o.Progress == nil {
@@ -168,7 +168,7 @@ type doctorRequest struct {
 // CheckUp runs [Engine.Doctor] as a job. The job's result is a [Checkup]; o.Progress is replaced by
 // the job's progress.
 func (e *Engine) CheckUp(ctx context.Context, o DoctorOptions) (Job, error) {
-	if err := managesAll(ctx); err != nil {
+	if err := requireAdmin(ctx); err != nil {
 		return Job{}, err
 	}
 	return e.submitJob(ctx, JobDoctor, "", doctorRequest{o.Repair, o.Searching})

@@ -20,7 +20,7 @@ func (e *Engine) PutDocument(ctx context.Context, namespace string, d docs.Docum
 }
 
 func (e *Engine) putDocument(ctx context.Context, namespace string, d docs.Document, root string, when store.Condition) (store.Put, error) {
-	if err := shares(ctx); err != nil {
+	if err := canModifyShared(ctx); err != nil {
 		return store.Put{}, err
 	}
 	if err := ragctx.ValidText("root", root); err != nil {
@@ -82,7 +82,7 @@ func (e *Engine) DropDocument(ctx context.Context, namespace string, f store.Fil
 }
 
 func (e *Engine) removeDocument(ctx context.Context, namespace string, end func(ns int64) (uint64, error)) error {
-	if err := shares(ctx); err != nil {
+	if err := canModifyShared(ctx); err != nil {
 		return err
 	}
 	ns, err := e.namespace(ctx, namespace, false)
@@ -163,8 +163,8 @@ func (e *Engine) Passage(ctx context.Context, namespace, id string) (passage.Uni
 	return units[ordinal], nil
 }
 
-// NoteFiles records the file states in which documents were read; see [store.Store.NoteFiles].
-func (e *Engine) NoteFiles(ctx context.Context, namespace string, files []store.FileState) error {
+// RecordFileStates records the file states in which documents were read; see [store.Store.NoteFiles].
+func (e *Engine) RecordFileStates(ctx context.Context, namespace string, files []store.FileState) error {
 	ns, err := e.namespace(ctx, namespace, false)
 	if err != nil {
 		return err

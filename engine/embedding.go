@@ -43,7 +43,7 @@ func (e *Engine) prepareEmbedding(c *store.Content, title string, chunks []chunk
 			failed = failed || some[i].Vector == nil
 		}
 		if failed { // the store records the missing vectors with the write
-			e.filler.wake()
+			e.backfill.wake()
 		}
 		if next == nil {
 			return nil

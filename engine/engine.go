@@ -58,9 +58,9 @@ type Options struct {
 	// VectorGraph is the kind of vector index: "native" (the default), "flat"
 	// (exact) or "coder".
 	VectorGraph string
-	// Gauge selects the vector searches that are repeated exactly in the background to measure
+	// RecallMonitor selects the vector searches that are repeated exactly in the background to measure
 	// answerCache. Documents and memories get half of its limits each.
-	Gauge index.GaugeOptions
+	RecallMonitor index.GaugeOptions
 	// Fusion combines keyword and vector scores. VectorWeight 0 means the defaults, which differ
 	// for memories.
 	Fusion  index.Fusion
@@ -69,8 +69,8 @@ type Options struct {
 	// transcriptEntries the newest memories count as short-term. 0 means [memory.DefaultMaxWorking] and
 	// [memory.DefaultMaxShortTerm].
 	MaxWorking, MaxShortTerm int
-	// Learning configures the extraction of facts from turns.
-	Learning Learning
+	// FactExtraction configures the extraction of facts from turns.
+	FactExtraction FactExtraction
 	// KeepSecrets stores turns and memories without redacting passwords, keys and card numbers; see
 	// package redact.
 	KeepSecrets bool
@@ -101,8 +101,8 @@ type Options struct {
 	Reranker      resolve.Reranker
 	RerankTop     int
 	RerankTimeout time.Duration
-	// OpenRoot opens the sources of folder jobs; nil is [OpenPath].
-	OpenRoot func(path string, o IngestOptions) (Root, error)
+	// OpenSource opens the sources of folder jobs; nil is [OpenPath].
+	OpenSource func(path string, o IngestOptions) (Source, error)
 	// Extract extracts texts from binary files. nil is [extract.Read], which runs in this process;
 	// an [extract.Pool] survives crashes caused by bad files.
 	Extract docs.ExtractFunc
@@ -143,38 +143,38 @@ type Engine struct {
 	lock          *lock
 	store         *store.Store
 	spaces        spaces
-	filler        *filler
+	backfill        *backfill
 	eraser        *eraser
-	gauges        gauges
+	recallMonitors        recallMonitors
 	collections   *collections
 	rankings      rankings
 	priority      priority
-	shelf         *shelf
-	markers       markers
+	skillCache         *skillCache
+	markerSecret       markerSecret
 	builtin       []ragctx.ContextProvider // documents, memories, skills
 	resolver      *resolve.Resolver
 	registry      providerRegistry
 	conversations *view.Service
 	observer      *observer
-	learner       *learner
+	factExtractor       *factExtractor
 	uses          *uses
 	keys          *keyring
 	auditor       *auditor
-	taught        sync.Map // ids of namespaces that have extracted facts
+	namespacesWithFacts        sync.Map // ids of namespaces that have extracted facts
 	events        *events.Broker
 	jobs          *jobs
 	ledger        *store.Ledger
-	states        *ledger.Snapshotter
+	snapshotter        *ledger.Snapshotter
 	packs         *ledger.Builder
-	tally         packTally
+	packTally         packTally
 	answers       answerTally
 	answerCache        *answerCache
 	shownItems         shownCache
-	embedding     embedderCalls
+	embedderCalls     embedderCalls
 	started       atomic.Bool // whether StartJobs was called
 	opened        time.Time
-	troubles      *troubles
-	snapshots     chan struct{} // semaphore: one slot for each snapshot being written or read
+	recentErrors      *troubles
+	snapshotSlots     chan struct{} // semaphore: one slot for each snapshot being written or read
 }
 
 // Open opens or creates a data directory. If another process has it open, the error is a
@@ -188,8 +188,8 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{opts: o, lock: l, opened: o.Now(), troubles: new(troubles), snapshots: make(chan struct{}, MaxSnapshots)}
-	e.opts.Logger = slog.New(remembering{Handler: o.Logger.Handler(), to: e.troubles})
+	e := &Engine{opts: o, lock: l, opened: o.Now(), recentErrors: new(troubles), snapshotSlots: make(chan struct{}, MaxSnapshots)}
+	e.opts.Logger = slog.New(remembering{Handler: o.Logger.Handler(), to: e.recentErrors})
 	if err := e.open(ctx); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
@@ -232,15 +232,15 @@ func (e *Engine) open(ctx context.Context) error {
 	if err := e.openSpaces(ctx); err != nil {
 		return err
 	}
-	e.gauges = newGauges(e.opts.Gauge)
+	e.recallMonitors = newRecallMonitors(e.opts.RecallMonitor)
 	e.collections = newCollections(e.openIndex, e.opts.Logger)
-	e.shelf = &shelf{engine: e}
-	e.markers.store = e.store
+	e.skillCache = &skillCache{engine: e}
+	e.markerSecret.store = e.store
 	e.answerCache = newAnswerCache(e.opts.AnswerCache)
 	e.builtin = []ragctx.ContextProvider{
-		docs.NewProvider(e.source(store.Documents), e.documents()),
-		memory.NewProvider(e.source(store.Memories), e.memories()),
-		procedures.NewProvider(e.shelf),
+		docs.NewProvider(e.searchSource(store.Documents), e.documents()),
+		memory.NewProvider(e.searchSource(store.Memories), e.memories()),
+		procedures.NewProvider(e.skillCache),
 	}
 	if err := e.openPacks(); err != nil {
 		return err
@@ -252,7 +252,7 @@ func (e *Engine) open(ctx context.Context) error {
 	if err := e.openResolver(); err != nil {
 		return err
 	}
-	e.filler = newFiller(e)
+	e.backfill = newBackfill(e)
 	e.eraser = startEraser(e)
 	e.uses = startUses(e)
 	e.auditor = startAuditor(e)
@@ -264,18 +264,18 @@ func (e *Engine) openResolver() error {
 	for _, p := range e.builtin {
 		providers = append(providers, resolve.Registered{Provider: p, Stored: true})
 	}
-	providers = append(providers, resolve.Registered{Stored: true, Provider: ledger.NewProvider(e.ledger, e.states.State)})
+	providers = append(providers, resolve.Registered{Stored: true, Provider: ledger.NewProvider(e.ledger, e.snapshotter.State)})
 	builtin := len(providers)
 	var watchers []watcher
 	var err error
-	if e.learner, err = e.newLearner(); err != nil {
+	if e.factExtractor, err = e.newFactExtractor(); err != nil {
 		return err
 	}
-	if !e.opts.Learning.Off {
-		watchers = append(watchers, watcher{TurnObserver: e.learner, name: memory.Name, timeout: e.learner.wait + learnTimeout, own: true})
+	if !e.opts.FactExtraction.Off {
+		watchers = append(watchers, watcher{TurnObserver: e.factExtractor, name: memory.Name, timeout: e.factExtractor.wait + extractTimeout, own: true})
 	}
 	watchers = append(watchers, watcher{
-		TurnObserver: apprentice{e}, name: procedures.Observer, timeout: DefaultModelWait + learnTimeout, own: true, wants: e.opts.Procedures.Admits,
+		TurnObserver: procedureExtractor{e}, name: procedures.Observer, timeout: DefaultModelWait + extractTimeout, own: true, wants: e.opts.Procedures.Admits,
 	})
 	for _, r := range e.opts.Providers {
 		providers = append(providers, r)
@@ -286,7 +286,7 @@ func (e *Engine) openResolver() error {
 	r, err := resolve.New(resolve.Options{
 		Providers: providers, Timeout: e.opts.ProviderTimeout, Logger: e.opts.Logger, Now: e.opts.Now,
 		Reranker: e.opts.Reranker, RerankTop: e.opts.RerankTop, RerankTimeout: e.opts.RerankTimeout,
-		Standing: e.standing, Secret: e.markers.get, OnEvent: e.publish,
+		Standing: e.standing, Secret: e.markerSecret.get, OnEvent: e.publish,
 	})
 	if err != nil {
 		return err
@@ -307,7 +307,7 @@ func (e *Engine) openResolver() error {
 func (e *Engine) Close() error {
 	var errs []error
 	e.jobs.close()
-	e.filler.close()
+	e.backfill.close()
 	e.eraser.close()
 	e.observer.close()
 	e.uses.close()
@@ -316,8 +316,8 @@ func (e *Engine) Close() error {
 	if e.events != nil {
 		e.events.Close()
 	}
-	if e.states != nil {
-		e.states.Close()
+	if e.snapshotter != nil {
+		e.snapshotter.Close()
 	}
 	if e.collections != nil {
 		errs = append(errs, e.collections.close())

@@ -22,7 +22,7 @@ import (
 // after each run to batch the next ones.
 type eraser struct {
 	mu     sync.Mutex
-	rested time.Time       // condition the next run may begin; guarded by mu
+	restUntil time.Time       // condition the next run may begin; guarded by mu
 	due    chan struct{}   // signals a failed erasure
 	life   context.Context //nolint:containedctx // ends with the goroutine
 	end    context.CancelFunc
@@ -32,14 +32,14 @@ type eraser struct {
 // The eraser pauses eraseShare times as long as it worked, at most eraseRest because callers wait.
 // So it uses at most a fifth of a core in the long run, however many erasures arrive.
 const (
-	eraseShare = 4
-	eraseRest  = 5 * time.Second
+	eraseRestFactor = 4
+	maxEraseRest  = 5 * time.Second
 )
 
 // A failed erasure is retried after eraseFirst, with exponential backoff up to eraseMost.
 const (
-	eraseFirst = time.Second
-	eraseMost  = 5 * time.Minute
+	eraseMinDelay = time.Second
+	eraseMaxDelay  = 5 * time.Minute
 )
 
 func startEraser(e *Engine) *eraser {
@@ -56,7 +56,7 @@ func startEraser(e *Engine) *eraser {
 func (r *eraser) loop(ctx context.Context, e *Engine) {
 	for failed := 0; ; {
 		unhidden := e.store.Erasing() // read before: erasures hidden in between are completed by this run
-		e.forgetErased()
+		e.clearCaches()
 		err := r.finish(ctx, e)
 		if err == nil && unhidden {
 			err = errErasing
@@ -68,7 +68,7 @@ func (r *eraser) loop(ctx context.Context, e *Engine) {
 		if err == nil {
 			failed = 0
 		} else {
-			wait := min(eraseFirst<<min(failed, 10), eraseMost)
+			wait := min(eraseMinDelay<<min(failed, 10), eraseMaxDelay)
 			failed++
 			e.opts.Logger.Warn("an erasure is not complete", "again_in", wait, "error", err)
 			again = time.After(wait)
@@ -115,14 +115,14 @@ func (e *Engine) EraseMemory(ctx context.Context, namespace, id, user string, an
 }
 
 func (e *Engine) eraseMemory(ctx context.Context, namespace, id string, by Viewer, when store.Condition) (store.Erased, error) {
-	by, err := e.changedBy(ctx, namespace, id, by)
+	by, err := e.canModify(ctx, namespace, id, by)
 	if err != nil {
 		return store.Erased{}, err
 	}
 	if e.namespaceMissing(ctx, namespace) {
 		return store.Erased{}, when.Missing("memory", id)
 	}
-	return e.eraseTold(ctx, namespace, toldOfMemory(id), func(ns int64) (store.Erased, error) {
+	return e.eraseWithEvents(ctx, namespace, memoryEvents(id), func(ns int64) (store.Erased, error) {
 		took, err := e.store.EraseMemory(ctx, ns, id, by.User, by.Anyone, when)
 		if isNotFound(err) && access.From(ctx).User != "" {
 			return store.Erased{}, when.Missing("memory", id) // another user's memory is reported like a missing one, and a missing one counts as erased
@@ -135,7 +135,7 @@ func (e *Engine) eraseMemory(ctx context.Context, namespace, id string, by Viewe
 // transcriptEntries all users, which needs the role admin; a caller bound to a user erases only that user's. A
 // condition of ctx ([completeSessionKey.WithCondition]) applies to the stored session only.
 func (e *Engine) EraseSession(ctx context.Context, namespace, id, user string, anyUser bool) (store.Erased, error) {
-	by, err := seenBy(ctx, Viewer{user, anyUser})
+	by, err := canRead(ctx, Viewer{user, anyUser})
 	if err == nil && by.Anyone {
 		err = access.From(ctx).RequireAllUsers()
 	}
@@ -149,7 +149,7 @@ func (e *Engine) EraseSession(ctx context.Context, namespace, id, user string, a
 	}
 	f := store.MemoryFilter{SessionID: id, UserID: by.User, AnyUser: by.Anyone, Own: !by.Anyone}
 	before := e.countTiers(ctx, namespace, f)
-	took, err := e.eraseTold(ctx, namespace, toldIn(id, by), func(ns int64) (store.Erased, error) {
+	took, err := e.eraseWithEvents(ctx, namespace, sessionEvents(id, by), func(ns int64) (store.Erased, error) {
 		erased, err := e.store.EraseSession(session.WithCondition(ctx, when), ns, id, by.User, by.Anyone)
 		if !errors.Is(err, ragctx.ErrPrecondition) {
 			e.registry.forget(func(k SessionKey) bool {
@@ -169,7 +169,7 @@ func (e *Engine) EraseUser(ctx context.Context, namespace, user string) (store.E
 	}
 	f := store.MemoryFilter{UserID: user, Own: true}
 	before := e.countTiers(ctx, namespace, f)
-	took, err := e.eraseTold(ctx, namespace, toldOfUser(user), func(ns int64) (store.Erased, error) {
+	took, err := e.eraseWithEvents(ctx, namespace, userEvents(user), func(ns int64) (store.Erased, error) {
 		e.registry.forget(func(k SessionKey) bool { return k.Namespace == namespaceName(namespace) && k.UserID == user })
 		return e.store.EraseUser(ctx, ns, user)
 	})
@@ -187,7 +187,7 @@ func (e *Engine) erase(ctx context.Context, namespace string, fn func(ns int64) 
 	}
 	e.auditor.flush(ctx) // pending audit entries may contain ids to erase
 	erased, err := fn(ns)
-	e.forgetErased()
+	e.clearCaches()
 	if err == nil {
 		// Independent of the caller's context: half an erasure helps no caller.
 		err = e.eraser.finish(context.WithoutCancel(ctx), e)
@@ -196,13 +196,13 @@ func (e *Engine) erase(ctx context.Context, namespace string, fn func(ns int64) 
 		e.eraser.retry()
 	}
 	if e.started.Load() { // a one-off command leaves the rest to the next long-running process
-		e.tellTheRest(context.WithoutCancel(access.With(ctx, access.FullGrant()))) // facts are extracted again from other turns that state them
+		e.deliverPending(context.WithoutCancel(access.With(ctx, access.FullGrant()))) // facts are extracted again from other turns that state them
 	}
 	return erased, err
 }
 
-// forgetErased clears the caches that may hold erased content.
-func (e *Engine) forgetErased() {
+// clearCaches clears the caches that may hold erased content.
+func (e *Engine) clearCaches() {
 	e.shownItems.clear()
 	e.answerCache.clear()
 	e.conversations.Forget(nil)
@@ -224,7 +224,7 @@ func (r *eraser) finish(ctx context.Context, e *Engine) error {
 	}
 	defer func(begun time.Time) {
 		now := time.Now()
-		r.rested = now.Add(min(eraseShare*now.Sub(begun), eraseRest))
+		r.restUntil = now.Add(min(eraseRestFactor*now.Sub(begun), maxEraseRest))
 	}(time.Now())
 	while, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -245,7 +245,7 @@ func (e *Engine) finishErasures(ctx context.Context, pending []store.Pending) er
 		done = append(done, p.ID)
 		for _, id := range p.Gone {
 			if err := e.removeIndex(ctx, id); err != nil {
-				return notGone("an index", err)
+				return incompleteErasure("an index", err)
 			}
 		}
 		for id, seq := range p.Followed {
@@ -253,20 +253,20 @@ func (e *Engine) finishErasures(ctx context.Context, pending []store.Pending) er
 		}
 	}
 	for id, seq := range follow {
-		if err := e.expunge(ctx, id, seq); err != nil {
-			return notGone("an index", err)
+		if err := e.expungeIndex(ctx, id, seq); err != nil {
+			return incompleteErasure("an index", err)
 		}
 	}
 	if err := e.store.Scrub(ctx, done); err != nil {
-		return notGone("the database", err)
+		return incompleteErasure("the database", err)
 	}
 	return nil
 }
 
-// notGone wraps the error of an incomplete erasure. It is always an [ragctx.ErrUnavailable],
+// incompleteErasure wraps the error of an incomplete erasure. It is always an [ragctx.ErrUnavailable],
 // because the erasure is retried.
-func notGone(whose string, err error) error {
-	err = fmt.Errorf("erased, but the files of %s may still hold it; it is tried again: %w", whose, store.DiskError(err))
+func incompleteErasure(what string, err error) error {
+	err = fmt.Errorf("erased, but the files of %s may still hold it; it is tried again: %w", what, store.DiskError(err))
 	if code, _ := ragctx.CodeOf(err); code == "internal" {
 		err = fmt.Errorf("%w: %w", ragctx.ErrUnavailable, err)
 	}
@@ -276,7 +276,7 @@ func notGone(whose string, err error) error {
 // rest waits until the next run may begin, and reports whether it had to wait. It ends early when
 // the eraser is closed.
 func (r *eraser) rest() bool {
-	wait := time.Until(r.rested)
+	wait := time.Until(r.restUntil)
 	if wait <= 0 {
 		return false
 	}
@@ -287,13 +287,13 @@ func (r *eraser) rest() bool {
 	return true
 }
 
-// expungePatience is how long an erasure waits for an index that is being opened or rebuilt; a
+// indexWait is how long an erasure waits for an index that is being opened or rebuilt; a
 // failed index is reopened after a second.
-const expungePatience = 1500 * time.Millisecond
+const indexWait = 1500 * time.Millisecond
 
-// expunge makes an index drop everything erased up to a change, in its files as well. It fails
+// expungeIndex makes an index drop everything erased up to a change, in its files as well. It fails
 // while a part of the index is unavailable, because its files may hold anything.
-func (e *Engine) expunge(ctx context.Context, id store.Collection, seq uint64) error {
+func (e *Engine) expungeIndex(ctx context.Context, id store.Collection, seq uint64) error {
 	col, release, err := e.collections.get(ctx, id)
 	if err != nil {
 		return err
@@ -303,7 +303,7 @@ func (e *Engine) expunge(ctx context.Context, id store.Collection, seq uint64) e
 		return err
 	}
 	full := false
-	for end := time.Now().Add(expungePatience); ; {
+	for end := time.Now().Add(indexWait); ; {
 		err := col.index.Compact(ctx)
 		if errors.Is(err, syscall.ENOSPC) && !full {
 			full = true

@@ -13,12 +13,12 @@ func TestEraserRests(t *testing.T) {
 	if r.rest() {
 		t.Error("the first one rests")
 	}
-	r.rested = time.Now().Add(5 * time.Millisecond)
-	if !r.rest() || time.Now().Before(r.rested) {
+	r.restUntil = time.Now().Add(5 * time.Millisecond)
+	if !r.rest() || time.Now().Before(r.restUntil) {
 		t.Error("the next one does not rest")
 	}
 	cancel()
-	r.rested = time.Now().Add(time.Hour)
+	r.restUntil = time.Now().Add(time.Hour)
 	if !r.rest() {
 		t.Error("it does not tell that it had to rest")
 	}

@@ -67,7 +67,7 @@ func (e *Engine) Explain(ctx context.Context, q ragctx.ContextQuery) (Explanatio
 	}
 	e.explainPhrases(ctx, &x, q)
 	explainSpelling(&x, a)
-	if err := e.explainLegs(ctx, &x, asked, st); err != nil {
+	if err := e.explainIndexes(ctx, &x, asked, st); err != nil {
 		return x, err
 	}
 	e.explainProviders(&x, a)
@@ -114,7 +114,7 @@ func (e *Engine) explainContents(ctx context.Context, x *Explanation, q ragctx.C
 	if st, err = e.Stats(ctx, q.Namespace); err != nil {
 		return st, err
 	}
-	if access.From(ctx).User != "" { // do not reveal how many memories other users have
+	if access.From(ctx).User != "" { // process not reveal how many memories other users have
 		if st.Memories, err = e.CountMemories(ctx, q.Namespace, store.MemoryFilter{UserID: q.UserID}); err != nil {
 			return st, err
 		}
@@ -161,22 +161,22 @@ func (e *Engine) explainPhrases(ctx context.Context, x *Explanation, q ragctx.Co
 
 // explainSpelling adds the corrected words and what was also searched for.
 func explainSpelling(x *Explanation, a resolve.Answer) {
-	var told []ragctx.Correction
+	var reported []ragctx.Correction
 	for _, c := range a.Corrections {
 		c.Provider = "" // report a correction once for documents and memories
-		if !slices.Contains(told, c) {
-			told = append(told, c)
+		if !slices.Contains(reported, c) {
+			reported = append(reported, c)
 			x.add("spelling", false, "", "%q is in no text as it is written; %q was looked for as well", ragctx.Clip(c.Word), ragctx.Clip(c.As))
 		}
 	}
 }
 
-// legHits is how many hits of one index are counted.
-const legHits = 50
+// maxIndexHits is how many hits of one index are counted.
+const maxIndexHits = 50
 
-// explainLegs searches the keyword index and the vector index alone, for each stored and wanted
+// explainIndexes searches the keyword index and the vector index alone, for each stored and wanted
 // kind of item.
-func (e *Engine) explainLegs(ctx context.Context, x *Explanation, q ragctx.ContextQuery, st Stats) error {
+func (e *Engine) explainIndexes(ctx context.Context, x *Explanation, q ragctx.ContextQuery, st Stats) error {
 	if q.Query == "" {
 		return nil
 	}
@@ -189,7 +189,7 @@ func (e *Engine) explainLegs(ctx context.Context, x *Explanation, q ragctx.Conte
 			continue
 		}
 		for _, leg := range []string{"keyword", "vector"} {
-			if err := e.explainLeg(ctx, x, q, k.kind, leg); err != nil {
+			if err := e.explainIndex(ctx, x, q, k.kind, leg); err != nil {
 				return err
 			}
 		}
@@ -197,8 +197,8 @@ func (e *Engine) explainLegs(ctx context.Context, x *Explanation, q ragctx.Conte
 	return nil
 }
 
-func (e *Engine) explainLeg(ctx context.Context, x *Explanation, q ragctx.ContextQuery, kind store.Kind, leg string) error {
-	hits, degraded, err := e.Hits(ctx, q, HitsOptions{Kind: kind, K: legHits, Ranking: index.Ranking{Method: leg}})
+func (e *Engine) explainIndex(ctx context.Context, x *Explanation, q ragctx.ContextQuery, kind store.Kind, leg string) error {
+	hits, degraded, err := e.Hits(ctx, q, HitsOptions{Kind: kind, K: maxIndexHits, Ranking: index.Ranking{Method: leg}})
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -207,7 +207,7 @@ func (e *Engine) explainLeg(ctx context.Context, x *Explanation, q ragctx.Contex
 	case slices.Contains(degraded, leg):
 		x.add("legs", true, "see 'ragctx status'; it is being made again, or its embedder fails", "the %s search of %s did not run", leg, kind)
 	default:
-		x.add("legs", false, "", "the %s search of %s finds %d chunks (of %d at most)", leg, kind, len(hits), legHits)
+		x.add("legs", false, "", "the %s search of %s finds %d chunks (of %d at most)", leg, kind, len(hits), maxIndexHits)
 	}
 	return nil
 }

@@ -9,24 +9,24 @@ import (
 // fails: the tries come in spite of it, ever more seldom.
 func TestRefillIsNotPutOff(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	r := refill{at: now.Add(refillMost)}
+	r := backfillSchedule{at: now.Add(backfillMaxDelay)}
 	var tries []time.Duration
 	for start := now; now.Sub(start) < time.Hour; now = now.Add(time.Second) {
-		r.wanted(now)
+		r.wake(now)
 		if !now.Before(r.at) {
 			tries = append(tries, now.Sub(start))
-			r.ended(now, false)
+			r.finished(now, false)
 		}
 	}
-	if len(tries) < 12 || len(tries) > 20 || tries[0] != refillFirst || tries[1] != 2*refillFirst || tries[2] != 4*refillFirst {
+	if len(tries) < 12 || len(tries) > 20 || tries[0] != backfillMinDelay || tries[1] != 2*backfillMinDelay || tries[2] != 4*backfillMinDelay {
 		t.Errorf("tries after %v", tries)
 	}
-	if wait := r.ended(now, true); wait != refillMost {
+	if wait := r.finished(now, true); wait != backfillMaxDelay {
 		t.Errorf("after success it waits for %v", wait)
 	}
-	r.wanted(now)
-	r.wanted(now.Add(time.Second))
-	if wait := r.at.Sub(now); wait != refillFirst {
+	r.wake(now)
+	r.wake(now.Add(time.Second))
+	if wait := r.at.Sub(now); wait != backfillMinDelay {
 		t.Errorf("after the first failure since it waits for %v", wait)
 	}
 }

@@ -34,7 +34,7 @@ func (d *dialogue) kind() store.Kind {
 	return store.Memories
 }
 
-// kept reports whether d is of the part that weights were not chosen on.
+// cached reports whether d is of the part that weights were not chosen on.
 func (d *dialogue) kept() bool {
 	n, err := strconv.Atoi(d.id[1:])
 	return err == nil && n%3 == 0

@@ -23,27 +23,27 @@ func actAs(ctx context.Context, user *string) error {
 	return err
 }
 
-// seenBy returns the viewer as the grant of ctx permits it to read.
-func seenBy(ctx context.Context, by Viewer) (Viewer, error) {
+// canRead returns the viewer as the grant of ctx permits it to read.
+func canRead(ctx context.Context, by Viewer) (Viewer, error) {
 	if access.From(ctx).User == "" {
 		return by, nil
 	}
 	return Viewer{User: by.User}, actAs(ctx, &by.User)
 }
 
-// changedBy returns the viewer that may change a memory or a turn with all its versions.
-func (e *Engine) changedBy(ctx context.Context, namespace, id string, by Viewer) (Viewer, error) {
-	return e.ownedBy(ctx, namespace, by, func(ns int64, user string) (bool, error) { return e.store.Nobodys(ctx, ns, id, user) })
+// canModify returns the viewer that may change a memory or a turn with all its versions.
+func (e *Engine) canModify(ctx context.Context, namespace, id string, by Viewer) (Viewer, error) {
+	return e.rejectShared(ctx, namespace, by, func(ns int64, user string) (bool, error) { return e.store.Nobodys(ctx, ns, id, user) })
 }
 
-// endedBy is changedBy for operations on the current version only: the owner may end it even if
+// canDelete is changedBy for operations on the current version only: the owner may end it even if
 // earlier versions were shared.
-func (e *Engine) endedBy(ctx context.Context, namespace, id string, by Viewer) (Viewer, error) {
-	return e.ownedBy(ctx, namespace, by, func(ns int64, _ string) (bool, error) { return e.store.NobodysNow(ctx, ns, id) })
+func (e *Engine) canDelete(ctx context.Context, namespace, id string, by Viewer) (Viewer, error) {
+	return e.rejectShared(ctx, namespace, by, func(ns int64, _ string) (bool, error) { return e.store.NobodysNow(ctx, ns, id) })
 }
 
-// ownedBy is seenBy, but rejects shared items, which nobodys detects.
-func (e *Engine) ownedBy(ctx context.Context, namespace string, by Viewer, nobodys func(ns int64, user string) (bool, error)) (Viewer, error) {
+// rejectShared is seenBy, but rejects shared items, which nobodys detects.
+func (e *Engine) rejectShared(ctx context.Context, namespace string, by Viewer, isShared func(ns int64, user string) (bool, error)) (Viewer, error) {
 	g := access.From(ctx)
 	if g.User == "" {
 		return by, nil
@@ -59,7 +59,7 @@ func (e *Engine) ownedBy(ctx context.Context, namespace string, by Viewer, nobod
 	if err != nil {
 		return by, err
 	}
-	shared, err := nobodys(ns, by.User)
+	shared, err := isShared(ns, by.User)
 	if isNotFound(err) {
 		return by, nil // another user's item: the operation will report it as not found
 	}
@@ -69,26 +69,26 @@ func (e *Engine) ownedBy(ctx context.Context, namespace string, by Viewer, nobod
 	return by, err
 }
 
-// boundFilter checks a memory filter against the grant of ctx, and limits it to the grant's user.
-func boundFilter(ctx context.Context, f *store.MemoryFilter) error {
+// restrictFilter checks a memory filter against the grant of ctx, and limits it to the grant's user.
+func restrictFilter(ctx context.Context, f *store.MemoryFilter) error {
 	if f.AnyUser {
 		return access.From(ctx).RequireAllUsers()
 	}
 	return actAs(ctx, &f.UserID)
 }
 
-// shares rejects grants that may not change shared items.
-func shares(ctx context.Context) error { return access.From(ctx).RequireShared() }
+// canModifyShared rejects grants that may not change shared items.
+func canModifyShared(ctx context.Context) error { return access.From(ctx).RequireShared() }
 
-// enters rejects namespaces that the grant of ctx does not reach, for operations that do not
+// canEnter rejects namespaces that the grant of ctx does not reach, for operations that do not
 // resolve the namespace's id. "" is the default one.
-func enters(ctx context.Context, namespace string) error {
+func canEnter(ctx context.Context, namespace string) error {
 	return access.From(ctx).RequireNamespace(namespaceName(namespace))
 }
 
-// seesJob reports jobs of unreachable namespaces as not found. Jobs without a namespace concern all
+// canReadJob reports jobs of unreachable namespaces as not found. Jobs without a namespace concern all
 // namespaces and users.
-func seesJob(ctx context.Context, j store.Job) error {
+func canReadJob(ctx context.Context, j store.Job) error {
 	g := access.From(ctx)
 	if g.RequireUnbound() == nil || j.Namespace != "" && g.Includes(j.Namespace) {
 		return nil
@@ -96,23 +96,23 @@ func seesJob(ctx context.Context, j store.Job) error {
 	return notFound("job", j.ID)
 }
 
-// changesJob is seesJob for operations that change a job.
-func (e *Engine) changesJob(ctx context.Context, id string) error {
+// canModifyJob is seesJob for operations that change a job.
+func (e *Engine) canModifyJob(ctx context.Context, id string) error {
 	j, err := e.store.Job(ctx, id)
 	if err == nil {
-		err = seesJob(ctx, j)
+		err = canReadJob(ctx, j)
 	}
 	if err == nil {
-		err = shares(ctx)
+		err = canModifyShared(ctx)
 	}
 	if err == nil && j.Namespace == "" {
-		err = managesAll(ctx)
+		err = requireAdmin(ctx)
 	}
 	return err
 }
 
-// managesAll rejects all grants except admins of all namespaces.
-func managesAll(ctx context.Context) error {
+// requireAdmin rejects all grants except admins of all namespaces.
+func requireAdmin(ctx context.Context) error {
 	g := access.From(ctx)
 	if err := g.RequireUnbound(); err != nil {
 		return err

@@ -39,7 +39,7 @@ func (e *Engine) Hits(ctx context.Context, q ragctx.ContextQuery, o HitsOptions)
 	q, _ = e.unquote(ctx, q)
 	search := e.plan(o.Kind, q)
 	search.K = o.K
-	src := e.source(o.Kind)
+	src := e.searchSource(o.Kind)
 	found, err := src.told(ctx, q, search, &o.Ranking)
 	if err != nil {
 		return nil, nil, err

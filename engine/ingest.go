@@ -15,7 +15,7 @@ import (
 type Sink interface {
 	PutDocument(ctx context.Context, namespace string, d docs.Document, root string) (store.Put, error)
 	DropDocument(ctx context.Context, namespace string, f store.FileState) error
-	NoteFiles(ctx context.Context, namespace string, files []store.FileState) error
+	RecordFileStates(ctx context.Context, namespace string, files []store.FileState) error
 	ListDocuments(ctx context.Context, namespace string, o store.ListOptions) ([]store.Document, error)
 }
 
@@ -27,7 +27,7 @@ type IngestOptions struct {
 	// Paths are files and folders, or other names that Open understands.
 	Paths []string
 	// Open opens the source at a path; nil is [OpenPath].
-	Open func(path string, o IngestOptions) (Root, error)
+	Open func(path string, o IngestOptions) (Source, error)
 	// Prefix begins the ids of documents; the path inside the folder or the file's name follows. ""
 	// is the folder's name, or nothing for a file.
 	Prefix string
@@ -100,7 +100,7 @@ func Ingest(ctx context.Context, sink Sink, o IngestOptions) (IngestReport, erro
 	for _, path := range o.Paths {
 		root, err := o.open(path)
 		if err == nil {
-			err = in.root(ctx, root)
+			err = in.ingestSource(ctx, root)
 		}
 		if err != nil {
 			return in.report, fmt.Errorf("ingest %s: %w", path, err)

@@ -23,7 +23,7 @@ type Lister interface {
 type Change struct {
 	Path     string // transcriptEntries the file, or the id of a document without a file
 	Document *docs.Document
-	Root     string // source of the document
+	Root     string // searchSource of the document
 	// Stat is the file state to record with the document; "" is none.
 	Stat string
 	// MovedFrom is the source that the document is taken over from; "" is none.
@@ -43,9 +43,9 @@ func Collect(ctx context.Context, l Lister, o IngestOptions) iter.Seq2[Change, e
 		for _, path := range o.Paths {
 			root, err := o.open(path)
 			if err == nil {
-				err = c.root(ctx, root)
+				err = c.collectSource(ctx, root)
 			}
-			if errors.Is(err, errEnough) {
+			if errors.Is(err, errStopped) {
 				return
 			}
 			if err != nil {
@@ -56,8 +56,8 @@ func Collect(ctx context.Context, l Lister, o IngestOptions) iter.Seq2[Change, e
 	}
 }
 
-// errEnough signals that the consumer stopped the iteration.
-var errEnough = errors.New("enough")
+// errStopped signals that the consumer stopped the iteration.
+var errStopped = errors.New("enough")
 
 // collector is the state of one Collect.
 type collector struct {
@@ -69,19 +69,19 @@ type collector struct {
 
 func (c *collector) send(ch Change) error {
 	if !c.yield(ch, nil) {
-		return errEnough
+		return errStopped
 	}
 	return nil
 }
 
-// root collects the changes of one source.
-func (c *collector) root(ctx context.Context, root Root) error {
-	there, err := list(ctx, c.lister, c.opts.Namespace, root.Prefix(), "")
+// ingestSource collects the changes of one source.
+func (c *collector) collectSource(ctx context.Context, source Source) error {
+	there, err := list(ctx, c.lister, c.opts.Namespace, source.Prefix(), "")
 	if err != nil {
 		return err
 	}
 	seen, skipped := make(map[string]bool), false
-	for e, err := range root.Entries(ctx) {
+	for e, err := range source.Entries(ctx) {
 		if skip, ok := errors.AsType[*docs.Skip](err); ok {
 			skipped = true
 			if err := c.send(Change{Path: skip.Path, Skip: skip.Reason}); err != nil {
@@ -92,25 +92,25 @@ func (c *collector) root(ctx context.Context, root Root) error {
 		if err != nil {
 			return err
 		}
-		seen[e.ID] = !e.Alone
-		if err := c.entry(ctx, root.Name(), e, there); err != nil {
+		seen[e.ID] = !e.Single
+		if err := c.entry(ctx, source.Name(), e, there); err != nil {
 			return err
 		}
 	}
-	if l, ok := root.(leaver); ok {
+	if l, ok := source.(leftOutCounter); ok {
 		left := l.LeftOut()
-		if err := c.send(Change{Path: root.Name(), LeftOut: &left}); err != nil {
+		if err := c.send(Change{Path: source.Name(), LeftOut: &left}); err != nil {
 			return err
 		}
 	}
 	if skipped && len(seen) == 0 {
 		return nil
 	}
-	if c.opts.KeepEmpty && len(seen) == 0 && slices.ContainsFunc(there, func(d knownDocument) bool { return d.root == root.Name() }) {
-		return c.send(Change{Path: root.Name(), Skip: keptEmpty})
+	if c.opts.KeepEmpty && len(seen) == 0 && slices.ContainsFunc(there, func(d knownDocument) bool { return d.root == source.Name() }) {
+		return c.send(Change{Path: source.Name(), Skip: skipEmpty})
 	}
 	for _, d := range there {
-		if d.root != root.Name() || met(seen, d.id) || !root.Gone(d.id) {
+		if d.root != source.Name() || cameFrom(seen, d.id) || !source.Gone(d.id) {
 			continue
 		}
 		if err := c.send(d.deletion()); err != nil {
@@ -123,10 +123,10 @@ func (c *collector) root(ctx context.Context, root Root) error {
 // entry collects the changes of one entry.
 func (c *collector) entry(ctx context.Context, root string, e Entry, there known) error {
 	own := there.of(root, e)
-	reread := c.opts.Reread || c.taken(root, own)
+	reread := c.opts.Reread || c.claimedElsewhere(root, own)
 	same, err := e.ask(ctx, own, reread)
 	if skip, ok := errors.AsType[*docs.Skip](err); ok {
-		return c.refused(skip, own)
+		return c.unreadable(skip, own)
 	}
 	if err != nil {
 		return err
@@ -134,7 +134,7 @@ func (c *collector) entry(ctx context.Context, root string, e Entry, there known
 	if same || own.current(e.State) && !reread {
 		return c.send(Change{Path: e.Path, Unchanged: len(own)})
 	}
-	for p, err := range pieces(ctx, e, own) {
+	for p, err := range readEntry(ctx, e, own) {
 		if err != nil {
 			return err
 		}
@@ -156,9 +156,9 @@ func (c *collector) entry(ctx context.Context, root string, e Entry, there known
 	return nil
 }
 
-// refused handles an entry that could not be read. Its documents are deleted only if the entry is
+// unreadable handles an entry that could not be read. Its documents are deleted only if the entry is
 // gone.
-func (c *collector) refused(skip *docs.Skip, own known) error {
+func (c *collector) unreadable(skip *docs.Skip, own known) error {
 	err := c.send(Change{Path: skip.Path, Skip: skip.Reason})
 	for _, d := range own {
 		if err == nil && skip.Gone {
@@ -168,8 +168,8 @@ func (c *collector) refused(skip *docs.Skip, own known) error {
 	return err
 }
 
-// taken reports whether another source of this ingest has claimed one of the documents.
-func (c *collector) taken(root string, own known) bool {
+// claimedElsewhere reports whether another source of this ingest has claimed one of the documents.
+func (c *collector) claimedElsewhere(root string, own known) bool {
 	return slices.ContainsFunc(own, func(d knownDocument) bool {
 		by, ok := c.claimed[d.id]
 		return ok && by != root
@@ -181,12 +181,12 @@ func (c *collector) document(ch *Change, root string, d *docs.Document, there kn
 	id := d.ExternalID
 	old, ok := c.claimed[id]
 	if !ok {
-		old = there.root(id)
+		old = there.sourceOf(id)
 	}
 	switch {
 	case old == "" || old == root:
-	case !filepath.IsAbs(old) || !missing(old):
-		ch.Skip, ch.Stat = otherRoot(old).Error(), ""
+	case !filepath.IsAbs(old) || !notExist(old):
+		ch.Skip, ch.Stat = sourceConflict(old).Error(), ""
 		return
 	default:
 		ch.MovedFrom = old

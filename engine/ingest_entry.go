@@ -10,24 +10,24 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// piece is one result of reading an entry. Exactly one of doc, skip and gone is set.
-type piece struct {
+// entryPart is one result of reading an entry. Exactly one of doc, skip and gone is set.
+type entryPart struct {
 	doc  *docs.Document
 	stat string // file state to record with doc; "" is none
 	skip *docs.Skip
 	gone *knownDocument // a document that the entry no longer has
 }
 
-// pieces reads an entry. own are the known documents of the entry. An error is the last value.
-func pieces(ctx context.Context, e Entry, own known) iter.Seq2[piece, error] {
-	return func(yield func(piece, error) bool) {
-		r := entryReading{entry: e, yield: yield, seen: make(map[string]bool), whole: true}
+// readEntry reads an entry. own are the known documents of the entry. An error is the last value.
+func readEntry(ctx context.Context, e Entry, own known) iter.Seq2[entryPart, error] {
+	return func(yield func(entryPart, error) bool) {
+		r := entryReading{entry: e, yield: yield, seen: make(map[string]bool), complete: true}
 		for d, err := range e.Read(ctx) {
 			if !r.next(d, err) {
 				return
 			}
 		}
-		if r.release(!r.faulty) {
+		if r.yieldHeld(!r.faulty) {
 			r.gone(own)
 		}
 	}
@@ -48,15 +48,15 @@ func (e *Entry) ask(ctx context.Context, own known, reread bool) (same bool, err
 }
 
 // entryReading is the state of reading one entry. Its methods return false once the reading has
-// ended.
+// finished.
 type entryReading struct {
 	entry  Entry
-	yield  func(piece, error) bool
+	yield  func(entryPart, error) bool
 	held   *docs.Document // the latest document, held until it is known whether it is the last
 	n      int            // number of yielded documents
 	seen   map[string]bool
 	failed []string // ids of inner files that could not be read
-	whole  bool     // whether every inner file was met
+	complete  bool     // whether every inner file was met
 	faulty bool
 }
 
@@ -64,20 +64,20 @@ func (r *entryReading) next(d docs.Document, err error) bool {
 	skip, skipped := errors.AsType[*docs.Skip](err)
 	switch {
 	case !skipped && err != nil:
-		r.yield(piece{}, err)
+		r.yield(entryPart{}, err)
 		return false
 	case !skipped && r.seen[d.ExternalID]:
 		inside := strings.TrimPrefix(d.ExternalID, r.entry.ID)
 		skip = &docs.Skip{Path: r.entry.Path + inside, Reason: "is in the file more than once", Inside: strings.TrimPrefix(inside, "/")}
 	case !skipped:
-		if !r.release(false) {
+		if !r.yieldHeld(false) {
 			return false
 		}
 		r.seen[d.ExternalID] = true
 		r.held = &d
 		return true
 	case skip.Unread:
-		r.whole = false
+		r.complete = false
 	case skip.Gone: // its document is gone
 	case skip.Inside == "":
 		r.seen[r.entry.ID] = true // cacheAnswer its document
@@ -85,24 +85,24 @@ func (r *entryReading) next(d docs.Document, err error) bool {
 		r.failed = append(r.failed, r.entry.ID+"/"+skip.Inside)
 	}
 	r.faulty = true
-	return r.yield(piece{skip: skip}, nil)
+	return r.yield(entryPart{skip: skip}, nil)
 }
 
-// release yields the held document, if any.
-func (r *entryReading) release(last bool) bool {
+// yieldHeld yields the held document, if any.
+func (r *entryReading) yieldHeld(last bool) bool {
 	if r.held == nil {
 		return true
 	}
 	d := r.held
 	r.held = nil
 	r.n++
-	return r.yield(piece{doc: d, stat: stat(r.entry.State, r.n, last)}, nil)
+	return r.yield(entryPart{doc: d, stat: documentState(r.entry.State, r.n, last)}, nil)
 }
 
 // gone yields the documents that the entry no longer has. Inner files that could not be read or
 // were excluded are not gone.
 func (r *entryReading) gone(own known) {
-	if !r.whole {
+	if !r.complete {
 		return
 	}
 	for _, d := range own {
@@ -111,7 +111,7 @@ func (r *entryReading) gone(own known) {
 		if r.seen[d.id] || failed || r.entry.Takes != nil && !r.entry.Takes(inside) {
 			continue
 		}
-		if !r.yield(piece{gone: &d}, nil) {
+		if !r.yield(entryPart{gone: &d}, nil) {
 			return
 		}
 	}

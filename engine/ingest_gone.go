@@ -10,9 +10,9 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// moved puts a document whose id was ingested from another source. If that source is gone, the
+// putMoved puts a document whose id was ingested from another source. If that source is gone, the
 // document moves to this one. If it still exists, or is not on this machine, it keeps the id.
-func (in *ingester) moved(ctx context.Context, d docs.Document, root string, conflict error) (store.Put, error) {
+func (in *ingester) putMoved(ctx context.Context, d docs.Document, root string, conflict error) (store.Put, error) {
 	found, err := in.sink.ListDocuments(ctx, in.opts.Namespace, store.ListOptions{Prefix: d.ExternalID, Limit: 1})
 	switch {
 	case err != nil:
@@ -20,8 +20,8 @@ func (in *ingester) moved(ctx context.Context, d docs.Document, root string, con
 	case len(found) == 0 || found[0].ID != d.ExternalID:
 		return store.Put{}, conflict
 	}
-	if old := found[0].Root; !filepath.IsAbs(old) || !missing(old) {
-		return store.Put{}, otherRoot(old)
+	if old := found[0].Root; !filepath.IsAbs(old) || !notExist(old) {
+		return store.Put{}, sourceConflict(old)
 	}
 	old := store.FileState{ID: d.ExternalID, Root: found[0].Root, Version: found[0].Version}
 	if err := in.sink.DropDocument(ctx, in.opts.Namespace, old); err != nil && !isNotFound(err) {
@@ -32,8 +32,8 @@ func (in *ingester) moved(ctx context.Context, d docs.Document, root string, con
 	return put, err
 }
 
-// otherRoot returns the conflict of two sources over an id.
-func otherRoot(old string) error {
+// sourceConflict returns the conflict of two sources over an id.
+func sourceConflict(old string) error {
 	return fmt.Errorf("%w: a file with the same id was ingested from %s; give this one another --prefix, or another namespace",
 		ragctx.ErrConflict, old)
 }

@@ -21,8 +21,8 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// shelf is a folder of lists, see [listed], and what a namespace has of it.
-type shelf struct {
+// skillCache is a folder of lists, see [listed], and what a namespace has of it.
+type skillCache struct {
 	dir   string
 	clock int                          // transcriptEntries the files
 	files map[string]map[string]string // file, path inside, text
@@ -33,7 +33,7 @@ type shelf struct {
 var isInside = []string{"", "a.md", "b.md", "sub/a.md", "x.log"}
 
 // change changes the folder at random.
-func (s *shelf) change(t *rapid.T) {
+func (s *skillCache) change(t *rapid.T) {
 	name := rapid.SampledFrom([]string{"p.md", "q.md", "r/p.md"}).Draw(t, "file")
 	at := filepath.Join(s.dir, filepath.FromSlash(name))
 	if rapid.IntRange(0, 5).Draw(t, "remove") == 0 {
@@ -71,7 +71,7 @@ func (s *shelf) change(t *rapid.T) {
 
 // expect makes want what an ingest has to lead to. noLogs says that it leaves out
 // the logs inside, which keep the documents that they have.
-func (s *shelf) expect(noLogs bool) {
+func (s *skillCache) expect(noLogs bool) {
 	for id := range s.want {
 		rel := strings.TrimPrefix(id, "docs/")
 		name, p, _ := strings.Cut(rel, ".md")
@@ -93,7 +93,7 @@ func (s *shelf) expect(noLogs bool) {
 	}
 }
 
-// kept is a [engine.Sink] in memory: documents by their ids.
+// cached is a [engine.Sink] in memory: documents by their ids.
 type kept map[string]*keptDocument
 
 type keptDocument struct {
@@ -135,7 +135,7 @@ func (k kept) ListDocuments(_ context.Context, _ string, o store.ListOptions) ([
 	return list, nil
 }
 
-func (k kept) NoteFiles(_ context.Context, _ string, files []store.FileState) error {
+func (k kept) RecordFileStates(_ context.Context, _ string, files []store.FileState) error {
 	for _, f := range files {
 		if d := k[f.ID]; d != nil && d.Version == f.Version {
 			d.Stat = f.Stat
@@ -154,7 +154,7 @@ func (k kept) follow(ctx context.Context, o engine.IngestOptions) error {
 			_ = k.DropDocument(ctx, "", store.FileState{ID: ch.Delete, Root: ch.Root, Version: ch.Version})
 		case ch.Document != nil:
 			put, _ := k.PutDocument(ctx, "", *ch.Document, ch.Root)
-			_ = k.NoteFiles(ctx, "", []store.FileState{{ID: ch.Document.ExternalID, Version: put.Version, Stat: ch.Stat}})
+			_ = k.RecordFileStates(ctx, "", []store.FileState{{ID: ch.Document.ExternalID, Version: put.Version, Stat: ch.Stat}})
 		}
 	}
 	return nil
@@ -166,7 +166,7 @@ func TestMembersVanish(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		dir := t.TempDir()
 		defer os.RemoveAll(dir)
-		s := &shelf{
+		s := &skillCache{
 			dir:   filepath.Join(dir, "docs"),
 			files: make(map[string]map[string]string), cut: make(map[string]bool), want: make(map[string]string),
 		}

@@ -43,8 +43,8 @@ func list(ctx context.Context, l Lister, namespace, prefix, root string) (known,
 	}
 }
 
-// root returns a document's source; "" if it has none or does not exist.
-func (k known) root(id string) string {
+// ingestSource returns a document's source; "" if it has none or does not exist.
+func (k known) sourceOf(id string) string {
 	if i, ok := k.find(id); ok {
 		return k[i].root
 	}
@@ -62,7 +62,7 @@ func (k known) of(root string, e Entry) known {
 	if i, ok := k.find(id); ok && k[i].root == root {
 		own = append(own, k[i])
 	}
-	if e.Alone {
+	if e.Single {
 		return own
 	}
 	from, _ := k.find(id + "/")
@@ -77,9 +77,9 @@ func (k known) of(root string, e Entry) known {
 	return own
 }
 
-// met reports whether a document came from one of the entries with these ids. The value false marks
-// an entry that is [Entry.Alone].
-func met(entries map[string]bool, id string) bool {
+// cameFrom reports whether a document came from one of the entries with these ids. The value false marks
+// an entry that is [Entry.Single].
+func cameFrom(entries map[string]bool, id string) bool {
 	for i := range len(id) {
 		if id[i] == '/' && entries[id[:i]] {
 			return true
@@ -89,9 +89,9 @@ func met(entries map[string]bool, id string) bool {
 	return ok
 }
 
-// stat returns the file state to record with a document: the state of its entry and the document's
+// documentState returns the file state to record with a document: the state of its entry and the document's
 // number within it, " 2", or " 3/" for the last one of an entry that was read without faults.
-func stat(state string, n int, last bool) string {
+func documentState(state string, n int, last bool) string {
 	if state == "" {
 		return ""
 	}
@@ -106,7 +106,7 @@ func stat(state string, n int, last bool) string {
 // would change nothing.
 func (k known) current(state string) bool { return state != "" && k.state() == state }
 
-// state returns the state in which the entry of these documents was read; "" if they are not all of
+// version returns the state in which the entry of these documents was read; "" if they are not all of
 // its documents.
 func (k known) state() string {
 	all, state := 0, ""

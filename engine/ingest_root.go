@@ -17,9 +17,9 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// Root is a source that an ingest keeps documents in sync with: a folder, a file, or one supplied
+// Source is a source that an ingest keeps documents in sync with: a folder, a file, or one supplied
 // by the caller, such as a website. It is used for one ingest.
-type Root interface {
+type Source interface {
 	// Name identifies the source and is stored with each document: a folder's absolute path, a URL.
 	Name() string
 	// Prefix is the common prefix of the ids of all documents of the source.
@@ -34,10 +34,10 @@ type Root interface {
 	Gone(id string) bool
 }
 
-// leaver is a [Root] that counts excluded files while its entries are yielded.
-type leaver interface{ LeftOut() docs.LeftOut }
+// leftOutCounter is a [Source] that counts excluded files while its entries are yielded.
+type leftOutCounter interface{ LeftOut() docs.LeftOut }
 
-// Entry is one element of a [Root], usually a file: one document, or several.
+// Entry is one element of a [Source], usually a file: one document, or several.
 type Entry struct {
 	// ID is the id of its document. Further documents have ids that begin with ID and a slash. It
 	// is unique within the source.
@@ -49,9 +49,9 @@ type Entry struct {
 	// State changes whenever reading it with the same options would yield something else; at most
 	// 400 bytes. "" is unknown: the entry is read.
 	State string
-	// Alone is set for exactly one document: an id that continues with a slash belongs to another
+	// Single is set for exactly one document: an id that continues with a slash belongs to another
 	// entry.
-	Alone bool
+	Single bool
 	// Ask, if not nil, returns the current state if only a server knows it. last is the state of
 	// the last ingest, or "". Ask is called before Read, which is skipped if the state is
 	// unchanged. Errors are as in Read; one that is Gone deletes the documents.
@@ -66,7 +66,7 @@ type Entry struct {
 
 // OpenPath opens the file or folder at a path of this machine as a source. The options decide which
 // files are read and what ids their documents have.
-func OpenPath(path string, o IngestOptions) (Root, error) {
+func OpenPath(path string, o IngestOptions) (Source, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("find the path: %w", err)
@@ -78,14 +78,14 @@ func OpenPath(path string, o IngestOptions) (Root, error) {
 		}
 		return nil, ragctx.Invalid("path", "%s: %v; give a file or folder that exists", ragctx.Clip(abs), err)
 	}
-	r := &place{path: abs, folder: info.IsDir(), info: info, opts: o}
+	r := &localSource{path: abs, folder: info.IsDir(), info: info, opts: o}
 	if r.prefix = o.Prefix; r.folder {
 		r.prefix = cmp.Or(o.Prefix, filepath.Base(abs))
 	}
 	if r.prefix != "" {
 		r.prefix += "/"
 	}
-	r.reading = o.reading()
+	r.readingHash = o.readingHash()
 	r.ignored = func(string) bool { return false }
 	if !o.Walk.NoIgnore {
 		// Ignore rules are only evaluated for documents without an entry.
@@ -96,38 +96,38 @@ func OpenPath(path string, o IngestOptions) (Root, error) {
 }
 
 // open opens the source at a path of the options.
-func (o IngestOptions) open(path string) (Root, error) {
+func (o IngestOptions) open(path string) (Source, error) {
 	if o.Open != nil {
 		return o.Open(path, o)
 	}
 	return OpenPath(path, o)
 }
 
-// place is a folder or a file of this machine.
-type place struct {
+// localSource is a folder or a file of this machine.
+type localSource struct {
 	path    string // absolute
 	folder  bool
 	info    fs.FileInfo
 	prefix  string // transcriptEntries ids, before the inner path or the file's name
 	opts    IngestOptions
 	ignored func(rel string) bool
-	reading string // hash of the reading options, as part of file states
+	readingHash string // hash of the reading options, as part of file states
 	left    docs.LeftOut
 }
 
-// Name implements [Root].
-func (r *place) Name() string { return r.path }
+// Name implements [Source].
+func (r *localSource) Name() string { return r.path }
 
-// Prefix implements [Root].
-func (r *place) Prefix() string {
+// Prefix implements [Source].
+func (r *localSource) Prefix() string {
 	if r.folder {
 		return r.prefix
 	}
 	return r.prefix + filepath.Base(r.path)
 }
 
-// Entries implements [Root].
-func (r *place) Entries(ctx context.Context) iter.Seq2[Entry, error] {
+// Entries implements [Source].
+func (r *localSource) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		o := r.opts.Walk
 		r.left = docs.LeftOut{}
@@ -145,9 +145,9 @@ func (r *place) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 }
 
 // LeftOut returns the excluded files of the last walk.
-func (r *place) LeftOut() docs.LeftOut { return r.left }
+func (r *localSource) LeftOut() docs.LeftOut { return r.left }
 
-func (r *place) entry(f docs.File) Entry {
+func (r *localSource) entry(f docs.File) Entry {
 	return Entry{
 		ID: r.prefix + f.ExternalID, Path: f.Path, Bytes: f.Info.Size(), State: r.state(f), Takes: f.Takes,
 		Read: func(ctx context.Context) iter.Seq2[docs.Document, error] {
@@ -164,47 +164,47 @@ func (r *place) entry(f docs.File) Entry {
 	}
 }
 
-// Gone implements [Root]: the file is gone, or git now ignores it. A file that is ingested by name
+// Gone implements [Source]: the file is gone, or git now ignores it. A file that is ingested by name
 // contains no other documents. If the folder itself is gone or was replaced, as when a drive was
 // unmounted, nothing counts as gone.
-func (r *place) Gone(id string) bool {
+func (r *localSource) Gone(id string) bool {
 	rel := strings.TrimPrefix(id, r.prefix)
-	if !r.folder || !r.lost(rel) {
+	if !r.folder || !r.isGone(rel) {
 		return false
 	}
 	now, err := r.opts.Walk.Stat(r.path)
 	return err == nil && os.SameFile(r.info, now)
 }
 
-// lost reports whether no file exists at a path in the folder, or git now ignores it. A path may
+// fileGone reports whether no file exists at a path in the folder, or git now ignores it. A path may
 // continue inside a file such as an archive. That file was not read this time (otherwise Gone would
 // not be called), so its documents stay while it exists and is not ignored.
-func (r *place) lost(rel string) bool {
+func (r *localSource) isGone(rel string) bool {
 	for i := 0; i <= len(rel); i++ {
-		if (i == len(rel) || rel[i] == '/') && !lost(filepath.Join(r.path, filepath.FromSlash(rel[:i]))) {
+		if (i == len(rel) || rel[i] == '/') && !fileGone(filepath.Join(r.path, filepath.FromSlash(rel[:i]))) {
 			return r.ignored(rel[:i])
 		}
 	}
 	return true
 }
 
-// lost reports whether a path is no longer a regular file. If that is unknown, it returns false.
-func lost(path string) bool {
+// fileGone reports whether a path is no longer a regular file. If that is unknown, it returns false.
+func fileGone(path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil {
-		return absent(err)
+		return isNotExist(err)
 	}
 	return !info.Mode().IsRegular()
 }
 
-// missing reports whether there is nothing at a path.
-func missing(path string) bool {
+// notExist reports whether there is nothing at a path.
+func notExist(path string) bool {
 	_, err := os.Lstat(path)
-	return absent(err)
+	return isNotExist(err)
 }
 
-// absent reports whether an error means that nothing exists at a path, as opposed to being
+// isNotExist reports whether an error means that nothing exists at a path, as opposed to being
 // unreadable.
-func absent(err error) bool {
+func isNotExist(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }

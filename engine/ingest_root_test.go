@@ -48,7 +48,7 @@ func (w wiki) Gone(id string) bool {
 func TestIngestOfAnotherRoot(t *testing.T) {
 	f := open(t)
 	pages := wiki{"a": "alpha", "b": "beta", "c": "gamma"}
-	o := engine.IngestOptions{Paths: []string{"wiki"}, Open: func(string, engine.IngestOptions) (engine.Root, error) { return pages, nil }}
+	o := engine.IngestOptions{Paths: []string{"wiki"}, Open: func(string, engine.IngestOptions) (engine.Source, error) { return pages, nil }}
 	if r := f.ingest(o); r.Created != 3 {
 		t.Errorf("first: %+v", r)
 	}

@@ -20,11 +20,11 @@ import (
 // maxInFlight bounds the bytes of files in memory at a time. A larger file is read alone.
 const maxInFlight = 64 << 20
 
-// noteBatch is how many file states are recorded per call.
-const noteBatch = 256
+// stateBatch is how many file states are recorded per call.
+const stateBatch = 256
 
-// keptEmpty is the skip reason of a folder without files.
-const keptEmpty = "has no files any more; its documents are kept, because the drive may not be there ('ragctx ingest --allow-empty' deletes them)"
+// skipEmpty is the skip reason of a folder without files.
+const skipEmpty = "has no files any more; its documents are kept, because the drive may not be there ('ragctx ingest --allow-empty' deletes them)"
 
 // ingester is the state of one Ingest.
 type ingester struct {
@@ -36,28 +36,28 @@ type ingester struct {
 	states []store.FileState // not recorded yet
 }
 
-// root ingests one source.
-func (in *ingester) root(ctx context.Context, root Root) error {
-	there, err := list(ctx, in.sink, in.opts.Namespace, root.Prefix(), root.Name())
+// ingestSource ingests one source.
+func (in *ingester) ingestSource(ctx context.Context, source Source) error {
+	there, err := list(ctx, in.sink, in.opts.Namespace, source.Prefix(), source.Name())
 	if err != nil {
 		return err
 	}
-	seen, whole, err := in.entries(ctx, root, there)
-	if l, ok := root.(leaver); ok {
+	seen, whole, err := in.entries(ctx, source, there)
+	if l, ok := source.(leftOutCounter); ok {
 		in.report.LeftOut.Add(l.LeftOut())
 	}
-	if nerr := in.note(context.WithoutCancel(ctx), 1); err == nil {
+	if nerr := in.recordStates(context.WithoutCancel(ctx), 1); err == nil {
 		err = nerr
 	}
 	if err != nil || !whole {
 		return err
 	}
 	if in.opts.KeepEmpty && len(seen) == 0 && len(there) > 0 {
-		in.skip(root.Name(), keptEmpty)
+		in.skip(source.Name(), skipEmpty)
 		return nil
 	}
 	for _, d := range there {
-		if met(seen, d.id) || !root.Gone(d.id) {
+		if cameFrom(seen, d.id) || !source.Gone(d.id) {
 			continue
 		}
 		if err := in.remove(ctx, d); err != nil {
@@ -69,7 +69,7 @@ func (in *ingester) root(ctx context.Context, root Root) error {
 
 // transcriptEntries reads and stores the entries of a source, several at a time. It returns their ids, and
 // whether the remaining documents may be considered gone.
-func (in *ingester) entries(ctx context.Context, root Root, there known) (seen map[string]bool, whole bool, err error) {
+func (in *ingester) entries(ctx context.Context, source Source, there known) (seen map[string]bool, whole bool, err error) {
 	workers := in.opts.Workers
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
@@ -78,7 +78,7 @@ func (in *ingester) entries(ctx context.Context, root Root, there known) (seen m
 	g.SetLimit(workers)
 	room := semaphore.NewWeighted(maxInFlight)
 	seen, whole = make(map[string]bool), true
-	for e, err := range root.Entries(gctx) {
+	for e, err := range source.Entries(gctx) {
 		if skip, ok := errors.AsType[*docs.Skip](err); ok {
 			in.skip(skip.Path, skip.Reason)
 			whole = false
@@ -87,8 +87,8 @@ func (in *ingester) entries(ctx context.Context, root Root, there known) (seen m
 		if err != nil {
 			return nil, false, cmp.Or(g.Wait(), err)
 		}
-		seen[e.ID] = !e.Alone
-		own := there.of(root.Name(), e)
+		seen[e.ID] = !e.Single
+		own := there.of(source.Name(), e)
 		if own.current(e.State) && !in.opts.Reread {
 			in.unchanged(e.Path, len(own))
 			continue
@@ -99,7 +99,7 @@ func (in *ingester) entries(ctx context.Context, root Root, there known) (seen m
 		}
 		g.Go(func() error {
 			defer room.Release(size)
-			return in.entry(gctx, root, e, own)
+			return in.entry(gctx, source, e, own)
 		})
 	}
 	// If every entry was skipped, the source counts as unseen.
@@ -107,10 +107,10 @@ func (in *ingester) entries(ctx context.Context, root Root, there known) (seen m
 }
 
 // entry reads and stores one entry.
-func (in *ingester) entry(ctx context.Context, root Root, e Entry, own known) error {
+func (in *ingester) entry(ctx context.Context, source Source, e Entry, own known) error {
 	same, err := e.ask(ctx, own, in.opts.Reread)
 	if skip, ok := errors.AsType[*docs.Skip](err); ok {
-		return in.refused(ctx, skip, own)
+		return in.unreadable(ctx, skip, own)
 	}
 	if err != nil {
 		return err
@@ -119,7 +119,7 @@ func (in *ingester) entry(ctx context.Context, root Root, e Entry, own known) er
 		in.unchanged(e.Path, len(own))
 		return nil
 	}
-	for p, err := range pieces(ctx, e, own) {
+	for p, err := range readEntry(ctx, e, own) {
 		switch {
 		case err != nil:
 		case p.skip != nil:
@@ -127,7 +127,7 @@ func (in *ingester) entry(ctx context.Context, root Root, e Entry, own known) er
 		case p.gone != nil:
 			err = in.remove(ctx, *p.gone)
 		default:
-			err = in.document(ctx, root.Name(), e, *p.doc, p.stat)
+			err = in.document(ctx, source.Name(), e, *p.doc, p.stat)
 		}
 		if err != nil {
 			return err
@@ -136,9 +136,9 @@ func (in *ingester) entry(ctx context.Context, root Root, e Entry, own known) er
 	return nil
 }
 
-// refused handles an entry that could not be read. Its documents are deleted only if the entry is
+// unreadable handles an entry that could not be read. Its documents are deleted only if the entry is
 // gone.
-func (in *ingester) refused(ctx context.Context, skip *docs.Skip, own known) error {
+func (in *ingester) unreadable(ctx context.Context, skip *docs.Skip, own known) error {
 	in.skip(skip.Path, skip.Reason)
 	if !skip.Gone {
 		return nil
@@ -156,7 +156,7 @@ func (in *ingester) refused(ctx context.Context, skip *docs.Skip, own known) err
 func (in *ingester) document(ctx context.Context, root string, e Entry, d docs.Document, stat string) error {
 	put, err := in.sink.PutDocument(ctx, in.opts.Namespace, d, root)
 	if errors.Is(err, ragctx.ErrConflict) {
-		put, err = in.moved(ctx, d, root, err)
+		put, err = in.putMoved(ctx, d, root, err)
 	}
 	path := e.Path + strings.TrimPrefix(d.ExternalID, e.ID)
 	if err != nil {
@@ -173,11 +173,11 @@ func (in *ingester) document(ctx context.Context, root string, e Entry, d docs.D
 	in.mu.Lock()
 	in.states = append(in.states, store.FileState{ID: d.ExternalID, Root: root, Version: put.Version, Stat: stat})
 	in.mu.Unlock()
-	return in.note(ctx, noteBatch)
+	return in.recordStates(ctx, stateBatch)
 }
 
-// note records the pending file states if there are at least atLeast.
-func (in *ingester) note(ctx context.Context, atLeast int) error {
+// recordStates records the pending file states if there are at least atLeast.
+func (in *ingester) recordStates(ctx context.Context, atLeast int) error {
 	in.mu.Lock()
 	states := in.states
 	if len(states) < atLeast {
@@ -186,7 +186,7 @@ func (in *ingester) note(ctx context.Context, atLeast int) error {
 	}
 	in.states = nil
 	in.mu.Unlock()
-	return in.sink.NoteFiles(ctx, in.opts.Namespace, states)
+	return in.sink.RecordFileStates(ctx, in.opts.Namespace, states)
 }
 
 // remove deletes the document of a file that is gone, unless it was stored again since this ingest

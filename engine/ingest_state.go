@@ -11,13 +11,13 @@ import (
 	"github.com/ragctx/ragctx/providers/docs/extract"
 )
 
-// settled is the minimum age of a modification time that reliably identifies a file's content: some
+// minFileAge is the minimum age of a modification time that reliably identifies a file's content: some
 // file systems have a time resolution of two seconds.
-const settled = 2 * time.Second
+const minFileAge = 2 * time.Second
 
-// reading returns a hash of the options that affect how files are read and described, so that
+// readingHash returns a hash of the options that affect how files are read and described, so that
 // changeWithKey options cause a new reading.
-func (o IngestOptions) reading() string {
+func (o IngestOptions) readingHash() string {
 	how := struct {
 		Docs, Extract    string
 		Tags             []string
@@ -35,16 +35,16 @@ func (o IngestOptions) reading() string {
 	return fmt.Sprintf("%x", sum[:8])
 }
 
-// state returns the state of a file; "" if it is unreliable, because the file could change without
+// version returns the state of a file; "" if it is unreliable, because the file could change without
 // a new modification time.
-func (r *place) state(f docs.File) string {
+func (r *localSource) state(f docs.File) string {
 	now := time.Now
 	if r.opts.Now != nil {
 		now = r.opts.Now
 	}
 	written := f.Info.ModTime()
-	if r.reading == "" || now().Sub(written) < settled {
+	if r.readingHash == "" || now().Sub(written) < minFileAge {
 		return ""
 	}
-	return fmt.Sprintf("%s %d %d %s", r.reading, f.Info.Size(), written.UnixNano(), inode(f.Info))
+	return fmt.Sprintf("%s %d %d %s", r.readingHash, f.Info.Size(), written.UnixNano(), inode(f.Info))
 }

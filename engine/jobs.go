@@ -45,15 +45,15 @@ const (
 
 	heartbeatEvery = 2 * time.Second
 	pruneEvery     = time.Hour
-	retryWriteIn   = time.Second            // after a write failed on a full disk
-	tellEvery      = 250 * time.Millisecond // minimum interval between updates of a watcher
+	retryDelay   = time.Second            // after a write failed on a full disk
+	watchInterval      = 250 * time.Millisecond // minimum interval between updates of a watcher
 )
 
 // Job returns a job.
 func (e *Engine) Job(ctx context.Context, id string) (Job, error) {
-	j, err := e.jobs.look(ctx, id)
+	j, err := e.jobs.get(ctx, id)
 	if err == nil {
-		err = seesJob(ctx, j.Job)
+		err = canReadJob(ctx, j.Job)
 	}
 	if err != nil {
 		return Job{}, err
@@ -96,7 +96,7 @@ func (e *Engine) JobItems(ctx context.Context, id string, f store.ItemFilter) ([
 	if err != nil {
 		return nil, err
 	}
-	if err := seesJob(ctx, j); err != nil {
+	if err := canReadJob(ctx, j); err != nil {
 		return nil, err
 	}
 	return e.store.JobItems(ctx, j.N, f)
@@ -106,7 +106,7 @@ func (e *Engine) JobItems(ctx context.Context, id string, f store.ItemFilter) ([
 // are dropped. Cancelling a cancelled job is no error; a job that has ended otherwise is
 // [ragctx.ErrConflict].
 func (e *Engine) CancelJob(ctx context.Context, id string) (Job, error) {
-	if err := e.changesJob(ctx, id); err != nil {
+	if err := e.canModifyJob(ctx, id); err != nil {
 		return Job{}, err
 	}
 	r, err := e.jobs.cancel(ctx, id)
@@ -133,7 +133,7 @@ func (e *Engine) CancelJob(ctx context.Context, id string) (Job, error) {
 // RetryJob queues an ended job again: its failed and pending items, or all of it if it has no
 // items. If nothing is left to do, the error is [ragctx.ErrConflict].
 func (e *Engine) RetryJob(ctx context.Context, id string) (Job, error) {
-	if err := e.changesJob(ctx, id); err != nil {
+	if err := e.canModifyJob(ctx, id); err != nil {
 		return Job{}, err
 	}
 	j, err := e.store.RetryJob(ctx, id)
@@ -145,7 +145,7 @@ func (e *Engine) RetryJob(ctx context.Context, id string) (Job, error) {
 }
 
 // WatchJob yields the job now and after each change, at most four times a second, until it has
-// ended. If ctx ends, the engine closes ([ragctx.ErrClosed]) or the job cannot be read, the error
+// finished. If ctx ends, the engine closes ([ragctx.ErrClosed]) or the job cannot be read, the error
 // is the last value.
 func (e *Engine) WatchJob(ctx context.Context, id string) iter.Seq2[Job, error] {
 	return func(yield func(Job, error) bool) {
@@ -184,12 +184,12 @@ func (e *Engine) openJobs() {
 // delivers pending turns to observers. [Open] calls it unless PauseJobs is set.
 func (e *Engine) StartJobs() {
 	e.started.Store(true)
-	e.tellTheRest(context.Background())
+	e.deliverPending(context.Background())
 	e.jobs.start()
 }
 
-// tellTheRest queues the pending turns. On an error they are delivered after the next start.
-func (e *Engine) tellTheRest(ctx context.Context) {
+// deliverPending queues the pending turns. On an error they are delivered after the next start.
+func (e *Engine) deliverPending(ctx context.Context) {
 	if err := e.observer.resume(ctx); err != nil {
 		e.opts.Logger.Warn("turns that providers have not heard of are told with the next start", "error", err)
 	}

@@ -31,7 +31,7 @@ type documentRun struct {
 	job     *runningJob
 	ns      string
 	n       int64
-	settled chan outcome
+	outcomes chan outcome
 }
 
 // outcome is a processed item and the state of its file.
@@ -46,16 +46,16 @@ type outcome struct {
 // retried.
 func (e *Engine) runDocuments(ctx context.Context, r *runningJob) error {
 	j := r.snapshot().Job
-	run := &documentRun{engine: e, job: r, ns: j.Namespace, n: j.N, settled: make(chan outcome, settleBatch)}
+	run := &documentRun{engine: e, job: r, ns: j.Namespace, n: j.N, outcomes: make(chan outcome, settleBatch)}
 	if err := run.recount(ctx); err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var settling sync.WaitGroup
-	settling.Go(func() { run.settle(context.WithoutCancel(ctx), stop) })
+	settling.Go(func() { run.storeOutcomes(context.WithoutCancel(ctx), stop) })
 	err := run.lanes(ctx)
-	close(run.settled)
+	close(run.outcomes)
 	settling.Wait()
 	if err == nil {
 		err = context.Cause(ctx) // set if the last outcomes could not be stored
@@ -86,7 +86,7 @@ func (d *documentRun) lanes(ctx context.Context) error {
 		lanes[k] = make(chan store.JobItem, laneQueue)
 		g.Go(func() error {
 			for i := range lanes[k] {
-				if err := d.do(ctx, i); err != nil {
+				if err := d.process(ctx, i); err != nil {
 					return err
 				}
 			}
@@ -129,8 +129,8 @@ func (d *documentRun) feed(ctx context.Context, lanes []chan store.JobItem) erro
 	}
 }
 
-// do processes one item. It returns only errors that would affect every other item too.
-func (d *documentRun) do(ctx context.Context, i store.JobItem) error {
+// process processes one item. It returns only errors that would affect every other item too.
+func (d *documentRun) process(ctx context.Context, i store.JobItem) error {
 	body, pending, err := d.engine.store.ItemBody(ctx, d.n, i.N)
 	if err != nil {
 		return err
@@ -156,8 +156,8 @@ func (d *documentRun) do(ctx context.Context, i store.JobItem) error {
 			d.engine.opts.Logger.ErrorContext(ctx, "document of a job failed", "job", d.job.snapshot().ID, "item", i.N, "error", err)
 		}
 	}
-	d.job.reached(i.Key)
-	d.settled <- o
+	d.job.setAt(i.Key)
+	d.outcomes <- o
 	return nil
 }
 
@@ -222,16 +222,16 @@ func (e *Engine) takeOver(ctx context.Context, namespace string, d docs.Document
 	return put, err
 }
 
-// settle stores outcomes in batches. If a write fails, it stops the run and drops the rest: those
+// storeOutcomes stores outcomes in batches. If a write fails, it stops the run and drops the rest: those
 // items are processed again.
-func (d *documentRun) settle(ctx context.Context, stop context.CancelCauseFunc) {
+func (d *documentRun) storeOutcomes(ctx context.Context, stop context.CancelCauseFunc) {
 	broken := false
-	for first := range d.settled {
+	for first := range d.outcomes {
 		batch := append(make([]store.JobItem, 0, settleBatch), first.JobItem)
 		states := first.state(nil)
 		for more := true; more && len(batch) < settleBatch; {
 			select {
-			case i, ok := <-d.settled:
+			case i, ok := <-d.outcomes:
 				if more = ok; ok {
 					batch, states = append(batch, i.JobItem), i.state(states)
 				}
@@ -248,11 +248,11 @@ func (d *documentRun) settle(ctx context.Context, stop context.CancelCauseFunc) 
 			continue
 		}
 		d.count(batch)
-		d.note(ctx, states)
+		d.recordStates(ctx, states)
 	}
 }
 
-// state appends the item's file state, if there is one to record.
+// version appends the item's file state, if there is one to record.
 func (o outcome) state(to []store.FileState) []store.FileState {
 	if o.file.Stat == "" {
 		return to
@@ -260,12 +260,12 @@ func (o outcome) state(to []store.FileState) []store.FileState {
 	return append(to, o.file)
 }
 
-// note records file states. On failure the files are only read again.
-func (d *documentRun) note(ctx context.Context, states []store.FileState) {
+// recordStates records file states. On failure the files are only read again.
+func (d *documentRun) recordStates(ctx context.Context, states []store.FileState) {
 	if len(states) == 0 {
 		return
 	}
-	if err := d.engine.NoteFiles(ctx, d.ns, states); err != nil {
+	if err := d.engine.RecordFileStates(ctx, d.ns, states); err != nil {
 		d.engine.opts.Logger.WarnContext(ctx, "note the states of files", "job", d.job.snapshot().ID, "error", err)
 	}
 }

@@ -73,17 +73,17 @@ func (e *Engine) IngestFolders(ctx context.Context, o IngestOptions) (Job, error
 	if err != nil {
 		return Job{}, err
 	}
-	same, err := e.sameFolders(ctx, req)
+	same, err := e.activeFolderJob(ctx, req)
 	if err != nil || same.ID != "" {
 		return same, err
 	}
 	return e.submitJob(ctx, JobFolder, req.Namespace, req)
 }
 
-// sameFolders returns an equal job that has not ended.
-func (e *Engine) sameFolders(ctx context.Context, req folderRequest) (Job, error) {
+// activeFolderJob returns an equal job that has not ended.
+func (e *Engine) activeFolderJob(ctx context.Context, req folderRequest) (Job, error) {
 	for _, state := range []store.JobState{store.JobRunning, store.JobQueued} {
-		list, err := e.likeFolders(ctx, req, state)
+		list, err := e.equalFolderJobs(ctx, req, state)
 		if err != nil {
 			return Job{}, err
 		}
@@ -96,8 +96,8 @@ func (e *Engine) sameFolders(ctx context.Context, req folderRequest) (Job, error
 	return Job{}, nil
 }
 
-// likeFolders returns the equal jobs in a state, newest first.
-func (e *Engine) likeFolders(ctx context.Context, req folderRequest, state store.JobState) ([]Job, error) {
+// equalFolderJobs returns the equal jobs in a state, newest first.
+func (e *Engine) equalFolderJobs(ctx context.Context, req folderRequest, state store.JobState) ([]Job, error) {
 	want, err := encodeBody(req)
 	if err != nil {
 		return nil, err
@@ -154,7 +154,7 @@ func (e *Engine) runFolder(ctx context.Context, r *runningJob) error {
 	run.before.Counts.Skipped, run.before.Counts.Unchanged = 0, 0
 	r.update(func(j *store.Job) { j.Items = 0 })
 	o := req.options()
-	o.Open, o.Extract, o.Now = e.opts.OpenRoot, e.opts.Extract, e.opts.Now
+	o.Open, o.Extract, o.Now = e.opts.OpenSource, e.opts.Extract, e.opts.Now
 	o.Progress = run.progress
 	var counting sync.WaitGroup
 	defer counting.Wait()
@@ -191,7 +191,7 @@ type folderRun struct {
 
 // progress updates the job from the ingest's report. Calls come one at a time.
 func (f *folderRun) progress(p IngestProgress) {
-	f.job.reached(p.Path)
+	f.job.setAt(p.Path)
 	f.take(p.Report)
 	if len(p.Report.Skipped)-f.flushed >= spoolItems {
 		// The end of the run flushes again and returns the error.

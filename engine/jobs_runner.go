@@ -119,7 +119,7 @@ func (s *jobs) work(k *jobKind) {
 		}
 		if err != nil {
 			s.log.Error("look for jobs", "kind", k.name, "error", err)
-			s.pause(retryWriteIn)
+			s.pause(retryDelay)
 			continue
 		}
 		if r != nil {
@@ -194,7 +194,7 @@ func (s *jobs) run(k *jobKind, r *runningJob) {
 	err := s.attempt(k, r)
 	stop()
 	beats.Wait()
-	if err == nil || r.stopped() || s.life.Err() == nil {
+	if err == nil || r.isCancelled() || s.life.Err() == nil {
 		s.finish(r, err)
 	} else { // continued after the next opening
 		_ = r.save(context.WithoutCancel(s.life)) // only progress is lost
@@ -227,7 +227,7 @@ func (s *jobs) finish(r *runningJob, err error) {
 	state, text := store.JobDone, ""
 	switch {
 	case err == nil:
-	case r.stopped():
+	case r.isCancelled():
 		state = store.JobCancelled
 	default:
 		state, text = store.JobFailed, publicError(err)
@@ -247,7 +247,7 @@ func (s *jobs) finish(r *runningJob, err error) {
 			return
 		}
 		s.log.Error("store the end of a job", "job", end.ID, "error", err)
-		s.pause(retryWriteIn)
+		s.pause(retryDelay)
 	}
 	s.ended.add(state)
 	r.update(func(j *store.Job) { *j = end })

@@ -25,7 +25,7 @@ type runningJob struct {
 	mu     sync.Mutex
 	job    store.Job
 	at     string // see [Job.At]
-	cut    bool   // cancelled by its owner
+	cancelled    bool   // cancelled by its owner
 	saving sync.Mutex
 }
 
@@ -53,8 +53,8 @@ func (r *runningJob) update(change func(*store.Job)) {
 // stage sets the current stage.
 func (r *runningJob) stage(s string) { r.update(func(j *store.Job) { j.Stage = s }) }
 
-// reached sets the item just processed. Watchers see it with the next update.
-func (r *runningJob) reached(at string) {
+// setAt sets the item just processed. Watchers see it with the next update.
+func (r *runningJob) setAt(at string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.at = at
@@ -96,15 +96,15 @@ func eta(j Job, from float64, took time.Duration) *float64 {
 // stop cancels the job for its owner.
 func (r *runningJob) stop() {
 	r.mu.Lock()
-	r.cut = true
+	r.cancelled = true
 	r.mu.Unlock()
 	r.cancel()
 }
 
-func (r *runningJob) stopped() bool {
+func (r *runningJob) isCancelled() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.cut
+	return r.cancelled
 }
 
 // beat stores the progress periodically.
@@ -151,7 +151,7 @@ func (s *jobs) watch(ctx context.Context, id string, yield func(Job, error) bool
 	}
 	defer s.unlisten(id, news)
 	for {
-		j, err := s.look(ctx, id)
+		j, err := s.get(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -187,7 +187,7 @@ func (s *jobs) unlisten(id string, news chan struct{}) {
 
 // await returns once the job has changed and tellEvery has passed, or it has ended.
 func (s *jobs) await(ctx context.Context, id string, news <-chan struct{}) error {
-	due := time.NewTimer(tellEvery)
+	due := time.NewTimer(watchInterval)
 	defer due.Stop()
 	waited, changed := false, false
 	for {
@@ -206,14 +206,14 @@ func (s *jobs) await(ctx context.Context, id string, news <-chan struct{}) error
 		case waited:
 			return nil
 		default:
-			if j, err := s.look(ctx, id); err != nil || j.State.Ended() {
+			if j, err := s.get(ctx, id); err != nil || j.State.Ended() {
 				return err
 			}
 		}
 	}
 }
 
-func (s *jobs) look(ctx context.Context, id string) (Job, error) {
+func (s *jobs) get(ctx context.Context, id string) (Job, error) {
 	if r := s.find(id); r != nil {
 		return r.snapshot(), nil
 	}

@@ -112,10 +112,10 @@ func (e *Engine) SpoolDocuments(ctx context.Context, o SpoolOptions) (*Spool, er
 	if err := ragctx.ValidName("namespace", o.Namespace); err != nil {
 		return nil, err
 	}
-	if err := enters(ctx, o.Namespace); err != nil {
+	if err := canEnter(ctx, o.Namespace); err != nil {
 		return nil, err
 	}
-	if err := shares(ctx); err != nil {
+	if err := canModifyShared(ctx); err != nil {
 		return nil, err
 	}
 	s := &Spool{engine: e, opts: o, job: store.Job{

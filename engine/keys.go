@@ -28,7 +28,7 @@ type NewKey struct {
 // CreateKey creates an API key with the name, role, namespaces, user and expiry of k. From then on
 // every request to a server needs a key.
 func (e *Engine) CreateKey(ctx context.Context, k access.Key) (NewKey, error) {
-	if err := managesAll(ctx); err != nil {
+	if err := requireAdmin(ctx); err != nil {
 		return NewKey{}, err
 	}
 	now := e.opts.Now().UTC().Truncate(time.Microsecond)
@@ -54,7 +54,7 @@ func (e *Engine) CreateKey(ctx context.Context, k access.Key) (NewKey, error) {
 // Keys returns a page of the API keys, oldest first, including those no longer valid; the next page
 // starts after its last id.
 func (e *Engine) Keys(ctx context.Context, after string, limit int) ([]access.Key, error) {
-	if err := managesAll(ctx); err != nil {
+	if err := requireAdmin(ctx); err != nil {
 		return nil, err
 	}
 	if err := pageLimit(&limit); err != nil {
@@ -79,7 +79,7 @@ func (e *Engine) Keys(ctx context.Context, after string, limit int) ([]access.Ke
 
 // RevokeKey permanently revokes an API key, effective at once.
 func (e *Engine) RevokeKey(ctx context.Context, id string) (access.Key, error) {
-	if err := managesAll(ctx); err != nil {
+	if err := requireAdmin(ctx); err != nil {
 		return access.Key{}, err
 	}
 	k, err := e.store.RevokeKey(ctx, id)

@@ -15,8 +15,8 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// Learning configures the extraction of facts from turns. The zero value extracts by rules.
-type Learning struct {
+// FactExtraction configures the extraction of facts from turns. The zero value extracts by rules.
+type FactExtraction struct {
 	// Off disables the extraction of facts. Turns are still remembered verbatim.
 	Off bool
 	// Model extracts facts that rules miss; nil uses only rules. While it fails, rules are used.
@@ -28,8 +28,8 @@ type Learning struct {
 	Ask memory.AskOptions
 }
 
-// learner extracts facts from completed turns, as the memory provider's turn observer.
-type learner struct {
+// factExtractor extracts facts from completed turns, as the memory provider's turn observer.
+type factExtractor struct {
 	engine *Engine
 	asker  *memory.Asker // nil without a model
 	wait   time.Duration // the model's time limit
@@ -38,12 +38,12 @@ type learner struct {
 // DefaultModelWait is the default time limit of a model for a turn. It allows for reasoning models.
 const DefaultModelWait = 3 * time.Minute
 
-// learnTimeout bounds the extraction from one turn, in addition to the model's time.
-const learnTimeout = 2 * time.Minute
+// extractTimeout bounds the extraction from one turn, in addition to the model's time.
+const extractTimeout = 2 * time.Minute
 
-func (e *Engine) newLearner() (*learner, error) {
-	l := &learner{engine: e}
-	o := e.opts.Learning
+func (e *Engine) newFactExtractor() (*factExtractor, error) {
+	l := &factExtractor{engine: e}
+	o := e.opts.FactExtraction
 	l.wait = cmp.Or(o.Wait, DefaultModelWait)
 	if o.Model == nil {
 		return l, nil
@@ -57,11 +57,11 @@ func (e *Engine) newLearner() (*learner, error) {
 	return l, err
 }
 
-var _ ragctx.TurnObserver = (*learner)(nil)
+var _ ragctx.TurnObserver = (*factExtractor)(nil)
 
 // OnTurnComplete implements [ragctx.TurnObserver].
-func (l *learner) OnTurnComplete(ctx context.Context, t ragctx.Turn) error {
-	_, err := l.learn(ctx, t, false)
+func (l *factExtractor) OnTurnComplete(ctx context.Context, t ragctx.Turn) error {
+	_, err := l.extract(ctx, t, false)
 	return err
 }
 
@@ -101,11 +101,11 @@ func (e *Engine) Extract(ctx context.Context, t ragctx.Turn) (Extraction, error)
 	if !e.opts.KeepSecrets {
 		t, _ = memory.RedactTurn(t)
 	}
-	return e.learner.learn(ctx, t, true)
+	return e.factExtractor.extract(ctx, t, true)
 }
 
-// learn extracts facts, decides their effects, and stores them unless dry is set.
-func (l *learner) learn(ctx context.Context, t ragctx.Turn, dry bool) (Extraction, error) {
+// store extracts facts, decides their effects, and stores them unless dry is set.
+func (l *factExtractor) extract(ctx context.Context, t ragctx.Turn, dry bool) (Extraction, error) {
 	out := Extraction{Findings: []Extracted{}}
 	ns, err := l.engine.namespace(ctx, t.Namespace, false)
 	known := err == nil
@@ -129,7 +129,7 @@ func (l *learner) learn(ctx context.Context, t ragctx.Turn, dry bool) (Extractio
 			out.Findings[i].Verdict, out.Findings[i].Why = memory.Leave, err.Error()
 			continue // cacheAnswer the other findings
 		}
-		lesson, err := l.lesson(ctx, t, f, m, dry)
+		lesson, err := l.prepare(ctx, t, f, m, dry)
 		if err != nil {
 			return out, err
 		}
@@ -146,7 +146,7 @@ func (l *learner) learn(ctx context.Context, t ragctx.Turn, dry bool) (Extractio
 		x := &out.Findings[at[i]]
 		x.MemoryID, x.Op, x.Superseded = done.ID, done.Op, done.Superseded
 		if !dry && done.Op == memory.OpCreated {
-			l.engine.taught.Store(ns, struct{}{})
+			l.engine.namespacesWithFacts.Store(ns, struct{}{})
 			l.engine.publishStored(ctx, lessons[i].Memory)
 		}
 	}
@@ -156,7 +156,7 @@ func (l *learner) learn(ctx context.Context, t ragctx.Turn, dry bool) (Extractio
 // find extracts facts from a turn: by the model if there is one, else by rules. If the model fails,
 // rules are used and the note says so. If it finds nothing, rules still find explicit requests of
 // the user to remember something.
-func (l *learner) find(ctx context.Context, t ragctx.Turn) (found []memory.Finding, note string, err error) {
+func (l *factExtractor) find(ctx context.Context, t ragctx.Turn) (found []memory.Finding, note string, err error) {
 	t = memory.BlankBlocks(t)
 	if l.asker == nil {
 		return memory.ByRules(t), "", nil
@@ -178,7 +178,7 @@ func (l *learner) find(ctx context.Context, t ragctx.Turn) (found []memory.Findi
 }
 
 // ask calls the model with its own timeout, so that a hanging model leaves time for the rules.
-func (l *learner) ask(ctx context.Context, t ragctx.Turn, related []memory.Memory) (memory.Asked, error) {
+func (l *factExtractor) ask(ctx context.Context, t ragctx.Turn, related []memory.Memory) (memory.Asked, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.wait)
 	defer cancel()
 	return l.asker.Ask(ctx, t, related)
@@ -195,8 +195,8 @@ func said(t ragctx.Turn) string {
 	return strings.Join(texts, "\n")
 }
 
-// lesson prepares a finding and its memory for the store.
-func (l *learner) lesson(ctx context.Context, t ragctx.Turn, f memory.Finding, m memory.Memory, dry bool) (store.Lesson, error) {
+// prepare prepares a finding and its memory for the store.
+func (l *factExtractor) prepare(ctx context.Context, t ragctx.Turn, f memory.Finding, m memory.Memory, dry bool) (store.Lesson, error) {
 	for i, e := range m.Sources {
 		if now := l.engine.opts.Now(); e.At.After(now) {
 			m.Sources[i].At = now // a time in the future must not win against later statements
@@ -222,7 +222,7 @@ func (l *learner) lesson(ctx context.Context, t ragctx.Turn, f memory.Finding, m
 const nearCandidates = 8
 
 // near returns the id of a memory that says nearly the same as a finding, or "".
-func (l *learner) near(ctx context.Context, t ragctx.Turn, f memory.Finding) (string, error) {
+func (l *factExtractor) near(ctx context.Context, t ragctx.Turn, f memory.Finding) (string, error) {
 	related, err := l.related(ctx, t, f.Content, nearCandidates)
 	if err != nil {
 		return "", err
@@ -240,7 +240,7 @@ func (l *learner) near(ctx context.Context, t ragctx.Turn, f memory.Finding) (st
 const maxRelatedChars = 2000
 
 // related returns the facts of the turn's user and agent that match a text, best first.
-func (l *learner) related(ctx context.Context, t ragctx.Turn, text string, n int) ([]memory.Memory, error) {
+func (l *factExtractor) related(ctx context.Context, t ragctx.Turn, text string, n int) ([]memory.Memory, error) {
 	q := ragctx.NewQuery(sentence.Clip(text, maxRelatedChars)).WithMaxResults(n)
 	q.Namespace, q.UserID, q.AgentID, q.Now = t.Namespace, t.UserID, t.AgentID, l.engine.opts.Now()
 	q.Params = map[string]any{memory.ParamTime: false, memory.ParamDialogue: false}

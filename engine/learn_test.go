@@ -177,7 +177,7 @@ func TestAModelSeesWhatIsRelated(t *testing.T) {
 	item := `{"items":[{"memory_type":"semantic","content":%q,"importance":0.8,"confidence":0.9,"tags":["staging"],
 		"source":"project_fact","scope":"user","reason":"the user states where it runs"%s}]}`
 	f := open(t, func(o *engine.Options) {
-		o.Learning.Model = llm.GeneratorFunc(func(_ context.Context, r llm.Request) (llm.Response, error) {
+		o.FactExtraction.Model = llm.GeneratorFunc(func(_ context.Context, r llm.Request) (llm.Response, error) {
 			prompts = append(prompts, r.Messages[0].Text)
 			if len(prompts) == 1 {
 				return llm.Response{Text: fmt.Sprintf(item, "The user's staging cluster heron runs in Frankfurt.", "")}, nil
@@ -258,11 +258,11 @@ func TestDryRun(t *testing.T) {
 }
 
 func TestLearningSurvivesARestart(t *testing.T) {
-	f := open(t, func(o *engine.Options) { o.Learning.Model = forever{} })
+	f := open(t, func(o *engine.Options) { o.FactExtraction.Model = forever{} })
 	for i := range 5 {
 		f.turn(ragctx.Turn{ID: fmt.Sprint("t", i), UserID: "ada", SessionID: fmt.Sprint("s", i%2), Prompt: fmt.Sprintf("I'm allergic to fruit%d.", i)})
 	}
-	f.opts.Learning.Model = nil
+	f.opts.FactExtraction.Model = nil
 	f.reopen()
 	f.settle()
 	if all := f.facts("ada"); len(all) != 5 {
@@ -398,7 +398,7 @@ func TestAModelThatFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := open(t, func(o *engine.Options) {
-				o.Learning.Model = llm.GeneratorFunc(func(context.Context, llm.Request) (llm.Response, error) { return answer() })
+				o.FactExtraction.Model = llm.GeneratorFunc(func(context.Context, llm.Request) (llm.Response, error) { return answer() })
 			})
 			f.tell("t1", "ada", "s1", "From now on always answer me in French.")
 			if all := f.facts("ada"); holds(all, "French") == nil {
@@ -410,7 +410,7 @@ func TestAModelThatFails(t *testing.T) {
 
 func TestAModelFinds(t *testing.T) {
 	f := open(t, func(o *engine.Options) {
-		o.Learning.Model = llm.GeneratorFunc(func(context.Context, llm.Request) (llm.Response, error) {
+		o.FactExtraction.Model = llm.GeneratorFunc(func(context.Context, llm.Request) (llm.Response, error) {
 			return llm.Response{Text: `{"items":[{"memory_type":"semantic","content":"The user's staging cluster heron runs in Frankfurt.",
 				"importance":0.8,"confidence":0.9,"tags":["staging"],"source":"project_fact","scope":"user","reason":"the user states where it runs"},
 				{"memory_type":"semantic","content":"The user owns a yacht in Monaco called Felicity.",
@@ -578,7 +578,7 @@ func TestErasingAProcedureLeavesQuarantine(t *testing.T) {
 func TestErasedWhileItIsLearntFrom(t *testing.T) {
 	asked, answer := make(chan struct{}), make(chan struct{})
 	f := open(t, func(o *engine.Options) {
-		o.Learning.Model = llm.GeneratorFunc(func(context.Context, llm.Request) (llm.Response, error) {
+		o.FactExtraction.Model = llm.GeneratorFunc(func(context.Context, llm.Request) (llm.Response, error) {
 			close(asked)
 			<-answer
 			return llm.Response{Text: `{"items":[{"memory_type":"semantic","content":"The user's staging cluster heron runs in Frankfurt.",

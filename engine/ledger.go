@@ -21,16 +21,16 @@ func (e *Engine) AppendMessages(ctx context.Context, messages []ledger.Message) 
 	in := make([]ledger.Message, len(messages))
 	for i, m := range messages {
 		m.Namespace = namespaceName(m.Namespace)
-		if err := enters(ctx, m.Namespace); err != nil {
+		if err := canEnter(ctx, m.Namespace); err != nil {
 			return nil, err
 		}
 		in[i] = m
 	}
-	if err := shares(ctx); err != nil {
+	if err := canModifyShared(ctx); err != nil {
 		return nil, err
 	}
 	out, err := e.ledger.Append(ctx, in)
-	e.states.Notify(out)
+	e.snapshotter.Notify(out)
 	return out, err
 }
 
@@ -85,7 +85,7 @@ func same(stored, asked ledger.Message) bool {
 // Messages returns the messages that match; see [ledger.Query].
 func (e *Engine) Messages(ctx context.Context, q ledger.Query) ([]ledger.Message, error) {
 	q.Namespace = namespaceName(q.Namespace)
-	if err := enters(ctx, q.Namespace); err != nil {
+	if err := canEnter(ctx, q.Namespace); err != nil {
 		return nil, err
 	}
 	return e.ledger.Query(ctx, q)
@@ -96,7 +96,7 @@ func (e *Engine) Messages(ctx context.Context, q ledger.Query) ([]ledger.Message
 // first one that agents may see is returned. A message that agents never see is
 // [ragctx.ErrNotFound].
 func (e *Engine) MessageItem(ctx context.Context, namespace, cluster, id string) (ragctx.ContextItem, error) {
-	if err := enters(ctx, namespace); err != nil {
+	if err := canEnter(ctx, namespace); err != nil {
 		return ragctx.ContextItem{}, err
 	}
 	clusters, err := e.clustersOf(ctx, namespaceName(namespace), cluster, id)
@@ -152,7 +152,7 @@ func (e *Engine) LedgerTally() store.LedgerTally { return e.ledger.Tally() }
 
 // LastMessage returns the sequence number of a cluster's newest message, 0 if it has none.
 func (e *Engine) LastMessage(ctx context.Context, namespace, cluster string) (ledger.Sequence, error) {
-	if err := enters(ctx, namespace); err != nil {
+	if err := canEnter(ctx, namespace); err != nil {
 		return 0, err
 	}
 	return ledger.LastSequence(ctx, e.ledger, ledger.Filter{Namespace: namespaceName(namespace), Cluster: cluster})
@@ -162,7 +162,7 @@ func (e *Engine) LastMessage(ctx context.Context, namespace, cluster string) (le
 // ones, until ctx or the engine ends; see [ledger.Follow].
 func (e *Engine) FollowMessages(ctx context.Context, f ledger.Filter, after ledger.Sequence) iter.Seq2[ledger.Message, error] {
 	f.Namespace = namespaceName(f.Namespace)
-	if err := enters(ctx, f.Namespace); err != nil {
+	if err := canEnter(ctx, f.Namespace); err != nil {
 		return func(yield func(ledger.Message, error) bool) { yield(ledger.Message{}, err) }
 	}
 	return ledger.Follow(ctx, e.ledger, f, after)
@@ -171,7 +171,7 @@ func (e *Engine) FollowMessages(ctx context.Context, f ledger.Filter, after ledg
 // ExportMessages writes the matching messages, one JSON object per line.
 func (e *Engine) ExportMessages(ctx context.Context, q ledger.Query, w io.Writer) error {
 	q.Namespace = namespaceName(q.Namespace)
-	if err := enters(ctx, q.Namespace); err != nil {
+	if err := canEnter(ctx, q.Namespace); err != nil {
 		return err
 	}
 	return ledger.Export(ctx, e.ledger, q, w)
@@ -180,9 +180,9 @@ func (e *Engine) ExportMessages(ctx context.Context, q ledger.Query, w io.Writer
 // ImportMessages appends the messages of an export to a cluster, with their ids and times; see
 // [ledger.Import].
 func (e *Engine) ImportMessages(ctx context.Context, namespace, cluster string, r io.Reader) (ledger.Imported, error) {
-	err := enters(ctx, namespace)
+	err := canEnter(ctx, namespace)
 	if err == nil {
-		err = shares(ctx)
+		err = canModifyShared(ctx)
 	}
 	if err != nil {
 		return ledger.Imported{}, err
@@ -195,7 +195,7 @@ func (e *Engine) Clusters(ctx context.Context, namespace, after string, limit in
 	if err := pageLimit(&limit); err != nil {
 		return nil, err
 	}
-	if err := enters(ctx, namespace); err != nil {
+	if err := canEnter(ctx, namespace); err != nil {
 		return nil, err
 	}
 	return e.ledger.Clusters(ctx, namespaceName(namespace), after, limit)
@@ -211,7 +211,7 @@ type Cluster struct {
 
 // Cluster describes a cluster without its messages.
 func (e *Engine) Cluster(ctx context.Context, namespace, name string) (Cluster, error) {
-	if err := enters(ctx, namespace); err != nil {
+	if err := canEnter(ctx, namespace); err != nil {
 		return Cluster{}, err
 	}
 	info, err := e.ledger.Cluster(ctx, namespaceName(namespace), name)
@@ -224,11 +224,11 @@ func (e *Engine) Cluster(ctx context.Context, namespace, name string) (Cluster, 
 
 // EraseCluster erases the messages of a cluster, as [Engine.EraseDocument] does.
 func (e *Engine) EraseCluster(ctx context.Context, namespace, name string) (store.Erased, error) {
-	if err := shares(ctx); err != nil {
+	if err := canModifyShared(ctx); err != nil {
 		return store.Erased{}, err
 	}
 	return e.erase(ctx, namespace, func(ns int64) (erased store.Erased, err error) {
-		err = e.states.Suspend(namespaceName(namespace), name, func() error {
+		err = e.snapshotter.Suspend(namespaceName(namespace), name, func() error {
 			erased, err = e.ledger.Erase(ctx, ns, name)
 			return err
 		})

@@ -114,7 +114,7 @@ func (l *lock) write(o Owner) error {
 	return nil
 }
 
-// release unlocks the directory. It first clears the owner in the lock file, unless the disk is
+// yieldHeld unlocks the directory. It first clears the owner in the lock file, unless the disk is
 // full.
 func (l *lock) release() error {
 	if err := l.write(Owner{}); err != nil && !errors.Is(err, syscall.ENOSPC) {

@@ -166,7 +166,7 @@ func (e *Engine) Memory(ctx context.Context, namespace, id, user string, anyUser
 	if err != nil {
 		return memory.Memory{}, err
 	}
-	by, err := seenBy(ctx, Viewer{user, anyUser})
+	by, err := canRead(ctx, Viewer{user, anyUser})
 	if err != nil {
 		return memory.Memory{}, err
 	}
@@ -194,7 +194,7 @@ func (e *Engine) ListMemories(ctx context.Context, namespace string, f store.Mem
 	if f.State != "" && f.State != memory.Active && !f.AsOf.IsZero() {
 		return nil, store.Place{}, ragctx.Invalid("as_of", "is given beside a state, which is that of now; send one of them")
 	}
-	if err := boundFilter(ctx, &f); err != nil {
+	if err := restrictFilter(ctx, &f); err != nil {
 		return nil, store.Place{}, err
 	}
 	if f.After.ID != "" {
@@ -236,7 +236,7 @@ func (e *Engine) deleteMemory(ctx context.Context, namespace, id string, by View
 	ns, err := e.namespace(ctx, namespace, false)
 	var seq uint64
 	if err == nil {
-		by, err = e.endedBy(ctx, namespace, id, by)
+		by, err = e.canDelete(ctx, namespace, id, by)
 	}
 	if err == nil {
 		seq, err = e.store.DeleteMemory(ctx, ns, id, by.User, by.Anyone, when)

@@ -173,7 +173,7 @@ func (s *space) others(id, user string) bool {
 		slices.ContainsFunc(s.items[key{store.Memories, id}], func(v *version) bool { return v.mem.UserID != "" && v.mem.UserID != user })
 }
 
-// taken reports whether something under a memory's id is not this user's.
+// claimedElsewhere reports whether something under a memory's id is not this user's.
 func (s *space) taken(id, user string) bool {
 	t, told := s.turns[id]
 	return told && t.UserID != user ||

@@ -51,7 +51,7 @@ func (m *machine) bulk() {
 	m.settle(s, puts, ends)
 }
 
-// settle brings the model up to date after a job that is done, and then asks.
+// storeOutcomes brings the model up to date after a job that is done, and then asks.
 func (m *machine) settle(s *space, puts []*version, ends []key) {
 	var gone []*version
 	for _, v := range puts {
@@ -105,7 +105,7 @@ func (m *machine) embedder() embed.Embedder {
 }
 
 // vector returns the vector of a piece by an embedder.
-func (m *machine) vector(p *piece, by embed.Embedder) []float32 {
+func (m *machine) vector(p *entryPart, by embed.Embedder) []float32 {
 	id := by.Identity()
 	if _, known := p.vectors[id]; !known {
 		v, err := by.EmbedQuery(m.Context(), p.embedded)

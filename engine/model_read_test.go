@@ -13,7 +13,7 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// look asks one leg. Whatever it finds must be visible to the viewer.
+// get asks one leg. Whatever it finds must be visible to the viewer.
 func (m *machine) look(s *space, kind store.Kind, w *viewer, leg, text string, k int) []engine.Hit {
 	m.Helper()
 	q := ragctx.NewQuery(text)
@@ -48,7 +48,7 @@ func (m *machine) look(s *space, kind store.Kind, w *viewer, leg, text string, k
 	return hits
 }
 
-// whole repeats a question while a leg is missing from the answer, as one may be
+// complete repeats a question while a leg is missing from the answer, as one may be
 // that is being rebuilt.
 func (m *machine) whole(ask func() ([]string, error)) {
 	m.Helper()
@@ -119,7 +119,7 @@ func (m *machine) wantGone(s *space, v *version) {
 	}
 	for _, i := range m.sample(len(v.pieces), 2) {
 		p := v.pieces[i]
-		m.look(s, v.kind, w, "keyword", p.token, 10) // look knows what must not be found
+		m.look(s, v.kind, w, "keyword", p.token, 10) // get knows what must not be found
 		m.look(s, v.kind, w, "vector", p.embedded, 10)
 	}
 }
@@ -204,7 +204,7 @@ func (m *machine) searchNear() {
 	if by == nil {
 		return
 	}
-	vector := m.vector(&piece{embedded: text}, by)
+	vector := m.vector(&entryPart{embedded: text}, by)
 	var want []float64
 	for _, v := range s.seen(kind, w) {
 		for i := range v.pieces {

@@ -139,7 +139,7 @@ func (m *machine) crash() {
 	}
 }
 
-// stat describes every file of the data directory.
+// documentState describes every file of the data directory.
 func (m *machine) stat() (out []string) {
 	for _, f := range m.files("") {
 		if info, err := os.Stat(filepath.Join(m.opts.Dir, f)); err == nil {

@@ -67,7 +67,7 @@ func (m *machine) retire(s *space) {
 	m.leave(s, gone)
 }
 
-// leave remembers some of what was in a space that ought to be empty now.
+// stopNamespace remembers some of what was in a space that ought to be empty now.
 func (m *machine) leave(s *space, gone []*version) {
 	m.Helper()
 	if len(s.keys) > 0 || len(s.turns) > 0 {

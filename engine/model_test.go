@@ -119,7 +119,7 @@ func (m *machine) report() {
 		m.done, m.seed, m.seed, m.ops, strings.Join(m.log, "\n"))
 }
 
-// note remembers an operation for the report.
+// recordStates remembers an operation for the report.
 func (m *machine) note(format string, args ...any) {
 	m.log = append(m.log, fmt.Sprintf("%6d ", m.done)+fmt.Sprintf(format, args...))
 	m.log = m.log[max(0, len(m.log)-keptLog):]

@@ -20,9 +20,9 @@ import (
 // slices and searched by looking at everything. It imports of the engine only
 // types.
 
-// piece is a part of a text that is found by itself: a section of a document, or
+// entryPart is a part of a text that is found by itself: a section of a document, or
 // what one speaker said in a turn.
-type piece struct {
+type entryPart struct {
 	text     string                       // as it is stored
 	embedded string                       // text with its title and heading: a question that equals it exactly
 	token    string                       // a word that is in no other text, but for copies
@@ -35,7 +35,7 @@ type version struct {
 	kind   store.Kind
 	key    string
 	number int
-	pieces []piece
+	pieces []entryPart
 
 	doc docs.Document // what was sent, if a document
 	mem memory.Memory // what was sent, if a memory; of a turn, what it becomes

@@ -97,7 +97,7 @@ func (m *machine) draft(id string) *version {
 		heading := "Part " + m.token()
 		chunk := "## " + heading + "\n\n" + said + "."
 		text.WriteString(chunk + "\n\n")
-		v.pieces = append(v.pieces, piece{text: chunk, embedded: v.doc.Title + "\n" + heading + "\n" + chunk, token: token, topic: topic})
+		v.pieces = append(v.pieces, entryPart{text: chunk, embedded: v.doc.Title + "\n" + heading + "\n" + chunk, token: token, topic: topic})
 	}
 	v.doc.Text = text.String()
 	return v
@@ -188,7 +188,7 @@ func (m *machine) deleteDocument() {
 	m.ended(s, k, m.eng.DeleteDocument(m.Context(), s.name, k.id), s.current(k) != nil)
 }
 
-// ended compares the outcome of a delete, which ought to have found something or not.
+// finished compares the outcome of a delete, which ought to have found something or not.
 func (m *machine) ended(s *space, k key, err error, found bool) {
 	m.Helper()
 	if found && err != nil || !found && !errors.Is(err, ragctx.ErrNotFound) {
@@ -203,10 +203,10 @@ func (m *machine) ended(s *space, k key, err error, found bool) {
 }
 
 // speech returns what one speaker says, as a turn shows it.
-func (m *machine) speech(who string) (said string, p piece) {
+func (m *machine) speech(who string) (said string, p entryPart) {
 	said, token, topic := m.sentence()
 	text := who + ": " + said
-	return said, piece{text: text, embedded: text, token: token, topic: topic}
+	return said, entryPart{text: text, embedded: text, token: token, topic: topic}
 }
 
 // turn completes a new turn, or one that is there, unchanged or changed.
@@ -216,7 +216,7 @@ func (m *machine) turn() {
 		Namespace: s.name, UserID: pick(m, modelUsers), AgentID: pick(m, modelAgents), SessionID: pick(m, modelSessions),
 		Occurred: m.clock.now().Add(-time.Duration(m.rand.IntN(100)) * time.Hour), Tags: m.some(modelTags),
 	}
-	v := &version{kind: store.Memories, pieces: make([]piece, 2)}
+	v := &version{kind: store.Memories, pieces: make([]entryPart, 2)}
 	t.Prompt, v.pieces[0] = m.speech("user")
 	t.Response, v.pieces[1] = m.speech("assistant")
 	switch {
@@ -310,7 +310,7 @@ func (m *machine) remember() {
 func (m *machine) thought(s *space, id string) *version {
 	v := &version{kind: store.Memories, key: id}
 	said, token, topic := m.sentence()
-	v.pieces = []piece{{text: said, embedded: said, token: token, topic: topic}}
+	v.pieces = []entryPart{{text: said, embedded: said, token: token, topic: topic}}
 	v.mem = memory.Memory{
 		ID: id, Namespace: s.name, UserID: pick(m, modelUsers), AgentID: pick(m, modelAgents), SessionID: pick(m, modelSessions),
 		Type: pick(m, []memory.Type{memory.Semantic, memory.Procedural, memory.Working}), Content: said,

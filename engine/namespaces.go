@@ -31,7 +31,7 @@ func (e *Engine) SetQuotas(ctx context.Context, name string, q store.Quotas) (st
 }
 
 func checkQuotas(ctx context.Context, name string, q store.Quotas) error {
-	if err := managesAll(ctx); err != nil {
+	if err := requireAdmin(ctx); err != nil {
 		return err
 	}
 	if err := checkNamespaceName(name); err != nil {
@@ -61,7 +61,7 @@ func (e *Engine) DescribeNamespace(ctx context.Context, name string) (store.Name
 	if err := checkNamespaceName(name); err != nil {
 		return store.Namespace{}, err
 	}
-	if err := enters(ctx, name); err != nil {
+	if err := canEnter(ctx, name); err != nil {
 		return store.Namespace{}, err
 	}
 	return e.store.DescribeNamespace(ctx, name)
@@ -80,7 +80,7 @@ func (e *Engine) ListNamespaces(ctx context.Context, after string, limit int) ([
 // document. Its jobs end. Later writes under its name create a new namespace without quotas; writes
 // in progress fail with [ragctx.ErrConflict]. It is for admins of all namespaces.
 func (e *Engine) EraseNamespace(ctx context.Context, name string) (store.Erased, error) {
-	if err := managesAll(ctx); err != nil {
+	if err := requireAdmin(ctx); err != nil {
 		return store.Erased{}, err
 	}
 	if err := checkNamespaceName(name); err != nil {
@@ -89,9 +89,9 @@ func (e *Engine) EraseNamespace(ctx context.Context, name string) (store.Erased,
 	var f store.MemoryFilter
 	f.AnyUser = true
 	before := e.countTiers(ctx, name, f)
-	took, err := e.eraseTold(ctx, name, func(ragctx.Event) bool { return true }, func(int64) (store.Erased, error) {
+	took, err := e.eraseWithEvents(ctx, name, func(ragctx.Event) bool { return true }, func(int64) (store.Erased, error) {
 		took, err := e.store.EraseNamespace(ctx, name, func(note func() error) error {
-			return e.jobs.leave(name, func() error { return e.states.SuspendAll(name, note) })
+			return e.jobs.stopNamespace(name, func() error { return e.snapshotter.SuspendAll(name, note) })
 		})
 		e.registry.forget(func(k SessionKey) bool { return k.Namespace == name })
 		return took, err
@@ -100,9 +100,9 @@ func (e *Engine) EraseNamespace(ctx context.Context, name string) (store.Erased,
 	return took, err
 }
 
-// leave stops the running jobs of a namespace, and calls do while no job starts. The contexts of
+// stopNamespace stops the running jobs of a namespace, and calls do while no job starts. The contexts of
 // the stopped jobs have ended, so they write nothing more.
-func (s *jobs) leave(namespace string, do func() error) error {
+func (s *jobs) stopNamespace(namespace string, do func() error) error {
 	s.pick.Lock()
 	defer s.pick.Unlock()
 	s.mu.Lock()
@@ -124,7 +124,7 @@ func (e *Engine) removeIndex(ctx context.Context, id store.Collection) error {
 		}
 		return nil
 	}
-	for end := time.Now().Add(expungePatience); ; {
+	for end := time.Now().Add(indexWait); ; {
 		err := e.collections.withClosed(ctx, id, remove)
 		if !errors.Is(err, ragctx.ErrConflict) || time.Now().After(end) {
 			return err

@@ -276,7 +276,7 @@ func (o *observer) finished(u store.Untold) {
 	o.due = o.due || slices.ContainsFunc(o.watchers, func(w watcher) bool { return !w.own && w.interested(u.Turn) })
 }
 
-// note acknowledges the delivered turns. Turns marked for another delivery in the meantime are
+// recordStates acknowledges the delivered turns. Turns marked for another delivery in the meantime are
 // queued again. If the write fails, the next one includes them.
 func (o *observer) note(ctx context.Context) {
 	o.mu.Lock()
@@ -337,7 +337,7 @@ func (o *observer) tellOne(w watcher, t ragctx.Turn) (err error) {
 	return err
 }
 
-// settle waits until no turn is queued and all are acknowledged.
+// storeOutcomes waits until no turn is queued and all are acknowledged.
 func (o *observer) settle(ctx context.Context) error {
 	return o.untilNoted(ctx, func() bool { return len(o.threads) == 0 })
 }

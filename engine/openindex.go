@@ -29,7 +29,7 @@ func (e *Engine) openIndex(ctx context.Context, id store.Collection) (*index.Hyb
 		Space:   in.name(),
 		Dense:   func() (index.Dense, error) { return e.openVector(id, in) },
 		Origin:  e.store.Token, Knows: e.store.Opened,
-		Gauge:  e.gauges[id.Kind],
+		Gauge:  e.recallMonitors[id.Kind],
 		Logger: e.opts.Logger.With("namespace", id.Namespace, "kind", id.Kind.String()),
 	})
 }

@@ -32,17 +32,17 @@ func (e *Engine) openPacks() error {
 	if err != nil {
 		return err
 	}
-	e.states = ledger.NewSnapshotter(e.ledger, folder, e.opts.Logger)
+	e.snapshotter = ledger.NewSnapshotter(e.ledger, folder, e.opts.Logger)
 	e.packs = &ledger.Builder{Log: e.ledger, Retrieve: e.retrieve}
 	return nil
 }
 
 // ClusterState returns the current state of a cluster after all its messages. It writes nothing.
 func (e *Engine) ClusterState(ctx context.Context, namespace, cluster string) (ledger.State, error) {
-	if err := enters(ctx, namespace); err != nil {
+	if err := canEnter(ctx, namespace); err != nil {
 		return ledger.State{}, err
 	}
-	s, err := e.states.State(ctx, namespaceName(namespace), cluster)
+	s, err := e.snapshotter.State(ctx, namespaceName(namespace), cluster)
 	if err == nil && s.IsZero() {
 		err = fmt.Errorf("%w: the cluster %s has no message that says where it stands", ragctx.ErrNotFound, ragctx.Clip(cluster))
 	}
@@ -60,7 +60,7 @@ type Packed struct {
 // unpublished state is published first.
 func (e *Engine) Pack(ctx context.Context, r ledger.PackRequest) (Packed, error) {
 	r.Namespace = namespaceName(r.Namespace)
-	if err := enters(ctx, r.Namespace); err != nil {
+	if err := canEnter(ctx, r.Namespace); err != nil {
 		return Packed{}, err
 	}
 	if err := actAs(ctx, &r.UserID); err != nil {
@@ -73,7 +73,7 @@ func (e *Engine) Pack(ctx context.Context, r ledger.PackRequest) (Packed, error)
 	case !publishes:
 		late = "the API key may not publish the newest state; the context may have an older one"
 	default:
-		if _, err := e.states.Publish(ctx, r.Namespace, r.Cluster); err != nil {
+		if _, err := e.snapshotter.Publish(ctx, r.Namespace, r.Cluster); err != nil {
 			if ctx.Err() != nil {
 				return Packed{}, err
 			}
@@ -89,14 +89,14 @@ func (e *Engine) Pack(ctx context.Context, r ledger.PackRequest) (Packed, error)
 		p.Warnings = append(p.Warnings, ledger.Warning{Field: ledger.TopicStateSnapshot, Message: late})
 	}
 	out := Packed{Pack: p, Metrics: ledger.Measure(r, p)}
-	e.tally.add(out)
+	e.packTally.add(out)
 	e.report(ctx, r, out.Metrics, publishes)
 	return out, nil
 }
 
 // mayPublish reports whether the grant of ctx may append to ledgers.
 func mayPublish(ctx context.Context) bool {
-	return access.From(ctx).RequireRole(access.Write) == nil && shares(ctx) == nil
+	return access.From(ctx).RequireRole(access.Write) == nil && canModifyShared(ctx) == nil
 }
 
 // report writes metrics to the log and, if publish is set, to the ledger, as configured. Its errors
@@ -187,9 +187,9 @@ func (t *packTally) add(p Packed) {
 
 // PackTally returns the counters of context packs.
 func (e *Engine) PackTally() PackTally {
-	e.tally.mu.Lock()
-	defer e.tally.mu.Unlock()
-	out := e.tally.PackTally
+	e.packTally.mu.Lock()
+	defer e.packTally.mu.Unlock()
+	out := e.packTally.PackTally
 	out.Parts = maps.Clone(out.Parts)
 	return out
 }

@@ -35,7 +35,7 @@ const (
 // quotes reports whether a text of a kind in scope has all phrases of q. It returns true if that is
 // unknown.
 func (e *Engine) quotes(ctx context.Context, kind store.Kind, q ragctx.ContextQuery) bool {
-	src, plan := e.source(kind), e.plan(kind, q)
+	src, plan := e.searchSource(kind), e.plan(kind, q)
 	for plan.K = leastQuoting; ; plan.K *= 4 {
 		found, err := src.Search(ctx, q, plan)
 		if err != nil {

@@ -105,7 +105,7 @@ func readOwn[T any](ctx context.Context, k ProcedureKey, read func(ProcedureKey)
 }
 
 // PutDraft writes the draft of a procedure, creating the procedure if necessary. Published versions
-// do not change.
+// process not change.
 func (e *Engine) PutDraft(ctx context.Context, k ProcedureKey, b procedures.Body) (procedures.Procedure, error) {
 	b = procedures.TrimBody(e.withoutSecrets(b))
 	if err := b.Validate(); err != nil {
@@ -227,17 +227,17 @@ func (e *Engine) Skill(ctx context.Context, namespace, item string) (procedures.
 	return id, v, err
 }
 
-// apprentice extracts procedures from completed turns, as a turn observer.
-type apprentice struct{ engine *Engine }
+// procedureExtractor extracts procedures from completed turns, as a turn observer.
+type procedureExtractor struct{ engine *Engine }
 
 // maxKnown bounds the procedures of an owner that a new one is compared with.
 const maxKnown = 500
 
-// learnAttempts bounds the retries when the same procedure is stored concurrently.
-const learnAttempts = 3
+// maxStoreAttempts bounds the retries when the same procedure is stored concurrently.
+const maxStoreAttempts = 3
 
 // OnTurnComplete implements [ragctx.TurnObserver].
-func (a apprentice) OnTurnComplete(ctx context.Context, t ragctx.Turn) error {
+func (a procedureExtractor) OnTurnComplete(ctx context.Context, t ragctx.Turn) error {
 	found, ok := procedures.Extract(t, a.engine.screen())
 	if !ok {
 		return nil
@@ -251,8 +251,8 @@ func (a apprentice) OnTurnComplete(ctx context.Context, t ragctx.Turn) error {
 		Key: store.ProcedureKey{Namespace: ns, Owner: procedures.Owner{UserID: t.UserID, AgentID: t.AgentID}}, By: procedures.ByTurn,
 		Seen: procedures.ProcedureRun{Turn: t.ID, Confidence: sure, At: t.Occurred},
 	}
-	for range learnAttempts {
-		err = a.learn(ctx, lesson, found)
+	for range maxStoreAttempts {
+		err = a.store(ctx, lesson, found)
 		if code, _ := ragctx.CodeOf(err); err == nil || code != "conflict" {
 			break
 		}
@@ -260,8 +260,8 @@ func (a apprentice) OnTurnComplete(ctx context.Context, t ragctx.Turn) error {
 	return err
 }
 
-// learn adds a turn to a similar procedure, or creates a new one.
-func (a apprentice) learn(ctx context.Context, lesson store.ProcedureLesson, found procedures.Known) error {
+// store adds a turn to a similar procedure, or creates a new one.
+func (a procedureExtractor) store(ctx context.Context, lesson store.ProcedureLesson, found procedures.Known) error {
 	known, err := a.engine.store.KnownProcedures(ctx, lesson.Key.Namespace, lesson.Key.Owner, maxKnown)
 	if err != nil {
 		return err
@@ -270,7 +270,7 @@ func (a apprentice) learn(ctx context.Context, lesson store.ProcedureLesson, fou
 	if lesson.Known = same >= 0; lesson.Known {
 		lesson.Key.Name = known[same].Name
 	} else {
-		found, lesson.By = procedures.Word(ctx, found, a.engine.screen(), a.engine.opts.Learning.Model)
+		found, lesson.By = procedures.Word(ctx, found, a.engine.screen(), a.engine.opts.FactExtraction.Model)
 		lesson.Key.Name, lesson.Body = procedures.FreeName(found.Name, known), found.Body
 	}
 	_, err = a.engine.store.LearnProcedure(ctx, lesson)

@@ -30,7 +30,7 @@ func (e *Engine) SetRanking(ctx context.Context, namespace string, k store.Kind,
 	if err := r.Validate(); err != nil {
 		return err
 	}
-	if err := shares(ctx); err != nil {
+	if err := canModifyShared(ctx); err != nil {
 		return err
 	}
 	ns, err := e.namespace(ctx, namespace, true)

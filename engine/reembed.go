@@ -29,7 +29,7 @@ type reembedRequest struct {
 // written meanwhile are embedded by both. The job continues after a restart. Until the switch,
 // cancelling it leaves everything as it was.
 func (e *Engine) Reembed(ctx context.Context, with embed.Embedder) (Job, error) {
-	if err := managesAll(ctx); err != nil {
+	if err := requireAdmin(ctx); err != nil {
 		return Job{}, err
 	}
 	to := with.Identity()
@@ -109,7 +109,7 @@ func (e *Engine) aim(ctx context.Context, to embed.Identity) error {
 	if err != nil {
 		return err
 	}
-	e.spaces.next.Store(&space{id: id, identity: to, embedder: with, calls: &e.embedding})
+	e.spaces.next.Store(&space{id: id, identity: to, embedder: with, calls: &e.embedderCalls})
 	return nil
 }
 
@@ -132,7 +132,7 @@ func (e *Engine) runReembed(ctx context.Context, r *runningJob) error {
 	err := e.change(ctx, r, next)
 	changed := e.Embedder() == req.Embedder
 	switch {
-	case err != nil && e.jobs.life.Err() != nil && !(r.stopped() && !changed):
+	case err != nil && e.jobs.life.Err() != nil && !(r.isCancelled() && !changed):
 		return err // continued later
 	case changed: // too late to cancel; only the cleanup is left
 		return errors.Join(err, e.dropOldVectors(e.jobs.life, r))
@@ -148,7 +148,7 @@ func (e *Engine) waitForEmbedder(ctx context.Context, r *runningJob, to embed.Id
 	e.opts.Logger.WarnContext(ctx, "a change of the embedder waits for its settings", "embedder", to.String())
 	r.stage("waits until the data directory is opened with the settings of " + to.String())
 	<-ctx.Done()
-	if !r.stopped() {
+	if !r.isCancelled() {
 		return ctx.Err() // continued later
 	}
 	return errors.Join(ctx.Err(), e.dropOldVectors(context.WithoutCancel(ctx), r))
@@ -201,7 +201,7 @@ func (e *Engine) change(ctx context.Context, r *runningJob, next *space) error {
 		}
 	}
 	e.spaces.next.Store(nil)
-	e.filler.wake()
+	e.backfill.wake()
 	return nil
 }
 
@@ -218,7 +218,7 @@ const (
 func (e *Engine) fillThrough(ctx context.Context, next *space, each func(units int)) error {
 	after, wait := uint64(0), outageFirst
 	for {
-		last, err := e.fill(ctx, next, after, false, each)
+		last, err := e.embedMissing(ctx, next, after, false, each)
 		if !errors.Is(err, errEmbedding) || !errors.Is(err, ragctx.ErrUnavailable) || ctx.Err() != nil {
 			return err
 		}

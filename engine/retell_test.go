@@ -15,7 +15,7 @@ import (
 )
 
 func TestAModelThatHangs(t *testing.T) {
-	f := open(t, func(o *engine.Options) { o.Learning.Model, o.Learning.Wait = forever{}, 20*time.Millisecond })
+	f := open(t, func(o *engine.Options) { o.FactExtraction.Model, o.FactExtraction.Wait = forever{}, 20*time.Millisecond })
 	f.tell("t", "ada", "s", "I'm allergic to peanuts.")
 	if all := f.facts("ada"); holds(all, "peanuts") == nil {
 		t.Errorf("rules did not find it: %q", contents(all))
@@ -25,14 +25,14 @@ func TestAModelThatHangs(t *testing.T) {
 func TestCleanRestartsAreNobodysFailure(t *testing.T) {
 	t.Parallel() // closing waits a moment for the model
 	thinking := make(chan struct{}, 1)
-	f := open(t, func(o *engine.Options) { o.Learning.Model = thinker(thinking) })
+	f := open(t, func(o *engine.Options) { o.FactExtraction.Model = thinker(thinking) })
 	f.turn(ragctx.Turn{ID: "t", UserID: "ada", SessionID: "s", Prompt: "I'm allergic to peanuts."})
 	for range 5 {
 		<-thinking
 		f.reopen()
 	}
 	<-thinking
-	f.opts.Learning.Model = nil
+	f.opts.FactExtraction.Model = nil
 	f.reopen()
 	f.settle()
 	if all := f.facts("ada"); holds(all, "peanuts") == nil {
@@ -75,7 +75,7 @@ func TestAProviderThatIsLateIsToldAgain(t *testing.T) {
 func TestErasingInAShortCommand(t *testing.T) {
 	t.Parallel() // closing waits a moment for the model
 	thinking := make(chan struct{}, 1)
-	f := open(t, func(o *engine.Options) { o.Learning.Model = thinker(thinking) })
+	f := open(t, func(o *engine.Options) { o.FactExtraction.Model = thinker(thinking) })
 	f.turn(ragctx.Turn{ID: "t1", UserID: "ada", SessionID: "s", Prompt: "I'm allergic to peanuts."})
 	<-thinking
 	f.opts.PauseJobs = true
@@ -87,7 +87,7 @@ func TestErasingInAShortCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.settle() // at once: nothing is at work
-	f.opts.Learning.Model, f.opts.PauseJobs = nil, false
+	f.opts.FactExtraction.Model, f.opts.PauseJobs = nil, false
 	f.reopen()
 	f.settle()
 	if all := f.facts("ada"); holds(all, "peanuts") == nil {
@@ -116,7 +116,7 @@ func teachesNothing(asked *atomic.Int32) llm.Generator {
 // for that moment, and leaves nothing to be told again.
 func TestClosingNotesWhatWasTold(t *testing.T) {
 	var asked atomic.Int32
-	f := open(t, func(o *engine.Options) { o.Learning.Model = teachesNothing(&asked) })
+	f := open(t, func(o *engine.Options) { o.FactExtraction.Model = teachesNothing(&asked) })
 	for i := range int32(3) {
 		f.turn(ragctx.Turn{ID: fmt.Sprint(i), UserID: "ada", SessionID: "s", Prompt: "I'm allergic to peanuts."})
 		f.reopen()
@@ -130,7 +130,7 @@ func TestClosingNotesWhatWasTold(t *testing.T) {
 // Who waits for what is learnt, and goes away, does not have it learnt again.
 func TestToldOnceThoughNobodyWaits(t *testing.T) {
 	var asked atomic.Int32
-	f := open(t, func(o *engine.Options) { o.Learning.Model = teachesNothing(&asked) })
+	f := open(t, func(o *engine.Options) { o.FactExtraction.Model = teachesNothing(&asked) })
 	f.turn(ragctx.Turn{ID: "t", UserID: "ada", SessionID: "s", Prompt: "I'm allergic to peanuts."})
 	for asked.Load() == 0 {
 		time.Sleep(time.Millisecond)

@@ -22,7 +22,7 @@ func (e *Engine) FindMemory(ctx context.Context, namespace, id string, by Viewer
 	if !isNotFound(err) {
 		return store.Quarantined{Memory: m}, err
 	}
-	by, berr := seenBy(ctx, by)
+	by, berr := canRead(ctx, by)
 	if berr != nil {
 		return store.Quarantined{}, berr
 	}
@@ -66,7 +66,7 @@ func (e *Engine) reviseMemory(ctx context.Context, namespace, id string, by View
 }
 
 func (e *Engine) revise(ctx context.Context, namespace, id string, by Viewer, p memory.Patch, when store.Condition) (memory.Memory, store.Status, error) {
-	by, err := e.changedBy(ctx, namespace, id, by)
+	by, err := e.canModify(ctx, namespace, id, by)
 	if err != nil {
 		return memory.Memory{}, "", err
 	}
@@ -155,7 +155,7 @@ func (e *Engine) Turn(ctx context.Context, namespace, id string, by Viewer) (sto
 	if err != nil {
 		return store.StoredTurn{}, err
 	}
-	if by, err = seenBy(ctx, by); err != nil {
+	if by, err = canRead(ctx, by); err != nil {
 		return store.StoredTurn{}, err
 	}
 	return e.store.Turn(ctx, ns, id, by.User, by.Anyone)
@@ -167,7 +167,7 @@ func (e *Engine) MemoryTags(ctx context.Context, namespace string, f store.Memor
 	if err := pageLimit(&f.Limit); err != nil {
 		return nil, err
 	}
-	if err := boundFilter(ctx, &f); err != nil {
+	if err := restrictFilter(ctx, &f); err != nil {
 		return nil, err
 	}
 	ns, err := e.namespace(ctx, namespace, false)
@@ -183,7 +183,7 @@ func (e *Engine) MemoryTags(ctx context.Context, namespace string, f store.Memor
 
 // CountMemories counts the memories that match a filter.
 func (e *Engine) CountMemories(ctx context.Context, namespace string, f store.MemoryFilter) (int, error) {
-	if err := boundFilter(ctx, &f); err != nil {
+	if err := restrictFilter(ctx, &f); err != nil {
 		return 0, err
 	}
 	ns, err := e.namespace(ctx, namespace, false)
@@ -203,7 +203,7 @@ func (e *Engine) TurnChanges(ctx context.Context, namespace, turn string, by Vie
 	if err != nil {
 		return nil, err
 	}
-	if by, err = seenBy(ctx, by); err != nil {
+	if by, err = canRead(ctx, by); err != nil {
 		return nil, err
 	}
 	return e.store.TurnChanges(ctx, ns, turn, by.User, by.Anyone)

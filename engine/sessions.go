@@ -38,7 +38,7 @@ type SessionProvider struct {
 // completeSessionKey validates a key and completes it by the default namespace and the caller's user.
 func (e *Engine) completeSessionKey(ctx context.Context, k SessionKey) (SessionKey, error) {
 	k.Namespace = namespaceName(k.Namespace)
-	if err := enters(ctx, k.Namespace); err != nil {
+	if err := canEnter(ctx, k.Namespace); err != nil {
 		return k, err
 	}
 	if k.SessionID == "" {

@@ -43,7 +43,7 @@ func (s *Sites) Close() { s.client.Close() }
 
 // Open is [OpenPath] for paths and URLs. The options' patterns apply to the path of a page's URL;
 // withClosed any, all pages are taken. See [IngestOptions.Open].
-func (s *Sites) Open(path string, o IngestOptions) (Root, error) {
+func (s *Sites) Open(path string, o IngestOptions) (Source, error) {
 	if !fetch.IsURL(path) {
 		return OpenPath(path, o)
 	}
@@ -55,7 +55,7 @@ func (s *Sites) Open(path string, o IngestOptions) (Root, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &site{sites: s, url: at, opts: o, takes: takes, reading: o.reading()}
+	r := &site{sites: s, url: at, opts: o, takes: takes, readingHash: o.readingHash()}
 	if o.Prefix != "" {
 		r.prefix = o.Prefix + "/"
 	}

@@ -14,25 +14,25 @@ import (
 	"github.com/ragctx/ragctx/providers/docs/fetch"
 )
 
-// site is a [Root] on web servers.
+// site is a [Source] on web servers.
 type site struct {
 	sites   *Sites
 	url     string // canonical
 	opts    IngestOptions
 	prefix  string // transcriptEntries ids, before the URL
 	takes   func(rel string) bool
-	reading string // hash of the reading options, as part of page states
+	readingHash string // hash of the reading options, as part of page states
 	listed  bool   // whether all pages of the site are known
 	refused map[string]bool
 }
 
-// Name implements [Root].
+// Name implements [Source].
 func (r *site) Name() string { return r.url }
 
-// Prefix implements [Root]: a sitemap may list the pages of several hosts.
+// Prefix implements [Source]: a sitemap may list the pages of several hosts.
 func (r *site) Prefix() string { return r.prefix + "http" }
 
-// Entries implements [Root].
+// Entries implements [Source].
 func (r *site) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		if !namesList(r.url) {
@@ -72,7 +72,7 @@ func (r *site) entries(l *listing, yield func(Entry, error) bool) {
 	}
 }
 
-// Gone implements [Root]: the sitemap no longer lists the page.
+// Gone implements [Source]: the sitemap no longer lists the page.
 func (r *site) Gone(id string) bool {
 	at := strings.TrimPrefix(id, r.prefix)
 	for i := range len(at) {
@@ -113,7 +113,7 @@ func skipped(err error) error {
 func (r *site) entry(at string) Entry {
 	p := &sitePage{site: r, url: at, id: r.prefix + at}
 	return Entry{
-		ID: p.id, Path: at, Alone: !extract.Holds(relative(at)),
+		ID: p.id, Path: at, Single: !extract.Holds(relative(at)),
 		Ask: p.ask, Read: p.read,
 	}
 }
@@ -127,7 +127,7 @@ type sitePage struct {
 
 // ask implements [Entry.Ask] with a conditional request for the state of the last ingest.
 func (p *sitePage) ask(ctx context.Context, last string) (string, error) {
-	how := p.site.reading
+	how := p.site.readingHash
 	known, same := strings.CutPrefix(last, how+" ")
 	if !same || how == "" {
 		known = ""

@@ -271,7 +271,7 @@ func TestSiteJob(t *testing.T) {
 	w := newWeb(t)
 	w.pages = map[string]string{"/a": "alpha", "/b": "beta"}
 	w.listed = []string{"/a", "/b"}
-	f := open(t, func(o *engine.Options) { o.OpenRoot = w.sites(t).Open })
+	f := open(t, func(o *engine.Options) { o.OpenSource = w.sites(t).Open })
 	j, err := f.IngestFolders(t.Context(), engine.IngestOptions{Paths: []string{w.url + "/sitemap.xml"}})
 	if err != nil {
 		t.Fatal(err)

@@ -8,21 +8,21 @@ import (
 	"github.com/ragctx/ragctx/providers/procedures"
 )
 
-// shelf is the skills provider's source. It caches the published procedures by namespace until any
+// skillCache is the skills provider's source. It caches the published procedures by namespace until any
 // procedure changes, because every query reads all of them.
-type shelf struct {
+type skillCache struct {
 	engine *Engine
 
 	mu    sync.Mutex
-	state uint64 // version of the cached procedures
-	kept  map[int64][]procedures.Skill
+	version uint64 // version of the cached procedures
+	cached  map[int64][]procedures.Skill
 }
 
-// maxShelves bounds the namespaces whose skills are cached.
-const maxShelves = 1000
+// maxSkillNamespaces bounds the namespaces whose skills are cached.
+const maxSkillNamespaces = 1000
 
 // Skills implements [procedures.Source].
-func (s *shelf) Skills(ctx context.Context, q ragctx.ContextQuery) ([]procedures.Skill, error) {
+func (s *skillCache) Skills(ctx context.Context, q ragctx.ContextQuery) ([]procedures.Skill, error) {
 	ns, err := s.engine.namespace(ctx, q.Namespace, false)
 	if isNotFound(err) {
 		return nil, nil
@@ -43,18 +43,18 @@ func (s *shelf) Skills(ctx context.Context, q ragctx.ContextQuery) ([]procedures
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.state == state {
-		s.kept[ns] = found
+	if s.version == state {
+		s.cached[ns] = found
 	}
 	return found, nil
 }
 
-func (s *shelf) get(ns int64, state uint64) ([]procedures.Skill, bool) {
+func (s *skillCache) get(ns int64, state uint64) ([]procedures.Skill, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.state < state || s.kept == nil || len(s.kept) > maxShelves {
-		s.state, s.kept = state, make(map[int64][]procedures.Skill)
+	if s.version < state || s.cached == nil || len(s.cached) > maxSkillNamespaces {
+		s.version, s.cached = state, make(map[int64][]procedures.Skill)
 	}
-	found, ok := s.kept[ns]
-	return found, ok && s.state == state
+	found, ok := s.cached[ns]
+	return found, ok && s.version == state
 }

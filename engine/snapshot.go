@@ -21,7 +21,7 @@ const MaxSnapshots = 2
 // Snapshot writes a consistent snapshot of the data directory to a new file, while reads and writes
 // continue. [Restore] restores it.
 func (e *Engine) Snapshot(ctx context.Context, path string, o store.SnapshotOptions) (store.SnapshotInfo, error) {
-	if err := managesAll(ctx); err != nil {
+	if err := requireAdmin(ctx); err != nil {
 		return store.SnapshotInfo{}, err
 	}
 	return e.store.Snapshot(ctx, path, o)
@@ -47,12 +47,12 @@ func Restore(ctx context.Context, file, dir string, o store.RestoreOptions) (inf
 // so that no file retains content erased meanwhile. More than [MaxSnapshots] at a time are
 // [ragctx.ErrLimited].
 func (e *Engine) WriteSnapshot(ctx context.Context, w io.Writer, o store.SnapshotOptions) (info store.SnapshotInfo, err error) {
-	if err := managesAll(ctx); err != nil {
+	if err := requireAdmin(ctx); err != nil {
 		return info, err
 	}
 	select {
-	case e.snapshots <- struct{}{}:
-		defer func() { <-e.snapshots }()
+	case e.snapshotSlots <- struct{}{}:
+		defer func() { <-e.snapshotSlots }()
 	default:
 		return info, fmt.Errorf("%w: %d snapshots are being made or downloaded, which is the limit; try again when one is done", ragctx.ErrLimited, MaxSnapshots)
 	}

@@ -13,26 +13,26 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// source gives a provider access to the store's texts and the indexes of one kind of item.
-type source struct {
+// searchSource gives a provider access to the store's texts and the indexes of one kind of item.
+type searchSource struct {
 	passage.Source
 
 	engine *Engine
 	kind   store.Kind
 }
 
-func (e *Engine) source(k store.Kind) source {
-	return source{Source: e.store, engine: e, kind: k}
+func (e *Engine) searchSource(k store.Kind) searchSource {
+	return searchSource{Source: e.store, engine: e, kind: k}
 }
 
 // Search implements the providers' source interfaces.
-func (s source) Search(ctx context.Context, q ragctx.ContextQuery, iq index.Query) (index.Result, error) {
+func (s searchSource) Search(ctx context.Context, q ragctx.ContextQuery, iq index.Query) (index.Result, error) {
 	return s.told(ctx, q, iq, nil)
 }
 
 // find searches. If the query asks for pseudo-relevance feedback, it searches again with words of
 // the best hits.
-func (s source) find(ctx context.Context, q ragctx.ContextQuery, iq index.Query, by *index.Ranking) (index.Result, error) {
+func (s searchSource) find(ctx context.Context, q ragctx.ContextQuery, iq index.Query, by *index.Ranking) (index.Result, error) {
 	asked := iq.More
 	if !queryexpand.Fed(q) || iq.Time != nil && iq.Time.List {
 		return s.search(ctx, q.Namespace, iq, asked, by)
@@ -61,7 +61,7 @@ func (s source) find(ctx context.Context, q ragctx.ContextQuery, iq index.Query,
 // search searches the index of a namespace, with the namespace's ranking unless by is given. The
 // vector combines the query and the wordings in asked. Hits found only by the vector index must
 // exceed the embedder's noise floor, unless only that index is searched.
-func (s source) search(
+func (s searchSource) search(
 	ctx context.Context, namespace string, iq index.Query, asked []index.Wording, by *index.Ranking,
 ) (index.Result, error) {
 	ns, err := s.engine.namespace(ctx, namespace, false)
@@ -96,7 +96,7 @@ func (s source) search(
 	}
 }
 
-func (s source) searchIn(ctx context.Context, idx *index.Hybrid, in *space, iq index.Query, asked []index.Wording) (index.Result, error) {
+func (s searchSource) searchIn(ctx context.Context, idx *index.Hybrid, in *space, iq index.Query, asked []index.Wording) (index.Result, error) {
 	var degraded []string
 	var err error
 	span := trace.Start(ctx, trace.Embed)
@@ -118,7 +118,7 @@ func (s source) searchIn(ctx context.Context, idx *index.Hybrid, in *space, iq i
 }
 
 // Recall implements the memory provider's source interface.
-func (s source) Recall(ctx context.Context, q ragctx.ContextQuery) ([]memory.Memory, error) {
+func (s searchSource) Recall(ctx context.Context, q ragctx.ContextQuery) ([]memory.Memory, error) {
 	found, _, err := s.engine.ListMemories(ctx, q.Namespace, store.MemoryFilter{
 		UserID: q.UserID, AgentID: q.AgentID, SessionID: q.SessionID, Filter: q.Filter, Exclude: q.Exclude,
 		AsOf: q.AsOf, Now: q.Now, Limit: q.MaxResults,
@@ -127,7 +127,7 @@ func (s source) Recall(ctx context.Context, q ragctx.ContextQuery) ([]memory.Mem
 }
 
 // Around implements [passage.Conversation].
-func (s source) Around(
+func (s searchSource) Around(
 	ctx context.Context, q ragctx.ContextQuery, iq index.Query, state uint64, units []uint64, n int,
 ) ([]index.Around, error) {
 	none := make([]index.Around, len(units))
@@ -147,11 +147,11 @@ func (s source) Around(
 }
 
 // Items implements [passage.Conversation].
-func (s source) Items(ctx context.Context, ids []uint64) (map[uint64]*passage.Item, error) {
+func (s searchSource) Items(ctx context.Context, ids []uint64) (map[uint64]*passage.Item, error) {
 	return s.engine.store.Items(ctx, ids)
 }
 
 // Texts implements [passage.Conversation].
-func (s source) Texts(ctx context.Context, items []uint64) (map[uint64]string, error) {
+func (s searchSource) Texts(ctx context.Context, items []uint64) (map[uint64]string, error) {
 	return s.engine.store.Texts(ctx, items)
 }

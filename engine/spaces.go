@@ -80,7 +80,7 @@ func (e *Engine) openSpaces(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	e.spaces.current.Store(&space{id: active, identity: identity, embedder: e.embedderOf(identity), calls: &e.embedding})
+	e.spaces.current.Store(&space{id: active, identity: identity, embedder: e.embedderOf(identity), calls: &e.embedderCalls})
 	if want == nil && e.spaces.current.Load().embedder == nil {
 		if next, ok := builtin.Successor(identity); ok {
 			e.opts.Logger.WarnContext(ctx, "the built-in table is another one; all texts are embedded again, and questions are answered by words until then",
@@ -121,13 +121,13 @@ func (e *Engine) activeEmbedder(ctx context.Context) (int64, error) {
 	return id, nil
 }
 
-// settle makes an embedder the data directory's.
+// storeOutcomes makes an embedder the data directory's.
 func (e *Engine) settle(ctx context.Context, with embed.Embedder) error {
 	id, err := e.store.Embedder(ctx, with.Identity())
 	if err != nil {
 		return err
 	}
-	e.spaces.current.Store(&space{id: id, identity: with.Identity(), embedder: with, calls: &e.embedding})
+	e.spaces.current.Store(&space{id: id, identity: with.Identity(), embedder: with, calls: &e.embedderCalls})
 	return e.store.SetSetting(ctx, store.SettingEmbedder, spaceOf(id))
 }
 

@@ -44,7 +44,7 @@ func (e *Engine) standing(ctx context.Context, q ragctx.ContextQuery) ([]resolve
 	}
 	if q.Wants(ragctx.TypeSkill) {
 		q.Query, q.MaxResults = "", maxStanding
-		all, err := procedures.NewProvider(e.shelf).Query(ctx, q.WithTypes(ragctx.TypeSkill))
+		all, err := procedures.NewProvider(e.skillCache).Query(ctx, q.WithTypes(ragctx.TypeSkill))
 		if err != nil {
 			return nil, err
 		}
@@ -90,9 +90,9 @@ func placed(found []standing) []resolve.Standing {
 	return out
 }
 
-// markers caches the secret that the markers of spotlighted text are derived from. It is stored in
+// markerSecret caches the secret that the markers of spotlighted text are derived from. It is stored in
 // the data directory, because a new one would change every prompt.
-type markers struct {
+type markerSecret struct {
 	store *store.Store
 
 	mu     sync.Mutex
@@ -100,7 +100,7 @@ type markers struct {
 }
 
 // get returns the secret, generating and storing it on first use.
-func (m *markers) get(ctx context.Context) ([]byte, error) {
+func (m *markerSecret) get(ctx context.Context) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.secret != nil {

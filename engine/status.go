@@ -77,7 +77,7 @@ func (e *Engine) Status(ctx context.Context) (Status, error) {
 		return st, err
 	}
 	if len(grant.Namespaces) == 0 {
-		st.Troubles = append(st.Troubles, e.troubles.newest()...)
+		st.Troubles = append(st.Troubles, e.recentErrors.newest()...)
 	}
 	return st, nil
 }

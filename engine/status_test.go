@@ -108,7 +108,7 @@ func (cutOffProvider) Query(context.Context, ragctx.ContextQuery) (ragctx.Contex
 func TestStatusNamesWhatIsLeftAlone(t *testing.T) {
 	f := open(t, func(o *engine.Options) {
 		b := cutOff{until: o.Now().Add(time.Minute)}
-		o.Reranker, o.Learning.Model = b, b
+		o.Reranker, o.FactExtraction.Model = b, b
 		o.Providers = []resolve.Registered{{Provider: cutOffProvider{b, "crm", ragctx.FailClosed}}}
 		o.SessionProviders = []resolve.Registered{{Provider: cutOffProvider{cutOff{until: o.Now().Add(-time.Minute)}, "wiki", ragctx.BestEffort}}}
 	})

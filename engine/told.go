@@ -17,12 +17,12 @@ import (
 
 // hasFacts reports whether facts were ever extracted from the turns of a namespace.
 func (e *Engine) hasFacts(ctx context.Context, ns int64) (bool, error) {
-	if _, ok := e.taught.Load(ns); ok {
+	if _, ok := e.namespacesWithFacts.Load(ns); ok {
 		return true, nil
 	}
 	yes, err := e.store.HasFacts(ctx, ns)
 	if yes {
-		e.taught.Store(ns, struct{}{})
+		e.namespacesWithFacts.Store(ns, struct{}{})
 	}
 	return yes, err
 }
@@ -33,7 +33,7 @@ const maxTold = 5000
 // observesTurns searches, and replaces facts among the hits by the turns that they were extracted from: both
 // would say the same, and the turn says more. A fact whose turn is gone stays, as do all facts if
 // the query has a filter, which applies to facts.
-func (s source) told(ctx context.Context, q ragctx.ContextQuery, iq index.Query, by *index.Ranking) (index.Result, error) {
+func (s searchSource) told(ctx context.Context, q ragctx.ContextQuery, iq index.Query, by *index.Ranking) (index.Result, error) {
 	ns, err := s.engine.namespace(ctx, q.Namespace, false)
 	if isNotFound(err) {
 		return index.Result{}, nil
@@ -45,7 +45,7 @@ func (s source) told(ctx context.Context, q ragctx.ContextQuery, iq index.Query,
 	if err != nil {
 		return index.Result{}, err
 	}
-	t := telling{source: s, ns: ns, now: iq.Now, terms: analysis.Query(iq.Text), turns: make(map[uint64][]passage.Unit), shared: make(map[uint64]int)}
+	t := telling{searchSource: s, ns: ns, now: iq.Now, terms: analysis.Query(iq.Text), turns: make(map[uint64][]passage.Unit), shared: make(map[uint64]int)}
 	wanted := iq.K
 	for {
 		res, err := s.find(ctx, q, iq, by)
@@ -72,7 +72,7 @@ func more(asked, n, wanted int) int { return 3 * asked * wanted / (2 * max(n, 1)
 
 // telling caches the turns of hits within one query, which may take several searches.
 type telling struct {
-	source
+	searchSource
 
 	ns    int64
 	now   time.Time
@@ -82,7 +82,7 @@ type telling struct {
 	shared map[uint64]int
 }
 
-// learn loads the turns of hits.
+// store loads the turns of hits.
 func (t *telling) learn(ctx context.Context, hits []index.Hit) error {
 	var ids []uint64
 	for _, h := range hits {
@@ -105,7 +105,7 @@ func (t *telling) byTurn(ctx context.Context, hits []index.Hit) ([]index.Hit, er
 	if !slices.ContainsFunc(hits, func(h index.Hit) bool { return len(t.turns[h.ID]) > 0 }) {
 		return hits, nil
 	}
-	best := make(map[uint64]int, len(hits)) // place in out, by unit
+	best := make(map[uint64]int, len(hits)) // localSource in out, by unit
 	out := make([]index.Hit, 0, len(hits))
 	for _, h := range hits {
 		if units := t.turns[h.ID]; len(units) > 0 {
@@ -149,7 +149,7 @@ func (t *telling) closest(units []passage.Unit) passage.Unit {
 }
 
 // Facts implements the memory provider's source interface.
-func (s source) Facts(ctx context.Context, q ragctx.ContextQuery, ids []string) (map[string][]memory.Fact, error) {
+func (s searchSource) Facts(ctx context.Context, q ragctx.ContextQuery, ids []string) (map[string][]memory.Fact, error) {
 	ns, err := s.engine.namespace(ctx, q.Namespace, false)
 	if isNotFound(err) || len(ids) == 0 {
 		return nil, nil

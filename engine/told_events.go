@@ -8,10 +8,10 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// eraseTold is erase for data that retained events may reveal. It drops matching events once the
+// eraseWithEvents is erase for data that retained events may reveal. It drops matching events once the
 // data is hidden, and again at the end for queries that were in progress. A failed precondition
 // drops none.
-func (e *Engine) eraseTold(
+func (e *Engine) eraseWithEvents(
 	ctx context.Context, namespace string, matches func(ragctx.Event) bool, fn func(ns int64) (store.Erased, error),
 ) (took store.Erased, err error) {
 	name := namespaceName(namespace)
@@ -29,21 +29,21 @@ func (e *Engine) eraseTold(
 	return took, err
 }
 
-// recalling reports whether an event has words of memories. Such an event may also contain words of
+// hasMemoryText reports whether an event has words of memories. Such an event may also contain words of
 // other memories: a turn is shown with its neighbours.
-func recalling(ev ragctx.Event) bool { return ev.Type == ragctx.EventMemoryRecalled }
+func hasMemoryText(ev ragctx.Event) bool { return ev.Type == ragctx.EventMemoryRecalled }
 
-// toldOfMemory matches events that may reveal a memory.
-func toldOfMemory(id string) func(ragctx.Event) bool {
+// memoryEvents matches events that may reveal a memory.
+func memoryEvents(id string) func(ragctx.Event) bool {
 	return func(ev ragctx.Event) bool {
 		stored, ok := ev.Data.(ragctx.MemoryStored)
-		return ok && stored.MemoryID == id || recalling(ev)
+		return ok && stored.MemoryID == id || hasMemoryText(ev)
 	}
 }
 
-// quoting reports whether an event has words of a stored conversation. Events of its forks may
+// hasMessageText reports whether an event has words of a stored conversation. Events of its forks may
 // contain the same words.
-func quoting(ev ragctx.Event) bool {
+func hasMessageText(ev ragctx.Event) bool {
 	switch ev.Type {
 	case ragctx.EventContextCompacted, ragctx.EventMessagesMovedToBuffer, ragctx.EventMessageBufferSummarized:
 		return true
@@ -52,14 +52,14 @@ func quoting(ev ragctx.Event) bool {
 	}
 }
 
-// toldIn matches events that may reveal a session, including its queries.
-func toldIn(session string, by Viewer) func(ragctx.Event) bool {
+// sessionEvents matches events that may reveal a session, including its queries.
+func sessionEvents(session string, by Viewer) func(ragctx.Event) bool {
 	return func(ev ragctx.Event) bool {
-		return (ev.SessionID == session || quoting(ev)) && (by.Anyone || ev.UserID == by.User) || recalling(ev)
+		return (ev.SessionID == session || hasMessageText(ev)) && (by.Anyone || ev.UserID == by.User) || hasMemoryText(ev)
 	}
 }
 
-// toldOfUser matches events that may reveal a user's data or queries.
-func toldOfUser(user string) func(ragctx.Event) bool {
-	return func(ev ragctx.Event) bool { return ev.UserID == user || recalling(ev) }
+// userEvents matches events that may reveal a user's data or queries.
+func userEvents(user string) func(ragctx.Event) bool {
+	return func(ev ragctx.Event) bool { return ev.UserID == user || hasMemoryText(ev) }
 }

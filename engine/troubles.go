@@ -39,7 +39,7 @@ func (t Trouble) like(o Trouble) bool {
 	return t.Level == o.Level && same(t.Message, o.Message) && same(t.Details, o.Details)
 }
 
-// troubles keeps the newest warnings and errors of a log, equal ones once.
+// recentErrors keeps the newest warnings and errors of a log, equal ones once.
 type troubles struct {
 	mu   sync.Mutex
 	list []Trouble

@@ -11,16 +11,16 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// gauges are the recall monitors: they measure the vector searches of each kind of item, over all
+// recallMonitors are the recall monitors: they measure the vector searches of each kind of item, over all
 // namespaces since the data directory was opened.
-type gauges map[store.Kind]*index.Gauge
+type recallMonitors map[store.Kind]*index.Gauge
 
-// newGauges halves the limits. A query searches both kinds concurrently; with a shared limit the
+// newRecallMonitors halves the limits. A query searches both kinds concurrently; with a shared limit the
 // faster search would take all of it.
-func newGauges(o index.GaugeOptions) gauges {
+func newRecallMonitors(o index.GaugeOptions) recallMonitors {
 	o.PerSecond = cmp.Or(o.PerSecond, index.DefaultGaugePerSecond) / 2
 	o.Load = cmp.Or(o.Load, index.DefaultGaugeLoad) / 2
-	return gauges{store.Documents: index.NewGauge(o), store.Memories: index.NewGauge(o)}
+	return recallMonitors{store.Documents: index.NewGauge(o), store.Memories: index.NewGauge(o)}
 }
 
 // IndexVitals is the health of an open index.
@@ -38,7 +38,7 @@ func (e *Engine) OpenIndexes() (open []IndexVitals) {
 
 // VectorSearches returns the measurements of vector searches of a kind of item since the data
 // directory was opened.
-func (e *Engine) VectorSearches(k store.Kind) index.Measured { return e.gauges[k].Measured() }
+func (e *Engine) VectorSearches(k store.Kind) index.Measured { return e.recallMonitors[k].Measured() }
 
 // VectorLeg describes the vector index of a collection, and its searches since it was opened.
 type VectorLeg struct {

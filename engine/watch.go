@@ -50,7 +50,7 @@ func (e *Engine) SyncFolders(ctx context.Context, o IngestOptions) (IngestReport
 		return none, err
 	}
 	// A running equal job may have read some files before they changed.
-	if same, err := e.sameFolders(ctx, req); err != nil {
+	if same, err := e.activeFolderJob(ctx, req); err != nil {
 		return none, err
 	} else if same.ID != "" {
 		if _, err := e.AwaitJob(ctx, same.ID); err != nil {
@@ -88,7 +88,7 @@ func (e *Engine) dropSyncs(ctx context.Context, req folderRequest, j Job, r Inge
 	if !r.Changed() {
 		return e.store.DropJob(ctx, j.N)
 	}
-	done, err := e.likeFolders(ctx, req, store.JobDone)
+	done, err := e.equalFolderJobs(ctx, req, store.JobDone)
 	if err != nil {
 		return err
 	}

@@ -166,7 +166,7 @@ func TestDriveGoesDuringIngest(t *testing.T) {
 	write(t, dir, map[string]string{"a.md": "alpha", "b.md": "beta", "c.md": "gamma"})
 	f.ingest(engine.IngestOptions{Paths: []string{dir}})
 	write(t, dir, map[string]string{"a.md": "alpha two"})
-	o := engine.IngestOptions{Paths: []string{dir}, Workers: 1, Open: func(path string, o engine.IngestOptions) (engine.Root, error) {
+	o := engine.IngestOptions{Paths: []string{dir}, Workers: 1, Open: func(path string, o engine.IngestOptions) (engine.Source, error) {
 		o.Open = nil
 		root, err := engine.OpenPath(path, o)
 		return root, errors.Join(err, os.Rename(dir, dir+".drive"), os.Mkdir(dir, 0o755))

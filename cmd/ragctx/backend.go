@@ -170,7 +170,7 @@ func held(e *engine.LockedError) error {
 // does not mean to do them must not have to end them.
 func (s settings) engine(ctx context.Context, stderr io.Writer, floor slog.Level) (*process, error) {
 	o := engine.Options{
-		Dir: s.Data, VectorGraph: s.VectorGraph, KeepVersions: s.KeepVersions, Gauge: s.gauge(), Logger: s.logger(stderr, floor), PauseJobs: true,
+		Dir: s.Data, VectorGraph: s.VectorGraph, KeepVersions: s.KeepVersions, RecallMonitor: s.gauge(), Logger: s.logger(stderr, floor), PauseJobs: true,
 		RerankTop: s.RerankTop, RerankTimeout: s.RerankTimeout, Procedures: s.procedureGate(), Ledgers: s.ledgers(), KeepAudit: s.keepAudit(),
 		AnswerCache: s.answerCache(), Conversation: s.conversation(), AcceptLoss: s.acceptLoss, Reserve: s.reserve,
 	}
@@ -181,7 +181,7 @@ func (s settings) engine(ctx context.Context, stderr io.Writer, floor slog.Level
 	if err != nil {
 		return nil, err
 	}
-	o.OpenRoot = sites.Open
+	o.OpenSource = sites.Open
 	client, err := s.reranker()
 	if err != nil {
 		return nil, err

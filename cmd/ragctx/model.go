@@ -74,10 +74,10 @@ func (s *settings) learn(o *engine.Options, m *model) {
 	}
 	switch s.k.String("memory_extraction") {
 	case "off":
-		o.Learning.Off = true
+		o.FactExtraction.Off = true
 	case "auto", "model":
 		if m != nil {
-			o.Learning.Model = m
+			o.FactExtraction.Model = m
 		}
 	}
 }

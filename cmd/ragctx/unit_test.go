@@ -35,7 +35,7 @@ func (s *interrupting) PutDocument(ctx context.Context, _ string, _ docs.Documen
 
 func (*interrupting) DropDocument(context.Context, string, store.FileState) error { return nil }
 
-func (*interrupting) NoteFiles(context.Context, string, []store.FileState) error { return nil }
+func (*interrupting) RecordFileStates(context.Context, string, []store.FileState) error { return nil }
 
 func (*interrupting) ListDocuments(context.Context, string, store.ListOptions) ([]store.Document, error) {
 	return nil, nil

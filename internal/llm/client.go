@@ -21,7 +21,7 @@ type Client struct {
 	http    *httpclient.Client
 	breaker *httpclient.Breaker
 	meter   *meter
-	slots    chan struct{} // limits the requests in flight
+	slots   chan struct{} // limits the requests in flight
 
 	mu      sync.Mutex
 	dialect dialect
@@ -92,8 +92,8 @@ func (c *Client) Generate(ctx context.Context, r Request) (Response, error) {
 	if err := c.meter.reserve(reserved); err != nil {
 		return Response{}, fmt.Errorf("ask %s: %w", c, err)
 	}
-	out, as, err := c.limited(ctx, r)
-	c.meter.settle(reserved, as, out.Usage)
+	out, result, err := c.limited(ctx, r)
+	c.meter.settle(reserved, result, out.Usage)
 	if err != nil {
 		err = fmt.Errorf("ask %s: %w", c, err)
 	}
@@ -118,13 +118,13 @@ func (c *Client) adapted(ctx context.Context, r Request) (Response, result, erro
 	d := c.dialect
 	c.mu.Unlock()
 	for {
-		out, as, err := c.ask(ctx, r, d)
+		out, result, err := c.ask(ctx, r, d)
 		next, other := d.adapt(&r, err)
 		if !other {
-			if as == answered {
+			if result == answered {
 				c.remember(d)
 			}
-			return out, as, err
+			return out, result, err
 		}
 		d = next
 	}

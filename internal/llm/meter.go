@@ -43,10 +43,10 @@ type meter struct {
 	limit int64 // per day; 0 means no limit
 	now   func() time.Time
 
-	mu     sync.Mutex
-	totals Totals
-	today  DayUsage
-	reserved   int64 // reserved for requests in flight
+	mu       sync.Mutex
+	totals   Totals
+	today    DayUsage
+	reserved int64 // reserved for requests in flight
 }
 
 func newMeter(o *Options) *meter {
@@ -97,7 +97,7 @@ const (
 )
 
 // settle releases the reservation of a call and records its outcome.
-func (m *meter) settle(reserved int64, as result, u Usage) {
+func (m *meter) settle(reserved int64, r result, u Usage) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.reserved -= reserved
@@ -108,7 +108,7 @@ func (m *meter) settle(reserved int64, as result, u Usage) {
 	if u.Estimated {
 		m.totals.Estimated += u.Total()
 	}
-	switch as {
+	switch r {
 	case answered:
 		m.totals.Answers++
 	case failed:

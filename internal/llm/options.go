@@ -24,7 +24,7 @@ type Options struct {
 	// APIKey is sent as a bearer token. It never appears in errors or when a client is printed. It
 	// is not sent over plain http except to private hosts.
 	APIKey string
-	// MaxTokens is the token limit of an answer whose request sets none; 0 is [DefaultMaxTokens].
+	// MaxTokens is the default of [Request].MaxTokens; 0 is [DefaultMaxTokens].
 	MaxTokens int
 	// MaxTokensPerDay limits the prompt and completion tokens of all requests per UTC day; 0 means
 	// no limit. A request in flight counts with its maximum. A request that could exceed the limit

@@ -226,8 +226,8 @@ func TestHostileAnswers(t *testing.T) {
 	for name, tt := range map[string]struct{ answer, want string }{
 		"no JSON":        {"<html>", "does not have the shape of cohere"},
 		"other shape":    {`[{"index":0,"score":0.5}]`, "does not have the shape of cohere"},
-		"nothing":        {"", "is not that of a service"},
-		"two values":     {`{"results":[]} {}`, "is not that of a service"},
+		"nothing":        {"", "does not have the shape"},
+		"two values":     {`{"results":[]} {}`, "does not have the shape"},
 		"null":           {"null", "0 results for 2 texts"},
 		"empty object":   {"{}", "0 results for 2 texts"},
 		"too few":        {`{"results":[{"index":0,"relevance_score":0.5}]}`, "1 results for 2 texts"},

@@ -11,7 +11,7 @@ const (
 	// shortPiece is the length in bytes up to which a linear scan for the next merge is faster than
 	// a heap. Nearly all pieces of real text are shorter.
 	shortPiece = 128
-	// longestPiece is the longest piece whose positions fit into an int32. A longer piece is
+	// longestPiece is the length up to which positions fit into an int32. A longer piece is
 	// counted in parts, which can add a token per part.
 	longestPiece = 1 << 30
 )
@@ -22,11 +22,11 @@ type splitter func(t *classes, s string, i int) int
 // bpe is a byte-pair encoding. A pattern splits text into pieces. The bytes of a piece are merged
 // pair by pair, lowest rank first, then leftmost, until no two neighbors form a token.
 type bpe struct {
-	name    string
-	split    splitter
-	classes *classes
-	vocab   *vocab
-	longMerges   sync.Pool // *longMerge
+	name       string
+	split      splitter
+	classes    *classes
+	vocab      *vocab
+	longMerges sync.Pool // *longMerge
 }
 
 func newBPE(name string, next splitter) (*bpe, error) {
@@ -35,11 +35,11 @@ func newBPE(name string, next splitter) (*bpe, error) {
 		return nil, err
 	}
 	return &bpe{
-		name:    name,
-		split:    next,
-		classes: unicodeClasses(),
-		vocab:   v,
-		longMerges:   sync.Pool{New: func() any { return new(longMerge) }},
+		name:       name,
+		split:      next,
+		classes:    unicodeClasses(),
+		vocab:      v,
+		longMerges: sync.Pool{New: func() any { return new(longMerge) }},
 	}, nil
 }
 
