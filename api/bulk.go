@@ -140,7 +140,7 @@ func (s *Server) putDocuments(ctx context.Context, in *bulkInput) (*bulkOutput, 
 		return nil, err
 	}
 	if !hasKey(in.c.Request()) {
-		j, err := s.spool(ctx, in, nil, engine.SpoolOptions{})
+		j, err := s.spool(ctx, in, nil, engine.DocumentQueueOptions{})
 		if err != nil {
 			return nil, err
 		}
@@ -171,7 +171,7 @@ func (s *Server) putDocumentsOnce(ctx context.Context, in *bulkInput, k store.Re
 		return keyError(err)
 	}
 	if !known {
-		j, err = s.spool(ctx, in, h, engine.SpoolOptions{ID: seed, Before: begin})
+		j, err = s.spool(ctx, in, h, engine.DocumentQueueOptions{ID: seed, Before: begin})
 	} else if err = s.drain(in, h); err == nil {
 		err = begin() // which only says whether the request is the same
 	}
@@ -232,13 +232,13 @@ func parseWait(value string) (time.Duration, error) {
 
 // spool takes in the body of a request as a job. What is read of it is added to h,
 // if any.
-func (s *Server) spool(ctx context.Context, in *bulkInput, h hash.Hash, o engine.SpoolOptions) (j engine.Job, err error) {
+func (s *Server) spool(ctx context.Context, in *bulkInput, h hash.Hash, o engine.DocumentQueueOptions) (j engine.Job, err error) {
 	form, boundary, p := bulkType(in.c.Request().Header)
 	if p != nil {
 		return j, p
 	}
 	o.Namespace, o.MaxItems, o.MaxBytes = in.Namespace, s.opts.MaxBulkItems, s.opts.MaxBulkBytes
-	sp, err := s.engine.SpoolDocuments(ctx, o)
+	sp, err := s.engine.QueueDocuments(ctx, o)
 	if err != nil {
 		return j, err
 	}

@@ -24,7 +24,7 @@ import (
 )
 
 // spoolLines takes in JSON objects, one per line. Blank lines count, but are no items.
-func (s *Server) spoolLines(ctx context.Context, sp *engine.Spool, body io.Reader) error {
+func (s *Server) spoolLines(ctx context.Context, sp *engine.DocumentQueue, body io.Reader) error {
 	r := bufio.NewReaderSize(body, 64<<10)
 	schema := s.schemaOf(reflect.TypeFor[BulkLine]())
 	memory := s.bodies.reserve(putDocuments)
@@ -85,7 +85,7 @@ func (s *Server) schemaOf(t reflect.Type) *huma.Schema {
 }
 
 // spoolLine takes in one line. Its mistakes are its own.
-func (s *Server) spoolLine(ctx context.Context, sp *engine.Spool, n int, line []byte, schema *huma.Schema) error {
+func (s *Server) spoolLine(ctx context.Context, sp *engine.DocumentQueue, n int, line []byte, schema *huma.Schema) error {
 	leave, err := s.enter(ctx, itemsLast)
 	if err != nil {
 		return err
@@ -138,7 +138,7 @@ func (l BulkLine) document() docs.Document {
 }
 
 // spoolForm takes in the files of a form.
-func (s *Server) spoolForm(ctx context.Context, sp *engine.Spool, body io.Reader, boundary string) error {
+func (s *Server) spoolForm(ctx context.Context, sp *engine.DocumentQueue, body io.Reader, boundary string) error {
 	form := multipart.NewReader(body, boundary)
 	var o BulkOptions
 	for n := 0; ; {
@@ -206,7 +206,7 @@ func (s *Server) readOptions(part io.Reader, o *BulkOptions) error {
 }
 
 // spoolFile takes in one file, after n items. It returns how many there are then.
-func (s *Server) spoolFile(ctx context.Context, sp *engine.Spool, n int, name string, part *multipart.Part, o BulkOptions) (int, error) {
+func (s *Server) spoolFile(ctx context.Context, sp *engine.DocumentQueue, n int, name string, part *multipart.Part, o BulkOptions) (int, error) {
 	memory := s.bodies.reserve(putDocuments)
 	defer memory.release()
 	b, err := readReserved(ctx, memory, io.LimitReader(part, s.opts.MaxFileBytes+1), -1, s.opts.MaxFileBytes+1)

@@ -18,7 +18,7 @@ type documentCursor struct {
 	After string `json:"after"`
 }
 
-// memoryCursor is a [store.Place] in a list of an order. The score is compared for
+// memoryCursor is a [store.MemoryCursor] in a list of an order. The score is compared for
 // equality; written in JSON it comes back as the same float64.
 type memoryCursor struct {
 	Now   time.Time   `json:"now"`

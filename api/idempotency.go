@@ -194,14 +194,14 @@ func (s *Server) onceIn(c echo.Context, op *huma.Operation, namespace string, su
 
 // keyError translates what [engine.Engine.BeginRequest] returns.
 func keyError(err error) error {
-	if errors.Is(err, store.ErrOtherRequest) {
+	if errors.Is(err, store.ErrKeyReused) {
 		return invalid(Fault{Location: "header." + keyHeader, Message: "came with another request before; use a new key for a new request"})
 	}
 	return err
 }
 
 // replay sends an answer again.
-func replay(c echo.Context, a store.Answer) error {
+func replay(c echo.Context, a store.StoredResponse) error {
 	header := c.Response().Header()
 	for name, value := range a.Header {
 		header.Set(name, value)
@@ -216,7 +216,7 @@ func replay(c echo.Context, a store.Answer) error {
 // got it gets it again. Failures of the server are not noted, nor what may well
 // go better the next time. A request that is refused for its values leaves its
 // key free.
-func (s *Server) record(c echo.Context, k store.RequestKey, a store.Answer, next func()) error {
+func (s *Server) record(c echo.Context, k store.RequestKey, a store.StoredResponse, next func()) error {
 	resp := c.Response()
 	w := &recorder{ResponseWriter: resp.Writer}
 	resp.Writer = w
@@ -237,7 +237,7 @@ func (s *Server) record(c echo.Context, k store.RequestKey, a store.Answer, next
 }
 
 // note makes an answer the one to a request, if it is that for good.
-func (s *Server) note(ctx context.Context, k store.RequestKey, a store.Answer, w *recorder) error {
+func (s *Server) note(ctx context.Context, k store.RequestKey, a store.StoredResponse, w *recorder) error {
 	switch {
 	case refused(w.status):
 		return s.engine.DropRequest(ctx, k, a.Seed)

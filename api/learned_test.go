@@ -18,7 +18,7 @@ func TestQuarantine(t *testing.T) {
 	for i, origin := range []string{"tool", "document", "TOOL"} {
 		user := []string{"", "ada", "bob"}[i]
 		m := into[MemoryPut](t, f.call(t, "POST", "/v1/memories", fmt.Sprintf(`{"id":"q/%d","content":%q,"origin":%q,"user_id":%q}`, i, orders, origin, user)), 202)
-		if m.Occurred.IsZero() || m.Status != store.SetAside || m.State != memory.Quarantined {
+		if m.Occurred.IsZero() || m.Status != store.InQuarantine || m.State != memory.Quarantined {
 			t.Errorf("%s: %+v", origin, m)
 		}
 	}

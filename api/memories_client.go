@@ -75,7 +75,7 @@ func setTime(q url.Values, name string, t time.Time) {
 }
 
 // ListMemories calls [engine.Engine.ListMemories] on the server.
-func (c *Client) ListMemories(ctx context.Context, namespace string, f store.MemoryFilter) ([]memory.Memory, store.Place, error) {
+func (c *Client) ListMemories(ctx context.Context, namespace string, f store.MemoryFilter) ([]memory.Memory, store.MemoryCursor, error) {
 	q := narrowing(namespace, f)
 	set(q, "state", string(f.State))
 	set(q, "order", string(f.Order))
@@ -85,10 +85,10 @@ func (c *Client) ListMemories(ctx context.Context, namespace string, f store.Mem
 	}
 	var page MemoryPage
 	if err := c.do(ctx, http.MethodGet, memoriesPath, q, nil, &page); err != nil {
-		return nil, store.Place{}, err
+		return nil, store.MemoryCursor{}, err
 	}
 	next, err := decodeCursor[memoryCursor](page.NextCursor)
-	return page.Memories, store.Place{Now: next.Now, Score: next.Score, ID: next.ID}, err
+	return page.Memories, store.MemoryCursor{Now: next.Now, Score: next.Score, ID: next.ID}, err
 }
 
 // one calls a route of a memory or turn, whose suffix is "" or one of [verbs].

@@ -109,7 +109,7 @@ func (in *memoryList) filter() (store.MemoryFilter, error) {
 	if err == nil && c.ID != "" && c.Order != f.Order {
 		err = ragctx.Invalid("cursor", "is of a list in another order; send the order that the first page had")
 	}
-	f.After = store.Place{Now: c.Now, Score: c.Score, ID: c.ID}
+	f.After = store.MemoryCursor{Now: c.Now, Score: c.Score, ID: c.ID}
 	return f, err
 }
 

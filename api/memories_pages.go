@@ -10,7 +10,7 @@ import (
 
 // MemoryLister lists memories by pages: an [engine.Engine], or a [Client].
 type MemoryLister interface {
-	ListMemories(ctx context.Context, namespace string, f store.MemoryFilter) ([]memory.Memory, store.Place, error)
+	ListMemories(ctx context.Context, namespace string, f store.MemoryFilter) ([]memory.Memory, store.MemoryCursor, error)
 }
 
 // EachPage calls fn with the memories that a filter finds, page by page in its order,

@@ -102,7 +102,7 @@ type legSizes struct {
 
 // sum adds up legs, by kind and implementation. Those that are not there count for
 // nothing.
-func sum(open []engine.IndexVitals, leg func(index.Vitals) index.LegStats) (out []legSizes) {
+func sum(open []engine.IndexHealth, leg func(index.Vitals) index.LegStats) (out []legSizes) {
 	for _, i := range open {
 		l := leg(i.Vitals)
 		if l.Kind == "" {
@@ -122,7 +122,7 @@ func sum(open []engine.IndexVitals, leg func(index.Vitals) index.LegStats) (out 
 	return out
 }
 
-func writeIndexes(e *exposition, open []engine.IndexVitals) {
+func writeIndexes(e *exposition, open []engine.IndexHealth) {
 	var indexes, units []series
 	for _, k := range kinds {
 		n, has := 0, 0
@@ -179,7 +179,7 @@ func (e *exposition) legs(implementation string, legs []legSizes, families []leg
 
 // legStates counts legs by state, those of which there are none as well: what is
 // alerted on should be there before it happens.
-func legStates(open []engine.IndexVitals) (out []series) {
+func legStates(open []engine.IndexHealth) (out []series) {
 	for _, k := range kinds {
 		for _, leg := range []string{"keyword", "vector"} {
 			for _, state := range []index.State{index.Ready, index.Behind, index.Failed} {

@@ -184,7 +184,7 @@ func writePacks(e *exposition, t engine.PackTally) {
 	e.counter("ragctx_pack_parts_total", "Parts of contexts by what became of them.", parts...)
 }
 
-func writeLedger(e *exposition, t store.LedgerTally) {
+func writeLedger(e *exposition, t store.LedgerCounts) {
 	e.counter("ragctx_ledger_messages_total", "Messages that ledgers took: appended, by ragctx itself as well, or imported.",
 		series{labels{"origin", "appended"}, float64(t.Appended)}, series{labels{"origin", "imported"}, float64(t.Imported)})
 	e.counter("ragctx_ledger_trimmed_total", "Outputs of agents that went because their ledger keeps no more.", series{nil, float64(t.Trimmed)})

@@ -289,7 +289,7 @@ func (s *Server) listSessions(ctx context.Context, in *sessionList) (*sessionPag
 	}
 	f := engine.SessionFilter{UserID: in.UserID, AnyUser: in.AllUsers, Limit: in.Limit}
 	if in.Cursor != "" {
-		after, err := decodeCursor[store.SessionPlace](in.Cursor)
+		after, err := decodeCursor[store.SessionCursor](in.Cursor)
 		if err != nil {
 			return nil, err
 		}

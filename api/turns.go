@@ -77,7 +77,7 @@ func created(st store.Status) int {
 	switch st {
 	case store.Created:
 		return http.StatusCreated
-	case store.SetAside:
+	case store.InQuarantine:
 		return http.StatusAccepted
 	default:
 		return http.StatusOK

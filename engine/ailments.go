@@ -13,34 +13,34 @@ import (
 	"github.com/ragctx/ragctx/internal/llm"
 )
 
-// ailments returns one sentence for each current problem, limited to the namespaces that the grant
+// warnings returns one sentence for each current problem, limited to the namespaces that the grant
 // transcriptEntries ctx reaches.
-func (e *Engine) ailments(ctx context.Context) ([]string, error) {
+func (e *Engine) warnings(ctx context.Context) ([]string, error) {
 	out := []string{}
 	failures := e.store.Failures()
 	for _, f := range failures {
 		out = append(out, f.Problem)
 	}
 	grant := access.From(ctx)
-	names, err := e.namesOf(ctx)
+	names, err := e.namespaceNames(ctx)
 	if err != nil && len(failures) == 0 {
 		return out, err
 	}
 	for _, i := range e.OpenIndexes() {
 		if name := names[i.ID.Namespace]; grant.Includes(name) {
-			out = append(out, ailing(name, i)...)
+			out = append(out, indexWarnings(name, i)...)
 		}
 	}
 	slices.Sort(out)
-	out = append(out, e.leftAlone()...)
+	out = append(out, e.breakerWarnings()...)
 	if e.store.Erasing() {
 		out = append(out, "an erasure is not complete; it is tried again")
 	}
 	return out, nil
 }
 
-// ailing reports which parts of an index are incomplete or failed.
-func ailing(namespace string, i IndexVitals) (out []string) {
+// indexWarnings reports which parts of an index are incomplete or failed.
+func indexWarnings(namespace string, i IndexHealth) (out []string) {
 	for _, l := range []struct {
 		name  string
 		state index.State
@@ -57,19 +57,19 @@ func ailing(namespace string, i IndexVitals) (out []string) {
 	return out
 }
 
-// guarded is implemented by clients that call a service through a circuit breaker.
-type guarded interface {
+// hasBreaker is implemented by clients that call a service through a circuit breaker.
+type hasBreaker interface {
 	Breaker() (httpclient.State, time.Time)
 }
 
-// guardedTurns is implemented by providers with a separate circuit breaker for turn delivery.
-type guardedTurns interface {
+// hasTurnBreaker is implemented by providers with a separate circuit breaker for turn delivery.
+type hasTurnBreaker interface {
 	TurnBreaker() (httpclient.State, time.Time)
 }
 
-// leftAlone reports the services whose circuit breakers are not closed, and how requests are
+// breakerWarnings reports the services whose circuit breakers are not closed, and how requests are
 // handled without them.
-func (e *Engine) leftAlone() (out []string) {
+func (e *Engine) breakerWarnings() (out []string) {
 	now := e.opts.Now()
 	add := func(state httpclient.State, until time.Time, what, instead string) {
 		switch {
@@ -83,7 +83,7 @@ func (e *Engine) leftAlone() (out []string) {
 	if s := e.EmbedderInfo().Service; s != nil {
 		add(httpclient.State(s.State), orZero(s.AsksAgain), "the embedding service "+s.Service, "questions are answered by words alone until it is back")
 	}
-	if g, ok := e.opts.Reranker.(guarded); ok {
+	if g, ok := e.opts.Reranker.(hasBreaker); ok {
 		state, until := g.Breaker()
 		add(state, until, "the reranker", "answers are in the order of words and vectors until it is back")
 	}
@@ -97,7 +97,7 @@ func (e *Engine) leftAlone() (out []string) {
 	}
 	for _, r := range e.registry.all() {
 		name := "the provider " + r.Provider.Name()
-		if g, ok := r.Provider.(guarded); ok {
+		if g, ok := r.Provider.(hasBreaker); ok {
 			state, until := g.Breaker()
 			instead := "questions are answered without it until it is back"
 			if p, ok := r.Provider.(ragctx.FailurePolicy); ok && p.FailureMode() == ragctx.FailClosed {
@@ -105,7 +105,7 @@ func (e *Engine) leftAlone() (out []string) {
 			}
 			add(state, until, name, instead)
 		}
-		if g, ok := r.Provider.(guardedTurns); ok {
+		if g, ok := r.Provider.(hasTurnBreaker); ok {
 			state, until := g.TurnBreaker()
 			add(state, until, "what tells "+name+" of turns", "it does not hear of those that are completed until it is back")
 		}

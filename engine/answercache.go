@@ -201,7 +201,7 @@ type answerLookup struct {
 
 // answerLookup prepares a checked query for the cache, before any data is read for it. It returns
 // false for queries whose answers cannot be cached: results of external providers and rerankers may
-// change unnoticed, ledgers change constantly, and an explanation must describe a real search.
+// loading unnoticed, ledgers change constantly, and an explanation must describe a real search.
 func (e *Engine) prepareLookup(ctx context.Context, q ragctx.ContextQuery, sessionProviders []*resolve.Prepared, hasTime bool) (answerLookup, bool) {
 	if e.answerCache.limit < 1 || q.Explain || e.opts.Reranker != nil || len(sessionProviders) > 0 || len(q.Messages) > maxCachedMessages || e.asksExternal(q) {
 		return answerLookup{}, false
@@ -223,7 +223,7 @@ func (e *Engine) prepareLookup(ctx context.Context, q ragctx.ContextQuery, sessi
 	}
 	r.key.query = sha256.Sum256(asked)
 	r.state.commits = e.store.Commits(ns)
-	r.state.procedures, r.state.rankings = e.store.ProceduresState(), e.rankings.changes.Load()
+	r.state.procedures, r.state.rankings = e.store.ProceduresState(), e.rankings.version.Load()
 	for _, in := range [...]struct {
 		kind store.Kind
 		mark *index.Mark

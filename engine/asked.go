@@ -50,7 +50,7 @@ func (a *queryVectors) vector(ctx context.Context, text string, embed func(conte
 	}
 }
 
-// take returns the entry of a text. mine is true if the entry is new and the caller must fill it.
+// next returns the entry of a text. mine is true if the entry is new and the caller must fill it.
 func (a *queryVectors) take(text string) (q *queryVector, isNew bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

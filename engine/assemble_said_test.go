@@ -24,7 +24,7 @@ func (f *fixture) exchange(k convo.Key, id, prompt, response string) {
 	f.settle()
 }
 
-// asking returns a request that ends with a question.
+// changing returns a request that ends with a question.
 func asking(question string, r assemble.Request) engine.SessionRequest {
 	r.Messages = []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, question)}
 	return engine.SessionRequest{Request: r}

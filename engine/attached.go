@@ -15,7 +15,7 @@ import (
 type providerRegistry struct {
 	resolver *resolve.Resolver
 	// global providers are asked for every query; the first are the built-in ones. Neither list
-	// changes after open.
+	// version after open.
 	global  []resolve.Registered
 	builtin int
 	offered []offeredProvider

@@ -44,7 +44,7 @@ func (c Conditional) EraseDocument(ctx context.Context, namespace, id string) (s
 		return store.Erased{}, err
 	}
 	if c.engine.namespaceMissing(ctx, namespace) {
-		return store.Erased{}, c.condition.Missing("document", id)
+		return store.Erased{}, c.condition.CheckMissing("document", id)
 	}
 	return c.engine.erase(ctx, namespace, func(ns int64) (store.Erased, error) { return c.engine.store.EraseDocument(ctx, ns, id, c.condition) })
 }
@@ -76,7 +76,7 @@ func (c Conditional) EraseMemory(ctx context.Context, namespace, id string, by V
 // existing item.
 func (c Conditional) unmetCondition(err error, noun, id string) error {
 	if isNotFound(err) {
-		if unmet := c.condition.Missing(noun, id); unmet != nil {
+		if unmet := c.condition.CheckMissing(noun, id); unmet != nil {
 			return unmet
 		}
 	}

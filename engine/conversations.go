@@ -41,13 +41,13 @@ type SessionFilter struct {
 	AnyUser bool
 	// After is the cursor of the previous page; nil starts at the beginning. Limit is at most
 	// 1,000; 0 is 50.
-	After *store.SessionPlace
+	After *store.SessionCursor
 	Limit int
 }
 
 // SessionList returns a page of a namespace's stored conversations, most recently changed first,
 // and the cursor of the next page (nil at the end). Their sections are not counted.
-func (e *Engine) SessionList(ctx context.Context, namespace string, f SessionFilter) ([]view.Summary, *store.SessionPlace, error) {
+func (e *Engine) SessionList(ctx context.Context, namespace string, f SessionFilter) ([]view.Summary, *store.SessionCursor, error) {
 	by, err := canRead(ctx, Viewer{f.UserID, f.AnyUser})
 	if err == nil && by.Anyone {
 		err = access.From(ctx).RequireAllUsers()

@@ -188,7 +188,7 @@ func (e *Engine) MemoryStats(ctx context.Context, namespace string, f store.Memo
 }
 
 // Settle waits until all turns have been delivered to all observers, including fact extraction.
-func (e *Engine) Settle(ctx context.Context) error { return e.observer.settle(ctx) }
+func (e *Engine) Settle(ctx context.Context) error { return e.turns.settle(ctx) }
 
 // SettleSession waits until a session's turns have been delivered; turns of other sessions may
 // still be pending.
@@ -200,5 +200,5 @@ func (e *Engine) SettleSession(ctx context.Context, namespace, session string) e
 	if err != nil {
 		return err
 	}
-	return e.observer.settleThread(ctx, store.Thread(ns, session))
+	return e.turns.settleConversation(ctx, store.Thread(ns, session))
 }

@@ -87,8 +87,8 @@ func (e *Engine) Doctor(ctx context.Context, o DoctorOptions) (Checkup, error) {
 		}
 		c.Store.Findings = append(c.Store.Findings, store.Finding{Severity: store.Damage, Check: "file", Detail: "the indexes cannot be compared: " + err.Error()})
 	}
-	c.Degraded, err = e.ailments(ctx)
-	return c, besidesDamage(err)
+	c.Degraded, err = e.warnings(ctx)
+	return c, ignoreDamage(err)
 }
 
 // auditIndexes compares all indexes with the store. searching is the time for measuring recall.

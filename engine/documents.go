@@ -34,7 +34,7 @@ func (e *Engine) putDocument(ctx context.Context, namespace string, d docs.Docum
 		return store.Put{}, err
 	}
 	d.Source = cmp.Or(d.Source, "docs:"+d.ExternalID)
-	missing := when.Missing("document", d.ExternalID)
+	missing := when.CheckMissing("document", d.ExternalID)
 	ns, err := e.namespace(ctx, namespace, missing == nil)
 	if isNotFound(err) {
 		err = missing
@@ -111,7 +111,7 @@ func (e *Engine) DocumentChunks(ctx context.Context, namespace, id string, versi
 	if err != nil {
 		return nil, err
 	}
-	return e.store.DocumentUnits(ctx, ns, id, version)
+	return e.store.DocumentChunks(ctx, ns, id, version)
 }
 
 // Limits of the length of a page.
@@ -169,5 +169,5 @@ func (e *Engine) RecordFileStates(ctx context.Context, namespace string, files [
 	if err != nil {
 		return err
 	}
-	return e.store.NoteFiles(ctx, ns, files)
+	return e.store.RecordFiles(ctx, ns, files)
 }

@@ -45,7 +45,7 @@ func (e *Engine) EmbedderInfo() EmbedderInfo {
 	return info
 }
 
-func (s *space) info() EmbedderInfo {
+func (s *embeddingSpace) info() EmbedderInfo {
 	info := EmbedderInfo{Name: s.identity.Name, Revision: s.identity.Revision, Dimensions: s.identity.Dimensions}
 	if m, ok := s.embedder.(embed.Metered); ok {
 		u := m.Usage()

@@ -22,16 +22,16 @@ func (e *Engine) prepareEmbedding(c *store.Content, title string, chunks []chunk
 	if next != nil {
 		c.Next = next.id
 	}
-	c.Units = make([]store.Unit, len(chunks))
+	c.Chunks = make([]store.Chunk, len(chunks))
 	for i, ch := range chunks {
-		c.Units[i].Chunk = ch
+		c.Chunks[i].Chunk = ch
 	}
 	failed, failedNext := false, false
-	c.Embed = func(ctx context.Context, some []store.Unit) error {
+	c.Embed = func(ctx context.Context, some []store.Chunk) error {
 		texts := make([]store.Unembedded, len(some))
 		for i := range some {
 			texts[i].Text = store.EmbedText(title, some[i].Heading, some[i].Text)
-			texts[i].Key = store.KeyOf(texts[i].Text)
+			texts[i].Key = store.VectorKeyOf(texts[i].Text)
 			some[i].Hash = texts[i].Key
 		}
 		known, err := e.vectors(ctx, current, texts, !failed)
@@ -53,8 +53,8 @@ func (e *Engine) prepareEmbedding(c *store.Content, title string, chunks []chunk
 			return err
 		}
 		for i := range some {
-			some[i].Ahead = known[texts[i].Key]
-			failedNext = failedNext || some[i].Ahead == nil
+			some[i].NextVector = known[texts[i].Key]
+			failedNext = failedNext || some[i].NextVector == nil
 		}
 		return nil
 	}
@@ -62,7 +62,7 @@ func (e *Engine) prepareEmbedding(c *store.Content, title string, chunks []chunk
 
 // vectors returns the vectors of texts. Texts without a stored vector are embedded if ask is set;
 // those that fail are missing from the result.
-func (e *Engine) vectors(ctx context.Context, s *space, texts []store.Unembedded, ask bool) (map[store.VectorKey][]float32, error) {
+func (e *Engine) vectors(ctx context.Context, s *embeddingSpace, texts []store.Unembedded, ask bool) (map[store.VectorKey][]float32, error) {
 	keys := make([]store.VectorKey, len(texts))
 	for i := range texts {
 		keys[i] = texts[i].Key
@@ -81,7 +81,7 @@ func (e *Engine) vectors(ctx context.Context, s *space, texts []store.Unembedded
 	if len(batch) == 0 || !ask {
 		return known, nil
 	}
-	made, err := s.vectorsOf(ctx, batch)
+	made, err := s.embedTexts(ctx, batch)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -96,7 +96,7 @@ func (e *Engine) vectors(ctx context.Context, s *space, texts []store.Unembedded
 }
 
 // embedderLogLevel returns the log level of an embedder's failure. Failures while the circuit breaker is
-// open are logged at debug: its opening was logged already.
+// queued are logged at debug: its opening was logged already.
 func embedderLogLevel(err error) slog.Level {
 	if errors.Is(err, httpclient.ErrOpen) {
 		return slog.LevelDebug

@@ -75,7 +75,7 @@ type Options struct {
 	// package redact.
 	KeepSecrets bool
 	// Dialogue weighs the neighbours and the speaker of a remembered turn. TimeWeight weighs
-	// memories and documents within the time that a query names. 0 means the defaults, negative
+	// memoryOptions and documents within the time that a query names. 0 means the defaults, negative
 	// disables them.
 	Dialogue   index.Dialogue
 	TimeWeight float64
@@ -142,7 +142,7 @@ type Engine struct {
 	opts          Options
 	lock          *lock
 	store         *store.Store
-	spaces        spaces
+	spaces        embeddingSpaces
 	backfill        *backfill
 	eraser        *eraser
 	recallMonitors        recallMonitors
@@ -151,13 +151,13 @@ type Engine struct {
 	priority      priority
 	skillCache         *skillCache
 	markerSecret       markerSecret
-	builtin       []ragctx.ContextProvider // documents, memories, skills
+	builtin       []ragctx.ContextProvider // documentRanking, memories, skills
 	resolver      *resolve.Resolver
 	registry      providerRegistry
 	conversations *view.Service
-	observer      *observer
+	turns      *turnDelivery
 	factExtractor       *factExtractor
-	uses          *uses
+	uses          *useCounter
 	keys          *keyring
 	auditor       *auditor
 	namespacesWithFacts        sync.Map // ids of namespaces that have extracted facts
@@ -173,7 +173,7 @@ type Engine struct {
 	embedderCalls     embedderCalls
 	started       atomic.Bool // whether StartJobs was called
 	opened        time.Time
-	recentErrors      *troubles
+	recentErrors      *recentErrors
 	snapshotSlots     chan struct{} // semaphore: one slot for each snapshot being written or read
 }
 
@@ -188,8 +188,8 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{opts: o, lock: l, opened: o.Now(), recentErrors: new(troubles), snapshotSlots: make(chan struct{}, MaxSnapshots)}
-	e.opts.Logger = slog.New(remembering{Handler: o.Logger.Handler(), to: e.recentErrors})
+	e := &Engine{opts: o, lock: l, opened: o.Now(), recentErrors: new(recentErrors), snapshotSlots: make(chan struct{}, MaxSnapshots)}
+	e.opts.Logger = slog.New(recentErrorsHandler{Handler: o.Logger.Handler(), to: e.recentErrors})
 	if err := e.open(ctx); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
@@ -229,7 +229,7 @@ func (e *Engine) open(ctx context.Context) error {
 	}
 	e.openEvents()
 	e.ledger = e.store.Ledger(ledger.Options{Now: e.opts.Now, NewID: e.opts.NewID})
-	if err := e.openSpaces(ctx); err != nil {
+	if err := e.openEmbeddingSpaces(ctx); err != nil {
 		return err
 	}
 	e.recallMonitors = newRecallMonitors(e.opts.RecallMonitor)
@@ -238,8 +238,8 @@ func (e *Engine) open(ctx context.Context) error {
 	e.markerSecret.store = e.store
 	e.answerCache = newAnswerCache(e.opts.AnswerCache)
 	e.builtin = []ragctx.ContextProvider{
-		docs.NewProvider(e.searchSource(store.Documents), e.documents()),
-		memory.NewProvider(e.searchSource(store.Memories), e.memories()),
+		docs.NewProvider(e.searchSource(store.Documents), e.documentRanking()),
+		memory.NewProvider(e.searchSource(store.Memories), e.memoryOptions()),
 		procedures.NewProvider(e.skillCache),
 	}
 	if err := e.openPacks(); err != nil {
@@ -254,7 +254,7 @@ func (e *Engine) open(ctx context.Context) error {
 	}
 	e.backfill = newBackfill(e)
 	e.eraser = startEraser(e)
-	e.uses = startUses(e)
+	e.uses = startUseCounter(e)
 	e.auditor = startAuditor(e)
 	return e.resumeReembed(ctx)
 }
@@ -266,27 +266,27 @@ func (e *Engine) openResolver() error {
 	}
 	providers = append(providers, resolve.Registered{Stored: true, Provider: ledger.NewProvider(e.ledger, e.snapshotter.State)})
 	builtin := len(providers)
-	var watchers []watcher
+	var observers []turnObserver
 	var err error
 	if e.factExtractor, err = e.newFactExtractor(); err != nil {
 		return err
 	}
 	if !e.opts.FactExtraction.Off {
-		watchers = append(watchers, watcher{TurnObserver: e.factExtractor, name: memory.Name, timeout: e.factExtractor.wait + extractTimeout, own: true})
+		observers = append(observers, turnObserver{TurnObserver: e.factExtractor, name: memory.Name, timeout: e.factExtractor.wait + extractTimeout, own: true})
 	}
-	watchers = append(watchers, watcher{
+	observers = append(observers, turnObserver{
 		TurnObserver: procedureExtractor{e}, name: procedures.Observer, timeout: DefaultModelWait + extractTimeout, own: true, wants: e.opts.Procedures.Admits,
 	})
 	for _, r := range e.opts.Providers {
 		providers = append(providers, r)
 		if w, ok := r.Provider.(ragctx.TurnObserver); ok {
-			watchers = append(watchers, watcher{TurnObserver: w, name: r.Provider.Name(), timeout: deliveryTimeout})
+			observers = append(observers, turnObserver{TurnObserver: w, name: r.Provider.Name(), timeout: deliveryTimeout})
 		}
 	}
 	r, err := resolve.New(resolve.Options{
 		Providers: providers, Timeout: e.opts.ProviderTimeout, Logger: e.opts.Logger, Now: e.opts.Now,
 		Reranker: e.opts.Reranker, RerankTop: e.opts.RerankTop, RerankTimeout: e.opts.RerankTimeout,
-		Standing: e.standing, Secret: e.markerSecret.get, OnEvent: e.publish,
+		Standing: e.pinnedItems, Secret: e.markerSecret.get, OnEvent: e.publish,
 	})
 	if err != nil {
 		return err
@@ -294,11 +294,11 @@ func (e *Engine) openResolver() error {
 	if err := e.registry.open(r, providers, builtin, e.opts.SessionProviders); err != nil {
 		return err
 	}
-	watchers = append(watchers, watcher{TurnObserver: sessionObserver{e}, name: sessionWatcher, timeout: deliveryTimeout, wants: e.registry.mayObserve})
-	watchers = append(watchers, watcher{
+	observers = append(observers, turnObserver{TurnObserver: sessionObserver{e}, name: sessionObserverName, timeout: deliveryTimeout, wants: e.registry.mayObserve})
+	observers = append(observers, turnObserver{
 		TurnObserver: conversationObserver{e}, name: "conversations", timeout: observeTimeout, own: true, wants: conversationObserver{e}.observes,
 	})
-	e.resolver, e.observer = r, newObserver(e, watchers)
+	e.resolver, e.turns = r, newTurnDelivery(e, observers)
 	return nil
 }
 
@@ -309,7 +309,7 @@ func (e *Engine) Close() error {
 	e.jobs.close()
 	e.backfill.close()
 	e.eraser.close()
-	e.observer.close()
+	e.turns.close()
 	e.uses.close()
 	e.keys.close()
 	e.auditor.close()

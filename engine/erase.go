@@ -120,12 +120,12 @@ func (e *Engine) eraseMemory(ctx context.Context, namespace, id string, by Viewe
 		return store.Erased{}, err
 	}
 	if e.namespaceMissing(ctx, namespace) {
-		return store.Erased{}, when.Missing("memory", id)
+		return store.Erased{}, when.CheckMissing("memory", id)
 	}
 	return e.eraseWithEvents(ctx, namespace, memoryEvents(id), func(ns int64) (store.Erased, error) {
 		took, err := e.store.EraseMemory(ctx, ns, id, by.User, by.Anyone, when)
 		if isNotFound(err) && access.From(ctx).User != "" {
-			return store.Erased{}, when.Missing("memory", id) // another user's memory is reported like a missing one, and a missing one counts as erased
+			return store.Erased{}, when.CheckMissing("memory", id) // another user's memory is reported like a missing one, and a missing one counts as erased
 		}
 		return took, err
 	})
@@ -237,18 +237,18 @@ func (r *eraser) finish(ctx context.Context, e *Engine) error {
 }
 
 // finishErasures completes the pending erasures.
-func (e *Engine) finishErasures(ctx context.Context, pending []store.Pending) error {
-	defer e.store.MakingRoom()()
+func (e *Engine) finishErasures(ctx context.Context, pending []store.PendingErasure) error {
+	defer e.store.BeginFreeing()()
 	follow := make(map[store.Collection]uint64)
 	done := make([]int64, 0, len(pending))
 	for _, p := range pending {
 		done = append(done, p.ID)
-		for _, id := range p.Gone {
+		for _, id := range p.Removed {
 			if err := e.removeIndex(ctx, id); err != nil {
 				return incompleteErasure("an index", err)
 			}
 		}
-		for id, seq := range p.Followed {
+		for id, seq := range p.UpTo {
 			follow[id] = max(follow[id], seq)
 		}
 	}
@@ -307,7 +307,7 @@ func (e *Engine) expungeIndex(ctx context.Context, id store.Collection, seq uint
 		err := col.index.Compact(ctx)
 		if errors.Is(err, syscall.ENOSPC) && !full {
 			full = true
-			e.store.MakeRoom()
+			e.store.ReleaseReserve()
 			continue
 		}
 		passing := errors.Is(err, ragctx.ErrUnavailable) || errors.Is(err, syscall.ENOSPC) // another merge may be using the space

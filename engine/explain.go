@@ -163,7 +163,7 @@ func (e *Engine) explainPhrases(ctx context.Context, x *Explanation, q ragctx.Co
 func explainSpelling(x *Explanation, a resolve.Answer) {
 	var reported []ragctx.Correction
 	for _, c := range a.Corrections {
-		c.Provider = "" // report a correction once for documents and memories
+		c.Provider = "" // reportMetrics a correction once for documents and memories
 		if !slices.Contains(reported, c) {
 			reported = append(reported, c)
 			x.add("spelling", false, "", "%q is in no text as it is written; %q was looked for as well", ragctx.Clip(c.Word), ragctx.Clip(c.As))

@@ -21,7 +21,7 @@ var errEmbedding = errors.New("embed texts")
 // run embeds the chunks after a given one that have no vector in an embedding space, and returns
 // the last chunk. With announce, the indexes apply the vectors at once. each is called with the
 // number of chunks scanned.
-func (e *Engine) embedMissing(ctx context.Context, s *space, after uint64, announce bool, each func(units int)) (uint64, error) {
+func (e *Engine) embedMissing(ctx context.Context, s *embeddingSpace, after uint64, announce bool, each func(units int)) (uint64, error) {
 	for {
 		texts, last, err := e.store.Unembedded(ctx, s.id, after, embedBatchSize)
 		if err != nil {
@@ -40,12 +40,12 @@ func (e *Engine) embedMissing(ctx context.Context, s *space, after uint64, annou
 	}
 }
 
-func (e *Engine) embedBatch(ctx context.Context, s *space, texts []store.Unembedded, announce bool) error {
+func (e *Engine) embedBatch(ctx context.Context, s *embeddingSpace, texts []store.Unembedded, announce bool) error {
 	plain := make([]string, len(texts))
 	for i := range texts {
 		plain[i] = texts[i].Text
 	}
-	vectors, err := s.vectorsOf(ctx, plain)
+	vectors, err := s.embedTexts(ctx, plain)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errEmbedding, err)
 	}
@@ -169,5 +169,5 @@ func (f *backfill) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return e.store.Embedded(ctx, space.id, last)
+	return e.store.MarkEmbedded(ctx, space.id, last)
 }

@@ -12,7 +12,7 @@ import (
 
 // HitsOptions configures [Engine.Hits].
 type HitsOptions struct {
-	Kind store.Kind // documents or memories
+	Kind store.Kind // documentRanking or memories
 	K    int        // maximum number of hits
 	// Ranking replaces the namespace's ranking. Its Method "keyword" or "vector" searches one index
 	// alone.
@@ -40,7 +40,7 @@ func (e *Engine) Hits(ctx context.Context, q ragctx.ContextQuery, o HitsOptions)
 	search := e.plan(o.Kind, q)
 	search.K = o.K
 	src := e.searchSource(o.Kind)
-	found, err := src.told(ctx, q, search, &o.Ranking)
+	found, err := src.searchTurns(ctx, q, search, &o.Ranking)
 	if err != nil {
 		return nil, nil, err
 	}

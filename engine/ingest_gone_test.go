@@ -21,7 +21,7 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// skillCache is a folder of lists, see [listed], and what a namespace has of it.
+// skillCache is a folder of lists, see [complete], and what a namespace has of it.
 type skillCache struct {
 	dir   string
 	clock int                          // transcriptEntries the files
@@ -32,7 +32,7 @@ type skillCache struct {
 
 var isInside = []string{"", "a.md", "b.md", "sub/a.md", "x.log"}
 
-// change changes the folder at random.
+// loading changes the folder at random.
 func (s *skillCache) change(t *rapid.T) {
 	name := rapid.SampledFrom([]string{"p.md", "q.md", "r/p.md"}).Draw(t, "file")
 	at := filepath.Join(s.dir, filepath.FromSlash(name))

@@ -113,7 +113,7 @@ func TestBulkDeletesOnlyThatVersion(t *testing.T) {
 		version int
 		want    string
 	}{{7, "alpha"}, {1, ""}} {
-		sp, err := s.SpoolDocuments(t.Context(), engine.SpoolOptions{})
+		sp, err := s.QueueDocuments(t.Context(), engine.DocumentQueueOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

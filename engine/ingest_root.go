@@ -57,7 +57,7 @@ type Entry struct {
 	// unchanged. Errors are as in Read; one that is Gone deletes the documents.
 	Ask func(ctx context.Context, last string) (state string, err error)
 	// Takes reports whether the document at an inner path is wanted; nil takes all. Unwanted
-	// documents are neither yielded nor deleted.
+	// documentRanking are neither yielded nor deleted.
 	Takes func(inside string) bool
 	// Read yields the documents with their full ids. A [*docs.Skip] error concerns one of them; any
 	// other ends the ingest.
@@ -95,7 +95,7 @@ func OpenPath(path string, o IngestOptions) (Source, error) {
 	return r, nil
 }
 
-// open opens the source at a path of the options.
+// queued opens the source at a path of the options.
 func (o IngestOptions) open(path string) (Source, error) {
 	if o.Open != nil {
 		return o.Open(path, o)

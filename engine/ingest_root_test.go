@@ -62,7 +62,7 @@ func TestIngestOfAnotherRoot(t *testing.T) {
 	}
 }
 
-// listed extracts a file ".md" that lists its texts: lines of a path, a colon and
+// complete extracts a file ".md" that lists its texts: lines of a path, a colon and
 // the text, which is an error if it begins with "!".
 func listed(_ context.Context, f extract.File, o extract.Options) iter.Seq2[extract.Text, error] {
 	return func(yield func(extract.Text, error) bool) {

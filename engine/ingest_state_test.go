@@ -22,7 +22,7 @@ func later() time.Time { return time.Now().Add(time.Hour) }
 // sent does what [engine.Ingest] does, by way of a job, as through a server.
 func (f *fixture) sent(t interface{ Fatal(...any) }, o engine.IngestOptions) engine.IngestReport {
 	ctx := f.t.Context()
-	s, err := f.SpoolDocuments(ctx, engine.SpoolOptions{Namespace: o.Namespace})
+	s, err := f.QueueDocuments(ctx, engine.DocumentQueueOptions{Namespace: o.Namespace})
 	if err != nil {
 		t.Fatal(err)
 	}

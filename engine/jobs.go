@@ -127,7 +127,7 @@ func (e *Engine) CancelJob(ctx context.Context, id string) (Job, error) {
 	if j.State.Ended() && j.State != store.JobCancelled {
 		return Job{}, fmt.Errorf("job %q: %w: it has ended (%s); there is nothing to cancel", ragctx.Clip(id), ragctx.ErrConflict, j.State)
 	}
-	return Job{Job: j}, e.store.DropItems(context.WithoutCancel(ctx), j.N, store.ItemPending)
+	return Job{Job: j}, e.store.DeleteItems(context.WithoutCancel(ctx), j.N, store.ItemPending)
 }
 
 // RetryJob queues an ended job again: its failed and pending items, or all of it if it has no
@@ -190,7 +190,7 @@ func (e *Engine) StartJobs() {
 
 // deliverPending queues the pending turns. On an error they are delivered after the next start.
 func (e *Engine) deliverPending(ctx context.Context) {
-	if err := e.observer.resume(ctx); err != nil {
+	if err := e.turns.resume(ctx); err != nil {
 		e.opts.Logger.Warn("turns that providers have not heard of are told with the next start", "error", err)
 	}
 }

@@ -68,7 +68,7 @@ func (e *Engine) runDocuments(ctx context.Context, r *runningJob) error {
 
 // recount sets the job's progress from its stored items.
 func (d *documentRun) recount(ctx context.Context) error {
-	t, err := d.engine.store.Tally(ctx, d.n)
+	t, err := d.engine.store.JobTotals(ctx, d.n)
 	if err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func (d *documentRun) attempt(ctx context.Context, i *outcome, body []byte) (err
 		}
 		return err
 	}
-	var p spooledPut
+	var p putBody
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.UseNumber()
 	if err := dec.Decode(&p); err != nil {
@@ -196,7 +196,7 @@ func (d *documentRun) delete(ctx context.Context, id string, body []byte) error 
 	if len(body) == 0 {
 		return d.engine.DeleteDocument(ctx, d.ns, id)
 	}
-	var only spooledDrop
+	var only deleteBody
 	if err := json.Unmarshal(body, &only); err != nil {
 		return fmt.Errorf("read the item: %w", err)
 	}
@@ -242,7 +242,7 @@ func (d *documentRun) storeOutcomes(ctx context.Context, stop context.CancelCaus
 		if broken {
 			continue
 		}
-		if err := d.engine.jobs.writes.SettleItems(ctx, d.n, batch); err != nil {
+		if err := d.engine.jobs.writes.SaveOutcomes(ctx, d.n, batch); err != nil {
 			broken = true
 			stop(err)
 			continue
@@ -271,7 +271,7 @@ func (d *documentRun) recordStates(ctx context.Context, states []store.FileState
 }
 
 func (d *documentRun) count(batch []store.JobItem) {
-	var t store.Tally
+	var t store.JobTotals
 	for _, i := range batch {
 		t.Add(i)
 	}

@@ -51,7 +51,7 @@ func (w faulty) SettleItems(ctx context.Context, job int64, items []store.JobIte
 			return err
 		}
 	}
-	return w.jobWrites.SettleItems(ctx, job, items)
+	return w.jobWrites.SaveOutcomes(ctx, job, items)
 }
 
 func (w faulty) SaveJob(ctx context.Context, j store.Job) error {

@@ -147,7 +147,7 @@ func (e *Engine) runFolder(ctx context.Context, r *runningJob) error {
 		return err
 	}
 	j := r.snapshot().Job
-	if err := e.store.DropItems(ctx, j.N, ""); err != nil {
+	if err := e.store.DeleteItems(ctx, j.N, ""); err != nil {
 		return err
 	}
 	run := &folderRun{engine: e, job: r, n: j.N, before: j}
@@ -193,13 +193,13 @@ type folderRun struct {
 func (f *folderRun) progress(p IngestProgress) {
 	f.job.setAt(p.Path)
 	f.take(p.Report)
-	if len(p.Report.Skipped)-f.flushed >= spoolItems {
+	if len(p.Report.Skipped)-f.flushed >= queueBatchItems {
 		// The end of the run flushes again and returns the error.
 		_ = f.flush(context.WithoutCancel(f.job.ctx), p.Report.Skipped)
 	}
 }
 
-// take sets the job's progress from the report.
+// next sets the job's progress from the report.
 func (f *folderRun) take(p IngestReport) {
 	f.job.update(func(j *store.Job) {
 		was := f.before.Counts
@@ -219,7 +219,7 @@ func (f *folderRun) take(p IngestReport) {
 func (f *folderRun) flush(ctx context.Context, skipped []Skipped) error {
 	for f.flushed < len(skipped) {
 		var items []store.JobItem
-		for _, s := range skipped[f.flushed:min(len(skipped), f.flushed+spoolItems)] {
+		for _, s := range skipped[f.flushed:min(len(skipped), f.flushed+queueBatchItems)] {
 			items = append(items, store.JobItem{
 				N: f.flushed + len(items) + 1, Key: s.Path, Op: store.OpPut, State: store.ItemSkipped, Error: s.Reason,
 			})

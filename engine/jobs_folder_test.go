@@ -100,7 +100,7 @@ func TestCollect(t *testing.T) {
 	both := func(o engine.IngestOptions) {
 		t.Helper()
 		r := ingested.ingest(o)
-		s, err := collected.SpoolDocuments(t.Context(), engine.SpoolOptions{})
+		s, err := collected.QueueDocuments(t.Context(), engine.DocumentQueueOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

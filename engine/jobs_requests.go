@@ -9,22 +9,22 @@ import (
 // BeginRequest records a request that its client may repeat within [KeepAnswers], and returns its
 // recorded state: the answer if it was given, else the id for the item that it creates. seed is
 // that id if the request is new; "" generates one. A key that was used for a different request is
-// [store.ErrOtherRequest].
-func (e *Engine) BeginRequest(ctx context.Context, k store.RequestKey, hash []byte, seed string) (store.Answer, error) {
+// [store.ErrKeyReused].
+func (e *Engine) BeginRequest(ctx context.Context, k store.RequestKey, hash []byte, seed string) (store.StoredResponse, error) {
 	if seed == "" {
 		seed = e.opts.NewID()
 	}
-	return e.store.Begin(ctx, k, hash, seed, e.opts.Now().Add(-KeepAnswers))
+	return e.store.BeginRequest(ctx, k, hash, seed, e.opts.Now().Add(-KeepAnswers))
 }
 
 // KnownRequest returns the recorded state of a request; false if it is unknown.
-func (e *Engine) KnownRequest(ctx context.Context, k store.RequestKey) (store.Answer, bool, error) {
-	return e.store.Answer(ctx, k, e.opts.Now().Add(-KeepAnswers))
+func (e *Engine) KnownRequest(ctx context.Context, k store.RequestKey) (store.StoredResponse, bool, error) {
+	return e.store.Response(ctx, k, e.opts.Now().Add(-KeepAnswers))
 }
 
 // EndRequest records the answer to a request.
-func (e *Engine) EndRequest(ctx context.Context, k store.RequestKey, a store.Answer) error {
-	return e.store.Answered(ctx, k, a)
+func (e *Engine) EndRequest(ctx context.Context, k store.RequestKey, a store.StoredResponse) error {
+	return e.store.SaveResponse(ctx, k, a)
 }
 
 // DropRequest removes a request that had no effect, which frees its key.

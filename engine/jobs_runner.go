@@ -44,18 +44,18 @@ type jobs struct {
 
 	ended endedJobs
 
-	// spools are the jobs whose items this process is receiving. spooling is held while one is
+	// receiving are the jobs whose items this process is receiving. spooling is held while one is
 	// all, and while abandoned ones are looked for.
-	spooling sync.RWMutex
-	spools   sync.Map // from job number to true
+	receivingMu sync.RWMutex
+	receiving   sync.Map // from job number to true
 }
 
 // jobWrites are the writes of jobs that need disk space. Tests replace them to simulate a full
 // disk.
 type jobWrites interface {
 	AddItems(ctx context.Context, job int64, items []store.JobItem) error
-	SettleItems(ctx context.Context, job int64, items []store.JobItem) error
-	QueueJob(ctx context.Context, n int64, t store.Tally) error
+	SaveOutcomes(ctx context.Context, job int64, items []store.JobItem) error
+	QueueJob(ctx context.Context, n int64, t store.JobTotals) error
 	SaveJob(ctx context.Context, j store.Job) error
 }
 
@@ -162,7 +162,7 @@ func (s *jobs) next(k *jobKind) (*runningJob, error) {
 	return r, nil
 }
 
-// find returns a job that runs in this process, or nil.
+// searchWithFeedback returns a job that runs in this process, or nil.
 func (s *jobs) find(id string) *runningJob {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -177,7 +177,7 @@ func (s *jobs) cancel(ctx context.Context, id string) (*runningJob, error) {
 		r.stop()
 		return r, nil
 	}
-	waited, err := s.store.CancelWaiting(ctx, id)
+	waited, err := s.store.CancelQueued(ctx, id)
 	if waited {
 		s.ended.add(store.JobCancelled)
 	}
@@ -238,7 +238,7 @@ func (s *jobs) finish(r *runningJob, err error) {
 	for {
 		err := s.writes.SaveJob(context.WithoutCancel(s.life), end)
 		if err == nil && state == store.JobCancelled {
-			err = s.store.DropItems(context.WithoutCancel(s.life), end.N, store.ItemPending)
+			err = s.store.DeleteItems(context.WithoutCancel(s.life), end.N, store.ItemPending)
 		}
 		if err == nil || errors.Is(err, ragctx.ErrConflict) {
 			break
@@ -275,20 +275,20 @@ func (s *jobs) prune(ctx context.Context) error {
 		return err
 	}
 	for _, n := range old {
-		if err := s.store.DropJob(ctx, n); err != nil {
+		if err := s.store.DeleteJob(ctx, n); err != nil {
 			return err
 		}
 	}
-	return s.store.PruneAnswers(ctx, s.now().Add(-KeepAnswers))
+	return s.store.PruneResponses(ctx, s.now().Add(-KeepAnswers))
 }
 
 // expired returns the jobs to remove.
 func (s *jobs) expired(ctx context.Context) ([]int64, error) {
-	s.spooling.Lock()
-	defer s.spooling.Unlock()
-	ended, spooling, err := s.store.ExpiredJobs(ctx, s.now().Add(-s.keep))
-	for _, n := range spooling {
-		if _, ours := s.spools.Load(n); !ours {
+	s.receivingMu.Lock()
+	defer s.receivingMu.Unlock()
+	ended, receiving, err := s.store.ExpiredJobs(ctx, s.now().Add(-s.keep))
+	for _, n := range receiving {
+		if _, ours := s.receiving.Load(n); !ours {
 			ended = append(ended, n)
 		}
 	}

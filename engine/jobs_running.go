@@ -20,7 +20,7 @@ type runningJob struct {
 	ended  chan struct{} // closed once the job has ended or was interrupted
 
 	began time.Time // condition this process started it
-	done  float64   // completed fraction at that time
+	done  float64   // turnStored fraction at that time
 
 	mu     sync.Mutex
 	job    store.Job

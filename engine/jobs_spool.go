@@ -23,12 +23,12 @@ const (
 
 // Items are written to the store in transactions of about this size.
 const (
-	spoolItems = 256
-	spoolBytes = 1 << 20
+	queueBatchItems = 256
+	queueBatchBytes = 1 << 20
 )
 
-// SpoolOptions configures a [Spool]. The zero value is valid.
-type SpoolOptions struct {
+// DocumentQueueOptions configures a [DocumentQueue]. The zero value is valid.
+type DocumentQueueOptions struct {
 	ID        string // transcriptEntries the job; "" generates one
 	Namespace string
 	MaxItems  int   // 0 is [DefaultMaxBulkItems]
@@ -38,33 +38,33 @@ type SpoolOptions struct {
 	Before func() error
 }
 
-// Spool receives the items of a job, document by document. They are written to disk, but not
-// processed until [Spool.Accept]; otherwise [Spool.Close] removes them. It is not safe for
+// DocumentQueue receives the items of a job, document by document. They are written to disk, but not
+// processed until [DocumentQueue.Accept]; otherwise [DocumentQueue.Close] removes them. It is not safe for
 // concurrent use. The caller must call Close.
 //
 // An invalid item gets its own error, which is not returned. A returned error ends the spool:
 // limits of the whole request, and errors of the store.
-type Spool struct {
+type DocumentQueue struct {
 	engine *Engine
-	opts   SpoolOptions
+	opts   DocumentQueueOptions
 	job    store.Job
-	sum    store.Tally
-	taken  bool // accepted or closed
+	tally    store.JobTotals
+	closed  bool // accepted or closed
 
-	batch []spooled
+	batch []queuedItem
 	size  int64
 }
 
-// spooled is an item and its document.
-type spooled struct {
+// queuedItem is an item and its document.
+type queuedItem struct {
 	store.JobItem
 
 	doc *docs.Document
-	put spooledPut
+	put putBody
 }
 
-// spooledPut is the body of an item that puts a document.
-type spooledPut struct {
+// putBody is the body of an item that puts a document.
+type putBody struct {
 	Text      string         `json:"text"`
 	Title     string         `json:"title,omitempty"`
 	Source    string         `json:"source,omitempty"`
@@ -78,8 +78,8 @@ type spooledPut struct {
 	Chunk     chunk.Options  `json:"chunk,omitzero"`
 }
 
-// spooledDrop is the body of an item that deletes one version of a document.
-type spooledDrop struct {
+// deleteBody is the body of an item that deletes one version of a document.
+type deleteBody struct {
 	Root    string `json:"root"`
 	Version int    `json:"version"`
 }
@@ -97,15 +97,15 @@ func (o Origin) valid() error {
 	return errors.Join(ragctx.ValidText("root", o.Root), ragctx.ValidText("moved_from", o.MovedFrom), ragctx.ValidName("stat", o.Stat))
 }
 
-func (p spooledPut) document(id string) docs.Document {
+func (p putBody) document(id string) docs.Document {
 	return docs.Document{
 		ExternalID: id, Text: p.Text, Title: p.Title, Source: p.Source, MIME: p.MIME,
 		Tags: p.Tags, Metadata: p.Metadata, Occurred: p.Occurred, Chunk: p.Chunk,
 	}
 }
 
-// SpoolDocuments begins a job that stores and deletes documents.
-func (e *Engine) SpoolDocuments(ctx context.Context, o SpoolOptions) (*Spool, error) {
+// QueueDocuments begins a job that stores and deletes documents.
+func (e *Engine) QueueDocuments(ctx context.Context, o DocumentQueueOptions) (*DocumentQueue, error) {
 	o.MaxItems = cmp.Or(o.MaxItems, DefaultMaxBulkItems)
 	o.MaxBytes = cmp.Or(o.MaxBytes, DefaultMaxBulkBytes)
 	o.Namespace = namespaceName(o.Namespace)
@@ -118,26 +118,26 @@ func (e *Engine) SpoolDocuments(ctx context.Context, o SpoolOptions) (*Spool, er
 	if err := canModifyShared(ctx); err != nil {
 		return nil, err
 	}
-	s := &Spool{engine: e, opts: o, job: store.Job{
+	s := &DocumentQueue{engine: e, opts: o, job: store.Job{
 		ID: o.ID, Kind: store.JobDocuments, Namespace: o.Namespace, State: store.JobSpooling, Request: []byte("{}"),
 	}}
 	if s.job.ID == "" {
 		s.job.ID = e.opts.NewID()
 	}
 	// The janitor must not consider it abandoned.
-	e.jobs.spooling.RLock()
-	defer e.jobs.spooling.RUnlock()
+	e.jobs.receivingMu.RLock()
+	defer e.jobs.receivingMu.RUnlock()
 	if err := e.store.CreateJob(ctx, store.Low, &s.job); err != nil {
 		return nil, err
 	}
-	e.jobs.spools.Store(s.job.N, true)
+	e.jobs.receiving.Store(s.job.N, true)
 	return s, nil
 }
 
 // Put adds a document to store. n is its place in the request; it increases from item to item.
-func (s *Spool) Put(ctx context.Context, n int, d docs.Document, from Origin) error {
+func (s *DocumentQueue) Put(ctx context.Context, n int, d docs.Document, from Origin) error {
 	d.Source = cmp.Or(d.Source, "docs:"+d.ExternalID)
-	i := spooled{JobItem: store.JobItem{N: n, Key: d.ExternalID, Op: store.OpPut, State: store.ItemPending, Bytes: int64(len(d.Text))}, doc: &d}
+	i := queuedItem{JobItem: store.JobItem{N: n, Key: d.ExternalID, Op: store.OpPut, State: store.ItemPending, Bytes: int64(len(d.Text))}, doc: &d}
 	err := docs.Validate(d, docs.Options{})
 	if err == nil {
 		err = from.valid()
@@ -145,7 +145,7 @@ func (s *Spool) Put(ctx context.Context, n int, d docs.Document, from Origin) er
 	if err != nil {
 		return s.Reject(ctx, n, store.OpPut, d.ExternalID, err)
 	}
-	i.put = spooledPut{
+	i.put = putBody{
 		Text: d.Text, Title: d.Title, Source: d.Source, MIME: d.MIME, Tags: d.Tags,
 		Metadata: d.Metadata, Occurred: d.Occurred, Root: from.Root, MovedFrom: from.MovedFrom, Stat: from.Stat, Chunk: d.Chunk,
 	}
@@ -153,33 +153,33 @@ func (s *Spool) Put(ctx context.Context, n int, d docs.Document, from Origin) er
 }
 
 // Delete adds a document to delete.
-func (s *Spool) Delete(ctx context.Context, n int, id string) error {
+func (s *DocumentQueue) Delete(ctx context.Context, n int, id string) error {
 	return s.Drop(ctx, n, store.FileState{ID: id})
 }
 
 // Drop adds a document to delete if it still has the version and root of f; without a version, any
 // version.
-func (s *Spool) Drop(ctx context.Context, n int, f store.FileState) error {
+func (s *DocumentQueue) Drop(ctx context.Context, n int, f store.FileState) error {
 	if err := ragctx.ValidName("external_id", f.ID); err != nil || f.ID == "" {
 		return s.Reject(ctx, n, store.OpDelete, f.ID, cmp.Or(err, ragctx.Invalid("external_id", "is empty; name the document")))
 	}
 	i := store.JobItem{N: n, Key: f.ID, Op: store.OpDelete, State: store.ItemPending}
 	if f.Version != 0 {
 		var err error
-		if i.Body, err = encodeBody(spooledDrop{f.Root, f.Version}); err != nil {
+		if i.Body, err = encodeBody(deleteBody{f.Root, f.Version}); err != nil {
 			return err
 		}
 	}
-	return s.add(ctx, spooled{JobItem: i})
+	return s.add(ctx, queuedItem{JobItem: i})
 }
 
 // Reject adds an item that cannot be processed. A [ragctx.FieldError] names the field.
-func (s *Spool) Reject(ctx context.Context, n int, op, id string, why error) error {
+func (s *DocumentQueue) Reject(ctx context.Context, n int, op, id string, why error) error {
 	i := store.JobItem{N: n, Key: clipKey(id), Op: op, State: store.ItemFailed, Error: why.Error()}
 	if f, ok := errors.AsType[*ragctx.FieldError](why); ok {
 		i.Field, i.Error = f.Field, f.Problem
 	}
-	return s.add(ctx, spooled{JobItem: i})
+	return s.add(ctx, queuedItem{JobItem: i})
 }
 
 // clipKey shortens an invalid id so that it can be stored and shown.
@@ -190,26 +190,26 @@ func clipKey(id string) string {
 	return id
 }
 
-func (s *Spool) add(ctx context.Context, i spooled) error {
-	if s.sum.Items+len(s.batch) >= s.opts.MaxItems {
+func (s *DocumentQueue) add(ctx context.Context, i queuedItem) error {
+	if s.tally.Items+len(s.batch) >= s.opts.MaxItems {
 		return ragctx.TooLarge("body", "has more than %d documents; split it into several requests", s.opts.MaxItems)
 	}
-	if s.sum.TotalBytes+s.size+i.Bytes > s.opts.MaxBytes {
+	if s.tally.TotalBytes+s.size+i.Bytes > s.opts.MaxBytes {
 		return ragctx.TooLarge("body", "has texts of more than %d bytes; split it into several requests", s.opts.MaxBytes)
 	}
 	s.batch, s.size = append(s.batch, i), s.size+i.Bytes
-	if len(s.batch) >= spoolItems || s.size >= spoolBytes {
+	if len(s.batch) >= queueBatchItems || s.size >= queueBatchBytes {
 		return s.flush(ctx)
 	}
 	return nil
 }
 
 // flush writes the collected items.
-func (s *Spool) flush(ctx context.Context) error {
+func (s *DocumentQueue) flush(ctx context.Context) error {
 	if len(s.batch) == 0 {
 		return nil
 	}
-	if err := s.settleUnchanged(ctx); err != nil {
+	if err := s.skipUnchanged(ctx); err != nil {
 		return err
 	}
 	items := make([]store.JobItem, len(s.batch))
@@ -226,7 +226,7 @@ func (s *Spool) flush(ctx context.Context) error {
 		return err
 	}
 	for _, i := range items {
-		s.sum.Add(i)
+		s.tally.Add(i)
 	}
 	clear(s.batch)
 	s.batch, s.size = s.batch[:0], 0
@@ -244,10 +244,10 @@ func encodeBody(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// settleUnchanged marks items that the store already has, so that sending a folder again does not
+// skipUnchanged marks items that the store already has, so that sending a folder again does not
 // write it. Documents with a pending item of any job are not marked: that job could change them
 // first.
-func (s *Spool) settleUnchanged(ctx context.Context) error {
+func (s *DocumentQueue) skipUnchanged(ctx context.Context) error {
 	ns, err := s.engine.namespace(ctx, s.opts.Namespace, false)
 	if isNotFound(err) {
 		return nil
@@ -259,7 +259,7 @@ func (s *Spool) settleUnchanged(ctx context.Context) error {
 	for k, i := range s.batch {
 		keys[k] = i.Key
 	}
-	awaited, all, err := s.engine.store.Awaited(ctx, s.opts.Namespace, keys)
+	awaited, all, err := s.engine.store.PendingDocuments(ctx, s.opts.Namespace, keys)
 	if err != nil || all {
 		return err
 	}
@@ -290,7 +290,7 @@ func (s *Spool) settleUnchanged(ctx context.Context) error {
 		return nil
 	}
 	if len(states) > 0 {
-		if err := s.engine.store.NoteFiles(ctx, ns, states); err != nil {
+		if err := s.engine.store.RecordFiles(ctx, ns, states); err != nil {
 			return err
 		}
 	}
@@ -298,11 +298,11 @@ func (s *Spool) settleUnchanged(ctx context.Context) error {
 }
 
 // Accept queues the job durably: it survives restarts.
-func (s *Spool) Accept(ctx context.Context) (Job, error) {
+func (s *DocumentQueue) Accept(ctx context.Context) (Job, error) {
 	if err := s.flush(ctx); err != nil {
 		return Job{}, err
 	}
-	if s.sum.Items == 0 {
+	if s.tally.Items == 0 {
 		return Job{}, ragctx.Invalid("body", "has no documents; send at least one")
 	}
 	if s.opts.Before != nil {
@@ -310,25 +310,25 @@ func (s *Spool) Accept(ctx context.Context) (Job, error) {
 			return Job{}, err
 		}
 	}
-	if err := s.engine.jobs.writes.QueueJob(ctx, s.job.N, s.sum); err != nil {
+	if err := s.engine.jobs.writes.QueueJob(ctx, s.job.N, s.tally); err != nil {
 		return Job{}, err
 	}
-	s.taken = true
-	s.engine.jobs.spools.Delete(s.job.N)
+	s.closed = true
+	s.engine.jobs.receiving.Delete(s.job.N)
 	s.engine.jobs.wake(store.JobDocuments)
 	return s.engine.Job(ctx, s.job.ID)
 }
 
 // Close removes the items, unless the job was accepted. Items that cannot be removed now are
 // removed by the janitor.
-func (s *Spool) Close() error {
-	if s.taken {
+func (s *DocumentQueue) Close() error {
+	if s.closed {
 		return nil
 	}
-	s.taken = true
-	defer s.engine.jobs.spools.Delete(s.job.N)
+	s.closed = true
+	defer s.engine.jobs.receiving.Delete(s.job.N)
 	// The caller's context may have ended; the database is still open.
-	if err := s.engine.store.DropJob(s.engine.jobs.life, s.job.N); err != nil {
+	if err := s.engine.store.DeleteJob(s.engine.jobs.life, s.job.N); err != nil {
 		return fmt.Errorf("remove what was spooled: %w", err)
 	}
 	return nil

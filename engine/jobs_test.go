@@ -23,10 +23,10 @@ import (
 
 func paused(o *engine.Options) { o.PauseJobs = true }
 
-// spool accepts a job; each line is "id=text", or "-id" to delete.
+// encryptedFile accepts a job; each line is "id=text", or "-id" to delete.
 func (f *fixture) spool(lines ...string) engine.Job {
 	f.t.Helper()
-	s, err := f.SpoolDocuments(f.t.Context(), engine.SpoolOptions{})
+	s, err := f.QueueDocuments(f.t.Context(), engine.DocumentQueueOptions{})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -291,7 +291,7 @@ func TestDiskFullWhileSpooling(t *testing.T) {
 		}
 		return nil
 	}})
-	s, err := f.SpoolDocuments(t.Context(), engine.SpoolOptions{})
+	s, err := f.QueueDocuments(t.Context(), engine.DocumentQueueOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -370,7 +370,7 @@ func noSpace(full *atomic.Bool, now bool) error {
 // TestUnacceptedIsForgotten: a spool whose process ended leaves nothing.
 func TestUnacceptedIsForgotten(t *testing.T) {
 	f := open(t, paused)
-	s, err := f.SpoolDocuments(t.Context(), engine.SpoolOptions{})
+	s, err := f.QueueDocuments(t.Context(), engine.DocumentQueueOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -420,8 +420,8 @@ func TestOldJobsArePruned(t *testing.T) {
 
 func TestSpoolLimits(t *testing.T) {
 	f := open(t)
-	for name, o := range map[string]engine.SpoolOptions{"items": {MaxItems: 2}, "bytes": {MaxBytes: 10}} {
-		s, err := f.SpoolDocuments(t.Context(), o)
+	for name, o := range map[string]engine.DocumentQueueOptions{"items": {MaxItems: 2}, "bytes": {MaxBytes: 10}} {
+		s, err := f.QueueDocuments(t.Context(), o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -433,7 +433,7 @@ func TestSpoolLimits(t *testing.T) {
 		}
 		s.Close()
 	}
-	s, err := f.SpoolDocuments(t.Context(), engine.SpoolOptions{})
+	s, err := f.QueueDocuments(t.Context(), engine.DocumentQueueOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -104,7 +104,7 @@ func (e *Engine) WhileValid(ctx context.Context, text string) (context.Context, 
 
 // NeedsKeys reports whether an API key exists that is not revoked. Expired keys count: the expiry
 // transcriptEntries the last key must not open the server to everyone.
-func (e *Engine) NeedsKeys() bool { return e.keys.held.Load() > 0 }
+func (e *Engine) NeedsKeys() bool { return e.keys.active.Load() > 0 }
 
 // LocalKey is the key id in grants of the local token; see [Owner].
 const LocalKey = "local"
@@ -113,11 +113,11 @@ const LocalKey = "local"
 type keyring struct {
 	store *store.Store
 	log   *slog.Logger
-	held  atomic.Int64                // number of keys that are not revoked
+	active  atomic.Int64                // number of keys that are not revoked
 	local atomic.Pointer[access.Hash] // hash of the token that only the owner of the data directory can read
 
 	mu       sync.RWMutex
-	byPrefix map[string]*heldKey
+	byPrefix map[string]*cachedKey
 	token    string // the token that local is the hash of
 
 	due chan struct{} // a use is to be recorded
@@ -125,11 +125,11 @@ type keyring struct {
 	wg  sync.WaitGroup
 }
 
-type heldKey struct {
+type cachedKey struct {
 	store.StoredKey
 
 	used  atomic.Int64 // Unix microseconds
-	noted atomic.Int64 // the stored use
+	stored atomic.Int64 // the stored use
 
 	valid  context.Context //nolint:containedctx // ends with the key, not with a call
 	revoke context.CancelFunc
@@ -147,7 +147,7 @@ func openKeyring(ctx context.Context, s *store.Store, log *slog.Logger) (*keyrin
 	if err != nil {
 		return nil, err
 	}
-	r := &keyring{store: s, log: log, byPrefix: make(map[string]*heldKey), due: make(chan struct{}, 1)}
+	r := &keyring{store: s, log: log, byPrefix: make(map[string]*cachedKey), due: make(chan struct{}, 1)}
 	for _, k := range all {
 		r.put(k)
 	}
@@ -163,11 +163,11 @@ func (r *keyring) put(k store.StoredKey) {
 	if old := r.byPrefix[k.Prefix]; old != nil && !k.Revoked.IsZero() {
 		old.revoke()
 	}
-	held := &heldKey{StoredKey: k}
+	held := &cachedKey{StoredKey: k}
 	held.valid, held.revoke = context.WithCancel(context.Background())
 	if !k.LastUsed.IsZero() {
 		held.used.Store(k.LastUsed.UnixMicro())
-		held.noted.Store(k.LastUsed.UnixMicro())
+		held.stored.Store(k.LastUsed.UnixMicro())
 	}
 	r.byPrefix[k.Prefix] = held
 	n := int64(0)
@@ -176,7 +176,7 @@ func (r *keyring) put(k store.StoredKey) {
 			n++
 		}
 	}
-	r.held.Store(n)
+	r.active.Store(n)
 }
 
 // localToken returns the local token, generating it on first use.
@@ -253,10 +253,10 @@ func (r *keyring) names() map[string]string {
 }
 
 // use records that a key was used, and schedules a write if the stored time is too old.
-func (r *keyring) use(k *heldKey, now time.Time) {
+func (r *keyring) use(k *cachedKey, now time.Time) {
 	at := now.UnixMicro()
 	k.used.Store(at)
-	if at-k.noted.Load() < useGrain.Microseconds() {
+	if at-k.stored.Load() < useGrain.Microseconds() {
 		return
 	}
 	select {
@@ -284,10 +284,10 @@ func (r *keyring) loop(ctx context.Context) {
 // flush writes when keys were used. On failure the next use retries.
 func (r *keyring) flush(ctx context.Context) {
 	last := make(map[string]time.Time)
-	var keys []*heldKey
+	var keys []*cachedKey
 	r.mu.RLock()
 	for _, k := range r.byPrefix {
-		if at := k.used.Load(); at != k.noted.Load() {
+		if at := k.used.Load(); at != k.stored.Load() {
 			last[k.ID] = time.UnixMicro(at).UTC()
 			keys = append(keys, k)
 		}
@@ -296,14 +296,14 @@ func (r *keyring) flush(ctx context.Context) {
 	if len(last) == 0 {
 		return
 	}
-	if err := r.store.NoteKeyUses(ctx, last); err != nil {
+	if err := r.store.RecordKeyUses(ctx, last); err != nil {
 		if ctx.Err() == nil {
 			r.log.Warn("uses of API keys were not noted", "error", err)
 		}
 		return
 	}
 	for _, k := range keys {
-		k.noted.Store(last[k.ID].UnixMicro())
+		k.stored.Store(last[k.ID].UnixMicro())
 	}
 }
 

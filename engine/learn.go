@@ -117,7 +117,7 @@ func (l *factExtractor) extract(ctx context.Context, t ragctx.Turn, dry bool) (E
 	if err != nil {
 		return out, err
 	}
-	var lessons []store.Lesson
+	var lessons []store.ExtractedFact
 	var at []int // indexes of the lessons in out.Findings
 	for i, f := range found {
 		out.Findings = append(out.Findings, Extracted{Finding: f})
@@ -138,7 +138,7 @@ func (l *factExtractor) extract(ctx context.Context, t ragctx.Turn, dry bool) (E
 	if len(lessons) == 0 {
 		return out, nil
 	}
-	learned, seq, err := l.engine.store.Learn(ctx, ns, lessons, dry)
+	learned, seq, err := l.engine.store.StoreFacts(ctx, ns, lessons, dry)
 	if err != nil {
 		return out, err
 	}
@@ -153,7 +153,7 @@ func (l *factExtractor) extract(ctx context.Context, t ragctx.Turn, dry bool) (E
 	return out, l.engine.catchUpMemories(ctx, ns, seq)
 }
 
-// find extracts facts from a turn: by the model if there is one, else by rules. If the model fails,
+// searchWithFeedback extracts facts from a turn: by the model if there is one, else by rules. If the model fails,
 // rules are used and the note says so. If it finds nothing, rules still find explicit requests of
 // the user to remember something.
 func (l *factExtractor) find(ctx context.Context, t ragctx.Turn) (found []memory.Finding, note string, err error) {
@@ -196,13 +196,13 @@ func said(t ragctx.Turn) string {
 }
 
 // prepare prepares a finding and its memory for the store.
-func (l *factExtractor) prepare(ctx context.Context, t ragctx.Turn, f memory.Finding, m memory.Memory, dry bool) (store.Lesson, error) {
+func (l *factExtractor) prepare(ctx context.Context, t ragctx.Turn, f memory.Finding, m memory.Memory, dry bool) (store.ExtractedFact, error) {
 	for i, e := range m.Sources {
 		if now := l.engine.opts.Now(); e.At.After(now) {
 			m.Sources[i].At = now // a time in the future must not win against later statements
 		}
 	}
-	lesson := store.Lesson{Memory: m, By: f.By, Supersedes: f.Supersedes}
+	lesson := store.ExtractedFact{Memory: m, By: f.By, Supersedes: f.Supersedes}
 	if f.Verdict == memory.SetAway {
 		lesson.Quarantine = f.Why
 		return lesson, nil

@@ -148,7 +148,7 @@ func (e *Engine) stateItem(ctx context.Context, f ledger.Filter) (ragctx.Context
 }
 
 // LedgerTally returns the counters of ledger operations since the engine was opened.
-func (e *Engine) LedgerTally() store.LedgerTally { return e.ledger.Tally() }
+func (e *Engine) LedgerTally() store.LedgerCounts { return e.ledger.Counts() }
 
 // LastMessage returns the sequence number of a cluster's newest message, 0 if it has none.
 func (e *Engine) LastMessage(ctx context.Context, namespace, cluster string) (ledger.Sequence, error) {

@@ -90,7 +90,7 @@ func TestLostDatabase(t *testing.T) {
 			}
 			o := f.opts
 			o.Dir = dir
-			for range 2 { // asking changes nothing
+			for range 2 { // changing changes nothing
 				e, err := engine.Open(t.Context(), o)
 				if lost, ok := errors.AsType[*store.LostError](err); !ok || !strings.Contains(lost.Error(), c.says) || !strings.Contains(lost.Error(), "--accept-loss") {
 					if err == nil {

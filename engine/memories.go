@@ -69,12 +69,12 @@ func (e *Engine) CompleteTurn(ctx context.Context, t ragctx.Turn) (TurnResult, e
 	}
 	var seq uint64
 	var row int64
-	res.Status, seq, row, err = e.store.PutTurn(ctx, ns, t, m, content, e.observer.wants(t))
+	res.Status, seq, row, err = e.store.PutTurn(ctx, ns, t, m, content, e.turns.wants(t))
 	if err != nil {
 		return TurnResult{}, err
 	}
 	if res.Status == store.Created {
-		e.observer.completed(ns, t, row) // even if the rest fails: on a retry the turn is not new
+		e.turns.turnStored(ns, t, row) // even if the rest fails: on a retry the turn is not new
 	}
 	if err := e.collections.catchUp(ctx, store.Collection{Namespace: ns, Kind: store.Memories}, seq); err != nil {
 		return TurnResult{}, err
@@ -94,11 +94,11 @@ func (e *Engine) textContent(ctx context.Context, text string) (store.Content, e
 func (e *Engine) memoryContent(ctx context.Context, text string, units []chunk.Chunk, voices []index.Voice) (store.Content, error) {
 	c := store.Content{Text: text, Chunker: chunk.Version}
 	e.prepareEmbedding(&c, "", units)
-	if err := c.Embed(ctx, c.Units); err != nil {
+	if err := c.Embed(ctx, c.Chunks); err != nil {
 		return c, err
 	}
-	for i := range c.Units {
-		c.Units[i].Voice = voices[i]
+	for i := range c.Chunks {
+		c.Chunks[i].Speaker = voices[i]
 	}
 	return c, nil
 }
@@ -139,7 +139,7 @@ func (e *Engine) remember(ctx context.Context, m memory.Memory, over int, when .
 		if m.Occurred.IsZero() {
 			m.Occurred = e.opts.Now().UTC().Truncate(time.Microsecond)
 		}
-		return m, store.SetAside, e.store.PutAside(ctx, ns, m, reason)
+		return m, store.InQuarantine, e.store.PutInQuarantine(ctx, ns, m, reason)
 	}
 	content, err := e.textContent(ctx, m.Content)
 	if err != nil {
@@ -184,18 +184,18 @@ func (e *Engine) Memory(ctx context.Context, namespace, id, user string, anyUser
 
 // ListMemories returns a page of memories by importance and recency, best first, and the cursor of
 // the next page, which is zero on the last. A namespace that does not exist is empty.
-func (e *Engine) ListMemories(ctx context.Context, namespace string, f store.MemoryFilter) ([]memory.Memory, store.Place, error) {
+func (e *Engine) ListMemories(ctx context.Context, namespace string, f store.MemoryFilter) ([]memory.Memory, store.MemoryCursor, error) {
 	if err := pageLimit(&f.Limit); err != nil {
-		return nil, store.Place{}, err
+		return nil, store.MemoryCursor{}, err
 	}
 	if f.State == memory.Quarantined {
-		return nil, store.Place{}, ragctx.Invalid("state", "is quarantined, of which there is a list of its own; ask for that")
+		return nil, store.MemoryCursor{}, ragctx.Invalid("state", "is quarantined, of which there is a list of its own; ask for that")
 	}
 	if f.State != "" && f.State != memory.Active && !f.AsOf.IsZero() {
-		return nil, store.Place{}, ragctx.Invalid("as_of", "is given beside a state, which is that of now; send one of them")
+		return nil, store.MemoryCursor{}, ragctx.Invalid("as_of", "is given beside a state, which is that of now; send one of them")
 	}
 	if err := restrictFilter(ctx, &f); err != nil {
-		return nil, store.Place{}, err
+		return nil, store.MemoryCursor{}, err
 	}
 	if f.After.ID != "" {
 		f.Now = f.After.Now
@@ -206,18 +206,18 @@ func (e *Engine) ListMemories(ctx context.Context, namespace string, f store.Mem
 	f.Weights = e.opts.Weights
 	ns, err := e.namespace(ctx, namespace, false)
 	if isNotFound(err) {
-		return []memory.Memory{}, store.Place{}, nil
+		return []memory.Memory{}, store.MemoryCursor{}, nil
 	}
 	if err != nil {
-		return nil, store.Place{}, err
+		return nil, store.MemoryCursor{}, err
 	}
-	found, err := e.store.MemoriesByScore(ctx, ns, f)
+	found, err := e.store.ListMemories(ctx, ns, f)
 	if err != nil {
-		return found, store.Place{}, err
+		return found, store.MemoryCursor{}, err
 	}
-	var next store.Place
+	var next store.MemoryCursor
 	if len(found) >= f.Limit {
-		next = f.PlaceOf(found[len(found)-1])
+		next = f.CursorAfter(found[len(found)-1])
 	}
 	for i := range found { // after the cursor, which needs the exact score
 		found[i].Score = ragctx.Rounded(found[i].Score)
@@ -242,7 +242,7 @@ func (e *Engine) deleteMemory(ctx context.Context, namespace, id string, by View
 		seq, err = e.store.DeleteMemory(ctx, ns, id, by.User, by.Anyone, when)
 	}
 	if isNotFound(err) {
-		return when.Missing("memory", id)
+		return when.CheckMissing("memory", id)
 	}
 	if err != nil {
 		return err

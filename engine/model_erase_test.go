@@ -26,7 +26,7 @@ type erasure struct {
 	denied bool // it is another's
 }
 
-func (s *space) document(id string) erasure {
+func (s *embeddingSpace) document(id string) erasure {
 	return erasure{
 		name: "document " + id,
 		item: func(v *version) bool { return v.kind == store.Documents && v.key == id },
@@ -37,7 +37,7 @@ func (s *space) document(id string) erasure {
 	}
 }
 
-func (s *space) memory(id, user string, anyone bool) erasure {
+func (s *embeddingSpace) memory(id, user string, anyone bool) erasure {
 	return erasure{
 		name: fmt.Sprintf("memory %s for %q, anyone's: %v", id, user, anyone),
 		item: func(v *version) bool { return v.kind == store.Memories && v.key == id },
@@ -49,7 +49,7 @@ func (s *space) memory(id, user string, anyone bool) erasure {
 	}
 }
 
-func (s *space) session(id, user string, anyone bool) erasure {
+func (s *embeddingSpace) session(id, user string, anyone bool) erasure {
 	is := func(in, of string) bool { return in == id && (anyone || of == user) }
 	return erasure{
 		name: fmt.Sprintf("session %s of %q, anyone's: %v", id, user, anyone),
@@ -61,7 +61,7 @@ func (s *space) session(id, user string, anyone bool) erasure {
 	}
 }
 
-func (s *space) user(id string) erasure {
+func (s *embeddingSpace) user(id string) erasure {
 	return erasure{
 		name: fmt.Sprintf("user %q", id),
 		item: func(v *version) bool { return v.mem.UserID == id },
@@ -73,7 +73,7 @@ func (s *space) user(id string) erasure {
 }
 
 // erase takes away what an erasure means and returns it.
-func (s *space) erase(e erasure) (gone []*version, counts store.Erased) {
+func (s *embeddingSpace) erase(e erasure) (gone []*version, counts store.Erased) {
 	for _, k := range slices.Clone(s.keys) {
 		before := len(gone)
 		var left []*version
@@ -123,7 +123,7 @@ func (m *machine) erase() {
 }
 
 // eraseAll asks for erasures, all at the same time, and returns what is gone.
-func (m *machine) eraseAll(s *space, all ...erasure) (gone []*version) {
+func (m *machine) eraseAll(s *embeddingSpace, all ...erasure) (gone []*version) {
 	m.Helper()
 	got, errs := make([]store.Erased, len(all)), make([]error, len(all))
 	var wg sync.WaitGroup
@@ -149,9 +149,9 @@ func (m *machine) eraseAll(s *space, all ...erasure) (gone []*version) {
 	return gone
 }
 
-// completed waits for the end of an erasure that was put off, since a leg is being
+// turnStored waits for the end of an erasure that was put off, since a leg is being
 // made again: it is completed with the next.
-func (m *machine) completed(s *space, err error) error {
+func (m *machine) completed(s *embeddingSpace, err error) error {
 	for end := time.Now().Add(time.Minute); errors.Is(err, ragctx.ErrUnavailable) && time.Now().Before(end); {
 		_, err = m.eng.EraseDocument(m.Context(), s.name, "nothing")
 	}
@@ -159,7 +159,7 @@ func (m *machine) completed(s *space, err error) error {
 }
 
 // anyTurn returns the id of a turn, or one that is none.
-func (m *machine) anyTurn(s *space) string {
+func (m *machine) anyTurn(s *embeddingSpace) string {
 	if len(s.told) == 0 {
 		return "turn-none"
 	}
@@ -167,14 +167,14 @@ func (m *machine) anyTurn(s *space) string {
 }
 
 // others reports whether something under a memory's id belongs to somebody else.
-func (s *space) others(id, user string) bool {
+func (s *embeddingSpace) others(id, user string) bool {
 	t, told := s.turns[id]
 	return told && t.UserID != "" && t.UserID != user ||
 		slices.ContainsFunc(s.items[key{store.Memories, id}], func(v *version) bool { return v.mem.UserID != "" && v.mem.UserID != user })
 }
 
 // claimedElsewhere reports whether something under a memory's id is not this user's.
-func (s *space) taken(id, user string) bool {
+func (s *embeddingSpace) taken(id, user string) bool {
 	t, told := s.turns[id]
 	return told && t.UserID != user ||
 		slices.ContainsFunc(s.items[key{store.Memories, id}], func(v *version) bool { return v.mem.UserID != user })
@@ -182,7 +182,7 @@ func (s *space) taken(id, user string) bool {
 
 // wantErased looks for what was erased: at any time, in both legs, and in the
 // bytes of all files.
-func (m *machine) wantErased(s *space, gone []*version) {
+func (m *machine) wantErased(s *embeddingSpace, gone []*version) {
 	m.Helper()
 	for _, v := range gone {
 		for _, p := range v.pieces {
@@ -205,7 +205,7 @@ func (m *machine) wantErased(s *space, gone []*version) {
 
 // wantNowhere asks both legs of a space for what was erased, as of now and as of
 // condition it was there.
-func (m *machine) wantNowhere(s *space, r *relic) {
+func (m *machine) wantNowhere(s *embeddingSpace, r *relic) {
 	m.Helper()
 	for _, at := range []time.Time{{}, r.recorded} {
 		w := &viewer{user: r.user, now: m.clock.now(), asOf: at}

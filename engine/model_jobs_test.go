@@ -14,7 +14,7 @@ import (
 // end, often across a restart.
 func (m *machine) bulk() {
 	s := pick(m, m.active)
-	spool, err := m.eng.SpoolDocuments(m.Context(), engine.SpoolOptions{Namespace: s.name})
+	spool, err := m.eng.QueueDocuments(m.Context(), engine.DocumentQueueOptions{Namespace: s.name})
 	if err != nil {
 		m.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func (m *machine) bulk() {
 }
 
 // storeOutcomes brings the model up to date after a job that is done, and then asks.
-func (m *machine) settle(s *space, puts []*version, ends []key) {
+func (m *machine) settle(s *embeddingSpace, puts []*version, ends []key) {
 	var gone []*version
 	for _, v := range puts {
 		if old := s.current(key{v.kind, v.key}); old != nil {

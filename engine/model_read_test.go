@@ -14,7 +14,7 @@ import (
 )
 
 // get asks one leg. Whatever it finds must be visible to the viewer.
-func (m *machine) look(s *space, kind store.Kind, w *viewer, leg, text string, k int) []engine.Hit {
+func (m *machine) look(s *embeddingSpace, kind store.Kind, w *viewer, leg, text string, k int) []engine.Hit {
 	m.Helper()
 	q := ragctx.NewQuery(text)
 	q.Namespace, q.UserID, q.AgentID, q.SessionID = s.name, w.user, w.agent, w.session
@@ -73,12 +73,12 @@ func (m *machine) owner(v *version) *viewer {
 }
 
 // wantFound asks both legs for some pieces of v, as of now or as w says.
-func (m *machine) wantFound(s *space, v *version) {
+func (m *machine) wantFound(s *embeddingSpace, v *version) {
 	m.Helper()
 	m.wantFoundBy(s, v, m.owner(v))
 }
 
-func (m *machine) wantFoundBy(s *space, v *version, w *viewer) {
+func (m *machine) wantFoundBy(s *embeddingSpace, v *version, w *viewer) {
 	m.Helper()
 	if !w.sees(v) {
 		return // it has expired, or been replaced
@@ -111,7 +111,7 @@ func (m *machine) sample(n, k int) []int {
 }
 
 // wantGone asks both legs for a version that ended.
-func (m *machine) wantGone(s *space, v *version) {
+func (m *machine) wantGone(s *embeddingSpace, v *version) {
 	m.Helper()
 	w := m.owner(v)
 	if w.sees(v) {
@@ -125,7 +125,7 @@ func (m *machine) wantGone(s *space, v *version) {
 }
 
 // viewer draws someone who asks, about some time, for some things.
-func (m *machine) viewer(s *space) *viewer {
+func (m *machine) viewer(s *embeddingSpace) *viewer {
 	w := &viewer{now: m.clock.now(), user: pick(m, modelUsers)}
 	if m.chance(3) {
 		w.agent = pick(m, modelAgents)
@@ -150,7 +150,7 @@ func (m *machine) viewer(s *space) *viewer {
 }
 
 // moment draws a time at which something changed, or one just beside it.
-func (m *machine) moment(s *space) time.Time {
+func (m *machine) moment(s *embeddingSpace) time.Time {
 	if len(s.keys) == 0 {
 		return m.clock.now()
 	}
@@ -165,7 +165,7 @@ func (m *machine) moment(s *space) time.Time {
 func (m *machine) kind() store.Kind { return pick(m, []store.Kind{store.Documents, store.Memories}) }
 
 // searchTopic wants the keyword leg to find everything that has a word. It may
-// find more: what stands beside such a text, or is spelt much like it.
+// searchWithFeedback more: what stands beside such a text, or is spelt much like it.
 func (m *machine) searchTopic() {
 	s, kind, topic := m.space(), m.kind(), pick(m, modelTopics)
 	w := m.viewer(s)
@@ -308,7 +308,7 @@ func (v *version) itemID(i int) string {
 }
 
 // cited returns what an item's id can mean; of a memory it leaves the version open.
-func (s *space) cited(id string) []*version {
+func (s *embeddingSpace) cited(id string) []*version {
 	if all := s.items[key{store.Memories, id}]; len(all) > 0 {
 		return all
 	}

@@ -38,9 +38,9 @@ func (m *machine) retireSpaces() {
 // retire compares a whole space for the last time, and then has everything in it
 // erased: by user and by session, one after the other, and what is left of it
 // item by item, all at the same time. Its namespace stays, empty.
-func (m *machine) retire(s *space) {
+func (m *machine) retire(s *embeddingSpace) {
 	m.counts["retire"]++
-	m.compareAll([]*space{s})
+	m.compareAll([]*embeddingSpace{s})
 	groups := []erasure{s.user("ada"), s.user("bob"), s.user("eve")}
 	for _, session := range modelSessions[1:] {
 		groups = append(groups, s.session(session, "", true))
@@ -68,12 +68,12 @@ func (m *machine) retire(s *space) {
 }
 
 // stopNamespace remembers some of what was in a space that ought to be empty now.
-func (m *machine) leave(s *space, gone []*version) {
+func (m *machine) leave(s *embeddingSpace, gone []*version) {
 	m.Helper()
 	if len(s.keys) > 0 || len(s.turns) > 0 {
 		m.Fatalf("%s holds items %v and %d turns after all was erased", s.name, s.keys, len(s.turns))
 	}
-	m.compareAll([]*space{s})
+	m.compareAll([]*embeddingSpace{s})
 	var relics []relic
 	for range min(relicsOfOne, len(gone)) {
 		v := pick(m, gone)

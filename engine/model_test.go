@@ -52,7 +52,7 @@ type machine struct {
 	world *world
 	// active is where operations happen, but for a look at older spaces now and
 	// then: so a collection stays small enough for the model to search.
-	active []*space
+	active []*embeddingSpace
 
 	saved *saved // an older copy of the database
 	snap  *saved // a snapshot
@@ -74,7 +74,7 @@ func (c *stepClock) now() time.Time { return time.UnixMicro(c.micros.Load()).UTC
 
 const (
 	activeSpaces = 3
-	keptSpaces   = 8    // more are emptied, so that a long row costs no more per operation than a short one
+	keptSpaces   = 8    // nextK are emptied, so that a long row costs no more per operation than a short one
 	spaceOps     = 1500 // operations after which the oldest active space is no longer active, in short rows fewer
 	keptLog      = 30
 	keptVersions = 4 // transcriptEntries a document; few, so that old ones are pruned all the time
@@ -106,7 +106,7 @@ func newMachine(t *testing.T) *machine {
 	return m
 }
 
-// report says how to see a failure again.
+// reportMetrics says how to see a failure again.
 func (m *machine) report() {
 	if m.eng != nil {
 		m.eng.Close()
@@ -192,8 +192,8 @@ func (m *machine) addSpace() {
 	m.active = append(m.active, s)
 }
 
-// space returns where the next operation happens.
-func (m *machine) space() *space {
+// embeddingSpace returns where the next operation happens.
+func (m *machine) space() *embeddingSpace {
 	if m.rand.IntN(25) == 0 {
 		return pick(m, m.world.spaces)
 	}

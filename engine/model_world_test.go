@@ -145,8 +145,8 @@ type key struct {
 	id   string
 }
 
-// space is a namespace.
-type space struct {
+// embeddingSpace is a namespace.
+type embeddingSpace struct {
 	name  string
 	keys  []key // in the order of their first writing
 	items map[key][]*version
@@ -154,13 +154,13 @@ type space struct {
 	told  []string // ids of turns in order
 }
 
-func newSpace(name string) *space {
-	return &space{name: name, items: make(map[key][]*version), turns: make(map[string]ragctx.Turn)}
+func newSpace(name string) *embeddingSpace {
+	return &embeddingSpace{name: name, items: make(map[key][]*version), turns: make(map[string]ragctx.Turn)}
 }
 
 // current returns the version that nothing has superseded, or nil. An expired
 // one is still current: it is there, and found by nobody.
-func (s *space) current(k key) *version {
+func (s *embeddingSpace) current(k key) *version {
 	if all := s.items[k]; len(all) > 0 && all[len(all)-1].superseded.IsZero() {
 		return all[len(all)-1]
 	}
@@ -168,7 +168,7 @@ func (s *space) current(k key) *version {
 }
 
 // put makes v the current version at a time.
-func (s *space) put(v *version, at time.Time) {
+func (s *embeddingSpace) put(v *version, at time.Time) {
 	k := key{v.kind, v.key}
 	all := s.items[k]
 	if all == nil {
@@ -183,7 +183,7 @@ func (s *space) put(v *version, at time.Time) {
 }
 
 // next returns the number of the next version: earlier ones may have been erased.
-func (s *space) next(k key) int {
+func (s *embeddingSpace) next(k key) int {
 	if all := s.items[k]; len(all) > 0 {
 		return all[len(all)-1].number + 1
 	}
@@ -191,7 +191,7 @@ func (s *space) next(k key) int {
 }
 
 // end supersedes the current version.
-func (s *space) end(k key, at time.Time) {
+func (s *embeddingSpace) end(k key, at time.Time) {
 	if v := s.current(k); v != nil {
 		v.superseded = at
 	}
@@ -201,7 +201,7 @@ func (s *space) end(k key, at time.Time) {
 const maxWorking = 2
 
 // trim ends the working memories that are too many beside a new one, and returns them.
-func (s *space) trim(v *version, at time.Time) []*version {
+func (s *embeddingSpace) trim(v *version, at time.Time) []*version {
 	if v.mem.Type != memory.Working {
 		return nil
 	}
@@ -220,7 +220,7 @@ func (s *space) trim(v *version, at time.Time) []*version {
 }
 
 // versions returns all versions of a kind in the order of their items.
-func (s *space) versions(kind store.Kind) (out []*version) {
+func (s *embeddingSpace) versions(kind store.Kind) (out []*version) {
 	for _, k := range s.keys {
 		if k.kind == kind {
 			out = append(out, s.items[k]...)
@@ -230,12 +230,12 @@ func (s *space) versions(kind store.Kind) (out []*version) {
 }
 
 // seen returns what a viewer sees.
-func (s *space) seen(kind store.Kind, w *viewer) []*version {
+func (s *embeddingSpace) seen(kind store.Kind, w *viewer) []*version {
 	return slices.DeleteFunc(s.versions(kind), func(v *version) bool { return !w.sees(v) })
 }
 
 // count returns the number of current items of a kind, expired ones included.
-func (s *space) count(kind store.Kind) (n int) {
+func (s *embeddingSpace) count(kind store.Kind) (n int) {
 	for _, k := range s.keys {
 		if k.kind == kind && s.current(k) != nil {
 			n++
@@ -244,7 +244,7 @@ func (s *space) count(kind store.Kind) (n int) {
 	return n
 }
 
-func (s *space) find(kind store.Kind, id string, number int) *version {
+func (s *embeddingSpace) find(kind store.Kind, id string, number int) *version {
 	for _, v := range s.items[key{kind, id}] {
 		if v.number == number {
 			return v
@@ -255,8 +255,8 @@ func (s *space) find(kind store.Kind, id string, number int) *version {
 
 // world is the whole model.
 type world struct {
-	spaces []*space // in the order of their creation, without those that were emptied
-	made   int      // spaces, with those
+	spaces []*embeddingSpace // in the order of their creation, without those that were emptied
+	made   int      // embeddingSpaces, with those
 	relics []relic  // transcriptEntries those that were emptied, the newest last
 }
 

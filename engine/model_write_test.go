@@ -32,7 +32,7 @@ var (
 
 // token returns a word that nothing else has. It has no vowels, so that no
 // stemmer touches it, and shares few runs of letters with others: an index may
-// find words by their parts as well.
+// searchWithFeedback words by their parts as well.
 func (m *machine) token() string {
 	const letters = "bcdfghjklmnpqrtvwxz"
 	m.tokens++
@@ -110,7 +110,7 @@ func (m *machine) occurred() time.Time {
 	return m.clock.now().Add(-time.Duration(m.rand.IntN(100)) * time.Hour)
 }
 
-// again returns a draft with the content of an earlier version.
+// retryable returns a draft with the content of an earlier version.
 func again(of *version, id string) *version {
 	v := &version{kind: of.kind, key: id, pieces: of.pieces, doc: of.doc, mem: of.mem}
 	if v.kind == store.Documents {
@@ -160,7 +160,7 @@ func (m *machine) putDocument() {
 }
 
 // accept brings the model up to date after a write, and asks both legs for it.
-func (m *machine) accept(s *space, v *version, st store.Status) {
+func (m *machine) accept(s *embeddingSpace, v *version, st store.Status) {
 	if st != store.Unchanged {
 		m.apply(s, v)
 	}
@@ -171,7 +171,7 @@ func (m *machine) accept(s *space, v *version, st store.Status) {
 }
 
 // apply makes v current in the model.
-func (m *machine) apply(s *space, v *version) {
+func (m *machine) apply(s *embeddingSpace, v *version) {
 	for _, p := range v.pieces {
 		m.uses[p.token]++
 	}
@@ -189,7 +189,7 @@ func (m *machine) deleteDocument() {
 }
 
 // finished compares the outcome of a delete, which ought to have found something or not.
-func (m *machine) ended(s *space, k key, err error, found bool) {
+func (m *machine) ended(s *embeddingSpace, k key, err error, found bool) {
 	m.Helper()
 	if found && err != nil || !found && !errors.Is(err, ragctx.ErrNotFound) {
 		m.Fatalf("delete of %s: %v", k.id, err)
@@ -249,7 +249,7 @@ func (m *machine) turn() {
 }
 
 // observesTurns notes a new turn.
-func (m *machine) told(s *space, t ragctx.Turn, v *version, got engine.TurnResult, err error) {
+func (m *machine) told(s *embeddingSpace, t ragctx.Turn, v *version, got engine.TurnResult, err error) {
 	if err != nil || got.Status != store.Created || got.ID != t.ID || got.MemoryID != t.ID {
 		m.Fatalf("turn %q: %+v, %v", t.ID, got, err)
 	}
@@ -307,7 +307,7 @@ func (m *machine) remember() {
 	}
 }
 
-func (m *machine) thought(s *space, id string) *version {
+func (m *machine) thought(s *embeddingSpace, id string) *version {
 	v := &version{kind: store.Memories, key: id}
 	said, token, topic := m.sentence()
 	v.pieces = []entryPart{{text: said, embedded: said, token: token, topic: topic}}

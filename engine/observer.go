@@ -12,36 +12,36 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// observer delivers completed turns to turn observers, after the turn was acknowledged: the turns
+// turns delivers completed turns to turn observers, after the turn was acknowledged: the turns
 // transcriptEntries one conversation in order and one at a time, several conversations in parallel. A pending turn
 // is stored with the turn itself, so it is delivered after a restart as well; an observer may then
 // receive a turn twice.
-type observer struct {
+type turnDelivery struct {
 	store    *store.Store
-	watchers []watcher // in the order of registration
+	observers []turnObserver // in the order of registration
 	log      *slog.Logger
 	// publishUnsaved is called if a built-in observer could not store its results for a turn.
 	reportUnsaved func(ctx context.Context, t ragctx.Turn, operation string, err error)
 
 	life context.Context //nolint:containedctx // ends what providers do with the engine
 	end  context.CancelFunc
-	slot chan struct{} // bounds the conversations processed concurrently
+	slots chan struct{} // bounds the conversations processed concurrently
 
 	mu      sync.Mutex
-	threads map[string][]toTell // authorizedSessions being processed, with their queued turns
-	waiting map[int64]bool      // rows in threads or in done
-	open    int                 // number of queued turns in threads
-	done    []store.Untold      // delivered turns that are not acknowledged yet
-	due     bool                // whether done must be acknowledged without delay
-	noting  bool                // whether an acknowledgement is being written
-	later   *time.Timer         // acknowledges done later; nil if done is empty
+	threads map[string][]pendingTurn // authorizedSessions being processed, with their queued turns
+	pending map[int64]bool      // rows in threads or in done
+	queued    int                 // number of queued turns in threads
+	unacked    []store.PendingTurn      // delivered turns that are not acknowledged yet
+	ackDue     bool                // whether done must be acknowledged without delay
+	acking  bool                // whether an acknowledgement is being written
+	ackTimer   *time.Timer         // acknowledges done later; nil if done is empty
 	idle    *sync.Cond
 	closed  bool
 	wg      sync.WaitGroup
 }
 
-// watcher is a registered turn observer.
-type watcher struct {
+// turnObserver is a registered turn observer.
+type turnObserver struct {
 	ragctx.TurnObserver
 
 	name    string
@@ -53,17 +53,17 @@ type watcher struct {
 	own bool
 }
 
-// again reports whether a failed delivery is to be retried: it timed out, or an own observer failed
+// retryable reports whether a failed delivery is to be retried: it timed out, or an own observer failed
 // for a reason other than an invalid turn.
-func (w watcher) again(err error) bool {
+func (w turnObserver) retryable(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || w.own && err != nil && !errors.Is(err, ragctx.ErrInvalid)
 }
 
-// toTell is a turn to be delivered.
-type toTell struct {
+// pendingTurn is a turn to be delivered.
+type pendingTurn struct {
 	row int64
-	// again is set if a delivery may have been started before.
-	again bool
+	// retryable is set if a delivery may have been started before.
+	retry bool
 }
 
 // An observer has tellTimeout for a turn. When the engine closes, running and queued deliveries
@@ -74,25 +74,25 @@ const (
 )
 
 const (
-	// tellThreads is how many conversations are processed concurrently: an observer that calls a
+	// maxConversations is how many conversations are processed concurrently: an observer that calls a
 	// service mostly waits.
-	tellThreads = 4
-	// tellAttempts bounds the delivery attempts of a turn, so that one that crashes the process or
+	maxConversations = 4
+	// maxDeliveryAttempts bounds the delivery attempts of a turn, so that one that crashes the process or
 	// times out does not do so forever. An attempt ended by Close does not count.
-	tellAttempts = 3
-	// noteMost is how many delivered turns are acknowledged in one write, and noteRest how long
+	maxDeliveryAttempts = 3
+	// ackBatch is how many delivered turns are acknowledged in one write, and noteRest how long
 	// that write may wait for more. Acknowledging each turn separately would double the fsyncs.
-	noteMost = 64
-	noteRest = time.Second
-	// tellLong is the duration from which an own observer's delivery is acknowledged at once, so
+	ackBatch = 64
+	ackDelay = time.Second
+	// ackAtOnce is the duration from which an own observer's delivery is acknowledged at once, so
 	// that it is not repeated because a later observer times out.
-	tellLong = 100 * time.Millisecond
+	ackAtOnce = 100 * time.Millisecond
 )
 
-func newObserver(e *Engine, watchers []watcher) *observer {
-	o := &observer{
-		store: e.store, watchers: watchers, log: e.opts.Logger, reportUnsaved: e.publishUnsaved, slot: make(chan struct{}, tellThreads),
-		threads: make(map[string][]toTell), waiting: make(map[int64]bool),
+func newTurnDelivery(e *Engine, observers []turnObserver) *turnDelivery {
+	o := &turnDelivery{
+		store: e.store, observers: observers, log: e.opts.Logger, reportUnsaved: e.publishUnsaved, slots: make(chan struct{}, maxConversations),
+		threads: make(map[string][]pendingTurn), pending: make(map[int64]bool),
 	}
 	o.idle = sync.NewCond(&o.mu)
 	o.life, o.end = context.WithCancel(context.Background())
@@ -101,41 +101,41 @@ func newObserver(e *Engine, watchers []watcher) *observer {
 
 // wants reports whether a turn is to be delivered: it succeeded, belongs to a conversation, and is
 // relevant to an observer.
-func (o *observer) wants(t ragctx.Turn) bool {
-	return t.Succeeded() && t.SessionID != "" && slices.ContainsFunc(o.watchers, func(w watcher) bool { return w.interested(t) })
+func (o *turnDelivery) wants(t ragctx.Turn) bool {
+	return t.Succeeded() && t.SessionID != "" && slices.ContainsFunc(o.observers, func(w turnObserver) bool { return w.interested(t) })
 }
 
-func (w watcher) interested(t ragctx.Turn) bool { return w.wants == nil || w.wants(t) }
+func (w turnObserver) interested(t ragctx.Turn) bool { return w.wants == nil || w.wants(t) }
 
 // resume queues the pending turns of the store: those of an earlier process, and those to be
 // delivered again.
-func (o *observer) resume(ctx context.Context) error {
-	o.note(o.life)
-	rows, threads, err := o.store.UntoldRows(ctx)
+func (o *turnDelivery) resume(ctx context.Context) error {
+	o.acknowledge(o.life)
+	rows, threads, err := o.store.PendingTurns(ctx)
 	if err != nil {
 		return err
 	}
 	for i, row := range rows {
-		o.queue(threads[i], toTell{row, true})
+		o.enqueue(threads[i], pendingTurn{row, true})
 	}
 	return nil
 }
 
-// completed queues a newly stored turn.
-func (o *observer) completed(ns int64, t ragctx.Turn, row int64) {
+// turnStored queues a newly stored turn.
+func (o *turnDelivery) turnStored(ns int64, t ragctx.Turn, row int64) {
 	if o.wants(t) {
-		o.queue(store.Thread(ns, t.SessionID), toTell{row, false})
+		o.enqueue(store.Thread(ns, t.SessionID), pendingTurn{row, false})
 	}
 }
 
-func (o *observer) queue(thread string, t toTell) {
+func (o *turnDelivery) enqueue(thread string, t pendingTurn) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.closed || o.waiting[t.row] {
+	if o.closed || o.pending[t.row] {
 		return
 	}
-	o.waiting[t.row] = true
-	o.open++
+	o.pending[t.row] = true
+	o.queued++
 	queue, working := o.threads[thread]
 	o.threads[thread] = append(queue, t)
 	if !working {
@@ -144,36 +144,36 @@ func (o *observer) queue(thread string, t toTell) {
 }
 
 // work delivers the queued turns of a conversation until its queue is empty.
-func (o *observer) work(thread string) {
+func (o *turnDelivery) work(thread string) {
 	for {
 		select {
-		case o.slot <- struct{}{}:
+		case o.slots <- struct{}{}:
 		case <-o.life.Done():
-			o.take(thread)
+			o.next(thread)
 			return
 		}
-		t, more := o.take(thread)
+		t, more := o.next(thread)
 		if more {
-			o.tell(t)
-			o.told(t)
+			o.deliver(t)
+			o.delivered(t)
 		}
-		<-o.slot
+		<-o.slots
 		if !more {
 			return
 		}
 	}
 }
 
-// take returns the next turn of a conversation. If there is none, or the engine is closing, it
+// next returns the next turn of a conversation. If there is none, or the engine is closing, it
 // removes the conversation.
-func (o *observer) take(thread string) (t toTell, more bool) {
+func (o *turnDelivery) next(thread string) (t pendingTurn, more bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	queue := o.threads[thread]
 	if len(queue) == 0 || o.life.Err() != nil {
 		for _, t := range queue {
-			delete(o.waiting, t.row)
-			o.open--
+			delete(o.pending, t.row)
+			o.queued--
 		}
 		delete(o.threads, thread)
 		o.idle.Broadcast()
@@ -185,119 +185,119 @@ func (o *observer) take(thread string) (t toTell, more bool) {
 
 // observesTurns completes the delivery of a turn. Acknowledgements are batched, but written at once if there
 // are many, or if a repeated delivery would reach a provider outside the engine.
-func (o *observer) told(t toTell) {
+func (o *turnDelivery) delivered(t pendingTurn) {
 	o.mu.Lock()
-	o.open--
-	if !slices.ContainsFunc(o.done, func(u store.Untold) bool { return u.Row == t.row }) {
-		delete(o.waiting, t.row)
+	o.queued--
+	if !slices.ContainsFunc(o.unacked, func(u store.PendingTurn) bool { return u.Row == t.row }) {
+		delete(o.pending, t.row)
 	}
-	due := o.due && o.open == 0 || len(o.done) >= noteMost
-	if !due && len(o.done) > 0 && o.later == nil && !o.closed {
+	due := o.ackDue && o.queued == 0 || len(o.unacked) >= ackBatch
+	if !due && len(o.unacked) > 0 && o.ackTimer == nil && !o.closed {
 		o.wg.Add(1) // close waits for a timer that has started
-		o.later = time.AfterFunc(noteRest, func() {
+		o.ackTimer = time.AfterFunc(ackDelay, func() {
 			defer o.wg.Done()
-			o.note(o.life)
+			o.acknowledge(o.life)
 		})
 	}
 	o.mu.Unlock()
 	if due {
-		o.note(o.life)
+		o.acknowledge(o.life)
 	}
 }
 
-// tell delivers a turn. A turn that cannot be read or acknowledged is delivered after the next
+// deliver delivers a turn. A turn that cannot be read or acknowledged is delivered after the next
 // opening.
-func (o *observer) tell(t toTell) {
-	u, ok, err := o.store.Untold(o.life, t.row)
+func (o *turnDelivery) deliver(t pendingTurn) {
+	u, ok, err := o.store.PendingTurn(o.life, t.row)
 	if err == nil && ok {
-		err = o.tellAll(u, t.again)
+		err = o.deliverAll(u, t.retry)
 	}
 	if err != nil && o.life.Err() == nil {
 		o.log.Warn("a turn could not be told to providers; it is tried again with the next start", "error", err)
 	}
 }
 
-func (o *observer) tellAll(u store.Untold, again bool) (err error) {
-	if again {
-		if u.Attempts >= tellAttempts {
+func (o *turnDelivery) deliverAll(u store.PendingTurn, retry bool) (err error) {
+	if retry {
+		if u.Attempts >= maxDeliveryAttempts {
 			o.log.Error("a turn is not told to providers any more: each time the process ended, or they failed", "turn", u.Turn.ID)
 			o.finished(u)
 			return nil
 		}
-		if err := o.store.TellAgain(o.life, u.Row); err != nil {
+		if err := o.store.CountFailure(o.life, u.Row); err != nil {
 			return err
 		}
 		defer func() {
 			if err != nil && o.life.Err() != nil {
-				err = errors.Join(err, o.store.TakeBack(context.WithoutCancel(o.life), u.Row))
+				err = errors.Join(err, o.store.UncountFailure(context.WithoutCancel(o.life), u.Row))
 			}
 		}()
 	}
 	failed := false
-	var heard []string // names of observers that are done, not stored yet
-	for i, w := range o.watchers {
-		if slices.Contains(u.Told, w.name) || u.Only != "" && u.Only != w.name || !w.interested(u.Turn) {
+	var done []string // names of observers that are done, not stored yet
+	for i, w := range o.observers {
+		if slices.Contains(u.Delivered, w.name) || u.Only != "" && u.Only != w.name || !w.interested(u.Turn) {
 			continue
 		}
 		begun := time.Now()
-		err := o.tellOne(w, u.Turn)
+		err := o.deliverTo(w, u.Turn)
 		if o.life.Err() != nil {
 			return o.life.Err() // the delivery may be incomplete
 		}
-		if w.again(err) {
+		if w.retryable(err) {
 			failed = true
 		} else {
-			heard = append(heard, w.name)
+			done = append(done, w.name)
 		}
-		if failed || i < len(o.watchers)-1 && (!w.own || time.Since(begun) >= tellLong) {
-			for _, name := range heard {
-				if err := o.store.Tell(o.life, u, name); err != nil {
+		if failed || i < len(o.observers)-1 && (!w.own || time.Since(begun) >= ackAtOnce) {
+			for _, name := range done {
+				if err := o.store.MarkDelivered(o.life, u, name); err != nil {
 					return err
 				}
 			}
-			heard = nil
+			done = nil
 		}
 	}
 	switch {
 	case !failed:
 		o.finished(u)
-	case !again: // otherwise this attempt is already counted
-		return o.store.TellAgain(o.life, u.Row)
+	case !retry: // otherwise this attempt is already counted
+		return o.store.CountFailure(o.life, u.Row)
 	}
 	return nil
 }
 
 // finished adds a completely delivered turn to the next acknowledgement. After a crash before that,
 // it is delivered again.
-func (o *observer) finished(u store.Untold) {
+func (o *turnDelivery) finished(u store.PendingTurn) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.done = append(o.done, u)
-	o.due = o.due || slices.ContainsFunc(o.watchers, func(w watcher) bool { return !w.own && w.interested(u.Turn) })
+	o.unacked = append(o.unacked, u)
+	o.ackDue = o.ackDue || slices.ContainsFunc(o.observers, func(w turnObserver) bool { return !w.own && w.interested(u.Turn) })
 }
 
 // recordStates acknowledges the delivered turns. Turns marked for another delivery in the meantime are
 // queued again. If the write fails, the next one includes them.
-func (o *observer) note(ctx context.Context) {
+func (o *turnDelivery) acknowledge(ctx context.Context) {
 	o.mu.Lock()
-	for o.noting { // wait for a concurrent write, which may include some of these
+	for o.acking { // wait for a concurrent write, which may include some of these
 		o.idle.Wait()
 	}
-	done := o.done
-	o.done, o.due, o.noting = nil, false, len(done) > 0
-	o.noLater()
+	acked := o.unacked
+	o.unacked, o.ackDue, o.acking = nil, false, len(acked) > 0
+	o.stopAckTimer()
 	o.mu.Unlock()
-	if len(done) == 0 {
+	if len(acked) == 0 {
 		return
 	}
-	again, err := o.store.AllTold(ctx, done)
+	again, err := o.store.FinishTurns(ctx, acked)
 	o.mu.Lock()
-	o.noting = false
+	o.acking = false
 	if err != nil {
-		o.done = append(done, o.done...)
+		o.unacked = append(acked, o.unacked...)
 	} else {
-		for _, u := range done {
-			delete(o.waiting, u.Row)
+		for _, u := range acked {
+			delete(o.pending, u.Row)
 		}
 	}
 	o.idle.Broadcast()
@@ -310,16 +310,16 @@ func (o *observer) note(ctx context.Context) {
 	}
 }
 
-// noLater stops the timer of the next acknowledgement. The caller holds mu.
-func (o *observer) noLater() {
-	if o.later != nil && o.later.Stop() {
+// stopAckTimer stops the timer of the next acknowledgement. The caller holds mu.
+func (o *turnDelivery) stopAckTimer() {
+	if o.ackTimer != nil && o.ackTimer.Stop() {
 		o.wg.Done()
 	}
-	o.later = nil
+	o.ackTimer = nil
 }
 
-// tellOne delivers a turn to one observer. A turn on which it panics is not delivered to it again.
-func (o *observer) tellOne(w watcher, t ragctx.Turn) (err error) {
+// deliverTo delivers a turn to one observer. A turn on which it panics is not delivered to it again.
+func (o *turnDelivery) deliverTo(w turnObserver, t ragctx.Turn) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			o.log.Error("provider panicked on a completed turn", "provider", w.name, "turn", t.ID, "panic", p)
@@ -330,7 +330,7 @@ func (o *observer) tellOne(w watcher, t ragctx.Turn) (err error) {
 	defer cancel()
 	if err = w.OnTurnComplete(ctx, t); err != nil {
 		o.log.Warn("provider failed on a completed turn", "provider", w.name, "turn", t.ID, "error", err)
-		if w.own && w.again(err) && o.life.Err() == nil {
+		if w.own && w.retryable(err) && o.life.Err() == nil {
 			o.reportUnsaved(ctx, t, "learn for "+w.name, err)
 		}
 	}
@@ -338,23 +338,23 @@ func (o *observer) tellOne(w watcher, t ragctx.Turn) (err error) {
 }
 
 // storeOutcomes waits until no turn is queued and all are acknowledged.
-func (o *observer) settle(ctx context.Context) error {
-	return o.untilNoted(ctx, func() bool { return len(o.threads) == 0 })
+func (o *turnDelivery) settle(ctx context.Context) error {
+	return o.untilAcked(ctx, func() bool { return len(o.threads) == 0 })
 }
 
-// settleThread waits until no turn of a conversation is queued and its turns are acknowledged.
-func (o *observer) settleThread(ctx context.Context, thread string) error {
-	return o.untilNoted(ctx, func() bool { _, working := o.threads[thread]; return !working })
+// settleConversation waits until no turn of a conversation is queued and its turns are acknowledged.
+func (o *turnDelivery) settleConversation(ctx context.Context, thread string) error {
+	return o.untilAcked(ctx, func() bool { _, working := o.threads[thread]; return !working })
 }
 
-// untilNoted is until, followed by an acknowledgement, which may reveal turns to be delivered
-// again; it repeats until done holds after it.
-func (o *observer) untilNoted(ctx context.Context, done func() bool) error {
+// untilAcked is until, followed by an acknowledgement, which may reveal turns to be delivered
+// retryable; it repeats until done holds after it.
+func (o *turnDelivery) untilAcked(ctx context.Context, done func() bool) error {
 	for {
 		if err := o.until(ctx, done); err != nil {
 			return err
 		}
-		o.note(o.life) // not in the caller's context: a cancelled wait must not cause repeated deliveries
+		o.acknowledge(o.life) // not in the caller's context: a cancelled wait must not cause repeated deliveries
 		o.mu.Lock()
 		over := done()
 		o.mu.Unlock()
@@ -366,7 +366,7 @@ func (o *observer) untilNoted(ctx context.Context, done func() bool) error {
 
 // until waits until done returns true. done is called under the lock, whenever a conversation has
 // become idle.
-func (o *observer) until(ctx context.Context, done func() bool) error {
+func (o *turnDelivery) until(ctx context.Context, done func() bool) error {
 	defer context.AfterFunc(ctx, func() {
 		o.mu.Lock()
 		defer o.mu.Unlock()
@@ -384,16 +384,16 @@ func (o *observer) until(ctx context.Context, done func() bool) error {
 }
 
 // close waits up to closeGrace for queued turns. The others are delivered after the next opening.
-func (o *observer) close() {
+func (o *turnDelivery) close() {
 	if o == nil {
 		return
 	}
 	o.mu.Lock()
 	o.closed = true
-	o.noLater()
+	o.stopAckTimer()
 	o.mu.Unlock()
 	defer time.AfterFunc(closeGrace, o.end).Stop()
 	o.wg.Wait()
 	o.end()
-	o.note(context.Background())
+	o.acknowledge(context.Background())
 }

@@ -28,7 +28,7 @@ func (e *Engine) openIndex(ctx context.Context, id store.Collection) (*index.Hyb
 		Lexical: func() (index.Lexical, error) { return e.openKeyword(id) },
 		Space:   in.name(),
 		Dense:   func() (index.Dense, error) { return e.openVector(id, in) },
-		Origin:  e.store.Token, Knows: e.store.Opened,
+		Origin:  e.store.Token, Knows: e.store.KnowsToken,
 		Gauge:  e.recallMonitors[id.Kind],
 		Logger: e.opts.Logger.With("namespace", id.Namespace, "kind", id.Kind.String()),
 	})
@@ -36,16 +36,16 @@ func (e *Engine) openIndex(ctx context.Context, id store.Collection) (*index.Hyb
 
 func (e *Engine) openKeyword(id store.Collection) (index.Lexical, error) {
 	return keyword.Open(filepath.Join(e.indexDir(id), "keyword"), keyword.Options{
-		Origin: e.store.Token, Knows: e.store.Opened, Logger: e.opts.Logger,
+		Origin: e.store.Token, Knows: e.store.KnowsToken, Logger: e.opts.Logger,
 	})
 }
 
 // openVector opens the vector index for an embedding space.
-func (e *Engine) openVector(id store.Collection, in *space) (index.Dense, error) {
+func (e *Engine) openVector(id store.Collection, in *embeddingSpace) (index.Dense, error) {
 	return vector.New(vector.Options{
 		Dir:   filepath.Join(e.indexDir(id), vectorPrefix+in.name()),
 		Graph: e.opts.VectorGraph, Dimensions: in.identity.Dimensions, Identity: in.identity.Key(),
-		Origin: e.store.Token, Knows: e.store.Opened, Logger: e.opts.Logger,
+		Origin: e.store.Token, Knows: e.store.KnowsToken, Logger: e.opts.Logger,
 	})
 }
 
@@ -64,14 +64,14 @@ func (f feed) All(ctx context.Context, apply func(index.Batch) error) error {
 
 // Follow implements [index.Feed].
 func (f feed) Follow(ctx context.Context, after uint64, want index.Want) (index.Batch, error) {
-	return f.store.Follow(ctx, f.id, after, want.Texts, embedderOf(want.Space))
+	return f.store.Follow(ctx, f.id, after, want.Texts, embedderID(want.Space))
 }
 
-// spaceOf returns the name of the embedding space of an embedder's store id.
-func spaceOf(embedder int64) string { return strconv.FormatInt(embedder, 10) }
+// embeddingSpaceName returns the name of the embedding space of an embedder's store id.
+func embeddingSpaceName(embedder int64) string { return strconv.FormatInt(embedder, 10) }
 
-// embedderOf is the reverse of spaceOf; 0 for none.
-func embedderOf(space string) int64 {
+// findEmbedder is the reverse of spaceOf; 0 for none.
+func embedderID(space string) int64 {
 	id, err := strconv.ParseInt(space, 10, 64)
 	if err != nil {
 		return 0

@@ -90,7 +90,7 @@ func (e *Engine) Pack(ctx context.Context, r ledger.PackRequest) (Packed, error)
 	}
 	out := Packed{Pack: p, Metrics: ledger.Measure(r, p)}
 	e.packTally.add(out)
-	e.report(ctx, r, out.Metrics, publishes)
+	e.reportMetrics(ctx, r, out.Metrics, publishes)
 	return out, nil
 }
 
@@ -99,9 +99,9 @@ func mayPublish(ctx context.Context) bool {
 	return access.From(ctx).RequireRole(access.Write) == nil && canModifyShared(ctx) == nil
 }
 
-// report writes metrics to the log and, if publish is set, to the ledger, as configured. Its errors
+// reportMetrics writes metrics to the log and, if publish is set, to the ledger, as configured. Its errors
 // are only logged.
-func (e *Engine) report(ctx context.Context, r ledger.PackRequest, m ledger.Metrics, publish bool) {
+func (e *Engine) reportMetrics(ctx context.Context, r ledger.PackRequest, m ledger.Metrics, publish bool) {
 	publish = publish && e.opts.Ledgers.PublishMetrics && e.hasMessages(ctx, r.Namespace, r.Cluster)
 	if !e.opts.Ledgers.LogMetrics && !publish {
 		return

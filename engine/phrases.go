@@ -11,11 +11,11 @@ import (
 // unquote drops the phrase requirement of a query, and returns the phrases, if no document or
 // memory in scope contains all of them verbatim: a search then wants the words, and quotes in a
 // prompt are often no requirement. If the check fails, the query stays unchanged; the following
-// search will meet the same error.
+// searchIndex will meet the same error.
 func (e *Engine) unquote(ctx context.Context, q ragctx.ContextQuery) (ragctx.ContextQuery, []string) {
 	phrases := passage.Phrases(q)
-	if len(phrases) == 0 || q.Wants(ragctx.TypeResource) && e.quotes(ctx, store.Documents, q) ||
-		q.Wants(ragctx.TypeMemory) && e.quotes(ctx, store.Memories, q) {
+	if len(phrases) == 0 || q.Wants(ragctx.TypeResource) && e.hasPhrases(ctx, store.Documents, q) ||
+		q.Wants(ragctx.TypeMemory) && e.hasPhrases(ctx, store.Memories, q) {
 		return q, nil
 	}
 	texts := make([]string, len(phrases))
@@ -28,15 +28,15 @@ func (e *Engine) unquote(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 // Bounds on the hits examined for one that has the phrases of a query, at first and at most: texts
 // with all words of a phrase mostly contain the phrase.
 const (
-	leastQuoting = 16
-	mostQuoting  = 4096
+	minPhraseHits = 16
+	maxPhraseHits  = 4096
 )
 
-// quotes reports whether a text of a kind in scope has all phrases of q. It returns true if that is
+// hasPhrases reports whether a text of a kind in scope has all phrases of q. It returns true if that is
 // unknown.
-func (e *Engine) quotes(ctx context.Context, kind store.Kind, q ragctx.ContextQuery) bool {
+func (e *Engine) hasPhrases(ctx context.Context, kind store.Kind, q ragctx.ContextQuery) bool {
 	src, plan := e.searchSource(kind), e.plan(kind, q)
-	for plan.K = leastQuoting; ; plan.K *= 4 {
+	for plan.K = minPhraseHits; ; plan.K *= 4 {
 		found, err := src.Search(ctx, q, plan)
 		if err != nil {
 			return true
@@ -45,7 +45,7 @@ func (e *Engine) quotes(ctx context.Context, kind store.Kind, q ragctx.ContextQu
 		switch {
 		case err != nil || len(held) > 0:
 			return true
-		case len(found.Hits) < plan.K || plan.K >= mostQuoting:
+		case len(found.Hits) < plan.K || plan.K >= maxPhraseHits:
 			return false
 		}
 	}

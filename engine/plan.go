@@ -12,25 +12,25 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// memories returns the ranking options of the memory provider.
-func (e *Engine) memories() memory.Options {
+// memoryOptions returns the ranking options of the memory provider.
+func (e *Engine) memoryOptions() memory.Options {
 	return memory.Options{Weights: e.opts.Weights, Fusion: e.opts.Fusion, Dialogue: e.opts.Dialogue, TimeWeight: e.opts.TimeWeight}
 }
 
-func (e *Engine) documents() docs.Ranking {
+func (e *Engine) documentRanking() docs.Ranking {
 	return docs.Ranking{Fusion: e.opts.Fusion, TimeWeight: e.opts.TimeWeight}
 }
 
 // plan returns the index query of a kind's provider for a query.
 func (e *Engine) plan(k store.Kind, q ragctx.ContextQuery) index.Query {
 	if k == store.Memories {
-		return e.memories().Plan(q)
+		return e.memoryOptions().Plan(q)
 	}
-	return e.documents().Plan(q)
+	return e.documentRanking().Plan(q)
 }
 
-// unitsAtOnce bounds how many chunks [Engine.Within] reads per store call.
-const unitsAtOnce = 5000
+// chunkBatch bounds how many chunks [Engine.Within] reads per store call.
+const chunkBatch = 5000
 
 // Within returns the ids of all memories in scope within the time that the query names, ordered by
 // time, and false if it names none.
@@ -56,7 +56,7 @@ func (e *Engine) Within(ctx context.Context, q ragctx.ContextQuery) (ids []strin
 	defer release()
 	found, read := col.index.Within(plan)
 	seen := make(map[string]bool)
-	for hits := range slices.Chunk(found.Hits, unitsAtOnce) {
+	for hits := range slices.Chunk(found.Hits, chunkBatch) {
 		units, err := passage.Resolve(ctx, e.store, passage.Request{Query: q, Search: plan, Hits: hits, State: found.State})
 		if err != nil {
 			return nil, false, err

@@ -82,7 +82,7 @@ func (e *Engine) ListProcedures(ctx context.Context, namespace string, f store.P
 
 // Procedure returns a procedure with its draft and versions.
 func (e *Engine) Procedure(ctx context.Context, k ProcedureKey) (procedures.Procedure, error) {
-	return readOwn(ctx, k, func(k ProcedureKey) (procedures.Procedure, error) {
+	return readOwnOrShared(ctx, k, func(k ProcedureKey) (procedures.Procedure, error) {
 		key, err := e.procedureKey(ctx, k, false)
 		if err != nil {
 			return procedures.Procedure{}, err
@@ -91,9 +91,9 @@ func (e *Engine) Procedure(ctx context.Context, k ProcedureKey) (procedures.Proc
 	})
 }
 
-// readOwn reads a procedure by name. If a caller bound to a user names no user, it reads that
+// readOwnOrShared reads a procedure by name. If a caller bound to a user names no user, it reads that
 // user's procedure, or else the shared one.
-func readOwn[T any](ctx context.Context, k ProcedureKey, read func(ProcedureKey) (T, error)) (T, error) {
+func readOwnOrShared[T any](ctx context.Context, k ProcedureKey, read func(ProcedureKey) (T, error)) (T, error) {
 	if user := access.From(ctx).User; user != "" && k.UserID == "" {
 		own := k
 		own.UserID = user
@@ -107,7 +107,7 @@ func readOwn[T any](ctx context.Context, k ProcedureKey, read func(ProcedureKey)
 // PutDraft writes the draft of a procedure, creating the procedure if necessary. Published versions
 // process not change.
 func (e *Engine) PutDraft(ctx context.Context, k ProcedureKey, b procedures.Body) (procedures.Procedure, error) {
-	b = procedures.TrimBody(e.withoutSecrets(b))
+	b = procedures.TrimBody(e.redactBody(b))
 	if err := b.Validate(); err != nil {
 		return procedures.Procedure{}, err
 	}
@@ -186,7 +186,7 @@ func (e *Engine) PreviewProcedure(ctx context.Context, k ProcedureKey, version i
 
 // ProcedureHistory returns the changes of a procedure, oldest first.
 func (e *Engine) ProcedureHistory(ctx context.Context, k ProcedureKey) ([]procedures.ProcedureChange, error) {
-	return readOwn(ctx, k, func(k ProcedureKey) ([]procedures.ProcedureChange, error) {
+	return readOwnOrShared(ctx, k, func(k ProcedureKey) ([]procedures.ProcedureChange, error) {
 		key, err := e.procedureKey(ctx, k, false)
 		if err != nil {
 			return nil, err
@@ -230,15 +230,15 @@ func (e *Engine) Skill(ctx context.Context, namespace, item string) (procedures.
 // procedureExtractor extracts procedures from completed turns, as a turn observer.
 type procedureExtractor struct{ engine *Engine }
 
-// maxKnown bounds the procedures of an owner that a new one is compared with.
-const maxKnown = 500
+// maxCompared bounds the procedures of an owner that a new one is compared with.
+const maxCompared = 500
 
 // maxStoreAttempts bounds the retries when the same procedure is stored concurrently.
 const maxStoreAttempts = 3
 
 // OnTurnComplete implements [ragctx.TurnObserver].
 func (a procedureExtractor) OnTurnComplete(ctx context.Context, t ragctx.Turn) error {
-	found, ok := procedures.Extract(t, a.engine.screen())
+	found, ok := procedures.Extract(t, a.engine.textChecks())
 	if !ok {
 		return nil
 	}
@@ -247,9 +247,9 @@ func (a procedureExtractor) OnTurnComplete(ctx context.Context, t ragctx.Turn) e
 		return err
 	}
 	sure, _ := procedures.Confidence(t)
-	lesson := store.ProcedureLesson{
+	lesson := store.ExtractedProcedure{
 		Key: store.ProcedureKey{Namespace: ns, Owner: procedures.Owner{UserID: t.UserID, AgentID: t.AgentID}}, By: procedures.ByTurn,
-		Seen: procedures.ProcedureRun{Turn: t.ID, Confidence: sure, At: t.Occurred},
+		Run: procedures.ProcedureRun{Turn: t.ID, Confidence: sure, At: t.Occurred},
 	}
 	for range maxStoreAttempts {
 		err = a.store(ctx, lesson, found)
@@ -261,8 +261,8 @@ func (a procedureExtractor) OnTurnComplete(ctx context.Context, t ragctx.Turn) e
 }
 
 // store adds a turn to a similar procedure, or creates a new one.
-func (a procedureExtractor) store(ctx context.Context, lesson store.ProcedureLesson, found procedures.Known) error {
-	known, err := a.engine.store.KnownProcedures(ctx, lesson.Key.Namespace, lesson.Key.Owner, maxKnown)
+func (a procedureExtractor) store(ctx context.Context, lesson store.ExtractedProcedure, found procedures.Known) error {
+	known, err := a.engine.store.LatestProcedures(ctx, lesson.Key.Namespace, lesson.Key.Owner, maxCompared)
 	if err != nil {
 		return err
 	}
@@ -270,15 +270,15 @@ func (a procedureExtractor) store(ctx context.Context, lesson store.ProcedureLes
 	if lesson.Known = same >= 0; lesson.Known {
 		lesson.Key.Name = known[same].Name
 	} else {
-		found, lesson.By = procedures.Word(ctx, found, a.engine.screen(), a.engine.opts.FactExtraction.Model)
+		found, lesson.By = procedures.Word(ctx, found, a.engine.textChecks(), a.engine.opts.FactExtraction.Model)
 		lesson.Key.Name, lesson.Body = procedures.FreeName(found.Name, known), found.Body
 	}
-	_, err = a.engine.store.LearnProcedure(ctx, lesson)
+	_, err = a.engine.store.StoreProcedure(ctx, lesson)
 	return err
 }
 
-// screen returns the checks applied to text before it becomes a procedure.
-func (e *Engine) screen() procedures.Screen {
+// textChecks returns the checks applied to text before it becomes a procedure.
+func (e *Engine) textChecks() procedures.Screen {
 	s := procedures.Screen{Orders: func(text string) bool { _, ok := redact.Instruction(text); return ok }}
 	if !e.opts.KeepSecrets {
 		s.Redact = func(text string) string { out, _ := memory.RedactText(text); return out }
@@ -286,9 +286,9 @@ func (e *Engine) screen() procedures.Screen {
 	return s
 }
 
-// withoutSecrets returns a body with redacted secrets. It does not modify the argument's slices.
-func (e *Engine) withoutSecrets(b procedures.Body) procedures.Body {
-	redact := e.screen().Redact
+// redactBody returns a body with redacted secrets. It does not modify the argument's slices.
+func (e *Engine) redactBody(b procedures.Body) procedures.Body {
+	redact := e.textChecks().Redact
 	if redact == nil {
 		return b
 	}

@@ -51,7 +51,7 @@ func (e *Engine) Providers() []ProviderInfo {
 		if i < e.registry.builtin {
 			p.Kind = "builtin"
 		}
-		p.Turns = slices.ContainsFunc(e.observer.watchers, func(w watcher) bool { return w.name == p.Name })
+		p.Turns = slices.ContainsFunc(e.turns.observers, func(w turnObserver) bool { return w.name == p.Name })
 		out = append(out, p)
 	}
 	for _, o := range e.registry.offered {

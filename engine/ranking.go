@@ -42,21 +42,21 @@ func (e *Engine) SetRanking(ctx context.Context, namespace string, k store.Kind,
 
 // rankings caches the rankings of collections, loaded from the store on first use.
 type rankings struct {
-	change sync.Mutex // held during store access; locked before mu
+	loading sync.Mutex // active during store access; locked before mu
 
 	mu sync.Mutex // guards of; every search locks it, so it is held only for a map access
-	of map[store.Collection]index.Ranking
+	cached map[store.Collection]index.Ranking
 
-	changes atomic.Uint64 // number of calls of set
+	version atomic.Uint64 // number of calls of set
 }
 
 func (r *rankings) get(ctx context.Context, s *store.Store, id store.Collection) (index.Ranking, error) {
-	if found, ok := r.known(id); ok {
+	if found, ok := r.lookup(id); ok {
 		return found, nil
 	}
-	r.change.Lock()
-	defer r.change.Unlock()
-	if found, ok := r.known(id); ok {
+	r.loading.Lock()
+	defer r.loading.Unlock()
+	if found, ok := r.lookup(id); ok {
 		return found, nil
 	}
 	var found index.Ranking
@@ -69,14 +69,14 @@ func (r *rankings) get(ctx context.Context, s *store.Store, id store.Collection)
 			return found, fmt.Errorf("ranking of %s %d: %w", id.Kind, id.Namespace, err)
 		}
 	}
-	r.keep(id, found)
+	r.cache(id, found)
 	return found, nil
 }
 
-func (r *rankings) known(id store.Collection) (found index.Ranking, ok bool) {
+func (r *rankings) lookup(id store.Collection) (found index.Ranking, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	found, ok = r.of[id]
+	found, ok = r.cached[id]
 	return found, ok
 }
 
@@ -89,23 +89,23 @@ func (r *rankings) set(ctx context.Context, s *store.Store, id store.Collection,
 		}
 		value = string(b)
 	}
-	r.change.Lock()
-	defer r.change.Unlock()
+	r.loading.Lock()
+	defer r.loading.Unlock()
 	if err := s.SetSetting(ctx, rankingSetting(id), value); err != nil {
 		return err
 	}
-	r.keep(id, to)
-	r.changes.Add(1)
+	r.cache(id, to)
+	r.version.Add(1)
 	return nil
 }
 
-func (r *rankings) keep(id store.Collection, ranking index.Ranking) {
+func (r *rankings) cache(id store.Collection, ranking index.Ranking) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.of == nil {
-		r.of = make(map[store.Collection]index.Ranking)
+	if r.cached == nil {
+		r.cached = make(map[store.Collection]index.Ranking)
 	}
-	r.of[id] = ranking
+	r.cached[id] = ranking
 }
 
 func rankingSetting(id store.Collection) string {

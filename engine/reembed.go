@@ -25,7 +25,7 @@ type reembedRequest struct {
 }
 
 // Reembed submits a job that changes the data directory to another embedder: it embeds all texts
-// again while the existing vectors serve queries, and then switches the indexes at once. Texts
+// retryable while the existing vectors serve queries, and then switches the indexes at once. Texts
 // written meanwhile are embedded by both. The job continues after a restart. Until the switch,
 // cancelling it leaves everything as it was.
 func (e *Engine) Reembed(ctx context.Context, with embed.Embedder) (Job, error) {
@@ -33,14 +33,14 @@ func (e *Engine) Reembed(ctx context.Context, with embed.Embedder) (Job, error) 
 		return Job{}, err
 	}
 	to := with.Identity()
-	if e.embedderOf(to) == nil {
+	if e.findEmbedder(to) == nil {
 		return Job{}, ragctx.Invalid("embedder", "%s cannot be opened again after a restart; give it with Options.Embedders", to)
 	}
 	if e.Embedder() == to {
 		return Job{}, fmt.Errorf("%w: the data directory is embedded by %s already", ragctx.ErrConflict, to)
 	}
-	e.spaces.asking.Lock()
-	defer e.spaces.asking.Unlock()
+	e.spaces.changing.Lock()
+	defer e.spaces.changing.Unlock()
 	if j, ok, err := e.reembedding(ctx); err != nil || ok {
 		if err == nil {
 			err = fmt.Errorf("%w: job %s is changing the embedder; wait for it, or cancel it", ragctx.ErrConflict, j.ID)
@@ -77,14 +77,14 @@ func (e *Engine) Reembedding(ctx context.Context) (Job, embed.Identity, bool, er
 }
 
 // resumeReembed restores the next embedding space of a change in progress, so that new writes are
-// embedded in it, and submits a change if the options ask for one.
+// embedText in it, and submits a change if the options ask for one.
 func (e *Engine) resumeReembed(ctx context.Context) error {
 	_, to, ok, err := e.Reembedding(ctx)
 	if err != nil {
 		return err
 	}
 	if ok {
-		return e.aim(ctx, to)
+		return e.setNextSpace(ctx, to)
 	}
 	want := e.opts.Embedder
 	if !e.opts.Reembed || want == nil || want.Identity() == e.Embedder() {
@@ -94,14 +94,14 @@ func (e *Engine) resumeReembed(ctx context.Context) error {
 	return err
 }
 
-// aim sets the next embedding space. It stays unset if the embedder is unavailable, which the job
+// setNextSpace sets the next embedding space. It stays unset if the embedder is unavailable, which the job
 // reports, or is already current: then the job was interrupted after the switch and only has to
 // clean up.
-func (e *Engine) aim(ctx context.Context, to embed.Identity) error {
+func (e *Engine) setNextSpace(ctx context.Context, to embed.Identity) error {
 	if to == e.Embedder() {
 		return nil
 	}
-	with := e.embedderOf(to)
+	with := e.findEmbedder(to)
 	if with == nil {
 		return nil
 	}
@@ -109,7 +109,7 @@ func (e *Engine) aim(ctx context.Context, to embed.Identity) error {
 	if err != nil {
 		return err
 	}
-	e.spaces.next.Store(&space{id: id, identity: to, embedder: with, calls: &e.embedderCalls})
+	e.spaces.next.Store(&embeddingSpace{id: id, identity: to, embedder: with, calls: &e.embedderCalls})
 	return nil
 }
 
@@ -122,14 +122,14 @@ func (e *Engine) runReembed(ctx context.Context, r *runningJob) error {
 	if e.Embedder() == req.Embedder { // interrupted after the switch
 		return e.dropOldVectors(ctx, r)
 	}
-	if err := e.aim(ctx, req.Embedder); err != nil {
+	if err := e.setNextSpace(ctx, req.Embedder); err != nil {
 		return err
 	}
 	next := e.spaces.next.Load()
 	if next == nil {
 		return e.waitForEmbedder(ctx, r, req.Embedder)
 	}
-	err := e.change(ctx, r, next)
+	err := e.changeSpace(ctx, r, next)
 	changed := e.Embedder() == req.Embedder
 	switch {
 	case err != nil && e.jobs.life.Err() != nil && !(r.isCancelled() && !changed):
@@ -160,9 +160,9 @@ func (e *Engine) abandon(ctx context.Context) error {
 	return e.collections.each(ctx, func(_ store.Collection, idx *index.Hybrid) error { return idx.Abandon() })
 }
 
-// change embeds everything in the next embedding space and switches to it.
-func (e *Engine) change(ctx context.Context, r *runningJob, next *space) error {
-	newest, n, err := e.store.LastUnit(ctx)
+// loading embeds everything in the next embedding space and switches to it.
+func (e *Engine) changeSpace(ctx context.Context, r *runningJob, next *embeddingSpace) error {
+	newest, n, err := e.store.LastChunk(ctx)
 	if err != nil {
 		return err
 	}
@@ -172,11 +172,11 @@ func (e *Engine) change(ctx context.Context, r *runningJob, next *space) error {
 	each := func(units int) {
 		r.update(func(j *store.Job) { j.Counts.Replaced = min(j.Items, j.Counts.Replaced+units) })
 	}
-	if err := e.fillThrough(ctx, next, each); err != nil {
+	if err := e.fillSpace(ctx, next, each); err != nil {
 		return err
 	}
 	r.stage("index")
-	if err := e.prepareAll(ctx, next); err != nil {
+	if err := e.prepareIndexes(ctx, next); err != nil {
 		return err
 	}
 	r.stage("switch")
@@ -190,14 +190,14 @@ func (e *Engine) change(ctx context.Context, r *runningJob, next *space) error {
 	old := e.spaces.current.Swap(next)
 	e.spaces.next.Store(old) // serves indexes that have not switched yet
 	for {
-		if err = e.switchAll(ctx, next); err == nil {
+		if err = e.switchIndexes(ctx, next); err == nil {
 			break
 		}
 		e.opts.Logger.WarnContext(ctx, "an index does not change its embedder yet", "error", err)
 		select {
 		case <-e.jobs.life.Done(): // at the next opening all indexes use the new space
 			return err
-		case <-time.After(switchAgain):
+		case <-time.After(switchRetryDelay):
 		}
 	}
 	e.spaces.next.Store(nil)
@@ -206,24 +206,24 @@ func (e *Engine) change(ctx context.Context, r *runningJob, next *space) error {
 }
 
 // An unavailable embedder is called again after outageFirst, with exponential backoff up to
-// outageMost.
+// outageMaxDelay.
 const (
-	outageFirst = 200 * time.Millisecond
-	outageMost  = time.Minute
+	outageMinDelay = 200 * time.Millisecond
+	outageMaxDelay  = time.Minute
 )
 
-// fillThrough fills an embedding space from the beginning. It waits while the embedder is
+// fillSpace fills an embedding space from the beginning. It waits while the embedder is
 // unavailable: a failure would discard the vectors made so far, which may have cost money, and the
 // job can be cancelled at any time.
-func (e *Engine) fillThrough(ctx context.Context, next *space, each func(units int)) error {
-	after, wait := uint64(0), outageFirst
+func (e *Engine) fillSpace(ctx context.Context, next *embeddingSpace, each func(units int)) error {
+	after, wait := uint64(0), outageMinDelay
 	for {
 		last, err := e.embedMissing(ctx, next, after, false, each)
 		if !errors.Is(err, errEmbedding) || !errors.Is(err, ragctx.ErrUnavailable) || ctx.Err() != nil {
 			return err
 		}
 		if last > after {
-			after, wait = last, outageFirst
+			after, wait = last, outageMinDelay
 		}
 		e.opts.Logger.WarnContext(ctx, "the change of the embedder waits for the embedder", "again_in", wait, "error", err)
 		select {
@@ -231,12 +231,12 @@ func (e *Engine) fillThrough(ctx context.Context, next *space, each func(units i
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		wait = min(2*wait, outageMost)
+		wait = min(2*wait, outageMaxDelay)
 	}
 }
 
-// prepareAll fills a vector index of the next embedding space in every open index.
-func (e *Engine) prepareAll(ctx context.Context, next *space) error {
+// prepareIndexes fills a vector index of the next embedding space in every open index.
+func (e *Engine) prepareIndexes(ctx context.Context, next *embeddingSpace) error {
 	return e.collections.each(ctx, func(id store.Collection, idx *index.Hybrid) error {
 		if idx.Space() == next.name() {
 			return nil
@@ -257,12 +257,12 @@ func (e *Engine) prepareAll(ctx context.Context, next *space) error {
 	})
 }
 
-// switchAgain is the delay before a failed switch is retried.
-const switchAgain = 200 * time.Millisecond
+// switchRetryDelay is the delay before a failed switch is retried.
+const switchRetryDelay = 200 * time.Millisecond
 
-// switchAll switches every open index to the next embedding space. Indexes opened later use it from
+// switchIndexes switches every open index to the next embedding space. Indexes opened later use it from
 // the start.
-func (e *Engine) switchAll(ctx context.Context, next *space) error {
+func (e *Engine) switchIndexes(ctx context.Context, next *embeddingSpace) error {
 	var errs []error
 	err := e.collections.each(ctx, func(id store.Collection, idx *index.Hybrid) error {
 		if idx.Space() == next.name() {
@@ -278,15 +278,15 @@ func (e *Engine) switchAll(ctx context.Context, next *space) error {
 	return errors.Join(append(errs, err)...)
 }
 
-// forgetBatch is how many vectors are deleted in one write.
-const forgetBatch = 500
+// deleteBatch is how many vectors are deleted in one write.
+const deleteBatch = 500
 
 // dropOldVectors deletes the vectors and files of other embedding spaces.
 func (e *Engine) dropOldVectors(ctx context.Context, r *runningJob) error {
 	r.stage("clean")
 	current := e.spaces.current.Load()
 	for {
-		more, err := e.store.ForgetVectors(ctx, current.id, forgetBatch)
+		more, err := e.store.DeleteOldVectors(ctx, current.id, deleteBatch)
 		if err != nil {
 			return err
 		}

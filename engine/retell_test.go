@@ -145,7 +145,7 @@ func TestToldOnceThoughNobodyWaits(t *testing.T) {
 	}
 }
 
-// held is a provider that is not done with one turn until it may be.
+// active is a provider that is not done with one turn until it may be.
 type held struct {
 	listener
 

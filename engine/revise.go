@@ -41,8 +41,8 @@ func (e *Engine) FindMemory(ctx context.Context, namespace, id string, by Viewer
 // from reviseFirst to reviseMost: the conflicting change may not be readable yet.
 const (
 	reviseAttempts = 10
-	reviseFirst    = 2 * time.Millisecond
-	reviseMost     = 200 * time.Millisecond
+	reviseMinDelay    = 2 * time.Millisecond
+	reviseMaxDelay     = 200 * time.Millisecond
 )
 
 // ReviseMemory stores a new version of a memory with changes. A patch without effect makes no
@@ -58,7 +58,7 @@ func (e *Engine) reviseMemory(ctx context.Context, namespace, id string, by View
 			return m, status, err
 		}
 		select {
-		case <-time.After(min(reviseFirst<<attempt, reviseMost)):
+		case <-time.After(min(reviseMinDelay<<attempt, reviseMaxDelay)):
 		case <-ctx.Done():
 			return m, status, ctx.Err()
 		}
@@ -101,7 +101,7 @@ func (e *Engine) ImportMemory(ctx context.Context, m memory.Memory) (memory.Memo
 		return m, "", err
 	}
 	old, err := e.Memory(ctx, m.Namespace, m.ID, m.UserID, false)
-	if err == nil && reflect.DeepEqual(asExported(m), asExported(old)) {
+	if err == nil && reflect.DeepEqual(exportedPart(m), exportedPart(old)) {
 		return old, store.Unchanged, nil
 	}
 	uses := store.Use{Key: m.ID, Count: m.Uses, Last: m.LastUsed}
@@ -112,7 +112,7 @@ func (e *Engine) ImportMemory(ctx context.Context, m memory.Memory) (memory.Memo
 	if uses.Namespace, err = e.namespace(ctx, m.Namespace, false); err != nil {
 		return m, status, err
 	}
-	return m, status, e.store.NoteUses(ctx, []store.Use{uses})
+	return m, status, e.store.RecordUses(ctx, []store.Use{uses})
 }
 
 // RememberOutcome stores the outcome of a task as a memory, without secrets. m has the memory's id,
@@ -135,8 +135,8 @@ func (e *Engine) RememberOutcome(ctx context.Context, m memory.Memory, o memory.
 	return e.remember(ctx, made, 0)
 }
 
-// asExported returns the part of a memory that an export and import preserve.
-func asExported(m memory.Memory) memory.Memory {
+// exportedPart returns the part of a memory that an export and import preserve.
+func exportedPart(m memory.Memory) memory.Memory {
 	m.Namespace, m.Recorded, m.Version, m.Score, m.State = "", time.Time{}, 0, 0, ""
 	m.Uses, m.LastUsed = 0, time.Time{}
 	m.Occurred, m.Expires = m.Occurred.UTC().Truncate(time.Microsecond), m.Expires.UTC().Truncate(time.Microsecond)
@@ -193,7 +193,7 @@ func (e *Engine) CountMemories(ctx context.Context, namespace string, f store.Me
 	if err != nil {
 		return 0, err
 	}
-	f.Now, f.After = e.opts.Now(), store.Place{}
+	f.Now, f.After = e.opts.Now(), store.MemoryCursor{}
 	return e.store.CountMemories(ctx, ns, f)
 }
 

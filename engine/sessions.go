@@ -16,8 +16,8 @@ import (
 // MaxSessionProviders bounds the providers of a session, in addition to the global ones.
 const MaxSessionProviders = 32
 
-// sessionWatcher is the observer name under which deliveries to session providers are recorded.
-const sessionWatcher = "session-providers"
+// sessionObserverName is the observer name under which deliveries to session providers are recorded.
+const sessionObserverName = "session-providers"
 
 // SessionKey identifies a session of a user; "" is no user. Sessions are not created explicitly:
 // one exists from its first turn, or from the first provider added to it.

@@ -13,15 +13,15 @@ import (
 	"github.com/ragctx/ragctx/providers/docs/fetch"
 )
 
-// keepListing is how long a sitemap's listing is cached: a job counts its entries while it reads
+// listingTTL is how long a sitemap's listing is cached: a job counts its entries while it reads
 // them.
-const keepListing = time.Minute
+const listingTTL = time.Minute
 
-// Sites opens URLs as ingest sources, in addition to paths of this machine: a page, or the pages
+// WebSources opens URLs as ingest sources, in addition to paths of this machine: a page, or the pages
 // that a sitemap lists. A document's id is its page's URL, which is also its citation. Pages that
 // the server reports as gone, and those no longer in the sitemap, lose their documents; server
 // failures delete none. It is safe for concurrent use.
-type Sites struct {
+type WebSources struct {
 	client *fetch.Client
 	now    func() time.Time
 
@@ -29,9 +29,9 @@ type Sites struct {
 	listings map[string]*listing // by sitemap URL
 }
 
-// NewSites returns Sites that fetch URLs with these options.
-func NewSites(o fetch.Options) *Sites {
-	s := &Sites{client: fetch.New(o), now: o.Now, listings: make(map[string]*listing)}
+// NewWebSources returns Sites that fetch URLs with these options.
+func NewWebSources(o fetch.Options) *WebSources {
+	s := &WebSources{client: fetch.New(o), now: o.Now, listings: make(map[string]*listing)}
 	if s.now == nil {
 		s.now = time.Now
 	}
@@ -39,11 +39,11 @@ func NewSites(o fetch.Options) *Sites {
 }
 
 // Close closes idle connections.
-func (s *Sites) Close() { s.client.Close() }
+func (s *WebSources) Close() { s.client.Close() }
 
 // Open is [OpenPath] for paths and URLs. The options' patterns apply to the path of a page's URL;
 // withClosed any, all pages are taken. See [IngestOptions.Open].
-func (s *Sites) Open(path string, o IngestOptions) (Source, error) {
+func (s *WebSources) Open(path string, o IngestOptions) (Source, error) {
 	if !fetch.IsURL(path) {
 		return OpenPath(path, o)
 	}
@@ -55,7 +55,7 @@ func (s *Sites) Open(path string, o IngestOptions) (Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &site{sites: s, url: at, opts: o, takes: takes, readingHash: o.readingHash()}
+	r := &webSource{sources: s, url: at, opts: o, takes: takes, readingHash: o.readingHash()}
 	if o.Prefix != "" {
 		r.prefix = o.Prefix + "/"
 	}
@@ -64,17 +64,17 @@ func (s *Sites) Open(path string, o IngestOptions) (Source, error) {
 
 // listing is the content of a sitemap.
 type listing struct {
-	made    sync.Mutex // held while the listing is fetched
+	made    sync.Mutex // active while the listing is fetched
 	until   time.Time
 	page    bool // the URL is a page, not a sitemap
 	pages   []string
 	refused []*fetch.Error
-	whole   bool // whether all pages are known
+	complete   bool // whether all pages are known
 }
 
 // list returns the listing of the sitemap at a URL. It fails if the sitemap cannot be fetched or
 // ctx ends.
-func (s *Sites) list(ctx context.Context, at string) (*listing, error) {
+func (s *WebSources) list(ctx context.Context, at string) (*listing, error) {
 	s.mu.Lock()
 	l := s.listings[at]
 	if l == nil {
@@ -91,7 +91,7 @@ func (s *Sites) list(ctx context.Context, at string) (*listing, error) {
 	if err != nil {
 		return nil, err
 	}
-	fresh := listing{page: !fetch.IsSitemap(p), whole: true}
+	fresh := listing{page: !fetch.IsSitemap(p), complete: true}
 	switch {
 	case !fresh.page:
 		err = fresh.read(ctx, s.client, p)
@@ -101,8 +101,8 @@ func (s *Sites) list(ctx context.Context, at string) (*listing, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.page, l.pages, l.refused, l.whole = fresh.page, fresh.pages, fresh.refused, fresh.whole
-	l.until = s.now().Add(keepListing)
+	l.page, l.pages, l.refused, l.complete = fresh.page, fresh.pages, fresh.refused, fresh.complete
+	l.until = s.now().Add(listingTTL)
 	return l, nil
 }
 
@@ -112,7 +112,7 @@ func (l *listing) read(ctx context.Context, c *fetch.Client, p fetch.Page) error
 		switch {
 		case ok:
 			l.refused = append(l.refused, e)
-			l.whole = l.whole && !e.Incomplete
+			l.complete = l.complete && !e.Incomplete
 		case err != nil:
 			return err
 		default:

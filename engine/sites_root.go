@@ -14,35 +14,35 @@ import (
 	"github.com/ragctx/ragctx/providers/docs/fetch"
 )
 
-// site is a [Source] on web servers.
-type site struct {
-	sites   *Sites
+// source is a [Source] on web servers.
+type webSource struct {
+	sources   *WebSources
 	url     string // canonical
 	opts    IngestOptions
 	prefix  string // transcriptEntries ids, before the URL
 	takes   func(rel string) bool
 	readingHash string // hash of the reading options, as part of page states
-	listed  bool   // whether all pages of the site are known
+	complete  bool   // whether all pages of the site are known
 	refused map[string]bool
 }
 
 // Name implements [Source].
-func (r *site) Name() string { return r.url }
+func (r *webSource) Name() string { return r.url }
 
 // Prefix implements [Source]: a sitemap may list the pages of several hosts.
-func (r *site) Prefix() string { return r.prefix + "http" }
+func (r *webSource) Prefix() string { return r.prefix + "http" }
 
 // Entries implements [Source].
-func (r *site) Entries(ctx context.Context) iter.Seq2[Entry, error] {
+func (r *webSource) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		if !namesList(r.url) {
+		if !looksLikeSitemap(r.url) {
 			yield(r.entry(r.url), nil)
 			return
 		}
-		l, err := r.sites.list(ctx, r.url)
+		l, err := r.sources.list(ctx, r.url)
 		switch {
 		case err != nil:
-			yield(Entry{}, skipped(err))
+			yield(Entry{}, skipError(err))
 		case l.page:
 			yield(r.entry(r.url), nil)
 		default:
@@ -52,17 +52,17 @@ func (r *site) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 }
 
 // transcriptEntries yields the pages that a sitemap lists.
-func (r *site) entries(l *listing, yield func(Entry, error) bool) {
+func (r *webSource) entries(l *listing, yield func(Entry, error) bool) {
 	// An empty sitemap is more likely a mistake than intended.
-	r.listed, r.refused = l.whole && len(l.pages) > 0, make(map[string]bool)
+	r.complete, r.refused = l.complete && len(l.pages) > 0, make(map[string]bool)
 	for _, e := range l.refused {
 		r.refused[e.URL] = true
-		if !yield(Entry{}, skipped(e)) {
+		if !yield(Entry{}, skipError(e)) {
 			return
 		}
 	}
 	for _, at := range l.pages {
-		if !r.takes(relative(at)) {
+		if !r.takes(urlPath(at)) {
 			r.refused[at] = true // it exists, but is excluded this time
 			continue
 		}
@@ -73,18 +73,18 @@ func (r *site) entries(l *listing, yield func(Entry, error) bool) {
 }
 
 // Gone implements [Source]: the sitemap no longer lists the page.
-func (r *site) Gone(id string) bool {
+func (r *webSource) Gone(id string) bool {
 	at := strings.TrimPrefix(id, r.prefix)
 	for i := range len(at) {
 		if at[i] == '/' && r.refused[at[:i]] && extract.Holds(at[:i]) {
 			return false
 		}
 	}
-	return r.listed && !r.refused[at]
+	return r.complete && !r.refused[at]
 }
 
-// namesList reports whether a URL looks like that of a sitemap.
-func namesList(at string) bool {
+// looksLikeSitemap reports whether a URL looks like that of a sitemap.
+func looksLikeSitemap(at string) bool {
 	u, err := url.Parse(at)
 	if err != nil {
 		return false
@@ -93,8 +93,8 @@ func namesList(at string) bool {
 	return u.Path == "/robots.txt" || strings.Contains(name, "sitemap") || strings.HasSuffix(strings.TrimSuffix(name, ".gz"), ".xml")
 }
 
-// relative returns the path of a URL in the form that patterns match.
-func relative(at string) string {
+// urlPath returns the path of a URL in the form that patterns match.
+func urlPath(at string) string {
 	u, err := url.Parse(at)
 	if err != nil {
 		return ""
@@ -102,39 +102,39 @@ func relative(at string) string {
 	return strings.Trim(u.Path, "/")
 }
 
-// skipped converts an error of package fetch to one of an entry.
-func skipped(err error) error {
+// skipError converts an error of package fetch to one of an entry.
+func skipError(err error) error {
 	if e, ok := errors.AsType[*fetch.Error](err); ok {
 		return &docs.Skip{Path: e.URL, Reason: e.Reason, Gone: e.Gone, Unread: true}
 	}
 	return err
 }
 
-func (r *site) entry(at string) Entry {
-	p := &sitePage{site: r, url: at, id: r.prefix + at}
+func (r *webSource) entry(at string) Entry {
+	p := &webPage{source: r, url: at, id: r.prefix + at}
 	return Entry{
-		ID: p.id, Path: at, Single: !extract.Holds(relative(at)),
+		ID: p.id, Path: at, Single: !extract.Holds(urlPath(at)),
 		Ask: p.ask, Read: p.read,
 	}
 }
 
-// sitePage is a page of a website.
-type sitePage struct {
-	site    *site
+// webPage is a page of a website.
+type webPage struct {
+	source    *webSource
 	url, id string
 	page    *fetch.Page // nil if not fetched yet
 }
 
 // ask implements [Entry.Ask] with a conditional request for the state of the last ingest.
-func (p *sitePage) ask(ctx context.Context, last string) (string, error) {
-	how := p.site.readingHash
+func (p *webPage) ask(ctx context.Context, last string) (string, error) {
+	how := p.source.readingHash
 	known, same := strings.CutPrefix(last, how+" ")
 	if !same || how == "" {
 		known = ""
 	}
-	page, err := p.site.sites.client.Get(ctx, p.url, known)
+	page, err := p.source.sources.client.Get(ctx, p.url, known)
 	if err != nil {
-		return "", skipped(err)
+		return "", skipError(err)
 	}
 	p.page = &page
 	switch {
@@ -147,17 +147,17 @@ func (p *sitePage) ask(ctx context.Context, last string) (string, error) {
 }
 
 // read implements [Entry.Read].
-func (p *sitePage) read(ctx context.Context) iter.Seq2[docs.Document, error] {
+func (p *webPage) read(ctx context.Context) iter.Seq2[docs.Document, error] {
 	return func(yield func(docs.Document, error) bool) {
 		if p.page == nil || p.page.Unchanged {
-			page, err := p.site.sites.client.Get(ctx, p.url, "")
+			page, err := p.source.sources.client.Get(ctx, p.url, "")
 			if err != nil {
-				yield(docs.Document{}, skipped(err))
+				yield(docs.Document{}, skipError(err))
 				return
 			}
 			p.page = &page
 		}
-		if why := p.unfit(); why != "" {
+		if why := p.rejectReason(); why != "" {
 			yield(docs.Document{}, p.skip("", why))
 			return
 		}
@@ -165,9 +165,9 @@ func (p *sitePage) read(ctx context.Context) iter.Seq2[docs.Document, error] {
 	}
 }
 
-// unfit returns why a page is not taken; "" if it is.
-func (p *sitePage) unfit() string {
-	most := p.site.opts.Walk.MaxFileBytes
+// rejectReason returns why a page is not taken; "" if it is.
+func (p *webPage) rejectReason() string {
+	most := p.source.opts.Walk.MaxFileBytes
 	switch {
 	case most > 0 && int64(len(p.page.Data)) > most:
 		return fmt.Sprintf("is more than %d bytes, the limit", most)
@@ -177,10 +177,10 @@ func (p *sitePage) unfit() string {
 	return ""
 }
 
-func (p *sitePage) documents(ctx context.Context, yield func(docs.Document, error) bool) {
-	o := p.site.opts
+func (p *webPage) documents(ctx context.Context, yield func(docs.Document, error) bool) {
+	o := p.source.opts
 	d := docs.Document{ExternalID: p.id, Source: p.url, Tags: o.Tags, Metadata: o.Metadata, Chunk: o.Chunk}
-	file := extract.File{Name: nameOf(p.page.At), MIME: p.page.MIME, Data: p.page.Data}
+	file := extract.File{Name: withoutQuery(p.page.At), MIME: p.page.MIME, Data: p.page.Data}
 	for d, err := range documentsIn(ctx, o.Extract, file, extract.Options{}, d) {
 		at := strings.TrimPrefix(strings.TrimPrefix(d.ExternalID, p.id), "/")
 		switch {
@@ -188,7 +188,7 @@ func (p *sitePage) documents(ctx context.Context, yield func(docs.Document, erro
 			err = ctx.Err()
 		case err != nil:
 			err = p.failed(err)
-		case at != "" && !extract.Holds(relative(p.url)):
+		case at != "" && !extract.Holds(urlPath(p.url)):
 			err = p.skip("", "holds several documents, and its URL does not end like one that does, such as .zip")
 		case strings.TrimSpace(d.Text) == "":
 			err = p.skip(at, "has no text")
@@ -202,7 +202,7 @@ func (p *sitePage) documents(ctx context.Context, yield func(docs.Document, erro
 }
 
 // failed converts the error of a page, or of a file inside it, to a skip.
-func (p *sitePage) failed(err error) error {
+func (p *webPage) failed(err error) error {
 	why := strings.TrimPrefix(err.Error(), "body: ")
 	if in, ok := errors.AsType[*insideError](err); ok {
 		return p.skip(in.path, strings.TrimPrefix(in.err.Error(), "body: "))
@@ -210,7 +210,7 @@ func (p *sitePage) failed(err error) error {
 	return p.skip("", why)
 }
 
-func (p *sitePage) skip(inside, why string) error {
+func (p *webPage) skip(inside, why string) error {
 	path := p.url
 	if inside != "" {
 		path += "/" + inside
@@ -218,8 +218,8 @@ func (p *sitePage) skip(inside, why string) error {
 	return &docs.Skip{Path: path, Reason: why, Inside: inside, Unread: inside == ""}
 }
 
-// nameOf returns a URL without its query.
-func nameOf(at string) string {
+// withoutQuery returns a URL without its query.
+func withoutQuery(at string) string {
 	u, err := url.Parse(at)
 	if err != nil {
 		return at

@@ -86,8 +86,8 @@ func (w *web) set(change func()) {
 	change()
 }
 
-// sites opens the site and those named, with a clock that only moves by the test.
-func (w *web) sites(t *testing.T, named ...string) *engine.Sites {
+// sources opens the site and those named, with a clock that only moves by the test.
+func (w *web) sites(t *testing.T, named ...string) *engine.WebSources {
 	t.Helper()
 	var hosts fetch.Hosts
 	for _, u := range append([]string{w.url}, named...) {
@@ -96,7 +96,7 @@ func (w *web) sites(t *testing.T, named ...string) *engine.Sites {
 			t.Fatal(err)
 		}
 	}
-	s := engine.NewSites(fetch.Options{Hosts: hosts, Every: -1, Sleep: nil, Now: func() time.Time { w.mu.Lock(); defer w.mu.Unlock(); return w.now }})
+	s := engine.NewWebSources(fetch.Options{Hosts: hosts, Every: -1, Sleep: nil, Now: func() time.Time { w.mu.Lock(); defer w.mu.Unlock(); return w.now }})
 	t.Cleanup(s.Close)
 	return s
 }

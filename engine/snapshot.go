@@ -56,7 +56,7 @@ func (e *Engine) WriteSnapshot(ctx context.Context, w io.Writer, o store.Snapsho
 	default:
 		return info, fmt.Errorf("%w: %d snapshots are being made or downloaded, which is the limit; try again when one is done", ragctx.ErrLimited, MaxSnapshots)
 	}
-	s, err := newSpool(e.opts.Dir)
+	s, err := newEncryptedFile(e.opts.Dir)
 	if err != nil {
 		return info, fmt.Errorf("snapshot: %w", store.DiskError(err))
 	}
@@ -68,14 +68,14 @@ func (e *Engine) WriteSnapshot(ctx context.Context, w io.Writer, o store.Snapsho
 	return info, err
 }
 
-// spool is a temporary file encrypted with an in-memory key. It has no name on systems that can
+// encryptedFile is a temporary file encrypted with an in-memory key. It has no name on systems that can
 // unlink open files.
-type spool struct {
+type encryptedFile struct {
 	file  *os.File
 	block cipher.Block
 }
 
-func newSpool(dir string) (*spool, error) {
+func newEncryptedFile(dir string) (*encryptedFile, error) {
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // never fails
 	block, err := aes.NewCipher(key)
@@ -87,22 +87,22 @@ func newSpool(dir string) (*spool, error) {
 		return nil, err
 	}
 	_ = os.Remove(f.Name()) // if this fails, close removes it
-	return &spool{f, block}, nil
+	return &encryptedFile{f, block}, nil
 }
 
 // stream returns the key stream from its beginning. Each key encrypts only one file.
-func (s *spool) stream() cipher.Stream {
+func (s *encryptedFile) stream() cipher.Stream {
 	return cipher.NewCTR(s.block, make([]byte, s.block.BlockSize()))
 }
 
-func (s *spool) writer() io.Writer { return cipher.StreamWriter{S: s.stream(), W: s.file} }
+func (s *encryptedFile) writer() io.Writer { return cipher.StreamWriter{S: s.stream(), W: s.file} }
 
 // reader reads the file from the beginning.
-func (s *spool) reader() io.Reader {
+func (s *encryptedFile) reader() io.Reader {
 	return cipher.StreamReader{S: s.stream(), R: io.NewSectionReader(s.file, 0, 1<<63-1)}
 }
 
-func (s *spool) close() error {
+func (s *encryptedFile) close() error {
 	err := s.file.Close()
 	if rerr := os.Remove(s.file.Name()); !errors.Is(rerr, fs.ErrNotExist) {
 		err = errors.Join(err, rerr)

@@ -27,19 +27,19 @@ func (e *Engine) searchSource(k store.Kind) searchSource {
 
 // Search implements the providers' source interfaces.
 func (s searchSource) Search(ctx context.Context, q ragctx.ContextQuery, iq index.Query) (index.Result, error) {
-	return s.told(ctx, q, iq, nil)
+	return s.searchTurns(ctx, q, iq, nil)
 }
 
-// find searches. If the query asks for pseudo-relevance feedback, it searches again with words of
+// searchWithFeedback searches. If the query asks for pseudo-relevance feedback, it searches again with words of
 // the best hits.
-func (s searchSource) find(ctx context.Context, q ragctx.ContextQuery, iq index.Query, by *index.Ranking) (index.Result, error) {
+func (s searchSource) searchWithFeedback(ctx context.Context, q ragctx.ContextQuery, iq index.Query, by *index.Ranking) (index.Result, error) {
 	asked := iq.More
 	if !queryexpand.Fed(q) || iq.Time != nil && iq.Time.List {
-		return s.search(ctx, q.Namespace, iq, asked, by)
+		return s.searchIndex(ctx, q.Namespace, iq, asked, by)
 	}
 	first := iq
 	first.K = queryexpand.FeedbackTexts
-	found, err := s.search(ctx, q.Namespace, first, asked, by)
+	found, err := s.searchIndex(ctx, q.Namespace, first, asked, by)
 	if err != nil || len(found.Hits) == 0 {
 		return found, err
 	}
@@ -55,13 +55,13 @@ func (s searchSource) find(ctx context.Context, q ragctx.ContextQuery, iq index.
 	}
 	fed := queryexpand.Feedback(iq.Text, texts, queryexpand.FeedbackOptions{})
 	iq.More = slices.Concat(asked, passage.Weighted(fed))
-	return s.search(ctx, q.Namespace, iq, asked, by)
+	return s.searchIndex(ctx, q.Namespace, iq, asked, by)
 }
 
-// search searches the index of a namespace, with the namespace's ranking unless by is given. The
+// searchIndex searches the index of a namespace, with the namespace's ranking unless by is given. The
 // vector combines the query and the wordings in asked. Hits found only by the vector index must
 // exceed the embedder's noise floor, unless only that index is searched.
-func (s searchSource) search(
+func (s searchSource) searchIndex(
 	ctx context.Context, namespace string, iq index.Query, asked []index.Wording, by *index.Ranking,
 ) (index.Result, error) {
 	ns, err := s.engine.namespace(ctx, namespace, false)
@@ -87,16 +87,16 @@ func (s searchSource) search(
 	defer release()
 	for {
 		name := col.index.Space()
-		res, err := s.searchIn(ctx, col.index, s.engine.spaces.named(name), iq, asked)
+		res, err := s.searchSpace(ctx, col.index, s.engine.spaces.named(name), iq, asked)
 		if ctx.Err() != nil || col.index.Space() == name {
 			return res, err
 		}
 		// The embedding space changed during the search, so the vector was not compared; search
-		// again.
+		// retryable.
 	}
 }
 
-func (s searchSource) searchIn(ctx context.Context, idx *index.Hybrid, in *space, iq index.Query, asked []index.Wording) (index.Result, error) {
+func (s searchSource) searchSpace(ctx context.Context, idx *index.Hybrid, in *embeddingSpace, iq index.Query, asked []index.Wording) (index.Result, error) {
 	var degraded []string
 	var err error
 	span := trace.Start(ctx, trace.Embed)

@@ -18,8 +18,8 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// space is an embedding space: an embedder and its vectors.
-type space struct {
+// embeddingSpace is an embedding space: an embedder and its vectors.
+type embeddingSpace struct {
 	id       int64 // store id of the embedder
 	identity embed.Identity
 	embedder embed.Embedder // nil if unavailable: its vectors cannot be searched
@@ -27,10 +27,10 @@ type space struct {
 	calls    *embedderCalls
 }
 
-func (s *space) name() string { return spaceOf(s.id) }
+func (s *embeddingSpace) name() string { return embeddingSpaceName(s.id) }
 
 // calibrate sets the embedder's calibration where the query leaves it open.
-func (s *space) calibrate(f *index.Fusion) {
+func (s *embeddingSpace) calibrate(f *index.Fusion) {
 	c, ok := s.embedder.(embed.Calibrated)
 	if !ok {
 		return
@@ -41,17 +41,17 @@ func (s *space) calibrate(f *index.Fusion) {
 	}
 }
 
-// spaces holds the embedding space that is searched, and the next one while the data directory
-// changes embedders.
-type spaces struct {
-	current atomic.Pointer[space]
-	next    atomic.Pointer[space]
-	asking  sync.Mutex // held while a change is requested
+// embeddingSpaces holds the embedding space that is searched, and the next one while the data directory
+// version embedders.
+type embeddingSpaces struct {
+	current atomic.Pointer[embeddingSpace]
+	next    atomic.Pointer[embeddingSpace]
+	changing  sync.Mutex // active while a change is requested
 }
 
 // hasName returns the space with a name; nil if it is neither current nor next.
-func (s *spaces) named(name string) *space {
-	for _, p := range []*space{s.current.Load(), s.next.Load()} {
+func (s *embeddingSpaces) named(name string) *embeddingSpace {
+	for _, p := range []*embeddingSpace{s.current.Load(), s.next.Load()} {
 		if p != nil && p.name() == name {
 			return p
 		}
@@ -59,9 +59,9 @@ func (s *spaces) named(name string) *space {
 	return nil
 }
 
-// openSpaces determines the embedding space of the data directory. A new directory takes the
+// openEmbeddingSpaces determines the embedding space of the data directory. A new directory takes the
 // options' embedder. A directory filled by another one is rejected, or changed in the background.
-func (e *Engine) openSpaces(ctx context.Context) error {
+func (e *Engine) openEmbeddingSpaces(ctx context.Context) error {
 	active, err := e.activeEmbedder(ctx)
 	if err == nil {
 		err = e.sizeEmbedder(ctx, active)
@@ -74,13 +74,13 @@ func (e *Engine) openSpaces(ctx context.Context) error {
 		want = builtin.Default()
 	}
 	if active == 0 {
-		return e.settle(ctx, want)
+		return e.setEmbedder(ctx, want)
 	}
 	identity, err := e.store.EmbedderIdentity(ctx, active)
 	if err != nil {
 		return err
 	}
-	e.spaces.current.Store(&space{id: active, identity: identity, embedder: e.embedderOf(identity), calls: &e.embedderCalls})
+	e.spaces.current.Store(&embeddingSpace{id: active, identity: identity, embedder: e.findEmbedder(identity), calls: &e.embedderCalls})
 	if want == nil && e.spaces.current.Load().embedder == nil {
 		if next, ok := builtin.Successor(identity); ok {
 			e.opts.Logger.WarnContext(ctx, "the built-in table is another one; all texts are embedded again, and questions are answered by words until then",
@@ -112,7 +112,7 @@ func (e *Engine) activeEmbedder(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	if v == "" { // new, or older than this setting
-		return e.store.VectorsOf(ctx)
+		return e.store.AnyEmbedder(ctx)
 	}
 	id, err := strconv.ParseInt(v, 10, 64)
 	if err != nil {
@@ -122,17 +122,17 @@ func (e *Engine) activeEmbedder(ctx context.Context) (int64, error) {
 }
 
 // storeOutcomes makes an embedder the data directory's.
-func (e *Engine) settle(ctx context.Context, with embed.Embedder) error {
+func (e *Engine) setEmbedder(ctx context.Context, with embed.Embedder) error {
 	id, err := e.store.Embedder(ctx, with.Identity())
 	if err != nil {
 		return err
 	}
-	e.spaces.current.Store(&space{id: id, identity: with.Identity(), embedder: with, calls: &e.embedderCalls})
-	return e.store.SetSetting(ctx, store.SettingEmbedder, spaceOf(id))
+	e.spaces.current.Store(&embeddingSpace{id: id, identity: with.Identity(), embedder: with, calls: &e.embedderCalls})
+	return e.store.SetSetting(ctx, store.SettingEmbedder, embeddingSpaceName(id))
 }
 
-// embedderOf returns an embedder by identity; nil if unavailable.
-func (e *Engine) embedderOf(id embed.Identity) embed.Embedder {
+// findEmbedder returns an embedder by identity; nil if unavailable.
+func (e *Engine) findEmbedder(id embed.Identity) embed.Embedder {
 	if w := e.opts.Embedder; w != nil && w.Identity() == id {
 		return w
 	}
@@ -155,29 +155,29 @@ var errNoEmbedder = errors.New("the embedder of the vectors is not there")
 // vectorFor embeds a query for a space. It returns nil for keyword-only queries and if the query
 // contains no direction. With further wordings it is the weighted sum of their directions, normalized to
 // length 1.
-func (s *space) vectorFor(ctx context.Context, q index.Query, more []index.Wording) ([]float32, error) {
+func (s *embeddingSpace) vectorFor(ctx context.Context, q index.Query, more []index.Wording) ([]float32, error) {
 	if q.Fusion.Method == "keyword" {
 		return nil, nil
 	}
 	if s == nil || s.embedder == nil {
 		return nil, errNoEmbedder
 	}
-	v, err := s.embedded(ctx, q.Text)
+	v, err := s.embedText(ctx, q.Text)
 	if err != nil || len(more) == 0 {
 		return v, err
 	}
 	sum := make([]float64, s.identity.Dimensions)
-	towards(sum, v, 1)
+	addDirection(sum, v, 1)
 	for _, w := range more {
-		if v, err = s.embedded(ctx, w.Text); err != nil {
+		if v, err = s.embedText(ctx, w.Text); err != nil {
 			if ctx.Err() != nil {
 				return nil, err
 			}
 			continue // the vector of the query itself suffices
 		}
-		towards(sum, v, w.Weight)
+		addDirection(sum, v, w.Weight)
 	}
-	length := math.Sqrt(squares(sum))
+	length := math.Sqrt(sumSquares(sum))
 	if length == 0 {
 		return nil, nil
 	}
@@ -188,9 +188,9 @@ func (s *space) vectorFor(ctx context.Context, q index.Query, more []index.Wordi
 	return out, nil
 }
 
-// towards adds weight times the direction of v to sum.
-func towards(sum []float64, v []float32, weight float64) {
-	length := math.Sqrt(squares(v))
+// addDirection adds weight times the direction of v to sum.
+func addDirection(sum []float64, v []float32, weight float64) {
+	length := math.Sqrt(sumSquares(v))
 	if length == 0 {
 		return
 	}
@@ -199,19 +199,19 @@ func towards(sum []float64, v []float32, weight float64) {
 	}
 }
 
-func squares[T float32 | float64](v []T) (sum float64) {
+func sumSquares[T float32 | float64](v []T) (sum float64) {
 	for _, x := range v {
 		sum += float64(x) * float64(x)
 	}
 	return sum
 }
 
-// embedded embeds one text of a query, shared by concurrent callers.
-func (s *space) embedded(ctx context.Context, text string) ([]float32, error) {
+// embedText embeds one text of a query, shared by concurrent callers.
+func (s *embeddingSpace) embedText(ctx context.Context, text string) ([]float32, error) {
 	return s.queries.vector(ctx, text, s.embedQuery)
 }
 
-func (s *space) embedQuery(ctx context.Context, text string) ([]float32, error) {
+func (s *embeddingSpace) embedQuery(ctx context.Context, text string) ([]float32, error) {
 	began := time.Now()
 	v, err := s.embedder.EmbedQuery(ctx, text)
 	s.calls.queries.add(1, began, err)
@@ -221,8 +221,8 @@ func (s *space) embedQuery(ctx context.Context, text string) ([]float32, error) 
 	return v, nil
 }
 
-// vectorsOf embeds texts. A text without a usable vector gets an empty one.
-func (s *space) vectorsOf(ctx context.Context, texts []string) ([][]float32, error) {
+// embedTexts embeds texts. A text without a usable vector gets an empty one.
+func (s *embeddingSpace) embedTexts(ctx context.Context, texts []string) ([][]float32, error) {
 	if s.embedder == nil {
 		return nil, errNoEmbedder
 	}

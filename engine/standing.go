@@ -16,65 +16,65 @@ import (
 	"github.com/ragctx/ragctx/providers/procedures"
 )
 
-// maxStanding bounds the memories of each kind, and the skills, that are considered for a stable
+// maxPinned bounds the memories of each kind, and the skills, that are considered for a stable
 // block. More would not fit into any sensible one.
-const maxStanding = 200
+const maxPinned = 200
 
-// standing returns the pinned items of q's scope, which belong in every prompt: published
+// pinnedItems returns the pinned items of q's scope, which belong in every prompt: published
 // procedures, pinned memories, and profile memories, each by descending importance. Their places in
 // the block put procedures first and the latest writes last, so that new items change only its end.
 //
 // The session does not limit them: a user's statements in one session hold in all.
-func (e *Engine) standing(ctx context.Context, q ragctx.ContextQuery) ([]resolve.Standing, error) {
-	var found []standing
+func (e *Engine) pinnedItems(ctx context.Context, q ragctx.ContextQuery) ([]resolve.Standing, error) {
+	var found []pinnedItem
 	if q.Wants(ragctx.TypeMemory) {
 		for rank, f := range []store.MemoryFilter{{Pinned: true}, {Profile: true}} {
 			f.UserID, f.Filter, f.AsOf, f.Now = q.UserID, q.Filter, q.AsOf, q.Now
-			f.Exclude, f.Order, f.Limit = q.Exclude, store.ByImportance, maxStanding
+			f.Exclude, f.Order, f.Limit = q.Exclude, store.ByImportance, maxPinned
 			memories, _, err := e.ListMemories(ctx, q.Namespace, f)
 			if err != nil {
 				return nil, err
 			}
 			for _, m := range memories {
 				if m.AgentID == "" || q.AgentID == "" || m.AgentID == q.AgentID {
-					found = append(found, standing{lasting(m, q.Depth), rank + 1, m.Recorded})
+					found = append(found, pinnedItem{stableItem(m, q.Depth), rank + 1, m.Recorded})
 				}
 			}
 		}
 	}
 	if q.Wants(ragctx.TypeSkill) {
-		q.Query, q.MaxResults = "", maxStanding
+		q.Query, q.MaxResults = "", maxPinned
 		all, err := procedures.NewProvider(e.skillCache).Query(ctx, q.WithTypes(ragctx.TypeSkill))
 		if err != nil {
 			return nil, err
 		}
 		for _, it := range all.Items {
 			it.Provider = procedures.Name
-			found = append(found, standing{it.WithRelevance(0), 0, time.Time{}})
+			found = append(found, pinnedItem{it.WithRelevance(0), 0, time.Time{}})
 		}
 	}
-	return placed(found), nil
+	return assignPlaces(found), nil
 }
 
-// standing is an item of a stable block before it has a place.
-type standing struct {
+// pinnedItems is an item of a stable block before it has a place.
+type pinnedItem struct {
 	ragctx.ContextItem
 
 	kind     int // order in the block
 	recorded time.Time
 }
 
-// lasting returns a memory as an item that does not change over time: without its date, and without
+// stableItem returns a memory as an item that does not change over time: without its date, and without
 // its score, which decays.
-func lasting(m memory.Memory, depth ragctx.ContextDepth) ragctx.ContextItem {
+func stableItem(m memory.Memory, depth ragctx.ContextDepth) ragctx.ContextItem {
 	m.Occurred, m.Score = time.Time{}, 0
 	it := memory.Item(m, depth)
 	it.Provider = memory.Name
 	return it
 }
 
-// placed assigns places in the block; the order of the result stays by rank.
-func placed(found []standing) []resolve.Standing {
+// assignPlaces assigns places in the block; the order of the result stays by rank.
+func assignPlaces(found []pinnedItem) []resolve.Standing {
 	order := make([]int, len(found))
 	for i := range order {
 		order[i] = i

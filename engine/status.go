@@ -32,9 +32,9 @@ type Status struct {
 	Embedder   EmbedderInfo      `json:"embedder"`
 	// Degraded lists current problems, one sentence each.
 	Degraded []string `json:"degraded" nullable:"false" doc:"what does not work as it should now; empty is well"`
-	// Troubles are the newest warnings and errors of the log; empty for callers bound to
+	// RecentErrors are the newest warnings and errors of the log; empty for callers bound to
 	// namespaces.
-	Troubles []Trouble `json:"troubles" nullable:"false" doc:"the newest warnings and errors of the log, newest first, equal ones once; they may be over"`
+	RecentErrors []Trouble `json:"troubles" nullable:"false" doc:"the newest warnings and errors of the log, newest first, equal ones once; they may be over"`
 }
 
 // DirectorySizes has the sizes of the parts of a data directory, in bytes.
@@ -56,7 +56,7 @@ func (e *Engine) Status(ctx context.Context) (Status, error) {
 	grant := access.From(ctx)
 	st := Status{
 		Opened: e.opened.UTC(), UptimeSeconds: int64(e.opts.Now().Sub(e.opened).Seconds()),
-		Embedder: e.EmbedderInfo(), Namespaces: []NamespaceStatus{}, Degraded: []string{}, Troubles: []Trouble{},
+		Embedder: e.EmbedderInfo(), Namespaces: []NamespaceStatus{}, Degraded: []string{}, RecentErrors: []Trouble{},
 	}
 	err := grant.RequireRole(access.Admin)
 	if err == nil {
@@ -65,26 +65,26 @@ func (e *Engine) Status(ctx context.Context) (Status, error) {
 	}
 	if err == nil {
 		st.Jobs, err = e.JobTally(ctx)
-		err = besidesDamage(err)
+		err = ignoreDamage(err)
 	}
 	if err == nil {
-		err = besidesDamage(e.countAll(ctx, grant, &st))
+		err = ignoreDamage(e.countAll(ctx, grant, &st))
 	}
 	if err != nil {
 		return st, err
 	}
-	if st.Degraded, err = e.ailments(ctx); err != nil {
+	if st.Degraded, err = e.warnings(ctx); err != nil {
 		return st, err
 	}
 	if len(grant.Namespaces) == 0 {
-		st.Troubles = append(st.Troubles, e.recentErrors.newest()...)
+		st.RecentErrors = append(st.RecentErrors, e.recentErrors.newest()...)
 	}
 	return st, nil
 }
 
-// besidesDamage returns err, or nil for damage of the database, which a status reports as a
+// ignoreDamage returns err, or nil for damage of the database, which a status reports as a
 // problem.
-func besidesDamage(err error) error {
+func ignoreDamage(err error) error {
 	if _, ok := errors.AsType[*ragctx.RepairError](err); ok {
 		return nil
 	}

@@ -45,25 +45,25 @@ func TestStatus(t *testing.T) {
 	if st.Directory.Database == 0 || st.Directory.Other == 0 || len(st.Degraded) != 0 || st.Opened.IsZero() {
 		t.Errorf("%+v", st)
 	}
-	if len(st.Troubles) != 1 || st.Troubles[0].Message != "it failed" || st.Troubles[0].Details != "part=x error=disk" || log.Len() > 0 {
-		t.Errorf("%+v, logged %s", st.Troubles, &log)
+	if len(st.RecentErrors) != 1 || st.RecentErrors[0].Message != "it failed" || st.RecentErrors[0].Details != "part=x error=disk" || log.Len() > 0 {
+		t.Errorf("%+v, logged %s", st.RecentErrors, &log)
 	}
 	for i := range 30 {
 		f.Logger().Error("again", "letters", strings.Repeat("a", i+1))
 	}
 	own, err := f.Status(access.With(t.Context(), access.Grant{Role: access.Admin, Namespaces: []string{"a"}}))
-	if err != nil || len(own.Namespaces) != 1 || own.Total.Documents != 1 || own.Total.Memories != 0 || len(own.Troubles) != 0 {
+	if err != nil || len(own.Namespaces) != 1 || own.Total.Documents != 1 || own.Total.Memories != 0 || len(own.RecentErrors) != 0 {
 		t.Errorf("one namespace: %+v, %v", own, err)
 	}
-	if st, _ := f.Status(t.Context()); len(st.Troubles) != 20 || strings.Count(log.String(), "again") != 30 {
-		t.Errorf("%d are remembered, logged %s", len(st.Troubles), &log)
+	if st, _ := f.Status(t.Context()); len(st.RecentErrors) != 20 || strings.Count(log.String(), "again") != 30 {
+		t.Errorf("%d are remembered, logged %s", len(st.RecentErrors), &log)
 	}
 	for i := range 5 {
 		f.Logger().Error("it broke", "from", fmt.Sprintf("10.0.0.1:%d", 50000+i), "took", time.Duration(i+1)*time.Millisecond, "why", strings.Repeat("long ", 20))
 	}
 	st, _ = f.Status(t.Context())
-	if n := st.Troubles[0]; n.Count != 5 || !strings.HasPrefix(n.Details, "from=10.0.0.1:50004 took=5ms why=long long") || !strings.HasSuffix(n.Details, "long ") || st.Troubles[1].Count != 1 {
-		t.Errorf("equal ones are told as %+v, then %+v", n, st.Troubles[1])
+	if n := st.RecentErrors[0]; n.Count != 5 || !strings.HasPrefix(n.Details, "from=10.0.0.1:50004 took=5ms why=long long") || !strings.HasSuffix(n.Details, "long ") || st.RecentErrors[1].Count != 1 {
+		t.Errorf("equal ones are told as %+v, then %+v", n, st.RecentErrors[1])
 	}
 	if _, err := f.Status(access.With(t.Context(), access.Grant{Role: access.Write})); !errors.Is(err, ragctx.ErrDenied) {
 		t.Errorf("a writer: %v", err)

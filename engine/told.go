@@ -27,13 +27,13 @@ func (e *Engine) hasFacts(ctx context.Context, ns int64) (bool, error) {
 	return yes, err
 }
 
-// maxTold bounds the over-fetching needed when facts are replaced by their turns.
-const maxTold = 5000
+// maxOverfetch bounds the over-fetching needed when facts are replaced by their turns.
+const maxOverfetch = 5000
 
 // observesTurns searches, and replaces facts among the hits by the turns that they were extracted from: both
 // would say the same, and the turn says more. A fact whose turn is gone stays, as do all facts if
 // the query has a filter, which applies to facts.
-func (s searchSource) told(ctx context.Context, q ragctx.ContextQuery, iq index.Query, by *index.Ranking) (index.Result, error) {
+func (s searchSource) searchTurns(ctx context.Context, q ragctx.ContextQuery, iq index.Query, by *index.Ranking) (index.Result, error) {
 	ns, err := s.engine.namespace(ctx, q.Namespace, false)
 	if isNotFound(err) {
 		return index.Result{}, nil
@@ -45,45 +45,45 @@ func (s searchSource) told(ctx context.Context, q ragctx.ContextQuery, iq index.
 	if err != nil {
 		return index.Result{}, err
 	}
-	t := telling{searchSource: s, ns: ns, now: iq.Now, terms: analysis.Query(iq.Text), turns: make(map[uint64][]passage.Unit), shared: make(map[uint64]int)}
+	t := turnLookup{searchSource: s, ns: ns, now: iq.Now, terms: analysis.Query(iq.Text), turns: make(map[uint64][]passage.Unit), termCounts: make(map[uint64]int)}
 	wanted := iq.K
 	for {
-		res, err := s.find(ctx, q, iq, by)
+		res, err := s.searchWithFeedback(ctx, q, iq, by)
 		if err != nil || !facts {
 			return res, err
 		}
 		full := len(res.Hits) == iq.K
-		if res.Hits, err = t.byTurn(ctx, res.Hits); err != nil {
+		if res.Hits, err = t.replaceFacts(ctx, res.Hits); err != nil {
 			return index.Result{}, err
 		}
 		n := len(res.Hits)
-		if n >= wanted || !full || iq.K >= maxTold {
+		if n >= wanted || !full || iq.K >= maxOverfetch {
 			res.Hits = res.Hits[:min(n, wanted)]
 			return res, nil
 		}
-		iq.K = min(max(2*iq.K, more(iq.K, n, wanted)), maxTold)
+		iq.K = min(max(2*iq.K, nextK(iq.K, n, wanted)), maxOverfetch)
 	}
 }
 
-// more returns how many hits to request if asked hits became n and wanted are needed: half more
+// nextK returns how many hits to request if asked hits became n and wanted are needed: half more
 // than a linear extrapolation, because the best hits share turns the least. So one more search
 // usually suffices.
-func more(asked, n, wanted int) int { return 3 * asked * wanted / (2 * max(n, 1)) }
+func nextK(asked, n, wanted int) int { return 3 * asked * wanted / (2 * max(n, 1)) }
 
-// telling caches the turns of hits within one query, which may take several searches.
-type telling struct {
+// turnLookup caches the turns of hits within one query, which may take several searches.
+type turnLookup struct {
 	searchSource
 
 	ns    int64
 	now   time.Time
 	terms []string                  // transcriptEntries the query
 	turns map[uint64][]passage.Unit // chunks of a fact's turn, by the fact's chunk; loaded once
-	// shared is how many of the terms a turn's chunk contains.
-	shared map[uint64]int
+	// termCounts is how many of the terms a turn's chunk contains.
+	termCounts map[uint64]int
 }
 
 // store loads the turns of hits.
-func (t *telling) learn(ctx context.Context, hits []index.Hit) error {
+func (t *turnLookup) load(ctx context.Context, hits []index.Hit) error {
 	var ids []uint64
 	for _, h := range hits {
 		if _, ok := t.turns[h.ID]; !ok {
@@ -91,15 +91,15 @@ func (t *telling) learn(ctx context.Context, hits []index.Hit) error {
 			ids = append(ids, h.ID)
 		}
 	}
-	turns, err := t.engine.store.ToldIn(ctx, t.ns, ids, t.now)
+	turns, err := t.engine.store.ChunksOfFacts(ctx, t.ns, ids, t.now)
 	maps.Copy(t.turns, turns)
 	return err
 }
 
-// byTurn replaces facts among hits by their turns. A turn that was hit itself keeps the better
+// replaceFacts replaces facts among hits by their turns. A turn that was hit itself keeps the better
 // score.
-func (t *telling) byTurn(ctx context.Context, hits []index.Hit) ([]index.Hit, error) {
-	if err := t.learn(ctx, hits); err != nil {
+func (t *turnLookup) replaceFacts(ctx context.Context, hits []index.Hit) ([]index.Hit, error) {
+	if err := t.load(ctx, hits); err != nil {
 		return hits, err
 	}
 	if !slices.ContainsFunc(hits, func(h index.Hit) bool { return len(t.turns[h.ID]) > 0 }) {
@@ -126,20 +126,20 @@ func (t *telling) byTurn(ctx context.Context, hits []index.Hit) ([]index.Hit, er
 }
 
 // closest returns the chunk with most of the query's terms, the first of equals.
-func (t *telling) closest(units []passage.Unit) passage.Unit {
+func (t *turnLookup) closest(units []passage.Unit) passage.Unit {
 	if len(units) == 1 {
 		return units[0]
 	}
 	most, at := -1, 0
 	for i, u := range units {
-		n, ok := t.shared[u.ID]
+		n, ok := t.termCounts[u.ID]
 		if !ok {
 			for _, term := range analysis.Index(u.Text) {
 				if slices.Contains(t.terms, term) {
 					n++
 				}
 			}
-			t.shared[u.ID] = n
+			t.termCounts[u.ID] = n
 		}
 		if n > most {
 			most, at = n, i
@@ -160,7 +160,7 @@ func (s searchSource) Facts(ctx context.Context, q ragctx.ContextQuery, ids []st
 	if yes, err := s.engine.hasFacts(ctx, ns); err != nil || !yes {
 		return nil, err
 	}
-	return s.engine.store.FactsOf(ctx, ns, ids, store.MemoryFilter{
+	return s.engine.store.FactsOfTurns(ctx, ns, ids, store.MemoryFilter{
 		UserID: q.UserID, AgentID: q.AgentID, AsOf: q.AsOf, Now: q.Now,
 	})
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
-// maxTroubles is how many warnings and errors are kept, maxTroubleChars how many characters of each
+// maxRecentErrors is how many warnings and errors are kept, maxTroubleChars how many characters of each
 // one's message and details.
 const (
-	maxTroubles     = 20
-	maxTroubleChars = 1000
+	maxRecentErrors     = 20
+	maxErrorChars = 1000
 )
 
 // Trouble is a warning or an error of the log.
@@ -28,38 +28,38 @@ type Trouble struct {
 	Count   int       `json:"count" doc:"how many there were that are equal but for numbers, times and ids"`
 }
 
-// passing matches the variable parts of equal entries: numbers, times, addresses and ids.
-var passing = regexp.MustCompile(`\b(?:[0-9a-f]{8}-[0-9a-f-]{27}|\d[\w.:+-]*)`)
+// variablePart matches the variable parts of equal entries: numbers, times, addresses and ids.
+var variablePart = regexp.MustCompile(`\b(?:[0-9a-f]{8}-[0-9a-f-]{27}|\d[\w.:+-]*)`)
 
-// like reports whether two entries are equal except for variable parts.
-func (t Trouble) like(o Trouble) bool {
+// similar reports whether two entries are equal except for variable parts.
+func (t Trouble) similar(o Trouble) bool {
 	same := func(a, b string) bool {
-		return a == b || passing.ReplaceAllString(a, "#") == passing.ReplaceAllString(b, "#")
+		return a == b || variablePart.ReplaceAllString(a, "#") == variablePart.ReplaceAllString(b, "#")
 	}
 	return t.Level == o.Level && same(t.Message, o.Message) && same(t.Details, o.Details)
 }
 
 // recentErrors keeps the newest warnings and errors of a log, equal ones once.
-type troubles struct {
+type recentErrors struct {
 	mu   sync.Mutex
 	list []Trouble
 }
 
-func (t *troubles) add(n Trouble) {
+func (t *recentErrors) add(n Trouble) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	n.Count = 1
-	if i := slices.IndexFunc(t.list, n.like); i >= 0 {
+	if i := slices.IndexFunc(t.list, n.similar); i >= 0 {
 		n.Count += t.list[i].Count
 		t.list = slices.Delete(t.list, i, i+1)
 	}
-	if t.list = append(t.list, n); len(t.list) > maxTroubles {
+	if t.list = append(t.list, n); len(t.list) > maxRecentErrors {
 		t.list = slices.Delete(t.list, 0, 1)
 	}
 }
 
 // newest returns the kept entries, newest first.
-func (t *troubles) newest() []Trouble {
+func (t *recentErrors) newest() []Trouble {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	out := slices.Clone(t.list)
@@ -67,22 +67,22 @@ func (t *troubles) newest() []Trouble {
 	return out
 }
 
-// remembering passes log records on, and copies warnings and errors to troubles.
-type remembering struct {
+// recentErrorsHandler passes log records on, and copies warnings and errors to troubles.
+type recentErrorsHandler struct {
 	slog.Handler
 
-	to *troubles
+	to *recentErrors
 	// with are the attributes of derived loggers.
 	with []slog.Attr
 }
 
 // Enabled implements [slog.Handler].
-func (r remembering) Enabled(ctx context.Context, l slog.Level) bool {
+func (r recentErrorsHandler) Enabled(ctx context.Context, l slog.Level) bool {
 	return l >= slog.LevelWarn || r.Handler.Enabled(ctx, l)
 }
 
 // Handle implements [slog.Handler].
-func (r remembering) Handle(ctx context.Context, rec slog.Record) error {
+func (r recentErrorsHandler) Handle(ctx context.Context, rec slog.Record) error {
 	if rec.Level >= slog.LevelWarn {
 		var details []string
 		note := func(a slog.Attr) bool {
@@ -95,7 +95,7 @@ func (r remembering) Handle(ctx context.Context, rec slog.Record) error {
 		rec.Attrs(note)
 		r.to.add(Trouble{
 			Time: rec.Time.UTC(), Level: rec.Level.String(),
-			Message: sentence.Clip(rec.Message, maxTroubleChars), Details: sentence.Clip(strings.Join(details, " "), maxTroubleChars),
+			Message: sentence.Clip(rec.Message, maxErrorChars), Details: sentence.Clip(strings.Join(details, " "), maxErrorChars),
 		})
 	}
 	if !r.Handler.Enabled(ctx, rec.Level) {
@@ -105,11 +105,11 @@ func (r remembering) Handle(ctx context.Context, rec slog.Record) error {
 }
 
 // WithAttrs implements [slog.Handler].
-func (r remembering) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return remembering{r.Handler.WithAttrs(attrs), r.to, slices.Concat(r.with, attrs)}
+func (r recentErrorsHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return recentErrorsHandler{r.Handler.WithAttrs(attrs), r.to, slices.Concat(r.with, attrs)}
 }
 
 // WithGroup implements [slog.Handler].
-func (r remembering) WithGroup(name string) slog.Handler {
-	return remembering{r.Handler.WithGroup(name), r.to, r.with}
+func (r recentErrorsHandler) WithGroup(name string) slog.Handler {
+	return recentErrorsHandler{r.Handler.WithGroup(name), r.to, r.with}
 }

@@ -32,7 +32,7 @@ func TestUnsaved(t *testing.T) {
 	e.uses.add(1, []ragctx.ContextItem{{ID: "m", Provider: memory.Name, Type: ragctx.TypeMemory}}, e.opts.Now())
 	e.uses.flush(t.Context())
 	turn := ragctx.Turn{ID: "t", SessionID: "s", UserID: "ada", Namespace: "a"}
-	e.observer.tellOne(watcher{TurnObserver: full{}, name: "skills", timeout: extractTimeout, own: true}, turn)
+	e.turns.deliverTo(turnObserver{TurnObserver: full{}, name: "skills", timeout: extractTimeout, own: true}, turn)
 
 	operations := map[string]string{"count uses of memories": "", "learn for skills": "s"}
 	e.events.Close()

@@ -11,9 +11,9 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// uses counts how often memories are part of an answer. Counts are written in batches, so that no
+// useCounter counts how often memories are part of an answer. Counts are written in batches, so that no
 // query waits for a write; a crash loses only some counts.
-type uses struct {
+type useCounter struct {
 	store *store.Store
 	log   *slog.Logger
 	// publishUnsaved is called if counts could not be written.
@@ -33,12 +33,12 @@ type use struct {
 
 // Counts are written usesEvery after the first, or as soon as usesMost memories are counted.
 const (
-	usesEvery = 2 * time.Second
-	usesMost  = 1000
+	useInterval = 2 * time.Second
+	maxPendingUses  = 1000
 )
 
-func startUses(e *Engine) *uses {
-	u := &uses{
+func startUseCounter(e *Engine) *useCounter {
+	u := &useCounter{
 		store: e.store, log: e.opts.Logger, counts: make(map[use]store.Use), due: make(chan struct{}, 1),
 		reportUnsaved: func(ctx context.Context, err error) { e.publishUnsaved(ctx, ragctx.Turn{}, "count uses of memories", err) },
 	}
@@ -49,7 +49,7 @@ func startUses(e *Engine) *uses {
 }
 
 // add counts the memories among the items of an answer.
-func (u *uses) add(ns int64, items []ragctx.ContextItem, now time.Time) {
+func (u *useCounter) add(ns int64, items []ragctx.ContextItem, now time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	before := len(u.counts)
@@ -61,7 +61,7 @@ func (u *uses) add(ns int64, items []ragctx.ContextItem, now time.Time) {
 		c := u.counts[k]
 		u.counts[k] = store.Use{Namespace: ns, Key: it.ID, Count: c.Count + 1, Last: now}
 	}
-	if before == 0 && len(u.counts) > 0 || len(u.counts) >= usesMost {
+	if before == 0 && len(u.counts) > 0 || len(u.counts) >= maxPendingUses {
 		select {
 		case u.due <- struct{}{}:
 		default:
@@ -69,7 +69,7 @@ func (u *uses) add(ns int64, items []ragctx.ContextItem, now time.Time) {
 	}
 }
 
-func (u *uses) loop(ctx context.Context) {
+func (u *useCounter) loop(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -77,20 +77,20 @@ func (u *uses) loop(ctx context.Context) {
 		case <-u.due:
 		}
 		u.mu.Lock()
-		many := len(u.counts) >= usesMost
+		many := len(u.counts) >= maxPendingUses
 		u.mu.Unlock()
 		if !many {
 			select {
 			case <-ctx.Done():
 				return
-			case <-time.After(usesEvery):
+			case <-time.After(useInterval):
 			}
 		}
 		u.flush(ctx)
 	}
 }
 
-func (u *uses) flush(ctx context.Context) {
+func (u *useCounter) flush(ctx context.Context) {
 	u.mu.Lock()
 	all := make([]store.Use, 0, len(u.counts))
 	for _, c := range u.counts {
@@ -101,14 +101,14 @@ func (u *uses) flush(ctx context.Context) {
 	if len(all) == 0 {
 		return
 	}
-	if err := u.store.NoteUses(ctx, all); err != nil && ctx.Err() == nil {
+	if err := u.store.RecordUses(ctx, all); err != nil && ctx.Err() == nil {
 		u.log.Warn("uses of memories were not counted", "error", err)
 		u.reportUnsaved(ctx, err)
 	}
 }
 
 // close writes the pending counts.
-func (u *uses) close() {
+func (u *useCounter) close() {
 	if u == nil {
 		return
 	}

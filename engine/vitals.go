@@ -23,16 +23,16 @@ func newRecallMonitors(o index.GaugeOptions) recallMonitors {
 	return recallMonitors{store.Documents: index.NewGauge(o), store.Memories: index.NewGauge(o)}
 }
 
-// IndexVitals is the health of an open index.
-type IndexVitals struct {
+// IndexHealth is the health of an open index.
+type IndexHealth struct {
 	ID store.Collection
 	index.Vitals
 }
 
 // OpenIndexes describes the open indexes, in no order. An index is open from the first use of its
 // namespace until it is idle for a while; describing it is not a use.
-func (e *Engine) OpenIndexes() (open []IndexVitals) {
-	e.collections.eachOpen(func(id store.Collection, i *index.Hybrid) { open = append(open, IndexVitals{id, i.Vitals()}) })
+func (e *Engine) OpenIndexes() (open []IndexHealth) {
+	e.collections.eachOpen(func(id store.Collection, i *index.Hybrid) { open = append(open, IndexHealth{id, i.Vitals()}) })
 	return open
 }
 
@@ -88,7 +88,7 @@ func (e *Engine) VectorStatus(ctx context.Context) (VectorStatus, error) {
 		Documents: e.VectorSearches(store.Documents).Report(), Memories: e.VectorSearches(store.Memories).Report(),
 		Indexes: []IndexStatus{},
 	}
-	names, err := e.namesOf(ctx)
+	names, err := e.namespaceNames(ctx)
 	if err != nil {
 		return s, err
 	}
@@ -101,8 +101,8 @@ func (e *Engine) VectorStatus(ctx context.Context) (VectorStatus, error) {
 	return s, nil
 }
 
-// namesOf returns the names of namespaces by id.
-func (e *Engine) namesOf(ctx context.Context) (map[int64]string, error) {
+// namespaceNames returns the names of namespaces by id.
+func (e *Engine) namespaceNames(ctx context.Context) (map[int64]string, error) {
 	names, err := e.Namespaces(ctx)
 	if err != nil {
 		return nil, err

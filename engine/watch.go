@@ -9,20 +9,20 @@ import (
 	"github.com/ragctx/ragctx/providers/docs/watch"
 )
 
-// keepSyncs is how many jobs of the same watched folder are kept.
-const keepSyncs = 10
+// keptSyncJobs is how many jobs of the same watched folder are kept.
+const keptSyncJobs = 10
 
 // Watch keeps documents in sync with folders and files until ctx ends, and then returns nil. Each
-// change is ingested as a job by [Engine.SyncFolders] and reported to tell, if it is not nil, one
+// loading is ingested as a job by [Engine.SyncFolders] and reported to tell, if it is not nil, one
 // call at a time. It uses o.Walk for w.Walk. Remote paths are not watched.
-func (e *Engine) Watch(ctx context.Context, o IngestOptions, w watch.Options, tell func(path string, r IngestReport, err error)) error {
+func (e *Engine) Watch(ctx context.Context, o IngestOptions, w watch.Options, report func(path string, r IngestReport, err error)) error {
 	if w.Logger == nil {
 		w.Logger = e.opts.Logger
 	}
 	return WatchPaths(ctx, o, w, func(ctx context.Context, path string, o IngestOptions) error {
 		r, err := e.SyncFolders(ctx, o)
-		if tell != nil && ctx.Err() == nil {
-			tell(path, r, err)
+		if report != nil && ctx.Err() == nil {
+			report(path, r, err)
 		}
 		return err
 	})
@@ -86,14 +86,14 @@ func (e *Engine) folderReport(ctx context.Context, j Job) (IngestReport, error) 
 // dropSyncs removes the job if it changed nothing, else all but the last equal jobs.
 func (e *Engine) dropSyncs(ctx context.Context, req folderRequest, j Job, r IngestReport) error {
 	if !r.Changed() {
-		return e.store.DropJob(ctx, j.N)
+		return e.store.DeleteJob(ctx, j.N)
 	}
 	done, err := e.equalFolderJobs(ctx, req, store.JobDone)
 	if err != nil {
 		return err
 	}
-	for _, old := range done[min(len(done), keepSyncs):] {
-		if err := e.store.DropJob(ctx, old.N); err != nil {
+	for _, old := range done[min(len(done), keptSyncJobs):] {
+		if err := e.store.DeleteJob(ctx, old.N); err != nil {
 			return err
 		}
 	}

@@ -71,7 +71,7 @@ func (f *fixture) becomes(what string, o engine.IngestOptions) {
 }
 
 // TestWatch: after any changes of files, and of what is inside of them, the
-// documents are those of a fresh ingest, and few jobs are left.
+// documentRanking are those of a fresh ingest, and few jobs are left.
 func TestWatch(t *testing.T) {
 	f := open(t, func(o *engine.Options) { o.Extract = listed })
 	dir := filepath.Join(t.TempDir(), "docs")

@@ -121,7 +121,7 @@ func await(ctx context.Context, progress io.Writer, b backend, j engine.Job) (en
 
 func writeCheckup(w io.Writer, c engine.Checkup) {
 	writeEmbedder(w, c.Embedder)
-	fmt.Fprintf(w, "database: %d items, %d chunks: %s\n", c.Store.Items, c.Store.Units, inOrder(!c.Store.Damaged()))
+	fmt.Fprintf(w, "database: %d items, %d chunks: %s\n", c.Store.Items, c.Store.Chunks, inOrder(!c.Store.Damaged()))
 	for _, f := range c.Store.Findings {
 		fmt.Fprintf(w, "  %s (%s): %s %s\n", f.Severity, printable(f.Check), printable(f.Item), printable(f.Detail))
 	}

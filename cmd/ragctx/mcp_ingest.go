@@ -14,7 +14,7 @@ import (
 // allowedFiles says what agents may have ingested.
 type allowedFiles struct {
 	roots []string // absolute, without symbolic links
-	sites func() (*engine.Sites, error)
+	sites func() (*engine.WebSources, error)
 	hosts bool // whether any page is allowed
 }
 

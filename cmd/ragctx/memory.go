@@ -19,7 +19,7 @@ import (
 // memoryKeeper is the part of a backend that is about memories.
 type memoryKeeper interface {
 	Search(ctx context.Context, q ragctx.ContextQuery) (engine.SearchResult, error)
-	ListMemories(ctx context.Context, namespace string, f store.MemoryFilter) ([]memory.Memory, store.Place, error)
+	ListMemories(ctx context.Context, namespace string, f store.MemoryFilter) ([]memory.Memory, store.MemoryCursor, error)
 	FindMemory(ctx context.Context, namespace, id string, by engine.Viewer) (store.Quarantined, error)
 	MemoryHistory(ctx context.Context, namespace, id string, by engine.Viewer) ([]memory.Change, error)
 	ReviseMemory(ctx context.Context, namespace, id string, by engine.Viewer, p memory.Patch) (memory.Memory, store.Status, error)

@@ -94,7 +94,7 @@ func runRemember(cmd *cobra.Command, env lookupEnv, f rememberFlags, arg string)
 	if err != nil {
 		return err
 	}
-	if status == store.SetAside {
+	if status == store.InQuarantine {
 		fmt.Fprintln(cmd.ErrOrStderr(), "it is in quarantine; 'ragctx memory show' says why")
 	}
 	_, err = fmt.Fprintln(cmd.OutOrStdout(), stored.ID)

@@ -33,7 +33,7 @@ func checkRate(v string) error {
 
 // sites returns what opens paths and URLs: those on the hosts that the settings allow,
 // and on those of the URLs that the command names. Whoever calls it closes it.
-func (s *settings) sites() (*engine.Sites, error) {
+func (s *settings) sites() (*engine.WebSources, error) {
 	hosts, err := fetch.ParseHosts(splitHosts(s.k.String("allow_hosts")))
 	if err != nil {
 		return nil, asUsage(err)
@@ -47,7 +47,7 @@ func (s *settings) sites() (*engine.Sites, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fetch_rate: %w", err)
 	}
-	return engine.NewSites(fetch.Options{
+	return engine.NewWebSources(fetch.Options{
 		Hosts: hosts, Every: time.Duration(float64(time.Second) / perSecond), IgnoreRobots: s.ignoreRobots,
 		UserAgent: "ragctx/" + strings.Trim(buildVersion(), "()") + " (+https://github.com/ragctx/ragctx)",
 	}), nil

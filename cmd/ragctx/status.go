@@ -152,7 +152,7 @@ func writeStatus(w io.Writer, r report, width int) {
 	for _, n := range r.Namespaces {
 		fmt.Fprintf(w, "  namespace %s: %d documents, %d memories\n", printable(n.Name), n.Documents, n.Memories)
 	}
-	writeTroubles(w, r.Troubles, width)
+	writeTroubles(w, r.RecentErrors, width)
 	writeDegraded(w, r.Degraded)
 	if len(r.Degraded) == 0 {
 		fmt.Fprintln(w, "everything works")

@@ -149,6 +149,7 @@ func (ix *Index) keepUp(ctx context.Context) {
 
 func (ix *Index) flushQuietly(ctx context.Context) {
 	if err := ix.Flush(ctx); err != nil && ctx.Err() == nil && ix.life.Err() == nil {
-		ix.opts.Logger.Error("keyword index: background flush failed; changes stay in memory", slog.String("dir", ix.dir), slog.Any("error", err))
+		ix.opts.Logger.Error("keyword index: background flush failed; changes stay in memory",
+			slog.String("dir", ix.dir), slog.Any("error", err))
 	}
 }

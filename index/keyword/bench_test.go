@@ -9,7 +9,7 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// zipfText draws words as unevenly as a language does.
+// zipfText draws words with the frequencies of a natural language.
 func zipfText(r *rand.Rand, words int) string {
 	z := rand.NewZipf(r, 1.1, 8, 60_000)
 	var b strings.Builder
@@ -19,7 +19,7 @@ func zipfText(r *rand.Rand, words int) string {
 	return b.String()
 }
 
-func benchUnits(n int) []index.TextUnit {
+func benchChunks(n int) []index.TextUnit {
 	r := rand.New(rand.NewPCG(1, 2))
 	chunks := make([]index.TextUnit, n)
 	for i := range chunks {
@@ -43,12 +43,12 @@ func benchIndex(b *testing.B, dir string, chunks []index.TextUnit) *Index {
 	if err := ix.Flush(b.Context()); err != nil {
 		b.Fatal(err)
 	}
-	waitDerived(b, ix)
+	waitLoaded(b, ix)
 	return ix
 }
 
 func BenchmarkSearch(b *testing.B) {
-	chunks := benchUnits(30_000)
+	chunks := benchChunks(30_000)
 	for _, store := range []string{"Memory", "Disk"} {
 		b.Run(store, func(b *testing.B) {
 			dir := ""
@@ -79,7 +79,7 @@ func BenchmarkSearch(b *testing.B) {
 }
 
 func BenchmarkIngest(b *testing.B) {
-	chunks := benchUnits(10_000)
+	chunks := benchChunks(10_000)
 	b.ResetTimer()
 	for b.Loop() {
 		ix := benchIndex(b, b.TempDir(), chunks)
@@ -89,7 +89,7 @@ func BenchmarkIngest(b *testing.B) {
 }
 
 func BenchmarkApplyOne(b *testing.B) {
-	chunks := benchUnits(5_000)
+	chunks := benchChunks(5_000)
 	ix := benchIndex(b, b.TempDir(), chunks[:2_000])
 	i := 0
 	for b.Loop() {
@@ -102,7 +102,7 @@ func BenchmarkApplyOne(b *testing.B) {
 }
 
 func BenchmarkDeriveWords(b *testing.B) {
-	ix := benchIndex(b, b.TempDir(), benchUnits(10_000))
+	ix := benchIndex(b, b.TempDir(), benchChunks(10_000))
 	v := ix.acquire()
 	defer v.release()
 	chunks, bytes := 0, int64(0)

@@ -35,7 +35,8 @@ func arrange(rows []row) columns {
 		return cmp.Or(cmp.Compare(a.parent, b.parent), cmp.Compare(a.id, b.id))
 	})
 	c := columns{
-		place: make([]uint32, len(rows)), chunk: make([]uint32, len(rows)), ids: make([]uint64, len(rows)), lengths: make([]uint32, len(rows)),
+		place: make([]uint32, len(rows)), chunk: make([]uint32, len(rows)),
+		ids: make([]uint64, len(rows)), lengths: make([]uint32, len(rows)),
 		text: make([]uint32, len(rows)), minID: ^uint64(0),
 	}
 	texts := 0

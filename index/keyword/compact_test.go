@@ -63,8 +63,7 @@ func hasTerm(t *testing.T, v *view, term string) (found bool, files []string) {
 	return found, files
 }
 
-// Deleted chunks are in the files until Compact, and not after it, whether there
-// is one segment or many.
+// Deleted chunks stay in the files until Compact and are gone after it, with one segment or many.
 func TestCompactErases(t *testing.T) {
 	const gone = 0xA1B2C3D4E5F60718
 	for name, parents := range map[string]int{"OneSegment": 1, "ManySegments": 12} {
@@ -116,10 +115,10 @@ func TestCompactErases(t *testing.T) {
 	}
 }
 
-// held is scorch's kind of segment, whose merges in one directory wait for a test.
+// held is scorch's segment plugin. A test can block its merges in one directory.
 type held struct{ throttledPlugin }
 
-// heldMerges has a func by directory, which is called with what is merged there.
+// heldMerges maps a directory to the func that is called with each merge there.
 var heldMerges sync.Map
 
 func init() { //nolint:gochecknoinits // scorch's registry may only be written before it is used
@@ -135,8 +134,8 @@ func (h held) Merge(
 	return h.throttledPlugin.Merge(segments, drops, path, closed, to)
 }
 
-// writeUntil writes segments of two chunks, whose ids come after one, until done, which has
-// to do with scorch's merging them.
+// writeUntil writes segments of two chunks, with ids above after, until done. That makes scorch
+// merge them.
 func writeUntil(t *testing.T, ix *Index, after uint64, done func() bool) {
 	t.Helper()
 	for seq := uint64(1); !done(); seq++ {
@@ -151,8 +150,8 @@ func writeUntil(t *testing.T, ix *Index, after uint64, done func() bool) {
 	}
 }
 
-// mergedMeanwhile is a store in which a merge goes on until Compact waits for it, or has
-// asked for the old files.
+// mergedMeanwhile is a store in which a merge lasts until Compact waits for it or asks for the old
+// files.
 type mergedMeanwhile struct {
 	store
 
@@ -173,8 +172,8 @@ func (s mergedMeanwhile) tainted() ([]string, error) {
 	return files, err
 }
 
-// What is deleted while scorch merges by itself is in the file that this merge writes,
-// which Compact has to know although it is not there when Compact is called.
+// A chunk deleted during scorch's own merge is in the file that the merge writes. Compact must
+// handle that file although it does not exist yet when Compact is called.
 func TestCompactAwaitsMerges(t *testing.T) {
 	const some = 0xA1B2C3D4_00000000 // no other bytes of a file are like an id
 	dir := t.TempDir()
@@ -219,8 +218,8 @@ func TestCompactAwaitsMerges(t *testing.T) {
 	}
 }
 
-// Compact waits for a merge of scorch's own no longer than its context lasts, and the next
-// one does what it left.
+// Compact stops waiting for a merge of scorch's own when its context ends. The next Compact does
+// the rest.
 func TestCompactEndsWithItsContext(t *testing.T) {
 	dir := t.TempDir()
 	merging, goOn := make(chan struct{}), make(chan struct{})
@@ -249,8 +248,8 @@ func TestCompactEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// When scorch's merging has come to an end by a panic, Compact says so, and does not wait
-// for it, however often it is called; what is written is found.
+// After a panic of scorch's merger, every Compact returns an error without waiting. Writes are
+// still found.
 func TestCompactAfterAPanic(t *testing.T) {
 	dir := t.TempDir()
 	heldMerges.Store(scorchDir(dir), func([]scorchsegment.Segment) { panic("rotten") })
@@ -270,7 +269,7 @@ func TestCompactAfterAPanic(t *testing.T) {
 	}
 }
 
-// What a thrown away index left is removed too.
+// Compact also removes the remains of a discarded index.
 func TestCompactRemovesTrash(t *testing.T) {
 	dir := stored(t)
 	if err := os.MkdirAll(trashDir(dir), 0o700); err != nil {
@@ -305,7 +304,7 @@ func TestCompactFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ix.Close()
-	if err := ix.Apply(t.Context(), 1, benchUnits(50), nil); err != nil {
+	if err := ix.Apply(t.Context(), 1, benchChunks(50), nil); err != nil {
 		t.Fatal(err)
 	}
 	flush(t, ix)
@@ -325,26 +324,26 @@ func TestCompactFails(t *testing.T) {
 	}
 }
 
-// stuck is a store that fails to remove old files when it is asked for them.
+// stuck is a store that fails to remove old files.
 type stuck struct {
 	store
 	failed *bool
 }
 
-func (s stuck) uncleaned() error {
+func (s stuck) cleanupError() error {
 	if *s.failed {
 		return errNotRemoved
 	}
 	return nil
 }
 
-func (s stuck) left(files []string) ([]string, error) {
+func (s stuck) remaining(files []string) ([]string, error) {
 	*s.failed = true
 	return files, nil
 }
 
-// TestCompactAfterAFailure has a store fail to remove old files, and then to open again. The
-// next compaction opens it, and leaves nothing behind.
+// TestCompactAfterAFailure makes a store fail to remove old files and then to reopen. The next
+// compaction reopens it and removes everything.
 func TestCompactAfterAFailure(t *testing.T) {
 	dir := t.TempDir()
 	opened := 0
@@ -363,7 +362,7 @@ func TestCompactAfterAFailure(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ix.Close()
-	chunks := append(benchUnits(50), index.TextUnit{ID: 1000, Parent: 1000, Text: "zqgonexw"})
+	chunks := append(benchChunks(50), index.TextUnit{ID: 1000, Parent: 1000, Text: "zqgonexw"})
 	if err := ix.Apply(t.Context(), 1, chunks, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -372,7 +371,7 @@ func TestCompactAfterAFailure(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := ix.Compact(t.Context()); !errors.Is(err, errFull) {
-		t.Errorf("Compact: %v, want what kept it from opening", err)
+		t.Errorf("Compact: %v, want the error of opening", err)
 	}
 	if err := ix.Compact(t.Context()); err != nil {
 		t.Errorf("once it opens: %v", err)
@@ -386,7 +385,7 @@ func TestCompactAfterAFailure(t *testing.T) {
 		}
 		b, err := os.ReadFile(name)
 		if bytes.Contains(b, []byte("zqgonexw")) {
-			t.Errorf("what was deleted is in %s", name)
+			t.Errorf("deleted text is in %s", name)
 		}
 		return err
 	})
@@ -395,8 +394,8 @@ func TestCompactAfterAFailure(t *testing.T) {
 	}
 }
 
-// sameUnit reports whether two chunks have the same keys, in any order.
-func sameUnit(a, b storedChunk) bool {
+// sameChunk reports whether two chunks have the same keys, in any order.
+func sameChunk(a, b storedChunk) bool {
 	texts := func(u storedChunk) (all []string) {
 		for _, k := range u.keys {
 			all = append(all, k.text)
@@ -407,10 +406,10 @@ func sameUnit(a, b storedChunk) bool {
 	return a.id == b.id && a.parent == b.parent && a.length == b.length && slices.Equal(texts(a), texts(b))
 }
 
-// Units read back from a segment are those that were written.
-func TestUnitsReadBack(t *testing.T) {
+// Chunks read back from a segment equal the chunks written.
+func TestChunksReadBack(t *testing.T) {
 	ix := mustOpen(t, t.TempDir(), Options{})
-	if err := ix.Apply(t.Context(), 1, benchUnits(100), nil); err != nil {
+	if err := ix.Apply(t.Context(), 1, benchChunks(100), nil); err != nil {
 		t.Fatal(err)
 	}
 	want := liveChunks(ix.view.Load().parts[0])
@@ -431,14 +430,13 @@ func TestUnitsReadBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.EqualFunc(some, got, sameUnit) {
+		if !slices.EqualFunc(some, got, sameChunk) {
 			t.Errorf("every %d: written %v, read %v", step, some, got)
 		}
 	}
 }
 
-// mergeBelow has one segment made of all that have fewer chunks: a large batch is
-// stored as several.
+// mergeBelow merges all segments of fewer chunks into one: a large batch is stored as several.
 func mergeBelow(t *testing.T, ix *Index, chunks uint64) {
 	t.Helper()
 	plan := everything
@@ -450,7 +448,7 @@ func mergeBelow(t *testing.T, ix *Index, chunks uint64) {
 	flush(t, ix) // the view is of what was merged
 }
 
-// Compact rewrites what holds deleted chunks and little else, wherever they are.
+// Compact rewrites the segments with deleted chunks and little else, wherever they are.
 func TestCompactLeavesOthers(t *testing.T) {
 	const some = 0xA1B2C3D4_00000000 // no other bytes of a file are like an id
 	for name, first := range map[string]uint64{"Smallest": 8500, "Middle": 7500} {
@@ -491,7 +489,7 @@ func TestCompactLeavesOthers(t *testing.T) {
 	}
 }
 
-// plannedSegment is a segment as scorch plans merges: so many chunks.
+// plannedSegment is a segment in a merge plan.
 type plannedSegment struct{ id, chunks uint64 }
 
 func (s plannedSegment) Id() uint64      { return s.id } //nolint:staticcheck // mergeplan calls it so
@@ -500,8 +498,8 @@ func (s plannedSegment) LiveSize() int64 { return int64(s.chunks) }
 func (s plannedSegment) HasVector() bool { return false }
 func (s plannedSegment) FileSize() int64 { return int64(s.chunks) }
 
-// A pair is planned by how many segments there were. There may be more when scorch
-// merges, and the tainted one may be gone: what is clean stays as it is.
+// A pair is planned for the number of segments at that time. When scorch merges, there may be more,
+// and the tainted one may be gone. Clean segments must then stay as they are.
 func TestPairOfLeavesOthers(t *testing.T) {
 	segments := []mergeplan.Segment{
 		plannedSegment{1, 500_000},

@@ -8,8 +8,7 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// What is known of all chunks of a part, what of those that are gone, and what is
-// counted, come to what the lists say.
+// Cached document frequencies, with and without dead chunks, equal the counted ones.
 func TestSpreads(t *testing.T) {
 	for _, each := range []uint64{1, 3} { // chunks of a parent
 		ix := mustOpen(t, t.TempDir(), Options{})

@@ -92,7 +92,7 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// A flush may be called off between its batches.
+// A flush can be cancelled between its batches.
 func TestFlushCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	dir := t.TempDir()

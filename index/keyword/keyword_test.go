@@ -60,7 +60,7 @@ func TestParentsAreNotTornApart(t *testing.T) {
 	}
 }
 
-// Grams of a large part of a large collection are left out.
+// Grams that a large part of a large collection has are ignored.
 func TestCommonGrams(t *testing.T) {
 	for _, n := range []uint64{commonChunks, commonChunks + 1} {
 		ix := mustOpen(t, "", Options{})

@@ -100,10 +100,14 @@ func (s *scratch) searchList(v *view, f *listSink, threshold float64) float64 {
 		}
 	}
 	q := blockmax.Query{
-		Terms: l.terms, TextSaturation: blockmax.Saturation(s.textSat), ChunkSaturation: blockmax.Saturation(s.chunkSat), Passage: s.passage, Dead: p.dead,
+		Terms: l.terms, Passage: s.passage, Dead: p.dead,
+		TextSaturation: blockmax.Saturation(s.textSat), ChunkSaturation: blockmax.Saturation(s.chunkSat),
 	}
 	if len(l.ends) > 0 {
-		q.Prior = &blockmax.Prior{Touched: p.touched, Texts: s.textScores[v.firstTexts[part]:], Chunks: s.chunkScores[v.firsts[part]:], MaxChunk: l.maxChunk[v.firstTexts[part]:]}
+		q.Prior = &blockmax.Prior{
+			Touched: p.touched, Texts: s.textScores[v.firstTexts[part]:],
+			Chunks: s.chunkScores[v.firsts[part]:], MaxChunk: l.maxChunk[v.firstTexts[part]:],
+		}
 	}
 	defer clear(l.terms)
 	return l.searcher.Search(p.words, q, threshold, f)

@@ -18,8 +18,8 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// waitDerived waits until the words of all stored segments are in memory.
-func waitDerived(t rapid.TB, ix *Index) {
+// waitLoaded waits until the words of all stored segments are in memory.
+func waitLoaded(t rapid.TB, ix *Index) {
 	t.Helper()
 	for range 5000 {
 		v := ix.acquire()
@@ -40,7 +40,7 @@ func waitDerived(t rapid.TB, ix *Index) {
 	t.Fatal("words are not in memory after 5 s")
 }
 
-// sameAsPlain compares an answer with that from postings read where they are stored.
+// sameAsPlain compares a result with the one from stored postings.
 func sameAsPlain(t rapid.TB, ix *Index, q index.LexicalQuery) {
 	t.Helper()
 	ask := func(plain bool) index.LexicalResult {
@@ -66,8 +66,7 @@ func drawText(r *rand.Rand, vocabulary, words int) string {
 	return b.String()
 }
 
-// drawTexts draws chunks of n texts, numbered so that texts are not in the order of
-// their chunks.
+// drawTexts draws the chunks of n texts, numbered so that texts and chunks differ in order.
 func drawTexts(r *rand.Rand, from uint64, n, most, vocabulary int) (chunks []index.TextUnit) {
 	for i := range uint64(n) { //nolint:gosec // small
 		text := from + i
@@ -82,7 +81,7 @@ func drawTexts(r *rand.Rand, from uint64, n, most, vocabulary int) (chunks []ind
 	return chunks
 }
 
-// What words in memory find is what reading all postings finds, bit for bit.
+// Words in memory give the same result as reading all postings, bit for bit.
 func TestWordsAreThoseStored(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
@@ -106,7 +105,7 @@ func TestWordsAreThoseStored(t *testing.T) {
 				}
 			}
 			drop(rt, ix, chunks, &seq)
-			waitDerived(rt, ix)
+			waitLoaded(rt, ix)
 			for range 6 {
 				sameAsPlain(rt, ix, drawPlain(rt, r, vocabulary))
 			}
@@ -114,8 +113,8 @@ func TestWordsAreThoseStored(t *testing.T) {
 	})
 }
 
-// A search leaves nothing behind that keeps a segment in memory which the index has no
-// more, nor the words of chunks that were deleted with it.
+// A search leaves no reference that keeps a dropped segment, or the words of its deleted chunks, in
+// memory.
 func TestSearchesLetGoOfSegments(t *testing.T) {
 	ix := mustOpen(t, t.TempDir(), Options{FlushChunks: 1 << 20, passes: passOptions{minRatio: 2, minListed: 10}})
 	chunks := drawTexts(rand.New(rand.NewPCG(3, 3)), 0, 500, 3, 200)
@@ -123,7 +122,7 @@ func TestSearchesLetGoOfSegments(t *testing.T) {
 		t.Fatal(err)
 	}
 	flush(t, ix)
-	waitDerived(t, ix)
+	waitLoaded(t, ix)
 	var used *scratch
 	for ok := false; !ok; used, ok = ix.scratch.Get().(*scratch) { // which may have been thrown away
 		if _, err := ix.Search(t.Context(), index.LexicalQuery{Text: "w1 w2 w3 w4 w5", K: 5}); err != nil {
@@ -137,7 +136,7 @@ func TestSearchesLetGoOfSegments(t *testing.T) {
 	if err := ix.Compact(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	waitDerived(t, ix)
+	waitLoaded(t, ix)
 	for range 100 {
 		if runtime.GC(); old.Value() == nil {
 			break
@@ -150,7 +149,7 @@ func TestSearchesLetGoOfSegments(t *testing.T) {
 	runtime.KeepAlive(used)
 }
 
-// Who gives up while parts are searched does not wait for all of them.
+// Cancelling a search does not wait for all parts.
 func TestSearchOfPartsEndsEarly(t *testing.T) {
 	ix := mustOpen(t, t.TempDir(), Options{FlushChunks: 1 << 20, passes: passOptions{minRatio: 2, minListed: 10}})
 	for seq := range uint64(3) {
@@ -159,7 +158,7 @@ func TestSearchOfPartsEndsEarly(t *testing.T) {
 		}
 		flush(t, ix)
 	}
-	waitDerived(t, ix)
+	waitLoaded(t, ix)
 	ctx, cancel := context.WithCancel(t.Context())
 	parts := ix.view.Load().parts
 	looked := make(map[int]bool)
@@ -173,7 +172,7 @@ func TestSearchOfPartsEndsEarly(t *testing.T) {
 	}
 }
 
-// drop deletes some texts, or, now and then, some chunks, which no caller should do.
+// drop deletes some texts, or sometimes single chunks, which no caller should do.
 func drop(rt *rapid.T, ix *Index, chunks []index.TextUnit, seq *uint64) {
 	one, tear := rapid.IntRange(0, 5).Draw(rt, "drop"), rapid.IntRange(0, 9).Draw(rt, "tear") == 9
 	var ids []uint64
@@ -209,7 +208,7 @@ func drawPlain(rt *rapid.T, r *rand.Rand, vocabulary int) index.LexicalQuery {
 	return q
 }
 
-// drawPasses draws rules by which most searches take two passes.
+// drawPasses draws options with which most searches take two passes.
 func drawPasses(rt *rapid.T) passOptions {
 	return passOptions{rapid.IntRange(1, 9).Draw(rt, "rare"), rapid.IntRange(1, 30).Draw(rt, "least"), rapid.IntRange(1, 3).Draw(rt, "share")}
 }

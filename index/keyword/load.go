@@ -52,7 +52,8 @@ func (ix *Index) loadNextWords(ctx context.Context) bool {
 	case errors.Is(err, errUnwanted):
 	case err != nil:
 		s.loadFailed = true
-		ix.opts.Logger.Warn("keyword index: loading words into memory failed", slog.String("dir", ix.dir), slog.Any("error", err))
+		ix.opts.Logger.Warn("keyword index: loading words into memory failed",
+			slog.String("dir", ix.dir), slog.Any("error", err))
 	default:
 		s.words.Store(words)
 	}

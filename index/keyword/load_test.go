@@ -15,7 +15,7 @@ import (
 	"github.com/ragctx/ragctx/index/keyword/blockmax"
 )
 
-// wordsOf writes down the words of a segment that a text might have.
+// wordsOf lists the words of a segment among those that a text might have.
 func wordsOf(words *blockmax.Segment, vocabulary []string) []string {
 	var out []string
 	for _, word := range vocabulary {
@@ -31,7 +31,7 @@ func wordsOf(words *blockmax.Segment, vocabulary []string) []string {
 	return out
 }
 
-// What scorch stores is read as words, without pairs and grams.
+// Loading reads words from scorch, without pairs and grams.
 func TestDeriveGolden(t *testing.T) {
 	ix := mustOpen(t, t.TempDir(), Options{})
 	chunks := []index.TextUnit{
@@ -43,7 +43,7 @@ func TestDeriveGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	flush(t, ix)
-	waitDerived(t, ix)
+	waitLoaded(t, ix)
 	words, _ := ix.view.Load().parts[0].inMemory()
 	vocabulary := []string{
 		"old", "harbour", "ship", "in", "parsehttprequest", "pars", "http", "request", "a", "storm", "книг", "学习",
@@ -76,7 +76,7 @@ func TestDeriveGolden(t *testing.T) {
 	}
 }
 
-// What is read from scorch is what was analysed.
+// Words loaded from scorch equal the analysed ones.
 func TestDerivedWordsAreThoseAnalysed(t *testing.T) {
 	chunks := drawTexts(rand.New(rand.NewPCG(7, 7)), 0, 500, 9, 3000)
 	ix := mustOpen(t, t.TempDir(), Options{FlushChunks: 1 << 20})
@@ -88,7 +88,7 @@ func TestDerivedWordsAreThoseAnalysed(t *testing.T) {
 		flush(t, ix)
 		from += n
 	}
-	waitDerived(t, ix)
+	waitLoaded(t, ix)
 	all := analyse(chunks)
 	for term, i := range all.terms {
 		if strings.ContainsAny(term, " \x01\x02") {
@@ -128,15 +128,15 @@ func segmentOf(t *testing.T, ix *Index) *storedSegment {
 	return s
 }
 
-// Whoever closes an index does not wait for words to be read, and who waits for files to
-// go does not wait for those of a segment that nobody sees any more.
+// Close does not wait for words to be loaded. Neither does the removal of the files of a segment that
+// is no longer visible.
 func TestDerivingEnds(t *testing.T) {
 	ix := mustOpen(t, t.TempDir(), Options{})
-	if err := ix.Apply(t.Context(), 1, benchUnits(30), nil); err != nil {
+	if err := ix.Apply(t.Context(), 1, benchChunks(30), nil); err != nil {
 		t.Fatal(err)
 	}
 	flush(t, ix)
-	waitDerived(t, ix)
+	waitLoaded(t, ix)
 	old := segmentOf(t, ix)
 	if words, err := old.readWords(func() bool { return false }, 1); words != nil || !errors.Is(err, errUnwanted) {
 		t.Errorf("read in spite of the end: %v", err)
@@ -144,7 +144,7 @@ func TestDerivingEnds(t *testing.T) {
 	if !ix.sees(old.segmentCache) {
 		t.Error("a segment is not seen that searches see")
 	}
-	if err := ix.Apply(t.Context(), 2, nil, []uint64{benchUnits(1)[0].ID}); err != nil {
+	if err := ix.Apply(t.Context(), 2, nil, []uint64{benchChunks(1)[0].ID}); err != nil {
 		t.Fatal(err)
 	}
 	if !ix.sees(old.segmentCache) {
@@ -156,7 +156,7 @@ func TestDerivingEnds(t *testing.T) {
 	if ix.sees(old.segmentCache) {
 		t.Error("a segment is seen that was merged away")
 	}
-	waitDerived(t, ix)
+	waitLoaded(t, ix)
 	if ix.view.Load().nextUnloaded() != nil {
 		t.Error("not all words are in memory")
 	}

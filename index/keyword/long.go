@@ -173,6 +173,7 @@ func (ix *Index) storeLong(ctx context.Context, chunks []index.TextUnit) (rest [
 	if first := long[0][0]; first == (index.TextUnit{}) {
 		return nil, err
 	}
-	ix.opts.Logger.Error("keyword index: writing a long text failed; it stays in memory", slog.String("dir", ix.dir), slog.Any("error", err))
+	ix.opts.Logger.Error("keyword index: writing a long text failed; it stays in memory",
+		slog.String("dir", ix.dir), slog.Any("error", err))
 	return chunks, nil
 }

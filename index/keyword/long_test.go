@@ -27,7 +27,7 @@ func longText(parent, first uint64, n int) (chunks []index.TextUnit) {
 	return chunks
 }
 
-// checkLong compares an index that keeps long texts in files with one in memory.
+// checkLong compares an index that writes long texts to files with one in memory.
 func checkLong(t *testing.T, ix, memory *Index) {
 	t.Helper()
 	for _, q := range []string{"shared w3", "w3 w4 w850", "only7x0 part", "only7x4100", "only5x3"} {
@@ -49,8 +49,8 @@ func checkLong(t *testing.T, ix, memory *Index) {
 	}
 }
 
-// A long text is written while it is applied, is in one part, and is found as it would be
-// in memory; so it is when it is applied again, and after the index was closed.
+// A long text is written while it is applied, ends up in one part, and is found as in a memory
+// index. That also holds when it is applied again and after reopening.
 func TestLongTexts(t *testing.T) {
 	dir := t.TempDir()
 	memory, ix := mustOpen(t, "", Options{}), mustOpen(t, dir, Options{})
@@ -92,10 +92,10 @@ func TestLongTexts(t *testing.T) {
 	checkLong(t, ix, memory)
 }
 
-// failing is a store of which a write fails.
+// failing is a store whose nth write or merge fails.
 type failing struct {
 	store
-	writes *atomic.Int64 // until then
+	writes *atomic.Int64 // until the failure
 }
 
 func (s failing) write(b batch) error {
@@ -105,15 +105,15 @@ func (s failing) write(b batch) error {
 	return s.store.write(b)
 }
 
-func (s failing) gather(ctx context.Context, chunks int) error {
+func (s failing) mergeSmall(ctx context.Context, chunks int) error {
 	if s.writes.Add(-1) == 0 {
 		return errFull
 	}
 	return s.store.mergeSmall(ctx, chunks)
 }
 
-// A long text that is cut off in the middle leaves an index that takes it again. One that
-// cannot be written at all is kept in memory, and found as ever.
+// After a failure in the middle of a long text, the index accepts the text again. A text that cannot
+// be written at all stays in memory and is found.
 func TestLongTextCutOff(t *testing.T) {
 	memory := mustOpen(t, "", Options{})
 	chunks := longText(7, 1000, longParent+10)
@@ -122,7 +122,7 @@ func TestLongTextCutOff(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const writes = longParent/longBatch + 3 // pieces, the merge, the last state
+	const writes = longParent/longBatch + 3 // batches, the merge, the last state
 	for _, fails := range []int64{1, 2, writes - 2, writes - 1, writes} {
 		var left atomic.Int64
 		dir := t.TempDir()
@@ -142,7 +142,7 @@ func TestLongTextCutOff(t *testing.T) {
 			t.Fatalf("write %d of %d fails: %v", fails, writes, err)
 		}
 		left.Store(0)
-		if err := ix.Close(); err != nil { // as a process ends: nothing was kept in memory
+		if err := ix.Close(); err != nil { // like the end of the process: nothing is left in memory
 			t.Fatal(err)
 		}
 		ix = mustOpen(t, dir, Options{})

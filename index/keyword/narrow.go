@@ -30,7 +30,10 @@ func (s *narrowed) columns() *columns { return &s.cols }
 // narrow returns a view of the live chunks among the given ids. It has the statistics of v and no
 // references.
 func (v *view) narrow(ids []uint64) (*view, error) {
-	n := &view{subsets: make([]subset, 0, len(v.parts)), live: v.live, texts: v.texts, length: v.length, firsts: make([]int, 1), firstTexts: make([]int, 1)}
+	n := &view{
+		subsets: make([]subset, 0, len(v.parts)), firsts: make([]int, 1), firstTexts: make([]int, 1),
+		live: v.live, texts: v.texts, length: v.length,
+	}
 	for i, p := range v.parts {
 		chunks, err := p.locate(ids, nil)
 		if err != nil {
@@ -44,7 +47,8 @@ func (v *view) narrow(ids []uint64) (*view, error) {
 			rows[i].chunk = uint32(i)
 		}
 		s := &narrowed{segment: p.segment, cols: arrange(rows)}
-		n.subsets, n.parts = append(n.subsets, subset{of: p, chunks: chunks, set: roaring.BitmapOf(chunks...)}), append(n.parts, part{segment: s})
+		n.subsets = append(n.subsets, subset{of: p, chunks: chunks, set: roaring.BitmapOf(chunks...)})
+		n.parts = append(n.parts, part{segment: s})
 		n.firsts = append(n.firsts, n.firsts[i]+len(chunks))
 		n.firstTexts = append(n.firstTexts, n.firstTexts[i]+len(s.cols.parents))
 	}

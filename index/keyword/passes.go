@@ -40,7 +40,9 @@ func (p passOptions) shortListSize(k, live int) int {
 }
 
 // runPasses scores the features of a query and returns the best chunks.
-func (s *scratch) runPasses(ctx context.Context, v *view, q *index.LexicalQuery, features []feature, p passOptions, groups *groupScores) (top, error) {
+func (s *scratch) runPasses(
+	ctx context.Context, v *view, q *index.LexicalQuery, features []feature, p passOptions, groups *groupScores,
+) (top, error) {
 	n := p.shortListSize(q.K, v.live)
 	if n == 0 && s.weights[analysis.Gram] > 0 {
 		s.useLists(v, false) // reading grams in full takes far longer than words
@@ -89,7 +91,9 @@ func (s *scratch) restart(ctx context.Context, v *view, q *index.LexicalQuery, f
 }
 
 // firstPass scores all features except the grams of common words, which it returns.
-func (s *scratch) firstPass(ctx context.Context, v *view, features []feature, rare int, groups *groupScores) (common []feature, err error) {
+func (s *scratch) firstPass(
+	ctx context.Context, v *view, features []feature, rare int, groups *groupScores,
+) (common []feature, err error) {
 	isRare := make([]bool, len(features))
 	for i := range features {
 		f := &features[i]

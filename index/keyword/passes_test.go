@@ -15,18 +15,18 @@ import (
 	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
-// exhaustive has all features read in full, in the order of the passes.
+// exhaustive makes a search read all features in full, in the order of the passes.
 func exhaustive(rare int) passOptions { return passOptions{rareWord: rare, minListed: math.MaxInt} }
 
-// passWords have grams in common, and some are misspelt.
+// passWords share grams, and some are misspelt.
 var passWords = strings.Fields("harbour harbours harbuor harber lighthouse lighthuose light lights house stormy storms strom master masters mister the of")
 
 func drawPassText(rt *rapid.T, label string, most int) string {
 	return strings.Join(rapid.SliceOfN(rapid.SampledFrom(passWords), 0, most).Draw(rt, label), " ")
 }
 
-// TestPasses expects of a search what its rule says, in so many words, and that what
-// it finds scores what it scores when everything is read.
+// TestPasses compares a search with a literal implementation of the rule, and its scores with those
+// of an exhaustive search.
 func TestPasses(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		numbers := passOptions{rareWord: rapid.IntRange(1, 5).Draw(rt, "rare"), minListed: rapid.IntRange(1, 8).Draw(rt, "least"), minRatio: 1}
@@ -82,7 +82,7 @@ func TestPasses(t *testing.T) {
 	})
 }
 
-// byTheRule answers a question from the answer of an index that reads everything.
+// byTheRule derives a result from the exhaustive result.
 func byTheRule(t *testing.T, all *Index, q index.LexicalQuery, p passOptions, texts map[uint64]string) index.LexicalResult {
 	t.Helper()
 	whole := q
@@ -105,8 +105,8 @@ func byTheRule(t *testing.T, all *Index, q index.LexicalQuery, p passOptions, te
 	return res
 }
 
-// firstScores returns what chunks score in the first pass, best first, and whether
-// something is left for the second.
+// firstScores returns the scores of the first pass, best first, and whether features are left for
+// the second.
 func firstScores(t *testing.T, all *Index, q index.LexicalQuery, rare int, texts map[uint64]string) (list []index.Scored, late bool) {
 	t.Helper()
 	has := make(map[string]int) // chunks by word
@@ -140,8 +140,8 @@ func firstScores(t *testing.T, all *Index, q index.LexicalQuery, rare int, texts
 	return best.sorted(), late
 }
 
-// Grams of a word that is rare find what is written otherwise, even where many chunks
-// have the other words; those of the others do not.
+// Grams of a rare word find its variants, even if many chunks have the other words. Grams of common
+// words do not.
 func TestRareWordsAreFoundByTheirGrams(t *testing.T) {
 	ix := mustOpen(t, t.TempDir(), Options{passes: passOptions{minListed: 20}})
 	var chunks []index.TextUnit
@@ -160,7 +160,7 @@ func TestRareWordsAreFoundByTheirGrams(t *testing.T) {
 	}
 }
 
-// Who asks for many chunks, or among few, has everything read.
+// A search for many chunks, or among few, reads everything.
 func TestShortLists(t *testing.T) {
 	p := passOptions{}.withDefaults()
 	for _, c := range []struct{ k, live, want int }{
@@ -184,7 +184,7 @@ func TestShortLists(t *testing.T) {
 	}
 }
 
-// Hits that tie are those of the least ids.
+// Among equal scores the smallest ids win.
 func TestTop(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var all []found

@@ -13,9 +13,9 @@ import (
 	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
-// aheadFixture returns a view with two parts on disk and one in memory, every third text of
+// prefetchFixture returns a view with two parts on disk and one in memory, every third text of
 // each, and n features of which chunks have some.
-func aheadFixture(t *testing.T, n int) (*view, []subset, []feature) {
+func prefetchFixture(t *testing.T, n int) (*view, []subset, []feature) {
 	t.Helper()
 	ix := mustOpen(t, t.TempDir(), Options{FlushChunks: 1 << 20})
 	for batch := range uint64(3) {
@@ -50,11 +50,11 @@ func aheadFixture(t *testing.T, n int) (*view, []subset, []feature) {
 	return v, few, features
 }
 
-// What two goroutines read is what one reads, of however many features, and again.
+// Two goroutines read the same as one, for any number of features, also when repeated.
 func TestAhead(t *testing.T) {
 	var a prefetch
 	for _, n := range []int{40, 0, 1, 5, 6, 300} { // more than fewAhead in three parts, and less
-		v, few, features := aheadFixture(t, n)
+		v, few, features := prefetchFixture(t, n)
 		a.read(t.Context(), few, features, v.live)
 		if len(a.features) != n {
 			t.Fatalf("%d features were read of %d", len(a.features), n)
@@ -77,9 +77,9 @@ func TestAhead(t *testing.T) {
 	}
 }
 
-// A feature that too many chunks have is nobody's; the others are read all the same.
+// A feature that too many chunks have is not read; the others are.
 func TestAheadOfCommonFeatures(t *testing.T) {
-	_, few, features := aheadFixture(t, 30)
+	_, few, features := prefetchFixture(t, 30)
 	features[3] = feature{text: "pear", kind: analysis.Gram}
 	var a prefetch
 	a.read(t.Context(), few, features, -commonShare*commonChunks)
@@ -94,9 +94,9 @@ func TestAheadOfCommonFeatures(t *testing.T) {
 	}
 }
 
-// After its context has ended nothing is read.
+// After the context has ended nothing is read.
 func TestAheadEnds(t *testing.T) {
-	v, few, features := aheadFixture(t, 40)
+	v, few, features := prefetchFixture(t, 40)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var a prefetch
@@ -108,10 +108,10 @@ func TestAheadEnds(t *testing.T) {
 	}
 }
 
-// A segment that panics takes no goroutine along, and the search says so.
+// A panicking segment ends no goroutine, and the search returns an error.
 func TestAheadOfDamage(t *testing.T) {
 	for _, n := range []int{1, 40} {
-		v, few, features := aheadFixture(t, n)
+		v, few, features := prefetchFixture(t, n)
 		few[1].of.segment = rotten{few[1].of.segment}
 		var a prefetch
 		a.read(t.Context(), few, features, v.live)
@@ -128,7 +128,7 @@ func TestAheadOfDamage(t *testing.T) {
 	}
 }
 
-// The bar is as high as the k-th best score.
+// The threshold is the k-th best score.
 func TestBar(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		scores := rapid.SliceOfN(rapid.Float64Range(0, 3), 0, 80).Draw(rt, "scores")

@@ -2,5 +2,5 @@
 
 package keyword
 
-// raceDetector says that tests take several times as long.
+// raceDetector is true if tests take several times as long.
 const raceDetector = true

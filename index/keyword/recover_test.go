@@ -67,8 +67,8 @@ func stored(t testing.TB) string {
 	return dir
 }
 
-// eachSegment harms all segment files: scorch may keep an older state beside the
-// newest, and would rightly fall back to it.
+// eachSegment damages all segment files: scorch may keep an older state as well and would rightly
+// fall back to it.
 func eachSegment(t testing.TB, dir string, harm func(name string)) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "scorch", "*.zap"))
@@ -152,7 +152,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// rewriteMeta changes what is noted of the stored chunks.
+// rewriteMeta changes the metadata of the stored chunks.
 func rewriteMeta(t *testing.T, dir string, f func(*meta)) {
 	t.Helper()
 	s, snap, err := readStore(dir, openScorch, nil)
@@ -209,8 +209,8 @@ func TestLazyDirectory(t *testing.T) {
 	}
 }
 
-// FuzzDamage changes a byte of a stored file, or cuts it there. Opening must
-// either recover or leave an index that answers.
+// FuzzDamage changes a byte of a stored file or truncates the file there. Open must either recover
+// or return an index that answers.
 func FuzzDamage(f *testing.F) {
 	clean := stored(f)
 	f.Add(uint8(0), uint32(100), byte(1), false)

@@ -84,9 +84,14 @@ func openScorch(dir string) (store, error) {
 	if err := unseal(dir); err != nil {
 		return nil, err
 	}
-	config := map[string]any{"path": scorchDir(dir), "bolt_timeout": lockTimeout.String(), "asyncErrorCallbackName": callbackName}
+	config := map[string]any{
+		"path": scorchDir(dir), "bolt_timeout": lockTimeout.String(), "asyncErrorCallbackName": callbackName,
+	}
 	queue := bleveindex.NewAnalysisQueue(1)
-	s := &scorchStore{queue: queue, dir: dir, cache: make(map[uint64]*segmentCache), failed: new(asyncErrors), forcing: make(chan struct{}, 1)}
+	s := &scorchStore{
+		queue: queue, dir: dir, cache: make(map[uint64]*segmentCache),
+		failed: new(asyncErrors), forcing: make(chan struct{}, 1),
+	}
 	failures.Store(scorchDir(dir), s.failed)
 	err := guard(func() error {
 		if err := dropDamaged(dir); err != nil {

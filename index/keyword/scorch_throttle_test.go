@@ -8,7 +8,7 @@ import (
 	"github.com/blevesearch/bleve/v2/index/scorch"
 )
 
-// Scorch's builder has segments merged without anybody who counts the bytes.
+// Scorch's builder merges segments without a stats reporter.
 func TestMergeWithoutReporter(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store")
 	b, err := scorch.NewBuilder(map[string]any{"path": path, "batchSize": 1, "buildPathPrefix": t.TempDir()})

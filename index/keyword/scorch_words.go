@@ -181,7 +181,10 @@ func (s *placeSorter) sort(list []posting, to []blockmax.Posting) []blockmax.Pos
 
 // shape returns the shape of the chunks for package blockmax.
 func (c *columns) shape(long int) blockmax.Shape {
-	s := blockmax.Shape{Owner: c.text, Start: make([]uint32, 1, len(c.parents)+1), Text: c.textLengths, Chunk: c.lengths, Long: long, Spill: spill[:]}
+	s := blockmax.Shape{
+		Owner: c.text, Start: make([]uint32, 1, len(c.parents)+1), Text: c.textLengths, Chunk: c.lengths,
+		Long: long, Spill: spill[:],
+	}
 	for text, n := range c.chunkCounts {
 		s.Start = append(s.Start, s.Start[text]+n)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// Grams are left out by how many live chunks have them, wherever those are stored.
-func TestCommonGramsOfLiveUnits(t *testing.T) {
+// Grams are ignored by the number of live chunks that have them, wherever those are stored.
+func TestCommonGramsOfLiveChunks(t *testing.T) {
 	for _, dir := range []string{"", t.TempDir()} {
 		ix := mustOpen(t, dir, Options{})
 		var chunks []index.TextUnit

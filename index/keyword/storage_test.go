@@ -29,10 +29,10 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// Scores are the same bits before and after scorch merges its segments.
+// Scores are identical, bit for bit, before and after scorch merges its segments.
 func TestMergedScores(t *testing.T) {
 	ix := mustOpen(t, t.TempDir(), Options{})
-	chunks := benchUnits(600)
+	chunks := benchChunks(600)
 	for i := 0; i < len(chunks); i += 50 {
 		var gone []uint64
 		for id := i - 25; id >= 0 && id < i; id++ { // the last parent before
@@ -61,10 +61,9 @@ func TestMergedScores(t *testing.T) {
 	}
 }
 
-const crashUnits = 20 // of each batch
+const crashChunks = 20 // of each batch
 
-// crashChild applies and flushes batches until it is killed, and says which
-// cursor was durable.
+// crashChild applies and flushes batches until it is killed, and prints each durable cursor.
 func crashChild(dir string) {
 	ix, err := Open(dir, Options{})
 	if err != nil {
@@ -84,13 +83,13 @@ func crashChild(dir string) {
 }
 
 func crashBatch(seq uint64) (chunks []index.TextUnit) {
-	for i := range uint64(crashUnits) {
-		chunks = append(chunks, index.TextUnit{ID: seq*crashUnits + i, Parent: seq, Text: fmt.Sprint("survivor batch", seq)})
+	for i := range uint64(crashChunks) {
+		chunks = append(chunks, index.TextUnit{ID: seq*crashChunks + i, Parent: seq, Text: fmt.Sprint("survivor batch", seq)})
 	}
 	return chunks
 }
 
-// What a cursor promised is there after the process was killed.
+// All changes up to the cursor survive a kill of the process.
 func TestKilled(t *testing.T) {
 	dir := t.TempDir()
 	for round := range 4 {
@@ -99,7 +98,7 @@ func TestKilled(t *testing.T) {
 		if ix.Recovered() != "" || ix.Cursor() < promised {
 			t.Fatalf("recovered %q, Cursor %d, promised %d", ix.Recovered(), ix.Cursor(), promised)
 		}
-		if n := uint64(len(search(t, ix, "survivor").Hits)); n != min(ix.Cursor()*crashUnits, 1000) {
+		if n := uint64(len(search(t, ix, "survivor").Hits)); n != min(ix.Cursor()*crashChunks, 1000) {
 			t.Fatalf("%d chunks at cursor %d", n, ix.Cursor())
 		}
 		if err := ix.Close(); err != nil {
@@ -108,7 +107,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// runAndKill kills a child after it has promised a number of cursors.
+// runAndKill kills a child after it has printed a number of cursors.
 func runAndKill(t *testing.T, dir string, after int) (last uint64) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^$")

@@ -12,8 +12,8 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// What is merged at least doubles, and what is left differs by more than a factor of
-// two, but for a few.
+// Merged parts at least double, and the remaining ones differ by more than a factor of two, except
+// for a few.
 func TestMergeable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		live := rapid.SliceOf(rapid.IntRange(0, 1000)).Draw(t, "live")
@@ -39,14 +39,14 @@ func TestMergeable(t *testing.T) {
 	})
 }
 
-// sizes returns how many live chunks each stored part has.
+// sizes returns the number of live chunks of each stored part.
 func sizes(ix *Index) []int {
 	v := ix.acquire()
 	defer v.release()
 	return liveCounts(v.stored())
 }
 
-// When nothing is written for a while, small parts become one, and answers stay.
+// After a while without writes, small parts are merged and results stay the same.
 func TestTidy(t *testing.T) {
 	dir := t.TempDir()
 	ix := mustOpen(t, dir, Options{tidyDelay: time.Hour})
@@ -68,12 +68,12 @@ func TestTidy(t *testing.T) {
 		t.Fatalf("parts of %d chunks to begin with", before)
 	}
 	for end := time.Now().Add(time.Minute); mergeable(sizes(ix)) != 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
-		// Scorch leaves alone what it has not written yet, which takes its time.
+		// Scorch does not merge segments that it has not written yet.
 		if err := ix.tidy(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	// How many are left is not told: scorch may have merged some of them in between.
+	// The number of remaining parts is unspecified: scorch may have merged some in between.
 	if after := sizes(ix); len(after) >= len(before) || mergeable(slices.Clone(after)) != 0 {
 		t.Errorf("parts of %d chunks are left of %d", after, before)
 	}

@@ -104,7 +104,7 @@ func TestLineTimes(t *testing.T) {
 			t.Errorf("%s is %d, %v; want %d", stamp, m.Timestamp, err, want)
 		}
 	}
-	if _, err := line(`"3/4/2023"`); err == nil || !strings.Contains(err.Error(), `timestamp: "3/4/2023" can be two days`) {
+	if _, err := line(`"3/4/2023"`); err == nil || !strings.Contains(err.Error(), `timestamp: "3/4/2023" is ambiguous`) {
 		t.Errorf("%v", err)
 	}
 }

@@ -66,7 +66,7 @@ func (l *MemoryLog) append(ctx context.Context, messages []Message, mode Mode) (
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock() // also while publishing, which does not block, to keep the order
-	if err := cmp.Or(ctx.Err(), l.open()); err != nil || len(messages) == 0 {
+	if err := cmp.Or(ctx.Err(), l.checkOpen()); err != nil || len(messages) == 0 {
 		return []Message{}, err
 	}
 	in := scope{messages[0].Namespace, messages[0].Cluster}
@@ -85,14 +85,14 @@ func (l *MemoryLog) append(ctx context.Context, messages []Message, mode Mode) (
 		l.number(&messages[i])
 	}
 	stored = append(stored, messages...)
-	told := messages
+	published := messages
 	if kept, receipt, err := l.retain(stored); err != nil {
 		return nil, err
 	} else if receipt != nil {
-		stored, told = kept, append(slices.Clone(messages), *receipt)
+		stored, published = kept, append(slices.Clone(messages), *receipt)
 	}
 	l.clusters[in] = stored
-	l.bus.Publish(told)
+	l.bus.Publish(published)
 	return messages, nil
 }
 
@@ -170,7 +170,7 @@ func (l *MemoryLog) retain(stored []Message) (kept []Message, receipt *Message, 
 	return append(kept, m), &m, nil
 }
 
-func (l *MemoryLog) open() error {
+func (l *MemoryLog) checkOpen() error {
 	if l.closed {
 		return fmt.Errorf("ledger: %w", ragctx.ErrClosed)
 	}
@@ -183,7 +183,7 @@ func (l *MemoryLog) Query(ctx context.Context, q Query) ([]Message, error) {
 		return nil, err
 	}
 	l.mu.Lock()
-	stored, err := l.clusters[q.scope()], cmp.Or(ctx.Err(), l.open())
+	stored, err := l.clusters[q.scope()], cmp.Or(ctx.Err(), l.checkOpen())
 	l.mu.Unlock()
 	if err != nil {
 		return nil, err

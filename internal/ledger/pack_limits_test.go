@@ -47,7 +47,7 @@ func TestSourceBytes(t *testing.T) {
 		if r := p.Sources[0]; r.Selected != 3 || !r.Capped {
 			t.Errorf("%s: %+v", tt.choice, r)
 		}
-		if got := visibleJSON(p.Context, "no0", "no4", "no5"); got != tt.want || budget.Chars(p.Context) != ledger.MaxContextChars {
+		if got := shownWords(p.Context, "no0", "no4", "no5"); got != tt.want || budget.Chars(p.Context) != ledger.MaxContextChars {
 			t.Errorf("%s: %d characters that begin with %q", tt.choice, budget.Chars(p.Context), got)
 		}
 	}

@@ -43,8 +43,8 @@ func texts(t testing.TB, log ledger.Log, topic string, words ...string) []ledger
 	return publish(t, log, batch...)
 }
 
-// visibleJSON returns which of the words are in the context, in its order.
-func visibleJSON(context string, words ...string) string {
+// shownWords returns which of the words are in the context, in its order.
+func shownWords(context string, words ...string) string {
 	var out []string
 	for l := range strings.Lines(context) {
 		for _, w := range words {
@@ -97,7 +97,7 @@ func TestSourceChoice(t *testing.T) {
 		`{"topic":"A","strategy":"all","since":"2023-11-14","amount":1}`: "one",
 	} {
 		p := build(t, log, ledger.PackRequest{Strategy: strategy(t, in)})
-		if got := visibleJSON(p.Context, "one", "two", "three", "four"); got != want {
+		if got := shownWords(p.Context, "one", "two", "three", "four"); got != want {
 			t.Errorf("%s: got %q, want %q", in, got, want)
 		}
 	}
@@ -119,7 +119,7 @@ func TestSourceCompact(t *testing.T) {
 		s := strategy(t, in)
 		s.MaxTokens = 150
 		p := build(t, log, ledger.PackRequest{Strategy: s})
-		if got := visibleJSON(p.Context, "one", "two"); got != want {
+		if got := shownWords(p.Context, "one", "two"); got != want {
 			t.Errorf("%s: got %q of %s, want %q", in, got, outcome(p), want)
 		}
 	}
@@ -198,7 +198,7 @@ func TestReplay(t *testing.T) {
 		ledger.Message{Topic: "A", Text: "the trigger"})
 	both := strategy(t, `{"topic":"A","amount":2},{"topic":"AGENT_OUTPUT","amount":5}`)
 	p := build(t, log, ledger.PackRequest{Strategy: both, Trigger: ledger.Trigger{Sequence: m[8].Sequence}})
-	if got := visibleJSON(p.Context, "one", "two", "three", "four", "no", "the trigger"); got != "two three four the trigger" {
+	if got := shownWords(p.Context, "one", "two", "three", "four", "no", "the trigger"); got != "two three four the trigger" {
 		t.Errorf("got %q\n%s", got, p.Context)
 	}
 	if q := build(t, log, ledger.PackRequest{Strategy: both, Trigger: ledger.Trigger{ID: m[8].ID}}); q.Context != p.Context {
@@ -222,7 +222,7 @@ func TestReplayAcrossPages(t *testing.T) {
 	}
 	texts(t, log, "A", "three")
 	p := build(t, log, ledger.PackRequest{Strategy: strategy(t, `{"topic":"A","amount":2},{"topic":"A","strategy":"oldest","amount":3}`)})
-	if got := visibleJSON(p.Context, "one", "two", "three", "no"); got != "two three one two three" || p.Sources[0].Withheld != 1500 {
+	if got := shownWords(p.Context, "one", "two", "three", "no"); got != "two three one two three" || p.Sources[0].Withheld != 1500 {
 		t.Errorf("got %q, %+v", got, p.Sources[0])
 	}
 }
@@ -312,7 +312,7 @@ func TestSince(t *testing.T) {
 			Agent: ledger.Agent{ID: tt.agent}, Times: tt.times, Trigger: ledger.Trigger{Sequence: trigger.Sequence},
 			Strategy: strategy(t, `{"topic":"A","since":"`+tt.since+`"}`),
 		})
-		if got := visibleJSON(p.Context, words...); got != tt.want {
+		if got := shownWords(p.Context, words...); got != tt.want {
 			t.Errorf("%s of %s, %+v: got %q, want %q", tt.since, tt.agent, tt.times, got, tt.want)
 		}
 	}
@@ -329,7 +329,7 @@ func TestGuidanceOnce(t *testing.T) {
 			Strategy: s, Agent: ledger.Agent{ID: "w"}, Trigger: ledger.Trigger{Sequence: trigger.Sequence}, Parts: ledger.Parts{QueuedGuidance: guidance},
 		})
 		publish(t, log, ledger.Message{Topic: "AGENT_LIFECYCLE", Sender: "w", Data: json.RawMessage(`{"event":"TASK_STARTED"}`)})
-		return visibleJSON(p.Context, "use tabs", "be brief")
+		return shownWords(p.Context, "use tabs", "be brief")
 	}
 	texts(t, log, "USER_GUIDANCE", "use tabs")
 	if got := run("be brief"); got != "be brief use tabs" {
@@ -441,7 +441,7 @@ func TestEmptyContextSaysWhy(t *testing.T) {
 	if p = build(t, log, ledger.PackRequest{Strategy: strategy(t, `{"topic":"A"}`), After: m[1].Sequence}); !strings.Contains(p.Note, "none after sequence 2") {
 		t.Errorf("note %q", p.Note)
 	}
-	if p = build(t, log, ledger.PackRequest{Strategy: strategy(t, `{"topic":"A"}`), After: m[0].Sequence}); visibleJSON(p.Context, "one", "two") != "two" || p.Note != "" || p.Through != trigger.Sequence {
+	if p = build(t, log, ledger.PackRequest{Strategy: strategy(t, `{"topic":"A"}`), After: m[0].Sequence}); shownWords(p.Context, "one", "two") != "two" || p.Note != "" || p.Through != trigger.Sequence {
 		t.Errorf("%q, note %q, through %d", p.Context, p.Note, p.Through)
 	}
 }

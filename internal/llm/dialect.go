@@ -59,8 +59,8 @@ func (d dialect) body(model string, r *Request) requestBody {
 	return b
 }
 
-// adapt returns the dialect in which to resend a request that failed with err, or false if there
-// is none. An error that names no field is attributed to response_format, the least supported
+// adapt returns the dialect in which to resend a request that failed with err. It returns false if
+// no other dialect can help. An error that names no field is attributed to response_format, the least supported
 // field.
 func (d dialect) adapt(r *Request, err error) (dialect, bool) {
 	s, ok := errors.AsType[*httpclient.StatusError](err)

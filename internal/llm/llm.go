@@ -136,7 +136,8 @@ func (r *Request) validate() error {
 			return ragctx.Invalid(fmt.Sprintf("messages[%d].role", i),
 				"is tool, which requires a preceding call; put the text into a user message")
 		default:
-			return ragctx.Invalid(fmt.Sprintf("messages[%d].role", i), "%q is not a role; use user, assistant or system", ragctx.Clip(string(m.Role)))
+			return ragctx.Invalid(fmt.Sprintf("messages[%d].role", i),
+				"%q is not a role; use user, assistant or system", ragctx.Clip(string(m.Role)))
 		}
 		if strings.TrimSpace(m.Text) == "" {
 			return ragctx.Invalid(fmt.Sprintf("messages[%d]", i), "is empty; leave it out")

@@ -33,11 +33,11 @@ const refusedFrom = 400
 // AddAudit appends entries and drops the oldest. It keeps about keep successful and keep refused
 // entries: refused requests cost their caller nothing and must not displace the others.
 func (s *Store) AddAudit(ctx context.Context, entries []AuditEntry, keep int) error {
-	err := s.write.doIn(ctx, nowhere, Low, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.doIn(ctx, noNamespaces, Low, func(ctx context.Context, tx *sql.Tx) error {
 		var first, last int64
 		for i, e := range entries {
 			if e.Erases {
-				if err := forgetTargets(ctx, tx, e.Namespace, subjectOf(e.Operation), []string{e.Target}); err != nil {
+				if err := clearTargets(ctx, tx, e.Namespace, subjectOf(e.Operation), []string{e.Target}); err != nil {
 					return err
 				}
 				e.Target = ""
@@ -69,29 +69,29 @@ func (s *Store) AddAudit(ctx context.Context, entries []AuditEntry, keep int) er
 
 // The kinds of things that operations concern. Things of different kinds may have equal ids.
 const (
-	aboutDocument  = "document"
-	aboutMemory    = "memory" // also turns, which share the ids of their memories
-	aboutNamespace = "namespace"
-	aboutSession   = "session"
-	aboutProcedure = "procedure"
+	subjectDocument  = "document"
+	subjectMemory    = "memory" // also turns, which share the ids of their memories
+	subjectNamespace = "namespace"
+	subjectSession   = "session"
+	subjectProcedure = "procedure"
 )
 
 // subjects map a part of an operation's name to the operation's subject; the first match counts.
 var subjects = [...]struct{ part, subject string }{
-	{"document", aboutDocument},
-	{"ingest", aboutDocument},
-	{"memor", aboutMemory},
-	{"remember", aboutMemory},
-	{"turn", aboutMemory},
-	{"mem0", aboutMemory},
-	{"procedure", aboutProcedure},
-	{"draft", aboutProcedure},
-	{"session", aboutSession},
+	{"document", subjectDocument},
+	{"ingest", subjectDocument},
+	{"memor", subjectMemory},
+	{"remember", subjectMemory},
+	{"turn", subjectMemory},
+	{"mem0", subjectMemory},
+	{"procedure", subjectProcedure},
+	{"draft", subjectProcedure},
+	{"session", subjectSession},
 	{"cluster", "ledger"},
 	{"messages", "ledger"},
 	{"user", "user"},
-	{"namespace", aboutNamespace},
-	{"quotas", aboutNamespace},
+	{"namespace", subjectNamespace},
+	{"quotas", subjectNamespace},
 	{"key", "key"},
 	{"job", "job"},
 }
@@ -105,8 +105,8 @@ func subjectOf(operation string) string {
 	return operation
 }
 
-// forgetTargets clears the ids of erased things of a kind from the audit log.
-func forgetTargets(ctx context.Context, tx *sql.Tx, namespace, subject string, ids []string) error {
+// clearTargets clears the ids of erased things of a kind from the audit log.
+func clearTargets(ctx context.Context, tx *sql.Tx, namespace, subject string, ids []string) error {
 	for _, id := range slices.Clone(ids) {
 		ids = append(ids, ragctx.Clip(id)) // entries store long ids clipped
 	}

@@ -28,14 +28,14 @@ const (
 	logIdle    = 10 * time.Second
 )
 
-// logKept is the number of bytes of a restarted log that stay allocated on the disk.
-const logKept = 256 << 20
+// logRetained is the number of bytes of a restarted log that stay allocated on the disk.
+const logRetained = 256 << 20
 
 // checkpointer keeps the write-ahead log short without blocking the writer: SQLite's own
 // checkpoints run within a commit. A log cannot restart while a reader uses it, so it grows with
 // the longest read.
 type checkpointer struct {
-	db *sql.DB // one connection
+	db *sql.DB // expectOne connection
 	// file is the database file. It is closed after all connections: closing it releases SQLite's
 	// file locks, which belong to the whole process.
 	file  *os.File
@@ -45,10 +45,10 @@ type checkpointer struct {
 	end   context.CancelFunc
 	wg    sync.WaitGroup
 
-	full   func() bool // reports a full disk
-	quiet  sync.Mutex  // held while the log is copied or truncated
-	limits logLimits
-	tried  int // log length at the last attempt to restart it
+	full    func() bool // reports a full disk
+	mu      sync.Mutex  // held while the log is copied or truncated
+	limits  logLimits
+	triedAt int // log length at the last attempt to restart it
 }
 
 // logState is SQLite's report on its log, in pages.
@@ -82,7 +82,7 @@ func (c *checkpointer) loop() {
 		case <-c.life.Done():
 			return
 		case <-c.wake:
-			c.tend()
+			c.maintain()
 			idle.Reset(logIdle)
 		case <-idle.C:
 			c.truncate()
@@ -90,11 +90,11 @@ func (c *checkpointer) loop() {
 	}
 }
 
-// tend checkpoints as the length of the log requires. A failed attempt is repeated after the next
+// maintain checkpoints as the length of the log requires. A failed attempt is repeated after the next
 // commit: data in the log is as safe as in the file.
-func (c *checkpointer) tend() {
-	c.quiet.Lock()
-	defer c.quiet.Unlock()
+func (c *checkpointer) maintain() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	s, err := c.pragma("NOOP")
 	if err == nil && c.full() && s.pages > 0 { // the disk is full: reuse the log's space
 		_, _ = c.reset("RESTART", pauseShort)
@@ -107,13 +107,13 @@ func (c *checkpointer) tend() {
 	if err != nil || s.pages < c.limits.reset {
 		return
 	}
-	if s.pages < c.tried {
-		c.tried = 0 // the log has restarted
+	if s.pages < c.triedAt {
+		c.triedAt = 0 // the log has restarted
 	}
-	if s.pages < c.tried+c.limits.reset {
+	if s.pages < c.triedAt+c.limits.reset {
 		return
 	}
-	c.tried = s.pages
+	c.triedAt = s.pages
 	wait := pauseLong
 	if s.pages < c.limits.full {
 		wait = pauseShort << (s.pages/c.limits.reset - 1)
@@ -121,17 +121,17 @@ func (c *checkpointer) tend() {
 	_, _ = c.reset("RESTART", wait)
 }
 
-// makeRoom restarts the log so that the next writes need no more disk space.
-func (c *checkpointer) makeRoom() {
-	c.quiet.Lock()
-	defer c.quiet.Unlock()
+// evict restarts the log so that the next writes need no more disk space.
+func (c *checkpointer) restart() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	_, _ = c.reset("RESTART", pauseLong/10)
 }
 
 // truncate truncates a long log after idle time.
 func (c *checkpointer) truncate() {
-	c.quiet.Lock()
-	defer c.quiet.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if s, err := c.pragma("PASSIVE"); err == nil && s.pages >= c.limits.copy {
 		_, _ = c.reset("TRUNCATE", pauseShort)
 	}
@@ -139,8 +139,8 @@ func (c *checkpointer) truncate() {
 
 // empty copies the whole log and truncates it. It fails if long reads that began before do not end.
 func (c *checkpointer) empty(ctx context.Context) error {
-	c.quiet.Lock()
-	defer c.quiet.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	for range 10 {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -183,15 +183,15 @@ func (c *checkpointer) copyAll(ctx context.Context) error {
 const copyTries = 20
 
 func (c *checkpointer) passive() (logState, error) {
-	c.quiet.Lock()
-	defer c.quiet.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	return c.pragma("PASSIVE")
 }
 
 // readFile reads whole pages from the database file while no checkpoint runs.
 func (c *checkpointer) readFile(to []byte, at int64) (int, error) {
-	c.quiet.Lock()
-	defer c.quiet.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	n, err := c.file.ReadAt(to, at)
 	if errors.Is(err, io.EOF) {
 		err = nil
@@ -206,7 +206,7 @@ func (c *checkpointer) reset(mode string, wait time.Duration) (s logState, err e
 			return s, err
 		}
 	}
-	ran := c.write.between(func() {
+	ran := c.write.pauseWrites(func() {
 		if _, err = c.db.ExecContext(c.life, fmt.Sprintf("PRAGMA busy_timeout = %d", wait.Milliseconds())); err == nil {
 			s, err = c.pragma(mode)
 		}
@@ -226,7 +226,7 @@ func (c *checkpointer) pragma(mode string) (logState, error) {
 	}
 	err := c.db.QueryRowContext(c.life, "PRAGMA wal_checkpoint("+mode+")").Scan(&s.blocked, &s.pages, &s.copied)
 	if err != nil {
-		c.write.suspect(err)
+		c.write.checkSync(err)
 	}
 	return s, err
 }

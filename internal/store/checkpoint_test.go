@@ -21,7 +21,7 @@ func bulk(rng *rand.Rand, id string) (docs.Prepared, Content) {
 		b[i] = 'a' + byte(rng.IntN(26))
 	}
 	c := Content{Text: string(b)}
-	c.Units = []Unit{{Chunk: chunk.Chunk{Text: c.Text[:400], End: chunk.Pos{Byte: 400}}}}
+	c.Chunks = []Chunk{{Chunk: chunk.Chunk{Text: c.Text[:400], End: chunk.Pos{Byte: 400}}}}
 	return docs.Prepared{Document: docs.Document{ExternalID: id, Text: c.Text}}, c
 }
 
@@ -38,9 +38,9 @@ func TestLogStaysShort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.log.quiet.Lock()
+	s.log.mu.Lock()
 	s.log.limits = logLimits{copy: 10, reset: 80, full: 640}
-	s.log.quiet.Unlock()
+	s.log.mu.Unlock()
 	ctx, stop := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	for range 2 {

@@ -7,37 +7,37 @@ import (
 
 // Scopes of a write besides a namespace's positive id.
 const (
-	everywhere = 0
-	// nowhere marks writes that no answer depends on: jobs, audit, counters, request keys,
+	allNamespaces = 0
+	// noNamespaces marks writes that no answer depends on: jobs, audit, counters, request keys,
 	// conversations, hidden rows and ledger messages.
-	nowhere = -1
+	noNamespaces = -1
 )
 
 // commits counts commits by namespace.
 type commits struct {
-	every atomic.Uint64
-	of    sync.Map // int64 to *atomic.Uint64
+	global      atomic.Uint64
+	byNamespace sync.Map // int64 to *atomic.Uint64
 }
 
 func (c *commits) add(ns int64) {
 	switch ns {
-	case nowhere:
-	case everywhere:
-		c.every.Add(1)
+	case noNamespaces:
+	case allNamespaces:
+		c.global.Add(1)
 	default:
-		n, _ := c.of.LoadOrStore(ns, new(atomic.Uint64))
+		n, _ := c.byNamespace.LoadOrStore(ns, new(atomic.Uint64))
 		n.(*atomic.Uint64).Add(1) //nolint:forcetypeassert // there is nothing else in it
 	}
 }
 
 // Commits identifies the state of a namespace as answers see it, since the database was opened. It
 // changes before a write is acknowledged.
-type Commits struct{ every, own uint64 }
+type Commits struct{ global, own uint64 }
 
 // Commits returns the commit counts of a namespace without reading the database.
 func (s *Store) Commits(ns int64) Commits {
-	c := Commits{every: s.write.commits.every.Load()}
-	if n, ok := s.write.commits.of.Load(ns); ok {
+	c := Commits{global: s.write.commits.global.Load()}
+	if n, ok := s.write.commits.byNamespace.Load(ns); ok {
 		c.own = n.(*atomic.Uint64).Load() //nolint:forcetypeassert // there is nothing else in it
 	}
 	return c

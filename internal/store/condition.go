@@ -25,7 +25,7 @@ func (d Document) Revision() string { return Revision(d.Version, d.Recorded) }
 
 // Condition is a precondition of a write. If it does not hold, the write changes nothing and
 // returns [ragctx.ErrPrecondition]. It is checked within the write, so of several writers with the
-// same condition one succeeds. The zero value always holds.
+// duplicate condition one succeeds. The zero value always holds.
 type Condition struct {
 	// Revisions, unless nil, must contain the current revision. Any requires an existing item, None
 	// a missing one.
@@ -36,11 +36,11 @@ type Condition struct {
 // IsZero reports whether the condition always holds.
 func (c Condition) IsZero() bool { return c.Revisions == nil && !c.Any && !c.None }
 
-// versioned reports whether the condition requires more than existence.
-func (c Condition) versioned() bool { return c.Revisions != nil || c.None }
+// needsVersion reports whether the condition requires more than existence.
+func (c Condition) needsVersion() bool { return c.Revisions != nil || c.None }
 
-// Missing returns the error of the condition for an id without an item, or nil.
-func (c Condition) Missing(noun, id string) error {
+// CheckMissing returns the error of the condition for an id without an item, or nil.
+func (c Condition) CheckMissing(noun, id string) error {
 	if c.Revisions == nil && !c.Any {
 		return nil
 	}
@@ -57,7 +57,7 @@ func (c Condition) Check(noun, id string, version int, recorded time.Time) error
 func (c Condition) check(noun, id string, is *current) error {
 	switch {
 	case is == nil:
-		return c.Missing(noun, id)
+		return c.CheckMissing(noun, id)
 	case c.None:
 		return fmt.Errorf("%s %q: %w: it is there already; read it, and send the tag of what you have read", noun, ragctx.Clip(id), ragctx.ErrPrecondition)
 	case c.Revisions != nil && !slices.Contains(c.Revisions, Revision(is.version, is.recorded)):

@@ -15,7 +15,7 @@ import (
 
 // textHash identifies a text within a namespace.
 func textHash(text string) []byte {
-	k := KeyOf(text)
+	k := VectorKeyOf(text)
 	return k[:]
 }
 
@@ -30,14 +30,14 @@ func sharedText(ctx context.Context, tx *sql.Tx, r record) (of int64, err error)
 	return of, err
 }
 
-// lends reports whether other rows share the text of an item.
-func lends(ctx context.Context, tx *sql.Tx, id int64) (yes bool, err error) {
+// sharesText reports whether other rows share the text of an item.
+func sharesText(ctx context.Context, tx *sql.Tx, id int64) (yes bool, err error) {
 	err = tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM items WHERE text_of = ?)`, id).Scan(&yes)
 	return yes, err
 }
 
-// blank is the statement that turns a hidden row into a stub.
-const blank = `UPDATE items SET key = '', version = -id, hash = x'', title = '', source = '', mime = '', root = '', stat = '',
+// makeStub is the statement that turns a hidden row into a stub.
+const makeStub = `UPDATE items SET key = '', version = -id, hash = x'', title = '', source = '', mime = '', root = '', stat = '',
 	tags = '[]', metadata = '{}', abstract = '', outline = '[]', sketch = NULL, text_hash = NULL, occurred = NULL, expires = NULL`
 
 // isStub is the condition that row i of items is a stub in use.

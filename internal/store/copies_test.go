@@ -137,14 +137,14 @@ func TestSharedTexts(t *testing.T) {
 }
 
 // TestSharedTextsInParallel has several writers put, cut off, delete and erase documents
-// of the same few texts beside scrubs.
+// connector the same few texts beside scrubs.
 func TestSharedTextsInParallel(t *testing.T) {
 	f := openWith(t, filepath.Join(t.TempDir(), "a.db"), store.Options{KeepVersions: 2})
 	contents := make([]store.Content, 4)
 	for i, units := range []int{3, 40, 200, 660} {
 		contents[i] = randomContent(rand.New(rand.NewPCG(uint64(i), 1)), units, f.embedder)
-		for k := range contents[i].Units {
-			contents[i].Units[k].Vector = []float32{float32(k), 1}
+		for k := range contents[i].Chunks {
+			contents[i].Chunks[k].Vector = []float32{float32(k), 1}
 		}
 	}
 	var wg sync.WaitGroup
@@ -215,7 +215,7 @@ func (w *copier) step(n int) error {
 	return err
 }
 
-// put stores a document, or breaks off while it is being stored.
+// putVersion stores a document, or breaks off while it is being stored.
 func (w *copier) put(id string, n int) error {
 	c := w.contents[w.rand.IntN(len(w.contents))]
 	ctx, cancel := context.WithCancel(w.t.Context())

@@ -41,7 +41,7 @@ func TestStates(t *testing.T) {
 		{store.MemoryFilter{State: memory.Superseded, Contains: "OSLO"}, []string{}},
 		{store.MemoryFilter{State: memory.Deleted}, []string{"gone"}},
 		{store.MemoryFilter{Contains: "home of", Limit: 1}, []string{oslo.ID}},
-		{store.MemoryFilter{After: store.Place{ID: "brief"}, Limit: 1}, []string{oslo.ID}},
+		{store.MemoryFilter{After: store.MemoryCursor{ID: "brief"}, Limit: 1}, []string{oslo.ID}},
 	} {
 		c.f.AnyUser, c.f.Order = true, store.ByID
 		if got := f.list(t, c.f); !slices.Equal(got, c.want) {
@@ -230,7 +230,7 @@ func TestUses(t *testing.T) {
 	use := func(id string, n int, at time.Time) store.Use {
 		return store.Use{Namespace: f.ns, Key: id, Count: n, Last: at}
 	}
-	err := f.NoteUses(t.Context(), []store.Use{use("m", 2, t0.Add(time.Hour)), use("none", 1, t0), use("m", 1, t0)})
+	err := f.RecordUses(t.Context(), []store.Use{use("m", 2, t0.Add(time.Hour)), use("none", 1, t0), use("m", 1, t0)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -268,7 +268,7 @@ func TestTold(t *testing.T) {
 	}
 	waiting := func() []int64 {
 		t.Helper()
-		found, threads, err := f.UntoldRows(t.Context())
+		found, threads, err := f.PendingTurns(t.Context())
 		if err != nil || len(threads) != len(found) {
 			t.Fatal(err)
 		}
@@ -277,26 +277,26 @@ func TestTold(t *testing.T) {
 	if got := waiting(); !slices.Equal(got, []int64{rows[0], rows[2]}) {
 		t.Fatalf("waiting %v of %v", got, rows)
 	}
-	u, ok, err := f.Untold(t.Context(), rows[0])
-	if err != nil || !ok || u.Turn.ID != "0" || len(u.Told) > 0 || u.Attempts > 0 || u.Turn.Occurred.IsZero() {
+	u, ok, err := f.PendingTurn(t.Context(), rows[0])
+	if err != nil || !ok || u.Turn.ID != "0" || len(u.Delivered) > 0 || u.Attempts > 0 || u.Turn.Occurred.IsZero() {
 		t.Errorf("%+v, %v, %v", u, ok, err)
 	}
-	if err := errors.Join(f.Tell(t.Context(), u, "one"), f.Tell(t.Context(), u, "two"), f.TellAgain(t.Context(), u.Row)); err != nil {
+	if err := errors.Join(f.MarkDelivered(t.Context(), u, "one"), f.MarkDelivered(t.Context(), u, "two"), f.CountFailure(t.Context(), u.Row)); err != nil {
 		t.Fatal(err)
 	}
-	if u, _, err := f.Untold(t.Context(), rows[0]); err != nil || !slices.Equal(u.Told, []string{"one", "two"}) || u.Attempts != 1 {
+	if u, _, err := f.PendingTurn(t.Context(), rows[0]); err != nil || !slices.Equal(u.Delivered, []string{"one", "two"}) || u.Attempts != 1 {
 		t.Errorf("%+v, %v", u, err)
 	}
-	if err := errors.Join(f.TakeBack(t.Context(), u.Row), f.TakeBack(t.Context(), u.Row)); err != nil {
+	if err := errors.Join(f.UncountFailure(t.Context(), u.Row), f.UncountFailure(t.Context(), u.Row)); err != nil {
 		t.Fatal(err)
 	}
-	if u, _, err := f.Untold(t.Context(), rows[0]); err != nil || u.Attempts != 0 {
+	if u, _, err := f.PendingTurn(t.Context(), rows[0]); err != nil || u.Attempts != 0 {
 		t.Errorf("%+v, %v", u, err)
 	}
-	if again, err := f.AllTold(t.Context(), []store.Untold{{Row: rows[0]}}); again || err != nil {
+	if again, err := f.FinishTurns(t.Context(), []store.PendingTurn{{Row: rows[0]}}); again || err != nil {
 		t.Fatal(again, err)
 	}
-	if _, ok, err := f.Untold(t.Context(), rows[0]); ok || err != nil {
+	if _, ok, err := f.PendingTurn(t.Context(), rows[0]); ok || err != nil {
 		t.Errorf("told of: %v, %v", ok, err)
 	}
 	if _, err := f.EraseMemory(t.Context(), f.ns, "2", "", true); err != nil {
@@ -359,26 +359,26 @@ func TestToldAgainWhileTold(t *testing.T) {
 		}
 		rows = append(rows, row)
 		learnt := memory.Learned(turn, memory.Finding{Fact: plain("I live in Rome.")})
-		f.learn(t, store.Lesson{Memory: learnt, Content: f.content(learnt.Content, memory.Chunks(learnt.Content)), By: memory.ByTurn})
+		f.learn(t, store.ExtractedFact{Memory: learnt, Content: f.content(learnt.Content, memory.Chunks(learnt.Content)), By: memory.ByTurn})
 	}
-	before, ok, err := f.Untold(t.Context(), rows[1])
+	before, ok, err := f.PendingTurn(t.Context(), rows[1])
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
 	if _, err := f.EraseMemory(t.Context(), f.ns, "a", "", true); err != nil {
 		t.Fatal(err)
 	}
-	if left, err := f.AllTold(t.Context(), []store.Untold{before}); !left || err != nil {
+	if left, err := f.FinishTurns(t.Context(), []store.PendingTurn{before}); !left || err != nil {
 		t.Fatal(left, err)
 	}
-	again, ok, err := f.Untold(t.Context(), rows[1])
-	if err != nil || !ok || again.Asked != 1 {
+	again, ok, err := f.PendingTurn(t.Context(), rows[1])
+	if err != nil || !ok || again.Requests != 1 {
 		t.Fatalf("%+v, %v, %v", again, ok, err)
 	}
-	if left, err := f.AllTold(t.Context(), []store.Untold{again}); left || err != nil {
+	if left, err := f.FinishTurns(t.Context(), []store.PendingTurn{again}); left || err != nil {
 		t.Fatal(left, err)
 	}
-	if _, ok, err := f.Untold(t.Context(), rows[1]); ok || err != nil {
+	if _, ok, err := f.PendingTurn(t.Context(), rows[1]); ok || err != nil {
 		t.Error("it is still to be told", err)
 	}
 }

@@ -9,9 +9,9 @@ import (
 )
 
 // hideDerived hides all versions of the memories whose text was extracted from the turns of a
-// scope. Other turns that state the same are queued for another extraction, unless the memory
+// erasureScope. Other turns that state the same are queued for another extraction, unless the memory
 // itself is to be erased.
-func (s *Store) hideDerived(ctx context.Context, sc scope, e *Erased) error {
+func (s *Store) hideDerived(ctx context.Context, sc erasureScope, e *Erased) error {
 	if !sc.Turns {
 		return nil
 	}
@@ -28,10 +28,10 @@ func (s *Store) hideDerived(ctx context.Context, sc scope, e *Erased) error {
 		if err != nil || len(found) == 0 {
 			return err
 		}
-		for some := range slices.Chunk(found, sliceUnits) {
+		for some := range slices.Chunk(found, sliceChunks) {
 			err := s.write.do(ctx, Low|frees, func(ctx context.Context, tx *sql.Tx) error {
 				for _, d := range some {
-					if err := s.hideVersions(ctx, tx, sc, named{Memories, d.key}, []int64{d.id}, e); err != nil {
+					if err := s.hideVersions(ctx, tx, sc, itemKey{Memories, d.key}, []int64{d.id}, e); err != nil {
 						return err
 					}
 				}
@@ -64,9 +64,9 @@ func selectDerived(ctx context.Context, tx *sql.Tx, query string, args ...any) (
 	return all, err
 }
 
-// reinstate makes memories current again after the memories that superseded them were erased. After
+// restoreSuperseded makes memories current again after the memories that superseded them were erased. After
 // a crash they may stay superseded.
-func (s *Store) reinstate(ctx context.Context, sc scope, keys []string) error {
+func (s *Store) restoreSuperseded(ctx context.Context, sc erasureScope, keys []string) error {
 	for _, key := range keys {
 		err := s.write.do(ctx, Low|frees, func(ctx context.Context, tx *sql.Tx) error {
 			u := undo{Store: s, tx: tx, ns: sc.Namespace}
@@ -78,7 +78,7 @@ func (s *Store) reinstate(ctx context.Context, sc scope, keys []string) error {
 			if err != nil || old != nil {
 				return err
 			}
-			return u.back(ctx, key, c)
+			return u.revert(ctx, key, c)
 		})
 		if err != nil {
 			return err
@@ -87,17 +87,17 @@ func (s *Store) reinstate(ctx context.Context, sc scope, keys []string) error {
 	return nil
 }
 
-// relearn queues the other turns that state a current memory for another extraction. Deleted and
+// requeueSources queues the other turns that state a current memory for another extraction. Deleted and
 // corrected memories are not extracted again.
-func relearn(ctx context.Context, tx *sql.Tx, ns, item int64) error {
-	return tellAgain(ctx, tx, memory.Name, `SELECT DISTINCT t.id FROM items i CROSS JOIN provenance p ON p.item = i.id
+func requeueSources(ctx context.Context, tx *sql.Tx, ns, item int64) error {
+	return requeueTurns(ctx, tx, memory.Name, `SELECT DISTINCT t.id FROM items i CROSS JOIN provenance p ON p.item = i.id
 		CROSS JOIN turns t ON t.namespace = ? AND t.key = p.turn WHERE i.id = ? AND i.superseded IS NULL
 		AND NOT EXISTS (SELECT 1 FROM provenance q WHERE q.item = i.id AND q.source = 2)`, ns, item)
 }
 
-// tellAgain queues the turns whose rows a query returns for another delivery to a provider. Pending
+// requeueTurns queues the turns whose rows a query returns for another delivery to a provider. Pending
 // deliveries to other providers stay, and may happen twice.
-func tellAgain(ctx context.Context, tx *sql.Tx, provider, query string, args ...any) error {
+func requeueTurns(ctx context.Context, tx *sql.Tx, provider, query string, args ...any) error {
 	rows, err := column[int64](ctx, tx, query, args...)
 	for _, row := range rows {
 		if err != nil {
@@ -109,10 +109,10 @@ func tellAgain(ctx context.Context, tx *sql.Tx, provider, query string, args ...
 	return err
 }
 
-// forgetTurns deletes turns and the rows that mention them. It also hides memories extracted from
+// deleteTurns deletes turns and the rows that mention them. It also hides memories extracted from
 // them since [Store.hideDerived] ran.
-func (s *Store) forgetTurns(ctx context.Context, tx *sql.Tx, sc scope, ids []uint64, e *Erased) error {
-	in, rows := list(ids)
+func (s *Store) deleteTurns(ctx context.Context, tx *sql.Tx, sc erasureScope, ids []uint64, e *Erased) error {
+	in, rows := placeholders(ids)
 	keys := `(SELECT t.key FROM turns t WHERE t.id IN (` + in + `))`
 	args := append([]any{sc.Namespace}, rows...)
 	late, err := selectDerived(ctx, tx, `SELECT DISTINCT i.id, i.key FROM provenance p CROSS JOIN items i ON i.id = p.item AND i.namespace = ? AND i.seq > 0
@@ -121,15 +121,15 @@ func (s *Store) forgetTurns(ctx context.Context, tx *sql.Tx, sc scope, ids []uin
 		return err
 	}
 	for _, d := range late {
-		if err := s.hideVersions(ctx, tx, sc, named{Memories, d.key}, []int64{d.id}, e); err != nil {
+		if err := s.hideVersions(ctx, tx, sc, itemKey{Memories, d.key}, []int64{d.id}, e); err != nil {
 			return err
 		}
 	}
-	told, err := column[string](ctx, tx, `SELECT key FROM turns WHERE namespace = ? AND id IN (`+in+`)`, args...)
+	turnIDs, err := column[string](ctx, tx, `SELECT key FROM turns WHERE namespace = ? AND id IN (`+in+`)`, args...)
 	if err != nil {
 		return err
 	}
-	e.note(Memories, told...)
+	e.addItems(Memories, turnIDs...)
 	for _, q := range []string{
 		`DELETE FROM quarantine WHERE namespace = ? AND turn IN ` + keys,
 		`UPDATE history SET turn = '', reason = '' WHERE namespace = ? AND turn IN ` + keys,
@@ -145,8 +145,8 @@ func (s *Store) forgetTurns(ctx context.Context, tx *sql.Tx, sc scope, ids []uin
 	return nil
 }
 
-// forgetAside deletes the quarantined memories of a scope.
-func forgetAside(ctx context.Context, tx *sql.Tx, sc scope, e *Erased) error {
+// deleteQuarantined deletes the quarantined memories of a scope.
+func deleteQuarantined(ctx context.Context, tx *sql.Tx, sc erasureScope, e *Erased) error {
 	c := conditions{sql: `namespace = ?`, args: []any{sc.Namespace}}
 	for _, f := range []struct {
 		column string
@@ -165,15 +165,15 @@ func forgetAside(ctx context.Context, tx *sql.Tx, sc scope, e *Erased) error {
 		}
 	}
 	if sc.Key != nil { // also of a discarded memory
-		if err := forgetHistory(ctx, tx, sc.Namespace, *sc.Key); err != nil {
+		if err := deleteHistory(ctx, tx, sc.Namespace, *sc.Key); err != nil {
 			return err
 		}
 	}
-	aside, err := column[string](ctx, tx, `SELECT key FROM quarantine WHERE `+c.sql, c.args...)
+	quarantined, err := column[string](ctx, tx, `SELECT key FROM quarantine WHERE `+c.sql, c.args...)
 	if err != nil {
 		return err
 	}
-	e.note(Memories, aside...)
+	e.addItems(Memories, quarantined...)
 	for _, q := range []string{
 		`DELETE FROM history WHERE op = 'quarantined' AND (namespace, key) IN (SELECT namespace, key FROM quarantine WHERE ` + c.sql + `)`,
 		`DELETE FROM quarantine WHERE ` + c.sql,

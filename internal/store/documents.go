@@ -21,7 +21,7 @@ type Document struct {
 	Source   string         `json:"source"`
 	MIME     string         `json:"mime"`
 	Root     string         `json:"root,omitempty"`
-	Stat     string         `json:"stat,omitempty"` // see [Store.NoteFiles]
+	Stat     string         `json:"stat,omitempty"` // see [Store.RecordFiles]
 	Bytes    int            `json:"bytes"`
 	Chunks   int            `json:"chunks"`
 	Abstract string         `json:"abstract,omitempty"`
@@ -43,7 +43,7 @@ type Put struct {
 }
 
 // Has reports whether the current version of a document has this hash and root, so that storing it
-// again would change nothing. Like a write it returns the change that indexes must reach: they may
+// resumed would change nothing. Like a write it returns the change that indexes must reach: they may
 // not have indexed it yet.
 func (s *Store) Has(ctx context.Context, ns int64, id string, hash []byte, root string) (Put, bool, error) {
 	var p Put
@@ -56,7 +56,7 @@ func (s *Store) Has(ctx context.Context, ns int64, id string, hash []byte, root 
 			return err
 		}
 		p.Revision = Revision(p.Version, moment(recorded))
-		p.Seq, err = newest(ctx, tx, Collection{ns, Documents})
+		p.Seq, err = lastChange(ctx, tx, Collection{ns, Documents})
 		return err
 	})
 	if errors.Is(err, sql.ErrNoRows) {
@@ -79,7 +79,7 @@ func (s *Store) PutDocument(ctx context.Context, ns int64, doc docs.Prepared, ro
 		tags: doc.Tags, metadata: doc.Metadata, occurred: doc.Occurred, content: c,
 		textHash: textHash(c.Text), sketch: doc.Sketch,
 	}
-	d := &staged{record: r, when: when, units: c.Units}
+	d := &staged{record: r, when: when, chunks: c.Chunks}
 	var p Put
 	var err error
 	for more := true; more && err == nil; {
@@ -101,9 +101,9 @@ func (s *Store) PutDocument(ctx context.Context, ns int64, doc docs.Prepared, ro
 	return p, nil
 }
 
-// judge decides how to store a document and returns the current version.
-func (s *Store) judge(ctx context.Context, tx *sql.Tx, r record, when []Condition) (Put, *current, error) {
-	p := Put{Status: Created, Chunks: len(r.content.Units)}
+// decide decides how to store a document and returns the current version.
+func (s *Store) decide(ctx context.Context, tx *sql.Tx, r record, when []Condition) (Put, *current, error) {
+	p := Put{Status: Created, Chunks: len(r.content.Chunks)}
 	old, err := findCurrent(ctx, tx, r.namespace, Documents, r.key)
 	if err == nil {
 		err = checkAll(when, "document", r.key, old)
@@ -138,7 +138,7 @@ func (s *Store) DropDocument(ctx context.Context, ns int64, f FileState) (uint64
 // endDocument ends the current version of a document if meant accepts it.
 func (s *Store) endDocument(ctx context.Context, ns int64, id string, meant func(*current) bool, when ...Condition) (uint64, error) {
 	var seq uint64
-	err := s.freeing(ctx, ns, Low, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.writeFreeing(ctx, ns, Low, func(ctx context.Context, tx *sql.Tx) error {
 		old, err := findCurrent(ctx, tx, ns, Documents, id)
 		if err == nil {
 			err = checkAll(when, "document", id, old)
@@ -149,7 +149,7 @@ func (s *Store) endDocument(ctx context.Context, ns int64, id string, meant func
 		if old == nil || !meant(old) {
 			return fmt.Errorf("document %q: %w", ragctx.Clip(id), ragctx.ErrNotFound)
 		}
-		seq, err = s.end(ctx, tx, ns, Documents, old.id)
+		seq, err = s.endVersion(ctx, tx, ns, Documents, old.id)
 		return err
 	})
 	if err != nil {
@@ -206,11 +206,11 @@ func (s *Store) Document(ctx context.Context, ns int64, id string, version int) 
 	return d, text, nil
 }
 
-// DocumentUnits returns the chunks of a version of a document; version 0 is the current one.
-func (s *Store) DocumentUnits(ctx context.Context, ns int64, id string, version int) ([]passage.Unit, error) {
+// DocumentChunks returns the chunks of a version of a document; version 0 is the current one.
+func (s *Store) DocumentChunks(ctx context.Context, ns int64, id string, version int) ([]passage.Unit, error) {
 	var units []passage.Unit
 	err := s.view(ctx, func(tx *sql.Tx) (err error) {
-		units, err = loadUnits(ctx, tx, `items i JOIN units u ON u.item = i.id
+		units, err = loadChunks(ctx, tx, `items i JOIN units u ON u.item = i.id
 			WHERE i.namespace = ? AND i.kind = ? AND i.key = ? AND i.seq > 0
 			AND CASE WHEN ? = 0 THEN i.superseded IS NULL ELSE i.version = ? END ORDER BY u.ordinal`,
 			ns, Documents, id, version, version)
@@ -226,7 +226,7 @@ func (s *Store) DocumentUnits(ctx context.Context, ns int64, id string, version 
 type ListOptions struct {
 	After  string // ids after this one
 	Limit  int
-	Prefix string // of the id
+	Prefix string // connector the id
 	Root   string
 }
 

@@ -22,28 +22,28 @@ type Erased struct {
 	Procedures int `json:"procedures" doc:"versions and drafts of procedures"`
 	Messages   int `json:"messages" doc:"of ledgers"`
 	Sessions   int `json:"sessions" doc:"stored conversations, with the forks of them"`
-	// bereft are memories that an erased memory had superseded.
-	bereft *[]string
-	// gone are the erased items.
-	gone  *[]named
-	again bool // resumes an earlier attempt
-	// Pending is the erasure that [Store.Scrub] completes; 0 if nothing was erased.
+	// toRestore are memories that an erased memory had superseded.
+	toRestore *[]string
+	// turnErased are the erased items.
+	items   *[]itemKey
+	resumed bool // resumes an earlier attempt
+	// PendingErasure is the erasure that [Store.Scrub] completes; 0 if nothing was erased.
 	Pending int64 `json:"-"`
 }
 
-// Pending is an incomplete erasure: queries no longer find the erased items, but files may still
-// hold their bytes.
-type Pending struct {
+// PendingErasure is an incomplete erasure: queries no longer find the erased items, but files may still
+// allocate their bytes.
+type PendingErasure struct {
 	ID int64
-	// Followed maps each index that held erased items to the change it must reach to drop them.
-	Followed map[Collection]uint64
-	// Gone are the collections of erased namespaces, whose index files are removed.
-	Gone []Collection
+	// UpTo maps each index that held erased items to the change it must reach to drop them.
+	UpTo map[Collection]uint64
+	// Removed are the collections of erased namespaces, whose index files are removed.
+	Removed []Collection
 }
 
-// scope selects what an erasure removes: the items and turns that match every set field. It is
+// erasureScope selects what an erasure removes: the items and turns that match every set field. It is
 // stored until they are hidden.
-type scope struct {
+type erasureScope struct {
 	Namespace int64   `json:"namespace"`
 	Kind      Kind    `json:"kind,omitempty"`
 	Key       *string `json:"key,omitempty"`
@@ -55,7 +55,7 @@ type scope struct {
 	// delays the erasure.
 	Change uint64 `json:"change"`
 	Turn   int64  `json:"turn"`
-	Body   int64  `json:"body"` // newest row of procedure_bodies
+	Body   int64  `json:"body"` // lastChange row of procedure_bodies
 	// Procedure, if set, is the only row to erase.
 	Procedure int64 `json:"procedure,omitempty"`
 	// Ledger, if set, is the only ledger to erase; it is hidden already.
@@ -65,7 +65,7 @@ type scope struct {
 }
 
 // where returns the conditions on row i of items or turns.
-func (sc scope) where(items bool) (string, []any) {
+func (sc erasureScope) where(items bool) (string, []any) {
 	c := conditions{sql: `i.namespace = ?`, args: []any{sc.Namespace}}
 	if items {
 		c.and(`i.seq BETWEEN 1 AND ?`, int64(sc.Change)) //nolint:gosec // row ids fit
@@ -92,7 +92,7 @@ func (sc scope) where(items bool) (string, []any) {
 // EraseDocument removes every version of a document, for queries as of any time. Erasing a missing
 // document is no error.
 func (s *Store) EraseDocument(ctx context.Context, ns int64, id string, when ...Condition) (Erased, error) {
-	return s.erase(ctx, scope{Namespace: ns, Kind: Documents, Key: &id}, func(ctx context.Context, tx *sql.Tx) error {
+	return s.erase(ctx, erasureScope{Namespace: ns, Kind: Documents, Key: &id}, func(ctx context.Context, tx *sql.Tx) error {
 		return checkCurrent(ctx, tx, ns, Documents, id, when)
 	})
 }
@@ -100,22 +100,22 @@ func (s *Store) EraseDocument(ctx context.Context, ns int64, id string, when ...
 // EraseMemory removes every version of a memory and the turn it was made from. Without anyUser the
 // memory must belong to the user or be shared, as in [Store.DeleteMemory].
 func (s *Store) EraseMemory(ctx context.Context, ns int64, id, user string, anyUser bool, when ...Condition) (Erased, error) {
-	return s.erase(ctx, scope{Namespace: ns, Kind: Memories, Key: &id, Turns: true}, func(ctx context.Context, tx *sql.Tx) error {
+	return s.erase(ctx, erasureScope{Namespace: ns, Kind: Memories, Key: &id, Turns: true}, func(ctx context.Context, tx *sql.Tx) error {
 		if !anyUser {
-			if err := mayErase(ctx, tx, ns, id, user); err != nil {
+			if err := checkOwner(ctx, tx, ns, id, user); err != nil {
 				return err
 			}
 		}
 		err := checkCurrent(ctx, tx, ns, Memories, id, when)
-		if errors.Is(err, ragctx.ErrPrecondition) && isAside(ctx, tx, ns, id, "", true, when) {
+		if errors.Is(err, ragctx.ErrPrecondition) && inQuarantine(ctx, tx, ns, id, "", true, when) {
 			return nil
 		}
 		return err
 	})
 }
 
-// anyone allows the erasure.
-func anyone(context.Context, *sql.Tx) error { return nil }
+// allowAny allows the erasure.
+func allowAny(context.Context, *sql.Tx) error { return nil }
 
 // EraseSession removes the turns and memories of a session and its stored messages: of one user (""
 // means shared), or with anyUser of all users. A condition in ctx ([session.WithCondition]) applies
@@ -126,7 +126,7 @@ func (s *Store) EraseSession(ctx context.Context, ns int64, id, user string, any
 	if id == "" {
 		return Erased{}, ragctx.Invalid("session", "is empty; name the session to erase")
 	}
-	sc := scope{Namespace: ns, Session: &id, Turns: true}
+	sc := erasureScope{Namespace: ns, Session: &id, Turns: true}
 	if !anyUser {
 		sc.User = &user
 	}
@@ -146,25 +146,25 @@ func (s *Store) EraseUser(ctx context.Context, ns int64, user string) (Erased, e
 	if user == "" {
 		return Erased{}, ragctx.Invalid("user", "is empty; name the user to erase")
 	}
-	return s.erase(ctx, scope{Namespace: ns, User: &user, Turns: true}, anyone)
+	return s.erase(ctx, erasureScope{Namespace: ns, User: &user, Turns: true}, allowAny)
 }
 
 // erase hides everything in a scope, in slices, and leaves the removal to the sweeper and
 // [Store.Scrub]. Once recorded it continues regardless: a cancelled caller does not end it, the
 // sweeper retries failures, and the next opening resumes it after a crash. May checks the
 // permission in the transaction that records the erasure.
-func (s *Store) erase(ctx context.Context, sc scope, may func(context.Context, *sql.Tx) error) (Erased, error) {
-	sc, e, err := s.intend(ctx, sc, may)
+func (s *Store) erase(ctx context.Context, sc erasureScope, may func(context.Context, *sql.Tx) error) (Erased, error) {
+	sc, e, err := s.recordErasure(ctx, sc, may)
 	if err != nil {
 		return Erased{}, err
 	}
-	return s.carryOut(ctx, sc, e)
+	return s.executeErasure(ctx, sc, e)
 }
 
-// intend records an erasure.
-func (s *Store) intend(ctx context.Context, sc scope, may func(context.Context, *sql.Tx) error) (scope, Erased, error) {
+// recordErasure records an erasure.
+func (s *Store) recordErasure(ctx context.Context, sc erasureScope, may func(context.Context, *sql.Tx) error) (erasureScope, Erased, error) {
 	var e Erased
-	err := s.freeing(ctx, everywhere, Low, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.writeFreeing(ctx, allNamespaces, Low, func(ctx context.Context, tx *sql.Tx) error {
 		if err := may(ctx, tx); err != nil {
 			return err
 		}
@@ -173,7 +173,7 @@ func (s *Store) intend(ctx context.Context, sc scope, may func(context.Context, 
 		if err != nil {
 			return err
 		}
-		if err := forgetSessionProviders(ctx, tx, sc); err != nil {
+		if err := deleteSessionProviders(ctx, tx, sc); err != nil {
 			return err
 		}
 		if e.Sessions, err = hideSessions(ctx, tx, sc); err != nil {
@@ -196,11 +196,11 @@ func (s *Store) intend(ctx context.Context, sc scope, may func(context.Context, 
 	return sc, e, failedIf("erase", err)
 }
 
-// carryOut hides everything in the scope of a recorded erasure.
-func (s *Store) carryOut(ctx context.Context, sc scope, e Erased) (Erased, error) {
+// executeErasure hides everything in the scope of a recorded erasure.
+func (s *Store) executeErasure(ctx context.Context, sc erasureScope, e Erased) (Erased, error) {
 	err := s.withReserve(func() error {
 		err := s.hide(context.WithoutCancel(ctx), sc, &e)
-		e.again = err != nil // the next attempt resumes here
+		e.resumed = err != nil // the next attempt resumes here
 		return err
 	})
 	if err != nil {
@@ -211,7 +211,7 @@ func (s *Store) carryOut(ctx context.Context, sc scope, e Erased) (Erased, error
 }
 
 // hide hides everything in a scope from all queries. Later writes into the scope stay.
-func (s *Store) hide(ctx context.Context, sc scope, e *Erased) error {
+func (s *Store) hide(ctx context.Context, sc erasureScope, e *Erased) error {
 	for sc.Procedure == 0 && sc.Ledger == 0 {
 		found, err := s.inScope(ctx, sc)
 		if err != nil {
@@ -221,8 +221,8 @@ func (s *Store) hide(ctx context.Context, sc scope, e *Erased) error {
 			break
 		}
 		for len(found) > 0 {
-			err := s.slice(ctx, frees, everywhere, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) error {
-				for n := sliceUnits; len(found) > 0; n += sliceUnits {
+			err := s.slice(ctx, frees, allNamespaces, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) error {
+				for n := sliceChunks; len(found) > 0; n += sliceChunks {
 					if err := s.hideItem(ctx, tx, sc, found[0], e); err != nil {
 						return err
 					}
@@ -249,38 +249,38 @@ func (s *Store) hide(ctx context.Context, sc scope, e *Erased) error {
 	if err := s.eraseMessages(ctx, sc, e); err != nil {
 		return err
 	}
-	if err := s.eraseRests(ctx, sc, e); err != nil {
+	if err := s.eraseRemainingRows(ctx, sc, e); err != nil {
 		return err
 	}
-	if e.bereft != nil {
-		if err := s.reinstate(ctx, sc, *e.bereft); err != nil {
+	if e.toRestore != nil {
+		if err := s.restoreSuperseded(ctx, sc, *e.toRestore); err != nil {
 			return err
 		}
-		e.bereft = nil
+		e.toRestore = nil
 	}
 	err := s.write.do(ctx, Low|frees, func(ctx context.Context, tx *sql.Tx) error {
-		if err := s.forget(ctx, tx, sc, e); err != nil {
+		if err := s.deleteCopies(ctx, tx, sc, e); err != nil {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, `UPDATE erasures SET scope = '' WHERE id = ?`, e.Pending)
 		return err
 	})
-	e.gone = nil
+	e.items = nil
 	if err == nil {
 		s.sweeper.wake()
 	}
 	return err
 }
 
-// named identifies an item.
-type named struct {
+// itemKey identifies an item.
+type itemKey struct {
 	kind Kind
 	key  string
 }
 
 // inScope returns items with visible versions in a scope. It reads outside the writer, since the
 // search may have no index.
-func (s *Store) inScope(ctx context.Context, sc scope) (found []named, err error) {
+func (s *Store) inScope(ctx context.Context, sc erasureScope) (found []itemKey, err error) {
 	where, args := sc.where(true)
 	err = s.view(ctx, func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, `SELECT DISTINCT i.kind, i.key FROM items i WHERE `+where+` LIMIT 10000`, args...) //nolint:gosec // of constants
@@ -288,7 +288,7 @@ func (s *Store) inScope(ctx context.Context, sc scope) (found []named, err error
 			return err
 		}
 		return scan(rows, func() error {
-			var n named
+			var n itemKey
 			err := rows.Scan(&n.kind, &n.key)
 			found = append(found, n)
 			return err
@@ -299,7 +299,7 @@ func (s *Store) inScope(ctx context.Context, sc scope) (found []named, err error
 
 // hideItem hides the versions of an item that are in a scope: other versions may belong to another
 // user or session.
-func (s *Store) hideItem(ctx context.Context, tx *sql.Tx, sc scope, n named, e *Erased) error {
+func (s *Store) hideItem(ctx context.Context, tx *sql.Tx, sc erasureScope, n itemKey, e *Erased) error {
 	one := sc
 	one.Kind, one.Key = n.kind, &n.key
 	where, args := one.where(true)
@@ -311,11 +311,11 @@ func (s *Store) hideItem(ctx context.Context, tx *sql.Tx, sc scope, n named, e *
 }
 
 // hideVersions hides versions of an item.
-func (s *Store) hideVersions(ctx context.Context, tx *sql.Tx, sc scope, n named, ids []int64, e *Erased) error {
+func (s *Store) hideVersions(ctx context.Context, tx *sql.Tx, sc erasureScope, n itemKey, ids []int64, e *Erased) error {
 	for _, id := range ids {
 		in := Collection{sc.Namespace, n.kind}
 		if n.kind == Memories && sc.Whole == "" && (sc.Key == nil || *sc.Key != n.key) {
-			if err := relearn(ctx, tx, sc.Namespace, id); err != nil {
+			if err := requeueSources(ctx, tx, sc.Namespace, id); err != nil {
 				return err
 			}
 		}
@@ -330,7 +330,7 @@ func (s *Store) hideVersions(ctx context.Context, tx *sql.Tx, sc scope, n named,
 	}
 	e.Versions += len(ids)
 	if sc.Whole == "" {
-		e.note(n.kind, n.key)
+		e.addItems(n.kind, n.key)
 	}
 	if n.kind == Documents {
 		e.Documents++
@@ -338,30 +338,30 @@ func (s *Store) hideVersions(ctx context.Context, tx *sql.Tx, sc scope, n named,
 	}
 	e.Memories++
 	if sc.Whole == "" && (sc.User == nil || sc.Session != nil) { // an erasure of a user removes the superseded memories as well
-		bereft, err := column[string](ctx, tx, supersededBy, sc.Namespace, n.key, 0)
+		superseded, err := column[string](ctx, tx, supersededBy, sc.Namespace, n.key, 0)
 		if err != nil {
 			return err
 		}
-		if e.bereft == nil {
-			e.bereft = new([]string)
+		if e.toRestore == nil {
+			e.toRestore = new([]string)
 		}
-		*e.bereft = append(*e.bereft, bereft...)
+		*e.toRestore = append(*e.toRestore, superseded...)
 	}
-	return forgetHistory(ctx, tx, sc.Namespace, n.key)
+	return deleteHistory(ctx, tx, sc.Namespace, n.key)
 }
 
-// note collects erased items, whose ids are removed from other tables at the end.
-func (e *Erased) note(kind Kind, keys ...string) {
-	if e.gone == nil {
-		e.gone = new([]named)
+// addItems collects erased items, whose ids are removed from other tables at the end.
+func (e *Erased) addItems(kind Kind, keys ...string) {
+	if e.items == nil {
+		e.items = new([]itemKey)
 	}
 	for _, key := range keys {
-		*e.gone = append(*e.gone, named{kind, key})
+		*e.items = append(*e.items, itemKey{kind, key})
 	}
 }
 
 // eraseTurns deletes the turns of a scope.
-func (s *Store) eraseTurns(ctx context.Context, sc scope, e *Erased) error {
+func (s *Store) eraseTurns(ctx context.Context, sc erasureScope, e *Erased) error {
 	if !sc.Turns {
 		return nil
 	}
@@ -371,21 +371,21 @@ func (s *Store) eraseTurns(ctx context.Context, sc scope, e *Erased) error {
 		ids, err = column[uint64](ctx, tx, `SELECT i.id FROM turns i WHERE `+where, args...)
 		return err
 	})
-	for some := range slices.Chunk(ids, 8*sliceUnits) {
+	for some := range slices.Chunk(ids, 8*sliceChunks) {
 		if err != nil {
 			break
 		}
 		err = s.write.do(ctx, Low|frees, func(ctx context.Context, tx *sql.Tx) error {
-			return s.forgetTurns(ctx, tx, sc, some, e)
+			return s.deleteTurns(ctx, tx, sc, some, e)
 		})
 		e.Turns += len(some)
 	}
 	return err
 }
 
-// forget removes copies of erased data from other tables: pending job items, ids in the audit log,
+// drop removes copies of erased data from other tables: pending job items, ids in the audit log,
 // and stored responses that may repeat it.
-func (s *Store) forget(ctx context.Context, tx *sql.Tx, sc scope, e *Erased) error {
+func (s *Store) deleteCopies(ctx context.Context, tx *sql.Tx, sc erasureScope, e *Erased) error {
 	namespace := sc.Whole
 	if namespace == "" {
 		name, err := namespaceName(ctx, tx, sc.Namespace)
@@ -399,21 +399,21 @@ func (s *Store) forget(ctx context.Context, tx *sql.Tx, sc scope, e *Erased) err
 		return err
 	}
 	if sc.Kind == Documents && sc.Key != nil {
-		if err := forgetSpooled(ctx, tx, namespace, *sc.Key); err != nil {
+		if err := clearJobItems(ctx, tx, namespace, *sc.Key); err != nil {
 			return err
 		}
 	}
-	if err := forgetAside(ctx, tx, sc, e); err != nil {
+	if err := deleteQuarantined(ctx, tx, sc, e); err != nil {
 		return err
 	}
-	if err := forgetNoted(ctx, tx, namespace, sc, e); err != nil {
+	if err := clearAudit(ctx, tx, namespace, sc, e); err != nil {
 		return err
 	}
 	after, err := rowsChanged(ctx, tx)
-	if err != nil || !e.again && sc.Whole == "" && sc.Procedure == 0 && sc.Ledger == 0 && before == after && e.Versions+e.Turns+e.Sessions == 0 {
-		return err // nothing was erased, so no response repeats it
+	if err != nil || !e.resumed && sc.Whole == "" && sc.Procedure == 0 && sc.Ledger == 0 && before == after && e.Versions+e.Turns+e.Sessions == 0 {
+		return err // storeNothing was erased, so no response repeats it
 	}
-	return forgetAnswers(ctx, tx, namespace, sc)
+	return deleteResponses(ctx, tx, namespace, sc)
 }
 
 func namespaceName(ctx context.Context, tx *sql.Tx, id int64) (name string, err error) {
@@ -427,25 +427,25 @@ func rowsChanged(ctx context.Context, tx *sql.Tx) (n int64, err error) {
 	return n, err
 }
 
-// forgetNoted clears the ids of erased items from the audit log; for an erased namespace, all ids
+// clearAudit clears the ids of erased items from the audit log; for an erased namespace, all ids
 // in it.
-func forgetNoted(ctx context.Context, tx *sql.Tx, namespace string, sc scope, e *Erased) error {
+func clearAudit(ctx context.Context, tx *sql.Tx, namespace string, sc erasureScope, e *Erased) error {
 	if sc.Whole != "" {
 		_, err := tx.ExecContext(ctx, `UPDATE audit SET target = '' WHERE namespace = ?1 AND target != ?1`, sc.Whole)
 		return err
 	}
-	if e.gone == nil {
+	if e.items == nil {
 		return nil
 	}
 	ids := make(map[Kind][]string)
-	for _, n := range *e.gone {
+	for _, n := range *e.items {
 		ids[n.kind] = append(ids[n.kind], n.key)
 	}
-	for kind, subject := range map[Kind]string{Documents: aboutDocument, Memories: aboutMemory} {
+	for kind, subject := range map[Kind]string{Documents: subjectDocument, Memories: subjectMemory} {
 		if len(ids[kind]) == 0 {
 			continue
 		}
-		if err := forgetTargets(ctx, tx, namespace, subject, ids[kind]); err != nil {
+		if err := clearTargets(ctx, tx, namespace, subject, ids[kind]); err != nil {
 			return err
 		}
 	}

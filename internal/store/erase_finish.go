@@ -7,8 +7,8 @@ import (
 )
 
 // ErasePending returns the incomplete erasures, oldest first.
-func (s *Store) ErasePending(ctx context.Context) ([]Pending, error) {
-	var out []Pending
+func (s *Store) ErasePending(ctx context.Context) ([]PendingErasure, error) {
+	var out []PendingErasure
 	err := s.view(ctx, func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, `SELECT e.id, coalesce(f.namespace, 0), coalesce(f.kind, 0), coalesce(f.seq, 0), coalesce(n.erased, 0)
 			FROM erasures e LEFT JOIN erased_from f ON f.erasure = e.id LEFT JOIN namespaces n ON n.id = f.namespace WHERE e.scope = '' ORDER BY e.id`)
@@ -24,13 +24,13 @@ func (s *Store) ErasePending(ctx context.Context) ([]Pending, error) {
 				return err
 			}
 			if len(out) == 0 || out[len(out)-1].ID != id {
-				out = append(out, Pending{ID: id, Followed: make(map[Collection]uint64)})
+				out = append(out, PendingErasure{ID: id, UpTo: make(map[Collection]uint64)})
 			}
 			switch last := &out[len(out)-1]; {
 			case gone:
-				last.Gone = append(last.Gone, c)
+				last.Removed = append(last.Removed, c)
 			case c.Namespace != 0:
-				last.Followed[c] = seq
+				last.UpTo[c] = seq
 			}
 			return nil
 		})
@@ -46,8 +46,8 @@ func (s *Store) ErasePending(ctx context.Context) ([]Pending, error) {
 func (s *Store) Erasing() bool { return len(s.sweeper.unhidden()) > 0 }
 
 // openErasures returns the erasures that an earlier process recorded but did not finish hiding.
-func (s *Store) openErasures(ctx context.Context) (map[int64]scope, error) {
-	open := make(map[int64]scope)
+func (s *Store) openErasures(ctx context.Context) (map[int64]erasureScope, error) {
+	open := make(map[int64]erasureScope)
 	err := s.view(ctx, func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, `SELECT id, scope FROM erasures WHERE scope <> ''`) //nolint:sqlclosecheck // scan closes it
 		if err != nil {
@@ -59,7 +59,7 @@ func (s *Store) openErasures(ctx context.Context) (map[int64]scope, error) {
 			if err := rows.Scan(&id, &text); err != nil {
 				return err
 			}
-			open[id] = decode[scope](text)
+			open[id] = decode[erasureScope](text)
 			return nil
 		})
 	})
@@ -84,14 +84,14 @@ func (s *Store) scrub(ctx context.Context, done []int64) error {
 	if err := s.dropOrphans(ctx); err != nil {
 		return err
 	}
-	if err := s.clear(ctx); err != nil {
+	if err := s.clearUnused(ctx); err != nil {
 		return fmt.Errorf("clear unused pages: %w", err)
 	}
 	if err := s.log.empty(ctx); err != nil {
 		return fmt.Errorf("empty the log: %w", err)
 	}
 	err := s.write.do(ctx, Low|frees, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `DELETE FROM erasures WHERE id IN (SELECT value FROM json_each(?)) AND scope = ''`, each(done))
+		_, err := tx.ExecContext(ctx, `DELETE FROM erasures WHERE id IN (SELECT value FROM json_each(?)) AND scope = ''`, jsonArray(done))
 		return err
 	})
 	if err != nil {

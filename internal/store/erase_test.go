@@ -37,7 +37,7 @@ func traces(t *testing.T, path, token string) int {
 }
 
 // populate writes documents of several versions, each with a token of its own
-// everywhere, in no order.
+// allNamespaces, in no order.
 func (f *fixture) populate(t *testing.T, rng *rand.Rand, n int) {
 	t.Helper()
 	for i := range 3 * n {
@@ -216,7 +216,7 @@ func TestEraseMemoriesSessionsUsers(t *testing.T) {
 }
 
 // TestErasureGoesOn takes the files as a crash leaves them when an erasure is
-// noted and nothing else of it is done.
+// sessionKey and nothing else of it is done.
 func TestErasureGoesOn(t *testing.T) {
 	f := fresh(t)
 	f.doc(t, "a", "a ZqoneXw text", "")
@@ -236,15 +236,15 @@ func TestErasureGoesOn(t *testing.T) {
 	}
 	g := open(t, path)
 	g.tampered = true
-	g.doc(t, "a", "a later text", "") // is not part of it
-	var pending []store.Pending
+	g.doc(t, "a", "a later text", "") // equals not part of it
+	var pending []store.PendingErasure
 	eventually(t, "the erasure", func() bool {
 		if pending, err = g.ErasePending(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		return len(pending) == 1
 	})
-	if len(pending[0].Followed) != 1 {
+	if len(pending[0].UpTo) != 1 {
 		t.Errorf("%+v", pending)
 	}
 	if _, text, err := g.Document(t.Context(), g.ns, "a", 1); err == nil && strings.Contains(text, "ZqoneXw") {
@@ -254,7 +254,7 @@ func TestErasureGoesOn(t *testing.T) {
 		t.Errorf("what was written after the erasure was asked for: %q, %v", text, err)
 	}
 	b := g.follow(t, g.documents(), 0)
-	if len(b.Removed) != 1 || b.Seq < pending[0].Followed[g.documents()] {
+	if len(b.Removed) != 1 || b.Seq < pending[0].UpTo[g.documents()] {
 		t.Errorf("removed %+v up to %d", b.Removed, b.Seq)
 	}
 	g.scrub(t, pending[0].ID)

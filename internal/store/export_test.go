@@ -9,16 +9,16 @@ import (
 
 // Freeze runs fn while nothing writes to the files.
 func (s *Store) Freeze(_ context.Context, fn func() error) (err error) {
-	s.log.quiet.Lock()
-	defer s.log.quiet.Unlock()
-	s.write.between(func() { err = fn() })
+	s.log.mu.Lock()
+	defer s.log.mu.Unlock()
+	s.write.pauseWrites(func() { err = fn() })
 	return err
 }
 
 // Dissolve deletes an item as the sweeper does that found it hidden a moment ago.
 func (s *Store) Dissolve(ctx context.Context, id uint64) error {
 	return s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := dissolve(ctx, tx, int64(id), func(int) bool { return false }) //nolint:gosec // row ids fit
+		_, err := deleteHidden(ctx, tx, int64(id), func(int) bool { return false }) //nolint:gosec // row ids fit
 		return err
 	})
 }
@@ -46,9 +46,9 @@ func (s *Store) Waiting() int { return len(s.write.queue[High]) }
 
 // CutLog cuts the log off as if it were long and nobody had written for a while.
 func (s *Store) CutLog() {
-	s.log.quiet.Lock()
+	s.log.mu.Lock()
 	s.log.limits.copy = 1
-	s.log.quiet.Unlock()
+	s.log.mu.Unlock()
 	s.log.truncate()
 }
 

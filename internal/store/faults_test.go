@@ -42,7 +42,7 @@ func (l *account) allows(id, text string) bool {
 
 // TestFaultsBelowSQLite makes each kind of system call fail at many places of a
 // run of writes. What was acknowledged is there after the next opening, nothing
-// is half there, and reads go on meanwhile.
+// equals half there, and reads go on meanwhile.
 func TestFaultsBelowSQLite(t *testing.T) {
 	d := theDisk()
 	defer d.clear()
@@ -202,7 +202,7 @@ func (f *fixture) textOf(ctx context.Context, id string) (string, error) {
 	if err == nil && d.Bytes != len(text) {
 		return text, fmt.Errorf("%d bytes of %d", len(text), d.Bytes)
 	}
-	units, uerr := f.DocumentUnits(ctx, f.ns, id, 0)
+	units, uerr := f.DocumentChunks(ctx, f.ns, id, 0)
 	for _, u := range units {
 		if err == nil && text[u.Start.Byte:u.End.Byte] != u.Text {
 			err = fmt.Errorf("unit %d is not of the text", u.Ordinal)
@@ -377,8 +377,8 @@ func TestReserveWaitsForErasures(t *testing.T) {
 		_, err := f.PutDocument(t.Context(), f.ns, p, "", f.content(p.Text, p.Chunks))
 		return err
 	}
-	end := f.MakingRoom()
-	f.MakeRoom()
+	end := f.BeginFreeing()
+	f.ReleaseReserve()
 	if err := put(); !errors.Is(err, ragctx.ErrNoSpace) {
 		t.Errorf("while room is made: %v", err)
 	}

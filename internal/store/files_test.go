@@ -19,7 +19,7 @@ func TestNoteFiles(t *testing.T) {
 	note := func(id, root string, version int, stat string) {
 		t.Helper()
 		files := []store.FileState{{ID: "never", Version: 1, Stat: "s"}, {ID: id, Root: root, Version: version, Stat: stat}}
-		if err := f.NoteFiles(t.Context(), f.ns, files); err != nil {
+		if err := f.RecordFiles(t.Context(), f.ns, files); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -45,15 +45,15 @@ func TestNoteFiles(t *testing.T) {
 func TestPagesOfUnits(t *testing.T) {
 	f := fresh(t)
 	c := f.content("one\ftwo", nil)
-	c.Units = []store.Unit{{}, {}}
+	c.Chunks = []store.Chunk{{}, {}}
 	for i, text := range []string{"one", "two"} {
-		c.Units[i].Ordinal, c.Units[i].Text, c.Units[i].Page = i, text, i+1
+		c.Chunks[i].Ordinal, c.Chunks[i].Text, c.Chunks[i].Page = i, text, i+1
 	}
 	p := prepared(t, "paged", "one\ftwo")
 	if _, err := f.PutDocument(t.Context(), f.ns, p, "", c); err != nil {
 		t.Fatal(err)
 	}
-	units, err := f.DocumentUnits(t.Context(), f.ns, "paged", 0)
+	units, err := f.DocumentChunks(t.Context(), f.ns, "paged", 0)
 	if err != nil || len(units) != 2 || units[0].Page != 1 || units[1].Page != 2 {
 		t.Errorf("units %+v, %v", units, err)
 	}

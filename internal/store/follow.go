@@ -21,14 +21,14 @@ type Collection struct {
 const parentColumns = `i.id, i.seq, i.title, i.source, i.user, i.agent, i.session, i.tags, i.metadata,
 	i.occurred, i.recorded, i.superseded, coalesce(i.ended, 0), i.expires`
 
-// catalogUnits is the number of chunks in a batch of [Store.Catalog].
-const catalogUnits = 20_000
+// catalogChunks is the number of chunks in a batch of [Store.Catalog].
+const catalogChunks = 20_000
 
 // Catalog calls apply with every chunk of the collection, without texts and vectors, in unordered
 // batches. The last batch carries the newest change.
 func (s *Store) Catalog(ctx context.Context, c Collection, apply func(index.Batch) error) error {
 	err := s.view(ctx, func(tx *sql.Tx) error {
-		last, err := newest(ctx, tx, c)
+		last, err := lastChange(ctx, tx, c)
 		if err != nil {
 			return err
 		}
@@ -37,8 +37,8 @@ func (s *Store) Catalog(ctx context.Context, c Collection, apply func(index.Batc
 			return err
 		}
 		// The index on units covers every column read here; their texts are not read.
-		rows, err := tx.QueryContext(ctx, `SELECT u.id, u.item, u.ordinal, `+voiceColumns+`
-			FROM items i JOIN units u ON u.item = i.id`+joinVoices+`
+		rows, err := tx.QueryContext(ctx, `SELECT u.id, u.item, u.ordinal, `+speakerColumns+`
+			FROM items i JOIN units u ON u.item = i.id`+joinSpeakers+`
 			WHERE i.namespace = ? AND i.kind = ? AND i.seq > 0`, c.Namespace, c.Kind)
 		if err != nil {
 			return err
@@ -46,14 +46,14 @@ func (s *Store) Catalog(ctx context.Context, c Collection, apply func(index.Batc
 		var b index.Batch
 		var e index.Entry
 		var item uint64
-		into := append([]any{&e.ID, &item, &e.Ordinal}, voice(&e.Voice)...)
+		into := append([]any{&e.ID, &item, &e.Ordinal}, scanSpeaker(&e.Voice)...)
 		err = scan(rows, func() error {
 			if err := rows.Scan(into...); err != nil {
 				return err
 			}
 			p := parents[item]
 			e.Parent, e.Seq = p.Parent, p.seq
-			if b.Add = append(b.Add, e); len(b.Add) < catalogUnits {
+			if b.Add = append(b.Add, e); len(b.Add) < catalogChunks {
 				return nil
 			}
 			full := b
@@ -89,17 +89,17 @@ func (s *Store) Follow(ctx context.Context, c Collection, after uint64, texts bo
 		return err
 	}
 	err := s.view(ctx, func(tx *sql.Tx) (err error) {
-		if puts, revised, units, err = s.changes(ctx, tx, c, &b); err != nil || units > longBatch {
+		if puts, revised, units, err = s.changes(ctx, tx, c, &b); err != nil || units > maxVectorChunks {
 			return err
 		}
 		return read(tx)
 	})
-	if err == nil && units > longBatch {
+	if err == nil && units > maxVectorChunks {
 		if of := embedder; of != 0 {
-			b.Vectors = func(ctx context.Context, some []index.Entry) error { return s.fillIn(ctx, of, some) }
+			b.Vectors = func(ctx context.Context, some []index.Entry) error { return s.fillVectors(ctx, of, some) }
 			embedder = 0
 		}
-		err = viewOf(ctx, s.bulk, read)
+		err = viewIn(ctx, s.bulk, read)
 	}
 	if err != nil {
 		return b, fmt.Errorf("follow changes: %w", err)
@@ -107,19 +107,19 @@ func (s *Store) Follow(ctx context.Context, c Collection, after uint64, texts bo
 	return b, nil
 }
 
-// longBatch is the chunk count up to which a batch carries its vectors. The vectors of a longer
+// maxVectorChunks is the chunk count up to which a batch carries its vectors. The vectors of a longer
 // batch, which comes from one document, would take far more memory than its text.
-const longBatch = 4 * maxUnits
+const maxVectorChunks = 4 * maxChunks
 
-// fillIn sets the vectors of chunks of a long batch.
-func (s *Store) fillIn(ctx context.Context, embedder int64, some []index.Entry) error {
+// fillVectors sets the vectors of chunks of a long batch.
+func (s *Store) fillVectors(ctx context.Context, embedder int64, some []index.Entry) error {
 	places := make(map[uint64]int, len(some))
 	ids := make([]uint64, len(some))
 	for i, e := range some {
 		ids[i], places[e.ID] = e.ID, i
 	}
-	err := viewOf(ctx, s.bulk, func(tx *sql.Tx) error {
-		in, args := list(ids)
+	err := viewIn(ctx, s.bulk, func(tx *sql.Tx) error {
+		in, args := placeholders(ids)
 		rows, err := tx.QueryContext(ctx, `SELECT u.id, v.vector FROM units u JOIN vectors v ON v.embedder = ? AND v.hash = u.hash
 			WHERE u.id IN (`+in+`)`, append([]any{embedder}, args...)...) //nolint:gosec // placeholders
 		if err != nil {
@@ -146,15 +146,15 @@ func entries(ctx context.Context, tx *sql.Tx, items []uint64, texts bool, embedd
 	if len(items) == 0 {
 		return nil, nil
 	}
-	in, args := list(items)
+	in, args := placeholders(items)
 	// Items erased since are left out, though their rows still exist.
 	parents, err := loadParents(ctx, tx, `i.id IN (`+in+`) AND i.seq > 0`, args...)
 	if err != nil {
 		return nil, err
 	}
-	columns, from := `u.id, u.item, u.ordinal, '', '', NULL, `+voiceColumns, joinVoices
+	columns, from := `u.id, u.item, u.ordinal, '', '', NULL, `+speakerColumns, joinSpeakers
 	if texts {
-		columns = `u.id, u.item, u.ordinal, u.heading, u.text, NULL, ` + voiceColumns
+		columns = `u.id, u.item, u.ordinal, u.heading, u.text, NULL, ` + speakerColumns
 	}
 	if embedder != 0 {
 		columns = strings.Replace(columns, "NULL", "v.vector", 1)
@@ -178,7 +178,7 @@ func entries(ctx context.Context, tx *sql.Tx, items []uint64, texts bool, embedd
 // Bounds of a batch of changes. A change is never split.
 const (
 	maxChanges = 200
-	maxUnits   = 1000
+	maxChunks  = 1000
 )
 
 // changes reads the next changes into b. It returns the items they stored, the items with new
@@ -192,7 +192,7 @@ func (s *Store) changes(ctx context.Context, tx *sql.Tx, c Collection, b *index.
 		return nil, nil, 0, err
 	}
 	defer rows.Close()
-	for total < maxUnits && rows.Next() {
+	for total < maxChunks && rows.Next() {
 		var item uint64
 		var op, units int
 		var gone string
@@ -209,14 +209,14 @@ func (s *Store) changes(ctx context.Context, tx *sql.Tx, c Collection, b *index.
 		case opEnd:
 			b.Ended = append(b.Ended, index.End{Parent: item, At: moment(ended), Seq: b.Seq})
 		case opRemove:
-			b.Removed = append(b.Removed, index.Removal{Parent: item, Units: unroll(decode[[][2]uint64](gone))})
+			b.Removed = append(b.Removed, index.Removal{Parent: item, Units: expandRanges(decode[[][2]uint64](gone))})
 		}
 	}
 	return puts, revised, total, rows.Err()
 }
 
-// unroll returns the ids in ranges.
-func unroll(ranges [][2]uint64) (ids []uint64) {
+// expandRanges returns the ids in ranges.
+func expandRanges(ranges [][2]uint64) (ids []uint64) {
 	for _, r := range ranges {
 		for id := r[0]; id <= r[1]; id++ {
 			ids = append(ids, id)
@@ -225,9 +225,9 @@ func unroll(ranges [][2]uint64) (ids []uint64) {
 	return ids
 }
 
-// removed appends the change that removes an item from the indexes. It stores the chunk ids, so it
+// recordRemoval appends the change that removes an item from the indexes. It stores the chunk ids, so it
 // must run before the chunks are deleted.
-func (s *Store) removed(ctx context.Context, tx *sql.Tx, ns int64, k Kind, item int64) (uint64, error) {
+func (s *Store) recordRemoval(ctx context.Context, tx *sql.Tx, ns int64, k Kind, item int64) (uint64, error) {
 	var ranges [][2]uint64
 	ids, err := column[uint64](ctx, tx, `SELECT id FROM units WHERE item = ? ORDER BY id`, item)
 	if err != nil {
@@ -240,15 +240,15 @@ func (s *Store) removed(ctx context.Context, tx *sql.Tx, ns int64, k Kind, item 
 			ranges = append(ranges, [2]uint64{id, id})
 		}
 	}
-	seq, err := s.change(ctx, tx, ns, k, item, opRemove)
+	seq, err := s.appendChange(ctx, tx, ns, k, item, opRemove)
 	if err != nil {
 		return 0, err
 	}
-	units, err := encode(ranges, "")
+	ranged, err := encode(ranges, "")
 	if err != nil {
 		return 0, err
 	}
-	_, err = tx.ExecContext(ctx, `UPDATE changes SET units = ? WHERE seq = ?`, units, seq)
+	_, err = tx.ExecContext(ctx, `UPDATE changes SET units = ? WHERE seq = ?`, ranged, seq)
 	return seq, err
 }
 
@@ -286,7 +286,7 @@ func scanEntry(rows *sql.Rows, parents map[uint64]loadedParent) (index.Entry, er
 	var item uint64
 	var heading string
 	var vector []byte
-	if err := rows.Scan(append([]any{&e.ID, &item, &e.Ordinal, &heading, &e.Text, &vector}, voice(&e.Voice)...)...); err != nil {
+	if err := rows.Scan(append([]any{&e.ID, &item, &e.Ordinal, &heading, &e.Text, &vector}, scanSpeaker(&e.Voice)...)...); err != nil {
 		return e, err
 	}
 	p, ok := parents[item]
@@ -338,19 +338,19 @@ func Strings(m map[string]any) map[string]string {
 	return out
 }
 
-// list returns the placeholders and arguments of an IN list. It pads with the last id to few
+// placeholders returns the placeholders and arguments of an IN list. It pads with the last id to few
 // distinct lengths, so that few statements are compiled.
-func list(ids []uint64) (string, []any) {
-	args := make([]any, listLength(len(ids)))
+func placeholders(ids []uint64) (string, []any) {
+	args := make([]any, paddedLength(len(ids)))
 	for i := range args {
 		args[i] = int64(ids[min(i, len(ids)-1)]) //nolint:gosec // row ids fit
 	}
 	return strings.TrimSuffix(strings.Repeat("?,", len(args)), ","), args
 }
 
-// listLength returns the smallest of 0, 1, 2, 3, 4, 6, 8, 12, 16, 24, … that is at least n.
+// paddedLength returns the smallest of 0, 1, 2, 3, 4, 6, 8, 12, 16, 24, … that is at least n.
 // Longer lists are not padded, since SQLite limits the number of arguments.
-func listLength(n int) int {
+func paddedLength(n int) int {
 	if n < 2 || n > 1024 {
 		return n
 	}
@@ -361,8 +361,8 @@ func listLength(n int) int {
 	return size
 }
 
-// newest returns the sequence number of a collection's last change.
-func newest(ctx context.Context, tx *sql.Tx, c Collection) (seq uint64, err error) {
+// lastChange returns the sequence number of a collection's last change.
+func lastChange(ctx context.Context, tx *sql.Tx, c Collection) (seq uint64, err error) {
 	err = tx.QueryRowContext(ctx, `SELECT coalesce(max(seq), 0) FROM changes WHERE namespace = ? AND kind = ?`,
 		c.Namespace, c.Kind).Scan(&seq)
 	return seq, err

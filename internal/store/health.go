@@ -29,14 +29,14 @@ const (
 type health struct {
 	failed func(*ragctx.RepairError)
 
-	mu      sync.Mutex
-	stopped *ragctx.RepairError // writing has stopped
-	damaged *ragctx.RepairError
-	looked  time.Time // when the root pages were checked
+	mu        sync.Mutex
+	stopped   *ragctx.RepairError // writing has stopped
+	damaged   *ragctx.RepairError
+	checkedAt time.Time // when the root pages were checked
 }
 
-// notice records damage reported by an error of SQLite.
-func (h *health) notice(err error) {
+// detectDamage records damage reported by an error of SQLite.
+func (h *health) detectDamage(err error) {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	if !ok || e.Code()&0xff != sqlite3.SQLITE_CORRUPT && e.Code()&0xff != sqlite3.SQLITE_NOTADB {
 		return
@@ -60,7 +60,7 @@ func (h *health) set(at **ragctx.RepairError, err *ragctx.RepairError) {
 }
 
 // Failures returns the failures that need an operator: writing has stopped, or the database is
-// damaged.
+// badSnapshot.
 func (s *Store) Failures() (out []*ragctx.RepairError) {
 	s.health.mu.Lock()
 	defer s.health.mu.Unlock()
@@ -72,8 +72,8 @@ func (s *Store) Failures() (out []*ragctx.RepairError) {
 	return out
 }
 
-// lookEvery is the interval at which [Store.Ready] checks the root pages.
-const lookEvery = 5 * time.Second
+// checkInterval is the interval at which [Store.Ready] checks the root pages.
+const checkInterval = 5 * time.Second
 
 // checkPlace detects that the database file was removed or replaced. SQLite continues with its open
 // file, which is lost when the process ends.
@@ -100,7 +100,7 @@ func (s *Store) Ready(ctx context.Context) error {
 		return f[0]
 	}
 	s.health.mu.Lock()
-	due := time.Since(s.health.looked) >= lookEvery
+	due := time.Since(s.health.checkedAt) >= checkInterval
 	s.health.mu.Unlock()
 	if due {
 		if err := s.checkPlace(); err != nil {
@@ -110,7 +110,7 @@ func (s *Store) Ready(ctx context.Context) error {
 			return err
 		}
 		s.health.mu.Lock()
-		s.health.looked = time.Now()
+		s.health.checkedAt = time.Now()
 		s.health.mu.Unlock()
 	}
 	_, err := s.Namespaces(ctx)

@@ -9,8 +9,8 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// entry is a row of history to be written.
-type entry struct {
+// historyEntry is a row of history to be written.
+type historyEntry struct {
 	key             string
 	op              memory.Op
 	version, before int
@@ -22,8 +22,8 @@ type entry struct {
 	undid           int64
 }
 
-// note inserts an event of a memory.
-func (s *Store) note(ctx context.Context, tx *sql.Tx, ns int64, e entry) error {
+// addItems inserts an event of a memory.
+func (s *Store) recordHistory(ctx context.Context, tx *sql.Tx, ns int64, e historyEntry) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO history (namespace, key, at, op, version, before, by, turn, other, reason, user, undid)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0))`, ns, e.key, s.now().UnixMicro(), e.op, e.version, e.before, e.by,
 		e.turn, e.other, e.reason, e.user, e.undid)
@@ -60,7 +60,7 @@ func (s *Store) MemoryHistory(ctx context.Context, ns int64, id, user string, an
 	out := []memory.Change{}
 	err := s.view(ctx, func(tx *sql.Tx) error {
 		if !anyUser {
-			if err := mayErase(ctx, tx, ns, id, user); err != nil {
+			if err := checkOwner(ctx, tx, ns, id, user); err != nil {
 				return err
 			}
 		}
@@ -99,7 +99,7 @@ func (s *Store) TurnChanges(ctx context.Context, ns int64, turn, user string, an
 			return err
 		}
 		for _, key := range keys {
-			if !anyUser && mayErase(ctx, tx, ns, key, user) != nil {
+			if !anyUser && checkOwner(ctx, tx, ns, key, user) != nil {
 				continue
 			}
 			rows, err := tx.QueryContext(ctx, wholeHistory, Memories, ns, key)
@@ -130,16 +130,16 @@ func scanChange(rows *sql.Rows) (memory.Change, error) {
 	return c, err
 }
 
-// forgetOther clears the name of a memory from the history of the memories it superseded or was
+// clearMentions clears the name of a memory from the history of the memories it superseded or was
 // superseded by.
-const forgetOther = `UPDATE history SET other = '', reason = '' WHERE namespace = ? AND other = ? AND other <> ''`
+const clearMentions = `UPDATE history SET other = '', reason = '' WHERE namespace = ? AND other = ? AND other <> ''`
 
-// forgetHistory deletes the history and usage counts of an erased memory, and clears its name from
+// deleteHistory deletes the history and usage counts of an erased memory, and clears its name from
 // the history of others.
-func forgetHistory(ctx context.Context, tx *sql.Tx, ns int64, key string) error {
+func deleteHistory(ctx context.Context, tx *sql.Tx, ns int64, key string) error {
 	for _, q := range []string{
 		`DELETE FROM history WHERE namespace = ? AND key = ?`,
-		forgetOther,
+		clearMentions,
 		`DELETE FROM uses WHERE namespace = ? AND key = ?`,
 	} {
 		if _, err := tx.ExecContext(ctx, q, ns, key); err != nil {

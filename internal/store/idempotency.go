@@ -16,46 +16,46 @@ type RequestKey struct {
 	Namespace, Route, Key string
 }
 
-// Answer is the stored state of a request with a [RequestKey].
-type Answer struct {
-	Hash []byte // of the request
+// StoredResponse is the stored state of a request with a [RequestKey].
+type StoredResponse struct {
+	Hash []byte // connector the request
 	// Seed is the id of the created resource if the request names none: the same for every
 	// repetition.
-	Seed   string
-	Status int // HTTP; 0 until the response is stored
-	Header map[string]string
-	Body   []byte
-	Made   time.Time // when the request first arrived
+	Seed    string
+	Status  int // HTTP; 0 until the response is stored
+	Header  map[string]string
+	Body    []byte
+	Created time.Time // when the request first arrived
 }
 
-// ErrOtherRequest is the error for a key that another request has used.
-var ErrOtherRequest = fmt.Errorf("%w: the key came with another request before", ragctx.ErrInvalid)
+// ErrKeyReused is the error for a key that another request has used.
+var ErrKeyReused = fmt.Errorf("%w: the key came with another request before", ragctx.ErrInvalid)
 
-// Begin records a request under its key and returns its stored state, with the response if it has
-// one. A new key gets seed; an entry from before oldest counts as new. A key of another request is
-// [ErrOtherRequest].
-func (s *Store) Begin(ctx context.Context, k RequestKey, hash []byte, seed string, oldest time.Time) (Answer, error) {
-	a, known, err := s.Answer(ctx, k, oldest)
+// BeginRequest records a request under its key and returns its stored state, with the response if it has
+// expectOne. A new key gets seed; an entry from before oldest counts as new. A key of another request is
+// [ErrKeyReused].
+func (s *Store) BeginRequest(ctx context.Context, k RequestKey, hash []byte, seed string, oldest time.Time) (StoredResponse, error) {
+	a, known, err := s.Response(ctx, k, oldest)
 	if err == nil && !known {
-		a = Answer{Hash: hash, Seed: seed, Made: s.now().UTC().Truncate(time.Microsecond)}
-		err = s.write.doIn(ctx, nowhere, High, func(ctx context.Context, tx *sql.Tx) error {
+		a = StoredResponse{Hash: hash, Seed: seed, Created: s.now().UTC().Truncate(time.Microsecond)}
+		err = s.write.doIn(ctx, noNamespaces, High, func(ctx context.Context, tx *sql.Tx) error {
 			_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO idempotency (namespace, route, key, hash, seed, created)
-				VALUES (?, ?, ?, ?, ?, ?)`, k.Namespace, k.Route, k.Key, hash, seed, a.Made.UnixMicro())
+				VALUES (?, ?, ?, ?, ?, ?)`, k.Namespace, k.Route, k.Key, hash, seed, a.Created.UnixMicro())
 			return err
 		})
 	}
 	if err != nil {
-		return Answer{}, failed("note request", err)
+		return StoredResponse{}, failed("note request", err)
 	}
 	if !bytes.Equal(a.Hash, hash) {
-		return Answer{}, ErrOtherRequest
+		return StoredResponse{}, ErrKeyReused
 	}
 	return a, nil
 }
 
-// Answer returns the stored state of a request, or false if it is unknown or from before oldest.
-func (s *Store) Answer(ctx context.Context, k RequestKey, oldest time.Time) (Answer, bool, error) {
-	var a Answer
+// StoredResponse returns the stored state of a request, or false if it is unknown or from before oldest.
+func (s *Store) Response(ctx context.Context, k RequestKey, oldest time.Time) (StoredResponse, bool, error) {
+	var a StoredResponse
 	var status, created sql.NullInt64
 	var header string
 	err := s.view(ctx, func(tx *sql.Tx) error {
@@ -66,17 +66,17 @@ func (s *Store) Answer(ctx context.Context, k RequestKey, oldest time.Time) (Ans
 	if errors.Is(err, sql.ErrNoRows) {
 		return a, false, nil
 	}
-	a.Status, a.Header, a.Made = int(status.Int64), decode[map[string]string](header), moment(created)
+	a.Status, a.Header, a.Created = int(status.Int64), decode[map[string]string](header), moment(created)
 	return a, err == nil, err
 }
 
-// Answered stores the response to a request that [Store.Begin] recorded.
-func (s *Store) Answered(ctx context.Context, k RequestKey, a Answer) error {
+// SaveResponse stores the response to a request that [Store.BeginRequest] recorded.
+func (s *Store) SaveResponse(ctx context.Context, k RequestKey, a StoredResponse) error {
 	header, err := encode(a.Header, "{}")
 	if err != nil {
 		return err
 	}
-	err = s.write.doIn(ctx, nowhere, High, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.write.doIn(ctx, noNamespaces, High, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE idempotency SET status = ?, header = ?, body = ?
 			WHERE namespace = ? AND route = ? AND key = ? AND seed = ?`, a.Status, header, a.Body, k.Namespace, k.Route, k.Key, a.Seed)
 		return err
@@ -87,10 +87,10 @@ func (s *Store) Answered(ctx context.Context, k RequestKey, a Answer) error {
 	return nil
 }
 
-// DropRequest deletes a request that [Store.Begin] recorded with a seed, as if it had never
+// DropRequest deletes a request that [Store.BeginRequest] recorded with a seed, as if it had never
 // arrived.
 func (s *Store) DropRequest(ctx context.Context, k RequestKey, seed string) error {
-	err := s.write.doIn(ctx, nowhere, High, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.doIn(ctx, noNamespaces, High, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM idempotency WHERE namespace = ? AND route = ? AND key = ? AND seed = ?`,
 			k.Namespace, k.Route, k.Key, seed)
 		return err
@@ -101,12 +101,12 @@ func (s *Store) DropRequest(ctx context.Context, k RequestKey, seed string) erro
 	return nil
 }
 
-// PruneAnswers deletes the entries from before a time, in bounded batches: a response may be as
+// PruneResponses deletes the entries from before a time, in bounded batches: a response may be as
 // large as its resource.
-func (s *Store) PruneAnswers(ctx context.Context, before time.Time) error {
+func (s *Store) PruneResponses(ctx context.Context, before time.Time) error {
 	for n := int64(dropBatch); n == dropBatch; {
-		err := s.write.doIn(ctx, nowhere, Low, func(ctx context.Context, tx *sql.Tx) error {
-			res, err := tx.ExecContext(ctx, dropAnswers, before.UnixMicro(), dropBatch)
+		err := s.write.doIn(ctx, noNamespaces, Low, func(ctx context.Context, tx *sql.Tx) error {
+			res, err := tx.ExecContext(ctx, deleteOldResponses, before.UnixMicro(), dropBatch)
 			if err != nil {
 				return err
 			}
@@ -120,14 +120,14 @@ func (s *Store) PruneAnswers(ctx context.Context, before time.Time) error {
 	return nil
 }
 
-const dropAnswers = `DELETE FROM idempotency WHERE (namespace, route, key) IN
+const deleteOldResponses = `DELETE FROM idempotency WHERE (namespace, route, key) IN
 	(SELECT namespace, route, key FROM idempotency WHERE created < ? LIMIT ?)`
 
-// forgetAnswers deletes the stored responses of a namespace that may repeat data of a scope: all
+// deleteResponses deletes the stored responses of a namespace that may repeat data of a scope: all
 // except those of unaffected routes.
-func forgetAnswers(ctx context.Context, tx *sql.Tx, namespace string, sc scope) error {
+func deleteResponses(ctx context.Context, tx *sql.Tx, namespace string, sc erasureScope) error {
 	query, args := `DELETE FROM idempotency WHERE namespace = ?`, []any{namespace}
-	for _, root := range unconcerned(sc) {
+	for _, root := range unaffectedRoutes(sc) {
 		query += ` AND route NOT GLOB ? AND route NOT GLOB ?`
 		args = append(args, "* "+root, "* "+root+`[/:\]*`)
 	}
@@ -135,9 +135,9 @@ func forgetAnswers(ctx context.Context, tx *sql.Tx, namespace string, sc scope) 
 	return err
 }
 
-// unconcerned lists the roots of routes whose responses never contain data of a scope. A missing
+// unaffectedRoutes lists the roots of routes whose responses never contain data of a scope. A missing
 // root loses responses needlessly; a wrong one would keep erased data.
-func unconcerned(sc scope) []string {
+func unaffectedRoutes(sc erasureScope) []string {
 	const documents, memories, turns, procedures, ledgers, mem0 = "/v1/documents", "/v1/memories", "/v1/turns", "/v1/procedures", "/v1/ledger", "/mem0"
 	switch {
 	case sc.Whole != "":

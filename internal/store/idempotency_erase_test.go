@@ -53,19 +53,19 @@ func TestErasingForgetsAnswers(t *testing.T) {
 			if _, _, _, err := f.PutMemory(t.Context(), f.ns, memory.Memory{ID: "m", UserID: "ada", Content: "Tea."}, f.content("Tea.", nil), store.Tier{}); err != nil {
 				t.Fatal(err)
 			}
-			if err := f.PutAside(t.Context(), f.ns, memory.Memory{ID: "aside", Content: "Obey."}, "why"); err != nil {
+			if err := f.PutInQuarantine(t.Context(), f.ns, memory.Memory{ID: "aside", Content: "Obey."}, "why"); err != nil {
 				t.Fatal(err)
 			}
 			key := func(i int) store.RequestKey {
 				return store.RequestKey{Namespace: "default", Route: routes[i], Key: "k"}
 			}
 			for i := range routes {
-				a, err := f.Begin(t.Context(), key(i), []byte("h"), "seed", time.Time{})
+				a, err := f.BeginRequest(t.Context(), key(i), []byte("h"), "seed", time.Time{})
 				if err != nil {
 					t.Fatal(err)
 				}
 				a.Status = 200
-				if err := f.Answered(t.Context(), key(i), a); err != nil {
+				if err := f.SaveResponse(t.Context(), key(i), a); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -73,7 +73,7 @@ func TestErasingForgetsAnswers(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, route := range routes {
-				if _, known, err := f.Answer(t.Context(), key(i), time.Time{}); err != nil || known != slices.Contains(tt.kept, i) {
+				if _, known, err := f.Response(t.Context(), key(i), time.Time{}); err != nil || known != slices.Contains(tt.kept, i) {
 					t.Errorf("%s is kept: %v, %v", route, known, err)
 				}
 			}

@@ -40,23 +40,23 @@ const (
 	opVectors
 )
 
-// Unit is a chunk to be stored, with its vector. The vector is empty if the embedder has none for
+// Chunk is a chunk to be stored, with its vector. The vector is empty if the embedder has none for
 // the text, nil if the embedder was unavailable.
-type Unit struct {
+type Chunk struct {
 	chunk.Chunk
 
-	Voice  index.Voice
-	Hash   VectorKey
-	Vector []float32
-	// Ahead is the vector of the embedder that the data directory is migrating to.
-	Ahead []float32
+	Speaker index.Voice
+	Hash    VectorKey
+	Vector  []float32
+	// NextVector is the vector of the embedder that the data directory is migrating to.
+	NextVector []float32
 }
 
 // VectorKey identifies an embedded text.
 type VectorKey [16]byte
 
-// KeyOf returns the key of a text to be embedded.
-func KeyOf(text string) VectorKey {
+// VectorKeyOf returns the key of a text to be embedded.
+func VectorKeyOf(text string) VectorKey {
 	sum := sha256.Sum256([]byte(text))
 	return VectorKey(sum[:16])
 }
@@ -67,16 +67,16 @@ type Content struct {
 	Abstract string
 	Outline  []passage.Section
 	Chunker  string
-	Units    []Unit
+	Chunks   []Chunk
 	// Embed sets the hashes and vectors of the chunks in some, which are written next; nil if Units
 	// has them already. Only [Store.PutDocument] calls it.
-	Embed func(ctx context.Context, some []Unit) error
+	Embed func(ctx context.Context, some []Chunk) error
 	// Embedder is the id from [Store.Embedder] of the vectors' embedder, Next the id of the
 	// embedder migrated to. Both may be 0.
 	Embedder, Next int64
 }
 
-// record is a row of items to be written.
+// insertCompaction is a row of items to be written.
 type record struct {
 	namespace                   int64
 	kind                        Kind
@@ -89,9 +89,9 @@ type record struct {
 	metadata                    map[string]any
 	occurred, expires           time.Time
 	content                     Content
-	textHash, sketch            []byte // of a document
-	textOf                      int64  // the row that owns the text; 0 for its own
-	known                       known  // of a memory
+	textHash, sketch            []byte     // connector a document
+	textOf                      int64      // the row that owns the text; 0 for its own
+	facts                       factRecord // connector a memory
 }
 
 // current describes the current version of an item.
@@ -112,8 +112,8 @@ const (
 	Created   Status = "created"
 	Replaced  Status = "replaced"
 	Unchanged Status = "unchanged"
-	// SetAside means that the memory went into quarantine.
-	SetAside Status = "quarantined"
+	// InQuarantine means that the memory went into quarantine.
+	InQuarantine Status = "quarantined"
 )
 
 // revision identifies the written version.
@@ -136,33 +136,33 @@ func findCurrent(ctx context.Context, tx *sql.Tx, ns int64, k Kind, key string) 
 // written is the result of a write.
 type written struct {
 	version            int
-	seq                uint64 // of the last change
+	seq                uint64 // connector the last change
 	pruned             bool   // an old version was hidden; the sweeper removes it
 	occurred, recorded time.Time
 }
 
-// put writes a new version of an item and ends old, the previous one, if any.
-func (s *Store) put(ctx context.Context, tx *sql.Tx, r record, old *current) (written, error) {
-	return s.succeed(ctx, tx, r, old, func(version int, now int64) (uint64, error) {
+// putVersion writes a new version of an item and ends old, the previous one, if any.
+func (s *Store) putVersion(ctx context.Context, tx *sql.Tx, r record, old *current) (written, error) {
+	return s.replaceVersion(ctx, tx, r, old, func(version int, now int64) (uint64, error) {
 		id, seq, err := s.insert(ctx, tx, r, version, now)
 		if err != nil {
 			return 0, err
 		}
-		if err := insertKnown(ctx, tx, id, r); err != nil {
+		if err := insertFactRecord(ctx, tx, id, r); err != nil {
 			return 0, err
 		}
-		return seq, insertUnits(ctx, tx, id, r.content)
+		return seq, insertChunks(ctx, tx, id, r.content)
 	})
 }
 
-// succeed calls write for a new version and ends old, the previous one, if any. It enforces the
+// replaceVersion calls write for a new version and ends old, the previous one, if any. It enforces the
 // quotas of the namespace.
-func (s *Store) succeed(ctx context.Context, tx *sql.Tx, r record, old *current,
+func (s *Store) replaceVersion(ctx context.Context, tx *sql.Tx, r record, old *current,
 	write func(version int, now int64) (seq uint64, err error),
 ) (written, error) {
 	now := s.now().UTC().Truncate(time.Microsecond)
 	w := written{occurred: r.occurred, recorded: now}
-	room, err := roomIn(ctx, tx, r.namespace)
+	room, err := usageOf(ctx, tx, r.namespace)
 	if err != nil {
 		return w, err
 	}
@@ -179,7 +179,7 @@ func (s *Store) succeed(ctx context.Context, tx *sql.Tx, r record, old *current,
 		return w, err
 	}
 	if old != nil {
-		if w.seq, err = s.ended(ctx, tx, r.namespace, r.kind, old.id); err != nil {
+		if w.seq, err = s.recordEnd(ctx, tx, r.namespace, r.kind, old.id); err != nil {
 			return w, err
 		}
 	}
@@ -198,7 +198,7 @@ func (s *Store) insert(ctx context.Context, tx *sql.Tx, r record, version int, n
 	if id, err = insertRow(ctx, tx, r, version, now, nil); err != nil {
 		return 0, 0, err
 	}
-	if seq, err = s.change(ctx, tx, r.namespace, r.kind, id, opPut); err != nil {
+	if seq, err = s.appendChange(ctx, tx, r.namespace, r.kind, id, opPut); err != nil {
 		return 0, 0, err
 	}
 	if _, err = tx.ExecContext(ctx, `UPDATE items SET seq = ? WHERE id = ?`, seq, id); err != nil {
@@ -236,15 +236,15 @@ func insertRow(ctx context.Context, tx *sql.Tx, r record, version int, recorded 
 	return res.LastInsertId()
 }
 
-func insertUnits(ctx context.Context, tx *sql.Tx, item int64, c Content) error {
-	_, err := insertSome(ctx, tx, item, c, func(int) bool { return false })
+func insertChunks(ctx context.Context, tx *sql.Tx, item int64, c Content) error {
+	_, err := insertSomeChunks(ctx, tx, item, c, func(int) bool { return false })
 	return err
 }
 
-// insertSome inserts chunks until all are written or enough, called after each, returns true. It
+// insertSomeChunks inserts chunks until all are written or enough, called after each, returns true. It
 // returns their number.
-func insertSome(ctx context.Context, tx *sql.Tx, item int64, c Content, enough func(n int) bool) (n int, err error) {
-	if len(c.Units) == 0 {
+func insertSomeChunks(ctx context.Context, tx *sql.Tx, item int64, c Content, enough func(n int) bool) (n int, err error) {
+	if len(c.Chunks) == 0 {
 		return 0, nil
 	}
 	ins, err := tx.PrepareContext(ctx, `INSERT INTO units (item, ordinal, heading, text, hash,
@@ -258,7 +258,7 @@ func insertSome(ctx context.Context, tx *sql.Tx, item int64, c Content, enough f
 		return 0, err
 	}
 	defer vec.Close()
-	for _, u := range c.Units {
+	for _, u := range c.Chunks {
 		heading, err := encode(u.Heading, "[]")
 		if err != nil {
 			return n, err
@@ -266,7 +266,7 @@ func insertSome(ctx context.Context, tx *sql.Tx, item int64, c Content, enough f
 		res, err := ins.ExecContext(ctx, item, u.Ordinal, heading, u.Text, u.Hash[:],
 			u.Page, u.Start.Byte, u.Start.Line, u.Start.Rune, u.End.Byte, u.End.Line, u.End.Rune)
 		if err == nil {
-			err = say(ctx, tx, res, u.Voice)
+			err = insertSpeaker(ctx, tx, res, u.Speaker)
 		}
 		if err != nil {
 			return n, err
@@ -274,10 +274,10 @@ func insertSome(ctx context.Context, tx *sql.Tx, item int64, c Content, enough f
 		if u.Vector != nil {
 			_, err = vec.ExecContext(ctx, c.Embedder, u.Hash[:], packVector(u.Vector))
 		} else {
-			err = owe(ctx, tx, res)
+			err = markUnembedded(ctx, tx, res)
 		}
-		if err == nil && u.Ahead != nil {
-			_, err = vec.ExecContext(ctx, c.Next, u.Hash[:], packVector(u.Ahead))
+		if err == nil && u.NextVector != nil {
+			_, err = vec.ExecContext(ctx, c.Next, u.Hash[:], packVector(u.NextVector))
 		}
 		if err != nil {
 			return n, err
@@ -289,9 +289,9 @@ func insertSome(ctx context.Context, tx *sql.Tx, item int64, c Content, enough f
 	return n, nil
 }
 
-// change appends to the sequence of changes that indexes follow.
-func (s *Store) change(ctx context.Context, tx *sql.Tx, ns int64, k Kind, item int64, op int) (uint64, error) {
-	if err := s.openings.note(ctx, tx, s.now().UnixMicro()); err != nil {
+// appendChange appends to the sequence of changes that indexes follow.
+func (s *Store) appendChange(ctx context.Context, tx *sql.Tx, ns int64, k Kind, item int64, op int) (uint64, error) {
+	if err := s.openings.record(ctx, tx, s.now().UnixMicro()); err != nil {
 		return 0, err
 	}
 	res, err := tx.ExecContext(ctx, `INSERT INTO changes (namespace, kind, item, op) VALUES (?, ?, ?, ?)`, ns, k, item, op)
@@ -302,17 +302,17 @@ func (s *Store) change(ctx context.Context, tx *sql.Tx, ns int64, k Kind, item i
 	return uint64(seq), err //nolint:gosec // SQLite's row ids start at 1
 }
 
-// end supersedes the current version of an item, which must exist.
-func (s *Store) end(ctx context.Context, tx *sql.Tx, ns int64, k Kind, id int64) (uint64, error) {
+// endVersion supersedes the current version of an item, which must exist.
+func (s *Store) endVersion(ctx context.Context, tx *sql.Tx, ns int64, k Kind, id int64) (uint64, error) {
 	if _, err := tx.ExecContext(ctx, `UPDATE items SET superseded = ? WHERE id = ?`, s.now().UnixMicro(), id); err != nil {
 		return 0, err
 	}
-	return s.ended(ctx, tx, ns, k, id)
+	return s.recordEnd(ctx, tx, ns, k, id)
 }
 
-// ended appends the change of a superseded item.
-func (s *Store) ended(ctx context.Context, tx *sql.Tx, ns int64, k Kind, id int64) (uint64, error) {
-	seq, err := s.change(ctx, tx, ns, k, id, opEnd)
+// recordEnd appends the change of a superseded item.
+func (s *Store) recordEnd(ctx context.Context, tx *sql.Tx, ns int64, k Kind, id int64) (uint64, error) {
+	seq, err := s.appendChange(ctx, tx, ns, k, id, opEnd)
 	if err != nil {
 		return 0, err
 	}

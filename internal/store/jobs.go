@@ -25,7 +25,7 @@ const (
 )
 
 // JobDocuments is the kind of job whose items are documents, each with its own work. Other kinds
-// keep items for reports only.
+// publish items for reports only.
 const JobDocuments = "documents"
 
 // Ended reports whether the state is final unless the job is retried.
@@ -100,7 +100,7 @@ func scanJob(row interface{ Scan(...any) error }) (Job, error) {
 // CreateJob stores a new job in state [JobSpooling] or [JobQueued] and sets its N and Created. A
 // used id is [ragctx.ErrConflict].
 func (s *Store) CreateJob(ctx context.Context, p Priority, j *Job) error {
-	err := s.write.doIn(ctx, nowhere, p, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.doIn(ctx, noNamespaces, p, func(ctx context.Context, tx *sql.Tx) error {
 		now := s.now().UTC().Truncate(time.Microsecond)
 		var place any
 		if j.State == JobQueued {
@@ -138,17 +138,17 @@ func nextPlace(ctx context.Context, tx *sql.Tx) (place int64, err error) {
 }
 
 // QueueJob accepts a spooling job once all items are stored; t is their sum.
-func (s *Store) QueueJob(ctx context.Context, n int64, t Tally) error {
+func (s *Store) QueueJob(ctx context.Context, n int64, t JobTotals) error {
 	counts, err := encode(t.Counts, "{}")
 	if err != nil {
 		return err
 	}
-	err = s.write.doIn(ctx, nowhere, Low, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.write.doIn(ctx, noNamespaces, Low, func(ctx context.Context, tx *sql.Tx) error {
 		place, err := nextPlace(ctx, tx)
 		if err != nil {
 			return err
 		}
-		return one(tx.ExecContext(ctx, `UPDATE jobs SET state = ?, place = ?, items = ?, counts = ?, chunks = ?, bytes = ?,
+		return expectOne(tx.ExecContext(ctx, `UPDATE jobs SET state = ?, place = ?, items = ?, counts = ?, chunks = ?, bytes = ?,
 			total_bytes = ?, written = ? WHERE n = ? AND state = ?`,
 			JobQueued, place, t.Items, counts, t.Chunks, t.Bytes, t.TotalBytes, t.Written, n, JobSpooling))
 	})
@@ -158,8 +158,8 @@ func (s *Store) QueueJob(ctx context.Context, n int64, t Tally) error {
 	return nil
 }
 
-// one returns an error if a write did not affect a row.
-func one(res sql.Result, err error) error {
+// expectOne returns an error if a write did not affect a row.
+func expectOne(res sql.Result, err error) error {
 	if err != nil {
 		return err
 	}
@@ -194,8 +194,8 @@ func (s *Store) SaveJob(ctx context.Context, j Job) error {
 	if err != nil {
 		return err
 	}
-	err = s.write.doIn(ctx, nowhere, Low, func(ctx context.Context, tx *sql.Tx) error {
-		return one(tx.ExecContext(ctx, `UPDATE jobs SET state = ?, stage = ?, items = ?, counts = ?, chunks = ?, bytes = ?,
+	err = s.write.doIn(ctx, noNamespaces, Low, func(ctx context.Context, tx *sql.Tx) error {
+		return expectOne(tx.ExecContext(ctx, `UPDATE jobs SET state = ?, stage = ?, items = ?, counts = ?, chunks = ?, bytes = ?,
 			total_bytes = ?, written = ?, error = ?, result = ?, started = ?, heartbeat = ?, finished = ?
 			WHERE n = ? AND state IN ('queued', 'running')`,
 			j.State, j.Stage, j.Items, counts, j.Chunks, j.Bytes, j.TotalBytes, j.Written, j.Error, string(j.Result),
@@ -246,7 +246,7 @@ type JobFilter struct {
 	Kind      string   // "" is any
 	Namespace string   // "" is any
 	Among     []string // namespaces; empty is all, and jobs without one
-	Named     bool     // leave out jobs without a namespace
+	Named     bool     // removeFromQuarantine out jobs without a namespace
 }
 
 // query returns the SQL of a list and its arguments. Queued and running jobs are few and found

@@ -11,11 +11,11 @@ import (
 // dropBatch is the number of items deleted in one transaction, so that other writes wait briefly.
 const dropBatch = 256
 
-// DropItems deletes the items of a job in a state, or all items if the state is "".
-func (s *Store) DropItems(ctx context.Context, job int64, state ItemState) error {
+// DeleteItems deletes the items of a job in a state, or all items if the state is "".
+func (s *Store) DeleteItems(ctx context.Context, job int64, state ItemState) error {
 	for {
 		var n int64
-		err := s.write.doIn(ctx, nowhere, Low|frees, func(ctx context.Context, tx *sql.Tx) error {
+		err := s.write.doIn(ctx, noNamespaces, Low|frees, func(ctx context.Context, tx *sql.Tx) error {
 			c := conditions{sql: `job = ?`, args: []any{job}}
 			if state != "" {
 				c.and(`state = ?`, state)
@@ -37,12 +37,12 @@ func (s *Store) DropItems(ctx context.Context, job int64, state ItemState) error
 	}
 }
 
-// DropJob deletes a job and its items.
-func (s *Store) DropJob(ctx context.Context, job int64) error {
-	if err := s.DropItems(ctx, job, ""); err != nil {
+// DeleteJob deletes a job and its items.
+func (s *Store) DeleteJob(ctx context.Context, job int64) error {
+	if err := s.DeleteItems(ctx, job, ""); err != nil {
 		return err
 	}
-	err := s.write.doIn(ctx, nowhere, Low|frees, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.doIn(ctx, noNamespaces, Low|frees, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM jobs WHERE n = ?`, job)
 		return err
 	})
@@ -52,11 +52,11 @@ func (s *Store) DropJob(ctx context.Context, job int64) error {
 	return nil
 }
 
-// CancelWaiting cancels a queued job, or a job that was running when the process ended and has not
+// CancelQueued cancels a queued job, or a job that was running when the process ended and has not
 // resumed. It returns false for a job in another state.
-func (s *Store) CancelWaiting(ctx context.Context, id string) (bool, error) {
+func (s *Store) CancelQueued(ctx context.Context, id string) (bool, error) {
 	var n int64
-	err := s.write.doIn(ctx, nowhere, High|frees, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.doIn(ctx, noNamespaces, High|frees, func(ctx context.Context, tx *sql.Tx) error {
 		res, err := tx.ExecContext(ctx, `UPDATE jobs SET state = 'cancelled', finished = ? WHERE id = ? AND state IN ('queued', 'running')`,
 			s.now().UnixMicro(), id)
 		if err != nil {
@@ -92,9 +92,9 @@ func (s *Store) ExpiredJobs(ctx context.Context, before time.Time) (ended, spool
 	return ended, spooling, nil
 }
 
-// Awaited returns the documents of a namespace that a job may still write or delete; all means any
+// PendingDocuments returns the documents of a namespace that a job may still write or delete; all means any
 // document.
-func (s *Store) Awaited(ctx context.Context, namespace string, keys []string) (some map[string]bool, all bool, err error) {
+func (s *Store) PendingDocuments(ctx context.Context, namespace string, keys []string) (some map[string]bool, all bool, err error) {
 	some = make(map[string]bool)
 	err = s.view(ctx, func(tx *sql.Tx) error {
 		if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM jobs
@@ -119,9 +119,9 @@ func (s *Store) Awaited(ctx context.Context, namespace string, keys []string) (s
 	return some, all, nil
 }
 
-// forgetSpooled clears the job items of an erased document. Pending items are skipped, so that no
+// clearJobItems clears the job items of an erased document. Pending items are skipped, so that no
 // job restores the document.
-func forgetSpooled(ctx context.Context, tx *sql.Tx, namespace, key string) error {
+func clearJobItems(ctx context.Context, tx *sql.Tx, namespace, key string) error {
 	_, err := tx.ExecContext(ctx, `UPDATE job_items SET key = '', body = NULL, field = '', error = 'the document was erased',
 		state = iif(state IN ('pending', 'failed'), 'skipped', state)
 		WHERE key = ? AND job IN (SELECT n FROM jobs WHERE namespace = ?)`, key, namespace)

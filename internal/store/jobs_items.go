@@ -47,7 +47,7 @@ type JobItem struct {
 
 // AddItems appends items to a job.
 func (s *Store) AddItems(ctx context.Context, job int64, items []JobItem) error {
-	err := s.write.doIn(ctx, nowhere, Low, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.doIn(ctx, noNamespaces, Low, func(ctx context.Context, tx *sql.Tx) error {
 		ins, err := tx.PrepareContext(ctx, `INSERT INTO job_items (job, n, key, op, state, status, field, error, bytes, chunks, body)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
 		if err != nil {
@@ -67,9 +67,9 @@ func (s *Store) AddItems(ctx context.Context, job int64, items []JobItem) error 
 	return nil
 }
 
-// SettleItems stores the outcomes of items. Done and skipped items lose their body.
-func (s *Store) SettleItems(ctx context.Context, job int64, items []JobItem) error {
-	err := s.write.doIn(ctx, nowhere, Low, func(ctx context.Context, tx *sql.Tx) error {
+// SaveOutcomes stores the outcomes of items. Done and skipped items lose their body.
+func (s *Store) SaveOutcomes(ctx context.Context, job int64, items []JobItem) error {
+	err := s.write.doIn(ctx, noNamespaces, Low, func(ctx context.Context, tx *sql.Tx) error {
 		up, err := tx.PrepareContext(ctx, `UPDATE job_items SET state = ?1, status = ?2, field = ?3, error = ?4, chunks = ?5,
 			body = CASE WHEN ?1 = 'failed' THEN body END WHERE job = ?6 AND n = ?7 AND state = 'pending'`)
 		if err != nil {
@@ -143,8 +143,8 @@ func (s *Store) ItemBody(ctx context.Context, job int64, n int) ([]byte, bool, e
 	return body, true, nil
 }
 
-// Tally is the sum of a job's items.
-type Tally struct {
+// Counts is the sum of a job's items.
+type JobTotals struct {
 	Items, Pending    int
 	Counts            JobCounts
 	Chunks            int
@@ -152,11 +152,11 @@ type Tally struct {
 	Written           int64
 }
 
-// Tally sums the items of a job.
-func (s *Store) Tally(ctx context.Context, job int64) (Tally, error) {
-	var t Tally
+// Counts sums the items of a job.
+func (s *Store) JobTotals(ctx context.Context, job int64) (JobTotals, error) {
+	var t JobTotals
 	err := s.view(ctx, func(tx *sql.Tx) (err error) {
-		t, err = tally(ctx, tx, job)
+		t, err = sumItems(ctx, tx, job)
 		return err
 	})
 	if err != nil {
@@ -165,8 +165,8 @@ func (s *Store) Tally(ctx context.Context, job int64) (Tally, error) {
 	return t, nil
 }
 
-func tally(ctx context.Context, tx *sql.Tx, job int64) (Tally, error) {
-	var t Tally
+func sumItems(ctx context.Context, tx *sql.Tx, job int64) (JobTotals, error) {
+	var t JobTotals
 	const query = `SELECT state, status, count(*), sum(bytes), sum(chunks) FROM job_items WHERE job = ? GROUP BY state, status`
 	rows, err := tx.QueryContext(ctx, query, job) //nolint:sqlclosecheck // scan closes it
 	if err != nil {
@@ -187,9 +187,9 @@ func tally(ctx context.Context, tx *sql.Tx, job int64) (Tally, error) {
 }
 
 // Add counts an item.
-func (t *Tally) Add(i JobItem) { t.add(i.State, i.Status, 1, i.Bytes, i.Chunks) }
+func (t *JobTotals) Add(i JobItem) { t.add(i.State, i.Status, 1, i.Bytes, i.Chunks) }
 
-func (t *Tally) add(state ItemState, status Status, n int, bytes int64, chunks int) {
+func (t *JobTotals) add(state ItemState, status Status, n int, bytes int64, chunks int) {
 	t.Items, t.TotalBytes = t.Items+n, t.TotalBytes+bytes
 	if state == ItemPending {
 		t.Pending += n
@@ -221,7 +221,7 @@ func (c *JobCounts) Add(state ItemState, status Status, n int) {
 			c.Unchanged += n
 		case Deleted:
 			c.Deleted += n
-		case SetAside: // for memories only
+		case InQuarantine: // for memories only
 		}
 	}
 }
@@ -231,7 +231,7 @@ func (c *JobCounts) Add(state ItemState, status Status, n int) {
 // [ragctx.ErrConflict].
 func (s *Store) RetryJob(ctx context.Context, id string) (Job, error) {
 	var j Job
-	err := s.write.doIn(ctx, nowhere, Low, func(ctx context.Context, tx *sql.Tx) (err error) {
+	err := s.write.doIn(ctx, noNamespaces, Low, func(ctx context.Context, tx *sql.Tx) (err error) {
 		j, err = scanJob(tx.QueryRowContext(ctx, `SELECT `+jobColumns+` FROM jobs WHERE id = ? AND state <> 'spooling'`, id))
 		if errors.Is(err, sql.ErrNoRows) {
 			return fmt.Errorf("job %q: %w", ragctx.Clip(id), ragctx.ErrNotFound)
@@ -245,7 +245,7 @@ func (s *Store) RetryJob(ctx context.Context, id string) (Job, error) {
 		if err := reopenItems(ctx, tx, j); err != nil {
 			return err
 		}
-		t, err := tally(ctx, tx, j.N)
+		t, err := sumItems(ctx, tx, j.N)
 		if err != nil {
 			return err
 		}
@@ -261,8 +261,8 @@ func (s *Store) RetryJob(ctx context.Context, id string) (Job, error) {
 	return j, nil
 }
 
-// skipOvertaken reads the done items once, for any number of failed items.
-const skipOvertaken = `UPDATE job_items SET state = 'skipped', body = NULL, error = 'a later item of the job has the same id'
+// skipSuperseded reads the done items once, for any number of failed items.
+const skipSuperseded = `UPDATE job_items SET state = 'skipped', body = NULL, error = 'a later item of the job has the same id'
 	FROM (SELECT key, max(n) AS n FROM job_items WHERE job = ?1 AND state = 'done' GROUP BY key) AS last
 	WHERE job_items.job = ?1 AND job_items.state = 'failed' AND job_items.body IS NOT NULL
 		AND last.key = job_items.key AND last.n > job_items.n`
@@ -273,7 +273,7 @@ func reopenItems(ctx context.Context, tx *sql.Tx, j Job) error {
 	if err != nil || !some {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, skipOvertaken, j.N); err != nil {
+	if _, err := tx.ExecContext(ctx, skipSuperseded, j.N); err != nil {
 		return err
 	}
 	_, err = tx.ExecContext(ctx, `UPDATE job_items SET state = 'pending', error = '', field = ''
@@ -281,7 +281,7 @@ func reopenItems(ctx context.Context, tx *sql.Tx, j Job) error {
 	return err
 }
 
-func (s *Store) requeue(ctx context.Context, tx *sql.Tx, j Job, t Tally) (Job, error) {
+func (s *Store) requeue(ctx context.Context, tx *sql.Tx, j Job, t JobTotals) (Job, error) {
 	place, err := nextPlace(ctx, tx)
 	if err != nil {
 		return j, err

@@ -54,20 +54,20 @@ func TestTally(t *testing.T) {
 		return items
 	})
 	for seed := range 20 {
-		var kept Tally
+		var kept JobTotals
 		items := some.Example(seed)
 		for _, i := range items {
 			kept.Add(i)
 		}
 		j := s.spooled(t, fmt.Sprint(seed), items...)
-		got, err := s.Tally(t.Context(), j.N)
+		got, err := s.JobTotals(t.Context(), j.N)
 		if err != nil || got != kept {
 			t.Fatalf("%+v, %v; kept %+v", got, err, kept)
 		}
 		if got.Counts.Sum()+got.Pending != got.Items {
 			t.Fatalf("%+v does not add up", got)
 		}
-		if err := s.DropJob(t.Context(), j.N); err != nil {
+		if err := s.DeleteJob(t.Context(), j.N); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -83,7 +83,7 @@ func TestJobsAreTakenInOrder(t *testing.T) {
 		t.Errorf("an id twice: %v", err)
 	}
 	for _, j := range []Job{two, one} { // the order of acceptance, not of creation
-		if err := s.QueueJob(t.Context(), j.N, Tally{}); err != nil {
+		if err := s.QueueJob(t.Context(), j.N, JobTotals{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -118,7 +118,7 @@ func TestActiveJobs(t *testing.T) {
 		if id == "a" {
 			continue // stays spooling
 		}
-		if err := s.QueueJob(t.Context(), j.N, Tally{}); err != nil {
+		if err := s.QueueJob(t.Context(), j.N, JobTotals{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -143,16 +143,16 @@ func TestForget(t *testing.T) {
 	}
 	j := s.spooled(t, "one", item(1, ItemPending), item(2, ItemFailed), item(3, ItemSkipped))
 	k := RequestKey{Namespace: "n", Route: "POST /", Key: "k"}
-	a, err := s.Begin(t.Context(), k, []byte("h"), "seed", time.Time{})
+	a, err := s.BeginRequest(t.Context(), k, []byte("h"), "seed", time.Time{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	a.Status, a.Body = 201, []byte("secret")
-	if err := s.Answered(t.Context(), k, a); err != nil {
+	if err := s.SaveResponse(t.Context(), k, a); err != nil {
 		t.Fatal(err)
 	}
 	err = s.write.do(t.Context(), High, func(ctx context.Context, tx *sql.Tx) error {
-		return errors.Join(forgetSpooled(ctx, tx, "n", "secret"), forgetAnswers(ctx, tx, "n", scope{}))
+		return errors.Join(clearJobItems(ctx, tx, "n", "secret"), deleteResponses(ctx, tx, "n", erasureScope{}))
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -163,7 +163,7 @@ func TestForget(t *testing.T) {
 	if items, err := s.JobItems(t.Context(), j.N, ItemFilter{Limit: 10, State: ItemSkipped}); err != nil || len(items) != 3 {
 		t.Errorf("%+v, %v", items, err)
 	}
-	if _, known, err := s.Answer(t.Context(), k, time.Time{}); err != nil || known {
+	if _, known, err := s.Response(t.Context(), k, time.Time{}); err != nil || known {
 		t.Errorf("the answer is there, %v", err)
 	}
 }
@@ -172,31 +172,31 @@ func TestRequestKeys(t *testing.T) {
 	s := openJobs(t)
 	k := RequestKey{Namespace: "n", Route: "POST /", Key: "k"}
 	long := s.now().Add(-time.Hour)
-	first, err := s.Begin(t.Context(), k, []byte("h"), "seed", long)
+	first, err := s.BeginRequest(t.Context(), k, []byte("h"), "seed", long)
 	if err != nil || first.Seed != "seed" || first.Status != 0 {
 		t.Fatalf("%+v, %v", first, err)
 	}
-	if again, err := s.Begin(t.Context(), k, []byte("h"), "other", long); err != nil || again.Seed != "seed" {
+	if again, err := s.BeginRequest(t.Context(), k, []byte("h"), "other", long); err != nil || again.Seed != "seed" {
 		t.Errorf("again: %+v, %v", again, err)
 	}
-	if _, err := s.Begin(t.Context(), k, []byte("other"), "x", long); !errors.Is(err, ErrOtherRequest) {
+	if _, err := s.BeginRequest(t.Context(), k, []byte("other"), "x", long); !errors.Is(err, ErrKeyReused) {
 		t.Errorf("another request: %v", err)
 	}
 	first.Status, first.Header, first.Body = 201, map[string]string{"Location": "/x"}, []byte("body")
-	if err := s.Answered(t.Context(), k, first); err != nil {
+	if err := s.SaveResponse(t.Context(), k, first); err != nil {
 		t.Fatal(err)
 	}
-	if a, known, err := s.Answer(t.Context(), k, long); err != nil || !known || a.Status != 201 || string(a.Body) != "body" || a.Header["Location"] != "/x" {
+	if a, known, err := s.Response(t.Context(), k, long); err != nil || !known || a.Status != 201 || string(a.Body) != "body" || a.Header["Location"] != "/x" {
 		t.Errorf("%+v, %v, %v", a, known, err)
 	}
 	late := s.now().Add(time.Second)
-	if a, err := s.Begin(t.Context(), k, []byte("other"), "new", late); err != nil || a.Seed != "new" || a.Status != 0 {
+	if a, err := s.BeginRequest(t.Context(), k, []byte("other"), "new", late); err != nil || a.Seed != "new" || a.Status != 0 {
 		t.Errorf("a day later: %+v, %v", a, err)
 	}
-	if err := s.PruneAnswers(t.Context(), late); err != nil {
+	if err := s.PruneResponses(t.Context(), late); err != nil {
 		t.Fatal(err)
 	}
-	if _, known, err := s.Answer(t.Context(), k, time.Time{}); err != nil || known {
+	if _, known, err := s.Response(t.Context(), k, time.Time{}); err != nil || known {
 		t.Errorf("%v, %v", known, err)
 	}
 }

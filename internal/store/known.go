@@ -10,11 +10,11 @@ import (
 	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
-// known is the fact record of a version of a memory.
-type known struct {
-	flags   int
-	about   *memory.About
-	sources []memory.Evidence
+// facts is the fact record of a version of a memory.
+type factRecord struct {
+	flags      int
+	attributes *memory.About
+	provenance []memory.Evidence
 }
 
 // The flags of a memory. Their values are stored.
@@ -23,8 +23,8 @@ const (
 	flagPinned
 )
 
-func knownOf(m memory.Memory) known {
-	k := known{about: m.About, sources: m.Sources}
+func factRecordOf(m memory.Memory) factRecord {
+	k := factRecord{attributes: m.About, provenance: m.Sources}
 	if m.Profile {
 		k.flags |= flagProfile
 	}
@@ -34,16 +34,16 @@ func knownOf(m memory.Memory) known {
 	return k
 }
 
-// insertKnown inserts the fact record of a version just inserted.
-func insertKnown(ctx context.Context, tx *sql.Tx, item int64, r record) error {
-	k := r.known
-	if k.flags == 0 && k.about == nil {
+// insertFactRecord inserts the fact record of a version just inserted.
+func insertFactRecord(ctx context.Context, tx *sql.Tx, item int64, r record) error {
+	k := r.facts
+	if k.flags == 0 && k.attributes == nil {
 		return nil
 	}
 	var about memory.About
 	text := "{}"
-	if k.about != nil {
-		about = *k.about
+	if k.attributes != nil {
+		about = *k.attributes
 		b, err := json.Marshal(about)
 		if err != nil {
 			return err
@@ -55,16 +55,16 @@ func insertKnown(ctx context.Context, tx *sql.Tx, item int64, r record) error {
 		facts.Key(about.Subject), facts.Key(about.Attribute), facts.Key(about.Value), text); err != nil {
 		return err
 	}
-	for i, e := range k.sources {
-		if _, err := insertEvidence(ctx, tx, item, e, i == 0); err != nil {
+	for i, e := range k.provenance {
+		if _, err := insertProvenance(ctx, tx, item, e, i == 0); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// insertEvidence records another passage that states a memory, and reports whether it is new.
-func insertEvidence(ctx context.Context, tx *sql.Tx, item int64, e memory.Evidence, words bool) (added bool, err error) {
+// insertProvenance records another passage that states a memory, and reports whether it is new.
+func insertProvenance(ctx context.Context, tx *sql.Tx, item int64, e memory.Evidence, words bool) (added bool, err error) {
 	res, err := tx.ExecContext(ctx, `INSERT INTO provenance (item, turn, message, start, stop, source, at)
 		VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`, item, e.Turn, e.Message, e.Start, e.End, words, e.At.UnixMicro())
 	if err != nil {
@@ -74,13 +74,13 @@ func insertEvidence(ctx context.Context, tx *sql.Tx, item int64, e memory.Eviden
 	return n > 0, err
 }
 
-// describe loads the fact records, provenance and usage of memories.
-func describe(ctx context.Context, tx *sql.Tx, rows []uint64, memories []memory.Memory) error {
+// metadata loads the fact records, provenance and usage of memories.
+func loadFactRecords(ctx context.Context, tx *sql.Tx, rows []uint64, memories []memory.Memory) error {
 	at := make(map[uint64]*memory.Memory, len(rows))
 	for i, id := range rows {
 		at[id] = &memories[i]
 	}
-	in, args := list(rows)
+	in, args := placeholders(rows)
 	found, err := tx.QueryContext(ctx, `SELECT item, flags, kind <> '', about FROM facts WHERE item IN (`+in+`)`, args...) //nolint:gosec // placeholders
 	if err != nil {
 		return err
@@ -138,11 +138,11 @@ func describe(ctx context.Context, tx *sql.Tx, rows []uint64, memories []memory.
 	})
 }
 
-// inherit copies the provenance of an extracted version to a version that a caller wrote over it:
+// inheritFactRecord copies the provenance of an extracted version to a version that a caller wrote over it:
 // erasing a turn also erases the versions derived from it. If the caller changed the text, the new
 // version has no known value and the turn does not count as its source.
-func inherit(ctx context.Context, tx *sql.Tx, r record, version int, old int64) error {
-	if r.known.about != nil {
+func inheritFactRecord(ctx context.Context, tx *sql.Tx, r record, version int, old int64) error {
+	if r.facts.attributes != nil {
 		return nil
 	}
 	for _, q := range []string{
@@ -158,16 +158,16 @@ func inherit(ctx context.Context, tx *sql.Tx, r record, version int, old int64) 
 			FROM provenance p JOIN facts f ON f.item = p.item
 			JOIN items i ON i.namespace = ?3 AND i.kind = ?4 AND i.key = ?5 AND i.version = ?6 WHERE p.item = ?7`,
 	} {
-		if _, err := tx.ExecContext(ctx, q, r.known.flags, facts.Key(r.content.Text), r.namespace, r.kind, r.key, version, old); err != nil {
+		if _, err := tx.ExecContext(ctx, q, r.facts.flags, facts.Key(r.content.Text), r.namespace, r.kind, r.key, version, old); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// learned reports whether a version of a memory was extracted from a turn or derived from such a
+// isExtracted reports whether a version of a memory was extracted from a turn or derived from such a
 // version.
-func learned(ctx context.Context, tx *sql.Tx, item int64) (yes bool, err error) {
+func isExtracted(ctx context.Context, tx *sql.Tx, item int64) (yes bool, err error) {
 	err = tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM facts WHERE item = ? AND kind <> '')`, item).Scan(&yes)
 	return yes, err
 }
@@ -185,7 +185,7 @@ func (s *Store) Facts(ctx context.Context, ns int64, user, agent string, ids []s
 			CROSS JOIN facts f ON f.item = i.id AND f.kind <> ''
 			JOIN namespaces n ON n.id = i.namespace JOIN texts t ON t.item = i.id
 			WHERE i.user = ? AND i.agent = ? AND (i.expires IS NULL OR i.expires > ?) ORDER BY w.key LIMIT ?`,
-			each(ids), ns, Memories, user, agent, s.now().UnixMicro(), limit)
+			jsonArray(ids), ns, Memories, user, agent, s.now().UnixMicro(), limit)
 		if err != nil {
 			return err
 		}
@@ -199,7 +199,7 @@ func (s *Store) Facts(ctx context.Context, ns int64, user, agent string, ids []s
 		if err != nil || len(items) == 0 {
 			return err
 		}
-		return describe(ctx, tx, items, out)
+		return loadFactRecords(ctx, tx, items, out)
 	})
 	if err != nil {
 		return nil, failed("read facts", err)

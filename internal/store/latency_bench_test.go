@@ -20,7 +20,7 @@ import (
 )
 
 // BenchmarkTurn measures how long a turn waits for its acknowledgement, one turn
-// every 10 ms, alone and while documents are stored as fast as they go.
+// global 10 ms, alone and while documents are stored as fast as they go.
 func BenchmarkTurn(b *testing.B) {
 	for _, bc := range []struct {
 		name         string
@@ -78,7 +78,7 @@ func benchmarkTurn(b *testing.B, units, lanes int) {
 		}
 		c := store.Content{Text: m.Content, Embedder: embedder}
 		for _, p := range parts {
-			c.Units = append(c.Units, store.Unit{Chunk: p, Hash: store.KeyOf(fmt.Sprint(i, p.Text)), Vector: make([]float32, 256)})
+			c.Chunks = append(c.Chunks, store.Chunk{Chunk: p, Hash: store.VectorKeyOf(fmt.Sprint(i, p.Text)), Vector: make([]float32, 256)})
 		}
 		if _, _, _, err := s.PutTurn(b.Context(), ns, turn, m, c, false); err != nil {
 			b.Fatal(err)
@@ -105,9 +105,9 @@ func benchmarkTurn(b *testing.B, units, lanes int) {
 
 // randomContent returns a text of units of 400 bytes, each with a vector of its own.
 func randomContent(rng *rand.Rand, units int, embedder int64) store.Content {
-	c := store.Content{Embedder: embedder, Units: make([]store.Unit, units)}
+	c := store.Content{Embedder: embedder, Chunks: make([]store.Chunk, units)}
 	var text strings.Builder
-	for i := range c.Units {
+	for i := range c.Chunks {
 		start := text.Len()
 		for text.Len() < start+400 {
 			fmt.Fprintf(&text, "%x ", rng.Uint32())
@@ -115,9 +115,9 @@ func randomContent(rng *rand.Rand, units int, embedder int64) store.Content {
 		t := text.String()[start:]
 		v := make([]float32, 256)
 		v[rng.IntN(len(v))] = 1
-		c.Units[i] = store.Unit{
+		c.Chunks[i] = store.Chunk{
 			Chunk: chunk.Chunk{Ordinal: i, Text: t, Start: chunk.Pos{Byte: start}, End: chunk.Pos{Byte: start + len(t)}},
-			Hash:  store.KeyOf(t), Vector: v,
+			Hash:  store.VectorKeyOf(t), Vector: v,
 		}
 	}
 	c.Text = text.String()

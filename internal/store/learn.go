@@ -12,8 +12,8 @@ import (
 	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
-// Lesson is a fact extracted from a turn.
-type Lesson struct {
+// ExtractedFact is a fact extracted from a turn.
+type ExtractedFact struct {
 	Memory  memory.Memory // with About, and the passage of the turn in Sources
 	Content Content
 	By      string // [memory.ByTurn] or [memory.ByLLM]
@@ -25,28 +25,28 @@ type Lesson struct {
 	Quarantine string
 }
 
-// Learned is the outcome of storing a fact.
-type Learned struct {
+// FactOutcome is the outcome of storing a fact.
+type FactOutcome struct {
 	ID string // memory that now states the fact, or ""
 	// Op is created, merged, superseded (a newer turn states otherwise), quarantined, or "" if
-	// nothing changed.
+	// storeNothing changed.
 	Op memory.Op
 	// Superseded are the memories that the fact replaced.
 	Superseded []string
 }
 
-// Learn stores the facts extracted from a turn, all or none. A fact that a memory of the same user
+// StoreFacts stores the facts extracted from a turn, all or none. A fact that a memory of the same user
 // and agent already states is merged: the memory gets another source. A memory with another value
-// of the same exclusive attribute is superseded, unless its turn is the later one. A fact extracted
+// connector the same exclusive attribute is superseded, unless its turn is the later one. A fact extracted
 // from the turn before is skipped, even if the memory was deleted since. With dry nothing is
 // stored.
-func (s *Store) Learn(ctx context.Context, ns int64, lessons []Lesson, dry bool) (out []Learned, seq uint64, err error) {
+func (s *Store) StoreFacts(ctx context.Context, ns int64, lessons []ExtractedFact, dry bool) (out []FactOutcome, seq uint64, err error) {
 	err = s.write.doIn(ctx, ns, High, func(ctx context.Context, tx *sql.Tx) error {
-		out, seq = make([]Learned, len(lessons)), 0
+		out, seq = make([]FactOutcome, len(lessons)), 0
 		for i, l := range lessons {
-			c := class{Store: s, tx: tx, ns: ns, lesson: l, dry: dry}
+			c := factWriter{Store: s, tx: tx, ns: ns, fact: l, dry: dry}
 			var err error
-			if out[i], err = c.learn(ctx); err != nil {
+			if out[i], err = c.store(ctx); err != nil {
 				return err
 			}
 			seq = max(seq, c.seq)
@@ -68,51 +68,51 @@ func (s *Store) Learn(ctx context.Context, ns int64, lessons []Lesson, dry bool)
 // errDry rolls back a transaction.
 var errDry = errors.New("dry run")
 
-// class stores one fact within a transaction.
-type class struct {
+// factWriter stores one fact within a transaction.
+type factWriter struct {
 	*Store
 
-	tx     *sql.Tx
-	ns     int64
-	lesson Lesson
-	dry    bool
-	seq    uint64
+	tx   *sql.Tx
+	ns   int64
+	fact ExtractedFact
+	dry  bool
+	seq  uint64
 }
 
-func (c *class) learn(ctx context.Context) (Learned, error) {
-	m := &c.lesson.Memory
-	known, err := c.learnt(ctx)
+func (c *factWriter) store(ctx context.Context) (FactOutcome, error) {
+	m := &c.fact.Memory
+	known, err := c.extractedBefore(ctx)
 	if err == nil && !known && !c.dry {
-		known, err = c.gone(ctx)
+		known, err = c.turnErased(ctx)
 	}
 	if err != nil || known {
-		return Learned{}, err
+		return FactOutcome{}, err
 	}
-	if c.lesson.Quarantine != "" {
+	if c.fact.Quarantine != "" {
 		err := c.quarantine(ctx)
-		return Learned{ID: m.ID, Op: memory.OpQuarantined}, err
+		return FactOutcome{ID: m.ID, Op: memory.OpQuarantined}, err
 	}
-	same, err := c.same(ctx)
+	same, err := c.duplicate(ctx)
 	if err != nil {
-		return Learned{}, err
+		return FactOutcome{}, err
 	}
 	if same != nil {
 		return c.merge(ctx, *same)
 	}
-	others, err := c.others(ctx)
+	others, err := c.superseded(ctx)
 	if err != nil {
-		return Learned{}, err
+		return FactOutcome{}, err
 	}
-	if err := c.ownID(ctx); err != nil {
-		return Learned{}, err
+	if err := c.chooseID(ctx); err != nil {
+		return FactOutcome{}, err
 	}
-	w, err := c.put(ctx, c.tx, memoryRecord(c.ns, *m, c.lesson.Content), nil)
+	w, err := c.putVersion(ctx, c.tx, memoryRecord(c.ns, *m, c.fact.Content), nil)
 	if err != nil {
-		return Learned{}, err
+		return FactOutcome{}, err
 	}
 	c.seq = max(c.seq, w.seq)
-	out := Learned{ID: m.ID, Op: memory.OpCreated}
-	if err := c.noteOf(ctx, entry{key: m.ID, op: memory.OpCreated, version: w.version}); err != nil {
+	out := FactOutcome{ID: m.ID, Op: memory.OpCreated}
+	if err := c.record(ctx, historyEntry{key: m.ID, op: memory.OpCreated, version: w.version}); err != nil {
 		return out, err
 	}
 	for _, o := range others {
@@ -130,16 +130,16 @@ func (c *class) learn(ctx context.Context) (Learned, error) {
 	return out, nil
 }
 
-// ownID chooses another id for the memory while its own is taken: ids are predictable.
-func (c *class) ownID(ctx context.Context) error {
-	m := &c.lesson.Memory
+// chooseID chooses another id for the memory while its own is taken: ids are predictable.
+func (c *factWriter) chooseID(ctx context.Context) error {
+	m := &c.fact.Memory
 	for {
 		old, err := findCurrent(ctx, c.tx, c.ns, Memories, m.ID)
 		if err != nil {
 			return err
 		}
 		if old == nil {
-			if err := mayTake(ctx, c.tx, c.ns, m.ID, m.UserID); !errors.Is(err, ragctx.ErrConflict) {
+			if err := checkIDFree(ctx, c.tx, c.ns, m.ID, m.UserID); !errors.Is(err, ragctx.ErrConflict) {
 				return err
 			}
 		}
@@ -147,17 +147,17 @@ func (c *class) ownID(ctx context.Context) error {
 	}
 }
 
-// gone reports whether the turn was erased during the extraction.
-func (c *class) gone(ctx context.Context) (yes bool, err error) {
+// turnErased reports whether the turn was erased during the extraction.
+func (c *factWriter) turnErased(ctx context.Context) (yes bool, err error) {
 	err = c.tx.QueryRowContext(ctx, `SELECT NOT EXISTS (SELECT 1 FROM turns WHERE namespace = ? AND key = ?)`,
-		c.ns, c.lesson.Memory.Sources[0].Turn).Scan(&yes)
+		c.ns, c.fact.Memory.Sources[0].Turn).Scan(&yes)
 	return yes, err
 }
 
-// learnt reports whether the fact was extracted from this turn before: it is or was a memory, or in
-// quarantine, possibly under another id; see [class.ownID].
-func (c *class) learnt(ctx context.Context) (yes bool, err error) {
-	m := &c.lesson.Memory
+// extractedBefore reports whether the fact was extracted from this turn before: it is or was a memory, or in
+// quarantine, possibly under another id; see [factWriter.chooseID].
+func (c *factWriter) extractedBefore(ctx context.Context) (yes bool, err error) {
+	m := &c.fact.Memory
 	a := m.About
 	err = c.tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM provenance p CROSS JOIN facts f ON f.item = p.item
 			CROSS JOIN items i ON i.id = p.item AND i.seq > 0 WHERE p.turn = ?1 AND f.namespace = ?2 AND f.user = ?3
@@ -167,32 +167,32 @@ func (c *class) learnt(ctx context.Context) (yes bool, err error) {
 	return yes, err
 }
 
-// other is an existing memory related to the fact.
-type other struct {
+// related is an existing memory related to the fact.
+type related struct {
 	id      int64
 	key     string
 	version int
-	at      time.Time // of the turn that its text comes from
-	named   bool      // listed in Supersedes
+	at      time.Time // connector the turn that its text comes from
+	named   bool      // scanListed in Supersedes
 }
 
 const (
-	otherColumns = `i.id, i.key, i.version, coalesce((SELECT max(p.at) FROM provenance p WHERE p.item = i.id), i.occurred)`
-	currentFacts = ` FROM facts f JOIN items i ON i.id = f.item AND i.superseded IS NULL AND (i.expires IS NULL OR i.expires > ?)
+	relatedColumns = `i.id, i.key, i.version, coalesce((SELECT max(p.at) FROM provenance p WHERE p.item = i.id), i.occurred)`
+	currentFacts   = ` FROM facts f JOIN items i ON i.id = f.item AND i.superseded IS NULL AND (i.expires IS NULL OR i.expires > ?)
 		WHERE f.namespace = ? AND f.user = ? AND i.agent = ? AND f.kind <> ''`
 	byKey = ` AND f.item = (SELECT b.id FROM items b WHERE b.namespace = ? AND b.kind = ? AND b.key = ? AND b.superseded IS NULL)`
 )
 
 // find returns current facts of the same user and agent, oldest first.
-func (c *class) find(ctx context.Context, where string, args ...any) (all []other, err error) {
-	m := &c.lesson.Memory
-	rows, err := c.tx.QueryContext(ctx, `SELECT `+otherColumns+currentFacts+where+` ORDER BY i.id`,
+func (c *factWriter) find(ctx context.Context, where string, args ...any) (all []related, err error) {
+	m := &c.fact.Memory
+	rows, err := c.tx.QueryContext(ctx, `SELECT `+relatedColumns+currentFacts+where+` ORDER BY i.id`,
 		append([]any{c.now().UnixMicro(), c.ns, m.UserID, m.AgentID}, args...)...)
 	if err != nil {
 		return nil, err
 	}
 	err = scan(rows, func() error {
-		var o other
+		var o related
 		var at sql.NullInt64
 		err := rows.Scan(&o.id, &o.key, &o.version, &at)
 		o.at = moment(at)
@@ -202,17 +202,17 @@ func (c *class) find(ctx context.Context, where string, args ...any) (all []othe
 	return all, err
 }
 
-// same returns a memory with the same content: the same text, the same value of the same attribute,
+// duplicate returns a memory with the same content: the same text, the same value of the same attribute,
 // or the memory Near. It returns nil if none exists.
-func (c *class) same(ctx context.Context) (*other, error) {
-	m := &c.lesson.Memory
+func (c *factWriter) duplicate(ctx context.Context) (*related, error) {
+	m := &c.fact.Memory
 	all, err := c.find(ctx, ` AND f.words = ?`, facts.Key(m.Content))
 	if err == nil && len(all) == 0 && m.About.Attribute != "" {
 		all, err = c.find(ctx, ` AND f.subject = ? AND f.attribute = ? AND f.attribute <> '' AND f.value = ? AND f.kind = ?`,
 			facts.Key(m.About.Subject), facts.Key(m.About.Attribute), facts.Key(m.About.Value), m.About.Kind)
 	}
-	if err == nil && len(all) == 0 && c.lesson.Near != "" {
-		all, err = c.find(ctx, byKey, c.ns, Memories, c.lesson.Near)
+	if err == nil && len(all) == 0 && c.fact.Near != "" {
+		all, err = c.find(ctx, byKey, c.ns, Memories, c.fact.Near)
 	}
 	if err != nil || len(all) == 0 {
 		return nil, err
@@ -220,11 +220,11 @@ func (c *class) same(ctx context.Context) (*other, error) {
 	return &all[0], nil
 }
 
-// others returns the memories that the fact may supersede.
-func (c *class) others(ctx context.Context) ([]other, error) {
-	m := &c.lesson.Memory
-	var all []other
-	for _, id := range c.lesson.Supersedes {
+// superseded returns the memories that the fact may supersede.
+func (c *factWriter) superseded(ctx context.Context) ([]related, error) {
+	m := &c.fact.Memory
+	var all []related
+	for _, id := range c.fact.Supersedes {
 		found, err := c.find(ctx, byKey, c.ns, Memories, id)
 		if err != nil {
 			return nil, err
@@ -239,7 +239,7 @@ func (c *class) others(ctx context.Context) ([]other, error) {
 	}
 	found, err := c.find(ctx, ` AND f.subject = ? AND f.attribute = ? AND f.attribute <> ''`, facts.Key(m.About.Subject), facts.Key(m.About.Attribute))
 	for _, o := range found {
-		if !slices.ContainsFunc(all, func(a other) bool { return a.key == o.key }) {
+		if !slices.ContainsFunc(all, func(a related) bool { return a.key == o.key }) {
 			all = append(all, o)
 		}
 	}
@@ -247,39 +247,39 @@ func (c *class) others(ctx context.Context) ([]other, error) {
 }
 
 // merge adds the sources of the fact to a memory.
-func (c *class) merge(ctx context.Context, o other) (Learned, error) {
+func (c *factWriter) merge(ctx context.Context, o related) (FactOutcome, error) {
 	var fresh bool
-	for _, e := range c.lesson.Memory.Sources {
-		added, err := insertEvidence(ctx, c.tx, o.id, e, false)
+	for _, e := range c.fact.Memory.Sources {
+		added, err := insertProvenance(ctx, c.tx, o.id, e, false)
 		if err != nil {
-			return Learned{}, err
+			return FactOutcome{}, err
 		}
 		fresh = fresh || added
 	}
 	if !fresh {
-		return Learned{ID: o.key}, nil
+		return FactOutcome{ID: o.key}, nil
 	}
-	return Learned{ID: o.key, Op: memory.OpMerged},
-		c.noteOf(ctx, entry{key: o.key, op: memory.OpMerged, version: o.version, before: o.version})
+	return FactOutcome{ID: o.key, Op: memory.OpMerged},
+		c.record(ctx, historyEntry{key: o.key, op: memory.OpMerged, version: o.version, before: o.version})
 }
 
 // supersede ends a memory in favour of another.
-func (c *class) supersede(ctx context.Context, key string, version int, by string) error {
+func (c *factWriter) supersede(ctx context.Context, key string, version int, by string) error {
 	old, err := findCurrent(ctx, c.tx, c.ns, Memories, key)
 	if err != nil || old == nil {
 		return err
 	}
-	seq, err := c.end(ctx, c.tx, c.ns, Memories, old.id)
+	seq, err := c.endVersion(ctx, c.tx, c.ns, Memories, old.id)
 	if err != nil {
 		return err
 	}
 	c.seq = max(c.seq, seq)
-	return c.noteOf(ctx, entry{key: key, op: memory.OpSuperseded, before: version, other: by})
+	return c.record(ctx, historyEntry{key: key, op: memory.OpSuperseded, before: version, other: by})
 }
 
-// noteOf records an event caused by the fact.
-func (c *class) noteOf(ctx context.Context, e entry) error {
-	m := &c.lesson.Memory
-	e.by, e.turn, e.reason = c.lesson.By, m.Sources[0].Turn, m.About.Reason
-	return c.note(ctx, c.tx, c.ns, e)
+// insertCompaction records an event caused by the fact.
+func (c *factWriter) record(ctx context.Context, e historyEntry) error {
+	m := &c.fact.Memory
+	e.by, e.turn, e.reason = c.fact.By, m.Sources[0].Turn, m.About.Reason
+	return c.recordHistory(ctx, c.tx, c.ns, e)
 }

@@ -22,7 +22,7 @@ type said struct {
 	facts.Fact
 }
 
-// about returns that something has a value of an exclusive attribute.
+// attributes returns that something has a value of an exclusive attribute.
 func about(subject, attribute, value string) facts.Fact {
 	return facts.Fact{
 		Kind: facts.Identity, Content: fmt.Sprintf("The %s of the %s is %s.", attribute, subject, value),
@@ -34,7 +34,7 @@ func plain(content string) facts.Fact {
 	return facts.Fact{Kind: facts.Preference, Content: content, Confidence: 0.9, Importance: 0.6}
 }
 
-func (f *fixture) found(s said) store.Lesson {
+func (f *fixture) found(s said) store.ExtractedFact {
 	t := ragctx.Turn{ID: s.turn, Namespace: "default", UserID: s.user, AgentID: s.agent, Occurred: t0.Add(time.Duration(s.at) * time.Hour)}
 	// A turn is there before something is found in it; again, or with another time, it is
 	// the one that is there.
@@ -42,13 +42,13 @@ func (f *fixture) found(s said) store.Lesson {
 		panic(err)
 	}
 	m := memory.Learned(t, memory.Finding{Fact: s.Fact})
-	return store.Lesson{Memory: m, Content: f.content(m.Content, memory.Chunks(m.Content)), By: memory.ByTurn}
+	return store.ExtractedFact{Memory: m, Content: f.content(m.Content, memory.Chunks(m.Content)), By: memory.ByTurn}
 }
 
-// learn learns one thing.
-func (f *fixture) learn(t *testing.T, l store.Lesson) store.Learned {
+// store learns one thing.
+func (f *fixture) learn(t *testing.T, l store.ExtractedFact) store.FactOutcome {
 	t.Helper()
-	done, _, err := f.Learn(t.Context(), f.ns, []store.Lesson{l}, false)
+	done, _, err := f.StoreFacts(t.Context(), f.ns, []store.ExtractedFact{l}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func (f *fixture) learn(t *testing.T, l store.Lesson) store.Learned {
 // facts returns what is current, by content.
 func (f *fixture) facts(t *testing.T) []memory.Memory {
 	t.Helper()
-	found, err := f.MemoriesByScore(t.Context(), f.ns, store.MemoryFilter{AnyUser: true, Now: t0, Limit: 100, Kinds: facts.Kinds(), Order: store.ByID})
+	found, err := f.ListMemories(t.Context(), f.ns, store.MemoryFilter{AnyUser: true, Now: t0, Limit: 100, Kinds: facts.Kinds(), Order: store.ByID})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,14 +161,14 @@ func TestNearAndNamed(t *testing.T) {
 func TestDryLearningStoresNothing(t *testing.T) {
 	f := fresh(t)
 	f.learn(t, f.found(said{turn: "a", Fact: about("user", "home", "Rome")}))
-	lessons := []store.Lesson{
+	lessons := []store.ExtractedFact{
 		f.found(said{turn: "b", at: 1, Fact: about("user", "home", "Oslo")}),
 		f.found(said{turn: "b", at: 1, Fact: plain("Tea.")}),
 		f.found(said{turn: "b", at: 1, Fact: plain("tea")}), // the turn says it twice
 	}
-	var before []store.Learned
+	var before []store.FactOutcome
 	for range 2 {
-		done, seq, err := f.Learn(t.Context(), f.ns, lessons, true)
+		done, seq, err := f.StoreFacts(t.Context(), f.ns, lessons, true)
 		if err != nil || seq != 0 || done[0].Op != memory.OpCreated || len(done[0].Superseded) != 1 || done[1].Op != memory.OpCreated || done[2].Op != "" {
 			t.Fatalf("%+v, %d, %v", done, seq, err)
 		}
@@ -177,7 +177,7 @@ func TestDryLearningStoresNothing(t *testing.T) {
 	if left := f.facts(t); len(left) != 1 || left[0].About.Value != "Rome" {
 		t.Errorf("left %+v", left)
 	}
-	done, _, err := f.Learn(t.Context(), f.ns, lessons, false)
+	done, _, err := f.StoreFacts(t.Context(), f.ns, lessons, false)
 	if err != nil || fmt.Sprint(done) != fmt.Sprint(before) {
 		t.Errorf("%+v, %v; a dry run said %+v", done, err, before)
 	}
@@ -253,7 +253,7 @@ func TestPutAside(t *testing.T) {
 	remember(t, f, memory.Memory{ID: "taken", Content: "x"})
 	ada := memory.Memory{ID: "m", Content: "one", UserID: "ada"}
 	for i, m := range []memory.Memory{ada, {ID: "m", Content: "two", UserID: "ada"}, {ID: "m", Content: "three", UserID: "eve"}, {ID: "taken", Content: "four"}} {
-		err := f.PutAside(t.Context(), f.ns, m, fmt.Sprint("why ", i))
+		err := f.PutInQuarantine(t.Context(), f.ns, m, fmt.Sprint("why ", i))
 		if bad := i >= 2; bad != errors.Is(err, ragctx.ErrConflict) || !bad && err != nil {
 			t.Errorf("%d: %v", i, err)
 		}

@@ -25,8 +25,8 @@ type Ledger struct {
 	appended, imported, trimmed atomic.Uint64
 }
 
-// LedgerTally counts events since the log was opened.
-type LedgerTally struct {
+// LedgerCounts counts events since the log was opened.
+type LedgerCounts struct {
 	// Appended counts appended messages, including ragctx's own, Imported the imported ones,
 	// Trimmed the messages that retention removed.
 	Appended, Imported, Trimmed uint64
@@ -35,9 +35,9 @@ type LedgerTally struct {
 	CutOff        uint64
 }
 
-// Tally returns the counters.
-func (l *Ledger) Tally() LedgerTally {
-	t := LedgerTally{Appended: l.appended.Load(), Imported: l.imported.Load(), Trimmed: l.trimmed.Load()}
+// Counts returns the counters.
+func (l *Ledger) Counts() LedgerCounts {
+	t := LedgerCounts{Appended: l.appended.Load(), Imported: l.imported.Load(), Trimmed: l.trimmed.Load()}
 	t.Subscriptions, t.CutOff = l.bus.Counts()
 	return t
 }
@@ -64,7 +64,7 @@ func (l *Ledger) Close() error {
 	return nil
 }
 
-func (l *Ledger) open() error {
+func (l *Ledger) checkOpen() error {
 	if l.closed.Load() {
 		return fmt.Errorf("ledger: %w", ragctx.ErrClosed)
 	}
@@ -86,15 +86,15 @@ func (l *Ledger) append(ctx context.Context, messages []ledger.Message, mode led
 	if err != nil {
 		return nil, err
 	}
-	if err := l.open(); err != nil || len(messages) == 0 {
+	if err := l.checkOpen(); err != nil || len(messages) == 0 {
 		return []ledger.Message{}, err
 	}
 	ns, err := l.store.Namespace(ctx, messages[0].Namespace, true)
 	if err != nil {
 		return nil, err
 	}
-	w := appending{Ledger: l, namespace: ns, messages: messages, mode: mode}
-	err = l.store.write.doThen(ctx, nowhere, High, w.run, func() { l.bus.Publish(w.told) })
+	w := appendTx{Ledger: l, namespace: ns, messages: messages, mode: mode}
+	err = l.store.write.doThen(ctx, noNamespaces, High, w.run, func() { l.bus.Publish(w.published) })
 	if err != nil {
 		return nil, failed("append to ledger", err)
 	}
@@ -107,16 +107,16 @@ func (l *Ledger) append(ctx context.Context, messages []ledger.Message, mode led
 	return w.messages, nil
 }
 
-// appending is one append, which runs in the writer.
-type appending struct {
+// appendTx is one append, which runs in the writer.
+type appendTx struct {
 	*Ledger
 
 	namespace int64
 	mode      ledger.Mode
 	// messages are the new ones; told are the messages for subscribers.
-	messages []ledger.Message
-	told     []ledger.Message
-	trimmed  uint64
+	messages  []ledger.Message
+	published []ledger.Message
+	trimmed   uint64
 
 	tx *sql.Tx
 
@@ -126,12 +126,12 @@ type appending struct {
 	outputs, bytes int
 }
 
-func (a *appending) run(ctx context.Context, tx *sql.Tx) error {
+func (a *appendTx) run(ctx context.Context, tx *sql.Tx) error {
 	a.tx = tx
 	if err := a.find(ctx); err != nil {
 		return err
 	}
-	if err := a.unknown(ctx); err != nil || len(a.messages) == 0 {
+	if err := a.newOnly(ctx); err != nil || len(a.messages) == 0 {
 		return err
 	}
 	if err := ledger.Stamp(a.messages, a.last, a.opts.Now().UnixMilli(), a.mode); err != nil {
@@ -143,7 +143,7 @@ func (a *appending) run(ctx context.Context, tx *sql.Tx) error {
 			return err
 		}
 	}
-	a.told = a.messages
+	a.published = a.messages
 	if a.outputs == outputs {
 		return nil
 	}
@@ -157,7 +157,7 @@ func (a *appending) run(ctx context.Context, tx *sql.Tx) error {
 }
 
 // find loads the ledger and creates it if it is missing.
-func (a *appending) find(ctx context.Context) error {
+func (a *appendTx) find(ctx context.Context) error {
 	name := a.messages[0].Cluster
 	err := a.tx.QueryRowContext(ctx, `SELECT id, outputs, bytes, coalesce((SELECT max(at) FROM ledger_messages WHERE ledger = ledgers.id), 0)
 		FROM ledgers WHERE namespace = ? AND name = ? AND erased = 0`, a.namespace, name).Scan(&a.id, &a.outputs, &a.bytes, &a.last)
@@ -168,12 +168,12 @@ func (a *appending) find(ctx context.Context) error {
 		a.namespace, name, a.opts.Now().UnixMilli()).Scan(&a.id)
 }
 
-// unknown drops the messages that the ledger already has. Unless the mode is importing, such a
+// newOnly drops the messages that the ledger already has. Unless the mode is importing, such a
 // message is an error.
-func (a *appending) unknown(ctx context.Context) error {
+func (a *appendTx) newOnly(ctx context.Context) error {
 	fresh := a.messages[:0:0]
-	receipt := false
-	omitted, err := a.omitted(ctx)
+	seen := false
+	trimmed, err := a.receipt(ctx)
 	if err != nil {
 		return err
 	}
@@ -181,14 +181,14 @@ func (a *appending) unknown(ctx context.Context) error {
 		var known bool
 		var err error
 		switch {
-		case omitted.Covers(m):
+		case trimmed.Covers(m):
 			known = true
 		case m.Topic == ledger.TopicOmitted:
-			known = receipt
+			known = seen
 			if !known {
 				err = a.exists(ctx, &known, `topic = ?`, m.Topic)
 			}
-			receipt = true
+			seen = true
 		case m.ID != "":
 			err = a.exists(ctx, &known, `id = ?`, idBytes(m.ID))
 		}
@@ -205,8 +205,8 @@ func (a *appending) unknown(ctx context.Context) error {
 	return nil
 }
 
-// omitted returns the receipt of removed messages. Only imports need it: an append is always later.
-func (a *appending) omitted(ctx context.Context) (r ledger.Receipt, err error) {
+// receipt returns the receipt of removed messages. Only imports need it: an append is always later.
+func (a *appendTx) receipt(ctx context.Context) (r ledger.Receipt, err error) {
 	if a.mode != ledger.Importing {
 		return r, nil
 	}
@@ -218,12 +218,12 @@ func (a *appending) omitted(ctx context.Context) (r ledger.Receipt, err error) {
 	return r, err
 }
 
-func (a *appending) exists(ctx context.Context, yes *bool, where string, arg any) error {
+func (a *appendTx) exists(ctx context.Context, yes *bool, where string, arg any) error {
 	return a.tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM ledger_messages WHERE ledger = ? AND `+where+`)`, a.id, arg).Scan(yes) //nolint:gosec // of constants
 }
 
 // write stores a message, whose timestamp is set.
-func (a *appending) write(ctx context.Context, m *ledger.Message) error {
+func (a *appendTx) write(ctx context.Context, m *ledger.Message) error {
 	if m.ID == "" {
 		m.ID = ledger.NewID(a.opts.NewID())
 	}
@@ -242,7 +242,7 @@ func (a *appending) write(ctx context.Context, m *ledger.Message) error {
 }
 
 // retain removes the oldest output and writes the receipt.
-func (a *appending) retain(ctx context.Context) error {
+func (a *appendTx) retain(ctx context.Context) error {
 	var r ledger.Receipt
 	read := reader{namespace: a.messages[0].Namespace, cluster: a.messages[0].Cluster}
 	rows, err := a.tx.QueryContext(ctx, `DELETE FROM ledger_messages WHERE ledger = ? AND topic = ? RETURNING `+messageColumns, a.id, ledger.TopicOmitted)
@@ -258,13 +258,13 @@ func (a *appending) retain(ctx context.Context) error {
 	}
 	err = read.each(rows, func(m ledger.Message) error {
 		if a.opts.Retention.Reduced(a.outputs, a.bytes) {
-			return errEnough
+			return errStop
 		}
 		a.outputs, a.bytes = a.outputs-1, a.bytes-m.Size()
 		a.trimmed++
 		return r.Add(m)
 	})
-	if err != nil && !errors.Is(err, errEnough) {
+	if err != nil && !errors.Is(err, errStop) {
 		return err
 	}
 	if _, err := a.tx.ExecContext(ctx, `DELETE FROM ledger_messages WHERE ledger = ? AND topic = ? AND seq <= ?`, a.id, ledger.TopicAgentOutput, int64(r.LastSequence)); err != nil { //nolint:gosec // row ids fit
@@ -278,12 +278,12 @@ func (a *appending) retain(ctx context.Context) error {
 	if err := a.write(ctx, &m); err != nil {
 		return err
 	}
-	a.told = slices.Concat(a.messages, []ledger.Message{m})
+	a.published = slices.Concat(a.messages, []ledger.Message{m})
 	return nil
 }
 
-// errEnough stops the reading of rows.
-var errEnough = errors.New("enough")
+// errStop stops the reading of rows.
+var errStop = errors.New("enough")
 
 // Subscribe implements [ledger.Log].
 func (l *Ledger) Subscribe(f ledger.Filter) (*ledger.Subscription, error) { return l.bus.Subscribe(f) }

@@ -19,19 +19,19 @@ func (l *Ledger) Erase(ctx context.Context, ns int64, cluster string) (Erased, e
 	if err != nil {
 		return Erased{}, failed("erase", err)
 	}
-	return l.store.erase(ctx, scope{Namespace: ns, Ledger: id}, func(ctx context.Context, tx *sql.Tx) error {
+	return l.store.erase(ctx, erasureScope{Namespace: ns, Ledger: id}, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE ledgers SET name = '', erased = 1 WHERE id = ?`, id)
 		return err
 	})
 }
 
 // eraseMessages deletes the messages of a ledger, and the ledger.
-func (s *Store) eraseMessages(ctx context.Context, sc scope, e *Erased) error {
+func (s *Store) eraseMessages(ctx context.Context, sc erasureScope, e *Erased) error {
 	for more := sc.Ledger != 0; more; {
 		gone := 0
-		err := s.slice(ctx, frees, everywhere, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) error {
+		err := s.slice(ctx, frees, allNamespaces, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) error {
 			for more {
-				res, err := tx.ExecContext(ctx, `DELETE FROM ledger_messages WHERE seq IN (SELECT seq FROM ledger_messages WHERE ledger = ? LIMIT ?)`, sc.Ledger, sliceUnits)
+				res, err := tx.ExecContext(ctx, `DELETE FROM ledger_messages WHERE seq IN (SELECT seq FROM ledger_messages WHERE ledger = ? LIMIT ?)`, sc.Ledger, sliceChunks)
 				if err != nil {
 					return err
 				}
@@ -40,7 +40,7 @@ func (s *Store) eraseMessages(ctx context.Context, sc scope, e *Erased) error {
 					return err
 				}
 				gone += int(n)
-				if more = n == sliceUnits; more && enough(sliceUnits) {
+				if more = n == sliceChunks; more && enough(sliceChunks) {
 					return nil
 				}
 			}

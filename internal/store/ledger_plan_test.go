@@ -25,7 +25,7 @@ func TestLedgerIndexesAreUsed(t *testing.T) {
 		"ledger_messages_topic (ledger=? AND topic=? AND rowid>? AND rowid": {{Filter: topic, Since: 5, Until: 9}},
 	} {
 		for _, q := range queries {
-			text, args := selecting(q)
+			text, args := selectQuery(q)
 			plan := s.planOf(t, text, args...)
 			if !strings.Contains(plan, want) || strings.Contains(plan, "TEMP B-TREE") || strings.Contains(plan, "SCAN ledger_messages") {
 				t.Errorf("%+v does not use %s:\n%s", q, want, plan)

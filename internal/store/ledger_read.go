@@ -18,7 +18,7 @@ const messageColumns = `seq, at, id, topic, sender, receiver, text, data, metada
 // reader decodes messages of a cluster.
 type reader struct{ namespace, cluster string }
 
-// each calls fn for the message of each row and closes rows. Damaged JSON reads as null: it must
+// jsonArray calls fn for the message of each row and closes rows. Damaged JSON reads as null: it must
 // not hide the rest.
 func (r reader) each(rows *sql.Rows, fn func(ledger.Message) error) error {
 	return scan(rows, func() error {
@@ -31,37 +31,37 @@ func (r reader) each(rows *sql.Rows, fn func(ledger.Message) error) error {
 		}
 		m.Sequence = ledger.Sequence(seq) //nolint:gosec // row ids are positive
 		m.ID = "msg_" + hex.EncodeToString(id)
-		m.Data, m.Metadata = sound(data), sound(metadata)
+		m.Data, m.Metadata = validJSON(data), validJSON(metadata)
 		return fn(m)
 	})
 }
 
-func sound(b []byte) json.RawMessage {
+func validJSON(b []byte) json.RawMessage {
 	if b == nil || !json.Valid(b) || !utf8.Valid(b) { // invalid UTF-8 would make the response invalid JSON
 		return nil
 	}
 	return b
 }
 
-// theLedger selects the ledger of a query, for the statement that follows.
-const theLedger = `WITH this (id) AS (SELECT l.id FROM ledgers l JOIN namespaces n ON n.id = l.namespace WHERE n.name = ? AND l.name = ? AND l.erased = 0) `
+// withLedger selects the ledger of a query, for the statement that follows.
+const withLedger = `WITH this (id) AS (SELECT l.id FROM ledgers l JOIN namespaces n ON n.id = l.namespace WHERE n.name = ? AND l.name = ? AND l.erased = 0) `
 
 // seqAt returns the sequence of the message nearest to a time that op compares.
 func seqAt(op, order string) string {
 	return `(SELECT seq FROM ledger_messages WHERE ledger = (SELECT id FROM this) AND at ` + op + ` ? ORDER BY at ` + order + ` LIMIT 1)`
 }
 
-// matching returns the SQL of the matching sequences, which follows theLedger. Time bounds become
+// matchQuery returns the SQL of the matching sequences, which follows theLedger. Time bounds become
 // sequence bounds, as both grow together: so every index yields the rows in the order of the
 // answer.
-func matching(q ledger.Query) (text string, args []any) {
+func matchQuery(q ledger.Query) (text string, args []any) {
 	c := conditions{sql: `ledger = (SELECT id FROM this)`, args: []any{q.Namespace, q.Cluster}}
 	switch len(q.Topics) {
 	case 0:
 	case 1:
 		c.and(`topic = ?`, q.Topics[0])
 	default:
-		c.and(`topic IN (SELECT value FROM json_each(?))`, each(q.Topics))
+		c.and(`topic IN (SELECT value FROM json_each(?))`, jsonArray(q.Topics))
 	}
 	for _, b := range []struct {
 		cond string
@@ -84,8 +84,8 @@ func matching(q ledger.Query) (text string, args []any) {
 	return `SELECT seq FROM ledger_messages WHERE ` + c.sql, c.args
 }
 
-// selecting returns the SQL of a query's messages. It reads the long columns of returned rows only.
-func selecting(q ledger.Query) (text string, args []any) {
+// selectQuery returns the SQL of a query's messages. It reads the long columns of returned rows only.
+func selectQuery(q ledger.Query) (text string, args []any) {
 	order, limit := ` ORDER BY seq`, q.Limit
 	if q.Newest {
 		order += ` DESC`
@@ -93,16 +93,16 @@ func selecting(q ledger.Query) (text string, args []any) {
 	if limit == 0 {
 		limit = -1
 	}
-	text, args = matching(q)
-	return theLedger + `SELECT ` + messageColumns + ` FROM ledger_messages WHERE seq IN (` + text + order + ` LIMIT ? OFFSET ?)` + order, append(args, limit, q.Offset)
+	text, args = matchQuery(q)
+	return withLedger + `SELECT ` + messageColumns + ` FROM ledger_messages WHERE seq IN (` + text + order + ` LIMIT ? OFFSET ?)` + order, append(args, limit, q.Offset)
 }
 
 // Query implements [ledger.Log].
 func (l *Ledger) Query(ctx context.Context, q ledger.Query) ([]ledger.Message, error) {
-	if err := errors.Join(q.Check(), l.open()); err != nil {
+	if err := errors.Join(q.Check(), l.checkOpen()); err != nil {
 		return nil, err
 	}
-	text, args := selecting(q)
+	text, args := selectQuery(q)
 	found, size := []ledger.Message{}, 0
 	err := l.store.view(ctx, func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, text, args...)
@@ -112,12 +112,12 @@ func (l *Ledger) Query(ctx context.Context, q ledger.Query) ([]ledger.Message, e
 		return reader{q.Namespace, q.Cluster}.each(rows, func(m ledger.Message) error {
 			found = append(found, m)
 			if size += m.Size(); q.Full(len(found), size) {
-				return errEnough
+				return errStop
 			}
 			return nil
 		})
 	})
-	if err != nil && !errors.Is(err, errEnough) {
+	if err != nil && !errors.Is(err, errStop) {
 		return nil, failed("read ledger", err)
 	}
 	return found, nil
@@ -136,12 +136,12 @@ func (l *Ledger) Find(ctx context.Context, q ledger.Query) (ledger.Message, bool
 // Count implements [ledger.Log].
 func (l *Ledger) Count(ctx context.Context, q ledger.Query) (n int, err error) {
 	q.Limit, q.Offset, q.MaxBytes = 0, 0, 0
-	if err := errors.Join(q.Check(), l.open()); err != nil {
+	if err := errors.Join(q.Check(), l.checkOpen()); err != nil {
 		return 0, err
 	}
-	text, args := matching(q)
+	text, args := matchQuery(q)
 	err = l.store.view(ctx, func(tx *sql.Tx) error {
-		return tx.QueryRowContext(ctx, theLedger+`SELECT count(*) FROM (`+text+`)`, args...).Scan(&n)
+		return tx.QueryRowContext(ctx, withLedger+`SELECT count(*) FROM (`+text+`)`, args...).Scan(&n)
 	})
 	if err != nil {
 		return 0, failed("count messages", err)
@@ -149,19 +149,19 @@ func (l *Ledger) Count(ctx context.Context, q ledger.Query) (n int, err error) {
 	return n, nil
 }
 
-// mostCopies limits the clusters found for a message.
-const mostCopies = 100
+// maxCopies limits the clusters found for a message.
+const maxCopies = 100
 
 // ClustersOf returns the clusters of a namespace that have a message, at most 100, or
 // [ragctx.ErrNotFound]. Imports can copy a message into several clusters; the first cluster to have
 // it comes first.
 func (l *Ledger) ClustersOf(ctx context.Context, namespace, id string) (names []string, err error) {
-	if err := l.open(); err != nil {
+	if err := l.checkOpen(); err != nil {
 		return nil, err
 	}
 	err = l.store.view(ctx, func(tx *sql.Tx) error {
 		names, err = column[string](ctx, tx, `SELECT l.name FROM namespaces n JOIN ledgers l ON l.namespace = n.id AND l.erased = 0
-			JOIN ledger_messages m ON m.ledger = l.id AND m.id = ? WHERE n.name = ? ORDER BY m.seq LIMIT ?`, idBytes(id), namespace, mostCopies)
+			JOIN ledger_messages m ON m.ledger = l.id AND m.id = ? WHERE n.name = ? ORDER BY m.seq LIMIT ?`, idBytes(id), namespace, maxCopies)
 		return err
 	})
 	if err != nil {
@@ -191,7 +191,7 @@ const selectCluster = `SELECT l.name, l.created, (SELECT count(*) FROM ledger_me
 	FROM ledgers l JOIN namespaces n ON n.id = l.namespace WHERE l.erased = 0 AND n.name = ? AND `
 
 func (l *Ledger) clusters(ctx context.Context, where string, args ...any) ([]ClusterInfo, error) {
-	if err := l.open(); err != nil {
+	if err := l.checkOpen(); err != nil {
 		return nil, err
 	}
 	found := []ClusterInfo{}

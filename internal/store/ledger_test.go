@@ -226,7 +226,7 @@ func TestLedgerTally(t *testing.T) {
 	if err != nil || left > 2 {
 		t.Fatalf("%d outputs are left, %v", left, err)
 	}
-	got, want := l.Tally(), store.LedgerTally{Appended: ledger.SubscriptionBuffer + 1 + 5 + 1, Imported: 1, Trimmed: uint64(5 - left), CutOff: 1}
+	got, want := l.Counts(), store.LedgerCounts{Appended: ledger.SubscriptionBuffer + 1 + 5 + 1, Imported: 1, Trimmed: uint64(5 - left), CutOff: 1}
 	if got != want {
 		t.Errorf("tally %+v, want %+v", got, want)
 	}

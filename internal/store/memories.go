@@ -18,7 +18,7 @@ import (
 // PutMemory stores a memory, or a new version if the id exists. An id is a conflict while anything
 // stored under it, even deleted, belongs to another user or is shared. The same content again
 // changes nothing. Occurred defaults to now. It returns the stored memory, the outcome and the
-// change that indexes must reach.
+// appendChange that indexes must reach.
 //
 // The tier limits the working memories; those with the lowest score are ended.
 func (s *Store) PutMemory(ctx context.Context, ns int64, m memory.Memory, c Content, tier Tier) (memory.Memory, Status, uint64, error) {
@@ -47,12 +47,12 @@ func (s *Store) ReplaceMemory(ctx context.Context, ns int64, m memory.Memory, c 
 		}
 		status = Created
 		if old == nil {
-			if err := mayTake(ctx, tx, ns, m.ID, m.UserID); err != nil {
+			if err := checkIDFree(ctx, tx, ns, m.ID, m.UserID); err != nil {
 				return err
 			}
 		} else {
 			if old.user != m.UserID {
-				return taken(m.ID)
+				return idTaken(m.ID)
 			}
 			if bytes.Equal(old.hash, r.hash) {
 				status = Unchanged
@@ -60,23 +60,23 @@ func (s *Store) ReplaceMemory(ctx context.Context, ns int64, m memory.Memory, c 
 				return err
 			}
 			status = Replaced
-			if was, err := learned(ctx, tx, old.id); err != nil {
+			if was, err := isExtracted(ctx, tx, old.id); err != nil {
 				return err
 			} else if was {
 				r.source = index.DerivedSource // a reworded fact still was not said
 			}
 		}
-		if w, err = s.put(ctx, tx, r, old); err != nil {
+		if w, err = s.putVersion(ctx, tx, r, old); err != nil {
 			return err
 		}
-		event := entry{key: m.ID, op: memory.OpCreated, version: w.version, by: memory.ByCaller}
+		event := historyEntry{key: m.ID, op: memory.OpCreated, version: w.version, by: memory.ByCaller}
 		if old != nil {
 			event.op, event.before = memory.OpUpdated, old.version
-			if err := inherit(ctx, tx, r, w.version, old.id); err != nil {
+			if err := inheritFactRecord(ctx, tx, r, w.version, old.id); err != nil {
 				return err
 			}
 		}
-		if err := s.note(ctx, tx, ns, event); err != nil || m.Type != memory.Working {
+		if err := s.recordHistory(ctx, tx, ns, event); err != nil || m.Type != memory.Working {
 			return err
 		}
 		seq, err := s.trimWorking(ctx, tx, ns, m, tier)
@@ -100,7 +100,7 @@ func (s *Store) unchanged(ctx context.Context, tx *sql.Tx, in Collection, c *cur
 	}
 	w.occurred, w.recorded = moment(occurred), moment(recorded)
 	var err error
-	w.seq, err = newest(ctx, tx, in)
+	w.seq, err = lastChange(ctx, tx, in)
 	return w, err
 }
 
@@ -117,7 +117,7 @@ func memoryRecord(ns int64, m memory.Memory, c Content) record {
 	return record{
 		namespace: ns, kind: Memories, key: m.ID, hash: h.Sum(nil), source: source,
 		user: m.UserID, agent: m.AgentID, session: m.SessionID, mtype: string(m.Type), importance: m.Importance,
-		tags: m.Tags, metadata: m.Metadata, occurred: m.Occurred, expires: m.Expires, content: c, known: knownOf(m),
+		tags: m.Tags, metadata: m.Metadata, occurred: m.Occurred, expires: m.Expires, content: c, facts: factRecordOf(m),
 	}
 }
 
@@ -157,7 +157,7 @@ func (s *Store) Memory(ctx context.Context, ns int64, id string, now time.Time) 
 		}
 		m.State = memory.Active
 		one := []memory.Memory{m}
-		err = describe(ctx, tx, []uint64{row}, one)
+		err = loadFactRecords(ctx, tx, []uint64{row}, one)
 		m = one[0]
 		return err
 	})
@@ -175,7 +175,7 @@ func (s *Store) Memory(ctx context.Context, ns int64, id string, now time.Time) 
 // neither exists, the error is [ragctx.ErrNotFound]; seq is 0 if only a quarantined memory existed.
 // All conditions must hold.
 func (s *Store) DeleteMemory(ctx context.Context, ns int64, id, user string, anyUser bool, when ...Condition) (seq uint64, err error) {
-	err = s.freeing(ctx, ns, High, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.writeFreeing(ctx, ns, High, func(ctx context.Context, tx *sql.Tx) error {
 		seq = 0
 		old, err := findCurrent(ctx, tx, ns, Memories, id)
 		if err != nil {
@@ -184,11 +184,11 @@ func (s *Store) DeleteMemory(ctx context.Context, ns int64, id, user string, any
 		if old != nil && !anyUser && old.user != "" && old.user != user {
 			old = nil
 		}
-		if err := checkAll(when, "memory", id, old); err != nil && !(old == nil && isAside(ctx, tx, ns, id, user, anyUser, when)) {
+		if err := checkAll(when, "memory", id, old); err != nil && !(old == nil && inQuarantine(ctx, tx, ns, id, user, anyUser, when)) {
 			return err
 		}
 		// First, so that the newest change is the one that can be undone.
-		aside := s.leave(ctx, tx, ns, id, user, anyUser, memory.OpDiscarded, nothing)
+		aside := s.removeFromQuarantine(ctx, tx, ns, id, user, anyUser, memory.OpDiscarded, storeNothing)
 		if aside != nil && !errors.Is(aside, ragctx.ErrNotFound) {
 			return aside
 		}
@@ -198,10 +198,10 @@ func (s *Store) DeleteMemory(ctx context.Context, ns int64, id, user string, any
 			}
 			return fmt.Errorf("memory %q: %w", ragctx.Clip(id), ragctx.ErrNotFound)
 		}
-		if seq, err = s.end(ctx, tx, ns, Memories, old.id); err != nil {
+		if seq, err = s.endVersion(ctx, tx, ns, Memories, old.id); err != nil {
 			return err
 		}
-		return s.note(ctx, tx, ns, entry{key: id, op: memory.OpDeleted, before: old.version, by: memory.ByCaller})
+		return s.recordHistory(ctx, tx, ns, historyEntry{key: id, op: memory.OpDeleted, before: old.version, by: memory.ByCaller})
 	})
 	if err != nil {
 		return 0, failed("delete memory", err)

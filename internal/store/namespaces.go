@@ -14,7 +14,7 @@ import (
 )
 
 // Quotas limit the current contents of a namespace; 0 is no limit. Replaced and deleted versions
-// kept for queries as of earlier times do not count.
+// cached for queries as of earlier times do not count.
 type Quotas struct {
 	Documents int   `json:"documents" required:"false" minimum:"0" doc:"how many documents it may hold; 0 is no limit"`
 	Memories  int   `json:"memories" required:"false" minimum:"0" doc:"how many memories it may hold, episodes of turns included; 0 is no limit"`
@@ -40,14 +40,14 @@ func scanNamespace(row interface{ Scan(...any) error }) (n Namespace, err error)
 	return n, err
 }
 
-// spaceIDs caches the ids of namespaces.
-type spaceIDs struct {
+// namespaceIDs caches the ids of namespaces.
+type namespaceIDs struct {
 	ids    sync.Map // by name
 	erased atomic.Uint64
 }
 
 // find returns the id of a name, calling look on a cache miss.
-func (c *spaceIDs) find(name string, look func() (int64, error)) (int64, error) {
+func (c *namespaceIDs) find(name string, look func() (int64, error)) (int64, error) {
 	if id, ok := c.ids.Load(name); ok {
 		return id.(int64), nil //nolint:forcetypeassert // only int64 is stored
 	}
@@ -64,7 +64,7 @@ func (c *spaceIDs) find(name string, look func() (int64, error)) (int64, error) 
 }
 
 // drop removes an erased namespace.
-func (c *spaceIDs) drop(name string) {
+func (c *namespaceIDs) drop(name string) {
 	c.erased.Add(1)
 	c.ids.Delete(name)
 }
@@ -72,7 +72,7 @@ func (c *spaceIDs) drop(name string) {
 // Namespace returns the id of a namespace; with create it is created if missing. An erased
 // namespace of the same name had another id, to which nothing can be written.
 func (s *Store) Namespace(ctx context.Context, name string, create bool) (int64, error) {
-	return s.spaces.find(name, func() (int64, error) { return s.lookUpNamespace(ctx, name, create) })
+	return s.namespaceIDs.find(name, func() (int64, error) { return s.lookUpNamespace(ctx, name, create) })
 }
 
 func (s *Store) lookUpNamespace(ctx context.Context, name string, create bool) (int64, error) {
@@ -87,7 +87,7 @@ func (s *Store) lookUpNamespace(ctx context.Context, name string, create bool) (
 		return 0, fmt.Errorf("find namespace: %w", err)
 	}
 	if !create {
-		return 0, noNamespace(name)
+		return 0, namespaceNotFound(name)
 	}
 	err = s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
 		return tx.QueryRowContext(ctx, `INSERT INTO namespaces (name, created) VALUES (?, ?)
@@ -99,7 +99,7 @@ func (s *Store) lookUpNamespace(ctx context.Context, name string, create bool) (
 	return id, nil
 }
 
-func noNamespace(name string) error {
+func namespaceNotFound(name string) error {
 	return fmt.Errorf("namespace %q: %w", ragctx.Clip(name), ragctx.ErrNotFound)
 }
 
@@ -123,7 +123,7 @@ func (s *Store) SetQuotas(ctx context.Context, name string, q Quotas) (n Namespa
 		n, err = scanNamespace(tx.QueryRowContext(ctx, `UPDATE namespaces SET max_documents = ?, max_memories = ?, max_bytes = ?
 			WHERE name = ? RETURNING `+namespaceColumns, q.Documents, q.Memories, q.TextBytes, name))
 		if errors.Is(err, sql.ErrNoRows) {
-			return noNamespace(name)
+			return namespaceNotFound(name)
 		}
 		return err
 	})
@@ -137,7 +137,7 @@ func (s *Store) DescribeNamespace(ctx context.Context, name string) (n Namespace
 		return err
 	})
 	if errors.Is(err, sql.ErrNoRows) {
-		return n, noNamespace(name)
+		return n, namespaceNotFound(name)
 	}
 	return n, failedIf("read namespace", err)
 }

@@ -14,32 +14,32 @@ func (s *Store) EraseNamespace(ctx context.Context, name string, around func(not
 	if err != nil {
 		return e, err
 	}
-	sc := scope{Namespace: ns, Turns: true, Whole: name}
+	sc := erasureScope{Namespace: ns, Turns: true, Whole: name}
 	err = around(func() (err error) {
-		sc, e, err = s.intend(ctx, sc, func(ctx context.Context, tx *sql.Tx) error { return bury(ctx, tx, ns, name) })
+		sc, e, err = s.recordErasure(ctx, sc, func(ctx context.Context, tx *sql.Tx) error { return hideNamespace(ctx, tx, ns, name) })
 		if err == nil {
-			s.spaces.drop(name)
+			s.namespaceIDs.drop(name)
 		}
 		return err
 	})
 	if err != nil {
 		return Erased{}, err
 	}
-	return s.carryOut(ctx, sc, e)
+	return s.executeErasure(ctx, sc, e)
 }
 
-// tomb is the SQL of an erased namespace's name, which its jobs get as well.
-const tomb = `char(0) || ?1`
+// erasedName is the SQL of an erased namespace's name, which its jobs get as well.
+const erasedName = `char(0) || ?1`
 
-// bury hides a namespace, its ledgers and its jobs.
-func bury(ctx context.Context, tx *sql.Tx, ns int64, name string) error {
-	res, err := tx.ExecContext(ctx, `UPDATE namespaces SET name = `+tomb+`, erased = 1 WHERE id = ?1 AND name = ?2`, ns, name)
+// hideNamespace hides a namespace, its ledgers and its jobs.
+func hideNamespace(ctx context.Context, tx *sql.Tx, ns int64, name string) error {
+	res, err := tx.ExecContext(ctx, `UPDATE namespaces SET name = `+erasedName+`, erased = 1 WHERE id = ?1 AND name = ?2`, ns, name)
 	if err != nil {
 		return err
 	}
 	n, err := res.RowsAffected()
 	if err == nil && n == 0 {
-		err = noNamespace(name) // erased concurrently
+		err = namespaceNotFound(name) // erased concurrently
 	}
 	if err != nil {
 		return err
@@ -48,13 +48,13 @@ func bury(ctx context.Context, tx *sql.Tx, ns int64, name string) error {
 		return err
 	}
 	// A spooling job is invisible, and deleted by default.
-	_, err = tx.ExecContext(ctx, `UPDATE jobs SET namespace = `+tomb+`, state = 'spooling', request = '{}', result = '' WHERE namespace = ?2`, ns, name)
+	_, err = tx.ExecContext(ctx, `UPDATE jobs SET namespace = `+erasedName+`, state = 'spooling', request = '{}', result = '' WHERE namespace = ?2`, ns, name)
 	return err
 }
 
-// rests delete the remaining rows of an erased namespace after its items, turns and procedure
+// remainingRows delete the remaining rows of an erased namespace after its items, turns and procedure
 // versions, in batches of at most a thousand.
-var rests = [...]string{
+var remainingRows = [...]string{
 	`DELETE FROM history WHERE id IN (SELECT id FROM history WHERE namespace = ?1 LIMIT 1000)`,
 	`DELETE FROM quarantine WHERE id IN (SELECT id FROM quarantine WHERE namespace = ?1 LIMIT 1000)`,
 	`DELETE FROM uses WHERE namespace = ?1 AND key IN (SELECT key FROM uses WHERE namespace = ?1 LIMIT 1000)`,
@@ -62,39 +62,39 @@ var rests = [...]string{
 	`DELETE FROM settings WHERE key GLOB 'ranking/' || ?1 || '/*'`,
 }
 
-// eraseRests removes the remaining rows of an erased namespace.
-func (s *Store) eraseRests(ctx context.Context, sc scope, e *Erased) error {
+// eraseRemainingRows removes the remaining rows of an erased namespace.
+func (s *Store) eraseRemainingRows(ctx context.Context, sc erasureScope, e *Erased) error {
 	if sc.Whole == "" {
 		return nil
 	}
 	var ledgers, jobs []int64
 	err := s.view(ctx, func(tx *sql.Tx) (err error) {
 		if ledgers, err = column[int64](ctx, tx, `SELECT id FROM ledgers WHERE namespace = ?`, sc.Namespace); err == nil {
-			jobs, err = column[int64](ctx, tx, `SELECT n FROM jobs WHERE namespace = `+tomb, sc.Namespace)
+			jobs, err = column[int64](ctx, tx, `SELECT n FROM jobs WHERE namespace = `+erasedName, sc.Namespace)
 		}
 		return err
 	})
 	for _, id := range ledgers {
 		if err == nil {
-			err = s.eraseMessages(ctx, scope{Ledger: id}, e)
+			err = s.eraseMessages(ctx, erasureScope{Ledger: id}, e)
 		}
 	}
 	for _, n := range jobs {
 		if err == nil {
-			err = s.DropJob(ctx, n)
+			err = s.DeleteJob(ctx, n)
 		}
 	}
-	for _, q := range rests {
+	for _, q := range remainingRows {
 		for more := true; more && err == nil; {
-			more, err = s.wipe(ctx, q, sc.Namespace)
+			more, err = s.deleteBatch(ctx, q, sc.Namespace)
 		}
 	}
 	s.procedures.Add(1)
 	return failedIf("erase what is left of a namespace", err)
 }
 
-// wipe deletes a batch of rows and reports whether any existed.
-func (s *Store) wipe(ctx context.Context, query string, ns int64) (some bool, err error) {
+// deleteBatch deletes a batch of rows and reports whether any existed.
+func (s *Store) deleteBatch(ctx context.Context, query string, ns int64) (some bool, err error) {
 	err = s.write.do(ctx, Low|frees, func(ctx context.Context, tx *sql.Tx) error {
 		res, err := tx.ExecContext(ctx, query, ns)
 		if err != nil {

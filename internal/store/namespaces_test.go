@@ -15,7 +15,7 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// tally compares what a namespace says that it holds with what there is.
+// sumItems compares what a namespace says that it holds with what there is.
 func (f *fixture) tally(t *testing.T, when string) store.Namespace {
 	t.Helper()
 	n, err := f.DescribeNamespace(t.Context(), "default")
@@ -146,7 +146,7 @@ func TestEraseNamespace(t *testing.T) {
 		turn := ragctx.Turn{ID: token + "2", Prompt: token}
 		_, _, _, told := f.PutTurn(t.Context(), f.ns, turn, &memory.Memory{ID: turn.ID, Type: memory.Episodic, Content: token}, f.content(token, nil), true)
 		m.ID = token + "3"
-		aside := f.PutAside(t.Context(), f.ns, m, token)
+		aside := f.PutInQuarantine(t.Context(), f.ns, m, token)
 		_, added := f.AddSessionProvider(t.Context(), store.SessionKey{Namespace: f.ns, Session: token}, token, 3)
 		return []error{put, noted, told, aside, added}
 	}
@@ -172,7 +172,7 @@ func TestEraseNamespace(t *testing.T) {
 		}
 	}
 	pending, err := f.ErasePending(t.Context())
-	if err != nil || len(pending) != 1 || len(pending[0].Gone) != 2 || len(pending[0].Followed) != 0 {
+	if err != nil || len(pending) != 1 || len(pending[0].Removed) != 2 || len(pending[0].UpTo) != 0 {
 		t.Errorf("pending %+v, %v", pending, err)
 	}
 	f.scrub(t, e.Pending)

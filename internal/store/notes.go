@@ -25,7 +25,7 @@ func (s *Store) Notes() Notes { return Notes{s} }
 // Notes implements [stage.Notes].
 func (n Notes) Notes(ctx context.Context, of stage.Scope) ([]stage.Note, error) {
 	var stored []string
-	err := n.store.readSession(ctx, noted(of), func(c *conversation) (err error) {
+	err := n.store.readSession(ctx, sessionKey(of), func(c *conversation) (err error) {
 		stored, err = column[string](ctx, c.tx, `SELECT note FROM session_notes WHERE session = ? ORDER BY n`, c.id)
 		return err
 	})
@@ -48,8 +48,8 @@ func (n Notes) AddNote(ctx context.Context, of stage.Scope, one stage.Note) erro
 	if err != nil {
 		return ragctx.Invalid("note", "cannot be written: %v; send what JSON can hold", err)
 	}
-	return n.store.changeSession(ctx, noted(of), n.store.now, func(ctx context.Context, c *conversation) error {
-		place, err := c.reflected(ctx, one)
+	return n.store.changeSession(ctx, sessionKey(of), n.store.now, func(ctx context.Context, c *conversation) error {
+		place, err := c.replaceReflected(ctx, one)
 		if err != nil {
 			return err
 		}
@@ -58,9 +58,9 @@ func (n Notes) AddNote(ctx context.Context, of stage.Scope, one stage.Note) erro
 	})
 }
 
-// reflected deletes the notes that one replaces and returns the place of the newest of them, if
+// replaceReflected deletes the notes that one replaces and returns the place of the newest of them, if
 // any.
-func (c *conversation) reflected(ctx context.Context, one stage.Note) (place sql.NullInt64, err error) {
+func (c *conversation) replaceReflected(ctx context.Context, one stage.Note) (place sql.NullInt64, err error) {
 	if len(one.Reflects) == 0 {
 		return place, nil
 	}
@@ -92,7 +92,7 @@ func (c *conversation) reflected(ctx context.Context, one stage.Note) (place sql
 	return sql.NullInt64{Int64: places[slices.Max(gone)], Valid: true}, nil
 }
 
-// noted returns the session of a scope.
-func noted(of stage.Scope) session.Key {
+// sessionKey returns the session of a scope.
+func sessionKey(of stage.Scope) session.Key {
 	return session.Key{Namespace: of.Namespace, User: of.UserID, ID: of.SessionID}
 }

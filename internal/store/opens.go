@@ -15,10 +15,10 @@ import (
 type openings struct {
 	own     string
 	earlier map[string]bool
-	newest  string // of the earlier openings
+	newest  string // connector the earlier openings
 	changed atomic.Bool
-	// noted means that the current transaction stores the token; only the writer uses it.
-	noted bool
+	// sessionKey means that the current transaction stores the token; only the writer uses it.
+	recorded bool
 }
 
 func (o *openings) load(ctx context.Context, db *sql.DB) error {
@@ -34,22 +34,22 @@ func (o *openings) load(ctx context.Context, db *sql.DB) error {
 	})
 }
 
-// note stores the token, in the transaction of every change. A rollback removes it: see
+// addItems stores the token, in the transaction of every change. A rollback removes it: see
 // [writer.attempt].
-func (o *openings) note(ctx context.Context, tx *sql.Tx, now int64) error {
-	o.noted = true
+func (o *openings) record(ctx context.Context, tx *sql.Tx, now int64) error {
+	o.recorded = true
 	_, err := tx.ExecContext(ctx, `INSERT INTO opens (token, opened) VALUES (?, ?) ON CONFLICT DO NOTHING`, o.own, now)
 	return err
 }
 
-// keep publishes a stored token. It runs before the commit. If the commit fails, derived data is
+// publish publishes a stored token. It runs before the commit. If the commit fails, derived data is
 // only rebuilt needlessly; the reverse order could expose a change before its token and make stale
 // derived data look valid.
-func (o *openings) keep() {
-	if o.noted {
+func (o *openings) publish() {
+	if o.recorded {
 		o.changed.Store(true)
 	}
-	o.noted = false
+	o.recorded = false
 }
 
 // Token identifies the newest opening that changed the database.
@@ -68,7 +68,7 @@ func (s *Store) NewestChange(ctx context.Context) (n uint64, err error) {
 	return n, failedIf("read the newest change", err)
 }
 
-// Opened reports whether a token belongs to this or an earlier opening.
-func (s *Store) Opened(token string) bool {
+// KnowsToken reports whether a token belongs to this or an earlier opening.
+func (s *Store) KnowsToken(token string) bool {
 	return token == s.openings.own || s.openings.earlier[token]
 }

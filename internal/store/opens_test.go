@@ -11,7 +11,7 @@ import (
 )
 
 // TestADryRunLeavesNoToken: what is saved with the token of an opening that changed
-// nothing has to be known after the next one.
+// storeNothing has to be known after the next one.
 func TestADryRunLeavesNoToken(t *testing.T) {
 	path := filepath.Join(t.TempDir(), store.DatabaseName)
 	open := func() *store.Store {
@@ -38,9 +38,9 @@ func TestADryRunLeavesNoToken(t *testing.T) {
 	s.Close()
 	s = open()
 	m := memory.Memory{ID: "x", Content: "x", About: &memory.About{Kind: "identity"}, Sources: []memory.Evidence{{Turn: "t", At: t0}}}
-	lesson := store.Lesson{Memory: m, Content: store.Content{Text: "x"}}
+	lesson := store.ExtractedFact{Memory: m, Content: store.Content{Text: "x"}}
 	for _, dry := range []bool{true, false} {
-		if _, _, err := s.Learn(t.Context(), ns, []store.Lesson{lesson}, dry); err != nil {
+		if _, _, err := s.StoreFacts(t.Context(), ns, []store.ExtractedFact{lesson}, dry); err != nil {
 			t.Fatal(err)
 		}
 		if same := s.Token() == before; same != dry {
@@ -49,7 +49,7 @@ func TestADryRunLeavesNoToken(t *testing.T) {
 	}
 	last := s.Token()
 	s.Close()
-	if !open().Opened(last) {
+	if !open().KnowsToken(last) {
 		t.Error("a token is not known after the next opening")
 	}
 }

@@ -40,7 +40,7 @@ func openShelf(t *testing.T) *shelf {
 	return out
 }
 
-// put stores a document, a chunk each text.
+// putVersion stores a document, a chunk each text.
 func (s *shelf) put(id string, texts ...string) {
 	s.t.Helper()
 	whole := strings.Join(texts, "\n")
@@ -48,7 +48,7 @@ func (s *shelf) put(id string, texts ...string) {
 	at := 0
 	for i, text := range texts {
 		ch := chunk.Chunk{Ordinal: i, Text: text, Start: chunk.Pos{Byte: at}, End: chunk.Pos{Byte: at + len(text)}}
-		c.Units = append(c.Units, Unit{Chunk: ch, Hash: KeyOf(text), Vector: []float32{1, 2}})
+		c.Chunks = append(c.Chunks, Chunk{Chunk: ch, Hash: VectorKeyOf(text), Vector: []float32{1, 2}})
 		at += len(text) + 1
 	}
 	p, err := docs.Prepare(docs.Document{ExternalID: id, Text: whole}, docs.Options{})
@@ -89,14 +89,14 @@ func TestAVectorIsUsedAgainMeanwhile(t *testing.T) {
 	}
 	must(s.sweep(t.Context()))
 	must(s.view(t.Context(), func(tx *sql.Tx) error { return o.load(t.Context(), tx) }))
-	for o.looked < o.newest {
-		must(s.view(t.Context(), func(tx *sql.Tx) error { return o.lookOn(t.Context(), tx) }))
+	for o.checked < o.newest {
+		must(s.view(t.Context(), func(tx *sql.Tx) error { return o.checkNext(t.Context(), tx) }))
 	}
 	if len(o.keys) != 1 {
 		t.Fatalf("%d vectors are looked for", len(o.keys))
 	}
 	s.put("b", "the same words")
-	must(s.slice(t.Context(), 0, nowhere, o.drop))
+	must(s.slice(t.Context(), 0, noNamespaces, o.drop))
 	if n := s.bare(); n > 0 {
 		t.Errorf("%d chunks have no vector", n)
 	}
@@ -136,7 +136,7 @@ func TestVectorsOfSharedTextsStayBesideErasures(t *testing.T) {
 func TestLookingAtFewUnits(t *testing.T) {
 	s := openShelf(t)
 	s.put("a", "words")
-	err := s.slice(t.Context(), 0, nowhere, func(ctx context.Context, tx *sql.Tx, _ func(int) bool) error {
+	err := s.slice(t.Context(), 0, noNamespaces, func(ctx context.Context, tx *sql.Tx, _ func(int) bool) error {
 		_, err := tx.ExecContext(ctx, `UPDATE units SET id = 100000000`)
 		return err
 	})
@@ -145,11 +145,11 @@ func TestLookingAtFewUnits(t *testing.T) {
 	}
 	o := orphans{used: make(map[VectorKey]bool)}
 	looks := 0
-	for err := s.view(t.Context(), func(tx *sql.Tx) error { return o.load(t.Context(), tx) }); o.looked < o.newest; looks++ {
+	for err := s.view(t.Context(), func(tx *sql.Tx) error { return o.load(t.Context(), tx) }); o.checked < o.newest; looks++ {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = s.view(t.Context(), func(tx *sql.Tx) error { return o.lookOn(t.Context(), tx) })
+		err = s.view(t.Context(), func(tx *sql.Tx) error { return o.checkNext(t.Context(), tx) })
 	}
 	if looks != 1 {
 		t.Errorf("looked %d times at one unit", looks)

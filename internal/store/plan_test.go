@@ -68,7 +68,7 @@ func TestIndexesAreUsed(t *testing.T) {
 		},
 		{
 			"all memories", func() (string, []any) {
-				return MemoryFilter{AnyUser: true, Order: ByID, After: Place{ID: "a"}, Limit: 9}.query(1)
+				return MemoryFilter{AnyUser: true, Order: ByID, After: MemoryCursor{ID: "a"}, Limit: 9}.query(1)
 			},
 			[]string{"items_current (namespace=? AND kind=? AND key>?)"},
 		},
@@ -77,7 +77,7 @@ func TestIndexesAreUsed(t *testing.T) {
 			[]string{"history_other (namespace=? AND other=?"},
 		},
 		{
-			"where an erased memory is mentioned", func() (string, []any) { return forgetOther, []any{1, "m"} },
+			"where an erased memory is mentioned", func() (string, []any) { return clearMentions, []any{1, "m"} },
 			[]string{"history_other (namespace=? AND other=?"},
 		},
 		{
@@ -117,7 +117,7 @@ func TestIndexesAreUsed(t *testing.T) {
 			[]string{"jobs_active"},
 		},
 		{
-			"overtaken items", func() (string, []any) { return skipOvertaken, []any{1} },
+			"overtaken items", func() (string, []any) { return skipSuperseded, []any{1} },
 			[]string{"job_items_state (job=? AND state=?)"},
 		},
 		{
@@ -125,13 +125,13 @@ func TestIndexesAreUsed(t *testing.T) {
 			[]string{"vectors_key (embedder=? AND hash=?)"},
 		},
 		{
-			"old answers", func() (string, []any) { return dropAnswers, []any{1, 9} },
+			"old answers", func() (string, []any) { return deleteOldResponses, []any{1, 9} },
 			[]string{"idempotency_created (created<?)", "PRIMARY KEY (namespace=? AND route=? AND key=?)"},
 		},
 		{
 			"an erased session with its forks", func() (string, []any) {
 				user, name := "ada", "s"
-				c, _ := scope{Namespace: 1, User: &user, Session: &name, Turns: true}.sessions("name")
+				c, _ := erasureScope{Namespace: 1, User: &user, Session: &name, Turns: true}.sessions("name")
 				return c.hideSessions()
 			},
 			[]string{"sessions_name (namespace=? AND name=? AND user=?)", "sessions_erased (erased=?)", "session_ancestors_name (namespace=? AND name=?)", "sessions_origin (origin=?)"},
@@ -139,7 +139,7 @@ func TestIndexesAreUsed(t *testing.T) {
 		{
 			"the erased sessions of a user", func() (string, []any) {
 				user := "ada"
-				c, _ := scope{Namespace: 1, User: &user, Turns: true}.sessions("name")
+				c, _ := erasureScope{Namespace: 1, User: &user, Turns: true}.sessions("name")
 				return c.hideSessions()
 			},
 			[]string{"sessions_user (namespace=? AND user=?)", "sessions_erased (erased=?)", "session_ancestors_name (namespace=?)"},
@@ -158,13 +158,13 @@ func TestIndexesAreUsed(t *testing.T) {
 		},
 		{
 			"the newest sessions of a user", func() (string, []any) {
-				return SessionFilter{User: "ada", After: &SessionPlace{1, 1}, Limit: 9}.query(1)
+				return SessionFilter{User: "ada", After: &SessionCursor{1, 1}, Limit: 9}.query(1)
 			},
 			[]string{"sessions_user (namespace=? AND user=? AND updated<?)"},
 		},
 		{
 			"the newest sessions", func() (string, []any) {
-				return SessionFilter{AnyUser: true, After: &SessionPlace{1, 1}, Limit: 9}.query(1)
+				return SessionFilter{AnyUser: true, After: &SessionCursor{1, 1}, Limit: 9}.query(1)
 			},
 			[]string{"sessions_recent (namespace=? AND updated<?)"},
 		},
@@ -306,17 +306,17 @@ func TestPruneManyAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.PruneAnswers(t.Context(), s.now()); err != nil {
+	if err := s.PruneResponses(t.Context(), s.now()); err != nil {
 		t.Fatal(err)
 	}
-	if _, known, err := s.Answer(t.Context(), RequestKey{Namespace: "n", Route: "r", Key: "0"}, s.now()); err != nil || !known {
+	if _, known, err := s.Response(t.Context(), RequestKey{Namespace: "n", Route: "r", Key: "0"}, s.now()); err != nil || !known {
 		t.Errorf("what is not old is gone: %v, %v", known, err)
 	}
-	if err := s.PruneAnswers(t.Context(), s.now().Add(time.Millisecond)); err != nil {
+	if err := s.PruneResponses(t.Context(), s.now().Add(time.Millisecond)); err != nil {
 		t.Fatal(err)
 	}
 	for _, k := range []string{"0", fmt.Sprint(2 * dropBatch)} {
-		if _, known, err := s.Answer(t.Context(), RequestKey{Namespace: "n", Route: "r", Key: k}, s.now()); err != nil || known {
+		if _, known, err := s.Response(t.Context(), RequestKey{Namespace: "n", Route: "r", Key: k}, s.now()); err != nil || known {
 			t.Errorf("what is old is there: %v, %v", known, err)
 		}
 	}
@@ -328,7 +328,7 @@ func TestList(t *testing.T) {
 		for i := range ids {
 			ids[i] = uint64(i) //nolint:gosec // not negative
 		}
-		in, args := list(ids)
+		in, args := placeholders(ids)
 		if len(args) != want || strings.Count(in, "?") != want {
 			t.Errorf("%d ids: %d arguments for %q, want %d", n, len(args), in, want)
 		}

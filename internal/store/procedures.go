@@ -85,21 +85,21 @@ func (p *procedure) create(ctx context.Context) error {
 		p.key.Namespace, p.key.Name, p.key.UserID, p.key.AgentID, p.now, p.now).Scan(&p.id)
 }
 
-// note records an event; the procedure's canonical version is the one afterwards.
-func (p *procedure) note(ctx context.Context, op procedures.Op, before sql.NullInt64, by, turn string) error {
+// addItems records an event; the procedure's canonical version is the one afterwards.
+func (p *procedure) record(ctx context.Context, op procedures.Op, before sql.NullInt64, by, turn string) error {
 	_, err := p.tx.ExecContext(ctx, `INSERT INTO procedure_history (procedure, at, op, version, before, by, turn) VALUES (?, ?, ?, ?, ?, ?, ?)`,
 		p.id, p.now, op, p.canonical, before, by, turn)
 	return err
 }
 
-// mark sets or clears the canonical version.
-func (p *procedure) mark(ctx context.Context, version sql.NullInt64, op procedures.Op) error {
+// setCanonical sets or clears the canonical version.
+func (p *procedure) setCanonical(ctx context.Context, version sql.NullInt64, op procedures.Op) error {
 	before := p.canonical
 	p.canonical = version
 	if _, err := p.tx.ExecContext(ctx, `UPDATE procedures SET canonical = ?, versions = ? WHERE id = ?`, version, p.versions, p.id); err != nil {
 		return err
 	}
-	return p.note(ctx, op, before, procedures.ByCaller, "")
+	return p.record(ctx, op, before, procedures.ByCaller, "")
 }
 
 // insertDraft stores a draft and replaces the previous one.
@@ -119,12 +119,12 @@ func (p *procedure) insertDraft(ctx context.Context, b procedures.Body, by strin
 	if err != nil {
 		return err
 	}
-	return p.inherit(ctx, row)
+	return p.inheritSources(ctx, row)
 }
 
-// inherit copies the turns of the previous draft, otherwise of the canonical version, to a new
+// inheritFactRecord copies the turns of the previous draft, otherwise of the canonical version, to a new
 // draft: erasing a turn also erases the drafts derived from it. The previous draft is deleted.
-func (p *procedure) inherit(ctx context.Context, row int64) error {
+func (p *procedure) inheritSources(ctx context.Context, row int64) error {
 	if _, err := p.tx.ExecContext(ctx, `INSERT INTO procedure_sources (body, turn, words, confidence, at) SELECT ?1, s.turn, s.words, s.confidence, s.at
 		FROM procedure_sources s JOIN procedure_bodies b ON b.id = s.body WHERE b.procedure = ?2 AND b.version = coalesce(
 			(SELECT version FROM procedure_bodies WHERE procedure = ?2 AND version = -1), (SELECT canonical FROM procedures WHERE id = ?2))`, row, p.id); err != nil {
@@ -144,14 +144,14 @@ func (s *Store) PutProcedureDraft(ctx context.Context, k ProcedureKey, b procedu
 		if err := p.insertDraft(ctx, b, procedures.ByCaller); err != nil {
 			return err
 		}
-		return p.note(ctx, procedures.OpDrafted, p.canonical, procedures.ByCaller, "")
+		return p.record(ctx, procedures.OpDrafted, p.canonical, procedures.ByCaller, "")
 	})
 }
 
 // DeleteProcedureDraft removes the draft of a procedure, and the procedure if no version was ever
 // published. A missing draft is no error.
 func (s *Store) DeleteProcedureDraft(ctx context.Context, k ProcedureKey) error {
-	err := s.freeing(ctx, k.Namespace, High, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.writeFreeing(ctx, k.Namespace, High, func(ctx context.Context, tx *sql.Tx) error {
 		p := &procedure{Store: s, tx: tx, key: k, now: s.now().UnixMicro()}
 		if err := p.find(ctx); err != nil || !p.draft.Valid {
 			if errors.Is(err, ragctx.ErrNotFound) {
@@ -162,7 +162,7 @@ func (s *Store) DeleteProcedureDraft(ctx context.Context, k ProcedureKey) error 
 		if _, err := tx.ExecContext(ctx, `DELETE FROM procedure_bodies WHERE id = ?`, p.draft); err != nil {
 			return err
 		}
-		if err := p.note(ctx, procedures.OpDiscarded, p.canonical, procedures.ByCaller, ""); err != nil {
+		if err := p.record(ctx, procedures.OpDiscarded, p.canonical, procedures.ByCaller, ""); err != nil {
 			return err
 		}
 		_, err := dropEmpty(ctx, tx, p.id)
@@ -193,7 +193,7 @@ func (s *Store) PublishProcedure(ctx context.Context, k ProcedureKey) (procedure
 		if _, err := p.tx.ExecContext(ctx, `UPDATE procedure_bodies SET version = ?, published = ? WHERE id = ?`, p.versions, p.now, p.draft); err != nil {
 			return err
 		}
-		return p.mark(ctx, sql.NullInt64{Int64: int64(p.versions), Valid: true}, procedures.OpPublished)
+		return p.setCanonical(ctx, sql.NullInt64{Int64: int64(p.versions), Valid: true}, procedures.OpPublished)
 	})
 }
 
@@ -204,7 +204,7 @@ func (s *Store) UnpublishProcedure(ctx context.Context, k ProcedureKey) (procedu
 		if !p.canonical.Valid {
 			return k.conflict("it is not published")
 		}
-		return p.mark(ctx, sql.NullInt64{}, procedures.OpUnpublished)
+		return p.setCanonical(ctx, sql.NullInt64{}, procedures.OpUnpublished)
 	})
 }
 
@@ -229,6 +229,6 @@ func (s *Store) RollbackProcedure(ctx context.Context, k ProcedureKey, version i
 			p.now, p.id, version); err != nil {
 			return err
 		}
-		return p.mark(ctx, sql.NullInt64{Int64: int64(version), Valid: true}, procedures.OpRolledBack)
+		return p.setCanonical(ctx, sql.NullInt64{Int64: int64(version), Valid: true}, procedures.OpRolledBack)
 	})
 }

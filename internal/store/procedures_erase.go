@@ -25,18 +25,18 @@ func (s *Store) EraseProcedure(ctx context.Context, k ProcedureKey) (Erased, err
 		}
 		return Erased{}, failed("erase", err)
 	}
-	return s.erase(ctx, scope{Namespace: k.Namespace, Procedure: id}, anyone)
+	return s.erase(ctx, erasureScope{Namespace: k.Namespace, Procedure: id}, allowAny)
 }
 
 // eraseProcedures deletes the drafts and versions of a scope: the user's own, and those extracted
 // from the scope's turns. Other turns that show the same procedure are queued for another
 // extraction.
-func (s *Store) eraseProcedures(ctx context.Context, sc scope, e *Erased) error {
+func (s *Store) eraseProcedures(ctx context.Context, sc erasureScope, e *Erased) error {
 	found, err := s.proceduresIn(ctx, sc)
 	if err != nil || len(found) == 0 {
 		return err
 	}
-	for some := range slices.Chunk(found, sliceUnits) {
+	for some := range slices.Chunk(found, sliceChunks) {
 		n := 0
 		err = s.write.do(ctx, Low|frees, func(ctx context.Context, tx *sql.Tx) error {
 			for _, row := range some {
@@ -58,7 +58,7 @@ func (s *Store) eraseProcedures(ctx context.Context, sc scope, e *Erased) error 
 }
 
 // proceduresIn returns the rows of the drafts and versions in a scope.
-func (s *Store) proceduresIn(ctx context.Context, sc scope) (rows []int64, err error) {
+func (s *Store) proceduresIn(ctx context.Context, sc erasureScope) (rows []int64, err error) {
 	c := conditions{sql: `p.namespace = ? AND b.id <= ?`, args: []any{sc.Namespace, sc.Body}}
 	switch {
 	case sc.Procedure != 0:
@@ -83,9 +83,9 @@ func (s *Store) proceduresIn(ctx context.Context, sc scope) (rows []int64, err e
 }
 
 // eraseBody deletes a draft or version, and the procedure together with its last one.
-func (s *Store) eraseBody(ctx context.Context, tx *sql.Tx, sc scope, row int64) (gone int, err error) {
+func (s *Store) eraseBody(ctx context.Context, tx *sql.Tx, sc erasureScope, row int64) (gone int, err error) {
 	if sc.Procedure == 0 {
-		err := tellAgain(ctx, tx, procedures.Observer, `SELECT t.id FROM procedure_sources s
+		err := requeueTurns(ctx, tx, procedures.Observer, `SELECT t.id FROM procedure_sources s
 			JOIN turns t ON t.namespace = ? AND t.key = s.turn WHERE s.body = ?`, sc.Namespace, row)
 		if err != nil {
 			return 0, err
@@ -105,7 +105,7 @@ func (s *Store) eraseBody(ctx context.Context, tx *sql.Tx, sc scope, row int64) 
 	if _, err := tx.ExecContext(ctx, `UPDATE procedures SET canonical = ?, updated = ? WHERE id = ?`, p.canonical, p.now, p.id); err != nil {
 		return 0, err
 	}
-	if err := p.note(ctx, procedures.OpErased, before, procedures.ByCaller, ""); err != nil {
+	if err := p.record(ctx, procedures.OpErased, before, procedures.ByCaller, ""); err != nil {
 		return 0, err
 	}
 	names, err := dropEmpty(ctx, tx, p.id)
@@ -116,5 +116,5 @@ func (s *Store) eraseBody(ctx context.Context, tx *sql.Tx, sc scope, row int64) 
 	if err != nil {
 		return 1, err
 	}
-	return 1, forgetTargets(ctx, tx, namespace, aboutProcedure, names)
+	return 1, clearTargets(ctx, tx, namespace, subjectProcedure, names)
 }

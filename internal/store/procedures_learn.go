@@ -10,28 +10,28 @@ import (
 	"github.com/ragctx/ragctx/providers/procedures"
 )
 
-// ProcedureLesson is a procedure extracted from a turn.
-type ProcedureLesson struct {
+// ExtractedProcedure is a procedure extracted from a turn.
+type ExtractedProcedure struct {
 	Key  ProcedureKey
 	Body procedures.Body
 	By   string // [procedures.ByTurn] or [procedures.ByModel]
-	Seen procedures.ProcedureRun
+	Run  procedures.ProcedureRun
 	// Known means that a stored procedure does the same, and the turn is another run of it.
 	// Otherwise the procedure is new.
 	Known bool
 }
 
-// maxLearned limits the unreviewed procedures of an owner. A new one replaces the oldest of those
+// maxUnreviewed limits the unreviewed procedures of an owner. A new one replaces the oldest of those
 // with the fewest runs.
-const maxLearned = 200
+const maxUnreviewed = 200
 
-// LearnProcedure stores an extracted procedure, once per turn. It is a conflict if a known
+// StoreProcedure stores an extracted procedure, once per turn. It is a conflict if a known
 // procedure no longer exists, or a new one exists by now.
-func (s *Store) LearnProcedure(ctx context.Context, l ProcedureLesson) (op procedures.Op, err error) {
+func (s *Store) StoreProcedure(ctx context.Context, l ExtractedProcedure) (op procedures.Op, err error) {
 	err = s.write.doIn(ctx, l.Key.Namespace, Low, func(ctx context.Context, tx *sql.Tx) error {
 		op = ""
 		p := &procedure{Store: s, tx: tx, key: l.Key, now: s.now().UnixMicro()}
-		if done, err := p.taught(ctx, l.Seen.Turn); err != nil || done {
+		if done, err := p.hasTurn(ctx, l.Run.Turn); err != nil || done {
 			return err
 		}
 		err := p.find(ctx)
@@ -44,14 +44,14 @@ func (s *Store) LearnProcedure(ctx context.Context, l ProcedureLesson) (op proce
 		op = procedures.OpMerged
 		if !l.Known {
 			op = procedures.OpDrafted
-			if err := p.learn(ctx, l); err != nil {
+			if err := p.addDraft(ctx, l); err != nil {
 				return err
 			}
 		}
-		if err := p.evidence(ctx, l); err != nil {
+		if err := p.addSource(ctx, l); err != nil {
 			return err
 		}
-		return p.note(ctx, op, p.canonical, l.By, l.Seen.Turn)
+		return p.record(ctx, op, p.canonical, l.By, l.Run.Turn)
 	})
 	if err != nil {
 		return "", failed("learn procedure", err)
@@ -59,9 +59,9 @@ func (s *Store) LearnProcedure(ctx context.Context, l ProcedureLesson) (op proce
 	return op, nil
 }
 
-// taught reports whether a turn is already recorded for a procedure of the owner, or no longer
+// hasTurn reports whether a turn is already recorded for a procedure of the owner, or no longer
 // exists.
-func (p *procedure) taught(ctx context.Context, turn string) (done bool, err error) {
+func (p *procedure) hasTurn(ctx context.Context, turn string) (done bool, err error) {
 	err = p.tx.QueryRowContext(ctx, `SELECT NOT EXISTS (SELECT 1 FROM turns WHERE namespace = ?1 AND key = ?2)
 		OR EXISTS (SELECT 1 FROM procedure_sources s JOIN procedure_bodies b ON b.id = s.body JOIN procedures p ON p.id = b.procedure
 			WHERE s.turn = ?2 AND p.namespace = ?1 AND p.user = ?3 AND p.agent = ?4)`,
@@ -69,8 +69,8 @@ func (p *procedure) taught(ctx context.Context, turn string) (done bool, err err
 	return done, err
 }
 
-// learn inserts a new draft and deletes an old one if the owner has too many.
-func (p *procedure) learn(ctx context.Context, l ProcedureLesson) error {
+// store inserts a new draft and deletes an old one if the owner has too many.
+func (p *procedure) addDraft(ctx context.Context, l ExtractedProcedure) error {
 	if err := p.create(ctx); err != nil {
 		return err
 	}
@@ -81,23 +81,23 @@ func (p *procedure) learn(ctx context.Context, l ProcedureLesson) error {
 		SELECT p.id FROM procedures p JOIN procedure_bodies b ON b.procedure = p.id AND b.version = 0 AND b.by <> ?
 		WHERE p.namespace = ? AND p.user = ? AND p.agent = ? AND p.versions = 0 AND p.id <> ?
 		ORDER BY (SELECT count(*) FROM procedure_sources s WHERE s.body = b.id) DESC, p.updated DESC LIMIT -1 OFFSET ?)`,
-		procedures.ByCaller, l.Key.Namespace, l.Key.UserID, l.Key.AgentID, p.id, maxLearned-1)
+		procedures.ByCaller, l.Key.Namespace, l.Key.UserID, l.Key.AgentID, p.id, maxUnreviewed-1)
 	return err
 }
 
-// evidence adds the turn as a source of the draft, otherwise of the canonical version, otherwise of
+// addSource adds the turn as a source of the draft, otherwise of the canonical version, otherwise of
 // the newest.
-func (p *procedure) evidence(ctx context.Context, l ProcedureLesson) error {
+func (p *procedure) addSource(ctx context.Context, l ExtractedProcedure) error {
 	_, err := p.tx.ExecContext(ctx, `INSERT INTO procedure_sources (body, turn, words, confidence, at)
 		SELECT b.id, ?, ?, ?, ? FROM procedure_bodies b WHERE b.procedure = ?
 		ORDER BY b.version = 0 DESC, b.version IS ? DESC, b.version DESC LIMIT 1 ON CONFLICT DO NOTHING`,
-		l.Seen.Turn, !l.Known, l.Seen.Confidence, l.Seen.At.UnixMicro(), p.id, p.canonical)
+		l.Run.Turn, !l.Known, l.Run.Confidence, l.Run.At.UnixMicro(), p.id, p.canonical)
 	return err
 }
 
-// KnownProcedures returns at most limit of an owner's procedures, newest first: the draft of each,
+// LatestProcedures returns at most limit of an owner's procedures, newest first: the draft of each,
 // otherwise the canonical or the newest version.
-func (s *Store) KnownProcedures(ctx context.Context, ns int64, o procedures.Owner, limit int) ([]procedures.Known, error) {
+func (s *Store) LatestProcedures(ctx context.Context, ns int64, o procedures.Owner, limit int) ([]procedures.Known, error) {
 	var out []procedures.Known
 	err := s.view(ctx, func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, `SELECT p.name, b.trigger, b.body FROM procedures p

@@ -229,16 +229,16 @@ func (m *procedureModel) compare(t *testing.T, rt *rapid.T, f *fixture, k store.
 	}
 }
 
-// lesson has a turn teach a procedure.
+// fact has a turn teach a procedure.
 func (f *fixture) lesson(t *testing.T, turn, user, session, name string, known bool) procedures.Op {
 	t.Helper()
 	put := ragctx.Turn{ID: turn, UserID: user, SessionID: session, Prompt: "Qx" + turn + "Xq", Occurred: t0}
 	if _, _, _, err := f.PutTurn(t.Context(), f.ns, put, nil, store.Content{}, false); err != nil {
 		t.Fatal(err)
 	}
-	return must(f.LearnProcedure(t.Context(), store.ProcedureLesson{
+	return must(f.StoreProcedure(t.Context(), store.ExtractedProcedure{
 		Key:  store.ProcedureKey{Namespace: f.ns, Name: name, Owner: procedures.Owner{UserID: user}},
-		Body: body("qstep" + turn), By: procedures.ByTurn, Seen: procedures.ProcedureRun{Turn: turn, Confidence: .8, At: t0}, Known: known,
+		Body: body("qstep" + turn), By: procedures.ByTurn, Run: procedures.ProcedureRun{Turn: turn, Confidence: .8, At: t0}, Known: known,
 	}))(t)
 }
 
@@ -262,11 +262,11 @@ func TestLearnProcedure(t *testing.T) {
 	if diff := cmp.Diff(want, p.Versions[0].Sources); diff != "" {
 		t.Error(diff)
 	}
-	_, err := f.LearnProcedure(t.Context(), store.ProcedureLesson{Key: k, Body: body("x"), Seen: procedures.ProcedureRun{Turn: "t3"}})
+	_, err := f.StoreProcedure(t.Context(), store.ExtractedProcedure{Key: k, Body: body("x"), Run: procedures.ProcedureRun{Turn: "t3"}})
 	if !errors.Is(err, ragctx.ErrConflict) {
 		t.Errorf("new under a name that is there: %v", err)
 	}
-	op, err := f.LearnProcedure(t.Context(), store.ProcedureLesson{Key: k, Known: true, Seen: procedures.ProcedureRun{Turn: "never"}})
+	op, err := f.StoreProcedure(t.Context(), store.ExtractedProcedure{Key: k, Known: true, Run: procedures.ProcedureRun{Turn: "never"}})
 	if op != "" || err != nil {
 		t.Errorf("a turn that is not there: %s, %v", op, err)
 	}
@@ -292,11 +292,11 @@ func TestEraseProcedures(t *testing.T) {
 	if _, err := f.Procedure(t.Context(), ada); !errors.Is(err, ragctx.ErrNotFound) {
 		t.Errorf("ada's: %v", err)
 	}
-	rows, _, err := f.UntoldRows(t.Context())
+	rows, _, err := f.PendingTurns(t.Context())
 	if err != nil || len(rows) != 1 {
 		t.Fatalf("to be told again: %v, %v", rows, err)
 	}
-	if u, _, err := f.Untold(t.Context(), rows[0]); err != nil || u.Turn.ID != "t2" || u.Only != procedures.Observer {
+	if u, _, err := f.PendingTurn(t.Context(), rows[0]); err != nil || u.Turn.ID != "t2" || u.Only != procedures.Observer {
 		t.Errorf("%+v, %v", u, err)
 	}
 	if p := must(f.Procedure(t.Context(), bob))(t); p.Draft == nil {

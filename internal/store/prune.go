@@ -31,7 +31,7 @@ func (s *Store) prune(ctx context.Context, tx *sql.Tx, ns int64, key string) (se
 // hideVersion hides a version of an item permanently. It returns the change that indexes must
 // reach.
 func (s *Store) hideVersion(ctx context.Context, tx *sql.Tx, in Collection, key string, id int64) (seq uint64, err error) {
-	if seq, err = s.removed(ctx, tx, in.Namespace, in.Kind, id); err != nil {
+	if seq, err = s.recordRemoval(ctx, tx, in.Namespace, in.Kind, id); err != nil {
 		return 0, err
 	}
 	version, err := hiddenVersion(ctx, tx, in.Namespace, in.Kind, key)

@@ -24,21 +24,21 @@ type Quarantined struct {
 }
 
 // quarantine puts the fact into quarantine.
-func (c *class) quarantine(ctx context.Context) error {
-	m := &c.lesson.Memory
-	if err := c.ownID(ctx); err != nil {
+func (c *factWriter) quarantine(ctx context.Context) error {
+	m := &c.fact.Memory
+	if err := c.chooseID(ctx); err != nil {
 		return err
 	}
-	if err := putAside(ctx, c.tx, c.ns, *m, c.lesson.Quarantine, c.now()); err != nil {
+	if err := insertQuarantined(ctx, c.tx, c.ns, *m, c.fact.Quarantine, c.now()); err != nil {
 		return err
 	}
-	return c.note(ctx, c.tx, c.ns, entry{
-		key: m.ID, op: memory.OpQuarantined, by: c.lesson.By, user: m.UserID, turn: m.Sources[0].Turn, reason: c.lesson.Quarantine,
+	return c.recordHistory(ctx, c.tx, c.ns, historyEntry{
+		key: m.ID, op: memory.OpQuarantined, by: c.fact.By, user: m.UserID, turn: m.Sources[0].Turn, reason: c.fact.Quarantine,
 	})
 }
 
-// putAside inserts a quarantined memory. Its id must be free.
-func putAside(ctx context.Context, tx *sql.Tx, ns int64, m memory.Memory, reason string, now time.Time) error {
+// insertQuarantined inserts a quarantined memory. Its id must be free.
+func insertQuarantined(ctx context.Context, tx *sql.Tx, ns int64, m memory.Memory, reason string, now time.Time) error {
 	body, err := json.Marshal(m)
 	if err != nil {
 		return ragctx.Invalid("metadata", "cannot be stored as JSON: %v", err)
@@ -54,8 +54,8 @@ func putAside(ctx context.Context, tx *sql.Tx, ns int64, m memory.Memory, reason
 	return err
 }
 
-// PutAside puts a caller's memory into quarantine.
-func (s *Store) PutAside(ctx context.Context, ns int64, m memory.Memory, reason string) error {
+// PutInQuarantine puts a caller's memory into quarantine.
+func (s *Store) PutInQuarantine(ctx context.Context, ns int64, m memory.Memory, reason string) error {
 	err := s.write.doIn(ctx, ns, High, func(ctx context.Context, tx *sql.Tx) error {
 		old, err := findCurrent(ctx, tx, ns, Memories, m.ID)
 		if err != nil {
@@ -65,18 +65,18 @@ func (s *Store) PutAside(ctx context.Context, ns int64, m memory.Memory, reason 
 			return fmt.Errorf("memory %q: %w: what would replace it belongs into quarantine (%s); send it under another id",
 				ragctx.Clip(m.ID), ragctx.ErrConflict, reason)
 		}
-		if err := mayTake(ctx, tx, ns, m.ID, m.UserID); err != nil {
+		if err := checkIDFree(ctx, tx, ns, m.ID, m.UserID); err != nil {
 			return err
 		}
-		if err := putAside(ctx, tx, ns, m, reason, s.now()); err != nil {
+		if err := insertQuarantined(ctx, tx, ns, m, reason, s.now()); err != nil {
 			return err
 		}
-		return s.note(ctx, tx, ns, entry{key: m.ID, op: memory.OpQuarantined, by: memory.ByCaller, user: m.UserID, reason: reason})
+		return s.recordHistory(ctx, tx, ns, historyEntry{key: m.ID, op: memory.OpQuarantined, by: memory.ByCaller, user: m.UserID, reason: reason})
 	})
 	return failedIf("put into quarantine", err)
 }
 
-// failedIf applies [failed] to an error that may be nil.
+// failedIf applies [onError] to an error that may be nil.
 func failedIf(what string, err error) error {
 	if err == nil {
 		return nil
@@ -123,7 +123,7 @@ func scanQuarantined(row interface{ Scan(...any) error }) (Quarantined, error) {
 // Quarantined returns a quarantined memory.
 func (s *Store) Quarantined(ctx context.Context, ns int64, id, user string, anyUser bool) (q Quarantined, err error) {
 	err = s.view(ctx, func(tx *sql.Tx) (err error) {
-		q, err = setAside(ctx, tx, ns, id, user, anyUser)
+		q, err = findQuarantined(ctx, tx, ns, id, user, anyUser)
 		return err
 	})
 	if err != nil {
@@ -132,7 +132,7 @@ func (s *Store) Quarantined(ctx context.Context, ns int64, id, user string, anyU
 	return q, nil
 }
 
-func setAside(ctx context.Context, tx *sql.Tx, ns int64, id, user string, anyUser bool) (Quarantined, error) {
+func findQuarantined(ctx context.Context, tx *sql.Tx, ns int64, id, user string, anyUser bool) (Quarantined, error) {
 	q, err := scanQuarantined(tx.QueryRowContext(ctx, `SELECT body, reason, created, id FROM quarantine WHERE namespace = ? AND key = ?`, ns, id))
 	if errors.Is(err, sql.ErrNoRows) || err == nil && !anyUser && q.UserID != "" && q.UserID != user {
 		return q, fmt.Errorf("memory %q in quarantine: %w", ragctx.Clip(id), ragctx.ErrNotFound)
@@ -140,14 +140,14 @@ func setAside(ctx context.Context, tx *sql.Tx, ns int64, id, user string, anyUse
 	return q, err
 }
 
-// isAside reports whether a quarantined memory satisfies the conditions. It exists but has no
+// inQuarantine reports whether a quarantined memory satisfies the conditions. It exists but has no
 // version.
-func isAside(ctx context.Context, tx *sql.Tx, ns int64, id, user string, anyUser bool, when []Condition) bool {
-	if slices.ContainsFunc(when, Condition.versioned) {
+func inQuarantine(ctx context.Context, tx *sql.Tx, ns int64, id, user string, anyUser bool, when []Condition) bool {
+	if slices.ContainsFunc(when, Condition.needsVersion) {
 		return false
 	}
-	_, none := setAside(ctx, tx, ns, id, user, anyUser)
-	return none == nil
+	_, err := findQuarantined(ctx, tx, ns, id, user, anyUser)
+	return err == nil
 }
 
 // Release stores a quarantined memory.
@@ -160,10 +160,10 @@ func (s *Store) Release(ctx context.Context, ns int64, id, user string, anyUser 
 		if old != nil {
 			return 0, fmt.Errorf("memory %q: %w: another memory has taken its id", ragctx.Clip(id), ragctx.ErrConflict)
 		}
-		if err := mayTake(ctx, tx, ns, id, q.UserID); err != nil {
+		if err := checkIDFree(ctx, tx, ns, id, q.UserID); err != nil {
 			return 0, err
 		}
-		w, err := s.put(ctx, tx, memoryRecord(ns, q.Memory, c), nil)
+		w, err := s.putVersion(ctx, tx, memoryRecord(ns, q.Memory, c), nil)
 		seq = w.seq
 		return w.version, err
 	})
@@ -172,26 +172,26 @@ func (s *Store) Release(ctx context.Context, ns int64, id, user string, anyUser 
 
 // Discard deletes a memory from quarantine.
 func (s *Store) Discard(ctx context.Context, ns int64, id, user string, anyUser bool) error {
-	err := s.leaveQuarantine(ctx, ns, id, user, anyUser, memory.OpDiscarded, nothing)
+	err := s.leaveQuarantine(ctx, ns, id, user, anyUser, memory.OpDiscarded, storeNothing)
 	return failedIf("discard memory", err)
 }
 
-// nothing stores nothing of a discarded memory.
-func nothing(context.Context, *sql.Tx, Quarantined) (version int, err error) { return 0, nil }
+// storeNothing stores nothing of a discarded memory.
+func storeNothing(context.Context, *sql.Tx, Quarantined) (version int, err error) { return 0, nil }
 
 func (s *Store) leaveQuarantine(ctx context.Context, ns int64, id, user string, anyUser bool, op memory.Op,
 	fn func(context.Context, *sql.Tx, Quarantined) (version int, err error),
 ) error {
 	return s.write.doIn(ctx, ns, High, func(ctx context.Context, tx *sql.Tx) error {
-		return s.leave(ctx, tx, ns, id, user, anyUser, op, fn)
+		return s.removeFromQuarantine(ctx, tx, ns, id, user, anyUser, op, fn)
 	})
 }
 
-// leave takes a memory out of quarantine within a transaction.
-func (s *Store) leave(ctx context.Context, tx *sql.Tx, ns int64, id, user string, anyUser bool, op memory.Op,
+// removeFromQuarantine takes a memory out of quarantine within a transaction.
+func (s *Store) removeFromQuarantine(ctx context.Context, tx *sql.Tx, ns int64, id, user string, anyUser bool, op memory.Op,
 	fn func(context.Context, *sql.Tx, Quarantined) (version int, err error),
 ) error {
-	q, err := setAside(ctx, tx, ns, id, user, anyUser)
+	q, err := findQuarantined(ctx, tx, ns, id, user, anyUser)
 	if err != nil {
 		return err
 	}
@@ -206,5 +206,5 @@ func (s *Store) leave(ctx context.Context, tx *sql.Tx, ns int64, id, user string
 	if len(q.Sources) > 0 {
 		turn = q.Sources[0].Turn
 	}
-	return s.note(ctx, tx, ns, entry{key: id, op: op, version: version, by: memory.ByCaller, user: q.UserID, turn: turn})
+	return s.recordHistory(ctx, tx, ns, historyEntry{key: id, op: op, version: version, by: memory.ByCaller, user: q.UserID, turn: turn})
 }

@@ -8,26 +8,26 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// room is the usage and the quotas of a namespace before a write.
-type room struct {
+// usage is the usage and the quotas of a namespace before a write.
+type usage struct {
 	ns     int64
 	before Namespace
 }
 
-// roomIn reads the usage of a namespace in one look-up; triggers maintain the counts.
-func roomIn(ctx context.Context, tx *sql.Tx, ns int64) (room, error) {
+// usageOf reads the usage of a namespace in one look-up; triggers maintain the counts.
+func usageOf(ctx context.Context, tx *sql.Tx, ns int64) (usage, error) {
 	n, err := scanNamespace(tx.QueryRowContext(ctx, `SELECT `+namespaceColumns+` FROM namespaces WHERE id = ?`, ns))
-	return room{ns, n}, err
+	return usage{ns, n}, err
 }
 
 // check returns an error if the write pushes the namespace over a quota. Excess from before the
 // write is allowed as long as it does not grow.
-func (r room) check(ctx context.Context, tx *sql.Tx) error {
+func (r usage) check(ctx context.Context, tx *sql.Tx) error {
 	q := r.before.Quotas
 	if q == (Quotas{}) {
 		return nil
 	}
-	after, err := roomIn(ctx, tx, r.ns)
+	after, err := usageOf(ctx, tx, r.ns)
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ type MemoryFilter struct {
 	// AsOf selects the memories current at that time; zero means now.
 	AsOf    time.Time
 	Now     time.Time // reference time of scores
-	After   Place
+	After   MemoryCursor
 	Weights memory.Weights
 	Order   Order
 	Limit   int
@@ -52,8 +52,8 @@ const (
 	ByID         Order = "id"         // id; the fastest order for a complete list
 )
 
-// key returns the SQL of the number that memories are sorted by, descending, and its arguments.
-func (o Order) key(f MemoryFilter) (string, []any) {
+// sortKey returns the SQL of the number that memories are sorted by, descending, and its arguments.
+func (o Order) sortKey(f MemoryFilter) (string, []any) {
 	switch o {
 	case ByRecency:
 		return `CAST(coalesce(i.occurred, 0) AS REAL)`, nil
@@ -68,18 +68,18 @@ func (o Order) key(f MemoryFilter) (string, []any) {
 	}
 }
 
-// Place is a cursor in a list of memories: after the memory with this id and this score, or the
-// other number that the list is ordered by. Scores decay with time, so all pages of a list use the
+// MemoryCursor is a cursor in a list of memories: after the memory with this id and this score, or the
+// related number that the list is ordered by. Scores decay with time, so all pages of a list use the
 // Now of the first. The zero value is the start.
-type Place struct {
+type MemoryCursor struct {
 	Now   time.Time
 	Score float64
 	ID    string
 }
 
-// PlaceOf returns the cursor after a memory of the list.
-func (f MemoryFilter) PlaceOf(m memory.Memory) Place {
-	p := Place{Now: f.Now, Score: m.Score, ID: m.ID}
+// CursorAfter returns the cursor after a memory of the list.
+func (f MemoryFilter) CursorAfter(m memory.Memory) MemoryCursor {
+	p := MemoryCursor{Now: f.Now, Score: m.Score, ID: m.ID}
 	switch f.Order {
 	case ByRecency:
 		p.Score = float64(m.Occurred.UnixMicro())
@@ -92,9 +92,9 @@ func (f MemoryFilter) PlaceOf(m memory.Memory) Place {
 	return p
 }
 
-// MemoriesByScore lists memories in the filter's order, by default by score, highest first. Their
-// scores are bit-equal to those that [Place] compares.
-func (s *Store) MemoriesByScore(ctx context.Context, ns int64, f MemoryFilter) ([]memory.Memory, error) {
+// ListMemories lists memories in the filter's order, by default by score, highest first. Their
+// scores are bit-equal to those that [MemoryCursor] compares.
+func (s *Store) ListMemories(ctx context.Context, ns int64, f MemoryFilter) ([]memory.Memory, error) {
 	out := []memory.Memory{}
 	err := s.view(ctx, func(tx *sql.Tx) error {
 		query, args := f.query(ns)
@@ -116,7 +116,7 @@ func (s *Store) MemoriesByScore(ctx context.Context, ns int64, f MemoryFilter) (
 		if err != nil || len(ids) == 0 {
 			return err
 		}
-		return describe(ctx, tx, ids, out)
+		return loadFactRecords(ctx, tx, ids, out)
 	})
 	if err != nil {
 		return nil, failed("list memories", err)
@@ -127,7 +127,7 @@ func (s *Store) MemoriesByScore(ctx context.Context, ns int64, f MemoryFilter) (
 // query returns the statement of a list and its arguments.
 func (f MemoryFilter) query(ns int64) (string, []any) {
 	where, conditions := f.where(ns)
-	key, args := f.Order.key(f)
+	key, args := f.Order.sortKey(f)
 	args = append(args, conditions...)
 	by := `score DESC, i.key`
 	if f.Order == ByID {
@@ -147,7 +147,7 @@ func (f MemoryFilter) where(ns int64) (string, []any) {
 	f.scope(&c)
 	f.kind(&c)
 	if len(f.Exclude) > 0 {
-		c.and(`i.key NOT IN (SELECT value FROM json_each(?))`, each(f.Exclude))
+		c.and(`i.key NOT IN (SELECT value FROM json_each(?))`, jsonArray(f.Exclude))
 	}
 	c.filter(f.Filter)
 	switch {
@@ -188,7 +188,7 @@ const lastVersion = `i.superseded IS NOT NULL AND i.seq > 0 AND NOT EXISTS (SELE
 		WHERE n.namespace = i.namespace AND n.kind = i.kind AND n.key = i.key AND n.version > i.version AND n.seq > 0)
 	AND coalesce((SELECT h.op FROM history h WHERE h.namespace = i.namespace AND h.key = i.key ORDER BY h.id DESC LIMIT 1), '')`
 
-// scope adds the conditions on user, agent and session.
+// erasureScope adds the conditions on user, agent and session.
 func (f MemoryFilter) scope(c *conditions) {
 	switch {
 	case f.Own:
@@ -207,19 +207,19 @@ func (f MemoryFilter) scope(c *conditions) {
 // kind adds the conditions on the memories' contents.
 func (f MemoryFilter) kind(c *conditions) {
 	if len(f.Types) > 0 {
-		c.and(`i.type IN (SELECT value FROM json_each(?))`, each(f.Types))
+		c.and(`i.type IN (SELECT value FROM json_each(?))`, jsonArray(f.Types))
 	}
 	if f.MinImportance > 0 {
 		c.and(`i.importance >= ?`, f.MinImportance)
 	}
 	if len(f.AnyTags) > 0 {
-		c.and(`EXISTS (SELECT 1 FROM json_each(i.tags) w WHERE w.value IN (SELECT value FROM json_each(?)))`, each(f.AnyTags))
+		c.and(`EXISTS (SELECT 1 FROM json_each(i.tags) w WHERE w.value IN (SELECT value FROM json_each(?)))`, jsonArray(f.AnyTags))
 	}
 	if f.Contains != "" {
 		c.and(`EXISTS (SELECT 1 FROM texts x WHERE x.item = i.id AND instr(lower(x.text), lower(?)) > 0)`, f.Contains)
 	}
 	if len(f.Kinds) > 0 {
-		c.and(`EXISTS (SELECT 1 FROM facts k WHERE k.item = i.id AND k.kind IN (SELECT value FROM json_each(?)))`, each(f.Kinds))
+		c.and(`EXISTS (SELECT 1 FROM facts k WHERE k.item = i.id AND k.kind IN (SELECT value FROM json_each(?)))`, jsonArray(f.Kinds))
 	}
 	if f.Profile {
 		c.and(`i.id IN (SELECT k.item FROM facts k WHERE k.namespace = i.namespace AND k.flags <> 0 AND k.flags & 1)`)
@@ -244,31 +244,31 @@ func (c *conditions) and(cond string, args ...any) {
 func (c *conditions) filter(f ragctx.Filter) {
 	if len(f.Tags) > 0 {
 		c.and(`NOT EXISTS (SELECT 1 FROM json_each(?) w
-			WHERE w.value NOT IN (SELECT value FROM json_each(i.tags)))`, each(f.Tags))
+			WHERE w.value NOT IN (SELECT value FROM json_each(i.tags)))`, jsonArray(f.Tags))
 	}
 	if len(f.Metadata) > 0 {
 		// Like [Strings]: values other than text compare as JSON.
 		c.and(`NOT EXISTS (SELECT 1 FROM json_each(?) w WHERE NOT EXISTS (SELECT 1 FROM json_each(i.metadata) m
 			WHERE m.key = w.key AND w.value = CASE m.type WHEN 'text' THEN m.value
-				WHEN 'null' THEN NULL WHEN 'array' THEN NULL WHEN 'object' THEN NULL ELSE i.metadata -> m.fullkey END))`, each(f.Metadata))
+				WHEN 'null' THEN NULL WHEN 'array' THEN NULL WHEN 'object' THEN NULL ELSE i.metadata -> m.fullkey END))`, jsonArray(f.Metadata))
 	}
 	if len(f.Sources) > 0 {
 		c.and(`EXISTS (SELECT 1 FROM json_each(?) w WHERE i.source = w.value
-			OR substr(w.value, -1) = '*' AND substr(i.source, 1, length(w.value) - 1) = substr(w.value, 1, length(w.value) - 1))`, each(f.Sources))
+			OR substr(w.value, -1) = '*' AND substr(i.source, 1, length(w.value) - 1) = substr(w.value, 1, length(w.value) - 1))`, jsonArray(f.Sources))
 	}
 	if !f.OccurredAfter.IsZero() {
-		c.and(`i.occurred >= ?`, ceil(f.OccurredAfter))
+		c.and(`i.occurred >= ?`, ceilMicros(f.OccurredAfter))
 	}
 	if !f.OccurredBefore.IsZero() {
-		c.and(`i.occurred < ?`, ceil(f.OccurredBefore))
+		c.and(`i.occurred < ?`, ceilMicros(f.OccurredBefore))
 	}
 }
 
-// ceil returns the first stored time that is not before t.
-func ceil(t time.Time) int64 { return t.Add(time.Microsecond - 1).UnixMicro() }
+// ceilMicros returns the first stored time that is not before t.
+func ceilMicros(t time.Time) int64 { return t.Add(time.Microsecond - 1).UnixMicro() }
 
-// each returns strings as an argument of json_each.
-func each(v any) string {
+// jsonArray returns strings as an argument of json_each.
+func jsonArray(v any) string {
 	b, _ := json.Marshal(v) // strings: cannot fail
 	return string(b)
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// list returns the ids of the memories that mf finds at t0.
+// placeholders returns the ids of the memories that mf finds at t0.
 func (f *fixture) list(t *testing.T, mf store.MemoryFilter) []string {
 	t.Helper()
 	if mf.Now.IsZero() {
@@ -27,7 +27,7 @@ func (f *fixture) list(t *testing.T, mf store.MemoryFilter) []string {
 	if mf.Limit == 0 {
 		mf.Limit = 10
 	}
-	found, err := f.MemoriesByScore(t.Context(), f.ns, mf)
+	found, err := f.ListMemories(t.Context(), f.ns, mf)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestPagesNeitherSkipNorRepeat(t *testing.T) {
 		}
 		mf := store.MemoryFilter{SessionID: session, Now: t0, Limit: 3}
 		for page := 0; ; page++ {
-			found, err := f.MemoriesByScore(t.Context(), f.ns, mf)
+			found, err := f.ListMemories(t.Context(), f.ns, mf)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -158,7 +158,7 @@ func TestPagesNeitherSkipNorRepeat(t *testing.T) {
 				break
 			}
 			last := found[len(found)-1]
-			mf.After = store.Place{Now: t0, Score: last.Score, ID: last.ID}
+			mf.After = store.MemoryCursor{Now: t0, Score: last.Score, ID: last.ID}
 			if r.IntN(2) == 0 {
 				if _, err := f.DeleteMemory(t.Context(), f.ns, last.ID, "", true); err != nil {
 					t.Fatal(err)
@@ -246,7 +246,7 @@ func TestEmbeddedByAnother(t *testing.T) {
 		embedder int64
 		want     string
 	}{{1, "5"}, {2, ""}} {
-		if err := f.Embedded(t.Context(), c.embedder, 100); err != nil {
+		if err := f.MarkEmbedded(t.Context(), c.embedder, 100); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := f.Setting(t.Context(), store.SettingUnembedded); err != nil || got != c.want {

@@ -47,7 +47,7 @@ func (s *Store) Unembedded(ctx context.Context, embedder int64, after uint64, li
 				return err
 			}
 			u.Text = EmbedText(title, decode[[]string](heading), u.Text)
-			u.Key = KeyOf(u.Text)
+			u.Key = VectorKeyOf(u.Text)
 			// A different key predates a change of the embedded text: its vector would not be
 			// found.
 			if !has && string(u.Key[:]) == string(hash) {
@@ -62,8 +62,8 @@ func (s *Store) Unembedded(ctx context.Context, embedder int64, after uint64, li
 	return out, last, nil
 }
 
-// LastUnit returns the id of the newest chunk, 0 if none exists, and the number of chunks.
-func (s *Store) LastUnit(ctx context.Context) (last uint64, n int, err error) {
+// LastChunk returns the id of the newest chunk, 0 if none exists, and the number of chunks.
+func (s *Store) LastChunk(ctx context.Context) (last uint64, n int, err error) {
 	err = s.view(ctx, func(tx *sql.Tx) error {
 		return tx.QueryRowContext(ctx, `SELECT coalesce(max(id), 0), count(*) FROM units`).Scan(&last, &n)
 	})
@@ -77,9 +77,9 @@ func (s *Store) LastUnit(ctx context.Context) (last uint64, n int, err error) {
 // With announce it appends changes for the indexes and returns the newest change of each
 // collection.
 func (s *Store) PutVectors(ctx context.Context, embedder int64, texts []Unembedded, vectors [][]float32, announce bool) (map[Collection]uint64, error) {
-	told := make(map[Collection]uint64)
+	announced := make(map[Collection]uint64)
 	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
-		clear(told)
+		clear(announced)
 		ins, err := tx.PrepareContext(ctx, `INSERT INTO vectors (embedder, hash, vector) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`)
 		if err != nil {
 			return err
@@ -96,7 +96,7 @@ func (s *Store) PutVectors(ctx context.Context, embedder int64, texts []Unembedd
 			return nil
 		}
 		for item := range items {
-			if err := s.tellVectors(ctx, tx, item, told); err != nil {
+			if err := s.announceVectors(ctx, tx, item, announced); err != nil {
 				return err
 			}
 		}
@@ -105,12 +105,12 @@ func (s *Store) PutVectors(ctx context.Context, embedder int64, texts []Unembedd
 	if err != nil {
 		return nil, failed("store vectors", err)
 	}
-	return told, nil
+	return announced, nil
 }
 
-// tellVectors appends the change that makes an index load the vectors of an item, unless the item
-// is gone or not published.
-func (s *Store) tellVectors(ctx context.Context, tx *sql.Tx, item uint64, told map[Collection]uint64) error {
+// announceVectors appends the change that makes an index load the vectors of an item, unless the item
+// equals gone or not published.
+func (s *Store) announceVectors(ctx context.Context, tx *sql.Tx, item uint64, announced map[Collection]uint64) error {
 	var c Collection
 	err := tx.QueryRowContext(ctx, `SELECT namespace, kind FROM items WHERE id = ? AND seq > 0`, int64(item)). //nolint:gosec // row ids fit
 															Scan(&c.Namespace, &c.Kind)
@@ -120,13 +120,13 @@ func (s *Store) tellVectors(ctx context.Context, tx *sql.Tx, item uint64, told m
 	if err != nil {
 		return err
 	}
-	told[c], err = s.change(ctx, tx, c.Namespace, c.Kind, int64(item), opVectors) //nolint:gosec // row ids fit
+	announced[c], err = s.appendChange(ctx, tx, c.Namespace, c.Kind, int64(item), opVectors) //nolint:gosec // row ids fit
 	return err
 }
 
-// ForgetVectors deletes up to limit vectors of all embedders except one, and reports whether more
+// DeleteOldVectors deletes up to limit vectors of all embedders except one, and reports whether more
 // may exist.
-func (s *Store) ForgetVectors(ctx context.Context, keep int64, limit int) (bool, error) {
+func (s *Store) DeleteOldVectors(ctx context.Context, keep int64, limit int) (bool, error) {
 	var n int64
 	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
 		n = 0

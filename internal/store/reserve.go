@@ -30,19 +30,19 @@ type reserve struct {
 	path string
 	size int64 // 0 reserves nothing
 
-	full   atomic.Bool
-	mu     sync.Mutex
-	looked time.Time
-	// making is read-locked by operations that free space: allocating the reserve would briefly
+	full      atomic.Bool
+	mu        sync.Mutex
+	checkedAt time.Time
+	// writeFreeing is read-locked by operations that free space: allocating the reserve would briefly
 	// fill the disk under them.
-	making sync.RWMutex
+	freeing sync.RWMutex
 }
 
-// lookForRoomEvery is the shortest interval between checks of a full disk.
-const lookForRoomEvery = time.Second
+// spaceCheckInterval is the shortest interval between checks of a full disk.
+const spaceCheckInterval = time.Second
 
-// hold allocates the reserve if somewhat more space is free.
-func (r *reserve) hold() error {
+// allocate allocates the reserve if somewhat more space is free.
+func (r *reserve) allocate() error {
 	if st, err := os.Stat(r.path); err == nil && st.Size() == r.size {
 		return nil
 	}
@@ -65,27 +65,27 @@ func (r *reserve) hold() error {
 	return err
 }
 
-// spend releases the reserve.
-func (r *reserve) spend() {
+// release releases the reserve.
+func (r *reserve) release() {
 	r.full.Store(true)
 	_ = os.Remove(r.path) // without a reserve nothing can be released
 }
 
-// regained reports whether all writes are allowed again: see [reserve].
-func (s *Store) regained(ctx context.Context) bool {
+// spaceRegained reports whether all writes are allowed again: see [reserve].
+func (s *Store) spaceRegained(ctx context.Context) bool {
 	r := &s.reserve
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.full.Load() {
 		return true
 	}
-	if time.Since(r.looked) < lookForRoomEvery {
+	if time.Since(r.checkedAt) < spaceCheckInterval {
 		return false
 	}
-	r.looked = time.Now()
-	if r.making.TryLock() {
-		err := r.hold()
-		if r.making.Unlock(); err == nil {
+	r.checkedAt = time.Now()
+	if r.freeing.TryLock() {
+		err := r.allocate()
+		if r.freeing.Unlock(); err == nil {
 			r.full.Store(false)
 			return true
 		}
@@ -95,7 +95,7 @@ func (s *Store) regained(ctx context.Context) bool {
 		return tx.QueryRowContext(ctx, `SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size`).Scan(&free)
 	})
 	if err == nil && free >= min(r.size, 1<<20) {
-		r.looked = time.Time{} // check again at the next write
+		r.checkedAt = time.Time{} // check again at the next write
 		return true
 	}
 	return false
@@ -113,45 +113,45 @@ func (s *Store) diskFull() {
 	if s.reserve.size == 0 {
 		return
 	}
-	s.reserve.spend()
+	s.reserve.release()
 	s.log.committed() // shortens the log
 }
 
-// MakingRoom prevents the allocation of the reserve until end is called, for operations that free
+// BeginFreeing prevents the allocation of the reserve until end is called, for operations that free
 // space outside the database. Calls may be nested.
-func (s *Store) MakingRoom() (end func()) {
-	s.reserve.making.RLock()
-	return s.reserve.making.RUnlock
+func (s *Store) BeginFreeing() (end func()) {
+	s.reserve.freeing.RLock()
+	return s.reserve.freeing.RUnlock
 }
 
-// MakeRoom releases the reserve for an operation that meets a full disk outside the database. From
+// ReleaseReserve releases the reserve for an operation that meets a full disk outside the database. From
 // then on only writes that free space are allowed.
-func (s *Store) MakeRoom() {
+func (s *Store) ReleaseReserve() {
 	s.diskFull()
-	s.log.makeRoom()
+	s.log.restart()
 }
 
-// mayWrite rejects writes that free no space while the disk is full.
-func (s *Store) mayWrite(ctx context.Context) error {
-	if !s.reserve.full.Load() || s.regained(ctx) {
+// checkSpace rejects writes that free no space while the disk is full.
+func (s *Store) checkSpace(ctx context.Context) error {
+	if !s.reserve.full.Load() || s.spaceRegained(ctx) {
 		return nil
 	}
 	return fmt.Errorf("%w: the disk of the data directory is full; only what makes room is written, deletes and erasures; reads go on", ragctx.ErrNoSpace)
 }
 
-// freeing is the writer's doIn for writes that free space. The function fn may run twice: on a full
+// writeFreeing is the writer's doIn for writes that free space. The function fn may run twice: on a full
 // disk the reserve is released and fn retried.
-func (s *Store) freeing(ctx context.Context, ns int64, p Priority, fn func(context.Context, *sql.Tx) error) error {
+func (s *Store) writeFreeing(ctx context.Context, ns int64, p Priority, fn func(context.Context, *sql.Tx) error) error {
 	return s.withReserve(func() error { return s.write.doIn(ctx, ns, p|frees, fn) })
 }
 
 // withReserve runs an operation that frees space. If it meets a full disk, the reserve is released
 // and fn runs again.
 func (s *Store) withReserve(fn func() error) error {
-	defer s.MakingRoom()()
+	defer s.BeginFreeing()()
 	err := fn()
 	if errors.Is(err, ragctx.ErrNoSpace) && s.reserve.size > 0 {
-		s.MakeRoom()
+		s.ReleaseReserve()
 		err = fn()
 	}
 	return err

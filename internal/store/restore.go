@@ -56,7 +56,7 @@ func Restore(ctx context.Context, file, dir string, o RestoreOptions) (info Snap
 	if o.Progress == nil {
 		o.Progress = func(int64, int64) {}
 	}
-	if err := vacant(dir, o.Force); err != nil {
+	if err := checkVacant(dir, o.Force); err != nil {
 		return info, err
 	}
 	name := filepath.Join(dir, DatabaseName)
@@ -75,24 +75,24 @@ func Restore(ctx context.Context, file, dir string, o RestoreOptions) (info Snap
 	if err := inOrder(f.Sync, f.Close); err != nil {
 		return info, fmt.Errorf("restore: %w", DiskError(err))
 	}
-	if err := examine(ctx, f.Name(), info); err != nil {
+	if err := verifyDatabase(ctx, f.Name(), info); err != nil {
 		return info, fmt.Errorf("restore: %s: %w", file, err)
 	}
-	if err := inOrder(replacing(name, f.Name())...); err != nil {
+	if err := inOrder(replaceSteps(name, f.Name())...); err != nil {
 		return info, fmt.Errorf("restore: %w", DiskError(err))
 	}
 	return info, nil
 }
 
-// vacant checks that a restored database may be placed in dir.
-func vacant(dir string, force bool) error {
+// checkVacant checks that a restored database may be placed in dir.
+func checkVacant(dir string, force bool) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return fmt.Errorf("restore: %w", err)
 	}
 	for _, e := range entries {
 		switch {
-		case strings.HasPrefix(e.Name(), DatabaseName+restoring): // of an interrupted restore
+		case strings.HasPrefix(e.Name(), DatabaseName+restoring): // connector an interrupted restore
 			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
 				return fmt.Errorf("restore: %w", err)
 			}
@@ -103,8 +103,8 @@ func vacant(dir string, force bool) error {
 	return nil
 }
 
-// damaged returns the error for an invalid snapshot file.
-func damaged(file, format string, args ...any) error {
+// badSnapshot returns the error for an invalid snapshot file.
+func badSnapshot(file, format string, args ...any) error {
 	return ragctx.Invalid("snapshot", "%s %s; use another copy", file, fmt.Sprintf(format, args...))
 }
 
@@ -121,7 +121,7 @@ func unpack(ctx context.Context, file string, w io.Writer, progress func(done, t
 	}
 	size := st.Size() - sha256.Size
 	sum := sha256.New()
-	read := &counted{ctx: ctx, r: io.LimitReader(f, max(size, 0)), report: func(n int64) { progress(n, size) }}
+	read := &progressReader{ctx: ctx, r: io.LimitReader(f, max(size, 0)), report: func(n int64) { progress(n, size) }}
 	in := bufio.NewReaderSize(io.TeeReader(read, sum), 1<<20)
 	if info, err = readHeader(in, file); err != nil {
 		return info, err
@@ -134,7 +134,7 @@ func unpack(ctx context.Context, file string, w io.Writer, progress func(done, t
 	}
 	trailer := make([]byte, sha256.Size)
 	if _, err := io.ReadFull(f, trailer); err != nil || !bytes.Equal(trailer, sum.Sum(nil)) {
-		return info, damaged(file, "is damaged: its checksum differs")
+		return info, badSnapshot(file, "is damaged: its checksum differs")
 	}
 	return info, nil
 }
@@ -142,11 +142,11 @@ func unpack(ctx context.Context, file string, w io.Writer, progress func(done, t
 func readHeader(in *bufio.Reader, file string) (info SnapshotInfo, err error) {
 	magic := make([]byte, len(snapshotMagic))
 	if _, err := io.ReadFull(in, magic); err != nil || string(magic) != snapshotMagic {
-		return info, damaged(file, "is no snapshot of ragctx")
+		return info, badSnapshot(file, "is no snapshot of ragctx")
 	}
 	line, err := io.ReadAll(&headerReader{in, maxHeader})
 	if err != nil || json.Unmarshal(line, &info) != nil {
-		return info, damaged(file, "is damaged: its header cannot be read")
+		return info, badSnapshot(file, "is damaged: its header cannot be read")
 	}
 	if info.Format > snapshotFormat {
 		return info, fmt.Errorf("snapshot: %w: %s was written by a newer version of ragctx; use that version", ragctx.ErrConflict, file)
@@ -180,10 +180,10 @@ func (h *headerReader) Read(p []byte) (int, error) {
 func inflate(ctx context.Context, in io.Reader, w io.Writer, file string, info SnapshotInfo) error {
 	z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20))
 	if err != nil {
-		return damaged(file, "is damaged: %v", err)
+		return badSnapshot(file, "is damaged: %v", err)
 	}
 	defer z.Close()
-	out := &outcome{w: w}
+	out := &errorWriter{w: w}
 	n, err := io.Copy(out, io.LimitReader(z, info.Bytes+1))
 	switch {
 	case ctx.Err() != nil:
@@ -191,28 +191,28 @@ func inflate(ctx context.Context, in io.Reader, w io.Writer, file string, info S
 	case out.err != nil:
 		return fmt.Errorf("snapshot: %w", DiskError(out.err))
 	case err != nil:
-		return damaged(file, "is damaged: %v", err)
+		return badSnapshot(file, "is damaged: %v", err)
 	case n != info.Bytes:
-		return damaged(file, "is damaged: it does not hold the %d bytes that it should", info.Bytes)
+		return badSnapshot(file, "is damaged: it does not hold the %d bytes that it should", info.Bytes)
 	}
 	return nil
 }
 
-// outcome distinguishes write errors from read errors.
-type outcome struct {
+// errorWriter distinguishes write errors from read errors.
+type errorWriter struct {
 	w   io.Writer
 	err error
 }
 
 // Write implements [io.Writer].
-func (o *outcome) Write(p []byte) (int, error) {
+func (o *errorWriter) Write(p []byte) (int, error) {
 	n, err := o.w.Write(p)
 	o.err = err
 	return n, err
 }
 
-// examine checks that an unpacked database is intact and that this program can open it.
-func examine(ctx context.Context, name string, info SnapshotInfo) error {
+// verifyDatabase checks that an unpacked database is intact and that this program can open it.
+func verifyDatabase(ctx context.Context, name string, info SnapshotInfo) error {
 	known, err := fs.Glob(schema, "schema/*.sql")
 	if err != nil {
 		return err
@@ -230,15 +230,15 @@ func examine(ctx context.Context, name string, info SnapshotInfo) error {
 		return wrap(err)
 	}
 	if verdict != "ok" {
-		return damaged("its database", "is damaged: %s", verdict)
+		return badSnapshot("its database", "is damaged: %s", verdict)
 	}
 	return nil
 }
 
-// replacing returns the steps that replace a database by the file fresh. The old database is kept
+// replaceSteps returns the steps that replace a database by the file fresh. The old database is kept
 // aside until the new one is durable. A crash between two steps leaves one of them, intact; see
 // [tidy].
-func replacing(name, fresh string) []func() error {
+func replaceSteps(name, fresh string) []func() error {
 	dir, aside := filepath.Dir(name), name+replaced
 	sync := func() error { return atomicfile.OS{}.SyncDir(dir) }
 	return []func() error{

@@ -11,12 +11,12 @@ import (
 	"github.com/ragctx/ragctx/internal/throttle"
 )
 
-// clear overwrites unused space in the pages of the database file. SQLite overwrites deleted cells
+// clearUnused overwrites unused space in the pages of the database file. SQLite overwrites deleted cells
 // (secure_delete), but not the copies of cells left behind when it splits a page.
 //
 // Pages with such copies are found by reading the file: reading every page through SQLite takes ten
 // times as long. They are rewritten through SQLite.
-func (s *Store) clear(ctx context.Context) error {
+func (s *Store) clearUnused(ctx context.Context) error {
 	size, err := s.pageSize(ctx)
 	if err == nil {
 		err = s.log.copyAll(ctx) // from now on the deletions are in the file
@@ -26,7 +26,7 @@ func (s *Store) clear(ctx context.Context) error {
 	}
 	run := make([]byte, scrubRun)
 	var dirty []int64
-	var rests throttle.Throttle
+	var pause throttle.Throttle
 	for first := int64(1); err == nil; {
 		var n int
 		if n, err = s.log.readFile(run, (first-1)*size); err != nil || n < int(size) {
@@ -41,7 +41,7 @@ func (s *Store) clear(ctx context.Context) error {
 			dirty = dirty[:0]
 		}
 		first += int64(n) / size
-		rests.Yield()
+		pause.Yield()
 		err = cmp.Or(err, ctx.Err())
 	}
 	if err != nil {
@@ -77,7 +77,7 @@ func dirtyPages(first, size int64, pages []byte) (dirty []int64) {
 // clearPages clears pages in slices.
 func (s *Store) clearPages(ctx context.Context, dirty []int64) (err error) {
 	for len(dirty) > 0 && err == nil {
-		err = s.slice(ctx, frees, nowhere, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) error {
+		err = s.slice(ctx, frees, noNamespaces, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) error {
 			for n := 1; len(dirty) > 0; n++ {
 				if err := clearOne(ctx, tx, dirty[0]); err != nil {
 					return err
@@ -110,7 +110,7 @@ func clearOne(ctx context.Context, tx *sql.Tx, no int64) error {
 }
 
 // maxPages limits the pages of a file in which the first byte of a page identifies tree pages:
-// other pages begin with a big-endian page number, tree pages with 2 or more.
+// related pages begin with a big-endian page number, tree pages with 2 or more.
 const maxPages = 2<<24 - 1
 
 // Layout of a tree page, after the file header on the first page; see "B-tree Pages" in SQLite's

@@ -96,8 +96,8 @@ func (s *Store) SessionKnown(ctx context.Context, k SessionKey) (known bool, err
 	return known, nil
 }
 
-// forgetSessionProviders deletes the providers of the sessions in a scope.
-func forgetSessionProviders(ctx context.Context, tx *sql.Tx, sc scope) error {
+// deleteSessionProviders deletes the providers of the sessions in a scope.
+func deleteSessionProviders(ctx context.Context, tx *sql.Tx, sc erasureScope) error {
 	c, some := sc.sessions(`session`)
 	if !some {
 		return nil

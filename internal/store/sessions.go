@@ -42,8 +42,8 @@ type conversation struct {
 	size    session.Size
 }
 
-// at returns the version of the session.
-func (c *conversation) at() session.Version {
+// currentVersion returns the version of the session.
+func (c *conversation) currentVersion() session.Version {
 	return session.Version{Session: c.id, Changes: c.version, Salt: c.salt}
 }
 
@@ -67,12 +67,12 @@ func findSessionIf(ctx context.Context, tx *sql.Tx, ns int64, k session.Key, whe
 	case err != nil:
 		return nil, err
 	}
-	at := c.at()
+	at := c.currentVersion()
 	return c, when.Check(k, &at)
 }
 
-// sessionSpace returns the id of a session's namespace; with create it is created if missing.
-func (s *Store) sessionSpace(ctx context.Context, k session.Key, create bool) (int64, error) {
+// sessionNamespace returns the id of a session's namespace; with create it is created if missing.
+func (s *Store) sessionNamespace(ctx context.Context, k session.Key, create bool) (int64, error) {
 	if err := k.Validate(); err != nil {
 		return 0, err
 	}
@@ -85,7 +85,7 @@ func (s *Store) sessionSpace(ctx context.Context, k session.Key, create bool) (i
 
 // readSession calls fn with a session in one snapshot.
 func (s *Store) readSession(ctx context.Context, k session.Key, fn func(*conversation) error) error {
-	ns, err := s.sessionSpace(ctx, k, false)
+	ns, err := s.sessionNamespace(ctx, k, false)
 	if err == nil {
 		err = s.view(ctx, func(tx *sql.Tx) error {
 			c, err := findSession(ctx, tx, ns, k)
@@ -107,7 +107,7 @@ func (s *Store) changeSession(ctx context.Context, k session.Key, now func() tim
 func (s *Store) changeSessionAs(
 	ctx context.Context, p Priority, k session.Key, now func() time.Time, fn func(context.Context, *conversation) error,
 ) error {
-	ns, err := s.sessionSpace(ctx, k, false)
+	ns, err := s.sessionNamespace(ctx, k, false)
 	when := session.ConditionOf(ctx)
 	if err == nil {
 		err = s.writeSession(ctx, p, ns, func(ctx context.Context, tx *sql.Tx) (at session.Version, err error) {
@@ -118,7 +118,7 @@ func (s *Store) changeSessionAs(
 			if err := fn(ctx, c); err != nil {
 				return at, err
 			}
-			return c.at().Next(), c.changed(ctx, now())
+			return c.currentVersion().Next(), c.update(ctx, now())
 		})
 	}
 	return failedIf("write session", err)
@@ -140,7 +140,7 @@ func (s *Store) writeSession(ctx context.Context, p Priority, ns int64, fn func(
 // writeSessions calls fn in the writer and checks the quotas of the namespace.
 func (s *Store) writeSessions(ctx context.Context, p Priority, ns int64, fn func(context.Context, *sql.Tx) error) error {
 	within := func(ctx context.Context, tx *sql.Tx) error {
-		room, err := roomIn(ctx, tx, ns)
+		room, err := usageOf(ctx, tx, ns)
 		if err != nil {
 			return err
 		}
@@ -150,24 +150,24 @@ func (s *Store) writeSessions(ctx context.Context, p Priority, ns int64, fn func
 		return room.check(ctx, tx)
 	}
 	if p&frees != 0 {
-		return s.freeing(ctx, nowhere, p, within)
+		return s.writeFreeing(ctx, noNamespaces, p, within)
 	}
-	return s.write.doIn(ctx, nowhere, p, within)
+	return s.write.doIn(ctx, noNamespaces, p, within)
 }
 
-// changed updates the row of a changed session.
-func (c *conversation) changed(ctx context.Context, now time.Time) error {
+// update updates the row of a changed session.
+func (c *conversation) update(ctx context.Context, now time.Time) error {
 	_, err := c.tx.ExecContext(ctx, `UPDATE sessions SET version = version + 1, updated = ?, leaf = ?, messages = ?, bytes = ? WHERE id = ?`,
 		now.UnixNano(), c.leaf, c.size.Messages, c.size.Bytes, c.id)
 	return err
 }
 
-// makeSession creates a session from an archive.
-func (s *Sessions) makeSession(ctx context.Context, k session.Key, a session.Archive) error {
-	ns, err := s.store.sessionSpace(ctx, k, true)
+// createSession creates a session from an archive.
+func (s *Sessions) createSession(ctx context.Context, k session.Key, a session.Archive) error {
+	ns, err := s.store.sessionNamespace(ctx, k, true)
 	if err == nil {
-		var one newSession
-		if one, err = s.prepared(ctx, a); err == nil {
+		var one preparedSession
+		if one, err = s.prepare(ctx, a); err == nil {
 			err = s.store.writeSession(ctx, High, ns, func(ctx context.Context, tx *sql.Tx) (session.Version, error) { return one.insert(ctx, tx, ns, k) })
 		}
 	}
@@ -176,7 +176,7 @@ func (s *Sessions) makeSession(ctx context.Context, k session.Key, a session.Arc
 
 // Create implements [session.Storage].
 func (s *Sessions) Create(ctx context.Context, k session.Key) error {
-	return s.makeSession(ctx, k, session.Archive{CreatedAt: s.opts.Now().UTC()})
+	return s.createSession(ctx, k, session.Archive{CreatedAt: s.opts.Now().UTC()})
 }
 
 // Import implements [session.Storage].
@@ -187,7 +187,7 @@ func (s *Sessions) Import(ctx context.Context, k session.Key, a session.Archive)
 	if a.CreatedAt.IsZero() {
 		a.CreatedAt = s.opts.Now().UTC()
 	}
-	return s.makeSession(ctx, k, a)
+	return s.createSession(ctx, k, a)
 }
 
 // Delete implements [session.Storage]. The messages are hidden at once and removed in slices in the
@@ -238,15 +238,15 @@ func (s *Sessions) Append(ctx context.Context, k session.Key, section string, me
 		if c.size, err = c.size.Add(entries); err != nil {
 			return err
 		}
-		rows, err := encoded(entries, nil)
+		rows, err := encodeMessages(entries, nil)
 		if err != nil {
 			return err
 		}
 		c.leaf = out[len(out)-1].ID
-		if err := c.section(ctx, section); err != nil {
+		if err := c.addSection(ctx, section); err != nil {
 			return err
 		}
-		return c.insert(ctx, rows)
+		return c.insertMessages(ctx, rows)
 	})
 	if err != nil {
 		return nil, err
@@ -295,7 +295,7 @@ func (s *Sessions) AddCompaction(ctx context.Context, k session.Key, one session
 		if err != nil {
 			return err
 		}
-		known, failed := c.known(ctx)
+		known, failed := c.messageCheck(ctx)
 		taken := func(id string) (yes bool) {
 			err := c.tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM session_compactions WHERE session = ? AND id = ?)`, c.id, id).Scan(&yes)
 			*failed = errors.Join(*failed, err)
@@ -304,7 +304,7 @@ func (s *Sessions) AddCompaction(ctx context.Context, k session.Key, one session
 		if one, err = s.opts.PrepareCompaction(one, others, taken, known); *failed != nil || err != nil {
 			return errors.Join(*failed, err)
 		}
-		return c.record(ctx, one)
+		return c.insertCompaction(ctx, one)
 	})
 	return one, err
 }
@@ -336,13 +336,13 @@ func orNoMessage(err error, id string) error {
 
 // adopt completes appended messages.
 func (c *conversation) adopt(ctx context.Context, messages []ragctx.Message, o session.Options) ([]ragctx.Message, error) {
-	known, failed := c.known(ctx)
+	known, failed := c.messageCheck(ctx)
 	out, err := o.Prepare(messages, c.leaf, known)
 	return out, errors.Join(*failed, err)
 }
 
-// known returns a function that reports whether a message exists, and the place of its error.
-func (c *conversation) known(ctx context.Context) (known func(id string) bool, failed *error) {
+// facts returns a function that reports whether a message exists, and the place of its error.
+func (c *conversation) messageCheck(ctx context.Context) (known func(id string) bool, failed *error) {
 	failed = new(error)
 	return func(id string) bool {
 		yes, err := c.has(ctx, id)

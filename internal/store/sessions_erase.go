@@ -8,7 +8,7 @@ import (
 
 // sessions returns the conditions on the sessions in a scope, with their names in a given column;
 // false if the scope concerns no sessions.
-func (sc scope) sessions(name string) (conditions, bool) {
+func (sc erasureScope) sessions(name string) (conditions, bool) {
 	c := conditions{sql: `namespace = ?`, args: []any{sc.Namespace}}
 	if sc.User != nil {
 		c.and(`user = ?`, *sc.User)
@@ -34,7 +34,7 @@ func (c conditions) hideSessions() (string, []any) {
 // hideSessions hides the stored sessions of a scope and the forks that contain their messages,
 // including forks of deleted sessions, and clears their names from the audit log. The sweeper
 // removes them. It returns their number. A later session of the same name is not affected.
-func hideSessions(ctx context.Context, tx *sql.Tx, sc scope) (int, error) {
+func hideSessions(ctx context.Context, tx *sql.Tx, sc erasureScope) (int, error) {
 	c, some := sc.sessions(`name`)
 	if !some {
 		return 0, nil
@@ -52,7 +52,7 @@ func hideSessions(ctx context.Context, tx *sql.Tx, sc scope) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return hidden, forgetTargets(ctx, tx, namespace, aboutSession, names)
+	return hidden, clearTargets(ctx, tx, namespace, subjectSession, names)
 }
 
 // deletedSessions selects the hidden sessions.
@@ -67,7 +67,7 @@ func (s *Store) sweepSessions(ctx context.Context) error {
 	})
 	for _, id := range gone {
 		for more := true; more && err == nil; {
-			err = s.slice(ctx, frees, nowhere, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) (err error) {
+			err = s.slice(ctx, frees, noNamespaces, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) (err error) {
 				more, err = dropSession(ctx, tx, id, enough)
 				return err
 			})
@@ -79,8 +79,8 @@ func (s *Store) sweepSessions(ctx context.Context) error {
 // dropSession deletes messages of a session until enough, and finally the session. It reports
 // whether more remain.
 func dropSession(ctx context.Context, tx *sql.Tx, id int64, enough func(int) bool) (more bool, err error) {
-	for done := sliceUnits; ; done += sliceUnits {
-		res, err := tx.ExecContext(ctx, `DELETE FROM session_messages WHERE seq IN (SELECT seq FROM session_messages WHERE session = ? LIMIT ?)`, id, sliceUnits)
+	for done := sliceChunks; ; done += sliceChunks {
+		res, err := tx.ExecContext(ctx, `DELETE FROM session_messages WHERE seq IN (SELECT seq FROM session_messages WHERE session = ? LIMIT ?)`, id, sliceChunks)
 		if err != nil {
 			return true, err
 		}
@@ -88,7 +88,7 @@ func dropSession(ctx context.Context, tx *sql.Tx, id int64, enough func(int) boo
 		if err != nil {
 			return true, err
 		}
-		if n < sliceUnits {
+		if n < sliceChunks {
 			break
 		}
 		if enough(done) {

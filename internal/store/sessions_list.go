@@ -16,12 +16,12 @@ type SessionFilter struct {
 	User    string
 	AnyUser bool
 	// After is the cursor of the previous page; nil starts at the beginning. Limit is at least 1.
-	After *SessionPlace
+	After *SessionCursor
 	Limit int
 }
 
-// SessionPlace is a cursor in a list of sessions.
-type SessionPlace struct {
+// SessionCursor is a cursor in a list of sessions.
+type SessionCursor struct {
 	Updated int64 `json:"u"` // nanoseconds since 1970
 	Session int64 `json:"s"`
 }
@@ -49,7 +49,7 @@ func (f SessionFilter) query(ns int64) (string, []any) {
 
 // List returns sessions of a namespace, most recently changed first, and the cursor of the next
 // page; nil at the end. A session changed between two pages may appear twice.
-func (s *Sessions) List(ctx context.Context, namespace string, f SessionFilter) (list []ListedSession, next *SessionPlace, err error) {
+func (s *Sessions) List(ctx context.Context, namespace string, f SessionFilter) (list []ListedSession, next *SessionCursor, err error) {
 	ns, err := s.store.Namespace(ctx, namespace, false)
 	if errors.Is(err, ragctx.ErrNotFound) {
 		return nil, nil, nil
@@ -64,7 +64,7 @@ func (s *Sessions) List(ctx context.Context, namespace string, f SessionFilter) 
 				return err
 			}
 			return scan(rows, func() error {
-				one, err := listed(rows)
+				one, err := scanListed(rows)
 				list = append(list, one)
 				return err
 			})
@@ -72,16 +72,16 @@ func (s *Sessions) List(ctx context.Context, namespace string, f SessionFilter) 
 		if err == nil && len(list) > limit {
 			list = list[:limit]
 			last := list[limit-1]
-			next = &SessionPlace{last.UpdatedAt.UnixNano(), last.Version.Session}
+			next = &SessionCursor{last.UpdatedAt.UnixNano(), last.Version.Session}
 		}
 	}
 	return list, next, failedIf("list sessions", err)
 }
 
-func listed(rows *sql.Rows) (out ListedSession, err error) {
+func scanListed(rows *sql.Rows) (out ListedSession, err error) {
 	var created, parameters string
 	var updated int64
 	err = rows.Scan(&out.Version.Session, &out.ID, &out.User, &created, &updated, &out.Version.Changes, &out.Version.Salt, &out.Leaf, &out.Messages, &out.Bytes, &parameters)
-	out.CreatedAt, out.UpdatedAt, out.Parameters = stamped(created), time.Unix(0, updated).UTC(), decodeValues(parameters)
+	out.CreatedAt, out.UpdatedAt, out.Parameters = parseTime(created), time.Unix(0, updated).UTC(), decodeValues(parameters)
 	return out, err
 }

@@ -36,7 +36,7 @@ func (s *Sessions) Load(ctx context.Context, k session.Key) (session.Store, erro
 func (s *Sessions) Export(ctx context.Context, k session.Key) (out session.Archive, err error) {
 	var stored []messageRow
 	err = s.store.readSession(ctx, k, func(c *conversation) (err error) {
-		if out, err = c.describe(ctx); err != nil {
+		if out, err = c.metadata(ctx); err != nil {
 			return err
 		}
 		stored, err = c.rows(ctx, sessionMessages, c.id)
@@ -91,7 +91,7 @@ func (s *Sessions) Section(ctx context.Context, k session.Key, name string, limi
 // Version implements [session.Storage].
 func (s *Sessions) Version(ctx context.Context, k session.Key) (out session.Version, err error) {
 	err = s.store.readSession(ctx, k, func(c *conversation) error {
-		out = c.at()
+		out = c.currentVersion()
 		return nil
 	})
 	return out, err
@@ -124,8 +124,8 @@ func (c *conversation) info(ctx context.Context) (out session.Info, err error) {
 	if err != nil {
 		return out, err
 	}
-	out.CreatedAt, out.UpdatedAt, out.Leaf, out.Parameters = stamped(created), time.Unix(0, updated).UTC(), c.leaf, decodeValues(parameters)
-	out.Version, out.Messages, out.Bytes = c.at(), c.size.Messages, c.size.Bytes
+	out.CreatedAt, out.UpdatedAt, out.Leaf, out.Parameters = parseTime(created), time.Unix(0, updated).UTC(), c.leaf, decodeValues(parameters)
+	out.Version, out.Messages, out.Bytes = c.currentVersion(), c.size.Messages, c.size.Bytes
 	rows, err := c.tx.QueryContext(ctx, sessionCounts, c.id)
 	if err != nil {
 		return out, err
@@ -177,8 +177,8 @@ func (c *conversation) path(ctx context.Context, id string) ([]session.Entry, er
 	return entries, nil
 }
 
-// errBeside stops a read that finds too many rows of other branches.
-var errBeside = errors.New("other branches")
+// errOtherBranches stops a read that finds too many rows of other branches.
+var errOtherBranches = errors.New("other branches")
 
 // backward reads the path to a message from its end in storage order: nearly all messages come
 // after their parents with few rows of other branches between them. It returns whole = false
@@ -199,7 +199,7 @@ func (c *conversation) backward(ctx context.Context, to string) (up []messageRow
 		case r.id == to:
 			up, to = append(up, r), r.parent
 		case others > beside+len(up):
-			return errBeside
+			return errOtherBranches
 		default:
 			others++
 		}
@@ -208,7 +208,7 @@ func (c *conversation) backward(ctx context.Context, to string) (up []messageRow
 		}
 		return nil
 	})
-	if errors.Is(err, io.EOF) || errors.Is(err, errBeside) {
+	if errors.Is(err, io.EOF) || errors.Is(err, errOtherBranches) {
 		err = nil
 	}
 	return up, to == "", err
@@ -250,13 +250,13 @@ func (s *Sessions) Compactions(ctx context.Context, k session.Key) (out []sessio
 	return out, err
 }
 
-// describe returns a session without its messages.
-func (c *conversation) describe(ctx context.Context) (a session.Archive, err error) {
+// metadata returns a session without its messages.
+func (c *conversation) metadata(ctx context.Context) (a session.Archive, err error) {
 	var created, parameters string
 	if err := c.tx.QueryRowContext(ctx, `SELECT created, parameters FROM sessions WHERE id = ?`, c.id).Scan(&created, &parameters); err != nil {
 		return a, err
 	}
-	a.CreatedAt, a.Leaf, a.Parameters = stamped(created), c.leaf, decodeValues(parameters)
+	a.CreatedAt, a.Leaf, a.Parameters = parseTime(created), c.leaf, decodeValues(parameters)
 	if a.Sections, err = column[string](ctx, c.tx, `SELECT name FROM session_sections WHERE session = ? ORDER BY n`, c.id); err != nil {
 		return a, err
 	}
@@ -297,7 +297,7 @@ func (c *conversation) compactions(ctx context.Context, which string) (out []ses
 		if err := rows.Scan(&one.ID, &created, &one.From, &one.To, &record); err != nil {
 			return err
 		}
-		if one.CreatedAt = stamped(created); record != "" {
+		if one.CreatedAt = parseTime(created); record != "" {
 			one.Record = json.RawMessage(record)
 		}
 		out = append(out, one)

@@ -13,8 +13,8 @@ import (
 // newMessage is a message to be stored.
 type newMessage struct{ id, parent, section, label, data string }
 
-// encoded returns entries in their stored form.
-func encoded(entries []session.Entry, labels map[string]string) ([]newMessage, error) {
+// encodeMessages returns entries in their stored form.
+func encodeMessages(entries []session.Entry, labels map[string]string) ([]newMessage, error) {
 	out := make([]newMessage, len(entries))
 	for i, e := range entries {
 		data, err := messageText(e.Message)
@@ -29,25 +29,25 @@ func encoded(entries []session.Entry, labels map[string]string) ([]newMessage, e
 // fill writes messages, and the sections and compactions of their archive.
 func (c *conversation) fill(ctx context.Context, a session.Archive, messages []newMessage) error {
 	for _, name := range a.Sections {
-		if _, err := c.name(ctx, name); err != nil {
+		if _, err := c.insertSection(ctx, name); err != nil {
 			return err
 		}
 	}
-	if err := c.insert(ctx, messages); err != nil {
+	if err := c.insertMessages(ctx, messages); err != nil {
 		return err
 	}
 	for _, one := range a.Compactions {
-		if err := c.record(ctx, one); err != nil {
+		if err := c.insertCompaction(ctx, one); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// section adds the section of appended messages, or returns an error if the session has too many.
-func (c *conversation) section(ctx context.Context, section string) error {
+// addSection adds the section of appended messages, or returns an error if the session has too many.
+func (c *conversation) addSection(ctx context.Context, section string) error {
 	var n int
-	if isNew, err := c.name(ctx, section); err != nil || !isNew {
+	if isNew, err := c.insertSection(ctx, section); err != nil || !isNew {
 		return err
 	}
 	if err := c.tx.QueryRowContext(ctx, `SELECT count(*) FROM session_sections WHERE session = ?`, c.id).Scan(&n); err != nil {
@@ -56,8 +56,8 @@ func (c *conversation) section(ctx context.Context, section string) error {
 	return session.CheckSections(n)
 }
 
-// name adds a section unless it exists.
-func (c *conversation) name(ctx context.Context, section string) (isNew bool, err error) {
+// insertSection adds a section unless it exists.
+func (c *conversation) insertSection(ctx context.Context, section string) (isNew bool, err error) {
 	done, err := c.tx.ExecContext(ctx, `INSERT INTO session_sections (session, name) VALUES (?, ?) ON CONFLICT DO NOTHING`, c.id, section)
 	if err != nil {
 		return false, err
@@ -66,8 +66,8 @@ func (c *conversation) name(ctx context.Context, section string) (isNew bool, er
 	return n > 0, err
 }
 
-// insert writes messages.
-func (c *conversation) insert(ctx context.Context, messages []newMessage) error {
+// insertMessages writes messages.
+func (c *conversation) insertMessages(ctx context.Context, messages []newMessage) error {
 	stmt, err := c.tx.PrepareContext(ctx, `INSERT INTO session_messages (session, id, parent, section, label, data) VALUES (?, ?, ?, ?, ?, ?)`)
 	if err != nil {
 		return err
@@ -81,10 +81,10 @@ func (c *conversation) insert(ctx context.Context, messages []newMessage) error 
 	return nil
 }
 
-// record writes a compaction.
-func (c *conversation) record(ctx context.Context, one session.Compaction) error {
+// insertCompaction writes a compaction.
+func (c *conversation) insertCompaction(ctx context.Context, one session.Compaction) error {
 	_, err := c.tx.ExecContext(ctx, `INSERT INTO session_compactions (session, id, created, "from", "to", record) VALUES (?, ?, ?, ?, ?, ?)`,
-		c.id, one.ID, stamp(one.CreatedAt), one.From, one.To, string(one.Record))
+		c.id, one.ID, formatTime(one.CreatedAt), one.From, one.To, string(one.Record))
 	return err
 }
 
@@ -128,20 +128,20 @@ func (r *messageRow) scan(rows *sql.Rows) error {
 	return rows.Scan(&r.seq, &r.id, &r.parent, &r.section, &r.data)
 }
 
-// is reports whether a message is stored unchanged.
-func (r messageRow) is(m newMessage) bool {
+// equals reports whether a message is stored unchanged.
+func (r messageRow) equals(m newMessage) bool {
 	return r.id == m.id && r.parent == m.parent && r.section == m.section && r.data == m.data
 }
 
-// entry decodes a message.
+// historyEntry decodes a message.
 func (r messageRow) entry() (session.Entry, error) {
 	m, err := session.ReadMessage(r.data)
 	m.ID, m.ParentID = r.id, r.parent
 	return session.Entry{Section: r.section, Message: m}, err
 }
 
-// known returns a message with the columns only, or with whole, if it can be decoded, completely.
-func (r messageRow) known(whole bool) session.Entry {
+// facts returns a message with the columns only, or with whole, if it can be decoded, completely.
+func (r messageRow) withoutBody(whole bool) session.Entry {
 	if whole {
 		if e, err := r.entry(); err == nil {
 			return e
@@ -184,11 +184,11 @@ func parametersText(p map[string]any) (string, error) {
 	return string(b), nil
 }
 
-// stamp encodes a time of a session, to the nanosecond.
-func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+// formatTime encodes a time of a session, to the nanosecond.
+func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
-// stamped decodes a stored time; a damaged one is zero.
-func stamped(s string) time.Time {
+// parseTime decodes a stored time; a damaged one is zero.
+func parseTime(s string) time.Time {
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {
 		return time.Time{}

@@ -11,8 +11,8 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// newSession is a session to be written, encoded before the writer runs.
-type newSession struct {
+// preparedSession is a session to be written, encoded before the writer runs.
+type preparedSession struct {
 	archive session.Archive
 	request string // the request that creates it
 	rows    []newMessage
@@ -21,39 +21,39 @@ type newSession struct {
 	origin  sql.NullInt64
 }
 
-// prepared encodes an archive.
-func (s *Sessions) prepared(ctx context.Context, a session.Archive) (newSession, error) {
+// prepare encodes an archive.
+func (s *Sessions) prepare(ctx context.Context, a session.Archive) (preparedSession, error) {
 	size, err := a.CheckSize()
 	if err != nil {
-		return newSession{}, err
+		return preparedSession{}, err
 	}
-	rows, err := encoded(a.Entries, a.Labels)
-	return newSession{archive: a, request: session.RequestIDOf(ctx), rows: rows, size: size, updated: s.opts.Now()}, err
+	rows, err := encodeMessages(a.Entries, a.Labels)
+	return preparedSession{archive: a, request: session.RequestIDOf(ctx), rows: rows, size: size, updated: s.opts.Now()}, err
 }
 
-// insert writes a session, unless the same request has already created it. Any other existing
+// insertMessages writes a session, unless the same request has already created it. Any other existing
 // session is an error.
-func (n newSession) insert(ctx context.Context, tx *sql.Tx, ns int64, k session.Key) (session.Version, error) {
+func (n preparedSession) insert(ctx context.Context, tx *sql.Tx, ns int64, k session.Key) (session.Version, error) {
 	parameters, err := parametersText(n.archive.Parameters)
 	if err != nil {
 		return session.Version{}, err
 	}
 	c := &conversation{tx: tx, version: 1, salt: rand.Text()}
 	err = tx.QueryRowContext(ctx, `INSERT INTO sessions (namespace, user, name, request, salt, created, leaf, parameters, updated, messages, bytes, origin)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`, ns, k.User, k.ID, n.request, c.salt, stamp(n.archive.CreatedAt), n.archive.Leaf, parameters,
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`, ns, k.User, k.ID, n.request, c.salt, formatTime(n.archive.CreatedAt), n.archive.Leaf, parameters,
 		n.updated.UnixNano(), n.size.Messages, n.size.Bytes, n.origin).Scan(&c.id)
 	if errors.Is(err, sql.ErrNoRows) {
-		return madeBy(ctx, tx, ns, k, n.request)
+		return createdBy(ctx, tx, ns, k, n.request)
 	}
 	if err != nil {
 		return session.Version{}, err
 	}
-	return c.at(), c.fill(ctx, n.archive, n.rows)
+	return c.currentVersion(), c.fill(ctx, n.archive, n.rows)
 }
 
-// madeBy returns the version of the session created by a request. A missing session, or one created
+// createdBy returns the version of the session created by a request. A missing session, or one created
 // otherwise, is an error.
-func madeBy(ctx context.Context, tx *sql.Tx, ns int64, k session.Key, request string) (at session.Version, err error) {
+func createdBy(ctx context.Context, tx *sql.Tx, ns int64, k session.Key, request string) (at session.Version, err error) {
 	c, err := findSession(ctx, tx, ns, k)
 	if err != nil {
 		return at, err
@@ -65,19 +65,19 @@ func madeBy(ctx context.Context, tx *sql.Tx, ns int64, k session.Key, request st
 	if request == "" || by != request {
 		return at, k.ExistsError()
 	}
-	return c.at(), nil
+	return c.currentVersion(), nil
 }
 
 // If a session changes during the preparation of a write, the preparation is repeated, up to
 // attempts in all, and then done in the writer. That delays all writes, so it is limited to
 // sessions of this many messages and bytes, some milliseconds.
 const (
-	attempts          = 3
-	mostInWriter      = 1000
-	mostBytesInWriter = 1 << 20
+	attempts         = 3
+	maxInWriter      = 1000
+	maxBytesInWriter = 1 << 20
 )
 
-var errMoved = errors.New("the session was changed meanwhile")
+var errChanged = errors.New("the session was changed meanwhile")
 
 // Save implements [session.Storage]. Stored messages that cannot be decoded stay: the caller has
 // not seen them. A large session that others change repeatedly during the save is an
@@ -101,12 +101,12 @@ type wantedVersion struct {
 // save saves a session that is in the wanted state.
 func (s *Sessions) save(ctx context.Context, k session.Key, wanted wantedVersion, messages session.Store) (session.Result, error) {
 	return s.opts.RunSave(k, func(started time.Time) (after session.Archive, added int, err error) {
-		ns, err := s.store.sessionSpace(ctx, k, wanted.at == nil && wanted.when.IsZero())
+		ns, err := s.store.sessionNamespace(ctx, k, wanted.at == nil && wanted.when.IsZero())
 		if err != nil {
 			return after, 0, err
 		}
 		for try := 1; ; try++ {
-			plan, err := s.planned(ctx, ns, k, wanted, messages, started)
+			plan, err := s.planInSnapshot(ctx, ns, k, wanted, messages, started)
 			if err == nil {
 				err = s.store.writeSession(ctx, High, ns, func(ctx context.Context, tx *sql.Tx) (at session.Version, err error) {
 					if try > attempts {
@@ -114,11 +114,11 @@ func (s *Sessions) save(ctx context.Context, k session.Key, wanted wantedVersion
 							return at, err
 						}
 					}
-					return plan.carryOut(ctx, tx, ns, k)
+					return plan.execute(ctx, tx, ns, k)
 				})
 			}
 			switch {
-			case !errors.Is(err, errMoved):
+			case !errors.Is(err, errChanged):
 				return plan.archive, plan.added, failedIf("save session", err)
 			case try >= attempts && !plan.small():
 				return plan.archive, 0, k.ChangedError()
@@ -127,24 +127,24 @@ func (s *Sessions) save(ctx context.Context, k session.Key, wanted wantedVersion
 	})
 }
 
-// saving is a prepared save.
-type saving struct {
-	newSession
+// preparedSave is a prepared save.
+type preparedSave struct {
+	preparedSession
 
 	added int
 	// id and version identify the existing session; 0 is a new one.
 	id, version int64
-	before      session.Size // of the existing session
+	before      session.Size // connector the existing session
 	from        int64        // first message that differs; it and the later ones are rewritten
 }
 
 // small reports whether the save may be prepared in the writer.
-func (p saving) small() bool {
-	return max(p.size.Messages, p.before.Messages) <= mostInWriter && max(p.size.Bytes, p.before.Bytes) <= mostBytesInWriter
+func (p preparedSave) small() bool {
+	return max(p.size.Messages, p.before.Messages) <= maxInWriter && max(p.size.Bytes, p.before.Bytes) <= maxBytesInWriter
 }
 
-// planned prepares a save in a snapshot.
-func (s *Sessions) planned(ctx context.Context, ns int64, k session.Key, wanted wantedVersion, messages session.Store, started time.Time) (plan saving, err error) {
+// planInSnapshot prepares a save in a snapshot.
+func (s *Sessions) planInSnapshot(ctx context.Context, ns int64, k session.Key, wanted wantedVersion, messages session.Store, started time.Time) (plan preparedSave, err error) {
 	err = s.store.view(ctx, func(tx *sql.Tx) error {
 		plan, err = s.plan(ctx, tx, ns, k, wanted, messages, started)
 		return err
@@ -155,16 +155,16 @@ func (s *Sessions) planned(ctx context.Context, ns int64, k session.Key, wanted 
 // plan prepares a save. Unchanged messages at the beginning are not rewritten.
 func (s *Sessions) plan(
 	ctx context.Context, tx *sql.Tx, ns int64, k session.Key, wanted wantedVersion, messages session.Store, started time.Time,
-) (p saving, err error) {
+) (p preparedSave, err error) {
 	before := session.Archive{CreatedAt: started}
 	var stored []messageRow
 	c, err := findSessionIf(ctx, tx, ns, k, wanted.when)
 	switch {
-	case err == nil && wanted.at != nil && *wanted.at != c.at():
+	case err == nil && wanted.at != nil && *wanted.at != c.currentVersion():
 		return p, k.ChangedError()
 	case err == nil:
 		p.id, p.version, p.before = c.id, c.version, c.size
-		if before, err = c.describe(ctx); err == nil {
+		if before, err = c.metadata(ctx); err == nil {
 			stored, err = c.rows(ctx, sessionMessages, c.id)
 		}
 	case errors.Is(err, ragctx.ErrNotFound) && wanted.at == nil:
@@ -174,25 +174,25 @@ func (s *Sessions) plan(
 		return p, err
 	}
 	for _, r := range stored {
-		before.Entries = append(before.Entries, r.known(len(before.Compactions) > 0))
+		before.Entries = append(before.Entries, r.withoutBody(len(before.Compactions) > 0))
 	}
 	after, added, err := before.Replaced(ctx, messages, s.opts)
 	if err != nil {
 		return p, err
 	}
-	one, err := s.prepared(ctx, after)
+	one, err := s.prepare(ctx, after)
 	if err != nil {
 		return p, err
 	}
-	p.newSession, p.added = one, added
-	p.differ(stored, before.Leaf)
+	p.preparedSession, p.added = one, added
+	p.dropUnchanged(stored, before.Leaf)
 	return p, nil
 }
 
-// differ drops unchanged messages from the write and keeps stored ones that cannot be decoded.
-func (p *saving) differ(stored []messageRow, leaf string) {
+// dropUnchanged drops unchanged messages from the write and keeps stored ones that cannot be decoded.
+func (p *preparedSave) dropUnchanged(stored []messageRow, leaf string) {
 	same := 0
-	for same < len(stored) && same < len(p.rows) && stored[same].is(p.rows[same]) {
+	for same < len(stored) && same < len(p.rows) && stored[same].equals(p.rows[same]) {
 		same++
 	}
 	if same < len(stored) {
@@ -216,19 +216,19 @@ func (p *saving) differ(stored []messageRow, leaf string) {
 	}
 }
 
-// carryOut writes a prepared save, unless the session has changed since. It returns the new
+// executeErasure writes a prepared save, unless the session has changed since. It returns the new
 // version.
-func (p saving) carryOut(ctx context.Context, tx *sql.Tx, ns int64, k session.Key) (at session.Version, err error) {
+func (p preparedSave) execute(ctx context.Context, tx *sql.Tx, ns int64, k session.Key) (at session.Version, err error) {
 	c, err := findSession(ctx, tx, ns, k)
 	switch {
 	case errors.Is(err, ragctx.ErrNotFound) && p.id == 0:
 		return p.insert(ctx, tx, ns, k)
 	case errors.Is(err, ragctx.ErrNotFound):
-		return at, errMoved
+		return at, errChanged
 	case err != nil:
 		return at, err
 	case c.id != p.id || c.version != p.version:
-		return at, errMoved
+		return at, errChanged
 	}
 	if p.from > 0 {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM session_messages WHERE session = ? AND seq >= ?`, c.id, p.from); err != nil {
@@ -251,7 +251,7 @@ func (p saving) carryOut(ctx context.Context, tx *sql.Tx, ns int64, k session.Ke
 		return at, err
 	}
 	c.leaf, c.size = p.archive.Leaf, p.size
-	return c.at().Next(), c.changed(ctx, p.updated)
+	return c.currentVersion().Next(), c.update(ctx, p.updated)
 }
 
 // Fork implements [session.Storage]. The fork records its origin: erasing the origin also erases
@@ -261,18 +261,18 @@ func (s *Sessions) Fork(ctx context.Context, k session.Key, id, to string) error
 	if err := target.Validate(); err != nil {
 		return err
 	}
-	ns, err := s.store.sessionSpace(ctx, k, false)
+	ns, err := s.store.sessionNamespace(ctx, k, false)
 	if err != nil {
 		return failedIf("fork session", err)
 	}
 	when := session.ConditionOf(ctx)
 	for try := 1; ; try++ {
-		fork, err := s.forked(ctx, ns, k, target, id)
+		fork, err := s.prepareFork(ctx, ns, k, target, id)
 		if err == nil {
 			err = s.store.writeSession(ctx, High, ns, func(ctx context.Context, tx *sql.Tx) (session.Version, error) {
 				c, err := findSessionIf(ctx, tx, ns, k, when)
 				if err == nil && (c.id != fork.id || c.version != fork.version && (try <= attempts || when.Revisions != nil)) {
-					err = errMoved
+					err = errChanged
 				}
 				if err != nil {
 					return session.Version{}, err
@@ -280,26 +280,26 @@ func (s *Sessions) Fork(ctx context.Context, k session.Key, id, to string) error
 				return fork.insert(ctx, tx, ns, target)
 			})
 		}
-		if errors.Is(err, errMade) {
+		if errors.Is(err, errCreated) {
 			return nil
 		}
-		if !errors.Is(err, errMoved) {
+		if !errors.Is(err, errChanged) {
 			return failedIf("fork session", err)
 		}
 	}
 }
 
-// errMade means that an earlier attempt has created the fork.
-var errMade = errors.New("it is made already")
+// errCreated means that an earlier attempt has created the fork.
+var errCreated = errors.New("it is made already")
 
-// forked prepares a fork of a session in one snapshot, or returns errMade.
-func (s *Sessions) forked(ctx context.Context, ns int64, k, target session.Key, id string) (out saving, err error) {
+// prepareFork prepares a fork of a session in one snapshot, or returns errMade.
+func (s *Sessions) prepareFork(ctx context.Context, ns int64, k, target session.Key, id string) (out preparedSave, err error) {
 	when, request := session.ConditionOf(ctx), session.RequestIDOf(ctx)
 	err = s.store.view(ctx, func(tx *sql.Tx) error {
-		made, there := madeBy(ctx, tx, ns, target, request)
+		made, there := createdBy(ctx, tx, ns, target, request)
 		if there == nil {
 			made.Report(ctx)
-			return errMade
+			return errCreated
 		}
 		c, err := findSessionIf(ctx, tx, ns, k, when)
 		if err != nil {
@@ -308,7 +308,7 @@ func (s *Sessions) forked(ctx context.Context, ns int64, k, target session.Key, 
 		if !errors.Is(there, ragctx.ErrNotFound) {
 			return there
 		}
-		a, err := c.describe(ctx)
+		a, err := c.metadata(ctx)
 		if err != nil {
 			return err
 		}
@@ -323,7 +323,7 @@ func (s *Sessions) forked(ctx context.Context, ns int64, k, target session.Key, 
 			return err
 		}
 		a.CreatedAt = s.opts.Now().UTC()
-		out.newSession, err = s.prepared(ctx, a)
+		out.preparedSession, err = s.prepare(ctx, a)
 		out.id, out.version, out.origin = c.id, c.version, sql.NullInt64{Int64: c.id, Valid: true}
 		return err
 	})

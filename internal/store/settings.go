@@ -66,9 +66,9 @@ func (s *Store) ChangeEmbedder(ctx context.Context, id string, from uint64) erro
 	return nil
 }
 
-// Embedded records that all chunks up to last have the embedder's vectors. It does nothing if
+// MarkEmbedded records that all chunks up to last have the embedder's vectors. It does nothing if
 // another embedder is searched by now: the missing vectors are then the other one's.
-func (s *Store) Embedded(ctx context.Context, embedder int64, last uint64) error {
+func (s *Store) MarkEmbedded(ctx context.Context, embedder int64, last uint64) error {
 	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
 		var newer, other bool
 		err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM settings WHERE key = ? AND value <> ?)`,
@@ -93,8 +93,8 @@ func (s *Store) Embedded(ctx context.Context, embedder int64, last uint64) error
 	return nil
 }
 
-// owe records that a chunk lacks a vector, in the transaction that inserts the chunk.
-func owe(ctx context.Context, tx *sql.Tx, unit sql.Result) error {
+// markUnembedded records that a chunk lacks a vector, in the transaction that inserts the chunk.
+func markUnembedded(ctx context.Context, tx *sql.Tx, unit sql.Result) error {
 	id, err := unit.LastInsertId()
 	if err != nil {
 		return err

@@ -66,7 +66,7 @@ func (s *Store) WriteSnapshot(ctx context.Context, w io.Writer, o SnapshotOption
 	if o.Progress == nil {
 		o.Progress = func(int64, int64) {}
 	}
-	db, err := connectAs(s.path, 1, func(k *keeping) { k.failed = s.health.notice }, "_pragma=query_only(1)")
+	db, err := connectAs(s.path, 1, func(k *cachingConnector) { k.onError = s.health.detectDamage }, "_pragma=query_only(1)")
 	if err != nil {
 		return info, err
 	}
@@ -76,7 +76,7 @@ func (s *Store) WriteSnapshot(ctx context.Context, w io.Writer, o SnapshotOption
 		return info, fmt.Errorf("snapshot: %w", wrap(err))
 	}
 	defer func() { err = errors.Join(err, ignoreDone(tx.Rollback())) }()
-	if info, err = s.describe(ctx, tx); err != nil {
+	if info, err = s.snapshotInfo(ctx, tx); err != nil {
 		return info, fmt.Errorf("snapshot: %w", wrap(err))
 	}
 	pages, err := tx.QueryContext(ctx, `SELECT data FROM sqlite_dbpage ORDER BY pgno`)
@@ -84,14 +84,14 @@ func (s *Store) WriteSnapshot(ctx context.Context, w io.Writer, o SnapshotOption
 		return info, fmt.Errorf("snapshot: %w", wrap(err))
 	}
 	defer pages.Close()
-	if err := pack(w, pages, info, o); err != nil {
+	if err := writePages(w, pages, info, o); err != nil {
 		return info, fmt.Errorf("snapshot: %w", DiskError(wrap(err)))
 	}
 	return info, nil
 }
 
-// describe counts the contents that a transaction sees.
-func (s *Store) describe(ctx context.Context, tx *sql.Tx) (SnapshotInfo, error) {
+// metadata counts the contents that a transaction sees.
+func (s *Store) snapshotInfo(ctx context.Context, tx *sql.Tx) (SnapshotInfo, error) {
 	info := SnapshotInfo{Format: snapshotFormat, Created: s.now().UTC().Truncate(time.Second)}
 	err := tx.QueryRowContext(ctx, `SELECT (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM namespaces WHERE erased = 0),
 		(SELECT count(*) FROM items WHERE kind = ? AND superseded IS NULL), (SELECT count(*) FROM items WHERE kind = ? AND superseded IS NULL),
@@ -101,8 +101,8 @@ func (s *Store) describe(ctx context.Context, tx *sql.Tx) (SnapshotInfo, error) 
 	return info, err
 }
 
-// pack writes a snapshot of pages.
-func pack(w io.Writer, pages *sql.Rows, info SnapshotInfo, o SnapshotOptions) error {
+// writePages writes a snapshot of pages.
+func writePages(w io.Writer, pages *sql.Rows, info SnapshotInfo, o SnapshotOptions) error {
 	header, err := json.Marshal(info)
 	if err != nil {
 		return err
@@ -151,8 +151,8 @@ func copyPages(w io.Writer, pages *sql.Rows, size int64, o SnapshotOptions) erro
 	return nil
 }
 
-// counted is a reader that stops with a context and reports its progress.
-type counted struct {
+// progressReader is a reader that stops with a context and reports its progress.
+type progressReader struct {
 	ctx    context.Context //nolint:containedctx // a reader has no other way to get it
 	r      io.Reader
 	n      int64
@@ -160,7 +160,7 @@ type counted struct {
 }
 
 // Read implements [io.Reader].
-func (c *counted) Read(p []byte) (int, error) {
+func (c *progressReader) Read(p []byte) (int, error) {
 	if err := c.ctx.Err(); err != nil {
 		return 0, err
 	}

@@ -16,7 +16,7 @@ import (
 //
 // A slice is as long as time allows but at least sliceUnits chunks, so that a document completes
 // under any number of turns.
-const sliceUnits = 16
+const sliceChunks = 16
 
 // staging holds the documents being staged, which must not be swept. An id may belong to another
 // document after the transaction that assigned it was rolled back.
@@ -52,12 +52,12 @@ func (s *staging) has(id int64) bool {
 type staged struct {
 	record
 
-	when  []Condition
-	id    int64  // of its row; 0 until the row exists
-	text  string // still to be written
-	units []Unit // still to be written
-	ready int    // number of units with vectors
-	done  int    // amount written, counted as in slices
+	when   []Condition
+	id     int64   // connector its row; 0 until the row exists
+	text   string  // still to be written
+	chunks []Chunk // still to be written
+	ready  int     // number of units with vectors
+	done   int     // amount written, counted as in slices
 
 	pruned bool // publishing it hid an old version
 }
@@ -66,40 +66,40 @@ type staged struct {
 // more remains.
 func (s *Store) step(ctx context.Context, tx *sql.Tx, d *staged, p *Put, enough func(int) bool) (more bool, err error) {
 	if d.id == 0 {
-		if *p, _, err = s.judge(ctx, tx, d.record, d.when); err != nil || p.Status == Unchanged {
+		if *p, _, err = s.decide(ctx, tx, d.record, d.when); err != nil || p.Status == Unchanged {
 			return false, err
 		}
 		if err := s.begin(ctx, tx, d); err != nil {
 			return false, err
 		}
 	}
-	for ; len(d.text) > 0; d.done += sliceUnits {
+	for ; len(d.text) > 0; d.done += sliceChunks {
 		if d.done > 0 && enough(d.done) {
 			return true, nil
 		}
-		if err := d.part(ctx, tx); err != nil {
+		if err := d.writePart(ctx, tx); err != nil {
 			return false, err
 		}
 	}
-	for len(d.units) > 0 {
+	for len(d.chunks) > 0 {
 		c := d.content
-		c.Units = d.units[:d.ready]
-		n, err := insertSome(ctx, tx, d.id, c, enough)
+		c.Chunks = d.chunks[:d.ready]
+		n, err := insertSomeChunks(ctx, tx, d.id, c, enough)
 		if err != nil {
 			return false, err
 		}
 		if d.content.Embed != nil {
-			for i := range d.units[:n] {
-				d.units[i].Vector, d.units[i].Ahead = nil, nil // all vectors take far more memory than the text
+			for i := range d.chunks[:n] {
+				d.chunks[i].Vector, d.chunks[i].NextVector = nil, nil // all vectors take far more memory than the text
 			}
 		}
-		d.units, d.ready = d.units[n:], d.ready-n
-		if len(d.units) > 0 {
+		d.chunks, d.ready = d.chunks[n:], d.ready-n
+		if len(d.chunks) > 0 {
 			return true, nil
 		}
 	}
 	var old *current
-	if *p, old, err = s.judge(ctx, tx, d.record, d.when); err != nil || p.Status == Unchanged {
+	if *p, old, err = s.decide(ctx, tx, d.record, d.when); err != nil || p.Status == Unchanged {
 		return false, err
 	}
 	w, err := s.publish(ctx, tx, d.record, d.id, old)
@@ -107,18 +107,18 @@ func (s *Store) step(ctx context.Context, tx *sql.Tx, d *staged, p *Put, enough 
 	return false, err
 }
 
-// embedUnits is the number of a document's chunks that are embedded at a time.
-const embedUnits = 2048
+// embedChunks is the number of a document's chunks that are embedded at a time.
+const embedChunks = 2048
 
 // embed provides the vectors of the next chunks.
 func (d *staged) embed(ctx context.Context) error {
-	if d.ready > 0 || len(d.units) == 0 {
+	if d.ready > 0 || len(d.chunks) == 0 {
 		return nil
 	}
-	n := len(d.units)
+	n := len(d.chunks)
 	if d.content.Embed != nil {
-		n = min(n, embedUnits)
-		if err := d.content.Embed(ctx, d.units[:n]); err != nil {
+		n = min(n, embedChunks)
+		if err := d.content.Embed(ctx, d.chunks[:n]); err != nil {
 			return err
 		}
 	}
@@ -144,11 +144,11 @@ func (s *Store) begin(ctx context.Context, tx *sql.Tx, d *staged) error {
 		return nil
 	}
 	d.text = d.content.Text
-	return d.part(ctx, tx)
+	return d.writePart(ctx, tx)
 }
 
-// part writes the next part of the text.
-func (d *staged) part(ctx context.Context, tx *sql.Tx) error {
+// writePart writes the next part of the text.
+func (d *staged) writePart(ctx context.Context, tx *sql.Tx) error {
 	n := min(len(d.text), partBytes)
 	err := insertPart(ctx, tx, d.id, len(d.content.Text)-len(d.text), d.text[:n])
 	d.text = d.text[n:]
@@ -168,15 +168,15 @@ func (s *Store) slice(ctx context.Context, mark Priority, ns int64, fn func(ctx 
 	return s.write.doIn(ctx, ns, Low|mark, func(ctx context.Context, tx *sql.Tx) error {
 		until := time.Now().Add(maxBatch)
 		return fn(ctx, tx, func(n int) bool {
-			return n%sliceUnits == 0 && (s.write.urgent() || time.Now().After(until))
+			return n%sliceChunks == 0 && (s.write.urgent() || time.Now().After(until))
 		})
 	})
 }
 
 // publish makes a staged item the current version in place of old, if any.
 func (s *Store) publish(ctx context.Context, tx *sql.Tx, r record, id int64, old *current) (written, error) {
-	return s.succeed(ctx, tx, r, old, func(version int, now int64) (uint64, error) {
-		seq, err := s.change(ctx, tx, r.namespace, r.kind, id, opPut)
+	return s.replaceVersion(ctx, tx, r, old, func(version int, now int64) (uint64, error) {
+		seq, err := s.appendChange(ctx, tx, r.namespace, r.kind, id, opPut)
 		if err != nil {
 			return 0, err
 		}

@@ -66,8 +66,8 @@ func swept(t *testing.T, path string) {
 func (f *fixture) long(t *testing.T, ctx context.Context, id string, seed uint64, units int) (store.Put, string, error) {
 	t.Helper()
 	c := randomContent(rand.New(rand.NewPCG(seed, 1)), units, f.embedder)
-	for i := range c.Units {
-		c.Units[i].Vector = []float32{float32(i), 1}
+	for i := range c.Chunks {
+		c.Chunks[i].Vector = []float32{float32(i), 1}
 	}
 	p := docs.Prepared{Document: docs.Document{ExternalID: id, Text: c.Text}, Hash: docs.ContentHash(docs.Document{Text: c.Text})}
 	put, err := f.PutDocument(ctx, f.ns, p, "", c)
@@ -108,15 +108,15 @@ func TestVectorsOfLongDocuments(t *testing.T) {
 	const units = 5000
 	c := randomContent(rand.New(rand.NewPCG(1, 1)), units, f.embedder)
 	most, made := 0, 0
-	c.Embed = func(_ context.Context, some []store.Unit) error {
+	c.Embed = func(_ context.Context, some []store.Chunk) error {
 		most, made = max(most, len(some)), made+len(some)
 		for i := range some {
-			some[i].Hash, some[i].Vector = store.KeyOf(some[i].Text), []float32{float32(len(some[i].Text)), 1}
+			some[i].Hash, some[i].Vector = store.VectorKeyOf(some[i].Text), []float32{float32(len(some[i].Text)), 1}
 		}
 		return nil
 	}
-	for i := range c.Units {
-		c.Units[i].Hash, c.Units[i].Vector = store.VectorKey{}, nil
+	for i := range c.Chunks {
+		c.Chunks[i].Hash, c.Chunks[i].Vector = store.VectorKey{}, nil
 	}
 	p := docs.Prepared{Document: docs.Document{ExternalID: "a", Text: c.Text}, Hash: docs.ContentHash(docs.Document{Text: c.Text})}
 	if put, err := f.PutDocument(t.Context(), f.ns, p, "", c); err != nil || put.Chunks != units {
@@ -143,7 +143,7 @@ func TestVectorsOfLongDocuments(t *testing.T) {
 		}
 	}
 	failed := errors.New("no vectors today")
-	c.Embed = func(context.Context, []store.Unit) error { return failed }
+	c.Embed = func(context.Context, []store.Chunk) error { return failed }
 	p.ExternalID = "b"
 	if _, err := f.PutDocument(t.Context(), f.ns, p, "", c); !errors.Is(err, failed) {
 		t.Errorf("a failed embedder: %v", err)
@@ -303,12 +303,12 @@ func TestVectorsAheadComeWithTheWrite(t *testing.T) {
 	c := f.content(p.Text, p.Chunks)
 	c.Next = next
 	var keys []store.VectorKey
-	for i := range c.Units {
-		c.Units[i].Ahead = []float32{float32(i), 1, 2}
-		c.Units[i].Hash = store.KeyOf(fmt.Sprint(i))
-		keys = append(keys, c.Units[i].Hash)
+	for i := range c.Chunks {
+		c.Chunks[i].NextVector = []float32{float32(i), 1, 2}
+		c.Chunks[i].Hash = store.VectorKeyOf(fmt.Sprint(i))
+		keys = append(keys, c.Chunks[i].Hash)
 	}
-	c.Units[1].Ahead = nil // could not be made
+	c.Chunks[1].NextVector = nil // could not be made
 	if _, err := f.PutDocument(t.Context(), f.ns, p, "", c); err != nil {
 		t.Fatal(err)
 	}

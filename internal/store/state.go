@@ -76,9 +76,9 @@ func (e *LostError) Error() string {
 // Unwrap returns [ragctx.ErrUnavailable].
 func (e *LostError) Unwrap() error { return ragctx.ErrUnavailable }
 
-// checkThere rejects a missing or empty database file if traces of a database exist: a new database
+// checkNotLost rejects a missing or empty database file if traces of a database exist: a new database
 // in its place would hide the loss.
-func checkThere(path string) error {
+func checkNotLost(path string) error {
 	st, err := os.Stat(path)
 	what := "the database file " + filepath.Base(path) + " is empty"
 	switch {

@@ -18,36 +18,36 @@ import (
 // texts, of which few are in constant use.
 const maxStatements = 64
 
-// keeping opens connections that cache compiled statements. Otherwise database/sql compiles every
+// cachingConnector opens connections that cache compiled statements. Otherwise database/sql compiles every
 // unprepared statement on each use, which takes as long as running it.
-type keeping struct {
+type cachingConnector struct {
 	driver.Connector
 
 	open   atomic.Int64  // number of open connections
 	closed chan struct{} // signals a closed connection
 
-	sums   *rowSums    // of the only connection of a writing pool; nil for other pools
-	failed func(error) // called with every error of SQLite; may be nil
+	sums    *rowSums    // connector the only connection of a writing pool; nil for other pools
+	onError func(error) // called with every error of SQLite; may be nil
 }
 
-// fails reports an error.
-func (k *keeping) fails(err error) {
-	if err != nil && k.failed != nil {
-		k.failed(err)
+// report reports an error.
+func (k *cachingConnector) report(err error) {
+	if err != nil && k.onError != nil {
+		k.onError(err)
 	}
 }
 
 // newConnector returns a connector to a database named by [dsn].
-func newConnector(name string) (*keeping, error) {
+func newConnector(name string) (*cachingConnector, error) {
 	c, err := sqlite.NewConnector(name)
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
-	return &keeping{Connector: c, closed: make(chan struct{}, 1)}, nil
+	return &cachingConnector{Connector: c, closed: make(chan struct{}, 1)}, nil
 }
 
 // Connect implements [driver.Connector].
-func (k *keeping) Connect(ctx context.Context) (driver.Conn, error) {
+func (k *cachingConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	c, err := k.Connector.Connect(ctx)
 	if err != nil {
 		return nil, err
@@ -64,18 +64,18 @@ func (k *keeping) Connect(ctx context.Context) (driver.Conn, error) {
 		hooks.RegisterPreUpdateHook(k.sums.note)
 	}
 	k.open.Add(1)
-	return &keepingConn{innerConn: inner, of: k, kept: make(map[string]*keptStatement)}, nil
+	return &cachingConn{innerConn: inner, connector: k, cached: make(map[string]*cachedStatement)}, nil
 }
 
-// closePatience limits the wait for connections in use.
-const closePatience = 5 * time.Second
+// closeTimeout limits the wait for connections in use.
+const closeTimeout = 5 * time.Second
 
 // Close implements [io.Closer]. database/sql calls it last when a pool is closed, and closes idle
 // connections only: another goroutine returns the connection of a cancelled transaction a moment
 // later. Until then SQLite's files still exist, and the last connection removes them by name, even
 // if they belong to a new database by then.
-func (k *keeping) Close() error {
-	patience := time.NewTimer(closePatience)
+func (k *cachingConnector) Close() error {
+	patience := time.NewTimer(closeTimeout)
 	defer patience.Stop()
 	for k.open.Load() > 0 {
 		select {
@@ -98,19 +98,19 @@ type innerConn interface {
 	driver.Validator
 }
 
-// keepingConn is a connection with its statement cache. Like every connection, it is used by one
+// cachingConn is a connection with its statement cache. Like every connection, it is used by one
 // goroutine at a time.
-type keepingConn struct {
+type cachingConn struct {
 	innerConn
 
-	of    *keeping
-	kept  map[string]*keptStatement // by text
-	clock uint64
+	connector *cachingConnector
+	cached    map[string]*cachedStatement // by text
+	clock     uint64
 }
 
-// keptStatement is a cached statement. It is busy while its rows are read; a nested use of the same
+// cachedStatement is a cached statement. It is busy while its rows are read; a nested use of the same
 // text is compiled separately.
-type keptStatement struct {
+type cachedStatement struct {
 	innerStatement
 
 	text string
@@ -125,7 +125,7 @@ type innerStatement interface {
 }
 
 // ExecContext implements [driver.ExecerContext].
-func (c *keepingConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+func (c *cachingConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
 	undo := c.undo()
 	st, err := c.compiled(ctx, query)
 	var res driver.Result
@@ -135,28 +135,28 @@ func (c *keepingConn) ExecContext(ctx context.Context, query string, args []driv
 		res, err = c.innerConn.ExecContext(ctx, query, args)
 	default:
 		if res, err = st.ExecContext(ctx, args); err != nil {
-			c.forget(st)
+			c.drop(st)
 		}
 	}
 	if err != nil {
 		undo()
-		c.of.fails(err)
+		c.connector.report(err)
 	}
 	return res, err
 }
 
 // undo returns a function that discards the checksums recorded by a failed statement, as SQLite
 // discards its changes.
-func (c *keepingConn) undo() func() {
-	if c.of.sums == nil {
+func (c *cachingConn) undo() func() {
+	if c.connector.sums == nil {
 		return func() {}
 	}
-	mark := c.of.sums.mark()
-	return func() { c.of.sums.undo(mark) }
+	mark := c.connector.sums.mark()
+	return func() { c.connector.sums.undo(mark) }
 }
 
 // QueryContext implements [driver.QueryerContext].
-func (c *keepingConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+func (c *cachingConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	undo := c.undo()
 	st, err := c.compiled(ctx, query)
 	var rows driver.Rows
@@ -166,75 +166,75 @@ func (c *keepingConn) QueryContext(ctx context.Context, query string, args []dri
 		rows, err = c.innerConn.QueryContext(ctx, query, args)
 	default:
 		if rows, err = st.QueryContext(ctx, args); err != nil {
-			c.forget(st)
+			c.drop(st)
 		}
 	}
 	if err != nil {
 		undo()
-		c.of.fails(err)
+		c.connector.report(err)
 		return nil, err
 	}
 	if st != nil {
 		st.busy = true
 	}
-	return &keptRows{rows, c, st}, nil
+	return &cachedRows{rows, c, st}, nil
 }
 
-// keptRows release their statement, which is nil if it is not cached.
-type keptRows struct {
+// cachedRows release their statement, which is nil if it is not cached.
+type cachedRows struct {
 	driver.Rows
 
-	conn *keepingConn
-	of   *keptStatement
+	conn *cachingConn
+	of   *cachedStatement
 }
 
 // Next implements [driver.Rows].
-func (r *keptRows) Next(dest []driver.Value) error {
+func (r *cachedRows) Next(dest []driver.Value) error {
 	err := r.Rows.Next(dest)
 	if err != nil && !errors.Is(err, io.EOF) {
-		r.conn.of.fails(err)
+		r.conn.connector.report(err)
 	}
 	return err
 }
 
 // Close implements [driver.Rows].
-func (r *keptRows) Close() error {
+func (r *cachedRows) Close() error {
 	err := r.Rows.Close()
 	if r.of == nil {
 		return err
 	}
 	r.of.busy = false
 	if err != nil {
-		r.conn.forget(r.of)
+		r.conn.drop(r.of)
 	}
 	return err
 }
 
 // BeginTx implements [driver.ConnBeginTx]. A writing transaction takes the lock at once: one that
 // reads first would fail if another has written in between.
-func (c *keepingConn) BeginTx(_ context.Context, o driver.TxOptions) (driver.Tx, error) {
+func (c *cachingConn) BeginTx(_ context.Context, o driver.TxOptions) (driver.Tx, error) {
 	begin := "BEGIN IMMEDIATE"
 	if o.ReadOnly {
 		begin = "BEGIN"
 	}
-	t := keptTx{c}
+	t := cachingTx{c}
 	if err := t.run(begin); err != nil {
 		return nil, err
 	}
 	return t, nil
 }
 
-// keptTx is a transaction. Its own statements ignore contexts: a statement that ran but is reported
+// cachingTx is a transaction. Its own statements ignore contexts: a statement that ran but is reported
 // as failed would leave the connection in a state unknown to database/sql.
-type keptTx struct{ conn *keepingConn }
+type cachingTx struct{ conn *cachingConn }
 
-func (t keptTx) run(statement string) error {
+func (t cachingTx) run(statement string) error {
 	_, err := t.conn.ExecContext(context.Background(), statement, nil)
 	return err
 }
 
 // Commit implements [driver.Tx].
-func (t keptTx) Commit() error {
+func (t cachingTx) Commit() error {
 	err := t.run("COMMIT")
 	if err != nil {
 		_ = t.Rollback() // frees the connection; fails if SQLite has rolled back already
@@ -243,16 +243,16 @@ func (t keptTx) Commit() error {
 }
 
 // Rollback implements [driver.Tx].
-func (t keptTx) Rollback() error { return t.run("ROLLBACK") }
+func (t cachingTx) Rollback() error { return t.run("ROLLBACK") }
 
 // compiled returns the cached statement of a text, nil for texts that are not cached.
-func (c *keepingConn) compiled(ctx context.Context, query string) (*keptStatement, error) {
-	st := c.kept[query]
+func (c *cachingConn) compiled(ctx context.Context, query string) (*cachedStatement, error) {
+	st := c.cached[query]
 	switch {
-	case st == nil && !keepable(query), st != nil && st.busy:
+	case st == nil && !cacheable(query), st != nil && st.busy:
 		return nil, nil
 	case st == nil:
-		c.makeRoom()
+		c.evict()
 		compiled, err := c.PrepareContext(ctx, query)
 		if err != nil {
 			return nil, err
@@ -261,40 +261,40 @@ func (c *keepingConn) compiled(ctx context.Context, query string) (*keptStatemen
 		if !ok {
 			return nil, errors.Join(fmt.Errorf("a statement of the driver is a %T", compiled), compiled.Close())
 		}
-		st = &keptStatement{innerStatement: inner, text: query}
-		c.kept[query] = st
+		st = &cachedStatement{innerStatement: inner, text: query}
+		c.cached[query] = st
 	}
 	c.clock++
 	st.used = c.clock
 	return st, nil
 }
 
-// makeRoom evicts the least recently used statement.
-func (c *keepingConn) makeRoom() {
-	if len(c.kept) < maxStatements {
+// evict evicts the least recently used statement.
+func (c *cachingConn) evict() {
+	if len(c.cached) < maxStatements {
 		return
 	}
-	var oldest *keptStatement
-	for _, st := range c.kept {
+	var oldest *cachedStatement
+	for _, st := range c.cached {
 		if !st.busy && (oldest == nil || st.used < oldest.used) {
 			oldest = st
 		}
 	}
 	if oldest != nil {
-		c.forget(oldest)
+		c.drop(oldest)
 	}
 }
 
-// forget closes a statement that is not busy. A failed statement is compiled again, whatever state
+// drop closes a statement that is not busy. A failed statement is compiled again, whatever state
 // the driver left it in.
-func (c *keepingConn) forget(st *keptStatement) {
-	delete(c.kept, st.text)
+func (c *cachingConn) drop(st *cachedStatement) {
+	delete(c.cached, st.text)
 	_ = st.Close() // only frees memory
 }
 
-// keepable reports whether a text is a single reusable statement rather than a schema change, a
+// cacheable reports whether a text is a single reusable statement rather than a schema change, a
 // setting or a script.
-func keepable(query string) bool {
+func cacheable(query string) bool {
 	verbs := []string{"SELECT", "INSERT", "UPDATE", "DELETE", "WITH", "SAVEPOINT", "RELEASE", "BEGIN", "COMMIT", "ROLLBACK"}
 	for verb := range strings.FieldsSeq(query) {
 		return slices.Contains(verbs, verb) && !strings.Contains(query, ";")
@@ -303,14 +303,14 @@ func keepable(query string) bool {
 }
 
 // Close implements [driver.Conn].
-func (c *keepingConn) Close() error {
-	for _, st := range c.kept {
+func (c *cachingConn) Close() error {
+	for _, st := range c.cached {
 		_ = st.Close() // closing the connection frees the rest
 	}
 	err := c.innerConn.Close()
-	c.of.open.Add(-1)
+	c.connector.open.Add(-1)
 	select {
-	case c.of.closed <- struct{}{}:
+	case c.connector.closed <- struct{}{}:
 	default:
 	}
 	return err

@@ -52,7 +52,7 @@ func TestCloseWaitsForConnections(t *testing.T) {
 					t.Error("closed beside a connection in use")
 				}
 				if forever {
-					time.Sleep(closePatience)
+					time.Sleep(closeTimeout)
 					synctest.Wait()
 					if len(closed) == 0 {
 						t.Error("waits for ever")
@@ -80,16 +80,16 @@ func execute(t *testing.T, db execer, query string, args ...any) {
 	}
 }
 
-// kept returns the texts that the connection has compiled.
-func kept(t *testing.T, db *sql.DB) map[string]*keptStatement {
+// cached returns the texts that the connection has compiled.
+func kept(t *testing.T, db *sql.DB) map[string]*cachedStatement {
 	t.Helper()
 	conn, err := db.Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	var all map[string]*keptStatement
-	err = conn.Raw(func(c any) error { all = c.(*keepingConn).kept; return nil })
+	var all map[string]*cachedStatement
+	err = conn.Raw(func(c any) error { all = c.(*cachingConn).cached; return nil })
 	if err != nil {
 		t.Fatal(err)
 	}

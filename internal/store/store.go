@@ -73,8 +73,8 @@ type Store struct {
 	sweeper  *sweeper
 	sweeping sync.Mutex
 
-	openings openings
-	spaces   spaceIDs
+	openings     openings
+	namespaceIDs namespaceIDs
 }
 
 // Open opens or creates the database file at path and migrates its schema.
@@ -89,10 +89,10 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 		if err := os.RemoveAll(filepath.Join(filepath.Dir(path), IndexName)); err != nil { // indexes may contain lost writes
 			return nil, fmt.Errorf("open store: %w", err)
 		}
-	} else if err := checkThere(path); err != nil {
+	} else if err := checkNotLost(path); err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
-	if err := create(path); err != nil {
+	if err := createFile(path); err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
 	s := &Store{path: path, now: o.Now, keep: cmp.Or(o.KeepVersions, DefaultKeepVersions)}
@@ -109,8 +109,8 @@ func (s *Store) open(ctx context.Context, path string, accept bool) error {
 		return fmt.Errorf("open store: %w", err)
 	}
 	sums := new(rowSums)
-	wdb, err := connectAs(path, 1, func(k *keeping) { k.sums, k.failed = sums, s.health.notice },
-		"_pragma=wal_autocheckpoint(0)", "_pragma=secure_delete(1)", fmt.Sprintf("_pragma=journal_size_limit(%d)", logKept))
+	wdb, err := connectAs(path, 1, func(k *cachingConnector) { k.sums, k.onError = sums, s.health.detectDamage },
+		"_pragma=wal_autocheckpoint(0)", "_pragma=secure_delete(1)", fmt.Sprintf("_pragma=journal_size_limit(%d)", logRetained))
 	if err != nil {
 		return err
 	}
@@ -131,12 +131,12 @@ func (s *Store) open(ctx context.Context, path string, accept bool) error {
 	s.log = newCheckpointer(cdb, file)
 	s.log.full = s.reserve.full.Load
 	s.write = startWriter(wdb, &s.openings, sums, s.state, s.log.committed)
-	s.write.stopped, s.write.mayWrite, s.write.full = s.health.stop, s.mayWrite, s.diskFull
+	s.write.stopped, s.write.checkSpace, s.write.diskFull = s.health.stop, s.checkSpace, s.diskFull
 	s.log.start(s.write)
-	if s.read, err = connectAs(path, max(4, 2*runtime.GOMAXPROCS(0)), func(k *keeping) { k.failed = s.health.notice }, "_pragma=query_only(1)"); err != nil {
+	if s.read, err = connectAs(path, max(4, 2*runtime.GOMAXPROCS(0)), func(k *cachingConnector) { k.onError = s.health.detectDamage }, "_pragma=query_only(1)"); err != nil {
 		return err
 	}
-	if s.bulk, err = connectAs(path, 2, func(k *keeping) { k.failed = s.health.notice }, "_pragma=query_only(1)", "_pragma=mmap_size(0)", "_pragma=cache_size(-4096)"); err != nil {
+	if s.bulk, err = connectAs(path, 2, func(k *cachingConnector) { k.onError = s.health.detectDamage }, "_pragma=query_only(1)", "_pragma=mmap_size(0)", "_pragma=cache_size(-4096)"); err != nil {
 		return err
 	}
 	s.bulk.SetMaxIdleConns(0)
@@ -148,7 +148,7 @@ func (s *Store) open(ctx context.Context, path string, accept bool) error {
 		return err
 	}
 	s.sweeper = startSweeper(s, unfinished)
-	if s.reserve.size > 0 && s.reserve.hold() != nil {
+	if s.reserve.size > 0 && s.reserve.allocate() != nil {
 		s.diskFull()
 	}
 	return nil
@@ -156,11 +156,11 @@ func (s *Store) open(ctx context.Context, path string, accept bool) error {
 
 // connect returns a pool of n connections.
 func connect(path string, n int, params ...string) (*sql.DB, error) {
-	return connectAs(path, n, func(*keeping) {}, params...)
+	return connectAs(path, n, func(*cachingConnector) {}, params...)
 }
 
 // connectAs returns a pool of n connections; set configures their connector.
-func connectAs(path string, n int, set func(*keeping), params ...string) (*sql.DB, error) {
+func connectAs(path string, n int, set func(*cachingConnector), params ...string) (*sql.DB, error) {
 	c, err := newConnector(dsn(path, params...))
 	if err != nil {
 		return nil, err
@@ -172,9 +172,9 @@ func connectAs(path string, n int, set func(*keeping), params ...string) (*sql.D
 	return db, nil
 }
 
-// create creates a missing file, accessible to its owner only; SQLite gives its other files the
-// same mode.
-func create(path string) error {
+// createFile creates a missing file, accessible to its owner only; SQLite gives its other files the
+// duplicate mode.
+func createFile(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
@@ -226,7 +226,7 @@ func migrate(ctx context.Context, db *sql.DB) error {
 				return err
 			}
 			if i+1 == len(files) {
-				if err := sumAgain(ctx, tx); err != nil {
+				if err := recomputeSums(ctx, tx); err != nil {
 					return err
 				}
 			}
@@ -257,11 +257,11 @@ func inTx(ctx context.Context, db *sql.DB, fn func(*sql.Tx) error) error {
 
 // view runs fn on one consistent snapshot.
 func (s *Store) view(ctx context.Context, fn func(*sql.Tx) error) error {
-	return viewOf(ctx, s.read, fn)
+	return viewIn(ctx, s.read, fn)
 }
 
-// viewOf is [Store.view] on a given pool.
-func viewOf(ctx context.Context, db *sql.DB, fn func(*sql.Tx) error) error {
+// viewIn is [Store.view] on a given pool.
+func viewIn(ctx context.Context, db *sql.DB, fn func(*sql.Tx) error) error {
 	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return wrap(err)
@@ -321,13 +321,13 @@ func wrap(err error) error {
 	return err
 }
 
-// unsynced reports whether err is a failed fsync.
-func unsynced(err error) bool {
+// isSyncFailure reports whether err is a failed fsync.
+func isSyncFailure(err error) bool {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	return ok && (e.Code() == sqlite3.SQLITE_IOERR_FSYNC || e.Code() == sqlite3.SQLITE_IOERR_DIR_FSYNC)
 }
 
-// failed adds the operation to err, unless err concerns the caller's request and describes itself.
+// onError adds the operation to err, unless err concerns the caller's request and describes itself.
 func failed(what string, err error) error {
 	if _, status := ragctx.CodeOf(err); status < 500 {
 		return err

@@ -108,7 +108,7 @@ func prepared(t *testing.T, id, text string) docs.Prepared {
 func (f *fixture) content(text string, chunks []chunk.Chunk) store.Content {
 	c := store.Content{Text: text, Embedder: f.embedder}
 	for _, ch := range chunks {
-		c.Units = append(c.Units, store.Unit{Chunk: ch, Hash: store.KeyOf(ch.Text), Vector: []float32{float32(len(ch.Text)), 1}})
+		c.Chunks = append(c.Chunks, store.Chunk{Chunk: ch, Hash: store.VectorKeyOf(ch.Text), Vector: []float32{float32(len(ch.Text)), 1}})
 	}
 	return c
 }
@@ -390,7 +390,7 @@ func TestMemories(t *testing.T) {
 		if mf.Limit == 0 {
 			mf.Limit = 10
 		}
-		list, err := f.MemoriesByScore(t.Context(), f.ns, mf)
+		list, err := f.ListMemories(t.Context(), f.ns, mf)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -453,8 +453,8 @@ func TestEqualTextsAreEmbeddedOnce(t *testing.T) {
 	f := fresh(t)
 	f.doc(t, "a", "same text", "")
 	f.doc(t, "b", "same text", "")
-	key := store.KeyOf("same text")
-	got, err := f.Vectors(t.Context(), f.embedder, []store.VectorKey{key, store.KeyOf("other")})
+	key := store.VectorKeyOf("same text")
+	got, err := f.Vectors(t.Context(), f.embedder, []store.VectorKey{key, store.VectorKeyOf("other")})
 	if err != nil || len(got) != 1 || !slices.Equal(got[key], []float32{9, 1}) {
 		t.Errorf("%v, %v", got, err)
 	}

@@ -16,20 +16,20 @@ import (
 // and erased items. It works in slices so that turns do not wait.
 type sweeper struct {
 	store *Store
-	// open are recorded erasures that are not hidden yet: of an earlier process, and failed ones.
+	// checkOpen are recorded erasures that are not hidden yet: of an earlier process, and failed ones.
 	mu   sync.Mutex
-	open map[int64]scope
+	open map[int64]erasureScope
 	due  chan struct{}
-	// settled is closed after the first round.
-	settled chan struct{}
-	life    context.Context //nolint:containedctx // ends with the goroutine
-	end     context.CancelFunc
-	wg      sync.WaitGroup
+	// swept is closed after the first round.
+	swept chan struct{}
+	life  context.Context //nolint:containedctx // ends with the goroutine
+	end   context.CancelFunc
+	wg    sync.WaitGroup
 }
 
 // startSweeper starts the sweeper, whose first round handles the remains of earlier processes.
-func startSweeper(s *Store, open map[int64]scope) *sweeper {
-	w := &sweeper{store: s, open: open, due: make(chan struct{}, 1), settled: make(chan struct{})}
+func startSweeper(s *Store, open map[int64]erasureScope) *sweeper {
+	w := &sweeper{store: s, open: open, due: make(chan struct{}, 1), swept: make(chan struct{})}
 	w.life, w.end = context.WithCancel(context.Background())
 	w.wg.Go(w.loop)
 	return w
@@ -52,7 +52,7 @@ const (
 )
 
 func (w *sweeper) loop() {
-	first := sync.OnceFunc(func() { close(w.settled) })
+	first := sync.OnceFunc(func() { close(w.swept) })
 	again := time.NewTimer(0)
 	defer again.Stop()
 	for failed := 0; ; {
@@ -80,7 +80,7 @@ func (w *sweeper) loop() {
 
 func (w *sweeper) work() error {
 	for id, sc := range w.unhidden() {
-		if err := w.store.hide(w.life, sc, &Erased{Pending: id, again: true}); err != nil {
+		if err := w.store.hide(w.life, sc, &Erased{Pending: id, resumed: true}); err != nil {
 			return err
 		}
 		w.mu.Lock()
@@ -91,14 +91,14 @@ func (w *sweeper) work() error {
 		return err
 	}
 	n, err := w.store.orphaned(w.life)
-	if err != nil || n < orphansKept {
+	if err != nil || n < maxOrphans {
 		return err
 	}
 	return w.store.dropOrphans(w.life)
 }
 
 // resume takes over an erasure that failed after it was recorded.
-func (w *sweeper) resume(id int64, sc scope) {
+func (w *sweeper) resume(id int64, sc erasureScope) {
 	w.mu.Lock()
 	w.open[id] = sc
 	w.mu.Unlock()
@@ -106,7 +106,7 @@ func (w *sweeper) resume(id int64, sc scope) {
 }
 
 // unhidden returns the open erasures.
-func (w *sweeper) unhidden() map[int64]scope {
+func (w *sweeper) unhidden() map[int64]erasureScope {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return maps.Clone(w.open)
@@ -116,7 +116,7 @@ func (w *sweeper) unhidden() map[int64]scope {
 // processes.
 func (s *Store) Settle(ctx context.Context) error {
 	select {
-	case <-s.sweeper.settled:
+	case <-s.sweeper.swept:
 		return nil
 	case <-s.sweeper.life.Done():
 		return fmt.Errorf("store: %w", ragctx.ErrClosed)
@@ -142,8 +142,8 @@ func (s *Store) sweep(ctx context.Context) error {
 		return err
 	}
 	for len(ids) > 0 {
-		err := s.slice(ctx, frees, nowhere, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) (err error) {
-			ids, err = dissolveAll(ctx, tx, ids, enough)
+		err := s.slice(ctx, frees, noNamespaces, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) (err error) {
+			ids, err = deleteAllHidden(ctx, tx, ids, enough)
 			return err
 		})
 		if err != nil {
@@ -158,11 +158,11 @@ func (s *Store) sweep(ctx context.Context) error {
 	return nil
 }
 
-// dissolveAll deletes hidden items until enough, and returns the rest: most are small, and one
+// deleteAllHidden deletes hidden items until enough, and returns the rest: most are small, and one
 // commit each would make all writers wait for the disk.
-func dissolveAll(ctx context.Context, tx *sql.Tx, ids []int64, enough func(int) bool) (left []int64, err error) {
-	for done := sliceUnits; len(ids) > 0; done += sliceUnits {
-		more, err := dissolve(ctx, tx, ids[0], enough)
+func deleteAllHidden(ctx context.Context, tx *sql.Tx, ids []int64, enough func(int) bool) (left []int64, err error) {
+	for done := sliceChunks; len(ids) > 0; done += sliceChunks {
+		more, err := deleteHidden(ctx, tx, ids[0], enough)
 		if err != nil || more {
 			return ids, err
 		}
@@ -186,16 +186,16 @@ func (s *Store) hidden(ctx context.Context) (ids []int64, err error) {
 	return ids, nil
 }
 
-// dissolve deletes parts of a hidden item until enough, and reports whether more remain. Its row
+// deleteHidden deletes parts of a hidden item until enough, and reports whether more remain. Its row
 // goes last; it stays as a stub while other rows share its text.
-func dissolve(ctx context.Context, tx *sql.Tx, id int64, enough func(int) bool) (more bool, err error) {
+func deleteHidden(ctx context.Context, tx *sql.Tx, id int64, enough func(int) bool) (more bool, err error) {
 	// It may have been published since the search.
 	var hidden bool
 	err = tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM items WHERE id = ? AND seq = 0)`, id).Scan(&hidden)
 	if err != nil || !hidden {
 		return false, err
 	}
-	lent, err := lends(ctx, tx, id)
+	lent, err := sharesText(ctx, tx, id)
 	if err != nil {
 		return true, err
 	}
@@ -206,11 +206,11 @@ func dissolve(ctx context.Context, tx *sql.Tx, id int64, enough func(int) bool) 
 	for done := 0; ; {
 		n := 0
 		if _, err := tx.ExecContext(ctx, `INSERT INTO orphans (hash)
-			SELECT hash FROM units WHERE id IN (SELECT id FROM units WHERE item = ? LIMIT ?) ON CONFLICT DO NOTHING`, id, sliceUnits); err != nil {
+			SELECT hash FROM units WHERE id IN (SELECT id FROM units WHERE item = ? LIMIT ?) ON CONFLICT DO NOTHING`, id, sliceChunks); err != nil {
 			return true, err
 		}
 		for _, q := range tables {
-			res, err := tx.ExecContext(ctx, q, id, sliceUnits)
+			res, err := tx.ExecContext(ctx, q, id, sliceChunks)
 			if err != nil {
 				return true, err
 			}
@@ -223,21 +223,21 @@ func dissolve(ctx context.Context, tx *sql.Tx, id int64, enough func(int) bool) 
 		if n == 0 {
 			break
 		}
-		if done += sliceUnits; enough(done) {
+		if done += sliceChunks; enough(done) {
 			return true, nil
 		}
 	}
 	if lent {
-		_, err = tx.ExecContext(ctx, blank+` WHERE id = ? AND seq = 0`, id)
+		_, err = tx.ExecContext(ctx, makeStub+` WHERE id = ? AND seq = 0`, id)
 	} else {
 		_, err = tx.ExecContext(ctx, `DELETE FROM items WHERE id = ? AND seq = 0`, id) // deletes its text as well
 	}
 	return false, err
 }
 
-// orphansKept limits the vectors of removed chunks that may stay until the next erasure: finding
+// maxOrphans limits the vectors of removed chunks that may stay until the next erasure: finding
 // the ones still in use reads all chunks, and most writes leave few.
-const orphansKept = 1000
+const maxOrphans = 1000
 
 // orphaned returns the number of keys that dropOrphans must check.
 func (s *Store) orphaned(ctx context.Context) (n int, err error) {
@@ -255,11 +255,11 @@ func (s *Store) dropOrphans(ctx context.Context) error {
 		if err != nil || len(o.keys) == 0 {
 			return err
 		}
-		for o.looked < o.newest && err == nil { // in short reads, since a long one would keep the log from restarting
-			err = s.view(ctx, func(tx *sql.Tx) error { return o.lookOn(ctx, tx) })
+		for o.checked < o.newest && err == nil { // in short reads, since a long one would keep the log from restarting
+			err = s.view(ctx, func(tx *sql.Tx) error { return o.checkNext(ctx, tx) })
 		}
 		for len(o.keys) > 0 && err == nil {
-			err = s.slice(ctx, frees, nowhere, o.drop)
+			err = s.slice(ctx, frees, noNamespaces, o.drop)
 		}
 		if err != nil {
 			return fmt.Errorf("drop vectors of what was removed: %w", err)
@@ -267,14 +267,14 @@ func (s *Store) dropOrphans(ctx context.Context) error {
 	}
 }
 
-// orphanLook is the number of chunks checked in one read, some milliseconds.
-const orphanLook = 5000
+// orphanPage is the number of chunks checked in one read, some milliseconds.
+const orphanPage = 5000
 
 // orphans are vector keys of removed chunks.
 type orphans struct {
-	keys           []VectorKey
-	used           map[VectorKey]bool // keys that other chunks use
-	looked, newest int64              // last chunk checked, and newest chunk at the start
+	keys            []VectorKey
+	used            map[VectorKey]bool // keys that other chunks use
+	checked, newest int64              // last chunk checked, and newest chunk at the start
 }
 
 func (o *orphans) load(ctx context.Context, tx *sql.Tx) error {
@@ -299,24 +299,24 @@ func scanVectorKey(rows *sql.Rows) (k VectorKey, err error) {
 	return k, err
 }
 
-// lookOn checks the next chunks up to newest; later chunks get higher ids.
-func (o *orphans) lookOn(ctx context.Context, tx *sql.Tx) error {
+// checkNext checks the next chunks up to newest; later chunks get higher ids.
+func (o *orphans) checkNext(ctx context.Context, tx *sql.Tx) error {
 	var until int64
 	err := tx.QueryRowContext(ctx, `SELECT coalesce((SELECT id FROM units WHERE id > ? AND id <= ? ORDER BY id LIMIT 1 OFFSET ?), ?)`,
-		o.looked, o.newest, orphanLook-1, o.newest).Scan(&until)
+		o.checked, o.newest, orphanPage-1, o.newest).Scan(&until)
 	if err != nil {
 		return err
 	}
-	return o.look(ctx, tx, until)
+	return o.check(ctx, tx, until)
 }
 
-// look marks the keys used by the chunks up to one as used.
-func (o *orphans) look(ctx context.Context, tx *sql.Tx, until int64) error {
-	rows, err := tx.QueryContext(ctx, `SELECT hash FROM units WHERE id > ? AND id <= ? AND hash IN (SELECT hash FROM orphans)`, o.looked, until)
+// check marks the keys used by the chunks up to one as used.
+func (o *orphans) check(ctx context.Context, tx *sql.Tx, until int64) error {
+	rows, err := tx.QueryContext(ctx, `SELECT hash FROM units WHERE id > ? AND id <= ? AND hash IN (SELECT hash FROM orphans)`, o.checked, until)
 	if err != nil {
 		return err
 	}
-	o.looked = until
+	o.checked = until
 	return scan(rows, func() error {
 		k, err := scanVectorKey(rows)
 		o.used[k] = true
@@ -330,7 +330,7 @@ func (o *orphans) drop(ctx context.Context, tx *sql.Tx, enough func(int) bool) e
 	if err := tx.QueryRowContext(ctx, `SELECT coalesce(max(id), 0) FROM units`).Scan(&newest); err != nil {
 		return err
 	}
-	if err := o.look(ctx, tx, max(o.looked, newest)); err != nil {
+	if err := o.check(ctx, tx, max(o.checked, newest)); err != nil {
 		return err
 	}
 	for n := 1; len(o.keys) > 0; n++ {

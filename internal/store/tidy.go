@@ -37,9 +37,9 @@ func tidy(name string) error {
 	return nil
 }
 
-// settle handles the old database that [replacing] keeps aside. If it is still in use, its log is
+// settle handles the old database that [replaceSteps] keeps aside. If it is still in use, its log is
 // moved back: without it the last writes would be lost. Afterwards both copies kept aside are
-// removed.
+// recordRemoval.
 func settle(name string) error {
 	aside := name + replaced
 	old, err := os.Stat(aside)

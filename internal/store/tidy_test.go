@@ -71,7 +71,7 @@ func put(t *testing.T, name string, b []byte) {
 // else; another restore goes through.
 func TestInterruptedRestore(t *testing.T) {
 	old, fresh := filesOf(t, "old"), wholeFile(t, "new")
-	all := len(replacing("", ""))
+	all := len(replaceSteps("", ""))
 	renamed := 0 // the number of steps after which the new one is in place
 	for done := range all + 1 {
 		dir := t.TempDir()
@@ -83,7 +83,7 @@ func TestInterruptedRestore(t *testing.T) {
 		for _, suffix := range []string{"1", "1-shm", "2"} {
 			put(t, name+restoring+suffix, fresh)
 		}
-		if err := inOrder(replacing(name, name+restoring+"1")[:done]...); err != nil {
+		if err := inOrder(replaceSteps(name, name+restoring+"1")[:done]...); err != nil {
 			t.Fatal(err)
 		}
 		want := "old"
@@ -109,7 +109,7 @@ func TestInterruptedRestore(t *testing.T) {
 		}
 		check("opened")
 		put(t, name+restoring+"3", fresh)
-		if err := inOrder(replacing(name, name+restoring+"3")...); err != nil {
+		if err := inOrder(replaceSteps(name, name+restoring+"3")...); err != nil {
 			t.Error(err)
 		}
 		want = "new"
@@ -123,7 +123,7 @@ func TestInterruptedRestore(t *testing.T) {
 // TestRestoreAfterAnInterruptedOne does not open the database between the two.
 func TestRestoreAfterAnInterruptedOne(t *testing.T) {
 	old, fresh := filesOf(t, "old"), wholeFile(t, "new")
-	all := len(replacing("", ""))
+	all := len(replaceSteps("", ""))
 	for first := range all {
 		for second := range min(7, all) { // as far as the log is moved
 			dir := t.TempDir()
@@ -133,7 +133,7 @@ func TestRestoreAfterAnInterruptedOne(t *testing.T) {
 			}
 			for _, done := range []int{first, second} {
 				put(t, name+restoring+"1", fresh)
-				if err := inOrder(replacing(name, name+restoring+"1")[:done]...); err != nil {
+				if err := inOrder(replaceSteps(name, name+restoring+"1")[:done]...); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -19,7 +19,7 @@ type Tier struct {
 func (s *Store) trimWorking(ctx context.Context, tx *sql.Tx, ns int64, m memory.Memory, tier Tier) (seq uint64, err error) {
 	w := tier.Weights.WithDefaults()
 	now := s.now().UnixMicro()
-	all, err := selectDoomed(ctx, tx, `SELECT i.id, i.key, i.version, 'there are too many working memories' FROM items i
+	all, err := selectPrunable(ctx, tx, `SELECT i.id, i.key, i.version, 'there are too many working memories' FROM items i
 		WHERE i.namespace = ? AND i.kind = ? AND i.user = ? AND i.agent = ? AND i.session = ? AND i.type = 'working'
 		AND NOT EXISTS (SELECT 1 FROM facts f WHERE f.item = i.id AND f.flags & 2)
 		AND i.superseded IS NULL AND (i.expires IS NULL OR i.expires > ?)
@@ -32,21 +32,21 @@ func (s *Store) trimWorking(ctx context.Context, tx *sql.Tx, ns int64, m memory.
 	return s.endAll(ctx, tx, ns, all)
 }
 
-// doomed is a memory that a policy ends.
-type doomed struct {
+// prunable is a memory that a policy ends.
+type prunable struct {
 	id      int64
 	key     string
 	version int
 	reason  string
 }
 
-func selectDoomed(ctx context.Context, tx *sql.Tx, query string, args ...any) (all []doomed, err error) {
+func selectPrunable(ctx context.Context, tx *sql.Tx, query string, args ...any) (all []prunable, err error) {
 	rows, err := tx.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}
 	err = scan(rows, func() error {
-		var d doomed
+		var d prunable
 		err := rows.Scan(&d.id, &d.key, &d.version, &d.reason)
 		all = append(all, d)
 		return err
@@ -55,12 +55,12 @@ func selectDoomed(ctx context.Context, tx *sql.Tx, query string, args ...any) (a
 }
 
 // endAll ends memories by a policy.
-func (s *Store) endAll(ctx context.Context, tx *sql.Tx, ns int64, all []doomed) (seq uint64, err error) {
+func (s *Store) endAll(ctx context.Context, tx *sql.Tx, ns int64, all []prunable) (seq uint64, err error) {
 	for _, d := range all {
-		if seq, err = s.end(ctx, tx, ns, Memories, d.id); err != nil {
+		if seq, err = s.endVersion(ctx, tx, ns, Memories, d.id); err != nil {
 			return seq, err
 		}
-		err = s.note(ctx, tx, ns, entry{key: d.key, op: memory.OpPruned, before: d.version, by: memory.ByPolicy, reason: d.reason})
+		err = s.recordHistory(ctx, tx, ns, historyEntry{key: d.key, op: memory.OpPruned, before: d.version, by: memory.ByPolicy, reason: d.reason})
 		if err != nil {
 			return seq, err
 		}
@@ -128,11 +128,11 @@ func countBy(ctx context.Context, tx *sql.Tx, into map[string]int, query string,
 
 // PruneMemories ends the memories that a policy selects and returns their ids, at most limit; with
 // dry it only returns them. Pinned memories stay. An undo restores an ended memory, and queries as
-// of earlier times find it.
+// connector earlier times find it.
 func (s *Store) PruneMemories(ctx context.Context, ns int64, f MemoryFilter, p memory.PrunePolicy, dry bool, limit int) (ids []string, seq uint64, err error) {
 	work := func(ctx context.Context, tx *sql.Tx) error {
 		query, args := pruning(p, ns, f, limit)
-		all, err := selectDoomed(ctx, tx, query, args...)
+		all, err := selectPrunable(ctx, tx, query, args...)
 		ids = make([]string, len(all))
 		for i, d := range all {
 			ids[i] = d.key
@@ -158,7 +158,7 @@ func pruning(p memory.PrunePolicy, ns int64, f MemoryFilter, limit int) (string,
 	where, args := f.where(ns)
 	w := f.Weights.WithDefaults()
 	all := append([]any{w.Importance, w.Recency, f.Now.UnixMicro(), float64(w.Decay.Microseconds())}, args...)
-	oldest := int64(math.MinInt64) // nothing is older
+	oldest := int64(math.MinInt64) // storeNothing is older
 	if p.MaxAge > 0 {
 		oldest = f.Now.Add(-p.MaxAge).UnixMicro()
 	}

@@ -11,24 +11,24 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// Untold is a turn with pending deliveries to providers.
-type Untold struct {
+// PendingTurn is a turn with pending deliveries to providers.
+type PendingTurn struct {
 	Row  int64
 	Turn ragctx.Turn // Occurred defaults to the time of recording
-	// Told are the providers that have received the turn. Only limits the delivery to one provider;
+	// Delivered are the providers that have received the turn. Only limits the delivery to one provider;
 	// "" means all.
-	Told     []string
-	Only     string
-	Attempts int // failed deliveries
-	Asked    int // number of requests for redelivery
+	Delivered []string
+	Only      string
+	Attempts  int // onError deliveries
+	Requests  int // number of requests for redelivery
 }
 
 // Thread returns the key of a conversation thread.
 func Thread(ns int64, session string) string { return fmt.Sprintf("%d %s", ns, session) }
 
-// UntoldRows returns the rows of the turns with pending deliveries and their conversation threads,
+// PendingTurns returns the rows of the turns with pending deliveries and their conversation threads,
 // in order.
-func (s *Store) UntoldRows(ctx context.Context) (rows []int64, threads []string, err error) {
+func (s *Store) PendingTurns(ctx context.Context) (rows []int64, threads []string, err error) {
 	err = s.view(ctx, func(tx *sql.Tx) error {
 		found, err := tx.QueryContext(ctx, `SELECT u.turn, t.namespace, t.session FROM untold u JOIN turns t ON t.id = u.turn ORDER BY u.turn`) //nolint:sqlclosecheck // scan closes it
 		if err != nil {
@@ -48,18 +48,18 @@ func (s *Store) UntoldRows(ctx context.Context) (rows []int64, threads []string,
 	return rows, threads, nil
 }
 
-// Untold returns a turn with pending deliveries, or false if none are pending.
-func (s *Store) Untold(ctx context.Context, row int64) (u Untold, ok bool, err error) {
+// PendingTurn returns a turn with pending deliveries, or false if none are pending.
+func (s *Store) PendingTurn(ctx context.Context, row int64) (u PendingTurn, ok bool, err error) {
 	u.Row = row
 	err = s.view(ctx, func(tx *sql.Tx) error {
-		var body, told string
+		var body, delivered string
 		var recorded int64
 		err := tx.QueryRowContext(ctx, `SELECT t.body, t.recorded, u.told, u.only, u.attempts, u.asked FROM untold u JOIN turns t ON t.id = u.turn WHERE u.turn = ?`, row).
-			Scan(&body, &recorded, &told, &u.Only, &u.Attempts, &u.Asked)
+			Scan(&body, &recorded, &delivered, &u.Only, &u.Attempts, &u.Requests)
 		if err != nil {
 			return err
 		}
-		u.Turn, u.Told = decode[ragctx.Turn](body), decode[[]string](told)
+		u.Turn, u.Delivered = decode[ragctx.Turn](body), decode[[]string](delivered)
 		if u.Turn.Occurred.IsZero() {
 			u.Turn.Occurred = time.UnixMicro(recorded).UTC()
 		}
@@ -74,46 +74,46 @@ func (s *Store) Untold(ctx context.Context, row int64) (u Untold, ok bool, err e
 	return u, true, nil
 }
 
-// Tell records the delivery of a turn to a provider.
-func (s *Store) Tell(ctx context.Context, u Untold, provider string) error {
-	if slices.Contains(u.Told, provider) {
+// MarkDelivered records the delivery of a turn to a provider.
+func (s *Store) MarkDelivered(ctx context.Context, u PendingTurn, provider string) error {
+	if slices.Contains(u.Delivered, provider) {
 		return nil
 	}
-	return s.noteTold(ctx, `UPDATE untold SET told = json_insert(told, '$[#]', ?) WHERE turn = ?`, provider, u.Row)
+	return s.updateDelivery(ctx, `UPDATE untold SET told = json_insert(told, '$[#]', ?) WHERE turn = ?`, provider, u.Row)
 }
 
-// TellAgain counts a failed delivery.
-func (s *Store) TellAgain(ctx context.Context, row int64) error {
-	return s.noteTold(ctx, `UPDATE untold SET attempts = attempts + 1 WHERE turn = ?`, row)
+// CountFailure counts a failed delivery.
+func (s *Store) CountFailure(ctx context.Context, row int64) error {
+	return s.updateDelivery(ctx, `UPDATE untold SET attempts = attempts + 1 WHERE turn = ?`, row)
 }
 
-// TakeBack reverts TellAgain: the delivery did not fail.
-func (s *Store) TakeBack(ctx context.Context, row int64) error {
-	return s.noteTold(ctx, `UPDATE untold SET attempts = attempts - 1 WHERE turn = ? AND attempts > 0`, row)
+// UncountFailure reverts TellAgain: the delivery did not fail.
+func (s *Store) UncountFailure(ctx context.Context, row int64) error {
+	return s.updateDelivery(ctx, `UPDATE untold SET attempts = attempts - 1 WHERE turn = ? AND attempts > 0`, row)
 }
 
-// AllTold removes turns whose deliveries are complete. It reports whether a redelivery of some was
+// FinishTurns removes turns whose deliveries are complete. It reports whether a redelivery of some was
 // requested since they were read; those stay pending.
-func (s *Store) AllTold(ctx context.Context, turns []Untold) (again bool, err error) {
-	err = s.write.doIn(ctx, nowhere, Low, func(ctx context.Context, tx *sql.Tx) error {
-		again = false
+func (s *Store) FinishTurns(ctx context.Context, turns []PendingTurn) (pending bool, err error) {
+	err = s.write.doIn(ctx, noNamespaces, Low, func(ctx context.Context, tx *sql.Tx) error {
+		pending = false
 		for _, u := range turns {
-			if _, err := tx.ExecContext(ctx, `DELETE FROM untold WHERE turn = ? AND asked = ?`, u.Row, u.Asked); err != nil {
+			if _, err := tx.ExecContext(ctx, `DELETE FROM untold WHERE turn = ? AND asked = ?`, u.Row, u.Requests); err != nil {
 				return err
 			}
 			var left bool
 			if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM untold WHERE turn = ?)`, u.Row).Scan(&left); err != nil {
 				return err
 			}
-			again = again || left
+			pending = pending || left
 		}
 		return nil
 	})
-	return again, failedIf("note who was told of a turn", err)
+	return pending, failedIf("note who was told of a turn", err)
 }
 
-func (s *Store) noteTold(ctx context.Context, query string, args ...any) error {
-	err := s.write.doIn(ctx, nowhere, Low, func(ctx context.Context, tx *sql.Tx) error {
+func (s *Store) updateDelivery(ctx context.Context, query string, args ...any) error {
+	err := s.write.doIn(ctx, noNamespaces, Low, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, query, args...)
 		return err
 	})

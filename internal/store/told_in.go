@@ -23,15 +23,15 @@ func (s *Store) HasFacts(ctx context.Context, ns int64) (yes bool, err error) {
 	return yes, nil
 }
 
-// ToldIn returns the chunks of the turns that facts were extracted from, by the facts' chunks, in
+// ChunksOfFacts returns the chunks of the turns that facts were extracted from, by the facts' chunks, in
 // order: the chunks of the turn's current episode. It leaves out chunks of other items and turns
 // without an episode.
-func (s *Store) ToldIn(ctx context.Context, ns int64, units []uint64, now time.Time) (map[uint64][]passage.Unit, error) {
+func (s *Store) ChunksOfFacts(ctx context.Context, ns int64, units []uint64, now time.Time) (map[uint64][]passage.Unit, error) {
 	out := make(map[uint64][]passage.Unit)
 	if len(units) == 0 {
 		return out, nil
 	}
-	in, args := list(units)
+	in, args := placeholders(units)
 	err := s.view(ctx, func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, `SELECT f.id, u.id, u.item, u.ordinal, u.text FROM units f
 			CROSS JOIN facts k ON k.item = f.item AND k.kind <> ''
@@ -57,18 +57,18 @@ func (s *Store) ToldIn(ctx context.Context, ns int64, units []uint64, now time.T
 	return out, nil
 }
 
-// FactsOf returns the facts extracted from turns, by turn id: the facts current at the reference
+// FactsOfTurns returns the facts extracted from turns, by turn id: the facts current at the reference
 // time, and superseded or reworded ones with their current replacement.
-func (s *Store) FactsOf(ctx context.Context, ns int64, turns []string, f MemoryFilter) (map[string][]memory.Fact, error) {
+func (s *Store) FactsOfTurns(ctx context.Context, ns int64, turns []string, f MemoryFilter) (map[string][]memory.Fact, error) {
 	out := make(map[string][]memory.Fact)
 	at := f.Now
 	if !f.AsOf.IsZero() {
 		at = f.AsOf
 	}
-	c := conditions{sql: `i.namespace = ? AND i.recorded <= ?`, args: []any{each(turns), ns, at.UnixMicro()}}
+	c := conditions{sql: `i.namespace = ? AND i.recorded <= ?`, args: []any{jsonArray(turns), ns, at.UnixMicro()}}
 	f.scope(&c)
 	err := s.view(ctx, func(tx *sql.Tx) error {
-		all, err := factsIn(ctx, tx, c, at)
+		all, err := selectTurnFacts(ctx, tx, c, at)
 		for _, x := range all {
 			if err == nil && x.ended {
 				x.Since, err = successor(ctx, tx, ns, x, at)
@@ -91,18 +91,18 @@ func (s *Store) FactsOf(ctx context.Context, ns int64, turns []string, f MemoryF
 	return out, nil
 }
 
-// foundIn is a fact and the turn it was extracted from.
-type foundIn struct {
+// turnFact is a fact and the turn it was extracted from.
+type turnFact struct {
 	memory.Fact
 
 	turn, user, agent string
-	// ended means that the version is no longer current, reworded that a caller has changed its
+	// recordEnd means that the version is no longer current, reworded that a caller has changed its
 	// text.
 	ended, reworded bool
 }
 
-// factsIn reads the facts of turns, once for each passage of the turn.
-func factsIn(ctx context.Context, tx *sql.Tx, c conditions, at time.Time) ([]foundIn, error) {
+// selectTurnFacts reads the facts of turns, once for each passage of the turn.
+func selectTurnFacts(ctx context.Context, tx *sql.Tx, c conditions, at time.Time) ([]turnFact, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT p.turn, p.source = 2, i.key, i.user, i.agent, x.text, k.about, i.occurred,
 			i.superseded IS NOT NULL AND i.superseded <= `+strconv.FormatInt(at.UnixMicro(), 10)+`
 		FROM json_each(?) w CROSS JOIN provenance p ON p.turn = w.value CROSS JOIN items i ON i.id = p.item AND i.seq > 0
@@ -111,9 +111,9 @@ func factsIn(ctx context.Context, tx *sql.Tx, c conditions, at time.Time) ([]fou
 	if err != nil {
 		return nil, err
 	}
-	var all []foundIn
+	var all []turnFact
 	err = scan(rows, func() error {
-		var x foundIn
+		var x turnFact
 		var about string
 		var occurred sql.NullInt64
 		err := rows.Scan(&x.turn, &x.reworded, &x.ID, &x.user, &x.agent, &x.Content, &about, &occurred, &x.ended)
@@ -128,8 +128,8 @@ func factsIn(ctx context.Context, tx *sql.Tx, c conditions, at time.Time) ([]fou
 const maxSuccessors = 16
 
 // successor returns the replacement of a fact at a time: the text of the current memory at the end
-// of its chain of successors, "" if none exists. All of them belong to the fact's owner.
-func successor(ctx context.Context, tx *sql.Tx, ns int64, x foundIn, at time.Time) (text string, err error) {
+// connector its chain of successors, "" if none exists. All of them belong to the fact's owner.
+func successor(ctx context.Context, tx *sql.Tx, ns int64, x turnFact, at time.Time) (text string, err error) {
 	err = tx.QueryRowContext(ctx, `WITH RECURSIVE chain (key, n) AS (
 			SELECT ?1, 0 UNION ALL
 			SELECT h.other, c.n + 1 FROM chain c CROSS JOIN history h ON h.namespace = ?2 AND h.key = c.key

@@ -18,7 +18,7 @@ import (
 // content differs, if the turn's memory was deleted since, or if anything under its id belongs to
 // another user. With tell the same transaction marks the turn for delivery to providers; row
 // identifies it there.
-func (s *Store) PutTurn(ctx context.Context, ns int64, t ragctx.Turn, m *memory.Memory, c Content, tell bool) (st Status, seq uint64, row int64, err error) {
+func (s *Store) PutTurn(ctx context.Context, ns int64, t ragctx.Turn, m *memory.Memory, c Content, deliver bool) (st Status, seq uint64, row int64, err error) {
 	body, err := json.Marshal(t)
 	if err != nil {
 		return "", 0, 0, ragctx.Invalid("messages", "cannot be written as JSON: %v", err)
@@ -31,7 +31,7 @@ func (s *Store) PutTurn(ctx context.Context, ns int64, t ragctx.Turn, m *memory.
 		}
 		if known {
 			st = Unchanged
-			seq, err = newest(ctx, tx, Collection{ns, Memories})
+			seq, err = lastChange(ctx, tx, Collection{ns, Memories})
 			return err
 		}
 		if err := tx.QueryRowContext(ctx, `INSERT INTO turns (namespace, key, user, agent, session, body, occurred, recorded)
@@ -39,7 +39,7 @@ func (s *Store) PutTurn(ctx context.Context, ns int64, t ragctx.Turn, m *memory.
 			t.Occurred.UnixMicro(), s.now().UnixMicro()).Scan(&row); err != nil {
 			return err
 		}
-		if tell {
+		if deliver {
 			if _, err := tx.ExecContext(ctx, `INSERT INTO untold (turn) VALUES (?)`, row); err != nil {
 				return err
 			}
@@ -47,7 +47,7 @@ func (s *Store) PutTurn(ctx context.Context, ns int64, t ragctx.Turn, m *memory.
 		if m == nil {
 			return nil
 		}
-		w, err := s.put(ctx, tx, memoryRecord(ns, *m, c), nil)
+		w, err := s.putVersion(ctx, tx, memoryRecord(ns, *m, c), nil)
 		seq = w.seq
 		return err
 	})
@@ -73,7 +73,7 @@ func checkTurn(ctx context.Context, tx *sql.Tx, ns int64, t ragctx.Turn, body st
 	refuse := func(why string) error {
 		return fmt.Errorf("turn %q: %w: %s; choose another id", ragctx.Clip(t.ID), ragctx.ErrConflict, why)
 	}
-	others, err := elsewhose(ctx, tx, ns, t.ID, t.UserID, true)
+	others, err := ownedByOther(ctx, tx, ns, t.ID, t.UserID, true)
 	if err != nil {
 		return known, err
 	}

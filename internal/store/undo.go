@@ -17,7 +17,7 @@ import (
 func (s *Store) Undo(ctx context.Context, ns int64, id, user string, anyUser bool) (done memory.Change, seq uint64, err error) {
 	err = s.write.doIn(ctx, ns, High, func(ctx context.Context, tx *sql.Tx) error {
 		if !anyUser {
-			if err := mayErase(ctx, tx, ns, id, user); err != nil {
+			if err := checkOwner(ctx, tx, ns, id, user); err != nil {
 				return err
 			}
 		}
@@ -26,7 +26,7 @@ func (s *Store) Undo(ctx context.Context, ns int64, id, user string, anyUser boo
 		if done, err = u.newest(ctx, id); err != nil {
 			return err
 		}
-		err = u.back(ctx, id, done)
+		err = u.revert(ctx, id, done)
 		seq = u.seq
 		return err
 	})
@@ -42,13 +42,13 @@ func (s *Store) UndoTurn(ctx context.Context, ns int64, turn, user string, anyUs
 	err = s.write.doIn(ctx, ns, High, func(ctx context.Context, tx *sql.Tx) error {
 		ids = nil
 		keys, err := column[string](ctx, tx, `SELECT key FROM history INDEXED BY history_turn WHERE namespace = ? AND turn = ? AND op IN ('created', 'merged')
-			GROUP BY key ORDER BY max(id) DESC`, ns, turn) // newest first: a memory superseded by another of them is restored before its own change is undone
+			GROUP BY key ORDER BY max(id) DESC`, ns, turn) // lastChange first: a memory superseded by another of them is restored before its own change is undone
 		if err != nil {
 			return err
 		}
 		for _, key := range keys {
 			u := undo{Store: s, tx: tx, ns: ns}
-			if !anyUser && mayErase(ctx, tx, ns, key, user) != nil {
+			if !anyUser && checkOwner(ctx, tx, ns, key, user) != nil {
 				continue
 			}
 			changed, err := u.turn(ctx, key, turn)
@@ -77,9 +77,9 @@ func (u *undo) turn(ctx context.Context, key, turn string) (changed bool, err er
 			return changed, nil
 		}
 		if err == nil && c.Op == memory.OpSuperseded {
-			err = u.note(ctx, u.tx, u.ns, entry{key: key, op: memory.OpUndone, by: memory.ByCaller, reason: string(c.Op), undid: c.ID})
+			err = u.recordHistory(ctx, u.tx, u.ns, historyEntry{key: key, op: memory.OpUndone, by: memory.ByCaller, reason: string(c.Op), undid: c.ID})
 		} else if err == nil {
-			err = u.back(ctx, key, c)
+			err = u.revert(ctx, key, c)
 		}
 		if err != nil {
 			return changed, err
@@ -97,7 +97,7 @@ type undo struct {
 	seq uint64
 }
 
-// newest returns the change that the next undo reverts.
+// lastChange returns the change that the next undo reverts.
 func (u *undo) newest(ctx context.Context, key string) (c memory.Change, err error) {
 	var at sql.NullInt64
 	err = u.tx.QueryRowContext(ctx, `SELECT id, at, by, op, version, before, turn, other FROM history h WHERE namespace = ? AND key = ? AND op <> 'undone'
@@ -118,23 +118,23 @@ func (u *undo) newest(ctx context.Context, key string) (c memory.Change, err err
 	return c, err
 }
 
-// back reverts a change of a memory.
-func (u *undo) back(ctx context.Context, key string, c memory.Change) error {
+// revert reverts a change of a memory.
+func (u *undo) revert(ctx context.Context, key string, c memory.Change) error {
 	old, err := findCurrent(ctx, u.tx, u.ns, Memories, key)
 	if err != nil {
 		return err
 	}
-	e := entry{key: key, op: memory.OpUndone, by: memory.ByCaller, reason: string(c.Op), undid: c.ID}
+	e := historyEntry{key: key, op: memory.OpUndone, by: memory.ByCaller, reason: string(c.Op), undid: c.ID}
 	if old != nil {
 		e.before = old.version
 	}
 	switch c.Op {
 	case memory.OpCreated:
 		if old != nil {
-			err = u.finish(ctx, old.id)
+			err = u.end(ctx, old.id)
 		}
 		if err == nil {
-			err = u.bringBack(ctx, key, c.ID)
+			err = u.restoreSuperseded(ctx, key, c.ID)
 		}
 	case memory.OpMerged:
 		e.version = e.before
@@ -142,18 +142,18 @@ func (u *undo) back(ctx context.Context, key string, c memory.Change) error {
 			_, err = u.tx.ExecContext(ctx, `DELETE FROM provenance WHERE item = ? AND turn = ? AND source = 0`, old.id, c.Turn)
 		}
 	case memory.OpUpdated, memory.OpDeleted, memory.OpPruned, memory.OpSuperseded:
-		e.version, err = u.revive(ctx, key, c.Before, old)
+		e.version, err = u.restore(ctx, key, c.Before, old)
 	default:
 		err = fmt.Errorf("memory %q: %w: its newest change, %s, cannot be undone", ragctx.Clip(key), ragctx.ErrConflict, c.Op)
 	}
 	if err != nil {
 		return err
 	}
-	return u.note(ctx, u.tx, u.ns, e)
+	return u.recordHistory(ctx, u.tx, u.ns, e)
 }
 
-func (u *undo) finish(ctx context.Context, row int64) error {
-	seq, err := u.end(ctx, u.tx, u.ns, Memories, row)
+func (u *undo) end(ctx context.Context, row int64) error {
+	seq, err := u.endVersion(ctx, u.tx, u.ns, Memories, row)
 	u.seq = max(u.seq, seq)
 	return err
 }
@@ -161,9 +161,9 @@ func (u *undo) finish(ctx context.Context, row int64) error {
 // supersededBy selects the memories that one memory has superseded since a row of history.
 const supersededBy = `SELECT DISTINCT key FROM history WHERE namespace = ? AND other = ? AND other <> '' AND op = 'superseded' AND id > ?`
 
-// bringBack restores the memories that one superseded since its row of history, unless they were
+// restoreSuperseded restores the memories that one superseded since its row of history, unless they were
 // written again.
-func (u *undo) bringBack(ctx context.Context, by string, since int64) error {
+func (u *undo) restoreSuperseded(ctx context.Context, by string, since int64) error {
 	keys, err := column[string](ctx, u.tx, supersededBy, u.ns, by, since)
 	if err != nil {
 		return err
@@ -174,7 +174,7 @@ func (u *undo) bringBack(ctx context.Context, by string, since int64) error {
 			continue
 		}
 		if err == nil {
-			err = u.back(ctx, key, c)
+			err = u.revert(ctx, key, c)
 		}
 		if err != nil {
 			return err
@@ -183,8 +183,8 @@ func (u *undo) bringBack(ctx context.Context, by string, since int64) error {
 	return nil
 }
 
-// revive makes a new version of a memory, equal to an earlier one.
-func (u *undo) revive(ctx context.Context, key string, version int, old *current) (int, error) {
+// restore makes a new version of a memory, equal to an earlier one.
+func (u *undo) restore(ctx context.Context, key string, version int, old *current) (int, error) {
 	var row int64
 	err := u.tx.QueryRowContext(ctx, `SELECT id FROM items WHERE namespace = ? AND kind = ? AND key = ? AND version = ?`,
 		u.ns, Memories, key, version).Scan(&row)
@@ -194,7 +194,7 @@ func (u *undo) revive(ctx context.Context, key string, version int, old *current
 	if err != nil {
 		return 0, err
 	}
-	w, err := u.succeed(ctx, u.tx, record{namespace: u.ns, kind: Memories, key: key}, old, func(version int, now int64) (uint64, error) {
+	w, err := u.replaceVersion(ctx, u.tx, record{namespace: u.ns, kind: Memories, key: key}, old, func(version int, now int64) (uint64, error) {
 		return u.copyVersion(ctx, row, version, now)
 	})
 	u.seq = max(u.seq, w.seq)
@@ -234,7 +234,7 @@ func (u *undo) copyVersion(ctx context.Context, row int64, version int, now int6
 			return 0, err
 		}
 	}
-	seq, err := u.change(ctx, u.tx, u.ns, Memories, id, opPut)
+	seq, err := u.appendChange(ctx, u.tx, u.ns, Memories, id, opPut)
 	if err != nil {
 		return 0, err
 	}

@@ -23,7 +23,7 @@ type curator struct {
 	*fixture
 
 	turns int
-	keys  []string // of all memories that may ever have been
+	keys  []string // connector all memories that may ever have been
 }
 
 func (c *curator) put() {
@@ -36,12 +36,12 @@ func (c *curator) put() {
 	c.must(err)
 }
 
-// key is one of a few, or that of something that was learnt.
+// sortKey is one of a few, or that of something that was learnt.
 func (c *curator) key() string { return rapid.SampledFrom(c.keys).Draw(c.T, "key") }
 
 func (c *curator) learnSome() {
 	c.turns++
-	var lessons []store.Lesson
+	var lessons []store.ExtractedFact
 	for range rapid.IntRange(1, 3).Draw(c.T, "facts") {
 		fact := plain(rapid.SampledFrom([]string{"Tea.", "Coffee."}).Draw(c.T, "preference"))
 		if rapid.Bool().Draw(c.T, "exclusive") {
@@ -53,7 +53,7 @@ func (c *curator) learnSome() {
 		}
 		lessons = append(lessons, l)
 	}
-	_, _, err := c.Learn(c.Context(), c.ns, lessons, false)
+	_, _, err := c.StoreFacts(c.Context(), c.ns, lessons, false)
 	c.must(err)
 	for _, l := range lessons {
 		if !slices.Contains(c.keys, l.Memory.ID) {
@@ -95,7 +95,7 @@ func (c *curator) must(err error) {
 // current returns what there is, but for what an undo does not bring back: numbers of
 // versions and when they were recorded.
 func (c *curator) current() []memory.Memory {
-	found, err := c.MemoriesByScore(c.Context(), c.ns, store.MemoryFilter{AnyUser: true, Now: t0, Limit: 1000, Order: store.ByID})
+	found, err := c.ListMemories(c.Context(), c.ns, store.MemoryFilter{AnyUser: true, Now: t0, Limit: 1000, Order: store.ByID})
 	c.must(err)
 	for i := range found {
 		m := &found[i]
@@ -115,10 +115,10 @@ func (c *curator) history(key string) []memory.Change {
 }
 
 // truthful compares what the histories say with what is there. It returns the newest
-// change after a row that is not undone, and the memory that it is of.
+// appendChange after a row that is not undone, and the memory that it is of.
 func (c *curator) truthful(after int64) (newest string, change memory.Change) {
 	there := make(map[string]memory.Memory)
-	found, err := c.MemoriesByScore(c.Context(), c.ns, store.MemoryFilter{AnyUser: true, Now: t0, Limit: 1000, Order: store.ByID})
+	found, err := c.ListMemories(c.Context(), c.ns, store.MemoryFilter{AnyUser: true, Now: t0, Limit: 1000, Order: store.ByID})
 	c.must(err)
 	for _, m := range found {
 		there[m.ID] = m
@@ -257,12 +257,12 @@ func TestUndo(t *testing.T) {
 func TestUndoTurn(t *testing.T) {
 	f := fresh(t)
 	f.learn(t, f.found(said{turn: "a", Fact: about("user", "home", "Rome")}))
-	lessons := []store.Lesson{
+	lessons := []store.ExtractedFact{
 		f.found(said{turn: "b", at: 1, Fact: about("user", "home", "Oslo")}),
 		f.found(said{turn: "b", at: 1, Fact: plain("Tea.")}),
 		f.found(said{turn: "b", at: 1, Fact: plain("Cake.")}),
 	}
-	if _, _, err := f.Learn(t.Context(), f.ns, lessons, false); err != nil {
+	if _, _, err := f.StoreFacts(t.Context(), f.ns, lessons, false); err != nil {
 		t.Fatal(err)
 	}
 	remember(t, f, memory.Memory{ID: lessons[2].Memory.ID, Content: "Cake, but not today."}) // by hand

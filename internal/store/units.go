@@ -15,12 +15,12 @@ import (
 
 var _ passage.Source = (*Store)(nil)
 
-const unitColumns = `u.id, u.item, u.ordinal, u.heading, u.text, u.page,
+const chunkColumns = `u.id, u.item, u.ordinal, u.heading, u.text, u.page,
 	u.start_byte, u.start_line, u.start_rune, u.end_byte, u.end_line, u.end_rune`
 
-// loadUnits returns the chunks u selected by a FROM clause and its conditions.
-func loadUnits(ctx context.Context, tx *sql.Tx, from string, args ...any) ([]passage.Unit, error) {
-	rows, err := tx.QueryContext(ctx, `SELECT `+unitColumns+` FROM `+from, args...) //nolint:gosec // from is a constant of this package
+// loadChunks returns the chunks u selected by a FROM clause and its conditions.
+func loadChunks(ctx context.Context, tx *sql.Tx, from string, args ...any) ([]passage.Unit, error) {
+	rows, err := tx.QueryContext(ctx, `SELECT `+chunkColumns+` FROM `+from, args...) //nolint:gosec // from is a constant of this package
 	if err != nil {
 		return nil, err
 	}
@@ -37,10 +37,10 @@ func loadUnits(ctx context.Context, tx *sql.Tx, from string, args ...any) ([]pas
 	return units, err
 }
 
-// unitsAtOnce limits the chunks or items read with one statement; SQLite allows 32,766 arguments.
-const unitsAtOnce = 1 << 14
+// chunksPerQuery limits the chunks or items read with one statement; SQLite allows 32,766 arguments.
+const chunksPerQuery = 1 << 14
 
-// Units implements [passage.Source]. Items are read separately: the data of an item may be as long
+// Chunks implements [passage.Source]. Items are read separately: the data of an item may be as long
 // as its text, and many chunks share an item.
 func (s *Store) Units(ctx context.Context, ids []uint64) (units []passage.Unit, items map[uint64]*passage.Item, err error) {
 	if len(ids) == 0 {
@@ -48,9 +48,9 @@ func (s *Store) Units(ctx context.Context, ids []uint64) (units []passage.Unit, 
 	}
 	err = s.view(ctx, func(tx *sql.Tx) error {
 		var of []uint64
-		for some := range slices.Chunk(ids, unitsAtOnce) {
-			in, args := list(some)
-			found, err := loadUnits(ctx, tx, `units u WHERE u.id IN (`+in+`)`, args...)
+		for some := range slices.Chunk(ids, chunksPerQuery) {
+			in, args := placeholders(some)
+			found, err := loadChunks(ctx, tx, `units u WHERE u.id IN (`+in+`)`, args...)
 			if err != nil {
 				return err
 			}
@@ -74,8 +74,8 @@ const itemColumns = `i.id, n.name, i.kind, i.key, i.version, i.title, i.source, 
 
 func loadItems(ctx context.Context, tx *sql.Tx, ids []uint64) (map[uint64]*passage.Item, error) {
 	items := make(map[uint64]*passage.Item, len(ids))
-	for some := range slices.Chunk(ids, unitsAtOnce) {
-		in, args := list(some)
+	for some := range slices.Chunk(ids, chunksPerQuery) {
+		in, args := placeholders(some)
 		rows, err := tx.QueryContext(ctx, `SELECT `+itemColumns+` FROM items i JOIN namespaces n ON n.id = i.namespace
 			WHERE i.id IN (`+in+`)`, args...)
 		if err != nil {
@@ -118,7 +118,7 @@ func scanItem(rows *sql.Rows) (*passage.Item, error) {
 func (s *Store) Span(ctx context.Context, item uint64, from, to int) ([]passage.Unit, error) {
 	var units []passage.Unit
 	err := s.view(ctx, func(tx *sql.Tx) (err error) {
-		units, err = loadUnits(ctx, tx, `units u WHERE u.item = ? AND u.ordinal BETWEEN ? AND ? ORDER BY u.ordinal`, item, from, to)
+		units, err = loadChunks(ctx, tx, `units u WHERE u.item = ? AND u.ordinal BETWEEN ? AND ? ORDER BY u.ordinal`, item, from, to)
 		return err
 	})
 	if err != nil {
@@ -162,7 +162,7 @@ func (s *Store) Texts(ctx context.Context, items []uint64) (map[uint64]string, e
 		return texts, nil
 	}
 	err := s.view(ctx, func(tx *sql.Tx) error {
-		in, args := list(items)
+		in, args := placeholders(items)
 		query := `SELECT i.id, t.text FROM items i JOIN texts t ON t.item = coalesce(i.text_of, i.id) WHERE i.id IN (` + in + `)`
 		rows, err := tx.QueryContext(ctx, query, args...) //nolint:sqlclosecheck // scan closes it
 		if err != nil {

@@ -49,7 +49,7 @@ func (s *Store) Vectors(ctx context.Context, embedder int64, keys []VectorKey) (
 		return found, nil
 	}
 	err := s.view(ctx, func(tx *sql.Tx) error {
-		for some := range slices.Chunk(keys, vectorsAtOnce) {
+		for some := range slices.Chunk(keys, vectorsPerQuery) {
 			query, args := vectorsQuery(embedder, some)
 			rows, err := tx.QueryContext(ctx, query, args...) //nolint:sqlclosecheck // scan closes it
 			if err != nil {
@@ -75,8 +75,8 @@ func (s *Store) Vectors(ctx context.Context, embedder int64, keys []VectorKey) (
 	return found, nil
 }
 
-// vectorsAtOnce limits the keys of one statement.
-const vectorsAtOnce = 1000
+// vectorsPerQuery limits the keys of one statement.
+const vectorsPerQuery = 1000
 
 func vectorsQuery(embedder int64, keys []VectorKey) (string, []any) {
 	args := make([]any, 1, 1+len(keys))
@@ -103,8 +103,8 @@ func unpackVector(b []byte) []float32 {
 	return v
 }
 
-// VectorsOf returns the id of an embedder with stored vectors; 0 if the database has no vectors.
-func (s *Store) VectorsOf(ctx context.Context) (int64, error) {
+// AnyEmbedder returns the id of an embedder with stored vectors; 0 if the database has no vectors.
+func (s *Store) AnyEmbedder(ctx context.Context) (int64, error) {
 	var id int64
 	err := s.view(ctx, func(tx *sql.Tx) error {
 		return tx.QueryRowContext(ctx, `SELECT id FROM embedders e

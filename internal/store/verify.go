@@ -34,7 +34,7 @@ type Finding struct {
 // VerifyReport is the report of [Store.Verify].
 type VerifyReport struct {
 	Items    int       `json:"items"`
-	Units    int       `json:"units"`
+	Chunks   int       `json:"units"`
 	Messages int       `json:"messages" doc:"of ledgers"`
 	Findings []Finding `json:"findings"`
 	// More counts the findings left out.
@@ -209,7 +209,7 @@ func (it verifiedItem) verify(ctx context.Context, tx *sql.Tx, o VerifyOptions, 
 		damage("text", "its text has %d bytes of %d", len(text), it.bytes)
 		return nil
 	}
-	units, err := loadUnits(ctx, tx, `units u WHERE u.item = ? ORDER BY u.ordinal`, it.id)
+	units, err := loadChunks(ctx, tx, `units u WHERE u.item = ? ORDER BY u.ordinal`, it.id)
 	if err != nil {
 		return err
 	}
@@ -227,6 +227,6 @@ func (it verifiedItem) verify(ctx context.Context, tx *sql.Tx, o VerifyOptions, 
 		}
 		at = u.End.Byte
 	}
-	r.Units += len(units)
+	r.Chunks += len(units)
 	return nil
 }

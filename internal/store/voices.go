@@ -7,8 +7,8 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// say stores the speaker of the chunk just inserted.
-func say(ctx context.Context, tx *sql.Tx, unit sql.Result, v index.Voice) error {
+// insertSpeaker stores the speaker of the chunk just inserted.
+func insertSpeaker(ctx context.Context, tx *sql.Tx, unit sql.Result, v index.Voice) error {
 	if v == (index.Voice{}) {
 		return nil
 	}
@@ -21,11 +21,11 @@ func say(ctx context.Context, tx *sql.Tx, unit sql.Result, v index.Voice) error 
 	return err
 }
 
-// voiceColumns and joinVoices read the speakers of chunks u; see [voice].
+// speakerColumns and joinVoices read the speakers of chunks u; see [scanSpeaker].
 const (
-	voiceColumns = `coalesce(w.role, ''), coalesce(w.name, ''), coalesce(w.timed, 0)`
-	joinVoices   = ` LEFT JOIN voices w ON w.unit = u.id`
+	speakerColumns = `coalesce(w.role, ''), coalesce(w.name, ''), coalesce(w.timed, 0)`
+	joinSpeakers   = ` LEFT JOIN voices w ON w.unit = u.id`
 )
 
-// voice returns the scan destinations of the columns.
-func voice(v *index.Voice) []any { return []any{(*string)(&v.Role), &v.Name, &v.Timed} }
+// scanSpeaker returns the scan destinations of the columns.
+func scanSpeaker(v *index.Voice) []any { return []any{(*string)(&v.Role), &v.Name, &v.Timed} }

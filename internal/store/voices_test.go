@@ -46,7 +46,7 @@ func TestVoices(t *testing.T) {
 		}
 		c := f.content(m.Content, units)
 		for i, v := range voices {
-			c.Units[i].Voice = v
+			c.Chunks[i].Speaker = v
 		}
 		if _, _, _, err := f.PutTurn(t.Context(), f.ns, turn, m, c, false); err != nil {
 			t.Fatal(err)

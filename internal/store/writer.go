@@ -38,17 +38,17 @@ type writer struct {
 	pause    chan func()
 	// committed is called after each commit; broken is the failure that stopped all writing.
 	committed func()
-	// mayWrite is called before writes that free no space; full reports a full disk.
-	mayWrite func(context.Context) error
-	full     func()
-	stopped  func(*ragctx.RepairError) // called when writing has stopped
-	commits  commits
-	sums     *rowSums
-	state    *stateFile
-	broken   atomic.Pointer[error]
-	stop     chan struct{}
-	done     chan struct{}
-	once     sync.Once
+	// checkSpace is called before writes that free no space; full reports a full disk.
+	checkSpace func(context.Context) error
+	diskFull   func()
+	stopped    func(*ragctx.RepairError) // called when writing has stopped
+	commits    commits
+	sums       *rowSums
+	state      *stateFile
+	broken     atomic.Pointer[error]
+	stop       chan struct{}
+	done       chan struct{}
+	once       sync.Once
 }
 
 type job struct {
@@ -78,7 +78,7 @@ func (w *writer) do(ctx context.Context, p Priority, fn func(context.Context, *s
 	return w.submit(p, &job{ctx: ctx, run: fn, done: make(chan struct{})})
 }
 
-// doIn is do for a write that changes answers in one namespace only, or in none ([nowhere]).
+// doIn is do for a write that changes answers in one namespace only, or in none ([noNamespaces]).
 func (w *writer) doIn(ctx context.Context, ns int64, p Priority, fn func(context.Context, *sql.Tx) error) error {
 	return w.submit(p, &job{ctx: ctx, run: fn, in: ns, done: make(chan struct{})})
 }
@@ -99,7 +99,7 @@ func (w *writer) submit(p Priority, j *job) error {
 		return *err
 	}
 	if p&frees == 0 {
-		if err := w.mayWrite(j.ctx); err != nil {
+		if err := w.checkSpace(j.ctx); err != nil {
 			return err
 		}
 	}
@@ -127,8 +127,8 @@ func (w *writer) submit(p Priority, j *job) error {
 // and stops early.
 func (w *writer) urgent() bool { return len(w.queue[High]) > 0 }
 
-// between runs fn between two transactions, and reports whether it ran: not after close.
-func (w *writer) between(fn func()) bool {
+// pauseWrites runs fn between two transactions, and reports whether it ran: not after close.
+func (w *writer) pauseWrites(fn func()) bool {
 	done := make(chan struct{})
 	select {
 	case w.pause <- func() { defer close(done); fn() }:
@@ -188,7 +188,7 @@ func (w *writer) next(n Priority) *job {
 }
 
 // more returns the next job of a running batch. Low ones join only while time is left for a whole
-// one.
+// expectOne.
 func (w *writer) more(spent time.Duration) *job {
 	switch {
 	case spent > maxBatch:
@@ -220,14 +220,14 @@ func (w *writer) commit(first *job) {
 		var failed error
 		if failed, err = w.attempt(ctx, tx, j); failed != nil {
 			if noSpace(failed) {
-				w.full()
+				w.diskFull()
 			}
 			j.finish(failed)
 		} else {
 			jobs = append(jobs, j)
 		}
 	}
-	w.openings.keep()
+	w.openings.publish()
 	changed := false
 	if err == nil {
 		changed, err = w.sums.flush(ctx, tx)
@@ -238,9 +238,9 @@ func (w *writer) commit(first *job) {
 	switch {
 	case err != nil:
 		err = errors.Join(fmt.Errorf("commit: %w", err), ignoreDone(tx.Rollback()))
-		w.suspect(err)
+		w.checkSync(err)
 		if noSpace(err) {
-			w.full()
+			w.diskFull()
 		}
 	case changed:
 		w.state.advance()
@@ -257,11 +257,11 @@ func (w *writer) commit(first *job) {
 	w.committed()
 }
 
-// suspect stops all writing if err is a failed fsync. The operating system may have dropped the
+// checkSync stops all writing if err is a failed fsync. The operating system may have dropped the
 // data and report a later sync of the same place as successful. The state on the disk is known only
 // after reopening the files and recovering the log. Reads continue.
-func (w *writer) suspect(err error) {
-	if !unsynced(err) {
+func (w *writer) checkSync(err error) {
+	if !isSyncFailure(err) {
 		return
 	}
 	stopped := &ragctx.RepairError{Kind: ragctx.RepairWrites, Problem: stoppedProblem, Cause: err}
@@ -286,14 +286,14 @@ func (w *writer) attempt(ctx context.Context, tx *sql.Tx, j *job) (err, lost err
 	if _, err := tx.ExecContext(ctx, "SAVEPOINT job"); err != nil {
 		return err, nil
 	}
-	noted, mark := w.openings.noted, w.sums.mark()
+	noted, mark := w.openings.recorded, w.sums.mark()
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("store: write panicked: %v", p)
 		}
 		end := "RELEASE job"
 		if err != nil {
-			end, w.openings.noted = "ROLLBACK TO job; RELEASE job", noted
+			end, w.openings.recorded = "ROLLBACK TO job; RELEASE job", noted
 			w.sums.undo(mark)
 		}
 		if _, lost = tx.ExecContext(ctx, end); lost != nil {

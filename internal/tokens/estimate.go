@@ -18,8 +18,11 @@ func (chars4) Count(text string) int { return ceilDiv(utf8.RuneCountInString(tex
 
 // claude estimates Claude's tokens from above, as the larger of
 //
-//   - 7/4 of the o200k_base count. Claude models up to 4.6 are reported to take some 1.1 to 1.3 times as many tokens as o200k_base for English and code, and Opus 4.7 to take 1.15 to 1.47 times as many as 4.6; where one factor is high the other tends to be low.
-//   - the cl100k_base count, for scripts that o200k_base compresses unusually well and an older, more English vocabulary does not.
+//   - 7/4 of the o200k_base count. Claude models up to 4.6 are reported to take some 1.1 to 1.3
+//     times as many tokens as o200k_base for English and code, and Opus 4.7 to take 1.15 to 1.47
+//     times as many as 4.6; where one factor is high the other tends to be low.
+//   - the cl100k_base count, for scripts that o200k_base compresses unusually well and an older,
+//     more English vocabulary does not.
 //
 // The vocabulary is not public, so this is not a bound: a crafted text, such as one long nonsense
 // word, can have more tokens.

@@ -71,9 +71,9 @@ type Asker struct {
 func NewAsker(model llm.Generator, redact func(string) (string, bool), o AskOptions) (*Asker, error) {
 	switch {
 	case model == nil:
-		return nil, ragctx.Invalid("model", "is missing; extract by rules where there is none")
+		return nil, ragctx.Invalid("model", "is missing; without a model, extract by rules")
 	case redact == nil:
-		return nil, ragctx.Invalid("redact", "is missing; turns hold secrets, and a service must not be told them")
+		return nil, ragctx.Invalid("redact", "is missing; secrets in turns must not be sent to a service")
 	}
 	return &Asker{model: model, redact: redact, opts: o.withDefaults()}, nil
 }
@@ -211,7 +211,7 @@ type Rejection struct {
 }
 
 // ErrNoItems is the error of an answer in which no list of items can be found.
-var ErrNoItems = errors.New("the model's answer holds no list of items")
+var ErrNoItems = errors.New("the model's answer contains no list of items")
 
 // Ask asks what a turn says that is worth remembering. Of the related memories the
 // first [MaxRelated] are shown, so that an item can say what it supersedes; they must

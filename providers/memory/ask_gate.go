@@ -72,7 +72,7 @@ func (j *judge) take(at int, it *LLMItem) error {
 	s := state(it.Content)
 	for _, m := range j.shown {
 		if known := j.related[m.ID]; !slices.Contains(it.Supersedes, m.ID) && known.holds(s) {
-			return fmt.Errorf("it is known already, by memory %s", ragctx.Clip(m.ID))
+			return fmt.Errorf("it repeats memory %s", ragctx.Clip(m.ID))
 		}
 	}
 	for i, other := range j.said {
@@ -85,10 +85,10 @@ func (j *judge) take(at int, it *LLMItem) error {
 		default:
 			continue
 		}
-		return fmt.Errorf("it says the same as item %d and is merged with it", j.at[i])
+		return fmt.Errorf("it duplicates item %d and is merged into it", j.at[i])
 	}
 	if len(j.items) == j.opts.MaxItems {
-		return fmt.Errorf("it is beyond the limit of %d items", j.opts.MaxItems)
+		return fmt.Errorf("it exceeds the limit of %d items", j.opts.MaxItems)
 	}
 	j.items, j.said, j.at = append(j.items, *it), append(j.said, s), append(j.at, at)
 	return nil
@@ -176,7 +176,7 @@ func vocabulary(it *LLMItem) error {
 	case it.Type != Semantic && it.Type != Procedural:
 		return errors.New("memory_type is neither semantic nor procedural")
 	case want == "":
-		return errors.New("source is none of project_fact, preference, decision, workflow and failure")
+		return errors.New("source must be project_fact, preference, decision, workflow or failure")
 	case it.Type != want:
 		return fmt.Errorf("a %s is %s, not %s", it.Source, want, it.Type)
 	case it.Scope != ScopeUser && it.Scope != ScopeWorkspace:
@@ -210,11 +210,11 @@ func tags(it *LLMItem) error {
 func (j *judge) clean(it *LLMItem) error {
 	for _, s := range append([]string{it.Content, it.Reason, it.When}, it.Tags...) {
 		if _, found := j.redact(s); found {
-			return errors.New("it holds what looks like a secret")
+			return errors.New("it contains a likely secret")
 		}
 	}
 	if tidy(j.opts.Clean(it.Content)) != it.Content {
-		return errors.New("it holds context that was given to the assistant")
+		return errors.New("it repeats context that was given to the assistant")
 	}
 	return nil
 }

@@ -100,7 +100,7 @@ func (g *ground) find(content string, named map[string]bool) (grounding, error) 
 		}
 	}
 	if len(terms) == 0 {
-		return grounding{}, errors.New("it has no words of its own")
+		return grounding{}, errors.New("it adds nothing to the memories it names")
 	}
 	user, tool, assistant := g.best(terms, VoiceUser), g.best(terms, VoiceTool), g.best(terms, VoiceAssistant)
 	either := share(terms, user.words, tool.words)
@@ -117,9 +117,9 @@ func (g *ground) find(content string, named map[string]bool) (grounding, error) 
 	case both >= least && u >= takenUp:
 		return grounding{VoiceAssistant, assistant.message, both}, nil
 	case both >= least:
-		return grounding{}, errors.New("only the assistant says so")
+		return grounding{}, errors.New("it is stated only by the assistant")
 	}
-	return grounding{}, fmt.Errorf("the turn does not say so: %.0f %% of its words stand there; the least is %.0f %%", 100*either, 100*least)
+	return grounding{}, fmt.Errorf("it is not grounded in the turn: %.0f %% of its words occur there; the least is %.0f %%", 100*either, 100*least)
 }
 
 // best returns the passage of a voice with most of the terms, the first of equals.
@@ -172,7 +172,7 @@ func (g *ground) numbers(content string, named map[string]bool) error {
 		if n, err := strconv.Atoi(digits); !strings.Contains(t, ".") && (g.all[digits] || err == nil && n <= small) {
 			continue
 		}
-		return errors.New("it holds a number that the turn does not")
+		return errors.New("it contains a number that the turn does not")
 	}
 	return nil
 }
@@ -199,7 +199,7 @@ func (g *ground) names(content string) error {
 	for _, name := range names {
 		for _, t := range analysis.Query(name)[:1] { // without the parts of a compound
 			if !frame[t] && !g.hasForm(t) {
-				return errors.New("it holds a name that the turn does not")
+				return errors.New("it contains a name that the turn does not")
 			}
 		}
 	}

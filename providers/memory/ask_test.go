@@ -173,10 +173,10 @@ func TestGates(t *testing.T) {
 		"conflicts unknown":     {map[string]any{"conflicts_with": []string{"m1", "m9"}}, "conflicts_with names a memory"},
 		"supersedes known":      {map[string]any{"supersedes": []string{"m1", "m1"}}, ""},
 		"beyond the shown":      {map[string]any{"supersedes": []string{"m6"}}, "supersedes names a memory"},
-		"invented":              {map[string]any{"content": "The user is allergic to peanuts and hazelnuts."}, "the turn does not say so"},
-		"the assistant's":       {map[string]any{"content": "Vim is very popular as well."}, "only the assistant says so"},
+		"invented":              {map[string]any{"content": "The user is allergic to peanuts and hazelnuts."}, "not grounded in the turn"},
+		"the assistant's":       {map[string]any{"content": "Vim is very popular as well."}, "it is stated only by the assistant"},
 		"an invented number":    {map[string]any{"content": "The user prefers Helix 25 as the editor for Go code."}, "a number that the turn does not"},
-		"what is known already": {map[string]any{"content": "The user likes the tabs wide, and Helix.", "supersedes": nil}, "the turn does not say so"},
+		"what is known already": {map[string]any{"content": "The user likes the tabs wide, and Helix.", "supersedes": nil}, "not grounded in the turn"},
 		"a list":                {map[string]any{"content": []string{"x"}}, "content is not a string"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -217,7 +217,7 @@ func TestMaxItems(t *testing.T) {
 	for given, want := range map[int]int{-3: 1, 0: 5, 1: 1, 7: 7, 10: 10, 99: 10} {
 		a, _ := newAsker(t, answer(items(list...)), memory.AskOptions{MaxItems: given})
 		got, err := a.Ask(t.Context(), turn, nil)
-		if err != nil || len(got.Items) != want || len(got.Rejected) != 12-want || !strings.Contains(got.Rejected[0].Reason, "beyond the limit") {
+		if err != nil || len(got.Items) != want || len(got.Rejected) != 12-want || !strings.Contains(got.Rejected[0].Reason, "exceeds the limit") {
 			t.Errorf("%d: %d items, %v, %v", given, len(got.Items), got.Rejected, err)
 		}
 	}
@@ -257,7 +257,7 @@ func TestMerge(t *testing.T) {
 	for content, known := range map[string]bool{"The user likes dark mode in the editor.": true, "The user does not like dark mode in the editor.": false} {
 		a, _ := newAsker(t, answer(items(item(map[string]any{"content": content}))), memory.AskOptions{})
 		got, err := a.Ask(t.Context(), said("Dark mode in the editor? You know that.", "ok"), []memory.Memory{{ID: "m1", Content: "The user prefers dark mode in the editor."}})
-		if err != nil || (len(got.Rejected) == 1 && strings.Contains(got.Rejected[0].Reason, "known already, by memory m1")) != known {
+		if err != nil || (len(got.Rejected) == 1 && strings.Contains(got.Rejected[0].Reason, "repeats memory m1")) != known {
 			t.Errorf("%q: %+v, %v", content, got, err)
 		}
 	}

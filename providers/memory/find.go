@@ -38,7 +38,7 @@ func ByModel(t ragctx.Turn, a Asked) []Finding {
 			if reason, ok := suspicious(f.Fact); ok {
 				f.Verdict, f.Why = SetAway, reason
 			} else if item.Scope == ScopeUser {
-				f.Verdict, f.Why = SetAway, "a tool or document says it of the user, who has not said it"
+				f.Verdict, f.Why = SetAway, "stated about the user by a tool or document, not by the user"
 			}
 		}
 		out = append(out, f)
@@ -60,10 +60,10 @@ func ByModel(t ragctx.Turn, a Asked) []Finding {
 // believed: it tells the agent what to do.
 func suspicious(f facts.Fact) (reason string, ok bool) {
 	if f.Kind == facts.Instruction || f.Kind == facts.Preference {
-		return "a tool or document says it, not the user, and it tells the agent what to do", true
+		return "stated by a tool or document, not by the user, and gives the agent an order", true
 	}
 	if why, ok := redact.Instruction(f.Content); ok {
-		return "a tool or document says it: " + why, true
+		return "stated by a tool or document: " + why, true
 	}
 	return "", false
 }
@@ -74,7 +74,7 @@ func Distrusted(m Memory) (reason string, ok bool) {
 		return "", false
 	}
 	why, ok := redact.Instruction(m.Content)
-	return "a " + string(m.Origin) + " says it: " + why, ok
+	return "stated by a " + string(m.Origin) + ": " + why, ok
 }
 
 // How much of the words of tools is set aside: they may hold any number of traps.
@@ -100,7 +100,7 @@ func planted(t ragctx.Turn) []Finding {
 				out = append(out, Finding{
 					Fact: facts.Fact{
 						Kind: facts.Instruction, Content: sentence.Clip(s, maxPlantedChars), Importance: DefaultImportance,
-						Rule: "planted", Reason: "a tool or document says it, and it is addressed to the agent", Span: facts.Span{Message: i},
+						Rule: "planted", Reason: "stated by a tool or document and addressed to the agent", Span: facts.Span{Message: i},
 					},
 					By: ByTurn, Verdict: SetAway, Why: why,
 				})

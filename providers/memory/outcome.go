@@ -38,7 +38,7 @@ func (o Outcome) Memory() (Memory, error) {
 	case strings.TrimSpace(o.Prompt) == "":
 		return Memory{}, ragctx.Invalid("prompt", "is empty; say what was to be done")
 	case o.Result != "" && o.Error != "":
-		return Memory{}, ragctx.Invalid("error", "stands beside a result; send the result of a success or the error of a failure")
+		return Memory{}, ragctx.Invalid("error", "must not be combined with result; send the result of a success or the error of a failure")
 	case o.Error != "":
 		return o.failure(), nil
 	case o.Result != "":

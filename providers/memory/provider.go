@@ -72,7 +72,7 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 	if res.IsEmpty() {
 		res.Note = "no memory in scope matches the query"
 		if plan.Time != nil && plan.Time.List {
-			res.Note = "no memory in scope is of the time that the query asks for"
+			res.Note = "no memory in scope falls within the time that the query names"
 		}
 	}
 	return res, nil
@@ -93,7 +93,7 @@ func (p *Provider) update(ctx context.Context, q ragctx.ContextQuery, items []ra
 	}
 	facts, err := p.source.Facts(ctx, q, ids)
 	if err != nil {
-		return fmt.Errorf("what was found in turns: %w", err)
+		return fmt.Errorf("facts of turns: %w", err)
 	}
 	for i := range items {
 		var found, since []string
@@ -121,7 +121,7 @@ func (p *Provider) recall(ctx context.Context, q ragctx.ContextQuery) (ragctx.Co
 	res := ragctx.ContextResult{Provider: Name}
 	memories, err := p.source.Recall(ctx, q)
 	if err != nil {
-		return res, fmt.Errorf("recall memories: %w", err)
+		return res, fmt.Errorf("list memories: %w", err)
 	}
 	for _, m := range memories {
 		it := Item(m, q.Depth)

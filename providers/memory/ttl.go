@@ -33,7 +33,7 @@ func ParseTTL(s string) (time.Duration, error) {
 // Seconds returns a time to live of so many seconds.
 func Seconds(n float64) (time.Duration, error) {
 	if !(n > 0 && n <= maxTTL.Seconds()) {
-		return 0, ragctx.Invalid("ttl", "is %v seconds; use more than 0 and at most 100 years, or leave it out for ever", n)
+		return 0, ragctx.Invalid("ttl", "is %v seconds; use more than 0 and at most 100 years, or omit it for no expiry", n)
 	}
 	return time.Duration(n * float64(time.Second)), nil
 }

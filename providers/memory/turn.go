@@ -43,7 +43,7 @@ func ValidateTurn(t ragctx.Turn) error {
 		return err
 	}
 	if len(t.Messages) > 0 && t.Prompt+t.Response != "" {
-		return ragctx.Invalid("messages", "are given beside a prompt or response; send one or the other")
+		return ragctx.Invalid("messages", "must not be combined with prompt or response; send one or the other")
 	}
 	if len(t.Messages) > MaxMessages {
 		return ragctx.Invalid("messages", "lists %d messages; the limit is %d: send a turn at a time", len(t.Messages), MaxMessages)
@@ -60,7 +60,7 @@ func ValidateTurn(t ragctx.Turn) error {
 		}
 	}
 	if !slices.ContainsFunc(t.Transcript(), hasContent) {
-		return ragctx.Invalid("messages", "hold nothing; send prompt and response, or messages with content")
+		return ragctx.Invalid("messages", "are empty; send prompt and response, or messages with content")
 	}
 	return nil
 }

@@ -10,33 +10,34 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// The defaults of [BufferOptions], in tokens.
+// Defaults of [BufferOptions], in tokens.
 const (
 	DefaultMessageTokens       = 4096
 	DefaultBufferTokens        = 8192
 	DefaultBufferSummaryTokens = 512
 )
 
-// BufferOptions says when messages go into a buffer and when a buffer becomes a summary,
-// as in Cognesy's instructor. The zero value works. Limits may be reached, not exceeded.
+// BufferOptions configure when messages move into a buffer and when a buffer is summarized, as in
+// Cognesy's instructor. The zero value is valid. Sections may reach their limits but not exceed
+// them.
 type BufferOptions struct {
-	// MessageTokens, BufferTokens and SummaryTokens are what the sections cost at most; 0
-	// is their default. What the user ruled may cost a quarter of the buffer beside them.
+	// MessageTokens, BufferTokens and SummaryTokens limit the cost of the sections; 0 selects the
+	// default. Rules of the user may cost an additional quarter of the buffer.
 	MessageTokens, BufferTokens, SummaryTokens int
-	// Cost is what a message costs; nil counts it by Options.Counter.
+	// Cost returns the token cost of a message; nil uses Options.Counter.
 	Cost func(ragctx.Message) int
-	// Options say how summaries are made: Counter, Generator, Timeout, Strategy, Window,
-	// Now and NewID count.
+	// Options configure summaries. Only Counter, Generator, Timeout, Strategy, Window, Now and
+	// NewID apply.
 	Options Options
 }
 
-// Buffering moves messages into a buffer and summarises it. It keeps no state.
+// Buffering moves messages into a buffer and summarizes it. It is stateless.
 type Buffering struct {
 	opts BufferOptions
 	by   *Compactor
 }
 
-// NewBuffering returns the policy. Options that cannot work are [ragctx.ErrInvalid].
+// NewBuffering returns the policy. Invalid options are [ragctx.ErrInvalid].
 func NewBuffering(o BufferOptions) (*Buffering, error) {
 	for _, n := range [...]struct {
 		field string
@@ -64,11 +65,10 @@ func NewBuffering(o BufferOptions) (*Buffering, error) {
 	return &Buffering{opts: o, by: by}, nil
 }
 
-// Sections are the three parts of a conversation, in the order in which a model is shown
-// them.
+// Sections are the three parts of a conversation, in the order in which a model is shown them.
 type Sections struct{ Summary, Buffer, Messages []ragctx.Message }
 
-// Buffered is what [Buffering.After] did. Events that are nil did not happen.
+// Buffered is the result of [Buffering.After]. An event that did not happen is nil.
 type Buffered struct {
 	Sections   Sections
 	Moved      *ragctx.MessagesMovedToBuffer
@@ -77,9 +77,9 @@ type Buffered struct {
 	Usage      llm.Usage
 }
 
-// After does what is due after a step: messages that exceed their limit go into the
-// buffer, and a buffer that exceeds its own becomes part of the summary. The only error is
-// that of the context. The input is not changed.
+// After applies the policy after a step: messages over their limit move into the buffer, and a
+// buffer over its limit becomes part of the summary. The only error is that of the context. The
+// input is not changed.
 func (b *Buffering) After(ctx context.Context, s Sections) (Buffered, error) {
 	s, moved := b.Move(s)
 	out, err := b.Summarize(ctx, s)
@@ -87,10 +87,9 @@ func (b *Buffering) After(ctx context.Context, s Sections) (Buffered, error) {
 	return out, err
 }
 
-// Move appends the oldest messages to the buffer, if the messages cost more than their
-// limit, so that the newest ones that fit stay. No call is separated from its result, and
-// calls that wait for theirs and the newest exchange stay whatever they cost. The event is
-// nil if there is nothing to move.
+// Move moves the oldest messages into the buffer if the messages cost more than their limit, and
+// keeps the newest that fit. No call is separated from its result. Pending calls and the newest
+// exchange stay at any cost. The event is nil if nothing was moved.
 func (b *Buffering) Move(s Sections) (Sections, *ragctx.MessagesMovedToBuffer) {
 	costs := make([]int, len(s.Messages))
 	for i, m := range s.Messages {
@@ -125,11 +124,10 @@ func (b *Buffering) Move(s Sections) (Sections, *ragctx.MessagesMovedToBuffer) {
 	return s, &ragctx.MessagesMovedToBuffer{Overflow: overflow, Keep: keep}
 }
 
-// Summarize replaces the summary by one of itself and the buffer and empties the buffer,
-// if that costs more than its limit. What the user said last, calls that wait for their
-// results and the newest exchange are not summarised: if they are in the buffer, as where a
-// branch ends early, they go back to the messages. Where no summary can be made the sections
-// stay as they are, with a warning.
+// Summarize replaces the summary and the buffer by a new summary if the buffer exceeds its limit.
+// The newest instruction of the user, pending calls and the newest exchange are not summarized: if
+// the buffer contains them, as on a branch that ends early, they return to the messages. If no
+// summary can be made, the sections stay unchanged, with a warning.
 func (b *Buffering) Summarize(ctx context.Context, s Sections) (Buffered, error) {
 	out := Buffered{Sections: s}
 	cost := 0
@@ -154,9 +152,8 @@ func (b *Buffering) Summarize(ctx context.Context, s Sections) (Buffered, error)
 	return out, nil
 }
 
-// unused returns the messages of a buffer that may be summarised, and those that are in use:
-// what the user said last, calls that wait for their results, and the newest exchange, each
-// with what belongs to it.
+// summarizable splits a buffer into the messages that may be summarized and those in use: the
+// newest instruction, pending calls and the newest exchange, each with its group.
 func unused(s Sections) (buffer, back []ragctx.Message) {
 	all := slices.Concat(s.Buffer, s.Messages)
 	must := append(waitingIn(all), session.NewestExchange(all)...)
@@ -171,7 +168,7 @@ func unused(s Sections) (buffer, back []ragctx.Message) {
 	return buffer, back
 }
 
-// write writes a summary by the first way that gives one.
+// write writes a summary with the first strategy that succeeds.
 func (b *Buffering) write(ctx context.Context, material []ragctx.Message, out *Buffered) (string, error) {
 	own := Extract(material)
 	most := b.opts.SummaryTokens + min(statementTokens(own.statements(), b.by.opts.Counter), b.opts.BufferTokens/4)

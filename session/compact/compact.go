@@ -13,7 +13,7 @@ import (
 // Compactor compacts conversations. It is safe for concurrent use if its generator is.
 type Compactor struct{ opts Options }
 
-// New returns a compactor. Options that cannot work are [ragctx.ErrInvalid].
+// New returns a compactor. Invalid options are [ragctx.ErrInvalid].
 func New(o Options) (*Compactor, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -25,52 +25,49 @@ func New(o Options) (*Compactor, error) {
 	return &Compactor{opts: o}, nil
 }
 
-// Conversation is what is compacted.
+// Conversation is the input of a compaction.
 type Conversation struct {
-	// Messages are the conversation, or the view of it that the records describe, which
-	// lacks only the words of orphan results.
+	// Messages are the conversation, or the view that Records describe.
 	Messages []ragctx.Message
-	// Records are the compactions so far, oldest first.
+	// Records are the earlier compactions, oldest first.
 	Records []Record
-	// Costs are those of the messages in the compactor's counter, where they are known;
-	// nil has them counted.
+	// Costs are the token costs of the messages in the compactor's counter, if known; nil means
+	// that they are counted.
 	Costs []int
-	// Original returns a message as it was said, where Messages are a view that shows less of
-	// it; nil has them as they are. Summaries are made of what was said.
+	// Original returns the full message if Messages are a view that shortens it; nil means that
+	// they are not shortened. Summaries are made of the originals.
 	Original func(ragctx.Message) ragctx.Message
-	// Begun is told once, with the size of the view, that there is something to gain, before
-	// a model is asked; nil is not.
+	// OnBegin, if not nil, is called at most once with the size of the view, before a model is
+	// called, when the compaction can reduce the view.
 	Begun func(Size)
 }
 
-// Result is what came of a compaction.
+// Result is the outcome of a compaction.
 type Result struct {
-	// Messages is the view after it, or as it was if nothing was done.
+	// Messages is the new view, or the old one if nothing was done.
 	Messages []ragctx.Message
-	// Record is to be stored after the others; nil if nothing was done, and Reason says
-	// why.
+	// Record is to be stored after the others. It is nil if nothing was done, and Reason says why.
 	Record *Record
 	Reason string
-	// Before and After are the sizes of the views; Over is by how many tokens the latter
-	// exceeds the limit, which only what must stay can do, or a policy without one.
+	// Before and After are the sizes of the views. Over is the excess of After over the limit in
+	// tokens, caused by messages that must stay or a policy without a limit.
 	Before, After Size
 	Over          int
-	// Warnings name the ways of summarising that failed before one did not.
+	// Warnings list the strategies that failed before one succeeded.
 	Warnings []Warning
-	// Usage is what the model cost.
+	// Usage is the token usage of the model.
 	Usage llm.Usage
 }
 
-// Warning says that a way of summarising failed, and why, in words for the operator.
+// Warning reports to the operator that a strategy failed, and why.
 type Warning struct {
 	Strategy Strategy `json:"strategy"`
 	Reason   string   `json:"reason"`
 }
 
-// Compact returns a shorter view of a conversation and the record that describes it. It
-// does not ask whether it is due ([Options.Due]). Where nothing can be gained it does
-// nothing, which is no error; the only error is that of the context. The input is not
-// changed.
+// Compact returns a shorter view of a conversation and its record. It does not check whether
+// compaction is due ([Options.Due]). If nothing can be gained it does nothing, which is not an
+// error; the only error is that of the context. The input is not changed.
 func (c *Compactor) Compact(ctx context.Context, conv Conversation) (Result, error) {
 	w := c.newWork(conv)
 	res := Result{Messages: w.shown(), Before: w.size(), After: w.size()}
@@ -108,8 +105,8 @@ func (c *Compactor) Compact(ctx context.Context, conv Conversation) (Result, err
 	return res, nil
 }
 
-// summarise puts a summary into the place of what is between head and tail, by the first
-// way that gives a view which holds.
+// summarize replaces the messages between head and tail by a summary, with the first strategy that
+// gives a valid view.
 func (c *Compactor) summarise(ctx context.Context, w *work, limit int, res *Result) error {
 	rules := c.roomFor(w.statementTokens(c.opts.Counter))
 	reserve := min(c.opts.SummaryTokens, max(limit/4, min(rules, limit/2)))
@@ -159,14 +156,14 @@ func (c *Compactor) recent(n int) int {
 	return min(c.opts.KeepLast, max(1, n/2))
 }
 
-// titleTokens is about what the titles of a summary cost, and ruleShare the part of it that
-// what the user said may take from the rest.
+// titleTokens is the approximate cost of a summary's headings. ruleShare is the share of a summary
+// that statements of the user may take.
 const (
 	titleTokens = 48
 	ruleShare   = .75
 )
 
-// roomFor returns what a message costs that is a summary with rules of so many tokens.
+// rulesCost returns the cost of a summary message with rules of the given cost.
 func (c *Compactor) roomFor(rules int) int {
 	if rules == 0 {
 		return 0
@@ -174,14 +171,14 @@ func (c *Compactor) roomFor(rules int) int {
 	return int(float64(rules+titleTokens)/ruleShare) + c.frame()
 }
 
-// frame returns what a summary costs beside its text.
+// frame returns the cost of a summary message without its text.
 func (c *Compactor) frame() int {
 	return session.MessageOverhead + c.opts.Counter.Count(Marker+"\n\n"+standingNote+"\n\n")
 }
 
-// room returns what the text of a summary may cost: less than what it stands for, and
-// what is left of the limit. Where less is left than what the user ruled wants, what stays
-// is over the limit by itself; the rules have up to half of the limit all the same.
+// summaryBudget returns the tokens that a summary's text may cost: less than the messages it
+// replaces, within the rest of the limit. If the rest is too small for the rules of the user, the
+// remaining messages exceed the limit anyway; the rules then get up to half of the limit.
 func (c *Compactor) room(limit int, cut cut, rules int) int {
 	const least = 256
 	most := min(c.opts.SummaryTokens, max(cut.covered*3/4, min(rules, cut.covered*9/10)))
@@ -191,7 +188,7 @@ func (c *Compactor) room(limit int, cut cut, rules int) int {
 	return most - c.frame()
 }
 
-// ways returns how summaries are made, best first.
+// strategies returns the strategies to try, best first.
 func (c *Compactor) ways() []Strategy {
 	if c.opts.Generator == nil || c.opts.Strategy == Extractive {
 		return []Strategy{Extractive}
@@ -219,7 +216,7 @@ func (c *Compactor) write(ctx context.Context, way Strategy, material []ragctx.M
 	return text, nil
 }
 
-// finish puts a view and its record into a result.
+// finish stores a view and its record in a result.
 func (c *Compactor) finish(res *Result, w *work, rec Record) {
 	if rec.ID == "" {
 		rec.ID, rec.Created = c.opts.NewID(), c.opts.Now()
@@ -233,7 +230,7 @@ func (c *Compactor) finish(res *Result, w *work, rec Record) {
 	}
 }
 
-// verified checks a view as [Verify] does, with costs that are known.
+// verifyView is [Verify] with known costs.
 func verified(before, after *work) error {
 	if after.cost() >= before.cost() {
 		return errNotSmaller
@@ -241,5 +238,5 @@ func verified(before, after *work) error {
 	return keeps(before.shown(), after.shown())
 }
 
-// Options returns the options with their defaults.
+// Options returns the options with defaults filled in.
 func (c *Compactor) Options() Options { return c.opts }

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// cue is what a word says of its sentence.
+// cue is a set of hints that a word gives about its sentence.
 type cue uint8
 
 const (
@@ -14,8 +14,8 @@ const (
 	leavesOpen
 )
 
-// cueWords are words in English, German, French and Spanish that tell what a sentence is
-// for. They are single words, so that a sentence is read once.
+// cueWords maps English, German, French and Spanish words to the kind of sentence that they
+// indicate. They are single words, so that a sentence is scanned once.
 var cueWords = func() map[string]cue {
 	out := make(map[string]cue)
 	for c, words := range map[cue]string{
@@ -35,7 +35,7 @@ var cueWords = func() map[string]cue {
 	return out
 }()
 
-// cueLengths are the lengths that cue words have, in bytes, as bits by their first byte.
+// cueLengths has, by first byte, a bit for each length in bytes of a cue word.
 var cueLengths = func() (out [256]uint32) {
 	for w := range cueWords {
 		out[w[0]] |= 1 << len(w)
@@ -43,8 +43,8 @@ var cueLengths = func() (out [256]uint32) {
 	return out
 }()
 
-// cuesOf returns what the words of a sentence, or of several, say. An apostrophe counts
-// within a word: what a quotation begins with is no other word, wherever it is cut.
+// cuesOf returns the cues of the words in a text. An apostrophe counts as part of a word, so that
+// the start of a quotation is not mistaken for another word.
 func cuesOf(sentence string) cue {
 	var found cue
 	var word [32]byte

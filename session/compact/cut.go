@@ -8,22 +8,21 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// cut says what of a view is summarised: the messages from From to To, excluded, but for
-// those that stay.
+// cut describes the messages to summarize: those in [from, to) that do not stay.
 type cut struct {
 	from, to int
-	stays    []bool // of all messages
-	kept     int    // what everything else costs
-	covered  int    // what is summarised costs
+	stays    []bool // for all messages
+	kept     int    // cost of all other messages
+	covered  int    // cost of the messages to summarize
 }
 
-// cutter finds a cut of a sound view.
+// cutter chooses the cut of a sound view.
 type cutter struct {
 	messages []ragctx.Message
 	costs    []int
 	groups   []session.Span
-	leading  int // system messages at the start
-	last     int // the newest instruction, -1 if there is none
+	leading  int // number of leading system messages
+	last     int // index of the newest instruction, or -1
 	must     []bool
 }
 
@@ -46,22 +45,22 @@ func newCutter(messages []ragctx.Message, costs []int) *cutter {
 	return c
 }
 
-// group returns the number of the group that a message is in.
+// group returns the index of the group that contains a message.
 func (c *cutter) group(i int) int {
 	n, _ := slices.BinarySearchFunc(c.groups, i, func(g session.Span, i int) int { return g.To - 1 - i })
 	return n
 }
 
-// cut returns what to summarise so that first and last messages stay, and as few of the
-// last ones as the limit wants, of which reserve is for the summary; a limit of 0 is
-// none. Where there is nothing to summarise ok is false.
+// cut chooses the messages to summarize. It keeps the first and last messages, but fewer of the
+// last ones if the rest and the reserve for the summary exceed the limit; a limit of 0 means none.
+// It returns false if there is nothing to summarize.
 func (c *cutter) cut(first, last, limit, reserve int) (out cut, ok bool) {
 	from := c.head(first)
 	to := c.start(from, last)
 	if to <= from {
 		return cut{}, false
 	}
-	firm := make([]bool, len(c.messages)) // the head stays even where the summary comes before it
+	firm := make([]bool, len(c.messages)) // the head stays even if the summary precedes it
 	for i := c.leading; i < from; i++ {
 		firm[i] = true
 	}
@@ -83,8 +82,8 @@ func (c *cutter) cut(first, last, limit, reserve int) (out cut, ok bool) {
 	return cut{}, false
 }
 
-// head returns where the first messages end: where no call is separated from its result,
-// and before the first summary, which the next one merges.
+// headEnd returns the end of the first messages: at a group boundary, and before the first summary,
+// which the next summary merges.
 func (c *cutter) head(first int) int {
 	end := min(first, len(c.messages))
 	if i := slices.IndexFunc(c.messages, isSummary); i >= 0 {
@@ -96,9 +95,8 @@ func (c *cutter) head(first int) int {
 	return max(end, c.leading)
 }
 
-// start returns where the last messages begin, behind all summaries: earlier, if a call is
-// there whose result is among them, unless that leaves nothing to summarise; then behind
-// all its results.
+// tailStart returns the start of the last messages, after all summaries. It moves back to include
+// the call of a result, or, if that leaves nothing to summarize, forward past the results.
 func (c *cutter) start(head, last int) int {
 	start := len(c.messages) - min(last, len(c.messages))
 	least := head
@@ -132,12 +130,12 @@ func (c *cutter) between(from, to int, firm []bool) cut {
 	return out
 }
 
-// pending returns the messages of a sound view with calls that have no result.
+// pending returns the indexes of messages in a sound view with unanswered calls.
 func pending(messages []ragctx.Message) []int {
 	return slices.Collect(maps.Values(unanswered(messages)))
 }
 
-// unanswered returns the calls of a sound view that have no result, by id: where they are.
+// unanswered maps the ids of unanswered calls in a sound view to their message indexes.
 func unanswered(messages []ragctx.Message) map[string]int {
 	open := make(map[string]int)
 	for i := range messages {

@@ -10,31 +10,31 @@ import (
 	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
-// Digest is what a summary says, in the order in which it says it. Every summary has
-// this layout, whoever made it, so that the next one can merge it.
+// Digest is the content of a summary, in order. Every summary has this layout, whether made by a
+// model or not, so that the next compaction can merge it.
 type Digest struct {
-	// Goal is what the user wants at present.
+	// Goal is the current request of the user.
 	Goal string
-	// Constraints, Decisions and Dates are what the user ruled, decided and dated and still
-	// holds, word for word and oldest first. LeftOut is how many more there was no room for.
+	// Constraints, Decisions and Dates are the rules, decisions and dates of the user that are in
+	// force, verbatim and oldest first. LeftOut is the number of further ones that did not fit.
 	Constraints, Decisions, Dates []string
 	LeftOut                       int
-	// Noted is what the agent decided, and what a model noted beside the user's own words.
+	// Noted lists decisions of the agent, and a model's notes in addition to the user's own words.
 	Noted []string
-	// Files are what was read and changed, Commands what was called with what outcome,
-	// Errors what failed.
+	// Files lists files that were read or changed, Commands calls with their outcomes, Errors
+	// failures.
 	Files, Commands, Errors []string
-	// Said is what else the user said, word for word. Questions are open; State is where
-	// things stand, the newest last.
+	// Said lists other statements of the user, verbatim. Questions are open questions. State is the
+	// current state, newest last.
 	Said, Questions, State []string
 }
 
-// itemChars is how long an item of a summary is at most, in characters, unless it is what
-// the user said.
+// itemChars is the maximum length of a summary item in characters, except for statements of the
+// user.
 const itemChars = 240
 
-// part is a section of a digest: its lists hold at most most items. Those that the user
-// said are never made shorter.
+// part is a section of a digest with a maximum number of items. Statements of the user (own) are
+// never shortened.
 type part struct {
 	title string
 	items *[]string
@@ -42,7 +42,7 @@ type part struct {
 	own   bool
 }
 
-// parts returns the sections that are lists.
+// parts returns the list sections.
 func (d *Digest) parts() []part {
 	return []part{
 		{"Constraints", &d.Constraints, mostStatements, true},
@@ -58,16 +58,16 @@ func (d *Digest) parts() []part {
 	}
 }
 
-// Empty reports whether a digest says nothing.
+// Empty reports whether a digest has no content.
 func (d *Digest) Empty() bool {
 	return d.Goal == "" && !slices.ContainsFunc(d.parts(), func(p part) bool { return len(*p.items) > 0 })
 }
 
-// String returns a digest as Markdown; sections that are empty are left out.
+// String returns a digest as Markdown without empty sections.
 func (d *Digest) String() string { return d.render(d.Goal, 1<<30, 1<<30) }
 
-// render is String with a goal in place of its own, lists of at most most items and
-// items of at most chars characters.
+// render is String with another goal, lists of at most most items and items of at most chars
+// characters.
 func (d *Digest) render(goal string, most, chars int) string {
 	var b strings.Builder
 	if goal != "" {
@@ -95,15 +95,14 @@ func (d *Digest) render(goal string, most, chars int) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// How a digest says that there was no room for all that the user ruled.
+// Text of a digest about rules, decisions and dates that did not fit.
 const (
 	leftOutTitle = "Left out"
 	leftOutText  = " more rules, decisions or dates of the user, for which there was no room"
 )
 
-// within returns a digest as Markdown of at most most tokens. What the user said has
-// three quarters of them, and more where the rest leaves more; other lists and items become shorter
-// until they fit.
+// fit returns a digest as Markdown of at most most tokens. Statements of the user get three
+// quarters, or more if the rest needs less. Other lists and items are shortened until they fit.
 func (d *Digest) within(most int, counter ragctx.Counter) string {
 	if most <= 0 {
 		return ""
@@ -133,10 +132,10 @@ func (d *Digest) within(most int, counter ragctx.Counter) string {
 	return capped(rest.render(rest.Goal, 1, 60), most, counter)
 }
 
-// ofSummary is in the place of a message's number where a statement is of a summary.
+// fromSummary replaces the message number of a statement that comes from a summary.
 const ofSummary = -1
 
-// statements returns what the user said.
+// statements returns the statements of the user.
 func (d *Digest) statements() (out []statement) {
 	for _, list := range [...]struct {
 		items []string
@@ -153,7 +152,7 @@ func (d *Digest) statements() (out []statement) {
 	return out
 }
 
-// keep puts statements in the place of what the user said, of which some more are left out.
+// setStatements replaces the statements of the user and the number of omitted ones.
 func (d *Digest) keep(said []statement, left int) {
 	d.Constraints, d.Decisions, d.Dates, d.Said, d.LeftOut = nil, nil, nil, nil, left
 	for _, s := range said {
@@ -170,7 +169,7 @@ func (d *Digest) keep(said []statement, left int) {
 	}
 }
 
-// Rules returns what the user ruled, decided and dated.
+// Rules returns the rules, decisions and dates of the user.
 func (d *Digest) Rules() (out []Rule) {
 	for _, s := range d.statements() {
 		if kind := s.weight.kind(); kind != "" {
@@ -180,8 +179,8 @@ func (d *Digest) Rules() (out []Rule) {
 	return out
 }
 
-// middleOut returns at most most items: what came first and what came last, as early
-// constraints matter, and so does what is new.
+// dropMiddle returns at most most items from the start and the end, because both early constraints
+// and recent items matter.
 func middleOut(items []string, most int) []string {
 	if len(items) <= most {
 		return items
@@ -190,14 +189,14 @@ func middleOut(items []string, most int) []string {
 	return append(slices.Clone(items[:head]), items[len(items)-(most-head):]...)
 }
 
-// trim brings all lists to their most items.
+// trim limits all lists to their maximum lengths.
 func (d *Digest) trim() {
 	for _, p := range d.parts() {
 		*p.items = middleOut(*p.items, p.most)
 	}
 }
 
-// titles are what the sections are called, by people and models.
+// titles maps headings written by people and models to sections.
 var titles = map[string]string{
 	"goal": "goal", "goals": "goal", "objective": "goal", "task": "goal",
 	"constraints": "constraints", "constraint": "constraints", "preferences": "constraints", "requirements": "constraints",
@@ -210,9 +209,8 @@ var titles = map[string]string{
 	"current state": "current state", "state": "current state", "status": "current state", "progress": "current state",
 }
 
-// ParseDigest reads a summary of the layout, with headings of any level or bold. Of a
-// text without any of its headings ok is false, and its lines are the state: summaries
-// of other makers are like that.
+// ParseDigest parses a summary with the headings of a digest, of any level or bold. For a text
+// without these headings, such as a foreign summary, it returns false and the lines as State.
 func ParseDigest(text string) (d Digest, ok bool) {
 	lists := make(map[string]*[]string)
 	for _, p := range d.parts() {
@@ -243,7 +241,7 @@ func ParseDigest(text string) (d Digest, ok bool) {
 	return d, ok
 }
 
-// unlisted returns a line without the sign or number of a list.
+// trimListMarker removes a list marker from a line.
 func unlisted(line string) string {
 	if bare := strings.TrimLeft(line, "-*•"); len(bare) < len(line) {
 		return strings.TrimSpace(bare)
@@ -254,7 +252,7 @@ func unlisted(line string) string {
 	return line
 }
 
-// heading returns the section that a line begins, and what it says beside.
+// heading returns the section that a line begins, and the rest of the line.
 func heading(line string) (title, rest string) {
 	bare := strings.TrimLeft(line, "#*0123456789. ")
 	marked := len(bare) < len(line)
@@ -266,7 +264,7 @@ func heading(line string) (title, rest string) {
 	return titles[name], strings.TrimSpace(strings.Trim(rest, "* "))
 }
 
-// nothing reports whether a line says that there is nothing to say.
+// isNone reports whether a line is a placeholder such as "none".
 func nothing(line string) bool {
 	switch strings.ToLower(strings.Trim(line, "().-_* ")) {
 	case "none", "n/a", "nothing", "":
@@ -275,8 +273,7 @@ func nothing(line string) bool {
 	return false
 }
 
-// merge returns a digest of what an earlier one and a later one say. Where things stood
-// is replaced by where they stand.
+// merge combines an earlier and a later digest. The current state is replaced.
 func merge(earlier, later Digest) Digest {
 	out := later
 	out.Goal = cmp.Or(later.Goal, earlier.Goal)
@@ -296,7 +293,7 @@ func merge(earlier, later Digest) Digest {
 	return out
 }
 
-// union returns what is in either list, once and where it is last.
+// union returns the items of both lists without duplicates, each at its last position.
 func union(a, b []string) []string {
 	seen := make(map[string]bool)
 	var out []string

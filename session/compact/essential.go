@@ -7,9 +7,8 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// Essential returns for each message whether it stays whatever it costs: system messages
-// at the start, the newest instruction of a user, calls that wait for their results and the
-// newest exchange with tools, each with what belongs to it.
+// Essential reports for each message whether it must stay: leading system messages, the newest
+// instruction of a user, pending calls and the newest tool exchange, each with its group.
 func Essential(messages []ragctx.Message) []bool {
 	out := make([]bool, len(messages))
 	for i := 0; i < len(messages) && session.IsSystem(messages[i]); i++ {
@@ -29,7 +28,7 @@ func Essential(messages []ragctx.Message) []bool {
 	return out
 }
 
-// waitingIn returns the messages with calls that wait for their results.
+// pendingIn returns the indexes of messages with pending calls.
 func waitingIn(messages []ragctx.Message) []int {
 	sound := session.Sound(messages, session.Limits{})
 	out := pending(sound.Messages)

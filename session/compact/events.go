@@ -2,13 +2,13 @@ package compact
 
 import "github.com/ragctx/ragctx"
 
-// Usage is how full the window of a session is.
+// Usage is the fill level of a session's context window.
 type Usage struct {
 	SessionID  string
 	Used, Most int // tokens
 }
 
-// percent returns the share of the window, 0 to 1 and more.
+// percent returns the share of the window that is used; it can exceed 1.
 func (u Usage) percent(used int) float64 {
 	if u.Most <= 0 {
 		return 0
@@ -16,13 +16,13 @@ func (u Usage) percent(used int) float64 {
 	return float64(used) / float64(u.Most)
 }
 
-// Warning returns the event of a session whose usage reached the threshold.
+// WarningEvent returns the event of a session with a usage at or above the threshold.
 func (o Options) Warning(u Usage) ragctx.ContextWarning {
 	return ragctx.ContextWarning{SessionID: u.SessionID, UsedTokens: u.Used, MaxTokens: u.Most, Percent: u.percent(u.Used), Threshold: o.threshold()}
 }
 
-// Failed returns the event of a buffer of so many tokens whose summary was not made by the
-// first way.
+// FailureEvent returns the event of a buffer of the given size for which the preferred strategy
+// failed.
 func (b *Buffering) Failed(session string, tokens int, warnings []Warning) ragctx.ContextWarning {
 	u := Usage{SessionID: session, Used: tokens, Most: b.opts.BufferTokens}
 	return ragctx.ContextWarning{
@@ -30,7 +30,7 @@ func (b *Buffering) Failed(session string, tokens int, warnings []Warning) ragct
 	}
 }
 
-// told returns warnings as events tell them.
+// warningTexts formats warnings for events.
 func told(warnings []Warning) (out []string) {
 	for _, w := range warnings {
 		out = append(out, string(w.Strategy)+": "+w.Reason)
@@ -38,14 +38,13 @@ func told(warnings []Warning) (out []string) {
 	return out
 }
 
-// Compacting returns the event of a compaction that begins.
+// CompactingEvent returns the event of a starting compaction.
 func (o Options) Compacting(u Usage, messages int) ragctx.ContextCompacting {
 	return ragctx.ContextCompacting{ContextWarning: o.Warning(u), MessageCount: messages}
 }
 
-// Compacted returns the event of a compaction and the usage after it, which is what the
-// next decision is based on until a model reports its own. Where nothing was done there is
-// no event, and the usage is as before.
+// CompactedEvent returns the event of a compaction and the estimated usage after it, which is valid
+// until the model reports its own. If nothing was done it returns false and the unchanged usage.
 func (r Result) Compacted(u Usage) (e ragctx.ContextCompacted, after Usage, ok bool) {
 	if r.Record == nil {
 		return e, u, false

@@ -13,26 +13,26 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// Bounds of what is read of one text, in bytes: its beginning and its end. More would not
-// make a summary better, and a conversation may hold whole files.
+// Bounds on the bytes read of one text, at its beginning and its end. Reading more would not
+// improve a summary, and a message may contain whole files.
 const (
 	readHead, readTail = 4 << 10, 2 << 10
 	goalChars          = 600
 )
 
-// AskedPrefix is how the lines begin in which a digest's state says what a user asked last.
+// AskedPrefix begins the lines of a digest's state with the last requests of the user.
 const AskedPrefix = "The user asked: "
 
-// Extract returns what messages say, in their own words and without a model: what the user
-// wants at present, rules, decisions and dates that still hold, what tools were called with
-// and what failed, what is open and where things stand. Summaries among them are merged.
+// Extract summarizes messages in their own words, without a model: the user's current goal, rules,
+// decisions and dates in force, tool calls and failures, open questions and the current state.
+// Summaries among the messages are merged.
 //
-// Secrets are taken out, and what is not the user's own word and gives a model orders is
-// left out. The messages are looked at once; the lists keep what came first and last.
+// It removes secrets, and lines that give a model orders unless the user wrote them. It reads the
+// messages once; lists keep their first and last items.
 func Extract(messages []ragctx.Message) Digest { return extract(messages, nil) }
 
-// extract is Extract of messages of which the later ones stay: what the user says there
-// takes the place of what they said before.
+// extract is Extract for messages that are followed by later ones. Statements of the user in the
+// later messages overrule earlier ones.
 func extract(messages, later []ragctx.Message) Digest {
 	var e extractor
 	for _, m := range messages {
@@ -46,7 +46,7 @@ func extract(messages, later []ragctx.Message) Digest {
 	return e.digest()
 }
 
-// textOf returns what is said in a message, without calls and results.
+// textOf returns the text blocks of a message.
 func textOf(m ragctx.Message) (text string) {
 	for _, b := range m.Content {
 		if b.Type == ragctx.BlockText {
@@ -56,21 +56,20 @@ func textOf(m ragctx.Message) (text string) {
 	return text
 }
 
-// extractor reads messages one by one. Of those between the first and the last it needs
-// only the sentences that a cue is in.
+// extractor reads messages one by one. It keeps sentences with cues, and the texts at the end.
 type extractor struct {
 	earlier Digest
 	goal    string
-	number  int // of the message
+	number  int // number of the current message
 	heard   []statement
 	lists   [numLists]trail
-	asked   [2]string // the texts in which a user spoke last, and before
-	said    string    // the text in which the assistant spoke last
-	last    line      // the last text, of whomever
+	asked   [2]string // the newest user text, and the one before
+	said    string    // the newest text of the assistant
+	last    line      // the newest text of any speaker
 	waiting []waiting // calls without an outcome
 }
 
-// The lists of an extractor.
+// Lists of an extractor.
 const (
 	noted = iota
 	files
@@ -79,12 +78,12 @@ const (
 	numLists
 )
 
-// read takes in a message.
+// read processes a message.
 func (e *extractor) read(m ragctx.Message) {
 	e.number++
 	if text, ok := SummaryText(m); ok {
 		d, ok := ParseDigest(text)
-		if !ok { // of another layout: what it says must outlive the next summary
+		if !ok { // keeps the text of a foreign summary in the next summary
 			d.Noted, d.State = d.State, nil
 		}
 		e.earlier = merge(e.earlier, d)
@@ -112,7 +111,7 @@ func (e *extractor) read(m ragctx.Message) {
 	}
 }
 
-// joined returns two texts, one below the other.
+// joined joins two texts with a line break.
 func joined(a, b string) string {
 	if a == "" {
 		return b
@@ -120,7 +119,7 @@ func joined(a, b string) string {
 	return a + "\n" + b
 }
 
-// user reads what a user says.
+// user processes a text of a user.
 func (e *extractor) user(text string) {
 	e.last = line{text: text, user: true}
 	if !speaks(text) {
@@ -130,7 +129,7 @@ func (e *extractor) user(text string) {
 	e.hear(text, false)
 }
 
-// hear notes what a user says, and whether that is shown as it was said.
+// addStatements records the statements of a user, and whether their message stays visible.
 func (e *extractor) hear(text string, shown bool) {
 	said := statementsOf(text, e.number)
 	for i := range said {
@@ -141,11 +140,11 @@ func (e *extractor) hear(text string, shown bool) {
 	}
 }
 
-// goalOf returns what a user's words want, as a goal.
+// goalOf shortens a text of the user to a goal.
 func goalOf(text string) string { return sentence.Clip(oneLine(within(text)), goalChars) }
 
-// isGoal reports whether a user asks for something: a message that only rules something, or
-// only has the agent go on, does not.
+// isGoal reports whether a user asks for something, instead of only giving rules or telling the
+// agent to continue.
 func isGoal(said []statement) bool {
 	const least = 4 // words
 	return slices.ContainsFunc(said, func(s statement) bool {
@@ -153,7 +152,7 @@ func isGoal(said []statement) bool {
 	})
 }
 
-// assistant reads what an assistant says.
+// assistant processes a text of the assistant.
 func (e *extractor) assistant(text string) {
 	e.last = line{text: text}
 	if speaks(text) {
@@ -164,7 +163,7 @@ func (e *extractor) assistant(text string) {
 	}
 }
 
-// digest returns what was read, screened.
+// digest returns the screened result.
 func (e *extractor) digest() Digest {
 	d := Digest{Goal: clean(e.goal)}
 	for i, list := range [numLists]*[]string{&d.Noted, &d.Files, &d.Commands, &d.Errors} {
@@ -190,8 +189,8 @@ func (e *extractor) digest() Digest {
 	return d
 }
 
-// questions returns what the last text of a conversation leaves open: what a user asks
-// last, or what the assistant asks or says to be open.
+// questions returns the open questions in the last text: the user's last question, or the sentences
+// that the assistant marks as open.
 func questions(of line) (out []string) {
 	last := ""
 	for s := range sentences(of.text) {
@@ -211,7 +210,7 @@ func questions(of line) (out []string) {
 	return out
 }
 
-// outline returns the first and the last two sentences of a text.
+// outline returns the first and last two sentences of a text.
 func outline(text string) (out []string) {
 	for s := range sentences(text) {
 		if out = append(out, s); len(out) > 4 {
@@ -221,15 +220,15 @@ func outline(text string) (out []string) {
 	return out
 }
 
-// line is a line of a digest; user says that it is a user's own words.
+// line is a line of a digest; user marks words of the user.
 type line struct {
 	text string
 	user bool
-	fold uint64 // of a line of a trail: what it has in common with those of other letter case
+	fold uint64 // hash of the text without case, set by headTail
 }
 
-// appendScreened appends a line without secrets, unless it gives a model orders that no
-// user gave.
+// appendScreened appends a line without secrets, unless it gives a model orders that do not come
+// from a user.
 func appendScreened(list []string, l line) []string {
 	s := clean(l.text)
 	if s == "" {
@@ -243,8 +242,8 @@ func appendScreened(list []string, l line) []string {
 	return append(list, s)
 }
 
-// clean returns a line of a digest: one line, without secrets, without context that an
-// engine put there, and without the signs by which the line would be read as another one.
+// clean prepares a line for a digest: a single line, without secrets, injected context, and markup
+// that would make it parse as another line.
 func clean(s string) string {
 	s, _ = redact.Visible(s)
 	s, _ = redact.StripBlocks(s)
@@ -263,12 +262,12 @@ func clean(s string) string {
 	return s
 }
 
-// trail keeps the first and the last of what it is given.
+// headTail keeps the first and last lines added to it.
 type trail struct{ first, last []line }
 
 const trailEnd = 32
 
-// add appends a line; one that is there already is only kept where it is last.
+// add appends a line. A repeated line is kept only at its last position.
 func (t *trail) add(l line) {
 	l.text = sentence.Clip(l.text, itemChars)
 	l.fold = folded(l.text)
@@ -286,7 +285,7 @@ func (t *trail) add(l line) {
 	}
 }
 
-// folded returns a hash that texts have in common which [strings.EqualFold] finds equal.
+// foldHash returns a hash that is equal for texts that [strings.EqualFold] considers equal.
 func folded(s string) uint64 {
 	const offset, prime = 14695981039346656037, 1099511628211 // FNV-1a
 	h := uint64(offset)
@@ -305,7 +304,7 @@ func folded(s string) uint64 {
 	return h
 }
 
-// find returns the line with a text, nil if it is gone.
+// find returns the line with a text, or nil if it was dropped.
 func (t *trail) find(text string) *line {
 	for _, list := range [...][]line{t.last, t.first} {
 		for i := range list {
@@ -324,7 +323,7 @@ func (t *trail) screened() (out []string) {
 	return out
 }
 
-// within returns the part of a text that is read.
+// readable returns the bounded part of a text that is read.
 func within(text string) string {
 	if len(text) <= readHead+readTail {
 		return text
@@ -332,7 +331,7 @@ func within(text string) string {
 	return strings.ToValidUTF8(text[:readHead], "") + "\n" + strings.ToValidUTF8(text[len(text)-readTail:], "")
 }
 
-// passages yields the lines of a text without code and without signs of lists.
+// passages yields the lines of a text without code and list markers.
 func passages(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		code := false
@@ -349,7 +348,7 @@ func passages(text string) iter.Seq[string] {
 	}
 }
 
-// speaks reports whether a text has sentences.
+// hasSentences reports whether a text contains words outside code.
 func speaks(text string) bool {
 	for l := range passages(text) {
 		if sentence.HasLetter(l) {
@@ -370,7 +369,7 @@ func sentences(text string) iter.Seq[string] {
 	}
 }
 
-// sentencesOf yields the sentences of a line, and reports whether more are wanted.
+// sentencesOf yields the sentences of a line, and reports whether to continue.
 func sentencesOf(passage string, yield func(string) bool) bool {
 	more := true
 	sentence.Sentences(passage, func(s string) bool {
@@ -382,8 +381,8 @@ func sentencesOf(passage string, yield func(string) bool) bool {
 	return more
 }
 
-// telling yields the sentences of a text in which there are some of the cues, and which.
-// Lines without any are not cut into sentences, which is what would take the time.
+// sentencesWith yields the sentences of a text with any of the cues, and the cues. It skips lines
+// without cues before splitting sentences, which is the expensive step.
 func telling(text string, cues cue) iter.Seq2[string, cue] {
 	return func(yield func(string, cue) bool) {
 		for l := range passages(text) {

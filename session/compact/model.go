@@ -14,7 +14,7 @@ import (
 	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
-// ErrLayout is the error of a model's summary without the agreed layout.
+// ErrLayout is the error for a model's answer without the layout of a summary.
 var ErrLayout = errors.New("the model's answer is no summary of the agreed layout")
 
 const summarySystem = `You summarise the earlier part of a conversation between a user and an agent, so that the agent can go on without it.
@@ -39,9 +39,9 @@ what is done, and what is next
 
 Use one list item per point, keep names, paths, numbers and messages exactly, and write at most 600 words. An earlier summary in the transcript is part of what you summarise: take over what still holds, and do not mention it.`
 
-// askModel returns a model's digest of messages. Its words are checked: without the
-// layout they are no summary, and what gives orders that no user gave is left out. Rules,
-// decisions and dates are the user's own words; what the model has beside them it noted.
+// askModel returns a model's digest of messages. An answer without the required layout is an error,
+// and orders that do not come from a user are removed. Rules, decisions and dates are taken
+// verbatim from own; other ones of the model become notes.
 func (c *Compactor) askModel(ctx context.Context, messages []ragctx.Message, own Digest) (Digest, llm.Usage, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.opts.Timeout)
 	defer cancel()
@@ -66,8 +66,8 @@ func (c *Compactor) askModel(ctx context.Context, messages []ragctx.Message, own
 	return d, answer.Usage, nil
 }
 
-// notedBeside puts what the user said in the place of what a model has as that, which
-// becomes what the model noted.
+// useOwnStatements replaces the model's rules, decisions and dates by the user's own words. Those
+// of the model become notes.
 func (d *Digest) notedBeside(own Digest) {
 	known := make(map[string]bool)
 	for _, r := range own.Rules() {
@@ -81,14 +81,14 @@ func (d *Digest) notedBeside(own Digest) {
 	d.Constraints, d.Decisions, d.Dates, d.Said, d.LeftOut = own.Constraints, own.Decisions, own.Dates, nil, own.LeftOut
 }
 
-// onlyGoal reports whether a digest says nothing but the goal.
+// onlyGoal reports whether a digest has no content except the goal.
 func onlyGoal(d Digest) bool {
 	d.Goal = ""
 	return d.Empty()
 }
 
-// Believed returns what may be shown of a digest that a model made of messages: short
-// lines without secrets, and without orders that no user gave in them.
+// Screened returns a model's digest of messages without secrets, with short lines, and without
+// orders that no user gave in the messages.
 func (d Digest) Believed(messages []ragctx.Message) Digest {
 	user := userWords(messages)
 	d.Goal = clean(d.Goal)
@@ -106,7 +106,7 @@ func (d Digest) Believed(messages []ragctx.Message) Digest {
 	return d
 }
 
-// userWords returns the words that users said.
+// userWords returns the set of words in users' messages.
 func userWords(messages []ragctx.Message) map[string]bool {
 	out := make(map[string]bool)
 	for _, m := range messages {
@@ -121,7 +121,7 @@ func userWords(messages []ragctx.Message) map[string]bool {
 	return out
 }
 
-// said reports whether nearly all words of a line are a user's.
+// mostlyUserWords reports whether at least 80 % of a line's words are a user's.
 func said(s string, user map[string]bool) bool {
 	total, known := 0, 0
 	for w := range strings.FieldsFuncSeq(strings.ToLower(s), notWord) {

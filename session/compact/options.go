@@ -13,31 +13,31 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// Strategy says how a conversation is made shorter.
+// Strategy is the method of shortening a conversation.
 type Strategy string
 
-// The strategies.
+// Strategies.
 const (
-	Auto       Strategy = "auto"       // old outputs of tools first, then a summary; the default
-	LLM        Strategy = "llm"        // a summary by the model, or where that fails of the conversation's own sentences
+	Auto       Strategy = "auto"       // prune old tool outputs, then summarize; the default
+	LLM        Strategy = "llm"        // a summary by the model, or an extractive one if that fails
 	Extractive Strategy = "extractive" // a summary of the conversation's own sentences
-	Prune      Strategy = "prune"      // old outputs of tools only
+	Prune      Strategy = "prune"      // only prune old tool outputs
 )
 
-// Policy says where the cuts are.
+// Policy decides where a conversation is cut.
 type Policy string
 
-// The policies.
+// Policies.
 const (
-	// Adaptive keeps at most half of the messages at the end, and as few as the budget
-	// wants. It is the default.
+	// Adaptive keeps at most half of the messages at the end, and fewer if the budget requires it.
+	// It is the default.
 	Adaptive Policy = "adaptive"
-	// A3S is the first form of A3S Code: it touches nothing up to 30 messages, keeps the
-	// first 2 and the last 20 of more, whatever they cost, and prunes nothing.
+	// A3S follows the first version of A3S Code: it changes nothing up to 30 messages, otherwise
+	// keeps the first 2 and the last 20 at any cost, and prunes nothing.
 	A3S Policy = "a3s"
 )
 
-// The defaults of [Options].
+// Defaults of [Options].
 const (
 	DefaultThreshold     = .8
 	DefaultKeepFirst     = 2
@@ -47,48 +47,48 @@ const (
 	DefaultTimeout       = time.Minute
 
 	a3sMessages = 30
-	// oddThreshold stands for a threshold that is no number.
+	// invalidThreshold replaces a threshold that is not a finite number.
 	oddThreshold, leastThreshold = .85, .05
-	// share of what is allowed before a compaction that is left after it.
+	// targetShare is the size after a compaction as a share of the threshold.
 	targetShare, leastLimit = .6, 512
 )
 
-// Options says when and how conversations are compacted. The zero value works.
+// Options configure when and how conversations are compacted. The zero value is valid.
 type Options struct {
 	Policy   Policy
 	Strategy Strategy
-	// Threshold is the share of the window from which on compacting is due, .05 to 1; 0
-	// is [DefaultThreshold].
+	// Threshold is the share of the window at which compaction is due, .05 to 1; 0 selects
+	// [DefaultThreshold].
 	Threshold float64
-	// KeepFirst and KeepLast are how many messages stay at both ends; 0 is the default,
-	// -1 none. Fewer stay where a call would be separated from its result.
+	// KeepFirst and KeepLast are the numbers of messages kept at both ends; 0 selects the default,
+	// -1 means none. Fewer are kept if a call would be separated from its result.
 	KeepFirst, KeepLast int
-	// MinMessages is how many messages are never summarised; 0 is none, and 30 for
-	// [A3S].
+	// MinMessages is the number of messages up to which a conversation is not summarized; 0 means
+	// none, and 30 for [A3S].
 	MinMessages int
-	// Window is the model's, in tokens; 0 is [DefaultWindow]. Fixed of it are what each
-	// call has beside messages: system prompt, tools.
+	// Window is the model's context window in tokens; 0 selects [DefaultWindow]. Fixed is the part
+	// that each call needs beside messages: system prompt and tools.
 	Window, Fixed int
-	// SummaryTokens is what a summary costs at most; 0 is [DefaultSummaryTokens].
+	// SummaryTokens is the maximum cost of a summary; 0 selects [DefaultSummaryTokens].
 	SummaryTokens int
-	// Counter counts tokens; nil is o200k_base.
+	// Counter counts tokens; nil selects o200k_base.
 	Counter ragctx.Counter
-	// Generator summarises; nil is extraction alone. Timeout bounds it; 0 is
+	// Generator writes summaries; without one they are extractive. Timeout bounds it; 0 selects
 	// [DefaultTimeout].
 	Generator llm.Generator
 	Timeout   time.Duration
 
-	Now   func() time.Time // the clock of records; nil is the system's
-	NewID func() string    // makes ids of records; nil is a random one
+	Now   func() time.Time // clock of records; default: the system clock
+	NewID func() string    // creates ids of records; default: random
 }
 
-// Due reports whether a conversation should be compacted: used tokens of a window of
-// most reach the threshold, which is included. A window of 0 is never full.
+// Due reports whether used tokens of a window of most reach the threshold. A window of 0 is never
+// full.
 func (o Options) Due(used, most int) bool {
 	return most > 0 && float64(used)/float64(most) >= o.threshold()
 }
 
-// threshold returns the threshold as it counts.
+// threshold returns the effective threshold.
 func (o Options) threshold() float64 {
 	t := cmp.Or(o.Threshold, DefaultThreshold)
 	if math.IsNaN(t) || math.IsInf(t, 0) {
@@ -97,14 +97,14 @@ func (o Options) threshold() float64 {
 	return min(max(t, leastThreshold), 1)
 }
 
-// Limit returns what messages may cost after a compaction: 60 % of what the threshold
-// allows, less what is fixed, but never less than 512 tokens where there are as many.
+// Limit returns the tokens that messages may cost after a compaction: 60 % of the threshold minus
+// Fixed, but at least 512 tokens if the threshold allows.
 func (o Options) Limit() int {
 	target := int(math.Floor(float64(cmp.Or(o.Window, DefaultWindow)) * o.threshold() * targetShare))
 	return max(target-o.Fixed, min(target, leastLimit))
 }
 
-// Validate returns an [ragctx.ErrInvalid] about the first option that cannot work.
+// Validate returns an [ragctx.ErrInvalid] for the first invalid option.
 func (o Options) Validate() error {
 	switch o.Policy {
 	case "", Adaptive, A3S:
@@ -139,7 +139,7 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// withDefaults fills in what is not set.
+// withDefaults fills in defaults.
 func (o Options) withDefaults() (Options, error) {
 	o.Policy = cmp.Or(o.Policy, Adaptive)
 	o.Strategy = cmp.Or(o.Strategy, Auto)

@@ -8,29 +8,27 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// PrunedMarker stands for the output of a tool, or the middle of one, that is not shown
-// any more.
+// PrunedMarker replaces a tool output, or the middle of one.
 const PrunedMarker = "[output pruned: call the tool or read the source again if it is needed]"
 
-// ProtectedTokens is how much of the newest outputs of tools is never pruned, if a
-// quarter of the window is as much.
+// ProtectedTokens is the size of the newest tool outputs that are never pruned, at most a quarter
+// of the window.
 const ProtectedTokens = 40_000
 
-// leastPart is what a part of an output must hold, in tokens, to be worth showing.
+// leastPart is the minimum size in tokens of a partial output.
 const leastPart = 64
 
-// Pruned is the output of a tool that is not shown as a whole.
+// Pruned describes a tool output that is not shown completely.
 type Pruned struct {
 	MessageID string `json:"message_id"`
 	Block     int    `json:"block" doc:"the place of the result in the message's content, from 0"`
 	Chars     int    `json:"chars" doc:"how many characters of it are shown, half of them from its beginning and half from its end; 0 is none"`
 }
 
-// pruning is an output of which chars characters are left.
+// pruning is an output with the number of characters that remain.
 type pruning struct{ message, block, chars int }
 
-// prunings say of which outputs how many characters are left, by the place of the message
-// and of the block in it.
+// prunings has the number of remaining characters of each output, by message and block.
 type prunings map[int]map[int]int
 
 func (p prunings) add(one pruning) {
@@ -40,7 +38,7 @@ func (p prunings) add(one pruning) {
 	p[one.message][one.block] = one.chars
 }
 
-// of returns messages of which these outputs are pruned; the others are shared.
+// apply returns messages with the outputs pruned. Unchanged messages are shared.
 func (p prunings) of(messages []ragctx.Message) []ragctx.Message {
 	if len(p) == 0 {
 		return messages
@@ -59,11 +57,10 @@ func (p prunings) of(messages []ragctx.Message) []ragctx.Message {
 	return out
 }
 
-// prune says which outputs of tools are not to be shown, newest first, so that the newest
-// ones cost at most protect tokens: of the one that exceeds them a part is left, of older
-// ones nothing. The messages for which skip holds are left alone; cost is what the output
-// in a block of a message costs. What was pruned before costs nothing, so that pruning
-// twice changes nothing.
+// prune chooses the tool outputs to prune so that the newest ones cost at most protect tokens. The
+// first output that exceeds the rest keeps a part, older ones nothing. Messages with skip(i) are
+// ignored; cost returns the cost of an output. Already pruned outputs cost nothing, so that pruning
+// is idempotent.
 func prune(messages []ragctx.Message, skip func(int) bool, cost func(message, block int) int, counter ragctx.Counter, protect int) []pruning {
 	var out []pruning
 	marker := counter.Count(PrunedMarker)
@@ -93,8 +90,7 @@ func prune(messages []ragctx.Message, skip func(int) bool, cost func(message, bl
 	return out
 }
 
-// charsWithin returns how many characters of an output can be left within a budget that
-// it exceeds; 0 is none.
+// charsWithin returns the number of characters of an output that fit a budget, or 0.
 func charsWithin(text string, cost, budget int, counter ragctx.Counter) int {
 	chars := len([]rune(text)) * budget / cost
 	for chars > 1 && counter.Count(shorten(text, chars, PrunedMarker, 1, 2)) > budget {
@@ -103,8 +99,8 @@ func charsWithin(text string, cost, budget int, counter ragctx.Counter) int {
 	return max(chars, 0)
 }
 
-// shorten returns a text of which chars characters are left, num/den of them from its
-// beginning and the others from its end, with a marker between.
+// omitMiddle shortens a text to chars characters with a marker in the middle; num/den of them come
+// from the beginning, the rest from the end.
 func shorten(text string, chars int, marker string, num, den int) string {
 	r := []rune(text)
 	if len(r) <= chars {
@@ -114,17 +110,16 @@ func shorten(text string, chars int, marker string, num, den int) string {
 	return strings.TrimSpace(string(r[:head])) + "\n" + marker + "\n" + strings.TrimSpace(string(r[len(r)-(chars-head):]))
 }
 
-// pruneBlock prunes the output in one block of a message's content, and reports whether
-// there is one that was whole.
+// pruneBlock prunes the output in a block, and reports whether it changed.
 func pruneBlock(c ragctx.Content, block, chars int) bool {
 	if block < 0 || block >= len(c) || c[block].Type != ragctx.BlockToolResult {
 		return false
 	}
 	text := session.ContentText(c[block].Content)
 	switch {
-	case chars <= 0: // a record may come from elsewhere
+	case chars <= 0: // a record may come from another client
 		text = PrunedMarker
-	case strings.Contains(text, PrunedMarker): // it is pruned already
+	case strings.Contains(text, PrunedMarker): // already pruned
 		return false
 	default:
 		text = shorten(text, chars, PrunedMarker, 1, 2)

@@ -10,39 +10,38 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// Size is what a view costs.
+// Size is the size of a view.
 type Size struct {
 	Messages int `json:"messages"`
 	Tokens   int `json:"tokens"`
 }
 
-// Record is a compaction: what is shown in the place of a range of messages. It changes
-// no message.
+// Record describes a compaction: a range of messages and its replacement. It changes no message.
 type Record struct {
 	ID      string    `json:"id,omitempty"`
 	Created time.Time `json:"created_at,omitzero"`
-	// From and To are the ids of the first and the last message that the summary stands
-	// for, both included; Keep are ids of those between that are shown nevertheless,
-	// after it. From and To are empty where nothing was summarised, and where ids are
-	// missing or not unique: such a record tells what was done and cannot be applied.
+	// From and To are the ids of the first and last summarized message. Keep lists the messages
+	// between that are still shown, after the summary. From and To are empty if nothing was
+	// summarized, or if message ids are missing or not unique; such a record documents the
+	// compaction but cannot be applied.
 	From    string   `json:"from,omitempty"`
 	To      string   `json:"to,omitempty"`
 	Keep    []string `json:"keep,omitempty"`
 	Summary string   `json:"summary,omitempty" doc:"without the marker that it is shown with"`
-	// Through is the id of the newest message of a stored conversation when it was compacted.
+	// Through is the id of the newest message of a stored conversation at the time of compaction.
 	Through string `json:"through,omitempty" doc:"the newest message of the stored conversation when it was compacted"`
-	// Pruned are outputs of tools that are not shown as a whole.
+	// Pruned lists tool outputs that are not shown completely.
 	Pruned []Pruned `json:"pruned,omitempty"`
 
 	Strategy Strategy `json:"strategy" doc:"how it was made: prune, llm or extractive"`
 	Reason   string   `json:"reason" doc:"why, for people"`
 	Before   Size     `json:"before"`
 	After    Size     `json:"after"`
-	// Supersedes are ids of records whose summaries are part of this one.
+	// Supersedes lists the ids of records with summaries that are merged into this one.
 	Supersedes []string `json:"supersedes,omitempty"`
 }
 
-// Undo returns records without the newest, which is the last.
+// Undo returns records without the last one, the newest.
 func Undo(records []Record) []Record {
 	if len(records) == 0 {
 		return nil
@@ -50,22 +49,21 @@ func Undo(records []Record) []Record {
 	return slices.Clip(records[:len(records)-1])
 }
 
-// Apply returns the view of a conversation that records describe, oldest record first.
-// Of a view that they describe it returns the same.
-// It has neither orphan results nor abandoned calls ([session.Sound]). A record whose
-// messages are not there is left out, as on a branch that begins before it. Messages that
-// are not changed are shared with the input.
+// Apply returns the view of a conversation that records describe, oldest record first. It is
+// idempotent: the view of a view is the same. The view has no orphan results and no abandoned calls
+// ([session.Sound]). Records of missing messages are ignored, as on a branch that begins earlier.
+// Unchanged messages are shared with the input.
 func Apply(messages []ragctx.Message, records []Record) []ragctx.Message {
 	items, _ := project(messages, records)
 	return shown(items)
 }
 
-// Counting reports of each record whether the view of a conversation is made with it: it
-// shows its summary, or prunes an output that is shown.
+// Effective reports for each record whether it affects the view: it shows its summary, or prunes an
+// output that is shown.
 func Counting(messages []ragctx.Message, records []Record) []bool {
 	at := places(messages)
 	owner, begins := ranges(messages, at, records, session.Sound(messages, session.Limits{}))
-	counts := make([]bool, len(records)+1) // by number from 1, as those are
+	counts := make([]bool, len(records)+1) // by record number from 1
 	for i := range messages {
 		counts[owner[i]], counts[begins[i]] = true, true
 	}
@@ -73,7 +71,7 @@ func Counting(messages []ragctx.Message, records []Record) []bool {
 		message string
 		block   int
 	}
-	decided := make(map[output]bool) // by a newer record
+	decided := make(map[output]bool) // outputs decided by a newer record
 	for i, r := range slices.Backward(records) {
 		for _, p := range r.Pruned {
 			m, there := at[p.MessageID]
@@ -84,7 +82,7 @@ func Counting(messages []ragctx.Message, records []Record) []bool {
 	return counts[1:]
 }
 
-// shown returns the messages of items.
+// itemMessages returns the messages of items.
 func shown(items []item) []ragctx.Message {
 	out := make([]ragctx.Message, len(items))
 	for i := range items {
@@ -93,15 +91,15 @@ func shown(items []item) []ragctx.Message {
 	return out
 }
 
-// item is a message of a view and what it stands for.
+// item is a message of a view and the range of the conversation that it represents.
 type item struct {
 	message ragctx.Message
-	from    int // the messages of the conversation that it stands for
-	to      int // excluded
+	from    int // first message of the range
+	to      int // exclusive
 	summary bool
 }
 
-// places returns where messages are, by id. Ids that occur twice are not there.
+// indexByID maps message ids to indexes. It omits ids that occur twice.
 func places(messages []ragctx.Message) map[string]int {
 	at, twice := make(map[string]int, len(messages)), make(map[string]bool)
 	for i := range messages {
@@ -118,8 +116,8 @@ func places(messages []ragctx.Message) map[string]int {
 	return at
 }
 
-// project returns the view that records describe, and the conversation with the pruned
-// outputs that they name, both of which share what is not changed.
+// project returns the view that records describe, and the conversation with pruned outputs. Both
+// share unchanged messages.
 func project(messages []ragctx.Message, records []Record) (view []item, raw []ragctx.Message) {
 	if len(records) == 0 {
 		return items(session.Sound(messages, session.Limits{})), messages
@@ -138,15 +136,15 @@ func project(messages []ragctx.Message, records []Record) (view []item, raw []ra
 		}
 	}
 	newest := session.LastInstruction(raw)
-	if newest < 0 { // then a call that waits, which a summary behind it would pass over, or the newest one
+	if newest < 0 { // the summary must precede pending calls and the newest exchange
 		newest = slices.Min(slices.Concat(waitingIn(raw), session.NewestExchange(raw), []int{len(raw)}))
 	}
-	next := 0 // of what is sound
+	next := 0 // index into sound
 	for i := range raw {
 		switch {
 		case i < newest || newest < 0:
 			summaries(i, i+1)
-		case i == newest: // or a summary would be what a user said last
+		case i == newest: // a summary must not follow the newest instruction
 			summaries(i, len(raw))
 		}
 		if next == len(sound.Indexes) || sound.Indexes[next] != i {
@@ -163,7 +161,7 @@ func project(messages []ragctx.Message, records []Record) (view []item, raw []ra
 	return soundItems(view), raw
 }
 
-// items returns the messages of a view of which nothing is summarised.
+// items returns a view without summaries as items.
 func items(v session.View) []item {
 	out := make([]item, len(v.Messages))
 	for k, i := range v.Indexes {
@@ -172,8 +170,8 @@ func items(v session.View) []item {
 	return out
 }
 
-// soundItems leaves out what has lost its other half since a range was summarised: a
-// result that came late to a call which nobody waited for.
+// soundItems removes messages that lost their counterpart when a range was summarized: results that
+// came late to an abandoned call.
 func soundItems(view []item) []item {
 	again := session.Sound(shown(view), session.Limits{})
 	out := make([]item, len(again.Indexes))
@@ -184,8 +182,7 @@ func soundItems(view []item) []item {
 	return out
 }
 
-// pruned returns messages with the outputs pruned that records name; the newest record
-// that names an output decides.
+// applyPrunings prunes the outputs that records name; the newest record decides.
 func pruned(messages []ragctx.Message, at map[string]int, records []Record) []ragctx.Message {
 	chars := make(prunings)
 	for i := range records {
@@ -198,15 +195,15 @@ func pruned(messages []ragctx.Message, at map[string]int, records []Record) []ra
 	return chars.of(messages)
 }
 
-// ranges returns for each message the record that covers it, and the one whose range
-// begins with it, each by its number from 1; 0 is none. Superseded records cover nothing, nor does
-// one whose summary is among the messages, and none covers what is in use; see [uncover].
+// coverage returns for each message the number (from 1) of the record that covers it, and of the
+// record with the range that begins there; 0 means none. Superseded records cover nothing, nor does
+// a record with its summary among the messages. Messages in use are not covered; see uncover.
 func ranges(messages []ragctx.Message, at map[string]int, records []Record, sound session.View) (owner, begins []int) {
 	owner, begins = make([]int, len(messages)), make([]int, len(messages))
 	gone := make(map[string]bool)
 	for i := range records {
 		if m, there := at[records[i].ID]; there && isSummary(messages[m]) {
-			gone[records[i].ID] = true // of a view that it describes
+			gone[records[i].ID] = true // the messages are a view with this summary
 		}
 		for _, id := range records[i].Supersedes {
 			gone[id] = true
@@ -235,10 +232,10 @@ func ranges(messages []ragctx.Message, at map[string]int, records []Record, soun
 	return owner, begins
 }
 
-// uncover takes out of the ranges of records what is in use where a branch ends early: the
-// newest instruction, the newest exchange, calls that wait for their results, or waited when
-// these came, and what belongs to them. Other results that come late stay without their calls, and so are not
-// shown: these were passed over when they were summarised.
+// uncover removes from the covered ranges the messages that are in use where a branch ends early:
+// the newest instruction, the newest exchange, calls that are pending or were pending when their
+// results came, and their groups. Other late results lose their calls and are not shown: their
+// calls were abandoned when they were summarized.
 func uncover(owner []int, messages []ragctx.Message, sound session.View) {
 	if newest := session.LastInstruction(messages); newest >= 0 {
 		owner[newest] = 0
@@ -259,11 +256,11 @@ func uncover(owner []int, messages []ragctx.Message, sound session.View) {
 	}
 }
 
-// waited returns of calls and results that were not passed over what belongs to each, and
-// the calls that wait, by id.
+// pendingPairs returns the counterparts of calls and results that were not abandoned, and the
+// pending calls by id.
 func waited(sound session.View) (halves map[int][]int, open map[string]int) {
 	halves, open = make(map[int][]int), make(map[string]int)
-	turn, answered := 0, false // where the assistant's turn begins, and whether it has results
+	turn, answered := 0, false // start of the assistant's turn, and whether it has results
 	for n, m := range sound.Messages {
 		i := sound.Indexes[n]
 		for _, b := range m.ToolResults() {

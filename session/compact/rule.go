@@ -12,34 +12,34 @@ import (
 	"github.com/ragctx/ragctx/internal/text/timeexpr"
 )
 
-// RuleKind says what a sentence of a user is.
+// RuleKind classifies a sentence of a user.
 type RuleKind string
 
-// The kinds, in the order in which they are kept where there is not room for all.
+// Kinds, in the order in which they are kept if not all fit.
 const (
-	KindRule     RuleKind = "rule"     // what must or must not be, or is preferred
-	KindDecision RuleKind = "decision" // what was decided
-	KindDate     RuleKind = "date"     // when something is due
+	KindRule     RuleKind = "rule"     // a requirement, prohibition or preference
+	KindDecision RuleKind = "decision" // a decision
+	KindDate     RuleKind = "date"     // a deadline or date
 )
 
-// Rule is a sentence of a user that holds until the user says otherwise, word for word.
+// Rule is a verbatim sentence of a user that is in force until the user overrules it.
 type Rule struct {
 	Kind RuleKind `json:"kind" enum:"rule,decision,date"`
 	Text string   `json:"text"`
 }
 
-// weight says how much a sentence of a user binds.
+// weight is how binding a sentence of a user is.
 type weight uint8
 
 const (
-	remark  weight = iota // it says something
-	hint                  // it may be a rule
+	remark  weight = iota // any other statement
+	hint                  // possibly a rule
 	dated                 // a date
 	decided               // a decision
 	ruled                 // a rule
 )
 
-// kind returns the kind of a sentence, "" for a remark.
+// kind returns the kind of a sentence, or "" for a remark.
 func (w weight) kind() RuleKind {
 	switch w {
 	case ruled, hint:
@@ -56,8 +56,8 @@ func (w weight) kind() RuleKind {
 // token is a word of a sentence, in lower case and without accents.
 type token struct {
 	word   string
-	clause bool // a clause begins with it
-	ends   bool // a comma or the like follows it
+	clause bool // it begins a clause
+	ends   bool // a comma or similar follows it
 }
 
 // fold returns a text in lower case and without accents.
@@ -84,8 +84,8 @@ func fold(s string) string {
 	return string(out)
 }
 
-// tokensOf returns the words of a sentence. An apostrophe is part of an English word, and
-// parts a French one.
+// tokensOf returns the words of a sentence. An apostrophe joins English words and splits French
+// ones.
 func tokensOf(sentence string) []token {
 	s := fold(sentence)
 	var out []token
@@ -125,7 +125,7 @@ func tokensOf(sentence string) []token {
 	return out
 }
 
-// sensesOf returns what the phrases of a sentence say.
+// sensesOf returns the senses of all phrases in a sentence.
 func sensesOf(words []token) (found sense) {
 	for i, t := range words {
 		for _, p := range lexicon[t.word] {
@@ -160,7 +160,7 @@ func matches(pattern []string, words []token) bool {
 	return true
 }
 
-// weigh returns how much a sentence of a user binds.
+// weigh returns how binding a sentence of a user is.
 func weigh(sentence string) weight {
 	words := tokensOf(sentence)
 	if len(words) == 0 {
@@ -196,7 +196,7 @@ func weigh(sentence string) weight {
 	return remark
 }
 
-// bounds reports whether a sentence sets a limit, or sets one thing against another.
+// bounds reports whether a sentence sets a limit or contrasts two things.
 func bounds(words []token) bool {
 	for i, t := range words {
 		if i+1 < len(words) && limits[t.word] && strings.Trim(words[i+1].word, "0123456789") == "" || i > 0 && t.clause && contrasts[t.word] {
@@ -206,8 +206,8 @@ func bounds(words []token) bool {
 	return false
 }
 
-// forbids reports whether a clause begins with what forbids in a way that no phrase tells:
-// "No emojis.", "No toques el esquema.", "Ne modifie rien.", "Fass das nicht an."
+// forbids reports whether a clause begins with a prohibition that no phrase covers: "No emojis.",
+// "No toques el esquema.", "Ne modifie rien.", "Fass das nicht an."
 func forbids(words []token) bool {
 	for i, t := range words {
 		if !t.clause || i+1 >= len(words) {
@@ -231,7 +231,7 @@ func forbids(words []token) bool {
 	return false
 }
 
-// speaksOfThemselves reports whether the user tells of themselves.
+// isFirstPerson reports whether users speak about themselves.
 func speaksOfThemselves(words []token) bool {
 	return slices.ContainsFunc(words, func(t token) bool {
 		switch t.word {
@@ -242,11 +242,11 @@ func speaksOfThemselves(words []token) bool {
 	})
 }
 
-// ahead is before all that anybody plans, so that all dates are to come.
+// ahead precedes all planned dates, so that every date counts as future.
 var ahead = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// isDated reports whether a sentence names a day, or a time of some days, that may be to
-// come. Most sentences have no word of one.
+// isDated reports whether a sentence names a day, or a period of days, that may be in the future.
+// It first checks for words of dates, which most sentences lack.
 func isDated(sentence string, words []token) bool {
 	if !slices.ContainsFunc(words, func(t token) bool {
 		return valueWords[t.word] || t.word == "may" || strings.ContainsAny(t.word, "0123456789")

@@ -8,8 +8,8 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// RulesIn returns what users ruled, decided and dated in messages that are not shown any
-// more, as the records among the messages tell it, and how much more there was no room for.
+// RulesIn returns the rules, decisions and dates in the records among messages, and the number of
+// those that did not fit.
 func RulesIn(messages []ragctx.Message) (rules []Rule, left int) {
 	for _, m := range messages {
 		if !session.IsRecord(m) {
@@ -21,7 +21,7 @@ func RulesIn(messages []ragctx.Message) (rules []Rule, left int) {
 	return rules, left
 }
 
-// Standing returns those rules, oldest first, that no later one takes the place of.
+// ActiveRules returns the rules that no later rule overrules, oldest first.
 func Standing(rules []Rule) []Rule {
 	var list []statement
 	for i, r := range rules {
@@ -45,8 +45,8 @@ func Standing(rules []Rule) []Rule {
 	return out
 }
 
-// RulesDigest returns a digest of at most most rules, which says how many more there are: rules come
-// before decisions before dates, and the newest first.
+// RulesDigest returns a digest of at most most rules and the number of omitted ones. Rules precede
+// decisions and dates, and newer ones precede older ones.
 func RulesDigest(rules []Rule, most int) (d Digest) {
 	stays := make([]bool, len(rules))
 	for _, kind := range [...]RuleKind{KindRule, KindDecision, KindDate} {

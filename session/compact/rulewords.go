@@ -5,32 +5,32 @@ import (
 	"strings"
 )
 
-// sense is what a phrase says of the sentence of a user that it is in.
+// sense is a set of meanings that a phrase gives to a user's sentence.
 type sense uint16
 
 const (
-	binds    sense = 1 << iota // it says what must or must not be
-	expects                    // likewise, unless the user speaks of themselves
-	mayBind                    // perhaps
-	settles                    // it decides
-	due                        // it sets a date
-	revokes                    // it takes back what was said before
-	denies                     // it forbids, or says that something is not so
-	tells                      // it tells what happens, whatever else it says
-	requests                   // as a question it asks for something to be done
+	binds    sense = 1 << iota // a requirement or prohibition
+	expects                    // likewise, unless users speak about themselves
+	mayBind                    // possibly a requirement
+	settles                    // a decision
+	due                        // a date
+	revokes                    // withdraws an earlier statement
+	denies                     // a prohibition or negation
+	tells                      // a report of what happens, whatever else it says
+	requests                   // a request in the form of a question
 )
 
 //go:embed words.txt
 var wordsFile string
 
-// wordLists are the lists of the file, by their names.
+// wordLists are the lists of the file by name.
 var wordLists = func() map[string][]string {
 	out := make(map[string][]string)
 	for section := range strings.SplitSeq(wordsFile, "\n= ") {
 		title, text, _ := strings.Cut(section, "\n")
 		name, _, titled := strings.Cut(title, ":")
 		if !titled {
-			continue // what the file begins with
+			continue // preamble of the file
 		}
 		for p := range strings.SplitSeq(text, ",") {
 			out[name] = append(out[name], strings.Join(strings.Fields(p), " "))
@@ -65,14 +65,14 @@ var (
 	elided         = wordSet("elided")
 )
 
-// phrase is a row of words with what it says.
+// phrase is a sequence of words with its sense.
 type phrase struct {
 	words []string
 	says  sense
-	opens bool // it begins a clause
+	opens bool // it must begin a clause
 }
 
-// lexicon has phrases by their first words.
+// lexicon maps first words to phrases.
 var lexicon = func() map[string][]phrase {
 	out := make(map[string][]phrase)
 	for name, says := range map[string]sense{

@@ -12,10 +12,10 @@ import (
 	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
-// Bounds of what users say.
+// Bounds on statements of users.
 const (
 	statementChars = 600
-	mostStatements = 400 // of a conversation, of each kind
+	mostStatements = 400 // per conversation and kind
 	userHead       = 48 << 10
 	userTail       = 16 << 10
 )
@@ -24,14 +24,14 @@ const (
 type statement struct {
 	text    string
 	weight  weight
-	message int  // the number of the message that it is in
-	shown   bool // it is shown where it was said
+	message int  // number of its message
+	shown   bool // its message stays visible
 }
 
-// statementsOf returns the sentences of a user's text, without code. The items of a list
-// whose title says so are rules, decisions or dates.
+// statementsOf returns the sentences of a user's text, without code. Items under a heading for
+// rules, decisions or dates get that weight.
 func statementsOf(text string, message int) (out []statement) {
-	const most = 24 // of one message, as nobody rules more at a time: it is a paste
+	const most = 24 // per message; more is pasted text
 	code, under, bound := false, remark, 0
 	for l := range strings.Lines(bounded(text, userHead, userTail)) {
 		l = strings.TrimSpace(l)
@@ -65,7 +65,7 @@ func statementsOf(text string, message int) (out []statement) {
 	return out
 }
 
-// listed returns a line without the sign of a list, and whether it has one.
+// cutListMarker returns a line without its list marker, and whether it has one.
 func listed(l string) (string, bool) {
 	bare := strings.TrimLeft(l, "> ")
 	for _, sign := range [...]string{"- ", "* ", "• ", "+ "} {
@@ -83,7 +83,7 @@ func listed(l string) (string, bool) {
 	return strings.TrimLeft(bare, "# "), false
 }
 
-// titled returns what the items of a list are that a line is the title of.
+// listWeight returns the weight of the items under a heading.
 func titled(l string) weight {
 	if !strings.HasSuffix(strings.TrimRight(l, "* "), ":") {
 		return remark
@@ -101,7 +101,7 @@ func titled(l string) weight {
 	return remark
 }
 
-// bounded returns the beginning and the end of a text that is longer than both.
+// bounded returns the beginning and the end of a longer text.
 func bounded(text string, head, tail int) string {
 	if len(text) <= head+tail {
 		return text
@@ -109,8 +109,8 @@ func bounded(text string, head, tail int) string {
 	return strings.ToValidUTF8(text[:head], "") + "\n" + strings.ToValidUTF8(text[len(text)-tail:], "")
 }
 
-// whole yields the sentences of a line. Where a full stop is that of a day or of an
-// abbreviation the sentence goes on.
+// wholeSentences yields the sentences of a line. It joins sentences that were split at the full
+// stop of a date or an abbreviation.
 func whole(line string, yield func(string)) {
 	pending := ""
 	sentence.Sentences(line, func(s string) bool {
@@ -129,8 +129,8 @@ func whole(line string, yield func(string)) {
 	}
 }
 
-// goesOn reports whether the full stop at the end of a text is no end of a sentence. What
-// is joined by mistake is still what was said.
+// endsInAbbreviation reports whether the final full stop does not end a sentence. A wrong join does
+// no harm.
 func goesOn(s string) bool {
 	last, ok := strings.CutSuffix(s[strings.LastIndexByte(s, ' ')+1:], ".")
 	if !ok {
@@ -141,8 +141,8 @@ func goesOn(s string) bool {
 	return digits || stops[last]
 }
 
-// cleanStatement returns a sentence of a user as it is kept: in one line, without secrets and
-// without context that an engine put there; "" for what says nothing.
+// cleanStatement prepares a sentence of a user: a single line without secrets and injected context,
+// or "" without content.
 func cleanStatement(s string) string {
 	s, _ = redact.StripBlocks(s)
 	s, _ = redact.Redact(s)
@@ -163,11 +163,11 @@ func cleanStatement(s string) string {
 	return s
 }
 
-// subject is what a statement is about: its words that say something, and those that stand
-// for one of several of their kind, such as numbers and days.
+// subject describes the topic of a statement: its content words, and its values such as numbers and
+// days.
 type subject struct {
 	words, values map[string]bool
-	mask          uint64 // of the words, so that most subjects are told apart at once
+	mask          uint64 // bitmap of the words, to compare most subjects quickly
 	denies        bool
 	revokes       bool
 }
@@ -178,7 +178,7 @@ func subjectOf(text string) subject {
 	out := subject{words: make(map[string]bool), values: make(map[string]bool)}
 	out.denies, out.revokes = says&denies != 0 || forbids(tokens), says&revokes != 0
 	fields := strings.Fields(fold(text))
-	named := false // the word before names something, of which a number is a part
+	named := false // the preceding word is a name, and a number belongs to it
 	for i, field := range fields {
 		bare := strings.TrimFunc(field, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 		if strings.ContainsFunc(bare, unicode.IsDigit) {
@@ -214,7 +214,7 @@ func (s *subject) add(w string) {
 	s.mask |= 1 << (folded(w) % 64)
 }
 
-// stem returns the beginning of a word, which its forms have in common.
+// stem returns the prefix that the forms of a word share.
 func stem(w string) string {
 	const most = 6
 	r := []rune(strings.TrimSuffix(w, "'s"))
@@ -224,9 +224,9 @@ func stem(w string) string {
 	return string(r[:min(len(r), most)])
 }
 
-// overrules reports whether what was said later takes the place of what was said before:
-// both are about the same, and the later one takes it back, says the opposite, or says
-// another number, day or language. Where that is in doubt both stay, and the later one holds.
+// overrules reports whether a later statement replaces an earlier one: both have the same topic,
+// and the later one withdraws it, negates it, or gives another value. In doubt both are kept, and
+// the later one applies.
 func (s *subject) overrules(before *subject) bool {
 	if s.mask&before.mask == 0 {
 		return false
@@ -249,9 +249,9 @@ func (s *subject) overrules(before *subject) bool {
 	}
 }
 
-// standing returns the statements that still hold, oldest first: without those that are said
-// again, or that a later one overrules. Of too many the oldest are left out, and how many of
-// these are rules, decisions and dates is returned.
+// inForce returns the statements in force, oldest first: without repeated and overruled ones. If
+// there are too many, the oldest are omitted; it returns the number of omitted rules, decisions and
+// dates.
 func standing(list []statement) (out []statement, left int) {
 	last := make(map[string]int, len(list))
 	for i, s := range list {
@@ -289,10 +289,10 @@ func standing(list []statement) (out []statement, left int) {
 	return out, left
 }
 
-// The ranks of statements in which chosen takes them, of each weight four.
+// Ranks by which fitStatements selects statements, four for each weight.
 const (
-	brief    = 1 // of what may be no rule: a short sentence
-	unique   = 2 // and not one that is said again and again
+	brief    = 1 // a short sentence, for weights that may be no rule
+	unique   = 2 // and not a recurring one
 	perRank  = 4
 	bestRank = perRank*int(ruled) + perRank - 1
 )
@@ -320,12 +320,12 @@ func ranked(list []statement) []int {
 	return out
 }
 
-// chosen returns those statements that cost at most most, in their order: rules before
-// decisions before dates, and the newest first. Of what may be none of them short sentences
-// come first, and what is said again and again last; remarks have half of the room at most.
-// It also returns how many rules, decisions and dates have no room.
+// fitStatements returns, in order, the statements that fit most tokens: rules before decisions
+// before dates, and newer before older. Among uncertain statements short ones come first and
+// recurring ones last; remarks get at most half of the tokens. It also returns the number of
+// omitted rules, decisions and dates.
 func chosen(list []statement, most int, counter ragctx.Counter) (out []statement, left int) {
-	ranks := make(map[int][]int) // the places of statements, the newest first
+	ranks := make(map[int][]int) // indexes by rank, newest first
 	for i, rank := range slices.Backward(ranked(list)) {
 		ranks[rank] = append(ranks[rank], i)
 	}
@@ -352,8 +352,7 @@ func chosen(list []statement, most int, counter ragctx.Counter) (out []statement
 	return out, left
 }
 
-// manner returns the words that a statement begins with, but for numbers: those of what is
-// said again and again.
+// opening returns the first words of a statement without numbers, which recurring statements share.
 func manner(text string) string {
 	const most = 4
 	fields := strings.Fields(fold(text))
@@ -361,8 +360,8 @@ func manner(text string) string {
 	return strings.Join(fields[:min(len(fields), most)], " ")
 }
 
-// statementTokens returns what statements cost that are worth room: all but remarks that are
-// long, or said again and again.
+// statementTokens returns the cost of the statements worth keeping: all except long or recurring
+// remarks.
 func statementTokens(list []statement, counter ragctx.Counter) (n int) {
 	for i, rank := range ranked(list) {
 		if rank >= perRank*int(remark)+brief+unique {
@@ -372,5 +371,5 @@ func statementTokens(list []statement, counter ragctx.Counter) (n int) {
 	return n
 }
 
-// lineCost returns what a statement costs as a line of a list.
+// lineCost returns the cost of a statement as a list item.
 func lineCost(text string, counter ragctx.Counter) int { return counter.Count("- "+text) + 1 }

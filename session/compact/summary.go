@@ -7,18 +7,18 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// Marker is how a summary begins. A message of a user that begins so is one.
+// Marker begins every summary.
 const Marker = session.SummaryMarker
 
-// standingNote tells a model how to read a summary.
+// summaryNote explains to a model how to read a summary.
 const standingNote = "This is a record of earlier messages, not a new instruction. " +
 	"What stands below as constraints, decisions and dates are the user's own words: " +
 	"they hold until the user says otherwise, and where two contradict each other the later one holds."
 
-// MetaCompaction is the key of a summary's metadata that names its record.
+// MetaCompaction is the metadata key of a summary with the id of its record.
 const MetaCompaction = "compaction"
 
-// SummaryMessage returns the message that stands for what a record covers.
+// SummaryMessage returns the message that replaces the messages covered by a record.
 func (r Record) SummaryMessage() ragctx.Message {
 	m := ragctx.TextMessage(ragctx.RoleUser, Marker+"\n\n"+standingNote+"\n\n"+r.Summary)
 	m.ID, m.CreatedAt = r.ID, r.Created
@@ -28,8 +28,8 @@ func (r Record) SummaryMessage() ragctx.Message {
 	return m
 }
 
-// SummaryText returns the text of a summary without its marker; ok is false for what is
-// no summary.
+// SummaryText returns the text of a summary without its marker. It returns false for other
+// messages.
 func SummaryText(m ragctx.Message) (text string, ok bool) {
 	if m.Role != ragctx.RoleUser || len(m.Content) == 0 || m.Content[0].Type != ragctx.BlockText {
 		return "", false
@@ -47,11 +47,11 @@ func isSummary(m ragctx.Message) bool {
 	return ok
 }
 
-// cutMarker stands for the middle of a summary that was too long.
+// cutMarker replaces the middle of a text that was too long.
 const cutMarker = "[…]"
 
-// capped returns a text that costs at most most tokens: of one that is longer 40 % are
-// left from its beginning and the rest from its end.
+// clipTokens shortens a text to at most most tokens: 40 % of the rest come from its beginning, the
+// others from its end.
 func capped(text string, most int, counter ragctx.Counter) string {
 	cost := counter.Count(text)
 	if cost <= most {

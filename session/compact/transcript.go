@@ -18,13 +18,13 @@ const (
 	charsPerToken         = 3
 )
 
-// entry is a message as a model is shown it.
+// entry is a message in a transcript.
 type entry struct {
 	Role    string       `json:"role"`
 	Text    string       `json:"text,omitempty"`
 	Calls   []entryCall  `json:"calls,omitempty"`
 	Results []entryValue `json:"results,omitempty"`
-	LeftOut int          `json:"left_out,omitempty"` // calls and results
+	LeftOut int          `json:"left_out,omitempty"` // omitted calls and results
 	Images  int          `json:"images,omitempty"`
 }
 
@@ -38,14 +38,13 @@ type entryValue struct {
 	Failed bool   `json:"failed,omitempty"`
 }
 
-// elisionRoom is kept for the line that says how many messages are left out.
+// omissionChars is reserved for the line with the number of omitted messages.
 const elisionRoom = 64
 
-// Transcript returns messages as lines of JSON, one for each, with the calls of tools and
-// what they put out, and without secrets and context that an engine put there. No text
-// can end its line. It has at most most characters, brought to 512 to 600,000: of longer
-// ones the middle is left out, so that a third is from the beginning and the newest
-// message is there.
+// Transcript returns messages as JSON lines, one per message, with tool calls and outputs, and
+// without secrets and injected context. No text can break out of its line. most, clamped to 512 to
+// 600,000, limits its characters. Longer transcripts omit messages in the middle: a third comes
+// from the beginning, and the newest message is always included.
 func Transcript(messages []ragctx.Message, most int) string {
 	room := min(max(most, leastInput), mostInput) - elisionRoom
 	head, n := lines(slices.All(messages), room/3, room/2)
@@ -63,8 +62,8 @@ func Transcript(messages []ragctx.Message, most int) string {
 	return b.String()
 }
 
-// lines returns lines of messages as long as they fit into room characters, each with at
-// most most, and how many they are.
+// lines returns the lines of messages that fit room characters, each of at most most, and their
+// number.
 func lines(messages iter.Seq2[int, ragctx.Message], room, most int) (out []string, n int) {
 	for _, m := range messages {
 		l := transcribed(m, most)
@@ -84,7 +83,7 @@ func size(lines []string) int {
 	return n
 }
 
-// transcribed returns the line of a message, of less than most characters.
+// transcriptLine returns the line of a message in less than most characters.
 func transcribed(m ragctx.Message, most int) string {
 	for each, parts := most/4, 64; ; each, parts = each/2, parts/2 {
 		s := encode(entryOf(m, each, parts))
@@ -94,8 +93,8 @@ func transcribed(m ragctx.Message, most int) string {
 	}
 }
 
-// entryOf returns the entry of a message with texts of at most each characters, and at
-// most parts of its calls and results.
+// entryOf returns the entry of a message with texts of at most each characters, and at most parts
+// calls and results.
 func entryOf(m ragctx.Message, each, parts int) entry {
 	if text, ok := SummaryText(m); ok {
 		return entry{Role: "earlier summary", Text: visible(text, each)}
@@ -125,8 +124,8 @@ func entryOf(m ragctx.Message, each, parts int) entry {
 	return e
 }
 
-// visible returns a text as a model may see it: bounded, which comes first, so that a file
-// in a message costs no time, without secrets and our own context.
+// screenText returns a text as shown to a model: without secrets and injected context. It bounds
+// the text first, so that a large file costs no time.
 func visible(s string, chars int) string {
 	if len(s) > chars {
 		s = shorten(s, chars, cutMarker, 1, 3)
@@ -143,13 +142,13 @@ func visible(s string, chars int) string {
 	return s
 }
 
-// encode returns v as JSON on one line.
+// encode returns v as one line of JSON.
 func encode(v any) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if enc.Encode(v) != nil {
-		return "{}" // strings and numbers cannot fail
+		return "{}" // cannot fail for strings and numbers
 	}
 	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 }

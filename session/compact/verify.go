@@ -9,7 +9,7 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// Why a view is no good.
+// Reasons to reject a view.
 var (
 	errNotSmaller  = errors.New("it is not smaller")
 	errPairs       = errors.New("a tool call is separated from its result")
@@ -17,10 +17,9 @@ var (
 	errCall        = errors.New("a tool call that waits for its result, or is of the newest exchange, is not in it")
 )
 
-// Verify checks a view that was made of another one: that it costs less, has neither
-// orphan results nor abandoned calls, and keeps the newest instruction of a user, all calls
-// that wait for their results and those of the newest exchange. It knows nothing of how the
-// view was made.
+// Verify checks a view against the one that it was made of. It must cost less, have no orphan
+// results and no abandoned calls, and keep the newest instruction of a user, all pending calls and
+// those of the newest exchange. Verify is independent of how the view was made.
 func Verify(before, after []ragctx.Message, s session.Scale) error {
 	if total(s.Messages(after)) >= total(s.Messages(before)) {
 		return errNotSmaller
@@ -28,26 +27,26 @@ func Verify(before, after []ragctx.Message, s session.Scale) error {
 	return Keeps(before, after)
 }
 
-// Keeps is [Verify] without the costs.
+// VerifyContent is [Verify] without costs.
 func Keeps(before, after []ragctx.Message) error {
 	return keeps(session.Sound(before, session.Limits{}).Messages, after)
 }
 
-// KeepsCalls is [Keeps] for a view that may say other things: of the newest instruction it
-// asks nothing.
+// VerifyCalls is [VerifyContent] without the check of the newest instruction, for views with
+// changed texts.
 func KeepsCalls(before, after []ragctx.Message) error {
 	k := keepingOf(session.Sound(before, session.Limits{}).Messages)
 	k.instruction = nil
 	return k.by(after)
 }
 
-// keeps is Keeps for a view that is known to be sound.
+// verifyContent is VerifyContent for a view known to be sound.
 func keeps(before, after []ragctx.Message) error { return keepingOf(before).by(after) }
 
-// keeping is what a view of a sound view has to keep.
+// requirements lists the parts of a view that must be kept.
 type keeping struct {
-	instruction *ragctx.Message // nil if there is none
-	calls       map[string]bool // that wait for their results, or are of the newest exchange, by id
+	instruction *ragctx.Message // nil if there is no instruction
+	calls       map[string]bool // ids of calls that are pending or in the newest exchange
 }
 
 func keepingOf(sound []ragctx.Message) keeping {
@@ -66,7 +65,7 @@ func keepingOf(sound []ragctx.Message) keeping {
 	return k
 }
 
-// by returns what is wrong with a view.
+// check returns the first violation of a view.
 func (k keeping) by(after []ragctx.Message) error {
 	if !session.IsSound(after) {
 		return errPairs
@@ -83,7 +82,7 @@ func (k keeping) by(after []ragctx.Message) error {
 	return nil
 }
 
-// same reports whether two messages say the same.
+// same reports whether two messages have the same content.
 func same(a, b ragctx.Message) bool {
 	if a.ID != b.ID || a.Role != b.Role || len(a.Content) != len(b.Content) {
 		return false
@@ -91,7 +90,7 @@ func same(a, b ragctx.Message) bool {
 	return len(a.Content) == 0 || &a.Content[0] == &b.Content[0] || reflect.DeepEqual(a.Content, b.Content)
 }
 
-// calls returns the ids of the calls of a view.
+// calls returns the ids of the calls in a view.
 func calls(messages []ragctx.Message) map[string]bool {
 	out := make(map[string]bool)
 	for i := range messages {

@@ -9,19 +9,19 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// work is a view with what it costs, and where it comes from.
+// work is a view with its costs and its origin.
 type work struct {
 	conv   Conversation
-	raw    []ragctx.Message // the conversation, pruned
+	raw    []ragctx.Message // the conversation with pruned outputs
 	items  []item
 	costs  []int // of the items
 	pruned []Pruned
 
-	messages []ragctx.Message // of the items, once they were asked for
-	begin    func()           // tells, once, that there is something to gain
+	messages []ragctx.Message // messages of the items, computed on first use
+	begin    func()           // reports once that the compaction can reduce the view
 }
 
-// shown returns the messages of the view.
+// view returns the messages of the view.
 func (w *work) shown() []ragctx.Message {
 	if w.messages == nil {
 		w.messages = shown(w.items)
@@ -48,8 +48,7 @@ func (c *Compactor) newWork(conv Conversation) *work {
 	return w
 }
 
-// priced returns the costs of the items; those that are as they were in the conversation
-// are not counted again.
+// itemCosts returns the costs of the items. It reuses the known costs of unchanged messages.
 func (w *work) priced(s session.Scale) []int {
 	out := make([]int, len(w.items))
 	for i := range w.items {
@@ -67,7 +66,7 @@ func unchanged(a, b ragctx.Content) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// prune returns the work with old outputs of tools pruned; ok is false if there are none.
+// prune returns the work with old tool outputs pruned, or false if there are none.
 func (w *work) prune(o Options) (*work, bool) {
 	visible := make([]bool, len(w.raw))
 	for _, it := range w.items {
@@ -89,7 +88,7 @@ func (w *work) prune(o Options) (*work, bool) {
 	out.raw = chars.of(w.raw)
 	sound := session.Sound(out.raw, session.Limits{})
 	out.items = slices.Clone(w.items)
-	next := 0 // of what is sound, which is in the order of the items
+	next := 0 // index into sound, which is in the order of the items
 	for i := range out.items {
 		it := &out.items[i]
 		for next < len(sound.Indexes) && sound.Indexes[next] < it.from {
@@ -103,8 +102,8 @@ func (w *work) prune(o Options) (*work, bool) {
 	return &out, true
 }
 
-// output returns what the output of a tool in a block of a message costs. It is known of a
-// message that has nothing else.
+// outputCost returns the cost of a tool output. It reuses the known cost of a message with a single
+// block.
 func (w *work) output(i, j int, s session.Scale) int {
 	m := &w.raw[i]
 	if len(m.Content) == 1 && m.Name == "" && m.Reasoning == "" && unchanged(m.Content, w.conv.Messages[i].Content) {
@@ -113,7 +112,7 @@ func (w *work) output(i, j int, s session.Scale) int {
 	return s.Message(ragctx.Message{Content: m.Content[j].Content}) - session.MessageOverhead
 }
 
-// original returns a message of the conversation as it was said.
+// original returns the full message of the conversation.
 func (w *work) original(i int) ragctx.Message {
 	if w.conv.Original == nil {
 		return w.conv.Messages[i]
@@ -121,7 +120,7 @@ func (w *work) original(i int) ragctx.Message {
 	return w.conv.Original(w.conv.Messages[i])
 }
 
-// statementTokens returns about what the user's words cost in a summary that are worth room.
+// statementTokens returns the approximate cost of the user's statements worth keeping.
 func (w *work) statementTokens(counter ragctx.Counter) int {
 	var all []statement
 	for i := range w.items {
@@ -137,9 +136,8 @@ func (w *work) statementTokens(counter ragctx.Counter) int {
 	return statementTokens(all, counter)
 }
 
-// material returns what is summarised: the conversation's messages in the range as they were
-// said, those without a place in the view among them, and earlier summaries. Before and
-// after it are those that stay.
+// material returns the messages to summarize: the originals in the range, including those that the
+// view omits, and earlier summaries. It also returns the remaining messages before and after.
 func (w *work) material(c cut) (out, before, after []ragctx.Message) {
 	before = w.shown()[:c.from]
 	for i := c.from; i < len(w.items); i++ {
@@ -173,8 +171,8 @@ func (w *work) material(c cut) (out, before, after []ragctx.Message) {
 	return out, before, after
 }
 
-// record returns the record of a summary of a range. Where the messages are a view, what
-// its summaries stand for is known from their records.
+// record returns the record of a summary. If the conversation is a view, the ranges of its
+// summaries come from their records.
 func (w *work) record(c cut, text string, way Strategy, o Options) Record {
 	rec := Record{ID: o.NewID(), Created: o.Now(), Summary: text, Strategy: way}
 	known := make(map[string]*Record)
@@ -182,7 +180,7 @@ func (w *work) record(c cut, text string, way Strategy, o Options) Record {
 		known[w.conv.Records[i].ID] = &w.conv.Records[i]
 	}
 	delete(known, "")
-	within := make(map[string]bool) // messages in the ranges of summaries that are merged
+	within := make(map[string]bool) // kept messages in the ranges of merged summaries
 	n := 0
 	for i := c.from; i < c.to; i++ {
 		if c.stays[i] {
@@ -201,9 +199,9 @@ func (w *work) record(c cut, text string, way Strategy, o Options) Record {
 	return rec
 }
 
-// span returns the ids of a record: where its range begins and ends, and what stays in it.
-// They are empty if one of them is missing or not unique. It is a range of the conversation:
-// on a branch that ends early a summary is shown before messages that come before its range.
+// span returns the first and last id and the kept ids of a record, or empty ids if one is missing
+// or not unique. The range refers to the conversation, because on a branch that ends early a
+// summary is shown before messages that precede its range.
 func (w *work) span(c cut, known map[string]*Record, within map[string]bool) (from, to string, keep []string) {
 	first, last := c.from, c.from
 	for i := c.from; i < c.to; i++ {
@@ -242,7 +240,7 @@ func (w *work) span(c cut, known map[string]*Record, within map[string]bool) (fr
 	return from, to, keep
 }
 
-// with returns the work with a summary in the place of a range.
+// replaceRange returns the work with a range replaced by a summary.
 func (w *work) with(c cut, rec Record, s session.Scale) *work {
 	out := work{conv: w.conv, raw: w.raw, pruned: w.pruned, begin: w.begin}
 	out.items, out.costs = slices.Clone(w.items[:c.from]), slices.Clone(w.costs[:c.from])

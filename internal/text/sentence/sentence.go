@@ -50,7 +50,7 @@ func abbreviated(s string) bool {
 func initial(w string) bool { return len(w) == 2 && w[1] == '.' && w[0] >= 'A' && w[0] <= 'Z' }
 
 // Best returns the sentence of a Markdown or plain text with the most distinct terms of a query,
-// without markup. The terms are those that [analysis.Query] returns. Among sentences with equally
+// without markup. The terms come from [analysis.Query]. Among sentences with equally
 // many terms, one that only introduces the next, such as "Example:", comes last, then the earliest
 // wins. Headings and table headers count only if nothing else matches. Text without sentences gives
 // its best line. The result has at most [MaxSentence] characters and is "" for text without words.

@@ -10,29 +10,29 @@ import (
 	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
-// What is read of a call, and of what came of it.
+// Bounds on the text read of a call and its outcome.
 const (
-	maxInput     = 64 << 10 // bytes; a larger input is named only
+	maxInput     = 64 << 10 // in bytes; of a larger input only the tool's name is used
 	callChars    = 160
 	outcomeChars = 100
 	maxCalls     = 64 // calls that wait for their outcome
 	outputEnd    = 1 << 10
 )
 
-// Keys under which tools take paths, and what they are to do.
+// Input fields with paths, and with the task of a tool.
 var (
 	pathKeys = []string{"path", "file_path", "file", "filename", "filepath", "target_file", "notebook_path", "old_path", "new_path", "paths", "files"}
 	workKeys = []string{"command", "cmd", "query", "q", "pattern", "search", "sql", "url", "script", "expression", "prompt", "name"}
 )
 
-// changing are parts of names of tools that change what they are given.
+// changing lists parts of the names of tools that change files.
 var changing = []string{"write", "edit", "create", "patch", "delete", "remove", "replace", "rename", "move"}
 
-// call reads what a tool is called with.
+// call records a tool call.
 func (e *extractor) call(b ragctx.Block) {
 	input := make(map[string]json.RawMessage)
 	if len(b.Input) <= maxInput {
-		_ = json.Unmarshal(b.Input, &input) // whatever else it is has no keys
+		_ = json.Unmarshal(b.Input, &input) // other inputs have no fields
 	}
 	suffix := ""
 	name := strings.ToLower(b.Name)
@@ -62,7 +62,7 @@ func (e *extractor) call(b ragctx.Block) {
 	e.command(b.ID, sentence.Clip(strings.TrimSpace(b.Name+": "+oneLine(what)), callChars))
 }
 
-// command notes a command, and whose outcome it waits for.
+// command records a command that waits for its outcome.
 func (e *extractor) command(id, text string) {
 	e.lists[commands].add(line{text: text})
 	if e.waiting = append(e.waiting, waiting{id, text}); len(e.waiting) > maxCalls {
@@ -70,10 +70,10 @@ func (e *extractor) command(id, text string) {
 	}
 }
 
-// waiting is a command that waits for its outcome.
+// pendingCommand is a command without an outcome.
 type waiting struct{ id, text string }
 
-// result reads what a tool answered: the outcome of its command, and what failed.
+// result records the result of a tool: the outcome of its command, and failures.
 func (e *extractor) result(b ragctx.Block) {
 	text := ends(outputOf(b))
 	failure := failureIn(text)
@@ -98,13 +98,12 @@ func (e *extractor) result(b ragctx.Block) {
 	}
 }
 
-// outputOf returns what a tool put out, as far as it is there: that the rest was pruned is
-// nothing that it said.
+// outputOf returns the output of a tool without the marker of pruning.
 func outputOf(b ragctx.Block) string {
 	return strings.ReplaceAll(b.Content.String(), PrunedMarker, "")
 }
 
-// ends returns the beginning and the end of an output.
+// headAndTail returns the beginning and the end of an output.
 func ends(s string) string {
 	if len(s) <= 2*outputEnd {
 		return s
@@ -112,10 +111,10 @@ func ends(s string) string {
 	return strings.ToValidUTF8(s[:outputEnd], "") + "\n" + strings.ToValidUTF8(s[len(s)-outputEnd:], "")
 }
 
-// failureSigns are how programs say that something failed, the most telling first.
+// failureSigns are texts by which programs report failures, most specific first.
 var failureSigns = []string{"rror:", "panic:", "atal:", "xception:", "Traceback", "FAIL", "denied", "exit status "}
 
-// failureIn returns the line that says what failed, "" if there is none.
+// failureIn returns the line that reports a failure, or "".
 func failureIn(text string) string {
 	for _, sign := range failureSigns {
 		i := strings.Index(text, sign)
@@ -159,7 +158,7 @@ func stringsOf(raw json.RawMessage) []string {
 	return slices.DeleteFunc(many[:min(len(many), 8)], func(s string) bool { return strings.TrimSpace(s) == "" })
 }
 
-// compactJSON returns JSON without its white space, and nothing for what is none or long.
+// compactJSON returns JSON without white space, or "" if it is invalid or too long.
 func compactJSON(raw json.RawMessage) string {
 	var b bytes.Buffer
 	if len(raw) > maxInput || json.Compact(&b, raw) != nil {
