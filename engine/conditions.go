@@ -11,8 +11,8 @@ import (
 // Conditional has the Engine's write methods of the same names, applied only if the document or
 // memory meets the condition. Otherwise nothing changes and the error is [ragctx.ErrPrecondition].
 type Conditional struct {
-	engine *Engine
-	condition   store.Condition
+	engine    *Engine
+	condition store.Condition
 }
 
 // If returns the conditional writes for a condition.

@@ -21,25 +21,25 @@ import (
 // Completing an erasure rewrites files, and takes little longer for many. So the eraser pauses
 // after each run to batch the next ones.
 type eraser struct {
-	mu     sync.Mutex
+	mu        sync.Mutex
 	restUntil time.Time       // condition the next run may begin; guarded by mu
-	due    chan struct{}   // signals a failed erasure
-	life   context.Context //nolint:containedctx // ends with the goroutine
-	end    context.CancelFunc
-	wg     sync.WaitGroup
+	due       chan struct{}   // signals a failed erasure
+	life      context.Context //nolint:containedctx // ends with the goroutine
+	end       context.CancelFunc
+	wg        sync.WaitGroup
 }
 
 // The eraser pauses eraseShare times as long as it worked, at most eraseRest because callers wait.
 // So it uses at most a fifth of a core in the long run, however many erasures arrive.
 const (
 	eraseRestFactor = 4
-	maxEraseRest  = 5 * time.Second
+	maxEraseRest    = 5 * time.Second
 )
 
 // A failed erasure is retried after eraseFirst, with exponential backoff up to eraseMost.
 const (
 	eraseMinDelay = time.Second
-	eraseMaxDelay  = 5 * time.Minute
+	eraseMaxDelay = 5 * time.Minute
 )
 
 func startEraser(e *Engine) *eraser {

@@ -45,8 +45,8 @@ const (
 
 	heartbeatEvery = 2 * time.Second
 	pruneEvery     = time.Hour
-	retryDelay   = time.Second            // after a write failed on a full disk
-	watchInterval      = 250 * time.Millisecond // minimum interval between updates of a watcher
+	retryDelay     = time.Second            // after a write failed on a full disk
+	watchInterval  = 250 * time.Millisecond // minimum interval between updates of a watcher
 )
 
 // Job returns a job.

@@ -27,10 +27,10 @@ const (
 // documentRun is one run of a document job. Items are distributed to several lanes; items of one
 // document go to the same lane, so the last one wins.
 type documentRun struct {
-	engine  *Engine
-	job     *runningJob
-	ns      string
-	n       int64
+	engine   *Engine
+	job      *runningJob
+	ns       string
+	n        int64
 	outcomes chan outcome
 }
 

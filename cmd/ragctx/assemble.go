@@ -122,8 +122,8 @@ func newAssemble(env lookupEnv) *cobra.Command {
 		Example: assembleExample,
 		Args:    atMost(1, "one FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
-				return runAssemble(ctx, cmd, env, &f, s, b, args)
+			return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
+				return runAssemble(ctx, cmd, env, &f, s, c, args)
 			})
 		},
 	}
@@ -135,7 +135,7 @@ func newAssemble(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-func runAssemble(ctx context.Context, cmd *cobra.Command, env lookupEnv, f *assembleFlags, s settings, b backend, args []string) error {
+func runAssemble(ctx context.Context, cmd *cobra.Command, env lookupEnv, f *assembleFlags, s settings, c *client, args []string) error {
 	if err := f.validate(); err != nil {
 		return err
 	}
@@ -143,13 +143,13 @@ func runAssemble(ctx context.Context, cmd *cobra.Command, env lookupEnv, f *asse
 	if err != nil {
 		return err
 	}
-	c, err := readCall(body)
+	in, err := readCall(body)
 	if err != nil {
 		return err
 	}
-	r := c.request()
+	r := in.request()
 	f.apply(&r, s)
-	a, err := b.Assemble(ctx, r)
+	a, err := c.Assemble(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func runAssemble(ctx context.Context, cmd *cobra.Command, env lookupEnv, f *asse
 	case f.report:
 		return writeAssembly(stdout, paint(stdout, env), len(r.Tools), shownOf(r, a), a)
 	}
-	out, err := c.answer(a)
+	out, err := in.answer(a)
 	if err != nil {
 		return err
 	}

@@ -29,8 +29,8 @@ func newAudit(env lookupEnv) *cobra.Command {
   ragctx audit --key KEY_ID --json`,
 		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withBackend(cmd, env, func(ctx context.Context, _ settings, b backend) error {
-				entries, err := b.AuditLog(ctx, f)
+			return withClient(cmd, env, func(ctx context.Context, _ settings, c *client) error {
+				entries, err := c.AuditLog(ctx, f)
 				if err != nil {
 					return err
 				}

@@ -21,16 +21,16 @@ import (
 type backend interface {
 	engine.Lister
 	jobRunner
-	memoryKeeper
-	procedureKeeper
+	*client
+	*client
 	assembler
-	ledgerKeeper
-	keyKeeper
-	spaceKeeper
+	*client
+	*client
+	*client
 	AuditLog(ctx context.Context, f store.AuditFilter) ([]store.AuditEntry, error)
 	packBuilder
-	providerKeeper
-	sessionKeeper
+	*client
+	*client
 	// Status tells how the data directory is doing.
 	Status(ctx context.Context) (api.Status, error)
 	Context(ctx context.Context, q ragctx.ContextQuery) (resolve.Answer, error)
@@ -85,7 +85,7 @@ const (
 
 // opened is a backend and where it is.
 type opened struct {
-	backend
+	*client
 
 	// URL is the server's; "" is an engine in this process.
 	URL   string
@@ -94,10 +94,10 @@ type opened struct {
 }
 
 // Close gives the data directory free.
-func (o opened) Close() error { return o.close() }
+func (o *client) Close() error { return o.close() }
 
 // open returns the backend that the settings name.
-func (s settings) open(ctx context.Context, stderr io.Writer) (opened, error) {
+func (s settings) open(ctx context.Context, stderr io.Writer) (*client, error) {
 	if s.Server != "" {
 		url, err := serverURL(s.Server)
 		if err != nil {
@@ -153,7 +153,7 @@ func reach(o engine.Owner) (url string, as api.ClientOptions) {
 	return scheme + clientHost(o.Address), api.ClientOptions{Key: o.Token, Certificate: o.Certificate}
 }
 
-func dial(url string, o api.ClientOptions) opened {
+func dial(url string, o api.ClientOptions) *client {
 	c := api.NewClientWith(url, o)
 	return opened{backend: remote{c}, URL: url, close: func() error { c.Close(); return nil }}
 }
@@ -244,8 +244,8 @@ func (p *process) Close() error {
 }
 
 // finish adds the error of closing b to the one of using it.
-func finish(b opened, err *error) {
-	if cerr := b.Close(); cerr != nil {
+func finish(c *client, err *error) {
+	if cerr := c.Close(); cerr != nil {
 		*err = errors.Join(*err, fmt.Errorf("close data directory: %w", cerr))
 	}
 }

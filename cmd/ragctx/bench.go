@@ -146,13 +146,13 @@ func runBench(cmd *cobra.Command, env lookupEnv, f benchFlags) (err error) {
 		}
 		defer remove()
 	}
-	b, err := s.open(ctx, cmd.ErrOrStderr())
+	c, err := s.open(ctx, cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
-	defer finish(b, &err)
-	m := measurement{benchFlags: f, settings: s, old: old, opened: b, url: b.URL, pid: b.PID, cores: runtime.GOMAXPROCS(0), progress: cmd.ErrOrStderr()}
-	if eng, ok := b.backend.(local); ok {
+	defer finish(c, &err)
+	m := measurement{benchFlags: f, settings: s, old: old, opened: c, url: c.URL, pid: c.PID, cores: runtime.GOMAXPROCS(0), progress: cmd.ErrOrStderr()}
+	if eng, ok := c.backend.(local); ok {
 		stop, base, err := serveHere(ctx, env, eng.Engine)
 		if err != nil {
 			return err

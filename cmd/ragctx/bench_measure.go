@@ -34,7 +34,7 @@ type measurement struct {
 	settings
 
 	old      *bench.Report // to compare with, or nil
-	opened   opened
+	opened   *client
 	url      string
 	pid      int
 	cores    int // that Go uses, before it is given more
@@ -161,10 +161,10 @@ func (m *measurement) takeStock(ctx context.Context, o *bench.Options, texts []s
 }
 
 // draw makes queries of some of the documents.
-func draw(ctx context.Context, b backend, namespace string, ids []string) ([]string, error) {
+func draw(ctx context.Context, c *client, namespace string, ids []string) ([]string, error) {
 	var texts []bench.Text
 	for _, id := range bench.Sample(ids, drawDocuments) {
-		d, err := b.Document(ctx, namespace, id, 0)
+		d, err := c.Document(ctx, namespace, id, 0)
 		if errors.Is(err, ragctx.ErrNotFound) {
 			continue // deleted meanwhile
 		}

@@ -29,7 +29,7 @@ type named struct{ name, what string }
 
 // fromData completes names that a server or the data directory has. Whatever goes wrong
 // offers nothing: there is nobody to tell.
-func fromData(env lookupEnv, list func(ctx context.Context, s settings, b backend, prefix string) ([]named, error)) cobra.CompletionFunc {
+func fromData(env lookupEnv, list func(ctx context.Context, s settings, c *client, prefix string) ([]named, error)) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(cmd.Context(), completeWithin)
 		defer cancel()
@@ -38,12 +38,12 @@ func fromData(env lookupEnv, list func(ctx context.Context, s settings, b backen
 			return nil, noFiles
 		}
 		s.begins = false
-		b, err := s.open(ctx, io.Discard)
+		c, err := s.open(ctx, io.Discard)
 		if err != nil {
 			return nil, noFiles
 		}
-		defer func() { _ = b.Close() }()
-		found, err := list(ctx, s, b.backend, prefix)
+		defer func() { _ = c.Close() }()
+		found, err := list(ctx, s, c.backend, prefix)
 		if err != nil {
 			return nil, noFiles
 		}
@@ -75,13 +75,13 @@ func namesOf[T any](list []T, err error, name func(T) named) ([]named, error) {
 	return out, err
 }
 
-func documentNames(ctx context.Context, s settings, b backend, prefix string) ([]named, error) {
-	list, err := b.ListDocuments(ctx, s.Namespace, store.ListOptions{Prefix: prefix, Limit: completeShows})
+func documentNames(ctx context.Context, s settings, c *client, prefix string) ([]named, error) {
+	list, err := c.ListDocuments(ctx, s.Namespace, store.ListOptions{Prefix: prefix, Limit: completeShows})
 	return namesOf(list, err, func(d store.Document) named { return named{d.ID, d.Title} })
 }
 
-func memoryNames(ctx context.Context, s settings, b backend, _ string) (all []named, err error) {
-	err = api.EachPage(ctx, b, s.Namespace, store.MemoryFilter{AnyUser: true, Order: store.ByRecency}, completeLooks, func(page []memory.Memory) error {
+func memoryNames(ctx context.Context, s settings, c *client, _ string) (all []named, err error) {
+	err = api.EachPage(ctx, c, s.Namespace, store.MemoryFilter{AnyUser: true, Order: store.ByRecency}, completeLooks, func(page []memory.Memory) error {
 		for _, m := range page {
 			all = append(all, named{m.ID, m.Content})
 		}
@@ -90,31 +90,31 @@ func memoryNames(ctx context.Context, s settings, b backend, _ string) (all []na
 	return all, err
 }
 
-func quarantinedNames(ctx context.Context, s settings, b backend, _ string) ([]named, error) {
-	list, _, err := b.Quarantine(ctx, s.Namespace, store.MemoryFilter{AnyUser: true, Limit: completeLooks}, 0)
+func quarantinedNames(ctx context.Context, s settings, c *client, _ string) ([]named, error) {
+	list, _, err := c.Quarantine(ctx, s.Namespace, store.MemoryFilter{AnyUser: true, Limit: completeLooks}, 0)
 	return namesOf(list, err, func(q store.Quarantined) named { return named{q.ID, q.Content} })
 }
 
-func jobNames(ctx context.Context, _ settings, b backend, _ string) ([]named, error) {
-	list, err := b.ListJobs(ctx, store.JobFilter{Limit: completeShows})
+func jobNames(ctx context.Context, _ settings, c *client, _ string) ([]named, error) {
+	list, err := c.ListJobs(ctx, store.JobFilter{Limit: completeShows})
 	return namesOf(list, err, func(j engine.Job) named { return named{j.ID, fmt.Sprintf("%s, %s", j.Kind, j.State)} })
 }
 
-func keyNames(ctx context.Context, _ settings, b backend, _ string) ([]named, error) {
-	list, err := b.Keys(ctx, "", completeLooks)
+func keyNames(ctx context.Context, _ settings, c *client, _ string) ([]named, error) {
+	list, err := c.Keys(ctx, "", completeLooks)
 	return namesOf(list, err, func(k access.Key) named { return named{k.ID, k.Name + ": " + describeKey(k)} })
 }
 
-func namespaceNames(ctx context.Context, _ settings, b backend, _ string) ([]named, error) {
-	list, err := b.ListNamespaces(ctx, "", completeLooks)
+func namespaceNames(ctx context.Context, _ settings, c *client, _ string) ([]named, error) {
+	list, err := c.ListNamespaces(ctx, "", completeLooks)
 	return namesOf(list, err, func(n store.Namespace) named {
 		return named{n.Name, fmt.Sprintf("%d documents, %d memories", n.Documents, n.Memories)}
 	})
 }
 
 // providerNames are those of providers that sessions can add.
-func providerNames(ctx context.Context, _ settings, b backend, _ string) (names []named, err error) {
-	list, err := b.ListProviders(ctx)
+func providerNames(ctx context.Context, _ settings, c *client, _ string) (names []named, err error) {
+	list, err := c.ListProviders(ctx)
 	for _, p := range list {
 		if p.Scope == engine.ScopeSession {
 			names = append(names, named{p.Name, p.Kind})
@@ -123,18 +123,18 @@ func providerNames(ctx context.Context, _ settings, b backend, _ string) (names 
 	return names, err
 }
 
-func procedureNames(ctx context.Context, s settings, b backend, _ string) ([]named, error) {
-	list, err := b.ListProcedures(ctx, s.Namespace, store.ProcedureFilter{AnyUser: true, Limit: completeLooks})
+func procedureNames(ctx context.Context, s settings, c *client, _ string) ([]named, error) {
+	list, err := c.ListProcedures(ctx, s.Namespace, store.ProcedureFilter{AnyUser: true, Limit: completeLooks})
 	return namesOf(list, err, func(p procedures.ProcedureEntry) named { return named{p.Name, p.Trigger} })
 }
 
-func clusterNames(ctx context.Context, s settings, b backend, _ string) ([]named, error) {
-	list, err := b.Clusters(ctx, s.Namespace, "", completeLooks)
+func clusterNames(ctx context.Context, s settings, c *client, _ string) ([]named, error) {
+	list, err := c.Clusters(ctx, s.Namespace, "", completeLooks)
 	return namesOf(list, err, func(c store.ClusterInfo) named { return named{c.Cluster, amount(c.Messages, "message")} })
 }
 
 // sessionNames are those of nobody's sessions: whose it is stands elsewhere on the line.
-func sessionNames(ctx context.Context, s settings, b backend, _ string) ([]named, error) {
-	list, err := sessionsOf(ctx, b.APIClient(), s.Namespace, "", completeLooks)
+func sessionNames(ctx context.Context, s settings, c *client, _ string) ([]named, error) {
+	list, err := sessionsOf(ctx, c.APIClient(), s.Namespace, "", completeLooks)
 	return namesOf(list, err, func(one api.SessionEntry) named { return named{one.ID, amount(one.Messages, "message")} })
 }

@@ -40,13 +40,13 @@ func newDocsList(env lookupEnv) *cobra.Command {
   ragctx docs list --prefix handbook/ --json`,
 		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
+			return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
 				list := &documentList{w: cmd.OutOrStdout(), json: asJSON}
-				if err := allDocuments(ctx, b, s.Namespace, prefix, list.page); err != nil {
+				if err := allDocuments(ctx, c, s.Namespace, prefix, list.page); err != nil {
 					return err
 				}
 				if list.none() {
-					tellNone(ctx, cmd.ErrOrStderr(), b, s.Namespace, "documents")
+					tellNone(ctx, cmd.ErrOrStderr(), c, s.Namespace, "documents")
 				}
 				return list.end()
 			})
@@ -142,8 +142,8 @@ func newDocsGet(env lookupEnv) *cobra.Command {
   ragctx docs get docs/deploy.md --json`,
 		Args: exactly(1, "one ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
-				return getDocument(ctx, cmd.OutOrStdout(), b, s.Namespace, args[0], chunks, asJSON)
+			return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
+				return getDocument(ctx, cmd.OutOrStdout(), c, s.Namespace, args[0], chunks, asJSON)
 			})
 		},
 	}
@@ -153,8 +153,8 @@ func newDocsGet(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-func getDocument(ctx context.Context, w io.Writer, b backend, namespace, id string, chunks, asJSON bool) error {
-	d, err := findDocument(ctx, b, namespace, id)
+func getDocument(ctx context.Context, w io.Writer, c *client, namespace, id string, chunks, asJSON bool) error {
+	d, err := findDocument(ctx, c, namespace, id)
 	if err != nil {
 		return err
 	}
@@ -179,13 +179,13 @@ func getDocument(ctx context.Context, w io.Writer, b backend, namespace, id stri
 
 // findDocument returns the current version of a document, or the one that the
 // end of id names. An id that ends like that itself wins.
-func findDocument(ctx context.Context, b backend, namespace, id string) (api.Document, error) {
-	d, err := b.Document(ctx, namespace, id, 0)
+func findDocument(ctx context.Context, c *client, namespace, id string) (api.Document, error) {
+	d, err := c.Document(ctx, namespace, id, 0)
 	if !errors.Is(err, ragctx.ErrNotFound) {
 		return d, err
 	}
 	if key, version, _, ok := passage.ParseItemID(id + "#0"); ok {
-		return b.Document(ctx, namespace, key, version)
+		return c.Document(ctx, namespace, key, version)
 	}
 	return d, err
 }
@@ -197,8 +197,8 @@ func newDocsRemove(env lookupEnv) *cobra.Command {
 		Example: "  ragctx docs rm docs/old.md",
 		Args:    atLeast(1, "the ID of a document"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
-				return removeDocuments(ctx, cmd.OutOrStdout(), b, s.Namespace, args)
+			return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
+				return removeDocuments(ctx, cmd.OutOrStdout(), c, s.Namespace, args)
 			})
 		},
 	}
@@ -207,10 +207,10 @@ func newDocsRemove(env lookupEnv) *cobra.Command {
 }
 
 // removeDocuments removes all that can be removed and names what could not.
-func removeDocuments(ctx context.Context, w io.Writer, b backend, namespace string, ids []string) error {
+func removeDocuments(ctx context.Context, w io.Writer, c *client, namespace string, ids []string) error {
 	var errs []error
 	for _, id := range ids {
-		if err := b.DeleteDocument(ctx, namespace, id); err != nil {
+		if err := c.DeleteDocument(ctx, namespace, id); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", ragctx.Clip(id), err))
 			continue
 		}
@@ -220,16 +220,16 @@ func removeDocuments(ctx context.Context, w io.Writer, b backend, namespace stri
 }
 
 // withBackend runs fn on the backend that the settings name.
-func withBackend(cmd *cobra.Command, env lookupEnv, fn func(context.Context, settings, backend) error) (err error) {
+func withClient(cmd *cobra.Command, env lookupEnv, fn func(context.Context, settings, *client) error) (err error) {
 	ctx := cmd.Context()
 	s, err := load(cmd, env)
 	if err != nil {
 		return err
 	}
-	b, err := s.open(ctx, cmd.ErrOrStderr())
+	c, err := s.open(ctx, cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
-	defer finish(b, &err)
-	return fn(ctx, s, b.backend)
+	defer finish(c, &err)
+	return fn(ctx, s, c.backend)
 }

@@ -38,8 +38,8 @@ func newDocsShow(env lookupEnv) *cobra.Command {
   ragctx docs show docs/deploy.md@2#14`,
 		Args: exactly(1, "one ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
-				return showDocument(ctx, cmd.OutOrStdout(), b, s.Namespace, args[0], f)
+			return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
+				return showDocument(ctx, cmd.OutOrStdout(), c, s.Namespace, args[0], f)
 			})
 		},
 	}
@@ -72,8 +72,8 @@ type shownChunk struct {
 	Tokens int `json:"tokens"`
 }
 
-func showDocument(ctx context.Context, w io.Writer, b backend, namespace, id string, f showFlags) error {
-	d, at, err := findCited(ctx, b, namespace, id)
+func showDocument(ctx context.Context, w io.Writer, c *client, namespace, id string, f showFlags) error {
+	d, at, err := findCited(ctx, c, namespace, id)
 	if err != nil {
 		return err
 	}
@@ -113,13 +113,13 @@ func showDocument(ctx context.Context, w io.Writer, b backend, namespace, id str
 }
 
 // findCited returns a document, and the chunk that its id names, or -1.
-func findCited(ctx context.Context, b backend, namespace, id string) (api.Document, int, error) {
-	d, err := findDocument(ctx, b, namespace, id)
+func findCited(ctx context.Context, c *client, namespace, id string) (api.Document, int, error) {
+	d, err := findDocument(ctx, c, namespace, id)
 	key, version, ordinal, ok := passage.ParseItemID(id)
 	if err == nil || !ok {
 		return d, -1, err
 	}
-	d, err = b.Document(ctx, namespace, key, version)
+	d, err = c.Document(ctx, namespace, key, version)
 	return d, ordinal, err
 }
 

@@ -43,11 +43,11 @@ func newDoctor(env lookupEnv) *cobra.Command {
   ragctx doctor --repair`,
 		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withBackend(cmd, env, func(ctx context.Context, _ settings, b backend) error {
+			return withClient(cmd, env, func(ctx context.Context, _ settings, c *client) error {
 				if searching < 0 || searching > time.Hour {
 					return badUsage("--recall-time: is %s; use 0 to 1h", searching)
 				}
-				found, err := checkUp(ctx, cmd.ErrOrStderr(), b, engine.DoctorOptions{Repair: repair, Searching: cmp.Or(searching, -1)})
+				found, err := checkUp(ctx, cmd.ErrOrStderr(), c, engine.DoctorOptions{Repair: repair, Searching: cmp.Or(searching, -1)})
 				if err != nil {
 					return err
 				}
@@ -74,9 +74,9 @@ func newDoctor(env lookupEnv) *cobra.Command {
 }
 
 // checkUp has the data directory checked.
-func checkUp(ctx context.Context, progress io.Writer, b backend, o engine.DoctorOptions) (engine.Checkup, error) {
+func checkUp(ctx context.Context, progress io.Writer, c *client, o engine.DoctorOptions) (engine.Checkup, error) {
 	var found engine.Checkup
-	if l, ok := b.(local); ok { // no job, which has to be written
+	if l, ok := c.(local); ok { // no job, which has to be written
 		last := time.Now()
 		o.Progress = func(what string, done, total int) {
 			if now := time.Now(); total > 0 && now.Sub(last) >= lineEvery {
@@ -86,11 +86,11 @@ func checkUp(ctx context.Context, progress io.Writer, b backend, o engine.Doctor
 		}
 		return l.Doctor(ctx, o)
 	}
-	j, err := b.CheckUp(ctx, o)
+	j, err := c.CheckUp(ctx, o)
 	if err != nil {
 		return found, err
 	}
-	if j, err = await(ctx, progress, b, j); err != nil {
+	if j, err = await(ctx, progress, c, j); err != nil {
 		return found, err
 	}
 	if err := json.Unmarshal(j.Result, &found); err != nil {
@@ -100,12 +100,12 @@ func checkUp(ctx context.Context, progress io.Writer, b backend, o engine.Doctor
 }
 
 // await shows a job on progress until it has ended, and fails as it does.
-func await(ctx context.Context, progress io.Writer, b backend, j engine.Job) (engine.Job, error) {
-	if l, ok := b.(local); ok {
+func await(ctx context.Context, progress io.Writer, c *client, j engine.Job) (engine.Job, error) {
+	if l, ok := c.(local); ok {
 		l.StartJobs()
 	}
 	last, stage := 0.0, ""
-	j, err := b.WatchJob(ctx, j.ID, func(j engine.Job) {
+	j, err := c.WatchJob(ctx, j.ID, func(j engine.Job) {
 		at, known := j.Done()
 		if j.State.Ended() || j.Stage == "" || j.Stage == stage && (!known || at-last < 0.1) {
 			return

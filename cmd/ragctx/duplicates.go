@@ -27,8 +27,8 @@ namespace of its own.`,
   ragctx docs duplicates --prefix handbook/ --json`,
 		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
-				list, err := b.Duplicates(ctx, s.Namespace, prefix, limit)
+			return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
+				list, err := c.Duplicates(ctx, s.Namespace, prefix, limit)
 				if err != nil {
 					return err
 				}

@@ -175,8 +175,8 @@ func (s *settings) useEmbedder(o *engine.Options) (func(), error) {
 }
 
 // writeSpend says what was asked of an embedding service by this process.
-func writeSpend(w io.Writer, b backend) {
-	l, ok := b.(local)
+func writeSpend(w io.Writer, c *client) {
+	l, ok := c.(local)
 	if !ok {
 		return
 	}

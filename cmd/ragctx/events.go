@@ -47,8 +47,8 @@ func newEvents(env lookupEnv) *cobra.Command {
   ragctx events --json | jq .data`,
 		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
-				server, ok := b.(eventTeller)
+			return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
+				server, ok := c.(eventTeller)
 				if !ok {
 					return errors.New("events are told by a server, and none has the data directory; start one with 'ragctx serve'")
 				}

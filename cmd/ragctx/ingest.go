@@ -138,18 +138,18 @@ func runIngest(cmd *cobra.Command, env lookupEnv, f ingestFlags, paths []string)
 	if f.dry {
 		return f.runDry(ctx, s, list, cmd.OutOrStdout(), cmd.ErrOrStderr())
 	}
-	b, err := s.open(ctx, cmd.ErrOrStderr())
+	c, err := s.open(ctx, cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
-	defer finish(b, &err)
+	defer finish(c, &err)
 	p := newProgress(cmd.ErrOrStderr(), env, f.quiet || f.json)
 	start := time.Now()
 	report := engine.IngestReport{Skipped: []engine.Skipped{}}
 	for _, o := range list {
 		o.Progress, o.Reread = p.update, f.reread
 		var r engine.IngestReport
-		r, err = b.ingest(ctx, o, p)
+		r, err = c.ingest(ctx, o, p)
 		if report = plus(report, r); err != nil {
 			break
 		}
@@ -157,16 +157,16 @@ func runIngest(cmd *cobra.Command, env lookupEnv, f ingestFlags, paths []string)
 	p.end()
 	took := time.Since(start)
 	if !f.quiet {
-		writeSpend(cmd.ErrOrStderr(), b.backend)
+		writeSpend(cmd.ErrOrStderr(), c.backend)
 	}
-	if werr := writeReport(cmd.OutOrStdout(), f, report, duplicates(ctx, b, list, report), took); werr != nil {
+	if werr := writeReport(cmd.OutOrStdout(), f, report, duplicates(ctx, c, list, report), took); werr != nil {
 		return werr
 	}
 	if f.watch && err == nil {
 		if !f.quiet {
 			fmt.Fprintln(cmd.ErrOrStderr(), "watching for changes (stop with Ctrl-C)")
 		}
-		return watchIngests(ctx, cmd.OutOrStdout(), b, list, s.watchOptions(s.logger(cmd.ErrOrStderr(), slog.LevelWarn)), f.json)
+		return watchIngests(ctx, cmd.OutOrStdout(), c, list, s.watchOptions(s.logger(cmd.ErrOrStderr(), slog.LevelWarn)), f.json)
 	}
 	return outcome(ctx, report, err)
 }
@@ -174,7 +174,7 @@ func runIngest(cmd *cobra.Command, env lookupEnv, f ingestFlags, paths []string)
 // duplicates counts the groups of documents that say the same, or nearly the same,
 // where an ingest has changed something. Whether they can be counted does not matter
 // to the ingest.
-func duplicates(ctx context.Context, b backend, list []engine.IngestOptions, r engine.IngestReport) (groups int) {
+func duplicates(ctx context.Context, c *client, list []engine.IngestOptions, r engine.IngestReport) (groups int) {
 	if r.Created+r.Replaced == 0 {
 		return 0
 	}
@@ -182,7 +182,7 @@ func duplicates(ctx context.Context, b backend, list []engine.IngestOptions, r e
 	for _, o := range list {
 		if !seen[o.Namespace] {
 			seen[o.Namespace] = true
-			found, _ := b.Duplicates(ctx, o.Namespace, "", 1)
+			found, _ := c.Duplicates(ctx, o.Namespace, "", 1)
 			groups += found.Total
 		}
 	}

@@ -63,11 +63,11 @@ func (s settings) lookInto(ctx context.Context, stderr io.Writer) (library, func
 	if errors.Is(err, os.ErrNotExist) && s.Server == "" {
 		return empty{}, func(*error) {}, nil
 	}
-	b, err := s.open(ctx, stderr)
+	c, err := s.open(ctx, stderr)
 	if err != nil {
 		return nil, nil, err
 	}
-	return b, func(err *error) { finish(b, err) }, nil
+	return c, func(err *error) { finish(c, err) }, nil
 }
 
 // dryRun tells what an ingest would do.

@@ -97,16 +97,16 @@ func bulkLine(ch engine.Change) api.BulkLine {
 // followIngest shows a job until it has ended and returns what it did. When ctx
 // ends, the job is cancelled. paths are those of the job's items; nil if the items
 // name them.
-func followIngest(ctx context.Context, b backend, j engine.Job, paths []string, p progress) (engine.IngestReport, error) {
-	ended, err := b.WatchJob(ctx, j.ID, func(j engine.Job) {
+func followIngest(ctx context.Context, c *client, j engine.Job, paths []string, p progress) (engine.IngestReport, error) {
+	ended, err := c.WatchJob(ctx, j.ID, func(j engine.Job) {
 		p.expect(j.Items)
 		p.update(jobProgress(j))
 	})
 	if ctx.Err() != nil {
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelWithin)
 		defer cancel()
-		if ended, err = b.CancelJob(late, j.ID); errors.Is(err, ragctx.ErrConflict) { // it was done in that moment
-			ended, err = b.Job(late, j.ID)
+		if ended, err = c.CancelJob(late, j.ID); errors.Is(err, ragctx.ErrConflict) { // it was done in that moment
+			ended, err = c.Job(late, j.ID)
 		}
 		if err != nil {
 			return j.IngestReport(), fmt.Errorf("cancel job %s: %w", j.ID, err)
@@ -118,7 +118,7 @@ func followIngest(ctx context.Context, b backend, j engine.Job, paths []string, 
 	}
 	r := ended.IngestReport()
 	for _, state := range []store.ItemState{store.ItemSkipped, store.ItemFailed} {
-		if err := engine.EachItem(ctx, b, j.ID, state, func(i store.JobItem) { r.Skipped = append(r.Skipped, skippedItem(i, paths)) }); err != nil {
+		if err := engine.EachItem(ctx, c, j.ID, state, func(i store.JobItem) { r.Skipped = append(r.Skipped, skippedItem(i, paths)) }); err != nil {
 			return r, err
 		}
 	}

@@ -72,8 +72,8 @@ func newJobsList(env lookupEnv) *cobra.Command {
 			if err := optional(checkOneOf("queued", "running", "done", "failed", "cancelled"))(state); err != nil {
 				return asUsage(fmt.Errorf("--state: %w", err))
 			}
-			return withBackend(cmd, env, func(ctx context.Context, _ settings, b backend) error {
-				list, err := b.ListJobs(ctx, store.JobFilter{State: store.JobState(state), Limit: limit})
+			return withClient(cmd, env, func(ctx context.Context, _ settings, c *client) error {
+				list, err := c.ListJobs(ctx, store.JobFilter{State: store.JobState(state), Limit: limit})
 				if err != nil {
 					return err
 				}
@@ -132,8 +132,8 @@ func newJobsShow(env lookupEnv) *cobra.Command {
 			if err := optional(checkOneOf("all", "pending", "done", "failed", "skipped"))(items); err != nil {
 				return asUsage(fmt.Errorf("--items: %w", err))
 			}
-			return withBackend(cmd, env, func(ctx context.Context, _ settings, b backend) error {
-				return showJob(ctx, cmd.OutOrStdout(), b, args[0], items, asJSON)
+			return withClient(cmd, env, func(ctx context.Context, _ settings, c *client) error {
+				return showJob(ctx, cmd.OutOrStdout(), c, args[0], items, asJSON)
 			})
 		},
 	}
@@ -143,14 +143,14 @@ func newJobsShow(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-func showJob(ctx context.Context, w io.Writer, b backend, id, items string, asJSON bool) error {
-	j, err := b.Job(ctx, id)
+func showJob(ctx context.Context, w io.Writer, c *client, id, items string, asJSON bool) error {
+	j, err := c.Job(ctx, id)
 	if err != nil {
 		return err
 	}
 	list := []store.JobItem{}
 	if items != "" {
-		err = engine.EachItem(ctx, b, id, store.ItemState(strings.TrimPrefix(items, "all")), func(i store.JobItem) { list = append(list, i) })
+		err = engine.EachItem(ctx, c, id, store.ItemState(strings.TrimPrefix(items, "all")), func(i store.JobItem) { list = append(list, i) })
 		if err != nil {
 			return err
 		}
@@ -222,8 +222,8 @@ func newJobsCancel(env lookupEnv) *cobra.Command {
 		Use:     "cancel JOB",
 		Short:   "End a job early; what was done stays",
 		Example: "  ragctx jobs cancel JOB",
-	}, func(ctx context.Context, w io.Writer, b backend, id string) error {
-		j, err := b.CancelJob(ctx, id)
+	}, func(ctx context.Context, w io.Writer, c *client, id string) error {
+		j, err := c.CancelJob(ctx, id)
 		if err == nil {
 			writeJob(w, j)
 		}
@@ -238,12 +238,12 @@ func newJobsRetry(env lookupEnv) *cobra.Command {
 		Long: "Retry queues a job that has ended again: its failed items, and those that it did\n" +
 			"not come to. Without a server it waits until they are done.",
 		Example: "  ragctx jobs retry JOB",
-	}, func(ctx context.Context, w io.Writer, b backend, id string) error {
-		j, err := b.RetryJob(ctx, id)
+	}, func(ctx context.Context, w io.Writer, c *client, id string) error {
+		j, err := c.RetryJob(ctx, id)
 		if err != nil {
 			return err
 		}
-		if l, ok := b.(local); ok {
+		if l, ok := c.(local); ok {
 			return watchJob(ctx, w, l, id)
 		}
 		writeJob(w, j)
@@ -262,12 +262,12 @@ func newJobsWatch(env lookupEnv) *cobra.Command {
 }
 
 // watchJob shows a job until it has ended. In this process it also does it.
-func watchJob(ctx context.Context, w io.Writer, b backend, id string) error {
-	if l, ok := b.(local); ok {
+func watchJob(ctx context.Context, w io.Writer, c *client, id string) error {
+	if l, ok := c.(local); ok {
 		l.StartJobs()
 	}
 	var last time.Time
-	j, err := b.WatchJob(ctx, id, func(j engine.Job) {
+	j, err := c.WatchJob(ctx, id, func(j engine.Job) {
 		if now := time.Now(); !j.State.Ended() && now.Sub(last) >= lineEvery {
 			last = now
 			fmt.Fprintf(w, "%s: %s\n", j.State, goingOn(j))
@@ -281,11 +281,11 @@ func watchJob(ctx context.Context, w io.Writer, b backend, id string) error {
 }
 
 // jobCommand completes a command that takes one job.
-func jobCommand(env lookupEnv, cmd *cobra.Command, run func(ctx context.Context, w io.Writer, b backend, id string) error) *cobra.Command {
+func jobCommand(env lookupEnv, cmd *cobra.Command, run func(ctx context.Context, w io.Writer, c *client, id string) error) *cobra.Command {
 	cmd.Args = exactly(1, "one JOB")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return withBackend(cmd, env, func(ctx context.Context, _ settings, b backend) error {
-			return run(ctx, cmd.OutOrStdout(), b, args[0])
+		return withClient(cmd, env, func(ctx context.Context, _ settings, c *client) error {
+			return run(ctx, cmd.OutOrStdout(), c, args[0])
 		})
 	}
 	addSettings(cmd.Flags(), "server")

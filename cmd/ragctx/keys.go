@@ -80,11 +80,11 @@ user's and what is nobody's, and changes what is that user's.`,
 			if err := k.Validate(time.Now()); err != nil {
 				return asUsage(err)
 			}
-			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
+			return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
 				if s.origin["namespace"] == fromFlag && len(k.Namespaces) == 0 {
 					return badUsage("--namespace does not say what the key is for; use --only %s", printable(s.Namespace))
 				}
-				n, err := validKeys(ctx, b)
+				n, err := validKeys(ctx, c)
 				if err != nil {
 					return err
 				}
@@ -93,7 +93,7 @@ user's and what is nobody's, and changes what is that user's.`,
 						return fmt.Errorf("%w, such as 'ragctx keys create ops --role admin'", err)
 					}
 				}
-				made, err := b.CreateKey(ctx, k)
+				made, err := c.CreateKey(ctx, k)
 				if err != nil {
 					return err
 				}
@@ -149,8 +149,8 @@ func newKeysList(env lookupEnv) *cobra.Command {
 		Example: "  ragctx keys list --json",
 		Args:    none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withBackend(cmd, env, func(ctx context.Context, _ settings, b backend) error {
-				keys, err := allKeys(ctx, b)
+			return withClient(cmd, env, func(ctx context.Context, _ settings, c *client) error {
+				keys, err := allKeys(ctx, c)
 				if err != nil {
 					return err
 				}
@@ -178,10 +178,10 @@ func newKeysList(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-func allKeys(ctx context.Context, from keyKeeper) ([]access.Key, error) {
+func allKeys(ctx context.Context, c *client) ([]access.Key, error) {
 	keys, after := []access.Key{}, ""
 	for {
-		page, err := from.Keys(ctx, after, engine.MaxPage)
+		page, err := c.Keys(ctx, after, engine.MaxPage)
 		if err != nil {
 			return nil, err
 		}
@@ -194,8 +194,8 @@ func allKeys(ctx context.Context, from keyKeeper) ([]access.Key, error) {
 }
 
 // validKeys counts the keys that are not revoked, which a server asks for.
-func validKeys(ctx context.Context, from keyKeeper) (int, error) {
-	keys, err := allKeys(ctx, from)
+func validKeys(ctx context.Context, c *client) (int, error) {
+	keys, err := allKeys(ctx, c)
 	n := 0
 	for _, k := range keys {
 		if k.Revoked.IsZero() {
@@ -231,8 +231,8 @@ func newKeysRevoke(env lookupEnv) *cobra.Command {
 		Example: "  ragctx keys revoke 0198c7d2-4b7e-7f3a-9c55-2f1b7b6f6d10",
 		Args:    exactly(1, "one argument, the id of a key as 'ragctx keys list' shows it"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withBackend(cmd, env, func(ctx context.Context, _ settings, b backend) error {
-				k, err := b.RevokeKey(ctx, args[0])
+			return withClient(cmd, env, func(ctx context.Context, _ settings, c *client) error {
+				k, err := c.RevokeKey(ctx, args[0])
 				if errors.Is(err, ragctx.ErrNotFound) {
 					return fmt.Errorf("%w; send the id that stands under KEY in 'ragctx keys list'", err)
 				}
@@ -240,7 +240,7 @@ func newKeysRevoke(env lookupEnv) *cobra.Command {
 					return err
 				}
 				fmt.Fprintf(cmd.ErrOrStderr(), "revoked %s (%s)\n", printable(k.Name), k.ID)
-				if n, err := validKeys(ctx, b); err == nil && n == 0 {
+				if n, err := validKeys(ctx, c); err == nil && n == 0 {
 					fmt.Fprintln(cmd.ErrOrStderr(), "no keys are left: a server of this machine alone takes every request now, unless it has --require-keys")
 				}
 				return nil

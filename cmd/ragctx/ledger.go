@@ -51,17 +51,17 @@ func newLedger(env lookupEnv) *cobra.Command {
 
 // clusterCommand completes a command whose first argument is a cluster.
 func clusterCommand(env lookupEnv, cmd *cobra.Command, args cobra.PositionalArgs,
-	run func(ctx context.Context, cmd *cobra.Command, b backend, f ledger.Filter, args []string) error,
+	run func(ctx context.Context, cmd *cobra.Command, c *client, f ledger.Filter, args []string) error,
 ) *cobra.Command {
 	cmd.Args = args
 	addSettings(cmd.Flags(), "server")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
+		return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
 			f := ledger.Filter{Namespace: s.Namespace, Cluster: args[0]}
 			if err := f.Check(); err != nil {
 				return asUsage(err)
 			}
-			return run(ctx, cmd, b, f, args[1:])
+			return run(ctx, cmd, c, f, args[1:])
 		})
 	}
 	return cmd
@@ -99,7 +99,7 @@ func newLedgerTail(env lookupEnv) *cobra.Command {
 		Example: `  ragctx ledger tail issue-17
   ragctx ledger tail issue-17 --topic VALIDATION_RESULT --lines 5
   ragctx ledger tail issue-17 --follow --json | jq .text`,
-	}, exactly(1, "one CLUSTER"), func(ctx context.Context, cmd *cobra.Command, b backend, f ledger.Filter, _ []string) error {
+	}, exactly(1, "one CLUSTER"), func(ctx context.Context, cmd *cobra.Command, c *client, f ledger.Filter, _ []string) error {
 		show := showMessage
 		if asJSON {
 			show = func(w io.Writer, m ledger.Message) error {
@@ -111,8 +111,8 @@ func newLedgerTail(env lookupEnv) *cobra.Command {
 				return err
 			}
 		}
-		t := tail{Filter: m.narrow(f), b: b, show: func(m ledger.Message) error { return show(cmd.OutOrStdout(), m) }}
-		if _, here := b.(local); here && follow {
+		t := tail{Filter: m.narrow(f), c: c, show: func(m ledger.Message) error { return show(cmd.OutOrStdout(), m) }}
+		if _, here := c.(local); here && follow {
 			return badUsage("--follow needs a server, and none has the data directory; start one with 'ragctx serve'")
 		}
 		if after != "" {
@@ -136,7 +136,7 @@ func newLedgerTail(env lookupEnv) *cobra.Command {
 type tail struct {
 	ledger.Filter
 
-	b     backend
+	c     *client
 	show  func(ledger.Message) error
 	after ledger.Sequence
 	given bool // that after is
@@ -240,7 +240,7 @@ func newLedgerPublish(env lookupEnv) *cobra.Command {
 			"once it is on disk. TEXT - is read from standard input.",
 		Example: `  ragctx ledger publish issue-17 --topic ISSUE_OPENED --sender system "The build is slow."
   ragctx ledger publish issue-17 --topic VALIDATION_RESULT --sender judge --json-data '{"approved":true}'`,
-	}, between(1, 2, "one CLUSTER and at most one TEXT"), func(ctx context.Context, cmd *cobra.Command, b backend, f ledger.Filter, args []string) error {
+	}, between(1, 2, "one CLUSTER and at most one TEXT"), func(ctx context.Context, cmd *cobra.Command, c *client, f ledger.Filter, args []string) error {
 		m.Namespace, m.Cluster = f.Namespace, f.Cluster
 		if len(args) > 0 {
 			var err error
@@ -252,7 +252,7 @@ func newLedgerPublish(env lookupEnv) *cobra.Command {
 		if _, err := ledger.Check([]ledger.Message{m}, ledger.Appending); err != nil {
 			return asUsage(err)
 		}
-		stored, err := b.AppendMessages(ctx, []ledger.Message{m})
+		stored, err := c.AppendMessages(ctx, []ledger.Message{m})
 		if err != nil {
 			return err
 		}
@@ -278,16 +278,16 @@ func newLedgerList(env lookupEnv) *cobra.Command {
   ragctx ledger list --json | jq -r '.[].cluster'`,
 		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
+			return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
 				all := []store.ClusterInfo{}
 				for after := ""; ; after = all[len(all)-1].Cluster {
-					page, err := b.Clusters(ctx, s.Namespace, after, engine.MaxPage)
+					page, err := c.Clusters(ctx, s.Namespace, after, engine.MaxPage)
 					if err != nil {
 						return err
 					}
 					if all = append(all, page...); len(page) < engine.MaxPage {
 						if len(all) == 0 && !asJSON {
-							tellNone(ctx, cmd.ErrOrStderr(), b, s.Namespace, "clusters")
+							tellNone(ctx, cmd.ErrOrStderr(), c, s.Namespace, "clusters")
 						}
 						return listClusters(cmd.OutOrStdout(), all, asJSON)
 					}
@@ -321,8 +321,8 @@ func newLedgerErase(env lookupEnv) *cobra.Command {
 		Short:   "Remove a cluster's messages for good",
 		Long:    "Erase removes all messages of a cluster from the database and its files. This cannot be\nundone.",
 		Example: `  ragctx ledger erase issue-17`,
-	}, exactly(1, "one CLUSTER"), func(ctx context.Context, cmd *cobra.Command, b backend, f ledger.Filter, _ []string) error {
-		erased, err := b.EraseCluster(ctx, f.Namespace, f.Cluster)
+	}, exactly(1, "one CLUSTER"), func(ctx context.Context, cmd *cobra.Command, c *client, f ledger.Filter, _ []string) error {
+		erased, err := c.EraseCluster(ctx, f.Namespace, f.Cluster)
 		if err != nil {
 			return err
 		}

@@ -22,8 +22,8 @@ func newLedgerExport(env lookupEnv) *cobra.Command {
 			"'ragctx ledger import'. Without FILE, or with -, they go to standard output.",
 		Example: `  ragctx ledger export issue-17 issue-17.ndjson
   ragctx ledger export issue-17 --topic VALIDATION_RESULT | jq .data`,
-	}, between(1, 2, "one CLUSTER and at most one FILE"), func(ctx context.Context, cmd *cobra.Command, b backend, f ledger.Filter, args []string) error {
-		write := func(w io.Writer) error { return b.ExportMessages(ctx, ledger.Query{Filter: m.narrow(f)}, w) }
+	}, between(1, 2, "one CLUSTER and at most one FILE"), func(ctx context.Context, cmd *cobra.Command, c *client, f ledger.Filter, args []string) error {
+		write := func(w io.Writer) error { return c.ExportMessages(ctx, ledger.Query{Filter: m.narrow(f)}, w) }
 		if len(args) == 0 || args[0] == "-" {
 			return write(cmd.OutOrStdout())
 		}
@@ -42,7 +42,7 @@ func newLedgerImport(env lookupEnv) *cobra.Command {
 			"over. Importing again changes nothing. FILE - is standard input.",
 		Example: `  ragctx ledger import issue-17 issue-17.ndjson
   ragctx ledger export issue-17 | ragctx ledger import issue-17 - --data ./new`,
-	}, exactly(2, "one CLUSTER and one FILE"), func(ctx context.Context, cmd *cobra.Command, b backend, f ledger.Filter, args []string) error {
+	}, exactly(2, "one CLUSTER and one FILE"), func(ctx context.Context, cmd *cobra.Command, c *client, f ledger.Filter, args []string) error {
 		r := io.NopCloser(cmd.InOrStdin())
 		if args[0] != "-" {
 			file, err := os.Open(args[0])
@@ -52,7 +52,7 @@ func newLedgerImport(env lookupEnv) *cobra.Command {
 			r = file
 		}
 		defer r.Close()
-		done, err := b.ImportMessages(ctx, f.Namespace, f.Cluster, r)
+		done, err := c.ImportMessages(ctx, f.Namespace, f.Cluster, r)
 		return errors.Join(err, tellImported(cmd.OutOrStdout(), cmd.ErrOrStderr(), done))
 	})
 }

@@ -66,7 +66,7 @@ func runMCP(cmd *cobra.Command, env lookupEnv, f mcpFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	a := &agentEngine{open: func(ctx context.Context) (opened, error) { return s.share(ctx, cmd.ErrOrStderr(), log) }, files: files}
+	a := &agentEngine{open: func(ctx context.Context) (*client, error) { return s.share(ctx, cmd.ErrOrStderr(), log) }, files: files}
 	b, err := a.at(ctx, nil) // what is wrong is said before the first message
 	if err != nil {
 		return err

@@ -23,7 +23,7 @@ import (
 // agentEngine is the engine of agents: one in this process, or a server's. A server that
 // has gone, such as one of another editor that was closed, is replaced.
 type agentEngine struct {
-	open  func(ctx context.Context) (opened, error)
+	open  func(ctx context.Context) (*client, error)
 	files allowedFiles
 
 	mu  sync.Mutex
@@ -37,14 +37,14 @@ func (a *agentEngine) at(ctx context.Context, gone *opened) (*opened, error) {
 	if a.now != nil && a.now != gone {
 		return a.now, nil
 	}
-	b, err := a.open(context.WithoutCancel(ctx)) // it outlives the call, which may be cancelled
+	c, err := a.open(context.WithoutCancel(ctx)) // it outlives the call, which may be cancelled
 	if err != nil {
 		return nil, err
 	}
 	if gone != nil {
 		_ = gone.Close() // a client, which holds nothing but connections
 	}
-	a.now = &b
+	a.now = &c
 	return a.now, nil
 }
 

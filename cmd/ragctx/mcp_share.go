@@ -12,11 +12,11 @@ import (
 // share opens the backend that the settings name. Whoever has the data directory for as
 // long as an editor runs also serves it to this machine's other commands, and to the same
 // command of another editor.
-func (s settings) share(ctx context.Context, stderr io.Writer, log *slog.Logger) (opened, error) {
-	b, err := s.open(ctx, stderr)
-	l, here := b.backend.(local)
+func (s settings) share(ctx context.Context, stderr io.Writer, log *slog.Logger) (*client, error) {
+	c, err := s.open(ctx, stderr)
+	l, here := c.backend.(local)
 	if err != nil || !here {
-		return b, err
+		return c, err
 	}
 	o := api.Options{Log: log, Version: buildVersion()}
 	s.secure(&o)
@@ -27,17 +27,17 @@ func (s settings) share(ctx context.Context, stderr io.Writer, log *slog.Logger)
 		err = l.Announce(ln.Addr().String(), "")
 	}
 	if err != nil {
-		return opened{}, errors.Join(err, b.Close())
+		return opened{}, errors.Join(err, c.Close())
 	}
 	l.StartJobs()
 	// It ends when it is closed, after the last call that is under way.
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(ctx, ln) }()
-	rest := b.close
-	b.close = func() error {
+	rest := c.close
+	c.close = func() error {
 		stop()
 		return errors.Join(<-served, rest())
 	}
-	return b, nil
+	return c, nil
 }

@@ -108,12 +108,12 @@ func viewerFlag(flags *pflag.FlagSet, user *string) {
 func viewer(user string) engine.Viewer { return engine.Viewer{User: user, Anyone: user == ""} }
 
 // memoryCommand completes a command that works on one memory; fn gets its id.
-func memoryCommand(env lookupEnv, cmd *cobra.Command, fn func(ctx context.Context, w io.Writer, b backend, namespace, id string, by engine.Viewer) error) *cobra.Command {
+func memoryCommand(env lookupEnv, cmd *cobra.Command, fn func(ctx context.Context, w io.Writer, c *client, namespace, id string, by engine.Viewer) error) *cobra.Command {
 	var user string
 	cmd.Args = exactly(1, "one ID")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
-			return fn(ctx, cmd.OutOrStdout(), b, s.Namespace, args[0], viewer(user))
+		return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
+			return fn(ctx, cmd.OutOrStdout(), c, s.Namespace, args[0], viewer(user))
 		})
 	}
 	viewerFlag(cmd.Flags(), &user)

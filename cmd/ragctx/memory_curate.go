@@ -31,8 +31,8 @@ func newMemoryDelete(env lookupEnv) *cobra.Command {
   ragctx memory delete --erase ID`,
 		Args: atLeast(1, "the ID of a memory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
-				return deleteMemories(ctx, cmd.OutOrStdout(), b, s.Namespace, args, viewer(user), erase)
+			return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
+				return deleteMemories(ctx, cmd.OutOrStdout(), c, s.Namespace, args, viewer(user), erase)
 			})
 		},
 	}
@@ -42,16 +42,16 @@ func newMemoryDelete(env lookupEnv) *cobra.Command {
 }
 
 // deleteMemories deletes all that can be deleted and names what could not.
-func deleteMemories(ctx context.Context, w io.Writer, b backend, namespace string, ids []string, by engine.Viewer, erase bool) error {
+func deleteMemories(ctx context.Context, w io.Writer, c *client, namespace string, ids []string, by engine.Viewer, erase bool) error {
 	var errs []error
 	for _, id := range ids {
 		var err error
 		verb := "deleted"
 		if erase {
 			verb = "erased"
-			_, err = b.EraseMemory(ctx, namespace, id, by.User, by.Anyone)
+			_, err = c.EraseMemory(ctx, namespace, id, by.User, by.Anyone)
 		} else {
-			err = b.DeleteMemory(ctx, namespace, id, by.User, by.Anyone)
+			err = c.DeleteMemory(ctx, namespace, id, by.User, by.Anyone)
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", ragctx.Clip(id), err))
@@ -78,13 +78,13 @@ func newMemoryTag(env lookupEnv) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
+			return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
 				if len(args) == 0 {
 					f.Limit = engine.MaxPage
-					return writeTags(ctx, cmd.OutOrStdout(), b, s.Namespace, f)
+					return writeTags(ctx, cmd.OutOrStdout(), c, s.Namespace, f)
 				}
 				p := memory.Patch{AddTags: args[1:], RemoveTags: remove}
-				m, _, err := b.ReviseMemory(ctx, s.Namespace, args[0], viewer(scope.user), p)
+				m, _, err := c.ReviseMemory(ctx, s.Namespace, args[0], viewer(scope.user), p)
 				if err == nil {
 					fmt.Fprintln(cmd.OutOrStdout(), printable(strings.Join(m.Tags, ", ")))
 				}
@@ -97,11 +97,11 @@ func newMemoryTag(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-func writeTags(ctx context.Context, w io.Writer, b backend, namespace string, f store.MemoryFilter) error {
+func writeTags(ctx context.Context, w io.Writer, c *client, namespace string, f store.MemoryFilter) error {
 	f.Limit = engine.MaxPage
 	var last store.TagCount
 	for {
-		tags, err := b.MemoryTags(ctx, namespace, f, last)
+		tags, err := c.MemoryTags(ctx, namespace, f, last)
 		if err != nil {
 			return err
 		}
@@ -128,8 +128,8 @@ func newMemoryStats(env lookupEnv) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
-				st, err := b.MemoryStats(ctx, s.Namespace, f)
+			return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
+				st, err := c.MemoryStats(ctx, s.Namespace, f)
 				if err != nil {
 					return err
 				}
@@ -184,8 +184,8 @@ func newMemoryQuarantine(env lookupEnv) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
-				all, err := allQuarantined(ctx, b, s.Namespace, f)
+			return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
+				all, err := allQuarantined(ctx, c, s.Namespace, f)
 				if err != nil {
 					return err
 				}
@@ -193,7 +193,7 @@ func newMemoryQuarantine(env lookupEnv) *cobra.Command {
 					return writeJSON(cmd.OutOrStdout(), all)
 				}
 				if len(all) == 0 {
-					tellNone(ctx, cmd.ErrOrStderr(), b, s.Namespace, "memories in quarantine that these conditions see")
+					tellNone(ctx, cmd.ErrOrStderr(), c, s.Namespace, "memories in quarantine that these conditions see")
 				}
 				return writeQuarantine(cmd.OutOrStdout(), all)
 			})
@@ -204,11 +204,11 @@ func newMemoryQuarantine(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-func allQuarantined(ctx context.Context, b backend, namespace string, f store.MemoryFilter) ([]store.Quarantined, error) {
+func allQuarantined(ctx context.Context, c *client, namespace string, f store.MemoryFilter) ([]store.Quarantined, error) {
 	all := []store.Quarantined{}
 	f.Limit = engine.MaxPage
 	for after := int64(0); ; {
-		page, next, err := b.Quarantine(ctx, namespace, f, after)
+		page, next, err := c.Quarantine(ctx, namespace, f, after)
 		if err != nil {
 			return nil, err
 		}
@@ -239,8 +239,8 @@ func newMemoryRelease(env lookupEnv) *cobra.Command {
 		Use:     "release ID",
 		Short:   "Let a memory out of quarantine",
 		Example: "  ragctx memory release ID",
-	}, func(ctx context.Context, w io.Writer, b backend, namespace, id string, by engine.Viewer) error {
-		_, err := b.ReleaseMemory(ctx, namespace, id, by)
+	}, func(ctx context.Context, w io.Writer, c *client, namespace, id string, by engine.Viewer) error {
+		_, err := c.ReleaseMemory(ctx, namespace, id, by)
 		if err == nil {
 			fmt.Fprintln(w, "released", printable(id))
 		}
@@ -253,8 +253,8 @@ func newMemoryDiscard(env lookupEnv) *cobra.Command {
 		Use:     "discard ID",
 		Short:   "Remove a memory from quarantine",
 		Example: "  ragctx memory discard ID",
-	}, func(ctx context.Context, w io.Writer, b backend, namespace, id string, by engine.Viewer) error {
-		err := b.DiscardMemory(ctx, namespace, id, by)
+	}, func(ctx context.Context, w io.Writer, c *client, namespace, id string, by engine.Viewer) error {
+		err := c.DiscardMemory(ctx, namespace, id, by)
 		if err == nil {
 			fmt.Fprintln(w, "discarded", printable(id))
 		}

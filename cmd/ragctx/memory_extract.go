@@ -39,12 +39,12 @@ func newMemoryExtract(env lookupEnv) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
+			return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
 				t, err := f.turnOf(s, text)
 				if err != nil {
 					return err
 				}
-				x, err := b.Extract(ctx, t)
+				x, err := c.Extract(ctx, t)
 				if err != nil {
 					return err
 				}

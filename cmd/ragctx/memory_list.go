@@ -116,11 +116,11 @@ func listMemories(cmd *cobra.Command, env lookupEnv, fl memoryListFlags) error {
 		return asUsage(fmt.Errorf("--order: %w", err))
 	}
 	f.State, f.AsOf, f.Order = memory.State(fl.state), fl.asOf, api.MemoryOrder(fl.order)
-	return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
+	return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
 		w := cmd.OutOrStdout()
 		all := []memory.Memory{}
 		shown := 0
-		err := api.EachPage(ctx, b, s.Namespace, f, fl.limit, func(page []memory.Memory) error {
+		err := api.EachPage(ctx, c, s.Namespace, f, fl.limit, func(page []memory.Memory) error {
 			if fl.json {
 				all = append(all, page...)
 				return nil
@@ -132,7 +132,7 @@ func listMemories(cmd *cobra.Command, env lookupEnv, fl memoryListFlags) error {
 		case err == nil && fl.json:
 			err = writeJSON(w, all)
 		case err == nil && shown == 0:
-			tellNone(ctx, cmd.ErrOrStderr(), b, s.Namespace, "memories that these conditions see")
+			tellNone(ctx, cmd.ErrOrStderr(), c, s.Namespace, "memories that these conditions see")
 		}
 		return err
 	})
@@ -187,11 +187,11 @@ func newMemorySearch(env lookupEnv) *cobra.Command {
 			if scope.all {
 				return badUsage("--all-users: a search sees what one user does; name one with --user")
 			}
-			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
+			return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
 				q := ragctx.NewQuery(args[0]).WithTypes(ragctx.TypeMemory)
 				q.Namespace, q.UserID, q.AgentID, q.SessionID, q.MaxResults = s.Namespace, scope.user, scope.agent, scope.session, limit
 				q.Exact = exact
-				found, err := b.Search(ctx, q)
+				found, err := c.Search(ctx, q)
 				if err != nil {
 					return err
 				}
@@ -199,7 +199,7 @@ func newMemorySearch(env lookupEnv) *cobra.Command {
 					return writeJSON(cmd.OutOrStdout(), found.Items)
 				}
 				if len(found.Items) == 0 {
-					tellNone(ctx, cmd.ErrOrStderr(), b, s.Namespace, "memories that match")
+					tellNone(ctx, cmd.ErrOrStderr(), c, s.Namespace, "memories that match")
 				}
 				return writeFound(cmd.OutOrStdout(), found.Items)
 			})

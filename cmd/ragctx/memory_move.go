@@ -37,8 +37,8 @@ func newMemoryPrune(env lookupEnv) *cobra.Command {
 			if !(p.MinImportance >= 0 && p.MinImportance <= 1) {
 				return badUsage("--min-importance: is %v; use 0 to 1", p.MinImportance)
 			}
-			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
-				pruned, err := b.PruneMemories(ctx, s.Namespace, f, p, dry)
+			return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
+				pruned, err := c.PruneMemories(ctx, s.Namespace, f, p, dry)
 				if err != nil {
 					return err
 				}
@@ -82,8 +82,8 @@ func newMemoryExport(env lookupEnv) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
-				write := func(w io.Writer) error { return b.ExportMemories(ctx, s.Namespace, filter, history, w) }
+			return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
+				write := func(w io.Writer) error { return c.ExportMemories(ctx, s.Namespace, filter, history, w) }
 				if len(args) == 0 || args[0] == "-" {
 					return write(cmd.OutOrStdout())
 				}
@@ -107,7 +107,7 @@ func newMemoryImport(env lookupEnv) *cobra.Command {
   ragctx memory export --namespace old --all-users | ragctx memory import - --data ./new`,
 		Args: exactly(1, "one FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
+			return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
 				r := io.NopCloser(cmd.InOrStdin())
 				if args[0] != "-" {
 					f, err := os.Open(args[0])
@@ -117,7 +117,7 @@ func newMemoryImport(env lookupEnv) *cobra.Command {
 					r = f
 				}
 				defer r.Close()
-				done, err := b.ImportMemories(ctx, s.Namespace, r)
+				done, err := c.ImportMemories(ctx, s.Namespace, r)
 				return errors.Join(err, tellImport(cmd.OutOrStdout(), cmd.ErrOrStderr(), done))
 			})
 		},

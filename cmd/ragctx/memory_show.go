@@ -24,8 +24,8 @@ func newMemoryShow(env lookupEnv) *cobra.Command {
 		Long:  "Show prints a memory, also one in quarantine: what it says, what it is about, the turns\nthat say so, and how often it was part of an answer.",
 		Example: `  ragctx memory show ID
   ragctx memory show ID --json`,
-	}, func(ctx context.Context, w io.Writer, b backend, namespace, id string, by engine.Viewer) error {
-		m, err := b.FindMemory(ctx, namespace, id, by)
+	}, func(ctx context.Context, w io.Writer, c *client, namespace, id string, by engine.Viewer) error {
+		m, err := c.FindMemory(ctx, namespace, id, by)
 		if err != nil {
 			return err
 		}
@@ -109,8 +109,8 @@ func newMemoryHistory(env lookupEnv) *cobra.Command {
 		Long:  "History shows what happened to a memory, the oldest first: who did what because of which\nturn, and what it said before and after. Deleted memories have one, too.",
 		Example: `  ragctx memory history ID
   ragctx memory history ID --json`,
-	}, func(ctx context.Context, w io.Writer, b backend, namespace, id string, by engine.Viewer) error {
-		changes, err := b.MemoryHistory(ctx, namespace, id, by)
+	}, func(ctx context.Context, w io.Writer, c *client, namespace, id string, by engine.Viewer) error {
+		changes, err := c.MemoryHistory(ctx, namespace, id, by)
 		if err != nil {
 			return err
 		}
@@ -169,13 +169,13 @@ func newMemoryUndo(env lookupEnv) *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
+			return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
 				if turn != "" {
-					return undoTurn(ctx, cmd.OutOrStdout(), b, s.Namespace, turn, viewer(user))
+					return undoTurn(ctx, cmd.OutOrStdout(), c, s.Namespace, turn, viewer(user))
 				}
-				c, err := b.UndoMemory(ctx, s.Namespace, args[0], viewer(user))
+				change, err := c.UndoMemory(ctx, s.Namespace, args[0], viewer(user))
 				if err == nil {
-					fmt.Fprintf(cmd.OutOrStdout(), "%s: no longer %s\n", printable(args[0]), c.Op)
+					fmt.Fprintf(cmd.OutOrStdout(), "%s: no longer %s\n", printable(args[0]), change.Op)
 				}
 				return err
 			})
@@ -186,8 +186,8 @@ func newMemoryUndo(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-func undoTurn(ctx context.Context, w io.Writer, b backend, namespace, turn string, by engine.Viewer) error {
-	ids, err := b.UndoTurn(ctx, namespace, turn, by)
+func undoTurn(ctx context.Context, w io.Writer, c *client, namespace, turn string, by engine.Viewer) error {
+	ids, err := c.UndoTurn(ctx, namespace, turn, by)
 	if err != nil {
 		return err
 	}

@@ -42,12 +42,12 @@ func newNamespaces(env lookupEnv) *cobra.Command {
 }
 
 // oneNamespace is a command about the namespace that its argument names.
-func oneNamespace(env lookupEnv, cmd *cobra.Command, do func(ctx context.Context, b backend, name string) (store.Namespace, error)) *cobra.Command {
+func oneNamespace(env lookupEnv, cmd *cobra.Command, do func(ctx context.Context, c *client, name string) (store.Namespace, error)) *cobra.Command {
 	var asJSON bool
 	cmd.Args = exactly(1, "one argument, the name of a namespace")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return withBackend(cmd, env, func(ctx context.Context, _ settings, b backend) error {
-			n, err := do(ctx, b, args[0])
+		return withClient(cmd, env, func(ctx context.Context, _ settings, c *client) error {
+			n, err := do(ctx, c, args[0])
 			if err != nil {
 				return err
 			}
@@ -70,8 +70,8 @@ func addQuotas(flags *pflag.FlagSet, q *store.Quotas) {
 
 func newNamespacesShow(env lookupEnv) *cobra.Command {
 	cmd := &cobra.Command{Use: "show NAME", Short: "Show what a namespace holds, and what it may", Example: "  ragctx namespaces show billing --json"}
-	return oneNamespace(env, cmd, func(ctx context.Context, b backend, name string) (store.Namespace, error) {
-		return b.DescribeNamespace(ctx, name)
+	return oneNamespace(env, cmd, func(ctx context.Context, c *client, name string) (store.Namespace, error) {
+		return c.DescribeNamespace(ctx, name)
 	})
 }
 
@@ -79,8 +79,8 @@ func newNamespacesCreate(env lookupEnv) *cobra.Command {
 	var q store.Quotas
 	cmd := &cobra.Command{Use: "create NAME", Short: "Make a namespace", Example: "  ragctx namespaces create billing --documents 1000"}
 	addQuotas(cmd.Flags(), &q)
-	return oneNamespace(env, cmd, func(ctx context.Context, b backend, name string) (store.Namespace, error) {
-		return b.CreateNamespace(ctx, name, q)
+	return oneNamespace(env, cmd, func(ctx context.Context, c *client, name string) (store.Namespace, error) {
+		return c.CreateNamespace(ctx, name, q)
 	})
 }
 
@@ -92,8 +92,8 @@ func newNamespacesLimit(env lookupEnv) *cobra.Command {
 		Example: "  ragctx namespaces limit billing --documents 2000",
 	}
 	addQuotas(cmd.Flags(), &q)
-	return oneNamespace(env, cmd, func(ctx context.Context, b backend, name string) (store.Namespace, error) {
-		return b.SetQuotas(ctx, name, q)
+	return oneNamespace(env, cmd, func(ctx context.Context, c *client, name string) (store.Namespace, error) {
+		return c.SetQuotas(ctx, name, q)
 	})
 }
 
@@ -105,8 +105,8 @@ func newNamespacesList(env lookupEnv) *cobra.Command {
 		Example: "  ragctx namespaces list --json",
 		Args:    none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withBackend(cmd, env, func(ctx context.Context, _ settings, b backend) error {
-				all, err := allNamespaces(ctx, b)
+			return withClient(cmd, env, func(ctx context.Context, _ settings, c *client) error {
+				all, err := allNamespaces(ctx, c)
 				if err != nil {
 					return err
 				}
@@ -125,10 +125,10 @@ func newNamespacesList(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-func allNamespaces(ctx context.Context, from spaceKeeper) ([]store.Namespace, error) {
+func allNamespaces(ctx context.Context, c *client) ([]store.Namespace, error) {
 	all, after := []store.Namespace{}, ""
 	for {
-		page, err := from.ListNamespaces(ctx, after, engine.MaxPage)
+		page, err := c.ListNamespaces(ctx, after, engine.MaxPage)
 		if err != nil {
 			return nil, err
 		}
@@ -178,8 +178,8 @@ asks for --erase.`,
 			if !erase {
 				return badUsage("--erase: is not given; the namespace goes for good, so say so with it")
 			}
-			return withBackend(cmd, env, func(ctx context.Context, _ settings, b backend) error {
-				e, err := b.EraseNamespace(ctx, args[0])
+			return withClient(cmd, env, func(ctx context.Context, _ settings, c *client) error {
+				e, err := c.EraseNamespace(ctx, args[0])
 				if err != nil {
 					return err
 				}

@@ -62,8 +62,8 @@ func newPack(env lookupEnv) *cobra.Command {
 		Long:    packHelp,
 		Example: packExample,
 	}
-	clusterCommand(env, cmd, exactly(1, "one CLUSTER"), func(ctx context.Context, cmd *cobra.Command, b backend, c ledger.Filter, _ []string) error {
-		return f.run(ctx, cmd, env, b, c)
+	clusterCommand(env, cmd, exactly(1, "one CLUSTER"), func(ctx context.Context, cmd *cobra.Command, c *client, in ledger.Filter, _ []string) error {
+		return f.run(ctx, cmd, env, c, in)
 	})
 	flags := cmd.Flags()
 	flags.StringVar(&f.strategy, "strategy", "", "file with the strategy, - for standard input; required")
@@ -84,7 +84,7 @@ func newPack(env lookupEnv) *cobra.Command {
 // maxStrategyBytes bounds the file of a strategy.
 const maxStrategyBytes = 1 << 20
 
-func (f packFlags) run(ctx context.Context, cmd *cobra.Command, env lookupEnv, b backend, c ledger.Filter) error {
+func (f packFlags) run(ctx context.Context, cmd *cobra.Command, env lookupEnv, c *client, in ledger.Filter) error {
 	if f.strategy == "" {
 		return badUsage("--strategy is missing; name a file, or - for standard input")
 	}
@@ -93,7 +93,7 @@ func (f packFlags) run(ctx context.Context, cmd *cobra.Command, env lookupEnv, b
 		return err
 	}
 	r := f.PackRequest
-	r.Namespace, r.Cluster, r.Strategy = c.Namespace, c.Cluster, raw
+	r.Namespace, r.Cluster, r.Strategy = in.Namespace, in.Cluster, raw
 	r.Parts.Header, r.Parts.QueuedGuidance = strings.Join(f.header, "\n"), f.guidance
 	if f.trigger != "" {
 		r.Trigger = &api.PackTrigger{Sequence: f.trigger}
@@ -104,7 +104,7 @@ func (f packFlags) run(ctx context.Context, cmd *cobra.Command, env lookupEnv, b
 	if _, _, err := r.Request(); err != nil { // what is no JSON cannot be sent
 		return err
 	}
-	a, err := b.Pack(ctx, r)
+	a, err := c.Pack(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -201,8 +201,8 @@ func newLedgerSnapshot(env lookupEnv) *cobra.Command {
 			"validation and debugging. Nothing is written.",
 		Example: "  ragctx ledger snapshot issue-17\n  ragctx ledger snapshot issue-17 --json | jq .progress",
 	}
-	clusterCommand(env, cmd, exactly(1, "one CLUSTER"), func(ctx context.Context, cmd *cobra.Command, b backend, f ledger.Filter, _ []string) error {
-		s, err := b.ClusterState(ctx, f.Namespace, f.Cluster)
+	clusterCommand(env, cmd, exactly(1, "one CLUSTER"), func(ctx context.Context, cmd *cobra.Command, c *client, f ledger.Filter, _ []string) error {
+		s, err := c.ClusterState(ctx, f.Namespace, f.Cluster)
 		if err != nil {
 			return err
 		}

@@ -63,7 +63,7 @@ func ownerFlags(cmd *cobra.Command, o *procedures.Owner) {
 // procedureCommand completes a command about one procedure, whose name is its first
 // argument.
 func procedureCommand(env lookupEnv, cmd *cobra.Command, n int, what string,
-	run func(ctx context.Context, cmd *cobra.Command, b backend, k engine.ProcedureKey, args []string) error,
+	run func(ctx context.Context, cmd *cobra.Command, c *client, k engine.ProcedureKey, args []string) error,
 ) *cobra.Command {
 	var owner procedures.Owner
 	cmd.Args = exactly(n, what)
@@ -72,8 +72,8 @@ func procedureCommand(env lookupEnv, cmd *cobra.Command, n int, what string,
 		if err := procedures.ValidName(args[0]); err != nil {
 			return asUsage(err)
 		}
-		return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
-			return run(ctx, cmd, b, engine.ProcedureKey{Namespace: s.Namespace, Name: args[0], Owner: owner}, args[1:])
+		return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
+			return run(ctx, cmd, c, engine.ProcedureKey{Namespace: s.Namespace, Name: args[0], Owner: owner}, args[1:])
 		})
 	}
 	return cmd
@@ -96,8 +96,8 @@ func newProceduresList(env lookupEnv) *cobra.Command {
 				return badUsage("--all-users contradicts --user; use one of them")
 			}
 			f.State = procedures.State(state)
-			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
-				list, err := allProcedures(ctx, b, s.Namespace, f)
+			return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
+				list, err := allProcedures(ctx, c, s.Namespace, f)
 				if err != nil {
 					return err
 				}
@@ -105,7 +105,7 @@ func newProceduresList(env lookupEnv) *cobra.Command {
 					return writeJSON(cmd.OutOrStdout(), list)
 				}
 				if len(list) == 0 {
-					tellNone(ctx, cmd.ErrOrStderr(), b, s.Namespace, "procedures that these conditions see")
+					tellNone(ctx, cmd.ErrOrStderr(), c, s.Namespace, "procedures that these conditions see")
 				}
 				return writeProcedures(cmd.OutOrStdout(), list)
 			})
@@ -118,11 +118,11 @@ func newProceduresList(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-func allProcedures(ctx context.Context, b procedureKeeper, namespace string, f store.ProcedureFilter) ([]procedures.ProcedureEntry, error) {
+func allProcedures(ctx context.Context, c *client, namespace string, f store.ProcedureFilter) ([]procedures.ProcedureEntry, error) {
 	all := []procedures.ProcedureEntry{}
 	f.Limit = engine.MaxPage
 	for {
-		page, err := b.ListProcedures(ctx, namespace, f)
+		page, err := c.ListProcedures(ctx, namespace, f)
 		if err != nil {
 			return nil, err
 		}
@@ -161,12 +161,12 @@ func newProceduresShow(env lookupEnv) *cobra.Command {
 		Use:     "show NAME",
 		Short:   "Show a procedure's draft, versions and history",
 		Example: "  ragctx procedures show deploy-service",
-	}, 1, "one NAME", func(ctx context.Context, cmd *cobra.Command, b backend, k engine.ProcedureKey, _ []string) error {
-		p, err := b.Procedure(ctx, k)
+	}, 1, "one NAME", func(ctx context.Context, cmd *cobra.Command, c *client, k engine.ProcedureKey, _ []string) error {
+		p, err := c.Procedure(ctx, k)
 		if err != nil {
 			return err
 		}
-		changes, err := b.ProcedureHistory(ctx, k)
+		changes, err := c.ProcedureHistory(ctx, k)
 		if err != nil {
 			return err
 		}
@@ -235,7 +235,7 @@ func newProceduresEdit(env lookupEnv) *cobra.Command {
 			"Markdown as preview prints it, or a JSON object. What is published does not change.",
 		Example: `  ragctx procedures edit deploy-service deploy.md
   ragctx procedures preview deploy-service | sed s/staging/canary/ | ragctx procedures edit deploy-service -`,
-	}, 2, "NAME and FILE", func(ctx context.Context, cmd *cobra.Command, b backend, k engine.ProcedureKey, args []string) error {
+	}, 2, "NAME and FILE", func(ctx context.Context, cmd *cobra.Command, c *client, k engine.ProcedureKey, args []string) error {
 		text, err := readProcedure(cmd, args[0])
 		if err != nil {
 			return err
@@ -247,7 +247,7 @@ func newProceduresEdit(env lookupEnv) *cobra.Command {
 		if name != "" && name != k.Name {
 			return fmt.Errorf("%w: the file is about %q, not %q; change its title or the argument", ragctx.ErrInvalid, ragctx.Clip(name), k.Name)
 		}
-		if _, err := b.PutDraft(ctx, k, body); err != nil {
+		if _, err := c.PutDraft(ctx, k, body); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintf(cmd.OutOrStdout(), "draft of %s written; 'ragctx procedures publish %s' publishes it\n", k.Name, k.Name)
@@ -272,8 +272,8 @@ func newProceduresPublish(env lookupEnv) *cobra.Command {
 		Use:     "publish NAME",
 		Short:   "Publish a procedure's draft: agents are shown it from then on",
 		Example: "  ragctx procedures publish deploy-service",
-	}, 1, "one NAME", func(ctx context.Context, cmd *cobra.Command, b backend, k engine.ProcedureKey, _ []string) error {
-		return nowShown(cmd, k)(b.Publish(ctx, k))
+	}, 1, "one NAME", func(ctx context.Context, cmd *cobra.Command, c *client, k engine.ProcedureKey, _ []string) error {
+		return nowShown(cmd, k)(c.Publish(ctx, k))
 	})
 }
 
@@ -282,8 +282,8 @@ func newProceduresUnpublish(env lookupEnv) *cobra.Command {
 		Use:     "unpublish NAME",
 		Short:   "Show agents a procedure no more; its versions stay",
 		Example: "  ragctx procedures unpublish deploy-service",
-	}, 1, "one NAME", func(ctx context.Context, cmd *cobra.Command, b backend, k engine.ProcedureKey, _ []string) error {
-		return nowShown(cmd, k)(b.Unpublish(ctx, k))
+	}, 1, "one NAME", func(ctx context.Context, cmd *cobra.Command, c *client, k engine.ProcedureKey, _ []string) error {
+		return nowShown(cmd, k)(c.Unpublish(ctx, k))
 	})
 }
 
@@ -292,12 +292,12 @@ func newProceduresRollback(env lookupEnv) *cobra.Command {
 		Use:     "rollback NAME VERSION",
 		Short:   "Show agents an earlier version again, and supersede all later ones",
 		Example: "  ragctx procedures rollback deploy-service 2",
-	}, 2, "NAME and VERSION", func(ctx context.Context, cmd *cobra.Command, b backend, k engine.ProcedureKey, args []string) error {
+	}, 2, "NAME and VERSION", func(ctx context.Context, cmd *cobra.Command, c *client, k engine.ProcedureKey, args []string) error {
 		version, err := strconv.Atoi(args[0])
 		if err != nil || version < 1 {
 			return badUsage("VERSION is %q; use the number of a version, from 1", ragctx.Clip(args[0]))
 		}
-		return nowShown(cmd, k)(b.Rollback(ctx, k, version))
+		return nowShown(cmd, k)(c.Rollback(ctx, k, version))
 	})
 }
 
@@ -325,11 +325,11 @@ func newProceduresPreview(env lookupEnv) *cobra.Command {
 		Long: "Preview prints the body that an agent gets that asks for it, as Markdown, and to\n" +
 			"standard error the line that is in answers.",
 		Example: "  ragctx procedures preview deploy-service --draft",
-	}, 1, "one NAME", func(ctx context.Context, cmd *cobra.Command, b backend, k engine.ProcedureKey, _ []string) error {
+	}, 1, "one NAME", func(ctx context.Context, cmd *cobra.Command, c *client, k engine.ProcedureKey, _ []string) error {
 		if draft && version != 0 {
 			return badUsage("--draft contradicts --version; use one of them")
 		}
-		p, err := b.PreviewProcedure(ctx, k, version, draft)
+		p, err := c.PreviewProcedure(ctx, k, version, draft)
 		if err != nil {
 			return err
 		}
@@ -349,22 +349,22 @@ func newProceduresDelete(env lookupEnv) *cobra.Command {
 		Short: "Delete a procedure's draft, or with --erase all of it for good",
 		Example: `  ragctx procedures delete deploy-service
   ragctx procedures delete deploy-service --erase`,
-	}, 1, "one NAME", func(ctx context.Context, cmd *cobra.Command, b backend, k engine.ProcedureKey, _ []string) error {
+	}, 1, "one NAME", func(ctx context.Context, cmd *cobra.Command, c *client, k engine.ProcedureKey, _ []string) error {
 		if erase {
-			if _, err := b.EraseProcedure(ctx, k); err != nil {
+			if _, err := c.EraseProcedure(ctx, k); err != nil {
 				return err
 			}
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), "erased", k.Name)
 			return err
 		}
-		p, err := b.Procedure(ctx, k)
+		p, err := c.Procedure(ctx, k)
 		if err == nil && p.Draft == nil {
 			err = fmt.Errorf("procedure %q has no draft; 'unpublish' shows agents the procedure no more, --erase removes it with all its versions", k.Name)
 		}
 		if err != nil && !errors.Is(err, ragctx.ErrNotFound) {
 			return err
 		}
-		if err := b.DeleteDraft(ctx, k); err != nil {
+		if err := c.DeleteDraft(ctx, k); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintln(cmd.OutOrStdout(), "deleted the draft of", k.Name)

@@ -60,14 +60,14 @@ func newProvidersList(env lookupEnv) *cobra.Command {
 		Example: "  ragctx providers list --session s-42",
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
+		return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
 			w := cmd.OutOrStdout()
 			if k.SessionID == "" {
-				list, err := b.ListProviders(ctx)
+				list, err := c.ListProviders(ctx)
 				return show(w, asJSON, list, err, writeProviders)
 			}
 			k.Namespace = s.Namespace
-			list, err := b.SessionProviders(ctx, k)
+			list, err := c.SessionProviders(ctx, k)
 			return show(w, asJSON, list, err, writeSessionProviders)
 		})
 	}
@@ -131,7 +131,7 @@ func writeSessionProviders(w io.Writer, list []engine.SessionProvider) error {
 }
 
 // sessionProviderCommand completes a command that changes which providers a session asks.
-func sessionProviderCommand(env lookupEnv, cmd *cobra.Command, run func(context.Context, backend, engine.SessionKey, string) (string, error)) *cobra.Command {
+func sessionProviderCommand(env lookupEnv, cmd *cobra.Command, run func(context.Context, *client, engine.SessionKey, string) (string, error)) *cobra.Command {
 	var k engine.SessionKey
 	cmd.Args = exactly(1, "one NAME")
 	sessionFlags(cmd, &k, "the session")
@@ -139,9 +139,9 @@ func sessionProviderCommand(env lookupEnv, cmd *cobra.Command, run func(context.
 		if k.SessionID == "" {
 			return badUsage("--session is missing; name the session")
 		}
-		return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
+		return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
 			k.Namespace = s.Namespace
-			said, err := run(ctx, b, k, args[0])
+			said, err := run(ctx, c, k, args[0])
 			if err != nil {
 				return err
 			}
@@ -155,8 +155,8 @@ func sessionProviderCommand(env lookupEnv, cmd *cobra.Command, run func(context.
 func newProvidersAdd(env lookupEnv) *cobra.Command {
 	return sessionProviderCommand(env, &cobra.Command{
 		Use: "add NAME", Short: "Have a session ask a provider", Example: "  ragctx providers add crm --session s-42",
-	}, func(ctx context.Context, b backend, k engine.SessionKey, name string) (string, error) {
-		added, err := b.UseProvider(ctx, k, name)
+	}, func(ctx context.Context, c *client, k engine.SessionKey, name string) (string, error) {
+		added, err := c.UseProvider(ctx, k, name)
 		if added {
 			return "added", err
 		}
@@ -167,8 +167,8 @@ func newProvidersAdd(env lookupEnv) *cobra.Command {
 func newProvidersRemove(env lookupEnv) *cobra.Command {
 	return sessionProviderCommand(env, &cobra.Command{
 		Use: "remove NAME", Short: "End that a session asks a provider", Example: "  ragctx providers remove crm --session s-42",
-	}, func(ctx context.Context, b backend, k engine.SessionKey, name string) (string, error) {
-		removed, err := b.RemoveProvider(ctx, k, name)
+	}, func(ctx context.Context, c *client, k engine.SessionKey, name string) (string, error) {
+		removed, err := c.RemoveProvider(ctx, k, name)
 		if removed {
 			return "removed", err
 		}

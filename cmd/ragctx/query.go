@@ -195,21 +195,21 @@ func runQuery(cmd *cobra.Command, env lookupEnv, f queryFlags, arg string) (err 
 	}
 	s.begins = len(f.docs) > 0 || s.k.String(providersSetting) != "" // there is something to ask
 	stderr := cmd.ErrOrStderr()
-	b, err := s.open(ctx, stderr)
+	c, err := s.open(ctx, stderr)
 	if err != nil {
 		return err
 	}
-	defer finish(b, &err)
-	if err := ingestFirst(ctx, b, stderr, env, s, f); err != nil {
+	defer finish(c, &err)
+	if err := ingestFirst(ctx, c, stderr, env, s, f); err != nil {
 		return err
 	}
 	start := time.Now()
-	a, err := b.Context(ctx, q)
+	a, err := c.Context(ctx, q)
 	if err != nil {
 		return err
 	}
 	if len(a.Items) == 0 {
-		tellNowhere(ctx, stderr, b, s.Namespace)
+		tellNowhere(ctx, stderr, c, s.Namespace)
 	}
 	if f.explain {
 		explain(stderr, paint(stderr, env), a, q, time.Since(start))
@@ -227,7 +227,7 @@ func runQuery(cmd *cobra.Command, env lookupEnv, f queryFlags, arg string) (err 
 }
 
 // ingestFirst ingests what --docs names and says so in a line.
-func ingestFirst(ctx context.Context, b backend, stderr io.Writer, env lookupEnv, s settings, f queryFlags) error {
+func ingestFirst(ctx context.Context, c *client, stderr io.Writer, env lookupEnv, s settings, f queryFlags) error {
 	if len(f.docs) == 0 {
 		return nil
 	}
@@ -244,7 +244,7 @@ func ingestFirst(ctx context.Context, b backend, stderr io.Writer, env lookupEnv
 	defer func() { _ = closeReaders() }()
 	p := newProgress(stderr, env, f.quiet)
 	start := time.Now()
-	r, err := b.ingest(ctx, engine.IngestOptions{
+	r, err := c.ingest(ctx, engine.IngestOptions{
 		Namespace: s.Namespace, Paths: f.docs, Open: sites.Open, Extract: read, KeepEmpty: true, Progress: p.update,
 	}, p)
 	p.end()

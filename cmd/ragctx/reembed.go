@@ -54,27 +54,27 @@ func runReembed(cmd *cobra.Command, env lookupEnv, name string) (err error) {
 		return err
 	}
 	s.reembed = name
-	b, err := s.open(ctx, cmd.ErrOrStderr())
+	c, err := s.open(ctx, cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
-	defer finish(b, &err)
-	j, err := b.ReembedAs(ctx, name)
+	defer finish(c, &err)
+	j, err := c.ReembedAs(ctx, name)
 	if err != nil {
 		return err
 	}
-	if j, err = await(ctx, cmd.ErrOrStderr(), b.backend, j); err != nil {
+	if j, err = await(ctx, cmd.ErrOrStderr(), c.backend, j); err != nil {
 		return err
 	}
-	suggestFloor(ctx, cmd.ErrOrStderr(), s, b.backend)
-	writeSpend(cmd.ErrOrStderr(), b.backend)
+	suggestFloor(ctx, cmd.ErrOrStderr(), s, c.backend)
+	writeSpend(cmd.ErrOrStderr(), c.backend)
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d chunks are embedded by %s\n", j.Items, name)
 	return err
 }
 
 // suggestFloor says which noise floor the model of a service has, unless one is set.
-func suggestFloor(ctx context.Context, w io.Writer, s settings, b backend) {
-	l, ok := b.(local)
+func suggestFloor(ctx context.Context, w io.Writer, s settings, c *client) {
+	l, ok := c.(local)
 	if !ok || s.reembed != engine.RemoteName || s.origin["embed_noise_floor"] != fromDefault {
 		return
 	}

@@ -85,12 +85,12 @@ func runRemember(cmd *cobra.Command, env lookupEnv, f rememberFlags, arg string)
 	if err := m.Validate(); err != nil {
 		return asUsage(err)
 	}
-	b, err := s.open(ctx, cmd.ErrOrStderr())
+	c, err := s.open(ctx, cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
-	defer finish(b, &err)
-	stored, status, err := b.Remember(ctx, m)
+	defer finish(c, &err)
+	stored, status, err := c.Remember(ctx, m)
 	if err != nil {
 		return err
 	}

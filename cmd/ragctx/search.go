@@ -46,8 +46,8 @@ func newSearch(env lookupEnv) *cobra.Command {
 		Example: searchExample,
 		Args:    exactly(1, "one TEXT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
-				return runSearch(ctx, cmd, env, f, s, b, args[0])
+			return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
+				return runSearch(ctx, cmd, env, f, s, c, args[0])
 			})
 		},
 	}
@@ -64,7 +64,7 @@ func newSearch(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-func runSearch(ctx context.Context, cmd *cobra.Command, env lookupEnv, f searchFlags, s settings, b backend, arg string) error {
+func runSearch(ctx context.Context, cmd *cobra.Command, env lookupEnv, f searchFlags, s settings, c *client, arg string) error {
 	text, err := textArg(arg, cmd.InOrStdin(), ragctx.MaxQueryBytes)
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func runSearch(ctx context.Context, cmd *cobra.Command, env lookupEnv, f searchF
 		}
 		q.ContextTypes = append(q.ContextTypes, t)
 	}
-	found, err := b.Search(ctx, q)
+	found, err := c.Search(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func runSearch(ctx context.Context, cmd *cobra.Command, env lookupEnv, f searchF
 		return writeJSON(stdout, found.Items)
 	}
 	if len(found.Items) == 0 {
-		tellNone(ctx, cmd.ErrOrStderr(), b, s.Namespace, "documents or memories that match")
+		tellNone(ctx, cmd.ErrOrStderr(), c, s.Namespace, "documents or memories that match")
 	}
 	return writeResults(stdout, paint(stdout, env), found.Items)
 }

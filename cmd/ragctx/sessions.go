@@ -89,8 +89,8 @@ func sessionUser(flags *pflag.FlagSet, user *string) {
 
 // withSessions calls fn with a client for sessions.
 func withSessions(cmd *cobra.Command, env lookupEnv, fn func(ctx context.Context, namespace string, t talk) error) error {
-	return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
-		return fn(ctx, s.Namespace, talk{Client: b.APIClient(), in: cmd.InOrStdin(), out: cmd.OutOrStdout(), err: cmd.ErrOrStderr()})
+	return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
+		return fn(ctx, s.Namespace, talk{Client: c.APIClient(), in: cmd.InOrStdin(), out: cmd.OutOrStdout(), err: cmd.ErrOrStderr()})
 	})
 }
 

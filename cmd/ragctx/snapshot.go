@@ -74,9 +74,9 @@ func newRestore(env lookupEnv) *cobra.Command {
 }
 
 func runSnapshot(cmd *cobra.Command, env lookupEnv, f snapshotFlags, file string) error {
-	return withBackend(cmd, env, func(ctx context.Context, _ settings, b backend) error {
+	return withClient(cmd, env, func(ctx context.Context, _ settings, c *client) error {
 		p := newPercent(cmd.ErrOrStderr(), "snapshot", f)
-		info, err := b.Snapshot(ctx, file, store.SnapshotOptions{Progress: p.update})
+		info, err := c.Snapshot(ctx, file, store.SnapshotOptions{Progress: p.update})
 		if err != nil {
 			return err
 		}

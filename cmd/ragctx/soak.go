@@ -84,14 +84,14 @@ func runSoak(cmd *cobra.Command, env lookupEnv, o bench.SoakOptions, pid int, as
 	if s.origin["namespace"] != fromDefault {
 		o.Namespace = s.Namespace
 	}
-	b, err := s.open(ctx, cmd.ErrOrStderr())
+	c, err := s.open(ctx, cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
-	defer finish(b, &err)
-	o.URL = b.URL
+	defer finish(c, &err)
+	o.URL = c.URL
 	dir := s.Data
-	if eng, ok := b.backend.(local); ok {
+	if eng, ok := c.backend.(local); ok {
 		stop, base, err := serveHere(ctx, env, eng.Engine)
 		if err != nil {
 			return err
@@ -101,7 +101,7 @@ func runSoak(cmd *cobra.Command, env lookupEnv, o bench.SoakOptions, pid int, as
 	} else if s.Server != "" {
 		dir = "" // another directory, perhaps on another machine
 	} else if pid == 0 {
-		pid = b.PID
+		pid = c.PID
 	}
 	o.Probe = bench.ProcessProbe(pid, dir)
 	var told time.Time

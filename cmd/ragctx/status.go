@@ -68,16 +68,16 @@ func newStatus(env lookupEnv) *cobra.Command {
 
 func runStatus(cmd *cobra.Command, env lookupEnv, s settings, asJSON bool) (err error) {
 	ctx := cmd.Context()
-	b, err := s.open(ctx, cmd.ErrOrStderr())
+	c, err := s.open(ctx, cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
-	defer finish(b, &err)
-	r := report{Server: b.URL, PID: b.PID}
+	defer finish(c, &err)
+	r := report{Server: c.URL, PID: c.PID}
 	if s.Server == "" {
 		r.Data = s.Data
 	}
-	if r.Status, err = b.Status(ctx); err != nil {
+	if r.Status, err = c.Status(ctx); err != nil {
 		return err
 	}
 	if asJSON {

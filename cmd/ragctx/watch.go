@@ -49,12 +49,12 @@ func (r remote) sync(ctx context.Context, o engine.IngestOptions) (engine.Ingest
 }
 
 // watchIngests watches what several ingests have read, until ctx ends.
-func watchIngests(ctx context.Context, w io.Writer, b backend, list []engine.IngestOptions, wo watch.Options, asJSON bool) error {
+func watchIngests(ctx context.Context, w io.Writer, c *client, list []engine.IngestOptions, wo watch.Options, asJSON bool) error {
 	g, ctx := errgroup.WithContext(ctx)
 	out := &lineWriter{w: w}
 	for _, o := range list {
 		o.Progress, o.Reread = nil, false
-		g.Go(func() error { return watchIngest(ctx, out, b, o, wo, asJSON) })
+		g.Go(func() error { return watchIngest(ctx, out, c, o, wo, asJSON) })
 	}
 	return g.Wait()
 }
@@ -74,9 +74,9 @@ func (l *lineWriter) Write(b []byte) (int, error) {
 
 // watchIngest keeps documents in step with files until ctx ends, which is no
 // error, and tells every change in a line. Pages are not watched.
-func watchIngest(ctx context.Context, w io.Writer, b backend, o engine.IngestOptions, wo watch.Options, asJSON bool) error {
+func watchIngest(ctx context.Context, w io.Writer, c *client, o engine.IngestOptions, wo watch.Options, asJSON bool) error {
 	return engine.WatchPaths(ctx, o, wo, func(ctx context.Context, path string, o engine.IngestOptions) error {
-		r, err := b.sync(ctx, o)
+		r, err := c.sync(ctx, o)
 		if err != nil || !r.Changed() {
 			return err
 		}

@@ -37,7 +37,7 @@ func newExplain(env lookupEnv) *cobra.Command {
 		Args:              exactly(1, "one TEXT"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
+			return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
 				text, err := textArg(args[0], cmd.InOrStdin(), ragctx.MaxQueryBytes)
 				if err != nil {
 					return err
@@ -46,7 +46,7 @@ func newExplain(env lookupEnv) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				x, err := b.Explain(ctx, q)
+				x, err := c.Explain(ctx, q)
 				if err != nil {
 					return err
 				}

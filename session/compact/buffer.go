@@ -88,7 +88,7 @@ func (b *Buffering) After(ctx context.Context, s Sections) (Buffered, error) {
 }
 
 // Move moves the oldest messages into the buffer if the messages cost more than their limit, and
-// keeps the newest that fit. No call is separated from its result. Pending calls and the newest
+// verifyContent the newest that fit. No call is separated from its result. Pending calls and the newest
 // exchange stay at any cost. The event is nil if nothing was moved.
 func (b *Buffering) Move(s Sections) (Sections, *ragctx.MessagesMovedToBuffer) {
 	costs := make([]int, len(s.Messages))
@@ -99,7 +99,7 @@ func (b *Buffering) Move(s Sections) (Sections, *ragctx.MessagesMovedToBuffer) {
 		return s, nil
 	}
 	room, full := b.opts.MessageTokens, false
-	calls := append(waitingIn(s.Messages), session.NewestExchange(s.Messages)...)
+	calls := append(pendingIn(s.Messages), session.NewestExchange(s.Messages)...)
 	stays := make([]bool, len(s.Messages))
 	for _, g := range slices.Backward(session.Groups(s.Messages)) {
 		room -= total(costs[g.From:g.To])
@@ -137,7 +137,7 @@ func (b *Buffering) Summarize(ctx context.Context, s Sections) (Buffered, error)
 	if cost <= b.opts.BufferTokens {
 		return out, ctx.Err()
 	}
-	buffer, back := unused(s)
+	buffer, back := summarizable(s)
 	material := slices.Concat(s.Summary, buffer)
 	if len(buffer) == 0 {
 		return out, ctx.Err()
@@ -154,9 +154,9 @@ func (b *Buffering) Summarize(ctx context.Context, s Sections) (Buffered, error)
 
 // summarizable splits a buffer into the messages that may be summarized and those in use: the
 // newest instruction, pending calls and the newest exchange, each with its group.
-func unused(s Sections) (buffer, back []ragctx.Message) {
+func summarizable(s Sections) (buffer, back []ragctx.Message) {
 	all := slices.Concat(s.Buffer, s.Messages)
-	must := append(waitingIn(all), session.NewestExchange(all)...)
+	must := append(pendingIn(all), session.NewestExchange(all)...)
 	must = append(must, session.LastInstruction(all))
 	for _, g := range session.Groups(s.Buffer) {
 		if slices.ContainsFunc(must, func(i int) bool { return g.From <= i && i < g.To }) {
@@ -172,7 +172,7 @@ func unused(s Sections) (buffer, back []ragctx.Message) {
 func (b *Buffering) write(ctx context.Context, material []ragctx.Message, out *Buffered) (string, error) {
 	own := Extract(material)
 	most := b.opts.SummaryTokens + min(statementTokens(own.statements(), b.by.opts.Counter), b.opts.BufferTokens/4)
-	for _, way := range b.by.ways() {
+	for _, way := range b.by.strategies() {
 		var res Result
 		text, err := b.by.write(ctx, way, material, own, most, &res)
 		out.Usage.PromptTokens += res.Usage.PromptTokens

@@ -23,7 +23,7 @@ func buffering(t testing.TB, o compact.BufferOptions) *compact.Buffering {
 	return b
 }
 
-func said(messages []ragctx.Message) string {
+func mostlyUserWords(messages []ragctx.Message) string {
 	var out []string
 	for _, m := range messages {
 		out = append(out, m.Content.String())
@@ -39,7 +39,7 @@ func TestOverflowGoesToTheBuffer(t *testing.T) {
 	b := buffering(t, compact.BufferOptions{MessageTokens: 5})
 	before := compact.Sections{Messages: []ragctx.Message{user("one"), user("two"), assistant("ok")}}
 	after, moved := b.Move(before)
-	if said(after.Buffer) != "one\ntwo" || said(after.Messages) != "ok" || moved == nil || said(moved.Overflow) != "one\ntwo" || said(moved.Keep) != "ok" {
+	if mostlyUserWords(after.Buffer) != "one\ntwo" || mostlyUserWords(after.Messages) != "ok" || moved == nil || mostlyUserWords(moved.Overflow) != "one\ntwo" || mostlyUserWords(moved.Keep) != "ok" {
 		t.Errorf("%+v, %+v", after, moved)
 	}
 	if len(before.Messages) != 3 || len(before.Buffer) != 0 {
@@ -78,11 +78,11 @@ func TestBufferBecomesASummary(t *testing.T) {
 	if s := out.Sections.Summary[0]; s.Role != ragctx.RoleUser || !strings.Contains(s.Content.String(), "all is well") || out.Summarized.Summary == "" {
 		t.Errorf("the summary is %+v", s)
 	}
-	if said(out.Sections.Messages) != "and now the door\nok" {
-		t.Errorf("what the user said last is summarised: %q", said(out.Sections.Messages))
+	if mostlyUserWords(out.Sections.Messages) != "and now the door\nok" {
+		t.Errorf("what the user said last is summarised: %q", mostlyUserWords(out.Sections.Messages))
 	}
-	if said(out.Summarized.Buffer) != "We decided to paint it blue.\ndone" {
-		t.Errorf("the event tells of %q", said(out.Summarized.Buffer))
+	if mostlyUserWords(out.Summarized.Buffer) != "We decided to paint it blue.\ndone" {
+		t.Errorf("the event tells of %q", mostlyUserWords(out.Summarized.Buffer))
 	}
 }
 
@@ -98,7 +98,7 @@ func TestBufferSummaryWithoutAModel(t *testing.T) {
 		s.Messages = append(slices.Clone(s.Messages), talk(6)...)
 	}
 	if len(s.Summary) != 1 || strings.Count(s.Summary[0].Content.String(), compact.Marker) != 1 {
-		t.Errorf("%d summaries: %s", len(s.Summary), said(s.Summary))
+		t.Errorf("%d summaries: %s", len(s.Summary), mostlyUserWords(s.Summary))
 	}
 	text, _ := compact.SummaryText(s.Summary[0])
 	if n := (words{}).Count(text); n > 30 {
@@ -124,14 +124,14 @@ func TestBufferedViews(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := compact.Sections{Messages: whole(conversation(t))}
+		s := compact.Sections{Messages: wholeSentences(conversation(t))}
 		all := asJSON(s.Messages)
 		moved, event := b.Move(s)
-		checkPairs(t, whole(slices.Concat(moved.Buffer, moved.Messages)))
+		checkPairs(t, wholeSentences(slices.Concat(moved.Buffer, moved.Messages)))
 		if n := len(moved.Buffer) + len(moved.Messages); n != len(s.Messages) || (event == nil) != (len(moved.Buffer) == 0) {
 			t.Fatalf("%d of %d messages, %v", n, len(s.Messages), event)
 		}
-		if pairs := asJSON(whole(slices.Concat(moved.Buffer, moved.Messages))); event == nil && pairs != all {
+		if pairs := asJSON(wholeSentences(slices.Concat(moved.Buffer, moved.Messages))); event == nil && pairs != all {
 			t.Fatal(cmp.Diff(all, pairs))
 		}
 		out, err := b.Summarize(context.Background(), moved)
@@ -139,7 +139,7 @@ func TestBufferedViews(t *testing.T) {
 			t.Fatal(err)
 		}
 		view := slices.Concat(out.Sections.Summary, out.Sections.Buffer, out.Sections.Messages)
-		if err := compact.Keeps(slices.Concat(moved.Buffer, moved.Messages), view); err != nil {
+		if err := compact.VerifyContent(slices.Concat(moved.Buffer, moved.Messages), view); err != nil {
 			t.Fatal(err)
 		}
 		if out.Summarized != nil && len(out.Sections.Buffer) != 0 {
@@ -160,19 +160,19 @@ func TestEvents(t *testing.T) {
 	}
 	u := compact.Usage{SessionID: "s", Used: 8000, Most: 10_000}
 	want := ragctx.ContextWarning{SessionID: "s", UsedTokens: 8000, MaxTokens: 10_000, Percent: .8, Threshold: .8}
-	if diff := cmp.Diff(ragctx.ContextCompacting{ContextWarning: want, MessageCount: 60}, o.Compacting(u, 60)); diff != "" {
+	if diff := cmp.Diff(ragctx.ContextCompacting{ContextWarning: want, MessageCount: 60}, o.CompactingEvent(u, 60)); diff != "" {
 		t.Error(diff)
 	}
-	e, after, ok := res.Compacted(u)
+	e, after, ok := res.CompactedEvent(u)
 	if !ok || e.TokensSaved != res.Before.Tokens-res.After.Tokens || after.Used != 8000-e.TokensSaved || e.PercentAfter >= e.PercentBefore || e.Summary == "" || e.Strategy != "extractive" {
 		t.Errorf("%+v, %+v", e, after)
 	}
 	// Trap 15: no event for what did nothing.
 	none, err := compactor(t, o).Compact(context.Background(), compact.Conversation{Messages: messages[:2]})
-	if _, after, ok := none.Compacted(u); err != nil || ok || after != u {
+	if _, after, ok := none.CompactedEvent(u); err != nil || ok || after != u {
 		t.Errorf("an event of nothing: %+v, %v", none, err)
 	}
-	if e, _, _ := res.Compacted(compact.Usage{}); e.PercentBefore != 0 {
+	if e, _, _ := res.CompactedEvent(compact.Usage{}); e.PercentBefore != 0 {
 		t.Error("a share of no window")
 	}
 }

@@ -39,7 +39,7 @@ type Conversation struct {
 	Original func(ragctx.Message) ragctx.Message
 	// OnBegin, if not nil, is called at most once with the size of the view, before a model is
 	// called, when the compaction can reduce the view.
-	Begun func(Size)
+	OnBegin func(Size)
 }
 
 // Result is the outcome of a compaction.
@@ -59,7 +59,7 @@ type Result struct {
 	Usage llm.Usage
 }
 
-// Warning reports to the operator that a strategy failed, and why.
+// WarningEvent reports to the operator that a strategy failed, and why.
 type Warning struct {
 	Strategy Strategy `json:"strategy"`
 	Reason   string   `json:"reason"`
@@ -70,7 +70,7 @@ type Warning struct {
 // error; the only error is that of the context. The input is not changed.
 func (c *Compactor) Compact(ctx context.Context, conv Conversation) (Result, error) {
 	w := c.newWork(conv)
-	res := Result{Messages: w.shown(), Before: w.size(), After: w.size()}
+	res := Result{Messages: w.view(), Before: w.size(), After: w.size()}
 	if err := ctx.Err(); err != nil {
 		return res, err
 	}
@@ -80,7 +80,7 @@ func (c *Compactor) Compact(ctx context.Context, conv Conversation) (Result, err
 		return res, nil
 	}
 	if c.opts.Strategy == Prune || c.opts.Strategy == Auto && c.opts.Policy != A3S {
-		if p, ok := w.prune(c.opts); ok && keeps(before, p.shown()) == nil && p.cost() < w.cost() {
+		if p, ok := w.prune(c.opts); ok && verifyContent(before, p.view()) == nil && p.cost() < w.cost() {
 			w = p
 		}
 	}
@@ -90,7 +90,7 @@ func (c *Compactor) Compact(ctx context.Context, conv Conversation) (Result, err
 	}
 	done := len(w.pruned) > 0 && w.cost() <= limit
 	if c.opts.Strategy != Prune && !done {
-		if err := c.summarise(ctx, w, limit, &res); err != nil || res.Record != nil {
+		if err := c.summarize(ctx, w, limit, &res); err != nil || res.Record != nil {
 			return res, err
 		}
 	}
@@ -107,16 +107,16 @@ func (c *Compactor) Compact(ctx context.Context, conv Conversation) (Result, err
 
 // summarize replaces the messages between head and tail by a summary, with the first strategy that
 // gives a valid view.
-func (c *Compactor) summarise(ctx context.Context, w *work, limit int, res *Result) error {
-	rules := c.roomFor(w.statementTokens(c.opts.Counter))
+func (c *Compactor) summarize(ctx context.Context, w *work, limit int, res *Result) error {
+	rules := c.rulesCost(w.statementTokens(c.opts.Counter))
 	reserve := min(c.opts.SummaryTokens, max(limit/4, min(rules, limit/2)))
-	cutting := newCutter(w.shown(), w.costs)
+	cutting := newCutter(w.view(), w.costs)
 	cut, ok := cutting.cut(c.opts.KeepFirst, c.recent(len(w.items)), limit, reserve)
 	if !ok {
 		res.Reason = "there is nothing between the messages that stay"
 		return nil
 	}
-	most := c.room(limit, cut, rules)
+	most := c.summaryBudget(limit, cut, rules)
 	if most <= 0 {
 		res.Reason = fmt.Sprintf("the %d tokens between the messages that stay are too few for a summary", cut.covered)
 		return nil
@@ -127,15 +127,15 @@ func (c *Compactor) summarise(ctx context.Context, w *work, limit int, res *Resu
 	if own.Goal == "" {
 		own.Goal = Extract(before).Goal
 	}
-	for _, way := range c.ways() {
+	for _, way := range c.strategies() {
 		text, err := c.write(ctx, way, material, own, most, res)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err == nil {
 			rec := w.record(cut, text, way, c.opts)
-			after := w.with(cut, rec, c.scale())
-			if err = verified(w, after); err == nil {
+			after := w.replaceRange(cut, rec, c.scale())
+			if err = verifyView(w, after); err == nil {
 				c.finish(res, after, rec)
 				return nil
 			}
@@ -164,7 +164,7 @@ const (
 )
 
 // rulesCost returns the cost of a summary message with rules of the given cost.
-func (c *Compactor) roomFor(rules int) int {
+func (c *Compactor) rulesCost(rules int) int {
 	if rules == 0 {
 		return 0
 	}
@@ -173,13 +173,13 @@ func (c *Compactor) roomFor(rules int) int {
 
 // frame returns the cost of a summary message without its text.
 func (c *Compactor) frame() int {
-	return session.MessageOverhead + c.opts.Counter.Count(Marker+"\n\n"+standingNote+"\n\n")
+	return session.MessageOverhead + c.opts.Counter.Count(Marker+"\n\n"+summaryNote+"\n\n")
 }
 
 // summaryBudget returns the tokens that a summary's text may cost: less than the messages it
 // replaces, within the rest of the limit. If the rest is too small for the rules of the user, the
 // remaining messages exceed the limit anyway; the rules then get up to half of the limit.
-func (c *Compactor) room(limit int, cut cut, rules int) int {
+func (c *Compactor) summaryBudget(limit int, cut cut, rules int) int {
 	const least = 256
 	most := min(c.opts.SummaryTokens, max(cut.covered*3/4, min(rules, cut.covered*9/10)))
 	if limit > 0 {
@@ -189,7 +189,7 @@ func (c *Compactor) room(limit int, cut cut, rules int) int {
 }
 
 // strategies returns the strategies to try, best first.
-func (c *Compactor) ways() []Strategy {
+func (c *Compactor) strategies() []Strategy {
 	if c.opts.Generator == nil || c.opts.Strategy == Extractive {
 		return []Strategy{Extractive}
 	}
@@ -209,7 +209,7 @@ func (c *Compactor) write(ctx context.Context, way Strategy, material []ragctx.M
 		}
 		d = asked
 	}
-	text := d.within(most, c.opts.Counter)
+	text := d.fit(most, c.opts.Counter)
 	if text == "" {
 		return "", errEmpty
 	}
@@ -222,7 +222,7 @@ func (c *Compactor) finish(res *Result, w *work, rec Record) {
 		rec.ID, rec.Created = c.opts.NewID(), c.opts.Now()
 	}
 	rec.Pruned = w.pruned
-	res.Messages, res.After = w.shown(), w.size()
+	res.Messages, res.After = w.view(), w.size()
 	rec.Before, rec.After = res.Before, res.After
 	res.Record = &rec
 	if limit := c.opts.Limit(); c.opts.Policy != A3S {
@@ -231,11 +231,11 @@ func (c *Compactor) finish(res *Result, w *work, rec Record) {
 }
 
 // verifyView is [Verify] with known costs.
-func verified(before, after *work) error {
+func verifyView(before, after *work) error {
 	if after.cost() >= before.cost() {
 		return errNotSmaller
 	}
-	return keeps(before.shown(), after.shown())
+	return verifyContent(before.view(), after.view())
 }
 
 // Options returns the options with defaults filled in.

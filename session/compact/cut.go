@@ -23,11 +23,11 @@ type cutter struct {
 	groups   []session.Span
 	leading  int // number of leading system messages
 	last     int // index of the newest instruction, or -1
-	must     []bool
+	required     []bool
 }
 
 func newCutter(messages []ragctx.Message, costs []int) *cutter {
-	c := &cutter{messages: messages, costs: costs, groups: session.Groups(messages), must: make([]bool, len(messages))}
+	c := &cutter{messages: messages, costs: costs, groups: session.Groups(messages), required: make([]bool, len(messages))}
 	c.last = session.LastInstruction(messages)
 	for c.leading < len(messages) && session.IsSystem(messages[c.leading]) {
 		c.leading++
@@ -39,7 +39,7 @@ func newCutter(messages []ragctx.Message, costs []int) *cutter {
 	for _, i := range must {
 		g := c.groups[c.group(i)]
 		for j := g.From; j < g.To; j++ {
-			c.must[j] = !isSummary(messages[j])
+			c.required[j] = !isSummary(messages[j])
 		}
 	}
 	return c
@@ -55,8 +55,8 @@ func (c *cutter) group(i int) int {
 // last ones if the rest and the reserve for the summary exceed the limit; a limit of 0 means none.
 // It returns false if there is nothing to summarize.
 func (c *cutter) cut(first, last, limit, reserve int) (out cut, ok bool) {
-	from := c.head(first)
-	to := c.start(from, last)
+	from := c.headEnd(first)
+	to := c.tailStart(from, last)
 	if to <= from {
 		return cut{}, false
 	}
@@ -84,7 +84,7 @@ func (c *cutter) cut(first, last, limit, reserve int) (out cut, ok bool) {
 
 // headEnd returns the end of the first messages: at a group boundary, and before the first summary,
 // which the next summary merges.
-func (c *cutter) head(first int) int {
+func (c *cutter) headEnd(first int) int {
 	end := min(first, len(c.messages))
 	if i := slices.IndexFunc(c.messages, isSummary); i >= 0 {
 		end = min(end, i)
@@ -97,7 +97,7 @@ func (c *cutter) head(first int) int {
 
 // tailStart returns the start of the last messages, after all summaries. It moves back to include
 // the call of a result, or, if that leaves nothing to summarize, forward past the results.
-func (c *cutter) start(head, last int) int {
+func (c *cutter) tailStart(head, last int) int {
 	start := len(c.messages) - min(last, len(c.messages))
 	least := head
 	for i, m := range slices.Backward(c.messages) {
@@ -120,7 +120,7 @@ func (c *cutter) start(head, last int) int {
 func (c *cutter) between(from, to int, firm []bool) cut {
 	out := cut{from: from, to: to, stays: make([]bool, len(c.messages))}
 	for i := range c.messages {
-		out.stays[i] = i < from || i >= to || c.must[i] || firm[i]
+		out.stays[i] = i < from || i >= to || c.required[i] || firm[i]
 		if out.stays[i] {
 			out.kept += c.costs[i]
 		} else {

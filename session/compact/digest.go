@@ -80,7 +80,7 @@ func (d *Digest) render(goal string, most, chars int) string {
 		b.WriteString("## " + p.title + "\n")
 		items := *p.items
 		if !p.own {
-			items = middleOut(items, most)
+			items = dropMiddle(items, most)
 		}
 		for _, s := range items {
 			if !p.own {
@@ -103,7 +103,7 @@ const (
 
 // fit returns a digest as Markdown of at most most tokens. Statements of the user get three
 // quarters, or more if the rest needs less. Other lists and items are shortened until they fit.
-func (d *Digest) within(most int, counter ragctx.Counter) string {
+func (d *Digest) fit(most int, counter ragctx.Counter) string {
 	if most <= 0 {
 		return ""
 	}
@@ -112,10 +112,10 @@ func (d *Digest) within(most int, counter ragctx.Counter) string {
 	}
 	said := d.statements()
 	rest := *d
-	rest.keep(nil, 0)
+	rest.setStatements(nil, 0)
 	for room := max(int(float64(most)*ruleShare), most-counter.Count(rest.String())) - titleTokens; room > 0; room = room * 3 / 4 {
 		out := rest
-		out.keep(chosen(said, room, counter))
+		out.setStatements(fitStatements(said, room, counter))
 		out.LeftOut += d.LeftOut
 		for _, size := range [...]struct{ items, chars int }{{1 << 30, 1 << 30}, {12, itemChars}, {8, 160}, {4, 120}, {2, 100}, {1, 80}} {
 			if s := out.render(out.Goal, size.items, size.chars); counter.Count(s) <= most {
@@ -129,11 +129,11 @@ func (d *Digest) within(most int, counter ragctx.Counter) string {
 			rest.LeftOut++
 		}
 	}
-	return capped(rest.render(rest.Goal, 1, 60), most, counter)
+	return clipTokens(rest.render(rest.Goal, 1, 60), most, counter)
 }
 
 // fromSummary replaces the message number of a statement that comes from a summary.
-const ofSummary = -1
+const fromSummary = -1
 
 // statements returns the statements of the user.
 func (d *Digest) statements() (out []statement) {
@@ -146,14 +146,14 @@ func (d *Digest) statements() (out []statement) {
 			if w == hint && weigh(s) != hint {
 				w = ruled
 			}
-			out = append(out, statement{text: s, weight: w, message: ofSummary})
+			out = append(out, statement{text: s, weight: w, message: fromSummary})
 		}
 	}
 	return out
 }
 
 // setStatements replaces the statements of the user and the number of omitted ones.
-func (d *Digest) keep(said []statement, left int) {
+func (d *Digest) setStatements(said []statement, left int) {
 	d.Constraints, d.Decisions, d.Dates, d.Said, d.LeftOut = nil, nil, nil, nil, left
 	for _, s := range said {
 		list := &d.Said
@@ -181,7 +181,7 @@ func (d *Digest) Rules() (out []Rule) {
 
 // dropMiddle returns at most most items from the start and the end, because both early constraints
 // and recent items matter.
-func middleOut(items []string, most int) []string {
+func dropMiddle(items []string, most int) []string {
 	if len(items) <= most {
 		return items
 	}
@@ -192,7 +192,7 @@ func middleOut(items []string, most int) []string {
 // trim limits all lists to their maximum lengths.
 func (d *Digest) trim() {
 	for _, p := range d.parts() {
-		*p.items = middleOut(*p.items, p.most)
+		*p.items = dropMiddle(*p.items, p.most)
 	}
 }
 
@@ -223,9 +223,9 @@ func ParseDigest(text string) (d Digest, ok bool) {
 		if title != "" {
 			section, ok, line = title, true, rest
 		}
-		line = unlisted(line)
+		line = trimListMarker(line)
 		switch {
-		case line == "" || nothing(line):
+		case line == "" || isNone(line):
 		case section == "goal":
 			d.Goal = strings.TrimSpace(d.Goal + " " + line)
 		case section == "left out":
@@ -242,7 +242,7 @@ func ParseDigest(text string) (d Digest, ok bool) {
 }
 
 // trimListMarker removes a list marker from a line.
-func unlisted(line string) string {
+func trimListMarker(line string) string {
 	if bare := strings.TrimLeft(line, "-*•"); len(bare) < len(line) {
 		return strings.TrimSpace(bare)
 	}
@@ -265,7 +265,7 @@ func heading(line string) (title, rest string) {
 }
 
 // isNone reports whether a line is a placeholder such as "none".
-func nothing(line string) bool {
+func isNone(line string) bool {
 	switch strings.ToLower(strings.Trim(line, "().-_* ")) {
 	case "none", "n/a", "nothing", "":
 		return true

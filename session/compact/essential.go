@@ -14,7 +14,7 @@ func Essential(messages []ragctx.Message) []bool {
 	for i := 0; i < len(messages) && session.IsSystem(messages[i]); i++ {
 		out[i] = true
 	}
-	must := append(waitingIn(messages), session.NewestExchange(messages)...)
+	must := append(pendingIn(messages), session.NewestExchange(messages)...)
 	if last := session.LastInstruction(messages); last >= 0 {
 		must = append(must, last)
 	}
@@ -29,7 +29,7 @@ func Essential(messages []ragctx.Message) []bool {
 }
 
 // pendingIn returns the indexes of messages with pending calls.
-func waitingIn(messages []ragctx.Message) []int {
+func pendingIn(messages []ragctx.Message) []int {
 	sound := session.Sound(messages, session.Limits{})
 	out := pending(sound.Messages)
 	for n, i := range out {

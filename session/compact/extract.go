@@ -40,7 +40,7 @@ func extract(messages, later []ragctx.Message) Digest {
 	}
 	for _, m := range later {
 		if e.number++; m.Role == ragctx.RoleUser && !session.IsRecord(m) {
-			e.hear(textOf(m), true)
+			e.addStatements(textOf(m), true)
 		}
 	}
 	return e.digest()
@@ -61,12 +61,12 @@ type extractor struct {
 	earlier Digest
 	goal    string
 	number  int // number of the current message
-	heard   []statement
-	lists   [numLists]trail
+	statements   []statement
+	lists   [numLists]headTail
 	asked   [2]string // the newest user text, and the one before
-	said    string    // the newest text of the assistant
+	lastAnswer    string    // the newest text of the assistant
 	last    line      // the newest text of any speaker
-	waiting []waiting // calls without an outcome
+	pending []pendingCommand // calls without an outcome
 }
 
 // Lists of an extractor.
@@ -83,7 +83,7 @@ func (e *extractor) read(m ragctx.Message) {
 	e.number++
 	if text, ok := SummaryText(m); ok {
 		d, ok := ParseDigest(text)
-		if !ok { // keeps the text of a foreign summary in the next summary
+		if !ok { // verifyContent the text of a foreign summary in the next summary
 			d.Noted, d.State = d.State, nil
 		}
 		e.earlier = merge(e.earlier, d)
@@ -122,26 +122,26 @@ func joined(a, b string) string {
 // user processes a text of a user.
 func (e *extractor) user(text string) {
 	e.last = line{text: text, user: true}
-	if !speaks(text) {
+	if !hasSentences(text) {
 		return
 	}
 	e.asked = [2]string{text, e.asked[0]}
-	e.hear(text, false)
+	e.addStatements(text, false)
 }
 
 // addStatements records the statements of a user, and whether their message stays visible.
-func (e *extractor) hear(text string, shown bool) {
+func (e *extractor) addStatements(text string, shown bool) {
 	said := statementsOf(text, e.number)
 	for i := range said {
 		said[i].shown = shown
 	}
-	if e.heard = append(e.heard, said...); e.goal == "" || isGoal(said) {
+	if e.statements = append(e.statements, said...); e.goal == "" || isGoal(said) {
 		e.goal = goalOf(text)
 	}
 }
 
 // goalOf shortens a text of the user to a goal.
-func goalOf(text string) string { return sentence.Clip(oneLine(within(text)), goalChars) }
+func goalOf(text string) string { return sentence.Clip(oneLine(readable(text)), goalChars) }
 
 // isGoal reports whether a user asks for something, instead of only giving rules or telling the
 // agent to continue.
@@ -155,10 +155,10 @@ func isGoal(said []statement) bool {
 // assistant processes a text of the assistant.
 func (e *extractor) assistant(text string) {
 	e.last = line{text: text}
-	if speaks(text) {
-		e.said = text
+	if hasSentences(text) {
+		e.lastAnswer = text
 	}
-	for s := range telling(text, decides) {
+	for s := range sentencesWith(text, decides) {
 		e.lists[noted].add(line{text: s})
 	}
 }
@@ -178,12 +178,12 @@ func (e *extractor) digest() Digest {
 			d.State = appendScreened(d.State, line{text: AskedPrefix + all[0], user: true})
 		}
 	}
-	for _, s := range outline(e.said) {
+	for _, s := range outline(e.lastAnswer) {
 		d.State = appendScreened(d.State, line{text: s})
 	}
-	holds, left := standing(append(e.earlier.statements(), e.heard...))
+	holds, left := inForce(append(e.earlier.statements(), e.statements...))
 	d = merge(e.earlier, d)
-	d.keep(slices.DeleteFunc(holds, func(s statement) bool {
+	d.setStatements(slices.DeleteFunc(holds, func(s statement) bool {
 		return s.shown || s.weight == remark && len(strings.Fields(s.text)) < 3
 	}), d.LeftOut+left)
 	return d
@@ -250,43 +250,43 @@ func clean(s string) string {
 	s, _ = redact.Redact(s)
 	s = sentence.ShortenRuns(oneLine(strings.ToValidUTF8(s, "�")))
 	for {
-		bare := unlisted(strings.TrimLeft(s, "#> "))
+		bare := trimListMarker(strings.TrimLeft(s, "#> "))
 		if bare == s {
 			break
 		}
 		s = bare
 	}
-	if nothing(s) {
+	if isNone(s) {
 		return ""
 	}
 	return s
 }
 
 // headTail keeps the first and last lines added to it.
-type trail struct{ first, last []line }
+type headTail struct{ first, last []line }
 
-const trailEnd = 32
+const headTailSize = 32
 
 // add appends a line. A repeated line is kept only at its last position.
-func (t *trail) add(l line) {
+func (t *headTail) add(l line) {
 	l.text = sentence.Clip(l.text, itemChars)
-	l.fold = folded(l.text)
+	l.fold = foldHash(l.text)
 	same := func(o line) bool { return o.fold == l.fold && strings.EqualFold(o.text, l.text) }
 	if slices.ContainsFunc(t.first, same) {
 		return
 	}
-	if len(t.first) < trailEnd/2 {
+	if len(t.first) < headTailSize/2 {
 		t.first = append(t.first, l)
 		return
 	}
 	t.last = append(slices.DeleteFunc(t.last, same), l)
-	if len(t.last) > trailEnd {
+	if len(t.last) > headTailSize {
 		t.last = slices.Delete(t.last, 0, 1)
 	}
 }
 
 // foldHash returns a hash that is equal for texts that [strings.EqualFold] considers equal.
-func folded(s string) uint64 {
+func foldHash(s string) uint64 {
 	const offset, prime = 14695981039346656037, 1099511628211 // FNV-1a
 	h := uint64(offset)
 	for _, r := range s {
@@ -305,7 +305,7 @@ func folded(s string) uint64 {
 }
 
 // find returns the line with a text, or nil if it was dropped.
-func (t *trail) find(text string) *line {
+func (t *headTail) find(text string) *line {
 	for _, list := range [...][]line{t.last, t.first} {
 		for i := range list {
 			if list[i].text == text {
@@ -316,7 +316,7 @@ func (t *trail) find(text string) *line {
 	return nil
 }
 
-func (t *trail) screened() (out []string) {
+func (t *headTail) screened() (out []string) {
 	for _, l := range slices.Concat(t.first, t.last) {
 		out = appendScreened(out, l)
 	}
@@ -324,7 +324,7 @@ func (t *trail) screened() (out []string) {
 }
 
 // readable returns the bounded part of a text that is read.
-func within(text string) string {
+func readable(text string) string {
 	if len(text) <= readHead+readTail {
 		return text
 	}
@@ -335,7 +335,7 @@ func within(text string) string {
 func passages(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		code := false
-		for l := range strings.Lines(within(text)) {
+		for l := range strings.Lines(readable(text)) {
 			l = strings.TrimSpace(l)
 			if strings.HasPrefix(l, "```") {
 				code = !code
@@ -349,7 +349,7 @@ func passages(text string) iter.Seq[string] {
 }
 
 // hasSentences reports whether a text contains words outside code.
-func speaks(text string) bool {
+func hasSentences(text string) bool {
 	for l := range passages(text) {
 		if sentence.HasLetter(l) {
 			return true
@@ -383,7 +383,7 @@ func sentencesOf(passage string, yield func(string) bool) bool {
 
 // sentencesWith yields the sentences of a text with any of the cues, and the cues. It skips lines
 // without cues before splitting sentences, which is the expensive step.
-func telling(text string, cues cue) iter.Seq2[string, cue] {
+func sentencesWith(text string, cues cue) iter.Seq2[string, cue] {
 	return func(yield func(string, cue) bool) {
 		for l := range passages(text) {
 			if cuesOf(l)&cues == 0 {

@@ -63,7 +63,7 @@ func (e *plainExtractor) assistant(text string) {
 func plainAdd(list []string, s string) []string {
 	at := slices.IndexFunc(list, func(o string) bool { return strings.EqualFold(o, s) })
 	switch {
-	case at < 0 || at >= trailEnd/2:
+	case at < 0 || at >= headTailSize/2:
 		return append(slices.DeleteFunc(list, func(o string) bool { return strings.EqualFold(o, s) }), s)
 	default:
 		return list
@@ -102,7 +102,7 @@ func TestExtractReadsWhatMatters(t *testing.T) {
 				got.request[i] = all[0]
 			}
 		}
-		got.said, got.question = outline(e.said), questions(e.last)
+		got.said, got.question = outline(e.lastAnswer), questions(e.last)
 		if d := cmp.Diff(want, got, cmp.AllowUnexported(plainExtractor{}), cmpopts.EquateEmpty()); d != "" {
 			t.Fatalf("of %q (-all that is said +what was read):\n%s", messages, d)
 		}
@@ -114,8 +114,8 @@ func TestFolded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		letters := rapid.StringOfN(rapid.SampledFrom([]rune("kK\u212asSſéÉµμΜ1?�")), 0, 3, -1)
 		a, b := letters.Draw(t, "a"), letters.Draw(t, "b")
-		if strings.EqualFold(a, b) != (folded(a) == folded(b)) {
-			t.Fatalf("%q and %q: %x and %x", a, b, folded(a), folded(b))
+		if strings.EqualFold(a, b) != (foldHash(a) == foldHash(b)) {
+			t.Fatalf("%q and %q: %x and %x", a, b, foldHash(a), foldHash(b))
 		}
 	})
 }

@@ -57,18 +57,18 @@ func (c *Compactor) askModel(ctx context.Context, messages []ragctx.Message, own
 	if !ok || d.Empty() {
 		return Digest{}, answer.Usage, ErrLayout
 	}
-	d = d.Believed(messages)
+	d = d.Screened(messages)
 	if d.Empty() || d.Goal != "" && onlyGoal(d) {
 		return Digest{}, answer.Usage, ErrLayout
 	}
 	d.Goal = cmp.Or(d.Goal, own.Goal)
-	d.notedBeside(own)
+	d.useOwnStatements(own)
 	return d, answer.Usage, nil
 }
 
 // useOwnStatements replaces the model's rules, decisions and dates by the user's own words. Those
-// of the model become notes.
-func (d *Digest) notedBeside(own Digest) {
+// apply the model become notes.
+func (d *Digest) useOwnStatements(own Digest) {
 	known := make(map[string]bool)
 	for _, r := range own.Rules() {
 		known[strings.ToLower(r.Text)] = true
@@ -89,17 +89,17 @@ func onlyGoal(d Digest) bool {
 
 // Screened returns a model's digest of messages without secrets, with short lines, and without
 // orders that no user gave in the messages.
-func (d Digest) Believed(messages []ragctx.Message) Digest {
+func (d Digest) Screened(messages []ragctx.Message) Digest {
 	user := userWords(messages)
 	d.Goal = clean(d.Goal)
 	for _, p := range d.parts() {
 		var items []string
 		for _, s := range *p.items {
-			items = appendScreened(items, line{text: sentence.Clip(s, itemChars), user: said(s, user)})
+			items = appendScreened(items, line{text: sentence.Clip(s, itemChars), user: mostlyUserWords(s, user)})
 		}
 		*p.items = items
 	}
-	if _, orders := redact.Instruction(d.Goal); orders && !said(d.Goal, user) {
+	if _, orders := redact.Instruction(d.Goal); orders && !mostlyUserWords(d.Goal, user) {
 		d.Goal = ""
 	}
 	d.trim()
@@ -122,7 +122,7 @@ func userWords(messages []ragctx.Message) map[string]bool {
 }
 
 // mostlyUserWords reports whether at least 80 % of a line's words are a user's.
-func said(s string, user map[string]bool) bool {
+func mostlyUserWords(s string, user map[string]bool) bool {
 	total, known := 0, 0
 	for w := range strings.FieldsFuncSeq(strings.ToLower(s), notWord) {
 		if total++; user[w] {

@@ -33,7 +33,7 @@ const (
 	// It is the default.
 	Adaptive Policy = "adaptive"
 	// A3S follows the first version of A3S Code: it changes nothing up to 30 messages, otherwise
-	// keeps the first 2 and the last 20 at any cost, and prunes nothing.
+	// verifyContent the first 2 and the last 20 at any cost, and prunes nothing.
 	A3S Policy = "a3s"
 )
 
@@ -48,7 +48,7 @@ const (
 
 	a3sMessages = 30
 	// invalidThreshold replaces a threshold that is not a finite number.
-	oddThreshold, leastThreshold = .85, .05
+	invalidThreshold, leastThreshold = .85, .05
 	// targetShare is the size after a compaction as a share of the threshold.
 	targetShare, leastLimit = .6, 512
 )
@@ -92,7 +92,7 @@ func (o Options) Due(used, most int) bool {
 func (o Options) threshold() float64 {
 	t := cmp.Or(o.Threshold, DefaultThreshold)
 	if math.IsNaN(t) || math.IsInf(t, 0) {
-		return oddThreshold
+		return invalidThreshold
 	}
 	return min(max(t, leastThreshold), 1)
 }

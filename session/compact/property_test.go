@@ -15,8 +15,8 @@ import (
 	"github.com/ragctx/ragctx/session/compact"
 )
 
-// whole is the view of a conversation that is not compacted.
-func whole(messages []ragctx.Message) []ragctx.Message { return compact.Apply(messages, nil) }
+// wholeSentences is the view of a conversation that is not compacted.
+func wholeSentences(messages []ragctx.Message) []ragctx.Message { return compact.Apply(messages, nil) }
 
 // newestInstruction returns what a user said last that is no summary.
 func newestInstruction(messages []ragctx.Message) *ragctx.Message {
@@ -162,7 +162,7 @@ func checkInUse(t *rapid.T, of, view []ragctx.Message) {
 	if want := newestInstruction(of); want != nil && !slices.ContainsFunc(view, func(m ragctx.Message) bool { return m.ID == want.ID }) {
 		t.Fatalf("the newest instruction %s is gone", want.ID)
 	}
-	for id := range unanswered(whole(of)) {
+	for id := range unanswered(wholeSentences(of)) {
 		if !unanswered(view)[id] {
 			t.Fatalf("the call %s is gone", id)
 		}

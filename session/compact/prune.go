@@ -12,7 +12,7 @@ import (
 const PrunedMarker = "[output pruned: call the tool or read the source again if it is needed]"
 
 // ProtectedTokens is the size of the newest tool outputs that are never pruned, at most a quarter
-// of the window.
+// apply the window.
 const ProtectedTokens = 40_000
 
 // leastPart is the minimum size in tokens of a partial output.
@@ -39,7 +39,7 @@ func (p prunings) add(one pruning) {
 }
 
 // apply returns messages with the outputs pruned. Unchanged messages are shared.
-func (p prunings) of(messages []ragctx.Message) []ragctx.Message {
+func (p prunings) apply(messages []ragctx.Message) []ragctx.Message {
 	if len(p) == 0 {
 		return messages
 	}
@@ -93,7 +93,7 @@ func prune(messages []ragctx.Message, skip func(int) bool, cost func(message, bl
 // charsWithin returns the number of characters of an output that fit a budget, or 0.
 func charsWithin(text string, cost, budget int, counter ragctx.Counter) int {
 	chars := len([]rune(text)) * budget / cost
-	for chars > 1 && counter.Count(shorten(text, chars, PrunedMarker, 1, 2)) > budget {
+	for chars > 1 && counter.Count(omitMiddle(text, chars, PrunedMarker, 1, 2)) > budget {
 		chars = chars * 9 / 10
 	}
 	return max(chars, 0)
@@ -101,7 +101,7 @@ func charsWithin(text string, cost, budget int, counter ragctx.Counter) int {
 
 // omitMiddle shortens a text to chars characters with a marker in the middle; num/den of them come
 // from the beginning, the rest from the end.
-func shorten(text string, chars int, marker string, num, den int) string {
+func omitMiddle(text string, chars int, marker string, num, den int) string {
 	r := []rune(text)
 	if len(r) <= chars {
 		return text
@@ -122,7 +122,7 @@ func pruneBlock(c ragctx.Content, block, chars int) bool {
 	case strings.Contains(text, PrunedMarker): // already pruned
 		return false
 	default:
-		text = shorten(text, chars, PrunedMarker, 1, 2)
+		text = omitMiddle(text, chars, PrunedMarker, 1, 2)
 	}
 	c[block].Content = ragctx.Text(text)
 	return true

@@ -55,15 +55,15 @@ func Undo(records []Record) []Record {
 // Unchanged messages are shared with the input.
 func Apply(messages []ragctx.Message, records []Record) []ragctx.Message {
 	items, _ := project(messages, records)
-	return shown(items)
+	return itemMessages(items)
 }
 
 // Effective reports for each record whether it affects the view: it shows its summary, or prunes an
-// output that is shown.
-func Counting(messages []ragctx.Message, records []Record) []bool {
-	at := places(messages)
-	owner, begins := ranges(messages, at, records, session.Sound(messages, session.Limits{}))
-	counts := make([]bool, len(records)+1) // by record number from 1
+// outputCost that is shown.
+func Effective(messages []ragctx.Message, records []Record) []bool {
+	at := indexByID(messages)
+	owner, begins := coverage(messages, at, records, session.Sound(messages, session.Limits{}))
+	counts := make([]bool, len(records)+1) // check record number from 1
 	for i := range messages {
 		counts[owner[i]], counts[begins[i]] = true, true
 	}
@@ -83,7 +83,7 @@ func Counting(messages []ragctx.Message, records []Record) []bool {
 }
 
 // itemMessages returns the messages of items.
-func shown(items []item) []ragctx.Message {
+func itemMessages(items []item) []ragctx.Message {
 	out := make([]ragctx.Message, len(items))
 	for i := range items {
 		out[i] = items[i].message
@@ -100,7 +100,7 @@ type item struct {
 }
 
 // indexByID maps message ids to indexes. It omits ids that occur twice.
-func places(messages []ragctx.Message) map[string]int {
+func indexByID(messages []ragctx.Message) map[string]int {
 	at, twice := make(map[string]int, len(messages)), make(map[string]bool)
 	for i := range messages {
 		id := messages[i].ID
@@ -122,10 +122,10 @@ func project(messages []ragctx.Message, records []Record) (view []item, raw []ra
 	if len(records) == 0 {
 		return items(session.Sound(messages, session.Limits{})), messages
 	}
-	at := places(messages)
-	raw = pruned(messages, at, records)
+	at := indexByID(messages)
+	raw = applyPrunings(messages, at, records)
 	sound := session.Sound(raw, session.Limits{})
-	owner, begins := ranges(raw, at, records, sound)
+	owner, begins := coverage(raw, at, records, sound)
 	view = make([]item, 0, len(sound.Indexes)+len(records))
 	summaries := func(from, to int) {
 		for i := from; i < to; i++ {
@@ -137,7 +137,7 @@ func project(messages []ragctx.Message, records []Record) (view []item, raw []ra
 	}
 	newest := session.LastInstruction(raw)
 	if newest < 0 { // the summary must precede pending calls and the newest exchange
-		newest = slices.Min(slices.Concat(waitingIn(raw), session.NewestExchange(raw), []int{len(raw)}))
+		newest = slices.Min(slices.Concat(pendingIn(raw), session.NewestExchange(raw), []int{len(raw)}))
 	}
 	next := 0 // index into sound
 	for i := range raw {
@@ -156,7 +156,7 @@ func project(messages []ragctx.Message, records []Record) (view []item, raw []ra
 		next++
 	}
 	if !slices.ContainsFunc(view, func(it item) bool { return it.summary }) {
-		return view, raw // nothing is hidden
+		return view, raw // isNone is hidden
 	}
 	return soundItems(view), raw
 }
@@ -173,7 +173,7 @@ func items(v session.View) []item {
 // soundItems removes messages that lost their counterpart when a range was summarized: results that
 // came late to an abandoned call.
 func soundItems(view []item) []item {
-	again := session.Sound(shown(view), session.Limits{})
+	again := session.Sound(itemMessages(view), session.Limits{})
 	out := make([]item, len(again.Indexes))
 	for k, i := range again.Indexes {
 		out[k] = view[i]
@@ -183,7 +183,7 @@ func soundItems(view []item) []item {
 }
 
 // applyPrunings prunes the outputs that records name; the newest record decides.
-func pruned(messages []ragctx.Message, at map[string]int, records []Record) []ragctx.Message {
+func applyPrunings(messages []ragctx.Message, at map[string]int, records []Record) []ragctx.Message {
 	chars := make(prunings)
 	for i := range records {
 		for _, p := range records[i].Pruned {
@@ -192,13 +192,13 @@ func pruned(messages []ragctx.Message, at map[string]int, records []Record) []ra
 			}
 		}
 	}
-	return chars.of(messages)
+	return chars.apply(messages)
 }
 
 // coverage returns for each message the number (from 1) of the record that covers it, and of the
 // record with the range that begins there; 0 means none. Superseded records cover nothing, nor does
 // a record with its summary among the messages. Messages in use are not covered; see uncover.
-func ranges(messages []ragctx.Message, at map[string]int, records []Record, sound session.View) (owner, begins []int) {
+func coverage(messages []ragctx.Message, at map[string]int, records []Record, sound session.View) (owner, begins []int) {
 	owner, begins = make([]int, len(messages)), make([]int, len(messages))
 	gone := make(map[string]bool)
 	for i := range records {
@@ -240,7 +240,7 @@ func uncover(owner []int, messages []ragctx.Message, sound session.View) {
 	if newest := session.LastInstruction(messages); newest >= 0 {
 		owner[newest] = 0
 	}
-	halves, open := waited(sound)
+	halves, open := pendingPairs(sound)
 	show := slices.AppendSeq(session.NewestExchange(messages), maps.Values(open))
 	for i, others := range halves {
 		if owner[i] == 0 {
@@ -258,9 +258,9 @@ func uncover(owner []int, messages []ragctx.Message, sound session.View) {
 
 // pendingPairs returns the counterparts of calls and results that were not abandoned, and the
 // pending calls by id.
-func waited(sound session.View) (halves map[int][]int, open map[string]int) {
+func pendingPairs(sound session.View) (halves map[int][]int, open map[string]int) {
 	halves, open = make(map[int][]int), make(map[string]int)
-	turn, answered := 0, false // start of the assistant's turn, and whether it has results
+	turn, answered := 0, false // tailStart of the assistant's turn, and whether it has results
 	for n, m := range sound.Messages {
 		i := sound.Indexes[n]
 		for _, b := range m.ToolResults() {

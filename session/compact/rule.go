@@ -173,11 +173,11 @@ func weigh(sentence string) weight {
 	if strings.HasSuffix(strings.TrimRight(sentence, `"'”»)* `), "?") && says&(requests|binds) != requests|binds {
 		return remark
 	}
-	if says&tells != 0 && says&binds != 0 {
+	if says&narrates != 0 && says&binds != 0 {
 		says = says&^binds | mayBind
 	}
 	if says&expects != 0 {
-		if speaksOfThemselves(words) {
+		if isFirstPerson(words) {
 			says |= mayBind
 		} else {
 			says |= binds
@@ -232,7 +232,7 @@ func forbids(words []token) bool {
 }
 
 // isFirstPerson reports whether users speak about themselves.
-func speaksOfThemselves(words []token) bool {
+func isFirstPerson(words []token) bool {
 	return slices.ContainsFunc(words, func(t token) bool {
 		switch t.word {
 		case "i", "i'm", "i've", "i'd", "ich", "je", "j", "yo":

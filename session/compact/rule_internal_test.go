@@ -66,7 +66,7 @@ func TestOverrules(t *testing.T) {
 		{"Always run the linter.", "Never force push.", false},
 	} {
 		list := []statement{{text: c.before, weight: ruled, message: 1}, {text: c.after, weight: ruled, message: 2}}
-		if out, _ := standing(list); (len(out) == 1) != c.gone || out[len(out)-1].text != c.after {
+		if out, _ := inForce(list); (len(out) == 1) != c.gone || out[len(out)-1].text != c.after {
 			t.Errorf("%q and then %q: %v", c.before, c.after, out)
 		}
 	}
@@ -84,9 +84,9 @@ func TestRulesSurviveTheirText(t *testing.T) {
 		for i := range rapid.IntRange(1, 8).Draw(t, "messages") {
 			said = append(said, statementsOf(strings.Join(rapid.SliceOfN(words, 1, 10).Draw(t, "words"), " "), i)...)
 		}
-		said, _ = standing(said)
+		said, _ = inForce(said)
 		var d Digest
-		d.keep(said, rapid.IntRange(0, 3).Draw(t, "left"))
+		d.setStatements(said, rapid.IntRange(0, 3).Draw(t, "left"))
 		read, _ := ParseDigest(d.String())
 		if diff := cmp.Diff(d, read); diff != "" {
 			t.Fatalf("(-said +read):\n%s\nof\n%s", diff, d.String())
@@ -103,7 +103,7 @@ func TestRoomForRules(t *testing.T) {
 	}
 	seen := make(map[string]bool)
 	for most := 400; most > 70; most-- {
-		text := d.within(most, spaces{})
+		text := d.fit(most, spaces{})
 		if n := (spaces{}).Count(text); n > most {
 			t.Fatalf("%d words of %d", n, most)
 		}

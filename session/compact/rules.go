@@ -22,7 +22,7 @@ func RulesIn(messages []ragctx.Message) (rules []Rule, left int) {
 }
 
 // ActiveRules returns the rules that no later rule overrules, oldest first.
-func Standing(rules []Rule) []Rule {
+func ActiveRules(rules []Rule) []Rule {
 	var list []statement
 	for i, r := range rules {
 		w := ruled
@@ -37,7 +37,7 @@ func Standing(rules []Rule) []Rule {
 			list = append(list, statement{text: text, weight: w, message: i})
 		}
 	}
-	list, _ = standing(list)
+	list, _ = inForce(list)
 	out := make([]Rule, len(list))
 	for i, s := range list {
 		out[i] = Rule{s.weight.kind(), s.text}

@@ -16,7 +16,7 @@ const (
 	due                        // a date
 	revokes                    // withdraws an earlier statement
 	denies                     // a prohibition or negation
-	tells                      // a report of what happens, whatever else it says
+	narrates                      // a report of what happens, whatever else it says
 	requests                   // a request in the form of a question
 )
 
@@ -77,7 +77,7 @@ var lexicon = func() map[string][]phrase {
 	out := make(map[string][]phrase)
 	for name, says := range map[string]sense{
 		"binds": binds, "expects": expects, "mayBind": mayBind, "settles": settles, "due": due,
-		"revokes": revokes, "denies": denies, "tells": tells, "requests": requests,
+		"revokes": revokes, "denies": denies, "tells": narrates, "requests": requests,
 	} {
 		for _, text := range wordLists[name] {
 			p := phraseOf(text, says)

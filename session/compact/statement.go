@@ -42,11 +42,11 @@ func statementsOf(text string, message int) (out []statement) {
 		if code || l == "" {
 			continue
 		}
-		bare, item := listed(l)
+		bare, item := cutListMarker(l)
 		if !item {
-			under = titled(bare)
+			under = listWeight(bare)
 		}
-		whole(bare, func(s string) {
+		wholeSentences(bare, func(s string) {
 			if s = cleanStatement(s); s == "" {
 				return
 			}
@@ -66,7 +66,7 @@ func statementsOf(text string, message int) (out []statement) {
 }
 
 // cutListMarker returns a line without its list marker, and whether it has one.
-func listed(l string) (string, bool) {
+func cutListMarker(l string) (string, bool) {
 	bare := strings.TrimLeft(l, "> ")
 	for _, sign := range [...]string{"- ", "* ", "• ", "+ "} {
 		if rest, ok := strings.CutPrefix(bare, sign); ok {
@@ -84,7 +84,7 @@ func listed(l string) (string, bool) {
 }
 
 // listWeight returns the weight of the items under a heading.
-func titled(l string) weight {
+func listWeight(l string) weight {
 	if !strings.HasSuffix(strings.TrimRight(l, "* "), ":") {
 		return remark
 	}
@@ -111,13 +111,13 @@ func bounded(text string, head, tail int) string {
 
 // wholeSentences yields the sentences of a line. It joins sentences that were split at the full
 // stop of a date or an abbreviation.
-func whole(line string, yield func(string)) {
+func wholeSentences(line string, yield func(string)) {
 	pending := ""
 	sentence.Sentences(line, func(s string) bool {
 		if pending != "" {
 			pending += " "
 		}
-		if pending += s; goesOn(pending) {
+		if pending += s; endsInAbbreviation(pending) {
 			return true
 		}
 		yield(pending)
@@ -131,7 +131,7 @@ func whole(line string, yield func(string)) {
 
 // endsInAbbreviation reports whether the final full stop does not end a sentence. A wrong join does
 // no harm.
-func goesOn(s string) bool {
+func endsInAbbreviation(s string) bool {
 	last, ok := strings.CutSuffix(s[strings.LastIndexByte(s, ' ')+1:], ".")
 	if !ok {
 		return false
@@ -157,7 +157,7 @@ func cleanStatement(s string) string {
 		}
 		s = bare
 	}
-	if !sentence.HasLetter(s) || nothing(s) {
+	if !sentence.HasLetter(s) || isNone(s) {
 		return ""
 	}
 	return s
@@ -211,7 +211,7 @@ func subjectOf(text string) subject {
 
 func (s *subject) add(w string) {
 	s.words[w] = true
-	s.mask |= 1 << (folded(w) % 64)
+	s.mask |= 1 << (foldHash(w) % 64)
 }
 
 // stem returns the prefix that the forms of a word share.
@@ -252,7 +252,7 @@ func (s *subject) overrules(before *subject) bool {
 // inForce returns the statements in force, oldest first: without repeated and overruled ones. If
 // there are too many, the oldest are omitted; it returns the number of omitted rules, decisions and
 // dates.
-func standing(list []statement) (out []statement, left int) {
+func inForce(list []statement) (out []statement, left int) {
 	last := make(map[string]int, len(list))
 	for i, s := range list {
 		last[strings.ToLower(s.text)] = i
@@ -302,7 +302,7 @@ func ranked(list []statement) []int {
 	const long, often = 160, 3
 	again := make(map[string]int)
 	for _, s := range list {
-		again[manner(s.text)]++
+		again[opening(s.text)]++
 	}
 	out := make([]int, len(list))
 	for i, s := range list {
@@ -313,7 +313,7 @@ func ranked(list []statement) []int {
 		if len(s.text) <= long {
 			out[i] += brief
 		}
-		if again[manner(s.text)] < often {
+		if again[opening(s.text)] < often {
 			out[i] += unique
 		}
 	}
@@ -324,7 +324,7 @@ func ranked(list []statement) []int {
 // before dates, and newer before older. Among uncertain statements short ones come first and
 // recurring ones last; remarks get at most half of the tokens. It also returns the number of
 // omitted rules, decisions and dates.
-func chosen(list []statement, most int, counter ragctx.Counter) (out []statement, left int) {
+func fitStatements(list []statement, most int, counter ragctx.Counter) (out []statement, left int) {
 	ranks := make(map[int][]int) // indexes by rank, newest first
 	for i, rank := range slices.Backward(ranked(list)) {
 		ranks[rank] = append(ranks[rank], i)
@@ -353,7 +353,7 @@ func chosen(list []statement, most int, counter ragctx.Counter) (out []statement
 }
 
 // opening returns the first words of a statement without numbers, which recurring statements share.
-func manner(text string) string {
+func opening(text string) string {
 	const most = 4
 	fields := strings.Fields(fold(text))
 	fields = slices.DeleteFunc(fields, func(w string) bool { return strings.ContainsAny(w, "0123456789") })

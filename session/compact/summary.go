@@ -11,7 +11,7 @@ import (
 const Marker = session.SummaryMarker
 
 // summaryNote explains to a model how to read a summary.
-const standingNote = "This is a record of earlier messages, not a new instruction. " +
+const summaryNote = "This is a record of earlier messages, not a new instruction. " +
 	"What stands below as constraints, decisions and dates are the user's own words: " +
 	"they hold until the user says otherwise, and where two contradict each other the later one holds."
 
@@ -20,7 +20,7 @@ const MetaCompaction = "compaction"
 
 // SummaryMessage returns the message that replaces the messages covered by a record.
 func (r Record) SummaryMessage() ragctx.Message {
-	m := ragctx.TextMessage(ragctx.RoleUser, Marker+"\n\n"+standingNote+"\n\n"+r.Summary)
+	m := ragctx.TextMessage(ragctx.RoleUser, Marker+"\n\n"+summaryNote+"\n\n"+r.Summary)
 	m.ID, m.CreatedAt = r.ID, r.Created
 	if r.ID != "" {
 		m.Metadata = map[string]any{MetaCompaction: r.ID}
@@ -37,7 +37,7 @@ func SummaryText(m ragctx.Message) (text string, ok bool) {
 	if text, ok = strings.CutPrefix(m.Content[0].Text, Marker); !ok {
 		return "", false
 	}
-	text = strings.TrimPrefix(strings.TrimSpace(text), standingNote)
+	text = strings.TrimPrefix(strings.TrimSpace(text), summaryNote)
 	return strings.TrimSpace(text), true
 }
 
@@ -52,16 +52,16 @@ const cutMarker = "[…]"
 
 // clipTokens shortens a text to at most most tokens: 40 % of the rest come from its beginning, the
 // others from its end.
-func capped(text string, most int, counter ragctx.Counter) string {
+func clipTokens(text string, most int, counter ragctx.Counter) string {
 	cost := counter.Count(text)
 	if cost <= most {
 		return text
 	}
 	chars := len([]rune(text)) * most / cost
-	out := shorten(text, chars, cutMarker, 2, 5)
+	out := omitMiddle(text, chars, cutMarker, 2, 5)
 	for chars > 1 && counter.Count(out) > most {
 		chars = chars * 9 / 10
-		out = shorten(text, chars, cutMarker, 2, 5)
+		out = omitMiddle(text, chars, cutMarker, 2, 5)
 	}
 	return out
 }

@@ -65,25 +65,25 @@ func (e *extractor) call(b ragctx.Block) {
 // command records a command that waits for its outcome.
 func (e *extractor) command(id, text string) {
 	e.lists[commands].add(line{text: text})
-	if e.waiting = append(e.waiting, waiting{id, text}); len(e.waiting) > maxCalls {
-		e.waiting = slices.Delete(e.waiting, 0, 1)
+	if e.pending = append(e.pending, pendingCommand{id, text}); len(e.pending) > maxCalls {
+		e.pending = slices.Delete(e.pending, 0, 1)
 	}
 }
 
 // pendingCommand is a command without an outcome.
-type waiting struct{ id, text string }
+type pendingCommand struct{ id, text string }
 
 // result records the result of a tool: the outcome of its command, and failures.
 func (e *extractor) result(b ragctx.Block) {
-	text := ends(outputOf(b))
+	text := headAndTail(outputOf(b))
 	failure := failureIn(text)
 	if failure == "" && b.IsError {
 		failure = firstLine(text)
 	}
 	ran := ""
-	if i := slices.IndexFunc(e.waiting, func(w waiting) bool { return w.id == b.ToolUseID }); i >= 0 {
-		ran = e.waiting[i].text
-		e.waiting = slices.Delete(e.waiting, i, i+1)
+	if i := slices.IndexFunc(e.pending, func(w pendingCommand) bool { return w.id == b.ToolUseID }); i >= 0 {
+		ran = e.pending[i].text
+		e.pending = slices.Delete(e.pending, i, i+1)
 	}
 	if failure != "" {
 		if ran != "" {
@@ -104,7 +104,7 @@ func outputOf(b ragctx.Block) string {
 }
 
 // headAndTail returns the beginning and the end of an output.
-func ends(s string) string {
+func headAndTail(s string) string {
 	if len(s) <= 2*outputEnd {
 		return s
 	}

@@ -39,14 +39,14 @@ type entryValue struct {
 }
 
 // omissionChars is reserved for the line with the number of omitted messages.
-const elisionRoom = 64
+const omissionChars = 64
 
 // Transcript returns messages as JSON lines, one per message, with tool calls and outputs, and
 // without secrets and injected context. No text can break out of its line. most, clamped to 512 to
 // 600,000, limits its characters. Longer transcripts omit messages in the middle: a third comes
 // from the beginning, and the newest message is always included.
 func Transcript(messages []ragctx.Message, most int) string {
-	room := min(max(most, leastInput), mostInput) - elisionRoom
+	room := min(max(most, leastInput), mostInput) - omissionChars
 	head, n := lines(slices.All(messages), room/3, room/2)
 	tail, m := lines(slices.Backward(messages[n:]), room-size(head), room/2)
 	slices.Reverse(tail)
@@ -66,7 +66,7 @@ func Transcript(messages []ragctx.Message, most int) string {
 // number.
 func lines(messages iter.Seq2[int, ragctx.Message], room, most int) (out []string, n int) {
 	for _, m := range messages {
-		l := transcribed(m, most)
+		l := transcriptLine(m, most)
 		if room -= utf8.RuneCountInString(l) + 1; room < 0 {
 			break
 		}
@@ -84,7 +84,7 @@ func size(lines []string) int {
 }
 
 // transcriptLine returns the line of a message in less than most characters.
-func transcribed(m ragctx.Message, most int) string {
+func transcriptLine(m ragctx.Message, most int) string {
 	for each, parts := most/4, 64; ; each, parts = each/2, parts/2 {
 		s := encode(entryOf(m, each, parts))
 		if utf8.RuneCountInString(s) < most || parts == 1 {
@@ -97,7 +97,7 @@ func transcribed(m ragctx.Message, most int) string {
 // calls and results.
 func entryOf(m ragctx.Message, each, parts int) entry {
 	if text, ok := SummaryText(m); ok {
-		return entry{Role: "earlier summary", Text: visible(text, each)}
+		return entry{Role: "earlier summary", Text: screenText(text, each)}
 	}
 	e := entry{Role: string(m.Role)}
 	for _, b := range m.Content {
@@ -107,28 +107,28 @@ func entryOf(m ragctx.Message, each, parts int) entry {
 				e.LeftOut++
 				continue
 			}
-			e.Calls = append(e.Calls, entryCall{Tool: visible(b.Name, min(each, callChars)), Input: visible(string(b.Input), each)})
+			e.Calls = append(e.Calls, entryCall{Tool: screenText(b.Name, min(each, callChars)), Input: screenText(string(b.Input), each)})
 		case ragctx.BlockToolResult:
 			if parts--; parts < 0 {
 				e.LeftOut++
 				continue
 			}
-			e.Results = append(e.Results, entryValue{Output: visible(outputOf(b), each), Failed: b.IsError})
+			e.Results = append(e.Results, entryValue{Output: screenText(outputOf(b), each), Failed: b.IsError})
 		case ragctx.BlockImage:
 			e.Images++
 		default:
 			e.Text = joined(e.Text, b.Text)
 		}
 	}
-	e.Text = visible(e.Text, each)
+	e.Text = screenText(e.Text, each)
 	return e
 }
 
 // screenText returns a text as shown to a model: without secrets and injected context. It bounds
 // the text first, so that a large file costs no time.
-func visible(s string, chars int) string {
+func screenText(s string, chars int) string {
 	if len(s) > chars {
-		s = shorten(s, chars, cutMarker, 1, 3)
+		s = omitMiddle(s, chars, cutMarker, 1, 3)
 	}
 	s, _ = redact.Visible(redact.Lines(s, ""))
 	s = strings.Map(func(r rune) rune {

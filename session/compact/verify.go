@@ -24,33 +24,33 @@ func Verify(before, after []ragctx.Message, s session.Scale) error {
 	if total(s.Messages(after)) >= total(s.Messages(before)) {
 		return errNotSmaller
 	}
-	return Keeps(before, after)
+	return VerifyContent(before, after)
 }
 
 // VerifyContent is [Verify] without costs.
-func Keeps(before, after []ragctx.Message) error {
-	return keeps(session.Sound(before, session.Limits{}).Messages, after)
+func VerifyContent(before, after []ragctx.Message) error {
+	return verifyContent(session.Sound(before, session.Limits{}).Messages, after)
 }
 
 // VerifyCalls is [VerifyContent] without the check of the newest instruction, for views with
 // changed texts.
-func KeepsCalls(before, after []ragctx.Message) error {
-	k := keepingOf(session.Sound(before, session.Limits{}).Messages)
+func VerifyCalls(before, after []ragctx.Message) error {
+	k := requirementsOf(session.Sound(before, session.Limits{}).Messages)
 	k.instruction = nil
-	return k.by(after)
+	return k.check(after)
 }
 
 // verifyContent is VerifyContent for a view known to be sound.
-func keeps(before, after []ragctx.Message) error { return keepingOf(before).by(after) }
+func verifyContent(before, after []ragctx.Message) error { return requirementsOf(before).check(after) }
 
 // requirements lists the parts of a view that must be kept.
-type keeping struct {
+type requirements struct {
 	instruction *ragctx.Message // nil if there is no instruction
 	calls       map[string]bool // ids of calls that are pending or in the newest exchange
 }
 
-func keepingOf(sound []ragctx.Message) keeping {
-	k := keeping{calls: make(map[string]bool)}
+func requirementsOf(sound []ragctx.Message) requirements {
+	k := requirements{calls: make(map[string]bool)}
 	for id := range unanswered(sound) {
 		k.calls[id] = true
 	}
@@ -66,7 +66,7 @@ func keepingOf(sound []ragctx.Message) keeping {
 }
 
 // check returns the first violation of a view.
-func (k keeping) by(after []ragctx.Message) error {
+func (k requirements) check(after []ragctx.Message) error {
 	if !session.IsSound(after) {
 		return errPairs
 	}

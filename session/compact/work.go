@@ -14,7 +14,7 @@ type work struct {
 	conv   Conversation
 	raw    []ragctx.Message // the conversation with pruned outputs
 	items  []item
-	costs  []int // of the items
+	costs  []int // apply the items
 	pruned []Pruned
 
 	messages []ragctx.Message // messages of the items, computed on first use
@@ -22,9 +22,9 @@ type work struct {
 }
 
 // view returns the messages of the view.
-func (w *work) shown() []ragctx.Message {
+func (w *work) view() []ragctx.Message {
 	if w.messages == nil {
-		w.messages = shown(w.items)
+		w.messages = itemMessages(w.items)
 	}
 	return w.messages
 }
@@ -38,18 +38,18 @@ func (c *Compactor) newWork(conv Conversation) *work {
 	}
 	w := &work{conv: conv}
 	w.items, w.raw = project(conv.Messages, conv.Records)
-	w.costs = w.priced(c.scale())
+	w.costs = w.itemCosts(c.scale())
 	size := w.size()
 	w.begin = sync.OnceFunc(func() {
-		if conv.Begun != nil {
-			conv.Begun(size)
+		if conv.OnBegin != nil {
+			conv.OnBegin(size)
 		}
 	})
 	return w
 }
 
 // itemCosts returns the costs of the items. It reuses the known costs of unchanged messages.
-func (w *work) priced(s session.Scale) []int {
+func (w *work) itemCosts(s session.Scale) []int {
 	out := make([]int, len(w.items))
 	for i := range w.items {
 		it := &w.items[i]
@@ -77,7 +77,7 @@ func (w *work) prune(o Options) (*work, bool) {
 	out := work{conv: w.conv, begin: w.begin}
 	chars := make(prunings)
 	skip := func(i int) bool { return !visible[i] }
-	cost := func(i, j int) int { return w.output(i, j, o.scale()) }
+	cost := func(i, j int) int { return w.outputCost(i, j, o.scale()) }
 	for _, p := range prune(w.raw, skip, cost, o.Counter, min(ProtectedTokens, o.Window/4)) {
 		chars.add(p)
 		out.pruned = append(out.pruned, Pruned{MessageID: w.raw[p.message].ID, Block: p.block, Chars: p.chars})
@@ -85,7 +85,7 @@ func (w *work) prune(o Options) (*work, bool) {
 	if len(out.pruned) == 0 {
 		return nil, false
 	}
-	out.raw = chars.of(w.raw)
+	out.raw = chars.apply(w.raw)
 	sound := session.Sound(out.raw, session.Limits{})
 	out.items = slices.Clone(w.items)
 	next := 0 // index into sound, which is in the order of the items
@@ -98,13 +98,13 @@ func (w *work) prune(o Options) (*work, bool) {
 			it.message = sound.Messages[next]
 		}
 	}
-	out.costs = out.priced(o.scale())
+	out.costs = out.itemCosts(o.scale())
 	return &out, true
 }
 
 // outputCost returns the cost of a tool output. It reuses the known cost of a message with a single
 // block.
-func (w *work) output(i, j int, s session.Scale) int {
+func (w *work) outputCost(i, j int, s session.Scale) int {
 	m := &w.raw[i]
 	if len(m.Content) == 1 && m.Name == "" && m.Reasoning == "" && unchanged(m.Content, w.conv.Messages[i].Content) {
 		return w.conv.Costs[i] - session.MessageOverhead - session.CallOverhead
@@ -132,14 +132,14 @@ func (w *work) statementTokens(counter ragctx.Counter) int {
 			all = append(all, statementsOf(textOf(*m), i)...)
 		}
 	}
-	all, _ = standing(all)
+	all, _ = inForce(all)
 	return statementTokens(all, counter)
 }
 
 // material returns the messages to summarize: the originals in the range, including those that the
 // view omits, and earlier summaries. It also returns the remaining messages before and after.
 func (w *work) material(c cut) (out, before, after []ragctx.Message) {
-	before = w.shown()[:c.from]
+	before = w.view()[:c.from]
 	for i := c.from; i < len(w.items); i++ {
 		if c.stays[i] {
 			after = append(after, w.items[i].message)
@@ -214,7 +214,7 @@ func (w *work) span(c cut, known map[string]*Record, within map[string]bool) (fr
 			}
 		}
 	}
-	at := places(w.raw)
+	at := indexByID(w.raw)
 	from, to = w.items[first].message.ID, w.items[last].message.ID
 	if r := known[from]; r != nil && isSummary(w.items[first].message) {
 		from = r.From
@@ -241,7 +241,7 @@ func (w *work) span(c cut, known map[string]*Record, within map[string]bool) (fr
 }
 
 // replaceRange returns the work with a range replaced by a summary.
-func (w *work) with(c cut, rec Record, s session.Scale) *work {
+func (w *work) replaceRange(c cut, rec Record, s session.Scale) *work {
 	out := work{conv: w.conv, raw: w.raw, pruned: w.pruned, begin: w.begin}
 	out.items, out.costs = slices.Clone(w.items[:c.from]), slices.Clone(w.costs[:c.from])
 	m := rec.SummaryMessage()

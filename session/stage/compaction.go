@@ -63,7 +63,7 @@ func (c Compaction) Apply(ctx context.Context, s *State, messages []ragctx.Messa
 	}
 	conv := compact.Conversation{Messages: messages, Records: s.Records, Costs: costs, Original: s.Original}
 	if c.Watch.Begun != nil {
-		conv.Begun = func(view compact.Size) { c.Watch.Begun(*s, usage, view.Messages) }
+		conv.OnBegin = func(view compact.Size) { c.Watch.Begun(*s, usage, view.Messages) }
 	}
 	res, err := by.Compact(ctx, conv)
 	if err != nil {
@@ -75,7 +75,7 @@ func (c Compaction) Apply(ctx context.Context, s *State, messages []ragctx.Messa
 	if res.Record == nil {
 		return nil, Skipped(res.Reason)
 	}
-	_, after, _ := res.Compacted(usage)
+	_, after, _ := res.CompactedEvent(usage)
 	s.Used = after.Used
 	s.Records = append(slices.Clip(s.Records), *res.Record)
 	s.Persist(res.Messages)

@@ -189,7 +189,7 @@ func Prefix(notes []Note) string {
 		list(&b, "Pending", n.Pending)
 		rules = append(rules, n.Rules...)
 	}
-	if d := compact.RulesDigest(compact.Standing(rules), prefixRules); !d.Empty() {
+	if d := compact.RulesDigest(compact.ActiveRules(rules), prefixRules); !d.Empty() {
 		b.WriteString("\n\nIn the user's own words, which hold until the user says otherwise:\n" + d.String())
 	}
 	return b.String()

@@ -194,7 +194,7 @@ func TestPrefixIsInjectedOnce(t *testing.T) {
 	if !strings.HasPrefix(got, notesOnly) || got == first || strings.Count(texts(res.Messages), stage.PrefixMarker) != 1 {
 		t.Errorf("a new note changes more than the prefix's end: %s", got)
 	}
-	if err := compact.Keeps(s.Messages, res.Messages); err != nil {
+	if err := compact.VerifyContent(s.Messages, res.Messages); err != nil {
 		t.Error(err)
 	}
 }

@@ -138,7 +138,7 @@ func (o *Observer) reflect(ctx context.Context, of Scope, notes []Note, out *Obs
 		own.Pending = n.Pending // what was pending before is done or said again
 		own.Rules = append(own.Rules, n.Rules...)
 	}
-	own.Rules = compact.Standing(own.Rules)
+	own.Rules = compact.ActiveRules(own.Rules)
 	d, byModel := o.digest(ctx, said, own.digest(), out)
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("reflect on observations: %w", err)
@@ -214,7 +214,7 @@ func (o *Observer) ask(ctx context.Context, messages []ragctx.Message, out *Obse
 	if !ok || json.Unmarshal([]byte(object), &n) != nil {
 		return compact.Digest{}, errNoNote
 	}
-	d := n.digest().Believed(messages)
+	d := n.digest().Screened(messages)
 	if len(d.State)+len(d.Commands)+len(d.Questions) == 0 {
 		return compact.Digest{}, errNoNote
 	}

@@ -84,7 +84,7 @@ func TestPipelinedViews(t *testing.T) {
 }
 
 func checkShown(t *rapid.T, had, shown []ragctx.Message) {
-	if err := compact.Keeps(had, shown); err != nil {
+	if err := compact.VerifyContent(had, shown); err != nil {
 		t.Fatal(err)
 	}
 	prefixes, summaries := 0, 0

@@ -129,7 +129,7 @@ func TestProvidersAcceptBuffers(t *testing.T) {
 			s = out.Sections
 			view := compact.Apply(slices.Concat(s.Summary, s.Buffer, s.Messages), nil)
 			accepted(t, view)
-			if err := compact.Keeps(all, view); err != nil {
+			if err := compact.VerifyContent(all, view); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -61,7 +61,7 @@ func (s *Service) buffer(ctx context.Context, k session.Key, l *loaded, c scale,
 		if did.Summarized != nil {
 			full = did.Summarized.Buffer
 		}
-		s.opts.Tell(ctx, k, ragctx.Event{Type: ragctx.EventContextWarning, Data: policy.Failed(k.ID, c.size(full).Tokens, did.Warnings)})
+		s.opts.Tell(ctx, k, ragctx.Event{Type: ragctx.EventContextWarning, Data: policy.FailureEvent(k.ID, c.size(full).Tokens, did.Warnings)})
 	}
 	if did.Moved != nil {
 		s.opts.Tell(ctx, k, ragctx.Event{Type: ragctx.EventMessagesMovedToBuffer, Data: *did.Moved})

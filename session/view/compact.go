@@ -240,7 +240,7 @@ func (c *compactor) compact(ctx context.Context, id string, messages, shown []ra
 		c.watch.Due(stage.State{}, usage)
 	}
 	if c.watch.Begun != nil {
-		conv.Begun = func(view compact.Size) { c.watch.Begun(stage.State{}, usage, view.Messages) }
+		conv.OnBegin = func(view compact.Size) { c.watch.Begun(stage.State{}, usage, view.Messages) }
 	}
 	res, err := c.by.Compact(ctx, conv)
 	if err == nil && c.watch.Done != nil {

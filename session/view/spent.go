@@ -79,7 +79,7 @@ func (l *loaded) standing(old []record) (counts, elsewhere []bool) {
 	for _, e := range l.entries[:at+1] { // which are in the hands of the stage
 		on[e.Message.ID] = true
 	}
-	compactions := compact.Counting(messages, of.compactions)
+	compactions := compact.Effective(messages, of.compactions)
 	counts, elsewhere = make([]bool, len(old)), make([]bool, len(old))
 	stages := 0
 	for i, r := range old {

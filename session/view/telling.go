@@ -23,14 +23,14 @@ type telling struct {
 func (t *telling) watch(ctx context.Context) stage.Watch {
 	return stage.Watch{
 		Due: func(_ stage.State, u compact.Usage) {
-			t.tell(ctx, ragctx.EventContextWarning, t.options.Warning(u))
+			t.tell(ctx, ragctx.EventContextWarning, t.options.WarningEvent(u))
 		},
 		Begun: func(_ stage.State, u compact.Usage, messages int) {
-			t.tell(ctx, ragctx.EventContextCompacting, t.options.Compacting(u, messages))
+			t.tell(ctx, ragctx.EventContextCompacting, t.options.CompactingEvent(u, messages))
 		},
 		Done: func(_ stage.State, u compact.Usage, r compact.Result) {
 			t.service.warn(ctx, t.key, r.Warnings)
-			if e, _, ok := r.Compacted(u); ok {
+			if e, _, ok := r.CompactedEvent(u); ok {
 				t.done = &e
 			}
 		},

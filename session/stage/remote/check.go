@@ -29,7 +29,7 @@ func check(before, after []ragctx.Message) error {
 		}
 	}
 	// The newest instruction is there, whatever it says now.
-	if err := compact.KeepsCalls(before, after); err != nil {
+	if err := compact.VerifyCalls(before, after); err != nil {
 		return unusable{err.Error(), err}
 	}
 	return nil
