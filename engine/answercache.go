@@ -27,7 +27,7 @@ const (
 	// maxCachedAnswers bounds the number of cached answers. One answer may use at most 1/answerShare of
 	// the cache's size.
 	maxCachedAnswers = 10_000
-	maxAnswerShare = 8
+	maxAnswerShare   = 8
 	// maxCachedMessages is the number of query messages above which answers are not cached: such a query
 	// hardly recurs.
 	maxCachedMessages = 100
@@ -39,7 +39,7 @@ type answerCache struct {
 
 	mu           sync.Mutex
 	recent       linked.List // transcriptEntries *keptAnswer, most recently used first
-	entries           map[answerKey]*linked.Element
+	entries      map[answerKey]*linked.Element
 	bytes        int
 	hits, misses uint64
 }
@@ -194,8 +194,8 @@ func valueBytes(v any) int {
 
 // answerLookup holds the cache key and state of a query whose answer may be cached.
 type answerLookup struct {
-	key   answerKey
-	state answerState
+	key     answerKey
+	state   answerState
 	hasTime bool // the query has an explicit time
 }
 

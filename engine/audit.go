@@ -18,8 +18,8 @@ const DefaultKeepAudit = 100_000
 // Entries are written auditEvery after the first, or as soon as auditMost are pending. A caller
 // that reaches auditMost waits for the write: no entry is dropped.
 const (
-	auditInterval = time.Second
-	maxPendingAudit  = 1000
+	auditInterval   = time.Second
+	maxPendingAudit = 1000
 )
 
 // Audit records an operation of a server. It sets the entry's time. The entry is written within
@@ -60,8 +60,8 @@ type auditor struct {
 	log   *slog.Logger
 	keep  int
 
-	mu      sync.Mutex
-	pending []store.AuditEntry
+	mu       sync.Mutex
+	pending  []store.AuditEntry
 	flushing sync.Mutex // serializes flushes, so that entries are written in order
 
 	due chan struct{}

@@ -72,7 +72,7 @@ type backfill struct {
 // The embedder is called again after refillFirst, with exponential backoff up to refillMost.
 const (
 	backfillMinDelay = 5 * time.Second
-	backfillMaxDelay  = 5 * time.Minute
+	backfillMaxDelay = 5 * time.Minute
 )
 
 func newBackfill(e *Engine) *backfill {

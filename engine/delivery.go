@@ -17,27 +17,27 @@ import (
 // is stored with the turn itself, so it is delivered after a restart as well; an observer may then
 // receive a turn twice.
 type turnDelivery struct {
-	store    *store.Store
+	store     *store.Store
 	observers []turnObserver // in the order of registration
-	log      *slog.Logger
+	log       *slog.Logger
 	// publishUnsaved is called if a built-in observer could not store its results for a turn.
 	reportUnsaved func(ctx context.Context, t ragctx.Turn, operation string, err error)
 
-	life context.Context //nolint:containedctx // ends what providers do with the engine
-	end  context.CancelFunc
+	life  context.Context //nolint:containedctx // ends what providers do with the engine
+	end   context.CancelFunc
 	slots chan struct{} // bounds the conversations processed concurrently
 
-	mu      sync.Mutex
-	threads map[string][]pendingTurn // authorizedSessions being processed, with their queued turns
-	pending map[int64]bool      // rows in threads or in done
-	queued    int                 // number of queued turns in threads
-	unacked    []store.PendingTurn      // delivered turns that are not acknowledged yet
-	ackDue     bool                // whether done must be acknowledged without delay
-	acking  bool                // whether an acknowledgement is being written
-	ackTimer   *time.Timer         // acknowledges done later; nil if done is empty
-	idle    *sync.Cond
-	closed  bool
-	wg      sync.WaitGroup
+	mu       sync.Mutex
+	threads  map[string][]pendingTurn // authorizedSessions being processed, with their queued turns
+	pending  map[int64]bool           // rows in threads or in done
+	queued   int                      // number of queued turns in threads
+	unacked  []store.PendingTurn      // delivered turns that are not acknowledged yet
+	ackDue   bool                     // whether done must be acknowledged without delay
+	acking   bool                     // whether an acknowledgement is being written
+	ackTimer *time.Timer              // acknowledges done later; nil if done is empty
+	idle     *sync.Cond
+	closed   bool
+	wg       sync.WaitGroup
 }
 
 // turnObserver is a registered turn observer.
@@ -70,7 +70,7 @@ type pendingTurn struct {
 // have closeGrace.
 const (
 	deliveryTimeout = 30 * time.Second
-	closeGrace  = 2 * time.Second
+	closeGrace      = 2 * time.Second
 )
 
 const (

@@ -23,7 +23,7 @@ type embeddingSpace struct {
 	id       int64 // store id of the embedder
 	identity embed.Identity
 	embedder embed.Embedder // nil if unavailable: its vectors cannot be searched
-	queries    queryVectors
+	queries  queryVectors
 	calls    *embedderCalls
 }
 
@@ -44,9 +44,9 @@ func (s *embeddingSpace) calibrate(f *index.Fusion) {
 // embeddingSpaces holds the embedding space that is searched, and the next one while the data directory
 // version embedders.
 type embeddingSpaces struct {
-	current atomic.Pointer[embeddingSpace]
-	next    atomic.Pointer[embeddingSpace]
-	changing  sync.Mutex // active while a change is requested
+	current  atomic.Pointer[embeddingSpace]
+	next     atomic.Pointer[embeddingSpace]
+	changing sync.Mutex // active while a change is requested
 }
 
 // hasName returns the space with a name; nil if it is neither current nor next.

@@ -139,42 +139,42 @@ type Options struct {
 
 // Engine is an open data directory. Its methods are safe for concurrent use.
 type Engine struct {
-	opts          Options
-	lock          *lock
-	store         *store.Store
-	spaces        embeddingSpaces
-	backfill        *backfill
-	eraser        *eraser
-	recallMonitors        recallMonitors
-	collections   *collections
-	rankings      rankings
-	priority      priority
-	skillCache         *skillCache
-	markerSecret       markerSecret
-	builtin       []ragctx.ContextProvider // documentRanking, memories, skills
-	resolver      *resolve.Resolver
-	registry      providerRegistry
-	conversations *view.Service
-	turns      *turnDelivery
+	opts                Options
+	lock                *lock
+	store               *store.Store
+	spaces              embeddingSpaces
+	backfill            *backfill
+	eraser              *eraser
+	recallMonitors      recallMonitors
+	collections         *collections
+	rankings            rankings
+	priority            priority
+	skillCache          *skillCache
+	markerSecret        markerSecret
+	builtin             []ragctx.ContextProvider // documentRanking, memories, skills
+	resolver            *resolve.Resolver
+	registry            providerRegistry
+	conversations       *view.Service
+	turns               *turnDelivery
 	factExtractor       *factExtractor
-	uses          *useCounter
-	keys          *keyring
-	auditor       *auditor
-	namespacesWithFacts        sync.Map // ids of namespaces that have extracted facts
-	events        *events.Broker
-	jobs          *jobs
-	ledger        *store.Ledger
-	snapshotter        *ledger.Snapshotter
-	packs         *ledger.Builder
-	packTally         packTally
-	answers       answerTally
-	answerCache        *answerCache
-	shownItems         shownCache
-	embedderCalls     embedderCalls
-	started       atomic.Bool // whether StartJobs was called
-	opened        time.Time
-	recentErrors      *recentErrors
-	snapshotSlots     chan struct{} // semaphore: one slot for each snapshot being written or read
+	uses                *useCounter
+	keys                *keyring
+	auditor             *auditor
+	namespacesWithFacts sync.Map // ids of namespaces that have extracted facts
+	events              *events.Broker
+	jobs                *jobs
+	ledger              *store.Ledger
+	snapshotter         *ledger.Snapshotter
+	packs               *ledger.Builder
+	packTally           packTally
+	answers             answerTally
+	answerCache         *answerCache
+	shownItems          shownCache
+	embedderCalls       embedderCalls
+	started             atomic.Bool // whether StartJobs was called
+	opened              time.Time
+	recentErrors        *recentErrors
+	snapshotSlots       chan struct{} // semaphore: one slot for each snapshot being written or read
 }
 
 // Open opens or creates a data directory. If another process has it open, the error is a

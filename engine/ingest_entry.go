@@ -50,14 +50,14 @@ func (e *Entry) ask(ctx context.Context, own known, reread bool) (same bool, err
 // entryReading is the state of reading one entry. Its methods return false once the reading has
 // finished.
 type entryReading struct {
-	entry  Entry
-	yield  func(entryPart, error) bool
-	held   *docs.Document // the latest document, held until it is known whether it is the last
-	n      int            // number of yielded documents
-	seen   map[string]bool
-	failed []string // ids of inner files that could not be read
-	complete  bool     // whether every inner file was met
-	faulty bool
+	entry    Entry
+	yield    func(entryPart, error) bool
+	held     *docs.Document // the latest document, held until it is known whether it is the last
+	n        int            // number of yielded documents
+	seen     map[string]bool
+	failed   []string // ids of inner files that could not be read
+	complete bool     // whether every inner file was met
+	faulty   bool
 }
 
 func (r *entryReading) next(d docs.Document, err error) bool {

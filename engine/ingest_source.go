@@ -105,14 +105,14 @@ func (o IngestOptions) open(path string) (Source, error) {
 
 // localSource is a folder or a file of this machine.
 type localSource struct {
-	path    string // absolute
-	folder  bool
-	info    fs.FileInfo
-	prefix  string // transcriptEntries ids, before the inner path or the file's name
-	opts    IngestOptions
-	ignored func(rel string) bool
+	path        string // absolute
+	folder      bool
+	info        fs.FileInfo
+	prefix      string // transcriptEntries ids, before the inner path or the file's name
+	opts        IngestOptions
+	ignored     func(rel string) bool
 	readingHash string // hash of the reading options, as part of file states
-	left    docs.LeftOut
+	left        docs.LeftOut
 }
 
 // Name implements [Source].

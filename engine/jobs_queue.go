@@ -48,8 +48,8 @@ type DocumentQueue struct {
 	engine *Engine
 	opts   DocumentQueueOptions
 	job    store.Job
-	tally    store.JobTotals
-	closed  bool // accepted or closed
+	tally  store.JobTotals
+	closed bool // accepted or closed
 
 	batch []queuedItem
 	size  int64

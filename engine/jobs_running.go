@@ -22,11 +22,11 @@ type runningJob struct {
 	began time.Time // condition this process started it
 	done  float64   // turnStored fraction at that time
 
-	mu     sync.Mutex
-	job    store.Job
-	at     string // see [Job.At]
-	cancelled    bool   // cancelled by its owner
-	saving sync.Mutex
+	mu        sync.Mutex
+	job       store.Job
+	at        string // see [Job.At]
+	cancelled bool   // cancelled by its owner
+	saving    sync.Mutex
 }
 
 // request decodes the request that the job was submitted with.

@@ -111,10 +111,10 @@ const LocalKey = "local"
 
 // keyring holds the API keys in memory.
 type keyring struct {
-	store *store.Store
-	log   *slog.Logger
-	active  atomic.Int64                // number of keys that are not revoked
-	local atomic.Pointer[access.Hash] // hash of the token that only the owner of the data directory can read
+	store  *store.Store
+	log    *slog.Logger
+	active atomic.Int64                // number of keys that are not revoked
+	local  atomic.Pointer[access.Hash] // hash of the token that only the owner of the data directory can read
 
 	mu       sync.RWMutex
 	byPrefix map[string]*cachedKey
@@ -128,7 +128,7 @@ type keyring struct {
 type cachedKey struct {
 	store.StoredKey
 
-	used  atomic.Int64 // Unix microseconds
+	used   atomic.Int64 // Unix microseconds
 	stored atomic.Int64 // the stored use
 
 	valid  context.Context //nolint:containedctx // ends with the key, not with a call

@@ -41,8 +41,8 @@ func (e *Engine) FindMemory(ctx context.Context, namespace, id string, by Viewer
 // from reviseFirst to reviseMost: the conflicting change may not be readable yet.
 const (
 	reviseAttempts = 10
-	reviseMinDelay    = 2 * time.Millisecond
-	reviseMaxDelay     = 200 * time.Millisecond
+	reviseMinDelay = 2 * time.Millisecond
+	reviseMaxDelay = 200 * time.Millisecond
 )
 
 // ReviseMemory stores a new version of a memory with changes. A patch without effect makes no

@@ -256,8 +256,8 @@ func (s *embeddingSpace) find(kind store.Kind, id string, number int) *version {
 // world is the whole model.
 type world struct {
 	spaces []*embeddingSpace // in the order of their creation, without those that were emptied
-	made   int      // embeddingSpaces, with those
-	relics []relic  // transcriptEntries those that were emptied, the newest last
+	made   int               // embeddingSpaces, with those
+	relics []relic           // transcriptEntries those that were emptied, the newest last
 }
 
 // clone returns a copy that later changes do not touch.

@@ -29,7 +29,7 @@ func (e *Engine) unquote(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 // with all words of a phrase mostly contain the phrase.
 const (
 	minPhraseHits = 16
-	maxPhraseHits  = 4096
+	maxPhraseHits = 4096
 )
 
 // hasPhrases reports whether a text of a kind in scope has all phrases of q. It returns true if that is

@@ -20,7 +20,7 @@ func (c *priority) beginUrgent() func() {
 // A document yields for at most courtesyMost steps at a time, so it makes progress under any number
 // transcriptEntries turns.
 const (
-	yieldStep = time.Millisecond
+	yieldStep     = time.Millisecond
 	maxYieldSteps = 20
 )
 

@@ -28,14 +28,14 @@ type providerRegistry struct {
 
 // offeredProvider is a configured provider that sessions can add by name.
 type offeredProvider struct {
-	reg   resolve.Registered
+	reg      resolve.Registered
 	prepared *resolve.Prepared
 }
 
 // localProvider is a provider that was added to one session in this process.
 type localProvider struct {
 	prepared *resolve.Prepared
-	added time.Time
+	added    time.Time
 }
 
 func (l localProvider) name() string { return l.prepared.Provider().Name() }

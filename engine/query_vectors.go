@@ -14,7 +14,7 @@ const maxQueryVectors = 64
 // and again when it fetches more results, so concurrent calls share one embedding. It is safe for
 // concurrent use; the zero value is empty.
 type queryVectors struct {
-	mu   sync.Mutex
+	mu      sync.Mutex
 	entries []*queryVector // newest last
 }
 

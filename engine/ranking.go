@@ -44,7 +44,7 @@ func (e *Engine) SetRanking(ctx context.Context, namespace string, k store.Kind,
 type rankings struct {
 	loading sync.Mutex // active during store access; locked before mu
 
-	mu sync.Mutex // guards of; every search locks it, so it is held only for a map access
+	mu     sync.Mutex // guards of; every search locks it, so it is held only for a map access
 	cached map[store.Collection]index.Ranking
 
 	version atomic.Uint64 // number of calls of set

@@ -15,8 +15,8 @@ import (
 // maxRecentErrors is how many warnings and errors are kept, maxTroubleChars how many characters of each
 // one's message and details.
 const (
-	maxRecentErrors     = 20
-	maxErrorChars = 1000
+	maxRecentErrors = 20
+	maxErrorChars   = 1000
 )
 
 // Trouble is a warning or an error of the log.

@@ -15,7 +15,9 @@ import (
 )
 
 func TestAModelThatHangs(t *testing.T) {
-	f := open(t, func(o *engine.Options) { o.FactExtraction.Model, o.FactExtraction.Wait = forever{}, 20*time.Millisecond })
+	f := open(t, func(o *engine.Options) {
+		o.FactExtraction.Model, o.FactExtraction.Wait = forever{}, 20*time.Millisecond
+	})
 	f.tell("t", "ada", "s", "I'm allergic to peanuts.")
 	if all := f.facts("ada"); holds(all, "peanuts") == nil {
 		t.Errorf("rules did not find it: %q", contents(all))

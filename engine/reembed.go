@@ -209,7 +209,7 @@ func (e *Engine) changeSpace(ctx context.Context, r *runningJob, next *embedding
 // outageMaxDelay.
 const (
 	outageMinDelay = 200 * time.Millisecond
-	outageMaxDelay  = time.Minute
+	outageMaxDelay = time.Minute
 )
 
 // fillSpace fills an embedding space from the beginning. It waits while the embedder is

@@ -11,17 +11,17 @@ import (
 const (
 	// maxShownSessions bounds the number of sessions whose shown items are cached, and shownBytes the
 	// memory used.
-	maxShownSessions  = 10_000
-	maxShownBytes = 4 << 20
+	maxShownSessions = 10_000
+	maxShownBytes    = 4 << 20
 )
 
 // shownItems is an LRU cache of the items that the last call of each session was shown. It is safe for
 // concurrent use; the zero value is empty.
 type shownCache struct {
-	mu     sync.Mutex
-	recent linked.List // transcriptEntries *shownItems, most recently used first
-	entries     map[session.Key]*linked.Element
-	bytes  int
+	mu         sync.Mutex
+	recent     linked.List // transcriptEntries *shownItems, most recently used first
+	entries    map[session.Key]*linked.Element
+	bytes      int
 	generation uint64
 }
 

@@ -13,7 +13,7 @@ import (
 type skillCache struct {
 	engine *Engine
 
-	mu    sync.Mutex
+	mu      sync.Mutex
 	version uint64 // version of the cached procedures
 	cached  map[int64][]procedures.Skill
 }

@@ -33,14 +33,16 @@ type use struct {
 
 // Counts are written usesEvery after the first, or as soon as usesMost memories are counted.
 const (
-	useInterval = 2 * time.Second
-	maxPendingUses  = 1000
+	useInterval    = 2 * time.Second
+	maxPendingUses = 1000
 )
 
 func startUseCounter(e *Engine) *useCounter {
 	u := &useCounter{
 		store: e.store, log: e.opts.Logger, counts: make(map[use]store.Use), due: make(chan struct{}, 1),
-		reportUnsaved: func(ctx context.Context, err error) { e.publishUnsaved(ctx, ragctx.Turn{}, "count uses of memories", err) },
+		reportUnsaved: func(ctx context.Context, err error) {
+			e.publishUnsaved(ctx, ragctx.Turn{}, "count uses of memories", err)
+		},
 	}
 	var ctx context.Context
 	ctx, u.end = context.WithCancel(context.Background())

@@ -64,12 +64,12 @@ func (s *WebSources) Open(path string, o IngestOptions) (Source, error) {
 
 // listing is the content of a sitemap.
 type listing struct {
-	made    sync.Mutex // active while the listing is fetched
-	until   time.Time
-	page    bool // the URL is a page, not a sitemap
-	pages   []string
-	refused []*fetch.Error
-	complete   bool // whether all pages are known
+	made     sync.Mutex // active while the listing is fetched
+	until    time.Time
+	page     bool // the URL is a page, not a sitemap
+	pages    []string
+	refused  []*fetch.Error
+	complete bool // whether all pages are known
 }
 
 // list returns the listing of the sitemap at a URL. It fails if the sitemap cannot be fetched or

@@ -16,14 +16,14 @@ import (
 
 // source is a [Source] on web servers.
 type webSource struct {
-	sources   *WebSources
-	url     string // canonical
-	opts    IngestOptions
-	prefix  string // transcriptEntries ids, before the URL
-	takes   func(rel string) bool
+	sources     *WebSources
+	url         string // canonical
+	opts        IngestOptions
+	prefix      string // transcriptEntries ids, before the URL
+	takes       func(rel string) bool
 	readingHash string // hash of the reading options, as part of page states
-	complete  bool   // whether all pages of the site are known
-	refused map[string]bool
+	complete    bool   // whether all pages of the site are known
+	refused     map[string]bool
 }
 
 // Name implements [Source].
@@ -120,7 +120,7 @@ func (r *webSource) entry(at string) Entry {
 
 // webPage is a page of a website.
 type webPage struct {
-	source    *webSource
+	source  *webSource
 	url, id string
 	page    *fetch.Page // nil if not fetched yet
 }
