@@ -38,24 +38,6 @@ const assembleExample = `  ragctx assemble request.json
 // maxAssembleBytes bounds what is read.
 const maxAssembleBytes = 32 << 20
 
-// assembler is the part of a backend that puts model calls together.
-type assembler interface {
-	Assemble(ctx context.Context, r api.AssembleRequest) (api.AssembleAnswer, error)
-}
-
-// Assemble implements backend.
-func (l local) Assemble(ctx context.Context, r api.AssembleRequest) (api.AssembleAnswer, error) {
-	c, err := r.Call()
-	if err != nil {
-		return api.AssembleAnswer{}, err
-	}
-	a, err := l.Engine.Assemble(ctx, c.Request)
-	if err != nil {
-		return api.AssembleAnswer{}, err
-	}
-	return c.Answer(a)
-}
-
 var phases = []string{string(assemble.Loop), string(assemble.Synthesis)}
 
 // callFlags say what a model call is to have, and what is printed of it.

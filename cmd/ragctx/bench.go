@@ -151,9 +151,9 @@ func runBench(cmd *cobra.Command, env lookupEnv, f benchFlags) (err error) {
 		return err
 	}
 	defer finish(c, &err)
-	m := measurement{benchFlags: f, settings: s, old: old, opened: c, url: c.URL, pid: c.PID, cores: runtime.GOMAXPROCS(0), progress: cmd.ErrOrStderr()}
-	if eng, ok := c.backend.(local); ok {
-		stop, base, err := serveHere(ctx, env, eng.Engine)
+	m := measurement{benchFlags: f, settings: s, old: old, client: c, url: c.URL, pid: c.PID, cores: runtime.GOMAXPROCS(0), progress: cmd.ErrOrStderr()}
+	if c.local != nil {
+		stop, base, err := serveHere(ctx, env, c.local)
 		if err != nil {
 			return err
 		}

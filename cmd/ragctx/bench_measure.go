@@ -34,7 +34,7 @@ type measurement struct {
 	settings
 
 	old      *bench.Report // to compare with, or nil
-	opened   *client
+	client   *client
 	url      string
 	pid      int
 	cores    int // that Go uses, before it is given more
@@ -57,7 +57,7 @@ func (m *measurement) measure(ctx context.Context, texts []string) (bench.Report
 		URL: m.url, Loads: m.loads(), Repeat: m.repeat, Requests: m.requests, Duration: m.duration, Warmup: m.warmup,
 		Seed: m.benchFlags.seed, Progress: func(line string) { fmt.Fprintln(m.progress, line) },
 		Setup: bench.Setup{
-			Server: m.url, InProcess: m.opened.URL == "", Namespace: m.Namespace, Corpus: "your own",
+			Server: m.url, InProcess: m.client.URL == "", Namespace: m.Namespace, Corpus: "your own",
 			Queries: "from " + m.queries, MaxTokens: m.maxTokens, MaxResults: m.maxResults, Tokenizer: m.tokenizer,
 			Cores: m.cores, Machine: bench.Machine(), Program: buildVersion(), Time: time.Now().UTC().Format(time.RFC3339),
 		},
@@ -139,7 +139,7 @@ func (m *measurement) fill(ctx context.Context, o *bench.Options) (*bench.Writte
 // takeStock counts the corpus, and draws queries if there are none.
 func (m *measurement) takeStock(ctx context.Context, o *bench.Options, texts []string) error {
 	var sample []string
-	err := allDocuments(ctx, m.opened, m.Namespace, "", func(page []store.Document) error {
+	err := allDocuments(ctx, m.client, m.Namespace, "", func(page []store.Document) error {
 		for _, d := range page {
 			o.Setup.Documents++
 			o.Setup.Chunks += d.Chunks
@@ -152,7 +152,7 @@ func (m *measurement) takeStock(ctx context.Context, o *bench.Options, texts []s
 	}
 	if len(texts) == 0 {
 		o.Setup.Queries = "drawn from the documents' own titles and sentences (easier than real questions)"
-		if texts, err = draw(ctx, m.opened, m.Namespace, sample); err != nil {
+		if texts, err = draw(ctx, m.client, m.Namespace, sample); err != nil {
 			return err
 		}
 	}
@@ -207,7 +207,7 @@ func (m *measurement) findsOfNearest(ctx context.Context) (*bench.Recall, error)
 		return nil, nil //nolint:nilnil // as said
 	}
 	fmt.Fprintln(m.progress, "measuring what the vector index finds")
-	found, err := checkUp(ctx, io.Discard, m.opened.backend, engine.DoctorOptions{Searching: m.recall * doctorShare})
+	found, err := checkUp(ctx, io.Discard, m.client, engine.DoctorOptions{Searching: m.recall * doctorShare})
 	if err != nil {
 		return nil, fmt.Errorf("measure recall: %w", err)
 	}

@@ -43,7 +43,7 @@ func fromData(env lookupEnv, list func(ctx context.Context, s settings, c *clien
 			return nil, noFiles
 		}
 		defer func() { _ = c.Close() }()
-		found, err := list(ctx, s, c.backend, prefix)
+		found, err := list(ctx, s, c, prefix)
 		if err != nil {
 			return nil, noFiles
 		}
@@ -135,6 +135,6 @@ func clusterNames(ctx context.Context, s settings, c *client, _ string) ([]named
 
 // sessionNames are those of nobody's sessions: whose it is stands elsewhere on the line.
 func sessionNames(ctx context.Context, s settings, c *client, _ string) ([]named, error) {
-	list, err := sessionsOf(ctx, c.APIClient(), s.Namespace, "", completeLooks)
+	list, err := sessionsOf(ctx, c.Client, s.Namespace, "", completeLooks)
 	return namesOf(list, err, func(one api.SessionEntry) named { return named{one.ID, amount(one.Messages, "message")} })
 }

@@ -8,8 +8,9 @@
 // Each command has its own file. The settings that several commands share come
 // from flags, the environment, a file and defaults, in this order (settings.go).
 // A data directory belongs to one process at a time; when a server holds it,
-// every command finds the server through the lock file and talks to it, so that
-// it works the same in both cases (backend.go).
+// every command finds the server through the lock file and talks to it. Without a
+// server a command opens the data directory and calls the same API of an engine
+// in this process (client.go).
 //
 // Results go to standard output, everything else to standard error. The exit
 // status is 0 on success, 1 on failure, 2 when the command line was wrong and

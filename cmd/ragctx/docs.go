@@ -219,7 +219,7 @@ func removeDocuments(ctx context.Context, w io.Writer, c *client, namespace stri
 	return errors.Join(errs...)
 }
 
-// withBackend runs fn on the backend that the settings name.
+// withClient calls fn with the client that the settings name.
 func withClient(cmd *cobra.Command, env lookupEnv, fn func(context.Context, settings, *client) error) (err error) {
 	ctx := cmd.Context()
 	s, err := load(cmd, env)
@@ -231,5 +231,5 @@ func withClient(cmd *cobra.Command, env lookupEnv, fn func(context.Context, sett
 		return err
 	}
 	defer finish(c, &err)
-	return fn(ctx, s, c.backend)
+	return fn(ctx, s, c)
 }

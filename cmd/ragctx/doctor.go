@@ -76,7 +76,7 @@ func newDoctor(env lookupEnv) *cobra.Command {
 // checkUp has the data directory checked.
 func checkUp(ctx context.Context, progress io.Writer, c *client, o engine.DoctorOptions) (engine.Checkup, error) {
 	var found engine.Checkup
-	if l, ok := c.(local); ok { // no job, which has to be written
+	if c.local != nil { // a job would be written into a database that may be damaged
 		last := time.Now()
 		o.Progress = func(what string, done, total int) {
 			if now := time.Now(); total > 0 && now.Sub(last) >= lineEvery {
@@ -84,7 +84,7 @@ func checkUp(ctx context.Context, progress io.Writer, c *client, o engine.Doctor
 				fmt.Fprintf(progress, "%s: %d%%\n", printable(what), 100*done/total)
 			}
 		}
-		return l.Doctor(ctx, o)
+		return c.local.Doctor(ctx, o)
 	}
 	j, err := c.CheckUp(ctx, o)
 	if err != nil {
@@ -101,9 +101,7 @@ func checkUp(ctx context.Context, progress io.Writer, c *client, o engine.Doctor
 
 // await shows a job on progress until it has ended, and fails as it does.
 func await(ctx context.Context, progress io.Writer, c *client, j engine.Job) (engine.Job, error) {
-	if l, ok := c.(local); ok {
-		l.StartJobs()
-	}
+	c.startJobs()
 	last, stage := 0.0, ""
 	j, err := c.WatchJob(ctx, j.ID, func(j engine.Job) {
 		at, known := j.Done()

@@ -66,9 +66,3 @@ func writeDuplicates(w io.Writer, list api.DuplicateList) {
 		fmt.Fprintf(w, "and %d groups more (--limit lists them)\n", more)
 	}
 }
-
-// Duplicates implements [backend].
-func (l local) Duplicates(ctx context.Context, namespace, prefix string, limit int) (api.DuplicateList, error) {
-	found, err := l.Engine.Duplicates(ctx, namespace, prefix)
-	return api.DuplicateList{Groups: found[:min(len(found), limit)], Total: len(found)}, err
-}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -176,11 +175,10 @@ func (s *settings) useEmbedder(o *engine.Options) (func(), error) {
 
 // writeSpend says what was asked of an embedding service by this process.
 func writeSpend(w io.Writer, c *client) {
-	l, ok := c.(local)
-	if !ok {
+	if c.local == nil {
 		return
 	}
-	if u := l.EmbedderInfo().Service; u != nil && u.Asked() {
+	if u := c.local.EmbedderInfo().Service; u != nil && u.Asked() {
 		fmt.Fprintln(w, "embedding service", spendText(*u))
 	}
 }
@@ -214,25 +212,4 @@ func writeEmbedder(w io.Writer, e engine.EmbedderInfo) {
 		}
 		fmt.Fprintf(w, "  service %s\n  it %s\n", spendText(*u), state)
 	}
-}
-
-// ReembedAs implements backend. The change may have begun when the data directory was
-// opened for it.
-func (l local) ReembedAs(ctx context.Context, name string) (engine.Job, error) {
-	with, err := l.embedderNamed(name)
-	if err != nil {
-		return engine.Job{}, err
-	}
-	if j, to, ok, err := l.Reembedding(ctx); err != nil || ok && to == with.Identity() {
-		return j, err
-	}
-	return l.Reembed(ctx, with)
-}
-
-// embedderNamed is [engine.Engine.EmbedderNamed] for who may name files as well.
-func (l local) embedderNamed(name string) (embed.Embedder, error) {
-	if name == engine.RemoteName {
-		return l.EmbedderNamed(name)
-	}
-	return builtin.OpenLocal(name)
 }

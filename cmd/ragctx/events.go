@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -28,11 +27,6 @@ by then is named in an event of its own, events_lost.
 It needs a server: nobody else can do anything while a command has the data directory
 open. Without --namespace it shows all namespaces.`
 
-// eventTeller tells events; a server does.
-type eventTeller interface {
-	FollowEvents(ctx context.Context, f events.Filter, after *uint64) iter.Seq2[ragctx.Event, error]
-}
-
 func newEvents(env lookupEnv) *cobra.Command {
 	var types []string
 	var most int
@@ -48,8 +42,7 @@ func newEvents(env lookupEnv) *cobra.Command {
 		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
-				server, ok := c.(eventTeller)
-				if !ok {
+				if c.local != nil {
 					return errors.New("events are told by a server, and none has the data directory; start one with 'ragctx serve'")
 				}
 				f := events.Filter{Session: session}
@@ -68,7 +61,7 @@ func newEvents(env lookupEnv) *cobra.Command {
 					place = &n
 				}
 				left := most
-				for ev, err := range server.FollowEvents(ctx, f, place) {
+				for ev, err := range c.FollowEvents(ctx, f, place) {
 					if err == nil {
 						err = writeEvent(cmd.OutOrStdout(), ev, asJSON)
 					}

@@ -157,7 +157,7 @@ func runIngest(cmd *cobra.Command, env lookupEnv, f ingestFlags, paths []string)
 	p.end()
 	took := time.Since(start)
 	if !f.quiet {
-		writeSpend(cmd.ErrOrStderr(), c.backend)
+		writeSpend(cmd.ErrOrStderr(), c)
 	}
 	if werr := writeReport(cmd.OutOrStdout(), f, report, duplicates(ctx, c, list, report), took); werr != nil {
 		return werr

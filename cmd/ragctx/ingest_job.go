@@ -16,20 +16,25 @@ import (
 // cancelWithin bounds how long an interrupted command waits for its job's end.
 const cancelWithin = 10 * time.Second
 
-// ingest implements backend: the job reads the files.
-func (l local) ingest(ctx context.Context, o engine.IngestOptions, p progress) (engine.IngestReport, error) {
-	l.StartJobs()
-	j, err := l.IngestFolders(ctx, o)
+// ingest does what [engine.Ingest] does, as a job whose progress p shows. An engine in this process reads
+// the files itself, so that the next command can go on with a job that was killed. A server cannot read
+// this machine's files: it is sent the documents.
+func (c *client) ingest(ctx context.Context, o engine.IngestOptions, p progress) (engine.IngestReport, error) {
+	if c.local == nil {
+		return c.send(ctx, o, p)
+	}
+	c.startJobs()
+	j, err := c.local.IngestFolders(ctx, o)
 	if err != nil {
 		return engine.IngestReport{Skipped: []engine.Skipped{}}, err
 	}
-	return followIngest(ctx, l, j, nil, p)
+	return followIngest(ctx, c, j, nil, p)
 }
 
-// ingest implements backend: the server is sent the files.
-func (r remote) ingest(ctx context.Context, o engine.IngestOptions, p progress) (engine.IngestReport, error) {
-	up := &upload{opts: o, lister: r, report: engine.IngestReport{Skipped: []engine.Skipped{}}}
-	j, err := r.PutDocuments(ctx, o.Namespace, up.lines(ctx))
+// send sends the documents that an ingest finds.
+func (c *client) send(ctx context.Context, o engine.IngestOptions, p progress) (engine.IngestReport, error) {
+	up := &upload{opts: o, lister: c, report: engine.IngestReport{Skipped: []engine.Skipped{}}}
+	j, err := c.PutDocuments(ctx, o.Namespace, up.lines(ctx))
 	switch {
 	case up.err != nil:
 		return up.report, up.err
@@ -38,7 +43,7 @@ func (r remote) ingest(ctx context.Context, o engine.IngestOptions, p progress) 
 	case err != nil:
 		return up.report, err
 	}
-	report, err := followIngest(ctx, r, j, up.paths, p)
+	report, err := followIngest(ctx, c, j, up.paths, p)
 	report.Skipped = append(up.report.Skipped, report.Skipped...)
 	report.Unchanged += up.report.Unchanged
 	report.LeftOut = up.report.LeftOut

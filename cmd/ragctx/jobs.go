@@ -15,29 +15,11 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// jobRunner is the part of a backend that is about jobs.
-type jobRunner interface {
-	Job(ctx context.Context, id string) (engine.Job, error)
-	ListJobs(ctx context.Context, f store.JobFilter) ([]engine.Job, error)
-	JobItems(ctx context.Context, id string, f store.ItemFilter) ([]store.JobItem, error)
-	CancelJob(ctx context.Context, id string) (engine.Job, error)
-	RetryJob(ctx context.Context, id string) (engine.Job, error)
-	// WatchJob calls tell with the job now and after every change, until it has
-	// ended, and returns it.
-	WatchJob(ctx context.Context, id string, tell func(engine.Job)) (engine.Job, error)
-}
-
-// WatchJob implements backend.
-func (l local) WatchJob(ctx context.Context, id string, tell func(engine.Job)) (engine.Job, error) {
-	var last engine.Job
-	for j, err := range l.Engine.WatchJob(ctx, id) {
-		if err != nil {
-			return last, err
-		}
-		last = j
-		tell(last)
+// startJobs has an engine in this process do its jobs. A server does them anyway.
+func (c *client) startJobs() {
+	if c.local != nil {
+		c.local.StartJobs()
 	}
-	return last, nil
 }
 
 const jobsHelp = `Jobs are work that outlives the command that asked for it: ingests, and what
@@ -243,8 +225,8 @@ func newJobsRetry(env lookupEnv) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if l, ok := c.(local); ok {
-			return watchJob(ctx, w, l, id)
+		if c.local != nil {
+			return watchJob(ctx, w, c, id)
 		}
 		writeJob(w, j)
 		return nil
@@ -263,9 +245,7 @@ func newJobsWatch(env lookupEnv) *cobra.Command {
 
 // watchJob shows a job until it has ended. In this process it also does it.
 func watchJob(ctx context.Context, w io.Writer, c *client, id string) error {
-	if l, ok := c.(local); ok {
-		l.StartJobs()
-	}
+	c.startJobs()
 	var last time.Time
 	j, err := c.WatchJob(ctx, id, func(j engine.Job) {
 		if now := time.Now(); !j.State.Ended() && now.Sub(last) >= lineEvery {

@@ -17,13 +17,6 @@ import (
 	"github.com/ragctx/ragctx/internal/access"
 )
 
-// keyKeeper is the part of a backend that is about API keys.
-type keyKeeper interface {
-	CreateKey(ctx context.Context, k access.Key) (engine.NewKey, error)
-	Keys(ctx context.Context, after string, limit int) ([]access.Key, error)
-	RevokeKey(ctx context.Context, id string) (access.Key, error)
-}
-
 const keysHelp = `Keys are what callers of a server prove who they are with. As long as there are
 none, a server listens on this machine alone and takes every request. From the first
 one on every request needs a key, sent as

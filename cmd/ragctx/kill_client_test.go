@@ -56,8 +56,8 @@ type record struct {
 	erase, doubt bool
 }
 
-// client is a caller who writes, notes what was acknowledged, and asks for it.
-type client struct {
+// killClient writes, notes which writes were acknowledged, and reads them back.
+type killClient struct {
 	*killer
 
 	number  int
@@ -70,15 +70,15 @@ type client struct {
 	erased  []string // words that no file may hold any more
 }
 
-func newClient(k *killer, number int) *client {
-	return &client{killer: k, number: number, named: make(map[string]*record)}
+func newClient(k *killer, number int) *killClient {
+	return &killClient{killer: k, number: number, named: make(map[string]*record)}
 }
 
 // namespace keeps the big documents, which hold up smaller ones, apart.
-func (c *client) namespace() string { return fmt.Sprintf("space-%d", c.number%3) }
+func (c *killClient) namespace() string { return fmt.Sprintf("space-%d", c.number%3) }
 
 // work writes until the server is gone.
-func (c *client) work(base string) {
+func (c *killClient) work(base string) {
 	c.api, c.base = api.NewClient(base), base
 	defer c.api.Close()
 	for !c.killed.Load() {
@@ -100,7 +100,7 @@ func (c *client) work(base string) {
 }
 
 // write does something; nil if there is nothing to do.
-func (c *client) write() (*record, error) {
+func (c *killClient) write() (*record, error) {
 	switch n := c.rand.IntN(20); {
 	case n < 7:
 		return c.put()
@@ -119,7 +119,7 @@ func (c *client) write() (*record, error) {
 
 // acknowledged notes a write and asks for it. A bulk request is acknowledged as
 // a job, which goes on.
-func (c *client) acknowledged(r *record) error {
+func (c *killClient) acknowledged(r *record) error {
 	if r.group == nil {
 		if r.erase {
 			c.erased = append(c.erased, r.known.parts[0].token)
@@ -142,7 +142,7 @@ func (r *record) settle() {
 }
 
 // open finds or begins a record and notes that next is sent for it.
-func (c *client) open(kind store.Kind, id string, next *content) *record {
+func (c *killClient) open(kind store.Kind, id string, next *content) *record {
 	r := c.named[id]
 	if r == nil {
 		r = &record{kind: kind, id: id}
@@ -154,9 +154,9 @@ func (c *client) open(kind store.Kind, id string, next *content) *record {
 }
 
 // doubtful reports whether a record may not be written again.
-func (c *client) doubtful(id string) bool { return c.named[id] != nil && c.named[id].doubt }
+func (c *killClient) doubtful(id string) bool { return c.named[id] != nil && c.named[id].doubt }
 
-func (c *client) put() (*record, error) {
+func (c *killClient) put() (*record, error) {
 	id := fmt.Sprintf("c%d/doc-%02d.md", c.number, c.rand.IntN(killNames))
 	if c.doubtful(id) {
 		return nil, nil
@@ -179,7 +179,7 @@ func (c *client) put() (*record, error) {
 }
 
 // sections returns a document of so many sections, about 400 bytes each.
-func (c *client) sections(title string, n int) *content {
+func (c *killClient) sections(title string, n int) *content {
 	out := &content{title: title}
 	var b strings.Builder
 	for range n {
@@ -194,7 +194,7 @@ func (c *client) sections(title string, n int) *content {
 
 // token returns a word that is in no other text, that no stemmer touches, and
 // that shares few runs of letters with others.
-func (c *client) token() string {
+func (c *killClient) token() string {
 	const (
 		letters = "bcdfghjklmnpqrtvwxz"
 		all     = 19 * 19 * 19 * 19 * 19 * 19 * 19 * 19 * 19 * 19
@@ -208,7 +208,7 @@ func (c *client) token() string {
 	return string(w)
 }
 
-func (c *client) turn() (*record, error) {
+func (c *killClient) turn() (*record, error) {
 	id := fmt.Sprintf("c%d-turn-%d", c.number, c.tokens)
 	prompt, response := c.token()+" is asked about the harbour", c.token()+" is the answer about the granite"
 	said := []string{"user: " + prompt, "assistant: " + response}
@@ -223,7 +223,7 @@ func (c *client) turn() (*record, error) {
 	return r, err
 }
 
-func (c *client) remember() (*record, error) {
+func (c *killClient) remember() (*record, error) {
 	id := fmt.Sprintf("c%d-note-%02d", c.number, c.rand.IntN(killNames))
 	if c.doubtful(id) {
 		return nil, nil
@@ -239,7 +239,7 @@ func (c *client) remember() (*record, error) {
 
 // bulk sends some documents in one request. Nobody writes them again, as the job
 // may come to them when the request is long over.
-func (c *client) bulk() (*record, error) {
+func (c *killClient) bulk() (*record, error) {
 	var group []*record
 	lines := func(yield func(api.BulkLine, error) bool) {
 		for _, r := range group {
@@ -261,7 +261,7 @@ func (c *client) bulk() (*record, error) {
 }
 
 // remove deletes or erases something that is there; nil if there is nothing.
-func (c *client) remove(kind store.Kind) (*record, error) {
+func (c *killClient) remove(kind store.Kind) (*record, error) {
 	var there []*record
 	for _, r := range c.records {
 		if r.kind == kind && r.known != nil && r.group == nil && !r.doubt {
@@ -297,7 +297,7 @@ func (c *client) remove(kind store.Kind) (*record, error) {
 }
 
 // ask wants to find what was acknowledged a moment ago, and not what it replaced.
-func (c *client) ask(r *record) error {
+func (c *killClient) ask(r *record) error {
 	for _, text := range []*content{r.known, r.old} {
 		if text == nil {
 			continue

@@ -57,7 +57,7 @@ func (in *inspection) group(r *record) {
 
 // record compares one document or memory with what was acknowledged, and
 // settles what became of a write that was cut off.
-func (in *inspection) record(c *client, r *record) {
+func (in *inspection) record(c *killClient, r *record) {
 	text, version, there := in.read(c, r)
 	if r.doubt = r.doubt || r.cut && r.erase; r.doubt {
 		if there && (r.known == nil || text != r.known.text) {
@@ -95,7 +95,7 @@ func (in *inspection) record(c *client, r *record) {
 }
 
 // read returns the text that is current.
-func (in *inspection) read(c *client, r *record) (text string, version int, there bool) {
+func (in *inspection) read(c *killClient, r *record) (text string, version int, there bool) {
 	ctx := context.Background()
 	var err error
 	if r.kind == store.Documents {
@@ -113,7 +113,7 @@ func (in *inspection) read(c *client, r *record) (text string, version int, ther
 }
 
 // units wants all chunks of a document.
-func (in *inspection) units(c *client, r *record, version int) {
+func (in *inspection) units(c *killClient, r *record, version int) {
 	if r.kind != store.Documents {
 		return
 	}
@@ -135,7 +135,7 @@ func spread(n int, r *rand.Rand) []int {
 }
 
 // find asks each leg alone for one part.
-func (in *inspection) find(c *client, r *record, version, i int) {
+func (in *inspection) find(c *killClient, r *record, version, i int) {
 	p := r.known.parts[i]
 	for leg, text := range map[string]string{"keyword": p.token, "vector": p.embedded} {
 		hits := in.hits(c, r.kind, leg, text)
@@ -149,7 +149,7 @@ func (in *inspection) find(c *client, r *record, version, i int) {
 }
 
 // gone wants nothing but the current version of r to be found by what it was before.
-func (in *inspection) gone(c *client, r *record, version int) {
+func (in *inspection) gone(c *killClient, r *record, version int) {
 	if r.old == nil {
 		return
 	}
@@ -164,7 +164,7 @@ func (in *inspection) gone(c *client, r *record, version int) {
 }
 
 // hits asks one leg, and waits for it while it is rebuilt.
-func (in *inspection) hits(c *client, kind store.Kind, leg, text string) []engine.Hit {
+func (in *inspection) hits(c *killClient, kind store.Kind, leg, text string) []engine.Hit {
 	q := ragctx.NewQuery(text)
 	q.Namespace = c.namespace()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {

@@ -69,7 +69,7 @@ type killer struct {
 	round int
 	dir   string
 
-	clients []*client
+	clients []*killClient
 	killed  atomic.Bool
 	total   killCount
 }

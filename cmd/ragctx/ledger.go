@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"iter"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -18,18 +17,6 @@ import (
 	"github.com/ragctx/ragctx/internal/ledger"
 	"github.com/ragctx/ragctx/internal/store"
 )
-
-// ledgerKeeper is the part of a backend that is about ledgers.
-type ledgerKeeper interface {
-	AppendMessages(ctx context.Context, messages []ledger.Message) ([]ledger.Message, error)
-	Messages(ctx context.Context, q ledger.Query) ([]ledger.Message, error)
-	FollowMessages(ctx context.Context, f ledger.Filter, after ledger.Sequence) iter.Seq2[ledger.Message, error]
-	LastMessage(ctx context.Context, namespace, cluster string) (ledger.Sequence, error)
-	ExportMessages(ctx context.Context, q ledger.Query, w io.Writer) error
-	ImportMessages(ctx context.Context, namespace, cluster string, r io.Reader) (ledger.Imported, error)
-	Clusters(ctx context.Context, namespace, after string, limit int) ([]store.ClusterInfo, error)
-	EraseCluster(ctx context.Context, namespace, name string) (store.Erased, error)
-}
 
 const ledgerHelp = `A ledger has the messages that the agents of a cluster send each other: in order,
 with a time that only grows, and never changed. Agents append to it, query it and
@@ -112,7 +99,7 @@ func newLedgerTail(env lookupEnv) *cobra.Command {
 			}
 		}
 		t := tail{Filter: m.narrow(f), c: c, show: func(m ledger.Message) error { return show(cmd.OutOrStdout(), m) }}
-		if _, here := c.(local); here && follow {
+		if c.local != nil && follow {
 			return badUsage("--follow needs a server, and none has the data directory; start one with 'ragctx serve'")
 		}
 		if after != "" {
@@ -143,7 +130,7 @@ type tail struct {
 }
 
 func (t *tail) run(ctx context.Context, n int, follow bool) error {
-	switch last, err := t.b.LastMessage(ctx, t.Namespace, t.Cluster); {
+	switch last, err := t.c.LastMessage(ctx, t.Namespace, t.Cluster); {
 	case err != nil:
 		return err
 	case follow && t.given:
@@ -166,7 +153,7 @@ func (t *tail) newest(ctx context.Context, n int, last ledger.Sequence) error {
 	}
 	var found []ledger.Message
 	for len(found) < n { // pages have limits of their own
-		page, err := t.b.Messages(ctx, ledger.Query{Filter: t.Filter, ThroughSeq: last, Limit: n - len(found), Offset: len(found), Newest: true})
+		page, err := t.c.Messages(ctx, ledger.Query{Filter: t.Filter, ThroughSeq: last, Limit: n - len(found), Offset: len(found), Newest: true})
 		if err != nil {
 			return err
 		}
@@ -185,7 +172,7 @@ func (t *tail) newest(ctx context.Context, n int, last ledger.Sequence) error {
 // through prints what is stored up to a sequence.
 func (t *tail) through(ctx context.Context, last ledger.Sequence) error {
 	for last > 0 {
-		page, err := t.b.Messages(ctx, ledger.Query{Filter: t.Filter, AfterSeq: t.after, ThroughSeq: last, Limit: 1000})
+		page, err := t.c.Messages(ctx, ledger.Query{Filter: t.Filter, AfterSeq: t.after, ThroughSeq: last, Limit: 1000})
 		if err != nil || len(page) == 0 {
 			return err
 		}
@@ -200,7 +187,7 @@ func (t *tail) through(ctx context.Context, last ledger.Sequence) error {
 }
 
 func (t *tail) follow(ctx context.Context) error {
-	for m, err := range t.b.FollowMessages(ctx, t.Filter, t.after) {
+	for m, err := range t.c.FollowMessages(ctx, t.Filter, t.after) {
 		if err != nil {
 			return err
 		}

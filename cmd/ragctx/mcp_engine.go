@@ -27,11 +27,11 @@ type agentEngine struct {
 	files allowedFiles
 
 	mu  sync.Mutex
-	now *opened
+	now *client
 }
 
 // at returns the backend; a new one instead of gone.
-func (a *agentEngine) at(ctx context.Context, gone *opened) (*opened, error) {
+func (a *agentEngine) at(ctx context.Context, gone *client) (*client, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.now != nil && a.now != gone {
@@ -44,7 +44,7 @@ func (a *agentEngine) at(ctx context.Context, gone *opened) (*opened, error) {
 	if gone != nil {
 		_ = gone.Close() // a client, which holds nothing but connections
 	}
-	a.now = &c
+	a.now = c
 	return a.now, nil
 }
 
@@ -73,11 +73,8 @@ func on[T any](ctx context.Context, a *agentEngine, fn func(e mcp.Engine) (T, er
 }
 
 // agents returns the backend as agents need it.
-func (o *opened) agents() mcp.Engine {
-	if l, here := o.backend.(local); here {
-		return l.Engine
-	}
-	return agentClient{o.backend.(remote).Client}
+func (o *client) agents() mcp.Engine {
+	return agentClient{o.Client}
 }
 
 // Context implements [mcp.Engine].

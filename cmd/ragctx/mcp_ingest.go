@@ -102,14 +102,14 @@ func (a *agentEngine) ingest(ctx context.Context, namespace string, paths []stri
 	if err != nil {
 		return engine.Job{}, err
 	}
-	if l, here := b.backend.(local); here {
-		return l.IngestFolders(ctx, o)
+	if b.local != nil {
+		return b.local.IngestFolders(ctx, o)
 	}
-	return a.send(ctx, b.backend.(remote), o)
+	return a.send(ctx, b, o)
 }
 
 // send reads the files here and sends them to a server, whose machine may be another.
-func (a *agentEngine) send(ctx context.Context, to remote, o engine.IngestOptions) (engine.Job, error) {
+func (a *agentEngine) send(ctx context.Context, to *client, o engine.IngestOptions) (engine.Job, error) {
 	sites, err := a.files.sites()
 	if err != nil {
 		return engine.Job{}, err

@@ -14,22 +14,21 @@ import (
 // command of another editor.
 func (s settings) share(ctx context.Context, stderr io.Writer, log *slog.Logger) (*client, error) {
 	c, err := s.open(ctx, stderr)
-	l, here := c.backend.(local)
-	if err != nil || !here {
+	if err != nil || c.local == nil {
 		return c, err
 	}
 	o := api.Options{Log: log, Version: buildVersion()}
 	s.secure(&o)
 	o.RequireKeys = true // commands have the token beside the data directory
-	server := api.New(l.Engine, o)
+	server := api.New(c.local, o)
 	ln, err := listen(ctx, server, "127.0.0.1:0")
 	if err == nil {
-		err = l.Announce(ln.Addr().String(), "")
+		err = c.local.Announce(ln.Addr().String(), "")
 	}
 	if err != nil {
-		return opened{}, errors.Join(err, c.Close())
+		return nil, errors.Join(err, c.Close())
 	}
-	l.StartJobs()
+	c.startJobs()
 	// It ends when it is closed, after the last call that is under way.
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	served := make(chan error, 1)

@@ -9,45 +9,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/api"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/memory"
 )
-
-// memoryKeeper is the part of a backend that is about memories.
-type memoryKeeper interface {
-	Search(ctx context.Context, q ragctx.ContextQuery) (engine.SearchResult, error)
-	ListMemories(ctx context.Context, namespace string, f store.MemoryFilter) ([]memory.Memory, store.MemoryCursor, error)
-	FindMemory(ctx context.Context, namespace, id string, by engine.Viewer) (store.Quarantined, error)
-	MemoryHistory(ctx context.Context, namespace, id string, by engine.Viewer) ([]memory.Change, error)
-	ReviseMemory(ctx context.Context, namespace, id string, by engine.Viewer, p memory.Patch) (memory.Memory, store.Status, error)
-	UndoMemory(ctx context.Context, namespace, id string, by engine.Viewer) (memory.Change, error)
-	UndoTurn(ctx context.Context, namespace, turn string, by engine.Viewer) ([]string, error)
-	DeleteMemory(ctx context.Context, namespace, id, user string, anyUser bool) error
-	EraseMemory(ctx context.Context, namespace, id, user string, anyUser bool) (store.Erased, error)
-	MemoryTags(ctx context.Context, namespace string, f store.MemoryFilter, after store.TagCount) ([]store.TagCount, error)
-	MemoryStats(ctx context.Context, namespace string, f store.MemoryFilter) (store.MemoryStats, error)
-	Quarantine(ctx context.Context, namespace string, f store.MemoryFilter, after int64) ([]store.Quarantined, int64, error)
-	ReleaseMemory(ctx context.Context, namespace, id string, by engine.Viewer) (memory.Memory, error)
-	DiscardMemory(ctx context.Context, namespace, id string, by engine.Viewer) error
-	PruneMemories(ctx context.Context, namespace string, f store.MemoryFilter, p memory.PrunePolicy, dry bool) (engine.Pruned, error)
-	Extract(ctx context.Context, t ragctx.Turn) (engine.Extraction, error)
-	// ExportMemories and ImportMemories are those of package api.
-	ExportMemories(ctx context.Context, namespace string, f store.MemoryFilter, history bool, w io.Writer) error
-	ImportMemories(ctx context.Context, namespace string, r io.Reader) (api.MemoryImport, error)
-}
-
-// ExportMemories implements backend.
-func (l local) ExportMemories(ctx context.Context, namespace string, f store.MemoryFilter, history bool, w io.Writer) error {
-	return api.ExportMemories(ctx, l.Engine, namespace, f, history, w)
-}
-
-// ImportMemories implements backend.
-func (l local) ImportMemories(ctx context.Context, namespace string, r io.Reader) (api.MemoryImport, error) {
-	return api.ImportMemories(ctx, l.Engine, namespace, r)
-}
 
 const memoryHelp = `Memory shows and curates what is remembered: by 'ragctx remember', by programs, and
 from the turns of conversations. Every change of a memory is kept in its history and

@@ -14,15 +14,6 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// spaceKeeper is the part of a backend that is about namespaces.
-type spaceKeeper interface {
-	CreateNamespace(ctx context.Context, name string, q store.Quotas) (store.Namespace, error)
-	SetQuotas(ctx context.Context, name string, q store.Quotas) (store.Namespace, error)
-	DescribeNamespace(ctx context.Context, name string) (store.Namespace, error)
-	ListNamespaces(ctx context.Context, after string, limit int) ([]store.Namespace, error)
-	EraseNamespace(ctx context.Context, name string) (store.Erased, error)
-}
-
 const namespacesHelp = `A namespace holds documents, memories, ledgers and procedures apart from those of
 others. One is made by the first thing that is stored in it; making it first is for
 those that are to have quotas.`

@@ -14,25 +14,6 @@ import (
 	"github.com/ragctx/ragctx/internal/ledger"
 )
 
-// packBuilder is the part of a backend that is about contexts of agents.
-type packBuilder interface {
-	Pack(ctx context.Context, r api.PackRequest) (api.PackAnswer, error)
-	ClusterState(ctx context.Context, namespace, cluster string) (ledger.State, error)
-}
-
-// Pack implements backend.
-func (l local) Pack(ctx context.Context, r api.PackRequest) (api.PackAnswer, error) {
-	ask, warnings, err := r.Request()
-	if err != nil {
-		return api.PackAnswer{}, err
-	}
-	p, err := l.Engine.Pack(ctx, ask)
-	if err != nil {
-		return api.PackAnswer{}, err
-	}
-	return api.NewPackAnswer(p, warnings, r.Explain), nil
-}
-
 const packHelp = `Pack prints what an agent of a cluster should see: the messages that a strategy
 chooses, documents and memories where it asks for them, and the message that the agent
 was started by. FILE has the strategy as JSON, alone or as the contextStrategy of a

@@ -17,21 +17,6 @@ import (
 	"github.com/ragctx/ragctx/providers/procedures"
 )
 
-// procedureKeeper is the part of a backend that is about procedures.
-type procedureKeeper interface {
-	ListProcedures(ctx context.Context, namespace string, f store.ProcedureFilter) ([]procedures.ProcedureEntry, error)
-	Procedure(ctx context.Context, k engine.ProcedureKey) (procedures.Procedure, error)
-	PutDraft(ctx context.Context, k engine.ProcedureKey, b procedures.Body) (procedures.Procedure, error)
-	DeleteDraft(ctx context.Context, k engine.ProcedureKey) error
-	Publish(ctx context.Context, k engine.ProcedureKey) (procedures.Procedure, error)
-	Unpublish(ctx context.Context, k engine.ProcedureKey) (procedures.Procedure, error)
-	Rollback(ctx context.Context, k engine.ProcedureKey, version int) (procedures.Procedure, error)
-	// PreviewProcedure returns what an agent sees of a version, 0 is the canonical one.
-	PreviewProcedure(ctx context.Context, k engine.ProcedureKey, version int, draft bool) (procedures.ProcedurePreview, error)
-	ProcedureHistory(ctx context.Context, k engine.ProcedureKey) ([]procedures.ProcedureChange, error)
-	EraseProcedure(ctx context.Context, k engine.ProcedureKey) (store.Erased, error)
-}
-
 const proceduresHelp = `Procedures say how something is done that went well before. They are learnt from turns
 of many tool calls, or written by hand, and are drafts until somebody publishes them.
 Of what is published, agents are shown the name and when to use it, where that fits;

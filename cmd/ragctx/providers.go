@@ -13,19 +13,6 @@ import (
 	"github.com/ragctx/ragctx/internal/httpclient"
 )
 
-// providerKeeper is the part of a backend that is about providers.
-type providerKeeper interface {
-	ListProviders(ctx context.Context) ([]engine.ProviderInfo, error)
-	SessionProviders(ctx context.Context, k engine.SessionKey) ([]engine.SessionProvider, error)
-	UseProvider(ctx context.Context, k engine.SessionKey, name string) (added bool, err error)
-	RemoveProvider(ctx context.Context, k engine.SessionKey, name string) (removed bool, err error)
-}
-
-// ListProviders implements backend.
-func (l local) ListProviders(context.Context) ([]engine.ProviderInfo, error) {
-	return l.Providers(), nil
-}
-
 const providersHelp = `Providers are what is asked for context: documents, memories, procedures and ledgers,
 which are built in, and programs of your own behind URLs, which the setting providers
 names. One of the scope session is asked only in sessions that have added it.`

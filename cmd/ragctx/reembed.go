@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ragctx/ragctx/embed/builtin"
 	embedding "github.com/ragctx/ragctx/embed/remote"
 	"github.com/ragctx/ragctx/engine"
 )
@@ -59,35 +60,53 @@ func runReembed(cmd *cobra.Command, env lookupEnv, name string) (err error) {
 		return err
 	}
 	defer finish(c, &err)
-	j, err := c.ReembedAs(ctx, name)
+	j, err := reembedAs(ctx, c, name)
 	if err != nil {
 		return err
 	}
-	if j, err = await(ctx, cmd.ErrOrStderr(), c.backend, j); err != nil {
+	if j, err = await(ctx, cmd.ErrOrStderr(), c, j); err != nil {
 		return err
 	}
-	suggestFloor(ctx, cmd.ErrOrStderr(), s, c.backend)
-	writeSpend(cmd.ErrOrStderr(), c.backend)
+	suggestFloor(ctx, cmd.ErrOrStderr(), s, c)
+	writeSpend(cmd.ErrOrStderr(), c)
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d chunks are embedded by %s\n", j.Items, name)
 	return err
 }
 
+// reembedAs begins the change to an embedder. An engine in this process was opened with it, may have
+// begun the change then, and takes the path of a table of this machine, which the API does not.
+func reembedAs(ctx context.Context, c *client, name string) (engine.Job, error) {
+	if c.local == nil {
+		return c.ReembedAs(ctx, name)
+	}
+	with, err := builtin.OpenLocal(name)
+	if name == engine.RemoteName {
+		with, err = c.local.EmbedderNamed(name)
+	}
+	if err != nil {
+		return engine.Job{}, err
+	}
+	if j, to, ok, err := c.local.Reembedding(ctx); err != nil || ok && to == with.Identity() {
+		return j, err
+	}
+	return c.local.Reembed(ctx, with)
+}
+
 // suggestFloor says which noise floor the model of a service has, unless one is set.
 func suggestFloor(ctx context.Context, w io.Writer, s settings, c *client) {
-	l, ok := c.(local)
-	if !ok || s.reembed != engine.RemoteName || s.origin["embed_noise_floor"] != fromDefault {
+	if c.local == nil || s.reembed != engine.RemoteName || s.origin["embed_noise_floor"] != fromDefault {
 		return
 	}
-	with, err := l.EmbedderNamed(engine.RemoteName)
+	with, err := c.local.EmbedderNamed(engine.RemoteName)
 	if err != nil {
 		return
 	}
-	c, ok := with.(*embedding.Client)
+	service, ok := with.(*embedding.Client)
 	if !ok {
 		return
 	}
 	// A service that does not answer now has answered before; the floor can wait.
-	if floor, err := c.Calibrate(ctx); err == nil {
+	if floor, err := service.Calibrate(ctx); err == nil {
 		fmt.Fprintf(w, "unrelated texts have cosines up to %.2f with this model; embed_noise_floor %.2f keeps them out of answers\n", floor, floor)
 	}
 }

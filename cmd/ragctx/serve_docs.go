@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ragctx/ragctx/api"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
@@ -125,11 +126,11 @@ func ingestBehind(ctx context.Context, eng *engine.Engine, log *slog.Logger, src
 	start := time.Now()
 	last := start
 	log.InfoContext(ctx, "ingest started", "namespace", src.Namespace, "paths", src.Paths)
-	l := local{eng}
+	c := api.NewInside(eng, api.Options{})
 	src.KeepEmpty = true
-	j, err := l.IngestFolders(ctx, src)
+	j, err := eng.IngestFolders(ctx, src)
 	if err == nil {
-		j, err = l.WatchJob(ctx, j.ID, func(j engine.Job) {
+		j, err = c.WatchJob(ctx, j.ID, func(j engine.Job) {
 			if now := time.Now(); now.Sub(last) >= lineEvery {
 				last = now
 				log.InfoContext(ctx, "ingest goes on", "job", j.ID, "files", j.Counts.Sum(), "of", j.Items, "chunks", j.Chunks)
@@ -138,15 +139,15 @@ func ingestBehind(ctx context.Context, eng *engine.Engine, log *slog.Logger, src
 	}
 	if err == nil && j.State.Ended() {
 		var skipped []engine.Skipped
-		err = engine.EachItem(ctx, l, j.ID, store.ItemSkipped, func(i store.JobItem) { skipped = append(skipped, skippedItem(i, nil)) })
+		err = engine.EachItem(ctx, c, j.ID, store.ItemSkipped, func(i store.JobItem) { skipped = append(skipped, skippedItem(i, nil)) })
 		for _, why := range byReason(skipped) {
 			log.WarnContext(ctx, "files skipped", "reason", why.text, "files", len(why.paths), "first", why.paths[0])
 		}
 	}
-	c := j.Counts
+	n := j.Counts
 	counts := []any{
-		"job", j.ID, "created", c.Created, "replaced", c.Replaced, "unchanged", c.Unchanged, "deleted", c.Deleted,
-		"skipped", c.Skipped, "chunks", j.Chunks, "seconds", time.Since(start).Seconds(),
+		"job", j.ID, "created", n.Created, "replaced", n.Replaced, "unchanged", n.Unchanged, "deleted", n.Deleted,
+		"skipped", n.Skipped, "chunks", j.Chunks, "seconds", time.Since(start).Seconds(),
 	}
 	switch {
 	case ctx.Err() != nil:

@@ -19,16 +19,6 @@ import (
 	"github.com/ragctx/ragctx/session/stage"
 )
 
-// sessionKeeper is the part of a backend that is about sessions: a client of the API, with
-// a server or without.
-type sessionKeeper interface{ APIClient() *api.Client }
-
-// APIClient implements backend.
-func (l local) APIClient() *api.Client { return api.NewInside(l.Engine, api.Options{}) }
-
-// APIClient implements backend.
-func (r remote) APIClient() *api.Client { return r.Client }
-
 const sessionsHelp = `A session keeps a conversation: messages of users, models and tools, as they were
 said. What a model is shown of it is compiled, older parts as a summary where it became
 long. Nothing is lost by that: one can go back, undo, and go on from any message.`
@@ -90,7 +80,7 @@ func sessionUser(flags *pflag.FlagSet, user *string) {
 // withSessions calls fn with a client for sessions.
 func withSessions(cmd *cobra.Command, env lookupEnv, fn func(ctx context.Context, namespace string, t talk) error) error {
 	return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
-		return fn(ctx, s.Namespace, talk{Client: c.APIClient(), in: cmd.InOrStdin(), out: cmd.OutOrStdout(), err: cmd.ErrOrStderr()})
+		return fn(ctx, s.Namespace, talk{Client: c.Client, in: cmd.InOrStdin(), out: cmd.OutOrStdout(), err: cmd.ErrOrStderr()})
 	})
 }
 

@@ -91,8 +91,8 @@ func runSoak(cmd *cobra.Command, env lookupEnv, o bench.SoakOptions, pid int, as
 	defer finish(c, &err)
 	o.URL = c.URL
 	dir := s.Data
-	if eng, ok := c.backend.(local); ok {
-		stop, base, err := serveHere(ctx, env, eng.Engine)
+	if c.local != nil {
+		stop, base, err := serveHere(ctx, env, c.local)
 		if err != nil {
 			return err
 		}

@@ -23,12 +23,6 @@ The exit status is 1 if something does not work as it should. With --quiet it on
 whether a server can answer, by the exit status, and prints nothing; that is what a health
 check needs, which leaves the data directory alone.`
 
-// Status implements backend.
-func (l local) Status(ctx context.Context) (api.Status, error) {
-	st, err := l.Engine.Status(ctx)
-	return api.Status{Version: buildVersion(), Status: st}, err
-}
-
 // report is a status and where it is from.
 type report struct {
 	// Server is the URL of the server; empty if this command has opened the data

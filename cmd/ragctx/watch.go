@@ -37,15 +37,13 @@ func (s settings) watchOptions(log *slog.Logger) watch.Options {
 	return watch.Options{Poll: poll, Logger: log}
 }
 
-// sync implements backend.
-func (l local) sync(ctx context.Context, o engine.IngestOptions) (engine.IngestReport, error) {
-	return l.SyncFolders(ctx, o)
-}
-
-// sync implements backend: the server is sent what has changed.
-func (r remote) sync(ctx context.Context, o engine.IngestOptions) (engine.IngestReport, error) {
+// sync ingests what has changed, as [client.ingest] does. An engine in this process leaves no job behind.
+func (c *client) sync(ctx context.Context, o engine.IngestOptions) (engine.IngestReport, error) {
+	if c.local != nil {
+		return c.local.SyncFolders(ctx, o)
+	}
 	o.Progress = func(engine.IngestProgress) {}
-	return r.ingest(ctx, o, noProgress{})
+	return c.send(ctx, o, noProgress{})
 }
 
 // watchIngests watches what several ingests have read, until ctx ends.

@@ -80,8 +80,8 @@ func (s *scratch) gatherSubsets(term string, most uint32, limit int, renumber bo
 	s.postings, s.ends = s.postings[:0], s.ends[:0]
 	counts, s.docFreq, err = s.subsetReader.gather(s.subsets, term, most, limit)
 	if counts && renumber {
-		for i, few := range s.subsets {
-			few.renumber(of(s.postings, s.ends, i))
+		for i, sub := range s.subsets {
+			sub.renumber(of(s.postings, s.ends, i))
 		}
 	}
 	return counts, err

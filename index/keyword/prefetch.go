@@ -30,17 +30,17 @@ type prefetched struct {
 const minParallel = 16
 
 // read reads the features in the given subsets.
-func (a *prefetch) read(ctx context.Context, few []subset, features []feature, live int) {
+func (a *prefetch) read(ctx context.Context, subsets []subset, features []feature, live int) {
 	a.features = slices.Grow(a.features[:0], len(features))[:len(features)]
 	var next atomic.Int64
 	work := func(r *subsetReader) {
 		r.postings, r.ends = r.postings[:0], r.ends[:0]
 		for i := next.Add(1) - 1; i < int64(len(features)); i = next.Add(1) - 1 {
-			a.features[i] = r.read(ctx, few, &features[i], live)
+			a.features[i] = r.read(ctx, subsets, &features[i], live)
 		}
 	}
 	var other sync.WaitGroup
-	if len(features)*len(few) > minParallel {
+	if len(features)*len(subsets) > minParallel {
 		other.Go(func() { work(&a.readers[1]) })
 	}
 	work(&a.readers[0])
@@ -54,14 +54,14 @@ type subsetReader struct {
 	ends     []int // end of each part's postings, relative to the feature's start
 }
 
-func (r *subsetReader) read(ctx context.Context, few []subset, f *feature, live int) prefetched {
+func (r *subsetReader) read(ctx context.Context, subsets []subset, f *feature, live int) prefetched {
 	got := prefetched{postings: len(r.postings), ends: len(r.ends), err: ctx.Err()}
 	if got.err != nil {
 		return got
 	}
 	counts := false
 	got.err = guard(func() (err error) {
-		counts, got.docFreq, err = r.gather(few, f.text, kindFrequency[f.kind], limitOf(f.kind, live))
+		counts, got.docFreq, err = r.gather(subsets, f.text, kindFrequency[f.kind], limitOf(f.kind, live))
 		return err
 	})
 	if counts {
@@ -73,9 +73,9 @@ func (r *subsetReader) read(ctx context.Context, few []subset, f *feature, live 
 // gather appends the postings of a term in the subsets. Unless limit is uncounted, it also counts
 // the chunks and parents that have the term in all chunks. It returns false if more than limit
 // chunks have it.
-func (r *subsetReader) gather(few []subset, term string, most uint32, limit int) (counts bool, n docFreq, err error) {
+func (r *subsetReader) gather(subsets []subset, term string, most uint32, limit int) (counts bool, n docFreq, err error) {
 	first := len(r.postings)
-	for _, part := range few {
+	for _, part := range subsets {
 		q := subsetLookup{lookup: lookup{term: term, maxTf: most}, subset: part, counted: limit != uncounted, seen: &r.seen}
 		var found docFreq
 		if r.postings, found, err = part.of.among(q, r.postings); err != nil {

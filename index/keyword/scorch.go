@@ -165,7 +165,7 @@ const (
 // without an answer, so watch also checks the error count. When it rises, watch cancels the
 // operation; if that does not help, its goroutine is leaked. watch also returns when ctx ends,
 // while the operation goes on.
-func (s *scorchStore) watch(ctx context.Context, run func() error, callOff func()) error {
+func (s *scorchStore) watch(ctx context.Context, run func() error, cancel func()) error {
 	before := s.errors()
 	done := make(chan error, 1)
 	go func() { done <- guard(run) }()
@@ -180,7 +180,7 @@ func (s *scorchStore) watch(ctx context.Context, run func() error, callOff func(
 		case <-ticker.C:
 			if s.errors() > before {
 				late++
-				callOff()
+				cancel()
 			}
 		}
 	}

@@ -173,13 +173,13 @@ func (s *scorchStore) merge(ctx context.Context, plan mergeplan.MergePlanOptions
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	called, callOff := context.WithCancel(ctx)
-	defer callOff()
+	mergeCtx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	before := s.errors()
 	err := s.watch(ctx, func() error {
 		defer func() { <-s.forcing }()
-		return s.index.ForceMerge(called, &plan)
-	}, callOff)
+		return s.index.ForceMerge(mergeCtx, &plan)
+	}, cancel)
 	if err == nil && s.errors() > before {
 		err = errors.New("scorch could not merge")
 	}

@@ -122,8 +122,8 @@ func (w *visibleWords) subsetsHave(word string) (bool, error) {
 		}
 		w.subsets = narrow.subsets
 	}
-	for _, few := range w.subsets {
-		found, _, err := few.of.among(subsetLookup{lookup: lookup{term: word, maxTf: 1, limit: math.MaxInt}, subset: few}, nil)
+	for _, sub := range w.subsets {
+		found, _, err := sub.of.among(subsetLookup{lookup: lookup{term: word, maxTf: 1, limit: math.MaxInt}, subset: sub}, nil)
 		if err != nil || len(found) > 0 {
 			return err == nil, err
 		}

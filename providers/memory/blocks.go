@@ -7,15 +7,15 @@ import (
 	"github.com/ragctx/ragctx/internal/redact"
 )
 
-// WithoutBlocks returns a text without the context that this program put into it: an
-// agent that sends its whole prompt back must not have its memories remembered anew.
+// WithoutBlocks returns a text without the context that this program inserted. It keeps an agent
+// that sends back its whole prompt from storing its memories again.
 func WithoutBlocks(text string) string {
 	out, _ := redact.StripBlocks(text)
 	return out
 }
 
-// BlankBlocks returns a turn in whose texts spaces stand for such context, so that what
-// is found in them keeps its place. The turn itself is not changed.
+// BlankBlocks returns a copy of a turn in which spaces replace such context, so that positions stay
+// valid. It does not change t.
 func BlankBlocks(t ragctx.Turn) ragctx.Turn {
 	t.Prompt, t.Response = redact.BlankBlocks(t.Prompt), redact.BlankBlocks(t.Response)
 	t.Messages = slices.Clone(t.Messages)

@@ -12,7 +12,7 @@ import (
 	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
-// ByRules returns what rules find in a turn, with what they saw and do not believe.
+// ByRules returns the rules' findings in a turn, including rejected ones.
 func ByRules(t ragctx.Turn) []Finding {
 	found := facts.Explain(t, t.Occurred)
 	var out []Finding
@@ -28,8 +28,8 @@ func ByRules(t ragctx.Turn) []Finding {
 	return append(out, planted(t)...)
 }
 
-// ByModel returns what a model found in a turn. Where nothing of it is left, it returns
-// what the user asked to be remembered, or says to prefer.
+// ByModel returns a model's findings in a turn. If none is accepted, it returns the user's
+// instructions and preferences found by rules.
 func ByModel(t ragctx.Turn, a Asked) []Finding {
 	var out []Finding
 	for _, item := range a.Items {
@@ -51,13 +51,14 @@ func ByModel(t ragctx.Turn, a Asked) []Finding {
 		}
 	}
 	for _, r := range a.Rejected {
-		out = append(out, Finding{Fact: facts.Fact{Rule: RuleLLM}, By: ByLLM, Verdict: Leave, Why: fmt.Sprintf("item %d: %s", r.Index, r.Reason)})
+		out = append(out, Finding{Fact: facts.Fact{Rule: RuleLLM}, By: ByLLM, Verdict: Leave,
+			Why: fmt.Sprintf("item %d: %s", r.Index, r.Reason)})
 	}
 	return append(out, planted(t)...)
 }
 
-// suspicious reports why something that rests on the words of a tool alone is not
-// believed: it tells the agent what to do.
+// suspicious reports why a fact supported only by a tool must not be trusted: it gives the agent an
+// order.
 func suspicious(f facts.Fact) (reason string, ok bool) {
 	if f.Kind == facts.Instruction || f.Kind == facts.Preference {
 		return "stated by a tool or document, not by the user, and gives the agent an order", true
@@ -68,7 +69,7 @@ func suspicious(f facts.Fact) (reason string, ok bool) {
 	return "", false
 }
 
-// Distrusted reports why a memory that was sent belongs into quarantine.
+// Distrusted reports why a received memory must be quarantined.
 func Distrusted(m Memory) (reason string, ok bool) {
 	if m.Origin != FromTool && m.Origin != FromDocument {
 		return "", false
@@ -77,14 +78,14 @@ func Distrusted(m Memory) (reason string, ok bool) {
 	return "stated by a " + string(m.Origin) + ": " + why, ok
 }
 
-// How much of the words of tools is set aside: they may hold any number of traps.
+// Bounds of the quarantined tool text of a turn, which may contain any number of traps.
 const (
 	maxPlanted      = 3
 	maxPlantedChars = 500
 )
 
-// planted returns the sentences in the results of tools that are addressed to the
-// agent. They are not believed, but shown to whoever looks after the memories.
+// planted returns the sentences in tool results that address the agent. They are quarantined for
+// review.
 func planted(t ragctx.Turn) []Finding {
 	var out []Finding
 	for i, m := range t.Transcript() {

@@ -1,9 +1,9 @@
-// Package memory remembers: it turns conversation turns and explicit notes into
-// memories, and answers queries from them.
+// Package memory turns conversation turns and explicit notes into memories, and answers queries
+// from them.
 //
-// A turn is kept word for word as one episodic memory and can be found at once.
-// Relevance to a query is how well the text matches. Importance and recency are
-// reported beside it and order what is asked for without a query.
+// A turn is stored verbatim as one episodic memory and can be found at once. Relevance is the match
+// between text and query. Importance and recency are reported in addition; they rank the memories
+// of a request without a query.
 package memory
 
 import (
@@ -21,13 +21,13 @@ type Type string
 
 // The memory types.
 const (
-	Episodic   Type = "episodic"   // something that happened; the default
+	Episodic   Type = "episodic"   // an event; the default
 	Semantic   Type = "semantic"   // a fact
 	Procedural Type = "procedural" // how to do something
-	Working    Type = "working"    // for now
+	Working    Type = "working"    // for the current task
 )
 
-// ParseType reads a memory type in any letter case; "" is [Episodic].
+// ParseType parses a memory type, ignoring case; "" is [Episodic].
 func ParseType(s string) (Type, error) {
 	switch t := Type(strings.ToLower(s)); t {
 	case Episodic, Semantic, Procedural, Working:
@@ -38,17 +38,17 @@ func ParseType(s string) (Type, error) {
 	return "", ragctx.Invalid("memory_type", "%q is unknown; use episodic, semantic, procedural or working", ragctx.Clip(s))
 }
 
-// DefaultImportance is the importance of a memory that states none.
+// DefaultImportance is the importance of a memory that sets none.
 const DefaultImportance = 0.5
 
-// Limits on one memory.
+// Limits of one memory.
 const (
 	MaxContentBytes  = 1 << 20
 	MaxTags          = 64
 	MaxMetadataBytes = 64 << 10
 )
 
-// Memory is one remembered thing.
+// Memory is one stored memory.
 type Memory struct {
 	ID        string `json:"id"`
 	Namespace string `json:"namespace"`
@@ -58,7 +58,7 @@ type Memory struct {
 
 	Type    Type   `json:"memory_type"`
 	Content string `json:"content"`
-	// Importance is 0 to 1; Score weighs it with recency at the time of asking.
+	// Importance is between 0 and 1. Score combines it with recency at query time.
 	Importance float64        `json:"importance"`
 	Score      float64        `json:"score"`
 	Tags       []string       `json:"tags"`
@@ -69,21 +69,21 @@ type Memory struct {
 	Expires  time.Time `json:"expires,omitzero"`
 	Version  int       `json:"version"`
 
-	// Profile says that it describes its user lastingly, Pinned that it is wanted in
-	// every answer; both are for the part of a prompt that rarely changes.
+	// Profile marks a lasting description of the user. Pinned memories are part of every answer.
+	// Both belong in the stable part of a prompt.
 	Profile bool `json:"profile,omitempty"`
 	Pinned  bool `json:"pinned,omitempty"`
 
-	// Origin is whose words a memory that is sent has; it is not stored. What a tool or a
-	// document says and reads like an instruction is put into quarantine.
+	// Origin is the speaker of a received memory; it is not stored. A memory of a tool or document
+	// that reads like an instruction is quarantined.
 	Origin Origin `json:"-"`
 
 	State State `json:"state,omitempty"`
-	// About and Sources say what was found in which turns; of a memory that somebody
-	// told, there is neither.
+	// About and Sources describe a fact and the turns that state it. They are empty for a memory
+	// stored by a caller.
 	About   *About     `json:"about,omitempty"`
 	Sources []Evidence `json:"sources,omitempty"`
-	// Uses counts the answers that it was part of, LastUsed is when the last was.
+	// Uses counts the answers that contained the memory; LastUsed is the time of the last one.
 	Uses     int       `json:"access_count,omitempty"`
 	LastUsed time.Time `json:"last_accessed,omitzero"`
 }
@@ -94,7 +94,8 @@ func (m *Memory) Validate() error {
 		return ragctx.Invalid("content", "is empty; there is nothing to remember")
 	}
 	if len(m.Content) > MaxContentBytes {
-		return ragctx.TooLarge("content", "is %d bytes long; the limit is %d: ingest it as a document instead", len(m.Content), MaxContentBytes)
+		return ragctx.TooLarge("content", "is %d bytes long; the limit is %d: ingest it as a document instead",
+			len(m.Content), MaxContentBytes)
 	}
 	if err := ragctx.ValidText("content", m.Content); err != nil {
 		return err
@@ -129,14 +130,14 @@ func (m *Memory) Validate() error {
 	return ragctx.ValidMetadata("metadata", m.Metadata, MaxMetadataBytes)
 }
 
-// Weights says how importance and recency make a memory's score.
+// Weights are the weights of importance and recency in a memory's score.
 type Weights struct {
-	Decay      time.Duration // after which recency has fallen to 1/e; 0 means 30 days
-	Importance float64       // both 0 means .7 and .3
+	Decay      time.Duration // time for recency to fall to 1/e; 0 means 30 days
+	Importance float64       // if both are 0: .7 and .3
 	Recency    float64
 }
 
-// WithDefaults returns w with what is unset filled in.
+// WithDefaults returns w with the defaults for unset fields.
 func (w Weights) WithDefaults() Weights {
 	if w.Decay <= 0 {
 		w.Decay = 30 * 24 * time.Hour
@@ -153,5 +154,5 @@ func (w Weights) Score(importance float64, age time.Duration) float64 {
 	return ragctx.Rounded(importance*w.Importance + math.Exp(-max(age, 0).Seconds()/w.Decay.Seconds())*w.Recency)
 }
 
-// Chunks cuts a memory's text into units.
+// Chunks splits a memory's text into chunks.
 func Chunks(text string) []chunk.Chunk { return chunk.Split(text, chunk.Options{}) }

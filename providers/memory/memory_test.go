@@ -64,8 +64,7 @@ func TestEpisode(t *testing.T) {
 	}
 }
 
-// TestUnitsLieInTheEpisode: every unit is the text at its place, also in lines
-// and characters.
+// TestUnitsLieInTheEpisode: every chunk is the text at its position, also in lines and characters.
 func TestUnitsLieInTheEpisode(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var turn ragctx.Turn
@@ -78,7 +77,7 @@ func TestUnitsLieInTheEpisode(t *testing.T) {
 			t.Fatal(err)
 		}
 		if m == nil {
-			return // nothing but white space
+			return // only white space
 		}
 		for i, u := range units {
 			if u.Ordinal != i || m.Content[u.Start.Byte:u.End.Byte] != u.Text {
@@ -127,7 +126,8 @@ func TestNothingSaid(t *testing.T) {
 			t.Errorf("%+v became %+v, %v", msg, m, err)
 		}
 	}
-	wantField(t, "messages", memory.ValidateTurn(ragctx.Turn{Response: "a", Messages: []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, "b")}}))
+	wantField(t, "messages", memory.ValidateTurn(ragctx.Turn{Response: "a",
+		Messages: []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, "b")}}))
 }
 
 func TestValidation(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// Outcome is how an agent fared with a task: what it was asked, the tools that it
-// used, and either the result or the error.
+// Outcome is the result of an agent's task: the prompt, the tools used, and either the result or
+// the error.
 type Outcome struct {
 	Prompt string
 	Tools  []string
@@ -15,23 +15,23 @@ type Outcome struct {
 	Error  string
 }
 
-// MaxOutcomeBytes bounds the prompt, the error and the names of the tools, each, of an
-// outcome: they are in its metadata, too.
+// MaxOutcomeBytes bounds the prompt, the error and the tool names, each, of an outcome; they are
+// copied to its metadata.
 const MaxOutcomeBytes = 16 << 10
 
-// Importance of outcomes: a failure is worth more than a success.
+// Importance of outcomes: a failure is more valuable than a success.
 const (
 	successImportance = 0.8
 	failureImportance = 0.9
 )
 
-// Memory returns what is remembered of an outcome: of a success how it was done
-// ([Procedural]), of a failure what went wrong ([Episodic]). Whose memory it is is the
-// caller's to fill in.
+// Memory returns the memory of an outcome: for a success the procedure ([Procedural]), for a
+// failure the error ([Episodic]). The caller sets the owner.
 func (o Outcome) Memory() (Memory, error) {
 	for _, f := range [...]struct{ name, value string }{{"prompt", o.Prompt}, {"error", o.Error}, {"tools", o.tools()}} {
 		if len(f.value) > MaxOutcomeBytes {
-			return Memory{}, ragctx.TooLarge(f.name, "is %d bytes long; the limit is %d: send the gist of it", len(f.value), MaxOutcomeBytes)
+			return Memory{}, ragctx.TooLarge(f.name, "is %d bytes long; the limit is %d: send the gist of it",
+				len(f.value), MaxOutcomeBytes)
 		}
 	}
 	switch {
@@ -65,7 +65,7 @@ func (o Outcome) failure() Memory {
 
 func (o Outcome) tools() string { return strings.Join(o.Tools, ", ") }
 
-// list returns the tools as JSON has them.
+// list returns the tools as a JSON array.
 func (o Outcome) list() []any {
 	tools := make([]any, len(o.Tools))
 	for i, t := range o.Tools {
@@ -74,7 +74,7 @@ func (o Outcome) list() []any {
 	return tools
 }
 
-// lines returns pairs of names and values, one in a line.
+// lines returns pairs of names and values, one per line.
 func lines(pairs ...string) string {
 	var b strings.Builder
 	for i := 0; i < len(pairs); i += 2 {

@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// Patch says what is to change in a memory. What is nil stays as it is.
+// Patch is a change to a memory. Nil fields stay unchanged.
 type Patch struct {
 	Content    *string
 	Importance *float64
-	// Tags replaces the tags; AddTags and RemoveTags change single ones, after that.
+	// Tags replaces the tags. AddTags and RemoveTags apply afterwards.
 	Tags                *[]string
 	AddTags, RemoveTags []string
-	// Metadata is merged into that of the memory as RFC 7396 has it: nil removes a
-	// value, an object changes what it names of an object, anything else replaces.
+	// Metadata is merged into the memory's metadata according to RFC 7396: nil removes a value, an
+	// object merges into an object, anything else replaces.
 	Metadata        map[string]any
 	Profile, Pinned *bool
-	Expires         *time.Time // zero is never
+	Expires         *time.Time // zero means never
 }
 
-// Apply returns m with the changes, as new as it is then: what was found in turns is
-// no longer known of another content. m itself stays as it is.
+// Apply returns a changed copy of m. New content loses the fact record, because the turns state the
+// old content.
 func (p Patch) Apply(m Memory) Memory {
 	if p.Content != nil && *p.Content != m.Content {
 		m.Content = *p.Content
@@ -64,7 +64,7 @@ func (p Patch) tags(tags []string) []string {
 	return tags
 }
 
-// merge applies a merge patch (RFC 7396) to a JSON value, which stays as it is.
+// merge returns value with a merge patch (RFC 7396) applied. It does not change value.
 func merge(value, patch any) any {
 	changes, ok := patch.(map[string]any)
 	if !ok {
@@ -85,7 +85,7 @@ func merge(value, patch any) any {
 	return out
 }
 
-// IsZero reports whether there is nothing to change.
+// IsZero reports whether the patch changes nothing.
 func (p Patch) IsZero() bool {
 	return p.Content == nil && p.Importance == nil && p.Tags == nil && len(p.AddTags)+len(p.RemoveTags) == 0 &&
 		p.Metadata == nil && p.Profile == nil && p.Pinned == nil && p.Expires == nil

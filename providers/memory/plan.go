@@ -9,29 +9,28 @@ import (
 	"github.com/ragctx/ragctx/internal/text/timeexpr"
 )
 
-// Options says how memories are ranked. The zero value works.
+// Options configures the ranking of memories. The zero value works.
 type Options struct {
 	Weights  Weights        // of importance and recency
-	Fusion   index.Fusion   // of words and vectors; VectorShare 0 means [DefaultVectorShare]
-	Dialogue index.Dialogue // of what stands around a turn, and who said it
-	// TimeWeight is that of lying within the time that a question names; 0 means
-	// [index.DefaultTimeWeight], negative none.
+	Fusion   index.Fusion   // of keywords and vectors; VectorShare 0 means [DefaultVectorShare]
+	Dialogue index.Dialogue // weights of neighboring turns and speakers
+	// TimeWeight is the weight of falling within the time that a query names; 0 means
+	// [index.DefaultTimeWeight], a negative value disables it.
 	TimeWeight float64
 }
 
-// DefaultVectorShare is the part of the embedder's weight that its cosines have among
-// memories: a turn is short, and the cosine of few words is more of chance. More
-// than that is significantly worse on long dialogues than words alone.
+// DefaultVectorShare is the fraction of the embedder's weight given to cosines among memories. A
+// turn is short, and cosines of few words are noisy: a higher share is significantly worse on long
+// conversations than keywords alone.
 const DefaultVectorShare = 1.0 / 3
 
-// Parameters of a query, by which it switches features off.
+// Query parameters that disable features.
 const (
-	ParamDialogue = "dialogue" // false: what stands around a turn and who said it do not count
-	ParamTime     = "time"     // false: the question is not read for times
+	ParamDialogue = "dialogue" // false: ignore neighboring turns and speakers
+	ParamTime     = "time"     // false: do not read times from the query
 )
 
-// Plan returns how a question is searched for among memories, without the number
-// of hits.
+// Plan returns the index query for a question, without the number of hits.
 func (o Options) Plan(q ragctx.ContextQuery) index.Query {
 	plan := index.Query{
 		Text:    q.Query,

@@ -15,16 +15,16 @@ import (
 // Name is the memory provider's name.
 const Name = "memory"
 
-// signal names the score of importance and recency where a query is explained.
+// signal names the score of importance and recency in explanations.
 const signal = "importance_recency"
 
-// Source is what the provider reads from.
+// Source is the store that the provider reads from.
 type Source interface {
 	passage.Searcher
 	// Recall lists memories by importance and recency.
 	Recall(ctx context.Context, q ragctx.ContextQuery) ([]Memory, error)
-	// Facts returns what was found in the turns among the memories with these ids, by
-	// turn, as far as the query may see it.
+	// Facts returns the facts found in the turns with these ids, by turn, as far as the query may
+	// see them.
 	Facts(ctx context.Context, q ragctx.ContextQuery, ids []string) (map[string][]Fact, error)
 }
 
@@ -45,8 +45,8 @@ var _ ragctx.ContextProvider = (*Provider)(nil)
 // Name implements [ragctx.ContextProvider].
 func (p *Provider) Name() string { return Name }
 
-// Query implements [ragctx.ContextProvider]. Relevance is the match with the
-// query. Without a query it is the score of importance and recency.
+// Query implements [ragctx.ContextProvider]. Relevance is the match with the query, or without a
+// query the score of importance and recency.
 func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.ContextResult, error) {
 	res := ragctx.ContextResult{Provider: Name}
 	if !q.Wants(ragctx.TypeMemory) {
@@ -78,14 +78,14 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 	return res, nil
 }
 
-// How much is said of what holds since a turn.
+// Bounds of the superseding facts reported with a turn.
 const (
 	maxSince      = 2
 	maxSinceChars = 200
 )
 
-// update notes beside turns what was found in them, and says what holds instead of
-// what others have superseded: the words of a turn stay as they were said.
+// update adds to each turn the facts found in it and the facts that superseded them. The words of
+// the turn stay unchanged.
 func (p *Provider) update(ctx context.Context, q ragctx.ContextQuery, items []ragctx.ContextItem) error {
 	ids := make([]string, len(items))
 	for i, it := range items {
@@ -110,7 +110,7 @@ func (p *Provider) update(ctx context.Context, q ragctx.ContextQuery, items []ra
 	return nil
 }
 
-// explain adds the score of importance and recency beside the match.
+// explain adds the score of importance and recency to the signals.
 func (p *Provider) explain(q ragctx.ContextQuery, it *ragctx.ContextItem) {
 	if q.Explain {
 		it.Signals[signal] = p.opts.Weights.Score(it.Importance, age(q.Now, it.Occurred))
@@ -136,7 +136,8 @@ func (p *Provider) recall(ctx context.Context, q ragctx.ContextQuery) (ragctx.Co
 	return res, nil
 }
 
-// Item returns a memory that was not searched for as an item; its relevance is its score.
+// Item returns a memory that was listed rather than searched as an item; its relevance is its
+// score.
 func Item(m Memory, depth ragctx.ContextDepth) ragctx.ContextItem {
 	it := ragctx.ContextItem{
 		ID: m.ID, Type: ragctx.TypeMemory, Source: "memory", Depth: depth, Content: m.Content,

@@ -9,8 +9,7 @@ import (
 	"github.com/ragctx/ragctx/internal/redact"
 )
 
-// Redacted counts the secrets that were taken out of a text, by kind; see package
-// screen for the kinds.
+// Redacted counts the secrets removed from a text by kind; package redact defines the kinds.
 type Redacted map[string]int
 
 func (r Redacted) text(s string) string {
@@ -21,9 +20,9 @@ func (r Redacted) text(s string) string {
 	return out
 }
 
-// RedactTurn returns a turn without secrets: in what was said, in the inputs and
-// results of tools, and in what a model thought. Names, ids, tags and metadata are the
-// caller's own, and stay. The turn itself is not changed.
+// RedactTurn returns a copy of a turn without secrets: in messages, in inputs and results of tools,
+// and in reasoning. Names, ids, tags and metadata belong to the caller and stay. It does not change
+// t.
 func RedactTurn(t ragctx.Turn) (ragctx.Turn, Redacted) {
 	r := make(Redacted)
 	t.Prompt, t.Response = r.text(t.Prompt), r.text(t.Response)
@@ -47,8 +46,8 @@ func (r Redacted) content(c ragctx.Content) ragctx.Content {
 	return c
 }
 
-// json redacts the strings of a JSON text. What is not JSON, and a text without
-// secrets, stays as it is.
+// json redacts the strings of a JSON text. Invalid JSON, and a text without secrets, stays
+// unchanged.
 func (r Redacted) json(text json.RawMessage) json.RawMessage {
 	if len(text) == 0 {
 		return text
@@ -74,8 +73,7 @@ func (r Redacted) json(text json.RawMessage) json.RawMessage {
 	return out
 }
 
-// value redacts a value of JSON. That of a key is looked at together with it: what
-// stands under "password" is one.
+// value redacts a JSON value. Its key counts, too: a value under "password" is a secret.
 func (r Redacted) value(key string, v any) any {
 	switch v := v.(type) {
 	case string:

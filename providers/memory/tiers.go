@@ -2,25 +2,25 @@ package memory
 
 import "time"
 
-// Sizes of the tiers, unless set otherwise. Working memories beyond the first are
-// ended, those with the lowest score first; short-term memories are the newest, and
-// nothing happens to a memory that is no longer among them.
+// Default sizes of the tiers. Working memories beyond the limit expire, lowest score first.
+// Short-term memories are the newest ones; dropping out of them does not change a memory.
 const (
 	DefaultMaxWorking   = 10
 	DefaultMaxShortTerm = 100
 )
 
-// PrunePolicy says which memories are let go. The zero value lets none go.
+// PrunePolicy selects memories to delete. The zero value selects none.
 type PrunePolicy struct {
-	// MaxAge and MinImportance go together: what is older and of less importance
-	// goes. 0 is no age.
+	// MaxAge and MinImportance apply together: older memories of lower importance are deleted. 0
+	// disables the rule.
 	MaxAge        time.Duration
 	MinImportance float64
-	// MaxItems is how many are kept; those with the lowest score go. 0 is all.
+	// MaxItems is the number of memories kept; those with the lowest score are deleted. 0 keeps
+	// all.
 	MaxItems int
 }
 
-// DefaultPrunePolicy lets go what is older than 90 days and below an importance of 0.5.
+// DefaultPrunePolicy deletes memories older than 90 days with an importance below 0.5.
 func DefaultPrunePolicy() PrunePolicy {
 	return PrunePolicy{MaxAge: 90 * 24 * time.Hour, MinImportance: 0.5}
 }

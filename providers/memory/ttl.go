@@ -8,12 +8,11 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// maxTTL is the longest time that a memory can be given to be found; longer ones, it
-// may as well be found for ever.
+// maxTTL is the longest time to live. For a longer one, omit it.
 const maxTTL = 100 * 365 * 24 * time.Hour
 
-// ParseTTL reads a length of time above 0: as Go writes it ("36h", "90m"), in days
-// ("30d"), or in seconds ("3600").
+// ParseTTL parses a positive duration in Go's syntax ("36h", "90m"), in days ("30d"), or in seconds
+// ("3600").
 func ParseTTL(s string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(s, "d"); ok {
 		if n, err := strconv.ParseFloat(days, 64); err == nil {
@@ -30,7 +29,7 @@ func ParseTTL(s string) (time.Duration, error) {
 	return Seconds(d.Seconds())
 }
 
-// Seconds returns a time to live of so many seconds.
+// Seconds returns a time to live of n seconds.
 func Seconds(n float64) (time.Duration, error) {
 	if !(n > 0 && n <= maxTTL.Seconds()) {
 		return 0, ragctx.Invalid("ttl", "is %v seconds; use more than 0 and at most 100 years, or omit it for no expiry", n)

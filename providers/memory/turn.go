@@ -13,7 +13,7 @@ import (
 	"github.com/ragctx/ragctx/internal/text/chunk"
 )
 
-// MaxMessages bounds the messages of one turn.
+// MaxMessages is the largest number of messages of one turn.
 const MaxMessages = 1000
 
 // ValidateTurn checks a turn against the documented limits.
@@ -50,7 +50,8 @@ func ValidateTurn(t ragctx.Turn) error {
 	}
 	for i, m := range t.Messages {
 		if _, err := ragctx.ParseRole(string(m.Role)); err != nil {
-			return ragctx.Invalid(fmt.Sprintf("messages[%d].role", i), "%q is not a role; use system, developer, user, assistant or tool", ragctx.Clip(string(m.Role)))
+			return ragctx.Invalid(fmt.Sprintf("messages[%d].role", i), "%q is not a role; use system, developer, "+
+				"user, assistant or tool", ragctx.Clip(string(m.Role)))
 		}
 		if err := ragctx.ValidText(fmt.Sprintf("messages[%d].content", i), m.Content.String()); err != nil {
 			return err
@@ -65,19 +66,17 @@ func ValidateTurn(t ragctx.Turn) error {
 	return nil
 }
 
-// hasContent reports whether a message holds anything but white space.
+// hasContent reports whether a message contains more than white space.
 func hasContent(m ragctx.Message) bool {
 	return strings.TrimSpace(m.Reasoning) != "" || slices.ContainsFunc(m.Content, func(b ragctx.Block) bool {
 		return b.Type != ragctx.BlockText || strings.TrimSpace(b.Text) != ""
 	})
 }
 
-// Episode returns the memory that a turn becomes, its units, and who said each of
-// them; nil if nobody said anything in it. Each message begins a unit, so that a
-// hit knows who said it. System messages and what passes between the agent and its
-// tools are kept with the turn but are not part of the episode: they are not what
-// was said. Neither is context that this program gave the agent, which may have come
-// back with the prompt.
+// Episode returns the memory of a turn, its chunks, and the speaker of each chunk. It returns nil
+// for a turn without spoken words. Each message begins a chunk, so that a hit knows its speaker.
+// System messages and tool traffic are stored with the turn, but are not part of the episode.
+// Neither is context of this program that came back with the prompt.
 func Episode(t ragctx.Turn) (m *Memory, units []chunk.Chunk, voices []index.Voice, err error) {
 	var text strings.Builder
 	var at chunk.Pos
@@ -113,8 +112,8 @@ func Episode(t ragctx.Turn) (m *Memory, units []chunk.Chunk, voices []index.Voic
 	return m, units, voices, m.Validate()
 }
 
-// spoken returns a message as an entry of a transcript, or "". Its further
-// lines are indented: only the first line of an entry says who speaks.
+// spoken returns a message as an entry of a transcript, or "". It indents all but the first line,
+// so that only the first line can name a speaker.
 func spoken(m ragctx.Message) string {
 	switch m.Role {
 	case ragctx.RoleSystem, ragctx.RoleDeveloper, ragctx.RoleTool:
@@ -134,8 +133,8 @@ func spoken(m ragctx.Message) string {
 	return strings.Join(lines, "\n")
 }
 
-// speaker returns who speaks in a message. A name that could be taken for somebody else's
-// role does not count.
+// speaker returns the speaker of a message. It ignores a name that could be mistaken for another
+// role.
 func speaker(m ragctx.Message) string {
 	role := cmp.Or(m.Role, ragctx.RoleUser)
 	name, _ := redact.Visible(m.Name)
@@ -149,7 +148,7 @@ func speaker(m ragctx.Message) string {
 	return name
 }
 
-// shift moves a position within a message to its place in the transcript.
+// shift moves a position within a message to its position in the transcript.
 func shift(p, by chunk.Pos) chunk.Pos {
 	return chunk.Pos{Byte: p.Byte + by.Byte, Line: p.Line + by.Line - 1, Rune: p.Rune + by.Rune}
 }

@@ -88,7 +88,7 @@ func (b *Buffering) After(ctx context.Context, s Sections) (Buffered, error) {
 }
 
 // Move moves the oldest messages into the buffer if the messages cost more than their limit, and
-// verifyContent the newest that fit. No call is separated from its result. Pending calls and the newest
+// keeps the newest that fit. No call is separated from its result. Pending calls and the newest
 // exchange stay at any cost. The event is nil if nothing was moved.
 func (b *Buffering) Move(s Sections) (Sections, *ragctx.MessagesMovedToBuffer) {
 	costs := make([]int, len(s.Messages))
@@ -172,18 +172,18 @@ func summarizable(s Sections) (buffer, back []ragctx.Message) {
 func (b *Buffering) write(ctx context.Context, material []ragctx.Message, out *Buffered) (string, error) {
 	own := Extract(material)
 	most := b.opts.SummaryTokens + min(statementTokens(own.statements(), b.by.opts.Counter), b.opts.BufferTokens/4)
-	for _, way := range b.by.strategies() {
+	for _, strategy := range b.by.strategies() {
 		var res Result
-		text, err := b.by.write(ctx, way, material, own, most, &res)
+		text, err := b.by.write(ctx, strategy, material, own, most, &res)
 		out.Usage.PromptTokens += res.Usage.PromptTokens
 		out.Usage.CompletionTokens += res.Usage.CompletionTokens
 		if ctx.Err() != nil {
-			return "", fmt.Errorf("summarise the buffer: %w", ctx.Err())
+			return "", fmt.Errorf("summarize the buffer: %w", ctx.Err())
 		}
 		if err == nil {
 			return text, nil
 		}
-		out.Warnings = append(out.Warnings, Warning{Strategy: way, Reason: err.Error()})
+		out.Warnings = append(out.Warnings, Warning{Strategy: strategy, Reason: err.Error()})
 	}
 	return "", nil
 }

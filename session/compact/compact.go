@@ -59,7 +59,7 @@ type Result struct {
 	Usage llm.Usage
 }
 
-// WarningEvent reports to the operator that a strategy failed, and why.
+// Warning reports to the operator that a strategy failed, and why.
 type Warning struct {
 	Strategy Strategy `json:"strategy"`
 	Reason   string   `json:"reason"`
@@ -98,9 +98,9 @@ func (c *Compactor) Compact(ctx context.Context, conv Conversation) (Result, err
 	case len(w.pruned) > 0:
 		w.begin()
 		res.Reason = ""
-		c.finish(&res, w, Record{Strategy: Prune, Reason: fmt.Sprintf("%d old outputs of tools are pruned", len(w.pruned))})
+		c.finish(&res, w, Record{Strategy: Prune, Reason: fmt.Sprintf("%d old tool outputs are pruned", len(w.pruned))})
 	case res.Reason == "":
-		res.Reason = "no output of a tool is old and large enough to be pruned"
+		res.Reason = "no tool output is old and large enough to be pruned"
 	}
 	return res, nil
 }
@@ -127,22 +127,22 @@ func (c *Compactor) summarize(ctx context.Context, w *work, limit int, res *Resu
 	if own.Goal == "" {
 		own.Goal = Extract(before).Goal
 	}
-	for _, way := range c.strategies() {
-		text, err := c.write(ctx, way, material, own, most, res)
+	for _, strategy := range c.strategies() {
+		text, err := c.write(ctx, strategy, material, own, most, res)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err == nil {
-			rec := w.record(cut, text, way, c.opts)
+			rec := w.record(cut, text, strategy, c.opts)
 			after := w.replaceRange(cut, rec, c.scale())
 			if err = verifyView(w, after); err == nil {
 				c.finish(res, after, rec)
 				return nil
 			}
 		}
-		res.Warnings = append(res.Warnings, Warning{Strategy: way, Reason: err.Error()})
+		res.Warnings = append(res.Warnings, Warning{Strategy: strategy, Reason: err.Error()})
 	}
-	res.Reason = "no summary was smaller than what it stands for"
+	res.Reason = "no summary was smaller than the messages that it replaces"
 	return nil
 }
 
@@ -196,12 +196,12 @@ func (c *Compactor) strategies() []Strategy {
 	return []Strategy{LLM, Extractive}
 }
 
-var errEmpty = errors.New("it is empty")
+var errEmpty = errors.New("the summary is empty")
 
 // write writes a summary.
-func (c *Compactor) write(ctx context.Context, way Strategy, material []ragctx.Message, own Digest, most int, res *Result) (string, error) {
+func (c *Compactor) write(ctx context.Context, strategy Strategy, material []ragctx.Message, own Digest, most int, res *Result) (string, error) {
 	d := own
-	if way == LLM {
+	if strategy == LLM {
 		asked, usage, err := c.askModel(ctx, material, own)
 		res.Usage = usage
 		if err != nil {

@@ -111,7 +111,7 @@ func TestA3S(t *testing.T) {
 }
 
 // Trap 14: the next compaction merges the summary, which is in the middle, and what it
-// lastAnswer is not lost.
+// said is not lost.
 func TestSummariesAreMerged(t *testing.T) {
 	messages := talk(50)
 	messages[5].Content = ragctx.Text("We decided to use Postgres for the ledger of the shop.")
@@ -515,7 +515,7 @@ func TestRecordsFromElsewhere(t *testing.T) {
 }
 
 // A branch that begins in or behind a range may have its newest instruction there: it is
-// view, and last of what users say.
+// shown, and last of what users say.
 func TestNewestInstructionOfAnEarlierBranch(t *testing.T) {
 	messages := []ragctx.Message{
 		{ID: "m0", Role: ragctx.RoleUser, Content: ragctx.Text("Fix the build.")},

@@ -23,7 +23,7 @@ type cutter struct {
 	groups   []session.Span
 	leading  int // number of leading system messages
 	last     int // index of the newest instruction, or -1
-	required     []bool
+	required []bool
 }
 
 func newCutter(messages []ragctx.Message, costs []int) *cutter {

@@ -246,7 +246,8 @@ func trimListMarker(line string) string {
 	if bare := strings.TrimLeft(line, "-*•"); len(bare) < len(line) {
 		return strings.TrimSpace(bare)
 	}
-	if rest := strings.TrimLeft(line, "0123456789"); len(rest) < len(line) && (strings.HasPrefix(rest, ". ") || strings.HasPrefix(rest, ") ")) {
+	if rest := strings.TrimLeft(line, "0123456789"); len(rest) < len(line) &&
+		(strings.HasPrefix(rest, ". ") || strings.HasPrefix(rest, ") ")) {
 		return strings.TrimSpace(rest[2:])
 	}
 	return line

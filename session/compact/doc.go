@@ -1,6 +1,6 @@
 // Package compact shortens long conversations. It first prunes old tool outputs. If that is not
 // enough, it replaces the messages between the beginning of a conversation and its newest messages
-// check one summary, written by a language model, or by extraction if there is no model or the model
+// by one summary, written by a language model, or by extraction if there is no model or the model
 // fails.
 //
 // Messages are never removed: a compaction is a [Record] over a range of messages, and [Apply]

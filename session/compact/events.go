@@ -18,7 +18,8 @@ func (u Usage) percent(used int) float64 {
 
 // WarningEvent returns the event of a session with a usage at or above the threshold.
 func (o Options) WarningEvent(u Usage) ragctx.ContextWarning {
-	return ragctx.ContextWarning{SessionID: u.SessionID, UsedTokens: u.Used, MaxTokens: u.Most, Percent: u.percent(u.Used), Threshold: o.threshold()}
+	return ragctx.ContextWarning{SessionID: u.SessionID, UsedTokens: u.Used, MaxTokens: u.Most,
+		Percent: u.percent(u.Used), Threshold: o.threshold()}
 }
 
 // FailureEvent returns the event of a buffer of the given size for which the preferred strategy
@@ -26,7 +27,8 @@ func (o Options) WarningEvent(u Usage) ragctx.ContextWarning {
 func (b *Buffering) FailureEvent(session string, tokens int, warnings []Warning) ragctx.ContextWarning {
 	u := Usage{SessionID: session, Used: tokens, Most: b.opts.BufferTokens}
 	return ragctx.ContextWarning{
-		SessionID: session, UsedTokens: u.Used, MaxTokens: u.Most, Percent: u.percent(u.Used), Threshold: 1, Warnings: warningTexts(warnings),
+		SessionID: session, UsedTokens: u.Used, MaxTokens: u.Most, Percent: u.percent(u.Used), Threshold: 1,
+		Warnings: warningTexts(warnings),
 	}
 }
 

@@ -58,15 +58,15 @@ func textOf(m ragctx.Message) (text string) {
 
 // extractor reads messages one by one. It keeps sentences with cues, and the texts at the end.
 type extractor struct {
-	earlier Digest
-	goal    string
-	number  int // number of the current message
-	statements   []statement
-	lists   [numLists]headTail
-	asked   [2]string // the newest user text, and the one before
-	lastAnswer    string    // the newest text of the assistant
-	last    line      // the newest text of any speaker
-	pending []pendingCommand // calls without an outcome
+	earlier    Digest
+	goal       string
+	number     int // number of the current message
+	statements []statement
+	lists      [numLists]headTail
+	asked      [2]string        // the newest user text, and the one before
+	lastAnswer string           // the newest text of the assistant
+	last       line             // the newest text of any speaker
+	pending    []pendingCommand // calls without an outcome
 }
 
 // Lists of an extractor.
@@ -83,7 +83,7 @@ func (e *extractor) read(m ragctx.Message) {
 	e.number++
 	if text, ok := SummaryText(m); ok {
 		d, ok := ParseDigest(text)
-		if !ok { // verifyContent the text of a foreign summary in the next summary
+		if !ok { // keeps the text of a foreign summary in the next summary
 			d.Noted, d.State = d.State, nil
 		}
 		e.earlier = merge(e.earlier, d)

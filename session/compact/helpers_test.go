@@ -89,7 +89,7 @@ func always(text string) *model {
 }
 
 // conversation draws messages with calls that are nested, parallel, answered late, twice,
-// check the wrong role, or never, results that answer nothing, and summaries of before.
+// by the wrong role, or never, results that answer nothing, and summaries of before.
 func conversation(t *rapid.T) []ragctx.Message {
 	id := rapid.SampledFrom([]string{"1", "2", "3", "4"})
 	text := rapid.SampledFrom([]string{

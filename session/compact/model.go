@@ -15,7 +15,7 @@ import (
 )
 
 // ErrLayout is the error for a model's answer without the layout of a summary.
-var ErrLayout = errors.New("the model's answer is no summary of the agreed layout")
+var ErrLayout = errors.New("the model's answer does not have the layout of a summary")
 
 const summarySystem = `You summarise the earlier part of a conversation between a user and an agent, so that the agent can go on without it.
 
@@ -67,7 +67,7 @@ func (c *Compactor) askModel(ctx context.Context, messages []ragctx.Message, own
 }
 
 // useOwnStatements replaces the model's rules, decisions and dates by the user's own words. Those
-// apply the model become notes.
+// of the model become notes.
 func (d *Digest) useOwnStatements(own Digest) {
 	known := make(map[string]bool)
 	for _, r := range own.Rules() {

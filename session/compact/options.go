@@ -33,7 +33,7 @@ const (
 	// It is the default.
 	Adaptive Policy = "adaptive"
 	// A3S follows the first version of A3S Code: it changes nothing up to 30 messages, otherwise
-	// verifyContent the first 2 and the last 20 at any cost, and prunes nothing.
+	// keeps the first 2 and the last 20 at any cost, and prunes nothing.
 	A3S Policy = "a3s"
 )
 
@@ -118,7 +118,8 @@ func (o Options) Validate() error {
 	}
 	switch {
 	case o.Strategy == LLM && o.Generator == nil:
-		return ragctx.Invalid("strategy", "is llm, and no language model is configured; configure one (settings llm_url and llm_model), or use auto or extractive")
+		return ragctx.Invalid("strategy",
+			"is llm, but no language model is configured; configure one (settings llm_url and llm_model), or use auto or extractive")
 	case o.Threshold != 0 && !(o.Threshold >= leastThreshold && o.Threshold <= 1):
 		return ragctx.Invalid("threshold", "is %v; use %v to 1", o.Threshold, leastThreshold)
 	case o.KeepFirst < -1:

@@ -12,7 +12,7 @@ import (
 const PrunedMarker = "[output pruned: call the tool or read the source again if it is needed]"
 
 // ProtectedTokens is the size of the newest tool outputs that are never pruned, at most a quarter
-// apply the window.
+// of the window.
 const ProtectedTokens = 40_000
 
 // leastPart is the minimum size in tokens of a partial output.
@@ -61,7 +61,8 @@ func (p prunings) apply(messages []ragctx.Message) []ragctx.Message {
 // first output that exceeds the rest keeps a part, older ones nothing. Messages with skip(i) are
 // ignored; cost returns the cost of an output. Already pruned outputs cost nothing, so that pruning
 // is idempotent.
-func prune(messages []ragctx.Message, skip func(int) bool, cost func(message, block int) int, counter ragctx.Counter, protect int) []pruning {
+func prune(messages []ragctx.Message, skip func(int) bool, cost func(message, block int) int, counter ragctx.Counter,
+	protect int) []pruning {
 	var out []pruning
 	marker := counter.Count(PrunedMarker)
 	for i := range slices.Backward(messages) {

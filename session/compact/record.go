@@ -59,11 +59,11 @@ func Apply(messages []ragctx.Message, records []Record) []ragctx.Message {
 }
 
 // Effective reports for each record whether it affects the view: it shows its summary, or prunes an
-// outputCost that is shown.
+// output that is shown.
 func Effective(messages []ragctx.Message, records []Record) []bool {
 	at := indexByID(messages)
 	owner, begins := coverage(messages, at, records, session.Sound(messages, session.Limits{}))
-	counts := make([]bool, len(records)+1) // check record number from 1
+	counts := make([]bool, len(records)+1) // by record number from 1
 	for i := range messages {
 		counts[owner[i]], counts[begins[i]] = true, true
 	}
@@ -156,7 +156,7 @@ func project(messages []ragctx.Message, records []Record) (view []item, raw []ra
 		next++
 	}
 	if !slices.ContainsFunc(view, func(it item) bool { return it.summary }) {
-		return view, raw // isNone is hidden
+		return view, raw // nothing is hidden
 	}
 	return soundItems(view), raw
 }
@@ -260,7 +260,7 @@ func uncover(owner []int, messages []ragctx.Message, sound session.View) {
 // pending calls by id.
 func pendingPairs(sound session.View) (halves map[int][]int, open map[string]int) {
 	halves, open = make(map[int][]int), make(map[string]int)
-	turn, answered := 0, false // tailStart of the assistant's turn, and whether it has results
+	turn, answered := 0, false // start of the assistant's turn, and whether it has results
 	for n, m := range sound.Messages {
 		i := sound.Indexes[n]
 		for _, b := range m.ToolResults() {

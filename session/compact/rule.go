@@ -199,7 +199,8 @@ func weigh(sentence string) weight {
 // bounds reports whether a sentence sets a limit or contrasts two things.
 func bounds(words []token) bool {
 	for i, t := range words {
-		if i+1 < len(words) && limits[t.word] && strings.Trim(words[i+1].word, "0123456789") == "" || i > 0 && t.clause && contrasts[t.word] {
+		if i+1 < len(words) && limits[t.word] && strings.Trim(words[i+1].word, "0123456789") == "" ||
+			i > 0 && t.clause && contrasts[t.word] {
 			return true
 		}
 	}

@@ -16,7 +16,7 @@ const (
 	due                        // a date
 	revokes                    // withdraws an earlier statement
 	denies                     // a prohibition or negation
-	narrates                      // a report of what happens, whatever else it says
+	narrates                   // a report of what happens, whatever else it says
 	requests                   // a request in the form of a question
 )
 

@@ -11,10 +11,10 @@ import (
 
 // Reasons to reject a view.
 var (
-	errNotSmaller  = errors.New("it is not smaller")
+	errNotSmaller  = errors.New("the view is not smaller")
 	errPairs       = errors.New("a tool call is separated from its result")
-	errInstruction = errors.New("the newest instruction of the user is not in it")
-	errCall        = errors.New("a tool call that waits for its result, or is of the newest exchange, is not in it")
+	errInstruction = errors.New("the newest instruction of the user is missing")
+	errCall        = errors.New("a pending tool call, or a call of the newest exchange, is missing")
 )
 
 // Verify checks a view against the one that it was made of. It must cost less, have no orphan

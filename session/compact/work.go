@@ -14,7 +14,7 @@ type work struct {
 	conv   Conversation
 	raw    []ragctx.Message // the conversation with pruned outputs
 	items  []item
-	costs  []int // apply the items
+	costs  []int // of the items
 	pruned []Pruned
 
 	messages []ragctx.Message // messages of the items, computed on first use
@@ -173,8 +173,8 @@ func (w *work) material(c cut) (out, before, after []ragctx.Message) {
 
 // record returns the record of a summary. If the conversation is a view, the ranges of its
 // summaries come from their records.
-func (w *work) record(c cut, text string, way Strategy, o Options) Record {
-	rec := Record{ID: o.NewID(), Created: o.Now(), Summary: text, Strategy: way}
+func (w *work) record(c cut, text string, strategy Strategy, o Options) Record {
+	rec := Record{ID: o.NewID(), Created: o.Now(), Summary: text, Strategy: strategy}
 	known := make(map[string]*Record)
 	for i := range w.conv.Records {
 		known[w.conv.Records[i].ID] = &w.conv.Records[i]
@@ -194,7 +194,7 @@ func (w *work) record(c cut, text string, way Strategy, o Options) Record {
 			}
 		}
 	}
-	rec.Reason = fmt.Sprintf("%d messages between the first and the last are one summary", n)
+	rec.Reason = fmt.Sprintf("%d messages between the first and the last are replaced by one summary", n)
 	rec.From, rec.To, rec.Keep = w.span(c, known, within)
 	return rec
 }

@@ -13,28 +13,26 @@ import (
 	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
-// AskOptions says how a model is asked for what a turn says that is worth
-// remembering. The zero value works.
+// AskOptions configures extraction by a language model. The zero value works.
 type AskOptions struct {
-	// MaxItems is how many items of an answer are taken; 0 is 5. It is brought to 1
+	// MaxItems is the largest number of items taken from an answer; 0 means 5. It is clamped to 1
 	// to 10.
 	MaxItems int
-	// MaxChars is about how much of a turn is shown, in Unicode code points; 0 is
-	// 24,000, and the least is 1,000. What is too long is shortened: tool traffic
-	// first, then what the assistant said, then the oldest messages go.
+	// MaxChars is the approximate number of code points of a turn shown to the model; 0 means
+	// 24,000, the minimum is 1,000. A longer turn is shortened: first tool traffic, then the
+	// assistant's words, then the oldest messages.
 	MaxChars int
-	// MaxTokens bounds the answer; 0 is enough for MaxItems. A model that thinks
-	// before it answers needs more.
+	// MaxTokens bounds the answer; 0 is enough for MaxItems. A reasoning model needs more.
 	MaxTokens int
-	// Clean removes from a text what its speaker did not say, such as context that an
-	// engine put there; nil removes nothing. What goes is neither shown to the model
-	// nor evidence for what it says.
+	// Clean removes from a text what its speaker did not say, such as context that an engine
+	// inserted; nil removes nothing. Removed text is neither shown to the model nor used as
+	// evidence.
 	Clean func(string) string
 
-	Now func() time.Time // the clock, for turns without a time; nil is the system's
+	Now func() time.Time // the clock for turns without a time; nil is the system clock
 }
 
-// MaxRelated is how many memories a model is shown beside a turn.
+// MaxRelated is the largest number of related memories shown with a turn.
 const MaxRelated = 5
 
 const (
@@ -56,18 +54,17 @@ func (o AskOptions) withDefaults() AskOptions {
 	return o
 }
 
-// Asker asks a language model what a turn says that is worth remembering, and
-// believes little of the answer: each item must pass gates, and its words must be
-// those of the turn. It is safe for concurrent use.
+// Asker extracts facts from a turn with a language model. It verifies the answer: each item must
+// pass gates, and its words must occur in the turn. It is safe for concurrent use.
 type Asker struct {
 	model  llm.Generator
 	redact func(string) (string, bool)
 	opts   AskOptions
 }
 
-// NewAsker returns an asker. redact takes secrets out of a text and reports whether
-// there were any; nothing is shown to the model that it has not seen, and no item
-// is taken in which it finds any.
+// NewAsker returns an extractor. redact removes secrets from a text and reports whether it found
+// any. It is applied to everything shown to the model; items in which it finds a secret are
+// rejected.
 func NewAsker(model llm.Generator, redact func(string) (string, bool), o AskOptions) (*Asker, error) {
 	switch {
 	case model == nil:
@@ -78,10 +75,10 @@ func NewAsker(model llm.Generator, redact func(string) (string, bool), o AskOpti
 	return &Asker{model: model, redact: redact, opts: o.withDefaults()}, nil
 }
 
-// ItemSource is what a model says an item is.
+// ItemSource is the model's classification of an item.
 type ItemSource string
 
-// The sources. The first three are of type [Semantic], the others [Procedural].
+// Item sources. The first three are of type [Semantic], the others [Procedural].
 const (
 	ProjectFact   ItemSource = "project_fact"
 	UserPref      ItemSource = "preference"
@@ -90,33 +87,32 @@ const (
 	Failure       ItemSource = "failure"
 )
 
-// ItemScope says whom an item is about.
+// ItemScope is the subject of an item: the user or the workspace.
 type ItemScope string
 
-// The scopes.
+// Item scopes.
 const (
 	ScopeUser      ItemScope = "user"
 	ScopeWorkspace ItemScope = "workspace"
 )
 
-// Voice is whose words an item rests on.
+// Voice is the speaker whose words support an item.
 type Voice string
 
-// The voices. What rests on tools or documents, and not on the user, was written by
-// anybody: quarantine it, or at least what of it reads like an instruction. What
-// rests on the assistant was taken up by the user in few words ("yes, Postgres").
+// Speakers. Tools and documents can contain anyone's text, so an item supported by them alone must
+// be quarantined, at least if it reads like an instruction. An item of the assistant was confirmed
+// by the user in few words ("yes, Postgres").
 const (
 	VoiceUser      Voice = "user"
 	VoiceAssistant Voice = "assistant"
 	VoiceTool      Voice = "tool"
 )
 
-// LLMItem is something worth remembering that a model found and that passed all
-// gates.
+// LLMItem is an item of a model's answer that passed all gates.
 type LLMItem struct {
 	Type    Type   `json:"memory_type"`
 	Content string `json:"content"`
-	// Importance and Confidence are the model's, at least [MinImportance] and
+	// Importance and Confidence are set by the model, and are at least [MinImportance] and
 	// [MinConfidence].
 	Importance float64    `json:"importance"`
 	Confidence float64    `json:"confidence"`
@@ -124,30 +120,29 @@ type LLMItem struct {
 	Source     ItemSource `json:"source"`
 	Scope      ItemScope  `json:"scope"`
 	Reason     string     `json:"reason"`
-	// Supersedes and ConflictsWith are ids of related memories that were shown. They
-	// are empty unless the item rests on the user's words: no tool and no document
-	// ends what a user said. A conflict changes no memory: the reason of the item's
-	// fact names those that it conflicts with, for whoever looks at it.
+	// Supersedes and ConflictsWith are ids of related memories that were shown. They are empty
+	// unless the user's words support the item: tools and documents cannot end a user's statement.
+	// A conflict changes no memory; the reason of the item's fact lists the conflicting ids.
 	Supersedes    []string `json:"supersedes,omitempty"`
 	ConflictsWith []string `json:"conflicts_with,omitempty"`
-	// Occurred is a day that the turn names, as the model resolved it, and When how
-	// the words put it, which do stand there; both are empty otherwise.
+	// Occurred is a day named in the turn, as the model resolved it, and When its wording in the
+	// turn. Both are empty otherwise.
 	Occurred time.Time `json:"occurred,omitzero"`
 	When     string    `json:"when,omitempty"`
 
 	From Voice `json:"from"`
-	// Shared is the part of the content's words that stand where it comes from, 0 to
-	// 1, and Span the message of it that has most of them, as a whole. The text of a
-	// message that is tool traffic only is empty, and so is the span.
+	// Shared is the fraction of the content's words that occur in the supporting messages, 0 to 1.
+	// Span is the message with most of them, as a whole. It is empty for a message of tool traffic
+	// only, whose text is empty.
 	Shared float64    `json:"shared"`
 	Span   facts.Span `json:"span"`
 }
 
-// RuleLLM is the rule that facts from a model name.
+// RuleLLM is the rule name of facts from a model.
 const RuleLLM = "llm"
 
-// Fact returns the item as a fact. The memory's type is that of the kind: [Procedural]
-// for instructions and outcomes, else [Semantic].
+// Fact converts the item to a fact. Instructions and outcomes become [Procedural] memories, other
+// kinds [Semantic].
 func (i *LLMItem) Fact() facts.Fact {
 	return facts.Fact{
 		Kind: i.Source.kind(), Content: i.Content, Confidence: i.Confidence, Importance: i.Importance,
@@ -156,7 +151,7 @@ func (i *LLMItem) Fact() facts.Fact {
 	}
 }
 
-// why returns the reason with what the item conflicts with.
+// why returns the reason, with the conflicting memories appended.
 func (i *LLMItem) why() string {
 	if len(i.ConflictsWith) == 0 {
 		return i.Reason
@@ -183,8 +178,7 @@ func (s ItemSource) kind() facts.Kind {
 	return facts.Identity
 }
 
-// memoryType returns the type that a source is consistent with, "" for what is no
-// source.
+// memoryType returns the memory type that a source requires, or "" for an unknown source.
 func (s ItemSource) memoryType() Type {
 	switch s {
 	case ProjectFact, UserPref, TakenDecision:
@@ -195,36 +189,34 @@ func (s ItemSource) memoryType() Type {
 	return ""
 }
 
-// Asked is what came of asking. Usage is what the question cost, for callers that do
-// not count by a model of their own.
+// Asked is the result of an extraction. Usage is its token usage, for callers whose model does not
+// count.
 type Asked struct {
 	Items    []LLMItem   `json:"items"`
 	Rejected []Rejection `json:"rejected,omitempty"`
 	Usage    llm.Usage   `json:"usage"`
 }
 
-// Rejection says why an item of an answer was not taken, without its words.
+// Rejection explains why an item of an answer was rejected. It does not quote the item.
 type Rejection struct {
-	// Index is the item's place in the answer, from 0.
+	// Index is the item's position in the answer, from 0.
 	Index  int    `json:"index"`
 	Reason string `json:"reason"`
 }
 
-// ErrNoItems is the error of an answer in which no list of items can be found.
+// ErrNoItems is returned for an answer without a list of items.
 var ErrNoItems = errors.New("the model's answer contains no list of items")
 
-// Ask asks what a turn says that is worth remembering. Of the related memories the
-// first [MaxRelated] are shown, so that an item can say what it supersedes; they must
-// be ones that the turn's user may see. A turn in which neither the user nor a tool
-// says anything is not asked about.
+// Ask extracts items from a turn. It shows the first [MaxRelated] related memories, so that an item
+// can supersede them; they must be visible to the turn's user. The model is not called for a turn
+// without words of a user or a tool.
 //
-// The usage is that of the model, also beside an error. [ragctx.ErrUnavailable] says
-// that the turn may be asked about later; after another error it will not be
-// answered better.
+// The usage is set even if an error is returned. [ragctx.ErrUnavailable] means that a retry may
+// succeed; after any other error a retry will not help.
 //
-// Where no item is left, and after an error, the caller stores what the user
-// explicitly asked for: the facts of kind [facts.Instruction] and
-// [facts.Preference] that the rules of package facts find in the user's messages.
+// If no item is left, or after an error, the caller stores what the user explicitly asked for: the
+// facts of kind [facts.Instruction] and [facts.Preference] that the rules of package facts find in
+// the user's messages.
 func (a *Asker) Ask(ctx context.Context, turn ragctx.Turn, related []Memory) (Asked, error) {
 	if turn.Occurred.IsZero() {
 		turn.Occurred = a.opts.Now()

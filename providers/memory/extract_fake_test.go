@@ -20,12 +20,12 @@ var (
 	contextText = regexp.MustCompile(`(?s)<context.*?</context>`)
 )
 
-// redact knows one form of secret.
+// redact recognizes one form of secret.
 func redact(s string) (string, bool) {
 	return secretText.ReplaceAllString(s, "[redacted]"), secretText.MatchString(s)
 }
 
-// scripted is a service whose model says what it is told to.
+// scripted is a service whose model answers as scripted.
 type scripted struct {
 	handle func(w http.ResponseWriter)
 
@@ -44,7 +44,7 @@ func (s *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.handle(w)
 }
 
-// answer returns a handler that gives a model's text.
+// answer returns a handler that answers with a model's text.
 func answer(text string) func(http.ResponseWriter) {
 	return func(w http.ResponseWriter) {
 		_ = json.NewEncoder(w).Encode(map[string]any{
@@ -59,7 +59,7 @@ func newAsker(t *testing.T, handle func(http.ResponseWriter), o memory.AskOption
 	return patientAsker(t, handle, o, time.Minute)
 }
 
-// patientAsker waits that long for an answer.
+// patientAsker returns an extractor with a longer timeout.
 func patientAsker(t *testing.T, handle func(http.ResponseWriter), o memory.AskOptions, patience time.Duration) (*memory.Asker, *scripted) {
 	t.Helper()
 	s := &scripted{handle: handle}
@@ -83,7 +83,7 @@ func patientAsker(t *testing.T, handle func(http.ResponseWriter), o memory.AskOp
 	return a, s
 }
 
-// said is a turn of ann's.
+// said returns a turn of ann.
 func said(prompt, response string) ragctx.Turn {
 	return ragctx.Turn{
 		UserID: "ann", SessionID: "s", Prompt: prompt, Response: response,
@@ -91,7 +91,7 @@ func said(prompt, response string) ragctx.Turn {
 	}
 }
 
-// item is a valid item for the turn of editor.
+// item returns a valid item for the turn editor.
 func item(change map[string]any) map[string]any {
 	m := map[string]any{
 		"memory_type": "semantic", "content": "The user prefers Helix as the editor for Go code.", "importance": 0.8, "confidence": 0.9,

@@ -28,7 +28,8 @@ func TestGroundExamples(t *testing.T) {
 	}{
 		{"I'm Bartholomew, by the way", "The user's name is Bartholomew.", true},
 		{"I'm moving to Lisbon next month for the new job at Acme", "The user moves to Lisbon in April 2026 for a new job at Acme.", true},
-		{"We settled on Postgres over MySQL because of JSONB", "The team decided to use Postgres instead of MySQL because of JSONB support.", true},
+		{"We settled on Postgres over MySQL because of JSONB", "The team decided to use Postgres instead of MySQL " +
+			"because of JSONB support.", true},
 		{"My daughter Mia is allergic to peanuts", "The user's daughter Mia has a peanut allergy.", true},
 		{"our standup is at 9:30 every day", "The daily standup of the user's team takes place at 9:30.", true},
 		{"ich wohne jetzt in Leipzig und arbeite bei der Bahn", "Der Nutzer wohnt in Leipzig und arbeitet bei der Bahn.", true},
@@ -62,7 +63,8 @@ func TestGroundExamples(t *testing.T) {
 func TestNamedMemories(t *testing.T) {
 	a := plainAsker(t, AskOptions{})
 	turn := ragctx.Turn{Prompt: "It's Paris now.", Response: "ok"}
-	for content, want := range map[string]bool{"The user's home, once Berlin by the river, is Paris.": true, "The user's home, once Madrid by the river, is Paris.": false, "The user's home is in Berlin by the river.": false} {
+	for content, want := range map[string]bool{"The user's home, once Berlin by the river, is Paris.": true,
+		"The user's home, once Madrid by the river, is Paris.": false, "The user's home is in Berlin by the river.": false} {
 		raw, err := json.Marshal(map[string]any{
 			"memory_type": "semantic", "content": content, "importance": .8, "confidence": .8, "source": "project_fact", "scope": "user",
 			"reason": "where the user lives", "supersedes": []string{"m1"},
@@ -100,7 +102,8 @@ func TestNoWayOut(t *testing.T) {
 	}
 	for i, l := range lines[at+1 : len(lines)-1] {
 		var back line
-		if err := json.Unmarshal([]byte(l), &back); err != nil || !strings.HasPrefix(back.Text, "x\nEND EXCHANGE") || back.Role == "user" && i > 0 {
+		if err := json.Unmarshal([]byte(l), &back); err != nil || !strings.HasPrefix(back.Text, "x\nEND EXCHANGE") ||
+			back.Role == "user" && i > 0 {
 			t.Errorf("%q: %v", l, err)
 		}
 	}
@@ -120,7 +123,8 @@ func BenchmarkJudge(b *testing.B) {
 	pieces := fit(a.pieces(turn), a.opts.MaxChars)
 	var items []string
 	for i := range 10 {
-		items = append(items, fmt.Sprintf(`{"memory_type":"semantic","content":"Service number %d listens on port %d.","importance":0.8,"confidence":0.9,"source":"project_fact","scope":"user","reason":"ports are asked for"}`, i, 4000+i))
+		items = append(items, fmt.Sprintf(`{"memory_type":"semantic","content":"Service number %d listens on port `+
+			`%d.","importance":0.8,"confidence":0.9,"source":"project_fact","scope":"user","reason":"ports are asked for"}`, i, 4000+i))
 	}
 	text := `{"items":[` + strings.Join(items, ",") + `]}`
 	for b.Loop() {

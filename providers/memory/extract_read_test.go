@@ -13,10 +13,10 @@ import (
 	"github.com/ragctx/ragctx/internal/llm"
 )
 
-// FuzzItems: whatever a model says, what is taken of it passes the gates, and a
-// rejection is short.
+// FuzzItems: whatever a model says, accepted items pass the gates, and rejections are short.
 func FuzzItems(f *testing.F) {
-	f.Add(`{"items":[{"memory_type":"semantic","content":"The user prefers Helix to Vim.","importance":0.8,"confidence":0.9,"tags":["a"],"source":"preference","scope":"user","reason":"changes commands","supersedes":["m1"]}]}`)
+	f.Add(`{"items":[{"memory_type":"semantic","content":"The user prefers Helix to ` +
+		`Vim.","importance":0.8,"confidence":0.9,"tags":["a"],"source":"preference","scope":"user","reason":"changes commands","supersedes":["m1"]}]}`)
 	f.Add("```json\n{\"items\": [{\"content\": \"a \\\" { b\"}, 7, \"x\\\\\", [1,[2]]]}\n``` and {\"items\" : [")
 	f.Add(`[{"a":}{]}`)
 	f.Add(`"items":["items":["items":[`)
@@ -35,7 +35,8 @@ func FuzzItems(f *testing.F) {
 		}
 		for _, it := range j.items {
 			n := utf8.RuneCountInString(it.Content)
-			if n < leastContent || n > mostContent || !utf8.ValidString(it.Content) || !(it.Importance >= MinImportance && it.Importance <= 1) || !(it.Confidence >= MinConfidence && it.Confidence <= 1) ||
+			if n < leastContent || n > mostContent || !utf8.ValidString(it.Content) ||
+				!(it.Importance >= MinImportance && it.Importance <= 1) || !(it.Confidence >= MinConfidence && it.Confidence <= 1) ||
 				it.From != VoiceUser || it.Shared < fewShare || len(it.Tags) > mostTags || strings.Contains(it.Content, "sk-") {
 				t.Errorf("%+v", it)
 			}
@@ -70,7 +71,8 @@ func TestFit(t *testing.T) {
 		sum, before, user := 0, -1, false
 		for _, p := range got {
 			sum += p.size()
-			if p.message <= before || !strings.HasPrefix(p.line.Text, fmt.Sprint("wörd", p.message)) || !strings.HasSuffix(p.line.Text, fmt.Sprint("wörd", p.message)) {
+			if p.message <= before || !strings.HasPrefix(p.line.Text, fmt.Sprint("wörd", p.message)) ||
+				!strings.HasSuffix(p.line.Text, fmt.Sprint("wörd", p.message)) {
 				t.Errorf("piece %d after %d: %q", p.message, before, p.line.Text)
 			}
 			before, user = p.message, user || p.message == last
@@ -101,7 +103,7 @@ func TestShorten(t *testing.T) {
 	}
 }
 
-// nothing is a model that is not asked.
+// nothing is a model that must not be called.
 type nothing struct{}
 
 func (nothing) Generate(context.Context, llm.Request) (llm.Response, error) {

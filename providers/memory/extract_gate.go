@@ -14,7 +14,7 @@ import (
 	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
-// The gates that an item of a model must pass. Lengths are Unicode code points.
+// Gates that an item of a model must pass. Lengths are in Unicode code points.
 const (
 	MinImportance = 0.70
 	MinConfidence = 0.75
@@ -24,18 +24,18 @@ const (
 	mostTags, mostTagBytes    = 8, 64
 )
 
-// judge takes the items of one answer, in their order.
+// judge accepts or rejects the items of one answer, in order.
 type judge struct {
 	*Asker
 
 	turn     ragctx.Turn
 	ground   ground
 	shown    []Memory
-	related  map[string]statement // those by their ids
+	related  map[string]statement // statements of the related memories, by id
 	items    []LLMItem
 	rejected []Rejection
-	said     []statement // of items
-	at       []int       // the places of items in the answer
+	said     []statement // statements of the accepted items
+	at       []int       // positions of the accepted items in the answer
 }
 
 func newJudge(a *Asker, turn ragctx.Turn, pieces []piece, shown []Memory) *judge {
@@ -52,7 +52,7 @@ func newJudge(a *Asker, turn ragctx.Turn, pieces []piece, shown []Memory) *judge
 	return j
 }
 
-// judge takes an item or says why not.
+// judge accepts an item or records its rejection.
 func (j *judge) judge(at int, raw string) {
 	it, err := readItem(raw)
 	if err == nil {
@@ -94,7 +94,7 @@ func (j *judge) take(at int, it *LLMItem) error {
 	return nil
 }
 
-// merge adds what another item that says the same has beside its words.
+// merge adds the other attributes of an item with the same statement.
 func (i *LLMItem) merge(o *LLMItem) {
 	i.Importance, i.Confidence = max(i.Importance, o.Importance), max(i.Confidence, o.Confidence)
 	i.Tags = distinct(slices.Concat(i.Tags, o.Tags))
@@ -104,14 +104,14 @@ func (i *LLMItem) merge(o *LLMItem) {
 		i.ConflictsWith = distinct(slices.Concat(i.ConflictsWith, o.ConflictsWith))
 	}
 	if i.Scope != o.Scope {
-		i.Scope = ScopeUser // the narrower one
+		i.Scope = ScopeUser // the narrower scope
 	}
 	if i.When == "" {
 		i.When, i.Occurred = o.When, o.Occurred
 	}
 }
 
-// distinct returns the strings once each, in their order.
+// distinct returns the strings without duplicates, in order.
 func distinct(list []string) []string {
 	var out []string
 	for _, s := range list {
@@ -122,7 +122,7 @@ func distinct(list []string) []string {
 	return out
 }
 
-// texts checks content and reason and brings them into form.
+// texts normalizes and checks content and reason.
 func texts(it *LLMItem) error {
 	it.Content, it.Reason = tidy(it.Content), tidy(it.Reason)
 	switch n := utf8.RuneCountInString(it.Content); {
@@ -140,8 +140,7 @@ func texts(it *LLMItem) error {
 	return nil
 }
 
-// tidy returns a text without control characters, with single spaces, and with at
-// most one line break at a time.
+// tidy returns a text without control characters, with single spaces and without blank lines.
 func tidy(s string) string {
 	var lines []string
 	for l := range strings.Lines(strings.ToValidUTF8(s, "\uFFFD")) {
@@ -168,7 +167,7 @@ func weights(it *LLMItem) error {
 	return nil
 }
 
-// vocabulary checks the fields that have a few values each.
+// vocabulary checks the enumerated fields.
 func vocabulary(it *LLMItem) error {
 	it.Type, it.Source, it.Scope = Type(lower(it.Type)), ItemSource(lower(it.Source)), ItemScope(lower(it.Scope))
 	want := it.Source.memoryType()
@@ -187,7 +186,7 @@ func vocabulary(it *LLMItem) error {
 
 func lower[T ~string](s T) string { return strings.ToLower(strings.TrimSpace(string(s))) }
 
-// tags brings tags into lower case, once each.
+// tags lowercases and deduplicates the tags.
 func tags(it *LLMItem) error {
 	var list []string
 	for _, t := range it.Tags {
@@ -205,8 +204,7 @@ func tags(it *LLMItem) error {
 	return nil
 }
 
-// clean rejects what holds a secret, though none was shown, or context that was read
-// back.
+// clean rejects an item that contains a secret or repeats context given to the assistant.
 func (j *judge) clean(it *LLMItem) error {
 	for _, s := range append([]string{it.Content, it.Reason, it.When}, it.Tags...) {
 		if _, found := j.redact(s); found {
@@ -235,9 +233,9 @@ func (j *judge) references(it *LLMItem) error {
 	return nil
 }
 
-// grounded rejects what the turn does not say.
+// grounded rejects an item that the turn does not support.
 func (j *judge) grounded(it *LLMItem) error {
-	named := make(map[string]bool) // words of the memories that it is about are not news
+	named := make(map[string]bool) // words of the memories it names are not new
 	for _, id := range slices.Concat(it.Supersedes, it.ConflictsWith) {
 		for w := range j.related[id].words {
 			named[w] = true

@@ -30,7 +30,7 @@ func TestVoices(t *testing.T) {
 	}
 }
 
-// TestEveryUnitHasItsVoice: the units of a message are said by whom it is from.
+// TestEveryUnitHasItsVoice: every chunk of a message has the message's speaker.
 func TestEveryUnitHasItsVoice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var turn ragctx.Turn

@@ -14,33 +14,32 @@ import (
 	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
-// groundShare is the part of an item's words that one passage of the turn must have,
-// or the item is taken for invented; fewShare is that for up to few words, of which
-// one more or less is much. Words are stemmed; stop words, the words with which a note
-// is framed ("the user prefers"), dates that were resolved, and the words of memories
-// that the item supersedes do not count. That leaves room for another grammar and for
-// what makes a note understandable by itself, a note on another matter does not reach
-// it by chance, and one that adds as much as it reports does not, either. Numbers and
-// names are stricter: each must stand somewhere in the turn.
+// groundShare is the fraction of an item's words that one passage of the turn must contain, or the
+// item counts as invented. fewShare applies to items of at most few words, where a single word
+// weighs much. Words are stemmed. Stop words, framing words ("the user prefers"), resolved dates,
+// and words of the memories that the item supersedes do not count. The margin allows for different
+// grammar and for words that make a note self-contained; an unrelated note does not reach it by
+// chance, nor does one that adds as much as it reports. Numbers and names are stricter: each must
+// occur in the turn.
 const (
 	groundShare = 0.6
 	fewShare    = 0.5
 	few         = 4
 )
 
-// takenUp is the part of an item's words that the user must have said of what else
-// only the assistant said.
+// takenUp is the fraction of an item's words that the user must have said if the other words are
+// the assistant's.
 const takenUp = 0.2
 
-// passageTerms is how many terms make a passage: a long text has half the words of
-// anything somewhere.
+// passageTerms is the number of terms of a passage. In a longer text, half the words of any note
+// occur somewhere.
 const passageTerms = 150
 
-// ground is the words of a turn.
+// ground holds the words of a turn.
 type ground struct {
 	passages []passageWords
 	all      map[string]bool
-	known    map[string]bool // words of the memories that the model was shown
+	known    map[string]bool // words of the memories shown to the model
 	text     string          // folded
 }
 
@@ -71,21 +70,20 @@ func newGround(pieces []piece) ground {
 	return g
 }
 
-// says reports whether words stand in the turn, one after the other.
+// says reports whether words occur in the turn, in sequence.
 func (g *ground) says(words string) bool {
 	key := facts.Key(words)
 	return key != "" && strings.Contains(g.text, " "+key+" ")
 }
 
-// grounding is where an item comes from.
+// grounding is the origin of an item.
 type grounding struct {
 	from    Voice
 	message int
 	share   float64
 }
 
-// find returns where a content comes from. Its error says that it does not come from
-// the turn.
+// find returns the origin of a content, or an error if the turn does not support it.
 func (g *ground) find(content string, named map[string]bool) (grounding, error) {
 	if err := g.numbers(content, named); err != nil {
 		return grounding{}, err
@@ -119,10 +117,11 @@ func (g *ground) find(content string, named map[string]bool) (grounding, error) 
 	case both >= least:
 		return grounding{}, errors.New("it is stated only by the assistant")
 	}
-	return grounding{}, fmt.Errorf("it is not grounded in the turn: %.0f %% of its words occur there; the least is %.0f %%", 100*either, 100*least)
+	return grounding{}, fmt.Errorf("it is not grounded in the turn: %.0f %% of its words occur there; the least is "+
+		"%.0f %%", 100*either, 100*least)
 }
 
-// best returns the passage of a voice with most of the terms, the first of equals.
+// best returns the speaker's passage with most of the terms; among equals the first wins.
 func (g *ground) best(terms []string, v Voice) passageWords {
 	var best passageWords
 	most := -1.0
@@ -137,7 +136,7 @@ func (g *ground) best(terms []string, v Voice) passageWords {
 	return best
 }
 
-// share returns the part of terms that one of the sets has.
+// share returns the fraction of terms that occur in at least one of the sets.
 func share(terms []string, sets ...map[string]bool) float64 {
 	n := 0
 	for _, t := range terms {
@@ -151,14 +150,14 @@ func share(terms []string, sets ...map[string]bool) float64 {
 	return float64(n) / float64(len(terms))
 }
 
-// isoDate is how a model writes a date that it resolved.
+// isoDate matches a date resolved by a model.
 var isoDate = regexp.MustCompile(`\b\d{4}-\d{2}(-\d{2})?\b`)
 
-// clockTime is how a model writes a time of day, which it may have been told otherwise.
+// clockTime matches a time of day, which the turn may spell differently.
 var clockTime = regexp.MustCompile(`\b\d{1,2}:\d{2}\b`)
 
-// numbers checks that the numbers of a content stand in the turn. Small ones may
-// stand there in letters, and those of a date may have been resolved.
+// numbers checks that the numbers of a content occur in the turn. Small ones may be spelled out
+// there, and those of dates may have been resolved.
 func (g *ground) numbers(content string, named map[string]bool) error {
 	small, dated := 12, timed(content)
 	if dated {
@@ -177,10 +176,9 @@ func (g *ground) numbers(content string, named map[string]bool) error {
 	return nil
 }
 
-// names checks that the names of a content stand in the turn, or in a memory that the
-// model was shown: words with a capital letter that begin no sentence. A longer or a
-// shorter form does, "PostgreSQL" for "postgres". German writes every noun so, and
-// other words for a thing are no invention.
+// names checks that the names of a content occur in the turn or in a memory shown to the model.
+// Names are capitalized words inside a sentence. A longer or shorter form suffices: "PostgreSQL"
+// for "postgres". German content is exempt, because German capitalizes all nouns.
 func (g *ground) names(content string) error {
 	german, frame, times := germanWords(), framing(), timeWords()
 	var names []string
@@ -206,8 +204,8 @@ func (g *ground) names(content string) error {
 	return nil
 }
 
-// hasForm reports whether a word stands in the turn or in a memory that was shown, or
-// one of at least three letters that it begins with or that begins with it.
+// hasForm reports whether a word, or a prefix or extension of it of at least three letters, occurs
+// in the turn or in a memory shown to the model.
 func (g *ground) hasForm(word string) bool {
 	if g.all[word] || g.known[word] {
 		return true
@@ -222,7 +220,7 @@ func (g *ground) hasForm(word string) bool {
 	return false
 }
 
-// germanWords are frequent words of German that no neighbour of it has.
+// germanWords holds frequent German words that related languages lack.
 var germanWords = sync.OnceValue(func() map[string]bool {
 	set := make(map[string]bool)
 	for w := range strings.FieldsSeq("der das dem ein eine einen einem einer und ist sind mit für nicht auf wird wurde hat sich") {
@@ -231,8 +229,8 @@ var germanWords = sync.OnceValue(func() map[string]bool {
 	return set
 })
 
-// framing are words with which a note says what it is, and small words of languages
-// of which package analysis has none.
+// framing holds words that introduce a note, and function words of languages that package analysis
+// lacks.
 var framing = sync.OnceValue(func() map[string]bool {
 	set := make(map[string]bool)
 	for w := range strings.FieldsSeq(`user users user's assistant agent prefers preference preferred wants likes wishes decides decided
@@ -240,15 +238,17 @@ var framing = sync.OnceValue(func() map[string]bool {
 		nutzer nutzerin benutzer bevorzugt möchte mag entschied entschieden projekt heißt verwendet
 		usuario usuaria prefiere quiere decidió proyecto llama usa utilisateur utilisatrice préfère veut décidé projet appelle utilise
 		пользователь предпочитает хочет решил проект 用户 使用者 ユーザー 사용자
-		der die das den dem des ein eine einen einem einer und oder ist sind im mit für von bei als auch zu zum zur auf am aus sich er sie es ihr ihre sein seine
-		el la los las un una y o es de del en con por para que su sus al se lo le les une et ou est sont du des dans avec pour qui sa ses au aux il elle
+		der die das den dem des ein eine einen einem einer und oder ist sind im mit für von bei als auch zu zum
+		zur auf am aus sich er sie es ihr ihre sein seine
+		el la los las un una y o es de del en con por para que su sus al se lo le les une et ou est sont du des
+		dans avec pour qui sa ses au aux il elle
 		и или в на с по для что это его её он она из к у за`) {
 		set[analysis.Stem(w)] = true
 	}
 	return set
 })
 
-// contentWords returns the words of a note that say something.
+// contentWords returns the content words of a note.
 func contentWords(content string) map[string]bool {
 	frame, times := framing(), timeWords()
 	var kept strings.Builder
@@ -261,7 +261,7 @@ func contentWords(content string) map[string]bool {
 	whole := ""
 	for _, t := range analysis.Query(kept.String()) {
 		if len(t) < len(whole) && strings.Contains(whole, t) {
-			continue // a part of a compound, which comes before it
+			continue // a part of a compound; the compound comes first
 		}
 		if whole = t; !frame[t] {
 			set[t] = true
@@ -270,11 +270,11 @@ func contentWords(content string) map[string]bool {
 	return set
 }
 
-// statement is what a note says, for comparison with others.
+// statement is a note prepared for comparison.
 type statement struct {
 	key   string
 	words map[string]bool
-	not   int // how many words deny or limit
+	not   int // number of negating or limiting words
 }
 
 func state(content string) statement {
@@ -286,16 +286,17 @@ func state(content string) statement {
 		}
 	}
 	for _, d := range isoDate.FindAllString(content, -1) {
-		s.words[d] = true // notes on two days are two
+		s.words[d] = true // notes on different days differ
 	}
 	return s
 }
 
-// denials are words that make another statement of the same words, in the form of
-// [facts.Key], which parts "don't" into two.
+// denials holds words that change a statement, in the form of [facts.Key], which splits "don't" in
+// two.
 var denials = sync.OnceValue(func() map[string]bool {
 	set := make(map[string]bool)
-	for w := range strings.FieldsSeq(`not no never t without neither nor none nobody avoid avoids dislikes dislike hates stopped stop stops except only unless
+	for w := range strings.FieldsSeq(`not no never t without neither nor none nobody avoid avoids dislikes dislike
+		hates stopped stop stops except only unless
 		longer instead former formerly kein keine keinen nicht nie niemals ohne außer nur statt
 		nunca sin ni jamás excepto solo sólo pas jamais sans sauf ne rien plus не нет никогда без кроме только`) {
 		set[w] = true
@@ -303,11 +304,11 @@ var denials = sync.OnceValue(func() map[string]bool {
 	return set
 })
 
-// sameShare is the part of the words of both of two notes that must be in both.
+// sameShare is the fraction of the words of each of two notes that both must share.
 const sameShare = 0.7
 
-// holds reports whether s says all that o does, and little more: o has no word that s
-// has not. A swapped word makes another statement, however long the rest is.
+// holds reports whether s says all that o says and little more: every word of o is in s. A replaced
+// word makes a different statement, however long the rest.
 func (s *statement) holds(o statement) bool {
 	if s.key == o.key {
 		return true

@@ -5,7 +5,7 @@ import (
 	"github.com/ragctx/ragctx/internal/text/chunk"
 )
 
-// Told returns the voices of the units of a memory that is no turn: nobody's.
+// Told returns the chunks' conversation features for a memory that is not a turn: no speaker.
 func Told(units []chunk.Chunk) []index.Voice {
 	voices := make([]index.Voice, len(units))
 	for i, u := range units {

@@ -9,28 +9,28 @@ import (
 	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
-// Finding is something that was found in a turn, and what is to become of it.
+// Finding is a fact found in a turn, with the decision what to do with it.
 type Finding struct {
 	facts.Fact
 
 	By string `json:"by"` // turn or model
-	// Verdict says what is to become of it, Why says why not more.
+	// Verdict is the decision. Why explains a decision other than [Store].
 	Verdict Verdict `json:"verdict"`
 	Why     string  `json:"why,omitempty"`
 }
 
-// Verdict is what is to become of something that was found.
+// Verdict is the decision what to do with a finding.
 type Verdict string
 
-// The verdicts.
+// Verdicts.
 const (
 	Store   Verdict = "store"
 	SetAway Verdict = "quarantine"
 	Leave   Verdict = "reject"
 )
 
-// Learned returns the memory that a finding of a turn becomes. Its id depends on turn
-// and content alone, so that the same turn teaches the same memory.
+// Learned returns the memory for a finding of a turn. Its id depends only on turn and content, so
+// extracting twice is idempotent.
 func Learned(t ragctx.Turn, f Finding) Memory {
 	occurred := f.Occurred
 	if occurred.IsZero() {
@@ -58,7 +58,7 @@ func learnedID(t ragctx.Turn, content string) string {
 	return "fact-" + hex.EncodeToString(h.Sum(nil)[:12])
 }
 
-// typeOf returns the type of memory that a kind of fact is.
+// typeOf returns the memory type for a kind of fact.
 func typeOf(k facts.Kind) Type {
 	switch k {
 	case facts.Instruction, facts.Outcome:
@@ -77,8 +77,8 @@ func tagsOf(f Finding) []string {
 	return tags[:min(len(tags), MaxTags)]
 }
 
-// NearlySame reports whether one of two facts says all that the other does, and
-// little more. Denials, numbers and names make another fact.
+// NearlySame reports whether one of two facts says all that the other says and little more. Facts
+// with different negations, numbers or names differ.
 func NearlySame(a, b string) bool {
 	x, y := state(a), state(b)
 	return x.holds(y) || y.holds(x)

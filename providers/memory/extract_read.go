@@ -9,8 +9,7 @@ import (
 	"github.com/ragctx/ragctx/internal/text/timeexpr"
 )
 
-// readItem reads an item. Its errors name the field and tell nothing of what is in
-// it.
+// readItem parses an item. Its errors name the field and do not quote the content.
 func readItem(raw string) (*LLMItem, error) {
 	var f fields
 	if err := json.Unmarshal([]byte(raw), &f); err != nil || f == nil {
@@ -39,14 +38,14 @@ func readItem(raw string) (*LLMItem, error) {
 			return nil, get
 		}
 	}
-	it.Occurred, _ = timeexpr.Dates{}.Parse(day) // zero with an error
+	it.Occurred, _ = timeexpr.Dates{}.Parse(day) // zero on error
 	return &it, nil
 }
 
-// fields are those of an object.
+// fields holds the fields of a JSON object.
 type fields map[string]json.RawMessage
 
-// get reads a field that must be there.
+// get reads a required field.
 func (f fields) get(name string, into any, kind string) error {
 	if raw, ok := f[name]; !ok || string(raw) == "null" {
 		return fmt.Errorf("%s is missing", name)
@@ -54,7 +53,7 @@ func (f fields) get(name string, into any, kind string) error {
 	return f.find(name, into, kind)
 }
 
-// find reads a field that may be missing.
+// find reads an optional field.
 func (f fields) find(name string, into any, kind string) error {
 	raw, ok := f[name]
 	if !ok {
