@@ -55,7 +55,7 @@ func (r AssembleRequest) Call() (AssembleCall, error) {
 func (r AssembleRequest) call(messages []ragctx.Message, losses []FormLoss) (AssembleCall, error) {
 	c, err := r.AssembleOptions.call(r.Said, messages, losses)
 	c.Request.Context.Namespace, c.Request.Context.UserID, c.Request.Context.SessionID = r.Namespace, r.UserID, r.SessionID
-	c.Request.KeptTokens = r.ContextTokens
+	c.Request.ContextTokens = r.ContextTokens
 	if c.vendor == "" {
 		c.sent = r.Messages
 	}
@@ -82,7 +82,7 @@ func (o AssembleOptions) call(said Said, messages []ragctx.Message, losses []For
 		Budget: assemble.Budget{Window: o.Budget.Window, Reserve: o.Budget.ReserveOutput, ContextShare: o.Budget.ContextShare},
 	}
 	if c.vendor == wire.Anthropic && c.marks {
-		c.Request.SystemBeside = slices.Repeat([]json.RawMessage{wire.CacheMark}, wire.MaxCacheMarks)
+		c.Request.SystemExtra = slices.Repeat([]json.RawMessage{wire.CacheMark}, wire.MaxCacheMarks)
 	}
 	if c.vendor != "" {
 		c.takePrompt(len(said.System) > 0)
@@ -112,13 +112,13 @@ func (c *AssembleCall) takePrompt(beside bool) {
 	c.Request.SystemPrompt, c.Request.Messages = said(c.heads), list[n:]
 	for i, m := range c.heads {
 		if i > 0 {
-			c.Request.SystemBeside = append(c.Request.SystemBeside, json.RawMessage(`{"role":"system"}`))
+			c.Request.SystemExtra = append(c.Request.SystemExtra, json.RawMessage(`{"role":"system"}`))
 		}
-		c.Request.SystemBeside = append(c.Request.SystemBeside, wire.VendorFields(m)...)
+		c.Request.SystemExtra = append(c.Request.SystemExtra, wire.VendorFields(m)...)
 		for _, b := range m.Content {
 			if b.Text = ""; !b.IsPlain() {
 				raw, _ := json.Marshal(b) // which was JSON
-				c.Request.SystemBeside = append(c.Request.SystemBeside, raw)
+				c.Request.SystemExtra = append(c.Request.SystemExtra, raw)
 			}
 		}
 	}

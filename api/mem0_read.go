@@ -349,7 +349,7 @@ func (s *Server) mem0History(ctx context.Context, in *Mem0Key) (*mem0HistoryOutp
 			continue // nobody has seen it
 		}
 		out = append(out, Mem0Change{
-			ID: fmt.Sprintf("%s:%d", in.ID, i+1), MemoryID: in.ID, Input: []any{}, OldMemory: orNull(c.Was), NewMemory: orNull(c.Content),
+			ID: fmt.Sprintf("%s:%d", in.ID, i+1), MemoryID: in.ID, Input: []any{}, OldMemory: orNull(c.Previous), NewMemory: orNull(c.Content),
 			UserID: orNull(m.UserID), Event: mem0Event(c), CreatedAt: c.At, UpdatedAt: c.At,
 		})
 	}

@@ -97,14 +97,14 @@ var kinds = []store.Kind{store.Documents, store.Memories}
 type legSizes struct {
 	kind store.Kind
 	impl string
-	index.LegStats
+	index.PartStats
 }
 
 // sum adds up legs, by kind and implementation. Those that are not there count for
 // nothing.
-func sum(open []engine.IndexHealth, leg func(index.Vitals) index.LegStats) (out []legSizes) {
+func sum(open []engine.IndexHealth, leg func(index.Health) index.PartStats) (out []legSizes) {
 	for _, i := range open {
-		l := leg(i.Vitals)
+		l := leg(i.Health)
 		if l.Kind == "" {
 			continue
 		}
@@ -113,8 +113,8 @@ func sum(open []engine.IndexHealth, leg func(index.Vitals) index.LegStats) (out 
 			at, out = len(out), append(out, legSizes{kind: i.ID.Kind, impl: l.Kind})
 		}
 		o := &out[at]
-		o.Units, o.Pending, o.Bytes = o.Units+l.Units, o.Pending+l.Pending, o.Bytes+l.Bytes
-		o.Words.Units, o.Words.Bytes = o.Words.Units+l.Words.Units, o.Words.Bytes+l.Words.Bytes
+		o.Chunks, o.Pending, o.Bytes = o.Chunks+l.Chunks, o.Pending+l.Pending, o.Bytes+l.Bytes
+		o.Words.Chunks, o.Words.Bytes = o.Words.Chunks+l.Words.Chunks, o.Words.Bytes+l.Words.Bytes
 		o.Graph.Linked, o.Graph.Waiting = o.Graph.Linked+l.Graph.Linked, o.Graph.Waiting+l.Graph.Waiting
 		o.Graph.Deleted, o.Graph.Bytes = o.Graph.Deleted+l.Graph.Deleted, o.Graph.Bytes+l.Graph.Bytes
 	}
@@ -128,7 +128,7 @@ func writeIndexes(e *exposition, open []engine.IndexHealth) {
 		n, has := 0, 0
 		for _, i := range open {
 			if i.ID.Kind == k {
-				n, has = n+1, has+i.Units
+				n, has = n+1, has+i.Chunks
 			}
 		}
 		indexes = append(indexes, series{labels{"kind", k.String()}, float64(n)})
@@ -138,32 +138,32 @@ func writeIndexes(e *exposition, open []engine.IndexHealth) {
 	e.gauge("ragctx_units", "Chunks of documents and pieces of memories in open indexes, earlier versions included.", units...)
 	e.gauge("ragctx_legs", "Legs of open indexes by state: ready, behind while they are fed, failed.", legStates(open)...)
 
-	e.legs("graph", sum(open, func(v index.Vitals) index.LegStats { return v.Dense }), vectorSizes)
-	e.legs("implementation", sum(open, func(v index.Vitals) index.LegStats { return v.Lexical }), keywordSizes)
+	e.legs("graph", sum(open, func(v index.Health) index.PartStats { return v.Vector }), vectorSizes)
+	e.legs("implementation", sum(open, func(v index.Health) index.PartStats { return v.Keyword }), keywordSizes)
 }
 
 // legSize is one family about the sizes of legs.
 type legSize struct {
 	name, help string
-	of         func(index.LegStats) float64
+	of         func(index.PartStats) float64
 }
 
 var vectorSizes = []legSize{
-	{"ragctx_vector_units", "Vectors in open indexes.", func(l index.LegStats) float64 { return float64(l.Units) }},
-	{"ragctx_vector_pending_units", "Vectors that the index's files do not have yet.", func(l index.LegStats) float64 { return float64(l.Pending) }},
-	{"ragctx_vector_bytes", "Size of the files of the vector legs.", func(l index.LegStats) float64 { return float64(l.Bytes) }},
-	{"ragctx_vector_linked_units", "Vectors that have their place in a graph.", func(l index.LegStats) float64 { return float64(l.Graph.Linked) }},
-	{"ragctx_vector_waiting_units", "Vectors that are scanned until they have one.", func(l index.LegStats) float64 { return float64(l.Graph.Waiting) }},
-	{"ragctx_vector_deleted_units", "Vectors that are gone and take up room in a graph.", func(l index.LegStats) float64 { return float64(l.Graph.Deleted) }},
-	{"ragctx_vector_graph_bytes", "Memory of the graphs.", func(l index.LegStats) float64 { return float64(l.Graph.Bytes) }},
+	{"ragctx_vector_units", "Vectors in open indexes.", func(l index.PartStats) float64 { return float64(l.Chunks) }},
+	{"ragctx_vector_pending_units", "Vectors that the index's files do not have yet.", func(l index.PartStats) float64 { return float64(l.Pending) }},
+	{"ragctx_vector_bytes", "Size of the files of the vector legs.", func(l index.PartStats) float64 { return float64(l.Bytes) }},
+	{"ragctx_vector_linked_units", "Vectors that have their place in a graph.", func(l index.PartStats) float64 { return float64(l.Graph.Linked) }},
+	{"ragctx_vector_waiting_units", "Vectors that are scanned until they have one.", func(l index.PartStats) float64 { return float64(l.Graph.Waiting) }},
+	{"ragctx_vector_deleted_units", "Vectors that are gone and take up room in a graph.", func(l index.PartStats) float64 { return float64(l.Graph.Deleted) }},
+	{"ragctx_vector_graph_bytes", "Memory of the graphs.", func(l index.PartStats) float64 { return float64(l.Graph.Bytes) }},
 }
 
 var keywordSizes = []legSize{
-	{"ragctx_keyword_units", "Texts in the keyword legs of open indexes.", func(l index.LegStats) float64 { return float64(l.Units) }},
-	{"ragctx_keyword_pending_units", "Texts that the index's files do not have yet.", func(l index.LegStats) float64 { return float64(l.Pending) }},
-	{"ragctx_keyword_bytes", "Size of the files of the keyword legs.", func(l index.LegStats) float64 { return float64(l.Bytes) }},
-	{"ragctx_keyword_memory_units", "Texts whose words are in memory; searches of others read files.", func(l index.LegStats) float64 { return float64(l.Words.Units) }},
-	{"ragctx_keyword_memory_bytes", "Memory that these words take.", func(l index.LegStats) float64 { return float64(l.Words.Bytes) }},
+	{"ragctx_keyword_units", "Texts in the keyword legs of open indexes.", func(l index.PartStats) float64 { return float64(l.Chunks) }},
+	{"ragctx_keyword_pending_units", "Texts that the index's files do not have yet.", func(l index.PartStats) float64 { return float64(l.Pending) }},
+	{"ragctx_keyword_bytes", "Size of the files of the keyword legs.", func(l index.PartStats) float64 { return float64(l.Bytes) }},
+	{"ragctx_keyword_memory_units", "Texts whose words are in memory; searches of others read files.", func(l index.PartStats) float64 { return float64(l.Words.Chunks) }},
+	{"ragctx_keyword_memory_bytes", "Memory that these words take.", func(l index.PartStats) float64 { return float64(l.Words.Bytes) }},
 }
 
 // legs writes families with a series for each kind of item and implementation.
@@ -171,7 +171,7 @@ func (e *exposition) legs(implementation string, legs []legSizes, families []leg
 	for _, f := range families {
 		var all []series
 		for _, l := range legs {
-			all = append(all, series{labels{"kind", l.kind.String(), implementation, l.impl}, f.of(l.LegStats)})
+			all = append(all, series{labels{"kind", l.kind.String(), implementation, l.impl}, f.of(l.PartStats)})
 		}
 		e.gauge(f.name, f.help, all...)
 	}
@@ -185,9 +185,9 @@ func legStates(open []engine.IndexHealth) (out []series) {
 			for _, state := range []index.State{index.Ready, index.Behind, index.Failed} {
 				n := 0
 				for _, i := range open {
-					st := i.Lexical.State
+					st := i.Keyword.State
 					if leg == "vector" {
-						st = i.Dense.State
+						st = i.Vector.State
 					}
 					if i.ID.Kind == k && st == state {
 						n++
@@ -200,7 +200,7 @@ func legStates(open []engine.IndexHealth) (out []series) {
 	return out
 }
 
-func writeSearches(e *exposition, measured func(store.Kind) index.Measured) {
+func writeSearches(e *exposition, measured func(store.Kind) index.Measurements) {
 	var searches, recall, low, high, samples, skipped []series
 	var took []durations
 	for _, k := range kinds {

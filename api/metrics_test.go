@@ -33,7 +33,7 @@ func (f *fixture) scrape(t *testing.T) (scrape, string) {
 }
 
 // everySearch has each search done again.
-var everySearch = index.GaugeOptions{Share: 1, PerSecond: 1e9, Load: 1}
+var everySearch = index.MonitorOptions{Share: 1, PerSecond: 1e9, Load: 1}
 
 // TestMetrics compares families and series, without their values, with a golden file.
 // Run with -update after a change that is meant.
@@ -162,7 +162,7 @@ func (p *asked) Query(_ context.Context, q ragctx.ContextQuery) (ragctx.ContextR
 // asked for contexts.
 func TestExactGoesThrough(t *testing.T) {
 	p := new(asked)
-	f := startWith(t, engine.Options{Providers: []resolve.Registered{{Provider: p}}, RecallMonitor: index.GaugeOptions{Share: -1}}, Options{})
+	f := startWith(t, engine.Options{Providers: []resolve.Registered{{Provider: p}}, RecallMonitor: index.MonitorOptions{Share: -1}}, Options{})
 	f.call(t, "PUT", "/v1/documents/a.md", `{"text":"Zebras have stripes."}`)
 	f.call(t, "POST", "/v1/memories", `{"content":"Zebras are striped."}`)
 	counts := func() (normal, exact float64) {
@@ -219,7 +219,7 @@ func (f *fixture) ask(t *testing.T, path string, exact bool) error {
 
 // TestVectorStatus is the same by the client and by REST.
 func TestVectorStatus(t *testing.T) {
-	f := startWith(t, engine.Options{RecallMonitor: index.GaugeOptions{Share: -1}}, Options{})
+	f := startWith(t, engine.Options{RecallMonitor: index.MonitorOptions{Share: -1}}, Options{})
 	if got := into[engine.VectorStatus](t, f.call(t, "GET", "/v1/doctor", ""), 200); got.Indexes == nil || len(got.Indexes) != 0 {
 		t.Errorf("%+v", got)
 	}

@@ -12,7 +12,7 @@ func TestRanking(t *testing.T) {
 	if r := into[index.Ranking](t, f.call(t, "GET", "/v1/ranking/memories?namespace=n", ""), 200); r != (index.Ranking{}) {
 		t.Errorf("at first: %+v", r)
 	}
-	want := index.Ranking{VectorWeight: 0.2, TimeWeight: -1, Dialogue: index.Dialogue{User: -1}}
+	want := index.Ranking{VectorWeight: 0.2, TimeWeight: -1, Conversation: index.ConversationWeights{User: -1}}
 	body := `{"vector_weight":0.2,"time_weight":-1,"dialogue":{"user":-1},"keyword":{"grams":-1}}`
 	want.Keyword.Grams = -1
 	if r := into[index.Ranking](t, f.call(t, "PUT", "/v1/ranking/memories?namespace=n", body), 200); r != want {

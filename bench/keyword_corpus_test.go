@@ -62,7 +62,7 @@ func textFiles(dirs []string) (files []textFile, err error) {
 // chunked makes units of texts as an engine does.
 type chunked struct {
 	texts uint64
-	units []index.TextUnit
+	units []index.TextChunk
 	most  int
 }
 
@@ -76,8 +76,8 @@ func (c *chunked) add(name, title, text string) {
 	}
 	c.texts++
 	for i, ch := range p.Chunks[:min(len(p.Chunks), c.most-len(c.units))] {
-		c.units = append(c.units, index.TextUnit{
-			ID: c.texts<<unitBits | uint64(i), Parent: c.texts,
+		c.units = append(c.units, index.TextChunk{
+			ID: c.texts<<unitBits | uint64(i), Item: c.texts,
 			Title: store.IndexTitle(p.Title, ch.Heading), Text: strings.Clone(ch.Text),
 		})
 	}
@@ -125,9 +125,9 @@ func chunkTexts(dirs []string, most int) (chunked, error) {
 }
 
 // drawSentences returns n sentences of 6 to 15 words, at most one of each unit.
-func drawSentences(units []index.TextUnit, n int) (drawn []string) {
+func drawSentences(units []index.TextChunk, n int) (drawn []string) {
 	units = slices.Clone(units)
-	slices.SortFunc(units, func(a, b index.TextUnit) int {
+	slices.SortFunc(units, func(a, b index.TextChunk) int {
 		return cmp.Compare(order(fmt.Sprint("query ", a.ID)), order(fmt.Sprint("query ", b.ID)))
 	})
 	seen := make(map[string]bool)

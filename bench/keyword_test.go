@@ -56,7 +56,7 @@ func fillKeyword(ctx context.Context, dir string) (made keywordMade, err error) 
 	before := processTime()
 	for from := 0; from < len(c.units); {
 		to := min(from+500, len(c.units))
-		for to < len(c.units) && c.units[to].Parent == c.units[to-1].Parent {
+		for to < len(c.units) && c.units[to].Item == c.units[to-1].Item {
 			to++
 		}
 		if err := ix.Apply(ctx, uint64(to), c.units[from:to], nil); err != nil {
@@ -115,20 +115,20 @@ func filledKeyword(t *testing.T) (*keyword.Index, keywordMade) {
 // keywordKind is a kind of search, and what it took.
 type keywordKind struct {
 	name string
-	q    index.LexicalQuery
+	q    index.KeywordQuery
 	used []time.Duration
 }
 
 // keywordKinds are the searches that are compared.
 func keywordKinds(accept index.Accept) (kinds []keywordKind) {
-	words := index.LexicalParams{Pairs: -1, Grams: -1}
+	words := index.KeywordParams{Pairs: -1, Grams: -1}
 	for _, kind := range []keywordKind{
-		{name: "words", q: index.LexicalQuery{Params: words}},
-		{name: "words, 5 %", q: index.LexicalQuery{Params: words, Accept: accept}},
-		{name: "words and pairs", q: index.LexicalQuery{Params: index.LexicalParams{Grams: -1}}},
+		{name: "words", q: index.KeywordQuery{Params: words}},
+		{name: "words, 5 %", q: index.KeywordQuery{Params: words, Accept: accept}},
+		{name: "words and pairs", q: index.KeywordQuery{Params: index.KeywordParams{Grams: -1}}},
 		{name: "all features"},
-		{name: "all features, spelling", q: index.LexicalQuery{Spelling: &index.Spelling{}}},
-		{name: "all features, 5 %", q: index.LexicalQuery{Accept: accept}},
+		{name: "all features, spelling", q: index.KeywordQuery{Spelling: &index.Spelling{}}},
+		{name: "all features, 5 %", q: index.KeywordQuery{Accept: accept}},
 	} {
 		for _, kind.q.K = range []int{10, 100, 1000} {
 			name := fmt.Sprintf("%s, K %d", kind.name, kind.q.K)
@@ -153,7 +153,7 @@ func TestKeywordLeg(t *testing.T) {
 		accepted[text] = order(fmt.Sprint("text ", text))%20 == 0
 	}
 	kinds := keywordKinds(func(id uint64) bool { return accepted[id>>unitBits] })
-	first := []keywordKind{{name: "all features, K 100, asked first", q: index.LexicalQuery{K: 100}}} // later much is known of terms
+	first := []keywordKind{{name: "all features, K 100, asked first", q: index.KeywordQuery{K: 100}}} // later much is known of terms
 	for _, kinds := range [][]keywordKind{first, kinds} {
 		if err := askKeyword(t.Context(), ix, kinds, made.Queries[:*keywordAsked]); err != nil {
 			t.Fatal(err)

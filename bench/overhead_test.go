@@ -90,10 +90,10 @@ func newQuestion(b *testing.B, text string) question {
 // rested waits until nothing of the indexes has changed for so long.
 func rested(b *testing.B, e *engine.Engine, still time.Duration) {
 	b.Helper()
-	legs := func() map[store.Collection][2]index.LegStats {
-		now := make(map[store.Collection][2]index.LegStats)
+	legs := func() map[store.Collection][2]index.PartStats {
+		now := make(map[store.Collection][2]index.PartStats)
 		for _, i := range e.OpenIndexes() {
-			now[i.ID] = [2]index.LegStats{i.Lexical, i.Dense}
+			now[i.ID] = [2]index.PartStats{i.Keyword, i.Vector}
 		}
 		return now
 	}

@@ -2,7 +2,7 @@ package embed
 
 import "slices"
 
-// Unrelated returns questions and statements of which none has to do with another.
+// Unrelated returns questions and statements on unrelated topics.
 func Unrelated() (questions, statements []string) {
 	questions = []string{
 		"How do I change a bicycle tyre?", "When was the treaty signed?", "Which spices go into a curry?",
@@ -20,9 +20,9 @@ func Unrelated() (questions, statements []string) {
 	return questions, statements
 }
 
-// FloorOf returns the cosine that 95 of 100 pairs of a question and a statement stay
-// below, of vectors of length 1; 0 if that is less, or there are no vectors. Of
-// [Unrelated] texts it is the noise floor.
+// FloorOf returns the 95th percentile of the cosines of all pairs of a question and a statement.
+// The vectors must have length 1. The result is at least 0, and 0 without vectors. For [Unrelated]
+// texts it is the noise floor.
 func FloorOf(questions, statements [][]float32) float64 {
 	var cosines []float64
 	for _, q := range questions {

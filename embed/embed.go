@@ -1,5 +1,5 @@
-// Package embed holds the contract between the engine and what turns text into
-// vectors, and the built-in feature-hashing embedder.
+// Package embed defines the contract of embedders, which turn text into vectors. It includes the
+// feature-hashing embedder.
 package embed
 
 import (
@@ -9,22 +9,20 @@ import (
 	"fmt"
 )
 
-// Embedder turns texts into vectors of one space. Implementations are safe for
-// concurrent use and deterministic for equal input.
+// Embedder turns texts into vectors of one embedding space. Implementations are deterministic and
+// safe for concurrent use.
 type Embedder interface {
 	Identity() Identity
-	// EmbedDocuments returns one vector per text, in order. A nil vector means
-	// that the embedder has nothing to say about the text (it is empty, or in a
-	// script the embedder does not know); such a text is left to the keyword leg.
-	// On error no vectors are returned.
+	// EmbedDocuments returns one vector per text, in order. A nil vector means that the embedder
+	// cannot represent the text: it is empty or in an unknown script. Such a text is found by the
+	// keyword index only. On error no vectors are returned.
 	EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error)
-	// EmbedQuery returns the vector of a question, or nil as above. It can differ
-	// from the vector of the same text as a document.
+	// EmbedQuery returns the vector of a query, or nil as above. It may differ from the vector of
+	// the same text as a document.
 	EmbedQuery(ctx context.Context, text string) ([]float32, error)
 }
 
-// EmbedEach embeds documents one after the other, for embedders that gain nothing
-// from having many at once.
+// EmbedEach embeds documents one by one, for embedders that do not benefit from batches.
 func EmbedEach(ctx context.Context, texts []string, embed func(context.Context, string) ([]float32, error)) ([][]float32, error) {
 	vectors := make([][]float32, len(texts))
 	for i, text := range texts {
@@ -37,39 +35,39 @@ func EmbedEach(ctx context.Context, texts []string, embed func(context.Context, 
 	return vectors, nil
 }
 
-// Calibrated is implemented by embedders that know what their cosines mean.
+// Calibrated is implemented by embedders with a known scale of cosines.
 type Calibrated interface {
-	// VectorWeight is what the cosine of a question and a document is worth beside a
-	// keyword score of weight 1. The better the embedder, the more.
+	// VectorWeight is the weight of a cosine relative to a keyword score of weight 1. Better
+	// embedders have a higher weight.
 	VectorWeight() float64
-	// NoiseFloor is the cosine that most pairs of unrelated texts stay below.
+	// NoiseFloor is the cosine below which most pairs of unrelated texts lie.
 	NoiseFloor() float64
 }
 
-// TokenCounter is implemented by embedders that cut texts into tokens.
+// TokenCounter is implemented by embedders that tokenize texts.
 type TokenCounter interface {
-	// CountTokens returns how many tokens the embedder sees in a text.
+	// CountTokens returns the number of the embedder's tokens in a text.
 	CountTokens(text string) int
 }
 
-// Identity says which vectors can be compared: those of equal identities only.
+// Identity identifies an embedding space. Only vectors with equal identities can be compared.
 type Identity struct {
 	Name           string // such as "hashing"
-	Revision       string // changes whenever any vector would
+	Revision       string // changes whenever any vector changes
 	Dimensions     int
-	Pooling        string // how a text's parts become one vector
+	Pooling        string // how the vectors of a text's parts are combined
 	Normalized     bool   // vectors have length 1
-	QueryPrefix    string // put before a question
-	DocumentPrefix string // put before a document
-	MaxBytes       int    // longer texts are cut; 0 means never
+	QueryPrefix    string // prepended to queries
+	DocumentPrefix string // prepended to documents
+	MaxBytes       int    // longer texts are truncated; 0 means no limit
 }
 
-// String returns the identity in short form, name@revision/dimensions.
+// String returns the identity in the short form name@revision/dimensions.
 func (id Identity) String() string {
 	return fmt.Sprintf("%s@%s/%d", id.Name, id.Revision, id.Dimensions)
 }
 
-// Key is a short name that differs between any two identities.
+// Key returns a short name that is unique for each identity.
 func (id Identity) Key() string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%#v", id))
 	return id.String() + "#" + hex.EncodeToString(sum[:8])

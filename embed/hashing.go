@@ -7,31 +7,29 @@ import (
 	"sync"
 )
 
-// MaxHashingDim is the largest number of components that [NewHashing] takes.
+// MaxHashingDim is the largest number of components for [NewHashing].
 const MaxHashingDim = 1 << 16
 
 const defaultHashingDim = 256
 
-// hashing is the embedder that [NewHashing] returns.
+// hashing is the feature-hashing embedder.
 type hashing struct {
 	dim   int
 	state sync.Pool // of *hasher
 }
 
-// NewHashing returns the embedder that needs no model: it hashes the words of a
-// text, and their character n-grams, to signed components and adds them up
-// (Weinberger et al., "Feature Hashing for Large Scale Multitask Learning",
-// 2009). Texts are near each other when they share words or parts of words; it
-// knows nothing of meaning, so car and automobile are strangers.
+// NewHashing returns an embedder without a model. It hashes the words of a text and their character
+// n-grams to signed components and adds them up (Weinberger et al., "Feature Hashing for Large
+// Scale Multitask Learning", 2009). Texts are similar if they share words or parts of words. It
+// does not capture meaning: car and automobile are unrelated.
 //
-// A word counts 1 + ln(its occurrences), an English function word an eighth of
-// that. Words are runs of letters, digits and marks in lower case, and pairs of
-// neighbours in scripts that put no spaces between words; bytes that are not
-// UTF-8 end a word. The work is linear in the text's length, which has no limit.
-// Features are added as integers, so their order does not matter.
+// A word has the weight 1 + ln(occurrences), an English function word an eighth of that. Words are
+// lower-case runs of letters, digits and marks, and pairs of adjacent characters in scripts without
+// spaces. Bytes that are not UTF-8 end a word. It takes time linear in the text's length, which is
+// unlimited. Features are added as integers, so that their order does not matter.
 //
-// dim is the number of components; 0 means 256. A text without a letter or digit
-// gets a nil vector. NewHashing panics if dim is negative or above 65,536.
+// dim is the number of components; 0 means 256. A text without letters or digits has a nil vector.
+// NewHashing panics if dim is negative or above 65,536.
 func NewHashing(dim int) Embedder {
 	if dim < 0 || dim > MaxHashingDim {
 		panic(fmt.Sprintf("embed: hashing dimension %d is outside 0..%d", dim, MaxHashingDim))
@@ -54,7 +52,7 @@ func (e *hashing) EmbedDocuments(ctx context.Context, texts []string) ([][]float
 	return EmbedEach(ctx, texts, e.EmbedQuery)
 }
 
-// EmbedQuery implements [Embedder]; a question is treated as a document is.
+// EmbedQuery implements [Embedder]. Queries and documents have the same vectors.
 func (e *hashing) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -62,34 +60,34 @@ func (e *hashing) EmbedQuery(ctx context.Context, text string) ([]float32, error
 	h := e.state.Get().(*hasher)
 	h.count(text)
 	v := h.vector()
-	if len(h.words) <= maxPooledWords { // clearing a table costs its largest size
+	if len(h.words) <= maxPooledWords { // clearing a map costs its largest size
 		h.reset()
 		e.state.Put(h)
 	}
 	return v, nil
 }
 
-// Weights of features, in fixed point. The n-grams of a word share a weight,
-// whatever its length, so that long words do not drown short ones.
+// Weights of features, in fixed point. All n-grams of a word share one weight, whatever the word's
+// length, so that long words do not dominate.
 const (
-	unit     = 1 << 16 // a word that occurs once
-	stopPart = 8       // function words weigh 1/8
-	// A word's n-grams together weigh twice as much as the word, though each of
-	// most words' n-grams less. Chosen on queries of SciFact, Cranfield, CoSQA and
-	// a technical manual: mean nDCG@10 rises from .316 without n-grams through
-	// .368 at 1 to .384 at 2, and stays there up to 3.
+	unit     = 1 << 16 // a word with one occurrence
+	stopPart = 8       // function words have 1/8 of the weight
+	// The n-grams of a word together weigh twice as much as the word, though each n-gram of most
+	// words weighs less. Chosen on queries of SciFact, Cranfield, CoSQA and a technical manual:
+	// mean nDCG@10 rises from .316 without n-grams through .368 at 1 to .384 at 2, and stays there
+	// up to 3.
 	gramFactor = 2
 )
 
-// maxPooledWords bounds the state that is kept for the next text.
+// maxPooledWords bounds the state that is reused for the next text.
 const maxPooledWords = 1 << 12
 
-// hasher turns one text at a time into a vector.
+// hasher computes the vector of one text at a time.
 type hasher struct {
 	tokenizer
-	words map[uint64]int // hash of a word -> its place in counts
+	words map[uint64]int // hash of a word -> its index in list
 	list  []counted
-	grams []uint64 // hashes, of all words of list
+	grams []uint64 // hashes of n-grams, for all words of list
 	sums  []int64
 }
 
@@ -105,15 +103,15 @@ func newHasher(dim int) *hasher {
 	return &hasher{words: make(map[uint64]int), sums: make([]int64, dim)}
 }
 
-// reset makes h ready for another text.
+// reset prepares h for another text.
 func (h *hasher) reset() {
 	clear(h.words)
 	clear(h.sums)
 	h.list, h.grams = h.list[:0], h.grams[:0]
 }
 
-// count collects the distinct words of text and their n-grams. Words are told
-// apart by their hashes; the map's own seed keeps chosen words from slowing it.
+// count collects the distinct words of text and their n-grams. Words are identified by their
+// hashes. The map's own seed prevents chosen words from slowing it down.
 func (h *hasher) count(text string) {
 	h.tokenizer.start(text)
 	for h.tokenizer.next() {
@@ -132,8 +130,7 @@ func (h *hasher) count(text string) {
 	}
 }
 
-// vector returns the direction of the sum of all features, or nil if there is
-// none.
+// vector returns the normalized sum of all features, or nil if the sum is zero.
 func (h *hasher) vector() []float32 {
 	for _, c := range h.list {
 		weight := int64(math.Round(unit * (1 + math.Log(float64(c.count)))))
@@ -142,7 +139,7 @@ func (h *hasher) vector() []float32 {
 		}
 		h.add(c.hash, weight)
 		if n := c.to - c.from; n > 0 {
-			// Random signs add up to the root of their number.
+			// The sum of n random signs grows with the square root of n.
 			share := int64(math.Round(gramFactor * float64(weight) / math.Sqrt(float64(n))))
 			for _, g := range h.grams[c.from:c.to] {
 				h.add(g, share)
@@ -152,8 +149,7 @@ func (h *hasher) vector() []float32 {
 	return direction(h.sums)
 }
 
-// add adds a feature: high bits of the hash choose the component, the lowest the
-// sign.
+// add adds a feature. The high bits of the hash choose the component, and the lowest bit the sign.
 func (h *hasher) add(hash uint64, weight int64) {
 	i := (hash >> 32) * uint64(len(h.sums)) >> 32
 	sign := int64(hash&1)<<1 - 1
@@ -177,13 +173,12 @@ func direction(sums []int64) []float32 {
 	return v
 }
 
-// VectorWeight implements [Calibrated]. It is small, for hashing knows little that the
-// keyword leg, with its character 4-grams, does not know better: twice the weight
-// gains nothing in the mean of eight judged sets, and costs some dearly.
+// VectorWeight implements [Calibrated]. It is small, because the keyword index with its character
+// 4-grams captures most of what hashing does. Twice the weight gains nothing on average over eight
+// judged sets, and loses much on some.
 func (e *hashing) VectorWeight() float64 { return 0.1 }
 
-// NoiseFloor implements [Calibrated]. Measured on pairs of questions and
-// passages of prose, code and dialogue that have nothing to do with each other:
-// the ninth decile lies between .13 and .27. A question with a misspelt word and
-// the passage that it is about reach .27 and more.
+// NoiseFloor implements [Calibrated]. For unrelated questions and passages of prose, code and
+// dialogue, the measured ninth decile is between .13 and .27. A question with a misspelled word and
+// its passage reach .27 and more.
 func (e *hashing) NoiseFloor() float64 { return 0.25 }

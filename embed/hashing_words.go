@@ -5,13 +5,13 @@ import (
 	"unicode/utf8"
 )
 
-// tokenizer cuts a text into lower-cased words.
+// tokenizer splits a text into lower-case words.
 type tokenizer struct {
 	text string
-	word []byte // the current word, until the next call of next
-	pair bool   // it is one or two characters of an unspaced script
+	word []byte // the current word, valid until the next call of next
+	pair bool   // the word is one or two characters of an unspaced script
 	last rune   // the unspaced character before the position, or 0
-	solo bool   // last is in no pair yet
+	solo bool   // last is not in a pair yet
 }
 
 // start sets the text.
@@ -19,7 +19,7 @@ func (t *tokenizer) start(text string) {
 	*t = tokenizer{text: text, word: t.word[:0]}
 }
 
-// next moves to the next word and reports whether there is one.
+// next advances to the next word. It returns false at the end of the text.
 func (t *tokenizer) next() bool {
 	t.word, t.pair = t.word[:0], false
 	for len(t.text) > 0 {
@@ -39,14 +39,14 @@ func (t *tokenizer) next() bool {
 			if before != 0 {
 				return t.pairOf(before, r)
 			}
-		default: // a mark without a letter is nothing
+		default: // a mark without a letter is skipped
 			t.text = t.text[size:]
 		}
 	}
 	return t.endRun()
 }
 
-// endRun ends a run of unspaced characters. A single one is a word by itself.
+// endRun ends a run of unspaced characters. A single character is a word of its own.
 func (t *tokenizer) endRun() bool {
 	alone := t.last
 	t.last = 0
@@ -62,7 +62,7 @@ func (t *tokenizer) pairOf(rs ...rune) bool {
 	return true
 }
 
-// scan takes the letters and marks at the position as the word.
+// scan reads the letters and marks at the position as the word.
 func (t *tokenizer) scan() {
 	for len(t.text) > 0 {
 		if c := t.text[0]; c < utf8.RuneSelf {
@@ -89,11 +89,11 @@ func (t *tokenizer) scan() {
 const (
 	other    = iota // ends a word
 	letter          // letters and digits
-	mark            // goes on with a word
+	mark            // continues a word
 	unspaced        // letters of scripts without spaces between words
 )
 
-// asciiKind is classify for ASCII.
+// asciiKind is a table of classify for ASCII.
 var asciiKind = func() (kinds [utf8.RuneSelf]uint8) {
 	for c := range kinds {
 		r := rune(c)
@@ -104,13 +104,12 @@ var asciiKind = func() (kinds [utf8.RuneSelf]uint8) {
 	return kinds
 }()
 
-// classify returns the kind of r. [utf8.RuneError], which stands for bytes that
-// are not UTF-8, is other.
+// classify returns the kind of r. [utf8.RuneError], which replaces invalid UTF-8, is other.
 func classify(r rune) uint8 {
 	switch {
 	case r < utf8.RuneSelf:
 		return asciiKind[r]
-	case r == '\u30fc' || r == '\uff70': // lengthen a Katakana vowel, but are in no script
+	case r == '\u30fc' || r == '\uff70': // they lengthen a Katakana vowel, but belong to no script
 		return unspaced
 	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar):
 		return unspaced
@@ -122,8 +121,7 @@ func classify(r rune) uint8 {
 	return other
 }
 
-// isStop reports whether a word is one of the English function words that occur
-// in any text.
+// isStop reports whether a word is a common English function word.
 func isStop(word []byte) bool {
 	switch string(word) {
 	case "a", "about", "after", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "because", "been",

@@ -54,7 +54,7 @@ type answerKey struct {
 // determines an answer.
 type answerState struct {
 	commits             store.Commits
-	documents, memories index.Mark
+	documents, memories index.Version
 	// Caches of procedures and rankings are updated shortly after the commit.
 	procedures, rankings uint64
 }
@@ -226,13 +226,13 @@ func (e *Engine) prepareLookup(ctx context.Context, q ragctx.ContextQuery, sessi
 	r.state.procedures, r.state.rankings = e.store.ProceduresState(), e.rankings.version.Load()
 	for _, in := range [...]struct {
 		kind store.Kind
-		mark *index.Mark
+		mark *index.Version
 	}{{store.Documents, &r.state.documents}, {store.Memories, &r.state.memories}} {
 		col, release, err := e.collections.get(ctx, store.Collection{Namespace: ns, Kind: in.kind})
 		if err != nil {
 			return answerLookup{}, false
 		}
-		*in.mark = col.index.Mark()
+		*in.mark = col.index.Version()
 		release()
 	}
 	return r, true

@@ -53,7 +53,7 @@ func (e *Engine) checkAssemble(ctx context.Context, r assemble.Request) (q ragct
 // queried too.
 func (e *Engine) assemble(ctx context.Context, r assemble.Request, plan assemble.Plan, sessionID string) (_ Assembled, err error) {
 	out := Assembled{Messages: r.Messages}
-	if plan.Ask {
+	if plan.Retrieve {
 		out.Query = plan.Query.Query
 		plan.Query.Now = r.Context.Now // as given by the caller; zero keeps the answer cacheable
 		if out.Context, err = e.contextForSession(ctx, plan.Query, sessionID); err != nil {

@@ -68,8 +68,8 @@ func (e *Engine) AssembleSession(ctx context.Context, k session.Key, r SessionRe
 	if err != nil {
 		return AssembledSession{}, err
 	}
-	if plan.Ask {
-		ids, err := e.repeatedMemories(ctx, k, plan.Query, plan.Shown())
+	if plan.Retrieve {
+		ids, err := e.repeatedMemories(ctx, k, plan.Query, plan.Preview())
 		if err != nil {
 			return AssembledSession{}, err
 		}

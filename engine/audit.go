@@ -124,7 +124,7 @@ func (a *auditor) flush(ctx context.Context) {
 	}
 	if err := a.store.AddAudit(context.WithoutCancel(ctx), entries, a.keep); err != nil {
 		for _, e := range entries {
-			a.log.Error("the audit log has not got an entry", "error", err, "key_id", e.Key, "request_id", e.Request,
+			a.log.Error("writing an audit entry failed", "error", err, "key_id", e.Key, "request_id", e.Request,
 				"operation", e.Operation, "namespace", e.Namespace, "status", e.Status)
 		}
 	}

@@ -121,7 +121,7 @@ func (f *backfill) loop(ctx context.Context) {
 		err := f.run(ctx)
 		wait := plan.finished(time.Now(), err == nil || ctx.Err() != nil)
 		if err != nil && ctx.Err() == nil {
-			f.engine.opts.Logger.WarnContext(ctx, "missing vectors are not made yet", "again_in", wait, "error", err)
+			f.engine.opts.Logger.WarnContext(ctx, "embedding missing texts failed; retrying", "again_in", wait, "error", err)
 		}
 	}
 }

@@ -242,7 +242,7 @@ func (c *collections) janitor() {
 func (c *collections) retire(list ...*collection) {
 	for _, col := range list {
 		if err := col.index.Close(); err != nil {
-			c.log.Warn("close index", "error", err)
+			c.log.Warn("closing an index failed", "error", err)
 		}
 		c.mu.Lock()
 		close(c.closing[col.id])

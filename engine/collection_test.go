@@ -32,7 +32,7 @@ func TestPeekIsNoUse(t *testing.T) {
 	}
 	before, _ := used()
 	looked := 0
-	c.eachOpen(func(_ store.Collection, i *index.Hybrid) { looked += i.Vitals().Units })
+	c.eachOpen(func(_ store.Collection, i *index.Hybrid) { looked += i.Health().Chunks })
 	if after, users := used(); looked != 1 || after != before || users != 0 {
 		t.Errorf("%d units; used then %d, now %d, by %d", looked, before, after, users)
 	}

@@ -213,14 +213,14 @@ func (o *turnDelivery) deliver(t pendingTurn) {
 		err = o.deliverAll(u, t.retry)
 	}
 	if err != nil && o.life.Err() == nil {
-		o.log.Warn("a turn could not be told to providers; it is tried again with the next start", "error", err)
+		o.log.Warn("delivering a turn to observers failed; it is retried at the next start", "error", err)
 	}
 }
 
 func (o *turnDelivery) deliverAll(u store.PendingTurn, retry bool) (err error) {
 	if retry {
 		if u.Attempts >= maxDeliveryAttempts {
-			o.log.Error("a turn is not told to providers any more: each time the process ended, or they failed", "turn", u.Turn.ID)
+			o.log.Error("giving up on delivering a turn: every attempt failed or ended with the process", "turn", u.Turn.ID)
 			o.finished(u)
 			return nil
 		}
@@ -306,7 +306,7 @@ func (o *turnDelivery) acknowledge(ctx context.Context) {
 		err = o.resume(ctx)
 	}
 	if err != nil && ctx.Err() == nil {
-		o.log.Warn("it was not noted which turns providers were told of; they may be told again", "error", err)
+		o.log.Warn("acknowledging delivered turns failed; they may be delivered again", "error", err)
 	}
 }
 

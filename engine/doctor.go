@@ -22,7 +22,7 @@ type Checkup struct {
 	// Repaired counts the indexes that are being rebuilt.
 	Repaired int `json:"repaired"`
 	// Degraded lists current problems, as in a [Status].
-	Degraded []string `json:"degraded" nullable:"false" doc:"what does not work as it should now; empty is well"`
+	Degraded []string `json:"degraded" nullable:"false" doc:"current problems; empty if healthy"`
 }
 
 // IndexCheckup is the audit of the index of one kind of item in a namespace.
@@ -34,7 +34,7 @@ type IndexCheckup struct {
 	VectorIndex VectorLeg `json:"leg"`
 	// Error is set if the index could not be compared with the store.
 	Error    string `json:"error,omitempty"`
-	Repaired bool   `json:"repaired" doc:"its files were thrown away and are being made again"`
+	Repaired bool   `json:"repaired" doc:"its files were deleted and are being rebuilt"`
 }
 
 // Sound reports whether the checkup found no problem.
@@ -128,7 +128,7 @@ func (e *Engine) auditIndex(ctx context.Context, id store.Collection, name strin
 			Progress:  func(done, total int) { o.Progress(name+" "+out.Kind, done, total) },
 			Searching: o.Searching,
 		})
-		out.VectorIndex = newVectorLeg(col.index.Vitals())
+		out.VectorIndex = newVectorLeg(col.index.Health())
 		release()
 	}
 	if err != nil {
@@ -148,7 +148,7 @@ func (e *Engine) auditIndex(ctx context.Context, id store.Collection, name strin
 func (e *Engine) rebuildIndex(ctx context.Context, id store.Collection) error {
 	err := e.collections.withClosed(ctx, id, func() error { return os.RemoveAll(e.indexDir(id)) })
 	if err != nil {
-		return fmt.Errorf("make index again: %w", err)
+		return fmt.Errorf("rebuild index: %w", err)
 	}
 	_, release, err := e.collections.get(ctx, id)
 	if err == nil {

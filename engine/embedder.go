@@ -18,7 +18,7 @@ func (e *Engine) EmbedderNamed(name string) (embed.Embedder, error) {
 		return builtin.Open(name)
 	}
 	if _, asks := e.opts.Embedder.(embed.Metered); !asks {
-		return nil, ragctx.Invalid("embedder", "%q is the embedding service of the settings, and they name none; start with one (see embed_shape)", name)
+		return nil, ragctx.Invalid("embedder", "%q is the embedding service of the settings, which have none; set embed_shape", name)
 	}
 	return e.opts.Embedder, nil
 }
@@ -32,7 +32,7 @@ type EmbedderInfo struct {
 	Next *EmbedderInfo `json:"next,omitempty" doc:"the other embedder while a job changes the data directory from one to another"`
 	// Service is the usage of the embedder's service since the data directory was opened; nil for
 	// built-in embedders.
-	Service *embed.Usage `json:"service,omitempty" doc:"what was asked of the service behind it since the start; absent for built-in embedders"`
+	Service *embed.Usage `json:"service,omitempty" doc:"usage of its service since the start; absent for built-in embedders"`
 }
 
 // EmbedderInfo describes the embedder whose vectors are searched.

@@ -83,7 +83,7 @@ func (e *Engine) openEmbeddingSpaces(ctx context.Context) error {
 	e.spaces.current.Store(&embeddingSpace{id: active, identity: identity, embedder: e.findEmbedder(identity), calls: &e.embedderCalls})
 	if want == nil && e.spaces.current.Load().embedder == nil {
 		if next, ok := builtin.Successor(identity); ok {
-			e.opts.Logger.WarnContext(ctx, "the built-in table is another one; all texts are embedded again, and questions are answered by words until then",
+			e.opts.Logger.WarnContext(ctx, "the built-in embedding table has changed; all texts are being embedded again, and queries use only the keyword index until then",
 				"from", identity.String(), "to", next.Identity().String())
 			e.opts.Embedder, e.opts.Reembed = next, true
 			return nil
@@ -150,7 +150,7 @@ func (e *Engine) findEmbedder(id embed.Identity) embed.Embedder {
 // Embedder returns the identity of the embedder whose vectors are searched.
 func (e *Engine) Embedder() embed.Identity { return e.spaces.current.Load().identity }
 
-var errNoEmbedder = errors.New("the embedder of the vectors is not there")
+var errNoEmbedder = errors.New("the embedder of the stored vectors is unavailable")
 
 // vectorFor embeds a query for a space. It returns nil for keyword-only queries and if the query
 // contains no direction. With further wordings it is the weighted sum of their directions, normalized to

@@ -60,7 +60,7 @@ type Options struct {
 	VectorGraph string
 	// RecallMonitor selects the vector searches that are repeated exactly in the background to measure
 	// answerCache. Documents and memories get half of its limits each.
-	RecallMonitor index.GaugeOptions
+	RecallMonitor index.MonitorOptions
 	// Fusion combines keyword and vector scores. VectorWeight 0 means the defaults, which differ
 	// for memories.
 	Fusion  index.Fusion
@@ -77,7 +77,7 @@ type Options struct {
 	// Dialogue weighs the neighbours and the speaker of a remembered turn. TimeWeight weighs
 	// memoryOptions and documents within the time that a query names. 0 means the defaults, negative
 	// disables them.
-	Dialogue   index.Dialogue
+	Dialogue   index.ConversationWeights
 	TimeWeight float64
 	// Summarizer writes summaries and observations of stored conversations; nil extracts them from
 	// the messages. The caller closes it after the engine.

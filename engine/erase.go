@@ -70,7 +70,7 @@ func (r *eraser) loop(ctx context.Context, e *Engine) {
 		} else {
 			wait := min(eraseMinDelay<<min(failed, 10), eraseMaxDelay)
 			failed++
-			e.opts.Logger.Warn("an erasure is not complete", "again_in", wait, "error", err)
+			e.opts.Logger.Warn("an erasure is incomplete; retrying", "again_in", wait, "error", err)
 			again = time.After(wait)
 		}
 		select {
@@ -82,7 +82,7 @@ func (r *eraser) loop(ctx context.Context, e *Engine) {
 	}
 }
 
-var errErasing = errors.New("not everything is out of sight yet")
+var errErasing = errors.New("some erased content is not hidden yet")
 
 // retry wakes the background loop.
 func (r *eraser) retry() {
@@ -231,7 +231,7 @@ func (r *eraser) finish(ctx context.Context, e *Engine) error {
 	defer context.AfterFunc(r.life, cancel)()
 	throttle.Background(func() { err = e.finishErasures(while, pending) })
 	if err != nil && ctx.Err() == nil && r.life.Err() != nil {
-		return fmt.Errorf("erased, but files may still hold it; it is gone from them once the data directory is opened again: %w", ragctx.ErrClosed)
+		return fmt.Errorf("erased, but files may still contain it until the data directory is opened again: %w", ragctx.ErrClosed)
 	}
 	return err
 }
@@ -266,7 +266,7 @@ func (e *Engine) finishErasures(ctx context.Context, pending []store.PendingEras
 // incompleteErasure wraps the error of an incomplete erasure. It is always an [ragctx.ErrUnavailable],
 // because the erasure is retried.
 func incompleteErasure(what string, err error) error {
-	err = fmt.Errorf("erased, but the files of %s may still hold it; it is tried again: %w", what, store.DiskError(err))
+	err = fmt.Errorf("erased, but the files of %s may still contain it; this will be retried: %w", what, store.DiskError(err))
 	if code, _ := ragctx.CodeOf(err); code == "internal" {
 		err = fmt.Errorf("%w: %w", ragctx.ErrUnavailable, err)
 	}

@@ -19,17 +19,17 @@ import (
 type Finding struct {
 	Step string `json:"step" enum:"namespace,contents,scope,phrases,spelling,legs,providers,conditions,budget,match"`
 	// Problem is set if this keeps items out of the answer.
-	Problem bool   `json:"problem" doc:"this keeps items from the answer"`
+	Problem bool   `json:"problem" doc:"this keeps items out of the answer"`
 	Found   string `json:"found"`
 	Remedy  string `json:"remedy,omitempty"`
 	// Fields are the query fields that Found and Remedy refer to.
-	Fields []string `json:"fields,omitempty" nullable:"false" doc:"of the query, by name, that found and remedy speak of"`
+	Fields []string `json:"fields,omitempty" nullable:"false" doc:"names of the query fields that found and remedy refer to"`
 }
 
 // Explanation explains why an answer is empty or short.
 type Explanation struct {
 	Items    int       `json:"items" doc:"of the answer"`
-	Findings []Finding `json:"findings" nullable:"false" doc:"from what is asked first to what is asked last; an answer without items has a problem among them"`
+	Findings []Finding `json:"findings" nullable:"false" doc:"in the order of the checks; an empty answer has at least one problem"`
 }
 
 func (x *Explanation) add(step string, problem bool, remedy, format string, args ...any) *Finding {
@@ -85,11 +85,11 @@ func (x *Explanation) conclude(q ragctx.ContextQuery) {
 		return
 	}
 	if q.Query == "" {
-		x.add("match", true, "ask a question: without one only memories are shown, the most important and most recent", "the query is empty, and there is no memory to show").Fields = []string{"query"}
+		x.add("match", true, "send a query: without one only the most important and most recent memories are returned", "the query is empty, and there are no memories to return").Fields = []string{"query"}
 		return
 	}
-	x.add("match", true, "ask in other words, or look at what there is",
-		"nothing that there is has words of the question, or is near enough to it in meaning")
+	x.add("match", true, "rephrase the query, or list what is stored",
+		"no stored text contains words of the query or is close enough in meaning")
 }
 
 // silentKey is the context key of queries that publish no events.
@@ -103,7 +103,7 @@ func (e *Engine) explainContents(ctx context.Context, x *Explanation, q ragctx.C
 		names = slices.DeleteFunc(names, func(n string) bool { return !access.From(ctx).Includes(n) })
 		remedy := "write something to it"
 		if len(names) > 0 {
-			remedy = "use one that there is: " + strings.Join(names[:min(len(names), 10)], ", ")
+			remedy = "use an existing one: " + strings.Join(names[:min(len(names), 10)], ", ")
 		}
 		x.add("namespace", x.Items == 0, remedy, "there is no namespace %q", namespaceName(q.Namespace))
 		return st, err
@@ -141,11 +141,11 @@ func (e *Engine) explainScope(ctx context.Context, x *Explanation, q ragctx.Cont
 	switch {
 	case seen == all:
 	case q.UserID == "":
-		f.Remedy, f.Fields = "send user_id: without it only memories of no user are seen", []string{"user_id"}
+		f.Remedy, f.Fields = "send user_id: without it only memories without a user are visible", []string{"user_id"}
 	case q.SessionID != "" || q.AgentID != "":
-		f.Remedy, f.Fields = "leave session_id and agent_id out: they narrow memories to those of one", []string{"session_id", "agent_id"}
+		f.Remedy, f.Fields = "omit session_id and agent_id: they limit memories to one session or agent", []string{"session_id", "agent_id"}
 	default:
-		f.Remedy = "the others belong to other users, and are not seen by this one"
+		f.Remedy = "the others belong to other users"
 	}
 	return nil
 }
@@ -155,7 +155,7 @@ func (e *Engine) explainScope(ctx context.Context, x *Explanation, q ragctx.Cont
 func (e *Engine) explainPhrases(ctx context.Context, x *Explanation, q ragctx.ContextQuery) {
 	_, unquoted := e.unquote(ctx, q.WithParam(passage.ParamPhrases, true))
 	for _, phrase := range unquoted {
-		x.add("phrases", false, "", "nothing has %q in one place; its words were searched for", ragctx.Clip(phrase))
+		x.add("phrases", false, "", "no text contains %q verbatim; its words were searched for instead", ragctx.Clip(phrase))
 	}
 }
 
@@ -166,7 +166,7 @@ func explainSpelling(x *Explanation, a resolve.Answer) {
 		c.Provider = "" // reportMetrics a correction once for documents and memories
 		if !slices.Contains(reported, c) {
 			reported = append(reported, c)
-			x.add("spelling", false, "", "%q is in no text as it is written; %q was looked for as well", ragctx.Clip(c.Word), ragctx.Clip(c.As))
+			x.add("spelling", false, "", "no text contains %q; %q was also searched for", ragctx.Clip(c.Word), ragctx.Clip(c.As))
 		}
 	}
 }
@@ -205,7 +205,7 @@ func (e *Engine) explainIndex(ctx context.Context, x *Explanation, q ragctx.Cont
 	case err != nil:
 		x.add("legs", true, "see 'ragctx doctor'", "the %s search of %s failed: %v", leg, kind, err)
 	case slices.Contains(degraded, leg):
-		x.add("legs", true, "see 'ragctx status'; it is being made again, or its embedder fails", "the %s search of %s did not run", leg, kind)
+		x.add("legs", true, "see 'ragctx status'; the index is being rebuilt, or its embedder fails", "the %s search of %s did not run", leg, kind)
 	default:
 		x.add("legs", false, "", "the %s search of %s finds %d chunks (of %d at most)", leg, kind, len(hits), maxIndexHits)
 	}
@@ -219,9 +219,9 @@ func (e *Engine) explainProviders(x *Explanation, a resolve.Answer) {
 		own := slices.ContainsFunc(e.builtin, func(b ragctx.ContextProvider) bool { return b.Name() == p.Name })
 		switch {
 		case p.Error != "":
-			x.add("providers", true, "the log has why; the others answered without it", "%s failed: %s", p.Name, p.Error)
+			x.add("providers", true, "see the log for the cause; the other providers answered without it", "%s failed: %s", p.Name, p.Error)
 		case p.Returned > 0:
-			x.add("providers", false, "", "%s found %d items, of which %d are shown", p.Name, p.Returned, p.Used)
+			x.add("providers", false, "", "%s found %d items; %d are in the answer", p.Name, p.Returned, p.Used)
 		case own:
 		case p.Note != "":
 			x.add("providers", false, "", "%s: %s", p.Name, p.Note)
@@ -292,7 +292,7 @@ func explainBudget(x *Explanation, q ragctx.ContextQuery, a resolve.Answer) {
 		counts[d.Reason]++
 	}
 	if n := counts[resolve.ReasonBudget]; n > 0 || len(a.Items) == 0 && strings.HasPrefix(a.Note, "max_tokens") {
-		x.add("budget", true, "send a larger max_tokens", "max_tokens %d kept out %d items that fit otherwise; %d tokens are used", q.MaxTokens, n, a.TotalTokens).Fields = []string{"max_tokens"}
+		x.add("budget", true, "send a larger max_tokens", "max_tokens %d excluded %d items; %d tokens are used", q.MaxTokens, n, a.TotalTokens).Fields = []string{"max_tokens"}
 		return
 	}
 	x.add("budget", false, "", "%d of %d tokens are used", a.TotalTokens, q.MaxTokens)

@@ -25,14 +25,14 @@ type FactExtraction struct {
 	// Wait bounds the model's time for a turn; 0 is [DefaultModelWait]. After that, rules are used.
 	Wait time.Duration
 	// Ask configures the model's requests. Its Clean and Now are ignored.
-	Ask memory.AskOptions
+	Ask memory.ExtractOptions
 }
 
 // factExtractor extracts facts from completed turns, as the memory provider's turn observer.
 type factExtractor struct {
 	engine *Engine
-	asker  *memory.Asker // nil without a model
-	wait   time.Duration // the model's time limit
+	asker  *memory.FactExtractor // nil without a model
+	wait   time.Duration         // the model's time limit
 }
 
 // DefaultModelWait is the default time limit of a model for a turn. It allows for reasoning models.
@@ -50,7 +50,7 @@ func (e *Engine) newFactExtractor() (*factExtractor, error) {
 	}
 	o.Ask.Now, o.Ask.Clean = e.opts.Now, memory.WithoutBlocks
 	var err error
-	l.asker, err = memory.NewAsker(o.Model, func(s string) (string, bool) {
+	l.asker, err = memory.NewFactExtractor(o.Model, func(s string) (string, bool) {
 		out, found := memory.RedactText(s)
 		return out, len(found) > 0
 	}, o.Ask)
@@ -121,12 +121,12 @@ func (l *factExtractor) extract(ctx context.Context, t ragctx.Turn, dry bool) (E
 	var at []int // indexes of the lessons in out.Findings
 	for i, f := range found {
 		out.Findings = append(out.Findings, Extracted{Finding: f})
-		if f.Verdict == memory.Leave || !known {
+		if f.Verdict == memory.Reject || !known {
 			continue
 		}
-		m := memory.Learned(t, f)
+		m := memory.FromFinding(t, f)
 		if err := m.Validate(); err != nil {
-			out.Findings[i].Verdict, out.Findings[i].Why = memory.Leave, err.Error()
+			out.Findings[i].Verdict, out.Findings[i].Why = memory.Reject, err.Error()
 			continue // cacheAnswer the other findings
 		}
 		lesson, err := l.prepare(ctx, t, f, m, dry)
@@ -170,18 +170,18 @@ func (l *factExtractor) find(ctx context.Context, t ragctx.Turn) (found []memory
 	case ctx.Err() != nil:
 		return nil, "", ctx.Err()
 	case err != nil:
-		l.engine.opts.Logger.WarnContext(ctx, "the language model failed on a turn; it is learnt from by rules", "turn", t.ID, "error", err)
-		return memory.ByRules(t), "the language model failed: " + err.Error() + "; this is what rules find", nil
+		l.engine.opts.Logger.WarnContext(ctx, "the language model failed on a turn; facts are extracted by rules", "turn", t.ID, "error", err)
+		return memory.ByRules(t), "the language model failed: " + err.Error() + "; facts were extracted by rules", nil
 	default:
 		return memory.ByModel(t, asked), "", nil
 	}
 }
 
 // ask calls the model with its own timeout, so that a hanging model leaves time for the rules.
-func (l *factExtractor) ask(ctx context.Context, t ragctx.Turn, related []memory.Memory) (memory.Asked, error) {
+func (l *factExtractor) ask(ctx context.Context, t ragctx.Turn, related []memory.Memory) (memory.Extraction, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.wait)
 	defer cancel()
-	return l.asker.Ask(ctx, t, related)
+	return l.asker.Extract(ctx, t, related)
 }
 
 // repeatedMemories returns the text that related memories are searched with: the messages of people.
@@ -203,7 +203,7 @@ func (l *factExtractor) prepare(ctx context.Context, t ragctx.Turn, f memory.Fin
 		}
 	}
 	lesson := store.ExtractedFact{Memory: m, By: f.By, Supersedes: f.Supersedes}
-	if f.Verdict == memory.SetAway {
+	if f.Verdict == memory.Quarantine {
 		lesson.Quarantine = f.Why
 		return lesson, nil
 	}
@@ -243,7 +243,7 @@ const maxRelatedChars = 2000
 func (l *factExtractor) related(ctx context.Context, t ragctx.Turn, text string, n int) ([]memory.Memory, error) {
 	q := ragctx.NewQuery(sentence.Clip(text, maxRelatedChars)).WithMaxResults(n)
 	q.Namespace, q.UserID, q.AgentID, q.Now = t.Namespace, t.UserID, t.AgentID, l.engine.opts.Now()
-	q.Params = map[string]any{memory.ParamTime: false, memory.ParamDialogue: false}
+	q.Params = map[string]any{memory.ParamTime: false, memory.ParamConversation: false}
 	q.Filter.Sources = []string{index.DerivedSource} // only facts: otherwise turns would replace their facts
 	hits, _, err := l.engine.Hits(ctx, q, HitsOptions{Kind: store.Memories, K: 4 * n})
 	if err != nil {

@@ -40,7 +40,7 @@ func (e *Engine) fromFile(ctx context.Context, d docs.Document, data []byte) (do
 		case err == nil && f.ExternalID == d.ExternalID && found == 1:
 			out = f
 		case err == nil || isInside(err):
-			return d, ragctx.Invalid("body", "holds several documents, and this is the place of one; send the file as part of a form to POST /v1/documents:bulk")
+			return d, ragctx.Invalid("body", "holds several documents where one is expected; send the file in a form to POST /v1/documents:bulk")
 		default:
 			return d, err
 		}

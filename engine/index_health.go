@@ -13,53 +13,55 @@ import (
 
 // recallMonitors are the recall monitors: they measure the vector searches of each kind of item, over all
 // namespaces since the data directory was opened.
-type recallMonitors map[store.Kind]*index.Gauge
+type recallMonitors map[store.Kind]*index.RecallMonitor
 
 // newRecallMonitors halves the limits. A query searches both kinds concurrently; with a shared limit the
 // faster search would take all of it.
-func newRecallMonitors(o index.GaugeOptions) recallMonitors {
-	o.PerSecond = cmp.Or(o.PerSecond, index.DefaultGaugePerSecond) / 2
-	o.Load = cmp.Or(o.Load, index.DefaultGaugeLoad) / 2
-	return recallMonitors{store.Documents: index.NewGauge(o), store.Memories: index.NewGauge(o)}
+func newRecallMonitors(o index.MonitorOptions) recallMonitors {
+	o.PerSecond = cmp.Or(o.PerSecond, index.DefaultMonitorPerSecond) / 2
+	o.Load = cmp.Or(o.Load, index.DefaultMonitorLoad) / 2
+	return recallMonitors{store.Documents: index.NewRecallMonitor(o), store.Memories: index.NewRecallMonitor(o)}
 }
 
 // IndexHealth is the health of an open index.
 type IndexHealth struct {
 	ID store.Collection
-	index.Vitals
+	index.Health
 }
 
 // OpenIndexes describes the open indexes, in no order. An index is open from the first use of its
 // namespace until it is idle for a while; describing it is not a use.
 func (e *Engine) OpenIndexes() (open []IndexHealth) {
-	e.collections.eachOpen(func(id store.Collection, i *index.Hybrid) { open = append(open, IndexHealth{id, i.Vitals()}) })
+	e.collections.eachOpen(func(id store.Collection, i *index.Hybrid) { open = append(open, IndexHealth{id, i.Health()}) })
 	return open
 }
 
 // VectorSearches returns the measurements of vector searches of a kind of item since the data
 // directory was opened.
-func (e *Engine) VectorSearches(k store.Kind) index.Measured { return e.recallMonitors[k].Measured() }
+func (e *Engine) VectorSearches(k store.Kind) index.Measurements {
+	return e.recallMonitors[k].Measurements()
+}
 
 // VectorLeg describes the vector index of a collection, and its searches since it was opened.
 type VectorLeg struct {
 	Graph   string      `json:"graph" doc:"the kind of vector index"`
-	State   index.State `json:"state" doc:"ready; behind while it is being fed; failed"`
+	State   index.State `json:"state" doc:"ready; behind while it is being filled; failed"`
 	Units   int         `json:"units" doc:"chunks that have a vector in it"`
-	Pending int         `json:"pending" doc:"those that its files do not have yet"`
+	Pending int         `json:"pending" doc:"chunks not yet written to its files"`
 	Bytes   int64       `json:"bytes" doc:"of its files"`
 
-	Linked     int   `json:"linked" doc:"vectors that have their place in a graph"`
-	Waiting    int   `json:"waiting" doc:"vectors that are scanned until they have one"`
-	Deleted    int   `json:"deleted" doc:"vectors that are gone and take up room in the graph"`
+	Linked     int   `json:"linked" doc:"vectors linked in the graph"`
+	Waiting    int   `json:"waiting" doc:"vectors scanned until they are linked"`
+	Deleted    int   `json:"deleted" doc:"deleted vectors that still occupy the graph"`
 	GraphBytes int64 `json:"graph_bytes" doc:"of memory that the graph takes"`
 
-	Live index.SearchReport `json:"live" doc:"the questions of this index since it was opened"`
+	Live index.SearchReport `json:"live" doc:"searches of this index since it was opened"`
 }
 
-func newVectorLeg(v index.Vitals) VectorLeg {
-	d := v.Dense
+func newVectorLeg(v index.Health) VectorLeg {
+	d := v.Vector
 	return VectorLeg{
-		Graph: d.Kind, State: d.State, Units: d.Units, Pending: d.Pending, Bytes: d.Bytes,
+		Graph: d.Kind, State: d.State, Units: d.Chunks, Pending: d.Pending, Bytes: d.Bytes,
 		Linked: d.Graph.Linked, Waiting: d.Graph.Waiting, Deleted: d.Graph.Deleted, GraphBytes: d.Graph.Bytes,
 		Live: v.Searches.Report(),
 	}
@@ -67,7 +69,7 @@ func newVectorLeg(v index.Vitals) VectorLeg {
 
 // VectorStatus describes the vector indexes and their searches.
 type VectorStatus struct {
-	Documents index.SearchReport `json:"documents" doc:"questions of documents in all namespaces since the data directory was opened"`
+	Documents index.SearchReport `json:"documents" doc:"searches of documents in all namespaces since the data directory was opened"`
 	Memories  index.SearchReport `json:"memories" doc:"the same of memories"`
 	Indexes   []IndexStatus      `json:"indexes" nullable:"false" doc:"that are open, by namespace and kind"`
 }
@@ -93,7 +95,7 @@ func (e *Engine) VectorStatus(ctx context.Context) (VectorStatus, error) {
 		return s, err
 	}
 	for _, i := range e.OpenIndexes() {
-		s.Indexes = append(s.Indexes, IndexStatus{names[i.ID.Namespace], i.ID.Kind.String(), newVectorLeg(i.Vitals)})
+		s.Indexes = append(s.Indexes, IndexStatus{names[i.ID.Namespace], i.ID.Kind.String(), newVectorLeg(i.Health)})
 	}
 	slices.SortFunc(s.Indexes, func(a, b IndexStatus) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Kind, b.Kind))

@@ -13,7 +13,7 @@ import (
 
 // TestSearchesAreMeasured asks normally and exactly, with every search done again.
 func TestSearchesAreMeasured(t *testing.T) {
-	e := openWith(t, engine.Options{Dir: t.TempDir(), RecallMonitor: index.GaugeOptions{Share: 1, PerSecond: 1e9, Load: 1}})
+	e := openWith(t, engine.Options{Dir: t.TempDir(), RecallMonitor: index.MonitorOptions{Share: 1, PerSecond: 1e9, Load: 1}})
 	defer e.Close()
 	putMany(t, e, 0, 30)
 	ask := func(exact bool) {
@@ -60,7 +60,7 @@ func TestSearchesAreMeasured(t *testing.T) {
 
 // TestNothingIsMeasured switches it off.
 func TestNothingIsMeasured(t *testing.T) {
-	e := openWith(t, engine.Options{Dir: t.TempDir(), RecallMonitor: index.GaugeOptions{Share: -1}, AnswerCache: -1})
+	e := openWith(t, engine.Options{Dir: t.TempDir(), RecallMonitor: index.MonitorOptions{Share: -1}, AnswerCache: -1})
 	putMany(t, e, 0, 5)
 	for range 200 {
 		if _, err := e.Context(t.Context(), query("number 3")); err != nil {

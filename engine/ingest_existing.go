@@ -31,7 +31,7 @@ func list(ctx context.Context, l Lister, namespace, prefix, root string) (known,
 	for {
 		page, err := l.ListDocuments(ctx, namespace, o)
 		if err != nil {
-			return nil, fmt.Errorf("list what is there: %w", err)
+			return nil, fmt.Errorf("list existing documents: %w", err)
 		}
 		for _, d := range page {
 			k = append(k, knownDocument{d.ID, d.Root, d.Stat, d.Version})

@@ -24,7 +24,7 @@ const maxInFlight = 64 << 20
 const stateBatch = 256
 
 // skipEmpty is the skip reason of a folder without files.
-const skipEmpty = "has no files any more; its documents are kept, because the drive may not be there ('ragctx ingest --allow-empty' deletes them)"
+const skipEmpty = "has no files; its documents are kept, because the drive may be unmounted ('ragctx ingest --allow-empty' deletes them)"
 
 // ingester is the state of one Ingest.
 type ingester struct {
@@ -197,7 +197,7 @@ func (in *ingester) remove(ctx context.Context, d knownDocument) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("delete what is gone: %w", err)
+		return fmt.Errorf("delete removed documents: %w", err)
 	}
 	in.mu.Lock()
 	defer in.mu.Unlock()

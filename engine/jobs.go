@@ -17,9 +17,9 @@ import (
 type Job struct {
 	store.Job
 	// ETASeconds is the remaining time at the pace so far; nil if unknown.
-	ETASeconds *float64 `json:"eta_seconds" doc:"the time that the rest will take at the pace so far; null while that cannot be told"`
+	ETASeconds *float64 `json:"eta_seconds" doc:"estimated remaining time at the pace so far; null while unknown"`
 	// At is the file, page or document that a running job has just processed.
-	At string `json:"at,omitempty" doc:"the file, page or document that a running job has just dealt with"`
+	At string `json:"at,omitempty" doc:"the file, page or document that a running job has just processed"`
 }
 
 // Done returns the completed fraction of a job, 0 to 1, and false if it is unknown.
@@ -191,7 +191,7 @@ func (e *Engine) StartJobs() {
 // deliverPending queues the pending turns. On an error they are delivered after the next start.
 func (e *Engine) deliverPending(ctx context.Context) {
 	if err := e.turns.resume(ctx); err != nil {
-		e.opts.Logger.Warn("turns that providers have not heard of are told with the next start", "error", err)
+		e.opts.Logger.Warn("reading pending turns failed; they are delivered at the next start", "error", err)
 	}
 }
 
@@ -224,9 +224,9 @@ func publicError(err error) string {
 	case status < 500:
 		return err.Error()
 	case errors.Is(err, ragctx.ErrUnavailable):
-		return "the server could not go on; its log says why; retry the job later"
+		return "the server could not continue; see its log for the cause, then retry the job"
 	default:
-		return "internal error; the server's log has it under the job's id"
+		return "internal error; the server's log has the cause under the job's id"
 	}
 }
 

@@ -266,7 +266,7 @@ func (d *documentRun) recordStates(ctx context.Context, states []store.FileState
 		return
 	}
 	if err := d.engine.RecordFileStates(ctx, d.ns, states); err != nil {
-		d.engine.opts.Logger.WarnContext(ctx, "note the states of files", "job", d.job.snapshot().ID, "error", err)
+		d.engine.opts.Logger.WarnContext(ctx, "recording file states failed", "job", d.job.snapshot().ID, "error", err)
 	}
 }
 

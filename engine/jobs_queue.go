@@ -329,7 +329,7 @@ func (s *DocumentQueue) Close() error {
 	defer s.engine.jobs.receiving.Delete(s.job.N)
 	// The caller's context may have ended; the database is still open.
 	if err := s.engine.store.DeleteJob(s.engine.jobs.life, s.job.N); err != nil {
-		return fmt.Errorf("remove what was spooled: %w", err)
+		return fmt.Errorf("remove the queued items: %w", err)
 	}
 	return nil
 }

@@ -118,7 +118,7 @@ func (s *jobs) work(k *jobKind) {
 			return
 		}
 		if err != nil {
-			s.log.Error("look for jobs", "kind", k.name, "error", err)
+			s.log.Error("reading the job queue failed", "kind", k.name, "error", err)
 			s.pause(retryDelay)
 			continue
 		}
@@ -246,7 +246,7 @@ func (s *jobs) finish(r *runningJob, err error) {
 		if s.life.Err() != nil {
 			return
 		}
-		s.log.Error("store the end of a job", "job", end.ID, "error", err)
+		s.log.Error("storing the end of a job failed", "job", end.ID, "error", err)
 		s.pause(retryDelay)
 	}
 	s.ended.add(state)
@@ -259,7 +259,7 @@ func (s *jobs) janitor() {
 	defer tick.Stop()
 	for {
 		if err := s.prune(s.life); err != nil && s.life.Err() == nil {
-			s.log.Warn("remove old jobs", "error", err)
+			s.log.Warn("removing expired jobs failed", "error", err)
 		}
 		select {
 		case <-tick.C:

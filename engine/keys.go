@@ -22,7 +22,7 @@ type NewKey struct {
 	access.Key
 
 	// Text is the key that clients send. It is not stored and cannot be shown again.
-	Text string `json:"key" doc:"what callers send; it is shown this once"`
+	Text string `json:"key" doc:"the key that clients send; it is shown only once"`
 }
 
 // CreateKey creates an API key with the name, role, namespaces, user and expiry of k. From then on
@@ -67,7 +67,7 @@ func (e *Engine) Keys(ctx context.Context, after string, limit int) ([]access.Ke
 	}
 	start := 1 + slices.IndexFunc(all, func(k store.StoredKey) bool { return k.ID == after })
 	if after != "" && start == 0 {
-		return nil, ragctx.Invalid("cursor", "is after a key that is not listed any more; start again without it")
+		return nil, ragctx.Invalid("cursor", "refers to a key that no longer exists; start again without it")
 	}
 	all = all[start:]
 	page := make([]access.Key, min(limit, len(all)))
@@ -238,7 +238,7 @@ func (r *keyring) authenticateLocal(text string) (access.Grant, error) {
 		g.Key = LocalKey
 		return g, nil
 	}
-	return access.Grant{}, fmt.Errorf("%w: the text is not that of an API key, which begins with rgx_", ragctx.ErrUnauthenticated)
+	return access.Grant{}, fmt.Errorf("%w: this is not an API key; API keys begin with rgx_", ragctx.ErrUnauthenticated)
 }
 
 // names returns the names of the keys by id.
@@ -298,7 +298,7 @@ func (r *keyring) flush(ctx context.Context) {
 	}
 	if err := r.store.RecordKeyUses(ctx, last); err != nil {
 		if ctx.Err() == nil {
-			r.log.Warn("uses of API keys were not noted", "error", err)
+			r.log.Warn("recording uses of API keys failed", "error", err)
 		}
 		return
 	}

@@ -17,10 +17,10 @@ import (
 type TurnResult struct {
 	ID string `json:"id"`
 	// MemoryID is the episode made of the turn; empty if no message has text.
-	MemoryID string       `json:"memory_id,omitempty" doc:"the memory that the turn became; absent if neither a user nor an assistant said anything in it"`
+	MemoryID string       `json:"memory_id,omitempty" doc:"the memory made of the turn; absent if no user or assistant message has text"`
 	Status   store.Status `json:"status"`
 	// Redacted counts the secrets removed before storing, by kind.
-	Redacted memory.Redacted `json:"redacted,omitempty" doc:"how many secrets of which kind were taken out before the turn was stored"`
+	Redacted memory.Redacted `json:"redacted,omitempty" doc:"number of secrets redacted before the turn was stored, by kind"`
 }
 
 // CompleteTurn stores a turn verbatim, except for secrets. When it returns, the turn is durable and
@@ -88,10 +88,10 @@ func (e *Engine) CompleteTurn(ctx context.Context, t ragctx.Turn) (TurnResult, e
 // textContent prepares the text of a memory that is not an episode.
 func (e *Engine) textContent(ctx context.Context, text string) (store.Content, error) {
 	units := memory.Chunks(text)
-	return e.memoryContent(ctx, text, units, memory.Told(units))
+	return e.memoryContent(ctx, text, units, memory.WithoutSpeakers(units))
 }
 
-func (e *Engine) memoryContent(ctx context.Context, text string, units []chunk.Chunk, voices []index.Voice) (store.Content, error) {
+func (e *Engine) memoryContent(ctx context.Context, text string, units []chunk.Chunk, voices []index.Speaker) (store.Content, error) {
 	c := store.Content{Text: text, Chunker: chunk.Version}
 	e.prepareEmbedding(&c, "", units)
 	if err := c.Embed(ctx, c.Chunks); err != nil {
@@ -189,10 +189,10 @@ func (e *Engine) ListMemories(ctx context.Context, namespace string, f store.Mem
 		return nil, store.MemoryCursor{}, err
 	}
 	if f.State == memory.Quarantined {
-		return nil, store.MemoryCursor{}, ragctx.Invalid("state", "is quarantined, of which there is a list of its own; ask for that")
+		return nil, store.MemoryCursor{}, ragctx.Invalid("state", "is quarantined; use the quarantine list instead")
 	}
 	if f.State != "" && f.State != memory.Active && !f.AsOf.IsZero() {
-		return nil, store.MemoryCursor{}, ragctx.Invalid("as_of", "is given beside a state, which is that of now; send one of them")
+		return nil, store.MemoryCursor{}, ragctx.Invalid("as_of", "cannot be combined with a state, which is the current one; send only one of them")
 	}
 	if err := restrictFilter(ctx, &f); err != nil {
 		return nil, store.MemoryCursor{}, err

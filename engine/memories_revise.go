@@ -85,7 +85,7 @@ func (e *Engine) revise(ctx context.Context, namespace, id string, by Viewer, p 
 // recording time is now.
 func (e *Engine) ImportMemory(ctx context.Context, m memory.Memory) (memory.Memory, store.Status, error) {
 	if m.ID == "" {
-		return m, "", ragctx.Invalid("id", "is empty; it is what makes importing again safe")
+		return m, "", ragctx.Invalid("id", "is empty; a repeated import needs it")
 	}
 	if m.State != "" && m.State != memory.Active {
 		return m, "", ragctx.Invalid("state", "is %s; only active memories are imported", ragctx.Clip(string(m.State)))

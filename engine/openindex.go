@@ -25,23 +25,23 @@ func (e *Engine) openIndex(ctx context.Context, id store.Collection) (*index.Hyb
 	in := e.spaces.current.Load()
 	return index.Open(ctx, index.Options{
 		Dir: e.indexDir(id), Feed: feed{e.store, id},
-		Lexical: func() (index.Lexical, error) { return e.openKeyword(id) },
+		Keyword: func() (index.KeywordIndex, error) { return e.openKeyword(id) },
 		Space:   in.name(),
-		Dense:   func() (index.Dense, error) { return e.openVector(id, in) },
+		Vector:  func() (index.VectorIndex, error) { return e.openVector(id, in) },
 		Origin:  e.store.Token, Knows: e.store.KnowsToken,
-		Gauge:  e.recallMonitors[id.Kind],
-		Logger: e.opts.Logger.With("namespace", id.Namespace, "kind", id.Kind.String()),
+		Monitor: e.recallMonitors[id.Kind],
+		Logger:  e.opts.Logger.With("namespace", id.Namespace, "kind", id.Kind.String()),
 	})
 }
 
-func (e *Engine) openKeyword(id store.Collection) (index.Lexical, error) {
+func (e *Engine) openKeyword(id store.Collection) (index.KeywordIndex, error) {
 	return keyword.Open(filepath.Join(e.indexDir(id), "keyword"), keyword.Options{
 		Origin: e.store.Token, Knows: e.store.KnowsToken, Logger: e.opts.Logger,
 	})
 }
 
 // openVector opens the vector index for an embedding space.
-func (e *Engine) openVector(id store.Collection, in *embeddingSpace) (index.Dense, error) {
+func (e *Engine) openVector(id store.Collection, in *embeddingSpace) (index.VectorIndex, error) {
 	return vector.New(vector.Options{
 		Dir:   filepath.Join(e.indexDir(id), vectorPrefix+in.name()),
 		Graph: e.opts.VectorGraph, Dimensions: in.identity.Dimensions, Identity: in.identity.Key(),

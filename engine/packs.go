@@ -44,7 +44,7 @@ func (e *Engine) ClusterState(ctx context.Context, namespace, cluster string) (l
 	}
 	s, err := e.snapshotter.State(ctx, namespaceName(namespace), cluster)
 	if err == nil && s.IsZero() {
-		err = fmt.Errorf("%w: the cluster %s has no message that says where it stands", ragctx.ErrNotFound, ragctx.Clip(cluster))
+		err = fmt.Errorf("%w: the cluster %s has no state yet", ragctx.ErrNotFound, ragctx.Clip(cluster))
 	}
 	return s, err
 }
@@ -77,7 +77,7 @@ func (e *Engine) Pack(ctx context.Context, r ledger.PackRequest) (Packed, error)
 			if ctx.Err() != nil {
 				return Packed{}, err
 			}
-			e.opts.Logger.WarnContext(ctx, "a context has an old state", "namespace", r.Namespace, "cluster", r.Cluster, "error", err)
+			e.opts.Logger.WarnContext(ctx, "a context has an outdated state", "namespace", r.Namespace, "cluster", r.Cluster, "error", err)
 			late = "the newest state could not be published; the context may have an older one"
 		}
 	}
@@ -117,7 +117,7 @@ func (e *Engine) reportMetrics(ctx context.Context, r ledger.PackRequest, m ledg
 		}})
 	}
 	if err != nil {
-		e.opts.Logger.WarnContext(ctx, "the metrics of a context were not published", "cluster", r.Cluster, "error", err)
+		e.opts.Logger.WarnContext(ctx, "publishing the metrics of a context failed", "cluster", r.Cluster, "error", err)
 	}
 }
 
@@ -125,7 +125,7 @@ func (e *Engine) reportMetrics(ctx context.Context, r ledger.PackRequest, m ledg
 func (e *Engine) hasMessages(ctx context.Context, namespace, cluster string) bool {
 	last, err := ledger.LastSequence(ctx, e.ledger, ledger.Filter{Namespace: namespace, Cluster: cluster})
 	if err != nil {
-		e.opts.Logger.WarnContext(ctx, "a cluster could not be read", "cluster", cluster, "error", err)
+		e.opts.Logger.WarnContext(ctx, "reading a cluster failed", "cluster", cluster, "error", err)
 	}
 	return last > 0
 }

@@ -14,7 +14,7 @@ import (
 
 // memoryOptions returns the ranking options of the memory provider.
 func (e *Engine) memoryOptions() memory.Options {
-	return memory.Options{Weights: e.opts.Weights, Fusion: e.opts.Fusion, Dialogue: e.opts.Dialogue, TimeWeight: e.opts.TimeWeight}
+	return memory.Options{Weights: e.opts.Weights, Fusion: e.opts.Fusion, Conversation: e.opts.Dialogue, TimeWeight: e.opts.TimeWeight}
 }
 
 func (e *Engine) documentRanking() docs.Ranking {

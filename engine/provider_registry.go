@@ -48,7 +48,7 @@ func (a *providerRegistry) open(r *resolve.Resolver, global []resolve.Registered
 			return err
 		}
 		if name := reg.Provider.Name(); a.hasName(name) {
-			return fmt.Errorf("context provider %q is there twice: %w", ragctx.Clip(name), ragctx.ErrConflict)
+			return fmt.Errorf("context provider %q is registered twice: %w", ragctx.Clip(name), ragctx.ErrConflict)
 		}
 		a.offered = append(a.offered, offeredProvider{reg, p})
 		a.noteObserver(reg.Provider)

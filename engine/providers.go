@@ -22,24 +22,24 @@ const (
 // nor its credentials.
 type ProviderInfo struct {
 	Name  string `json:"name" example:"crm"`
-	Kind  string `json:"kind" enum:"builtin,remote,custom" doc:"part of ragctx, behind a URL, or part of the program that has ragctx in it"`
-	Scope Scope  `json:"scope" enum:"global,session" doc:"whether it is asked for every question, or for those of sessions that added it"`
+	Kind  string `json:"kind" enum:"builtin,remote,custom" doc:"part of ragctx, behind a URL, or part of the program that embeds ragctx"`
+	Scope Scope  `json:"scope" enum:"global,session" doc:"whether it is asked for every query, or only for those of sessions that added it"`
 	// FailureMode is best_effort or fail_closed.
-	FailureMode string  `json:"failure_mode" enum:"best_effort,fail_closed" doc:"whether an answer does without it when it fails, or fails, too"`
+	FailureMode string  `json:"failure_mode" enum:"best_effort,fail_closed" doc:"whether an answer omits it when it fails, or fails as well"`
 	TimeoutMS   int64   `json:"timeout_ms,omitempty" doc:"how long it may take; absent is the server's default"`
 	Priority    float64 `json:"priority,omitempty" doc:"raises the rank of its items, as trust and freshness do"`
 	Trust       float64 `json:"trust,omitempty"`
 	Freshness   float64 `json:"freshness,omitempty"`
-	Required    bool    `json:"required,omitempty" doc:"its items have a place before all others"`
-	Turns       bool    `json:"turns" doc:"whether it is told of completed turns"`
+	Required    bool    `json:"required,omitempty" doc:"its items are placed before all others"`
+	Turns       bool    `json:"turns" doc:"whether completed turns are delivered to it"`
 	// Breaker is nil for providers without a circuit breaker.
-	Breaker *BreakerInfo `json:"breaker,omitempty" doc:"of providers behind a URL: whether it is asked at present"`
+	Breaker *BreakerInfo `json:"breaker,omitempty" doc:"for providers behind a URL: whether requests are sent at present"`
 }
 
 // BreakerInfo is the state of a circuit breaker.
 type BreakerInfo struct {
-	State httpclient.State `json:"state" enum:"closed,open,half-open" doc:"closed: it is asked; open: it failed several times in a row and is left alone; half-open: one question finds out whether it is back"`
-	Until time.Time        `json:"until,omitzero" doc:"until when it is left alone, if it is"`
+	State httpclient.State `json:"state" enum:"closed,open,half-open" doc:"closed: requests are sent; open: requests are suspended after repeated failures; half-open: one request tests whether it has recovered"`
+	Until time.Time        `json:"until,omitzero" doc:"until when requests are suspended"`
 }
 
 // Providers describes the providers in the order in which they are asked, global ones first.

@@ -26,7 +26,7 @@ type queryVector struct {
 	err    error
 }
 
-var errNotEmbedded = errors.New("the embedder ended without an answer")
+var errNotEmbedded = errors.New("the embedder returned no result")
 
 // vector returns the cached vector of a text, waits for a call that is embedding it, or calls
 // prepareEmbedding. Errors are not cached.

@@ -32,7 +32,7 @@ func TestRankingOfACollection(t *testing.T) {
 	if len(before) < 2 {
 		t.Fatalf("found %v; want neighbours of the only match as well", before)
 	}
-	none := index.Ranking{Method: "keyword", Dialogue: index.Dialogue{Previous: -1, Next: -1, Second: -1, Session: -1}}
+	none := index.Ranking{Method: "keyword", Conversation: index.ConversationWeights{Previous: -1, Next: -1, Second: -1, Session: -1}}
 	if err := f.SetRanking(ctx, "default", store.Memories, none); err != nil {
 		t.Fatal(err)
 	}
@@ -73,10 +73,10 @@ func TestRankingRefused(t *testing.T) {
 		"method":            {Method: "best"},
 		"vector_weight":     {VectorWeight: math.NaN()},
 		"time_weight":       {TimeWeight: -101},
-		"dialogue.previous": {Dialogue: index.Dialogue{Previous: math.Inf(1)}},
-		"keyword.k1":        {Keyword: index.LexicalParams{K1: -1}},
-		"keyword.grams":     {Keyword: index.LexicalParams{Grams: math.NaN()}},
-		"dialogue.timed":    {Dialogue: index.Dialogue{Timed: 100.5}},
+		"dialogue.previous": {Conversation: index.ConversationWeights{Previous: math.Inf(1)}},
+		"keyword.k1":        {Keyword: index.KeywordParams{K1: -1}},
+		"keyword.grams":     {Keyword: index.KeywordParams{Grams: math.NaN()}},
+		"dialogue.timed":    {Conversation: index.ConversationWeights{Timed: 100.5}},
 	} {
 		err := f.SetRanking(t.Context(), "default", store.Memories, r)
 		if fe, ok := errors.AsType[*ragctx.FieldError](err); !ok || fe.Field != field {

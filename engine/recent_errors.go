@@ -24,8 +24,8 @@ type Trouble struct {
 	Time    time.Time `json:"time"`
 	Level   string    `json:"level" enum:"WARN,ERROR"`
 	Message string    `json:"message"`
-	Details string    `json:"details,omitempty" doc:"what the log has beside the message, as name=value"`
-	Count   int       `json:"count" doc:"how many there were that are equal but for numbers, times and ids"`
+	Details string    `json:"details,omitempty" doc:"attributes of the log entry, as name=value"`
+	Count   int       `json:"count" doc:"how many entries are equal except for numbers, times and ids"`
 }
 
 // variablePart matches the variable parts of equal entries: numbers, times, addresses and ids.

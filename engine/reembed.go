@@ -34,10 +34,10 @@ func (e *Engine) Reembed(ctx context.Context, with embed.Embedder) (Job, error) 
 	}
 	to := with.Identity()
 	if e.findEmbedder(to) == nil {
-		return Job{}, ragctx.Invalid("embedder", "%s cannot be opened again after a restart; give it with Options.Embedders", to)
+		return Job{}, ragctx.Invalid("embedder", "%s cannot be reopened after a restart; provide it in Options.Embedders", to)
 	}
 	if e.Embedder() == to {
-		return Job{}, fmt.Errorf("%w: the data directory is embedded by %s already", ragctx.ErrConflict, to)
+		return Job{}, fmt.Errorf("%w: the data directory already uses the embedder %s", ragctx.ErrConflict, to)
 	}
 	e.spaces.changing.Lock()
 	defer e.spaces.changing.Unlock()
@@ -145,8 +145,8 @@ func (e *Engine) runReembed(ctx context.Context, r *runningJob) error {
 // vectors may have cost money, and the next process may have the embedder. It returns when the
 // engine closes or the job is cancelled.
 func (e *Engine) waitForEmbedder(ctx context.Context, r *runningJob, to embed.Identity) error {
-	e.opts.Logger.WarnContext(ctx, "a change of the embedder waits for its settings", "embedder", to.String())
-	r.stage("waits until the data directory is opened with the settings of " + to.String())
+	e.opts.Logger.WarnContext(ctx, "changing the embedder waits for the settings of the new one", "embedder", to.String())
+	r.stage("waits for the data directory to be opened with the settings of " + to.String())
 	<-ctx.Done()
 	if !r.isCancelled() {
 		return ctx.Err() // continued later
@@ -193,7 +193,7 @@ func (e *Engine) changeSpace(ctx context.Context, r *runningJob, next *embedding
 		if err = e.switchIndexes(ctx, next); err == nil {
 			break
 		}
-		e.opts.Logger.WarnContext(ctx, "an index does not change its embedder yet", "error", err)
+		e.opts.Logger.WarnContext(ctx, "switching an index to the new embedder failed; retrying", "error", err)
 		select {
 		case <-e.jobs.life.Done(): // at the next opening all indexes use the new space
 			return err
@@ -225,7 +225,7 @@ func (e *Engine) fillSpace(ctx context.Context, next *embeddingSpace, each func(
 		if last > after {
 			after, wait = last, outageMinDelay
 		}
-		e.opts.Logger.WarnContext(ctx, "the change of the embedder waits for the embedder", "again_in", wait, "error", err)
+		e.opts.Logger.WarnContext(ctx, "the new embedder is unavailable; retrying", "again_in", wait, "error", err)
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
@@ -241,7 +241,7 @@ func (e *Engine) prepareIndexes(ctx context.Context, next *embeddingSpace) error
 		if idx.Space() == next.name() {
 			return nil
 		}
-		if err := idx.Prepare(next.name(), func() (index.Dense, error) { return e.openVector(id, next) }); err != nil {
+		if err := idx.Prepare(next.name(), func() (index.VectorIndex, error) { return e.openVector(id, next) }); err != nil {
 			return err
 		}
 		for {
@@ -268,7 +268,7 @@ func (e *Engine) switchIndexes(ctx context.Context, next *embeddingSpace) error 
 		if idx.Space() == next.name() {
 			return nil
 		}
-		err := idx.Prepare(next.name(), func() (index.Dense, error) { return e.openVector(id, next) })
+		err := idx.Prepare(next.name(), func() (index.VectorIndex, error) { return e.openVector(id, next) })
 		if err == nil {
 			err = idx.Switch(ctx)
 		}

@@ -117,8 +117,8 @@ func (s searchSource) searchSpace(ctx context.Context, idx *index.Hybrid, in *em
 	return res, err
 }
 
-// Recall implements the memory provider's source interface.
-func (s searchSource) Recall(ctx context.Context, q ragctx.ContextQuery) ([]memory.Memory, error) {
+// ListByScore implements the memory provider's source interface.
+func (s searchSource) ListByScore(ctx context.Context, q ragctx.ContextQuery) ([]memory.Memory, error) {
 	found, _, err := s.engine.ListMemories(ctx, q.Namespace, store.MemoryFilter{
 		UserID: q.UserID, AgentID: q.AgentID, SessionID: q.SessionID, Filter: q.Filter, Exclude: q.Exclude,
 		AsOf: q.AsOf, Now: q.Now, Limit: q.MaxResults,
@@ -129,8 +129,8 @@ func (s searchSource) Recall(ctx context.Context, q ragctx.ContextQuery) ([]memo
 // Around implements [passage.Conversation].
 func (s searchSource) Around(
 	ctx context.Context, q ragctx.ContextQuery, iq index.Query, state uint64, units []uint64, n int,
-) ([]index.Around, error) {
-	none := make([]index.Around, len(units))
+) ([]index.Neighbors, error) {
+	none := make([]index.Neighbors, len(units))
 	ns, err := s.engine.namespace(ctx, q.Namespace, false)
 	if isNotFound(err) {
 		return none, nil
@@ -143,7 +143,7 @@ func (s searchSource) Around(
 		return nil, err
 	}
 	defer release()
-	return col.index.Around(iq, state, units, n), nil
+	return col.index.Neighbors(iq, state, units, n), nil
 }
 
 // Items implements [passage.Conversation].

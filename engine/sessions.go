@@ -84,9 +84,9 @@ func (e *Engine) AddProvider(ctx context.Context, k SessionKey, r resolve.Regist
 	list := e.registry.local[k]
 	switch {
 	case e.registry.hasName(name), slices.ContainsFunc(list, func(l localProvider) bool { return l.name() == name }):
-		return fmt.Errorf("context provider %q is there already: %w", ragctx.Clip(name), ragctx.ErrConflict)
+		return fmt.Errorf("context provider %q already exists: %w", ragctx.Clip(name), ragctx.ErrConflict)
 	case len(list) >= MaxSessionProviders:
-		return ragctx.Invalid("provider", "is one too many: the session has %d, which is the limit; remove one", len(list))
+		return ragctx.Invalid("provider", "exceeds the limit of %d providers per session; remove one", len(list))
 	}
 	e.registry.local[k] = append(list, localProvider{p, e.opts.Now()})
 	e.registry.noteObserver(r.Provider)

@@ -44,7 +44,7 @@ func (e *Engine) VectorRecall(ctx context.Context, namespace string) (float64, b
 		return 0, false, err
 	}
 	defer release()
-	graph, ok := col.index.Dense().(interface {
+	graph, ok := col.index.VectorIndex().(interface {
 		Recall(ctx context.Context) (float64, error)
 	})
 	if !ok {

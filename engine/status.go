@@ -31,16 +31,16 @@ type Status struct {
 	Jobs       JobTally          `json:"jobs"`
 	Embedder   EmbedderInfo      `json:"embedder"`
 	// Degraded lists current problems, one sentence each.
-	Degraded []string `json:"degraded" nullable:"false" doc:"what does not work as it should now; empty is well"`
+	Degraded []string `json:"degraded" nullable:"false" doc:"current problems; empty if healthy"`
 	// RecentErrors are the newest warnings and errors of the log; empty for callers bound to
 	// namespaces.
-	RecentErrors []Trouble `json:"troubles" nullable:"false" doc:"the newest warnings and errors of the log, newest first, equal ones once; they may be over"`
+	RecentErrors []Trouble `json:"troubles" nullable:"false" doc:"the newest warnings and errors of the log, newest first, equal ones once; they may be resolved"`
 }
 
 // DirectorySizes has the sizes of the parts of a data directory, in bytes.
 type DirectorySizes struct {
 	Database int64 `json:"database_bytes" doc:"of the database and its log"`
-	Indexes  int64 `json:"index_bytes" doc:"of files that can be made again"`
+	Indexes  int64 `json:"index_bytes" doc:"of files that can be rebuilt"`
 	Other    int64 `json:"other_bytes"`
 }
 
@@ -137,7 +137,7 @@ func (e *Engine) sizes() (s DirectorySizes, err error) {
 		return nil
 	})
 	if err != nil {
-		return s, fmt.Errorf("look through the data directory: %w", err)
+		return s, fmt.Errorf("scan the data directory: %w", err)
 	}
 	return s, nil
 }

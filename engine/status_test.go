@@ -103,9 +103,8 @@ func (cutOffProvider) Query(context.Context, ragctx.ContextQuery) (ragctx.Contex
 	return ragctx.ContextResult{}, httpclient.ErrOpen
 }
 
-// TestStatusNamesWhatIsLeftAlone: open breakers are among what does not work, also for the
-// doctor.
-func TestStatusNamesWhatIsLeftAlone(t *testing.T) {
+// TestStatusReportsOpenBreakers: open breakers are among the current problems, also for the doctor.
+func TestStatusReportsOpenBreakers(t *testing.T) {
 	f := open(t, func(o *engine.Options) {
 		b := cutOff{until: o.Now().Add(time.Minute)}
 		o.Reranker, o.FactExtraction.Model = b, b
@@ -113,9 +112,9 @@ func TestStatusNamesWhatIsLeftAlone(t *testing.T) {
 		o.SessionProviders = []resolve.Registered{{Provider: cutOffProvider{cutOff{until: o.Now().Add(-time.Minute)}, "wiki", ragctx.BestEffort}}}
 	})
 	want := []string{
-		"the reranker fails and is left alone until ", "the language model gpt at host fails and is left alone until ",
-		"the provider crm fails and is left alone until ", "what tells the provider crm of turns fails, and is tried again",
-		"the provider wiki fails, and is tried again the next time that it is needed; questions are answered without it", "what tells the provider wiki of turns",
+		"the reranker fails; requests are suspended until ", "the language model gpt at host fails; requests are suspended until ",
+		"the provider crm fails; requests are suspended until ", "turn delivery to the provider crm fails and will be tried again",
+		"the provider wiki fails and will be tried again on the next use; queries are answered without it", "turn delivery to the provider wiki",
 	}
 	st, err := f.Status(t.Context())
 	if err != nil || len(st.Degraded) != len(want) {
@@ -126,7 +125,7 @@ func TestStatusNamesWhatIsLeftAlone(t *testing.T) {
 			t.Errorf("%q, want %q", st.Degraded[i], w)
 		}
 	}
-	if !strings.HasSuffix(st.Degraded[2], "questions that it is asked fail until it is back") {
+	if !strings.HasSuffix(st.Degraded[2], "queries that it is asked fail until it recovers") {
 		t.Errorf("a required provider: %q", st.Degraded[2])
 	}
 	c, err := f.Doctor(t.Context(), engine.DoctorOptions{Searching: -1})

@@ -110,7 +110,7 @@ func (t *turnLookup) replaceFacts(ctx context.Context, hits []index.Hit) ([]inde
 	for _, h := range hits {
 		if units := t.turns[h.ID]; len(units) > 0 {
 			u := t.closest(units)
-			h.ID, h.Parent, h.Ordinal = u.ID, u.Item, u.Ordinal
+			h.ID, h.Item, h.Ordinal = u.ID, u.Item, u.Ordinal
 		}
 		if i, ok := best[h.ID]; ok {
 			if h.Score > out[i].Score {

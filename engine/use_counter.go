@@ -104,7 +104,7 @@ func (u *useCounter) flush(ctx context.Context) {
 		return
 	}
 	if err := u.store.RecordUses(ctx, all); err != nil && ctx.Err() == nil {
-		u.log.Warn("uses of memories were not counted", "error", err)
+		u.log.Warn("recording uses of memories failed", "error", err)
 		u.reportUnsaved(ctx, err)
 	}
 }

@@ -34,7 +34,7 @@ func (e *Engine) warnings(ctx context.Context) ([]string, error) {
 	slices.Sort(out)
 	out = append(out, e.breakerWarnings()...)
 	if e.store.Erasing() {
-		out = append(out, "an erasure is not complete; it is tried again")
+		out = append(out, "an erasure is incomplete and will be retried")
 	}
 	return out, nil
 }
@@ -44,14 +44,14 @@ func indexWarnings(namespace string, i IndexHealth) (out []string) {
 	for _, l := range []struct {
 		name  string
 		state index.State
-	}{{"keyword", i.Lexical.State}, {"vector", i.Dense.State}} {
+	}{{"keyword", i.Keyword.State}, {"vector", i.Vector.State}} {
 		what := fmt.Sprintf("the %s index of %s in namespace %s ", l.name, i.ID.Kind, namespace)
 		switch l.state {
 		case index.Ready:
 		case index.Behind:
-			out = append(out, what+"is being made again; it does not have everything yet")
+			out = append(out, what+"is being rebuilt and is incomplete")
 		case index.Failed:
-			out = append(out, what+"failed and is opened again; the log has why")
+			out = append(out, what+"failed and will be reopened; see the log for the cause")
 		}
 	}
 	return out
@@ -75,17 +75,17 @@ func (e *Engine) breakerWarnings() (out []string) {
 		switch {
 		case state == httpclient.Closed:
 		case state == httpclient.Open && until.After(now):
-			out = append(out, fmt.Sprintf("%s fails and is left alone until %s; %s", what, until.UTC().Format(time.RFC3339), instead))
+			out = append(out, fmt.Sprintf("%s fails; requests are suspended until %s; %s", what, until.UTC().Format(time.RFC3339), instead))
 		default:
-			out = append(out, fmt.Sprintf("%s fails, and is tried again the next time that it is needed; %s", what, instead))
+			out = append(out, fmt.Sprintf("%s fails and will be tried again on the next use; %s", what, instead))
 		}
 	}
 	if s := e.EmbedderInfo().Service; s != nil {
-		add(httpclient.State(s.State), orZero(s.AsksAgain), "the embedding service "+s.Service, "questions are answered by words alone until it is back")
+		add(httpclient.State(s.State), orZero(s.AsksAgain), "the embedding service "+s.Service, "queries use only the keyword index until it recovers")
 	}
 	if g, ok := e.opts.Reranker.(hasBreaker); ok {
 		state, until := g.Breaker()
-		add(state, until, "the reranker", "answers are in the order of words and vectors until it is back")
+		add(state, until, "the reranker", "results are not reranked until it recovers")
 	}
 	model := e.opts.FactExtraction.Model
 	if model == nil {
@@ -93,21 +93,21 @@ func (e *Engine) breakerWarnings() (out []string) {
 	}
 	if m, ok := model.(interface{ Totals() llm.Totals }); ok {
 		t := m.Totals()
-		add(httpclient.State(t.State), orZero(t.AsksAgain), "the language model "+t.Service, "what can be done by rules is, until it is back")
+		add(httpclient.State(t.State), orZero(t.AsksAgain), "the language model "+t.Service, "rules replace it where possible until it recovers")
 	}
 	for _, r := range e.registry.all() {
 		name := "the provider " + r.Provider.Name()
 		if g, ok := r.Provider.(hasBreaker); ok {
 			state, until := g.Breaker()
-			instead := "questions are answered without it until it is back"
+			instead := "queries are answered without it until it recovers"
 			if p, ok := r.Provider.(ragctx.FailurePolicy); ok && p.FailureMode() == ragctx.FailClosed {
-				instead = "questions that it is asked fail until it is back"
+				instead = "queries that it is asked fail until it recovers"
 			}
 			add(state, until, name, instead)
 		}
 		if g, ok := r.Provider.(hasTurnBreaker); ok {
 			state, until := g.TurnBreaker()
-			add(state, until, "what tells "+name+" of turns", "it does not hear of those that are completed until it is back")
+			add(state, until, "turn delivery to "+name, "completed turns are not delivered to it until it recovers")
 		}
 	}
 	return out

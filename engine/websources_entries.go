@@ -172,7 +172,7 @@ func (p *webPage) rejectReason() string {
 	case most > 0 && int64(len(p.page.Data)) > most:
 		return fmt.Sprintf("is more than %d bytes, the limit", most)
 	case fetch.IsSitemap(*p.page):
-		return `is a sitemap; its name must say so: have "sitemap" in it, or end with .xml`
+		return `is a sitemap; its name must contain "sitemap" or end with .xml`
 	}
 	return ""
 }
@@ -189,7 +189,7 @@ func (p *webPage) documents(ctx context.Context, yield func(docs.Document, error
 		case err != nil:
 			err = p.failed(err)
 		case at != "" && !extract.Holds(urlPath(p.url)):
-			err = p.skip("", "holds several documents, and its URL does not end like one that does, such as .zip")
+			err = p.skip("", "holds several documents, but its URL has no archive extension such as .zip")
 		case strings.TrimSpace(d.Text) == "":
 			err = p.skip(at, "has no text")
 		case at != "":

@@ -8,35 +8,33 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// apply takes over a batch that follows what was applied before. Both legs that
-// are there find it at once. A leg that fails is set aside, which costs its
-// signal until it is made again.
+// apply applies the batch after the last one. Both open indexes find its chunks at once. An index
+// that fails is set aside and reopened; until then its scores are missing.
 func (h *Hybrid) apply(ctx context.Context, b Batch) {
 	h.write.Lock()
 	defer h.write.Unlock()
-	h.catalogue(b)
-	lead(ctx, h, "keyword", &h.lexical, &b)
+	h.addChunks(b)
+	applyTo(ctx, h, "keyword", &h.keyword, &b)
 	if len(b.Revised) > 0 {
 		h.revising.Add(1)
 		defer h.revising.Add(1)
 	}
-	lead(ctx, h, "vector", &h.dense.Load().slot, &b)
-	h.mark(b)
-	h.served.Store(h.view.Load())
+	applyTo(ctx, h, "vector", &h.vector.Load().slot, &b)
+	h.applyEnds(b)
+	h.fedView.Store(h.view.Load())
 	h.applied.Store(max(h.applied.Load(), b.Seq))
 }
 
-// lead gives a slot a batch. What a leg has begun ends with the index, and not with whoever
-// waits for it.
-func lead[L leg](ctx context.Context, h *Hybrid, name string, s *slot[L], b *Batch) {
-	if err := s.take(h.reruns.life, b); err != nil && h.reruns.life.Err() == nil {
-		h.failed(ctx, name, err, s.level.Load(), func() error { return s.stop(h.opts.Now()) }, func() { s.at.Store(b.Seq) })
+// applyTo applies a batch to an index. The work ends with the index, not with the caller's context.
+func applyTo[L part](ctx context.Context, h *Hybrid, name string, s *slot[L], b *Batch) {
+	if err := s.apply(h.shadows.life, b); err != nil && h.shadows.life.Err() == nil {
+		h.failed(ctx, name, err, s.complete.Load(), func() error { return s.suspend(h.opts.Now()) }, func() { s.at.Store(b.Seq) })
 	}
 }
 
-// failed deals with a leg that did not take a batch. What is wrong with the batch
-// itself, such as a vector of another length, would fail again: it is passed
-// over. Otherwise the leg starts again from what it has on disk.
+// failed handles an index that rejected a batch. An error of the batch itself, such as a vector of
+// another length, would recur, so the batch is skipped. Otherwise the index restarts from its
+// files.
 func (h *Hybrid) failed(ctx context.Context, name string, err error, level bool, stop func() error, pass func()) {
 	if errors.Is(err, ragctx.ErrInvalid) {
 		h.opts.Logger.ErrorContext(ctx, "a leg refused units; they are not found by it", "leg", name, "error", err)
@@ -46,26 +44,26 @@ func (h *Hybrid) failed(ctx context.Context, name string, err error, level bool,
 		return
 	}
 	h.opts.Logger.WarnContext(ctx, "a leg failed and is opened again", "leg", name, "error", errors.Join(err, stop()))
-	h.rouse()
+	h.wakeUp()
 }
 
-// know takes over a batch of units without texts and vectors into the catalog.
-func (h *Hybrid) know(b Batch) {
+// addToCatalog applies a batch of chunks without texts and vectors to the catalog alone.
+func (h *Hybrid) addToCatalog(b Batch) {
 	h.write.Lock()
 	defer h.write.Unlock()
-	h.catalogue(b)
-	h.mark(b)
+	h.addChunks(b)
+	h.applyEnds(b)
 	h.applied.Store(max(h.applied.Load(), b.Seq))
 }
 
-// learn fills the catalog from its file and the feed.
-func (h *Hybrid) learn(ctx context.Context) error {
+// loadCatalog fills the catalog from its file and the feed.
+func (h *Hybrid) loadCatalog(ctx context.Context) error {
 	if err := h.restore(); err != nil {
 		h.opts.Logger.WarnContext(ctx, "index catalog is made again", "dir", h.opts.Dir, "reason", err)
 	}
 	if h.applied.Load() == 0 {
 		err := h.opts.Feed.All(ctx, func(b Batch) error {
-			h.know(b)
+			h.addToCatalog(b)
 			return nil
 		})
 		if err != nil {
@@ -80,31 +78,31 @@ func (h *Hybrid) learn(ctx context.Context) error {
 		if b.Seq <= h.applied.Load() {
 			return nil
 		}
-		h.know(b)
+		h.addToCatalog(b)
 	}
 }
 
-// mark notes ended and removed parents. It runs when the legs have the new
-// units: for a moment both versions of a document can be found, and the check
-// against the truth drops the old one; never neither.
-func (h *Hybrid) mark(b Batch) {
-	var changed []*parent
+// applyEnds marks ended and removed items. It runs after the indexes have the new chunks: for a
+// searchStart both versions of a document can be found, and the check against the store drops the old
+// one. At no moment is neither found.
+func (h *Hybrid) applyEnds(b Batch) {
+	var changed []*item
 	for _, e := range b.Ended {
-		if p := h.byParent[e.Parent]; p != nil {
+		if p := h.byItem[e.Item]; p != nil {
 			changed = append(changed, p)
 			p.ended.Store(e.Seq)
 			p.superseded.Store(micros(e.At))
 			if p.thread != nil {
-				p.thread.uneven.Store(true)
+				p.thread.varying.Store(true)
 			}
 		}
 	}
 	shorter := make(map[*thread]bool)
 	for _, r := range b.Removed {
-		if p := h.byParent[r.Parent]; p != nil {
+		if p := h.byItem[r.Item]; p != nil {
 			changed = append(changed, p)
 			p.removed.Store(true)
-			delete(h.byParent, r.Parent)
+			delete(h.byItem, r.Item)
 			if p.thread != nil {
 				shorter[p.thread] = true
 			}
@@ -117,72 +115,71 @@ func (h *Hybrid) mark(b Batch) {
 		return
 	}
 	next := *h.view.Load()
-	if next.marked && len(next.plain.pages) > 0 {
-		next.plain = next.lessPlain(changed)
+	if next.anyRestricted && len(next.unrestricted.pages) > 0 {
+		next.unrestricted = next.unrestrictedWithout(changed)
 	} else {
-		next.marked = true
-		next = next.withPlain()
+		next.anyRestricted = true
+		next = next.withUnrestricted()
 	}
-	h.gone += len(b.removedUnits())
-	if h.gone >= max(leastGone, len(next.ids)/8) {
-		next, h.gone = next.purged(), 0
+	h.removedChunks += len(b.removedChunks())
+	if h.removedChunks >= max(minPurge, len(next.ids)/8) {
+		next, h.removedChunks = next.withoutRemoved(), 0
 	}
 	h.view.Store(&next)
 }
 
-// leastGone is how many removed units at least make it worth going through the
-// catalog to let go of them.
-const leastGone = 1000
+// minPurge is the minimum number of removed chunks for which the catalog is rebuilt without them.
+const minPurge = 1000
 
-// catalogue publishes a view that holds the batch's new units.
-func (h *Hybrid) catalogue(b Batch) {
+// addChunks publishes a view with the batch's new chunks.
+func (h *Hybrid) addChunks(b Batch) {
 	view := h.view.Load()
-	voices := view.voices
-	var fresh []known
+	voices := view.speakers
+	var fresh []catalogEntry
 	for i := range b.Add {
 		e := &b.Add[i]
 		if _, ok := view.at(e.ID); ok {
-			continue // applied before
+			continue // already applied
 		}
-		p := h.byParent[e.Parent.ID]
+		p := h.byItem[e.Item.ID]
 		if p == nil {
-			p = newParent(e.Parent)
-			p.thread = h.threads.of(e.Parent)
-			h.byParent[e.Parent.ID] = p
+			p = newItem(e.Item)
+			p.thread = h.threads.threadOf(e.Item)
+			h.byItem[e.Item.ID] = p
 		}
 		var code uint32
-		code, voices = h.intern(e.Voice, voices)
-		fresh = append(fresh, known{e.ID, p, int32(e.Ordinal), code}) //nolint:gosec // a document has far fewer than 2³¹ chunks
+		code, voices = h.speakerCode(e.Speaker, voices)
+		fresh = append(fresh, catalogEntry{e.ID, p, int32(e.Ordinal), code}) //nolint:gosec // a document has far fewer than 2³¹ chunks
 	}
 	if len(fresh) == 0 {
 		return
 	}
 	next := view.with(fresh)
-	next.voices = voices
-	h.threads.add(fresh) // which are in order now
-	count(fresh)
+	next.speakers = voices
+	h.threads.add(fresh) // now sorted by with
+	countChunks(fresh)
 	h.view.Store(&next)
 }
 
-// count notes which units their parents have.
-func count(units []known) {
+// countChunks records the chunks of their items.
+func countChunks(units []catalogEntry) {
 	for _, u := range units {
-		if p := u.parent; p.units == 0 || u.id < p.first {
-			p.first = u.id
+		if p := u.item; p.chunks == 0 || u.id < p.firstChunk {
+			p.firstChunk = u.id
 		}
-		u.parent.units++
+		u.item.chunks++
 	}
 }
 
-// intern returns the code of a voice, and the voices with it.
-func (h *Hybrid) intern(v Voice, voices []Voice) (uint32, []Voice) {
+// speakerCode returns the code of a speaker, and the speakers including it.
+func (h *Hybrid) speakerCode(v Speaker, voices []Speaker) (uint32, []Speaker) {
 	timed := v.Timed
 	v.Timed = false
-	n, ok := h.voiceOf[v]
+	n, ok := h.speakerCodes[v]
 	if !ok {
 		n = uint32(len(voices)) //nolint:gosec // far fewer than 2³¹ speakers
 		voices = append(voices, v)
-		h.voiceOf[v] = n
+		h.speakerCodes[v] = n
 	}
 	if timed {
 		return n<<1 | 1, voices
@@ -190,8 +187,8 @@ func (h *Hybrid) intern(v Voice, voices []Voice) (uint32, []Voice) {
 	return n << 1, voices
 }
 
-func newParent(of *Parent) *parent {
-	p := &parent{Parent: of}
+func newItem(of *Item) *item {
+	p := &item{Item: of}
 	p.ended.Store(of.Ended)
 	p.superseded.Store(micros(of.Superseded))
 	return p

@@ -6,56 +6,54 @@ import (
 	"time"
 )
 
-// Audit is what a comparison of an index with the store found. Counts are of
-// units.
+// Audit is the result of comparing an index with the store. It counts chunks.
 type Audit struct {
-	Units   int      `json:"units" doc:"that the store has"`
-	Catalog LegAudit `json:"catalog"`
-	Keyword LegAudit `json:"keyword"`
-	Vector  LegAudit `json:"vector"`
-	// Found is what searches for some of the stored vectors showed; nil if there was no
-	// time for any. It has no part in being sound: what approximates may miss things.
+	Chunks   int      `json:"units" doc:"that the store has"`
+	Catalog PartAudit `json:"catalog"`
+	Keyword PartAudit `json:"keyword"`
+	Vector  PartAudit `json:"vector"`
+	// Found is the result of searches for some of the stored vectors; nil if there was no time for
+	// any. It does not affect Sound: an approximate index may miss vectors.
 	Found *SearchReport `json:"found,omitempty" doc:"what searches of the vector leg for some of its own vectors showed; absent if there are none, or no time was given to it"`
-	// Searched is the time that they took.
+	// Searched is the duration of these searches.
 	Searched time.Duration `json:"-"`
 }
 
-// AuditOptions says how an index is audited. The zero value works.
+// AuditOptions configure an audit. The zero value works.
 type AuditOptions struct {
-	// Progress is told how many units of how many were compared; nil for none.
+	// Progress receives the number of compared chunks and the total; nil for none.
 	Progress func(done, total int)
-	// Searching is how long the vector leg is searched for some of its own vectors to
-	// measure recall; 0 means not.
+	// Searching is the time for searches of the vector index for some of its own vectors, which
+	// measure recall; 0 means no searches.
 	Searching time.Duration
 }
 
-// LegAudit counts the units in which a part of an index differs from the store.
-type LegAudit struct {
+// PartAudit counts the chunks in which a part of an index differs from the store.
+type PartAudit struct {
 	State   State `json:"state" doc:"ready; behind while it is being fed; failed"`
 	Missing int   `json:"missing"`
 	Wrong   int   `json:"wrong" doc:"that are there, but not as the store has them"`
 	Extra   int   `json:"extra" doc:"that the store does not have"`
 }
 
-// Sound reports whether it is whole and nothing differs.
-func (l LegAudit) Sound() bool {
+// Sound reports whether the part is ready and has no differences.
+func (l PartAudit) Sound() bool {
 	return l.State == Ready && l.Missing == 0 && l.Wrong == 0 && l.Extra == 0
 }
 
-// Sound reports whether nothing differs in any part.
+// Sound reports whether no part has differences.
 func (a Audit) Sound() bool { return a.Catalog.Sound() && a.Keyword.Sound() && a.Vector.Sound() }
 
-// auditSample is how many units, evenly spread, are searched by their own words;
-// the number of the others is compared.
+// auditSample is the number of evenly spread chunks that are searched by their own words; for the
+// others only the count is compared.
 const auditSample = 500
 
-// sameVector is the least cosine of two copies of a vector.
+// sameVector is the minimum cosine of two copies of a vector.
 const sameVector = 0.9999
 
-// Audit compares the whole index with the store: every unit of the catalog and
-// of the vector leg, the number of units of the keyword leg and whether a sample
-// of them is found by their words. It runs beside searches and writes; what is
-// written meanwhile may be passed over.
+// Audit compares the whole index with the store: every chunk of the catalog and of the vector
+// index, the number of chunks of the keyword index, and whether a sample of them is found by their
+// searchKeyword. It runs concurrently with searches and writes; it may skip concurrent writes.
 func (h *Hybrid) Audit(ctx context.Context, o AuditOptions) (Audit, error) {
 	if o.Progress == nil {
 		o.Progress = func(int, int) {}
@@ -65,18 +63,18 @@ func (h *Hybrid) Audit(ctx context.Context, o AuditOptions) (Audit, error) {
 	}
 	before := h.applied.Load()
 	a := Audit{}
-	a.Catalog.State, a.Keyword.State, a.Vector.State = Ready, h.lexical.state(), h.dense.Load().state()
+	a.Catalog.State, a.Keyword.State, a.Vector.State = Ready, h.keyword.state(), h.vector.Load().state()
 	if err := h.auditCatalog(ctx, &a); err != nil {
 		return a, err
 	}
-	vectors, probes, err := h.auditLegs(ctx, before, &a, o.Progress)
+	vectors, probes, err := h.auditParts(ctx, before, &a, o.Progress)
 	if err != nil {
 		return a, err
 	}
 	if h.applied.Load() == before { // else the numbers are of different states
-		a.Catalog.Extra = max(0, len(h.view.Load().ids)-h.removedUnits()-a.Units)
-		a.Keyword.count(h.lexical.stats().Units, a.Units)
-		a.Vector.count(h.dense.Load().stats().Units, vectors)
+		a.Catalog.Extra = max(0, len(h.view.Load().ids)-h.countRemoved()-a.Chunks)
+		a.Keyword.count(h.keyword.stats().Chunks, a.Chunks)
+		a.Vector.count(h.vector.Load().stats().Chunks, vectors)
 	}
 	if a.Vector.State == Ready {
 		start := h.opts.Now()
@@ -86,9 +84,9 @@ func (h *Hybrid) Audit(ctx context.Context, o AuditOptions) (Audit, error) {
 	return a, err
 }
 
-// await waits for legs that are being fed. One that failed is not waited for.
+// await waits for indexes that are being fed. It does not wait for failed ones.
 func (h *Hybrid) await(ctx context.Context) error {
-	for h.lexical.state() == Behind || h.dense.Load().state() == Behind {
+	for h.keyword.state() == Behind || h.vector.Load().state() == Behind {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -98,8 +96,8 @@ func (h *Hybrid) await(ctx context.Context) error {
 	return nil
 }
 
-// count compares numbers of units where no unit was found to be missing.
-func (l *LegAudit) count(have, want int) {
+// countChunks compares the numbers of chunks, in case no chunk was found to be missing.
+func (l *PartAudit) count(have, want int) {
 	if l.State != Ready {
 		return
 	}
@@ -107,9 +105,9 @@ func (l *LegAudit) count(have, want int) {
 	l.Missing = max(l.Missing, want-have)
 }
 
-// removedUnits counts units that the catalog knows to be gone.
-func (h *Hybrid) removedUnits() (n int) {
-	for _, p := range h.view.Load().parents {
+// removedChunks counts the catalogued chunks of removed items.
+func (h *Hybrid) countRemoved() (n int) {
+	for _, p := range h.view.Load().items {
 		if p.removed.Load() {
 			n++
 		}
@@ -122,12 +120,12 @@ func (h *Hybrid) auditCatalog(ctx context.Context, a *Audit) error {
 		c := h.view.Load()
 		for i := range b.Add {
 			e := &b.Add[i]
-			a.Units++
+			a.Chunks++
 			at, ok := c.at(e.ID)
 			switch {
 			case !ok:
 				a.Catalog.Missing++
-			case !c.parents[at].same(e.Parent) || int(c.ordinal[at]) != e.Ordinal:
+			case !c.items[at].same(e.Item) || int(c.ordinal[at]) != e.Ordinal:
 				a.Catalog.Wrong++
 			}
 		}
@@ -139,24 +137,24 @@ func (h *Hybrid) auditCatalog(ctx context.Context, a *Audit) error {
 	return nil
 }
 
-// same reports whether a catalogued parent is what the store says, as far as that
-// decides who sees it when.
-func (p *parent) same(q *Parent) bool {
+// same reports whether a catalogued item matches the store's in everything that decides its
+// visibility.
+func (p *item) same(q *Item) bool {
 	return p.ID == q.ID && p.User == q.User && p.Agent == q.Agent && p.Session == q.Session && p.Source == q.Source &&
 		p.superseded.Load() == micros(q.Superseded) && p.ended.Load() == q.Ended && !p.removed.Load() &&
 		micros(p.Expires) == micros(q.Expires) && micros(p.Recorded) == micros(q.Recorded) && micros(p.Occurred) == micros(q.Occurred)
 }
 
-// auditLegs compares the legs up to a change and returns how many units have a
-// vector, and some of these.
-func (h *Hybrid) auditLegs(
+// auditParts compares both indexes up to a change. It returns the number of chunks with a vector,
+// and some of these as probes.
+func (h *Hybrid) auditParts(
 	ctx context.Context, until uint64, a *Audit, progress func(done, total int),
 ) (vectors int, probes []probe, err error) {
-	sp := h.dense.Load()
+	sp := h.vector.Load()
 	dense, hasDense := sp.current()
-	lexical, hasLexical := h.lexical.current()
-	every, done := max(1, a.Units/auditSample), 0
-	step := max(1, a.Units/auditProbes)
+	lexical, hasLexical := h.keyword.current()
+	every, done := max(1, a.Chunks/auditSample), 0
+	step := max(1, a.Chunks/auditProbes)
 	for at := uint64(0); at < until; {
 		b, err := h.opts.Feed.Follow(ctx, at, Want{Texts: true, Space: sp.name})
 		if err != nil {
@@ -168,12 +166,12 @@ func (h *Hybrid) auditLegs(
 		at = b.Seq
 		for i := range b.Add {
 			e := &b.Add[i]
-			if b.Vectors != nil && i%vectorsAtOnce == 0 {
-				if err := b.Vectors(ctx, b.Add[i:min(i+vectorsAtOnce, len(b.Add))]); err != nil {
+			if b.Vectors != nil && i%vectorBatch == 0 {
+				if err := b.Vectors(ctx, b.Add[i:min(i+vectorBatch, len(b.Add))]); err != nil {
 					return vectors, probes, fmt.Errorf("compare legs: %w", err)
 				}
 			}
-			if e.Vector != nil && directed(e.Vector) {
+			if e.Vector != nil && nonzero(e.Vector) {
 				if vectors++; vectors%step == 0 {
 					probes = append(probes, probe{e.ID, e.Vector})
 				}
@@ -186,15 +184,15 @@ func (h *Hybrid) auditLegs(
 					return vectors, probes, err
 				}
 			}
-			*e = Entry{} // a long document's are many
+			*e = Chunk{} // frees memory: a long document has many
 		}
-		progress(done, a.Units)
+		progress(done, a.Chunks)
 	}
 	return vectors, probes, nil
 }
 
-// directed reports whether a vector is not zero: others are not kept.
-func directed(v []float32) bool {
+// nonzero reports whether a vector is not zero. Zero vectors are not stored.
+func nonzero(v []float32) bool {
 	for _, x := range v {
 		if x != 0 {
 			return true
@@ -203,7 +201,7 @@ func directed(v []float32) bool {
 	return false
 }
 
-func (l *LegAudit) compare(d Dense, e *Entry) {
+func (l *PartAudit) compare(d VectorIndex, e *Chunk) {
 	switch cos, ok := d.Similarity(e.Vector, e.ID); {
 	case !ok:
 		l.Missing++
@@ -212,10 +210,10 @@ func (l *LegAudit) compare(d Dense, e *Entry) {
 	}
 }
 
-// find looks for a unit by the beginning of its own text.
-func (l *LegAudit) find(ctx context.Context, lex Lexical, e *Entry) error {
+// find searches for a chunk by the beginning of its own text.
+func (l *PartAudit) find(ctx context.Context, lex KeywordIndex, e *Chunk) error {
 	text := e.Text[:min(len(e.Text), 200)]
-	got, err := lex.Search(ctx, LexicalQuery{Text: text, K: 1, Accept: func(id uint64) bool { return id == e.ID }})
+	got, err := lex.Search(ctx, KeywordQuery{Text: text, K: 1, Accept: func(id uint64) bool { return id == e.ID }})
 	if err != nil {
 		return fmt.Errorf("compare keyword leg: %w", err)
 	}

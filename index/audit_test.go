@@ -17,58 +17,58 @@ func TestAudit(t *testing.T) {
 		for n := range uint64(20) {
 			apply(t, h, one(n+1, "apple", 1, 0))
 		}
-		apply(t, h, index.Batch{Seq: 21, Removed: []index.Removal{{Parent: 5, Units: []uint64{5}}}})
+		apply(t, h, index.Batch{Seq: 21, Removed: []index.Removal{{Item: 5, Chunks: []uint64{5}}}})
 		return h
 	}
-	sound := index.LegAudit{State: index.Ready}
+	sound := index.PartAudit{State: index.Ready}
 	for _, c := range []struct {
 		name                     string
 		damage                   func(h *harness)
-		catalog, keyword, vector index.LegAudit
+		catalog, keyword, vector index.PartAudit
 	}{
 		{"sound", func(*harness) {}, sound, sound, sound},
 		{
 			"a lost text", func(h *harness) { delete(h.words.units, 3) },
 			sound,
-			index.LegAudit{State: index.Ready, Missing: 1},
+			index.PartAudit{State: index.Ready, Missing: 1},
 			sound,
 		},
 		{
 			"another text", func(h *harness) { h.words.units[3] = "pear" },
 			sound,
-			index.LegAudit{State: index.Ready, Missing: 1},
+			index.PartAudit{State: index.Ready, Missing: 1},
 			sound,
 		},
 		{
 			"a text too many", func(h *harness) { h.words.units[99] = "apple" },
 			sound,
-			index.LegAudit{State: index.Ready, Extra: 1},
+			index.PartAudit{State: index.Ready, Extra: 1},
 			sound,
 		},
 		{
 			"a lost vector", func(h *harness) { delete(h.near.units, 4) },
 			sound, sound,
-			index.LegAudit{State: index.Ready, Missing: 1},
+			index.PartAudit{State: index.Ready, Missing: 1},
 		},
 		{
 			"another vector", func(h *harness) { h.near.units[4] = []float32{0, 1} },
 			sound, sound,
-			index.LegAudit{State: index.Ready, Wrong: 1},
+			index.PartAudit{State: index.Ready, Wrong: 1},
 		},
 		{
 			"a deletion that was missed", func(h *harness) {
-				h.feed.batches[6].Add[0].Parent = &index.Parent{ID: 7, Recorded: t0, Superseded: t0.Add(time.Hour), Ended: 7}
+				h.feed.batches[6].Add[0].Item = &index.Item{ID: 7, Recorded: t0, Superseded: t0.Add(time.Hour), Ended: 7}
 			},
-			index.LegAudit{State: index.Ready, Wrong: 1},
+			index.PartAudit{State: index.Ready, Wrong: 1},
 			sound, sound,
 		},
 		{
 			"a unit that was missed", func(h *harness) {
 				h.feed.batches[1].Add = append(h.feed.batches[1].Add, one(77, "apple", 1, 0).Add...)
 			},
-			index.LegAudit{State: index.Ready, Missing: 1},
-			index.LegAudit{State: index.Ready, Missing: 1},
-			index.LegAudit{State: index.Ready, Missing: 1},
+			index.PartAudit{State: index.Ready, Missing: 1},
+			index.PartAudit{State: index.Ready, Missing: 1},
+			index.PartAudit{State: index.Ready, Missing: 1},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -95,7 +95,7 @@ func TestAuditMeasuresRecall(t *testing.T) {
 	leg := &graph{arrows: newArrows(), misses: func(id uint64) bool { return id%5 == 0 }}
 	var passed atomic.Int64 // the index's own work reads the clock, too
 	h := newHarness(t, index.Options{
-		Dense: func() (index.Dense, error) { return leg, nil },
+		Vector: func() (index.VectorIndex, error) { return leg, nil },
 		Now:   func() time.Time { return t0.Add(time.Duration(passed.Load())) },
 	})
 	defer h.Close()

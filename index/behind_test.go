@@ -20,15 +20,15 @@ func TestLegThatGetsTheRestDuringASearch(t *testing.T) {
 			var h *harness
 			fed := func() {
 				close(f.gate)
-				for h.Stats().Lexical.State != index.Ready || h.Stats().Dense.State != index.Ready {
+				for h.Stats().Keyword.State != index.Ready || h.Stats().Vector.State != index.Ready {
 					time.Sleep(time.Millisecond)
 				}
 			}
-			o := index.Options{Feed: f, Space: "s", Patience: 10 * time.Millisecond}
+			o := index.Options{Feed: f, Space: "s", OpenWait: 10 * time.Millisecond}
 			if leg == "keyword" {
-				o.Lexical = func() (index.Lexical, error) { return lateWords{newWords(), fed}, nil }
+				o.Keyword = func() (index.KeywordIndex, error) { return lateWords{newWords(), fed}, nil }
 			} else {
-				o.Dense = func() (index.Dense, error) { return lateArrows{newArrows(), fed}, nil }
+				o.Vector = func() (index.VectorIndex, error) { return lateArrows{newArrows(), fed}, nil }
 			}
 			h = newHarness(t, o)
 			defer h.Close()
@@ -47,8 +47,8 @@ func TestOpenBesideALegThatTakesLong(t *testing.T) {
 	f.add(one(1, "apple", 1, 0))
 	release := make(chan struct{})
 	h := newHarness(t, index.Options{
-		Feed: &f, Space: "s", Patience: 10 * time.Millisecond,
-		Lexical: func() (index.Lexical, error) { return laboriousWords{newWords(), release}, nil },
+		Feed: &f, Space: "s", OpenWait: 10 * time.Millisecond,
+		Keyword: func() (index.KeywordIndex, error) { return laboriousWords{newWords(), release}, nil },
 	})
 	defer h.Close()
 	defer close(release)
@@ -63,7 +63,7 @@ func TestCloseBesideALegThatTakesLong(t *testing.T) {
 	var f history
 	begun := make(chan struct{})
 	h := newHarness(t, index.Options{
-		Feed: &f, Space: "s", Lexical: func() (index.Lexical, error) { return endlessWords{newWords(), begun}, nil },
+		Feed: &f, Space: "s", Keyword: func() (index.KeywordIndex, error) { return endlessWords{newWords(), begun}, nil },
 	})
 	f.add(one(1, "apple", 1, 0))
 	go func() { _ = h.CatchUp(t.Context(), 1) }()
@@ -80,7 +80,7 @@ type endlessWords struct {
 	begun chan<- struct{}
 }
 
-func (e endlessWords) Apply(ctx context.Context, _ uint64, _ []index.TextUnit, _ []uint64) error {
+func (e endlessWords) Apply(ctx context.Context, _ uint64, _ []index.TextChunk, _ []uint64) error {
 	close(e.begun)
 	<-ctx.Done()
 	return ctx.Err()
@@ -93,7 +93,7 @@ type laboriousWords struct {
 	release <-chan struct{}
 }
 
-func (l laboriousWords) Apply(ctx context.Context, seq uint64, upserts []index.TextUnit, deletes []uint64) error {
+func (l laboriousWords) Apply(ctx context.Context, seq uint64, upserts []index.TextChunk, deletes []uint64) error {
 	<-l.release
 	return l.words.Apply(ctx, seq, upserts, deletes)
 }
@@ -130,12 +130,12 @@ type (
 	}
 )
 
-func (l lateWords) Search(ctx context.Context, q index.LexicalQuery) (index.LexicalResult, error) {
+func (l lateWords) Search(ctx context.Context, q index.KeywordQuery) (index.KeywordResult, error) {
 	defer l.fed()
 	return l.words.Search(ctx, q)
 }
 
-func (l lateArrows) Search(ctx context.Context, q index.DenseQuery) ([]index.Scored, error) {
+func (l lateArrows) Search(ctx context.Context, q index.VectorQuery) ([]index.Scored, error) {
 	defer l.fed()
 	return l.arrows.Search(ctx, q)
 }

@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// parent is a catalogued [Parent] with the three things about it that change.
-type parent struct {
-	*Parent
+// item is a catalogued [Item] with its mutable state.
+type item struct {
+	*Item
 
-	thread     *thread      // nil for what has neither session nor time
+	thread     *thread      // nil without session and time
 	superseded atomic.Int64 // Unix microseconds; noTime while current
 	ended      atomic.Uint64
 	removed    atomic.Bool
 
-	// The lowest id of its units in the catalog, and how many they are; whoever writes
-	// the catalog reads and writes these.
-	first uint64
-	units int
+	// The lowest id and the number of its chunks in the catalog. Only the writer of the catalog
+	// reads and writes these.
+	firstChunk uint64
+	chunks int
 }
 
 const noTime = math.MaxInt64
@@ -32,9 +32,8 @@ func micros(t time.Time) int64 {
 	return t.UnixMicro()
 }
 
-// livedAt reports whether the parent was the current version at q.AsOf, or in a
-// state if that is zero.
-func (p *parent) livedAt(q *Query, state uint64) bool {
+// currentAt reports whether p was the current version at q.AsOf, or in a state if that is zero.
+func (p *item) currentAt(q *Query, state uint64) bool {
 	at := q.Now
 	switch {
 	case !q.AsOf.IsZero():
@@ -48,28 +47,28 @@ func (p *parent) livedAt(q *Query, state uint64) bool {
 	return p.Expires.IsZero() || at.Before(p.Expires)
 }
 
-// plain reports whether p is visible to every query without filter or time.
-func (p *parent) plain() bool {
+// unrestricted reports whether p is visible to every query without filter or time.
+func (p *item) unrestricted() bool {
 	return p.User == "" && p.Expires.IsZero() && p.superseded.Load() == noTime && !p.removed.Load()
 }
 
-// catalog is an immutable view of what units exist and whose they are. A newer
-// view shares the arrays of an older one as long as they only grow.
+// catalog is an immutable view of all chunks and their items. A newer view shares the arrays of an
+// older one as long as they only grow.
 type catalog struct {
 	ids     []uint64 // ascending
-	parents []*parent
+	items []*item
 	ordinal []int32
-	voice   []uint32 // twice the place among voices, odd for what speaks of a time
-	voices  []Voice  // distinct, without Timed; the first is nobody's
-	// marked is set once any parent stops being plain, or never was.
-	marked bool
-	// plain tells most units that are plain, once the view is marked.
-	plain plainUnits
+	speaker   []uint32 // twice the index in speakers; odd if the chunk mentions a time
+	speakers  []Speaker  // distinct, without Timed; the first is the zero value
+	// anyRestricted is set once any item is restricted. It is never cleared.
+	anyRestricted bool
+	// unrestricted has the ids of most unrestricted chunks once anyRestricted is set.
+	unrestricted idSet
 }
 
-// at returns the position of a unit.
+// messageAt returns the position of a chunk.
 func (c *catalog) at(id uint64) (int, bool) {
-	// Ids of one collection are often consecutive: guess before searching.
+	// Ids of one collection are often consecutive: try the direct position before searching.
 	n := len(c.ids)
 	if n == 0 || id < c.ids[0] {
 		return 0, false
@@ -80,60 +79,60 @@ func (c *catalog) at(id uint64) (int, bool) {
 	return slices.BinarySearch(c.ids, id)
 }
 
-// known is one unit of a catalog.
-type known struct {
+// catalogEntry is one chunk of a catalog.
+type catalogEntry struct {
 	id      uint64
-	parent  *parent
+	item  *item
 	ordinal int32
-	voice   uint32
+	speaker   uint32
 }
 
-// with returns a view that holds the units, too, which must be new. Units that
-// come after all others share the old arrays; the parts of a large document,
-// which were given their ids long before it was complete, do not.
-func (c catalog) with(units []known) catalog {
-	slices.SortFunc(units, func(a, b known) int { return cmp.Compare(a.id, b.id) })
+// with returns a view with additional chunks, which must be new. Chunks after all others share the
+// old arrays. Others are inserted: the parts of a large document get their ids long before it is
+// complete.
+func (c catalog) with(units []catalogEntry) catalog {
+	slices.SortFunc(units, func(a, b catalogEntry) int { return cmp.Compare(a.id, b.id) })
 	if n := len(c.ids); len(units) > 0 && n > 0 && units[0].id < c.ids[n-1] {
 		at, _ := c.at(units[0].id)
-		older := make([]known, 0, n-at)
+		older := make([]catalogEntry, 0, n-at)
 		for i := at; i < n; i++ {
-			older = append(older, known{c.ids[i], c.parents[i], c.ordinal[i], c.voice[i]})
+			older = append(older, catalogEntry{c.ids[i], c.items[i], c.ordinal[i], c.speaker[i]})
 		}
-		// The capacity is cut so that appending copies: others read the rest.
-		c.ids, c.parents, c.ordinal, c.voice = c.ids[:at:at], c.parents[:at:at], c.ordinal[:at:at], c.voice[:at:at]
+		// The capacity is cut so that appending copies: older views read the rest.
+		c.ids, c.items, c.ordinal, c.speaker = c.ids[:at:at], c.items[:at:at], c.ordinal[:at:at], c.speaker[:at:at]
 		units = merged(older, units)
 	}
-	told := len(c.plain.pages) > 0
+	paged := len(c.unrestricted.pages) > 0
 	for _, u := range units {
-		c.marked = c.marked || !u.parent.plain()
+		c.anyRestricted = c.anyRestricted || !u.item.unrestricted()
 		c.ids = append(c.ids, u.id)
-		c.parents = append(c.parents, u.parent)
+		c.items = append(c.items, u.item)
 		c.ordinal = append(c.ordinal, u.ordinal)
-		c.voice = append(c.voice, u.voice)
+		c.speaker = append(c.speaker, u.speaker)
 	}
 	switch {
-	case told && len(units) > 0:
-		c.plain = c.morePlain(units)
-	case c.marked && !told:
-		c = c.withPlain()
+	case paged && len(units) > 0:
+		c.unrestricted = c.unrestrictedWith(units)
+	case c.anyRestricted && !paged:
+		c = c.withUnrestricted()
 	}
 	return c
 }
 
-// purged returns a view without the units of removed parents.
-func (c catalog) purged() catalog {
-	var live []known
-	for i, p := range c.parents {
+// withoutRemoved returns a view without the chunks of removed items.
+func (c catalog) withoutRemoved() catalog {
+	var live []catalogEntry
+	for i, p := range c.items {
 		if !p.removed.Load() {
-			live = append(live, known{c.ids[i], p, c.ordinal[i], c.voice[i]})
+			live = append(live, catalogEntry{c.ids[i], p, c.ordinal[i], c.speaker[i]})
 		}
 	}
-	return catalog{voices: c.voices, marked: true}.with(live)
+	return catalog{speakers: c.speakers, anyRestricted: true}.with(live)
 }
 
 // merged merges two ascending lists.
-func merged(a, b []known) []known {
-	out := make([]known, 0, len(a)+len(b))
+func merged(a, b []catalogEntry) []catalogEntry {
+	out := make([]catalogEntry, 0, len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {
 		if a[0].id < b[0].id {
 			out, a = append(out, a[0]), a[1:]

@@ -18,44 +18,43 @@ import (
 	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
-// The file "catalog" holds the catalog up to a change, so that opening an index
-// reads only later ones from the store. It is a cache: one that is missing,
-// damaged, of another version or of another store is made again.
+// The file "catalog" holds the catalog up to a change, so that opening an index reads only later
+// changes from the store. It is a cache: a file that is missing, damaged, or of another version or
+// store is rebuilt.
 //
 //	magic, CRC-32C of the rest (4 bytes, little-endian), rest:
-//	origin, change, strings, parents, voices, units
+//	origin, change, strings, items, speakers, chunks
 //
-// Numbers are varints; a string is its length and bytes; in parents and voices,
-// strings are numbers in the list of strings. Ids are differences to the one before.
+// Numbers are varints; a string is its length and bytes. In items and speakers, strings are indexes
+// into the list of strings. Ids are stored as differences to the previous one.
 const (
 	catalogFile  = "catalog"
 	catalogMagic = "ragctx catalog 2\n"
-	// catalogLimit is far above 100 million units.
+	// catalogLimit is far above 100 million chunks.
 	catalogLimit = 8 << 30
-	// leastSaved is from how many units a catalog is worth a file: fewer are read
-	// from the store in no time, and small namespaces keep no files.
-	leastSaved = 1000
+	// minSaved is the number of chunks from which a catalog is written to a file. Fewer are read
+	// from the store quickly, and small namespaces then keep no files.
+	minSaved = 1000
 )
 
-// savedCatalog knows what the file holds.
+// savedCatalog describes the contents of the file.
 type savedCatalog struct {
-	mu    sync.Mutex // one at a time writes
+	mu    sync.Mutex // held while the file is written
 	seq   atomic.Uint64
-	units atomic.Int64
+	chunks atomic.Int64
 }
 
-// saveDue reports whether so much has changed since the file was written that it
-// is worth writing it again: a tenth, so that all writing together is a small
-// multiple of what is kept, and reading what is newer stays short.
+// saveDue reports whether a tenth has changed since the file was written. The total of all writes
+// is then a small multiple of the size, and reading newer changes stays short.
 func (h *Hybrid) saveDue() bool {
 	if h.opts.Dir == "" {
 		return false
 	}
-	n, saved := int64(len(h.view.Load().ids)), h.saved.units.Load()
-	return n >= leastSaved && n-saved >= max(leastSaved, saved/10)
+	n, saved := int64(len(h.view.Load().ids)), h.saved.chunks.Load()
+	return n >= minSaved && n-saved >= max(minSaved, saved/10)
 }
 
-// save writes the file if it is behind; always if there is one and force is set.
+// save writes the file if it is out of date. With force it rewrites an existing file in any case.
 func (h *Hybrid) save(force bool) error {
 	if h.opts.Dir == "" {
 		return nil
@@ -66,7 +65,7 @@ func (h *Hybrid) save(force bool) error {
 	view, seq := h.view.Load(), h.applied.Load()
 	h.write.Unlock()
 	known := h.saved.seq.Load()
-	if known == 0 && len(view.ids) < leastSaved || known == seq && !force {
+	if known == 0 && len(view.ids) < minSaved || known == seq && !force {
 		return nil
 	}
 	if err := atomicfile.MakeDir(h.opts.FS, h.opts.Dir, 0o700); err != nil {
@@ -85,11 +84,11 @@ func (h *Hybrid) save(force bool) error {
 		return fmt.Errorf("save catalog: %w", err)
 	}
 	h.saved.seq.Store(seq)
-	h.saved.units.Store(int64(len(view.ids)))
+	h.saved.chunks.Store(int64(len(view.ids)))
 	return nil
 }
 
-// restore reads the file. It leaves the catalog empty if it cannot.
+// restore loads the file. On an error it leaves the catalog empty.
 func (h *Hybrid) restore() error {
 	if h.opts.Dir == "" {
 		return nil
@@ -121,47 +120,47 @@ func (h *Hybrid) restore() error {
 	h.adopt(&c)
 	h.applied.Store(seq)
 	h.saved.seq.Store(seq)
-	h.saved.units.Store(int64(len(c.ids)))
+	h.saved.chunks.Store(int64(len(c.ids)))
 	return nil
 }
 
-// adopt makes c, which nobody else has seen, the view.
+// adopt makes c the view. No other goroutine has a reference to c.
 func (h *Hybrid) adopt(c *catalog) {
-	for i, v := range c.voices {
-		h.voiceOf[v] = uint32(i) //nolint:gosec // far fewer than 2³¹ speakers
+	for i, v := range c.speakers {
+		h.speakerCodes[v] = uint32(i) //nolint:gosec // far fewer than 2³¹ speakers
 	}
-	units := make([]known, len(c.ids))
-	for i, p := range c.parents {
-		if h.byParent[p.ID] == nil {
-			h.byParent[p.ID] = p
-			p.thread = h.threads.of(p.Parent)
+	units := make([]catalogEntry, len(c.ids))
+	for i, p := range c.items {
+		if h.byItem[p.ID] == nil {
+			h.byItem[p.ID] = p
+			p.thread = h.threads.threadOf(p.Item)
 		}
-		units[i] = known{c.ids[i], p, c.ordinal[i], c.voice[i]}
+		units[i] = catalogEntry{c.ids[i], p, c.ordinal[i], c.speaker[i]}
 	}
 	h.threads.add(units)
-	count(units)
-	if c.marked {
-		*c = c.withPlain()
+	countChunks(units)
+	if c.anyRestricted {
+		*c = c.withUnrestricted()
 	}
 	h.view.Store(c)
 }
 
-// encode writes the catalog, without what was removed.
+// encode encodes the catalog without removed items.
 func (c *catalog) encode(origin string, seq uint64) []byte {
 	w := catalogWriter{strings: make(map[string]uint64)}
-	order := make(map[*parent]uint64)
-	var parents []*parent
-	heard := make([]uint32, len(c.voices)) // their new places; 0 for whom only removed units have
-	voices := []Voice{{}}
+	order := make(map[*item]uint64)
+	var parents []*item
+	heard := make([]uint32, len(c.speakers)) // their new indexes; 0 for speakers of removed chunks only
+	voices := []Speaker{{}}
 	units := 0
-	for i, p := range c.parents {
+	for i, p := range c.items {
 		if p.removed.Load() {
 			continue
 		}
 		units++
-		if v := c.voice[i] >> 1; v > 0 && heard[v] == 0 {
+		if v := c.speaker[i] >> 1; v > 0 && heard[v] == 0 {
 			heard[v] = uint32(len(voices)) //nolint:gosec // far fewer than 2³¹ speakers
-			voices = append(voices, c.voices[v])
+			voices = append(voices, c.speakers[v])
 		}
 		if _, ok := order[p]; !ok {
 			order[p] = uint64(len(parents))
@@ -179,14 +178,14 @@ func (c *catalog) encode(origin string, seq uint64) []byte {
 	}
 	w.number(uint64(units)) //nolint:gosec // a count
 	var id, of uint64
-	for i, p := range c.parents {
+	for i, p := range c.items {
 		if p.removed.Load() {
 			continue
 		}
 		w.number(c.ids[i] - id)
 		w.signed(int64(order[p] - of)) //nolint:gosec // wraps and is unwrapped
 		w.number(uint64(c.ordinal[i])) //nolint:gosec // not negative
-		w.number(uint64(heard[c.voice[i]>>1]<<1 | c.voice[i]&1))
+		w.number(uint64(heard[c.speaker[i]>>1]<<1 | c.speaker[i]&1))
 		id, of = c.ids[i], order[p]
 	}
 	head := catalogWriter{}
@@ -213,7 +212,7 @@ func (w *catalogWriter) text(s string) {
 	w.b = append(w.b, s...)
 }
 
-// shared writes the number of a string that other parents may have, too.
+// shared writes the index of a string that other items may share.
 func (w *catalogWriter) shared(s string) {
 	n, ok := w.strings[s]
 	if !ok {
@@ -224,7 +223,7 @@ func (w *catalogWriter) shared(s string) {
 	w.number(n)
 }
 
-// moment writes a time of microseconds; 0 stands for none.
+// searchStart writes a time in microseconds; 0 stands for the zero time.
 func (w *catalogWriter) moment(t time.Time) {
 	if t.IsZero() {
 		w.number(0)
@@ -234,7 +233,7 @@ func (w *catalogWriter) moment(t time.Time) {
 	w.signed(t.UnixMicro())
 }
 
-func (w *catalogWriter) parent(p *parent) {
+func (w *catalogWriter) parent(p *item) {
 	w.number(p.ID)
 	w.number(p.ended.Load())
 	for _, s := range []string{p.User, p.Agent, p.Source, p.Session} {
@@ -258,8 +257,8 @@ func (w *catalogWriter) parent(p *parent) {
 	}
 }
 
-// catalogReader reads what catalogWriter wrote. It survives anything: bad is set
-// when something cannot be.
+// catalogReader reads the output of catalogWriter. It handles arbitrary input: bad is set on
+// invalid data.
 type catalogReader struct {
 	b       []byte
 	bad     bool
@@ -286,7 +285,7 @@ func (r *catalogReader) signed() int64 {
 	return n
 }
 
-// count reads how many things follow, each of which takes a byte or more.
+// countChunks reads the number of following elements, each of which takes at least a byte.
 func (r *catalogReader) count() int {
 	n := r.number()
 	if n > uint64(len(r.b)) {
@@ -328,22 +327,22 @@ func (r *catalogReader) catalog() (c catalog, origin string, seq uint64) {
 	for i := range r.strings {
 		r.strings[i] = r.text()
 	}
-	all := make([]Parent, r.count())
-	parents := make([]parent, len(all))
+	all := make([]Item, r.count())
+	parents := make([]item, len(all))
 	for i := range all {
 		r.parent(&all[i])
-		parents[i].Parent = &all[i]
+		parents[i].Item = &all[i]
 		parents[i].ended.Store(all[i].Ended)
 		parents[i].superseded.Store(micros(all[i].Superseded))
-		c.marked = c.marked || !parents[i].plain()
+		c.anyRestricted = c.anyRestricted || !parents[i].unrestricted()
 	}
-	c.voices = make([]Voice, r.count())
-	for i := range c.voices {
-		c.voices[i] = Voice{Role: ragctx.Role(r.shared()), Name: r.shared()}
+	c.speakers = make([]Speaker, r.count())
+	for i := range c.speakers {
+		c.speakers[i] = Speaker{Role: ragctx.Role(r.shared()), Name: r.shared()}
 	}
-	r.bad = r.bad || len(c.voices) == 0 || c.voices[0] != Voice{}
+	r.bad = r.bad || len(c.speakers) == 0 || c.speakers[0] != Speaker{}
 	n := r.count()
-	c.ids, c.parents, c.ordinal, c.voice = make([]uint64, n), make([]*parent, n), make([]int32, n), make([]uint32, n)
+	c.ids, c.items, c.ordinal, c.speaker = make([]uint64, n), make([]*item, n), make([]int32, n), make([]uint32, n)
 	var id, of uint64
 	for i := range n {
 		step := r.number()
@@ -353,20 +352,20 @@ func (r *catalogReader) catalog() (c catalog, origin string, seq uint64) {
 			break
 		}
 		id += step
-		c.ids[i], c.parents[i] = id, &parents[of]
+		c.ids[i], c.items[i] = id, &parents[of]
 		c.ordinal[i] = int32(r.number()) //nolint:gosec // was one
 		voice := r.number()
-		if voice>>1 >= uint64(len(c.voices)) {
+		if voice>>1 >= uint64(len(c.speakers)) {
 			r.bad = true
 			break
 		}
-		c.voice[i] = uint32(voice) //nolint:gosec // is far smaller
+		c.speaker[i] = uint32(voice) //nolint:gosec // is far smaller
 	}
 	r.bad = r.bad || len(r.b) > 0
 	return c, origin, seq
 }
 
-func (r *catalogReader) parent(p *Parent) {
+func (r *catalogReader) parent(p *Item) {
 	p.ID, p.Ended = r.number(), r.number()
 	p.User, p.Agent, p.Source, p.Session = r.shared(), r.shared(), r.shared(), r.shared()
 	if n := r.count(); n > 0 {

@@ -10,7 +10,7 @@ import (
 // What only the words found has its cosine, whether it is of few units or of many, which
 // are filled in from two goroutines.
 func TestCosinesOfWhatWordsFound(t *testing.T) {
-	const depth = 100 // of each leg
+	const depth = 100 // threadOf each leg
 	for _, lacking := range []int{0, 1, 16, 17, 60, depth} {
 		h, _, _ := open(t)
 		var b index.Batch
@@ -20,7 +20,7 @@ func TestCosinesOfWhatWordsFound(t *testing.T) {
 		for i := range total {
 			id, angle := uint64(i+1), math.Pi/2*float64(total-i)/float64(total+1) //nolint:gosec // small
 			v := []float32{float32(math.Cos(angle)), float32(math.Sin(angle))}
-			p := &index.Parent{ID: id, Source: "s", Recorded: t0}
+			p := &index.Item{ID: id, Source: "s", Recorded: t0}
 			b.Add = append(b.Add, entry(id, id, p, "pear", v...))
 			want[id] = dot([]float32{1, 0}, v)
 		}

@@ -12,19 +12,19 @@ import (
 	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
-// words is a lexical leg whose score is the number of query words that a unit has,
+// searchKeyword is a lexical leg whose score is the number of query words that a unit has,
 // each by the weight of the wording that it is in.
 type words struct {
 	mu     sync.Mutex
 	units  map[uint64]string
 	cursor uint64
 	broken error
-	asked  index.LexicalQuery // the last one
+	asked  index.KeywordQuery // the last one
 }
 
 func newWords() *words { return &words{units: make(map[uint64]string)} }
 
-func (w *words) Apply(_ context.Context, _ uint64, up []index.TextUnit, del []uint64) error {
+func (w *words) Apply(_ context.Context, _ uint64, up []index.TextChunk, del []uint64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, u := range up {
@@ -36,11 +36,11 @@ func (w *words) Apply(_ context.Context, _ uint64, up []index.TextUnit, del []ui
 	return w.broken
 }
 
-func (w *words) Search(_ context.Context, q index.LexicalQuery) (index.LexicalResult, error) {
+func (w *words) Search(_ context.Context, q index.KeywordQuery) (index.KeywordResult, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.asked = q
-	var res index.LexicalResult
+	var res index.KeywordResult
 	for _, wording := range q.Wordings() {
 		res.Max += wording.Weight * float64(len(strings.Fields(wording.Text)))
 	}
@@ -116,10 +116,10 @@ func best(hits []index.Scored, k int) []index.Scored {
 func (w *words) Cursor() uint64              { return w.cursor }
 func (w *words) Flush(context.Context) error { return nil }
 
-func (w *words) Stats() index.LegStats {
+func (w *words) Stats() index.PartStats {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return index.LegStats{Units: len(w.units), Kind: "words"}
+	return index.PartStats{Chunks: len(w.units), Kind: "words"}
 }
 
 func (w *words) Close() error { return nil }
@@ -135,7 +135,7 @@ type arrows struct {
 
 func newArrows() *arrows { return &arrows{units: make(map[uint64][]float32)} }
 
-func (a *arrows) Apply(_ context.Context, _ uint64, up []index.VectorUnit, del []uint64) error {
+func (a *arrows) Apply(_ context.Context, _ uint64, up []index.VectorChunk, del []uint64) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, u := range up {
@@ -147,7 +147,7 @@ func (a *arrows) Apply(_ context.Context, _ uint64, up []index.VectorUnit, del [
 	return a.broken
 }
 
-func (a *arrows) Search(_ context.Context, q index.DenseQuery) ([]index.Scored, error) {
+func (a *arrows) Search(_ context.Context, q index.VectorQuery) ([]index.Scored, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var hits []index.Scored
@@ -177,10 +177,10 @@ func dot(a, b []float32) float64 {
 func (a *arrows) Cursor() uint64              { return a.cursor }
 func (a *arrows) Flush(context.Context) error { return nil }
 
-func (a *arrows) Stats() index.LegStats {
+func (a *arrows) Stats() index.PartStats {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return index.LegStats{Units: len(a.units), Kind: "arrows"}
+	return index.PartStats{Chunks: len(a.units), Kind: "arrows"}
 }
 
 func (a *arrows) Close() error { return nil }

@@ -7,25 +7,24 @@ import (
 	"time"
 )
 
-// Feed is where an index learns what the store has.
+// Feed is the source from which an index reads the contents of the store.
 type Feed interface {
-	// All gives apply every unit of the collection, without texts and vectors, in
-	// any order. The last batch carries the number of the newest change.
+	// All passes every chunk of the collection to apply, without texts and vectors, in any order.
+	// The last batch carries the number of the newest change.
 	All(ctx context.Context, apply func(Batch) error) error
-	// Follow returns the changes after one, a bounded number at a time, whole and
-	// in order. Its Seq is that of the last; it is after itself when there are
-	// none.
+	// Follow returns the changes after one, a bounded number at a time, complete and in order. Its
+	// Seq is the number of the last change, or after if there are none.
 	Follow(ctx context.Context, after uint64, want Want) (Batch, error)
 }
 
-// Want says what the entries of a batch are to carry.
+// Want says which data the chunks of a batch must carry.
 type Want struct {
 	Texts bool
-	// Space names the embedding whose vectors are wanted; "" for none.
+	// Space names the embedding space of the vectors wanted; "" for no vectors.
 	Space string
 }
 
-// CatchUp implements [Index]. Callers that come together share the work.
+// CatchUp implements [Index]. Concurrent callers share the work.
 func (h *Hybrid) CatchUp(ctx context.Context, seq uint64) error {
 	h.follow.Lock()
 	defer h.follow.Unlock()
@@ -38,8 +37,7 @@ func (h *Hybrid) CatchUp(ctx context.Context, seq uint64) error {
 	return nil
 }
 
-// advance applies the next batch; it reports false if there is none. The caller
-// holds follow.
+// advance applies the next batch. It returns false if there is none. The caller holds follow.
 func (h *Hybrid) advance(ctx context.Context) (bool, error) {
 	b, err := h.opts.Feed.Follow(ctx, h.applied.Load(), Want{Texts: true, Space: h.Space()})
 	if err != nil {
@@ -50,21 +48,21 @@ func (h *Hybrid) advance(ctx context.Context) (bool, error) {
 	}
 	h.apply(ctx, b)
 	if h.saveDue() {
-		h.rouse()
+		h.wakeUp()
 	}
 	return true, nil
 }
 
-// rouse makes the background work look around.
-func (h *Hybrid) rouse() {
+// wakeUp makes the background loop check for work.
+func (h *Hybrid) wakeUp() {
 	select {
 	case h.wake <- struct{}{}:
 	default:
 	}
 }
 
-// loop feeds the legs what they lack until ctx ends. It closes fed once they have all that
-// they can have for now.
+// loop feeds the indexes their missing changes until ctx ends. It closes fed once there is nothing
+// more to feed for now.
 func (h *Hybrid) loop(ctx context.Context, fed chan<- struct{}) {
 	defer close(h.done)
 	timer := time.NewTimer(0)
@@ -76,7 +74,7 @@ func (h *Hybrid) loop(ctx context.Context, fed chan<- struct{}) {
 		case <-h.wake:
 		case <-timer.C:
 		}
-		wait := h.tend(ctx)
+		wait := h.maintain(ctx)
 		if wait >= 0 {
 			timer.Reset(wait)
 		}
@@ -92,20 +90,20 @@ func (h *Hybrid) loop(ctx context.Context, fed chan<- struct{}) {
 	}
 }
 
-// idle says that nothing is to be done until something happens.
+// idle means no work until the next event.
 const idle = time.Duration(-1)
 
-// tend does the next piece of work for each leg that is not ready, and returns
-// when there is more to do.
-func (h *Hybrid) tend(ctx context.Context) time.Duration {
-	wait := tendSlot(ctx, h, "keyword", &h.lexical, Want{Texts: true})
-	dense := h.dense.Load()
-	wait = sooner(wait, tendSlot(ctx, h, "vector", &dense.slot, Want{Space: dense.name}))
+// maintain does the next piece of work for each index that is not ready. It returns the time until
+// more work is due.
+func (h *Hybrid) maintain(ctx context.Context) time.Duration {
+	wait := maintainSlot(ctx, h, "keyword", &h.keyword, Want{Texts: true})
+	dense := h.vector.Load()
+	wait = sooner(wait, maintainSlot(ctx, h, "vector", &dense.slot, Want{Space: dense.name}))
 	h.write.Lock()
 	next := h.next
 	h.write.Unlock()
 	if next != nil {
-		wait = sooner(wait, tendSlot(ctx, h, "next vector", &next.slot, Want{Space: next.name}))
+		wait = sooner(wait, maintainSlot(ctx, h, "next vector", &next.slot, Want{Space: next.name}))
 	}
 	return wait
 }
@@ -118,21 +116,21 @@ func sooner(a, b time.Duration) time.Duration {
 	return a
 }
 
-// openSlot opens a leg that is not there and is due; ok is false if there is none, and wait
-// is then when to try again.
-func openSlot[L leg](ctx context.Context, h *Hybrid, name string, s *slot[L]) (wait time.Duration, ok bool) {
+// openSlot opens a missing index if a retry is due. It returns false if there is none, and then the
+// time until the next retry.
+func openSlot[L part](ctx context.Context, h *Hybrid, name string, s *slot[L]) (wait time.Duration, ok bool) {
 	now := h.opts.Now()
 	h.write.Lock()
-	wait, err := s.due(now), error(nil)
+	wait, err := s.retryIn(now), error(nil)
 	_, there := s.current()
 	if !there && wait == 0 {
 		if err = s.ensure(now); err != nil {
-			wait = s.due(now)
+			wait = s.retryIn(now)
 		}
 	}
 	h.write.Unlock()
 	switch {
-	case errors.Is(err, ErrClosed): // its place was taken
+	case errors.Is(err, ErrClosed): // the slot was replaced
 		return idle, false
 	case err != nil:
 		h.opts.Logger.ErrorContext(ctx, "a leg cannot be opened", "leg", name, "error", err)
@@ -141,21 +139,21 @@ func openSlot[L leg](ctx context.Context, h *Hybrid, name string, s *slot[L]) (w
 	return wait, there || wait == 0
 }
 
-// tendSlot does the next piece of work for a leg.
-func tendSlot[L leg](ctx context.Context, h *Hybrid, name string, s *slot[L], want Want) time.Duration {
-	if s.ill.Swap(false) {
+// maintainSlot does the next piece of work for an index.
+func maintainSlot[L part](ctx context.Context, h *Hybrid, name string, s *slot[L], want Want) time.Duration {
+	if s.suspected.Swap(false) {
 		h.write.Lock()
-		err := s.stop(h.opts.Now())
+		err := s.suspend(h.opts.Now())
 		h.write.Unlock()
 		h.opts.Logger.WarnContext(ctx, "a leg is opened again after a failed search", "leg", name, "error", err)
 	}
 	if wait, ok := openSlot(ctx, h, name, s); !ok {
 		return wait
 	}
-	if s.level.Load() {
+	if s.complete.Load() {
 		return idle
 	}
-	if err := step(ctx, h, name, s, want); err != nil {
+	if err := feedNext(ctx, h, name, s, want); err != nil {
 		if ctx.Err() != nil {
 			return 0
 		}
@@ -165,8 +163,8 @@ func tendSlot[L leg](ctx context.Context, h *Hybrid, name string, s *slot[L], wa
 	return 0
 }
 
-// step feeds a leg the next changes that it lacks.
-func step[L leg](ctx context.Context, h *Hybrid, name string, s *slot[L], want Want) error {
+// feedNext feeds an index the next changes that it lacks.
+func feedNext[L part](ctx context.Context, h *Hybrid, name string, s *slot[L], want Want) error {
 	b, err := h.opts.Feed.Follow(ctx, s.at.Load(), want)
 	if err != nil {
 		return err
@@ -175,27 +173,27 @@ func step[L leg](ctx context.Context, h *Hybrid, name string, s *slot[L], want W
 	defer h.write.Unlock()
 	l, ok := s.current()
 	if !ok {
-		return nil // failed meanwhile
+		return nil // it failed in between
 	}
 	if b.Seq > s.at.Load() {
-		if err := s.give(h.reruns.life, l, s.at.Load(), b.Seq, &b); err != nil {
-			if h.reruns.life.Err() == nil {
-				h.failed(ctx, name, err, true, func() error { return s.stop(h.opts.Now()) }, func() { s.at.Store(b.Seq) })
+		if err := s.feed(h.shadows.life, l, s.at.Load(), b.Seq, &b); err != nil {
+			if h.shadows.life.Err() == nil {
+				h.failed(ctx, name, err, true, func() error { return s.suspend(h.opts.Now()) }, func() { s.at.Store(b.Seq) })
 			}
 			return nil
 		}
 		s.at.Store(b.Seq)
 	}
 	if s.at.Load() >= h.applied.Load() {
-		s.level.Store(true)
+		s.complete.Store(true)
 		s.failures = 0
 	}
 	return nil
 }
 
-// Prepare begins to fill a dense leg with the vectors of another space, beside
-// the one in use.
-func (h *Hybrid) Prepare(name string, open func() (Dense, error)) error {
+// Prepare begins to fill a vector index for another embedding space while the current one stays in
+// use.
+func (h *Hybrid) Prepare(name string, open func() (VectorIndex, error)) error {
 	h.write.Lock()
 	defer h.write.Unlock()
 	if h.next != nil {
@@ -206,27 +204,26 @@ func (h *Hybrid) Prepare(name string, open func() (Dense, error)) error {
 			return fmt.Errorf("prepare vector leg: %w", err)
 		}
 	}
-	h.next = newSpace(name, open)
-	h.rouse()
+	h.next = newVectorSpace(name, open)
+	h.wakeUp()
 	return nil
 }
 
-// Prepared reports whether the leg that [Hybrid.Prepare] began has everything,
-// and how far it is.
-func (h *Hybrid) Prepared() (stats LegStats, ok bool) {
+// Prepared returns the progress of the index that [Hybrid.Prepare] began, and whether it is
+// complete.
+func (h *Hybrid) Prepared() (stats PartStats, ok bool) {
 	h.write.Lock()
 	defer h.write.Unlock()
 	if h.next == nil {
-		return LegStats{}, false
+		return PartStats{}, false
 	}
-	return h.next.stats(), h.next.level.Load()
+	return h.next.stats(), h.next.complete.Load()
 }
 
 var errNotPrepared = errors.New("index: no vector leg is prepared")
 
-// Switch puts the prepared leg in the place of the one in use, which it closes.
-// A query whose vector is of the old space loses its vector signal; the caller
-// asks again (see [Hybrid.Space]).
+// Switch replaces the vector index by the prepared one and closes the old one. A query whose vector
+// is of the old space loses its vector score; the caller repeats it (see [Hybrid.Space]).
 func (h *Hybrid) Switch(ctx context.Context) error {
 	h.follow.Lock()
 	defer h.follow.Unlock()
@@ -236,13 +233,13 @@ func (h *Hybrid) Switch(ctx context.Context) error {
 		h.write.Unlock()
 		return errNotPrepared
 	}
-	err := next.ensure(h.opts.Now()) // where it was prepared a moment ago
+	err := next.ensure(h.opts.Now()) // in case it was prepared a moment ago
 	h.write.Unlock()
 	if err != nil {
 		return err
 	}
 	for next.at.Load() < h.applied.Load() {
-		if err := step(ctx, h, "vector", &next.slot, Want{Space: next.name}); err != nil {
+		if err := feedNext(ctx, h, "vector", &next.slot, Want{Space: next.name}); err != nil {
 			return err
 		}
 		if _, ok := next.current(); !ok {
@@ -251,13 +248,13 @@ func (h *Hybrid) Switch(ctx context.Context) error {
 	}
 	h.write.Lock()
 	defer h.write.Unlock()
-	next.level.Store(true)
-	old := h.dense.Swap(next)
+	next.complete.Store(true)
+	old := h.vector.Swap(next)
 	h.next = nil
 	return old.close()
 }
 
-// Abandon ends what [Hybrid.Prepare] began.
+// Abandon cancels [Hybrid.Prepare].
 func (h *Hybrid) Abandon() error {
 	h.write.Lock()
 	defer h.write.Unlock()

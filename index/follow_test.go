@@ -18,7 +18,7 @@ import (
 
 // one returns a batch that adds one unit of one parent.
 func one(n uint64, text string, v ...float32) index.Batch {
-	return index.Batch{Seq: n, Add: []index.Entry{entry(n, n, &index.Parent{ID: n, Recorded: t0}, text, v...)}}
+	return index.Batch{Seq: n, Add: []index.Chunk{entry(n, n, &index.Item{ID: n, Recorded: t0}, text, v...)}}
 }
 
 // settle waits until nothing is degraded.
@@ -46,8 +46,8 @@ func TestLegIsMadeAgain(t *testing.T) {
 			nears := []*arrows{newArrows(), newArrows()}
 			var opened, openedNear int
 			h := newHarness(t, index.Options{
-				Lexical: func() (index.Lexical, error) { opened++; return legs[min(opened, 2)-1], nil },
-				Dense:   func() (index.Dense, error) { openedNear++; return nears[min(openedNear, 2)-1], nil },
+				Keyword: func() (index.KeywordIndex, error) { opened++; return legs[min(opened, 2)-1], nil },
+				Vector:   func() (index.VectorIndex, error) { openedNear++; return nears[min(openedNear, 2)-1], nil },
 			})
 			defer h.Close()
 			apply(t, h, one(1, "apple", 1, 0))
@@ -76,7 +76,7 @@ func TestWritesAreFoundWhileALegIsBehind(t *testing.T) {
 	for n := range uint64(50) {
 		f.add(one(n+1, "apple", 1, 0))
 	}
-	h := newHarness(t, index.Options{Feed: f, Patience: 10 * time.Millisecond})
+	h := newHarness(t, index.Options{Feed: f, OpenWait: 10 * time.Millisecond})
 	defer h.Close()
 	h.feed = &f.history
 	f.held.Store(true)
@@ -85,7 +85,7 @@ func TestWritesAreFoundWhileALegIsBehind(t *testing.T) {
 	if !slices.Equal(ids(r), []uint64{51}) || !slices.Equal(r.Degraded, []string{"keyword"}) {
 		t.Errorf("found %v, degraded %v; want [51] by a degraded keyword leg", ids(r), r.Degraded)
 	}
-	if st := h.Stats().Lexical; st.State != index.Behind {
+	if st := h.Stats().Keyword; st.State != index.Behind {
 		t.Errorf("the leg's state is %q, want %q", st.State, index.Behind)
 	}
 	close(f.gate)
@@ -117,7 +117,7 @@ func (f *slow) Follow(ctx context.Context, after uint64, want index.Want) (index
 func TestLegThatDoesNotOpen(t *testing.T) {
 	var tries atomic.Int32
 	near := newArrows()
-	h := newHarness(t, index.Options{Dense: func() (index.Dense, error) {
+	h := newHarness(t, index.Options{Vector: func() (index.VectorIndex, error) {
 		if tries.Add(1) < 2 {
 			return nil, errBroken
 		}
@@ -137,8 +137,8 @@ func TestLegThatDoesNotOpen(t *testing.T) {
 func TestBrokenFeedFailsOpen(t *testing.T) {
 	_, err := index.Open(t.Context(), index.Options{
 		Feed:    &history{broken: errBroken},
-		Lexical: func() (index.Lexical, error) { return newWords(), nil },
-		Dense:   func() (index.Dense, error) { return newArrows(), nil },
+		Keyword: func() (index.KeywordIndex, error) { return newWords(), nil },
+		Vector:   func() (index.VectorIndex, error) { return newArrows(), nil },
 	})
 	if !errors.Is(err, errBroken) {
 		t.Errorf("error %v, want the feed's", err)
@@ -148,10 +148,10 @@ func TestBrokenFeedFailsOpen(t *testing.T) {
 // TestPartsOfALargeDocument come with ids from before those that are known.
 func TestPartsOfALargeDocument(t *testing.T) {
 	h, _, _ := open(t)
-	big, small := &index.Parent{ID: 1, Recorded: t0}, &index.Parent{ID: 2, Recorded: t0}
-	apply(t, h, index.Batch{Seq: 1, Add: []index.Entry{entry(5, 1, small, "apple"), entry(7, 1, small, "apple")}})
+	big, small := &index.Item{ID: 1, Recorded: t0}, &index.Item{ID: 2, Recorded: t0}
+	apply(t, h, index.Batch{Seq: 1, Add: []index.Chunk{entry(5, 1, small, "apple"), entry(7, 1, small, "apple")}})
 	before := search(t, h, index.Query{Text: "apple"})
-	apply(t, h, index.Batch{Seq: 2, Add: []index.Entry{entry(2, 2, big, "apple"), entry(6, 2, big, "apple"), entry(9, 2, big, "apple")}})
+	apply(t, h, index.Batch{Seq: 2, Add: []index.Chunk{entry(2, 2, big, "apple"), entry(6, 2, big, "apple"), entry(9, 2, big, "apple")}})
 	if got := ids(search(t, h, index.Query{Text: "apple"})); !slices.Equal(got, []uint64{2, 5, 6, 7, 9}) {
 		t.Errorf("found %v", got)
 	}
@@ -161,13 +161,13 @@ func TestPartsOfALargeDocument(t *testing.T) {
 }
 
 // TestSwitch prepares a leg of another space, beside writes, and puts it in the
-// place of the first.
+// messageAt of the first.
 func TestSwitch(t *testing.T) {
 	h := newHarness(t, index.Options{Space: "old"})
 	defer h.Close()
 	apply(t, h, one(1, "apple", 1, 0))
 	next := newArrows()
-	if err := h.Prepare("new", func() (index.Dense, error) { return next, nil }); err != nil {
+	if err := h.Prepare("new", func() (index.VectorIndex, error) { return next, nil }); err != nil {
 		t.Fatal(err)
 	}
 	apply(t, h, one(2, "apple", 1, 0))
@@ -202,20 +202,20 @@ func TestSwitch(t *testing.T) {
 // many returns batches of enough units for a catalog file.
 func many(f *history, from, to uint64) {
 	for n := from; n <= to; n++ {
-		p := &index.Parent{
+		p := &index.Item{
 			ID: n, User: []string{"", "a"}[n%2], Source: "file:x", Tags: []string{"t"}, Recorded: t0,
 			Metadata: map[string]string{"lang": "en"}, Occurred: t0.AddDate(0, 0, int(n%7)),
 		}
-		b := index.Batch{Seq: n, Add: []index.Entry{entry(n, n, p, "apple", 1, 0)}}
+		b := index.Batch{Seq: n, Add: []index.Chunk{entry(n, n, p, "apple", 1, 0)}}
 		if n%10 == 0 {
-			b.Ended = []index.End{{Parent: n - 1, At: t0.AddDate(0, 0, 1), Seq: n}}
+			b.Ended = []index.End{{Item: n - 1, At: t0.AddDate(0, 0, 1), Seq: n}}
 		}
 		f.add(b)
 	}
 }
 
 // TestCatalogIsKept opens an index again: all of it is known without reading all
-// of the store.
+// threadOf the store.
 func TestCatalogIsKept(t *testing.T) {
 	dir := t.TempDir()
 	f := &history{}
@@ -223,9 +223,9 @@ func TestCatalogIsKept(t *testing.T) {
 	w, a := newWords(), newArrows()
 	reopen := func() *harness {
 		return newHarness(t, index.Options{
-			Dir: dir, Feed: f, Patience: time.Minute,
-			Lexical: func() (index.Lexical, error) { return w, nil },
-			Dense:   func() (index.Dense, error) { return a, nil },
+			Dir: dir, Feed: f, OpenWait: time.Minute,
+			Keyword: func() (index.KeywordIndex, error) { return w, nil },
+			Vector:   func() (index.VectorIndex, error) { return a, nil },
 		})
 	}
 	q := index.Query{Text: "apple", K: 5000, Scope: index.Scope{User: "a"}}
@@ -276,7 +276,7 @@ func TestCatalogOfAnotherStore(t *testing.T) {
 	other.add(one(1, "apple"))
 	h := newHarness(t, index.Options{Dir: dir, Feed: other, Knows: func(origin string) bool { return origin != "one" }})
 	defer h.Close()
-	if n := h.Stats().Units; n != 1 {
+	if n := h.Stats().Chunks; n != 1 {
 		t.Errorf("%d units are known, want the other store's one", n)
 	}
 }
@@ -295,18 +295,18 @@ func TestCatalogRoundTrip(t *testing.T) {
 		for range rapid.IntRange(0, 20).Draw(t, "removed") {
 			n := rapid.Uint64Range(1, 1000).Draw(t, "n")
 			seq++
-			f.add(index.Batch{Seq: seq, Removed: []index.Removal{{Parent: n, Units: []uint64{n}}}})
+			f.add(index.Batch{Seq: seq, Removed: []index.Removal{{Item: n, Chunks: []uint64{n}}}})
 		}
-		h := newHarness(t, index.Options{Dir: dir, Feed: f, Patience: time.Minute})
+		h := newHarness(t, index.Options{Dir: dir, Feed: f, OpenWait: time.Minute})
 		want := h.Stats()
 		q := index.Query{Text: "apple", K: 5000}
 		found := ids(search(t, h, q))
 		if err := h.Close(); err != nil {
 			t.Fatal(err)
 		}
-		h = newHarness(t, index.Options{Dir: dir, Feed: f, Patience: time.Minute})
+		h = newHarness(t, index.Options{Dir: dir, Feed: f, OpenWait: time.Minute})
 		defer h.Close()
-		if got := h.Stats(); got.Parents != want.Parents || got.Applied != want.Applied {
+		if got := h.Stats(); got.Items != want.Items || got.Applied != want.Applied {
 			t.Fatalf("%+v after opening again, want %+v", got, want)
 		}
 		if got := ids(search(t, h, q)); !slices.Equal(got, found) {
@@ -323,7 +323,7 @@ func TestSwitchAtOnce(t *testing.T) {
 		apply(t, h, one(n+1, "apple", 1, 0))
 	}
 	next := newArrows()
-	if err := h.Prepare("new", func() (index.Dense, error) { return next, nil }); err != nil {
+	if err := h.Prepare("new", func() (index.VectorIndex, error) { return next, nil }); err != nil {
 		t.Fatal(err)
 	}
 	if err := h.Switch(t.Context()); err != nil {
@@ -345,11 +345,11 @@ func TestCatalogForgets(t *testing.T) {
 	b := index.Batch{Seq: 3001}
 	for n := uint64(1); n <= 3000; n++ {
 		if n%3 != 0 {
-			b.Removed = append(b.Removed, index.Removal{Parent: n, Units: []uint64{n}})
+			b.Removed = append(b.Removed, index.Removal{Item: n, Chunks: []uint64{n}})
 		}
 	}
 	apply(t, h, b)
-	if s := h.Stats(); s.Units != 1000 || s.Parents != 1000 {
+	if s := h.Stats(); s.Chunks != 1000 || s.Items != 1000 {
 		t.Errorf("%+v, want 1000 units and parents", s)
 	}
 	q := index.Query{Text: "apple", K: 5000, Scope: index.Scope{AnyUser: true}}
@@ -369,7 +369,7 @@ func TestCatalogForgets(t *testing.T) {
 func TestCompactNeedsEveryLeg(t *testing.T) {
 	var broken atomic.Bool
 	broken.Store(true)
-	h := newHarness(t, index.Options{Lexical: func() (index.Lexical, error) {
+	h := newHarness(t, index.Options{Keyword: func() (index.KeywordIndex, error) {
 		if broken.Load() {
 			return nil, errBroken
 		}
@@ -393,10 +393,10 @@ func TestCompactOfALegThatIsReplaced(t *testing.T) {
 	var h *harness
 	next := newArrows()
 	old := &replaced{newArrows(), func() error {
-		err := h.Prepare("new", func() (index.Dense, error) { return next, nil })
+		err := h.Prepare("new", func() (index.VectorIndex, error) { return next, nil })
 		return errors.Join(err, h.Switch(t.Context()))
 	}}
-	h = newHarness(t, index.Options{Space: "old", Dense: func() (index.Dense, error) { return old, nil }})
+	h = newHarness(t, index.Options{Space: "old", Vector: func() (index.VectorIndex, error) { return old, nil }})
 	defer h.Close()
 	apply(t, h, one(1, "apple", 1, 0))
 	if err := h.Compact(t.Context()); !errors.Is(err, ragctx.ErrUnavailable) || errors.Is(err, index.ErrClosed) {
@@ -423,14 +423,14 @@ func TestCompactReachesThePreparedLeg(t *testing.T) {
 	defer h.Close()
 	apply(t, h, one(1, "apple", 1, 0))
 	apply(t, h, one(2, "apple", 1, 0))
-	if err := h.Prepare("broken", func() (index.Dense, error) { return nil, errBroken }); err != nil {
+	if err := h.Prepare("broken", func() (index.VectorIndex, error) { return nil, errBroken }); err != nil {
 		t.Fatal(err)
 	}
 	if err := h.Compact(t.Context()); !errors.Is(err, ragctx.ErrUnavailable) {
 		t.Errorf("while a leg is being prepared: %v", err)
 	}
 	next := newArrows()
-	if err := h.Prepare("new", func() (index.Dense, error) { return next, nil }); err != nil {
+	if err := h.Prepare("new", func() (index.VectorIndex, error) { return next, nil }); err != nil {
 		t.Fatal(err)
 	}
 	for {
@@ -439,7 +439,7 @@ func TestCompactReachesThePreparedLeg(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	apply(t, h, index.Batch{Seq: 3, Removed: []index.Removal{{Parent: 1, Units: []uint64{1}}}})
+	apply(t, h, index.Batch{Seq: 3, Removed: []index.Removal{{Item: 1, Chunks: []uint64{1}}}})
 	if err := h.Compact(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -8,45 +8,41 @@ import (
 	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
-// Fusion says how the scores of the two legs become one relevance. The zero
-// value is the default: convex with the weight of the embedder.
+// Fusion configures how the scores of the two indexes become one relevance. The zero value is the
+// default: convex with the weight of the embedder.
 type Fusion struct {
-	// Method is "convex" or "rrf"; "" is convex. "keyword" and "vector" ask one
-	// leg alone.
+	// Method is "convex" or "rrf"; "" is convex. "keyword" and "vector" search one index alone.
 	Method string
-	// VectorWeight is the weight of the cosine beside a keyword score of weight 1
-	// (convex only), for questions of up to [ShortQuestion] words; for longer ones it
-	// is less, by as much as they are longer. 0 means EmbedderWeight·VectorShare,
-	// negative means none.
+	// VectorWeight is the weight of the cosine relative to a keyword score of weight 1 (convex
+	// allowList), for questions of up to [ShortQuestion] words. For longer questions it decreases in
+	// proportion to their length. 0 means EmbedderWeight·VectorShare, negative means none.
 	VectorWeight float64
-	// EmbedderWeight is what the embedder's cosines are worth on documents; 0 means
+	// EmbedderWeight is the weight of the embedder's cosines on documents; 0 means
 	// [DefaultVectorWeight].
 	EmbedderWeight float64
-	// VectorShare is the part of that which they are worth on texts of this kind; 0
-	// means 1.
+	// VectorShare scales EmbedderWeight for texts of this kind; 0 means 1.
 	VectorShare float64
-	// VectorFloor is the cosine that unrelated texts reach by chance. A unit that
-	// only the dense leg found is a hit if it is above that, or above three fifths
-	// of it where the lexical leg found nothing at all.
+	// VectorFloor is the cosine that unrelated texts reach by chance. A chunk found only by the
+	// vector index is a hit if its cosine is above that, or above three fifths of it if the keyword
+	// index found nothing at all.
 	VectorFloor float64
 }
 
-// DefaultVectorWeight is that of an embedder that does not know what its cosines are
-// worth. It is small, for with a weak one more costs some collections dearly.
+// DefaultVectorWeight is the weight for an embedder of unknown quality. It is small, because a
+// larger one costs some collections much with a weak embedder.
 const DefaultVectorWeight = 0.1
 
-// ShortQuestion is how many words, stop words left out, a question has for the
-// cosine to have its full weight. The more words there are, the better they tell by
-// themselves what is meant, and the more of any text a long question resembles.
+// ShortQuestion is the number of words, without stop words, up to which the cosine has its full
+// weight. A longer question is specified better by its words, and resembles more of any text.
 const ShortQuestion = 8
 
-// vectorWeight returns the weight of the cosine for a question, where it has any.
+// vectorWeight returns the weight of the cosine for a question.
 func (f Fusion) vectorWeight(question string) float64 {
 	w := cmp.Or(f.VectorWeight, cmp.Or(f.EmbedderWeight, DefaultVectorWeight)*cmp.Or(f.VectorShare, 1))
 	return w * min(1, ShortQuestion/float64(max(wordsOf(question), 1)))
 }
 
-// wordsOf counts the words of a question, stop words left out.
+// wordsOf counts the words of a question without stop words.
 func wordsOf(question string) (n int) {
 	for _, t := range analysis.QueryTerms(question) {
 		n += t.Count
@@ -59,15 +55,14 @@ const rrfConstant = 60
 
 // fuse sets the score of every hit.
 //
-// Convex: (keyword + w·c) / (1 + w), where c is the cosine as far as chance does not
-// explain it, w is the vector weight for a question of so many words, and keyword is
-// the lexical score over the most that any text could reach (Bruch et al., "An Analysis of
-// Fusion Functions for Hybrid Retrieval", TOIS 2023: bounding by the theoretical
-// maximum). Relevance is then comparable between queries and collections. A leg
-// that did not run drops out of the formula.
+// Convex: (keyword + w·c) / (1 + w), where c is the part of the cosine beyond chance, w is the
+// vector weight for a question of that length, and keyword is the keyword score over the maximum
+// that any text could reach (Bruch et al., "An Analysis of Fusion Functions for Hybrid Retrieval",
+// TOIS 2023: bounding by the theoretical maximum). Relevance is then comparable between queries and
+// collections. An index that did not run drops out of the formula.
 //
-// RRF: Σ 1/(60+rank) over the legs, divided by its maximum. It ignores how much
-// better one hit is than the next and so loses with a weak second list.
+// RRF: Σ 1/(60+rank) over the indexes, divided by its maximum. It ignores how much better one hit
+// is than the next, and so loses with a weak second list.
 func fuse(hits []Hit, f Fusion, question string, keyword, vector bool) {
 	if f.Method == "rrf" {
 		fuseRanks(hits, keyword, vector)
@@ -90,9 +85,8 @@ func fuse(hits []Hit, f Fusion, question string, keyword, vector bool) {
 	}
 }
 
-// beyondChance returns how much of a cosine says something, from 0 to 1. Of the
-// cosines of unrelated texts, most of which are below the floor, half of it is the
-// middle.
+// beyondChance returns the significant part of a cosine, from 0 to 1. Cosines of unrelated texts
+// are mostly below the floor, and half the floor is their middle.
 func (f Fusion) beyondChance(cosine float64) float64 {
 	chance := f.VectorFloor / 2
 	return max(0, cosine-chance) / (1 - chance)

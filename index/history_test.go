@@ -34,22 +34,22 @@ func (f *history) All(_ context.Context, apply func(index.Batch) error) error {
 	for _, b := range f.batches {
 		all.Seq = b.Seq
 		for _, r := range b.Removed {
-			removed[r.Parent] = true
+			removed[r.Item] = true
 		}
 		for _, e := range b.Ended {
-			ended[e.Parent] = e
+			ended[e.Item] = e
 		}
 	}
 	for _, b := range f.batches {
 		for _, e := range b.Add {
-			if removed[e.Parent.ID] {
+			if removed[e.Item.ID] {
 				continue
 			}
-			p := *e.Parent
+			p := *e.Item
 			if end, ok := ended[p.ID]; ok {
 				p.Superseded, p.Ended = end.At, end.Seq
 			}
-			e.Parent, e.Text, e.Title, e.Vector = &p, "", "", nil
+			e.Item, e.Text, e.Title, e.Vector = &p, "", "", nil
 			all.Add = append(all.Add, e)
 		}
 	}
@@ -71,9 +71,9 @@ func (f *history) Follow(_ context.Context, after uint64, want index.Want) (inde
 		if b.Seq <= after {
 			continue
 		}
-		var add []index.Entry
+		var add []index.Chunk
 		for _, e := range b.Add {
-			if f.removed(e.Parent.ID) {
+			if f.removed(e.Item.ID) {
 				continue // nothing of it is left
 			}
 			if !want.Texts {
@@ -93,7 +93,7 @@ func (f *history) Follow(_ context.Context, after uint64, want index.Want) (inde
 func (f *history) removed(parent uint64) bool {
 	for _, b := range f.batches {
 		for _, r := range b.Removed {
-			if r.Parent == parent {
+			if r.Item == parent {
 				return true
 			}
 		}
@@ -104,7 +104,7 @@ func (f *history) removed(parent uint64) bool {
 // later returns a batch whose vectors are asked for, as those of a long text are.
 func later(b index.Batch) index.Batch {
 	vectors := make(map[uint64][]float32)
-	strip := func(list []index.Entry) []index.Entry {
+	strip := func(list []index.Chunk) []index.Chunk {
 		list = slices.Clone(list)
 		for i := range list {
 			vectors[list[i].ID], list[i].Vector = list[i].Vector, nil
@@ -112,7 +112,7 @@ func later(b index.Batch) index.Batch {
 		return list
 	}
 	b.Add, b.Revised = strip(b.Add), strip(b.Revised)
-	b.Vectors = func(_ context.Context, some []index.Entry) error {
+	b.Vectors = func(_ context.Context, some []index.Chunk) error {
 		for i := range some {
 			some[i].Vector = vectors[some[i].ID]
 		}

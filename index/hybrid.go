@@ -14,39 +14,39 @@ import (
 	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
-// Options says what a [Hybrid] is made of. Feed, Lexical and Dense are required.
+// Options configure a [Hybrid]. Feed, Keyword and Vector are required.
 type Options struct {
-	// Dir is where the catalog is kept, so that opening need not read all of the
-	// store; "" keeps it in memory only.
+	// Dir is the directory of the catalog, so that opening need not read the whole store; "" keeps
+	// the catalog in memory only.
 	Dir  string
 	Feed Feed
-	// Lexical and Dense open the legs, now and again after one failed. A leg that
-	// finds its files unusable starts afresh, with Cursor 0.
-	Lexical func() (Lexical, error)
-	Dense   func() (Dense, error)
-	// Space names what the vectors of the dense leg are embedded with.
+	// Keyword and Vector open the two indexes, at first and again after a failure. An index with
+	// unusable files starts empty, with Cursor 0.
+	Keyword func() (KeywordIndex, error)
+	Vector   func() (VectorIndex, error)
+	// Space names the embedding space of the vector index.
 	Space string
-	// Patience is how long [Open] waits for legs that lack something; 0 means
-	// [DefaultPatience]. After that they are fed in the background.
-	Patience time.Duration
-	// Origin names the state of the store; Knows tells whether a name belongs to
-	// the store's past. A catalog of another store is not used. nil for a store
-	// that is never exchanged.
+	// OpenWait is how long [Open] waits for incomplete indexes; 0 means [DefaultOpenWait]. After
+	// that they are fed in the background.
+	OpenWait time.Duration
+	// Origin returns the name of the store's state; Knows reports whether a name belongs to the
+	// store's past. A catalog of another store is discarded. nil is for a store that is never
+	// replaced.
 	Origin func() string
 	Knows  func(origin string) bool
-	// Gauge is told of every search of the dense leg, beside a part of it that is the
-	// index's own; nil measures nothing. See [Hybrid.Vitals].
-	Gauge  *Gauge
+	// Monitor records every search of the vector index, in addition to a monitor of this index
+	// loneVectorFloor; nil measures nothing. See [Hybrid.Health].
+	Monitor  *RecallMonitor
 	FS     atomicfile.FS // nil is the system's
 	Now    func() time.Time
 	Logger *slog.Logger // silent by default
 }
 
-// DefaultPatience is how long opening an index waits for its legs.
-const DefaultPatience = time.Second
+// DefaultOpenWait is how long opening an index waits for its parts.
+const DefaultOpenWait = time.Second
 
 func (o Options) withDefaults() Options {
-	o.Patience = cmp.Or(o.Patience, DefaultPatience)
+	o.OpenWait = cmp.Or(o.OpenWait, DefaultOpenWait)
 	if o.Origin == nil {
 		o.Origin = func() string { return "" }
 	}
@@ -65,36 +65,35 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Hybrid is an [Index] over a lexical and a dense leg in this process. It
-// follows the store through its [Feed].
+// Hybrid is an [Index] over a keyword and a vector index in this process. It follows the store
+// through its [Feed].
 //
-// A leg that fails, or whose files were lost, torn or made by another version,
-// is opened again and fed from the store in the background, while the other one
-// answers and it finds what it has; Degraded names it until it has everything.
-// What is written meanwhile is found in it at once.
+// An index that fails, or whose files were lost, torn or written by another version, is reopened
+// and fed from the store in the background. Meanwhile the other one answers, and the incomplete one
+// finds what it has; Degraded names it until it is complete. New writes can be found in it at once.
 type Hybrid struct {
 	opts Options
 
-	follow sync.Mutex // one at a time asks the feed for what is new
+	follow sync.Mutex // one goroutine at a time reads new changes from the feed
 
-	write    sync.Mutex         // guards what follows and all changes of the legs
-	byParent map[uint64]*parent // of the view's units
-	gone     int                // units in the view whose parents were removed
-	voiceOf  map[Voice]uint32   // places among the view's voices
-	lexical  slot[Lexical]
-	dense    atomic.Pointer[space] // replaced under follow and write
-	next     *space                // is being prepared, or nil; guarded by write
+	write    sync.Mutex         // guards the fields below and all changes of the indexes
+	byItem map[uint64]*item // the items of the view
+	removedChunks     int                // chunks in the view whose items were removed
+	speakerCodes  map[Speaker]uint32   // positions among the view's speakers
+	keyword  slot[KeywordIndex]
+	vector    atomic.Pointer[vectorSpace] // replaced under follow and write
+	next     *vectorSpace                // being prepared, or nil; guarded by write
 
 	view    atomic.Pointer[catalog]
 	threads threads
 	applied atomic.Uint64 // newest change in the view
 	saved   savedCatalog
 
-	gauge  *Gauge                  // of this index; nil measures nothing
-	reruns reruns                  // for the gauge
-	served atomic.Pointer[catalog] // whose units the legs have that have everything
-	// revising counts the beginnings and ends of batches in which units get their
-	// vectors late: it is odd during one.
+	monitor  *RecallMonitor                  // for this index; nil measures nothing
+	shadows shadowQueries                  // background comparisons for the monitor
+	fedView atomic.Pointer[catalog] // the view whose chunks all complete indexes have
+	// revising counts the beginnings and ends of batches in which chunks get their vectors late: it
+	// is odd during one.
 	revising atomic.Uint64
 
 	wake chan struct{}
@@ -102,21 +101,21 @@ type Hybrid struct {
 	done chan struct{}
 }
 
-// space is a dense leg and what its vectors are embedded with.
-type space struct {
-	slot[Dense]
+// vectorSpace is a vector index and its embedding space.
+type vectorSpace struct {
+	slot[VectorIndex]
 
 	name string
 }
 
 var _ Index = (*Hybrid)(nil)
 
-// Open returns an index of everything in the feed. It fails when the feed does,
-// or ctx ends; a leg that cannot be opened is tried again later.
+// Open returns an index of everything in the feed. It fails if the feed fails or ctx ends. An index
+// that cannot be opened is retried later.
 func Open(ctx context.Context, o Options) (*Hybrid, error) {
 	o = o.withDefaults()
 	h := &Hybrid{
-		opts: o, byParent: make(map[uint64]*parent), voiceOf: map[Voice]uint32{{}: 0},
+		opts: o, byItem: make(map[uint64]*item), speakerCodes: map[Speaker]uint32{{}: 0},
 		wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	if o.Dir != "" {
@@ -124,23 +123,23 @@ func Open(ctx context.Context, o Options) (*Hybrid, error) {
 			o.Logger.WarnContext(ctx, "files of an interrupted write are left", "dir", o.Dir, "error", err)
 		}
 	}
-	h.lexical.open, h.lexical.give = o.Lexical, giveTexts
-	h.dense.Store(newSpace(o.Space, o.Dense))
-	if o.Gauge != nil {
-		h.gauge = o.Gauge.Part()
+	h.keyword.open, h.keyword.feed = o.Keyword, feedTexts
+	h.vector.Store(newVectorSpace(o.Space, o.Vector))
+	if o.Monitor != nil {
+		h.monitor = o.Monitor.Child()
 	}
-	h.view.Store(&catalog{voices: make([]Voice, 1)})
-	if err := h.learn(ctx); err != nil {
+	h.view.Store(&catalog{speakers: make([]Speaker, 1)})
+	if err := h.loadCatalog(ctx); err != nil {
 		return nil, err
 	}
-	h.served.Store(h.view.Load())
+	h.fedView.Store(h.view.Load())
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
-	h.stop, h.reruns.life = stop, life
-	openSlot(ctx, h, "keyword", &h.lexical)
-	openSlot(ctx, h, "vector", &h.dense.Load().slot)
+	h.stop, h.shadows.life = stop, life
+	openSlot(ctx, h, "keyword", &h.keyword)
+	openSlot(ctx, h, "vector", &h.vector.Load().slot)
 	fed := make(chan struct{})
 	go h.loop(life, fed)
-	patience := time.NewTimer(o.Patience) // whatever one document takes
+	patience := time.NewTimer(o.OpenWait) // regardless of how long one document takes
 	defer patience.Stop()
 	select {
 	case <-fed:
@@ -153,50 +152,49 @@ func Open(ctx context.Context, o Options) (*Hybrid, error) {
 	return h, nil
 }
 
-func newSpace(name string, open func() (Dense, error)) *space {
-	s := &space{name: name}
-	s.open, s.give = open, giveVectors
+func newVectorSpace(name string, open func() (VectorIndex, error)) *vectorSpace {
+	s := &vectorSpace{name: name}
+	s.open, s.feed = open, feedVectors
 	return s
 }
 
-// Space names what queries' vectors are to be embedded with.
-func (h *Hybrid) Space() string { return h.dense.Load().name }
+// Space names the embedding space that the vectors of queries must be in.
+func (h *Hybrid) Space() string { return h.vector.Load().name }
 
-// Dense returns the dense leg, for questions that only some implementations
-// answer; nil while there is none.
-func (h *Hybrid) Dense() Dense {
-	d, _ := h.dense.Load().current()
+// VectorIndex returns the vector index, for methods of particular implementations; nil while there
+// is none.
+func (h *Hybrid) VectorIndex() VectorIndex {
+	d, _ := h.vector.Load().current()
 	return d
 }
 
-// durableLeg is what the legs do to their files.
-type durableLeg interface {
+// fileIndex has the methods of both indexes that act on their files.
+type fileIndex interface {
 	Flush(ctx context.Context) error
 	Compact(ctx context.Context) error
 }
 
-// Flush makes everything that was caught up with durable, as far as legs keep
-// anything.
+// Flush makes all applied changes durable, as far as the indexes have files.
 func (h *Hybrid) Flush(ctx context.Context) error {
 	h.write.Lock()
 	defer h.write.Unlock()
 	var errs []error
-	if l, ok := h.lexical.current(); ok {
+	if l, ok := h.keyword.current(); ok {
 		errs = append(errs, l.Flush(ctx))
 	}
-	if d, ok := h.dense.Load().current(); ok {
+	if d, ok := h.vector.Load().current(); ok {
 		errs = append(errs, d.Flush(ctx))
 	}
 	return errors.Join(errs...)
 }
 
-// Compact implements [Index]. A leg that is being prepared has files, too. While a
-// leg is not there or not ready it is [ragctx.ErrUnavailable]: its files may hold
-// what was removed, or may be given it yet.
+// Compact implements [Index]. It includes an index that is being prepared, which has files, too. It
+// returns [ragctx.ErrUnavailable] while an index is missing or incomplete: its files may hold
+// removed data, or may still be fed it.
 func (h *Hybrid) Compact(ctx context.Context) error {
-	dense := h.dense.Load()
+	dense := h.vector.Load()
 	errs := []error{
-		compact(ctx, h, "keyword", &h.lexical, Want{Texts: true}),
+		compact(ctx, h, "keyword", &h.keyword, Want{Texts: true}),
 		compact(ctx, h, "vector", &dense.slot, Want{Space: dense.name}),
 	}
 	h.write.Lock()
@@ -208,11 +206,11 @@ func (h *Hybrid) Compact(ctx context.Context) error {
 	return errors.Join(append(errs, h.save(true))...)
 }
 
-// compact compacts a leg once it has everything. One that is prepared is not told
-// of changes until its time comes, so it is told now.
-func compact[L leg](ctx context.Context, h *Hybrid, name string, s *slot[L], want Want) error {
-	for s.level.Load() && s.at.Load() < h.applied.Load() {
-		if err := step(ctx, h, name, s, want); err != nil {
+// compact compacts an index that is complete. An index being prepared gets no new changes until it
+// is switched to, so compact feeds it first.
+func compact[L part](ctx context.Context, h *Hybrid, name string, s *slot[L], want Want) error {
+	for s.complete.Load() && s.at.Load() < h.applied.Load() {
+		if err := feedNext(ctx, h, name, s, want); err != nil {
 			return err
 		}
 	}
@@ -232,22 +230,22 @@ func (h *Hybrid) Stats() Stats {
 	h.write.Lock()
 	defer h.write.Unlock()
 	return Stats{
-		Units: len(h.view.Load().ids), Parents: len(h.byParent), Applied: h.applied.Load(),
-		Lexical: h.lexical.stats(), Dense: h.dense.Load().stats(),
+		Chunks: len(h.view.Load().ids), Items: len(h.byItem), Applied: h.applied.Load(),
+		Keyword: h.keyword.stats(), Vector: h.vector.Load().stats(),
 	}
 }
 
-// Close ends the background work and closes both legs.
+// Close ends the background work and closes both indexes.
 func (h *Hybrid) Close() error {
 	h.stop()
 	<-h.done
-	h.reruns.close()
+	h.shadows.close()
 	h.follow.Lock()
 	defer h.follow.Unlock()
 	errSave := h.save(false)
 	h.write.Lock()
 	defer h.write.Unlock()
-	errs := []error{errSave, h.lexical.close(), h.dense.Load().close()}
+	errs := []error{errSave, h.keyword.close(), h.vector.Load().close()}
 	if h.next != nil {
 		errs = append(errs, h.next.close())
 	}

@@ -17,8 +17,8 @@ import (
 
 var t0 = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-func entry(id, seq uint64, p *index.Parent, text string, v ...float32) index.Entry {
-	return index.Entry{ID: id, Seq: seq, Parent: p, Text: text, Vector: v}
+func entry(id, seq uint64, p *index.Item, text string, v ...float32) index.Chunk {
+	return index.Chunk{ID: id, Seq: seq, Item: p, Text: text, Vector: v}
 }
 
 func ids(r index.Result) []uint64 {
@@ -58,11 +58,11 @@ func newHarness(t failer, o index.Options) *harness {
 	if o.Feed == nil {
 		o.Feed = h.feed
 	}
-	if o.Lexical == nil {
-		o.Lexical = func() (index.Lexical, error) { return h.words, nil }
+	if o.Keyword == nil {
+		o.Keyword = func() (index.KeywordIndex, error) { return h.words, nil }
 	}
-	if o.Dense == nil {
-		o.Dense = func() (index.Dense, error) { return h.near, nil }
+	if o.Vector == nil {
+		o.Vector = func() (index.VectorIndex, error) { return h.near, nil }
 	}
 	var err error
 	if h.Hybrid, err = index.Open(t.Context(), o); err != nil {
@@ -97,8 +97,8 @@ func search(t failer, h *harness, q index.Query) index.Result {
 
 func TestHitOfEitherLegSurfaces(t *testing.T) {
 	h, _, _ := open(t)
-	p := &index.Parent{ID: 1, Recorded: t0}
-	apply(t, h, index.Batch{Seq: 1, Add: []index.Entry{
+	p := &index.Item{ID: 1, Recorded: t0}
+	apply(t, h, index.Batch{Seq: 1, Add: []index.Chunk{
 		entry(1, 1, p, "red apple", 1, 0),
 		entry(2, 1, p, "green pear", 0, 1),
 		entry(3, 1, p, "blue plum"),
@@ -114,8 +114,8 @@ func TestHitOfEitherLegSurfaces(t *testing.T) {
 
 func TestChanceIsNoHit(t *testing.T) {
 	h, _, _ := open(t)
-	p := &index.Parent{ID: 1, Recorded: t0}
-	apply(t, h, index.Batch{Seq: 1, Add: []index.Entry{entry(1, 1, p, "apple", .2, .9), entry(2, 1, p, "pear", .2, .9), entry(3, 1, p, "plum", .3, .9)}})
+	p := &index.Item{ID: 1, Recorded: t0}
+	apply(t, h, index.Batch{Seq: 1, Add: []index.Chunk{entry(1, 1, p, "apple", .2, .9), entry(2, 1, p, "pear", .2, .9), entry(3, 1, p, "plum", .3, .9)}})
 	r := search(t, h, index.Query{Text: "apple", Vector: []float32{1, 0}, Fusion: index.Fusion{VectorFloor: .25}})
 	if got := ids(r); !slices.Equal(got, []uint64{1, 3}) {
 		t.Errorf("got units %v, want 1 by its word and 3 by a cosine above chance", got)
@@ -124,8 +124,8 @@ func TestChanceIsNoHit(t *testing.T) {
 
 func TestFloorIsLowerWhereNoWordIsKnown(t *testing.T) {
 	h, _, _ := open(t)
-	p := &index.Parent{ID: 1, Recorded: t0}
-	apply(t, h, index.Batch{Seq: 1, Add: []index.Entry{entry(1, 1, p, "apple", .1, .9), entry(2, 1, p, "pear", .2, .9)}})
+	p := &index.Item{ID: 1, Recorded: t0}
+	apply(t, h, index.Batch{Seq: 1, Add: []index.Chunk{entry(1, 1, p, "apple", .1, .9), entry(2, 1, p, "pear", .2, .9)}})
 	r := search(t, h, index.Query{Text: "aple", Vector: []float32{1, 0}, Fusion: index.Fusion{VectorFloor: .25}})
 	if got := ids(r); !slices.Equal(got, []uint64{2}) {
 		t.Errorf("got units %v, want 2", got)
@@ -136,7 +136,7 @@ func TestBrokenLegDegrades(t *testing.T) {
 	for _, leg := range []string{"keyword", "vector", "keyword vector"} {
 		t.Run(leg, func(t *testing.T) {
 			h, w, a := open(t)
-			apply(t, h, index.Batch{Seq: 1, Add: []index.Entry{entry(1, 1, &index.Parent{ID: 1, Recorded: t0}, "apple", 1, 0)}})
+			apply(t, h, index.Batch{Seq: 1, Add: []index.Chunk{entry(1, 1, &index.Item{ID: 1, Recorded: t0}, "apple", 1, 0)}})
 			if strings.Contains(leg, "keyword") {
 				w.broken = errBroken
 			}
@@ -163,13 +163,13 @@ func TestBrokenLegDegrades(t *testing.T) {
 func TestVersionsInTime(t *testing.T) {
 	h, _, _ := open(t)
 	day := func(n int) time.Time { return t0.AddDate(0, 0, n) }
-	apply(t, h, index.Batch{Seq: 1, Add: []index.Entry{entry(1, 1, &index.Parent{ID: 1, Recorded: day(1)}, "apple")}})
+	apply(t, h, index.Batch{Seq: 1, Add: []index.Chunk{entry(1, 1, &index.Item{ID: 1, Recorded: day(1)}, "apple")}})
 	apply(t, h, index.Batch{
 		Seq:   3,
-		Add:   []index.Entry{entry(2, 2, &index.Parent{ID: 2, Recorded: day(5)}, "apple")},
-		Ended: []index.End{{Parent: 1, At: day(5)}},
+		Add:   []index.Chunk{entry(2, 2, &index.Item{ID: 2, Recorded: day(5)}, "apple")},
+		Ended: []index.End{{Item: 1, At: day(5)}},
 	})
-	apply(t, h, index.Batch{Seq: 4, Add: []index.Entry{entry(3, 4, &index.Parent{ID: 3, Recorded: day(2), Expires: day(8)}, "apple")}})
+	apply(t, h, index.Batch{Seq: 4, Add: []index.Chunk{entry(3, 4, &index.Item{ID: 3, Recorded: day(2), Expires: day(8)}, "apple")}})
 	for _, c := range []struct {
 		asOf, now time.Time
 		want      []uint64
@@ -191,8 +191,8 @@ func TestVersionsInTime(t *testing.T) {
 
 func TestRemovedIsGoneFromLegs(t *testing.T) {
 	h, w, a := open(t)
-	apply(t, h, index.Batch{Seq: 1, Add: []index.Entry{entry(1, 1, &index.Parent{ID: 1, Recorded: t0}, "apple", 1, 0)}})
-	apply(t, h, index.Batch{Seq: 2, Removed: []index.Removal{{Parent: 1, Units: []uint64{1}}}})
+	apply(t, h, index.Batch{Seq: 1, Add: []index.Chunk{entry(1, 1, &index.Item{ID: 1, Recorded: t0}, "apple", 1, 0)}})
+	apply(t, h, index.Batch{Seq: 2, Removed: []index.Removal{{Item: 1, Chunks: []uint64{1}}}})
 	if len(w.units)+len(a.units) != 0 {
 		t.Error("a leg still has a removed unit")
 	}
@@ -209,8 +209,8 @@ func TestScopeIsAWall(t *testing.T) {
 		defer h.Close()
 		name := rapid.SampledFrom([]string{"", "a", "b"})
 		tags := rapid.SliceOfDistinct(rapid.SampledFrom([]string{"x", "y", "z"}), rapid.ID[string])
-		parents := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) *index.Parent {
-			return &index.Parent{
+		parents := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) *index.Item {
+			return &index.Item{
 				User: name.Draw(t, "user"), Agent: name.Draw(t, "agent"), Session: name.Draw(t, "session"),
 				Tags: tags.Draw(t, "tags"), Source: rapid.SampledFrom([]string{"file:a", "file:b", "web", index.DerivedSource}).Draw(t, "source"),
 				Metadata: map[string]string{"lang": rapid.SampledFrom([]string{"en", "de"}).Draw(t, "lang")},
@@ -219,7 +219,7 @@ func TestScopeIsAWall(t *testing.T) {
 		}), 1, 40).Draw(t, "parents")
 		crowded := rapid.Bool().Draw(t, "crowded")
 		if crowded { // among so many, each of a user's units is looked at alone
-			others := &index.Parent{User: "other", Session: "s", Occurred: t0, Recorded: t0}
+			others := &index.Item{User: "other", Session: "s", Occurred: t0, Recorded: t0}
 			for range 16 * len(parents) {
 				p := *others
 				parents = append(parents, &p)
@@ -275,7 +275,7 @@ type beaten struct {
 	write func()
 }
 
-func (b *beaten) Search(ctx context.Context, q index.LexicalQuery) (index.LexicalResult, error) {
+func (b *beaten) Search(ctx context.Context, q index.KeywordQuery) (index.KeywordResult, error) {
 	if write := b.write; write != nil {
 		b.write = nil
 		write()
@@ -287,9 +287,9 @@ func (b *beaten) Search(ctx context.Context, q index.LexicalQuery) (index.Lexica
 // answered that found everything everybody's.
 func TestWallOfCorrections(t *testing.T) {
 	leg := &beaten{words: newWords()}
-	h := newHarness(t, index.Options{Lexical: func() (index.Lexical, error) { return leg, nil }})
+	h := newHarness(t, index.Options{Keyword: func() (index.KeywordIndex, error) { return leg, nil }})
 	defer h.Close()
-	apply(t, h, index.Batch{Seq: 1, Add: []index.Entry{entry(1, 1, &index.Parent{ID: 1, Recorded: t0}, "harbour", 1, 0)}})
+	apply(t, h, index.Batch{Seq: 1, Add: []index.Chunk{entry(1, 1, &index.Item{ID: 1, Recorded: t0}, "harbour", 1, 0)}})
 	ask := func() *index.Spelling {
 		search(t, h, index.Query{Text: "harbuor", Spelling: true})
 		return leg.asked.Spelling
@@ -298,8 +298,8 @@ func TestWallOfCorrections(t *testing.T) {
 		t.Error("there is a wall where everything is everybody's")
 	}
 	leg.write = func() {
-		theirs := &index.Parent{ID: 2, User: "other", Recorded: t0}
-		apply(t, h, index.Batch{Seq: 2, Add: []index.Entry{entry(2, 2, theirs, "harbuor", 1, 0)}})
+		theirs := &index.Item{ID: 2, User: "other", Recorded: t0}
+		apply(t, h, index.Batch{Seq: 2, Add: []index.Chunk{entry(2, 2, theirs, "harbuor", 1, 0)}})
 	}
 	if s := ask(); s.Within == nil || s.Within(2) || !s.Within(1) {
 		t.Error("words of another user counted")
@@ -307,7 +307,7 @@ func TestWallOfCorrections(t *testing.T) {
 }
 
 // allowed is the scope rule written out once more.
-func allowed(q index.Query, p *index.Parent) bool {
+func allowed(q index.Query, p *index.Item) bool {
 	user := q.Scope.AnyUser || p.User == "" || p.User == q.Scope.User
 	agent := q.Scope.Agent == "" || q.Scope.Agent == p.Agent
 	session := q.Scope.Session == "" || q.Scope.Session == p.Session
@@ -336,7 +336,7 @@ func TestSearchBesideApply(t *testing.T) {
 					t.Error(err)
 				}
 				for _, hit := range r.Hits {
-					if hit.Parent == 0 {
+					if hit.Item == 0 {
 						t.Error("a hit without a parent")
 					}
 				}
@@ -344,8 +344,8 @@ func TestSearchBesideApply(t *testing.T) {
 		})
 	}
 	for i := uint64(1); i <= 200; i++ {
-		p := &index.Parent{ID: i, User: "a", Recorded: t0}
-		apply(t, h, index.Batch{Seq: i, Add: []index.Entry{entry(i, i, p, "apple", 1, 0)}, Ended: []index.End{{Parent: i - 1, At: t0}}})
+		p := &index.Item{ID: i, User: "a", Recorded: t0}
+		apply(t, h, index.Batch{Seq: i, Add: []index.Chunk{entry(i, i, p, "apple", 1, 0)}, Ended: []index.End{{Item: i - 1, At: t0}}})
 	}
 	wg.Wait()
 	if got := ids(search(t, h, index.Query{Text: "apple", Scope: index.Scope{User: "a"}})); !slices.Equal(got, []uint64{200}) {
@@ -354,7 +354,7 @@ func TestSearchBesideApply(t *testing.T) {
 }
 
 func TestFusion(t *testing.T) {
-	p := &index.Parent{ID: 1, Recorded: t0}
+	p := &index.Item{ID: 1, Recorded: t0}
 	const short = "red apple"
 	for _, c := range []struct {
 		text   string
@@ -372,7 +372,7 @@ func TestFusion(t *testing.T) {
 		{strings.Repeat("red apple ", 8), index.Fusion{VectorWeight: 1}, []float32{1, 0}, []string{"1:0.667", "2:0.667"}},
 	} {
 		h, _, _ := open(t)
-		apply(t, h, index.Batch{Seq: 1, Add: []index.Entry{entry(1, 1, p, "red apple", 0, 1), entry(2, 1, p, "apple", 1, 0)}})
+		apply(t, h, index.Batch{Seq: 1, Add: []index.Chunk{entry(1, 1, p, "red apple", 0, 1), entry(2, 1, p, "apple", 1, 0)}})
 		var got []string
 		for _, hit := range search(t, h, index.Query{Text: c.text, Vector: c.vector, Fusion: c.fusion}).Hits {
 			got = append(got, fmt.Sprintf("%d:%.3f", hit.ID, hit.Score))

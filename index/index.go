@@ -1,14 +1,14 @@
-// Package index finds the units (chunks of documents, pieces of memories) of
-// one collection that answer a query.
+// Package index finds the chunks of one collection (parts of documents, memories) that answer a
+// query.
 //
-// A [Hybrid] index joins a [Lexical] and a [Dense] leg with a catalog of what
-// the units belong to. The catalog decides who may see which unit at what time,
-// inside the search of both legs, so that a filter never costs results. The
-// scores of the legs are fused to one relevance (see [Fusion]).
+// A [Hybrid] joins a [KeywordIndex] and a [VectorIndex] with a catalog of the items that chunks
+// belong to. The catalog decides, inside the search of both indexes, which chunks a query may see
+// messageAt which time, so filters never cost results. The scores of the two indexes are fused to one
+// relevance (see [Fusion]).
 //
-// An index is a cache of the store. Every unit carries the sequence number of
-// the write that made it; each leg remembers up to which number it is durable,
-// and is fed the rest again when it is opened.
+// An index is a cache of the store. Every chunk carries the sequence number of the write that
+// created it. Each index records the number up to which it is durable, and is fed the rest when it
+// is reopened.
 package index
 
 import (
@@ -22,9 +22,9 @@ import (
 	"github.com/ragctx/ragctx/internal/text/timeexpr"
 )
 
-// Parent is what units belong to: one version of a document, or one memory. The
-// catalog keeps a reference; the caller does not change it after handing it over.
-type Parent struct {
+// Item is what chunks belong to: one version of a document, or one memory. The catalog keeps a
+// reference; the caller must not change it afterwards.
+type Item struct {
 	ID     uint64 // unique in the data directory, never reused
 	User   string
 	Agent  string
@@ -34,46 +34,44 @@ type Parent struct {
 	Tags     []string
 	Metadata map[string]string
 
-	// Occurred is when it happened; Recorded when it was stored; Superseded when
-	// it was replaced or deleted (zero while it is current); Expires when it
-	// lapses (zero for never).
+	// Occurred is when it happened; Recorded when it was stored; Superseded when it was replaced or
+	// deleted (zero while it is current); Expires when it expires (zero for never).
 	Occurred, Recorded, Superseded, Expires time.Time
-	// Ended is the sequence number of the change that superseded it, 0 while it is
-	// current.
+	// Ended is the sequence number of the change that superseded it, 0 while it is current.
 	Ended uint64
 }
 
-// DerivedSource is the Source of what was found in messages. It is no message, and so
-// in no conversation: it is nobody's neighbour, and nothing that was said at a time.
+// DerivedSource is the Source of facts extracted from messages. Such an item is not a message and
+// is in no conversation: it has no neighbors, and the time windows of queries do not apply to it.
 const DerivedSource = "memory:fact"
 
-// Entry is one unit together with its parent.
-type Entry struct {
+// Chunk is one chunk together with its item.
+type Chunk struct {
 	ID      uint64 // unique, never reused, mostly ascending in the order of writing
-	Seq     uint64 // the write that made it
-	Ordinal int    // position within the parent
-	Parent  *Parent
-	Voice   Voice
-	// Title holds the title and heading path; Text the unit's own text. Both may
-	// be left empty for units that the lexical leg already holds durably.
+	Seq     uint64 // the write that created it
+	Ordinal int    // position within the item
+	Item  *Item
+	Speaker   Speaker
+	// Title holds the title and heading path; Text the chunk's own text. Both may be left empty for
+	// chunks that the keyword index already holds durably.
 	Title, Text string
-	// Vector is nil where the embedder abstained, and may be left nil for units
-	// that the dense leg already holds durably.
+	// Vector is nil if the embedder abstained, and may be nil for chunks that the vector index
+	// already holds durably.
 	Vector []float32
 }
 
-// Voice says who said a unit of a conversation. The zero value is nobody's, as in
-// documents.
-type Voice struct {
+// Speaker identifies the speaker of a chunk of a conversation. The zero value means no speaker, as
+// in documents.
+type Speaker struct {
 	Role ragctx.Role
-	Name string // of the speaker; "" where only the role is known
-	// Timed says that the unit speaks of a time: a date, a weekday, "yesterday".
+	Name string // "" if only the role is known
+	// Timed reports that the chunk mentions a time: a date, a weekday, "yesterday".
 	Timed bool
 }
 
-// End marks a parent as superseded at a time.
+// End marks an item as superseded at a time.
 type End struct {
-	Parent uint64
+	Item uint64
 	At     time.Time
 	Seq    uint64
 }
@@ -82,153 +80,148 @@ type End struct {
 type Batch struct {
 	// Seq is the number of the newest change in the batch.
 	Seq uint64
-	// Revised holds units of earlier batches that have a vector now; only a dense
-	// leg looks at it. Add holds the new units, Ended the parents that were superseded or
-	// deleted, Removed those whose data is gone for good.
-	Revised []Entry
-	Add     []Entry
+	// Revised holds chunks of earlier batches that now have a vector; only a vector index reads it.
+	// Add holds the new chunks, Ended the superseded or deleted items, Removed the items whose data
+	// is erased.
+	Revised []Chunk
+	Add     []Chunk
 	Ended   []End
 	Removed []Removal
-	// Vectors fills in the vectors of some of the units of Revised and Add, which are
-	// left out where they are very many; nil says that they are there.
-	Vectors func(ctx context.Context, some []Entry) error
+	// Vectors fills in the vectors of some chunks of Revised and Add. It is set where the vectors
+	// are left out because there are very many; nil means they are present.
+	Vectors func(ctx context.Context, some []Chunk) error
 }
 
-// Removal is the end of a parent and its units: nothing of them is to be left.
+// Removal is the erasure of an item and its chunks: no data of them may remain.
 type Removal struct {
-	Parent uint64
-	Units  []uint64
+	Item uint64
+	Chunks  []uint64
 }
 
-// removedUnits returns the ids of all removed units.
-func (b *Batch) removedUnits() (units []uint64) {
+// removedChunks returns the ids of all removed chunks.
+func (b *Batch) removedChunks() (units []uint64) {
 	for _, r := range b.Removed {
-		units = append(units, r.Units...)
+		units = append(units, r.Chunks...)
 	}
 	return units
 }
 
-// Scope says whose items are looked at.
+// Scope selects the items that a query may see by their owner.
 type Scope struct {
-	// User sees their own items and those that belong to no user; "" sees only
-	// the latter. AnyUser lifts that wall.
+	// User sees their own items and those that belong to no user; "" sees only the latter. AnyUser
+	// disables that isolation.
 	User    string
 	AnyUser bool
-	// Agent and Session narrow to an agent's or a session's items; "" is any.
+	// Agent and Session restrict the scope to the items of an agent or a session; "" is any.
 	Agent, Session string
 }
 
-// Query asks for the K best units.
+// Query asks for the K best chunks.
 type Query struct {
-	// Text is searched by the lexical leg, Vector by the dense leg; an empty one
-	// leaves its leg out.
+	// Text is searched in the keyword index, Vector in the vector index. An empty one skips its
+	// index.
 	Text   string
 	Vector []float32
-	// Phrases are what every hit has, as far as the lexical leg can tell: units that
-	// have their words one after the other. Who shows hits looks whether their
-	// texts do. While that leg lacks something, they are ignored here.
+	// Phrases must occur in every hit, as far as the keyword index can tell: its chunks have the
+	// searchKeyword of each phrase one after the other. The caller verifies the texts of the hits. Phrases
+	// are ignored while the keyword index is incomplete.
 	Phrases []analysis.Phrase
 	// Patterns stand for words of the collection, which are searched for as well.
 	Patterns []analysis.Pattern
-	// Spelling has words that no text in Scope has read as words that texts have, by the
-	// lexical leg; see [Spelling].
+	// Spelling corrects words that occur in no text in Scope to words that do; see [Spelling].
 	Spelling bool
-	// More is searched by the lexical leg together with Text, or alone if Text is "".
-	// Lexical has the parameters of its score.
+	// More is searched in the keyword index together with Text, or alone if Text is "". Keyword has
+	// the parameters of the keyword score.
 	More    []Wording
-	Lexical LexicalParams
-	// Space names what Vector was embedded with; see [Hybrid.Space]. The dense leg
-	// is left out if it holds vectors of another one.
+	Keyword KeywordParams
+	// Space names the embedding space of Vector; see [Hybrid.Space]. The vector index is skipped if
+	// it holds vectors of another space.
 	Space  string
 	K      int
 	Scope  Scope
 	Filter ragctx.Filter
-	// AsOf asks for what was current then; zero for what is current now. Now
-	// decides what has expired.
+	// AsOf asks for the items that were current at that time; zero asks for the items that are
+	// current now. Now determines which items have expired.
 	AsOf, Now time.Time
 	Exact     bool
 	Fusion    Fusion
-	// Dialogue and Time score by more than words and vectors; nil does not.
-	Dialogue *Dialogue
+	// Conversation and Time add scores beyond words and vectors; nil adds none.
+	Conversation *ConversationWeights
 	Time     *Time
 	// Explain asks for [Signals].Parts.
 	Explain bool
 }
 
-// Hit is one found unit.
+// Hit is one chunk found by a search.
 type Hit struct {
 	ID      uint64
-	Parent  uint64
+	Item  uint64
 	Ordinal int
-	// Score orders the hits of a search, 0 to 1: the fused scores of the legs.
+	// Score orders the hits of a search, 0 to 1: the fused scores of both indexes.
 	Score float64
-	// Relevance is the chance that the hit answers the query, 0 to 1. It orders as
-	// Score does, and is comparable between searches and collections. Where the
-	// lexical leg has no part in Score, it is Score.
+	// Relevance is the probability that the hit answers the query, 0 to 1. It has the same order as
+	// Score, and is comparable between searches and collections. Without a keyword score it equals
+	// Score.
 	Relevance float64
 	Signals   Signals
 }
 
-// Signals are the scores that a hit's score was made of.
+// Signals are the scores from which a hit's score is computed.
 type Signals struct {
-	// Keyword is the lexical score over its upper bound, 0 to 1.
+	// Keyword is the keyword score over its upper bound, 0 to 1.
 	Keyword float64
 	// Vector is the cosine similarity, -1 to 1.
 	Vector float64
-	// Parts says what the score is made of where that is more than words and
-	// vectors; nil unless the query asked for it. It is shared; do not change it.
+	// Parts breaks down a score that has more parts than words and vectors. It is nil unless the
+	// query asked for it. It is shared and must not be changed.
 	Parts *Parts
 }
 
-// Result is the answer to a [Query]: hits by score, best first, ties by
-// ascending id.
+// Result is the result of a [Query]: hits by score, best first, ties by ascending id.
 type Result struct {
 	Hits []Hit
-	// State is the newest change that was applied when the search began. What a
-	// later change superseded is still a hit, as what replaced it may not be one
-	// yet: a replaced text is found in one version or the other, never in none.
+	// State is the newest change applied when the search began. An item superseded by a later
+	// change can still be a hit, as its replacement may not be one yet: a replaced text is always
+	// found in one version or the other.
 	State uint64
-	// Degraded names legs that failed, did not run, or do not have everything yet:
-	// "keyword", "vector".
+	// Degraded names the indexes that failed, did not run, or are incomplete: "keyword", "vector".
 	Degraded []string
-	// Window is the time that the query's Time names among what it may see; nil if
-	// none.
+	// Window is the time that the query's Time refers to among the items it may see; nil if there
+	// is none.
 	Window *timeexpr.Window
-	// Corrections are the words of Text that were read otherwise; Terms is what was
-	// searched for beside the words of Text and More: what patterns and corrections
-	// stand for.
+	// Corrections are the words of Text that were corrected. Terms are the terms searched for in
+	// addition to the words of Text and More: expansions of patterns, and corrections.
 	Corrections []Correction
 	Terms       []string
 }
 
-// Stats describes an index.
+// Stats describes a hybrid index.
 type Stats struct {
-	Units, Parents int
+	Chunks, Items int
 	// Applied is the newest change that can be found.
 	Applied        uint64
-	Lexical, Dense LegStats
+	Keyword, Vector PartStats
 }
 
-// Index is the contract between the providers and whatever does the searching,
-// in this process or elsewhere. Searches run beside CatchUp and see the state
-// before or after each batch.
+// Index is the contract of a hybrid index in this or another process. Searches run concurrently
+// with CatchUp and see the state before or after each batch.
 type Index interface {
-	// CatchUp makes everything up to the change seq searchable before it returns.
+	// CatchUp makes all changes up to seq searchable before it returns.
 	CatchUp(ctx context.Context, seq uint64) error
-	// Search fails only when no leg could answer, or q's parameters are out of range.
+	// Search fails only if no index could answer, or q's parameters are out of range.
 	Search(ctx context.Context, q Query) (Result, error)
-	// Compact leaves nothing of removed units in any file.
+	// Compact erases the data of removed chunks from all files.
 	Compact(ctx context.Context) error
 	Stats() Stats
 	Close() error
 }
 
 // visible reports whether q may see p in a state.
-func (q *Query) visible(p *parent, state uint64) bool {
+func (q *Query) visible(p *item, state uint64) bool {
 	if p.removed.Load() {
 		return false
 	}
-	if !p.livedAt(q, state) {
+	if !p.currentAt(q, state) {
 		return false
 	}
 	s := q.Scope
@@ -238,10 +231,10 @@ func (q *Query) visible(p *parent, state uint64) bool {
 	if s.Agent != "" && p.Agent != s.Agent || s.Session != "" && p.Session != s.Session {
 		return false
 	}
-	return matches(&q.Filter, p.Parent)
+	return matches(&q.Filter, p.Item)
 }
 
-func matches(f *ragctx.Filter, p *Parent) bool {
+func matches(f *ragctx.Filter, p *Item) bool {
 	if !f.OccurredAfter.IsZero() && (p.Occurred.IsZero() || p.Occurred.Before(f.OccurredAfter)) {
 		return false
 	}

@@ -1,11 +1,11 @@
 package index
 
-// MergeRun returns how many of the parts of a leg, by ascending size, should become
-// one, and the sum of their sizes; 0 if all is well. At least least parts are merged.
+// MergeRun returns how many of the segments of an index, by ascending size, to merge into one, and
+// the sum of their sizes; 0 if no merge is needed. At least least segments are merged.
 //
-// It is the longest run of the smallest that ends with a part no larger than all
-// before it together. So a merge at least doubles the size of what any unit lies in,
-// and parts that are left differ by more than a factor of two.
+// It selects the longest run of the smallest segments whose last one is no larger than all before
+// it together. So a merge at least doubles the size of the segment of any chunk, and the remaining
+// segments differ by more than a factor of two.
 func MergeRun(sizes []int, least int) (parts, total int) {
 	sum := 0
 	for i, n := range sizes {

@@ -6,36 +6,36 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// LexicalParams are the free parameters of the lexical score; package keyword has
-// the formula. They act at query time: other values need no other index.
+// KeywordParams are the parameters of the keyword score; package keyword has the formula. They
+// apply at query time: other values need no reindexing.
 //
-// A value of 0 means the default. A negative weight means none: what it weighs is
-// not looked at. K1 and B have no such value.
-type LexicalParams struct {
-	// K1 is how slowly repetition saturates, up to 1,000; 1.2 by default.
+// A value of 0 means the default. A negative weight means none: that part is not evaluated. K1 and
+// B cannot be disabled.
+type KeywordParams struct {
+	// K1 controls how slowly repetition saturates, up to 1,000; 1.2 by default.
 	K1 float64 `json:"k1,omitempty" minimum:"0" maximum:"1000" doc:"how slowly repetition saturates; 1.2 by default"`
-	// B is how much length counts, up to 1; 0.9 by default.
+	// B controls the influence of length, up to 1; 0.9 by default.
 	B float64 `json:"b,omitempty" minimum:"0" maximum:"1" doc:"how much length counts; 0.9 by default"`
-	// Pairs and Grams weigh pairs of words and runs of letters beside a word's 1, up
-	// to 100; 0.2 by default. Without grams no misspelt word is found.
+	// Pairs and Grams are the weights of word pairs and of letter n-grams relative to a word's 1,
+	// up to 100; 0.2 by default. Without grams no misspelt word is found.
 	Pairs float64 `json:"pairs,omitempty" minimum:"-100" maximum:"100" doc:"weight of pairs of words that follow one another; 0.2 by default"`
 	Grams float64 `json:"grams,omitempty" minimum:"-100" maximum:"100" doc:"weight of runs of four letters; 0.2 by default"`
-	// Passage weighs a unit's own score beside the 1 of the text that it is part of,
-	// up to 100; 0.5 by default. Without it the units of a text that match score alike.
+	// Passage is the weight of a chunk's own score relative to 1 for the text that it is part of,
+	// up to 100; 0.5 by default. Without it all matching chunks of a text score alike.
 	Passage float64 `json:"passage,omitempty" minimum:"-100" maximum:"100" doc:"weight of a chunk's own score beside its text's; 0.5 by default"`
-	// Opening is what a word of the question counts once more, however often it is
-	// there, if it stands in a text's title or among its first 40 words; up to 100,
-	// 0.15 by default. What a text is about is said where it begins.
+	// Opening is the extra weight of a question's word that occurs in a text's title or among its
+	// firstChunk 40 words, regardless of how often; up to 100, 0.15 by default. A text states its
+	// subject at the beginning.
 	Opening float64 `json:"opening,omitempty" minimum:"-100" maximum:"100" doc:"weight of words in a text's title or among its first 40 words; 0.15 by default"`
 }
 
-// Limits of [LexicalParams].
+// Limits of [KeywordParams].
 const (
 	maxK1 = 1000
 	maxB  = 1
 )
 
-// param is one of the parameters with its limits.
+// param is a parameter with its limits.
 type param struct {
 	name    string
 	value   *float64
@@ -44,7 +44,7 @@ type param struct {
 	weight  bool // may be negative, for none
 }
 
-func (p *LexicalParams) all() [6]param {
+func (p *KeywordParams) all() [6]param {
 	return [...]param{
 		{"k1", &p.K1, 1.2, maxK1, false},
 		{"b", &p.B, 0.9, maxB, false},
@@ -55,16 +55,16 @@ func (p *LexicalParams) all() [6]param {
 	}
 }
 
-// WithDefaults returns p with every value filled in, 0 for a weight of none.
-func (p LexicalParams) WithDefaults() LexicalParams {
+// WithDefaults returns p with every value filled in, 0 for a disabled weight.
+func (p KeywordParams) WithDefaults() KeywordParams {
 	for _, v := range p.all() {
 		*v.value = max(0, cmp.Or(*v.value, v.Default))
 	}
 	return p
 }
 
-// or returns p with the values of other where it has none.
-func (p LexicalParams) or(other LexicalParams) LexicalParams {
+// or returns p with unset values taken from other.
+func (p KeywordParams) or(other KeywordParams) KeywordParams {
 	values := other.all()
 	for i, v := range p.all() {
 		*v.value = cmp.Or(*v.value, *values[i].value)
@@ -74,7 +74,7 @@ func (p LexicalParams) or(other LexicalParams) LexicalParams {
 
 // Validate returns an error that matches [ragctx.ErrInvalid] if a value is out of
 // range.
-func (p LexicalParams) Validate() error {
+func (p KeywordParams) Validate() error {
 	for _, v := range p.all() {
 		switch {
 		case *v.value <= v.most && (*v.value >= 0 || v.weight && *v.value >= -v.most):

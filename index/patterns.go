@@ -9,31 +9,30 @@ import (
 	"github.com/ragctx/ragctx/internal/trace"
 )
 
-// How many words a pattern stands for at most, and what one of them weighs beside the 1
-// of a word of the query. Of n words each weighs as much over √n: together they say what
-// one does, and the score counts them as so many.
+// The maximum number of words that a pattern expands to, and the weight of one of them relative to
+// 1 for a word of the query. With n words, each weighs variantWeight/√n: together they mean what
+// one word means, but the score counts n of them.
 const (
-	mostBegun     = 16
-	mostNear      = 4
+	maxPrefixWords     = 16
+	maxNearWords      = 4
 	variantWeight = 0.5
 )
 
-// variants returns the words that q's patterns stand for, but for those that its text
-// has.
-func (h *Hybrid) variants(ctx context.Context, q *Query) (words []Wording) {
+// expandPatterns returns the words that match q's patterns, without the words of its text.
+func (h *Hybrid) expandPatterns(ctx context.Context, q *Query) (words []Wording) {
 	if len(q.Patterns) == 0 {
 		return nil
 	}
-	l, _, ok := h.lexical.serving()
+	l, _, ok := h.keyword.serving()
 	if !ok {
 		return nil
 	}
 	defer trace.Start(ctx, trace.Keyword).End()
 	seen := analysis.Query(q.Text)
 	for _, p := range q.Patterns {
-		most := mostNear
+		most := maxNearWords
 		if p.Kind == analysis.Prefix {
-			most = mostBegun
+			most = maxPrefixWords
 		}
 		matching, err := l.Words(ctx, p, most)
 		if err != nil {

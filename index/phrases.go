@@ -7,14 +7,14 @@ import (
 	"github.com/ragctx/ragctx/internal/trace"
 )
 
-// holding narrows what both legs may find to units that may hold q's phrases.
-func (h *Hybrid) holding(ctx context.Context, q *Query, accept Accept) Accept {
+// requirePhrases restricts accept, for both indexes, to chunks that may contain q's phrases.
+func (h *Hybrid) requirePhrases(ctx context.Context, q *Query, accept Accept) Accept {
 	if len(q.Phrases) == 0 {
 		return accept
 	}
-	l, whole, ok := h.lexical.serving()
+	l, whole, ok := h.keyword.serving()
 	if !ok || !whole {
-		return accept // it cannot tell; the texts can
+		return accept // it cannot tell; the caller verifies the texts
 	}
 	defer trace.Start(ctx, trace.Keyword).End()
 	var terms []string

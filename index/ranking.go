@@ -7,22 +7,20 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// Ranking says how the hits of one collection are scored. All of it applies while
-// they are searched for, so that it can be changed at any time. A field that is 0
-// stands for whoever asks: the default, or what the program was configured with;
-// a negative weight is none.
+// Ranking configures how the hits of one collection are scored. It applies at query time, so it can
+// be changed at any time. A field of 0 stands for the caller's configuration or the default; a
+// negative weight means none.
 type Ranking struct {
-	Keyword LexicalParams `json:"keyword,omitzero" doc:"of the keyword score"`
-	// Method and VectorWeight are those of [Fusion].
+	Keyword KeywordParams `json:"keyword,omitzero" doc:"of the keyword score"`
+	// Method and VectorWeight are fields of [Fusion].
 	Method       string  `json:"method,omitempty" enum:"convex,rrf,keyword,vector" doc:"how the scores of words and vectors become one; keyword and vector ask one of them alone"`
 	VectorWeight float64 `json:"vector_weight,omitempty" minimum:"-100" maximum:"100" doc:"of the cosine beside a keyword score of weight 1"`
-	// Dialogue has effect among memories, TimeWeight wherever things say when they
-	// happened.
-	Dialogue   Dialogue `json:"dialogue,omitzero" doc:"weights of what stands around a remembered message and who said it"`
+	// Conversation applies to memories, TimeWeight to all items with a time of occurrence.
+	Conversation   ConversationWeights `json:"dialogue,omitzero" doc:"weights of what stands around a remembered message and who said it"`
 	TimeWeight float64  `json:"time_weight,omitempty" minimum:"-100" maximum:"100" doc:"of lying within the time that a question names, in shares of the best score"`
 }
 
-// MaxWeight is the largest weight of a [Ranking] and of [LexicalParams].
+// MaxWeight is the largest weight of a [Ranking] and of [KeywordParams].
 const MaxWeight = 100
 
 // Validate returns an error that names the first field that is out of range.
@@ -38,13 +36,13 @@ func (r Ranking) Validate() error {
 		weight float64
 	}{
 		{"vector_weight", r.VectorWeight},
-		{"dialogue.previous", r.Dialogue.Previous},
-		{"dialogue.next", r.Dialogue.Next},
-		{"dialogue.second", r.Dialogue.Second},
-		{"dialogue.session", r.Dialogue.Session},
-		{"dialogue.speaker", r.Dialogue.Speaker},
-		{"dialogue.user", r.Dialogue.User},
-		{"dialogue.timed", r.Dialogue.Timed},
+		{"dialogue.previous", r.Conversation.Previous},
+		{"dialogue.next", r.Conversation.Next},
+		{"dialogue.second", r.Conversation.Second},
+		{"dialogue.session", r.Conversation.Session},
+		{"dialogue.speaker", r.Conversation.Speaker},
+		{"dialogue.user", r.Conversation.User},
+		{"dialogue.timed", r.Conversation.Timed},
 		{"time_weight", r.TimeWeight},
 	} {
 		if !(math.Abs(w.weight) <= MaxWeight) {
@@ -62,14 +60,14 @@ func validMethod(m string) bool {
 	return false
 }
 
-// Apply makes q search by r where r says something.
+// Apply sets the fields of q that r specifies.
 func (r Ranking) Apply(q *Query) {
-	q.Lexical = r.Keyword.or(q.Lexical)
+	q.Keyword = r.Keyword.or(q.Keyword)
 	q.Fusion.Method = cmp.Or(r.Method, q.Fusion.Method)
 	q.Fusion.VectorWeight = cmp.Or(r.VectorWeight, q.Fusion.VectorWeight)
-	if q.Dialogue != nil {
-		d := r.Dialogue.or(*q.Dialogue)
-		q.Dialogue = &d
+	if q.Conversation != nil {
+		d := r.Conversation.or(*q.Conversation)
+		q.Conversation = &d
 	}
 	if q.Time != nil && r.TimeWeight != 0 {
 		t := *q.Time
@@ -78,9 +76,9 @@ func (r Ranking) Apply(q *Query) {
 	}
 }
 
-// or returns d with the weights of other where it has none.
-func (d Dialogue) or(other Dialogue) Dialogue {
-	return Dialogue{
+// or returns d with unset weights taken from other.
+func (d ConversationWeights) or(other ConversationWeights) ConversationWeights {
+	return ConversationWeights{
 		Previous: cmp.Or(d.Previous, other.Previous),
 		Next:     cmp.Or(d.Next, other.Next),
 		Second:   cmp.Or(d.Second, other.Second),

@@ -9,27 +9,26 @@ import (
 // recallAt is the depth at which recall is measured.
 const recallAt = 10
 
-// Recall is how much of the true nearest neighbours searches found.
+// Recall is the share of the true nearest neighbors that searches found.
 type Recall struct {
-	// Value is the mean over Samples searches of the share of the ten nearest units
-	// that were among the first ten found. A unit as near as the tenth counts as it.
+	// Value is the mean over Samples searches of the share of the ten nearest chunks that were
+	// among the first ten found. A chunk as near as the tenth counts as one of them.
 	Value float64 `json:"recall_at_10" doc:"the mean share of the ten nearest chunks that were among the first ten found"`
-	// Low and High bound the mean of all such searches with 95 % confidence: Wilson's
-	// interval (1927), with one trial for each search. Hits of one search come and go
-	// together, so ten trials would promise too much; and what lies within 0..1
-	// varies at most as a coin of the same mean does, so one promises too little if
-	// anything.
+	// Low and High bound the true mean with 95 % confidence: Wilson's interval (1927), with one
+	// trial for each search. The hits of one search are correlated, so ten trials would make it too
+	// narrow. A value within 0..1 varies at most as a coin of the same mean does, so one trial
+	// makes it too wide if anything.
 	Low     float64 `json:"low" doc:"of the interval that has the true mean with 95 % confidence"`
 	High    float64 `json:"high"`
 	Samples int     `json:"samples" doc:"searches that were compared with an exact one"`
-	// Since is when the oldest of them was.
+	// Since is the time of the oldest sample.
 	Since time.Time `json:"since,omitzero" doc:"when the oldest of them was"`
 }
 
-// confidence is the quantile of the normal distribution for 95 % on both sides.
+// confidence is the two-sided 95 % quantile of the normal distribution.
 const confidence = 1.959963984540054
 
-// recallOf returns the recall of samples, ordered by time; nil of none.
+// recallOf returns the recall of samples ordered by time, or nil without samples.
 func recallOf(samples []sample) *Recall {
 	if len(samples) == 0 {
 		return nil
@@ -51,18 +50,18 @@ func wilson(p float64, n int) (low, high float64) {
 	return max(0, min(p, middle-half)), min(1, max(p, middle+half))
 }
 
-// comparison is a search and its exact repetition. The index may have changed
-// between the two; what only one of them could see does not count.
+// comparison is a search and its exact repetition. The index may have changed between the two;
+// chunks that only one of them could see do not count.
 type comparison struct {
 	got, exact []Scored // both to the same depth, best first
 	depth      int
-	// shared says that a unit could be found by both when they began; alive that one
-	// is still there to be found.
+	// shared reports whether both searches could find a chunk when they began; alive whether it can
+	// still be found.
 	shared, alive func(id uint64) bool
 }
 
-// share returns how much of the ten nearest was found, and false if that cannot be
-// told: there is nothing to be found, or too much is new.
+// share returns the share of the ten nearest chunks that was found. It returns false if that is
+// unknown: nothing can be found, or too much is new.
 func (c comparison) share() (float64, bool) {
 	want := make([]Scored, 0, recallAt)
 	for _, h := range c.exact {

@@ -14,9 +14,9 @@ func TestRelevance(t *testing.T) {
 		score := 1.0
 		for i := range hits {
 			score *= rapid.Float64Range(0, 1).Draw(t, "share")
-			hits[i] = Hit{ID: uint64(i), Parent: rapid.Uint64Range(1, 40).Draw(t, "parent"), Score: score}
+			hits[i] = Hit{ID: uint64(i), Item: rapid.Uint64Range(1, 40).Draw(t, "parent"), Score: score}
 		}
-		relate(hits, true)
+		setRelevance(hits, true)
 		last := math.Inf(1)
 		for i, h := range hits {
 			if !(h.Relevance >= 0 && h.Relevance <= 1) {
@@ -36,9 +36,9 @@ func TestRelevanceOfWhatStandsOut(t *testing.T) {
 	search := func(scores ...float64) []Hit {
 		hits := make([]Hit, len(scores))
 		for i, s := range scores {
-			hits[i] = Hit{ID: uint64(i), Parent: uint64(i), Score: s}
+			hits[i] = Hit{ID: uint64(i), Item: uint64(i), Score: s}
 		}
-		return relate(hits, true)
+		return setRelevance(hits, true)
 	}
 	flat := make([]float64, 100)
 	for i := range flat {
@@ -54,11 +54,11 @@ func TestRelevanceOfWhatStandsOut(t *testing.T) {
 	if r := search(0.04, 0.03)[0].Relevance; r > 0.2 {
 		t.Errorf("a chance match among two texts is %.2f relevant", r)
 	}
-	if hits := relate([]Hit{{Score: 0.4}, {Score: 0.3}}, false); hits[0].Relevance != 0.4 || hits[1].Relevance != 0.3 {
+	if hits := setRelevance([]Hit{{Score: 0.4}, {Score: 0.3}}, false); hits[0].Relevance != 0.4 || hits[1].Relevance != 0.3 {
 		t.Errorf("without words: %+v", hits)
 	}
-	relate(nil, true)
-	for _, h := range relate(make([]Hit, 3), true) {
+	setRelevance(nil, true)
+	for _, h := range setRelevance(make([]Hit, 3), true) {
 		if h.Relevance != 0 {
 			t.Errorf("no score is %v relevant", h.Relevance)
 		}

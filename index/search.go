@@ -14,7 +14,7 @@ import (
 
 // Search implements [Index].
 func (h *Hybrid) Search(ctx context.Context, q Query) (Result, error) {
-	if err := q.Lexical.Validate(); err != nil {
+	if err := q.Keyword.Validate(); err != nil {
 		return Result{}, fmt.Errorf("index: search: %w", err)
 	}
 	if q.K <= 0 {
@@ -26,29 +26,29 @@ func (h *Hybrid) Search(ctx context.Context, q Query) (Result, error) {
 	case "vector":
 		q.Text, q.More, q.Patterns, q.Spelling = "", nil, nil, false
 	}
-	if h.gauge != nil { // which may search again when the caller has gone on
+	if h.monitor != nil { // a shadow query may use it after the caller has returned
 		q.Filter = q.Filter.Clone()
 	}
-	worded := q.worded()
+	worded := q.hasText()
 	res := Result{State: h.applied.Load()}
 	win := h.window(&q, res.State)
 	res.Window = win
 	if win != nil && q.Time.List {
-		res.Hits = h.listed(&q, res.State, win)
+		res.Hits = h.listByTime(&q, res.State, win)
 		return res, nil
 	}
-	// Who asks for vectors alone asks for cosines.
-	featured := worded && (q.Dialogue != nil || win != nil)
-	a := h.ask(ctx, &q, res.State, featured)
+	// A query with vectors alone gets plain cosines.
+	featured := worded && (q.Conversation != nil || win != nil)
+	a := h.searchParts(ctx, &q, res.State, featured)
 	if err := ctx.Err(); err != nil {
 		return Result{}, err
 	}
 	useWords, useNear := worded && a.errWords == nil, len(q.Vector) > 0 && a.errNear == nil
 	if a.errWords != nil || worded && !a.allWords {
-		h.lame(ctx, &res, "keyword", a.errWords, h.lexical.suspect)
+		h.degraded(ctx, &res, "keyword", a.errWords, h.keyword.suspect)
 	}
 	if a.errNear != nil || len(q.Vector) > 0 && !a.allNear {
-		h.lame(ctx, &res, "vector", a.errNear, a.space.suspect)
+		h.degraded(ctx, &res, "vector", a.errNear, a.space.suspect)
 	}
 	if !useWords && !useNear && len(res.Degraded) > 0 {
 		return Result{}, fmt.Errorf("%w: no leg of the index can answer; it is being repaired, try again soon: %w",
@@ -61,7 +61,7 @@ func (h *Hybrid) Search(ctx context.Context, q Query) (Result, error) {
 	if featured && len(res.Hits) > 0 {
 		res.Hits = h.features(&q, res.State, res.Hits, a.sessions.scores(a.words.Groups), win)
 	}
-	res.Hits = relate(res.Hits, useWords && a.words.Max > 0 && q.Fusion.Method != "rrf")
+	res.Hits = setRelevance(res.Hits, useWords && a.words.Max > 0 && q.Fusion.Method != "rrf")
 	res.Hits = res.Hits[:min(q.K, len(res.Hits))]
 	res.Corrections, res.Terms = a.words.Corrections, a.terms
 	for _, c := range res.Corrections {
@@ -70,51 +70,52 @@ func (h *Hybrid) Search(ctx context.Context, q Query) (Result, error) {
 	return res, nil
 }
 
-// answers are what the legs found.
-type answers struct {
-	space             *space // that was searched
-	words             LexicalResult
-	terms             []string  // that patterns stand for
-	sessions          *grouping // that the lexical leg scored, or nil
+// partResults are the results of both indexes.
+type partResults struct {
+	space             *vectorSpace // the one searched
+	words             KeywordResult
+	terms             []string  // that patterns expanded to
+	sessions          *sessionGroups // scored by the keyword index, or nil
 	near              []Scored
-	allWords, allNear bool // the leg had everything when it was asked
+	allWords, allNear bool // the index was complete when it was searched
 	errWords, errNear error
 }
 
-// leastDepth is how many units each leg is asked for at least.
-const leastDepth = 100
+// minDepth is the minimum number of chunks requested from each index.
+const minDepth = 100
 
-// ask asks both legs. Each gives more than asked for: the best after fusion need
-// not be at the very top of either, and features look further yet.
-func (h *Hybrid) ask(ctx context.Context, q *Query, state uint64, featured bool) (a answers) {
+// searchParts searches both indexes. It over-fetches: the best after fusion need not be at the very
+// top of either, and features use even more.
+func (h *Hybrid) searchParts(ctx context.Context, q *Query, state uint64, featured bool) (a partResults) {
 	view := h.view.Load()
-	accept, only := h.holding(ctx, q, h.accept(view, q, state)), h.only(view, q, state)
-	depth := max(leastDepth, 2*q.K)
-	a.space = h.dense.Load()
+	accept, only := h.requirePhrases(ctx, q, h.acceptFunc(view, q, state)), h.allowList(view, q, state)
+	depth := max(minDepth, 2*q.K)
+	a.space = h.vector.Load()
 	var wg sync.WaitGroup
 	if len(q.Vector) > 0 {
 		wg.Go(func() {
-			a.near, a.allNear, a.errNear = h.nearest(ctx, a.space, q.Space, DenseQuery{Vector: q.Vector, K: depth, Accept: accept, Only: only, Exact: q.Exact})
+			a.near, a.allNear, a.errNear = h.nearest(ctx, a.space, q.Space, VectorQuery{Vector: q.Vector, K: depth, Accept: accept, Only: only, Exact: q.Exact})
 		})
 	}
-	if q.worded() {
-		found := h.variants(ctx, q)
+	if q.hasText() {
+		found := h.expandPatterns(ctx, q)
 		for _, w := range found {
 			a.terms = append(a.terms, w.Text)
 		}
-		words := LexicalQuery{Text: q.Text, More: slices.Concat(q.More, found), K: depth, Accept: accept, Only: only, Params: q.Lexical}
+		words := KeywordQuery{Text: q.Text, More: slices.Concat(q.More, found), K: depth, Accept: accept, Only: only, Params: q.Keyword}
 		if featured {
-			a.sessions = h.grouping(q, state)
+			a.sessions = h.sessionGroups(q, state)
 			words.K, words.Groups = max(depth, featureDepth), a.sessions.groups(h, q, state)
 		}
 		if q.Spelling {
 			words.Spelling = h.spelling(view, q, state)
 		}
-		a.words, a.allWords, a.errWords = h.words(ctx, words)
-		if now := h.view.Load(); q.Spelling && words.Spelling.Within == nil && now.marked {
-			// What the leg has read may be somebody's, written since all was everybody's.
+		a.words, a.allWords, a.errWords = h.searchKeyword(ctx, words)
+		if now := h.view.Load(); q.Spelling && words.Spelling.Within == nil && now.anyRestricted {
+			// The index may have read words of a user's private text, written since the whole
+			// collection was unrestricted.
 			words.Spelling = h.spelling(now, q, state)
-			a.words, a.allWords, a.errWords = h.words(ctx, words)
+			a.words, a.allWords, a.errWords = h.searchKeyword(ctx, words)
 		}
 	}
 	wg.Wait()
@@ -124,24 +125,24 @@ func (h *Hybrid) ask(ctx context.Context, q *Query, state uint64, featured bool)
 // better orders hits, best first.
 func better(a, b Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID)) }
 
-// lame notes a leg that failed, with an error, or that lacks something.
-func (h *Hybrid) lame(ctx context.Context, res *Result, name string, err error, suspect func(error) bool) {
+// degraded records an index that failed or is incomplete.
+func (h *Hybrid) degraded(ctx context.Context, res *Result, name string, err error, suspect func(error) bool) {
 	res.Degraded = append(res.Degraded, name)
 	if err == nil || errors.Is(err, errAbsent) {
 		return
 	}
 	h.opts.Logger.WarnContext(ctx, "a leg failed", "leg", name, "error", err)
 	if suspect(err) {
-		h.rouse()
+		h.wakeUp()
 	}
 }
 
-// errAbsent says that a leg is not there: it failed and is being made again.
+// errAbsent reports that an index has failed and is being rebuilt.
 var errAbsent = errors.New("index: the leg is being made again")
 
-// words searches the lexical leg, and reports whether it has everything.
-func (h *Hybrid) words(ctx context.Context, q LexicalQuery) (res LexicalResult, whole bool, err error) {
-	l, whole, ok := h.lexical.serving()
+// searchKeyword searches the keyword index and reports whether it is complete.
+func (h *Hybrid) searchKeyword(ctx context.Context, q KeywordQuery) (res KeywordResult, whole bool, err error) {
+	l, whole, ok := h.keyword.serving()
 	if !ok {
 		return res, false, errAbsent
 	}
@@ -150,9 +151,9 @@ func (h *Hybrid) words(ctx context.Context, q LexicalQuery) (res LexicalResult, 
 	return res, whole, err
 }
 
-// search searches the dense leg if it holds vectors of the space that q's vector
-// is in, and reports whether it has everything.
-func (s *space) search(ctx context.Context, name string, q DenseQuery) (near []Scored, whole bool, err error) {
+// search searches the vector index if it holds vectors of the query's space, and reports whether it
+// is complete.
+func (s *vectorSpace) search(ctx context.Context, name string, q VectorQuery) (near []Scored, whole bool, err error) {
 	d, whole, ok := s.serving()
 	if !ok || name != s.name {
 		return nil, false, errAbsent
@@ -162,8 +163,8 @@ func (s *space) search(ctx context.Context, name string, q DenseQuery) (near []S
 	return near, whole, err
 }
 
-// similarity returns a unit's cosine, 0 if there is none.
-func (s *space) similarity(name string, v []float32, id uint64) float64 {
+// similarity returns a chunk's cosine, or 0 if it is unknown.
+func (s *vectorSpace) similarity(name string, v []float32, id uint64) float64 {
 	d, ok := s.current()
 	if !ok || name != s.name {
 		return 0
@@ -172,16 +173,15 @@ func (s *space) similarity(name string, v []float32, id uint64) float64 {
 	return cos
 }
 
-// accept returns the predicate for q, or nil if every unit passes. A unit that is
-// newer than the catalog c is looked up in the current one: what it replaces may
-// be marked by now.
-func (h *Hybrid) accept(c *catalog, q *Query, state uint64) Accept {
+// acceptFunc returns the predicate for q, or nil if every chunk passes. A chunk that is newer than
+// the catalog c is looked up in the current one, as the item it replaces may be superseded by now.
+func (h *Hybrid) acceptFunc(c *catalog, q *Query, state uint64) Accept {
 	open := q.Filter.IsZero() && q.Scope.Agent == "" && q.Scope.Session == "" && q.AsOf.IsZero()
-	if open && !c.marked {
+	if open && !c.anyRestricted {
 		return nil
 	}
 	return func(id uint64) bool {
-		if open && c.plain.has(id) {
+		if open && c.unrestricted.has(id) {
 			return true
 		}
 		in := c
@@ -190,37 +190,37 @@ func (h *Hybrid) accept(c *catalog, q *Query, state uint64) Accept {
 			in = h.view.Load()
 			i, ok = in.at(id)
 		}
-		return ok && q.visible(in.parents[i], state)
+		return ok && q.visible(in.items[i], state)
 	}
 }
 
-// spelling counts the words of what q could see without its filter.
+// spelling selects the chunks that q could see without its filter for spelling corrections.
 func (h *Hybrid) spelling(c *catalog, q *Query, state uint64) *Spelling {
 	whole := Query{Scope: Scope{User: q.Scope.User, AnyUser: q.Scope.AnyUser}, AsOf: q.AsOf, Now: q.Now}
-	s := &Spelling{Within: h.accept(c, &whole, state)}
+	s := &Spelling{Within: h.acceptFunc(c, &whole, state)}
 	if s.Within != nil {
-		s.Only = h.only(c, &whole, state)
+		s.Only = h.allowList(c, &whole, state)
 	}
 	return s
 }
 
-// alone lowers the floor of the dense leg where the lexical leg found nothing.
-const alone = 0.6
+// loneVectorFloor lowers the floor of the vector index if the keyword index found nothing.
+const loneVectorFloor = 0.6
 
-// join makes one list of the legs' hits, each unit once, in no order, with the cosine of
-// those that only the lexical leg found filled in.
-func (h *Hybrid) join(q Query, sp *space, words LexicalResult, near []Scored) []Hit {
-	c := h.view.Load() // not that of the beginning: a leg may have found newer units
+// join merges the hits of both indexes into one unsorted list without duplicates. It fills in the
+// cosine of hits that only the keyword index found.
+func (h *Hybrid) join(q Query, sp *vectorSpace, words KeywordResult, near []Scored) []Hit {
+	c := h.view.Load() // the current view, as an index may have found newer chunks
 	hits := make([]Hit, 0, len(words.Hits)+len(near))
 	add := func(id uint64, s Signals) bool {
 		i, ok := c.at(id)
 		if ok {
-			hits = append(hits, Hit{ID: id, Parent: c.parents[i].ID, Ordinal: int(c.ordinal[i]), Signals: s})
+			hits = append(hits, Hit{ID: id, Item: c.items[i].ID, Ordinal: int(c.ordinal[i]), Signals: s})
 		}
 		return ok
 	}
 	slices.SortFunc(near, func(a, b Scored) int { return cmp.Compare(a.ID, b.ID) })
-	found := make([]bool, len(near)) // by both legs
+	found := make([]bool, len(near)) // by both indexes
 	lacking := make([]int, 0, len(words.Hits))
 	for _, w := range words.Hits {
 		s := Signals{Keyword: w.Score / words.Max}
@@ -237,7 +237,7 @@ func (h *Hybrid) join(q Query, sp *space, words LexicalResult, near []Scored) []
 	}
 	floor := q.Fusion.VectorFloor
 	if len(words.Hits) == 0 {
-		floor *= alone // no word is known: misspelt ones reach less than whole ones
+		floor *= loneVectorFloor // no word is known: misspelt words have lower cosines than correct ones
 	}
 	for i, n := range near {
 		if !found[i] && n.Score > floor {
@@ -247,19 +247,19 @@ func (h *Hybrid) join(q Query, sp *space, words LexicalResult, near []Scored) []
 	return hits
 }
 
-// fewCosines are not worth another goroutine.
-const fewCosines = 16
+// parallelCosines is the number of cosines from which a second goroutine is worth its cost.
+const parallelCosines = 16
 
-// fillIn sets the cosines of some of the hits, half of them beside the other half: their
-// vectors lie apart in memory, and fetching one takes far longer than multiplying it.
-func (s *space) fillIn(q Query, hits []Hit, lacking []int) {
+// fillIn sets the cosines of some hits, half of them in a second goroutine: their vectors are
+// scattered in memory, and fetching one takes far longer than multiplying it.
+func (s *vectorSpace) fillIn(q Query, hits []Hit, lacking []int) {
 	fill := func(some []int) {
 		for _, i := range some {
 			hits[i].Signals.Vector = s.similarity(q.Space, q.Vector, hits[i].ID)
 		}
 	}
 	var other sync.WaitGroup
-	if n := len(lacking); n > fewCosines {
+	if n := len(lacking); n > parallelCosines {
 		half := lacking[:n/2]
 		lacking = lacking[n/2:]
 		other.Go(func() { fill(half) })

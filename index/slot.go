@@ -10,65 +10,65 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// State says how a leg is doing.
+// State is the state of a keyword or vector index.
 type State string
 
-// The states of a leg.
+// The states of an index.
 const (
-	// Ready: everything that the store has can be found.
+	// Ready: all contents of the store can be found.
 	Ready State = "ready"
-	// Behind: the leg is being fed what it lacks, and finds the rest meanwhile.
+	// Behind: the index is being fed missing changes; the others can be found.
 	Behind State = "behind"
-	// Failed: the leg was set aside and cannot be opened; that is tried again.
+	// Failed: the index was set aside and cannot be opened; opening is retried.
 	Failed State = "failed"
 )
 
-// leg is what both kinds of legs have in common.
-type leg interface {
+// part has the common methods of keyword and vector indexes.
+type part interface {
 	comparable
-	durableLeg
+	fileIndex
 	Cursor() uint64
-	Stats() LegStats
+	Stats() PartStats
 	Close() error
 }
 
-// slot holds a leg, or the place of one that failed.
-type slot[L leg] struct {
+// slot holds an index, or is empty while it has failed.
+type slot[L part] struct {
 	open func() (L, error)
-	// give hands a leg what is of interest to it. It has everything up to the change at, and
-	// up to seq with that.
-	give func(ctx context.Context, l L, at, seq uint64, b *Batch) error
+	// feed applies a batch to an index. The index has all changes up to at before, and up to seq
+	// afterwards.
+	feed func(ctx context.Context, l L, at, seq uint64, b *Batch) error
 
-	leg   atomic.Pointer[L]
-	level atomic.Bool   // it has everything that the catalog has
-	ill   atomic.Bool   // a search failed in a way that reopening may heal
+	part   atomic.Pointer[L]
+	complete atomic.Bool   // it has everything that the catalog has
+	suspected   atomic.Bool   // a search failed in a way that reopening may fix
 	at    atomic.Uint64 // it has everything up to this change; set under Hybrid.write
 
-	// These are guarded by Hybrid.write.
-	failures int       // in a row
-	retry    time.Time // not before
-	closed   bool      // for good
+	// Guarded by Hybrid.write.
+	failures int       // consecutive
+	retry    time.Time // not before this time
+	closed   bool      // permanently
 }
 
-// current returns the leg, and false if there is none.
+// current returns the index, or false if there is none.
 func (s *slot[L]) current() (l L, ok bool) {
-	if p := s.leg.Load(); p != nil {
+	if p := s.part.Load(); p != nil {
 		return *p, true
 	}
 	return l, false
 }
 
-// serving returns the leg, and whether it has everything that the catalog has, so
-// that a search that begins now is complete. After the search level would not say
-// so: the leg may have been given the rest meanwhile. What is opened in the place
-// of a leg is not level, so the order of the two matters.
+// serving returns the index, and whether it has everything that the catalog has, so that a search
+// that begins now is complete. complete must be read before the search: afterwards the index may
+// have been fed the rest. A reopened index starts incomplete, so the order of the two loads
+// matters.
 func (s *slot[L]) serving() (l L, whole, ok bool) {
 	l, ok = s.current()
-	return l, ok && s.level.Load(), ok
+	return l, ok && s.complete.Load(), ok
 }
 
-// ensure opens the leg if there is none. Where that fails the slot stays empty
-// until the next try. The caller holds Hybrid.write.
+// ensure opens the index if there is none. If that fails, the slot stays empty until the next try.
+// The caller holds Hybrid.write.
 func (s *slot[L]) ensure(now time.Time) error {
 	if s.closed {
 		return ErrClosed
@@ -83,69 +83,69 @@ func (s *slot[L]) ensure(now time.Time) error {
 		return err
 	}
 	s.at.Store(l.Cursor())
-	s.ill.Store(false)
-	s.leg.Store(&l)
+	s.suspected.Store(false)
+	s.part.Store(&l)
 	return nil
 }
 
-// due is how long it is until the leg may be opened again, 0 for now.
-func (s *slot[L]) due(now time.Time) time.Duration { return max(0, s.retry.Sub(now)) }
+// retryIn returns the time until the index may be reopened, 0 for now.
+func (s *slot[L]) retryIn(now time.Time) time.Duration { return max(0, s.retry.Sub(now)) }
 
-// stop closes the leg, which will be opened again and fed what it lost. Searches
-// that use it end, with an error at worst.
-func (s *slot[L]) stop(now time.Time) error {
-	s.level.Store(false)
+// suspend closes the index, which will be reopened and fed the changes it lost. Running searches
+// end, possibly with an error.
+func (s *slot[L]) suspend(now time.Time) error {
+	s.complete.Store(false)
 	s.failures++
 	s.retry = now.Add(min(time.Second<<min(s.failures-1, 6), time.Minute))
-	p := s.leg.Swap(nil)
+	p := s.part.Swap(nil)
 	if p == nil {
 		return nil
 	}
 	return (*p).Close()
 }
 
-// take gives the leg a batch that follows the change before. A leg that is
-// behind finds it at once, but its cursor must not pass what it has not got.
-func (s *slot[L]) take(ctx context.Context, b *Batch) error {
+// apply applies a batch that directly follows the last change. An incomplete index finds its chunks
+// messageAt once, but its cursor must not pass changes that it lacks.
+func (s *slot[L]) apply(ctx context.Context, b *Batch) error {
 	l, ok := s.current()
 	if !ok || b.Seq <= s.at.Load() {
 		return nil
 	}
 	seq := b.Seq
-	if !s.level.Load() {
+	if !s.complete.Load() {
 		seq = s.at.Load()
 	}
-	if err := s.give(ctx, l, s.at.Load(), seq, b); err != nil {
+	if err := s.feed(ctx, l, s.at.Load(), seq, b); err != nil {
 		return err
 	}
 	s.at.Store(seq)
 	return nil
 }
 
-// suspect notes a failed search, unless the leg is not to blame.
+// suspect records a failed search, unless the error is not the index's fault.
 func (s *slot[L]) suspect(err error) bool {
 	if errors.Is(err, ErrClosed) || errors.Is(err, ragctx.ErrInvalid) ||
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false
 	}
-	s.ill.Store(true)
+	s.suspected.Store(true)
 	return true
 }
 
-// state describes the slot.
+// state returns the state of the index.
 func (s *slot[L]) state() State {
 	switch _, ok := s.current(); {
 	case !ok:
 		return Failed
-	case !s.level.Load():
+	case !s.complete.Load():
 		return Behind
 	}
 	return Ready
 }
 
-// stats describes the leg.
-func (s *slot[L]) stats() LegStats {
-	var st LegStats
+// stats returns the statistics of the index.
+func (s *slot[L]) stats() PartStats {
+	var st PartStats
 	if l, ok := s.current(); ok {
 		st = l.Stats()
 	}
@@ -153,40 +153,40 @@ func (s *slot[L]) stats() LegStats {
 	return st
 }
 
-// close closes the leg for good. The caller holds Hybrid.write.
+// close closes the index permanently. The caller holds Hybrid.write.
 func (s *slot[L]) close() error {
 	s.closed = true
-	if p := s.leg.Swap(nil); p != nil {
+	if p := s.part.Swap(nil); p != nil {
 		return (*p).Close()
 	}
 	return nil
 }
 
-// giveTexts hands a batch to a lexical leg, and the texts with it: those of a long document
-// are not kept once the leg has no use of them.
-func giveTexts(ctx context.Context, l Lexical, _, seq uint64, b *Batch) error {
-	units := make([]TextUnit, 0, len(b.Add))
+// feedTexts applies a batch to a keyword index. It drops the texts from the batch, as those of a
+// long document should not stay in memory.
+func feedTexts(ctx context.Context, l KeywordIndex, _, seq uint64, b *Batch) error {
+	units := make([]TextChunk, 0, len(b.Add))
 	for i := range b.Add {
 		e := &b.Add[i]
-		units = append(units, TextUnit{ID: e.ID, Parent: e.Parent.ID, Title: e.Title, Text: e.Text, Extra: dated(e.Parent)})
+		units = append(units, TextChunk{ID: e.ID, Item: e.Item.ID, Title: e.Title, Text: e.Text, Extra: dated(e.Item)})
 		e.Title, e.Text = "", ""
 	}
-	return l.Apply(ctx, seq, units, b.removedUnits())
+	return l.Apply(ctx, seq, units, b.removedChunks())
 }
 
-// vectorsAtOnce is how many units get their vectors at a time where a batch leaves them out.
-const vectorsAtOnce = 2000
+// vectorBatch is how many chunks get their vectors at a time if a batch leaves them out.
+const vectorBatch = 2000
 
-// giveVectors hands a batch to a dense leg.
-func giveVectors(ctx context.Context, d Dense, at, seq uint64, b *Batch) error {
-	var units []VectorUnit
-	for _, list := range [][]Entry{b.Add, b.Revised} {
+// feedVectors applies a batch to a vector index.
+func feedVectors(ctx context.Context, d VectorIndex, at, seq uint64, b *Batch) error {
+	var units []VectorChunk
+	for _, list := range [][]Chunk{b.Add, b.Revised} {
 		if b.Vectors == nil {
 			units = withVectors(list, units)
 			continue
 		}
-		for some := range slices.Chunk(list, vectorsAtOnce) {
-			some = slices.Clone(some) // the batch stays without
+		for some := range slices.Chunk(list, vectorBatch) {
+			some = slices.Clone(some) // the batch itself stays without vectors
 			if err := b.Vectors(ctx, some); err != nil {
 				return err
 			}
@@ -195,14 +195,14 @@ func giveVectors(ctx context.Context, d Dense, at, seq uint64, b *Batch) error {
 			}
 		}
 	}
-	return d.Apply(ctx, seq, units, b.removedUnits())
+	return d.Apply(ctx, seq, units, b.removedChunks())
 }
 
-// withVectors appends what a dense leg indexes of entries.
-func withVectors(list []Entry, to []VectorUnit) []VectorUnit {
+// withVectors appends the chunks of a list that have a vector.
+func withVectors(list []Chunk, to []VectorChunk) []VectorChunk {
 	for i := range list {
 		if e := &list[i]; e.Vector != nil {
-			to = append(to, VectorUnit{ID: e.ID, Vector: e.Vector})
+			to = append(to, VectorChunk{ID: e.ID, Vector: e.Vector})
 		}
 	}
 	return to

@@ -9,38 +9,36 @@ import (
 	"time"
 )
 
-// thread is what one user and one agent said to each other in a session, in the
-// order of time. What belongs to no session is kept in threads too, those without
-// a session, for questions about a time; such units are no neighbours. What was
-// derived from messages is kept apart, one thread for each user and agent, only so
-// that all units of a user can be listed.
+// thread is the messages of one user and one agent in a session, in the order of time. Messages
+// without a session are in threads without a session, for questions about a time; they have no
+// neighbors. Items derived from messages are in separate threads, one for each user and agent, so
+// that all chunks of a user can be listed.
 //
-// Searches read threads beside changes. A list of messages is never changed but
-// where no reader looks: beyond its end.
+// Searches read threads concurrently with changes. A list of messages is immutable, except that the
+// writer appends beyond the end that readers see.
 type thread struct {
 	user, agent, session string
 
-	n     int32 // its place among all threads
-	apart bool  // it holds no messages
+	number     int32 // its index among all threads
+	derived bool  // it holds derived items, not messages
 	list  atomic.Pointer[[]message]
-	// units counts those of the list; uneven says that one of them may be there
-	// for some questions and not for others.
-	units  atomic.Int32
-	uneven atomic.Bool
+	// chunks counts the chunks in the list. varying is set if one of them may be visible to some
+	// queries of its owner and not to others.
+	chunks  atomic.Int32
+	varying atomic.Bool
 }
 
-// message is a row of units of one parent, with consecutive ids, that one voice
-// said.
+// message is a run of chunks of one item with consecutive ids and one speaker.
 type message struct {
-	parent *parent
+	item *item
 	first  uint64
-	units  int32
-	voice  uint32
+	chunks  int32
+	speaker  uint32
 }
 
-// compareMessages orders by when it happened, then by when it was written.
+// compareMessages orders by time of occurrence, then by time of writing.
 func compareMessages(a, b message) int {
-	return cmp.Or(a.parent.Occurred.Compare(b.parent.Occurred), cmp.Compare(a.first, b.first))
+	return cmp.Or(a.item.Occurred.Compare(b.item.Occurred), cmp.Compare(a.first, b.first))
 }
 
 // messages returns the thread's list.
@@ -51,21 +49,21 @@ func (t *thread) messages() []message {
 	return nil
 }
 
-// at returns the place of the message that a unit of p is in.
-func at(list []message, p *parent, unit uint64) (int, bool) {
+// messageAt returns the index of the message that contains a chunk of p.
+func messageAt(list []message, p *item, unit uint64) (int, bool) {
 	i := sort.Search(len(list), func(i int) bool {
-		return compareMessages(list[i], message{parent: p, first: unit}) > 0
+		return compareMessages(list[i], message{item: p, first: unit}) > 0
 	}) - 1
-	return i, i >= 0 && list[i].parent == p && unit-list[i].first < uint64(list[i].units) //nolint:gosec // not negative
+	return i, i >= 0 && list[i].item == p && unit-list[i].first < uint64(list[i].chunks) //nolint:gosec // not negative
 }
 
-// add takes over messages, which are sorted. One that goes on where another ends
-// is joined to it, so that the list does not depend on how units came.
+// add adds sorted messages. It joins a message that continues another one, so that the list does
+// not depend on how chunks arrived.
 func (t *thread) add(fresh []message) {
 	for _, m := range fresh {
-		t.units.Add(m.units)
-		if !m.parent.even() {
-			t.uneven.Store(true)
+		t.chunks.Add(m.chunks)
+		if !m.item.permanent() {
+			t.varying.Store(true)
 		}
 	}
 	list := t.messages()
@@ -76,8 +74,8 @@ func (t *thread) add(fresh []message) {
 	}
 	for _, m := range fresh {
 		if n := len(list); n > 0 && follows(list[n-1], m) {
-			// Only what this call has appended, or copied, can be gone on with.
-			list[n-1].units += m.units
+			// Only elements appended or copied by this call may be changed.
+			list[n-1].chunks += m.chunks
 			continue
 		}
 		list = append(list, m)
@@ -85,62 +83,61 @@ func (t *thread) add(fresh []message) {
 	t.list.Store(&list)
 }
 
-// follows reports whether b goes on where a ends.
+// follows reports whether b continues a.
 func follows(a, b message) bool {
-	return a.parent == b.parent && a.voice>>1 == b.voice>>1 && a.first+uint64(a.units) == b.first //nolint:gosec // not negative
+	return a.item == b.item && a.speaker>>1 == b.speaker>>1 && a.first+uint64(a.chunks) == b.first //nolint:gosec // not negative
 }
 
-// drop forgets the messages of removed parents.
+// drop removes the messages of removed items.
 func (t *thread) drop() {
-	list := slices.DeleteFunc(slices.Clone(t.messages()), func(m message) bool { return m.parent.removed.Load() })
+	list := slices.DeleteFunc(slices.Clone(t.messages()), func(m message) bool { return m.item.removed.Load() })
 	t.list.Store(&list)
 	var units int32
 	for _, m := range list {
-		units += m.units
+		units += m.chunks
 	}
-	t.units.Store(units)
-	t.uneven.Store(slices.ContainsFunc(list, func(m message) bool { return !m.parent.even() }))
+	t.chunks.Store(units)
+	t.varying.Store(slices.ContainsFunc(list, func(m message) bool { return !m.item.permanent() }))
 }
 
-// even reports whether p is visible now and will be, to those whose it is.
-func (p *parent) even() bool {
+// permanent reports whether p is visible to its owner now and at any later time.
+func (p *item) permanent() bool {
 	return p.Expires.IsZero() && p.superseded.Load() == noTime && !p.removed.Load()
 }
 
-// threads are those of a collection.
+// threads holds the threads of a collection.
 type threads struct {
 	byKey map[threadKey]*thread // guarded by Hybrid.write
-	all   roster
-	users sync.Map    // user to *roster
-	loose atomic.Bool // some units are in no thread
+	all   threadList
+	users sync.Map    // user to *threadList
+	unthreaded atomic.Bool // some chunks are in no thread
 }
 
 type threadKey struct {
 	user, agent, session string
-	apart                bool
+	derived                bool
 }
 
-// roster is a list of threads that only grows.
-type roster struct{ list atomic.Pointer[[]*thread] }
+// threadList is a list of threads that only grows.
+type threadList struct{ list atomic.Pointer[[]*thread] }
 
-func (r *roster) threads() []*thread {
+func (r *threadList) threads() []*thread {
 	if p := r.list.Load(); p != nil {
 		return *p
 	}
 	return nil
 }
 
-func (r *roster) add(t *thread) {
+func (r *threadList) add(t *thread) {
 	list := append(r.threads(), t)
 	r.list.Store(&list)
 }
 
-// of returns the thread that a parent belongs to, nil for what has neither
-// session nor time.
-func (ts *threads) of(p *Parent) *thread {
+// threadOf returns the thread of an item, or nil without session and time.
+func (ts *threads) threadOf(p *Item) *thread {
 	key := threadKey{user: p.User, agent: p.Agent, session: p.Session}
 	if p.Source == DerivedSource {
-		key.session, key.apart = "", true
+		key.session, key.derived = "", true
 	} else if p.Session == "" && p.Occurred.IsZero() {
 		return nil
 	}
@@ -148,29 +145,29 @@ func (ts *threads) of(p *Parent) *thread {
 	if t != nil {
 		return t
 	}
-	t = &thread{user: key.user, agent: key.agent, session: key.session, apart: key.apart, n: int32(len(ts.byKey))} //nolint:gosec // far fewer than 2³¹
+	t = &thread{user: key.user, agent: key.agent, session: key.session, derived: key.derived, number: int32(len(ts.byKey))} //nolint:gosec // far fewer than 2³¹
 	if ts.byKey == nil {
 		ts.byKey = make(map[threadKey]*thread)
 	}
 	ts.byKey[key] = t
 	ts.all.add(t)
-	r, _ := ts.users.LoadOrStore(p.User, new(roster))
-	r.(*roster).add(t) //nolint:forcetypeassert // only rosters are stored
+	r, _ := ts.users.LoadOrStore(p.User, new(threadList))
+	r.(*threadList).add(t) //nolint:forcetypeassert // only rosters are stored
 	return t
 }
 
-// add takes over units, which are new and in the order of their ids.
-func (ts *threads) add(units []known) {
+// add adds new chunks, sorted by id.
+func (ts *threads) add(units []catalogEntry) {
 	fresh := make(map[*thread][]message)
 	for i := 0; i < len(units); {
-		m := message{parent: units[i].parent, first: units[i].id, units: 1, voice: units[i].voice}
-		for i++; i < len(units) && follows(m, message{parent: units[i].parent, first: units[i].id, voice: units[i].voice}); i++ {
-			m.units++
+		m := message{item: units[i].item, first: units[i].id, chunks: 1, speaker: units[i].speaker}
+		for i++; i < len(units) && follows(m, message{item: units[i].item, first: units[i].id, speaker: units[i].speaker}); i++ {
+			m.chunks++
 		}
-		if t := m.parent.thread; t != nil {
+		if t := m.item.thread; t != nil {
 			fresh[t] = append(fresh[t], m)
 		} else {
-			ts.loose.Store(true)
+			ts.unthreaded.Store(true)
 		}
 	}
 	for t, list := range fresh {
@@ -182,18 +179,18 @@ func (ts *threads) add(units []known) {
 // visit calls fn for the threads of messages in a scope.
 func (ts *threads) visit(s Scope, fn func(*thread)) {
 	ts.visitAll(s, func(t *thread) {
-		if !t.apart {
+		if !t.derived {
 			fn(t)
 		}
 	})
 }
 
-// visitAll calls fn for the threads in a scope, and for those that hold no messages,
-// whose units may be of any session.
+// visitAll calls fn for the threads in a scope, including threads of derived items, which may
+// belong to any session.
 func (ts *threads) visitAll(s Scope, fn func(*thread)) {
-	in := func(r *roster) {
+	in := func(r *threadList) {
 		for _, t := range r.threads() {
-			if (s.Agent == "" || t.agent == s.Agent) && (s.Session == "" || t.apart || t.session == s.Session) {
+			if (s.Agent == "" || t.agent == s.Agent) && (s.Session == "" || t.derived || t.session == s.Session) {
 				fn(t)
 			}
 		}
@@ -208,20 +205,20 @@ func (ts *threads) visitAll(s Scope, fn func(*thread)) {
 	}
 	for _, u := range users {
 		if r, ok := ts.users.Load(u); ok {
-			in(r.(*roster)) //nolint:forcetypeassert // only rosters are stored
+			in(r.(*threadList)) //nolint:forcetypeassert // only rosters are stored
 		}
 	}
 }
 
-// within returns the messages of a list from..to, to excluded; a zero time is
-// open on that side.
-func within(list []message, from, to time.Time) []message {
+// between returns the messages of a list within from..to, excluding to; a zero time is open on that
+// side.
+func between(list []message, from, to time.Time) []message {
 	start, end := 0, len(list)
 	if !from.IsZero() {
-		start = sort.Search(end, func(i int) bool { return !list[i].parent.Occurred.Before(from) })
+		start = sort.Search(end, func(i int) bool { return !list[i].item.Occurred.Before(from) })
 	}
 	if !to.IsZero() {
-		end = sort.Search(end, func(i int) bool { return !list[i].parent.Occurred.Before(to) })
+		end = sort.Search(end, func(i int) bool { return !list[i].item.Occurred.Before(to) })
 	}
 	return list[start:max(start, end)]
 }

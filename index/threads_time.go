@@ -8,7 +8,7 @@ import (
 	"github.com/ragctx/ragctx/internal/text/timeexpr"
 )
 
-// window returns the time that q asks about, nil if it asks about none.
+// window returns the time that q asks about, or nil.
 func (h *Hybrid) window(q *Query, state uint64) *timeexpr.Window {
 	if q.Time == nil {
 		return nil
@@ -24,7 +24,7 @@ func (h *Hybrid) window(q *Query, state uint64) *timeexpr.Window {
 	return &w
 }
 
-// timeline returns the sessions and days of what q may see.
+// timeline returns the sessions and days of the items that q may see.
 func (h *Hybrid) timeline(q *Query, state uint64) timeexpr.Timeline {
 	sessions := make(map[string]*timeexpr.Session)
 	days := make(map[time.Time]bool)
@@ -35,11 +35,11 @@ func (h *Hybrid) timeline(q *Query, state uint64) timeexpr.Timeline {
 			return
 		}
 		last := len(list) - 1
-		for !q.visible(list[last].parent, state) {
+		for !q.visible(list[last].item, state) {
 			last--
 		}
 		if t.session != "" {
-			from, to := list[first].parent.Occurred, list[last].parent.Occurred
+			from, to := list[first].item.Occurred, list[last].item.Occurred
 			s := sessions[t.session]
 			if s == nil {
 				s = &timeexpr.Session{ID: t.session, First: from, Last: to}
@@ -68,32 +68,30 @@ func (h *Hybrid) timeline(q *Query, state uint64) timeexpr.Timeline {
 	return out
 }
 
-// nextVisible returns the place of the first visible message from a place on.
+// nextVisible returns the index of the first visible message from an index on.
 func nextVisible(list []message, q *Query, state uint64, from int) int {
-	for from < len(list) && !q.visible(list[from].parent, state) {
+	for from < len(list) && !q.visible(list[from].item, state) {
 		from++
 	}
 	return from
 }
 
-// noteDays notes the days on which something visible occurred, by their
-// midnights in the location of q.Now. It looks at one message a day where all
-// are visible.
+// noteDays adds the days with visible items, by their midnights in the location of q.Now. It
+// examines one message per day if all are visible.
 func noteDays(days map[time.Time]bool, list []message, q *Query, state uint64) {
 	for len(list) > 0 {
 		i := nextVisible(list, q, state, 0)
 		if i == len(list) {
 			return
 		}
-		y, m, d := list[i].parent.Occurred.In(q.Now.Location()).Date()
+		y, m, d := list[i].item.Occurred.In(q.Now.Location()).Date()
 		days[time.Date(y, m, d, 0, 0, 0, 0, q.Now.Location())] = true
-		list = within(list, time.Date(y, m, d+1, 0, 0, 0, 0, q.Now.Location()), time.Time{})
+		list = between(list, time.Date(y, m, d+1, 0, 0, 0, 0, q.Now.Location()), time.Time{})
 	}
 }
 
-// inside calls fn for the visible messages in a window, thread by thread, until
-// it returns false.
-func (h *Hybrid) inside(q *Query, state uint64, w *timeexpr.Window, fn func(message) bool) {
+// inWindow calls fn for the visible messages in a window, thread by thread, until it returns false.
+func (h *Hybrid) inWindow(q *Query, state uint64, w *timeexpr.Window, fn func(message) bool) {
 	more := true
 	h.threads.visit(q.Scope, func(t *thread) {
 		if !more || w.Sessions != nil && !slices.Contains(w.Sessions, t.session) {
@@ -101,43 +99,43 @@ func (h *Hybrid) inside(q *Query, state uint64, w *timeexpr.Window, fn func(mess
 		}
 		list := t.messages()
 		if w.Sessions == nil {
-			list = within(list, w.From, w.To)
+			list = between(list, w.From, w.To)
 		}
 		for _, m := range list {
-			if more && q.visible(m.parent, state) && w.Contains(m.parent.Occurred, m.parent.Session) {
+			if more && q.visible(m.item, state) && w.Contains(m.item.Occurred, m.item.Session) {
 				more = fn(m)
 			}
 		}
 	})
 }
 
-// listed returns the units in a window in the order of time. Their scores fall
-// from 1 to a half, so that who sorts by score keeps the order: all of them
-// match a question about nothing but that time.
-func (h *Hybrid) listed(q *Query, state uint64, w *timeexpr.Window) []Hit {
+// listByTime returns the chunks in a window in the order of time. Their scores fall from 1 to a
+// half, so that sorting by score keeps the order: all of them match a question about that time
+// loneVectorFloor.
+func (h *Hybrid) listByTime(q *Query, state uint64, w *timeexpr.Window) []Hit {
 	var found []message
 	units := 0
-	h.inside(q, state, w, func(m message) bool {
+	h.inWindow(q, state, w, func(m message) bool {
 		found = append(found, m)
-		units += int(m.units)
+		units += int(m.chunks)
 		return true
 	})
 	slices.SortFunc(found, compareMessages)
 	c := h.view.Load()
 	hits := make([]Hit, 0, min(units, q.K))
 	for _, m := range found {
-		for id := m.first; id < m.first+uint64(m.units) && len(hits) < q.K; id++ { //nolint:gosec // not negative
+		for id := m.first; id < m.first+uint64(m.chunks) && len(hits) < q.K; id++ { //nolint:gosec // not negative
 			if i, ok := c.at(id); ok {
 				score := 1 - 0.5*float64(len(hits))/float64(units)
-				hits = append(hits, Hit{ID: id, Parent: m.parent.ID, Ordinal: int(c.ordinal[i]), Score: score, Relevance: score})
+				hits = append(hits, Hit{ID: id, Item: m.item.ID, Ordinal: int(c.ordinal[i]), Score: score, Relevance: score})
 			}
 		}
 	}
 	return hits
 }
 
-// Within returns the ids of all units in the time that q asks about, in the order of
-// time, the state they were found in, and false if it asks about none.
+// Within returns all chunks in the time that q asks about, in the order of time, and the state in
+// which they were found. It returns false if q asks about no time.
 func (h *Hybrid) Within(q Query) (Result, bool) {
 	res := Result{State: h.applied.Load()}
 	w := h.window(&q, res.State)
@@ -145,63 +143,63 @@ func (h *Hybrid) Within(q Query) (Result, bool) {
 		return res, false
 	}
 	q.K = len(h.view.Load().ids)
-	res.Hits = h.listed(&q, res.State, w)
+	res.Hits = h.listByTime(&q, res.State, w)
 	return res, true
 }
 
-// grouping numbers the threads in a scope that have visible units.
-type grouping struct {
+// sessionGroups numbers the threads in a scope that have visible chunks.
+type sessionGroups struct {
 	threads []*thread // by group
-	number  numbers
+	number  groupNumbers
 	sizes   []int32
 }
 
-// numbers has the group of each thread, counted from 1; 0 for none. Those of few
-// threads are in a map: there may be very many others.
-type numbers struct {
+// groupNumbers maps threads to groups, counted from 1; 0 for none. A few threads are in a map, as
+// there may be very many others.
+type groupNumbers struct {
 	few map[*thread]int32
 	all []int32
 }
 
-func newNumbers(all bool, threads int) numbers {
+func newGroupNumbers(all bool, threads int) groupNumbers {
 	if all {
-		return numbers{all: make([]int32, threads)}
+		return groupNumbers{all: make([]int32, threads)}
 	}
-	return numbers{few: make(map[*thread]int32)}
+	return groupNumbers{few: make(map[*thread]int32)}
 }
 
-// set gives a thread a number, unless it is newer than the list.
-func (n numbers) set(t *thread, group int32) bool {
+// set sets the group of a thread. It returns false if the thread is newer than the list.
+func (n groupNumbers) set(t *thread, group int32) bool {
 	if n.few != nil {
 		n.few[t] = group
 		return true
 	}
-	if int(t.n) >= len(n.all) {
+	if int(t.number) >= len(n.all) {
 		return false
 	}
-	n.all[t.n] = group
+	n.all[t.number] = group
 	return true
 }
 
-func (n numbers) of(t *thread) int32 {
+func (n groupNumbers) of(t *thread) int32 {
 	switch {
 	case t == nil:
 		return 0
 	case n.few != nil:
 		return n.few[t]
-	case int(t.n) < len(n.all):
-		return n.all[t.n]
+	case int(t.number) < len(n.all):
+		return n.all[t.number]
 	}
 	return 0
 }
 
-// grouping returns nil if there are fewer than two groups: then nothing tells
-// them apart.
-func (h *Hybrid) grouping(q *Query, state uint64) *grouping {
-	if q.Dialogue == nil || q.Dialogue.WithDefaults().Session == 0 {
+// sessionGroups returns nil if there are fewer than two groups, as session scores could not
+// distinguish chunks.
+func (h *Hybrid) sessionGroups(q *Query, state uint64) *sessionGroups {
+	if q.Conversation == nil || q.Conversation.WithDefaults().Session == 0 {
 		return nil
 	}
-	g := &grouping{number: newNumbers(q.Scope.AnyUser, len(h.threads.all.threads()))}
+	g := &sessionGroups{number: newGroupNumbers(q.Scope.AnyUser, len(h.threads.all.threads()))}
 	h.threads.visit(q.Scope, func(t *thread) {
 		n := t.visible(q, state)
 		if t.session == "" || n == 0 || !g.number.set(t, int32(len(g.threads)+1)) { //nolint:gosec // far fewer than 2³¹
@@ -216,31 +214,31 @@ func (h *Hybrid) grouping(q *Query, state uint64) *grouping {
 	return g
 }
 
-// visible returns how many of its units q may see.
+// visible returns the number of its chunks that q may see.
 func (t *thread) visible(q *Query, state uint64) (n int32) {
-	if !t.uneven.Load() && q.Filter.IsZero() && q.AsOf.IsZero() {
-		return t.units.Load()
+	if !t.varying.Load() && q.Filter.IsZero() && q.AsOf.IsZero() {
+		return t.chunks.Load()
 	}
 	for _, m := range t.messages() {
-		if q.visible(m.parent, state) {
-			n += m.units
+		if q.visible(m.item, state) {
+			n += m.chunks
 		}
 	}
 	return n
 }
 
-// groups returns what the lexical leg is asked about.
-func (g *grouping) groups(h *Hybrid, q *Query, state uint64) *Groups {
+// groups returns the groups for the query of the keyword index.
+func (g *sessionGroups) groups(h *Hybrid, q *Query, state uint64) *Groups {
 	if g == nil {
 		return nil
 	}
 	c := h.view.Load()
 	return &Groups{Sizes: g.sizes, Of: func(unit uint64) int32 {
 		i, ok := c.at(unit)
-		if !ok { // it came meanwhile
+		if !ok { // it is newer than the view
 			return -1
 		}
-		p := c.parents[i]
+		p := c.items[i]
 		group := g.number.of(p.thread)
 		if group == 0 || !q.visible(p, state) {
 			return -1
@@ -249,8 +247,8 @@ func (g *grouping) groups(h *Hybrid, q *Query, state uint64) *Groups {
 	}}
 }
 
-// scores returns the groups' scores, of which the best is 1.
-func (g *grouping) scores(of []float64) map[*thread]float64 {
+// scores returns the groups' scores, scaled so that the best is 1.
+func (g *sessionGroups) scores(of []float64) map[*thread]float64 {
 	if g == nil || len(of) != len(g.threads) {
 		return nil
 	}

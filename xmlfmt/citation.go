@@ -13,15 +13,15 @@ import (
 	"github.com/ragctx/ragctx/internal/redact"
 )
 
-// citation is what a reader cites an item by; "" where something is not known.
+// citation has the fields for citing an item. Unknown fields are "".
 type citation struct {
 	id, title, lines string
 
-	page any // a string or an integer, nil for none
+	page any // a string or an integer, nil if unknown
 }
 
-// cite returns an item's citation. A title that ends the source, as a file's name does, is
-// not said again, and of an item that was cut the id alone is: its lines would not hold.
+// cite returns an item's citation. It omits a title that the source ends with, such as a file name.
+// For a truncated item it returns only the id, because the lines would be wrong.
 func cite(it ragctx.ContextItem) citation {
 	c := citation{id: it.ID}
 	if it.Cut {
@@ -43,7 +43,7 @@ func cite(it ragctx.ContextItem) citation {
 		if page == math.Trunc(page) && math.Abs(page) < 1<<53 {
 			c.page = int64(page)
 		}
-	case json.Number: // likewise
+	case json.Number: // from JSON
 		if n, err := page.Int64(); err == nil {
 			c.page = n
 		}
@@ -51,9 +51,8 @@ func cite(it ragctx.ContextItem) citation {
 	return c
 }
 
-// write appends the parts of a citation, each as name="value" after a space. What quote
-// returns for a value is on one line, and reads back as the value itself: an id opens
-// nothing once a character of it was replaced or left out.
+// write appends the fields of a citation, each as name="value" after a space. The result of quote
+// must be on one line and read back as the exact value: an altered id would not find the item.
 func (c citation) write(b *strings.Builder, quote func(string) string) {
 	part := func(name, value string) {
 		if value != "" {
@@ -68,7 +67,7 @@ func (c citation) write(b *strings.Builder, quote func(string) string) {
 	part("lines", c.lines)
 }
 
-// attribute quotes a value for XML. Only what XML has no sign for is replaced.
+// attribute quotes a value for XML. Only characters that XML cannot represent are replaced.
 func attribute(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -87,7 +86,7 @@ func attribute(s string) string {
 	return b.String()
 }
 
-// jsonString quotes a value for JSON, "" as nothing.
+// jsonString quotes a value for JSON. It returns nil for "".
 func jsonString(s string) json.RawMessage {
 	if s == "" {
 		return nil
@@ -96,7 +95,7 @@ func jsonString(s string) json.RawMessage {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(s); err != nil {
-		panic(err) // a string always encodes
+		panic(err) // encoding a string cannot fail
 	}
 	encoded := strings.TrimSuffix(b.String(), "\n")
 	b.Reset()
@@ -113,7 +112,7 @@ func jsonString(s string) json.RawMessage {
 	return json.RawMessage(b.String())
 }
 
-// textString quotes a value as strings of Go are.
+// textString quotes a value as a Go string.
 func textString(s string) string {
 	if _, unseen := redact.Visible(s); unseen > 0 {
 		return strconv.QuoteToASCII(s)
@@ -121,9 +120,9 @@ func textString(s string) string {
 	return strconv.Quote(s)
 }
 
-// escaped returns which characters of a value are not to stand in it as they are: those that
-// steer a terminal, end a line or turn the direction of text, and where one is not to be seen all
-// but ASCII.
+// escaped returns a function that reports which characters of a value must be escaped: control
+// characters, line ends and characters that change the text direction. If the value contains an
+// invisible character, everything but ASCII is escaped.
 func escaped(s string) func(r rune) bool {
 	_, unseen := redact.Visible(s)
 	return func(r rune) bool {
@@ -131,8 +130,8 @@ func escaped(s string) func(r rune) bool {
 	}
 }
 
-// Uncited returns a renderer that writes what r does without ids, titles, pages and lines:
-// in XML the tag with source and type alone that A3S has.
+// Uncited returns a renderer like r that omits ids, titles, pages and lines. In XML it writes the
+// tag of A3S, with only source and type.
 func Uncited(r ragctx.Renderer) ragctx.Renderer { return uncited{r} }
 
 type uncited struct{ ragctx.Renderer }

@@ -9,8 +9,9 @@ import (
 	"github.com/ragctx/ragctx/internal/redact"
 )
 
-// Indent is what follows the line feed that takes the place of another line end in the
-// content of an item: the lines of a memory say who speaks, and such a line is none.
+// Indent returns the text that follows a line feed which replaces another line end in an item's
+// content. In a memory a line can begin with the speaker, so a replaced line end must not begin
+// such a line.
 func Indent(t ragctx.ContextType) string {
 	if t == ragctx.TypeMemory {
 		return "  "
@@ -18,7 +19,7 @@ func Indent(t ragctx.ContextType) string {
 	return ""
 }
 
-// legible returns items whose contents have line feeds alone as line ends.
+// legible returns the items with line feeds as the only line ends in their contents.
 func legible(items []ragctx.ContextItem) []ragctx.ContextItem {
 	for i, it := range items {
 		content := redact.Lines(it.Content, Indent(it.Type))
@@ -31,8 +32,8 @@ func legible(items []ragctx.ContextItem) []ragctx.ContextItem {
 	return items
 }
 
-// clean replaces what no format may carry; the package comment lists it. Text
-// without such characters is returned as it is.
+// clean replaces the characters that no format may contain; see the package comment. Clean text is
+// returned unchanged.
 func clean(s string) string {
 	s, _ = redact.Visible(s)
 	s = redact.Lines(s, "")
@@ -53,8 +54,7 @@ func clean(s string) string {
 	return b.String()
 }
 
-// firstUnclean returns the offset of the first character that has to be
-// replaced, or the length of s.
+// firstUnclean returns the offset of the first character to replace, or the length of s.
 func firstUnclean(s string) int {
 	for i := 0; i < len(s); {
 		c := s[i]
@@ -74,11 +74,11 @@ func firstUnclean(s string) int {
 	return len(s)
 }
 
-// turns reports whether a character makes what follows read in another order than it is
-// written in, for people alone. Marks of a direction, which languages need, do not.
+// turns reports whether a character makes people read the following text in a different order.
+// Direction marks, which languages need, are not included.
 func turns(r rune) bool { return '\u202a' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069' }
 
-// cleanLine is clean for text that has to stay on one line.
+// cleanLine cleans text that must stay on one line.
 func cleanLine(s string) string {
 	s = clean(s)
 	if !strings.ContainsAny(s, "\t\n") {

@@ -7,12 +7,11 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// Mark returns a renderer that writes what r does, with a marker in whatever was
-// retrieved: before each text, in place of white space between words, and at the ends of
-// lines, which stay. Texts of scripts without spaces get one every few letters. A model
-// that is told of the marker can tell retrieved text from instructions at every word
-// (Hines et al. 2024, datamarking). The marker has no white space, and none of it should
-// stand in the items.
+// Mark returns a renderer like r that puts a marker into retrieved text: before each text, in place
+// of the white space between words, and at line ends, which are kept. In scripts without spaces a
+// marker follows every few letters. A model that knows the marker can distinguish retrieved text
+// from instructions at every word (Hines et al. 2024, datamarking). The marker must not have white
+// space, and should not occur in the items.
 func Mark(r ragctx.Renderer, marker string) ragctx.Renderer { return marked{r, marker} }
 
 type marked struct {
@@ -32,8 +31,8 @@ func (m marked) Render(items []ragctx.ContextItem) string {
 	return m.Renderer.Render(out)
 }
 
-// cited returns what a citation shows of an item's metadata, marked. The id stays as it is: it
-// is what the item is asked for by.
+// cited returns the metadata that a citation shows, marked. The id stays unmarked, because it is
+// used to fetch the item.
 func (m marked) cited(metadata map[string]any) map[string]any {
 	out := make(map[string]any)
 	for _, key := range [...]string{"title", "page", "lines"} {
@@ -48,8 +47,8 @@ func (m marked) cited(metadata map[string]any) map[string]any {
 	return out
 }
 
-// unspaced are scripts that are written without spaces between words, of which at most
-// unspacedRun letters go without a marker.
+// unspaced lists the scripts that are written without spaces between words. After unspacedRun
+// letters of them a marker follows.
 var unspaced = []*unicode.RangeTable{
 	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan,
 }
@@ -75,7 +74,7 @@ func (m marked) text(s string) string {
 			gap, run = true, 0
 		default:
 			gap = false
-			if r < 0x0e00 || !unicode.In(r, unspaced...) { // none of them is below
+			if r < 0x0e00 || !unicode.In(r, unspaced...) { // all of them are above
 				run = 0
 			} else if run++; run > unspacedRun {
 				b.WriteString(m.marker)

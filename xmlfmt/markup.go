@@ -23,8 +23,8 @@ func renderXML(b *strings.Builder, items []ragctx.ContextItem) {
 	}
 }
 
-// writeItem writes one element: the source, if there is one, before the type, then the
-// citation, and the content on lines of its own.
+// writeItem writes one element: the source, if any, the type and the citation as attributes, and
+// the content on separate lines.
 func writeItem(b *strings.Builder, it ragctx.ContextItem) {
 	b.WriteString("<context")
 	if it.Source != "" {
@@ -41,8 +41,8 @@ func writeItem(b *strings.Builder, it ragctx.ContextItem) {
 	b.WriteString("\n</context>")
 }
 
-// writeContent writes an item's content, that of a memory after a line that says
-// when it is from, and what holds since then.
+// writeContent writes an item's content. For a memory a line with its date and superseding facts
+// precedes it.
 func writeContent(b *strings.Builder, it ragctx.ContextItem) {
 	if h := head(it); h != "" {
 		b.WriteString("[" + textEscaper.Replace(h) + "]\n")
@@ -50,7 +50,7 @@ func writeContent(b *strings.Builder, it ragctx.ContextItem) {
 	b.WriteString(textEscaper.Replace(clean(it.Content)))
 }
 
-// head says when a memory is from, and what holds since then, in one line.
+// head returns the date of a memory and the facts that supersede it, in one line.
 func head(it ragctx.ContextItem) string {
 	d, since := day(it), since(it)
 	switch {
@@ -63,7 +63,7 @@ func head(it ragctx.ContextItem) string {
 	}
 }
 
-// since returns what holds instead of something that a memory says, in one line.
+// since returns the facts that supersede a memory, in one line.
 func since(it ragctx.ContextItem) string {
 	if it.Type != ragctx.TypeMemory {
 		return ""
@@ -71,7 +71,7 @@ func since(it ragctx.ContextItem) string {
 	return cleanLine(it.Since)
 }
 
-// day returns the day of a memory as far as it is known, in UTC.
+// day returns the date of a memory in UTC, or "" if unknown.
 func day(it ragctx.ContextItem) string {
 	if it.Type != ragctx.TypeMemory || it.Occurred.IsZero() {
 		return ""
@@ -79,8 +79,8 @@ func day(it ragctx.ContextItem) string {
 	return it.Occurred.UTC().Format(time.DateOnly)
 }
 
-// renderDocuments writes the form that long-context prompts for Claude use. An
-// item without a source has no source element.
+// renderDocuments writes the format recommended for long-context prompts with Claude. An item
+// without a source has no source element.
 func renderDocuments(b *strings.Builder, items []ragctx.ContextItem) {
 	b.WriteString("<documents>\n")
 	for i, it := range items {

@@ -9,8 +9,8 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// renderJSON writes a JSON array. Angle brackets and ampersands stay as they
-// are: the reader is a model, not a web page, and the escapes cost tokens.
+// renderJSON writes a JSON array. Angle brackets and ampersands are not escaped: the reader is a
+// model, not a web page, and escapes cost tokens.
 func renderJSON(b *strings.Builder, items []ragctx.ContextItem) {
 	type object struct {
 		Source  string          `json:"source,omitempty"`
@@ -39,7 +39,7 @@ func renderJSON(b *strings.Builder, items []ragctx.ContextItem) {
 		if err := enc.Encode(object{
 			cleanLine(it.Source), it.Type.Label(), jsonString(c.id), jsonString(c.title), c.page, jsonString(c.lines), day(it), since(it), clean(it.Content),
 		}); err != nil {
-			panic(err) // strings and numbers always encode
+			panic(err) // encoding strings and numbers cannot fail
 		}
 		b.Write(bytes.TrimSuffix(buf.Bytes(), []byte("\n")))
 	}
@@ -48,9 +48,9 @@ func renderJSON(b *strings.Builder, items []ragctx.ContextItem) {
 
 const textIndent = "  "
 
-// renderText writes for people and for prompts without markup: a header line
-// that begins in the first column, then the content, every line of it indented.
-// Content thus cannot forge a header.
+// renderText writes a format for people and for prompts without markup: a header line that begins
+// in the first column, then the indented content. The indentation prevents content from forging a
+// header.
 func renderText(b *strings.Builder, items []ragctx.ContextItem) {
 	for i, it := range items {
 		if i > 0 {

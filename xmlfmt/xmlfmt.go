@@ -1,28 +1,27 @@
-// Package xmlfmt writes context items as one string: as XML, as an indexed
-// document list, as JSON or as plain text.
+// Package xmlfmt renders context items as XML, as an indexed document list, as JSON or as plain
+// text.
 //
-// Items are hostile. In every format an item's content cannot end the item or
-// begin another, and characters that could break a parser or drive a terminal
-// are replaced:
+// Items are untrusted. In every format an item's content cannot end the item or begin another.
+// Characters that could break a parser or control a terminal are replaced:
 //
-//   - characters that a model reads and a person does not see are left out, see
+//   - invisible characters, which a model reads but a person does not see, are removed; see
 //     [redact.Visible];
-//   - whatever any reader takes for the end of a line becomes a line feed (CR LF becomes
-//     one), see [redact.Lines]; in a memory two spaces follow it, as the lines of one say
-//     who speaks;
-//   - bytes that are not UTF-8, control characters other than tab and line
-//     feed, those that turn the direction of text (embeddings, overrides and
-//     isolates), and the noncharacters U+FFFE and U+FFFF become U+FFFD;
+//   - everything that a reader may treat as a line end becomes a line feed (CR LF becomes one),
+//     see [redact.Lines]; in a memory two spaces follow it, because its lines can begin with a
+//     speaker;
+//   - bytes that are not UTF-8, control characters other than tab and line feed, characters that
+//     change the text direction (embeddings, overrides and isolates), and the noncharacters U+FFFE
+//     and U+FFFF become U+FFFD;
 //   - in a source, which is one line, tabs and line feeds become spaces.
 //
-// What a parser reads from the result is exactly the content after these
-// replacements. Each item has its id to be cited by, and the title, page and lines
-// that its metadata has. These are read back as they are: characters that would be
-// replaced are escaped, unless XML has no sign for them, and what nobody sees is
-// escaped in an id and left out of the others. A memory says when it is from: in XML and in documents on a line of
-// its own before the content ("[2023-05-08]"), in JSON as "date", in plain text in
-// the header; and so it says what holds since then ("[2023-05-08; since then: The user
-// lives in Lisbon.]", "since").
+// A parser reads exactly the content after these replacements. Each item has an id for citing it,
+// and the title, page and lines of its metadata. These values read back exactly: characters that
+// would be replaced are escaped, unless XML cannot represent them. Invisible characters are escaped
+// in an id and removed elsewhere.
+//
+// A memory has a date and the facts that supersede it: in XML and in documents on a separate line
+// before the content ("[2023-05-08; since then: The user lives in Lisbon.]"), in JSON as "date" and
+// "since", in plain text in the header.
 package xmlfmt
 
 import (
@@ -39,11 +38,10 @@ const (
 	Text      = "text"      // a header line and indented content per item
 )
 
-// Names returns the formats that [New] knows, the default first.
+// Names returns the formats that [New] accepts, the default first.
 func Names() []string { return []string{XML, Documents, JSON, Text} }
 
-// New returns the renderer of a format; "" is [XML]. An unknown format is
-// [ragctx.ErrInvalid].
+// New returns the renderer of a format; "" is [XML]. An unknown format is [ragctx.ErrInvalid].
 func New(format string) (ragctx.Renderer, error) {
 	switch format {
 	case "", XML:

@@ -30,28 +30,28 @@ const none = -1
 // Variants returns what [Ablate] measures: each feature of ranking that can be
 // switched while searching.
 func Variants() []Variant {
-	keyword := func(name string, p index.LexicalParams) Variant {
+	keyword := func(name string, p index.KeywordParams) Variant {
 		return Variant{Name: name, Ranking: index.Ranking{Keyword: p}}
 	}
-	dialogue := func(name string, d index.Dialogue) Variant {
-		return Variant{Name: name, Ranking: index.Ranking{Dialogue: d}}
+	dialogue := func(name string, d index.ConversationWeights) Variant {
+		return Variant{Name: name, Ranking: index.Ranking{Conversation: d}}
 	}
 	return []Variant{
 		{Name: "without vectors", Ranking: index.Ranking{Method: ModeKeyword}},
 		{Name: "without words (vectors alone)", Ranking: index.Ranking{Method: ModeVector}},
-		keyword("without pairs of words", index.LexicalParams{Pairs: none}),
-		keyword("without 4-grams", index.LexicalParams{Grams: none}),
-		keyword("without pairs and 4-grams", index.LexicalParams{Pairs: none, Grams: none}),
-		keyword("without the chunk's own score", index.LexicalParams{Passage: none}),
-		keyword("without the words that open a text", index.LexicalParams{Opening: none}),
-		keyword("k1 0.9, b 0.4", index.LexicalParams{K1: 0.9, B: 0.4}),
+		keyword("without pairs of words", index.KeywordParams{Pairs: none}),
+		keyword("without 4-grams", index.KeywordParams{Grams: none}),
+		keyword("without pairs and 4-grams", index.KeywordParams{Pairs: none, Grams: none}),
+		keyword("without the chunk's own score", index.KeywordParams{Passage: none}),
+		keyword("without the words that open a text", index.KeywordParams{Opening: none}),
+		keyword("k1 0.9, b 0.4", index.KeywordParams{K1: 0.9, B: 0.4}),
 		{Name: "vectors at 0.2", Ranking: index.Ranking{VectorWeight: 0.2}},
 		{Name: "reciprocal rank fusion", Ranking: index.Ranking{Method: "rrf"}},
-		dialogue("without messages around", index.Dialogue{Previous: none, Next: none, Second: none}),
-		dialogue("without the session's score", index.Dialogue{Session: none}),
-		dialogue("without named speakers", index.Dialogue{Speaker: none}),
-		dialogue("without the weight of users", index.Dialogue{User: none}),
-		dialogue("without messages that speak of time", index.Dialogue{Timed: none}),
+		dialogue("without messages around", index.ConversationWeights{Previous: none, Next: none, Second: none}),
+		dialogue("without the session's score", index.ConversationWeights{Session: none}),
+		dialogue("without named speakers", index.ConversationWeights{Speaker: none}),
+		dialogue("without the weight of users", index.ConversationWeights{User: none}),
+		dialogue("without messages that speak of time", index.ConversationWeights{Timed: none}),
 		{Name: "without anything of dialogues", Params: map[string]any{"dialogue": false}},
 		{Name: "without the weight of a named time", Ranking: index.Ranking{TimeWeight: none}},
 		{Name: "without reading times", Params: map[string]any{"time": false}},

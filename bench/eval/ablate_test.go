@@ -14,7 +14,7 @@ func TestAblate(t *testing.T) {
 	o := eval.Options{Data: collections(t), Out: t.TempDir()}
 	variants := []eval.Variant{
 		{Name: "as it is"},
-		{Name: "without words", Ranking: index.Ranking{Method: "vector", Keyword: index.LexicalParams{Pairs: -1}}},
+		{Name: "without words", Ranking: index.Ranking{Method: "vector", Keyword: index.KeywordParams{Pairs: -1}}},
 		{Name: "more", Adds: true, Params: map[string]any{"feedback": true}},
 	}
 	a, err := eval.Ablate(t.Context(), o, variants)

@@ -159,7 +159,7 @@ func (e *extraction) date(g label, f memory.Finding) {
 
 // leak looks for secrets in all that would be stored.
 func (e *extraction) leak(l labelled, f memory.Finding) {
-	b, err := json.Marshal(memory.Learned(l.turn(), f))
+	b, err := json.Marshal(memory.FromFinding(l.turn(), f))
 	if err != nil {
 		e.leaked = append(e.leaked, l.ID+": "+err.Error())
 	}

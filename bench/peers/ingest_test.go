@@ -59,13 +59,13 @@ func TestKeywordIngest(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	var units []index.TextUnit
+	var units []index.TextChunk
 	texts := map[string]uint64{}
 	if err := lines(filepath.Join(*ingest, "chunks.jsonl"), func(c chunkLine) error {
 		if _, ok := texts[c.Doc]; !ok {
 			texts[c.Doc] = uint64(len(texts) + 1)
 		}
-		units = append(units, index.TextUnit{ID: uint64(len(units) + 1), Parent: texts[c.Doc], Text: c.Text})
+		units = append(units, index.TextChunk{ID: uint64(len(units) + 1), Parent: texts[c.Doc], Text: c.Text})
 		return nil
 	}); err != nil {
 		t.Fatal(err)
@@ -77,7 +77,7 @@ func TestKeywordIngest(t *testing.T) {
 	}
 }
 
-func byLeg(t *testing.T, units []index.TextUnit) time.Duration {
+func byLeg(t *testing.T, units []index.TextChunk) time.Duration {
 	t.Helper()
 	ix, err := keyword.Open(t.TempDir(), keyword.Options{})
 	if err != nil {
@@ -106,7 +106,7 @@ func byLeg(t *testing.T, units []index.TextUnit) time.Duration {
 	return processor() - before
 }
 
-func byBleve(t *testing.T, units []index.TextUnit, analyzer string) time.Duration {
+func byBleve(t *testing.T, units []index.TextChunk, analyzer string) time.Duration {
 	t.Helper()
 	ix, err := bleveOf(filepath.Join(t.TempDir(), "bleve"), analyzer)
 	if err != nil {

@@ -127,10 +127,10 @@ func writeCheckup(w io.Writer, c engine.Checkup) {
 		fmt.Fprintf(w, "  and %d more\n", c.Store.More)
 	}
 	for _, i := range c.Indexes {
-		fmt.Fprintf(w, "index of %s in namespace %s, %d chunks: %s\n", i.Kind, printable(i.Namespace), i.Units, inOrder(i.Error == "" && i.Sound()))
+		fmt.Fprintf(w, "index of %s in namespace %s, %d chunks: %s\n", i.Kind, printable(i.Namespace), i.Chunks, inOrder(i.Error == "" && i.Sound()))
 		for _, part := range []struct {
 			name string
-			leg  index.LegAudit
+			leg  index.PartAudit
 		}{{"catalog", i.Catalog}, {"keyword", i.Keyword}, {"vector", i.Vector}} {
 			if l := part.leg; !l.Sound() || l.State != index.Ready {
 				fmt.Fprintf(w, "  %s (%s): %d missing, %d wrong, %d too many\n", part.name, l.State, l.Missing, l.Wrong, l.Extra)

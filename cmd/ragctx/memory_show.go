@@ -142,12 +142,12 @@ func changeLine(c memory.Change) string {
 		line += ", " + printable(c.Reason)
 	}
 	switch {
-	case c.Content != "" && c.Was != "" && c.Content != c.Was:
-		line += fmt.Sprintf(": %s -> %s", brief(c.Was), brief(c.Content))
+	case c.Content != "" && c.Previous != "" && c.Content != c.Previous:
+		line += fmt.Sprintf(": %s -> %s", brief(c.Previous), brief(c.Content))
 	case c.Content != "":
 		line += ": " + brief(c.Content)
-	case c.Was != "":
-		line += ": " + brief(c.Was)
+	case c.Previous != "":
+		line += ": " + brief(c.Previous)
 	}
 	return line
 }

@@ -59,7 +59,7 @@ func allSettings() []setting {
 		{"fetch_rate", "requests a second to the host of a page", fixed("2"), checkRate},
 		{"embedder", "embedder: static, hashing, hashing/N, or static:PATH for a table of your own; empty is that of the data directory", fixed(""), optional(checkEmbedder)},
 		{"vector_graph", "vector index: " + orList(vectorGraphs()), fixed(vectorGraphs()[0]), checkOneOf(vectorGraphs()...)},
-		{"recall_sample", "share of the questions whose vector search is done again exactly, in the background, to measure what it finds; 0 measures nothing", fixed(strconv.FormatFloat(index.DefaultGaugeShare, 'g', -1, 64)), checkShare},
+		{"recall_sample", "share of the questions whose vector search is done again exactly, in the background, to measure what it finds; 0 measures nothing", fixed(strconv.FormatFloat(index.DefaultMonitorShare, 'g', -1, 64)), checkShare},
 		{"keep_versions", "versions of a document that are kept for questions about earlier times, with the current one; all keeps them all", fixed(strconv.Itoa(store.DefaultKeepVersions)), checkKeep},
 		{"offline", "true connects to nothing but this machine: no pages, and no services elsewhere", fixed("false"), checkOneOf("true", "false")},
 		{"log_level", "debug, info, warn or error", fixed("info"), checkLevel},
@@ -238,12 +238,12 @@ func (s *settings) finish(env lookupEnv) error {
 }
 
 // gauge says which searches are done again.
-func (s *settings) gauge() index.GaugeOptions {
+func (s *settings) gauge() index.MonitorOptions {
 	share, _ := strconv.ParseFloat(s.k.String("recall_sample"), 64) // checked
 	if share == 0 {
 		share = -1 // none, where 0 is the default
 	}
-	return index.GaugeOptions{Share: share}
+	return index.MonitorOptions{Share: share}
 }
 
 // where names a setting the way the user wrote it.

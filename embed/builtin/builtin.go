@@ -1,4 +1,4 @@
-// Package builtin knows the embedders that need no service, by their names.
+// Package builtin opens by name the embedders that need no service.
 package builtin
 
 import (
@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// DefaultName names the embedder of a data directory that is new.
+	// DefaultName is the name of a new data directory's embedder.
 	DefaultName = staticName
-	// TablePrefix comes before the path of a table in the names of [OpenLocal].
+	// TablePrefix precedes the path of a table in names for [OpenLocal].
 	TablePrefix = static.NamePrefix
 )
 
@@ -22,12 +22,11 @@ const (
 	hashingName = "hashing"
 )
 
-// Default returns the embedder of a data directory that is new.
+// Default returns the embedder of a new data directory.
 func Default() embed.Embedder { return static.Default() }
 
-// Open returns an embedder by its name: "static", the built-in table, "hashing", or
-// "hashing/N" for N components. Other names are errors that match
-// [ragctx.ErrInvalid].
+// Open returns an embedder by name: "static" for the built-in table, "hashing", or "hashing/N" for
+// N components. Other names are [ragctx.ErrInvalid].
 func Open(name string) (embed.Embedder, error) {
 	if name == staticName {
 		return static.Default(), nil
@@ -35,21 +34,24 @@ func Open(name string) (embed.Embedder, error) {
 	base, size, sized := strings.Cut(name, "/")
 	switch {
 	case strings.HasPrefix(name, TablePrefix):
-		return nil, ragctx.Invalid("embedder", "%q names a path; that is for the command line and its setting embedder, not for requests", ragctx.Clip(name))
+		return nil, ragctx.Invalid("embedder",
+			"%q names a path; that is for the command line and its setting embedder, not for requests", ragctx.Clip(name))
 	case base != hashingName:
-		return nil, ragctx.Invalid("embedder", "%q is unknown; use %q, %q, or %q for another number of dimensions", ragctx.Clip(name), staticName, hashingName, "hashing/512")
+		return nil, ragctx.Invalid("embedder", "%q is unknown; use %q, %q, or %q for another number of dimensions",
+			ragctx.Clip(name), staticName, hashingName, "hashing/512")
 	case !sized:
 		return embed.NewHashing(0), nil
 	}
 	n, err := strconv.Atoi(size)
 	if err != nil || n < 1 || n > embed.MaxHashingDim {
-		return nil, ragctx.Invalid("embedder", "%q has no number of dimensions within 1..%d after the slash", ragctx.Clip(name), embed.MaxHashingDim)
+		return nil, ragctx.Invalid("embedder", "%q needs a number of dimensions from 1 to %d after the slash",
+			ragctx.Clip(name), embed.MaxHashingDim)
 	}
 	return embed.NewHashing(n), nil
 }
 
-// OpenLocal is [Open] for names that the machine's operator gives: "static:PATH" is
-// the table of that file or directory, too (see [static.Open]).
+// OpenLocal is [Open] for names given by the operator. It also accepts "static:PATH", the table in
+// that file or directory (see [static.Open]).
 func OpenLocal(name string) (embed.Embedder, error) {
 	if path, ok := strings.CutPrefix(name, TablePrefix); ok {
 		return static.Open(path)
@@ -57,8 +59,7 @@ func OpenLocal(name string) (embed.Embedder, error) {
 	return Open(name)
 }
 
-// OpenIdentity returns the built-in embedder of an identity, and false if there
-// is none.
+// OpenIdentity returns the built-in embedder with an identity, or false.
 func OpenIdentity(id embed.Identity) (embed.Embedder, bool) {
 	if s := static.Default(); s.Identity() == id {
 		return s, true
@@ -70,8 +71,8 @@ func OpenIdentity(id embed.Identity) (embed.Embedder, bool) {
 	return e, e.Identity() == id
 }
 
-// Successor returns the embedder that took the place of one that was built in once,
-// and false if there is none: the built-in table of another revision.
+// Successor returns the embedder that replaced a former built-in one: the built-in table of another
+// revision. It returns false for any other identity.
 func Successor(id embed.Identity) (embed.Embedder, bool) {
 	s := static.Default()
 	return s, s.Identity().Name == id.Name && s.Identity() != id

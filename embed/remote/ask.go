@@ -10,28 +10,28 @@ import (
 	"github.com/ragctx/ragctx/internal/httpclient"
 )
 
-// call is what requests for one purpose have in common.
+// call has the settings that requests for one purpose share.
 type call struct {
 	lane  chan struct{}
 	tally *tally
-	// patience bounds the wait for a turn in the lane and the request together, where
-	// there is a wait; 0 is only the context's deadline.
+	// patience bounds the wait for a slot and the request together, if there is a wait; 0 means
+	// only the context's deadline.
 	patience time.Duration
-	// parted says that what is refused is sent again in parts.
+	// parted says that a rejected batch is split and sent again.
 	parted bool
-	// request bounds one request with n texts.
+	// request returns the limits of a request with n texts.
 	request func(n int) httpclient.Request
 }
 
-// queryCall is for a question: little time, one repetition.
+// queryCall returns the settings for queries: a short timeout and one retry.
 func (c *Client) queryCall() call {
 	return call{lane: c.fast, tally: &c.meter.queries, patience: c.opts.QueryTimeout, request: func(int) httpclient.Request {
 		return httpclient.Request{Total: c.opts.QueryTimeout, Retries: min(c.opts.Retries, 1), Backoff: c.opts.Backoff / 10}
 	}}
 }
 
-// documentCall is for documents: time for the batch, repetitions within a budget
-// that is shared by all requests of the call; nil is no budget.
+// documentCall returns the settings for documents: a timeout for the batch, and a retry budget that
+// all requests of the call share. A nil budget is unlimited.
 func (c *Client) documentCall(lane chan struct{}, budget *atomic.Int64) call {
 	return call{lane: lane, tally: &c.meter.documents, parted: true, request: func(n int) httpclient.Request {
 		r := httpclient.Request{
@@ -47,12 +47,12 @@ func (c *Client) documentCall(lane chan struct{}, budget *atomic.Int64) call {
 	}}
 }
 
-// ask sends one request and returns the vectors of its texts, of length 1; nil
-// where the service's is zero.
+// ask sends one request and returns the normalized vectors of its texts. A zero vector is returned
+// as nil.
 func (c *Client) ask(ctx context.Context, of call, texts []string) ([][]float32, error) {
 	select {
 	case of.lane <- struct{}{}:
-	default: // what the wait takes is not the service's failure
+	default: // the wait does not count as the service's failure
 		if of.patience > 0 {
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithTimeout(ctx, of.patience)
@@ -101,7 +101,7 @@ func (c *Client) units(raw []vector) ([][]float32, error) {
 		if out[i], err = unit(v, dim); err != nil {
 			return nil, err
 		}
-		dim = len(v) // also where it is not known yet, they are all alike
+		dim = len(v) // all vectors have the same number of components, even if it is not known in advance
 	}
 	return out, nil
 }

@@ -7,9 +7,8 @@ import (
 	"github.com/ragctx/ragctx/embed"
 )
 
-// Calibrate measures the cosine that unrelated texts stay below with this model,
-// for [Options].Floor: 95 of 100 pairs of a question and a statement on other things
-// do. It sends two requests.
+// Calibrate measures the noise floor of the model for [Options].Floor: the 95th percentile of the
+// cosines of unrelated questions and statements. It sends two requests.
 func (c *Client) Calibrate(ctx context.Context) (float64, error) {
 	questions, statements := embed.Unrelated()
 	for i := range questions {

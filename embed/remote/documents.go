@@ -15,26 +15,25 @@ import (
 	"github.com/ragctx/ragctx/internal/tokens"
 )
 
-// counter counts tokens for the limit of a batch, and where a service does not.
+// counter is the tokenizer that limits batches, and estimates usage if the service reports none.
 const counter = "cl100k_base"
 
-// count returns the number of tokens of a text, about.
+// count returns the approximate number of tokens of a text.
 func count(text string) int {
 	c, err := tokens.New(counter)
 	if err != nil {
-		return len(text)/3 + 1 // not reached: the vocabulary is part of the program
+		return len(text)/3 + 1 // unreachable: the vocabulary is part of the program
 	}
 	return c.Count(text)
 }
 
-// shortCall is how many texts a call has at most that does not wait behind long
-// ones: a turn of a conversation has two or three.
+// shortCall is the maximum number of texts of a call that uses the fast slots. A turn of a
+// conversation has two or three.
 const shortCall = 4
 
-// EmbedDocuments implements [embed.Embedder]. A text without a visible character
-// has no vector, and neither has one that the service refuses by itself while it
-// takes others: that is logged and counted. Any other failure is that of the whole
-// call; [ragctx.ErrUnavailable] says that it may help to ask later.
+// EmbedDocuments implements [embed.Embedder]. A blank text has no vector. A text that the service
+// rejects while it accepts others has no vector either; it is logged and counted. Any other failure
+// fails the whole call. [ragctx.ErrUnavailable] says that a later call may succeed.
 func (c *Client) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
 	r := &run{client: c, texts: make([]string, len(texts)), out: make([][]float32, len(texts))}
 	lane := c.bulk
@@ -64,18 +63,18 @@ func (c *Client) EmbedDocuments(ctx context.Context, texts []string) ([][]float3
 // run is one call of EmbedDocuments.
 type run struct {
 	client *Client
-	texts  []string    // as they are sent
-	out    [][]float32 // each place is written by one goroutine
-	same   map[int]int // the places of repeated texts to those of the first
+	texts  []string    // as sent to the service
+	out    [][]float32 // each element is written by one goroutine
+	same   map[int]int // index of each repeated text to the index of its first occurrence
 	call   call
 	budget atomic.Int64
 
 	proving sync.Mutex
-	proven  bool // the service has taken something in this call
+	proven  bool // the service has accepted a text in this call
 }
 
-// batches returns the places of the texts that are sent, in batches within the
-// limits. A text that comes again is sent once: services charge by the token.
+// batches returns the indexes of the texts to send, in batches within the limits. A repeated text
+// is sent once, because services charge by the token.
 func (r *run) batches(texts []string) (out [][]int) {
 	o := &r.client.opts
 	first := make(map[string]int, len(texts))
@@ -84,7 +83,7 @@ func (r *run) batches(texts []string) (out [][]int) {
 	sum := 0
 	for i, t := range texts {
 		if strings.TrimSpace(t) == "" {
-			continue // services refuse it
+			continue // services reject blank texts
 		}
 		r.texts[i] = r.client.documentText(t)
 		if at, again := first[r.texts[i]]; again {
@@ -104,8 +103,8 @@ func (r *run) batches(texts []string) (out [][]int) {
 	return out
 }
 
-// embed embeds the texts at some places. What the service refuses is cut in halves
-// until the texts to blame stand alone.
+// embed embeds the texts at the given indexes. A rejected batch is halved until the offending texts
+// are isolated.
 func (r *run) embed(ctx context.Context, at []int) error {
 	err := r.ask(ctx, at)
 	status := refusal(err)
@@ -114,7 +113,7 @@ func (r *run) embed(ctx context.Context, at []int) error {
 	}
 	if perr := r.prove(ctx, status); perr != nil {
 		if refusal(perr) != 0 {
-			perr = fmt.Errorf("it refuses any text, so model, URL or another setting is wrong: %w", perr)
+			perr = fmt.Errorf("the service rejects every text, so the model, URL or another setting is wrong: %w", perr)
 		}
 		return perr
 	}
@@ -128,7 +127,7 @@ func (r *run) embed(ctx context.Context, at []int) error {
 	return r.embed(ctx, at[half:])
 }
 
-// ask sends one request and keeps the vectors.
+// ask sends one request and stores the vectors.
 func (r *run) ask(ctx context.Context, at []int) error {
 	texts := make([]string, len(at))
 	for i, place := range at {
@@ -147,9 +146,9 @@ func (r *run) ask(ctx context.Context, at []int) error {
 	return nil
 }
 
-// refusal returns the status with which a service says that it will not have what
-// a request holds, 0 for any other error. 500 and 424 are among them, after a
-// repetition: some services answer so what is too long, or cannot be computed.
+// refusal returns the status of an error with which a service rejects the texts of a request, or 0.
+// After a retry it includes 500 and 424, which some services return for texts that are too long or
+// cannot be computed.
 func refusal(err error) int {
 	s, ok := errors.AsType[*httpclient.StatusError](err)
 	if !ok || errors.Is(err, httpclient.ErrOpen) {
@@ -163,9 +162,9 @@ func refusal(err error) int {
 	return 0
 }
 
-// prove makes sure that it is the texts that the service refuses and not the model,
-// the key or the URL: it has taken another text in this call. A status that could
-// mean that the service is broken wants a proof of just now.
+// prove checks that the service rejects only some texts, and that model, key and URL are right: it
+// must have accepted another text in this call. For a status that may mean that the service is
+// broken, it sends a probe.
 func (r *run) prove(ctx context.Context, status int) error {
 	r.proving.Lock()
 	defer r.proving.Unlock()
@@ -178,11 +177,11 @@ func (r *run) prove(ctx context.Context, status int) error {
 	return err
 }
 
-// shortest is how long a text is at least that is tried again with half of it.
+// shortest is the minimum length in bytes of a rejected text that is retried with its first half.
 const shortest = 512
 
-// alone deals with a text that was refused by itself: it may be too long for the
-// model, by a count that only the service knows.
+// alone handles a single rejected text. The text may be too long by a count that only the service
+// knows, so it is shortened until the service accepts it.
 func (r *run) alone(ctx context.Context, at int, refused error) error {
 	c := r.client
 	prefix := len(c.opts.DocumentPrefix)
@@ -201,7 +200,7 @@ func (r *run) alone(ctx context.Context, at int, refused error) error {
 		}
 	}
 	c.meter.documents.rejected()
-	c.opts.Logger.WarnContext(ctx, "embedding service refuses a text; it is found by its words only",
+	c.opts.Logger.WarnContext(ctx, "embedding service rejects a text; it is found by keywords only",
 		"service", c.String(), "bytes", len(r.texts[at])-prefix, "error", refused)
 	return nil
 }

@@ -7,20 +7,20 @@ import (
 	"github.com/ragctx/ragctx/embed"
 )
 
-// meter counts what is asked of a service.
+// meter counts the usage of a service.
 type meter struct{ queries, documents tally }
 
-// usage returns the counts, with what they cost at a price per million tokens.
+// usage returns the counts and their cost at a price per million tokens.
 func (m *meter) usage(price float64) embed.Usage {
 	u := embed.Usage{Queries: m.queries.get(), Documents: m.documents.get(), Price: price}
 	u.Cost = price * float64(u.Queries.Tokens+u.Documents.Tokens) / 1e6
 	return u
 }
 
-// maxTokens is more than any request has.
+// maxTokens exceeds the tokens of any request.
 const maxTokens = 1 << 32
 
-// tally counts what is asked for one purpose. It is safe for concurrent use.
+// tally counts the usage for one purpose. It is safe for concurrent use.
 type tally struct {
 	mu    sync.Mutex
 	spend embed.Spend
@@ -38,7 +38,7 @@ func (t *tally) add(f func(*embed.Spend)) {
 	f(&t.spend)
 }
 
-// sent notes how often a request was sent.
+// sent counts the attempts of a request.
 func (t *tally) sent(attempts int) {
 	t.add(func(s *embed.Spend) {
 		s.Requests += int64(attempts)
@@ -46,8 +46,8 @@ func (t *tally) sent(attempts int) {
 	})
 }
 
-// failed notes that a request had no usable answer, unless its caller went away or
-// it is sent again in parts.
+// failed counts a request without a usable answer. It does not count a request that the caller
+// canceled or that is split and sent again.
 func (t *tally) failed(ctx context.Context, notAsked, refused bool) {
 	t.add(func(s *embed.Spend) {
 		switch {
@@ -59,8 +59,8 @@ func (t *tally) failed(ctx context.Context, notAsked, refused bool) {
 	})
 }
 
-// embedded notes texts that have their vectors, and the tokens that the service
-// counted; if it did not, or says what cannot be, they are estimated.
+// embedded counts embedded texts and the tokens that the service reported. Missing or implausible
+// counts are estimated.
 func (t *tally) embedded(texts []string, tokens int64) {
 	estimated := int64(0)
 	if tokens <= 0 || tokens > maxTokens {

@@ -13,67 +13,64 @@ import (
 	"github.com/ragctx/ragctx/internal/httpclient"
 )
 
-// Options says which service to ask and how. Shape and Model are required, and URL
-// for TEI; every other zero value works.
+// Options configures a [Client]. Shape and Model are required, and URL for TEI. Every other zero
+// value works.
 type Options struct {
 	Shape Shape
-	// URL is the service's. The path of the shape is added unless it is there, so
-	// that a base URL such as https://name.openai.azure.com/openai/v1 does. Empty is
-	// the hosted service of OpenAI, and Ollama on this machine.
+	// URL is the URL of the service. The path of the shape is added unless present, so a base URL
+	// such as https://name.openai.azure.com/openai/v1 works. Empty means the hosted service of
+	// OpenAI, or Ollama on this machine.
 	URL string
-	// Model names the model, which is part of the embedder's identity. It is sent to
-	// services of OpenAI's and Ollama's shape; a TEI server has one model and is not
-	// told.
+	// Model is part of the embedder's identity. It is sent to services with the shapes of OpenAI
+	// and Ollama. A TEI server has only one model.
 	Model string
-	// APIKey is sent as a bearer token. It is in no error and in nothing that is
-	// printed of a client. It does not travel by plain http but to hosts nearby.
+	// APIKey is sent as a bearer token. It never appears in errors or when a client is printed. It
+	// is not sent over plain http except to private hosts.
 	APIKey string
-	// Revision is the operator's name for the state of the model; change it when the
-	// service has another model under the same name. Empty is "1".
+	// Revision is the operator's name for the version of the model. Change it when the service
+	// replaces the model under the same name. Empty is "1".
 	Revision string
-	// Dimensions is how many components the vectors have; 0 finds out by asking.
-	// Shorten asks the service for that many, which models such as
-	// text-embedding-3-small can do.
+	// Dimensions is the number of components of the vectors; 0 determines it with a request.
+	// Shorten asks the service for that many, which models such as text-embedding-3-small support.
 	Dimensions int
 	Shorten    bool
-	// QueryPrefix and DocumentPrefix are put before questions and documents, as the
-	// model was trained with, such as "query: " and "passage: ".
+	// QueryPrefix and DocumentPrefix are prepended to queries and documents, as in the model's
+	// training, such as "query: " and "passage: ".
 	QueryPrefix, DocumentPrefix string
-	// Floor is the cosine that most pairs of unrelated texts stay below; it is the
-	// model's, and 0 if it is not known.
+	// Floor is the model's noise floor, the cosine below which most pairs of unrelated texts lie; 0
+	// is unknown.
 	Floor float64
-	// Base64 asks a service of OpenAI's shape for vectors in base64, less than half
-	// of the bytes. Either form is understood at all times.
+	// Base64 requests vectors in base64 from services with OpenAI's shape, which takes less than
+	// half the bytes. Both forms are always accepted.
 	Base64 bool
 
-	// MaxBytes is how much is sent of each text; 0 is [DefaultMaxBytes]. It is part of
-	// the identity: longer texts are cut.
+	// MaxBytes is the length to which texts are truncated; 0 is [DefaultMaxBytes]. It is part of
+	// the identity.
 	MaxBytes int
-	// BatchSize is the most texts of one request; 0 is 128 for OpenAI and 32 for the
-	// others. BatchTokens is the most tokens of one request by the count of
-	// cl100k_base, which is exact for OpenAI's models and an estimate for others; 0 is
-	// 100,000 for OpenAI and 16,384 for the others. A longer text goes alone.
+	// BatchSize is the maximum number of texts per request; 0 is 128 for OpenAI and 32 for the
+	// others. BatchTokens is the maximum number of tokens per request as counted by cl100k_base,
+	// which is exact for OpenAI's models and an estimate for others; 0 is 100,000 for OpenAI and
+	// 16,384 for the others. A longer text is sent alone.
 	BatchSize, BatchTokens int
-	// Parallel is how many requests for documents are under way at a time, and as
-	// many for questions and calls with a few texts; 0 is [DefaultParallel].
+	// Parallel is the number of requests in flight for documents, and separately for queries and
+	// short calls; 0 is [DefaultParallel].
 	Parallel int
-	// QueryTimeout bounds the embedding of a question with its one repetition; 0 is
-	// [DefaultQueryTimeout]. It also ends when half of what the caller has left is
-	// over, so that time is left to search by words.
+	// QueryTimeout bounds the embedding of a query with its one retry; 0 is [DefaultQueryTimeout].
+	// If the caller has a deadline, embedding gets at most half of the remaining time, so that a
+	// keyword search can follow.
 	QueryTimeout time.Duration
-	// Timeout bounds a request with a full batch of documents, less for fewer, and
-	// twice that all its repetitions; 0 is [DefaultTimeout].
+	// Timeout bounds a request with a full batch of documents; smaller batches get less. A request
+	// with all its retries may take twice as long. 0 is [DefaultTimeout].
 	Timeout time.Duration
-	// Retries is how often a request for documents is repeated after status 429 or
-	// 5xx and after a broken connection; 0 is [DefaultRetries], negative is none.
+	// Retries is the number of retries of a request for documents after status 429 or 5xx and after
+	// a broken connection; 0 is [DefaultRetries], negative means none.
 	Retries int
-	// Backoff is about how long to wait before the first repetition; 0 is
-	// [DefaultBackoff] for documents. A question waits a tenth of it.
+	// Backoff is about the pause before the first retry for documents; 0 is [DefaultBackoff]. For
+	// queries it is a tenth.
 	Backoff time.Duration
-	// Breaker configures when the service is left alone. Its Changed and Now are
-	// ignored.
+	// Breaker configures the circuit breaker. Its OnChange and Now are ignored.
 	Breaker httpclient.BreakerOptions
-	// Price is what a million tokens cost, in any currency; 0 is not known.
+	// Price is the price of a million tokens, in any currency; 0 is unknown.
 	Price float64
 
 	Logger *slog.Logger
@@ -91,7 +88,7 @@ const (
 	DefaultBackoff      = 500 * time.Millisecond
 )
 
-// MaxDimensions is the most components of a vector that is taken.
+// MaxDimensions is the maximum number of components of a vector.
 const MaxDimensions = 1 << 16
 
 func (o Options) withDefaults() Options {
@@ -117,7 +114,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// check returns where the service is, or what is wrong with the options.
+// check validates the options and returns the URL of the service.
 func (o Options) check() (*url.URL, error) {
 	if err := o.checkNames(); err != nil {
 		return nil, err
@@ -136,13 +133,13 @@ func (o Options) check() (*url.URL, error) {
 	}
 	switch {
 	case o.Dimensions > MaxDimensions:
-		return nil, ragctx.Invalid("dimensions", "is %d; the most is %d", o.Dimensions, MaxDimensions)
+		return nil, ragctx.Invalid("dimensions", "is %d; the limit is %d", o.Dimensions, MaxDimensions)
 	case o.Shorten && o.Dimensions == 0:
-		return nil, ragctx.Invalid("dimensions", "is missing; say to how many components the vectors are to be shortened")
+		return nil, ragctx.Invalid("dimensions", "is missing; set the number of components to which vectors are shortened")
 	case !(o.Floor >= 0 && o.Floor < 1):
 		return nil, ragctx.Invalid("noise_floor", "is %g; use a cosine from 0 up to but not including 1", o.Floor)
 	case !(o.Price >= 0 && o.Price <= math.MaxInt32):
-		return nil, ragctx.Invalid("price", "is %g; use what a million tokens cost, or leave it out", o.Price)
+		return nil, ragctx.Invalid("price", "is %g; use the price of a million tokens, or leave it out", o.Price)
 	}
 	return o.endpoint()
 }
@@ -169,7 +166,7 @@ func (o Options) checkNames() error {
 	return nil
 }
 
-// endpoint returns the URL that is posted to.
+// endpoint returns the URL for requests.
 func (o Options) endpoint() (*url.URL, error) {
 	raw := cmp.Or(o.URL, o.Shape.hosted())
 	if raw == "" {
@@ -187,7 +184,7 @@ func (o Options) endpoint() (*url.URL, error) {
 	case path == "":
 		u.Path = o.Shape.path()
 	case strings.HasSuffix(path, last):
-		// whole already
+		// already complete
 	case o.Shape == Ollama && !strings.HasSuffix(path, "/api"):
 		u.Path = path + o.Shape.path()
 	default:

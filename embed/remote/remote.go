@@ -1,24 +1,21 @@
-// Package remote embeds by a service. Such a service runs a model that is too
-// large for this process, at the price of a call, of the texts leaving the machine
-// if it is elsewhere, and of being down at times.
+// Package remote embeds with a service. A service runs a model that is too large for this process.
+// In return each text costs a call, may leave the machine, and the service may be down.
 //
-// Services speak one of three shapes, all with JSON and a bearer token:
+// Services have one of three API shapes, all with JSON and a bearer token:
 //
 //	openai  POST /v1/embeddings  {model, input, encoding_format, dimensions}  {data: [{index, embedding}], usage}
 //	ollama  POST /api/embed      {model, input, truncate, dimensions}         {embeddings, prompt_eval_count}
 //	tei     POST /embed          {inputs, truncate, normalize, dimensions}    [[...], ...]
 //
-// The first is that of OpenAI, Azure, vLLM, llama.cpp, LM Studio and many more, the
-// third that of Hugging Face's Text Embeddings Inference.
+// OpenAI, Azure, vLLM, llama.cpp, LM Studio and many others have the first. The third belongs to
+// Hugging Face's Text Embeddings Inference.
 //
-// A service that is down costs vectors and no time: after some failures in a row
-// it is left alone for a while (package outbound), and calls fail at once with
-// [ragctx.ErrUnavailable]. A text that the service refuses takes no other with it:
-// its batch is cut in halves until it stands alone.
+// A service that is down costs no time: after several consecutive failures a circuit breaker pauses
+// requests (package httpclient), and calls fail at once with [ragctx.ErrUnavailable]. A text that
+// the service rejects does not affect others: its batch is halved until the text is isolated.
 //
-// What comes back is not trusted: an answer is read up to a limit, must have one
-// vector of the right number of finite components for each text, and is brought to
-// length 1 here.
+// Responses are untrusted: they are read up to a limit, must have one vector with the right number
+// of finite components for each text, and are normalized.
 package remote
 
 import (
@@ -35,22 +32,22 @@ import (
 	"github.com/ragctx/ragctx/internal/httpclient"
 )
 
-// Client asks one service. It is safe for concurrent use.
+// Client calls one service. It is safe for concurrent use.
 type Client struct {
 	*service
 
 	identity embed.Identity
 }
 
-// service is what clients of all dimensions share.
+// service is shared by clients with different dimensions.
 type service struct {
 	opts    Options
 	host    string // names the service in errors
 	http    *httpclient.Client
 	breaker *httpclient.Breaker
 	meter   *meter
-	// The lanes bound the requests under way: questions and short calls, for which
-	// someone waits, are not behind an ingest.
+	// fast and bulk limit the requests in flight. Queries and short calls have slots of their own,
+	// so that they do not wait for an ingest.
 	fast, bulk chan struct{}
 }
 
@@ -60,8 +57,7 @@ var (
 	_ embed.Calibrated = (*Client)(nil)
 )
 
-// New returns a client. Options that cannot work are [ragctx.ErrInvalid]; the
-// service is not asked.
+// New returns a client. It does not call the service. Invalid options are [ragctx.ErrInvalid].
 func New(o Options) (*Client, error) {
 	o = o.withDefaults()
 	u, err := o.check()
@@ -72,53 +68,53 @@ func New(o Options) (*Client, error) {
 		opts: o, host: u.Host, meter: new(meter),
 		fast: make(chan struct{}, o.Parallel), bulk: make(chan struct{}, o.Parallel),
 	}
-	// Requests that are under way together can fail for one reason each.
+	// Each of the parallel requests can fail once for the same reason.
 	o.Breaker.After = cmp.Or(o.Breaker.After, max(5, o.Parallel+1))
 	o.Breaker.Now, o.Breaker.OnChange = o.Now, s.changed
 	s.breaker = httpclient.NewBreaker(o.Breaker)
 	s.http = httpclient.New(httpclient.Options{
 		URL: u, Key: o.APIKey, Parallel: 2 * o.Parallel, Breaker: s.breaker, Now: o.Now, Sleep: o.Sleep,
 	})
-	s.opts.APIKey, s.opts.URL = "", "" // the client's alone; neither is ever printed
+	s.opts.APIKey, s.opts.URL = "", "" // only the HTTP client has them, so that they are never printed
 	return &Client{s, embed.Identity{
 		Name: string(o.Shape) + "/" + o.Model, Revision: o.Revision, Dimensions: o.Dimensions, Pooling: "service", Normalized: true,
 		QueryPrefix: o.QueryPrefix, DocumentPrefix: o.DocumentPrefix, MaxBytes: o.MaxBytes,
 	}}, nil
 }
 
-// Close closes idle connections and logs what was asked for.
+// Close closes idle connections and logs the usage.
 func (c *Client) Close() {
 	c.http.Close()
 	if u := c.Usage(); u.Asked() {
-		c.opts.Logger.Info("embedding service was asked", "service", u.Service,
+		c.opts.Logger.Info("embedding service usage", "service", u.Service,
 			"requests", u.Queries.Requests+u.Documents.Requests, "retries", u.Queries.Retries+u.Documents.Retries,
 			"failures", u.Queries.Failures+u.Documents.Failures, "texts", u.Queries.Texts+u.Documents.Texts,
 			"tokens", u.Queries.Tokens+u.Documents.Tokens, "cost", u.Cost)
 	}
 }
 
-// changed is told of the breaker's changes.
+// changed logs state changes of the breaker.
 func (s *service) changed(from, to httpclient.State) {
 	switch {
 	case to == httpclient.Closed:
-		s.opts.Logger.Info("embedding service answers again", "service", s.String())
+		s.opts.Logger.Info("embedding service is available again", "service", s.String())
 	case from == httpclient.Closed:
-		s.opts.Logger.Warn("embedding service fails and is left alone for a while; questions are answered by words only", "service", s.String())
+		s.opts.Logger.Warn("embedding service fails; requests to it are paused and queries use keywords only",
+			"service", s.String())
 	}
 }
 
-// String says which service is asked, without the key.
+// String returns the shape and the host of the service, without the key.
 func (s *service) String() string { return fmt.Sprintf("%s at %s", s.opts.Shape, s.host) }
 
-// Identity implements [embed.Embedder]. Its dimensions are 0 until they are known;
-// see [Client.Sized].
+// Identity implements [embed.Embedder]. Its dimensions are 0 until known; see [Client.Sized].
 func (c *Client) Identity() embed.Identity { return c.identity }
 
-// VectorWeight implements [embed.Calibrated]. A model worth a service is no worse
-// than the built-in table.
+// VectorWeight implements [embed.Calibrated]. It assumes that the model is at least as good as the
+// built-in table.
 func (c *Client) VectorWeight() float64 { return 0.3 }
 
-// NoiseFloor implements [embed.Calibrated]; 0 is not known.
+// NoiseFloor implements [embed.Calibrated]; 0 is unknown.
 func (c *Client) NoiseFloor() float64 { return c.opts.Floor }
 
 // Usage implements [embed.Metered].
@@ -148,17 +144,17 @@ func (c *Client) Sized(ctx context.Context, like ...embed.Identity) (embed.Embed
 		err = errors.New("the service has no vector for a plain text")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("find out how many dimensions %s has at %s, which is needed once, unless it is configured: %w", c.identity.Name, c, err)
+		return nil, fmt.Errorf("determine the dimensions of %s at %s (or configure them): %w", c.identity.Name, c, err)
 	}
 	with.Dimensions = len(v[0])
 	return &Client{c.service, with}, nil
 }
 
-// probe is a text that every service embeds.
+// probe is a text that every service accepts.
 const probe = "A plain sentence."
 
-// EmbedQuery implements [embed.Embedder]. It is back within [Options.QueryTimeout],
-// and at once while the service is down, with [ragctx.ErrUnavailable].
+// EmbedQuery implements [embed.Embedder]. It returns within [Options.QueryTimeout]. While the
+// service is down it returns [ragctx.ErrUnavailable] at once.
 func (c *Client) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
@@ -170,14 +166,14 @@ func (c *Client) EmbedQuery(ctx context.Context, text string) ([]float32, error)
 	case err == nil:
 		return v[0], nil
 	case ctx.Err() != nil:
-		return nil, fmt.Errorf("embed question by %s: %w", c, ctx.Err())
-	case limited.Err() != nil, errors.Is(err, context.DeadlineExceeded): // the caller is still there
-		return nil, fmt.Errorf("embed question by %s: %w: no answer in time", c, ragctx.ErrUnavailable)
+		return nil, fmt.Errorf("embed query by %s: %w", c, ctx.Err())
+	case limited.Err() != nil, errors.Is(err, context.DeadlineExceeded): // the caller is still waiting
+		return nil, fmt.Errorf("embed query by %s: %w: no response in time", c, ragctx.ErrUnavailable)
 	}
-	return nil, fmt.Errorf("embed question by %s: %w", c, err)
+	return nil, fmt.Errorf("embed query by %s: %w", c, err)
 }
 
-// hurried leaves half of a caller's time to the caller.
+// hurried limits ctx to half of the remaining time.
 func (c *Client) hurried(ctx context.Context) (context.Context, context.CancelFunc) {
 	if deadline, ok := ctx.Deadline(); ok {
 		return context.WithTimeout(ctx, time.Until(deadline)/2)
@@ -185,12 +181,12 @@ func (c *Client) hurried(ctx context.Context) (context.Context, context.CancelFu
 	return context.WithCancel(ctx)
 }
 
-// documentText is what is sent of a document's text.
+// documentText returns the text that is sent for a document.
 func (c *Client) documentText(text string) string {
 	return c.opts.DocumentPrefix + cut(text, c.opts.MaxBytes)
 }
 
-// cut returns the first limit bytes of s, less what would be half a character.
+// cut returns at most the first limit bytes of s, without splitting a character.
 func cut(s string, limit int) string {
 	if len(s) <= limit {
 		return s

@@ -135,7 +135,7 @@ func TestSized(t *testing.T) {
 		t.Errorf("%v, %v", v, err)
 	}
 	f.dim = 6 // another model under the same name
-	if _, err := s.EmbedQuery(t.Context(), "y"); !errors.Is(err, ragctx.ErrConflict) || !strings.Contains(err.Error(), "6 components, not 5") {
+	if _, err := s.EmbedQuery(t.Context(), "y"); !errors.Is(err, ragctx.ErrConflict) || !strings.Contains(err.Error(), "6 components instead of 5") {
 		t.Error(err)
 	}
 	if _, err := s.EmbedDocuments(t.Context(), []string{"y"}); !errors.Is(err, ragctx.ErrConflict) {
@@ -143,7 +143,7 @@ func TestSized(t *testing.T) {
 	}
 	f.set(http.StatusBadGateway)
 	c, _ = start(t, f, remote.Options{})
-	if _, err := c.Sized(t.Context()); !errors.Is(err, ragctx.ErrUnavailable) || !strings.Contains(err.Error(), "how many dimensions") {
+	if _, err := c.Sized(t.Context()); !errors.Is(err, ragctx.ErrUnavailable) || !strings.Contains(err.Error(), "determine the dimensions") {
 		t.Error(err)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/ragctx/ragctx/internal/httpclient"
 )
 
-// Shape is the form of a service's requests and answers.
+// Shape is the API shape of a service.
 type Shape string
 
 // The shapes.
@@ -40,7 +40,7 @@ func (s Shape) path() string {
 	return ""
 }
 
-// hosted returns the service that is asked unless another one is named.
+// hosted returns the default service of the shape, or "".
 func (s Shape) hosted() string {
 	switch s {
 	case OpenAI:
@@ -52,8 +52,8 @@ func (s Shape) hosted() string {
 	}
 }
 
-// The requests. Ollama and TEI are told to cut what is too long for the model, or
-// it would fail the request.
+// The request bodies. Truncate makes Ollama and TEI truncate texts that are too long for the model,
+// which otherwise fail the request.
 type (
 	openAIRequest struct {
 		Model      string   `json:"model"`
@@ -75,7 +75,7 @@ type (
 	}
 )
 
-// request returns the body that asks for the vectors of texts.
+// request returns the request body for texts.
 func (o *Options) request(texts []string) ([]byte, error) {
 	dim := 0
 	if o.Shorten {
@@ -95,8 +95,8 @@ func (o *Options) request(texts []string) ([]byte, error) {
 	}
 }
 
-// maxAnswer returns the most bytes of an answer with n vectors. A component takes
-// up to some 25 bytes.
+// maxAnswer returns the size limit in bytes of a response with n vectors. A component takes up to
+// about 25 bytes.
 func maxAnswer(n, dim int) int64 {
 	if dim == 0 {
 		dim = MaxDimensions
@@ -109,9 +109,9 @@ type vector []float32
 
 var errVector = errors.New("a vector is neither a list of numbers nor float32s in base64")
 
-// UnmarshalJSON implements [json.Unmarshaler]. It is given what is JSON already, so
-// a list ends with its bracket and numbers are what stands between commas; reading
-// them here takes a third off the time of the whole answer.
+// UnmarshalJSON implements [json.Unmarshaler]. Its input is valid JSON, so a list ends with its
+// bracket and commas separate the numbers. Parsing them here saves a third of the time of decoding
+// a response.
 func (v *vector) UnmarshalJSON(b []byte) error {
 	switch {
 	case bytes.Equal(b, []byte("null")):
@@ -154,15 +154,14 @@ func (v *vector) unpack(quoted []byte) error {
 	return nil
 }
 
-// reply is what a service answered: vectors as they came, and the tokens that it
-// counted, 0 if it did not.
+// reply is the decoded response: the vectors, and the reported number of tokens or 0.
 type reply struct {
 	vectors []vector
 	tokens  int64
 }
 
-// readReply reads the answer to n texts. Anything but one vector for each text, in
-// their order, is an error.
+// readReply decodes the response for n texts. It is an error if any text has no vector or more than
+// one.
 func readReply(shape Shape, a httpclient.Answer, n int) (reply, error) {
 	var r reply
 	var err error
@@ -189,7 +188,7 @@ func readReply(shape Shape, a httpclient.Answer, n int) (reply, error) {
 	return r, nil
 }
 
-// countHeader reads the tokens that a TEI server counted.
+// countHeader returns the number of tokens that a TEI server reported.
 func countHeader(h http.Header) int64 {
 	n, err := strconv.ParseInt(h.Get("X-Compute-Tokens"), 10, 64)
 	if err != nil {
@@ -231,35 +230,33 @@ func readOpenAI(body []byte, n int) (reply, error) {
 	return reply{vectors, max(a.Usage.PromptTokens, 0)}, nil
 }
 
-// answerError says what is wrong with an answer's JSON, and little of what is in
-// it.
+// answerError describes an error in a response's JSON without quoting much of it.
 func answerError(shape Shape, err error) error {
 	what := err.Error()
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		what = fmt.Sprintf("%s is not of type %s", ragctx.Clip(e.Field), e.Type)
 	}
-	return fmt.Errorf("the answer is not that of a service of shape %s: %s", shape, ragctx.Clip(what))
+	return fmt.Errorf("the answer does not have the shape of %s: %s", shape, ragctx.Clip(what))
 }
 
-// unit returns a vector of length 1 in the direction of v, nil if v has none. A
-// vector with another number of components than dim, unless that is 0, or with
-// what is not a number is an error.
+// unit returns v normalized to length 1, or nil if v is zero. It is an error if the number of
+// components differs from dim, unless dim is 0, or if a component is not finite.
 func unit(v vector, dim int) ([]float32, error) {
 	switch {
 	case len(v) == 0:
 		return nil, errors.New("a vector of the answer has no components")
 	case dim > 0 && len(v) != dim:
-		return nil, fmt.Errorf("%w: the service's vectors have %d components, not %d: it has another model, or shortens them otherwise; correct the setting, or change the embedder",
-			ragctx.ErrConflict, len(v), dim)
+		return nil, fmt.Errorf("%w: the service's vectors have %d components instead of %d: it has another model or shortens them; "+
+			"correct the setting, or change the embedder", ragctx.ErrConflict, len(v), dim)
 	case len(v) > MaxDimensions:
-		return nil, fmt.Errorf("a vector of the answer has %d components; the most is %d", len(v), MaxDimensions)
+		return nil, fmt.Errorf("a vector of the answer has %d components; the limit is %d", len(v), MaxDimensions)
 	}
 	sum := 0.0
 	for _, x := range v {
 		sum += float64(x) * float64(x)
 	}
 	if math.IsNaN(sum) || math.IsInf(sum, 0) {
-		return nil, errors.New("a vector of the answer holds what is not a number")
+		return nil, errors.New("a vector of the answer has a component that is not finite")
 	}
 	if sum == 0 {
 		return nil, nil

@@ -1,24 +1,24 @@
 package static
 
-// counter counts rows. It is an open-addressing table that grows with the
-// number of distinct rows, which is bounded by the table's.
+// counter counts rows in an open-addressing table. It grows with the number of distinct rows, which
+// is bounded by the rows of the embedding table.
 type counter struct {
 	slots []slot
-	used  []uint32 // slots, in the order of their rows' first appearance
+	used  []uint32 // slots in the order of their rows' first occurrence
 }
 
-// slot has a row's number + 1 and how often it occurred; 0 is free.
+// slot has a row number + 1 and its count; 0 is free.
 type slot struct{ row, count uint32 }
 
 const (
 	minSlots = 1 << 9
-	// maxKept bounds the memory that is kept for the next text.
+	// maxKept bounds the memory that is reused for the next text.
 	maxKept = 1 << 12
 )
 
 func newCounter() counter { return counter{slots: make([]slot, minSlots)} }
 
-// add counts a row.
+// add counts an occurrence of a row.
 func (c *counter) add(row int32) {
 	i := c.find(uint32(row) + 1)
 	s := &c.slots[i]
@@ -33,7 +33,7 @@ func (c *counter) add(row int32) {
 	}
 }
 
-// find returns the slot of a row, or the free one where it belongs.
+// find returns the slot of a row, or the free slot for it.
 func (c *counter) find(row uint32) uint32 {
 	mask := uint32(len(c.slots) - 1)
 	i := row * 0x9E3779B1 >> 7 & mask
@@ -52,7 +52,7 @@ func (c *counter) grow() {
 	}
 }
 
-// reset makes the counter ready for another text.
+// reset prepares the counter for another text.
 func (c *counter) reset() {
 	if len(c.slots) > maxKept {
 		*c = newCounter()

@@ -19,12 +19,11 @@ const (
 	maxTokenizer = 1 << 26
 )
 
-// Open returns the embedder of a path: a directory as for [OpenDir], or a file
-// as for [OpenFile].
+// Open returns the embedder at a path: a directory for [OpenDir] or a file for [OpenFile].
 func Open(path string) (embed.Embedder, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, ragctx.Invalid("embedder", "%s is not there", ragctx.Clip(path))
+		return nil, ragctx.Invalid("embedder", "%s does not exist", ragctx.Clip(path))
 	}
 	if err != nil {
 		return nil, err
@@ -35,16 +34,16 @@ func Open(path string) (embed.Embedder, error) {
 	return OpenFile(path)
 }
 
-// OpenDir returns the embedder of a directory with a static-embedding model, as
-// model2vec and sentence-transformers (StaticEmbedding) save it: tokenizer.json
-// and model.safetensors, there or in 0_StaticEmbedding. The tokenizer is a
-// WordPiece with the rules of BERT. Tensors are embeddings or embedding.weight,
-// and optionally weights per token and mapping from tokens to rows.
+// OpenDir returns the embedder of a directory with a static-embedding model, as saved by model2vec
+// and sentence-transformers (StaticEmbedding). It has tokenizer.json and model.safetensors, in the
+// directory or in 0_StaticEmbedding. The tokenizer is a WordPiece with the rules of BERT. The
+// tensors are embeddings or embedding.weight, and optionally weights per token and a mapping from
+// tokens to rows.
 //
-// The vector of a text is the direction of its tokens' mean, over the whole text.
-// Unknown and added tokens say nothing. Rows are kept in 8 bits, with a scale.
-// The name is [NamePrefix] and that of the directory; the revision follows from the
-// contents of both files. Errors match ragctx.ErrInvalid unless a file could not be read.
+// The vector of a text is the normalized mean of all its tokens. Unknown and added tokens are
+// ignored. Rows are quantized to 8 bits with a scale. The name is [NamePrefix] and the name of the
+// directory; the revision is derived from the contents of both files. Errors match
+// ragctx.ErrInvalid unless a file could not be read.
 func OpenDir(dir string) (embed.Embedder, error) {
 	e, err := openDir(dir)
 	if err != nil {
@@ -78,8 +77,7 @@ func openDir(dir string) (*embedder, error) {
 	return e, nil
 }
 
-// readPart reads a file of the directory, or of the place in it where
-// sentence-transformers puts it.
+// readPart reads a file of the directory, or of the subdirectory that sentence-transformers uses.
 func readPart(dir, name string, limit int64) ([]byte, error) {
 	data, err := readFile(filepath.Join(dir, name), limit)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -92,7 +90,7 @@ func readPart(dir, name string, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// newMean returns the embedder of two files, but for its name.
+// newMean returns the embedder of the two files, without a name.
 func newMean(tokenizerJSON, model []byte) (*embedder, error) {
 	tokens, r, err := parseTokenizer(tokenizerJSON)
 	if err != nil {
@@ -131,8 +129,7 @@ func newMean(tokenizerJSON, model []byte) (*embedder, error) {
 	return e, nil
 }
 
-// measureFloor returns the noise floor of texts in English; 0 if the table has no
-// words for them.
+// measureFloor returns the noise floor of English texts, or 0 if the table has no words for them.
 func (e *embedder) measureFloor() float64 {
 	vectors := func(texts []string) (vs [][]float32) {
 		for _, t := range texts {

@@ -2,15 +2,15 @@ package static
 
 import "math"
 
-// matrix is the table of a safetensors file.
+// matrix is the embedding table of a safetensors file.
 type matrix struct {
 	dim     int
-	rows    tensor // of two dimensions
+	rows    tensor // two-dimensional
 	weights *tensor
 	mapping *tensor // from tokens to rows
 }
 
-// newMatrix finds the table of a model with a number of tokens.
+// newMatrix finds the table of a model with the given number of tokens.
 func newMatrix(tensors map[string]tensor, tokens int) (*matrix, error) {
 	m := &matrix{}
 	for _, name := range []string{"embeddings", "embedding.weight"} {
@@ -20,13 +20,13 @@ func newMatrix(tensors map[string]tensor, tokens int) (*matrix, error) {
 		}
 	}
 	if len(m.rows.shape) != 2 || m.rows.kind == "I32" || m.rows.kind == "I64" {
-		return nil, badTensors("has no table of numbers called embeddings or embedding.weight")
+		return nil, badTensors("has no numeric tensor named embeddings or embedding.weight")
 	}
 	if m.dim = m.rows.shape[1]; m.dim < 1 || m.dim > maxDim {
-		return nil, badTensors("has %d dimensions; 1 to %d can be used", m.dim, maxDim)
+		return nil, badTensors("has %d dimensions; the limits are 1 and %d", m.dim, maxDim)
 	}
 	if tokens > maxTensors/m.dim {
-		return nil, badTensors("has %d dimensions for %d tokens, which is too much", m.dim, tokens)
+		return nil, badTensors("has %d dimensions for %d tokens, which is too large", m.dim, tokens)
 	}
 	for name, to := range map[string]**tensor{"weights": &m.weights, "mapping": &m.mapping} {
 		t, ok := tensors[name]
@@ -44,7 +44,7 @@ func newMatrix(tensors map[string]tensor, tokens int) (*matrix, error) {
 	return m, nil
 }
 
-// table returns the rows of all tokens that are not silent, in 8 bits.
+// table returns the rows of all tokens that are not silent, quantized to 8 bits.
 func (m *matrix) table(tokens int, silent map[int32]bool) (*table, error) {
 	stride := (m.dim + dimStep - 1) / dimStep * dimStep
 	t := &table{
@@ -61,7 +61,7 @@ func (m *matrix) table(tokens int, silent map[int32]bool) (*table, error) {
 			return nil, err
 		}
 		if scale == 0 {
-			continue // adds nothing
+			continue // contributes nothing
 		}
 		t.rowOf[token] = int32(len(t.scales))
 		t.scales = append(t.scales, scale)
@@ -71,8 +71,8 @@ func (m *matrix) table(tokens int, silent map[int32]bool) (*table, error) {
 	return t, nil
 }
 
-// read fills values with the row of a token, scaled so that the largest is 127,
-// and returns what they have to be multiplied with; 0 if all are.
+// read fills values with the row of a token, scaled so that the largest is 127. It returns the
+// factor that restores the values, or 0 if all are zero.
 func (m *matrix) read(values []float64, token int) (float32, error) {
 	row, weight := token, 1.0
 	if m.mapping != nil {
@@ -88,11 +88,11 @@ func (m *matrix) read(values []float64, token int) (float32, error) {
 	var largest float64
 	for i := range values {
 		values[i] = m.rows.number(row*m.dim + i)
-		largest = max(largest, math.Abs(values[i])) // NaN if one is
+		largest = max(largest, math.Abs(values[i])) // NaN if a value is NaN
 	}
 	scale := float32(largest / 127 * weight)
 	if scale-scale != 0 {
-		return 0, badTensors("has a value or weight for token %d that is no finite number", token)
+		return 0, badTensors("has a value or weight for token %d that is not finite", token)
 	}
 	if scale != 0 {
 		for i := range values {

@@ -8,26 +8,26 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// maxTensorHeader bounds the JSON before the tensors; a table has three.
+// maxTensorHeader is the limit of the JSON header. A model has three tensors.
 const maxTensorHeader = 1 << 20
 
-// tensor is one of a safetensors file (huggingface.co/docs/safetensors): JSON
-// with names, types, shapes and places, then the values, little endian.
+// tensor is one tensor of a safetensors file (huggingface.co/docs/safetensors). The file has JSON
+// with names, types, shapes and offsets, followed by little-endian values.
 type tensor struct {
 	kind  string
 	shape []int
 	data  []byte
 }
 
-// kindSizes lists the types that can be read, and the bytes of a value.
+// kindSizes lists the supported types and the bytes of a value.
 var kindSizes = map[string]int{"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I8": 1, "I32": 4, "I64": 8}
 
 func badTensors(format string, args ...any) error {
 	return ragctx.Invalid("model.safetensors", format, args...)
 }
 
-// parseTensors returns the tensors of a file by name, but for those of types
-// that no table has. They use the file's bytes.
+// parseTensors returns the tensors of a file by name, except those of unsupported types. They share
+// the bytes of the file.
 func parseTensors(data []byte) (map[string]tensor, error) {
 	if len(data) < 8 {
 		return nil, badTensors("is too short")
@@ -35,7 +35,7 @@ func parseTensors(data []byte) (map[string]tensor, error) {
 	n := binary.LittleEndian.Uint64(data)
 	data = data[8:]
 	if n > maxTensorHeader || n > uint64(len(data)) {
-		return nil, badTensors("has a header of %d bytes; up to %d, and what the file holds, can be used", n, maxTensorHeader)
+		return nil, badTensors("has a header of %d bytes; the limit is %d, and the size of the file", n, maxTensorHeader)
 	}
 	var listed map[string]struct {
 		Kind    string   `json:"dtype"`
@@ -43,7 +43,7 @@ func parseTensors(data []byte) (map[string]tensor, error) {
 		Offsets []uint64 `json:"data_offsets"`
 	}
 	if err := json.Unmarshal(data[:n], &listed); err != nil {
-		return nil, badTensors("has a header that cannot be read: %v", err)
+		return nil, badTensors("has an invalid header: %v", err)
 	}
 	data = data[n:]
 	tensors := make(map[string]tensor, len(listed))
@@ -60,7 +60,7 @@ func parseTensors(data []byte) (map[string]tensor, error) {
 		}
 		o := l.Offsets
 		if len(o) != 2 || o[0] > o[1] || o[1] > uint64(len(data)) || o[1]-o[0] != uint64(size) {
-			return nil, badTensors("tensor %q lies at %d, which does not fit its shape or the file", ragctx.Clip(name), o)
+			return nil, badTensors("tensor %q has the offsets %d, which do not fit its shape or the file", ragctx.Clip(name), o)
 		}
 		tensors[name] = tensor{l.Kind, l.Shape, data[o[0]:o[1]]}
 	}

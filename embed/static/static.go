@@ -1,16 +1,13 @@
-// Package static embeds texts with a table: the vector of a text is the weighted
-// sum of the rows of its tokens. There is no network to run, so it takes
-// microseconds; the meaning is in the rows, which were trained so that such sums
-// are near what a large model says (see train/README.md).
+// Package static embeds texts with a table: the vector of a text is the weighted sum of its tokens'
+// rows. There is no network to evaluate, so it takes microseconds. The rows were trained so that
+// the sums approximate the vectors of a large model (see train/README.md).
 //
-// [Default] is the table within the program; [OpenDir] and [OpenFile] load
-// others.
+// [Default] is the built-in table. [OpenDir] and [OpenFile] load others.
 //
-// A text says nothing, and has a nil vector, if it has no letter or digit, if too
-// small a share of them belongs to tokens with a row (it is in a script, or in
-// signs, that the vocabulary does not have), or if its rows cancel out. Invalid
-// UTF-8 is read as if it were not there, unless a tokenizer.json says not to clean.
-// The work is linear in the text's length, which has no limit.
+// A text has a nil vector if it has no letter or digit, if too few of them belong to tokens with a
+// row (for example in a script that the vocabulary lacks), or if its rows cancel out. Invalid UTF-8
+// is ignored unless a tokenizer.json disables cleaning. It takes time linear in the text's length,
+// which is unlimited.
 package static
 
 import (
@@ -29,13 +26,12 @@ import (
 	"github.com/ragctx/ragctx/embed"
 )
 
-// model is the built-in table. Its checksum is compared by a test and not at
-// each start: it is as much part of the program as the code.
+// model is the built-in table. A test verifies its checksum, so it is not verified at each start.
 //
 //go:embed model.bin
 var model []byte
 
-// Default returns the embedder of the built-in table.
+// Default returns the embedder with the built-in table.
 var Default = sync.OnceValue(func() embed.Embedder {
 	e, err := newEmbedder(model)
 	if err != nil {
@@ -44,15 +40,15 @@ var Default = sync.OnceValue(func() embed.Embedder {
 	return e
 })
 
-// NamePrefix begins the names of tables that are not built in, so that none of them
-// is taken for one that is.
+// NamePrefix begins the names of tables that are not built in, so that they cannot be mistaken for
+// the built-in one.
 const NamePrefix = "static:"
 
-// OpenFile returns the embedder of a table's file, as train/table.py writes it; of
-// the built-in table's, [Default]. The name is [NamePrefix] and that of the file's
-// header, and the revision ends with a part of the checksum: two trainings can say
-// the same of themselves. The file is read into memory and its checksum compared.
-// Errors match ragctx.ErrInvalid unless the file could not be read.
+// OpenFile returns the embedder of a table file written by train/table.py. For the built-in table's
+// file it returns [Default]. The name is [NamePrefix] and the name in the file's header. The
+// revision ends with a part of the checksum, because two trainings can have the same name and
+// revision. The file is read into memory and its checksum verified. Errors match ragctx.ErrInvalid
+// unless the file could not be read.
 func OpenFile(path string) (embed.Embedder, error) {
 	data, err := readFile(path, maxTable)
 	if err != nil {
@@ -74,7 +70,7 @@ func OpenFile(path string) (embed.Embedder, error) {
 	return e, nil
 }
 
-// readFile returns the contents of a file of up to limit bytes.
+// readFile returns the contents of a regular file with at most limit bytes.
 func readFile(path string, limit int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -86,7 +82,7 @@ func readFile(path string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > limit {
-		return nil, ragctx.Invalid("embedder", "%s is no file of up to %d bytes", path, limit)
+		return nil, ragctx.Invalid("embedder", "%s is not a regular file of at most %d bytes", path, limit)
 	}
 	data := make([]byte, info.Size())
 	if _, err := io.ReadFull(f, data); err != nil {
@@ -95,19 +91,19 @@ func readFile(path string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// embedder is what a table and a tokenizer make.
+// embedder combines a table and a tokenizer.
 type embedder struct {
 	identity    embed.Identity
 	noiseFloor  float64
-	minCoverage float64 // share of letters and digits that tokens with a row must have
+	minCoverage float64 // minimum share of letters and digits in tokens with a row
 	exponent    float64
-	powers      [64]float64 // of small counts
+	powers      [64]float64 // powers of small counts
 	tokenizer   *tokenizer
 	table       *table
 	state       sync.Pool // of *state
 }
 
-// newEmbedder returns the embedder of a table's file.
+// newEmbedder returns the embedder of a table file.
 func newEmbedder(data []byte) (*embedder, error) {
 	h, tokens, t, err := parseTable(data)
 	if err != nil {
@@ -134,7 +130,7 @@ func newEmbedder(data []byte) (*embedder, error) {
 	return e, nil
 }
 
-// prepare fills what follows from the rest.
+// prepare computes the derived fields.
 func (e *embedder) prepare() {
 	for n := range e.powers {
 		e.powers[n] = math.Pow(float64(n), e.exponent)
@@ -147,8 +143,8 @@ func (e *embedder) prepare() {
 // Identity implements [embed.Embedder].
 func (e *embedder) Identity() embed.Identity { return e.identity }
 
-// VectorWeight implements [embed.Calibrated]. Of eight judged sets, the mean is best,
-// and nearly level, from 0.2 to 0.4.
+// VectorWeight implements [embed.Calibrated]. The mean over eight judged sets is best, and nearly
+// constant, from 0.2 to 0.4.
 func (e *embedder) VectorWeight() float64 { return 0.3 }
 
 // NoiseFloor implements [embed.Calibrated].
@@ -159,7 +155,7 @@ func (e *embedder) EmbedDocuments(ctx context.Context, texts []string) ([][]floa
 	return embed.EmbedEach(ctx, texts, e.EmbedQuery)
 }
 
-// EmbedQuery implements [embed.Embedder]; a question is treated as a document is.
+// EmbedQuery implements [embed.Embedder]. Queries and documents have the same vectors.
 func (e *embedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -167,7 +163,7 @@ func (e *embedder) EmbedQuery(ctx context.Context, text string) ([]float32, erro
 	return e.vector(text), nil
 }
 
-// vector returns the vector of a text, or nil if it says nothing.
+// vector returns the vector of a text, or nil.
 func (e *embedder) vector(text string) []float32 {
 	s := e.state.Get().(*state)
 	v := e.embed(s, text)
@@ -192,7 +188,7 @@ func (e *embedder) CountTokens(text string) int {
 	return n
 }
 
-// state is the working memory of one text.
+// state is the working memory for one text.
 type state struct {
 	words   *words
 	counter counter
@@ -200,7 +196,7 @@ type state struct {
 	sums    []uint64
 }
 
-// embed returns the vector of a text, or nil if it says nothing.
+// embed returns the vector of a text, or nil.
 func (e *embedder) embed(s *state, text string) []float32 {
 	if !e.count(s, text) {
 		return nil
@@ -215,8 +211,8 @@ func (e *embedder) embed(s *state, text string) []float32 {
 	return direction(s.sums, bias, e.identity.Dimensions)
 }
 
-// count counts the rows of the text's tokens. It returns false if there are none,
-// or too few of the text's letters have a row.
+// count counts the rows of the text's tokens. It returns false if there are no rows, or too few of
+// the text's letters have one.
 func (e *embedder) count(s *state, text string) bool {
 	var letters, covered int
 	for s.words.start(text); s.words.next(); {
@@ -231,8 +227,8 @@ func (e *embedder) count(s *state, text string) bool {
 	return covered > 0 && float64(covered) >= e.minCoverage*float64(letters)
 }
 
-// weigh turns counts into weights whose sizes add up to 2^weightBits, and makes
-// the sums ready for them. It returns what each sum will have too much.
+// weigh turns counts into weights. The sum of their absolute values is at most 2^weightBits. It
+// initializes the sums and returns the bias of each sum.
 func (e *embedder) weigh(s *state) (bias int64) {
 	var total float64
 	for _, i := range s.counter.used {
@@ -242,7 +238,7 @@ func (e *embedder) weigh(s *state) (bias int64) {
 	s.rows = s.rows[:0]
 	var below int64 // sum of the negative weights
 	if total > 0 {
-		factor := (1<<weightBits - float64(len(s.counter.used))) / total // each may be rounded up
+		factor := (1<<weightBits - float64(len(s.counter.used))) / total // each weight may be rounded up
 		for _, i := range s.counter.used {
 			at := s.counter.slots[i]
 			weight := int64(math.Round(float64(e.table.scales[at.row-1]) * e.power(at.count) * factor))
@@ -259,7 +255,7 @@ func (e *embedder) weigh(s *state) (bias int64) {
 	return bias + start
 }
 
-// power returns what a count of n weighs.
+// power returns the weight of n occurrences.
 func (e *embedder) power(n uint32) float64 {
 	if int(n) < len(e.powers) {
 		return e.powers[n]

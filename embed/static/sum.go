@@ -5,28 +5,26 @@ import (
 	"math"
 )
 
-// Rows are added up in fixed point, two components per machine word: exact, so
-// that no order of summation matters, and without vector instructions. A
-// component lives in half a word as an unsigned number: int8 values get 128
-// added, and the weights of a text's rows are scaled so that the sum of their
-// sizes, times 255, fits. A negative weight takes away from what the sums begin
-// with; words are added modulo 2^64, so only the end result has to fit.
+// Rows are added in fixed point, two components per machine word. The sums are exact, so the order
+// of summation does not matter, and no vector instructions are needed. A component occupies half a
+// word as an unsigned number: 128 is added to int8 values, and the weights of a text's rows are
+// scaled so that the sum of their absolute values times 255 fits. Negative weights subtract from
+// the initial value of the sums. Words are added modulo 2^64, so only the final result has to fit.
 const (
-	lanes      = 0x000000FF_000000FF // a byte in each half of a word
+	lanes      = 0x000000FF_000000FF // one byte in each half of a word
 	flip       = 0x80808080_80808080 // adds 128 to int8 values
-	weightBits = 24                  // of the sum of the weights' sizes
+	weightBits = 24                  // of the sum of absolute weights
 	perWord    = 2
-	together   = 2 // rows are added at a time; more do not fit the registers
+	together   = 2 // rows added at a time; more do not fit into registers
 )
 
-// weighted is a row and how much of it is added, modulo 2^64.
+// weighted is a row and its weight modulo 2^64.
 type weighted struct {
 	row    []byte
 	weight uint64
 }
 
-// addRows adds rows to the sums. Word 4i+k of the sums has components 8i+k and
-// 8i+k+4.
+// addRows adds weighted rows to the sums. Word 4i+k of the sums has the components 8i+k and 8i+k+4.
 func addRows(sums []uint64, r *[together]weighted) {
 	n := len(sums) * perWord
 	a, b := r[0].row[:n], r[1].row[:n]
@@ -42,9 +40,8 @@ func addRows(sums []uint64, r *[together]weighted) {
 	}
 }
 
-// direction returns the components of the sums, less what each has too much,
-// scaled to length 1; nil if all are zero. There are dim of them; those beyond are
-// padding, and zero.
+// direction returns the first dim components of the sums without their bias, scaled to length 1. It
+// returns nil if all are zero. Components beyond dim are zero padding.
 func direction(sums []uint64, bias int64, dim int) []float32 {
 	var squares float64
 	for _, s := range sums {

@@ -11,7 +11,7 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// The file of a table; train/table.py, which writes it, describes the layout.
+// The layout of a table file is described in train/table.py, which writes it.
 const (
 	magic       = "RCSTATIC"
 	version     = 1
@@ -20,14 +20,14 @@ const (
 	maxHeader   = 1 << 20
 	maxTable    = 1 << 30
 	maxDim      = 4096
-	dimStep     = 8 // the kernel takes so many components at a time
+	dimStep     = 8 // the kernel processes this many components at a time
 	numSections = 4
 )
 
-// sections are the parts of the file, in their order.
+// sections are the parts of the file, in order.
 var sections = [numSections]string{"vocabulary", "row_numbers", "scales", "rows"}
 
-// header describes the file that it begins.
+// header is the JSON header of the file.
 type header struct {
 	Name        string            `json:"name"`
 	Revision    string            `json:"revision"`
@@ -43,16 +43,16 @@ type header struct {
 	Source      string            `json:"source"`
 }
 
-// table holds the rows that tokens have.
+// table holds the rows of tokens.
 type table struct {
 	dim    int       // length of a row, a multiple of dimStep
-	rowOf  []int32   // of each token; -1 for none
-	scales []float32 // of each row, weight included
+	rowOf  []int32   // row of each token, or -1
+	scales []float32 // scale of each row, weight included
 	rows   []byte    // int8, row by row
 }
 
-// parseTable reads a file's contents, which the table goes on using. It checks
-// everything but the checksum, for which there is [verify].
+// parseTable parses a file's contents, which the table keeps using. It checks everything except the
+// checksum; see [verify].
 func parseTable(data []byte) (header, []string, *table, error) {
 	h, err := parseHeader(data)
 	if err != nil {
@@ -80,58 +80,57 @@ func invalid(format string, args ...any) error {
 	return ragctx.Invalid("static table", format, args...)
 }
 
-// verify compares the contents of a file with its checksum.
+// verify checks the checksum of a file's contents.
 func verify(data []byte) error {
 	if len(data) < prefixLen+sha256.Size {
 		return invalid("is %d bytes short", prefixLen+sha256.Size-len(data))
 	}
 	body, want := data[:len(data)-sha256.Size], data[len(data)-sha256.Size:]
 	if sum := sha256.Sum256(body); !bytes.Equal(sum[:], want) {
-		return invalid("is damaged: its checksum is another")
+		return invalid("is damaged: its checksum does not match")
 	}
 	return nil
 }
 
 func parseHeader(data []byte) (header, error) {
 	if len(data) > maxTable {
-		return header{}, invalid("has %d bytes; %d can be used", len(data), maxTable)
+		return header{}, invalid("has %d bytes; the limit is %d", len(data), maxTable)
 	}
 	if len(data) < prefixLen+sha256.Size || string(data[:len(magic)]) != magic {
-		return header{}, invalid("does not begin with %q, as such a file does", magic)
+		return header{}, invalid("is not a table file: it does not begin with %q", magic)
 	}
 	if v := binary.LittleEndian.Uint32(data[8:]); v != version {
 		return header{}, invalid("has format %d; this program reads format %d", v, version)
 	}
 	n := int(binary.LittleEndian.Uint32(data[12:]))
 	if n > maxHeader || prefixLen+n+sha256.Size > len(data) {
-		return header{}, invalid("has a header of %d bytes, which do not fit", n)
+		return header{}, invalid("has a header of %d bytes, which exceeds the limit or the file", n)
 	}
 	var h header
 	if err := json.Unmarshal(data[prefixLen:prefixLen+n], &h); err != nil {
-		return header{}, invalid("has a header that cannot be read: %v", err)
+		return header{}, invalid("has an invalid header: %v", err)
 	}
 	return h, h.check()
 }
 
-// check returns an error about the first value that cannot be.
+// check returns an error for the first invalid value.
 func (h *header) check() error {
 	switch {
 	case h.Name == "" || len(h.Name) > 100 || h.Revision == "" || len(h.Revision) > 100:
 		return invalid("needs a name and a revision of up to 100 bytes")
 	case h.Dimensions < dimStep || h.Dimensions > maxDim || h.Dimensions%dimStep != 0:
-		return invalid("has %d dimensions; a multiple of %d within %d..%d can be used", h.Dimensions, dimStep, dimStep, maxDim)
+		return invalid("has %d dimensions; they must be a multiple of %d from %d to %d", h.Dimensions, dimStep, dimStep, maxDim)
 	case h.Tokens < 1 || h.Tokens > 1<<16 || h.Rows < 1 || h.Rows > math.MaxUint16:
-		return invalid("has %d tokens and %d rows; up to 65536 and 65535 can be used", h.Tokens, h.Rows)
+		return invalid("has %d tokens and %d rows; the limits are 65536 and 65535", h.Tokens, h.Rows)
 	case !(h.Exponent > 0 && h.Exponent <= 1):
-		return invalid("has the exponent %g; above 0 and up to 1 can be used", h.Exponent)
+		return invalid("has the exponent %g; it must be above 0 and at most 1", h.Exponent)
 	case !(h.NoiseFloor >= 0 && h.NoiseFloor < 1) || !(h.MinCoverage >= 0 && h.MinCoverage <= 1):
-		return invalid("has the noise floor %g and the coverage %g; below 1, and up to 1, can be used", h.NoiseFloor, h.MinCoverage)
+		return invalid("has the noise floor %g and the coverage %g; they must be from 0 to 1, the noise floor below 1", h.NoiseFloor, h.MinCoverage)
 	}
 	return nil
 }
 
-// split returns the sections, which tile the file up to the checksum but for
-// alignment.
+// split returns the sections. Apart from alignment, they must fill the file up to the checksum.
 func (h *header) split(data []byte) (part [numSections][]byte, err error) {
 	want := [numSections]int{-1, 2 * h.Tokens, 4 * h.Rows, h.Rows * h.Dimensions}
 	at := prefixLen + int(binary.LittleEndian.Uint32(data[12:]))
@@ -139,10 +138,10 @@ func (h *header) split(data []byte) (part [numSections][]byte, err error) {
 		offset, length := h.Sections[name][0], h.Sections[name][1]
 		at = (at + alignment - 1) &^ (alignment - 1)
 		if offset != at {
-			return part, invalid("has its section %s at %d, where %d was expected", name, offset, at)
+			return part, invalid("has its section %s at %d instead of %d", name, offset, at)
 		}
 		if length < 0 || length > len(data)-sha256.Size-at || want[i] >= 0 && length != want[i] {
-			return part, invalid("has a section %s of %d bytes, which do not fit its counts or its size", name, length)
+			return part, invalid("has a section %s of %d bytes, which does not match its counts or the size of the file", name, length)
 		}
 		at += length
 		part[i] = data[offset:at]

@@ -6,19 +6,18 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// rules are the settings of a BERT tokenizer. The embedded table's are those of
-// "BERT uncased".
+// rules are the settings of a BERT tokenizer. The built-in table uses "BERT uncased".
 type rules struct {
-	clean    bool // drop control characters, make all white space alike
+	clean    bool // drop control characters, replace white space by spaces
 	han      bool // each ideograph is a word
-	strip    bool // accents are removed
+	strip    bool // remove accents
 	lower    bool
 	maxRunes int      // longer words are unknown
-	unknown  string   // token of words that have no pieces
-	verbatim []string // tokens that the raw text is split at, as [SEP]
+	unknown  string   // token for words without pieces
+	verbatim []string // tokens such as [SEP] that are matched in the raw text
 }
 
-// uncased are the rules of the embedded table.
+// uncased returns the rules of the built-in table.
 func uncased() rules {
 	return rules{
 		clean: true, han: true, strip: true, lower: true, maxRunes: 100, unknown: "[UNK]",
@@ -26,22 +25,22 @@ func uncased() rules {
 	}
 }
 
-// What the bytes of ASCII are, in asciiKind.
+// The kinds of ASCII bytes in the table kind.
 const (
 	asciiWord byte = iota
 	asciiSpace
 	asciiPunct
 	asciiDropped
-	asciiControl // that is kept
+	asciiControl // a control character that is kept
 	notASCII
 )
 
-// tokenizer is what all texts share: rules and vocabulary.
+// tokenizer has the rules and the vocabulary, which all texts share.
 type tokenizer struct {
 	rules
 	vocab     *vocabulary
 	unknownID int32
-	word      [256]byte // the byte in lower case where it belongs to a word, or 0
+	word      [256]byte // the byte, lowered if the rules say so, if it belongs to a word; otherwise 0
 	kind      [256]byte
 	special   []verbatimToken
 }
@@ -51,11 +50,11 @@ type verbatimToken struct {
 	id   int32
 }
 
-// newTokenizer returns the tokenizer of a vocabulary. Verbatim tokens begin with
-// ASCII punctuation.
+// newTokenizer returns the tokenizer of a vocabulary. Verbatim tokens must begin with ASCII
+// punctuation.
 func newTokenizer(v *vocabulary, r rules) (*tokenizer, error) {
 	if r.maxRunes < 1 || r.maxRunes > 1000 {
-		return nil, ragctx.Invalid("tokenizer", "max_input_chars_per_word is %d; 1 to 1000 can be used", r.maxRunes)
+		return nil, ragctx.Invalid("tokenizer", "max_input_chars_per_word is %d; the limits are 1 and 1000", r.maxRunes)
 	}
 	t := &tokenizer{rules: r, vocab: v}
 	var err error
@@ -67,7 +66,7 @@ func newTokenizer(v *vocabulary, r rules) (*tokenizer, error) {
 	}
 	for _, text := range r.verbatim {
 		if text == "" || t.kind[text[0]] != asciiPunct {
-			return nil, ragctx.Invalid("tokenizer", "special token %q does not begin with punctuation of ASCII", ragctx.Clip(text))
+			return nil, ragctx.Invalid("tokenizer", "special token %q does not begin with ASCII punctuation", ragctx.Clip(text))
 		}
 		id, err := v.id(text)
 		if err != nil {
@@ -78,8 +77,8 @@ func newTokenizer(v *vocabulary, r rules) (*tokenizer, error) {
 	return t, nil
 }
 
-// setByte classifies a byte. The characters of ASCII need no table: those that
-// are neither control characters, blanks, letters nor digits are punctuation.
+// setByte classifies a byte. ASCII needs no table: characters that are not control characters,
+// blanks, letters or digits are punctuation.
 func (t *tokenizer) setByte(b byte) {
 	switch {
 	case b >= utf8.RuneSelf:

@@ -6,8 +6,8 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// tokenizerFile is the part of tokenizer.json (of the library "tokenizers") that
-// decides about ids.
+// tokenizerFile is the part of a tokenizer.json (of the library "tokenizers") that determines token
+// ids.
 type tokenizerFile struct {
 	Normalizer   *normalizerPart `json:"normalizer"`
 	PreTokenizer *struct {
@@ -32,7 +32,7 @@ type normalizerPart struct {
 	Sequenced []*normalizerPart `json:"normalizers"`
 }
 
-// addedToken is matched in the text before anything else.
+// addedToken is matched in the text before all other tokens.
 type addedToken struct {
 	ID         int    `json:"id"`
 	Content    string `json:"content"`
@@ -45,20 +45,20 @@ func badTokenizer(format string, args ...any) error {
 	return ragctx.Invalid("tokenizer.json", format, args...)
 }
 
-// parseTokenizer reads a tokenizer.json, and returns its tokens in the order of
-// their ids and its rules.
+// parseTokenizer parses a tokenizer.json. It returns the tokens in the order of their ids, and the
+// rules.
 func parseTokenizer(data []byte) ([]string, rules, error) {
 	var f tokenizerFile
 	if err := json.Unmarshal(data, &f); err != nil {
-		return nil, rules{}, badTokenizer("cannot be read: %v", err)
+		return nil, rules{}, badTokenizer("is invalid: %v", err)
 	}
-	const supported = "; WordPiece with BertNormalizer and BertPreTokenizer can be used"
+	const supported = "; only WordPiece with BertNormalizer and BertPreTokenizer is supported"
 	m := &f.Model
 	switch {
 	case m.Type != "WordPiece":
 		return nil, rules{}, badTokenizer("has a model of type %q"+supported, ragctx.Clip(m.Type))
 	case m.Prefix != nil && *m.Prefix != continued:
-		return nil, rules{}, badTokenizer("has the prefix %q for continuations; %q can be used", ragctx.Clip(*m.Prefix), continued)
+		return nil, rules{}, badTokenizer("has the prefix %q for continuations; only %q is supported", ragctx.Clip(*m.Prefix), continued)
 	case f.PreTokenizer == nil || f.PreTokenizer.Type != "BertPreTokenizer":
 		return nil, rules{}, badTokenizer("has another pre_tokenizer" + supported)
 	}
@@ -78,8 +78,8 @@ func parseTokenizer(data []byte) ([]string, rules, error) {
 	return tokens, r, err
 }
 
-// rules returns what a BertNormalizer asks for; what it leaves open is on, and
-// accents are stripped where letters are lowered.
+// rules returns the rules of a BertNormalizer. Missing settings are on, and accents are stripped by
+// default if case is lowered.
 func (n *normalizerPart) rules() rules {
 	is := func(flag *bool, otherwise bool) bool {
 		if flag == nil {
@@ -91,16 +91,15 @@ func (n *normalizerPart) rules() rules {
 	return rules{clean: is(n.Clean, true), han: is(n.Han, true), lower: lower, strip: is(n.Strip, lower)}
 }
 
-// tokens returns all tokens by id, and notes those in r that the raw text is
-// split at.
+// tokens returns all tokens by id, and adds the verbatim tokens to r.
 func (f *tokenizerFile) tokens(r *rules) ([]string, error) {
 	var ids map[string]int
 	if err := json.Unmarshal(f.Model.Vocab, &ids); err != nil {
-		return nil, badTokenizer("has a vocabulary that cannot be read: %v", err)
+		return nil, badTokenizer("has a vocabulary that is invalid: %v", err)
 	}
 	for _, a := range f.Added {
 		if a.Normalized || a.SingleWord {
-			return nil, badTokenizer("has the added token %q; normalized and single_word ones cannot be used", ragctx.Clip(a.Content))
+			return nil, badTokenizer("has the added token %q; normalized and single_word tokens are not supported", ragctx.Clip(a.Content))
 		}
 		if id, ok := ids[a.Content]; ok && id != a.ID {
 			return nil, badTokenizer("has two ids for %q", ragctx.Clip(a.Content))
@@ -113,7 +112,8 @@ func (f *tokenizerFile) tokens(r *rules) ([]string, error) {
 	tokens := make([]string, len(ids))
 	for token, id := range ids {
 		if id < 0 || id >= len(tokens) || tokens[id] != "" {
-			return nil, badTokenizer("has %d tokens, and the id %d for %q; ids must be the numbers from 0", len(tokens), id, ragctx.Clip(token))
+			return nil, badTokenizer("has %d tokens, and the id %d for %q; ids must be consecutive from 0",
+				len(tokens), id, ragctx.Clip(token))
 		}
 		tokens[id] = token
 	}

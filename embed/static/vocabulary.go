@@ -9,13 +9,13 @@ import (
 
 const (
 	maxTokens   = 1 << 20 // ids fit into a slot
-	maxTokenLen = 512     // bytes; such tokens are never met in practice
+	maxTokenLen = 512     // bytes; longer tokens do not occur in practice
 	maxChain    = 512     // slots that a lookup may visit
-	continued   = "##"    // begins tokens that go on within a word
+	continued   = "##"    // prefix of tokens that continue a word
 )
 
-// A word's bytes are hashed one by one, so that each prefix has its hash on the
-// way. Words and continuations begin with different seeds.
+// A word is hashed byte by byte, so that the hash of each prefix is available. Words and
+// continuations have different seeds.
 const (
 	hashFactor   = 0x9E3779B97F4A7C15
 	seedWord     = 0x243F6A8885A308D3
@@ -24,15 +24,14 @@ const (
 
 func hashByte(h uint64, b byte) uint64 { return (h ^ uint64(b)) * hashFactor }
 
-// vocabulary finds the ids of tokens: an open-addressing table of 4-byte slots
-// over the tokens' text. A slot has id+1 in its low 20 bits and 12 bits of the
-// hash above, so that nearly all slots of other tokens are passed without a look
-// at their text.
+// vocabulary maps tokens to ids. It is an open-addressing table of 4-byte slots over the tokens'
+// text. A slot has id+1 in its low 20 bits and 12 bits of the hash above, so that other tokens are
+// rarely compared.
 type vocabulary struct {
-	text    string // all tokens, without the ## of continuations
+	text    string // all tokens, without the ## prefix
 	offsets []uint32
 	slots   []uint32
-	shift   uint // of a hash, to a slot
+	shift   uint // shift from a hash to a slot
 	longest int  // bytes of the longest token, without ##
 }
 
@@ -42,11 +41,11 @@ const (
 	tagMask = ^uint32(idMask)
 )
 
-// newVocabulary returns the vocabulary of tokens, whose ids are their places.
-// The tokens' text is copied.
+// newVocabulary returns the vocabulary of tokens. Their ids are their indexes. The tokens' text is
+// copied.
 func newVocabulary(tokens []string) (*vocabulary, error) {
 	if len(tokens) == 0 || len(tokens) >= maxTokens {
-		return nil, ragctx.Invalid("vocabulary", "has %d tokens; 1 to %d can be used", len(tokens), maxTokens-1)
+		return nil, ragctx.Invalid("vocabulary", "has %d tokens; the limits are 1 and %d", len(tokens), maxTokens-1)
 	}
 	size, shift := 2, uint(63)
 	for size < 2*len(tokens) {
@@ -57,7 +56,7 @@ func newVocabulary(tokens []string) (*vocabulary, error) {
 	text.Grow(totalLen(tokens))
 	for id, token := range tokens {
 		if token == "" || len(token) > maxTokenLen || !utf8.ValidString(token) {
-			return nil, ragctx.Invalid("vocabulary", "token %d is empty, longer than %d bytes or no UTF-8", id, maxTokenLen)
+			return nil, ragctx.Invalid("vocabulary", "token %d is empty, longer than %d bytes or not UTF-8", id, maxTokenLen)
 		}
 		seed, token := seedOf(token)
 		text.WriteString(token)
@@ -87,7 +86,7 @@ func seedOf(token string) (uint64, string) {
 	return seedWord, token
 }
 
-// insert adds a token whose text is stored already.
+// insert adds a token that is already part of the text.
 func (v *vocabulary) insert(seed uint64, token string, id int) error {
 	h := seed
 	for i := range len(token) {
@@ -96,7 +95,7 @@ func (v *vocabulary) insert(seed uint64, token string, id int) error {
 	i := h >> v.shift
 	for chain := 0; v.slots[i] != 0; chain++ {
 		if chain == maxChain {
-			return ragctx.Invalid("vocabulary", "more than %d tokens share a place in the table", maxChain)
+			return ragctx.Invalid("vocabulary", "more than %d tokens collide in the table", maxChain)
 		}
 		if other := v.slots[i]&idMask - 1; v.slots[i]&tagMask == tag(h, seed) && v.token(other) == token {
 			return ragctx.Invalid("vocabulary", "tokens %d and %d are equal", other, id)
@@ -107,8 +106,8 @@ func (v *vocabulary) insert(seed uint64, token string, id int) error {
 	return nil
 }
 
-// tag returns the part of a hash that slots keep. Its lowest bit tells words and
-// continuations of equal text apart.
+// tag returns the part of a hash that is stored in a slot. Its lowest bit distinguishes words from
+// continuations with the same text.
 func tag(h, seed uint64) uint32 {
 	return uint32(h>>12)&tagMask&^(1<<idBits) | uint32(seed&1)<<idBits
 }
@@ -118,8 +117,7 @@ func (v *vocabulary) token(id uint32) string {
 	return v.text[v.offsets[id]:v.offsets[id+1]]
 }
 
-// lookup returns the id of the token of this text, whose hash is h, and -1 if
-// there is none.
+// lookup returns the id of the token with the given text and hash, or -1.
 func (v *vocabulary) lookup(h, seed uint64, token []byte) int32 {
 	t := tag(h, seed)
 	for i := h >> v.shift; v.slots[i] != 0; i = (i + 1) & uint64(len(v.slots)-1) {
@@ -134,7 +132,7 @@ func (v *vocabulary) lookup(h, seed uint64, token []byte) int32 {
 	return -1
 }
 
-// id returns the id of a whole token, ## included.
+// id returns the id of a whole token, including ##.
 func (v *vocabulary) id(token string) (int32, error) {
 	seed, text := seedOf(token)
 	h := seed

@@ -5,12 +5,12 @@ import "unicode/utf8"
 // piece is a token of a word.
 type piece struct {
 	id int32
-	// covered is how many of the text's letters and digits the token stands for;
-	// none if it is a single character of a longer word, or unknown.
+	// covered is the number of letters and digits of the text that the token represents. It is 0
+	// for an unknown token and for a single character of a longer word.
 	covered int32
 }
 
-// words goes through a text, word by word, in constant memory.
+// words iterates over the words of a text in constant memory.
 type words struct {
 	*tokenizer
 	text string
@@ -19,11 +19,11 @@ type words struct {
 	pieces  []piece // of the current word
 	letters int     // letters and digits of the current word
 
-	buf    []byte  // the current word, normalised; the part of it that fits
+	buf    []byte  // the current word, normalized; truncated to the capacity
 	hash   uint64  // of buf, with seedWord
 	runes  int     // of the current word
 	plain  bool    // the word is ASCII
-	before []int32 // per byte of buf, the letters and digits before it; if not plain
+	before []int32 // per byte of buf, the letters and digits before it; unused if plain
 	hashes []uint64
 }
 
@@ -38,11 +38,11 @@ func newWords(t *tokenizer) *words {
 	}
 }
 
-// start begins with a text.
+// start sets the text.
 func (w *words) start(text string) { w.text, w.at = text, 0 }
 
-// next goes to the next word, whose pieces it finds, and returns false at the
-// end. Bytes that are no UTF-8 are read as U+FFFD, which cleaning drops.
+// next advances to the next word and finds its pieces. It returns false at the end. Invalid UTF-8
+// is read as U+FFFD, which cleaning drops.
 func (w *words) next() bool {
 	w.buf, w.hash, w.runes, w.letters, w.plain = w.buf[:0], seedWord, 0, 0, true
 	for w.at < len(w.text) {
@@ -51,7 +51,7 @@ func (w *words) next() bool {
 			break
 		}
 		switch w.kind[w.text[w.at]] {
-		case asciiWord: // one that does not fit
+		case asciiWord: // buf is full
 			w.overflow()
 		case asciiDropped:
 			w.at++
@@ -84,7 +84,7 @@ func (w *words) next() bool {
 	return true
 }
 
-// ascii takes in as many letters and digits of ASCII as there are and fit.
+// ascii reads ASCII letters and digits as long as they fit into buf.
 func (w *words) ascii() {
 	buf, h, i := w.buf, w.hash, w.at
 	for i < len(w.text) && len(buf) < cap(buf) {
@@ -112,8 +112,8 @@ func (w *words) overflow() {
 	w.letters++
 }
 
-// punctuation takes the character of ASCII at w.at as a word of its own, or the
-// verbatim token that begins there.
+// punctuation reads the ASCII character at w.at as a word of its own, or the verbatim token that
+// begins there.
 func (w *words) punctuation() {
 	for _, v := range w.special {
 		if len(w.text)-w.at >= len(v.text) && w.text[w.at:w.at+len(v.text)] == v.text {
@@ -127,8 +127,8 @@ func (w *words) punctuation() {
 	w.cut()
 }
 
-// character takes in a character beyond ASCII. It returns true when a word is
-// complete, which may have ended before the character.
+// character reads a character beyond ASCII. It returns true if a word is complete, which may have
+// ended before the character.
 func (w *words) character() bool {
 	r, size := utf8.DecodeRuneInString(w.text[w.at:])
 	chars := loadCharacters()
@@ -176,7 +176,7 @@ func (w *words) isPunct(chars *characters, r rune) bool {
 	return c&punct != 0
 }
 
-// lowered adds a character in lower case, where the rules say so.
+// lowered adds a character, in lower case if the rules say so.
 func (w *words) lowered(chars *characters, r rune) {
 	if r < utf8.RuneSelf {
 		if b := w.word[r]; b != 0 {
@@ -196,8 +196,8 @@ func (w *words) lowered(chars *characters, r rune) {
 	}
 }
 
-// add appends a character to the word. One that does not fit makes it longer
-// than any word with pieces: no character has more than [utf8.UTFMax] bytes.
+// add appends a character to the word. If it does not fit, the word becomes longer than any word
+// with pieces, because a character has at most [utf8.UTFMax] bytes.
 func (w *words) add(r rune, counts bool) {
 	w.runes++
 	if w.plain {
@@ -219,9 +219,8 @@ func (w *words) add(r rune, counts bool) {
 	}
 }
 
-// cut ends the word and finds its pieces: greedily, the longest token first
-// (Song et al., "Fast WordPiece Tokenization", 2021, describes the rule and a
-// faster way for longer words than occur here).
+// cut ends the word and finds its pieces greedily, longest token first (Song et al., "Fast
+// WordPiece Tokenization", 2021, describe the rule and a faster algorithm for longer words).
 func (w *words) cut() {
 	w.pieces = w.pieces[:0]
 	if w.runes <= w.maxRunes {
@@ -236,8 +235,8 @@ func (w *words) cut() {
 	w.pieces = append(w.pieces[:0], piece{id: w.unknownID})
 }
 
-// split finds the pieces of a word that is no token itself, and returns false if
-// some part of it is none.
+// split finds the pieces of a word that is not a token. It returns false if a part of the word is
+// not a token.
 func (w *words) split() bool {
 	seed := uint64(seedWord)
 	for start := 0; start < len(w.buf); {
@@ -257,8 +256,8 @@ func (w *words) split() bool {
 	return true
 }
 
-// prefix returns the longest token that rest begins with, and its length; -1 if
-// there is none.
+// prefix returns the longest token at the beginning of rest and its length. The id is -1 if no
+// token matches.
 func (w *words) prefix(seed uint64, rest []byte) (int32, int) {
 	n := min(len(rest), w.vocab.longest)
 	hashes := w.hashes[:n]
@@ -275,7 +274,7 @@ func (w *words) prefix(seed uint64, rest []byte) (int32, int) {
 	return -1, 0
 }
 
-// lettersIn returns how many letters and digits lie between two bytes of buf.
+// lettersIn returns the number of letters and digits between two bytes of buf.
 func (w *words) lettersIn(from, to int) int32 {
 	if w.plain {
 		return int32(to - from)

@@ -20,13 +20,13 @@ const (
 )
 
 // analyse builds a segment of chunks with distinct ids, in which every parent is complete.
-func analyse(chunks []index.TextUnit) *memorySegment {
+func analyse(chunks []index.TextChunk) *memorySegment {
 	return analyseOn(sorted(chunks), make(map[uint64]int))
 }
 
 // sorted returns the chunks ordered by id: a text starts with its first chunk.
-func sorted(chunks []index.TextUnit) []index.TextUnit {
-	byID := func(a, b index.TextUnit) int { return cmp.Compare(a.ID, b.ID) }
+func sorted(chunks []index.TextChunk) []index.TextChunk {
+	byID := func(a, b index.TextChunk) int { return cmp.Compare(a.ID, b.ID) }
 	if slices.IsSortedFunc(chunks, byID) {
 		return chunks
 	}
@@ -35,7 +35,7 @@ func sorted(chunks []index.TextUnit) []index.TextUnit {
 
 // analyseOn builds a segment of sorted chunks. left holds, for each parent with earlier chunks, how
 // many words its opening can still take.
-func analyseOn(chunks []index.TextUnit, left map[uint64]int) *memorySegment {
+func analyseOn(chunks []index.TextChunk, left map[uint64]int) *memorySegment {
 	bytes := 0
 	for _, u := range chunks {
 		bytes += len(u.Text)
@@ -43,8 +43,8 @@ func analyseOn(chunks []index.TextUnit, left map[uint64]int) *memorySegment {
 	a := analyser{segment: newMemorySegment(len(chunks)), spellings: make(map[string]*spelling)}
 	a.segment.terms = make(map[string]int, min(bytes/bytesPerTerm, maxExpected))
 	for _, u := range chunks {
-		a.chunk = a.segment.addChunk(u.ID, u.Parent)
-		open, begun := left[u.Parent]
+		a.chunk = a.segment.addChunk(u.ID, u.Item)
+		open, begun := left[u.Item]
 		title := 0
 		if !begun {
 			open, title = openingWords, len(u.Title)
@@ -52,7 +52,7 @@ func analyseOn(chunks []index.TextUnit, left map[uint64]int) *memorySegment {
 		length, _ := a.add(u.Title, titleWeight, title)
 		more, open := a.add(u.Text, 1, open)
 		a.add(u.Extra, 1, 0)
-		left[u.Parent] = open
+		left[u.Item] = open
 		a.segment.rows[a.chunk].length = length + more
 	}
 	a.segment.finish()

@@ -17,9 +17,9 @@ const segmentChunks = 1000
 // backlog is the multiple of FlushChunks at which Apply waits for the writer.
 const backlog = 4
 
-// Apply implements [index.Lexical]. A failed background write is logged and retried later. Apply
+// Apply implements [index.Keyword]. A failed background write is logged and retried later. Apply
 // does not return it, because the batch is applied and searchable.
-func (ix *Index) Apply(ctx context.Context, seq uint64, upserts []index.TextUnit, deletes []uint64) error {
+func (ix *Index) Apply(ctx context.Context, seq uint64, upserts []index.TextChunk, deletes []uint64) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -46,21 +46,21 @@ func (ix *Index) Apply(ctx context.Context, seq uint64, upserts []index.TextUnit
 
 // wholeParents returns the number of leading chunks, at least size, that end with a complete
 // parent.
-func wholeParents(chunks []index.TextUnit, size int) int {
+func wholeParents(chunks []index.TextChunk, size int) int {
 	n := min(max(size, 1), len(chunks))
-	for n < len(chunks) && chunks[n].Parent == chunks[n-1].Parent {
+	for n < len(chunks) && chunks[n].Item == chunks[n-1].Item {
 		n++
 	}
 	return n
 }
 
 // dedupe keeps the last upsert of each id and drops those that the same batch deletes.
-func dedupe(upserts []index.TextUnit, deletes []uint64) []index.TextUnit {
+func dedupe(upserts []index.TextChunk, deletes []uint64) []index.TextChunk {
 	seen := make(map[uint64]struct{}, len(upserts)+len(deletes))
 	for _, id := range deletes {
 		seen[id] = struct{}{}
 	}
-	kept := make([]index.TextUnit, 0, len(upserts))
+	kept := make([]index.TextChunk, 0, len(upserts))
 	for _, u := range slices.Backward(upserts) {
 		if _, ok := seen[u.ID]; !ok {
 			seen[u.ID] = struct{}{}
@@ -72,7 +72,7 @@ func dedupe(upserts []index.TextUnit, deletes []uint64) []index.TextUnit {
 }
 
 // publishBatch publishes the view after a batch.
-func (ix *Index) publishBatch(seq uint64, fresh []part, upserts []index.TextUnit, deletes []uint64) error {
+func (ix *Index) publishBatch(seq uint64, fresh []part, upserts []index.TextChunk, deletes []uint64) error {
 	ids := slices.Clone(deletes)
 	for _, u := range upserts {
 		ids = append(ids, u.ID)

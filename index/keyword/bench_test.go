@@ -19,16 +19,16 @@ func zipfText(r *rand.Rand, words int) string {
 	return b.String()
 }
 
-func benchChunks(n int) []index.TextUnit {
+func benchChunks(n int) []index.TextChunk {
 	r := rand.New(rand.NewPCG(1, 2))
-	chunks := make([]index.TextUnit, n)
+	chunks := make([]index.TextChunk, n)
 	for i := range chunks {
-		chunks[i] = index.TextUnit{ID: uint64(i), Parent: uint64(i / 25), Title: zipfText(r, 4), Text: zipfText(r, 76)}
+		chunks[i] = index.TextChunk{ID: uint64(i), Item: uint64(i / 25), Title: zipfText(r, 4), Text: zipfText(r, 76)}
 	}
 	return chunks
 }
 
-func benchIndex(b *testing.B, dir string, chunks []index.TextUnit) *Index {
+func benchIndex(b *testing.B, dir string, chunks []index.TextChunk) *Index {
 	b.Helper()
 	ix, err := Open(dir, Options{})
 	if err != nil {
@@ -67,7 +67,7 @@ func BenchmarkSearch(b *testing.B) {
 			i, hits := 0, 0
 			for b.Loop() {
 				i++
-				res, err := ix.Search(b.Context(), index.LexicalQuery{Text: queries[i%len(queries)], K: 100})
+				res, err := ix.Search(b.Context(), index.KeywordQuery{Text: queries[i%len(queries)], K: 100})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -95,7 +95,7 @@ func BenchmarkApplyOne(b *testing.B) {
 	for b.Loop() {
 		i++
 		u := chunks[i%len(chunks)]
-		if err := ix.Apply(b.Context(), uint64(10_000+i), []index.TextUnit{u}, nil); err != nil {
+		if err := ix.Apply(b.Context(), uint64(10_000+i), []index.TextChunk{u}, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

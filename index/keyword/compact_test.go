@@ -71,11 +71,11 @@ func TestCompactErases(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "a[b]*") // no pattern
 			ix := mustOpen(t, dir, Options{})
 			for i := range uint64(parents) {
-				chunks := []index.TextUnit{
-					{ID: 10 * i, Parent: i, Text: "common first"}, {ID: 10*i + 1, Parent: i, Text: "common second second"},
+				chunks := []index.TextChunk{
+					{ID: 10 * i, Item: i, Text: "common first"}, {ID: 10*i + 1, Item: i, Text: "common second second"},
 				}
 				if i == 0 {
-					chunks = append(chunks, index.TextUnit{ID: gone, Parent: 999, Text: "zyzzyva common"})
+					chunks = append(chunks, index.TextChunk{ID: gone, Item: 999, Text: "zyzzyva common"})
 				}
 				if err := ix.Apply(t.Context(), i+1, chunks, nil); err != nil {
 					t.Fatal(err)
@@ -142,7 +142,7 @@ func writeUntil(t *testing.T, ix *Index, after uint64, done func() bool) {
 		if seq > 100 {
 			t.Fatal("scorch does not merge a hundred segments")
 		}
-		chunks := []index.TextUnit{{ID: after + 2*seq, Text: "common"}, {ID: after + 2*seq + 1, Text: "common"}}
+		chunks := []index.TextChunk{{ID: after + 2*seq, Text: "common"}, {ID: after + 2*seq + 1, Text: "common"}}
 		if err := ix.Apply(t.Context(), seq, chunks, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -314,7 +314,7 @@ func TestCompactFails(t *testing.T) {
 	if err := ix.Compact(t.Context()); !errors.Is(err, errFull) {
 		t.Errorf("Compact: %v, want the disk's error", err)
 	}
-	if n := ix.Stats().Units; n != 49 {
+	if n := ix.Stats().Chunks; n != 49 {
 		t.Errorf("%d chunks after a failed Compact, want 49", n)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -362,7 +362,7 @@ func TestCompactAfterAFailure(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ix.Close()
-	chunks := append(benchChunks(50), index.TextUnit{ID: 1000, Parent: 1000, Text: "zqgonexw"})
+	chunks := append(benchChunks(50), index.TextChunk{ID: 1000, Item: 1000, Text: "zqgonexw"})
 	if err := ix.Apply(t.Context(), 1, chunks, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -376,7 +376,7 @@ func TestCompactAfterAFailure(t *testing.T) {
 	if err := ix.Compact(t.Context()); err != nil {
 		t.Errorf("once it opens: %v", err)
 	}
-	if n := ix.Stats().Units; n != 50 || len(search(t, ix, "zqgonexw").Hits) != 0 {
+	if n := ix.Stats().Chunks; n != 50 || len(search(t, ix, "zqgonexw").Hits) != 0 {
 		t.Errorf("%d chunks", n)
 	}
 	err = filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
@@ -456,9 +456,9 @@ func TestCompactLeavesOthers(t *testing.T) {
 			dir := t.TempDir()
 			ix := mustOpen(t, dir, Options{tidyDelay: time.Hour})
 			for seq, ids := range [][2]uint64{{0, 5000}, {5000, 7500}, {7500, 8500}, {8500, 8800}} {
-				var chunks []index.TextUnit
+				var chunks []index.TextChunk
 				for id := ids[0]; id < ids[1]; id++ {
-					chunks = append(chunks, index.TextUnit{ID: some + id, Parent: id / 10, Text: fmt.Sprint("harbour w", id)})
+					chunks = append(chunks, index.TextChunk{ID: some + id, Item: id / 10, Text: fmt.Sprint("harbour w", id)})
 				}
 				if err := ix.Apply(t.Context(), uint64(seq)+1, chunks, nil); err != nil {
 					t.Fatal(err)

@@ -14,16 +14,16 @@ func TestSpreads(t *testing.T) {
 		ix := mustOpen(t, t.TempDir(), Options{})
 		r := rand.New(rand.NewPCG(each, 1))
 		seq := uint64(0)
-		apply := func(chunks []index.TextUnit, deletes ...uint64) {
+		apply := func(chunks []index.TextChunk, deletes ...uint64) {
 			seq++
 			if err := ix.Apply(t.Context(), seq, chunks, deletes); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for n := range uint64(3) {
-			var chunks []index.TextUnit
+			var chunks []index.TextChunk
 			for id := 1000 * n; id < 1000*n+300; id++ {
-				chunks = append(chunks, index.TextUnit{ID: id, Parent: id / each, Text: fmt.Sprintf("storm %d %s", r.IntN(4), passWords[r.IntN(len(passWords))])})
+				chunks = append(chunks, index.TextChunk{ID: id, Item: id / each, Text: fmt.Sprintf("storm %d %s", r.IntN(4), passWords[r.IntN(len(passWords))])})
 			}
 			apply(chunks)
 			flush(t, ix)
@@ -59,8 +59,8 @@ func sameSpreads(t *testing.T, ix *Index) {
 		t.Fatal(err)
 	}
 	all, few := new(scratch), new(scratch)
-	all.start(v, 32, index.LexicalParams{})
-	few.start(some, 32, index.LexicalParams{})
+	all.start(v, 32, index.KeywordParams{})
+	few.start(some, 32, index.KeywordParams{})
 	for _, term := range []string{"storm", "3", "harbour", "\x01stor", "\x01arbo", "\x01orms", "absent"} {
 		if _, err := all.gather(v, term, 1, unlimited); err != nil {
 			t.Fatal(err)

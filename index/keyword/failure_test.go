@@ -65,7 +65,7 @@ func TestDiskFull(t *testing.T) {
 	fill(t, ix, 10)
 	full.Store(true)
 	for i := uint64(10); i < 60; i++ {
-		if err := ix.Apply(t.Context(), i+1, []index.TextUnit{{ID: i, Parent: i, Text: "shared"}}, []uint64{i - 10}); err != nil {
+		if err := ix.Apply(t.Context(), i+1, []index.TextChunk{{ID: i, Item: i, Text: "shared"}}, []uint64{i - 10}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -104,9 +104,9 @@ func TestFlushCancelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ix.Close()
-	chunks := make([]index.TextUnit, 3*segmentChunks) // of a word each: it is about their number
+	chunks := make([]index.TextChunk, 3*segmentChunks) // of a word each: it is about their number
 	for i := range chunks {
-		chunks[i] = index.TextUnit{ID: uint64(i), Parent: uint64(i), Text: "storm"}
+		chunks[i] = index.TextChunk{ID: uint64(i), Item: uint64(i), Text: "storm"}
 	}
 	if err := ix.Apply(t.Context(), 1, chunks, nil); err != nil {
 		t.Fatal(err)
@@ -114,11 +114,11 @@ func TestFlushCancelled(t *testing.T) {
 	if err := ix.Flush(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("Flush: %v, want context.Canceled", err)
 	}
-	if st := ix.Stats(); st.Units != len(chunks) || st.Pending != len(chunks) || ix.Cursor() != 0 {
+	if st := ix.Stats(); st.Chunks != len(chunks) || st.Pending != len(chunks) || ix.Cursor() != 0 {
 		t.Errorf("after it was called off: %+v, Cursor %d", st, ix.Cursor())
 	}
 	flush(t, ix)
-	if st := ix.Stats(); st.Units != len(chunks) || st.Pending != 0 || ix.Cursor() != 1 {
+	if st := ix.Stats(); st.Chunks != len(chunks) || st.Pending != 0 || ix.Cursor() != 1 {
 		t.Errorf("after another: %+v, Cursor %d", st, ix.Cursor())
 	}
 }
@@ -149,7 +149,7 @@ func TestPanicInSegment(t *testing.T) {
 	ix := mustOpen(t, dir, Options{})
 	v := ix.view.Load()
 	v.parts[0].segment = rotten{v.parts[0].segment}
-	if _, err := ix.Search(t.Context(), index.LexicalQuery{Text: "shared", K: 1}); err == nil {
+	if _, err := ix.Search(t.Context(), index.KeywordQuery{Text: "shared", K: 1}); err == nil {
 		t.Error("Search: no error")
 	}
 	if err := ix.Apply(t.Context(), 99, nil, []uint64{1}); err == nil {

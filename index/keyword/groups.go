@@ -25,7 +25,7 @@ func noGroups(g *index.Groups) []float64 {
 }
 
 // newGroupScores returns nil if the query has no groups.
-func newGroupScores(v *view, s *scratch, g *index.Groups, p index.LexicalParams) *groupScores {
+func newGroupScores(v *view, s *scratch, g *index.Groups, p index.KeywordParams) *groupScores {
 	if g == nil {
 		return nil
 	}

@@ -20,7 +20,7 @@
 //	idf = ln(1 + (N - df + ½)/(df + ½))
 //
 // w is 1 for words and 0.2 for pairs and grams. These weights, k1, b, and the half below are the
-// defaults of [index.LexicalParams]. If the query has several wordings, qtf is the weighted sum of
+// defaults of [index.KeywordParams]. If the query has several wordings, qtf is the weighted sum of
 // the frequencies in each.
 //
 // For words, tf counts occurrences, those in the title twice, up to 16 in a chunk. For pairs and
@@ -56,7 +56,7 @@
 //
 // There is only one pass, over all texts, in three cases: the first pass finds fewer chunks than
 // the short list takes; the index has less than 32 times as many chunks as the short list, because
-// that is faster; or [index.LexicalQuery] sets Only. Either way a chunk that is found has the same
+// that is faster; or [index.KeywordQuery] sets Only. Either way a chunk that is found has the same
 // score, and Max counts all features. Sums add words and pairs first, then the grams of rare words,
 // then the other grams, each in the order of the query.
 //
@@ -167,7 +167,7 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-// Index is a keyword index. Its methods follow [index.Lexical].
+// Index is a keyword index. Its methods follow [index.Keyword].
 type Index struct {
 	opts      Options
 	dir       string // empty: memory only
@@ -198,7 +198,7 @@ type Index struct {
 	life         context.Context //nolint:containedctx // ends background flushes with the index
 }
 
-var _ index.Lexical = (*Index)(nil)
+var _ index.KeywordIndex = (*Index)(nil)
 
 // Open opens the index in dir, or an empty in-memory index if dir is "". Only one process may have
 // a directory open at a time. The directory is created at the first flush. An index that cannot be
@@ -259,7 +259,7 @@ func (ix *Index) load() (*view, error) {
 // Recovered returns the reason why Open discarded the stored index, or "".
 func (ix *Index) Recovered() string { return ix.recovered }
 
-// Cursor implements [index.Lexical].
+// Cursor implements [index.Keyword].
 func (ix *Index) Cursor() uint64 {
 	if ix.view.Load() == nil {
 		return 0
@@ -267,14 +267,14 @@ func (ix *Index) Cursor() uint64 {
 	return ix.cursor.Load()
 }
 
-// Stats implements [index.Lexical].
-func (ix *Index) Stats() index.LegStats {
+// Stats implements [index.Keyword].
+func (ix *Index) Stats() index.PartStats {
 	v := ix.acquire()
 	if v == nil {
-		return index.LegStats{}
+		return index.PartStats{}
 	}
 	defer v.release()
-	st := index.LegStats{Units: v.live, Kind: "memory"}
+	st := index.PartStats{Chunks: v.live, Kind: "memory"}
 	if ix.dir == "" {
 		ix.mu.Lock()
 		defer ix.mu.Unlock()
@@ -294,7 +294,7 @@ func (ix *Index) Stats() index.LegStats {
 	}
 	for _, p := range v.stored() {
 		if words, _ := p.inMemory(); words != nil {
-			st.Words.Units += p.live
+			st.Words.Chunks += p.live
 			st.Words.Bytes += words.Bytes()
 		}
 	}

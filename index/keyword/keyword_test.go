@@ -11,8 +11,8 @@ import (
 	"github.com/ragctx/ragctx/index/indextest"
 )
 
-func opener(opts Options, onDisk bool) func(*testing.T, string) index.Lexical {
-	return func(t *testing.T, dir string) index.Lexical {
+func opener(opts Options, onDisk bool) func(*testing.T, string) index.KeywordIndex {
+	return func(t *testing.T, dir string) index.KeywordIndex {
 		t.Helper()
 		if !onDisk {
 			dir = ""
@@ -29,22 +29,22 @@ func opener(opts Options, onDisk bool) func(*testing.T, string) index.Lexical {
 }
 
 func TestLexical(t *testing.T) {
-	t.Run("Memory", func(t *testing.T) { indextest.TestLexical(t, opener(Options{}, false)) })
-	t.Run("Disk", func(t *testing.T) { indextest.TestLexical(t, opener(Options{}, true)) })
-	t.Run("TinyFlushes", func(t *testing.T) { indextest.TestLexical(t, opener(Options{FlushChunks: 4}, true)) })
+	t.Run("Memory", func(t *testing.T) { indextest.TestKeyword(t, opener(Options{}, false)) })
+	t.Run("Disk", func(t *testing.T) { indextest.TestKeyword(t, opener(Options{}, true)) })
+	t.Run("TinyFlushes", func(t *testing.T) { indextest.TestKeyword(t, opener(Options{FlushChunks: 4}, true)) })
 	t.Run("Tidied", func(t *testing.T) {
-		indextest.TestLexical(t, opener(Options{FlushChunks: 4, tidyDelay: time.Millisecond}, true))
+		indextest.TestKeyword(t, opener(Options{FlushChunks: 4, tidyDelay: time.Millisecond}, true))
 	})
-	t.Run("TinyFlushesInMemory", func(t *testing.T) { indextest.TestLexical(t, opener(Options{FlushChunks: 4}, false)) })
+	t.Run("TinyFlushesInMemory", func(t *testing.T) { indextest.TestKeyword(t, opener(Options{FlushChunks: 4}, false)) })
 	t.Run("LongTexts", func(t *testing.T) {
-		indextest.TestLexicalLong(t, 3, opener(Options{FlushChunks: 4, LongText: 3}, false))
+		indextest.TestKeywordLong(t, 3, opener(Options{FlushChunks: 4, LongText: 3}, false))
 	})
 }
 
 func TestParentsAreNotTornApart(t *testing.T) {
-	var chunks []index.TextUnit
+	var chunks []index.TextChunk
 	for i := range uint64(2500) {
-		chunks = append(chunks, index.TextUnit{ID: i, Parent: i / 700, Text: fmt.Sprint("word w", i%7)})
+		chunks = append(chunks, index.TextChunk{ID: i, Item: i / 700, Text: fmt.Sprint("word w", i%7)})
 	}
 	whole, parts := mustOpen(t, "", Options{}), mustOpen(t, t.TempDir(), Options{})
 	for _, ix := range []*Index{whole, parts} {
@@ -64,9 +64,9 @@ func TestParentsAreNotTornApart(t *testing.T) {
 func TestCommonGrams(t *testing.T) {
 	for _, n := range []uint64{commonChunks, commonChunks + 1} {
 		ix := mustOpen(t, "", Options{})
-		chunks := []index.TextUnit{{ID: n, Parent: n, Text: "harbours"}}
+		chunks := []index.TextChunk{{ID: n, Item: n, Text: "harbours"}}
 		for id := range n - 1 {
-			chunks = append(chunks, index.TextUnit{ID: id, Parent: id, Text: "harbour"})
+			chunks = append(chunks, index.TextChunk{ID: id, Item: id, Text: "harbour"})
 		}
 		if err := ix.Apply(t.Context(), 1, chunks, nil); err != nil {
 			t.Fatal(err)

@@ -41,9 +41,9 @@ func waitLoaded(t rapid.TB, ix *Index) {
 }
 
 // sameAsPlain compares a result with the one from stored postings.
-func sameAsPlain(t rapid.TB, ix *Index, q index.LexicalQuery) {
+func sameAsPlain(t rapid.TB, ix *Index, q index.KeywordQuery) {
 	t.Helper()
-	ask := func(plain bool) index.LexicalResult {
+	ask := func(plain bool) index.KeywordResult {
 		ix.opts.plain = plain
 		res, err := ix.Search(context.Background(), q)
 		if err != nil {
@@ -67,14 +67,14 @@ func drawText(r *rand.Rand, vocabulary, words int) string {
 }
 
 // drawTexts draws the chunks of n texts, numbered so that texts and chunks differ in order.
-func drawTexts(r *rand.Rand, from uint64, n, most, vocabulary int) (chunks []index.TextUnit) {
+func drawTexts(r *rand.Rand, from uint64, n, most, vocabulary int) (chunks []index.TextChunk) {
 	for i := range uint64(n) { //nolint:gosec // small
 		text := from + i
 		title := drawText(r, vocabulary, r.IntN(4))
 		many := 1 + r.IntN(most)
 		for chunk := range uint64(many) { //nolint:gosec // small
-			chunks = append(chunks, index.TextUnit{
-				ID: text<<10 | chunk, Parent: 1 + (text*7919)%100_003, Title: title, Text: drawText(r, vocabulary, 1+r.IntN(20)),
+			chunks = append(chunks, index.TextChunk{
+				ID: text<<10 | chunk, Item: 1 + (text*7919)%100_003, Title: title, Text: drawText(r, vocabulary, 1+r.IntN(20)),
 			})
 		}
 	}
@@ -125,7 +125,7 @@ func TestSearchesLetGoOfSegments(t *testing.T) {
 	waitLoaded(t, ix)
 	var used *scratch
 	for ok := false; !ok; used, ok = ix.scratch.Get().(*scratch) { // which may have been thrown away
-		if _, err := ix.Search(t.Context(), index.LexicalQuery{Text: "w1 w2 w3 w4 w5", K: 5}); err != nil {
+		if _, err := ix.Search(t.Context(), index.KeywordQuery{Text: "w1 w2 w3 w4 w5", K: 5}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -162,7 +162,7 @@ func TestSearchOfPartsEndsEarly(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	parts := ix.view.Load().parts
 	looked := make(map[int]bool)
-	_, err := ix.Search(ctx, index.LexicalQuery{Text: "w1 w2", K: 5, Accept: func(id uint64) bool {
+	_, err := ix.Search(ctx, index.KeywordQuery{Text: "w1 w2", K: 5, Accept: func(id uint64) bool {
 		cancel()
 		looked[slices.IndexFunc(parts, func(p part) bool { return p.columns().holds(id) })] = true
 		return true
@@ -173,11 +173,11 @@ func TestSearchOfPartsEndsEarly(t *testing.T) {
 }
 
 // drop deletes some texts, or sometimes single chunks, which no caller should do.
-func drop(rt *rapid.T, ix *Index, chunks []index.TextUnit, seq *uint64) {
+func drop(rt *rapid.T, ix *Index, chunks []index.TextChunk, seq *uint64) {
 	one, tear := rapid.IntRange(0, 5).Draw(rt, "drop"), rapid.IntRange(0, 9).Draw(rt, "tear") == 9
 	var ids []uint64
 	for _, u := range chunks {
-		if one > 0 && (tear && u.ID%17 == 0 || !tear && u.Parent%uint64(one*3) == 1) { //nolint:gosec // small
+		if one > 0 && (tear && u.ID%17 == 0 || !tear && u.Item%uint64(one*3) == 1) { //nolint:gosec // small
 			ids = append(ids, u.ID)
 		}
 	}
@@ -186,11 +186,11 @@ func drop(rt *rapid.T, ix *Index, chunks []index.TextUnit, seq *uint64) {
 	}
 }
 
-func drawPlain(rt *rapid.T, r *rand.Rand, vocabulary int) index.LexicalQuery {
-	q := index.LexicalQuery{
+func drawPlain(rt *rapid.T, r *rand.Rand, vocabulary int) index.KeywordQuery {
+	q := index.KeywordQuery{
 		Text: drawText(r, vocabulary, rapid.IntRange(1, 9).Draw(rt, "words")),
 		K:    rapid.SampledFrom([]int{0, 1, 3, 20, 100, 10_000}).Draw(rt, "k"),
-		Params: index.LexicalParams{
+		Params: index.KeywordParams{
 			K1: rapid.SampledFrom([]float64{0, 0.01, 7}).Draw(rt, "k1"), B: rapid.SampledFrom([]float64{0, 0.01, 1}).Draw(rt, "b"),
 			Passage: rapid.SampledFrom([]float64{0, -1, 3}).Draw(rt, "passage"), Opening: rapid.SampledFrom([]float64{0, -1, 2}).Draw(rt, "opening"),
 			Pairs: rapid.SampledFrom([]float64{-1, -1, 0, 3}).Draw(rt, "pairs"), Grams: rapid.SampledFrom([]float64{-1, -1, 0}).Draw(rt, "grams"),

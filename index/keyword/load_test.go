@@ -34,10 +34,10 @@ func wordsOf(words *blockmax.Segment, vocabulary []string) []string {
 // Loading reads words from scorch, without pairs and grams.
 func TestDeriveGolden(t *testing.T) {
 	ix := mustOpen(t, t.TempDir(), Options{})
-	chunks := []index.TextUnit{
-		{ID: 11, Parent: 9, Title: "Old harbour", Text: "Ships ships ships in parseHTTPRequest"},
-		{ID: 12, Parent: 9, Text: "a storm " + strings.Repeat("harbour ", 20)},
-		{ID: 13, Parent: 4, Title: "книги", Text: "学习 storm", Extra: "2023-05-08"},
+	chunks := []index.TextChunk{
+		{ID: 11, Item: 9, Title: "Old harbour", Text: "Ships ships ships in parseHTTPRequest"},
+		{ID: 12, Item: 9, Text: "a storm " + strings.Repeat("harbour ", 20)},
+		{ID: 13, Item: 4, Title: "книги", Text: "学习 storm", Extra: "2023-05-08"},
 	}
 	if err := ix.Apply(t.Context(), 1, chunks, nil); err != nil {
 		t.Fatal(err)
@@ -71,7 +71,7 @@ func TestDeriveGolden(t *testing.T) {
 		t.Errorf("%d words, want %d", words.Terms(), len(want))
 	}
 	st := ix.Stats().Words
-	if st.Units != 3 || st.Bytes != words.Bytes() || st.Bytes < 100 {
+	if st.Chunks != 3 || st.Bytes != words.Bytes() || st.Bytes < 100 {
 		t.Errorf("stats say %+v", st)
 	}
 }

@@ -21,7 +21,7 @@ const (
 )
 
 // splitLong separates the chunks of long parents from the rest of a batch.
-func splitLong(chunks []index.TextUnit) (short []index.TextUnit, long [][]index.TextUnit) {
+func splitLong(chunks []index.TextChunk) (short []index.TextChunk, long [][]index.TextChunk) {
 	short = chunks[:0:0]
 	for rest := chunks; len(rest) > 0; {
 		n := wholeParents(rest, 1)
@@ -40,7 +40,7 @@ func splitLong(chunks []index.TextUnit) (short []index.TextUnit, long [][]index.
 
 // applyLong writes long parents and publishes them. A failure leaves the index as it was, except
 // for chunks that later changes replace. It clears the chunks as they are written.
-func (ix *Index) applyLong(ctx context.Context, parents [][]index.TextUnit) error {
+func (ix *Index) applyLong(ctx context.Context, parents [][]index.TextChunk) error {
 	if err := ix.Flush(ctx); err != nil { // so that memory holds only what Apply adds
 		return err
 	}
@@ -63,11 +63,11 @@ func (ix *Index) applyLong(ctx context.Context, parents [][]index.TextUnit) erro
 }
 
 // writeLong stores long parents. st is the state before them, which is already stored.
-func (ix *Index) writeLong(ctx context.Context, s store, st frozenState, parents [][]index.TextUnit) (*snapshot, error) {
+func (ix *Index) writeLong(ctx context.Context, s store, st frozenState, parents [][]index.TextChunk) (*snapshot, error) {
 	m := meta{version: version, origin: ix.opts.Origin(), cursor: st.base, chunks: unknownChunks}
 	var ids []uint64
 	for _, chunks := range parents {
-		ids = append(ids, chunks[0].Parent)
+		ids = append(ids, chunks[0].Item)
 		chunks = sorted(chunks)
 		left := make(map[uint64]int)
 		for piece := range slices.Chunk(chunks, longBatch) {
@@ -156,7 +156,7 @@ func upTo(chunks int) mergeplan.MergePlanOptions {
 // storeLong applies the long parents of a batch and returns the other chunks. If not even the first
 // chunks can be written, as on a full disk, it returns all, to be kept in memory as short parents
 // are. After a later failure the index has to be reopened and refilled.
-func (ix *Index) storeLong(ctx context.Context, chunks []index.TextUnit) (rest []index.TextUnit, err error) {
+func (ix *Index) storeLong(ctx context.Context, chunks []index.TextChunk) (rest []index.TextChunk, err error) {
 	short, long := splitLong(chunks)
 	if long == nil || ix.dir == "" {
 		return chunks, nil
@@ -170,7 +170,7 @@ func (ix *Index) storeLong(ctx context.Context, chunks []index.TextUnit) (rest [
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	}
-	if first := long[0][0]; first == (index.TextUnit{}) {
+	if first := long[0][0]; first == (index.TextChunk{}) {
 		return nil, err
 	}
 	ix.opts.Logger.Error("keyword index: writing a long text failed; it stays in memory",

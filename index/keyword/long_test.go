@@ -16,11 +16,11 @@ import (
 )
 
 // longText returns the chunks of a parent.
-func longText(parent, first uint64, n int) (chunks []index.TextUnit) {
+func longText(parent, first uint64, n int) (chunks []index.TextChunk) {
 	r := rand.New(rand.NewPCG(parent, 3)) //nolint:gosec // a test draws again what it drew
 	for i := range uint64(n) {            //nolint:gosec // not negative
-		chunks = append(chunks, index.TextUnit{
-			ID: first + i, Parent: parent, Title: "part", Extra: "2026",
+		chunks = append(chunks, index.TextChunk{
+			ID: first + i, Item: parent, Title: "part", Extra: "2026",
 			Text: fmt.Sprint("shared w", r.IntN(40), " w", r.IntN(900), " only", parent, "x", i),
 		})
 	}
@@ -54,7 +54,7 @@ func checkLong(t *testing.T, ix, memory *Index) {
 func TestLongTexts(t *testing.T) {
 	dir := t.TempDir()
 	memory, ix := mustOpen(t, "", Options{}), mustOpen(t, dir, Options{})
-	apply := func(seq uint64, chunks []index.TextUnit, gone ...uint64) {
+	apply := func(seq uint64, chunks []index.TextChunk, gone ...uint64) {
 		for _, to := range []*Index{memory, ix} {
 			if err := to.Apply(t.Context(), seq, chunks, gone); err != nil {
 				t.Fatal(err)
@@ -117,7 +117,7 @@ func (s failing) mergeSmall(ctx context.Context, chunks int) error {
 func TestLongTextCutOff(t *testing.T) {
 	memory := mustOpen(t, "", Options{})
 	chunks := longText(7, 1000, longParent+10)
-	for seq, some := range [][]index.TextUnit{longText(5, 10, 5), chunks} {
+	for seq, some := range [][]index.TextChunk{longText(5, 10, 5), chunks} {
 		if err := memory.Apply(t.Context(), uint64(seq+1), some, nil); err != nil { //nolint:gosec // not negative
 			t.Fatal(err)
 		}
@@ -138,7 +138,7 @@ func TestLongTextCutOff(t *testing.T) {
 		}
 		flush(t, ix)
 		left.Store(fails)
-		if err := ix.applyLong(t.Context(), [][]index.TextUnit{slices.Clone(chunks)}); !errors.Is(err, errFull) {
+		if err := ix.applyLong(t.Context(), [][]index.TextChunk{slices.Clone(chunks)}); !errors.Is(err, errFull) {
 			t.Fatalf("write %d of %d fails: %v", fails, writes, err)
 		}
 		left.Store(0)

@@ -41,7 +41,7 @@ func (p passOptions) shortListSize(k, live int) int {
 
 // runPasses scores the features of a query and returns the best chunks.
 func (s *scratch) runPasses(
-	ctx context.Context, v *view, q *index.LexicalQuery, features []feature, p passOptions, groups *groupScores,
+	ctx context.Context, v *view, q *index.KeywordQuery, features []feature, p passOptions, groups *groupScores,
 ) (top, error) {
 	n := p.shortListSize(q.K, v.live)
 	if n == 0 && s.weights[analysis.Gram] > 0 {
@@ -83,7 +83,7 @@ func (s *scratch) searchAll(ctx context.Context, v *view, features []feature) er
 
 // restart scores all features again without the lists in memory. The chunks that were found are all
 // that match, and few.
-func (s *scratch) restart(ctx context.Context, v *view, q *index.LexicalQuery, features []feature, p passOptions) (top, error) {
+func (s *scratch) restart(ctx context.Context, v *view, q *index.KeywordQuery, features []feature, p passOptions) (top, error) {
 	s.clear(v)
 	s.start(v, s.longText, s.params)
 	p.minRatio = math.MaxInt

@@ -37,11 +37,11 @@ func TestPasses(t *testing.T) {
 		defer all.Close()
 		texts := make(map[uint64]string) // of live chunks
 		for seq := range uint64(rapid.IntRange(1, 4).Draw(rt, "batches")) {
-			var chunks []index.TextUnit
+			var chunks []index.TextChunk
 			var gone []uint64
 			for p := range uint64(rapid.IntRange(1, 8).Draw(rt, "parents")) {
 				for n := range uint64(rapid.IntRange(1, 5).Draw(rt, "chunks")) {
-					u := index.TextUnit{ID: 100*seq + 10*p + n, Parent: 10*seq + p + 1, Text: drawPassText(rt, "text", 5)}
+					u := index.TextChunk{ID: 100*seq + 10*p + n, Item: 10*seq + p + 1, Text: drawPassText(rt, "text", 5)}
 					chunks, texts[u.ID] = append(chunks, u), u.Text
 				}
 			}
@@ -61,7 +61,7 @@ func TestPasses(t *testing.T) {
 			}
 		}
 		for range 4 {
-			q := index.LexicalQuery{Text: drawPassText(rt, "query", 4), K: rapid.IntRange(0, 12).Draw(rt, "k")}
+			q := index.KeywordQuery{Text: drawPassText(rt, "query", 4), K: rapid.IntRange(0, 12).Draw(rt, "k")}
 			q.More = append(q.More, index.Wording{Text: drawPassText(rt, "wording", 2), Weight: 0.5})
 			if every := rapid.Uint64Range(1, 3).Draw(rt, "every"); every > 1 {
 				of := rapid.SampledFrom([]uint64{1, 10}).Draw(rt, "chunks or texts")
@@ -83,7 +83,7 @@ func TestPasses(t *testing.T) {
 }
 
 // byTheRule derives a result from the exhaustive result.
-func byTheRule(t *testing.T, all *Index, q index.LexicalQuery, p passOptions, texts map[uint64]string) index.LexicalResult {
+func byTheRule(t *testing.T, all *Index, q index.KeywordQuery, p passOptions, texts map[uint64]string) index.KeywordResult {
 	t.Helper()
 	whole := q
 	whole.K = len(texts)
@@ -107,7 +107,7 @@ func byTheRule(t *testing.T, all *Index, q index.LexicalQuery, p passOptions, te
 
 // firstScores returns the scores of the first pass, best first, and whether features are left for
 // the second.
-func firstScores(t *testing.T, all *Index, q index.LexicalQuery, rare int, texts map[uint64]string) (list []index.Scored, late bool) {
+func firstScores(t *testing.T, all *Index, q index.KeywordQuery, rare int, texts map[uint64]string) (list []index.Scored, late bool) {
 	t.Helper()
 	has := make(map[string]int) // chunks by word
 	for _, text := range texts {
@@ -144,9 +144,9 @@ func firstScores(t *testing.T, all *Index, q index.LexicalQuery, rare int, texts
 // words do not.
 func TestRareWordsAreFoundByTheirGrams(t *testing.T) {
 	ix := mustOpen(t, t.TempDir(), Options{passes: passOptions{minListed: 20}})
-	var chunks []index.TextUnit
+	var chunks []index.TextChunk
 	for id := range uint64(2000) {
-		chunks = append(chunks, index.TextUnit{ID: id, Parent: id, Text: fmt.Sprintf("ship number%d in the evening", id%100)})
+		chunks = append(chunks, index.TextChunk{ID: id, Item: id, Text: fmt.Sprintf("ship number%d in the evening", id%100)})
 	}
 	chunks[77].Text = "the harbourmaster of ships"
 	if err := ix.Apply(t.Context(), 1, chunks, nil); err != nil {

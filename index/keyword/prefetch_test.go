@@ -19,10 +19,10 @@ func prefetchFixture(t *testing.T, n int) (*view, []subset, []feature) {
 	t.Helper()
 	ix := mustOpen(t, t.TempDir(), Options{FlushChunks: 1 << 20})
 	for batch := range uint64(3) {
-		var chunks []index.TextUnit
+		var chunks []index.TextChunk
 		for i := range uint64(60) {
 			id := 100*batch + i
-			chunks = append(chunks, index.TextUnit{ID: id, Parent: id/2 + 1, Text: fmt.Sprintf("word%d word%d pear", i%7, i%11)})
+			chunks = append(chunks, index.TextChunk{ID: id, Item: id/2 + 1, Text: fmt.Sprintf("word%d word%d pear", i%7, i%11)})
 		}
 		if err := ix.Apply(t.Context(), batch+1, chunks, nil); err != nil {
 			t.Fatal(err)
@@ -121,7 +121,7 @@ func TestAheadOfDamage(t *testing.T) {
 			}
 		}
 		s := new(scratch)
-		s.start(v, 0, index.LexicalParams{}.WithDefaults())
+		s.start(v, 0, index.KeywordParams{}.WithDefaults())
 		if s.subsets = few; s.searchShort(t.Context(), v, features) == nil {
 			t.Errorf("a search of %d features saw no damage", n)
 		}

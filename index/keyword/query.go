@@ -16,7 +16,7 @@ type feature struct {
 
 // featuresOf returns the distinct features of all wordings of a query, in order of first
 // appearance.
-func featuresOf(q *index.LexicalQuery) []feature {
+func featuresOf(q *index.KeywordQuery) []feature {
 	texts := q.Wordings()
 	if features := merged(texts, analysis.ContentFeatures); len(features) > 0 {
 		return features
@@ -61,6 +61,6 @@ func termsOf(t index.Wording, of func(text string) []analysis.QueryTerm) []analy
 // kindWeights holds the weight of features by [analysis.Kind].
 type kindWeights [analysis.Gram + 1]float64
 
-func kindWeightsOf(p index.LexicalParams) kindWeights {
+func kindWeightsOf(p index.KeywordParams) kindWeights {
 	return kindWeights{analysis.Word: 1, analysis.Pair: p.Pairs, analysis.Gram: p.Grams}
 }

@@ -24,8 +24,8 @@ func mustOpen(t testing.TB, dir string, opts Options) *Index {
 func fill(t testing.TB, ix *Index, n uint64) {
 	t.Helper()
 	for i := range n {
-		u := index.TextUnit{ID: i, Parent: i, Title: "title", Text: fmt.Sprint("shared word", i)}
-		if err := ix.Apply(t.Context(), i+1, []index.TextUnit{u}, nil); err != nil {
+		u := index.TextChunk{ID: i, Item: i, Title: "title", Text: fmt.Sprint("shared word", i)}
+		if err := ix.Apply(t.Context(), i+1, []index.TextChunk{u}, nil); err != nil {
 			t.Fatal(err)
 		}
 		if i%10 == 9 {
@@ -42,9 +42,9 @@ func flush(t testing.TB, ix *Index) {
 	}
 }
 
-func search(t testing.TB, ix *Index, text string) index.LexicalResult {
+func search(t testing.TB, ix *Index, text string) index.KeywordResult {
 	t.Helper()
-	res, err := ix.Search(t.Context(), index.LexicalQuery{Text: text, K: 1000})
+	res, err := ix.Search(t.Context(), index.KeywordQuery{Text: text, K: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,8 +139,8 @@ func TestDamage(t *testing.T) {
 			if ix.Recovered() == "" {
 				t.Error("Recovered is empty")
 			}
-			if c, st := ix.Cursor(), ix.Stats(); c != 0 || st.Units != 0 {
-				t.Errorf("Cursor %d, %d chunks in a fresh index", c, st.Units)
+			if c, st := ix.Cursor(), ix.Stats(); c != 0 || st.Chunks != 0 {
+				t.Errorf("Cursor %d, %d chunks in a fresh index", c, st.Chunks)
 			}
 			fill(t, ix, 12)
 			_ = ix.Close()
@@ -176,7 +176,7 @@ func TestBetweenBatches(t *testing.T) {
 	dir := stored(t)
 	rewriteMeta(t, dir, func(m *meta) { m.cursor, m.chunks = 20, unknownChunks })
 	ix := mustOpen(t, dir, Options{})
-	if ix.Recovered() != "" || ix.Cursor() != 20 || ix.Stats().Units != 23 {
+	if ix.Recovered() != "" || ix.Cursor() != 20 || ix.Stats().Chunks != 23 {
 		t.Errorf("recovered %q, Cursor %d, %+v", ix.Recovered(), ix.Cursor(), ix.Stats())
 	}
 }
@@ -198,7 +198,7 @@ func TestOpenTwice(t *testing.T) {
 func TestLazyDirectory(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "leg")
 	ix := mustOpen(t, dir, Options{})
-	if err := ix.Apply(t.Context(), 1, []index.TextUnit{{ID: 1, Parent: 1, Text: "text"}}, nil); err != nil {
+	if err := ix.Apply(t.Context(), 1, []index.TextChunk{{ID: 1, Item: 1, Text: "text"}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := ix.Close(); err != nil {
@@ -254,7 +254,7 @@ func TestForeignIndexIsThrownAway(t *testing.T) {
 		chunks int
 	}{{"monday", 5}, {"sunday", 0}} {
 		ix := mustOpen(t, dir, Options{Knows: func(origin string) bool { return origin == c.known }})
-		if n := ix.Stats().Units; n != c.chunks || (c.chunks == 0) != (ix.Recovered() != "") {
+		if n := ix.Stats().Chunks; n != c.chunks || (c.chunks == 0) != (ix.Recovered() != "") {
 			t.Errorf("a store that knows %s: %d chunks, recovered %q", c.known, n, ix.Recovered())
 		}
 		_ = ix.Close()

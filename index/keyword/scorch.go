@@ -21,7 +21,7 @@ import (
 )
 
 // Only the files named scorch use scorch's API. Some of it is exported without a stability promise,
-// so the tests compare what is read with what was written.
+// so the tests compare the data read with the data written.
 
 // errLocked reports that the index is open elsewhere.
 var errLocked = errors.New("the index is open already, here or in another process")

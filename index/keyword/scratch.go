@@ -19,7 +19,7 @@ var spill = [...]uint32{4, 2, 1}
 // place, see [view]. Dead ones are not counted.
 type scratch struct {
 	longText          int // see [Options]
-	params            index.LexicalParams
+	params            index.KeywordParams
 	weights           kindWeights
 	passage           float64 // weight of a chunk's own score relative to its parent's score
 	opening           float64 // weight of a word in the opening of a parent
@@ -48,7 +48,7 @@ type scratch struct {
 	skip  bool // skip parts that have the current feature in lists
 }
 
-func (s *scratch) start(v *view, longText int, p index.LexicalParams) {
+func (s *scratch) start(v *view, longText int, p index.KeywordParams) {
 	s.longText, s.weights, s.passage, s.opening = longText, kindWeightsOf(p), p.Passage, p.Opening
 	s.bound, s.subsets, s.short, s.params = 0, v.subsets, nil, p
 	s.chunkSat = saturationOf(p, v.live, float64(v.length))

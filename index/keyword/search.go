@@ -12,26 +12,26 @@ import (
 // kindFrequency is the maximum frequency of a feature in one chunk, by kind.
 var kindFrequency = [...]uint32{analysis.Word: MaxFrequency, analysis.Pair: 1, analysis.Gram: 1}
 
-// Search implements [index.Lexical].
-func (ix *Index) Search(ctx context.Context, q index.LexicalQuery) (index.LexicalResult, error) {
+// Search implements [index.Keyword].
+func (ix *Index) Search(ctx context.Context, q index.KeywordQuery) (index.KeywordResult, error) {
 	v := ix.acquire()
 	if v == nil {
-		return index.LexicalResult{}, index.ErrClosed
+		return index.KeywordResult{}, index.ErrClosed
 	}
 	defer v.release()
 	if err := ctx.Err(); err != nil {
-		return index.LexicalResult{}, err
+		return index.KeywordResult{}, err
 	}
 	if err := q.Params.Validate(); err != nil {
-		return index.LexicalResult{}, fmt.Errorf("keyword: search: %w", err)
+		return index.KeywordResult{}, fmt.Errorf("keyword: search: %w", err)
 	}
 	read, err := ix.respell(ctx, v, &q)
 	if err != nil {
-		return index.LexicalResult{}, err
+		return index.KeywordResult{}, err
 	}
 	features := featuresOf(&q)
 	if len(features) == 0 {
-		return index.LexicalResult{Groups: noGroups(q.Groups)}, nil
+		return index.KeywordResult{Groups: noGroups(q.Groups)}, nil
 	}
 	if q.Only != nil {
 		err := guard(func() (err error) {
@@ -39,7 +39,7 @@ func (ix *Index) Search(ctx context.Context, q index.LexicalQuery) (index.Lexica
 			return err
 		})
 		if err != nil {
-			return index.LexicalResult{}, ix.damaged("search", err)
+			return index.KeywordResult{}, ix.damaged("search", err)
 		}
 	}
 	s, _ := ix.scratch.Get().(*scratch)
@@ -55,13 +55,13 @@ func (ix *Index) Search(ctx context.Context, q index.LexicalQuery) (index.Lexica
 	best, err := s.runPasses(ctx, v, &q, features, ix.opts.passes, groups)
 	if err != nil {
 		if ctx.Err() != nil {
-			return index.LexicalResult{}, ctx.Err()
+			return index.KeywordResult{}, ctx.Err()
 		}
-		return index.LexicalResult{}, ix.damaged("search", err)
+		return index.KeywordResult{}, ix.damaged("search", err)
 	}
 	s.clear(v)
 	s.release()
-	res := index.LexicalResult{Hits: best.sorted(), Max: s.bound, Groups: groups.scores(), Corrections: read}
+	res := index.KeywordResult{Hits: best.sorted(), Max: s.bound, Groups: groups.scores(), Corrections: read}
 	ix.scratch.Put(s)
 	return res, nil
 }
@@ -110,7 +110,7 @@ const smoothing = 20
 // saturation holds k1·(1 - b + b·(dl+20)/(avgdl+20)) as Base + Slope·dl.
 type saturation struct{ Base, Slope float64 }
 
-func saturationOf(p index.LexicalParams, chunks int, length float64) saturation {
+func saturationOf(p index.KeywordParams, chunks int, length float64) saturation {
 	avg := length/float64(max(chunks, 1)) + smoothing
 	return saturation{Base: p.K1 * (1 - p.B + p.B*smoothing/avg), Slope: p.K1 * p.B / avg}
 }

@@ -15,9 +15,9 @@ import (
 func TestCommonGramsOfLiveChunks(t *testing.T) {
 	for _, dir := range []string{"", t.TempDir()} {
 		ix := mustOpen(t, dir, Options{})
-		var chunks []index.TextUnit
+		var chunks []index.TextChunk
 		for id := range uint64(commonChunks + 40) {
-			chunks = append(chunks, index.TextUnit{ID: id, Parent: id, Text: "harbour"})
+			chunks = append(chunks, index.TextChunk{ID: id, Item: id, Text: "harbour"})
 		}
 		if err := ix.Apply(t.Context(), 1, chunks, nil); err != nil {
 			t.Fatal(err)
@@ -41,9 +41,9 @@ func TestSearchesAreIndependent(t *testing.T) {
 	ix := mustOpen(t, t.TempDir(), Options{LongText: 3})
 	texts := []string{"the old harbour", "harbours and lights", "a light house", "house of lights and storms", "storm"}
 	for i := range uint64(60) {
-		var chunks []index.TextUnit
+		var chunks []index.TextChunk
 		for n := range i%5 + 1 {
-			chunks = append(chunks, index.TextUnit{ID: 10*i + n, Parent: i + 1, Text: texts[(i+n)%5]})
+			chunks = append(chunks, index.TextChunk{ID: 10*i + n, Item: i + 1, Text: texts[(i+n)%5]})
 		}
 		if err := ix.Apply(t.Context(), i+1, chunks, nil); err != nil {
 			t.Fatal(err)
@@ -53,15 +53,15 @@ func TestSearchesAreIndependent(t *testing.T) {
 		}
 	}
 	groups := &index.Groups{Of: func(id uint64) int32 { return int32(id % 3) }, Sizes: []int32{60, 60, 60}} //nolint:gosec // small
-	queries := []index.LexicalQuery{
+	queries := []index.KeywordQuery{
 		{Text: "harbour lights", K: 10},
 		{Text: "storm house", K: 0},
 		{Text: "storm house", K: 1000, Groups: groups},
-		{Text: "light storms", K: 5, Params: index.LexicalParams{Grams: -1, Passage: -1}},
+		{Text: "light storms", K: 5, Params: index.KeywordParams{Grams: -1, Passage: -1}},
 		{Text: "old", K: 3, More: []index.Wording{{Text: "house", Weight: 0.5}}, Groups: groups},
 		{Text: "?", K: 3, Groups: groups},
 	}
-	ask := func(q index.LexicalQuery) index.LexicalResult {
+	ask := func(q index.KeywordQuery) index.KeywordResult {
 		ix.scratch.Put(new(scratch)) // of no use to who asks next
 		res, err := ix.Search(t.Context(), q)
 		if err != nil {
@@ -69,14 +69,14 @@ func TestSearchesAreIndependent(t *testing.T) {
 		}
 		return res
 	}
-	var want []index.LexicalResult
+	var want []index.KeywordResult
 	for _, q := range queries {
 		want = append(want, ask(q))
 	}
 	for i := range 3 * len(queries) {
 		ctx, cancel := context.WithCancel(t.Context())
 		accept := func(uint64) bool { cancel(); return true }
-		if _, err := ix.Search(ctx, index.LexicalQuery{Text: "harbour storm", K: 10, Accept: accept}); err != nil && !errors.Is(err, context.Canceled) {
+		if _, err := ix.Search(ctx, index.KeywordQuery{Text: "harbour storm", K: 10, Accept: accept}); err != nil && !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
 		cancel()

@@ -15,7 +15,7 @@ import (
 const maxUnknown = 8
 
 // respell adds the corrections of misspelt words to the wordings of q.
-func (ix *Index) respell(ctx context.Context, v *view, q *index.LexicalQuery) (read []index.Correction, err error) {
+func (ix *Index) respell(ctx context.Context, v *view, q *index.KeywordQuery) (read []index.Correction, err error) {
 	if q.Spelling == nil {
 		return nil, nil
 	}
@@ -37,7 +37,7 @@ func (ix *Index) respell(ctx context.Context, v *view, q *index.LexicalQuery) (r
 }
 
 // corrections returns the corrections of a query's words; see [index.Spelling].
-func (v *view) corrections(ctx context.Context, q *index.LexicalQuery) (read []index.Correction, err error) {
+func (v *view) corrections(ctx context.Context, q *index.KeywordQuery) (read []index.Correction, err error) {
 	unknown, err := v.unknown(ctx, q)
 	for _, w := range unknown {
 		if err := ctx.Err(); err != nil {
@@ -63,7 +63,7 @@ type unknownWord struct {
 
 // unknown returns the distinct words of a query that may be misspelt and that no accepted chunk
 // has. It returns nothing if there are too many.
-func (v *view) unknown(ctx context.Context, q *index.LexicalQuery) (words []unknownWord, err error) {
+func (v *view) unknown(ctx context.Context, q *index.KeywordQuery) (words []unknownWord, err error) {
 	w := visibleWords{view: v, Spelling: q.Spelling}
 	places := make(map[string]int) // index in words by term, -1 for known words
 	for s := range analysis.SpelledWords(q.Text) {

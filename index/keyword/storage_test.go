@@ -82,9 +82,9 @@ func crashChild(dir string) {
 	}
 }
 
-func crashBatch(seq uint64) (chunks []index.TextUnit) {
+func crashBatch(seq uint64) (chunks []index.TextChunk) {
 	for i := range uint64(crashChunks) {
-		chunks = append(chunks, index.TextUnit{ID: seq*crashChunks + i, Parent: seq, Text: fmt.Sprint("survivor batch", seq)})
+		chunks = append(chunks, index.TextChunk{ID: seq*crashChunks + i, Item: seq, Text: fmt.Sprint("survivor batch", seq)})
 	}
 	return chunks
 }

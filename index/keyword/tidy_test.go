@@ -52,10 +52,10 @@ func TestTidy(t *testing.T) {
 	ix := mustOpen(t, dir, Options{tidyDelay: time.Hour})
 	seq := uint64(0)
 	for ; mergeable(sizes(ix)) == 0 && seq < 500; seq++ { // scorch merges, too
-		var chunks []index.TextUnit
+		var chunks []index.TextChunk
 		for i := range uint64(30) {
 			id := seq*30 + i
-			chunks = append(chunks, index.TextUnit{ID: id, Parent: id / 3, Text: fmt.Sprint("harbour w", id%7)})
+			chunks = append(chunks, index.TextChunk{ID: id, Item: id / 3, Text: fmt.Sprint("harbour w", id%7)})
 		}
 		if err := ix.Apply(t.Context(), seq, chunks, []uint64{seq * 3, seq*3 + 1, seq*3 + 2}); err != nil {
 			t.Fatal(err)
@@ -85,7 +85,7 @@ func TestTidy(t *testing.T) {
 func TestTidyByItself(t *testing.T) {
 	ix := mustOpen(t, t.TempDir(), Options{tidyDelay: 10 * time.Millisecond})
 	for seq := range uint64(2 * minTidy) {
-		if err := ix.Apply(t.Context(), seq, []index.TextUnit{{ID: seq, Parent: seq, Text: "harbour"}}, nil); err != nil {
+		if err := ix.Apply(t.Context(), seq, []index.TextChunk{{ID: seq, Item: seq, Text: "harbour"}}, nil); err != nil {
 			t.Fatal(err)
 		}
 		flush(t, ix)

@@ -13,20 +13,20 @@ import (
 )
 
 // random returns n units with ids from first on.
-func random(r *rand.Rand, first uint64, n, dim int) []index.VectorUnit {
-	units := make([]index.VectorUnit, n)
+func random(r *rand.Rand, first uint64, n, dim int) []index.VectorChunk {
+	units := make([]index.VectorChunk, n)
 	for i := range units {
 		v := make([]float32, dim)
 		for j := range v {
 			v[j] = float32(r.NormFloat64())
 		}
-		units[i] = index.VectorUnit{ID: first + uint64(i), Vector: v}
+		units[i] = index.VectorChunk{ID: first + uint64(i), Vector: v}
 	}
 	return units
 }
 
 // fill applies units in one batch.
-func fill(tb testing.TB, leg index.Dense, units []index.VectorUnit) {
+func fill(tb testing.TB, leg index.VectorIndex, units []index.VectorChunk) {
 	tb.Helper()
 	if err := leg.Apply(tb.Context(), 0, units, nil); err != nil {
 		tb.Fatal(err)
@@ -128,7 +128,7 @@ func TestAcceptIsAskedOnlyAboutCandidates(t *testing.T) {
 	const n, k = 5000, 10
 	f := filled(t, n, 16)
 	asked := 0
-	_, err := f.Search(t.Context(), index.DenseQuery{
+	_, err := f.Search(t.Context(), index.VectorQuery{
 		Vector: random(rand.New(rand.NewPCG(5, 5)), 0, 1, 16)[0].Vector, K: k,
 		Accept: func(uint64) bool { asked++; return true },
 	})
@@ -144,7 +144,7 @@ func TestAcceptIsAskedOnlyAboutCandidates(t *testing.T) {
 func TestAcceptMayCallTheLeg(t *testing.T) {
 	f := filled(t, 100, 4)
 	v := []float32{1, 0, 0, 0}
-	hits, err := f.Search(t.Context(), index.DenseQuery{Vector: v, K: 3, Accept: func(id uint64) bool {
+	hits, err := f.Search(t.Context(), index.VectorQuery{Vector: v, K: 3, Accept: func(id uint64) bool {
 		if err := f.Apply(context.Background(), 0, nil, []uint64{id}); err != nil {
 			t.Error(err)
 		}

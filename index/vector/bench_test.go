@@ -17,7 +17,7 @@ func BenchmarkFlatSearch(b *testing.B) {
 			b.Run(fmt.Sprintf("%dx%d/%s", c.n, c.dim, name), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, err := f.Search(b.Context(), index.DenseQuery{Vector: q, K: 100, Accept: accept}); err != nil {
+					if _, err := f.Search(b.Context(), index.VectorQuery{Vector: q, K: 100, Accept: accept}); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -35,7 +35,7 @@ func BenchmarkFlatApply(b *testing.B) {
 			b.Run(fmt.Sprintf("%d/searching=%v", size, beside), func(b *testing.B) {
 				f := filled(b, n, dim)
 				r := rand.New(rand.NewPCG(8, 8))
-				batches := [][]index.VectorUnit{random(r, 0, size, dim), random(r, 0, size, dim)}
+				batches := [][]index.VectorChunk{random(r, 0, size, dim), random(r, 0, size, dim)}
 				defer searching(b, f, batches[0][0].Vector, beside)()
 				for i := 0; b.Loop(); i++ {
 					if err := f.Apply(b.Context(), 0, batches[i%2], nil); err != nil {
@@ -61,7 +61,7 @@ func searching(b *testing.B, f *Flat, q []float32, on bool) (stop func()) {
 				return
 			default:
 			}
-			if _, err := f.Search(b.Context(), index.DenseQuery{Vector: q, K: 10}); err != nil {
+			if _, err := f.Search(b.Context(), index.VectorQuery{Vector: q, K: 10}); err != nil {
 				b.Error(err)
 				return
 			}
@@ -91,7 +91,7 @@ func BenchmarkOpen(b *testing.B) {
 	}
 	mustFlush(b, leg)
 	_ = leg.Close()
-	q := index.DenseQuery{Vector: random(r, 0, 1, dim)[0].Vector, K: 10}
+	q := index.VectorQuery{Vector: random(r, 0, 1, dim)[0].Vector, K: 10}
 	for _, search := range []bool{false, true} {
 		b.Run(fmt.Sprintf("search=%v", search), func(b *testing.B) {
 			for b.Loop() {

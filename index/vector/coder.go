@@ -10,7 +10,7 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-var _ index.Dense = (*Coder)(nil)
+var _ index.VectorIndex = (*Coder)(nil)
 
 // Coder is a vector index over github.com/coder/hnsw that works around the library's defects. That
 // library misses neighbors on clustered vectors, returns deleted keys, panics when a key is
@@ -38,10 +38,10 @@ func NewCoder(dim int) *Coder {
 	return &Coder{flat: NewFlat(dim), graph: newGraph()}
 }
 
-// Apply implements [index.Dense]. It first adds the nodes, one lock each, which no search can see
+// Apply implements [index.Vector]. It first adds the nodes, one lock each, which no search can see
 // yet. It then publishes the whole batch at once. Occasionally it rebuilds the graph, which takes
 // withDead long as filling it.
-func (c *Coder) Apply(ctx context.Context, _ uint64, upserts []index.VectorUnit, deletes []uint64) error {
+func (c *Coder) Apply(ctx context.Context, _ uint64, upserts []index.VectorChunk, deletes []uint64) error {
 	c.apply.Lock()
 	defer c.apply.Unlock()
 	if err := c.flat.usable(ctx); err != nil {
@@ -71,7 +71,7 @@ type change struct {
 }
 
 // plan returns the changes of a batch, at most one per chunk, without those that have no effect.
-func (c *Coder) plan(upserts []index.VectorUnit, lengths []float64, deletes []uint64) []change {
+func (c *Coder) plan(upserts []index.VectorChunk, lengths []float64, deletes []uint64) []change {
 	var changes []change
 	seen := make(map[uint64]bool, len(upserts)+len(deletes))
 	for _, id := range deletes { // backwards: the last change of a chunk counts
@@ -146,8 +146,8 @@ func (c *Coder) rebuildIfNeeded(ctx context.Context) {
 	c.publish(func() { c.graph = fresh })
 }
 
-// Search implements [index.Dense].
-func (c *Coder) Search(ctx context.Context, q index.DenseQuery) ([]index.Scored, error) {
+// Search implements [index.Vector].
+func (c *Coder) Search(ctx context.Context, q index.VectorQuery) ([]index.Scored, error) {
 	if err := c.flat.usable(ctx); err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ func (c *Coder) nearest(unit []float32, k int) ([]index.Scored, bool) {
 	return top.sorted(), len(top.hits) == k
 }
 
-// Similarity implements [index.Dense] like [Flat.Similarity].
+// Similarity implements [index.Vector] like [Flat.Similarity].
 func (c *Coder) Similarity(v []float32, id uint64) (float64, bool) { return c.flat.Similarity(v, id) }
 
 // Cursor returns 0: nothing survives the process.
@@ -197,8 +197,8 @@ func (c *Coder) Flush(ctx context.Context) error { return c.flat.Flush(ctx) }
 // Compact does nothing: there are no files.
 func (c *Coder) Compact(ctx context.Context) error { return c.flat.Compact(ctx) }
 
-// Stats implements [index.Dense].
-func (c *Coder) Stats() index.LegStats {
+// Stats implements [index.Vector].
+func (c *Coder) Stats() index.PartStats {
 	s := c.flat.Stats()
 	if s.Kind != "" {
 		s.Kind = kindCoder
@@ -214,4 +214,4 @@ func (c *Coder) Close() error {
 	return c.flat.Close()
 }
 
-func openCoder(dim int) (index.Dense, error) { return NewCoder(dim), nil }
+func openCoder(dim int) (index.VectorIndex, error) { return NewCoder(dim), nil }

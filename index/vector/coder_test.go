@@ -30,7 +30,7 @@ func TestCoderReplacesAndRebuilds(t *testing.T) {
 		t.Error("applying a batch again added nodes")
 	}
 	for _, u := range units[:20] {
-		hits, err := c.Search(t.Context(), index.DenseQuery{Vector: u.Vector, K: 10})
+		hits, err := c.Search(t.Context(), index.VectorQuery{Vector: u.Vector, K: 10})
 		if err != nil || len(hits) != 10 {
 			t.Fatalf("got %v, %v", hits, err)
 		}
@@ -85,13 +85,13 @@ func TestCoderSurvivesPanics(t *testing.T) {
 			fill(t, c, units)
 			spoil(c)
 			for range 2 {
-				hits, err := c.Search(t.Context(), index.DenseQuery{Vector: units[5].Vector, K: 3})
+				hits, err := c.Search(t.Context(), index.VectorQuery{Vector: units[5].Vector, K: 3})
 				if err != nil || len(hits) != 3 || hits[0].ID != 5 {
 					t.Fatalf("got %v, %v", hits, err)
 				}
 				fill(t, c, random(r, n, 50, dim)) // builds the graph anew
 			}
-			if got := c.Stats().Units; got != n+50 {
+			if got := c.Stats().Chunks; got != n+50 {
 				t.Errorf("%d units, want %d", got, n+50)
 			}
 		})
@@ -124,7 +124,7 @@ func TestCoderClosesBesideSearches(t *testing.T) {
 	for range 3 {
 		wg.Go(func() {
 			for _, u := range units[:50] {
-				if _, err := c.Search(t.Context(), index.DenseQuery{Vector: u.Vector, K: 10}); err != nil {
+				if _, err := c.Search(t.Context(), index.VectorQuery{Vector: u.Vector, K: 10}); err != nil {
 					return
 				}
 				c.Similarity(u.Vector, u.ID)
@@ -147,7 +147,7 @@ func BenchmarkCoderSearch(b *testing.B) {
 		b.Fatal(err)
 	}
 	for i := 0; b.Loop(); i++ {
-		if _, err := c.Search(b.Context(), index.DenseQuery{Vector: units[i%n].Vector, K: 10}); err != nil {
+		if _, err := c.Search(b.Context(), index.VectorQuery{Vector: units[i%n].Vector, K: 10}); err != nil {
 			b.Fatal(err)
 		}
 	}

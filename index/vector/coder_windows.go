@@ -8,6 +8,6 @@ import (
 )
 
 // openCoder reports that coder/hnsw does not build on Windows.
-func openCoder(int) (index.Dense, error) {
+func openCoder(int) (index.VectorIndex, error) {
 	return nil, fmt.Errorf("%w: vector graph %q does not exist on Windows; use %q", ragctx.ErrUnavailable, kindCoder, kindFlat)
 }

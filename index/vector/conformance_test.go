@@ -13,7 +13,7 @@ import (
 const dim = 20
 
 func TestFlat(t *testing.T) {
-	indextest.TestDense(t, opener("flat"), indextest.DenseOptions{Dim: dim, MinRecall: 1, Volatile: true, Copies: 100_000})
+	indextest.TestVector(t, opener("flat"), indextest.VectorOptions{Dim: dim, MinRecall: 1, Volatile: true, Copies: 100_000})
 }
 
 func TestStored(t *testing.T) {
@@ -22,23 +22,23 @@ func TestStored(t *testing.T) {
 		"TinyFlushes": {FlushUnits: 4, FS: faultfs.New()}, // in memory: thousands of syncs take their time
 	} {
 		t.Run(name, func(t *testing.T) {
-			indextest.TestDense(t, storedOpener(o), indextest.DenseOptions{Dim: dim, MinRecall: 1, Copies: 5000})
+			indextest.TestVector(t, storedOpener(o), indextest.VectorOptions{Dim: dim, MinRecall: 1, Copies: 5000})
 		})
 	}
 }
 
 func TestCoder(t *testing.T) {
-	indextest.TestDense(t, opener("coder"), indextest.DenseOptions{Dim: dim, Volatile: true})
+	indextest.TestVector(t, opener("coder"), indextest.VectorOptions{Dim: dim, Volatile: true})
 }
 
-func opener(kind string) func(t *testing.T, dir string) index.Dense {
-	return func(t *testing.T, _ string) index.Dense {
+func opener(kind string) func(t *testing.T, dir string) index.VectorIndex {
+	return func(t *testing.T, _ string) index.VectorIndex {
 		return open(t, vector.Options{Graph: kind, Dimensions: dim})
 	}
 }
 
-func storedOpener(o vector.Options) func(t *testing.T, dir string) index.Dense {
-	return func(t *testing.T, dir string) index.Dense {
+func storedOpener(o vector.Options) func(t *testing.T, dir string) index.VectorIndex {
+	return func(t *testing.T, dir string) index.VectorIndex {
 		o.Graph, o.Dir, o.Dimensions, o.Identity = "flat", dir, dim, "conformance"
 		leg := open(t, o)
 		if r := leg.(*vector.Stored).Recovered(); r != "" {
@@ -48,7 +48,7 @@ func storedOpener(o vector.Options) func(t *testing.T, dir string) index.Dense {
 	}
 }
 
-func open(t *testing.T, o vector.Options) index.Dense {
+func open(t *testing.T, o vector.Options) index.VectorIndex {
 	t.Helper()
 	leg, err := vector.New(o)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 const kindFlat = "flat"
 
-var _ index.Dense = (*Flat)(nil)
+var _ index.VectorIndex = (*Flat)(nil)
 
 // Flat is a vector index that compares the query with every vector. Its recall is 1; a search of
 // 30,000 vectors of 256 components takes about 3 ms. It is in memory only, so Cursor is always 0,
@@ -44,8 +44,8 @@ func checkDim(dim int) {
 	}
 }
 
-// Apply implements [index.Dense].
-func (f *Flat) Apply(ctx context.Context, _ uint64, upserts []index.VectorUnit, deletes []uint64) error {
+// Apply implements [index.Vector].
+func (f *Flat) Apply(ctx context.Context, _ uint64, upserts []index.VectorChunk, deletes []uint64) error {
 	if err := f.usable(ctx); err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (f *Flat) Apply(ctx context.Context, _ uint64, upserts []index.VectorUnit, 
 }
 
 // change implements [exactIndex].
-func (f *Flat) change(_ uint64, upserts []index.VectorUnit, lengths []float64, deletes []uint64) error {
+func (f *Flat) change(_ uint64, upserts []index.VectorChunk, lengths []float64, deletes []uint64) error {
 	if !f.store(upserts, lengths, deletes) {
 		return index.ErrClosed
 	}
@@ -80,7 +80,7 @@ func (f *Flat) current() (*storedView, error) {
 }
 
 // store applies a validated batch. It returns false if the index has been closed.
-func (f *Flat) store(upserts []index.VectorUnit, lengths []float64, deletes []uint64) bool {
+func (f *Flat) store(upserts []index.VectorChunk, lengths []float64, deletes []uint64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.state.Load() == nil {
@@ -91,7 +91,7 @@ func (f *Flat) store(upserts []index.VectorUnit, lengths []float64, deletes []ui
 }
 
 // apply runs a batch as one transaction.
-func (a *arena) apply(upserts []index.VectorUnit, lengths []float64, deletes []uint64) *snapshot {
+func (a *arena) apply(upserts []index.VectorChunk, lengths []float64, deletes []uint64) *snapshot {
 	a.begin()
 	for i, u := range upserts {
 		if lengths[i] == 0 {
@@ -106,8 +106,8 @@ func (a *arena) apply(upserts []index.VectorUnit, lengths []float64, deletes []u
 	return a.commit()
 }
 
-// Search implements [index.Dense].
-func (f *Flat) Search(ctx context.Context, q index.DenseQuery) ([]index.Scored, error) {
+// Search implements [index.Vector].
+func (f *Flat) Search(ctx context.Context, q index.VectorQuery) ([]index.Scored, error) {
 	state := f.state.Load()
 	if state == nil {
 		return nil, index.ErrClosed
@@ -154,7 +154,7 @@ func pooledUnit(v []float32, dim int) (unit []float32, release func()) {
 	return unit, func() { unitPool.Put(kept) }
 }
 
-// Similarity implements [index.Dense]. It also returns false if v is zero, not finite, or of
+// Similarity implements [index.Vector]. It also returns false if v is zero, not finite, or of
 // another dimension.
 func (f *Flat) Similarity(v []float32, id uint64) (float64, bool) {
 	unit, release := pooledUnit(v, f.dim)
@@ -188,13 +188,13 @@ func (f *Flat) usable(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Stats implements [index.Dense].
-func (f *Flat) Stats() index.LegStats {
+// Stats implements [index.Vector].
+func (f *Flat) Stats() index.PartStats {
 	state := f.state.Load()
 	if state == nil {
-		return index.LegStats{}
+		return index.PartStats{}
 	}
-	return index.LegStats{Units: state.units, Pending: state.units, Kind: kindFlat}
+	return index.PartStats{Chunks: state.units, Pending: state.units, Kind: kindFlat}
 }
 
 // Close frees the vectors. Running searches finish on their snapshot. Closing twice is harmless.

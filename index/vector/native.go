@@ -18,16 +18,16 @@ const kindNative = "native"
 // millisecond, and ten thousand small collections then cost no memory beyond their rows.
 const graphUnits = 5000
 
-var _ index.Dense = (*Native)(nil)
+var _ index.VectorIndex = (*Native)(nil)
 
 // exactIndex is a vector index that compares with every row and exposes its state.
 type exactIndex interface {
-	index.Dense
+	index.VectorIndex
 	// current returns the current state with a reference for the caller.
 	current() (*storedView, error)
 	usable(ctx context.Context) error
 	// change applies a validated batch with the given vector lengths and publishes the new state.
-	change(seq uint64, upserts []index.VectorUnit, lengths []float64, deletes []uint64) error
+	change(seq uint64, upserts []index.VectorChunk, lengths []float64, deletes []uint64) error
 	// flushIfDue does the work that follows changes: it starts a flush if enough is pending.
 	flushIfDue(ctx context.Context)
 	// failed returns the error of an operation and records damage to the rows.
@@ -89,9 +89,9 @@ func newNative(rows exactIndex, o Options) *Native {
 	return n
 }
 
-// Apply implements [index.Dense]. It returns only errors of the rows; an error of the graph drops
+// Apply implements [index.Vector]. It returns only errors of the rows; an error of the graph drops
 // the graph.
-func (n *Native) Apply(ctx context.Context, seq uint64, upserts []index.VectorUnit, deletes []uint64) error {
+func (n *Native) Apply(ctx context.Context, seq uint64, upserts []index.VectorChunk, deletes []uint64) error {
 	if err := n.rows.usable(ctx); err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (n *Native) Apply(ctx context.Context, seq uint64, upserts []index.VectorUn
 }
 
 // change applies a validated batch to graph and rows.
-func (n *Native) change(seq uint64, upserts []index.VectorUnit, lengths []float64, deletes []uint64) error {
+func (n *Native) change(seq uint64, upserts []index.VectorChunk, lengths []float64, deletes []uint64) error {
 	n.write.Lock()
 	defer n.write.Unlock()
 	a := n.acquire()
@@ -138,7 +138,7 @@ func (n *Native) change(seq uint64, upserts []index.VectorUnit, lengths []float6
 }
 
 // putAll puts the nonzero vectors of a batch.
-func (a *accelerator) putAll(upserts []index.VectorUnit, lengths []float64, stride int) error {
+func (a *accelerator) putAll(upserts []index.VectorChunk, lengths []float64, stride int) error {
 	unit := make([]float32, stride)
 	for i, u := range upserts {
 		if lengths[i] == 0 {
@@ -153,7 +153,7 @@ func (a *accelerator) putAll(upserts []index.VectorUnit, lengths []float64, stri
 }
 
 // withoutVector returns the chunks that a batch leaves without a vector.
-func withoutVector(upserts []index.VectorUnit, lengths []float64, deletes []uint64) []uint64 {
+func withoutVector(upserts []index.VectorChunk, lengths []float64, deletes []uint64) []uint64 {
 	var zeros map[uint64]bool
 	for i, u := range upserts { // the last upsert of a chunk counts
 		switch {
@@ -209,13 +209,13 @@ func (n *Native) retryLater(err error) {
 // maxRetry is the longest delay between two attempts to build a graph.
 const maxRetry = 10 * time.Minute
 
-// Similarity implements [index.Dense] through the rows.
+// Similarity implements [index.Vector] through the rows.
 func (n *Native) Similarity(v []float32, id uint64) (float64, bool) { return n.rows.Similarity(v, id) }
 
-// Cursor implements [index.Dense].
+// Cursor implements [index.Vector].
 func (n *Native) Cursor() uint64 { return n.rows.Cursor() }
 
-// Flush implements [index.Dense].
+// Flush implements [index.Vector].
 func (n *Native) Flush(ctx context.Context) error {
 	err := n.rows.Flush(ctx)
 	n.wake()
@@ -230,8 +230,8 @@ func (n *Native) Recovered() string {
 	return ""
 }
 
-// Stats implements [index.Dense].
-func (n *Native) Stats() index.LegStats {
+// Stats implements [index.Vector].
+func (n *Native) Stats() index.PartStats {
 	st := n.rows.Stats()
 	if st.Kind == "" {
 		return st // closed

@@ -14,7 +14,7 @@ import (
 )
 
 // subjects returns n units around 500 centres, as texts of many subjects have them.
-func subjects(r *rand.Rand, first uint64, n, dim int) []index.VectorUnit {
+func subjects(r *rand.Rand, first uint64, n, dim int) []index.VectorChunk {
 	units := random(r, first, n, dim)
 	for _, u := range units {
 		centre := rand.New(rand.NewPCG(r.Uint64N(500), 7))
@@ -49,7 +49,7 @@ func BenchmarkApplyKinds(b *testing.B) {
 			defer leg.Close()
 			r := rand.New(rand.NewPCG(1, 1))
 			fill(b, leg, random(r, 0, n, dim))
-			batches := [][]index.VectorUnit{random(r, 0, size, dim), random(r, 0, size, dim)}
+			batches := [][]index.VectorChunk{random(r, 0, size, dim), random(r, 0, size, dim)}
 			gone := make([]uint64, size)
 			begin := processTime()
 			for i := uint64(n); b.Loop(); i += size {
@@ -84,7 +84,7 @@ func BenchmarkNative(b *testing.B) {
 	for _, exact := range []bool{false, true} {
 		b.Run(fmt.Sprintf("search/exact=%v", exact), func(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
-				if _, err := leg.Search(b.Context(), index.DenseQuery{Vector: probes[i%100].Vector, K: 10, Exact: exact}); err != nil {
+				if _, err := leg.Search(b.Context(), index.VectorQuery{Vector: probes[i%100].Vector, K: 10, Exact: exact}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -14,7 +14,7 @@ import (
 
 // stockedNative returns a file system with a leg of 200 units whose graph is
 // stored.
-func stockedNative(t *testing.T, i *ills) (*faultfs.FS, []index.VectorUnit) {
+func stockedNative(t *testing.T, i *ills) (*faultfs.FS, []index.VectorChunk) {
 	t.Helper()
 	fsys := faultfs.New()
 	units := random(rand.New(rand.NewPCG(1, 1)), 0, 200, nativeDim)
@@ -31,7 +31,7 @@ func stockedNative(t *testing.T, i *ills) (*faultfs.FS, []index.VectorUnit) {
 	return fsys, units
 }
 
-func applyAs(t *testing.T, leg index.Dense, seq uint64, upserts []index.VectorUnit, deletes ...uint64) {
+func applyAs(t *testing.T, leg index.VectorIndex, seq uint64, upserts []index.VectorChunk, deletes ...uint64) {
 	t.Helper()
 	if err := leg.Apply(t.Context(), seq, upserts, deletes); err != nil {
 		t.Fatal(err)
@@ -48,13 +48,13 @@ func graphFiles(fsys *faultfs.FS) (names []string) {
 }
 
 // wantFlat expects of a leg what a flat one of these units answers.
-func wantFlat(t *testing.T, n *Native, units []index.VectorUnit) {
+func wantFlat(t *testing.T, n *Native, units []index.VectorChunk) {
 	t.Helper()
 	flat := NewFlat(nativeDim)
 	fill(t, flat, units)
 	r := rand.New(rand.NewPCG(9, 9))
 	for i := range 20 {
-		q := index.DenseQuery{Vector: random(r, 0, 1, nativeDim)[0].Vector, K: 5, Exact: i%2 == 0}
+		q := index.VectorQuery{Vector: random(r, 0, 1, nativeDim)[0].Vector, K: 5, Exact: i%2 == 0}
 		want, err := flat.Search(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
@@ -63,7 +63,7 @@ func wantFlat(t *testing.T, n *Native, units []index.VectorUnit) {
 			t.Fatalf("%v (%v), want %v", got, err, want)
 		}
 	}
-	if got := n.Stats().Units; got != len(units) {
+	if got := n.Stats().Chunks; got != len(units) {
 		t.Fatalf("%d units, want %d", got, len(units))
 	}
 }
@@ -208,7 +208,7 @@ func TestNativeAndFlatShareFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := leg.Stats().Units; got != len(units) || leg.Cursor() != 1 {
+		if got := leg.Stats().Chunks; got != len(units) || leg.Cursor() != 1 {
 			t.Errorf("%d units as %q, Cursor %d", got, kind, leg.Cursor())
 		}
 		if n, ok := leg.(*Native); ok {

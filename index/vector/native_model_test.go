@@ -13,7 +13,7 @@ import (
 
 // batch is what is applied under a sequence number: that of its place, from 1.
 type batch struct {
-	upserts []index.VectorUnit
+	upserts []index.VectorChunk
 	deletes []uint64
 }
 
@@ -74,7 +74,7 @@ func (m *nativeMachine) apply(t *rapid.T) {
 		b.deletes = append(b.deletes, r.Uint64N(400))
 	}
 	m.log = append(m.log, b)
-	for _, leg := range []index.Dense{m.leg, m.model} {
+	for _, leg := range []index.VectorIndex{m.leg, m.model} {
 		if err := leg.Apply(t.Context(), uint64(len(m.log)), b.upserts, b.deletes); err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +85,7 @@ func (m *nativeMachine) apply(t *rapid.T) {
 // otherwise how many there are, which, and how they are scored.
 func (m *nativeMachine) search(t *rapid.T) {
 	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 2))
-	q := index.DenseQuery{
+	q := index.VectorQuery{
 		Vector: random(r, 0, 1, nativeDim)[0].Vector,
 		K:      rapid.SampledFrom([]int{1, 3, 10, 40, 1000}).Draw(t, "k"),
 		Exact:  rapid.Bool().Draw(t, "exact"),

@@ -13,15 +13,15 @@ import (
 
 // axis returns a unit whose vector stands at an angle to the first axis, in the
 // plane of the first two.
-func axis(id uint64, degrees float64) index.VectorUnit {
+func axis(id uint64, degrees float64) index.VectorChunk {
 	v := make([]float32, nativeDim)
 	sin, cos := math.Sincos(degrees * math.Pi / 180)
 	v[0], v[1] = float32(cos), float32(sin)
-	return index.VectorUnit{ID: id, Vector: v}
+	return index.VectorChunk{ID: id, Vector: v}
 }
 
 // apart returns units that are far from the first two axes.
-func apart(r *rand.Rand, first uint64, n int) []index.VectorUnit {
+func apart(r *rand.Rand, first uint64, n int) []index.VectorChunk {
 	units := random(r, first, n, nativeDim)
 	for _, u := range units {
 		u.Vector[0], u.Vector[1] = 0, 0
@@ -29,7 +29,7 @@ func apart(r *rand.Rand, first uint64, n int) []index.VectorUnit {
 	return units
 }
 
-func mustApply(t testing.TB, leg index.Dense, upserts []index.VectorUnit, deletes ...uint64) {
+func mustApply(t testing.TB, leg index.VectorIndex, upserts []index.VectorChunk, deletes ...uint64) {
 	t.Helper()
 	if err := leg.Apply(t.Context(), 0, upserts, deletes); err != nil {
 		t.Fatal(err)
@@ -39,7 +39,7 @@ func mustApply(t testing.TB, leg index.Dense, upserts []index.VectorUnit, delete
 // best returns the hit nearest to the first axis, and whether the graph found it.
 func best(t testing.TB, n *Native, exact bool) (index.Scored, bool) {
 	t.Helper()
-	q := index.DenseQuery{Vector: axis(0, 0).Vector, K: 3, Exact: exact}
+	q := index.VectorQuery{Vector: axis(0, 0).Vector, K: 3, Exact: exact}
 	hits, ok, err := n.nearest(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
@@ -62,14 +62,14 @@ func TestNativeOvertaken(t *testing.T) {
 		graph  bool // answers
 		found  bool // unit 7, where it was
 	}{
-		"replaced": {func(t *testing.T, n *Native) { mustApply(t, n, []index.VectorUnit{far}) }, false, true, true},
+		"replaced": {func(t *testing.T, n *Native) { mustApply(t, n, []index.VectorChunk{far}) }, false, true, true},
 		"deleted":  {func(t *testing.T, n *Native) { mustApply(t, n, nil, 7) }, false, true, true},
 		"zeroed": {func(t *testing.T, n *Native) {
-			mustApply(t, n, []index.VectorUnit{{ID: 7, Vector: make([]float32, nativeDim)}})
+			mustApply(t, n, []index.VectorChunk{{ID: 7, Vector: make([]float32, nativeDim)}})
 		}, false, true, true},
-		"added":        {func(t *testing.T, n *Native) { mustApply(t, n, []index.VectorUnit{axis(8, 0)}) }, false, true, true},
-		"exact":        {func(t *testing.T, n *Native) { mustApply(t, n, []index.VectorUnit{far}) }, true, false, false},
-		"added, exact": {func(t *testing.T, n *Native) { mustApply(t, n, []index.VectorUnit{axis(8, 0)}) }, true, false, true},
+		"added":        {func(t *testing.T, n *Native) { mustApply(t, n, []index.VectorChunk{axis(8, 0)}) }, false, true, true},
+		"exact":        {func(t *testing.T, n *Native) { mustApply(t, n, []index.VectorChunk{far}) }, true, false, false},
+		"added, exact": {func(t *testing.T, n *Native) { mustApply(t, n, []index.VectorChunk{axis(8, 0)}) }, true, false, true},
 		"tidied": {func(t *testing.T, n *Native) {
 			mustApply(t, n, nil, 7)
 			if err := n.accel.Load().tidy(t.Context()); err != nil {
@@ -91,7 +91,7 @@ func TestNativeOvertaken(t *testing.T) {
 				i := new(ills)
 				n := openTiny(t, tiny(dir, faultfs.New(), i))
 				fill(t, n, apart(rand.New(rand.NewPCG(1, 1)), 100, 300))
-				mustApply(t, n, []index.VectorUnit{near})
+				mustApply(t, n, []index.VectorChunk{near})
 				settle(t, n)
 				change := func() { c.change(t, n) }
 				i.beside.Store(&change)
@@ -120,7 +120,7 @@ func TestNativeNeverMissesBothVersions(t *testing.T) {
 
 // moves moves units beside searches that know where they must be.
 func moves(t *testing.T, n *Native, rounds int) {
-	mustApply(t, n, []index.VectorUnit{axis(7, 10)})
+	mustApply(t, n, []index.VectorChunk{axis(7, 10)})
 	settle(t, n)
 	done := make(chan struct{})
 	var wg sync.WaitGroup
@@ -132,7 +132,7 @@ func moves(t *testing.T, n *Native, rounds int) {
 					return
 				default:
 				}
-				hits, err := n.Search(t.Context(), index.DenseQuery{Vector: axis(0, 0).Vector, K: 3, Exact: s == 0})
+				hits, err := n.Search(t.Context(), index.VectorQuery{Vector: axis(0, 0).Vector, K: 3, Exact: s == 0})
 				if err != nil || len(hits) != 3 || hits[0].ID != 7 || hits[0].Score < .9 {
 					t.Errorf("found %v (%v)", hits, err)
 					return
@@ -160,7 +160,7 @@ func TestNativeFindsAtOnce(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, 1))
 			for range 600 {
 				u := random(r, r.Uint64N(300), 1, nativeDim)[0]
-				mustApply(t, n, []index.VectorUnit{u})
+				mustApply(t, n, []index.VectorChunk{u})
 				if ids := nearestIDs(t, n, u, 1); !slices.Equal(ids, []uint64{u.ID}) {
 					t.Fatalf("found %v, want %d", ids, u.ID)
 				}
@@ -176,9 +176,9 @@ func TestNativeFindsAtOnce(t *testing.T) {
 	}
 }
 
-func nearestIDs(t *testing.T, leg index.Dense, to index.VectorUnit, k int) (ids []uint64) {
+func nearestIDs(t *testing.T, leg index.VectorIndex, to index.VectorChunk, k int) (ids []uint64) {
 	t.Helper()
-	hits, err := leg.Search(t.Context(), index.DenseQuery{Vector: to.Vector, K: k})
+	hits, err := leg.Search(t.Context(), index.VectorQuery{Vector: to.Vector, K: k})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,9 +30,9 @@ func TestNativeSameCodes(t *testing.T) {
 	defer leg.Close()
 	flat := NewFlat(dim)
 	r := rand.New(rand.NewPCG(1, 2))
-	var units, moved []index.VectorUnit
+	var units, moved []index.VectorChunk
 	for id := range uint64(n) {
-		units = append(units, index.VectorUnit{ID: id, Vector: lattice(r, dim)})
+		units = append(units, index.VectorChunk{ID: id, Vector: lattice(r, dim)})
 		if id%10 == 0 {
 			near := slices.Clone(units[id].Vector)
 			for i, x := range near {
@@ -40,16 +40,16 @@ func TestNativeSameCodes(t *testing.T) {
 					near[i] += (r.Float32() - .5) * .96
 				}
 			}
-			moved = append(moved, index.VectorUnit{ID: id, Vector: near})
+			moved = append(moved, index.VectorChunk{ID: id, Vector: near})
 		}
 	}
-	for _, batch := range [][]index.VectorUnit{units, moved} {
+	for _, batch := range [][]index.VectorChunk{units, moved} {
 		fill(t, leg, batch)
 		fill(t, flat, batch)
 		settle(t, leg.(*Native))
 	}
 	for range 500 {
-		q := index.DenseQuery{Vector: units[r.IntN(n)].Vector, K: 10, Exact: true}
+		q := index.VectorQuery{Vector: units[r.IntN(n)].Vector, K: 10, Exact: true}
 		got, err := leg.Search(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)

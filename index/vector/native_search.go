@@ -16,8 +16,8 @@ import (
 // the random access to the rows it finds.
 const scanShare = 16
 
-// Search implements [index.Dense].
-func (n *Native) Search(ctx context.Context, q index.DenseQuery) ([]index.Scored, error) {
+// Search implements [index.Vector].
+func (n *Native) Search(ctx context.Context, q index.VectorQuery) ([]index.Scored, error) {
 	if hits, ok, err := n.nearest(ctx, q); ok || err != nil {
 		return hits, err
 	}
@@ -25,7 +25,7 @@ func (n *Native) Search(ctx context.Context, q index.DenseQuery) ([]index.Scored
 }
 
 // nearest searches with the graph. It returns false if all rows must be compared.
-func (n *Native) nearest(ctx context.Context, q index.DenseQuery) ([]index.Scored, bool, error) {
+func (n *Native) nearest(ctx context.Context, q index.VectorQuery) ([]index.Scored, bool, error) {
 	if q.Only != nil {
 		return nil, false, nil // few chunks, which are compared one by one
 	}

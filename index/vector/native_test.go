@@ -70,12 +70,12 @@ func TestNative(t *testing.T) {
 			if c.fake != nil {
 				c.fake.misses.Store(c.miss)
 			}
-			indextest.TestDense(t, func(t *testing.T, dir string) index.Dense {
+			indextest.TestVector(t, func(t *testing.T, dir string) index.VectorIndex {
 				if c.memory {
 					dir = ""
 				}
 				return openTiny(t, tiny(dir, c.fs, c.fake))
-			}, indextest.DenseOptions{Dim: nativeDim, MinRecall: c.min, Volatile: c.memory, Copies: 3000})
+			}, indextest.VectorOptions{Dim: nativeDim, MinRecall: c.min, Volatile: c.memory, Copies: 3000})
 		})
 	}
 }
@@ -91,7 +91,7 @@ func TestNativeAnswers(t *testing.T) {
 	settle(t, n)
 	for _, exact := range []bool{false, true} {
 		for range 50 {
-			q := index.DenseQuery{Vector: random(r, 0, 1, nativeDim)[0].Vector, K: 10, Exact: exact}
+			q := index.VectorQuery{Vector: random(r, 0, 1, nativeDim)[0].Vector, K: 10, Exact: exact}
 			got, ok, err := n.nearest(t.Context(), q)
 			if !ok || err != nil {
 				t.Fatalf("the graph does not answer: %v", err)

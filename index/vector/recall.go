@@ -23,11 +23,11 @@ func (c *Coder) Recall(ctx context.Context) (float64, error) {
 	}
 	var found, wanted int
 	for _, v := range state.sample(recallSample, stride(c.flat.dim)) {
-		exact, err := c.flat.Search(ctx, index.DenseQuery{Vector: v[:c.flat.dim], K: recallAt})
+		exact, err := c.flat.Search(ctx, index.VectorQuery{Vector: v[:c.flat.dim], K: recallAt})
 		if err != nil {
 			return 0, err
 		}
-		got, err := c.Search(ctx, index.DenseQuery{Vector: v[:c.flat.dim], K: recallAt})
+		got, err := c.Search(ctx, index.VectorQuery{Vector: v[:c.flat.dim], K: recallAt})
 		if err != nil {
 			return 0, err
 		}

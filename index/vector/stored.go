@@ -19,7 +19,7 @@ import (
 // DefaultFlushUnits is the default of [Options].
 const DefaultFlushUnits = 1000
 
-var _ index.Dense = (*Stored)(nil)
+var _ index.VectorIndex = (*Stored)(nil)
 
 // Stored is a vector index that compares the query with every vector, as [Flat] does, and stores
 // the vectors in files. Its scores are bit-identical to those of a Flat. Rows are read from mapped
@@ -163,8 +163,8 @@ func (s *Stored) read() (*manifest, []liveSegment, error) {
 // Recovered says why what was stored was thrown away on open; "" if it was not.
 func (s *Stored) Recovered() string { return s.recovered }
 
-// Search implements [index.Dense].
-func (s *Stored) Search(ctx context.Context, q index.DenseQuery) (hits []index.Scored, err error) {
+// Search implements [index.Vector].
+func (s *Stored) Search(ctx context.Context, q index.VectorQuery) (hits []index.Scored, err error) {
 	v, err := s.current()
 	if err != nil {
 		return nil, err
@@ -184,7 +184,7 @@ func (s *Stored) Search(ctx context.Context, q index.DenseQuery) (hits []index.S
 	return hits, nil
 }
 
-// Similarity implements [index.Dense]. It also returns false if v is zero, not finite, or of
+// Similarity implements [index.Vector]. It also returns false if v is zero, not finite, or of
 // another dimension, and once the files are known to be damaged.
 func (s *Stored) Similarity(v []float32, id uint64) (float64, bool) {
 	unit, release := pooledUnit(v, s.opts.Dimensions)
@@ -232,7 +232,7 @@ func (s *Stored) find(id uint64) ([]float32, *storedView) {
 	return nil, s.acquire()
 }
 
-// Cursor implements [index.Dense].
+// Cursor implements [index.Vector].
 func (s *Stored) Cursor() uint64 {
 	if s.view.Load() == nil {
 		return 0
@@ -240,14 +240,14 @@ func (s *Stored) Cursor() uint64 {
 	return s.cursor.Load()
 }
 
-// Stats implements [index.Dense].
-func (s *Stored) Stats() index.LegStats {
+// Stats implements [index.Vector].
+func (s *Stored) Stats() index.PartStats {
 	v := s.acquire()
 	if v == nil {
-		return index.LegStats{}
+		return index.PartStats{}
 	}
 	defer v.release()
-	st := index.LegStats{Units: v.units, Pending: v.pending(), Kind: kindFlat}
+	st := index.PartStats{Chunks: v.units, Pending: v.pending(), Kind: kindFlat}
 	for _, h := range v.segs {
 		st.Bytes += h.size
 	}

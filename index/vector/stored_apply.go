@@ -11,9 +11,9 @@ import (
 // maxBacklog times FlushUnits is the number of pending changes at which Apply waits for a flush.
 const maxBacklog = 4
 
-// Apply implements [index.Dense]. A failed background write is logged and retried later. It is not
+// Apply implements [index.Vector]. A failed background write is logged and retried later. It is not
 // an error of Apply, as the changes are kept in memory and can be found.
-func (s *Stored) Apply(ctx context.Context, seq uint64, upserts []index.VectorUnit, deletes []uint64) error {
+func (s *Stored) Apply(ctx context.Context, seq uint64, upserts []index.VectorChunk, deletes []uint64) error {
 	if err := s.usable(ctx); err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func (s *Stored) Apply(ctx context.Context, seq uint64, upserts []index.VectorUn
 }
 
 // change applies a validated batch and publishes the new view.
-func (s *Stored) change(seq uint64, upserts []index.VectorUnit, lengths []float64, deletes []uint64) error {
+func (s *Stored) change(seq uint64, upserts []index.VectorChunk, lengths []float64, deletes []uint64) error {
 	ids := make([]uint64, 0, len(upserts)+len(deletes))
 	for _, u := range upserts {
 		ids = append(ids, u.ID)

@@ -18,7 +18,7 @@ const (
 
 // step is one batch of the script that the fault tests run.
 type step struct {
-	upserts []index.VectorUnit
+	upserts []index.VectorChunk
 	deletes []uint64
 	flush   bool
 	compact bool
@@ -95,7 +95,7 @@ func same(t *testing.T, s *Stored, want *Flat) error {
 	t.Helper()
 	probes := random(rand.New(rand.NewPCG(3, 4)), 0, 3, faultDim)
 	for _, p := range probes {
-		q := index.DenseQuery{Vector: p.Vector, K: 1000}
+		q := index.VectorQuery{Vector: p.Vector, K: 1000}
 		got, err := s.Search(t.Context(), q)
 		if err != nil {
 			return err
@@ -104,8 +104,8 @@ func same(t *testing.T, s *Stored, want *Flat) error {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(got, exact) || s.Stats().Units != len(exact) {
-			t.Fatalf("%d units, hits\n%v\nwant\n%v", s.Stats().Units, got, exact)
+		if !slices.Equal(got, exact) || s.Stats().Chunks != len(exact) {
+			t.Fatalf("%d units, hits\n%v\nwant\n%v", s.Stats().Chunks, got, exact)
 		}
 		for _, h := range exact {
 			if score, ok := s.Similarity(p.Vector, h.ID); !ok || score != h.Score {

@@ -31,7 +31,7 @@ func mustOpen(t testing.TB, o Options) *Stored {
 	return leg.(*Stored)
 }
 
-func mustFlush(t testing.TB, leg index.Dense) {
+func mustFlush(t testing.TB, leg index.VectorIndex) {
 	t.Helper()
 	if err := leg.Flush(t.Context()); err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func TestStoredIsFlat(t *testing.T) {
 	for round := range rounds {
 		units := random(r, r.Uint64N(800), 90, dim)
 		gone := []uint64{r.Uint64N(900), r.Uint64N(900), r.Uint64N(900)}
-		for _, leg := range []index.Dense{flat, stored} {
+		for _, leg := range []index.VectorIndex{flat, stored} {
 			if err := leg.Apply(t.Context(), uint64(round+1), units, gone); err != nil {
 				t.Fatal(err)
 			}
@@ -62,7 +62,7 @@ func TestStoredIsFlat(t *testing.T) {
 			stored = mustOpen(t, Options{Dir: dir, Dimensions: dim, FlushUnits: 100})
 		}
 		for _, k := range []int{1, 10, math.MaxInt} {
-			q := index.DenseQuery{Vector: random(r, 0, 1, dim)[0].Vector, K: k, Accept: func(id uint64) bool { return id%5 != 0 }}
+			q := index.VectorQuery{Vector: random(r, 0, 1, dim)[0].Vector, K: k, Accept: func(id uint64) bool { return id%5 != 0 }}
 			want, err := flat.Search(t.Context(), q)
 			if err != nil {
 				t.Fatal(err)
@@ -192,7 +192,7 @@ func TestStoredStartsAfresh(t *testing.T) {
 				c.change(&o)
 			}
 			s := mustOpen(t, o)
-			if r := s.Recovered(); !strings.Contains(r, c.reason) || s.Cursor() != 0 || s.Stats().Units != 0 {
+			if r := s.Recovered(); !strings.Contains(r, c.reason) || s.Cursor() != 0 || s.Stats().Chunks != 0 {
 				t.Fatalf("recovered %q, want it to say %q; Cursor %d, %+v", r, c.reason, s.Cursor(), s.Stats())
 			}
 			left, err := os.ReadDir(dir)
@@ -205,7 +205,7 @@ func TestStoredStartsAfresh(t *testing.T) {
 			mustFlush(t, s)
 			_ = s.Close()
 			o.Knows = func(origin string) bool { return origin == "monday" }
-			if again := mustOpen(t, o); again.Recovered() != "" || again.Cursor() != 1 || again.Stats().Units != 10 {
+			if again := mustOpen(t, o); again.Recovered() != "" || again.Cursor() != 1 || again.Stats().Chunks != 10 {
 				t.Errorf("after filling again: recovered %q, Cursor %d, %+v", again.Recovered(), again.Cursor(), again.Stats())
 			}
 		})
@@ -246,12 +246,12 @@ func TestStoredFullDisk(t *testing.T) {
 	if err := s.Flush(t.Context()); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("Flush = %v, want no space", err)
 	}
-	if st := s.Stats(); st.Units != 100 || st.Pending != 100 || s.Cursor() != 0 {
+	if st := s.Stats(); st.Chunks != 100 || st.Pending != 100 || s.Cursor() != 0 {
 		t.Errorf("%+v, Cursor %d", st, s.Cursor())
 	}
 	fsys.Inject(faultfs.Fault{})
 	mustFlush(t, s)
-	if st := s.Stats(); st.Units != 100 || st.Pending != 0 || s.Cursor() != 100 {
+	if st := s.Stats(); st.Chunks != 100 || st.Pending != 0 || s.Cursor() != 100 {
 		t.Errorf("after the disk has room: %+v, Cursor %d", st, s.Cursor())
 	}
 }
@@ -357,12 +357,12 @@ func TestPanicInAcceptGoesOn(t *testing.T) {
 		if recover() == nil {
 			t.Error("the panic did not reach the caller")
 		}
-		if _, err := s.Search(t.Context(), index.DenseQuery{Vector: []float32{1, 0, 0, 0}, K: 1}); err != nil {
+		if _, err := s.Search(t.Context(), index.VectorQuery{Vector: []float32{1, 0, 0, 0}, K: 1}); err != nil {
 			t.Errorf("Search after it: %v", err)
 		}
 	}()
 	var missing *index.Scored
-	_, _ = s.Search(t.Context(), index.DenseQuery{Vector: []float32{1, 0, 0, 0}, K: 1, Accept: func(uint64) bool { return missing.ID == 1 }})
+	_, _ = s.Search(t.Context(), index.VectorQuery{Vector: []float32{1, 0, 0, 0}, K: 1, Accept: func(uint64) bool { return missing.ID == 1 }})
 }
 
 func TestNewRefuses(t *testing.T) {
@@ -442,8 +442,8 @@ func FuzzManifest(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer leg.Close()
-		hits, err := leg.Search(t.Context(), index.DenseQuery{Vector: []float32{1, 2, 3, 4, 5}, K: 100})
-		if err != nil || len(hits) != leg.Stats().Units {
+		hits, err := leg.Search(t.Context(), index.VectorQuery{Vector: []float32{1, 2, 3, 4, 5}, K: 100})
+		if err != nil || len(hits) != leg.Stats().Chunks {
 			t.Errorf("%d hits of %+v, %v", len(hits), leg.Stats(), err)
 		}
 	})

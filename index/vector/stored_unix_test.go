@@ -12,7 +12,7 @@ import (
 
 // A mapped file that shrinks is an error, not the end of the process.
 func TestTruncatedWhileMapped(t *testing.T) {
-	q := index.DenseQuery{Vector: []float32{1, 0, 0, 0}, K: 5}
+	q := index.VectorQuery{Vector: []float32{1, 0, 0, 0}, K: 5}
 	for name, use := range map[string]func(s *Stored) error{
 		"Search": func(s *Stored) error {
 			_, err := s.Search(t.Context(), q)

@@ -56,7 +56,7 @@ type Options struct {
 // that is torn or damaged, or of another embedder, dimension, format or store, it is removed: the
 // index is empty, Cursor is 0, and [Stored.Recovered] returns the reason. Options out of range are
 // errors that match [ragctx.ErrInvalid].
-func New(o Options) (index.Dense, error) {
+func New(o Options) (index.VectorIndex, error) {
 	switch {
 	case o.FlushUnits < 0:
 		return nil, ragctx.Invalid("flush_units", "%d is negative; use 0 for %d", o.FlushUnits, DefaultFlushUnits)
@@ -85,7 +85,7 @@ func openExact(o Options) (exactIndex, error) {
 	return openStored(o)
 }
 
-func openNative(o Options) (index.Dense, error) {
+func openNative(o Options) (index.VectorIndex, error) {
 	rows, err := openExact(o)
 	if err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func norm(v []float32, dim int) (float64, error) {
 
 // norms returns the lengths of all vectors of a batch, or the first error, so that an invalid batch
 // is rejected before any of it is applied.
-func norms(units []index.VectorUnit, dim int) ([]float64, error) {
+func norms(units []index.VectorChunk, dim int) ([]float64, error) {
 	lengths := make([]float64, len(units))
 	for i, u := range units {
 		n, err := norm(u.Vector, dim)

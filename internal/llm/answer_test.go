@@ -46,7 +46,7 @@ func TestHostileAnswers(t *testing.T) {
 		`{"choices":[{"message":{"content":"<think>pr1vate"}}]}`:                        "empty",
 		`{"choices":[{"message":{"content":"x"},"finish_reason":"content_filter"}]}`:    "content filter",
 		`{"choices":[{"message":{"content":"x","refusal":"pr1vate"}}]}`:                 "refused",
-		`{"choices":[{"message":{"content":"x"},"finish_reason":"length"}]}`:            "cut off",
+		`{"choices":[{"message":{"content":"x"},"finish_reason":"length"}]}`:            "truncated",
 		`{"error":"pr1vate"}`: "an error",
 	} {
 		_, err := readAnswer([]byte(body))

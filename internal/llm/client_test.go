@@ -232,7 +232,7 @@ func TestBreaker(t *testing.T) {
 	if _, err := c.Generate(t.Context(), ask("hi")); err != nil {
 		t.Error(err)
 	}
-	if s := log.String(); !strings.Contains(s, "left alone") || !strings.Contains(s, "answers again") {
+	if s := log.String(); !strings.Contains(s, "requests to it are paused") || !strings.Contains(s, "available again") {
 		t.Error(s)
 	}
 }

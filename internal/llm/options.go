@@ -107,7 +107,7 @@ func (o Options) check() (*url.URL, error) {
 	}
 	for field, price := range map[string]float64{"prompt_price": o.PromptPrice, "completion_price": o.CompletionPrice} {
 		if !(price >= 0 && price <= math.MaxInt32) {
-			return nil, ragctx.Invalid(field, "is %g; use what a million tokens cost, or leave it out", price)
+			return nil, ragctx.Invalid(field, "is %g; use the price of a million tokens, or leave it out", price)
 		}
 	}
 	return o.endpoint()

@@ -17,7 +17,7 @@ import (
 type Conversation interface {
 	// Around returns what a search may see around units that it found in a state, at
 	// most n items on either side; see [index.Hybrid.Around].
-	Around(ctx context.Context, q ragctx.ContextQuery, s index.Query, state uint64, units []uint64, n int) ([]index.Around, error)
+	Around(ctx context.Context, q ragctx.ContextQuery, s index.Query, state uint64, units []uint64, n int) ([]index.Neighbors, error)
 	// Items returns items that still exist, by id.
 	Items(ctx context.Context, ids []uint64) (map[uint64]*Item, error)
 	// Texts returns the texts of items by item, of long ones the beginnings.
@@ -115,7 +115,7 @@ func (b *builder) widest() int {
 func longest(it *ragctx.ContextItem) int { return max(len(it.Content), len(it.Forms.Wider.Text)) }
 
 // loadAround loads items, those that the query may see.
-func loadAround(ctx context.Context, source Conversation, r Request, around []index.Around) (map[uint64]*Item, error) {
+func loadAround(ctx context.Context, source Conversation, r Request, around []index.Neighbors) (map[uint64]*Item, error) {
 	var ids []uint64
 	for _, a := range around {
 		ids = append(append(ids, a.Before...), a.After...)
@@ -152,7 +152,7 @@ func (s shown) among(others []*Item, texts map[uint64]string) {
 
 // choose takes what follows and what precedes in turns, as long as it is near: up
 // to what is too long, or somebody else's, or shown elsewhere.
-func choose(s shown, a index.Around, known map[uint64]*Item, taken map[string]bool, room int) (chosen []*Item) {
+func choose(s shown, a index.Neighbors, known map[uint64]*Item, taken map[string]bool, room int) (chosen []*Item) {
 	sides := [...][]uint64{a.After, a.Before}
 	for len(sides[0])+len(sides[1]) > 0 {
 		for i, side := range sides {

@@ -67,7 +67,7 @@ var now = time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
 
 func doc(id uint64, key string) passage.Item {
 	return passage.Item{
-		Parent:    index.Parent{ID: id, Recorded: now.Add(-time.Hour), Source: "file:" + key},
+		Item:    index.Item{ID: id, Recorded: now.Add(-time.Hour), Source: "file:" + key},
 		Namespace: "default", Type: ragctx.TypeResource, Key: key, Version: 2, Title: "Title of " + key,
 	}
 }

@@ -17,7 +17,7 @@ import (
 
 // Item is one version of a document, or one memory, as the store has it.
 type Item struct {
-	index.Parent
+	index.Item
 
 	Namespace string
 	Type      ragctx.ContextType

@@ -84,7 +84,7 @@ func TestWholeHistory(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range h {
-			out += fmt.Sprintf("%s %d>%d by %s: %q>%q\n", c.Op, c.Before, c.Version, c.By, c.Was, c.Content)
+			out += fmt.Sprintf("%s %d>%d by %s: %q>%q\n", c.Op, c.Before, c.Version, c.By, c.Previous, c.Content)
 		}
 		return out
 	}
@@ -358,7 +358,7 @@ func TestToldAgainWhileTold(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows = append(rows, row)
-		learnt := memory.Learned(turn, memory.Finding{Fact: plain("I live in Rome.")})
+		learnt := memory.FromFinding(turn, memory.Finding{Fact: plain("I live in Rome.")})
 		f.learn(t, store.ExtractedFact{Memory: learnt, Content: f.content(learnt.Content, memory.Chunks(learnt.Content)), By: memory.ByTurn})
 	}
 	before, ok, err := f.PendingTurn(t.Context(), rows[1])

@@ -44,15 +44,15 @@ func (s *Store) Catalog(ctx context.Context, c Collection, apply func(index.Batc
 			return err
 		}
 		var b index.Batch
-		var e index.Entry
+		var e index.Chunk
 		var item uint64
-		into := append([]any{&e.ID, &item, &e.Ordinal}, scanSpeaker(&e.Voice)...)
+		into := append([]any{&e.ID, &item, &e.Ordinal}, scanSpeaker(&e.Speaker)...)
 		err = scan(rows, func() error {
 			if err := rows.Scan(into...); err != nil {
 				return err
 			}
 			p := parents[item]
-			e.Parent, e.Seq = p.Parent, p.seq
+			e.Item, e.Seq = p.Item, p.seq
 			if b.Add = append(b.Add, e); len(b.Add) < catalogChunks {
 				return nil
 			}
@@ -96,7 +96,7 @@ func (s *Store) Follow(ctx context.Context, c Collection, after uint64, texts bo
 	})
 	if err == nil && units > maxVectorChunks {
 		if of := embedder; of != 0 {
-			b.Vectors = func(ctx context.Context, some []index.Entry) error { return s.fillVectors(ctx, of, some) }
+			b.Vectors = func(ctx context.Context, some []index.Chunk) error { return s.fillVectors(ctx, of, some) }
 			embedder = 0
 		}
 		err = viewIn(ctx, s.bulk, read)
@@ -112,7 +112,7 @@ func (s *Store) Follow(ctx context.Context, c Collection, after uint64, texts bo
 const maxVectorChunks = 4 * maxChunks
 
 // fillVectors sets the vectors of chunks of a long batch.
-func (s *Store) fillVectors(ctx context.Context, embedder int64, some []index.Entry) error {
+func (s *Store) fillVectors(ctx context.Context, embedder int64, some []index.Chunk) error {
 	places := make(map[uint64]int, len(some))
 	ids := make([]uint64, len(some))
 	for i, e := range some {
@@ -142,7 +142,7 @@ func (s *Store) fillVectors(ctx context.Context, embedder int64, some []index.En
 }
 
 // entries returns the chunks of items.
-func entries(ctx context.Context, tx *sql.Tx, items []uint64, texts bool, embedder int64) (out []index.Entry, err error) {
+func entries(ctx context.Context, tx *sql.Tx, items []uint64, texts bool, embedder int64) (out []index.Chunk, err error) {
 	if len(items) == 0 {
 		return nil, nil
 	}
@@ -168,7 +168,7 @@ func entries(ctx context.Context, tx *sql.Tx, items []uint64, texts bool, embedd
 	}
 	return out, scan(rows, func() error {
 		e, err := scanEntry(rows, parents)
-		if err == nil && e.Parent != nil {
+		if err == nil && e.Item != nil {
 			out = append(out, e)
 		}
 		return err
@@ -207,9 +207,9 @@ func (s *Store) changes(ctx context.Context, tx *sql.Tx, c Collection, b *index.
 		case opVectors:
 			revised = append(revised, item)
 		case opEnd:
-			b.Ended = append(b.Ended, index.End{Parent: item, At: moment(ended), Seq: b.Seq})
+			b.Ended = append(b.Ended, index.End{Item: item, At: moment(ended), Seq: b.Seq})
 		case opRemove:
-			b.Removed = append(b.Removed, index.Removal{Parent: item, Units: expandRanges(decode[[][2]uint64](gone))})
+			b.Removed = append(b.Removed, index.Removal{Item: item, Chunks: expandRanges(decode[[][2]uint64](gone))})
 		}
 	}
 	return puts, revised, total, rows.Err()
@@ -253,7 +253,7 @@ func (s *Store) recordRemoval(ctx context.Context, tx *sql.Tx, ns int64, k Kind,
 }
 
 type loadedParent struct {
-	*index.Parent
+	*index.Item
 
 	seq   uint64
 	title string
@@ -266,7 +266,7 @@ func loadParents(ctx context.Context, tx *sql.Tx, where string, args ...any) (ma
 	}
 	parents := make(map[uint64]loadedParent)
 	return parents, scan(rows, func() error {
-		p := loadedParent{Parent: new(index.Parent)}
+		p := loadedParent{Item: new(index.Item)}
 		var tags, meta string
 		var occurred, recorded, superseded, expires sql.NullInt64
 		if err := rows.Scan(&p.ID, &p.seq, &p.title, &p.Source, &p.User, &p.Agent, &p.Session, &tags, &meta,
@@ -281,19 +281,19 @@ func loadParents(ctx context.Context, tx *sql.Tx, where string, args ...any) (ma
 	})
 }
 
-func scanEntry(rows *sql.Rows, parents map[uint64]loadedParent) (index.Entry, error) {
-	var e index.Entry
+func scanEntry(rows *sql.Rows, parents map[uint64]loadedParent) (index.Chunk, error) {
+	var e index.Chunk
 	var item uint64
 	var heading string
 	var vector []byte
-	if err := rows.Scan(append([]any{&e.ID, &item, &e.Ordinal, &heading, &e.Text, &vector}, scanSpeaker(&e.Voice)...)...); err != nil {
+	if err := rows.Scan(append([]any{&e.ID, &item, &e.Ordinal, &heading, &e.Text, &vector}, scanSpeaker(&e.Speaker)...)...); err != nil {
 		return e, err
 	}
 	p, ok := parents[item]
 	if !ok {
 		return e, nil
 	}
-	e.Parent, e.Seq = p.Parent, p.seq
+	e.Item, e.Seq = p.Item, p.seq
 	if e.Text != "" {
 		title := ""
 		if e.Ordinal == 0 {

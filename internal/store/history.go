@@ -125,7 +125,7 @@ func (s *Store) TurnChanges(ctx context.Context, ns int64, turn, user string, an
 func scanChange(rows *sql.Rows) (memory.Change, error) {
 	var c memory.Change
 	var at sql.NullInt64
-	err := rows.Scan(&c.ID, &at, &c.Op, &c.Version, &c.Before, &c.By, &c.Turn, &c.Other, &c.Reason, &c.Undone, &c.Content, &c.Was)
+	err := rows.Scan(&c.ID, &at, &c.Op, &c.Version, &c.Before, &c.By, &c.Turn, &c.Other, &c.Reason, &c.Undone, &c.Content, &c.Previous)
 	c.At = moment(at)
 	return c, err
 }

@@ -45,7 +45,7 @@ const (
 type Chunk struct {
 	chunk.Chunk
 
-	Speaker index.Voice
+	Speaker index.Speaker
 	Hash    VectorKey
 	Vector  []float32
 	// NextVector is the vector of the embedder that the data directory is migrating to.

@@ -41,7 +41,7 @@ func (f *fixture) found(s said) store.ExtractedFact {
 	if _, _, _, err := f.PutTurn(context.Background(), f.ns, t, nil, store.Content{}, false); err != nil && !errors.Is(err, ragctx.ErrConflict) {
 		panic(err)
 	}
-	m := memory.Learned(t, memory.Finding{Fact: s.Fact})
+	m := memory.FromFinding(t, memory.Finding{Fact: s.Fact})
 	return store.ExtractedFact{Memory: m, Content: f.content(m.Content, memory.Chunks(m.Content)), By: memory.ByTurn}
 }
 

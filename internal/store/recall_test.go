@@ -119,7 +119,7 @@ func TestNumbersAreKeptAsWritten(t *testing.T) {
 		t.Errorf("-want +got\n%s", diff)
 	}
 	b := f.follow(t, store.Collection{Namespace: f.ns, Kind: store.Memories}, 0)
-	if diff := cmp.Diff(want, b.Add[0].Parent.Metadata); diff != "" {
+	if diff := cmp.Diff(want, b.Add[0].Item.Metadata); diff != "" {
 		t.Errorf("an index is fed -want +got\n%s", diff)
 	}
 }

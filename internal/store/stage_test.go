@@ -96,8 +96,8 @@ func TestLongDocuments(t *testing.T) {
 	if len(b.Add) != 5000 || len(b.Ended) != 1 || b.Seq != second.Seq {
 		t.Errorf("%d units, %d ended up to %d", len(b.Add), len(b.Ended), b.Seq)
 	}
-	if b.Add[0].Parent.Recorded.IsZero() || b.Add[0].Parent.Superseded.Before(b.Add[0].Parent.Recorded) {
-		t.Errorf("times of the first version: %+v", b.Add[0].Parent)
+	if b.Add[0].Item.Recorded.IsZero() || b.Add[0].Item.Superseded.Before(b.Add[0].Item.Recorded) {
+		t.Errorf("times of the first version: %+v", b.Add[0].Item)
 	}
 	swept(t, f.path)
 }
@@ -157,7 +157,7 @@ func TestTextOfAnyRange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	item := f.follow(t, f.documents(), 0).Add[0].Parent.ID
+	item := f.follow(t, f.documents(), 0).Add[0].Item.ID
 	rapid.Check(t, func(t *rapid.T) {
 		start := rapid.IntRange(0, len(text)).Draw(t, "start")
 		end := rapid.IntRange(start, len(text)+10).Draw(t, "end")
@@ -278,7 +278,7 @@ func TestSweeperSparesWhatIsPublished(t *testing.T) {
 	f := fresh(t)
 	f.doc(t, "a", strings.Repeat("A text of several chunks. ", 100), "")
 	b := f.follow(t, f.documents(), 0)
-	if err := f.Dissolve(t.Context(), b.Add[0].Parent.ID); err != nil {
+	if err := f.Dissolve(t.Context(), b.Add[0].Item.ID); err != nil {
 		t.Fatal(err)
 	}
 	if after := f.follow(t, f.documents(), 0); len(after.Add) != len(b.Add) {

@@ -232,14 +232,14 @@ func TestFollowAndCatalogAgree(t *testing.T) {
 		t.Fatalf("catalog of %d units up to %d, followed %d units and %d ends up to %d",
 			len(known.Add), known.Seq, len(followed.Add), len(followed.Ended), followed.Seq)
 	}
-	slices.SortFunc(known.Add, func(a, b index.Entry) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(known.Add, func(a, b index.Chunk) int { return cmp.Compare(a.ID, b.ID) })
 	ended := 0
 	for i, k := range known.Add {
 		w := followed.Add[i]
-		if k.ID != w.ID || k.Seq != w.Seq || k.Ordinal != w.Ordinal || k.Parent.ID != w.Parent.ID || w.Text == "" || w.Vector == nil {
+		if k.ID != w.ID || k.Seq != w.Seq || k.Ordinal != w.Ordinal || k.Item.ID != w.Item.ID || w.Text == "" || w.Vector == nil {
 			t.Errorf("unit %d is catalogued as %+v, followed as %+v", i, k, w)
 		}
-		if !k.Parent.Superseded.IsZero() && k.Ordinal == 0 {
+		if !k.Item.Superseded.IsZero() && k.Ordinal == 0 {
 			ended++
 		}
 	}

@@ -71,14 +71,14 @@ func (s *Store) FactsOfTurns(ctx context.Context, ns int64, turns []string, f Me
 		all, err := selectTurnFacts(ctx, tx, c, at)
 		for _, x := range all {
 			if err == nil && x.ended {
-				x.Since, err = successor(ctx, tx, ns, x, at)
+				x.SupersededBy, err = successor(ctx, tx, ns, x, at)
 			} else if x.reworded {
-				x.Since = x.Content
+				x.SupersededBy = x.Content
 			}
 			if err != nil {
 				return err
 			}
-			if x.ended && x.Since == "" || slices.ContainsFunc(out[x.turn], func(o memory.Fact) bool { return o.ID == x.ID }) {
+			if x.ended && x.SupersededBy == "" || slices.ContainsFunc(out[x.turn], func(o memory.Fact) bool { return o.ID == x.ID }) {
 				continue // deleted, or extracted from several passages of the turn
 			}
 			out[x.turn] = append(out[x.turn], x.Fact)

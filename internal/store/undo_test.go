@@ -129,8 +129,8 @@ func (c *curator) truthful(after int64) (newest string, change memory.Change) {
 			if h.Before != version {
 				c.Fatalf("%s: change %d, %s, was made of version %d, but %d was current", key, i, h.Op, h.Before, version)
 			}
-			if h.Before > 0 && h.Was != content {
-				c.Fatalf("%s: change %d, %s: it was %q, not %q", key, i, h.Op, content, h.Was)
+			if h.Before > 0 && h.Previous != content {
+				c.Fatalf("%s: change %d, %s: it was %q, not %q", key, i, h.Op, content, h.Previous)
 			}
 			version, content = h.Version, h.Content
 			switch {

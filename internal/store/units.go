@@ -105,7 +105,7 @@ func scanItem(rows *sql.Rows) (*passage.Item, error) {
 		it.Type = ragctx.TypeMemory
 	}
 	it.Values = decodeValues(meta)
-	it.Parent = index.Parent{
+	it.Item = index.Item{
 		ID: it.ID, Ended: it.Ended, User: it.User, Agent: it.Agent, Session: it.Session, Source: it.Source,
 		Tags: decode[[]string](tags), Metadata: Strings(it.Values),
 		Occurred: moment(occurred), Recorded: moment(recorded), Superseded: moment(superseded), Expires: moment(expires),

@@ -8,8 +8,8 @@ import (
 )
 
 // insertSpeaker stores the speaker of the chunk just inserted.
-func insertSpeaker(ctx context.Context, tx *sql.Tx, unit sql.Result, v index.Voice) error {
-	if v == (index.Voice{}) {
+func insertSpeaker(ctx context.Context, tx *sql.Tx, unit sql.Result, v index.Speaker) error {
+	if v == (index.Speaker{}) {
 		return nil
 	}
 	id, err := unit.LastInsertId()
@@ -28,4 +28,4 @@ const (
 )
 
 // scanSpeaker returns the scan destinations of the columns.
-func scanSpeaker(v *index.Voice) []any { return []any{(*string)(&v.Role), &v.Name, &v.Timed} }
+func scanSpeaker(v *index.Speaker) []any { return []any{(*string)(&v.Role), &v.Name, &v.Timed} }

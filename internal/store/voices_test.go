@@ -12,15 +12,15 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-func (f *fixture) voices(t *testing.T) (followed, listed []index.Voice) {
+func (f *fixture) voices(t *testing.T) (followed, listed []index.Speaker) {
 	t.Helper()
 	c := store.Collection{Namespace: f.ns, Kind: store.Memories}
 	for _, e := range f.follow(t, c, 0).Add {
-		followed = append(followed, e.Voice)
+		followed = append(followed, e.Speaker)
 	}
 	err := f.Catalog(t.Context(), c, func(b index.Batch) error {
 		for _, e := range b.Add {
-			listed = append(listed, e.Voice)
+			listed = append(listed, e.Speaker)
 		}
 		return nil
 	})
@@ -53,7 +53,7 @@ func TestVoices(t *testing.T) {
 		}
 	}
 	put("t")
-	want := []index.Voice{{Role: "user", Name: "Ada", Timed: true}, {Role: "assistant"}}
+	want := []index.Speaker{{Role: "user", Name: "Ada", Timed: true}, {Role: "assistant"}}
 	if followed, listed := f.voices(t); !slices.Equal(followed, want) || !slices.Equal(listed, want) {
 		t.Errorf("followed %v, listed %v, want %v", followed, listed, want)
 	}
@@ -72,7 +72,7 @@ func TestVoices(t *testing.T) {
 	}
 	older(t, f.path)
 	f = open(t, f.path)
-	if followed, listed := f.voices(t); !slices.Equal(followed, make([]index.Voice, 2)) || !slices.Equal(listed, followed) {
+	if followed, listed := f.voices(t); !slices.Equal(followed, make([]index.Speaker, 2)) || !slices.Equal(listed, followed) {
 		t.Errorf("followed %v, listed %v, want nobody's", followed, listed)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
-// AskOptions configures extraction by a language model. The zero value works.
-type AskOptions struct {
+// ExtractOptions configures extraction by a language model. The zero value works.
+type ExtractOptions struct {
 	// MaxItems is the largest number of items taken from an answer; 0 means 5. It is clamped to 1
 	// to 10.
 	MaxItems int
@@ -41,7 +41,7 @@ const (
 	tokensPerItem, tokensBeside = 512, 256
 )
 
-func (o AskOptions) withDefaults() AskOptions {
+func (o ExtractOptions) withDefaults() ExtractOptions {
 	o.MaxItems = min(max(cmp.Or(o.MaxItems, defaultItems), 1), mostItems)
 	o.MaxChars = max(cmp.Or(o.MaxChars, defaultChars), leastChars)
 	o.MaxTokens = cmp.Or(max(o.MaxTokens, 0), o.MaxItems*tokensPerItem+tokensBeside)
@@ -54,25 +54,25 @@ func (o AskOptions) withDefaults() AskOptions {
 	return o
 }
 
-// Asker extracts facts from a turn with a language model. It verifies the answer: each item must
+// FactExtractor extracts facts from a turn with a language model. It verifies the answer: each item must
 // pass gates, and its words must occur in the turn. It is safe for concurrent use.
-type Asker struct {
+type FactExtractor struct {
 	model  llm.Generator
 	redact func(string) (string, bool)
-	opts   AskOptions
+	opts   ExtractOptions
 }
 
-// NewAsker returns an extractor. redact removes secrets from a text and reports whether it found
+// NewFactExtractor returns an extractor. redact removes secrets from a text and reports whether it found
 // any. It is applied to everything shown to the model; items in which it finds a secret are
 // rejected.
-func NewAsker(model llm.Generator, redact func(string) (string, bool), o AskOptions) (*Asker, error) {
+func NewFactExtractor(model llm.Generator, redact func(string) (string, bool), o ExtractOptions) (*FactExtractor, error) {
 	switch {
 	case model == nil:
 		return nil, ragctx.Invalid("model", "is missing; without a model, extract by rules")
 	case redact == nil:
 		return nil, ragctx.Invalid("redact", "is missing; secrets in turns must not be sent to a service")
 	}
-	return &Asker{model: model, redact: redact, opts: o.withDefaults()}, nil
+	return &FactExtractor{model: model, redact: redact, opts: o.withDefaults()}, nil
 }
 
 // ItemSource is the model's classification of an item.
@@ -96,16 +96,16 @@ const (
 	ScopeWorkspace ItemScope = "workspace"
 )
 
-// Voice is the speaker whose words support an item.
-type Voice string
+// Speaker is the speaker whose words support an item.
+type Speaker string
 
 // Speakers. Tools and documents can contain anyone's text, so an item supported by them alone must
 // be quarantined, at least if it reads like an instruction. An item of the assistant was confirmed
 // by the user in few words ("yes, Postgres").
 const (
-	VoiceUser      Voice = "user"
-	VoiceAssistant Voice = "assistant"
-	VoiceTool      Voice = "tool"
+	SpeakerUser      Speaker = "user"
+	SpeakerAssistant Speaker = "assistant"
+	SpeakerTool      Speaker = "tool"
 )
 
 // LLMItem is an item of a model's answer that passed all gates.
@@ -130,7 +130,7 @@ type LLMItem struct {
 	Occurred time.Time `json:"occurred,omitzero"`
 	When     string    `json:"when,omitempty"`
 
-	From Voice `json:"from"`
+	From Speaker `json:"from"`
 	// Shared is the fraction of the content's words that occur in the supporting messages, 0 to 1.
 	// Span is the message with most of them, as a whole. It is empty for a message of tool traffic
 	// only, whose text is empty.
@@ -147,7 +147,7 @@ func (i *LLMItem) Fact() facts.Fact {
 	return facts.Fact{
 		Kind: i.Source.kind(), Content: i.Content, Confidence: i.Confidence, Importance: i.Importance,
 		Rule: RuleLLM, Reason: i.why(), Span: i.Span, Occurred: i.Occurred, When: i.When, Tags: i.Tags, Supersedes: i.Supersedes,
-		Profile: i.Source == UserPref && i.Scope == ScopeUser && i.From == VoiceUser,
+		Profile: i.Source == UserPref && i.Scope == ScopeUser && i.From == SpeakerUser,
 	}
 }
 
@@ -189,9 +189,9 @@ func (s ItemSource) memoryType() Type {
 	return ""
 }
 
-// Asked is the result of an extraction. Usage is its token usage, for callers whose model does not
+// Extraction is the result of an extraction. Usage is its token usage, for callers whose model does not
 // count.
-type Asked struct {
+type Extraction struct {
 	Items    []LLMItem   `json:"items"`
 	Rejected []Rejection `json:"rejected,omitempty"`
 	Usage    llm.Usage   `json:"usage"`
@@ -207,7 +207,7 @@ type Rejection struct {
 // ErrNoItems is returned for an answer without a list of items.
 var ErrNoItems = errors.New("the model's answer contains no list of items")
 
-// Ask extracts items from a turn. It shows the first [MaxRelated] related memories, so that an item
+// Extract extracts items from a turn. It shows the first [MaxRelated] related memories, so that an item
 // can supersede them; they must be visible to the turn's user. The model is not called for a turn
 // without words of a user or a tool.
 //
@@ -217,24 +217,24 @@ var ErrNoItems = errors.New("the model's answer contains no list of items")
 // If no item is left, or after an error, the caller stores what the user explicitly asked for: the
 // facts of kind [facts.Instruction] and [facts.Preference] that the rules of package facts find in
 // the user's messages.
-func (a *Asker) Ask(ctx context.Context, turn ragctx.Turn, related []Memory) (Asked, error) {
+func (a *FactExtractor) Extract(ctx context.Context, turn ragctx.Turn, related []Memory) (Extraction, error) {
 	if turn.Occurred.IsZero() {
 		turn.Occurred = a.opts.Now()
 	}
 	shown := related[:min(len(related), MaxRelated)]
 	pieces := fit(a.pieces(turn), a.opts.MaxChars)
 	if !evident(pieces) {
-		return Asked{}, nil
+		return Extraction{}, nil
 	}
 	prompt, err := a.prompt(turn, pieces, shown)
 	if err != nil {
-		return Asked{}, fmt.Errorf("ask for memories: %w", err)
+		return Extraction{}, fmt.Errorf("ask for memories: %w", err)
 	}
 	answer, err := a.model.Generate(ctx, llm.Request{
 		System: a.system(), Messages: []llm.Message{{Role: ragctx.RoleUser, Text: prompt}},
 		MaxTokens: a.opts.MaxTokens, Temperature: new(0.0), JSON: true,
 	})
-	out := Asked{Usage: answer.Usage}
+	out := Extraction{Usage: answer.Usage}
 	if err != nil && !errors.Is(err, llm.ErrTruncated) {
 		return out, fmt.Errorf("ask for memories: %w", err)
 	}

@@ -54,13 +54,13 @@ func answer(text string) func(http.ResponseWriter) {
 	}
 }
 
-func newAsker(t *testing.T, handle func(http.ResponseWriter), o memory.AskOptions) (*memory.Asker, *scripted) {
+func newAsker(t *testing.T, handle func(http.ResponseWriter), o memory.ExtractOptions) (*memory.FactExtractor, *scripted) {
 	t.Helper()
 	return patientAsker(t, handle, o, time.Minute)
 }
 
 // patientAsker returns an extractor with a longer timeout.
-func patientAsker(t *testing.T, handle func(http.ResponseWriter), o memory.AskOptions, patience time.Duration) (*memory.Asker, *scripted) {
+func patientAsker(t *testing.T, handle func(http.ResponseWriter), o memory.ExtractOptions, patience time.Duration) (*memory.FactExtractor, *scripted) {
 	t.Helper()
 	s := &scripted{handle: handle}
 	server := httptest.NewServer(s)
@@ -76,14 +76,14 @@ func patientAsker(t *testing.T, handle func(http.ResponseWriter), o memory.AskOp
 	if o.Clean == nil {
 		o.Clean = func(s string) string { return contextText.ReplaceAllString(s, "") }
 	}
-	a, err := memory.NewAsker(client, redact, o)
+	a, err := memory.NewFactExtractor(client, redact, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return a, s
 }
 
-// said returns a turn of ann.
+// statements returns a turn of ann.
 func said(prompt, response string) ragctx.Turn {
 	return ragctx.Turn{
 		UserID: "ann", SessionID: "s", Prompt: prompt, Response: response,

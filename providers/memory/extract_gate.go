@@ -26,20 +26,20 @@ const (
 
 // judge accepts or rejects the items of one answer, in order.
 type judge struct {
-	*Asker
+	*FactExtractor
 
-	turn     ragctx.Turn
-	ground   ground
-	shown    []Memory
-	related  map[string]statement // statements of the related memories, by id
-	items    []LLMItem
-	rejected []Rejection
-	said     []statement // statements of the accepted items
-	at       []int       // positions of the accepted items in the answer
+	turn       ragctx.Turn
+	ground     ground
+	shown      []Memory
+	related    map[string]statement // statements of the related memories, by id
+	items      []LLMItem
+	rejected   []Rejection
+	statements []statement // statements of the accepted items
+	at         []int       // positions of the accepted items in the answer
 }
 
-func newJudge(a *Asker, turn ragctx.Turn, pieces []piece, shown []Memory) *judge {
-	j := &judge{Asker: a, turn: turn, ground: newGround(pieces), shown: shown, related: make(map[string]statement)}
+func newJudge(a *FactExtractor, turn ragctx.Turn, pieces []piece, shown []Memory) *judge {
+	j := &judge{FactExtractor: a, turn: turn, ground: newGround(pieces), shown: shown, related: make(map[string]statement)}
 	j.ground.known = make(map[string]bool)
 	for _, m := range shown {
 		for _, t := range analysis.Index(shorten(m.Content, relatedChars)) {
@@ -75,13 +75,13 @@ func (j *judge) take(at int, it *LLMItem) error {
 			return fmt.Errorf("it repeats memory %s", ragctx.Clip(m.ID))
 		}
 	}
-	for i, other := range j.said {
+	for i, other := range j.statements {
 		switch {
 		case other.holds(s):
 			j.items[i].merge(it)
 		case s.holds(other):
 			it.merge(&j.items[i])
-			j.items[i], j.said[i] = *it, s
+			j.items[i], j.statements[i] = *it, s
 		default:
 			continue
 		}
@@ -90,7 +90,7 @@ func (j *judge) take(at int, it *LLMItem) error {
 	if len(j.items) == j.opts.MaxItems {
 		return fmt.Errorf("it exceeds the limit of %d items", j.opts.MaxItems)
 	}
-	j.items, j.said, j.at = append(j.items, *it), append(j.said, s), append(j.at, at)
+	j.items, j.statements, j.at = append(j.items, *it), append(j.statements, s), append(j.at, at)
 	return nil
 }
 
@@ -99,7 +99,7 @@ func (i *LLMItem) merge(o *LLMItem) {
 	i.Importance, i.Confidence = max(i.Importance, o.Importance), max(i.Confidence, o.Confidence)
 	i.Tags = distinct(slices.Concat(i.Tags, o.Tags))
 	i.Tags = i.Tags[:min(len(i.Tags), mostTags)]
-	if i.From == VoiceUser && o.From == VoiceUser {
+	if i.From == SpeakerUser && o.From == SpeakerUser {
 		i.Supersedes = distinct(slices.Concat(i.Supersedes, o.Supersedes))
 		i.ConflictsWith = distinct(slices.Concat(i.ConflictsWith, o.ConflictsWith))
 	}
@@ -248,7 +248,7 @@ func (j *judge) grounded(it *LLMItem) error {
 	it.From, it.Shared = found.from, found.share
 	message := j.turn.Transcript()[found.message]
 	it.Span = facts.Span{Message: found.message, End: utf8.RuneCountInString(message.Content.String())}
-	if it.From != VoiceUser {
+	if it.From != SpeakerUser {
 		it.Supersedes, it.ConflictsWith = nil, nil
 	}
 	it.When = tidy(it.When)

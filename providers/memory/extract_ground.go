@@ -27,9 +27,9 @@ const (
 	few         = 4
 )
 
-// takenUp is the fraction of an item's words that the user must have said if the other words are
+// minUserShare is the fraction of an item's words that the user must have said if the other words are
 // the assistant's.
-const takenUp = 0.2
+const minUserShare = 0.2
 
 // passageTerms is the number of terms of a passage. In a longer text, half the words of any note
 // occur somewhere.
@@ -45,7 +45,7 @@ type ground struct {
 
 type passageWords struct {
 	message int
-	voice   Voice
+	speaker Speaker
 	words   map[string]bool
 }
 
@@ -59,7 +59,7 @@ func newGround(pieces []piece) ground {
 			for _, t := range terms[from:min(from+passageTerms, len(terms))] {
 				words[t], g.all[t] = true, true
 			}
-			g.passages = append(g.passages, passageWords{p.message, p.voice, words})
+			g.passages = append(g.passages, passageWords{p.message, p.speaker, words})
 			if from+passageTerms >= len(terms) {
 				break
 			}
@@ -78,7 +78,7 @@ func (g *ground) says(words string) bool {
 
 // grounding is the origin of an item.
 type grounding struct {
-	from    Voice
+	from    Speaker
 	message int
 	share   float64
 }
@@ -100,7 +100,7 @@ func (g *ground) find(content string, named map[string]bool) (grounding, error) 
 	if len(terms) == 0 {
 		return grounding{}, errors.New("it adds nothing to the memories it names")
 	}
-	user, tool, assistant := g.best(terms, VoiceUser), g.best(terms, VoiceTool), g.best(terms, VoiceAssistant)
+	user, tool, assistant := g.best(terms, SpeakerUser), g.best(terms, SpeakerTool), g.best(terms, SpeakerAssistant)
 	either := share(terms, user.words, tool.words)
 	both := share(terms, user.words, assistant.words)
 	u, least := share(terms, user.words), groundShare
@@ -109,11 +109,11 @@ func (g *ground) find(content string, named map[string]bool) (grounding, error) 
 	}
 	switch {
 	case u >= least:
-		return grounding{VoiceUser, user.message, u}, nil
+		return grounding{SpeakerUser, user.message, u}, nil
 	case either >= least:
-		return grounding{VoiceTool, tool.message, either}, nil
-	case both >= least && u >= takenUp:
-		return grounding{VoiceAssistant, assistant.message, both}, nil
+		return grounding{SpeakerTool, tool.message, either}, nil
+	case both >= least && u >= minUserShare:
+		return grounding{SpeakerAssistant, assistant.message, both}, nil
 	case both >= least:
 		return grounding{}, errors.New("it is stated only by the assistant")
 	}
@@ -122,11 +122,11 @@ func (g *ground) find(content string, named map[string]bool) (grounding, error) 
 }
 
 // best returns the speaker's passage with most of the terms; among equals the first wins.
-func (g *ground) best(terms []string, v Voice) passageWords {
+func (g *ground) best(terms []string, v Speaker) passageWords {
 	var best passageWords
 	most := -1.0
 	for _, p := range g.passages {
-		if p.voice != v {
+		if p.speaker != v {
 			continue
 		}
 		if s := share(terms, p.words); s > most {

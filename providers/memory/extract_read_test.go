@@ -22,7 +22,7 @@ func FuzzItems(f *testing.F) {
 	f.Add(`"items":["items":["items":[`)
 	f.Add(`{"items":[}]{`)
 	f.Add(`{"items":["\`)
-	a, err := NewAsker(nothing{}, func(s string) (string, bool) { return s, strings.Contains(s, "sk-") }, AskOptions{})
+	a, err := NewFactExtractor(nothing{}, func(s string) (string, bool) { return s, strings.Contains(s, "sk-") }, ExtractOptions{})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func FuzzItems(f *testing.F) {
 			n := utf8.RuneCountInString(it.Content)
 			if n < leastContent || n > mostContent || !utf8.ValidString(it.Content) ||
 				!(it.Importance >= MinImportance && it.Importance <= 1) || !(it.Confidence >= MinConfidence && it.Confidence <= 1) ||
-				it.From != VoiceUser || it.Shared < fewShare || len(it.Tags) > mostTags || strings.Contains(it.Content, "sk-") {
+				it.From != SpeakerUser || it.Shared < fewShare || len(it.Tags) > mostTags || strings.Contains(it.Content, "sk-") {
 				t.Errorf("%+v", it)
 			}
 		}
@@ -57,10 +57,10 @@ func TestFit(t *testing.T) {
 		var pieces []piece
 		size, last := 0, -1
 		for i := range rapid.IntRange(1, 40).Draw(t, "pieces") {
-			v := rapid.SampledFrom([]Voice{VoiceUser, VoiceAssistant, VoiceTool}).Draw(t, "voice")
+			v := rapid.SampledFrom([]Speaker{SpeakerUser, SpeakerAssistant, SpeakerTool}).Draw(t, "voice")
 			n := rapid.SampledFrom([]int{1, 3, 20, 200, 3000}).Draw(t, "words")
 			p := piece{i, v, line{Role: string(v), Text: strings.TrimSpace(strings.Repeat(fmt.Sprint("wörd", i, " "), n))}}
-			if v == VoiceUser {
+			if v == SpeakerUser {
 				last = i
 			}
 			size += p.size()

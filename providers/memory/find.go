@@ -21,24 +21,24 @@ func ByRules(t ragctx.Turn) []Finding {
 	}
 	for _, f := range found.Below {
 		out = append(out, Finding{
-			Fact: f, By: ByTurn, Verdict: Leave,
+			Fact: f, By: ByTurn, Verdict: Reject,
 			Why: fmt.Sprintf("its confidence is %.2f; the least is %.2f", f.Confidence, facts.Gate),
 		})
 	}
-	return append(out, planted(t)...)
+	return append(out, plantedInstructions(t)...)
 }
 
 // ByModel returns a model's findings in a turn. If none is accepted, it returns the user's
 // instructions and preferences found by rules.
-func ByModel(t ragctx.Turn, a Asked) []Finding {
+func ByModel(t ragctx.Turn, a Extraction) []Finding {
 	var out []Finding
 	for _, item := range a.Items {
 		f := Finding{Fact: item.Fact(), By: ByLLM, Verdict: Store}
-		if item.From == VoiceTool {
+		if item.From == SpeakerTool {
 			if reason, ok := suspicious(f.Fact); ok {
-				f.Verdict, f.Why = SetAway, reason
+				f.Verdict, f.Why = Quarantine, reason
 			} else if item.Scope == ScopeUser {
-				f.Verdict, f.Why = SetAway, "stated about the user by a tool or document, not by the user"
+				f.Verdict, f.Why = Quarantine, "stated about the user by a tool or document, not by the user"
 			}
 		}
 		out = append(out, f)
@@ -51,10 +51,10 @@ func ByModel(t ragctx.Turn, a Asked) []Finding {
 		}
 	}
 	for _, r := range a.Rejected {
-		out = append(out, Finding{Fact: facts.Fact{Rule: RuleLLM}, By: ByLLM, Verdict: Leave,
+		out = append(out, Finding{Fact: facts.Fact{Rule: RuleLLM}, By: ByLLM, Verdict: Reject,
 			Why: fmt.Sprintf("item %d: %s", r.Index, r.Reason)})
 	}
-	return append(out, planted(t)...)
+	return append(out, plantedInstructions(t)...)
 }
 
 // suspicious reports why a fact supported only by a tool must not be trusted: it gives the agent an
@@ -84,9 +84,9 @@ const (
 	maxPlantedChars = 500
 )
 
-// planted returns the sentences in tool results that address the agent. They are quarantined for
+// plantedInstructions returns the sentences in tool results that address the agent. They are quarantined for
 // review.
-func planted(t ragctx.Turn) []Finding {
+func plantedInstructions(t ragctx.Turn) []Finding {
 	var out []Finding
 	for i, m := range t.Transcript() {
 		for _, text := range results(m) {
@@ -103,7 +103,7 @@ func planted(t ragctx.Turn) []Finding {
 						Kind: facts.Instruction, Content: sentence.Clip(s, maxPlantedChars), Importance: DefaultImportance,
 						Rule: "planted", Reason: "stated by a tool or document and addressed to the agent", Span: facts.Span{Message: i},
 					},
-					By: ByTurn, Verdict: SetAway, Why: why,
+					By: ByTurn, Verdict: Quarantine, Why: why,
 				})
 				if len(out) == maxPlanted {
 					return out

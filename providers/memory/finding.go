@@ -24,20 +24,20 @@ type Verdict string
 
 // Verdicts.
 const (
-	Store   Verdict = "store"
-	SetAway Verdict = "quarantine"
-	Leave   Verdict = "reject"
+	Store      Verdict = "store"
+	Quarantine Verdict = "quarantine"
+	Reject     Verdict = "reject"
 )
 
-// Learned returns the memory for a finding of a turn. Its id depends only on turn and content, so
+// FromFinding returns the memory for a finding of a turn. Its id depends only on turn and content, so
 // extracting twice is idempotent.
-func Learned(t ragctx.Turn, f Finding) Memory {
+func FromFinding(t ragctx.Turn, f Finding) Memory {
 	occurred := f.Occurred
 	if occurred.IsZero() {
 		occurred = t.Occurred
 	}
 	m := Memory{
-		ID: learnedID(t, f.Content), Namespace: t.Namespace, UserID: t.UserID, AgentID: t.AgentID, SessionID: t.SessionID,
+		ID: findingID(t, f.Content), Namespace: t.Namespace, UserID: t.UserID, AgentID: t.AgentID, SessionID: t.SessionID,
 		Type: typeOf(f.Kind), Content: f.Content, Importance: ragctx.Clamp01(f.Importance),
 		Tags: tagsOf(f), Occurred: occurred, Profile: f.Profile,
 		About: &About{
@@ -49,7 +49,7 @@ func Learned(t ragctx.Turn, f Finding) Memory {
 	return m
 }
 
-func learnedID(t ragctx.Turn, content string) string {
+func findingID(t ragctx.Turn, content string) string {
 	h := sha256.New()
 	for _, s := range []string{t.Namespace, t.UserID, t.AgentID, t.ID, facts.Key(content)} {
 		h.Write([]byte(s))

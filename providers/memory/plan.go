@@ -11,9 +11,9 @@ import (
 
 // Options configures the ranking of memories. The zero value works.
 type Options struct {
-	Weights  Weights        // of importance and recency
-	Fusion   index.Fusion   // of keywords and vectors; VectorShare 0 means [DefaultVectorShare]
-	Dialogue index.Dialogue // weights of neighboring turns and speakers
+	Weights      Weights        // of importance and recency
+	Fusion       index.Fusion   // of keywords and vectors; VectorShare 0 means [DefaultVectorShare]
+	Conversation index.ConversationWeights // weights of neighboring turns and speakers
 	// TimeWeight is the weight of falling within the time that a query names; 0 means
 	// [index.DefaultTimeWeight], a negative value disables it.
 	TimeWeight float64
@@ -26,8 +26,8 @@ const DefaultVectorShare = 1.0 / 3
 
 // Query parameters that disable features.
 const (
-	ParamDialogue = "dialogue" // false: ignore neighboring turns and speakers
-	ParamTime     = "time"     // false: do not read times from the query
+	ParamConversation = "dialogue" // false: ignore neighboring turns and speakers
+	ParamTime         = "time"     // false: do not read times from the query
 )
 
 // Plan returns the index query for a question, without the number of hits.
@@ -41,10 +41,10 @@ func (o Options) Plan(q ragctx.ContextQuery) index.Query {
 		Fusion: o.Fusion,
 	}
 	plan.Fusion.VectorShare = cmp.Or(plan.Fusion.VectorShare, DefaultVectorShare)
-	if q.Params[ParamDialogue] != false {
-		d := o.Dialogue
+	if q.Params[ParamConversation] != false {
+		d := o.Conversation
 		d.AsksWhen = asksWhen(q.Query)
-		plan.Dialogue = &d
+		plan.Conversation = &d
 	}
 	if q.Params[ParamTime] != false {
 		if r, ok := timeexpr.Read(q.Query, q.Now); ok {

@@ -21,8 +21,8 @@ const signal = "importance_recency"
 // Source is the store that the provider reads from.
 type Source interface {
 	passage.Searcher
-	// Recall lists memories by importance and recency.
-	Recall(ctx context.Context, q ragctx.ContextQuery) ([]Memory, error)
+	// ListByScore lists memories by importance and recency.
+	ListByScore(ctx context.Context, q ragctx.ContextQuery) ([]Memory, error)
 	// Facts returns the facts found in the turns with these ids, by turn, as far as the query may
 	// see them.
 	Facts(ctx context.Context, q ragctx.ContextQuery, ids []string) (map[string][]Fact, error)
@@ -53,7 +53,7 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 		return res, nil
 	}
 	if q.Query == "" {
-		return p.recall(ctx, q)
+		return p.listByScore(ctx, q)
 	}
 	plan := p.opts.Plan(q)
 	found, err := passage.Find(ctx, p.source, q, plan, true)
@@ -62,7 +62,7 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 	}
 	res.Degraded, res.Truncated, res.Time = found.Degraded, found.More, found.Time
 	res.Corrections, res.Terms = found.Corrections, found.Terms
-	if err := p.update(ctx, q, found.Items); err != nil {
+	if err := p.annotate(ctx, q, found.Items); err != nil {
 		return res, fmt.Errorf("memories: %w", err)
 	}
 	for _, it := range found.Items {
@@ -80,13 +80,13 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 
 // Bounds of the superseding facts reported with a turn.
 const (
-	maxSince      = 2
-	maxSinceChars = 200
+	maxSuperseding      = 2
+	maxSupersedingChars = 200
 )
 
-// update adds to each turn the facts found in it and the facts that superseded them. The words of
+// annotate adds to each turn the facts found in it and the facts that superseded them. The words of
 // the turn stay unchanged.
-func (p *Provider) update(ctx context.Context, q ragctx.ContextQuery, items []ragctx.ContextItem) error {
+func (p *Provider) annotate(ctx context.Context, q ragctx.ContextQuery, items []ragctx.ContextItem) error {
 	ids := make([]string, len(items))
 	for i, it := range items {
 		ids[i] = it.ID
@@ -99,7 +99,7 @@ func (p *Provider) update(ctx context.Context, q ragctx.ContextQuery, items []ra
 		var found, since []string
 		for _, f := range facts[items[i].ID] {
 			found = append(found, f.ID)
-			if s := sentence.Clip(f.Since, maxSinceChars); s != "" && len(since) < maxSince && !slices.Contains(since, s) {
+			if s := sentence.Clip(f.SupersededBy, maxSupersedingChars); s != "" && len(since) < maxSuperseding && !slices.Contains(since, s) {
 				since = append(since, s)
 			}
 		}
@@ -117,9 +117,9 @@ func (p *Provider) explain(q ragctx.ContextQuery, it *ragctx.ContextItem) {
 	}
 }
 
-func (p *Provider) recall(ctx context.Context, q ragctx.ContextQuery) (ragctx.ContextResult, error) {
+func (p *Provider) listByScore(ctx context.Context, q ragctx.ContextQuery) (ragctx.ContextResult, error) {
 	res := ragctx.ContextResult{Provider: Name}
-	memories, err := p.source.Recall(ctx, q)
+	memories, err := p.source.ListByScore(ctx, q)
 	if err != nil {
 		return res, fmt.Errorf("list memories: %w", err)
 	}

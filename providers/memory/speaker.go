@@ -5,11 +5,11 @@ import (
 	"github.com/ragctx/ragctx/internal/text/chunk"
 )
 
-// Told returns the chunks' conversation features for a memory that is not a turn: no speaker.
-func Told(units []chunk.Chunk) []index.Voice {
-	voices := make([]index.Voice, len(units))
-	for i, u := range units {
-		voices[i].Timed = timed(u.Text)
+// WithoutSpeakers returns the chunks' conversation features for a memory that is not a turn: no speaker.
+func WithoutSpeakers(chunks []chunk.Chunk) []index.Speaker {
+	speakers := make([]index.Speaker, len(chunks))
+	for i, u := range chunks {
+		speakers[i].Timed = timed(u.Text)
 	}
-	return voices
+	return speakers
 }

@@ -24,7 +24,7 @@ func TestVoices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []index.Voice{{Role: "user", Name: "Ada", Timed: true}, {Role: "assistant"}, {Role: "user", Name: "Bob", Timed: true}}
+	want := []index.Speaker{{Role: "user", Name: "Ada", Timed: true}, {Role: "assistant"}, {Role: "user", Name: "Bob", Timed: true}}
 	if !slices.Equal(got, want) {
 		t.Errorf("voices %v, want %v", got, want)
 	}
@@ -82,12 +82,12 @@ func TestPlan(t *testing.T) {
 		q := ragctx.NewQuery(c.question)
 		q.Now = now
 		p := memory.Options{}.Plan(q)
-		if p.Dialogue.AsksWhen != c.when || (p.Time != nil) != c.timed || p.Time != nil && p.Time.List != c.list {
-			t.Errorf("%q: asks when %v, time %+v", c.question, p.Dialogue.AsksWhen, p.Time)
+		if p.Conversation.AsksWhen != c.when || (p.Time != nil) != c.timed || p.Time != nil && p.Time.List != c.list {
+			t.Errorf("%q: asks when %v, time %+v", c.question, p.Conversation.AsksWhen, p.Time)
 		}
 	}
 	q := ragctx.NewQuery("When did we talk last week?").WithParam("dialogue", false).WithParam("time", false)
-	if p := (memory.Options{}).Plan(q); p.Dialogue != nil || p.Time != nil {
-		t.Errorf("switched off, and yet %+v, %+v", p.Dialogue, p.Time)
+	if p := (memory.Options{}).Plan(q); p.Conversation != nil || p.Time != nil {
+		t.Errorf("switched off, and yet %+v, %+v", p.Conversation, p.Time)
 	}
 }

@@ -99,8 +99,8 @@ type Change struct {
 	// Undone is set if an undo reverted the change.
 	Undone bool `json:"undone,omitempty"`
 	// Content and Was are the texts after and before the change, if they are still stored.
-	Content string `json:"content,omitempty"`
-	Was     string `json:"was,omitempty"`
+	Content  string `json:"content,omitempty"`
+	Previous string `json:"was,omitempty"`
 }
 
 // Authors of changes.
@@ -117,6 +117,6 @@ type Fact struct {
 	Content  string    `json:"content"`
 	About    About     `json:"about"`
 	Occurred time.Time `json:"occurred"`
-	// Since is the content of the fact that superseded it, or "" while it holds.
-	Since string `json:"since,omitempty"`
+	// SupersededBy is the content of the fact that superseded it, or "" while it holds.
+	SupersededBy string `json:"since,omitempty"`
 }

@@ -77,12 +77,12 @@ func hasContent(m ragctx.Message) bool {
 // for a turn without spoken words. Each message begins a chunk, so that a hit knows its speaker.
 // System messages and tool traffic are stored with the turn, but are not part of the episode.
 // Neither is context of this program that came back with the prompt.
-func Episode(t ragctx.Turn) (m *Memory, units []chunk.Chunk, voices []index.Voice, err error) {
+func Episode(t ragctx.Turn) (m *Memory, chunks []chunk.Chunk, speakers []index.Speaker, err error) {
 	var text strings.Builder
 	var at chunk.Pos
 	at.Line = 1
 	for _, message := range t.Transcript() {
-		said := spoken(message)
+		said := transcriptEntry(message)
 		if said == "" {
 			continue
 		}
@@ -91,10 +91,10 @@ func Episode(t ragctx.Turn) (m *Memory, units []chunk.Chunk, voices []index.Voic
 			at.Byte, at.Rune, at.Line = at.Byte+1, at.Rune+1, at.Line+1
 		}
 		for _, c := range Chunks(said) {
-			c.Ordinal = len(units)
+			c.Ordinal = len(chunks)
 			c.Start, c.End = shift(c.Start, at), shift(c.End, at)
-			units = append(units, c)
-			voices = append(voices, index.Voice{Role: cmp.Or(message.Role, ragctx.RoleUser), Name: message.Name, Timed: timed(c.Text)})
+			chunks = append(chunks, c)
+			speakers = append(speakers, index.Speaker{Role: cmp.Or(message.Role, ragctx.RoleUser), Name: message.Name, Timed: timed(c.Text)})
 		}
 		text.WriteString(said)
 		at.Byte += len(said)
@@ -109,12 +109,12 @@ func Episode(t ragctx.Turn) (m *Memory, units []chunk.Chunk, voices []index.Voic
 		Type: Episodic, Content: text.String(), Importance: DefaultImportance,
 		Tags: t.Tags, Metadata: t.Metadata, Occurred: t.Occurred,
 	}
-	return m, units, voices, m.Validate()
+	return m, chunks, speakers, m.Validate()
 }
 
-// spoken returns a message as an entry of a transcript, or "". It indents all but the first line,
+// transcriptEntry returns a message as an entry of a transcript, or "". It indents all but the first line,
 // so that only the first line can name a speaker.
-func spoken(m ragctx.Message) string {
+func transcriptEntry(m ragctx.Message) string {
 	switch m.Role {
 	case ragctx.RoleSystem, ragctx.RoleDeveloper, ragctx.RoleTool:
 		return ""

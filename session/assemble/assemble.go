@@ -1,11 +1,10 @@
-// Package assemble divides the tokens of one model call: among the system prompt, the
-// definitions of tools, context, the conversation, and what the model is to answer. It is
-// pure; who finds the context is asked in between, with what [Request.Plan] leaves it.
+// Package assemble divides the tokens of a model call among the system prompt, tool definitions,
+// retrieved context, the conversation, and the model's answer. It has no side effects: the caller
+// retrieves context between [Request.Plan] and [Plan.Compose], within the tokens of the plan.
 //
-// What must be there comes first: the system prompt, the tools, the tokens of the answer,
-// and the messages that stay whatever they cost (see [session.Truncate]). Of what is left
-// context may take its share, and more if the whole conversation leaves more. The
-// conversation gets the rest.
+// Required parts come first: the system prompt, the tools, the tokens of the answer, and the
+// essential messages (see [session.Truncate]). Context may take its share of the rest, and more if
+// the whole conversation needs less. The conversation gets the remaining tokens.
 package assemble
 
 import (
@@ -18,26 +17,26 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// Phase says what the model is called for.
+// Phase is the purpose of a model call.
 type Phase string
 
-// The phases.
+// Phases.
 const (
-	Loop      Phase = "loop"      // to go on, with tools; the default
-	Synthesis Phase = "synthesis" // for the final answer, without tools, which then cost nothing
+	Loop      Phase = "loop"      // to continue, with tools; the default
+	Synthesis Phase = "synthesis" // for the final answer, without tools and their cost
 )
 
-// Placement says where context goes.
+// Placement is the place of context in the call.
 type Placement string
 
-// The placements.
+// Placements.
 const (
 	Blocks  Placement = "blocks"  // the caller places it; the default
 	Prepend Placement = "prepend" // after the system prompt
-	// Inline is the stable block after the system prompt, and the other one before what the
-	// user said last, in the same message: so all before it comes from a prompt's cache in
-	// the next turn, and all of it in the calls of this one. Without words of a user it is
-	// as Prepend.
+	// Inline puts the stable block after the system prompt, and the volatile block before the
+	// newest user text in the same message. In the next turn everything before that message is a
+	// cache hit, and in further calls of this turn the volatile block as well. Without a user text
+	// it is the same as Prepend.
 	Inline Placement = "inline"
 )
 
@@ -50,14 +49,14 @@ const (
 	MaxTools            = 1000
 )
 
-// Budget divides the tokens of a call. What is zero has its default.
+// Budget divides the tokens of a call. Zero fields have defaults.
 type Budget struct {
-	// Window is how many tokens the model takes and gives; Reserve of them are for its answer, -1
-	// is none.
+	// Window is the model's context window including its answer. Reserve is the part for the
+	// answer; -1 means none.
 	Window  int
 	Reserve int
-	// ContextShare is how much of what the system prompt, tools and reserve leave context
-	// may take from a conversation that needs it, 0 to 1; -1 is nothing.
+	// ContextShare is the share of the tokens left by system prompt, tools and reserve that context
+	// may take from a conversation that needs them, 0 to 1; -1 means nothing.
 	ContextShare float64
 }
 
@@ -80,30 +79,28 @@ func (b Budget) withDefaults() Budget {
 	return b
 }
 
-// Request asks for everything that a model call is made of.
+// Request describes a model call.
 type Request struct {
 	SystemPrompt string
-	// SystemBeside is JSON that the call has beside the text of the system prompt: other parts
-	// of it, marks of a cache.
-	SystemBeside []json.RawMessage
+	// SystemExtra is JSON of the system prompt in addition to its text: other parts, cache marks.
+	SystemExtra []json.RawMessage
 	Messages     []ragctx.Message
-	// Costs are those of the first messages, where they are known; the others are counted.
+	// Costs are the known costs of the first messages; the others are counted.
 	Costs []int
-	// Context says what to look for. Without a query it is the newest instruction.
+	// Context is the query for context. An empty query stands for the newest instruction.
 	Context   ragctx.ContextQuery
 	Phase     Phase
 	Placement Placement
-	// Tools are definitions of tools, as the provider is sent them; ToolsTokens is what
-	// they cost, where that is known.
+	// Tools are tool definitions in the provider's format. ToolsTokens is their cost, if known.
 	Tools       []json.RawMessage
 	ToolsTokens int
 	Budget      Budget
-	// KeptTokens is what context costs that the caller keeps from an earlier call of the
-	// same execution; nil has it looked for.
-	KeptTokens *int
+	// ContextTokens is the cost of context that the caller kept from an earlier call of the same
+	// execution; nil means that context is retrieved.
+	ContextTokens *int
 }
 
-// Validate checks what [ragctx.ContextQuery.Validate] does not.
+// Validate checks the fields that [ragctx.ContextQuery.Validate] does not check.
 func (r Request) Validate() error {
 	b := r.Budget.withDefaults()
 	switch {
@@ -123,70 +120,69 @@ func (r Request) Validate() error {
 		return ragctx.Invalid("budget.context_share", "is %v; use 0 to 1, or -1 for nothing", r.Budget.ContextShare)
 	case r.ToolsTokens < 0 || r.ToolsTokens > ragctx.MaxTokensLimit:
 		return ragctx.Invalid("tools_tokens", "is %d; use 0 to %d", r.ToolsTokens, ragctx.MaxTokensLimit)
-	case r.KeptTokens != nil && (*r.KeptTokens < 0 || *r.KeptTokens > ragctx.MaxTokensLimit):
-		return ragctx.Invalid("context_tokens", "is %d; use 0 to %d", *r.KeptTokens, ragctx.MaxTokensLimit)
+	case r.ContextTokens != nil && (*r.ContextTokens < 0 || *r.ContextTokens > ragctx.MaxTokensLimit):
+		return ragctx.Invalid("context_tokens", "is %d; use 0 to %d", *r.ContextTokens, ragctx.MaxTokensLimit)
 	}
 	return nil
 }
 
-// Plan is a request whose tokens are divided.
+// Plan is a request with divided tokens.
 type Plan struct {
-	// Query is what to look for, within what context may take; Ask is whether to. Note
+	// Query is the context query within the plan's limits, and Retrieve whether to run it. Note
 	// says why not.
 	Query ragctx.ContextQuery
-	Ask   bool
+	Retrieve   bool
 	Note  string
 
 	request Request
 	scale   session.Scale
 	costs   []int
 	budget  Budget
-	system  int // with beside
-	beside  int
+	system  int // including extra
+	extra  int
 	tools   int
-	context int // the most that context may cost with its frame, if it is looked for
+	context int // the maximum cost of retrieved context with its overhead
 }
 
-// instructionRoom is kept for what a system prompt says of spotlighted blocks.
-const instructionRoom = 160
+// instructionTokens is reserved for the system prompt's instruction about spotlighted blocks.
+const instructionTokens = 160
 
-// Plan divides the tokens of a valid request, all counted by c. That the system prompt and
-// the tools leave nothing is an error.
+// Plan divides the tokens of a valid request, counted by c. It returns an error if the system
+// prompt and the tools leave no tokens.
 func (r Request) Plan(c ragctx.Counter) (Plan, error) {
-	p := r.divided(c)
+	p := r.newPlan(c)
 	known := r.Costs[:min(len(r.Costs), len(r.Messages))]
 	p.costs = append(slices.Clip(known), p.scale.Messages(r.Messages[len(known):])...)
-	room := p.room(p.system)
+	room := p.available(p.system)
 	if room <= 0 {
 		return p, ragctx.Invalid("budget.window", "is %d, of which %d are reserved; the system prompt takes %d and the tools %d: raise it, or send less",
 			p.budget.Window, p.budget.Reserve, p.system, p.tools)
 	}
-	p.ask(room)
+	p.planContext(room)
 	return p, nil
 }
 
-// Fixed returns the tokens of the model's window but those of its answer and those that
-// context may take from a conversation, and how many of them are for what is not in messages:
-// the system prompt and the tools. So a conversation that is compacted within that window is
-// not cut for the context's sake.
+// Fixed returns the window without the tokens for the answer and for context, and the part of it
+// that the system prompt and the tools take. A conversation compacted to that window needs no
+// truncation to make room for context.
 func (r Request) Fixed(c ragctx.Counter) (window, fixed int) {
-	p := r.divided(c)
-	room := p.room(p.system)
+	p := r.newPlan(c)
+	room := p.available(p.system)
 	q := r.Context.WithDefaults()
-	context := min(q.MaxTokens+frame(q), int(float64(room)*p.budget.ContextShare))
+	context := min(q.MaxTokens+contextOverhead(q), int(float64(room)*p.budget.ContextShare))
 	return p.budget.Window - p.budget.Reserve - max(context, 0), p.system + p.tools
 }
 
-// divided returns a plan with what does not depend on messages.
-func (r Request) divided(c ragctx.Counter) Plan {
+// newPlan returns a plan with the parts that do not depend on messages.
+func (r Request) newPlan(c ragctx.Counter) Plan {
 	p := Plan{request: r, scale: session.Scale{Counter: c}, budget: r.Budget.withDefaults()}
 	if p.system = c.Count(r.SystemPrompt); p.system > 0 {
 		p.system += session.MessageOverhead
 	}
-	for _, raw := range r.SystemBeside {
-		p.beside += p.scale.JSON(raw)
+	for _, raw := range r.SystemExtra {
+		p.extra += p.scale.JSON(raw)
 	}
-	p.system += p.beside
+	p.system += p.extra
 	if p.tools = r.ToolsTokens; p.tools == 0 {
 		p.tools = p.scale.Tools(r.Tools)
 	}
@@ -196,16 +192,16 @@ func (r Request) divided(c ragctx.Counter) Plan {
 	return p
 }
 
-// room returns what is left for messages and context beside a system prompt.
-func (p *Plan) room(system int) int { return p.budget.Window - p.budget.Reserve - p.tools - system }
+// available returns the tokens for messages and context with a system prompt of the given cost.
+func (p *Plan) available(system int) int { return p.budget.Window - p.budget.Reserve - p.tools - system }
 
-// ask decides what is looked for, and how much of it there may be. The stable block's
-// share depends on nothing that changes from turn to turn.
-func (p *Plan) ask(room int) {
+// planContext decides whether context is retrieved, and its limits. The share of the stable block
+// does not vary from turn to turn.
+func (p *Plan) planContext(room int) {
 	q := p.request.Context.WithDefaults()
-	q.Blocks, q.Messages = true, talk(p.request.Messages)
+	q.Blocks, q.Messages = true, dialogue(p.request.Messages)
 	if strings.TrimSpace(q.Query) == "" {
-		q.Query = question(p.request.Messages)
+		q.Query = newestQuestion(p.request.Messages)
 	}
 	share := int(float64(room) * p.budget.ContextShare)
 	if q.StableTokens == 0 {
@@ -214,30 +210,30 @@ func (p *Plan) ask(room int) {
 	}
 	limits := session.Limits{Scale: p.scale, Costs: p.costs}
 	least, whole := session.Truncate(p.request.Messages, limits).Tokens, session.Sound(p.request.Messages, limits).Tokens
-	beside := frame(q)
+	beside := contextOverhead(q)
 	q.MaxTokens = min(q.MaxTokens, max(share, room-whole)-beside, room-least-beside)
 	switch {
-	case p.request.KeptTokens != nil:
+	case p.request.ContextTokens != nil:
 	case q.Query == "":
 		p.Note = "there is neither a query nor a message of a user: no context was looked for"
 	case q.MaxTokens < 1:
 		p.Note = "what must be sent leaves no room for context"
 	default:
-		p.Query, p.Ask, p.context = q, true, q.MaxTokens+beside
+		p.Query, p.Retrieve, p.context = q, true, q.MaxTokens+beside
 	}
 }
 
-// frame returns what context costs beside its own tokens.
-func frame(q ragctx.ContextQuery) int {
+// contextOverhead returns the cost of context beyond its own tokens.
+func contextOverhead(q ragctx.ContextQuery) int {
 	n := 2 * session.MessageOverhead
 	if q.Spotlight {
-		n += instructionRoom
+		n += instructionTokens
 	}
 	return n
 }
 
-// question returns what the user asked last, as far as it can be searched for.
-func question(messages []ragctx.Message) string {
+// newestQuestion returns the newest instruction as a query.
+func newestQuestion(messages []ragctx.Message) string {
 	i := session.LastInstruction(messages)
 	if i < 0 {
 		return ""
@@ -246,9 +242,9 @@ func question(messages []ragctx.Message) string {
 	return strings.ToValidUTF8(s[:min(len(s), ragctx.MaxQueryBytes)], "")
 }
 
-// talk returns the newest messages that a question may lean on: up to what the user said
-// last, so that what tools say after it does not change what is found for it.
-func talk(messages []ragctx.Message) []ragctx.Message {
+// dialogue returns the newest messages that a question may refer to. It ends with the newest
+// instruction, so that later tool results do not change the context.
+func dialogue(messages []ragctx.Message) []ragctx.Message {
 	const most = 100
 	if i := session.LastInstruction(messages); i >= 0 {
 		messages = messages[:i+1]
@@ -256,23 +252,23 @@ func talk(messages []ragctx.Message) []ragctx.Message {
 	return messages[max(0, len(messages)-most):]
 }
 
-// Part is context that was found.
+// Part is a retrieved block of context.
 type Part struct {
 	Text   string
 	Tokens int
-	// Instruction is what a model has to be told of it.
+	// Instruction explains the block to the model.
 	Instruction string
 }
 
-// whole returns the text behind what is said of it.
+// whole returns the text preceded by its instruction.
 func (p Part) whole() string { return paragraphs(p.Instruction, p.Text) }
 
-// paragraphs joins texts with a blank line; those that are empty are left out.
+// paragraphs joins the non-empty texts with blank lines.
 func paragraphs(texts ...string) string {
 	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), "\n\n")
 }
 
-// Report says where the tokens went.
+// Report describes how the tokens are used.
 type Report struct {
 	Window   int `json:"window" doc:"how many tokens the model takes and gives"`
 	Reserved int `json:"reserved" doc:"for what the model answers"`
@@ -285,51 +281,51 @@ type Report struct {
 	Over     int `json:"over" doc:"by how many tokens used and reserved exceed the window; only messages that must stay do that"`
 }
 
-// Result is what a model is to be sent.
+// Result is the content of a model call.
 type Result struct {
-	// SystemPrompt is as it was sent, or with context after it.
+	// SystemPrompt is the given one, or the given one followed by context.
 	SystemPrompt string
 	View         session.View
-	// Carrier is the message of the view that context was put into, -1 if none was.
+	// Carrier is the index of the message in the view that contains context, or -1.
 	Carrier int
 	Budget  Report
 	Note    string
 }
 
-// Compose puts a call together of the context that was found.
+// Compose builds the call from the retrieved context.
 func (p *Plan) Compose(stable, volatile Part) Result {
 	res := Result{Carrier: -1, Note: p.Note}
 	r := Report{Window: p.budget.Window, Reserved: p.budget.Reserve, Tools: p.tools, Stable: stable.Tokens, Volatile: volatile.Tokens}
-	if p.request.KeptTokens != nil {
-		r.Volatile = *p.request.KeptTokens
+	if p.request.ContextTokens != nil {
+		r.Volatile = *p.request.ContextTokens
 	}
 	res.SystemPrompt, r.System = p.prompt(stable, volatile)
 	fixed := r.System + r.Stable + r.Volatile
-	// What context leaves of its part stays free: a budget that is another one in every turn
-	// would cut the conversation elsewhere in every turn.
-	res.View = p.view(min(p.room(fixed), p.room(p.system+p.context)))
+	// Tokens that context does not use stay free: a budget that changes in every turn would move
+	// the cut of the conversation in every turn.
+	res.View = p.truncate(min(p.available(fixed), p.available(p.system+p.context)))
 	if p.request.Placement == Inline && volatile.Text != "" {
 		res.Carrier = session.LastInstruction(res.View.Messages)
-		carry(res.View.Messages, res.Carrier, volatile.whole())
+		insertText(res.View.Messages, res.Carrier, volatile.whole())
 	}
 	r.Messages = res.View.Tokens
 	r.Used = r.Tools + fixed + r.Messages
 	r.Over = max(r.Used+r.Reserved-r.Window, 0)
-	if n := shortened(res.View); n > 0 {
-		res.note(fmt.Sprintf("the newest tool calls and results do not fit whole: %d messages are shown shorter", n))
+	if n := countShortened(res.View); n > 0 {
+		res.addNote(fmt.Sprintf("the newest tool calls and results do not fit whole: %d messages are shown shorter", n))
 	}
 	if r.Over > 0 {
-		res.note("the newest instruction, pending tool calls, the newest exchange in its smallest form and system messages alone exceed the budget")
+		res.addNote("the newest instruction, pending tool calls, the newest exchange in its smallest form and system messages alone exceed the budget")
 	}
 	res.Budget = r
 	return res
 }
 
-// note adds what is missing to the result's note.
-func (r *Result) note(what string) { r.Note = strings.TrimPrefix(r.Note+"; "+what, "; ") }
+// addNote appends to the result's note.
+func (r *Result) addNote(what string) { r.Note = strings.TrimPrefix(r.Note+"; "+what, "; ") }
 
-// shortened returns how many messages of a view are cut to what fits.
-func shortened(v session.View) (n int) {
+// countShortened returns the number of shortened messages in a view.
+func countShortened(v session.View) (n int) {
 	for _, c := range v.Dropped {
 		if c.Partial && c.Reason == session.ReasonBudget {
 			n++
@@ -338,17 +334,17 @@ func shortened(v session.View) (n int) {
 	return n
 }
 
-// Shown returns the messages that the call has when context takes its part. A system prompt
-// that context makes longer than the sum of both can leave a few tokens less.
-func (p *Plan) Shown() []ragctx.Message { return p.view(p.room(p.system + p.context)).Messages }
+// Preview returns the messages of the call if context takes its full part. If context makes the
+// system prompt longer than the sum of both, the call can have a few tokens less.
+func (p *Plan) Preview() []ragctx.Message { return p.truncate(p.available(p.system + p.context)).Messages }
 
-// view returns what fits of the messages.
-func (p *Plan) view(room int) session.View {
+// truncate returns the messages that fit.
+func (p *Plan) truncate(room int) session.View {
 	return session.Truncate(p.request.Messages, session.Limits{Tokens: room, Scale: p.scale, Costs: p.costs, Steady: true})
 }
 
-// prompt returns the system prompt with the context that goes there, and what it costs
-// without that, together with the frames of what goes elsewhere.
+// prompt returns the system prompt with the context that belongs there, and its cost without that
+// context but with the overhead of blocks placed elsewhere.
 func (p *Plan) prompt(stable, volatile Part) (text string, tokens int) {
 	text, tokens = p.request.SystemPrompt, p.system
 	inside := 0
@@ -358,8 +354,8 @@ func (p *Plan) prompt(stable, volatile Part) (text string, tokens int) {
 		case p.request.Placement == Prepend, p.request.Placement == Inline && (i == 0 || session.LastInstruction(p.request.Messages) < 0):
 			text = paragraphs(text, part.whole())
 			inside += part.Tokens
-			// Text that is joined has other tokens than its parts.
-			tokens = p.beside + session.MessageOverhead + p.scale.Counter.Count(text) - inside
+			// Joined text has other tokens than its parts.
+			tokens = p.extra + session.MessageOverhead + p.scale.Counter.Count(text) - inside
 		default:
 			tokens += session.MessageOverhead + p.scale.Counter.Count(part.Instruction)
 		}
@@ -367,8 +363,8 @@ func (p *Plan) prompt(stable, volatile Part) (text string, tokens int) {
 	return text, tokens
 }
 
-// carry puts a text before the words of a message, and does nothing for -1.
-func carry(messages []ragctx.Message, at int, text string) {
+// insertText inserts a text before the first text of a message. It does nothing for -1.
+func insertText(messages []ragctx.Message, at int, text string) {
 	if at < 0 {
 		return
 	}

@@ -50,7 +50,7 @@ func TestShares(t *testing.T) {
 		"the stable share is the query's":     {assemble.Request{Messages: long, Context: ragctx.ContextQuery{StableTokens: 7}, Budget: assemble.Budget{Window: 2000, Reserve: -1}}, 992, 7},
 	} {
 		p := plan(t, c.r)
-		if !p.Ask || p.Query.MaxTokens != c.most || p.Query.StableBudget() != c.stable {
+		if !p.Retrieve || p.Query.MaxTokens != c.most || p.Query.StableBudget() != c.stable {
 			t.Errorf("%s: %d tokens, %d stable, want %d and %d", name, p.Query.MaxTokens, p.Query.StableBudget(), c.most, c.stable)
 		}
 	}
@@ -67,12 +67,12 @@ func TestWhatIsAsked(t *testing.T) {
 		"the query":                {assemble.Request{Context: ragctx.ContextQuery{Query: "q"}, Messages: []ragctx.Message{user("m")}}, "q"},
 		"what the user said last":  {assemble.Request{Messages: []ragctx.Message{user("first"), user("second"), call, result}}, "second"},
 		"nobody said anything":     {assemble.Request{Messages: []ragctx.Message{call, result}}, ""}, // §3.4: unchanged
-		"context that was kept":    {assemble.Request{Messages: []ragctx.Message{user("m")}, KeptTokens: &kept}, ""},
+		"context that was kept":    {assemble.Request{Messages: []ragctx.Message{user("m")}, ContextTokens: &kept}, ""},
 		"no room":                  {assemble.Request{Messages: []ragctx.Message{user("m")}, Budget: assemble.Budget{Window: 13, Reserve: -1}}, ""},
 		"a document as the prompt": {assemble.Request{Messages: []ragctx.Message{user(strings.Repeat("é", ragctx.MaxQueryBytes))}}, strings.Repeat("é", ragctx.MaxQueryBytes/2)},
 	} {
-		if p := plan(t, c.r); p.Ask != (c.want != "") || p.Query.Query != c.want {
-			t.Errorf("%s: ask %v, %d bytes", name, p.Ask, len(p.Query.Query))
+		if p := plan(t, c.r); p.Retrieve != (c.want != "") || p.Query.Query != c.want {
+			t.Errorf("%s: ask %v, %d bytes", name, p.Retrieve, len(p.Query.Query))
 		}
 	}
 }
@@ -98,7 +98,7 @@ func TestFaults(t *testing.T) {
 		"budget.reserve_output": {Budget: assemble.Budget{Window: 10, Reserve: 10}},
 		"budget.context_share":  {Budget: assemble.Budget{ContextShare: math.NaN()}},
 		"tools_tokens":          {ToolsTokens: -1},
-		"context_tokens":        {KeptTokens: &negative},
+		"context_tokens":        {ContextTokens: &negative},
 	} {
 		var f *ragctx.FieldError
 		if err := r.Validate(); !errors.As(err, &f) || f.Field != field {
@@ -132,7 +132,7 @@ func TestBudgetAddsUp(t *testing.T) {
 			return
 		}
 		var stable, volatile assemble.Part
-		if p.Ask {
+		if p.Retrieve {
 			n := rapid.IntRange(0, p.Query.StableBudget()).Draw(t, "stable")
 			stable = assemble.Part{Text: strings.Repeat("s", n), Tokens: n}
 			n = rapid.IntRange(0, p.Query.MaxTokens-n).Draw(t, "volatile")
@@ -146,7 +146,7 @@ func TestBudgetAddsUp(t *testing.T) {
 		if last := session.LastInstruction(r.Messages); last >= 0 && !slices.Contains(res.View.Indexes, last) {
 			t.Fatal("the newest instruction is gone")
 		}
-		if p.Ask && b.Over > 0 {
+		if p.Retrieve && b.Over > 0 {
 			t.Fatalf("context was looked for, and the call is %d over: %+v", b.Over, b)
 		}
 		if (b.Over > 0) != strings.Contains(res.Note, "exceed") {

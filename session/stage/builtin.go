@@ -2,20 +2,20 @@ package stage
 
 import "github.com/ragctx/ragctx/session/compact"
 
-// BuiltinOptions says which of this package's stages a pipeline has.
+// BuiltinOptions select the built-in stages of a pipeline.
 type BuiltinOptions struct {
-	// Observations are shown; nil has no such stage.
+	// Observations configures the observation stage; nil omits it.
 	Observations *Observation
-	// Compaction is done, and Watch told of it; nil has no such stage.
+	// Compaction configures the compaction stage; nil omits it. Hooks observe it.
 	Compaction *compact.Options
-	Watch      Watch
-	// MaxMessages and MaxTokens are those of [Truncation], which is always there.
+	Hooks      Hooks
+	// MaxMessages and MaxTokens configure [Truncation], which is always included.
 	MaxMessages, MaxTokens int
-	// Extra stages are registered after these.
+	// Extra stages are registered after the built-in ones.
 	Extra []Stage
 }
 
-// Builtin returns a pipeline with the stages of this package and others.
+// Builtin returns a pipeline with the built-in stages and the extra ones.
 func Builtin(o Options, b BuiltinOptions) (*Pipeline, error) {
 	p, err := New(o)
 	if err != nil {
@@ -40,7 +40,7 @@ func Builtin(o Options, b BuiltinOptions) (*Pipeline, error) {
 		if err := options.Validate(); err != nil {
 			return nil, err
 		}
-		stages = append(stages, Compaction{Options: options, Watch: b.Watch})
+		stages = append(stages, Compaction{Options: options, Hooks: b.Hooks})
 	}
 	stages = append(stages, Truncation{MaxMessages: b.MaxMessages, MaxTokens: b.MaxTokens, Counter: p.opts.Counter})
 	for _, s := range append(stages, b.Extra...) {

@@ -11,25 +11,25 @@ import (
 	"github.com/ragctx/ragctx/session/compact"
 )
 
-// Compaction is the stage that compacts a conversation when that is due, and persists the
-// result with its record. It does nothing where there are observations.
+// Compaction is the stage that compacts a conversation when it is due, and persists the result with
+// its record. It does nothing if the session has observations.
 type Compaction struct {
-	// Options say when and how; the budget's window and fixed tokens take the place of
-	// theirs. Counter must not be nil. Without a generator nothing is asked.
+	// Options configure the compaction; window and fixed tokens of the budget override theirs.
+	// Counter must not be nil. Without a generator no model is called.
 	Options compact.Options
-	Watch   Watch
+	Hooks   Hooks
 }
 
-// Watch is told of compactions, in this order. What is nil is not called.
-type Watch struct {
-	// Due is told that the threshold is reached.
-	Due func(State, compact.Usage)
-	// Begun is told that there is something to compact in a view of so many messages, which
-	// may take a model's time now.
-	Begun func(s State, u compact.Usage, messages int)
-	// Done is told what came of it, before [State.Kept] is: whoever keeps records and tells
-	// others of them does so when that is done.
-	Done func(State, compact.Usage, compact.Result)
+// Hooks are callbacks of a compaction, in the order in which they are called. Nil hooks are
+// skipped.
+type Hooks struct {
+	// OnDue is called when the threshold is reached.
+	OnDue func(State, compact.Usage)
+	// OnBegin is called when a view of so many messages can be compacted, before a model is called.
+	OnBegin func(s State, u compact.Usage, messages int)
+	// OnDone is called with the result, before [State.OnPersist]. A client that stores records
+	// publishes events only after storing them.
+	OnDone func(State, compact.Usage, compact.Result)
 }
 
 // Name implements [Stage].
@@ -44,12 +44,12 @@ func (Compaction) EstimateTokens(context.Context, *State) int { return 0 }
 // Apply implements [Stage].
 func (c Compaction) Apply(ctx context.Context, s *State, messages []ragctx.Message, b Budget) ([]ragctx.Message, error) {
 	switch {
-	case s.Observed || prefixAt(messages) >= 0:
+	case s.Observed || prefixIndex(messages) >= 0:
 		return nil, Skipped("there are observations, which are this session's layer of compression")
 	case s.Layer != AnyLayer && s.Layer != LayerCompaction && s.Layer != LayerObservation:
 		return nil, Skipped(fmt.Sprintf("the session's layer of compression is %s", s.Layer))
 	}
-	o := within(c.Options, b)
+	o := withBudget(c.Options, b)
 	by, err := compact.New(o)
 	if err != nil {
 		return nil, err
@@ -58,19 +58,19 @@ func (c Compaction) Apply(ctx context.Context, s *State, messages []ragctx.Messa
 	if !o.Due(usage.Used, usage.Most) {
 		return nil, Skipped(fmt.Sprintf("%d of %d tokens do not reach the threshold", usage.Used, usage.Most))
 	}
-	if c.Watch.Due != nil {
-		c.Watch.Due(*s, usage)
+	if c.Hooks.OnDue != nil {
+		c.Hooks.OnDue(*s, usage)
 	}
 	conv := compact.Conversation{Messages: messages, Records: s.Records, Costs: costs, Original: s.Original}
-	if c.Watch.Begun != nil {
-		conv.OnBegin = func(view compact.Size) { c.Watch.Begun(*s, usage, view.Messages) }
+	if c.Hooks.OnBegin != nil {
+		conv.OnBegin = func(view compact.Size) { c.Hooks.OnBegin(*s, usage, view.Messages) }
 	}
 	res, err := by.Compact(ctx, conv)
 	if err != nil {
 		return nil, err
 	}
-	if c.Watch.Done != nil {
-		c.Watch.Done(*s, usage, res)
+	if c.Hooks.OnDone != nil {
+		c.Hooks.OnDone(*s, usage, res)
 	}
 	if res.Record == nil {
 		return nil, Skipped(res.Reason)
@@ -82,8 +82,8 @@ func (c Compaction) Apply(ctx context.Context, s *State, messages []ragctx.Messa
 	return res.Messages, nil
 }
 
-// within returns options for a budget.
-func within(o compact.Options, b Budget) compact.Options {
+// withBudget applies a budget to options.
+func withBudget(o compact.Options, b Budget) compact.Options {
 	if b.Window > 0 {
 		o.Window = b.Window
 	}
@@ -91,8 +91,8 @@ func within(o compact.Options, b Budget) compact.Options {
 	return o
 }
 
-// usageOf returns how full the window is: what the model reported or what the messages cost,
-// whichever is more. The model may not have been shown all of them, or not the newest.
+// usageOf returns the fill level of the window: the larger of the usage that the model reported and
+// the cost of the messages. The model may not have seen all or the newest messages.
 func usageOf(s *State, messages []ragctx.Message, o compact.Options) (u compact.Usage, costs []int) {
 	u = compact.Usage{SessionID: s.SessionID, Used: o.Fixed, Most: o.Window}
 	if u.Most == 0 {
@@ -106,9 +106,9 @@ func usageOf(s *State, messages []ragctx.Message, o compact.Options) (u compact.
 	return u, costs
 }
 
-// prefixAt returns where the prefix of observations is, -1 if there is none. It is known
-// by its marker, so that it is found again after a restart.
-func prefixAt(messages []ragctx.Message) int {
+// prefixIndex returns the index of the observations' prefix, or -1. It looks for the marker, so
+// that it finds the prefix after a restart.
+func prefixIndex(messages []ragctx.Message) int {
 	for i, m := range messages {
 		if session.IsRecord(m) && strings.HasPrefix(m.Content[0].Text, PrefixMarker) {
 			return i

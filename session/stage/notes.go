@@ -8,25 +8,25 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// MemoryNotes are [Notes] in memory. The zero value is empty and ready; it is safe for
-// concurrent use.
+// MemoryNotes is a [Notes] in memory. The zero value is empty and ready; it is safe for concurrent
+// use.
 type MemoryNotes struct {
 	mu    sync.RWMutex
 	notes map[Scope][]Note
 }
 
 // Notes implements [Notes].
-func (m *MemoryNotes) Notes(_ context.Context, of Scope) ([]Note, error) {
+func (m *MemoryNotes) Notes(_ context.Context, scope Scope) ([]Note, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return slices.Clone(m.notes[of]), nil
+	return slices.Clone(m.notes[scope]), nil
 }
 
 // AddNote implements [Notes].
-func (m *MemoryNotes) AddNote(_ context.Context, of Scope, n Note) error {
+func (m *MemoryNotes) AddNote(_ context.Context, scope Scope, n Note) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	places, err := n.Replaces(m.notes[of])
+	places, err := n.Replaces(m.notes[scope])
 	if err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func (m *MemoryNotes) AddNote(_ context.Context, of Scope, n Note) error {
 		m.notes = make(map[Scope][]Note)
 	}
 	var out []Note
-	for i, one := range m.notes[of] {
+	for i, one := range m.notes[scope] {
 		switch {
 		case !slices.Contains(places, i):
 			out = append(out, one)
@@ -45,12 +45,12 @@ func (m *MemoryNotes) AddNote(_ context.Context, of Scope, n Note) error {
 	if len(places) == 0 {
 		out = append(out, n)
 	}
-	m.notes[of] = out
+	m.notes[scope] = out
 	return nil
 }
 
-// Replaces returns the places, among the notes that count, of those that a note takes the
-// place of. If one of them is not there any more it is an [ragctx.ErrConflict].
+// Replaces returns the indexes of the active notes that a note replaces. It returns
+// [ragctx.ErrConflict] if one of them is no longer active.
 func (n Note) Replaces(notes []Note) ([]int, error) {
 	var out []int
 	for _, id := range n.Reflects {

@@ -13,23 +13,23 @@ import (
 	"github.com/ragctx/ragctx/session/compact"
 )
 
-// PrefixMarker is how the message begins that tells of observations. Its role is that of a
-// user: what tools have said is never told in a system message.
+// PrefixMarker begins the message with the observations. Its role is user, because tool output must
+// not appear in a system message.
 const PrefixMarker = session.NotesMarker
 
-// Note is an observation: what a turn came to.
+// Note is an observation: a summary of a turn.
 type Note struct {
 	ID      string    `json:"id,omitempty"`
 	Created time.Time `json:"created_at,omitzero"`
-	// Through is the id of the newest message that it tells of.
+	// Through is the id of the newest message that it covers.
 	Through string `json:"through,omitempty"`
-	// Reflects are the ids of the notes that it takes the place of.
+	// Reflects lists the ids of the notes that it replaces.
 	Reflects []string `json:"reflects,omitempty"`
-	// ByModel says that a model wrote it. Others never take the place of messages.
+	// ByModel means that a model wrote the note. Other notes never replace messages.
 	ByModel bool `json:"by_model,omitempty" doc:"a language model wrote it; others are never shown in the place of messages"`
-	// Intent is what the user wanted.
+	// Intent is the request of the user.
 	Intent string `json:"intent"`
-	// Rules are what the user ruled, decided and dated, word for word.
+	// Rules are rules, decisions and dates of the user, verbatim.
 	Rules    []compact.Rule `json:"rules,omitempty" doc:"what the user ruled, decided and dated, word for word"`
 	Findings []string       `json:"findings,omitempty"`
 	Tools    []string       `json:"tools,omitempty"`
@@ -38,37 +38,36 @@ type Note struct {
 
 // Notes stores observations.
 type Notes interface {
-	// Notes returns those of a session that count, oldest first: the newest reflection, if
-	// there is one, and what came after what it takes the place of.
+	// Notes returns the active notes of a session, oldest first: the newest reflection, if any, and
+	// the notes after those that it replaces.
 	Notes(ctx context.Context, of Scope) ([]Note, error)
-	// AddNote appends a note. A reflection comes where the newest of those was that it takes
-	// the place of, which do not count any more. If one of them does not count already, as
-	// another reflection took it, that is an [ragctx.ErrConflict].
+	// AddNote appends a note. A reflection takes the position of the newest note that it replaces,
+	// and deactivates the replaced ones. If one of them is inactive because of another reflection,
+	// AddNote returns [ragctx.ErrConflict].
 	AddNote(ctx context.Context, of Scope, n Note) error
 }
 
-// DefaultKeepMessages is how many messages stay of those that observations tell of.
+// DefaultKeepMessages is the number of covered messages that stay.
 const DefaultKeepMessages = 20
 
-// Observation is the stage that has a model's observations take the place of the messages
-// that they tell of, once these do not fit any more. They are a prefix, after the system
-// prompt, which has the same bytes as long as there is nothing new. Both are persisted, once.
+// Observation is the stage that replaces messages by a model's observations of them once the
+// messages do not fit any more. The observations form a prefix after the system prompt, which stays
+// byte-identical until a new note is added. The stage persists the result once.
 type Observation struct {
 	Notes Notes
-	// Options say when messages do not fit: Threshold, Window, Fixed and Counter, which must
-	// not be nil, count. The budget's window and fixed tokens take the place of theirs.
+	// Options configure when messages do not fit. Only Threshold, Window, Fixed and Counter, which
+	// must not be nil, apply. Window and fixed tokens of the budget override theirs.
 	Options compact.Options
-	// KeepMessages is how many of the messages that the newest note tells of stay; 0 is
-	// [DefaultKeepMessages], -1 none. So what is shown changes only with a new note.
+	// KeepMessages is the number of messages covered by the newest note that stay; 0 selects
+	// [DefaultKeepMessages], -1 means none. The view thus changes only with a new note.
 	KeepMessages int
-	// Steady has new notes wait, and their messages stay, until they become a reflection or
-	// tell of many messages: each change of the prefix is one of all that comes after it,
-	// which no cache of the prompt survives. It is for whole conversations, which a prefix
-	// was not persisted in.
+	// Steady delays new notes, and keeps their messages, until they become a reflection or cover
+	// many messages. Each change of the prefix invalidates the provider's cache for everything
+	// after it. Steady is for complete conversations that contain no persisted prefix.
 	Steady bool
 }
 
-// steadyMessages is how many messages new notes tell of that do not wait.
+// steadyMessages is the number of covered messages at which new notes are shown.
 const steadyMessages = 60
 
 // Name implements [Stage].
@@ -85,7 +84,7 @@ func (o Observation) Apply(ctx context.Context, s *State, messages []ragctx.Mess
 	if s.Layer != LayerObservation {
 		return nil, Skipped(fmt.Sprintf("the session's layer of compression is %s", cmp.Or(s.Layer, LayerCompaction)))
 	}
-	at := prefixAt(messages)
+	at := prefixIndex(messages)
 	if at < 0 && slices.ContainsFunc(messages, func(m ragctx.Message) bool { _, ok := compact.SummaryText(m); return ok }) {
 		return nil, Skipped("the conversation was compacted, which is its layer of compression")
 	}
@@ -99,13 +98,13 @@ func (o Observation) Apply(ctx context.Context, s *State, messages []ragctx.Mess
 	if slices.ContainsFunc(notes, func(n Note) bool { return !n.ByModel }) {
 		return nil, Skipped("a note was made without a model, and cannot stand for its messages")
 	}
-	options := within(o.Options, b)
+	options := withBudget(o.Options, b)
 	if usage, _ := usageOf(s, messages, options); !options.Due(usage.Used, usage.Most) {
 		return nil, Skipped(fmt.Sprintf("%d of %d tokens do not reach the threshold", usage.Used, usage.Most))
 	}
 	s.Observed = true
 	if o.Steady && at < 0 {
-		notes = settled(notes, messages)
+		notes = settledNotes(notes, messages)
 	}
 	prefix := Prefix(notes)
 	rest := messages
@@ -115,38 +114,38 @@ func (o Observation) Apply(ctx context.Context, s *State, messages []ragctx.Mess
 		}
 		rest = slices.Concat(messages[:at], messages[at+1:])
 	}
-	rest = o.without(rest, notes[len(notes)-1].Through)
-	out := inserted(rest, ragctx.TextMessage(ragctx.RoleUser, prefix))
+	rest = o.dropObserved(rest, notes[len(notes)-1].Through)
+	out := insertAfterSystem(rest, ragctx.TextMessage(ragctx.RoleUser, prefix))
 	s.Persist(out)
 	return out, nil
 }
 
-// settled returns the notes that are shown: the first one, reflections, and those after
-// which enough was said. Later notes and messages do not change that.
-func settled(notes []Note, messages []ragctx.Message) []Note {
+// settledNotes returns the notes to show: the first one, reflections, and notes that cover enough
+// messages. Later notes and messages do not change the choice.
+func settledNotes(notes []Note, messages []ragctx.Message) []Note {
 	places := make(map[string]int, len(messages))
 	for i, m := range messages {
 		places[m.ID] = i
 	}
-	shown, told := 0, 0
+	shown, covered := 0, 0
 	for i, n := range notes {
-		if at := places[n.Through]; i == 0 || len(n.Reflects) > 0 || at-told >= steadyMessages {
-			shown, told = i+1, at
+		if at := places[n.Through]; i == 0 || len(n.Reflects) > 0 || at-covered >= steadyMessages {
+			shown, covered = i+1, at
 		}
 	}
 	return notes[:shown]
 }
 
-// without returns messages without those that observations tell of, but for the last ones
-// of these, what must stay, and what belongs together with a message that stays.
-func (o Observation) without(messages []ragctx.Message, through string) []ragctx.Message {
+// dropObserved removes the messages that observations cover. It keeps the last of them, essential
+// messages, and their groups.
+func (o Observation) dropObserved(messages []ragctx.Message, through string) []ragctx.Message {
 	last := slices.IndexFunc(messages, func(m ragctx.Message) bool { return through != "" && m.ID == through })
 	to := last + 1 - max(cmp.Or(o.KeepMessages, DefaultKeepMessages), 0)
 	if to <= 0 {
 		return messages
 	}
 	must, groups := compact.Essential(messages), session.Groups(messages)
-	begin := 0 // a conversation begins with a user
+	begin := 0 // a conversation begins with a user message
 	for _, g := range groups {
 		m := messages[g.From]
 		opens := m.Role == ragctx.RoleUser && len(m.ToolResults()) == 0
@@ -164,8 +163,8 @@ func (o Observation) without(messages []ragctx.Message, through string) []ragctx
 	return out
 }
 
-// inserted returns messages with one after the system messages that they begin with.
-func inserted(messages []ragctx.Message, m ragctx.Message) []ragctx.Message {
+// insertAfterSystem inserts a message after the leading system messages.
+func insertAfterSystem(messages []ragctx.Message, m ragctx.Message) []ragctx.Message {
 	at := 0
 	for at < len(messages) && session.IsSystem(messages[at]) {
 		at++
@@ -173,11 +172,11 @@ func inserted(messages []ragctx.Message, m ragctx.Message) []ragctx.Message {
 	return slices.Insert(slices.Clone(messages), at, m)
 }
 
-// prefixRules is how many rules of the user a prefix has at most.
+// prefixRules is the maximum number of rules in a prefix.
 const prefixRules = 100
 
-// Prefix returns the text that tells of notes. It depends on nothing else, and what a new
-// note changes is its end: there stands what the user ruled, decided and dated.
+// Prefix returns the text of notes. It depends only on the notes. A new note changes only the end,
+// where the rules, decisions and dates of the user stand.
 func Prefix(notes []Note) string {
 	var b strings.Builder
 	var rules []compact.Rule

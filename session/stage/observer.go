@@ -17,44 +17,43 @@ import (
 	"github.com/ragctx/ragctx/session/compact"
 )
 
-// The defaults of [ObserverOptions].
+// Defaults of [ObserverOptions].
 const (
 	DefaultMinMessages         = 10
 	DefaultReflectionThreshold = 5
 	DefaultObserverTimeout     = time.Minute
 
 	noteItems   = 8
-	notePrompt  = 60_000 // characters of a transcript
-	noteAnswer  = 1024   // tokens
-	noteReflect = 16     // items of a list of a reflection
+	notePrompt  = 60_000 // characters of the transcript
+	noteAnswer  = 1024   // tokens of the answer
+	noteReflect = 16     // items in a list of a reflection
 )
 
-// ObserverOptions says which turns are observed and how. The zero value works.
+// ObserverOptions configure which turns are observed and how. The zero value is valid.
 type ObserverOptions struct {
-	// MinMessages is how many messages a turn has at least that is observed; 0 is
-	// [DefaultMinMessages].
+	// MinMessages is the minimum length of an observed turn; 0 selects [DefaultMinMessages].
 	MinMessages int
-	// ReflectionThreshold is how many notes become one; 0 is [DefaultReflectionThreshold],
-	// -1 never.
+	// ReflectionThreshold is the number of notes that are merged into one; 0 selects
+	// [DefaultReflectionThreshold], -1 means never.
 	ReflectionThreshold int
-	// Generator writes the notes; nil takes them from what was said. Timeout bounds it; 0
-	// is [DefaultObserverTimeout].
+	// Generator writes the notes; without one they are extracted from the messages. Timeout bounds
+	// it; 0 selects [DefaultObserverTimeout].
 	Generator llm.Generator
 	Timeout   time.Duration
 
-	Now   func() time.Time // the clock; nil is the system's
-	NewID func() string    // makes ids of notes; nil is a random one
+	Now   func() time.Time // default: the system clock
+	NewID func() string    // creates ids of notes; default: random
 }
 
-// Observer notes what long turns came to. It works beside conversations: a turn does not
-// wait for it, and its failure is none of the turn. It is safe for concurrent use if its
-// store and generator are; the turns of a session are given to it in order.
+// Observer writes notes on long turns. It runs in the background: a turn does not wait for it, and
+// is not affected by its failure. It is safe for concurrent use if its store and generator are. The
+// turns of a session must be passed in order.
 type Observer struct {
 	notes Notes
 	opts  ObserverOptions
 }
 
-// NewObserver returns an observer that stores its notes.
+// NewObserver returns an observer that stores its notes in notes.
 func NewObserver(notes Notes, o ObserverOptions) (*Observer, error) {
 	switch {
 	case notes == nil:
@@ -78,24 +77,25 @@ func NewObserver(notes Notes, o ObserverOptions) (*Observer, error) {
 	return &Observer{notes, o}, nil
 }
 
-// Observed is what came of a turn. Note is nil if nothing was noted, and Reason says why.
+// Observed is the result of observing a turn. Note is nil if nothing was noted, and Reason says
+// why.
 type Observed struct {
 	Note, Reflection *Note
 	Reason           string
-	// Warnings say why the model's notes were not used.
+	// Warnings say why the model's notes were rejected.
 	Warnings []string
 	Usage    llm.Usage
 }
 
-// Observe notes what a turn came to, and makes one note of many when there are enough. A
-// turn that was observed before is not observed again.
-func (o *Observer) Observe(ctx context.Context, of Scope, turn []ragctx.Message) (Observed, error) {
+// Observe writes a note on a turn, and merges notes when there are enough. It skips a turn that was
+// observed before.
+func (o *Observer) Observe(ctx context.Context, scope Scope, turn []ragctx.Message) (Observed, error) {
 	var out Observed
 	if len(turn) < o.opts.MinMessages {
 		out.Reason = fmt.Sprintf("a turn of %d messages is not long; it would have at least %d", len(turn), o.opts.MinMessages)
 		return out, nil
 	}
-	notes, err := o.notes.Notes(ctx, of)
+	notes, err := o.notes.Notes(ctx, scope)
 	if err != nil {
 		return out, fmt.Errorf("read observations: %w", err)
 	}
@@ -110,36 +110,36 @@ func (o *Observer) Observe(ctx context.Context, of Scope, turn []ragctx.Message)
 	if err := ctx.Err(); err != nil {
 		return out, fmt.Errorf("observe a turn: %w", err)
 	}
-	if note.empty() {
+	if note.isEmpty() {
 		out.Reason = "the turn says nothing to be noted"
 		return out, nil
 	}
 	note.Through = through
-	if out.Note, err = o.add(ctx, of, note); err != nil {
+	if out.Note, err = o.add(ctx, scope, note); err != nil {
 		return out, err
 	}
 	notes = append(notes, *out.Note)
 	if o.opts.ReflectionThreshold < 0 || len(notes) < o.opts.ReflectionThreshold {
 		return out, nil
 	}
-	return out, o.reflect(ctx, of, notes, &out)
+	return out, o.reflect(ctx, scope, notes, &out)
 }
 
-// reflect makes one note of many.
-func (o *Observer) reflect(ctx context.Context, of Scope, notes []Note, out *Observed) error {
-	var said []ragctx.Message
+// reflect merges notes into one.
+func (o *Observer) reflect(ctx context.Context, scope Scope, notes []Note, out *Observed) error {
+	var texts []ragctx.Message
 	own := Note{Intent: notes[len(notes)-1].Intent}
 	for _, n := range notes {
-		said = append(said, ragctx.TextMessage(ragctx.RoleUser, Prefix([]Note{n})))
+		texts = append(texts, ragctx.TextMessage(ragctx.RoleUser, Prefix([]Note{n})))
 		if n.Intent != own.Intent && n.Intent != "" {
 			own.Findings = append(own.Findings, "the user wanted before: "+n.Intent)
 		}
 		own.Findings, own.Tools = append(own.Findings, n.Findings...), append(own.Tools, n.Tools...)
-		own.Pending = n.Pending // what was pending before is done or said again
+		own.Pending = n.Pending // older pending items are done or repeated
 		own.Rules = append(own.Rules, n.Rules...)
 	}
 	own.Rules = compact.ActiveRules(own.Rules)
-	d, byModel := o.digest(ctx, said, own.digest(), out)
+	d, byModel := o.digest(ctx, texts, own.digest(), out)
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("reflect on observations: %w", err)
 	}
@@ -150,15 +150,15 @@ func (o *Observer) reflect(ctx context.Context, of Scope, notes []Note, out *Obs
 	}
 	r.Through = notes[len(notes)-1].Through
 	var err error
-	if out.Reflection, err = o.add(ctx, of, r); errors.Is(err, ragctx.ErrConflict) {
-		return nil // another observer has reflected on some of them
+	if out.Reflection, err = o.add(ctx, scope, r); errors.Is(err, ragctx.ErrConflict) {
+		return nil // another observer has already merged some of them
 	}
 	return err
 }
 
-func (o *Observer) add(ctx context.Context, of Scope, n Note) (*Note, error) {
+func (o *Observer) add(ctx context.Context, scope Scope, n Note) (*Note, error) {
 	n.ID, n.Created = o.opts.NewID(), o.opts.Now()
-	if err := o.notes.AddNote(ctx, of, n); err != nil {
+	if err := o.notes.AddNote(ctx, scope, n); err != nil {
 		return nil, fmt.Errorf("store an observation: %w", err)
 	}
 	return &n, nil
@@ -177,8 +177,8 @@ Use at most 8 items per list, one short sentence each.`
 
 var errNoNote = errors.New("the model's answer is no note")
 
-// digest returns what a model says of messages, or what they say themselves where there is
-// no model, or none that can be believed. Rules are the user's own words in either case.
+// digest returns the model's digest of messages, or own if there is no model or its answer is
+// rejected. Rules are always the user's own words.
 func (o *Observer) digest(
 	ctx context.Context, messages []ragctx.Message, own compact.Digest, out *Observed,
 ) (d compact.Digest, byModel bool) {
@@ -195,7 +195,7 @@ func (o *Observer) digest(
 	return d, true
 }
 
-// ask asks the model.
+// ask returns the model's digest of messages.
 func (o *Observer) ask(ctx context.Context, messages []ragctx.Message, out *Observed) (compact.Digest, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.opts.Timeout)
 	defer cancel()
@@ -221,7 +221,7 @@ func (o *Observer) ask(ctx context.Context, messages []ragctx.Message, out *Obse
 	return d, nil
 }
 
-// digest returns a note in the form in which it can be screened.
+// digest returns a note as a digest, which can be screened.
 func (n Note) digest() compact.Digest {
 	d := compact.Digest{Goal: n.Intent, State: n.Findings, Commands: n.Tools, Questions: n.Pending}
 	for _, r := range n.Rules {
@@ -230,7 +230,7 @@ func (n Note) digest() compact.Digest {
 	return d
 }
 
-// noteOf returns a digest as a note, its lists of at most most items.
+// noteOf converts a digest to a note with at most most items per list.
 func noteOf(d compact.Digest, most int) Note {
 	var found []string
 	for _, s := range slices.Concat(d.Noted, d.Errors, d.State) {
@@ -244,7 +244,7 @@ func noteOf(d compact.Digest, most int) Note {
 	}
 }
 
-// newest returns the last items, nil for none.
+// newest returns the last most items, or nil for an empty list.
 func newest(items []string, most int) []string {
 	if len(items) == 0 {
 		return nil
@@ -252,6 +252,6 @@ func newest(items []string, most int) []string {
 	return items[max(len(items)-most, 0):]
 }
 
-func (n Note) empty() bool {
+func (n Note) isEmpty() bool {
 	return n.Intent == "" && len(n.Rules)+len(n.Findings)+len(n.Tools)+len(n.Pending) == 0
 }

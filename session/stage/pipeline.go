@@ -15,11 +15,11 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// Options configures a [Pipeline]. The zero value works.
+// Options configure a [Pipeline]. The zero value is valid.
 type Options struct {
-	// Counter counts the tokens of reports; nil is o200k_base.
+	// Counter counts the tokens for reports; nil selects o200k_base.
 	Counter ragctx.Counter
-	Logger  *slog.Logger     // is told of stages that fail; nil logs nothing
+	Logger  *slog.Logger     // receives failures of stages; default: no logging
 	Now     func() time.Time // the clock; nil is the system's
 }
 
@@ -28,7 +28,7 @@ type Pipeline struct {
 	opts Options
 
 	mu     sync.RWMutex
-	stages []Stage // in the order in which they run
+	stages []Stage // in the order of execution
 }
 
 // New returns a pipeline without stages.
@@ -49,7 +49,7 @@ func New(o Options) (*Pipeline, error) {
 	return &Pipeline{opts: o}, nil
 }
 
-// Register adds a stage, at any time. A name that is taken is [ragctx.ErrConflict].
+// Register adds a stage. It may be called at any time. A duplicate name is [ragctx.ErrConflict].
 func (p *Pipeline) Register(s Stage) error {
 	if s == nil || s.Name() == "" {
 		return ragctx.Invalid("stage", "has no name; reports need a short and stable one")
@@ -65,7 +65,7 @@ func (p *Pipeline) Register(s Stage) error {
 	return nil
 }
 
-// Unregister takes a stage out and reports whether it was there.
+// Unregister removes a stage and reports whether it existed.
 func (p *Pipeline) Unregister(name string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -74,14 +74,14 @@ func (p *Pipeline) Unregister(name string) bool {
 	return len(p.stages) < n
 }
 
-// Stages returns the stages in the order in which they run.
+// Stages returns the stages in the order of execution.
 func (p *Pipeline) Stages() []Stage {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	return slices.Clone(p.stages)
 }
 
-// Report says what a stage did.
+// Report describes what a stage did.
 type Report struct {
 	Stage          string        `json:"stage"`
 	Priority       int           `json:"priority"`
@@ -90,30 +90,30 @@ type Report struct {
 	TokensBefore   int           `json:"tokens_before"`
 	TokensAfter    int           `json:"tokens_after"`
 	Duration       time.Duration `json:"duration_ns"`
-	// Persisted says that the next run begins with what the stage put into the state.
+	// Persisted means that the stage changed the input of the next run.
 	Persisted bool `json:"persisted,omitempty"`
-	// Repeated is how many messages were left out that the stage had added before.
+	// Repeated is the number of removed messages that the stage had already added.
 	Repeated int `json:"repeated,omitempty"`
-	// Error says why the stage failed, Skipped why it had nothing to do or did not run.
-	// Its result does not count in either case.
+	// Error is why the stage failed, Skipped why it had nothing to do or did not run. Its result is
+	// discarded in both cases.
 	Error   string `json:"error,omitempty"`
 	Skipped string `json:"skipped,omitempty"`
 }
 
-// Result is what a model is to be shown, and how it came about.
+// Result is the output of a pipeline.
 type Result struct {
 	Messages []ragctx.Message
 	Reports  []Report // of all stages, in order
 }
 
-// Run takes messages through all stages. The error is that of the context, which is looked at
-// between stages, with what there was by then as the result; or a [ClosedError], with reports
-// and no messages: those that there were by then must not be shown. The list is a new one,
-// and neither the input nor State.Messages is changed but by what stages persist.
+// Run passes messages through all stages. If ctx ends, which is checked between stages, it returns
+// the intermediate result with the error of ctx. If a stage fails closed, it returns a
+// [ClosedError] with reports but no messages, because the intermediate messages must not be shown.
+// The returned list is new; the input and State.Messages change only through Persist.
 func (p *Pipeline) Run(ctx context.Context, s *State, messages []ragctx.Message, b Budget) (Result, error) {
-	r := run{pipeline: p, state: s, budget: b, costs: s.Costs, at: messages}
+	r := run{pipeline: p, state: s, budget: b, costs: s.Costs, messages: messages}
 	if r.costs == nil {
-		r.costs = newCounted(p.opts.Counter).each
+		r.costs = newCostCache(p.opts.Counter).each
 	}
 	r.tokens = r.sum()
 	stages := p.Stages()
@@ -131,7 +131,7 @@ func (p *Pipeline) Run(ctx context.Context, s *State, messages []ragctx.Message,
 	return r.result(messages), ctx.Err()
 }
 
-// run is one run of a pipeline.
+// run is the state of one run.
 type run struct {
 	pipeline *Pipeline
 	state    *State
@@ -139,38 +139,38 @@ type run struct {
 	costs    func([]ragctx.Message) []int
 	reports  []Report
 
-	at     []ragctx.Message // what the next stage gets
+	messages     []ragctx.Message // input of the next stage
 	tokens int
 }
 
-// result returns what there is by now, in a list that is not the one of the caller.
+// result returns the current messages in a list that does not belong to the caller.
 func (r *run) result(given []ragctx.Message) Result {
-	if sameList(r.at, given) {
-		r.at = slices.Clone(given)
+	if sameList(r.messages, given) {
+		r.messages = slices.Clone(given)
 	}
-	return Result{r.at, r.reports}
+	return Result{r.messages, r.reports}
 }
 
-// sum returns what the list costs.
+// sum returns the cost of the current messages.
 func (r *run) sum() int {
 	total := 0
-	for _, n := range r.costs(r.at) {
+	for _, n := range r.costs(r.messages) {
 		total += n
 	}
 	return total
 }
 
-// apply has a stage change the list. The error is that of a stage that failed closed.
+// apply runs a stage. It returns an error only if the stage failed closed.
 func (r *run) apply(ctx context.Context, stage Stage) (err error) {
-	rep := Report{Stage: stage.Name(), Priority: stage.Priority(), MessagesBefore: len(r.at), TokensBefore: r.tokens}
+	rep := Report{Stage: stage.Name(), Priority: stage.Priority(), MessagesBefore: len(r.messages), TokensBefore: r.tokens}
 	before := *r.state
 	start := r.pipeline.opts.Now()
-	given := r.at
+	given := r.messages
 	_, own := stage.(interface{ ours() })
 	if !own {
-		given = slices.Clone(r.at) // others may change it although they must not
+		given = slices.Clone(r.messages) // a foreign stage might change the list although it must not
 	}
-	out, err := safely(ctx, stage, r.state, given, r.budget)
+	out, err := applySafely(ctx, stage, r.state, given, r.budget)
 	rep.Duration = r.pipeline.opts.Now().Sub(start)
 	if err != nil {
 		*r.state = before
@@ -181,28 +181,28 @@ func (r *run) apply(ctx context.Context, stage Stage) (err error) {
 		rep.Skipped = skipped.Error()
 	case err != nil:
 		rep.Error = err.Error()
-		r.pipeline.opts.Logger.WarnContext(ctx, "stage failed", "stage", stage.Name(), "closed", closed(stage), "session_id", r.state.SessionID, "error", err)
+		r.pipeline.opts.Logger.WarnContext(ctx, "stage failed", "stage", stage.Name(), "closed", failsClosed(stage), "session_id", r.state.SessionID, "error", err)
 	case out != nil:
 		if !own {
-			out, rep.Repeated = once(r.at, out)
+			out, rep.Repeated = dropRepeated(r.messages, out)
 		}
-		r.at = out
+		r.messages = out
 		r.tokens = r.sum()
 	}
 	if !own {
-		r.state.Original = nil // what a stage was not shown, it could not hide
+		r.state.Original = nil // a foreign stage cannot hide text that it was not shown
 	}
 	rep.Persisted = !sameList(before.Messages, r.state.Messages)
 	if rep.Repeated > 0 && rep.Persisted {
-		r.state.Messages, _ = once(before.Messages, r.state.Messages)
+		r.state.Messages, _ = dropRepeated(before.Messages, r.state.Messages)
 	}
-	if rep.Persisted && r.state.Kept != nil {
-		r.state.Kept(rep.Stage, before.Messages)
+	if rep.Persisted && r.state.OnPersist != nil {
+		r.state.OnPersist(rep.Stage, before.Messages)
 	}
-	rep.MessagesAfter, rep.TokensAfter = len(r.at), r.tokens
+	rep.MessagesAfter, rep.TokensAfter = len(r.messages), r.tokens
 	r.reports = append(r.reports, rep)
 	switch {
-	case rep.Error == "" || !closed(stage):
+	case rep.Error == "" || !failsClosed(stage):
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -210,8 +210,8 @@ func (r *run) apply(ctx context.Context, stage Stage) (err error) {
 	return &ClosedError{Stage: rep.Stage, Err: err}
 }
 
-// safely applies a stage; one that panics has failed.
-func safely(ctx context.Context, stage Stage, s *State, messages []ragctx.Message, b Budget) (out []ragctx.Message, err error) {
+// applySafely runs a stage and converts a panic to an error.
+func applySafely(ctx context.Context, stage Stage, s *State, messages []ragctx.Message, b Budget) (out []ragctx.Message, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			out, err = nil, fmt.Errorf("the stage panicked: %v", p)
@@ -220,15 +220,14 @@ func safely(ctx context.Context, stage Stage, s *State, messages []ragctx.Messag
 	return stage.Apply(ctx, s, messages, b)
 }
 
-// sameList reports whether two lists are one in memory.
+// sameList reports whether two slices share their memory.
 func sameList(a, b []ragctx.Message) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// once returns what a stage made of messages without the texts that it added although
-// they were there, and how many these are. What it made of a message is not added, also if
-// it says the same as another one now.
-func once(before, after []ragctx.Message) (out []ragctx.Message, repeated int) {
+// dropRepeated removes texts that a stage added although they were already there, and returns their
+// number. A message that the stage only changed is kept, even if it now equals another one.
+func dropRepeated(before, after []ragctx.Message) (out []ragctx.Message, repeated int) {
 	have, was := make(map[text]int), make(map[string]ragctx.Message)
 	for _, m := range before {
 		if t, ok := textOf(m); ok {
@@ -244,7 +243,7 @@ func once(before, after []ragctx.Message) (out []ragctx.Message, repeated int) {
 		if !known {
 			continue
 		}
-		delete(was, m.ID) // or it is there twice
+		delete(was, m.ID) // a second message with this id counts as added
 		made[i] = true
 		if t, ok := textOf(m); ok {
 			if old, same := textOf(of); same && old == t {
@@ -270,7 +269,7 @@ func once(before, after []ragctx.Message) (out []ragctx.Message, repeated int) {
 	return out, repeated
 }
 
-// text is a message that is nothing but text.
+// text is a message with a single text block.
 type text struct {
 	role       ragctx.Role
 	name, text string
@@ -283,24 +282,24 @@ func textOf(m ragctx.Message) (text, bool) {
 	return text{m.Role, m.Name, m.Content[0].Text}, true
 }
 
-// counted are what messages cost, counted once for each content.
-type counted struct {
+// costCache counts the cost of each content once.
+type costCache struct {
 	scale session.Scale
-	known map[identity]int
+	costs map[identity]int
 }
 
-// identity tells messages apart that share their content in memory or do not.
+// identity identifies a message by the memory of its content.
 type identity struct {
 	first           *ragctx.Block
 	blocks          int
 	name, reasoning string
 }
 
-func newCounted(c ragctx.Counter) counted {
-	return counted{session.Scale{Counter: c}, make(map[identity]int)}
+func newCostCache(c ragctx.Counter) costCache {
+	return costCache{session.Scale{Counter: c}, make(map[identity]int)}
 }
 
-func (c counted) each(messages []ragctx.Message) []int {
+func (c costCache) each(messages []ragctx.Message) []int {
 	out := make([]int, len(messages))
 	for i, m := range messages {
 		out[i] = c.message(m)
@@ -308,15 +307,15 @@ func (c counted) each(messages []ragctx.Message) []int {
 	return out
 }
 
-func (c counted) message(m ragctx.Message) int {
+func (c costCache) message(m ragctx.Message) int {
 	if len(m.Content) == 0 {
 		return c.scale.Message(m)
 	}
 	id := identity{&m.Content[0], len(m.Content), m.Name, m.Reasoning}
-	n, ok := c.known[id]
+	n, ok := c.costs[id]
 	if !ok {
 		n = c.scale.Message(m)
-		c.known[id] = n
+		c.costs[id] = n
 	}
 	return n
 }

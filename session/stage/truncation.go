@@ -7,12 +7,12 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// Truncation is the stage that has the newest messages fit: by number, then by tokens. It
-// is a view and persists nothing, or later iterations had lost what it left out. It cuts in
-// steps ([session.Limits].Steady), and results of the newest calls to what fits.
+// Truncation is the stage that limits the messages by number, then by tokens. It persists nothing,
+// because later iterations must be able to show the dropped messages. It cuts in steps
+// ([session.Limits].Steady), and shortens the newest tool results.
 type Truncation struct {
-	// MaxMessages and MaxTokens are the most; 0 is no limit. The smaller of MaxTokens and
-	// the budget counts.
+	// MaxMessages and MaxTokens are the limits; 0 means no limit. The smaller of MaxTokens and the
+	// budget applies.
 	MaxMessages, MaxTokens int
 	Counter                ragctx.Counter // must not be nil
 }
@@ -47,7 +47,7 @@ func (t Truncation) Apply(_ context.Context, s *State, messages []ragctx.Message
 		out = session.Sound(out, session.Limits{}).Messages
 	}
 	if out == nil {
-		out = []ragctx.Message{} // nil would leave the messages as they are
+		out = []ragctx.Message{} // nil would leave the messages unchanged
 	}
 	return out, nil
 }

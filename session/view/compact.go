@@ -198,7 +198,7 @@ type compactor struct {
 	by      *compact.Compactor
 	scale   scale
 	costs   func([]ragctx.Message) []int
-	watch   stage.Watch
+	watch   stage.Hooks
 
 	original func(ragctx.Message) ragctx.Message
 }
@@ -236,15 +236,15 @@ func (c *compactor) compact(ctx context.Context, id string, messages, shown []ra
 		reason := fmt.Sprintf("%d of %d tokens do not reach the threshold", usage.Used, usage.Most)
 		return compact.Result{Messages: shown, Before: size, After: size, Reason: reason}, ctx.Err()
 	}
-	if due && c.watch.Due != nil {
-		c.watch.Due(stage.State{}, usage)
+	if due && c.watch.OnDue != nil {
+		c.watch.OnDue(stage.State{}, usage)
 	}
-	if c.watch.Begun != nil {
-		conv.OnBegin = func(view compact.Size) { c.watch.Begun(stage.State{}, usage, view.Messages) }
+	if c.watch.OnBegin != nil {
+		conv.OnBegin = func(view compact.Size) { c.watch.OnBegin(stage.State{}, usage, view.Messages) }
 	}
 	res, err := c.by.Compact(ctx, conv)
-	if err == nil && c.watch.Done != nil {
-		c.watch.Done(stage.State{}, usage, res)
+	if err == nil && c.watch.OnDone != nil {
+		c.watch.OnDone(stage.State{}, usage, res)
 	}
 	return res, err
 }

@@ -164,7 +164,7 @@ func checkAssembled(t *rapid.T, s *view.Service, k session.Key, counter ragctx.C
 		return // the window has no room at all
 	}
 	var stable, volatile assemble.Part
-	if plan.Ask {
+	if plan.Retrieve {
 		stable, volatile = part(counter, "always ", plan.Query.StableBudget()), part(counter, "found ", max(plan.Query.MaxTokens-plan.Query.StableBudget(), 0))
 	}
 	res := plan.Compose(stable, volatile)

@@ -20,15 +20,15 @@ type telling struct {
 }
 
 // watch returns what a compaction tells while it goes on.
-func (t *telling) watch(ctx context.Context) stage.Watch {
-	return stage.Watch{
-		Due: func(_ stage.State, u compact.Usage) {
+func (t *telling) watch(ctx context.Context) stage.Hooks {
+	return stage.Hooks{
+		OnDue: func(_ stage.State, u compact.Usage) {
 			t.tell(ctx, ragctx.EventContextWarning, t.options.WarningEvent(u))
 		},
-		Begun: func(_ stage.State, u compact.Usage, messages int) {
+		OnBegin: func(_ stage.State, u compact.Usage, messages int) {
 			t.tell(ctx, ragctx.EventContextCompacting, t.options.CompactingEvent(u, messages))
 		},
-		Done: func(_ stage.State, u compact.Usage, r compact.Result) {
+		OnDone: func(_ stage.State, u compact.Usage, r compact.Result) {
 			t.service.warn(ctx, t.key, r.Warnings)
 			if e, _, ok := r.CompactedEvent(u); ok {
 				t.done = &e

@@ -145,7 +145,7 @@ func (v *viewing) run(ctx context.Context) (View, error) {
 	}
 	v.told = len(begin.records)
 	if v.options.Compile.Leaf == "" {
-		state.Kept = func(stage string, before []ragctx.Message) { v.keep(ctx, stage, before, &state) }
+		state.OnPersist = func(stage string, before []ragctx.Message) { v.keep(ctx, stage, before, &state) }
 	}
 	res, err := stages.Run(ctx, &state, messages, v.options.Budget)
 	if err = cmp.Or(err, v.err); err != nil {
@@ -181,7 +181,7 @@ func (v *viewing) stages(ctx context.Context) (*stage.Pipeline, error) {
 	if !set.Compaction.Disabled && v.options.Compile.Leaf == "" {
 		o := v.service.compaction(v.scale.Counter)
 		v.tells = telling{service: v.service, key: v.key, options: o}
-		b.Compaction, b.Watch = &o, v.tells.watch(ctx)
+		b.Compaction, b.Hooks = &o, v.tells.watch(ctx)
 	}
 	return stage.Builtin(stage.Options{Counter: v.scale.Counter, Logger: v.service.opts.Logger, Now: v.service.opts.Now}, b)
 }

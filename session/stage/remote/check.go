@@ -11,42 +11,42 @@ import (
 	"github.com/ragctx/ragctx/session/stage"
 )
 
-// check finds what a stage may not have done to messages. What they say it may change, all
-// of it: a stage that hides something has to.
-func check(before, after []ragctx.Message) error {
+// checkAnswer checks the changes that a stage made to messages. It may change all texts, because a
+// redacting stage has to.
+func checkAnswer(before, after []ragctx.Message) error {
 	if len(after) > MaxMessages {
-		return unusable{fmt.Sprintf("it has %d messages; the limit is %d", len(after), MaxMessages), nil}
+		return rejectedAnswer{fmt.Sprintf("it has %d messages; the limit is %d", len(after), MaxMessages), nil}
 	}
 	for i, m := range after {
 		if m.Role == "" {
-			return unusable{fmt.Sprintf("its message %d has no role", i), nil}
+			return rejectedAnswer{fmt.Sprintf("its message %d has no role", i), nil}
 		}
 	}
 	c := comparison{before: before, after: after}
-	for _, find := range []func() string{c.claims, c.order, c.systems, c.instruction} {
+	for _, find := range []func() string{c.forgeries, c.order, c.systems, c.instruction} {
 		if problem := find(); problem != "" {
-			return unusable{problem, nil}
+			return rejectedAnswer{problem, nil}
 		}
 	}
-	// The newest instruction is there, whatever it says now.
+	// The newest instruction is present, possibly with another text.
 	if err := compact.VerifyCalls(before, after); err != nil {
-		return unusable{err.Error(), err}
+		return rejectedAnswer{err.Error(), err}
 	}
 	return nil
 }
 
-// comparison is of messages and what a stage has made of them. Messages with ids are known by
-// these, the others by what they say and where they stand.
+// comparison compares messages with a stage's answer. Messages are matched by id, and messages
+// without ids by content and position.
 type comparison struct{ before, after []ragctx.Message }
 
-// claims finds messages of which there are more than before that only ragctx writes.
-func (c comparison) claims() string {
+// forgeries finds added messages with a marker that only ragctx may write.
+func (c comparison) forgeries() string {
 	have := make(map[string]int)
 	for _, m := range c.before {
-		have[claim(m)]++
+		have[markerOf(m)]++
 	}
 	for i, m := range c.after {
-		if marker := claim(m); marker != "" {
+		if marker := markerOf(m); marker != "" {
 			if have[marker]--; have[marker] < 0 {
 				return fmt.Sprintf("its message %d claims to be a summary or an observation", i)
 			}
@@ -55,8 +55,8 @@ func (c comparison) claims() string {
 	return ""
 }
 
-// claim returns the marker of a message that only ragctx writes; "" is none.
-func claim(m ragctx.Message) string {
+// markerOf returns the marker of a message that only ragctx may write, or "".
+func markerOf(m ragctx.Message) string {
 	text := m.Content.String()
 	for _, marker := range []string{compact.Marker, stage.PrefixMarker} {
 		if strings.HasPrefix(text, marker) {
@@ -66,21 +66,21 @@ func claim(m ragctx.Message) string {
 	return ""
 }
 
-// made reports whether a message is one of before, which may say something else now. Without
-// ids one that says something else is known by its role alone, if that is enough.
-func made(of, m ragctx.Message, byRole bool) bool {
+// isVersionOf reports whether m is a version of original, possibly with another text. Without ids,
+// a changed message is matched by its role alone if byRole is set.
+func isVersionOf(original, m ragctx.Message, byRole bool) bool {
 	switch {
-	case m.Role != of.Role:
+	case m.Role != original.Role:
 		return false
 	case m.ID != "":
-		return m.ID == of.ID
-	case of.ID == "" && byRole:
+		return m.ID == original.ID
+	case original.ID == "" && byRole:
 		return true
 	}
-	return reflect.DeepEqual(m.Content, of.Content)
+	return reflect.DeepEqual(m.Content, original.Content)
 }
 
-// order finds messages that are not where they were among the others, or of another role.
+// order finds messages that moved, or have another role.
 func (c comparison) order() string {
 	at := make(map[string]int)
 	for i, m := range c.before {
@@ -102,12 +102,11 @@ func (c comparison) order() string {
 	return ""
 }
 
-// systems finds whether messages of operators at the start are missing, or something stands
-// before the first one.
+// systems finds missing leading system messages, and messages added before the first one.
 func (c comparison) systems() string {
 	next := 0
 	for i := 0; i < len(c.before) && session.IsSystem(c.before[i]); i++ {
-		for next < len(c.after) && !made(c.before[i], c.after[next], true) {
+		for next < len(c.after) && !isVersionOf(c.before[i], c.after[next], true) {
 			if next++; i == 0 {
 				return "it does not begin with the system prompt; a stage may change its text, and add messages behind it"
 			}
@@ -119,7 +118,7 @@ func (c comparison) systems() string {
 	return ""
 }
 
-// instruction finds whether the newest instruction of the user is missing, or says nothing.
+// instruction finds whether the newest instruction of the user is missing or empty.
 func (c comparison) instruction() string {
 	const missing = "the newest instruction of the user is not in it, or has no text"
 	was := session.LastInstruction(c.before)
@@ -128,7 +127,7 @@ func (c comparison) instruction() string {
 	}
 	instruction := c.before[was]
 	for i, m := range c.after {
-		if made(instruction, m, false) {
+		if isVersionOf(instruction, m, false) {
 			if session.LastInstruction(c.after[i:i+1]) < 0 {
 				return missing
 			}
@@ -139,7 +138,7 @@ func (c comparison) instruction() string {
 	if now < 0 || c.after[now].ID != "" {
 		return missing
 	}
-	for i, m := range c.before { // or it is another one, as it was
+	for i, m := range c.before { // an existing message with the same content is not the instruction
 		if i != was && reflect.DeepEqual(m.Content, c.after[now].Content) {
 			return missing
 		}

@@ -1,15 +1,14 @@
-// Package remote asks stages of a pipeline that are programs of their own, over HTTP.
+// Package remote runs stages of a pipeline that are separate services, over HTTP.
 //
-// The messages are posted to the stage's URL as JSON (see [Request]) and answered with
-// what the stage makes of them (see [Answer]); without messages they stay as they are.
+// The messages are posted to the stage's URL as JSON (see [Request]), and the stage answers with
+// the changed messages (see [Answer]). Without messages in the answer they stay unchanged.
 //
-// A stage that is down is left out, and after some failures in a row it is left alone for
-// a while (package outbound); with Options.Closed nothing is shown then, which is for stages
-// that hide something. What comes back is not trusted: it is read up to limits, and taken
-// only if the messages at the start of operators, the newest instruction of the user, the
-// order of messages, pairs of calls and results, the newest exchange, and calls that wait
-// for their results are still there, and nothing new claims to be a summary or an
-// observation. All that these say may be another text.
+// A stage that fails is skipped, and after several failures in a row its circuit breaker opens
+// (package httpclient). With Options.Closed nothing is shown instead, which is for stages that hide
+// content. Answers are untrusted: they are read up to limits, and accepted only if the leading
+// system messages, the newest instruction of the user, the order of messages, pairs of calls and
+// results, the newest exchange and pending calls are intact, and no new message claims to be a
+// summary or an observation. All texts may be changed.
 package remote
 
 import (
@@ -30,7 +29,7 @@ import (
 	"github.com/ragctx/ragctx/session/stage"
 )
 
-// The defaults and limits of [Options].
+// Defaults and limits of [Options].
 const (
 	DefaultTimeout  = 2 * time.Second
 	DefaultMaxBytes = 16 << 20
@@ -41,37 +40,40 @@ const (
 	grace = 250 * time.Millisecond // see Stage.Apply
 )
 
-// Options says which stage to ask and how. Name and URL are required.
+// Options configure a stage. Name and URL are required.
 type Options struct {
-	// Name names the stage: at most 64 small letters, digits, hyphens, underscores, dots.
+	// Name identifies the stage: at most 64 lower-case letters, digits, hyphens, underscores and
+	// dots.
 	Name string
-	// Priority says when it runs; what it adds is made to fit below 30 only.
+	// Priority determines the order. Messages added at priorities of 30 and above are not
+	// truncated.
 	Priority int
-	// URL is where messages are posted to.
+	// URL receives the messages by POST.
 	URL string
-	// Persist has the next run begin with what the stage returns.
+	// Persist makes the answer the input of the next run.
 	Persist bool
-	// Closed has nothing shown where the stage fails, or does not answer with messages: for
-	// one that hides something. Otherwise it is left out then.
+	// Closed prevents messages from being shown if the stage fails or answers without messages, for
+	// stages that hide content. Otherwise such a stage is skipped.
 	Closed bool
-	// Timeout bounds an answer; 0 is [DefaultTimeout].
+	// Timeout bounds the request; 0 selects [DefaultTimeout].
 	Timeout time.Duration
-	// Secret signs requests, as those to providers; empty does not.
+	// Secret signs requests in the same way as requests to providers; an empty secret disables
+	// signing.
 	Secret string
-	// MaxBytes bounds an answer; 0 is [DefaultMaxBytes].
+	// MaxBytes bounds the answer; 0 selects [DefaultMaxBytes].
 	MaxBytes int64
-	// Breaker says when the stage is left alone.
+	// Breaker configures the circuit breaker.
 	Breaker httpclient.BreakerOptions
 
-	Logger *slog.Logger     // nil logs nothing
-	Now    func() time.Time // the clock; nil is the system's
-	NewID  func() string    // makes ids of requests; nil is a random one
+	Logger *slog.Logger     // default: no logging
+	Now    func() time.Time // default: the system clock
+	NewID  func() string    // creates ids of requests; default: random
 }
 
-// EventStage is the event of a request.
+// EventStage is the event name of a request.
 const EventStage = "stage"
 
-// Request is what a stage is asked.
+// Request is the body of a request to a stage.
 type Request struct {
 	Event     string           `json:"event"`
 	Stage     string           `json:"stage"`
@@ -85,15 +87,15 @@ type Request struct {
 	Messages  []ragctx.Message `json:"messages"`
 }
 
-// Budget is what the call may cost, in tokens; 0 is not known.
+// Budget is the token budget of the call; 0 means unknown.
 type Budget struct {
 	Tokens int `json:"tokens"`
 	Window int `json:"window"`
 	Fixed  int `json:"fixed"`
 }
 
-// Answer is what a stage answers, or status 204. Without messages they stay as they are,
-// which a stage that is closed has to say with that status; an empty list is one.
+// Answer is the body of an answer. Without messages they stay unchanged; an empty list removes all.
+// A closed stage must answer status 204 to leave messages unchanged.
 type Answer struct {
 	Messages []ragctx.Message `json:"messages"`
 }
@@ -101,13 +103,13 @@ type Answer struct {
 // Stage is a stage behind a URL. It is safe for concurrent use.
 type Stage struct {
 	opts    Options
-	ask     *httpclient.Client
+	client     *httpclient.Client
 	breaker *httpclient.Breaker
 }
 
 var _ stage.Stage = (*Stage)(nil)
 
-// New returns a stage. Options that cannot work are [ragctx.ErrInvalid]; nothing is asked.
+// New returns a stage. Invalid options are [ragctx.ErrInvalid]. New sends no request.
 func New(o Options) (*Stage, error) {
 	if err := remote.ValidName(o.Name); err != nil {
 		return nil, err
@@ -136,12 +138,12 @@ func New(o Options) (*Stage, error) {
 	}
 	o.Breaker.Now = o.Now
 	s := &Stage{opts: o, breaker: httpclient.NewBreaker(o.Breaker)}
-	s.ask = httpclient.New(httpclient.Options{URL: u, Parallel: 4, Breaker: s.breaker, Now: o.Now})
+	s.client = httpclient.New(httpclient.Options{URL: u, Parallel: 4, Breaker: s.breaker, Now: o.Now})
 	return s, nil
 }
 
 // Close closes idle connections.
-func (s *Stage) Close() { s.ask.Close() }
+func (s *Stage) Close() { s.client.Close() }
 
 // Name implements [stage.Stage].
 func (s *Stage) Name() string { return s.opts.Name }
@@ -160,16 +162,16 @@ func (s *Stage) FailureMode() ragctx.FailureMode {
 // EstimateTokens implements [stage.Stage].
 func (*Stage) EstimateTokens(context.Context, *stage.State) int { return 0 }
 
-// Breaker returns the state of the circuit breaker, and until when it is open if it is.
+// Breaker returns the state of the circuit breaker, and the time until which it is open.
 func (s *Stage) Breaker() (httpclient.State, time.Time) { return s.breaker.State() }
 
-// Apply implements [stage.Stage]. A stage that is too slow fails by its own timeout,
-// which its breaker counts, and not by the end of the request.
+// Apply implements [stage.Stage]. A slow stage fails by its own timeout shortly before the deadline
+// of the request, so that its breaker counts the failure.
 func (s *Stage) Apply(ctx context.Context, st *stage.State, messages []ragctx.Message, b stage.Budget) ([]ragctx.Message, error) {
 	id := s.opts.NewID()
-	after, err := s.changed(ctx, id, st, messages, b)
+	after, err := s.request(ctx, id, st, messages, b)
 	if err != nil {
-		return nil, s.failed(ctx, id, err)
+		return nil, s.publicError(ctx, id, err)
 	}
 	if after != nil && s.opts.Persist {
 		st.Persist(after)
@@ -177,8 +179,8 @@ func (s *Stage) Apply(ctx context.Context, st *stage.State, messages []ragctx.Me
 	return after, nil
 }
 
-// changed asks the stage and checks what it answers.
-func (s *Stage) changed(ctx context.Context, id string, st *stage.State, messages []ragctx.Message, b stage.Budget) ([]ragctx.Message, error) {
+// request posts messages to the stage and checks its answer.
+func (s *Stage) request(ctx context.Context, id string, st *stage.State, messages []ragctx.Message, b stage.Budget) ([]ragctx.Message, error) {
 	timeout := s.opts.Timeout
 	deadline := s.opts.Now().Add(timeout)
 	if d, ok := ctx.Deadline(); ok && d.Add(-grace).Before(deadline) {
@@ -196,43 +198,43 @@ func (s *Stage) changed(ctx context.Context, id string, st *stage.State, message
 	if s.opts.Secret != "" {
 		header.Set(remote.SignatureHeader, remote.Sign(s.opts.Secret, body, s.opts.Now()))
 	}
-	said, err := s.ask.Post(ctx, httpclient.Request{Body: body, Header: header, MaxAnswer: s.opts.MaxBytes, AllowEmpty: true, Timeout: timeout, Total: timeout})
+	response, err := s.client.Post(ctx, httpclient.Request{Body: body, Header: header, MaxAnswer: s.opts.MaxBytes, AllowEmpty: true, Timeout: timeout, Total: timeout})
 	if err != nil {
 		return nil, err
 	}
 	var answer Answer
-	if len(said.Body) > 0 {
-		if err := json.Unmarshal(said.Body, &answer); err != nil {
-			return nil, unusable{"it is no JSON of messages", err}
+	if len(response.Body) > 0 {
+		if err := json.Unmarshal(response.Body, &answer); err != nil {
+			return nil, rejectedAnswer{"it is no JSON of messages", err}
 		}
 	}
 	switch {
 	case answer.Messages != nil:
-		return answer.Messages, check(messages, answer.Messages)
-	case s.opts.Closed && said.Status != http.StatusNoContent:
-		return nil, unusable{"it has no messages; a stage that changes nothing answers status 204", nil}
+		return answer.Messages, checkAnswer(messages, answer.Messages)
+	case s.opts.Closed && response.Status != http.StatusNoContent:
+		return nil, rejectedAnswer{"it has no messages; a stage that changes nothing answers status 204", nil}
 	}
 	return nil, nil
 }
 
-// unusable is the error of an answer that is not taken. Its problem tells nothing of what the
-// answer says.
-type unusable struct {
+// rejectedAnswer is the error of a rejected answer. Its problem reveals nothing of the answer's
+// content.
+type rejectedAnswer struct {
 	problem string
 	err     error
 }
 
 // Error implements error.
-func (u unusable) Error() string {
+func (u rejectedAnswer) Error() string {
 	if u.err != nil {
 		return u.problem + ": " + u.err.Error()
 	}
 	return u.problem
 }
 
-// failed logs why a stage failed and returns what callers may read of it: they have not
-// configured it.
-func (s *Stage) failed(ctx context.Context, id string, err error) error {
+// publicError logs a failure and returns an error that is safe to show to clients, which have not
+// configured the stage.
+func (s *Stage) publicError(ctx context.Context, id string, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -240,7 +242,7 @@ func (s *Stage) failed(ctx context.Context, id string, err error) error {
 		return httpclient.ErrOpen
 	}
 	s.opts.Logger.WarnContext(ctx, "stage's service failed", "stage", s.opts.Name, "stage_request", id, "error", err)
-	if u, ok := errors.AsType[unusable](err); ok {
+	if u, ok := errors.AsType[rejectedAnswer](err); ok {
 		return fmt.Errorf("%w: its answer cannot be used: %s", ragctx.ErrUnavailable, u.problem)
 	}
 	return fmt.Errorf("%w: its service failed, or did not answer in time; the log has the cause", ragctx.ErrUnavailable)

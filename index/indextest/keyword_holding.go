@@ -1,0 +1,65 @@
+package indextest
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/internal/text/analysis"
+)
+
+// holding returns the chunks that have all of the terms.
+func (m *keywordModel) holding(terms []string) (ids []uint64) {
+	for id, u := range m.chunks {
+		if !slices.ContainsFunc(terms, func(t string) bool { return u.tf[t] == 0 }) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func (l *keywordIndex) holdingIs(m *keywordModel, terms []string) {
+	l.t.Helper()
+	got, err := l.ix.Holding(context.Background(), terms)
+	if err != nil {
+		l.t.Fatalf("Holding(%q): %v", terms, err)
+	}
+	if want := m.holding(terms); !slices.Equal(got, want) {
+		l.t.Fatalf("Holding(%q) = %v, want %v", terms, got, want)
+	}
+}
+
+// A chunk holds the terms of its title, text and extra words, pending or flushed, and no terms of
+// other chunks.
+func keywordHolding(t *testing.T, open OpenKeyword) {
+	l, m := openKeywordIndex(t, open), newKeywordModel()
+	apply := func(chunks []index.TextChunk, deletes ...uint64) {
+		l.apply(chunks, deletes...)
+		m.apply(chunks, deletes)
+	}
+	apply([]index.TextChunk{
+		{ID: 1, Item: 7, Title: "Storm harbour", Text: "The harbour master ties the ropes."},
+		{ID: 2, Item: 7, Text: "A master of the harbour: harbour masters, again harbour masters."},
+		{ID: 3, Item: 8, Text: "Nothing here", Extra: "harbour master"},
+		{ID: 4, Item: 9, Text: "to be or not to be"},
+	})
+	check := func() {
+		t.Helper()
+		l.holdingIs(m, nil)
+		for _, text := range []string{"harbour", "harbour master", "harbour ties", "master ropes", "the", "to be or not to be", "storm harbour master", "lighthouse"} {
+			var terms []string
+			analysis.Features(text, func(_ analysis.Kind, term []byte) { terms = append(terms, string(term)) })
+			l.holdingIs(m, terms)
+			for _, p := range analysis.Phrases(`"` + text + `"`) {
+				l.holdingIs(m, p.Terms())
+			}
+		}
+	}
+	l.both(check)
+	apply([]index.TextChunk{{ID: 5, Item: 10, Text: "Harbour masters of storms"}}, 4)
+	l.both(check)
+	apply([]index.TextChunk{{ID: 3, Item: 8, Text: "no more"}}, 1, 2)
+	l.both(check)
+}

@@ -1,0 +1,69 @@
+package indextest
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/ragctx/ragctx/index"
+)
+
+// sameWithOnly checks that a search with Only gives the same result, bit for bit, as one that
+// filters by Accept.
+func (l *keywordIndex) sameWithOnly(rt *rapid.T, q index.KeywordQuery) {
+	l.t.Helper()
+	var only index.Only
+	for _, p := range rapid.SliceOfDistinct(rapid.Uint64Range(0, 8), rapid.ID).Draw(rt, "parents") {
+		only = append(only, chunksOf(p)...)
+	}
+	slices.Sort(only)
+	l.onlyIs(q, append(index.Only{}, only...))
+}
+
+func (l *keywordIndex) onlyIs(q index.KeywordQuery, only index.Only) {
+	l.t.Helper()
+	sizes := make([]int32, 3)
+	of := func(id uint64) int32 {
+		if _, ok := slices.BinarySearch(only, id); !ok {
+			return -1
+		}
+		return int32(id/4) % 3 //nolint:gosec // small
+	}
+	for _, id := range only {
+		sizes[of(id)]++
+	}
+	q.K = 30
+	q.Groups = &index.Groups{Of: of, Sizes: sizes}
+	q.Accept = func(id uint64) bool { return of(id) >= 0 }
+	want := l.search(q)
+	q.Only = only
+	got := l.search(q)
+	if got.Max != want.Max || !slices.Equal(got.Hits, want.Hits) || !slices.Equal(got.Groups, want.Groups) {
+		l.t.Fatalf("%q among %v:\ngot  %+v\nwant %+v", q.Text, only, got, want)
+	}
+}
+
+// Features that many chunks have are counted in all chunks. Those ignored in a full search are
+// ignored with Only as well.
+func keywordOnlyCommon(t *testing.T, open OpenKeyword) {
+	l := openKeywordIndex(t, open)
+	var chunks []index.TextChunk
+	for id := range uint64(1400) {
+		chunks = append(chunks, index.TextChunk{ID: id, Item: id/2 + 1, Text: fmt.Sprintf("harbour %s masters of ship%d", []string{"storm", "ropes", "storm storm"}[id%3], id%50)})
+	}
+	l.apply(chunks[:1000])
+	l.flush()
+	l.apply(chunks[1000:], 2, 3, 700, 701)
+	for range 2 { // the second time, some counts are cached
+		l.both(func() {
+			for _, text := range []string{"harbour master", "storms", "ship7 harbor", "ropes ship1 ship2 storm"} {
+				for _, only := range []index.Only{{}, {2, 3}, {0, 1, 2, 3, 10, 11, 998, 999, 1398, 1399}, {20, 21, 600, 601, 5000}} {
+					l.onlyIs(index.KeywordQuery{Text: text}, only)
+				}
+			}
+		})
+		l.apply(nil, 20, 21) // and some cached counts are out of date
+	}
+}

@@ -1,0 +1,39 @@
+package index
+
+// Neighbors are the items around a chunk in its session, nearest first.
+type Neighbors struct{ Before, After []uint64 }
+
+// Neighbors returns the items that q may see around chunks that a search found in a state, at most
+// number on either side. Chunks without a session have no neighbors.
+func (h *Hybrid) Neighbors(q Query, state uint64, units []uint64, n int) []Neighbors {
+	c := h.view.Load()
+	out := make([]Neighbors, len(units))
+	for i, id := range units {
+		place, ok := c.at(id)
+		if !ok {
+			continue
+		}
+		p := c.items[place]
+		if p.thread == nil || p.thread.session == "" {
+			continue
+		}
+		list := p.thread.messages()
+		if m, ok := messageAt(list, p, id); ok {
+			out[i] = Neighbors{Before: visibleNeighbors(list, m, -1, &q, state, n), After: visibleNeighbors(list, m, 1, &q, state, n)}
+		}
+	}
+	return out
+}
+
+// visibleNeighbors returns the n nearest visible items in one direction from a message.
+func visibleNeighbors(list []message, place, step int, q *Query, state uint64, n int) (parents []uint64) {
+	var last *item
+	for i := place + step; 0 <= i && i < len(list) && len(parents) < n && (i-place)*step <= neighborReach+n; i += step {
+		m := list[i]
+		if m.item != last && m.item != list[place].item && q.visible(m.item, state) {
+			last = m.item
+			parents = append(parents, m.item.ID)
+		}
+	}
+	return parents
+}
