@@ -20,10 +20,10 @@ func Unrelated() (questions, statements []string) {
 	return questions, statements
 }
 
-// FloorOf returns the 95th percentile of the cosines of all pairs of a question and a statement.
+// NoiseFloor returns the 95th percentile of the cosines of all pairs of a question and a statement.
 // The vectors must have length 1. The result is at least 0, and 0 without vectors. For [Unrelated]
 // texts it is the noise floor.
-func FloorOf(questions, statements [][]float32) float64 {
+func NoiseFloor(questions, statements [][]float32) float64 {
 	var cosines []float64
 	for _, q := range questions {
 		for _, s := range statements {

@@ -21,7 +21,7 @@ func TestFloorOf(t *testing.T) {
 		"opposites":        {[][]float32{x}, [][]float32{{-1, 0}}, 0},
 		"one that is near": {[][]float32{x}, [][]float32{y, z}, 0.6},
 	} {
-		if got := embed.FloorOf(c.questions, c.statements); float32(got) != c.want {
+		if got := embed.NoiseFloor(c.questions, c.statements); float32(got) != c.want {
 			t.Errorf("%s: %g, want %g", name, got, c.want)
 		}
 	}

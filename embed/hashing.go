@@ -15,7 +15,7 @@ const defaultHashingDim = 256
 // hashing is the feature-hashing embedder.
 type hashing struct {
 	dim   int
-	state sync.Pool // of *hasher
+	pool sync.Pool // of *hasher
 }
 
 // NewHashing returns an embedder without a model. It hashes the words of a text and their character
@@ -38,7 +38,7 @@ func NewHashing(dim int) Embedder {
 		dim = defaultHashingDim
 	}
 	e := &hashing{dim: dim}
-	e.state.New = func() any { return newHasher(dim) }
+	e.pool.New = func() any { return newHasher(dim) }
 	return e
 }
 
@@ -57,12 +57,12 @@ func (e *hashing) EmbedQuery(ctx context.Context, text string) ([]float32, error
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	h := e.state.Get().(*hasher)
+	h := e.pool.Get().(*hasher)
 	h.count(text)
 	v := h.vector()
 	if len(h.words) <= maxPooledWords { // clearing a map costs its largest size
 		h.reset()
-		e.state.Put(h)
+		e.pool.Put(h)
 	}
 	return v, nil
 }
@@ -71,7 +71,7 @@ func (e *hashing) EmbedQuery(ctx context.Context, text string) ([]float32, error
 // length, so that long words do not dominate.
 const (
 	unit     = 1 << 16 // a word with one occurrence
-	stopPart = 8       // function words have 1/8 of the weight
+	stopDivisor = 8       // function words have 1/8 of the weight
 	// The n-grams of a word together weigh twice as much as the word, though each n-gram of most
 	// words weighs less. Chosen on queries of SciFact, Cranfield, CoSQA and a technical manual:
 	// mean nDCG@10 rises from .316 without n-grams through .368 at 1 to .384 at 2, and stays there
@@ -86,7 +86,7 @@ const maxPooledWords = 1 << 12
 type hasher struct {
 	tokenizer
 	words map[uint64]int // hash of a word -> its index in list
-	list  []counted
+	counts  []counted
 	grams []uint64 // hashes of n-grams, for all words of list
 	sums  []int64
 }
@@ -107,7 +107,7 @@ func newHasher(dim int) *hasher {
 func (h *hasher) reset() {
 	clear(h.words)
 	clear(h.sums)
-	h.list, h.grams = h.list[:0], h.grams[:0]
+	h.counts, h.grams = h.counts[:0], h.grams[:0]
 }
 
 // count collects the distinct words of text and their n-grams. Words are identified by their
@@ -117,25 +117,25 @@ func (h *hasher) count(text string) {
 	for h.tokenizer.next() {
 		hash := hashBytes(seedWord, h.word)
 		if i, ok := h.words[hash]; ok {
-			h.list[i].count++
+			h.counts[i].count++
 			continue
 		}
-		h.words[hash] = len(h.list)
+		h.words[hash] = len(h.counts)
 		c := counted{hash: hash, count: 1, stop: isStop(h.word), from: len(h.grams)}
 		if !c.stop && !h.pair {
 			h.grams = appendGrams(h.grams, h.word)
 		}
 		c.to = len(h.grams)
-		h.list = append(h.list, c)
+		h.counts = append(h.counts, c)
 	}
 }
 
 // vector returns the normalized sum of all features, or nil if the sum is zero.
 func (h *hasher) vector() []float32 {
-	for _, c := range h.list {
+	for _, c := range h.counts {
 		weight := int64(math.Round(unit * (1 + math.Log(float64(c.count)))))
 		if c.stop {
-			weight /= stopPart
+			weight /= stopDivisor
 		}
 		h.add(c.hash, weight)
 		if n := c.to - c.from; n > 0 {

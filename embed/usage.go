@@ -35,8 +35,8 @@ type Usage struct {
 	Cost  float64 `json:"cost,omitempty" doc:"cost of all tokens, in the currency of the price"`
 }
 
-// Asked reports whether any request was sent.
-func (u Usage) Asked() bool { return u.Queries.Requests+u.Documents.Requests > 0 }
+// Used reports whether any request was sent.
+func (u Usage) Used() bool { return u.Queries.Requests+u.Documents.Requests > 0 }
 
 // Spend is the usage for one purpose.
 type Spend struct {

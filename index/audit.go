@@ -8,7 +8,7 @@ import (
 
 // Audit is the result of comparing an index with the store. It counts chunks.
 type Audit struct {
-	Chunks   int      `json:"units" doc:"that the store has"`
+	Chunks  int       `json:"units" doc:"that the store has"`
 	Catalog PartAudit `json:"catalog"`
 	Keyword PartAudit `json:"keyword"`
 	Vector  PartAudit `json:"vector"`

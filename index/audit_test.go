@@ -96,7 +96,7 @@ func TestAuditMeasuresRecall(t *testing.T) {
 	var passed atomic.Int64 // the index's own work reads the clock, too
 	h := newHarness(t, index.Options{
 		Vector: func() (index.VectorIndex, error) { return leg, nil },
-		Now:   func() time.Time { return t0.Add(time.Duration(passed.Load())) },
+		Now:    func() time.Time { return t0.Add(time.Duration(passed.Load())) },
 	})
 	defer h.Close()
 	for n := range uint64(300) {

@@ -20,7 +20,7 @@ type item struct {
 	// The lowest id and the number of its chunks in the catalog. Only the writer of the catalog
 	// reads and writes these.
 	firstChunk uint64
-	chunks int
+	chunks     int
 }
 
 const noTime = math.MaxInt64
@@ -55,11 +55,11 @@ func (p *item) unrestricted() bool {
 // catalog is an immutable view of all chunks and their items. A newer view shares the arrays of an
 // older one as long as they only grow.
 type catalog struct {
-	ids     []uint64 // ascending
-	items []*item
-	ordinal []int32
-	speaker   []uint32 // twice the index in speakers; odd if the chunk mentions a time
-	speakers  []Speaker  // distinct, without Timed; the first is the zero value
+	ids      []uint64 // ascending
+	items    []*item
+	ordinal  []int32
+	speaker  []uint32  // twice the index in speakers; odd if the chunk mentions a time
+	speakers []Speaker // distinct, without Timed; the first is the zero value
 	// anyRestricted is set once any item is restricted. It is never cleared.
 	anyRestricted bool
 	// unrestricted has the ids of most unrestricted chunks once anyRestricted is set.
@@ -82,9 +82,9 @@ func (c *catalog) at(id uint64) (int, bool) {
 // catalogEntry is one chunk of a catalog.
 type catalogEntry struct {
 	id      uint64
-	item  *item
+	item    *item
 	ordinal int32
-	speaker   uint32
+	speaker uint32
 }
 
 // with returns a view with additional chunks, which must be new. Chunks after all others share the

@@ -39,8 +39,8 @@ const (
 
 // savedCatalog describes the contents of the file.
 type savedCatalog struct {
-	mu    sync.Mutex // held while the file is written
-	seq   atomic.Uint64
+	mu     sync.Mutex // held while the file is written
+	seq    atomic.Uint64
 	chunks atomic.Int64
 }
 

@@ -69,13 +69,13 @@ const DefaultTimeWeight = 0.5
 
 // Parts breaks down a score, which is their sum.
 type Parts struct {
-	Match      float64 // the chunk itself, by words and vectors
+	Match     float64 // the chunk itself, by words and vectors
 	Neighbors float64 // the messages around it
-	Session    float64
-	Speaker    float64
-	User       float64
-	Timed      float64 // it mentions a time, and the question asks for one
-	Time       float64 // it lies within the time asked about
+	Session   float64
+	Speaker   float64
+	User      float64
+	Timed     float64 // it mentions a time, and the question asks for one
+	Time      float64 // it lies within the time asked about
 }
 
 // Named returns the nonzero parts by the names used in API results.
@@ -98,20 +98,20 @@ func (p *Parts) Named() map[string]float64 {
 // Limits of the conversation features. They score the best chunks of the keyword index, the
 // neighbors of the very best, and the chunks within the time asked about.
 const (
-	featureDepth = 2000
-	expandDepth     = 200
-	maxTimely   = 1000
-	neighborReach        = 16 // messages examined on each side to find visible neighbors
+	featureDepth  = 2000
+	expandDepth   = 200
+	maxTimely     = 1000
+	neighborReach = 16 // messages examined on each side to find visible neighbors
 )
 
 // candidate is a chunk scored by the features.
 type candidate struct {
 	Hit
 
-	item *item
-	speaker  uint32
-	list   []message // the messages of its session, or nil
-	at  int       // the index of its message in list
+	item    *item
+	speaker uint32
+	list    []message // the messages of its session, or nil
+	at      int       // the index of its message in list
 }
 
 // add adds a part to the score.
@@ -128,10 +128,10 @@ type scorer struct {
 	c     *catalog
 	state uint64
 
-	list  []candidate
-	index map[uint64]bool       // the chunks in list
-	best  map[uint64]float64    // score of messages, by their first chunk
-	lists map[*thread][]message // snapshots, so that one search sees each list only once
+	list          []candidate
+	index         map[uint64]bool       // the chunks in list
+	best          map[uint64]float64    // score of messages, by their first chunk
+	lists         map[*thread][]message // snapshots, so that one search sees each list only once
 	namedSpeakers map[uint32]bool       // whether the question names a speaker, by speaker
 }
 

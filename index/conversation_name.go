@@ -27,7 +27,9 @@ func fold(s string) string { return strings.ToLower(norm.NFKC.String(s)) }
 
 // isSeparator reports whether r separates words. An apostrophe does, so that a possessive leaves
 // the name.
-func isSeparator(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) }
+func isSeparator(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r)
+}
 
 // names reports whether the question has a speaker's first name as a word. Names of a single
 // character or without letters never match.

@@ -47,7 +47,7 @@ func TestLegIsMadeAgain(t *testing.T) {
 			var opened, openedNear int
 			h := newHarness(t, index.Options{
 				Keyword: func() (index.KeywordIndex, error) { opened++; return legs[min(opened, 2)-1], nil },
-				Vector:   func() (index.VectorIndex, error) { openedNear++; return nears[min(openedNear, 2)-1], nil },
+				Vector:  func() (index.VectorIndex, error) { openedNear++; return nears[min(openedNear, 2)-1], nil },
 			})
 			defer h.Close()
 			apply(t, h, one(1, "apple", 1, 0))
@@ -138,7 +138,7 @@ func TestBrokenFeedFailsOpen(t *testing.T) {
 	_, err := index.Open(t.Context(), index.Options{
 		Feed:    &history{broken: errBroken},
 		Keyword: func() (index.KeywordIndex, error) { return newWords(), nil },
-		Vector:   func() (index.VectorIndex, error) { return newArrows(), nil },
+		Vector:  func() (index.VectorIndex, error) { return newArrows(), nil },
 	})
 	if !errors.Is(err, errBroken) {
 		t.Errorf("error %v, want the feed's", err)
@@ -225,7 +225,7 @@ func TestCatalogIsKept(t *testing.T) {
 		return newHarness(t, index.Options{
 			Dir: dir, Feed: f, OpenWait: time.Minute,
 			Keyword: func() (index.KeywordIndex, error) { return w, nil },
-			Vector:   func() (index.VectorIndex, error) { return a, nil },
+			Vector:  func() (index.VectorIndex, error) { return a, nil },
 		})
 	}
 	q := index.Query{Text: "apple", K: 5000, Scope: index.Scope{User: "a"}}

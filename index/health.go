@@ -5,7 +5,7 @@ import "time"
 // Health describes the state of an index for its operators.
 type Health struct {
 	Chunks          int // in the catalog
-	Applied        uint64
+	Applied         uint64
 	Keyword, Vector PartStats
 	// Searches measures the searches of the vector index since the index was opened.
 	Searches Measurements

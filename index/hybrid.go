@@ -23,7 +23,7 @@ type Options struct {
 	// Keyword and Vector open the two indexes, at first and again after a failure. An index with
 	// unusable files starts empty, with Cursor 0.
 	Keyword func() (KeywordIndex, error)
-	Vector   func() (VectorIndex, error)
+	Vector  func() (VectorIndex, error)
 	// Space names the embedding space of the vector index.
 	Space string
 	// OpenWait is how long [Open] waits for incomplete indexes; 0 means [DefaultOpenWait]. After
@@ -36,10 +36,10 @@ type Options struct {
 	Knows  func(origin string) bool
 	// Monitor records every search of the vector index, in addition to a monitor of this index
 	// loneVectorFloor; nil measures nothing. See [Hybrid.Health].
-	Monitor  *RecallMonitor
-	FS     atomicfile.FS // nil is the system's
-	Now    func() time.Time
-	Logger *slog.Logger // silent by default
+	Monitor *RecallMonitor
+	FS      atomicfile.FS // nil is the system's
+	Now     func() time.Time
+	Logger  *slog.Logger // silent by default
 }
 
 // DefaultOpenWait is how long opening an index waits for its parts.
@@ -76,21 +76,21 @@ type Hybrid struct {
 
 	follow sync.Mutex // one goroutine at a time reads new changes from the feed
 
-	write    sync.Mutex         // guards the fields below and all changes of the indexes
-	byItem map[uint64]*item // the items of the view
-	removedChunks     int                // chunks in the view whose items were removed
-	speakerCodes  map[Speaker]uint32   // positions among the view's speakers
-	keyword  slot[KeywordIndex]
-	vector    atomic.Pointer[vectorSpace] // replaced under follow and write
-	next     *vectorSpace                // being prepared, or nil; guarded by write
+	write         sync.Mutex         // guards the fields below and all changes of the indexes
+	byItem        map[uint64]*item   // the items of the view
+	removedChunks int                // chunks in the view whose items were removed
+	speakerCodes  map[Speaker]uint32 // positions among the view's speakers
+	keyword       slot[KeywordIndex]
+	vector        atomic.Pointer[vectorSpace] // replaced under follow and write
+	next          *vectorSpace                // being prepared, or nil; guarded by write
 
 	view    atomic.Pointer[catalog]
 	threads threads
 	applied atomic.Uint64 // newest change in the view
 	saved   savedCatalog
 
-	monitor  *RecallMonitor                  // for this index; nil measures nothing
-	shadows shadowQueries                  // background comparisons for the monitor
+	monitor *RecallMonitor          // for this index; nil measures nothing
+	shadows shadowQueries           // background comparisons for the monitor
 	fedView atomic.Pointer[catalog] // the view whose chunks all complete indexes have
 	// revising counts the beginnings and ends of batches in which chunks get their vectors late: it
 	// is odd during one.

@@ -50,8 +50,8 @@ type Chunk struct {
 	ID      uint64 // unique, never reused, mostly ascending in the order of writing
 	Seq     uint64 // the write that created it
 	Ordinal int    // position within the item
-	Item  *Item
-	Speaker   Speaker
+	Item    *Item
+	Speaker Speaker
 	// Title holds the title and heading path; Text the chunk's own text. Both may be left empty for
 	// chunks that the keyword index already holds durably.
 	Title, Text string
@@ -72,8 +72,8 @@ type Speaker struct {
 // End marks an item as superseded at a time.
 type End struct {
 	Item uint64
-	At     time.Time
-	Seq    uint64
+	At   time.Time
+	Seq  uint64
 }
 
 // Batch is a run of changes in the order of their sequence numbers.
@@ -94,8 +94,8 @@ type Batch struct {
 
 // Removal is the erasure of an item and its chunks: no data of them may remain.
 type Removal struct {
-	Item uint64
-	Chunks  []uint64
+	Item   uint64
+	Chunks []uint64
 }
 
 // removedChunks returns the ids of all removed chunks.
@@ -147,7 +147,7 @@ type Query struct {
 	Fusion    Fusion
 	// Conversation and Time add scores beyond words and vectors; nil adds none.
 	Conversation *ConversationWeights
-	Time     *Time
+	Time         *Time
 	// Explain asks for [Signals].Parts.
 	Explain bool
 }
@@ -155,7 +155,7 @@ type Query struct {
 // Hit is one chunk found by a search.
 type Hit struct {
 	ID      uint64
-	Item  uint64
+	Item    uint64
 	Ordinal int
 	// Score orders the hits of a search, 0 to 1: the fused scores of both indexes.
 	Score float64
@@ -199,7 +199,7 @@ type Result struct {
 type Stats struct {
 	Chunks, Items int
 	// Applied is the newest change that can be found.
-	Applied        uint64
+	Applied         uint64
 	Keyword, Vector PartStats
 }
 

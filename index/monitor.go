@@ -41,7 +41,7 @@ const monitorWindow = 1000
 // repeated exactly, their recall. It is safe for concurrent use. It keeps only numbers and no
 // references to an index.
 type RecallMonitor struct {
-	parent   *RecallMonitor // also records everything; nil at the top
+	parent  *RecallMonitor // also records everything; nil at the top
 	sampler *sampler
 
 	took, exact trace.Histogram

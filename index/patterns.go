@@ -13,9 +13,9 @@ import (
 // 1 for a word of the query. With n words, each weighs variantWeight/√n: together they mean what
 // one word means, but the score counts n of them.
 const (
-	maxPrefixWords     = 16
-	maxNearWords      = 4
-	variantWeight = 0.5
+	maxPrefixWords = 16
+	maxNearWords   = 4
+	variantWeight  = 0.5
 )
 
 // expandPatterns returns the words that match q's patterns, without the words of its text.

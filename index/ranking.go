@@ -16,8 +16,8 @@ type Ranking struct {
 	Method       string  `json:"method,omitempty" enum:"convex,rrf,keyword,vector" doc:"how the scores of words and vectors become one; keyword and vector ask one of them alone"`
 	VectorWeight float64 `json:"vector_weight,omitempty" minimum:"-100" maximum:"100" doc:"of the cosine beside a keyword score of weight 1"`
 	// Conversation applies to memories, TimeWeight to all items with a time of occurrence.
-	Conversation   ConversationWeights `json:"dialogue,omitzero" doc:"weights of what stands around a remembered message and who said it"`
-	TimeWeight float64  `json:"time_weight,omitempty" minimum:"-100" maximum:"100" doc:"of lying within the time that a question names, in shares of the best score"`
+	Conversation ConversationWeights `json:"dialogue,omitzero" doc:"weights of what stands around a remembered message and who said it"`
+	TimeWeight   float64             `json:"time_weight,omitempty" minimum:"-100" maximum:"100" doc:"of lying within the time that a question names, in shares of the best score"`
 }
 
 // MaxWeight is the largest weight of a [Ranking] and of [KeywordParams].

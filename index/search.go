@@ -74,7 +74,7 @@ func (h *Hybrid) Search(ctx context.Context, q Query) (Result, error) {
 type partResults struct {
 	space             *vectorSpace // the one searched
 	words             KeywordResult
-	terms             []string  // that patterns expanded to
+	terms             []string       // that patterns expanded to
 	sessions          *sessionGroups // scored by the keyword index, or nil
 	near              []Scored
 	allWords, allNear bool // the index was complete when it was searched

@@ -42,15 +42,19 @@ func (r *shadowQueries) close() {
 
 // searchStart is the state of the index when a search begins.
 type searchStart struct {
-	view    *catalog // the chunks that the vector index has, as far as they have vectors
+	view     *catalog // the chunks that the vector index has, as far as they have vectors
 	revising uint64   // see [Hybrid]
 	except   uint64   // a chunk that does not count; 0 is none
 }
 
-func (h *Hybrid) searchStart() searchStart { return searchStart{view: h.fedView.Load(), revising: h.revising.Load()} }
+func (h *Hybrid) searchStart() searchStart {
+	return searchStart{view: h.fedView.Load(), revising: h.revising.Load()}
+}
 
 // stillValid reports whether no chunk that existed at m has received its vector since.
-func (m searchStart) stillValid(h *Hybrid) bool { return m.revising%2 == 0 && m.revising == h.revising.Load() }
+func (m searchStart) stillValid(h *Hybrid) bool {
+	return m.revising%2 == 0 && m.revising == h.revising.Load()
+}
 
 // nearest searches a vector index, measures that, and repeats a sample of the searches exactly.
 func (h *Hybrid) nearest(ctx context.Context, sp *vectorSpace, name string, q VectorQuery) (near []Scored, whole bool, err error) {

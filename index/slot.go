@@ -39,10 +39,10 @@ type slot[L part] struct {
 	// afterwards.
 	feed func(ctx context.Context, l L, at, seq uint64, b *Batch) error
 
-	part   atomic.Pointer[L]
-	complete atomic.Bool   // it has everything that the catalog has
-	suspected   atomic.Bool   // a search failed in a way that reopening may fix
-	at    atomic.Uint64 // it has everything up to this change; set under Hybrid.write
+	part      atomic.Pointer[L]
+	complete  atomic.Bool   // it has everything that the catalog has
+	suspected atomic.Bool   // a search failed in a way that reopening may fix
+	at        atomic.Uint64 // it has everything up to this change; set under Hybrid.write
 
 	// Guarded by Hybrid.write.
 	failures int       // consecutive

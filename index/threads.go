@@ -19,9 +19,9 @@ import (
 type thread struct {
 	user, agent, session string
 
-	number     int32 // its index among all threads
+	number  int32 // its index among all threads
 	derived bool  // it holds derived items, not messages
-	list  atomic.Pointer[[]message]
+	list    atomic.Pointer[[]message]
 	// chunks counts the chunks in the list. varying is set if one of them may be visible to some
 	// queries of its owner and not to others.
 	chunks  atomic.Int32
@@ -30,10 +30,10 @@ type thread struct {
 
 // message is a run of chunks of one item with consecutive ids and one speaker.
 type message struct {
-	item *item
-	first  uint64
+	item    *item
+	first   uint64
 	chunks  int32
-	speaker  uint32
+	speaker uint32
 }
 
 // compareMessages orders by time of occurrence, then by time of writing.
@@ -107,15 +107,15 @@ func (p *item) permanent() bool {
 
 // threads holds the threads of a collection.
 type threads struct {
-	byKey map[threadKey]*thread // guarded by Hybrid.write
-	all   threadList
-	users sync.Map    // user to *threadList
+	byKey      map[threadKey]*thread // guarded by Hybrid.write
+	all        threadList
+	users      sync.Map    // user to *threadList
 	unthreaded atomic.Bool // some chunks are in no thread
 }
 
 type threadKey struct {
 	user, agent, session string
-	derived                bool
+	derived              bool
 }
 
 // threadList is a list of threads that only grows.

@@ -71,7 +71,7 @@ func (c citation) write(b *strings.Builder, quote func(string) string) {
 func attribute(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
-	escape := escaped(s)
+	escape := escaper(s)
 	for _, r := range attributeEscaper.Replace(s) {
 		switch {
 		case r == '\t' || r == '\n' || r == '\r' || escape(r):
@@ -99,7 +99,7 @@ func jsonString(s string) json.RawMessage {
 	}
 	encoded := strings.TrimSuffix(b.String(), "\n")
 	b.Reset()
-	escape := escaped(s)
+	escape := escaper(s)
 	for _, r := range encoded {
 		if !escape(r) {
 			b.WriteRune(r)
@@ -120,13 +120,13 @@ func textString(s string) string {
 	return strconv.Quote(s)
 }
 
-// escaped returns a function that reports which characters of a value must be escaped: control
+// escaper returns a function that reports which characters of a value must be escaped: control
 // characters, line ends and characters that change the text direction. If the value contains an
 // invisible character, everything but ASCII is escaped.
-func escaped(s string) func(r rune) bool {
+func escaper(s string) func(r rune) bool {
 	_, unseen := redact.Visible(s)
 	return func(r rune) bool {
-		return '\u007f' <= r && r <= '\u009f' || turns(r) || r == '\u2028' || r == '\u2029' || unseen > 0 && r >= utf8.RuneSelf
+		return '\u007f' <= r && r <= '\u009f' || changesDirection(r) || r == '\u2028' || r == '\u2029' || unseen > 0 && r >= utf8.RuneSelf
 	}
 }
 

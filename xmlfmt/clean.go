@@ -19,8 +19,8 @@ func Indent(t ragctx.ContextType) string {
 	return ""
 }
 
-// legible returns the items with line feeds as the only line ends in their contents.
-func legible(items []ragctx.ContextItem) []ragctx.ContextItem {
+// normalizeLines returns the items with line feeds as the only line ends in their contents.
+func normalizeLines(items []ragctx.ContextItem) []ragctx.ContextItem {
 	for i, it := range items {
 		content := redact.Lines(it.Content, Indent(it.Type))
 		if len(content) == len(it.Content) && content == it.Content {
@@ -66,7 +66,7 @@ func firstUnclean(s string) int {
 			continue
 		}
 		r, size := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && size == 1 || r <= '\u009f' || turns(r) || r == '\uFFFE' || r == '\uFFFF' {
+		if r == utf8.RuneError && size == 1 || r <= '\u009f' || changesDirection(r) || r == '\uFFFE' || r == '\uFFFF' {
 			return i
 		}
 		i += size
@@ -74,9 +74,9 @@ func firstUnclean(s string) int {
 	return len(s)
 }
 
-// turns reports whether a character makes people read the following text in a different order.
+// changesDirection reports whether a character makes people read the following text in a different order.
 // Direction marks, which languages need, are not included.
-func turns(r rune) bool { return '\u202a' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069' }
+func changesDirection(r rune) bool { return '\u202a' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069' }
 
 // cleanLine cleans text that must stay on one line.
 func cleanLine(s string) string {

@@ -44,14 +44,14 @@ func writeItem(b *strings.Builder, it ragctx.ContextItem) {
 // writeContent writes an item's content. For a memory a line with its date and superseding facts
 // precedes it.
 func writeContent(b *strings.Builder, it ragctx.ContextItem) {
-	if h := head(it); h != "" {
+	if h := memoryHead(it); h != "" {
 		b.WriteString("[" + textEscaper.Replace(h) + "]\n")
 	}
 	b.WriteString(textEscaper.Replace(clean(it.Content)))
 }
 
-// head returns the date of a memory and the facts that supersede it, in one line.
-func head(it ragctx.ContextItem) string {
+// memoryHead returns the date of a memory and the facts that supersede it, in one line.
+func memoryHead(it ragctx.ContextItem) string {
 	d, since := day(it), since(it)
 	switch {
 	case since == "":

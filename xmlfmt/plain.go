@@ -65,7 +65,7 @@ func renderText(b *strings.Builder, items []ragctx.ContextItem) {
 		}
 		b.WriteByte('(')
 		b.WriteString(it.Type.Label())
-		if h := head(it); h != "" {
+		if h := memoryHead(it); h != "" {
 			b.WriteString(", " + h)
 		}
 		b.WriteByte(')')

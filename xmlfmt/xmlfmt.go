@@ -71,7 +71,7 @@ func (r renderer) Render(items []ragctx.ContextItem) string {
 	if len(items) == 0 {
 		return ""
 	}
-	items = legible(items)
+	items = normalizeLines(items)
 	size := 0
 	for _, it := range items {
 		size += len(it.Source) + len(it.ID) + len(it.Since) + len(it.Content) + 192
@@ -85,6 +85,6 @@ func (r renderer) Render(items []ragctx.ContextItem) string {
 // Item returns one item as XML.
 func Item(it ragctx.ContextItem) string {
 	var b strings.Builder
-	writeItem(&b, legible([]ragctx.ContextItem{it})[0])
+	writeItem(&b, normalizeLines([]ragctx.ContextItem{it})[0])
 	return b.String()
 }

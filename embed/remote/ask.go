@@ -12,20 +12,20 @@ import (
 
 // call has the settings that requests for one purpose share.
 type call struct {
-	lane  chan struct{}
+	slots  chan struct{}
 	tally *tally
-	// patience bounds the wait for a slot and the request together, if there is a wait; 0 means
+	// timeout bounds the wait for a slot and the request together, if there is a wait; 0 means
 	// only the context's deadline.
-	patience time.Duration
-	// parted says that a rejected batch is split and sent again.
-	parted bool
+	timeout time.Duration
+	// splits says that a rejected batch is split and sent again.
+	splits bool
 	// request returns the limits of a request with n texts.
 	request func(n int) httpclient.Request
 }
 
 // queryCall returns the settings for queries: a short timeout and one retry.
 func (c *Client) queryCall() call {
-	return call{lane: c.fast, tally: &c.meter.queries, patience: c.opts.QueryTimeout, request: func(int) httpclient.Request {
+	return call{slots: c.fastSlots, tally: &c.meter.queries, timeout: c.opts.QueryTimeout, request: func(int) httpclient.Request {
 		return httpclient.Request{Total: c.opts.QueryTimeout, Retries: min(c.opts.Retries, 1), Backoff: c.opts.Backoff / 10}
 	}}
 }
@@ -33,7 +33,7 @@ func (c *Client) queryCall() call {
 // documentCall returns the settings for documents: a timeout for the batch, and a retry budget that
 // all requests of the call share. A nil budget is unlimited.
 func (c *Client) documentCall(lane chan struct{}, budget *atomic.Int64) call {
-	return call{lane: lane, tally: &c.meter.documents, parted: true, request: func(n int) httpclient.Request {
+	return call{slots: lane, tally: &c.meter.documents, splits: true, request: func(n int) httpclient.Request {
 		r := httpclient.Request{
 			Timeout: c.opts.Timeout/4 + 3*c.opts.Timeout/4*time.Duration(min(n, c.opts.BatchSize))/time.Duration(c.opts.BatchSize),
 			Retries: c.opts.Retries, ServerErrorRetries: 1, Backoff: c.opts.Backoff,
@@ -51,20 +51,20 @@ func (c *Client) documentCall(lane chan struct{}, budget *atomic.Int64) call {
 // as nil.
 func (c *Client) ask(ctx context.Context, of call, texts []string) ([][]float32, error) {
 	select {
-	case of.lane <- struct{}{}:
+	case of.slots <- struct{}{}:
 	default: // the wait does not count as the service's failure
-		if of.patience > 0 {
+		if of.timeout > 0 {
 			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeout(ctx, of.patience)
+			ctx, cancel = context.WithTimeout(ctx, of.timeout)
 			defer cancel()
 		}
 		select {
-		case of.lane <- struct{}{}:
+		case of.slots <- struct{}{}:
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 	}
-	defer func() { <-of.lane }()
+	defer func() { <-of.slots }()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -77,13 +77,13 @@ func (c *Client) ask(ctx context.Context, of call, texts []string) ([][]float32,
 	answer, err := c.http.Post(ctx, r)
 	of.tally.sent(answer.Attempts)
 	if err != nil {
-		of.tally.failed(ctx, errors.Is(err, httpclient.ErrOpen) && answer.Attempts == 0, of.parted && refusal(err) != 0)
+		of.tally.failed(ctx, errors.Is(err, httpclient.ErrOpen) && answer.Attempts == 0, of.splits && rejection(err) != 0)
 		return nil, err
 	}
 	reply, err := readReply(c.opts.Shape, answer, len(texts))
 	var vectors [][]float32
 	if err == nil {
-		vectors, err = c.units(reply.vectors)
+		vectors, err = c.normalizeAll(reply.vectors)
 	}
 	if err != nil {
 		of.tally.failed(ctx, false, false)
@@ -93,12 +93,12 @@ func (c *Client) ask(ctx context.Context, of call, texts []string) ([][]float32,
 	return vectors, nil
 }
 
-func (c *Client) units(raw []vector) ([][]float32, error) {
+func (c *Client) normalizeAll(raw []vector) ([][]float32, error) {
 	dim := c.identity.Dimensions
 	out := make([][]float32, len(raw))
 	for i, v := range raw {
 		var err error
-		if out[i], err = unit(v, dim); err != nil {
+		if out[i], err = normalize(v, dim); err != nil {
 			return nil, err
 		}
 		dim = len(v) // all vectors have the same number of components, even if it is not known in advance

@@ -17,7 +17,7 @@ func (c *Client) Calibrate(ctx context.Context) (float64, error) {
 	for i := range statements {
 		statements[i] = c.opts.DocumentPrefix + statements[i]
 	}
-	call := c.documentCall(c.fast, nil)
+	call := c.documentCall(c.fastSlots, nil)
 	q, err := c.ask(ctx, call, questions)
 	if err != nil {
 		return 0, fmt.Errorf("calibrate %s: %w", c, err)
@@ -26,5 +26,5 @@ func (c *Client) Calibrate(ctx context.Context) (float64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("calibrate %s: %w", c, err)
 	}
-	return embed.FloorOf(q, s), nil
+	return embed.NoiseFloor(q, s), nil
 }

@@ -15,12 +15,12 @@ import (
 	"github.com/ragctx/ragctx/internal/tokens"
 )
 
-// counter is the tokenizer that limits batches, and estimates usage if the service reports none.
-const counter = "cl100k_base"
+// tokenizerName is the tokenizer that limits batches, and estimates usage if the service reports none.
+const tokenizerName = "cl100k_base"
 
-// count returns the approximate number of tokens of a text.
-func count(text string) int {
-	c, err := tokens.New(counter)
+// countTokens returns the approximate number of tokens of a text.
+func countTokens(text string) int {
+	c, err := tokens.New(tokenizerName)
 	if err != nil {
 		return len(text)/3 + 1 // unreachable: the vocabulary is part of the program
 	}
@@ -36,9 +36,9 @@ const shortCall = 4
 // fails the whole call. [ragctx.ErrUnavailable] says that a later call may succeed.
 func (c *Client) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
 	r := &run{client: c, texts: make([]string, len(texts)), out: make([][]float32, len(texts))}
-	lane := c.bulk
+	lane := c.bulkSlots
 	if len(texts) <= shortCall {
-		lane = c.fast
+		lane = c.fastSlots
 	}
 	r.call = c.documentCall(lane, &r.budget)
 	batches := r.batches(texts)
@@ -54,7 +54,7 @@ func (c *Client) EmbedDocuments(ctx context.Context, texts []string) ([][]float3
 		}
 		return nil, fmt.Errorf("embed %d texts by %s: %w", len(texts), c, err)
 	}
-	for i, first := range r.same {
+	for i, first := range r.duplicates {
 		r.out[i] = r.out[first]
 	}
 	return r.out, nil
@@ -65,12 +65,12 @@ type run struct {
 	client *Client
 	texts  []string    // as sent to the service
 	out    [][]float32 // each element is written by one goroutine
-	same   map[int]int // index of each repeated text to the index of its first occurrence
+	duplicates   map[int]int // index of each repeated text to the index of its first occurrence
 	call   call
 	budget atomic.Int64
 
-	proving sync.Mutex
-	proven  bool // the service has accepted a text in this call
+	mu sync.Mutex
+	accepted  bool // the service has accepted a text in this call
 }
 
 // batches returns the indexes of the texts to send, in batches within the limits. A repeated text
@@ -78,7 +78,7 @@ type run struct {
 func (r *run) batches(texts []string) (out [][]int) {
 	o := &r.client.opts
 	first := make(map[string]int, len(texts))
-	r.same = make(map[int]int)
+	r.duplicates = make(map[int]int)
 	var batch []int
 	sum := 0
 	for i, t := range texts {
@@ -87,11 +87,11 @@ func (r *run) batches(texts []string) (out [][]int) {
 		}
 		r.texts[i] = r.client.documentText(t)
 		if at, again := first[r.texts[i]]; again {
-			r.same[i] = at
+			r.duplicates[i] = at
 			continue
 		}
 		first[r.texts[i]] = i
-		n := count(r.texts[i])
+		n := countTokens(r.texts[i])
 		if len(batch) > 0 && (len(batch) == o.BatchSize || sum+n > o.BatchTokens) {
 			out, batch, sum = append(out, batch), nil, 0
 		}
@@ -107,18 +107,18 @@ func (r *run) batches(texts []string) (out [][]int) {
 // are isolated.
 func (r *run) embed(ctx context.Context, at []int) error {
 	err := r.ask(ctx, at)
-	status := refusal(err)
+	status := rejection(err)
 	if status == 0 {
 		return err
 	}
-	if perr := r.prove(ctx, status); perr != nil {
-		if refusal(perr) != 0 {
+	if perr := r.verifyService(ctx, status); perr != nil {
+		if rejection(perr) != 0 {
 			perr = fmt.Errorf("the service rejects every text, so the model, URL or another setting is wrong: %w", perr)
 		}
 		return perr
 	}
 	if len(at) == 1 {
-		return r.alone(ctx, at[0], err)
+		return r.embedSingle(ctx, at[0], err)
 	}
 	half := len(at) / 2
 	if err := r.embed(ctx, at[:half]); err != nil {
@@ -140,16 +140,16 @@ func (r *run) ask(ctx context.Context, at []int) error {
 	for i, place := range at {
 		r.out[place] = vectors[i]
 	}
-	r.proving.Lock()
-	r.proven = true
-	r.proving.Unlock()
+	r.mu.Lock()
+	r.accepted = true
+	r.mu.Unlock()
 	return nil
 }
 
-// refusal returns the status of an error with which a service rejects the texts of a request, or 0.
+// rejection returns the status of an error with which a service rejects the texts of a request, or 0.
 // After a retry it includes 500 and 424, which some services return for texts that are too long or
 // cannot be computed.
-func refusal(err error) int {
+func rejection(err error) int {
 	s, ok := errors.AsType[*httpclient.StatusError](err)
 	if !ok || errors.Is(err, httpclient.ErrOpen) {
 		return 0
@@ -162,40 +162,40 @@ func refusal(err error) int {
 	return 0
 }
 
-// prove checks that the service rejects only some texts, and that model, key and URL are right: it
+// verifyService checks that the service rejects only some texts, and that model, key and URL are right: it
 // must have accepted another text in this call. For a status that may mean that the service is
 // broken, it sends a probe.
-func (r *run) prove(ctx context.Context, status int) error {
-	r.proving.Lock()
-	defer r.proving.Unlock()
+func (r *run) verifyService(ctx context.Context, status int) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	fresh := status == http.StatusInternalServerError || status == http.StatusFailedDependency
-	if r.proven && !fresh {
+	if r.accepted && !fresh {
 		return nil
 	}
-	_, err := r.client.ask(ctx, r.call, []string{r.client.documentText(probe)})
-	r.proven = r.proven || err == nil
+	_, err := r.client.ask(ctx, r.call, []string{r.client.documentText(probeText)})
+	r.accepted = r.accepted || err == nil
 	return err
 }
 
-// shortest is the minimum length in bytes of a rejected text that is retried with its first half.
-const shortest = 512
+// minShortened is the minimum length in bytes of a rejected text that is retried with its first half.
+const minShortened = 512
 
-// alone handles a single rejected text. The text may be too long by a count that only the service
+// embedSingle handles a single rejected text. The text may be too long by a count that only the service
 // knows, so it is shortened until the service accepts it.
-func (r *run) alone(ctx context.Context, at int, refused error) error {
+func (r *run) embedSingle(ctx context.Context, at int, refused error) error {
 	c := r.client
 	prefix := len(c.opts.DocumentPrefix)
-	for text := r.texts[at]; len(text)-prefix >= shortest; {
-		text = cut(text, prefix+(len(text)-prefix)/2)
+	for text := r.texts[at]; len(text)-prefix >= minShortened; {
+		text = truncate(text, prefix+(len(text)-prefix)/2)
 		v, err := c.ask(ctx, r.call, []string{text})
 		if err == nil {
 			r.out[at] = v[0]
 			c.meter.documents.shortened()
 			return nil
 		}
-		if status := refusal(err); status == 0 {
+		if status := rejection(err); status == 0 {
 			return err
-		} else if err := r.prove(ctx, status); err != nil {
+		} else if err := r.verifyService(ctx, status); err != nil {
 			return err
 		}
 	}

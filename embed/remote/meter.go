@@ -66,7 +66,7 @@ func (t *tally) embedded(texts []string, tokens int64) {
 	if tokens <= 0 || tokens > maxTokens {
 		tokens = 0
 		for _, text := range texts {
-			estimated += int64(count(text))
+			estimated += int64(countTokens(text))
 		}
 	}
 	t.add(func(s *embed.Spend) {

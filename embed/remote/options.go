@@ -168,7 +168,7 @@ func (o Options) checkNames() error {
 
 // endpoint returns the URL for requests.
 func (o Options) endpoint() (*url.URL, error) {
-	raw := cmp.Or(o.URL, o.Shape.hosted())
+	raw := cmp.Or(o.URL, o.Shape.defaultURL())
 	if raw == "" {
 		return nil, ragctx.Invalid("url", "is missing; name your server, such as http://127.0.0.1:8080")
 	}

@@ -46,9 +46,9 @@ type service struct {
 	http    *httpclient.Client
 	breaker *httpclient.Breaker
 	meter   *meter
-	// fast and bulk limit the requests in flight. Queries and short calls have slots of their own,
+	// fastSlots and bulk limit the requests in flight. Queries and short calls have slots of their own,
 	// so that they do not wait for an ingest.
-	fast, bulk chan struct{}
+	fastSlots, bulkSlots chan struct{}
 }
 
 var (
@@ -66,11 +66,11 @@ func New(o Options) (*Client, error) {
 	}
 	s := &service{
 		opts: o, host: u.Host, meter: new(meter),
-		fast: make(chan struct{}, o.Parallel), bulk: make(chan struct{}, o.Parallel),
+		fastSlots: make(chan struct{}, o.Parallel), bulkSlots: make(chan struct{}, o.Parallel),
 	}
 	// Each of the parallel requests can fail once for the same reason.
 	o.Breaker.After = cmp.Or(o.Breaker.After, max(5, o.Parallel+1))
-	o.Breaker.Now, o.Breaker.OnChange = o.Now, s.changed
+	o.Breaker.Now, o.Breaker.OnChange = o.Now, s.logState
 	s.breaker = httpclient.NewBreaker(o.Breaker)
 	s.http = httpclient.New(httpclient.Options{
 		URL: u, Key: o.APIKey, Parallel: 2 * o.Parallel, Breaker: s.breaker, Now: o.Now, Sleep: o.Sleep,
@@ -85,7 +85,7 @@ func New(o Options) (*Client, error) {
 // Close closes idle connections and logs the usage.
 func (c *Client) Close() {
 	c.http.Close()
-	if u := c.Usage(); u.Asked() {
+	if u := c.Usage(); u.Used() {
 		c.opts.Logger.Info("embedding service usage", "service", u.Service,
 			"requests", u.Queries.Requests+u.Documents.Requests, "retries", u.Queries.Retries+u.Documents.Retries,
 			"failures", u.Queries.Failures+u.Documents.Failures, "texts", u.Queries.Texts+u.Documents.Texts,
@@ -93,8 +93,8 @@ func (c *Client) Close() {
 	}
 }
 
-// changed logs state changes of the breaker.
-func (s *service) changed(from, to httpclient.State) {
+// logState logs state changes of the breaker.
+func (s *service) logState(from, to httpclient.State) {
 	switch {
 	case to == httpclient.Closed:
 		s.opts.Logger.Info("embedding service is available again", "service", s.String())
@@ -139,7 +139,7 @@ func (c *Client) Sized(ctx context.Context, like ...embed.Identity) (embed.Embed
 			return &Client{c.service, with}, nil
 		}
 	}
-	v, err := c.ask(ctx, c.documentCall(c.fast, nil), []string{c.documentText(probe)})
+	v, err := c.ask(ctx, c.documentCall(c.fastSlots, nil), []string{c.documentText(probeText)})
 	if err == nil && v[0] == nil {
 		err = errors.New("the service has no vector for a plain text")
 	}
@@ -150,8 +150,8 @@ func (c *Client) Sized(ctx context.Context, like ...embed.Identity) (embed.Embed
 	return &Client{c.service, with}, nil
 }
 
-// probe is a text that every service accepts.
-const probe = "A plain sentence."
+// probeText is a text that every service accepts.
+const probeText = "A plain sentence."
 
 // EmbedQuery implements [embed.Embedder]. It returns within [Options.QueryTimeout]. While the
 // service is down it returns [ragctx.ErrUnavailable] at once.
@@ -159,9 +159,9 @@ func (c *Client) EmbedQuery(ctx context.Context, text string) ([]float32, error)
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
 	}
-	limited, cancel := c.hurried(ctx)
+	limited, cancel := c.withHalfTime(ctx)
 	defer cancel()
-	v, err := c.ask(limited, c.queryCall(), []string{c.opts.QueryPrefix + cut(text, c.opts.MaxBytes)})
+	v, err := c.ask(limited, c.queryCall(), []string{c.opts.QueryPrefix + truncate(text, c.opts.MaxBytes)})
 	switch {
 	case err == nil:
 		return v[0], nil
@@ -173,8 +173,8 @@ func (c *Client) EmbedQuery(ctx context.Context, text string) ([]float32, error)
 	return nil, fmt.Errorf("embed query by %s: %w", c, err)
 }
 
-// hurried limits ctx to half of the remaining time.
-func (c *Client) hurried(ctx context.Context) (context.Context, context.CancelFunc) {
+// withHalfTime limits ctx to half of the remaining time.
+func (c *Client) withHalfTime(ctx context.Context) (context.Context, context.CancelFunc) {
 	if deadline, ok := ctx.Deadline(); ok {
 		return context.WithTimeout(ctx, time.Until(deadline)/2)
 	}
@@ -183,11 +183,11 @@ func (c *Client) hurried(ctx context.Context) (context.Context, context.CancelFu
 
 // documentText returns the text that is sent for a document.
 func (c *Client) documentText(text string) string {
-	return c.opts.DocumentPrefix + cut(text, c.opts.MaxBytes)
+	return c.opts.DocumentPrefix + truncate(text, c.opts.MaxBytes)
 }
 
-// cut returns at most the first limit bytes of s, without splitting a character.
-func cut(s string, limit int) string {
+// truncate returns at most the first limit bytes of s, without splitting a character.
+func truncate(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}

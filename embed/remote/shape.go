@@ -40,8 +40,8 @@ func (s Shape) path() string {
 	return ""
 }
 
-// hosted returns the default service of the shape, or "".
-func (s Shape) hosted() string {
+// defaultURL returns the default service of the shape, or "".
+func (s Shape) defaultURL() string {
 	switch s {
 	case OpenAI:
 		return "https://api.openai.com"
@@ -239,9 +239,9 @@ func answerError(shape Shape, err error) error {
 	return fmt.Errorf("the answer does not have the shape of %s: %s", shape, ragctx.Clip(what))
 }
 
-// unit returns v normalized to length 1, or nil if v is zero. It is an error if the number of
+// normalize returns v normalized to length 1, or nil if v is zero. It is an error if the number of
 // components differs from dim, unless dim is 0, or if a component is not finite.
-func unit(v vector, dim int) ([]float32, error) {
+func normalize(v vector, dim int) ([]float32, error) {
 	switch {
 	case len(v) == 0:
 		return nil, errors.New("a vector of the answer has no components")

@@ -95,7 +95,7 @@ func TestUnit(t *testing.T) {
 		{vector{1, nan}, 2, nil, false},
 		{make(vector, MaxDimensions+1), 0, nil, false},
 	} {
-		got, err := unit(tt.v, tt.dim)
+		got, err := normalize(tt.v, tt.dim)
 		if (err == nil) != tt.ok || !cmp.Equal(got, tt.want) {
 			t.Errorf("%.4v, %d: %v, %v", tt.v, tt.dim, got, err)
 		}
@@ -122,7 +122,7 @@ func FuzzReply(f *testing.F) {
 			t.Fatalf("%d vectors for %d texts, %d tokens", len(r.vectors), n, r.tokens)
 		}
 		for _, raw := range r.vectors {
-			v, err := unit(raw, int(dim))
+			v, err := normalize(raw, int(dim))
 			if err != nil || v == nil {
 				continue
 			}

@@ -59,8 +59,8 @@ var loadCharacters = sync.OnceValue(func() *characters {
 	return c
 })
 
-// of returns the class and the change of a character.
-func (c *characters) of(r rune) (class, *change) {
+// lookup returns the class and the change of a character.
+func (c *characters) lookup(r rune) (class, *change) {
 	e := c.pages[c.index[r>>pageBits]][r&(pageSize-1)]
 	if e>>8 == 0 {
 		return class(e), nil
@@ -95,7 +95,7 @@ func parseCharacters(text string) (*characters, error) {
 			return nil, fmt.Errorf("characters: line %q: unknown kind", line)
 		}
 	}
-	c.share()
+	c.mergePages()
 	return c, nil
 }
 
@@ -134,8 +134,8 @@ func (c *characters) change(r rune) *change {
 	return &c.changes[*e>>8]
 }
 
-// share merges equal pages.
-func (c *characters) share() {
+// mergePages merges equal pages.
+func (c *characters) mergePages() {
 	seen := make(map[page]uint16)
 	to := make([]uint16, len(c.pages))
 	var pages []page

@@ -12,8 +12,8 @@ type slot struct{ row, count uint32 }
 
 const (
 	minSlots = 1 << 9
-	// maxKept bounds the memory that is reused for the next text.
-	maxKept = 1 << 12
+	// maxPooled bounds the memory that is reused for the next text.
+	maxPooled = 1 << 12
 )
 
 func newCounter() counter { return counter{slots: make([]slot, minSlots)} }
@@ -54,7 +54,7 @@ func (c *counter) grow() {
 
 // reset prepares the counter for another text.
 func (c *counter) reset() {
-	if len(c.slots) > maxKept {
+	if len(c.slots) > maxPooled {
 		*c = newCounter()
 		return
 	}

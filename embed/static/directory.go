@@ -138,5 +138,5 @@ func (e *embedder) measureFloor() float64 {
 		return vs
 	}
 	questions, statements := embed.Unrelated()
-	return embed.FloorOf(vectors(questions), vectors(statements))
+	return embed.NoiseFloor(vectors(questions), vectors(statements))
 }

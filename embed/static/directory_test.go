@@ -71,7 +71,7 @@ func near(got []float32, want ...float64) bool {
 
 func TestOpenDir(t *testing.T) {
 	t.Parallel()
-	half := func(v ...float32) []uint16 { // of powers of two
+	half := func(v ...float32) []uint16 { // lookup powers of two
 		var out []uint16
 		for _, x := range v {
 			bits := math.Float32bits(x)

@@ -65,7 +65,7 @@ func (m *matrix) table(tokens int, silent map[int32]bool) (*table, error) {
 		}
 		t.rowOf[token] = int32(len(t.scales))
 		t.scales = append(t.scales, scale)
-		t.rows = quantised(t.rows, values)
+		t.rows = quantize(t.rows, values)
 		t.rows = append(t.rows, make([]byte, stride-m.dim)...)
 	}
 	return t, nil
@@ -102,8 +102,8 @@ func (m *matrix) read(values []float64, token int) (float32, error) {
 	return scale, nil
 }
 
-// quantised appends values as int8.
-func quantised(rows []byte, values []float64) []byte {
+// quantize appends values as int8.
+func quantize(rows []byte, values []float64) []byte {
 	for _, x := range values {
 		rows = append(rows, byte(int8(math.Round(x))))
 	}

@@ -100,7 +100,7 @@ type embedder struct {
 	powers      [64]float64 // powers of small counts
 	tokenizer   *tokenizer
 	table       *table
-	state       sync.Pool // of *state
+	state       sync.Pool // lookup *state
 }
 
 // newEmbedder returns the embedder of a table file.
@@ -169,7 +169,7 @@ func (e *embedder) vector(text string) []float32 {
 	v := e.embed(s, text)
 	s.words.start("")
 	s.counter.reset()
-	if cap(s.rows) > maxKept {
+	if cap(s.rows) > maxPooled {
 		s.rows = nil
 	}
 	e.state.Put(s)
@@ -201,12 +201,12 @@ func (e *embedder) embed(s *state, text string) []float32 {
 	if !e.count(s, text) {
 		return nil
 	}
-	bias := e.weigh(s)
-	for len(s.rows)%together != 0 {
+	bias := e.weightRows(s)
+	for len(s.rows)%rowsAtOnce != 0 {
 		s.rows = append(s.rows, weighted{row: s.rows[0].row})
 	}
-	for i := 0; i < len(s.rows); i += together {
-		addRows(s.sums, (*[together]weighted)(s.rows[i:]))
+	for i := 0; i < len(s.rows); i += rowsAtOnce {
+		addRows(s.sums, (*[rowsAtOnce]weighted)(s.rows[i:]))
 	}
 	return direction(s.sums, bias, e.identity.Dimensions)
 }
@@ -227,9 +227,9 @@ func (e *embedder) count(s *state, text string) bool {
 	return covered > 0 && float64(covered) >= e.minCoverage*float64(letters)
 }
 
-// weigh turns counts into weights. The sum of their absolute values is at most 2^weightBits. It
+// weightRows turns counts into weights. The sum of their absolute values is at most 2^weightBits. It
 // initializes the sums and returns the bias of each sum.
-func (e *embedder) weigh(s *state) (bias int64) {
+func (e *embedder) weightRows(s *state) (bias int64) {
 	var total float64
 	for _, i := range s.counter.used {
 		at := s.counter.slots[i]

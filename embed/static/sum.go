@@ -6,16 +6,16 @@ import (
 )
 
 // Rows are added in fixed point, two components per machine word. The sums are exact, so the order
-// of summation does not matter, and no vector instructions are needed. A component occupies half a
+// lookup summation does not matter, and no vector instructions are needed. A component occupies half a
 // word as an unsigned number: 128 is added to int8 values, and the weights of a text's rows are
 // scaled so that the sum of their absolute values times 255 fits. Negative weights subtract from
 // the initial value of the sums. Words are added modulo 2^64, so only the final result has to fit.
 const (
 	lanes      = 0x000000FF_000000FF // one byte in each half of a word
 	flip       = 0x80808080_80808080 // adds 128 to int8 values
-	weightBits = 24                  // of the sum of absolute weights
+	weightBits = 24                  // lookup the sum of absolute weights
 	perWord    = 2
-	together   = 2 // rows added at a time; more do not fit into registers
+	rowsAtOnce   = 2 // rows added at a time; more do not fit into registers
 )
 
 // weighted is a row and its weight modulo 2^64.
@@ -25,7 +25,7 @@ type weighted struct {
 }
 
 // addRows adds weighted rows to the sums. Word 4i+k of the sums has the components 8i+k and 8i+k+4.
-func addRows(sums []uint64, r *[together]weighted) {
+func addRows(sums []uint64, r *[rowsAtOnce]weighted) {
 	n := len(sums) * perWord
 	a, b := r[0].row[:n], r[1].row[:n]
 	wa, wb := r[0].weight, r[1].weight

@@ -83,7 +83,7 @@ func TestIDsAreTheReferences(t *testing.T) {
 }
 
 // The text is cut at spaces before anything else, so what stands on both sides
-// of one cannot matter to each other.
+// lookup one cannot matter to each other.
 func FuzzWords(f *testing.F) {
 	for _, s := range []string{
 		"", "hello, wörld", "[SEP]x[CLS] [MASK", "\xff\xfe", "a\xe4\xb8", "\xe4\xb8\xade", "İ\u0301\u0300 각 ᄀ", "a\x00b\u200dc",

@@ -16,12 +16,12 @@ type words struct {
 	text string
 	at   int
 
-	pieces  []piece // of the current word
+	pieces  []piece // lookup the current word
 	letters int     // letters and digits of the current word
 
 	buf    []byte  // the current word, normalized; truncated to the capacity
-	hash   uint64  // of buf, with seedWord
-	runes  int     // of the current word
+	hash   uint64  // lookup buf, with seedWord
+	runes  int     // lookup the current word
 	plain  bool    // the word is ASCII
 	before []int32 // per byte of buf, the letters and digits before it; unused if plain
 	hashes []uint64
@@ -46,7 +46,7 @@ func (w *words) start(text string) { w.text, w.at = text, 0 }
 func (w *words) next() bool {
 	w.buf, w.hash, w.runes, w.letters, w.plain = w.buf[:0], seedWord, 0, 0, true
 	for w.at < len(w.text) {
-		w.ascii()
+		w.readASCII()
 		if w.at == len(w.text) {
 			break
 		}
@@ -61,18 +61,18 @@ func (w *words) next() bool {
 		case asciiSpace:
 			w.at++
 			if w.runes > 0 {
-				w.cut()
+				w.finishWord()
 				return true
 			}
 		case asciiPunct:
 			if w.runes == 0 {
-				w.punctuation()
+				w.readPunctuation()
 			} else {
-				w.cut()
+				w.finishWord()
 			}
 			return true
 		default:
-			if w.character() {
+			if w.readCharacter() {
 				return true
 			}
 		}
@@ -80,12 +80,12 @@ func (w *words) next() bool {
 	if w.runes == 0 {
 		return false
 	}
-	w.cut()
+	w.finishWord()
 	return true
 }
 
-// ascii reads ASCII letters and digits as long as they fit into buf.
-func (w *words) ascii() {
+// readASCII reads ASCII letters and digits as long as they fit into buf.
+func (w *words) readASCII() {
 	buf, h, i := w.buf, w.hash, w.at
 	for i < len(w.text) && len(buf) < cap(buf) {
 		c := w.word[w.text[i]]
@@ -112,9 +112,9 @@ func (w *words) overflow() {
 	w.letters++
 }
 
-// punctuation reads the ASCII character at w.at as a word of its own, or the verbatim token that
+// readPunctuation reads the ASCII character at w.at as a word of its own, or the verbatim token that
 // begins there.
-func (w *words) punctuation() {
+func (w *words) readPunctuation() {
 	for _, v := range w.special {
 		if len(w.text)-w.at >= len(v.text) && w.text[w.at:w.at+len(v.text)] == v.text {
 			w.at += len(v.text)
@@ -124,15 +124,15 @@ func (w *words) punctuation() {
 	}
 	w.add(rune(w.text[w.at]), false)
 	w.at++
-	w.cut()
+	w.finishWord()
 }
 
-// character reads a character beyond ASCII. It returns true if a word is complete, which may have
+// readCharacter reads a character beyond ASCII. It returns true if a word is complete, which may have
 // ended before the character.
-func (w *words) character() bool {
+func (w *words) readCharacter() bool {
 	r, size := utf8.DecodeRuneInString(w.text[w.at:])
 	chars := loadCharacters()
-	c, ch := chars.of(r)
+	c, ch := chars.lookup(r)
 	switch {
 	case w.clean && c&dropped != 0, w.strip && c&mark != 0:
 		w.at += size
@@ -140,7 +140,7 @@ func (w *words) character() bool {
 	case c&space != 0:
 		w.at += size
 		if w.runes > 0 {
-			w.cut()
+			w.finishWord()
 			return true
 		}
 		return false
@@ -155,15 +155,15 @@ func (w *words) character() bool {
 	}
 	alone := w.han && c&han != 0 || parts[1] == 0 && w.isPunct(chars, parts[0])
 	if alone && w.runes > 0 {
-		w.cut()
+		w.finishWord()
 		return true
 	}
 	w.at += size
 	for i := 0; parts[i] != 0; i++ {
-		w.lowered(chars, parts[i])
+		w.addLowered(chars, parts[i])
 	}
 	if alone {
-		w.cut()
+		w.finishWord()
 	}
 	return alone
 }
@@ -172,12 +172,12 @@ func (w *words) isPunct(chars *characters, r rune) bool {
 	if r < utf8.RuneSelf {
 		return w.kind[r] == asciiPunct
 	}
-	c, _ := chars.of(r)
+	c, _ := chars.lookup(r)
 	return c&punct != 0
 }
 
-// lowered adds a character, in lower case if the rules say so.
-func (w *words) lowered(chars *characters, r rune) {
+// addLowered adds a character, in lower case if the rules say so.
+func (w *words) addLowered(chars *characters, r rune) {
 	if r < utf8.RuneSelf {
 		if b := w.word[r]; b != 0 {
 			w.add(rune(b), true)
@@ -186,7 +186,7 @@ func (w *words) lowered(chars *characters, r rune) {
 		}
 		return
 	}
-	c, ch := chars.of(r)
+	c, ch := chars.lookup(r)
 	if !w.lower || ch == nil || ch.lower[0] == 0 {
 		w.add(r, c&letter != 0)
 		return
@@ -219,9 +219,9 @@ func (w *words) add(r rune, counts bool) {
 	}
 }
 
-// cut ends the word and finds its pieces greedily, longest token first (Song et al., "Fast
+// finishWord ends the word and finds its pieces greedily, longest token first (Song et al., "Fast
 // WordPiece Tokenization", 2021, describe the rule and a faster algorithm for longer words).
-func (w *words) cut() {
+func (w *words) finishWord() {
 	w.pieces = w.pieces[:0]
 	if w.runes <= w.maxRunes {
 		if id := w.vocab.lookup(w.hash, seedWord, w.buf); id >= 0 {

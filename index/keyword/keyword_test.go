@@ -28,7 +28,7 @@ func opener(opts Options, onDisk bool) func(*testing.T, string) index.KeywordInd
 	}
 }
 
-func TestLexical(t *testing.T) {
+func TestContract(t *testing.T) {
 	t.Run("Memory", func(t *testing.T) { indextest.TestKeyword(t, opener(Options{}, false)) })
 	t.Run("Disk", func(t *testing.T) { indextest.TestKeyword(t, opener(Options{}, true)) })
 	t.Run("TinyFlushes", func(t *testing.T) { indextest.TestKeyword(t, opener(Options{FlushChunks: 4}, true)) })

@@ -115,7 +115,7 @@ func (r Request) Validate() error {
 	case b.Window < 1 || b.Window > ragctx.MaxTokensLimit:
 		return ragctx.Invalid("budget.window", "is %d; use 1 to %d", b.Window, ragctx.MaxTokensLimit)
 	case b.Reserve < 0 || b.Reserve >= b.Window:
-		return ragctx.Invalid("budget.reserve_output", "is %d of %d tokens; leave some for what the model is sent", b.Reserve, b.Window)
+		return ragctx.Invalid("budget.reserve_output", "is %d of %d tokens; leave some for the input of the model", b.Reserve, b.Window)
 	case !(b.ContextShare >= 0 && b.ContextShare <= 1):
 		return ragctx.Invalid("budget.context_share", "is %v; use 0 to 1, or -1 for nothing", r.Budget.ContextShare)
 	case r.ToolsTokens < 0 || r.ToolsTokens > ragctx.MaxTokensLimit:
@@ -215,9 +215,9 @@ func (p *Plan) planContext(room int) {
 	switch {
 	case p.request.ContextTokens != nil:
 	case q.Query == "":
-		p.Note = "there is neither a query nor a message of a user: no context was looked for"
+		p.Note = "there is neither a query nor a message of a user: no context was retrieved"
 	case q.MaxTokens < 1:
-		p.Note = "what must be sent leaves no room for context"
+		p.Note = "the required parts leave no room for context"
 	default:
 		p.Query, p.Retrieve, p.context = q, true, q.MaxTokens+beside
 	}
@@ -312,7 +312,7 @@ func (p *Plan) Compose(stable, volatile Part) Result {
 	r.Used = r.Tools + fixed + r.Messages
 	r.Over = max(r.Used+r.Reserved-r.Window, 0)
 	if n := countShortened(res.View); n > 0 {
-		res.addNote(fmt.Sprintf("the newest tool calls and results do not fit whole: %d messages are shown shorter", n))
+		res.addNote(fmt.Sprintf("the newest tool calls and results do not fit: %d messages are shortened", n))
 	}
 	if r.Over > 0 {
 		res.addNote("the newest instruction, pending tool calls, the newest exchange in its smallest form and system messages alone exceed the budget")

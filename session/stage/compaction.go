@@ -45,7 +45,7 @@ func (Compaction) EstimateTokens(context.Context, *State) int { return 0 }
 func (c Compaction) Apply(ctx context.Context, s *State, messages []ragctx.Message, b Budget) ([]ragctx.Message, error) {
 	switch {
 	case s.Observed || prefixIndex(messages) >= 0:
-		return nil, Skipped("there are observations, which are this session's layer of compression")
+		return nil, Skipped("the session has observations, which are its layer of compression")
 	case s.Layer != AnyLayer && s.Layer != LayerCompaction && s.Layer != LayerObservation:
 		return nil, Skipped(fmt.Sprintf("the session's layer of compression is %s", s.Layer))
 	}

@@ -96,7 +96,7 @@ func (o Observation) Apply(ctx context.Context, s *State, messages []ragctx.Mess
 		return nil, Skipped("there are no observations yet")
 	}
 	if slices.ContainsFunc(notes, func(n Note) bool { return !n.ByModel }) {
-		return nil, Skipped("a note was made without a model, and cannot stand for its messages")
+		return nil, Skipped("a note was made without a model and cannot replace its messages")
 	}
 	options := withBudget(o.Options, b)
 	if usage, _ := usageOf(s, messages, options); !options.Due(usage.Used, usage.Most) {

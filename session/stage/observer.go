@@ -57,7 +57,7 @@ type Observer struct {
 func NewObserver(notes Notes, o ObserverOptions) (*Observer, error) {
 	switch {
 	case notes == nil:
-		return nil, ragctx.Invalid("notes", "are missing; an observer needs somewhere to keep them")
+		return nil, ragctx.Invalid("notes", "are missing; set a store for the notes")
 	case o.MinMessages < 0:
 		return nil, ragctx.Invalid("min_messages", "is %d; use 1 or more", o.MinMessages)
 	case o.ReflectionThreshold < -1 || o.ReflectionThreshold == 1:
@@ -92,7 +92,7 @@ type Observed struct {
 func (o *Observer) Observe(ctx context.Context, scope Scope, turn []ragctx.Message) (Observed, error) {
 	var out Observed
 	if len(turn) < o.opts.MinMessages {
-		out.Reason = fmt.Sprintf("a turn of %d messages is not long; it would have at least %d", len(turn), o.opts.MinMessages)
+		out.Reason = fmt.Sprintf("a turn of %d messages is too short to be observed; the minimum is %d", len(turn), o.opts.MinMessages)
 		return out, nil
 	}
 	notes, err := o.notes.Notes(ctx, scope)
@@ -111,7 +111,7 @@ func (o *Observer) Observe(ctx context.Context, scope Scope, turn []ragctx.Messa
 		return out, fmt.Errorf("observe a turn: %w", err)
 	}
 	if note.isEmpty() {
-		out.Reason = "the turn says nothing to be noted"
+		out.Reason = "the turn contains nothing to note"
 		return out, nil
 	}
 	note.Through = through
@@ -175,7 +175,7 @@ Answer with one JSON object and nothing else:
  "pending": ["what is left to be done"]}
 Use at most 8 items per list, one short sentence each.`
 
-var errNoNote = errors.New("the model's answer is no note")
+var errNoNote = errors.New("the model's answer is not a note")
 
 // digest returns the model's digest of messages, or own if there is no model or its answer is
 // rejected. Rules are always the user's own words.

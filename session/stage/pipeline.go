@@ -52,12 +52,12 @@ func New(o Options) (*Pipeline, error) {
 // Register adds a stage. It may be called at any time. A duplicate name is [ragctx.ErrConflict].
 func (p *Pipeline) Register(s Stage) error {
 	if s == nil || s.Name() == "" {
-		return ragctx.Invalid("stage", "has no name; reports need a short and stable one")
+		return ragctx.Invalid("stage", "has no name; give it a short and stable one")
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if slices.ContainsFunc(p.stages, func(o Stage) bool { return o.Name() == s.Name() }) {
-		return fmt.Errorf("register stage: %w: there is one with the name %q", ragctx.ErrConflict, ragctx.Clip(s.Name()))
+		return fmt.Errorf("register stage: %w: a stage with the name %q exists", ragctx.ErrConflict, ragctx.Clip(s.Name()))
 	}
 	stages := append(slices.Clone(p.stages), s)
 	slices.SortStableFunc(stages, func(a, b Stage) int { return cmp.Compare(a.Priority(), b.Priority()) })

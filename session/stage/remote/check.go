@@ -15,11 +15,11 @@ import (
 // redacting stage has to.
 func checkAnswer(before, after []ragctx.Message) error {
 	if len(after) > MaxMessages {
-		return rejectedAnswer{fmt.Sprintf("it has %d messages; the limit is %d", len(after), MaxMessages), nil}
+		return rejectedAnswer{fmt.Sprintf("the answer has %d messages; the limit is %d", len(after), MaxMessages), nil}
 	}
 	for i, m := range after {
 		if m.Role == "" {
-			return rejectedAnswer{fmt.Sprintf("its message %d has no role", i), nil}
+			return rejectedAnswer{fmt.Sprintf("message %d has no role", i), nil}
 		}
 	}
 	c := comparison{before: before, after: after}
@@ -48,7 +48,7 @@ func (c comparison) forgeries() string {
 	for i, m := range c.after {
 		if marker := markerOf(m); marker != "" {
 			if have[marker]--; have[marker] < 0 {
-				return fmt.Sprintf("its message %d claims to be a summary or an observation", i)
+				return fmt.Sprintf("message %d claims to be a summary or an observation", i)
 			}
 		}
 	}
@@ -93,9 +93,9 @@ func (c comparison) order() string {
 		case m.ID == "" || !known:
 			continue
 		case place <= last:
-			return fmt.Sprintf("its message %d is out of order, or there twice", i)
+			return fmt.Sprintf("message %d is out of order or duplicated", i)
 		case m.Role != c.before[place].Role:
-			return fmt.Sprintf("its message %d has another role", i)
+			return fmt.Sprintf("message %d has another role", i)
 		}
 		last = place
 	}
@@ -108,11 +108,11 @@ func (c comparison) systems() string {
 	for i := 0; i < len(c.before) && session.IsSystem(c.before[i]); i++ {
 		for next < len(c.after) && !isVersionOf(c.before[i], c.after[next], true) {
 			if next++; i == 0 {
-				return "it does not begin with the system prompt; a stage may change its text, and add messages behind it"
+				return "the messages do not begin with the system prompt; a stage may change its text and add messages after it"
 			}
 		}
 		if next++; next > len(c.after) {
-			return fmt.Sprintf("it lacks the system message %d", i)
+			return fmt.Sprintf("the system message %d is missing", i)
 		}
 	}
 	return ""
@@ -120,7 +120,7 @@ func (c comparison) systems() string {
 
 // instruction finds whether the newest instruction of the user is missing or empty.
 func (c comparison) instruction() string {
-	const missing = "the newest instruction of the user is not in it, or has no text"
+	const missing = "the newest instruction of the user is missing or has no text"
 	was := session.LastInstruction(c.before)
 	if was < 0 {
 		return ""

@@ -117,7 +117,7 @@ func New(o Options) (*Stage, error) {
 	u, err := httpclient.ParseEndpoint(o.URL, "")
 	switch {
 	case err != nil:
-		return nil, ragctx.Invalid("url", "is not a URL without user and password, such as http://127.0.0.1:9000/stage")
+		return nil, ragctx.Invalid("url", "is not a URL without user and password; use one such as http://127.0.0.1:9000/stage")
 	case o.Timeout < 0 || o.Timeout > MaxTimeout:
 		return nil, ragctx.Invalid("timeout", "is %v; use up to %v", o.Timeout, MaxTimeout)
 	case o.Secret != "" && len(o.Secret) < minSecret:
@@ -205,14 +205,14 @@ func (s *Stage) request(ctx context.Context, id string, st *stage.State, message
 	var answer Answer
 	if len(response.Body) > 0 {
 		if err := json.Unmarshal(response.Body, &answer); err != nil {
-			return nil, rejectedAnswer{"it is no JSON of messages", err}
+			return nil, rejectedAnswer{"the answer is not JSON with messages", err}
 		}
 	}
 	switch {
 	case answer.Messages != nil:
 		return answer.Messages, checkAnswer(messages, answer.Messages)
 	case s.opts.Closed && response.Status != http.StatusNoContent:
-		return nil, rejectedAnswer{"it has no messages; a stage that changes nothing answers status 204", nil}
+		return nil, rejectedAnswer{"the answer has no messages; a stage that changes nothing must answer status 204", nil}
 	}
 	return nil, nil
 }
