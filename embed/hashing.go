@@ -14,7 +14,7 @@ const defaultHashingDim = 256
 
 // hashing is the feature-hashing embedder.
 type hashing struct {
-	dim   int
+	dim  int
 	pool sync.Pool // of *hasher
 }
 
@@ -70,7 +70,7 @@ func (e *hashing) EmbedQuery(ctx context.Context, text string) ([]float32, error
 // Weights of features, in fixed point. All n-grams of a word share one weight, whatever the word's
 // length, so that long words do not dominate.
 const (
-	unit     = 1 << 16 // a word with one occurrence
+	unit        = 1 << 16 // a word with one occurrence
 	stopDivisor = 8       // function words have 1/8 of the weight
 	// The n-grams of a word together weigh twice as much as the word, though each n-gram of most
 	// words weighs less. Chosen on queries of SciFact, Cranfield, CoSQA and a technical manual:
@@ -85,10 +85,10 @@ const maxPooledWords = 1 << 12
 // hasher computes the vector of one text at a time.
 type hasher struct {
 	tokenizer
-	words map[uint64]int // hash of a word -> its index in list
-	counts  []counted
-	grams []uint64 // hashes of n-grams, for all words of list
-	sums  []int64
+	words  map[uint64]int // hash of a word -> its index in list
+	counts []counted
+	grams  []uint64 // hashes of n-grams, for all words of list
+	sums   []int64
 }
 
 // counted is a distinct word of the text.

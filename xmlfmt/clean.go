@@ -76,7 +76,9 @@ func firstUnclean(s string) int {
 
 // changesDirection reports whether a character makes people read the following text in a different order.
 // Direction marks, which languages need, are not included.
-func changesDirection(r rune) bool { return '\u202a' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069' }
+func changesDirection(r rune) bool {
+	return '\u202a' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069'
+}
 
 // cleanLine cleans text that must stay on one line.
 func cleanLine(s string) string {

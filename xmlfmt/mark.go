@@ -92,5 +92,6 @@ func breaksLine(r rune) bool {
 
 // blank reports whether a character separates words, visibly or not.
 func blank(r rune) bool {
-	return unicode.IsSpace(r) || '\u200b' <= r && r <= '\u200d' || r == '\u2060' || r == '\ufeff' || r == '\u180e' || r == '\u2800' || r == '\u3164'
+	return unicode.IsSpace(r) || '\u200b' <= r && r <= '\u200d' ||
+		r == '\u2060' || r == '\ufeff' || r == '\u180e' || r == '\u2800' || r == '\u3164'
 }

@@ -37,7 +37,8 @@ func renderJSON(b *strings.Builder, items []ragctx.ContextItem) {
 			c.page = jsonString(page)
 		}
 		if err := enc.Encode(object{
-			cleanLine(it.Source), it.Type.Label(), jsonString(c.id), jsonString(c.title), c.page, jsonString(c.lines), day(it), since(it), clean(it.Content),
+			cleanLine(it.Source), it.Type.Label(), jsonString(c.id), jsonString(c.title), c.page, jsonString(c.lines),
+			day(it), since(it), clean(it.Content),
 		}); err != nil {
 			panic(err) // encoding strings and numbers cannot fail
 		}

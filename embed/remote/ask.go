@@ -12,7 +12,7 @@ import (
 
 // call has the settings that requests for one purpose share.
 type call struct {
-	slots  chan struct{}
+	slots chan struct{}
 	tally *tally
 	// timeout bounds the wait for a slot and the request together, if there is a wait; 0 means
 	// only the context's deadline.

@@ -62,15 +62,15 @@ func (c *Client) EmbedDocuments(ctx context.Context, texts []string) ([][]float3
 
 // run is one call of EmbedDocuments.
 type run struct {
-	client *Client
-	texts  []string    // as sent to the service
-	out    [][]float32 // each element is written by one goroutine
-	duplicates   map[int]int // index of each repeated text to the index of its first occurrence
-	call   call
-	budget atomic.Int64
+	client     *Client
+	texts      []string    // as sent to the service
+	out        [][]float32 // each element is written by one goroutine
+	duplicates map[int]int // index of each repeated text to the index of its first occurrence
+	call       call
+	budget     atomic.Int64
 
-	mu sync.Mutex
-	accepted  bool // the service has accepted a text in this call
+	mu       sync.Mutex
+	accepted bool // the service has accepted a text in this call
 }
 
 // batches returns the indexes of the texts to send, in batches within the limits. A repeated text

@@ -26,7 +26,7 @@ func badTensors(format string, args ...any) error {
 	return ragctx.Invalid("model.safetensors", format, args...)
 }
 
-// parseTensors returns the tensors of a file by name, except those of unsupported types. They share
+// parseTensors returns the tensors of a file by name, without unsupported types. They share
 // the bytes of the file.
 func parseTensors(data []byte) (map[string]tensor, error) {
 	if len(data) < 8 {

@@ -15,7 +15,7 @@ const (
 	flip       = 0x80808080_80808080 // adds 128 to int8 values
 	weightBits = 24                  // lookup the sum of absolute weights
 	perWord    = 2
-	rowsAtOnce   = 2 // rows added at a time; more do not fit into registers
+	rowsAtOnce = 2 // rows added at a time; more do not fit into registers
 )
 
 // weighted is a row and its weight modulo 2^64.

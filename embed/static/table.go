@@ -125,7 +125,8 @@ func (h *header) check() error {
 	case !(h.Exponent > 0 && h.Exponent <= 1):
 		return invalid("has the exponent %g; it must be above 0 and at most 1", h.Exponent)
 	case !(h.NoiseFloor >= 0 && h.NoiseFloor < 1) || !(h.MinCoverage >= 0 && h.MinCoverage <= 1):
-		return invalid("has the noise floor %g and the coverage %g; they must be from 0 to 1, the noise floor below 1", h.NoiseFloor, h.MinCoverage)
+		return invalid("has the noise floor %g and the coverage %g; they must be from 0 to 1, the noise floor below 1",
+			h.NoiseFloor, h.MinCoverage)
 	}
 	return nil
 }
