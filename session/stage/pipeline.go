@@ -139,8 +139,8 @@ type run struct {
 	costs    func([]ragctx.Message) []int
 	reports  []Report
 
-	messages     []ragctx.Message // input of the next stage
-	tokens int
+	messages []ragctx.Message // input of the next stage
+	tokens   int
 }
 
 // result returns the current messages in a list that does not belong to the caller.
@@ -181,7 +181,8 @@ func (r *run) apply(ctx context.Context, stage Stage) (err error) {
 		rep.Skipped = skipped.Error()
 	case err != nil:
 		rep.Error = err.Error()
-		r.pipeline.opts.Logger.WarnContext(ctx, "stage failed", "stage", stage.Name(), "closed", failsClosed(stage), "session_id", r.state.SessionID, "error", err)
+		r.pipeline.opts.Logger.WarnContext(ctx, "stage failed", "stage", stage.Name(), "closed", failsClosed(stage),
+			"session_id", r.state.SessionID, "error", err)
 	case out != nil:
 		if !own {
 			out, rep.Repeated = dropRepeated(r.messages, out)

@@ -43,7 +43,8 @@ type ClosedError struct {
 
 // Error implements error.
 func (e *ClosedError) Error() string {
-	return fmt.Sprintf("the stage %q failed, and it must not be skipped: %v; repair it, or let it fail open (on_failure in the setting stages)", e.Stage, e.Err)
+	return fmt.Sprintf("the stage %q failed, and it must not be skipped: %v; "+
+		"repair it, or let it fail open (on_failure in the setting stages)", e.Stage, e.Err)
 }
 
 // Unwrap returns only [ragctx.ErrStage], whatever the cause.

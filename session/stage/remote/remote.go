@@ -103,7 +103,7 @@ type Answer struct {
 // Stage is a stage behind a URL. It is safe for concurrent use.
 type Stage struct {
 	opts    Options
-	client     *httpclient.Client
+	client  *httpclient.Client
 	breaker *httpclient.Breaker
 }
 
@@ -180,7 +180,8 @@ func (s *Stage) Apply(ctx context.Context, st *stage.State, messages []ragctx.Me
 }
 
 // request posts messages to the stage and checks its answer.
-func (s *Stage) request(ctx context.Context, id string, st *stage.State, messages []ragctx.Message, b stage.Budget) ([]ragctx.Message, error) {
+func (s *Stage) request(ctx context.Context, id string, st *stage.State, messages []ragctx.Message,
+	b stage.Budget) ([]ragctx.Message, error) {
 	timeout := s.opts.Timeout
 	deadline := s.opts.Now().Add(timeout)
 	if d, ok := ctx.Deadline(); ok && d.Add(-grace).Before(deadline) {
@@ -198,7 +199,8 @@ func (s *Stage) request(ctx context.Context, id string, st *stage.State, message
 	if s.opts.Secret != "" {
 		header.Set(remote.SignatureHeader, remote.Sign(s.opts.Secret, body, s.opts.Now()))
 	}
-	response, err := s.client.Post(ctx, httpclient.Request{Body: body, Header: header, MaxAnswer: s.opts.MaxBytes, AllowEmpty: true, Timeout: timeout, Total: timeout})
+	response, err := s.client.Post(ctx, httpclient.Request{Body: body, Header: header, MaxAnswer: s.opts.MaxBytes,
+		AllowEmpty: true, Timeout: timeout, Total: timeout})
 	if err != nil {
 		return nil, err
 	}
