@@ -170,7 +170,8 @@ func (l *factExtractor) find(ctx context.Context, t ragctx.Turn) (found []memory
 	case ctx.Err() != nil:
 		return nil, "", ctx.Err()
 	case err != nil:
-		l.engine.opts.Logger.WarnContext(ctx, "the language model failed on a turn; facts are extracted by rules", "turn", t.ID, "error", err)
+		l.engine.opts.Logger.WarnContext(ctx, "the language model failed on a turn; facts are extracted by rules",
+			"turn", t.ID, "error", err)
 		return memory.ByRules(t), "the language model failed: " + err.Error() + "; facts were extracted by rules", nil
 	default:
 		return memory.ByModel(t, asked), "", nil
@@ -196,7 +197,9 @@ func said(t ragctx.Turn) string {
 }
 
 // prepare prepares a finding and its memory for the store.
-func (l *factExtractor) prepare(ctx context.Context, t ragctx.Turn, f memory.Finding, m memory.Memory, dry bool) (store.ExtractedFact, error) {
+func (l *factExtractor) prepare(
+	ctx context.Context, t ragctx.Turn, f memory.Finding, m memory.Memory, dry bool,
+) (store.ExtractedFact, error) {
 	for i, e := range m.Sources {
 		if now := l.engine.opts.Now(); e.At.After(now) {
 			m.Sources[i].At = now // a time in the future must not win against later statements

@@ -91,7 +91,9 @@ func (e *Engine) textContent(ctx context.Context, text string) (store.Content, e
 	return e.memoryContent(ctx, text, units, memory.WithoutSpeakers(units))
 }
 
-func (e *Engine) memoryContent(ctx context.Context, text string, units []chunk.Chunk, voices []index.Speaker) (store.Content, error) {
+func (e *Engine) memoryContent(
+	ctx context.Context, text string, units []chunk.Chunk, voices []index.Speaker,
+) (store.Content, error) {
 	c := store.Content{Text: text, Chunker: chunk.Version}
 	e.prepareEmbedding(&c, "", units)
 	if err := c.Embed(ctx, c.Chunks); err != nil {
@@ -110,7 +112,9 @@ func (e *Engine) Remember(ctx context.Context, m memory.Memory) (memory.Memory, 
 }
 
 // remember is [Engine.Remember] for an expected current version; 0 accepts any or none.
-func (e *Engine) remember(ctx context.Context, m memory.Memory, over int, when ...store.Condition) (memory.Memory, store.Status, error) {
+func (e *Engine) remember(
+	ctx context.Context, m memory.Memory, over int, when ...store.Condition,
+) (memory.Memory, store.Status, error) {
 	defer e.priority.beginUrgent()()
 	if err := m.Validate(); err != nil {
 		return m, "", err
@@ -127,7 +131,8 @@ func (e *Engine) remember(ctx context.Context, m memory.Memory, over int, when .
 	m.Occurred = m.Occurred.UTC().Truncate(time.Microsecond)
 	m.Expires = m.Expires.UTC().Truncate(time.Microsecond)
 	if !m.Expires.IsZero() && !m.Expires.After(e.opts.Now()) {
-		return m, "", ragctx.Invalid("expires", "is %s, which has passed; send a later time, or none", m.Expires.Format(time.RFC3339))
+		return m, "", ragctx.Invalid("expires", "is %s, which has passed; send a later time, or none",
+			m.Expires.Format(time.RFC3339))
 	}
 	m.Namespace = cmp.Or(m.Namespace, ragctx.DefaultNamespace)
 	ns, err := e.namespace(ctx, m.Namespace, true)
@@ -184,7 +189,9 @@ func (e *Engine) Memory(ctx context.Context, namespace, id, user string, anyUser
 
 // ListMemories returns a page of memories by importance and recency, best first, and the cursor of
 // the next page, which is zero on the last. A namespace that does not exist is empty.
-func (e *Engine) ListMemories(ctx context.Context, namespace string, f store.MemoryFilter) ([]memory.Memory, store.MemoryCursor, error) {
+func (e *Engine) ListMemories(
+	ctx context.Context, namespace string, f store.MemoryFilter,
+) ([]memory.Memory, store.MemoryCursor, error) {
 	if err := pageLimit(&f.Limit); err != nil {
 		return nil, store.MemoryCursor{}, err
 	}
@@ -192,7 +199,8 @@ func (e *Engine) ListMemories(ctx context.Context, namespace string, f store.Mem
 		return nil, store.MemoryCursor{}, ragctx.Invalid("state", "is quarantined; use the quarantine list instead")
 	}
 	if f.State != "" && f.State != memory.Active && !f.AsOf.IsZero() {
-		return nil, store.MemoryCursor{}, ragctx.Invalid("as_of", "cannot be combined with a state, which is the current one; send only one of them")
+		return nil, store.MemoryCursor{},
+			ragctx.Invalid("as_of", "cannot be combined with a state, which is the current one; send only one of them")
 	}
 	if err := restrictFilter(ctx, &f); err != nil {
 		return nil, store.MemoryCursor{}, err
