@@ -151,7 +151,8 @@ func (c *answerCache) tally() AnswerCacheTally {
 // answerBytes estimates the memory that an answer uses, in bytes.
 func answerBytes(a resolve.Answer) int {
 	const entry, item, line = 1024, 512, 96
-	n := entry + len(a.XML) + len(a.Text) + len(a.Note) + len(a.Instruction) + line*(len(a.Dropped)+len(a.Shortened)+4*len(a.Providers))
+	n := entry + len(a.XML) + len(a.Text) + len(a.Note) + len(a.Instruction) +
+		line*(len(a.Dropped)+len(a.Shortened)+4*len(a.Providers))
 	for _, b := range a.Blocks {
 		n += item + len(b.Text) + len(b.Instruction)
 	}
@@ -202,8 +203,11 @@ type answerLookup struct {
 // answerLookup prepares a checked query for the cache, before any data is read for it. It returns
 // false for queries whose answers cannot be cached: results of external providers and rerankers may
 // loading unnoticed, ledgers change constantly, and an explanation must describe a real search.
-func (e *Engine) prepareLookup(ctx context.Context, q ragctx.ContextQuery, sessionProviders []*resolve.Prepared, hasTime bool) (answerLookup, bool) {
-	if e.answerCache.limit < 1 || q.Explain || e.opts.Reranker != nil || len(sessionProviders) > 0 || len(q.Messages) > maxCachedMessages || e.asksExternal(q) {
+func (e *Engine) prepareLookup(
+	ctx context.Context, q ragctx.ContextQuery, sessionProviders []*resolve.Prepared, hasTime bool,
+) (answerLookup, bool) {
+	if e.answerCache.limit < 1 || q.Explain || e.opts.Reranker != nil || len(sessionProviders) > 0 ||
+		len(q.Messages) > maxCachedMessages || e.asksExternal(q) {
 		return answerLookup{}, false
 	}
 	ns, err := e.namespace(ctx, q.Namespace, false)

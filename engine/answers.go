@@ -43,7 +43,8 @@ type AnswerTally struct {
 // AnswerTally returns the counters of answers.
 func (e *Engine) AnswerTally() AnswerTally {
 	t := &e.answers
-	return AnswerTally{t.full.Load(), t.degraded.Load(), t.empty.Load(), t.failed.Load(), t.stages.Durations(), e.answerCache.tally()}
+	return AnswerTally{t.full.Load(), t.degraded.Load(), t.empty.Load(), t.failed.Load(), t.stages.Durations(),
+		e.answerCache.tally()}
 }
 
 // embedderCalls counts embedder calls for queries and for documents.

@@ -39,7 +39,9 @@ func (e *Engine) Assemble(ctx context.Context, r assemble.Request) (Assembled, e
 }
 
 // checkAssemble validates a request and returns its completed query and token counter.
-func (e *Engine) checkAssemble(ctx context.Context, r assemble.Request) (q ragctx.ContextQuery, c ragctx.Counter, err error) {
+func (e *Engine) checkAssemble(
+	ctx context.Context, r assemble.Request,
+) (q ragctx.ContextQuery, c ragctx.Counter, err error) {
 	if err = r.Validate(); err == nil {
 		q, err = e.check(ctx, r.Context)
 	}
@@ -51,7 +53,9 @@ func (e *Engine) checkAssemble(ctx context.Context, r assemble.Request) (q ragct
 
 // assemble builds the model call of a validated request as planned. The providers of session of are
 // queried too.
-func (e *Engine) assemble(ctx context.Context, r assemble.Request, plan assemble.Plan, sessionID string) (_ Assembled, err error) {
+func (e *Engine) assemble(
+	ctx context.Context, r assemble.Request, plan assemble.Plan, sessionID string,
+) (_ Assembled, err error) {
 	out := Assembled{Messages: r.Messages}
 	if plan.Retrieve {
 		out.Query = plan.Query.Query

@@ -18,7 +18,9 @@ const maxRepeats = 500
 // turn passed to [Engine.CompleteTurn] becomes a memory, and a model that sees the turn itself does
 // not need the memory as well. Pinned memories and profile memories are not returned: they belong
 // in every prompt.
-func (e *Engine) repeatedMemories(ctx context.Context, k session.Key, q ragctx.ContextQuery, shown []ragctx.Message) ([]string, error) {
+func (e *Engine) repeatedMemories(
+	ctx context.Context, k session.Key, q ragctx.ContextQuery, shown []ragctx.Message,
+) ([]string, error) {
 	// An exchange has two messages and rarely yields more than two memories.
 	limit := min(2*len(shown), maxRepeats, ragctx.MaxResultsLimit-len(q.Exclude))
 	if limit < 1 || !q.Wants(ragctx.TypeMemory) {
@@ -86,7 +88,8 @@ func (t spokenText) contains(content string) bool {
 // containsWords reports whether words appear in the messages, literally or after redaction.
 func (t spokenText) containsWords(words string) bool {
 	words = " " + words + " "
-	return strings.Contains(t.text, words) || strings.Contains(words, "[redacted: ") && strings.Contains(t.redacted(), words)
+	return strings.Contains(t.text, words) || strings.Contains(words, "[redacted: ") &&
+		strings.Contains(t.redacted(), words)
 }
 
 // transcriptEntries splits a transcript into its entries (continuation lines are indented), and any other

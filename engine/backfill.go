@@ -21,7 +21,9 @@ var errEmbedding = errors.New("embed texts")
 // run embeds the chunks after a given one that have no vector in an embedding space, and returns
 // the last chunk. With announce, the indexes apply the vectors at once. each is called with the
 // number of chunks scanned.
-func (e *Engine) embedMissing(ctx context.Context, s *embeddingSpace, after uint64, announce bool, each func(units int)) (uint64, error) {
+func (e *Engine) embedMissing(
+	ctx context.Context, s *embeddingSpace, after uint64, announce bool, each func(units int),
+) (uint64, error) {
 	for {
 		texts, last, err := e.store.Unembedded(ctx, s.id, after, embedBatchSize)
 		if err != nil {
@@ -121,7 +123,8 @@ func (f *backfill) loop(ctx context.Context) {
 		err := f.run(ctx)
 		wait := plan.finished(time.Now(), err == nil || ctx.Err() != nil)
 		if err != nil && ctx.Err() == nil {
-			f.engine.opts.Logger.WarnContext(ctx, "embedding missing texts failed; retrying", "again_in", wait, "error", err)
+			f.engine.opts.Logger.WarnContext(ctx, "embedding missing texts failed; retrying", "again_in", wait,
+				"error", err)
 		}
 	}
 }

@@ -56,7 +56,9 @@ func (c *collection) loaded() bool {
 	}
 }
 
-func newCollections(open func(context.Context, store.Collection) (*index.Hybrid, error), log *slog.Logger) *collections {
+func newCollections(
+	open func(context.Context, store.Collection) (*index.Hybrid, error), log *slog.Logger,
+) *collections {
 	c := &collections{
 		open: open, log: log,
 		all: make(map[store.Collection]*collection), closing: make(map[store.Collection]chan struct{}),

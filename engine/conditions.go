@@ -19,12 +19,16 @@ type Conditional struct {
 func (e *Engine) If(when store.Condition) Conditional { return Conditional{e, when} }
 
 // PutDocument is [Engine.PutDocument] under the condition.
-func (c Conditional) PutDocument(ctx context.Context, namespace string, d docs.Document, root string) (store.Put, error) {
+func (c Conditional) PutDocument(
+	ctx context.Context, namespace string, d docs.Document, root string,
+) (store.Put, error) {
 	return c.engine.putDocument(ctx, namespace, d, root, c.condition)
 }
 
 // PutFile is [Engine.PutFile] under the condition.
-func (c Conditional) PutFile(ctx context.Context, namespace string, d docs.Document, data []byte, root string) (store.Put, error) {
+func (c Conditional) PutFile(
+	ctx context.Context, namespace string, d docs.Document, data []byte, root string,
+) (store.Put, error) {
 	d, err := c.engine.fromFile(ctx, d, data)
 	if err != nil {
 		return store.Put{}, err
@@ -34,7 +38,8 @@ func (c Conditional) PutFile(ctx context.Context, namespace string, d docs.Docum
 
 // DeleteDocument is [Engine.DeleteDocument] under the condition.
 func (c Conditional) DeleteDocument(ctx context.Context, namespace, id string) error {
-	err := c.engine.removeDocument(ctx, namespace, func(ns int64) (uint64, error) { return c.engine.store.DeleteDocument(ctx, ns, id, c.condition) })
+	err := c.engine.removeDocument(ctx, namespace,
+		func(ns int64) (uint64, error) { return c.engine.store.DeleteDocument(ctx, ns, id, c.condition) })
 	return c.unmetCondition(err, "document", id)
 }
 
@@ -46,7 +51,8 @@ func (c Conditional) EraseDocument(ctx context.Context, namespace, id string) (s
 	if c.engine.namespaceMissing(ctx, namespace) {
 		return store.Erased{}, c.condition.CheckMissing("document", id)
 	}
-	return c.engine.erase(ctx, namespace, func(ns int64) (store.Erased, error) { return c.engine.store.EraseDocument(ctx, ns, id, c.condition) })
+	return c.engine.erase(ctx, namespace,
+		func(ns int64) (store.Erased, error) { return c.engine.store.EraseDocument(ctx, ns, id, c.condition) })
 }
 
 // namespaceMissing reports whether a namespace does not exist, so that there is nothing to erase and no
@@ -57,7 +63,9 @@ func (e *Engine) namespaceMissing(ctx context.Context, namespace string) bool {
 }
 
 // ReviseMemory is [Engine.ReviseMemory] under the condition.
-func (c Conditional) ReviseMemory(ctx context.Context, namespace, id string, by Viewer, p memory.Patch) (memory.Memory, store.Status, error) {
+func (c Conditional) ReviseMemory(
+	ctx context.Context, namespace, id string, by Viewer, p memory.Patch,
+) (memory.Memory, store.Status, error) {
 	m, status, err := c.engine.reviseMemory(ctx, namespace, id, by, p, c.condition)
 	return m, status, c.unmetCondition(err, "memory", id)
 }

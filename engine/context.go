@@ -25,7 +25,9 @@ func (e *Engine) Context(ctx context.Context, q ragctx.ContextQuery) (resolve.An
 
 // contextForSession is Context with the providers of session of, whether or not the query is limited to
 // that session.
-func (e *Engine) contextForSession(ctx context.Context, q ragctx.ContextQuery, sessionID string) (resolve.Answer, error) {
+func (e *Engine) contextForSession(
+	ctx context.Context, q ragctx.ContextQuery, sessionID string,
+) (resolve.Answer, error) {
 	ctx, tr := trace.From(ctx)
 	if sessionID != "" {
 		ctx = context.WithValue(ctx, sessionContextKey{}, sessionID)

@@ -47,7 +47,9 @@ type SessionFilter struct {
 
 // SessionList returns a page of a namespace's stored conversations, most recently changed first,
 // and the cursor of the next page (nil at the end). Their sections are not counted.
-func (e *Engine) SessionList(ctx context.Context, namespace string, f SessionFilter) ([]view.Summary, *store.SessionCursor, error) {
+func (e *Engine) SessionList(
+	ctx context.Context, namespace string, f SessionFilter,
+) ([]view.Summary, *store.SessionCursor, error) {
 	by, err := canRead(ctx, Viewer{f.UserID, f.AnyUser})
 	if err == nil && by.Anyone {
 		err = access.From(ctx).RequireAllUsers()
@@ -131,7 +133,9 @@ func (e *Engine) conversationKey(ctx context.Context, k session.Key) (session.Ke
 }
 
 // withKey calls fn with the completed key.
-func withKey[T any](ctx context.Context, c authorizedSessions, k session.Key, fn func(context.Context, session.Key) (T, error)) (out T, err error) {
+func withKey[T any](
+	ctx context.Context, c authorizedSessions, k session.Key, fn func(context.Context, session.Key) (T, error),
+) (out T, err error) {
 	if k, err = c.engine.conversationKey(ctx, k); err != nil {
 		return out, err
 	}
@@ -157,10 +161,14 @@ func (c authorizedSessions) Load(ctx context.Context, k session.Key) (session.St
 }
 
 func (c authorizedSessions) Save(ctx context.Context, k session.Key, s session.Store) (session.Result, error) {
-	return withKey(ctx, c, k, func(ctx context.Context, k session.Key) (session.Result, error) { return c.stored.Save(ctx, k, s) })
+	return withKey(ctx, c, k, func(ctx context.Context, k session.Key) (session.Result, error) {
+		return c.stored.Save(ctx, k, s)
+	})
 }
 
-func (c authorizedSessions) Replace(ctx context.Context, k session.Key, at session.Version, s session.Store) (session.Result, error) {
+func (c authorizedSessions) Replace(
+	ctx context.Context, k session.Key, at session.Version, s session.Store,
+) (session.Result, error) {
 	return withKey(ctx, c, k, func(ctx context.Context, k session.Key) (session.Result, error) {
 		return c.stored.Replace(ctx, k, at, s)
 	})
@@ -185,17 +193,23 @@ func (c authorizedSessions) Annotate(ctx context.Context, k session.Key, paramet
 	return c.changeWithKey(ctx, k, func(k session.Key) error { return c.stored.Annotate(ctx, k, parameters) })
 }
 
-func (c authorizedSessions) Append(ctx context.Context, k session.Key, section string, messages ...ragctx.Message) ([]ragctx.Message, error) {
+func (c authorizedSessions) Append(
+	ctx context.Context, k session.Key, section string, messages ...ragctx.Message,
+) ([]ragctx.Message, error) {
 	return withKey(ctx, c, k, func(ctx context.Context, k session.Key) ([]ragctx.Message, error) {
 		return c.stored.Append(ctx, k, section, messages...)
 	})
 }
 
 func (c authorizedSessions) Get(ctx context.Context, k session.Key, id string) (session.Entry, error) {
-	return withKey(ctx, c, k, func(ctx context.Context, k session.Key) (session.Entry, error) { return c.stored.Get(ctx, k, id) })
+	return withKey(ctx, c, k, func(ctx context.Context, k session.Key) (session.Entry, error) {
+		return c.stored.Get(ctx, k, id)
+	})
 }
 
-func (c authorizedSessions) Section(ctx context.Context, k session.Key, name string, limit int) ([]ragctx.Message, error) {
+func (c authorizedSessions) Section(
+	ctx context.Context, k session.Key, name string, limit int,
+) ([]ragctx.Message, error) {
 	return withKey(ctx, c, k, func(ctx context.Context, k session.Key) ([]ragctx.Message, error) {
 		return c.stored.Section(ctx, k, name, limit)
 	})
@@ -210,7 +224,9 @@ func (c authorizedSessions) Navigate(ctx context.Context, k session.Key, id stri
 }
 
 func (c authorizedSessions) Path(ctx context.Context, k session.Key, id string) ([]session.Entry, error) {
-	return withKey(ctx, c, k, func(ctx context.Context, k session.Key) ([]session.Entry, error) { return c.stored.Path(ctx, k, id) })
+	return withKey(ctx, c, k, func(ctx context.Context, k session.Key) ([]session.Entry, error) {
+		return c.stored.Path(ctx, k, id)
+	})
 }
 
 func (c authorizedSessions) Fork(ctx context.Context, k session.Key, id, to string) error {
@@ -231,7 +247,9 @@ func (c authorizedSessions) Labels(ctx context.Context, k session.Key) (map[stri
 	return withKey(ctx, c, k, c.stored.Labels)
 }
 
-func (c authorizedSessions) AddCompaction(ctx context.Context, k session.Key, one session.Compaction, spent ...string) (session.Compaction, error) {
+func (c authorizedSessions) AddCompaction(
+	ctx context.Context, k session.Key, one session.Compaction, spent ...string,
+) (session.Compaction, error) {
 	return withKey(ctx, c, k, func(ctx context.Context, k session.Key) (session.Compaction, error) {
 		return c.stored.AddCompaction(ctx, k, one, spent...)
 	})

@@ -25,7 +25,8 @@ func (e *Engine) checkLost(ctx context.Context) error {
 	}
 	for _, dir := range dirs {
 		if has := vector.Cursor(filepath.Join(e.opts.Dir, store.IndexName, filepath.FromSlash(dir))); has > newest {
-			return &store.LostError{What: fmt.Sprintf("the database has %d changes, but its index %s has applied %d", newest, dir, has)}
+			return &store.LostError{What: fmt.Sprintf("the database has %d changes, but its index %s has applied %d",
+				newest, dir, has)}
 		}
 	}
 	return nil

@@ -102,7 +102,8 @@ func newTurnDelivery(e *Engine, observers []turnObserver) *turnDelivery {
 // wants reports whether a turn is to be delivered: it succeeded, belongs to a conversation, and is
 // relevant to an observer.
 func (o *turnDelivery) wants(t ragctx.Turn) bool {
-	return t.Succeeded() && t.SessionID != "" && slices.ContainsFunc(o.observers, func(w turnObserver) bool { return w.interested(t) })
+	return t.Succeeded() && t.SessionID != "" &&
+		slices.ContainsFunc(o.observers, func(w turnObserver) bool { return w.interested(t) })
 }
 
 func (w turnObserver) interested(t ragctx.Turn) bool { return w.wants == nil || w.wants(t) }
@@ -220,7 +221,8 @@ func (o *turnDelivery) deliver(t pendingTurn) {
 func (o *turnDelivery) deliverAll(u store.PendingTurn, retry bool) (err error) {
 	if retry {
 		if u.Attempts >= maxDeliveryAttempts {
-			o.log.Error("giving up on delivering a turn: every attempt failed or ended with the process", "turn", u.Turn.ID)
+			o.log.Error("giving up on delivering a turn: every attempt failed or ended with the process", "turn",
+				u.Turn.ID)
 			o.finished(u)
 			return nil
 		}
@@ -273,7 +275,8 @@ func (o *turnDelivery) finished(u store.PendingTurn) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.unacked = append(o.unacked, u)
-	o.ackDue = o.ackDue || slices.ContainsFunc(o.observers, func(w turnObserver) bool { return !w.own && w.interested(u.Turn) })
+	o.ackDue = o.ackDue || slices.ContainsFunc(o.observers,
+		func(w turnObserver) bool { return !w.own && w.interested(u.Turn) })
 }
 
 // recordStates acknowledges the delivered turns. Turns marked for another delivery in the meantime are

@@ -85,7 +85,9 @@ func (e *Engine) Doctor(ctx context.Context, o DoctorOptions) (Checkup, error) {
 		if ctx.Err() != nil || errors.Is(err, ragctx.ErrClosed) {
 			return c, err
 		}
-		c.Store.Findings = append(c.Store.Findings, store.Finding{Severity: store.Damage, Check: "file", Detail: "the indexes cannot be compared: " + err.Error()})
+		c.Store.Findings = append(c.Store.Findings, store.Finding{
+			Severity: store.Damage, Check: "file", Detail: "the indexes cannot be compared: " + err.Error(),
+		})
 	}
 	c.Degraded, err = e.warnings(ctx)
 	return c, ignoreDamage(err)
@@ -179,9 +181,10 @@ func (e *Engine) runDoctor(ctx context.Context, r *runningJob) error {
 	if err := r.request(&req); err != nil {
 		return err
 	}
-	found, err := e.Doctor(ctx, DoctorOptions{Repair: req.Repair, Searching: req.Searching, Progress: func(what string, done, total int) {
-		r.update(func(j *store.Job) { j.Stage, j.Items, j.Counts = what, total, store.JobCounts{Unchanged: done} })
-	}})
+	found, err := e.Doctor(ctx, DoctorOptions{Repair: req.Repair, Searching: req.Searching,
+		Progress: func(what string, done, total int) {
+			r.update(func(j *store.Job) { j.Stage, j.Items, j.Counts = what, total, store.JobCounts{Unchanged: done} })
+		}})
 	if err != nil {
 		return err
 	}

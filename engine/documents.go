@@ -19,7 +19,9 @@ func (e *Engine) PutDocument(ctx context.Context, namespace string, d docs.Docum
 	return e.putDocument(ctx, namespace, d, root, store.Condition{})
 }
 
-func (e *Engine) putDocument(ctx context.Context, namespace string, d docs.Document, root string, when store.Condition) (store.Put, error) {
+func (e *Engine) putDocument(
+	ctx context.Context, namespace string, d docs.Document, root string, when store.Condition,
+) (store.Put, error) {
 	if err := canModifyShared(ctx); err != nil {
 		return store.Put{}, err
 	}

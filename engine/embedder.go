@@ -18,7 +18,8 @@ func (e *Engine) EmbedderNamed(name string) (embed.Embedder, error) {
 		return builtin.Open(name)
 	}
 	if _, asks := e.opts.Embedder.(embed.Metered); !asks {
-		return nil, ragctx.Invalid("embedder", "%q is the embedding service of the settings, which have none; set embed_shape", name)
+		return nil, ragctx.Invalid("embedder",
+			"%q is the embedding service of the settings, which have none; set embed_shape", name)
 	}
 	return e.opts.Embedder, nil
 }

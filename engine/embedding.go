@@ -62,7 +62,9 @@ func (e *Engine) prepareEmbedding(c *store.Content, title string, chunks []chunk
 
 // vectors returns the vectors of texts. Texts without a stored vector are embedded if ask is set;
 // those that fail are missing from the result.
-func (e *Engine) vectors(ctx context.Context, s *embeddingSpace, texts []store.Unembedded, ask bool) (map[store.VectorKey][]float32, error) {
+func (e *Engine) vectors(
+	ctx context.Context, s *embeddingSpace, texts []store.Unembedded, ask bool,
+) (map[store.VectorKey][]float32, error) {
 	keys := make([]store.VectorKey, len(texts))
 	for i := range texts {
 		keys[i] = texts[i].Key
@@ -86,7 +88,8 @@ func (e *Engine) vectors(ctx context.Context, s *embeddingSpace, texts []store.U
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		e.opts.Logger.Log(ctx, embedderLogLevel(err), "embedder failed; stored without vectors for now", "embedder", s.identity.String(), "error", err)
+		e.opts.Logger.Log(ctx, embedderLogLevel(err), "embedder failed; stored without vectors for now", "embedder",
+			s.identity.String(), "error", err)
 		return known, nil
 	}
 	for i, k := range missing {

@@ -80,10 +80,12 @@ func (e *Engine) openEmbeddingSpaces(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	e.spaces.current.Store(&embeddingSpace{id: active, identity: identity, embedder: e.findEmbedder(identity), calls: &e.embedderCalls})
+	e.spaces.current.Store(&embeddingSpace{id: active, identity: identity, embedder: e.findEmbedder(identity),
+		calls: &e.embedderCalls})
 	if want == nil && e.spaces.current.Load().embedder == nil {
 		if next, ok := builtin.Successor(identity); ok {
-			e.opts.Logger.WarnContext(ctx, "the built-in embedding table has changed; all texts are being embedded again, and queries use only the keyword index until then",
+			e.opts.Logger.WarnContext(ctx,
+				"the built-in embedding table has changed; all texts are being embedded again, and queries use only the keyword index until then",
 				"from", identity.String(), "to", next.Identity().String())
 			e.opts.Embedder, e.opts.Reembed = next, true
 			return nil

@@ -114,7 +114,9 @@ func (e *Engine) EraseMemory(ctx context.Context, namespace, id, user string, an
 	return e.eraseMemory(ctx, namespace, id, Viewer{user, anyUser}, store.Condition{})
 }
 
-func (e *Engine) eraseMemory(ctx context.Context, namespace, id string, by Viewer, when store.Condition) (store.Erased, error) {
+func (e *Engine) eraseMemory(
+	ctx context.Context, namespace, id string, by Viewer, when store.Condition,
+) (store.Erased, error) {
 	by, err := e.canModify(ctx, namespace, id, by)
 	if err != nil {
 		return store.Erased{}, err
@@ -125,7 +127,8 @@ func (e *Engine) eraseMemory(ctx context.Context, namespace, id string, by Viewe
 	return e.eraseWithEvents(ctx, namespace, memoryEvents(id), func(ns int64) (store.Erased, error) {
 		took, err := e.store.EraseMemory(ctx, ns, id, by.User, by.Anyone, when)
 		if isNotFound(err) && access.From(ctx).User != "" {
-			return store.Erased{}, when.CheckMissing("memory", id) // another user's memory is reported like a missing one, and a missing one counts as erased
+			// Another user's memory is reported like a missing one, and a missing one counts as erased.
+			return store.Erased{}, when.CheckMissing("memory", id)
 		}
 		return took, err
 	})
@@ -153,7 +156,8 @@ func (e *Engine) EraseSession(ctx context.Context, namespace, id, user string, a
 		erased, err := e.store.EraseSession(session.WithCondition(ctx, when), ns, id, by.User, by.Anyone)
 		if !errors.Is(err, ragctx.ErrPrecondition) {
 			e.registry.forget(func(k SessionKey) bool {
-				return k.Namespace == namespaceName(namespace) && k.SessionID == id && (by.Anyone || k.UserID == by.User)
+				return k.Namespace == namespaceName(namespace) && k.SessionID == id &&
+					(by.Anyone || k.UserID == by.User)
 			})
 		}
 		return erased, err
@@ -170,14 +174,18 @@ func (e *Engine) EraseUser(ctx context.Context, namespace, user string) (store.E
 	f := store.MemoryFilter{UserID: user, Own: true}
 	before := e.countTiers(ctx, namespace, f)
 	took, err := e.eraseWithEvents(ctx, namespace, userEvents(user), func(ns int64) (store.Erased, error) {
-		e.registry.forget(func(k SessionKey) bool { return k.Namespace == namespaceName(namespace) && k.UserID == user })
+		e.registry.forget(func(k SessionKey) bool {
+			return k.Namespace == namespaceName(namespace) && k.UserID == user
+		})
 		return e.store.EraseUser(ctx, ns, user)
 	})
 	e.publishCleared(ctx, namespace, f, before, took)
 	return took, err
 }
 
-func (e *Engine) erase(ctx context.Context, namespace string, fn func(ns int64) (store.Erased, error)) (store.Erased, error) {
+func (e *Engine) erase(
+	ctx context.Context, namespace string, fn func(ns int64) (store.Erased, error),
+) (store.Erased, error) {
 	ns, err := e.namespace(ctx, namespace, false)
 	if isNotFound(err) {
 		return store.Erased{}, nil
@@ -195,8 +203,10 @@ func (e *Engine) erase(ctx context.Context, namespace string, fn func(ns int64) 
 	if err != nil {
 		e.eraser.retry()
 	}
-	if e.started.Load() { // a one-off command leaves the rest to the next long-running process
-		e.deliverPending(context.WithoutCancel(access.With(ctx, access.FullGrant()))) // facts are extracted again from other turns that state them
+	// A one-off command leaves this to the next long-running process. Facts are extracted again from other turns
+	// that state them.
+	if e.started.Load() {
+		e.deliverPending(context.WithoutCancel(access.With(ctx, access.FullGrant())))
 	}
 	return erased, err
 }
@@ -231,7 +241,8 @@ func (r *eraser) finish(ctx context.Context, e *Engine) error {
 	defer context.AfterFunc(r.life, cancel)()
 	throttle.Background(func() { err = e.finishErasures(while, pending) })
 	if err != nil && ctx.Err() == nil && r.life.Err() != nil {
-		return fmt.Errorf("erased, but files may still contain it until the data directory is opened again: %w", ragctx.ErrClosed)
+		return fmt.Errorf("erased, but files may still contain it until the data directory is opened again: %w",
+			ragctx.ErrClosed)
 	}
 	return err
 }
@@ -266,7 +277,8 @@ func (e *Engine) finishErasures(ctx context.Context, pending []store.PendingEras
 // incompleteErasure wraps the error of an incomplete erasure. It is always an [ragctx.ErrUnavailable],
 // because the erasure is retried.
 func incompleteErasure(what string, err error) error {
-	err = fmt.Errorf("erased, but the files of %s may still contain it; this will be retried: %w", what, store.DiskError(err))
+	err = fmt.Errorf("erased, but the files of %s may still contain it; this will be retried: %w", what,
+		store.DiskError(err))
 	if code, _ := ragctx.CodeOf(err); code == "internal" {
 		err = fmt.Errorf("%w: %w", ragctx.ErrUnavailable, err)
 	}
@@ -310,8 +322,9 @@ func (e *Engine) expungeIndex(ctx context.Context, id store.Collection, seq uint
 			e.store.ReleaseReserve()
 			continue
 		}
-		passing := errors.Is(err, ragctx.ErrUnavailable) || errors.Is(err, syscall.ENOSPC) // another merge may be using the space
-		if !passing || time.Now().After(end) {
+		// On a full disk another merge may be using the space.
+		transient := errors.Is(err, ragctx.ErrUnavailable) || errors.Is(err, syscall.ENOSPC)
+		if !transient || time.Now().After(end) {
 			return err
 		}
 		select {

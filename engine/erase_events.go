@@ -55,7 +55,8 @@ func hasMessageText(ev ragctx.Event) bool {
 // sessionEvents matches events that may reveal a session, including its queries.
 func sessionEvents(session string, by Viewer) func(ragctx.Event) bool {
 	return func(ev ragctx.Event) bool {
-		return (ev.SessionID == session || hasMessageText(ev)) && (by.Anyone || ev.UserID == by.User) || hasMemoryText(ev)
+		return (ev.SessionID == session || hasMessageText(ev)) && (by.Anyone || ev.UserID == by.User) ||
+			hasMemoryText(ev)
 	}
 }
 

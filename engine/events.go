@@ -30,15 +30,16 @@ const eventBlock = 1 << 32
 // reserved block, whichever is greater, so a clock set back does not reverse it. The reservation is
 // a write, which only happens with the first subscription.
 func (e *Engine) openEvents() {
-	e.events = events.New(events.Options{Now: e.opts.Now, NewID: e.opts.NewID, StartSeq: func(ctx context.Context) (uint64, error) {
-		text, err := e.store.Setting(ctx, store.SettingEvents)
-		if err != nil {
-			return 0, err
-		}
-		reserved, _ := strconv.ParseUint(text, 10, 63) // if unset, the clock decides
-		first := max(reserved, uint64(max(e.opts.Now().UnixMicro(), 0)))
-		return first, e.store.SetSetting(ctx, store.SettingEvents, strconv.FormatUint(first+eventBlock, 10))
-	}})
+	e.events = events.New(events.Options{Now: e.opts.Now, NewID: e.opts.NewID,
+		StartSeq: func(ctx context.Context) (uint64, error) {
+			text, err := e.store.Setting(ctx, store.SettingEvents)
+			if err != nil {
+				return 0, err
+			}
+			reserved, _ := strconv.ParseUint(text, 10, 63) // if unset, the clock decides
+			first := max(reserved, uint64(max(e.opts.Now().UnixMicro(), 0)))
+			return first, e.store.SetSetting(ctx, store.SettingEvents, strconv.FormatUint(first+eventBlock, 10))
+		}})
 }
 
 // LastEvent returns the sequence number of the newest event; [Engine.FollowEvents] after it yields
@@ -49,7 +50,8 @@ func (e *Engine) LastEvent(ctx context.Context, f events.Filter) (uint64, error)
 		return 0, err
 	}
 	if f.Namespace != "" && !access.From(ctx).Includes(f.Namespace) {
-		return 0, fmt.Errorf("%w: the API key does not reach the namespace %q", ragctx.ErrDenied, ragctx.Clip(f.Namespace))
+		return 0, fmt.Errorf("%w: the API key does not reach the namespace %q", ragctx.ErrDenied,
+			ragctx.Clip(f.Namespace))
 	}
 	return e.events.Last(ctx)
 }
@@ -81,7 +83,8 @@ type sessionContextKey struct{}
 func (e *Engine) publishStored(ctx context.Context, m memory.Memory) {
 	e.publish(ctx, ragctx.Event{
 		Type: ragctx.EventMemoryStored, Namespace: namespaceName(m.Namespace), SessionID: m.SessionID, UserID: m.UserID,
-		Data: ragctx.MemoryStored{MemoryID: m.ID, MemoryType: string(m.Type), Importance: m.Importance, Tags: nonNil(m.Tags)},
+		Data: ragctx.MemoryStored{MemoryID: m.ID, MemoryType: string(m.Type), Importance: m.Importance,
+			Tags: nonNil(m.Tags)},
 	})
 }
 
@@ -97,7 +100,8 @@ func (e *Engine) publishRecalled(ctx context.Context, q ragctx.ContextQuery, a r
 	}
 	for _, it := range a.Items {
 		if it.Type == ragctx.TypeMemory {
-			e.publishQueryEvent(ctx, q, ragctx.EventMemoryRecalled, ragctx.MemoryRecalled{MemoryID: it.ID, Content: it.Content, Relevance: it.Relevance})
+			e.publishQueryEvent(ctx, q, ragctx.EventMemoryRecalled,
+				ragctx.MemoryRecalled{MemoryID: it.ID, Content: it.Content, Relevance: it.Relevance})
 		}
 	}
 }
@@ -105,20 +109,26 @@ func (e *Engine) publishRecalled(ctx context.Context, q ragctx.ContextQuery, a r
 // publishSearched publishes a search that found memories.
 func (e *Engine) publishSearched(ctx context.Context, q ragctx.ContextQuery, found int) {
 	if found > 0 {
-		e.publishQueryEvent(ctx, q, ragctx.EventMemoriesSearched, ragctx.MemoriesSearched{Query: q.Query, Tags: nonNil(q.Filter.Tags), ResultCount: found})
+		e.publishQueryEvent(ctx, q, ragctx.EventMemoriesSearched,
+			ragctx.MemoriesSearched{Query: q.Query, Tags: nonNil(q.Filter.Tags), ResultCount: found})
 	}
 }
 
 // publishQueryEvent publishes an event about a query.
 func (e *Engine) publishQueryEvent(ctx context.Context, q ragctx.ContextQuery, t ragctx.EventType, data any) {
-	e.publish(ctx, ragctx.Event{Type: t, Namespace: namespaceName(q.Namespace), SessionID: q.SessionID, UserID: q.UserID, Data: data})
+	e.publish(ctx, ragctx.Event{Type: t, Namespace: namespaceName(q.Namespace), SessionID: q.SessionID,
+		UserID: q.UserID, Data: data})
 }
 
 // publishCleared publishes how many memories an erasure removed from each tier. before has the counts of
 // the tiers within the long-term one.
-func (e *Engine) publishCleared(ctx context.Context, namespace string, f store.MemoryFilter, before store.MemoryStats, took store.Erased) {
+func (e *Engine) publishCleared(
+	ctx context.Context, namespace string, f store.MemoryFilter, before store.MemoryStats, took store.Erased,
+) {
 	for _, tier := range [...]ragctx.MemoryCleared{
-		{Tier: tierLongTerm, Count: took.Memories}, {Tier: tierShortTerm, Count: before.ShortTerm}, {Tier: tierWorking, Count: before.Working},
+		{Tier: tierLongTerm, Count: took.Memories},
+		{Tier: tierShortTerm, Count: before.ShortTerm},
+		{Tier: tierWorking, Count: before.Working},
 	} {
 		if tier.Count > 0 && took.Memories > 0 {
 			e.publish(ctx, ragctx.Event{

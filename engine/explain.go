@@ -33,7 +33,8 @@ type Explanation struct {
 }
 
 func (x *Explanation) add(step string, problem bool, remedy, format string, args ...any) *Finding {
-	x.Findings = append(x.Findings, Finding{Step: step, Problem: problem, Found: fmt.Sprintf(format, args...), Remedy: remedy})
+	x.Findings = append(x.Findings, Finding{Step: step, Problem: problem, Found: fmt.Sprintf(format, args...),
+		Remedy: remedy})
 	return &x.Findings[len(x.Findings)-1]
 }
 
@@ -85,7 +86,8 @@ func (x *Explanation) conclude(q ragctx.ContextQuery) {
 		return
 	}
 	if q.Query == "" {
-		x.add("match", true, "send a query: without one only the most important and most recent memories are returned", "the query is empty, and there are no memories to return").Fields = []string{"query"}
+		x.add("match", true, "send a query: without one only the most important and most recent memories are returned",
+			"the query is empty, and there are no memories to return").Fields = []string{"query"}
 		return
 	}
 	x.add("match", true, "rephrase the query, or list what is stored",
@@ -124,7 +126,8 @@ func (e *Engine) explainContents(ctx context.Context, x *Explanation, q ragctx.C
 	if empty {
 		remedy = "ingest documents or store turns first, or name another namespace"
 	}
-	x.add("contents", empty, remedy, "the namespace %s has %d documents and %d memories", namespaceName(q.Namespace), st.Documents, st.Memories)
+	x.add("contents", empty, remedy, "the namespace %s has %d documents and %d memories", namespaceName(q.Namespace),
+		st.Documents, st.Memories)
 	return st, e.explainScope(ctx, x, q, st.Memories)
 }
 
@@ -133,7 +136,8 @@ func (e *Engine) explainScope(ctx context.Context, x *Explanation, q ragctx.Cont
 	if all == 0 || !q.Wants(ragctx.TypeMemory) {
 		return nil
 	}
-	seen, err := e.CountMemories(ctx, q.Namespace, store.MemoryFilter{UserID: q.UserID, AgentID: q.AgentID, SessionID: q.SessionID})
+	seen, err := e.CountMemories(ctx, q.Namespace,
+		store.MemoryFilter{UserID: q.UserID, AgentID: q.AgentID, SessionID: q.SessionID})
 	if err != nil {
 		return err
 	}
@@ -155,7 +159,8 @@ func (e *Engine) explainScope(ctx context.Context, x *Explanation, q ragctx.Cont
 func (e *Engine) explainPhrases(ctx context.Context, x *Explanation, q ragctx.ContextQuery) {
 	_, unquoted := e.unquote(ctx, q.WithParam(passage.ParamPhrases, true))
 	for _, phrase := range unquoted {
-		x.add("phrases", false, "", "no text contains %q verbatim; its words were searched for instead", ragctx.Clip(phrase))
+		x.add("phrases", false, "", "no text contains %q verbatim; its words were searched for instead",
+			ragctx.Clip(phrase))
 	}
 }
 
@@ -166,7 +171,8 @@ func explainSpelling(x *Explanation, a resolve.Answer) {
 		c.Provider = "" // reportMetrics a correction once for documents and memories
 		if !slices.Contains(reported, c) {
 			reported = append(reported, c)
-			x.add("spelling", false, "", "no text contains %q; %q was also searched for", ragctx.Clip(c.Word), ragctx.Clip(c.As))
+			x.add("spelling", false, "", "no text contains %q; %q was also searched for", ragctx.Clip(c.Word),
+				ragctx.Clip(c.As))
 		}
 	}
 }
@@ -197,7 +203,9 @@ func (e *Engine) explainIndexes(ctx context.Context, x *Explanation, q ragctx.Co
 	return nil
 }
 
-func (e *Engine) explainIndex(ctx context.Context, x *Explanation, q ragctx.ContextQuery, kind store.Kind, leg string) error {
+func (e *Engine) explainIndex(
+	ctx context.Context, x *Explanation, q ragctx.ContextQuery, kind store.Kind, leg string,
+) error {
 	hits, degraded, err := e.Hits(ctx, q, HitsOptions{Kind: kind, K: maxIndexHits, Ranking: index.Ranking{Method: leg}})
 	switch {
 	case ctx.Err() != nil:
@@ -205,9 +213,11 @@ func (e *Engine) explainIndex(ctx context.Context, x *Explanation, q ragctx.Cont
 	case err != nil:
 		x.add("legs", true, "see 'ragctx doctor'", "the %s search of %s failed: %v", leg, kind, err)
 	case slices.Contains(degraded, leg):
-		x.add("legs", true, "see 'ragctx status'; the index is being rebuilt, or its embedder fails", "the %s search of %s did not run", leg, kind)
+		x.add("legs", true, "see 'ragctx status'; the index is being rebuilt, or its embedder fails",
+			"the %s search of %s did not run", leg, kind)
 	default:
-		x.add("legs", false, "", "the %s search of %s finds %d chunks (of %d at most)", leg, kind, len(hits), maxIndexHits)
+		x.add("legs", false, "", "the %s search of %s finds %d chunks (of %d at most)", leg, kind, len(hits),
+			maxIndexHits)
 	}
 	return nil
 }
@@ -219,7 +229,8 @@ func (e *Engine) explainProviders(x *Explanation, a resolve.Answer) {
 		own := slices.ContainsFunc(e.builtin, func(b ragctx.ContextProvider) bool { return b.Name() == p.Name })
 		switch {
 		case p.Error != "":
-			x.add("providers", true, "see the log for the cause; the other providers answered without it", "%s failed: %s", p.Name, p.Error)
+			x.add("providers", true, "see the log for the cause; the other providers answered without it",
+				"%s failed: %s", p.Name, p.Error)
 		case p.Returned > 0:
 			x.add("providers", false, "", "%s found %d items; %d are in the answer", p.Name, p.Returned, p.Used)
 		case own:
@@ -243,7 +254,8 @@ func conditionsOf(q ragctx.ContextQuery) []condition {
 		{"filter", !q.Filter.IsZero(), func(q *ragctx.ContextQuery) { q.Filter = ragctx.Filter{} }},
 		{"context_types", len(q.ContextTypes) > 0, func(q *ragctx.ContextQuery) { *q = q.WithTypes() }},
 		{"as_of", !q.AsOf.IsZero(), func(q *ragctx.ContextQuery) { q.AsOf = time.Time{} }},
-		{"min_relevance", q.MinRelevance == nil || *q.MinRelevance > 0, func(q *ragctx.ContextQuery) { q.MinRelevance = new(0.0) }},
+		{"min_relevance", q.MinRelevance == nil || *q.MinRelevance > 0,
+			func(q *ragctx.ContextQuery) { q.MinRelevance = new(0.0) }},
 		{"exclude", len(q.Exclude) > 0, func(q *ragctx.ContextQuery) { q.Exclude = nil }},
 		{"session_id", q.SessionID != "", func(q *ragctx.ContextQuery) { q.SessionID = "" }},
 		{"agent_id", q.AgentID != "", func(q *ragctx.ContextQuery) { q.AgentID = "" }},
@@ -253,7 +265,9 @@ func conditionsOf(q ragctx.ContextQuery) []condition {
 
 // explainConditions repeats the query without each condition, and without all of them if no single
 // one keeps the answer empty. It adds those that would return more items.
-func explainConditions(x *Explanation, q ragctx.ContextQuery, a resolve.Answer, ask func(ragctx.ContextQuery) (resolve.Answer, error)) error {
+func explainConditions(
+	x *Explanation, q ragctx.ContextQuery, a resolve.Answer, ask func(ragctx.ContextQuery) (resolve.Answer, error),
+) error {
 	conditions := conditionsOf(q)
 	gain := func(some ...condition) (bool, error) {
 		wider := q
@@ -267,7 +281,8 @@ func explainConditions(x *Explanation, q ragctx.ContextQuery, a resolve.Answer, 
 			return false, err
 		}
 		named := strings.Join(fields, ", ")
-		x.add("conditions", true, "check "+named+", or leave it out", "without %s %d items are shown instead of %d", named, len(without.Items), len(a.Items)).Fields = fields
+		x.add("conditions", true, "check "+named+", or leave it out", "without %s %d items are shown instead of %d",
+			named, len(without.Items), len(a.Items)).Fields = fields
 		return true, nil
 	}
 	gained := false
@@ -292,7 +307,8 @@ func explainBudget(x *Explanation, q ragctx.ContextQuery, a resolve.Answer) {
 		counts[d.Reason]++
 	}
 	if n := counts[resolve.ReasonBudget]; n > 0 || len(a.Items) == 0 && strings.HasPrefix(a.Note, "max_tokens") {
-		x.add("budget", true, "send a larger max_tokens", "max_tokens %d excluded %d items; %d tokens are used", q.MaxTokens, n, a.TotalTokens).Fields = []string{"max_tokens"}
+		x.add("budget", true, "send a larger max_tokens", "max_tokens %d excluded %d items; %d tokens are used",
+			q.MaxTokens, n, a.TotalTokens).Fields = []string{"max_tokens"}
 		return
 	}
 	x.add("budget", false, "", "%d of %d tokens are used", a.TotalTokens, q.MaxTokens)

@@ -18,7 +18,9 @@ import (
 // is the declared type, "" derives it from the id's extension. Other fields of d override what the
 // file declares. A file that cannot be read, or holds several documents, is [ragctx.ErrInvalid] for
 // the field body.
-func (e *Engine) PutFile(ctx context.Context, namespace string, d docs.Document, data []byte, root string) (store.Put, error) {
+func (e *Engine) PutFile(
+	ctx context.Context, namespace string, d docs.Document, data []byte, root string,
+) (store.Put, error) {
 	return e.If(store.Condition{}).PutFile(ctx, namespace, d, data, root)
 }
 
@@ -26,7 +28,8 @@ func (e *Engine) PutFile(ctx context.Context, namespace string, d docs.Document,
 // or a mail, with ids that end in a slash and the inner path. d is as in [Engine.PutFile]. With an
 // error the document has only its id; the error concerns that document only, unless ctx ended.
 func (e *Engine) DocumentsIn(ctx context.Context, d docs.Document, data []byte) iter.Seq2[docs.Document, error] {
-	return documentsIn(ctx, e.opts.Extract, extract.File{Name: d.ExternalID, MIME: d.MIME, Data: data}, extract.Options{}, d)
+	return documentsIn(ctx, e.opts.Extract, extract.File{Name: d.ExternalID, MIME: d.MIME, Data: data},
+		extract.Options{}, d)
 }
 
 // fromFile returns d completed from a file.
@@ -40,7 +43,8 @@ func (e *Engine) fromFile(ctx context.Context, d docs.Document, data []byte) (do
 		case err == nil && f.ExternalID == d.ExternalID && found == 1:
 			out = f
 		case err == nil || isInside(err):
-			return d, ragctx.Invalid("body", "holds several documents where one is expected; send the file in a form to POST /v1/documents:bulk")
+			return d, ragctx.Invalid("body",
+				"holds several documents where one is expected; send the file in a form to POST /v1/documents:bulk")
 		default:
 			return d, err
 		}
@@ -71,7 +75,9 @@ func (e *insideError) Unwrap() error { return e.err }
 
 // documentsIn yields the documents in a file. d has their id and the fields that override the
 // file's. An [*insideError] concerns one of several documents; any other error is the last.
-func documentsIn(ctx context.Context, x docs.ExtractFunc, file extract.File, o extract.Options, d docs.Document) iter.Seq2[docs.Document, error] {
+func documentsIn(
+	ctx context.Context, x docs.ExtractFunc, file extract.File, o extract.Options, d docs.Document,
+) iter.Seq2[docs.Document, error] {
 	return func(yield func(docs.Document, error) bool) {
 		for t, err := range x.Texts(ctx, file, o) {
 			at := t.Path

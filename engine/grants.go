@@ -33,17 +33,21 @@ func canRead(ctx context.Context, by Viewer) (Viewer, error) {
 
 // canModify returns the viewer that may change a memory or a turn with all its versions.
 func (e *Engine) canModify(ctx context.Context, namespace, id string, by Viewer) (Viewer, error) {
-	return e.rejectShared(ctx, namespace, by, func(ns int64, user string) (bool, error) { return e.store.WasEverShared(ctx, ns, id, user) })
+	return e.rejectShared(ctx, namespace, by,
+		func(ns int64, user string) (bool, error) { return e.store.WasEverShared(ctx, ns, id, user) })
 }
 
 // canDelete is changedBy for operations on the current version only: the owner may end it even if
 // earlier versions were shared.
 func (e *Engine) canDelete(ctx context.Context, namespace, id string, by Viewer) (Viewer, error) {
-	return e.rejectShared(ctx, namespace, by, func(ns int64, _ string) (bool, error) { return e.store.IsShared(ctx, ns, id) })
+	return e.rejectShared(ctx, namespace, by,
+		func(ns int64, _ string) (bool, error) { return e.store.IsShared(ctx, ns, id) })
 }
 
 // rejectShared is seenBy, but rejects shared items, which nobodys detects.
-func (e *Engine) rejectShared(ctx context.Context, namespace string, by Viewer, isShared func(ns int64, user string) (bool, error)) (Viewer, error) {
+func (e *Engine) rejectShared(
+	ctx context.Context, namespace string, by Viewer, isShared func(ns int64, user string) (bool, error),
+) (Viewer, error) {
 	g := access.From(ctx)
 	if g.User == "" {
 		return by, nil

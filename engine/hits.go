@@ -44,7 +44,8 @@ func (e *Engine) Hits(ctx context.Context, q ragctx.ContextQuery, o HitsOptions)
 	if err != nil {
 		return nil, nil, err
 	}
-	hits, err := passage.Resolve(ctx, src, passage.Request{Query: q, Search: search, Hits: found.Hits, State: found.State})
+	hits, err := passage.Resolve(ctx, src,
+		passage.Request{Query: q, Search: search, Hits: found.Hits, State: found.State})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -32,7 +32,9 @@ type IndexHealth struct {
 // OpenIndexes describes the open indexes, in no order. An index is open from the first use of its
 // namespace until it is idle for a while; describing it is not a use.
 func (e *Engine) OpenIndexes() (open []IndexHealth) {
-	e.collections.eachOpen(func(id store.Collection, i *index.Hybrid) { open = append(open, IndexHealth{id, i.Health()}) })
+	e.collections.eachOpen(func(id store.Collection, i *index.Hybrid) {
+		open = append(open, IndexHealth{id, i.Health()})
+	})
 	return open
 }
 

@@ -68,7 +68,8 @@ func (r *entryReading) next(d docs.Document, err error) bool {
 		return false
 	case !skipped && r.seen[d.ExternalID]:
 		inside := strings.TrimPrefix(d.ExternalID, r.entry.ID)
-		skip = &docs.Skip{Path: r.entry.Path + inside, Reason: "is in the file more than once", Inside: strings.TrimPrefix(inside, "/")}
+		skip = &docs.Skip{Path: r.entry.Path + inside, Reason: "is in the file more than once",
+			Inside: strings.TrimPrefix(inside, "/")}
 	case !skipped:
 		if !r.yieldHeld(false) {
 			return false
@@ -107,7 +108,8 @@ func (r *entryReading) gone(own known) {
 	}
 	for _, d := range own {
 		inside := strings.TrimPrefix(strings.TrimPrefix(d.id, r.entry.ID), "/")
-		failed := slices.ContainsFunc(r.failed, func(id string) bool { return d.id == id || strings.HasPrefix(d.id, id+"/") })
+		failed := slices.ContainsFunc(r.failed,
+			func(id string) bool { return d.id == id || strings.HasPrefix(d.id, id+"/") })
 		if r.seen[d.id] || failed || r.entry.Takes != nil && !r.entry.Takes(inside) {
 			continue
 		}

@@ -69,7 +69,9 @@ func (in *ingester) ingestSource(ctx context.Context, source Source) error {
 
 // transcriptEntries reads and stores the entries of a source, several at a time. It returns their ids, and
 // whether the remaining documents may be considered gone.
-func (in *ingester) entries(ctx context.Context, source Source, there known) (seen map[string]bool, whole bool, err error) {
+func (in *ingester) entries(
+	ctx context.Context, source Source, there known,
+) (seen map[string]bool, whole bool, err error) {
 	workers := in.opts.Workers
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)

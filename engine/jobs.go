@@ -125,7 +125,8 @@ func (e *Engine) CancelJob(ctx context.Context, id string) (Job, error) {
 		return Job{}, err
 	}
 	if j.State.Ended() && j.State != store.JobCancelled {
-		return Job{}, fmt.Errorf("job %q: %w: it has ended (%s); there is nothing to cancel", ragctx.Clip(id), ragctx.ErrConflict, j.State)
+		return Job{}, fmt.Errorf("job %q: %w: it has ended (%s); there is nothing to cancel", ragctx.Clip(id),
+			ragctx.ErrConflict, j.State)
 	}
 	return Job{Job: j}, e.store.DeleteItems(context.WithoutCancel(ctx), j.N, store.ItemPending)
 }

@@ -114,7 +114,8 @@ func (d *documentRun) lanes(ctx context.Context) error {
 func (d *documentRun) feed(ctx context.Context, lanes []chan store.JobItem) error {
 	seed := maphash.MakeSeed()
 	for after := 0; ; {
-		items, err := d.engine.store.JobItems(ctx, d.n, store.ItemFilter{After: after, Limit: pendingPage, State: store.ItemPending})
+		items, err := d.engine.store.JobItems(ctx, d.n,
+			store.ItemFilter{After: after, Limit: pendingPage, State: store.ItemPending})
 		if err != nil || len(items) == 0 {
 			return err
 		}
@@ -153,7 +154,8 @@ func (d *documentRun) process(ctx context.Context, i store.JobItem) error {
 			o.Field, o.Error = f.Field, f.Problem
 		}
 		if _, status := ragctx.CodeOf(err); status >= 500 {
-			d.engine.opts.Logger.ErrorContext(ctx, "document of a job failed", "job", d.job.snapshot().ID, "item", i.N, "error", err)
+			d.engine.opts.Logger.ErrorContext(ctx, "document of a job failed", "job", d.job.snapshot().ID, "item",
+				i.N, "error", err)
 		}
 	}
 	d.job.setAt(i.Key)
@@ -205,7 +207,9 @@ func (d *documentRun) delete(ctx context.Context, id string, body []byte) error 
 
 // takeOver puts a document. If that conflicts because the document belongs to the source from, it
 // replaces that document.
-func (e *Engine) takeOver(ctx context.Context, namespace string, d docs.Document, root, from string) (store.Put, error) {
+func (e *Engine) takeOver(
+	ctx context.Context, namespace string, d docs.Document, root, from string,
+) (store.Put, error) {
 	put, err := e.jobs.put(ctx, namespace, d, root)
 	if from == "" || !errors.Is(err, ragctx.ErrConflict) {
 		return put, err

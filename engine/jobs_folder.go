@@ -102,7 +102,8 @@ func (e *Engine) equalFolderJobs(ctx context.Context, req folderRequest, state s
 	if err != nil {
 		return nil, err
 	}
-	list, err := e.ListJobs(ctx, store.JobFilter{Limit: MaxPage, Kind: JobFolder, State: state, Namespace: req.Namespace})
+	list, err := e.ListJobs(ctx, store.JobFilter{Limit: MaxPage, Kind: JobFolder, State: state,
+		Namespace: req.Namespace})
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +177,9 @@ func (e *Engine) runFolder(ctx context.Context, r *runningJob) error {
 type folderSink struct{ *Engine }
 
 // PutDocument implements [Sink].
-func (s folderSink) PutDocument(ctx context.Context, namespace string, d docs.Document, root string) (store.Put, error) {
+func (s folderSink) PutDocument(
+	ctx context.Context, namespace string, d docs.Document, root string,
+) (store.Put, error) {
 	return s.jobs.put(ctx, namespace, d, root)
 }
 

@@ -94,7 +94,8 @@ type Origin struct {
 }
 
 func (o Origin) valid() error {
-	return errors.Join(ragctx.ValidText("root", o.Root), ragctx.ValidText("moved_from", o.MovedFrom), ragctx.ValidName("stat", o.Stat))
+	return errors.Join(ragctx.ValidText("root", o.Root), ragctx.ValidText("moved_from", o.MovedFrom),
+		ragctx.ValidName("stat", o.Stat))
 }
 
 func (p putBody) document(id string) docs.Document {
@@ -137,7 +138,8 @@ func (e *Engine) QueueDocuments(ctx context.Context, o DocumentQueueOptions) (*D
 // Put adds a document to store. n is its place in the request; it increases from item to item.
 func (s *DocumentQueue) Put(ctx context.Context, n int, d docs.Document, from Origin) error {
 	d.Source = cmp.Or(d.Source, "docs:"+d.ExternalID)
-	i := queuedItem{JobItem: store.JobItem{N: n, Key: d.ExternalID, Op: store.OpPut, State: store.ItemPending, Bytes: int64(len(d.Text))}, doc: &d}
+	i := queuedItem{JobItem: store.JobItem{N: n, Key: d.ExternalID, Op: store.OpPut, State: store.ItemPending,
+		Bytes: int64(len(d.Text))}, doc: &d}
 	err := docs.Validate(d, docs.Options{})
 	if err == nil {
 		err = from.valid()
@@ -161,7 +163,8 @@ func (s *DocumentQueue) Delete(ctx context.Context, n int, id string) error {
 // version.
 func (s *DocumentQueue) Drop(ctx context.Context, n int, f store.FileState) error {
 	if err := ragctx.ValidName("external_id", f.ID); err != nil || f.ID == "" {
-		return s.Reject(ctx, n, store.OpDelete, f.ID, cmp.Or(err, ragctx.Invalid("external_id", "is empty; name the document")))
+		return s.Reject(ctx, n, store.OpDelete, f.ID,
+			cmp.Or(err, ragctx.Invalid("external_id", "is empty; name the document")))
 	}
 	i := store.JobItem{N: n, Key: f.ID, Op: store.OpDelete, State: store.ItemPending}
 	if f.Version != 0 {
@@ -195,7 +198,8 @@ func (s *DocumentQueue) add(ctx context.Context, i queuedItem) error {
 		return ragctx.TooLarge("body", "has more than %d documents; split it into several requests", s.opts.MaxItems)
 	}
 	if s.tally.TotalBytes+s.size+i.Bytes > s.opts.MaxBytes {
-		return ragctx.TooLarge("body", "has texts of more than %d bytes; split it into several requests", s.opts.MaxBytes)
+		return ragctx.TooLarge("body", "has texts of more than %d bytes; split it into several requests",
+			s.opts.MaxBytes)
 	}
 	s.batch, s.size = append(s.batch, i), s.size+i.Bytes
 	if len(s.batch) >= queueBatchItems || s.size >= queueBatchBytes {
@@ -283,7 +287,8 @@ func (s *DocumentQueue) skipUnchanged(ctx context.Context) error {
 		i.State, i.Status, i.Chunks = store.ItemDone, store.Unchanged, put.Chunks
 		follow = max(follow, put.Seq)
 		if i.put.Stat != "" {
-			states = append(states, store.FileState{ID: i.Key, Root: i.put.Root, Version: put.Version, Stat: i.put.Stat})
+			states = append(states, store.FileState{ID: i.Key, Root: i.put.Root, Version: put.Version,
+				Stat: i.put.Stat})
 		}
 	}
 	if follow == 0 {

@@ -10,7 +10,9 @@ import (
 // recorded state: the answer if it was given, else the id for the item that it creates. seed is
 // that id if the request is new; "" generates one. A key that was used for a different request is
 // [store.ErrKeyReused].
-func (e *Engine) BeginRequest(ctx context.Context, k store.RequestKey, hash []byte, seed string) (store.StoredResponse, error) {
+func (e *Engine) BeginRequest(
+	ctx context.Context, k store.RequestKey, hash []byte, seed string,
+) (store.StoredResponse, error) {
 	if seed == "" {
 		seed = e.opts.NewID()
 	}

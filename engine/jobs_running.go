@@ -118,7 +118,8 @@ func (r *runningJob) beat(ctx context.Context) {
 		case <-tick.C:
 			r.update(func(j *store.Job) { j.Heartbeat = r.jobs.now() })
 			if err := r.save(ctx); err != nil && ctx.Err() == nil {
-				r.jobs.log.WarnContext(ctx, "storing the progress of a job failed", "job", r.snapshot().ID, "error", err)
+				r.jobs.log.WarnContext(ctx, "storing the progress of a job failed", "job", r.snapshot().ID, "error",
+					err)
 			}
 		}
 	}

@@ -207,7 +207,8 @@ func (r *keyring) authenticate(text string, now time.Time) (access.Grant, error)
 		return access.Grant{}, fmt.Errorf("%w: the API key is unknown", ragctx.ErrUnauthenticated)
 	}
 	if state := k.State(now); state != "active" {
-		return access.Grant{}, fmt.Errorf("%w: the API key %s is %s; use another one", ragctx.ErrUnauthenticated, k.ID, state)
+		return access.Grant{}, fmt.Errorf("%w: the API key %s is %s; use another one", ragctx.ErrUnauthenticated,
+			k.ID, state)
 	}
 	r.use(k, now)
 	return k.Grant(), nil

@@ -58,7 +58,8 @@ func (e *Engine) AppendOnce(ctx context.Context, seed string, messages []ledger.
 
 // appended returns the stored form of messages if they were appended together, else nil.
 func (e *Engine) appended(ctx context.Context, messages []ledger.Message) ([]ledger.Message, error) {
-	q := ledger.Query{Filter: ledger.Filter{Namespace: messages[0].Namespace, Cluster: messages[0].Cluster}, ID: messages[0].ID}
+	q := ledger.Query{Filter: ledger.Filter{Namespace: messages[0].Namespace, Cluster: messages[0].Cluster},
+		ID: messages[0].ID}
 	first, found, err := e.ledger.Find(ctx, q)
 	if err != nil || !found {
 		return nil, err
@@ -78,8 +79,10 @@ func (e *Engine) appended(ctx context.Context, messages []ledger.Message) ([]led
 // same reports whether a stored message equals the requested one: an id chosen by the caller may
 // belong to another message.
 func same(stored, asked ledger.Message) bool {
-	return stored.ID == asked.ID && stored.Topic == asked.Topic && stored.Sender == asked.Sender && stored.Receiver == asked.Receiver &&
-		stored.Text == asked.Text && bytes.Equal(stored.Data, asked.Data) && bytes.Equal(stored.Metadata, asked.Metadata)
+	return stored.ID == asked.ID && stored.Topic == asked.Topic && stored.Sender == asked.Sender &&
+		stored.Receiver == asked.Receiver &&
+		stored.Text == asked.Text && bytes.Equal(stored.Data, asked.Data) &&
+		bytes.Equal(stored.Metadata, asked.Metadata)
 }
 
 // Messages returns the messages that match; see [ledger.Query].
@@ -160,7 +163,9 @@ func (e *Engine) LastMessage(ctx context.Context, namespace, cluster string) (le
 
 // FollowMessages yields the matching messages after a sequence number, stored ones and then new
 // ones, until ctx or the engine ends; see [ledger.Follow].
-func (e *Engine) FollowMessages(ctx context.Context, f ledger.Filter, after ledger.Sequence) iter.Seq2[ledger.Message, error] {
+func (e *Engine) FollowMessages(
+	ctx context.Context, f ledger.Filter, after ledger.Sequence,
+) iter.Seq2[ledger.Message, error] {
 	f.Namespace = namespaceName(f.Namespace)
 	if err := canEnter(ctx, f.Namespace); err != nil {
 		return func(yield func(ledger.Message, error) bool) { yield(ledger.Message{}, err) }

@@ -105,7 +105,7 @@ func (l *lock) write(o Owner) error {
 	if err != nil {
 		return fmt.Errorf("write lock file: %w", err)
 	}
-	if err := os.Chmod(l.flock.Path(), 0o600); err != nil { // an earlier version may have created it with other permissions
+	if err := os.Chmod(l.flock.Path(), 0o600); err != nil { // created by an earlier version?
 		return fmt.Errorf("write lock file: %w", err)
 	}
 	if err := os.WriteFile(l.flock.Path(), append(b, '\n'), 0o600); err != nil {

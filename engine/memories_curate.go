@@ -71,7 +71,9 @@ func (e *Engine) catchUpMemories(ctx context.Context, ns int64, seq uint64) erro
 
 // Quarantine lists quarantined memories, oldest first, after a cursor (0 is the start), and returns
 // the cursor of the next page (0 on the last). Only the scope and the limit of the filter apply.
-func (e *Engine) Quarantine(ctx context.Context, namespace string, f store.MemoryFilter, after int64) ([]store.Quarantined, int64, error) {
+func (e *Engine) Quarantine(
+	ctx context.Context, namespace string, f store.MemoryFilter, after int64,
+) ([]store.Quarantined, int64, error) {
 	if err := pageLimit(&f.Limit); err != nil {
 		return nil, 0, err
 	}
@@ -145,7 +147,9 @@ const maxPruned = 10_000
 
 // PruneMemories ends the memories that a policy selects, at most 10,000 per call. With dry it only
 // returns their ids. A pruned memory can be restored by [Engine.UndoMemory].
-func (e *Engine) PruneMemories(ctx context.Context, namespace string, f store.MemoryFilter, p memory.PrunePolicy, dry bool) (Pruned, error) {
+func (e *Engine) PruneMemories(
+	ctx context.Context, namespace string, f store.MemoryFilter, p memory.PrunePolicy, dry bool,
+) (Pruned, error) {
 	out := Pruned{IDs: []string{}}
 	if p.MaxAge < 0 || p.MaxItems < 0 || !(p.MinImportance >= 0 && p.MinImportance <= 1) {
 		return out, ragctx.Invalid("policy", "has an age or a number below 0, or an importance outside of 0 to 1")

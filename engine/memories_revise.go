@@ -47,11 +47,15 @@ const (
 
 // ReviseMemory stores a new version of a memory with changes. A patch without effect makes no
 // version.
-func (e *Engine) ReviseMemory(ctx context.Context, namespace, id string, by Viewer, p memory.Patch) (memory.Memory, store.Status, error) {
+func (e *Engine) ReviseMemory(
+	ctx context.Context, namespace, id string, by Viewer, p memory.Patch,
+) (memory.Memory, store.Status, error) {
 	return e.reviseMemory(ctx, namespace, id, by, p, store.Condition{})
 }
 
-func (e *Engine) reviseMemory(ctx context.Context, namespace, id string, by Viewer, p memory.Patch, when store.Condition) (memory.Memory, store.Status, error) {
+func (e *Engine) reviseMemory(
+	ctx context.Context, namespace, id string, by Viewer, p memory.Patch, when store.Condition,
+) (memory.Memory, store.Status, error) {
 	for attempt := 1; ; attempt++ {
 		m, status, err := e.revise(ctx, namespace, id, by, p, when)
 		if !errors.Is(err, ragctx.ErrConflict) || attempt == reviseAttempts {
@@ -65,7 +69,9 @@ func (e *Engine) reviseMemory(ctx context.Context, namespace, id string, by View
 	}
 }
 
-func (e *Engine) revise(ctx context.Context, namespace, id string, by Viewer, p memory.Patch, when store.Condition) (memory.Memory, store.Status, error) {
+func (e *Engine) revise(
+	ctx context.Context, namespace, id string, by Viewer, p memory.Patch, when store.Condition,
+) (memory.Memory, store.Status, error) {
 	by, err := e.canModify(ctx, namespace, id, by)
 	if err != nil {
 		return memory.Memory{}, "", err
@@ -117,7 +123,9 @@ func (e *Engine) ImportMemory(ctx context.Context, m memory.Memory) (memory.Memo
 
 // RememberOutcome stores the outcome of a task as a memory, without secrets. m has the memory's id,
 // owner and time.
-func (e *Engine) RememberOutcome(ctx context.Context, m memory.Memory, o memory.Outcome) (memory.Memory, store.Status, error) {
+func (e *Engine) RememberOutcome(
+	ctx context.Context, m memory.Memory, o memory.Outcome,
+) (memory.Memory, store.Status, error) {
 	if !e.opts.KeepSecrets { // the metadata has them too
 		for _, s := range [...]*string{&o.Prompt, &o.Result, &o.Error} {
 			*s, _ = memory.RedactText(*s)
@@ -131,7 +139,8 @@ func (e *Engine) RememberOutcome(ctx context.Context, m memory.Memory, o memory.
 	if err != nil {
 		return made, "", err
 	}
-	made.ID, made.Namespace, made.UserID, made.AgentID, made.SessionID, made.Occurred = m.ID, m.Namespace, m.UserID, m.AgentID, m.SessionID, m.Occurred
+	made.ID, made.Namespace, made.Occurred = m.ID, m.Namespace, m.Occurred
+	made.UserID, made.AgentID, made.SessionID = m.UserID, m.AgentID, m.SessionID
 	return e.remember(ctx, made, 0)
 }
 
@@ -163,7 +172,9 @@ func (e *Engine) Turn(ctx context.Context, namespace, id string, by Viewer) (sto
 
 // MemoryTags counts the tags of the memories that match a filter, most frequent first. It returns a
 // page of at most the filter's limit after a given tag; the zero value starts at the beginning.
-func (e *Engine) MemoryTags(ctx context.Context, namespace string, f store.MemoryFilter, after store.TagCount) ([]store.TagCount, error) {
+func (e *Engine) MemoryTags(
+	ctx context.Context, namespace string, f store.MemoryFilter, after store.TagCount,
+) ([]store.TagCount, error) {
 	if err := pageLimit(&f.Limit); err != nil {
 		return nil, err
 	}

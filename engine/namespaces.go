@@ -73,7 +73,8 @@ func (e *Engine) ListNamespaces(ctx context.Context, after string, limit int) ([
 	if err := pageLimit(&limit); err != nil {
 		return nil, err
 	}
-	return e.store.ListNamespaces(ctx, store.NamespaceFilter{After: after, Limit: limit, Among: access.From(ctx).Namespaces})
+	return e.store.ListNamespaces(ctx, store.NamespaceFilter{After: after, Limit: limit,
+		Among: access.From(ctx).Namespaces})
 }
 
 // EraseNamespace erases a namespace with everything in it, as [Engine.EraseDocument] erases a
@@ -89,13 +90,14 @@ func (e *Engine) EraseNamespace(ctx context.Context, name string) (store.Erased,
 	var f store.MemoryFilter
 	f.AnyUser = true
 	before := e.countTiers(ctx, name, f)
-	took, err := e.eraseWithEvents(ctx, name, func(ragctx.Event) bool { return true }, func(int64) (store.Erased, error) {
-		took, err := e.store.EraseNamespace(ctx, name, func(note func() error) error {
-			return e.jobs.stopNamespace(name, func() error { return e.snapshotter.SuspendAll(name, note) })
+	took, err := e.eraseWithEvents(ctx, name, func(ragctx.Event) bool { return true },
+		func(int64) (store.Erased, error) {
+			took, err := e.store.EraseNamespace(ctx, name, func(note func() error) error {
+				return e.jobs.stopNamespace(name, func() error { return e.snapshotter.SuspendAll(name, note) })
+			})
+			e.registry.forget(func(k SessionKey) bool { return k.Namespace == name })
+			return took, err
 		})
-		e.registry.forget(func(k SessionKey) bool { return k.Namespace == name })
-		return took, err
-	})
 	e.publishCleared(ctx, name, f, before, took)
 	return took, err
 }

@@ -77,7 +77,8 @@ func (e *Engine) Pack(ctx context.Context, r ledger.PackRequest) (Packed, error)
 			if ctx.Err() != nil {
 				return Packed{}, err
 			}
-			e.opts.Logger.WarnContext(ctx, "a context has an outdated state", "namespace", r.Namespace, "cluster", r.Cluster, "error", err)
+			e.opts.Logger.WarnContext(ctx, "a context has an outdated state", "namespace", r.Namespace, "cluster",
+				r.Cluster, "error", err)
 			late = "the newest state could not be published; the context may have an older one"
 		}
 	}
@@ -168,7 +169,8 @@ func (t *packTally) add(p Packed) {
 	defer t.mu.Unlock()
 	t.Packs++
 	t.Tokens += uint64(max(p.Metrics.Total.EstimatedTokens, 0)) //nolint:gosec // not negative
-	for counter, is := range map[*uint64]bool{&t.Empty: p.Note != "", &t.OverBudget: p.Budget.OverBudgetTokens > 0, &t.Cut: p.MaxChars.Applied} {
+	for counter, is := range map[*uint64]bool{&t.Empty: p.Note != "", &t.OverBudget: p.Budget.OverBudgetTokens > 0,
+		&t.Cut: p.MaxChars.Applied} {
 		if is {
 			*counter++
 		}

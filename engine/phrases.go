@@ -41,7 +41,8 @@ func (e *Engine) hasPhrases(ctx context.Context, kind store.Kind, q ragctx.Conte
 		if err != nil {
 			return true
 		}
-		held, err := passage.Resolve(ctx, src, passage.Request{Query: q, Search: plan, Hits: found.Hits, State: found.State})
+		held, err := passage.Resolve(ctx, src,
+			passage.Request{Query: q, Search: plan, Hits: found.Hits, State: found.State})
 		switch {
 		case err != nil || len(held) > 0:
 			return true

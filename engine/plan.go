@@ -14,7 +14,8 @@ import (
 
 // memoryOptions returns the ranking options of the memory provider.
 func (e *Engine) memoryOptions() memory.Options {
-	return memory.Options{Weights: e.opts.Weights, Fusion: e.opts.Fusion, Conversation: e.opts.Dialogue, TimeWeight: e.opts.TimeWeight}
+	return memory.Options{Weights: e.opts.Weights, Fusion: e.opts.Fusion, Conversation: e.opts.Dialogue,
+		TimeWeight: e.opts.TimeWeight}
 }
 
 func (e *Engine) documentRanking() docs.Ranking {
@@ -57,7 +58,8 @@ func (e *Engine) Within(ctx context.Context, q ragctx.ContextQuery) (ids []strin
 	found, read := col.index.Within(plan)
 	seen := make(map[string]bool)
 	for hits := range slices.Chunk(found.Hits, chunkBatch) {
-		units, err := passage.Resolve(ctx, e.store, passage.Request{Query: q, Search: plan, Hits: hits, State: found.State})
+		units, err := passage.Resolve(ctx, e.store,
+			passage.Request{Query: q, Search: plan, Hits: hits, State: found.State})
 		if err != nil {
 			return nil, false, err
 		}

@@ -59,7 +59,9 @@ func (e *Engine) ownProcedureKey(ctx context.Context, k ProcedureKey, create boo
 
 // ListProcedures returns a page of procedures by name; the next page starts after its last. The
 // size of an entry does not depend on the length of the procedure.
-func (e *Engine) ListProcedures(ctx context.Context, namespace string, f store.ProcedureFilter) ([]procedures.ProcedureEntry, error) {
+func (e *Engine) ListProcedures(
+	ctx context.Context, namespace string, f store.ProcedureFilter,
+) ([]procedures.ProcedureEntry, error) {
 	if err := pageLimit(&f.Limit); err != nil {
 		return nil, err
 	}
@@ -163,7 +165,9 @@ func (e *Engine) Rollback(ctx context.Context, k ProcedureKey, version int) (pro
 
 // PreviewProcedure returns what an agent would see of a procedure: its draft if draft is set,
 // otherwise a version (0 is the canonical one).
-func (e *Engine) PreviewProcedure(ctx context.Context, k ProcedureKey, version int, draft bool) (procedures.ProcedurePreview, error) {
+func (e *Engine) PreviewProcedure(
+	ctx context.Context, k ProcedureKey, version int, draft bool,
+) (procedures.ProcedurePreview, error) {
 	p, err := e.Procedure(ctx, k)
 	if err != nil {
 		return procedures.ProcedurePreview{}, err
@@ -177,7 +181,8 @@ func (e *Engine) PreviewProcedure(ctx context.Context, k ProcedureKey, version i
 	if !ok {
 		return procedures.ProcedurePreview{}, notFound("version of procedure", k.Name)
 	}
-	out := procedures.ProcedurePreview{Line: procedures.Line(k.Name, v.Trigger), Body: procedures.Markdown(k.Name, v.Body)}
+	out := procedures.ProcedurePreview{Line: procedures.Line(k.Name, v.Trigger),
+		Body: procedures.Markdown(k.Name, v.Body)}
 	if v.Number > 0 {
 		out.ID = procedures.ID{Owner: p.Owner, Name: k.Name, Version: v.Number}.String()
 	}
@@ -210,7 +215,9 @@ func (e *Engine) EraseProcedure(ctx context.Context, k ProcedureKey) (store.Eras
 }
 
 // Skill returns the body of a published procedure by its item id.
-func (e *Engine) Skill(ctx context.Context, namespace, item string) (procedures.ID, procedures.ProcedureVersion, error) {
+func (e *Engine) Skill(
+	ctx context.Context, namespace, item string,
+) (procedures.ID, procedures.ProcedureVersion, error) {
 	id, err := procedures.ParseID(item)
 	if err != nil {
 		return id, procedures.ProcedureVersion{}, err
@@ -248,7 +255,8 @@ func (a procedureExtractor) OnTurnComplete(ctx context.Context, t ragctx.Turn) e
 	}
 	sure, _ := procedures.Confidence(t)
 	lesson := store.ExtractedProcedure{
-		Key: store.ProcedureKey{Namespace: ns, Owner: procedures.Owner{UserID: t.UserID, AgentID: t.AgentID}}, By: procedures.ByTurn,
+		Key: store.ProcedureKey{Namespace: ns,
+			Owner: procedures.Owner{UserID: t.UserID, AgentID: t.AgentID}}, By: procedures.ByTurn,
 		Run: procedures.ProcedureRun{Turn: t.ID, Confidence: sure, At: t.Occurred},
 	}
 	for range maxStoreAttempts {

@@ -40,7 +40,9 @@ type localProvider struct {
 
 func (l localProvider) name() string { return l.prepared.Provider().Name() }
 
-func (a *providerRegistry) open(r *resolve.Resolver, global []resolve.Registered, builtin int, offered []resolve.Registered) error {
+func (a *providerRegistry) open(
+	r *resolve.Resolver, global []resolve.Registered, builtin int, offered []resolve.Registered,
+) error {
 	a.resolver, a.global, a.builtin, a.local = r, global, builtin, make(map[SessionKey][]localProvider)
 	for _, reg := range offered {
 		p, err := r.Prepare(reg)
@@ -77,7 +79,8 @@ func (a *providerRegistry) all() []resolve.Registered {
 
 // hasName reports whether a global or offered provider has the name.
 func (a *providerRegistry) hasName(name string) bool {
-	return slices.ContainsFunc(a.global, func(r resolve.Registered) bool { return r.Provider.Name() == name }) || a.findOffered(name) != nil
+	return slices.ContainsFunc(a.global, func(r resolve.Registered) bool { return r.Provider.Name() == name }) ||
+		a.findOffered(name) != nil
 }
 
 func (a *providerRegistry) findOffered(name string) *resolve.Prepared {

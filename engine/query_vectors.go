@@ -30,7 +30,9 @@ var errNotEmbedded = errors.New("the embedder returned no result")
 
 // vector returns the cached vector of a text, waits for a call that is embedding it, or calls
 // prepareEmbedding. Errors are not cached.
-func (a *queryVectors) vector(ctx context.Context, text string, embed func(context.Context, string) ([]float32, error)) ([]float32, error) {
+func (a *queryVectors) vector(
+	ctx context.Context, text string, embed func(context.Context, string) ([]float32, error),
+) ([]float32, error) {
 	for {
 		q, isNew := a.take(text)
 		if isNew {

@@ -34,7 +34,8 @@ func (e *Engine) Reembed(ctx context.Context, with embed.Embedder) (Job, error) 
 	}
 	to := with.Identity()
 	if e.findEmbedder(to) == nil {
-		return Job{}, ragctx.Invalid("embedder", "%s cannot be reopened after a restart; provide it in Options.Embedders", to)
+		return Job{}, ragctx.Invalid("embedder",
+			"%s cannot be reopened after a restart; provide it in Options.Embedders", to)
 	}
 	if e.Embedder() == to {
 		return Job{}, fmt.Errorf("%w: the data directory already uses the embedder %s", ragctx.ErrConflict, to)
@@ -145,7 +146,8 @@ func (e *Engine) runReembed(ctx context.Context, r *runningJob) error {
 // vectors may have cost money, and the next process may have the embedder. It returns when the
 // engine closes or the job is cancelled.
 func (e *Engine) waitForEmbedder(ctx context.Context, r *runningJob, to embed.Identity) error {
-	e.opts.Logger.WarnContext(ctx, "changing the embedder waits for the settings of the new one", "embedder", to.String())
+	e.opts.Logger.WarnContext(ctx, "changing the embedder waits for the settings of the new one", "embedder",
+		to.String())
 	r.stage("waits for the data directory to be opened with the settings of " + to.String())
 	<-ctx.Done()
 	if !r.isCancelled() {

@@ -32,7 +32,9 @@ func (s searchSource) Search(ctx context.Context, q ragctx.ContextQuery, iq inde
 
 // searchWithFeedback searches. If the query asks for pseudo-relevance feedback, it searches again with words of
 // the best hits.
-func (s searchSource) searchWithFeedback(ctx context.Context, q ragctx.ContextQuery, iq index.Query, by *index.Ranking) (index.Result, error) {
+func (s searchSource) searchWithFeedback(
+	ctx context.Context, q ragctx.ContextQuery, iq index.Query, by *index.Ranking,
+) (index.Result, error) {
 	asked := iq.More
 	if !queryexpand.Fed(q) || iq.Time != nil && iq.Time.List {
 		return s.searchIndex(ctx, q.Namespace, iq, asked, by)
@@ -96,7 +98,9 @@ func (s searchSource) searchIndex(
 	}
 }
 
-func (s searchSource) searchSpace(ctx context.Context, idx *index.Hybrid, in *embeddingSpace, iq index.Query, asked []index.Wording) (index.Result, error) {
+func (s searchSource) searchSpace(
+	ctx context.Context, idx *index.Hybrid, in *embeddingSpace, iq index.Query, asked []index.Wording,
+) (index.Result, error) {
 	var degraded []string
 	var err error
 	span := trace.Start(ctx, trace.Embed)

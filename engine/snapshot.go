@@ -46,7 +46,9 @@ func Restore(ctx context.Context, file, dir string, o store.RestoreOptions) (inf
 // buffered in the data directory, compressed and encrypted with a key that only this process has,
 // so that no file retains content erased meanwhile. More than [MaxSnapshots] at a time are
 // [ragctx.ErrLimited].
-func (e *Engine) WriteSnapshot(ctx context.Context, w io.Writer, o store.SnapshotOptions) (info store.SnapshotInfo, err error) {
+func (e *Engine) WriteSnapshot(
+	ctx context.Context, w io.Writer, o store.SnapshotOptions,
+) (info store.SnapshotInfo, err error) {
 	if err := requireAdmin(ctx); err != nil {
 		return info, err
 	}

@@ -105,7 +105,8 @@ func (e *Engine) countAll(ctx context.Context, grant access.Grant, st *Status) e
 		st.Total.Memories += n.Memories
 		st.Namespaces = append(st.Namespaces, NamespaceStatus(n))
 	}
-	slices.SortStableFunc(st.Namespaces, func(a, b NamespaceStatus) int { return b.Documents + b.Memories - a.Documents - a.Memories })
+	slices.SortStableFunc(st.Namespaces,
+		func(a, b NamespaceStatus) int { return b.Documents + b.Memories - a.Documents - a.Memories })
 	st.Namespaces = st.Namespaces[:min(len(st.Namespaces), maxStatusNamespaces)]
 	return nil
 }

@@ -33,7 +33,9 @@ const maxOverfetch = 5000
 // observesTurns searches, and replaces facts among the hits by the turns that they were extracted from: both
 // would say the same, and the turn says more. A fact whose turn is gone stays, as do all facts if
 // the query has a filter, which applies to facts.
-func (s searchSource) searchTurns(ctx context.Context, q ragctx.ContextQuery, iq index.Query, by *index.Ranking) (index.Result, error) {
+func (s searchSource) searchTurns(
+	ctx context.Context, q ragctx.ContextQuery, iq index.Query, by *index.Ranking,
+) (index.Result, error) {
 	ns, err := s.engine.namespace(ctx, q.Namespace, false)
 	if isNotFound(err) {
 		return index.Result{}, nil
@@ -45,7 +47,8 @@ func (s searchSource) searchTurns(ctx context.Context, q ragctx.ContextQuery, iq
 	if err != nil {
 		return index.Result{}, err
 	}
-	t := turnLookup{searchSource: s, ns: ns, now: iq.Now, terms: analysis.Query(iq.Text), turns: make(map[uint64][]passage.Unit), termCounts: make(map[uint64]int)}
+	t := turnLookup{searchSource: s, ns: ns, now: iq.Now, terms: analysis.Query(iq.Text),
+		turns: make(map[uint64][]passage.Unit), termCounts: make(map[uint64]int)}
 	wanted := iq.K
 	for {
 		res, err := s.searchWithFeedback(ctx, q, iq, by)
@@ -149,7 +152,9 @@ func (t *turnLookup) closest(units []passage.Unit) passage.Unit {
 }
 
 // Facts implements the memory provider's source interface.
-func (s searchSource) Facts(ctx context.Context, q ragctx.ContextQuery, ids []string) (map[string][]memory.Fact, error) {
+func (s searchSource) Facts(
+	ctx context.Context, q ragctx.ContextQuery, ids []string,
+) (map[string][]memory.Fact, error) {
 	ns, err := s.engine.namespace(ctx, q.Namespace, false)
 	if isNotFound(err) || len(ids) == 0 {
 		return nil, nil

@@ -75,13 +75,15 @@ func (e *Engine) breakerWarnings() (out []string) {
 		switch {
 		case state == httpclient.Closed:
 		case state == httpclient.Open && until.After(now):
-			out = append(out, fmt.Sprintf("%s fails; requests are suspended until %s; %s", what, until.UTC().Format(time.RFC3339), instead))
+			out = append(out, fmt.Sprintf("%s fails; requests are suspended until %s; %s", what,
+				until.UTC().Format(time.RFC3339), instead))
 		default:
 			out = append(out, fmt.Sprintf("%s fails and will be tried again on the next use; %s", what, instead))
 		}
 	}
 	if s := e.EmbedderInfo().Service; s != nil {
-		add(httpclient.State(s.State), orZero(s.AsksAgain), "the embedding service "+s.Service, "queries use only the keyword index until it recovers")
+		add(httpclient.State(s.State), orZero(s.AsksAgain), "the embedding service "+s.Service,
+			"queries use only the keyword index until it recovers")
 	}
 	if g, ok := e.opts.Reranker.(hasBreaker); ok {
 		state, until := g.Breaker()
@@ -93,7 +95,8 @@ func (e *Engine) breakerWarnings() (out []string) {
 	}
 	if m, ok := model.(interface{ Totals() llm.Totals }); ok {
 		t := m.Totals()
-		add(httpclient.State(t.State), orZero(t.AsksAgain), "the language model "+t.Service, "rules replace it where possible until it recovers")
+		add(httpclient.State(t.State), orZero(t.AsksAgain), "the language model "+t.Service,
+			"rules replace it where possible until it recovers")
 	}
 	for _, r := range e.registry.all() {
 		name := "the provider " + r.Provider.Name()

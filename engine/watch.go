@@ -15,7 +15,9 @@ const keptSyncJobs = 10
 // Watch keeps documents in sync with folders and files until ctx ends, and then returns nil. Each
 // loading is ingested as a job by [Engine.SyncFolders] and reported to tell, if it is not nil, one
 // call at a time. It uses o.Walk for w.Walk. Remote paths are not watched.
-func (e *Engine) Watch(ctx context.Context, o IngestOptions, w watch.Options, report func(path string, r IngestReport, err error)) error {
+func (e *Engine) Watch(
+	ctx context.Context, o IngestOptions, w watch.Options, report func(path string, r IngestReport, err error),
+) error {
 	if w.Logger == nil {
 		w.Logger = e.opts.Logger
 	}
@@ -31,7 +33,8 @@ func (e *Engine) Watch(ctx context.Context, o IngestOptions, w watch.Options, re
 // WatchPaths calls sync for each path of o at the beginning and after each change in it, one call
 // at a time, until ctx ends, and then returns nil. The options passed to sync ingest that path
 // alone. Failed calls are retried. It uses o.Walk for w.Walk. Remote paths are not watched.
-func WatchPaths(ctx context.Context, o IngestOptions, w watch.Options, sync func(ctx context.Context, path string, o IngestOptions) error) error {
+func WatchPaths(ctx context.Context, o IngestOptions, w watch.Options,
+	sync func(ctx context.Context, path string, o IngestOptions) error) error {
 	w.Walk = o.Walk
 	paths := slices.DeleteFunc(slices.Clone(o.Paths), remotePath)
 	return watch.Paths(ctx, paths, w, func(ctx context.Context, c watch.Change) error {

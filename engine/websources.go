@@ -95,7 +95,8 @@ func (s *WebSources) list(ctx context.Context, at string) (*listing, error) {
 	switch {
 	case !fresh.page:
 		err = fresh.read(ctx, s.client, p)
-	case strings.Contains(p.MIME, "html") && slices.Contains([]string{".xml", ".gz", ".txt"}, path.Ext(at)): // probably a login page
+	case strings.Contains(p.MIME, "html") &&
+		slices.Contains([]string{".xml", ".gz", ".txt"}, path.Ext(at)): // probably a login page
 		err = &fetch.Error{URL: at, Reason: "is a web page, although its name is that of a sitemap; open it in a browser"}
 	}
 	if err != nil {

@@ -90,7 +90,8 @@ func looksLikeSitemap(at string) bool {
 		return false
 	}
 	name := strings.ToLower(path.Base(u.Path))
-	return u.Path == "/robots.txt" || strings.Contains(name, "sitemap") || strings.HasSuffix(strings.TrimSuffix(name, ".gz"), ".xml")
+	return u.Path == "/robots.txt" || strings.Contains(name, "sitemap") ||
+		strings.HasSuffix(strings.TrimSuffix(name, ".gz"), ".xml")
 }
 
 // urlPath returns the path of a URL in the form that patterns match.

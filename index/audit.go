@@ -96,7 +96,7 @@ func (h *Hybrid) await(ctx context.Context) error {
 	return nil
 }
 
-// countChunks compares the numbers of chunks, in case no chunk was found to be missing.
+// count compares the numbers of chunks, in case no chunk was found to be missing.
 func (l *PartAudit) count(have, want int) {
 	if l.State != Ready {
 		return
@@ -105,7 +105,7 @@ func (l *PartAudit) count(have, want int) {
 	l.Missing = max(l.Missing, want-have)
 }
 
-// removedChunks counts the catalogued chunks of removed items.
+// countRemoved counts the catalogued chunks of removed items.
 func (h *Hybrid) countRemoved() (n int) {
 	for _, p := range h.view.Load().items {
 		if p.removed.Load() {

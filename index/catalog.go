@@ -66,7 +66,7 @@ type catalog struct {
 	unrestricted idSet
 }
 
-// messageAt returns the position of a chunk.
+// at returns the position of a chunk.
 func (c *catalog) at(id uint64) (int, bool) {
 	// Ids of one collection are often consecutive: try the direct position before searching.
 	n := len(c.ids)

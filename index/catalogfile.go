@@ -223,7 +223,7 @@ func (w *catalogWriter) shared(s string) {
 	w.number(n)
 }
 
-// searchStart writes a time in microseconds; 0 stands for the zero time.
+// moment writes a time in microseconds; 0 stands for the zero time.
 func (w *catalogWriter) moment(t time.Time) {
 	if t.IsZero() {
 		w.number(0)
@@ -285,7 +285,7 @@ func (r *catalogReader) signed() int64 {
 	return n
 }
 
-// countChunks reads the number of following elements, each of which takes at least a byte.
+// count reads the number of following elements, each of which takes at least a byte.
 func (r *catalogReader) count() int {
 	n := r.number()
 	if n > uint64(len(r.b)) {

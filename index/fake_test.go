@@ -12,7 +12,7 @@ import (
 	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
-// searchKeyword is a lexical leg whose score is the number of query words that a unit has,
+// words is a lexical leg whose score is the number of query words that a unit has,
 // each by the weight of the wording that it is in.
 type words struct {
 	mu     sync.Mutex

@@ -67,7 +67,7 @@ func ready(t testing.TB, h *harness) {
 	}
 }
 
-// searchParts searches once and waits until that was compared, or passed over.
+// ask searches once and waits until that was compared, or passed over.
 func ask(t testing.TB, h *harness, g *index.RecallMonitor, q index.Query) {
 	t.Helper()
 	before := done(g)

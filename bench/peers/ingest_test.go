@@ -65,7 +65,7 @@ func TestKeywordIngest(t *testing.T) {
 		if _, ok := texts[c.Doc]; !ok {
 			texts[c.Doc] = uint64(len(texts) + 1)
 		}
-		units = append(units, index.TextChunk{ID: uint64(len(units) + 1), Parent: texts[c.Doc], Text: c.Text})
+		units = append(units, index.TextChunk{ID: uint64(len(units) + 1), Item: texts[c.Doc], Text: c.Text})
 		return nil
 	}); err != nil {
 		t.Fatal(err)
@@ -86,7 +86,7 @@ func byLeg(t *testing.T, units []index.TextChunk) time.Duration {
 	before := processor()
 	for from := 0; from < len(units); {
 		to := min(from+500, len(units))
-		for to < len(units) && units[to].Parent == units[to-1].Parent {
+		for to < len(units) && units[to].Item == units[to-1].Parent {
 			to++
 		}
 		if err := ix.Apply(t.Context(), uint64(to), units[from:to], nil); err != nil {

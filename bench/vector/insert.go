@@ -105,7 +105,7 @@ func (x *legIndex) insert(ctx context.Context, base matrix, first int) error {
 func (x *legIndex) latencies(ctx context.Context, queries matrix, stop func(n int) bool) ([]time.Duration, error) {
 	var times []time.Duration
 	for i := 0; !stop(i); i++ {
-		q := ragindex.DenseQuery{Vector: queries.row(i % queries.rows), K: k}
+		q := ragindex.VectorQuery{Vector: queries.row(i % queries.rows), K: k}
 		began := time.Now()
 		if _, err := x.leg.Search(ctx, q); err != nil {
 			return nil, err

@@ -19,7 +19,7 @@ const graphUnits = 10_000
 type legIndex struct {
 	graph string // the setting vector_graph
 	dir   string // made and removed when empty
-	leg   ragindex.Dense
+	leg   ragindex.VectorIndex
 }
 
 func (x *legIndex) open(dim int) error {
@@ -50,11 +50,11 @@ func (x *legIndex) build(ctx context.Context, base matrix, _ int) error {
 
 // apply adds rows from..to.
 func (x *legIndex) apply(ctx context.Context, base matrix, from, to int) error {
-	units := make([]ragindex.VectorUnit, 0, batch)
+	units := make([]ragindex.VectorChunk, 0, batch)
 	for i := from; i < to; {
 		units = units[:0]
 		for ; i < to && len(units) < batch; i++ {
-			units = append(units, ragindex.VectorUnit{ID: uint64(i), Vector: base.row(i)})
+			units = append(units, ragindex.VectorChunk{ID: uint64(i), Vector: base.row(i)})
 		}
 		if err := x.leg.Apply(ctx, uint64(i), units, nil); err != nil {
 			return err
@@ -80,14 +80,14 @@ func (x *legIndex) settled(ctx context.Context) error {
 }
 
 func (x *legIndex) search(ctx context.Context, q []float32, k, _ int, to []uint32) ([]uint32, error) {
-	return x.ask(ctx, ragindex.DenseQuery{Vector: q, K: k}, to)
+	return x.ask(ctx, ragindex.VectorQuery{Vector: q, K: k}, to)
 }
 
 func (x *legIndex) exact(ctx context.Context, q []float32, k int, to []uint32) ([]uint32, error) {
-	return x.ask(ctx, ragindex.DenseQuery{Vector: q, K: k, Exact: true}, to)
+	return x.ask(ctx, ragindex.VectorQuery{Vector: q, K: k, Exact: true}, to)
 }
 
-func (x *legIndex) ask(ctx context.Context, q ragindex.DenseQuery, to []uint32) ([]uint32, error) {
+func (x *legIndex) ask(ctx context.Context, q ragindex.VectorQuery, to []uint32) ([]uint32, error) {
 	hits, err := x.leg.Search(ctx, q)
 	for _, h := range hits {
 		to = append(to, uint32(h.ID))

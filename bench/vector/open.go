@@ -56,7 +56,7 @@ func (x *legIndex) opening(ctx context.Context, dim int, o *opening) error {
 		return err
 	}
 	o.Open = time.Since(began).Seconds()
-	if _, err := x.leg.Search(ctx, ragindex.DenseQuery{Vector: query, K: k}); err != nil {
+	if _, err := x.leg.Search(ctx, ragindex.VectorQuery{Vector: query, K: k}); err != nil {
 		return err
 	}
 	o.First, o.FirstCPU = time.Since(began).Seconds(), (processTime() - cpu).Seconds()
@@ -76,9 +76,9 @@ func (x *legIndex) fill(ctx context.Context, n, dim int, out io.Writer) error {
 	}
 	m, err := measure(func() error {
 		c := newClustered(dim, 1)
-		units := make([]ragindex.VectorUnit, 0, batch)
+		units := make([]ragindex.VectorChunk, 0, batch)
 		for i := range n {
-			units = append(units, ragindex.VectorUnit{ID: uint64(i), Vector: c.next(noise)})
+			units = append(units, ragindex.VectorChunk{ID: uint64(i), Vector: c.next(noise)})
 			if len(units) == batch || i == n-1 {
 				if err := x.leg.Apply(ctx, uint64(i)+1, units, nil); err != nil {
 					return err

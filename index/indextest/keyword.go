@@ -18,7 +18,7 @@ type OpenKeyword = func(t *testing.T, dir string) index.KeywordIndex
 
 // TestKeyword checks a keyword index against its contract. The index must score as the model does:
 // BM25 over the features of package analysis, with the parameters of the query, and with the terms
-// of the neighbouring chunks in parents of 32 chunks or more.
+// of the neighbouring chunks in items of 32 chunks or more.
 func TestKeyword(t *testing.T, open func(t *testing.T, dir string) index.KeywordIndex) {
 	for name, test := range map[string]func(*testing.T, OpenKeyword){
 		"Empty":               keywordEmpty,
@@ -71,7 +71,7 @@ func TestKeyword(t *testing.T, open func(t *testing.T, dir string) index.Keyword
 	}
 }
 
-// TestKeywordLong checks an index that treats parents of long chunks or more as long.
+// TestKeywordLong checks an index that treats items of long chunks or more as long.
 func TestKeywordLong(t *testing.T, long int, open func(t *testing.T, dir string) index.KeywordIndex) {
 	keywordModelTest(t, open, long)
 }
@@ -94,21 +94,21 @@ func openKeywordIndex(t *testing.T, open OpenKeyword) *keywordIndex {
 	return l
 }
 
-// apply applies a batch. A chunk without a parent becomes a text of its own.
+// apply applies a batch. A chunk without an item becomes a text of its own.
 func (l *keywordIndex) apply(upserts []index.TextChunk, deletes ...uint64) {
 	l.t.Helper()
 	l.seq++
 	upserts = slices.Clone(upserts)
 	for i := range upserts {
-		upserts[i].Item = parentOf(upserts[i])
+		upserts[i].Item = itemOf(upserts[i])
 	}
 	if err := l.ix.Apply(context.Background(), l.seq, upserts, deletes); err != nil {
 		l.t.Fatalf("Apply: %v", err)
 	}
 }
 
-// parentOf returns the parent of a chunk, or an unused parent if it names none.
-func parentOf(u index.TextChunk) uint64 {
+// itemOf returns the item of a chunk, or an unused item if it names none.
+func itemOf(u index.TextChunk) uint64 {
 	return cmp.Or(u.Item, u.ID*0x9E3779B97F4A7C15>>3)
 }
 

@@ -253,8 +253,10 @@ func keywordRepeatedWord(t *testing.T, open OpenKeyword) {
 func keywordUnicode(t *testing.T, open OpenKeyword) {
 	l := openKeywordIndex(t, open)
 	for id, text := range []string{
-		"Der Zug fährt über die Brücke", "Les élèves étudient à l'école", "El niño comió manzanas", "Он читал новые книги",
-		"قرأ الكتاب في المدرسة", "机器学习改变世界", "データベースを検索する", "ภาษาไทยอ่านยาก", "हिन्दी में किताब", "서울에서 만나요",
+		"Der Zug fährt über die Brücke", "Les élèves étudient à l'école", "El niño comió manzanas",
+		"Он читал новые книги",
+		"قرأ الكتاب في المدرسة", "机器学习改变世界", "データベースを検索する",
+		"ภาษาไทยอ่านยาก", "हिन्दी में किताब", "서울에서 만나요",
 	} {
 		l.put(uint64(id), text)
 	}

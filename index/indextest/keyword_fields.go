@@ -37,9 +37,9 @@ func keywordPhrase(t *testing.T, open OpenKeyword) {
 // distance. A chunk of a short text is not, nor is a chunk of another text.
 func keywordNeighbours(t *testing.T, open OpenKeyword) {
 	l := openKeywordIndex(t, open)
-	text := func(parent, first uint64, chunks int) (out []index.TextChunk) {
+	text := func(item, first uint64, chunks int) (out []index.TextChunk) {
 		for id := range uint64(chunks) { //nolint:gosec // small
-			out = append(out, index.TextChunk{ID: first - id, Item: parent, Text: "ab cd ef"})
+			out = append(out, index.TextChunk{ID: first - id, Item: item, Text: "ab cd ef"})
 		}
 		return out
 	}
@@ -105,7 +105,8 @@ func keywordManyTimes(t *testing.T, open OpenKeyword) {
 	var chunks []index.TextChunk
 	for n := range 40 {
 		chunks = append(chunks, index.TextChunk{
-			ID: uint64(n), Title: strings.Repeat("tide ", n/4), Text: strings.Repeat("tide ", n) + strings.Repeat("calm ", 40-n), //nolint:gosec // small
+			ID: uint64(n), Title: strings.Repeat("tide ", n/4), //nolint:gosec // small
+			Text: strings.Repeat("tide ", n) + strings.Repeat("calm ", 40-n),
 		})
 	}
 	l.apply(chunks)

@@ -48,7 +48,10 @@ func keywordHolding(t *testing.T, open OpenKeyword) {
 	check := func() {
 		t.Helper()
 		l.holdingIs(m, nil)
-		for _, text := range []string{"harbour", "harbour master", "harbour ties", "master ropes", "the", "to be or not to be", "storm harbour master", "lighthouse"} {
+		for _, text := range []string{
+			"harbour", "harbour master", "harbour ties", "master ropes", "the", "to be or not to be", "storm harbour master",
+			"lighthouse",
+		} {
 			var terms []string
 			analysis.Features(text, func(_ analysis.Kind, term []byte) { terms = append(terms, string(term)) })
 			l.holdingIs(m, terms)

@@ -17,7 +17,7 @@ import (
 
 // keywordModel is the reference implementation: the formula over maps.
 type keywordModel struct {
-	long   int // number of chunks that make a parent long
+	long   int // number of chunks that make an item long
 	chunks map[uint64]modelChunk
 }
 
@@ -26,7 +26,7 @@ const longText = 32
 
 type modelChunk struct {
 	title, words []string // in order
-	parent       uint64
+	item         uint64
 	tf           map[string]float64 // features of different kinds are different strings
 	length       float64
 }
@@ -37,7 +37,7 @@ func newKeywordModel() *keywordModel {
 
 func (m *keywordModel) apply(upserts []index.TextChunk, deletes []uint64) {
 	for _, u := range upserts {
-		chunk := modelChunk{parent: parentOf(u), tf: make(map[string]float64)}
+		chunk := modelChunk{item: itemOf(u), tf: make(map[string]float64)}
 		for i, text := range []string{u.Title, u.Text, u.Extra} {
 			analysis.Features(text, func(kind analysis.Kind, term []byte) {
 				if kind != analysis.Word {
@@ -66,17 +66,17 @@ func (m *keywordModel) apply(upserts []index.TextChunk, deletes []uint64) {
 	}
 }
 
-// search scores a chunk by its parent among all parents, plus half its own score among all chunks.
+// search scores a chunk by its item among all items, plus half its own score among all chunks.
 func (m *keywordModel) search(q index.KeywordQuery) (hits []index.Scored, bound float64) {
-	whole, near := m.parents(), m.near()
+	whole, near := m.items(), m.near()
 	p := newModelParams(q.Params)
 	terms := p.weigh(modelTerms(q))
 	texts, textBound := p.bm25(whole, whole, terms)
 	chunks, unitBound := p.bm25(m.chunks, near, terms)
 	openings, openingBound := p.open(m.openings(), whole, terms)
 	for id, s := range chunks {
-		parent := m.chunks[id].parent
-		hits = append(hits, index.Scored{ID: id, Score: texts[parent] + openings[parent] + p.passage*s})
+		item := m.chunks[id].item
+		hits = append(hits, index.Scored{ID: id, Score: texts[item] + openings[item] + p.passage*s})
 	}
 	slices.SortFunc(hits, func(a, b index.Scored) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
@@ -84,29 +84,31 @@ func (m *keywordModel) search(q index.KeywordQuery) (hits []index.Scored, bound 
 	return hits, textBound + openingBound + p.passage*unitBound
 }
 
-// openings returns the opening words of each parent: the title of its first chunk, and the first 40
+// openings returns the opening words of each item: the title of its first chunk, and the first 40
 // words of its texts.
 func (m *keywordModel) openings() map[uint64]map[string]bool {
 	words := make(map[uint64]map[string]bool)
 	left := make(map[uint64]int)
 	for _, id := range slices.Sorted(maps.Keys(m.chunks)) {
 		u := m.chunks[id]
-		if words[u.parent] == nil {
-			words[u.parent], left[u.parent] = make(map[string]bool), 40
+		if words[u.item] == nil {
+			words[u.item], left[u.item] = make(map[string]bool), 40
 			for _, w := range u.title {
-				words[u.parent][w] = true
+				words[u.item][w] = true
 			}
 		}
-		for _, w := range u.words[:min(left[u.parent], len(u.words))] {
-			words[u.parent][w] = true
-			left[u.parent]--
+		for _, w := range u.words[:min(left[u.item], len(u.words))] {
+			words[u.item][w] = true
+			left[u.item]--
 		}
 	}
 	return words
 }
 
-// open scores parents by their opening words.
-func (p modelParams) open(openings map[uint64]map[string]bool, whole map[uint64]modelChunk, terms map[modelTerm]float64) (scores map[uint64]float64, bound float64) {
+// open scores items by their opening words.
+func (p modelParams) open(
+	openings map[uint64]map[string]bool, whole map[uint64]modelChunk, terms map[modelTerm]float64,
+) (scores map[uint64]float64, bound float64) {
 	scores = make(map[uint64]float64)
 	for term, weight := range terms {
 		if term.kind != analysis.Word {
@@ -129,18 +131,18 @@ func (p modelParams) open(openings map[uint64]map[string]bool, whole map[uint64]
 	return scores, bound
 }
 
-func (m *keywordModel) parents() map[uint64]modelChunk {
+func (m *keywordModel) items() map[uint64]modelChunk {
 	whole := make(map[uint64]modelChunk)
 	for _, u := range m.chunks {
-		p := whole[u.parent]
+		p := whole[u.item]
 		p.add(u, 1)
 		p.length += u.length
-		whole[u.parent] = p
+		whole[u.item] = p
 	}
 	return whole
 }
 
-// near adds the terms of its neighbours to each chunk of a long parent.
+// near adds the terms of its neighbours to each chunk of a long item.
 func (m *keywordModel) near() map[uint64]modelChunk {
 	ids := slices.Sorted(maps.Keys(m.chunks))
 	near := make(map[uint64]modelChunk)
@@ -149,7 +151,7 @@ func (m *keywordModel) near() map[uint64]modelChunk {
 		at := -1
 		var siblings []modelChunk
 		for _, other := range ids {
-			if m.chunks[other].parent == m.chunks[id].parent {
+			if m.chunks[other].item == m.chunks[id].item {
 				if other == id {
 					at = len(siblings)
 				}
@@ -274,7 +276,7 @@ func (m *keywordModel) compareQuery(l *keywordIndex, q index.KeywordQuery) {
 	}
 }
 
-// compareGroups checks the scores of groups of parents.
+// compareGroups checks the scores of groups of items.
 func (m *keywordModel) compareGroups(l *keywordIndex, q index.KeywordQuery) {
 	l.t.Helper()
 	of := func(id uint64) int32 { return int32(id/4)%4 - 1 } //nolint:gosec // small
@@ -317,14 +319,14 @@ func keywordModelTest(t *testing.T, open OpenKeyword, long int) {
 		model := newKeywordModel()
 		model.long = long
 		log := &keywordLog{}
-		parent := rapid.Uint64Range(0, 7)
+		item := rapid.Uint64Range(0, 7)
 		rt.Repeat(map[string]func(*rapid.T){
 			"apply": func(rt *rapid.T) {
 				var c keywordChange
-				for _, p := range rapid.SliceOfN(parent, 0, 2).Draw(rt, "deletes") {
+				for _, p := range rapid.SliceOfN(item, 0, 2).Draw(rt, "deletes") {
 					c.deletes = append(c.deletes, chunksOf(p)...)
 				}
-				for _, p := range rapid.SliceOfN(parent, 0, 3).Draw(rt, "upserts") {
+				for _, p := range rapid.SliceOfN(item, 0, 3).Draw(rt, "upserts") {
 					for _, id := range chunksOf(p) {
 						c.upserts = append(c.upserts, index.TextChunk{
 							ID: id, Item: p + 1, Title: drawWords(rt, "title", 2), Text: drawWords(rt, "text", 8),
@@ -364,11 +366,11 @@ func keywordModelTest(t *testing.T, open OpenKeyword, long int) {
 	})
 }
 
-// chunksOf returns the ids of a parent's chunks, one to four.
-func chunksOf(parent uint64) []uint64 {
+// chunksOf returns the ids of an item's chunks, one to four.
+func chunksOf(item uint64) []uint64 {
 	var ids []uint64
-	for i := range parent%4 + 1 {
-		ids = append(ids, 4*parent+i)
+	for i := range item%4 + 1 {
+		ids = append(ids, 4*item+i)
 	}
 	return ids
 }

@@ -15,7 +15,7 @@ import (
 func (l *keywordIndex) sameWithOnly(rt *rapid.T, q index.KeywordQuery) {
 	l.t.Helper()
 	var only index.Only
-	for _, p := range rapid.SliceOfDistinct(rapid.Uint64Range(0, 8), rapid.ID).Draw(rt, "parents") {
+	for _, p := range rapid.SliceOfDistinct(rapid.Uint64Range(0, 8), rapid.ID).Draw(rt, "items") {
 		only = append(only, chunksOf(p)...)
 	}
 	slices.Sort(only)
@@ -51,7 +51,8 @@ func keywordOnlyCommon(t *testing.T, open OpenKeyword) {
 	l := openKeywordIndex(t, open)
 	var chunks []index.TextChunk
 	for id := range uint64(1400) {
-		chunks = append(chunks, index.TextChunk{ID: id, Item: id/2 + 1, Text: fmt.Sprintf("harbour %s masters of ship%d", []string{"storm", "ropes", "storm storm"}[id%3], id%50)})
+		text := fmt.Sprintf("harbour %s masters of ship%d", []string{"storm", "ropes", "storm storm"}[id%3], id%50)
+		chunks = append(chunks, index.TextChunk{ID: id, Item: id/2 + 1, Text: text})
 	}
 	l.apply(chunks[:1000])
 	l.flush()

@@ -75,10 +75,15 @@ func keywordPatterns(t *testing.T, open OpenKeyword) {
 	check := func() {
 		t.Helper()
 		for _, n := range []int{0, 1, 3, 100} {
-			for _, text := range []string{"", "har", "harb", "harbour", "the", "user_", "brü", "книг", "機", "zzz", "\x00", "\x01", "\x02", "harbour ", "harbour\x02", "\xff"} {
+			for _, text := range []string{
+				"", "har", "harb", "harbour", "the", "user_", "brü", "книг", "機", "zzz",
+				"\x00", "\x01", "\x02", "harbour ", "harbour\x02", "\xff",
+			} {
 				l.wordsAre(m, analysis.Pattern{Kind: analysis.Prefix, Text: text}, n)
 			}
-			for _, text := range []string{"harbour", "harbor", "hrbour", "arm", "harm", "thm", "brucke", "brüce", "книг", "機器習", "storn", "zzz"} {
+			for _, text := range []string{
+				"harbour", "harbor", "hrbour", "arm", "harm", "thm", "brucke", "brüce", "книг", "機器習", "storn", "zzz",
+			} {
 				l.wordsAre(m, analysis.Pattern{Kind: analysis.Near, Text: text}, n)
 			}
 		}
@@ -98,7 +103,8 @@ func drawPattern(rt *rapid.T) analysis.Pattern {
 	if rapid.Bool().Draw(rt, "prefix") {
 		return analysis.Pattern{Kind: analysis.Prefix, Text: string(runes[:at])}
 	}
-	return analysis.Pattern{Kind: analysis.Near, Text: string(slices.Insert(runes, at, rapid.SampledFrom([]rune("sаб学x")).Draw(rt, "letter")))}
+	letter := rapid.SampledFrom([]rune("sаб学x")).Draw(rt, "letter")
+	return analysis.Pattern{Kind: analysis.Near, Text: string(slices.Insert(runes, at, letter))}
 }
 
 // A wording that is a term counts as it is, once, without pairs or grams.

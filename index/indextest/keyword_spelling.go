@@ -119,7 +119,9 @@ func (m *keywordModel) sameListed(l *keywordIndex, q index.KeywordQuery, want []
 }
 
 // misspelt are words of the model with one or more edits.
-var misspelt = []string{"harbuor", "Habour", "nedle", "neeedle", "stomr", "storrm", "Bricke", "brucke", "книгв", "كتابن", "needlse", "xyzzyx"}
+var misspelt = []string{
+	"harbuor", "Habour", "nedle", "neeedle", "stomr", "storrm", "Bricke", "brucke", "книгв", "كتابن", "needlse", "xyzzyx",
+}
 
 // drawSpelling adds misspelt words to some queries.
 func drawSpelling(rt *rapid.T, q *index.KeywordQuery) {

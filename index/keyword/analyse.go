@@ -19,7 +19,7 @@ const (
 	openingMark  = "\x02"
 )
 
-// analyse builds a segment of chunks with distinct ids, in which every parent is complete.
+// analyse builds a segment of chunks with distinct ids, in which every item is complete.
 func analyse(chunks []index.TextChunk) *memorySegment {
 	return analyseOn(sorted(chunks), make(map[uint64]int))
 }
@@ -33,7 +33,7 @@ func sorted(chunks []index.TextChunk) []index.TextChunk {
 	return slices.SortedFunc(slices.Values(chunks), byID)
 }
 
-// analyseOn builds a segment of sorted chunks. left holds, for each parent with earlier chunks, how
+// analyseOn builds a segment of sorted chunks. left holds, for each item with earlier chunks, how
 // many words its opening can still take.
 func analyseOn(chunks []index.TextChunk, left map[uint64]int) *memorySegment {
 	bytes := 0
@@ -89,7 +89,7 @@ const (
 	postingRoom = 1 << 10
 )
 
-// add adds the features of a text. Its first open words count as opening words of the parent. It
+// add adds the features of a text. Its first open words count as opening words of the item. It
 // returns the number of words and how many opening words are left.
 func (a *analyser) add(text string, weight uint32, open int) (length uint32, left int) {
 	if text == "" {

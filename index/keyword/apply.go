@@ -10,7 +10,7 @@ import (
 )
 
 // segmentChunks is the target size of the segments that are to be stored; the rest of the last
-// parent may exceed it. One segment becomes one batch of the store, and larger batches are no
+// item may exceed it. One segment becomes one batch of the store, and larger batches are no
 // faster.
 const segmentChunks = 1000
 
@@ -33,7 +33,7 @@ func (ix *Index) Apply(ctx context.Context, seq uint64, upserts []index.TextChun
 		size = segmentChunks
 	}
 	for rest := upserts; len(rest) > 0; {
-		n := wholeParents(rest, size)
+		n := wholeItems(rest, size)
 		fresh = append(fresh, newPart(analyse(rest[:n]), nil))
 		rest = rest[n:]
 	}
@@ -44,9 +44,9 @@ func (ix *Index) Apply(ctx context.Context, seq uint64, upserts []index.TextChun
 	return nil
 }
 
-// wholeParents returns the number of leading chunks, at least size, that end with a complete
-// parent.
-func wholeParents(chunks []index.TextChunk, size int) int {
+// wholeItems returns the number of leading chunks, at least size, that end with a complete
+// item.
+func wholeItems(chunks []index.TextChunk, size int) int {
 	n := min(max(size, 1), len(chunks))
 	for n < len(chunks) && chunks[n].Item == chunks[n-1].Item {
 		n++

@@ -7,16 +7,16 @@ import (
 
 // columns holds the data of a segment's chunks that stays in memory.
 type columns struct {
-	// place maps the number of a chunk in the segment to its place. The chunks of a parent are all
+	// place maps the number of a chunk in the segment to its place. The chunks of an item are all
 	// in this segment and have consecutive places, ordered by id.
 	place []uint32
-	// By place: the chunk's number, id and length, and the number of its parent, counted from 0.
+	// By place: the chunk's number, id and length, and the number of its item, counted from 0.
 	chunk   []uint32
 	ids     []uint64
 	lengths []uint32
 	text    []uint32
-	// By parent: its id, its length and its number of chunks.
-	parents                  []uint64
+	// By item: its id, its length and its number of chunks.
+	items                    []uint64
 	textLengths, chunkCounts []uint32
 
 	length       uint64 // of all chunks
@@ -25,14 +25,14 @@ type columns struct {
 
 // row is the data of one chunk before it is arranged in columns.
 type row struct {
-	parent, id    uint64
+	item, id      uint64
 	chunk, length uint32
 }
 
 // arrange sorts the rows of all chunks and converts them to columns.
 func arrange(rows []row) columns {
 	slices.SortFunc(rows, func(a, b row) int {
-		return cmp.Or(cmp.Compare(a.parent, b.parent), cmp.Compare(a.id, b.id))
+		return cmp.Or(cmp.Compare(a.item, b.item), cmp.Compare(a.id, b.id))
 	})
 	c := columns{
 		place: make([]uint32, len(rows)), chunk: make([]uint32, len(rows)),
@@ -41,16 +41,16 @@ func arrange(rows []row) columns {
 	}
 	texts := 0
 	for i, r := range rows {
-		if i == 0 || r.parent != rows[i-1].parent {
+		if i == 0 || r.item != rows[i-1].item {
 			texts++
 		}
 	}
-	c.parents, c.textLengths, c.chunkCounts = make([]uint64, 0, texts), make([]uint32, 0, texts), make([]uint32, 0, texts)
+	c.items, c.textLengths, c.chunkCounts = make([]uint64, 0, texts), make([]uint32, 0, texts), make([]uint32, 0, texts)
 	for place, r := range rows {
-		if place == 0 || r.parent != rows[place-1].parent {
-			c.parents, c.textLengths, c.chunkCounts = append(c.parents, r.parent), append(c.textLengths, 0), append(c.chunkCounts, 0)
+		if place == 0 || r.item != rows[place-1].item {
+			c.items, c.textLengths, c.chunkCounts = append(c.items, r.item), append(c.textLengths, 0), append(c.chunkCounts, 0)
 		}
-		text := len(c.parents) - 1
+		text := len(c.items) - 1
 		c.place[r.chunk] = uint32(place)
 		c.chunk[place], c.ids[place], c.lengths[place], c.text[place] = r.chunk, r.id, r.length, uint32(text)
 		c.textLengths[text] += r.length
@@ -66,15 +66,15 @@ func (c *columns) chunks() int { return len(c.place) }
 // row returns the data of a chunk.
 func (c *columns) row(chunk uint32) row {
 	place := c.place[chunk]
-	return row{parent: c.parents[c.text[place]], id: c.ids[place], chunk: chunk, length: c.lengths[place]}
+	return row{item: c.items[c.text[place]], id: c.ids[place], chunk: chunk, length: c.lengths[place]}
 }
 
 // holds reports whether the segment may contain a chunk with the id.
 func (c *columns) holds(id uint64) bool { return c.minID <= id && id <= c.maxID }
 
-// countParents returns the number of distinct parents of the given chunks.
-func (c *columns) countParents(chunks func(yield func(uint32) bool)) int {
-	seen := bitset(nil).clone(len(c.parents))
+// countItems returns the number of distinct items of the given chunks.
+func (c *columns) countItems(chunks func(yield func(uint32) bool)) int {
+	seen := bitset(nil).clone(len(c.items))
 	n := 0
 	for chunk := range chunks {
 		if text := c.text[c.place[chunk]]; !seen.has(text) {

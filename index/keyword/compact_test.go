@@ -66,11 +66,11 @@ func hasTerm(t *testing.T, v *view, term string) (found bool, files []string) {
 // Deleted chunks stay in the files until Compact and are gone after it, with one segment or many.
 func TestCompactErases(t *testing.T) {
 	const gone = 0xA1B2C3D4E5F60718
-	for name, parents := range map[string]int{"OneSegment": 1, "ManySegments": 12} {
+	for name, items := range map[string]int{"OneSegment": 1, "ManySegments": 12} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "a[b]*") // no pattern
 			ix := mustOpen(t, dir, Options{})
-			for i := range uint64(parents) {
+			for i := range uint64(items) {
 				chunks := []index.TextChunk{
 					{ID: 10 * i, Item: i, Text: "common first"}, {ID: 10*i + 1, Item: i, Text: "common second second"},
 				}
@@ -89,7 +89,7 @@ func TestCompactErases(t *testing.T) {
 			before := search(t, ix, "common second")
 			id, _ := holds(t, dir, []byte(key(gone)))
 			word, _ := hasTerm(t, ix.view.Load(), "zyzzyva")
-			if parents == 1 && !(id && word) { // scorch may have merged several already
+			if items == 1 && !(id && word) { // scorch may have merged several already
 				t.Fatalf("before Compact: id found: %v, term found: %v", id, word)
 			}
 			if err := ix.Compact(t.Context()); err != nil {
@@ -98,7 +98,7 @@ func TestCompactErases(t *testing.T) {
 			found, onDisk := holds(t, dir, []byte(key(gone)))
 			term, inUse := hasTerm(t, ix.view.Load(), "zyzzyva")
 			slices.Sort(inUse)
-			settled := parents == 1 // scorch merges several by itself, whenever it likes
+			settled := items == 1 // scorch merges several by itself, whenever it likes
 			if found || term || settled && !slices.Equal(onDisk, inUse) {
 				t.Errorf("id found: %v, term found: %v, files %v, in use %v", found, term, onDisk, inUse)
 			}
@@ -403,7 +403,7 @@ func sameChunk(a, b storedChunk) bool {
 		slices.Sort(all)
 		return all
 	}
-	return a.id == b.id && a.parent == b.parent && a.length == b.length && slices.Equal(texts(a), texts(b))
+	return a.id == b.id && a.item == b.item && a.length == b.length && slices.Equal(texts(a), texts(b))
 }
 
 // Chunks read back from a segment equal the chunks written.

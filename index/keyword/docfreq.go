@@ -7,7 +7,7 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// docFreq is the number of live chunks and of their parents that have a term.
+// docFreq is the number of live chunks and of their items that have a term.
 type docFreq struct{ chunks, texts int }
 
 // docFreqCache caches the document frequencies of common terms in a part. Counting them takes long,
@@ -46,20 +46,20 @@ func (k *docFreqCache) put(term string, n docFreq) {
 type deadSet struct {
 	once    sync.Once
 	set     *roaring.Bitmap
-	texts   bitset // the parents without live chunks
-	partial bool   // some parent has both dead and live chunks
+	texts   bitset // the items without live chunks
+	partial bool   // some item has both dead and live chunks
 }
 
-// of returns the dead chunks, and false if some of their parents have live chunks.
+// of returns the dead chunks, and false if some of their items have live chunks.
 func (d *deadSet) of(p part) (*roaring.Bitmap, bool) {
 	d.once.Do(func() {
 		d.set = roaring.FromDense(p.dead, true)
 		cols := p.columns()
-		dead := make([]uint32, len(cols.parents))
+		dead := make([]uint32, len(cols.items))
 		for chunk := range p.dead.all() {
 			dead[cols.text[cols.place[chunk]]]++
 		}
-		d.texts = d.texts.clone(len(cols.parents))
+		d.texts = d.texts.clone(len(cols.items))
 		for text, n := range dead {
 			switch n {
 			case 0:
@@ -73,14 +73,14 @@ func (d *deadSet) of(p part) (*roaring.Bitmap, bool) {
 	return d.set, !d.partial
 }
 
-// owners maps each chunk of a segment to the number of its parent. The chunks of a parent are
+// owners maps each chunk of a segment to the number of its item. The chunks of an item are
 // written together, so they mostly have consecutive numbers.
 type owners struct {
 	of          []uint32
 	consecutive bool
 }
 
-// owners returns the parent number of each chunk.
+// owners returns the item number of each chunk.
 func (c *columns) owners() owners {
 	o := owners{of: make([]uint32, len(c.place))}
 	for chunk, place := range c.place {
@@ -92,16 +92,16 @@ func (c *columns) owners() owners {
 			runs++
 		}
 	}
-	o.consecutive = runs == len(c.parents)
+	o.consecutive = runs == len(c.items)
 	return o
 }
 
-// countDocs counts the live chunks among the given ones, and their parents.
-func countDocs(chunks []uint32, o owners, parents int, dead bitset, seen *bitset) (n docFreq) {
+// countDocs counts the live chunks among the given ones, and their items.
+func countDocs(chunks []uint32, o owners, items int, dead bitset, seen *bitset) (n docFreq) {
 	if o.consecutive {
 		return o.countDocs(chunks, dead)
 	}
-	room := (parents + 63) / 64
+	room := (items + 63) / 64
 	if len(*seen) < room {
 		*seen = make(bitset, room)
 	}
@@ -127,9 +127,9 @@ func countDocs(chunks []uint32, o owners, parents int, dead bitset, seen *bitset
 	return n
 }
 
-// countDocs counts chunks when those of each parent have consecutive numbers.
+// countDocs counts chunks when those of each item have consecutive numbers.
 func (o owners) countDocs(chunks []uint32, dead bitset) (n docFreq) {
-	last := ^uint32(0) // no parent has this number
+	last := ^uint32(0) // no item has this number
 	for _, chunk := range chunks {
 		if dead.has(chunk) {
 			continue

@@ -10,7 +10,7 @@ import (
 
 // Cached document frequencies, with and without dead chunks, equal the counted ones.
 func TestSpreads(t *testing.T) {
-	for _, each := range []uint64{1, 3} { // chunks of a parent
+	for _, each := range []uint64{1, 3} { // chunks of an item
 		ix := mustOpen(t, t.TempDir(), Options{})
 		r := rand.New(rand.NewPCG(each, 1))
 		seq := uint64(0)
@@ -71,7 +71,7 @@ func sameSpreads(t *testing.T, ix *Index) {
 		texts := make(map[uint64]bool)
 		for i, p := range v.parts {
 			for _, e := range of(all.postings, all.ends, i) {
-				texts[p.columns().row(e.chunk).parent] = true
+				texts[p.columns().row(e.chunk).item] = true
 			}
 		}
 		if want := (docFreq{len(all.postings), len(texts)}); few.docFreq != want {

@@ -33,16 +33,16 @@
 // without a stemmer. Grams that occur in more than 1,000 chunks and in more than an eighth of all
 // are ignored: they discriminate least and have the longest lists.
 //
-// A chunk's score is the score of its parent, taken as one text among all parents, plus half its
+// A chunk's score is the score of its item, taken as one text among all items, plus half its
 // own score among all chunks. A short text is thus scored whole, and a long one is found first by
 // its text and then by its best place. On long texts this beats either score alone.
 //
-// The opening of a parent is the title of its first chunk and the first 40 words of its chunks'
-// texts. A word in the opening adds 0.15 · qtf · idf to the parent's score, whatever tf and dl
+// The opening of an item is the title of its first chunk and the first 40 words of its chunks'
+// texts. A word in the opening adds 0.15 · qtf · idf to the item's score, whatever tf and dl
 // are, because texts name their subject at the beginning.
 //
-// In a parent of 32 chunks or more, a chunk also has the terms of its neighbours: 0.4, 0.2 and 0.1
-// of the tf at a distance of one, two and three. In short parents that would only blur the best
+// In an item of 32 chunks or more, a chunk also has the terms of its neighbours: 0.4, 0.2 and 0.1
+// of the tf at a distance of one, two and three. In short items that would only blur the best
 // chunk.
 //
 // # Two passes
@@ -94,7 +94,7 @@
 // A scorch document is a chunk. Its id is the chunk's id in 8 bytes, big-endian. Field "t" has the
 // chunk's terms without frequencies: a term that occurs n times is stored n times, from the second
 // on with its number as a last byte. Fields "n" and "p" have one term each, of the same name, whose
-// frequency is dl + 1 and the parent's id + 1. Three internal values are written with every batch:
+// frequency is dl + 1 and the item's id + 1. Three internal values are written with every batch:
 // "version", "origin" (see [Options]), and "cursor", which holds the cursor, the number of live
 // chunks and the sum of their dl, 8 bytes each, big-endian.
 package keyword
@@ -131,7 +131,7 @@ type Options struct {
 	// FlushChunks is the number of changed chunks that start a background write; 1,000 by default.
 	// Apply waits for the writer when four times as many are pending.
 	FlushChunks int
-	// LongText is the minimum number of chunks of a parent whose chunks are scored with the terms
+	// LongText is the minimum number of chunks of an item whose chunks are scored with the terms
 	// of their neighbours; 32 by default. See the package comment.
 	LongText int
 	// Origin returns an id of the current state of the store that the chunks come from. The id is

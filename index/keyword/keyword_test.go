@@ -41,7 +41,7 @@ func TestContract(t *testing.T) {
 	})
 }
 
-func TestParentsAreNotTornApart(t *testing.T) {
+func TestItemsAreNotSplit(t *testing.T) {
 	var chunks []index.TextChunk
 	for i := range uint64(2500) {
 		chunks = append(chunks, index.TextChunk{ID: i, Item: i / 700, Text: fmt.Sprint("word w", i%7)})

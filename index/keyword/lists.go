@@ -18,7 +18,7 @@ type wordLists struct {
 	postings []posting // of features that are not words
 	ends     []int     // end of each feature's postings in each part
 
-	// By parent: the maximum score of one of its chunks by features that are not words. All zeros
+	// By item: the maximum score of one of its chunks by features that are not words. All zeros
 	// between searches.
 	maxChunk []float64
 
@@ -26,7 +26,7 @@ type wordLists struct {
 	terms    []blockmax.Term
 	finder   blockmax.Finder
 	placed   []blockmax.Posting
-	opened   []int // parents, numbered across all parts
+	opened   []int // items, numbered across all parts
 	found    []candidate
 	scores   []float64 // the best scores of found
 	texts    []uint32  // texts with candidates, part by part
@@ -87,7 +87,7 @@ func (s *scratch) useLists(v *view, use bool) {
 			continue
 		}
 		l.inUse = true
-		sets := (len(p.columns().parents) + 63) / 64
+		sets := (len(p.columns().items) + 63) / 64
 		have.touched, have.chosen = zeros(have.touched, sets), zeros(have.chosen, sets)
 	}
 	if l.inUse {
@@ -115,7 +115,7 @@ func (s *scratch) lookUp(v *view, word string) {
 	l.features = append(l.features, scoredFeature{lists: l.lists[first:len(l.lists):len(l.lists)]})
 }
 
-// docFreqOf counts the live chunks and parents in a list.
+// docFreqOf counts the live chunks and items in a list.
 func (p partLists) docFreqOf(word string, list *blockmax.List, known *docFreqCache) (n docFreq) {
 	if p.dead == nil {
 		return docFreq{list.Chunks, list.Texts}

@@ -81,7 +81,7 @@ func TestDerivedWordsAreThoseAnalysed(t *testing.T) {
 	chunks := drawTexts(rand.New(rand.NewPCG(7, 7)), 0, 500, 9, 3000)
 	ix := mustOpen(t, t.TempDir(), Options{FlushChunks: 1 << 20})
 	for from := 0; from < len(chunks); {
-		n := wholeParents(chunks[from:], 700)
+		n := wholeItems(chunks[from:], 700)
 		if err := ix.Apply(t.Context(), uint64(from+1), chunks[from:from+n], nil); err != nil { //nolint:gosec // small
 			t.Fatal(err)
 		}

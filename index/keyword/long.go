@@ -12,20 +12,20 @@ import (
 )
 
 // The features of a text take about ten times as much memory as the text, and several times that
-// while they are written. So a long parent does not wait in memory for a flush: it is analysed and
-// written in batches, each a segment. Then the segments are merged, because the chunks of a parent
-// must be in one segment. The parent becomes visible to searches only after that.
+// while they are written. So a long item does not wait in memory for a flush: it is analysed and
+// written in batches, each a segment. Then the segments are merged, because the chunks of an item
+// must be in one segment. The item becomes visible to searches only after that.
 const (
-	longParent = backlog * segmentChunks // Apply would wait for the writer at this size anyway
-	longBatch  = 500
+	longItem  = backlog * segmentChunks // Apply would wait for the writer at this size anyway
+	longBatch = 500
 )
 
-// splitLong separates the chunks of long parents from the rest of a batch.
+// splitLong separates the chunks of long items from the rest of a batch.
 func splitLong(chunks []index.TextChunk) (short []index.TextChunk, long [][]index.TextChunk) {
 	short = chunks[:0:0]
 	for rest := chunks; len(rest) > 0; {
-		n := wholeParents(rest, 1)
-		if n < longParent {
+		n := wholeItems(rest, 1)
+		if n < longItem {
 			short = append(short, rest[:n]...)
 		} else {
 			long = append(long, rest[:n])
@@ -38,9 +38,9 @@ func splitLong(chunks []index.TextChunk) (short []index.TextChunk, long [][]inde
 	return short, long
 }
 
-// applyLong writes long parents and publishes them. A failure leaves the index as it was, except
+// applyLong writes long items and publishes them. A failure leaves the index as it was, except
 // for chunks that later changes replace. It clears the chunks as they are written.
-func (ix *Index) applyLong(ctx context.Context, parents [][]index.TextChunk) error {
+func (ix *Index) applyLong(ctx context.Context, items [][]index.TextChunk) error {
 	if err := ix.Flush(ctx); err != nil { // so that memory holds only what Apply adds
 		return err
 	}
@@ -54,7 +54,7 @@ func (ix *Index) applyLong(ctx context.Context, parents [][]index.TextChunk) err
 	if err != nil {
 		return err
 	}
-	err = ix.writeWith(ctx, st, func(s store) (*snapshot, error) { return ix.writeLong(ctx, s, st, parents) })
+	err = ix.writeWith(ctx, st, func(s store) (*snapshot, error) { return ix.writeLong(ctx, s, st, items) })
 	if err != nil {
 		ix.thaw(st)
 		return fmt.Errorf("keyword: write a long text: %w", err)
@@ -62,11 +62,11 @@ func (ix *Index) applyLong(ctx context.Context, parents [][]index.TextChunk) err
 	return nil
 }
 
-// writeLong stores long parents. st is the state before them, which is already stored.
-func (ix *Index) writeLong(ctx context.Context, s store, st frozenState, parents [][]index.TextChunk) (*snapshot, error) {
+// writeLong stores long items. st is the state before them, which is already stored.
+func (ix *Index) writeLong(ctx context.Context, s store, st frozenState, items [][]index.TextChunk) (*snapshot, error) {
 	m := meta{version: version, origin: ix.opts.Origin(), cursor: st.base, chunks: unknownChunks}
 	var ids []uint64
-	for _, chunks := range parents {
+	for _, chunks := range items {
 		ids = append(ids, chunks[0].Item)
 		chunks = sorted(chunks)
 		left := make(map[uint64]int)
@@ -111,13 +111,13 @@ func viewOf(s store) (*view, error) {
 	return newView(snap, snap.parts), nil
 }
 
-// scattered returns the live size of the largest part that shares a parent with another part. It
-// returns 0 if each parent is in one part.
-func (v *view) scattered(parents []uint64) (size int) {
-	for _, id := range parents {
+// scattered returns the live size of the largest part that shares an item with another part. It
+// returns 0 if each item is in one part.
+func (v *view) scattered(items []uint64) (size int) {
+	for _, id := range items {
 		n, largest := 0, 0
 		for _, p := range v.parts {
-			if p.holdsParent(id) {
+			if p.holdsItem(id) {
 				n++
 				largest = max(largest, p.live)
 			}
@@ -129,10 +129,10 @@ func (v *view) scattered(parents []uint64) (size int) {
 	return size
 }
 
-// holdsParent reports whether the part has a live chunk of a parent.
-func (p part) holdsParent(id uint64) bool {
+// holdsItem reports whether the part has a live chunk of an item.
+func (p part) holdsItem(id uint64) bool {
 	cols := p.columns()
-	text, ok := slices.BinarySearch(cols.parents, id)
+	text, ok := slices.BinarySearch(cols.items, id)
 	if !ok {
 		return false
 	}
@@ -153,8 +153,8 @@ func upTo(chunks int) mergeplan.MergePlanOptions {
 	return small
 }
 
-// storeLong applies the long parents of a batch and returns the other chunks. If not even the first
-// chunks can be written, as on a full disk, it returns all, to be kept in memory as short parents
+// storeLong applies the long items of a batch and returns the other chunks. If not even the first
+// chunks can be written, as on a full disk, it returns all, to be kept in memory as short items
 // are. After a later failure the index has to be reopened and refilled.
 func (ix *Index) storeLong(ctx context.Context, chunks []index.TextChunk) (rest []index.TextChunk, err error) {
 	short, long := splitLong(chunks)

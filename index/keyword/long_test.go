@@ -15,13 +15,13 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// longText returns the chunks of a parent.
-func longText(parent, first uint64, n int) (chunks []index.TextChunk) {
-	r := rand.New(rand.NewPCG(parent, 3)) //nolint:gosec // a test draws again what it drew
-	for i := range uint64(n) {            //nolint:gosec // not negative
+// longText returns the chunks of an item.
+func longText(item, first uint64, n int) (chunks []index.TextChunk) {
+	r := rand.New(rand.NewPCG(item, 3)) //nolint:gosec // a test draws again what it drew
+	for i := range uint64(n) {          //nolint:gosec // not negative
 		chunks = append(chunks, index.TextChunk{
-			ID: first + i, Item: parent, Title: "part", Extra: "2026",
-			Text: fmt.Sprint("shared w", r.IntN(40), " w", r.IntN(900), " only", parent, "x", i),
+			ID: first + i, Item: item, Title: "part", Extra: "2026",
+			Text: fmt.Sprint("shared w", r.IntN(40), " w", r.IntN(900), " only", item, "x", i),
 		})
 	}
 	return chunks
@@ -37,12 +37,12 @@ func checkLong(t *testing.T, ix, memory *Index) {
 	}
 	seen := make(map[uint64]int)
 	for i, p := range ix.view.Load().parts {
-		for _, id := range p.columns().parents {
-			if !p.holdsParent(id) {
+		for _, id := range p.columns().items {
+			if !p.holdsItem(id) {
 				continue
 			}
 			if other, ok := seen[id]; ok && other != i {
-				t.Errorf("parent %d is in more than one part", id)
+				t.Errorf("item %d is in more than one part", id)
 			}
 			seen[id] = i
 		}
@@ -62,7 +62,7 @@ func TestLongTexts(t *testing.T) {
 		}
 	}
 	apply(1, append(longText(4, 5, 2), longText(5, 10, 5)...))
-	batch := append(longText(6, 100, 30), longText(7, 1000, longParent+300)...)
+	batch := append(longText(6, 100, 30), longText(7, 1000, longItem+300)...)
 	batch = append(batch, longText(8, 20_000, 3)...)
 	apply(2, batch, 5, 6)
 	checkLong(t, ix, memory)
@@ -85,7 +85,7 @@ func TestLongTexts(t *testing.T) {
 	}
 	checkLong(t, ix, memory)
 	var gone []uint64
-	for _, u := range longText(7, 1000, longParent+300) {
+	for _, u := range longText(7, 1000, longItem+300) {
 		gone = append(gone, u.ID)
 	}
 	apply(3, nil, gone...)
@@ -116,13 +116,13 @@ func (s failing) mergeSmall(ctx context.Context, chunks int) error {
 // be written at all stays in memory and is found.
 func TestLongTextCutOff(t *testing.T) {
 	memory := mustOpen(t, "", Options{})
-	chunks := longText(7, 1000, longParent+10)
+	chunks := longText(7, 1000, longItem+10)
 	for seq, some := range [][]index.TextChunk{longText(5, 10, 5), chunks} {
 		if err := memory.Apply(t.Context(), uint64(seq+1), some, nil); err != nil { //nolint:gosec // not negative
 			t.Fatal(err)
 		}
 	}
-	const writes = longParent/longBatch + 3 // batches, the merge, the last state
+	const writes = longItem/longBatch + 3 // batches, the merge, the last state
 	for _, fails := range []int64{1, 2, writes - 2, writes - 1, writes} {
 		var left atomic.Int64
 		dir := t.TempDir()

@@ -32,9 +32,9 @@ func (s *memorySegment) finish() {
 	s.owners, s.vocabulary = sync.OnceValue(s.cols.owners), sync.OnceValue(s.sortedWords)
 }
 
-func (s *memorySegment) addChunk(id, parent uint64) uint32 {
+func (s *memorySegment) addChunk(id, item uint64) uint32 {
 	n := uint32(len(s.rows))
-	s.rows = append(s.rows, row{parent: parent, id: id, chunk: n})
+	s.rows = append(s.rows, row{item: item, id: id, chunk: n})
 	s.chunks[id] = n
 	return n
 }
@@ -99,7 +99,7 @@ func mergeParts(parts []part) part {
 func (s *memorySegment) copyFrom(from *memorySegment) {
 	for chunk := range uint32(from.cols.chunks()) { //nolint:gosec // at most 2³²
 		r := from.cols.row(chunk)
-		n := s.addChunk(r.id, r.parent)
+		n := s.addChunk(r.id, r.item)
 		s.rows[n].length = r.length
 	}
 	s.terms = maps.Clone(from.terms)
@@ -118,7 +118,7 @@ func (s *memorySegment) absorb(p part) {
 	for chunk := range place {
 		if !p.dead.has(uint32(chunk)) {
 			r := from.cols.row(uint32(chunk))
-			place[chunk] = s.addChunk(r.id, r.parent)
+			place[chunk] = s.addChunk(r.id, r.item)
 			s.rows[place[chunk]].length = r.length
 		}
 	}
@@ -145,9 +145,9 @@ func (s *memorySegment) listOf(term string) int {
 
 // storedChunk is a chunk in the form in which it is written to the store.
 type storedChunk struct {
-	id, parent uint64
-	length     uint32
-	keys       []storedKey
+	id, item uint64
+	length   uint32
+	keys     []storedKey
 }
 
 // storedKey is a term as it is stored; see [keysOf].
@@ -197,7 +197,7 @@ func liveChunks(p part) []storedChunk {
 	for chunk := range all {
 		if !p.dead.has(uint32(chunk)) {
 			r := s.cols.row(uint32(chunk))
-			live = append(live, storedChunk{id: r.id, parent: r.parent, length: r.length, keys: all[chunk].keys})
+			live = append(live, storedChunk{id: r.id, item: r.item, length: r.length, keys: all[chunk].keys})
 		}
 	}
 	return live

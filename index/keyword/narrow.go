@@ -10,7 +10,7 @@ import (
 // looks the chunks up in them. It scores a view of these chunks only. Document frequencies still
 // cover all chunks and are cached for each part.
 
-// subset is some of the live chunks of a part. It contains each parent completely or not at all.
+// subset is some of the live chunks of a part. It contains each item completely or not at all.
 type subset struct {
 	of     part
 	chunks []uint32 // chunk numbers, ascending
@@ -50,7 +50,7 @@ func (v *view) narrow(ids []uint64) (*view, error) {
 		n.subsets = append(n.subsets, subset{of: p, chunks: chunks, set: roaring.BitmapOf(chunks...)})
 		n.parts = append(n.parts, part{segment: s})
 		n.firsts = append(n.firsts, n.firsts[i]+len(chunks))
-		n.firstTexts = append(n.firstTexts, n.firstTexts[i]+len(s.cols.parents))
+		n.firstTexts = append(n.firstTexts, n.firstTexts[i]+len(s.cols.items))
 	}
 	return n, nil
 }
@@ -111,7 +111,7 @@ func (s *memorySegment) among(q subsetLookup, to []posting) ([]posting, docFreq,
 		for n, e := range s.lists[i] {
 			chunks[n] = e.chunk
 		}
-		n = countDocs(chunks, s.owners(), len(s.cols.parents), q.of.dead, q.seen)
+		n = countDocs(chunks, s.owners(), len(s.cols.items), q.of.dead, q.seen)
 		q.of.freqs.put(q.term, n)
 	}
 	return to, n, nil

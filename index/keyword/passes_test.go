@@ -39,7 +39,7 @@ func TestPasses(t *testing.T) {
 		for seq := range uint64(rapid.IntRange(1, 4).Draw(rt, "batches")) {
 			var chunks []index.TextChunk
 			var gone []uint64
-			for p := range uint64(rapid.IntRange(1, 8).Draw(rt, "parents")) {
+			for p := range uint64(rapid.IntRange(1, 8).Draw(rt, "items")) {
 				for n := range uint64(rapid.IntRange(1, 5).Draw(rt, "chunks")) {
 					u := index.TextChunk{ID: 100*seq + 10*p + n, Item: 10*seq + p + 1, Text: drawPassText(rt, "text", 5)}
 					chunks, texts[u.ID] = append(chunks, u), u.Text

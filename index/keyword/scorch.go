@@ -29,7 +29,7 @@ var errLocked = errors.New("the index is open already, here or in another proces
 const (
 	termField   = "t"
 	lengthField = "n"
-	parentField = "p"
+	itemField   = "p"
 	versionKey  = "version"
 	originKey   = "origin"
 	cursorKey   = "cursor"
@@ -143,7 +143,7 @@ func (s *scorchStore) write(b batch) error {
 		doc := document.NewDocument(key(u.id))
 		doc.AddField(newTerms(u.keys))
 		doc.AddField(newNumber(lengthField, uint64(u.length)))
-		doc.AddField(newNumber(parentField, u.parent))
+		doc.AddField(newNumber(itemField, u.item))
 		sb.Update(doc)
 	}
 	sb.SetInternal([]byte(versionKey), []byte(b.meta.version))
@@ -266,7 +266,7 @@ func deadChunks(deleted *roaring.Bitmap, chunks int) bitset {
 	return dead
 }
 
-// readColumns reads ids, lengths and parents. It rejects a segment in which some are missing.
+// readColumns reads ids, lengths and items. It rejects a segment in which some are missing.
 func readColumns(seg scorchsegment.Segment) (*columns, error) {
 	n := seg.Count()
 	if n > math.MaxUint32 {
@@ -288,7 +288,7 @@ func readColumns(seg scorchsegment.Segment) (*columns, error) {
 	}); err != nil {
 		return nil, err
 	}
-	if err := numbers(seg, parentField, func(chunk uint32, v uint64) { rows[chunk].parent = v }); err != nil {
+	if err := numbers(seg, itemField, func(chunk uint32, v uint64) { rows[chunk].item = v }); err != nil {
 		return nil, err
 	}
 	cols := arrange(rows)

@@ -71,7 +71,7 @@ func fileOf(p part) string {
 // neighbours by size: merging a segment that holds a deleted chunk with the next smaller one at
 // most doubles the cost. That is done for one segment at a time. If there are many such segments,
 // or large ones, all segments are merged into one. Scorch does not merge a segment with itself. If
-// the segment is the smallest or the only one, the chunks of one parent are written again, which
+// the segment is the smallest or the only one, the chunks of one item are written again, which
 // creates a smaller one.
 func (s *scorchStore) prepareMerge(files []string) (func(context.Context) error, error) {
 	snap, err := s.snapshot()
@@ -94,7 +94,7 @@ func (s *scorchStore) prepareMerge(files []string) (func(context.Context) error,
 	least := slices.MinFunc(snap.parts, func(a, b part) int { return cmp.Compare(a.live, b.live) })
 	few := len(tainted) <= maxPairMerges && 2*old < live
 	if parts == 1 || few && least.live > 0 && tainted[segmentID(least)] {
-		chunks, err := chunksOfOneParent(least)
+		chunks, err := chunksOfOneItem(least)
 		if err != nil {
 			return nil, err
 		}
@@ -207,21 +207,21 @@ func (s *scorchStore) remaining(files []string) ([]string, error) {
 	return left, s.write(batch{meta: snap.meta})
 }
 
-// chunksOfOneParent returns the stored form of the chunks of the parent that has the fewest.
-func chunksOfOneParent(p part) ([]storedChunk, error) {
+// chunksOfOneItem returns the stored form of the chunks of the item that has the fewest.
+func chunksOfOneItem(p part) ([]storedChunk, error) {
 	stored, ok := p.segment.(*storedSegment)
 	if !ok {
 		return nil, errors.New("the segment is not stored")
 	}
-	byParent := make(map[uint64][]uint32)
+	byItem := make(map[uint64][]uint32)
 	for chunk := range uint32(stored.cols.chunks()) { //nolint:gosec // at most 2³²
 		if !p.dead.has(chunk) {
-			parent := stored.cols.row(chunk).parent
-			byParent[parent] = append(byParent[parent], chunk)
+			item := stored.cols.row(chunk).item
+			byItem[item] = append(byItem[item], chunk)
 		}
 	}
 	var fewest []uint32
-	for _, chunks := range byParent {
+	for _, chunks := range byItem {
 		if fewest == nil || cmp.Or(cmp.Compare(len(chunks), len(fewest)), cmp.Compare(chunks[0], fewest[0])) < 0 {
 			fewest = chunks
 		}
@@ -234,7 +234,7 @@ func (s *storedSegment) readChunks(numbers []uint32) ([]storedChunk, error) {
 	out := make([]storedChunk, len(numbers))
 	for i, n := range numbers {
 		r := s.cols.row(n)
-		out[i] = storedChunk{id: r.id, parent: r.parent, length: r.length}
+		out[i] = storedChunk{id: r.id, item: r.item, length: r.length}
 	}
 	dict, err := s.seg.Dictionary(termField)
 	if err != nil {

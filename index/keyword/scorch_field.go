@@ -27,7 +27,7 @@ func newTerms(keys []storedKey) *field {
 // newNumber returns a field that holds a number.
 func newNumber(name string, v uint64) *field {
 	freq := new(bleveindex.TokenFreq)
-	freq.SetFrequency(int(v + 1)) //nolint:gosec // lengths and parents are below 2⁶²
+	freq.SetFrequency(int(v + 1)) //nolint:gosec // lengths and items are below 2⁶²
 	return &field{name: name, freqs: bleveindex.TokenFrequencies{name: freq}}
 }
 

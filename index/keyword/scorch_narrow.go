@@ -56,7 +56,7 @@ func (s *storedSegment) counted(r *termReader, q subsetLookup) (n docFreq, found
 	return n, found, err
 }
 
-// count counts the chunks and parents in r's list.
+// count counts the chunks and items in r's list.
 func (s *storedSegment) count(r *termReader, q subsetLookup) (docFreq, error) {
 	if q.of.dead == nil {
 		return s.countAll(r, q)
@@ -71,7 +71,7 @@ func (s *storedSegment) count(r *termReader, q subsetLookup) (docFreq, error) {
 
 // countAll includes dead chunks, so that the count stays valid.
 func (s *storedSegment) countAll(r *termReader, q subsetLookup) (n docFreq, err error) {
-	if len(s.cols.parents) == s.cols.chunks() { // one chunk a parent
+	if len(s.cols.items) == s.cols.chunks() { // one chunk an item
 		listed := int(r.list.Count()) //nolint:gosec // at most 2³²
 		return docFreq{listed, listed}, nil
 	}
@@ -84,7 +84,7 @@ func (s *storedSegment) countAll(r *termReader, q subsetLookup) (n docFreq, err 
 	return n, err
 }
 
-// countWithout subtracts the dead chunks, whose parents are all dead as a whole.
+// countWithout subtracts the dead chunks, whose items are all dead as a whole.
 func (s *storedSegment) countWithout(r *termReader, q subsetLookup, gone *roaring.Bitmap) (docFreq, error) {
 	n, err := s.countAll(r, q)
 	if err != nil {
@@ -96,7 +96,7 @@ func (s *storedSegment) countWithout(r *termReader, q subsetLookup, gone *roarin
 	}
 	r.nums = r.nums[:0]
 	r.read(roaring.And(gone, list))
-	lost := countDocs(r.nums, s.owners(), len(s.cols.parents), nil, q.seen)
+	lost := countDocs(r.nums, s.owners(), len(s.cols.items), nil, q.seen)
 	return docFreq{n.chunks - lost.chunks, n.texts - lost.texts}, nil
 }
 
@@ -106,7 +106,7 @@ func (s *storedSegment) scan(r *termReader, q subsetLookup, dead bitset) (docFre
 	if err != nil {
 		return docFreq{}, err
 	}
-	return countDocs(chunks, s.owners(), len(s.cols.parents), dead, q.seen), nil
+	return countDocs(chunks, s.owners(), len(s.cols.items), dead, q.seen), nil
 }
 
 // readAllRatio is the ratio of a list's length to the subset's up to which reading the whole list

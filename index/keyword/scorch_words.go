@@ -182,7 +182,7 @@ func (s *placeSorter) sort(list []posting, to []blockmax.Posting) []blockmax.Pos
 // shape returns the shape of the chunks for package blockmax.
 func (c *columns) shape(long int) blockmax.Shape {
 	s := blockmax.Shape{
-		Owner: c.text, Start: make([]uint32, 1, len(c.parents)+1), Text: c.textLengths, Chunk: c.lengths,
+		Owner: c.text, Start: make([]uint32, 1, len(c.items)+1), Text: c.textLengths, Chunk: c.lengths,
 		Long: long, Spill: spill[:],
 	}
 	for text, n := range c.chunkCounts {

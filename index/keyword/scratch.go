@@ -15,14 +15,14 @@ const tenths = blockmax.Tenths
 
 var spill = [...]uint32{4, 2, 1}
 
-// scratch is the working memory of one search. Chunks and parents are numbered across all parts by
+// scratch is the working memory of one search. Chunks and items are numbered across all parts by
 // place, see [view]. Dead ones are not counted.
 type scratch struct {
 	longText          int // see [Options]
 	params            index.KeywordParams
 	weights           kindWeights
-	passage           float64 // weight of a chunk's own score relative to its parent's score
-	opening           float64 // weight of a word in the opening of a parent
+	passage           float64 // weight of a chunk's own score relative to its item's score
+	opening           float64 // weight of a word in the opening of an item
 	chunkSat, textSat saturation
 	bound             float64 // upper bound of all scores, for the features so far
 
@@ -34,10 +34,10 @@ type scratch struct {
 	// Scores for the features so far. All zeros between searches.
 	chunkScores, textScores []float64
 	// Occurrences, in tenths and whole. All zeros between features.
-	spilled, parentTf []uint32
-	touched           []uint32 // chunks of a part with occurrences in spilled
-	touchedTexts      []uint32 // parents with occurrences in parentTf, part by part
-	touchedTextEnds   []int
+	spilled, itemTf []uint32
+	touched         []uint32 // chunks of a part with occurrences in spilled
+	touchedTexts    []uint32 // items with occurrences in itemTf, part by part
+	touchedTextEnds []int
 
 	groups []int32 // see [groupScores]
 
@@ -55,7 +55,7 @@ func (s *scratch) start(v *view, longText int, p index.KeywordParams) {
 	s.textSat = saturationOf(p, v.texts, float64(v.length))
 	chunks, texts := v.firsts[len(v.parts)], v.firstTexts[len(v.parts)]
 	s.chunkScores, s.textScores = zeros(s.chunkScores, chunks), zeros(s.textScores, texts)
-	s.spilled, s.parentTf = zeros(s.spilled, chunks), zeros(s.parentTf, texts)
+	s.spilled, s.itemTf = zeros(s.spilled, chunks), zeros(s.itemTf, texts)
 	s.useLists(v, false)
 }
 
@@ -127,7 +127,7 @@ func (s *scratch) frequency() int {
 	return len(s.postings) + s.lists.docFreq.chunks
 }
 
-// add scores the current feature and returns the maximum score of a parent.
+// add scores the current feature and returns the maximum score of an item.
 func (s *scratch) add(v *view, weight float64) float64 {
 	idf := weight * inverseFrequency(v.live, s.frequency())
 	s.lists.chunkIDF = idf
@@ -143,9 +143,9 @@ func (s *scratch) add(v *view, weight float64) float64 {
 	return s.addTexts(v, weight)
 }
 
-// addChunks scores the chunks of a part and sums the occurrences in their parents.
+// addChunks scores the chunks of a part and sums the occurrences in their items.
 func (s *scratch) addChunks(v *view, part int, cols *columns, idf float64) {
-	chunks, inText := s.chunkScores[v.firsts[part]:], s.parentTf[v.firstTexts[part]:]
+	chunks, inText := s.chunkScores[v.firsts[part]:], s.itemTf[v.firstTexts[part]:]
 	near := s.spilled[v.firsts[part]:]
 	s.touched = s.touched[:0]
 	for _, e := range of(s.postings, s.ends, part) {
@@ -195,7 +195,7 @@ func (s *scratch) count(near []uint32, place, tf uint32) {
 	near[place] += tf
 }
 
-// addTexts scores the parents with occurrences and returns the maximum score of one.
+// addTexts scores the items with occurrences and returns the maximum score of one.
 func (s *scratch) addTexts(v *view, weight float64) (idf float64) {
 	df := len(s.touchedTexts) + s.lists.docFreq.texts
 	if s.subsets != nil {
@@ -208,11 +208,11 @@ func (s *scratch) addTexts(v *view, weight float64) (idf float64) {
 	return idf
 }
 
-// scoreTexts scores the parents with occurrences.
+// scoreTexts scores the items with occurrences.
 func (s *scratch) scoreTexts(v *view, idf float64) {
 	for i, p := range v.parts {
 		cols := p.columns()
-		inText, texts := s.parentTf[v.firstTexts[i]:], s.textScores[v.firstTexts[i]:]
+		inText, texts := s.itemTf[v.firstTexts[i]:], s.textScores[v.firstTexts[i]:]
 		for _, text := range of(s.touchedTexts, s.touchedTextEnds, i) {
 			tf := float64(inText[text])
 			inText[text] = 0
@@ -221,7 +221,7 @@ func (s *scratch) scoreTexts(v *view, idf float64) {
 	}
 }
 
-// addOpenings scores the parents whose opening contains a word.
+// addOpenings scores the items whose opening contains a word.
 func (s *scratch) addOpenings(v *view, word string, score float64) error {
 	if _, err := s.gather(v, openingMark+word, 1, uncounted); err != nil {
 		return err
@@ -229,7 +229,7 @@ func (s *scratch) addOpenings(v *view, word string, score float64) error {
 	s.bound += score
 	for i, p := range v.parts {
 		cols, texts := p.columns(), s.textScores[v.firstTexts[i]:]
-		inText := s.parentTf[v.firstTexts[i]:]
+		inText := s.itemTf[v.firstTexts[i]:]
 		list := of(s.postings, s.ends, i)
 		for _, e := range list {
 			if text := cols.text[cols.place[e.chunk]]; inText[text] == 0 {

@@ -35,7 +35,7 @@ func TestMergedScores(t *testing.T) {
 	chunks := benchChunks(600)
 	for i := 0; i < len(chunks); i += 50 {
 		var gone []uint64
-		for id := i - 25; id >= 0 && id < i; id++ { // the last parent before
+		for id := i - 25; id >= 0 && id < i; id++ { // the last item before
 			gone = append(gone, uint64(id))
 		}
 		if err := ix.Apply(t.Context(), uint64(i+1), chunks[i:i+50], gone); err != nil {

@@ -42,7 +42,7 @@ type part struct {
 	segment
 	dead    bitset
 	live    int
-	texts   int    // parents with live chunks
+	texts   int    // items with live chunks
 	length  uint64 // total length of the live chunks
 	freqs   *docFreqCache
 	deadSet *deadSet
@@ -52,10 +52,10 @@ func newPart(s segment, dead bitset) part {
 	p := part{segment: s, dead: dead, freqs: new(docFreqCache), deadSet: new(deadSet)}
 	cols := s.columns()
 	if dead == nil {
-		p.live, p.texts, p.length = cols.chunks(), len(cols.parents), cols.length
+		p.live, p.texts, p.length = cols.chunks(), len(cols.items), cols.length
 		return p
 	}
-	p.texts = cols.countParents(func(yield func(uint32) bool) {
+	p.texts = cols.countItems(func(yield func(uint32) bool) {
 		for chunk, place := range cols.place {
 			if dead.has(uint32(chunk)) {
 				continue
@@ -103,7 +103,7 @@ func (p part) without(ids []uint64) (part, error) {
 	return p, nil
 }
 
-// alive reports whether the parent of the chunk at place has a live chunk.
+// alive reports whether the item of the chunk at place has a live chunk.
 func (p part) alive(cols *columns, place uint32) bool {
 	text := cols.text[place]
 	for place > 0 && cols.text[place-1] == text {
@@ -136,7 +136,7 @@ type view struct {
 	subsets []subset  // replaces parts in a narrowed view; see [view.narrow]
 	snap    *snapshot // nil while nothing is stored
 	parts   []part    // the stored parts of snap first
-	// firsts and firstTexts number the chunks and parents of all parts by place. They hold the
+	// firsts and firstTexts number the chunks and items of all parts by place. They hold the
 	// first number of each part, and the total at the end.
 	firsts, firstTexts []int
 
@@ -154,7 +154,7 @@ func newView(snap *snapshot, parts []part) *view {
 	}
 	for i, p := range parts {
 		v.firsts = append(v.firsts, v.firsts[i]+p.columns().chunks())
-		v.firstTexts = append(v.firstTexts, v.firstTexts[i]+len(p.columns().parents))
+		v.firstTexts = append(v.firstTexts, v.firstTexts[i]+len(p.columns().items))
 		v.live += p.live
 		v.texts += p.texts
 		v.length += p.length

@@ -17,13 +17,13 @@ type call struct {
 	args   []arg
 	failed bool
 	result string
-	cut    bool // the result was longer
+	cut    bool // the result was truncated
 }
 
-// arg is a value of a call's input; values inside others have the keys of both.
+// arg is one value of a call's input. Nested values have the joined keys.
 type arg struct{ key, value string }
 
-// Bounds of what is read of a call.
+// Bounds of the parts of a call that are read.
 const (
 	maxArgs        = 12
 	maxArgBytes    = 2 << 10
@@ -64,10 +64,10 @@ func countCalls(t ragctx.Turn) (n int) {
 	return n
 }
 
-// failure is what results of failed calls begin with.
+// failure matches the beginning of a failed call's result.
 var failure = regexp.MustCompile(`(?i)^\s*(error\b|fatal\b|traceback \(|panic:|command failed|exit(ed with)?( code| status)?:? ?[1-9]|\{"(error|is_error)":\s*("|true|\{))`)
 
-// toolName returns a tool's name with what names do not have replaced.
+// toolName returns a tool's name without characters that names may not contain.
 func toolName(s string) string {
 	n := 0
 	s = strings.Map(func(r rune) rune {
@@ -89,7 +89,7 @@ func toolName(s string) string {
 // argsOf returns the values of an input, in the order of their keys.
 func argsOf(input json.RawMessage, clean func(string) string) []arg {
 	v := decoded(input)
-	if s, ok := v.(string); ok { // some agents send JSON in a string
+	if s, ok := v.(string); ok { // some agents send JSON inside a string
 		if inner := decoded([]byte(s)); inner != nil {
 			if _, object := inner.(map[string]any); object {
 				v = inner
@@ -141,7 +141,7 @@ func flatten(v any, key string, out *[]arg) {
 	}
 }
 
-// keyName returns a key as it can stand in braces.
+// keyName returns a key in the form of a placeholder name.
 func keyName(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -153,11 +153,11 @@ func keyName(s string) string {
 	return s[:min(len(s), 40)]
 }
 
-// secretKey is what arguments are called whose values are nobody's business.
+// secretKey matches names of arguments with secret values.
 var secretKey = regexp.MustCompile(`(?i)(passw|passphrase|secret|token|api[_-]?key|auth|credential|private[_-]?key|cookie|\bpin\b)`)
 
-// cleanValue returns a value without secrets, which its key may tell. What is long is
-// no part of how something is done.
+// cleanValue returns a value without secrets, taking its key into account. A long value becomes a
+// placeholder: it is data, not procedure.
 func cleanValue(a arg, clean func(string) string) string {
 	if secretKey.MatchString(a.key) || len(a.value) > maxArgBytes {
 		return placeholder(a.key)
@@ -169,7 +169,7 @@ func cleanValue(a arg, clean func(string) string) string {
 	return value
 }
 
-// placeholder returns the place of a value.
+// placeholder returns the placeholder of a value.
 func placeholder(key string) string {
 	if i := strings.LastIndexByte(key, '.'); i >= 0 {
 		key = key[i+1:]

@@ -13,23 +13,23 @@ import (
 	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
-// The defaults of a [Gate].
+// Defaults of a [Gate].
 const (
 	DefaultMinToolCalls  = 5
 	DefaultMinConfidence = 0.7
 )
 
-// Gate says from which turns procedures are learnt. The zero value works.
+// Gate selects the turns from which procedures are extracted. The zero value works.
 type Gate struct {
-	// Disabled learns from none.
+	// Disabled turns extraction off.
 	Disabled bool
-	// MinToolCalls is how many tool calls a turn needs, MinConfidence how sure its agent
-	// was of the answer; 0 means the defaults.
+	// MinToolCalls is the least number of tool calls of a turn, MinConfidence the least confidence
+	// of its agent; 0 means the defaults.
 	MinToolCalls  int
 	MinConfidence float64
 }
 
-// WithDefaults returns g with unset fields filled.
+// WithDefaults returns g with the defaults for unset fields.
 func (g Gate) WithDefaults() Gate {
 	if g.MinToolCalls == 0 {
 		g.MinToolCalls = DefaultMinToolCalls
@@ -40,17 +40,17 @@ func (g Gate) WithDefaults() Gate {
 	return g
 }
 
-// Admits reports whether a procedure may be learnt from a turn: one that succeeded,
-// belongs to a session, used enough tools, and is said to be right with enough
-// confidence. A turn that does not say how sure it is teaches nothing.
+// Admits reports whether a procedure may be extracted from a turn. The turn must have succeeded,
+// belong to a session, have enough tool calls, and state enough confidence. A turn without a
+// confidence is rejected.
 func (g Gate) Admits(t ragctx.Turn) bool {
 	g = g.WithDefaults()
 	sure, said := Confidence(t)
 	return !g.Disabled && t.Succeeded() && t.SessionID != "" && said && sure >= g.MinConfidence && countCalls(t) >= g.MinToolCalls
 }
 
-// Confidence returns how sure an agent was of a turn: its Confidence, or a number
-// called confidence in its metadata.
+// Confidence returns the agent's confidence in a turn: its Confidence, or the number "confidence"
+// in its metadata.
 func Confidence(t ragctx.Turn) (c float64, ok bool) {
 	if t.Confidence != nil {
 		return ragctx.Clamp01(*t.Confidence), true
@@ -70,22 +70,19 @@ func Confidence(t ragctx.Turn) (c float64, ok bool) {
 	return c, c >= 0 && c <= 1
 }
 
-// Screen looks at text before it is learnt. The zero value lets everything pass but
-// what Extract itself knows.
+// Screen filters text before extraction. The zero value applies only the checks of Extract.
 type Screen struct {
-	// Redact takes secrets out of a text.
+	// Redact removes secrets from a text.
 	Redact func(string) string
-	// Orders reports whether a text wants to be obeyed by a model.
+	// Orders reports whether a text gives orders to a model.
 	Orders func(string) bool
 }
 
-// Extract returns the procedure that a turn followed, by rules alone: the same turn
-// gives the same procedure. It returns false for a turn that no procedure can be made
-// of.
+// Extract returns the procedure of a turn. It uses rules alone and is deterministic. It returns
+// false for a turn without a procedure.
 //
-// A step is a call that went well, with values of the request in braces. A call that
-// failed and went well when it was repeated is a pitfall; calls at the end that look
-// whether it went well are the verification.
+// A step is a successful call, with the values of the request replaced by placeholders. A call that
+// failed and then succeeded is a pitfall. Final calls that check the result are the verification.
 func Extract(t ragctx.Turn, by Screen) (Known, bool) {
 	if by.Redact == nil {
 		by.Redact = func(s string) string { return s }
@@ -125,7 +122,7 @@ func toolsOf(calls []call) []string {
 	return out
 }
 
-// promptOf returns what the user asked for in a turn: what they said first.
+// promptOf returns the request of a turn: the user's first message.
 func promptOf(t ragctx.Turn) string {
 	for _, m := range t.Transcript() {
 		if m.Role == ragctx.RoleUser || m.Role == "" {
@@ -139,18 +136,18 @@ func promptOf(t ragctx.Turn) string {
 
 var contextBlock = regexp.MustCompile(`(?s)<context[ >].*?</context>`)
 
-// withoutContext removes what an agent was shown from a prompt: it was not asked for.
+// withoutContext removes context blocks from a prompt, because the user did not write them.
 func withoutContext(s string) string {
 	return contextBlock.ReplaceAllString(s, "")
 }
 
-// politeness is what people say before they say what they want.
+// politeness matches polite words before a request.
 var politeness = regexp.MustCompile(`(?i)^(please|pls|hey|hi|hello|ok|okay|so|now|then|again|could you|can you|would you|will you|` +
 	`i need you to|i need to|i want you to|i want to|i'd like you to|i'd like to|i would like you to|we need to|we want to|let's|let us|` +
 	`help me to|help me|how do i|how do we|how can i|how can we|bitte|kannst du|könntest du|können sie|por favor|puedes|podrías|` +
 	`s'il te plaît|s'il vous plaît|peux-tu|pouvez-vous)[\s,:!]+`)
 
-// requestOf returns the sentence of a prompt that says what is wanted.
+// requestOf returns the sentence of a prompt that states the request.
 func requestOf(prompt string) string {
 	line, _, _ := strings.Cut(prompt, "\n")
 	request := line
@@ -179,9 +176,8 @@ func sentences(s string) func(func(string) bool) {
 	return func(yield func(string) bool) { sentence.Sentences(s, yield) }
 }
 
-// nameFor makes a name of a trigger: its first words that say something, up to a
-// preposition, where there are not enough also names of values; of the tools where
-// there are no words at all.
+// nameFor derives a name from a trigger: its first content words, up to a preposition. It adds
+// names of values if these are too few, and uses the tools if the trigger has no content words.
 func nameFor(trigger string, calls []call) string {
 	parts := nameWords(withoutBraces(trigger))
 	if len(parts) < 2 {
@@ -197,7 +193,7 @@ func nameFor(trigger string, calls []call) string {
 	return name
 }
 
-// A name is a verb and what it is done to.
+// A name consists of a verb and its object.
 const (
 	maxNameWords = 3
 	maxNameRunes = 48
@@ -223,9 +219,9 @@ func nameWords(text string) []string {
 	return parts
 }
 
-// Similar reports whether a procedure does what another one does: they have most of
-// their steps in common, or nearly all of their tools, since people and models word
-// steps anew; and they are called the same or are for the same.
+// Similar reports whether two procedures do the same. They must share most of their steps, or
+// nearly all of their tools, because people and models reword steps. They must also share name or
+// trigger.
 func Similar(a, b Known) bool {
 	steps := dice(bag(a.Steps), bag(b.Steps))
 	tools := dice(bag(a.Tools), bag(b.Tools)) >= 0.8
@@ -246,7 +242,7 @@ func bag(texts []string) map[string]int {
 	return out
 }
 
-// dice is the share that two bags have in common.
+// dice returns the Dice coefficient of two bags.
 func dice(a, b map[string]int) float64 {
 	var common, all int
 	for t, n := range a {
@@ -262,7 +258,7 @@ func dice(a, b map[string]int) float64 {
 	return 2 * float64(common) / float64(all)
 }
 
-// FreeName returns a name for a new procedure that none of those known has.
+// FreeName returns a name that no known procedure has.
 func FreeName(name string, known []Known) string {
 	free := name
 	for n := 2; slices.ContainsFunc(known, func(k Known) bool { return k.Name == free }); n++ {

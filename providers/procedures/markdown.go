@@ -11,8 +11,7 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// Markdown returns a procedure as people and agents read it. [ParseMarkdown] reads it
-// back.
+// Markdown returns a procedure as Markdown. [ParseMarkdown] is its inverse.
 func Markdown(name string, b Body) string {
 	var w strings.Builder
 	w.WriteString("# " + name + "\n\nWhen: " + b.Trigger + "\n")
@@ -54,14 +53,13 @@ func sections(b *Body) []section {
 	}
 }
 
-// ParseMarkdown reads a procedure that is written as [Markdown] writes it: a title
-// that is the name (optional), a line "When: …", and the sections Steps, Tools,
-// Pitfalls and Verification, each a list. Lines of an entry after its first are
-// indented.
+// ParseMarkdown parses the format of [Markdown]: an optional title with the name, a line "When:
+// …", and the sections Steps, Tools, Pitfalls and Verification, each a list. Further lines of an
+// entry are indented.
 func ParseMarkdown(text string) (name string, b Body, err error) {
 	var list *[]string
 	var indent int
-	begun := false // an entry, which further lines continue
+	begun := false // an entry that further lines continue
 	for i, line := range strings.Split(strings.ReplaceAll(strings.TrimPrefix(text, "\uFEFF"), "\r\n", "\n"), "\n") {
 		trimmed := strings.TrimSpace(line)
 		mark, rest := bullet(line)
@@ -92,7 +90,7 @@ func ParseMarkdown(text string) (name string, b Body, err error) {
 	return name, TrimBody(b), nil
 }
 
-// Parse reads a procedure as Markdown or as JSON.
+// Parse parses a procedure in Markdown or JSON.
 func Parse(text string) (name string, b Body, err error) {
 	if !strings.HasPrefix(strings.TrimSpace(text), "{") {
 		return ParseMarkdown(text)
@@ -104,10 +102,10 @@ func Parse(text string) (name string, b Body, err error) {
 	dec := json.NewDecoder(bytes.NewReader([]byte(text)))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&p); err != nil {
-		return "", b, ragctx.Invalid("procedure", "is no JSON object of name, trigger, steps, tools, pitfalls and verification: %v", err)
+		return "", b, ragctx.Invalid("procedure", "is not a JSON object of name, trigger, steps, tools, pitfalls and verification: %v", err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return "", b, ragctx.Invalid("procedure", "goes on after the JSON object; send one")
+		return "", b, ragctx.Invalid("procedure", "has text after the JSON object; send one object")
 	}
 	return p.Name, TrimBody(p.Body), nil
 }
@@ -121,8 +119,8 @@ func sectionOf(b *Body, title string) *[]string {
 	return nil
 }
 
-// bullet returns how long the mark is that begins an entry of a list, and what is
-// after it; 0 if the line begins none.
+// bullet returns the length of a list marker and the text after it; the length is 0 if the line has
+// none.
 func bullet(line string) (mark int, rest string) {
 	for _, m := range [...]string{"- ", "* ", "+ "} {
 		if r, ok := strings.CutPrefix(line, m); ok {
@@ -139,7 +137,7 @@ func bullet(line string) (mark int, rest string) {
 	return 0, ""
 }
 
-// dedent removes at most n spaces, or one tab, before a line.
+// dedent removes up to n spaces, or one tab, at the start of a line.
 func dedent(line string, n int) string {
 	if r, ok := strings.CutPrefix(line, "\t"); ok {
 		return r

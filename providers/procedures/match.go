@@ -9,17 +9,17 @@ import (
 	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
-// Skill is what agents are shown of a published procedure.
+// Skill is the part of a published procedure that queries match and agents see.
 type Skill struct {
 	ID        ID
 	Trigger   string
 	Published time.Time
 
-	terms []string // what can be matched, sorted
-	does  string   // the term that says what is done
+	terms []string // terms to match, sorted
+	does  string   // the term that names the action
 }
 
-// NewSkill prepares a skill for matching.
+// NewSkill prepares a published procedure for matching.
 func NewSkill(id ID, trigger string, published time.Time) Skill {
 	s := Skill{ID: id, Trigger: trigger, Published: published}
 	first, _, _ := strings.Cut(id.Name, "-")
@@ -28,7 +28,7 @@ func NewSkill(id ID, trigger string, published time.Time) Skill {
 	return s
 }
 
-// withoutBraces removes {names} of values: they say what is different each time.
+// withoutBraces removes placeholders: their values differ each time.
 func withoutBraces(s string) string {
 	var b strings.Builder
 	for {
@@ -46,7 +46,7 @@ func withoutBraces(s string) string {
 	return b.String() + s
 }
 
-// contentTerms returns the distinct terms of a text, sorted, without stop words.
+// contentTerms returns the distinct terms of a text without stop words, sorted.
 func contentTerms(text string) []string {
 	var out []string
 	for _, t := range analysis.ContentFeatures(text) {
@@ -58,27 +58,28 @@ func contentTerms(text string) []string {
 	return out
 }
 
-// match is how a skill answers a question.
+// match is the match of a procedure with a question.
 type match struct {
-	// said is the share of the skill's words that the question has, asked the share of
-	// the question's that the skill has, both by weight; words counts them.
+	// said is the weighted share of the procedure's words that the question contains, asked the
+	// weighted share of the question's words that the procedure contains. words counts the shared
+	// words.
 	said, asked float64
 	words       int
 	relevance   float64
 }
 
-// A skill fits a question if they share two words, or all that the skill has, and
-// enough of both is shared: more where the question does not say what is to be done.
-// The numbers are set by hand on testdata/skills.txt, and prefer to say nothing.
+// A procedure matches a question if they share two words, or all words of the procedure, and enough
+// weight on both sides: more if the question does not name the action. The numbers were set by hand
+// on testdata/procedures.txt and favor silence over false matches.
 const (
-	leastScore   = 0.40 // of the geometric mean of said and asked
+	leastScore   = 0.40 // on the geometric mean of said and asked
 	leastNotSaid = 0.50
-	matchBias    = -4.6 // of a logistic function of it, on the common scale of relevance
+	matchBias    = -4.6 // bias of the logistic function that maps it to the common relevance scale
 	matchScale   = 8.8
-	notSaid      = 0.6 // share of relevance that is left where it is not said
+	notSaid      = 0.6 // factor on the relevance if the action is not named
 )
 
-// score returns how well skills match a question, in their order.
+// score returns the match of each procedure with a question, in their order.
 func score(list []*Skill, question string) []match {
 	out := make([]match, len(list))
 	terms := contentTerms(question)
@@ -92,8 +93,8 @@ func score(list []*Skill, question string) []match {
 	return out
 }
 
-// rarity returns what each term of a question weighs: the fewer skills have it, the
-// more.
+// rarity returns the weight of each term of a question: the fewer procedures contain it, the
+// higher.
 func rarity(list []*Skill, terms []string) map[string]float64 {
 	weights := make(map[string]float64, len(terms))
 	for _, t := range terms {
@@ -126,7 +127,7 @@ func (s *Skill) match(terms []string, weights map[string]float64) match {
 	if m.words == 0 {
 		return match{}
 	}
-	// A word that the question does not have weighs as one of its own that are usual.
+	// A word missing from the question gets the mean weight of the question's words.
 	mean := asked / float64(len(terms))
 	m.asked = shared / asked
 	m.said = shared / (shared + float64(len(s.terms)-m.words)*mean)

@@ -13,8 +13,8 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// ValidName checks the name of a procedure: lower-case letters of any script and
-// digits, in words parted by single hyphens.
+// ValidName checks a procedure's name: words of lower-case letters of any script and digits,
+// separated by single hyphens.
 func ValidName(name string) error {
 	if err := ragctx.ValidText("name", name); err != nil {
 		return err
@@ -23,12 +23,12 @@ func ValidName(name string) error {
 		return ragctx.Invalid("name", "has %d characters; the limit is %d", n, MaxNameRunes)
 	}
 	if name == "" || name != Slug(name) {
-		return ragctx.Invalid("name", "is %q; use small letters and digits in words parted by hyphens, such as deploy-service", ragctx.Clip(name))
+		return ragctx.Invalid("name", "is %q; use lower-case letters and digits in words separated by hyphens, such as deploy-service", ragctx.Clip(name))
 	}
 	return nil
 }
 
-// Slug returns a text as a name; "" if it has neither letters nor digits.
+// Slug converts a text to a name; it returns "" for a text without letters and digits.
 func Slug(text string) string {
 	var b strings.Builder
 	part := false
@@ -53,22 +53,22 @@ func Slug(text string) string {
 	return b.String()
 }
 
-// itemPrefix begins the ids and sources of skills.
+// itemPrefix begins the ids and sources of procedure items.
 const itemPrefix = "procedure:"
 
-// SourceOf returns what items of a procedure name as their source.
+// SourceOf returns the source of a procedure's items.
 func SourceOf(name string) string { return itemPrefix + name }
 
-// ID says which version of which procedure an item is.
+// ID identifies a version of a procedure.
 type ID struct {
 	Owner
 
 	Name    string
-	Version int // 0 is the canonical one
+	Version int // 0 is the canonical version
 }
 
-// String returns the item id: procedure:NAME@VERSION, and after it the user and the
-// agent, each after a slash and percent-encoded, where it belongs to one.
+// String returns the item id: procedure:NAME@VERSION, followed by the user and the agent if the
+// procedure has them, each after a slash and percent-encoded.
 func (i ID) String() string {
 	id := itemPrefix + i.Name
 	if i.Version > 0 {
@@ -83,7 +83,7 @@ func (i ID) String() string {
 	return id
 }
 
-// ParseID reads an item id. Without a version it means the canonical one.
+// ParseID parses an item id. Without a version it identifies the canonical one.
 func ParseID(s string) (ID, error) {
 	bad := fmt.Errorf("item %q: %w", ragctx.Clip(s), ragctx.ErrNotFound)
 	rest, ok := strings.CutPrefix(s, itemPrefix)
@@ -119,7 +119,7 @@ func ParseID(s string) (ID, error) {
 
 func entries(field string, list []string) error {
 	if len(list) > MaxEntries {
-		return ragctx.Invalid(field, "are %d; the limit is %d", len(list), MaxEntries)
+		return ragctx.Invalid(field, "has %d entries; the limit is %d", len(list), MaxEntries)
 	}
 	for i, s := range list {
 		if err := entry(fmt.Sprintf("%s[%d]", field, i), s, MaxEntryRunes); err != nil {

@@ -10,24 +10,24 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// Name is the provider's name, Observer that of what learns procedures from turns.
+// Name is the provider's name. Observer is the name of the turn observer that extracts procedures.
 const (
 	Name     = "skills"
 	Observer = "procedures"
 )
 
-// MaxSkills bounds the skills of one answer to a question.
+// MaxSkills is the largest number of procedures in one answer.
 const MaxSkills = 5
 
-// Source is what the provider reads from.
+// Source is the store that the provider reads from.
 type Source interface {
-	// Skills returns the skills of a namespace as they are, or were at the query's AsOf,
-	// whoever they belong to, by name. The caller does not change them.
+	// Skills returns the published procedures of a namespace, of all owners, by name. They are as
+	// of the query's AsOf. The caller must not change them.
 	Skills(ctx context.Context, q ragctx.ContextQuery) ([]Skill, error)
 }
 
-// Provider shows agents which published procedures fit a query: name and trigger, not
-// the body. It implements [ragctx.ContextProvider].
+// Provider offers agents the published procedures that match a query: name and trigger, without the
+// body. It implements [ragctx.ContextProvider].
 type Provider struct{ source Source }
 
 // NewProvider returns a provider over source.
@@ -38,8 +38,8 @@ var _ ragctx.ContextProvider = (*Provider)(nil)
 // Name implements [ragctx.ContextProvider].
 func (p *Provider) Name() string { return Name }
 
-// Query implements [ragctx.ContextProvider]. Without a question it returns all skills
-// by name, if skills are asked for by their type.
+// Query implements [ragctx.ContextProvider]. Without a question it lists all procedures by name, if
+// the query asks for their type.
 func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.ContextResult, error) {
 	res := ragctx.ContextResult{Provider: Name}
 	only := len(q.ContextTypes) > 0 && slices.Contains(q.ContextTypes, ragctx.TypeSkill)
@@ -48,7 +48,7 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 	}
 	all, err := p.source.Skills(ctx, q)
 	if err != nil {
-		return res, fmt.Errorf("skills: %w", err)
+		return res, fmt.Errorf("procedures: %w", err)
 	}
 	visible := seen(all, q)
 	if q.Query == "" {
@@ -62,9 +62,8 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 	return res, nil
 }
 
-// seen returns the skills that a query may see and has not excluded. Of several with a
-// name the one that is most its own counts: the user's before everyone's, then the
-// agent's.
+// seen returns the procedures visible to a query and not excluded. Of several with the same name it
+// returns the most specific: the user's first, then the agent's.
 func seen(all []Skill, q ragctx.ContextQuery) []*Skill {
 	var out []*Skill
 	for i := range all {
@@ -83,8 +82,7 @@ func seen(all []Skill, q ragctx.ContextQuery) []*Skill {
 	return slices.DeleteFunc(out, func(s *Skill) bool { return slices.Contains(q.Exclude, s.ID.String()) })
 }
 
-// nearer reports whether what is a's is more the caller's own than what is b's; both
-// are seen.
+// nearer reports whether owner a is more specific than b, both being visible.
 func nearer(a, b Owner) bool {
 	if (a.UserID == "") != (b.UserID == "") {
 		return a.UserID != ""
@@ -92,8 +90,8 @@ func nearer(a, b Owner) bool {
 	return a.AgentID != "" && b.AgentID == ""
 }
 
-// passes reports whether a skill passes a filter. It has no tags and no metadata, and
-// it did not occur.
+// passes reports whether a procedure passes a filter. Procedures have no tags, metadata or time of
+// occurrence.
 func passes(s *Skill, f ragctx.Filter) bool {
 	if len(f.Tags) > 0 || len(f.Metadata) > 0 || !f.OccurredAfter.IsZero() || !f.OccurredBefore.IsZero() {
 		return false
@@ -111,7 +109,7 @@ func list(res *ragctx.ContextResult, skills []*Skill, q ragctx.ContextQuery) {
 			res.Truncated = true
 			break
 		}
-		res.Add(item(s).WithRelevance(1 - float64(i)*1e-6)) // so that they stay in order
+		res.Add(item(s).WithRelevance(1 - float64(i)*1e-6)) // keeps their order
 	}
 }
 
@@ -138,7 +136,7 @@ func answer(res *ragctx.ContextResult, skills []*Skill, q ragctx.ContextQuery) {
 	}
 }
 
-// item returns a skill as an item. Its content is the same at every depth.
+// item returns a procedure as an item. Its content is the same at every depth.
 func item(s *Skill) ragctx.ContextItem {
 	return ragctx.ContextItem{
 		ID: s.ID.String(), Type: ragctx.TypeSkill, Content: Line(s.ID.Name, s.Trigger),

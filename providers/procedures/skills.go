@@ -1,11 +1,10 @@
-// Package procedures is about procedures: how something was done that went well, kept so
-// that it need not be found out again. One is found in a turn of many tool calls or
-// written by hand, is a draft until somebody publishes it, and is then a skill: agents
-// are shown its name and when to use it, about 50 tokens whatever its length, and ask
-// for its body when they want it. It is guidance, not a script.
+// Package procedures stores successful ways of doing a task for reuse. A procedure is extracted
+// from a turn with many tool calls, or written by hand. It is a draft until a person publishes it.
+// Agents then see its name and trigger, about 50 tokens whatever its length, and fetch the body on
+// demand. It is guidance, not a script.
 //
-// What is published never changes. A newer version takes its place, a rollback takes
-// the newer ones back; the one that agents are shown is the canonical one.
+// Published versions are immutable. A newer version replaces an older one; a rollback supersedes
+// the newer ones. The version that agents see is the canonical one.
 package procedures
 
 import (
@@ -21,67 +20,65 @@ const (
 	MaxNameRunes    = 64
 	MaxTriggerRunes = 200
 	MaxEntries      = 50   // of each list
-	MaxEntryRunes   = 1000 // of a step, a pitfall, a check
+	MaxEntryRunes   = 1000 // of a step, a pitfall or a check
 	MaxToolBytes    = 128  // of a tool's name
 )
 
-// Owner says whose a procedure is: a user's, an agent's, both's, or without either
-// everyone's in the namespace.
+// Owner is the owner of a procedure: a user, an agent, both, or everyone in the namespace.
 type Owner struct {
 	UserID  string `json:"user_id,omitempty"`
 	AgentID string `json:"agent_id,omitempty"`
 }
 
-// SeenBy reports whether a user and an agent may see what is the owner's: their own
-// and nobody's. Without an agent that of every agent is seen.
+// SeenBy reports whether the owner's procedures are visible to a user and an agent: their own and
+// shared ones. An empty agent sees the procedures of all agents.
 func (o Owner) SeenBy(user, agent string) bool {
 	return (o.UserID == "" || o.UserID == user) && (o.AgentID == "" || agent == "" || o.AgentID == agent)
 }
 
-// Body is what a procedure says.
+// Body is the content of a procedure.
 type Body struct {
-	// Trigger says when to use it, such as "Deploy {service} to {target}".
+	// Trigger states when to use it, such as "Deploy {service} to {target}".
 	Trigger string `json:"trigger"`
-	// Steps are in order. Names in braces are values of the task at hand.
+	// Steps are in order. Placeholders in braces stand for values of the task.
 	Steps        []string `json:"steps"`
 	Tools        []string `json:"tools"`
 	Pitfalls     []string `json:"pitfalls"`
 	Verification []string `json:"verification"`
 }
 
-// State is what a version of a procedure is.
+// State is the state of a version.
 type State string
 
-// The states.
+// States.
 const (
-	Draft      State = "draft"      // can be edited; no agent sees it
-	Published  State = "published"  // never changes
-	Superseded State = "superseded" // published, and taken back by a rollback
+	Draft      State = "draft"      // editable; invisible to agents
+	Published  State = "published"  // immutable
+	Superseded State = "superseded" // published and rolled back
 )
 
-// Who wrote a version.
+// Authors of a version.
 const (
-	ByCaller = "caller" // somebody, by hand
-	ByTurn   = "turn"   // rules, from a turn
-	ByModel  = "model"  // a language model, from a turn
+	ByCaller = "caller" // written by hand
+	ByTurn   = "turn"   // extracted by rules
+	ByModel  = "model"  // extracted and reworded by a language model
 )
 
-// ProcedureRun is a turn in which a procedure went well.
+// ProcedureRun is a turn in which the procedure succeeded.
 type ProcedureRun struct {
 	Turn       string    `json:"turn"`
 	Confidence float64   `json:"confidence"`
 	At         time.Time `json:"at,omitzero"`
-	// Words says that the procedure's words are from this turn; of others it is known
-	// that they did the same.
+	// Words is set if the procedure was extracted from this turn. Other turns did the same.
 	Words bool `json:"words,omitempty"`
 }
 
-// ProcedureVersion is a state of a procedure.
+// ProcedureVersion is a draft or a published version.
 type ProcedureVersion struct {
-	// Number is that of a published version, from 1; a draft has none.
+	// Number is the version number, from 1; a draft has none.
 	Number int   `json:"version,omitempty"`
 	State  State `json:"state"`
-	// Canonical says that agents are shown this version.
+	// Canonical marks the version that agents see.
 	Canonical bool `json:"canonical,omitempty"`
 	Body
 
@@ -92,22 +89,22 @@ type ProcedureVersion struct {
 	Sources    []ProcedureRun `json:"sources,omitempty"`
 }
 
-// Procedure is all there is of a procedure.
+// Procedure is a procedure with all its versions.
 type Procedure struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	Owner
 
-	// Canonical is the version that agents are shown; 0 is none.
+	// Canonical is the version that agents see; 0 means none.
 	Canonical int               `json:"canonical,omitempty"`
 	Draft     *ProcedureVersion `json:"draft,omitempty"`
-	// Versions are those that were published, newest first.
+	// Versions are the published versions, newest first.
 	Versions []ProcedureVersion `json:"versions"`
 	Created  time.Time          `json:"created,omitzero"`
 	Updated  time.Time          `json:"updated,omitzero"`
 }
 
-// Version returns a published version; 0 is the canonical one.
+// Version returns published version n; 0 is the canonical one.
 func (p Procedure) Version(n int) (ProcedureVersion, bool) {
 	for _, v := range p.Versions {
 		if v.Number == n || n == 0 && v.Canonical {
@@ -117,30 +114,29 @@ func (p Procedure) Version(n int) (ProcedureVersion, bool) {
 	return ProcedureVersion{}, false
 }
 
-// ProcedureEntry is a procedure in a list. What it takes does not depend on the length of
-// the body.
+// ProcedureEntry is a list entry of a procedure. Its size does not depend on the body.
 type ProcedureEntry struct {
 	Name string `json:"name"`
 	Owner
 
 	Trigger string `json:"trigger"`
-	// Draft says that there is a draft; Canonical is the version that agents are shown,
-	// 0 for none; Versions is how many were published.
+	// Draft is set if there is a draft. Canonical is the version that agents see, 0 for none.
+	// Versions is the number of published versions.
 	Draft     bool `json:"draft"`
 	Canonical int  `json:"canonical"`
 	Versions  int  `json:"versions"`
-	// Turns is how many turns are known to have done it.
+	// Turns is the number of turns known to have done it.
 	Turns   int       `json:"turns"`
 	Updated time.Time `json:"updated,omitzero"`
 }
 
-// Op is what happened to a procedure.
+// Op is a kind of change to a procedure.
 type Op string
 
-// What can happen.
+// Ops.
 const (
-	OpDrafted     Op = "drafted"     // a draft was written, or found in a turn
-	OpMerged      Op = "merged"      // a turn did the same
+	OpDrafted     Op = "drafted"     // a draft was written or extracted
+	OpMerged      Op = "merged"      // another turn did the same
 	OpDiscarded   Op = "discarded"   // the draft was deleted
 	OpPublished   Op = "published"   // the draft became a version, and canonical
 	OpUnpublished Op = "unpublished" // no version is canonical any more
@@ -148,35 +144,34 @@ const (
 	OpErased      Op = "erased"      // a version was erased with the turn that it was from
 )
 
-// ProcedureChange is something that happened to a procedure.
+// ProcedureChange is one entry of a procedure's history.
 type ProcedureChange struct {
 	At time.Time `json:"at,omitzero"`
 	Op Op        `json:"op"`
-	// ProcedureVersion is the canonical one afterwards, Before the one before; 0 is none.
+	// Version is the canonical version after the change, Before the one before it; 0 means none.
 	Version int    `json:"version,omitempty"`
 	Before  int    `json:"before,omitempty"`
 	By      string `json:"by"`
 	Turn    string `json:"turn,omitempty"`
 }
 
-// ProcedurePreview is what an agent sees of a procedure.
+// ProcedurePreview is a procedure as an agent sees it.
 type ProcedurePreview struct {
 	ID string `json:"id,omitempty"`
-	// Line is what is in every context that the procedure fits, Body what an agent gets
-	// that asks for it.
+	// Line is included in every matching context. Body is returned on demand.
 	Line string `json:"line"`
 	Body string `json:"body"`
 }
 
-// MaxLineBytes bounds what a skill takes in a context, to about 50 tokens.
+// MaxLineBytes bounds a procedure's line in a context to about 50 tokens.
 const MaxLineBytes = 220
 
-// Line returns what an agent is shown of a procedure unasked.
+// Line returns the line of a procedure in a context.
 func Line(name, trigger string) string {
 	return clip(name+": "+strings.Join(strings.Fields(trigger), " "), MaxLineBytes)
 }
 
-// clip cuts s to at most n bytes, at a word where there is one near.
+// clip shortens s to at most n bytes, at a nearby word boundary if there is one.
 func clip(s string, n int) string {
 	const sign = "…"
 	if len(s) <= n {
@@ -192,8 +187,7 @@ func clip(s string, n int) string {
 	return s[:cut] + sign
 }
 
-// TrimBody returns b without space around its entries and without empty ones. Lists
-// are never nil.
+// TrimBody returns b with trimmed entries and without empty ones. Lists are never nil.
 func TrimBody(b Body) Body {
 	b.Trigger = strings.Join(strings.Fields(b.Trigger), " ")
 	for _, list := range []*[]string{&b.Steps, &b.Tools, &b.Pitfalls, &b.Verification} {
@@ -237,7 +231,7 @@ func (b Body) Validate() error {
 		}
 	}
 	if len(b.Tools) > MaxEntries {
-		return ragctx.Invalid("tools", "are %d; the limit is %d", len(b.Tools), MaxEntries)
+		return ragctx.Invalid("tools", "has %d entries; the limit is %d", len(b.Tools), MaxEntries)
 	}
 	for _, t := range b.Tools {
 		if err := ragctx.ValidText("tools", t); err != nil {
@@ -250,7 +244,7 @@ func (b Body) Validate() error {
 	return nil
 }
 
-// Known is what there is of a procedure when a turn teaches another one.
+// Known is an existing procedure, to be compared with an extracted one.
 type Known struct {
 	Name string
 	Body

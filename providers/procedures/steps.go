@@ -9,20 +9,19 @@ import (
 	"unicode/utf8"
 )
 
-// writer turns calls into steps.
+// writer converts calls to steps.
 type writer struct {
 	values  []value
 	request string // folded
 	orders  func(string) bool
-	// results are what calls have returned so far, folded; given are the values in
-	// them, with the tool.
+	// results is the folded text of the results so far; given maps the values in them to the tool.
 	results strings.Builder
 	given   map[string]string
-	// more says that there were more results than were looked at.
+	// more is set if results were ignored beyond the limit.
 	more bool
 }
 
-// step is a call as it is written.
+// step is a call in its written form.
 type step struct {
 	tool   string
 	keys   []string
@@ -31,7 +30,7 @@ type step struct {
 	check  bool
 }
 
-// String returns a step as text, such as deploy(service={service}, to={target}).
+// String returns the step as text, such as deploy(service={service}, to={target}).
 func (s step) String() string {
 	var b strings.Builder
 	b.WriteString(s.tool + "(")
@@ -48,7 +47,7 @@ func (s step) String() string {
 	return clipRunes(b.String(), MaxEntryRunes)
 }
 
-// steps returns the steps of calls, also of those that failed.
+// steps returns the steps of all calls, including failed ones.
 func (w *writer) steps(calls []call) []step {
 	out := make([]step, len(calls))
 	for i, c := range calls {
@@ -64,10 +63,10 @@ func (w *writer) steps(calls []call) []step {
 	return out
 }
 
-// checks are words of calls that look whether something went well.
+// checks matches words of calls that check a result.
 var checks = regexp.MustCompile(`(?i)\b(test|tests|check|verify|validate|lint|vet|status|health|healthz|readyz|ping|assert|diff|probe|smoke|compare|confirm|curl|describe)\b`)
 
-// spaced parts the words of names in snake and camel case.
+// spaced separates the words of names in snake and camel case.
 func spaced(s string) string {
 	var b strings.Builder
 	for i, r := range s {
@@ -86,25 +85,25 @@ func isCommand(key string) bool {
 	return key == "" || slices.Contains([]string{"command", "cmd", "script", "args", "arguments", "code"}, strings.ToLower(key))
 }
 
-// Values longer than maxValueRunes, or of maxProse words that are no command, are not
-// how something is done but what it was done with.
+// Values longer than maxValueRunes, or of at least maxProse words other than a command, are data
+// rather than part of the procedure.
 const (
 	maxValueRunes = 160
 	maxProse      = 6
-	shingle       = 4 // words in a row that are no chance
+	shingle       = 4 // words in sequence that are no coincidence
 )
 
-// orders is what text says that wants to be obeyed.
+// orders matches text that gives orders to a model.
 var orders = regexp.MustCompile(`(?i)\b(ignore|disregard|forget|override)\b.{0,40}\b(instruction|prompt|rule|above|previous|prior)|` +
 	`\byou (must|are now|should always)\b|\bsystem prompt\b|\bdo not (tell|inform|reveal)\b|</?(system|assistant|user|instructions?|context)\b`)
 
-// obeyed reports whether a text wants to be.
+// obeyed reports whether a text gives orders to a model.
 func (w *writer) obeyed(s string) bool {
 	return orders.MatchString(s) || w.orders != nil && w.orders(s)
 }
 
-// value returns an argument as it stands in a step. What was read from a tool's result
-// is somebody else's text: it never becomes a step.
+// value returns an argument as written in a step. Text read from a tool's result is untrusted and
+// never becomes a step.
 func (w *writer) value(a arg) string {
 	hidden := placeholder(a.key)
 	switch n := len(strings.Fields(a.value)); {
@@ -120,8 +119,7 @@ func (w *writer) value(a arg) string {
 	return generalise(a.value, w.values)
 }
 
-// copied reports whether a value repeats words of a tool's result that the request
-// does not have.
+// copied reports whether a value repeats words of a tool's result that are not in the request.
 func (w *writer) copied(v string) bool {
 	words := strings.Fields(fold(v))
 	if w.more {
@@ -138,11 +136,11 @@ func (w *writer) copied(v string) bool {
 }
 
 const (
-	minGiven = 4       // bytes of a value that is believed to be from a result
-	maxSeen  = 1 << 20 // bytes of results that are looked at
+	minGiven = 4       // least bytes of a value attributed to a result
+	maxSeen  = 1 << 20 // bytes of results that are read
 )
 
-// saw remembers what a call returned.
+// saw records the result of a call.
 func (w *writer) saw(c call) {
 	text := fold(c.result)
 	if w.more = w.more || c.cut || w.results.Len()+len(text) > maxSeen; w.more {
@@ -166,7 +164,7 @@ func (w *writer) saw(c call) {
 // fold returns a text in lower case with single spaces.
 func fold(s string) string { return strings.Join(strings.Fields(strings.ToLower(s)), " ") }
 
-// written returns steps as texts: repetitions are told once.
+// written returns the steps as texts, with repetitions merged.
 func written(steps []step) []string {
 	var out []string
 	for i := 0; i < len(steps); {
@@ -177,7 +175,7 @@ func written(steps []step) []string {
 		}
 		i += max(n, 1)
 		out = append(out, text)
-		for k := 1; k <= 3; k++ { // the same again, or two or three in turn
+		for k := 1; k <= 3; k++ { // repetitions of one, two or three steps
 			if len(out) >= 2*k && slices.Equal(out[len(out)-2*k:len(out)-k], out[len(out)-k:]) {
 				out = out[:len(out)-k]
 				break
@@ -187,8 +185,8 @@ func written(steps []step) []string {
 	return out
 }
 
-// series returns how many steps do the same with one thing after the other: at least
-// three calls of a tool, none of a command.
+// series returns the number of steps that apply one tool to different things: at least three calls,
+// and no commands.
 func series(steps []step) int {
 	n := 1
 	for n < len(steps) && steps[n].tool == steps[0].tool && slices.Equal(steps[n].keys, steps[0].keys) && !slices.ContainsFunc(steps[n].keys, isCommand) {
@@ -200,7 +198,7 @@ func series(steps []step) int {
 	return n
 }
 
-// common returns a step with names in the place of what differs.
+// common returns a step with placeholders for the parts that differ.
 func common(steps []step) step {
 	s := steps[0]
 	s.values = slices.Clone(s.values)
@@ -212,7 +210,7 @@ func common(steps []step) step {
 	return s
 }
 
-// pitfalls tells what failed and then went well.
+// pitfalls describes the calls that failed and then succeeded.
 func pitfalls(steps []step) []string {
 	var out []string
 	for i, s := range steps {

@@ -12,12 +12,11 @@ import (
 	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
-// value is something that is different each time: what the request names and the
-// calls use.
+// value is a part of the request that the calls use and that differs each time.
 type value struct{ text, name string }
 
-// valuesOf returns the values of a request, the longest first: words of it that are
-// arguments, and words that look like names and stand in arguments.
+// valuesOf returns the values of a request, longest first: words that are whole arguments, and
+// name-like words that occur in arguments.
 func valuesOf(request string, calls []call) []value {
 	words := wordsOf(request)
 	var out []value
@@ -63,7 +62,7 @@ func wordsOf(s string) []word {
 	var out []word
 	for f := range strings.FieldsSeq(s) {
 		t := strings.Trim(f, around)
-		if t == "" || f[0] == '[' { // what was taken out is no value
+		if t == "" || f[0] == '[' { // a redaction is no value
 			continue
 		}
 		quoted := strings.HasPrefix(f, "`") || strings.HasPrefix(f, `"`)
@@ -72,8 +71,8 @@ func wordsOf(s string) []word {
 	return out
 }
 
-// whole reports whether an argument is as a whole a part of the request, and at which
-// word. The first word says what is to be done; it is no value.
+// whole reports whether a whole argument occurs in the request, and at which word. The first word
+// names the action and is no value.
 func whole(arg, request string, words []word) (at int, ok bool) {
 	if n := utf8.RuneCountInString(arg); n < 2 || n > 80 || arg == "true" || arg == "false" || len(analysis.ContentFeatures(arg)) == 0 {
 		return 0, false
@@ -91,7 +90,7 @@ func whole(arg, request string, words []word) (at int, ok bool) {
 
 var prepositions = []string{"to", "from", "in", "into", "on", "onto", "for", "at", "with", "of", "by", "called", "named"}
 
-// specific reports whether a word looks like a name, or stands where names stand.
+// specific reports whether a word looks like a name, or stands where names do.
 func (w word) specific(words []word, i int) bool {
 	if len(w.text) < 2 || len(analysis.ContentFeatures(w.text)) == 0 {
 		return false
@@ -106,12 +105,12 @@ func (w word) specific(words []word, i int) bool {
 	return slices.Contains(kinds, before) || slices.Contains(prepositions, before)
 }
 
-// holds reports whether a word stands in an argument of a call.
+// holds reports whether a word occurs in an argument of a call.
 func (c call) holds(text string) bool {
 	return slices.ContainsFunc(c.args, func(a arg) bool { return find(a.value, text, 0) >= 0 })
 }
 
-// Words that say what kind of thing the word beside them names.
+// kinds holds words that name the kind of a neighboring word.
 var kinds = []string{
 	"service", "server", "cluster", "environment", "branch", "repo", "repository", "project", "package", "module",
 	"customer", "team", "database", "table", "app", "application", "host", "region", "tenant", "bucket", "queue",
@@ -119,7 +118,7 @@ var kinds = []string{
 	"model", "dataset", "report", "component", "function", "class", "endpoint", "pipeline", "job", "version",
 }
 
-// Keys that say nothing of what their values are.
+// generic holds keys that say nothing about their values.
 var generic = []string{
 	"command", "cmd", "query", "input", "text", "args", "arguments", "code", "script", "content", "value", "q", "body", "data",
 	"prompt", "pattern", "message",
@@ -137,8 +136,8 @@ var shapes = []struct {
 	{"path", regexp.MustCompile(`/|\.[a-zA-Z]\w{0,4}$`)},
 }
 
-// keyOf returns what arguments that are a value are mostly called, without keys that
-// say nothing; "" if there are none.
+// keyOf returns the most frequent key of the arguments equal to a value, without generic keys, or
+// "".
 func keyOf(text string, calls []call) string {
 	count := make(map[string]int)
 	best := ""
@@ -156,8 +155,8 @@ func keyOf(text string, calls []call) string {
 	return best
 }
 
-// nameOf names a value: by what stands beside it in the request, by the key of the
-// arguments that it is, or by what it looks like.
+// nameOf names a value: by its neighbors in the request, by the key of its arguments, or by its
+// form.
 func nameOf(text, key string, words []word, at int) string {
 	if at >= 0 && at < len(words) {
 		for _, beside := range [...]int{at + 1, at - 1} {
@@ -189,7 +188,7 @@ func nameOf(text, key string, words []word, at int) string {
 	return "subject"
 }
 
-// generalise puts the names of values in their places.
+// generalise replaces values by their placeholders.
 func generalise(s string, values []value) string {
 	for _, v := range values {
 		for from := 0; ; {
@@ -205,8 +204,8 @@ func generalise(s string, values []value) string {
 	return s
 }
 
-// find returns where what stands in s as words of its own, in any letter case and not
-// in braces, at or after from; -1 if nowhere.
+// find returns the index at or after from where what occurs in s as whole words, ignoring case and
+// outside braces, or -1.
 func find(s, what string, from int) int {
 	for i := from; i+len(what) <= len(s); i++ {
 		if !strings.EqualFold(s[i:i+len(what)], what) || !utf8.RuneStart(s[i]) {
@@ -218,7 +217,7 @@ func find(s, what string, from int) int {
 			continue
 		}
 		next, _ := utf8.DecodeRuneInString(s[i+len(what)+size:])
-		if after == '.' && unicode.IsDigit(next) { // of a longer number
+		if after == '.' && unicode.IsDigit(next) { // part of a longer number
 			continue
 		}
 		return i

@@ -84,7 +84,7 @@ type Request struct {
 	SystemPrompt string
 	// SystemExtra is JSON of the system prompt in addition to its text: other parts, cache marks.
 	SystemExtra []json.RawMessage
-	Messages     []ragctx.Message
+	Messages    []ragctx.Message
 	// Costs are the known costs of the first messages; the others are counted.
 	Costs []int
 	// Context is the query for context. An empty query stands for the newest instruction.
@@ -130,16 +130,16 @@ func (r Request) Validate() error {
 type Plan struct {
 	// Query is the context query within the plan's limits, and Retrieve whether to run it. Note
 	// says why not.
-	Query ragctx.ContextQuery
-	Retrieve   bool
-	Note  string
+	Query    ragctx.ContextQuery
+	Retrieve bool
+	Note     string
 
 	request Request
 	scale   session.Scale
 	costs   []int
 	budget  Budget
 	system  int // including extra
-	extra  int
+	extra   int
 	tools   int
 	context int // the maximum cost of retrieved context with its overhead
 }
@@ -155,7 +155,8 @@ func (r Request) Plan(c ragctx.Counter) (Plan, error) {
 	p.costs = append(slices.Clip(known), p.scale.Messages(r.Messages[len(known):])...)
 	room := p.available(p.system)
 	if room <= 0 {
-		return p, ragctx.Invalid("budget.window", "is %d, of which %d are reserved; the system prompt takes %d and the tools %d: raise it, or send less",
+		return p, ragctx.Invalid("budget.window",
+			"is %d, of which %d are reserved; the system prompt takes %d and the tools %d: raise it, or send less",
 			p.budget.Window, p.budget.Reserve, p.system, p.tools)
 	}
 	p.planContext(room)
@@ -193,7 +194,9 @@ func (r Request) newPlan(c ragctx.Counter) Plan {
 }
 
 // available returns the tokens for messages and context with a system prompt of the given cost.
-func (p *Plan) available(system int) int { return p.budget.Window - p.budget.Reserve - p.tools - system }
+func (p *Plan) available(system int) int {
+	return p.budget.Window - p.budget.Reserve - p.tools - system
+}
 
 // planContext decides whether context is retrieved, and its limits. The share of the stable block
 // does not vary from turn to turn.
@@ -315,7 +318,8 @@ func (p *Plan) Compose(stable, volatile Part) Result {
 		res.addNote(fmt.Sprintf("the newest tool calls and results do not fit: %d messages are shortened", n))
 	}
 	if r.Over > 0 {
-		res.addNote("the newest instruction, pending tool calls, the newest exchange in its smallest form and system messages alone exceed the budget")
+		res.addNote("the newest instruction, pending tool calls, the newest exchange in its smallest form " +
+			"and system messages alone exceed the budget")
 	}
 	res.Budget = r
 	return res
@@ -336,7 +340,9 @@ func countShortened(v session.View) (n int) {
 
 // Preview returns the messages of the call if context takes its full part. If context makes the
 // system prompt longer than the sum of both, the call can have a few tokens less.
-func (p *Plan) Preview() []ragctx.Message { return p.truncate(p.available(p.system + p.context)).Messages }
+func (p *Plan) Preview() []ragctx.Message {
+	return p.truncate(p.available(p.system + p.context)).Messages
+}
 
 // truncate returns the messages that fit.
 func (p *Plan) truncate(room int) session.View {
