@@ -23,7 +23,8 @@ func TestSpreads(t *testing.T) {
 		for n := range uint64(3) {
 			var chunks []index.TextChunk
 			for id := 1000 * n; id < 1000*n+300; id++ {
-				chunks = append(chunks, index.TextChunk{ID: id, Item: id / each, Text: fmt.Sprintf("storm %d %s", r.IntN(4), passWords[r.IntN(len(passWords))])})
+				text := fmt.Sprintf("storm %d %s", r.IntN(4), passWords[r.IntN(len(passWords))])
+				chunks = append(chunks, index.TextChunk{ID: id, Item: id / each, Text: text})
 			}
 			apply(chunks)
 			flush(t, ix)

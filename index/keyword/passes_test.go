@@ -19,7 +19,8 @@ import (
 func exhaustive(rare int) passOptions { return passOptions{rareWord: rare, minListed: math.MaxInt} }
 
 // passWords share grams, and some are misspelt.
-var passWords = strings.Fields("harbour harbours harbuor harber lighthouse lighthuose light lights house stormy storms strom master masters mister the of")
+var passWords = strings.Fields("harbour harbours harbuor harber lighthouse lighthuose light lights house " +
+	"stormy storms strom master masters mister the of")
 
 func drawPassText(rt *rapid.T, label string, most int) string {
 	return strings.Join(rapid.SliceOfN(rapid.SampledFrom(passWords), 0, most).Draw(rt, label), " ")

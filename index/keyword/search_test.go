@@ -76,7 +76,8 @@ func TestSearchesAreIndependent(t *testing.T) {
 	for i := range 3 * len(queries) {
 		ctx, cancel := context.WithCancel(t.Context())
 		accept := func(uint64) bool { cancel(); return true }
-		if _, err := ix.Search(ctx, index.KeywordQuery{Text: "harbour storm", K: 10, Accept: accept}); err != nil && !errors.Is(err, context.Canceled) {
+		_, err := ix.Search(ctx, index.KeywordQuery{Text: "harbour storm", K: 10, Accept: accept})
+		if err != nil && !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
 		cancel()
