@@ -255,8 +255,8 @@ func (a procedureExtractor) OnTurnComplete(ctx context.Context, t ragctx.Turn) e
 	}
 	sure, _ := procedures.Confidence(t)
 	lesson := store.ExtractedProcedure{
-		Key: store.ProcedureKey{Namespace: ns,
-			Owner: procedures.Owner{UserID: t.UserID, AgentID: t.AgentID}}, By: procedures.ByTurn,
+		Key: store.ProcedureKey{Namespace: ns, Owner: procedures.Owner{UserID: t.UserID, AgentID: t.AgentID}},
+		By:  procedures.ByTurn,
 		Run: procedures.ProcedureRun{Turn: t.ID, Confidence: sure, At: t.Occurred},
 	}
 	for range maxStoreAttempts {
@@ -269,16 +269,16 @@ func (a procedureExtractor) OnTurnComplete(ctx context.Context, t ragctx.Turn) e
 }
 
 // store adds a turn to a similar procedure, or creates a new one.
-func (a procedureExtractor) store(ctx context.Context, lesson store.ExtractedProcedure, found procedures.Known) error {
+func (a procedureExtractor) store(ctx context.Context, lesson store.ExtractedProcedure, found procedures.NamedBody) error {
 	known, err := a.engine.store.LatestProcedures(ctx, lesson.Key.Namespace, lesson.Key.Owner, maxCompared)
 	if err != nil {
 		return err
 	}
-	same := slices.IndexFunc(known, func(k procedures.Known) bool { return procedures.Similar(k, found) })
+	same := slices.IndexFunc(known, func(k procedures.NamedBody) bool { return procedures.Similar(k, found) })
 	if lesson.Known = same >= 0; lesson.Known {
 		lesson.Key.Name = known[same].Name
 	} else {
-		found, lesson.By = procedures.Word(ctx, found, a.engine.textChecks(), a.engine.opts.FactExtraction.Model)
+		found, lesson.By = procedures.Reword(ctx, found, a.engine.textChecks(), a.engine.opts.FactExtraction.Model)
 		lesson.Key.Name, lesson.Body = procedures.FreeName(found.Name, known), found.Body
 	}
 	_, err = a.engine.store.StoreProcedure(ctx, lesson)
@@ -286,8 +286,8 @@ func (a procedureExtractor) store(ctx context.Context, lesson store.ExtractedPro
 }
 
 // textChecks returns the checks applied to text before it becomes a procedure.
-func (e *Engine) textChecks() procedures.Screen {
-	s := procedures.Screen{Orders: func(text string) bool { _, ok := redact.Instruction(text); return ok }}
+func (e *Engine) textChecks() procedures.TextFilter {
+	s := procedures.TextFilter{IsOrder: func(text string) bool { _, ok := redact.Instruction(text); return ok }}
 	if !e.opts.KeepSecrets {
 		s.Redact = func(text string) string { out, _ := memory.RedactText(text); return out }
 	}

@@ -15,14 +15,14 @@ type skillCache struct {
 
 	mu      sync.Mutex
 	version uint64 // version of the cached procedures
-	cached  map[int64][]procedures.Skill
+	cached  map[int64][]procedures.PublishedProcedure
 }
 
 // maxSkillNamespaces bounds the namespaces whose skills are cached.
 const maxSkillNamespaces = 1000
 
-// Skills implements [procedures.Source].
-func (s *skillCache) Skills(ctx context.Context, q ragctx.ContextQuery) ([]procedures.Skill, error) {
+// Published implements [procedures.Source].
+func (s *skillCache) Published(ctx context.Context, q ragctx.ContextQuery) ([]procedures.PublishedProcedure, error) {
 	ns, err := s.engine.namespace(ctx, q.Namespace, false)
 	if isNotFound(err) {
 		return nil, nil
@@ -49,11 +49,11 @@ func (s *skillCache) Skills(ctx context.Context, q ragctx.ContextQuery) ([]proce
 	return found, nil
 }
 
-func (s *skillCache) get(ns int64, state uint64) ([]procedures.Skill, bool) {
+func (s *skillCache) get(ns int64, state uint64) ([]procedures.PublishedProcedure, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.version < state || s.cached == nil || len(s.cached) > maxSkillNamespaces {
-		s.version, s.cached = state, make(map[int64][]procedures.Skill)
+		s.version, s.cached = state, make(map[int64][]procedures.PublishedProcedure)
 	}
 	found, ok := s.cached[ns]
 	return found, ok && s.version == state

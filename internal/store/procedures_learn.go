@@ -39,7 +39,7 @@ func (s *Store) StoreProcedure(ctx context.Context, l ExtractedProcedure) (op pr
 			return err
 		}
 		if (err == nil) != l.Known {
-			return l.Key.conflict("it has come or gone in the meantime")
+			return l.Key.conflict("it was created or deleted concurrently")
 		}
 		op = procedures.OpMerged
 		if !l.Known {
@@ -97,8 +97,8 @@ func (p *procedure) addSource(ctx context.Context, l ExtractedProcedure) error {
 
 // LatestProcedures returns at most limit of an owner's procedures, newest first: the draft of each,
 // otherwise the canonical or the newest version.
-func (s *Store) LatestProcedures(ctx context.Context, ns int64, o procedures.Owner, limit int) ([]procedures.Known, error) {
-	var out []procedures.Known
+func (s *Store) LatestProcedures(ctx context.Context, ns int64, o procedures.Owner, limit int) ([]procedures.NamedBody, error) {
+	var out []procedures.NamedBody
 	err := s.view(ctx, func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, `SELECT p.name, b.trigger, b.body FROM procedures p
 			JOIN procedure_bodies b ON b.id = (SELECT o.id FROM procedure_bodies o WHERE o.procedure = p.id
@@ -108,7 +108,7 @@ func (s *Store) LatestProcedures(ctx context.Context, ns int64, o procedures.Own
 			return err
 		}
 		return scan(rows, func() error {
-			var k procedures.Known
+			var k procedures.NamedBody
 			var trigger, body string
 			err := rows.Scan(&k.Name, &trigger, &body)
 			k.Body = decode[procedures.Body](body)

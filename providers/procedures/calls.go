@@ -65,7 +65,8 @@ func countCalls(t ragctx.Turn) (n int) {
 }
 
 // failure matches the beginning of a failed call's result.
-var failure = regexp.MustCompile(`(?i)^\s*(error\b|fatal\b|traceback \(|panic:|command failed|exit(ed with)?( code| status)?:? ?[1-9]|\{"(error|is_error)":\s*("|true|\{))`)
+var failure = regexp.MustCompile(`(?i)^\s*(error\b|fatal\b|traceback \(|panic:|command failed|exit(ed with)?( code|` +
+	` status)?:? ?[1-9]|\{"(error|is_error)":\s*("|true|\{))`)
 
 // toolName returns a tool's name without characters that names may not contain.
 func toolName(s string) string {

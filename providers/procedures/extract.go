@@ -70,12 +70,12 @@ func Confidence(t ragctx.Turn) (c float64, ok bool) {
 	return c, c >= 0 && c <= 1
 }
 
-// Screen filters text before extraction. The zero value applies only the checks of Extract.
-type Screen struct {
+// TextFilter filters text before extraction. The zero value applies only the checks of Extract.
+type TextFilter struct {
 	// Redact removes secrets from a text.
 	Redact func(string) string
-	// Orders reports whether a text gives orders to a model.
-	Orders func(string) bool
+	// IsOrder reports whether a text gives orders to a model.
+	IsOrder func(string) bool
 }
 
 // Extract returns the procedure of a turn. It uses rules alone and is deterministic. It returns
@@ -83,28 +83,28 @@ type Screen struct {
 //
 // A step is a successful call, with the values of the request replaced by placeholders. A call that
 // failed and then succeeded is a pitfall. Final calls that check the result are the verification.
-func Extract(t ragctx.Turn, by Screen) (Known, bool) {
-	if by.Redact == nil {
-		by.Redact = func(s string) string { return s }
+func Extract(t ragctx.Turn, filter TextFilter) (NamedBody, bool) {
+	if filter.Redact == nil {
+		filter.Redact = func(s string) string { return s }
 	}
-	request := requestOf(by.Redact(promptOf(t)))
-	calls := callsOf(t, by.Redact)
+	request := requestOf(filter.Redact(promptOf(t)))
+	calls := callsOf(t, filter.Redact)
 	if request == "" || len(calls) == 0 {
-		return Known{}, false
+		return NamedBody{}, false
 	}
 	values := valuesOf(request, calls)
-	w := &writer{values: values, request: fold(request), orders: by.Orders, given: make(map[string]string)}
+	w := &writer{values: values, request: fold(request), isOrder: filter.IsOrder, given: make(map[string]string)}
 	all := w.steps(calls)
 	good := slices.DeleteFunc(slices.Clone(all), func(s step) bool { return s.failed })
 	if len(good) == 0 {
-		return Known{}, false
+		return NamedBody{}, false
 	}
 	end := len(good)
 	for end > 1 && good[end-1].check {
 		end--
 	}
 	trigger := clipRunes(generalise(request, values), MaxTriggerRunes)
-	k := Known{Name: nameFor(trigger, calls), Body: TrimBody(Body{
+	k := NamedBody{Name: nameFor(trigger, calls), Body: TrimBody(Body{
 		Trigger: trigger, Steps: written(good[:end]), Verification: written(good[end:]), Pitfalls: pitfalls(all), Tools: toolsOf(calls),
 	})}
 	k.Steps = k.Steps[:min(len(k.Steps), MaxEntries)]
@@ -222,7 +222,7 @@ func nameWords(text string) []string {
 // Similar reports whether two procedures do the same. They must share most of their steps, or
 // nearly all of their tools, because people and models reword steps. They must also share name or
 // trigger.
-func Similar(a, b Known) bool {
+func Similar(a, b NamedBody) bool {
 	steps := dice(bag(a.Steps), bag(b.Steps))
 	tools := dice(bag(a.Tools), bag(b.Tools)) >= 0.8
 	if a.Name == b.Name {
@@ -259,9 +259,9 @@ func dice(a, b map[string]int) float64 {
 }
 
 // FreeName returns a name that no known procedure has.
-func FreeName(name string, known []Known) string {
+func FreeName(name string, known []NamedBody) string {
 	free := name
-	for n := 2; slices.ContainsFunc(known, func(k Known) bool { return k.Name == free }); n++ {
+	for n := 2; slices.ContainsFunc(known, func(k NamedBody) bool { return k.Name == free }); n++ {
 		suffix := "-" + strconv.Itoa(n)
 		free = string([]rune(name)[:min(utf8.RuneCountInString(name), MaxNameRunes-len(suffix))]) + suffix
 	}

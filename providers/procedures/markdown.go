@@ -69,7 +69,8 @@ func ParseMarkdown(text string) (name string, b Body, err error) {
 		switch {
 		case heading:
 			if list = sectionOf(&b, title); list == nil {
-				return "", b, ragctx.Invalid("line "+strconv.Itoa(i+1), "is the heading %q; use Steps, Tools, Pitfalls and Verification", ragctx.Clip(title))
+				return "", b, ragctx.Invalid("line "+strconv.Itoa(i+1), "is the heading %q; use Steps, Tools, "+
+					"Pitfalls and Verification", ragctx.Clip(title))
 			}
 			begun = false
 		case titled && list == nil && name == "":
@@ -84,7 +85,8 @@ func ParseMarkdown(text string) (name string, b Body, err error) {
 			*last += "\n" + dedent(line, indent)
 		case trimmed == "":
 		default:
-			return "", b, ragctx.Invalid("line "+strconv.Itoa(i+1), "is %q; use \"When: …\" for the trigger, and lists under ## Steps, ## Tools, ## Pitfalls and ## Verification", ragctx.Clip(line))
+			return "", b, ragctx.Invalid("line "+strconv.Itoa(i+1), "is %q; use \"When: …\" for the trigger, and "+
+				"lists under ## Steps, ## Tools, ## Pitfalls and ## Verification", ragctx.Clip(line))
 		}
 	}
 	return name, TrimBody(b), nil

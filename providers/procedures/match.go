@@ -9,8 +9,8 @@ import (
 	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
-// Skill is the part of a published procedure that queries match and agents see.
-type Skill struct {
+// PublishedProcedure is the part of a published procedure that queries match and agents see.
+type PublishedProcedure struct {
 	ID        ID
 	Trigger   string
 	Published time.Time
@@ -19,9 +19,9 @@ type Skill struct {
 	does  string   // the term that names the action
 }
 
-// NewSkill prepares a published procedure for matching.
-func NewSkill(id ID, trigger string, published time.Time) Skill {
-	s := Skill{ID: id, Trigger: trigger, Published: published}
+// NewPublishedProcedure prepares a published procedure for matching.
+func NewPublishedProcedure(id ID, trigger string, published time.Time) PublishedProcedure {
+	s := PublishedProcedure{ID: id, Trigger: trigger, Published: published}
 	first, _, _ := strings.Cut(id.Name, "-")
 	s.does = analysis.Stem(first)
 	s.terms = contentTerms(strings.ReplaceAll(id.Name, "-", " ") + "\n" + withoutBraces(trigger))
@@ -60,27 +60,27 @@ func contentTerms(text string) []string {
 
 // match is the match of a procedure with a question.
 type match struct {
-	// said is the weighted share of the procedure's words that the question contains, asked the
+	// procedureShare is the weighted share of the procedure's words that the question contains, asked the
 	// weighted share of the question's words that the procedure contains. words counts the shared
 	// words.
-	said, asked float64
-	words       int
-	relevance   float64
+	procedureShare, questionShare float64
+	words                         int
+	relevance                     float64
 }
 
 // A procedure matches a question if they share two words, or all words of the procedure, and enough
 // weight on both sides: more if the question does not name the action. The numbers were set by hand
 // on testdata/procedures.txt and favor silence over false matches.
 const (
-	leastScore   = 0.40 // on the geometric mean of said and asked
-	leastNotSaid = 0.50
-	matchBias    = -4.6 // bias of the logistic function that maps it to the common relevance scale
-	matchScale   = 8.8
-	notSaid      = 0.6 // factor on the relevance if the action is not named
+	leastScore     = 0.40 // on the geometric mean of said and asked
+	leastNotSaid   = 0.50
+	matchBias      = -4.6 // bias of the logistic function that maps it to the common relevance scale
+	matchScale     = 8.8
+	noActionFactor = 0.6 // factor on the relevance if the action is not named
 )
 
 // score returns the match of each procedure with a question, in their order.
-func score(list []*Skill, question string) []match {
+func score(list []*PublishedProcedure, question string) []match {
 	out := make([]match, len(list))
 	terms := contentTerms(question)
 	if len(terms) == 0 {
@@ -95,7 +95,7 @@ func score(list []*Skill, question string) []match {
 
 // rarity returns the weight of each term of a question: the fewer procedures contain it, the
 // higher.
-func rarity(list []*Skill, terms []string) map[string]float64 {
+func rarity(list []*PublishedProcedure, terms []string) map[string]float64 {
 	weights := make(map[string]float64, len(terms))
 	for _, t := range terms {
 		have := 0
@@ -109,12 +109,12 @@ func rarity(list []*Skill, terms []string) map[string]float64 {
 	return weights
 }
 
-func (s *Skill) has(term string) bool {
+func (s *PublishedProcedure) has(term string) bool {
 	_, ok := slices.BinarySearch(s.terms, term)
 	return ok
 }
 
-func (s *Skill) match(terms []string, weights map[string]float64) match {
+func (s *PublishedProcedure) match(terms []string, weights map[string]float64) match {
 	var m match
 	var shared, asked float64
 	for _, t := range terms {
@@ -129,11 +129,11 @@ func (s *Skill) match(terms []string, weights map[string]float64) match {
 	}
 	// A word missing from the question gets the mean weight of the question's words.
 	mean := asked / float64(len(terms))
-	m.asked = shared / asked
-	m.said = shared / (shared + float64(len(s.terms)-m.words)*mean)
-	both, least, share := math.Sqrt(m.said*m.asked), leastScore, 1.0
+	m.questionShare = shared / asked
+	m.procedureShare = shared / (shared + float64(len(s.terms)-m.words)*mean)
+	both, least, share := math.Sqrt(m.procedureShare*m.questionShare), leastScore, 1.0
 	if !slices.Contains(terms, s.does) {
-		least, share = leastNotSaid, notSaid
+		least, share = leastNotSaid, noActionFactor
 	}
 	if m.words < min(2, len(s.terms)) || both < least {
 		return m

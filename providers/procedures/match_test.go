@@ -12,33 +12,33 @@ import (
 	"github.com/ragctx/ragctx/providers/procedures"
 )
 
-// shelf is a source of skills that are always the same.
-type shelf []procedures.Skill
+// shelf is a source with a fixed set of procedures.
+type shelf []procedures.PublishedProcedure
 
-func (s shelf) Skills(context.Context, ragctx.ContextQuery) ([]procedures.Skill, error) {
+func (s shelf) Published(context.Context, ragctx.ContextQuery) ([]procedures.PublishedProcedure, error) {
 	return s, nil
 }
 
-// asked is a question and the skill that answers it, or "".
-type asked struct{ question, skill string }
+// asked is a question and the procedure that answers it, or "".
+type asked struct{ question, procedure string }
 
 func questions(t testing.TB) (s shelf, list []asked) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/skills.txt")
+	text, err := os.ReadFile("testdata/procedures.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
 	current := ""
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSpace(line)
-		name, trigger, skill := strings.Cut(strings.TrimPrefix(line, "= "), ": ")
+		name, trigger, procedure := strings.Cut(strings.TrimPrefix(line, "= "), ": ")
 		switch {
 		case line == "" || line[0] == '#':
 		case line == "!":
 			current = ""
-		case line[0] == '=' && skill:
+		case line[0] == '=' && procedure:
 			current = name
-			s = append(s, procedures.NewSkill(procedures.ID{Name: name, Version: 1}, trigger, time.Time{}))
+			s = append(s, procedures.NewPublishedProcedure(procedures.ID{Name: name, Version: 1}, trigger, time.Time{}))
 		default:
 			list = append(list, asked{line, current})
 		}
@@ -54,15 +54,15 @@ func later(t testing.TB) (list []asked) {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(string(text)) {
-		if skill, question, ok := strings.Cut(strings.TrimSpace(line), ": "); ok && line[0] != '#' {
-			list = append(list, asked{question, strings.TrimPrefix(skill, "!")})
+		if procedure, question, ok := strings.Cut(strings.TrimSpace(line), ": "); ok && line[0] != '#' {
+			list = append(list, asked{question, strings.TrimPrefix(procedure, "!")})
 		}
 	}
 	return list
 }
 
 // TestMatching measures the questions of testdata: it is more important that one that
-// has no skill gets none than that every skill is found.
+// has no procedure gets none than that every procedure is found.
 func TestMatching(t *testing.T) {
 	s, list := questions(t)
 	for name, list := range map[string][]asked{"set": list, "later": later(t)} {
@@ -78,7 +78,7 @@ func measure(t *testing.T, s shelf, list []asked) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a.skill == "" {
+		if a.procedure == "" {
 			negatives++
 			if len(res.Items) > 0 {
 				disturbed++
@@ -88,14 +88,14 @@ func measure(t *testing.T, s shelf, list []asked) {
 		}
 		positives++
 		others += len(res.Items)
-		if slices.ContainsFunc(res.Items, func(it ragctx.ContextItem) bool { return it.Source == procedures.SourceOf(a.skill) }) {
+		if slices.ContainsFunc(res.Items, func(it ragctx.ContextItem) bool { return it.Source == procedures.SourceOf(a.procedure) }) {
 			found++
 			others--
 		} else {
-			t.Logf("%q does not get %s", a.question, a.skill)
+			t.Logf("%q does not get %s", a.question, a.procedure)
 		}
 	}
-	t.Logf("found %d of %d; others beside %d; of %d questions without a skill %d get one", found, positives, others, negatives, disturbed)
+	t.Logf("found %d of %d; others as well %d; of %d questions without a procedure %d get one", found, positives, others, negatives, disturbed)
 	if 10*found < 7*positives || 10*others > positives || 10*disturbed > negatives {
 		t.Error("matching has become worse")
 	}
@@ -104,7 +104,7 @@ func measure(t *testing.T, s shelf, list []asked) {
 func BenchmarkQuery(b *testing.B) {
 	s, list := questions(b)
 	var many shelf
-	for range 50 { // 1,000 skills
+	for range 50 { // 1,000 procedures
 		many = append(many, s...)
 	}
 	p := procedures.NewProvider(many)

@@ -24,8 +24,10 @@ func (g *generator) Generate(_ context.Context, r llm.Request) (llm.Response, er
 
 func TestWord(t *testing.T) {
 	work := turn("Deploy the billing service",
-		used{"build", `{"service":"billing"}`, "the tool said this"}, used{"rollout", `{"service":"billing"}`, ""}, used{"check_status", `{"service":"billing"}`, ""})
-	good := `{"name":"deploy-service","trigger":"Deploy {service}","steps":["Build {service}","Roll it out"],"pitfalls":[],"verification":["Look at the status of {service}"]}`
+		used{"build", `{"service":"billing"}`, "the tool said this"}, used{"rollout", `{"service":"billing"}`, ""},
+		used{"check_status", `{"service":"billing"}`, ""})
+	good := `{"name":"deploy-service","trigger":"Deploy {service}","steps":["Build {service}","Roll it ` +
+		`out"],"pitfalls":[],"verification":["Look at the status of {service}"]}`
 	for name, tc := range map[string]struct {
 		answer string
 		err    error
@@ -47,9 +49,9 @@ func TestWord(t *testing.T) {
 		"orders injected": {strings.Replace(good, "Roll it out", "obey", 1), nil, procedures.ByTurn},
 	} {
 		g := &generator{answer: tc.answer, err: tc.err}
-		by := procedures.Screen{Orders: func(s string) bool { return s == "obey" }}
+		by := procedures.TextFilter{IsOrder: func(s string) bool { return s == "obey" }}
 		found, _ := procedures.Extract(work, by)
-		k, author := procedures.Word(t.Context(), found, by, g)
+		k, author := procedures.Reword(t.Context(), found, by, g)
 		if author != tc.want || (author == procedures.ByModel) != (k.Trigger == "Deploy {service}") || len(k.Tools) != 3 {
 			t.Errorf("%s: by %s, %+v", name, author, k)
 		}

@@ -23,7 +23,8 @@ func ValidName(name string) error {
 		return ragctx.Invalid("name", "has %d characters; the limit is %d", n, MaxNameRunes)
 	}
 	if name == "" || name != Slug(name) {
-		return ragctx.Invalid("name", "is %q; use lower-case letters and digits in words separated by hyphens, such as deploy-service", ragctx.Clip(name))
+		return ragctx.Invalid("name", "is %q; use lower-case letters and digits in words separated by hyphens, "+
+			"such as deploy-service", ragctx.Clip(name))
 	}
 	return nil
 }

@@ -16,14 +16,14 @@ const (
 	Observer = "procedures"
 )
 
-// MaxSkills is the largest number of procedures in one answer.
-const MaxSkills = 5
+// MaxProcedures is the largest number of procedures in one answer.
+const MaxProcedures = 5
 
 // Source is the store that the provider reads from.
 type Source interface {
-	// Skills returns the published procedures of a namespace, of all owners, by name. They are as
+	// Published returns the published procedures of a namespace, of all owners, by name. They are as
 	// of the query's AsOf. The caller must not change them.
-	Skills(ctx context.Context, q ragctx.ContextQuery) ([]Skill, error)
+	Published(ctx context.Context, q ragctx.ContextQuery) ([]PublishedProcedure, error)
 }
 
 // Provider offers agents the published procedures that match a query: name and trigger, without the
@@ -46,11 +46,11 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 	if !q.Wants(ragctx.TypeSkill) || q.Query == "" && !only {
 		return res, nil
 	}
-	all, err := p.source.Skills(ctx, q)
+	all, err := p.source.Published(ctx, q)
 	if err != nil {
 		return res, fmt.Errorf("procedures: %w", err)
 	}
-	visible := seen(all, q)
+	visible := visibleTo(all, q)
 	if q.Query == "" {
 		list(&res, visible, q)
 	} else {
@@ -62,28 +62,28 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 	return res, nil
 }
 
-// seen returns the procedures visible to a query and not excluded. Of several with the same name it
+// visibleTo returns the procedures visible to a query and not excluded. Of several with the same name it
 // returns the most specific: the user's first, then the agent's.
-func seen(all []Skill, q ragctx.ContextQuery) []*Skill {
-	var out []*Skill
+func visibleTo(all []PublishedProcedure, q ragctx.ContextQuery) []*PublishedProcedure {
+	var out []*PublishedProcedure
 	for i := range all {
 		s := &all[i]
 		if !s.ID.SeenBy(q.UserID, q.AgentID) || !passes(s, q.Filter) {
 			continue
 		}
 		if n := len(out) - 1; n >= 0 && out[n].ID.Name == s.ID.Name {
-			if nearer(s.ID.Owner, out[n].ID.Owner) {
+			if moreSpecific(s.ID.Owner, out[n].ID.Owner) {
 				out[n] = s
 			}
 			continue
 		}
 		out = append(out, s)
 	}
-	return slices.DeleteFunc(out, func(s *Skill) bool { return slices.Contains(q.Exclude, s.ID.String()) })
+	return slices.DeleteFunc(out, func(s *PublishedProcedure) bool { return slices.Contains(q.Exclude, s.ID.String()) })
 }
 
-// nearer reports whether owner a is more specific than b, both being visible.
-func nearer(a, b Owner) bool {
+// moreSpecific reports whether owner a is more specific than b, both being visible.
+func moreSpecific(a, b Owner) bool {
 	if (a.UserID == "") != (b.UserID == "") {
 		return a.UserID != ""
 	}
@@ -92,7 +92,7 @@ func nearer(a, b Owner) bool {
 
 // passes reports whether a procedure passes a filter. Procedures have no tags, metadata or time of
 // occurrence.
-func passes(s *Skill, f ragctx.Filter) bool {
+func passes(s *PublishedProcedure, f ragctx.Filter) bool {
 	if len(f.Tags) > 0 || len(f.Metadata) > 0 || !f.OccurredAfter.IsZero() || !f.OccurredBefore.IsZero() {
 		return false
 	}
@@ -103,8 +103,8 @@ func passes(s *Skill, f ragctx.Filter) bool {
 	})
 }
 
-func list(res *ragctx.ContextResult, skills []*Skill, q ragctx.ContextQuery) {
-	for i, s := range skills {
+func list(res *ragctx.ContextResult, procedures []*PublishedProcedure, q ragctx.ContextQuery) {
+	for i, s := range procedures {
 		if i == q.MaxResults {
 			res.Truncated = true
 			break
@@ -113,31 +113,31 @@ func list(res *ragctx.ContextResult, skills []*Skill, q ragctx.ContextQuery) {
 	}
 }
 
-func answer(res *ragctx.ContextResult, skills []*Skill, q ragctx.ContextQuery) {
+func answer(res *ragctx.ContextResult, procedures []*PublishedProcedure, q ragctx.ContextQuery) {
 	type found struct {
-		*Skill
+		*PublishedProcedure
 		match
 	}
 	var fits []found
-	for i, m := range score(skills, q.Query) {
+	for i, m := range score(procedures, q.Query) {
 		if m.relevance > 0 && m.relevance >= q.LeastRelevance() {
-			fits = append(fits, found{skills[i], m})
+			fits = append(fits, found{procedures[i], m})
 		}
 	}
 	slices.SortStableFunc(fits, func(a, b found) int { return cmp.Compare(b.relevance, a.relevance) })
-	most := min(q.MaxResults, MaxSkills)
+	most := min(q.MaxResults, MaxProcedures)
 	res.Truncated = len(fits) > most
 	for _, f := range fits[:min(len(fits), most)] {
-		it := item(f.Skill).WithRelevance(f.relevance)
+		it := item(f.PublishedProcedure).WithRelevance(f.relevance)
 		if q.Explain {
-			it.Signals = map[string]float64{"trigger_said": f.said, "question_asked": f.asked, "words": float64(f.words)}
+			it.Signals = map[string]float64{"trigger_said": f.procedureShare, "question_asked": f.questionShare, "words": float64(f.words)}
 		}
 		res.Add(it)
 	}
 }
 
 // item returns a procedure as an item. Its content is the same at every depth.
-func item(s *Skill) ragctx.ContextItem {
+func item(s *PublishedProcedure) ragctx.ContextItem {
 	return ragctx.ContextItem{
 		ID: s.ID.String(), Type: ragctx.TypeSkill, Content: Line(s.ID.Name, s.Trigger),
 		Source: SourceOf(s.ID.Name), Depth: ragctx.DepthAbstract,

@@ -13,12 +13,12 @@ import (
 type writer struct {
 	values  []value
 	request string // folded
-	orders  func(string) bool
+	isOrder func(string) bool
 	// results is the folded text of the results so far; given maps the values in them to the tool.
 	results strings.Builder
 	given   map[string]string
-	// more is set if results were ignored beyond the limit.
-	more bool
+	// truncated is set if results were ignored beyond the limit.
+	truncated bool
 }
 
 // step is a call in its written form.
@@ -58,13 +58,14 @@ func (w *writer) steps(calls []call) []step {
 			s.check = s.check || isCommand(a.key) && checks.MatchString(spaced(a.value))
 		}
 		out[i] = s
-		w.saw(c)
+		w.record(c)
 	}
 	return out
 }
 
 // checks matches words of calls that check a result.
-var checks = regexp.MustCompile(`(?i)\b(test|tests|check|verify|validate|lint|vet|status|health|healthz|readyz|ping|assert|diff|probe|smoke|compare|confirm|curl|describe)\b`)
+var checks = regexp.MustCompile(`(?i)\b(test|tests|check|verify|validate|lint|vet|status|health|healthz|readyz|` +
+	`ping|assert|diff|probe|smoke|compare|confirm|curl|describe)\b`)
 
 // spaced separates the words of names in snake and camel case.
 func spaced(s string) string {
@@ -93,13 +94,14 @@ const (
 	shingle       = 4 // words in sequence that are no coincidence
 )
 
-// orders matches text that gives orders to a model.
+// isOrder matches text that gives orders to a model.
 var orders = regexp.MustCompile(`(?i)\b(ignore|disregard|forget|override)\b.{0,40}\b(instruction|prompt|rule|above|previous|prior)|` +
-	`\byou (must|are now|should always)\b|\bsystem prompt\b|\bdo not (tell|inform|reveal)\b|</?(system|assistant|user|instructions?|context)\b`)
+	`\byou (must|are now|should always)\b|\bsystem prompt\b|\bdo not (tell|inform|reveal)\b|</?(system|assistant|` +
+	`user|instructions?|context)\b`)
 
-// obeyed reports whether a text gives orders to a model.
-func (w *writer) obeyed(s string) bool {
-	return orders.MatchString(s) || w.orders != nil && w.orders(s)
+// givesOrders reports whether a text gives orders to a model.
+func (w *writer) givesOrders(s string) bool {
+	return orders.MatchString(s) || w.isOrder != nil && w.isOrder(s)
 }
 
 // value returns an argument as written in a step. Text read from a tool's result is untrusted and
@@ -110,7 +112,7 @@ func (w *writer) value(a arg) string {
 	case a.value == "":
 		return `""`
 	case strings.ContainsAny(a.value, "\n\r"), utf8.RuneCountInString(a.value) > maxValueRunes, !utf8.ValidString(a.value),
-		w.obeyed(a.value), n >= maxProse && !isCommand(a.key) && !strings.Contains(w.request, fold(a.value)), w.copied(a.value):
+		w.givesOrders(a.value), n >= maxProse && !isCommand(a.key) && !strings.Contains(w.request, fold(a.value)), w.copied(a.value):
 		return hidden
 	}
 	if tool, ok := w.given[fold(a.value)]; ok {
@@ -122,7 +124,7 @@ func (w *writer) value(a arg) string {
 // copied reports whether a value repeats words of a tool's result that are not in the request.
 func (w *writer) copied(v string) bool {
 	words := strings.Fields(fold(v))
-	if w.more {
+	if w.truncated {
 		return len(words) >= shingle
 	}
 	results := w.results.String()
@@ -140,19 +142,21 @@ const (
 	maxSeen  = 1 << 20 // bytes of results that are read
 )
 
-// saw records the result of a call.
-func (w *writer) saw(c call) {
+// record records the result of a call.
+func (w *writer) record(c call) {
 	text := fold(c.result)
-	if w.more = w.more || c.cut || w.results.Len()+len(text) > maxSeen; w.more {
+	if w.truncated = w.truncated || c.cut || w.results.Len()+len(text) > maxSeen; w.truncated {
 		return
 	}
 	w.results.WriteString(text + "\n")
 	if c.failed {
 		return
 	}
-	for f := range strings.FieldsFuncSeq(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`"',;(){}[]<>=`, r) }) {
+	for f := range strings.FieldsFuncSeq(text,
+		func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`"',;(){}[]<>=`, r) }) {
 		f = strings.Trim(f, ".:")
-		if len(f) < minGiven || len(f) > 80 || !strings.ContainsAny(f, "0123456789") || strings.ContainsAny(f, "/.") || strings.Contains(w.request, f) {
+		if len(f) < minGiven || len(f) > 80 || !strings.ContainsAny(f, "0123456789") ||
+			strings.ContainsAny(f, "/.") || strings.Contains(w.request, f) {
 			continue
 		}
 		if _, ok := w.given[f]; !ok && len(w.given) < 10_000 {
@@ -189,7 +193,8 @@ func written(steps []step) []string {
 // and no commands.
 func series(steps []step) int {
 	n := 1
-	for n < len(steps) && steps[n].tool == steps[0].tool && slices.Equal(steps[n].keys, steps[0].keys) && !slices.ContainsFunc(steps[n].keys, isCommand) {
+	for n < len(steps) && steps[n].tool == steps[0].tool && slices.Equal(steps[n].keys, steps[0].keys) &&
+		!slices.ContainsFunc(steps[n].keys, isCommand) {
 		n++
 	}
 	if n < 3 || common(steps[:n]).String() == steps[0].String() {

@@ -36,7 +36,7 @@ func valuesOf(request string, calls []call) []value {
 	}
 	for _, c := range calls {
 		for _, a := range c.args {
-			if at, ok := whole(a.value, request, words); ok {
+			if at, ok := wholeArgument(a.value, request, words); ok {
 				add(a.value, nameOf(a.value, keyOf(a.value, calls), words, at))
 			}
 		}
@@ -71,9 +71,9 @@ func wordsOf(s string) []word {
 	return out
 }
 
-// whole reports whether a whole argument occurs in the request, and at which word. The first word
+// wholeArgument reports whether a whole argument occurs in the request, and at which word. The first word
 // names the action and is no value.
-func whole(arg, request string, words []word) (at int, ok bool) {
+func wholeArgument(arg, request string, words []word) (at int, ok bool) {
 	if n := utf8.RuneCountInString(arg); n < 2 || n > 80 || arg == "true" || arg == "false" || len(analysis.ContentFeatures(arg)) == 0 {
 		return 0, false
 	}
@@ -206,17 +206,17 @@ func generalise(s string, values []value) string {
 
 // find returns the index at or after from where what occurs in s as whole words, ignoring case and
 // outside braces, or -1.
-func find(s, what string, from int) int {
-	for i := from; i+len(what) <= len(s); i++ {
-		if !strings.EqualFold(s[i:i+len(what)], what) || !utf8.RuneStart(s[i]) {
+func find(s, phrase string, from int) int {
+	for i := from; i+len(phrase) <= len(s); i++ {
+		if !strings.EqualFold(s[i:i+len(phrase)], phrase) || !utf8.RuneStart(s[i]) {
 			continue
 		}
 		before, _ := utf8.DecodeLastRuneInString(s[:i])
-		after, size := utf8.DecodeRuneInString(s[i+len(what):])
+		after, size := utf8.DecodeRuneInString(s[i+len(phrase):])
 		if wordRune(before) || wordRune(after) || before == '{' && strings.IndexByte(s[i:], '}') >= 0 {
 			continue
 		}
-		next, _ := utf8.DecodeRuneInString(s[i+len(what)+size:])
+		next, _ := utf8.DecodeRuneInString(s[i+len(phrase)+size:])
 		if after == '.' && unicode.IsDigit(next) { // part of a longer number
 			continue
 		}

@@ -244,8 +244,8 @@ func (b Body) Validate() error {
 	return nil
 }
 
-// Known is an existing procedure, to be compared with an extracted one.
-type Known struct {
+// NamedBody is an existing procedure, to be compared with an extracted one.
+type NamedBody struct {
 	Name string
 	Body
 }
