@@ -57,7 +57,7 @@ func (n Note) Replaces(notes []Note) ([]int, error) {
 		at := slices.IndexFunc(notes, func(one Note) bool { return one.ID == id })
 		if at < 0 {
 			return nil, &ragctx.FieldError{Field: "reflects",
-				Kind: ragctx.ErrConflict,
+				Kind:    ragctx.ErrConflict,
 				Problem: "names the observation " + ragctx.Clip(id) + ", which is no longer active; read the observations again"}
 		}
 		out = append(out, at)
