@@ -91,7 +91,8 @@ const (
 
 func newTurnDelivery(e *Engine, observers []turnObserver) *turnDelivery {
 	o := &turnDelivery{
-		store: e.store, observers: observers, log: e.opts.Logger, reportUnsaved: e.publishUnsaved, slots: make(chan struct{}, maxConversations),
+		store: e.store, observers: observers, log: e.opts.Logger, reportUnsaved: e.publishUnsaved,
+		slots:   make(chan struct{}, maxConversations),
 		threads: make(map[string][]pendingTurn), pending: make(map[int64]bool),
 	}
 	o.idle = sync.NewCond(&o.mu)

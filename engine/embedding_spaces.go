@@ -85,7 +85,8 @@ func (e *Engine) openEmbeddingSpaces(ctx context.Context) error {
 	if want == nil && e.spaces.current.Load().embedder == nil {
 		if next, ok := builtin.Successor(identity); ok {
 			e.opts.Logger.WarnContext(ctx,
-				"the built-in embedding table has changed; all texts are being embedded again, and queries use only the keyword index until then",
+				"the built-in embedding table has changed; all texts are being embedded again, and "+
+					"queries use only the keyword index until then",
 				"from", identity.String(), "to", next.Identity().String())
 			e.opts.Embedder, e.opts.Reembed = next, true
 			return nil
@@ -94,7 +95,8 @@ func (e *Engine) openEmbeddingSpaces(ctx context.Context) error {
 	switch {
 	case want == nil && e.spaces.current.Load().embedder == nil:
 		return fmt.Errorf("%w: the data directory holds vectors of embedder %s, which is not built in; open it with that embedder "+
-			"(the setting embedder names a table, embed_shape a service), or change it with \"ragctx reembed\"", ragctx.ErrConflict, identity)
+			"(the setting embedder names a table, embed_shape a service), or change it with \"ragctx reembed\"",
+			ragctx.ErrConflict, identity)
 	case want == nil || want.Identity() == identity || e.opts.Reembed:
 		return nil
 	}

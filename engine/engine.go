@@ -303,7 +303,8 @@ func (e *Engine) openResolver() error {
 	observers = append(observers, turnObserver{TurnObserver: sessionObserver{e}, name: sessionObserverName,
 		timeout: deliveryTimeout, wants: e.registry.mayObserve})
 	observers = append(observers, turnObserver{
-		TurnObserver: conversationObserver{e}, name: "conversations", timeout: observeTimeout, own: true, wants: conversationObserver{e}.observes,
+		TurnObserver: conversationObserver{e}, name: "conversations", timeout: observeTimeout, own: true,
+		wants: conversationObserver{e}.observes,
 	})
 	e.resolver, e.turns = r, newTurnDelivery(e, observers)
 	return nil

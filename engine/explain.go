@@ -281,7 +281,7 @@ func explainConditions(
 			return false, err
 		}
 		named := strings.Join(fields, ", ")
-		x.add("conditions", true, "check "+named+", or leave it out", "without %s %d items are shown instead of %d",
+		x.add("conditions", true, "check "+named+", or omit it", "without %s %d items are shown instead of %d",
 			named, len(without.Items), len(a.Items)).Fields = fields
 		return true, nil
 	}

@@ -68,8 +68,8 @@ type jobKind struct {
 func newJobs(e *Engine) *jobs {
 	s, o := e.store, e.opts
 	js := &jobs{
-		store: s, writes: s, put: e.PutDocument, log: o.Logger, now: o.Now, keep: cmp.Or(o.KeepJobs,
-			DefaultKeepJobs), kinds: make(map[string]*jobKind),
+		store: s, writes: s, put: e.PutDocument, log: o.Logger, now: o.Now,
+		keep: cmp.Or(o.KeepJobs, DefaultKeepJobs), kinds: make(map[string]*jobKind),
 		running: make(map[string]*runningJob), watchers: make(map[string]map[chan struct{}]bool),
 	}
 	js.life, js.end = context.WithCancel(context.Background())

@@ -37,8 +37,9 @@ func (e *Engine) CreateKey(ctx context.Context, k access.Key) (NewKey, error) {
 	}
 	text, prefix, hash := access.NewText()
 	made := access.Key{
-		ID: e.opts.NewID(), Name: k.Name, Prefix: prefix, Role: k.Role, Namespaces: slices.Compact(slices.Sorted(slices.Values(k.Namespaces))),
-		User: k.User, Created: now, Expires: k.Expires.UTC().Truncate(time.Microsecond),
+		ID: e.opts.NewID(), Name: k.Name, Prefix: prefix, Role: k.Role,
+		Namespaces: slices.Compact(slices.Sorted(slices.Values(k.Namespaces))),
+		User:       k.User, Created: now, Expires: k.Expires.UTC().Truncate(time.Microsecond),
 	}
 	if made.Namespaces == nil {
 		made.Namespaces = []string{}

@@ -58,8 +58,8 @@ func (e *Engine) AppendOnce(ctx context.Context, seed string, messages []ledger.
 
 // appended returns the stored form of messages if they were appended together, else nil.
 func (e *Engine) appended(ctx context.Context, messages []ledger.Message) ([]ledger.Message, error) {
-	q := ledger.Query{Filter: ledger.Filter{Namespace: messages[0].Namespace, Cluster: messages[0].Cluster},
-		ID: messages[0].ID}
+	one := messages[0]
+	q := ledger.Query{Filter: ledger.Filter{Namespace: one.Namespace, Cluster: one.Cluster}, ID: one.ID}
 	first, found, err := e.ledger.Find(ctx, q)
 	if err != nil || !found {
 		return nil, err
@@ -79,10 +79,9 @@ func (e *Engine) appended(ctx context.Context, messages []ledger.Message) ([]led
 // same reports whether a stored message equals the requested one: an id chosen by the caller may
 // belong to another message.
 func same(stored, asked ledger.Message) bool {
-	return stored.ID == asked.ID && stored.Topic == asked.Topic && stored.Sender == asked.Sender &&
-		stored.Receiver == asked.Receiver &&
-		stored.Text == asked.Text && bytes.Equal(stored.Data, asked.Data) &&
-		bytes.Equal(stored.Metadata, asked.Metadata)
+	return stored.ID == asked.ID && stored.Topic == asked.Topic &&
+		stored.Sender == asked.Sender && stored.Receiver == asked.Receiver && stored.Text == asked.Text &&
+		bytes.Equal(stored.Data, asked.Data) && bytes.Equal(stored.Metadata, asked.Metadata)
 }
 
 // Messages returns the messages that match; see [ledger.Query].

@@ -169,9 +169,10 @@ func (t *packTally) add(p Packed) {
 	defer t.mu.Unlock()
 	t.Packs++
 	t.Tokens += uint64(max(p.Metrics.Total.EstimatedTokens, 0)) //nolint:gosec // not negative
-	for counter, is := range map[*uint64]bool{&t.Empty: p.Note != "", &t.OverBudget: p.Budget.OverBudgetTokens > 0,
-		&t.Cut: p.MaxChars.Applied} {
-		if is {
+	for counter, applies := range map[*uint64]bool{
+		&t.Empty: p.Note != "", &t.OverBudget: p.Budget.OverBudgetTokens > 0, &t.Cut: p.MaxChars.Applied,
+	} {
+		if applies {
 			*counter++
 		}
 	}

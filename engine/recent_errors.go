@@ -95,8 +95,8 @@ func (r recentErrorsHandler) Handle(ctx context.Context, rec slog.Record) error 
 		rec.Attrs(note)
 		r.to.add(Trouble{
 			Time: rec.Time.UTC(), Level: rec.Level.String(),
-			Message: sentence.Clip(rec.Message, maxErrorChars), Details: sentence.Clip(strings.Join(details, " "),
-				maxErrorChars),
+			Message: sentence.Clip(rec.Message, maxErrorChars),
+			Details: sentence.Clip(strings.Join(details, " "), maxErrorChars),
 		})
 	}
 	if !r.Handler.Enabled(ctx, rec.Level) {

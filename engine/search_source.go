@@ -36,7 +36,7 @@ func (s searchSource) searchWithFeedback(
 	ctx context.Context, q ragctx.ContextQuery, iq index.Query, by *index.Ranking,
 ) (index.Result, error) {
 	asked := iq.More
-	if !queryexpand.Fed(q) || iq.Time != nil && iq.Time.List {
+	if !queryexpand.WantsFeedback(q) || iq.Time != nil && iq.Time.List {
 		return s.searchIndex(ctx, q.Namespace, iq, asked, by)
 	}
 	first := iq

@@ -56,7 +56,8 @@ func (e *Engine) WriteSnapshot(
 	case e.snapshotSlots <- struct{}{}:
 		defer func() { <-e.snapshotSlots }()
 	default:
-		return info, fmt.Errorf("%w: %d snapshots are being made or downloaded, which is the limit; try again when one is done", ragctx.ErrLimited, MaxSnapshots)
+		return info, fmt.Errorf("%w: %d snapshots are being made or downloaded, which is the limit; try again when one is done",
+			ragctx.ErrLimited, MaxSnapshots)
 	}
 	s, err := newEncryptedFile(e.opts.Dir)
 	if err != nil {

@@ -33,8 +33,10 @@ func (e *Engine) Watch(
 // WatchPaths calls sync for each path of o at the beginning and after each change in it, one call
 // at a time, until ctx ends, and then returns nil. The options passed to sync ingest that path
 // alone. Failed calls are retried. It uses o.Walk for w.Walk. Remote paths are not watched.
-func WatchPaths(ctx context.Context, o IngestOptions, w watch.Options,
-	sync func(ctx context.Context, path string, o IngestOptions) error) error {
+func WatchPaths(
+	ctx context.Context, o IngestOptions, w watch.Options,
+	sync func(ctx context.Context, path string, o IngestOptions) error,
+) error {
 	w.Walk = o.Walk
 	paths := slices.DeleteFunc(slices.Clone(o.Paths), remotePath)
 	return watch.Paths(ctx, paths, w, func(ctx context.Context, c watch.Change) error {

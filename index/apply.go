@@ -37,7 +37,7 @@ func applyTo[L part](ctx context.Context, h *Hybrid, name string, s *slot[L], b 
 // files.
 func (h *Hybrid) failed(ctx context.Context, name string, err error, level bool, stop func() error, pass func()) {
 	if errors.Is(err, ragctx.ErrInvalid) {
-		h.opts.Logger.ErrorContext(ctx, "a leg refused units; they are not found by it", "leg", name, "error", err)
+		h.opts.Logger.ErrorContext(ctx, "a leg refused chunks; they are not found by it", "leg", name, "error", err)
 		if level {
 			pass()
 		}
@@ -83,7 +83,7 @@ func (h *Hybrid) loadCatalog(ctx context.Context) error {
 }
 
 // applyEnds marks ended and removed items. It runs after the indexes have the new chunks: for a
-// searchStart both versions of a document can be found, and the check against the store drops the old
+// moment both versions of a document can be found, and the check against the store drops the old
 // one. At no moment is neither found.
 func (h *Hybrid) applyEnds(b Batch) {
 	var changed []*item
@@ -134,7 +134,7 @@ const minPurge = 1000
 // addChunks publishes a view with the batch's new chunks.
 func (h *Hybrid) addChunks(b Batch) {
 	view := h.view.Load()
-	voices := view.speakers
+	speakers := view.speakers
 	var fresh []catalogEntry
 	for i := range b.Add {
 		e := &b.Add[i]
@@ -148,22 +148,22 @@ func (h *Hybrid) addChunks(b Batch) {
 			h.byItem[e.Item.ID] = p
 		}
 		var code uint32
-		code, voices = h.speakerCode(e.Speaker, voices)
+		code, speakers = h.speakerCode(e.Speaker, speakers)
 		fresh = append(fresh, catalogEntry{e.ID, p, int32(e.Ordinal), code}) //nolint:gosec // a document has far fewer than 2³¹ chunks
 	}
 	if len(fresh) == 0 {
 		return
 	}
 	next := view.with(fresh)
-	next.speakers = voices
+	next.speakers = speakers
 	h.threads.add(fresh) // now sorted by with
 	countChunks(fresh)
 	h.view.Store(&next)
 }
 
 // countChunks records the chunks of their items.
-func countChunks(units []catalogEntry) {
-	for _, u := range units {
+func countChunks(chunks []catalogEntry) {
+	for _, u := range chunks {
 		if p := u.item; p.chunks == 0 || u.id < p.firstChunk {
 			p.firstChunk = u.id
 		}
@@ -172,19 +172,19 @@ func countChunks(units []catalogEntry) {
 }
 
 // speakerCode returns the code of a speaker, and the speakers including it.
-func (h *Hybrid) speakerCode(v Speaker, voices []Speaker) (uint32, []Speaker) {
+func (h *Hybrid) speakerCode(v Speaker, speakers []Speaker) (uint32, []Speaker) {
 	timed := v.Timed
 	v.Timed = false
 	n, ok := h.speakerCodes[v]
 	if !ok {
-		n = uint32(len(voices)) //nolint:gosec // far fewer than 2³¹ speakers
-		voices = append(voices, v)
+		n = uint32(len(speakers)) //nolint:gosec // far fewer than 2³¹ speakers
+		speakers = append(speakers, v)
 		h.speakerCodes[v] = n
 	}
 	if timed {
-		return n<<1 | 1, voices
+		return n<<1 | 1, speakers
 	}
-	return n << 1, voices
+	return n << 1, speakers
 }
 
 func newItem(of *Item) *item {

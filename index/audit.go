@@ -53,7 +53,7 @@ const sameVector = 0.9999
 
 // Audit compares the whole index with the store: every chunk of the catalog and of the vector
 // index, the number of chunks of the keyword index, and whether a sample of them is found by their
-// searchKeyword. It runs concurrently with searches and writes; it may skip concurrent writes.
+// words. It runs concurrently with searches and writes; it may skip concurrent writes.
 func (h *Hybrid) Audit(ctx context.Context, o AuditOptions) (Audit, error) {
 	if o.Progress == nil {
 		o.Progress = func(int, int) {}
@@ -151,8 +151,8 @@ func (h *Hybrid) auditParts(
 	ctx context.Context, until uint64, a *Audit, progress func(done, total int),
 ) (vectors int, probes []probe, err error) {
 	sp := h.vector.Load()
-	dense, hasDense := sp.current()
-	lexical, hasLexical := h.keyword.current()
+	vectorIndex, hasVectors := sp.current()
+	keywordIndex, hasKeywords := h.keyword.current()
 	every, done := max(1, a.Chunks/auditSample), 0
 	step := max(1, a.Chunks/auditProbes)
 	for at := uint64(0); at < until; {
@@ -175,12 +175,12 @@ func (h *Hybrid) auditParts(
 				if vectors++; vectors%step == 0 {
 					probes = append(probes, probe{e.ID, e.Vector})
 				}
-				if hasDense && a.Vector.State == Ready {
-					a.Vector.compare(dense, e)
+				if hasVectors && a.Vector.State == Ready {
+					a.Vector.compare(vectorIndex, e)
 				}
 			}
-			if done++; hasLexical && a.Keyword.State == Ready && done%every == 0 {
-				if err := a.Keyword.find(ctx, lexical, e); err != nil {
+			if done++; hasKeywords && a.Keyword.State == Ready && done%every == 0 {
+				if err := a.Keyword.find(ctx, keywordIndex, e); err != nil {
 					return vectors, probes, err
 				}
 			}

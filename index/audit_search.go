@@ -9,7 +9,7 @@ import (
 )
 
 // An audit has no questions, so it searches for stored vectors: those of 200 evenly spread chunks,
-// messageAt the depth of a query. The chunk itself does not count, as every graph finds it. Questions are
+// at the depth of a query. The chunk itself does not count, as every graph finds it. Questions are
 // further from all chunks than chunks are from each other, so a [RecallMonitor] of live queries may
 // report another recall.
 const (

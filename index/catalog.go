@@ -90,20 +90,20 @@ type catalogEntry struct {
 // with returns a view with additional chunks, which must be new. Chunks after all others share the
 // old arrays. Others are inserted: the parts of a large document get their ids long before it is
 // complete.
-func (c catalog) with(units []catalogEntry) catalog {
-	slices.SortFunc(units, func(a, b catalogEntry) int { return cmp.Compare(a.id, b.id) })
-	if n := len(c.ids); len(units) > 0 && n > 0 && units[0].id < c.ids[n-1] {
-		at, _ := c.at(units[0].id)
+func (c catalog) with(chunks []catalogEntry) catalog {
+	slices.SortFunc(chunks, func(a, b catalogEntry) int { return cmp.Compare(a.id, b.id) })
+	if n := len(c.ids); len(chunks) > 0 && n > 0 && chunks[0].id < c.ids[n-1] {
+		at, _ := c.at(chunks[0].id)
 		older := make([]catalogEntry, 0, n-at)
 		for i := at; i < n; i++ {
 			older = append(older, catalogEntry{c.ids[i], c.items[i], c.ordinal[i], c.speaker[i]})
 		}
 		// The capacity is cut so that appending copies: older views read the rest.
 		c.ids, c.items, c.ordinal, c.speaker = c.ids[:at:at], c.items[:at:at], c.ordinal[:at:at], c.speaker[:at:at]
-		units = merged(older, units)
+		chunks = merged(older, chunks)
 	}
 	paged := len(c.unrestricted.pages) > 0
-	for _, u := range units {
+	for _, u := range chunks {
 		c.anyRestricted = c.anyRestricted || !u.item.unrestricted()
 		c.ids = append(c.ids, u.id)
 		c.items = append(c.items, u.item)
@@ -111,8 +111,8 @@ func (c catalog) with(units []catalogEntry) catalog {
 		c.speaker = append(c.speaker, u.speaker)
 	}
 	switch {
-	case paged && len(units) > 0:
-		c.unrestricted = c.unrestrictedWith(units)
+	case paged && len(chunks) > 0:
+		c.unrestricted = c.unrestrictedWith(chunks)
 	case c.anyRestricted && !paged:
 		c = c.withUnrestricted()
 	}

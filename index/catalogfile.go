@@ -64,8 +64,8 @@ func (h *Hybrid) save(force bool) error {
 	h.write.Lock()
 	view, seq := h.view.Load(), h.applied.Load()
 	h.write.Unlock()
-	known := h.saved.seq.Load()
-	if known == 0 && len(view.ids) < minSaved || known == seq && !force {
+	savedSeq := h.saved.seq.Load()
+	if savedSeq == 0 && len(view.ids) < minSaved || savedSeq == seq && !force {
 		return nil
 	}
 	if err := atomicfile.MakeDir(h.opts.FS, h.opts.Dir, 0o700); err != nil {
@@ -129,16 +129,16 @@ func (h *Hybrid) adopt(c *catalog) {
 	for i, v := range c.speakers {
 		h.speakerCodes[v] = uint32(i) //nolint:gosec // far fewer than 2³¹ speakers
 	}
-	units := make([]catalogEntry, len(c.ids))
+	chunks := make([]catalogEntry, len(c.ids))
 	for i, p := range c.items {
 		if h.byItem[p.ID] == nil {
 			h.byItem[p.ID] = p
 			p.thread = h.threads.threadOf(p.Item)
 		}
-		units[i] = catalogEntry{c.ids[i], p, c.ordinal[i], c.speaker[i]}
+		chunks[i] = catalogEntry{c.ids[i], p, c.ordinal[i], c.speaker[i]}
 	}
-	h.threads.add(units)
-	countChunks(units)
+	h.threads.add(chunks)
+	countChunks(chunks)
 	if c.anyRestricted {
 		*c = c.withUnrestricted()
 	}
@@ -149,34 +149,34 @@ func (h *Hybrid) adopt(c *catalog) {
 func (c *catalog) encode(origin string, seq uint64) []byte {
 	w := catalogWriter{strings: make(map[string]uint64)}
 	order := make(map[*item]uint64)
-	var parents []*item
-	heard := make([]uint32, len(c.speakers)) // their new indexes; 0 for speakers of removed chunks only
-	voices := []Speaker{{}}
-	units := 0
+	var items []*item
+	codes := make([]uint32, len(c.speakers)) // their new indexes; 0 for speakers of removed chunks only
+	speakers := []Speaker{{}}
+	chunks := 0
 	for i, p := range c.items {
 		if p.removed.Load() {
 			continue
 		}
-		units++
-		if v := c.speaker[i] >> 1; v > 0 && heard[v] == 0 {
-			heard[v] = uint32(len(voices)) //nolint:gosec // far fewer than 2³¹ speakers
-			voices = append(voices, c.speakers[v])
+		chunks++
+		if v := c.speaker[i] >> 1; v > 0 && codes[v] == 0 {
+			codes[v] = uint32(len(speakers)) //nolint:gosec // far fewer than 2³¹ speakers
+			speakers = append(speakers, c.speakers[v])
 		}
 		if _, ok := order[p]; !ok {
-			order[p] = uint64(len(parents))
-			parents = append(parents, p)
+			order[p] = uint64(len(items))
+			items = append(items, p)
 		}
 	}
-	w.number(uint64(len(parents)))
-	for _, p := range parents {
-		w.parent(p)
+	w.number(uint64(len(items)))
+	for _, p := range items {
+		w.item(p)
 	}
-	w.number(uint64(len(voices)))
-	for _, v := range voices {
+	w.number(uint64(len(speakers)))
+	for _, v := range speakers {
 		w.shared(string(v.Role))
 		w.shared(v.Name)
 	}
-	w.number(uint64(units)) //nolint:gosec // a count
+	w.number(uint64(chunks)) //nolint:gosec // a count
 	var id, of uint64
 	for i, p := range c.items {
 		if p.removed.Load() {
@@ -185,7 +185,7 @@ func (c *catalog) encode(origin string, seq uint64) []byte {
 		w.number(c.ids[i] - id)
 		w.signed(int64(order[p] - of)) //nolint:gosec // wraps and is unwrapped
 		w.number(uint64(c.ordinal[i])) //nolint:gosec // not negative
-		w.number(uint64(heard[c.speaker[i]>>1]<<1 | c.speaker[i]&1))
+		w.number(uint64(codes[c.speaker[i]>>1]<<1 | c.speaker[i]&1))
 		id, of = c.ids[i], order[p]
 	}
 	head := catalogWriter{}
@@ -233,7 +233,7 @@ func (w *catalogWriter) moment(t time.Time) {
 	w.signed(t.UnixMicro())
 }
 
-func (w *catalogWriter) parent(p *item) {
+func (w *catalogWriter) item(p *item) {
 	w.number(p.ID)
 	w.number(p.ended.Load())
 	for _, s := range []string{p.User, p.Agent, p.Source, p.Session} {
@@ -328,13 +328,13 @@ func (r *catalogReader) catalog() (c catalog, origin string, seq uint64) {
 		r.strings[i] = r.text()
 	}
 	all := make([]Item, r.count())
-	parents := make([]item, len(all))
+	items := make([]item, len(all))
 	for i := range all {
-		r.parent(&all[i])
-		parents[i].Item = &all[i]
-		parents[i].ended.Store(all[i].Ended)
-		parents[i].superseded.Store(micros(all[i].Superseded))
-		c.anyRestricted = c.anyRestricted || !parents[i].unrestricted()
+		r.item(&all[i])
+		items[i].Item = &all[i]
+		items[i].ended.Store(all[i].Ended)
+		items[i].superseded.Store(micros(all[i].Superseded))
+		c.anyRestricted = c.anyRestricted || !items[i].unrestricted()
 	}
 	c.speakers = make([]Speaker, r.count())
 	for i := range c.speakers {
@@ -347,25 +347,25 @@ func (r *catalogReader) catalog() (c catalog, origin string, seq uint64) {
 	for i := range n {
 		step := r.number()
 		of += uint64(r.signed()) //nolint:gosec // unwraps
-		if step == 0 && i > 0 || of >= uint64(len(parents)) {
+		if step == 0 && i > 0 || of >= uint64(len(items)) {
 			r.bad = true
 			break
 		}
 		id += step
-		c.ids[i], c.items[i] = id, &parents[of]
+		c.ids[i], c.items[i] = id, &items[of]
 		c.ordinal[i] = int32(r.number()) //nolint:gosec // was one
-		voice := r.number()
-		if voice>>1 >= uint64(len(c.speakers)) {
+		speaker := r.number()
+		if speaker>>1 >= uint64(len(c.speakers)) {
 			r.bad = true
 			break
 		}
-		c.speaker[i] = uint32(voice) //nolint:gosec // is far smaller
+		c.speaker[i] = uint32(speaker) //nolint:gosec // is far smaller
 	}
 	r.bad = r.bad || len(r.b) > 0
 	return c, origin, seq
 }
 
-func (r *catalogReader) parent(p *Item) {
+func (r *catalogReader) item(p *Item) {
 	p.ID, p.Ended = r.number(), r.number()
 	p.User, p.Agent, p.Source, p.Session = r.shared(), r.shared(), r.shared(), r.shared()
 	if n := r.count(); n > 0 {

@@ -59,7 +59,7 @@ type TextChunk struct {
 //
 // Words returns at most n words of live chunks that match a pattern, by descending number of
 // chunks, ties by bytes. It omits the text of a pattern of kind Near, and stop words. For a prefix
-// threadOf very many words an index may examine only some.
+// of very many words an index may examine only some.
 //
 // Search, Holding, Words and Stats may run concurrently with Apply and Flush and see either the
 // state before or after. The caller calls Apply and Flush from one goroutine at a time. After Close
@@ -102,7 +102,7 @@ type KeywordQuery struct {
 // Spelling corrects words of a query that occur in no text. An index replaces each word that may be
 // misspelt (see [analysis.SpelledWords]) and that no chunk has by the word at edit distance one
 // that most chunks have, and searches for both. It corrects nothing in a query with more than 8
-// searchKeyword that no chunk has.
+// words that no chunk has.
 type Spelling struct {
 	// Within selects the chunks whose words count; nil is all. It is called like an [Accept], and
 	// accepts all chunks of an item or none.
@@ -125,7 +125,7 @@ type Correction struct {
 type Groups struct {
 	// Of returns the number of the chunk's group, from 0, or -1. It is called during the search,
 	// from its goroutine.
-	Of func(unit uint64) int32
+	Of func(id uint64) int32
 	// Sizes has the number of chunks of each group.
 	Sizes []int32
 }

@@ -316,11 +316,11 @@ func (s *scorer) mixed() bool {
 }
 
 // named reports whether the question names a speaker.
-func (s *scorer) named(n nameMatcher, voice uint32) bool {
-	is, ok := s.namedSpeakers[voice]
+func (s *scorer) named(n nameMatcher, speaker uint32) bool {
+	is, ok := s.namedSpeakers[speaker]
 	if !ok {
-		is = n.names(s.c.speakers[voice].Name)
-		s.namedSpeakers[voice] = is
+		is = n.names(s.c.speakers[speaker].Name)
+		s.namedSpeakers[speaker] = is
 	}
 	return is
 }

@@ -10,7 +10,7 @@ import (
 // What only the words found has its cosine, whether it is of few units or of many, which
 // are filled in from two goroutines.
 func TestCosinesOfWhatWordsFound(t *testing.T) {
-	const depth = 100 // threadOf each leg
+	const depth = 100 // of each leg
 	for _, lacking := range []int{0, 1, 16, 17, 60, depth} {
 		h, _, _ := open(t)
 		var b index.Batch

@@ -97,8 +97,8 @@ const idle = time.Duration(-1)
 // more work is due.
 func (h *Hybrid) maintain(ctx context.Context) time.Duration {
 	wait := maintainSlot(ctx, h, "keyword", &h.keyword, Want{Texts: true})
-	dense := h.vector.Load()
-	wait = sooner(wait, maintainSlot(ctx, h, "vector", &dense.slot, Want{Space: dense.name}))
+	vectors := h.vector.Load()
+	wait = sooner(wait, maintainSlot(ctx, h, "vector", &vectors.slot, Want{Space: vectors.name}))
 	h.write.Lock()
 	next := h.next
 	h.write.Unlock()

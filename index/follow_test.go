@@ -161,7 +161,7 @@ func TestPartsOfALargeDocument(t *testing.T) {
 }
 
 // TestSwitch prepares a leg of another space, beside writes, and puts it in the
-// messageAt of the first.
+// at of the first.
 func TestSwitch(t *testing.T) {
 	h := newHarness(t, index.Options{Space: "old"})
 	defer h.Close()
@@ -215,7 +215,7 @@ func many(f *history, from, to uint64) {
 }
 
 // TestCatalogIsKept opens an index again: all of it is known without reading all
-// threadOf the store.
+// of the store.
 func TestCatalogIsKept(t *testing.T) {
 	dir := t.TempDir()
 	f := &history{}

@@ -14,7 +14,7 @@ type Fusion struct {
 	// Method is "convex" or "rrf"; "" is convex. "keyword" and "vector" search one index alone.
 	Method string
 	// VectorWeight is the weight of the cosine relative to a keyword score of weight 1 (convex
-	// allowList), for questions of up to [ShortQuestion] words. For longer questions it decreases in
+	// only), for questions of up to [ShortQuestion] words. For longer questions it decreases in
 	// proportion to their length. 0 means EmbedderWeight·VectorShare, negative means none.
 	VectorWeight float64
 	// EmbedderWeight is the weight of the embedder's cosines on documents; 0 means
@@ -93,9 +93,9 @@ func (f Fusion) beyondChance(cosine float64) float64 {
 }
 
 func fuseRanks(hits []Hit, keyword, vector bool) {
-	legs := 0
+	lists := 0
 	add := func(score func(Hit) float64) {
-		legs++
+		lists++
 		slices.SortFunc(hits, func(a, b Hit) int {
 			return cmp.Or(cmp.Compare(score(b), score(a)), cmp.Compare(a.ID, b.ID))
 		})
@@ -112,6 +112,6 @@ func fuseRanks(hits []Hit, keyword, vector bool) {
 		add(func(h Hit) float64 { return h.Signals.Vector })
 	}
 	for i := range hits {
-		hits[i].Score *= float64(rrfConstant+1) / float64(max(legs, 1))
+		hits[i].Score *= float64(rrfConstant+1) / float64(max(lists, 1))
 	}
 }

@@ -35,7 +35,7 @@ type Options struct {
 	Origin func() string
 	Knows  func(origin string) bool
 	// Monitor records every search of the vector index, in addition to a monitor of this index
-	// loneVectorFloor; nil measures nothing. See [Hybrid.Health].
+	// alone; nil measures nothing. See [Hybrid.Health].
 	Monitor *RecallMonitor
 	FS      atomicfile.FS // nil is the system's
 	Now     func() time.Time
@@ -192,10 +192,10 @@ func (h *Hybrid) Flush(ctx context.Context) error {
 // returns [ragctx.ErrUnavailable] while an index is missing or incomplete: its files may hold
 // removed data, or may still be fed it.
 func (h *Hybrid) Compact(ctx context.Context) error {
-	dense := h.vector.Load()
+	vectors := h.vector.Load()
 	errs := []error{
 		compact(ctx, h, "keyword", &h.keyword, Want{Texts: true}),
-		compact(ctx, h, "vector", &dense.slot, Want{Space: dense.name}),
+		compact(ctx, h, "vector", &vectors.slot, Want{Space: vectors.name}),
 	}
 	h.write.Lock()
 	next := h.next

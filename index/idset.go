@@ -98,10 +98,10 @@ func (c catalog) withUnrestricted() catalog {
 }
 
 // unrestrictedWith returns the set after chunks were added, which c already has.
-func (c catalog) unrestrictedWith(units []catalogEntry) idSet {
+func (c catalog) unrestrictedWith(chunks []catalogEntry) idSet {
 	e := c.unrestricted.edit()
 	e.grow(c.ids[len(c.ids)-1], len(c.ids))
-	for _, u := range units {
+	for _, u := range chunks {
 		if u.item.unrestricted() {
 			e.set(u.id)
 		}
@@ -110,9 +110,9 @@ func (c catalog) unrestrictedWith(units []catalogEntry) idSet {
 }
 
 // unrestrictedWithout returns the set without the chunks of some items.
-func (c catalog) unrestrictedWithout(parents []*item) idSet {
+func (c catalog) unrestrictedWithout(items []*item) idSet {
 	e := c.unrestricted.edit()
-	for _, p := range parents {
+	for _, p := range items {
 		i, _ := c.at(p.firstChunk)
 		for n := p.chunks; n > 0 && i < len(c.items); i++ {
 			if c.items[i] == p {

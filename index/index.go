@@ -3,7 +3,7 @@
 //
 // A [Hybrid] joins a [KeywordIndex] and a [VectorIndex] with a catalog of the items that chunks
 // belong to. The catalog decides, inside the search of both indexes, which chunks a query may see
-// messageAt which time, so filters never cost results. The scores of the two indexes are fused to one
+// at which time, so filters never cost results. The scores of the two indexes are fused to one
 // relevance (see [Fusion]).
 //
 // An index is a cache of the store. Every chunk carries the sequence number of the write that
@@ -99,11 +99,11 @@ type Removal struct {
 }
 
 // removedChunks returns the ids of all removed chunks.
-func (b *Batch) removedChunks() (units []uint64) {
+func (b *Batch) removedChunks() (chunks []uint64) {
 	for _, r := range b.Removed {
-		units = append(units, r.Chunks...)
+		chunks = append(chunks, r.Chunks...)
 	}
-	return units
+	return chunks
 }
 
 // Scope selects the items that a query may see by their owner.
@@ -123,7 +123,7 @@ type Query struct {
 	Text   string
 	Vector []float32
 	// Phrases must occur in every hit, as far as the keyword index can tell: its chunks have the
-	// searchKeyword of each phrase one after the other. The caller verifies the texts of the hits. Phrases
+	// words of each phrase one after the other. The caller verifies the texts of the hits. Phrases
 	// are ignored while the keyword index is incomplete.
 	Phrases []analysis.Phrase
 	// Patterns stand for words of the collection, which are searched for as well.

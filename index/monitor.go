@@ -26,7 +26,7 @@ type MonitorOptions struct {
 }
 
 // Defaults of [MonitorOptions]. A busy server does two exact searches a second, or fewer if they
-// apply longer than 5 ms: a hundredth of a processor.
+// take longer than 5 ms: a hundredth of a processor.
 const (
 	DefaultMonitorShare     = 0.01
 	DefaultMonitorPerSecond = 2

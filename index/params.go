@@ -24,7 +24,7 @@ type KeywordParams struct {
 	// up to 100; 0.5 by default. Without it all matching chunks of a text score alike.
 	Passage float64 `json:"passage,omitempty" minimum:"-100" maximum:"100" doc:"weight of a chunk's own score beside its text's; 0.5 by default"`
 	// Opening is the extra weight of a question's word that occurs in a text's title or among its
-	// firstChunk 40 words, regardless of how often; up to 100, 0.15 by default. A text states its
+	// first 40 words, regardless of how often; up to 100, 0.15 by default. A text states its
 	// subject at the beginning.
 	Opening float64 `json:"opening,omitempty" minimum:"-100" maximum:"100" doc:"weight of words in a text's title or among its first 40 words; 0.15 by default"`
 }

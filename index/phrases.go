@@ -21,13 +21,13 @@ func (h *Hybrid) requirePhrases(ctx context.Context, q *Query, accept Accept) Ac
 	for i := range q.Phrases {
 		terms = append(terms, q.Phrases[i].Terms()...)
 	}
-	units, err := l.Holding(ctx, terms)
+	chunks, err := l.Holding(ctx, terms)
 	if err != nil {
 		h.opts.Logger.WarnContext(ctx, "phrases were not looked up", "error", err)
 		return accept
 	}
 	return func(id uint64) bool {
-		_, found := slices.BinarySearch(units, id)
+		_, found := slices.BinarySearch(chunks, id)
 		return found && (accept == nil || accept(id))
 	}
 }

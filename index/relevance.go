@@ -11,8 +11,8 @@ import "math"
 // lists of two collections would no longer merge well.
 const (
 	relevanceBias   = -0.21
-	relevanceMatch  = 1.06 // threadOf ln(score) + ln(score / background)
-	relevanceBehind = 1.00 // threadOf ln(score / best score)
+	relevanceMatch  = 1.06 // of ln(score) + ln(score / background)
+	relevanceBehind = 1.00 // of ln(score / best score)
 )
 
 // The background of a question is the mean score of the texts after the first headTexts among the

@@ -224,11 +224,11 @@ func (h *Hybrid) join(q Query, sp *vectorSpace, words KeywordResult, near []Scor
 	lacking := make([]int, 0, len(words.Hits))
 	for _, w := range words.Hits {
 		s := Signals{Keyword: w.Score / words.Max}
-		i, known := slices.BinarySearchFunc(near, w.ID, func(n Scored, id uint64) int { return cmp.Compare(n.ID, id) })
-		if known {
+		i, inBoth := slices.BinarySearchFunc(near, w.ID, func(n Scored, id uint64) int { return cmp.Compare(n.ID, id) })
+		if inBoth {
 			s.Vector, found[i] = near[i].Score, true
 		}
-		if add(w.ID, s) && !known {
+		if add(w.ID, s) && !inBoth {
 			lacking = append(lacking, len(hits)-1)
 		}
 	}

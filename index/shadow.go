@@ -14,7 +14,7 @@ const shadowTimeout = 10 * time.Second
 // shadowQueries are the exact repetitions running in the background. The [Hybrid] cancels them and
 // waits for their end before it closes its indexes.
 type shadowQueries struct {
-	life context.Context // threadOf the goroutines, which are started during other calls
+	life context.Context // of the goroutines, which are started during other calls
 
 	mu     sync.Mutex
 	closed bool

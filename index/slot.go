@@ -105,7 +105,7 @@ func (s *slot[L]) suspend(now time.Time) error {
 }
 
 // apply applies a batch that directly follows the last change. An incomplete index finds its chunks
-// messageAt once, but its cursor must not pass changes that it lacks.
+// at once, but its cursor must not pass changes that it lacks.
 func (s *slot[L]) apply(ctx context.Context, b *Batch) error {
 	l, ok := s.current()
 	if !ok || b.Seq <= s.at.Load() {
@@ -165,13 +165,13 @@ func (s *slot[L]) close() error {
 // feedTexts applies a batch to a keyword index. It drops the texts from the batch, as those of a
 // long document should not stay in memory.
 func feedTexts(ctx context.Context, l KeywordIndex, _, seq uint64, b *Batch) error {
-	units := make([]TextChunk, 0, len(b.Add))
+	chunks := make([]TextChunk, 0, len(b.Add))
 	for i := range b.Add {
 		e := &b.Add[i]
-		units = append(units, TextChunk{ID: e.ID, Item: e.Item.ID, Title: e.Title, Text: e.Text, Extra: dated(e.Item)})
+		chunks = append(chunks, TextChunk{ID: e.ID, Item: e.Item.ID, Title: e.Title, Text: e.Text, Extra: dated(e.Item)})
 		e.Title, e.Text = "", ""
 	}
-	return l.Apply(ctx, seq, units, b.removedChunks())
+	return l.Apply(ctx, seq, chunks, b.removedChunks())
 }
 
 // vectorBatch is how many chunks get their vectors at a time if a batch leaves them out.
@@ -179,10 +179,10 @@ const vectorBatch = 2000
 
 // feedVectors applies a batch to a vector index.
 func feedVectors(ctx context.Context, d VectorIndex, at, seq uint64, b *Batch) error {
-	var units []VectorChunk
+	var chunks []VectorChunk
 	for _, list := range [][]Chunk{b.Add, b.Revised} {
 		if b.Vectors == nil {
-			units = withVectors(list, units)
+			chunks = withVectors(list, chunks)
 			continue
 		}
 		for some := range slices.Chunk(list, vectorBatch) {
@@ -195,7 +195,7 @@ func feedVectors(ctx context.Context, d VectorIndex, at, seq uint64, b *Batch) e
 			}
 		}
 	}
-	return d.Apply(ctx, seq, units, b.removedChunks())
+	return d.Apply(ctx, seq, chunks, b.removedChunks())
 }
 
 // withVectors appends the chunks of a list that have a vector.

@@ -50,11 +50,11 @@ func (t *thread) messages() []message {
 }
 
 // messageAt returns the index of the message that contains a chunk of p.
-func messageAt(list []message, p *item, unit uint64) (int, bool) {
+func messageAt(list []message, p *item, id uint64) (int, bool) {
 	i := sort.Search(len(list), func(i int) bool {
-		return compareMessages(list[i], message{item: p, first: unit}) > 0
+		return compareMessages(list[i], message{item: p, first: id}) > 0
 	}) - 1
-	return i, i >= 0 && list[i].item == p && unit-list[i].first < uint64(list[i].chunks) //nolint:gosec // not negative
+	return i, i >= 0 && list[i].item == p && id-list[i].first < uint64(list[i].chunks) //nolint:gosec // not negative
 }
 
 // add adds sorted messages. It joins a message that continues another one, so that the list does
@@ -92,11 +92,11 @@ func follows(a, b message) bool {
 func (t *thread) drop() {
 	list := slices.DeleteFunc(slices.Clone(t.messages()), func(m message) bool { return m.item.removed.Load() })
 	t.list.Store(&list)
-	var units int32
+	var chunks int32
 	for _, m := range list {
-		units += m.chunks
+		chunks += m.chunks
 	}
-	t.chunks.Store(units)
+	t.chunks.Store(chunks)
 	t.varying.Store(slices.ContainsFunc(list, func(m message) bool { return !m.item.permanent() }))
 }
 
@@ -157,11 +157,11 @@ func (ts *threads) threadOf(p *Item) *thread {
 }
 
 // add adds new chunks, sorted by id.
-func (ts *threads) add(units []catalogEntry) {
+func (ts *threads) add(chunks []catalogEntry) {
 	fresh := make(map[*thread][]message)
-	for i := 0; i < len(units); {
-		m := message{item: units[i].item, first: units[i].id, chunks: 1, speaker: units[i].speaker}
-		for i++; i < len(units) && follows(m, message{item: units[i].item, first: units[i].id, speaker: units[i].speaker}); i++ {
+	for i := 0; i < len(chunks); {
+		m := message{item: chunks[i].item, first: chunks[i].id, chunks: 1, speaker: chunks[i].speaker}
+		for i++; i < len(chunks) && follows(m, message{item: chunks[i].item, first: chunks[i].id, speaker: chunks[i].speaker}); i++ {
 			m.chunks++
 		}
 		if t := m.item.thread; t != nil {

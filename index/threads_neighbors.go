@@ -5,10 +5,10 @@ type Neighbors struct{ Before, After []uint64 }
 
 // Neighbors returns the items that q may see around chunks that a search found in a state, at most
 // number on either side. Chunks without a session have no neighbors.
-func (h *Hybrid) Neighbors(q Query, state uint64, units []uint64, n int) []Neighbors {
+func (h *Hybrid) Neighbors(q Query, state uint64, chunks []uint64, n int) []Neighbors {
 	c := h.view.Load()
-	out := make([]Neighbors, len(units))
-	for i, id := range units {
+	out := make([]Neighbors, len(chunks))
+	for i, id := range chunks {
 		place, ok := c.at(id)
 		if !ok {
 			continue
@@ -26,14 +26,14 @@ func (h *Hybrid) Neighbors(q Query, state uint64, units []uint64, n int) []Neigh
 }
 
 // visibleNeighbors returns the n nearest visible items in one direction from a message.
-func visibleNeighbors(list []message, place, step int, q *Query, state uint64, n int) (parents []uint64) {
+func visibleNeighbors(list []message, place, step int, q *Query, state uint64, n int) (items []uint64) {
 	var last *item
-	for i := place + step; 0 <= i && i < len(list) && len(parents) < n && (i-place)*step <= neighborReach+n; i += step {
+	for i := place + step; 0 <= i && i < len(list) && len(items) < n && (i-place)*step <= neighborReach+n; i += step {
 		m := list[i]
 		if m.item != last && m.item != list[place].item && q.visible(m.item, state) {
 			last = m.item
-			parents = append(parents, m.item.ID)
+			items = append(items, m.item.ID)
 		}
 	}
-	return parents
+	return items
 }

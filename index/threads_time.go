@@ -111,22 +111,22 @@ func (h *Hybrid) inWindow(q *Query, state uint64, w *timeexpr.Window, fn func(me
 
 // listByTime returns the chunks in a window in the order of time. Their scores fall from 1 to a
 // half, so that sorting by score keeps the order: all of them match a question about that time
-// loneVectorFloor.
+// alone.
 func (h *Hybrid) listByTime(q *Query, state uint64, w *timeexpr.Window) []Hit {
 	var found []message
-	units := 0
+	chunks := 0
 	h.inWindow(q, state, w, func(m message) bool {
 		found = append(found, m)
-		units += int(m.chunks)
+		chunks += int(m.chunks)
 		return true
 	})
 	slices.SortFunc(found, compareMessages)
 	c := h.view.Load()
-	hits := make([]Hit, 0, min(units, q.K))
+	hits := make([]Hit, 0, min(chunks, q.K))
 	for _, m := range found {
 		for id := m.first; id < m.first+uint64(m.chunks) && len(hits) < q.K; id++ { //nolint:gosec // not negative
 			if i, ok := c.at(id); ok {
-				score := 1 - 0.5*float64(len(hits))/float64(units)
+				score := 1 - 0.5*float64(len(hits))/float64(chunks)
 				hits = append(hits, Hit{ID: id, Item: m.item.ID, Ordinal: int(c.ordinal[i]), Score: score, Relevance: score})
 			}
 		}
@@ -233,8 +233,8 @@ func (g *sessionGroups) groups(h *Hybrid, q *Query, state uint64) *Groups {
 		return nil
 	}
 	c := h.view.Load()
-	return &Groups{Sizes: g.sizes, Of: func(unit uint64) int32 {
-		i, ok := c.at(unit)
+	return &Groups{Sizes: g.sizes, Of: func(id uint64) int32 {
+		i, ok := c.at(id)
 		if !ok { // it is newer than the view
 			return -1
 		}

@@ -17,8 +17,8 @@ type partVersion struct {
 
 // Version returns the current version. It does not wait.
 func (h *Hybrid) Version() Version {
-	dense := h.vector.Load()
-	return Version{applied: h.applied.Load(), space: dense.name, keyword: h.keyword.version(), vector: dense.version()}
+	vectors := h.vector.Load()
+	return Version{applied: h.applied.Load(), space: vectors.name, keyword: h.keyword.version(), vector: vectors.version()}
 }
 
 func (s *slot[L]) version() partVersion {

@@ -3,7 +3,7 @@ package index
 import "slices"
 
 // Wording is a text that is searched for together with the query's own text: the question in other
-// searchKeyword, the question that it follows up, or words of texts that were found.
+// words, the question that it follows up, or words of texts that were found.
 type Wording struct {
 	Text string
 	// Weight is the weight of each of its features, relative to 1 for the query's own text. A

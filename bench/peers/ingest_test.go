@@ -86,7 +86,7 @@ func byLeg(t *testing.T, units []index.TextChunk) time.Duration {
 	before := processor()
 	for from := 0; from < len(units); {
 		to := min(from+500, len(units))
-		for to < len(units) && units[to].Item == units[to-1].Parent {
+		for to < len(units) && units[to].Item == units[to-1].Item {
 			to++
 		}
 		if err := ix.Apply(t.Context(), uint64(to), units[from:to], nil); err != nil {
@@ -97,7 +97,7 @@ func byLeg(t *testing.T, units []index.TextChunk) time.Duration {
 	if err := ix.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for ix.Stats().Words.Units < len(units) && t.Context().Err() == nil {
+	for ix.Stats().Words.Chunks < len(units) && t.Context().Err() == nil {
 		time.Sleep(10 * time.Millisecond)
 	}
 	if err := ix.Close(); err != nil {

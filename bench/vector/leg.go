@@ -68,7 +68,7 @@ func (x *legIndex) apply(ctx context.Context, base matrix, from, to int) error {
 func (x *legIndex) settled(ctx context.Context) error {
 	for {
 		st := x.leg.Stats()
-		if st.Kind != "native" || st.Units < graphUnits || st.Graph.Answers && st.Graph.Waiting == 0 {
+		if st.Kind != "native" || st.Chunks < graphUnits || st.Graph.Answers && st.Graph.Waiting == 0 {
 			return ctx.Err()
 		}
 		select {

@@ -25,7 +25,7 @@ var _ index.VectorIndex = (*Coder)(nil)
 // finds.
 type Coder struct {
 	flat  *Flat
-	apply sync.Mutex // liveSegment by Apply and Close
+	apply sync.Mutex // held by Apply and Close
 
 	mu            sync.RWMutex // guards graph, and changes of the whole index
 	graph         *graph       // nil if there is no graph
@@ -40,7 +40,7 @@ func NewCoder(dim int) *Coder {
 
 // Apply implements [index.Vector]. It first adds the nodes, one lock each, which no search can see
 // yet. It then publishes the whole batch at once. Occasionally it rebuilds the graph, which takes
-// withDead long as filling it.
+// as long as filling it.
 func (c *Coder) Apply(ctx context.Context, _ uint64, upserts []index.VectorChunk, deletes []uint64) error {
 	c.apply.Lock()
 	defer c.apply.Unlock()

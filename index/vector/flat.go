@@ -136,7 +136,7 @@ func queryUnitIn(room, v []float32, dim int) ([]float32, error) {
 
 // unitPool holds buffers for padded query vectors. Callers of Similarity ask for about a hundred
 // chunks in a row.
-var unitPool sync.Pool // arena *[]float32
+var unitPool sync.Pool // of *[]float32
 
 // pooledUnit returns v normalized and padded in a pooled buffer, valid until release. It returns
 // nil if v has no direction.

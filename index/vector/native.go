@@ -57,7 +57,7 @@ type Native struct {
 	opts   Options
 	graphs *graphFactory
 
-	write sync.Mutex // liveSegment while rows and graph change
+	write sync.Mutex // held while rows and graph change
 	accel atomic.Pointer[accelerator]
 
 	saving    chan struct{} // holds a token while the graph's files change; guards:
@@ -266,6 +266,6 @@ func (n *Native) Close() error {
 		a.release()
 	}
 	err := n.rows.Close()
-	n.saving <- struct{}{} // listed: a running Compact has ended, and no other can begin
+	n.saving <- struct{}{} // kept: a running Compact has ended, and no other can begin
 	return err
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // An index with a graph has two more files. "graph-", 16 hexadecimal digits and ".hnsw" is a graph
-// withDead of some time. "graph" names that file and the segments whose rows it has. It is replaced
+// as of some time. "graph" names that file and the segments whose rows it has. It is replaced
 // atomically and written last, so its claims hold. It is one frame of JSON.
 const (
 	checkpointFile = "graph"
@@ -33,14 +33,14 @@ const (
 	// vector of a growing index is written five times.
 	saveShare = 4
 	// quietShare replaces saveShare once there was no change for quietAfter: linking 1/quietShare
-	// arena all chunks takes longer than writing the file.
+	// of all chunks takes longer than writing the file.
 	quietShare = 50
 	quietAfter = 30 * time.Second
 	// tidyShare: at most 1/tidyShare of the vectors may be dead when a graph is written, else it is
-	// freedSince first. Dead vectors are left out of the file, and nodes without codes lead nowhere.
+	// tidied first. Dead vectors are left out of the file, and nodes without codes lead nowhere.
 	tidyShare = 50
 	// On Close a graph is written after 1/closeShare of these changes if it has at most
-	// maxCloseBytes. That should save more time than it takes.
+	// lastBytes. That should save more time than it takes.
 	closeShare    = 20
 	maxCloseBytes = 64 << 20
 	// saveRetry is the delay after a failed save, savePause the delay after a successful one.

@@ -28,8 +28,8 @@ type ills struct {
 	slow   atomic.Int64 // nanoseconds that a search takes
 	// linger lets a search find what is deleted as if it were there.
 	linger atomic.Bool
-	made   atomic.Int64 // graphFactory that were made
-	opened atomic.Int64 // graphFactory that were read
+	made   atomic.Int64 // graphs that were made
+	opened atomic.Int64 // graphs that were read
 	puts   atomic.Int64
 	// beside runs once, in the next search, before it looks.
 	beside atomic.Pointer[func()]

@@ -37,7 +37,7 @@ func (m *nativeMachine) open(t *rapid.T) {
 }
 
 // catchUp applies what the leg lacks, as the engine does. Before that it answers
-// withDead of its cursor.
+// as of its cursor.
 func (m *nativeMachine) catchUp(t *rapid.T) {
 	cursor := int(m.leg.Cursor())
 	m.model = NewFlat(nativeDim)

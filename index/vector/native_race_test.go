@@ -53,7 +53,7 @@ func best(t testing.TB, n *Native, exact bool) (index.Scored, bool) {
 }
 
 // A search whose view is overtaken by a change while it is in the graph answers as
-// arena that view, or of a later one where the graph cannot tell.
+// of that view, or of a later one where the graph cannot tell.
 func TestNativeOvertaken(t *testing.T) {
 	near, far := axis(7, 0), axis(7, 90)
 	for name, c := range map[string]struct {

@@ -41,7 +41,7 @@ func openTiny(t testing.TB, o Options) *Native {
 func settle(t testing.TB, n *Native) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Microsecond) {
-		n.wake() // withDead the next batch does: that a graph may be saved again comes with time
+		n.wake() // as the next batch does: that a graph may be saved again comes with time
 		n.background.Wait()
 		if a := n.accel.Load(); !n.workDue() && !n.maintaining.Load() && a != nil && a.complete.Load() {
 			return

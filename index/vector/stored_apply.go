@@ -73,7 +73,7 @@ func (s *Stored) memory() []*snapshot {
 }
 
 // flushIfDue starts a background flush when enough is pending, and flushes synchronously when the
-// maxBacklog is too large.
+// backlog is too large.
 func (s *Stored) flushIfDue(ctx context.Context) {
 	s.mu.Lock()
 	due := !s.closed && s.changed >= max(s.opts.FlushUnits, s.retryAt)

@@ -39,7 +39,7 @@ func (s *Stored) acquireToken(ctx context.Context, token chan struct{}) error {
 }
 
 // Flush implements [index.Vector]. After an error, everything stays searchable and pending, and a
-// retryLater Flush may succeed.
+// later Flush may succeed.
 func (s *Stored) Flush(ctx context.Context) error {
 	if err := s.acquireToken(ctx, s.writer); err != nil {
 		return err

@@ -39,7 +39,7 @@ func mustFlush(t testing.TB, leg index.VectorIndex) {
 }
 
 // Answers are those of a Flat bit for bit, wherever a row lies: in memory, in one
-// arena several mapped segments, or rewritten by a merge.
+// of several mapped segments, or rewritten by a merge.
 func TestStoredIsFlat(t *testing.T) {
 	const dim, rounds = 21, 30
 	dir := t.TempDir()

@@ -45,7 +45,7 @@ func Check(messages []Message, mode Mode) ([]Message, error) {
 			return nil, err
 		}
 		if m.Namespace != messages[0].Namespace || m.Cluster != messages[0].Cluster {
-			return nil, ragctx.Invalid(field("cluster"), "is %q, that of the first message is %q; a batch is of one cluster: send one for each",
+			return nil, ragctx.Invalid(field("cluster"), "is %q, but the first message has %q; a batch belongs to one cluster: send one batch per cluster",
 				ragctx.Clip(m.Cluster), ragctx.Clip(messages[0].Cluster))
 		}
 		if m.Topic == TopicOmitted && mode != Importing {
@@ -55,7 +55,7 @@ func Check(messages []Message, mode Mode) ([]Message, error) {
 			return nil, ragctx.TooLarge("messages", "have more than %d bytes of text, data and metadata; send several batches", MaxBatchBytes)
 		}
 		if first, twice := ids[m.ID]; twice && m.ID != "" {
-			return nil, ragctx.Invalid(field("id"), "is that of messages[%d] as well; leave ids out, or give each message its own", first)
+			return nil, ragctx.Invalid(field("id"), "is also the id of messages[%d]; leave ids out, or give each message its own", first)
 		}
 		ids[m.ID] = i
 		m.Data, m.Metadata = compactJSON(m.Data), compactJSON(m.Metadata)
@@ -79,7 +79,7 @@ func (m Message) check(field func(string) string) error {
 		return ragctx.Invalid(field("timestamp"), "is %d; give Unix time in milliseconds, or leave it out for now", m.Timestamp)
 	}
 	if n := m.Size(); n > MaxMessageBytes {
-		return ragctx.TooLarge(field("text"), "is, with data and metadata, %d bytes long; the limit of a message is %d: store what is large elsewhere and name it", n, MaxMessageBytes)
+		return ragctx.TooLarge(field("text"), "is, with data and metadata, %d bytes long; the limit of a message is %d: store large content elsewhere and refer to it", n, MaxMessageBytes)
 	}
 	if err := ragctx.ValidText(field("text"), m.Text); err != nil {
 		return err

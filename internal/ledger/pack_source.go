@@ -161,9 +161,9 @@ func (a *assembly) count(ctx context.Context, q Query, src Source, r *SourceRepo
 	case r.InRange == 0:
 		r.Reason = fmt.Sprintf("%d of %s, none since %s", r.Stored, of, isoTime(r.Since))
 	case r.Withheld > 0:
-		r.Reason = fmt.Sprintf("%d of %s, of which %d may not be shown again", r.InRange, of, r.Withheld)
+		r.Reason = fmt.Sprintf("%d of %s, %d of them must not be shown again", r.InRange, of, r.Withheld)
 	default:
-		r.Reason = fmt.Sprintf("%d of %s, none but the triggering message", r.InRange, of)
+		r.Reason = fmt.Sprintf("%d of %s, only the triggering message", r.InRange, of)
 		if src.isPrefix() {
 			r.Reason = fmt.Sprintf("none of %d messages has %s", r.InRange, of)
 		}

@@ -424,7 +424,7 @@ func TestEmptyContextSaysWhy(t *testing.T) {
 	}
 	want := []string{
 		"0/0: the cluster has no message of topic B", "0/2: 2 of topic A, none since 2030-01-01T00:00:00.000Z",
-		"1/1: 1 of topic AGENT_OUTPUT, of which 1 may not be shown again", "1/1: 1 of topic GO, none but the triggering message",
+		"1/1: 1 of topic AGENT_OUTPUT, 1 of them must not be shown again", "1/1: 1 of topic GO, only the triggering message",
 		"0/0: the cluster has no message of topic A from x", "4/4: none of 4 messages has topic B*",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

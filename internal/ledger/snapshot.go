@@ -123,7 +123,7 @@ func (s *Snapshotter) publishDirty(ctx context.Context) {
 		case ctx.Err() != nil:
 			s.markDirty(key)
 		default:
-			s.warn.WarnContext(ctx, "no snapshot of a cluster; the next message or question makes up for it",
+			s.warn.WarnContext(ctx, "publishing the snapshot of a cluster failed; the next message or query retries it",
 				"namespace", key.namespace, "cluster", key.cluster, "error", err)
 		}
 	}

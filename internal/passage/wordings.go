@@ -12,7 +12,7 @@ import (
 
 // Wordings returns what a query is searched for beside its question: its other
 // wordings, and words of the conversation where it leans on that.
-func Wordings(q ragctx.ContextQuery) []index.Wording { return Weighted(queryexpand.Read(q).Wordings) }
+func Wordings(q ragctx.ContextQuery) []index.Wording { return Weighted(queryexpand.Expand(q).Wordings) }
 
 // ParamPhrases is the parameter of a query that, when true, makes a must of what it puts
 // into quotation marks. A search has it unless it says otherwise; what quotes in a
@@ -86,7 +86,7 @@ func explainReading(q ragctx.ContextQuery, s index.Query, items []ragctx.Context
 	if !q.Explain || len(s.More) == 0 {
 		return
 	}
-	leaning := queryexpand.Read(q).Leaning
+	leaning := queryexpand.Expand(q).Dependence
 	if leaning == 0 {
 		return
 	}

@@ -1,8 +1,7 @@
 package queryexpand
 
-// english are the small words of English. Some count as such that are none in a
-// grammar: those that ask how much (long, often), and verbs that fit everything
-// (work, happen).
+// english holds the function words of English. It includes some that grammars do not: words that
+// ask for a degree (long, often), and verbs of little meaning (work, happen).
 var english = language{
 	function: `a an the this that these those it its itself they them their theirs themselves he him his she her hers
 	i me my mine we us our ours you your yours myself yourself one ones who whom whose which what when where why how

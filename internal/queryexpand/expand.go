@@ -6,55 +6,56 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// Wording is a text that is searched together with a question, whose own words
-// have weight 1.
+// Wording is a text that is searched together with the question. The question's own words have
+// weight 1.
 type Wording struct {
 	Text   string
-	Weight float64 // above 0
+	Weight float64 // positive
 }
 
-// Parameters of a query that switch the reading of it.
+// Parameters of a query that control its expansion.
 const (
-	ParamFollowUp = "follow_up" // false: the messages are not read
-	ParamFeedback = "feedback"  // true: the best hits add words, and the question is asked again
+	ParamFollowUp = "follow_up" // false: ignore the messages
+	ParamFeedback = "feedback"  // true: expand by the words of the best hits and search again
 )
 
-// queryWeight is what each of [ragctx.ContextQuery].Queries counts beside the
-// question. With two good wordings 0.5 and 1 are alike (nDCG@10 1.00 and .98 on 20
-// questions of testdata/followup), but a wrong one does less harm: a good question
-// with one beside it falls from .93 to .86 at 0.5, and to .77 at 1.
+// queryWeight is the weight of each of [ragctx.ContextQuery].Queries relative to the question. With
+// two good wordings, 0.5 and 1 perform alike (nDCG@10 1.00 and .98 on 20 questions of
+// testdata/followup). A wrong wording does less harm at 0.5: a good question with one bad wording
+// falls from .93 to .86 at 0.5, and to .77 at 1.
 const queryWeight = 0.5
 
-// Reading is a question in more words.
-type Reading struct {
-	// Wordings are searched with the question; none if it stands by itself.
+// Expansion is the result of [Expand].
+type Expansion struct {
+	// Wordings are searched together with the question. An independent question has none from the
+	// conversation.
 	Wordings []Wording
-	// Leaning says how much the question leans on the messages before it, 0 (not at
-	// all) to 1.
-	Leaning float64
+	// Dependence is how much the question depends on the messages before it, from 0 (not at all) to
+	// 1.
+	Dependence float64
 }
 
-// Read returns everything that q says beside its question: other wordings of it,
-// and the conversation where it leans on that.
-func Read(q ragctx.ContextQuery) Reading {
-	var r Reading
+// Expand returns the other wordings of q, and words of the conversation if the question depends on
+// it.
+func Expand(q ragctx.ContextQuery) Expansion {
+	var r Expansion
 	for _, text := range q.Queries {
 		r.Wordings = append(r.Wordings, Wording{text, queryWeight})
 	}
 	if q.Params[ParamFollowUp] != false {
 		more, leaning := FollowUp(q.Query, q.Messages)
-		r.Wordings, r.Leaning = append(r.Wordings, more...), leaning
+		r.Wordings, r.Dependence = append(r.Wordings, more...), leaning
 	}
 	return r
 }
 
-// Question returns q's question as one text for a reader that knows nothing of the
-// conversation, such as a reranker: with the words that it leans on behind it, in
-// brackets. A question that stands by itself is returned as it is.
+// Question returns the question of q as one text for a reader that does not see the conversation,
+// such as a reranker. Words of the conversation follow in brackets. An independent question is
+// returned unchanged.
 func Question(q ragctx.ContextQuery) string {
 	q.Queries = nil
-	r := Read(q)
-	if r.Leaning == 0 {
+	r := Expand(q)
+	if r.Dependence == 0 {
 		return q.Query
 	}
 	texts := make([]string, len(r.Wordings))
@@ -64,5 +65,5 @@ func Question(q ragctx.ContextQuery) string {
 	return q.Query + " (" + strings.Join(texts, "; ") + ")"
 }
 
-// Fed reports whether q asks for [Feedback].
-func Fed(q ragctx.ContextQuery) bool { return q.Params[ParamFeedback] == true }
+// WantsFeedback reports whether q asks for [Feedback].
+func WantsFeedback(q ragctx.ContextQuery) bool { return q.Params[ParamFeedback] == true }

@@ -7,32 +7,31 @@ import (
 	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
-// FeedbackTexts is how many of the best hits [Feedback] is meant to be given.
+// FeedbackTexts is the recommended number of best hits for [Feedback].
 const FeedbackTexts = 5
 
-// FeedbackOptions configures [Feedback]. The zero value works.
+// FeedbackOptions configures [Feedback]. The zero value is valid.
 type FeedbackOptions struct {
-	// Terms is how many words are taken; 0 means 20.
+	// Terms is the number of words to return; 0 means 20.
 	Terms int
-	// Question is the share of the question in the whole, above 0 and up to 1; 0
-	// means 0.7.
+	// Question is the share of the question in the total weight, above 0 and up to 1; 0 means 0.7.
 	Question float64
 }
 
-// feedbackBytes is how much of a text is looked at.
+// feedbackBytes is the number of bytes read of each text.
 const feedbackBytes = 4000
 
-// Feedback returns the words that the best hits for a question share, best texts
-// first, by the relevance model RM3: a word's probability is the mean of its shares
-// in the texts, and the words together weigh against the question as
-// (1-λ) to λ. How rare a word is in general is not known here, so small words are
-// left out, and a word counts by the share of the texts that have it.
+// Feedback returns the words that the best hits for a question share, most probable first. It is
+// the relevance model RM3: the probability of a word is the mean of its shares in the texts, and
+// the total weight of the words relates to the question's as (1-λ) to λ. Collection statistics
+// are not available here, so function words are left out, and a word is weighted by the share of
+// the texts that contain it.
 func Feedback(question string, texts []string, o FeedbackOptions) []Wording {
 	terms, share := cmp.Or(max(0, o.Terms), 20), cmp.Or(o.Question, 0.7)
 	if len(texts) == 0 || !(share > 0 && share < 1) {
 		return nil
 	}
-	likely := model(texts)
+	likely := relevanceModel(texts)
 	likely = likely[:min(terms, len(likely))]
 	sum := 0.0
 	for _, t := range likely {
@@ -46,18 +45,18 @@ func Feedback(question string, texts []string, o FeedbackOptions) []Wording {
 	return more
 }
 
-// likelihood is how likely a word is in texts that answer.
+// likelihood is the probability of a word in relevant texts.
 type likelihood struct {
-	text  string // as it was first written
-	texts int    // that have it
-	last  int    // the last of them
+	text  string // first spelling seen
+	texts int    // number of texts that contain it
+	last  int    // the last text that contains it
 	value float64
 }
 
-// model returns the words of texts, the most likely first.
-func model(texts []string) []likelihood {
+// relevanceModel returns the words of texts, most probable first.
+func relevanceModel(texts []string) []likelihood {
 	var out []likelihood
-	place := make(map[string]int) // by the term of the word
+	place := make(map[string]int) // index in out by the term of the word
 	for n, text := range texts {
 		words := termsOf(clip(text, feedbackBytes))
 		length := 0

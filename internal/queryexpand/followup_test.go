@@ -288,11 +288,11 @@ func FuzzFollowUp(f *testing.F) {
 func TestRead(t *testing.T) {
 	q := ragctx.NewQuery("how long does it take?")
 	q.Queries, q.Messages = []string{"duration of the crossing"}, talk
-	both := queryexpand.Read(q)
-	if both.Leaning == 0 || len(both.Wordings) < 2 || both.Wordings[0].Text != q.Queries[0] {
+	both := queryexpand.Expand(q)
+	if both.Dependence == 0 || len(both.Wordings) < 2 || both.Wordings[0].Text != q.Queries[0] {
 		t.Errorf("%+v", both)
 	}
-	if got := queryexpand.Read(q.WithParam(queryexpand.ParamFollowUp, false)); got.Leaning != 0 || len(got.Wordings) != 1 {
+	if got := queryexpand.Expand(q.WithParam(queryexpand.ParamFollowUp, false)); got.Dependence != 0 || len(got.Wordings) != 1 {
 		t.Errorf("switched off: %+v", got)
 	}
 	if got, want := queryexpand.Question(q), "how long does it take? (ferry Heligoland winter; Helgoland sails Cuxhaven January Tickets sold aboard)"; got != want {
@@ -302,10 +302,10 @@ func TestRead(t *testing.T) {
 	if got := queryexpand.Question(q); got != q.Query {
 		t.Errorf("for a reader: %q", got)
 	}
-	if got := queryexpand.Read(q); len(got.Wordings) != 0 {
+	if got := queryexpand.Expand(q); len(got.Wordings) != 0 {
 		t.Errorf("of nothing: %+v", got)
 	}
-	if queryexpand.Fed(q) || !queryexpand.Fed(q.WithParam(queryexpand.ParamFeedback, true)) || queryexpand.Fed(q.WithParam(queryexpand.ParamFeedback, "yes")) {
+	if queryexpand.WantsFeedback(q) || !queryexpand.WantsFeedback(q.WithParam(queryexpand.ParamFeedback, true)) || queryexpand.WantsFeedback(q.WithParam(queryexpand.ParamFeedback, "yes")) {
 		t.Error("feedback is not off by default, or not on where it is asked for")
 	}
 }

@@ -7,44 +7,43 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// history is what was said before a question, newest first, without what is too
-// much of it.
+// history holds the truncated texts before a question, newest first.
 type history struct {
 	user            []string
 	assistant, tool string
 }
 
-// mostMessages is how many messages are looked at, from the newest.
-const mostMessages = 64
+// maxMessages is the number of messages that are read, from the newest.
+const maxMessages = 64
 
-// recall reads the messages before a question, which may be, or be part of, the
-// last of the user's: an agent may have worked on it already.
-func recall(question string, messages []ragctx.Message) (h history) {
-	for i := range min(mostMessages, len(messages)) {
+// readHistory reads the messages before a question. The question may be, or be part of, the last
+// user message: an agent may have worked on it already.
+func readHistory(question string, messages []ragctx.Message) (h history) {
+	for i := range min(maxMessages, len(messages)) {
 		m := &messages[len(messages)-1-i]
 		if m.IsTrace() {
 			continue
 		}
 		switch m.Role {
 		case ragctx.RoleUser, "":
-			text := spoken(m.Content, question)
+			text := messageText(m.Content, question)
 			if text != "" {
 				h.user = append(h.user, text)
 			}
-			if text != "" || spoken(m.Content, "") != "" {
-				question = "" // what is older may repeat it
+			if text != "" || messageText(m.Content, "") != "" {
+				question = "" // older messages may repeat it
 			}
 			h.result(m.Content)
 		case ragctx.RoleAssistant:
 			if h.assistant == "" {
-				h.assistant = spoken(m.Content, "")
+				h.assistant = messageText(m.Content, "")
 			}
 		case ragctx.RoleTool:
 			h.result(m.Content)
 			if h.tool == "" {
-				h.tool = spoken(m.Content, "")
+				h.tool = messageText(m.Content, "")
 			}
-		default: // what a system message says is nobody's topic
+		default: // system messages are not part of the conversation
 		}
 		if len(h.user) == userMessages {
 			break
@@ -53,39 +52,38 @@ func recall(question string, messages []ragctx.Message) (h history) {
 	return h
 }
 
-// last returns the last blocks of a content.
-func last(c ragctx.Content) ragctx.Content { return c[max(0, len(c)-mostBlocks):] }
+// lastBlocks returns the last blocks of a content.
+func lastBlocks(c ragctx.Content) ragctx.Content { return c[max(0, len(c)-maxBlocks):] }
 
-// result takes over the first tool result of a message, if it is the newest.
+// result saves the first tool result of a message, if there is no newer one.
 func (h *history) result(c ragctx.Content) {
-	for _, b := range last(c) {
+	for _, b := range lastBlocks(c) {
 		if b.Type == ragctx.BlockToolResult && h.tool == "" {
-			h.tool = spoken(b.Content, "")
+			h.tool = messageText(b.Content, "")
 		}
 	}
 }
 
-// How much of a message is looked at: of the last blocks, the first and the last
-// bytes of each.
+// The parts of a message that are read: the last blocks, and of each block the first and the last
+// bytes.
 const (
-	mostBlocks = 16
+	maxBlocks = 16
 	headBytes  = 2000
 	tailBytes  = 1000
 )
 
-// spoken returns the text of a message without the question, if it holds that,
-// and without what is too much of it.
-func spoken(c ragctx.Content, question string) string {
+// messageText returns the truncated text of a message, without the question.
+func messageText(c ragctx.Content, question string) string {
 	var out strings.Builder
-	for _, b := range last(c) {
+	for _, b := range lastBlocks(c) {
 		if b.Type != ragctx.BlockText || out.Len() > headBytes+tailBytes {
 			continue
 		}
 		text := b.Text
 		if question != "" {
-			text = without(ends(text, 2*ragctx.MaxQueryBytes, 2*ragctx.MaxQueryBytes), question)
+			text = withoutQuestion(ends(text, 2*ragctx.MaxQueryBytes, 2*ragctx.MaxQueryBytes), question)
 		}
-		if text = uncoded(strings.ToValidUTF8(ends(text, headBytes, tailBytes), " ")); text != "" {
+		if text = limitCode(strings.ToValidUTF8(ends(text, headBytes, tailBytes), " ")); text != "" {
 			out.WriteString(text)
 			out.WriteByte('\n')
 		}
@@ -93,7 +91,7 @@ func spoken(c ragctx.Content, question string) string {
 	return out.String()
 }
 
-// ends returns the first and the last bytes of a text that is longer than both.
+// ends returns the first head and the last tail bytes of a longer text.
 func ends(text string, head, tail int) string {
 	if len(text) <= head+tail {
 		return text
@@ -101,33 +99,33 @@ func ends(text string, head, tail int) string {
 	return clip(text, head) + "\n" + clipStart(text, tail)
 }
 
-// without returns a prompt without the question that it begins or ends with.
-func without(prompt, question string) string {
+// withoutQuestion removes the question from the beginning or end of a prompt.
+func withoutQuestion(prompt, question string) string {
 	bare := func(r rune) bool { return !inWord(r) }
 	prompt, question = strings.TrimFunc(prompt, bare), strings.TrimFunc(question, bare)
 	switch {
 	case strings.EqualFold(prompt, question):
 		return ""
-	case strings.HasSuffix(prompt, question) && !joined(prompt, len(prompt)-len(question)):
+	case strings.HasSuffix(prompt, question) && !splitsWord(prompt, len(prompt)-len(question)):
 		return prompt[:len(prompt)-len(question)]
-	case strings.HasPrefix(prompt, question) && !joined(prompt, len(question)):
+	case strings.HasPrefix(prompt, question) && !splitsWord(prompt, len(question)):
 		return prompt[len(question):]
 	}
 	return prompt
 }
 
-// joined reports whether a word goes on over a place in s.
-func joined(s string, at int) bool {
+// splitsWord reports whether the offset at lies within a word of s.
+func splitsWord(s string, at int) bool {
 	before, _ := utf8.DecodeLastRuneInString(s[:at])
 	after, _ := utf8.DecodeRuneInString(s[at:])
 	return inWord(before) && inWord(after)
 }
 
-// codeLines is how many lines of code in a message are looked at.
+// codeLines is the number of code lines of a message that are read.
 const codeLines = 8
 
-// uncoded returns a text with no more than a few lines of its code.
-func uncoded(text string) string {
+// limitCode returns a text with at most codeLines lines of code.
+func limitCode(text string) string {
 	if !strings.Contains(text, "```") {
 		return text
 	}

@@ -5,46 +5,45 @@ import (
 	"sync"
 )
 
-// language holds the small words of a language, lower-cased and parted by spaces.
-// A word is what stands between spaces, apostrophes and hyphens.
+// language holds the word lists of a language, lower-cased and separated by spaces. Words are
+// separated by spaces, apostrophes and hyphens.
 type language struct {
-	// function are all words that say nothing about what a question is about.
+	// function lists the function words: words without content.
 	function string
-	// refers are words that stand for something said before; points those that do
-	// where no noun of their own follows; places do where they do not say that
-	// something exists.
+	// refers lists words that refer to something said before. Words of points do so only without a
+	// noun after them, words of places only if they do not say that something exists.
 	refers, points, places string
-	// owners are those that stand for something unless the question names a thing
-	// before: its, their.
+	// owners lists possessives, which refer to something unless the question names a thing before:
+	// its, their.
 	owners string
-	// being are forms of "to be" beside places that say that something exists.
+	// being lists forms of "to be" that, next to a word of places, say that something exists.
 	being string
-	// joins are words after which "that" begins a clause.
+	// joins lists words after which "that" begins a clause.
 	joins string
-	// openers at the beginning, tails at the end and links anywhere continue
-	// something; phrases do it in two words, at the beginning.
+	// openers mark a continuation at the beginning, tails at the end, and links anywhere. phrases
+	// are openers of several words.
 	openers, tails, links string
 	phrases               []string
-	// breaks begin a clause. fillers may come before a question and say nothing.
+	// breaks begin a clause. fillers may precede a question and have no content.
 	breaks, fillers string
-	// turns say that the topic is a new one.
+	// turns announce a new topic.
 	turns []string
-	// objects are articles that stand for something after one of subject.
+	// objects lists articles that refer to something after a word of subject.
 	objects, subject string
 }
 
 // wordSet is a set of lower-cased words.
 type wordSet map[string]bool
 
-// lexicon is a language that is ready to be asked.
+// lexicon is a compiled language.
 type lexicon struct {
 	function, refers, owners, points, places, being, joins   wordSet
 	openers, tails, links, breaks, fillers, objects, subject wordSet
 	phrases, turns                                           []string
-	infinitives                                              bool // carry their object at the end: "borrarlo"
+	infinitives                                              bool // infinitives take their object as a suffix: "borrarlo"
 }
 
-// lexicons are those of all languages, English first.
+// lexicons returns the lexicons of all languages, English first.
 var lexicons = sync.OnceValue(func() []*lexicon {
 	out := []*lexicon{english.compile(), german.compile(), french.compile(), spanish.compile()}
 	out[3].infinitives = true
@@ -67,14 +66,14 @@ func (l language) compile() *lexicon {
 	}
 }
 
-// languageOf returns the language that most of the small words among the words are
-// of; the first one of several, English if there is none.
+// languageOf returns the language with the most function words among the words. It returns the
+// first of several, and English if no word is known.
 func languageOf(words []word) *lexicon {
 	best, most := lexicons()[0], 0
 	for _, l := range lexicons() {
 		n := 0
 		for _, w := range words {
-			if l.small(w.text) {
+			if l.isFunction(w.text) {
 				n++
 			}
 		}
@@ -85,5 +84,5 @@ func languageOf(words []word) *lexicon {
 	return best
 }
 
-// small reports whether a word says nothing of what a text is about.
-func (l *lexicon) small(w string) bool { return l.function[w] }
+// isFunction reports whether a word is a function word.
+func (l *lexicon) isFunction(w string) bool { return l.function[w] }

@@ -5,55 +5,53 @@ import (
 	"unicode/utf8"
 )
 
-// How much a question leans on what came before, by what shows it; chosen with the
-// weights of the messages.
+// The dependence of a question by its evidence, tuned together with the weights of the messages.
 const (
-	leanRefers = 1.0 // a word that stands for something said before
-	leanLinks  = 0.8 // a word that continues something
-	leanShort  = 0.6 // hardly a word of its own
+	refersStrength = 1.0 // a word that refers to something said before
+	linksStrength  = 0.8 // a word that marks a continuation
+	shortStrength  = 0.6 // hardly a content word
 )
 
 const (
-	// shortest is the number of words of its own with which a question may still
-	// be about what was said before although nothing else shows it. With 3, nDCG@10
-	// of follow-up questions rises by another .06; but "how often are backups taken"
-	// has 2 and stands by itself: after another topic the questions of
-	// testdata/relevance lose .02 of MRR at 2 and .03 at 3, and next to nothing at 1.
-	shortest = 1
-	// compound is the number of letters from which a word counts as two.
-	compound = 13
-	// easy is the number of words of its own that a question may have without
-	// leaning less, and longest that from which it does not lean at all.
-	easy    = 4
-	longest = 12
-	// mostWords is how many words of a question are looked at; one with more has
-	// enough of its own.
-	mostWords = 60
+	// shortWords is the maximum number of content words for a question to be dependent without
+	// other evidence. At 3, nDCG@10 of follow-up questions rises by another .06. But "how often are
+	// backups taken" has 2 and is independent: after another topic, the questions of
+	// testdata/relevance lose .02 of MRR at 2, .03 at 3, and almost nothing at 1.
+	shortWords = 1
+	// compoundLetters is the length from which a word counts as two.
+	compoundLetters = 13
+	// fullWords is the number of content words up to which dependence is not reduced. Above
+	// maxWords a question is independent.
+	fullWords    = 4
+	mostWords = 12
+	// maxWords is the number of words of a question that are read. A longer question is
+	// independent.
+	maxWords = 60
 )
 
-// lean returns how much a question leans on what was said before, 0 to 1.
-func lean(words []word, l *lexicon) float64 {
-	if len(words) == 0 || len(words) >= mostWords || says(words, l.turns) {
+// dependence returns how much a question depends on the messages before it, 0 to 1.
+func dependence(words []word, l *lexicon) float64 {
+	if len(words) == 0 || len(words) >= maxWords || contains(words, l.turns) {
 		return 0
 	}
-	words = l.unfilled(words)
-	l.parse(words)
-	own, said := l.own(words)
+	words = l.trimFillers(words)
+	l.numberClauses(words)
+	own, said := l.content(words)
 	strength := 0.0
 	switch {
-	case own > longest:
-	case own == 0, l.standsFor(words, said):
-		strength = leanRefers
+	case own > mostWords:
+	case own == 0, l.refersBack(words, said):
+		strength = refersStrength
 	case l.continues(words):
-		strength = leanLinks
-	case own <= shortest && l.phrase(words):
-		strength = leanShort
+		strength = linksStrength
+	case own <= shortWords && l.sentence(words):
+		strength = shortStrength
 	}
-	return strength * min(1, easy/float64(max(own, 1)))
+	return strength * min(1, fullWords/float64(max(own, 1)))
 }
 
-// unfilled returns the words without those before the question that say nothing.
-func (l *lexicon) unfilled(words []word) []word {
+// trimFillers removes the fillers before the question.
+func (l *lexicon) trimFillers(words []word) []word {
 	for i, w := range words {
 		if !l.fillers[w.text] {
 			return words[i:]
@@ -62,8 +60,8 @@ func (l *lexicon) unfilled(words []word) []word {
 	return words
 }
 
-// parse numbers the clauses that words begin, not signs.
-func (l *lexicon) parse(words []word) {
+// numberClauses starts a new clause at each word of breaks, in addition to those at punctuation.
+func (l *lexicon) numberClauses(words []word) {
 	shift := 0
 	for i := range words {
 		if i > 0 && l.breaks[words[i].text] {
@@ -73,40 +71,38 @@ func (l *lexicon) parse(words []word) {
 	}
 }
 
-// said is what a question has said before a word of it.
-type said struct {
-	earlier bool // an earlier clause says something
-	words   int  // that say something, of any clause
+// preceding describes the part of a question before a word.
+type preceding struct {
+	earlier bool // an earlier clause has a content word
+	words   int  // number of content words before, in any clause
 }
 
-// own returns how many words say what the question is about, and what is said
-// before each word.
-func (l *lexicon) own(words []word) (n int, before []said) {
-	before = make([]said, len(words))
-	told := -1 // the first clause that says something
+// content returns the number of content words, and the preceding part for each word.
+func (l *lexicon) content(words []word) (n int, before []preceding) {
+	before = make([]preceding, len(words))
+	firstClause := -1 // the first clause with a content word
 	for i, w := range words {
-		before[i] = said{told >= 0 && told < w.clause, n}
-		if l.small(w.text) {
+		before[i] = preceding{firstClause >= 0 && firstClause < w.clause, n}
+		if l.isFunction(w.text) {
 			continue
 		}
 		n++
-		if utf8.RuneCountInString(w.text) >= compound {
+		if utf8.RuneCountInString(w.text) >= compoundLetters {
 			n++
 		}
-		if told < 0 {
-			told = w.clause
+		if firstClause < 0 {
+			firstClause = w.clause
 		}
 	}
 	return n, before
 }
 
-// antecedents is the number of words after which a word is taken to stand for one
+// antecedents is the number of preceding content words from which a word is assumed to refer to one
 // of them.
 const antecedents = 3
 
-// standsFor reports whether a word stands for something that the question itself
-// does not say before.
-func (l *lexicon) standsFor(words []word, before []said) bool {
+// refersBack reports whether a word refers to something that the question does not name before it.
+func (l *lexicon) refersBack(words []word, before []preceding) bool {
 	for i, w := range words {
 		if before[i].earlier || before[i].words >= antecedents {
 			continue
@@ -114,32 +110,30 @@ func (l *lexicon) standsFor(words []word, before []said) bool {
 		polite := w.text == "sie" && w.upper && !w.first
 		switch {
 		case l.points[w.text] && l.alone(words, i),
-			l.refers[w.text] && !polite && !l.empty(words, i),
-			l.owners[w.text] && before[i].words == 0, // and not "does Lantern keep its logs"
+			l.refers[w.text] && !polite && !l.expletive(words, i),
+			l.owners[w.text] && before[i].words == 0, // not "does Lantern keep its logs"
 			l.places[w.text] && !l.exists(words, i),
 			l.objects[w.text] && i > 0 && l.subject[words[i-1].text] && (i == 1 || words[i-2].text != "t"), // garde-t-on les …
-			l.infinitives && carries(w.text):
+			l.infinitives && hasObjectSuffix(w.text):
 			return true
 		}
 	}
 	return false
 }
 
-// alone reports whether no noun follows the demonstrative at i. One after a word
-// that says something begins a relative clause ("files that were deleted"), or
-// belongs to a name.
+// alone reports whether no noun follows the demonstrative at i. After a content word, the
+// demonstrative begins a relative clause ("files that were deleted") or belongs to a name.
 func (l *lexicon) alone(words []word, i int) bool {
 	if i+1 == len(words) || words[i+1].clause != words[i].clause {
 		return true
 	}
-	if next := words[i+1].text; !l.small(next) || next == "of" {
+	if next := words[i+1].text; !l.isFunction(next) || next == "of" {
 		return false
 	}
-	return i == 0 || l.small(words[i-1].text) && !(words[i].text == "that" && l.joins[words[i-1].text])
+	return i == 0 || l.isFunction(words[i-1].text) && !(words[i].text == "that" && l.joins[words[i-1].text])
 }
 
-// exists reports whether "there" at i only says that there is something, or that
-// something "is already there".
+// exists reports whether "there" at i only says that something exists, or "is already there".
 func (l *lexicon) exists(words []word, i int) bool {
 	for j := max(0, i-2); j < min(len(words), i+2); j++ {
 		if l.being[words[j].text] && words[j].clause == words[i].clause {
@@ -149,9 +143,9 @@ func (l *lexicon) exists(words []word, i int) bool {
 	return false
 }
 
-// empty reports whether the pronoun at i stands for nothing: "is it safe to …",
-// "gibt es", "does it take long to …".
-func (l *lexicon) empty(words []word, i int) bool {
+// expletive reports whether the pronoun at i refers to nothing: "is it safe to …", "gibt es",
+// "does it take long to …".
+func (l *lexicon) expletive(words []word, i int) bool {
 	switch words[i].text {
 	case "it":
 		for j := i + 1; j < min(len(words), i+5); j++ {
@@ -168,8 +162,8 @@ func (l *lexicon) empty(words []word, i int) bool {
 	return false
 }
 
-// carries reports whether a Spanish verb has its object at its end: borrarlo.
-func carries(w string) bool {
+// hasObjectSuffix reports whether a Spanish infinitive has its object as a suffix: borrarlo.
+func hasObjectSuffix(w string) bool {
 	for _, end := range [...]string{"lo", "la", "los", "las", "le", "les"} {
 		verb, ok := strings.CutSuffix(w, end)
 		if ok && len(verb) > 3 && (strings.HasSuffix(verb, "ar") || strings.HasSuffix(verb, "er") || strings.HasSuffix(verb, "ir")) {
@@ -179,7 +173,7 @@ func carries(w string) bool {
 	return false
 }
 
-// continues reports whether the question goes on from something.
+// continues reports whether the question is marked as a continuation.
 func (l *lexicon) continues(words []word) bool {
 	if l.openers[words[0].text] || begins(words, l.phrases) {
 		return true
@@ -193,19 +187,19 @@ func (l *lexicon) continues(words []word) bool {
 	return false
 }
 
-// phrase reports whether the words are more than search terms in a row, which are
-// no part of a conversation. The s of a possessive makes no phrase.
-func (l *lexicon) phrase(words []word) bool {
+// sentence reports whether the words have a function word. Bare search terms in a row are not part
+// of a conversation. The s of a possessive does not count.
+func (l *lexicon) sentence(words []word) bool {
 	for _, w := range words {
-		if l.small(w.text) && w.text != "s" {
+		if l.isFunction(w.text) && w.text != "s" {
 			return true
 		}
 	}
 	return false
 }
 
-// says reports whether one of the phrases is among the words.
-func says(words []word, phrases []string) bool {
+// contains reports whether one of the phrases occurs in the words.
+func contains(words []word, phrases []string) bool {
 	for i := range words {
 		if begins(words[i:], phrases) {
 			return true

@@ -9,26 +9,25 @@ import (
 	"unicode/utf8"
 )
 
-// term is a word of a text that says something, as it is written there: a name or
-// a path with its signs.
+// term is a content word of a text as written, such as a name or a path with its punctuation.
 type term struct {
 	text  string
 	key   string // lower-cased
-	at    int    // among the text's terms, repetitions counted
+	at    int    // position among the text's content words, repetitions counted
 	count int
-	named bool // it is written like a name or an identifier
+	named bool // written like a name or an identifier
 }
 
-// longestTerm is how many bytes a term has at most; what is longer is no word.
+// longestTerm is the maximum length of a term in bytes; longer runs are not words.
 const longestTerm = 80
 
-// termsOf returns the distinct words of a text that say something, in their order.
+// termsOf returns the distinct content words of a text in order.
 func termsOf(text string) []term {
-	l := languageOf(split(text, mostWords))
+	l := languageOf(split(text, maxWords))
 	var out []term
 	place := make(map[string]int)
 	n, first := 0, true
-	for field := range strings.FieldsFuncSeq(text, parting) {
+	for field := range strings.FieldsFuncSeq(text, separates) {
 		bare := strings.TrimFunc(field, func(r rune) bool { return !inWord(r) })
 		starts := first
 		last, _ := utf8.DecodeLastRuneInString(field)
@@ -36,7 +35,7 @@ func termsOf(text string) []term {
 		if len(bare) > longestTerm {
 			continue
 		}
-		if bare = l.says(bare); bare == "" {
+		if bare = l.contentPart(bare); bare == "" {
 			continue
 		}
 		key := strings.ToLower(bare)
@@ -53,14 +52,14 @@ func termsOf(text string) []term {
 	return out
 }
 
-// parting reports whether a sign stands between words and never in them.
-func parting(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("<>()[]{}|\"`,;", r) }
+// separates reports whether a character stands between words and never in them.
+func separates(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("<>()[]{}|\"`,;", r) }
 
-// says returns the part of a word that says something, "" for none: without a
-// tail such as 's, and without an article such as l'.
-func (l *lexicon) says(field string) string {
+// contentPart returns the part of a word that has content, without a tail such as 's and an article
+// such as l', or "".
+func (l *lexicon) contentPart(field string) string {
 	if !strings.ContainsFunc(field, func(r rune) bool { return !inWord(r) }) {
-		if l.small(strings.ToLower(field)) {
+		if l.isFunction(strings.ToLower(field)) {
 			return ""
 		}
 		return field
@@ -68,7 +67,7 @@ func (l *lexicon) says(field string) string {
 	parts := split(field, 8)
 	small := 0
 	for _, p := range parts {
-		if l.small(p.text) {
+		if l.isFunction(p.text) {
 			small++
 		}
 	}
@@ -79,17 +78,17 @@ func (l *lexicon) says(field string) string {
 		_, size := utf8.DecodeRuneInString(field[i:])
 		head, tail := field[:i], field[i+size:]
 		switch {
-		case l.small(strings.ToLower(tail)):
+		case l.isFunction(strings.ToLower(tail)):
 			return head
-		case l.small(strings.ToLower(head)):
+		case l.isFunction(strings.ToLower(head)):
 			return tail
 		}
 	}
 	return field
 }
 
-// named reports whether a word is written like a name or an identifier. The first
-// one of a sentence has its capital from there.
+// named reports whether a word is written like a name or an identifier. A capital at the start of a
+// sentence does not count.
 func named(w string, first bool) bool {
 	for i, r := range w {
 		if unicode.IsDigit(r) || !inWord(r) && r != '\'' && r != '’' && r != '-' || r == '_' || unicode.IsUpper(r) && (i > 0 || !first) {
@@ -99,9 +98,9 @@ func named(w string, first bool) bool {
 	return false
 }
 
-// telling takes the n most telling of the terms that were not taken before, in
-// their order: what is said often, early, and with a name.
-func (taken wordSet) telling(terms []term, n int) []string {
+// takeBest takes the n most informative terms that were not taken before, in their order. Frequent,
+// early and named terms are the most informative.
+func (taken wordSet) takeBest(terms []term, n int) []string {
 	value := func(t term) float64 {
 		v := (1 + math.Log(float64(t.count))) / (1 + float64(t.at)/earlyTerms)
 		if t.named {
@@ -117,11 +116,11 @@ func (taken wordSet) telling(terms []term, n int) []string {
 }
 
 const (
-	earlyTerms  = 40  // a term after so many others tells half as much
-	namedFactor = 1.5 // what a name tells more than a word
+	earlyTerms  = 40  // after this many terms the value is halved
+	namedFactor = 1.5 // value of a named term relative to another
 )
 
-// take takes the first n of the terms that were not taken before.
+// take takes the first n terms that were not taken before.
 func (taken wordSet) take(terms []term, n int) (out []string) {
 	for _, t := range terms {
 		if len(out) == n {

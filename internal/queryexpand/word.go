@@ -6,21 +6,21 @@ import (
 	"unicode/utf8"
 )
 
-// word is a run of letters, digits and low lines.
+// word is a run of letters, digits and underscores.
 type word struct {
 	text   string // lower-cased
 	upper  bool   // begins with a capital letter
-	clause int    // number of the clause that it is in
+	clause int    // number of its clause
 	first  bool   // begins a sentence
 }
 
-// Signs that part clauses, and those of them that part sentences.
+// Punctuation that separates clauses, and sentences.
 const (
 	clauseSigns   = ",;:()[]—–…\"«»„“”"
 	sentenceSigns = ".!?¿¡\n。！？"
 )
 
-// split returns the first words of a text, at most so many.
+// split returns the first words of a text, at most the given number.
 func split(text string, most int) []word {
 	var words []word
 	clause, first := 0, true
@@ -30,7 +30,7 @@ func split(text string, most int) []word {
 			break
 		}
 		if len(words) > 0 {
-			part, sentence := parted(text[:start])
+			part, sentence := boundaries(text[:start])
 			first = sentence
 			if part || sentence {
 				clause++
@@ -50,14 +50,14 @@ func split(text string, most int) []word {
 	return words
 }
 
-// longestWord is how many bytes of a word are looked at.
+// longestWord is the number of bytes of a word that are read.
 const longestWord = 64
 
-// parted reports whether what stands between two words parts clauses, or even
-// sentences. A sign without a space belongs to the words: parser.go, docs:vector.
-func parted(between string) (clause, sentence bool) {
+// boundaries reports whether the text between two words separates clauses, and sentences.
+// Punctuation without a space belongs to the words: parser.go, docs:vector.
+func boundaries(between string) (clause, sentence bool) {
 	if len(between) > 16 {
-		return true, true // rules, tables, rows of signs
+		return true, true // rules, tables, rows of punctuation
 	}
 	if !strings.ContainsFunc(between, unicode.IsSpace) {
 		return false, false
@@ -69,7 +69,7 @@ func inWord(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r) || r == '_'
 }
 
-// clip returns the first n bytes of s, less a character that they would cut.
+// clip returns the first n bytes of s, without a partial character.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -80,7 +80,7 @@ func clip(s string, n int) string {
 	return s[:n]
 }
 
-// clipStart returns the last n bytes of s, less a character that they would cut.
+// clipStart returns the last n bytes of s, without a partial character.
 func clipStart(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -101,7 +101,7 @@ func (r *reader) escape(depth int, c byte, at, next int) (byte, int, bool) {
 	return 0, at, false
 }
 
-// hex decodes the four digits of \u003c. Characters outside ASCII are not told apart.
+// hex decodes the four digits of \u003c. It does not distinguish characters outside ASCII.
 func (r *reader) hex(depth, at, next int) (byte, int, bool) {
 	var code [4]byte
 	for i := range code {

@@ -29,7 +29,7 @@ func (p *scanner) number(i, j int) int {
 	return j
 }
 
-// botToken returns the end of a Telegram bot token, or i if there is none.
+// botToken returns the end of a Telegram bot token, or i if none is found.
 func botToken(s string, i, j int) int {
 	if j-i < 8 || j-i > 10 || j >= len(s) || s[j] != ':' {
 		return i
@@ -41,7 +41,7 @@ func botToken(s string, i, j int) int {
 	return end
 }
 
-// ssn returns the end of the US social security number at i, or i if there is none or the text does
+// ssn returns the end of the US social security number at i, or i if none is found or the text does
 // not name it.
 func (p *scanner) ssn(i, j int) int {
 	s := p.s
@@ -66,7 +66,7 @@ func (p *scanner) ssn(i, j int) int {
 // maxGroups is the largest number of digit groups of a card number.
 const maxGroups = 6
 
-// card returns the end of the card number whose first digits are text[i:j], or i if there is none.
+// card returns the end of the card number whose first digits are text[i:j], or i if none is found.
 func card(s string, i, j int) int {
 	if j-i > 19 || s[i] < '2' || s[i] > '8' {
 		return i
@@ -170,7 +170,7 @@ func separator(s string, j int) (next int, line, markup bool) {
 	return j, false, false
 }
 
-// plausible reports whether the digits and their grouping are those a card has.
+// plausible reports whether the digits and their grouping are typical of a card.
 func plausible(s string, groups []group, number []byte, loose bool, lines int) bool {
 	lengths := make([]byte, len(groups))
 	for i, g := range groups {

@@ -59,7 +59,7 @@ func stripOnce(s string) (string, bool) {
 }
 
 // block returns the bounds of the block at i together with its neighbors of the same answer; end is
-// 0 if there is none. It takes nothing before kept.
+// 0 if none begins there. It takes nothing before copied.
 func block(s string, i, kept int) (start, end int) {
 	if !mayBegin(s, i) {
 		return 0, 0

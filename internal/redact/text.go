@@ -44,8 +44,8 @@ func run(s string, i int, set *byteSet) int {
 	return i
 }
 
-// wordEnd returns the end of the word at i (letters, marks, digits and underscores), or i if there
-// is none.
+// wordEnd returns the end of the word at i (letters, marks, digits and underscores), or i if
+// absent.
 func wordEnd(s string, i int) int {
 	for i < len(s) {
 		if s[i] < utf8.RuneSelf {

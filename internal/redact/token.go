@@ -99,7 +99,7 @@ func byFirst(list ...shape) *[256][]shape {
 // repetitions of a token's beginning.
 const judged = 512
 
-// knownToken returns the kind and end of the token at i; the end is i if there is none.
+// knownToken returns the kind and end of the token at i; the end is i if none begins there.
 func knownToken(s string, i int) (kind string, end int) {
 	for _, sh := range shapes[s[i]] {
 		if !strings.HasPrefix(s[i:], sh.prefix) {

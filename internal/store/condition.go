@@ -44,7 +44,7 @@ func (c Condition) CheckMissing(noun, id string) error {
 	if c.Revisions == nil && !c.Any {
 		return nil
 	}
-	return fmt.Errorf("%s %q: %w: there is none; leave the condition out to store it", noun, ragctx.Clip(id), ragctx.ErrPrecondition)
+	return fmt.Errorf("%s %q: %w: it does not exist; leave the condition out to store it", noun, ragctx.Clip(id), ragctx.ErrPrecondition)
 }
 
 // Check returns the error of the condition for the current version, or nil.
@@ -59,9 +59,9 @@ func (c Condition) check(noun, id string, is *current) error {
 	case is == nil:
 		return c.CheckMissing(noun, id)
 	case c.None:
-		return fmt.Errorf("%s %q: %w: it is there already; read it, and send the tag of what you have read", noun, ragctx.Clip(id), ragctx.ErrPrecondition)
+		return fmt.Errorf("%s %q: %w: it exists already; read it and send its tag", noun, ragctx.Clip(id), ragctx.ErrPrecondition)
 	case c.Revisions != nil && !slices.Contains(c.Revisions, Revision(is.version, is.recorded)):
-		return fmt.Errorf("%s %q: %w: somebody has changed it since; read it again, and decide anew", noun, ragctx.Clip(id), ragctx.ErrPrecondition)
+		return fmt.Errorf("%s %q: %w: it has changed since; read it again and decide with the new version", noun, ragctx.Clip(id), ragctx.ErrPrecondition)
 	}
 	return nil
 }

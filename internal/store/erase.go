@@ -205,7 +205,7 @@ func (s *Store) executeErasure(ctx context.Context, sc erasureScope, e Erased) (
 	})
 	if err != nil {
 		s.sweeper.resume(e.Pending, sc)
-		return Erased{}, fmt.Errorf("erase: it is noted, and tried again until it is done: %w", err)
+		return Erased{}, fmt.Errorf("erase: recorded, and retried until it succeeds: %w", err)
 	}
 	return e, nil
 }

@@ -19,9 +19,9 @@ import (
 // Messages to callers about lasting failures.
 const (
 	stoppedProblem = "this server cannot write any more: the disk failed to keep a write; check the disk, then restart the server; " +
-		"questions are answered meanwhile"
-	damagedProblem = "the database file is damaged; 'ragctx doctor' says where; stop the server and restore a snapshot (ragctx restore FILE --force)"
-	movedProblem   = "the database file was removed or replaced while the server has it open: what is written goes when the server ends; " +
+		"reads continue"
+	damagedProblem = "the database file is damaged; 'ragctx doctor' shows where; stop the server and restore a snapshot (ragctx restore FILE --force)"
+	movedProblem   = "the database file was removed or replaced while the server has it open: new writes are lost when the server ends; " +
 		"take a snapshot (ragctx snapshot FILE), stop the server, and restore it"
 )
 

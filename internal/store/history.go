@@ -119,7 +119,7 @@ func (s *Store) TurnChanges(ctx context.Context, ns int64, turn, user string, an
 		}
 		return nil
 	})
-	return out, failedIf("read what was learnt", err)
+	return out, failedIf("read changes of a turn", err)
 }
 
 func scanChange(rows *sql.Rows) (memory.Change, error) {

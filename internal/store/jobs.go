@@ -164,7 +164,7 @@ func expectOne(res sql.Result, err error) error {
 		return err
 	}
 	if n, err := res.RowsAffected(); err != nil || n == 0 {
-		return errors.Join(err, fmt.Errorf("%w: the job was changed meanwhile; look at it again", ragctx.ErrConflict))
+		return errors.Join(err, fmt.Errorf("%w: the job was changed concurrently; read it again", ragctx.ErrConflict))
 	}
 	return nil
 }

@@ -250,7 +250,7 @@ func (s *Store) RetryJob(ctx context.Context, id string) (Job, error) {
 			return err
 		}
 		if t.Pending == 0 && (j.Kind == JobDocuments || j.State == JobDone) {
-			return fmt.Errorf("job %q: %w: it has nothing that failed and can be done again", ragctx.Clip(id), ragctx.ErrConflict)
+			return fmt.Errorf("job %q: %w: it has nothing to retry", ragctx.Clip(id), ragctx.ErrConflict)
 		}
 		j, err = s.requeue(ctx, tx, j, t)
 		return err

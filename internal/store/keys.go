@@ -87,7 +87,7 @@ func (s *Store) CreateKey(ctx context.Context, k StoredKey) error {
 			return err
 		}
 		if n >= MaxKeys {
-			return fmt.Errorf("%w: there are %d API keys, the most that there may be; revoke some first", ragctx.ErrQuota, n)
+			return fmt.Errorf("%w: there are %d API keys, the maximum; revoke some first", ragctx.ErrQuota, n)
 		}
 		_, err := tx.ExecContext(ctx, `INSERT INTO keys (`+keyColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			k.ID, k.Name, strings.TrimPrefix(k.Prefix, access.Scheme), k.Hash[:], k.Role.String(), namespaces, k.User, k.Created.UnixMicro(), micros(k.Expires), micros(k.Revoked), micros(k.LastUsed))

@@ -43,7 +43,7 @@ func (s *Store) ReplaceMemory(ctx context.Context, ns int64, m memory.Memory, c 
 			return err
 		}
 		if over != 0 && (old == nil || old.version != over) {
-			return fmt.Errorf("memory %q: %w: somebody has changed it in between; try again", ragctx.Clip(m.ID), ragctx.ErrConflict)
+			return fmt.Errorf("memory %q: %w: it was changed concurrently; try again", ragctx.Clip(m.ID), ragctx.ErrConflict)
 		}
 		status = Created
 		if old == nil {
@@ -216,5 +216,5 @@ func (s *Store) NextExpiry(ctx context.Context, ns int64, after time.Time) (time
 	err := s.view(ctx, func(tx *sql.Tx) error {
 		return tx.QueryRowContext(ctx, `SELECT min(expires) FROM items WHERE namespace = ? AND expires > ?`, ns, after.UnixMicro()).Scan(&next)
 	})
-	return moment(next), failedIf("look for what expires", err)
+	return moment(next), failedIf("find the next expiry", err)
 }

@@ -110,7 +110,7 @@ func (s *Store) CreateNamespace(ctx context.Context, name string, q Quotas) (n N
 			VALUES (?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING RETURNING `+namespaceColumns,
 			name, s.now().UnixMicro(), q.Documents, q.Memories, q.TextBytes))
 		if errors.Is(err, sql.ErrNoRows) {
-			return fmt.Errorf("namespace %q: %w: it is there already; its quotas can be changed", ragctx.Clip(name), ragctx.ErrConflict)
+			return fmt.Errorf("namespace %q: %w: it exists already; its quotas can be changed", ragctx.Clip(name), ragctx.ErrConflict)
 		}
 		return err
 	})

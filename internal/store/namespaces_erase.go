@@ -90,7 +90,7 @@ func (s *Store) eraseRemainingRows(ctx context.Context, sc erasureScope, e *Eras
 		}
 	}
 	s.procedures.Add(1)
-	return failedIf("erase what is left of a namespace", err)
+	return failedIf("erase the rest of a namespace", err)
 }
 
 // deleteBatch deletes a batch of rows and reports whether any existed.

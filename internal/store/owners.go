@@ -58,7 +58,7 @@ func (s *Store) WasEverShared(ctx context.Context, ns int64, id, user string) (s
 			OR EXISTS (SELECT 1 FROM turns WHERE namespace = ?1 AND key = ?3 AND user = '')
 			OR EXISTS (SELECT 1 FROM quarantine WHERE namespace = ?1 AND key = ?3 AND user = '')`, ns, Memories, id).Scan(&shared)
 	})
-	return shared, failedIf("look whose memory it is", err)
+	return shared, failedIf("find the owner of a memory", err)
 }
 
 // IsShared reports whether a current or quarantined memory is shared, regardless of earlier
@@ -68,5 +68,5 @@ func (s *Store) IsShared(ctx context.Context, ns int64, id string) (shared bool,
 		return tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM items WHERE namespace = ?1 AND kind = ?2 AND key = ?3 AND superseded IS NULL AND user = '')
 			OR EXISTS (SELECT 1 FROM quarantine WHERE namespace = ?1 AND key = ?3 AND user = '')`, ns, Memories, id).Scan(&shared)
 	})
-	return shared, failedIf("look whose memory it is", err)
+	return shared, failedIf("find the owner of a memory", err)
 }

@@ -191,13 +191,13 @@ func (s *Store) ListProcedures(ctx context.Context, ns int64, f ProcedureFilter)
 
 // Skills returns the canonical versions of a namespace's procedures, of all users, by name and
 // without bodies. With asOf it returns the versions that were canonical then.
-func (s *Store) Skills(ctx context.Context, ns int64, asOf time.Time) ([]procedures.Skill, error) {
+func (s *Store) Skills(ctx context.Context, ns int64, asOf time.Time) ([]procedures.PublishedProcedure, error) {
 	canonical, args := `p.canonical`, []any{}
 	if !asOf.IsZero() {
 		canonical = `(SELECT h.version FROM procedure_history h WHERE h.procedure = p.id AND h.at <= ? ORDER BY h.id DESC LIMIT 1)`
 		args = append(args, asOf.UnixMicro())
 	}
-	var out []procedures.Skill
+	var out []procedures.PublishedProcedure
 	err := s.view(ctx, func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, `SELECT p.name, p.user, p.agent, b.version, b.trigger, b.published FROM procedures p
 			JOIN procedure_bodies b ON b.procedure = p.id AND b.version = `+canonical+` AND b.version > 0
@@ -210,7 +210,7 @@ func (s *Store) Skills(ctx context.Context, ns int64, asOf time.Time) ([]procedu
 			var trigger string
 			var published sql.NullInt64
 			err := rows.Scan(&id.Name, &id.UserID, &id.AgentID, &id.Version, &trigger, &published)
-			out = append(out, procedures.NewSkill(id, trigger, moment(published)))
+			out = append(out, procedures.NewPublishedProcedure(id, trigger, moment(published)))
 			return err
 		})
 	})

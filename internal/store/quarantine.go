@@ -62,7 +62,7 @@ func (s *Store) PutInQuarantine(ctx context.Context, ns int64, m memory.Memory, 
 			return err
 		}
 		if old != nil {
-			return fmt.Errorf("memory %q: %w: what would replace it belongs into quarantine (%s); send it under another id",
+			return fmt.Errorf("memory %q: %w: its replacement belongs in quarantine (%s); send it under another id",
 				ragctx.Clip(m.ID), ragctx.ErrConflict, reason)
 		}
 		if err := checkIDFree(ctx, tx, ns, m.ID, m.UserID); err != nil {

@@ -97,7 +97,7 @@ func checkVacant(dir string, force bool) error {
 				return fmt.Errorf("restore: %w", err)
 			}
 		case e.Name() != LockName && !force:
-			return fmt.Errorf("restore: %w: the data directory %s is not empty; use another one, or force to replace what it holds", ragctx.ErrConflict, dir)
+			return fmt.Errorf("restore: %w: the data directory %s is not empty; use another one, or force the replacement of its contents", ragctx.ErrConflict, dir)
 		}
 	}
 	return nil
@@ -142,7 +142,7 @@ func unpack(ctx context.Context, file string, w io.Writer, progress func(done, t
 func readHeader(in *bufio.Reader, file string) (info SnapshotInfo, err error) {
 	magic := make([]byte, len(snapshotMagic))
 	if _, err := io.ReadFull(in, magic); err != nil || string(magic) != snapshotMagic {
-		return info, badSnapshot(file, "is no snapshot of ragctx")
+		return info, badSnapshot(file, "is not a ragctx snapshot")
 	}
 	line, err := io.ReadAll(&headerReader{in, maxHeader})
 	if err != nil || json.Unmarshal(line, &info) != nil {
@@ -193,7 +193,7 @@ func inflate(ctx context.Context, in io.Reader, w io.Writer, file string, info S
 	case err != nil:
 		return badSnapshot(file, "is damaged: %v", err)
 	case n != info.Bytes:
-		return badSnapshot(file, "is damaged: it does not hold the %d bytes that it should", info.Bytes)
+		return badSnapshot(file, "is damaged: it does not contain the expected %d bytes", info.Bytes)
 	}
 	return nil
 }

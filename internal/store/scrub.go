@@ -33,7 +33,7 @@ func (s *Store) clearUnused(ctx context.Context) error {
 			break
 		}
 		if first > maxPages {
-			return fmt.Errorf("the database has more than the %d pages that can be told apart", maxPages)
+			return fmt.Errorf("the database has more than the supported %d pages", maxPages)
 		}
 		dirty = append(dirty, dirtyPages(first, size, run[:n])...)
 		if len(dirty) >= scrubDirty {

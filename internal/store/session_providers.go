@@ -36,7 +36,7 @@ func (s *Store) AddSessionProvider(ctx context.Context, k SessionKey, name strin
 			return nil
 		}
 		if have >= limit {
-			return ragctx.Invalid("name", "is one too many: the session asks %d providers, which is the limit; remove one", have)
+			return ragctx.Invalid("name", "exceeds the limit of %d providers for a session; remove one", have)
 		}
 		_, err := tx.ExecContext(ctx, `INSERT INTO session_providers (namespace, session, user, name, added) VALUES (?, ?, ?, ?, ?)
 			ON CONFLICT DO UPDATE SET added = excluded.added, removed = 0`, k.Namespace, k.Session, k.User, name, s.now().UnixMicro())

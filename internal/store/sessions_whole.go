@@ -77,7 +77,7 @@ const (
 	maxBytesInWriter = 1 << 20
 )
 
-var errChanged = errors.New("the session was changed meanwhile")
+var errChanged = errors.New("the session was changed concurrently")
 
 // Save implements [session.Storage]. Stored messages that cannot be decoded stay: the caller has
 // not seen them. A large session that others change repeatedly during the save is an
@@ -290,7 +290,7 @@ func (s *Sessions) Fork(ctx context.Context, k session.Key, id, to string) error
 }
 
 // errCreated means that an earlier attempt has created the fork.
-var errCreated = errors.New("it is made already")
+var errCreated = errors.New("already created")
 
 // prepareFork prepares a fork of a session in one snapshot, or returns errMade.
 func (s *Sessions) prepareFork(ctx context.Context, ns int64, k, target session.Key, id string) (out preparedSave, err error) {

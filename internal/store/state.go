@@ -69,8 +69,8 @@ type LostError struct{ What string }
 
 // Error implements error.
 func (e *LostError) Error() string {
-	return "the data directory has lost writes that were acknowledged: " + e.What +
-		"; put the files back that are missing, restore a snapshot (ragctx restore FILE --force), or go on with what is there (ragctx serve --accept-loss)"
+	return "the data directory has lost acknowledged writes: " + e.What +
+		"; put the missing files back, restore a snapshot (ragctx restore FILE --force), or continue with the remaining data (ragctx serve --accept-loss)"
 }
 
 // Unwrap returns [ragctx.ErrUnavailable].
@@ -97,7 +97,7 @@ func checkNotLost(path string) error {
 		if err != nil {
 			return err
 		}
-		return &LostError{fmt.Sprintf("%s, and %s shows that there was one", what, filepath.Base(trace))}
+		return &LostError{fmt.Sprintf("%s, and %s shows that a database existed", what, filepath.Base(trace))}
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func openState(ctx context.Context, db *sql.DB, path string, accept bool) (*stat
 		return nil, fmt.Errorf("open store: %w", err)
 	case !ok || accept:
 	case database != f.database:
-		return nil, &LostError{"the database is another one than the one that was here"}
+		return nil, &LostError{"the database is not the one that was here"}
 	case count > f.count:
 		return nil, &LostError{fmt.Sprintf("the database and its log have %d transactions of %d; an older copy took its place, or the log (%s-wal) was cut off or lost",
 			f.count, count, filepath.Base(path))}

@@ -305,10 +305,10 @@ func wrap(err error) error {
 		return err
 	}
 	if noSpace(err) {
-		return fmt.Errorf("%w: the disk of the data directory is full; free space, reads go on: %v", ragctx.ErrNoSpace, err)
+		return fmt.Errorf("%w: the disk of the data directory is full; free space; reads continue: %v", ragctx.ErrNoSpace, err)
 	}
 	if e.Code() == sqlite3.SQLITE_CONSTRAINT_TRIGGER { // only the triggers that protect erased namespaces raise it
-		return fmt.Errorf("%w: the namespace was erased meanwhile; ask again, and what is written makes a new one of that name", ragctx.ErrConflict)
+		return fmt.Errorf("%w: the namespace was erased concurrently; repeat the request to create a new one of that name", ragctx.ErrConflict)
 	}
 	switch e.Code() & 0xff {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:

@@ -147,7 +147,7 @@ func (s *Store) sweep(ctx context.Context) error {
 			return err
 		})
 		if err != nil {
-			return fmt.Errorf("remove what is hidden: %w", err)
+			return fmt.Errorf("remove hidden items: %w", err)
 		}
 		if len(ids) == 0 { // stubs may have become unused
 			if ids, err = s.hidden(ctx); err != nil {
@@ -181,7 +181,7 @@ func (s *Store) hidden(ctx context.Context) (ids []int64, err error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("look for what is hidden: %w", err)
+		return nil, fmt.Errorf("find hidden items: %w", err)
 	}
 	return ids, nil
 }
@@ -262,7 +262,7 @@ func (s *Store) dropOrphans(ctx context.Context) error {
 			err = s.slice(ctx, frees, noNamespaces, o.drop)
 		}
 		if err != nil {
-			return fmt.Errorf("drop vectors of what was removed: %w", err)
+			return fmt.Errorf("delete unused vectors: %w", err)
 		}
 	}
 }

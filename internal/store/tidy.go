@@ -30,7 +30,7 @@ func tidy(name string) error {
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), filepath.Base(name)+restoring) || strings.HasPrefix(e.Name(), SpoolPrefix) {
 			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
-				return fmt.Errorf("remove what was interrupted: %w", err)
+				return fmt.Errorf("remove interrupted files: %w", err)
 			}
 		}
 	}

@@ -43,7 +43,7 @@ func (s *Store) PendingTurns(ctx context.Context) (rows []int64, threads []strin
 		})
 	})
 	if err != nil {
-		return nil, nil, fmt.Errorf("look for turns to tell: %w", err)
+		return nil, nil, fmt.Errorf("find pending turns: %w", err)
 	}
 	return rows, threads, nil
 }
@@ -109,7 +109,7 @@ func (s *Store) FinishTurns(ctx context.Context, turns []PendingTurn) (pending b
 		}
 		return nil
 	})
-	return pending, failedIf("note who was told of a turn", err)
+	return pending, failedIf("record the delivery of a turn", err)
 }
 
 func (s *Store) updateDelivery(ctx context.Context, query string, args ...any) error {
@@ -117,5 +117,5 @@ func (s *Store) updateDelivery(ctx context.Context, query string, args ...any) e
 		_, err := tx.ExecContext(ctx, query, args...)
 		return err
 	})
-	return failedIf("note who was told of a turn", err)
+	return failedIf("record the delivery of a turn", err)
 }

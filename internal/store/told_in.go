@@ -86,7 +86,7 @@ func (s *Store) FactsOfTurns(ctx context.Context, ns int64, turns []string, f Me
 		return err
 	})
 	if err != nil {
-		return nil, failed("read what was found in turns", err)
+		return nil, failed("read facts of turns", err)
 	}
 	return out, nil
 }

@@ -223,7 +223,7 @@ func (it verifiedItem) verify(ctx context.Context, tx *sql.Tx, o VerifyOptions, 
 			damage("units", "chunk %d claims bytes %d to %d", i, u.Start.Byte, u.End.Byte)
 			return nil
 		case text[u.Start.Byte:u.End.Byte] != u.Text:
-			damage("units", "chunk %d is not what the text says at its place", i)
+			damage("units", "chunk %d differs from the text at its position", i)
 		}
 		at = u.End.Byte
 	}

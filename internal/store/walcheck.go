@@ -35,8 +35,8 @@ func checkLog(path string) error {
 	if err != nil || at == 0 {
 		return err
 	}
-	return fmt.Errorf("%w: the log of the database (%s-wal) is damaged at byte %d, and with it writes that were acknowledged; "+
-		"restore a snapshot, or cut the log off there to go on without them", ragctx.ErrUnavailable, path, at)
+	return fmt.Errorf("%w: the log of the database (%s-wal) is damaged at byte %d, and acknowledged writes with it; "+
+		"restore a snapshot, or truncate the log there to continue without them", ragctx.ErrUnavailable, path, at)
 }
 
 // damagedAt returns the position of damage in a log, 0 if none is detectable.

@@ -15,31 +15,30 @@ import (
 
 const maxAbstractRunes = 500
 
-// leadRunes is how much of the abstract the beginning of the text gets.
+// leadRunes is the part of the abstract reserved for the beginning of the text.
 const leadRunes = 280
 
-// comments finds HTML comments, an open one up to the end.
+// comments matches HTML comments. An unclosed comment extends to the end.
 var comments = regexp.MustCompile(`(?s)<!--.*?(-->|$)`)
 
-// Bounds of the sentences looked at per document.
+// Limits of the sentences considered per document.
 const (
 	maxSentences = 80
 	maxProse     = 8 << 10 // bytes
 )
 
-// abstractSentence is a candidate for an abstract.
+// abstractSentence is a candidate sentence for an abstract.
 type abstractSentence struct {
 	text  string
 	runes int
-	lead  bool // of the first paragraph
+	lead  bool // in the first paragraph with sentences
 	terms []string
 	score float64
 }
 
-// abstract describes a document by its own sentences: the description its
-// author gave, the beginning of its first paragraph, then the most central
-// sentences, in the order of the text. A document without prose is described by
-// its declarations, the beginning of its text, or its title.
+// abstract summarizes a document with its own sentences: the author's description, the beginning of
+// the first paragraph, and the most central sentences, in text order. A document without prose is
+// summarized by its declarations, the beginning of its text, or its title.
 func abstract(p Prepared, s structure) string {
 	if strings.EqualFold(s.description, p.Title) {
 		s.description = ""
@@ -64,15 +63,15 @@ func abstract(p Prepared, s structure) string {
 	return c.join(s.description)
 }
 
-// choice is the sentences that an abstract is made of.
+// choice is the selection of sentences for an abstract.
 type choice struct {
 	candidates []abstractSentence
 	chosen     []int
-	left       int // code points
+	left       int // remaining code points
 	before     []map[string]bool
 }
 
-// said notes the terms of what the abstract has, and its length.
+// said records the terms and the length of a part of the abstract.
 func (c *choice) said(terms []string, runes int) {
 	set := make(map[string]bool, len(terms))
 	for _, t := range terms {
@@ -82,7 +81,7 @@ func (c *choice) said(terms []string, runes int) {
 	c.left -= runes
 }
 
-// take chooses a sentence if there is room for it and it says something new.
+// take selects a sentence if it fits and is not redundant.
 func (c *choice) take(i int) {
 	s := c.candidates[i]
 	if s.runes >= c.left || slices.Contains(c.chosen, i) || c.repeats(s.terms) {
@@ -92,7 +91,7 @@ func (c *choice) take(i int) {
 	c.said(s.terms, s.runes+1)
 }
 
-// repeats reports whether four of five terms have been said by one sentence.
+// repeats reports whether one selected sentence contains four fifths of the terms.
 func (c *choice) repeats(terms []string) bool {
 	for _, said := range c.before {
 		n := 0
@@ -108,7 +107,7 @@ func (c *choice) repeats(terms []string) bool {
 	return false
 }
 
-// join returns the description and the chosen sentences in the order of the text.
+// join returns the description and the selected sentences in text order.
 func (c *choice) join(description string) string {
 	slices.Sort(c.chosen)
 	var parts []string
@@ -124,12 +123,11 @@ func (c *choice) join(description string) string {
 	return sentence.Clip(strings.Join(parts, " "), maxAbstractRunes)
 }
 
-// candidatesOf returns the sentences of the prose that can stand alone. The
-// first one may begin with a small letter: it leans on nothing, and often
-// begins with a name from code.
+// candidatesOf returns the sentences of the prose that can stand alone. The first sentence may
+// begin in lower case: it refers to nothing before it, and often begins with a name from code.
 func candidatesOf(text string, s structure) []abstractSentence {
 	var out []abstractSentence
-	first := -1 // the paragraph that had the first sentence
+	first := -1 // the paragraph with the first candidate
 	size := 0
 	for i, pr := range s.prose {
 		if size += pr.end - pr.start; size > maxProse && i > 0 || len(out) >= maxSentences {
@@ -155,18 +153,18 @@ func candidatesOf(text string, s structure) []abstractSentence {
 	return out
 }
 
-// sentenceEnds end a sentence.
+// sentenceEnds are the characters that end a sentence.
 const sentenceEnds = ".!?。！？…؟।։"
 
-// standsAlone reports whether a sentence reads well by itself: it is complete
-// and not the rest of one.
+// standsAlone reports whether a sentence can be read alone: it is complete and not the rest of
+// another.
 func standsAlone(s string) bool {
 	first, _ := utf8.DecodeRuneInString(s)
 	return !unicode.IsLower(first) && complete(s)
 }
 
-// complete reports whether a sentence has an end and a few words, is mostly
-// letters and has no markup left in it.
+// complete reports whether a sentence has an end and a few words, consists mostly of letters and
+// has no markup.
 func complete(s string) bool {
 	if len(s) > 4*sentence.MaxSentence || strings.ContainsAny(s, "{}|<>`") || strings.Contains(s, "](") || strings.Contains(s, "]:") {
 		return false
@@ -177,7 +175,7 @@ func complete(s string) bool {
 	weight, others := 0, 0
 	for _, r := range s {
 		switch {
-		case r >= 0x2E80 && unicode.IsLetter(r): // CJK says more per character
+		case r >= 0x2E80 && unicode.IsLetter(r): // a CJK character carries more meaning
 			weight += 3
 		case unicode.IsLetter(r):
 			weight++
@@ -188,14 +186,14 @@ func complete(s string) bool {
 	return weight >= 24 && others*4 <= weight
 }
 
-// balanced reports whether brackets and quotation marks come in pairs, which
-// they do not where the segmenter cut inside of them.
+// balanced reports whether brackets and quotation marks come in pairs. They do not if the segmenter
+// split inside them.
 func balanced(s string) bool {
 	return strings.Count(s, "(") == strings.Count(s, ")") && strings.Count(s, "“") == strings.Count(s, "”") &&
 		strings.Count(s, `"`)%2 == 0
 }
 
-// leaning begin English sentences that lean on the one before.
+// leaning lists the first words of English sentences that refer to the previous sentence.
 var leaning = []string{
 	"however", "this", "these", "those", "it", "they", "furthermore", "moreover", "therefore", "thus", "then", "but",
 	"and", "so", "also", "such", "here", "he", "she", "instead", "otherwise", "finally", "that", "additionally", "similarly",
@@ -211,10 +209,9 @@ func lastRune(s string) rune {
 	return r
 }
 
-// rate scores sentences by how much of the document they speak of: the summed
-// logarithms of their terms' counts over all sentences, double for terms of the
-// title, divided by the square root of the number of terms;
-// half for questions and for sentences that lean on another.
+// rate scores sentences by centrality: the sum of the logarithms of their terms' counts over all
+// sentences, double for terms of the title, divided by the square root of the number of terms.
+// Questions and sentences that refer to another get half.
 func rate(candidates []abstractSentence, title string) {
 	counts := make(map[string]int)
 	for i := range candidates {
@@ -242,7 +239,7 @@ func rate(candidates []abstractSentence, title string) {
 	}
 }
 
-// byScore returns the indexes of candidates, best first, ties in text order.
+// byScore returns the indexes of the candidates, best first, ties in text order.
 func byScore(candidates []abstractSentence) []int {
 	order := make([]int, len(candidates))
 	for i := range order {
@@ -260,8 +257,8 @@ func byScore(candidates []abstractSentence) []int {
 	return order
 }
 
-// withoutProse describes a document that has no sentences: by what else there is
-// of text, by its declarations or headings, or by its title.
+// withoutProse summarizes a document without sentences: by its other text, its declarations or
+// headings, or its title.
 func withoutProse(p Prepared, s structure) string {
 	rest := s.rest
 	if s.prose == nil && rest == nil && len(p.Outline) == 0 || s.plain == nil && s.prose != nil {
@@ -289,7 +286,7 @@ func withoutProse(p Prepared, s structure) string {
 	return sentence.Clip(strings.ToValidUTF8(strings.Join(parts, " "), ""), maxAbstractRunes)
 }
 
-// withoutText describes a document by its outermost sections.
+// withoutText summarizes a document by its outermost sections.
 func withoutText(p Prepared, s structure) string {
 	names := topTitles(p.Outline, p.Title)
 	switch {

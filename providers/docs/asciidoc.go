@@ -9,8 +9,8 @@ import (
 	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
-// maxFence is the longest line that opens a delimited block, in bytes. It bounds
-// how many different ones are looked for.
+// maxFence is the maximum length in bytes of a line that opens a delimited block. It bounds the
+// number of distinct delimiters to search for.
 const maxFence = 80
 
 // asciidocWalk finds the units of AsciiDoc line by line.
@@ -18,16 +18,16 @@ type asciidocWalk struct {
 	in       input
 	lines    []codeLine
 	units    []unit
-	unclosed map[string]bool // delimiters that do not come again
+	unclosed map[string]bool // delimiters without a closing line
 	s        structure
 }
 
-// parseAsciidoc is the parser of AsciiDoc. Listings, literal blocks and tables
-// stay whole; what other delimiters enclose is text as any other.
+// parseAsciidoc parses AsciiDoc. Listings, literal blocks and tables stay whole. The contents of
+// other delimited blocks are parsed as ordinary text.
 func parseAsciidoc(in input) structure {
 	w := asciidocWalk{in: in, lines: codeLines(in.text), unclosed: make(map[string]bool)}
 	w.s.plain = plainAsciidoc
-	begin := -1 // where the attributes of the next block begin
+	begin := -1 // first attribute line of the next block
 	for i := 0; i < len(w.lines); {
 		body := w.lines[i].body
 		switch {
@@ -54,8 +54,8 @@ func parseAsciidoc(in input) structure {
 	return w.s
 }
 
-// asciidocMeta reports whether a line says something about the block after it:
-// [source,go], .Title or an anchor.
+// asciidocMeta reports whether a line is an attribute of the next block: [source,go], .Title or an
+// anchor.
 func asciidocMeta(body string) bool {
 	return body[0] == '[' && strings.HasSuffix(body, "]") && !strings.Contains(body[1:len(body)-1], "]]") ||
 		len(body) > 1 && body[0] == '.' && body[1] != '.' && body[1] != ' '
@@ -66,8 +66,7 @@ func (w *asciidocWalk) add(i int, u unit) {
 	w.units = append(w.units, u)
 }
 
-// block reads the block at line i, whose attributes begin at line begin, and
-// returns the line after it.
+// block reads the block at line i, with attributes from line begin, and returns the line after it.
 func (w *asciidocWalk) block(begin, i int) int {
 	l := w.lines[i]
 	if level, title, end := w.heading(i); level > 0 {
@@ -83,7 +82,7 @@ func (w *asciidocWalk) block(begin, i int) int {
 		w.add(begin, unit{kind: unitCode})
 		return i + 1
 	case asciidocItem.MatchString(l.body), len(w.s.prose) == 0 && len(w.units) == 1 && w.units[0].kind == unitHeading && strings.Contains(l.body, "@"):
-		u.kind = unitOther // or the author
+		u.kind = unitOther // or the author line
 	case l.indent > 0:
 		u.kind = unitCode
 	case begin < i && (strings.HasPrefix(w.lines[begin].body, "[source") || strings.HasPrefix(w.lines[begin].body, "[listing")):
@@ -97,7 +96,7 @@ func (w *asciidocWalk) block(begin, i int) int {
 	return end
 }
 
-// goesOn reports whether line i belongs to the paragraph before it.
+// goesOn reports whether line i continues the paragraph before it.
 func (w *asciidocWalk) goesOn(i int) bool {
 	body := w.lines[i].body
 	if body == "" || body == "+" || attributeOf(body) != "" || asciidocItem.MatchString(body) {
@@ -107,16 +106,17 @@ func (w *asciidocWalk) goesOn(i int) bool {
 	return !fence
 }
 
-// asciidocMarks are lines of their own: a continued item, a rule, a page break.
+// asciidocMarks are marks on lines of their own: a list continuation, a rule, a page break.
 var asciidocMarks = []string{"+", "'''", "<<<"}
 
-// asciidocItem begins an item of a list, or a term.
+// asciidocItem matches the beginning of a list item or a term.
 var asciidocItem = regexp.MustCompile(`^(?:[*.-]{1,6}\s|<?[0-9]{1,3}[.>]\s|\S.{0,100}(?:::|;;)(?:\s|$))`)
 
-// asciidocMacro is a block that is made by a command.
+// asciidocMacro matches a block macro.
 var asciidocMacro = regexp.MustCompile(`^(?:include|image|video|audio|toc|ifdef|ifndef|ifeval|endif)::?`)
 
-// asciidocFence returns what a delimiter encloses; false if a line is none.
+// asciidocFence returns the kind of the content of a delimited block, or false if the line is not a
+// delimiter.
 func asciidocFence(body string) (unitKind, bool) {
 	if len(body) > maxFence {
 		return 0, false
@@ -144,8 +144,8 @@ func asciidocFence(body string) (unitKind, bool) {
 	return 0, false
 }
 
-// fenced reads a delimited block whose first line is i. Delimiters around text
-// are units of their own.
+// fenced reads a delimited block that begins at line i. Delimiters around text become units of
+// their own.
 func (w *asciidocWalk) fenced(begin, i int, kind unitKind) int {
 	fence := w.lines[i].body
 	if strings.HasPrefix(fence, "```") {
@@ -166,7 +166,8 @@ func (w *asciidocWalk) fenced(begin, i int, kind unitKind) int {
 	return i + 1
 }
 
-// heading returns level and title of a heading at line i, and the line after it.
+// heading returns the level and title of a heading at line i, and the line after it. The level is 0
+// if there is no heading.
 func (w *asciidocWalk) heading(i int) (level int, title string, end int) {
 	body := w.lines[i].body
 	if w.lines[i].indent > 0 {
@@ -190,7 +191,7 @@ func (w *asciidocWalk) heading(i int) (level int, title string, end int) {
 	return level, sentence.Clip(plainAsciidoc(sentence.Clip(body, maxTitleRunes)), maxTitleRunes), i + 2
 }
 
-// attributeOf returns the name of an attribute of the document; "" if a line is none.
+// attributeOf returns the name of a document attribute, or "".
 func attributeOf(body string) string {
 	if name := fieldOf(body); !strings.ContainsRune(name, ' ') {
 		return name
@@ -198,7 +199,7 @@ func attributeOf(body string) string {
 	return ""
 }
 
-// attribute reads a line like ":keywords: a, b".
+// attribute reads a document attribute such as ":keywords: a, b". It returns false for other lines.
 func (w *asciidocWalk) attribute(body string) bool {
 	name := attributeOf(body)
 	if name == "" {
@@ -216,8 +217,8 @@ func (w *asciidocWalk) attribute(body string) bool {
 	return true
 }
 
-// asciidocRows is the [rowsFunc] of tables. The cells of a row stand in one line,
-// or each in a line of its own with blank lines between rows.
+// asciidocRows is the [rowsFunc] of AsciiDoc tables. The cells of a row are on one line, or on one
+// line each with blank lines between rows.
 func asciidocRows(table string) (columns []string, rows []int) {
 	lines := codeLines(table)
 	first := 0
@@ -254,7 +255,7 @@ func asciidocRows(table string) (columns []string, rows []int) {
 	return columns, rows
 }
 
-// asciidocCell begins a cell with a specifier, such as "a|" or "2+|".
+// asciidocCell matches a cell that begins with a specifier, such as "a|" or "2+|".
 var asciidocCell = regexp.MustCompile(`^[0-9.+*<>^]{0,6}[adehlmsv]?\|`)
 
 func firstLine(s string) string {

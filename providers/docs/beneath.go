@@ -11,12 +11,12 @@ import (
 	"syscall"
 )
 
-// located is a path as it is opened: step by step below a folder, never through a link.
-// Whoever may write into the folder can put a link in the place of anything that was
-// looked at a moment ago; what is opened is below the folder all the same.
+// located is a path that is opened step by step below a folder, never through a link. A process
+// that can write to the folder can replace any checked entry with a link; the opened file is still
+// below the folder.
 type located struct {
-	base string // a folder that the operator has named
-	rel  string // below it; "." is the folder
+	base string // a folder configured by the operator
+	rel  string // relative to base; "." is base itself
 }
 
 var (
@@ -26,11 +26,11 @@ var (
 	errNotBeneath = errors.New("is not below a folder that is allowed")
 )
 
-// mostOpenings is how often a file is opened that is replaced meanwhile.
+// mostOpenings is the number of attempts to open a file that is replaced during opening.
 const mostOpenings = 5
 
-// locate finds a root. Links on the way to it are followed, unless it has to be below one
-// of the folders in Within: then its path must have none.
+// locate resolves a root. It follows links on the way to the root, unless Within is set: then the
+// root must be below one of these folders, without links.
 func (o WalkOptions) locate(root string) (located, error) {
 	if len(o.Within) == 0 {
 		resolved, err := filepath.EvalSymlinks(root)
@@ -48,7 +48,7 @@ func (o WalkOptions) locate(root string) (located, error) {
 	return located{}, errNotBeneath
 }
 
-// folderOf is a path below a base, which may be a file: then it is below its folder.
+// folderOf returns a path below base. If base is a file, the path is below the file's folder.
 func folderOf(base, rel string) (located, error) {
 	info, err := os.Stat(base)
 	if err == nil && rel == "." && !info.IsDir() {
@@ -57,10 +57,10 @@ func folderOf(base, rel string) (located, error) {
 	return located{base, rel}, err
 }
 
-// path is the path as people know it.
+// path returns the path for display.
 func (l located) path() string { return filepath.Join(l.base, l.rel) }
 
-// Stat describes a root as [Walk] opens it.
+// Stat returns the file info of a root, opened as [Walk] does.
 func (o WalkOptions) Stat(root string) (fs.FileInfo, error) {
 	at, err := o.locate(root)
 	if err != nil {
@@ -82,7 +82,7 @@ func (l located) stat() (fs.FileInfo, error) {
 	return info, err
 }
 
-// parent opens the folder that the path is in. The caller closes it.
+// parent opens the folder that contains the path. The caller closes it.
 func (l located) parent() (dir *os.Root, name string, err error) {
 	if l.rel == "." {
 		dir, err = os.OpenRoot(l.base)
@@ -109,7 +109,7 @@ func (l located) open() (*os.Root, error) {
 	return dir, nil
 }
 
-// read reads a regular file of at most limit bytes.
+// read returns the contents of a regular file of at most limit bytes.
 func (l located) read(limit int64) ([]byte, error) {
 	dir, name, err := l.parent()
 	if err != nil {
@@ -119,7 +119,7 @@ func (l located) read(limit int64) ([]byte, error) {
 	return readRegular(dir, name, limit)
 }
 
-// openFolder opens a folder in another one, which it does not leave. The caller closes it.
+// openFolder opens a folder below another one, which it never leaves. The caller closes it.
 func openFolder(in *os.Root, name string) (*os.Root, error) {
 	info, err := in.Lstat(name)
 	switch {
@@ -133,7 +133,7 @@ func openFolder(in *os.Root, name string) (*os.Root, error) {
 		return nil, err
 	}
 	opened, err := dir.Stat(".")
-	if err == nil && !os.SameFile(info, opened) { // a link, perhaps, to elsewhere in the same folder
+	if err == nil && !os.SameFile(info, opened) { // perhaps replaced by a link within the same folder
 		err = errMoving
 	}
 	if err != nil {
@@ -143,8 +143,8 @@ func openFolder(in *os.Root, name string) (*os.Root, error) {
 	return dir, nil
 }
 
-// readRegular reads a file in a folder, of at most limit bytes. It does not follow links,
-// and pipes and devices do not block it.
+// readRegular returns the contents of a regular file of at most limit bytes. It does not follow
+// links, and pipes and devices do not block it.
 func readRegular(in *os.Root, name string, limit int64) ([]byte, error) {
 	f, err := openRegular(in, name)
 	if err != nil {
@@ -159,7 +159,7 @@ func readRegular(in *os.Root, name string, limit int64) ([]byte, error) {
 }
 
 func openRegular(in *os.Root, name string) (*os.File, error) {
-	for range mostOpenings { // an editor may be saving it
+	for range mostOpenings { // an editor may be saving the file
 		info, err := in.Lstat(name)
 		switch {
 		case err != nil:
@@ -183,7 +183,7 @@ func openRegular(in *os.Root, name string) (*os.File, error) {
 	return nil, errMoving
 }
 
-// notBlocking is the flag by which opening a pipe waits for nobody.
+// notBlocking returns the flag that makes opening a pipe return at once.
 func notBlocking() int {
 	if runtime.GOOS == "windows" {
 		return 0

@@ -10,15 +10,14 @@ import (
 	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
-// sampleRecords is how many records are looked at to tell the delimiter.
+// sampleRecords is the number of records examined to detect the delimiter.
 const sampleRecords = 25
 
-// delimiters may stand between the fields of a record; the first wins a tie.
+// delimiters lists the possible field delimiters. The first wins a tie.
 const delimiters = ",\t;|"
 
-// parseCSV is the parser of records of fields between delimiters. Records are
-// never cut if they fit into a chunk, and all but the first stand under the
-// names of the columns.
+// parseCSV parses records of delimited fields. A record stays whole if it fits into a chunk. All
+// records but the header have the column names as heading.
 func parseCSV(in input) structure {
 	records, delim := splitRecords(in.text)
 	s := structure{blocks: []chunk.Block{{End: len(in.text)}}}
@@ -41,7 +40,7 @@ func parseCSV(in input) structure {
 	return s
 }
 
-// describeRecords says what a file of records holds.
+// describeRecords summarizes a file of records.
 func describeRecords(n int, columns []string) string {
 	if len(columns) == 0 {
 		return fmt.Sprintf("%d records.", n)
@@ -56,9 +55,8 @@ func recordEnd(text string, records []int, i int) int {
 	return len(text)
 }
 
-// splitRecords returns where the records of a text begin and what delimits
-// their fields. A line end between quotation marks ends no record, unless they
-// never close.
+// splitRecords returns the offsets of the records and the field delimiter. A line end between
+// quotation marks does not end a record, unless the quotation marks never close.
 func splitRecords(text string) (records []int, delim byte) {
 	first, _ := recordStarts(text[:min(len(text), 64<<10)], 0, sampleRecords)
 	delim = delimiterOf(text, first)
@@ -69,9 +67,9 @@ func splitRecords(text string) (records []int, delim byte) {
 	return records, delim
 }
 
-// recordStarts returns where the first n records begin, all for a negative n,
-// and whether all quotation marks close. A mark opens at the beginning of a
-// field only; delim 0 stands for any delimiter. Blank lines begin none.
+// recordStarts returns the offsets of the first n records (all if n is negative), and whether all
+// quotation marks close. A quotation mark opens only at the beginning of a field. delim 0 matches
+// any delimiter. Blank lines are skipped.
 func recordStarts(text string, delim byte, n int) (starts []int, closed bool) {
 	isDelim := func(c byte) bool {
 		return c == delim || delim == 0 && strings.IndexByte(delimiters, c) >= 0
@@ -107,8 +105,8 @@ func recordStarts(text string, delim byte, n int) (starts []int, closed bool) {
 	return starts, !quoted
 }
 
-// delimiterOf returns the delimiter that gives the records the same number of
-// fields, and most of them; a comma if none does.
+// delimiterOf returns the delimiter with which the records have the most consistent and largest
+// number of fields; a comma by default.
 func delimiterOf(text string, records []int) byte {
 	best, score := byte(','), 0
 	for i := range len(delimiters) {
@@ -126,8 +124,7 @@ func delimiterOf(text string, records []int) byte {
 	return best
 }
 
-// fields returns the fields of a record without the white space and quotation
-// marks around them.
+// fields returns the fields of a record, without surrounding white space and quotation marks.
 func fields(record string, delim byte) []string {
 	var out []string
 	quoted := false
@@ -152,9 +149,8 @@ func fields(record string, delim byte) []string {
 	return out
 }
 
-// isHeader reports whether the first record names columns: short, different
-// names with letters, none of which looks like a value, and as many as the next
-// record has fields.
+// isHeader reports whether the first record names the columns: short, distinct names with letters
+// that do not look like values, as many as the second record has fields.
 func isHeader(first, second []string) bool {
 	if len(first) != len(second) || len(first) == 1 && (strings.ContainsRune(first[0], ' ') || strings.EqualFold(first[0], second[0])) {
 		return false
@@ -172,7 +168,7 @@ func isHeader(first, second []string) bool {
 	return len(seen)*2 > len(first)
 }
 
-// isValue reports whether a field is a number, a date, an address or the like.
+// isValue reports whether a field looks like a number, a date, an address or a boolean.
 func isValue(f string) bool {
 	if _, err := strconv.ParseFloat(f, 64); err == nil {
 		return true

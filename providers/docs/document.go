@@ -13,63 +13,63 @@ import (
 	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
-// Version names the rules of this package and of package chunk. Documents
+// Version is the version of the rules of this package and of package chunk. Documents that were
 // prepared under another version are prepared again.
 const Version = "docs-3 " + chunk.Version
 
-// DefaultMaxBytes is the longest text that is prepared unless [Options] say
-// otherwise.
+// DefaultMaxBytes is the default limit of a text's length.
 const DefaultMaxBytes = 32 << 20
 
-// Document is what a caller hands in.
+// Document is the input of [Prepare].
 type Document struct {
-	// ExternalID is the caller's own name of the document within its namespace:
-	// any UTF-8 of 1 to 512 bytes, such as a path or a URL.
+	// ExternalID is the caller's id of the document within its namespace: 1 to 512 bytes of UTF-8,
+	// such as a path or a URL.
 	ExternalID string
-	// Title is shown and searched; empty means that of the text, else the file
-	// name in the id.
+	// Title is shown and searched. Empty means the title in the text, otherwise the file name in
+	// the id.
 	Title string
-	// Source says where the text comes from, such as "file:docs/a.md".
+	// Source is the origin of the text, such as "file:docs/a.md".
 	Source string
-	// MIME is the type of Text; empty means by the id's extension.
+	// MIME is the type of Text. Empty means the type of the id's extension.
 	MIME string
-	// Text may be empty if there is a title, which then is the text, as text/plain.
+	// Text may be empty if Title is set; then the title becomes the text, as text/plain.
 	Text     string
 	Tags     []string
-	Metadata map[string]any // JSON values; filters reach strings, numbers and booleans
-	// Occurred is when what the document tells happened; zero means unknown.
+	Metadata map[string]any // JSON values; filters match strings, numbers and booleans
+	// Occurred is the time of the events that the document describes; zero means unknown.
 	Occurred time.Time
-	// Chunk is how long the chunks of this document are; zero means as in [Options].
+	// Chunk overrides the chunk sizes of [Options] for this document.
 	Chunk chunk.Options
 }
 
 // Prepared is a document that is ready to be stored.
 type Prepared struct {
-	// Document has its title, MIME type and the tags of its front matter filled
-	// in, and its text if it had none. Chunks and Outline count in its Text, which has no byte order mark.
+	// Document has its title, MIME type and the tags of its front matter filled in. An empty text
+	// is replaced by the title. The offsets of Chunks and Outline refer to its Text, which has no
+	// byte order mark.
 	Document
-	// Hash is [ContentHash] of the document as it was handed in.
+	// Hash is the [ContentHash] of the document as supplied.
 	Hash [32]byte
-	// Abstract is at most 500 characters of plain text, about 100 tokens.
+	// Abstract is plain text of at most 500 characters, about 100 tokens.
 	Abstract string
 	Outline  []Section // at most [MaxSections]
-	// Chunks has 1 to [MaxChunks]. Heading paths of source code begin with the
-	// file name; the rows of a long table stand under the names of its columns.
-	// Pages are numbered if the text has form feeds and is no source code.
+	// Chunks has 1 to [MaxChunks] chunks. Heading paths in source code begin with the file name.
+	// The rows of a long table have the column names as heading. Pages are numbered if the text has
+	// form feeds and is not source code.
 	Chunks []chunk.Chunk
-	// Chunker is the [Version] that made the chunks.
+	// Chunker is the [Version] of the chunking rules.
 	Chunker string
-	// Sketch is that of the text, by which near duplicates are found.
+	// Sketch is the [Sketch] of the text, for finding near duplicates.
 	Sketch []byte
 }
 
-// Options bound the preparation of a document. The zero value works.
+// Options are the limits of preparation. The zero value works.
 type Options struct {
 	Chunk    chunk.Options
-	MaxBytes int // longest text; default 32 MiB
+	MaxBytes int // limit of the text; default 32 MiB
 }
 
-// WithDefaults returns o with unset fields filled.
+// WithDefaults returns o with unset fields filled in.
 func (o Options) WithDefaults() Options {
 	o.Chunk = o.Chunk.WithDefaults()
 	if o.MaxBytes <= 0 {
@@ -78,10 +78,10 @@ func (o Options) WithDefaults() Options {
 	return o
 }
 
-// Prepare checks a document and returns it with everything that is stored with
-// it. An error is [ragctx.ErrInvalid] or [ragctx.ErrTooLarge] and names the
-// field. Prepare is deterministic, does no I/O, takes time linear in the text,
-// and is safe for concurrent use. The result shares d's text and metadata.
+// Prepare checks a document and computes everything that is stored with it. An error is
+// [ragctx.ErrInvalid] or [ragctx.ErrTooLarge] and names the field. Prepare is deterministic, does
+// no I/O, takes time linear in the text, and is safe for concurrent use. The result shares the text
+// and metadata of d.
 func Prepare(d Document, o Options) (Prepared, error) {
 	if err := Validate(d, o); err != nil {
 		return Prepared{}, err
@@ -89,8 +89,8 @@ func Prepare(d Document, o Options) (Prepared, error) {
 	return PrepareChecked(d, ContentHash(d), o)
 }
 
-// PrepareChecked is [Prepare] for a document that [Validate] has passed, whose
-// [ContentHash] is hash.
+// PrepareChecked is [Prepare] for a document that passed [Validate] and has the given
+// [ContentHash].
 func PrepareChecked(d Document, hash [32]byte, o Options) (Prepared, error) {
 	d = d.titled()
 	if d.Chunk != (chunk.Options{}) {
@@ -110,7 +110,7 @@ func PrepareChecked(d Document, hash [32]byte, o Options) (Prepared, error) {
 	p.Tags = mergeTags(d.Tags, s.tags)
 	p.Outline = limitOutline(s.outline)
 	p.Chunks = chunk.Blocks(p.Text, s.blocks, o.Chunk)
-	if len(p.Chunks) == 0 { // nothing but front matter
+	if len(p.Chunks) == 0 { // the text is only front matter
 		p.Chunks = chunk.Split(p.Text, o.Chunk)
 	}
 	if len(p.Chunks) > MaxChunks {
@@ -124,8 +124,7 @@ func PrepareChecked(d Document, hash [32]byte, o Options) (Prepared, error) {
 	return p, nil
 }
 
-// limitOutline leaves out the deepest sections of an outline that is too long,
-// and then the last ones.
+// limitOutline removes the deepest sections of an outline that is too long, and then the last ones.
 func limitOutline(sections []Section) []Section {
 	for len(sections) > MaxSections {
 		deepest := slices.MaxFunc(sections, func(a, b Section) int { return a.Level - b.Level }).Level
@@ -138,8 +137,8 @@ func limitOutline(sections []Section) []Section {
 	return sections
 }
 
-// fileName returns the last element of an id that is a path or a URL, without
-// query and fragment, or the id itself.
+// fileName returns the last element of an id that is a path or a URL without query and fragment.
+// Otherwise it returns the id.
 func fileName(id string) string {
 	p := id
 	if host, rest := splitURL(id); host != "" {
@@ -153,7 +152,7 @@ func fileName(id string) string {
 	return id
 }
 
-// splitURL returns host and path of an id that is a URL, "" for others.
+// splitURL returns the host and path of an id that is a URL, or "" and "".
 func splitURL(id string) (host, rest string) {
 	if u, err := url.Parse(id); err == nil && u.Scheme != "" && u.Host != "" {
 		return u.Host, strings.TrimSuffix(u.Path, "/")
@@ -161,8 +160,7 @@ func splitURL(id string) (host, rest string) {
 	return "", ""
 }
 
-// mergeTags appends the tags found in the text to those given, as far as the
-// limits allow.
+// mergeTags appends the tags found in the text to the given ones, within the limits.
 func mergeTags(given, found []string) []string {
 	tags := append([]string(nil), given...)
 	seen := make(map[string]bool, len(given))

@@ -6,35 +6,33 @@ import (
 	"strings"
 )
 
-// NearDuplicate is the similarity from which texts count as near duplicates.
+// NearDuplicate is the minimum similarity of near duplicates.
 const NearDuplicate = 0.8
 
-// Sketched is a document of which copies are looked for.
+// Sketched is a document to compare with others.
 type Sketched struct {
 	ID   string
 	Hash [16]byte // of the text; equal texts have equal hashes
-	// Sketch is that of the text; nil compares by Hash only.
+	// Sketch is the [Sketch] of the text; without one only Hash is compared.
 	Sketch []byte
 }
 
-// Duplicates are documents that say the same, or nearly the same.
+// Duplicates is a duplicate group: documents with the same or nearly the same text.
 type Duplicates struct {
-	// IDs are those of the documents, the shortest first, equal ones by their order.
+	// IDs are the ids of the documents, shortest first, ties in lexical order.
 	IDs []string `json:"ids"`
-	// Similarity is the smallest between the first document and another, from
+	// Similarity is the smallest similarity between the first document and another one, from
 	// [NearDuplicate] to 1, as [Similarity] estimates it.
 	Similarity float64 `json:"similarity"`
-	// Exact says that all have the same text.
+	// Exact says that all documents have the same text.
 	Exact bool `json:"exact"`
 }
 
-// FindDuplicates returns groups of documents that say the same or nearly the same,
-// the largest first. Each document is in one group at most: that of the first
-// document, in the order of ids by length, that it is similar enough to. The time is
-// near linear in the number of documents: only those are compared whose sketches
-// agree in a band of four bins, which misses one pair in 5,000 at 0.8 similarity and
-// fewer above. Where more than maxBand groups share a band, which boilerplate does,
-// only the first ones are looked at by it.
+// FindDuplicates returns the duplicate groups, largest first. Each document is in at most one
+// group: the group of the first similar document in the order of IDs. It takes nearly linear time,
+// because only documents whose sketches agree in a band of four bins are compared. That misses one
+// pair in 5,000 at 0.8 similarity and fewer above. If more than maxBand groups share a band, as
+// with boilerplate, only the first ones are considered for that band.
 func FindDuplicates(all []Sketched) []Duplicates {
 	all = slices.Clone(all)
 	slices.SortFunc(all, func(a, b Sketched) int {
@@ -47,8 +45,8 @@ func FindDuplicates(all []Sketched) []Duplicates {
 	return f.groups()
 }
 
-// bandBins is how many bins a band has. A pair of similarity s shares a band of b
-// bins with probability 1-(1-s^b)^(64/b): at b = 4, 0.9998 for s = 0.8.
+// bandBins is the number of bins in a band. A pair with similarity s shares a band of b bins with
+// probability 1-(1-s^b)^(64/b): at b = 4, 0.9998 for s = 0.8.
 const (
 	bandBins = 4
 	maxBand  = 64
@@ -59,13 +57,13 @@ type band struct {
 	bins [2 * bandBins]byte
 }
 
-// finder puts documents into groups, one after the other.
+// finder assigns documents to groups one by one.
 type finder struct {
 	all   []Sketched
-	bands map[band][]int32   // the first documents of groups, by each band
-	exact map[[16]byte]int32 // the first document of each text
-	list  [][]int32          // groups of two and more, the first document first
-	group map[int32]int      // of the first document
+	bands map[band][]int32   // first documents of groups, by band
+	exact map[[16]byte]int32 // first document of each text
+	list  [][]int32          // groups of two or more, the first document first
+	group map[int32]int      // group of each first document
 }
 
 func (f *finder) add(i int32) {

@@ -9,26 +9,26 @@ import (
 	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
-// input is what a format's parser works on.
+// input is the input of a format's parser.
 type input struct {
-	text   string // without the ends of pages
-	paged  string // with them; "" if there are none
+	text   string // without form feeds
+	paged  string // with form feeds; "" if there are none
 	name   string // file name
 	lang   *language
-	target int // size of a chunk, in code points
-	max    int // longest chunk, in code points
+	target int // target size of a chunk, in code points
+	max    int // maximum size of a chunk, in code points
 }
 
-// structure is what a parser finds in a text. All ranges are in bytes.
+// structure is the structure of a text. All ranges are in bytes.
 type structure struct {
 	title, description string
 	tags               []string
-	blocks             []chunk.Block // what becomes chunks, in order
+	blocks             []chunk.Block // the blocks to chunk, in order
 	outline            []Section
-	prose              []span              // paragraphs fit for an abstract, in order
-	rest               []span              // what else is text, such as items of lists
-	plain              func(string) string // takes inline markup out of prose; nil if there is none
-	start              int                 // where the text begins after its header
+	prose              []span              // paragraphs suitable for an abstract, in order
+	rest               []span              // other text, such as list items
+	plain              func(string) string // removes inline markup from prose; nil if the format has none
+	start              int                 // offset after the header
 }
 
 type span struct{ start, end int }
@@ -36,19 +36,19 @@ type span struct{ start, end int }
 // parseFunc finds the structure of a text in linear time.
 type parseFunc func(in input) structure
 
-// format is one kind of text.
+// format is a text format.
 type format struct {
 	mime  string   // canonical type
-	also  []string // other names of the type
+	also  []string // alternative MIME types
 	exts  []string // without dot, lower case
-	names []string // of files, as patterns; before the extension
+	names []string // patterns of file names; checked before the extension
 	runs  []string // interpreters of scripts, without version
 	parse parseFunc
-	lang  *language // of source code
+	lang  *language // for source code
 }
 
-// formats is the table of formats; the first match wins. A new format is a row
-// here and a parser in its own file.
+// formats is the table of formats; the first match wins. To add a format, add a row here and a
+// parser in its own file.
 var formats = slices.Concat([]format{
 	{mime: "text/markdown", also: []string{"text/x-markdown"}, exts: []string{"md", "mdx", "markdown", "mkd", "qmd", "rmd"}, parse: parseMarkdown},
 	{mime: "text/plain", exts: []string{"txt", "text"}, parse: parseText},
@@ -59,19 +59,18 @@ var formats = slices.Concat([]format{
 	{mime: "text/html", also: []string{"application/xhtml+xml"}, exts: []string{"html", "htm", "xhtml"}, parse: parseText},
 }, codeFormats())
 
-// pages are files without an extension in which projects document themselves;
-// a look at the text tells their format.
+// pages lists the documentation files without an extension. Their format is detected from the text.
 var pages = []string{
 	"README", "CHANGELOG", "CHANGES", "NEWS", "HISTORY", "CONTRIBUTING", "INSTALL", "LICENSE", "LICENCE", "COPYING", "NOTICE", "AUTHORS", "TODO",
 }
 
-// formatOf picks the format of a document: by its MIME type, else by the name in
-// its id, else by a look at the text. Unknown types are plain text.
+// formatOf picks the format of a document: by its MIME type, otherwise by the file name in its id,
+// otherwise from the text. Unknown types are plain text.
 func formatOf(d Document) format {
 	if d.MIME != "" {
 		return formatByMIME(d.MIME)
 	}
-	if host, rest := splitURL(d.ExternalID); host == "" || rest != "" { // the end of a host is no extension
+	if host, rest := splitURL(d.ExternalID); host == "" || rest != "" { // the suffix of a host name is not an extension
 		if f, ok := formatByExt(fileName(d.ExternalID)); ok {
 			return f
 		}
@@ -85,7 +84,7 @@ func formatOf(d Document) format {
 	return formats[1]
 }
 
-// formatByInterpreter picks the format of a script by its first line.
+// formatByInterpreter picks the format of a script by the interpreter in its first line.
 func formatByInterpreter(text string) (format, bool) {
 	if !strings.HasPrefix(text, "#!") {
 		return format{}, false
@@ -116,7 +115,7 @@ func formatByMIME(mime string) format {
 	return formats[1]
 }
 
-// formatByExt picks a format by a file's name: the whole of it, else its extension.
+// formatByExt picks a format by a file name: by the whole name, otherwise by the extension.
 func formatByExt(name string) (format, bool) {
 	for _, f := range formats {
 		for _, n := range f.names {
@@ -137,8 +136,7 @@ func formatByExt(name string) (format, bool) {
 	return format{}, false
 }
 
-// looksLikeMarkdown reports whether a text of unknown type has a Markdown
-// heading or code fence near its beginning.
+// looksLikeMarkdown reports whether a text has a Markdown heading or code fence near its beginning.
 func looksLikeMarkdown(text string) bool {
 	n := 0
 	for line := range strings.Lines(text[:min(len(text), 64<<10)]) {

@@ -8,20 +8,19 @@ import (
 	"strings"
 )
 
-// maxFrontMatter is how far the end of front matter is looked for, in bytes.
+// maxFrontMatter is the limit of front matter in bytes.
 const maxFrontMatter = 64 << 10
 
-// frontMatter is what is read from the header of a Markdown file.
+// frontMatter is the header of a Markdown file.
 type frontMatter struct {
 	title, description string
 	tags               []string
-	folded             bool // the description goes on in the next, indented lines
-	end                int  // bytes of the header with its fences; 0 if there is none
+	folded             bool // the description continues on the next, indented lines
+	end                int  // length of the header with its fences in bytes; 0 if there is none
 }
 
-// parseFrontMatter reads YAML between "---" lines, TOML between "+++" lines, and
-// JSON at the beginning of the text or of a comment in HTML. Blank lines may come
-// first.
+// parseFrontMatter reads YAML between "---" lines, TOML between "+++" lines, or JSON at the
+// beginning of the text or of an HTML comment. Blank lines may precede it.
 func parseFrontMatter(text string) frontMatter {
 	blank := len(text[:min(len(text), maxFrontMatter)]) - len(strings.TrimLeft(text[:min(len(text), maxFrontMatter)], " \t\r\n"))
 	head := text[blank:]
@@ -38,8 +37,8 @@ func parseFrontMatter(text string) frontMatter {
 	return fm
 }
 
-// fencedFrontMatter knows "key: value", "key = value" and lists of plain
-// strings, which is what titles and tags are written in, and skips the rest.
+// fencedFrontMatter reads "key: value", "key = value" and lists of plain strings, which titles and
+// tags use. It skips everything else.
 func fencedFrontMatter(text string) frontMatter {
 	fence, sep := "---", ":"
 	if strings.HasPrefix(text, "+++") {
@@ -69,11 +68,11 @@ func fencedFrontMatter(text string) frontMatter {
 			list = fm.set(line, sep)
 		}
 	}
-	return frontMatter{} // never closed: a thematic break, not a header
+	return frontMatter{} // no closing fence: it is a thematic break, not front matter
 }
 
-// set takes one "key: value" line of the outermost level and reports whether a
-// list of tags follows on the next lines.
+// set reads an outermost "key: value" line. It reports whether a list of tags follows on the next
+// lines.
 func (fm *frontMatter) set(line, sep string) bool {
 	key, value, ok := strings.Cut(line, sep)
 	if !ok || strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") {
@@ -94,7 +93,7 @@ func (fm *frontMatter) set(line, sep string) bool {
 	return false
 }
 
-// jsonFrontMatter reads an object whose members are known in any case.
+// jsonFrontMatter reads an object. The case of its keys does not matter.
 func jsonFrontMatter(text string) frontMatter {
 	head, comment := strings.CutPrefix(text[:min(len(text), maxFrontMatter)], "<!--")
 	var values struct {
@@ -122,7 +121,7 @@ func jsonFrontMatter(text string) frontMatter {
 	}
 }
 
-// inlineList reads [a, "b"] or a, b.
+// inlineList parses [a, "b"] or a, b.
 func inlineList(s string) []string {
 	s = strings.TrimSuffix(strings.TrimPrefix(s, "["), "]")
 	var out []string
@@ -134,7 +133,8 @@ func inlineList(s string) []string {
 	return out
 }
 
-// scalar reads a plain or quoted value; a block or folded one follows on the next lines.
+// scalar parses a plain or quoted value. It returns "" for a block scalar, whose text follows on
+// the next lines.
 func scalar(s string) string {
 	if strings.HasPrefix(s, "|") || strings.HasPrefix(s, ">") {
 		return ""

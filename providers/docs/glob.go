@@ -10,17 +10,16 @@ import (
 
 const maxGlobBytes = 1024
 
-// globs is a list of patterns over slash-separated relative paths.
+// globs is a list of patterns for slash-separated relative paths.
 type globs struct {
-	paths []*regexp.Regexp // patterns with a slash match the whole path
-	names []*regexp.Regexp // others match the last element
+	paths []*regexp.Regexp // patterns with a slash, for the whole path
+	names []*regexp.Regexp // other patterns, for the last element
 }
 
-// compileGlobs compiles patterns given in a field of the options. In a pattern
-// "*" and "?" match within an element, "**" matches any number of elements,
-// "[a-z]" one of a set and "{a,b}" alternatives. A pattern without a slash
-// matches the last element at any depth; one that ends with a slash matches all
-// below.
+// compileGlobs compiles the patterns of an option named field. "*" and "?" match within a path
+// element, "**" matches any number of elements, "[a-z]" one of a set, and "{a,b}" alternatives. A
+// pattern without a slash matches the last element at any depth. A pattern that ends with a slash
+// matches everything below.
 func compileGlobs(field string, patterns []string) (globs, error) {
 	var g globs
 	for _, p := range patterns {
@@ -64,7 +63,7 @@ func (g globs) match(rel string) bool {
 	return false
 }
 
-// matchDir reports whether a directory, or everything in it, is matched.
+// matchDir reports whether a pattern matches a directory or everything in it.
 func (g globs) matchDir(rel string) bool {
 	if g.match(rel) {
 		return true
@@ -77,15 +76,15 @@ func (g globs) matchDir(rel string) bool {
 	return false
 }
 
-// globExpr translates a pattern into a regular expression, or says what is
-// wrong with it. Regular expressions of this kind match in linear time.
+// globExpr translates a pattern into a regular expression, or describes the error in it. Such
+// regular expressions match in linear time.
 func globExpr(p string, braces bool) (expr, problem string) {
 	if len(p) > maxGlobBytes {
 		return "", "is too long"
 	}
 	var b strings.Builder
 	b.WriteString(`(?s)^`)
-	depth := 0 // of braces
+	depth := 0 // nesting of braces
 	for i := 0; i < len(p); {
 		n, out := 1, ""
 		switch c := p[i]; {
@@ -112,8 +111,8 @@ func globExpr(p string, braces bool) (expr, problem string) {
 	return b.String(), ""
 }
 
-// globToken translates what a pattern begins with; first says that it is at the
-// beginning of a path element.
+// globToken translates the first token of a pattern. first says that the token begins a path
+// element.
 func globToken(p string, first bool) (n int, expr, problem string) {
 	switch {
 	case first && strings.HasPrefix(p, "**/"):
@@ -138,7 +137,7 @@ func globToken(p string, first bool) (n int, expr, problem string) {
 	return 1, regexp.QuoteMeta(p[:1]), ""
 }
 
-// globClass translates a set like [a-z] or [!a] at the beginning of s.
+// globClass translates a set such as [a-z] or [!a] at the beginning of s.
 func globClass(s string) (int, string) {
 	from := 1
 	if len(s) > 1 && (s[1] == '!' || s[1] == '^') {

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// wholeGlobs compiles patterns that are matched against whole paths. One that is
-// none matches nothing.
+// wholeGlobs compiles patterns that match whole paths. An invalid pattern matches nothing.
 func wholeGlobs(patterns []string) globs {
 	var g globs
 	for _, p := range patterns {
@@ -17,7 +16,7 @@ func wholeGlobs(patterns []string) globs {
 	return g
 }
 
-// compileWhole compiles a pattern, or says why it is none.
+// compileWhole compiles a pattern, or describes the error in it.
 func compileWhole(p string) (*regexp.Regexp, string) {
 	expr, problem := wholeExpr(p)
 	if problem != "" {
@@ -30,10 +29,9 @@ func compileWhole(p string) (*regexp.Regexp, string) {
 	return re, ""
 }
 
-// wholeExpr translates a pattern for whole paths into a regular expression, or
-// says why it is none: "*" and "?" match slashes as well, "**" alone between
-// slashes is any number of directories, "[a-z]" one of a set, "[!a]" one of the
-// others; everything else is itself.
+// wholeExpr translates a pattern for whole paths into a regular expression, or describes the error
+// in it. "*" and "?" match slashes as well, "**" alone between slashes matches any number of
+// directories, "[a-z]" one of a set, "[!a]" one outside a set. Other characters match themselves.
 func wholeExpr(p string) (expr, problem string) {
 	if len(p) > maxGlobBytes {
 		return "", "is too long"
@@ -72,8 +70,8 @@ func wholeExpr(p string) (expr, problem string) {
 	return b.String(), ""
 }
 
-// wholeClass translates a set at the beginning of s. A "]" that comes first is one
-// of the set.
+// wholeClass translates a set at the beginning of s. A "]" in the first position belongs to the
+// set.
 func wholeClass(s string) (int, string) {
 	from, open := 1, `[`
 	if strings.HasPrefix(s, "[!") {

@@ -13,16 +13,15 @@ import (
 	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
-// Bounds of what is given to Go's own parser, which keeps a tree of many times
-// the size of the source and follows its nesting by recursion.
+// Limits of Go's own parser. Its syntax tree is many times larger than the source, and it recurses
+// with the nesting.
 const (
 	maxGoBytes   = 1 << 20
 	maxGoNesting = 1000
 )
 
-// parseGo is the parser of Go. Declarations stay whole with their comments;
-// methods and constructors stand under their type. What does not parse is read
-// as any other source code.
+// parseGo parses Go. Declarations stay whole with their comments; methods and constructors are
+// placed under their type. Source with syntax errors is parsed like other source code.
 func parseGo(in input) structure {
 	if len(in.text) > maxGoBytes || nestsDeeper(in.text, maxGoNesting) {
 		return parseSource(in)
@@ -43,9 +42,8 @@ func parseGo(in input) structure {
 	return s
 }
 
-// nestsDeeper reports whether a source may nest deeper than n levels: by
-// brackets, or by tokens that a type, an expression or a statement can repeat.
-// It errs on the side of yes.
+// nestsDeeper reports whether a source may nest deeper than n levels, by brackets or by tokens that
+// a type, an expression or a statement can repeat. It may return true for source that does not.
 func nestsDeeper(text string, n int) bool {
 	depth, run := 0, 0
 	for i := range len(text) {
@@ -63,7 +61,7 @@ func nestsDeeper(text string, n int) bool {
 				run = 0
 			}
 		case '*', '&', '!', '^', '-', '+', '<', ':', 'c', 'e', 'f', 'm':
-			run++ // of pointers, signs, labels; of chan, else, func, map
+			run++ // pointers, signs, labels; chan, else, func, map
 		}
 		if depth > n || run > 20*n {
 			return true
@@ -72,8 +70,8 @@ func nestsDeeper(text string, n int) bool {
 	return false
 }
 
-// isWordEnd reports whether the byte before i is of a word or a literal, after
-// which a line end is a semicolon.
+// isWordEnd reports whether the byte before i ends a word or a literal, after which a line end acts
+// as a semicolon.
 func isWordEnd(text string, i int) bool {
 	if i == 0 {
 		return false
@@ -82,16 +80,16 @@ func isWordEnd(text string, i int) bool {
 	return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || text[i-1] == '"' || text[i-1] == '`'
 }
 
-// goDecl is a declaration outermost in a file.
+// goDecl is a top-level declaration.
 type goDecl struct {
-	start, end int    // with its comments
+	start, end int    // with comments
 	title      string // as a heading
-	owner      string // the type that a method or constructor belongs to
-	names      string // the type that it declares
-	specs      []int  // where the parts of a group begin
+	owner      string // type of the method or constructor
+	names      string // the declared type
+	specs      []int  // offsets of the specs of a group
 }
 
-// goWalk makes blocks of the declarations of a file.
+// goWalk turns the declarations of a file into blocks.
 type goWalk struct {
 	sourceParser
 	file     *token.File
@@ -101,13 +99,13 @@ type goWalk struct {
 
 func (w *goWalk) offset(p token.Pos) int { return min(max(w.file.Offset(p), 0), len(w.in.text)) }
 
-// lineAt returns the line that a byte is in.
+// lineAt returns the line of a byte offset.
 func (w *goWalk) lineAt(offset int) int {
 	return sort.Search(len(w.lines), func(i int) bool { return w.lines[i].start > offset }) - 1
 }
 
-// collect lists the declarations of a file. Each begins where the one before
-// ends, so that comments which belong to none go with what follows them.
+// collect lists the declarations of a file. Each extends to the next one, so that detached comments
+// are joined with the declaration before them.
 func (w *goWalk) collect(file *ast.File) {
 	types := make(map[string]bool)
 	for _, d := range file.Decls {
@@ -131,7 +129,7 @@ func (w *goWalk) collect(file *ast.File) {
 	}
 }
 
-// startOf is where a declaration begins: at its comment, and that at its line.
+// startOf returns the offset of the line where a declaration or its comment begins.
 func (w *goWalk) startOf(doc *ast.CommentGroup, pos token.Pos) int {
 	if doc != nil {
 		pos = doc.Pos()
@@ -141,7 +139,7 @@ func (w *goWalk) startOf(doc *ast.CommentGroup, pos token.Pos) int {
 
 func (w *goWalk) add(d goDecl) {
 	if n := len(w.decls); n > 0 && d.start < w.decls[n-1].end {
-		return // two in a line
+		return // second declaration on a line
 	}
 	w.decls = append(w.decls, d)
 }
@@ -161,8 +159,8 @@ func (w *goWalk) function(d *ast.FuncDecl, types map[string]bool) {
 	w.add(g)
 }
 
-// general adds a declaration of constants, variables or types. One of several
-// types falls apart into them.
+// general adds a declaration of constants, variables or types. A group of types is split into its
+// specs.
 func (w *goWalk) general(d *ast.GenDecl) {
 	g := goDecl{start: w.startOf(d.Doc, d.Pos()), end: w.offset(d.End())}
 	for _, spec := range d.Specs {
@@ -187,7 +185,7 @@ func (w *goWalk) general(d *ast.GenDecl) {
 	w.add(g)
 }
 
-// line returns the source between two positions on one line.
+// line returns the source between two positions, joined to one line.
 func (w *goWalk) line(from, to token.Pos) string {
 	s := w.in.text[w.offset(from):w.offset(to)]
 	return sentence.Clip(strings.Join(strings.Fields(strings.ToValidUTF8(s[:min(len(s), 4*maxTitleRunes)], "")), " "), maxTitleRunes)
@@ -212,8 +210,8 @@ func specNames(specs []ast.Spec) string {
 	return sentence.Clip(strings.Join(names, ", "), maxTitleRunes)
 }
 
-// typeName returns the name of the type that a receiver or result is of; "" if
-// it has none of this package.
+// typeName returns the type name of a receiver or result, or "" if the type is not declared in this
+// package.
 func typeName(e ast.Expr) string {
 	for range 4 {
 		switch t := e.(type) {
@@ -234,11 +232,11 @@ func typeName(e ast.Expr) string {
 	return ""
 }
 
-// arrange makes blocks and sections of the declarations.
+// arrange turns the declarations into blocks and sections.
 func (w *goWalk) arrange() {
 	path := []string{w.in.name}
 	titles := make(map[string]string) // of types, by name
-	methods := make(map[string]bool)  // types that have some
+	methods := make(map[string]bool)  // types with methods
 	for _, d := range w.decls {
 		if d.names != "" {
 			titles[d.names] = d.title
@@ -246,7 +244,7 @@ func (w *goWalk) arrange() {
 		methods[d.owner] = true
 	}
 	at := 0
-	open := "" // the type whose section is open
+	open := "" // the type of the current section
 	for i, d := range w.decls {
 		end := len(w.in.text)
 		if i+1 < len(w.decls) {
@@ -261,7 +259,7 @@ func (w *goWalk) arrange() {
 		if owner == "" && methods[d.names] {
 			owner = d.names
 		}
-		if owner != "" { // perhaps of a type in another file
+		if owner != "" { // the type may be declared in another file
 			own = []string{w.in.name, cmp.Or(titles[owner], "type "+owner)}
 		}
 		if d.owner != "" && d.owner == open {
@@ -276,7 +274,7 @@ func (w *goWalk) arrange() {
 	w.block(at, len(w.in.text), path)
 }
 
-// declaration adds text[start:end], which holds one declaration.
+// declaration adds text[start:end], which has one declaration.
 func (w *goWalk) declaration(start, end int, d goDecl, path []string) {
 	if !longer(strings.TrimSpace(w.in.text[start:end]), w.in.max) {
 		w.block(start, end, path)
@@ -305,7 +303,7 @@ func (w *goWalk) declaration(start, end int, d goDecl, path []string) {
 	w.outline = outline
 }
 
-// block adds text[start:end] if there is any.
+// block adds text[start:end] unless it is empty.
 func (w *goWalk) block(start, end int, path []string) {
 	if start < end {
 		w.blocks = append(w.blocks, chunk.Block{Start: start, End: end, Heading: path, Keep: true})

@@ -14,23 +14,23 @@ import (
 // ignoreRule is one line of a .gitignore file.
 type ignoreRule struct {
 	re      *regexp.Regexp
-	negate  bool // "!": what matched before is not ignored after all
+	negate  bool // "!": includes what an earlier rule ignored
 	dirOnly bool
 }
 
-// ignoreFile is the rules of one directory, with those of the directories above.
+// ignoreFile has the rules of one directory and, through parent, of the directories above.
 type ignoreFile struct {
-	dir string // relative to the root, "" for the root itself and what is above
-	// above is the root's path from a directory above it.
+	dir string // relative to the root; "" for the root and the directories above
+	// above is the path from the directory of the rules to the root, if the directory is above the
+	// root.
 	above  string
 	rules  []ignoreRule
 	parent *ignoreFile
 }
 
-// Ignored returns a function that reports whether .gitignore files leave out
-// the file at a slash-separated path below root. It reads each of them once and
-// is not for concurrent use. What [Walk] leaves out for other reasons is not
-// ignored.
+// Ignored returns a function that reports whether .gitignore files exclude a slash-separated path
+// below root. It reads each .gitignore file once and is not safe for concurrent use. It does not
+// apply the other rules of [Walk].
 func Ignored(root string) func(rel string) bool {
 	if resolved, err := filepath.EvalSymlinks(root); err == nil {
 		root = resolved
@@ -55,8 +55,8 @@ func Ignored(root string) func(rel string) bool {
 	}
 }
 
-// ignoresAbove returns the rules of the directories above root, from the top of
-// its git repository; nil if it is in none.
+// ignoresAbove returns the rules of the directories above root, from the top of its git repository,
+// or nil outside of a repository.
 func ignoresAbove(root string) *ignoreFile {
 	top, above := root, ""
 	for !exists(filepath.Join(top, ".git")) {
@@ -83,15 +83,14 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// readIgnore adds the rules of a directory, rel from the root, to those of the
-// directories above it. The error says that there are rules, and that they cannot
-// be read.
+// readIgnore adds the rules of a directory to the rules of its parents. rel is the directory's path
+// relative to the root. An error means that rules exist but cannot be read.
 func readIgnore(dir *os.Root, rel string, parent *ignoreFile) (*ignoreFile, error) {
 	b, err := readRegular(dir, ignoreName, maxIgnoreBytes)
 	return withRules(b, err, rel, parent)
 }
 
-// The files of rules, and how much of one is read.
+// The name of rule files, and the limit of their size.
 const (
 	ignoreName     = ".gitignore"
 	maxIgnoreBytes = 1 << 20
@@ -107,16 +106,15 @@ func withRules(b []byte, err error, rel string, parent *ignoreFile) (*ignoreFile
 	return parseIgnore(rel, string(b), parent), nil
 }
 
-// rulesOf is [readIgnore] of a directory below a root, where rules that cannot be read
-// are none.
+// rulesOf is like [readIgnore], but takes a path below root and ignores rules that cannot be read.
 func rulesOf(root, rel string, parent *ignoreFile) *ignoreFile {
 	b, err := located{root, filepath.Join(filepath.FromSlash(rel), ignoreName)}.read(maxIgnoreBytes)
 	f, _ := withRules(b, err, rel, parent)
 	return f
 }
 
-// parseIgnore reads a .gitignore file by the rules of gitignore(5). A line that
-// is not a pattern matches nothing, as in git.
+// parseIgnore parses a .gitignore file by the rules of gitignore(5). An invalid pattern matches
+// nothing, as in git.
 func parseIgnore(dir, text string, parent *ignoreFile) *ignoreFile {
 	f := &ignoreFile{dir: dir, parent: parent}
 	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
@@ -142,7 +140,7 @@ func parseRule(line string) (ignoreRule, bool) {
 	line, r.negate = strings.CutPrefix(line, "!")
 	line, r.dirOnly = strings.CutSuffix(line, "/")
 	if !strings.Contains(line, "/") {
-		line = "**/" + line // without a slash it holds at any depth
+		line = "**/" + line // a pattern without a slash matches at any depth
 	}
 	expr, problem := globExpr(strings.TrimPrefix(line, "/"), false)
 	if problem != "" {
@@ -153,9 +151,9 @@ func parseRule(line string) (ignoreRule, bool) {
 	return r, err == nil
 }
 
-// ignored reports whether a path relative to the root is ignored. Parents are
-// checked by the walk, which does not enter ignored directories. The last rule
-// that matches decides, the nearest file first.
+// ignored reports whether a path relative to the root is ignored. It does not check the parents,
+// because the walk does not enter ignored directories. The last matching rule decides; rules in the
+// nearest file come first.
 func (f *ignoreFile) ignored(rel string, dir bool) bool {
 	for ; f != nil; f = f.parent {
 		name := path.Join(f.above, rel)

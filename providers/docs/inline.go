@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// inlineMarkup is what a markup language writes within a line, and what remains
-// of it. A pattern's parts end at what they begin with, which keeps the work
-// near linear; it is used on paragraphs and titles, whose length is bounded.
+// inlineMarkup lists patterns of inline markup and their replacements. Parts of a pattern end at
+// their delimiters, which keeps matching nearly linear. It is applied to paragraphs and titles of
+// bounded length.
 type inlineMarkup []struct {
 	find *regexp.Regexp
 	put  string
@@ -40,7 +40,7 @@ var rstInline = sync.OnceValue(func() inlineMarkup {
 	}
 })
 
-// plainRST returns reStructuredText without inline markup.
+// plainRST removes inline markup from reStructuredText.
 func plainRST(s string) string { return rstInline().plain(s) }
 
 var asciidocInline = sync.OnceValue(func() inlineMarkup {
@@ -64,7 +64,7 @@ var asciidocInline = sync.OnceValue(func() inlineMarkup {
 	}
 })
 
-// plainAsciidoc returns AsciiDoc without inline markup.
+// plainAsciidoc removes inline markup from AsciiDoc.
 func plainAsciidoc(s string) string { return asciidocInline().plain(s) }
 
 var orgInline = sync.OnceValue(func() inlineMarkup {
@@ -76,7 +76,7 @@ var orgInline = sync.OnceValue(func() inlineMarkup {
 	}
 })
 
-// plainOrg returns text of org-mode without inline markup.
+// plainOrg removes inline markup from org-mode text.
 func plainOrg(s string) string { return orgInline().plain(s) }
 
 var latexInline = sync.OnceValue(func() inlineMarkup {
@@ -94,5 +94,5 @@ var latexInline = sync.OnceValue(func() inlineMarkup {
 	}
 })
 
-// plainLaTeX returns LaTeX without its commonest commands.
+// plainLaTeX removes the most common commands from LaTeX.
 func plainLaTeX(s string) string { return latexInline().plain(s) }

@@ -11,26 +11,25 @@ import (
 	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
-// maxRecordDepth is how deep records are taken apart; what is nested deeper
-// stays in one block and is cut where that is too long.
+// maxRecordDepth is the depth to which records are split. Deeper values stay in one block, which is
+// split by length.
 const maxRecordDepth = 8
 
-// maxName is the longest name of a record, in code points.
+// maxName is the maximum length of a record's name, in code points.
 const maxName = 80
 
-// nameKeys are the members by which a record is called, best first.
+// nameKeys are the keys whose value names a record, best first.
 var nameKeys = [...]string{"name", "title", "id", "key", "question", "label", "slug", "path", "url"}
 
-// recordTree makes blocks of a tree of values whose members stand one after the
-// other in the text.
+// recordTree builds blocks from a tree of values in text order.
 type recordTree struct {
 	in      input
 	blocks  []chunk.Block
 	outline []heading
 }
 
-// add appends text[start:end] as a block under path. What is too long to stay
-// whole is cut as text is.
+// add appends text[start:end] as a block under path. A text that is too long for a chunk is split
+// like prose.
 func (t *recordTree) add(start, end int, path []string, section bool) {
 	if start < end {
 		t.blocks = append(t.blocks, chunk.Block{
@@ -40,12 +39,12 @@ func (t *recordTree) add(start, end int, path []string, section bool) {
 	}
 }
 
-// structure returns what has been found.
+// structure returns the result.
 func (t *recordTree) structure() structure {
 	return structure{blocks: t.blocks, outline: outlineOf(t.outline, len(t.in.text))}
 }
 
-// enter notes a section and returns the path within it.
+// enter starts a section and returns its path.
 func (t *recordTree) enter(title string, start int, path []string) []string {
 	title = sentence.Clip(strings.Join(strings.Fields(title), " "), maxName)
 	if title == "" {
@@ -55,10 +54,9 @@ func (t *recordTree) enter(title string, start int, path []string) []string {
 	return append(slices.Clip(path), title)
 }
 
-// parseJSON is the parser of one value, or of values one after the other. The
-// members of a value that is too long for a chunk become blocks under its keys
-// and names; a record of some size has a section of its own. What is no JSON is
-// cut between lines.
+// parseJSON parses one value, or one value per line. The members of a value that is too long for a
+// chunk become blocks under its keys and names. A large record gets its own section. Invalid JSON
+// is split between lines.
 func parseJSON(in input) structure {
 	if !json.Valid([]byte(in.text)) {
 		return parseJSONLines(in)
@@ -70,7 +68,7 @@ func parseJSON(in input) structure {
 	return s
 }
 
-// parseJSONLines is the parser of one value per line.
+// parseJSONLines parses one value per line.
 func parseJSONLines(in input) structure {
 	w := jsonWalk{recordTree{in: in}}
 	valid, at := 0, 0
@@ -95,7 +93,7 @@ func parseJSONLines(in input) structure {
 	return s
 }
 
-// describeJSON says what a value holds.
+// describeJSON summarizes a value.
 func describeJSON(text string) string {
 	at := skipSpace(text, 0)
 	if at == len(text) {
@@ -128,10 +126,10 @@ func jsonKeys(text string) []string {
 	return keys
 }
 
-// jsonWalk walks over a valid value.
+// jsonWalk builds blocks from a valid value.
 type jsonWalk struct{ recordTree }
 
-// value adds text[start:end], which holds one value with what is around it.
+// value adds text[start:end], which contains one value and the text around it.
 func (w *jsonWalk) value(start, end int, path []string, depth int) {
 	at := skipSpace(w.in.text, start)
 	if at >= end || depth >= maxRecordDepth || !longer(w.in.text[start:end], w.in.max) || strings.IndexByte("{[", w.in.text[at]) < 0 {
@@ -148,7 +146,7 @@ func (w *jsonWalk) value(start, end int, path []string, depth int) {
 		w.member(from, to, m, path, depth)
 		from = to
 	}
-	w.add(from, end, path, false) // an empty one
+	w.add(from, end, path, false) // an empty object or list
 }
 
 // member adds a member of an object or a list.
@@ -166,8 +164,8 @@ func (w *jsonWalk) member(from, to int, m member, path []string, depth int) {
 	}
 }
 
-// record adds an element of a list, or a line. One that is worth a chunk stands
-// under its name.
+// record adds a list element or a line. A record of at least half a chunk gets a section with its
+// name.
 func (w *jsonWalk) record(from, to, value int, path []string, depth int) {
 	if size := utf8.RuneCountInString(w.in.text[from:to]); size >= w.in.target/2 {
 		path = w.enter(recordName(w.in.text, value), value, path)
@@ -175,7 +173,7 @@ func (w *jsonWalk) record(from, to, value int, path []string, depth int) {
 	w.element(from, to, value, path, depth)
 }
 
-// element adds text[from:to], in which the value begins at a place of its own.
+// element adds text[from:to], in which a value begins at value.
 func (w *jsonWalk) element(from, to, value int, path []string, depth int) {
 	if !longer(w.in.text[from:to], w.in.max) || depth >= maxRecordDepth || strings.IndexByte("{[", w.in.text[value]) < 0 {
 		w.add(from, to, path, false)
@@ -188,7 +186,7 @@ func (w *jsonWalk) element(from, to, value int, path []string, depth int) {
 	}
 }
 
-// recordName returns what an object calls itself; "" if it does not.
+// recordName returns the name of an object, or "".
 func recordName(text string, at int) string {
 	if at >= len(text) || text[at] != '{' {
 		return ""

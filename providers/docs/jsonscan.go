@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// member is a member of an object, or of a list, in valid JSON.
+// member is a member of an object or list in valid JSON.
 type member struct {
-	start int    // of the key, of the value in a list
+	start int    // start of the key, or of the value in a list
 	key   string // "" in a list
 	value int    // where the value begins
 }
 
-// members yields the members of the object or list that begins at text[at]. The
-// text is valid JSON from there on. What follows is not looked at.
+// members yields the members of the object or list that begins at text[at]. The text must be valid
+// JSON from there; the text after the value is ignored.
 func members(text string, at int) iter.Seq[member] {
 	return func(yield func(member) bool) {
 		if at >= len(text) || text[at] != '{' && text[at] != '[' {
@@ -38,7 +38,7 @@ func members(text string, at int) iter.Seq[member] {
 	}
 }
 
-// jsonString returns the value of a string; its text if it is none.
+// jsonString returns the value of a JSON string, or the text without quotes if it is invalid.
 func jsonString(s string) string {
 	var v string
 	if len(s) > 4<<10 || json.Unmarshal([]byte(s), &v) != nil {
@@ -54,7 +54,7 @@ func skipSpace(text string, at int) int {
 	return min(at, len(text))
 }
 
-// skipValue returns where the value ends that begins at text[at].
+// skipValue returns the end of the value that begins at text[at].
 func skipValue(text string, at int) int {
 	depth := 0
 	for at < len(text) {
@@ -85,7 +85,7 @@ func skipValue(text string, at int) int {
 	return len(text)
 }
 
-// skipString returns where the string ends that begins at text[at].
+// skipString returns the end of the string that begins at text[at].
 func skipString(text string, at int) int {
 	for at++; at < len(text); at++ {
 		switch text[at] {
@@ -98,7 +98,7 @@ func skipString(text string, at int) int {
 	return len(text)
 }
 
-// skipScalar returns where a number or a literal ends.
+// skipScalar returns the end of the number or literal that begins at text[at].
 func skipScalar(text string, at int) int {
 	if i := strings.IndexAny(text[at:min(len(text), at+1<<20)], " \t\r\n,]}:"); i > 0 {
 		return at + i

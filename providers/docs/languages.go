@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// language is what the parser of source code knows about one. Lines are judged
-// by their first words alone; that is right often enough to find where
-// declarations begin, and costs nothing.
+// language describes a programming language to the parser of source code. Lines are classified by
+// their first words only. That is fast and usually finds the beginnings of declarations.
 type language struct {
 	// keywords begin a declaration, after modifiers. A bracket may follow.
 	keywords []string
@@ -15,30 +14,30 @@ type language struct {
 	modifiers []string
 	// prefixes begin a declaration, with nothing before them.
 	prefixes []string
-	// infixes stand in a line that declares what it begins with.
+	// infixes mark a line that declares the name at its beginning.
 	infixes []string
-	// comments begin a line of a comment, or of an attribute of what follows.
+	// comments begin a comment line, or an attribute of the next declaration.
 	comments []string
-	// blocks are the beginnings and ends of comments over several lines, or of
-	// documentation, that begin a line.
+	// blocks are the beginnings and ends of multi-line comments or documentation. They begin a
+	// line.
 	blocks [][2]string
-	// calls says that "name(...) {" begins a declaration, as in C.
+	// calls says that "name(...) {" is a declaration, as in C.
 	calls bool
-	// opens says that whatever ends with "{" begins one, as a rule in CSS.
+	// opens says that a line that ends with "{" is a declaration, such as a CSS rule.
 	opens bool
-	// labels says that "name:" begins one, as a target of make.
+	// labels says that "name:" is a declaration, such as a make target.
 	labels bool
-	// markup says that a tag which is not closed in its line begins one.
+	// markup says that a tag without a closing tag on its line is a declaration.
 	markup bool
-	// docstring is how a file's description is quoted where it is no comment.
+	// docstring is the quote of a file's description if it is not a comment.
 	docstring string
 }
 
-// values are the keywords that declare something of interest only outermost.
+// values are the keywords whose declarations count only at the top level.
 var values = []string{"var", "const", "let", "val"}
 
-// declares reports whether a line, without indentation, begins a declaration;
-// nested says that it is inside of another.
+// declares reports whether a line without indentation begins a declaration. nested says that the
+// line is inside another declaration.
 func (l *language) declares(line string, nested bool) bool {
 	rest := line
 	for range 6 {
@@ -75,14 +74,13 @@ func (l *language) declares(line string, nested bool) bool {
 	return false
 }
 
-// leads reports whether a keyword or a modifier begins s, as after "case" in
-// "case class".
+// leads reports whether s begins with a keyword or a modifier, as after "case" in "case class".
 func (l *language) leads(s string) bool {
 	word := firstWord(strings.TrimLeft(s, " "))
 	return slices.Contains(l.keywords, word) || slices.Contains(l.modifiers, word)
 }
 
-// firstWord returns what is before the first space or bracket of a line.
+// firstWord returns the text before the first space or bracket of a line.
 func firstWord(line string) string {
 	word, _, _ := strings.Cut(line, " ")
 	if i := strings.IndexAny(word, "({:<[\t"); i > 0 {
@@ -91,7 +89,7 @@ func firstWord(line string) string {
 	return word
 }
 
-// controls are words that are followed by brackets and declare nothing.
+// controls are words before brackets that do not declare anything.
 var controls = []string{
 	"if", "for", "while", "switch", "catch", "else", "return", "do", "try", "using", "lock", "foreach", "new", "when",
 	"synchronized", "with", "elseif", "until", "unless", "match",
@@ -107,7 +105,7 @@ func declaresCall(line string) bool {
 	return len(word) > 0 && !slices.Contains(controls, word[0])
 }
 
-// declaresLabel reports whether a line looks like "name: what it needs".
+// declaresLabel reports whether a line looks like "name: prerequisites".
 func declaresLabel(line string) bool {
 	i := strings.IndexByte(line, ':')
 	return i > 0 && !strings.ContainsAny(line[:i], "=\t") && !strings.HasPrefix(line[i:], ":=") && !strings.HasPrefix(line[i:], "::=")
@@ -121,8 +119,8 @@ func opensTag(line string) bool {
 	return !strings.Contains(line, "</") && !strings.HasSuffix(line, "/>")
 }
 
-// comment reports whether a line, without indentation, is a comment or an
-// attribute, which belongs to what follows it.
+// comment reports whether a line without indentation is a comment, or an attribute of the next
+// line.
 func (l *language) comment(line string) bool {
 	for _, c := range l.comments {
 		if strings.HasPrefix(line, c) {
@@ -132,8 +130,8 @@ func (l *language) comment(line string) bool {
 	return false
 }
 
-// opensBlock returns the end of the comment over several lines that a line
-// begins; "" if it begins none, or ends it as well.
+// opensBlock returns the end mark of the multi-line comment that a line opens. It returns "" if the
+// line opens no comment or also closes it.
 func (l *language) opensBlock(line string) string {
 	for _, b := range l.blocks {
 		if rest, ok := strings.CutPrefix(line, b[0]); ok && !strings.Contains(rest, b[1]) {

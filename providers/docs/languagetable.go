@@ -2,7 +2,7 @@ package docs
 
 import "slices"
 
-// What begins a comment.
+// The beginnings of comments.
 var (
 	slashes  = []string{"//", "/*", "*"}
 	hashes   = []string{"#"}
@@ -13,7 +13,7 @@ var (
 	quoted   = [][2]string{{`"""`, `"""`}}
 )
 
-// objects are the keywords of languages with classes, access their modifiers.
+// objects are the keywords of languages with classes; access are their modifiers.
 var (
 	objects = []string{"class", "interface", "enum", "record", "struct", "namespace", "@interface", "trait"}
 	access  = []string{
@@ -184,7 +184,7 @@ func codeFormats() []format {
 	}, configFormats(code, also, named))
 }
 
-// configFormats lists those of configuration, builds and styles.
+// configFormats lists the formats of configuration, builds and styles.
 func configFormats(code func(string, *language, ...string) format, also, named func(format, ...string) format) []format {
 	with := func(f format, parse parseFunc) format { f.parse = parse; return f }
 	return []format{

@@ -8,7 +8,7 @@ import (
 	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
-// latexSections are the commands that begin sections, by level.
+// latexSections are the sectioning commands, by level.
 var latexSections = []string{"part", "chapter", "section", "subsection", "subsubsection", "paragraph"}
 
 // latexCode are the environments that stay whole.
@@ -16,13 +16,13 @@ var latexCode = []string{
 	"verbatim", "lstlisting", "minted", "equation", "align", "algorithm", "algorithmic", "displaymath", "eqnarray", "tikzpicture", "Verbatim",
 }
 
-// latexTables are those with rows.
+// latexTables are the environments with rows.
 var latexTables = []string{"tabular", "longtable", "table", "tabularx", "tabulary"}
 
-// latexCommand finds the argument of a command at the beginning of a line.
+// latexCommand matches a command with an argument at the beginning of a line.
 var latexCommand = regexp.MustCompile(`^\\([a-zA-Z]+)\*?(?:\[[^\]]*\])?\{(.*)`)
 
-// parseLaTeX is the parser of LaTeX: sections, environments, paragraphs.
+// parseLaTeX parses the sections, environments and paragraphs of LaTeX.
 func parseLaTeX(in input) structure {
 	w := latexWalk{lines: codeLines(in.text), unclosed: make(map[string]bool)}
 	w.s.plain = plainLaTeX
@@ -44,7 +44,7 @@ func parseLaTeX(in input) structure {
 type latexWalk struct {
 	lines    []codeLine
 	units    []unit
-	unclosed map[string]bool // environments that do not end again
+	unclosed map[string]bool // environments without an end
 	s        structure
 }
 
@@ -53,7 +53,7 @@ func (w *latexWalk) add(i int, u unit) {
 	w.units = append(w.units, u)
 }
 
-// next reads what begins at line i and returns the line after it.
+// next reads the unit at line i and returns the line after it.
 func (w *latexWalk) next(i int) int {
 	body := w.lines[i].body
 	command, argument := latexArgument(body)
@@ -83,13 +83,13 @@ func (w *latexWalk) next(i int) int {
 	return i
 }
 
-// latexBreaks reports whether a line begins something else than text.
+// latexBreaks reports whether a line ends a paragraph.
 func latexBreaks(body string) bool {
 	command, _ := latexArgument(body)
 	return command == "begin" || command == "end" || body == `\item` || strings.HasPrefix(body, `\item `) || slices.Contains(latexSections, command)
 }
 
-// latexArgument returns the command that begins a line and its argument.
+// latexArgument returns the command at the beginning of a line and its argument.
 func latexArgument(body string) (command, argument string) {
 	if body[0] != '\\' {
 		return "", ""
@@ -112,8 +112,8 @@ func latexArgument(body string) (command, argument string) {
 	return m[1], ""
 }
 
-// environment reads code or a table that begins at line i; 0 if it is neither,
-// or never ends.
+// environment reads a code or table environment at line i and returns the line after it. It returns
+// 0 for other environments and those without an end.
 func (w *latexWalk) environment(i int, name string) int {
 	u := unit{kind: unitCode}
 	plain := strings.TrimSuffix(name, "*")
@@ -137,7 +137,7 @@ func (w *latexWalk) environment(i int, name string) int {
 	return 0
 }
 
-// latexRows is the [rowsFunc] of tables: a row ends with two backslashes.
+// latexRows is the [rowsFunc] of LaTeX tables. A row ends with two backslashes.
 func latexRows(table string) (columns []string, rows []int) {
 	ended := false
 	at := 0

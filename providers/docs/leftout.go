@@ -6,23 +6,23 @@ import (
 	"unicode"
 )
 
-// LeftOut counts what a walk did not take and said nothing of. A folder counts
-// once, whatever is in it.
+// LeftOut counts the files that a walk skipped without reporting them. A folder counts once,
+// whatever it contains.
 type LeftOut struct {
-	// Types counts files whose type is not taken, by their extension in lower case
-	// and without the dot; "" is none, "*" all others where there are too many.
+	// Types counts files of unsupported types by extension, in lower case without the dot. "" is no
+	// extension; "*" collects the rest if there are too many.
 	Types map[string]int `json:"types,omitempty"`
-	// Hidden, Ignored and Excluded count files and folders whose names begin with a
-	// dot, that git ignores, and that a pattern excludes.
+	// Hidden counts files and folders with a name that begins with a dot, Ignored those that
+	// .gitignore files exclude, and Excluded those that a pattern excludes.
 	Hidden   int `json:"hidden,omitempty"`
 	Ignored  int `json:"ignored,omitempty"`
 	Excluded int `json:"excluded,omitempty"`
 }
 
-// maxLeftTypes bounds the extensions that are counted apart.
+// maxLeftTypes is the maximum number of extensions that are counted separately.
 const maxLeftTypes = 100
 
-// Add adds what another walk left out.
+// Add adds the counts of another walk.
 func (l *LeftOut) Add(o LeftOut) {
 	for ext, n := range o.Types {
 		l.add(ext, n)
@@ -40,11 +40,11 @@ func (l *LeftOut) add(ext string, n int) {
 	l.Types[ext] += n
 }
 
-// file counts a file whose type is not taken.
+// file counts a file of an unsupported type.
 func (l *LeftOut) file(name string) {
 	ext := strings.ToLower(strings.TrimPrefix(path.Ext(name), "."))
 	if len(ext) > 16 || strings.ContainsFunc(ext, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		ext = "" // a dot, but not of an extension
+		ext = "" // the dot does not begin an extension
 	}
 	l.add(ext, 1)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
-// maxNesting is how deep lists and quotes are followed. Each line is offered to
-// every open block, so depth multiplies the work; what is nested deeper is text.
+// maxNesting is the depth to which lists and quotes are parsed. Each line is offered to every open
+// block, so depth multiplies the work. Deeper nesting is treated as text.
 const maxNesting = 24
 
 // shallow is a block parser that opens no block below maxNesting.
@@ -25,10 +25,9 @@ func (s shallow) Open(parent ast.Node, r text.Reader, pc parser.Context) (ast.No
 	return s.BlockParser.Open(parent, r, pc)
 }
 
-// blockParser reads the block structure of CommonMark and no more: inline
-// markup does not matter to chunks, and parsing it takes quadratic time on
-// hostile input. Link reference definitions stay paragraphs. It is safe for
-// concurrent use.
+// blockParser parses only the block structure of CommonMark. Chunks do not need inline markup, and
+// parsing it takes quadratic time on malicious input. Link reference definitions stay paragraphs.
+// It is safe for concurrent use.
 var blockParser = parser.NewParser(parser.WithBlockParsers(
 	util.Prioritized(parser.NewSetextHeadingParser(), 100),
 	util.Prioritized(parser.NewThematicBreakParser(), 200),
@@ -42,7 +41,7 @@ var blockParser = parser.NewParser(parser.WithBlockParsers(
 	util.Prioritized(parser.NewParagraphParser(), 1000),
 ))
 
-// parseMarkdown is the parser of Markdown with front matter.
+// parseMarkdown parses Markdown with front matter.
 func parseMarkdown(in input) structure {
 	fm := parseFrontMatter(in.text)
 	s := structure{title: fm.title, description: sentence.Plain(fm.description), tags: fm.tags, plain: sentence.Plain, start: fm.end}
@@ -51,8 +50,8 @@ func parseMarkdown(in input) structure {
 	return s
 }
 
-// markdownUnits returns the blocks of text[from:]. They tile it but for blank
-// lines before the first.
+// markdownUnits returns the blocks of text[from:]. Apart from leading blank lines, they cover the
+// whole text.
 func markdownUnits(doc string, from int) []unit {
 	src := []byte(doc[from:])
 	w := markdownWalk{src: src, from: from}
@@ -60,15 +59,15 @@ func markdownUnits(doc string, from int) []unit {
 	return w.units
 }
 
-// markdownWalk collects the units of a tree.
+// markdownWalk collects the units of a syntax tree.
 type markdownWalk struct {
 	src   []byte
 	from  int
 	units []unit
 }
 
-// blocks adds the children of a node. Items of lists fall apart into their own
-// blocks, so that code in them stays whole; quotes stay what they are.
+// blocks adds the children of a node. List items are split into their blocks, so that code in them
+// stays whole. Quotes are not split.
 func (w *markdownWalk) blocks(parent ast.Node, depth int) {
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
 		switch {
@@ -85,7 +84,7 @@ func (w *markdownWalk) blocks(parent ast.Node, depth int) {
 	}
 }
 
-// add appends the unit of a node, unless one begins in the same line.
+// add appends the unit of a node, unless another unit begins on the same line.
 func (w *markdownWalk) add(n ast.Node, depth int) {
 	start := w.from + lineStart(w.src, firstByte(n))
 	if len(w.units) > 0 && start <= w.units[len(w.units)-1].start {
@@ -116,8 +115,8 @@ func (w *markdownWalk) add(n ast.Node, depth int) {
 	w.units = append(w.units, u)
 }
 
-// firstByte is where a block begins. A heading with an underline is positioned
-// at that; its lines come before.
+// firstByte returns the offset of a block. The position of a setext heading is its underline, so
+// the offset of its text is used.
 func firstByte(n ast.Node) int {
 	pos := n.Pos()
 	if lines := n.Lines(); n.Kind() == ast.KindHeading && lines.Len() > 0 {
@@ -134,8 +133,8 @@ func lineStart(src []byte, pos int) int {
 	return pos
 }
 
-// headingTitle returns a heading's text without markup and "{#id}". A heading
-// that is a call of a template is called by what it passes.
+// headingTitle returns a heading's text without markup and "{#id}". If the heading is a template
+// call, it returns the call's first quoted argument.
 func headingTitle(s string) string {
 	s = strings.TrimSpace(s)
 	if i := strings.LastIndex(s, "{#"); i >= 0 && strings.HasSuffix(s, "}") {
@@ -151,8 +150,7 @@ func headingTitle(s string) string {
 	return title
 }
 
-// moduleLine reports whether a paragraph is a line of code in a page that is a
-// module, as in MDX.
+// moduleLine reports whether a paragraph is a line of code in a module page, as in MDX.
 func moduleLine(par string) bool {
 	if !strings.HasPrefix(par, "import ") && !strings.HasPrefix(par, "export ") {
 		return false
@@ -163,11 +161,11 @@ func moduleLine(par string) bool {
 		strings.HasPrefix(line, "import '") || strings.HasPrefix(line, `import "`)
 }
 
-// maxBold is the longest line, in code points, that stands for a heading.
+// maxBold is the maximum length of a bold line that acts as a heading, in code points.
 const maxBold = 80
 
-// boldHeadings returns the units of a page that has no headings with those
-// paragraphs as headings that are one bold line.
+// boldHeadings turns the paragraphs that are one bold line into headings, if the page has no other
+// headings.
 func boldHeadings(in input, units []unit) []unit {
 	var found []int
 	for i, u := range units {
@@ -188,8 +186,7 @@ func boldHeadings(in input, units []unit) []unit {
 	return units
 }
 
-// boldLine returns the text of a paragraph that is one bold line and no
-// sentence; "" of others.
+// boldLine returns the text of a paragraph that is one bold line and not a sentence, or "".
 func boldLine(par string) string {
 	par = strings.TrimSpace(par)
 	if len(par) < 5 || len(par) > 4*maxBold || par[:2] != "**" || !strings.HasSuffix(par, "**") || strings.ContainsRune(par, '\n') {

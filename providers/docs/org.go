@@ -14,7 +14,7 @@ type orgWalk struct {
 	s     structure
 }
 
-// parseOrg is the parser of org-mode.
+// parseOrg parses org-mode.
 func parseOrg(in input) structure {
 	w := orgWalk{lines: codeLines(in.text)}
 	w.s.plain = plainOrg
@@ -34,7 +34,7 @@ func (w *orgWalk) add(i int, u unit) {
 	w.units = append(w.units, u)
 }
 
-// next reads what begins at line i and returns the line after it.
+// next reads the unit at line i and returns the line after it.
 func (w *orgWalk) next(i int) int {
 	l := w.lines[i]
 	if level, title := orgHeading(l); level > 0 {
@@ -72,7 +72,7 @@ func (w *orgWalk) next(i int) int {
 	return i + 1
 }
 
-// while returns the line after those from i on that go on.
+// while returns the first line from i on for which goesOn returns false.
 func (w *orgWalk) while(i int, goesOn func(codeLine) bool) int {
 	for i < len(w.lines) && goesOn(w.lines[i]) {
 		i++
@@ -80,7 +80,7 @@ func (w *orgWalk) while(i int, goesOn func(codeLine) bool) int {
 	return i
 }
 
-// enclosed reads a block up to its end, or its first line if it never ends.
+// enclosed reads a block up to its end line. Without an end line it reads only the first line.
 func (w *orgWalk) enclosed(i int, end string) int {
 	u := unit{kind: unitCode}
 	if end == ":end:" || strings.HasSuffix(end, "quote") || strings.HasSuffix(end, "comment") {
@@ -95,10 +95,10 @@ func (w *orgWalk) enclosed(i int, end string) int {
 	return i + 1
 }
 
-// maxEnclosed is how many lines the end of a block is looked for.
+// maxEnclosed is the number of lines in which the end of a block is searched.
 const maxEnclosed = 2000
 
-// keyword reads a line like "#+TITLE: x".
+// keyword reads a line such as "#+TITLE: x".
 func (w *orgWalk) keyword(body string) {
 	name, value, _ := strings.Cut(body[2:], ":")
 	value = strings.TrimSpace(value)
@@ -116,10 +116,11 @@ func (w *orgWalk) keyword(body string) {
 	}
 }
 
-// orgMarks are what stands around the title of a heading.
+// orgMarks matches the keyword, priority and tags around the title of a heading.
 var orgMarks = regexp.MustCompile(`^(?:(?:TODO|DONE|NEXT|WAITING|CANCELLED)\s+)?(?:\[#[A-Z]\]\s+)?(.*?)(?:\s+:[\w@:]+:)?$`)
 
-// orgHeading returns level and title of a line like "** Title"; 0 of others.
+// orgHeading returns the level and title of a heading such as "** Title". The level of other lines
+// is 0.
 func orgHeading(l codeLine) (int, string) {
 	if l.indent != 0 || l.body[0] != '*' {
 		return 0, ""

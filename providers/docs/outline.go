@@ -9,16 +9,15 @@ import (
 // Section is a part of a document under a heading, or a declaration in code.
 type Section = passage.Section
 
-// heading is a heading as a parser finds it.
+// heading is a heading found by a parser.
 type heading struct {
 	title string
 	level int
 	start int
 }
 
-// outlineOf returns the sections of headings in the order of the text: each
-// ends where a heading of its level or above begins. One without a title only
-// ends sections.
+// outlineOf returns the sections of headings in text order. A section ends at the next heading of
+// the same or a higher level. A heading without a title only ends sections.
 func outlineOf(hs []heading, end int) []Section {
 	sections := make([]Section, 0, len(hs))
 	var open []int
@@ -35,7 +34,7 @@ func outlineOf(hs []heading, end int) []Section {
 	return sections
 }
 
-// topLevel returns the smallest level of sections; 1 if there are none.
+// topLevel returns the smallest level of the sections, or 1 without sections.
 func topLevel(sections []Section) int {
 	if len(sections) == 0 {
 		return 1
@@ -43,7 +42,7 @@ func topLevel(sections []Section) int {
 	return slices.MinFunc(sections, func(a, b Section) int { return a.Level - b.Level }).Level
 }
 
-// topTitles returns the titles of the first outermost sections but one.
+// topTitles returns the titles of the first outermost sections, except but.
 func topTitles(sections []Section, but string) []string {
 	var titles []string
 	top := topLevel(sections)
@@ -57,5 +56,5 @@ func topTitles(sections []Section, but string) []string {
 	return titles
 }
 
-// maxTopTitles is how many sections describe a document.
+// maxTopTitles is the maximum number of sections that summarize a document.
 const maxTopTitles = 8

@@ -6,12 +6,11 @@ import (
 	"github.com/ragctx/ragctx/internal/text/chunk"
 )
 
-// pageEnd ends a page, as in what other programs write of a paged file.
+// pageEnd ends a page in the text of a paged file.
 const pageEnd = "\f"
 
-// unpaged returns a text of the same length for parsers, in which the end of a
-// page is a line end: no parser then needs to know of pages, and what begins a
-// page begins a line.
+// unpaged replaces page ends by line ends, so that parsers need not handle pages and each page
+// begins a line. The length stays the same.
 func unpaged(text string) string {
 	if !strings.Contains(text, pageEnd) {
 		return text
@@ -19,8 +18,7 @@ func unpaged(text string) string {
 	return strings.ReplaceAll(text, pageEnd, "\n")
 }
 
-// number sets the pages of chunks, which are in order. Those of a text without
-// the end of a page keep 0.
+// number sets the pages of chunks, which must be in order. Without page ends the pages stay 0.
 func number(text string, chunks []chunk.Chunk) {
 	if !strings.Contains(text, pageEnd) {
 		return

@@ -10,7 +10,7 @@ import (
 	"github.com/ragctx/ragctx/internal/text/timeexpr"
 )
 
-// Name is the documents provider's name.
+// Name is the name of the documents provider.
 const Name = "docs"
 
 // Provider answers queries from documents. It implements [ragctx.ContextProvider].
@@ -19,13 +19,12 @@ type Provider struct {
 	ranking Ranking
 }
 
-// Ranking says how documents are ranked. The zero value works.
+// Ranking configures how documents are ranked. The zero value works.
 type Ranking struct {
-	// Fusion joins the scores of words and vectors.
+	// Fusion combines the scores of the keyword and vector indexes.
 	Fusion index.Fusion
-	// TimeWeight is that of lying within the time that a question names, for
-	// documents that say when what they tell happened; 0 means
-	// [index.DefaultTimeWeight], negative none.
+	// TimeWeight is the weight of the time named in the query, for documents with an Occurred time;
+	// 0 means [index.DefaultTimeWeight], negative means none.
 	TimeWeight float64
 }
 
@@ -34,9 +33,8 @@ func NewProvider(source passage.Searcher, r Ranking) *Provider {
 	return &Provider{source: source, ranking: r}
 }
 
-// Plan returns how a question is searched for among documents, without the
-// number of hits. Documents belong to a namespace, not to a user, session or
-// agent, so those narrow nothing.
+// Plan returns the index query for a question, without the number of hits. Documents belong to a
+// namespace, not to a user, session or agent, so those do not restrict it.
 func (r Ranking) Plan(q ragctx.ContextQuery) index.Query {
 	plan := index.Query{
 		Text: q.Query, Phrases: passage.Phrases(q), Patterns: passage.Patterns(q), Spelling: passage.Spelling(q), More: passage.Wordings(q), Filter: q.Filter, AsOf: q.AsOf, Now: q.Now, Exact: q.Exact, Explain: q.Explain, Fusion: r.Fusion,
@@ -49,8 +47,7 @@ func (r Ranking) Plan(q ragctx.ContextQuery) index.Query {
 	return plan
 }
 
-// paramTime is the parameter of a query that, when false, keeps the question from
-// being read for times.
+// paramTime is the query parameter that disables time expressions if it is false.
 const paramTime = "time"
 
 var _ ragctx.ContextProvider = (*Provider)(nil)
@@ -58,9 +55,8 @@ var _ ragctx.ContextProvider = (*Provider)(nil)
 // Name implements [ragctx.ContextProvider].
 func (p *Provider) Name() string { return Name }
 
-// Query implements [ragctx.ContextProvider]. Documents belong to a namespace,
-// not to a user, session or agent, so those narrow nothing here. A query without
-// text finds no documents.
+// Query implements [ragctx.ContextProvider]. Documents belong to a namespace, not to a user,
+// session or agent, so those do not restrict the result. A query without text finds no documents.
 func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.ContextResult, error) {
 	res := ragctx.ContextResult{Provider: Name}
 	switch {

@@ -15,12 +15,12 @@ import (
 	"github.com/ragctx/ragctx/providers/docs/extract"
 )
 
-// File is a file that a walk found.
+// File is a file found by a walk.
 type File struct {
-	// ExternalID is the slash-separated path relative to the root, for a root
-	// that is a file its name.
+	// ExternalID is the slash-separated path relative to the root, or the file name if the root is
+	// a file.
 	ExternalID string
-	Path       string // as the operating system takes it
+	Path       string // for the operating system
 	Info       fs.FileInfo
 
 	at    located
@@ -28,26 +28,26 @@ type File struct {
 	rules *rules
 }
 
-// Skip says why a file, or a file inside of it, was left out. It is the error of
-// [Walk] and [File.Read] that concerns that one only.
+// Skip is the error of [Walk] and [File.Read] for one file, or one file inside it, that was
+// skipped.
 type Skip struct {
 	Path, Reason string
-	// Inside is where in the file the one stands that was left out; "" is the file
-	// itself, or what is left of it.
+	// Inside is the path of the skipped file inside the file; "" means the file itself, or the rest
+	// of it.
 	Inside string
-	// Unread says that what else is in the file is not known.
+	// Unread says that the other contents of the file are unknown.
 	Unread bool
-	// Gone says that it is known to be there no more.
+	// Gone says that the document is known to no longer exist.
 	Gone bool
 }
 
 // Error implements error.
 func (s *Skip) Error() string { return s.Path + ": " + s.Reason }
 
-// ExtractFunc finds the texts in a file. [extract.Read] is one.
+// ExtractFunc extracts the texts of a file. [extract.Read] is one.
 type ExtractFunc func(context.Context, extract.File, extract.Options) iter.Seq2[extract.Text, error]
 
-// Texts calls x; nil is [extract.Read].
+// Texts calls x, or [extract.Read] if x is nil.
 func (x ExtractFunc) Texts(ctx context.Context, f extract.File, o extract.Options) iter.Seq2[extract.Text, error] {
 	if x == nil {
 		return extract.Read(ctx, f, o)
@@ -55,14 +55,13 @@ func (x ExtractFunc) Texts(ctx context.Context, f extract.File, o extract.Option
 	return x(ctx, f, o)
 }
 
-// Read yields the file as a document, an archive or a mail as several, whose ids
-// go on with a slash and the path inside. nil is [extract.Read]. The error is a
-// [*Skip] of the file, if that is too large or cannot be read, or of one file
-// inside; any other is the end of ctx. What [File.Takes] refuses is not there.
+// Read yields the file as a document. An archive or a mail yields several, with the inner path
+// appended to the id. If x is nil, [extract.Read] is used. An error is a [*Skip] for the file, if
+// it is too large or unreadable, or for one file inside; any other error is the end of ctx. Inner
+// files for which [File.Takes] returns false are omitted.
 //
-// Occurred is zero unless the file itself says when what it tells happened: the
-// time of a file says when it was copied, and a fresh checkout must not look
-// like new content.
+// Occurred is zero unless the file itself has a time for its content. The file's modification time
+// is not used, because a fresh checkout must not look like new content.
 func (f File) Read(ctx context.Context, x ExtractFunc) iter.Seq2[Document, error] {
 	return func(yield func(Document, error) bool) {
 		b, err := f.at.read(f.limit)
@@ -79,13 +78,12 @@ func (f File) Read(ctx context.Context, x ExtractFunc) iter.Seq2[Document, error
 	}
 }
 
-// Takes reports whether the options of the walk take the file at a path inside
-// of this one.
+// Takes reports whether the options of the walk accept the file at a path inside this one.
 func (f File) Takes(inside string) bool {
 	return f.rules == nil || f.rules.takesInside(f.ExternalID, inside)
 }
 
-// document makes a document of a text that was found in the file.
+// document converts an extracted text to a document.
 func (f File) document(t extract.Text, err error) (Document, error) {
 	if bad, ok := errors.AsType[*extract.Error](err); ok {
 		s := f.skip(bad.Path, bad.Reason)
@@ -105,8 +103,7 @@ func (f File) document(t extract.Text, err error) (Document, error) {
 	return FromText(path.Join(f.ExternalID, t.Path), t), nil
 }
 
-// FromText makes a document of what a file says. What the file says of itself is
-// left out as far as it cannot be stored.
+// FromText converts an extracted text to a document. Metadata that cannot be stored is omitted.
 func FromText(id string, t extract.Text) Document {
 	d := Document{
 		ExternalID: id, Source: "file:" + id, Text: t.Text, MIME: t.MIME,
@@ -115,7 +112,7 @@ func FromText(id string, t extract.Text) Document {
 	if format, ok := formatByExt(path.Base(id)); ok && t.MIME == "" && t.Format == "" {
 		d.MIME = format.mime
 	}
-	if ragctx.ValidTime("occurred", t.Occurred) == nil { // a mail can be of any year
+	if ragctx.ValidTime("occurred", t.Occurred) == nil { // a mail can have any year
 		d.Occurred = t.Occurred
 	}
 	return d
@@ -129,8 +126,8 @@ func (f File) skip(inside, why string) *Skip {
 	return &Skip{Path: name, Reason: why, Inside: inside}
 }
 
-// MetaFormat is the key, in the metadata of a document that was converted, of
-// what it was: "pdf", "docx", as [extract.ShortName] has it.
+// MetaFormat is the metadata key of a converted document's original format, such as "pdf" or "docx"
+// (see [extract.ShortName]).
 const MetaFormat = "format"
 
 func formatMetadata(t extract.Text) map[string]any {
@@ -151,7 +148,7 @@ func tooBig(size, limit int64) error {
 	return fmt.Errorf("is %d bytes or more; the limit is %d: split the file, or raise the limit (--max-file-size)", size, limit)
 }
 
-// reason is an error's text without the path, which a Skip already names.
+// reason returns an error's text without the path, which a Skip already has.
 func reason(err error) string {
 	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pathErr.Err

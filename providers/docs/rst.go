@@ -8,8 +8,8 @@ import (
 	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
-// domainLevel is the level of the outermost description of an object, such as a
-// function; sections have those above.
+// domainLevel is the level of the outermost object description, such as a function. Sections have
+// lower levels.
 const domainLevel = 10
 
 // rstWalk finds the units of reStructuredText line by line.
@@ -17,15 +17,14 @@ type rstWalk struct {
 	in     input
 	lines  []codeLine
 	units  []unit
-	styles []string // adornments of headings, outermost first
-	open   []int    // indentation of the descriptions that are open
-	anchor bool     // the last unit is what a heading is linked by
+	styles []string // heading adornments, outermost first
+	open   []int    // indentation of the open object descriptions
+	anchor bool     // the last unit is a link target of the next heading
 	s      structure
 }
 
-// parseRST is the parser of reStructuredText. Headings have the level in which
-// their adornment first appears. Descriptions of objects, such as
-// ".. function::", are sections as well.
+// parseRST parses reStructuredText. The level of a heading is the order in which its adornment
+// first appears. Object descriptions, such as ".. function::", are sections as well.
 func parseRST(in input) structure {
 	w := rstWalk{in: in, lines: codeLines(in.text)}
 	w.s.plain = plainRST
@@ -52,7 +51,7 @@ func (w *rstWalk) add(i int, u unit) {
 	w.units = append(w.units, u)
 }
 
-// next reads what begins at line i and returns the line after it.
+// next reads the unit at line i and returns the line after it.
 func (w *rstWalk) next(i int) int {
 	l := w.lines[i]
 	if l.indent < 0 {
@@ -67,8 +66,8 @@ func (w *rstWalk) next(i int) int {
 	return end
 }
 
-// leave closes the descriptions that do not go on at an indentation and returns
-// the level of the outermost of them.
+// leave closes the object descriptions that end at an indentation. It returns the level of the
+// outermost of them, or 0.
 func (w *rstWalk) leave(indent int) (level int) {
 	for n := len(w.open); n > 0 && w.open[n-1] >= indent; n-- {
 		w.open = w.open[:n-1]
@@ -102,8 +101,8 @@ func (w *rstWalk) read(i int, l codeLine) int {
 	return w.paragraph(i)
 }
 
-// paragraph reads a paragraph, an item of a list or a transition, and the
-// literal block that a paragraph announces.
+// paragraph reads a paragraph, list item or transition, and the literal block that a paragraph
+// introduces.
 func (w *rstWalk) paragraph(i int) int {
 	l := w.lines[i]
 	u := unit{kind: unitProse}
@@ -125,7 +124,7 @@ func (w *rstWalk) paragraph(i int) int {
 	return end
 }
 
-// literal reads the literal block after line i of a paragraph at an indentation.
+// literal reads the literal block from line i on, after a paragraph with the given indentation.
 func (w *rstWalk) literal(i, indent int) int {
 	for i < len(w.lines) && w.lines[i].indent < 0 {
 		i++
@@ -137,7 +136,7 @@ func (w *rstWalk) literal(i, indent int) int {
 	return w.deeper(i, indent)
 }
 
-// deeper returns the line after those from i on that are blank or indented more.
+// deeper returns the line after the blank and more indented lines from i on.
 func (w *rstWalk) deeper(i, indent int) int {
 	end := i
 	for ; i < len(w.lines) && (w.lines[i].indent < 0 || w.lines[i].indent > indent); i++ {
@@ -148,7 +147,7 @@ func (w *rstWalk) deeper(i, indent int) int {
 	return end
 }
 
-// body returns the line after those from i on that are indented more.
+// body returns the line after the more indented lines from i on.
 func (w *rstWalk) body(i, indent int) int {
 	for i < len(w.lines) && w.lines[i].indent > indent {
 		i++
@@ -164,8 +163,8 @@ func (w *rstWalk) blank(i int) int {
 	return i
 }
 
-// simpleTable returns the line after the table whose upper border is line i: it
-// ends with a border that a blank line follows.
+// simpleTable returns the line after the table with its upper border at line i. The table ends with
+// a border before a blank line.
 func (w *rstWalk) simpleTable(i int) int {
 	for j := i + 1; j < min(len(w.lines), i+5000); j++ {
 		if simpleBorder(w.lines[j].body) && (j+1 == len(w.lines) || w.lines[j+1].indent < 0) {
@@ -202,15 +201,14 @@ func (w *rstWalk) explicit(i int) int {
 		return w.body(i+1, l.indent) // further signatures, options
 	case rstNote[name]:
 		w.add(i, unit{})
-		return i + 1 // what is in it is text as any other
+		return i + 1 // its content is ordinary text
 	}
 	w.add(i, unit{kind: unitCode})
 	w.anchor = strings.HasPrefix(l.body, ".. _")
 	return max(end, i+1)
 }
 
-// rstCode, rstTable and rstNote are the directives whose content is code, a
-// table, or text.
+// rstCode, rstTable and rstNote are the directives with code, table and text content.
 var (
 	rstCode  = wordSet("code code-block sourcecode literalinclude parsed-literal math prompt doctest testcode testoutput testsetup raw productionlist graphviz ipython")
 	rstTable = wordSet("table list-table csv-table")
@@ -226,7 +224,7 @@ func wordSet(words string) map[string]bool {
 	return set
 }
 
-// objects that directives describe, with or without the name of their domain.
+// rstObjects are the object descriptions, with or without the name of their domain.
 var rstObjects = wordSet("function class method attribute exception data decorator property classmethod staticmethod " +
 	"option program envvar confval setting cfunction type macro struct member describe object autofunction autoclass automethod " +
 	"c:function c:type c:macro cpp:function cpp:class js:function js:class rst:directive rst:role http:get http:post http:put http:delete command opcode")
@@ -238,7 +236,7 @@ func rstObject(name string) bool {
 	return rstObjects[name]
 }
 
-// directive returns name and argument of ".. name:: argument"; "" of others.
+// directive returns the name and argument of ".. name:: argument", or "" and "".
 func directive(body string) (name, argument string) {
 	rest := strings.TrimLeft(strings.TrimPrefix(body, ".."), " ")
 	name, argument, ok := strings.Cut(rest, "::")
@@ -248,10 +246,10 @@ func directive(body string) (name, argument string) {
 	return name, strings.TrimSpace(argument)
 }
 
-// maxDocinfo is how many units there may be before a field that titles the document.
+// maxDocinfo is the maximum number of units before a field that sets the document's title.
 const maxDocinfo = 20
 
-// field notes what a field like ":keywords: a, b" says of the document.
+// field reads a document field such as ":keywords: a, b".
 func (w *rstWalk) field(body string) {
 	name := fieldOf(body)
 	if name == "" {
@@ -268,7 +266,7 @@ func (w *rstWalk) field(body string) {
 	}
 }
 
-// fieldOf returns the name of a field; "" if a line is none.
+// fieldOf returns the name of a field, or "".
 func fieldOf(body string) string {
 	if len(body) < 3 || body[0] != ':' || body[1] == ':' || body[1] == ' ' {
 		return ""
@@ -280,7 +278,8 @@ func fieldOf(body string) string {
 	return body[1 : end+1]
 }
 
-// heading returns the title of a heading at line i, and the line after it.
+// heading returns the title of a heading at line i and the line after it. The title is "" if there
+// is no heading.
 func (w *rstWalk) heading(i int) (title string, end int) {
 	at := func(j int) codeLine {
 		if j < len(w.lines) {
@@ -320,8 +319,7 @@ func (w *rstWalk) level(i int) int {
 	return len(w.styles)
 }
 
-// adornment returns the sign that a line repeats, at least three times; 0 if it
-// does not.
+// adornment returns the character of which a line consists, repeated at least three times, or 0.
 func adornment(body string) byte {
 	if len(body) < 3 || strings.IndexByte("=-`:.'\"~^_*+#<>!$%&", body[0]) < 0 || strings.Trim(body, body[:1]) != "" {
 		return 0
@@ -329,7 +327,7 @@ func adornment(body string) byte {
 	return body[0]
 }
 
-// fits reports whether an adornment is long enough for a title, or nearly so.
+// fits reports whether an adornment is about as long as the title or longer.
 func fits(title, line string) bool {
 	n := utf8.RuneCountInString(title)
 	return n <= maxTitleRunes && (len(line) >= n || len(line) > 3 && len(line)+2 >= n)
@@ -344,7 +342,7 @@ var listMarker = regexp.MustCompile(`^(?:[-*+•]|#\.|\(?[0-9]{1,3}[.)]|\(?[a-zA
 
 func rstItem(body string) bool { return listMarker.MatchString(body) || strings.HasPrefix(body, "| ") }
 
-// rstRows is the [rowsFunc] of grid, simple and listed tables.
+// rstRows is the [rowsFunc] of grid, simple and list tables.
 func rstRows(table string) (columns []string, rows []int) {
 	lines := codeLines(table)
 	first := 0
@@ -365,8 +363,7 @@ func rstRows(table string) (columns []string, rows []int) {
 	return nil, nil
 }
 
-// gridRows reads a table whose rows stand between lines like +---+---+; a line
-// like +===+ ends its head.
+// gridRows reads a table with rows between lines like +---+---+. A line like +===+ ends the header.
 func gridRows(lines []codeLine) (columns []string, rows []int) {
 	for i, l := range lines {
 		switch {
@@ -399,7 +396,7 @@ func simpleRows(lines []codeLine) (columns []string, rows []int) {
 	return columns, rows
 }
 
-// simpleCells returns the cells of a row, which two spaces part.
+// simpleCells returns the cells of a row. Two spaces separate cells.
 func simpleCells(row string) []string {
 	var cells []string
 	for c := range strings.SplitSeq(row, "  ") {

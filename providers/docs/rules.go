@@ -10,15 +10,14 @@ import (
 	"github.com/ragctx/ragctx/providers/docs/extract"
 )
 
-// DefaultExclude returns the patterns of directories and files that are made by
-// tools. A directory vendor is left out, too, where a tool keeps it.
+// DefaultExclude returns the patterns of directories and files that tools generate. A directory
+// vendor that a package manager maintains is excluded, too.
 func DefaultExclude() []string {
 	return []string{"**/node_modules/**", "**/target/**", "**/dist/**", "**/build/**", "*.lock", "package-lock.json"}
 }
 
-// Temporary reports whether a file of this name is one that an editor or an
-// office program keeps for a moment beside the one that is edited, a part of a
-// download, or a lock.
+// Temporary reports whether a name belongs to a temporary file of an editor or office program, a
+// partial download, or a lock.
 func Temporary(name string) bool {
 	for _, prefix := range [...]string{".#", "~$", ".goutputstream-", ".~lock."} {
 		if strings.HasPrefix(name, prefix) {
@@ -33,12 +32,12 @@ func Temporary(name string) bool {
 	return name == "4913" || len(name) > 1 && name[0] == '#' && name[len(name)-1] == '#'
 }
 
-// types are the types of files that are taken by default, by name and extension.
+// types are the file types that are accepted by default, by name and extension.
 type types struct {
 	names   []string // patterns of names
 	exts    []string
 	known   map[string]bool
-	convert []string // with dot
+	convert []string // extensions of converted files, with dot
 }
 
 func newTypes() types {
@@ -59,8 +58,7 @@ func newTypes() types {
 	return t
 }
 
-// has reports whether a file of this name is taken, whatever case its extension
-// is in.
+// has reports whether a file name is accepted. The case of the extension does not matter.
 func (t types) has(name string) bool {
 	return t.known[strings.ToLower(path.Ext(name))] || t.converts(name) || t.named(name)
 }
@@ -73,23 +71,23 @@ func (t types) named(name string) bool {
 	})
 }
 
-// converts reports whether a file of this name is converted, rather than text already.
+// converts reports whether a file must be converted to text.
 func (t types) converts(name string) bool {
 	name = strings.ToLower(name)
 	return slices.ContainsFunc(t.convert, func(ext string) bool { return strings.HasSuffix(name, ext) })
 }
 
-// rules say which files are taken, by their paths below the root.
+// rules select files by their paths below the root.
 type rules struct {
 	types            types
 	include, exclude globs
-	byType           bool // there is no include
-	// insideByType says that include has only such patterns.
+	byType           bool // there are no include patterns
+	// insideByType says that all include patterns are names of archives.
 	insideByType bool
 	hidden       bool
 	maxBytes     int64
-	// base stands before the paths that patterns are matched against: that of the
-	// root, if it is whole paths that they are about, or nothing.
+	// base is prepended to paths before matching: the path of the root if patterns match whole
+	// paths, otherwise "".
 	base string
 }
 
@@ -115,8 +113,7 @@ func compileRules(o WalkOptions) (*rules, error) {
 	return r, err
 }
 
-// namesArchives reports whether a pattern is about the names of archives, and
-// mails, alone.
+// namesArchives reports whether a pattern matches only archives and mails.
 func namesArchives(pattern string) bool {
 	g, err := compileGlobs("include", []string{path.Base(pattern)})
 	if err != nil || g.match("x.md") {
@@ -130,7 +127,7 @@ func namesArchives(pattern string) bool {
 	return extract.Holds(pattern)
 }
 
-// limit is the size of the largest file of this name that is taken.
+// limit returns the maximum size of a file with this name.
 func (r *rules) limit(name string) int64 {
 	byDefault := int64(DefaultMaxFileBytes)
 	if r.types.converts(name) {
@@ -139,7 +136,7 @@ func (r *rules) limit(name string) int64 {
 	return cmp.Or(max(r.maxBytes, 0), byDefault)
 }
 
-// takes reports whether a file is of a type that is taken.
+// takes reports whether the type of a file is accepted.
 func (r *rules) takes(rel string) bool {
 	if r.byType {
 		return r.types.has(path.Base(rel))
@@ -147,15 +144,14 @@ func (r *rules) takes(rel string) bool {
 	return r.include.match(r.base + rel)
 }
 
-// excludes reports whether a file is left out.
+// excludes reports whether a pattern excludes a file.
 func (r *rules) excludes(rel string) bool { return r.exclude.match(r.base + rel) }
 
-// excludesDir reports whether a directory is left out, or all that is in it.
+// excludesDir reports whether a pattern excludes a directory or everything in it.
 func (r *rules) excludesDir(rel string) bool { return r.exclude.matchDir(r.base + rel) }
 
-// takesInside reports whether a file at a path inside of another one is taken.
-// An archive is a directory as far as patterns go. Where all that is to be
-// included are archives, what is in them is taken by its type.
+// takesInside reports whether a file at a path inside another file is accepted. For patterns, an
+// archive is a directory. If all include patterns name archives, files inside are accepted by type.
 func (r *rules) takesInside(file, inside string) bool {
 	if inside == "" {
 		return true
@@ -176,9 +172,9 @@ func (r *rules) takesInside(file, inside string) bool {
 	return r.takes(rel) || r.insideByType && r.types.has(path.Base(rel))
 }
 
-// Selects returns what reports whether the patterns of the options take a path that is
-// none of a file, such as that of a page on a server. Without patterns all are taken,
-// and [DefaultExclude], which is about folders, leaves out nothing.
+// Selects returns a function that reports whether the patterns accept a path that is not a file
+// path, such as the path of a web page. Without include patterns every path is accepted.
+// [DefaultExclude] is not applied, because it is about folders.
 func (o WalkOptions) Selects() (func(rel string) bool, error) {
 	o.Exclude = slices.DeleteFunc(append([]string{}, o.Exclude...), func(p string) bool { return slices.Contains(DefaultExclude(), p) })
 	r, err := compileRules(o)

@@ -6,14 +6,14 @@ import (
 	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
-// parseSections is the parser of settings under headers in brackets: TOML and
-// INI. Comments go with what follows.
+// parseSections parses settings under bracketed headers: TOML and INI. A comment is joined with the
+// next setting.
 func parseSections(in input) structure {
 	lines := codeLines(in.text)
 	w := sectionWalk{in: in, lines: lines}
 	s := structure{description: leading((&yamlWalk{lines: lines}).comment())}
 	s.arrange(in, w.units(), nil)
-	s.title, s.rest = "", nil // no section stands for all
+	s.title, s.rest = "", nil // no section title describes the whole file
 	if names := topTitles(s.outline, ""); s.description == "" && len(names) > 0 {
 		s.description = sentence.Clip("Settings of "+strings.Join(names, ", ")+".", maxAbstractRunes/2)
 	}
@@ -25,11 +25,11 @@ type sectionWalk struct {
 	lines []codeLine
 }
 
-// units returns the headers, and what is between blank lines, as units.
+// units returns the headers and the paragraphs of settings as units.
 func (w *sectionWalk) units() []unit {
 	var units []unit
-	comment := -1 // the first line of the comment above
-	open := false // a unit that the next line belongs to
+	comment := -1 // first line of the preceding comment
+	open := false // the next line continues a unit
 	for i, l := range w.lines {
 		title, level := w.header(i)
 		switch {
@@ -65,8 +65,8 @@ func (w *sectionWalk) units() []unit {
 	return units
 }
 
-// header returns title and level of line i if it is a header: [a.b] is below
-// [a]. An item of a list, [[a]], is called by its name, too.
+// header returns the title and level of a header at line i, or "". [a.b] is below [a]. The title of
+// a list item, [[a]], includes its name.
 func (w *sectionWalk) header(i int) (title string, level int) {
 	l := w.lines[i]
 	if l.indent != 0 || l.body[0] != '[' {
@@ -92,7 +92,7 @@ func (w *sectionWalk) header(i int) (title string, level int) {
 	return sentence.Clip(name, maxTitleRunes), level
 }
 
-// name returns what the first settings from line i on say the item is called.
+// name returns the name of an item from its first settings, from line i on.
 func (w *sectionWalk) name(i int) string {
 	for _, l := range w.lines[i:min(len(w.lines), i+10)] {
 		if strings.HasPrefix(l.body, "[") {

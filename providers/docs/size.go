@@ -9,7 +9,7 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// units of sizes, in small letters.
+// units are the units of sizes, in lower case.
 var units = []struct {
 	name  string
 	bytes float64
@@ -26,7 +26,7 @@ var units = []struct {
 	{"b", 1},
 }
 
-// ParseSize reads a number of bytes, from 1: "4096", "512 KiB", "1.5MB".
+// ParseSize parses a positive number of bytes: "4096", "512 KiB", "1.5MB".
 func ParseSize(s string) (int64, error) {
 	number, unit := strings.ToLower(strings.TrimSpace(s)), 1.0
 	for _, u := range units {

@@ -6,19 +6,18 @@ import (
 	"unicode/utf8"
 )
 
-// A sketch is a small stand-in for a text by which nearly equal texts are found:
-// one-permutation MinHash (Li, Owen, Zhang, "One Permutation Hashing", 2012) over
-// runs of shingleWords words. The share of equal bins of two sketches estimates
-// the share of runs that two texts have in common (Jaccard), with a standard error
-// of 4 % at 0.9.
+// A sketch is a small fingerprint for finding nearly equal texts: one-permutation MinHash (Li,
+// Owen, Zhang, "One Permutation Hashing", 2012) over runs of shingleWords words. The share of equal
+// bins of two sketches estimates the share of runs that the texts have in common (Jaccard), with a
+// standard error of 4 % at 0.9.
 const (
 	sketchBins   = 64
 	sketchBytes  = 2 * sketchBins
 	shingleWords = 4
 )
 
-// Sketch returns the sketch of a text, 128 bytes: 64 bins of 16 bits. It is nil for
-// a text of fewer than 16 words, which says too little to be compared.
+// Sketch returns the sketch of a text: 64 bins of 16 bits, 128 bytes. It returns nil for a text
+// with fewer than 16 words, which is too short to compare.
 func Sketch(text string) []byte {
 	var bins [sketchBins]uint64
 	for i := range bins {
@@ -41,9 +40,9 @@ func Sketch(text string) []byte {
 
 const emptyBin = ^uint64(0)
 
-// densify fills empty bins from others that a fixed row of guesses finds, the same
-// for every text (Shrivastava, "Optimal Densification for Fast and Accurate Minwise
-// Hashing", 2017). There is at least one that is not empty.
+// densify fills empty bins from others, which it finds by a fixed sequence of guesses that is the
+// same for every text (Shrivastava, "Optimal Densification for Fast and Accurate Minwise Hashing",
+// 2017). At least one bin must not be empty.
 func densify(bins *[sketchBins]uint64) {
 	from := *bins
 	for i := range bins {
@@ -53,9 +52,9 @@ func densify(bins *[sketchBins]uint64) {
 	}
 }
 
-// shingles calls fn with a hash of each run of words, and returns how many there
-// were. A word is a run of letters and digits; its case does not count. In scripts
-// without spaces, each character that is no Latin letter is a word.
+// shingles calls fn with a hash of each run of words and returns the number of runs. A word is a
+// run of letters and digits; case does not matter. In scripts without spaces, each character is a
+// word.
 func shingles(text string, fn func(uint64)) (n int) {
 	var last [shingleWords]uint64
 	words := 0
@@ -102,7 +101,7 @@ func shingles(text string, fn func(uint64)) (n int) {
 	return n
 }
 
-// mix is the finaliser of SplitMix64.
+// mix is the finalizer of SplitMix64.
 func mix(h uint64) uint64 {
 	h += 0x9E3779B97F4A7C15
 	h = (h ^ h>>30) * 0xBF58476D1CE4E5B9
@@ -110,9 +109,8 @@ func mix(h uint64) uint64 {
 	return h ^ h>>31
 }
 
-// Similarity estimates, from the sketches of two texts, the share of their runs of
-// words that both have: 1 for equal texts, about 0 for unrelated ones. A missing
-// sketch is like no other.
+// Similarity estimates from two sketches the share of word runs that both texts contain: 1 for
+// equal texts, about 0 for unrelated ones. It returns 0 if a sketch is missing.
 func Similarity(a, b []byte) float64 {
 	if len(a) != sketchBytes || len(b) != sketchBytes {
 		return 0

@@ -10,17 +10,17 @@ import (
 	"github.com/ragctx/ragctx/internal/text/chunk"
 )
 
-// maxCodeDepth is how deep declarations are taken apart: a class, its methods,
-// what is inside of those.
+// maxCodeDepth is the depth to which declarations are split: a class, its methods, and their
+// contents.
 const maxCodeDepth = 3
 
 // codeLine is a line of source code.
 type codeLine struct {
 	start   int
-	indent  int    // in columns, a tab counts as 4; -1 if blank
-	body    string // without white space around it
-	comment bool   // or an attribute of what follows
-	inside  bool   // of a comment over several lines
+	indent  int    // in columns, a tab counts as 4; -1 for a blank line
+	body    string // without surrounding white space
+	comment bool   // a comment, or an attribute of the next line
+	inside  bool   // inside a multi-line comment
 }
 
 // sourceParser finds the declarations of a file.
@@ -32,10 +32,9 @@ type sourceParser struct {
 	fallback language
 }
 
-// parseSource is the parser of source code. A file falls apart at blank lines
-// that are followed by a line without indentation, and before declarations;
-// comments stay with what they stand above. A part that is too long for a chunk
-// falls apart in the same way at the indentation of its body.
+// parseSource parses source code. It splits a file at blank lines before an unindented line, and
+// before declarations. Comments stay with the code below them. A part that is too long for a chunk
+// is split the same way at the indentation of its body.
 func parseSource(in input) structure {
 	p := &sourceParser{in: in, lines: codeLines(in.text)}
 	if p.in.lang == nil {
@@ -60,8 +59,7 @@ func codeLines(text string) []codeLine {
 	return lines
 }
 
-// markComments finds the lines of comments. One over several lines that never
-// ends is none.
+// markComments marks comment lines. A multi-line comment without an end is not a comment.
 func markComments(lines []codeLine, lang *language) {
 	unclosed := make(map[string]bool)
 	for i := 0; i < len(lines); i++ {
@@ -100,7 +98,7 @@ func indentOf(line string) int {
 	return n
 }
 
-// offset is the byte where line i begins.
+// offset returns the byte offset of line i.
 func (p *sourceParser) offset(i int) int {
 	if i < len(p.lines) {
 		return p.lines[i].start
@@ -108,7 +106,7 @@ func (p *sourceParser) offset(i int) int {
 	return len(p.in.text)
 }
 
-// split makes blocks of lines[from:to], whose parts begin at indent.
+// split turns lines[from:to] into blocks. Parts begin at indent.
 func (p *sourceParser) split(from, to, indent, depth int, path []string) {
 	for start := from; start < to; {
 		end := start + 1
@@ -120,7 +118,7 @@ func (p *sourceParser) split(from, to, indent, depth int, path []string) {
 	}
 }
 
-// begins reports whether a part begins at line i, after one that began at start.
+// begins reports whether a part begins at line i, after a part that began at start.
 func (p *sourceParser) begins(start, i, indent int) bool {
 	l, prev := p.lines[i], p.lines[i-1]
 	switch {
@@ -132,12 +130,12 @@ func (p *sourceParser) begins(start, i, indent int) bool {
 	return l.indent == indent && p.declares(i, indent) && !prev.comment
 }
 
-// declares reports whether line i begins a declaration among those at indent.
+// declares reports whether line i begins a declaration among the declarations at indent.
 func (p *sourceParser) declares(i, indent int) bool {
 	return !p.lines[i].inside && p.in.lang.declares(p.lines[i].body, indent > 0)
 }
 
-// onlyComments reports whether a few lines hold nothing but one comment.
+// onlyComments reports whether a few lines consist of comments only.
 func onlyComments(lines []codeLine) bool {
 	if len(lines) > 8 {
 		return false
@@ -150,7 +148,7 @@ func onlyComments(lines []codeLine) bool {
 	return true
 }
 
-// part adds lines[from:to] as one block, or as several if they are too long.
+// part adds lines[from:to] as one block, or as several if it is too long.
 func (p *sourceParser) part(from, to, indent, depth int, path []string) {
 	b := chunk.Block{Start: p.offset(from), End: p.offset(to), Heading: path, Keep: true}
 	decl := p.declaration(from, to, indent)
@@ -175,8 +173,8 @@ func (p *sourceParser) part(from, to, indent, depth int, path []string) {
 	p.split(from, to, inner, depth+1, path)
 }
 
-// declaration returns the first line of lines[from:to] that declares something
-// at the given indentation, -1 if none does.
+// declaration returns the first line of lines[from:to] with a declaration at the given indentation,
+// or -1.
 func (p *sourceParser) declaration(from, to, indent int) int {
 	for i := from; i < to; i++ {
 		if l := p.lines[i]; l.indent == indent && p.declares(i, indent) {
@@ -186,7 +184,7 @@ func (p *sourceParser) declaration(from, to, indent int) int {
 	return -1
 }
 
-// innerIndent returns the smallest indentation beyond indent, -1 if there is none.
+// innerIndent returns the smallest indentation greater than indent, or -1.
 func (p *sourceParser) innerIndent(from, to, indent int) int {
 	inner := -1
 	for _, l := range p.lines[from:to] {
@@ -197,14 +195,14 @@ func (p *sourceParser) innerIndent(from, to, indent int) int {
 	return inner
 }
 
-// signature is a declaration's line as a title.
+// signature returns the line of a declaration as a title.
 func signature(line string) string {
 	line = strings.TrimSuffix(strings.TrimSpace(line), " do")
 	return sentence.Clip(strings.TrimRight(line, " {:("), maxTitleRunes)
 }
 
-// description returns the first sentences of the comment or docstring at the
-// beginning of the file, past a licence.
+// description returns the first sentences of the comment or docstring at the beginning of the file,
+// after a license.
 func (p *sourceParser) description() string {
 	for i := 0; i < min(len(p.lines), 100); i++ {
 		if p.lines[i].indent != 0 {
@@ -223,8 +221,8 @@ func (p *sourceParser) description() string {
 	return ""
 }
 
-// commentAt returns the text of the comment that begins at line i and the line
-// after it; i itself if there is none.
+// commentAt returns the text of the comment at line i and the line after it. Without a comment the
+// line is i.
 func (p *sourceParser) commentAt(i int) (string, int) {
 	if q := p.in.lang.docstring; q != "" && strings.HasPrefix(p.lines[i].body, q) {
 		rest := p.in.text[p.lines[i].start+len(q):]
@@ -249,7 +247,7 @@ func licence(s string) bool {
 		strings.Contains(s, "generated")
 }
 
-// leading returns the sentences at the beginning of a comment's first paragraph.
+// leading returns the first sentences of a comment's first paragraph.
 func leading(comment string) string {
 	par, _, _ := strings.Cut(comment[:min(len(comment), 4<<10)], "\n\n")
 	var out []string

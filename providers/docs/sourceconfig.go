@@ -17,64 +17,61 @@ import (
 	"github.com/ragctx/ragctx/internal/text/chunk"
 )
 
-// The providers that a [SourceConfig] can be written for. They differ in their
-// defaults.
+// The providers whose configuration a [SourceConfig] accepts. They have different defaults.
 const (
 	ProviderVector     = "vector"
 	ProviderFileSystem = "filesystem"
 )
 
-// SourceConfig describes a folder to ingest with the option names, and the
-// defaults, of VectorContextConfig and FileSystemContextConfig, in snake_case or
-// camelCase:
+// SourceConfig describes a folder to ingest. It has the option names and defaults of
+// VectorContextConfig and FileSystemContextConfig, in snake_case or camelCase:
 //
 //	path, root_path          the folder
-//	include_patterns         what to take; an empty list is everything
-//	exclude_patterns         what to leave out
+//	include_patterns         files to ingest; an empty list means all
+//	exclude_patterns         files to skip
 //	max_file_size            bytes, or a text such as "512 KiB"
 //	chunk_size,              the length of chunks in characters
 //	max_chunk_chars
-//	auto_index               false: not at the start of a server
-//	provider                 "vector" or "filesystem": whose defaults; that of
-//	                         enable_cache is "filesystem", else it is "vector"
+//	auto_index               false: do not ingest when a server starts
+//	provider                 "vector" or "filesystem" selects the defaults; the
+//	                         default is "filesystem" with enable_cache, else "vector"
 //	namespace, prefix, tags  as everywhere in ragctx
 //
-// enable_cache, min_relevance, max_results and embedding_model, embedding_api_base
-// and embedding_api_key are accepted and have no effect on what is ingested; Notes
-// says where each is set. Other names are refused, and so are two names of one option
-// that disagree.
+// enable_cache, min_relevance, max_results, embedding_model, embedding_api_base and
+// embedding_api_key are accepted but do not affect the ingested documents; Notes says where each is
+// set. Other names are rejected, and so are two names of one option with different values.
 //
-// Patterns are matched against the whole path, which begins as path does, "*" and "?" match slashes as well, and
-// a pattern that is none matches nothing; hidden files are taken, and .gitignore
-// files heeded inside of git repositories only.
+// Patterns match the whole path, which begins with path. "*" and "?" match slashes as well, and an
+// invalid pattern matches nothing. Hidden files are included. .gitignore files apply only inside
+// git repositories.
 type SourceConfig struct {
 	Provider  string
 	Path      string
 	Namespace string
 	Prefix    string
 	Tags      []string
-	// An empty Include takes everything.
+	// An empty Include includes all files.
 	Include, Exclude []string
 	MaxFileSize      int64 // bytes
-	// ChunkSize is the most characters of a chunk; 0, for the file system's provider,
-	// which has no such option, leaves it to [chunk.Options].
+	// ChunkSize is the maximum length of a chunk in characters. The file system provider has no
+	// such option; 0 means the default of [chunk.Options].
 	ChunkSize int
 	AutoIndex bool
-	// Notes say what was accepted without effect, one sentence each.
+	// Notes list the accepted options without effect, one sentence each.
 	Notes []string
 }
 
-// MaxChunkSize bounds [SourceConfig.ChunkSize].
+// MaxChunkSize is the limit of [SourceConfig].ChunkSize.
 const MaxChunkSize = 100_000
 
 // sourceOption is one option of the format.
 type sourceOption struct {
-	names []string // in snake_case, the one of messages first
+	names []string // in snake_case; messages use the first
 	read  func(c *SourceConfig, raw json.RawMessage) error
-	note  string // why it has no effect; "" if it has one
+	note  string // why the option has no effect, or ""
 }
 
-// sourceOptions is the table of options; each is known in camelCase, too.
+// sourceOptions is the table of options. Each is also accepted in camelCase.
 func sourceOptions() []sourceOption {
 	const query, embedder = "is of each query here: give it there", "is a setting here: see 'ragctx config'"
 	return []sourceOption{
@@ -115,16 +112,16 @@ func defaultConfig(provider string) SourceConfig {
 	return c
 }
 
-// given is an option of a description, under the name that it has there.
+// given is the value of an option, with the name under which it was written.
 type given struct {
 	name string
 	raw  json.RawMessage
 }
 
-// set reports whether there is a value; null is none.
+// set reports whether there is a value; null is no value.
 func (g given) set() bool { return g.raw != nil && !bytes.Equal(g.raw, []byte("null")) }
 
-// UnmarshalJSON reads a description. Errors name the option as it is written.
+// UnmarshalJSON parses a configuration. Errors name the option as it is written.
 func (c *SourceConfig) UnmarshalJSON(b []byte) error {
 	options := sourceOptions()
 	found, err := readGiven(b, options)
@@ -132,7 +129,7 @@ func (c *SourceConfig) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	var out SourceConfig
-	for i, o := range options { // the provider first: the defaults are its
+	for i, o := range options { // the provider first, because it determines the defaults
 		switch {
 		case !found[i].set():
 		case o.names[0] == "enable_cache":
@@ -163,7 +160,7 @@ func (c *SourceConfig) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// readGiven returns what a description gives for each option.
+// readGiven returns the value of each option in a configuration.
 func readGiven(b []byte, options []sourceOption) ([]given, error) {
 	found := make([]given, len(options))
 	dec := json.NewDecoder(bytes.NewReader(b))
@@ -195,7 +192,7 @@ func readGiven(b []byte, options []sourceOption) ([]given, error) {
 	return found, nil
 }
 
-// named reports whether a name is one of the option's.
+// named reports whether name is a name of the option.
 func (o sourceOption) named(name string) bool {
 	return slices.ContainsFunc(o.names, func(n string) bool { return n == name || camel(n) == name })
 }
@@ -208,7 +205,7 @@ func optionNames(options []sourceOption) []string {
 	return out
 }
 
-// camel writes max_file_size as maxFileSize.
+// camel converts max_file_size to maxFileSize.
 func camel(snake string) string {
 	parts := strings.Split(snake, "_")
 	for i, p := range parts[1:] {
@@ -217,7 +214,7 @@ func camel(snake string) string {
 	return strings.Join(parts, "")
 }
 
-// sameJSON compares values, so that a name given twice with one value is no error.
+// sameJSON compares values, so that giving the same value under two names is not an error.
 func sameJSON(a, b json.RawMessage) bool {
 	var x, y bytes.Buffer
 	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
@@ -291,7 +288,7 @@ func readChunkSize(c *SourceConfig, raw json.RawMessage) error {
 	return nil
 }
 
-// WalkOptions are those of the source.
+// WalkOptions returns the walk options of the source.
 func (c SourceConfig) WalkOptions() WalkOptions {
 	o := WalkOptions{
 		Include: c.Include, Exclude: c.Exclude, MaxFileBytes: c.MaxFileSize,
@@ -303,12 +300,12 @@ func (c SourceConfig) WalkOptions() WalkOptions {
 	return o
 }
 
-// Chunk is how texts are cut: into chunks of about ChunkSize, none longer.
+// Chunk returns the chunk sizes of the source: at most ChunkSize characters.
 func (c SourceConfig) Chunk() chunk.Options {
 	return chunk.Options{TargetChars: c.ChunkSize, MaxChars: c.ChunkSize}
 }
 
-// Warnings say which patterns are none, and so match nothing.
+// Warnings list the invalid patterns, which match nothing.
 func (c SourceConfig) Warnings() []string {
 	var out []string
 	for _, l := range [...]struct {
@@ -340,8 +337,8 @@ func inRepository(path string) bool {
 	return false
 }
 
-// ReadSources reads a file of descriptions: one, or a list of them. A relative path
-// in it is relative to where the command runs.
+// ReadSources reads a file with one configuration or a list of them. Relative paths are relative to
+// the working directory.
 func ReadSources(name string) ([]SourceConfig, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -359,7 +356,7 @@ func ReadSources(name string) ([]SourceConfig, error) {
 	return ParseSources(b)
 }
 
-// ParseSources reads one description, or a list of them.
+// ParseSources parses one configuration or a list of them.
 func ParseSources(b []byte) ([]SourceConfig, error) {
 	var list []json.RawMessage
 	if json.Unmarshal(b, &list) != nil {

@@ -8,8 +8,7 @@ import (
 	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
-// isTable reports whether a paragraph is a table: its second line is a row of
-// dashes between bars.
+// isTable reports whether a paragraph is a table: its second line has dashes between bars.
 func isTable(paragraph string) bool {
 	_, rest, _ := strings.Cut(paragraph, "\n")
 	row, _, _ := strings.Cut(rest, "\n")
@@ -17,7 +16,7 @@ func isTable(paragraph string) bool {
 	return strings.Contains(row, "-") && strings.Contains(row, "|") && strings.Trim(row, "|-: \t") == ""
 }
 
-// tableTag reports whether a block of HTML opens a table or has rows of one.
+// tableTag reports whether an HTML block opens a table or has table rows.
 func tableTag(block []byte) bool {
 	for _, tag := range [...]string{"<table", "<TABLE", "<tr", "<TR"} {
 		if bytes.Contains(block, []byte(tag)) {
@@ -27,11 +26,11 @@ func tableTag(block []byte) bool {
 	return false
 }
 
-// joinTables makes one unit of a table in HTML that blank lines cut into several.
+// joinTables joins the units of an HTML table that contains blank lines.
 func joinTables(in input, units []unit) []unit {
 	out := units[:0]
-	open := -1    // where the table begins in out
-	var since int // and in units
+	open := -1    // index of the table in out
+	var since int // index of the table in units
 	for i, u := range units {
 		out = append(out, u)
 		text := in.text[u.start:unitEnd(in, units, i)]
@@ -48,7 +47,7 @@ func joinTables(in input, units []unit) []unit {
 	return out
 }
 
-// markdownRows is the [rowsFunc] of Markdown.
+// markdownRows is the [rowsFunc] of Markdown tables.
 func markdownRows(table string) ([]string, []int) {
 	if !isTable(table) {
 		return htmlRows(table)
@@ -58,7 +57,7 @@ func markdownRows(table string) ([]string, []int) {
 	return barCells(head), rows[min(2, len(rows)):]
 }
 
-// barCells returns the cells of a row like "| a | b |".
+// barCells returns the cells of a row such as "| a | b |".
 func barCells(row string) []string {
 	row = strings.Trim(strings.TrimSpace(row), "|")
 	cells := strings.SplitN(row, "|", maxColumns)
@@ -68,7 +67,7 @@ func barCells(row string) []string {
 	return cells
 }
 
-// lineStarts returns where the lines begin that are wanted.
+// lineStarts returns the offsets of the lines for which wanted returns true.
 func lineStarts(text string, wanted func(line string) bool) []int {
 	var starts []int
 	at := 0
@@ -81,13 +80,13 @@ func lineStarts(text string, wanted func(line string) bool) []int {
 	return starts
 }
 
-// headCell finds the cells of a heading row in HTML.
+// headCell matches the cells of an HTML header row.
 var headCell = regexp.MustCompile(`(?is)<th[^>]{0,200}>(.{0,300}?)</th>`)
 
-// maxHead is how far the heading row of a table in HTML is looked for, in bytes.
+// maxHead is the limit in bytes for finding the header row of an HTML table.
 const maxHead = 8 << 10
 
-// htmlRows is the [rowsFunc] of HTML whose rows begin on lines of their own.
+// htmlRows is the [rowsFunc] of HTML tables with rows on separate lines.
 func htmlRows(table string) (columns []string, rows []int) {
 	rows = lineStarts(table, func(line string) bool {
 		line = strings.TrimSpace(line)

@@ -10,16 +10,16 @@ import (
 	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
-// minCapitals is how many lines in capitals make headings of them, and maxTextHead
-// the longest heading in text without markup, in code points.
+// minCapitals is the minimum number of lines in capitals for them to be headings. maxTextHead is
+// the maximum length of a heading in plain text, in code points.
 const (
 	minCapitals = 3
 	maxTextHead = 72
 )
 
-// parseText is the parser of text without markup. Headings are what looks like
-// one beyond doubt: underlined lines, numbers that count on, as in an RFC, lines
-// in capitals, as in a manual page; each with blank lines around.
+// parseText parses text without markup. Only unambiguous headings are recognized: underlined lines,
+// consecutive section numbers as in an RFC, and lines in capitals as in a manual page, each between
+// blank lines.
 func parseText(in input) structure {
 	w := textWalk{in: in, lines: codeLines(in.text)}
 	w.paragraphs()
@@ -32,15 +32,15 @@ func parseText(in input) structure {
 	return s
 }
 
-// textWalk finds the paragraphs of a text, and which of them are headings.
+// textWalk finds the paragraphs of a text and the headings among them.
 type textWalk struct {
 	in    input
 	lines []codeLine
 	units []unit
-	first []int // line of each unit
-	size  []int // lines of each unit
-	head  []int // lines of each unit that are its heading
-	row   bool  // headings are numbered or in capitals, none stands for all
+	first []int // first line of each unit
+	size  []int // number of lines of each unit
+	head  []int // number of heading lines of each unit
+	row   bool  // headings are numbered or in capitals, so none of them is the title
 }
 
 func (w *textWalk) paragraphs() {
@@ -65,8 +65,8 @@ func (w *textWalk) paragraphs() {
 	}
 }
 
-// runningHead reports whether line i, which stands alone, is the first or the
-// last of a page, as what is printed on top and at the bottom of each.
+// runningHead reports whether line i, a paragraph of its own, is the first or last line of a page,
+// like a printed header or footer.
 func (w *textWalk) runningHead(i int) bool {
 	if w.in.paged == "" {
 		return false
@@ -85,8 +85,8 @@ func (w *textWalk) runningHead(i int) bool {
 	return strings.Contains(w.in.paged[from:to], pageEnd)
 }
 
-// title returns the line that stands alone at the beginning of a text with
-// headings, or the heading there if it is not one of a row.
+// title returns the single line at the beginning of a text with headings, or the first heading
+// unless headings are numbered or in capitals.
 func (w *textWalk) title() string {
 	if len(w.units) == 0 {
 		return ""
@@ -102,7 +102,7 @@ func (w *textWalk) title() string {
 	return ""
 }
 
-// headings makes headings of units, by the best evidence that there is.
+// headings turns units into headings by the strongest evidence available.
 func (w *textWalk) headings() {
 	if w.underlined() {
 		return
@@ -113,12 +113,12 @@ func (w *textWalk) headings() {
 	}
 }
 
-// make makes unit i a heading.
+// make turns unit i into a heading.
 func (w *textWalk) make(i, level int, title string) {
 	w.units[i].kind, w.units[i].level, w.units[i].title = unitHeading, level, title
 }
 
-// bodies makes units of their own of the text right below headings.
+// bodies makes the text directly below a heading a unit of its own.
 func (w *textWalk) bodies() {
 	var out []unit
 	for i, u := range w.units {
@@ -130,7 +130,7 @@ func (w *textWalk) bodies() {
 	w.units = out
 }
 
-// underlined finds lines with a line of signs below that is as long.
+// underlined finds headings with an underline of about the same length.
 func (w *textWalk) underlined() (found bool) {
 	var styles []byte
 	for i := range w.units {
@@ -157,12 +157,12 @@ func (w *textWalk) underlined() (found bool) {
 	return found
 }
 
-// headLike reports whether a line could be a heading by its length and letters.
+// headLike reports whether a line could be a heading by its length and characters.
 func headLike(body string) bool {
 	return !longer(body, maxTextHead) && sentence.HasLetter(body) && !strings.ContainsRune(".,;", lastRune(body))
 }
 
-// numbered finds lines like "2.1.  Names" whose numbers count on, from 1.
+// numbered finds headings like "2.1. Names" with consecutive numbers from 1.
 func (w *textWalk) numbered() bool {
 	type candidate struct {
 		unit  int
@@ -171,7 +171,7 @@ func (w *textWalk) numbered() bool {
 	}
 	var got []candidate
 	var last []int
-	text := 0 // of the candidates that other text follows
+	text := 0 // number of candidates that are followed by text
 	for i := range w.units {
 		l := w.lines[w.first[i]]
 		if w.size[i] != 1 || l.indent != 0 || !headLike(l.body) {
@@ -198,8 +198,7 @@ func (w *textWalk) numbered() bool {
 	return true
 }
 
-// sectionNumber returns the number that begins a heading; a capital letter
-// follows it.
+// sectionNumber returns the number at the beginning of a heading. A capital letter must follow it.
 func sectionNumber(body string) (number []int) {
 	head, title, ok := strings.Cut(body, " ")
 	title = strings.TrimSpace(title)
@@ -216,7 +215,7 @@ func sectionNumber(body string) (number []int) {
 	return number
 }
 
-// countsOn reports whether a number follows the last one: 1, 1.1, 1.2, 2.
+// countsOn reports whether next can follow last: 1, 1.1, 1.2, 2.
 func countsOn(last, next []int) bool {
 	n := 0
 	for n < len(last) && n < len(next) && last[n] == next[n] {
@@ -231,7 +230,7 @@ func countsOn(last, next []int) bool {
 	return n+1 == len(next) && next[n] == last[n]+1
 }
 
-// capitals finds lines in capitals, if there are some and they are few.
+// capitals finds headings in capitals, if they are few compared with the text.
 func (w *textWalk) capitals() {
 	var got []int
 	lines, lower := 0, false
@@ -253,8 +252,8 @@ func (w *textWalk) capitals() {
 	}
 }
 
-// inCapitals reports whether a line has letters, at least three, and all of them
-// are capitals, in at most eight words.
+// inCapitals reports whether a line has at least three letters, all of them capitals, in at most
+// eight words.
 func inCapitals(body string) bool {
 	letters := 0
 	for _, r := range body {
@@ -263,7 +262,7 @@ func inCapitals(body string) bool {
 			return false
 		case unicode.IsUpper(r):
 			letters++
-		case unicode.IsLetter(r): // of a script without capitals
+		case unicode.IsLetter(r): // a letter of a script without capitals
 			return false
 		}
 	}

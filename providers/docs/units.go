@@ -9,37 +9,36 @@ import (
 	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
-// unitKind says what a unit is.
+// unitKind is the kind of a unit.
 type unitKind uint8
 
 const (
-	unitOther   unitKind = iota // an item of a list, a quote, a directive, a comment
+	unitOther   unitKind = iota // a list item, quote, directive or comment
 	unitProse                   // a paragraph
-	unitHeading                 // with what belongs to it, such as its underline
-	unitCode                    // stays whole if it fits, is cut between lines if not
-	unitTable                   // stays whole if it fits, is cut between rows if not
+	unitHeading                 // a heading with its underline and the like
+	unitCode                    // stays whole if it fits, otherwise split between lines
+	unitTable                   // stays whole if it fits, otherwise split between rows
 )
 
-// unit is a block of a text with markup, or an item of a list. Units tile the
-// text from the first one on: each ends where the next begins.
+// unit is a block of a text with markup, or a list item. Each unit ends where the next begins.
 type unit struct {
 	start int
 	kind  unitKind
 	level int    // of a heading, from 1
 	title string // of a heading
-	// leave is the level whose headings, and those below, end before this unit
-	// without a new one; 0 for none.
+	// leave, unless 0, is the level at and below which sections end before this unit without a new
+	// heading.
 	leave int
 }
 
-// rowsFunc finds the rows of a table: where each begins, in order, and what the
-// columns are called, if the table says so.
+// rowsFunc finds the rows of a table. It returns the offset of each row, in order, and the column
+// names, if any.
 type rowsFunc func(table string) (columns []string, rows []int)
 
-// maxColumns is how long the names of columns are in a heading path, in code points.
+// maxColumns is the limit of the column names in a heading path, in code points.
 const maxColumns = 160
 
-// columnHeading is how the names of columns stand in the heading path of rows.
+// columnHeading joins column names for the heading path of rows.
 func columnHeading(columns []string) string {
 	named := columns[:0:0]
 	for _, c := range columns[:min(len(columns), maxColumns)] {
@@ -50,8 +49,8 @@ func columnHeading(columns []string) string {
 	return sentence.Clip(strings.Join(named, " | "), maxColumns)
 }
 
-// arrange makes the blocks, outline and prose of a structure from units that
-// are in order. The first heading of level 1 is the title where there is none yet.
+// arrange sets the blocks, outline and prose of a structure from ordered units. The first heading
+// of level 1 becomes the title if there is none.
 func (s *structure) arrange(in input, units []unit, rows rowsFunc) {
 	for i := range units {
 		if units[i].kind == unitHeading && units[i].title == "" {
@@ -61,7 +60,7 @@ func (s *structure) arrange(in input, units []unit, rows rowsFunc) {
 	units = headed(in, units)
 	s.blocks = make([]chunk.Block, 0, len(units))
 	sections := make([]heading, 0, len(units)/4)
-	firsts := make([]int, len(units)) // the first block of each unit
+	firsts := make([]int, len(units)) // first block of each unit
 	var open headingPath
 	for i, u := range units {
 		end := unitEnd(in, units, i)
@@ -96,8 +95,8 @@ func (s *structure) arrange(in input, units []unit, rows rowsFunc) {
 	s.outline = outlineOf(sections, len(in.text))
 }
 
-// headed lets the first heading begin with what little there is before it, such
-// as a directive or an anchor, unless that is text.
+// headed extends the first heading backwards over short preceding units, such as a directive or an
+// anchor, unless they are prose.
 func headed(in input, units []unit) []unit {
 	for i, u := range units {
 		switch {
@@ -123,9 +122,8 @@ func unitEnd(in input, units []unit, i int) int {
 // longer reports whether s has more than n code points.
 func longer(s string, n int) bool { return len(s) > n && utf8.RuneCountInString(s) > n }
 
-// tableBlocks cuts a table that is too long for a chunk between its rows. Every
-// part stands under the names of the columns, so that a row far down is found,
-// and read, with them.
+// tableBlocks splits a table that is too long for a chunk between its rows. Every part has the
+// column names as heading, so that each row is found and shown with them.
 func tableBlocks(in input, b chunk.Block, rows rowsFunc) []chunk.Block {
 	if rows == nil {
 		return []chunk.Block{b}
@@ -140,8 +138,8 @@ func tableBlocks(in input, b chunk.Block, rows rowsFunc) []chunk.Block {
 	return recordBlocks(in, b, starts)
 }
 
-// recordBlocks cuts a block where its records begin: starts, relative to the
-// block and in order. A record stays whole if it fits into a chunk.
+// recordBlocks splits a block at its records. starts are their ordered offsets relative to the
+// block. A record stays whole if it fits into a chunk.
 func recordBlocks(in input, b chunk.Block, starts []int) []chunk.Block {
 	out := make([]chunk.Block, 0, len(starts)+1)
 	add := func(from, to int) {
@@ -161,14 +159,13 @@ func recordBlocks(in input, b chunk.Block, starts []int) []chunk.Block {
 	return out
 }
 
-// headingPath is the headings that a place stands under, outermost first.
+// headingPath is the path of headings above a position, outermost first.
 type headingPath struct {
 	levels []int
-	titles []string // never changed in place: blocks share it
+	titles []string // never modified in place: blocks share it
 }
 
-// leave goes out of the sections of a level and below; it reports whether there
-// was one.
+// leave closes the sections at and below a level. It reports whether there were any.
 func (p *headingPath) leave(level int) bool {
 	n := len(p.levels)
 	for n > 0 && p.levels[n-1] >= level {
@@ -179,17 +176,16 @@ func (p *headingPath) leave(level int) bool {
 	return left
 }
 
-// enter goes to a section under a heading, leaving those of its level and below.
+// enter opens a section with a heading. It closes the sections at and below its level.
 func (p *headingPath) enter(level int, title string) {
 	p.leave(level)
 	p.levels = append(p.levels, level)
 	p.titles = append(p.titles, title)
 }
 
-// joinEmptySections sees to it that headings without text of their own make
-// few chunks. Those that lead to a section with text go with it, and so does
-// what is too little for a chunk; others are joined up to the target size, under
-// the headings that they share. firsts are the first blocks of the units.
+// joinEmptySections joins headings without text into few chunks. Headings directly above a section
+// with text are joined with it, and so are those too short for a chunk. Others are joined up to the
+// target size, under their common headings. firsts are the first blocks of the units.
 func joinEmptySections(in input, blocks []chunk.Block, units []unit, firsts []int) {
 	for i := 0; i < len(units); i++ {
 		end := i
@@ -219,8 +215,8 @@ func joinEmptySections(in input, blocks []chunk.Block, units []unit, firsts []in
 	}
 }
 
-// fill returns how many blocks, at least one, make a chunk of the target size,
-// the headings that they share, and their size.
+// fill returns the number of blocks, at least one, that fit into a chunk of the target size, their
+// common headings and their size.
 func fill(in input, blocks []chunk.Block) (n int, heading []string, size int) {
 	for i, b := range blocks {
 		more := utf8.RuneCountInString(in.text[b.Start:b.End])
@@ -240,7 +236,7 @@ func fill(in input, blocks []chunk.Block) (n int, heading []string, size int) {
 	return len(blocks), heading, size
 }
 
-// join makes blocks one section.
+// join combines blocks into one section.
 func join(blocks []chunk.Block, heading []string) {
 	for i := range blocks {
 		blocks[i].Heading = heading

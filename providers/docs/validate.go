@@ -12,22 +12,22 @@ import (
 	"github.com/ragctx/ragctx/internal/text/chunk"
 )
 
-// Limits of a document's fields besides its text.
+// Limits of a document's fields other than its text.
 const (
 	MaxTags          = 64
 	MaxTitleBytes    = 2 << 10
 	MaxSourceBytes   = 4 << 10
 	MaxMetadataBytes = 64 << 10 // encoded as JSON
-	MaxChunkChars    = 100_000  // that a chunk may be made long
+	MaxChunkChars    = 100_000  // limit of a configured chunk size
 )
 
-// Limits of what is made of a document.
+// Limits of a prepared document.
 const (
 	MaxChunks   = 100_000
-	MaxLines    = 500_000 // of the text
-	MaxSections = 20_000  // of the outline; deeper ones are left out first
+	MaxLines    = 500_000 // lines of the text
+	MaxSections = 20_000  // sections of the outline; deeper ones are dropped first
 
-	maxTitleRunes = 200 // of a title taken from the text
+	maxTitleRunes = 200 // of a title found in the text
 )
 
 // Validate checks a document against the documented limits.
@@ -74,7 +74,7 @@ func Validate(d Document, o Options) error {
 	return ragctx.ValidMetadata("metadata", d.Metadata, MaxMetadataBytes)
 }
 
-// ValidChunk checks the sizes of chunks that somebody asks for.
+// ValidChunk checks chunk sizes given in a request.
 func ValidChunk(field string, o chunk.Options) error {
 	for _, f := range [...]struct {
 		name string
@@ -106,11 +106,11 @@ func validTag(t string) error {
 	return ragctx.ValidName("tags", t)
 }
 
-// blank reports whether a text has nothing that could be found.
+// blank reports whether a text has nothing to search for.
 func blank(text string) bool { return strings.TrimSpace(strings.TrimPrefix(text, "\ufeff")) == "" }
 
-// titled returns d with its title as the text, if it has no other. So an entry of a
-// catalogue is found and shown by its title, and is the same when it comes back with that text.
+// titled returns d with its title as the text if the text is blank. A catalogue entry is then found
+// and shown by its title, and has the same hash when it is sent with that text.
 func (d Document) titled() Document {
 	if blank(d.Text) && !blank(d.Title) {
 		d.Text, d.MIME = strings.TrimSpace(d.Title), "text/plain"
@@ -118,12 +118,10 @@ func (d Document) titled() Document {
 	return d
 }
 
-// ContentHash identifies what a document says and how it is prepared: text,
-// title, source, MIME type, tags in their order, metadata, time, the chunk sizes if
-// it has its own, and [Version].
-// A document whose hash is stored already needs no preparation. The id is not
-// part of it. Metadata that JSON cannot express counts as absent; [Validate]
-// refuses it.
+// ContentHash identifies the content of a document and how it is prepared: text, title, source,
+// MIME type, ordered tags, metadata, time, the document's own chunk sizes, and [Version]. A
+// document with a stored hash needs no preparation. The id is not included. Metadata that JSON
+// cannot express counts as absent; [Validate] rejects it.
 func ContentHash(d Document) [32]byte {
 	d = d.titled()
 	h := sha256.New()

@@ -14,55 +14,51 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// The largest files that [Walk] yields by default: of what is text already, and
-// of what is converted, which has more in it than its text.
+// The default size limits of [Walk]: for text files, and for files that are converted to text,
+// which contain more than their text.
 const (
 	DefaultMaxFileBytes    = 8 << 20
 	DefaultMaxConvertBytes = 64 << 20
 )
 
-// WalkOptions say which files of a tree are documents. The zero value works.
+// WalkOptions select the files of a tree that are documents. The zero value works.
 type WalkOptions struct {
-	// Include and Exclude are patterns over paths relative to the root: "*"
-	// within an element, "**" across, "{a,b}" alternatives; a pattern without a
-	// slash matches the name at any depth. None to include means
-	// the names and extensions that [Prepare] and package extract read well; nil to
-	// exclude means [DefaultExclude].
+	// Include and Exclude are patterns for paths relative to the root: "*" matches within an
+	// element, "**" across elements, "{a,b}" alternatives. A pattern without a slash matches the
+	// name at any depth. An empty Include means the names and extensions that [Prepare] and package
+	// extract support. A nil Exclude means [DefaultExclude].
 	Include, Exclude []string
-	// MaxFileBytes is the largest file taken; default 8 MiB, and 64 MiB of what is
-	// converted.
+	// MaxFileBytes is the maximum file size; default 8 MiB, and 64 MiB for converted files.
 	MaxFileBytes int64
-	// Hidden takes files and directories whose names begin with a dot too. The
-	// directory .git is never entered.
+	// Hidden includes files and directories with a name that begins with a dot. The directory .git
+	// is never entered.
 	Hidden bool
-	// NoIgnore does not heed .gitignore files.
+	// NoIgnore disables .gitignore files.
 	NoIgnore bool
-	// WholePath, if there is one, is what stands before the paths below the root when
-	// patterns are matched, and patterns are those of a [SourceConfig]: "*" crosses
-	// slashes, and what is no pattern matches nothing. Other people's code in a
-	// directory vendor is taken then, too.
+	// WholePath, unless empty, is prepended to paths below the root before matching. Patterns then
+	// have the syntax of a [SourceConfig]: "*" matches slashes, and an invalid pattern matches
+	// nothing. Third-party code in a directory vendor is then included, too.
 	WholePath string
-	// Within, unless it is empty, are folders of which one must hold every root, whatever
-	// becomes of the root's path between its check and its reading: a path without links,
-	// of which nothing is opened that is not below that folder.
+	// Within, unless empty, lists the folders that may contain roots. A root must be below one of
+	// them, and its path must have no links. Only files below that folder are opened, even if the
+	// path changes between check and read.
 	Within []string `json:",omitempty"`
-	// LeftOut, if any, is added what the walk does not take and does not report.
+	// LeftOut, unless nil, receives the counts of files that the walk skips without reporting.
 	LeftOut *LeftOut `json:"-"`
-	// OnDirectory, if any, is called with each directory before it is read.
+	// OnDirectory, unless nil, is called with each directory before it is read.
 	OnDirectory func(path string) `json:"-"`
 }
 
-// Walk yields the files under roots, each root a directory or a file, in the
-// order of their paths. Nothing is opened that is not below the root, or below the folder
-// in Within, even if links are put there meanwhile. It heeds the .gitignore files of each root, of what is
-// below it, and of what is above it up to the top of its git repository, takes no
-// [Temporary] files and follows no links but a root itself. None of this applies
-// to a root that is a file.
+// Walk yields the files under roots in the order of their paths. Each root is a directory or a
+// file. Only files below the root, or below the folder in Within, are opened, even if links appear
+// during the walk. Walk applies the .gitignore files of each root, below it, and above it up to the
+// top of its git repository. It skips [Temporary] files and follows no links except a root itself.
+// None of this applies to a root that is a file.
 //
-// An error that is a [*Skip] concerns one path, and the walk goes on: a link, a
-// file too large, a directory that cannot be read, a file of a second root with
-// the id of one before. Any other error ends the walk: a bad pattern, a missing
-// or unreadable root, the end of ctx. What the options leave out is only counted.
+// A [*Skip] error concerns one path, and the walk continues: a link, a file that is too large, an
+// unreadable directory, or a file of a second root with the id of an earlier one. Any other error
+// ends the walk: a bad pattern, a missing or unreadable root, or the end of ctx. Files that the
+// options exclude are only counted.
 func Walk(ctx context.Context, roots []string, o WalkOptions) iter.Seq2[File, error] {
 	return func(yield func(File, error) bool) {
 		w := walker{ctx: ctx, opts: o, yield: yield, seen: make(map[string]bool)}
@@ -78,7 +74,7 @@ func Walk(ctx context.Context, roots []string, o WalkOptions) iter.Seq2[File, er
 	}
 }
 
-// walker is one walk. Its methods report false when the walk is over.
+// walker is one walk. Its methods return false when the walk is over.
 type walker struct {
 	ctx   context.Context
 	opts  WalkOptions
@@ -87,7 +83,7 @@ type walker struct {
 	yield func(File, error) bool
 }
 
-// prepare checks everything that would end the walk anyway before it begins.
+// prepare reports errors that would end the walk before it begins.
 func (w *walker) prepare(roots []string) error {
 	if w.opts.LeftOut == nil {
 		w.opts.LeftOut = new(LeftOut)
@@ -128,15 +124,15 @@ func (w *walker) root(root string) bool {
 	return w.dir(folder{dir, at, ""}, ignore)
 }
 
-// folder is a directory that is open.
+// folder is an open directory.
 type folder struct {
 	*os.Root
 
 	at  located
-	rel string // from the root of the walk, with slashes
+	rel string // path relative to the root of the walk, with slashes
 }
 
-// below is a path in the folder, as it is to be opened again.
+// below returns a path in the folder that can be opened later.
 func (f folder) below(name string) located { return located{f.at.base, filepath.Join(f.at.rel, name)} }
 
 // dir walks a directory.
@@ -152,7 +148,7 @@ func (w *walker) dir(in folder, ignore *ignoreFile) bool {
 	case err != nil:
 		return w.skip(name, reason(err))
 	case !w.opts.NoIgnore:
-		// What is not to be taken must not be taken because it is not known.
+		// Without the rules, ignored files could be included.
 		if ignore, err = readIgnore(in.Root, in.rel, ignore); err != nil {
 			return w.skip(name, "has a .gitignore that cannot be read ("+reason(err)+"), and nothing below is taken")
 		}
@@ -169,7 +165,7 @@ func (w *walker) dir(in folder, ignore *ignoreFile) bool {
 	return true
 }
 
-// entries returns what is in the folder, by name.
+// entries returns the entries of the folder, sorted by name.
 func (f folder) entries() ([]fs.DirEntry, error) {
 	d, err := f.Open(".")
 	if err != nil {
@@ -181,7 +177,7 @@ func (f folder) entries() ([]fs.DirEntry, error) {
 	return entries, err
 }
 
-// enter walks a directory in another one.
+// enter walks a directory of a folder.
 func (w *walker) enter(in folder, name, rel string, ignore *ignoreFile) bool {
 	at := in.below(name)
 	dir, err := openFolder(in.Root, name)
@@ -214,8 +210,7 @@ func (w *walker) entry(in folder, e fs.DirEntry, ignore *ignoreFile) bool {
 	return w.file(at, rel, info)
 }
 
-// leftOut reports whether an entry is not looked at, whatever its type, and
-// counts it.
+// leftOut reports whether an entry is skipped whatever its type, and counts it.
 func (w *walker) leftOut(in folder, rel string, e fs.DirEntry, ignore *ignoreFile) bool {
 	switch {
 	case e.Name() == ".git", e.Name() == ".gitignore" && !w.opts.Hidden:
@@ -233,8 +228,7 @@ func (w *walker) leftOut(in folder, rel string, e fs.DirEntry, ignore *ignoreFil
 	return true
 }
 
-// link reports a link that would have been taken as a file, or leads to anything but one
-// in the same folder.
+// link reports a link that would have been included as a file, leads to a directory or is broken.
 func (w *walker) link(in folder, name, rel string) bool {
 	info, err := in.Stat(name)
 	if w.rules.takes(rel) || err != nil || info.IsDir() {
@@ -264,8 +258,7 @@ func (w *walker) skip(name, why string) bool {
 	return w.yield(File{}, &Skip{Path: name, Reason: why})
 }
 
-// fail ends the walk at a root that cannot be read: what is below it is not
-// gone, it is not known.
+// fail ends the walk at an unreadable root. Files below it are not gone; their state is unknown.
 func (w *walker) fail(root string, err error) bool {
 	w.yield(File{}, unreadable(root, err))
 	return false
@@ -275,8 +268,8 @@ func unreadable(root string, err error) error {
 	return ragctx.Invalid("path", "%q cannot be read (%s); give a file or directory that can", ragctx.Clip(root), reason(err))
 }
 
-// vendored reports whether a directory holds other people's code, kept there by
-// a package manager. The name alone does not say so.
+// vendored reports whether a directory has third-party code maintained by a package manager. The
+// name alone is not sufficient.
 func vendored(in folder, name string) bool {
 	if name != "vendor" {
 		return false

@@ -5,15 +5,15 @@ import (
 	"unicode/utf8"
 )
 
-// yamlWalk walks over documents by the indentation of their lines.
+// yamlWalk splits documents by the indentation of their lines.
 type yamlWalk struct {
 	recordTree
 	lines []codeLine
 }
 
-// parseYAML is the parser of documents of keys and lists. A document that is too
-// long for a chunk falls apart at its keys and items, as in JSON; comments go
-// with what follows. Values of several lines are not looked into.
+// parseYAML parses documents of keys and lists. A document that is too long for a chunk is split at
+// its keys and items, as in JSON. A comment is joined with the next member. Multi-line values are
+// not split.
 func parseYAML(in input) structure {
 	w := yamlWalk{recordTree{in: in}, codeLines(in.text)}
 	begin := 0
@@ -29,7 +29,7 @@ func parseYAML(in input) structure {
 	return s
 }
 
-// comment returns the comment that opens the file, unless it is a licence.
+// comment returns the comment at the beginning of the file, unless it is a license.
 func (w *yamlWalk) comment() string {
 	var b strings.Builder
 	for _, l := range w.lines[:min(len(w.lines), 60)] {
@@ -73,7 +73,7 @@ func (w *yamlWalk) document(from, to int) {
 	w.members(from, from, to, path, 0)
 }
 
-// note adds the keys of lines to the outline.
+// note adds the outermost keys of lines to the outline.
 func (w *yamlWalk) note(from, to int) {
 	for i := from; i < to; i++ {
 		if key := yamlKey(w.lines[i].body); key != "" && w.lines[i].indent == 0 {
@@ -82,15 +82,14 @@ func (w *yamlWalk) note(from, to int) {
 	}
 }
 
-// members adds the members in lines[from:to]; the text before them, from line
-// start on, goes with the first.
+// members adds the members in lines[from:to]. The text from line start on is joined with the first.
 func (w *yamlWalk) members(start, from, to int, path []string, depth int) {
 	base, list := w.base(from, to)
 	if base < 0 || depth >= maxRecordDepth {
 		w.add(w.offset(start), w.offset(to), path, false)
 		return
 	}
-	first := -1 // line of the member that is being read
+	first := -1 // line of the current member
 	begin := start
 	for i := from; i < to; i++ {
 		if l := w.lines[i]; l.indent == base && !yamlComment(l.body) && list == yamlItem(l.body) {
@@ -104,8 +103,8 @@ func (w *yamlWalk) members(start, from, to int, path []string, depth int) {
 	w.member(begin, first, to, path, depth)
 }
 
-// base returns the smallest indentation of lines, and whether their first
-// member is an item of a list; -1 if there are no members.
+// base returns the smallest indentation of lines, and whether their first member is a list item.
+// The indentation is -1 if there are no members.
 func (w *yamlWalk) base(from, to int) (base int, list bool) {
 	base = -1
 	for _, l := range w.lines[from:to] {
@@ -116,7 +115,7 @@ func (w *yamlWalk) base(from, to int) (base int, list bool) {
 	return base, list
 }
 
-// comments returns the first of the comment lines above line i.
+// comments returns the first comment line directly above line i.
 func (w *yamlWalk) comments(i, from int) int {
 	for i > from && strings.HasPrefix(w.lines[i-1].body, "#") {
 		i--
@@ -124,15 +123,14 @@ func (w *yamlWalk) comments(i, from int) int {
 	return i
 }
 
-// member adds the member whose key or item is in line first, with what is
-// before it from line begin on.
+// member adds the member with its key or item on line first, and the lines before it from begin on.
 func (w *yamlWalk) member(begin, first, to int, path []string, depth int) {
 	l := &w.lines[first]
 	size := utf8.RuneCountInString(w.in.text[w.offset(begin):w.offset(to)])
 	key := yamlKey(l.body)
 	switch {
 	case yamlItem(l.body):
-		// What follows the dash is the first line of the item's own members.
+		// After the dash the item's own members begin.
 		body := strings.TrimLeft(l.body[1:], " ")
 		l.indent += len(l.body) - len(body)
 		l.body = body
@@ -155,8 +153,8 @@ func (w *yamlWalk) member(begin, first, to int, path []string, depth int) {
 	w.add(w.offset(begin), w.offset(to), path, false)
 }
 
-// name returns what the members at an indentation say the value is called. Of a
-// resource of Kubernetes that is its kind and name.
+// name returns the name of the value, from its members at an indentation. For a Kubernetes resource
+// it is the kind and name.
 func (w *yamlWalk) name(from, to, indent int) string {
 	best, rank := "", len(nameKeys)
 	kind, inner, metadata := "", "", false
@@ -192,7 +190,7 @@ func yamlComment(body string) bool {
 
 func yamlItem(body string) bool { return body == "-" || strings.HasPrefix(body, "- ") }
 
-// yamlKey returns the key of a line like "key: value"; "" if it has none.
+// yamlKey returns the key of a line such as "key: value", or "".
 func yamlKey(body string) string {
 	body = strings.TrimPrefix(body, "- ")
 	if body == "" || strings.IndexByte("#{[&*!|>%@`", body[0]) >= 0 {
@@ -211,7 +209,7 @@ func yamlKey(body string) string {
 	return strings.ToValidUTF8(unquote(body[:i]), "")
 }
 
-// scalarFollows reports whether a value of several lines of text follows a key.
+// scalarFollows reports whether the value of a key is multi-line text.
 func scalarFollows(body string) bool {
 	_, value, _ := strings.Cut(body, ":")
 	value = strings.TrimSpace(value)

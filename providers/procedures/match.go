@@ -60,9 +60,9 @@ func contentTerms(text string) []string {
 
 // match is the match of a procedure with a question.
 type match struct {
-	// procedureShare is the weighted share of the procedure's words that the question contains, asked the
-	// weighted share of the question's words that the procedure contains. words counts the shared
-	// words.
+	// procedureShare is the weighted share of the procedure's words that the question contains,
+	// questionShare the weighted share of the question's words that the procedure contains. words
+	// counts the shared words.
 	procedureShare, questionShare float64
 	words                         int
 	relevance                     float64
@@ -72,7 +72,7 @@ type match struct {
 // weight on both sides: more if the question does not name the action. The numbers were set by hand
 // on testdata/procedures.txt and favor silence over false matches.
 const (
-	leastScore     = 0.40 // on the geometric mean of said and asked
+	leastScore     = 0.40 // on the geometric mean of the two shares
 	leastNotSaid   = 0.50
 	matchBias      = -4.6 // bias of the logistic function that maps it to the common relevance scale
 	matchScale     = 8.8

@@ -7,9 +7,8 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// Branch returns the messages from the first one of a session to its leaf, or to the
-// message named. They stay as they are when the session changes, and nobody may change
-// them.
+// Branch returns the messages from the root of a session to its leaf, or to the given message. The
+// result is a snapshot and must not be modified.
 func (s *Service) Branch(ctx context.Context, k session.Key, leaf string) ([]session.Entry, error) {
 	k, err := s.opts.Admit(ctx, k)
 	if err != nil {
@@ -22,8 +21,8 @@ func (s *Service) Branch(ctx context.Context, k session.Key, leaf string) ([]ses
 	return slices.Clip(l.entries), nil
 }
 
-// BranchBefore returns the messages that come before one of a session. Mostly that is on
-// the branch of the leaf, which is in memory.
+// BranchBefore returns the messages before a message of a session. It first searches the branch of
+// the leaf, which is usually cached.
 func (s *Service) BranchBefore(ctx context.Context, k session.Key, id string) ([]session.Entry, error) {
 	branch, err := s.Branch(ctx, k, "")
 	if err != nil {

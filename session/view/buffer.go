@@ -14,23 +14,22 @@ import (
 	"github.com/ragctx/ragctx/session/stage"
 )
 
-// SectionSummarized has what the buffer policy has summarised. It is beside the branch
-// that is shown, so that nothing that was said is lost.
+// SectionSummarized holds the messages that the buffer policy has summarized. They are not on the
+// shown branch, but nothing is lost.
 const SectionSummarized = "summarized"
 
-// MetaThrough is the key of the metadata of a buffer's summary that names the last message
-// that it stands for. The branch to that one is all that was summarised.
+// MetaThrough is the metadata key of a buffer's summary with the id of the last summarized message.
+// The branch to that message has all summarized messages.
 const MetaThrough = "summarized_through"
 
-// MetaSummarized and MetaSummarizedTokens are the keys of how many messages such a summary
-// stands for, and what they cost by the tokenizer of the call that made it.
+// MetaSummarized and MetaSummarizedTokens are the metadata keys with the number and the token cost
+// of the summarized messages, in the tokenizer of the call.
 const (
 	MetaSummarized       = "summarized_messages"
 	MetaSummarizedTokens = "summarized_tokens"
 )
 
-// buffer does what the buffer policy has to do after a step, and returns the branch as it
-// is then.
+// buffer applies the buffer policy after a step, and returns the resulting branch.
 func (s *Service) buffer(ctx context.Context, k session.Key, l *loaded, c scale, by compact.Strategy) (*loaded, Compacted, error) {
 	with := s.compaction(c.Counter)
 	with.Strategy = by
@@ -77,8 +76,8 @@ func (s *Service) buffer(ctx context.Context, k session.Key, l *loaded, c scale,
 	return l, out, nil
 }
 
-// recordBuffer stores what the buffer policy has changed. Where there is no room for that the
-// change stays, and cannot be undone.
+// recordBuffer stores a record of a change by the buffer policy. If there is no room for the
+// record, the change stays and cannot be undone.
 func (s *Service) recordBuffer(ctx context.Context, k session.Key, before *loaded, did compact.Buffered) (*session.Compaction, error) {
 	r := BufferRecord{Kind: KindBuffer}
 	for _, e := range before.entries {
@@ -108,10 +107,11 @@ func (s *Service) recordBuffer(ctx context.Context, k session.Key, before *loade
 	return &c, nil
 }
 
-// errMoved is the kind of an error about messages that are not where a buffer needs them.
+// errMovedAway is the kind of an error about messages that are not where the buffer policy put
+// them.
 var errMoved = fmt.Errorf("%w of branches", ragctx.ErrConflict)
 
-// unbuffer takes back what the newest record says that the buffer policy did.
+// undoBuffer reverts the newest change by the buffer policy.
 func (s *Service) unbuffer(ctx context.Context, k session.Key, r *BufferRecord) error {
 	var conflict error
 	err := s.store(ctx, k, func(a session.Archive) session.Archive {
@@ -124,8 +124,8 @@ func (s *Service) unbuffer(ctx context.Context, k session.Key, r *BufferRecord) 
 	return cmp.Or(conflict, err)
 }
 
-// restored returns an archive in which the messages are where they were before. What was said
-// since comes after them.
+// restore returns an archive with the messages in their previous sections, followed by later
+// messages.
 func (r *BufferRecord) restored(a session.Archive) (session.Archive, error) {
 	at := make(map[string]int, len(a.Entries))
 	for i, e := range a.Entries {
@@ -167,8 +167,8 @@ func (r *BufferRecord) restored(a session.Archive) (session.Archive, error) {
 	return relinked(a, branch, gone), nil
 }
 
-// unsummarized returns the branch with what the buffer policy has summarised in the place of
-// its summary.
+// unsummarized returns the branch with the summary of the buffer policy replaced by the summarized
+// messages.
 func (s *Service) unsummarized(ctx context.Context, k session.Key, l *loaded) (*loaded, error) {
 	at := slices.IndexFunc(l.entries, func(e session.Entry) bool { return throughOf(e) != "" })
 	if at < 0 {
@@ -182,17 +182,16 @@ func (s *Service) unsummarized(ctx context.Context, k session.Key, l *loaded) (*
 		return nil, fmt.Errorf("read what was summarised: %w", err)
 	}
 	for i := range said {
-		said[i].Section = session.SectionSummary // as it is shown in that place
+		said[i].Section = session.SectionSummary // the section of the summary
 	}
 	out := *l
-	out.tables = new(tables) // those of the branch would hold on to what was summarised
+	out.tables = new(tables) // the cost tables of the branch must not retain the summarized messages
 	out.entries = slices.Concat(l.entries[:at], said, l.entries[at+1:])
 	out.store = session.StoreOf(out.entries)
 	return &out, nil
 }
 
-// throughOf returns the last message that a summary of the buffer policy stands for; "" is
-// none.
+// throughOf returns the id of the last message covered by a summary of the buffer policy, or "".
 func throughOf(e session.Entry) string {
 	if e.Section != session.SectionSummary {
 		return ""
@@ -201,8 +200,8 @@ func throughOf(e session.Entry) string {
 	return through
 }
 
-// summarizedBy returns how many messages a summary of the buffer policy stands for, and what
-// they cost.
+// summarizedBy returns the number of messages that a summary of the buffer policy covers, and their
+// cost.
 func summarizedBy(e session.Entry) (messages, tokens int) {
 	if throughOf(e) == "" {
 		return 0, 0
@@ -210,7 +209,7 @@ func summarizedBy(e session.Entry) (messages, tokens int) {
 	return number(e.Message.Metadata[MetaSummarized]), number(e.Message.Metadata[MetaSummarizedTokens])
 }
 
-// number returns a number of metadata, which was read from JSON or was not yet written.
+// number returns a number in metadata, decoded from JSON or not yet encoded.
 func number(v any) int {
 	switch v := v.(type) {
 	case int:
@@ -221,9 +220,8 @@ func number(v any) int {
 	return 0
 }
 
-// irreversible is the error that the newest change of a session may be one of the buffer
-// policy of which there is no record, nil where it is none: what is in the buffer does not
-// tell who put it there, nor when.
+// checkUndoable returns an error if the newest change of a session may be an unrecorded one of the
+// buffer policy. The contents of a buffer do not show when it was filled.
 func (l *loaded) irreversible(k session.Key) error {
 	if n := len(l.records.all); n > 0 && l.records.all[n-1].buffer != nil {
 		return nil
@@ -236,7 +234,7 @@ func (l *loaded) irreversible(k session.Key) error {
 		"what was summarised is in the section %s, and is shown with raw. To take an older record back, change the layer first", ragctx.Clip(k.ID), SectionSummarized)}
 }
 
-// size returns what messages cost.
+// size returns the size of messages.
 func (c scale) size(messages []ragctx.Message) compact.Size {
 	out := compact.Size{Messages: len(messages)}
 	for _, m := range messages {

@@ -12,45 +12,47 @@ import (
 	"github.com/ragctx/ragctx/session/stage"
 )
 
-// PolicyBuffer is the policy that moves messages into a buffer, which becomes a summary
-// ([compact.Buffering]). It is for stored sessions.
+// PolicyBuffer moves messages into a buffer, which is then summarized ([compact.Buffering]). It
+// applies only to stored sessions.
 const PolicyBuffer compact.Policy = "buffer"
 
-// CompactOptions say how a conversation is compacted. The zero value has the settings of
-// the service. Of [PolicyBuffer], which has limits of its own and always looks at them,
-// Strategy and Tokenizer count, and what says where to cut is [ragctx.ErrInvalid].
+// CompactOptions configure a compaction. The zero value selects the settings of the service. With
+// [PolicyBuffer], which has its own limits and always checks them, only Strategy and Tokenizer
+// apply; other options are [ragctx.ErrInvalid].
 type CompactOptions struct {
-	// Policy is adaptive, a3s or buffer; "" is adaptive, but buffer for a session with that layer.
+	// Policy is adaptive, a3s or buffer. The default is adaptive, or buffer for a session with that
+	// layer.
 	Policy   compact.Policy
 	Strategy compact.Strategy
-	// Window is the model's, in tokens; Fixed of it are system prompt and tools. Used is
-	// what the model said that its last call cost; 0 has the messages counted. Of a stored
-	// session it does not count where no answer of the model has come after the newest record.
+	// Window is the model's context window in tokens. Fixed is the part for system prompt and
+	// tools. Used is the usage that the model reported for its last call; 0 means that the messages
+	// are counted. For a stored session Used is ignored if no answer of the model follows the
+	// newest record.
 	Window, Fixed, Used int
 	KeepFirst, KeepLast int
 	Threshold           float64
-	// IfDue compacts only when Used reaches the threshold; else it is done in any case.
+	// IfDue compacts only if Used reaches the threshold; otherwise the session is always compacted.
 	IfDue bool
-	// Execution is the one whose traces are part of the conversation.
+	// Execution is the execution whose traces belong to the conversation.
 	Execution session.Execution
-	// Tokenizer is one of [tokens.Names]; "" is [DefaultTokenizer].
+	// Tokenizer is one of [tokens.Names]; "" selects [DefaultTokenizer].
 	Tokenizer string
 }
 
-// Compacted is what came of a compaction.
+// Compacted is the result of a compaction.
 type Compacted struct {
 	compact.Result
 
-	// Stored is the record in the session; nil if there is none.
+	// Stored is the stored record, or nil.
 	Stored *session.Compaction
-	// Moved and Summarized are what the buffer policy did, where it did something.
+	// Moved and Summarized are the changes by the buffer policy, if any.
 	Moved      *ragctx.MessagesMovedToBuffer
 	Summarized *ragctx.MessageBufferSummarized
 }
 
-// Compact makes what is shown of a session shorter, and stores the record of it. Where
-// nothing can be gained it does nothing, and Reason says why. A session that has another
-// layer of compression is an [ragctx.ErrConflict].
+// Compact shortens the view of a session and stores the record. If nothing can be gained it does
+// nothing, and Reason says why. It returns [ragctx.ErrConflict] for a session with another layer of
+// compression.
 func (s *Service) Compact(ctx context.Context, k session.Key, o CompactOptions) (Compacted, error) {
 	k, err := s.opts.Admit(ctx, k)
 	if err != nil {
@@ -107,8 +109,8 @@ func (s *Service) Compact(ctx context.Context, k session.Key, o CompactOptions) 
 	return out, nil
 }
 
-// CompactMessages compacts messages that the caller has, with the records so far, oldest
-// first. Nothing is stored, and nobody is told.
+// CompactMessages compacts messages of the caller with their records, oldest first. It stores
+// nothing and publishes no events.
 func (s *Service) CompactMessages(ctx context.Context, messages []ragctx.Message, records []compact.Record, o CompactOptions) (compact.Result, error) {
 	if o.Policy == PolicyBuffer {
 		return compact.Result{}, ragctx.Invalid("policy", "buffer is for stored sessions; use adaptive or a3s")
@@ -120,9 +122,9 @@ func (s *Service) CompactMessages(ctx context.Context, messages []ragctx.Message
 	return c.compact(ctx, "", messages, compact.Apply(messages, records), records)
 }
 
-// Undo removes the newest record of a session, of a compaction, of what a stage has persisted
-// or of what the buffer policy has moved, and returns it: the next view is what it was before.
-// A buffer of which there is no record is an [ragctx.ErrConflict].
+// Undo removes and returns the newest record of a session, made by a compaction, a stage or the
+// buffer policy. The next view is the same as before that record. It returns [ragctx.ErrConflict]
+// for an unrecorded buffer change.
 func (s *Service) Undo(ctx context.Context, k session.Key) (session.Compaction, error) {
 	k, err := s.opts.Admit(ctx, k)
 	if err != nil {
@@ -145,7 +147,7 @@ func (s *Service) Undo(ctx context.Context, k session.Key) (session.Compaction, 
 		if over := l.layer != stage.LayerBuffer && errors.Is(err, errMoved); err != nil && !over {
 			return session.Compaction{}, err
 		}
-		ctx = session.WithCondition(ctx, session.Condition{}) // what was wanted was there
+		ctx = session.WithCondition(ctx, session.Condition{}) // the condition has already been met
 	}
 	c, err := s.opts.Storage.UndoCompaction(ctx, k)
 	if err == nil {
@@ -154,7 +156,7 @@ func (s *Service) Undo(ctx context.Context, k session.Key) (session.Compaction, 
 	return c, err
 }
 
-// buffers refuses what the buffer policy would not do.
+// validateForBuffer rejects options that do not apply to the buffer policy.
 func (o CompactOptions) buffers() error {
 	if o.Strategy == compact.Prune {
 		return ragctx.Invalid("strategy", "is prune, and the policy buffer summarises; use auto, llm or extractive")
@@ -177,8 +179,7 @@ func (o CompactOptions) buffers() error {
 	return nil
 }
 
-// compactable reports whether a session may be compacted: a session has one layer of
-// compression.
+// checkLayer returns an error if the session's layer of compression excludes a policy.
 func (l *loaded) compactable(by compact.Policy) error {
 	wants := stage.LayerCompaction
 	if by == PolicyBuffer {
@@ -192,7 +193,7 @@ func (l *loaded) compactable(by compact.Policy) error {
 	return nil
 }
 
-// compactor compacts by the options of a call.
+// compactor performs a compaction with the options of a call.
 type compactor struct {
 	options CompactOptions
 	by      *compact.Compactor
@@ -222,8 +223,7 @@ func (s *Service) compactor(o CompactOptions) (*compactor, error) {
 	return &compactor{options: o, by: by, scale: scale, costs: scale.each}, err
 }
 
-// compact compacts a conversation that is shown so, or does not where it is not due and has
-// to be.
+// compact compacts a conversation with the given view, unless it is not due and IfDue is set.
 func (c *compactor) compact(ctx context.Context, id string, messages, shown []ragctx.Message, records []compact.Record) (compact.Result, error) {
 	conv := compact.Conversation{Messages: messages, Records: records, Costs: c.costs(messages), Original: c.original}
 	size := compact.Size{Messages: len(shown)}
@@ -249,7 +249,7 @@ func (c *compactor) compact(ctx context.Context, id string, messages, shown []ra
 	return res, err
 }
 
-// warn logs the ways of summarising that failed.
+// warn logs the strategies that failed.
 func (s *Service) warn(ctx context.Context, k session.Key, warnings []compact.Warning) {
 	for _, w := range warnings {
 		s.opts.Logger.WarnContext(ctx, "a summary failed, and the next way is taken", "session_id", k.ID, "strategy", w.Strategy, "reason", w.Reason)

@@ -11,22 +11,21 @@ import (
 	"github.com/ragctx/ragctx/session/stage"
 )
 
-// CompileOptions say which messages a model is shown. The zero value shows what
-// [session.DefaultCompiler] does, without limits.
+// CompileOptions select the messages for a model. The zero value selects those of
+// [session.DefaultCompiler], without limits.
 type CompileOptions struct {
-	// Compiler is one of [session.CompilerNames]; Sections are those that it is for, where
-	// it has a choice.
+	// Compiler is one of [session.CompilerNames]. Sections are its sections, if it takes any.
 	Compiler string
 	Sections []string
-	// Execution is the one whose traces are shown.
+	// Execution is the execution whose traces are shown.
 	Execution session.Execution
-	// Leaf is the id of the message that the branch ends with; "" is the session's leaf.
+	// Leaf is the id of the last message of the branch; "" selects the session's leaf.
 	Leaf string
-	// MaxTokens and MaxMessages bound what is shown, by the rules of [session.Truncate]; 0
-	// is no limit.
+	// MaxTokens and MaxMessages limit the view by the rules of [session.Truncate]; 0 means no
+	// limit.
 	MaxTokens, MaxMessages int
-	// Raw leaves compactions, and what stages have persisted, out of account.
-	// What the buffer policy has summarised is shown in the place of the summary.
+	// Raw ignores compactions and persisted results of stages. Summaries of the buffer policy are
+	// replaced by the summarized messages.
 	Raw bool
 	// Tokenizer is one of [tokens.Names]; "" is [DefaultTokenizer].
 	Tokenizer string
@@ -45,25 +44,25 @@ func (o CompileOptions) validate() error {
 	return nil
 }
 
-// Compiled is what a model is shown.
+// Compiled is a compiled view.
 type Compiled struct {
 	Messages []ragctx.Message
-	// Tokens is what they cost; Over is by how much that exceeds the limit, which only what
-	// must stay can do.
+	// Tokens is the cost of the messages. Over is the excess over the limit, which only essential
+	// messages can cause.
 	Tokens, Over int
-	// Cuts are the messages that are not shown, or not whole, oldest first: because of the
-	// limits, or as no provider takes them. Hidden are those of which there are many.
+	// Dropped lists the messages that are dropped or shortened, oldest first, because of limits or
+	// because providers reject them. DropTotals counts those with reasons that drop many.
 	Cuts   []Cut
 	Hidden []Hidden
-	// Rules are what the user ruled, decided and dated in messages that are not shown, as it
-	// is shown in the place of these; for RulesLeftOut more there was no room.
+	// Rules are the rules, decisions and dates of the user in hidden messages, as shown in their
+	// summaries. RulesLeftOut is the number of those that did not fit.
 	Rules        []compact.Rule
 	RulesLeftOut int
-	// Sections are those of what was compiled, in the order of the store.
+	// Sections are the names of the compiled sections, in the order of the store.
 	Sections []string
 }
 
-// Compile returns what a model is shown of a session.
+// Compile returns the messages of a session for a model.
 func (s *Service) Compile(ctx context.Context, k session.Key, o CompileOptions) (Compiled, error) {
 	k, err := s.opts.Admit(ctx, k)
 	if err != nil {
@@ -85,8 +84,8 @@ func (s *Service) Compile(ctx context.Context, k session.Key, o CompileOptions) 
 	return l.base(o.Raw).limited(ctx, o, l.pricing(scale))
 }
 
-// CompileStore returns what a model is shown of a store that the caller has, with the
-// compactions of its messages, oldest first.
+// CompileStore is Compile for a store of the caller, with the compactions of its messages, oldest
+// first.
 func (s *Service) CompileStore(ctx context.Context, store session.Store, made []compact.Record, o CompileOptions) (Compiled, error) {
 	if o.Leaf != "" {
 		return Compiled{}, ragctx.Invalid("leaf", "is of stored sessions; send the messages of the branch")
@@ -105,7 +104,7 @@ func (s *Service) CompileStore(ctx context.Context, store session.Store, made []
 	return out, err
 }
 
-// limited compiles within the limits.
+// compileLimited compiles within the limits.
 func (b base) limited(ctx context.Context, o CompileOptions, prices *pricing) (Compiled, error) {
 	if err := o.validate(); err != nil {
 		return Compiled{}, err
@@ -134,16 +133,16 @@ func (b base) limited(ctx context.Context, o CompileOptions, prices *pricing) (C
 	return out, nil
 }
 
-// limited is a view that gets shorter.
+// limitedView is a view with limits applied one after the other.
 type limited struct {
 	session.View
 
 	costs  []int
-	places []int // on the branch
+	places []int // indexes on the branch
 	cuts   []Cut
 }
 
-// limit has the view be within limits.
+// limit applies a limit to the view.
 func (v *limited) limit(l session.Limits) {
 	before, costs, places := v.Messages, v.costs, v.places
 	v.View = session.Truncate(before, l)
@@ -163,7 +162,7 @@ func (v *limited) limit(l session.Limits) {
 	}
 }
 
-// ones returns n times 1: messages as a measure.
+// ones returns n ones, to measure in messages.
 func ones(n int) []int {
 	out := make([]int, n)
 	for i := range out {
@@ -172,18 +171,18 @@ func ones(n int) []int {
 	return out
 }
 
-// base is what a view begins with: sections, and the compactions of what is in them.
+// base is the input of a view: sections, and the compactions of their messages.
 type base struct {
 	store   session.Store
 	records []compact.Record
 	of      *loaded
-	// stage is the one that has put something in the place of the messages up to staged,
-	// which is -1 if none has.
+	// stage is the stage whose persisted result replaces the messages up to index staged, which is
+	// -1 without such a stage.
 	stage  string
 	staged int
 }
 
-// base returns what a view of the branch begins with.
+// base returns the input of a view of the branch.
 func (l *loaded) base(raw bool) base {
 	b := base{store: l.store, of: l, staged: -1}
 	if raw {
@@ -198,8 +197,8 @@ func (l *loaded) base(raw bool) base {
 	return b
 }
 
-// undisturbed returns the compactions in whose ranges nothing was said since they were made:
-// a range that begins in one section and ends in another has the end of the former in it.
+// validCompactions returns the compactions that no later message has entered. A range that spans
+// sections includes the ends of all but its last section, where later messages are appended.
 func (l *loaded) undisturbed() []compact.Record {
 	rank := make(map[string]int)
 	for i, name := range l.store.Select(session.InferenceOrder()...).Names() {
@@ -220,8 +219,8 @@ func (l *loaded) undisturbed() []compact.Record {
 	})
 }
 
-// newestStage returns which one of what stages have persisted the branch begins with, and
-// where the newest message is that it saw; -1 is none.
+// newestStage returns the index of the newest persisted result of a stage on the branch, and the
+// index of the newest message that the stage saw, or -1.
 func (l *loaded) newestStage(stages []StageRecord) (which, at int) {
 	for i := range slices.Backward(stages) {
 		if at := l.place(stages[i].Through); at >= 0 {
@@ -231,7 +230,7 @@ func (l *loaded) newestStage(stages []StageRecord) (which, at int) {
 	return -1, -1
 }
 
-// compile returns the messages that a compiler chooses.
+// compile returns the messages that the compiler selects.
 func (b base) compile(ctx context.Context, o CompileOptions) ([]ragctx.Message, error) {
 	compiler, err := session.NewCompiler(o.Compiler, o.Sections...)
 	if err != nil {
@@ -244,8 +243,8 @@ func (b base) compile(ctx context.Context, o CompileOptions) ([]ragctx.Message, 
 	return compiler.Compile(ctx, c, o.Execution)
 }
 
-// original returns what says how messages were said of which a view shows less. Of what a
-// stage has changed it knows nothing: that may be there to hide what was said.
+// original returns a function that returns the stored form of a message that a view shortens. It
+// does not reveal messages changed by a stage, which may have to hide text.
 func (b base) original(view []ragctx.Message) func(ragctx.Message) ragctx.Message {
 	at := sync.OnceValue(func() map[string]int {
 		out := make(map[string]int, len(view))
@@ -267,8 +266,8 @@ func (b base) original(view []ragctx.Message) func(ragctx.Message) ragctx.Messag
 	}
 }
 
-// compacted returns the compacted conversation, and what is left to be compiled of it:
-// records come before the choice among traces, as a range may begin or end with one.
+// compactedContext returns the compacted conversation and a compiler for the rest. Records are
+// applied before traces are selected, because a range may begin or end with a trace.
 func (b base) compacted(c choice) (session.Context, session.Compiler) {
 	rest := session.Compiler(session.CurrentTrace{})
 	if c.traces {

@@ -8,17 +8,17 @@ import (
 	"github.com/ragctx/ragctx/session/stage"
 )
 
-// Summary is what a session is.
+// Summary describes a session.
 type Summary struct {
 	session.Info
 
 	Key   session.Key
 	Layer stage.Layer
-	// Observations is how many count.
+	// Observations is the number of active observations.
 	Observations int
 }
 
-// SummaryOf returns what a session is whose observations are not counted.
+// SummaryOf returns the description of a session, without the number of observations.
 func SummaryOf(k session.Key, info session.Info) Summary {
 	out := Summary{Info: info, Key: k, Layer: layerOf(info.Parameters)}
 	out.Parameters = maps.Clone(info.Parameters)
@@ -26,7 +26,7 @@ func SummaryOf(k session.Key, info session.Info) Summary {
 	return out
 }
 
-// Describe returns what a session is, without reading its messages.
+// Describe describes a session without reading its messages.
 func (s *Service) Describe(ctx context.Context, k session.Key) (Summary, error) {
 	k, err := s.opts.Admit(ctx, k)
 	if err != nil {

@@ -1,12 +1,12 @@
-// Package view answers what a model is to be shown of stored conversations: it
-// loads a session, compiles it, takes it through the stages of a pipeline, and keeps what
-// these want to last, as records beside messages that stay as they were said.
+// Package view computes the messages of stored sessions for a model. It loads a session, compiles
+// it, runs the stages of a pipeline, and stores their lasting results as records beside the
+// unchanged messages.
 //
-// A session has one layer of compression ([stage.Layer]). Compactions and what stages
-// persist are records of the session's storage, newest last, and each can be undone.
-// Observations are notes of their own. The buffer policy alone moves messages: what it has
-// summarised stays in [SectionSummarized], beside the branch that is shown.
+// A session has one layer of compression ([stage.Layer]). Compactions and persisted results of
+// stages are records of the session's storage, newest last, and each can be undone. Observations
+// are separate notes. Only the buffer policy moves messages: the summarized messages stay in
+// [SectionSummarized], beside the shown branch.
 //
-// Sessions that were looked at stay in memory, as long as their version in the storage is
-// the same, so that the next call costs what has changed.
+// Recently used sessions are cached as long as their version in the storage is unchanged, so that
+// the next call costs only the changes.
 package view

@@ -9,9 +9,9 @@ import (
 	"github.com/ragctx/ragctx/session/compact"
 )
 
-// relinked returns an archive whose branch to the leaf is another one: each message comes
-// after the one before it. Messages of other branches stay but for those that are gone, in
-// whose place their children come after what was before.
+// withBranch returns an archive with another branch to the leaf: each message of it follows the
+// preceding one. Messages of other branches stay, except those in gone; their children are attached
+// to the nearest remaining ancestor.
 func relinked(a session.Archive, branch []session.Entry, gone map[string]bool) session.Archive {
 	on, parents := make(map[string]bool, len(branch)), make(map[string]string, len(a.Entries))
 	for _, e := range branch {
@@ -20,7 +20,7 @@ func relinked(a session.Archive, branch []session.Entry, gone map[string]bool) s
 	for _, e := range a.Entries {
 		parents[e.Message.ID] = e.Message.ParentID
 	}
-	before := make(map[string]string) // of what is gone: the nearest message before it that stays
+	before := make(map[string]string) // nearest remaining ancestor of removed messages
 	var out []session.Entry
 	for _, e := range a.Entries {
 		if on[e.Message.ID] || gone[e.Message.ID] {
@@ -28,7 +28,7 @@ func relinked(a session.Archive, branch []session.Entry, gone map[string]bool) s
 		}
 		var walked []string
 		at := e.Message.ParentID
-		for gone[at] && len(walked) < len(parents) { // which ends where parents form a circle
+		for gone[at] && len(walked) < len(parents) { // the bound ends a cycle
 			if known, ok := before[at]; ok {
 				at = known
 				break
@@ -54,12 +54,12 @@ func relinked(a session.Archive, branch []session.Entry, gone map[string]bool) s
 func branchOf(a session.Archive) []session.Entry {
 	path, err := a.Path("")
 	if err != nil {
-		return nil // which is about ids alone
+		return nil // cannot happen without an id
 	}
 	return path
 }
 
-// edited returns an archive with messages in the place of those of a section.
+// withSection returns an archive with the messages of a section replaced.
 func edited(a session.Archive, section string, messages []ragctx.Message, newID func() string) session.Archive {
 	gone := make(map[string]bool)
 	for _, e := range a.Entries {
@@ -91,10 +91,9 @@ func edited(a session.Archive, section string, messages []ragctx.Message, newID 
 	return relinked(a, slices.Insert(branch, at, added...), gone)
 }
 
-// moved returns the change that puts the messages of a branch into sections, as the buffer
-// policy wants them. A new summary comes before all others. What is in none of these
-// sections any more goes to [SectionSummarized] and off the branch, where it comes after what
-// was summarised before.
+// moveToSections returns a change that moves the messages of a branch into the sections of the
+// buffer policy. A new summary becomes the first message. Messages in none of the sections move to
+// [SectionSummarized] and off the branch, after those summarized before.
 func moved(from *loaded, to compact.Sections, c scale) func(session.Archive) session.Archive {
 	section := make(map[string]string, len(from.entries))
 	for _, e := range from.entries {
@@ -131,7 +130,7 @@ func moved(from *loaded, to compact.Sections, c scale) func(session.Archive) ses
 			}
 			branch = append(branch, session.Entry{Section: session.SectionSummary, Message: m})
 		}
-		path := branchOf(a) // before what is summarised leaves it, the leaf perhaps
+		path := branchOf(a) // computed before the summarized messages, perhaps with the leaf, are removed
 		a.Entries = slices.Clone(a.Entries)
 		for i := range a.Entries {
 			m := &a.Entries[i].Message
@@ -154,9 +153,9 @@ func moved(from *loaded, to compact.Sections, c scale) func(session.Archive) ses
 	}
 }
 
-// summarized returns what each message of a branch comes after that goes to
-// [SectionSummarized], and the last one of them. An earlier summary of the policy is passed
-// over: what it stands for comes before.
+// summarizedParents returns the parents of the messages that move to [SectionSummarized], and the
+// last of these. An earlier summary of the policy is skipped: the messages that it covers come
+// before.
 func summarized(from *loaded, section map[string]string) (parents map[string]string, through string) {
 	parents = make(map[string]string)
 	for _, e := range from.entries {

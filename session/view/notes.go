@@ -7,12 +7,11 @@ import (
 	"github.com/ragctx/ragctx/session/stage"
 )
 
-// branchNotes are those notes of a session that are about a branch: what was observed on
-// another one was never said here.
+// branchNotes filters the notes of a session to those about messages of a branch.
 type branchNotes struct {
 	of     stage.Notes
 	branch *loaded
-	read   []stage.Note // that were returned last
+	read   []stage.Note // the result of the last call of Notes
 }
 
 // Notes implements [stage.Notes].

@@ -12,9 +12,8 @@ import (
 	"github.com/ragctx/ragctx/session/stage"
 )
 
-// Observe notes what a session came to since it was observed last: the branch after the
-// newest observation of it, up to the leaf, is the turn. Where nothing is noted,
-// [stage.Observed].Reason says why.
+// Observe writes a note on the messages of the branch since its newest observation. If nothing is
+// noted, [stage.Observed].Reason says why.
 func (s *Service) Observe(ctx context.Context, k session.Key) (stage.Observed, error) {
 	k, err := s.opts.Admit(ctx, k)
 	if err != nil {
@@ -54,13 +53,13 @@ func (s *Service) Observe(ctx context.Context, k session.Key) (stage.Observed, e
 		return stage.Observed{Reason: "nothing was said since it was observed"}, nil
 	}
 	out, err := observer.Observe(ctx, scopeOf(k), turn)
-	if out.Note != nil { // otherwise the session may be gone
+	if out.Note != nil { // without a note the session may have been deleted
 		s.unnoted(ctx, k, out.Warnings)
 	}
 	return out, err
 }
 
-// unnoted tells that a model has failed to note a turn, which was left to extraction.
+// warnNoteFailed reports that a model failed to write a note, which was then extracted.
 func (s *Service) unnoted(ctx context.Context, k session.Key, reasons []string) {
 	if len(reasons) == 0 {
 		return
@@ -73,7 +72,7 @@ func (s *Service) unnoted(ctx context.Context, k session.Key, reasons []string) 
 	s.opts.Tell(ctx, k, ragctx.Event{Type: ragctx.EventContextWarning, Data: e})
 }
 
-// unobserved says why a session is not observed, "" if it is.
+// notObservedReason returns why a session is not observed, or "".
 func (l *loaded) unobserved() string {
 	switch {
 	case l.layer != stage.LayerObservation:
@@ -84,7 +83,7 @@ func (l *loaded) unobserved() string {
 	return ""
 }
 
-// compacted reports whether a compaction is about the branch.
+// hasCompaction reports whether the branch has been compacted.
 func (l *loaded) compacted() bool {
 	for _, r := range l.records.compactions {
 		if l.has(r.From) && l.has(r.To) {
@@ -98,7 +97,7 @@ func (l *loaded) compacted() bool {
 	})
 }
 
-// observed returns how many messages the newest note tells of.
+// observedCount returns the number of messages covered by notes.
 func (l *loaded) observed(notes []stage.Note) int {
 	last := -1
 	for _, n := range notes {
@@ -107,7 +106,7 @@ func (l *loaded) observed(notes []stage.Note) int {
 	return last + 1
 }
 
-// Observations returns the observations of a session that count, oldest first.
+// Observations returns the active observations of a session, oldest first.
 func (s *Service) Observations(ctx context.Context, k session.Key) ([]stage.Note, error) {
 	k, err := s.opts.Admit(ctx, k)
 	if err != nil {

@@ -12,28 +12,28 @@ import (
 	"github.com/ragctx/ragctx/session/stage"
 )
 
-// KindStage is the kind of a record that a stage made; records of compactions have none.
+// KindStage is the kind of a record made by a stage. Records of compactions have no kind.
 const KindStage = "stage"
 
-// KindBuffer is the kind of a record of what the buffer policy did.
+// KindBuffer is the kind of a record made by the buffer policy.
 const KindBuffer = "buffer"
 
-// BufferRecord is what the buffer policy has changed, so that it can be undone: the messages
-// of the branch as they were before, in order, and the summaries that it has made.
+// BufferRecord describes a change by the buffer policy, so that it can be undone: the previous
+// messages of the branch in order, and the new summaries.
 type BufferRecord struct {
 	Kind   string        `json:"kind"`
 	Before []BufferPlace `json:"before"`
 	Made   []string      `json:"made,omitempty"`
 }
 
-// BufferPlace is the section that a message was in.
+// BufferPlace is the section in which a message was.
 type BufferPlace struct {
 	ID      string `json:"id"`
 	Section string `json:"section"`
 }
 
-// StageRecord is what a stage wants to last: the next view begins with its messages,
-// after which come those that were said since.
+// StageRecord is the persisted result of a stage. The next view begins with its messages, followed
+// by later ones.
 type StageRecord struct {
 	Kind  string `json:"kind"`
 	Stage string `json:"stage"`
@@ -42,8 +42,8 @@ type StageRecord struct {
 	Messages []StageMessage `json:"messages"`
 }
 
-// StageMessage is a message of the session, by its id, or one that the stage has made of
-// it or added. In JSON it is a string or a message.
+// StageMessage is an unchanged message of the session, by id, or a message that the stage changed
+// or added. In JSON it is a string or a message.
 type StageMessage struct {
 	ID   string
 	Made *ragctx.Message
@@ -66,7 +66,7 @@ func (m *StageMessage) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, &m.Made)
 }
 
-// stageRecord returns a stage's messages as they are stored.
+// stageRecord encodes the result of a stage.
 func (l *loaded) stageRecord(stage string, messages []ragctx.Message) (session.Compaction, error) {
 	of := make(map[string]ragctx.Message, len(l.entries))
 	for _, e := range l.entries {
@@ -84,7 +84,8 @@ func (l *loaded) stageRecord(stage string, messages []ragctx.Message) (session.C
 	return session.Compaction{To: r.Through, Record: raw}, err
 }
 
-// since returns what a stage has left of the branch up to a place, and what came after.
+// stagedStore returns the messages that a stage left of the branch up to an index, followed by the
+// later ones.
 func (l *loaded) since(r StageRecord, at int) session.Store {
 	of := make(map[string]session.Entry, at+1)
 	for _, e := range l.entries[:at+1] {
@@ -110,10 +111,10 @@ func (m StageMessage) made() ragctx.Message {
 	return *m.Made
 }
 
-// same reports whether two lists say the same.
+// same reports whether two lists have equal messages.
 func same(a, b []ragctx.Message) bool { return slices.EqualFunc(a, b, equal) }
 
-// equal reports whether two messages say the same; mostly they are one in memory.
+// equal reports whether two messages are equal. Most equal messages share memory.
 func equal(a, b ragctx.Message) bool {
 	if a.ID != b.ID || len(a.Content) != len(b.Content) {
 		return false
@@ -124,9 +125,8 @@ func equal(a, b ragctx.Message) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// record is one of a session: a compaction, what a stage wants to last, what the buffer policy
-// did, or none of these where it cannot be read. That one counts as none: it is there to be undone, and the messages are
-// what they were.
+// record is a record of a session: a compaction, a result of a stage, or a change by the buffer
+// policy. An unreadable record has no effect on views, but can be undone.
 type record struct {
 	id         string
 	through    string // the newest message that it saw
@@ -136,7 +136,7 @@ type record struct {
 	buffer     *BufferRecord
 }
 
-// recordOf reads a record.
+// parseRecord decodes a record.
 func recordOf(c session.Compaction) record {
 	r := record{id: c.ID, through: c.To, bytes: len(c.Record)}
 	var kind struct {
@@ -168,21 +168,21 @@ func recordOf(c session.Compaction) record {
 	return r
 }
 
-// name gives a record its id, by which a compaction is known in views as well.
+// setID sets the id of a record, and of its compaction, which identifies it in views.
 func (r *record) name(id string) {
 	if r.id = id; r.compaction != nil {
 		r.compaction.ID = id
 	}
 }
 
-// records are those of a session, oldest first.
+// records are the records of a session, oldest first.
 type records struct {
 	all         []record
-	compactions []compact.Record // among them
+	compactions []compact.Record // the compactions in all
 	stages      []StageRecord
 }
 
-// recordsOf sorts records by what they are.
+// newRecords classifies records.
 func recordsOf(all []record) records {
 	out := records{all: all}
 	for _, r := range all {
@@ -204,7 +204,7 @@ func (r records) through() string {
 	return ""
 }
 
-// bytes returns what they take.
+// bytes returns the total size.
 func (r records) bytes() (sum int) {
 	for _, one := range r.all {
 		sum += one.bytes
@@ -212,9 +212,9 @@ func (r records) bytes() (sum int) {
 	return sum
 }
 
-// compaction returns a record of the branch as it is stored, which has made one view into
-// another. A record that would not show that is stored as what a stage has made: where its
-// range begins or ends with what a stage has made or left out, or is none of the branch.
+// compaction encodes the record of a compaction that turned one view of the branch into another. A
+// record that would not reproduce the view is stored as the result of a stage: if its range begins
+// or ends with a message that a stage made or removed, or is not on the branch.
 func (l *loaded) compaction(r compact.Record, before, after []ragctx.Message) (session.Compaction, error) {
 	if !l.holds(r, before, after) {
 		return l.stageRecord(stage.Compaction{}.Name(), after)
@@ -224,13 +224,12 @@ func (l *loaded) compaction(r compact.Record, before, after []ragctx.Message) (s
 	return session.Compaction{ID: r.ID, CreatedAt: r.Created, From: r.From, To: r.To, Record: raw}, err
 }
 
-// holds reports whether a record is about messages of the branch alone, with which a view of
-// it begins, and whether all that it has taken out of the view is in its range. That is not
-// so on a branch that ends early, where a summary stands before messages that come before
-// what it stands for.
+// reproduces reports whether a record refers only to messages of the branch, and its range has all
+// messages that it removed from the view. That fails on a branch that ends early, where a summary
+// is shown before messages that precede its range.
 func (l *loaded) holds(r compact.Record, before, after []ragctx.Message) bool {
 	if r.From == "" && r.To == "" {
-		return r.Summary == "" // which stands for messages without ids
+		return r.Summary == "" // its messages have no ids
 	}
 	at := l.base(false).places()
 	for _, id := range append([]string{r.From, r.To}, r.Keep...) {
@@ -246,7 +245,7 @@ func (l *loaded) holds(r compact.Record, before, after []ragctx.Message) bool {
 	})
 }
 
-// places returns where messages are in a view that nothing is summarised in, by id.
+// places returns the indexes of messages by id in a view without summaries.
 func (b base) places() map[string]int {
 	at := make(map[string]int, b.store.Len())
 	for _, store := range [...]session.Store{b.store.Select(session.InferenceOrder()...), b.store} {

@@ -15,45 +15,44 @@ import (
 	"github.com/ragctx/ragctx/session/stage"
 )
 
-// DefaultTokenizer counts where nothing else is asked for.
+// DefaultTokenizer is used unless another tokenizer is requested.
 const DefaultTokenizer = "o200k_base"
 
-// Options configures a [Service]. Storage is required.
+// Options configure a [Service]. Storage is required.
 type Options struct {
 	Storage session.Storage
-	// Notes keeps observations; nil keeps none, and nothing is observed.
+	// Notes stores observations; nil disables observation.
 	Notes stage.Notes
-	// Generator writes summaries and observations; nil takes them from what was said.
+	// Generator writes summaries and observations; without one they are extracted.
 	Generator llm.Generator
 	Settings  Settings
-	// Stages run beside those of package pipeline.
+	// Stages run in addition to those of package stage.
 	Stages []stage.Stage
-	// Admit completes the key of a session, or refuses it; nil takes keys as they are.
+	// Admit completes or rejects the key of a session; nil accepts valid keys.
 	Admit func(context.Context, session.Key) (session.Key, error)
-	// Tell is told what happens to a session, in order; nil tells nobody. Type and Data of
-	// the events are set.
+	// Publish receives the events of a session in order; nil discards them. Type and Data of the
+	// events are set.
 	Tell func(context.Context, session.Key, ...ragctx.Event)
-	// KeepBytes is how much of the sessions that were used last stays in memory; 0 is
-	// [DefaultKeepBytes], negative keeps none.
+	// CacheBytes is the size of the session cache; 0 selects [DefaultCacheBytes], a negative value
+	// disables the cache.
 	KeepBytes int
 
-	Logger *slog.Logger     // nil logs nothing
-	Now    func() time.Time // the clock; nil is the system's
-	NewID  func() string    // makes ids; nil is random UUIDs
+	Logger *slog.Logger     // default: no logging
+	Now    func() time.Time // default: the system clock
+	NewID  func() string    // creates ids; default: random UUIDs
 }
 
-// Service answers what a model is to be shown of stored conversations. It is safe for
-// concurrent use: what changes a session, or may take a model's time, is in turn with its
-// like of the same session.
+// Service computes the messages of stored sessions for a model. It is safe for concurrent use:
+// calls that change a session, and calls that may run a model, are serialized per session.
 type Service struct {
 	opts   Options
 	kept   *kept
 	prices prices
-	work   turns // compactions, views, observations: a model may be asked
-	write  turns // appends and edits, which wait for no model
+	work   turns // serialize compactions, views and observations, which may call a model
+	write  turns // serialize appends and edits, which never wait for a model
 }
 
-// New returns a service. Options that cannot work are [ragctx.ErrInvalid].
+// New returns a service. Invalid options are [ragctx.ErrInvalid].
 func New(o Options) (*Service, error) {
 	if o.Storage == nil {
 		return nil, ragctx.Invalid("storage", "is missing; conversations need somewhere to be kept")
@@ -79,11 +78,11 @@ func New(o Options) (*Service, error) {
 	return &Service{opts: o, kept: newKept(cmp.Or(o.KeepBytes, DefaultKeepBytes))}, nil
 }
 
-// Forget drops what is in memory of the sessions that match, also of those that are being
-// read; what was erased is not to stay. A nil function drops all.
+// Forget evicts the matching sessions from the cache, including those being read, so that erased
+// content is not retained. A nil function matches all.
 func (s *Service) Forget(matches func(session.Key) bool) { s.kept.forget(matches) }
 
-// compaction returns the options of a compaction by a tokenizer's counter.
+// compaction returns the options of a compaction with a tokenizer's counter.
 func (s *Service) compaction(counter ragctx.Counter) compact.Options {
 	o := s.opts.Settings.compaction()
 	o.Counter, o.Generator, o.Now, o.NewID = counter, s.opts.Generator, s.opts.Now, s.opts.NewID

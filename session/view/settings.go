@@ -10,38 +10,37 @@ import (
 	"github.com/ragctx/ragctx/session/stage"
 )
 
-// Settings say how conversations are compressed. The zero value has the defaults of
-// packages pipeline and compact.
+// Settings configure the compression of conversations. The zero value selects the defaults of
+// packages stage and compact.
 type Settings struct {
 	Observation ObservationSettings
 	Compaction  CompactionSettings
 	Truncate    TruncateSettings
 }
 
-// ObservationSettings are those of [stage.ObserverOptions].
+// ObservationSettings are settings of [stage.ObserverOptions].
 type ObservationSettings struct {
-	Disabled                         bool // nothing is observed, and no observation shown
+	Disabled                         bool // nothing is observed, and no observations are shown
 	MinMessages, ReflectionThreshold int
 }
 
-// CompactionSettings are those of [compact.Options].
+// CompactionSettings are settings of [compact.Options].
 type CompactionSettings struct {
-	Disabled            bool // nothing is compacted unless somebody asks for it
+	Disabled            bool // sessions are compacted only on request
 	KeepFirst, KeepLast int
 	Threshold           float64
-	// Timeout is how long a model may take for a summary before the conversation's own
-	// sentences take its place: whoever asks for a view waits for it. 0 is
-	// [DefaultCompactionTimeout].
+	// Timeout bounds the model's time for a summary; after it the summary is extracted. The client
+	// of a view waits for it. 0 selects [DefaultCompactionTimeout].
 	Timeout time.Duration
 }
 
-// DefaultCompactionTimeout is as long as a call of an agent's model is usually waited for.
+// DefaultCompactionTimeout is about the time that clients wait for an agent's model.
 const DefaultCompactionTimeout = 15 * time.Second
 
-// TruncateSettings bound what is shown; 0 is no limit.
+// TruncateSettings limit a view; 0 means no limit.
 type TruncateSettings struct{ MaxMessages, MaxTokens int }
 
-// Validate returns an [ragctx.ErrInvalid] about the first setting that cannot work.
+// Validate returns an [ragctx.ErrInvalid] for the first invalid setting.
 func (s Settings) Validate() error {
 	if _, err := stage.NewObserver(new(stage.MemoryNotes), s.observer()); err != nil {
 		return within("observation", err)
@@ -62,7 +61,7 @@ func (t TruncateSettings) validate() error {
 	return nil
 }
 
-// within names the group of settings that an error is about.
+// prefixField prefixes the field of an error with a group of settings.
 func within(group string, err error) error {
 	if f, ok := errors.AsType[*ragctx.FieldError](err); ok {
 		inner := *f

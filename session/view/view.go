@@ -12,17 +12,15 @@ import (
 	"github.com/ragctx/ragctx/session/stage"
 )
 
-// ViewOptions say what a model is called for, and what it may cost.
+// ViewOptions describe a model call.
 type ViewOptions struct {
 	Phase  stage.Phase
 	Budget stage.Budget
-	// Compile says what the stages begin with. Its limits are those of truncation, where
-	// they are lower than the settings'; a branch other than the session's is only looked
-	// at: what stages want to last is not kept.
+	// Compile configures the input of the stages. Its limits apply to truncation if they are below
+	// those of the settings. On a branch other than the session's leaf nothing is persisted.
 	Compile CompileOptions
-	// Used is what the model said that its last call cost, in tokens; 0 has the messages
-	// counted. It does not count where that call was before the newest record, as no answer
-	// of the model has come after it.
+	// Used is the token usage that the model reported for its last call; 0 means that the messages
+	// are counted. It is ignored if no answer of the model follows the newest record.
 	Used int
 }
 
@@ -41,35 +39,35 @@ func (o ViewOptions) validate() error {
 	return o.Compile.validate()
 }
 
-// View is what a model is shown in one call, and how it came about.
+// View is the result for one model call.
 type View struct {
 	Messages []ragctx.Message
 	Costs    []int // of the messages, in tokens of the tokenizer
 	Reports  []stage.Report
-	// Cuts and Hidden are the messages of the branch that are not shown, or not whole; what
-	// each stage did is in its report.
+	// Dropped and DropTotals describe the messages of the branch that are not shown completely. The
+	// reports describe what each stage did.
 	Cuts   []Cut
 	Hidden []Hidden
 	// Rules are what the user ruled, decided and dated in messages that are not shown, as it
 	// is shown in the place of these; for RulesLeftOut more there was no room.
 	Rules        []compact.Rule
 	RulesLeftOut int
-	// Notes are the observations that count, oldest first; the newest may not be shown yet.
+	// Notes are the active observations, oldest first; the newest may not be shown yet.
 	Notes []stage.Note
-	// Layer is the session's, and Records are the compactions and persisted stages that
-	// were made on the way.
+	// Layer is the session's layer of compression. Records are the compactions and stage results
+	// stored by this call.
 	Layer   stage.Layer
 	Records []session.Compaction
-	// Used is how full the window is: as it was told, less what was compacted; 0 is not
-	// known.
+	// Used is the fill level of the window: the reported usage minus compacted tokens; 0 means
+	// unknown.
 	Used int
-	// Path has the ids of the branch, from its first message to its leaf.
+	// Path has the ids of the branch, from its root to its leaf.
 	Path []string
 }
 
-// View takes a session through the stages: observations, compaction, truncation, and those
-// of [Options]. What they want to last is stored, and undone as [Service.Undo] says. A
-// stage that fails is left out, and a model that fails leaves its work to extraction.
+// View runs the stages on a session: observation, compaction, truncation, and those of [Options].
+// It stores the results that they persist, which [Service.Undo] can undo. A failed stage is
+// skipped, and a failed model is replaced by extraction.
 func (s *Service) View(ctx context.Context, k session.Key, o ViewOptions) (View, error) {
 	if err := o.validate(); err != nil {
 		return View{}, err
@@ -110,7 +108,7 @@ func (s *Service) View(ctx context.Context, k session.Key, o ViewOptions) (View,
 	return v.run(ctx)
 }
 
-// viewing is one run of the stages.
+// viewRun is one run of the stages.
 type viewing struct {
 	service *Service
 	key     session.Key
@@ -120,9 +118,9 @@ type viewing struct {
 
 	notes branchNotes
 	tells telling
-	told  int // records of compactions that are stored
+	told  int // number of compaction records that are stored
 	made  []session.Compaction
-	err   error // of storing one
+	err   error // error of storing a record
 }
 
 func (v *viewing) run(ctx context.Context) (View, error) {
@@ -186,13 +184,13 @@ func (v *viewing) stages(ctx context.Context) (*stage.Pipeline, error) {
 	return stage.Builtin(stage.Options{Counter: v.scale.Counter, Logger: v.service.opts.Logger, Now: v.service.opts.Now}, b)
 }
 
-// keep stores what a stage wants to last.
+// persist stores the persisted result of a stage.
 func (v *viewing) keep(ctx context.Context, name string, before []ragctx.Message, s *stage.State) {
 	var c session.Compaction
 	var err error
 	compacted := len(s.Records) > v.told
 	switch {
-	case v.err != nil || name == (stage.Observation{}).Name(): // which is made of notes each time
+	case v.err != nil || name == (stage.Observation{}).Name(): // derived from notes in each run
 		return
 	case compacted:
 		v.told = len(s.Records)
@@ -205,7 +203,7 @@ func (v *viewing) keep(ctx context.Context, name string, before []ragctx.Message
 	if err == nil {
 		c, v.branch, err = v.service.record(ctx, v.key, v.branch, c)
 	}
-	if errors.Is(err, ragctx.ErrTooLarge) { // the view is as good without being kept
+	if errors.Is(err, ragctx.ErrTooLarge) { // the view does not need the record
 		v.service.opts.Logger.WarnContext(ctx, "what a stage made is not kept", "stage", name, "session_id", v.key.ID, "error", err)
 		return
 	}
@@ -219,8 +217,7 @@ func (v *viewing) keep(ctx context.Context, name string, before []ragctx.Message
 	}
 }
 
-// record stores a record of a branch, and has what is in memory follow. It returns the
-// branch with it.
+// record stores a record of a branch and updates the cache. It returns the branch with the record.
 func (s *Service) record(ctx context.Context, k session.Key, of *loaded, c session.Compaction) (session.Compaction, *loaded, error) {
 	one := recordOf(c)
 	spent := of.spent(one)
@@ -228,21 +225,21 @@ func (s *Service) record(ctx context.Context, k session.Key, of *loaded, c sessi
 	if err != nil {
 		return c, of, err
 	}
-	one.name(c.ID) // which storing it may have given
+	one.name(c.ID) // storing may have assigned the id
 	s.followed(ctx, k, func(l *loaded, v session.Version) *loaded { return l.recorded(v, one, spent) })
 	return c, of.recorded(of.version, one, spent), nil
 }
 
-// followed has what is in memory of a session follow the change that was just made.
+// updateCache applies a change that was just made to the cached session.
 func (s *Service) followed(ctx context.Context, k session.Key, change func(*loaded, session.Version) *loaded) {
 	v, err := s.opts.Storage.Version(ctx, k)
 	if err != nil {
-		v = session.Version{} // which drops it
+		v = session.Version{} // evicts the session
 	}
 	s.kept.follow(k, v, func(l *loaded) *loaded { return change(l, v) })
 }
 
-// least returns the smaller of two limits, of which 0 is none.
+// smallerLimit returns the smaller of two limits; 0 means no limit.
 func least(a, b int) int {
 	if a == 0 || b > 0 && b < a {
 		return b

@@ -12,11 +12,10 @@ import (
 	"github.com/ragctx/ragctx/session/stage"
 )
 
-// ParameterLayer is the name of the parameter of a session that says its layer of
-// compression.
+// ParameterLayer is the session parameter with the layer of compression.
 const ParameterLayer = "compression_layer"
 
-// layerOf returns the layer that parameters say; one that is unknown is any.
+// layerOf returns the layer in parameters. An unknown layer counts as any.
 func layerOf(parameters map[string]any) stage.Layer {
 	name, _ := parameters[ParameterLayer].(string)
 	if l, err := ParseLayer(name); err == nil {
@@ -25,7 +24,7 @@ func layerOf(parameters map[string]any) stage.Layer {
 	return stage.AnyLayer
 }
 
-// ParseLayer reads the name of a layer of compression; "" and "any" are any.
+// ParseLayer parses the name of a layer of compression; "" and "any" are the default layer.
 func ParseLayer(name string) (stage.Layer, error) {
 	switch l := stage.Layer(name); l {
 	case "any", stage.AnyLayer:
@@ -36,15 +35,15 @@ func ParseLayer(name string) (stage.Layer, error) {
 	return "", ragctx.Invalid("layer", "%q is unknown; use any, observation, compaction, buffer or none", ragctx.Clip(name))
 }
 
-// CreateOptions say what a new session has.
+// CreateOptions are the contents of a new session.
 type CreateOptions struct {
 	Parameters map[string]any
 	Layer      stage.Layer
-	// Messages are in [session.SectionMessages].
+	// Messages are stored in [session.SectionMessages].
 	Messages []ragctx.Message
 }
 
-// Create makes a session, or nothing. It is an [ragctx.ErrConflict] if there is one.
+// Create creates a session atomically. It returns [ragctx.ErrConflict] if the session exists.
 func (s *Service) Create(ctx context.Context, k session.Key, o CreateOptions) (Summary, error) {
 	k, err := s.opts.Admit(ctx, k)
 	if err != nil {
@@ -77,9 +76,9 @@ func (s *Service) Create(ctx context.Context, k session.Key, o CreateOptions) (S
 	return s.Describe(ctx, k)
 }
 
-// Append adds messages to a section, "" being [session.SectionMessages], as
-// [session.Storage] says. The output of a step is tagged as [session.Tag] says, and belongs
-// to [session.SectionMessages]; the zero step is none.
+// Append adds messages to a section by the rules of [session.Storage]; "" selects
+// [session.SectionMessages]. The output of a step is tagged ([session.Tag]) and must go to
+// [session.SectionMessages]; the zero step means no step.
 func (s *Service) Append(ctx context.Context, k session.Key, section string, step session.Step, messages ...ragctx.Message) ([]ragctx.Message, error) {
 	k, err := s.opts.Admit(ctx, k)
 	if err != nil {
@@ -112,7 +111,7 @@ func (s *Service) Append(ctx context.Context, k session.Key, section string, ste
 	return out, nil
 }
 
-// chained reports whether each message comes after the one before it.
+// isChain reports whether each message follows the preceding one.
 func chained(messages []ragctx.Message) bool {
 	for i := 1; i < len(messages); i++ {
 		if messages[i].ParentID != messages[i-1].ID {
@@ -122,9 +121,9 @@ func chained(messages []ragctx.Message) bool {
 	return true
 }
 
-// Edit puts messages in the place of those of a section, or makes the section. On the
-// branch they come where the first of those was, and in a new section at the end; a new
-// summary or buffer comes first.
+// Edit replaces the messages of a section, or creates the section. On the branch the new messages
+// take the position of the first replaced one. The messages of a new section are appended, except
+// that a new summary or buffer comes first.
 func (s *Service) Edit(ctx context.Context, k session.Key, section string, messages []ragctx.Message) error {
 	k, err := s.opts.Admit(ctx, k)
 	if err != nil {
@@ -136,7 +135,7 @@ func (s *Service) Edit(ctx context.Context, k session.Key, section string, messa
 	return s.store(ctx, k, func(a session.Archive) session.Archive { return edited(a, section, messages, s.opts.NewID) })
 }
 
-// Remove removes a section with its messages, of all branches. One that is not there is
+// Remove removes a section with its messages from all branches. An unknown section is
 // [ragctx.ErrNotFound].
 func (s *Service) Remove(ctx context.Context, k session.Key, section string) error {
 	k, err := s.opts.Admit(ctx, k)
@@ -157,24 +156,24 @@ func (s *Service) Remove(ctx context.Context, k session.Key, section string) err
 	})
 }
 
-// SetLayer says which layer of compression a session has.
+// SetLayer sets the layer of compression of a session.
 func (s *Service) SetLayer(ctx context.Context, k session.Key, layer stage.Layer) error {
 	return s.Change(ctx, k, Changes{Layer: &layer})
 }
 
-// SetParameters lays parameters over those of a session; nil takes one away.
+// SetParameters merges parameters into those of a session; a nil value removes a parameter.
 func (s *Service) SetParameters(ctx context.Context, k session.Key, parameters map[string]any) error {
 	return s.Change(ctx, k, Changes{Parameters: parameters})
 }
 
-// Changes are what [Service.Change] changes of a session. What is nil stays.
+// Changes are the changes of [Service.Change]. Nil fields stay unchanged.
 type Changes struct {
 	Layer *stage.Layer
-	// Parameters are laid over those that there are; nil takes one away.
+	// Parameters are merged into the existing ones; a nil value removes a parameter.
 	Parameters map[string]any
 }
 
-// Change changes a session, all of it or nothing.
+// Change changes a session atomically.
 func (s *Service) Change(ctx context.Context, k session.Key, c Changes) error {
 	if err := ownParameters(c.Parameters); err != nil {
 		return err
@@ -199,7 +198,7 @@ func (s *Service) Change(ctx context.Context, k session.Key, c Changes) error {
 	return s.opts.Storage.Annotate(ctx, k, parameters)
 }
 
-// ownParameters refuses parameters of callers that mean something here.
+// checkParameters rejects reserved parameters.
 func ownParameters(parameters map[string]any) error {
 	if _, meant := parameters[ParameterLayer]; meant {
 		return ragctx.Invalid("parameters."+ParameterLayer, "is the session's layer of compression; set the layer")
@@ -207,7 +206,7 @@ func ownParameters(parameters map[string]any) error {
 	return nil
 }
 
-// store changes what a session has, while nothing is appended to it by the service.
+// store changes the contents of a session. The lock prevents concurrent appends by the service.
 func (s *Service) store(ctx context.Context, k session.Key, change func(session.Archive) session.Archive) error {
 	give, err := s.write.take(ctx, k)
 	if err != nil {
@@ -218,7 +217,7 @@ func (s *Service) store(ctx context.Context, k session.Key, change func(session.
 		var at session.Version
 		leaf, moved, err := s.replace(session.WithVersionReport(ctx, &at), k, change)
 		if errors.Is(err, ragctx.ErrConflict) && try < attempts {
-			continue // not by the service: its parameters, or by another way
+			continue // changed by another client
 		}
 		if err == nil && moved {
 			at, err = s.move(ctx, k, at, leaf)
@@ -230,8 +229,8 @@ func (s *Service) store(ctx context.Context, k session.Key, change func(session.
 	}
 }
 
-// move moves to a leaf what was just replaced, of which at is the version. It returns the
-// version that it has by both, or at, which is over, if somebody else changed it in between.
+// move sets the leaf after a replacement that brought the session to version at. It returns the new
+// version, or at if another client changed the session in between.
 func (s *Service) move(ctx context.Context, k session.Key, at session.Version, leaf string) (session.Version, error) {
 	var by session.Version
 	ctx = session.WithVersionReport(session.WithCondition(ctx, session.Condition{}), &by) // what was wanted was there
@@ -244,8 +243,8 @@ func (s *Service) move(ctx context.Context, k session.Key, at session.Version, l
 	return at, nil
 }
 
-// replace changes what a session has once, unless it is changed meanwhile. It returns the
-// leaf, and whether that is another one.
+// replace changes the contents of a session once. A concurrent change is a conflict. It returns the
+// leaf, and whether it moved.
 func (s *Service) replace(ctx context.Context, k session.Key, change func(session.Archive) session.Archive) (leaf string, moved bool, err error) {
 	at, err := s.opts.Storage.Version(ctx, k)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // Vectors are stored in slots, numbered from 0. Slots come in chunks of [chunkSlots], which never
-// reparentNode, so the graph can grow during searches. A chunk is one block of memory; its parts follow
+// move, so the graph can grow during searches. A chunk is one block of memory; its parts follow
 // each other without gaps:
 //
 //	codes    int8    stride per slot  the vector: its direction is that of the codes
@@ -66,7 +66,7 @@ type Graph struct {
 	dir     atomic.Pointer[directory]
 	slots   atomic.Uint32 // the first slot that was never used
 	entry   atomic.Uint64 // where searches begin: level<<32 | slot+1; 0 without nodes
-	root    atomic.Uint32 // linkBase of the tree, slot+1; never freed
+	root    atomic.Uint32 // root of the tree, slot+1; never freed
 
 	counts         counts
 	deleted        atomic.Uint64

@@ -4,7 +4,7 @@ package hnsw
 // components), with AVX-512.
 const (
 	// ScanBelow is the number of nodes below which a graph is scanned, not walked. At 16,384 both
-	// takeSlot 80 to 140 µs with the default ef, and a scan is exact; at 8,192 a scan takes two thirds
+	// take 80 to 140 µs with the default ef, and a scan is exact; at 8,192 a scan takes two thirds
 	// of a walk's time.
 	ScanBelow = 16_384
 

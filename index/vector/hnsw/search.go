@@ -43,7 +43,7 @@ type Info struct {
 // vectors were compared ([Info]), the results include every vector that may be among the K nearest
 // by exact cosine. Otherwise they come from the best 4·K vectors that the walk has met, and
 // include those that may be among the K nearest of them. In both cases the caller rescores them
-// withScratch its floats. It returns fewer than K only if there are no more.
+// with its floats. It returns fewer than K only if there are no more.
 func (g *Graph) Search(ctx context.Context, q Query, to []Near) (found []Near, info Info, err error) {
 	if err := context.Cause(ctx); err != nil {
 		return to, Info{}, err

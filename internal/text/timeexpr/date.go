@@ -116,7 +116,7 @@ func (p *parser) dated(d, m, j int) (found, bool) {
 }
 
 // yearAgo reads a relative year at token k ("last year") and returns the index after it, or j if
-// there is none.
+// none is found.
 func (p *parser) yearAgo(k, j int) (y, next int) {
 	for _, rule := range [...]func(*parser, int) (found, bool){(*parser).unitsAgo, (*parser).lastUnits, (*parser).thisUnit} {
 		if f, ok := rule(p, k); ok && f.kind == aYear {
@@ -133,7 +133,7 @@ const (
 )
 
 // yearAt reads the year after a date or month that ends before token j: "2023", "of 2023", "'23",
-// "last year". It returns the index after the year, or j if there is none.
+// "last year". It returns the index after the year, or j if none is found.
 func (p *parser) yearAt(j int) (y, next int) {
 	k := j
 	for p.next(k, of|lead) && k < j+2 {

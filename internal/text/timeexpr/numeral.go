@@ -1,7 +1,7 @@
 package timeexpr
 
 // numeral reads the number at token i, in digits or words, and returns the index after it, or i if
-// there is none.
+// none is found.
 func (p *parser) numeral(i int) (n int, ordinal bool, next int) {
 	if i >= len(p.toks) {
 		return 0, false, i
@@ -74,7 +74,7 @@ func (p *parser) ones(i, n, next int) (int, bool, int) {
 type quantity struct{ n, least, most int }
 
 // quantity reads a quantity at token i: a number, "a couple of", "ein paar", "quelques". It returns
-// the index after it, or i if there is none.
+// the index after it, or i if none is found.
 func (p *parser) quantity(i int) (quantity, int) {
 	j := i
 	if p.at(i).cardinal == 1 && p.next(i+1, couple|few|several) {

@@ -66,7 +66,7 @@ func (p *parser) numbered(i int) (found, bool) {
 }
 
 // sessionNumber reads a session number at token j, after the noun at i. It returns the index after
-// the number, or j if there is none.
+// the number, or j if none is found.
 func (p *parser) sessionNumber(i, j int) (n, next int) {
 	k := j
 	if p.next(k, numero) {

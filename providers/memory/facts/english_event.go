@@ -93,7 +93,7 @@ var englishPlans = []rule{
 		re: `(?P<p>(?:(?:my|our) (?:{rel}|parents|family|in-laws|grandparents|kids|children|team|company|flat|` +
 			`landlord)(?:,? [a-z][a-z'-]+,?)?|he|she|they)) (?P<v>(?:is|are|'s|will|'ll|has|have|starts?|` +
 			`moves?|turns?|gets?|leaves?|comes?|arrives?|graduates?) .+)`,
-		attribute: "plan", conf: .74, imp: .58, reason: "says what somebody close is going to do", check: toCome,
+		attribute: "plan", conf: .74, imp: .58, reason: "states a plan of a relative or friend", check: toCome,
 		yes: []string{"My parents are visiting next week.", "my daughter starts school in September",
 			"Our team will present in three months"}, no: []string{"my parents are fine today"},
 	},

@@ -84,7 +84,7 @@ var englishInstructions = []rule{
 			`shorter |more |less |direct )*` +
 			`(?:answers|replies|responses|explanations|summaries|code comments|commit messages|code examples|code ` +
 			`samples|recipes|examples|outputs|reports)(?: .*)?)`,
-		conf: .76, imp: .85, reason: "says how answers are to be", check: wholeAnswers,
+		conf: .76, imp: .85, reason: "states how to answer", check: wholeAnswers,
 		yes: []string{"Keep your answers short.", "I want short answers", "please keep commit messages in English"},
 		no:  []string{"I need answers fast, can you help?", "keep it short this time"},
 	},

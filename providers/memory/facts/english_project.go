@@ -65,7 +65,7 @@ var englishProject = []rule{
 		re: `(?P<s>(?:the|our|my) [a-z][a-z0-9 _./'-]{1,50}?) (?:is|are) (?:now )?(?:owned|maintained|managed|` +
 			`run|led|handled|looked after|administered|reviewed|approved) by {rest}`, subject: "{s}",
 		attribute: "owner", exclusive: true,
-		conf: .85, imp: .7, reason: "says who owns something",
+		conf: .85, imp: .7, reason: "names an owner",
 		yes: []string{"The billing service is owned by Team Falcon."}, no: []string{"the function is handled by it"},
 	},
 	{
@@ -78,7 +78,7 @@ var englishProject = []rule{
 			`contact|head|manager|pm|point of contact) (?:of|for|on)|looks after|heads|` +
 			`is leading|is running|takes over|took over|is taking over|approves|reviews|` +
 			`is the contact for) (?P<s>.+)`,
-		subject: "{s}", attribute: "owner", exclusive: true, conf: .82, imp: .68, reason: "says who is responsible",
+		subject: "{s}", attribute: "owner", exclusive: true, conf: .82, imp: .68, reason: "names a responsible person",
 		check: aName, value: "{v}",
 		yes: []string{"Priya owns the billing service.", "Tom Baker is responsible for the backups"},
 		no:  []string{"This handles the error.", "It manages the state", "Go handles concurrency well"},

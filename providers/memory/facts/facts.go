@@ -13,7 +13,7 @@
 // train/README.md describes the training. Facts below [Gate] are not to be stored; [Explain]
 // returns them. Secrets, jokes and fiction never pass.
 //
-// Rules refine what they match: the subject, the attribute and the value. They are tables by
+// Rules refine their matches with the subject, the attribute and the value. They are tables by
 // language, applied at the start of each clause after introductory words ("btw", "remember that",
 // "last Friday,"). Each rule lists sentences that it must match and sentences that it must not
 // match; both are tests. The rules that match are features of the regression, too.

@@ -139,7 +139,7 @@ var french = language{
 				`(?:fille|fils|chien|chat|allergie))|parle|etudie|joue|deteste|prefere|aime|adore|` +
 				`vient|demenage|se marie|s'est mariee?) ?.*)`,
 			attribute: "{a}", value: "{n} {v}", profile: true, conf: .84, imp: .7,
-			reason: "says something about somebody close", keep: true,
+			reason: "describes a relative or friend", keep: true,
 			yes: []string{"Ma sœur s'appelle Élodie.", "mon chien s'appelle Rex", "Mon mari Karim travaille à la " +
 				"SNCF"}, no: []string{"mon chef a raison", "ma sœur est fatiguée"},
 		},
@@ -149,7 +149,7 @@ var french = language{
 				`)?(?:enfants?|filles?|fils|garcons?|freres?|soeurs?|surs?|chiens?|chiennes?|chats?|jumeaux|` +
 				`jumelles|petits-enfants|chev[a-z]+|lapins?|poules|perroquet)\b.*)`, attribute: "family",
 			profile: true, conf: .85, imp: .75,
-			reason: "says who belongs to the family", yes: []string{"J'ai deux enfants, Léo et Inès."}, no: []string{"j'ai deux questions"},
+			reason: "describes the family", yes: []string{"J'ai deux enfants, Léo et Inès."}, no: []string{"j'ai deux questions"},
 		},
 		{
 			name: "préféré", kind: Preference, heads: "mon ma mes",
@@ -260,7 +260,7 @@ var french = language{
 				`(?P<s>.+)|(?:mon|ma|notre) (?:nouveau |nouvelle )?(?P<a>chef|cheffe|soeur|frere|femme|mari|` +
 				`copine?|collegue|fille|fils|medecin|voisine?|amie?|cousine?|manager|prof|patronn?e?))`,
 			attribute: "responsible {a}",
-			conf:      .84, imp: .7, reason: "says who is responsible or who somebody is", check: aName, value: "{v}",
+			conf:      .84, imp: .7, reason: "names a role or a responsible person", check: aName, value: "{v}",
 			yes: []string{"Manon est responsable des sauvegardes.", "Diego est mon cousin"},
 			no:  []string{"C'est mon chef", "Elle est ma cheffe"},
 		},

@@ -150,7 +150,7 @@ var german = language{
 				`schwanger|in rente|rentner|krankenschwester|ingenieur\w*|von beruf|gestorben|` +
 				`verstorben)$)|hat|kommt|studiert|mag|liebt|hasst|spielt|spricht|wird|zieht|heiratet|besucht) .+)`,
 			attribute: "{a}", value: "{n} {v}", profile: true, conf: .84, imp: .7,
-			reason: "says something about somebody close", keep: true, check: not(`hat (?:recht|gesagt|keine|gefragt|mich)`),
+			reason: "describes a relative or friend", keep: true, check: not(`hat (?:recht|gesagt|keine|gefragt|mich)`),
 			yes: []string{"Meine Schwester heißt Anna.", "mein Bruder wohnt in Oslo", "Unser Hund heißt Balu.",
 				"Meine Frau Sabine arbeitet als Ärztin"}, no: []string{"mein Chef ist sauer", "Mein Bruder hat recht"},
 		},
@@ -159,7 +159,7 @@ var german = language{
 			re: `(?:ich habe|wir haben|habe ich|haben wir) (?P<v>(?:einen?|eine|zwei|drei|vier|keine) ` +
 				`(?:[a-z]+e[nrs]? )?(?:kinder|kind|sohne?|tochter|bruder|schwester|geschwister|hunde?|katzen?|` +
 				`kater|hamster|enkel|enkelkinder|pferde?|zwillinge|hasen|vogel|wellensittiche?)\b.*)`,
-			attribute: "family", profile: true, conf: .85, imp: .75, reason: "says who belongs to the family",
+			attribute: "family", profile: true, conf: .85, imp: .75, reason: "describes the family",
 			yes: []string{"Ich habe zwei Kinder.", "wir haben einen alten Hund"}, no: []string{"ich habe zwei Fragen"},
 		},
 		{
@@ -275,7 +275,7 @@ var german = language{
 				`(?:mein|meine|unser|unsere) (?:neue[rn]? )?(?P<a>chef|chefin|kollege|kollegin|schwester|` +
 				`bruder|frau|mann|freundin|freund|tochter|sohn|ansprechpartner|ansprechpartnerin|` +
 				`teamleiter|teamleiterin|nachbar|nachbarin|arztin|arzt|vermieter))`,
-			attribute: "responsible {a}", conf: .84, imp: .7, reason: "says who is responsible or who somebody is",
+			attribute: "responsible {a}", conf: .84, imp: .7, reason: "names a role or a responsible person",
 			check: aName, value: "{v}",
 			yes: []string{"Katrin ist zuständig für die Backups.", "Herr Yilmaz ist unser neuer Teamleiter"},
 			no:  []string{"Das ist mein Chef", "er ist zuständig für alles"},
@@ -286,7 +286,7 @@ var german = language{
 				`ansprechpartner|ansprechpartnerin|kunde|kundin|vermieter|vermieterin|hausarzt|lehrer|lehrerin|` +
 				`nachbar|nachbarin|manager|managerin|passwortmanager|editor|anbieter)) (?:ist|heis+t)(?: ` +
 				`jetzt| nun)? (?P<v>[a-z].*)`,
-			attribute: "{a}", conf: .8, imp: .7, reason: "says who somebody is",
+			attribute: "{a}", conf: .8, imp: .7, reason: "states a person's role",
 			check: func(m *match) bool { return m.t.capital(m.vFrom) },
 			yes:   []string{"Der neue Projektleiter ist Herr Okafor."}, no: []string{"der Chef ist sauer"},
 		},

@@ -257,14 +257,14 @@ var explanations = sync.OnceValue(func() map[uint32]string {
 	out := map[uint32]string{}
 	b := newBag()
 	for name, says := range map[string]string{
-		"cue=first person": "said in the first person", "cue=own": "about somebody's own", "cue=relative": "about somebody close",
-		"cue=standing": "meant to last", "cue=recurring": "happens again and again",
+		"cue=first person": "said in the first person", "cue=own": "about a possession", "cue=relative": "about a relative or friend",
+		"cue=standing": "meant to last", "cue=recurring": "recurring",
 		"cue=change": "something changed", "cue=settled": "something was settled",
-		"cue=number": "names a number", "cue=future": "something is to come", "cue=denial": "says what is not", "time": "names a time",
-		"time ahead": "names a day to come", "time past": "names a day that is over",
-		"remember": "asked to remember", "rule": "a rule found something",
+		"cue=number": "names a number", "cue=future": "a future event", "cue=denial": "a denial", "time": "names a time",
+		"time ahead": "names a future day", "time past": "names a past day",
+		"remember": "asked to remember", "rule": "a rule matched",
 		"n asked": "a question follows", "p asked": "follows a question", "elided": "a note without subject",
-		"named": "said by a person with a name",
+		"named": "said by a named person",
 	} {
 		b.reset()
 		b.add(name)

@@ -52,7 +52,7 @@ var (
 // counts as pasted.
 const longPaste = 200
 
-// maskForeign masks what the speaker did not say: code, quotes, logs, pasted letters and articles,
+// maskForeign masks text of other origin than the speaker: code, quotes, logs, pasted letters and articles,
 // context blocks, role play.
 func (t *text) maskForeign() {
 	t.maskAbove()

@@ -138,7 +138,7 @@ var spanish = language{
 				`vegan|vegetarian|abogad|ingenier|de|celiac|arquitect|music|cociner)|tiene|cumple|cumplio|` +
 				`habla|estudia|toca|juega|odia|prefiere|le gusta|murio|se caso|se caso|nacio|viene|se muda|se mudo) ?.*)`,
 			attribute: "{a}", value: "{n} {v}", profile: true, conf: .84, imp: .7,
-			reason: "says something about somebody close", keep: true, check: not(`tiene (?:razon|que|hambre|sueno)`),
+			reason: "describes a relative or friend", keep: true, check: not(`tiene (?:razon|que|hambre|sueno)`),
 			yes: []string{"Mi hermana se llama Elena.", "mi perro se llama Toby", "Mi marido Javier trabaja en " +
 				"Renfe"}, no: []string{"mi jefe tiene razón", "mi hermana está cansada"},
 		},
@@ -147,7 +147,7 @@ var spanish = language{
 			re: `(?:tengo|tenemos) (?P<v>(?:una?|dos|tres|cuatro) (?:hij[oa]s?|herman[oa]s?|perr[oa]s?|` +
 				`gat[oa]s?|niet[oa]s?|gemel[oa]s?|mellizos|nin[oa]s?|sobrin[oa]s?|caball[oa]s?|loro|` +
 				`conej[oa]s?|tortuga)\b.*)`, attribute: "family", profile: true, conf: .85, imp: .75,
-			reason: "says who belongs to the family", yes: []string{"Tengo dos hijas, Inés y Vega."}, no: []string{"tengo dos dudas"},
+			reason: "describes the family", yes: []string{"Tengo dos hijas, Inés y Vega."}, no: []string{"tengo dos dudas"},
 		},
 		{
 			name: "favorito", kind: Preference, heads: "mi mis",
@@ -256,7 +256,7 @@ var spanish = language{
 			re: `(?P<v>[a-z]+(?: [a-z]+)?) es (?:(?:la|el) (?:responsable|encargad[oa]) de (?P<s>.+)|(?:mi|` +
 				`nuestr[oa]) (?:nuev[oa] )?(?P<a>jef[ea]|herman[oa]|mujer|marido|novi[oa]|pareja|companer[oa]|` +
 				`hij[oa]|medic[oa]|vecin[oa]|amig[oa]|prim[oa]|profesora?))`, attribute: "responsible {a}",
-			conf: .84, imp: .7, reason: "says who is responsible or who somebody is", check: aName, value: "{v}",
+			conf: .84, imp: .7, reason: "names a role or a responsible person", check: aName, value: "{v}",
 			yes: []string{"Marta es la responsable de las copias.", "Diego es mi primo"}, no: []string{"Este es mi jefe"},
 		},
 		{

@@ -12,21 +12,21 @@ import (
 	"github.com/ragctx/ragctx/session/wire"
 )
 
-// mostPrices is how many prices are kept in each of two generations.
+// costCacheSize is the number of entries in each of two generations of a costCache.
 const mostPrices = 1 << 17
 
-// prices remembers what messages cost, by a hash of what they say: to count is what takes
-// the time of a long conversation, and what was said does not change. It holds no text.
-// The zero value is ready, and safe for concurrent use.
+// costCache caches the token costs of messages by a hash of their contents, because counting
+// dominates the time for a long conversation. It stores no text. The zero value is ready and safe
+// for concurrent use.
 type prices struct {
 	mu         sync.Mutex
 	new, older map[uint64]int
 }
 
-// seed is of this process, so that nobody can look for texts of equal hashes.
+// seed is random per process, so that clients cannot construct hash collisions.
 var seed = maphash.MakeSeed()
 
-// scale counts messages by a tokenizer, and remembers the costs.
+// scale measures messages with a tokenizer and caches the costs.
 type scale struct {
 	session.Scale
 
@@ -34,14 +34,14 @@ type scale struct {
 	name  string
 }
 
-// scale returns the scale of a tokenizer; "" is [DefaultTokenizer].
+// scale returns the scale of a tokenizer; "" selects [DefaultTokenizer].
 func (s *Service) scale(tokenizer string) (scale, error) {
 	name := cmp.Or(tokenizer, DefaultTokenizer)
 	counter, err := tokens.New(name)
 	return scale{session.Scale{Counter: counter}, &s.prices, name}, err
 }
 
-// message returns what a message costs.
+// message returns the cost of a message.
 func (c scale) message(m ragctx.Message) int {
 	key := c.hash(m)
 	if n, ok := c.known.get(key); ok {
@@ -52,7 +52,7 @@ func (c scale) message(m ragctx.Message) int {
 	return n
 }
 
-// each returns what each message costs.
+// each returns the cost of each message.
 func (c scale) each(messages []ragctx.Message) []int {
 	out := make([]int, len(messages))
 	for i, m := range messages {
@@ -61,22 +61,21 @@ func (c scale) each(messages []ragctx.Message) []int {
 	return out
 }
 
-// tables are what the messages of a branch cost, by tokenizer. They grow with the branch.
+// costTables has the costs of a branch's messages by tokenizer. They grow with the branch.
 type tables struct {
 	mu sync.Mutex
 	of map[string]*table
 }
 
-// table is what the messages of a branch cost, in their order. They are known by their
-// contents in memory, which are those of everything that is made of the branch and leaves
-// a message as it is.
+// costTable has the costs of a branch's messages in order. Messages are identified by the memory of
+// their contents, which all unchanged messages in views of the branch share.
 type table struct {
 	mu     sync.RWMutex
 	priced []priced
-	at     map[*ragctx.Block]int // the place of the message whose content begins so
+	at     map[*ragctx.Block]int // index of the message by the address of its first block
 }
 
-// priced is what tells messages apart that share a content in memory, and their cost.
+// costEntry identifies a message by its content in memory, and has its cost.
 type priced struct {
 	first           *ragctx.Block
 	blocks          int
@@ -88,18 +87,17 @@ func (p *priced) is(m *ragctx.Message) bool {
 	return p.blocks == len(m.Content) && (p.blocks == 0 || p.first == &m.Content[0]) && p.name == m.Name && p.reasoning == m.Reasoning
 }
 
-// pricing says what lists of messages cost that are made of a branch, and where on it they
-// are. Of the list that it was asked for last it knows the answer. It is for one call of the
-// service.
+// branchCosts returns the costs of messages derived from a branch, and their indexes on it. It
+// remembers its last answer and serves a single call of the service.
 type pricing struct {
 	scale scale
 	table *table
 	last  []ragctx.Message
-	known []int // their costs
-	where []int // their places
+	known []int // costs for last
+	where []int // indexes for last
 }
 
-// pricing returns what says what messages cost by a scale.
+// branchCosts returns the costs of the branch by a scale.
 func (l *loaded) pricing(c scale) *pricing {
 	l.tables.mu.Lock()
 	if l.tables.of == nil {
@@ -115,14 +113,14 @@ func (l *loaded) pricing(c scale) *pricing {
 	return &pricing{scale: c, table: t}
 }
 
-// costs returns what each message costs, which is shared.
+// costs returns the cost of each message. The result is shared.
 func (p *pricing) costs(messages []ragctx.Message) []int {
 	p.look(messages)
 	return p.known
 }
 
-// places returns where each message is on the branch, -1 for what is made anew, also of
-// one of its messages; it is shared.
+// places returns the index of each message on the branch, or -1 for a new or changed message. The
+// result is shared.
 func (p *pricing) places(messages []ragctx.Message) []int {
 	p.look(messages)
 	return p.where
@@ -141,7 +139,7 @@ func (p *pricing) look(messages []ragctx.Message) {
 	}
 }
 
-// learn notes what the messages of a branch cost that are not known.
+// extend adds the costs of new messages of the branch.
 func (t *table) learn(entries []session.Entry, c scale) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -156,13 +154,13 @@ func (t *table) learn(entries []session.Entry, c scale) {
 	}
 }
 
-// find returns where messages are, -1 for those that are not of the branch, and what those
-// cost that are.
+// find returns the index of each message on the branch, or -1, and the costs of those on the
+// branch.
 func (t *table) find(messages []ragctx.Message) (costs, places []int) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	costs, places = make([]int, len(messages)), make([]int, len(messages))
-	next := 0 // what is made of a branch is mostly in its order
+	next := 0 // most messages are in the order of the branch
 	for i := range messages {
 		at, ok := t.place(&messages[i], next)
 		if !ok {
@@ -174,17 +172,16 @@ func (t *table) find(messages []ragctx.Message) (costs, places []int) {
 	return costs, places
 }
 
-// cost returns what the message at a place costs.
+// cost returns the cost of the message at an index.
 func (t *table) cost(at int) int {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return t.priced[at].cost
 }
 
-// place returns where a message is, which is looked for near a place first. The lock is
-// held.
+// place returns the index of a message, searching near an index first. The caller holds the lock.
 func (t *table) place(m *ragctx.Message, near int) (at int, ok bool) {
-	const steps = 4 // past what was left out
+	const steps = 4 // skips over dropped messages
 	for at := near; at < min(near+steps, len(t.priced)); at++ {
 		if t.priced[at].is(m) {
 			return at, true
@@ -197,7 +194,7 @@ func (t *table) place(m *ragctx.Message, near int) (at int, ok bool) {
 	return at, ok && t.priced[at].is(m)
 }
 
-// hash returns a hash of all that a message's cost depends on.
+// hash returns a hash of everything that determines the cost of a message.
 func (c scale) hash(m ragctx.Message) uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
@@ -211,10 +208,10 @@ func (c scale) hash(m ragctx.Message) uint64 {
 	return h.Sum64()
 }
 
-// text adds a text and where it ends.
+// hashText adds a text with a terminator.
 func text(h *maphash.Hash, s string) {
 	h.WriteString(s)
-	h.WriteByte(0xff) // in no UTF-8
+	h.WriteByte(0xff) // never occurs in UTF-8
 }
 
 func content(h *maphash.Hash, c ragctx.Content) {
@@ -251,8 +248,8 @@ func (p *prices) put(key uint64, n int) {
 	p.keep(key, n)
 }
 
-// keep notes a price; of what is not asked for any more the older half goes. The lock is
-// held.
+// keep stores a cost. When the new generation is full, the older one is discarded. The caller holds
+// the lock.
 func (p *prices) keep(key uint64, n int) {
 	if p.new == nil || len(p.new) >= mostPrices {
 		p.new, p.older = make(map[uint64]int), p.new

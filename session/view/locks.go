@@ -7,19 +7,19 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// turns has calls about one session wait for each other. The zero value is ready.
+// sessionLocks serialize calls for the same session. The zero value is ready.
 type turns struct {
 	mu    sync.Mutex
 	taken map[session.Key]*turn
 }
 
-// turn is held by whoever has put something into it.
+// sessionLock is a lock that a context can abandon. It is held while held contains an element.
 type turn struct {
 	held    chan struct{}
-	holders int // and those who wait
+	holders int // including waiters
 }
 
-// take waits until nobody else has the session, and returns what gives it back.
+// lock acquires the lock of a session and returns a function that releases it.
 func (t *turns) take(ctx context.Context, k session.Key) (give func(), err error) {
 	t.mu.Lock()
 	if t.taken == nil {

@@ -9,17 +9,17 @@ import (
 	"github.com/ragctx/ragctx/session/stage"
 )
 
-// telling tells of a compaction of a session. What it came to is told once it is stored:
-// the session may be gone by then, and what it said must not be told any more.
+// compactionEvents publishes the events of a compaction. The final event is published only after
+// the result is stored: if the session was deleted in between, its content must not be published.
 type telling struct {
 	service *Service
 	key     session.Key
 	options compact.Options
 
-	done *ragctx.ContextCompacted // not told yet
+	done *ragctx.ContextCompacted // the final event, not yet published
 }
 
-// watch returns what a compaction tells while it goes on.
+// hooks returns the hooks of the compaction.
 func (t *telling) watch(ctx context.Context) stage.Hooks {
 	return stage.Hooks{
 		OnDue: func(_ stage.State, u compact.Usage) {
@@ -37,7 +37,7 @@ func (t *telling) watch(ctx context.Context) stage.Hooks {
 	}
 }
 
-// stored tells what the compaction came to.
+// publishDone publishes the final event.
 func (t *telling) stored(ctx context.Context) {
 	if t.done != nil {
 		t.tell(ctx, ragctx.EventContextCompacted, *t.done)

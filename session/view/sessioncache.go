@@ -7,22 +7,23 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// DefaultKeepBytes is how much of the sessions that were used last stays in memory.
+// DefaultCacheBytes is the default size of the session cache.
 const DefaultKeepBytes = 64 << 20
 
-// mostKept bounds the sessions in memory by number; one may take half of the bytes.
+// maxCachedSessions bounds the number of cached sessions. A single session may take half of the
+// bytes.
 const mostKept = 1000
 
-// kept are branches of sessions in memory, those that were used last. It is safe for
-// concurrent use.
+// sessionCache is an LRU cache of session branches. It is safe for concurrent use.
 type kept struct {
-	limit int // in bytes; nothing is kept below 1
+	limit int // in bytes; below 1 nothing is cached
 
 	mu     sync.Mutex
-	recent linked.List // of *keptSession, the last used first
+	recent linked.List // of *cachedSession, most recently used first
 	of     map[session.Key]*linked.Element
 	bytes  int
-	// forgot counts what was forgotten: who began to read before is too late to put.
+	// generation counts evictions by forget. A read that began in an earlier generation must not be
+	// cached.
 	forgot uint64
 }
 
@@ -35,14 +36,14 @@ func newKept(limit int) *kept {
 	return &kept{limit: limit, of: make(map[session.Key]*linked.Element)}
 }
 
-// begin returns what put is to be given by whoever reads a session from now on.
+// currentGeneration returns the generation to pass to put after reading a session.
 func (c *kept) begin() uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.forgot
 }
 
-// get returns a session as it is at a version; nil is not known.
+// get returns a session at a version, or nil.
 func (c *kept) get(k session.Key, v session.Version) *loaded {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -58,7 +59,7 @@ func (c *kept) get(k session.Key, v session.Version) *loaded {
 	return nil
 }
 
-// put keeps a session that was read since begin, unless something was forgotten since.
+// put caches a session that was read since the given generation.
 func (c *kept) put(began uint64, k session.Key, l *loaded) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -67,8 +68,8 @@ func (c *kept) put(began uint64, k session.Key, l *loaded) {
 	}
 }
 
-// follow has what is kept of a session follow a change after which it is at a version. If
-// there was another one, or none is kept, it is dropped.
+// update applies a change to a cached session that brings it to version v. If the session has
+// changed otherwise, it is evicted.
 func (c *kept) follow(k session.Key, v session.Version, change func(*loaded) *loaded) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -88,7 +89,7 @@ func (c *kept) follow(k session.Key, v session.Version, change func(*loaded) *lo
 	}
 }
 
-// set keeps a session. The lock is held.
+// set caches a session. The caller holds the lock.
 func (c *kept) set(k session.Key, l *loaded) {
 	if at := c.of[k]; at != nil {
 		c.drop(at)
@@ -103,14 +104,15 @@ func (c *kept) set(k session.Key, l *loaded) {
 	}
 }
 
-// drop forgets a session. The lock is held.
+// drop evicts a session. The caller holds the lock.
 func (c *kept) drop(at *linked.Element) {
 	one := c.recent.Remove(at).(*keptSession) //nolint:forcetypeassert // there is nothing else in it
 	delete(c.of, one.key)
 	c.bytes -= one.bytes
 }
 
-// forget drops the sessions that match, nil all, and what is being read.
+// forget evicts the sessions that match (nil matches all), and prevents reads in progress from
+// being cached.
 func (c *kept) forget(matches func(session.Key) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,18 +9,18 @@ import (
 	"github.com/ragctx/ragctx/session/stage"
 )
 
-// loaded is a branch of a session as it was at a version. It does not change.
+// branch is an immutable snapshot of a session's branch at a version.
 type loaded struct {
 	version session.Version
-	entries []session.Entry // from the first message to the leaf
+	entries []session.Entry // from the root to the leaf
 	store   session.Store   // of the entries
 	records records
 	layer   stage.Layer
 	bytes   int
-	tables  *tables // of costs
+	tables  *tables // cost tables
 }
 
-// leaf returns the id of the last message, "" if there is none.
+// leaf returns the id of the last message, or "".
 func (l *loaded) leaf() string {
 	if n := len(l.entries); n > 0 {
 		return l.entries[n-1].Message.ID
@@ -40,7 +40,8 @@ func (l *loaded) path() []string {
 // has reports whether a message is on the branch.
 func (l *loaded) has(id string) bool { return l.place(id) >= 0 }
 
-// place returns where a message is, -1 if nowhere. What is asked for is mostly new.
+// place returns the index of a message, or -1. It searches backward, because most lookups are for
+// new messages.
 func (l *loaded) place(id string) int {
 	for i, e := range slices.Backward(l.entries) {
 		if e.Message.ID == id {
@@ -50,7 +51,7 @@ func (l *loaded) place(id string) int {
 	return -1
 }
 
-// appended returns the branch with more messages of a section.
+// appended returns the branch with messages appended to a section.
 func (l *loaded) appended(v session.Version, section string, messages []ragctx.Message) *loaded {
 	out := *l
 	out.version, out.store = v, l.store.Append(section, messages...)
@@ -61,13 +62,13 @@ func (l *loaded) appended(v session.Version, section string, messages []ragctx.M
 	return &out
 }
 
-// recorded returns the branch with one more record, and without those that are spent.
+// recorded returns the branch with a record added and the superseded ones removed.
 func (l *loaded) recorded(v session.Version, one record, spent []string) *loaded {
 	left := slices.DeleteFunc(slices.Clone(l.records.all), func(r record) bool { return slices.Contains(spent, r.id) })
 	return l.withRecords(v, append(left, one))
 }
 
-// undone returns the branch without the newest record, nil if that is another one.
+// undone returns the branch without its newest record, or nil if that has another id.
 func (l *loaded) undone(v session.Version, id string) *loaded {
 	last := len(l.records.all) - 1
 	if last < 0 || l.records.all[last].id != id {
@@ -84,12 +85,12 @@ func (l *loaded) withRecords(v session.Version, all []record) *loaded {
 	return &out
 }
 
-// used returns how many tokens a model's last call had, as it was told, or 0 where that
-// call was before the newest record: as long as no answer came after it, the figure is of
-// a view that was longer, and would have the rest compacted as well.
+// effectiveUsage returns the reported usage of a model's last call, or 0 if no answer follows the
+// newest record. Such a report is for the longer view before the record, and would cause another
+// compaction.
 func (l *loaded) used(told int) int {
 	at := l.place(l.records.through())
-	if at < 0 { // there is no record, or it is of another branch
+	if at < 0 { // there is no record, or it belongs to another branch
 		return told
 	}
 	for _, e := range l.entries[at+1:] {
@@ -100,11 +101,11 @@ func (l *loaded) used(told int) int {
 	return 0
 }
 
-// attempts is how often a session is read that others change meanwhile.
+// attempts is the number of reads of a session that is changed concurrently.
 const attempts = 3
 
-// load returns a branch of a session, to its leaf or to a message. What is in memory is
-// used while the storage has the same version.
+// load returns a branch of a session to its leaf or to a message. It uses the cache if the version
+// in the storage is unchanged.
 func (s *Service) load(ctx context.Context, k session.Key, leaf string) (*loaded, error) {
 	began := s.kept.begin()
 	v, err := s.opts.Storage.Version(ctx, k)
@@ -136,7 +137,7 @@ func (s *Service) load(ctx context.Context, k session.Key, leaf string) (*loaded
 	}
 }
 
-// read reads a branch. Who asks looks at the version before and after.
+// read reads a branch from the storage. The caller compares the versions before and after.
 func (s *Service) read(ctx context.Context, k session.Key, leaf string) (*loaded, error) {
 	info, err := s.opts.Storage.Info(ctx, k)
 	if err != nil {
@@ -163,8 +164,7 @@ func (s *Service) read(ctx context.Context, k session.Key, leaf string) (*loaded
 	return l, nil
 }
 
-// messageBytes returns about how much memory a message takes, of which a branch has two
-// headers.
+// messageBytes returns the approximate memory of a message, including its two headers in a branch.
 func messageBytes(m ragctx.Message) int {
 	const headers, block, entry = 320, 200, 64
 	n := headers + len(m.ID) + len(m.ParentID) + len(m.Name) + len(m.Reasoning) + entry*len(m.Metadata)

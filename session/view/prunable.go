@@ -7,14 +7,13 @@ import (
 	"github.com/ragctx/ragctx/session/compact"
 )
 
-// undoable is how many of a session's newest records can be undone one by one: more than
-// anybody goes back, and so few that a stage which persists after each turn of a long
-// conversation stays within what a session's records may take.
+// undoDepth is the number of newest records that can be undone one by one. It is small enough that
+// a stage that persists after each turn stays within the limits of a session's records.
 const undoable = 16
 
-// spent returns the ids of those records that go when one more is stored, as nobody would
-// miss them. The newest stay to be undone, then those that the view of the branch is made
-// with, then those that are about other branches, as long as there is room.
+// prunable returns the ids of the records to remove when one more is stored. It keeps the newest
+// for undo, then those that affect the view of the branch, then those of other branches, as long as
+// there is room.
 func (l *loaded) spent(one record) (ids []string) {
 	all := append(slices.Clip(l.records.all), one)
 	room := room{session.MaxRecords, session.MaxRecordBytes}
@@ -46,16 +45,16 @@ func (l *loaded) spent(one record) (ids []string) {
 	return ids
 }
 
-// hides reports whether a record has taken the place of one that stays, which would be
-// shown again without it.
+// supersedesAny reports whether a record supersedes one that stays, which would be shown again
+// without it.
 func (r record) hides(stays map[string]bool) bool {
 	return r.compaction != nil && slices.ContainsFunc(r.compaction.Supersedes, func(id string) bool { return stays[id] })
 }
 
-// room is how much more there may be of records.
+// recordBudget is the remaining room for records.
 type room struct{ number, bytes int }
 
-// take reports whether a record has room, and takes it.
+// reserve reports whether a record fits, and takes its room.
 func (m *room) take(r record) bool {
 	if m.number < 1 || m.bytes < r.bytes {
 		return false
@@ -64,9 +63,9 @@ func (m *room) take(r record) bool {
 	return true
 }
 
-// standing reports of each of a session's oldest records whether the view of the branch is
-// made with it, where there are no newer ones, and whether it is about something else:
-// another branch, other sections, or what cannot be read.
+// inUse reports for each of a session's oldest records whether it would affect the view of the
+// branch without newer ones, and whether it concerns something else: another branch, other
+// sections, or unreadable content.
 func (l *loaded) standing(old []record) (counts, elsewhere []bool) {
 	of := recordsOf(old)
 	newest, at := l.newestStage(of.stages)
@@ -76,7 +75,7 @@ func (l *loaded) standing(old []record) (counts, elsewhere []bool) {
 	}
 	messages := store.Select(session.InferenceOrder()...).Messages()
 	on := idsOf(messages)
-	for _, e := range l.entries[:at+1] { // which are in the hands of the stage
+	for _, e := range l.entries[:at+1] { // messages that the stage has replaced
 		on[e.Message.ID] = true
 	}
 	compactions := compact.Effective(messages, of.compactions)
@@ -90,7 +89,7 @@ func (l *loaded) standing(old []record) (counts, elsewhere []bool) {
 		case r.stage != nil:
 			counts[i], elsewhere[i] = stages == newest, !l.has(r.stage.Through)
 			stages++
-		case r.buffer != nil: // which nothing is shown with
+		case r.buffer != nil: // does not affect views
 		default:
 			elsewhere[i] = true
 		}
@@ -98,7 +97,7 @@ func (l *loaded) standing(old []record) (counts, elsewhere []bool) {
 	return counts, elsewhere
 }
 
-// about reports whether a record is about these messages alone.
+// concerns reports whether a record refers only to these messages.
 func about(r compact.Record, on map[string]bool) bool {
 	return (r.From == "" || on[r.From]) && (r.To == "" || on[r.To]) &&
 		!slices.ContainsFunc(r.Pruned, func(p compact.Pruned) bool { return !on[p.MessageID] })

@@ -11,59 +11,59 @@ import (
 	"github.com/ragctx/ragctx/session/stage"
 )
 
-// Why messages are hidden, of which there are many, so that they are counted and not named.
+// Reasons that drop many messages, which are therefore counted and not listed.
 const (
-	ReasonSection   session.Reason = "section"   // they are in sections that are not asked for
-	ReasonTrace     session.Reason = "trace"     // they are traces of other executions
-	ReasonCompacted session.Reason = "compacted" // a summary stands for them
-	ReasonPruned    session.Reason = "pruned"    // they are shown without old outputs of tools
-	ReasonStage     session.Reason = "stage"     // a stage has left them out, or shows something else; observations may stand for them
+	ReasonSection   session.Reason = "section"   // their section is not selected
+	ReasonTrace     session.Reason = "trace"     // traces of other executions
+	ReasonCompacted session.Reason = "compacted" // replaced by a summary
+	ReasonPruned    session.Reason = "pruned"    // shown without old tool outputs
+	ReasonStage     session.Reason = "stage"     // dropped or changed by a stage, perhaps replaced by observations
 )
 
-// Cut is a message that is not shown, or not whole.
+// Dropped is a message that is not shown, completely or in part.
 type Cut struct {
 	ID string `json:"id,omitempty"`
-	// Partial says that the rest of the message is shown.
+	// Partial means that the rest of the message is shown.
 	Partial bool `json:"partial,omitempty"`
-	// Tokens are what was saved.
+	// Tokens is the cost saved.
 	Tokens int            `json:"tokens"`
 	Reason session.Reason `json:"reason"`
 
 	Role ragctx.Role `json:"-"`
 
-	place int // on the branch; -1 for what is not of it
+	place int // index on the branch; -1 for a message made by a stage
 }
 
-// Hidden says of how many messages nothing, or less, is shown for a reason that many share.
+// DropTotal counts the messages that are dropped or shortened for a common reason.
 type Hidden struct {
 	Reason   session.Reason `json:"reason"`
 	Messages int            `json:"messages"`
-	// Tokens are what was saved.
+	// Tokens is the cost saved.
 	Tokens int `json:"tokens"`
 }
 
-// account is what of a branch is not shown, and why: each of its messages is shown whole,
-// in a cut, or counted as hidden.
+// dropReport describes the messages of a branch that are not shown: each message is shown
+// completely, listed as dropped, or counted in a total.
 type account struct {
 	cuts   []Cut    // in the order of the branch
 	hidden []Hidden // in the order of the reasons
-	places []int    // of what is shown: on the branch, -1 for what was made
+	places []int    // of the shown messages: index on the branch, or -1 if made by a stage
 }
 
-// accounting finds out why messages of a branch are not shown.
+// dropReporter builds a dropReport.
 type accounting struct {
 	base
 	table    *table
 	choice   choice
 	run      session.Execution
-	given    []bool // to stages that have run; nil where none have
-	covered  []bool // by summaries
+	given    []bool // messages that the stages received; nil without stages
+	covered  []bool // messages covered by summaries
 	pruned   map[string]bool
 	byReason map[session.Reason]*Hidden
 	out      account
 }
 
-// given reports of each message of the branch whether it is among messages, whole or not.
+// given reports for each message of the branch whether it is among messages, completely or in part.
 func (b base) given(messages []ragctx.Message, prices *pricing) []bool {
 	out := make([]bool, len(b.of.entries))
 	ids := finder{of: b.of}
@@ -78,8 +78,8 @@ func (b base) given(messages []ragctx.Message, prices *pricing) []bool {
 	return out
 }
 
-// account says what of the branch is not shown where messages are. Given are the messages
-// that stages began with that have made these; nil where there were none.
+// dropReport compares the branch with the shown messages. given marks the messages that the stages
+// received; it is nil without stages.
 func (b base) account(o CompileOptions, messages []ragctx.Message, given []bool, prices *pricing) (account, error) {
 	compiler, err := session.NewCompiler(o.Compiler, o.Sections...)
 	if err != nil {
@@ -98,7 +98,7 @@ func (b base) account(o CompileOptions, messages []ragctx.Message, given []bool,
 			if at = ids.place(m.ID); at >= 0 && shown[at] {
 				at = -1
 			}
-			if at >= 0 { // with a content that was made of its own
+			if at >= 0 { // a changed copy
 				a.changed(at, m, costs[i])
 			}
 		}
@@ -107,7 +107,7 @@ func (b base) account(o CompileOptions, messages []ragctx.Message, given []bool,
 		}
 	}
 	for _, e := range b.of.entries {
-		if n, tokens := summarizedBy(e); n > 0 { // which are beside the branch
+		if n, tokens := summarizedBy(e); n > 0 { // which are not on the branch
 			a.hideMany(ReasonCompacted, n, tokens)
 		}
 	}
@@ -125,7 +125,7 @@ func (b base) account(o CompileOptions, messages []ragctx.Message, given []bool,
 	return a.out, nil
 }
 
-// cover finds out for which messages summaries stand.
+// cover determines the messages covered by summaries.
 func (a *accounting) cover(ids *finder) {
 	if len(a.records) == 0 {
 		return
@@ -150,7 +150,7 @@ func (a *accounting) cover(ids *finder) {
 	}
 }
 
-// missing notes that a message of the branch is not shown.
+// missing records that a message of the branch is not shown.
 func (a *accounting) missing(i int) {
 	e := &a.of.entries[i]
 	switch m, unpaired := &e.Message, session.Unpaired(e.Message); {
@@ -171,7 +171,7 @@ func (a *accounting) missing(i int) {
 	}
 }
 
-// changed notes that a message of the branch may be shown otherwise than it was said.
+// changed records that a message of the branch may be shown in another form.
 func (a *accounting) changed(i int, as *ragctx.Message, cost int) {
 	was := &a.of.entries[i].Message
 	saved := max(a.table.cost(i)-cost, 0)
@@ -193,8 +193,8 @@ func (a *accounting) changed(i int, as *ragctx.Message, cost int) {
 	}
 }
 
-// standsFor reports whether a summary stands for a message. One of messages without ids does
-// not say for which.
+// isSummarized reports whether a summary replaces a message. A summary of messages without ids may
+// replace any.
 func (a *accounting) standsFor(i int) bool {
 	if a.covered != nil && a.covered[i] {
 		return true
@@ -202,8 +202,8 @@ func (a *accounting) standsFor(i int) bool {
 	return slices.ContainsFunc(a.records, func(r compact.Record) bool { return r.Summary != "" && r.From == "" })
 }
 
-// stageReason returns why a stage shows less of a message: as a compaction does, if that is
-// what the stage is.
+// stageReason returns the reason for a message changed by a stage: that of a compaction if the
+// stage is the compaction.
 func (a *accounting) stageReason(compacted session.Reason) session.Reason {
 	if a.stage == (stage.Compaction{}).Name() {
 		return compacted
@@ -227,8 +227,8 @@ func (a *accounting) hideMany(why session.Reason, messages, tokens int) {
 	h.Messages, h.Tokens = h.Messages+messages, h.Tokens+tokens
 }
 
-// gone returns the blocks of a content that are not in what is left of it, which has the
-// others in their order.
+// removedBlocks returns the blocks of a content that are not in the rest, which is in the same
+// order.
 func gone(was, left ragctx.Content) (out ragctx.Content) {
 	for _, b := range was {
 		if len(left) > 0 && stays(&b, &left[0]) {
@@ -240,12 +240,12 @@ func gone(was, left ragctx.Content) (out ragctx.Content) {
 	return out
 }
 
-// stays reports whether a block is what is left of another one, whose output may be pruned.
+// isSameBlock reports whether rest is a block, possibly with pruned output.
 func stays(b, left *ragctx.Block) bool {
 	return b.Type == left.Type && b.ID == left.ID && b.ToolUseID == left.ToolUseID && b.Text == left.Text && bytes.Equal(b.Data, left.Data)
 }
 
-// inOrder puts cuts in the order of the branch, in which they mostly are.
+// sortDropped sorts into the order of the branch. The input is mostly sorted.
 func inOrder(cuts []Cut) {
 	byPlace := func(a, b Cut) int { return cmp.Compare(a.place, b.place) }
 	if !slices.IsSortedFunc(cuts, byPlace) {
@@ -253,8 +253,7 @@ func inOrder(cuts []Cut) {
 	}
 }
 
-// limited adds what limits have left out of what is shown, oldest first. Of a message that
-// was cut before the rest goes, too.
+// mergeDropped adds the messages dropped by limits, and merges them with partly dropped ones.
 func (a *account) limited(cuts []Cut) []Cut {
 	inOrder(cuts)
 	if len(a.cuts) == 0 {
@@ -275,10 +274,10 @@ func (a *account) limited(cuts []Cut) []Cut {
 	return append(out, a.cuts...)
 }
 
-// choice is which messages a compiler of package session chooses.
+// choice is the selection of messages by a compiler.
 type choice struct {
-	sections []string // all, if there are none
-	traces   bool     // also those of other executions
+	sections []string // empty means all
+	traces   bool     // whether to include traces of other executions
 }
 
 func choiceOf(compiler session.Compiler) choice {
@@ -298,14 +297,14 @@ func (c choice) has(section string) bool {
 	return len(c.sections) == 0 || slices.Contains(c.sections, section)
 }
 
-// finder finds messages of a branch by their ids: a few by looking, more by an index.
+// finder finds messages of a branch by id: the first few by a scan, more by an index.
 type finder struct {
 	of    *loaded
 	asked int
 	at    map[string]int
 }
 
-// place returns where a message is that something else is shown of, -1 if nowhere.
+// place returns the index of a message on the branch, or -1.
 func (f *finder) place(id string) int {
 	const few = 8
 	if f.asked++; f.asked <= few {

@@ -6,12 +6,12 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// apart gives ids to the messages of a store that have none, or one that others have too, so
-// that none is taken for another. It returns the ids that they had by those that they were
-// given, which no record names: they are no UTF-8.
+// uniqueIDs gives new ids to messages without an id or with a duplicate one, so that messages are
+// never confused. It returns the original ids by new ids. New ids are invalid UTF-8, so that no
+// record can name them.
 //
-// Of copies in several sections the message of the conversation itself keeps its id, or the
-// first one: records name it. Of two in one section neither does.
+// Among copies in several sections the one in the conversation keeps its id, or else the first:
+// records refer to it. Two copies in one section both get new ids.
 func apart(s session.Store) (session.Store, map[string]string) {
 	sections := s.Sections()
 	have := make([]map[string]int, len(sections))
@@ -21,7 +21,7 @@ func apart(s session.Store) (session.Store, map[string]string) {
 			have[n][one.Messages[i].ID]++
 		}
 	}
-	keeps := make(map[string]int) // the section whose message keeps an id
+	keeps := make(map[string]int) // the section with the message that keeps the id
 	for n, one := range sections {
 		for id, times := range have[n] {
 			if _, kept := keeps[id]; times == 1 && (!kept || one.Name == session.SectionMessages) {
@@ -44,7 +44,7 @@ func apart(s session.Store) (session.Store, map[string]string) {
 	return s, was
 }
 
-// rename gives messages back the ids that they had.
+// restoreIDs replaces new ids by the original ones.
 func (c *Compiled) rename(was map[string]string) {
 	back := func(id *string) {
 		if before, given := was[*id]; given {
