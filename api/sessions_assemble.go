@@ -71,7 +71,7 @@ func (s *Server) assembleSession(ctx context.Context, in *sessionAssembleInput) 
 		return nil, noMessageIn(err, "leaf")
 	}
 	out := SessionAssembleAnswer{
-		Layer: cmp.Or(a.Stages.Layer, anyLayer), Observations: len(a.Stages.Notes), Hidden: hiddenOf(a.Stages.Hidden),
+		Layer: cmp.Or(a.Stages.Layer, anyLayer), Observations: len(a.Stages.Notes), Hidden: hiddenOf(a.Stages.DropTotals),
 		Rules: rulesOf(a.Stages.Rules, a.Stages.RulesLeftOut),
 	}
 	for _, r := range a.Stages.Reports {
@@ -101,8 +101,8 @@ func droppedBefore(a engine.AssembledSession, since []DroppedMessage) []DroppedM
 			rest[since[i].ID] = &since[i]
 		}
 	}
-	out := make([]DroppedMessage, 0, len(a.Stages.Cuts))
-	for _, c := range a.Stages.Cuts {
+	out := make([]DroppedMessage, 0, len(a.Stages.Dropped))
+	for _, c := range a.Stages.Dropped {
 		if d := rest[c.ID]; d != nil {
 			d.Tokens += c.Tokens
 			continue

@@ -16,7 +16,7 @@ import (
 func (e *Engine) openConversations() (err error) {
 	e.conversations, err = view.New(view.Options{
 		Storage: e.Sessions(), Notes: e.Notes(), Generator: e.opts.Summarizer, Settings: e.opts.Conversation, Stages: e.opts.Stages,
-		Admit: e.conversationKey, Tell: e.publishForSession, Logger: e.opts.Logger, Now: e.opts.Now, NewID: e.opts.NewID,
+		Admit: e.conversationKey, Publish: e.publishForSession, Logger: e.opts.Logger, Now: e.opts.Now, NewID: e.opts.NewID,
 	})
 	return err
 }

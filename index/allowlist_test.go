@@ -73,7 +73,7 @@ func TestFactsAreInNoConversation(t *testing.T) {
 
 // TestNarrowingChangesNothing asks a world with facts of several users, whose units
 // are so few that each is looked at alone, and the same world among as many loose
-// view, where nothing is narrowed.
+// chunks, where nothing is narrowed.
 func TestNarrowingChangesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)

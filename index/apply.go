@@ -43,7 +43,7 @@ func (h *Hybrid) failed(ctx context.Context, name string, err error, level bool,
 		}
 		return
 	}
-	h.opts.Logger.WarnContext(ctx, "a leg failed and is opened again", "leg", name, "error", errors.Join(err, stop()))
+	h.opts.Logger.WarnContext(ctx, "index failed and will be reopened", "index", name, "error", errors.Join(err, stop()))
 	h.wakeUp()
 }
 
@@ -59,7 +59,7 @@ func (h *Hybrid) addToCatalog(b Batch) {
 // loadCatalog fills the catalog from its file and the feed.
 func (h *Hybrid) loadCatalog(ctx context.Context) error {
 	if err := h.restore(); err != nil {
-		h.opts.Logger.WarnContext(ctx, "index catalog is made again", "dir", h.opts.Dir, "reason", err)
+		h.opts.Logger.WarnContext(ctx, "index catalog cannot be used and is rebuilt", "dir", h.opts.Dir, "reason", err)
 	}
 	if h.applied.Load() == 0 {
 		err := h.opts.Feed.All(ctx, func(b Batch) error {

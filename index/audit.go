@@ -8,13 +8,13 @@ import (
 
 // Audit is the result of comparing an index with the store. It counts chunks.
 type Audit struct {
-	Chunks  int       `json:"units" doc:"that the store has"`
+	Chunks  int       `json:"units" doc:"chunks in the store"`
 	Catalog PartAudit `json:"catalog"`
 	Keyword PartAudit `json:"keyword"`
 	Vector  PartAudit `json:"vector"`
 	// Found is the result of searches for some of the stored vectors; nil if there was no time for
 	// any. It does not affect Sound: an approximate index may miss vectors.
-	Found *SearchReport `json:"found,omitempty" doc:"what searches of the vector leg for some of its own vectors showed; absent if there are none, or no time was given to it"`
+	Found *SearchReport `json:"found,omitempty" doc:"result of searching the vector index for some of its own vectors; absent without vectors or time for searches"`
 	// Searched is the duration of these searches.
 	Searched time.Duration `json:"-"`
 }
@@ -32,8 +32,8 @@ type AuditOptions struct {
 type PartAudit struct {
 	State   State `json:"state" doc:"ready; behind while it is being fed; failed"`
 	Missing int   `json:"missing"`
-	Wrong   int   `json:"wrong" doc:"that are there, but not as the store has them"`
-	Extra   int   `json:"extra" doc:"that the store does not have"`
+	Wrong   int   `json:"wrong" doc:"present, but different from the store"`
+	Extra   int   `json:"extra" doc:"not in the store"`
 }
 
 // Sound reports whether the part is ready and has no differences.
@@ -158,7 +158,7 @@ func (h *Hybrid) auditParts(
 	for at := uint64(0); at < until; {
 		b, err := h.opts.Feed.Follow(ctx, at, Want{Texts: true, Space: sp.name})
 		if err != nil {
-			return vectors, probes, fmt.Errorf("compare legs: %w", err)
+			return vectors, probes, fmt.Errorf("compare indexes: %w", err)
 		}
 		if b.Seq == at {
 			break
@@ -168,7 +168,7 @@ func (h *Hybrid) auditParts(
 			e := &b.Add[i]
 			if b.Vectors != nil && i%vectorBatch == 0 {
 				if err := b.Vectors(ctx, b.Add[i:min(i+vectorBatch, len(b.Add))]); err != nil {
-					return vectors, probes, fmt.Errorf("compare legs: %w", err)
+					return vectors, probes, fmt.Errorf("compare indexes: %w", err)
 				}
 			}
 			if e.Vector != nil && nonzero(e.Vector) {
@@ -215,7 +215,7 @@ func (l *PartAudit) find(ctx context.Context, lex KeywordIndex, e *Chunk) error 
 	text := e.Text[:min(len(e.Text), 200)]
 	got, err := lex.Search(ctx, KeywordQuery{Text: text, K: 1, Accept: func(id uint64) bool { return id == e.ID }})
 	if err != nil {
-		return fmt.Errorf("compare keyword leg: %w", err)
+		return fmt.Errorf("compare keyword index: %w", err)
 	}
 	if got.Max > 0 && len(got.Hits) == 0 {
 		l.Missing++

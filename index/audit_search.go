@@ -43,7 +43,7 @@ func (h *Hybrid) auditSearches(ctx context.Context, probes []probe, budget time.
 			break // it was set aside or replaced
 		}
 		if err != nil {
-			return nil, fmt.Errorf("search vector leg: %w", err)
+			return nil, fmt.Errorf("search vector index: %w", err)
 		}
 		g.searched(false, h.opts.Now().Sub(start))
 		if share, ok := h.compare(ctx, g, before, sp, q, near); ok && whole {

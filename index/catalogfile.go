@@ -103,7 +103,7 @@ func (h *Hybrid) restore() error {
 	}
 	rest, ok := strings.CutPrefix(string(b[:min(len(b), len(catalogMagic))]), catalogMagic)
 	if !ok || rest != "" || len(b) < len(catalogMagic)+4 {
-		return errors.New("it is of another version")
+		return errors.New("it has another version")
 	}
 	b = b[len(catalogMagic):]
 	if binary.LittleEndian.Uint32(b) != atomicfile.Checksum(b[4:]) {
@@ -113,9 +113,9 @@ func (h *Hybrid) restore() error {
 	c, origin, seq := r.catalog()
 	switch {
 	case r.bad:
-		return errors.New("it cannot be read")
+		return errors.New("its contents are invalid")
 	case !h.opts.Knows(origin):
-		return errors.New("it belongs to another store, or to a later state of this one")
+		return errors.New("it belongs to another store, or to a later state of this store")
 	}
 	h.adopt(&c)
 	h.applied.Store(seq)

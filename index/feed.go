@@ -133,7 +133,7 @@ func openSlot[L part](ctx context.Context, h *Hybrid, name string, s *slot[L]) (
 	case errors.Is(err, ErrClosed): // the slot was replaced
 		return idle, false
 	case err != nil:
-		h.opts.Logger.ErrorContext(ctx, "a leg cannot be opened", "leg", name, "error", err)
+		h.opts.Logger.ErrorContext(ctx, "index cannot be opened; that is retried", "index", name, "error", err)
 		return wait, false
 	}
 	return wait, there || wait == 0
@@ -145,7 +145,7 @@ func maintainSlot[L part](ctx context.Context, h *Hybrid, name string, s *slot[L
 		h.write.Lock()
 		err := s.suspend(h.opts.Now())
 		h.write.Unlock()
-		h.opts.Logger.WarnContext(ctx, "a leg is opened again after a failed search", "leg", name, "error", err)
+		h.opts.Logger.WarnContext(ctx, "index is reopened after a failed search", "index", name, "error", err)
 	}
 	if wait, ok := openSlot(ctx, h, name, s); !ok {
 		return wait
@@ -157,7 +157,7 @@ func maintainSlot[L part](ctx context.Context, h *Hybrid, name string, s *slot[L
 		if ctx.Err() != nil {
 			return 0
 		}
-		h.opts.Logger.WarnContext(ctx, "a leg could not be fed", "leg", name, "error", err)
+		h.opts.Logger.WarnContext(ctx, "index could not be fed; that is retried", "index", name, "error", err)
 		return time.Second
 	}
 	return 0
@@ -201,7 +201,7 @@ func (h *Hybrid) Prepare(name string, open func() (VectorIndex, error)) error {
 			return nil
 		}
 		if err := h.next.close(); err != nil {
-			return fmt.Errorf("prepare vector leg: %w", err)
+			return fmt.Errorf("prepare vector index: %w", err)
 		}
 	}
 	h.next = newVectorSpace(name, open)
@@ -220,7 +220,7 @@ func (h *Hybrid) Prepared() (stats PartStats, ok bool) {
 	return h.next.stats(), h.next.complete.Load()
 }
 
-var errNotPrepared = errors.New("index: no vector leg is prepared")
+var errNotPrepared = errors.New("index: no vector index is prepared")
 
 // Switch replaces the vector index by the prepared one and closes the old one. A query whose vector
 // is of the old space loses its vector score; the caller repeats it (see [Hybrid.Space]).

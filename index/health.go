@@ -26,16 +26,16 @@ func (h *Hybrid) Health() Health {
 
 // SearchReport is [Measurements] in a human-readable form.
 type SearchReport struct {
-	Searches uint64  `json:"searches" doc:"that may approximate"`
-	P50MS    float64 `json:"p50_ms" doc:"the median of their time in the vector leg, estimated from a histogram"`
+	Searches uint64  `json:"searches" doc:"searches that may be approximate"`
+	P50MS    float64 `json:"p50_ms" doc:"median time of a search of the vector index, estimated from a histogram"`
 	P99MS    float64 `json:"p99_ms"`
 
-	Exact      uint64  `json:"exact" doc:"searches that were asked for as exact ones, by a query or for a sample"`
+	Exact      uint64  `json:"exact" doc:"exact searches, requested by a query or for a sample"`
 	ExactP50MS float64 `json:"exact_p50_ms"`
 	ExactP99MS float64 `json:"exact_p99_ms"`
 
-	Recall  *Recall `json:"recall,omitempty" doc:"absent until a search was compared with an exact one"`
-	Skipped uint64  `json:"skipped" doc:"searches that were chosen to be compared and were not: others were in the way, or the index changed too much meanwhile"`
+	Recall  *Recall `json:"recall,omitempty" doc:"absent until a search has been compared with an exact one"`
+	Skipped uint64  `json:"skipped" doc:"sampled searches that were not compared: another comparison was running, or the index changed too much"`
 }
 
 // Report returns the measurements in a human-readable form.

@@ -120,7 +120,7 @@ func Open(ctx context.Context, o Options) (*Hybrid, error) {
 	}
 	if o.Dir != "" {
 		if err := atomicfile.Clean(o.FS, o.Dir); err != nil {
-			o.Logger.WarnContext(ctx, "files of an interrupted write are left", "dir", o.Dir, "error", err)
+			o.Logger.WarnContext(ctx, "cannot remove files of an interrupted write", "dir", o.Dir, "error", err)
 		}
 	}
 	h.keyword.open, h.keyword.feed = o.Keyword, feedTexts
@@ -216,11 +216,11 @@ func compact[L part](ctx context.Context, h *Hybrid, name string, s *slot[L], wa
 	}
 	l, whole, ok := s.serving()
 	if !ok || !whole {
-		return fmt.Errorf("%w: the %s leg of the index is %s", ragctx.ErrUnavailable, name, s.state())
+		return fmt.Errorf("%w: the %s index is %s; try again when it is ready", ragctx.ErrUnavailable, name, s.state())
 	}
 	err := l.Compact(ctx)
 	if errors.Is(err, ErrClosed) {
-		return fmt.Errorf("%w: the %s leg of the index was replaced meanwhile", ragctx.ErrUnavailable, name)
+		return fmt.Errorf("%w: the %s index was replaced; try again", ragctx.ErrUnavailable, name)
 	}
 	return err
 }

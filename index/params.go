@@ -15,14 +15,14 @@ type KeywordParams struct {
 	// K1 controls how slowly repetition saturates, up to 1,000; 1.2 by default.
 	K1 float64 `json:"k1,omitempty" minimum:"0" maximum:"1000" doc:"how slowly repetition saturates; 1.2 by default"`
 	// B controls the influence of length, up to 1; 0.9 by default.
-	B float64 `json:"b,omitempty" minimum:"0" maximum:"1" doc:"how much length counts; 0.9 by default"`
+	B float64 `json:"b,omitempty" minimum:"0" maximum:"1" doc:"influence of length; 0.9 by default"`
 	// Pairs and Grams are the weights of word pairs and of letter n-grams relative to a word's 1,
 	// up to 100; 0.2 by default. Without grams no misspelt word is found.
 	Pairs float64 `json:"pairs,omitempty" minimum:"-100" maximum:"100" doc:"weight of pairs of words that follow one another; 0.2 by default"`
 	Grams float64 `json:"grams,omitempty" minimum:"-100" maximum:"100" doc:"weight of runs of four letters; 0.2 by default"`
 	// Passage is the weight of a chunk's own score relative to 1 for the text that it is part of,
 	// up to 100; 0.5 by default. Without it all matching chunks of a text score alike.
-	Passage float64 `json:"passage,omitempty" minimum:"-100" maximum:"100" doc:"weight of a chunk's own score beside its text's; 0.5 by default"`
+	Passage float64 `json:"passage,omitempty" minimum:"-100" maximum:"100" doc:"weight of a chunk's own score relative to 1 for its text; 0.5 by default"`
 	// Opening is the extra weight of a question's word that occurs in a text's title or among its
 	// first 40 words, regardless of how often; up to 100, 0.15 by default. A text states its
 	// subject at the beginning.

@@ -36,7 +36,7 @@ func (h *Hybrid) expandPatterns(ctx context.Context, q *Query) (words []Wording)
 		}
 		matching, err := l.Words(ctx, p, most)
 		if err != nil {
-			h.opts.Logger.WarnContext(ctx, "words of a pattern were not looked up", "error", err)
+			h.opts.Logger.WarnContext(ctx, "pattern ignored: its words could not be looked up", "error", err)
 			return words
 		}
 		weight := variantWeight / math.Sqrt(float64(len(matching)))

@@ -23,7 +23,7 @@ func (h *Hybrid) requirePhrases(ctx context.Context, q *Query, accept Accept) Ac
 	}
 	chunks, err := l.Holding(ctx, terms)
 	if err != nil {
-		h.opts.Logger.WarnContext(ctx, "phrases were not looked up", "error", err)
+		h.opts.Logger.WarnContext(ctx, "phrases ignored: they could not be looked up", "error", err)
 		return accept
 	}
 	return func(id uint64) bool {

@@ -11,13 +11,13 @@ import (
 // be changed at any time. A field of 0 stands for the caller's configuration or the default; a
 // negative weight means none.
 type Ranking struct {
-	Keyword KeywordParams `json:"keyword,omitzero" doc:"of the keyword score"`
+	Keyword KeywordParams `json:"keyword,omitzero" doc:"parameters of the keyword score"`
 	// Method and VectorWeight are fields of [Fusion].
-	Method       string  `json:"method,omitempty" enum:"convex,rrf,keyword,vector" doc:"how the scores of words and vectors become one; keyword and vector ask one of them alone"`
-	VectorWeight float64 `json:"vector_weight,omitempty" minimum:"-100" maximum:"100" doc:"of the cosine beside a keyword score of weight 1"`
+	Method       string  `json:"method,omitempty" enum:"convex,rrf,keyword,vector" doc:"how keyword and vector scores are fused; keyword and vector use one index alone"`
+	VectorWeight float64 `json:"vector_weight,omitempty" minimum:"-100" maximum:"100" doc:"weight of the cosine relative to a keyword score of weight 1"`
 	// Conversation applies to memories, TimeWeight to all items with a time of occurrence.
-	Conversation ConversationWeights `json:"dialogue,omitzero" doc:"weights of what stands around a remembered message and who said it"`
-	TimeWeight   float64             `json:"time_weight,omitempty" minimum:"-100" maximum:"100" doc:"of lying within the time that a question names, in shares of the best score"`
+	Conversation ConversationWeights `json:"dialogue,omitzero" doc:"weights of a remembered message's neighbors, session and speaker"`
+	TimeWeight   float64             `json:"time_weight,omitempty" minimum:"-100" maximum:"100" doc:"added to items within the time that a question names, as a share of the best score"`
 }
 
 // MaxWeight is the largest weight of a [Ranking] and of [KeywordParams].

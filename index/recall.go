@@ -13,16 +13,16 @@ const recallAt = 10
 type Recall struct {
 	// Value is the mean over Samples searches of the share of the ten nearest chunks that were
 	// among the first ten found. A chunk as near as the tenth counts as one of them.
-	Value float64 `json:"recall_at_10" doc:"the mean share of the ten nearest chunks that were among the first ten found"`
+	Value float64 `json:"recall_at_10" doc:"mean share of the ten nearest chunks that were among the first ten found"`
 	// Low and High bound the true mean with 95 % confidence: Wilson's interval (1927), with one
 	// trial for each search. The hits of one search are correlated, so ten trials would make it too
 	// narrow. A value within 0..1 varies at most as a coin of the same mean does, so one trial
 	// makes it too wide if anything.
-	Low     float64 `json:"low" doc:"of the interval that has the true mean with 95 % confidence"`
-	High    float64 `json:"high"`
-	Samples int     `json:"samples" doc:"searches that were compared with an exact one"`
+	Low     float64 `json:"low" doc:"lower end of the 95 % confidence interval of the mean"`
+	High    float64 `json:"high" doc:"upper end of that interval"`
+	Samples int     `json:"samples" doc:"searches compared with an exact one"`
 	// Since is the time of the oldest sample.
-	Since time.Time `json:"since,omitzero" doc:"when the oldest of them was"`
+	Since time.Time `json:"since,omitzero" doc:"time of the oldest sample"`
 }
 
 // confidence is the two-sided 95 % quantile of the normal distribution.

@@ -51,7 +51,7 @@ func (h *Hybrid) Search(ctx context.Context, q Query) (Result, error) {
 		h.degraded(ctx, &res, "vector", a.errNear, a.space.suspect)
 	}
 	if !useWords && !useNear && len(res.Degraded) > 0 {
-		return Result{}, fmt.Errorf("%w: no leg of the index can answer; it is being repaired, try again soon: %w",
+		return Result{}, fmt.Errorf("%w: neither the keyword nor the vector index can answer; they are being repaired, try again soon: %w",
 			ragctx.ErrUnavailable, errors.Join(a.errWords, a.errNear))
 	}
 	defer trace.Start(ctx, trace.Fuse).End()
@@ -94,7 +94,8 @@ func (h *Hybrid) searchParts(ctx context.Context, q *Query, state uint64, featur
 	var wg sync.WaitGroup
 	if len(q.Vector) > 0 {
 		wg.Go(func() {
-			a.near, a.allNear, a.errNear = h.nearest(ctx, a.space, q.Space, VectorQuery{Vector: q.Vector, K: depth, Accept: accept, Only: only, Exact: q.Exact})
+			a.near, a.allNear, a.errNear = h.nearest(ctx, a.space, q.Space,
+				VectorQuery{Vector: q.Vector, K: depth, Accept: accept, Only: only, Exact: q.Exact})
 		})
 	}
 	if q.hasText() {
@@ -131,14 +132,14 @@ func (h *Hybrid) degraded(ctx context.Context, res *Result, name string, err err
 	if err == nil || errors.Is(err, errAbsent) {
 		return
 	}
-	h.opts.Logger.WarnContext(ctx, "a leg failed", "leg", name, "error", err)
+	h.opts.Logger.WarnContext(ctx, "search of an index failed", "index", name, "error", err)
 	if suspect(err) {
 		h.wakeUp()
 	}
 }
 
 // errAbsent reports that an index has failed and is being rebuilt.
-var errAbsent = errors.New("index: the leg is being made again")
+var errAbsent = errors.New("index: it failed and is being rebuilt")
 
 // searchKeyword searches the keyword index and reports whether it is complete.
 func (h *Hybrid) searchKeyword(ctx context.Context, q KeywordQuery) (res KeywordResult, whole bool, err error) {

@@ -102,7 +102,9 @@ func (h *Hybrid) startShadow(before searchStart, sp *vectorSpace, q VectorQuery,
 
 // compare searches exactly and returns the share of the result that near has, or false if that is
 // unknown. It records the search in g.
-func (h *Hybrid) compare(ctx context.Context, g *RecallMonitor, before searchStart, sp *vectorSpace, q VectorQuery, near []Scored) (share float64, ok bool) {
+func (h *Hybrid) compare(
+	ctx context.Context, g *RecallMonitor, before searchStart, sp *vectorSpace, q VectorQuery, near []Scored,
+) (share float64, ok bool) {
 	d, whole, there := sp.serving()
 	if !there || !whole {
 		return 0, false

@@ -145,7 +145,10 @@ func (ts *threads) threadOf(p *Item) *thread {
 	if t != nil {
 		return t
 	}
-	t = &thread{user: key.user, agent: key.agent, session: key.session, derived: key.derived, number: int32(len(ts.byKey))} //nolint:gosec // far fewer than 2³¹
+	t = &thread{
+		user: key.user, agent: key.agent, session: key.session, derived: key.derived,
+		number: int32(len(ts.byKey)), //nolint:gosec // far fewer than 2³¹
+	}
 	if ts.byKey == nil {
 		ts.byKey = make(map[threadKey]*thread)
 	}

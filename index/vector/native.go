@@ -266,6 +266,6 @@ func (n *Native) Close() error {
 		a.release()
 	}
 	err := n.rows.Close()
-	n.saving <- struct{}{} // kept: a running Compact has ended, and no other can begin
+	n.saving <- struct{}{} // not released: a running Compact has ended, and no other can begin
 	return err
 }

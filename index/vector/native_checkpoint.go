@@ -40,7 +40,7 @@ const (
 	// tidied first. Dead vectors are left out of the file, and nodes without codes lead nowhere.
 	tidyShare = 50
 	// On Close a graph is written after 1/closeShare of these changes if it has at most
-	// lastBytes. That should save more time than it takes.
+	// maxCloseBytes. That should save more time than it takes.
 	closeShare    = 20
 	maxCloseBytes = 64 << 20
 	// saveRetry is the delay after a failed save, savePause the delay after a successful one.

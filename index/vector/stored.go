@@ -278,7 +278,7 @@ func (s *Stored) Close() error {
 	s.mu.Unlock()
 	s.stop()
 	s.background.Wait()
-	s.merger <- struct{}{} // kept: running holders end, later ones find the index closed
+	s.merger <- struct{}{} // not released: running holders end, later ones find the index closed
 	s.writer <- struct{}{}
 	v.release()
 	releaseAll(s.listed)

@@ -10,8 +10,8 @@ import (
 	"github.com/ragctx/ragctx/internal/queryexpand"
 )
 
-// TestFeedbackTerms: words that the texts share come first, small words never, and
-// inflections of a word are one.
+// TestFeedbackTerms: words that the texts share come first, function words never, and inflections of
+// a word count as one.
 func TestFeedbackTerms(t *testing.T) {
 	more := queryexpand.Feedback("where is the lighthouse", []string{
 		"The lighthouse stands on the cliff. Its keeper winds the clockwork.",
@@ -25,7 +25,7 @@ func TestFeedbackTerms(t *testing.T) {
 	}
 }
 
-// TestFeedbackMass: all words together weigh against the question as (1-λ) to λ.
+// TestFeedbackMass: the weights of all words relate to the question's as (1-λ) to λ.
 func TestFeedbackMass(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		word := rapid.StringMatching(`[a-z]{5,9}`)
@@ -49,7 +49,7 @@ func TestFeedbackMass(t *testing.T) {
 	})
 }
 
-// TestFeedbackOfNothing gives nothing.
+// TestFeedbackOfNothing: without texts there are no words.
 func TestFeedbackOfNothing(t *testing.T) {
 	for _, list := range [][]string{nil, {""}, {"the of and", "\xff"}} {
 		if more := queryexpand.Feedback("lighthouse", list, queryexpand.FeedbackOptions{}); len(more) != 0 {

@@ -23,9 +23,9 @@ var talk = []ragctx.Message{
 	assistant("The Helgoland sails from Cuxhaven, also in January. Tickets are sold aboard."),
 }
 
-// TestWhatLeans: a question leans on the conversation where it has a word that
-// stands for something, continues something, or says next to nothing.
-func TestWhatLeans(t *testing.T) {
+// TestDependent: a question depends on the conversation if it refers to something, marks a
+// continuation, or has hardly a content word.
+func TestDependent(t *testing.T) {
 	for _, q := range []string{
 		"how long does it take?",
 		"What does it cost?",
@@ -72,8 +72,8 @@ func TestWhatLeans(t *testing.T) {
 	}
 }
 
-// TestWhatStandsByItself gets nothing of the conversation.
-func TestWhatStandsByItself(t *testing.T) {
+// TestIndependent: an independent question is not expanded.
+func TestIndependent(t *testing.T) {
 	for _, q := range []string{
 		"",
 		"?!",
@@ -110,9 +110,9 @@ func TestWhatStandsByItself(t *testing.T) {
 	}
 }
 
-// TestLessTheMoreItSays: the more words of its own a question has, the less it
-// leans on others.
-func TestLessTheMoreItSays(t *testing.T) {
+// TestContentReducesDependence: the more content words a question has, the less it depends on the
+// conversation.
+func TestContentReducesDependence(t *testing.T) {
 	last := 2.0
 	for _, q := range []string{
 		"what does it cost?",
@@ -130,7 +130,7 @@ func TestLessTheMoreItSays(t *testing.T) {
 	}
 }
 
-// texts returns the wordings' texts.
+// texts returns the texts of wordings.
 func texts(more []queryexpand.Wording) (out []string) {
 	for _, w := range more {
 		out = append(out, w.Text)
@@ -138,8 +138,8 @@ func texts(more []queryexpand.Wording) (out []string) {
 	return out
 }
 
-// TestWhatIsTaken: words that say something, most of the user's last message.
-func TestWhatIsTaken(t *testing.T) {
+// TestTerms: content words are taken, most from the user's last message.
+func TestTerms(t *testing.T) {
 	messages := []ragctx.Message{
 		user("I live in Bremen."),
 		assistant("A fine town."),
@@ -162,8 +162,8 @@ func TestWhatIsTaken(t *testing.T) {
 	}
 }
 
-// TestThePromptItself is not counted twice, however it comes.
-func TestThePromptItself(t *testing.T) {
+// TestPromptInMessages: a question that is also in the messages is not counted twice.
+func TestPromptInMessages(t *testing.T) {
 	const ask = "how long does it take?"
 	want, _ := queryexpand.FollowUp(ask, talk)
 	for _, prompt := range []string{ask, "  How long does it take", "how long does it take?\n\n"} {
@@ -185,9 +185,9 @@ func TestThePromptItself(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotSaid: system messages, reasoning, traces, tool calls and images are
-// no part of the conversation.
-func TestWhatIsNotSaid(t *testing.T) {
+// TestIgnoredBlocks: system messages, reasoning, traces, tool calls and images are not part of the
+// conversation.
+func TestIgnoredBlocks(t *testing.T) {
 	trace := assistant("walrus")
 	trace.Metadata = map[string]any{ragctx.MetaIsTrace: true}
 	thought := assistant("")
@@ -214,7 +214,7 @@ func TestWhatIsNotSaid(t *testing.T) {
 	}
 }
 
-// TestCodeIsBounded: of code only the first lines count.
+// TestCodeIsBounded: only the first lines of code count.
 func TestCodeIsBounded(t *testing.T) {
 	code := "```go\n" + strings.Repeat("filler := 1\n", 20) + "walrus()\n```\n"
 	more, _ := queryexpand.FollowUp("why?", []ragctx.Message{user("Explain this:\n" + code + "It is the seal that fails.")})
@@ -235,8 +235,7 @@ func hostile(t *rapid.T) []ragctx.Message {
 	}), 0, 8).Draw(t, "messages")
 }
 
-// TestBounds: whatever the conversation, little is taken of it, and what is taken
-// is valid text.
+// TestBounds: for any conversation, few words are taken, and they are valid text.
 func TestBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"why?", "and it?", "how do they work?"})).Draw(t, "question")
@@ -283,9 +282,8 @@ func FuzzFollowUp(f *testing.F) {
 	})
 }
 
-// TestRead: other wordings and the conversation come together, and each can be
-// left out.
-func TestRead(t *testing.T) {
+// TestExpand: other wordings and the conversation are combined, and each can be switched off.
+func TestExpand(t *testing.T) {
 	q := ragctx.NewQuery("how long does it take?")
 	q.Queries, q.Messages = []string{"duration of the crossing"}, talk
 	both := queryexpand.Expand(q)

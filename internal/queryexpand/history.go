@@ -68,8 +68,8 @@ func (h *history) result(c ragctx.Content) {
 // bytes.
 const (
 	maxBlocks = 16
-	headBytes  = 2000
-	tailBytes  = 1000
+	headBytes = 2000
+	tailBytes = 1000
 )
 
 // messageText returns the truncated text of a message, without the question.

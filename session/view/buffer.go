@@ -23,14 +23,14 @@ const SectionSummarized = "summarized"
 const MetaThrough = "summarized_through"
 
 // MetaSummarized and MetaSummarizedTokens are the metadata keys with the number and the token cost
-// of the summarized messages, in the tokenizer of the call.
+// branch the summarized messages, in the tokenizer of the call.
 const (
 	MetaSummarized       = "summarized_messages"
 	MetaSummarizedTokens = "summarized_tokens"
 )
 
 // buffer applies the buffer policy after a step, and returns the resulting branch.
-func (s *Service) buffer(ctx context.Context, k session.Key, l *loaded, c scale, by compact.Strategy) (*loaded, Compacted, error) {
+func (s *Service) buffer(ctx context.Context, k session.Key, l *branch, c scale, by compact.Strategy) (*branch, Compacted, error) {
 	with := s.compaction(c.Counter)
 	with.Strategy = by
 	policy, err := compact.NewBuffering(compact.BufferOptions{Cost: c.message, Options: with})
@@ -50,7 +50,7 @@ func (s *Service) buffer(ctx context.Context, k session.Key, l *loaded, c scale,
 	out.Warnings, out.Usage = did.Warnings, did.Usage
 	if did.Moved == nil && did.Summarized == nil {
 		out.Reason = "neither messages nor buffer exceed their limits"
-	} else if err := s.store(ctx, k, moved(l, did.Sections, c)); err != nil {
+	} else if err := s.store(ctx, k, moveToSections(l, did.Sections, c)); err != nil {
 		return l, Compacted{}, err
 	} else if out.Stored, err = s.recordBuffer(ctx, k, l, did); err != nil {
 		return l, Compacted{}, err
@@ -60,13 +60,13 @@ func (s *Service) buffer(ctx context.Context, k session.Key, l *loaded, c scale,
 		if did.Summarized != nil {
 			full = did.Summarized.Buffer
 		}
-		s.opts.Tell(ctx, k, ragctx.Event{Type: ragctx.EventContextWarning, Data: policy.FailureEvent(k.ID, c.size(full).Tokens, did.Warnings)})
+		s.opts.Publish(ctx, k, ragctx.Event{Type: ragctx.EventContextWarning, Data: policy.FailureEvent(k.ID, c.size(full).Tokens, did.Warnings)})
 	}
 	if did.Moved != nil {
-		s.opts.Tell(ctx, k, ragctx.Event{Type: ragctx.EventMessagesMovedToBuffer, Data: *did.Moved})
+		s.opts.Publish(ctx, k, ragctx.Event{Type: ragctx.EventMessagesMovedToBuffer, Data: *did.Moved})
 	}
 	if did.Summarized != nil {
-		s.opts.Tell(ctx, k, ragctx.Event{Type: ragctx.EventMessageBufferSummarized, Data: *did.Summarized})
+		s.opts.Publish(ctx, k, ragctx.Event{Type: ragctx.EventMessageBufferSummarized, Data: *did.Summarized})
 	}
 	if l, err = s.load(ctx, k, ""); err != nil {
 		return l, Compacted{}, err
@@ -78,7 +78,7 @@ func (s *Service) buffer(ctx context.Context, k session.Key, l *loaded, c scale,
 
 // recordBuffer stores a record of a change by the buffer policy. If there is no room for the
 // record, the change stays and cannot be undone.
-func (s *Service) recordBuffer(ctx context.Context, k session.Key, before *loaded, did compact.Buffered) (*session.Compaction, error) {
+func (s *Service) recordBuffer(ctx context.Context, k session.Key, before *branch, did compact.Buffered) (*session.Compaction, error) {
 	r := BufferRecord{Kind: KindBuffer}
 	for _, e := range before.entries {
 		r.Before = append(r.Before, BufferPlace{e.Message.ID, e.Section})
@@ -109,14 +109,14 @@ func (s *Service) recordBuffer(ctx context.Context, k session.Key, before *loade
 
 // errMovedAway is the kind of an error about messages that are not where the buffer policy put
 // them.
-var errMoved = fmt.Errorf("%w of branches", ragctx.ErrConflict)
+var errMovedAway = fmt.Errorf("%w of branches", ragctx.ErrConflict)
 
 // undoBuffer reverts the newest change by the buffer policy.
-func (s *Service) unbuffer(ctx context.Context, k session.Key, r *BufferRecord) error {
+func (s *Service) undoBuffer(ctx context.Context, k session.Key, r *BufferRecord) error {
 	var conflict error
 	err := s.store(ctx, k, func(a session.Archive) session.Archive {
 		var back session.Archive
-		if back, conflict = r.restored(a); conflict != nil {
+		if back, conflict = r.restore(a); conflict != nil {
 			return a
 		}
 		return back
@@ -126,7 +126,7 @@ func (s *Service) unbuffer(ctx context.Context, k session.Key, r *BufferRecord) 
 
 // restore returns an archive with the messages in their previous sections, followed by later
 // messages.
-func (r *BufferRecord) restored(a session.Archive) (session.Archive, error) {
+func (r *BufferRecord) restore(a session.Archive) (session.Archive, error) {
 	at := make(map[string]int, len(a.Entries))
 	for i, e := range a.Entries {
 		at[e.Message.ID] = i
@@ -142,7 +142,7 @@ func (r *BufferRecord) restored(a session.Archive) (session.Archive, error) {
 		on[e.Message.ID] = true
 	}
 	elsewhere := func(id string) error {
-		return &ragctx.FieldError{Field: "session_id", Kind: errMoved, Problem: fmt.Sprintf("what the layer buffer did last cannot be undone: its message %s was removed or is on another branch. "+
+		return &ragctx.FieldError{Field: "session_id", Kind: errMovedAway, Problem: fmt.Sprintf("what the layer buffer did last cannot be undone: its message %s was removed or is on another branch. "+
 			"Go back to that branch; what was summarised is in the section %s. To take an older record back, change the layer first", ragctx.Clip(id), SectionSummarized)}
 	}
 	for _, id := range r.Made {
@@ -164,12 +164,12 @@ func (r *BufferRecord) restored(a session.Archive) (session.Archive, error) {
 			branch = append(branch, e)
 		}
 	}
-	return relinked(a, branch, gone), nil
+	return withBranch(a, branch, gone), nil
 }
 
 // unsummarized returns the branch with the summary of the buffer policy replaced by the summarized
 // messages.
-func (s *Service) unsummarized(ctx context.Context, k session.Key, l *loaded) (*loaded, error) {
+func (s *Service) unsummarized(ctx context.Context, k session.Key, l *branch) (*branch, error) {
 	at := slices.IndexFunc(l.entries, func(e session.Entry) bool { return throughOf(e) != "" })
 	if at < 0 {
 		return l, nil
@@ -185,7 +185,7 @@ func (s *Service) unsummarized(ctx context.Context, k session.Key, l *loaded) (*
 		said[i].Section = session.SectionSummary // the section of the summary
 	}
 	out := *l
-	out.tables = new(tables) // the cost tables of the branch must not retain the summarized messages
+	out.costs = new(costTables) // the cost tables of the branch must not retain the summarized messages
 	out.entries = slices.Concat(l.entries[:at], said, l.entries[at+1:])
 	out.store = session.StoreOf(out.entries)
 	return &out, nil
@@ -222,7 +222,7 @@ func number(v any) int {
 
 // checkUndoable returns an error if the newest change of a session may be an unrecorded one of the
 // buffer policy. The contents of a buffer do not show when it was filled.
-func (l *loaded) irreversible(k session.Key) error {
+func (l *branch) checkUndoable(k session.Key) error {
 	if n := len(l.records.all); n > 0 && l.records.all[n-1].buffer != nil {
 		return nil
 	}

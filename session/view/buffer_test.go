@@ -55,17 +55,17 @@ func TestBufferShowsTheNewestExchange(t *testing.T) {
 			if !session.IsSound(v.Messages) {
 				rt.Fatalf("no provider takes %.500s", shown)
 			}
-			there := len(v.Cuts)
+			there := len(v.Dropped)
 			for _, m := range v.Messages {
 				if m.Metadata[view.MetaThrough] == nil {
 					there++
 				}
 			}
-			for _, h := range v.Hidden {
+			for _, h := range v.DropTotals {
 				there += h.Messages
 			}
 			if there != said {
-				rt.Fatalf("%d of %d messages are in a list: %+v, %+v", there, said, v.Cuts, v.Hidden)
+				rt.Fatalf("%d of %d messages are in a list: %+v, %+v", there, said, v.Dropped, v.DropTotals)
 			}
 			raw := w.compiled(view.CompileOptions{Raw: true})
 			if len(raw) != said {

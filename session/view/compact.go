@@ -62,11 +62,11 @@ func (s *Service) Compact(ctx context.Context, k session.Key, o CompactOptions) 
 	if err != nil {
 		return Compacted{}, err
 	}
-	give, err := s.work.take(ctx, k)
+	unlock, err := s.workLocks.lock(ctx, k)
 	if err != nil {
 		return Compacted{}, err
 	}
-	defer give()
+	defer unlock()
 	l, err := s.load(ctx, k, "")
 	if err != nil {
 		return Compacted{}, err
@@ -74,11 +74,11 @@ func (s *Service) Compact(ctx context.Context, k session.Key, o CompactOptions) 
 	if o.Policy == "" && l.layer == stage.LayerBuffer {
 		o.Policy = PolicyBuffer
 	}
-	if err := l.compactable(o.Policy); err != nil {
+	if err := l.checkLayer(o.Policy); err != nil {
 		return Compacted{}, err
 	}
 	if o.Policy == PolicyBuffer {
-		if err := o.buffers(); err != nil {
+		if err := o.validateForBuffer(); err != nil {
 			return Compacted{}, err
 		}
 		_, out, err := s.buffer(ctx, k, l, c.scale, o.Strategy)
@@ -90,9 +90,9 @@ func (s *Service) Compact(ctx context.Context, k session.Key, o CompactOptions) 
 		return Compacted{}, err
 	}
 	var out Compacted
-	c.costs, c.options.Used = l.pricing(c.scale).costs, l.used(o.Used)
-	tells := telling{service: s, key: k, options: c.by.Options()}
-	c.watch = tells.watch(ctx)
+	c.costs, c.options.Used = l.branchCosts(c.scale).costs, l.effectiveUsage(o.Used)
+	events := compactionEvents{service: s, key: k, options: c.by.Options()}
+	c.watch = events.hooks(ctx)
 	c.original = begin.original(messages)
 	if out.Result, err = c.compact(ctx, k.ID, messages, messages, begin.records); err != nil || out.Record == nil {
 		return out, err
@@ -104,7 +104,7 @@ func (s *Service) Compact(ctx context.Context, k session.Key, o CompactOptions) 
 	if err != nil {
 		return out, err
 	}
-	tells.stored(ctx)
+	events.publishDone(ctx)
 	out.Stored = &stored
 	return out, nil
 }
@@ -130,34 +130,34 @@ func (s *Service) Undo(ctx context.Context, k session.Key) (session.Compaction, 
 	if err != nil {
 		return session.Compaction{}, err
 	}
-	give, err := s.work.take(ctx, k)
+	unlock, err := s.workLocks.lock(ctx, k)
 	if err != nil {
 		return session.Compaction{}, err
 	}
-	defer give()
+	defer unlock()
 	l, err := s.load(ctx, k, "")
 	if err == nil {
-		err = l.irreversible(k)
+		err = l.checkUndoable(k)
 	}
 	if err != nil {
 		return session.Compaction{}, err
 	}
 	if n := len(l.records.all); n > 0 && l.records.all[n-1].buffer != nil {
-		err := s.unbuffer(ctx, k, l.records.all[n-1].buffer)
-		if over := l.layer != stage.LayerBuffer && errors.Is(err, errMoved); err != nil && !over {
+		err := s.undoBuffer(ctx, k, l.records.all[n-1].buffer)
+		if over := l.layer != stage.LayerBuffer && errors.Is(err, errMovedAway); err != nil && !over {
 			return session.Compaction{}, err
 		}
 		ctx = session.WithCondition(ctx, session.Condition{}) // the condition has already been met
 	}
 	c, err := s.opts.Storage.UndoCompaction(ctx, k)
 	if err == nil {
-		s.followed(ctx, k, func(l *loaded, v session.Version) *loaded { return l.undone(v, c.ID) })
+		s.updateCache(ctx, k, func(l *branch, v session.Version) *branch { return l.undone(v, c.ID) })
 	}
 	return c, err
 }
 
 // validateForBuffer rejects options that do not apply to the buffer policy.
-func (o CompactOptions) buffers() error {
+func (o CompactOptions) validateForBuffer() error {
 	if o.Strategy == compact.Prune {
 		return ragctx.Invalid("strategy", "is prune, and the policy buffer summarises; use auto, llm or extractive")
 	}
@@ -180,7 +180,7 @@ func (o CompactOptions) buffers() error {
 }
 
 // checkLayer returns an error if the session's layer of compression excludes a policy.
-func (l *loaded) compactable(by compact.Policy) error {
+func (l *branch) checkLayer(by compact.Policy) error {
 	wants := stage.LayerCompaction
 	if by == PolicyBuffer {
 		wants = stage.LayerBuffer

@@ -52,8 +52,8 @@ type Compiled struct {
 	Tokens, Over int
 	// Dropped lists the messages that are dropped or shortened, oldest first, because of limits or
 	// because providers reject them. DropTotals counts those with reasons that drop many.
-	Cuts   []Cut
-	Hidden []Hidden
+	Dropped   []Dropped
+	DropTotals []DropTotal
 	// Rules are the rules, decisions and dates of the user in hidden messages, as shown in their
 	// summaries. RulesLeftOut is the number of those that did not fit.
 	Rules        []compact.Rule
@@ -81,7 +81,7 @@ func (s *Service) Compile(ctx context.Context, k session.Key, o CompileOptions) 
 			return Compiled{}, err
 		}
 	}
-	return l.base(o.Raw).limited(ctx, o, l.pricing(scale))
+	return l.base(o.Raw).compileLimited(ctx, o, l.branchCosts(scale))
 }
 
 // CompileStore is Compile for a store of the caller, with the compactions of its messages, oldest
@@ -94,18 +94,18 @@ func (s *Service) CompileStore(ctx context.Context, store session.Store, made []
 	if err != nil {
 		return Compiled{}, err
 	}
-	store, was := apart(store)
-	l := loaded{store: store, records: records{compactions: made}, tables: new(tables)}
+	store, was := uniqueIDs(store)
+	l := branch{store: store, records: records{compactions: made}, costs: new(costTables)}
 	for _, one := range store.Sections() {
 		l.entries = append(l.entries, session.EntriesOf(one.Name, one.Messages)...)
 	}
-	out, err := l.base(o.Raw).limited(ctx, o, l.pricing(scale))
-	out.rename(was)
+	out, err := l.base(o.Raw).compileLimited(ctx, o, l.branchCosts(scale))
+	out.restoreIDs(was)
 	return out, err
 }
 
 // compileLimited compiles within the limits.
-func (b base) limited(ctx context.Context, o CompileOptions, prices *pricing) (Compiled, error) {
+func (b base) compileLimited(ctx context.Context, o CompileOptions, tokenCosts *branchCosts) (Compiled, error) {
 	if err := o.validate(); err != nil {
 		return Compiled{}, err
 	}
@@ -113,19 +113,19 @@ func (b base) limited(ctx context.Context, o CompileOptions, prices *pricing) (C
 	if err != nil {
 		return Compiled{}, err
 	}
-	left, err := b.account(o, messages, nil, prices)
+	left, err := b.dropReport(o, messages, nil, tokenCosts)
 	if err != nil {
 		return Compiled{}, err
 	}
-	out := Compiled{Sections: b.store.Names(), Hidden: left.hidden}
-	v := limited{View: session.View{Messages: messages}, costs: prices.costs(messages), places: left.places}
+	out := Compiled{Sections: b.store.Names(), DropTotals: left.totals}
+	v := limitedView{View: session.View{Messages: messages}, costs: tokenCosts.costs(messages), places: left.places}
 	if o.MaxMessages > 0 {
 		v.limit(session.Limits{Tokens: o.MaxMessages, Costs: ones(len(messages))})
 	}
 	if o.MaxTokens > 0 {
-		v.limit(session.Limits{Tokens: o.MaxTokens, Scale: prices.scale.Scale, Costs: v.costs})
+		v.limit(session.Limits{Tokens: o.MaxTokens, Scale: tokenCosts.scale.Scale, Costs: v.costs})
 	}
-	out.Messages, out.Cuts, out.Over = v.Messages, left.limited(v.cuts), v.Over
+	out.Messages, out.Dropped, out.Over = v.Messages, left.mergeDropped(v.dropped), v.Over
 	for _, n := range v.costs {
 		out.Tokens += n
 	}
@@ -134,23 +134,23 @@ func (b base) limited(ctx context.Context, o CompileOptions, prices *pricing) (C
 }
 
 // limitedView is a view with limits applied one after the other.
-type limited struct {
+type limitedView struct {
 	session.View
 
 	costs  []int
 	places []int // indexes on the branch
-	cuts   []Cut
+	dropped   []Dropped
 }
 
 // limit applies a limit to the view.
-func (v *limited) limit(l session.Limits) {
+func (v *limitedView) limit(l session.Limits) {
 	before, costs, places := v.Messages, v.costs, v.places
 	v.View = session.Truncate(before, l)
 	v.costs, v.places = make([]int, len(v.Indexes)), make([]int, len(v.Indexes))
 	for i, at := range v.Indexes {
 		v.costs[i], v.places[i] = costs[at], places[at]
 	}
-	v.cuts = slices.Grow(v.cuts, len(v.View.Dropped))
+	v.dropped = slices.Grow(v.dropped, len(v.View.Dropped))
 	for _, c := range v.View.Dropped {
 		m, saved := &before[c.Index], costs[c.Index]
 		if c.Partial {
@@ -158,7 +158,7 @@ func (v *limited) limit(l session.Limits) {
 			at, _ := slices.BinarySearch(v.Indexes, c.Index)
 			v.costs[at] -= saved
 		}
-		v.cuts = append(v.cuts, Cut{ID: m.ID, Role: m.Role, Partial: c.Partial, Tokens: saved, Reason: c.Reason, place: places[c.Index]})
+		v.dropped = append(v.dropped, Dropped{ID: m.ID, Role: m.Role, Partial: c.Partial, Tokens: saved, Reason: c.Reason, place: places[c.Index]})
 	}
 }
 
@@ -175,7 +175,7 @@ func ones(n int) []int {
 type base struct {
 	store   session.Store
 	records []compact.Record
-	of      *loaded
+	branch      *branch
 	// stage is the stage whose persisted result replaces the messages up to index staged, which is
 	// -1 without such a stage.
 	stage  string
@@ -183,23 +183,23 @@ type base struct {
 }
 
 // base returns the input of a view of the branch.
-func (l *loaded) base(raw bool) base {
-	b := base{store: l.store, of: l, staged: -1}
+func (l *branch) base(raw bool) base {
+	b := base{store: l.store, branch: l, staged: -1}
 	if raw {
 		return b
 	}
 	if l.layer == stage.AnyLayer || l.layer == stage.LayerCompaction || l.layer == stage.LayerObservation {
-		b.records = l.undisturbed()
+		b.records = l.validCompactions()
 	}
 	if i, at := l.newestStage(l.records.stages); i >= 0 {
-		b.store, b.stage, b.staged = l.since(l.records.stages[i], at), l.records.stages[i].Stage, at
+		b.store, b.stage, b.staged = l.stagedStore(l.records.stages[i], at), l.records.stages[i].Stage, at
 	}
 	return b
 }
 
 // validCompactions returns the compactions that no later message has entered. A range that spans
 // sections includes the ends of all but its last section, where later messages are appended.
-func (l *loaded) undisturbed() []compact.Record {
+func (l *branch) validCompactions() []compact.Record {
 	rank := make(map[string]int)
 	for i, name := range l.store.Select(session.InferenceOrder()...).Names() {
 		rank[name] = i + 1
@@ -221,7 +221,7 @@ func (l *loaded) undisturbed() []compact.Record {
 
 // newestStage returns the index of the newest persisted result of a stage on the branch, and the
 // index of the newest message that the stage saw, or -1.
-func (l *loaded) newestStage(stages []StageRecord) (which, at int) {
+func (l *branch) newestStage(stages []StageRecord) (which, at int) {
 	for i := range slices.Backward(stages) {
 		if at := l.place(stages[i].Through); at >= 0 {
 			return i, at
@@ -238,7 +238,7 @@ func (b base) compile(ctx context.Context, o CompileOptions) ([]ragctx.Message, 
 	}
 	c := session.Context{}.WithStore(b.store)
 	if len(b.records) > 0 {
-		c, compiler = b.compacted(choiceOf(compiler))
+		c, compiler = b.compactedContext(choiceOf(compiler))
 	}
 	return compiler.Compile(ctx, c, o.Execution)
 }
@@ -253,14 +253,14 @@ func (b base) original(view []ragctx.Message) func(ragctx.Message) ragctx.Messag
 		}
 		return out
 	})
-	ids := finder{of: b.of}
+	ids := finder{branch: b.branch}
 	return func(m ragctx.Message) ragctx.Message {
 		i, ok := at()[m.ID]
 		if !ok || !equal(view[i], m) {
 			return m
 		}
 		if place := ids.place(m.ID); place > b.staged {
-			return b.of.entries[place].Message
+			return b.branch.entries[place].Message
 		}
 		return m
 	}
@@ -268,7 +268,7 @@ func (b base) original(view []ragctx.Message) func(ragctx.Message) ragctx.Messag
 
 // compactedContext returns the compacted conversation and a compiler for the rest. Records are
 // applied before traces are selected, because a range may begin or end with a trace.
-func (b base) compacted(c choice) (session.Context, session.Compiler) {
+func (b base) compactedContext(c choice) (session.Context, session.Compiler) {
 	rest := session.Compiler(session.CurrentTrace{})
 	if c.traces {
 		rest = session.AllSections{}

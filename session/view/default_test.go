@@ -160,7 +160,7 @@ func TestNothingIsReplacedWhileItFits(t *testing.T) {
 				whole, err := w.Compile(t.Context(), key, view.CompileOptions{Raw: true})
 				w.must(err)
 				v := w.view(view.ViewOptions{Budget: stage.Budget{Window: whole.Tokens*5/4 + 2}})
-				if texts(v.Messages) != texts(whole.Messages) || len(v.Cuts)+len(v.Hidden)+len(v.Rules) > 0 {
+				if texts(v.Messages) != texts(whole.Messages) || len(v.Dropped)+len(v.DropTotals)+len(v.Rules) > 0 {
 					t.Fatalf("%q: turn %d: %d of %d messages", layer, n, len(v.Messages), len(whole.Messages))
 				}
 			}
@@ -195,16 +195,16 @@ func TestReplacedIsAccountedFor(t *testing.T) {
 					kept++
 				}
 			}
-			hidden, saved := len(v.Cuts), 0
-			for _, c := range v.Cuts {
+			hidden, saved := len(v.Dropped), 0
+			for _, c := range v.Dropped {
 				saved += c.Tokens
 			}
-			for _, h := range v.Hidden {
+			for _, h := range v.DropTotals {
 				hidden, saved = hidden+h.Messages, saved+h.Tokens
 			}
 			if kept+hidden != len(whole.Messages) || cost+saved != whole.Tokens {
 				t.Fatalf("%q: turn %d: %d messages are whole and %d hidden of %d; %d tokens and %d of %d: %+v",
-					layer, n, kept, hidden, len(whole.Messages), cost, saved, whole.Tokens, v.Hidden)
+					layer, n, kept, hidden, len(whole.Messages), cost, saved, whole.Tokens, v.DropTotals)
 			}
 		}
 	}

@@ -21,7 +21,7 @@ const (
 )
 
 // Dropped is a message that is not shown, completely or in part.
-type Cut struct {
+type Dropped struct {
 	ID string `json:"id,omitempty"`
 	// Partial means that the rest of the message is shown.
 	Partial bool `json:"partial,omitempty"`
@@ -35,7 +35,7 @@ type Cut struct {
 }
 
 // DropTotal counts the messages that are dropped or shortened for a common reason.
-type Hidden struct {
+type DropTotal struct {
 	Reason   session.Reason `json:"reason"`
 	Messages int            `json:"messages"`
 	// Tokens is the cost saved.
@@ -44,30 +44,30 @@ type Hidden struct {
 
 // dropReport describes the messages of a branch that are not shown: each message is shown
 // completely, listed as dropped, or counted in a total.
-type account struct {
-	cuts   []Cut    // in the order of the branch
-	hidden []Hidden // in the order of the reasons
-	places []int    // of the shown messages: index on the branch, or -1 if made by a stage
+type dropReport struct {
+	dropped   []Dropped    // in the order of the branch
+	totals []DropTotal // in the order of the reasons
+	places []int    // branch the shown messages: index on the branch, or -1 if made by a stage
 }
 
 // dropReporter builds a dropReport.
-type accounting struct {
+type dropReporter struct {
 	base
-	table    *table
+	table    *costTable
 	choice   choice
 	run      session.Execution
 	given    []bool // messages that the stages received; nil without stages
 	covered  []bool // messages covered by summaries
 	pruned   map[string]bool
-	byReason map[session.Reason]*Hidden
-	out      account
+	byReason map[session.Reason]*DropTotal
+	out      dropReport
 }
 
 // given reports for each message of the branch whether it is among messages, completely or in part.
-func (b base) given(messages []ragctx.Message, prices *pricing) []bool {
-	out := make([]bool, len(b.of.entries))
-	ids := finder{of: b.of}
-	for i, at := range prices.places(messages) {
+func (b base) given(messages []ragctx.Message, tokenCosts *branchCosts) []bool {
+	out := make([]bool, len(b.branch.entries))
+	ids := finder{branch: b.branch}
+	for i, at := range tokenCosts.places(messages) {
 		if at < 0 {
 			at = ids.place(messages[i].ID)
 		}
@@ -80,21 +80,21 @@ func (b base) given(messages []ragctx.Message, prices *pricing) []bool {
 
 // dropReport compares the branch with the shown messages. given marks the messages that the stages
 // received; it is nil without stages.
-func (b base) account(o CompileOptions, messages []ragctx.Message, given []bool, prices *pricing) (account, error) {
+func (b base) dropReport(o CompileOptions, messages []ragctx.Message, given []bool, tokenCosts *branchCosts) (dropReport, error) {
 	compiler, err := session.NewCompiler(o.Compiler, o.Sections...)
 	if err != nil {
-		return account{}, err
+		return dropReport{}, err
 	}
-	costs, places := prices.costs(messages), prices.places(messages)
-	a := accounting{base: b, table: prices.table, choice: choiceOf(compiler), run: o.Execution, given: given}
-	a.byReason = make(map[session.Reason]*Hidden)
+	costs, places := tokenCosts.costs(messages), tokenCosts.places(messages)
+	a := dropReporter{base: b, table: tokenCosts.table, choice: choiceOf(compiler), run: o.Execution, given: given}
+	a.byReason = make(map[session.Reason]*DropTotal)
 	a.out.places = slices.Clone(places)
-	shown := make([]bool, len(b.of.entries))
-	ids := finder{of: b.of}
+	shown := make([]bool, len(b.branch.entries))
+	ids := finder{branch: b.branch}
 	a.cover(&ids)
 	for i, at := range a.out.places {
 		m := &messages[i]
-		if whole := at >= 0 && !shown[at] && b.of.entries[at].Message.ID == m.ID; !whole {
+		if whole := at >= 0 && !shown[at] && b.branch.entries[at].Message.ID == m.ID; !whole {
 			if at = ids.place(m.ID); at >= 0 && shown[at] {
 				at = -1
 			}
@@ -106,9 +106,9 @@ func (b base) account(o CompileOptions, messages []ragctx.Message, given []bool,
 			shown[at] = true
 		}
 	}
-	for _, e := range b.of.entries {
+	for _, e := range b.branch.entries {
 		if n, tokens := summarizedBy(e); n > 0 { // which are not on the branch
-			a.hideMany(ReasonCompacted, n, tokens)
+			a.countMany(ReasonCompacted, n, tokens)
 		}
 	}
 	for i, yes := range shown {
@@ -116,28 +116,28 @@ func (b base) account(o CompileOptions, messages []ragctx.Message, given []bool,
 			a.missing(i)
 		}
 	}
-	inOrder(a.out.cuts)
+	sortDropped(a.out.dropped)
 	for _, why := range [...]session.Reason{ReasonSection, ReasonTrace, ReasonCompacted, ReasonPruned, ReasonStage} {
 		if h := a.byReason[why]; h != nil {
-			a.out.hidden = append(a.out.hidden, *h)
+			a.out.totals = append(a.out.totals, *h)
 		}
 	}
 	return a.out, nil
 }
 
 // cover determines the messages covered by summaries.
-func (a *accounting) cover(ids *finder) {
+func (a *dropReporter) cover(ids *finder) {
 	if len(a.records) == 0 {
 		return
 	}
-	ends := make([]int, len(a.of.entries)+1)
+	ends := make([]int, len(a.branch.entries)+1)
 	for _, r := range a.records {
 		if from, to := ids.place(r.From), ids.place(r.To); 0 <= from && from <= to {
 			ends[from]++
 			ends[to+1]--
 		}
 	}
-	a.covered, a.pruned = make([]bool, len(a.of.entries)), make(map[string]bool)
+	a.covered, a.pruned = make([]bool, len(a.branch.entries)), make(map[string]bool)
 	for _, r := range a.records {
 		for _, p := range r.Pruned {
 			a.pruned[p.MessageID] = true
@@ -151,51 +151,51 @@ func (a *accounting) cover(ids *finder) {
 }
 
 // missing records that a message of the branch is not shown.
-func (a *accounting) missing(i int) {
-	e := &a.of.entries[i]
+func (a *dropReporter) missing(i int) {
+	e := &a.branch.entries[i]
 	switch m, unpaired := &e.Message, session.Unpaired(e.Message); {
 	case !a.choice.has(e.Section):
-		a.hide(ReasonSection, a.table.cost(i))
+		a.count(ReasonSection, a.table.cost(i))
 	case m.IsEmpty():
-		a.cut(i, session.ReasonEmpty, a.table.cost(i))
+		a.drop(i, session.ReasonEmpty, a.table.cost(i))
 	case !a.choice.traces && !a.run.Shows(m):
-		a.hide(ReasonTrace, a.table.cost(i))
+		a.count(ReasonTrace, a.table.cost(i))
 	case i <= a.staged:
-		a.hide(a.stageReason(ReasonCompacted), a.table.cost(i))
-	case a.given != nil && a.given[i] && unpaired == "" && !a.standsFor(i):
-		a.hide(ReasonStage, a.table.cost(i))
+		a.count(a.stageReason(ReasonCompacted), a.table.cost(i))
+	case a.given != nil && a.given[i] && unpaired == "" && !a.isSummarized(i):
+		a.count(ReasonStage, a.table.cost(i))
 	case a.covered != nil && (a.covered[i] || unpaired == ""):
-		a.hide(ReasonCompacted, a.table.cost(i))
+		a.count(ReasonCompacted, a.table.cost(i))
 	default:
-		a.cut(i, unpaired, a.table.cost(i))
+		a.drop(i, unpaired, a.table.cost(i))
 	}
 }
 
 // changed records that a message of the branch may be shown in another form.
-func (a *accounting) changed(i int, as *ragctx.Message, cost int) {
-	was := &a.of.entries[i].Message
+func (a *dropReporter) changed(i int, as *ragctx.Message, cost int) {
+	was := &a.branch.entries[i].Message
 	saved := max(a.table.cost(i)-cost, 0)
 	if i <= a.staged {
 		if !equal(*was, *as) {
-			a.hide(a.stageReason(ReasonPruned), saved)
+			a.count(a.stageReason(ReasonPruned), saved)
 		}
 		return
 	}
-	unpaired := session.Unpaired(ragctx.Message{Content: gone(was.Content, as.Content)})
+	unpaired := session.Unpaired(ragctx.Message{Content: removedBlocks(was.Content, as.Content)})
 	switch {
 	case a.given != nil && !a.pruned[was.ID] && unpaired == "" && !equal(*was, *as):
-		a.hide(ReasonStage, saved)
+		a.count(ReasonStage, saved)
 	case unpaired != "":
-		a.cut(i, unpaired, saved)
-		a.out.cuts[len(a.out.cuts)-1].Partial = true
+		a.drop(i, unpaired, saved)
+		a.out.dropped[len(a.out.dropped)-1].Partial = true
 	case saved > 0:
-		a.hide(ReasonPruned, saved)
+		a.count(ReasonPruned, saved)
 	}
 }
 
 // isSummarized reports whether a summary replaces a message. A summary of messages without ids may
 // replace any.
-func (a *accounting) standsFor(i int) bool {
+func (a *dropReporter) isSummarized(i int) bool {
 	if a.covered != nil && a.covered[i] {
 		return true
 	}
@@ -204,24 +204,24 @@ func (a *accounting) standsFor(i int) bool {
 
 // stageReason returns the reason for a message changed by a stage: that of a compaction if the
 // stage is the compaction.
-func (a *accounting) stageReason(compacted session.Reason) session.Reason {
+func (a *dropReporter) stageReason(compacted session.Reason) session.Reason {
 	if a.stage == (stage.Compaction{}).Name() {
 		return compacted
 	}
 	return ReasonStage
 }
 
-func (a *accounting) cut(i int, why session.Reason, tokens int) {
-	m := &a.of.entries[i].Message
-	a.out.cuts = append(a.out.cuts, Cut{ID: m.ID, Role: m.Role, Tokens: tokens, Reason: why, place: i})
+func (a *dropReporter) drop(i int, why session.Reason, tokens int) {
+	m := &a.branch.entries[i].Message
+	a.out.dropped = append(a.out.dropped, Dropped{ID: m.ID, Role: m.Role, Tokens: tokens, Reason: why, place: i})
 }
 
-func (a *accounting) hide(why session.Reason, tokens int) { a.hideMany(why, 1, tokens) }
+func (a *dropReporter) count(why session.Reason, tokens int) { a.countMany(why, 1, tokens) }
 
-func (a *accounting) hideMany(why session.Reason, messages, tokens int) {
+func (a *dropReporter) countMany(why session.Reason, messages, tokens int) {
 	h := a.byReason[why]
 	if h == nil {
-		h = &Hidden{Reason: why}
+		h = &DropTotal{Reason: why}
 		a.byReason[why] = h
 	}
 	h.Messages, h.Tokens = h.Messages+messages, h.Tokens+tokens
@@ -229,9 +229,9 @@ func (a *accounting) hideMany(why session.Reason, messages, tokens int) {
 
 // removedBlocks returns the blocks of a content that are not in the rest, which is in the same
 // order.
-func gone(was, left ragctx.Content) (out ragctx.Content) {
+func removedBlocks(was, left ragctx.Content) (out ragctx.Content) {
 	for _, b := range was {
-		if len(left) > 0 && stays(&b, &left[0]) {
+		if len(left) > 0 && isSameBlock(&b, &left[0]) {
 			left = left[1:]
 		} else {
 			out = append(out, b)
@@ -241,37 +241,37 @@ func gone(was, left ragctx.Content) (out ragctx.Content) {
 }
 
 // isSameBlock reports whether rest is a block, possibly with pruned output.
-func stays(b, left *ragctx.Block) bool {
+func isSameBlock(b, left *ragctx.Block) bool {
 	return b.Type == left.Type && b.ID == left.ID && b.ToolUseID == left.ToolUseID && b.Text == left.Text && bytes.Equal(b.Data, left.Data)
 }
 
 // sortDropped sorts into the order of the branch. The input is mostly sorted.
-func inOrder(cuts []Cut) {
-	byPlace := func(a, b Cut) int { return cmp.Compare(a.place, b.place) }
+func sortDropped(cuts []Dropped) {
+	byPlace := func(a, b Dropped) int { return cmp.Compare(a.place, b.place) }
 	if !slices.IsSortedFunc(cuts, byPlace) {
 		slices.SortStableFunc(cuts, byPlace)
 	}
 }
 
 // mergeDropped adds the messages dropped by limits, and merges them with partly dropped ones.
-func (a *account) limited(cuts []Cut) []Cut {
-	inOrder(cuts)
-	if len(a.cuts) == 0 {
+func (a *dropReport) mergeDropped(cuts []Dropped) []Dropped {
+	sortDropped(cuts)
+	if len(a.dropped) == 0 {
 		return cuts
 	}
-	out := make([]Cut, 0, len(a.cuts)+len(cuts))
+	out := make([]Dropped, 0, len(a.dropped)+len(cuts))
 	for _, c := range cuts {
-		for len(a.cuts) > 0 && c.place >= 0 && a.cuts[0].place <= c.place {
-			if a.cuts[0].place == c.place {
-				c.Tokens += a.cuts[0].Tokens
+		for len(a.dropped) > 0 && c.place >= 0 && a.dropped[0].place <= c.place {
+			if a.dropped[0].place == c.place {
+				c.Tokens += a.dropped[0].Tokens
 			} else {
-				out = append(out, a.cuts[0])
+				out = append(out, a.dropped[0])
 			}
-			a.cuts = a.cuts[1:]
+			a.dropped = a.dropped[1:]
 		}
 		out = append(out, c)
 	}
-	return append(out, a.cuts...)
+	return append(out, a.dropped...)
 }
 
 // choice is the selection of messages by a compiler.
@@ -299,7 +299,7 @@ func (c choice) has(section string) bool {
 
 // finder finds messages of a branch by id: the first few by a scan, more by an index.
 type finder struct {
-	of    *loaded
+	branch    *branch
 	asked int
 	at    map[string]int
 }
@@ -308,12 +308,12 @@ type finder struct {
 func (f *finder) place(id string) int {
 	const few = 8
 	if f.asked++; f.asked <= few {
-		return f.of.place(id)
+		return f.branch.place(id)
 	}
 	if f.at == nil {
-		f.at = make(map[string]int, len(f.of.entries))
-		for i := range f.of.entries {
-			f.at[f.of.entries[i].Message.ID] = i
+		f.at = make(map[string]int, len(f.branch.entries))
+		for i := range f.branch.entries {
+			f.at[f.branch.entries[i].Message.ID] = i
 		}
 	}
 	if at, ok := f.at[id]; ok {

@@ -53,7 +53,7 @@ func TestWhatIsLeftOut(t *testing.T) {
 		partial bool
 		reason  session.Reason
 	}
-	cuts := func(list []view.Cut) (out []cut) {
+	cuts := func(list []view.Dropped) (out []cut) {
 		for _, c := range list {
 			if c.Tokens <= 0 {
 				t.Errorf("%s saves %d tokens", c.ID, c.Tokens)
@@ -62,7 +62,7 @@ func TestWhatIsLeftOut(t *testing.T) {
 		}
 		return out
 	}
-	hidden := func(list []view.Hidden) map[session.Reason]int {
+	hidden := func(list []view.DropTotal) map[session.Reason]int {
 		out := make(map[session.Reason]int)
 		for _, h := range list {
 			if out[h.Reason] = h.Messages; h.Tokens <= 0 {
@@ -74,16 +74,16 @@ func TestWhatIsLeftOut(t *testing.T) {
 	c, err := w.Compile(t.Context(), key, view.CompileOptions{})
 	w.must(err)
 	unsound := []cut{{"e1", false, session.ReasonEmpty}, {"o1", false, session.ReasonOrphanResult}, {"a1", true, session.ReasonUnanswered}}
-	if got := cuts(c.Cuts); !slices.Equal(got, unsound) {
+	if got := cuts(c.Dropped); !slices.Equal(got, unsound) {
 		t.Errorf("cut: %v", got)
 	}
-	if d := cmp.Diff(map[session.Reason]int{view.ReasonSection: 1, view.ReasonTrace: 2}, hidden(c.Hidden)); d != "" {
+	if d := cmp.Diff(map[session.Reason]int{view.ReasonSection: 1, view.ReasonTrace: 2}, hidden(c.DropTotals)); d != "" {
 		t.Errorf("hidden (-want +got):\n%s", d)
 	}
 
 	c, err = w.Compile(t.Context(), key, view.CompileOptions{MaxMessages: 1})
 	w.must(err)
-	if got := cuts(c.Cuts); !slices.Equal(got, []cut{
+	if got := cuts(c.Dropped); !slices.Equal(got, []cut{
 		{"u1", false, session.ReasonBudget},
 		{"e1", false, session.ReasonEmpty},
 		{"o1", false, session.ReasonOrphanResult},
@@ -95,15 +95,15 @@ func TestWhatIsLeftOut(t *testing.T) {
 	}
 
 	v := w.view(view.ViewOptions{})
-	if got := cuts(v.Cuts); !slices.Equal(got, unsound) || hidden(v.Hidden)[view.ReasonTrace] != 2 {
-		t.Errorf("viewed, cut: %v, %v", got, v.Hidden)
+	if got := cuts(v.Dropped); !slices.Equal(got, unsound) || hidden(v.DropTotals)[view.ReasonTrace] != 2 {
+		t.Errorf("viewed, cut: %v, %v", got, v.DropTotals)
 	}
 
 	store := session.Store{}.Append(session.SectionMessages, user("u1", "What is it?"), answer("o1", "nobody")).Append("notes", user("n1", "A note."))
 	c, err = w.CompileStore(t.Context(), store, nil, view.CompileOptions{})
 	w.must(err)
-	if got := cuts(c.Cuts); !slices.Equal(got, []cut{{"o1", false, session.ReasonOrphanResult}}) || hidden(c.Hidden)[view.ReasonSection] != 1 {
-		t.Errorf("of a store, cut: %v, %v", got, c.Hidden)
+	if got := cuts(c.Dropped); !slices.Equal(got, []cut{{"o1", false, session.ReasonOrphanResult}}) || hidden(c.DropTotals)[view.ReasonSection] != 1 {
+		t.Errorf("of a store, cut: %v, %v", got, c.DropTotals)
 	}
 }
 
@@ -116,13 +116,13 @@ func TestNothingIsLeftOfAPart(t *testing.T) {
 	_, err := w.Append(t.Context(), key, "", session.Step{}, named("u1", ragctx.TextMessage(ragctx.RoleUser, "What is it?")), waits,
 		named("u2", ragctx.TextMessage(ragctx.RoleUser, "Go on.")))
 	w.must(err)
-	before := w.view(view.ViewOptions{}).Cuts
+	before := w.view(view.ViewOptions{}).Dropped
 	if len(before) != 1 || before[0].ID != "a1" || !before[0].Partial || before[0].Reason != session.ReasonUnanswered {
 		t.Errorf("shown in part: %+v", before)
 	}
 	v := w.view(view.ViewOptions{Compile: view.CompileOptions{MaxMessages: 1}})
-	if len(v.Messages) != 1 || len(v.Cuts) != 1 || v.Cuts[0].ID != "a1" || v.Cuts[0].Partial || v.Cuts[0].Tokens <= before[0].Tokens {
-		t.Errorf("truncated to %d: %+v", len(v.Messages), v.Cuts)
+	if len(v.Messages) != 1 || len(v.Dropped) != 1 || v.Dropped[0].ID != "a1" || v.Dropped[0].Partial || v.Dropped[0].Tokens <= before[0].Tokens {
+		t.Errorf("truncated to %d: %+v", len(v.Messages), v.Dropped)
 	}
 }
 
@@ -141,8 +141,8 @@ func TestManyCalls(t *testing.T) {
 	store := session.Store{}.Append(session.SectionMessages, ragctx.TextMessage(ragctx.RoleUser, "Go."), calls, results, ragctx.TextMessage(ragctx.RoleUser, "And?"))
 	c, err := w.CompileStore(t.Context(), store, nil, view.CompileOptions{})
 	w.must(err)
-	if len(c.Cuts) != 1 || !c.Cuts[0].Partial || c.Cuts[0].Reason != session.ReasonUnanswered {
-		t.Errorf("cut: %+v", c.Cuts)
+	if len(c.Dropped) != 1 || !c.Dropped[0].Partial || c.Dropped[0].Reason != session.ReasonUnanswered {
+		t.Errorf("cut: %+v", c.Dropped)
 	}
 }
 
@@ -175,7 +175,7 @@ func sent(t *rapid.T, n int) ragctx.Message {
 }
 
 // TestAllThatIsSentIsAccountedFor: what is said in a store is shown, cut for a reason, or
-// hidden, and costs what these say together, whatever ids its messages have.
+// totals, and costs what these say together, whatever ids its messages have.
 func TestAllThatIsSentIsAccountedFor(t *testing.T) {
 	counter, err := tokens.New(view.DefaultTokenizer)
 	if err != nil {
@@ -225,7 +225,7 @@ func TestAllThatIsSentIsAccountedFor(t *testing.T) {
 				t.Fatalf("%q is shown", m.ID)
 			}
 		}
-		for _, cut := range c.Cuts {
+		for _, cut := range c.Dropped {
 			if cut.Reason == "" || said[cut.ID] == 0 && cut.ID != "r" {
 				t.Fatalf("%+v", cut)
 			}
@@ -233,11 +233,11 @@ func TestAllThatIsSentIsAccountedFor(t *testing.T) {
 				left -= cut.Tokens
 			}
 		}
-		for _, h := range c.Hidden {
+		for _, h := range c.DropTotals {
 			left -= h.Tokens
 		}
 		if left != 0 {
-			t.Fatalf("%d tokens are not accounted for: %+v, %+v", left, c.Cuts, c.Hidden)
+			t.Fatalf("%d tokens are not accounted for: %+v, %+v", left, c.Dropped, c.DropTotals)
 		}
 	})
 }
@@ -250,8 +250,8 @@ func TestRecordNamedAsAMessage(t *testing.T) {
 	store := session.Store{}.Append(session.SectionMessages, long, named("m2", ragctx.TextMessage(ragctx.RoleAssistant, "It is.")), named("m3", ragctx.TextMessage(ragctx.RoleUser, "Go on.")))
 	c, err := w.CompileStore(t.Context(), store, []compact.Record{{ID: "m1", From: "m1", To: "m2", Summary: "So."}}, view.CompileOptions{})
 	w.must(err)
-	if len(c.Cuts) > 0 || len(c.Hidden) != 1 && len(c.Hidden) != 2 {
-		t.Errorf("cut: %+v, hidden: %+v", c.Cuts, c.Hidden)
+	if len(c.Dropped) > 0 || len(c.DropTotals) != 1 && len(c.DropTotals) != 2 {
+		t.Errorf("cut: %+v, hidden: %+v", c.Dropped, c.DropTotals)
 	}
 }
 
@@ -320,7 +320,7 @@ func TestAllIsAccountedFor(t *testing.T) {
 			}
 		}
 		last := -1
-		for _, cut := range c.Cuts {
+		for _, cut := range c.Dropped {
 			at := slices.IndexFunc(branch, func(e session.Entry) bool { return e.Message.ID == cut.ID })
 			if at < 0 {
 				continue // a summary, or what a stage has added
@@ -335,12 +335,12 @@ func TestAllIsAccountedFor(t *testing.T) {
 			delete(said, cut.ID)
 		}
 		many := 0
-		for _, h := range c.Hidden {
+		for _, h := range c.DropTotals {
 			left -= h.Tokens
 			many += h.Messages
 		}
 		if left != 0 || len(said) > many {
-			t.Fatalf("%d tokens and %d messages are not accounted for: %+v, %+v", left, len(said)-many, c.Cuts, c.Hidden)
+			t.Fatalf("%d tokens and %d messages are not accounted for: %+v, %+v", left, len(said)-many, c.Dropped, c.DropTotals)
 		}
 	})
 }
@@ -376,8 +376,8 @@ func TestPrunedIsNoStage(t *testing.T) {
 	for range 2 {
 		v, err := w.View(t.Context(), key, view.ViewOptions{Budget: stage.Budget{Window: 8000}})
 		w.must(err)
-		if len(v.Hidden) != 1 || v.Hidden[0].Reason != view.ReasonPruned || v.Hidden[0].Messages != 1 {
-			t.Errorf("%+v", v.Hidden)
+		if len(v.DropTotals) != 1 || v.DropTotals[0].Reason != view.ReasonPruned || v.DropTotals[0].Messages != 1 {
+			t.Errorf("%+v", v.DropTotals)
 		}
 	}
 }

@@ -11,40 +11,40 @@ import (
 
 // compactionEvents publishes the events of a compaction. The final event is published only after
 // the result is stored: if the session was deleted in between, its content must not be published.
-type telling struct {
+type compactionEvents struct {
 	service *Service
 	key     session.Key
 	options compact.Options
 
-	done *ragctx.ContextCompacted // the final event, not yet published
+	final *ragctx.ContextCompacted // the final event, not yet published
 }
 
 // hooks returns the hooks of the compaction.
-func (t *telling) watch(ctx context.Context) stage.Hooks {
+func (t *compactionEvents) hooks(ctx context.Context) stage.Hooks {
 	return stage.Hooks{
 		OnDue: func(_ stage.State, u compact.Usage) {
-			t.tell(ctx, ragctx.EventContextWarning, t.options.WarningEvent(u))
+			t.publish(ctx, ragctx.EventContextWarning, t.options.WarningEvent(u))
 		},
 		OnBegin: func(_ stage.State, u compact.Usage, messages int) {
-			t.tell(ctx, ragctx.EventContextCompacting, t.options.CompactingEvent(u, messages))
+			t.publish(ctx, ragctx.EventContextCompacting, t.options.CompactingEvent(u, messages))
 		},
 		OnDone: func(_ stage.State, u compact.Usage, r compact.Result) {
 			t.service.warn(ctx, t.key, r.Warnings)
 			if e, _, ok := r.CompactedEvent(u); ok {
-				t.done = &e
+				t.final = &e
 			}
 		},
 	}
 }
 
 // publishDone publishes the final event.
-func (t *telling) stored(ctx context.Context) {
-	if t.done != nil {
-		t.tell(ctx, ragctx.EventContextCompacted, *t.done)
-		t.done = nil
+func (t *compactionEvents) publishDone(ctx context.Context) {
+	if t.final != nil {
+		t.publish(ctx, ragctx.EventContextCompacted, *t.final)
+		t.final = nil
 	}
 }
 
-func (t *telling) tell(ctx context.Context, what ragctx.EventType, data any) {
-	t.service.opts.Tell(ctx, t.key, ragctx.Event{Type: what, Data: data})
+func (t *compactionEvents) publish(ctx context.Context, what ragctx.EventType, data any) {
+	t.service.opts.Publish(ctx, t.key, ragctx.Event{Type: what, Data: data})
 }

@@ -13,9 +13,9 @@ func Priced(s *Service, k session.Key) (priced, all int) {
 	if err != nil {
 		panic(err)
 	}
-	for _, t := range l.tables.of {
+	for _, t := range l.costs.byTokenizer {
 		for _, e := range l.entries {
-			if _, ok := t.at[&e.Message.Content[0]]; ok {
+			if _, ok := t.byBlock[&e.Message.Content[0]]; ok {
 				priced++
 			}
 		}

@@ -12,7 +12,7 @@ import (
 // withBranch returns an archive with another branch to the leaf: each message of it follows the
 // preceding one. Messages of other branches stay, except those in gone; their children are attached
 // to the nearest remaining ancestor.
-func relinked(a session.Archive, branch []session.Entry, gone map[string]bool) session.Archive {
+func withBranch(a session.Archive, branch []session.Entry, gone map[string]bool) session.Archive {
 	on, parents := make(map[string]bool, len(branch)), make(map[string]string, len(a.Entries))
 	for _, e := range branch {
 		on[e.Message.ID] = true
@@ -60,7 +60,7 @@ func branchOf(a session.Archive) []session.Entry {
 }
 
 // withSection returns an archive with the messages of a section replaced.
-func edited(a session.Archive, section string, messages []ragctx.Message, newID func() string) session.Archive {
+func withSection(a session.Archive, section string, messages []ragctx.Message, newID func() string) session.Archive {
 	gone := make(map[string]bool)
 	for _, e := range a.Entries {
 		if e.Section == section {
@@ -88,13 +88,13 @@ func edited(a session.Archive, section string, messages []ragctx.Message, newID 
 	if !slices.Contains(a.Sections, section) {
 		a.Sections = append(slices.Clip(a.Sections), section)
 	}
-	return relinked(a, slices.Insert(branch, at, added...), gone)
+	return withBranch(a, slices.Insert(branch, at, added...), gone)
 }
 
 // moveToSections returns a change that moves the messages of a branch into the sections of the
 // buffer policy. A new summary becomes the first message. Messages in none of the sections move to
 // [SectionSummarized] and off the branch, after those summarized before.
-func moved(from *loaded, to compact.Sections, c scale) func(session.Archive) session.Archive {
+func moveToSections(from *branch, to compact.Sections, c scale) func(session.Archive) session.Archive {
 	section := make(map[string]string, len(from.entries))
 	for _, e := range from.entries {
 		switch e.Section {
@@ -109,7 +109,7 @@ func moved(from *loaded, to compact.Sections, c scale) func(session.Archive) ses
 			section[m.ID] = name
 		}
 	}
-	parents, through := summarized(from, section)
+	parents, through := summarizedParents(from, section)
 	n, tokens := 0, 0
 	for _, e := range from.entries {
 		if section[e.Message.ID] != SectionSummarized {
@@ -149,14 +149,14 @@ func moved(from *loaded, to compact.Sections, c scale) func(session.Archive) ses
 				branch = append(branch, e)
 			}
 		}
-		return relinked(a, branch, nil)
+		return withBranch(a, branch, nil)
 	}
 }
 
 // summarizedParents returns the parents of the messages that move to [SectionSummarized], and the
 // last of these. An earlier summary of the policy is skipped: the messages that it covers come
 // before.
-func summarized(from *loaded, section map[string]string) (parents map[string]string, through string) {
+func summarizedParents(from *branch, section map[string]string) (parents map[string]string, through string) {
 	parents = make(map[string]string)
 	for _, e := range from.entries {
 		if section[e.Message.ID] != SectionSummarized {

@@ -10,18 +10,18 @@ import (
 )
 
 // branch is an immutable snapshot of a session's branch at a version.
-type loaded struct {
+type branch struct {
 	version session.Version
 	entries []session.Entry // from the root to the leaf
-	store   session.Store   // of the entries
+	store   session.Store   // branch the entries
 	records records
 	layer   stage.Layer
 	bytes   int
-	tables  *tables // cost tables
+	costs  *costTables // cost tables
 }
 
 // leaf returns the id of the last message, or "".
-func (l *loaded) leaf() string {
+func (l *branch) leaf() string {
 	if n := len(l.entries); n > 0 {
 		return l.entries[n-1].Message.ID
 	}
@@ -29,7 +29,7 @@ func (l *loaded) leaf() string {
 }
 
 // path returns the ids of the messages.
-func (l *loaded) path() []string {
+func (l *branch) path() []string {
 	out := make([]string, len(l.entries))
 	for i, e := range l.entries {
 		out[i] = e.Message.ID
@@ -38,11 +38,11 @@ func (l *loaded) path() []string {
 }
 
 // has reports whether a message is on the branch.
-func (l *loaded) has(id string) bool { return l.place(id) >= 0 }
+func (l *branch) has(id string) bool { return l.place(id) >= 0 }
 
 // place returns the index of a message, or -1. It searches backward, because most lookups are for
 // new messages.
-func (l *loaded) place(id string) int {
+func (l *branch) place(id string) int {
 	for i, e := range slices.Backward(l.entries) {
 		if e.Message.ID == id {
 			return i
@@ -52,7 +52,7 @@ func (l *loaded) place(id string) int {
 }
 
 // appended returns the branch with messages appended to a section.
-func (l *loaded) appended(v session.Version, section string, messages []ragctx.Message) *loaded {
+func (l *branch) appended(v session.Version, section string, messages []ragctx.Message) *branch {
 	out := *l
 	out.version, out.store = v, l.store.Append(section, messages...)
 	for _, m := range messages {
@@ -63,13 +63,13 @@ func (l *loaded) appended(v session.Version, section string, messages []ragctx.M
 }
 
 // recorded returns the branch with a record added and the superseded ones removed.
-func (l *loaded) recorded(v session.Version, one record, spent []string) *loaded {
-	left := slices.DeleteFunc(slices.Clone(l.records.all), func(r record) bool { return slices.Contains(spent, r.id) })
+func (l *branch) recorded(v session.Version, one record, superseded []string) *branch {
+	left := slices.DeleteFunc(slices.Clone(l.records.all), func(r record) bool { return slices.Contains(superseded, r.id) })
 	return l.withRecords(v, append(left, one))
 }
 
 // undone returns the branch without its newest record, or nil if that has another id.
-func (l *loaded) undone(v session.Version, id string) *loaded {
+func (l *branch) undone(v session.Version, id string) *branch {
 	last := len(l.records.all) - 1
 	if last < 0 || l.records.all[last].id != id {
 		return nil
@@ -78,9 +78,9 @@ func (l *loaded) undone(v session.Version, id string) *loaded {
 }
 
 // withRecords returns the branch with other records.
-func (l *loaded) withRecords(v session.Version, all []record) *loaded {
+func (l *branch) withRecords(v session.Version, all []record) *branch {
 	out := *l
-	out.version, out.records = v, recordsOf(all)
+	out.version, out.records = v, newRecords(all)
 	out.bytes += out.records.bytes() - l.records.bytes()
 	return &out
 }
@@ -88,14 +88,14 @@ func (l *loaded) withRecords(v session.Version, all []record) *loaded {
 // effectiveUsage returns the reported usage of a model's last call, or 0 if no answer follows the
 // newest record. Such a report is for the longer view before the record, and would cause another
 // compaction.
-func (l *loaded) used(told int) int {
+func (l *branch) effectiveUsage(reported int) int {
 	at := l.place(l.records.through())
 	if at < 0 { // there is no record, or it belongs to another branch
-		return told
+		return reported
 	}
 	for _, e := range l.entries[at+1:] {
 		if e.Message.Role == ragctx.RoleAssistant {
-			return told
+			return reported
 		}
 	}
 	return 0
@@ -106,14 +106,14 @@ const attempts = 3
 
 // load returns a branch of a session to its leaf or to a message. It uses the cache if the version
 // in the storage is unchanged.
-func (s *Service) load(ctx context.Context, k session.Key, leaf string) (*loaded, error) {
-	began := s.kept.begin()
+func (s *Service) load(ctx context.Context, k session.Key, leaf string) (*branch, error) {
+	generation := s.cache.currentGeneration()
 	v, err := s.opts.Storage.Version(ctx, k)
 	if err != nil {
 		return nil, err
 	}
 	if leaf == "" {
-		if l := s.kept.get(k, v); l != nil {
+		if l := s.cache.get(k, v); l != nil {
 			return l, nil
 		}
 	}
@@ -128,7 +128,7 @@ func (s *Service) load(ctx context.Context, k session.Key, leaf string) (*loaded
 			return nil, err
 		}
 		if now == v && leaf == "" {
-			s.kept.put(began, k, l)
+			s.cache.put(generation, k, l)
 		}
 		if now == v || try == attempts {
 			return l, nil
@@ -138,12 +138,12 @@ func (s *Service) load(ctx context.Context, k session.Key, leaf string) (*loaded
 }
 
 // read reads a branch from the storage. The caller compares the versions before and after.
-func (s *Service) read(ctx context.Context, k session.Key, leaf string) (*loaded, error) {
+func (s *Service) read(ctx context.Context, k session.Key, leaf string) (*branch, error) {
 	info, err := s.opts.Storage.Info(ctx, k)
 	if err != nil {
 		return nil, err
 	}
-	l := &loaded{layer: layerOf(info.Parameters), tables: new(tables)}
+	l := &branch{layer: layerOf(info.Parameters), costs: new(costTables)}
 	if l.entries, err = s.opts.Storage.Path(ctx, k, leaf); err != nil {
 		return nil, err
 	}
@@ -154,9 +154,9 @@ func (s *Service) read(ctx context.Context, k session.Key, leaf string) (*loaded
 	l.store = session.StoreOf(l.entries)
 	all := make([]record, len(stored))
 	for i, c := range stored {
-		all[i] = recordOf(c)
+		all[i] = parseRecord(c)
 	}
-	l.records = recordsOf(all)
+	l.records = newRecords(all)
 	l.bytes += l.records.bytes()
 	for _, e := range l.entries {
 		l.bytes += messageBytes(e.Message)

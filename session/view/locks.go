@@ -8,27 +8,27 @@ import (
 )
 
 // sessionLocks serialize calls for the same session. The zero value is ready.
-type turns struct {
+type sessionLocks struct {
 	mu    sync.Mutex
-	taken map[session.Key]*turn
+	locks map[session.Key]*sessionLock
 }
 
 // sessionLock is a lock that a context can abandon. It is held while held contains an element.
-type turn struct {
+type sessionLock struct {
 	held    chan struct{}
 	holders int // including waiters
 }
 
 // lock acquires the lock of a session and returns a function that releases it.
-func (t *turns) take(ctx context.Context, k session.Key) (give func(), err error) {
+func (t *sessionLocks) lock(ctx context.Context, k session.Key) (unlock func(), err error) {
 	t.mu.Lock()
-	if t.taken == nil {
-		t.taken = make(map[session.Key]*turn)
+	if t.locks == nil {
+		t.locks = make(map[session.Key]*sessionLock)
 	}
-	one := t.taken[k]
+	one := t.locks[k]
 	if one == nil {
-		one = &turn{held: make(chan struct{}, 1)}
-		t.taken[k] = one
+		one = &sessionLock{held: make(chan struct{}, 1)}
+		t.locks[k] = one
 	}
 	one.holders++
 	t.mu.Unlock()
@@ -41,10 +41,10 @@ func (t *turns) take(ctx context.Context, k session.Key) (give func(), err error
 	}
 }
 
-func (t *turns) leave(k session.Key, one *turn) {
+func (t *sessionLocks) leave(k session.Key, one *sessionLock) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if one.holders--; one.holders == 0 {
-		delete(t.taken, k)
+		delete(t.locks, k)
 	}
 }

@@ -22,21 +22,21 @@ func (s *Service) Observe(ctx context.Context, k session.Key) (stage.Observed, e
 	if s.opts.Notes == nil || s.opts.Settings.Observation.Disabled {
 		return stage.Observed{Reason: "observation is switched off"}, nil
 	}
-	give, err := s.work.take(ctx, k)
+	unlock, err := s.workLocks.lock(ctx, k)
 	if err != nil {
 		return stage.Observed{}, err
 	}
-	defer give()
+	defer unlock()
 	l, err := s.load(ctx, k, "")
 	if err != nil {
 		return stage.Observed{}, err
 	}
-	if reason := l.unobserved(); reason != "" {
+	if reason := l.notObservedReason(); reason != "" {
 		return stage.Observed{Reason: reason}, nil
 	}
 	o := s.opts.Settings.observer()
 	o.Generator, o.Now, o.NewID = s.opts.Generator, s.opts.Now, s.opts.NewID
-	notes := branchNotes{of: s.opts.Notes, branch: l}
+	notes := branchNotes{notes: s.opts.Notes, branch: l}
 	observer, err := stage.NewObserver(&notes, o)
 	if err != nil {
 		return stage.Observed{}, err
@@ -46,7 +46,7 @@ func (s *Service) Observe(ctx context.Context, k session.Key) (stage.Observed, e
 		return stage.Observed{}, fmt.Errorf("read observations: %w", err)
 	}
 	var turn []ragctx.Message
-	for _, e := range l.entries[l.observed(before):] {
+	for _, e := range l.entries[l.observedCount(before):] {
 		turn = append(turn, e.Message)
 	}
 	if len(turn) == 0 {
@@ -54,13 +54,13 @@ func (s *Service) Observe(ctx context.Context, k session.Key) (stage.Observed, e
 	}
 	out, err := observer.Observe(ctx, scopeOf(k), turn)
 	if out.Note != nil { // without a note the session may have been deleted
-		s.unnoted(ctx, k, out.Warnings)
+		s.warnNoteFailed(ctx, k, out.Warnings)
 	}
 	return out, err
 }
 
 // warnNoteFailed reports that a model failed to write a note, which was then extracted.
-func (s *Service) unnoted(ctx context.Context, k session.Key, reasons []string) {
+func (s *Service) warnNoteFailed(ctx context.Context, k session.Key, reasons []string) {
 	if len(reasons) == 0 {
 		return
 	}
@@ -69,22 +69,22 @@ func (s *Service) unnoted(ctx context.Context, k session.Key, reasons []string) 
 		s.warn(ctx, k, []compact.Warning{{Strategy: compact.LLM, Reason: reason}})
 		e.Warnings = append(e.Warnings, string(compact.LLM)+": "+reason)
 	}
-	s.opts.Tell(ctx, k, ragctx.Event{Type: ragctx.EventContextWarning, Data: e})
+	s.opts.Publish(ctx, k, ragctx.Event{Type: ragctx.EventContextWarning, Data: e})
 }
 
 // notObservedReason returns why a session is not observed, or "".
-func (l *loaded) unobserved() string {
+func (l *branch) notObservedReason() string {
 	switch {
 	case l.layer != stage.LayerObservation:
 		return fmt.Sprintf("the session's layer of compression is %s", cmp.Or(l.layer, stage.LayerCompaction))
-	case l.compacted():
+	case l.hasCompaction():
 		return "the conversation was compacted, which is its layer of compression"
 	}
 	return ""
 }
 
 // hasCompaction reports whether the branch has been compacted.
-func (l *loaded) compacted() bool {
+func (l *branch) hasCompaction() bool {
 	for _, r := range l.records.compactions {
 		if l.has(r.From) && l.has(r.To) {
 			return true
@@ -92,13 +92,13 @@ func (l *loaded) compacted() bool {
 	}
 	i, _ := l.newestStage(l.records.stages)
 	return i >= 0 && slices.ContainsFunc(l.records.stages[i].Messages, func(m StageMessage) bool {
-		_, summary := compact.SummaryText(m.made())
+		_, summary := compact.SummaryText(m.madeMessage())
 		return summary
 	})
 }
 
 // observedCount returns the number of messages covered by notes.
-func (l *loaded) observed(notes []stage.Note) int {
+func (l *branch) observedCount(notes []stage.Note) int {
 	last := -1
 	for _, n := range notes {
 		last = max(last, l.place(n.Through))

@@ -55,7 +55,7 @@ func TestKeptIsAsStored(t *testing.T) {
 		storage, notes := session.NewMemory(session.Options{}), new(stage.MemoryNotes)
 		settings := view.Settings{Observation: view.ObservationSettings{MinMessages: 3, ReflectionThreshold: 2}}
 		open := func(keep int) *view.Service {
-			s, err := view.New(view.Options{Storage: storage, Notes: notes, Settings: settings, KeepBytes: keep})
+			s, err := view.New(view.Options{Storage: storage, Notes: notes, Settings: settings, CacheBytes: keep})
 			if err != nil {
 				t.Fatal(err)
 			}

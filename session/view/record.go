@@ -67,7 +67,7 @@ func (m *StageMessage) UnmarshalJSON(b []byte) error {
 }
 
 // stageRecord encodes the result of a stage.
-func (l *loaded) stageRecord(stage string, messages []ragctx.Message) (session.Compaction, error) {
+func (l *branch) stageRecord(stage string, messages []ragctx.Message) (session.Compaction, error) {
 	of := make(map[string]ragctx.Message, len(l.entries))
 	for _, e := range l.entries {
 		of[e.Message.ID] = e.Message
@@ -86,14 +86,14 @@ func (l *loaded) stageRecord(stage string, messages []ragctx.Message) (session.C
 
 // stagedStore returns the messages that a stage left of the branch up to an index, followed by the
 // later ones.
-func (l *loaded) since(r StageRecord, at int) session.Store {
+func (l *branch) stagedStore(r StageRecord, at int) session.Store {
 	of := make(map[string]session.Entry, at+1)
 	for _, e := range l.entries[:at+1] {
 		of[e.Message.ID] = e
 	}
 	var left []session.Entry
 	for _, m := range r.Messages {
-		e, ok := of[cmp.Or(m.ID, m.made().ID)]
+		e, ok := of[cmp.Or(m.ID, m.madeMessage().ID)]
 		switch {
 		case m.Made != nil:
 			left = append(left, session.Entry{Section: cmp.Or(e.Section, session.SectionMessages), Message: *m.Made})
@@ -104,7 +104,7 @@ func (l *loaded) since(r StageRecord, at int) session.Store {
 	return session.StoreOf(append(left, l.entries[at+1:]...))
 }
 
-func (m StageMessage) made() ragctx.Message {
+func (m StageMessage) madeMessage() ragctx.Message {
 	if m.Made == nil {
 		return ragctx.Message{}
 	}
@@ -137,7 +137,7 @@ type record struct {
 }
 
 // parseRecord decodes a record.
-func recordOf(c session.Compaction) record {
+func parseRecord(c session.Compaction) record {
 	r := record{id: c.ID, through: c.To, bytes: len(c.Record)}
 	var kind struct {
 		Kind    string `json:"kind"`
@@ -164,12 +164,12 @@ func recordOf(c session.Compaction) record {
 			r.buffer = &one
 		}
 	}
-	r.name(c.ID)
+	r.setID(c.ID)
 	return r
 }
 
 // setID sets the id of a record, and of its compaction, which identifies it in views.
-func (r *record) name(id string) {
+func (r *record) setID(id string) {
 	if r.id = id; r.compaction != nil {
 		r.compaction.ID = id
 	}
@@ -183,7 +183,7 @@ type records struct {
 }
 
 // newRecords classifies records.
-func recordsOf(all []record) records {
+func newRecords(all []record) records {
 	out := records{all: all}
 	for _, r := range all {
 		if r.compaction != nil {
@@ -215,8 +215,8 @@ func (r records) bytes() (sum int) {
 // compaction encodes the record of a compaction that turned one view of the branch into another. A
 // record that would not reproduce the view is stored as the result of a stage: if its range begins
 // or ends with a message that a stage made or removed, or is not on the branch.
-func (l *loaded) compaction(r compact.Record, before, after []ragctx.Message) (session.Compaction, error) {
-	if !l.holds(r, before, after) {
+func (l *branch) compaction(r compact.Record, before, after []ragctx.Message) (session.Compaction, error) {
+	if !l.reproduces(r, before, after) {
 		return l.stageRecord(stage.Compaction{}.Name(), after)
 	}
 	r.Through = l.leaf()
@@ -226,8 +226,8 @@ func (l *loaded) compaction(r compact.Record, before, after []ragctx.Message) (s
 
 // reproduces reports whether a record refers only to messages of the branch, and its range has all
 // messages that it removed from the view. That fails on a branch that ends early, where a summary
-// is shown before messages that precede its range.
-func (l *loaded) holds(r compact.Record, before, after []ragctx.Message) bool {
+// matches shown before messages that precede its range.
+func (l *branch) reproduces(r compact.Record, before, after []ragctx.Message) bool {
 	if r.From == "" && r.To == "" {
 		return r.Summary == "" // its messages have no ids
 	}

@@ -32,10 +32,10 @@ type Options struct {
 	Admit func(context.Context, session.Key) (session.Key, error)
 	// Publish receives the events of a session in order; nil discards them. Type and Data of the
 	// events are set.
-	Tell func(context.Context, session.Key, ...ragctx.Event)
+	Publish func(context.Context, session.Key, ...ragctx.Event)
 	// CacheBytes is the size of the session cache; 0 selects [DefaultCacheBytes], a negative value
 	// disables the cache.
-	KeepBytes int
+	CacheBytes int
 
 	Logger *slog.Logger     // default: no logging
 	Now    func() time.Time // default: the system clock
@@ -46,10 +46,10 @@ type Options struct {
 // calls that change a session, and calls that may run a model, are serialized per session.
 type Service struct {
 	opts   Options
-	kept   *kept
-	prices prices
-	work   turns // serialize compactions, views and observations, which may call a model
-	write  turns // serialize appends and edits, which never wait for a model
+	cache   *sessionCache
+	costs costCache
+	workLocks   sessionLocks // serialize compactions, views and observations, which may call a model
+	writeLocks  sessionLocks // serialize appends and edits, which never wait for a model
 }
 
 // New returns a service. Invalid options are [ragctx.ErrInvalid].
@@ -63,8 +63,8 @@ func New(o Options) (*Service, error) {
 	if o.Admit == nil {
 		o.Admit = func(_ context.Context, k session.Key) (session.Key, error) { return k, k.Validate() }
 	}
-	if o.Tell == nil {
-		o.Tell = func(context.Context, session.Key, ...ragctx.Event) {}
+	if o.Publish == nil {
+		o.Publish = func(context.Context, session.Key, ...ragctx.Event) {}
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -75,12 +75,12 @@ func New(o Options) (*Service, error) {
 	if o.NewID == nil {
 		o.NewID = uuid.NewString
 	}
-	return &Service{opts: o, kept: newKept(cmp.Or(o.KeepBytes, DefaultKeepBytes))}, nil
+	return &Service{opts: o, cache: newSessionCache(cmp.Or(o.CacheBytes, DefaultCacheBytes))}, nil
 }
 
 // Forget evicts the matching sessions from the cache, including those being read, so that erased
-// content is not retained. A nil function matches all.
-func (s *Service) Forget(matches func(session.Key) bool) { s.kept.forget(matches) }
+// hashContent is not retained. A nil function matches all.
+func (s *Service) Forget(matches func(session.Key) bool) { s.cache.forget(matches) }
 
 // compaction returns the options of a compaction with a tokenizer's counter.
 func (s *Service) compaction(counter ragctx.Counter) compact.Options {

@@ -66,7 +66,7 @@ func newWorld(t testing.TB, o view.Options) *world {
 		w.notes = new(stage.MemoryNotes)
 	}
 	o.Storage, o.Notes = w.storage, w.notes
-	o.Tell = func(_ context.Context, k session.Key, events ...ragctx.Event) {
+	o.Publish = func(_ context.Context, k session.Key, events ...ragctx.Event) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if k != key {
@@ -745,8 +745,8 @@ func TestLimits(t *testing.T) {
 	w.append(talk(0, 10, 20)...)
 	c, err := w.Compile(t.Context(), key, view.CompileOptions{MaxTokens: 300})
 	w.must(err)
-	if c.Tokens > 300 || len(c.Messages)+len(c.Cuts) != 40 || c.Cuts[0].ID == "" || c.Cuts[0].Tokens == 0 {
-		t.Errorf("%d tokens, %d messages, %d cuts", c.Tokens, len(c.Messages), len(c.Cuts))
+	if c.Tokens > 300 || len(c.Messages)+len(c.Dropped) != 40 || c.Dropped[0].ID == "" || c.Dropped[0].Tokens == 0 {
+		t.Errorf("%d tokens, %d messages, %d cuts", c.Tokens, len(c.Messages), len(c.Dropped))
 	}
 	acceptable(w.t, c.Messages)
 	v := w.view(view.ViewOptions{Compile: view.CompileOptions{MaxMessages: 8}})

@@ -8,50 +8,50 @@ import (
 )
 
 // DefaultCacheBytes is the default size of the session cache.
-const DefaultKeepBytes = 64 << 20
+const DefaultCacheBytes = 64 << 20
 
 // maxCachedSessions bounds the number of cached sessions. A single session may take half of the
 // bytes.
-const mostKept = 1000
+const maxCachedSessions = 1000
 
 // sessionCache is an LRU cache of session branches. It is safe for concurrent use.
-type kept struct {
+type sessionCache struct {
 	limit int // in bytes; below 1 nothing is cached
 
 	mu     sync.Mutex
-	recent linked.List // of *cachedSession, most recently used first
-	of     map[session.Key]*linked.Element
+	recent linked.List // branch *cachedSession, most recently used first
+	byKey     map[session.Key]*linked.Element
 	bytes  int
 	// generation counts evictions by forget. A read that began in an earlier generation must not be
 	// cached.
-	forgot uint64
+	generation uint64
 }
 
-type keptSession struct {
+type cachedSession struct {
 	key session.Key
-	*loaded
+	*branch
 }
 
-func newKept(limit int) *kept {
-	return &kept{limit: limit, of: make(map[session.Key]*linked.Element)}
+func newSessionCache(limit int) *sessionCache {
+	return &sessionCache{limit: limit, byKey: make(map[session.Key]*linked.Element)}
 }
 
 // currentGeneration returns the generation to pass to put after reading a session.
-func (c *kept) begin() uint64 {
+func (c *sessionCache) currentGeneration() uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.forgot
+	return c.generation
 }
 
 // get returns a session at a version, or nil.
-func (c *kept) get(k session.Key, v session.Version) *loaded {
+func (c *sessionCache) get(k session.Key, v session.Version) *branch {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	at := c.of[k]
+	at := c.byKey[k]
 	if at == nil {
 		return nil
 	}
-	if l := at.Value.(*keptSession).loaded; l.version == v { //nolint:forcetypeassert // there is nothing else in it
+	if l := at.Value.(*cachedSession).branch; l.version == v { //nolint:forcetypeassert // there is nothing else in it
 		c.recent.MoveToFront(at)
 		return l
 	}
@@ -60,24 +60,24 @@ func (c *kept) get(k session.Key, v session.Version) *loaded {
 }
 
 // put caches a session that was read since the given generation.
-func (c *kept) put(began uint64, k session.Key, l *loaded) {
+func (c *sessionCache) put(generation uint64, k session.Key, l *branch) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if began == c.forgot {
+	if generation == c.generation {
 		c.set(k, l)
 	}
 }
 
 // update applies a change to a cached session that brings it to version v. If the session has
 // changed otherwise, it is evicted.
-func (c *kept) follow(k session.Key, v session.Version, change func(*loaded) *loaded) {
+func (c *sessionCache) update(k session.Key, v session.Version, change func(*branch) *branch) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	at := c.of[k]
+	at := c.byKey[k]
 	if at == nil {
 		return
 	}
-	before := at.Value.(*keptSession).loaded //nolint:forcetypeassert // there is nothing else in it
+	before := at.Value.(*cachedSession).branch //nolint:forcetypeassert // there is nothing else in it
 	if before.version.Next() != v {
 		c.drop(at)
 		return
@@ -90,34 +90,34 @@ func (c *kept) follow(k session.Key, v session.Version, change func(*loaded) *lo
 }
 
 // set caches a session. The caller holds the lock.
-func (c *kept) set(k session.Key, l *loaded) {
-	if at := c.of[k]; at != nil {
+func (c *sessionCache) set(k session.Key, l *branch) {
+	if at := c.byKey[k]; at != nil {
 		c.drop(at)
 	}
 	if c.limit < 1 || l.bytes > c.limit/2 {
 		return
 	}
-	c.of[k] = c.recent.PushFront(&keptSession{k, l})
+	c.byKey[k] = c.recent.PushFront(&cachedSession{k, l})
 	c.bytes += l.bytes
-	for c.bytes > c.limit || c.recent.Len() > mostKept {
+	for c.bytes > c.limit || c.recent.Len() > maxCachedSessions {
 		c.drop(c.recent.Back())
 	}
 }
 
 // drop evicts a session. The caller holds the lock.
-func (c *kept) drop(at *linked.Element) {
-	one := c.recent.Remove(at).(*keptSession) //nolint:forcetypeassert // there is nothing else in it
-	delete(c.of, one.key)
+func (c *sessionCache) drop(at *linked.Element) {
+	one := c.recent.Remove(at).(*cachedSession) //nolint:forcetypeassert // there is nothing else in it
+	delete(c.byKey, one.key)
 	c.bytes -= one.bytes
 }
 
 // forget evicts the sessions that match (nil matches all), and prevents reads in progress from
 // being cached.
-func (c *kept) forget(matches func(session.Key) bool) {
+func (c *sessionCache) forget(matches func(session.Key) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.forgot++
-	for k, at := range c.of {
+	c.generation++
+	for k, at := range c.byKey {
 		if matches == nil || matches(k) {
 			c.drop(at)
 		}

@@ -30,7 +30,7 @@ type CompactionSettings struct {
 	KeepFirst, KeepLast int
 	Threshold           float64
 	// Timeout bounds the model's time for a summary; after it the summary is extracted. The client
-	// of a view waits for it. 0 selects [DefaultCompactionTimeout].
+	// branch a view waits for it. 0 selects [DefaultCompactionTimeout].
 	Timeout time.Duration
 }
 
@@ -43,10 +43,10 @@ type TruncateSettings struct{ MaxMessages, MaxTokens int }
 // Validate returns an [ragctx.ErrInvalid] for the first invalid setting.
 func (s Settings) Validate() error {
 	if _, err := stage.NewObserver(new(stage.MemoryNotes), s.observer()); err != nil {
-		return within("observation", err)
+		return prefixField("observation", err)
 	}
 	if err := s.compaction().Validate(); err != nil {
-		return within("compaction", err)
+		return prefixField("compaction", err)
 	}
 	return s.Truncate.validate()
 }
@@ -62,7 +62,7 @@ func (t TruncateSettings) validate() error {
 }
 
 // prefixField prefixes the field of an error with a group of settings.
-func within(group string, err error) error {
+func prefixField(group string, err error) error {
 	if f, ok := errors.AsType[*ragctx.FieldError](err); ok {
 		inner := *f
 		inner.Field = group + "." + f.Field

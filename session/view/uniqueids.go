@@ -12,7 +12,7 @@ import (
 //
 // Among copies in several sections the one in the conversation keeps its id, or else the first:
 // records refer to it. Two copies in one section both get new ids.
-func apart(s session.Store) (session.Store, map[string]string) {
+func uniqueIDs(s session.Store) (session.Store, map[string]string) {
 	sections := s.Sections()
 	have := make([]map[string]int, len(sections))
 	for n, one := range sections {
@@ -45,7 +45,7 @@ func apart(s session.Store) (session.Store, map[string]string) {
 }
 
 // restoreIDs replaces new ids by the original ones.
-func (c *Compiled) rename(was map[string]string) {
+func (c *Compiled) restoreIDs(was map[string]string) {
 	back := func(id *string) {
 		if before, given := was[*id]; given {
 			*id = before
@@ -54,7 +54,7 @@ func (c *Compiled) rename(was map[string]string) {
 	for i := range c.Messages {
 		back(&c.Messages[i].ID)
 	}
-	for i := range c.Cuts {
-		back(&c.Cuts[i].ID)
+	for i := range c.Dropped {
+		back(&c.Dropped[i].ID)
 	}
 }

@@ -42,20 +42,20 @@ func (o ViewOptions) validate() error {
 // View is the result for one model call.
 type View struct {
 	Messages []ragctx.Message
-	Costs    []int // of the messages, in tokens of the tokenizer
+	Costs    []int // branch the messages, in tokens of the tokenizer
 	Reports  []stage.Report
 	// Dropped and DropTotals describe the messages of the branch that are not shown completely. The
 	// reports describe what each stage did.
-	Cuts   []Cut
-	Hidden []Hidden
+	Dropped   []Dropped
+	DropTotals []DropTotal
 	// Rules are what the user ruled, decided and dated in messages that are not shown, as it
-	// is shown in the place of these; for RulesLeftOut more there was no room.
+	// matches shown in the place of these; for RulesLeftOut more there was no room.
 	Rules        []compact.Rule
 	RulesLeftOut int
 	// Notes are the active observations, oldest first; the newest may not be shown yet.
 	Notes []stage.Note
 	// Layer is the session's layer of compression. Records are the compactions and stage results
-	// stored by this call.
+	// publishDone by this call.
 	Layer   stage.Layer
 	Records []session.Compaction
 	// Used is the fill level of the window: the reported usage minus compacted tokens; 0 means
@@ -76,11 +76,11 @@ func (s *Service) View(ctx context.Context, k session.Key, o ViewOptions) (View,
 	if err != nil {
 		return View{}, err
 	}
-	give, err := s.work.take(ctx, k)
+	unlock, err := s.workLocks.lock(ctx, k)
 	if err != nil {
 		return View{}, err
 	}
-	defer give()
+	defer unlock()
 	scale, err := s.scale(o.Compile.Tokenizer)
 	if err != nil {
 		return View{}, err
@@ -104,58 +104,58 @@ func (s *Service) View(ctx context.Context, k session.Key, o ViewOptions) (View,
 			return View{}, err
 		}
 	}
-	v := viewing{service: s, key: k, branch: l, scale: scale, options: o, made: made}
+	v := viewRun{service: s, key: k, branch: l, scale: scale, options: o, made: made}
 	return v.run(ctx)
 }
 
 // viewRun is one run of the stages.
-type viewing struct {
+type viewRun struct {
 	service *Service
 	key     session.Key
-	branch  *loaded
+	branch  *branch
 	scale   scale
 	options ViewOptions
 
 	notes branchNotes
-	tells telling
-	told  int // number of compaction records that are stored
+	events compactionEvents
+	storedRecords  int // number of compaction records that are stored
 	made  []session.Compaction
 	err   error // error of storing a record
 }
 
-func (v *viewing) run(ctx context.Context) (View, error) {
+func (v *viewRun) run(ctx context.Context) (View, error) {
 	begin := v.branch.base(v.options.Compile.Raw)
 	messages, err := begin.compile(ctx, v.options.Compile)
 	if err != nil {
 		return View{}, err
 	}
-	v.notes = branchNotes{of: v.service.opts.Notes, branch: v.branch}
+	v.notes = branchNotes{notes: v.service.opts.Notes, branch: v.branch}
 	stages, err := v.stages(ctx)
 	if err != nil {
 		return View{}, err
 	}
-	prices := v.branch.pricing(v.scale)
-	given := begin.given(messages, prices)
+	tokenCosts := v.branch.branchCosts(v.scale)
+	given := begin.given(messages, tokenCosts)
 	state := stage.State{
-		Scope: scopeOf(v.key), Phase: v.options.Phase, Layer: v.branch.layer, Used: v.branch.used(v.options.Used),
-		Records: begin.records, Messages: messages, Costs: prices.costs,
+		Scope: scopeOf(v.key), Phase: v.options.Phase, Layer: v.branch.layer, Used: v.branch.effectiveUsage(v.options.Used),
+		Records: begin.records, Messages: messages, Costs: tokenCosts.costs,
 		Original: begin.original(messages),
 	}
-	v.told = len(begin.records)
+	v.storedRecords = len(begin.records)
 	if v.options.Compile.Leaf == "" {
-		state.OnPersist = func(stage string, before []ragctx.Message) { v.keep(ctx, stage, before, &state) }
+		state.OnPersist = func(stage string, before []ragctx.Message) { v.persist(ctx, stage, before, &state) }
 	}
 	res, err := stages.Run(ctx, &state, messages, v.options.Budget)
 	if err = cmp.Or(err, v.err); err != nil {
 		return View{}, err
 	}
 	begin.records = state.Records
-	left, err := begin.account(v.options.Compile, res.Messages, given, prices)
+	left, err := begin.dropReport(v.options.Compile, res.Messages, given, tokenCosts)
 	if err != nil {
 		return View{}, err
 	}
 	out := View{
-		Messages: res.Messages, Costs: prices.costs(res.Messages), Reports: res.Reports, Cuts: left.cuts, Hidden: left.hidden,
+		Messages: res.Messages, Costs: tokenCosts.costs(res.Messages), Reports: res.Reports, Dropped: left.dropped, DropTotals: left.totals,
 		Layer: v.branch.layer, Records: v.made, Used: state.Used, Path: v.branch.path(),
 	}
 	out.Rules, out.RulesLeftOut = compact.RulesIn(res.Messages)
@@ -166,35 +166,35 @@ func (v *viewing) run(ctx context.Context) (View, error) {
 }
 
 // stages returns the pipeline of this run.
-func (v *viewing) stages(ctx context.Context) (*stage.Pipeline, error) {
+func (v *viewRun) stages(ctx context.Context) (*stage.Pipeline, error) {
 	set := v.service.opts.Settings
 	b := stage.BuiltinOptions{
 		Extra:       v.service.opts.Stages,
-		MaxMessages: least(set.Truncate.MaxMessages, v.options.Compile.MaxMessages),
-		MaxTokens:   least(set.Truncate.MaxTokens, v.options.Compile.MaxTokens),
+		MaxMessages: smallerLimit(set.Truncate.MaxMessages, v.options.Compile.MaxMessages),
+		MaxTokens:   smallerLimit(set.Truncate.MaxTokens, v.options.Compile.MaxTokens),
 	}
 	if v.service.opts.Notes != nil && v.service.opts.Generator != nil && !set.Observation.Disabled {
 		b.Observations = &stage.Observation{Notes: &v.notes, Options: v.service.compaction(v.scale.Counter), Steady: true}
 	}
 	if !set.Compaction.Disabled && v.options.Compile.Leaf == "" {
 		o := v.service.compaction(v.scale.Counter)
-		v.tells = telling{service: v.service, key: v.key, options: o}
-		b.Compaction, b.Hooks = &o, v.tells.watch(ctx)
+		v.events = compactionEvents{service: v.service, key: v.key, options: o}
+		b.Compaction, b.Hooks = &o, v.events.hooks(ctx)
 	}
 	return stage.Builtin(stage.Options{Counter: v.scale.Counter, Logger: v.service.opts.Logger, Now: v.service.opts.Now}, b)
 }
 
 // persist stores the persisted result of a stage.
-func (v *viewing) keep(ctx context.Context, name string, before []ragctx.Message, s *stage.State) {
+func (v *viewRun) persist(ctx context.Context, name string, before []ragctx.Message, s *stage.State) {
 	var c session.Compaction
 	var err error
-	compacted := len(s.Records) > v.told
+	compacted := len(s.Records) > v.storedRecords
 	switch {
 	case v.err != nil || name == (stage.Observation{}).Name(): // derived from notes in each run
 		return
 	case compacted:
-		v.told = len(s.Records)
-		c, err = v.branch.compaction(s.Records[v.told-1], before, s.Messages)
+		v.storedRecords = len(s.Records)
+		c, err = v.branch.compaction(s.Records[v.storedRecords-1], before, s.Messages)
 	case same(before, s.Messages) || v.branch.leaf() == "":
 		return
 	default:
@@ -213,34 +213,34 @@ func (v *viewing) keep(ctx context.Context, name string, before []ragctx.Message
 	}
 	v.made = append(v.made, c)
 	if compacted {
-		v.tells.stored(ctx)
+		v.events.publishDone(ctx)
 	}
 }
 
 // record stores a record of a branch and updates the cache. It returns the branch with the record.
-func (s *Service) record(ctx context.Context, k session.Key, of *loaded, c session.Compaction) (session.Compaction, *loaded, error) {
-	one := recordOf(c)
-	spent := of.spent(one)
-	c, err := s.opts.Storage.AddCompaction(ctx, k, c, spent...)
+func (s *Service) record(ctx context.Context, k session.Key, from *branch, c session.Compaction) (session.Compaction, *branch, error) {
+	one := parseRecord(c)
+	superseded := from.prunable(one)
+	c, err := s.opts.Storage.AddCompaction(ctx, k, c, superseded...)
 	if err != nil {
-		return c, of, err
+		return c, from, err
 	}
-	one.name(c.ID) // storing may have assigned the id
-	s.followed(ctx, k, func(l *loaded, v session.Version) *loaded { return l.recorded(v, one, spent) })
-	return c, of.recorded(of.version, one, spent), nil
+	one.setID(c.ID) // storing may have assigned the id
+	s.updateCache(ctx, k, func(l *branch, v session.Version) *branch { return l.recorded(v, one, superseded) })
+	return c, from.recorded(from.version, one, superseded), nil
 }
 
 // updateCache applies a change that was just made to the cached session.
-func (s *Service) followed(ctx context.Context, k session.Key, change func(*loaded, session.Version) *loaded) {
+func (s *Service) updateCache(ctx context.Context, k session.Key, change func(*branch, session.Version) *branch) {
 	v, err := s.opts.Storage.Version(ctx, k)
 	if err != nil {
 		v = session.Version{} // evicts the session
 	}
-	s.kept.follow(k, v, func(l *loaded) *loaded { return change(l, v) })
+	s.cache.update(k, v, func(l *branch) *branch { return change(l, v) })
 }
 
 // smallerLimit returns the smaller of two limits; 0 means no limit.
-func least(a, b int) int {
+func smallerLimit(a, b int) int {
 	if a == 0 || b > 0 && b < a {
 		return b
 	}

@@ -53,7 +53,7 @@ func (s *Service) Create(ctx context.Context, k session.Key, o CreateOptions) (S
 	if err != nil {
 		return Summary{}, err
 	}
-	if err := ownParameters(o.Parameters); err != nil {
+	if err := checkParameters(o.Parameters); err != nil {
 		return Summary{}, err
 	}
 	a := session.Archive{CreatedAt: s.opts.Now().UTC()}
@@ -93,17 +93,17 @@ func (s *Service) Append(ctx context.Context, k session.Key, section string, ste
 		}
 		messages = session.Tag(messages, step)
 	}
-	give, err := s.write.take(ctx, k)
+	unlock, err := s.writeLocks.lock(ctx, k)
 	if err != nil {
 		return nil, err
 	}
-	defer give()
+	defer unlock()
 	out, err := s.opts.Storage.Append(ctx, k, section, messages...)
 	if err != nil || len(out) == 0 {
 		return out, err
 	}
-	s.followed(ctx, k, func(l *loaded, v session.Version) *loaded {
-		if out[0].ParentID != l.leaf() || !chained(out) {
+	s.updateCache(ctx, k, func(l *branch, v session.Version) *branch {
+		if out[0].ParentID != l.leaf() || !isChain(out) {
 			return nil // another branch
 		}
 		return l.appended(v, section, out)
@@ -112,7 +112,7 @@ func (s *Service) Append(ctx context.Context, k session.Key, section string, ste
 }
 
 // isChain reports whether each message follows the preceding one.
-func chained(messages []ragctx.Message) bool {
+func isChain(messages []ragctx.Message) bool {
 	for i := 1; i < len(messages); i++ {
 		if messages[i].ParentID != messages[i-1].ID {
 			return false
@@ -122,7 +122,7 @@ func chained(messages []ragctx.Message) bool {
 }
 
 // Edit replaces the messages of a section, or creates the section. On the branch the new messages
-// take the position of the first replaced one. The messages of a new section are appended, except
+// reserve the position of the first replaced one. The messages of a new section are appended, except
 // that a new summary or buffer comes first.
 func (s *Service) Edit(ctx context.Context, k session.Key, section string, messages []ragctx.Message) error {
 	k, err := s.opts.Admit(ctx, k)
@@ -132,7 +132,7 @@ func (s *Service) Edit(ctx context.Context, k session.Key, section string, messa
 	if err := session.CheckName("section", section); err != nil {
 		return err
 	}
-	return s.store(ctx, k, func(a session.Archive) session.Archive { return edited(a, section, messages, s.opts.NewID) })
+	return s.store(ctx, k, func(a session.Archive) session.Archive { return withSection(a, section, messages, s.opts.NewID) })
 }
 
 // Remove removes a section with its messages from all branches. An unknown section is
@@ -150,7 +150,7 @@ func (s *Service) Remove(ctx context.Context, k session.Key, section string) err
 		return &ragctx.FieldError{Field: "section", Problem: fmt.Sprintf("the session has no section %q", ragctx.Clip(section)), Kind: ragctx.ErrNotFound}
 	}
 	return s.store(ctx, k, func(a session.Archive) session.Archive {
-		a = edited(a, section, nil, s.opts.NewID)
+		a = withSection(a, section, nil, s.opts.NewID)
 		a.Sections = slices.DeleteFunc(slices.Clone(a.Sections), func(name string) bool { return name == section })
 		return a
 	})
@@ -175,7 +175,7 @@ type Changes struct {
 
 // Change changes a session atomically.
 func (s *Service) Change(ctx context.Context, k session.Key, c Changes) error {
-	if err := ownParameters(c.Parameters); err != nil {
+	if err := checkParameters(c.Parameters); err != nil {
 		return err
 	}
 	parameters := maps.Clone(c.Parameters)
@@ -199,7 +199,7 @@ func (s *Service) Change(ctx context.Context, k session.Key, c Changes) error {
 }
 
 // checkParameters rejects reserved parameters.
-func ownParameters(parameters map[string]any) error {
+func checkParameters(parameters map[string]any) error {
 	if _, meant := parameters[ParameterLayer]; meant {
 		return ragctx.Invalid("parameters."+ParameterLayer, "is the session's layer of compression; set the layer")
 	}
@@ -208,11 +208,11 @@ func ownParameters(parameters map[string]any) error {
 
 // store changes the contents of a session. The lock prevents concurrent appends by the service.
 func (s *Service) store(ctx context.Context, k session.Key, change func(session.Archive) session.Archive) error {
-	give, err := s.write.take(ctx, k)
+	unlock, err := s.writeLocks.lock(ctx, k)
 	if err != nil {
 		return err
 	}
-	defer give()
+	defer unlock()
 	for try := 1; ; try++ {
 		var at session.Version
 		leaf, moved, err := s.replace(session.WithVersionReport(ctx, &at), k, change)

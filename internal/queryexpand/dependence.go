@@ -21,8 +21,8 @@ const (
 	// compoundLetters is the length from which a word counts as two.
 	compoundLetters = 13
 	// fullWords is the number of content words up to which dependence is not reduced. Above
-	// maxWords a question is independent.
-	fullWords    = 4
+	// mostWords a question is independent.
+	fullWords = 4
 	mostWords = 12
 	// maxWords is the number of words of a question that are read. A longer question is
 	// independent.
@@ -36,18 +36,18 @@ func dependence(words []word, l *lexicon) float64 {
 	}
 	words = l.trimFillers(words)
 	l.numberClauses(words)
-	own, said := l.content(words)
+	n, before := l.content(words)
 	strength := 0.0
 	switch {
-	case own > mostWords:
-	case own == 0, l.refersBack(words, said):
+	case n > mostWords:
+	case n == 0, l.refersBack(words, before):
 		strength = refersStrength
 	case l.continues(words):
 		strength = linksStrength
-	case own <= shortWords && l.sentence(words):
+	case n <= shortWords && l.sentence(words):
 		strength = shortStrength
 	}
-	return strength * min(1, fullWords/float64(max(own, 1)))
+	return strength * min(1, fullWords/float64(max(n, 1)))
 }
 
 // trimFillers removes the fillers before the question.
