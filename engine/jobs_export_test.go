@@ -45,7 +45,7 @@ func (w faulty) AddItems(ctx context.Context, job int64, items []store.JobItem) 
 	return w.jobWrites.AddItems(ctx, job, items)
 }
 
-func (w faulty) SettleItems(ctx context.Context, job int64, items []store.JobItem) error {
+func (w faulty) SaveOutcomes(ctx context.Context, job int64, items []store.JobItem) error {
 	if w.f.Settle != nil {
 		if err := w.f.Settle(); err != nil {
 			return err

@@ -9,23 +9,23 @@ import (
 // its offset in code points. Nested blocks that only repeated removal can find are removed instead.
 func BlankBlocks(text string) string {
 	var b strings.Builder
-	kept := 0
+	copied := 0
 	for i := 0; i < len(text); {
 		n := strings.IndexAny(text[i:], `<&[\`)
 		if n < 0 {
 			break
 		}
 		i += n
-		start, end := block(text, i, kept)
+		start, end := block(text, i, copied)
 		if end <= i {
 			i++
 			continue
 		}
-		b.WriteString(text[kept:start])
+		b.WriteString(text[copied:start])
 		b.WriteString(strings.Repeat(" ", utf8.RuneCountInString(text[start:end])))
-		kept, i = end, end
+		copied, i = end, end
 	}
-	b.WriteString(text[kept:])
+	b.WriteString(text[copied:])
 	if out, more := StripBlocks(b.String()); more {
 		return out
 	}

@@ -13,17 +13,17 @@ func Lines(text, indent string) string {
 	}
 	var b strings.Builder
 	b.Grow(len(text) + len(indent))
-	kept := 0
+	copied := 0
 	for ; at < len(text); at = lineEnd(text, at) {
-		b.WriteString(text[kept:at])
+		b.WriteString(text[copied:at])
 		size := runeLen(text, at)
 		if text[at] != '\r' || !strings.HasPrefix(text[at+1:], "\n") { // in CRLF the line feed follows
 			b.WriteString("\n" + indent)
 		}
 		at += size
-		kept = at
+		copied = at
 	}
-	b.WriteString(text[kept:])
+	b.WriteString(text[copied:])
 	return b.String()
 }
 

@@ -150,7 +150,7 @@ func nextLine(s string, at int) (link, int) {
 
 // words reads "is", "lautet", "for the printer is", "was changed to".
 func (p *scanner) words(at int) (link, int) {
-	s, first, said := p.s, at, false
+	s, first, afterCopula := p.s, at, false
 	var w, last string
 	for n := range maxPhrase {
 		end := wordEnd(s, at)
@@ -162,15 +162,15 @@ func (p *scanner) words(at int) (link, int) {
 		switch {
 		case w == "son" && last == "de": // French "of his", not Spanish "are"
 		case copulas[w] && next > end:
-			said = true
+			afterCopula = true
 		case copulas[w] && next < len(s) && (s[next] == ':' || s[next] == '\n'):
 			_, at := p.sign(next)
 			if s[next] == '\n' || at == 0 {
 				return onItsOwnLine(s, next+run(s[next:], 0, colon))
 			}
 			return copula, at
-		case said && fillers[w]:
-		case said:
+		case afterCopula && fillers[w]:
+		case afterCopula:
 			return copula, at
 		case n == 0 && w == "to", n == 0 && (w == "auf" || w == "a" || w == "à"):
 			if l, v := p.phraseEnd(next); l != unlinked {
@@ -186,7 +186,7 @@ func (p *scanner) words(at int) (link, int) {
 			return adjacent, first
 		}
 		if next < len(s) && (s[next] == ':' || s[next] == '=') {
-			if said {
+			if afterCopula {
 				_, v := p.sign(next)
 				return copula, v
 			}
@@ -200,7 +200,7 @@ func (p *scanner) words(at int) (link, int) {
 		}
 		at = next
 	}
-	if said && at < len(s) {
+	if afterCopula && at < len(s) {
 		return copula, at
 	}
 	if at == first {

@@ -198,9 +198,9 @@ func (p *scanner) qualifyCode(word string, i, j int) (class, int) {
 
 // follows reports whether one of words stands before i.
 func (p *scanner) follows(i int, words ...string) bool {
-	said := strings.TrimRight(before(p.s, i, 20), " -_.'’")
+	preceding := strings.TrimRight(before(p.s, i, 20), " -_.'’")
 	for _, w := range words {
-		if strings.HasSuffix(said, w) {
+		if strings.HasSuffix(preceding, w) {
 			return true
 		}
 	}
@@ -209,12 +209,12 @@ func (p *scanner) follows(i int, words ...string) bool {
 
 // isFor reports whether the text after j states the purpose of a key or code: "for the front door".
 func (p *scanner) isFor(j int, words ...string) bool {
-	said := after(p.s, j, 48)
-	if end := strings.IndexAny(said, ".:\n,"); end >= 0 {
-		said = said[:end]
+	following := after(p.s, j, 48)
+	if end := strings.IndexAny(following, ".:\n,"); end >= 0 {
+		following = following[:end]
 	}
-	first, rest, _ := strings.Cut(strings.TrimLeft(said, " "), " ")
-	if !prepositions[first] || said == "" || said[0] != ' ' {
+	first, rest, _ := strings.Cut(strings.TrimLeft(following, " "), " ")
+	if !prepositions[first] || following == "" || following[0] != ' ' {
 		return false
 	}
 	for w := range strings.FieldsSeq(rest) {

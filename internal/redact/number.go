@@ -73,14 +73,14 @@ func card(s string, i, j int) int {
 	}
 	groups := make([]group, 0, maxGroups)
 	var number [19]byte
-	first, n, lines, loose := i, 0, 0, false
+	first, n, lines, markedUp := i, 0, 0, false
 	for {
 		if n+j-i > len(number) || len(groups) == maxGroups {
 			return first
 		}
 		groups = append(groups, group{i, j})
 		n += copy(number[n:], s[i:j])
-		if n >= 13 && cardMayEnd(s, j) && plausible(s, groups, number[:n], loose, lines) && cardMayStart(s, groups[0].start) {
+		if n >= 13 && cardMayEnd(s, j) && plausible(s, groups, number[:n], markedUp, lines) && cardMayStart(s, groups[0].start) {
 			return j
 		}
 		next, line, markup := separator(s, j)
@@ -90,7 +90,7 @@ func card(s string, i, j int) int {
 		if line {
 			lines++
 		}
-		loose = loose || markup
+		markedUp = markedUp || markup
 		i, j = next, run(s, next, digits)
 	}
 }
@@ -109,15 +109,15 @@ func cardMayStart(s string, i int) bool {
 			return false
 		}
 	}
-	said := strings.TrimRight(before(s, i, 24), " \t:=#\"'.-")
-	said = strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(said, "number"), "nr"), "no"), " \t:=#\"'.-_")
+	preceding := strings.TrimRight(before(s, i, 24), " \t:=#\"'.-")
+	preceding = strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(preceding, "number"), "nr"), "no"), " \t:=#\"'.-_")
 	for _, w := range []string{"order", "invoice", "tracking", "ticket", "isbn", "bestellnummer", "rechnung",
 		"pedido", "commande", " id", "_id"} {
-		if strings.HasSuffix(said, w) {
+		if strings.HasSuffix(preceding, w) {
 			return false
 		}
 	}
-	return said != "id"
+	return preceding != "id"
 }
 
 func cardMayEnd(s string, j int) bool {
@@ -171,7 +171,7 @@ func separator(s string, j int) (next int, line, markup bool) {
 }
 
 // plausible reports whether the digits and their grouping are typical of a card.
-func plausible(s string, groups []group, number []byte, loose bool, lines int) bool {
+func plausible(s string, groups []group, number []byte, markedUp bool, lines int) bool {
 	lengths := make([]byte, len(groups))
 	for i, g := range groups {
 		lengths[i] = byte('0' + min(9, g.end-g.start))
@@ -186,7 +186,7 @@ func plausible(s string, groups []group, number []byte, loose bool, lines int) b
 	if !issued(number) || !luhn(number) {
 		return false
 	}
-	if usual && (!loose || len(groups) > 1) {
+	if usual && (!markedUp || len(groups) > 1) {
 		return true
 	}
 	end := groups[len(groups)-1].end

@@ -42,16 +42,16 @@ func (p *scanner) strong(i int) {
 // mysql -phunter2.
 func (p *scanner) option(i int) {
 	s := p.s
-	said := before(s, i, 64)
+	preceding := before(s, i, 64)
 	switch at := i + 2; {
-	case s[i+1] == 'u' && strings.Contains(said, "curl"):
+	case s[i+1] == 'u' && strings.Contains(preceding, "curl"):
 		at = blanks(s, at)
 		if name := run(s, at, nameByte); name > at && name < len(s) && s[name] == ':' {
 			p.strong(name + 1)
 		}
-	case s[i+1] == 'p' && strings.Contains(said, "sshpass"):
+	case s[i+1] == 'p' && strings.Contains(preceding, "sshpass"):
 		p.strong(blanks(s, at))
-	case s[i+1] == 'p' && strings.Contains(said, "mysql") && at < len(s) && s[at] > ' ':
+	case s[i+1] == 'p' && strings.Contains(preceding, "mysql") && at < len(s) && s[at] > ' ':
 		p.strong(at)
 	}
 }

@@ -36,38 +36,38 @@ func StripBlocks(text string) (string, bool) {
 
 func stripOnce(s string) (string, bool) {
 	var b strings.Builder
-	kept := 0
+	copied := 0
 	for i := 0; i < len(s); {
 		n := strings.IndexAny(s[i:], `<&[\`)
 		if n < 0 {
 			break
 		}
 		i += n
-		start, end := block(s, i, kept)
+		start, end := block(s, i, copied)
 		if end <= i {
 			i++
 			continue
 		}
-		b.WriteString(s[kept:start])
-		kept, i = end, end
+		b.WriteString(s[copied:start])
+		copied, i = end, end
 	}
-	if kept == 0 {
+	if copied == 0 {
 		return s, false
 	}
-	b.WriteString(s[kept:])
+	b.WriteString(s[copied:])
 	return b.String(), true
 }
 
 // block returns the bounds of the block at i together with its neighbors of the same answer; end is
 // 0 if none begins there. It takes nothing before copied.
-func block(s string, i, kept int) (start, end int) {
+func block(s string, i, copied int) (start, end int) {
 	if !mayBegin(s, i) {
 		return 0, 0
 	}
-	line, prefix, fresh := margin(s, i, kept)
-	for _, coats := range encodings {
+	line, prefix, fresh := margin(s, i, copied)
+	for _, layers := range encodings {
 		for _, prefix := range []string{prefix, ""} {
-			r := reader{s: s, at: i, encodings: coats, prefix: prefix, fresh: fresh}
+			r := reader{s: s, at: i, encodings: layers, prefix: prefix, fresh: fresh}
 			if !r.answer() {
 				continue
 			}
@@ -95,17 +95,17 @@ const maxMargin = 32
 
 // margin returns the start and the prefix of the line of i, if the prefix only indents and quotes.
 // fresh reports whether i begins a line or a string.
-func margin(s string, i, kept int) (line int, prefix string, fresh bool) {
+func margin(s string, i, copied int) (line int, prefix string, fresh bool) {
 	line = i
-	for line > max(kept, i-maxMargin) && strings.IndexByte(" \t>|*#/;-", s[line-1]) >= 0 {
+	for line > max(copied, i-maxMargin) && strings.IndexByte(" \t>|*#/;-", s[line-1]) >= 0 {
 		line--
 	}
 	if line == 0 || s[line-1] == '\n' {
 		return line, s[line:i], true
 	}
-	said := strings.TrimRight(s[:i], " \t") // no other block begins within spaces, so this stays linear
-	return i, "", said == "" || strings.HasSuffix(said, "\n") || strings.HasSuffix(said, `"`) ||
-		strings.HasSuffix(said, `\n`) || strings.HasSuffix(said, ">") || strings.HasSuffix(said, ":")
+	preceding := strings.TrimRight(s[:i], " \t") // no other block begins within spaces, so this stays linear
+	return i, "", preceding == "" || strings.HasSuffix(preceding, "\n") || strings.HasSuffix(preceding, `"`) ||
+		strings.HasSuffix(preceding, `\n`) || strings.HasSuffix(preceding, ">") || strings.HasSuffix(preceding, ":")
 }
 
 // mayBegin is a quick test that rejects most characters.

@@ -18,14 +18,14 @@ func Visible(text string) (out string, removed int) {
 	}
 	var b strings.Builder
 	b.Grow(len(text))
-	kept := 0
+	copied := 0
 	for ; at < len(text); at = s.next(at) {
-		b.WriteString(text[kept:at])
+		b.WriteString(text[copied:at])
 		at += runeLen(text, at)
-		kept = at
+		copied = at
 		removed++
 	}
-	b.WriteString(text[kept:])
+	b.WriteString(text[copied:])
 	return b.String(), removed
 }
 

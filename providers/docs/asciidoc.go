@@ -81,7 +81,8 @@ func (w *asciidocWalk) block(begin, i int) int {
 	case w.attribute(l.body), strings.HasPrefix(l.body, "//"), asciidocMacro.MatchString(l.body), slices.Contains(asciidocMarks, l.body):
 		w.add(begin, unit{kind: unitCode})
 		return i + 1
-	case asciidocItem.MatchString(l.body), len(w.s.prose) == 0 && len(w.units) == 1 && w.units[0].kind == unitHeading && strings.Contains(l.body, "@"):
+	case asciidocItem.MatchString(l.body), len(w.s.prose) == 0 && len(w.units) == 1 &&
+		w.units[0].kind == unitHeading && strings.Contains(l.body, "@"):
 		u.kind = unitOther // or the author line
 	case l.indent > 0:
 		u.kind = unitCode

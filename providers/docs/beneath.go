@@ -22,8 +22,8 @@ type located struct {
 var (
 	errNoFolder   = errors.New("is no longer a folder")
 	errNoFile     = errors.New("is no longer a regular file")
-	errMoving     = errors.New("became another one while it was opened; ingest it again")
-	errNotBeneath = errors.New("is not below a folder that is allowed")
+	errMoving     = errors.New("was replaced while it was opened; ingest it again")
+	errNotBeneath = errors.New("is not below an allowed folder")
 )
 
 // mostOpenings is the number of attempts to open a file that is replaced during opening.

@@ -7,7 +7,7 @@
 // to its section, and the abstract, which consists of the document's own sentences and needs no
 // language model.
 //
-// A prepared document depends only on the input and on [Version]. The content hash therefore tells
+// A prepared document depends only on the input and on [Version]. The content hash therefore shows
 // whether a document must be prepared, embedded and indexed again.
 //
 // A format is one function in one file and a row in the table of formats.

@@ -30,7 +30,7 @@ type Duplicates struct {
 
 // FindDuplicates returns the duplicate groups, largest first. Each document is in at most one
 // group: the group of the first similar document in the order of IDs. It takes nearly linear time,
-// because only documents whose sketches agree in a band of four bins are compared. That misses one
+// because only documents with sketches that agree in a band of four bins are compared. That misses one
 // pair in 5,000 at 0.8 similarity and fewer above. If more than maxBand groups share a band, as
 // with boilerplate, only the first ones are considered for that band.
 func FindDuplicates(all []Sketched) []Duplicates {

@@ -12,7 +12,7 @@ import (
 // input is the input of a format's parser.
 type input struct {
 	text   string // without form feeds
-	paged  string // with form feeds; "" if there are none
+	paged  string // with form feeds; "" without form feeds
 	name   string // file name
 	lang   *language
 	target int // target size of a chunk, in code points
@@ -50,7 +50,8 @@ type format struct {
 // formats is the table of formats; the first match wins. To add a format, add a row here and a
 // parser in its own file.
 var formats = slices.Concat([]format{
-	{mime: "text/markdown", also: []string{"text/x-markdown"}, exts: []string{"md", "mdx", "markdown", "mkd", "qmd", "rmd"}, parse: parseMarkdown},
+	{mime: "text/markdown", also: []string{"text/x-markdown"},
+		exts: []string{"md", "mdx", "markdown", "mkd", "qmd", "rmd"}, parse: parseMarkdown},
 	{mime: "text/plain", exts: []string{"txt", "text"}, parse: parseText},
 	{mime: "text/x-rst", also: []string{"text/prs.fallenstein.rst"}, exts: []string{"rst"}, parse: parseRST},
 	{mime: "text/asciidoc", also: []string{"text/x-asciidoc"}, exts: []string{"adoc", "asciidoc"}, parse: parseAsciidoc},
@@ -61,7 +62,8 @@ var formats = slices.Concat([]format{
 
 // pages lists the documentation files without an extension. Their format is detected from the text.
 var pages = []string{
-	"README", "CHANGELOG", "CHANGES", "NEWS", "HISTORY", "CONTRIBUTING", "INSTALL", "LICENSE", "LICENCE", "COPYING", "NOTICE", "AUTHORS", "TODO",
+	"README", "CHANGELOG", "CHANGES", "NEWS", "HISTORY", "CONTRIBUTING", "INSTALL", "LICENSE", "LICENCE", "COPYING",
+	"NOTICE", "AUTHORS", "TODO",
 }
 
 // formatOf picks the format of a document: by its MIME type, otherwise by the file name in its id,

@@ -16,7 +16,7 @@ type frontMatter struct {
 	title, description string
 	tags               []string
 	folded             bool // the description continues on the next, indented lines
-	end                int  // length of the header with its fences in bytes; 0 if there is none
+	end                int  // length of the header with its fences in bytes; 0 without a header
 }
 
 // parseFrontMatter reads YAML between "---" lines, TOML between "+++" lines, or JSON at the
@@ -133,7 +133,7 @@ func inlineList(s string) []string {
 	return out
 }
 
-// scalar parses a plain or quoted value. It returns "" for a block scalar, whose text follows on
+// scalar parses a plain or quoted value. It returns "" for a block scalar: its text follows on
 // the next lines.
 func scalar(s string) string {
 	if strings.HasPrefix(s, "|") || strings.HasPrefix(s, ">") {

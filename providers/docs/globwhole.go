@@ -24,7 +24,7 @@ func compileWhole(p string) (*regexp.Regexp, string) {
 	}
 	re, err := regexp.Compile(expr)
 	if err != nil {
-		return nil, "has a set that is none"
+		return nil, "has an invalid set"
 	}
 	return re, ""
 }

@@ -14,7 +14,7 @@ import (
 // ignoreRule is one line of a .gitignore file.
 type ignoreRule struct {
 	re      *regexp.Regexp
-	negate  bool // "!": includes what an earlier rule ignored
+	negate  bool // "!": includes files that an earlier rule ignored
 	dirOnly bool
 }
 

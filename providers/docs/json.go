@@ -18,7 +18,7 @@ const maxRecordDepth = 8
 // maxName is the maximum length of a record's name, in code points.
 const maxName = 80
 
-// nameKeys are the keys whose value names a record, best first.
+// nameKeys are the keys with the name of a record, best first.
 var nameKeys = [...]string{"name", "title", "id", "key", "question", "label", "slug", "path", "url"}
 
 // recordTree builds blocks from a tree of values in text order.

@@ -33,7 +33,7 @@ type language struct {
 	docstring string
 }
 
-// values are the keywords whose declarations count only at the top level.
+// values are the keywords that declare something of interest only at the top level.
 var values = []string{"var", "const", "let", "val"}
 
 // declares reports whether a line without indentation begins a declaration. nested says that the

@@ -57,61 +57,76 @@ var (
 		keywords: []string{"function", "class", "filter", "enum", "Function"}, comments: []string{"#", "["},
 		blocks: [][2]string{{"<#", "#>"}},
 	}
-	sql     = language{keywords: []string{"create", "CREATE", "alter", "ALTER"}, comments: dashes, blocks: cBlocks}
-	proto   = language{keywords: []string{"message", "service", "enum", "rpc", "struct", "exception", "union"}, comments: slashes, blocks: cBlocks}
+	sql   = language{keywords: []string{"create", "CREATE", "alter", "ALTER"}, comments: dashes, blocks: cBlocks}
+	proto = language{keywords: []string{"message", "service", "enum", "rpc", "struct", "exception", "union"},
+		comments: slashes, blocks: cBlocks}
 	config  = language{comments: hashes}
 	graphQL = language{
-		keywords:  []string{"type", "interface", "enum", "input", "union", "scalar", "query", "mutation", "subscription", "fragment", "directive", "schema"},
+		keywords: []string{"type", "interface", "enum", "input", "union", "scalar", "query", "mutation",
+			"subscription", "fragment", "directive", "schema"},
 		modifiers: []string{"extend"}, comments: hashes, blocks: quoted,
 	}
 	kotlin = language{
 		keywords: []string{"fun", "class", "interface", "object", "typealias", "val", "var", "constructor"},
 		modifiers: append([]string{
-			"open", "data", "enum", "inline", "value", "annotation", "companion", "suspend", "operator", "infix", "tailrec", "lateinit", "const",
+			"open", "data", "enum", "inline", "value", "annotation", "companion", "suspend", "operator", "infix",
+			"tailrec", "lateinit", "const",
 			"external", "expect", "actual", "inner",
 		}, access...), comments: noted, blocks: cBlocks,
 	}
 	swift = language{
-		keywords:  []string{"func", "class", "struct", "enum", "protocol", "extension", "actor", "typealias", "init", "deinit", "subscript", "let", "var", "macro"},
-		modifiers: append([]string{"open", "fileprivate", "mutating", "required", "convenience", "indirect", "nonisolated", "lazy", "weak"}, access...),
-		comments:  append([]string{"#"}, noted...), blocks: cBlocks,
+		keywords: []string{"func", "class", "struct", "enum", "protocol", "extension", "actor", "typealias", "init",
+			"deinit", "subscript", "let", "var", "macro"},
+		modifiers: append([]string{"open", "fileprivate", "mutating", "required", "convenience", "indirect",
+			"nonisolated", "lazy", "weak"}, access...),
+		comments: append([]string{"#"}, noted...), blocks: cBlocks,
 	}
 	scala = language{
 		keywords:  []string{"def", "class", "object", "trait", "enum", "type", "given", "extension", "package", "val", "var"},
-		modifiers: append([]string{"case", "implicit", "lazy", "inline", "opaque", "open", "transparent"}, access...), comments: noted, blocks: cBlocks,
+		modifiers: append([]string{"case", "implicit", "lazy", "inline", "opaque", "open", "transparent"}, access...),
+		comments:  noted, blocks: cBlocks,
 	}
 	groovy = language{
-		keywords: append([]string{"def", "task", "pipeline"}, objects...), modifiers: access, comments: noted, blocks: cBlocks, calls: true, opens: true,
+		keywords: append([]string{"def", "task", "pipeline"}, objects...), modifiers: access, comments: noted,
+		blocks: cBlocks, calls: true, opens: true,
 	}
 	dart = language{
 		keywords:  []string{"class", "mixin", "enum", "extension", "typedef"},
-		modifiers: append([]string{"base", "const", "late", "factory", "external"}, access...), comments: noted, blocks: cBlocks, calls: true,
+		modifiers: append([]string{"base", "const", "late", "factory", "external"}, access...), comments: noted,
+		blocks: cBlocks, calls: true,
 	}
-	lua    = language{keywords: []string{"function"}, modifiers: []string{"local"}, infixes: []string{"= function("}, comments: dashes, blocks: [][2]string{{"--[[", "]]"}}}
-	perl   = language{keywords: []string{"sub", "package"}, comments: hashes, blocks: [][2]string{{"=pod", "=cut"}, {"=head", "=cut"}, {"=item", "=cut"}}}
-	rlang  = language{infixes: []string{"<- function(", "= function(", "<- R6Class("}, comments: hashes}
-	julia  = language{keywords: []string{"function", "struct", "abstract", "macro", "module", "const"}, modifiers: []string{"mutable"}, comments: append([]string{"@"}, hashes...), blocks: quoted}
+	lua = language{keywords: []string{"function"}, modifiers: []string{"local"}, infixes: []string{"= function("},
+		comments: dashes, blocks: [][2]string{{"--[[", "]]"}}}
+	perl = language{keywords: []string{"sub", "package"}, comments: hashes,
+		blocks: [][2]string{{"=pod", "=cut"}, {"=head", "=cut"}, {"=item", "=cut"}}}
+	rlang = language{infixes: []string{"<- function(", "= function(", "<- R6Class("}, comments: hashes}
+	julia = language{keywords: []string{"function", "struct", "abstract", "macro", "module", "const"},
+		modifiers: []string{"mutable"}, comments: append([]string{"@"}, hashes...), blocks: quoted}
 	elixir = language{
 		keywords: []string{"def", "defp", "defmodule", "defmacro", "defmacrop", "defprotocol", "defimpl", "defstruct", "test", "describe"},
 		comments: []string{"#", "@"}, blocks: [][2]string{{`@doc """`, `"""`}, {`@moduledoc """`, `"""`}, {`@doc ~S"""`, `"""`}},
 	}
-	erlang  = language{prefixes: []string{"-record(", "-module("}, infixes: []string{") ->", ") when "}, comments: []string{"%", "-spec", "-doc"}}
+	erlang = language{prefixes: []string{"-record(", "-module("}, infixes: []string{") ->", ") when "},
+		comments: []string{"%", "-spec", "-doc"}}
 	haskell = language{
 		keywords: []string{"data", "newtype", "class", "instance", "type", "module"}, infixes: []string{" :: "}, comments: []string{"--"},
 		blocks: [][2]string{{"{-", "-}"}},
 	}
 	ml = language{
-		keywords: []string{"let", "type", "module", "exception", "val", "and"}, modifiers: []string{"rec"}, comments: append([]string{"(*", "[<"}, slashes...),
-		blocks: [][2]string{{"(*", "*)"}},
+		keywords: []string{"let", "type", "module", "exception", "val", "and"}, modifiers: []string{"rec"},
+		comments: append([]string{"(*", "[<"}, slashes...),
+		blocks:   [][2]string{{"(*", "*)"}},
 	}
 	lisp = language{
 		prefixes: []string{"(def", "(ns ", "(define", "(module", "(class"}, comments: []string{";", "^"}, blocks: [][2]string{{"#|", "|#"}},
 	}
-	zig   = language{keywords: []string{"fn", "const", "var", "test", "comptime"}, modifiers: []string{"pub", "export", "inline", "extern"}, comments: slashes}
+	zig = language{keywords: []string{"fn", "const", "var", "test", "comptime"},
+		modifiers: []string{"pub", "export", "inline", "extern"}, comments: slashes}
 	nim   = language{keywords: []string{"proc", "func", "method", "iterator", "template", "macro", "type", "const"}, comments: hashes}
 	basic = language{
-		keywords:  []string{"Sub", "Function", "Class", "Module", "Structure", "Enum", "Property", "Interface"},
-		modifiers: []string{"Public", "Private", "Friend", "Protected", "Shared", "Overrides", "Overridable", "Async"}, comments: []string{"'", "<"},
+		keywords: []string{"Sub", "Function", "Class", "Module", "Structure", "Enum", "Property", "Interface"},
+		modifiers: []string{"Public", "Private", "Friend", "Protected", "Shared", "Overrides", "Overridable",
+			"Async"}, comments: []string{"'", "<"},
 	}
 	fortran = language{
 		keywords:  []string{"subroutine", "function", "module", "program", "SUBROUTINE", "FUNCTION", "MODULE", "PROGRAM"},
@@ -128,7 +143,8 @@ var (
 	docker = language{keywords: []string{"FROM", "from"}, comments: hashes}
 	makes  = language{keywords: []string{"define", "ifdef", "ifeq"}, labels: true, comments: hashes}
 	cmake  = language{
-		keywords: []string{"function", "macro", "add_executable", "add_library", "add_custom_target", "add_custom_command", "project", "install"},
+		keywords: []string{"function", "macro", "add_executable", "add_library", "add_custom_target",
+			"add_custom_command", "project", "install"},
 		comments: hashes, blocks: [][2]string{{"#[[", "]]"}},
 	}
 	css    = language{opens: true, comments: slashes, blocks: cBlocks}
@@ -146,7 +162,8 @@ func codeFormats() []format {
 	runs := func(f format, interpreters ...string) format { f.runs = interpreters; return f }
 	return slices.Concat([]format{
 		{mime: "text/x-go", exts: []string{"go"}, parse: parseGo, lang: &golang},
-		runs(named(code("text/x-python", &python, "py", "pyi", "bzl", "pyx"), "BUILD", "BUILD.bazel", "WORKSPACE", "SConstruct"), "python", "pypy"),
+		runs(named(code("text/x-python", &python, "py", "pyi", "bzl", "pyx"), "BUILD", "BUILD.bazel", "WORKSPACE",
+			"SConstruct"), "python", "pypy"),
 		runs(also(code("text/javascript", &script, "js", "jsx", "mjs", "cjs"), "application/javascript", "text/jsx"), "node", "bun"),
 		runs(also(code("text/typescript", &script, "ts", "tsx", "mts", "cts"), "application/typescript", "text/tsx"), "deno"),
 		code("text/x-rust", &rust, "rs"),
@@ -155,9 +172,11 @@ func codeFormats() []format {
 		code("text/x-c", &clang, "c", "h"),
 		code("text/x-c++", &clang, "cpp", "hpp", "cc", "hh", "cxx", "cu", "ino"),
 		code("text/x-objective-c", &objectiveC, "m", "mm"),
-		runs(named(code("text/x-ruby", &ruby, "rb", "rake", "gemspec"), "Rakefile", "Gemfile", "Vagrantfile", "Brewfile", "Podfile"), "ruby"),
+		runs(named(code("text/x-ruby", &ruby, "rb", "rake", "gemspec"), "Rakefile", "Gemfile", "Vagrantfile",
+			"Brewfile", "Podfile"), "ruby"),
 		runs(code("text/x-php", &php, "php"), "php"),
-		runs(also(code("application/x-sh", &shell, "sh", "bash", "zsh", "ksh", "bats"), "text/x-sh", "text/x-shellscript"), "sh", "bash", "zsh", "dash", "ksh", "ash"),
+		runs(also(code("application/x-sh", &shell, "sh", "bash", "zsh", "ksh", "bats"), "text/x-sh",
+			"text/x-shellscript"), "sh", "bash", "zsh", "dash", "ksh", "ash"),
 		runs(code("text/x-powershell", &power, "ps1", "psm1", "psd1"), "pwsh"),
 		code("application/sql", &sql, "sql"),
 		code("text/x-protobuf", &proto, "proto", "thrift"),
@@ -201,7 +220,8 @@ func configFormats(code func(string, *language, ...string) format, also, named f
 		named(code("text/x-properties", &config, "properties"), "go.mod", "go.work"),
 		also(with(code("application/yaml", &config, "yaml", "yml"), parseYAML), "text/yaml", "text/x-yaml", "application/x-yaml"),
 		also(with(code("application/json", &config, "json", "geojson", "webmanifest"), parseJSON), "text/json"),
-		also(with(code("application/x-ndjson", &config, "jsonl", "ndjson"), parseJSONLines), "application/jsonl", "application/x-jsonlines"),
+		also(with(code("application/x-ndjson", &config, "jsonl", "ndjson"), parseJSONLines), "application/jsonl",
+			"application/x-jsonlines"),
 		also(with(code("text/csv", &config, "csv"), parseCSV), "application/csv"),
 		with(code("text/tab-separated-values", &config, "tsv", "tab"), parseCSV),
 	}

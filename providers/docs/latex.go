@@ -13,7 +13,8 @@ var latexSections = []string{"part", "chapter", "section", "subsection", "subsub
 
 // latexCode are the environments that stay whole.
 var latexCode = []string{
-	"verbatim", "lstlisting", "minted", "equation", "align", "algorithm", "algorithmic", "displaymath", "eqnarray", "tikzpicture", "Verbatim",
+	"verbatim", "lstlisting", "minted", "equation", "align", "algorithm", "algorithmic", "displaymath", "eqnarray",
+	"tikzpicture", "Verbatim",
 }
 
 // latexTables are the environments with rows.
@@ -86,7 +87,8 @@ func (w *latexWalk) next(i int) int {
 // latexBreaks reports whether a line ends a paragraph.
 func latexBreaks(body string) bool {
 	command, _ := latexArgument(body)
-	return command == "begin" || command == "end" || body == `\item` || strings.HasPrefix(body, `\item `) || slices.Contains(latexSections, command)
+	return command == "begin" || command == "end" || body == `\item` || strings.HasPrefix(body, `\item `) ||
+		slices.Contains(latexSections, command)
 }
 
 // latexArgument returns the command at the beginning of a line and its argument.

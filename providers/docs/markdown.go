@@ -194,7 +194,8 @@ func boldLine(par string) string {
 	}
 	par = par[2 : len(par)-2]
 	title := sentence.Plain(par)
-	if strings.Contains(par, "**") || longer(title, maxBold) || !sentence.HasLetter(title) || strings.ContainsRune(".:,;!", lastRune(title)) {
+	if strings.Contains(par, "**") || longer(title, maxBold) || !sentence.HasLetter(title) ||
+		strings.ContainsRune(".:,;!", lastRune(title)) {
 		return ""
 	}
 	return title

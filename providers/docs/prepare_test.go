@@ -144,7 +144,8 @@ func TestTitleIsTheText(t *testing.T) {
 					d := docs.Document{ExternalID: id, MIME: mime, Title: title, Text: text}
 					p, err := docs.Prepare(d, docs.Options{})
 					want := strings.TrimSpace(title)
-					if err != nil || p.Title != title || p.Text != want || len(p.Chunks) != 1 || p.Chunks[0].Text != want || p.Abstract == "" {
+					if err != nil || p.Title != title || p.Text != want || len(p.Chunks) != 1 ||
+						p.Chunks[0].Text != want || p.Abstract == "" {
 						t.Fatalf("%+v: %+v, %v", d, p, err)
 					}
 					if docs.ContentHash(d) != p.Hash || docs.ContentHash(p.Document) != p.Hash {
@@ -270,7 +271,8 @@ func TestFrontMatter(t *testing.T) {
 			t.Errorf("%s: chunks %+v", name, p.Chunks)
 		}
 	}
-	p, err := docs.Prepare(docs.Document{ExternalID: "a.md", Text: "---\ntitle: T\ndescription: >\n  Folded over\n  two lines.\n---\n"}, docs.Options{})
+	p, err := docs.Prepare(docs.Document{ExternalID: "a.md",
+		Text: "---\ntitle: T\ndescription: >\n  Folded over\n  two lines.\n---\n"}, docs.Options{})
 	if err != nil || p.Abstract != "Folded over two lines." || len(p.Chunks) == 0 {
 		t.Errorf("got %q, %d chunks, %v", p.Abstract, len(p.Chunks), err)
 	}
@@ -419,7 +421,8 @@ func indented(depth int) string {
 
 // everyFormat has a file name for each parser, and for kinds of source code.
 var everyFormat = []string{
-	"a.md", "a.txt", "a.rst", "a.adoc", "a.org", "a.tex", "a.csv", "a.json", "a.jsonl", "a.yaml", "a.toml", "a.go", "a.py", "a.c", "a.scss", "a.xml",
+	"a.md", "a.txt", "a.rst", "a.adoc", "a.org", "a.tex", "a.csv", "a.json", "a.jsonl", "a.yaml", "a.toml", "a.go",
+	"a.py", "a.c", "a.scss", "a.xml",
 	"Makefile",
 }
 

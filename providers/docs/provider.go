@@ -37,7 +37,9 @@ func NewProvider(source passage.Searcher, r Ranking) *Provider {
 // namespace, not to a user, session or agent, so those do not restrict it.
 func (r Ranking) Plan(q ragctx.ContextQuery) index.Query {
 	plan := index.Query{
-		Text: q.Query, Phrases: passage.Phrases(q), Patterns: passage.Patterns(q), Spelling: passage.Spelling(q), More: passage.Wordings(q), Filter: q.Filter, AsOf: q.AsOf, Now: q.Now, Exact: q.Exact, Explain: q.Explain, Fusion: r.Fusion,
+		Text: q.Query, Phrases: passage.Phrases(q), Patterns: passage.Patterns(q), Spelling: passage.Spelling(q),
+		More: passage.Wordings(q), Filter: q.Filter, AsOf: q.AsOf, Now: q.Now,
+		Exact: q.Exact, Explain: q.Explain, Fusion: r.Fusion,
 	}
 	if q.Params[paramTime] != false {
 		if reading, ok := timeexpr.Read(q.Query, q.Now); ok {
@@ -63,7 +65,7 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 	case !q.Wants(ragctx.TypeResource):
 		return res, nil
 	case q.Query == "":
-		res.Note = "documents are only searched with a query"
+		res.Note = "documents are searched only with a query text"
 		return res, nil
 	}
 	found, err := passage.Find(ctx, p.source, q, p.ranking.Plan(q), false)

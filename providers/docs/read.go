@@ -94,7 +94,7 @@ func (f File) document(t extract.Text, err error) (Document, error) {
 	case err != nil:
 		return Document{}, err
 	case t.Path != "" && !fs.ValidPath(t.Path):
-		return Document{}, f.skip(t.Path, "has a path that is none; rename it")
+		return Document{}, f.skip(t.Path, "has an invalid path; rename it")
 	case blank(t.Text) && blank(t.Title):
 		s := f.skip(t.Path, "has no text")
 		s.Gone = true

@@ -58,7 +58,7 @@ func TestReadSeveral(t *testing.T) {
 	}
 	want := []string{
 		"all.md file:all.md text/markdown body", "all.md/a/b.md file:all.md/a/b.md text/markdown one",
-		"all.md/a/c.md a/c.md skip is damaged", "all.md  skip the rest is missing", "all.md/x.md /x.md skip has a path that is none; rename it",
+		"all.md/a/c.md a/c.md skip is damaged", "all.md  skip the rest is missing", "all.md/x.md /x.md skip has an invalid path; rename it",
 		"all.md/d.md d.md skip has no text", "all.md/t.md file:all.md/t.md text/markdown  ", "all.md/u.md u.md skip has no text",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -94,12 +94,15 @@ func TestFromText(t *testing.T) {
 		{"text", "a.py", extract.Text{Text: "x"}, docs.Document{MIME: "text/x-python", Text: "x"}},
 		{
 			"converted", "a.pdf",
-			extract.Text{Text: "x", MIME: "text/markdown", Format: "made/up", Title: "T", Occurred: mail, Metadata: map[string]any{"pages": 3}},
-			docs.Document{MIME: "text/markdown", Text: "x", Title: "T", Occurred: mail, Metadata: map[string]any{"pages": 3, "format": "made/up"}},
+			extract.Text{Text: "x", MIME: "text/markdown", Format: "made/up", Title: "T", Occurred: mail,
+				Metadata: map[string]any{"pages": 3}},
+			docs.Document{MIME: "text/markdown", Text: "x", Title: "T", Occurred: mail,
+				Metadata: map[string]any{"pages": 3, "format": "made/up"}},
 		},
 		{
 			"what cannot be stored", "a.pdf",
-			extract.Text{Text: "x", MIME: "text/plain", Title: strings.Repeat("t", 9999), Occurred: mail.AddDate(9000, 0, 0), Metadata: map[string]any{"": 1}},
+			extract.Text{Text: "x", MIME: "text/plain", Title: strings.Repeat("t", 9999),
+				Occurred: mail.AddDate(9000, 0, 0), Metadata: map[string]any{"": 1}},
 			docs.Document{MIME: "text/plain", Text: "x", Title: strings.Repeat("t", 199) + "…"},
 		},
 	} {

@@ -261,7 +261,8 @@ func (w *rstWalk) field(body string) {
 		w.s.tags = append(w.s.tags, inlineList(value)...)
 	case name == "title" && w.s.title == "" && len(w.units) < maxDocinfo:
 		w.s.title = value
-	case (name == "description" || name == "summary" || name == "abstract" || strings.HasPrefix(name, "description ")) && w.s.description == "":
+	case (name == "description" || name == "summary" || name == "abstract" ||
+		strings.HasPrefix(name, "description ")) && w.s.description == "":
 		w.s.description = plainRST(value)
 	}
 }
@@ -293,7 +294,8 @@ func (w *rstWalk) heading(i int) (title string, end int) {
 		if adornment(second.body) == 0 && fits(second.body, first.body) {
 			return second.body, i + 3
 		}
-	case first.indent == 0 && adornment(first.body) == 0 && second.indent == 0 && adornment(second.body) != 0 && fits(first.body, second.body):
+	case first.indent == 0 && adornment(first.body) == 0 && second.indent == 0 && adornment(second.body) != 0 &&
+		fits(first.body, second.body):
 		if third.body != "" && adornment(third.body) != 0 {
 			return "", 0
 		}
@@ -319,7 +321,7 @@ func (w *rstWalk) level(i int) int {
 	return len(w.styles)
 }
 
-// adornment returns the character of which a line consists, repeated at least three times, or 0.
+// adornment returns the character that a line repeats at least three times, or 0.
 func adornment(body string) byte {
 	if len(body) < 3 || strings.IndexByte("=-`:.'\"~^_*+#<>!$%&", body[0]) < 0 || strings.Trim(body, body[:1]) != "" {
 		return 0

@@ -233,7 +233,8 @@ func (p *sourceParser) commentAt(i int) (string, int) {
 	var b strings.Builder
 	j := i
 	for ; j < len(p.lines) && j < i+100 && p.lines[j].comment; j++ {
-		if body := p.lines[j].body; !strings.HasPrefix(body, "#!") && !strings.HasPrefix(body, "//go:") && !strings.HasPrefix(body, "// +build") && !strings.HasPrefix(body, "@") {
+		if body := p.lines[j].body; !strings.HasPrefix(body, "#!") && !strings.HasPrefix(body, "//go:") &&
+			!strings.HasPrefix(body, "// +build") && !strings.HasPrefix(body, "@") {
 			b.WriteString(strings.TrimSpace(strings.Trim(body, "/*#!;-%<>{}| ")))
 			b.WriteByte('\n')
 		}

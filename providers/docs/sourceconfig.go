@@ -17,7 +17,7 @@ import (
 	"github.com/ragctx/ragctx/internal/text/chunk"
 )
 
-// The providers whose configuration a [SourceConfig] accepts. They have different defaults.
+// The providers with a configuration that a [SourceConfig] accepts. They have different defaults.
 const (
 	ProviderVector     = "vector"
 	ProviderFileSystem = "filesystem"
@@ -73,19 +73,37 @@ type sourceOption struct {
 
 // sourceOptions is the table of options. Each is also accepted in camelCase.
 func sourceOptions() []sourceOption {
-	const query, embedder = "is of each query here: give it there", "is a setting here: see 'ragctx config'"
+	const query, embedder = "is an option of each query in ragctx", "is a setting of ragctx; see 'ragctx config'"
 	return []sourceOption{
-		{names: []string{"path", "root_path"}, read: func(c *SourceConfig, raw json.RawMessage) error { return readJSON(raw, &c.Path, "a text") }},
-		{names: []string{"include_patterns", "include"}, read: func(c *SourceConfig, raw json.RawMessage) error { return readPatterns(raw, &c.Include) }},
-		{names: []string{"exclude_patterns", "exclude"}, read: func(c *SourceConfig, raw json.RawMessage) error { return readPatterns(raw, &c.Exclude) }},
+		{names: []string{"path", "root_path"}, read: func(c *SourceConfig,
+			raw json.RawMessage) error {
+			return readJSON(raw, &c.Path, "a text")
+		}},
+		{names: []string{"include_patterns", "include"}, read: func(c *SourceConfig,
+			raw json.RawMessage) error {
+			return readPatterns(raw, &c.Include)
+		}},
+		{names: []string{"exclude_patterns", "exclude"}, read: func(c *SourceConfig,
+			raw json.RawMessage) error {
+			return readPatterns(raw, &c.Exclude)
+		}},
 		{names: []string{"max_file_size"}, read: readMaxFileSize},
 		{names: []string{"chunk_size", "max_chunk_chars"}, read: readChunkSize},
-		{names: []string{"auto_index"}, read: func(c *SourceConfig, raw json.RawMessage) error { return readJSON(raw, &c.AutoIndex, "true or false") }},
+		{names: []string{"auto_index"}, read: func(c *SourceConfig,
+			raw json.RawMessage) error {
+			return readJSON(raw, &c.AutoIndex, "true or false")
+		}},
 		{names: []string{"provider"}, read: readProvider},
-		{names: []string{"namespace"}, read: func(c *SourceConfig, raw json.RawMessage) error { return readJSON(raw, &c.Namespace, "a text") }},
+		{names: []string{"namespace"}, read: func(c *SourceConfig,
+			raw json.RawMessage) error {
+			return readJSON(raw, &c.Namespace, "a text")
+		}},
 		{names: []string{"prefix"}, read: func(c *SourceConfig, raw json.RawMessage) error { return readJSON(raw, &c.Prefix, "a text") }},
-		{names: []string{"tags"}, read: func(c *SourceConfig, raw json.RawMessage) error { return readJSON(raw, &c.Tags, "a list of texts") }},
-		{names: []string{"enable_cache"}, read: readSwitch, note: "has no effect: what is ingested is served from the data directory"},
+		{names: []string{"tags"}, read: func(c *SourceConfig,
+			raw json.RawMessage) error {
+			return readJSON(raw, &c.Tags, "a list of texts")
+		}},
+		{names: []string{"enable_cache"}, read: readSwitch, note: "has no effect: documents are served from the data directory"},
 		{names: []string{"min_relevance"}, read: readNumber, note: query},
 		{names: []string{"max_results"}, read: readNumber, note: query},
 		{names: []string{"embedding_model"}, read: readText, note: embedder},
@@ -165,7 +183,7 @@ func readGiven(b []byte, options []sourceOption) ([]given, error) {
 	found := make([]given, len(options))
 	dec := json.NewDecoder(bytes.NewReader(b))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return nil, ragctx.Invalid("source", "is no JSON object; write {\"path\": \"docs\"}")
+		return nil, ragctx.Invalid("source", "is not a JSON object; write {\"path\": \"docs\"}")
 	}
 	for dec.More() {
 		t, err := dec.Token()
@@ -182,7 +200,7 @@ func readGiven(b []byte, options []sourceOption) ([]given, error) {
 		case i < 0:
 			return nil, ragctx.Invalid(ragctx.Clip(name), "is not an option of a source; use %s", strings.Join(optionNames(options), ", "))
 		case found[i].raw != nil && !sameJSON(found[i].raw, raw):
-			return nil, ragctx.Invalid(name, "is another name of %s, and its value is not the same; give one of them", found[i].name)
+			return nil, ragctx.Invalid(name, "is another name of %s with a different value; give only one of them", found[i].name)
 		}
 		found[i] = given{name, raw}
 	}

@@ -57,7 +57,8 @@ func TestSourceDefaults(t *testing.T) {
 	for _, text := range []string{`{"root_path": "d", "enable_cache": true}`, `{"rootPath": "d", "provider": "filesystem"}`} {
 		fs := source(t, text)
 		if fs.Path != "d" || fs.Provider != docs.ProviderFileSystem || fs.MaxFileSize != 1<<20 || fs.ChunkSize != 0 ||
-			!slices.Equal(fs.Include, []string{"**/*.rs", "**/*.md"}) || !slices.Equal(fs.Exclude, []string{"**/target/**", "**/node_modules/**", "**/.git/**"}) {
+			!slices.Equal(fs.Include, []string{"**/*.rs", "**/*.md"}) ||
+			!slices.Equal(fs.Exclude, []string{"**/target/**", "**/node_modules/**", "**/.git/**"}) {
 			t.Errorf("%s: %+v", text, fs)
 		}
 	}
@@ -81,7 +82,8 @@ func TestSourceNames(t *testing.T) {
 	// What has no effect is said.
 	c := source(t, `{"path": "d", "minRelevance": 0.3, "max_results": 10, "embedding_model": "text-embedding-3-small",
 		"embedding_api_base": "https://a.example", "embeddingApiKey": "secret-key", "namespace": "team", "prefix": "p", "tags": ["a"]}`)
-	if len(c.Notes) != 5 || !strings.HasPrefix(c.Notes[0], "minRelevance is of each query") || strings.Contains(strings.Join(c.Notes, " "), "secret") {
+	if len(c.Notes) != 5 || !strings.HasPrefix(c.Notes[0], "minRelevance is of each query") ||
+		strings.Contains(strings.Join(c.Notes, " "), "secret") {
 		t.Errorf("notes %q", c.Notes)
 	}
 	if c.Namespace != "team" || c.Prefix != "p" || !slices.Equal(c.Tags, []string{"a"}) {
@@ -131,7 +133,8 @@ func TestSourceErrors(t *testing.T) {
 func TestSourceWalk(t *testing.T) {
 	dir := tree(t, map[string]string{
 		"a.md": "x", "deep/b.md": "x", ".hidden/c.md": "x", "target/d.md": "x", "vendor/modules.txt": "", "vendor/e.go": "x",
-		"f.lock": "x", "g.txt": "x", "ignored.md": "x", ".gitignore": "ignored.md\n", "big.md": strings.Repeat("x", 600<<10), "notes/h.toml": "x",
+		"f.lock": "x", "g.txt": "x", "ignored.md": "x", ".gitignore": "ignored.md\n",
+		"big.md": strings.Repeat("x", 600<<10), "notes/h.toml": "x",
 	})
 	for name, c := range map[string]struct {
 		options string
@@ -140,10 +143,12 @@ func TestSourceWalk(t *testing.T) {
 		// hidden files included; .gitignore honoured (upstream walker: only inside a git repository)
 		"defaults": {`{"path": "D"}`, ".hidden/c.md a.md deep/b.md ignored.md notes/h.toml vendor/e.go"},
 		// skip … >max_file_size
-		"file system":   {`{"path": "D", "enable_cache": true}`, ".hidden/c.md a.md big.md deep/b.md ignored.md"},
-		"larger":        {`{"path": "D", "max_file_size": "1MB", "include_patterns": ["**/big.md"]}`, "big.md"},
-		"no exclude":    {`{"path": "D", "exclude_patterns": [], "include_patterns": ["**/*.md"]}`, ".hidden/c.md a.md deep/b.md ignored.md target/d.md"},
-		"everything":    {`{"path": "D", "include_patterns": [], "exclude_patterns": ["**/big.md"]}`, ".gitignore .hidden/c.md a.md deep/b.md f.lock g.txt ignored.md notes/h.toml target/d.md vendor/e.go vendor/modules.txt"},
+		"file system": {`{"path": "D", "enable_cache": true}`, ".hidden/c.md a.md big.md deep/b.md ignored.md"},
+		"larger":      {`{"path": "D", "max_file_size": "1MB", "include_patterns": ["**/big.md"]}`, "big.md"},
+		"no exclude": {`{"path": "D", "exclude_patterns": [], "include_patterns": ["**/*.md"]}`,
+			".hidden/c.md a.md deep/b.md ignored.md target/d.md"},
+		"everything": {`{"path": "D", "include_patterns": [], "exclude_patterns": ["**/big.md"]}`,
+			".gitignore .hidden/c.md a.md deep/b.md f.lock g.txt ignored.md notes/h.toml target/d.md vendor/e.go vendor/modules.txt"},
 		"star crosses":  {`{"path": "D", "include_patterns": ["*.toml"]}`, "notes/h.toml"},
 		"whole path":    {`{"path": "D", "include_patterns": ["D/*.md"]}`, ".hidden/c.md a.md deep/b.md ignored.md"},
 		"not from here": {`{"path": "D", "include_patterns": ["a.md", "deep/*"]}`, ""},
@@ -204,7 +209,8 @@ func TestWholeGlobs(t *testing.T) {
 
 func TestParseSize(t *testing.T) {
 	for text, want := range map[string]int64{
-		"1": 1, "4096": 4096, "512 KiB": 512 << 10, "8MiB": 8 << 20, "1.5 kib": 1536, "1kb": 1000, "2 MB": 2e6, "1GiB": 1 << 30, "3m": 3 << 20, "10B": 10,
+		"1": 1, "4096": 4096, "512 KiB": 512 << 10, "8MiB": 8 << 20, "1.5 kib": 1536, "1kb": 1000, "2 MB": 2e6,
+		"1GiB": 1 << 30, "3m": 3 << 20, "10B": 10,
 	} {
 		if got, err := docs.ParseSize(text); err != nil || got != want {
 			t.Errorf("%q is %d, %v", text, got, err)
@@ -230,7 +236,8 @@ func FuzzSourceConfig(f *testing.F) {
 			return
 		}
 		o := c.WalkOptions()
-		if c.Path == "" || c.MaxFileSize <= 0 || c.ChunkSize < 0 || c.ChunkSize > docs.MaxChunkChars || len(o.Include) == 0 || o.Exclude == nil {
+		if c.Path == "" || c.MaxFileSize <= 0 || c.ChunkSize < 0 || c.ChunkSize > docs.MaxChunkChars ||
+			len(o.Include) == 0 || o.Exclude == nil {
 			t.Errorf("%q is %+v", b, c)
 		}
 		c.Warnings()

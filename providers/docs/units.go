@@ -50,7 +50,7 @@ func columnHeading(columns []string) string {
 }
 
 // arrange sets the blocks, outline and prose of a structure from ordered units. The first heading
-// of level 1 becomes the title if there is none.
+// of level 1 becomes the title if it is missing.
 func (s *structure) arrange(in input, units []unit, rows rowsFunc) {
 	for i := range units {
 		if units[i].kind == unitHeading && units[i].title == "" {
@@ -184,7 +184,7 @@ func (p *headingPath) enter(level int, title string) {
 }
 
 // joinEmptySections joins headings without text into few chunks. Headings directly above a section
-// with text are joined with it, and so are those too short for a chunk. Others are joined up to the
+// with text are joined with it, and so are headings too short for a chunk. Others are joined up to the
 // target size, under their common headings. firsts are the first blocks of the units.
 func joinEmptySections(in input, blocks []chunk.Block, units []unit, firsts []int) {
 	for i := 0; i < len(units); i++ {

@@ -49,7 +49,8 @@ func Validate(d Document, o Options) error {
 		return err
 	}
 	if blank(d.Text) && blank(d.Title) {
-		return ragctx.Invalid("text", "is empty or white space, and there is no title; send one of them, or delete the document if it is gone")
+		return ragctx.Invalid("text",
+			"is empty or white space, and there is no title; send one of them, or delete the document if it is gone")
 	}
 	for _, f := range [...]struct {
 		name, value string

@@ -150,7 +150,7 @@ func (w *walker) dir(in folder, ignore *ignoreFile) bool {
 	case !w.opts.NoIgnore:
 		// Without the rules, ignored files could be included.
 		if ignore, err = readIgnore(in.Root, in.rel, ignore); err != nil {
-			return w.skip(name, "has a .gitignore that cannot be read ("+reason(err)+"), and nothing below is taken")
+			return w.skip(name, "has a .gitignore that cannot be read ("+reason(err)+"); everything below is skipped")
 		}
 	}
 	for _, e := range entries {
@@ -248,7 +248,7 @@ func (w *walker) file(at located, id string, info fs.FileInfo) bool {
 	case !utf8.ValidString(id):
 		return w.skip(name, "has a name that is not UTF-8; rename it")
 	case w.seen[id]:
-		return w.skip(name, "has the same path below its root as a file before; ingest the roots one by one")
+		return w.skip(name, "has the same path below its root as an earlier file; ingest the roots one by one")
 	}
 	w.seen[id] = true
 	return w.yield(f, nil)
@@ -265,7 +265,7 @@ func (w *walker) fail(root string, err error) bool {
 }
 
 func unreadable(root string, err error) error {
-	return ragctx.Invalid("path", "%q cannot be read (%s); give a file or directory that can", ragctx.Clip(root), reason(err))
+	return ragctx.Invalid("path", "%q cannot be read (%s); name a readable file or directory", ragctx.Clip(root), reason(err))
 }
 
 // vendored reports whether a directory has third-party code maintained by a package manager. The

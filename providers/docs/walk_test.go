@@ -260,8 +260,9 @@ func TestReadAfterChange(t *testing.T) {
 
 func TestIgnoreAboveTheRoot(t *testing.T) {
 	dir := tree(t, map[string]string{
-		".gitignore": "lost.md\n", "repo/.git/HEAD": "x", "repo/.gitignore": "*.tmp.md\n/a/b/c.md\n", "repo/a/.gitignore": "!keep.tmp.md\n/c.md\n",
-		"repo/a/b/c.md": "x", "repo/a/b/d/c.md": "x", "repo/a/b/x.tmp.md": "x", "repo/a/b/keep.tmp.md": "x", "repo/a/b/lost.md": "x",
+		".gitignore": "lost.md\n", "repo/.git/HEAD": "x", "repo/.gitignore": "*.tmp.md\n/a/b/c.md\n",
+		"repo/a/.gitignore": "!keep.tmp.md\n/c.md\n",
+		"repo/a/b/c.md":     "x", "repo/a/b/d/c.md": "x", "repo/a/b/x.tmp.md": "x", "repo/a/b/keep.tmp.md": "x", "repo/a/b/lost.md": "x",
 	})
 	root := filepath.Join(dir, "repo", "a", "b")
 	ids, _ := walk(t, docs.WalkOptions{}, root)
@@ -285,7 +286,8 @@ func TestIgnoreLikeGit(t *testing.T) {
 	if err != nil {
 		t.Skip("git is not installed")
 	}
-	names := []string{"a.md", "b.md", "ab.md", "x y.md", "sub/a.md", "sub/b.md", "sub/deep/a.md", "sub/deep/ab.md", "other/a.md", "other/sub/b.md"}
+	names := []string{"a.md", "b.md", "ab.md", "x y.md", "sub/a.md", "sub/b.md", "sub/deep/a.md", "sub/deep/ab.md",
+		"other/a.md", "other/sub/b.md"}
 	files := make(map[string]string)
 	for _, n := range names {
 		files[n] = "x"
@@ -296,7 +298,8 @@ func TestIgnoreLikeGit(t *testing.T) {
 	}
 	lines := rapid.SampledFrom([]string{
 		"a.md", "/a.md", "*.md", "!a.md", "sub", "sub/", "/sub/", "sub/a.md", "**/sub", "sub/**", "!sub/deep/", "**/deep/*.md", "a?.md",
-		"[ab].md", "[!a].md", "# comment", "", "x y.md  ", `x\ y.md`, "!*.md", "deep/", "other/**/b.md", "*", "!*/", "/*", `\!a.md`, "sub/*", "!/sub", "foo/", "a.md/", "?.md",
+		"[ab].md", "[!a].md", "# comment", "", "x y.md  ", `x\ y.md`, "!*.md", "deep/", "other/**/b.md", "*", "!*/",
+		"/*", `\!a.md`, "sub/*", "!/sub", "foo/", "a.md/", "?.md",
 	})
 	rapid.Check(t, func(rt *rapid.T) {
 		for _, at := range []string{"", "sub"} {

@@ -40,10 +40,10 @@ type judge struct {
 
 func newJudge(a *FactExtractor, turn ragctx.Turn, pieces []piece, shown []Memory) *judge {
 	j := &judge{FactExtractor: a, turn: turn, ground: newGround(pieces), shown: shown, related: make(map[string]statement)}
-	j.ground.known = make(map[string]bool)
+	j.ground.related = make(map[string]bool)
 	for _, m := range shown {
 		for _, t := range analysis.Index(shorten(m.Content, relatedChars)) {
-			j.ground.known[t] = true
+			j.ground.related[t] = true
 		}
 		if m.ID != "" {
 			j.related[m.ID] = state(m.Content)

@@ -39,7 +39,7 @@ const passageTerms = 150
 type ground struct {
 	passages []passageWords
 	all      map[string]bool
-	known    map[string]bool // words of the memories shown to the model
+	related    map[string]bool // words of the memories shown to the model
 	text     string          // folded
 }
 
@@ -207,10 +207,10 @@ func (g *ground) names(content string) error {
 // hasForm reports whether a word, or a prefix or extension of it of at least three letters, occurs
 // in the turn or in a memory shown to the model.
 func (g *ground) hasForm(word string) bool {
-	if g.all[word] || g.known[word] {
+	if g.all[word] || g.related[word] {
 		return true
 	}
-	for _, set := range [...]map[string]bool{g.all, g.known} {
+	for _, set := range [...]map[string]bool{g.all, g.related} {
 		for t := range set {
 			if min(len(t), len(word)) >= 3 && (strings.HasPrefix(t, word) || strings.HasPrefix(word, t)) {
 				return true
@@ -251,19 +251,19 @@ var framing = sync.OnceValue(func() map[string]bool {
 // contentWords returns the content words of a note.
 func contentWords(content string) map[string]bool {
 	frame, times := framing(), timeWords()
-	var kept strings.Builder
+	var timeless strings.Builder
 	for w := range strings.FieldsSeq(isoDate.ReplaceAllString(content, " ")) {
 		if folded := strings.ToLower(strings.Trim(w, `.,;:!?"'()[]`)); !times[folded] && !year(folded) {
-			kept.WriteString(w + " ")
+			timeless.WriteString(w + " ")
 		}
 	}
 	set := make(map[string]bool)
-	whole := ""
-	for _, t := range analysis.Query(kept.String()) {
-		if len(t) < len(whole) && strings.Contains(whole, t) {
+	compound := ""
+	for _, t := range analysis.Query(timeless.String()) {
+		if len(t) < len(compound) && strings.Contains(compound, t) {
 			continue // a part of a compound; the compound comes first
 		}
-		if whole = t; !frame[t] {
+		if compound = t; !frame[t] {
 			set[t] = true
 		}
 	}

@@ -82,24 +82,24 @@ func Episode(t ragctx.Turn) (m *Memory, chunks []chunk.Chunk, speakers []index.S
 	var at chunk.Pos
 	at.Line = 1
 	for _, message := range t.Transcript() {
-		said := transcriptEntry(message)
-		if said == "" {
+		entry := transcriptEntry(message)
+		if entry == "" {
 			continue
 		}
 		if text.Len() > 0 {
 			text.WriteByte('\n')
 			at.Byte, at.Rune, at.Line = at.Byte+1, at.Rune+1, at.Line+1
 		}
-		for _, c := range Chunks(said) {
+		for _, c := range Chunks(entry) {
 			c.Ordinal = len(chunks)
 			c.Start, c.End = shift(c.Start, at), shift(c.End, at)
 			chunks = append(chunks, c)
 			speakers = append(speakers, index.Speaker{Role: cmp.Or(message.Role, ragctx.RoleUser), Name: message.Name, Timed: timed(c.Text)})
 		}
-		text.WriteString(said)
-		at.Byte += len(said)
-		at.Rune += utf8.RuneCountInString(said)
-		at.Line += strings.Count(said, "\n")
+		text.WriteString(entry)
+		at.Byte += len(entry)
+		at.Rune += utf8.RuneCountInString(entry)
+		at.Line += strings.Count(entry, "\n")
 	}
 	if text.Len() == 0 {
 		return nil, nil, nil, nil

@@ -45,8 +45,8 @@ func (g Gate) WithDefaults() Gate {
 // confidence is rejected.
 func (g Gate) Admits(t ragctx.Turn) bool {
 	g = g.WithDefaults()
-	sure, said := Confidence(t)
-	return !g.Disabled && t.Succeeded() && t.SessionID != "" && said && sure >= g.MinConfidence && countCalls(t) >= g.MinToolCalls
+	confidence, stated := Confidence(t)
+	return !g.Disabled && t.Succeeded() && t.SessionID != "" && stated && confidence >= g.MinConfidence && countCalls(t) >= g.MinToolCalls
 }
 
 // Confidence returns the agent's confidence in a turn: its Confidence, or the number "confidence"

@@ -73,7 +73,7 @@ type match struct {
 // on testdata/procedures.txt and favor silence over false matches.
 const (
 	leastScore     = 0.40 // on the geometric mean of the two shares
-	leastNotSaid   = 0.50
+	leastWithoutAction   = 0.50
 	matchBias      = -4.6 // bias of the logistic function that maps it to the common relevance scale
 	matchScale     = 8.8
 	noActionFactor = 0.6 // factor on the relevance if the action is not named
@@ -116,9 +116,9 @@ func (s *PublishedProcedure) has(term string) bool {
 
 func (s *PublishedProcedure) match(terms []string, weights map[string]float64) match {
 	var m match
-	var shared, asked float64
+	var shared, total float64
 	for _, t := range terms {
-		asked += weights[t]
+		total += weights[t]
 		if s.has(t) {
 			shared += weights[t]
 			m.words++
@@ -128,12 +128,12 @@ func (s *PublishedProcedure) match(terms []string, weights map[string]float64) m
 		return match{}
 	}
 	// A word missing from the question gets the mean weight of the question's words.
-	mean := asked / float64(len(terms))
-	m.questionShare = shared / asked
+	mean := total / float64(len(terms))
+	m.questionShare = shared / total
 	m.procedureShare = shared / (shared + float64(len(s.terms)-m.words)*mean)
 	both, least, share := math.Sqrt(m.procedureShare*m.questionShare), leastScore, 1.0
 	if !slices.Contains(terms, s.does) {
-		least, share = leastNotSaid, noActionFactor
+		least, share = leastWithoutAction, noActionFactor
 	}
 	if m.words < min(2, len(s.terms)) || both < least {
 		return m

@@ -76,15 +76,15 @@ func read(answer string, k NamedBody, filter TextFilter) (NamedBody, error) {
 	if len(body.Steps) > len(k.Steps) || len(body.Pitfalls) > len(k.Pitfalls) || len(body.Verification) > len(k.Verification) {
 		return k, errRewording
 	}
-	shown, answered := Markdown(k.Name, k.Body), Markdown(w.Name, body)
+	original, answered := Markdown(k.Name, k.Body), Markdown(w.Name, body)
 	for _, name := range braces.FindAllString(answered, -1) {
-		if !strings.Contains(shown, name) {
+		if !strings.Contains(original, name) {
 			return k, errRewording
 		}
 	}
 	for _, s := range slices.Concat([]string{body.Trigger}, body.Steps, body.Pitfalls, body.Verification) {
 		if orders.MatchString(s) || filter.IsOrder != nil && filter.IsOrder(s) || links.MatchString(s) &&
-			!strings.Contains(shown, links.FindString(s)) {
+			!strings.Contains(original, links.FindString(s)) {
 			return k, errRewording
 		}
 	}

@@ -52,8 +52,8 @@ func (p *parser) monthDay(i int, roles role) (found, bool) {
 	if p.near(next) && (p.at(next).unit != 0 || p.is(next, session)) {
 		return found{}, false
 	}
-	f, said := p.dated(d, int(p.at(i).month), next)
-	if !said && !p.proper(i) && !ordinal && roles&opening == 0 {
+	f, yearSaid := p.dated(d, int(p.at(i).month), next)
+	if !yearSaid && !p.proper(i) && !ordinal && roles&opening == 0 {
 		return found{}, false // "may 3 people join"
 	}
 	return f, f.kind == aDay
@@ -78,8 +78,8 @@ func (p *parser) dayMonth(i int, roles role) (found, bool) {
 	if p.at(k).month == 0 || !p.within(k, space|dot|hyphen|apostrophe) || !p.agree(j-1, k) || p.partOfNumber(i, j) {
 		return found{}, false
 	}
-	f, said := p.dated(d, int(p.at(k).month), k+1)
-	if !said && !joined && !p.proper(k) && roles&opening == 0 {
+	f, yearSaid := p.dated(d, int(p.at(k).month), k+1)
+	if !yearSaid && !joined && !p.proper(k) && roles&opening == 0 {
 		return found{}, false
 	}
 	return f, f.kind == aDay
@@ -101,18 +101,18 @@ func (p *parser) ofMonth(d, k int) (found, bool) {
 // takes the most recent year that fits.
 func (p *parser) dated(d, m, j int) (found, bool) {
 	y, next := p.yearAt(j)
-	said := next > j
-	if !said {
+	yearSaid := next > j
+	if !yearSaid {
 		var ok bool
 		if y, ok = p.latest(m, d); !ok {
 			return found{}, false
 		}
 	}
 	if !valid(y, m, d) {
-		return found{}, said
+		return found{}, yearSaid
 	}
 	from := date(y, m, d)
-	return found{kind: aDay, from: from, to: from + 1, absolute: true, yearless: !said, next: next}, said
+	return found{kind: aDay, from: from, to: from + 1, absolute: true, yearless: !yearSaid, next: next}, yearSaid
 }
 
 // yearAgo reads a relative year at token k ("last year") and returns the index after it, or j if
@@ -178,7 +178,7 @@ func (p *parser) digitDate(i int, roles role) (found, bool) {
 		sep = t.gap
 		n++
 	}
-	if n == 1 || p.tok(i).number < 0 || p.tok(i).ordinal || !p.apart(i, i+n-1) {
+	if n == 1 || p.tok(i).number < 0 || p.tok(i).ordinal || !p.standalone(i, i+n-1) {
 		return found{}, false
 	}
 	a, b := int(p.tok(i).number), int(p.tok(i+1).number)
@@ -249,8 +249,8 @@ func (p *parser) shortDate(i int, roles role) (found, bool) {
 	return f, ok
 }
 
-// apart reports whether tokens i to j stand alone, outside a longer name, path, address or number.
-func (p *parser) apart(i, j int) bool {
+// standalone reports whether tokens i to j stand alone, outside a longer name, path, address or number.
+func (p *parser) standalone(i, j int) bool {
 	if i > 0 {
 		if g := p.tok(i).gap; g == hyphen || g == slash || g == dot || g == colon {
 			return false

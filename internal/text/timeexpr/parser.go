@@ -94,7 +94,7 @@ func (p *parser) phrase(i int) (found, bool) {
 	if !ok {
 		f, ok = p.ranged(i)
 	}
-	if !ok || p.others(i, f) || p.incidental(i, f) {
+	if !ok || p.ofOthers(i, f) || p.incidental(i, f) {
 		return found{}, false
 	}
 	f.start = i
@@ -119,8 +119,8 @@ func (p *parser) ranged(i int) (found, bool) {
 	return found{}, false
 }
 
-// others reports whether the named session belongs to other people.
-func (p *parser) others(i int, f found) bool {
+// ofOthers reports whether the named session belongs to other people.
+func (p *parser) ofOthers(i int, f found) bool {
 	return f.kind == sessions && i > 0 && p.within(i, space|apostrophe) && p.is(i-1, their)
 }
 

@@ -205,11 +205,11 @@ func (p *parser) joinBare(r, f, bare found, first bool) (found, bool) {
 	if f.kind != aDay || !f.absolute {
 		return r, false
 	}
-	if said := int(bare.to); said != 0 {
+	if year := int(bare.to); year != 0 {
 		if !f.yearless {
 			return r, false
 		}
-		f, _ = f.inYear(said)
+		f, _ = f.inYear(year)
 	}
 	y, m, d := f.from.civil()
 	n := int(bare.from)

@@ -33,8 +33,8 @@ func all(checks ...func(*match) bool) func(*match) bool {
 	}
 }
 
-// asked requires that the speaker asked to remember the statement.
-func asked(m *match) bool {
+// askedToRemember requires that the speaker asked to remember the statement.
+func askedToRemember(m *match) bool {
 	if !m.set.remember || addressed.MatchString(m.low()) || m.vTo-m.vFrom < 12 {
 		return false
 	}
@@ -124,7 +124,7 @@ func apposed(m *match) bool {
 			from, _, _ := m.group("p")
 			m.loc[2*m.rule.rx.SubexpIndex("p")+1] = m.vTo
 			_, rest, _ := strings.Cut(m.t.orig(from, m.vTo), " ")
-			m.subject = m.extractor.who.mid() + "'s " + rest
+			m.subject = m.extractor.speaker.mid() + "'s " + rest
 			m.lastPerson = m.subject
 		}
 	}

@@ -35,16 +35,16 @@ var cues = map[string]*regexp.Regexp{
 	"fr": regexp.MustCompile(`souviens|retiens|oublie|note bien|garde|rappelle|sache`),
 }
 
-// askedIn returns a check that the speaker asked, in the given language, to remember the statement.
-func askedIn(code string) func(*match) bool {
+// askedToRememberIn returns a check that the speaker asked, in the given language, to remember the statement.
+func askedToRememberIn(code string) func(*match) bool {
 	return func(m *match) bool {
-		said := "en"
+		language := "en"
 		for c, re := range cues {
 			if re.MatchString(m.set.cue) {
-				said = c
+				language = c
 			}
 		}
-		return said == code && asked(m)
+		return language == code && askedToRemember(m)
 	}
 }
 

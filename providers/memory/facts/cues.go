@@ -192,7 +192,7 @@ func (e *extractor) manner(b *bag, u *unit) {
 	b.when(s.story, "story")
 	b.when(s.secret, "secret")
 	b.when(s.task, "task")
-	b.when(e.who.named, "named")
+	b.when(e.speaker.named, "named")
 	b.when(e.people, "people")
 	b.when(e.people && u.asked, "people asked")
 	e.cueWords(b, u)

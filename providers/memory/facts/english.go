@@ -15,7 +15,7 @@ var english = language{
 var englishLast = []rule{
 	{
 		name: "remember", kind: Instruction, heads: "*", re: `{rest}`, attribute: asksToRemember,
-		conf: .72, imp: .85, reason: "asks to remember it", check: askedIn("en"), standing: true, keep: true,
+		conf: .72, imp: .85, reason: "asks to remember it", check: askedToRememberIn("en"), standing: true, keep: true,
 		yes: []string{
 			"Remember that the blue folder holds the signed contracts.",
 			"keep in mind that invoices go out in the first week",

@@ -36,7 +36,7 @@ func Explain(t ragctx.Turn, at time.Time) Found {
 	messages := t.Transcript()
 	people := amongPeople(messages)
 	for i, m := range messages {
-		who, ok := speaker(m)
+		from, ok := speaker(m)
 		if !ok {
 			continue
 		}
@@ -44,7 +44,7 @@ func Explain(t ragctx.Turn, at time.Time) Found {
 		if len(s) > maxMessage {
 			s = s[:maxMessage]
 		}
-		e := extractor{t: read(s), at: at, who: who, message: i, people: people}
+		e := extractor{t: read(s), at: at, speaker: from, message: i, people: people}
 		found.add(e.weigh())
 	}
 	found.add(outcomes(messages))
@@ -112,11 +112,11 @@ func speaker(m ragctx.Message) (person, bool) {
 func amongPeople(messages []ragctx.Message) bool {
 	first := ""
 	for _, m := range messages {
-		switch who, ok := speaker(m); {
-		case !ok || !who.named:
+		switch from, ok := speaker(m); {
+		case !ok || !from.named:
 		case first == "":
-			first = who.name
-		case who.name != first:
+			first = from.name
+		case from.name != first:
 			return true
 		}
 	}
@@ -127,7 +127,7 @@ func amongPeople(messages []ragctx.Message) bool {
 type extractor struct {
 	t       *text
 	at      time.Time
-	who     person
+	speaker     person
 	message int
 	// people is set for a conversation between people rather than with an agent.
 	people    bool

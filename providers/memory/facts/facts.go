@@ -103,7 +103,7 @@ type Fact struct {
 	Profile bool     `json:"profile,omitempty"`
 	Tags    []string `json:"tags,omitempty"`
 	// Supersedes lists ids of the memories that the fact replaces. Only a language model that was
-	// shown them sets it.
+	// leastShown them sets it.
 	Supersedes []string `json:"supersedes,omitempty"`
 }
 
@@ -111,7 +111,7 @@ type Fact struct {
 // of any script, single spaces, no English articles.
 func Key(s string) string {
 	var b strings.Builder
-	for w := range strings.FieldsFuncSeq(strings.ToLower(s), apart) {
+	for w := range strings.FieldsFuncSeq(strings.ToLower(s), isSeparator) {
 		switch w {
 		case "a", "an", "the":
 			continue

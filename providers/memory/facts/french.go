@@ -266,7 +266,7 @@ var french = language{
 		},
 		{
 			name: "retenir", kind: Instruction, heads: "*", re: `{rest}`, attribute: asksToRemember, conf: .72,
-			imp: .85, reason: "asks to remember it", check: askedIn("fr"), standing: true, keep: true,
+			imp: .85, reason: "asks to remember it", check: askedToRememberIn("fr"), standing: true, keep: true,
 			yes: []string{"Retiens que le coffre ferme à six heures."}, no: []string{"Retiens ça."},
 		},
 	},

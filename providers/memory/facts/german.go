@@ -298,7 +298,7 @@ var german = language{
 		},
 		{
 			name: "merken", kind: Instruction, heads: "*", re: `{rest}`, attribute: asksToRemember, conf: .7,
-			imp: .85, reason: "asks to remember it", check: askedIn("de"), standing: true, keep: true,
+			imp: .85, reason: "asks to remember it", check: askedToRememberIn("de"), standing: true, keep: true,
 			yes: []string{"Merk dir, dass der Tresor um sechs schließt."}, no: []string{"Merk dir das."},
 		},
 	},

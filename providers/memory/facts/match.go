@@ -174,7 +174,7 @@ func (m *match) about() bool {
 		m.subject = m.lastPerson
 	case "my", "our":
 		_, rest, _ := strings.Cut(words, " ")
-		m.subject = m.extractor.who.mid() + "'s " + rest
+		m.subject = m.extractor.speaker.mid() + "'s " + rest
 		m.lastPerson = m.subject
 	default:
 		m.subject = words
@@ -251,11 +251,11 @@ func (m *match) fact() Fact {
 	f := Fact{
 		Kind: r.kind, Exclusive: r.exclusive, Confidence: certainty(conf), Importance: imp, Rule: r.lang.code + "." +
 			r.name, Reason: reason,
-		Profile: r.profile && !m.extractor.who.named, Span: Span{Message: m.message, Start: m.start(), End: m.to},
+		Profile: r.profile && !m.extractor.speaker.named, Span: Span{Message: m.message, Start: m.start(), End: m.to},
 		Subject: m.fill(r.subject), Attribute: m.fill(r.attribute), Value: m.fill(r.value), Content: m.content(),
 	}
 	if f.Subject == "" {
-		f.Subject = m.extractor.who.subject
+		f.Subject = m.extractor.speaker.subject
 		if m.subject != "" {
 			f.Subject = m.subject
 		}
@@ -290,8 +290,8 @@ func (m *match) fill(s string) string {
 	if !strings.Contains(s, "{") {
 		return s
 	}
-	who := m.extractor.who
-	pairs := []string{"{S}", who.name, "{u}", who.mid(), "{v}", m.value, "{P}", m.subject}
+	from := m.extractor.speaker
+	pairs := []string{"{S}", from.name, "{u}", from.mid(), "{v}", m.value, "{P}", m.subject}
 	for _, g := range []string{"a", "s", "n", "o", "p"} {
 		words := m.words(g)
 		if g == "s" || g == "a" {
@@ -333,13 +333,13 @@ func (m *match) content() string {
 		}
 	}
 	if m.rule.lang.code == "en" && m.rule.kind != Instruction {
-		if s, ok := m.extractor.who.third(clause); ok {
+		if s, ok := m.extractor.speaker.third(clause); ok {
 			return s
 		}
 	}
 	l := m.rule.lang
-	if m.extractor.who.named {
-		return m.extractor.who.name + ": " + l.quotes[0] + clause + l.quotes[1]
+	if m.extractor.speaker.named {
+		return m.extractor.speaker.name + ": " + l.quotes[0] + clause + l.quotes[1]
 	}
 	return l.says + l.quotes[0] + clause + l.quotes[1]
 }

@@ -27,8 +27,8 @@ func enough(f Fact, p float64) bool {
 	return (f.Exclusive || f.Confidence >= strict) && p >= likely || f.Attribute == asksToRemember && p >= wished
 }
 
-// shown is the least confidence at which a rejected fact is returned by [Explain].
-const shown = 0.2
+// leastShown is the least confidence at which a rejected fact is returned by [Explain].
+const leastShown = 0.2
 
 // weigh returns the facts of a message: the units likely to be worth remembering, refined by rules
 // where those know more.
@@ -68,7 +68,7 @@ func (e *extractor) confidence(u *unit, b *bag, n int) (float64, []string) {
 		}
 		why = append(why, x.why)
 		if x.no {
-			p = min(p, shown)
+			p = min(p, leastShown)
 		}
 	}
 	return certainty(p), why
@@ -102,7 +102,7 @@ func (e *extractor) put(u *unit, b *bag, language string, p float64, why []strin
 		f := u.facts[0]
 		f.Confidence, f.Reason = min(f.Confidence, p), against(f.Reason, why)
 		return []Fact{f}
-	case len(ruled) == 0 && p < shown:
+	case len(ruled) == 0 && p < leastShown:
 		return nil
 	case len(ruled) == 0 || more >= manyMore && len(ruled) > 1:
 		out = append(out, e.whole(u, b, language, p, why))
@@ -161,7 +161,7 @@ func (e *extractor) whole(u *unit, b *bag, language string, p float64, why []str
 		from = u.from
 	}
 	f := Fact{
-		Kind: kind, Content: e.say(e.t.quote(from, u.to), language, kind), Subject: e.who.subject,
+		Kind: kind, Content: e.say(e.t.quote(from, u.to), language, kind), Subject: e.speaker.subject,
 		Confidence: p, Importance: importances[kind], Rule: "scored", Reason: reason(b, kind),
 		Span: Span{Message: e.message, Start: u.from, End: u.to},
 	}
@@ -175,13 +175,13 @@ func (e *extractor) whole(u *unit, b *bag, language string, p float64, why []str
 // say quotes words in a sentence that names their speaker.
 func (e *extractor) say(words, language string, kind Kind) string {
 	if language == "en" && kind != Instruction {
-		if s, ok := e.who.third(words); ok {
+		if s, ok := e.speaker.third(words); ok {
 			return s
 		}
 	}
 	l := speech(language)
-	if e.who.named {
-		return e.who.name + ": " + l.quotes[0] + words + l.quotes[1]
+	if e.speaker.named {
+		return e.speaker.name + ": " + l.quotes[0] + words + l.quotes[1]
 	}
 	return l.says + l.quotes[0] + words + l.quotes[1]
 }

@@ -109,17 +109,17 @@ func (t *text) maskAbove() {
 // …", "ann: …".
 func (t *text) maskTalk() {
 	names := map[string]int{}
-	var said [][2]int
+	var lines [][2]int
 	from := 0
 	for line := range bytes.Lines(t.fold) {
 		if m := handle.FindSubmatch(line); m != nil {
 			names[string(m[1])]++
-			said = append(said, [2]int{from, from + len(line)})
+			lines = append(lines, [2]int{from, from + len(line)})
 		}
 		from += len(line)
 	}
-	if len(names) > 1 && len(said) > len(names) {
-		for _, x := range said {
+	if len(names) > 1 && len(lines) > len(names) {
+		for _, x := range lines {
 			t.mask(x[0], x[1])
 		}
 	}

@@ -261,7 +261,7 @@ var spanish = language{
 		},
 		{
 			name: "recordar", kind: Instruction, heads: "*", re: `{rest}`, attribute: asksToRemember, conf: .72,
-			imp: .85, reason: "asks to remember it", check: askedIn("es"), standing: true, keep: true,
+			imp: .85, reason: "asks to remember it", check: askedToRememberIn("es"), standing: true, keep: true,
 			yes: []string{"Recuerda que la caja fuerte cierra a las seis."}, no: []string{"Recuerda esto."},
 		},
 	},

@@ -130,7 +130,7 @@ func (l *trainTurn) reader(i int) (*extractor, bool) {
 		return nil, false
 	}
 	s, _ := redact.Redact(l.Messages[i].Content.String())
-	e := &extractor{t: read(redact.BlankBlocks(s)), at: l.At, who: who, message: i, people: amongPeople(l.Messages), training: true}
+	e := &extractor{t: read(redact.BlankBlocks(s)), at: l.At, speaker: who, message: i, people: amongPeople(l.Messages), training: true}
 	e.read()
 	return e, true
 }
