@@ -37,7 +37,7 @@ func applyTo[L part](ctx context.Context, h *Hybrid, name string, s *slot[L], b 
 // files.
 func (h *Hybrid) failed(ctx context.Context, name string, err error, level bool, stop func() error, pass func()) {
 	if errors.Is(err, ragctx.ErrInvalid) {
-		h.opts.Logger.ErrorContext(ctx, "a leg refused chunks; they are not found by it", "leg", name, "error", err)
+		h.opts.Logger.ErrorContext(ctx, "index rejected chunks, which it will not find", "index", name, "error", err)
 		if level {
 			pass()
 		}
