@@ -39,7 +39,7 @@ const passageTerms = 150
 type ground struct {
 	passages []passageWords
 	all      map[string]bool
-	related    map[string]bool // words of the memories shown to the model
+	related  map[string]bool // words of the memories shown to the model
 	text     string          // folded
 }
 

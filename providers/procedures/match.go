@@ -72,11 +72,11 @@ type match struct {
 // weight on both sides: more if the question does not name the action. The numbers were set by hand
 // on testdata/procedures.txt and favor silence over false matches.
 const (
-	leastScore     = 0.40 // on the geometric mean of the two shares
-	leastWithoutAction   = 0.50
-	matchBias      = -4.6 // bias of the logistic function that maps it to the common relevance scale
-	matchScale     = 8.8
-	noActionFactor = 0.6 // factor on the relevance if the action is not named
+	leastScore         = 0.40 // on the geometric mean of the two shares
+	leastWithoutAction = 0.50
+	matchBias          = -4.6 // bias of the logistic function that maps it to the common relevance scale
+	matchScale         = 8.8
+	noActionFactor     = 0.6 // factor on the relevance if the action is not named
 )
 
 // score returns the match of each procedure with a question, in their order.

@@ -127,7 +127,7 @@ func amongPeople(messages []ragctx.Message) bool {
 type extractor struct {
 	t       *text
 	at      time.Time
-	speaker     person
+	speaker person
 	message int
 	// people is set for a conversation between people rather than with an agent.
 	people    bool
