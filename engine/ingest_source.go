@@ -149,7 +149,7 @@ func (r *localSource) LeftOut() docs.LeftOut { return r.left }
 
 func (r *localSource) entry(f docs.File) Entry {
 	return Entry{
-		ID: r.prefix + f.ExternalID, Path: f.Path, Bytes: f.Info.Size(), State: r.state(f), Takes: f.Takes,
+		ID: r.prefix + f.ExternalID, Path: f.Path, Bytes: f.Info.Size(), State: r.state(f), Takes: f.Accepts,
 		Read: func(ctx context.Context) iter.Seq2[docs.Document, error] {
 			return func(yield func(docs.Document, error) bool) {
 				for d, err := range f.Read(ctx, r.opts.Extract) {

@@ -45,7 +45,7 @@ func LastSequence(ctx context.Context, log Log, f Filter) (Sequence, error) {
 
 // Follow yields the matching messages after a sequence: first the stored ones, then the appended
 // ones, each once and in order. It ends with ctx or with the log. A slow reader is served from the
-// restore messages. An error is the last value.
+// stored messages. An error is the last value.
 func Follow(ctx context.Context, log Log, f Filter, after Sequence) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		w := follower{log: log, filter: f, after: after, yield: yield}
@@ -66,7 +66,7 @@ type follower struct {
 	yield  func(Message, error) bool
 }
 
-// restore yields the stored messages and reports whether to continue.
+// catchUp yields the stored messages and reports whether to continue.
 func (w *follower) catchUp(ctx context.Context) bool {
 	for m, err := range Pages(ctx, w.log, Query{Filter: w.filter, AfterSeq: w.after}) {
 		if !w.yield(m, err) || err != nil {

@@ -42,7 +42,7 @@ type Choice string
 const (
 	Latest Choice = "latest" // the newest, up to the amount
 	Oldest Choice = "oldest" // the first, up to the amount
-	All    Choice = "all"    // query, or the first if an amount is set
+	All    Choice = "all"    // all, or the first if an amount is set
 )
 
 // Kind is the origin of a source's material.

@@ -13,20 +13,20 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// Conversation is a [Source] that knows what was said around a memory.
+// Conversation is a [Source] that can return the neighbours of a memory in its session.
 type Conversation interface {
-	// Around returns what a search may see around units that it found in a state, at
-	// most n items on either side; see [index.Hybrid.Around].
+	// Around returns the items around chunks that a search found in a state, at most n on either
+	// side. It returns only items that the search may see; see [index.Hybrid.Around].
 	Around(ctx context.Context, q ragctx.ContextQuery, s index.Query, state uint64, units []uint64, n int) ([]index.Neighbors, error)
-	// Items returns items that still exist, by id.
+	// Items returns the items that still exist, by id.
 	Items(ctx context.Context, ids []uint64) (map[uint64]*Item, error)
-	// Texts returns the texts of items by item, of long ones the beginnings.
+	// Texts returns the texts of items by id. Long texts are truncated.
 	Texts(ctx context.Context, items []uint64) (map[uint64]string, error)
 }
 
-// How far an item goes among what was said around it: so many items on either
-// side, and in characters as much as an overview, or several of them where whole
-// texts are asked for. Smaller steps are offered, too.
+// Limits of the neighbours shown with an item: the number on either side, and the size in
+// characters, which is one overview, or several at full depth. Forms with fewer neighbours are
+// offered as well.
 const (
 	surroundings  = 4
 	fullOverviews = 3
@@ -35,26 +35,26 @@ const (
 
 var aroundSteps = [...]int{2 * surroundings, 4, 2}
 
-// shown is an item of an answer and what it was made of.
+// shown is an item of the answer and its run.
 type shown struct {
 	run  run
 	item *ragctx.ContextItem
 }
 
-// spoken is an item of a conversation, as the store has it.
+// turn is an item of a conversation with its text from the store.
 type spoken struct {
 	*Item
 
 	text string
 }
 
-// surround adds to items the forms that show them among what was said around them:
-// other items of their session, in order, that the query may see, that the answer
-// does not show, and that none of the items before has. The texts are the store's.
+// surround adds forms that show items among their neighbours: other items of the same session, in
+// order. It takes only neighbours that the query may see, that the answer does not show, and that
+// no earlier item includes. The texts are read from the store.
 func (b *builder) surround(ctx context.Context, r Request, made []ragctx.ContextItem, of []run) error {
 	source, ok := b.src.(Conversation)
 	if !ok || b.query.Depth == ragctx.DepthAbstract || r.Search.Time != nil && r.Search.Time.List {
-		return nil // the last asked for what is of a time, and has all of it
+		return nil // a query that lists a time range gets all its items anyway
 	}
 	taken := make(map[string]bool)
 	for _, id := range b.query.Exclude {
@@ -82,7 +82,7 @@ func (b *builder) surround(ctx context.Context, r Request, made []ragctx.Context
 	if err != nil {
 		return err
 	}
-	room := bytesPerToken * b.query.MaxTokens // of all of them: no budget holds much more
+	room := bytesPerToken * b.query.MaxTokens // for all of them: a token is hardly ever longer
 	chosen := make([][]*Item, len(items))
 	var ids []uint64
 	for i, s := range items {
@@ -103,7 +103,7 @@ func (b *builder) surround(ctx context.Context, r Request, made []ragctx.Context
 	return nil
 }
 
-// widest is how many bytes an item and those around it have at most.
+// maxSurrounded returns the maximum size of an item and its neighbours in bytes.
 func (b *builder) widest() int {
 	if b.query.Depth == ragctx.DepthFull {
 		return fullOverviews * OverviewChars
@@ -111,10 +111,10 @@ func (b *builder) widest() int {
 	return OverviewChars
 }
 
-// longest is the length of an item's longest text.
+// longestText returns the length of an item's longest text.
 func longest(it *ragctx.ContextItem) int { return max(len(it.Content), len(it.Forms.Wider.Text)) }
 
-// loadAround loads items, those that the query may see.
+// loadNeighbors loads the neighbours that the query may see.
 func loadAround(ctx context.Context, source Conversation, r Request, around []index.Neighbors) (map[uint64]*Item, error) {
 	var ids []uint64
 	for _, a := range around {
@@ -131,11 +131,11 @@ func loadAround(ctx context.Context, source Conversation, r Request, around []in
 	return known, nil
 }
 
-// among gives an item its forms among others.
+// addForms adds the forms of an item among its neighbours.
 func (s shown) among(others []*Item, texts map[uint64]string) {
 	var turns []spoken
 	for _, it := range others {
-		if text, ok := texts[it.ID]; ok { // not erased meanwhile
+		if text, ok := texts[it.ID]; ok { // not erased in the meantime
 			turns = append(turns, spoken{it, text})
 		}
 	}
@@ -150,8 +150,8 @@ func (s shown) among(others []*Item, texts map[uint64]string) {
 	}
 }
 
-// choose takes what follows and what precedes in turns, as long as it is near: up
-// to what is too long, or somebody else's, or shown elsewhere.
+// choose takes following and preceding items alternately. A side ends at the first item that is too
+// long, belongs to another conversation, or is shown elsewhere.
 func choose(s shown, a index.Neighbors, known map[uint64]*Item, taken map[string]bool, room int) (chosen []*Item) {
 	sides := [...][]uint64{a.After, a.Before}
 	for len(sides[0])+len(sides[1]) > 0 {
@@ -172,14 +172,13 @@ func choose(s shown, a index.Neighbors, known map[uint64]*Item, taken map[string
 	return chosen
 }
 
-// together reports whether two items are of one conversation.
+// sameConversation reports whether two items belong to one conversation.
 func together(a, b *Item) bool {
 	return a.Namespace == b.Namespace && a.Type == b.Type && a.User == b.User && a.Agent == b.Agent && a.Session == b.Session
 }
 
-// conversation writes an item and others in the order of time. Where the day is not
-// that of what stands before, or at the beginning not that of the item, a line says
-// so.
+// transcript writes an item and its neighbours in the order of time. A date line precedes an item
+// whose day differs from the one before. The first item is compared with the day of the main item.
 func conversation(of spoken, others []spoken) ragctx.Form {
 	all := slices.SortedFunc(slices.Values(append(slices.Clone(others), of)), func(x, y spoken) int {
 		return cmp.Or(x.Occurred.Compare(y.Occurred), cmp.Compare(x.ID, y.ID))

@@ -12,44 +12,42 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// Request says what to make of a search's hits.
+// Request describes the hits of a search and the items to make of them.
 type Request struct {
 	Query ragctx.ContextQuery
-	// Search is the query that found the hits; its scope and times are checked
-	// again here. State is that of the index when it found the hits.
+	// Search is the query that found the hits; its scope and times are checked again here. State is
+	// the state of the index at that time.
 	Search index.Query
 	Hits   []index.Hit
 	State  uint64
-	// Terms are what was searched for beside the words of the query.
+	// Terms are the terms that were searched for in addition to the words of the query.
 	Terms []string
-	// Whole makes one item per text (a memory is a turn, whole), instead of one
-	// per passage.
+	// Whole makes one item per text (for memories) instead of one per passage.
 	Whole bool
 }
 
-// run is a row of touching units of one item.
+// run is a sequence of adjacent chunks of one item.
 type run struct {
 	item  *Item
 	units []Unit
-	hits  []index.Hit // of the units, in their order
-	best  index.Hit   // of hits, the one with the highest score
+	hits  []index.Hit // of the chunks, in their order
+	best  index.Hit   // the hit with the highest score
 	more  []run       // further runs of the same item, in order (Whole only)
 }
 
-// Assembled is what [Assemble] makes of hits.
+// Assembled is the result of [Assemble].
 type Assembled struct {
 	Items []ragctx.ContextItem
-	// Distinct counts the items without the copies among them.
+	// Distinct is the number of items without duplicates.
 	Distinct int
-	// More says that the hits hold further items.
+	// More is true if the hits hold further items.
 	More bool
 }
 
-// Assemble returns the items for the request's hits, best first,
-// Query.MaxResults different ones at most. Copies of an item's text come with
-// it, so that whoever merges can say what was left out; they do not count, have no
-// other forms, and there are at most as many of them. Hits that the store no longer
-// shows are left out, and what is beyond 32 MiB of texts is not read.
+// Assemble returns the items for the request's hits, best first, at most Query.MaxResults distinct
+// ones. Duplicates of an item's text follow it, so that the caller can report them as dropped. They
+// do not count, have no other forms, and are limited to Query.MaxResults as well. Hits that are no
+// longer visible in the store are left out. After reading 32 MiB of texts, Assemble stops.
 func Assemble(ctx context.Context, src Source, r Request) (Assembled, error) {
 	var a Assembled
 	runs, err := join(ctx, src, r)
@@ -57,7 +55,7 @@ func Assemble(ctx context.Context, src Source, r Request) (Assembled, error) {
 		return a, err
 	}
 	b := newBuilder(src, r, runs)
-	seen := make(map[string]bool) // sections and texts that are shown
+	seen := make(map[string]bool) // sections and texts already shown
 	copies := 0
 	var made []run
 	for _, run := range runs {
@@ -71,7 +69,7 @@ func Assemble(ctx context.Context, src Source, r Request) (Assembled, error) {
 		}
 		section := b.sectionName(run)
 		if section != "" && seen[section] {
-			continue // another passage of a section that is shown whole
+			continue // another passage of a section that is already shown
 		}
 		if err := b.content(ctx, run, &it); gone(err) {
 			continue
@@ -102,11 +100,10 @@ func Assemble(ctx context.Context, src Source, r Request) (Assembled, error) {
 	return a, err
 }
 
-// gone reports whether a text was not there any more: it was erased after its hit was
-// looked up, which is nothing that the others should suffer from.
+// erased reports whether a text was erased after its hit was loaded. Such a hit is skipped.
 func gone(err error) bool { return errors.Is(err, ragctx.ErrNotFound) }
 
-// Found is a hit together with what the store has of it.
+// Found is a hit with its chunk and item from the store.
 type Found struct {
 	index.Hit
 
@@ -114,8 +111,8 @@ type Found struct {
 	Item *Item
 }
 
-// Resolve loads what was hit, in the order of the hits, and leaves out what the
-// store no longer has, the query may not see, or has not the search's phrases.
+// Resolve loads the chunks and items of the hits, in their order. It leaves out hits that the store
+// no longer has, that the query may not see, or that lack the search's phrases.
 func Resolve(ctx context.Context, src Source, r Request) ([]Found, error) {
 	ids := make([]uint64, len(r.Hits))
 	for i, h := range r.Hits {
@@ -130,7 +127,7 @@ func Resolve(ctx context.Context, src Source, r Request) ([]Found, error) {
 		byID[u.ID] = u
 	}
 	found := make([]Found, 0, len(r.Hits))
-	newest := make(map[string]int) // version found of each key
+	newest := make(map[string]int) // newest version found by key
 	for _, h := range r.Hits {
 		u, ok := byID[h.ID]
 		it := items[u.Item]
@@ -139,12 +136,11 @@ func Resolve(ctx context.Context, src Source, r Request) ([]Found, error) {
 			newest[it.Key] = max(newest[it.Key], it.Version)
 		}
 	}
-	// Beside a version that was replaced while the index searched, the new one may
-	// have been found.
+	// If a document was replaced during the search, both versions may have been found.
 	return slices.DeleteFunc(found, func(f Found) bool { return f.Item.Version < newest[f.Item.Key] }), nil
 }
 
-// join resolves the hits and joins what touches. Runs come out best first.
+// join resolves the hits and joins adjacent chunks into runs, best first.
 func join(ctx context.Context, src Source, r Request) ([]run, error) {
 	found, err := Resolve(ctx, src, r)
 	if err != nil {
@@ -169,7 +165,7 @@ func join(ctx context.Context, src Source, r Request) ([]run, error) {
 		}
 	}
 	slices.SortStableFunc(runs, func(a, b run) int {
-		// Not by the unit's id, which tells the order of writing.
+		// Not by the chunk's id, which depends on the order of writing.
 		return cmp.Or(cmp.Compare(b.best.Score, a.best.Score), cmp.Compare(a.item.Key, b.item.Key),
 			cmp.Compare(a.best.Ordinal, b.best.Ordinal))
 	})
@@ -190,12 +186,12 @@ func (r *run) add(u Unit, h index.Hit) {
 	}
 }
 
-// strong is the share of the best score of a run that a unit at its end needs to stay. In a
-// small text nearly every unit is found, and most of them because of their neighbours.
+// strongShare is the fraction of a run's best score that a chunk at its end needs to stay. In a
+// small text nearly every chunk is found, most of them because of their neighbours.
 const strong = 0.7
 
-// narrow takes weak units from both ends of the run. They are what it grows by first, when
-// there is room.
+// trimWeak removes weak chunks from both ends of the run. The run grows by them first if there is
+// room.
 func (r *run) narrow() {
 	weak := func(h index.Hit) bool { return h.Score < strong*r.best.Score }
 	first, last := 0, len(r.hits)-1
@@ -208,7 +204,7 @@ func (r *run) narrow() {
 	r.units, r.hits = r.units[first:last+1], r.hits[first:last+1]
 }
 
-// nearest returns the unit that was hit best, as a run.
+// nearest returns the best chunk as a run.
 func (r *run) nearest() run {
 	for _, part := range append([]run{*r}, r.more...) {
 		for i, h := range part.hits {
@@ -220,7 +216,7 @@ func (r *run) nearest() run {
 	return *r
 }
 
-// gather puts the runs of one item, which stand together, under the first.
+// groupByItem moves all runs of an item, which are consecutive, under its first run.
 func gather(runs []run) []run {
 	var out []run
 	for _, r := range runs {

@@ -11,7 +11,7 @@ func ItemID(key string, version, ordinal int) string {
 	return fmt.Sprintf("%s@%d#%d", key, version, ordinal)
 }
 
-// ParseItemID splits a citation from the right: the key may hold @ and # itself.
+// ParseItemID parses a citation from the right, because the key may contain @ and #.
 func ParseItemID(id string) (key string, version, ordinal int, ok bool) {
 	rest, num, found := cutLast(id, "#")
 	if !found {

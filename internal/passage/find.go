@@ -10,40 +10,40 @@ import (
 	"github.com/ragctx/ragctx/internal/trace"
 )
 
-// Searcher is where hits come from.
+// Searcher searches for chunks and reads them.
 type Searcher interface {
 	Source
-	// Search finds units in the query's namespace.
+	// Search finds chunks in the query's namespace.
 	Search(ctx context.Context, q ragctx.ContextQuery, s index.Query) (index.Result, error)
 }
 
-// Finding is the outcome of [Find].
+// Result is the result of [Find].
 type Finding struct {
 	Items []ragctx.ContextItem
-	// More says that further items match.
+	// More is true if further items match.
 	More bool
-	// Degraded names signals that did not run.
+	// Degraded names the signals that did not run.
 	Degraded []string
-	// Time is what the question was read to say about time, where that is to be
-	// explained.
+	// Time explains the time expression of the question. It is set if the query asks for an
+	// explanation.
 	Time *ragctx.TimeReading
-	// Corrections are the words of the question that were read as others; Terms is what
-	// was searched for beside its own.
+	// Corrections are the words of the question that were corrected. Terms are the terms that were
+	// searched for in addition to its words.
 	Corrections []ragctx.Correction
 	Terms       []string
 }
 
-// How many units are asked for: at first a few per item, then four times as
-// many as before while distinct items are missing and units are left.
+// Find requests a few chunks per item at first. It requests four times as many while distinct items
+// are missing and the index has more.
 const (
 	unitsPerItem = 3
 	minUnits     = 50
 	maxUnits     = 5000
 )
 
-// Find searches and assembles. It returns Query.MaxResults different items
-// whenever that many match, also when most hits are copies of each other or parts
-// of one text. A document that is replaced meanwhile is found in its old or its new version.
+// Find searches and assembles. It returns Query.MaxResults distinct items if that many match, even
+// if most hits are duplicates or parts of one text. A document that is replaced during the search
+// is found in its old or its new version.
 func Find(ctx context.Context, src Searcher, q ragctx.ContextQuery, s index.Query, whole bool) (Finding, error) {
 	s.K = max(minUnits, unitsPerItem*(q.MaxResults+len(q.Exclude)))
 	for {
@@ -69,7 +69,7 @@ func Find(ctx context.Context, src Searcher, q ragctx.ContextQuery, s index.Quer
 	}
 }
 
-// corrections returns what an index read otherwise as callers are told.
+// corrections converts the corrections of an index.
 func corrections(read []index.Correction) (told []ragctx.Correction) {
 	for _, c := range read {
 		told = append(told, ragctx.Correction{Word: c.Word, As: c.As})
@@ -77,7 +77,7 @@ func corrections(read []index.Correction) (told []ragctx.Correction) {
 	return told
 }
 
-// readingOf explains the time that a question names.
+// timeReading explains the time expression of a question.
 func readingOf(q ragctx.ContextQuery, s index.Query, w *timeexpr.Window) *ragctx.TimeReading {
 	if !q.Explain || s.Time == nil || w == nil {
 		return nil

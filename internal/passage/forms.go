@@ -10,7 +10,7 @@ import (
 	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
-// content sets the item's content at the depth asked for.
+// content sets the item's content at the requested depth.
 func (b *builder) content(ctx context.Context, r run, it *ragctx.ContextItem) (err error) {
 	if b.query.Depth != ragctx.DepthFull {
 		if it.Content, err = b.text(ctx, r); err == nil && b.query.Depth == ragctx.DepthAbstract {
@@ -28,14 +28,14 @@ func (b *builder) content(ctx context.Context, r run, it *ragctx.ContextItem) (e
 		return err
 	}
 	if r.item.Type == ragctx.TypeResource {
-		hit := r.units[0].Start // its line tells that of the section, without reading what precedes
+		hit := r.units[0].Start // gives the section's first line without reading the text before it
 		it.Metadata["lines"] = lineRange(it.Content, hit.Line-strings.Count(it.Content[:hit.Byte-start], "\n"))
 	}
 	it.Content = strings.TrimSpace(it.Content)
 	return nil
 }
 
-// forms sets the item's other forms, beside its content.
+// forms sets the item's other forms.
 func (b *builder) forms(ctx context.Context, r run, it *ragctx.ContextItem) (err error) {
 	switch b.query.Depth {
 	case ragctx.DepthAbstract:
@@ -63,8 +63,8 @@ func (b *builder) forms(ctx context.Context, r run, it *ragctx.ContextItem) (err
 	}
 }
 
-// shorter returns the forms to which an item steps down, longest first: its passage, the
-// unit of it that was hit best, the abstract, the best sentence alone, and its beginning.
+// shorter returns the forms to which an item can be shortened, longest first: its passage, the best
+// chunk, the abstract, the best sentence, and the beginning of that sentence.
 func (b *builder) shorter(ctx context.Context, r run, content, passage string) ([]ragctx.Form, error) {
 	nearest := r.nearest()
 	hit, err := b.runText(ctx, nearest)
@@ -88,7 +88,7 @@ func (b *builder) shorter(ctx context.Context, r run, content, passage string) (
 	return decreasing(content, forms), nil
 }
 
-// decreasing keeps the forms that are in fact shorter than the text before them.
+// decreasing keeps the forms that are shorter than the one before.
 func decreasing(content string, forms []ragctx.Form) []ragctx.Form {
 	var out []ragctx.Form
 	n := len(content)
@@ -101,7 +101,7 @@ func decreasing(content string, forms []ragctx.Form) []ragctx.Form {
 	return out
 }
 
-// text returns the passage itself, at most [OverviewChars] characters.
+// text returns the passage, at most [OverviewChars] characters.
 func (b *builder) text(ctx context.Context, r run) (string, error) {
 	if len(r.more) > 0 && r.item.Bytes <= OverviewChars {
 		return b.read(ctx, r.item, 0, r.item.Bytes)
@@ -133,12 +133,12 @@ func (b *builder) runText(ctx context.Context, r run) (string, error) {
 	return b.resumed(ctx, r.item, start, s)
 }
 
-// resumption stands before a part of a message that begins as if it said who speaks.
+// resumption marks a text from the middle of a message that looks as if it began with a speaker.
 const resumption = "… "
 
-// resumed returns the text of a memory from start on as it is shown. Of what was said, the
-// first line of each message begins with the speaker; a text from the middle of a message
-// that looks as if it did is marked.
+// markResumed returns the text of a memory from offset start, marked if necessary. In a transcript,
+// the first line of each message begins with the speaker. A text from the middle of a message that
+// looks the same is marked.
 func (b *builder) resumed(ctx context.Context, it *Item, start int, text string) (string, error) {
 	if it.Type != ragctx.TypeMemory || start == 0 || !namesSpeaker(text) {
 		return text, nil
@@ -150,18 +150,18 @@ func (b *builder) resumed(ctx context.Context, it *Item, start int, text string)
 	return resumption + text, nil
 }
 
-// maxSpeaker is how far into a line a colon can end what is taken for a speaker, in bytes.
+// maxSpeaker is the maximum length of a line's beginning that can be a speaker, in bytes.
 const maxSpeaker = 100
 
-// namesSpeaker reports whether a text begins as a message in a transcript does, or as the
-// line of its day.
+// namesSpeaker reports whether a text begins like a message in a transcript or like a date line.
 func namesSpeaker(text string) bool {
 	line, _, _ := strings.Cut(text[:min(len(text), maxSpeaker)], "\n")
 	line, _ = redact.Visible(line)
 	return strings.IndexByte(line, ':') > 0 || strings.HasPrefix(line, "[")
 }
 
-// sentence returns the sentence of a passage that answers best, as it is shown alone.
+// sentence returns the sentence of a passage that answers best, in the form in which it is shown
+// alone.
 func (b *builder) sentence(it *Item, passage string) string {
 	best := cmp.Or(sentence.Best(passage, b.terms), passage)
 	if it.Type != ragctx.TypeMemory || !namesSpeaker(best) || strings.HasPrefix(passage, best) || strings.Contains(passage, "\n"+best) {
@@ -170,8 +170,8 @@ func (b *builder) sentence(it *Item, passage string) string {
 	return resumption + best
 }
 
-// joined returns the text of units that follow each other, and false if their texts
-// are not all of what lies between their ends.
+// joinedText returns the text of consecutive chunks. It returns false if their texts do not cover
+// the whole range.
 func joined(units []Unit) (string, bool) {
 	if len(units) == 1 {
 		return units[0].Text, true

@@ -10,18 +10,17 @@ import (
 	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
-// maxMarked is how many bytes of a text are searched for words at most.
+// maxHighlighted is the number of bytes of a text that are searched for words.
 const maxMarked = 1 << 20
 
-// Highlighter finds the words of a question in texts, as the keyword leg does: by their
-// stems, in compounds, and as pairs of characters where a script has no spaces. It may
-// be used concurrently.
+// Highlighter finds the words of a query in texts, as the keyword index does: by stem, in
+// compounds, and as pairs of characters in scripts without spaces. It is safe for concurrent use.
 type Highlighter struct {
-	terms map[string]int // numbered
+	terms map[string]int // term to its number
 }
 
-// NewHighlighter returns a highlighter of the words of some texts, without stop words
-// unless a text has nothing else.
+// NewHighlighter returns a highlighter of the words of some texts. Stop words count only in a text
+// that has no other words.
 func NewHighlighter(texts ...string) Highlighter {
 	h := Highlighter{terms: make(map[string]int)}
 	for _, text := range texts {
@@ -34,8 +33,7 @@ func NewHighlighter(texts ...string) Highlighter {
 	return h
 }
 
-// With returns a highlighter that finds some terms as well, as package analysis makes
-// them of texts.
+// With returns a highlighter that also finds the given terms of package analysis.
 func (h Highlighter) With(terms []string) Highlighter {
 	all := Highlighter{terms: maps.Clone(h.terms)}
 	for _, term := range terms {
@@ -46,12 +44,12 @@ func (h Highlighter) With(terms []string) Highlighter {
 	return all
 }
 
-// HighlighterOf returns a highlighter of what a query asks in its own words.
+// HighlighterOf returns a highlighter of the words of a query and of its other wordings.
 func HighlighterOf(q ragctx.ContextQuery) Highlighter {
 	return NewHighlighter(append([]string{q.Query}, q.Queries...)...)
 }
 
-// In returns where a text has the words, and the part of it that has most of them.
+// In returns the matches in a text, and the fragment with most of them.
 func (h Highlighter) In(text string) ragctx.Highlights {
 	text = bounded(text)
 	found := h.find(text)
@@ -63,7 +61,7 @@ func (h Highlighter) In(text string) ragctx.Highlights {
 	return ragctx.Highlights{Matches: spans, Fragment: fragment(text, found, len(h.terms))}
 }
 
-// Matches returns all places of words in a text, in order and apart from each other.
+// Matches returns all matches in a text, in order, without overlaps.
 func (h Highlighter) Matches(text string) []ragctx.TextSpan {
 	found := h.find(bounded(text))
 	spans := make([]ragctx.TextSpan, len(found))
@@ -73,7 +71,7 @@ func (h Highlighter) Matches(text string) []ragctx.TextSpan {
 	return spans
 }
 
-// bounded returns as much of a text as is looked at.
+// bounded returns the part of a text that is searched.
 func bounded(text string) string {
 	if len(text) <= maxMarked {
 		return text
@@ -85,15 +83,14 @@ func bounded(text string) string {
 	return text[:cut]
 }
 
-// match is a place with the terms, by number, that are there.
+// match is a range and the numbers of the terms in it.
 type match struct {
 	ragctx.TextSpan
 
 	terms []int
 }
 
-// find returns where the words are. Places that overlap, such as those of a compound
-// and its parts, are one.
+// find returns the matches. Overlapping ranges, such as a compound and its parts, are merged.
 func (h Highlighter) find(text string) []match {
 	var found []match
 	analysis.Spans(text, func(term []byte, start, end int) {
@@ -119,8 +116,8 @@ func (h Highlighter) find(text string) []match {
 	return found
 }
 
-// fragment returns the part of a text around the matches that stand close together and
-// have the most different terms, of as many the most matches, of these the first.
+// fragment returns the part of a text around the densest matches: those with the most distinct
+// terms, then the most matches, then the first ones.
 func fragment(text string, found []match, terms int) ragctx.TextSpan {
 	first, end := densest(found, terms)
 	var s ragctx.TextSpan
@@ -138,8 +135,8 @@ func fragment(text string, found []match, terms int) ragctx.TextSpan {
 	return s
 }
 
-// densest returns the first and the one after the last of the matches that a fragment
-// can hold and that have most.
+// densest returns the range of the matches that fit into a fragment and have the most distinct
+// terms.
 func densest(found []match, terms int) (first, end int) {
 	counts := make([]int, terms)
 	distinct, most, to := 0, 0, 0
@@ -164,8 +161,8 @@ func densest(found []match, terms int) (first, end int) {
 	return first, end
 }
 
-// backward returns where a fragment begins that has up to n more code points before the
-// end of a text: at the beginning of a line or word, if there is one.
+// backward returns the start of a fragment of up to n code points before the end of a text. It is
+// the beginning of a line or word if there is one.
 func backward(text string, n int) int {
 	at, word := len(text), len(text)
 	for range n {
@@ -182,13 +179,13 @@ func backward(text string, n int) int {
 		return 0
 	}
 	if word == len(text) && !strings.ContainsFunc(text[at:], unicode.IsSpace) {
-		return at // of a script without spaces
+		return at // a script without spaces
 	}
 	return word
 }
 
-// forward returns the length of what a fragment has of a text that goes on, up to n code
-// points: to the end of its line or of a word, if there is one.
+// forward returns the length of a fragment of up to n code points at the start of a text. It ends
+// at the end of a line or word if there is one.
 func forward(text string, n int) int {
 	word, left := 0, n
 	for i, r := range text {

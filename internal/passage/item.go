@@ -15,16 +15,16 @@ type builder struct {
 	src   Source
 	query ragctx.ContextQuery
 	terms []string
-	// taken are the units that some item shows, or may grow by; runs counts the
-	// passages of each text. They keep one answer from showing a text twice.
+	// taken holds the chunks that an item shows or may grow by; runs counts the passages of each
+	// text. They prevent an answer from showing a text twice.
 	taken map[place]bool
 	runs  map[uint64]int
-	// told are the items whose abstract an item shows already.
+	// abstracted holds the items whose abstract is already shown.
 	told  map[uint64]bool
 	texts texts
 }
 
-// place is a unit's place in its item.
+// place is the position of a chunk in its item.
 type place struct {
 	item    uint64
 	ordinal int
@@ -77,8 +77,8 @@ func (b *builder) base(r run) ragctx.ContextItem {
 	return it
 }
 
-// withoutPages makes the ends of pages, which are form feeds, ends of lines: XML has
-// no sign for them.
+// withoutPages replaces form feeds, which mark the ends of pages, by newlines: XML cannot contain
+// them.
 func withoutPages(it *ragctx.ContextItem) {
 	texts := []*string{&it.Content, &it.Forms.Wider.Text}
 	for i := range it.Forms.Shorter {
@@ -89,7 +89,7 @@ func withoutPages(it *ragctx.ContextItem) {
 	}
 }
 
-// page is that of the unit that was hit, which the item's id cites; 0 for none.
+// page returns the page of the best chunk, which the item's id cites, or 0.
 func (r *run) page() int {
 	for _, u := range r.units {
 		if u.Ordinal == r.best.Ordinal {
@@ -99,5 +99,5 @@ func (r *run) page() int {
 	return r.units[0].Page
 }
 
-// lines returns the lines from the first unit to the last.
+// lines returns the line range from the first chunk to the last.
 func lines(first, last Unit) string { return fmt.Sprintf("%d-%d", first.Start.Line, last.End.Line) }

@@ -1,10 +1,9 @@
 // Package passage turns the hits of an index into the items that a model reads.
 //
-// A hit is a unit of a few hundred characters: small enough to be found. What a
-// reader needs is a passage: units that touch are joined, and each item knows
-// shorter and wider forms of itself, so that whoever fits it into a budget can
-// step it down or let it grow. Every hit is checked against the store before it
-// is shown; an index may be behind, the store is not.
+// A hit is a chunk of a few hundred characters: small enough to be found. A reader needs a passage:
+// adjacent chunks are joined, and each item offers shorter and wider forms, so that fitting it into
+// a budget can shorten or extend it. Every hit is checked against the store before it is shown,
+// because an index may lag behind the store.
 package passage
 
 import (
@@ -15,7 +14,7 @@ import (
 	"github.com/ragctx/ragctx/internal/text/chunk"
 )
 
-// Item is one version of a document, or one memory, as the store has it.
+// Item is one version of a document, or one memory, from the store.
 type Item struct {
 	index.Item
 
@@ -25,13 +24,13 @@ type Item struct {
 	Key     string
 	Version int
 	Title   string
-	// Abstract is the item's gist in about 100 tokens; empty for short items.
+	// Abstract is the summary of the item in about 100 tokens; empty for short items.
 	Abstract string
-	// Outline returns the sections by byte range, in document order; nil is none. It is a
-	// function as most answers need no sections, and a long text has hundreds.
+	// Outline returns the sections by byte range, in document order; it may be nil. It is a
+	// function because most answers need no sections, and a long text has hundreds.
 	Outline func() []Section
-	// Values is the metadata with its JSON types; Parent.Metadata holds the same
-	// as strings, for filters.
+	// Values is the metadata with its JSON types. The embedded item's metadata holds the same as
+	// strings, for filters.
 	Values map[string]any
 	// Bytes is the length of the whole text.
 	Bytes int
@@ -43,7 +42,7 @@ type Item struct {
 type Section struct {
 	Title string `json:"title"`
 	Level int    `json:"level"`
-	Start int    `json:"start"` // byte, heading included
+	Start int    `json:"start"` // byte offset, heading included
 	End   int    `json:"end"`
 }
 
@@ -55,22 +54,21 @@ func (it *Item) outline() []Section {
 	return it.Outline()
 }
 
-// Unit is one stored chunk.
+// Chunk is one stored chunk.
 type Unit struct {
 	ID, Item   uint64
 	Ordinal    int
 	Heading    []string
 	Text       string
-	Page       int // on which it begins, from 1; 0 in a text without pages
+	Page       int // first page, from 1; 0 in a text without pages
 	Start, End chunk.Pos
 }
 
-// Source is where units and texts are read from.
+// Source reads chunks and texts.
 type Source interface {
-	// Units returns the units with the given ids that still exist, in any order,
-	// and their items.
+	// Chunks returns the chunks with the given ids that still exist, in any order, and their items.
 	Units(ctx context.Context, ids []uint64) ([]Unit, map[uint64]*Item, error)
-	// Span returns the units of an item with ordinals from..to, in order.
+	// Span returns the chunks of an item with ordinals from..to, in order.
 	Span(ctx context.Context, item uint64, from, to int) ([]Unit, error)
 	// Text returns bytes start..end of an item's text.
 	Text(ctx context.Context, item uint64, start, end int) (string, error)
@@ -83,10 +81,10 @@ const (
 	OverviewChars = 2000
 )
 
-// Gap stands between passages of one text that do not touch.
+// Gap separates passages of one text that are not adjacent.
 const Gap = "\n[…]\n"
 
-// visible repeats, on the store's own data, the checks that the index made.
+// visible repeats the checks of the index on the store's data.
 func visible(it *Item, r *Request) bool {
 	q := &r.Search
 	at := q.Now

@@ -5,22 +5,22 @@ import (
 	"fmt"
 )
 
-// Bounds of what one answer reads of texts.
+// Limits of the texts that one answer reads.
 const (
-	maxRead   = 32 << 20 // bytes, after which no further item is begun
-	readCost  = 4 << 10  // that any read counts as, however short
-	manyRuns  = 4        // passages of a text from which on it is read once, whole,
-	wholeText = 1 << 20  // if it has at most so many bytes
+	maxRead   = 32 << 20 // bytes after which no further item is started
+	readCost  = 4 << 10  // minimum cost of a read in bytes
+	manyRuns  = 4        // passages of a text from which it is read once as a whole,
+	wholeText = 1 << 20  // if it is no longer than this in bytes
 )
 
-// texts are what one answer has read: whoever writes the texts decides how much there is
-// to read for a question, unless it is bounded.
+// texts tracks the texts that one answer has read. Without a limit, the authors of the texts would
+// control how much is read for a query.
 type texts struct {
 	bytes int
-	whole map[uint64]string // by item
+	whole map[uint64]string // by item id
 }
 
-// spent reports whether the answer has read as much as it may.
+// spent reports whether the read limit is reached.
 func (b *builder) spent() bool { return b.texts.bytes >= maxRead }
 
 // read returns bytes start..end of an item's text.

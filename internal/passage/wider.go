@@ -11,9 +11,8 @@ import (
 	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
-// wider returns the passage with its neighbours, as far as an overview holds
-// them and no other passage has them; its text is empty when there is nothing to
-// add.
+// wider returns the passage with its neighbours, as far as an overview has room and no other
+// passage shows them. Its text is empty if there is nothing to add.
 func (b *builder) wider(ctx context.Context, r run, overview string) (ragctx.Form, error) {
 	if len(r.more) > 0 || len(overview) >= r.item.Bytes {
 		return ragctx.Form{}, nil
@@ -41,20 +40,19 @@ func (b *builder) wider(ctx context.Context, r run, overview string) (ragctx.For
 	return f, nil
 }
 
-// lineRange returns the lines of a text whose first line has a number.
+// lineRange returns the line range of a text whose first line has number first.
 func lineRange(text string, first int) string {
 	lead := strings.Count(text[:len(text)-len(strings.TrimLeft(text, " \t\r\n"))], "\n")
 	body := strings.Count(strings.TrimSpace(text), "\n")
 	return fmt.Sprintf("%d-%d", first+lead, first+lead+body)
 }
 
-// neighbours is how far a passage grows on each side: a few chunks of 400
+// neighbours is the number of chunks by which a passage grows on each side. A few chunks of 400
 // characters make an overview.
 const neighbours = 3
 
-// grow takes units of the same section around first..last, what follows before
-// what precedes, until an overview is full or the next unit on both sides is
-// taken.
+// grow adds chunks of the same section around first..last, following ones before preceding ones. It
+// stops when the overview is full or the next chunk on both sides is taken.
 func (b *builder) grow(around []Unit, first, last Unit) (from, to Unit) {
 	from, to = first, last
 	step := func(ordinal int) (Unit, bool) {
@@ -89,7 +87,7 @@ func (b *builder) grow(around []Unit, first, last Unit) (from, to Unit) {
 	return from, to
 }
 
-// sectionName names the section that an item shows whole; "" where it shows none.
+// sectionName identifies the section that an item shows as a whole, or returns "".
 func (b *builder) sectionName(r run) string {
 	if b.query.Depth != ragctx.DepthFull {
 		return ""
@@ -98,8 +96,8 @@ func (b *builder) sectionName(r run) string {
 	return strconv.FormatUint(r.item.ID, 10) + ":" + strconv.Itoa(start)
 }
 
-// section returns the byte range of the innermost section around the run, and
-// whether that is the whole text.
+// section returns the byte range of the innermost section around the run, and whether that is the
+// whole text.
 func (b *builder) section(r run) (start, end int, whole bool) {
 	from, to := r.units[0].Start.Byte, r.units[len(r.units)-1].End.Byte
 	start, end = 0, r.item.Bytes
@@ -111,16 +109,15 @@ func (b *builder) section(r run) (start, end int, whole bool) {
 	return start, end, end-start == r.item.Bytes
 }
 
-// mayShowWhole reports whether the item's whole text could fit the budget at
-// all (no text has fewer than one token per twelve bytes for long) and would
-// not repeat another passage.
+// mayShowWhole reports whether the item's whole text may fit the budget and repeats no other
+// passage. It assumes at least one token per twelve bytes.
 func (b *builder) mayShowWhole(it *Item) bool {
 	return it.Bytes/12 <= b.query.MaxTokens && b.runs[it.ID] == 1
 }
 
-// abstract returns the item's gist followed by the best sentence of its passage, at most
-// [AbstractChars] characters. The gist is told once per text; its further passages give
-// their sentence only.
+// abstract returns the summary of the item followed by the best sentence of its passage, at most
+// [AbstractChars] characters. The summary is shown once per text; further passages show only their
+// sentence.
 func (b *builder) abstract(it *Item, best string) string {
 	if it.Abstract == "" || b.told[it.ID] || strings.Contains(best, it.Abstract) {
 		return sentence.Clip(best, AbstractChars)

@@ -10,16 +10,16 @@ import (
 	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
-// Wordings returns what a query is searched for beside its question: its other
-// wordings, and words of the conversation where it leans on that.
+// Wordings returns the wordings of a query in addition to its question: those of the caller, and
+// words of the conversation for a follow-up question.
 func Wordings(q ragctx.ContextQuery) []index.Wording { return Weighted(queryexpand.Expand(q).Wordings) }
 
-// ParamPhrases is the parameter of a query that, when true, makes a must of what it puts
-// into quotation marks. A search has it unless it says otherwise; what quotes in a
-// prompt is mostly no search, and is found better by its words.
+// ParamPhrases is the parameter of a query that, when true, requires hits to contain its quoted
+// phrases. Searches set it by default. Prompts do not: a quotation in a prompt is rarely meant as a
+// search, and its words find it better.
 const ParamPhrases = "phrases"
 
-// Phrases returns the phrases of a query that every passage found is to have.
+// Phrases returns the phrases that every passage must contain.
 func Phrases(q ragctx.ContextQuery) []analysis.Phrase {
 	if q.Params[ParamPhrases] != true {
 		return nil
@@ -27,12 +27,12 @@ func Phrases(q ragctx.ContextQuery) []analysis.Phrase {
 	return analysis.Phrases(q.Query)
 }
 
-// ParamPatterns is the parameter of a query that, when true, has words with a mark behind
-// them stand for others: storm* for what begins so, storm~ for what is spelt nearly so.
-// A search has it unless it says otherwise; in a prompt such marks mean something else.
+// ParamPatterns is the parameter of a query that, when true, enables patterns: storm* for words
+// with that prefix, storm~ for words with nearly that spelling. Searches set it by default; in a
+// prompt such marks mean something else.
 const ParamPatterns = "patterns"
 
-// Patterns returns the patterns of a query, whose words are searched for as well.
+// Patterns returns the patterns of a query. Words that match them are searched for as well.
 func Patterns(q ragctx.ContextQuery) []analysis.Pattern {
 	if q.Params[ParamPatterns] != true {
 		return nil
@@ -40,15 +40,15 @@ func Patterns(q ragctx.ContextQuery) []analysis.Pattern {
 	return analysis.Patterns(q.Query)
 }
 
-// ParamSpelling is the parameter of a query that, when false, has its words searched for
-// as they are written alone, also those that no text has.
+// ParamSpelling is the parameter of a query that, when false, disables the correction of unknown
+// words.
 const ParamSpelling = "spelling"
 
-// Spelling reports whether words that no text has are read as words that texts have.
+// Spelling reports whether unknown words are corrected to known ones.
 func Spelling(q ragctx.ContextQuery) bool { return q.Params[ParamSpelling] != false }
 
-// holds reports whether a unit has all phrases, each in its text, its headings or, as the
-// first of its item, its title.
+// holds reports whether a chunk contains all phrases, each in its text, its headings or, for the
+// first chunk of an item, the title.
 func holds(phrases []analysis.Phrase, u *Unit, it *Item) bool {
 	for i := range phrases {
 		p := &phrases[i]
@@ -59,7 +59,7 @@ func holds(phrases []analysis.Phrase, u *Unit, it *Item) bool {
 	return true
 }
 
-// wording returns the question in all its words.
+// wording returns the question and all wordings as one text.
 func wording(r Request) string {
 	texts := []string{r.Query.Query}
 	for _, w := range r.Search.More {
@@ -68,7 +68,7 @@ func wording(r Request) string {
 	return strings.Join(texts, "\n")
 }
 
-// Weighted returns wordings as an index takes them.
+// IndexWordings converts wordings for an index.
 func Weighted(in []queryexpand.Wording) []index.Wording {
 	var out []index.Wording
 	for _, w := range in {
@@ -77,11 +77,11 @@ func Weighted(in []queryexpand.Wording) []index.Wording {
 	return out
 }
 
-// signalFollowUp names how much the question leans on the messages before it, 0 to
-// 1, among the signals of an explained item. It is the same for all items.
+// signalFollowUp is the signal, in an explained item, of how much the question depends on the
+// messages before it, 0 to 1. It is the same for all items.
 const signalFollowUp = "follow_up"
 
-// explainReading adds to an item's signals how the question was read.
+// explainFollowUp adds the dependence of the question to the signals of items.
 func explainReading(q ragctx.ContextQuery, s index.Query, items []ragctx.ContextItem) {
 	if !q.Explain || len(s.More) == 0 {
 		return

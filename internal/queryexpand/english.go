@@ -28,7 +28,10 @@ var english = language{
 	links:   `also afterwards meanwhile otherwise besides`,
 	breaks:  `and or but because if when while after before so then since until although though once unless whereas`,
 	fillers: `ok okay yes no yeah yep nope hey hi thanks thank you nice great cool good fine right well hm hmm oh ah sure got it perfect`,
-	phrases: []string{"what about", "how about", "what else", "who else", "where else", "how else", "anything else", "how come", "what if", "why not", "which one"},
+	phrases: []string{
+		"what about", "how about", "what else", "who else", "where else", "how else", "anything else", "how come", "what if",
+		"why not", "which one",
+	},
 	turns: []string{
 		"new topic", "different topic", "another topic", "new question", "different question", "another question",
 		"unrelated", "by the way", "something else entirely", "something completely different", "changing the subject", "change of topic",

@@ -43,8 +43,8 @@ func Expand(q ragctx.ContextQuery) Expansion {
 		r.Wordings = append(r.Wordings, Wording{text, queryWeight})
 	}
 	if q.Params[ParamFollowUp] != false {
-		more, leaning := FollowUp(q.Query, q.Messages)
-		r.Wordings, r.Dependence = append(r.Wordings, more...), leaning
+		more, dependence := FollowUp(q.Query, q.Messages)
+		r.Wordings, r.Dependence = append(r.Wordings, more...), dependence
 	}
 	return r
 }

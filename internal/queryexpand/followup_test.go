@@ -66,7 +66,7 @@ func TestDependent(t *testing.T) {
 		"¿dónde la compro?",
 		"¿por qué?",
 	} {
-		if more, leaning := queryexpand.FollowUp(q, talk); leaning <= 0 || leaning > 1 || len(more) == 0 {
+		if more, dependence := queryexpand.FollowUp(q, talk); dependence <= 0 || dependence > 1 || len(more) == 0 {
 			t.Errorf("%q stands by itself", q)
 		}
 	}
@@ -104,8 +104,8 @@ func TestIndependent(t *testing.T) {
 		"как продлить читательский билет",
 		"如何更新图书馆借书证并且查询逾期图书的罚款金额",
 	} {
-		if more, leaning := queryexpand.FollowUp(q, talk); leaning != 0 || len(more) != 0 {
-			t.Errorf("%q leans on the conversation by %.2f: %v", q, leaning, more)
+		if more, dependence := queryexpand.FollowUp(q, talk); dependence != 0 || len(more) != 0 {
+			t.Errorf("%q: dependence %.2f, wordings %v; want none", q, dependence, more)
 		}
 	}
 }
@@ -119,14 +119,14 @@ func TestContentReducesDependence(t *testing.T) {
 		"what does it cost for families with children, dogs and bicycles?",
 		"what does it cost for families with children, dogs, bicycles, trailers, caravans, canoes, surfboards, tents, kites, blankets and sledges?",
 	} {
-		_, leaning := queryexpand.FollowUp(q, talk)
-		if leaning >= last {
-			t.Errorf("%q leans by %v, no less than a shorter one", q, leaning)
+		_, dependence := queryexpand.FollowUp(q, talk)
+		if dependence >= last {
+			t.Errorf("%q: dependence %v is not below that of a shorter question", q, dependence)
 		}
-		last = leaning
+		last = dependence
 	}
 	if last != 0 {
-		t.Errorf("the longest leans by %v", last)
+		t.Errorf("the longest: dependence %v, want 0", last)
 	}
 }
 
@@ -180,7 +180,7 @@ func TestPromptInMessages(t *testing.T) {
 	if got, _ := queryexpand.FollowUp(ask, worked); len(got) == 0 || got[0].Text != want[0].Text {
 		t.Errorf("a prompt that was worked on: %v, want %v first", got, want[0])
 	}
-	if got, leaning := queryexpand.FollowUp(ask, []ragctx.Message{user(ask)}); len(got) != 0 || leaning != 0 {
+	if got, dependence := queryexpand.FollowUp(ask, []ragctx.Message{user(ask)}); len(got) != 0 || dependence != 0 {
 		t.Errorf("a prompt alone is a follow-up to itself: %v", got)
 	}
 }
@@ -248,9 +248,9 @@ type failer interface {
 }
 
 func bounded(t failer, q string, messages []ragctx.Message) {
-	more, leaning := queryexpand.FollowUp(q, messages)
-	if leaning < 0 || leaning > 1 || (leaning == 0) != (len(more) == 0) || len(more) > 6 {
-		t.Errorf("%q leans by %v on %d wordings", q, leaning, len(more))
+	more, dependence := queryexpand.FollowUp(q, messages)
+	if dependence < 0 || dependence > 1 || (dependence == 0) != (len(more) == 0) || len(more) > 6 {
+		t.Errorf("%q: dependence %v with %d wordings", q, dependence, len(more))
 	}
 	bytes := 0
 	for _, w := range more {

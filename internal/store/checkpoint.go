@@ -35,7 +35,7 @@ const logRetained = 256 << 20
 // checkpoints run within a commit. A log cannot restart while a reader uses it, so it grows with
 // the longest read.
 type checkpointer struct {
-	db *sql.DB // expectOne connection
+	db *sql.DB // one connection
 	// file is the database file. It is closed after all connections: closing it releases SQLite's
 	// file locks, which belong to the whole process.
 	file  *os.File
@@ -121,7 +121,7 @@ func (c *checkpointer) maintain() {
 	_, _ = c.reset("RESTART", wait)
 }
 
-// evict restarts the log so that the next writes need no more disk space.
+// restart restarts the log so that the next writes need no more disk space.
 func (c *checkpointer) restart() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

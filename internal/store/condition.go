@@ -25,7 +25,7 @@ func (d Document) Revision() string { return Revision(d.Version, d.Recorded) }
 
 // Condition is a precondition of a write. If it does not hold, the write changes nothing and
 // returns [ragctx.ErrPrecondition]. It is checked within the write, so of several writers with the
-// duplicate condition one succeeds. The zero value always holds.
+// same condition one succeeds. The zero value always holds.
 type Condition struct {
 	// Revisions, unless nil, must contain the current revision. Any requires an existing item, None
 	// a missing one.

@@ -137,7 +137,7 @@ func TestSharedTexts(t *testing.T) {
 }
 
 // TestSharedTextsInParallel has several writers put, cut off, delete and erase documents
-// connector the same few texts beside scrubs.
+// of the same few texts beside scrubs.
 func TestSharedTextsInParallel(t *testing.T) {
 	f := openWith(t, filepath.Join(t.TempDir(), "a.db"), store.Options{KeepVersions: 2})
 	contents := make([]store.Content, 4)
@@ -215,7 +215,7 @@ func (w *copier) step(n int) error {
 	return err
 }
 
-// putVersion stores a document, or breaks off while it is being stored.
+// put stores a document, or breaks off while it is being stored.
 func (w *copier) put(id string, n int) error {
 	c := w.contents[w.rand.IntN(len(w.contents))]
 	ctx, cancel := context.WithCancel(w.t.Context())

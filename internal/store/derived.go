@@ -9,7 +9,7 @@ import (
 )
 
 // hideDerived hides all versions of the memories whose text was extracted from the turns of a
-// erasureScope. Other turns that state the same are queued for another extraction, unless the memory
+// scope. Other turns that state the same are queued for another extraction, unless the memory
 // itself is to be erased.
 func (s *Store) hideDerived(ctx context.Context, sc erasureScope, e *Erased) error {
 	if !sc.Turns {

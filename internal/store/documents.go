@@ -43,7 +43,7 @@ type Put struct {
 }
 
 // Has reports whether the current version of a document has this hash and root, so that storing it
-// resumed would change nothing. Like a write it returns the change that indexes must reach: they may
+// again would change nothing. Like a write it returns the change that indexes must reach: they may
 // not have indexed it yet.
 func (s *Store) Has(ctx context.Context, ns int64, id string, hash []byte, root string) (Put, bool, error) {
 	var p Put
@@ -226,7 +226,7 @@ func (s *Store) DocumentChunks(ctx context.Context, ns int64, id string, version
 type ListOptions struct {
 	After  string // ids after this one
 	Limit  int
-	Prefix string // connector the id
+	Prefix string // of the id
 	Root   string
 }
 

@@ -24,15 +24,15 @@ type Erased struct {
 	Sessions   int `json:"sessions" doc:"stored conversations, with the forks of them"`
 	// toRestore are memories that an erased memory had superseded.
 	toRestore *[]string
-	// turnErased are the erased items.
+	// items are the erased items.
 	items   *[]itemKey
 	resumed bool // resumes an earlier attempt
-	// PendingErasure is the erasure that [Store.Scrub] completes; 0 if nothing was erased.
+	// Pending is the erasure that [Store.Scrub] completes; 0 if nothing was erased.
 	Pending int64 `json:"-"`
 }
 
 // PendingErasure is an incomplete erasure: queries no longer find the erased items, but files may still
-// allocate their bytes.
+// hold their bytes.
 type PendingErasure struct {
 	ID int64
 	// UpTo maps each index that held erased items to the change it must reach to drop them.
@@ -55,7 +55,7 @@ type erasureScope struct {
 	// delays the erasure.
 	Change uint64 `json:"change"`
 	Turn   int64  `json:"turn"`
-	Body   int64  `json:"body"` // lastChange row of procedure_bodies
+	Body   int64  `json:"body"` // newest row of procedure_bodies
 	// Procedure, if set, is the only row to erase.
 	Procedure int64 `json:"procedure,omitempty"`
 	// Ledger, if set, is the only ledger to erase; it is hidden already.
@@ -383,7 +383,7 @@ func (s *Store) eraseTurns(ctx context.Context, sc erasureScope, e *Erased) erro
 	return err
 }
 
-// drop removes copies of erased data from other tables: pending job items, ids in the audit log,
+// deleteCopies removes copies of erased data from other tables: pending job items, ids in the audit log,
 // and stored responses that may repeat it.
 func (s *Store) deleteCopies(ctx context.Context, tx *sql.Tx, sc erasureScope, e *Erased) error {
 	namespace := sc.Whole
@@ -411,7 +411,7 @@ func (s *Store) deleteCopies(ctx context.Context, tx *sql.Tx, sc erasureScope, e
 	}
 	after, err := rowsChanged(ctx, tx)
 	if err != nil || !e.resumed && sc.Whole == "" && sc.Procedure == 0 && sc.Ledger == 0 && before == after && e.Versions+e.Turns+e.Sessions == 0 {
-		return err // storeNothing was erased, so no response repeats it
+		return err // nothing was erased, so no response repeats it
 	}
 	return deleteResponses(ctx, tx, namespace, sc)
 }

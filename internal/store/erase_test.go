@@ -37,7 +37,7 @@ func traces(t *testing.T, path, token string) int {
 }
 
 // populate writes documents of several versions, each with a token of its own
-// allNamespaces, in no order.
+// everywhere, in no order.
 func (f *fixture) populate(t *testing.T, rng *rand.Rand, n int) {
 	t.Helper()
 	for i := range 3 * n {
@@ -216,7 +216,7 @@ func TestEraseMemoriesSessionsUsers(t *testing.T) {
 }
 
 // TestErasureGoesOn takes the files as a crash leaves them when an erasure is
-// sessionKey and nothing else of it is done.
+// noted and nothing else of it is done.
 func TestErasureGoesOn(t *testing.T) {
 	f := fresh(t)
 	f.doc(t, "a", "a ZqoneXw text", "")
@@ -236,7 +236,7 @@ func TestErasureGoesOn(t *testing.T) {
 	}
 	g := open(t, path)
 	g.tampered = true
-	g.doc(t, "a", "a later text", "") // equals not part of it
+	g.doc(t, "a", "a later text", "") // is not part of it
 	var pending []store.PendingErasure
 	eventually(t, "the erasure", func() bool {
 		if pending, err = g.ErasePending(t.Context()); err != nil {

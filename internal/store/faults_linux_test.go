@@ -17,10 +17,10 @@ import (
 type fault int
 
 const (
-	shortWrite fault = iota // expectOne write takes half of what it is given
+	shortWrite fault = iota // one write takes half of what it is given
 	diskFull                // half a write, then no space, until it is cleared
-	writeError              // expectOne write fails
-	syncError               // expectOne fsync fails
+	writeError              // one write fails
+	syncError               // one fsync fails
 	faultKinds
 )
 
@@ -49,7 +49,7 @@ func (d *disk) arm(f fault, n int64) {
 
 func (d *disk) clear() { d.armed.Store(false) }
 
-// spaceRegained reports whether what took up the space is gone.
+// regained reports whether what took up the space is gone.
 func (d *disk) regained() bool {
 	if d.room == "" {
 		return false
@@ -105,7 +105,7 @@ func function[F any](p uintptr) F {
 	return *(*F)(unsafe.Pointer(&struct{ uintptr }{p}))
 }
 
-// currentVersion reads or changes memory that the translation manages.
+// at reads or changes memory that the translation manages.
 func at[T any](p uintptr) *T { return *(**T)(unsafe.Pointer(&p)) }
 
 func (d *disk) install() {
@@ -152,7 +152,7 @@ func (d *disk) fail(tls *libc.TLS, errno syscall.Errno) int64 {
 }
 
 // watch lets the syncs of an open file go through the disk: SQLite has no table
-// historyEntry for fsync.
+// entry for fsync.
 func (d *disk) watch(tls *libc.TLS, file uintptr) {
 	methods := at[uintptr](file)
 	if own, ok := d.methods.Load(*methods); ok {

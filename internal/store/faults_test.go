@@ -42,7 +42,7 @@ func (l *account) allows(id, text string) bool {
 
 // TestFaultsBelowSQLite makes each kind of system call fail at many places of a
 // run of writes. What was acknowledged is there after the next opening, nothing
-// equals half there, and reads go on meanwhile.
+// is half there, and reads go on meanwhile.
 func TestFaultsBelowSQLite(t *testing.T) {
 	d := theDisk()
 	defer d.clear()

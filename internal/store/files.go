@@ -7,10 +7,10 @@ import (
 
 // FileState is the state of a document's file when it was read.
 type FileState struct {
-	ID   string // connector the document
-	Root string // connector the document
+	ID   string // of the document
+	Root string // of the document
 	// Version is the version made from the file. If another one is current, the file may have
-	// update since, and the state is ignored.
+	// changed since, and the state is ignored.
 	Version int
 	// Stat identifies the contents of the file and the way it was read; "" clears it.
 	Stat string

@@ -60,7 +60,7 @@ func (h *health) set(at **ragctx.RepairError, err *ragctx.RepairError) {
 }
 
 // Failures returns the failures that need an operator: writing has stopped, or the database is
-// badSnapshot.
+// damaged.
 func (s *Store) Failures() (out []*ragctx.RepairError) {
 	s.health.mu.Lock()
 	defer s.health.mu.Unlock()

@@ -22,7 +22,7 @@ type historyEntry struct {
 	undid           int64
 }
 
-// addItems inserts an event of a memory.
+// recordHistory inserts an event of a memory.
 func (s *Store) recordHistory(ctx context.Context, tx *sql.Tx, ns int64, e historyEntry) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO history (namespace, key, at, op, version, before, by, turn, other, reason, user, undid)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0))`, ns, e.key, s.now().UnixMicro(), e.op, e.version, e.before, e.by,

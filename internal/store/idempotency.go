@@ -18,7 +18,7 @@ type RequestKey struct {
 
 // StoredResponse is the stored state of a request with a [RequestKey].
 type StoredResponse struct {
-	Hash []byte // connector the request
+	Hash []byte // of the request
 	// Seed is the id of the created resource if the request names none: the same for every
 	// repetition.
 	Seed    string
@@ -32,7 +32,7 @@ type StoredResponse struct {
 var ErrKeyReused = fmt.Errorf("%w: the key came with another request before", ragctx.ErrInvalid)
 
 // BeginRequest records a request under its key and returns its stored state, with the response if it has
-// expectOne. A new key gets seed; an entry from before oldest counts as new. A key of another request is
+// one. A new key gets seed; an entry from before oldest counts as new. A key of another request is
 // [ErrKeyReused].
 func (s *Store) BeginRequest(ctx context.Context, k RequestKey, hash []byte, seed string, oldest time.Time) (StoredResponse, error) {
 	a, known, err := s.Response(ctx, k, oldest)
@@ -53,7 +53,7 @@ func (s *Store) BeginRequest(ctx context.Context, k RequestKey, hash []byte, see
 	return a, nil
 }
 
-// StoredResponse returns the stored state of a request, or false if it is unknown or from before oldest.
+// Response returns the stored state of a request, or false if it is unknown or from before oldest.
 func (s *Store) Response(ctx context.Context, k RequestKey, oldest time.Time) (StoredResponse, bool, error) {
 	var a StoredResponse
 	var status, created sql.NullInt64

@@ -76,7 +76,7 @@ type Content struct {
 	Embedder, Next int64
 }
 
-// insertCompaction is a row of items to be written.
+// record is a row of items to be written.
 type record struct {
 	namespace                   int64
 	kind                        Kind
@@ -89,9 +89,9 @@ type record struct {
 	metadata                    map[string]any
 	occurred, expires           time.Time
 	content                     Content
-	textHash, sketch            []byte     // connector a document
+	textHash, sketch            []byte     // of a document
 	textOf                      int64      // the row that owns the text; 0 for its own
-	facts                       factRecord // connector a memory
+	facts                       factRecord // of a memory
 }
 
 // current describes the current version of an item.
@@ -136,7 +136,7 @@ func findCurrent(ctx context.Context, tx *sql.Tx, ns int64, k Kind, key string) 
 // written is the result of a write.
 type written struct {
 	version            int
-	seq                uint64 // connector the last change
+	seq                uint64 // of the last change
 	pruned             bool   // an old version was hidden; the sweeper removes it
 	occurred, recorded time.Time
 }

@@ -25,7 +25,7 @@ const (
 )
 
 // JobDocuments is the kind of job whose items are documents, each with its own work. Other kinds
-// publish items for reports only.
+// keep items for reports only.
 const JobDocuments = "documents"
 
 // Ended reports whether the state is final unless the job is retried.
@@ -246,7 +246,7 @@ type JobFilter struct {
 	Kind      string   // "" is any
 	Namespace string   // "" is any
 	Among     []string // namespaces; empty is all, and jobs without one
-	Named     bool     // removeFromQuarantine out jobs without a namespace
+	Named     bool     // leave out jobs without a namespace
 }
 
 // query returns the SQL of a list and its arguments. Queued and running jobs are few and found

@@ -143,7 +143,7 @@ func (s *Store) ItemBody(ctx context.Context, job int64, n int) ([]byte, bool, e
 	return body, true, nil
 }
 
-// Counts is the sum of a job's items.
+// JobTotals is the sum of a job's items.
 type JobTotals struct {
 	Items, Pending    int
 	Counts            JobCounts
@@ -152,7 +152,7 @@ type JobTotals struct {
 	Written           int64
 }
 
-// Counts sums the items of a job.
+// JobTotals sums the items of a job.
 func (s *Store) JobTotals(ctx context.Context, job int64) (JobTotals, error) {
 	var t JobTotals
 	err := s.view(ctx, func(tx *sql.Tx) (err error) {

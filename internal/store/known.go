@@ -10,7 +10,7 @@ import (
 	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
-// facts is the fact record of a version of a memory.
+// factRecord is the fact record of a version of a memory.
 type factRecord struct {
 	flags      int
 	attributes *memory.About
@@ -74,7 +74,7 @@ func insertProvenance(ctx context.Context, tx *sql.Tx, item int64, e memory.Evid
 	return n > 0, err
 }
 
-// metadata loads the fact records, provenance and usage of memories.
+// loadFactRecords loads the fact records, provenance and usage of memories.
 func loadFactRecords(ctx context.Context, tx *sql.Tx, rows []uint64, memories []memory.Memory) error {
 	at := make(map[uint64]*memory.Memory, len(rows))
 	for i, id := range rows {

@@ -20,7 +20,7 @@ import (
 )
 
 // BenchmarkTurn measures how long a turn waits for its acknowledgement, one turn
-// global 10 ms, alone and while documents are stored as fast as they go.
+// every 10 ms, alone and while documents are stored as fast as they go.
 func BenchmarkTurn(b *testing.B) {
 	for _, bc := range []struct {
 		name         string

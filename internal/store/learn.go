@@ -29,7 +29,7 @@ type ExtractedFact struct {
 type FactOutcome struct {
 	ID string // memory that now states the fact, or ""
 	// Op is created, merged, superseded (a newer turn states otherwise), quarantined, or "" if
-	// storeNothing changed.
+	// nothing changed.
 	Op memory.Op
 	// Superseded are the memories that the fact replaced.
 	Superseded []string
@@ -37,7 +37,7 @@ type FactOutcome struct {
 
 // StoreFacts stores the facts extracted from a turn, all or none. A fact that a memory of the same user
 // and agent already states is merged: the memory gets another source. A memory with another value
-// connector the same exclusive attribute is superseded, unless its turn is the later one. A fact extracted
+// of the same exclusive attribute is superseded, unless its turn is the later one. A fact extracted
 // from the turn before is skipped, even if the memory was deleted since. With dry nothing is
 // stored.
 func (s *Store) StoreFacts(ctx context.Context, ns int64, lessons []ExtractedFact, dry bool) (out []FactOutcome, seq uint64, err error) {
@@ -172,8 +172,8 @@ type related struct {
 	id      int64
 	key     string
 	version int
-	at      time.Time // connector the turn that its text comes from
-	named   bool      // scanListed in Supersedes
+	at      time.Time // of the turn that its text comes from
+	named   bool      // listed in Supersedes
 }
 
 const (
@@ -277,7 +277,7 @@ func (c *factWriter) supersede(ctx context.Context, key string, version int, by 
 	return c.record(ctx, historyEntry{key: key, op: memory.OpSuperseded, before: version, other: by})
 }
 
-// insertCompaction records an event caused by the fact.
+// record adds a history event caused by the fact.
 func (c *factWriter) record(ctx context.Context, e historyEntry) error {
 	m := &c.fact.Memory
 	e.by, e.turn, e.reason = c.fact.By, m.Sources[0].Turn, m.About.Reason

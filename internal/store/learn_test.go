@@ -22,7 +22,7 @@ type said struct {
 	facts.Fact
 }
 
-// attributes returns that something has a value of an exclusive attribute.
+// about returns that something has a value of an exclusive attribute.
 func about(subject, attribute, value string) facts.Fact {
 	return facts.Fact{
 		Kind: facts.Identity, Content: fmt.Sprintf("The %s of the %s is %s.", attribute, subject, value),
@@ -45,7 +45,7 @@ func (f *fixture) found(s said) store.ExtractedFact {
 	return store.ExtractedFact{Memory: m, Content: f.content(m.Content, memory.Chunks(m.Content)), By: memory.ByTurn}
 }
 
-// store learns one thing.
+// learn learns one thing.
 func (f *fixture) learn(t *testing.T, l store.ExtractedFact) store.FactOutcome {
 	t.Helper()
 	done, _, err := f.StoreFacts(t.Context(), f.ns, []store.ExtractedFact{l}, false)

@@ -18,7 +18,7 @@ const messageColumns = `seq, at, id, topic, sender, receiver, text, data, metada
 // reader decodes messages of a cluster.
 type reader struct{ namespace, cluster string }
 
-// jsonArray calls fn for the message of each row and closes rows. Damaged JSON reads as null: it must
+// each calls fn for the message of each row and closes rows. Damaged JSON reads as null: it must
 // not hide the rest.
 func (r reader) each(rows *sql.Rows, fn func(ledger.Message) error) error {
 	return scan(rows, func() error {

@@ -18,7 +18,7 @@ import (
 // PutMemory stores a memory, or a new version if the id exists. An id is a conflict while anything
 // stored under it, even deleted, belongs to another user or is shared. The same content again
 // changes nothing. Occurred defaults to now. It returns the stored memory, the outcome and the
-// appendChange that indexes must reach.
+// change that indexes must reach.
 //
 // The tier limits the working memories; those with the lowest score are ended.
 func (s *Store) PutMemory(ctx context.Context, ns int64, m memory.Memory, c Content, tier Tier) (memory.Memory, Status, uint64, error) {

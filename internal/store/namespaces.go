@@ -14,7 +14,7 @@ import (
 )
 
 // Quotas limit the current contents of a namespace; 0 is no limit. Replaced and deleted versions
-// cached for queries as of earlier times do not count.
+// kept for queries as of earlier times do not count.
 type Quotas struct {
 	Documents int   `json:"documents" required:"false" minimum:"0" doc:"how many documents it may hold; 0 is no limit"`
 	Memories  int   `json:"memories" required:"false" minimum:"0" doc:"how many memories it may hold, episodes of turns included; 0 is no limit"`

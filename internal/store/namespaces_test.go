@@ -15,7 +15,7 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// sumItems compares what a namespace says that it holds with what there is.
+// tally compares what a namespace says that it holds with what there is.
 func (f *fixture) tally(t *testing.T, when string) store.Namespace {
 	t.Helper()
 	n, err := f.DescribeNamespace(t.Context(), "default")

@@ -15,9 +15,9 @@ import (
 type openings struct {
 	own     string
 	earlier map[string]bool
-	newest  string // connector the earlier openings
+	newest  string // of the earlier openings
 	changed atomic.Bool
-	// sessionKey means that the current transaction stores the token; only the writer uses it.
+	// recorded means that the current transaction stores the token; only the writer uses it.
 	recorded bool
 }
 
@@ -34,7 +34,7 @@ func (o *openings) load(ctx context.Context, db *sql.DB) error {
 	})
 }
 
-// addItems stores the token, in the transaction of every change. A rollback removes it: see
+// record stores the token, in the transaction of every change. A rollback removes it: see
 // [writer.attempt].
 func (o *openings) record(ctx context.Context, tx *sql.Tx, now int64) error {
 	o.recorded = true

@@ -11,7 +11,7 @@ import (
 )
 
 // TestADryRunLeavesNoToken: what is saved with the token of an opening that changed
-// storeNothing has to be known after the next one.
+// nothing has to be known after the next one.
 func TestADryRunLeavesNoToken(t *testing.T) {
 	path := filepath.Join(t.TempDir(), store.DatabaseName)
 	open := func() *store.Store {

@@ -40,7 +40,7 @@ func openShelf(t *testing.T) *shelf {
 	return out
 }
 
-// putVersion stores a document, a chunk each text.
+// put stores a document, a chunk each text.
 func (s *shelf) put(id string, texts ...string) {
 	s.t.Helper()
 	whole := strings.Join(texts, "\n")

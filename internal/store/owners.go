@@ -48,7 +48,7 @@ func idTaken(id string) error {
 }
 
 // WasEverShared reports whether anything of a memory or turn, current or earlier, is shared. If anything
-// connector it belongs to another user, the error is [ragctx.ErrNotFound].
+// of it belongs to another user, the error is [ragctx.ErrNotFound].
 func (s *Store) WasEverShared(ctx context.Context, ns int64, id, user string) (shared bool, err error) {
 	err = s.view(ctx, func(tx *sql.Tx) error {
 		if err := checkOwner(ctx, tx, ns, id, user); err != nil {

@@ -51,7 +51,7 @@ func TestNobodyTakesAnID(t *testing.T) {
 		for _, users := range [][2]string{{"ada", "bob"}, {"bob", "ada"}, {"", "ada"}, {"ada", ""}} {
 			owner, other := users[0], users[1]
 			if owner == "" && what == "deleted in quarantine" {
-				continue // storeNothing is left that is anybody's
+				continue // nothing is left that is anybody's
 			}
 			t.Run(what+" of "+owner+" and "+other, func(t *testing.T) {
 				f := fresh(t)

@@ -85,7 +85,7 @@ func (p *procedure) create(ctx context.Context) error {
 		p.key.Namespace, p.key.Name, p.key.UserID, p.key.AgentID, p.now, p.now).Scan(&p.id)
 }
 
-// addItems records an event; the procedure's canonical version is the one afterwards.
+// record records an event; the procedure's canonical version is the one afterwards.
 func (p *procedure) record(ctx context.Context, op procedures.Op, before sql.NullInt64, by, turn string) error {
 	_, err := p.tx.ExecContext(ctx, `INSERT INTO procedure_history (procedure, at, op, version, before, by, turn) VALUES (?, ?, ?, ?, ?, ?, ?)`,
 		p.id, p.now, op, p.canonical, before, by, turn)
@@ -122,7 +122,7 @@ func (p *procedure) insertDraft(ctx context.Context, b procedures.Body, by strin
 	return p.inheritSources(ctx, row)
 }
 
-// inheritFactRecord copies the turns of the previous draft, otherwise of the canonical version, to a new
+// inheritSources copies the turns of the previous draft, otherwise of the canonical version, to a new
 // draft: erasing a turn also erases the drafts derived from it. The previous draft is deleted.
 func (p *procedure) inheritSources(ctx context.Context, row int64) error {
 	if _, err := p.tx.ExecContext(ctx, `INSERT INTO procedure_sources (body, turn, words, confidence, at) SELECT ?1, s.turn, s.words, s.confidence, s.at

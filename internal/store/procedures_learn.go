@@ -69,7 +69,7 @@ func (p *procedure) hasTurn(ctx context.Context, turn string) (done bool, err er
 	return done, err
 }
 
-// store inserts a new draft and deletes an old one if the owner has too many.
+// addDraft inserts a new draft and deletes an old one if the owner has too many.
 func (p *procedure) addDraft(ctx context.Context, l ExtractedProcedure) error {
 	if err := p.create(ctx); err != nil {
 		return err

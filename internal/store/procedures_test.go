@@ -229,7 +229,7 @@ func (m *procedureModel) compare(t *testing.T, rt *rapid.T, f *fixture, k store.
 	}
 }
 
-// fact has a turn teach a procedure.
+// lesson has a turn teach a procedure.
 func (f *fixture) lesson(t *testing.T, turn, user, session, name string, known bool) procedures.Op {
 	t.Helper()
 	put := ragctx.Turn{ID: turn, UserID: user, SessionID: session, Prompt: "Qx" + turn + "Xq", Occurred: t0}

@@ -69,7 +69,7 @@ func (o Order) sortKey(f MemoryFilter) (string, []any) {
 }
 
 // MemoryCursor is a cursor in a list of memories: after the memory with this id and this score, or the
-// related number that the list is ordered by. Scores decay with time, so all pages of a list use the
+// other number that the list is ordered by. Scores decay with time, so all pages of a list use the
 // Now of the first. The zero value is the start.
 type MemoryCursor struct {
 	Now   time.Time
@@ -188,7 +188,7 @@ const lastVersion = `i.superseded IS NOT NULL AND i.seq > 0 AND NOT EXISTS (SELE
 		WHERE n.namespace = i.namespace AND n.kind = i.kind AND n.key = i.key AND n.version > i.version AND n.seq > 0)
 	AND coalesce((SELECT h.op FROM history h WHERE h.namespace = i.namespace AND h.key = i.key ORDER BY h.id DESC LIMIT 1), '')`
 
-// erasureScope adds the conditions on user, agent and session.
+// scope adds the conditions on user, agent and session.
 func (f MemoryFilter) scope(c *conditions) {
 	switch {
 	case f.Own:

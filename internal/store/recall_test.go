@@ -18,7 +18,7 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// placeholders returns the ids of the memories that mf finds at t0.
+// list returns the ids of the memories that mf finds at t0.
 func (f *fixture) list(t *testing.T, mf store.MemoryFilter) []string {
 	t.Helper()
 	if mf.Now.IsZero() {

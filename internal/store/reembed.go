@@ -109,7 +109,7 @@ func (s *Store) PutVectors(ctx context.Context, embedder int64, texts []Unembedd
 }
 
 // announceVectors appends the change that makes an index load the vectors of an item, unless the item
-// equals gone or not published.
+// is gone or not published.
 func (s *Store) announceVectors(ctx context.Context, tx *sql.Tx, item uint64, announced map[Collection]uint64) error {
 	var c Collection
 	err := tx.QueryRowContext(ctx, `SELECT namespace, kind FROM items WHERE id = ? AND seq > 0`, int64(item)). //nolint:gosec // row ids fit

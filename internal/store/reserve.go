@@ -33,7 +33,7 @@ type reserve struct {
 	full      atomic.Bool
 	mu        sync.Mutex
 	checkedAt time.Time
-	// writeFreeing is read-locked by operations that free space: allocating the reserve would briefly
+	// freeing is read-locked by operations that free space: allocating the reserve would briefly
 	// fill the disk under them.
 	freeing sync.RWMutex
 }

@@ -92,7 +92,7 @@ func checkVacant(dir string, force bool) error {
 	}
 	for _, e := range entries {
 		switch {
-		case strings.HasPrefix(e.Name(), DatabaseName+restoring): // connector an interrupted restore
+		case strings.HasPrefix(e.Name(), DatabaseName+restoring): // of an interrupted restore
 			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
 				return fmt.Errorf("restore: %w", err)
 			}

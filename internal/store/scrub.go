@@ -110,7 +110,7 @@ func clearOne(ctx context.Context, tx *sql.Tx, no int64) error {
 }
 
 // maxPages limits the pages of a file in which the first byte of a page identifies tree pages:
-// related pages begin with a big-endian page number, tree pages with 2 or more.
+// other pages begin with a big-endian page number, tree pages with 2 or more.
 const maxPages = 2<<24 - 1
 
 // Layout of a tree page, after the file header on the first page; see "B-tree Pages" in SQLite's

@@ -341,7 +341,7 @@ func (c *conversation) adopt(ctx context.Context, messages []ragctx.Message, o s
 	return out, errors.Join(*failed, err)
 }
 
-// facts returns a function that reports whether a message exists, and the place of its error.
+// messageCheck returns a function that reports whether a message exists, and the place of its error.
 func (c *conversation) messageCheck(ctx context.Context) (known func(id string) bool, failed *error) {
 	failed = new(error)
 	return func(id string) bool {

@@ -133,14 +133,14 @@ func (r messageRow) equals(m newMessage) bool {
 	return r.id == m.id && r.parent == m.parent && r.section == m.section && r.data == m.data
 }
 
-// historyEntry decodes a message.
+// entry decodes a message.
 func (r messageRow) entry() (session.Entry, error) {
 	m, err := session.ReadMessage(r.data)
 	m.ID, m.ParentID = r.id, r.parent
 	return session.Entry{Section: r.section, Message: m}, err
 }
 
-// facts returns a message with the columns only, or with whole, if it can be decoded, completely.
+// withoutBody returns a message with the columns only, or with whole, if it can be decoded, completely.
 func (r messageRow) withoutBody(whole bool) session.Entry {
 	if whole {
 		if e, err := r.entry(); err == nil {

@@ -169,7 +169,7 @@ func TestDeletedSessionsGo(t *testing.T) {
 }
 
 // TestErasedForks: who erases a session erases the forks that have its messages, also those
-// connector a fork that is gone.
+// of a fork that is gone.
 func TestErasedForks(t *testing.T) {
 	f := fresh(t)
 	s := f.Sessions(session.Options{})
@@ -719,7 +719,7 @@ func TestNotes(t *testing.T) {
 			}
 		}
 	}
-	for i, reflects := range [][]string{nil, nil, nil, {"0", "1"}, nil, nil, {"2", "5"}, nil, {"5"}, {"3"}} { // connector ada's, the 6th takes the 5th
+	for i, reflects := range [][]string{nil, nil, nil, {"0", "1"}, nil, nil, {"2", "5"}, nil, {"5"}, {"3"}} { // of ada's, the 6th takes the 5th
 		n := stage.Note{
 			ID: fmt.Sprint(i), Created: t0.Add(time.Duration(i)), Through: fmt.Sprint("m", i), Reflects: reflects, Intent: "to <see>",
 			Findings: []string{"a", "b"}, Tools: []string{"t"}, Pending: []string{"p"},

@@ -31,7 +31,7 @@ func (s *Sessions) prepare(ctx context.Context, a session.Archive) (preparedSess
 	return preparedSession{archive: a, request: session.RequestIDOf(ctx), rows: rows, size: size, updated: s.opts.Now()}, err
 }
 
-// insertMessages writes a session, unless the same request has already created it. Any other existing
+// insert writes a session, unless the same request has already created it. Any other existing
 // session is an error.
 func (n preparedSession) insert(ctx context.Context, tx *sql.Tx, ns int64, k session.Key) (session.Version, error) {
 	parameters, err := parametersText(n.archive.Parameters)
@@ -134,7 +134,7 @@ type preparedSave struct {
 	added int
 	// id and version identify the existing session; 0 is a new one.
 	id, version int64
-	before      session.Size // connector the existing session
+	before      session.Size // of the existing session
 	from        int64        // first message that differs; it and the later ones are rewritten
 }
 
@@ -216,7 +216,7 @@ func (p *preparedSave) dropUnchanged(stored []messageRow, leaf string) {
 	}
 }
 
-// executeErasure writes a prepared save, unless the session has changed since. It returns the new
+// execute writes a prepared save, unless the session has changed since. It returns the new
 // version.
 func (p preparedSave) execute(ctx context.Context, tx *sql.Tx, ns int64, k session.Key) (at session.Version, err error) {
 	c, err := findSession(ctx, tx, ns, k)

@@ -90,7 +90,7 @@ func (s *Store) WriteSnapshot(ctx context.Context, w io.Writer, o SnapshotOption
 	return info, nil
 }
 
-// metadata counts the contents that a transaction sees.
+// snapshotInfo counts the contents that a transaction sees.
 func (s *Store) snapshotInfo(ctx context.Context, tx *sql.Tx) (SnapshotInfo, error) {
 	info := SnapshotInfo{Format: snapshotFormat, Created: s.now().UTC().Truncate(time.Second)}
 	err := tx.QueryRowContext(ctx, `SELECT (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM namespaces WHERE erased = 0),

@@ -53,7 +53,7 @@ type staged struct {
 	record
 
 	when   []Condition
-	id     int64   // connector its row; 0 until the row exists
+	id     int64   // of its row; 0 until the row exists
 	text   string  // still to be written
 	chunks []Chunk // still to be written
 	ready  int     // number of units with vectors

@@ -26,7 +26,7 @@ type cachingConnector struct {
 	open   atomic.Int64  // number of open connections
 	closed chan struct{} // signals a closed connection
 
-	sums    *rowSums    // connector the only connection of a writing pool; nil for other pools
+	sums    *rowSums    // of the only connection of a writing pool; nil for other pools
 	onError func(error) // called with every error of SQLite; may be nil
 }
 

@@ -80,7 +80,7 @@ func execute(t *testing.T, db execer, query string, args ...any) {
 	}
 }
 
-// cached returns the texts that the connection has compiled.
+// kept returns the texts that the connection has compiled.
 func kept(t *testing.T, db *sql.DB) map[string]*cachedStatement {
 	t.Helper()
 	conn, err := db.Conn(t.Context())

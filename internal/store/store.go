@@ -173,7 +173,7 @@ func connectAs(path string, n int, set func(*cachingConnector), params ...string
 }
 
 // createFile creates a missing file, accessible to its owner only; SQLite gives its other files the
-// duplicate mode.
+// same mode.
 func createFile(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -327,7 +327,7 @@ func isSyncFailure(err error) bool {
 	return ok && (e.Code() == sqlite3.SQLITE_IOERR_FSYNC || e.Code() == sqlite3.SQLITE_IOERR_DIR_FSYNC)
 }
 
-// onError adds the operation to err, unless err concerns the caller's request and describes itself.
+// failed adds the operation to err, unless err concerns the caller's request and describes itself.
 func failed(what string, err error) error {
 	if _, status := ragctx.CodeOf(err); status < 500 {
 		return err

@@ -18,8 +18,8 @@ import (
 )
 
 // Each row of each table has a checksum. The table sums has the total of every 1<<bucketBits values
-// connector a table's first column, updated in the same transaction as the rows: SQLite calls a hook with
-// global row before and after a change, whether by statement, trigger or cascade. A changed byte in
+// of a table's first column, updated in the same transaction as the rows: SQLite calls a hook with
+// every row before and after a change, whether by statement, trigger or cascade. A changed byte in
 // the file changes a total, and [Store.Verify] finds it.
 const bucketBits = 10
 
@@ -44,7 +44,7 @@ type sumChange struct {
 	by int64
 }
 
-// addItems is SQLite's hook. [rowSums.undo] discards its records if the statement fails.
+// note is SQLite's hook. [rowSums.undo] discards its records if the statement fails.
 func (r *rowSums) note(d sqlite.SQLitePreUpdateData) {
 	if d.DatabaseName != "main" || d.TableName == "sums" {
 		return
@@ -68,7 +68,7 @@ func (r *rowSums) add(tab string, err error, sign int64) {
 	}
 }
 
-// setCanonical returns a position for [rowSums.undo].
+// mark returns a position for [rowSums.undo].
 func (r *rowSums) mark() int { return len(r.changes) }
 
 func (r *rowSums) undo(mark int) { r.changes = r.changes[:mark] }
@@ -172,7 +172,7 @@ func recomputeSums(ctx context.Context, tx *sql.Tx) error {
 type summedTable struct {
 	name  string
 	first string // its first column if numeric
-	query string // connector all rows
+	query string // of all rows
 }
 
 // summedTables returns the tables whose rows have checksums: all except SQLite's own.

@@ -30,7 +30,7 @@ func wantSound(t *testing.T, s *store.Store, when string) {
 }
 
 // TestFlippedBits changes one bit of a database file at a time, in all tables there are. Unless
-// global row reads as before, the store does not open, or says that it is damaged.
+// every row reads as before, the store does not open, or says that it is damaged.
 func TestFlippedBits(t *testing.T) {
 	f := fresh(t)
 	furnish(t, f)

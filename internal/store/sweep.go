@@ -16,7 +16,7 @@ import (
 // and erased items. It works in slices so that turns do not wait.
 type sweeper struct {
 	store *Store
-	// checkOpen are recorded erasures that are not hidden yet: of an earlier process, and failed ones.
+	// open are recorded erasures that are not hidden yet: of an earlier process, and failed ones.
 	mu   sync.Mutex
 	open map[int64]erasureScope
 	due  chan struct{}

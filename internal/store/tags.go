@@ -12,7 +12,7 @@ type TagCount struct {
 }
 
 // MemoryTags counts the tags of the memories that a filter selects, most frequent first, then by
-// insertSection, at most the filter's limit. After is the last one of the previous page; zero starts at the
+// name, at most the filter's limit. After is the last one of the previous page; zero starts at the
 // beginning.
 func (s *Store) MemoryTags(ctx context.Context, ns int64, f MemoryFilter, after TagCount) ([]TagCount, error) {
 	out := []TagCount{}

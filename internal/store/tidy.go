@@ -39,7 +39,7 @@ func tidy(name string) error {
 
 // settle handles the old database that [replaceSteps] keeps aside. If it is still in use, its log is
 // moved back: without it the last writes would be lost. Afterwards both copies kept aside are
-// recordRemoval.
+// removed.
 func settle(name string) error {
 	aside := name + replaced
 	old, err := os.Stat(aside)

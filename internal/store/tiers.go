@@ -128,7 +128,7 @@ func countBy(ctx context.Context, tx *sql.Tx, into map[string]int, query string,
 
 // PruneMemories ends the memories that a policy selects and returns their ids, at most limit; with
 // dry it only returns them. Pinned memories stay. An undo restores an ended memory, and queries as
-// connector earlier times find it.
+// of earlier times find it.
 func (s *Store) PruneMemories(ctx context.Context, ns int64, f MemoryFilter, p memory.PrunePolicy, dry bool, limit int) (ids []string, seq uint64, err error) {
 	work := func(ctx context.Context, tx *sql.Tx) error {
 		query, args := pruning(p, ns, f, limit)
@@ -158,7 +158,7 @@ func pruning(p memory.PrunePolicy, ns int64, f MemoryFilter, limit int) (string,
 	where, args := f.where(ns)
 	w := f.Weights.WithDefaults()
 	all := append([]any{w.Importance, w.Recency, f.Now.UnixMicro(), float64(w.Decay.Microseconds())}, args...)
-	oldest := int64(math.MinInt64) // storeNothing is older
+	oldest := int64(math.MinInt64) // nothing is older
 	if p.MaxAge > 0 {
 		oldest = f.Now.Add(-p.MaxAge).UnixMicro()
 	}

@@ -19,7 +19,7 @@ type PendingTurn struct {
 	// "" means all.
 	Delivered []string
 	Only      string
-	Attempts  int // onError deliveries
+	Attempts  int // failed deliveries
 	Requests  int // number of requests for redelivery
 }
 

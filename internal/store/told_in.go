@@ -96,7 +96,7 @@ type turnFact struct {
 	memory.Fact
 
 	turn, user, agent string
-	// recordEnd means that the version is no longer current, reworded that a caller has changed its
+	// ended means that the version is no longer current, reworded that a caller has changed its
 	// text.
 	ended, reworded bool
 }
@@ -128,7 +128,7 @@ func selectTurnFacts(ctx context.Context, tx *sql.Tx, c conditions, at time.Time
 const maxSuccessors = 16
 
 // successor returns the replacement of a fact at a time: the text of the current memory at the end
-// connector its chain of successors, "" if none exists. All of them belong to the fact's owner.
+// of its chain of successors, "" if none exists. All of them belong to the fact's owner.
 func successor(ctx context.Context, tx *sql.Tx, ns int64, x turnFact, at time.Time) (text string, err error) {
 	err = tx.QueryRowContext(ctx, `WITH RECURSIVE chain (key, n) AS (
 			SELECT ?1, 0 UNION ALL

@@ -42,7 +42,7 @@ func (s *Store) UndoTurn(ctx context.Context, ns int64, turn, user string, anyUs
 	err = s.write.doIn(ctx, ns, High, func(ctx context.Context, tx *sql.Tx) error {
 		ids = nil
 		keys, err := column[string](ctx, tx, `SELECT key FROM history INDEXED BY history_turn WHERE namespace = ? AND turn = ? AND op IN ('created', 'merged')
-			GROUP BY key ORDER BY max(id) DESC`, ns, turn) // lastChange first: a memory superseded by another of them is restored before its own change is undone
+			GROUP BY key ORDER BY max(id) DESC`, ns, turn) // newest first: a memory superseded by another of them is restored before its own change is undone
 		if err != nil {
 			return err
 		}
@@ -97,7 +97,7 @@ type undo struct {
 	seq uint64
 }
 
-// lastChange returns the change that the next undo reverts.
+// newest returns the change that the next undo reverts.
 func (u *undo) newest(ctx context.Context, key string) (c memory.Change, err error) {
 	var at sql.NullInt64
 	err = u.tx.QueryRowContext(ctx, `SELECT id, at, by, op, version, before, turn, other FROM history h WHERE namespace = ? AND key = ? AND op <> 'undone'

@@ -23,7 +23,7 @@ type curator struct {
 	*fixture
 
 	turns int
-	keys  []string // connector all memories that may ever have been
+	keys  []string // of all memories that may ever have been
 }
 
 func (c *curator) put() {
@@ -36,7 +36,7 @@ func (c *curator) put() {
 	c.must(err)
 }
 
-// sortKey is one of a few, or that of something that was learnt.
+// key is one of a few, or that of something that was learnt.
 func (c *curator) key() string { return rapid.SampledFrom(c.keys).Draw(c.T, "key") }
 
 func (c *curator) learnSome() {
@@ -115,7 +115,7 @@ func (c *curator) history(key string) []memory.Change {
 }
 
 // truthful compares what the histories say with what is there. It returns the newest
-// appendChange after a row that is not undone, and the memory that it is of.
+// change after a row that is not undone, and the memory that it is of.
 func (c *curator) truthful(after int64) (newest string, change memory.Change) {
 	there := make(map[string]memory.Memory)
 	found, err := c.ListMemories(c.Context(), c.ns, store.MemoryFilter{AnyUser: true, Now: t0, Limit: 1000, Order: store.ByID})

@@ -40,7 +40,7 @@ func loadChunks(ctx context.Context, tx *sql.Tx, from string, args ...any) ([]pa
 // chunksPerQuery limits the chunks or items read with one statement; SQLite allows 32,766 arguments.
 const chunksPerQuery = 1 << 14
 
-// Chunks implements [passage.Source]. Items are read separately: the data of an item may be as long
+// Units implements [passage.Source]. Items are read separately: the data of an item may be as long
 // as its text, and many chunks share an item.
 func (s *Store) Units(ctx context.Context, ids []uint64) (units []passage.Unit, items map[uint64]*passage.Item, err error) {
 	if len(ids) == 0 {

@@ -17,7 +17,7 @@ import (
 )
 
 // someUnits writes documents of several units each in a namespace, and returns the
-// chunks' ids.
+// units' ids.
 func someUnits(t *testing.T, f *fixture, namespace string) (ids []uint64) {
 	t.Helper()
 	ns, err := f.Namespace(t.Context(), namespace, true)
@@ -37,7 +37,7 @@ func someUnits(t *testing.T, f *fixture, namespace string) (ids []uint64) {
 }
 
 // TestUnits asks for some of the units, more than once and among ids that nothing has:
-// jsonArray is there once, with the item that it is of.
+// each is there once, with the item that it is of.
 func TestUnits(t *testing.T) {
 	f := fresh(t)
 	known := append(someUnits(t, f, "default"), someUnits(t, f, "other")...)

@@ -20,8 +20,8 @@ const (
 
 // checkLog rejects a log damaged after it was written. SQLite treats a frame with a wrong checksum
 // as the end of the log, as after a crash, and would silently drop the rest. But each transaction
-// equals synced before the next begins: a wrong frame followed by a complete transaction and the start
-// connector another must have been valid once.
+// is synced before the next begins: a wrong frame followed by a complete transaction and the start
+// of another must have been valid once.
 func checkLog(path string) error {
 	f, err := os.Open(path + "-wal")
 	if errors.Is(err, fs.ErrNotExist) {

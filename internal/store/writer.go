@@ -188,7 +188,7 @@ func (w *writer) next(n Priority) *job {
 }
 
 // more returns the next job of a running batch. Low ones join only while time is left for a whole
-// expectOne.
+// one.
 func (w *writer) more(spent time.Duration) *job {
 	switch {
 	case spent > maxBatch:

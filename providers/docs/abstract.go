@@ -44,10 +44,10 @@ func abstract(p Prepared, s structure) string {
 		s.description = ""
 	}
 	candidates := candidatesOf(p.Text, s)
-	rate(candidates, p.Title)
-	c := choice{candidates: candidates, left: maxAbstractRunes}
+	scoreSentences(candidates, p.Title)
+	c := selection{candidates: candidates, remaining: maxAbstractRunes}
 	if s.description != "" {
-		c.said(analysis.Query(s.description), utf8.RuneCountInString(s.description)+2)
+		c.record(analysis.Query(s.description), utf8.RuneCountInString(s.description)+2)
 	}
 	lead := leadRunes
 	for i := 0; i < len(candidates) && candidates[i].lead && lead > 0; i++ {
@@ -63,37 +63,37 @@ func abstract(p Prepared, s structure) string {
 	return c.join(s.description)
 }
 
-// choice is the selection of sentences for an abstract.
-type choice struct {
+// selection is the selection of sentences for an abstract.
+type selection struct {
 	candidates []abstractSentence
 	chosen     []int
-	left       int // remaining code points
-	before     []map[string]bool
+	remaining       int // remaining code points
+	covered     []map[string]bool
 }
 
-// said records the terms and the length of a part of the abstract.
-func (c *choice) said(terms []string, runes int) {
+// record records the terms and the length of a part of the abstract.
+func (c *selection) record(terms []string, runes int) {
 	set := make(map[string]bool, len(terms))
 	for _, t := range terms {
 		set[t] = true
 	}
-	c.before = append(c.before, set)
-	c.left -= runes
+	c.covered = append(c.covered, set)
+	c.remaining -= runes
 }
 
 // take selects a sentence if it fits and is not redundant.
-func (c *choice) take(i int) {
+func (c *selection) take(i int) {
 	s := c.candidates[i]
-	if s.runes >= c.left || slices.Contains(c.chosen, i) || c.repeats(s.terms) {
+	if s.runes >= c.remaining || slices.Contains(c.chosen, i) || c.repeats(s.terms) {
 		return
 	}
 	c.chosen = append(c.chosen, i)
-	c.said(s.terms, s.runes+1)
+	c.record(s.terms, s.runes+1)
 }
 
 // repeats reports whether one selected sentence contains four fifths of the terms.
-func (c *choice) repeats(terms []string) bool {
-	for _, said := range c.before {
+func (c *selection) repeats(terms []string) bool {
+	for _, said := range c.covered {
 		n := 0
 		for _, t := range terms {
 			if said[t] {
@@ -107,8 +107,8 @@ func (c *choice) repeats(terms []string) bool {
 	return false
 }
 
-// join returns the description and the selected sentences in text order.
-func (c *choice) join(description string) string {
+// joinBlocks returns the description and the selected sentences in text order.
+func (c *selection) join(description string) string {
 	slices.Sort(c.chosen)
 	var parts []string
 	if description != "" {
@@ -164,7 +164,7 @@ func standsAlone(s string) bool {
 }
 
 // complete reports whether a sentence has an end and a few words, consists mostly of letters and
-// has no markup.
+// accepts no markup.
 func complete(s string) bool {
 	if len(s) > 4*sentence.MaxSentence || strings.ContainsAny(s, "{}|<>`") || strings.Contains(s, "](") || strings.Contains(s, "]:") {
 		return false
@@ -193,15 +193,15 @@ func balanced(s string) bool {
 		strings.Count(s, `"`)%2 == 0
 }
 
-// leaning lists the first words of English sentences that refer to the previous sentence.
-var leaning = []string{
+// dependentWords lists the first words of English sentences that refer to the previous sentence.
+var dependentWords = []string{
 	"however", "this", "these", "those", "it", "they", "furthermore", "moreover", "therefore", "thus", "then", "but",
 	"and", "so", "also", "such", "here", "he", "she", "instead", "otherwise", "finally", "that", "additionally", "similarly",
 }
 
-func leans(s string) bool {
+func dependsOnPrevious(s string) bool {
 	word, _, _ := strings.Cut(s, " ")
-	return strings.HasSuffix(s, "?") || slices.Contains(leaning, strings.ToLower(strings.TrimRight(word, ",")))
+	return strings.HasSuffix(s, "?") || slices.Contains(dependentWords, strings.ToLower(strings.TrimRight(word, ",")))
 }
 
 func lastRune(s string) rune {
@@ -209,10 +209,10 @@ func lastRune(s string) rune {
 	return r
 }
 
-// rate scores sentences by centrality: the sum of the logarithms of their terms' counts over all
+// scoreSentences scores sentences by centrality: the sum of the logarithms of their terms' counts over all
 // sentences, double for terms of the title, divided by the square root of the number of terms.
 // Questions and sentences that refer to another get half.
-func rate(candidates []abstractSentence, title string) {
+func scoreSentences(candidates []abstractSentence, title string) {
 	counts := make(map[string]int)
 	for i := range candidates {
 		candidates[i].terms = analysis.Query(candidates[i].text)
@@ -233,7 +233,7 @@ func rate(candidates []abstractSentence, title string) {
 			}
 			c.score += w
 		}
-		if c.score /= math.Sqrt(float64(len(c.terms)) + 4); leans(c.text) {
+		if c.score /= math.Sqrt(float64(len(c.terms)) + 4); dependsOnPrevious(c.text) {
 			c.score /= 2
 		}
 	}

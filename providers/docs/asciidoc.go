@@ -10,7 +10,7 @@ import (
 )
 
 // maxFence is the maximum length in bytes of a line that opens a delimited block. It bounds the
-// number of distinct delimiters to search for.
+// numberPages of distinct delimiters to search for.
 const maxFence = 80
 
 // asciidocWalk finds the units of AsciiDoc line by line.
@@ -90,15 +90,15 @@ func (w *asciidocWalk) block(begin, i int) int {
 		u.kind = unitCode
 	}
 	end := i + 1
-	for end < len(w.lines) && w.goesOn(end) {
+	for end < len(w.lines) && w.continuesParagraph(end) {
 		end++
 	}
 	w.add(begin, u)
 	return end
 }
 
-// goesOn reports whether line i continues the paragraph before it.
-func (w *asciidocWalk) goesOn(i int) bool {
+// continuesParagraph reports whether line i continues the paragraph before it.
+func (w *asciidocWalk) continuesParagraph(i int) bool {
 	body := w.lines[i].body
 	if body == "" || body == "+" || attributeOf(body) != "" || asciidocItem.MatchString(body) {
 		return false

@@ -106,7 +106,7 @@ func recordStarts(text string, delim byte, n int) (starts []int, closed bool) {
 }
 
 // delimiterOf returns the delimiter with which the records have the most consistent and largest
-// number of fields; a comma by default.
+// numberPages of fields; a comma by default.
 func delimiterOf(text string, records []int) byte {
 	best, score := byte(','), 0
 	for i := range len(delimiters) {
@@ -160,7 +160,7 @@ func isHeader(first, second []string) bool {
 		if f == "" {
 			continue
 		}
-		if longer(f, 64) || seen[f] || !sentence.HasLetter(f) || isValue(f) {
+		if longerThan(f, 64) || seen[f] || !sentence.HasLetter(f) || isValue(f) {
 			return false
 		}
 		seen[f] = true

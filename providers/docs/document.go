@@ -92,7 +92,7 @@ func Prepare(d Document, o Options) (Prepared, error) {
 // PrepareChecked is [Prepare] for a document that passed [Validate] and has the given
 // [ContentHash].
 func PrepareChecked(d Document, hash [32]byte, o Options) (Prepared, error) {
-	d = d.titled()
+	d = d.withTitleAsText()
 	if d.Chunk != (chunk.Options{}) {
 		o.Chunk = d.Chunk
 	}
@@ -117,7 +117,7 @@ func PrepareChecked(d Document, hash [32]byte, o Options) (Prepared, error) {
 		return Prepared{}, ragctx.TooLarge("text", "makes %d chunks; the limit is %d: split the document", len(p.Chunks), MaxChunks)
 	}
 	if f.lang == nil {
-		number(p.Text, p.Chunks)
+		numberPages(p.Text, p.Chunks)
 	}
 	p.Abstract = abstract(p, s)
 	p.Sketch = Sketch(p.Text)

@@ -39,10 +39,10 @@ type parseFunc func(in input) structure
 // format is a text format.
 type format struct {
 	mime  string   // canonical type
-	also  []string // alternative MIME types
-	exts  []string // without dot, lower case
+	aliases  []string // alternative MIME types
+	extensions  []string // without dot, lower case
 	names []string // patterns of file names; checked before the extension
-	runs  []string // interpreters of scripts, without version
+	interpreters  []string // interpreters of scripts, without version
 	parse parseFunc
 	lang  *language // for source code
 }
@@ -50,18 +50,18 @@ type format struct {
 // formats is the table of formats; the first match wins. To add a format, add a row here and a
 // parser in its own file.
 var formats = slices.Concat([]format{
-	{mime: "text/markdown", also: []string{"text/x-markdown"},
-		exts: []string{"md", "mdx", "markdown", "mkd", "qmd", "rmd"}, parse: parseMarkdown},
-	{mime: "text/plain", exts: []string{"txt", "text"}, parse: parseText},
-	{mime: "text/x-rst", also: []string{"text/prs.fallenstein.rst"}, exts: []string{"rst"}, parse: parseRST},
-	{mime: "text/asciidoc", also: []string{"text/x-asciidoc"}, exts: []string{"adoc", "asciidoc"}, parse: parseAsciidoc},
-	{mime: "text/org", also: []string{"text/x-org"}, exts: []string{"org"}, parse: parseOrg},
-	{mime: "text/x-tex", also: []string{"application/x-tex", "application/x-latex"}, exts: []string{"tex", "latex"}, parse: parseLaTeX},
-	{mime: "text/html", also: []string{"application/xhtml+xml"}, exts: []string{"html", "htm", "xhtml"}, parse: parseText},
+	{mime: "text/markdown", aliases: []string{"text/x-markdown"},
+		extensions: []string{"md", "mdx", "markdown", "mkd", "qmd", "rmd"}, parse: parseMarkdown},
+	{mime: "text/plain", extensions: []string{"txt", "text"}, parse: parseText},
+	{mime: "text/x-rst", aliases: []string{"text/prs.fallenstein.rst"}, extensions: []string{"rst"}, parse: parseRST},
+	{mime: "text/asciidoc", aliases: []string{"text/x-asciidoc"}, extensions: []string{"adoc", "asciidoc"}, parse: parseAsciidoc},
+	{mime: "text/org", aliases: []string{"text/x-org"}, extensions: []string{"org"}, parse: parseOrg},
+	{mime: "text/x-tex", aliases: []string{"application/x-tex", "application/x-latex"}, extensions: []string{"tex", "latex"}, parse: parseLaTeX},
+	{mime: "text/html", aliases: []string{"application/xhtml+xml"}, extensions: []string{"html", "htm", "xhtml"}, parse: parseText},
 }, codeFormats())
 
-// pages lists the documentation files without an extension. Their format is detected from the text.
-var pages = []string{
+// documentationFiles lists the documentation files without an extension. Their format is detected from the text.
+var documentationFiles = []string{
 	"README", "CHANGELOG", "CHANGES", "NEWS", "HISTORY", "CONTRIBUTING", "INSTALL", "LICENSE", "LICENCE", "COPYING",
 	"NOTICE", "AUTHORS", "TODO",
 }
@@ -97,7 +97,7 @@ func formatByInterpreter(text string) (format, bool) {
 		if word == "env" || strings.HasPrefix(word, "-") {
 			continue
 		}
-		i := slices.IndexFunc(formats, func(f format) bool { return slices.Contains(f.runs, word) })
+		i := slices.IndexFunc(formats, func(f format) bool { return slices.Contains(f.interpreters, word) })
 		if i < 0 {
 			return format{}, false
 		}
@@ -110,7 +110,7 @@ func formatByMIME(mime string) format {
 	mime, _, _ = strings.Cut(mime, ";")
 	mime = strings.ToLower(strings.TrimSpace(mime))
 	for _, f := range formats {
-		if f.mime == mime || slices.Contains(f.also, mime) {
+		if f.mime == mime || slices.Contains(f.aliases, mime) {
 			return f
 		}
 	}
@@ -131,7 +131,7 @@ func formatByExt(name string) (format, bool) {
 		return format{}, false
 	}
 	for _, f := range formats {
-		if slices.Contains(f.exts, ext) {
+		if slices.Contains(f.extensions, ext) {
 			return f, true
 		}
 	}

@@ -36,8 +36,8 @@ func parseGo(in input) structure {
 	w.collect(file)
 	w.arrange()
 	s := structure{blocks: w.blocks, outline: outlineOf(w.sections, len(in.text))}
-	if doc := file.Doc.Text(); !licence(doc) {
-		s.description = leading(doc)
+	if doc := file.Doc.Text(); !isLicense(doc) {
+		s.description = firstSentences(doc)
 	}
 	return s
 }
@@ -276,7 +276,7 @@ func (w *goWalk) arrange() {
 
 // declaration adds text[start:end], which has one declaration.
 func (w *goWalk) declaration(start, end int, d goDecl, path []string) {
-	if !longer(strings.TrimSpace(w.in.text[start:end]), w.in.max) {
+	if !longerThan(strings.TrimSpace(w.in.text[start:end]), w.in.max) {
 		w.block(start, end, path)
 		return
 	}

@@ -108,7 +108,7 @@ func withRules(b []byte, err error, rel string, parent *ignoreFile) (*ignoreFile
 
 // rulesOf is like [readIgnore], but takes a path below root and ignores rules that cannot be read.
 func rulesOf(root, rel string, parent *ignoreFile) *ignoreFile {
-	b, err := located{root, filepath.Join(filepath.FromSlash(rel), ignoreName)}.read(maxIgnoreBytes)
+	b, err := rootedPath{root, filepath.Join(filepath.FromSlash(rel), ignoreName)}.read(maxIgnoreBytes)
 	f, _ := withRules(b, err, rel, parent)
 	return f
 }

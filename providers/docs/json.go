@@ -34,7 +34,7 @@ func (t *recordTree) add(start, end int, path []string, section bool) {
 	if start < end {
 		t.blocks = append(t.blocks, chunk.Block{
 			Start: start, End: end, Heading: path, Break: section,
-			Keep: !longer(t.in.text[start:end], t.in.max),
+			Keep: !longerThan(t.in.text[start:end], t.in.max),
 		})
 	}
 }
@@ -132,7 +132,7 @@ type jsonWalk struct{ recordTree }
 // value adds text[start:end], which contains one value and the text around it.
 func (w *jsonWalk) value(start, end int, path []string, depth int) {
 	at := skipSpace(w.in.text, start)
-	if at >= end || depth >= maxRecordDepth || !longer(w.in.text[start:end], w.in.max) || strings.IndexByte("{[", w.in.text[at]) < 0 {
+	if at >= end || depth >= maxRecordDepth || !longerThan(w.in.text[start:end], w.in.max) || strings.IndexByte("{[", w.in.text[at]) < 0 {
 		w.add(start, end, path, false)
 		return
 	}
@@ -154,7 +154,7 @@ func (w *jsonWalk) member(from, to int, m member, path []string, depth int) {
 	switch {
 	case m.key == "":
 		w.record(from, to, m.value, path, depth+1)
-	case longer(w.in.text[from:to], w.in.max):
+	case longerThan(w.in.text[from:to], w.in.max):
 		w.element(from, to, m.value, w.enter(m.key, m.start, path), depth+1)
 	default:
 		if depth == 0 {
@@ -175,7 +175,7 @@ func (w *jsonWalk) record(from, to, value int, path []string, depth int) {
 
 // element adds text[from:to], in which a value begins at value.
 func (w *jsonWalk) element(from, to, value int, path []string, depth int) {
-	if !longer(w.in.text[from:to], w.in.max) || depth >= maxRecordDepth || strings.IndexByte("{[", w.in.text[value]) < 0 {
+	if !longerThan(w.in.text[from:to], w.in.max) || depth >= maxRecordDepth || strings.IndexByte("{[", w.in.text[value]) < 0 {
 		w.add(from, to, path, false)
 		return
 	}

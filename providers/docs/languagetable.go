@@ -155,13 +155,13 @@ var (
 // codeFormats lists the formats of source code and configuration.
 func codeFormats() []format {
 	code := func(mime string, lang *language, exts ...string) format {
-		return format{mime: mime, exts: exts, parse: parseSource, lang: lang}
+		return format{mime: mime, extensions: exts, parse: parseSource, lang: lang}
 	}
-	also := func(f format, mimes ...string) format { f.also = mimes; return f }
+	also := func(f format, mimes ...string) format { f.aliases = mimes; return f }
 	named := func(f format, names ...string) format { f.names = names; return f }
-	runs := func(f format, interpreters ...string) format { f.runs = interpreters; return f }
+	runs := func(f format, interpreters ...string) format { f.interpreters = interpreters; return f }
 	return slices.Concat([]format{
-		{mime: "text/x-go", exts: []string{"go"}, parse: parseGo, lang: &golang},
+		{mime: "text/x-go", extensions: []string{"go"}, parse: parseGo, lang: &golang},
 		runs(named(code("text/x-python", &python, "py", "pyi", "bzl", "pyx"), "BUILD", "BUILD.bazel", "WORKSPACE",
 			"SConstruct"), "python", "pypy"),
 		runs(also(code("text/javascript", &script, "js", "jsx", "mjs", "cjs"), "application/javascript", "text/jsx"), "node", "bun"),

@@ -15,10 +15,10 @@ import (
 // block, so depth multiplies the work. Deeper nesting is treated as text.
 const maxNesting = 24
 
-// shallow is a block parser that opens no block below maxNesting.
-type shallow struct{ parser.BlockParser }
+// depthLimited is a block parser that opens no block below maxNesting.
+type depthLimited struct{ parser.BlockParser }
 
-func (s shallow) Open(parent ast.Node, r text.Reader, pc parser.Context) (ast.Node, parser.State) {
+func (s depthLimited) Open(parent ast.Node, r text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	if len(pc.OpenedBlocks()) >= maxNesting {
 		return nil, parser.NoChildren
 	}
@@ -31,12 +31,12 @@ func (s shallow) Open(parent ast.Node, r text.Reader, pc parser.Context) (ast.No
 var blockParser = parser.NewParser(parser.WithBlockParsers(
 	util.Prioritized(parser.NewSetextHeadingParser(), 100),
 	util.Prioritized(parser.NewThematicBreakParser(), 200),
-	util.Prioritized(shallow{parser.NewListParser()}, 300),
+	util.Prioritized(depthLimited{parser.NewListParser()}, 300),
 	util.Prioritized(parser.NewListItemParser(), 400),
 	util.Prioritized(parser.NewCodeBlockParser(), 500),
 	util.Prioritized(parser.NewATXHeadingParser(), 600),
 	util.Prioritized(parser.NewFencedCodeBlockParser(), 700),
-	util.Prioritized(shallow{parser.NewBlockquoteParser()}, 800),
+	util.Prioritized(depthLimited{parser.NewBlockquoteParser()}, 800),
 	util.Prioritized(parser.NewHTMLBlockParser(), 900),
 	util.Prioritized(parser.NewParagraphParser(), 1000),
 ))
@@ -194,7 +194,7 @@ func boldLine(par string) string {
 	}
 	par = par[2 : len(par)-2]
 	title := sentence.Plain(par)
-	if strings.Contains(par, "**") || longer(title, maxBold) || !sentence.HasLetter(title) ||
+	if strings.Contains(par, "**") || longerThan(title, maxBold) || !sentence.HasLetter(title) ||
 		strings.ContainsRune(".:,;!", lastRune(title)) {
 		return ""
 	}

@@ -18,8 +18,8 @@ func unpaged(text string) string {
 	return strings.ReplaceAll(text, pageEnd, "\n")
 }
 
-// number sets the pages of chunks, which must be in order. Without page ends the pages stay 0.
-func number(text string, chunks []chunk.Chunk) {
+// numberPages sets the pages of chunks, which must be in order. Without page ends the pages stay 0.
+func numberPages(text string, chunks []chunk.Chunk) {
 	if !strings.Contains(text, pageEnd) {
 		return
 	}

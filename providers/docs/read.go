@@ -23,7 +23,7 @@ type File struct {
 	Path       string // for the operating system
 	Info       fs.FileInfo
 
-	at    located
+	at    rootedPath
 	limit int64
 	rules *rules
 }
@@ -58,7 +58,7 @@ func (x ExtractFunc) Texts(ctx context.Context, f extract.File, o extract.Option
 // Read yields the file as a document. An archive or a mail yields several, with the inner path
 // appended to the id. If x is nil, [extract.Read] is used. An error is a [*Skip] for the file, if
 // it is too large or unreadable, or for one file inside; any other error is the end of ctx. Inner
-// files for which [File.Takes] returns false are omitted.
+// files for which [File.Accepts] returns false are omitted.
 //
 // Occurred is zero unless the file itself has a time for its content. The file's modification time
 // is not used, because a fresh checkout must not look like new content.
@@ -69,7 +69,7 @@ func (f File) Read(ctx context.Context, x ExtractFunc) iter.Seq2[Document, error
 			yield(Document{}, &Skip{Path: f.Path, Reason: reason(err), Unread: true})
 			return
 		}
-		for t, err := range x.Texts(ctx, extract.File{Name: f.ExternalID, Data: b}, extract.Options{Take: f.Takes}) {
+		for t, err := range x.Texts(ctx, extract.File{Name: f.ExternalID, Data: b}, extract.Options{Take: f.Accepts}) {
 			d, err := f.document(t, err)
 			if !yield(d, err) {
 				return
@@ -78,9 +78,9 @@ func (f File) Read(ctx context.Context, x ExtractFunc) iter.Seq2[Document, error
 	}
 }
 
-// Takes reports whether the options of the walk accept the file at a path inside this one.
-func (f File) Takes(inside string) bool {
-	return f.rules == nil || f.rules.takesInside(f.ExternalID, inside)
+// Accepts reports whether the options of the walk accept the file at a path inside this one.
+func (f File) Accepts(inside string) bool {
+	return f.rules == nil || f.rules.acceptsInside(f.ExternalID, inside)
 }
 
 // document converts an extracted text to a document.
@@ -95,7 +95,7 @@ func (f File) document(t extract.Text, err error) (Document, error) {
 		return Document{}, err
 	case t.Path != "" && !fs.ValidPath(t.Path):
 		return Document{}, f.skip(t.Path, "has an invalid path; rename it")
-	case blank(t.Text) && blank(t.Title):
+	case isBlank(t.Text) && isBlank(t.Title):
 		s := f.skip(t.Path, "has no text")
 		s.Gone = true
 		return Document{}, s

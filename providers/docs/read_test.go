@@ -141,7 +141,7 @@ func TestTakes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := f.Takes(tt.inside); got != tt.want {
+			if got := f.Accepts(tt.inside); got != tt.want {
 				t.Errorf("%s: %v", tt.name, got)
 			}
 		}

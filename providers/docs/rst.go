@@ -155,7 +155,7 @@ func (w *rstWalk) body(i, indent int) int {
 	return i
 }
 
-// blank returns the first blank line from i on.
+// isBlank returns the first blank line from i on.
 func (w *rstWalk) blank(i int) int {
 	for i < len(w.lines) && w.lines[i].indent >= 0 {
 		i++

@@ -41,10 +41,10 @@ type types struct {
 }
 
 func newTypes() types {
-	t := types{names: slices.Clone(pages), known: make(map[string]bool)}
+	t := types{names: slices.Clone(documentationFiles), known: make(map[string]bool)}
 	for _, f := range formats {
 		t.names = append(t.names, f.names...)
-		t.exts = append(t.exts, f.exts...)
+		t.exts = append(t.exts, f.extensions...)
 	}
 	for _, ext := range extract.Extensions() {
 		t.convert = append(t.convert, "."+ext)
@@ -58,8 +58,8 @@ func newTypes() types {
 	return t
 }
 
-// has reports whether a file name is accepted. The case of the extension does not matter.
-func (t types) has(name string) bool {
+// accepts reports whether a file name is accepted. The case of the extension does not matter.
+func (t types) accepts(name string) bool {
 	return t.known[strings.ToLower(path.Ext(name))] || t.converts(name) || t.named(name)
 }
 
@@ -136,10 +136,10 @@ func (r *rules) limit(name string) int64 {
 	return cmp.Or(max(r.maxBytes, 0), byDefault)
 }
 
-// takes reports whether the type of a file is accepted.
-func (r *rules) takes(rel string) bool {
+// accepts reports whether the type of a file is accepted.
+func (r *rules) accepts(rel string) bool {
 	if r.byType {
-		return r.types.has(path.Base(rel))
+		return r.types.accepts(path.Base(rel))
 	}
 	return r.include.match(r.base + rel)
 }
@@ -150,9 +150,9 @@ func (r *rules) excludes(rel string) bool { return r.exclude.match(r.base + rel)
 // excludesDir reports whether a pattern excludes a directory or everything in it.
 func (r *rules) excludesDir(rel string) bool { return r.exclude.matchDir(r.base + rel) }
 
-// takesInside reports whether a file at a path inside another file is accepted. For patterns, an
+// acceptsInside reports whether a file at a path inside another file is accepted. For patterns, an
 // archive is a directory. If all include patterns name archives, files inside are accepted by type.
-func (r *rules) takesInside(file, inside string) bool {
+func (r *rules) acceptsInside(file, inside string) bool {
 	if inside == "" {
 		return true
 	}
@@ -169,7 +169,7 @@ func (r *rules) takesInside(file, inside string) bool {
 	if r.excludes(rel) {
 		return false
 	}
-	return r.takes(rel) || r.insideByType && r.types.has(path.Base(rel))
+	return r.accepts(rel) || r.insideByType && r.types.accepts(path.Base(rel))
 }
 
 // Selects returns a function that reports whether the patterns accept a path that is not a file

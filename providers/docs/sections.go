@@ -11,7 +11,7 @@ import (
 func parseSections(in input) structure {
 	lines := codeLines(in.text)
 	w := sectionWalk{in: in, lines: lines}
-	s := structure{description: leading((&yamlWalk{lines: lines}).comment())}
+	s := structure{description: firstSentences((&yamlWalk{lines: lines}).comment())}
 	s.arrange(in, w.units(), nil)
 	s.title, s.rest = "", nil // no section title describes the whole file
 	if names := topTitles(s.outline, ""); s.description == "" && len(names) > 0 {
@@ -77,7 +77,7 @@ func (w *sectionWalk) header(i int) (title string, level int) {
 		return "", 0
 	}
 	name := strings.TrimSpace(strings.Trim(l.body[:end+1], "[] "))
-	if name == "" || strings.ContainsAny(name, ",[]{}") || longer(name, maxTitleRunes) {
+	if name == "" || strings.ContainsAny(name, ",[]{}") || longerThan(name, maxTitleRunes) {
 		return "", 0
 	}
 	level = 1 + strings.Count(name, ".")

@@ -33,7 +33,7 @@ type sourceParser struct {
 }
 
 // parseSource parses source code. It splits a file at blank lines before an unindented line, and
-// before declarations. Comments stay with the code below them. A part that is too long for a chunk
+// covered declarations. Comments stay with the code below them. A part that is too long for a chunk
 // is split the same way at the indentation of its body.
 func parseSource(in input) structure {
 	p := &sourceParser{in: in, lines: codeLines(in.text)}
@@ -212,10 +212,10 @@ func (p *sourceParser) description() string {
 		switch {
 		case next == i && p.in.lang.docstring != "":
 			return ""
-		case text == "" || licence(text):
+		case text == "" || isLicense(text):
 			i = max(i, next-1)
 		default:
-			return leading(text)
+			return firstSentences(text)
 		}
 	}
 	return ""
@@ -242,14 +242,14 @@ func (p *sourceParser) commentAt(i int) (string, int) {
 	return strings.TrimSpace(b.String()), j
 }
 
-func licence(s string) bool {
+func isLicense(s string) bool {
 	s = strings.ToLower(s[:min(len(s), 2000)])
 	return strings.Contains(s, "copyright") || strings.Contains(s, "license") || strings.Contains(s, "spdx") ||
 		strings.Contains(s, "generated")
 }
 
-// leading returns the first sentences of a comment's first paragraph.
-func leading(comment string) string {
+// firstSentences returns the first sentences of a comment's first paragraph.
+func firstSentences(comment string) string {
 	par, _, _ := strings.Cut(comment[:min(len(comment), 4<<10)], "\n\n")
 	var out []string
 	size := 0

@@ -130,19 +130,19 @@ func defaultConfig(provider string) SourceConfig {
 	return c
 }
 
-// given is the value of an option, with the name under which it was written.
-type given struct {
+// optionValue is the value of an option, with the name under which it was written.
+type optionValue struct {
 	name string
 	raw  json.RawMessage
 }
 
 // set reports whether there is a value; null is no value.
-func (g given) set() bool { return g.raw != nil && !bytes.Equal(g.raw, []byte("null")) }
+func (g optionValue) set() bool { return g.raw != nil && !bytes.Equal(g.raw, []byte("null")) }
 
 // UnmarshalJSON parses a configuration. Errors name the option as it is written.
 func (c *SourceConfig) UnmarshalJSON(b []byte) error {
 	options := sourceOptions()
-	found, err := readGiven(b, options)
+	found, err := readOptions(b, options)
 	if err != nil {
 		return err
 	}
@@ -178,9 +178,9 @@ func (c *SourceConfig) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// readGiven returns the value of each option in a configuration.
-func readGiven(b []byte, options []sourceOption) ([]given, error) {
-	found := make([]given, len(options))
+// readOptions returns the value of each option in a configuration.
+func readOptions(b []byte, options []sourceOption) ([]optionValue, error) {
+	found := make([]optionValue, len(options))
 	dec := json.NewDecoder(bytes.NewReader(b))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
 		return nil, ragctx.Invalid("source", "is not a JSON object; write {\"path\": \"docs\"}")
@@ -202,7 +202,7 @@ func readGiven(b []byte, options []sourceOption) ([]given, error) {
 		case found[i].raw != nil && !sameJSON(found[i].raw, raw):
 			return nil, ragctx.Invalid(name, "is another name of %s with a different value; give only one of them", found[i].name)
 		}
-		found[i] = given{name, raw}
+		found[i] = optionValue{name, raw}
 	}
 	if _, err := dec.Token(); err != nil {
 		return nil, ragctx.Invalid("source", "is not JSON: %v", err)

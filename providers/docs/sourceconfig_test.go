@@ -82,7 +82,7 @@ func TestSourceNames(t *testing.T) {
 	// What has no effect is said.
 	c := source(t, `{"path": "d", "minRelevance": 0.3, "max_results": 10, "embedding_model": "text-embedding-3-small",
 		"embedding_api_base": "https://a.example", "embeddingApiKey": "secret-key", "namespace": "team", "prefix": "p", "tags": ["a"]}`)
-	if len(c.Notes) != 5 || !strings.HasPrefix(c.Notes[0], "minRelevance is of each query") ||
+	if len(c.Notes) != 5 || !strings.HasPrefix(c.Notes[0], "minRelevance is an option of each query") ||
 		strings.Contains(strings.Join(c.Notes, " "), "secret") {
 		t.Errorf("notes %q", c.Notes)
 	}
@@ -94,7 +94,7 @@ func TestSourceNames(t *testing.T) {
 func TestSourceErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		`{}`:                                  "path: is missing",
-		`[]`:                                  "no JSON object",
+		`[]`:                                  "not a JSON object",
 		`{"path": "d"`:                        "not JSON",
 		`{"path": 1}`:                         "path: is not a text",
 		`{"path": "d", "x": 1}`:               "x: is not an option of a source; use path, root_path, include_patterns",

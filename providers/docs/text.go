@@ -19,7 +19,7 @@ const (
 
 // parseText parses text without markup. Only unambiguous headings are recognized: underlined lines,
 // consecutive section numbers as in an RFC, and lines in capitals as in a manual page, each between
-// blank lines.
+// isBlank lines.
 func parseText(in input) structure {
 	w := textWalk{in: in, lines: codeLines(in.text)}
 	w.paragraphs()
@@ -38,9 +38,9 @@ type textWalk struct {
 	lines []codeLine
 	units []unit
 	first []int // first line of each unit
-	size  []int // number of lines of each unit
-	head  []int // number of heading lines of each unit
-	row   bool  // headings are numbered or in capitals, so none of them is the title
+	size  []int // numberPages of lines of each unit
+	head  []int // numberPages of heading lines of each unit
+	numberedOrCapitals   bool  // headings are numbered or in capitals, so none of them is the title
 }
 
 func (w *textWalk) paragraphs() {
@@ -93,7 +93,7 @@ func (w *textWalk) title() string {
 	}
 	first := strings.Join(strings.Fields(w.lines[w.first[0]].body), " ")
 	switch {
-	case w.units[0].kind == unitHeading && !w.row:
+	case w.units[0].kind == unitHeading && !w.numberedOrCapitals:
 		return first
 	case w.units[0].kind == unitProse && w.size[0] == 1 && headLike(first) &&
 		slices.ContainsFunc(w.units, func(u unit) bool { return u.kind == unitHeading }):
@@ -107,14 +107,14 @@ func (w *textWalk) headings() {
 	if w.underlined() {
 		return
 	}
-	w.row = true
+	w.numberedOrCapitals = true
 	if !w.numbered() {
 		w.capitals()
 	}
 }
 
-// make turns unit i into a heading.
-func (w *textWalk) make(i, level int, title string) {
+// makeHeading turns unit i into a heading.
+func (w *textWalk) makeHeading(i, level int, title string) {
 	w.units[i].kind, w.units[i].level, w.units[i].title = unitHeading, level, title
 }
 
@@ -152,14 +152,14 @@ func (w *textWalk) underlined() (found bool) {
 		}
 		found = true
 		w.head[i] = 2
-		w.make(i, level, title.body)
+		w.makeHeading(i, level, title.body)
 	}
 	return found
 }
 
 // headLike reports whether a line could be a heading by its length and characters.
 func headLike(body string) bool {
-	return !longer(body, maxTextHead) && sentence.HasLetter(body) && !strings.ContainsRune(".,;", lastRune(body))
+	return !longerThan(body, maxTextHead) && sentence.HasLetter(body) && !strings.ContainsRune(".,;", lastRune(body))
 }
 
 // numbered finds headings like "2.1. Names" with consecutive numbers from 1.
@@ -171,14 +171,14 @@ func (w *textWalk) numbered() bool {
 	}
 	var got []candidate
 	var last []int
-	text := 0 // number of candidates that are followed by text
+	text := 0 // numberPages of candidates that are followed by text
 	for i := range w.units {
 		l := w.lines[w.first[i]]
 		if w.size[i] != 1 || l.indent != 0 || !headLike(l.body) {
 			continue
 		}
 		number := sectionNumber(l.body)
-		if len(number) == 0 || !countsOn(last, number) {
+		if len(number) == 0 || !follows(last, number) {
 			continue
 		}
 		last = number
@@ -193,7 +193,7 @@ func (w *textWalk) numbered() bool {
 		return false
 	}
 	for _, c := range got {
-		w.make(c.unit, c.level, strings.Join(strings.Fields(c.title), " "))
+		w.makeHeading(c.unit, c.level, strings.Join(strings.Fields(c.title), " "))
 	}
 	return true
 }
@@ -215,8 +215,8 @@ func sectionNumber(body string) (number []int) {
 	return number
 }
 
-// countsOn reports whether next can follow last: 1, 1.1, 1.2, 2.
-func countsOn(last, next []int) bool {
+// follows reports whether next can follow last: 1, 1.1, 1.2, 2.
+func follows(last, next []int) bool {
 	n := 0
 	for n < len(last) && n < len(next) && last[n] == next[n] {
 		n++
@@ -248,7 +248,7 @@ func (w *textWalk) capitals() {
 		return
 	}
 	for _, i := range got {
-		w.make(i, 1, strings.Join(strings.Fields(w.lines[w.first[i]].body), " "))
+		w.makeHeading(i, 1, strings.Join(strings.Fields(w.lines[w.first[i]].body), " "))
 	}
 }
 

@@ -57,7 +57,7 @@ func (s *structure) arrange(in input, units []unit, rows rowsFunc) {
 			units[i].kind = unitOther
 		}
 	}
-	units = headed(in, units)
+	units = extendFirstHeading(in, units)
 	s.blocks = make([]chunk.Block, 0, len(units))
 	sections := make([]heading, 0, len(units)/4)
 	firsts := make([]int, len(units)) // first block of each unit
@@ -85,7 +85,7 @@ func (s *structure) arrange(in input, units []unit, rows rowsFunc) {
 			s.rest = append(s.rest, span{u.start, end})
 		}
 		b.Heading = open.titles
-		if u.kind == unitTable && longer(in.text[u.start:end], in.max) {
+		if u.kind == unitTable && longerThan(in.text[u.start:end], in.max) {
 			s.blocks = append(s.blocks, tableBlocks(in, b, rows)...)
 			continue
 		}
@@ -95,12 +95,12 @@ func (s *structure) arrange(in input, units []unit, rows rowsFunc) {
 	s.outline = outlineOf(sections, len(in.text))
 }
 
-// headed extends the first heading backwards over short preceding units, such as a directive or an
+// extendFirstHeading extends the first heading backwards over short preceding units, such as a directive or an
 // anchor, unless they are prose.
-func headed(in input, units []unit) []unit {
+func extendFirstHeading(in input, units []unit) []unit {
 	for i, u := range units {
 		switch {
-		case u.kind == unitProse || longer(in.text[units[0].start:u.start], in.target/4):
+		case u.kind == unitProse || longerThan(in.text[units[0].start:u.start], in.target/4):
 			return units
 		case u.kind == unitHeading && i > 0:
 			units[i].start = units[0].start
@@ -119,8 +119,8 @@ func unitEnd(in input, units []unit, i int) int {
 	return len(in.text)
 }
 
-// longer reports whether s has more than n code points.
-func longer(s string, n int) bool { return len(s) > n && utf8.RuneCountInString(s) > n }
+// longerThan reports whether s has more than n code points.
+func longerThan(s string, n int) bool { return len(s) > n && utf8.RuneCountInString(s) > n }
 
 // tableBlocks splits a table that is too long for a chunk between its rows. Every part has the
 // column names as heading, so that each row is found and shown with them.
@@ -146,7 +146,7 @@ func recordBlocks(in input, b chunk.Block, starts []int) []chunk.Block {
 		if from < to {
 			out = append(out, chunk.Block{
 				Start: from, End: to, Heading: b.Heading, Break: b.Break && len(out) == 0,
-				Keep: !longer(strings.TrimSpace(in.text[from:to]), in.max),
+				Keep: !longerThan(strings.TrimSpace(in.text[from:to]), in.max),
 			})
 		}
 	}
@@ -200,24 +200,24 @@ func joinEmptySections(in input, blocks []chunk.Block, units []unit, firsts []in
 			}
 		}
 		for i < leading {
-			n, heading, size := fill(in, blocks[firsts[i]:firsts[i]+leading-i])
+			n, heading, size := fillChunk(in, blocks[firsts[i]:firsts[i]+leading-i])
 			if i+n == leading && leading < end && size < in.target/4 {
 				leading = i
 				break
 			}
-			join(blocks[firsts[i]:firsts[i]+n], heading)
+			joinBlocks(blocks[firsts[i]:firsts[i]+n], heading)
 			i += n
 		}
 		if leading < end && end < len(units) {
-			join(blocks[firsts[leading]:firsts[end]], blocks[firsts[end]].Heading)
+			joinBlocks(blocks[firsts[leading]:firsts[end]], blocks[firsts[end]].Heading)
 		}
 		i = end
 	}
 }
 
-// fill returns the number of blocks, at least one, that fit into a chunk of the target size, their
+// fillChunk returns the number of blocks, at least one, that fit into a chunk of the target size, their
 // common headings and their size.
-func fill(in input, blocks []chunk.Block) (n int, heading []string, size int) {
+func fillChunk(in input, blocks []chunk.Block) (n int, heading []string, size int) {
 	for i, b := range blocks {
 		more := utf8.RuneCountInString(in.text[b.Start:b.End])
 		if i > 0 && size+more > in.target {
@@ -236,8 +236,8 @@ func fill(in input, blocks []chunk.Block) (n int, heading []string, size int) {
 	return len(blocks), heading, size
 }
 
-// join combines blocks into one section.
-func join(blocks []chunk.Block, heading []string) {
+// joinBlocks combines blocks into one section.
+func joinBlocks(blocks []chunk.Block, heading []string) {
 	for i := range blocks {
 		blocks[i].Heading = heading
 		blocks[i].Break = i == 0

@@ -48,7 +48,7 @@ func Validate(d Document, o Options) error {
 	if err := ragctx.ValidText("text", d.Text); err != nil {
 		return err
 	}
-	if blank(d.Text) && blank(d.Title) {
+	if isBlank(d.Text) && isBlank(d.Title) {
 		return ragctx.Invalid("text",
 			"is empty or white space, and there is no title; send one of them, or delete the document if it is gone")
 	}
@@ -107,13 +107,13 @@ func validTag(t string) error {
 	return ragctx.ValidName("tags", t)
 }
 
-// blank reports whether a text has nothing to search for.
-func blank(text string) bool { return strings.TrimSpace(strings.TrimPrefix(text, "\ufeff")) == "" }
+// isBlank reports whether a text has nothing to search for.
+func isBlank(text string) bool { return strings.TrimSpace(strings.TrimPrefix(text, "\ufeff")) == "" }
 
-// titled returns d with its title as the text if the text is blank. A catalogue entry is then found
+// withTitleAsText returns d with its title as the text if the text is blank. A catalogue entry is then found
 // and shown by its title, and has the same hash when it is sent with that text.
-func (d Document) titled() Document {
-	if blank(d.Text) && !blank(d.Title) {
+func (d Document) withTitleAsText() Document {
+	if isBlank(d.Text) && !isBlank(d.Title) {
 		d.Text, d.MIME = strings.TrimSpace(d.Title), "text/plain"
 	}
 	return d
@@ -124,7 +124,7 @@ func (d Document) titled() Document {
 // document with a stored hash needs no preparation. The id is not included. Metadata that JSON
 // cannot express counts as absent; [Validate] rejects it.
 func ContentHash(d Document) [32]byte {
-	d = d.titled()
+	d = d.withTitleAsText()
 	h := sha256.New()
 	put := func(parts ...string) {
 		var n [8]byte

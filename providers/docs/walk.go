@@ -128,12 +128,12 @@ func (w *walker) root(root string) bool {
 type folder struct {
 	*os.Root
 
-	at  located
+	at  rootedPath
 	rel string // path relative to the root of the walk, with slashes
 }
 
 // below returns a path in the folder that can be opened later.
-func (f folder) below(name string) located { return located{f.at.base, filepath.Join(f.at.rel, name)} }
+func (f folder) below(name string) rootedPath { return rootedPath{f.at.base, filepath.Join(f.at.rel, name)} }
 
 // dir walks a directory.
 func (w *walker) dir(in folder, ignore *ignoreFile) bool {
@@ -191,7 +191,7 @@ func (w *walker) enter(in folder, name, rel string, ignore *ignoreFile) bool {
 func (w *walker) entry(in folder, e fs.DirEntry, ignore *ignoreFile) bool {
 	at, rel := in.below(e.Name()), path.Join(in.rel, e.Name())
 	switch {
-	case w.leftOut(in, rel, e, ignore):
+	case w.omits(in, rel, e, ignore):
 		return true
 	case e.IsDir():
 		return w.enter(in, e.Name(), rel, ignore)
@@ -199,7 +199,7 @@ func (w *walker) entry(in folder, e fs.DirEntry, ignore *ignoreFile) bool {
 		return w.link(in, e.Name(), rel)
 	case !e.Type().IsRegular():
 		return true
-	case !w.rules.takes(rel):
+	case !w.rules.accepts(rel):
 		w.opts.LeftOut.file(e.Name())
 		return true
 	}
@@ -210,8 +210,8 @@ func (w *walker) entry(in folder, e fs.DirEntry, ignore *ignoreFile) bool {
 	return w.file(at, rel, info)
 }
 
-// leftOut reports whether an entry is skipped whatever its type, and counts it.
-func (w *walker) leftOut(in folder, rel string, e fs.DirEntry, ignore *ignoreFile) bool {
+// omits reports whether an entry is skipped whatever its type, and counts it.
+func (w *walker) omits(in folder, rel string, e fs.DirEntry, ignore *ignoreFile) bool {
 	switch {
 	case e.Name() == ".git", e.Name() == ".gitignore" && !w.opts.Hidden:
 	case strings.HasPrefix(e.Name(), ".") && !w.opts.Hidden:
@@ -220,7 +220,7 @@ func (w *walker) leftOut(in folder, rel string, e fs.DirEntry, ignore *ignoreFil
 		w.opts.LeftOut.Ignored++
 	case !e.IsDir() && Temporary(e.Name()):
 		w.opts.LeftOut.Excluded++
-	case e.IsDir() && (w.rules.excludesDir(rel) || w.opts.WholePath == "" && vendored(in, e.Name())), !e.IsDir() && w.rules.excludes(rel):
+	case e.IsDir() && (w.rules.excludesDir(rel) || w.opts.WholePath == "" && isVendored(in, e.Name())), !e.IsDir() && w.rules.excludes(rel):
 		w.opts.LeftOut.Excluded++
 	default:
 		return false
@@ -231,13 +231,13 @@ func (w *walker) leftOut(in folder, rel string, e fs.DirEntry, ignore *ignoreFil
 // link reports a link that would have been included as a file, leads to a directory or is broken.
 func (w *walker) link(in folder, name, rel string) bool {
 	info, err := in.Stat(name)
-	if w.rules.takes(rel) || err != nil || info.IsDir() {
+	if w.rules.accepts(rel) || err != nil || info.IsDir() {
 		return w.skip(in.below(name).path(), "is a symbolic link; links are not followed")
 	}
 	return true
 }
 
-func (w *walker) file(at located, id string, info fs.FileInfo) bool {
+func (w *walker) file(at rootedPath, id string, info fs.FileInfo) bool {
 	name := at.path()
 	f := File{ExternalID: id, Path: name, Info: info, at: at, limit: w.rules.limit(id), rules: w.rules}
 	switch {
@@ -268,9 +268,9 @@ func unreadable(root string, err error) error {
 	return ragctx.Invalid("path", "%q cannot be read (%s); name a readable file or directory", ragctx.Clip(root), reason(err))
 }
 
-// vendored reports whether a directory has third-party code maintained by a package manager. The
+// isVendored reports whether a directory has third-party code maintained by a package manager. The
 // name alone is not sufficient.
-func vendored(in folder, name string) bool {
+func isVendored(in folder, name string) bool {
 	if name != "vendor" {
 		return false
 	}

@@ -372,7 +372,7 @@ func TestWalkTellsDirectories(t *testing.T) {
 // TestUnreadableIgnores: what git is not to take is not taken because nobody knows.
 func TestUnreadableIgnores(t *testing.T) {
 	dir := tree(t, map[string]string{"a/secret.md": "x", "b.md": "x"})
-	if err := os.Mkdir(filepath.Join(dir, "a", ".gitignore"), 0o700); err != nil { // also root cannot read it
+	if err := os.Mkdir(filepath.Join(dir, "a", ".gitignore"), 0o700); err != nil { // aliases root cannot read it
 		t.Fatal(err)
 	}
 	ids, skips := walk(t, docs.WalkOptions{}, dir)

@@ -25,7 +25,7 @@ func parseYAML(in input) structure {
 	}
 	w.document(begin, len(w.lines))
 	s := w.structure()
-	s.description = leading(w.comment())
+	s.description = firstSentences(w.comment())
 	return s
 }
 
@@ -39,7 +39,7 @@ func (w *yamlWalk) comment() string {
 		}
 		b.WriteString(strings.TrimSpace(strings.Trim(text, "#-=")) + "\n")
 	}
-	if text := strings.TrimSpace(b.String()); !licence(text) {
+	if text := strings.TrimSpace(b.String()); !isLicense(text) {
 		return text
 	}
 	return ""
@@ -54,7 +54,7 @@ func (w *yamlWalk) offset(i int) int {
 
 // long reports whether lines are too long for a chunk.
 func (w *yamlWalk) long(from, to int) bool {
-	return longer(w.in.text[w.offset(from):w.offset(to)], w.in.max)
+	return longerThan(w.in.text[w.offset(from):w.offset(to)], w.in.max)
 }
 
 // document adds one document, under its name if it has one.
@@ -66,15 +66,15 @@ func (w *yamlWalk) document(from, to int) {
 	if !w.long(from, to) {
 		w.add(w.offset(from), w.offset(to), path, true)
 		if len(path) == 0 {
-			w.note(from, to)
+			w.addOutline(from, to)
 		}
 		return
 	}
 	w.members(from, from, to, path, 0)
 }
 
-// note adds the outermost keys of lines to the outline.
-func (w *yamlWalk) note(from, to int) {
+// addOutline adds the outermost keys of lines to the outline.
+func (w *yamlWalk) addOutline(from, to int) {
 	for i := from; i < to; i++ {
 		if key := yamlKey(w.lines[i].body); key != "" && w.lines[i].indent == 0 {
 			w.outline = append(w.outline, heading{key, 1, w.offset(i)})

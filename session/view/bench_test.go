@@ -29,7 +29,7 @@ func BenchmarkLongSession(b *testing.B) {
 	for _, c := range []struct {
 		name  string
 		do    func()
-		after func() // matches not timed
+		after func() // is not timed
 	}{
 		{"append", func() {
 			_, err := w.Append(ctx, key, "", session.Step{}, ragctx.TextMessage(ragctx.RoleUser, "and then?"))

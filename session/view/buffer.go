@@ -23,7 +23,7 @@ const SectionSummarized = "summarized"
 const MetaThrough = "summarized_through"
 
 // MetaSummarized and MetaSummarizedTokens are the metadata keys with the number and the token cost
-// branch the summarized messages, in the tokenizer of the call.
+// of the summarized messages, in the tokenizer of the call.
 const (
 	MetaSummarized       = "summarized_messages"
 	MetaSummarizedTokens = "summarized_tokens"
@@ -49,7 +49,7 @@ func (s *Service) buffer(ctx context.Context, k session.Key, l *branch, c scale,
 	out := Compacted{Moved: did.Moved, Summarized: did.Summarized}
 	out.Warnings, out.Usage = did.Warnings, did.Usage
 	if did.Moved == nil && did.Summarized == nil {
-		out.Reason = "neither messages nor buffer exceed their limits"
+		out.Reason = "neither the messages nor the buffer exceed their limits"
 	} else if err := s.store(ctx, k, moveToSections(l, did.Sections, c)); err != nil {
 		return l, Compacted{}, err
 	} else if out.Stored, err = s.recordBuffer(ctx, k, l, did); err != nil {
@@ -60,7 +60,8 @@ func (s *Service) buffer(ctx context.Context, k session.Key, l *branch, c scale,
 		if did.Summarized != nil {
 			full = did.Summarized.Buffer
 		}
-		s.opts.Publish(ctx, k, ragctx.Event{Type: ragctx.EventContextWarning, Data: policy.FailureEvent(k.ID, c.size(full).Tokens, did.Warnings)})
+		s.opts.Publish(ctx, k, ragctx.Event{Type: ragctx.EventContextWarning,
+			Data: policy.FailureEvent(k.ID, c.size(full).Tokens, did.Warnings)})
 	}
 	if did.Moved != nil {
 		s.opts.Publish(ctx, k, ragctx.Event{Type: ragctx.EventMessagesMovedToBuffer, Data: *did.Moved})
@@ -90,7 +91,7 @@ func (s *Service) recordBuffer(ctx context.Context, k session.Key, before *branc
 	}
 	raw, err := json.Marshal(r)
 	if err != nil {
-		return nil, fmt.Errorf("encode what the buffer was: %w", err)
+		return nil, fmt.Errorf("encode the record of the buffer: %w", err)
 	}
 	now, err := s.load(ctx, k, "")
 	if err != nil {
@@ -98,11 +99,12 @@ func (s *Service) recordBuffer(ctx context.Context, k session.Key, before *branc
 	}
 	c, _, err := s.record(session.WithCondition(ctx, session.Condition{}), k, now, session.Compaction{Record: raw})
 	if errors.Is(err, ragctx.ErrTooLarge) {
-		s.opts.Logger.WarnContext(ctx, "what the buffer policy did is not kept, and cannot be undone", "session_id", k.ID, "error", err)
+		s.opts.Logger.WarnContext(ctx, "the change of the buffer is too large to be recorded and cannot be undone",
+			"session_id", k.ID, "error", err)
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("keep what the buffer was: %w", err)
+		return nil, fmt.Errorf("store the record of the buffer: %w", err)
 	}
 	return &c, nil
 }
@@ -142,8 +144,10 @@ func (r *BufferRecord) restore(a session.Archive) (session.Archive, error) {
 		on[e.Message.ID] = true
 	}
 	elsewhere := func(id string) error {
-		return &ragctx.FieldError{Field: "session_id", Kind: errMovedAway, Problem: fmt.Sprintf("what the layer buffer did last cannot be undone: its message %s was removed or is on another branch. "+
-			"Go back to that branch; what was summarised is in the section %s. To take an older record back, change the layer first", ragctx.Clip(id), SectionSummarized)}
+		problem := fmt.Sprintf("the last change of the buffer cannot be undone: its message %s was removed or is on another branch. "+
+			"Go back to that branch; the summarized messages are in the section %s. To undo an older record, change the layer first",
+			ragctx.Clip(id), SectionSummarized)
+		return &ragctx.FieldError{Field: "session_id", Kind: errMovedAway, Problem: problem}
 	}
 	for _, id := range r.Made {
 		if !on[id] {
@@ -179,7 +183,7 @@ func (s *Service) unsummarized(ctx context.Context, k session.Key, l *branch) (*
 		return l, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read what was summarised: %w", err)
+		return nil, fmt.Errorf("read the summarized messages: %w", err)
 	}
 	for i := range said {
 		said[i].Section = session.SectionSummary // the section of the summary
@@ -230,8 +234,10 @@ func (l *branch) checkUndoable(k session.Key) error {
 	if l.layer != stage.LayerBuffer || !slices.ContainsFunc(l.entries, moved) {
 		return nil
 	}
-	return &ragctx.FieldError{Field: "session_id", Kind: ragctx.ErrConflict, Problem: fmt.Sprintf("the session %q has a buffer, or a summary of one, and no record of who filled it, so that cannot be undone; "+
-		"what was summarised is in the section %s, and is shown with raw. To take an older record back, change the layer first", ragctx.Clip(k.ID), SectionSummarized)}
+	problem := fmt.Sprintf("the session %q has a buffer, or a summary of one, but no record of the change, so it cannot be undone; "+
+		"the summarized messages are in the section %s, and are shown with raw. To undo an older record, change the layer first",
+		ragctx.Clip(k.ID), SectionSummarized)
+	return &ragctx.FieldError{Field: "session_id", Kind: ragctx.ErrConflict, Problem: problem}
 }
 
 // size returns the size of messages.

@@ -111,9 +111,10 @@ func (s *Service) Compact(ctx context.Context, k session.Key, o CompactOptions) 
 
 // CompactMessages compacts messages of the caller with their records, oldest first. It stores
 // nothing and publishes no events.
-func (s *Service) CompactMessages(ctx context.Context, messages []ragctx.Message, records []compact.Record, o CompactOptions) (compact.Result, error) {
+func (s *Service) CompactMessages(ctx context.Context, messages []ragctx.Message, records []compact.Record,
+	o CompactOptions) (compact.Result, error) {
 	if o.Policy == PolicyBuffer {
-		return compact.Result{}, ragctx.Invalid("policy", "buffer is for stored sessions; use adaptive or a3s")
+		return compact.Result{}, ragctx.Invalid("policy", "is buffer, which applies only to stored sessions; use adaptive or a3s")
 	}
 	c, err := s.compactor(o)
 	if err != nil {
@@ -159,7 +160,7 @@ func (s *Service) Undo(ctx context.Context, k session.Key) (session.Compaction, 
 // validateForBuffer rejects options that do not apply to the buffer policy.
 func (o CompactOptions) validateForBuffer() error {
 	if o.Strategy == compact.Prune {
-		return ragctx.Invalid("strategy", "is prune, and the policy buffer summarises; use auto, llm or extractive")
+		return ragctx.Invalid("strategy", "is prune, but the policy buffer summarizes; use auto, llm or extractive")
 	}
 	for _, one := range [...]struct {
 		field string
@@ -173,7 +174,7 @@ func (o CompactOptions) validateForBuffer() error {
 		{"threshold", o.Threshold != 0},
 	} {
 		if one.set {
-			return ragctx.Invalid(one.field, "means nothing to the policy buffer, which has limits of its own; leave it out")
+			return ragctx.Invalid(one.field, "does not apply to the policy buffer, which has its own limits; leave it out")
 		}
 	}
 	return nil
@@ -186,7 +187,7 @@ func (l *branch) checkLayer(by compact.Policy) error {
 		wants = stage.LayerBuffer
 	}
 	if l.layer != wants && (l.layer != stage.AnyLayer || wants == stage.LayerBuffer) {
-		problem := fmt.Sprintf("the session's layer of compression is %s, and this is %s; change the layer first "+
+		problem := fmt.Sprintf("the session's layer of compression is %s, but this needs %s; change the layer first "+
 			"('ragctx sessions change --layer', or PATCH the session)", cmp.Or(l.layer, "any"), wants)
 		return &ragctx.FieldError{Field: "layer", Kind: ragctx.ErrConflict, Problem: problem}
 	}
@@ -224,7 +225,8 @@ func (s *Service) compactor(o CompactOptions) (*compactor, error) {
 }
 
 // compact compacts a conversation with the given view, unless it is not due and IfDue is set.
-func (c *compactor) compact(ctx context.Context, id string, messages, shown []ragctx.Message, records []compact.Record) (compact.Result, error) {
+func (c *compactor) compact(ctx context.Context, id string, messages, shown []ragctx.Message,
+	records []compact.Record) (compact.Result, error) {
 	conv := compact.Conversation{Messages: messages, Records: records, Costs: c.costs(messages), Original: c.original}
 	size := compact.Size{Messages: len(shown)}
 	for _, n := range c.costs(shown) {
@@ -252,6 +254,7 @@ func (c *compactor) compact(ctx context.Context, id string, messages, shown []ra
 // warn logs the strategies that failed.
 func (s *Service) warn(ctx context.Context, k session.Key, warnings []compact.Warning) {
 	for _, w := range warnings {
-		s.opts.Logger.WarnContext(ctx, "a summary failed, and the next way is taken", "session_id", k.ID, "strategy", w.Strategy, "reason", w.Reason)
+		s.opts.Logger.WarnContext(ctx, "a summary failed; trying the next strategy", "session_id", k.ID, "strategy",
+			w.Strategy, "reason", w.Reason)
 	}
 }

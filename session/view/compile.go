@@ -52,7 +52,7 @@ type Compiled struct {
 	Tokens, Over int
 	// Dropped lists the messages that are dropped or shortened, oldest first, because of limits or
 	// because providers reject them. DropTotals counts those with reasons that drop many.
-	Dropped   []Dropped
+	Dropped    []Dropped
 	DropTotals []DropTotal
 	// Rules are the rules, decisions and dates of the user in hidden messages, as shown in their
 	// summaries. RulesLeftOut is the number of those that did not fit.
@@ -88,7 +88,7 @@ func (s *Service) Compile(ctx context.Context, k session.Key, o CompileOptions) 
 // first.
 func (s *Service) CompileStore(ctx context.Context, store session.Store, made []compact.Record, o CompileOptions) (Compiled, error) {
 	if o.Leaf != "" {
-		return Compiled{}, ragctx.Invalid("leaf", "is of stored sessions; send the messages of the branch")
+		return Compiled{}, ragctx.Invalid("leaf", "applies only to stored sessions; send the messages of the branch")
 	}
 	scale, err := s.scale(o.Tokenizer)
 	if err != nil {
@@ -137,9 +137,9 @@ func (b base) compileLimited(ctx context.Context, o CompileOptions, tokenCosts *
 type limitedView struct {
 	session.View
 
-	costs  []int
-	places []int // indexes on the branch
-	dropped   []Dropped
+	costs   []int
+	places  []int // indexes on the branch
+	dropped []Dropped
 }
 
 // limit applies a limit to the view.
@@ -158,7 +158,8 @@ func (v *limitedView) limit(l session.Limits) {
 			at, _ := slices.BinarySearch(v.Indexes, c.Index)
 			v.costs[at] -= saved
 		}
-		v.dropped = append(v.dropped, Dropped{ID: m.ID, Role: m.Role, Partial: c.Partial, Tokens: saved, Reason: c.Reason, place: places[c.Index]})
+		v.dropped = append(v.dropped, Dropped{ID: m.ID, Role: m.Role, Partial: c.Partial, Tokens: saved,
+			Reason: c.Reason, place: places[c.Index]})
 	}
 }
 
@@ -175,7 +176,7 @@ func ones(n int) []int {
 type base struct {
 	store   session.Store
 	records []compact.Record
-	branch      *branch
+	branch  *branch
 	// stage is the stage whose persisted result replaces the messages up to index staged, which is
 	// -1 without such a stage.
 	stage  string

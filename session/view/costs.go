@@ -63,16 +63,16 @@ func (c scale) each(messages []ragctx.Message) []int {
 
 // costTables has the costs of a branch's messages by tokenizer. They grow with the branch.
 type costTables struct {
-	mu sync.Mutex
+	mu          sync.Mutex
 	byTokenizer map[string]*costTable
 }
 
 // costTable has the costs of a branch's messages in order. Messages are identified by the memory of
 // their contents, which all unchanged messages in views of the branch share.
 type costTable struct {
-	mu     sync.RWMutex
+	mu      sync.RWMutex
 	entries []costEntry
-	byBlock     map[*ragctx.Block]int // index of the message by the address of its first block
+	byBlock map[*ragctx.Block]int // index of the message by the address of its first block
 }
 
 // costEntry identifies a message by its content in memory, and has its cost.
@@ -90,10 +90,10 @@ func (p *costEntry) matches(m *ragctx.Message) bool {
 // branchCosts returns the costs of messages derived from a branch, and their indexes on it. It
 // remembers its last answer and serves a single call of the service.
 type branchCosts struct {
-	scale scale
-	table *costTable
-	last  []ragctx.Message
-	lastCosts []int // costs for last
+	scale      scale
+	table      *costTable
+	last       []ragctx.Message
+	lastCosts  []int // costs for last
 	lastPlaces []int // indexes for last
 }
 
@@ -248,7 +248,7 @@ func (p *costCache) put(key uint64, n int) {
 	p.keep(key, n)
 }
 
-// persist stores a cost. When the new generation is full, the older one is discarded. The caller holds
+// keep stores a cost. When the new generation is full, the older one is discarded. The caller holds
 // the lock.
 func (p *costCache) keep(key uint64, n int) {
 	if p.new == nil || len(p.new) >= costCacheSize {

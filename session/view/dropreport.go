@@ -45,9 +45,9 @@ type DropTotal struct {
 // dropReport describes the messages of a branch that are not shown: each message is shown
 // completely, listed as dropped, or counted in a total.
 type dropReport struct {
-	dropped   []Dropped    // in the order of the branch
-	totals []DropTotal // in the order of the reasons
-	places []int    // branch the shown messages: index on the branch, or -1 if made by a stage
+	dropped []Dropped   // in the order of the branch
+	totals  []DropTotal // in the order of the reasons
+	places  []int       // of the shown messages: index on the branch, or -1 if made by a stage
 }
 
 // dropReporter builds a dropReport.
@@ -299,9 +299,9 @@ func (c choice) has(section string) bool {
 
 // finder finds messages of a branch by id: the first few by a scan, more by an index.
 type finder struct {
-	branch    *branch
-	asked int
-	at    map[string]int
+	branch *branch
+	asked  int
+	at     map[string]int
 }
 
 // place returns the index of a message on the branch, or -1.

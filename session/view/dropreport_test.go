@@ -175,7 +175,7 @@ func sent(t *rapid.T, n int) ragctx.Message {
 }
 
 // TestAllThatIsSentIsAccountedFor: what is said in a store is shown, cut for a reason, or
-// totals, and costs what these say together, whatever ids its messages have.
+// hidden, and costs what these say together, whatever ids its messages have.
 func TestAllThatIsSentIsAccountedFor(t *testing.T) {
 	counter, err := tokens.New(view.DefaultTokenizer)
 	if err != nil {

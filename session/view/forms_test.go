@@ -47,7 +47,7 @@ func anyTalk(t *rapid.T, name string) []ragctx.Message {
 	return list
 }
 
-// locks fails if a vendor would refuse a list, in its own form, with or without marks of a
+// taken fails if a vendor would refuse a list, in its own form, with or without marks of a
 // cache.
 func taken(t *rapid.T, what string, messages []ragctx.Message) {
 	for v, check := range vendorChecks {
@@ -66,7 +66,7 @@ func taken(t *rapid.T, what string, messages []ragctx.Message) {
 }
 
 // instructed fails if what the user said last is not shown. A summary is nobody's words:
-// lastPlaces nobody has said anything, another one may take its place.
+// where nobody has said anything, another one may take its place.
 func instructed(t *rapid.T, what string, whole, shown []ragctx.Message) {
 	i := session.LastInstruction(whole)
 	if i < 0 {

@@ -26,7 +26,7 @@ func (h hiding) Apply(ctx context.Context, _ *stage.State, messages []ragctx.Mes
 }
 
 // TestSummariesOfWhatStagesLeave: an output that is pruned is summarised later. What a stage
-// supersedesAny is in no summary, though it stands in the part of the output that no stage is shown.
+// hides is in no summary, though it stands in the part of the output that no stage is shown.
 func TestSummariesOfWhatStagesLeave(t *testing.T) {
 	const name = "Wilhelmina"
 	w := newWorld(t, view.Options{Stages: []stage.Stage{hiding{name}}})

@@ -13,11 +13,11 @@ import (
 type branch struct {
 	version session.Version
 	entries []session.Entry // from the root to the leaf
-	store   session.Store   // branch the entries
+	store   session.Store   // of the entries
 	records records
 	layer   stage.Layer
 	bytes   int
-	costs  *costTables // cost tables
+	costs   *costTables // cost tables
 }
 
 // leaf returns the id of the last message, or "".

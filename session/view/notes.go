@@ -9,7 +9,7 @@ import (
 
 // branchNotes filters the notes of a session to those about messages of a branch.
 type branchNotes struct {
-	notes     stage.Notes
+	notes  stage.Notes
 	branch *branch
 	read   []stage.Note // the result of the last call of Notes
 }

@@ -50,7 +50,7 @@ func (s *Service) Observe(ctx context.Context, k session.Key) (stage.Observed, e
 		turn = append(turn, e.Message)
 	}
 	if len(turn) == 0 {
-		return stage.Observed{Reason: "nothing was said since it was observed"}, nil
+		return stage.Observed{Reason: "there are no messages since the last observation"}, nil
 	}
 	out, err := observer.Observe(ctx, scopeOf(k), turn)
 	if out.Note != nil { // without a note the session may have been deleted

@@ -64,7 +64,7 @@ func (m *recordBudget) reserve(r record) bool {
 }
 
 // inUse reports for each of a session's oldest records whether it would affect the view of the
-// branch without newer ones, and whether it concerns something else: another branch, other
+// of without newer ones, and whether it concerns something else: another branch, other
 // sections, or unreadable content.
 func (l *branch) inUse(old []record) (counts, elsewhere []bool) {
 	of := newRecords(old)

@@ -226,7 +226,7 @@ func (l *branch) compaction(r compact.Record, before, after []ragctx.Message) (s
 
 // reproduces reports whether a record refers only to messages of the branch, and its range has all
 // messages that it removed from the view. That fails on a branch that ends early, where a summary
-// matches shown before messages that precede its range.
+// is shown before messages that precede its range.
 func (l *branch) reproduces(r compact.Record, before, after []ragctx.Message) bool {
 	if r.From == "" && r.To == "" {
 		return r.Summary == "" // its messages have no ids

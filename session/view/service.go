@@ -45,17 +45,17 @@ type Options struct {
 // Service computes the messages of stored sessions for a model. It is safe for concurrent use:
 // calls that change a session, and calls that may run a model, are serialized per session.
 type Service struct {
-	opts   Options
-	cache   *sessionCache
-	costs costCache
-	workLocks   sessionLocks // serialize compactions, views and observations, which may call a model
-	writeLocks  sessionLocks // serialize appends and edits, which never wait for a model
+	opts       Options
+	cache      *sessionCache
+	costs      costCache
+	workLocks  sessionLocks // serialize compactions, views and observations, which may call a model
+	writeLocks sessionLocks // serialize appends and edits, which never wait for a model
 }
 
 // New returns a service. Invalid options are [ragctx.ErrInvalid].
 func New(o Options) (*Service, error) {
 	if o.Storage == nil {
-		return nil, ragctx.Invalid("storage", "is missing; conversations need somewhere to be kept")
+		return nil, ragctx.Invalid("storage", "is missing; set a storage for sessions")
 	}
 	if err := o.Settings.Validate(); err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func New(o Options) (*Service, error) {
 }
 
 // Forget evicts the matching sessions from the cache, including those being read, so that erased
-// hashContent is not retained. A nil function matches all.
+// content is not retained. A nil function matches all.
 func (s *Service) Forget(matches func(session.Key) bool) { s.cache.forget(matches) }
 
 // compaction returns the options of a compaction with a tokenizer's counter.

@@ -19,8 +19,8 @@ type sessionCache struct {
 	limit int // in bytes; below 1 nothing is cached
 
 	mu     sync.Mutex
-	recent linked.List // branch *cachedSession, most recently used first
-	byKey     map[session.Key]*linked.Element
+	recent linked.List // of *cachedSession, most recently used first
+	byKey  map[session.Key]*linked.Element
 	bytes  int
 	// generation counts evictions by forget. A read that began in an earlier generation must not be
 	// cached.

@@ -30,7 +30,7 @@ type CompactionSettings struct {
 	KeepFirst, KeepLast int
 	Threshold           float64
 	// Timeout bounds the model's time for a summary; after it the summary is extracted. The client
-	// branch a view waits for it. 0 selects [DefaultCompactionTimeout].
+	// of a view waits for it. 0 selects [DefaultCompactionTimeout].
 	Timeout time.Duration
 }
 

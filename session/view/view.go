@@ -42,20 +42,20 @@ func (o ViewOptions) validate() error {
 // View is the result for one model call.
 type View struct {
 	Messages []ragctx.Message
-	Costs    []int // branch the messages, in tokens of the tokenizer
+	Costs    []int // of the messages, in tokens of the tokenizer
 	Reports  []stage.Report
 	// Dropped and DropTotals describe the messages of the branch that are not shown completely. The
 	// reports describe what each stage did.
-	Dropped   []Dropped
+	Dropped    []Dropped
 	DropTotals []DropTotal
-	// Rules are what the user ruled, decided and dated in messages that are not shown, as it
-	// matches shown in the place of these; for RulesLeftOut more there was no room.
+	// Rules are the rules, decisions and dates of the user in hidden messages, as shown in their
+	// summaries. RulesLeftOut is the number of those that did not fit.
 	Rules        []compact.Rule
 	RulesLeftOut int
 	// Notes are the active observations, oldest first; the newest may not be shown yet.
 	Notes []stage.Note
 	// Layer is the session's layer of compression. Records are the compactions and stage results
-	// publishDone by this call.
+	// stored by this call.
 	Layer   stage.Layer
 	Records []session.Compaction
 	// Used is the fill level of the window: the reported usage minus compacted tokens; 0 means
@@ -116,11 +116,11 @@ type viewRun struct {
 	scale   scale
 	options ViewOptions
 
-	notes branchNotes
-	events compactionEvents
-	storedRecords  int // number of compaction records that are stored
-	made  []session.Compaction
-	err   error // error of storing a record
+	notes         branchNotes
+	events        compactionEvents
+	storedRecords int // number of compaction records that are stored
+	made          []session.Compaction
+	err           error // error of storing a record
 }
 
 func (v *viewRun) run(ctx context.Context) (View, error) {
@@ -204,11 +204,12 @@ func (v *viewRun) persist(ctx context.Context, name string, before []ragctx.Mess
 		c, v.branch, err = v.service.record(ctx, v.key, v.branch, c)
 	}
 	if errors.Is(err, ragctx.ErrTooLarge) { // the view does not need the record
-		v.service.opts.Logger.WarnContext(ctx, "what a stage made is not kept", "stage", name, "session_id", v.key.ID, "error", err)
+		v.service.opts.Logger.WarnContext(ctx, "the result of a stage is too large to be stored", "stage", name,
+			"session_id", v.key.ID, "error", err)
 		return
 	}
 	if err != nil {
-		v.err = fmt.Errorf("keep what the stage %s made: %w", name, err)
+		v.err = fmt.Errorf("store the result of the stage %s: %w", name, err)
 		return
 	}
 	v.made = append(v.made, c)

@@ -59,7 +59,8 @@ func (s *Service) Create(ctx context.Context, k session.Key, o CreateOptions) (S
 	a := session.Archive{CreatedAt: s.opts.Now().UTC()}
 	a.Parameters = session.Store{}.WithParameters(o.Parameters).Parameters()
 	if layer != stage.AnyLayer {
-		a.Parameters = session.Store{}.WithParameters(a.Parameters).WithParameters(map[string]any{ParameterLayer: string(layer)}).Parameters()
+		a.Parameters = session.Store{}.WithParameters(a.Parameters).
+			WithParameters(map[string]any{ParameterLayer: string(layer)}).Parameters()
 	}
 	adopt := session.Options{Now: s.opts.Now, NewID: s.opts.NewID}
 	messages, err := adopt.Prepare(o.Messages, "", func(string) bool { return false })
@@ -79,7 +80,8 @@ func (s *Service) Create(ctx context.Context, k session.Key, o CreateOptions) (S
 // Append adds messages to a section by the rules of [session.Storage]; "" selects
 // [session.SectionMessages]. The output of a step is tagged ([session.Tag]) and must go to
 // [session.SectionMessages]; the zero step means no step.
-func (s *Service) Append(ctx context.Context, k session.Key, section string, step session.Step, messages ...ragctx.Message) ([]ragctx.Message, error) {
+func (s *Service) Append(ctx context.Context, k session.Key, section string, step session.Step,
+	messages ...ragctx.Message) ([]ragctx.Message, error) {
 	k, err := s.opts.Admit(ctx, k)
 	if err != nil {
 		return nil, err
@@ -89,7 +91,8 @@ func (s *Service) Append(ctx context.Context, k session.Key, section string, ste
 	}
 	if step.ID != "" || step.Execution.ID != "" || step.AgentID != "" || step.Final {
 		if section != session.SectionMessages {
-			return nil, ragctx.Invalid("section", "%q takes no output of a step; append it to %s", ragctx.Clip(section), session.SectionMessages)
+			return nil, ragctx.Invalid("section", "%q cannot take the output of a step; append it to %s",
+				ragctx.Clip(section), session.SectionMessages)
 		}
 		messages = session.Tag(messages, step)
 	}
@@ -122,7 +125,7 @@ func isChain(messages []ragctx.Message) bool {
 }
 
 // Edit replaces the messages of a section, or creates the section. On the branch the new messages
-// reserve the position of the first replaced one. The messages of a new section are appended, except
+// take the position of the first replaced one. The messages of a new section are appended, except
 // that a new summary or buffer comes first.
 func (s *Service) Edit(ctx context.Context, k session.Key, section string, messages []ragctx.Message) error {
 	k, err := s.opts.Admit(ctx, k)
@@ -147,7 +150,8 @@ func (s *Service) Remove(ctx context.Context, k session.Key, section string) err
 		return err
 	}
 	if !slices.ContainsFunc(info.Sections, func(one session.SectionInfo) bool { return one.Name == section }) {
-		return &ragctx.FieldError{Field: "section", Problem: fmt.Sprintf("the session has no section %q", ragctx.Clip(section)), Kind: ragctx.ErrNotFound}
+		return &ragctx.FieldError{Field: "section",
+			Problem: fmt.Sprintf("the session has no section %q", ragctx.Clip(section)), Kind: ragctx.ErrNotFound}
 	}
 	return s.store(ctx, k, func(a session.Archive) session.Archive {
 		a = withSection(a, section, nil, s.opts.NewID)
@@ -201,7 +205,7 @@ func (s *Service) Change(ctx context.Context, k session.Key, c Changes) error {
 // checkParameters rejects reserved parameters.
 func checkParameters(parameters map[string]any) error {
 	if _, meant := parameters[ParameterLayer]; meant {
-		return ragctx.Invalid("parameters."+ParameterLayer, "is the session's layer of compression; set the layer")
+		return ragctx.Invalid("parameters."+ParameterLayer, "is reserved for the session's layer of compression; set the layer")
 	}
 	return nil
 }
@@ -245,7 +249,8 @@ func (s *Service) move(ctx context.Context, k session.Key, at session.Version, l
 
 // replace changes the contents of a session once. A concurrent change is a conflict. It returns the
 // leaf, and whether it moved.
-func (s *Service) replace(ctx context.Context, k session.Key, change func(session.Archive) session.Archive) (leaf string, moved bool, err error) {
+func (s *Service) replace(ctx context.Context, k session.Key,
+	change func(session.Archive) session.Archive) (leaf string, moved bool, err error) {
 	at, err := s.opts.Storage.Version(ctx, k)
 	if err != nil {
 		return "", false, err

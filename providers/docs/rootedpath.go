@@ -11,10 +11,10 @@ import (
 	"syscall"
 )
 
-// located is a path that is opened step by step below a folder, never through a link. A process
+// rootedPath is a path that is opened step by step below a folder, never through a link. A process
 // that can write to the folder can replace any checked entry with a link; the opened file is still
 // below the folder.
-type located struct {
+type rootedPath struct {
 	base string // a folder configured by the operator
 	rel  string // relative to base; "." is base itself
 }
@@ -22,20 +22,20 @@ type located struct {
 var (
 	errNoFolder   = errors.New("is no longer a folder")
 	errNoFile     = errors.New("is no longer a regular file")
-	errMoving     = errors.New("was replaced while it was opened; ingest it again")
+	errReplaced     = errors.New("was replaced while it was opened; ingest it again")
 	errNotBeneath = errors.New("is not below an allowed folder")
 )
 
-// mostOpenings is the number of attempts to open a file that is replaced during opening.
-const mostOpenings = 5
+// maxOpenAttempts is the number of attempts to open a file that is replaced during opening.
+const maxOpenAttempts = 5
 
 // locate resolves a root. It follows links on the way to the root, unless Within is set: then the
 // root must be below one of these folders, without links.
-func (o WalkOptions) locate(root string) (located, error) {
+func (o WalkOptions) locate(root string) (rootedPath, error) {
 	if len(o.Within) == 0 {
 		resolved, err := filepath.EvalSymlinks(root)
 		if err != nil {
-			return located{}, err
+			return rootedPath{}, err
 		}
 		return folderOf(resolved, ".")
 	}
@@ -45,20 +45,20 @@ func (o WalkOptions) locate(root string) (located, error) {
 			return folderOf(base, rel)
 		}
 	}
-	return located{}, errNotBeneath
+	return rootedPath{}, errNotBeneath
 }
 
 // folderOf returns a path below base. If base is a file, the path is below the file's folder.
-func folderOf(base, rel string) (located, error) {
+func folderOf(base, rel string) (rootedPath, error) {
 	info, err := os.Stat(base)
 	if err == nil && rel == "." && !info.IsDir() {
 		base, rel = filepath.Split(base)
 	}
-	return located{base, rel}, err
+	return rootedPath{base, rel}, err
 }
 
 // path returns the path for display.
-func (l located) path() string { return filepath.Join(l.base, l.rel) }
+func (l rootedPath) path() string { return filepath.Join(l.base, l.rel) }
 
 // Stat returns the file info of a root, opened as [Walk] does.
 func (o WalkOptions) Stat(root string) (fs.FileInfo, error) {
@@ -69,7 +69,7 @@ func (o WalkOptions) Stat(root string) (fs.FileInfo, error) {
 	return at.stat()
 }
 
-func (l located) stat() (fs.FileInfo, error) {
+func (l rootedPath) stat() (fs.FileInfo, error) {
 	dir, name, err := l.parent()
 	if err != nil {
 		return nil, err
@@ -83,17 +83,17 @@ func (l located) stat() (fs.FileInfo, error) {
 }
 
 // parent opens the folder that contains the path. The caller closes it.
-func (l located) parent() (dir *os.Root, name string, err error) {
+func (l rootedPath) parent() (dir *os.Root, name string, err error) {
 	if l.rel == "." {
 		dir, err = os.OpenRoot(l.base)
 		return dir, ".", err
 	}
-	dir, err = located{l.base, filepath.Dir(l.rel)}.open()
+	dir, err = rootedPath{l.base, filepath.Dir(l.rel)}.open()
 	return dir, filepath.Base(l.rel), err
 }
 
 // open opens a folder. The caller closes it.
-func (l located) open() (*os.Root, error) {
+func (l rootedPath) open() (*os.Root, error) {
 	dir, err := os.OpenRoot(l.base)
 	if err != nil || l.rel == "." {
 		return dir, err
@@ -110,7 +110,7 @@ func (l located) open() (*os.Root, error) {
 }
 
 // read returns the contents of a regular file of at most limit bytes.
-func (l located) read(limit int64) ([]byte, error) {
+func (l rootedPath) read(limit int64) ([]byte, error) {
 	dir, name, err := l.parent()
 	if err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func openFolder(in *os.Root, name string) (*os.Root, error) {
 	}
 	opened, err := dir.Stat(".")
 	if err == nil && !os.SameFile(info, opened) { // perhaps replaced by a link within the same folder
-		err = errMoving
+		err = errReplaced
 	}
 	if err != nil {
 		_ = dir.Close() // nothing was written
@@ -159,7 +159,7 @@ func readRegular(in *os.Root, name string, limit int64) ([]byte, error) {
 }
 
 func openRegular(in *os.Root, name string) (*os.File, error) {
-	for range mostOpenings { // an editor may be saving the file
+	for range maxOpenAttempts { // an editor may be saving the file
 		info, err := in.Lstat(name)
 		switch {
 		case err != nil:
@@ -167,7 +167,7 @@ func openRegular(in *os.Root, name string) (*os.File, error) {
 		case !info.Mode().IsRegular():
 			return nil, errNoFile
 		}
-		f, err := in.OpenFile(name, os.O_RDONLY|notBlocking(), 0)
+		f, err := in.OpenFile(name, os.O_RDONLY|nonblockFlag(), 0)
 		if err != nil {
 			return nil, err
 		}
@@ -180,11 +180,11 @@ func openRegular(in *os.Root, name string) (*os.File, error) {
 			return nil, err
 		}
 	}
-	return nil, errMoving
+	return nil, errReplaced
 }
 
-// notBlocking returns the flag that makes opening a pipe return at once.
-func notBlocking() int {
+// nonblockFlag returns the flag that makes opening a pipe return at once.
+func nonblockFlag() int {
 	if runtime.GOOS == "windows" {
 		return 0
 	}
