@@ -65,7 +65,7 @@ type Position struct {
 }
 
 // NewDocument returns a version of a document with its text and chunks.
-func NewDocument(d store.Document, text string, units []passage.Unit) Document {
+func NewDocument(d store.Document, text string, units []passage.Chunk) Document {
 	out := Document{Document: d, Text: &text}
 	for _, u := range units {
 		out.ChunkList = append(out.ChunkList, chunkOf(d.ID, d.Version, u))
@@ -73,7 +73,7 @@ func NewDocument(d store.Document, text string, units []passage.Unit) Document {
 	return out
 }
 
-func chunkOf(document string, version int, u passage.Unit) Chunk {
+func chunkOf(document string, version int, u passage.Chunk) Chunk {
 	c := Chunk{
 		ID: passage.ItemID(document, version, u.Ordinal), Ordinal: u.Ordinal, Heading: u.Heading, Text: u.Text, Page: u.Page,
 		Start: Position(u.Start), End: Position(u.End),
@@ -230,7 +230,7 @@ func (s *Server) getDocument(ctx context.Context, in *documentGet) (*documentOut
 	if err != nil {
 		return nil, err
 	}
-	var units []passage.Unit
+	var units []passage.Chunk
 	if in.Chunks {
 		if units, err = s.engine.DocumentChunks(ctx, in.Namespace, in.ID, d.Version); err != nil {
 			return nil, err

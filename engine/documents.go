@@ -108,7 +108,7 @@ func (e *Engine) Document(ctx context.Context, namespace, id string, version int
 }
 
 // DocumentChunks returns the chunks of a document version; version 0 is the current one.
-func (e *Engine) DocumentChunks(ctx context.Context, namespace, id string, version int) ([]passage.Unit, error) {
+func (e *Engine) DocumentChunks(ctx context.Context, namespace, id string, version int) ([]passage.Chunk, error) {
 	ns, err := e.namespace(ctx, namespace, false)
 	if err != nil {
 		return nil, err
@@ -150,17 +150,17 @@ func (e *Engine) ListDocuments(ctx context.Context, namespace string, o store.Li
 }
 
 // Passage returns the chunk that an item id (document@version#ordinal) cites.
-func (e *Engine) Passage(ctx context.Context, namespace, id string) (passage.Unit, error) {
+func (e *Engine) Passage(ctx context.Context, namespace, id string) (passage.Chunk, error) {
 	key, version, ordinal, ok := passage.ParseItemID(id)
 	if !ok {
-		return passage.Unit{}, ragctx.Invalid("id", "%q is not of the form document@version#ordinal", ragctx.Clip(id))
+		return passage.Chunk{}, ragctx.Invalid("id", "%q is not of the form document@version#ordinal", ragctx.Clip(id))
 	}
 	units, err := e.DocumentChunks(ctx, namespace, key, version)
 	if err != nil {
-		return passage.Unit{}, err
+		return passage.Chunk{}, err
 	}
 	if ordinal >= len(units) {
-		return passage.Unit{}, fmt.Errorf("passage %q: %w", ragctx.Clip(id), ragctx.ErrNotFound)
+		return passage.Chunk{}, fmt.Errorf("passage %q: %w", ragctx.Clip(id), ragctx.ErrNotFound)
 	}
 	return units[ordinal], nil
 }

@@ -159,7 +159,7 @@ func (l *factExtractor) extract(ctx context.Context, t ragctx.Turn, dry bool) (E
 func (l *factExtractor) find(ctx context.Context, t ragctx.Turn) (found []memory.Finding, note string, err error) {
 	t = memory.BlankBlocks(t)
 	if l.asker == nil {
-		return memory.ByRules(t), "", nil
+		return memory.FindingsByRules(t), "", nil
 	}
 	related, err := l.related(ctx, t, said(t), memory.MaxRelated)
 	if err != nil {
@@ -172,9 +172,9 @@ func (l *factExtractor) find(ctx context.Context, t ragctx.Turn) (found []memory
 	case err != nil:
 		l.engine.opts.Logger.WarnContext(ctx, "the language model failed on a turn; facts are extracted by rules",
 			"turn", t.ID, "error", err)
-		return memory.ByRules(t), "the language model failed: " + err.Error() + "; facts were extracted by rules", nil
+		return memory.FindingsByRules(t), "the language model failed: " + err.Error() + "; facts were extracted by rules", nil
 	default:
-		return memory.ByModel(t, asked), "", nil
+		return memory.FindingsByModel(t, asked), "", nil
 	}
 }
 
@@ -231,7 +231,7 @@ func (l *factExtractor) near(ctx context.Context, t ragctx.Turn, f memory.Findin
 		return "", err
 	}
 	i := slices.IndexFunc(related, func(m memory.Memory) bool {
-		return m.About.Kind == f.Kind && memory.NearlySame(m.Content, f.Content)
+		return m.About.Kind == f.Kind && memory.NearDuplicate(m.Content, f.Content)
 	})
 	if i < 0 {
 		return "", nil

@@ -139,7 +139,7 @@ func (e *Engine) remember(
 	if err != nil {
 		return m, "", err
 	}
-	if reason, ok := memory.Distrusted(m); ok {
+	if reason, ok := memory.QuarantineReason(m); ok {
 		m.State = memory.Quarantined
 		if m.Occurred.IsZero() {
 			m.Occurred = e.opts.Now().UTC().Truncate(time.Microsecond)

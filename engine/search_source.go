@@ -56,7 +56,7 @@ func (s searchSource) searchWithFeedback(
 		texts[i] = b.Unit.Text
 	}
 	fed := queryexpand.Feedback(iq.Text, texts, queryexpand.FeedbackOptions{})
-	iq.More = slices.Concat(asked, passage.Weighted(fed))
+	iq.More = slices.Concat(asked, passage.IndexWordings(fed))
 	return s.searchIndex(ctx, q.Namespace, iq, asked, by)
 }
 

@@ -48,7 +48,7 @@ func (s searchSource) searchTurns(
 		return index.Result{}, err
 	}
 	t := turnLookup{searchSource: s, ns: ns, now: iq.Now, terms: analysis.Query(iq.Text),
-		turns: make(map[uint64][]passage.Unit), termCounts: make(map[uint64]int)}
+		turns: make(map[uint64][]passage.Chunk), termCounts: make(map[uint64]int)}
 	wanted := iq.K
 	for {
 		res, err := s.searchWithFeedback(ctx, q, iq, by)
@@ -80,7 +80,7 @@ type turnLookup struct {
 	ns    int64
 	now   time.Time
 	terms []string                  // transcriptEntries the query
-	turns map[uint64][]passage.Unit // chunks of a fact's turn, by the fact's chunk; loaded once
+	turns map[uint64][]passage.Chunk // chunks of a fact's turn, by the fact's chunk; loaded once
 	// termCounts is how many of the terms a turn's chunk contains.
 	termCounts map[uint64]int
 }
@@ -129,7 +129,7 @@ func (t *turnLookup) replaceFacts(ctx context.Context, hits []index.Hit) ([]inde
 }
 
 // closest returns the chunk with most of the query's terms, the first of equals.
-func (t *turnLookup) closest(units []passage.Unit) passage.Unit {
+func (t *turnLookup) closest(units []passage.Chunk) passage.Chunk {
 	if len(units) == 1 {
 		return units[0]
 	}

@@ -224,11 +224,11 @@ func (q *Query) visible(p *item, state uint64) bool {
 	if !p.currentAt(q, state) {
 		return false
 	}
-	s := q.Scope
-	if p.User != "" && !s.AnyUser && p.User != s.User {
+	scope := q.Scope
+	if p.User != "" && !scope.AnyUser && p.User != scope.User {
 		return false
 	}
-	if s.Agent != "" && p.Agent != s.Agent || s.Session != "" && p.Session != s.Session {
+	if scope.Agent != "" && p.Agent != scope.Agent || scope.Session != "" && p.Session != scope.Session {
 		return false
 	}
 	return matches(&q.Filter, p.Item)

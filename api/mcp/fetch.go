@@ -135,7 +135,7 @@ func (s *Server) findMemory(ctx context.Context, at Scope, id string) (fetchAnsw
 
 func (s *Server) findSkill(ctx context.Context, at Scope, id string) (fetchAnswer, int, error) {
 	key, v, err := s.engine.Skill(ctx, at.Namespace, id)
-	if err == nil && !key.SeenBy(at.UserID, at.AgentID) {
+	if err == nil && !key.VisibleTo(at.UserID, at.AgentID) {
 		err = ragctx.ErrNotFound
 	}
 	if err != nil {

@@ -40,7 +40,7 @@ type Engine interface {
 	Document(ctx context.Context, namespace, id string, version int) (store.Document, string, error)
 	ListDocuments(ctx context.Context, namespace string, o store.ListOptions) ([]store.Document, error)
 	PutDocument(ctx context.Context, namespace string, d docs.Document, root string) (store.Put, error)
-	Passage(ctx context.Context, namespace, id string) (passage.Unit, error)
+	Passage(ctx context.Context, namespace, id string) (passage.Chunk, error)
 	Skill(ctx context.Context, namespace, item string) (procedures.ID, procedures.ProcedureVersion, error)
 
 	Remember(ctx context.Context, m memory.Memory) (memory.Memory, store.Status, error)

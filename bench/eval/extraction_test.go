@@ -98,7 +98,7 @@ type extraction struct {
 
 func (e *extraction) judge(l labelled) {
 	var stored []memory.Finding
-	for _, f := range memory.ByRules(l.turn()) {
+	for _, f := range memory.FindingsByRules(l.turn()) {
 		if f.Verdict == memory.Store {
 			stored = append(stored, f)
 		}

@@ -108,8 +108,8 @@ func (a *agentEngine) PutDocument(ctx context.Context, namespace string, d docs.
 }
 
 // Passage implements [mcp.Engine].
-func (a *agentEngine) Passage(ctx context.Context, namespace, id string) (passage.Unit, error) {
-	return on(ctx, a, func(e mcp.Engine) (passage.Unit, error) { return e.Passage(ctx, namespace, id) })
+func (a *agentEngine) Passage(ctx context.Context, namespace, id string) (passage.Chunk, error) {
+	return on(ctx, a, func(e mcp.Engine) (passage.Chunk, error) { return e.Passage(ctx, namespace, id) })
 }
 
 // Skill implements [mcp.Engine].
@@ -199,12 +199,12 @@ func (c agentClient) Document(ctx context.Context, namespace, id string, version
 }
 
 // Passage implements [mcp.Engine].
-func (c agentClient) Passage(ctx context.Context, namespace, id string) (passage.Unit, error) {
+func (c agentClient) Passage(ctx context.Context, namespace, id string) (passage.Chunk, error) {
 	it, err := c.Item(ctx, namespace, id)
 	if err == nil && it.Type != ragctx.TypeResource {
 		err = ragctx.ErrNotFound
 	}
-	return passage.Unit{
+	return passage.Chunk{
 		Ordinal: it.Ordinal, Heading: it.Heading, Text: it.Text, Page: it.Page, Start: chunk.Pos(it.Start), End: chunk.Pos(it.End),
 	}, err
 }

@@ -47,7 +47,7 @@ type slot struct{ block, row uint32 }
 // snapshot is an immutable state of the arena that readers share without a lock.
 type snapshot struct {
 	blocks []*block // nil where a block was abandoned
-	units  int
+	rows  int
 	arena  *arena // nil if the snapshot is empty
 	gen    uint64 // the transaction that made it
 }
@@ -88,7 +88,7 @@ func (a *arena) commit() *snapshot {
 			a.abandon(i)
 		}
 	}
-	return &snapshot{blocks: a.blocks, units: len(a.slots), arena: a, gen: a.gen}
+	return &snapshot{blocks: a.blocks, rows: len(a.slots), arena: a, gen: a.gen}
 }
 
 // get returns the row of an id, or nil.

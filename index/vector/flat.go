@@ -194,7 +194,7 @@ func (f *Flat) Stats() index.PartStats {
 	if state == nil {
 		return index.PartStats{}
 	}
-	return index.PartStats{Chunks: state.units, Pending: state.units, Kind: kindFlat}
+	return index.PartStats{Chunks: state.rows, Pending: state.rows, Kind: kindFlat}
 }
 
 // Close frees the vectors. Running searches finish on their snapshot. Closing twice is harmless.

@@ -87,7 +87,7 @@ func (s *snapshot) each(yield func(uint64) bool) bool {
 // A chunk's current position is nearly always its position in s. The few that the arena's writer
 // has moved or removed since are searched for among all rows, in one pass.
 func (s *snapshot) gather(ids []uint64, rows [][]float32) {
-	if s.units == 0 {
+	if s.rows == 0 {
 		return
 	}
 	var missed []int

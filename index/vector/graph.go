@@ -22,7 +22,7 @@ const (
 // changes.
 type graph struct {
 	hnsw   *hnsw.Graph[uint64]
-	units  map[uint64]uint64 // live node -> chunk
+	chunks  map[uint64]uint64 // live node -> chunk
 	nodes  map[uint64]uint64 // chunk -> live node
 	size   uint64            // nodes, live and dead; they are numbered from 1
 	broken bool              // the library panicked during a change
@@ -34,7 +34,7 @@ func newGraph() *graph {
 	g := hnsw.NewGraph[uint64]()
 	g.EfSearch = minFetch
 	g.Rng = rand.New(rand.NewSource(1))
-	return &graph{hnsw: g, units: make(map[uint64]uint64), nodes: make(map[uint64]uint64)}
+	return &graph{hnsw: g, chunks: make(map[uint64]uint64), nodes: make(map[uint64]uint64)}
 }
 
 // add adds a dead node that holds unit.
@@ -56,10 +56,10 @@ func (g *graph) link(id, node uint64) {
 	if g == nil || g.broken {
 		return
 	}
-	delete(g.units, g.nodes[id])
+	delete(g.chunks, g.nodes[id])
 	delete(g.nodes, id)
 	if node != 0 {
-		g.units[node], g.nodes[id] = id, node
+		g.chunks[node], g.nodes[id] = id, node
 	}
 }
 
@@ -72,14 +72,14 @@ func (g *graph) relink(changes []change, nodes []uint64) {
 
 // stale reports whether a rebuild pays off.
 func (g *graph) stale() bool {
-	dead := int(g.size) - len(g.units)
-	return dead >= minDead && dead > len(g.units)/2
+	dead := int(g.size) - len(g.chunks)
+	return dead >= minDead && dead > len(g.chunks)/2
 }
 
 // near returns more than k chunks near q, unordered. It returns false if that would cost as much as
 // a scan, or if the library panics.
 func (g *graph) near(q []float32, k int) (ids []uint64, ok bool) {
-	live := len(g.units)
+	live := len(g.chunks)
 	if k > live/overFetch || live <= minFetch {
 		return nil, false
 	}
@@ -91,7 +91,7 @@ func (g *graph) near(q []float32, k int) (ids []uint64, ok bool) {
 	// Dead nodes take places: fetch that many more. Staleness bounds the factor.
 	fetch := max(k*overFetch, minFetch) * int(g.size) / live
 	for _, n := range g.hnsw.Search(q, fetch) {
-		if id, linked := g.units[n.Key]; linked {
+		if id, linked := g.chunks[n.Key]; linked {
 			ids = append(ids, id)
 		}
 	}

@@ -14,9 +14,9 @@ import (
 
 const kindNative = "native"
 
-// graphUnits is the minimum number of chunks for a graph. Comparing with 5,000 rows takes half a
+// minGraphChunks is the minimum number of chunks for a graph. Comparing with 5,000 rows takes half a
 // millisecond, and ten thousand small collections then cost no memory beyond their rows.
-const graphUnits = 5000
+const minGraphChunks = 5000
 
 var _ index.VectorIndex = (*Native)(nil)
 
@@ -76,13 +76,13 @@ type Native struct {
 
 	background sync.WaitGroup
 	stop       context.CancelFunc
-	life       context.Context //nolint:containedctx // ends background work with the index
+	ctx       context.Context //nolint:containedctx // ends background work with the index
 }
 
 // newNative returns an index over rows, which it then owns.
 func newNative(rows exactIndex, o Options) *Native {
 	n := &Native{rows: rows, opts: o, graphs: o.graphs, saving: make(chan struct{}, 1)}
-	n.life, n.stop = context.WithCancel(context.Background())
+	n.ctx, n.stop = context.WithCancel(context.Background())
 	n.open()
 	n.noteChange()
 	n.wake()

@@ -40,7 +40,7 @@ func BenchmarkApplyKinds(b *testing.B) {
 	const n, size, dim = 20_000, 1000, 384
 	for _, kind := range []string{kindFlat, kindNative} {
 		b.Run(kind, func(b *testing.B) {
-			leg, err := New(Options{Graph: kind, Dimensions: dim, graphUnits: 1, graphs: &graphFactory{empty: func() (annGraph, error) {
+			leg, err := New(Options{Graph: kind, Dimensions: dim, minGraphChunks: 1, graphs: &graphFactory{empty: func() (annGraph, error) {
 				return hnsw.New(hnsw.Options{Dimensions: dim, LinkFrom: 1 << 29})
 			}}})
 			if err != nil {

@@ -26,9 +26,9 @@ const (
 )
 
 const (
-	// saveUnits is the minimum number of changes before a graph is written again: linking that many
+	// minSaveChanges is the minimum number of changes before a graph is written again: linking that many
 	// takes seconds, and the file has some ten megabytes.
-	saveUnits = 20_000
+	minSaveChanges = 20_000
 	// saveShare: at least 1/saveShare of all chunks must have changed as well. With a quarter, each
 	// vector of a growing index is written five times.
 	saveShare = 4
@@ -133,7 +133,7 @@ func (n *Native) open() {
 		return
 	}
 	a := newAccelerator(g)
-	a.saved.Store(&savedState{checkpoint: *c, linked: n.units() - g.Waiting(), deleted: g.Deleted()})
+	a.saved.Store(&savedState{checkpoint: *c, linked: n.chunkCount() - g.Waiting(), deleted: g.Deleted()})
 	n.accel.Store(a)
 }
 
@@ -178,8 +178,8 @@ func (n *Native) usable(c *checkpoint) error {
 		return fmt.Errorf("its format is %q, not %q", c.Format, checkpointFormat)
 	case !named:
 		return fmt.Errorf("%s names the file %q", checkpointFile, c.File)
-	case v.units < n.opts.graphUnits:
-		return fmt.Errorf("there are %d vectors, fewer than the %d that a graph needs", v.units, n.opts.graphUnits)
+	case v.chunks < n.opts.minGraphChunks:
+		return fmt.Errorf("there are %d vectors, fewer than the %d that a graph needs", v.chunks, n.opts.minGraphChunks)
 	case c.newerThan(v.segs):
 		return errors.New("it is newer than the vectors")
 	}

@@ -112,7 +112,7 @@ func TestNativeStaleFiles(t *testing.T) {
 		"older one beside": {opened: true, harm: func(fsys *faultfs.FS, _ []string) {
 			fsys.Edit("/leg/"+graphName(0), func([]byte) []byte { return []byte("old") })
 		}},
-		"small leg":  {change: func(o *Options) { o.graphUnits = 1000 }},
+		"small leg":  {change: func(o *Options) { o.minGraphChunks = 1000 }},
 		"flat":       {change: func(o *Options) { o.Graph = kindFlat }},
 		"other rows": {change: func(o *Options) { o.Identity = "other" }},
 	} {
@@ -133,7 +133,7 @@ func TestNativeStaleFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer leg.Close()
-			if n, ok := leg.(*Native); ok && o.graphUnits < 1000 && o.Identity == "fake" {
+			if n, ok := leg.(*Native); ok && o.minGraphChunks < 1000 && o.Identity == "fake" {
 				settle(t, n)
 				wantFlat(t, n, units)
 			}
@@ -181,7 +181,7 @@ func TestNativeAheadOfRows(t *testing.T) {
 func TestNativeWritesAtRest(t *testing.T) {
 	fsys := faultfs.New()
 	o := tiny("/leg", fsys, new(ills))
-	o.saveUnits, o.quietAfter = 1000, 50*time.Millisecond
+	o.minSaveChanges, o.quietAfter = 1000, 50*time.Millisecond
 	n := openTiny(t, o)
 	units := random(rand.New(rand.NewPCG(1, 1)), 0, 200, nativeDim)
 	for len(graphFiles(fsys)) == 0 {

@@ -10,7 +10,7 @@ import (
 func hnswGraphs(o Options) *graphFactory {
 	options := hnsw.Options{
 		Dimensions: o.Dimensions,
-		LinkFrom:   o.graphUnits,
+		LinkFrom:   o.minGraphChunks,
 		// Half of the cores, so that searches need not wait for a time slice of ten milliseconds.
 		Workers: max(1, runtime.GOMAXPROCS(0)/2),
 	}

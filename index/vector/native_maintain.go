@@ -30,7 +30,7 @@ func (n *Native) wake() {
 	}
 	n.background.Go(func() {
 		throttle.LowerPriority()
-		n.maintain(n.life)
+		n.maintain(n.ctx)
 		n.maintaining.Store(false)
 		n.wake() // for work that came up at the very end
 	})
@@ -38,12 +38,12 @@ func (n *Native) wake() {
 
 // workDue reports whether there may be background work.
 func (n *Native) workDue() bool {
-	if n.rows.usable(n.life) != nil {
+	if n.rows.usable(n.ctx) != nil {
 		return false
 	}
 	a := n.acquire()
 	if a == nil {
-		return n.units() >= n.opts.graphUnits && time.Now().UnixNano() >= n.retry.Load()
+		return n.chunkCount() >= n.opts.minGraphChunks && time.Now().UnixNano() >= n.retry.Load()
 	}
 	defer a.release()
 	return !a.complete.Load() || a.linkable() || a.stale() || n.saveDue(a) || n.wasteful(a)
@@ -61,14 +61,14 @@ func (n *Native) wasteful(a *accelerator) bool {
 	return a.complete.Load() && st.Slots > wasteShare*st.Live+n.opts.minWaste
 }
 
-// units returns the number of chunks in the index.
-func (n *Native) units() int {
+// chunks returns the number of chunks in the index.
+func (n *Native) chunkCount() int {
 	v, err := n.rows.current()
 	if err != nil {
 		return 0
 	}
 	defer v.release()
-	return v.units
+	return v.chunks
 }
 
 // maintain does the background work until none is due. Only one goroutine runs it at a time.
@@ -110,7 +110,7 @@ func (n *Native) graphToMaintain() (*accelerator, error) {
 func (n *Native) discardFailed() error {
 	select {
 	case n.saving <- struct{}{}:
-	case <-n.life.Done():
+	case <-n.ctx.Done():
 		return index.ErrClosed
 	}
 	defer func() { <-n.saving }()

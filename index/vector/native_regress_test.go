@@ -23,7 +23,7 @@ func lattice(r *rand.Rand, dim int) []float32 {
 // leave out of it counts all the same, or an exact search would miss it.
 func TestNativeSameCodes(t *testing.T) {
 	const dim, n = 8, 1000
-	leg, err := New(Options{Graph: kindNative, Dimensions: dim, graphUnits: 200})
+	leg, err := New(Options{Graph: kindNative, Dimensions: dim, minGraphChunks: 200})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestNativeKeepsHeads(t *testing.T) {
 		t.Skip("-short: it computes for long")
 	}
 	const dim, n = 16, 3000
-	leg, err := New(Options{Graph: kindNative, Dimensions: dim, graphUnits: 200})
+	leg, err := New(Options{Graph: kindNative, Dimensions: dim, minGraphChunks: 200})
 	if err != nil {
 		t.Fatal(err)
 	}

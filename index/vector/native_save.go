@@ -21,9 +21,9 @@ func (n *Native) saveDue(a *accelerator) bool {
 	if n.opts.Dir == "" || !a.complete.Load() || time.Now().UnixNano() < n.saveAfter.Load() {
 		return false
 	}
-	least := max(n.opts.saveUnits, n.units()/saveShare)
+	least := max(n.opts.minSaveChanges, n.chunkCount()/saveShare)
 	if n.quiet.Load() && !a.linkable() {
-		least = max(n.opts.saveUnits/closeShare, n.units()/quietShare)
+		least = max(n.opts.minSaveChanges/closeShare, n.chunkCount()/quietShare)
 	}
 	return n.unsavedChanges(a) >= max(1, least)
 }
@@ -84,7 +84,7 @@ func (n *Native) unsavedChanges(a *accelerator) int {
 			unknown += h.live
 		}
 	}
-	linked := v.units - a.Waiting()
+	linked := v.chunks - a.Waiting()
 	return max(unknown, linked-s.linked, int(a.Deleted()-s.deleted)) //nolint:gosec // counts of this process
 }
 
@@ -121,7 +121,7 @@ func (n *Native) writeGraph(ctx context.Context, a *accelerator) error {
 		return nil // the index is closed or damaged
 	}
 	defer begun.release()
-	next := &savedState{linked: begun.units - a.Waiting(), deleted: a.Deleted()}
+	next := &savedState{linked: begun.chunks - a.Waiting(), deleted: a.Deleted()}
 	next.Format, next.File = checkpointFormat, graphName(n.number+1)
 	next.Name = fmt.Sprintf("%08x %s", atomicfile.Checksum(begun.fingerprint(next.File)), n.opts.Identity)
 	n.number++
@@ -194,7 +194,7 @@ func (n *Native) saveOnClose() {
 		return // tidying takes longer than relinking what the file lacks
 	}
 	if !a.complete.Load() || n.rows.usable(context.Background()) != nil ||
-		n.unsavedChanges(a) < max(n.opts.saveUnits, n.units()/saveShare)/closeShare || a.Stats().Bytes > maxCloseBytes {
+		n.unsavedChanges(a) < max(n.opts.minSaveChanges, n.chunkCount()/saveShare)/closeShare || a.Stats().Bytes > maxCloseBytes {
 		return
 	}
 	_ = n.save(context.Background(), a)
@@ -207,7 +207,7 @@ func (n *Native) Compact(ctx context.Context) error {
 	case n.saving <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-n.life.Done():
+	case <-n.ctx.Done():
 		return index.ErrClosed
 	}
 	err := n.rows.Compact(ctx)

@@ -50,7 +50,7 @@ func (n *Native) nearest(ctx context.Context, q index.VectorQuery) ([]index.Scor
 		return nil, false, err
 	}
 	defer v.release()
-	if q.K <= 0 || q.K > v.units/scanShare {
+	if q.K <= 0 || q.K > v.chunks/scanShare {
 		return nil, false, nil
 	}
 	s := scratchPool.Get().(*scratch)
@@ -63,7 +63,7 @@ func (n *Native) nearest(ctx context.Context, q index.VectorQuery) ([]index.Scor
 		}
 		return nil, false, ctx.Err()
 	}
-	if len(s.found) > max(v.units/scanShare, 4*q.K) {
+	if len(s.found) > max(v.chunks/scanShare, 4*q.K) {
 		return nil, false, nil // codes resolve too little: comparing with all is faster
 	}
 	var off int

@@ -49,7 +49,7 @@ func (c *Coder) Recall(ctx context.Context) (float64, error) {
 
 // sample returns up to n live rows, spread evenly.
 func (s *snapshot) sample(n, stride int) [][]float32 {
-	step := max(1, s.units/n)
+	step := max(1, s.rows/n)
 	var rows [][]float32
 	seen := 0
 	for _, b := range s.blocks {

@@ -39,7 +39,7 @@ func (q *search) offer(row []float32, id uint64, top *topK) {
 // scan returns the k chunks of s nearest to q, best first. It calls accept only for chunks that
 // would be among the best so far.
 func (s *snapshot) scan(ctx context.Context, q search) ([]index.Scored, error) {
-	top := newTopK(min(q.k, s.units))
+	top := newTopK(min(q.k, s.rows))
 	if top == nil {
 		return nil, ctx.Err()
 	}

@@ -23,7 +23,7 @@ type rowSource func(ref rowRef) ([]float32, error)
 
 // sortedRows returns the live rows of a snapshot by ascending id.
 func (s *snapshot) sortedRows(stride int) ([]rowRef, rowSource) {
-	refs := make([]rowRef, 0, s.units)
+	refs := make([]rowRef, 0, s.rows)
 	for i, b := range s.blocks {
 		if b == nil {
 			continue

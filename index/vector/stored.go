@@ -69,7 +69,7 @@ type Stored struct {
 	flushing   atomic.Bool // a background flush is running
 	merging    atomic.Bool // a background merge is running
 	stop       context.CancelFunc
-	life       context.Context //nolint:containedctx // ends background work with the index
+	ctx       context.Context //nolint:containedctx // ends background work with the index
 }
 
 // openStored opens the index in o.Dir. It starts with an empty one if the files cannot be used.
@@ -81,7 +81,7 @@ func openStored(o Options) (*Stored, error) {
 	if err := s.load(); err != nil {
 		return nil, err
 	}
-	s.life, s.stop = context.WithCancel(context.Background())
+	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.view.Store(newStoredView(s.listed, s.activeState))
 	return s, nil
 }
@@ -247,7 +247,7 @@ func (s *Stored) Stats() index.PartStats {
 		return index.PartStats{}
 	}
 	defer v.release()
-	st := index.PartStats{Chunks: v.units, Pending: v.pending(), Kind: kindFlat}
+	st := index.PartStats{Chunks: v.chunks, Pending: v.pending(), Kind: kindFlat}
 	for _, h := range v.segs {
 		st.Bytes += h.size
 	}
@@ -297,8 +297,8 @@ func (o Options) withDefaults() Options {
 	if o.FS == nil {
 		o.FS = atomicfile.OS{}
 	}
-	o.graphUnits = cmp.Or(o.graphUnits, graphUnits)
-	o.saveUnits = cmp.Or(o.saveUnits, saveUnits)
+	o.minGraphChunks = cmp.Or(o.minGraphChunks, minGraphChunks)
+	o.minSaveChanges = cmp.Or(o.minSaveChanges, minSaveChanges)
 	o.quietAfter = cmp.Or(o.quietAfter, quietAfter)
 	o.savePause = cmp.Or(o.savePause, savePause)
 	o.minWaste = cmp.Or(o.minWaste, minWaste)

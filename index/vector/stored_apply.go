@@ -82,7 +82,7 @@ func (s *Stored) flushIfDue(ctx context.Context) {
 		s.background.Go(func() {
 			defer s.flushing.Store(false)
 			throttle.LowerPriority()
-			s.flushAndLog(s.life)
+			s.flushAndLog(s.ctx)
 		})
 	}
 	s.mu.Unlock()
@@ -92,7 +92,7 @@ func (s *Stored) flushIfDue(ctx context.Context) {
 }
 
 func (s *Stored) flushAndLog(ctx context.Context) {
-	if err := s.Flush(ctx); err != nil && s.life.Err() == nil && ctx.Err() == nil {
+	if err := s.Flush(ctx); err != nil && s.ctx.Err() == nil && ctx.Err() == nil {
 		s.opts.Logger.Error("vector index: flush failed; changes stay in memory until a later flush", slog.String("dir", s.opts.Dir), slog.Any("error", err))
 	}
 }

@@ -28,7 +28,7 @@ func (s *Stored) acquireToken(ctx context.Context, token chan struct{}) error {
 	case token <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-s.life.Done():
+	case <-s.ctx.Done():
 		return index.ErrClosed
 	}
 	if err := s.usable(ctx); err != nil {

@@ -40,7 +40,7 @@ func (s *Stored) mergeInBackground() {
 	s.background.Go(func() {
 		defer s.merging.Store(false)
 		throttle.LowerPriority()
-		if err := s.mergeAll(s.life); err != nil && s.life.Err() == nil {
+		if err := s.mergeAll(s.ctx); err != nil && s.ctx.Err() == nil {
 			s.opts.Logger.Error("vector index: segments were not merged",
 				slog.String("dir", s.opts.Dir), slog.Any("error", s.failed("merge", err)))
 		}

@@ -82,7 +82,7 @@ type storedView struct {
 	refs   atomic.Int64
 	segs   []liveSegment
 	memory []*snapshot
-	units  int
+	chunks  int
 }
 
 // newStoredView returns a view with one reference. It takes its own references to the segments.
@@ -91,16 +91,16 @@ func newStoredView(segs []liveSegment, memory ...*snapshot) *storedView {
 	v.refs.Store(1)
 	for _, h := range segs {
 		h.retain()
-		v.units += h.live
+		v.chunks += h.live
 	}
-	v.units += v.pending()
+	v.chunks += v.pending()
 	return v
 }
 
 // pending returns the number of chunks that are not stored.
 func (v *storedView) pending() (n int) {
 	for _, m := range v.memory {
-		n += m.units
+		n += m.rows
 	}
 	return n
 }
@@ -130,7 +130,7 @@ func (s *Stored) publish(v *storedView) { s.view.Swap(v).release() }
 
 // scan returns the k chunks nearest to the query of a search, best first.
 func (v *storedView) scan(ctx context.Context, q search) ([]index.Scored, error) {
-	top := newTopK(min(q.k, v.units))
+	top := newTopK(min(q.k, v.chunks))
 	if top == nil {
 		return nil, ctx.Err()
 	}

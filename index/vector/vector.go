@@ -48,7 +48,7 @@ type Options struct {
 	// For tests: the graph implementation, the minimum number of chunks for a graph, the changes or
 	// the quiet time after which it is written, and the surplus slots at which it is rebuilt.
 	graphs                          *graphFactory
-	graphUnits, saveUnits, minWaste int
+	minGraphChunks, minSaveChanges, minWaste int
 	quietAfter, savePause           time.Duration
 }
 

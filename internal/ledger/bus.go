@@ -22,7 +22,8 @@ type CutOffError struct {
 
 // Error implements error.
 func (e *CutOffError) Error() string {
-	return fmt.Sprintf("the subscriber was more than %d messages or %d bytes behind and was cut off; resume after sequence %d", SubscriptionBuffer, SubscriptionBytes, e.After)
+	return fmt.Sprintf("the subscriber was more than %d messages or %d bytes behind and was cut off; resume after sequence %d",
+		SubscriptionBuffer, SubscriptionBytes, e.After)
 }
 
 // Matches reports whether a message passes the filter.

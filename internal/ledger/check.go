@@ -45,7 +45,8 @@ func Check(messages []Message, mode Mode) ([]Message, error) {
 			return nil, err
 		}
 		if m.Namespace != messages[0].Namespace || m.Cluster != messages[0].Cluster {
-			return nil, ragctx.Invalid(field("cluster"), "is %q, but the first message has %q; a batch belongs to one cluster: send one batch per cluster",
+			return nil, ragctx.Invalid(field("cluster"),
+				"is %q, but the first message has %q; a batch belongs to one cluster: send one batch per cluster",
 				ragctx.Clip(m.Cluster), ragctx.Clip(messages[0].Cluster))
 		}
 		if m.Topic == TopicOmitted && mode != Importing {

@@ -59,12 +59,14 @@ func TestFold(t *testing.T) {
 		{"a plan replaces the one before", "plan", `{"summary":"second","text":"second","updatedAt":1002}`, []ledger.Message{
 			said(1, "PLAN_READY", "first", `{"filesAffected":["a.go"]}`), said(2, "PLAN_READY", "second", ""),
 		}},
-		{"progress, trap 34: false, 0 and words for booleans", "progress", `{"blockers":["no key"],"canValidate":false,"lastSummary":"half","nextSteps":["test"],"percentComplete":0,"updatedAt":1001}`, []ledger.Message{
-			said(1, "WORKER_PROGRESS", "half", `{"completionStatus":{"canValidate":"false","percentComplete":0,"blockers":["no key"],"nextSteps":[{"summary":"test"}]}}`),
-		}},
-		{"progress straight in the data", "progress", `{"canValidate":true,"lastSummary":"all done","percentComplete":99.5,"updatedAt":1001}`, []ledger.Message{
-			said(1, "IMPLEMENTATION_READY", "", `{"canValidate":"true","percentComplete":99.5,"summary":"all done"}`),
-		}},
+		{"progress, trap 34: false, 0 and words for booleans", "progress",
+			`{"blockers":["no key"],"canValidate":false,"lastSummary":"half","nextSteps":["test"],"percentComplete":0,"updatedAt":1001}`, []ledger.Message{
+				said(1, "WORKER_PROGRESS", "half", `{"completionStatus":{"canValidate":"false","percentComplete":0,"blockers":["no key"],"nextSteps":[{"summary":"test"}]}}`),
+			}},
+		{"progress straight in the data", "progress",
+			`{"canValidate":true,"lastSummary":"all done","percentComplete":99.5,"updatedAt":1001}`, []ledger.Message{
+				said(1, "IMPLEMENTATION_READY", "", `{"canValidate":"true","percentComplete":99.5,"summary":"all done"}`),
+			}},
 		{"no finite percentage", "progress", `{"canValidate":true,"updatedAt":1001}`, []ledger.Message{
 			said(1, "WORKER_PROGRESS", "", `{"canValidate":true,"percentComplete":1e999}`),
 		}},
@@ -85,7 +87,8 @@ func TestFold(t *testing.T) {
 		{"evidence that is empty", "validation", `{"criteriaResults":[{"id":"","status":"PASS"}],"updatedAt":1001}`, []ledger.Message{
 			said(1, "VALIDATION_RESULT", "", `{"criteriaResults":[{"id":"","status":"PASS","evidence":{"command":null}}]}`),
 		}},
-		{"over-long text", "task", `{"raw":"` + long[:1997] + `...","title":"` + long[:297] + `..."}`, []ledger.Message{said(1, "ISSUE_OPENED", long, "")}},
+		{"over-long text", "task", `{"raw":"` + long[:1997] + `...","title":"` + long[:297] + `..."}`,
+			[]ledger.Message{said(1, "ISSUE_OPENED", long, "")}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -167,7 +170,8 @@ func TestSummary(t *testing.T) {
 	for _, m := range []ledger.Message{
 		said(1, "ISSUE_OPENED", "Login fails\nsince Monday", ""), said(2, "PLAN_READY", "check the\ntoken", ""),
 		said(3, "WORKER_PROGRESS", "", `{"percentComplete":45,"canValidate":false,"nextSteps":["test","ship"]}`),
-		said(4, "VALIDATION_RESULT", "", `{"approved":false,"errors":["a","b"]}`), said(5, "INVESTIGATION_COMPLETE", "swap", `{"rootCauses":["race"]}`),
+		said(4, "VALIDATION_RESULT", "", `{"approved":false,"errors":["a","b"]}`), said(5, "INVESTIGATION_COMPLETE", "swap",
+			`{"rootCauses":["race"]}`),
 	} {
 		s = f.Apply(s, m)
 	}

@@ -120,7 +120,8 @@ func newOnly(stored, messages []Message, mode Mode) ([]Message, error) {
 
 // IDConflict returns the error for an id that the cluster already has.
 func IDConflict(id string) error {
-	return fmt.Errorf("message %s: %w: the cluster has it already; leave the id out, or ask for the message", ragctx.Clip(id), ragctx.ErrConflict)
+	return fmt.Errorf("message %s: %w: the cluster has it already; leave the id out, or ask for the message", ragctx.Clip(id),
+		ragctx.ErrConflict)
 }
 
 func (l *MemoryLog) number(m *Message) {
@@ -217,7 +218,8 @@ func (q Query) Full(messages, size int) bool {
 }
 
 func (q Query) matches(m Message) bool {
-	return q.Matches(m) && (q.ID == "" || m.ID == q.ID) && m.Timestamp >= q.Since && (q.Until == 0 || m.Timestamp <= q.Until) && (q.After == 0 || m.Timestamp > q.After) &&
+	return q.Matches(m) && (q.ID == "" || m.ID == q.ID) && m.Timestamp >= q.Since && (q.Until == 0 ||
+		m.Timestamp <= q.Until) && (q.After == 0 || m.Timestamp > q.After) &&
 		m.Sequence > q.AfterSeq && (q.ThroughSeq == 0 || m.Sequence <= q.ThroughSeq)
 }
 

@@ -11,7 +11,8 @@ import (
 )
 
 func TestMemory(t *testing.T) {
-	ledgertest.Test(t, func(_ testing.TB, _ string, o ledger.Options) ledgertest.Log { return ledger.NewMemoryLog(o) }, ledgertest.Options{Volatile: true})
+	ledgertest.Test(t, func(_ testing.TB, _ string, o ledger.Options) ledgertest.Log { return ledger.NewMemoryLog(o) },
+		ledgertest.Options{Volatile: true})
 }
 
 // What waits for a slow subscriber is bounded in bytes as well; one that keeps up gets

@@ -20,7 +20,8 @@ func (a *assembly) source(ctx context.Context, i int) budget.Candidate {
 		name = string(src.Kind)
 	}
 	r := &a.reports[i]
-	*r = SourceReport{ID: fmt.Sprintf("source:%s:%d", name, i), Kind: src.Kind, Topic: src.Topic, Since: src.Since.lowerBound(a.Times), Stored: -1, InRange: -1}
+	*r = SourceReport{ID: fmt.Sprintf("source:%s:%d", name, i), Kind: src.Kind, Topic: src.Topic,
+		Since: src.Since.lowerBound(a.Times), Stored: -1, InRange: -1}
 	show := a.messages
 	if src.Kind != FromMessages {
 		show = a.retrieved
@@ -177,7 +178,8 @@ func (a *assembly) retrieved(ctx context.Context, src Source, compact bool, r *S
 		return "", ragctx.Invalid("sources", "of documents and memories need an engine; this builder has only messages")
 	}
 	q := ragctx.ContextQuery{
-		Query: cmp.Or(src.Query, clipText(a.Trigger.Text, ragctx.MaxQueryBytes)), Namespace: a.Namespace, UserID: a.UserID, MaxResults: src.selection(compact).amount,
+		Query: cmp.Or(src.Query, clipText(a.Trigger.Text,
+			ragctx.MaxQueryBytes)), Namespace: a.Namespace, UserID: a.UserID, MaxResults: src.selection(compact).amount,
 	}.WithTypes(ragctx.TypeResource)
 	if src.Kind == FromMemories {
 		q = q.WithTypes(ragctx.TypeMemory)

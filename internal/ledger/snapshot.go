@@ -267,7 +267,8 @@ func (s *Snapshotter) restore(ctx context.Context, key scope) (progress, error) 
 	if bad := errors.Join(json.Unmarshal(m.Metadata, &from), json.Unmarshal(m.Data, &state)); bad != nil {
 		return progress{}, nil //nolint:nilerr // what others wrote is passed over
 	}
-	if from.Fold != s.folder.fingerprint || from.Source == 0 || from.Source >= m.Sequence || state.Version != StateVersion || state.ClusterID != key.cluster {
+	if from.Fold != s.folder.fingerprint || from.Source == 0 || from.Source >= m.Sequence || state.Version != StateVersion ||
+		state.ClusterID != key.cluster {
 		return progress{}, nil
 	}
 	again, err := state.MarshalJSON()

@@ -155,7 +155,8 @@ func (in *importer) line(ctx context.Context, n int, line []byte) error {
 
 func (in *importer) check(m Message) (Message, error) {
 	if m.Cluster != "" && m.Cluster != in.cluster {
-		return m, ragctx.Invalid("cluster", "is %q, but the import is into %q; import it there, or change the line", ragctx.Clip(m.Cluster), ragctx.Clip(in.cluster))
+		return m, ragctx.Invalid("cluster", "is %q, but the import is into %q; import it there, or change the line",
+			ragctx.Clip(m.Cluster), ragctx.Clip(in.cluster))
 	}
 	m.Namespace, m.Cluster = in.namespace, in.cluster
 	checked, err := Check([]Message{m}, Importing)

@@ -17,7 +17,7 @@ import (
 type Conversation interface {
 	// Around returns the items around chunks that a search found in a state, at most n on either
 	// side. It returns only items that the search may see; see [index.Hybrid.Around].
-	Around(ctx context.Context, q ragctx.ContextQuery, s index.Query, state uint64, units []uint64, n int) ([]index.Neighbors, error)
+	Around(ctx context.Context, q ragctx.ContextQuery, s index.Query, state uint64, chunks []uint64, n int) ([]index.Neighbors, error)
 	// Items returns the items that still exist, by id.
 	Items(ctx context.Context, ids []uint64) (map[uint64]*Item, error)
 	// Texts returns the texts of items by id. Long texts are truncated.
@@ -42,7 +42,7 @@ type shown struct {
 }
 
 // turn is an item of a conversation with its text from the store.
-type spoken struct {
+type turn struct {
 	*Item
 
 	text string
@@ -63,22 +63,22 @@ func (b *builder) surround(ctx context.Context, r Request, made []ragctx.Context
 	var items []shown
 	for i, run := range of {
 		taken[made[i].ID] = true
-		if run.item.Session != "" && longest(&made[i]) >= run.item.Bytes {
+		if run.item.Session != "" && longestText(&made[i]) >= run.item.Bytes {
 			items = append(items, shown{run, &made[i]})
 		}
 	}
 	if len(items) == 0 {
 		return nil
 	}
-	units := make([]uint64, len(items))
+	chunks := make([]uint64, len(items))
 	for i, s := range items {
-		units[i] = s.run.best.ID
+		chunks[i] = s.run.best.ID
 	}
-	around, err := source.Around(ctx, r.Query, r.Search, r.State, units, surroundings)
+	around, err := source.Around(ctx, r.Query, r.Search, r.State, chunks, surroundings)
 	if err != nil {
 		return fmt.Errorf("look around hits: %w", err)
 	}
-	known, err := loadAround(ctx, source, r, around)
+	known, err := loadNeighbors(ctx, source, r, around)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (b *builder) surround(ctx context.Context, r Request, made []ragctx.Context
 	chosen := make([][]*Item, len(items))
 	var ids []uint64
 	for i, s := range items {
-		chosen[i] = choose(s, around[i], known, taken, min(b.widest(), room)-s.run.item.Bytes)
+		chosen[i] = choose(s, around[i], known, taken, min(b.maxSurrounded(), room)-s.run.item.Bytes)
 		for _, it := range chosen[i] {
 			taken[it.Key] = true
 			ids = append(ids, it.ID)
@@ -98,13 +98,13 @@ func (b *builder) surround(ctx context.Context, r Request, made []ragctx.Context
 		return fmt.Errorf("read around hits: %w", err)
 	}
 	for i, s := range items {
-		s.among(chosen[i], texts)
+		s.addForms(chosen[i], texts)
 	}
 	return nil
 }
 
 // maxSurrounded returns the maximum size of an item and its neighbours in bytes.
-func (b *builder) widest() int {
+func (b *builder) maxSurrounded() int {
 	if b.query.Depth == ragctx.DepthFull {
 		return fullOverviews * OverviewChars
 	}
@@ -112,10 +112,10 @@ func (b *builder) widest() int {
 }
 
 // longestText returns the length of an item's longest text.
-func longest(it *ragctx.ContextItem) int { return max(len(it.Content), len(it.Forms.Wider.Text)) }
+func longestText(it *ragctx.ContextItem) int { return max(len(it.Content), len(it.Forms.Wider.Text)) }
 
 // loadNeighbors loads the neighbours that the query may see.
-func loadAround(ctx context.Context, source Conversation, r Request, around []index.Neighbors) (map[uint64]*Item, error) {
+func loadNeighbors(ctx context.Context, source Conversation, r Request, around []index.Neighbors) (map[uint64]*Item, error) {
 	var ids []uint64
 	for _, a := range around {
 		ids = append(append(ids, a.Before...), a.After...)
@@ -132,20 +132,20 @@ func loadAround(ctx context.Context, source Conversation, r Request, around []in
 }
 
 // addForms adds the forms of an item among its neighbours.
-func (s shown) among(others []*Item, texts map[uint64]string) {
-	var turns []spoken
+func (s shown) addForms(others []*Item, texts map[uint64]string) {
+	var turns []turn
 	for _, it := range others {
 		if text, ok := texts[it.ID]; ok { // not erased in the meantime
-			turns = append(turns, spoken{it, text})
+			turns = append(turns, turn{it, text})
 		}
 	}
-	own := spoken{s.run.item, s.item.Content}
+	own := turn{s.run.item, s.item.Content}
 	if w := s.item.Forms.Wider.Text; len(w) > len(own.text) {
 		own.text = w
 	}
 	for i, step := range aroundSteps {
 		if len(turns) > 0 && (i == 0 || step < len(turns)) {
-			s.item.Forms.Around = append(s.item.Forms.Around, conversation(own, turns[:min(step, len(turns))]))
+			s.item.Forms.Around = append(s.item.Forms.Around, transcript(own, turns[:min(step, len(turns))]))
 		}
 	}
 }
@@ -160,7 +160,7 @@ func choose(s shown, a index.Neighbors, known map[uint64]*Item, taken map[string
 				continue
 			}
 			it := known[side[0]]
-			if it == nil || taken[it.Key] || it.Bytes+len(dateLine(time.Time{})) > room || !together(it, s.run.item) {
+			if it == nil || taken[it.Key] || it.Bytes+len(dateLine(time.Time{})) > room || !sameConversation(it, s.run.item) {
 				sides[i] = nil
 				continue
 			}
@@ -173,14 +173,14 @@ func choose(s shown, a index.Neighbors, known map[uint64]*Item, taken map[string
 }
 
 // sameConversation reports whether two items belong to one conversation.
-func together(a, b *Item) bool {
+func sameConversation(a, b *Item) bool {
 	return a.Namespace == b.Namespace && a.Type == b.Type && a.User == b.User && a.Agent == b.Agent && a.Session == b.Session
 }
 
 // transcript writes an item and its neighbours in the order of time. A date line precedes an item
 // whose day differs from the one before. The first item is compared with the day of the main item.
-func conversation(of spoken, others []spoken) ragctx.Form {
-	all := slices.SortedFunc(slices.Values(append(slices.Clone(others), of)), func(x, y spoken) int {
+func transcript(of turn, others []turn) ragctx.Form {
+	all := slices.SortedFunc(slices.Values(append(slices.Clone(others), of)), func(x, y turn) int {
 		return cmp.Or(x.Occurred.Compare(y.Occurred), cmp.Compare(x.ID, y.ID))
 	})
 	var text strings.Builder

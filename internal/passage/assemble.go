@@ -28,11 +28,11 @@ type Request struct {
 
 // run is a sequence of adjacent chunks of one item.
 type run struct {
-	item  *Item
-	units []Unit
-	hits  []index.Hit // of the chunks, in their order
-	best  index.Hit   // the hit with the highest score
-	more  []run       // further runs of the same item, in order (Whole only)
+	item   *Item
+	chunks []Chunk
+	hits   []index.Hit // of the chunks, in their order
+	best   index.Hit   // the hit with the highest score
+	more   []run       // further runs of the same item, in order (Whole only)
 }
 
 // Assembled is the result of [Assemble].
@@ -71,7 +71,7 @@ func Assemble(ctx context.Context, src Source, r Request) (Assembled, error) {
 		if section != "" && seen[section] {
 			continue // another passage of a section that is already shown
 		}
-		if err := b.content(ctx, run, &it); gone(err) {
+		if err := b.content(ctx, run, &it); erased(err) {
 			continue
 		} else if err != nil {
 			return a, err
@@ -79,7 +79,7 @@ func Assemble(ctx context.Context, src Source, r Request) (Assembled, error) {
 		text := strings.Join(strings.Fields(it.Content), " ")
 		switch {
 		case !seen[text]:
-			if err := b.forms(ctx, run, &it); gone(err) {
+			if err := b.forms(ctx, run, &it); erased(err) {
 				continue
 			} else if err != nil {
 				return a, err
@@ -101,13 +101,13 @@ func Assemble(ctx context.Context, src Source, r Request) (Assembled, error) {
 }
 
 // erased reports whether a text was erased after its hit was loaded. Such a hit is skipped.
-func gone(err error) bool { return errors.Is(err, ragctx.ErrNotFound) }
+func erased(err error) bool { return errors.Is(err, ragctx.ErrNotFound) }
 
 // Found is a hit with its chunk and item from the store.
 type Found struct {
 	index.Hit
 
-	Unit Unit
+	Unit Chunk
 	Item *Item
 }
 
@@ -118,12 +118,12 @@ func Resolve(ctx context.Context, src Source, r Request) ([]Found, error) {
 	for i, h := range r.Hits {
 		ids[i] = h.ID
 	}
-	units, items, err := src.Units(ctx, ids)
+	chunks, items, err := src.Chunks(ctx, ids)
 	if err != nil {
 		return nil, fmt.Errorf("load hits: %w", err)
 	}
-	byID := make(map[uint64]Unit, len(units))
-	for _, u := range units {
+	byID := make(map[uint64]Chunk, len(chunks))
+	for _, u := range chunks {
 		byID[u.ID] = u
 	}
 	found := make([]Found, 0, len(r.Hits))
@@ -155,13 +155,13 @@ func join(ctx context.Context, src Source, r Request) ([]run, error) {
 			runs[last].add(f.Unit, f.Hit)
 			continue
 		}
-		runs = append(runs, run{item: f.Item, units: []Unit{f.Unit}, hits: []index.Hit{f.Hit}, best: f.Hit})
+		runs = append(runs, run{item: f.Item, chunks: []Chunk{f.Unit}, hits: []index.Hit{f.Hit}, best: f.Hit})
 	}
 	if r.Whole {
-		runs = gather(runs)
+		runs = groupByItem(runs)
 	} else {
 		for i := range runs {
-			runs[i].narrow()
+			runs[i].trimWeak()
 		}
 	}
 	slices.SortStableFunc(runs, func(a, b run) int {
@@ -173,14 +173,14 @@ func join(ctx context.Context, src Source, r Request) ([]run, error) {
 }
 
 // touches reports whether u follows the run and fits into one overview with it.
-func (r *run) touches(u Unit) bool {
-	last := r.units[len(r.units)-1]
+func (r *run) touches(u Chunk) bool {
+	last := r.chunks[len(r.chunks)-1]
 	return last.Item == u.Item && last.Ordinal+1 == u.Ordinal &&
-		u.End.Rune-r.units[0].Start.Rune <= OverviewChars
+		u.End.Rune-r.chunks[0].Start.Rune <= OverviewChars
 }
 
-func (r *run) add(u Unit, h index.Hit) {
-	r.units, r.hits = append(r.units, u), append(r.hits, h)
+func (r *run) add(u Chunk, h index.Hit) {
+	r.chunks, r.hits = append(r.chunks, u), append(r.hits, h)
 	if h.Score > r.best.Score {
 		r.best = h
 	}
@@ -188,12 +188,12 @@ func (r *run) add(u Unit, h index.Hit) {
 
 // strongShare is the fraction of a run's best score that a chunk at its end needs to stay. In a
 // small text nearly every chunk is found, most of them because of their neighbours.
-const strong = 0.7
+const strongShare = 0.7
 
 // trimWeak removes weak chunks from both ends of the run. The run grows by them first if there is
 // room.
-func (r *run) narrow() {
-	weak := func(h index.Hit) bool { return h.Score < strong*r.best.Score }
+func (r *run) trimWeak() {
+	weak := func(h index.Hit) bool { return h.Score < strongShare*r.best.Score }
 	first, last := 0, len(r.hits)-1
 	for weak(r.hits[first]) {
 		first++
@@ -201,7 +201,7 @@ func (r *run) narrow() {
 	for weak(r.hits[last]) {
 		last--
 	}
-	r.units, r.hits = r.units[first:last+1], r.hits[first:last+1]
+	r.chunks, r.hits = r.chunks[first:last+1], r.hits[first:last+1]
 }
 
 // nearest returns the best chunk as a run.
@@ -209,7 +209,7 @@ func (r *run) nearest() run {
 	for _, part := range append([]run{*r}, r.more...) {
 		for i, h := range part.hits {
 			if h.ID == r.best.ID {
-				return run{item: r.item, units: part.units[i : i+1], hits: part.hits[i : i+1], best: h}
+				return run{item: r.item, chunks: part.chunks[i : i+1], hits: part.hits[i : i+1], best: h}
 			}
 		}
 	}
@@ -217,7 +217,7 @@ func (r *run) nearest() run {
 }
 
 // groupByItem moves all runs of an item, which are consecutive, under its first run.
-func gather(runs []run) []run {
+func groupByItem(runs []run) []run {
 	var out []run
 	for _, r := range runs {
 		last := len(out) - 1

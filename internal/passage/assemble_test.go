@@ -19,12 +19,12 @@ import (
 
 // shelf is a source of texts in memory.
 type shelf struct {
-	texts map[uint64]string
-	items map[uint64]*passage.Item
-	units []passage.Unit
+	texts  map[uint64]string
+	items  map[uint64]*passage.Item
+	chunks []passage.Chunk
 }
 
-// add puts a text on the shelf, cut into small units, and returns their ids.
+// add puts a text on the shelf, cut into small chunks, and returns their ids.
 func (s *shelf) add(it passage.Item, text string) (ids []uint64) {
 	if s.texts == nil {
 		s.texts, s.items = make(map[uint64]string), make(map[uint64]*passage.Item)
@@ -32,16 +32,16 @@ func (s *shelf) add(it passage.Item, text string) (ids []uint64) {
 	it.Bytes = len(text)
 	s.texts[it.ID], s.items[it.ID] = text, &it
 	for _, c := range chunk.Split(text, chunk.Options{TargetChars: 60, MaxChars: 120}) {
-		id := uint64(len(s.units) + 1)
-		s.units = append(s.units, passage.Unit{ID: id, Item: it.ID, Ordinal: c.Ordinal, Text: c.Text, Start: c.Start, End: c.End})
+		id := uint64(len(s.chunks) + 1)
+		s.chunks = append(s.chunks, passage.Chunk{ID: id, Item: it.ID, Ordinal: c.Ordinal, Text: c.Text, Start: c.Start, End: c.End})
 		ids = append(ids, id)
 	}
 	return ids
 }
 
-func (s *shelf) Units(_ context.Context, ids []uint64) ([]passage.Unit, map[uint64]*passage.Item, error) {
-	var out []passage.Unit
-	for _, u := range s.units {
+func (s *shelf) Chunks(_ context.Context, ids []uint64) ([]passage.Chunk, map[uint64]*passage.Item, error) {
+	var out []passage.Chunk
+	for _, u := range s.chunks {
 		if slices.Contains(ids, u.ID) {
 			out = append(out, u)
 		}
@@ -49,9 +49,9 @@ func (s *shelf) Units(_ context.Context, ids []uint64) ([]passage.Unit, map[uint
 	return out, s.items, nil
 }
 
-func (s *shelf) Span(_ context.Context, item uint64, from, to int) ([]passage.Unit, error) {
-	var out []passage.Unit
-	for _, u := range s.units {
+func (s *shelf) Span(_ context.Context, item uint64, from, to int) ([]passage.Chunk, error) {
+	var out []passage.Chunk
+	for _, u := range s.chunks {
 		if u.Item == item && u.Ordinal >= from && u.Ordinal <= to {
 			out = append(out, u)
 		}
@@ -67,7 +67,7 @@ var now = time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
 
 func doc(id uint64, key string) passage.Item {
 	return passage.Item{
-		Item:    index.Item{ID: id, Recorded: now.Add(-time.Hour), Source: "file:" + key},
+		Item:      index.Item{ID: id, Recorded: now.Add(-time.Hour), Source: "file:" + key},
 		Namespace: "default", Type: ragctx.TypeResource, Key: key, Version: 2, Title: "Title of " + key,
 	}
 }
@@ -120,7 +120,7 @@ func TestTouchingHitsAreJoined(t *testing.T) {
 	}
 }
 
-// TestPassagesComeApart: a joined passage steps down to the unit that was hit best, and to
+// TestPassagesComeApart: a joined passage steps down to the chunk that was hit best, and to
 // the best sentence, before nothing of it is shown.
 func TestPassagesComeApart(t *testing.T) {
 	var s shelf

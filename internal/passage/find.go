@@ -18,7 +18,7 @@ type Searcher interface {
 }
 
 // Result is the result of [Find].
-type Finding struct {
+type Result struct {
 	Items []ragctx.ContextItem
 	// More is true if further items match.
 	More bool
@@ -36,49 +36,49 @@ type Finding struct {
 // Find requests a few chunks per item at first. It requests four times as many while distinct items
 // are missing and the index has more.
 const (
-	unitsPerItem = 3
-	minUnits     = 50
-	maxUnits     = 5000
+	chunksPerItem = 3
+	minChunks     = 50
+	maxChunks     = 5000
 )
 
 // Find searches and assembles. It returns Query.MaxResults distinct items if that many match, even
 // if most hits are duplicates or parts of one text. A document that is replaced during the search
 // is found in its old or its new version.
-func Find(ctx context.Context, src Searcher, q ragctx.ContextQuery, s index.Query, whole bool) (Finding, error) {
-	s.K = max(minUnits, unitsPerItem*(q.MaxResults+len(q.Exclude)))
+func Find(ctx context.Context, src Searcher, q ragctx.ContextQuery, s index.Query, whole bool) (Result, error) {
+	s.K = max(minChunks, chunksPerItem*(q.MaxResults+len(q.Exclude)))
 	for {
 		found, err := src.Search(ctx, q, s)
 		if err != nil {
-			return Finding{}, fmt.Errorf("search: %w", err)
+			return Result{}, fmt.Errorf("search: %w", err)
 		}
 		span := trace.Start(ctx, trace.Passages)
 		a, err := Assemble(ctx, src, Request{Query: q, Search: s, Hits: found.Hits, State: found.State, Terms: found.Terms, Whole: whole})
 		span.End()
 		if err != nil {
-			return Finding{}, err
+			return Result{}, err
 		}
-		if a.Distinct < q.MaxResults && len(found.Hits) == s.K && s.K < maxUnits {
-			s.K = min(4*s.K, maxUnits)
+		if a.Distinct < q.MaxResults && len(found.Hits) == s.K && s.K < maxChunks {
+			s.K = min(4*s.K, maxChunks)
 			continue
 		}
-		explainReading(q, s, a.Items)
-		return Finding{
-			Items: a.Items, More: a.More || len(found.Hits) == s.K, Degraded: found.Degraded, Time: readingOf(q, s, found.Window),
+		explainFollowUp(q, s, a.Items)
+		return Result{
+			Items: a.Items, More: a.More || len(found.Hits) == s.K, Degraded: found.Degraded, Time: timeReading(q, s, found.Window),
 			Corrections: corrections(found.Corrections), Terms: found.Terms,
 		}, nil
 	}
 }
 
 // corrections converts the corrections of an index.
-func corrections(read []index.Correction) (told []ragctx.Correction) {
+func corrections(read []index.Correction) (out []ragctx.Correction) {
 	for _, c := range read {
-		told = append(told, ragctx.Correction{Word: c.Word, As: c.As})
+		out = append(out, ragctx.Correction{Word: c.Word, As: c.As})
 	}
-	return told
+	return out
 }
 
 // timeReading explains the time expression of a question.
-func readingOf(q ragctx.ContextQuery, s index.Query, w *timeexpr.Window) *ragctx.TimeReading {
+func timeReading(q ragctx.ContextQuery, s index.Query, w *timeexpr.Window) *ragctx.TimeReading {
 	if !q.Explain || s.Time == nil || w == nil {
 		return nil
 	}

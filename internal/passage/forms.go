@@ -28,7 +28,7 @@ func (b *builder) content(ctx context.Context, r run, it *ragctx.ContextItem) (e
 		return err
 	}
 	if r.item.Type == ragctx.TypeResource {
-		hit := r.units[0].Start // gives the section's first line without reading the text before it
+		hit := r.chunks[0].Start // gives the section's first line without reading the text before it
 		it.Metadata["lines"] = lineRange(it.Content, hit.Line-strings.Count(it.Content[:hit.Byte-start], "\n"))
 	}
 	it.Content = strings.TrimSpace(it.Content)
@@ -82,7 +82,7 @@ func (b *builder) shorter(ctx context.Context, r run, content, passage string) (
 	if r.item.Type == ragctx.TypeResource {
 		of := [...]run{r, nearest, r, r, r}
 		for i := range forms {
-			forms[i].Lines = lines(of[i].units[0], of[i].units[len(of[i].units)-1])
+			forms[i].Lines = lines(of[i].chunks[0], of[i].chunks[len(of[i].chunks)-1])
 		}
 	}
 	return decreasing(content, forms), nil
@@ -122,15 +122,15 @@ func (b *builder) text(ctx context.Context, r run) (string, error) {
 }
 
 func (b *builder) runText(ctx context.Context, r run) (string, error) {
-	start := r.units[0].Start.Byte
-	if s, ok := joined(r.units); ok {
-		return b.resumed(ctx, r.item, start, s)
+	start := r.chunks[0].Start.Byte
+	if s, ok := joinedText(r.chunks); ok {
+		return b.markResumed(ctx, r.item, start, s)
 	}
-	s, err := b.read(ctx, r.item, start, r.units[len(r.units)-1].End.Byte)
+	s, err := b.read(ctx, r.item, start, r.chunks[len(r.chunks)-1].End.Byte)
 	if err != nil {
 		return "", err
 	}
-	return b.resumed(ctx, r.item, start, s)
+	return b.markResumed(ctx, r.item, start, s)
 }
 
 // resumption marks a text from the middle of a message that looks as if it began with a speaker.
@@ -139,7 +139,7 @@ const resumption = "… "
 // markResumed returns the text of a memory from offset start, marked if necessary. In a transcript,
 // the first line of each message begins with the speaker. A text from the middle of a message that
 // looks the same is marked.
-func (b *builder) resumed(ctx context.Context, it *Item, start int, text string) (string, error) {
+func (b *builder) markResumed(ctx context.Context, it *Item, start int, text string) (string, error) {
 	if it.Type != ragctx.TypeMemory || start == 0 || !namesSpeaker(text) {
 		return text, nil
 	}
@@ -172,13 +172,13 @@ func (b *builder) sentence(it *Item, passage string) string {
 
 // joinedText returns the text of consecutive chunks. It returns false if their texts do not cover
 // the whole range.
-func joined(units []Unit) (string, bool) {
-	if len(units) == 1 {
-		return units[0].Text, true
+func joinedText(chunks []Chunk) (string, bool) {
+	if len(chunks) == 1 {
+		return chunks[0].Text, true
 	}
 	var b strings.Builder
-	at := units[0].Start.Byte
-	for _, u := range units {
+	at := chunks[0].Start.Byte
+	for _, u := range chunks {
 		if u.Start.Byte != at || u.Start.Byte+len(u.Text) != u.End.Byte {
 			return "", false
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // maxHighlighted is the number of bytes of a text that are searched for words.
-const maxMarked = 1 << 20
+const maxHighlighted = 1 << 20
 
 // Highlighter finds the words of a query in texts, as the keyword index does: by stem, in
 // compounds, and as pairs of characters in scripts without spaces. It is safe for concurrent use.
@@ -73,11 +73,11 @@ func (h Highlighter) Matches(text string) []ragctx.TextSpan {
 
 // bounded returns the part of a text that is searched.
 func bounded(text string) string {
-	if len(text) <= maxMarked {
+	if len(text) <= maxHighlighted {
 		return text
 	}
-	cut := maxMarked
-	for cut > maxMarked-utf8.UTFMax && !utf8.RuneStart(text[cut]) {
+	cut := maxHighlighted
+	for cut > maxHighlighted-utf8.UTFMax && !utf8.RuneStart(text[cut]) {
 		cut--
 	}
 	return text[:cut]

@@ -89,12 +89,12 @@ func checkHighlights(t rapid.TB, query, text string) {
 		}
 	})
 	checkRunes(t, text, h.Fragment)
-	if f := h.Fragment; f.EndRune-f.StartRune > max(ragctx.FragmentChars, longest(h.Matches)) {
+	if f := h.Fragment; f.EndRune-f.StartRune > max(ragctx.FragmentChars, longestText(h.Matches)) {
 		t.Errorf("fragment %+v of %q is too long", f, text)
 	}
 }
 
-func longest(spans []ragctx.TextSpan) (n int) {
+func longestText(spans []ragctx.TextSpan) (n int) {
 	for _, s := range spans {
 		n = max(n, s.EndRune-s.StartRune)
 	}

@@ -20,8 +20,8 @@ type builder struct {
 	taken map[place]bool
 	runs  map[uint64]int
 	// abstracted holds the items whose abstract is already shown.
-	told  map[uint64]bool
-	texts texts
+	abstracted map[uint64]bool
+	texts      texts
 }
 
 // place is the position of a chunk in its item.
@@ -33,11 +33,11 @@ type place struct {
 func newBuilder(src Source, req Request, runs []run) *builder {
 	b := &builder{
 		src: src, query: req.Query, terms: slices.Concat(analysis.Query(wording(req)), req.Terms),
-		taken: make(map[place]bool), runs: make(map[uint64]int), told: make(map[uint64]bool), texts: texts{whole: make(map[uint64]string)},
+		taken: make(map[place]bool), runs: make(map[uint64]int), abstracted: make(map[uint64]bool), texts: texts{whole: make(map[uint64]string)},
 	}
 	for _, r := range runs {
 		b.runs[r.item.ID]++
-		for _, u := range r.units {
+		for _, u := range r.chunks {
 			b.taken[place{u.Item, u.Ordinal}] = true
 		}
 	}
@@ -57,8 +57,8 @@ func (b *builder) base(r run) ragctx.ContextItem {
 	if it.Type == ragctx.TypeResource {
 		it.ID = ItemID(r.item.Key, r.item.Version, r.best.Ordinal)
 		it.Metadata["document"] = r.item.Key
-		it.Metadata["lines"] = lines(r.units[0], r.units[len(r.units)-1])
-		if h := strings.Join(slices.DeleteFunc(slices.Clone(r.units[0].Heading), func(s string) bool { return s == "" }), " > "); h != "" {
+		it.Metadata["lines"] = lines(r.chunks[0], r.chunks[len(r.chunks)-1])
+		if h := strings.Join(slices.DeleteFunc(slices.Clone(r.chunks[0].Heading), func(s string) bool { return s == "" }), " > "); h != "" {
 			it.Metadata["heading"] = h
 		}
 		if page := r.page(); page > 0 {
@@ -91,13 +91,13 @@ func withoutPages(it *ragctx.ContextItem) {
 
 // page returns the page of the best chunk, which the item's id cites, or 0.
 func (r *run) page() int {
-	for _, u := range r.units {
+	for _, u := range r.chunks {
 		if u.Ordinal == r.best.Ordinal {
 			return u.Page
 		}
 	}
-	return r.units[0].Page
+	return r.chunks[0].Page
 }
 
 // lines returns the line range from the first chunk to the last.
-func lines(first, last Unit) string { return fmt.Sprintf("%d-%d", first.Start.Line, last.End.Line) }
+func lines(first, last Chunk) string { return fmt.Sprintf("%d-%d", first.Start.Line, last.End.Line) }

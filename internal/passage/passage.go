@@ -55,7 +55,7 @@ func (it *Item) outline() []Section {
 }
 
 // Chunk is one stored chunk.
-type Unit struct {
+type Chunk struct {
 	ID, Item   uint64
 	Ordinal    int
 	Heading    []string
@@ -67,9 +67,9 @@ type Unit struct {
 // Source reads chunks and texts.
 type Source interface {
 	// Chunks returns the chunks with the given ids that still exist, in any order, and their items.
-	Units(ctx context.Context, ids []uint64) ([]Unit, map[uint64]*Item, error)
+	Chunks(ctx context.Context, ids []uint64) ([]Chunk, map[uint64]*Item, error)
 	// Span returns the chunks of an item with ordinals from..to, in order.
-	Span(ctx context.Context, item uint64, from, to int) ([]Unit, error)
+	Span(ctx context.Context, item uint64, from, to int) ([]Chunk, error)
 	// Text returns bytes start..end of an item's text.
 	Text(ctx context.Context, item uint64, start, end int) (string, error)
 }

@@ -19,7 +19,7 @@ type counted struct {
 	spans, reads, bytes int
 }
 
-func (c *counted) Span(ctx context.Context, item uint64, from, to int) ([]passage.Unit, error) {
+func (c *counted) Span(ctx context.Context, item uint64, from, to int) ([]passage.Chunk, error) {
 	c.spans++
 	return c.shelf.Span(ctx, item, from, to)
 }
@@ -30,14 +30,14 @@ func (c *counted) Text(ctx context.Context, item uint64, start, end int) (string
 	return c.shelf.Text(ctx, item, start, end)
 }
 
-// put adds a text of which one unit was found, at its beginning.
+// put adds a text of which one chunk was found, at its beginning.
 func (c *counted) put(it passage.Item, text string) {
 	it.Bytes = len(text)
 	if c.texts == nil {
 		c.texts, c.items = make(map[uint64]string), make(map[uint64]*passage.Item)
 	}
 	c.texts[it.ID], c.items[it.ID] = text, &it
-	c.units = append(c.units, passage.Unit{ID: it.ID, Item: it.ID, Text: text[:100], End: chunk.Pos{Byte: 100, Rune: 100}})
+	c.chunks = append(c.chunks, passage.Chunk{ID: it.ID, Item: it.ID, Text: text[:100], End: chunk.Pos{Byte: 100, Rune: 100}})
 }
 
 func (c *counted) assemble(t *testing.T, q ragctx.ContextQuery, hits []index.Hit) passage.Assembled {

@@ -17,7 +17,7 @@ func (b *builder) wider(ctx context.Context, r run, overview string) (ragctx.For
 	if len(r.more) > 0 || len(overview) >= r.item.Bytes {
 		return ragctx.Form{}, nil
 	}
-	first, last := r.units[0], r.units[len(r.units)-1]
+	first, last := r.chunks[0], r.chunks[len(r.chunks)-1]
 	around, err := b.src.Span(ctx, r.item.ID, first.Ordinal-neighbours, last.Ordinal+neighbours)
 	if err != nil {
 		return ragctx.Form{}, fmt.Errorf("read around %s: %w", r.item.Key, err)
@@ -28,7 +28,7 @@ func (b *builder) wider(ctx context.Context, r run, overview string) (ragctx.For
 	}
 	text, err := b.read(ctx, r.item, from.Start.Byte, to.End.Byte)
 	if err == nil {
-		text, err = b.resumed(ctx, r.item, from.Start.Byte, text)
+		text, err = b.markResumed(ctx, r.item, from.Start.Byte, text)
 	}
 	if err != nil {
 		return ragctx.Form{}, err
@@ -53,32 +53,32 @@ const neighbours = 3
 
 // grow adds chunks of the same section around first..last, following ones before preceding ones. It
 // stops when the overview is full or the next chunk on both sides is taken.
-func (b *builder) grow(around []Unit, first, last Unit) (from, to Unit) {
+func (b *builder) grow(around []Chunk, first, last Chunk) (from, to Chunk) {
 	from, to = first, last
-	step := func(ordinal int) (Unit, bool) {
-		i := slices.IndexFunc(around, func(u Unit) bool { return u.Ordinal == ordinal })
+	step := func(ordinal int) (Chunk, bool) {
+		i := slices.IndexFunc(around, func(u Chunk) bool { return u.Ordinal == ordinal })
 		if i < 0 || b.taken[place{first.Item, ordinal}] {
-			return Unit{}, false
+			return Chunk{}, false
 		}
 		u := around[i]
 		if !slices.Equal(u.Heading, first.Heading) && !slices.Equal(u.Heading, last.Heading) {
-			return Unit{}, false
+			return Chunk{}, false
 		}
 		if max(to.End.Rune, u.End.Rune)-min(from.Start.Rune, u.Start.Rune) > OverviewChars {
-			return Unit{}, false
+			return Chunk{}, false
 		}
 		b.taken[place{first.Item, ordinal}] = true
 		return u, true
 	}
 	for after, before := true, true; after || before; {
 		if after {
-			var u Unit
+			var u Chunk
 			if u, after = step(to.Ordinal + 1); after {
 				to = u
 			}
 		}
 		if before {
-			var u Unit
+			var u Chunk
 			if u, before = step(from.Ordinal - 1); before {
 				from = u
 			}
@@ -99,7 +99,7 @@ func (b *builder) sectionName(r run) string {
 // section returns the byte range of the innermost section around the run, and whether that is the
 // whole text.
 func (b *builder) section(r run) (start, end int, whole bool) {
-	from, to := r.units[0].Start.Byte, r.units[len(r.units)-1].End.Byte
+	from, to := r.chunks[0].Start.Byte, r.chunks[len(r.chunks)-1].End.Byte
 	start, end = 0, r.item.Bytes
 	for _, s := range r.item.outline() {
 		if s.Start <= from && s.End >= to && s.End-s.Start < end-start {
@@ -119,10 +119,10 @@ func (b *builder) mayShowWhole(it *Item) bool {
 // [AbstractChars] characters. The summary is shown once per text; further passages show only their
 // sentence.
 func (b *builder) abstract(it *Item, best string) string {
-	if it.Abstract == "" || b.told[it.ID] || strings.Contains(best, it.Abstract) {
+	if it.Abstract == "" || b.abstracted[it.ID] || strings.Contains(best, it.Abstract) {
 		return sentence.Clip(best, AbstractChars)
 	}
-	b.told[it.ID] = true
+	b.abstracted[it.ID] = true
 	if strings.Contains(it.Abstract, best) {
 		return sentence.Clip(it.Abstract, AbstractChars)
 	}

@@ -12,7 +12,9 @@ import (
 
 // Wordings returns the wordings of a query in addition to its question: those of the caller, and
 // words of the conversation for a follow-up question.
-func Wordings(q ragctx.ContextQuery) []index.Wording { return Weighted(queryexpand.Expand(q).Wordings) }
+func Wordings(q ragctx.ContextQuery) []index.Wording {
+	return IndexWordings(queryexpand.Expand(q).Wordings)
+}
 
 // ParamPhrases is the parameter of a query that, when true, requires hits to contain its quoted
 // phrases. Searches set it by default. Prompts do not: a quotation in a prompt is rarely meant as a
@@ -49,7 +51,7 @@ func Spelling(q ragctx.ContextQuery) bool { return q.Params[ParamSpelling] != fa
 
 // holds reports whether a chunk contains all phrases, each in its text, its headings or, for the
 // first chunk of an item, the title.
-func holds(phrases []analysis.Phrase, u *Unit, it *Item) bool {
+func holds(phrases []analysis.Phrase, u *Chunk, it *Item) bool {
 	for i := range phrases {
 		p := &phrases[i]
 		if !p.In(u.Text) && !slices.ContainsFunc(u.Heading, p.In) && (u.Ordinal > 0 || !p.In(it.Title)) {
@@ -69,7 +71,7 @@ func wording(r Request) string {
 }
 
 // IndexWordings converts wordings for an index.
-func Weighted(in []queryexpand.Wording) []index.Wording {
+func IndexWordings(in []queryexpand.Wording) []index.Wording {
 	var out []index.Wording
 	for _, w := range in {
 		out = append(out, index.Wording{Text: w.Text, Weight: w.Weight})
@@ -82,7 +84,7 @@ func Weighted(in []queryexpand.Wording) []index.Wording {
 const signalFollowUp = "follow_up"
 
 // explainFollowUp adds the dependence of the question to the signals of items.
-func explainReading(q ragctx.ContextQuery, s index.Query, items []ragctx.ContextItem) {
+func explainFollowUp(q ragctx.ContextQuery, s index.Query, items []ragctx.ContextItem) {
 	if !q.Explain || len(s.More) == 0 {
 		return
 	}

@@ -30,9 +30,13 @@ the service account are renewed every 3600 seconds; nobody has to enter a passwo
 // astray are texts that lead a reader astray at every step; the time for a byte must
 // not grow with their length.
 var astray = []string{
-	"password is ", "password for the ", "4111 1111 ", "4", "-----BEGIN PRIVATE KEY-----", "eyJ", "sk-", "a://b:", "ssn 123-45-6", "[redacted: ",
-	"<context type=\"Memory\">\n", "<documents>\n<document index=\"1\">\n", "[{\"type\":\"Memory\",\"content\":\"", "[{\\\"type\\\":\\\"Memory\\\",\\\"content\\\":\\\"",
-	"&lt;context ", "\\", "\\u003c", "[{", "[ ", "> ", "&amp;", "Cookie: a=", "DE89 ", "pin", "=", "(", "\"", "password=\"", "sid=", "SG.", "eyJ-", "ya29.-", "bearer a.", "SK0-", "never ", "you are now ", "ignore all ", "\u200ba", "<|im_", "SWdub3JlIGFsbCBwcmV2aW91cyBpbnN0",
+	"password is ", "password for the ", "4111 1111 ", "4", "-----BEGIN PRIVATE KEY-----", "eyJ", "sk-", "a://b:",
+	"ssn 123-45-6", "[redacted: ",
+	"<context type=\"Memory\">\n", "<documents>\n<document index=\"1\">\n", "[{\"type\":\"Memory\",\"content\":\"",
+	"[{\\\"type\\\":\\\"Memory\\\",\\\"content\\\":\\\"",
+	"&lt;context ", "\\", "\\u003c", "[{", "[ ", "> ", "&amp;", "Cookie: a=", "DE89 ", "pin", "=", "(", "\"",
+	"password=\"", "sid=", "SG.", "eyJ-", "ya29.-", "bearer a.", "SK0-", "never ", "you are now ",
+	"ignore all ", "\u200ba", "<|im_", "SWdub3JlIGFsbCBwcmV2aW91cyBpbnN0",
 }
 
 func BenchmarkProse(b *testing.B) {

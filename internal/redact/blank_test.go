@@ -22,7 +22,8 @@ func TestBlankBlocks(t *testing.T) {
 func TestBlankBlocksLeavesNone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		parts := rapid.SliceOfN(rapid.SampledFrom([]string{
-			"<context source=\"memory\" type=\"Memory\">\n", "x", "\n</context>", "\n\n", "<documents>\n", "ü", "&lt;", "[", "{", "\\n", " ",
+			"<context source=\"memory\" type=\"Memory\">\n", "x", "\n</context>", "\n\n", "<documents>\n", "ü",
+			"&lt;", "[", "{", "\\n", " ",
 		}), 0, 20).Draw(t, "parts")
 		sameAsStripped(t, strings.Join(parts, ""))
 	})

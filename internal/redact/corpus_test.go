@@ -121,7 +121,8 @@ func TestDisguises(t *testing.T) {
 		},
 		"look-alikes": func(t *rapid.T, s string) string {
 			like := map[rune][]rune{
-				'a': []rune("аａ"), 'e': []rune("еéε"), 'o': []rune("оοø"), 'i': []rune("іι"), 's': []rune("ѕ"), 'c': []rune("сϲ"), 'p': []rune("рρ"),
+				'a': []rune("аａ"), 'e': []rune("еéε"), 'o': []rune("оοø"), 'i': []rune("іι"), 's': []rune("ѕ"),
+				'c': []rune("сϲ"), 'p': []rune("рρ"),
 			}
 			return strings.Map(func(r rune) rune {
 				if signs := like[r]; len(signs) > 0 && rapid.Bool().Draw(t, "change") {

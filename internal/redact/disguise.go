@@ -41,9 +41,9 @@ const leastSpelling = 8
 func spelled(text string) string {
 	var out strings.Builder
 	for i := 0; i < len(text); {
-		letters, between, end := singles(text, i)
+		letters, between, end := singleLetters(text, i)
 		if len(letters) >= leastSpelling {
-			out.WriteString(joined(letters, between))
+			out.WriteString(joinLetters(letters, between))
 			out.WriteString("\n\n")
 		}
 		i = end
@@ -51,10 +51,10 @@ func spelled(text string) string {
 	return out.String()
 }
 
-// singles reads a run of single letters from i on, with their separators. end is the position after
+// singleLetters reads a run of single letters from i on, with their separators. end is the position after
 // the run, or, if none begins, after the word or sign at i.
-func singles(text string, i int) (letters []rune, between []string, end int) {
-	if i > 0 && ends(text, i) {
+func singleLetters(text string, i int) (letters []rune, between []string, end int) {
+	if i > 0 && wordEndsAt(text, i) {
 		return nil, nil, i + runeLen(text, i)
 	}
 	if i+1 < len(text) && alnum[text[i]] && alnum[text[i+1]] {
@@ -63,10 +63,10 @@ func singles(text string, i int) (letters []rune, between []string, end int) {
 	for at := i; ; {
 		r, size := utf8.DecodeRuneInString(text[at:])
 		after := at + size
-		for after < len(text) && marked(text[after:]) {
+		for after < len(text) && combinesNext(text[after:]) {
 			after += runeLen(text, after)
 		}
-		if !alone(r) || after < len(text) && text[after] != '_' && !ends(text, after) {
+		if !alone(r) || after < len(text) && text[after] != '_' && !wordEndsAt(text, after) {
 			return letters, between, max(end, letterEnd(text, i))
 		}
 		letters, end = append(letters, r), after
@@ -92,14 +92,14 @@ func letterEnd(text string, i int) int {
 
 func alone(r rune) bool { return (unicode.IsLetter(r) || unicode.IsDigit(r)) && !unspaced(r) }
 
-// marked reports whether text continues with a mark that combines with the previous character.
-func marked(text string) bool {
+// combinesNext reports whether text continues with a mark that combines with the previous character.
+func combinesNext(text string) bool {
 	r, _ := utf8.DecodeRuneInString(text)
 	return combines(r) || ignorable(r)
 }
 
-// joined joins letters into words. Without separators it splits them at known words.
-func joined(letters []rune, between []string) string {
+// joinLetters joins letters into words. Without separators it splits them at known words.
+func joinLetters(letters []rune, between []string) string {
 	often := map[string]int{}
 	within := ""
 	for _, b := range between {
@@ -111,7 +111,7 @@ func joined(letters []rune, between []string) string {
 	for i, r := range letters {
 		word.WriteRune(folded(r))
 		if i+1 == len(letters) || between[i] != within {
-			out.WriteString(parted(word.String()))
+			out.WriteString(splitWords(word.String()))
 			out.WriteByte(' ')
 			word.Reset()
 		}
@@ -119,14 +119,14 @@ func joined(letters []rune, between []string) string {
 	return out.String()
 }
 
-// maxParted is the longest text in bytes that is split into words.
-const maxParted = 256
+// maxSplit is the longest text in bytes that is split into words.
+const maxSplit = 256
 
-// parted inserts spaces between the words of a run of letters so that the fewest letters are left
+// splitWords inserts spaces between the words of a run of letters so that the fewest letters are left
 // over.
-func parted(s string) string {
+func splitWords(s string) string {
 	g := commands()
-	if len(s) > maxParted || g.known([]byte(s)) != unknownWord {
+	if len(s) > maxSplit || g.lookup([]byte(s)) != unknownWord {
 		return s
 	}
 	const left, word, longest = 3, 1, 24
@@ -230,7 +230,7 @@ func escape(s string) (c string, size int) {
 // rotated returns the decoded lines of a text that may be rot13: lines in which letters that are
 // rare in most languages are frequent.
 func rotated(text string) string {
-	return someLines(text, func(line string) string {
+	return transformLines(text, func(line string) string {
 		var often [26]int
 		for i := range len(line) {
 			if c := line[i] | 0x20; c >= 'a' && c <= 'z' {
@@ -260,7 +260,7 @@ func rotated(text string) string {
 
 // backwards returns the reversed lines of a text that contain everyday words when reversed.
 func backwards(text string) string {
-	return someLines(text, func(line string) string {
+	return transformLines(text, func(line string) string {
 		n := 0
 		for w := range strings.FieldsSeq(line) {
 			if len(w) <= 4 && reversedWords[strings.ToLower(w)] {
@@ -281,8 +281,8 @@ func backwards(text string) string {
 // reversedWords holds everyday words, written backwards.
 var reversedWords = wordSet(`eht dna lla ruoy uoy rof ton si era fo ot`, `eid red dnu ella enied`, `sel te suot`, `sal sol sadot`)
 
-// someLines returns the lines of a text, transformed by turn.
-func someLines(text string, turn func(string) string) string {
+// transformLines returns the lines of a text, transformed by turn.
+func transformLines(text string, turn func(string) string) string {
 	var out strings.Builder
 	for line := range strings.Lines(text) {
 		if plain := turn(line); plain != "" {
@@ -308,14 +308,14 @@ func placeholderQuery(text string) bool {
 		}
 		target, _, _ = strings.Cut(target, ")")
 		_, query, ok := strings.Cut(target, "=")
-		if ok && strings.Contains(target, "://") && (strings.ContainsAny(query, "{}<>[]$") || shouted(query)) {
+		if ok && strings.Contains(target, "://") && (strings.ContainsAny(query, "{}<>[]$") || placeholderName(query)) {
 			return true
 		}
 	}
 }
 
-// shouted reports whether s is a placeholder name in capitals.
-func shouted(s string) bool {
+// placeholderName reports whether s is a placeholder name in capitals.
+func placeholderName(s string) bool {
 	n := run(s, 0, setOf("A-Z_"))
-	return n >= 4 && ends(s, n)
+	return n >= 4 && wordEndsAt(s, n)
 }

@@ -26,7 +26,7 @@ type reader struct {
 }
 
 // peek returns the next byte and the position after it.
-func (r *reader) peek() (c byte, next int, ok bool) { return r.under(len(r.encodings), r.at) }
+func (r *reader) peek() (c byte, next int, ok bool) { return r.decodeAt(len(r.encodings), r.at) }
 
 // next returns the next byte.
 func (r *reader) next() (byte, bool) {
@@ -39,12 +39,12 @@ func (r *reader) next() (byte, bool) {
 	return c, true
 }
 
-// under returns the byte at a position, decoded through the first depth encodings.
-func (r *reader) under(depth, at int) (c byte, next int, ok bool) {
+// decodeAt returns the byte at a position, decoded through the first depth encodings.
+func (r *reader) decodeAt(depth, at int) (c byte, next int, ok bool) {
 	if depth == 0 {
-		return r.bare(at)
+		return r.rawByte(at)
 	}
-	c, next, ok = r.under(depth-1, at)
+	c, next, ok = r.decodeAt(depth-1, at)
 	if !ok {
 		return 0, at, false
 	}
@@ -54,8 +54,8 @@ func (r *reader) under(depth, at int) (c byte, next int, ok bool) {
 	return r.entity(depth-1, c, at, next)
 }
 
-// bare reads an undecoded byte. A line end also consumes the prefix of the next line.
-func (r *reader) bare(at int) (c byte, next int, ok bool) {
+// rawByte reads an undecoded byte. A line end also consumes the prefix of the next line.
+func (r *reader) rawByte(at int) (c byte, next int, ok bool) {
 	switch {
 	case at >= len(r.s):
 		return 0, at, false
@@ -82,7 +82,7 @@ func (r *reader) escape(depth int, c byte, at, next int) (byte, int, bool) {
 	default:
 		return c, next, true
 	}
-	c, next, ok := r.under(depth, next)
+	c, next, ok := r.decodeAt(depth, next)
 	if !ok {
 		return 0, at, false
 	}
@@ -105,7 +105,7 @@ func (r *reader) escape(depth int, c byte, at, next int) (byte, int, bool) {
 func (r *reader) hex(depth, at, next int) (byte, int, bool) {
 	var code [4]byte
 	for i := range code {
-		c, after, ok := r.under(depth, next)
+		c, after, ok := r.decodeAt(depth, next)
 		if !ok {
 			return 0, at, false
 		}
@@ -137,7 +137,7 @@ func (r *reader) entity(depth int, c byte, at, next int) (byte, int, bool) {
 	}
 	var name [4]byte
 	for n, after := 0, next; n <= len(name); n++ {
-		c, past, ok := r.under(depth, after)
+		c, past, ok := r.decodeAt(depth, after)
 		if !ok {
 			break
 		}

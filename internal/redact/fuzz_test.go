@@ -42,12 +42,18 @@ func FuzzRedact(f *testing.F) {
 // TestRedactPieces puts secrets, words for them and what stands between into any
 // order: what is taken out of one place must not bring to light another.
 func TestRedactPieces(t *testing.T) {
-	pieces := strings.Fields(`password passphrase PIN token secret api key access code is was = : := -> | , ; . ( ) [ ] " ' \" ** < > / @ & ? # -- - for the to
-		4111 1111 1111111 4111111111111111 5500-0000-0000-0004 3782 822463 10005 123-45-6789 ssn DE89 3704 0044 0532 0130 00 12/27 123 4711 hunter2
-		Ab3dEf6hIj9kLm2nOp5qRs8tUv1wXy4z ghp_ sk- eyJhbGciOiJIUzI1NiJ9 .eyJzdWIiOiIxMjM0NTY3ODkwIn0. AKIAIOSFODNN7EXAMPLE https:// ada: x.org cookie session=
-		bearer authorization basic card order id cvv -----BEGIN PRIVATE KEY----- -----END ----- swordfish broken seed phrase [redacted: password] [redacted: <password> value: abandon`)
-	pieces = append(pieces, "\n", " ", "  ", "\t", "\u00a0", "`", "é", "\xff", "[redacted: card number]", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
-		"-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", "abandon ability able about above absent absorb abstract absurd abuse access accident")
+	pieces := strings.Fields(`password passphrase PIN token secret api key access code is was = : := -> | , ; . ( ` +
+		`) [ ] " ' \" ** < > / @ & ? # -- - for the to
+		4111 1111 1111111 4111111111111111 5500-0000-0000-0004 3782 822463 10005 123-45-6789 ssn DE89 3704 0044 ` +
+		`0532 0130 00 12/27 123 4711 hunter2
+		Ab3dEf6hIj9kLm2nOp5qRs8tUv1wXy4z ghp_ sk- eyJhbGciOiJIUzI1NiJ9 .eyJzdWIiOiIxMjM0NTY3ODkwIn0. ` +
+		`AKIAIOSFODNN7EXAMPLE https:// ada: x.org cookie session=
+		bearer authorization basic card order id cvv -----BEGIN PRIVATE KEY----- -----END ----- swordfish broken ` +
+		`seed phrase [redacted: password] [redacted: <password> value: abandon`)
+	pieces = append(pieces, "\n", " ", "  ", "\t", "\u00a0", "`", "é", "\xff", "[redacted: card number]",
+		"wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+		"-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----",
+		"abandon ability able about above absent absorb abstract absurd abuse access accident")
 	rapid.Check(t, func(t *rapid.T) {
 		var b strings.Builder
 		for range rapid.IntRange(0, 14).Draw(t, "pieces") {

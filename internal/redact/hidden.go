@@ -51,9 +51,9 @@ func hidden(text string) (reason string, ok bool) {
 // selects reports whether r is a variation selector.
 func selects(r rune) bool { return r >= 0xE0100 && r <= 0xE01EF || r >= 0xFE00 && r <= 0xFE0D }
 
-// AsItLooks returns text as a person sees it: without invisible characters, and with letters and
+// FoldLookalikes returns text as a person sees it: without invisible characters, and with letters and
 // their look-alikes folded to small Latin letters.
-func AsItLooks(text string) string {
+func FoldLookalikes(text string) string {
 	text, _ = Visible(text)
 	return strings.Map(folded, text)
 }

@@ -24,7 +24,7 @@ func (p *scanner) linked(i, j int) (link, int) {
 	for at < len(s) && at < j+4 && strings.IndexByte("\"'`*_])\\", s[at]) >= 0 {
 		at++
 	}
-	if w, ok := has(s, j, "'s ", "’s "); ok {
+	if w, ok := hasPrefixFold(s, j, "'s ", "’s "); ok {
 		return copula, j + len(w)
 	}
 	closed := at > j
@@ -58,11 +58,11 @@ func (p *scanner) linked(i, j int) (link, int) {
 	if i >= 2 && strings.HasSuffix(s[:i], "--") || i >= 2 && s[i-1] == '-' && strings.Contains(before(s, i, 24), " --") {
 		return flag, at
 	}
-	if w, ok := has(s, at, "value=", "value ="); ok && closed {
+	if w, ok := hasPrefixFold(s, at, "value=", "value ="); ok && closed {
 		return assigned, at + len(w)
 	}
 	l, v := p.words(at)
-	if _, verb := has(s, i, "pass "); verb && l == adjacent {
+	if _, verb := hasPrefixFold(s, i, "pass "); verb && l == adjacent {
 		return unlinked, 0 // "pass `-x`" is an instruction
 	}
 	return l, v
@@ -94,7 +94,7 @@ func (p *scanner) sign(at int) (link, int) {
 		return unlinked, 0
 	}
 	at = blanks(s, run(s, blanks(s, at), emphasis))
-	if w, ok := has(s, at, "it's ", "it’s ", "it is "); ok {
+	if w, ok := hasPrefixFold(s, at, "it's ", "it’s ", "it is "); ok {
 		at += len(w)
 	}
 	if at < len(s) && (s[at] == '\n' || s[at] == '\r') {
@@ -142,7 +142,7 @@ var fenceByte = setOf("`a-z")
 // as in container manifests.
 func nextLine(s string, at int) (link, int) {
 	at = blanks(s, at+1)
-	if w, ok := has(s, at, "value:"); ok {
+	if w, ok := hasPrefixFold(s, at, "value:"); ok {
 		return assigned, blanks(s, at+len(w))
 	}
 	return unlinked, 0

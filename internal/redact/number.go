@@ -49,7 +49,7 @@ func (p *scanner) ssn(i, j int) int {
 		return i
 	}
 	sep := s[j]
-	if sep != '-' && sep != ' ' || run(s, j+1, digits) != j+3 || s[j+3] != sep || run(s, j+4, digits) != j+8 || !ends(s, j+8) {
+	if sep != '-' && sep != ' ' || run(s, j+1, digits) != j+3 || s[j+3] != sep || run(s, j+4, digits) != j+8 || !wordEndsAt(s, j+8) {
 		return i
 	}
 	if s[j+1:j+3] == "00" || s[j+4:j+8] == "0000" {
@@ -110,7 +110,8 @@ func cardMayStart(s string, i int) bool {
 		}
 	}
 	preceding := strings.TrimRight(before(s, i, 24), " \t:=#\"'.-")
-	preceding = strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(preceding, "number"), "nr"), "no"), " \t:=#\"'.-_")
+	preceding = strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(preceding, "number"),
+		"nr"), "no"), " \t:=#\"'.-_")
 	for _, w := range []string{"order", "invoice", "tracking", "ticket", "isbn", "bestellnummer", "rechnung",
 		"pedido", "commande", " id", "_id"} {
 		if strings.HasSuffix(preceding, w) {
@@ -121,7 +122,7 @@ func cardMayStart(s string, i int) bool {
 }
 
 func cardMayEnd(s string, j int) bool {
-	if !ends(s, j) {
+	if !wordEndsAt(s, j) {
 		return false
 	}
 	if j+1 < len(s) && (s[j] == '.' || s[j] == '-' || s[j] == '/' || s[j] == ',') {
@@ -257,7 +258,7 @@ func cardCode(s string, i int) (start, end int) {
 		return i
 	}
 	i = skip(i)
-	if w, ok := has(s, i, "expiry", "expires", "exp", "valid thru"); ok {
+	if w, ok := hasPrefixFold(s, i, "expiry", "expires", "exp", "valid thru"); ok {
 		i = skip(i + len(w))
 	}
 	month := run(s, i, digits)
@@ -270,7 +271,7 @@ func cardCode(s string, i int) (start, end int) {
 	}
 	start = skip(year)
 	end = run(s, start, digits)
-	if n := end - start; start == year || n < 3 || n > 4 || !ends(s, end) {
+	if n := end - start; start == year || n < 3 || n > 4 || !wordEndsAt(s, end) {
 		return 0, 0
 	}
 	return start, end
@@ -312,7 +313,7 @@ func iban(s string, i, j int) int {
 			return i
 		}
 	}
-	if !ends(s, at) || !mod97(number) {
+	if !wordEndsAt(s, at) || !mod97(number) {
 		return i
 	}
 	return at

@@ -20,13 +20,13 @@ func (p *scanner) login(j int) {
 	if name == at || sign == len(s) || strings.IndexByte("/:|=", s[sign]) < 0 || strings.HasPrefix(s[sign:], "://") {
 		return
 	}
-	p.strong(blanks(s, sign+1))
+	p.strongValue(blanks(s, sign+1))
 }
 
 var nameByte = setOf("a-zA-Z0-9._@+-")
 
-// strong redacts the value at i if it can only be a password.
-func (p *scanner) strong(i int) {
+// strongValue redacts the value at i if it can only be a password.
+func (p *scanner) strongValue(i int) {
 	start, end, _ := p.read(password, adjacent, 0, i)
 	if start >= end || p.touched(start, end) {
 		return
@@ -47,12 +47,12 @@ func (p *scanner) option(i int) {
 	case s[i+1] == 'u' && strings.Contains(preceding, "curl"):
 		at = blanks(s, at)
 		if name := run(s, at, nameByte); name > at && name < len(s) && s[name] == ':' {
-			p.strong(name + 1)
+			p.strongValue(name + 1)
 		}
 	case s[i+1] == 'p' && strings.Contains(preceding, "sshpass"):
-		p.strong(blanks(s, at))
+		p.strongValue(blanks(s, at))
 	case s[i+1] == 'p' && strings.Contains(preceding, "mysql") && at < len(s) && s[at] > ' ':
-		p.strong(at)
+		p.strongValue(at)
 	}
 }
 
@@ -72,7 +72,7 @@ func (p *scanner) namedAfter(i int) {
 		}
 		if predicative[w] {
 			if from, at := p.wordBefore(start); from < at && at < start {
-				p.strong(p.unqualified(from, at))
+				p.strongValue(p.skipAdjectives(from, at))
 			}
 			return
 		}
@@ -93,11 +93,11 @@ func (p *scanner) wordBefore(i int) (from, to int) {
 	return from, to
 }
 
-// unqualified moves back from the word at from over adjectives of a password: "hunter2! strong
+// skipAdjectives moves back from the word at from over adjectives of a password: "hunter2! strong
 // enough as a password".
-func (p *scanner) unqualified(from, to int) int {
+func (p *scanner) skipAdjectives(from, to int) int {
 	for range 3 {
-		if !praise[strings.ToLower(p.s[from:to])] {
+		if !passwordAdjectives[strings.ToLower(p.s[from:to])] {
 			break
 		}
 		from, to = p.wordBefore(from)
@@ -105,8 +105,8 @@ func (p *scanner) unqualified(from, to int) int {
 	return from
 }
 
-// praise holds adjectives of a good password.
-var praise = wordSet(`strong enough good safe secure ok okay fine valid too stark genug sicher gut segura buena
+// passwordAdjectives holds adjectives of a good password.
+var passwordAdjectives = wordSet(`strong enough good safe secure ok okay fine valid too stark genug sicher gut segura buena
 	suficientemente bastante assez sûr bon fort`)
 
 // predicative are the words between a password and the word for it.

@@ -29,7 +29,7 @@ type pattern struct {
 type grammar struct {
 	ids    map[string]uint16
 	starts map[uint16][]*pattern
-	stems  map[string]bool // known stems of words
+	stems  map[string]bool // lookup stems of words
 	signs  map[rune]int    // scripts without spaces: the longest word by its first character
 	// negations negate; attacks are words of texts about attacks; under precede a verb that is not
 	// an order.
@@ -126,8 +126,8 @@ func (g *grammar) id(w string) uint16 {
 // leastStem is the least length of a stem in bytes.
 const leastStem = 4
 
-// known returns the number of a folded word, or of its stem.
-func (g *grammar) known(w []byte) uint16 {
+// lookup returns the number of a folded word, or of its stem.
+func (g *grammar) lookup(w []byte) uint16 {
 	if id := g.ids[string(w)]; id != unknownWord {
 		return id
 	}
@@ -310,17 +310,17 @@ func (s *speech) note(text string, end, n, figures int) bool {
 	case address:
 		id = addressWord
 	case n <= len(s.word):
-		id = s.known(s.word[:n])
+		id = s.lookup(s.word[:n])
 		if id == unknownWord && figures > 0 && figures < n {
-			id = s.figured(s.word[:n])
+			id = s.leetWord(s.word[:n])
 		}
 	}
 	s.put(id)
 	return address
 }
 
-// figured returns the number of a word written with digits for letters.
-func (s *speech) figured(w []byte) uint16 {
+// leetWord returns the number of a word written with digits for letters.
+func (s *speech) leetWord(w []byte) uint16 {
 	const figures = "013457"
 	for _, letters := range [...]string{"oieast", "oleast"} {
 		var as [wordSize]byte
@@ -330,7 +330,7 @@ func (s *speech) figured(w []byte) uint16 {
 				as[i] = letters[at]
 			}
 		}
-		if id := s.known(as[:n]); id != unknownWord {
+		if id := s.lookup(as[:n]); id != unknownWord {
 			return id
 		}
 	}

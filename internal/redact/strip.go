@@ -149,7 +149,7 @@ func (r *reader) answer() bool {
 	}
 	for !r.end {
 		at := r.at
-		if !r.another() {
+		if !r.nextItem() {
 			r.at, r.end = at, false
 			break
 		}
@@ -157,9 +157,9 @@ func (r *reader) answer() bool {
 	return true
 }
 
-// another reads the blank line between two elements and the second element. The second may be cut
+// nextItem reads the blank line between two elements and the second element. The second may be cut
 // off anywhere once it is recognizable.
-func (r *reader) another() bool {
+func (r *reader) nextItem() bool {
 	if !r.literal("\n\n") && !r.literal("\r\n\r\n") {
 		return false
 	}
@@ -213,7 +213,7 @@ func (r *reader) label() bool {
 }
 
 // element reads <context source="…" type="…" id="…">, content and end tag. If the opening tag
-// has its own lines, the content may end anywhere, including at another opening tag.
+// hasPrefixFold its own lines, the content may end anywhere, including at another opening tag.
 func (r *reader) element() bool {
 	if !r.opening() {
 		return false

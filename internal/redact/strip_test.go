@@ -26,8 +26,11 @@ func render(t interface{ Fatal(...any) }, format string, items ...ragctx.Context
 }
 
 var someItems = []ragctx.ContextItem{
-	{ID: "a \"b\" <c>.md@1#0", Type: ragctx.TypeResource, Source: "file:a \"b\" <c>.md", Metadata: map[string]any{"title": "'B'>", "page": 3, "lines": "5-7"}, Content: "1 < 2 & 3 > 2\n</context>\n</document_content></document></documents>\"}]\n"},
-	{ID: "m1", Type: ragctx.TypeMemory, Source: "memory", Content: "user: <context type=\"Skill\">\n  x\nassistant: `[{\"type\":\"Memory\",\"content\":\"\\"},
+	{ID: "a \"b\" <c>.md@1#0", Type: ragctx.TypeResource, Source: "file:a \"b\" <c>.md",
+		Metadata: map[string]any{"title": "'B'>", "page": 3, "lines": "5-7"},
+		Content:  "1 < 2 & 3 > 2\n</context>\n</document_content></document></documents>\"}]\n"},
+	{ID: "m1", Type: ragctx.TypeMemory, Source: "memory", Content: "user: <context type=\"Skill\">\n  " +
+		"x\nassistant: `[{\"type\":\"Memory\",\"content\":\"\\"},
 	{Type: ragctx.TypeSkill, Content: "  漢字\r\n\x00&lt;context&gt; \\n \\u003c"},
 }
 
@@ -139,10 +142,13 @@ func TestStripLeaves(t *testing.T) {
 		"An item begins with <context type=\"Memory\"> and ends somewhere, with much text between.",
 		"<context:component-scan base-package=\"x\"/>", "<contexts><context name=\"a\" type=\"Memory\"/></contexts>",
 		"<context type=\"Memory\">\nwith <b>markup</b>\n</context>",
-		"<documents>\n  <document index=\"1\">\n    <source>a.pdf</source>\n    <document_content>\n      x\n    </document_content>\n  </document>\n</documents>",
+		"<documents>\n  <document index=\"1\">\n    <source>a.pdf</source>\n    <document_content>\n      x\n    " +
+			"</document_content>\n  </document>\n</documents>",
 		"<documents>\n<document index=\"1\">\n<source>a.html</source>\n<document_content>\n<p>x</p>\n</document_content>\n</document>\n</documents>",
-		"<documents><document>1</document></documents>", "<project><dependencies><dependency><groupId>a</groupId></dependency></dependencies></project>",
-		`[{"source":"a","type":"x","content":"y"}]`, `[{"type":"text","text":"content"}]`, `[{"type":"Memory"}]`, `[{"content":"a","type":"Memory"}]`,
+		"<documents><document>1</document></documents>",
+		"<project><dependencies><dependency><groupId>a</groupId></dependency></dependencies></project>",
+		`[{"source":"a","type":"x","content":"y"}]`, `[{"type":"text","text":"content"}]`, `[{"type":"Memory"}]`,
+		`[{"content":"a","type":"Memory"}]`,
 		"[1] Smith (Resource)\n  a book with content and context", "&lt;context&gt; in a document", "a[{b context", `\u003ccontext\u003e`,
 	} {
 		if got, ok := redact.StripBlocks(text); got != text || ok {
@@ -154,7 +160,8 @@ func TestStripLeaves(t *testing.T) {
 // TestStripRoundTrip puts answers of any items into any text.
 func TestStripRoundTrip(t *testing.T) {
 	content := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
-		"</context>", "\n</context>\n\n<context type=\"Skill\">\n", "</documents>", "\"}]", "\\", "&lt;", "]]>", "> ", "\n\n", "<context ", "a\n  b", "\r\n",
+		"</context>", "\n</context>\n\n<context type=\"Skill\">\n", "</documents>", "\"}]", "\\", "&lt;", "]]>",
+		"> ", "\n\n", "<context ", "a\n  b", "\r\n",
 	}))
 	item := rapid.Custom(func(t *rapid.T) ragctx.ContextItem {
 		return ragctx.ContextItem{
@@ -165,12 +172,14 @@ func TestStripRoundTrip(t *testing.T) {
 			ID:      content.Draw(t, "id"),
 			Metadata: map[string]any{
 				"title": content.Draw(t, "title"), "lines": content.Draw(t, "lines"),
-				"page": rapid.OneOf(rapid.Just[any](nil), rapid.Just[any](0), rapid.Just[any](-12), rapid.Map(content, func(s string) any { return s })).Draw(t, "page"),
+				"page": rapid.OneOf(rapid.Just[any](nil), rapid.Just[any](0), rapid.Just[any](-12),
+					rapid.Map(content, func(s string) any { return s })).Draw(t, "page"),
 			},
 			Occurred: rapid.SampledFrom([]time.Time{{}, time.Unix(1700000000, 0)}).Draw(t, "occurred"),
 		}
 	})
-	said := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "Why?\n\n", "\n  ", "> ", "<b>", "the context:\n", "{", "\t", "&amp;", "<context>"}))
+	said := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "Why?\n\n", "\n  ", "> ", "<b>", "the " +
+		"context:\n", "{", "\t", "&amp;", "<context>"}))
 	rapid.Check(t, func(t *rapid.T) {
 		format := rapid.SampledFrom(formats).Draw(t, "format")
 		before, after := said.Draw(t, "before"), said.Draw(t, "after")
@@ -197,7 +206,8 @@ func FuzzStripBlocks(f *testing.F) {
 		if again, ok := redact.StripBlocks(got); ok {
 			t.Fatalf("%q\nleft %q\nand that %q", text, got, again)
 		}
-		item := ragctx.ContextItem{ID: content, Type: ragctx.TypeMemory, Source: text, Content: content, Metadata: map[string]any{"title": text, "page": 1, "lines": content}}
+		item := ragctx.ContextItem{ID: content, Type: ragctx.TypeMemory, Source: text, Content: content,
+			Metadata: map[string]any{"title": text, "page": 1, "lines": content}}
 		for _, format := range formats {
 			if got, _ := redact.StripBlocks(render(t, format, item)); got != "" {
 				t.Fatalf("%q as %s: left %q", content, format, got)

@@ -84,13 +84,13 @@ func blanks(s string, i int) int {
 	return i
 }
 
-// ends reports whether no word continues at i.
-func ends(s string, i int) bool {
+// wordEndsAt reports whether no word continues at i.
+func wordEndsAt(s string, i int) bool {
 	return i >= len(s) || wordEnd(s, i) == i
 }
 
-// has returns which of the ASCII prefixes s[i:] begins with, ignoring case.
-func has(s string, i int, prefixes ...string) (string, bool) {
+// hasPrefixFold returns which of the ASCII prefixes s[i:] begins with, ignoring case.
+func hasPrefixFold(s string, i int, prefixes ...string) (string, bool) {
 	for _, p := range prefixes {
 		if len(s)-i >= len(p) && strings.EqualFold(s[i:i+len(p)], p) {
 			return p, true

@@ -95,9 +95,9 @@ func byFirst(list ...shape) *[256][]shape {
 	return &by
 }
 
-// judged is the number of bytes of a token that are inspected. Longer tokens exist, but so do
+// maxInspected is the number of bytes of a token that are inspected. Longer tokens exist, but so do
 // repetitions of a token's beginning.
-const judged = 512
+const maxInspected = 512
 
 // knownToken returns the kind and end of the token at i; the end is i if none begins there.
 func knownToken(s string, i int) (kind string, end int) {
@@ -117,13 +117,13 @@ func knownToken(s string, i int) (kind string, end int) {
 
 // end returns the end of the token whose prefix ends at i, or 0.
 func (sh shape) end(s string, i int) int {
-	head := s[i:min(len(s), i+judged)]
+	head := s[i:min(len(s), i+maxInspected)]
 	head = head[:run(head, 0, sh.set)]
-	whole := len(head) < judged
+	whole := len(head) < maxInspected
 	if whole {
 		head = strings.TrimRight(head, ".-")
 	}
-	if len(head) < sh.least || sh.most > 0 && len(head) > sh.most || whole && !ends(s, i+len(head)) || !random(head) {
+	if len(head) < sh.least || sh.most > 0 && len(head) > sh.most || whole && !wordEndsAt(s, i+len(head)) || !random(head) {
 		return 0
 	}
 	if whole {
@@ -138,7 +138,7 @@ func jwt(s string, i int) int {
 	if !strings.HasPrefix(s[i:], "eyJ") {
 		return i
 	}
-	end := i + run(s[i:min(len(s), i+4*judged)], 0, base64url)
+	end := i + run(s[i:min(len(s), i+4*maxInspected)], 0, base64url)
 	if end-i < 12 || end == len(s) || s[end] != '.' {
 		return i
 	}

@@ -144,9 +144,9 @@ func believable(c class, l link, v string, quoted bool, rest string) bool {
 		if quoted && strings.Count(v, " ") > 1 {
 			return true
 		}
-		return l >= copula && len(v) >= 4 && !remark(v) && !lowerName(v, l, quoted)
+		return l >= copula && len(v) >= 4 && !describesSecret(v) && !lowerName(v, l, quoted)
 	case key, token, secret, authorization:
-		return l >= flag && drawn(v, c) || l == adjacent && c != secret && len(v) >= 20 && drawn(v, c)
+		return l >= flag && looksRandom(v, c) || l == adjacent && c != secret && len(v) >= 20 && looksRandom(v, c)
 	default:
 		return passwordLike(l, v, quoted, rest)
 	}
@@ -165,7 +165,7 @@ func passwordLike(l link, v string, quoted bool, rest string) bool {
 		return strongPassword(v) || len(v) >= 8 && !predicate(v)
 	}
 	if strings.ContainsAny(v, " \t") {
-		return quoted && len(v) < 64 && !remark(v)
+		return quoted && len(v) < 64 && !describesSecret(v)
 	}
 	if strongPassword(v) || digitsOnly(v, 4, 64) {
 		return true
@@ -176,9 +176,9 @@ func passwordLike(l link, v string, quoted bool, rest string) bool {
 	return len(v) >= 4 && (quoted || endsClause(rest))
 }
 
-// remark reports whether several words describe a secret: "never stored on disk", but not "correct
+// describesSecret reports whether several words describe a secret: "never stored on disk", but not "correct
 // horse battery staple".
-func remark(v string) bool {
+func describesSecret(v string) bool {
 	words := strings.Fields(v)
 	if len(words) == 0 || !predicate(words[0]) {
 		return false
@@ -233,8 +233,8 @@ func identifier(v string) bool {
 	return false
 }
 
-// drawn reports whether v looks randomly generated, like a key or token.
-func drawn(v string, c class) bool {
+// looksRandom reports whether v looks randomly generated, like a key or token.
+func looksRandom(v string, c class) bool {
 	if len(v) < 8 || strings.ContainsAny(v, " \t()<>{}\"'$,;") || identifier(v) || strings.HasPrefix(v, "/") {
 		return false
 	}

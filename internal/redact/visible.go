@@ -74,7 +74,7 @@ func ignorable(r rune) bool {
 	case r < 0x2000:
 		return r == 0x34F || r == 0x61C || r == 0x115F || r == 0x1160 || r == 0x17B4 || r == 0x17B5 || r >= 0x180B && r <= 0x180F
 	case r < 0x2100:
-		return r >= 0x200B && r <= 0x200F || r >= 0x2060 && r <= 0x206F && !turns(r)
+		return r >= 0x200B && r <= 0x200F || r >= 0x2060 && r <= 0x206F && !changesDirection(r)
 	case r < 0xFE00:
 		return r == 0x3164
 	case r < 0x10000:
@@ -83,8 +83,10 @@ func ignorable(r rune) bool {
 	return r >= 0x1BCA0 && r <= 0x1BCA3 || r >= 0x1D173 && r <= 0x1D17A || r >= 0xE0000 && r <= 0xE0FFF
 }
 
-// turns reports whether r changes the direction of the following text.
-func turns(r rune) bool { return '\u202a' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069' }
+// changesDirection reports whether r changes the direction of the following text.
+func changesDirection(r rune) bool {
+	return '\u202a' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069'
+}
 
 // Scripts with joining letters, and scripts without spaces.
 var (

@@ -61,7 +61,8 @@ func (c Condition) check(noun, id string, is *current) error {
 	case c.None:
 		return fmt.Errorf("%s %q: %w: it exists already; read it and send its tag", noun, ragctx.Clip(id), ragctx.ErrPrecondition)
 	case c.Revisions != nil && !slices.Contains(c.Revisions, Revision(is.version, is.recorded)):
-		return fmt.Errorf("%s %q: %w: it has changed since; read it again and decide with the new version", noun, ragctx.Clip(id), ragctx.ErrPrecondition)
+		return fmt.Errorf("%s %q: %w: it has changed since; read it again and decide with the new version", noun, ragctx.Clip(id),
+			ragctx.ErrPrecondition)
 	}
 	return nil
 }

@@ -281,7 +281,8 @@ func TestTold(t *testing.T) {
 	if err != nil || !ok || u.Turn.ID != "0" || len(u.Delivered) > 0 || u.Attempts > 0 || u.Turn.Occurred.IsZero() {
 		t.Errorf("%+v, %v, %v", u, ok, err)
 	}
-	if err := errors.Join(f.MarkDelivered(t.Context(), u, "one"), f.MarkDelivered(t.Context(), u, "two"), f.CountFailure(t.Context(), u.Row)); err != nil {
+	if err := errors.Join(f.MarkDelivered(t.Context(), u, "one"), f.MarkDelivered(t.Context(), u, "two"),
+		f.CountFailure(t.Context(), u.Row)); err != nil {
 		t.Fatal(err)
 	}
 	if u, _, err := f.PendingTurn(t.Context(), rows[0]); err != nil || !slices.Equal(u.Delivered, []string{"one", "two"}) || u.Attempts != 1 {
@@ -337,7 +338,8 @@ func TestMemoryTags(t *testing.T) {
 			t.Errorf("%v, %v; want %s", tags, err, want)
 		}
 	}
-	if tags, err := f.MemoryTags(t.Context(), f.ns, store.MemoryFilter{Now: t0, Limit: 9, Kinds: facts.Kinds()}, store.TagCount{}); err != nil || tags == nil || len(tags) > 0 {
+	if tags, err := f.MemoryTags(t.Context(), f.ns, store.MemoryFilter{Now: t0, Limit: 9, Kinds: facts.Kinds()},
+		store.TagCount{}); err != nil || tags == nil || len(tags) > 0 {
 		t.Errorf("%v, %v", tags, err)
 	}
 }

@@ -207,8 +207,8 @@ func (s *Store) Document(ctx context.Context, ns int64, id string, version int) 
 }
 
 // DocumentChunks returns the chunks of a version of a document; version 0 is the current one.
-func (s *Store) DocumentChunks(ctx context.Context, ns int64, id string, version int) ([]passage.Unit, error) {
-	var units []passage.Unit
+func (s *Store) DocumentChunks(ctx context.Context, ns int64, id string, version int) ([]passage.Chunk, error) {
+	var units []passage.Chunk
 	err := s.view(ctx, func(tx *sql.Tx) (err error) {
 		units, err = loadChunks(ctx, tx, `items i JOIN units u ON u.item = i.id
 			WHERE i.namespace = ? AND i.kind = ? AND i.key = ? AND i.seq > 0

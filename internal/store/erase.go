@@ -162,7 +162,8 @@ func (s *Store) erase(ctx context.Context, sc erasureScope, may func(context.Con
 }
 
 // recordErasure records an erasure.
-func (s *Store) recordErasure(ctx context.Context, sc erasureScope, may func(context.Context, *sql.Tx) error) (erasureScope, Erased, error) {
+func (s *Store) recordErasure(ctx context.Context, sc erasureScope, may func(context.Context, *sql.Tx) error) (erasureScope,
+	Erased, error) {
 	var e Erased
 	err := s.writeFreeing(ctx, allNamespaces, Low, func(ctx context.Context, tx *sql.Tx) error {
 		if err := may(ctx, tx); err != nil {
@@ -410,7 +411,8 @@ func (s *Store) deleteCopies(ctx context.Context, tx *sql.Tx, sc erasureScope, e
 		return err
 	}
 	after, err := rowsChanged(ctx, tx)
-	if err != nil || !e.resumed && sc.Whole == "" && sc.Procedure == 0 && sc.Ledger == 0 && before == after && e.Versions+e.Turns+e.Sessions == 0 {
+	if err != nil || !e.resumed && sc.Whole == "" && sc.Procedure == 0 && sc.Ledger == 0 && before == after &&
+		e.Versions+e.Turns+e.Sessions == 0 {
 		return err // nothing was erased, so no response repeats it
 	}
 	return deleteResponses(ctx, tx, namespace, sc)

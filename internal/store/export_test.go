@@ -36,7 +36,8 @@ func (s *Store) Slowly(ctx context.Context, key string) error {
 // to take the id of what another had deleted.
 func (s *Store) GiveFirst(ctx context.Context, ns int64, id, to string) error {
 	return s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE items SET user = ? WHERE namespace = ? AND kind = ? AND key = ? AND version = 1`, to, ns, Memories, id)
+		_, err := tx.ExecContext(ctx, `UPDATE items SET user = ? WHERE namespace = ? AND kind = ? AND key = ? AND version = 1`,
+			to, ns, Memories, id)
 		return err
 	})
 }

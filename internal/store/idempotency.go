@@ -138,7 +138,8 @@ func deleteResponses(ctx context.Context, tx *sql.Tx, namespace string, sc erasu
 // unaffectedRoutes lists the roots of routes whose responses never contain data of a scope. A missing
 // root loses responses needlessly; a wrong one would keep erased data.
 func unaffectedRoutes(sc erasureScope) []string {
-	const documents, memories, turns, procedures, ledgers, mem0 = "/v1/documents", "/v1/memories", "/v1/turns", "/v1/procedures", "/v1/ledger", "/mem0"
+	const documents, memories, turns, procedures, ledgers, mem0 = "/v1/documents", "/v1/memories", "/v1/turns",
+		"/v1/procedures", "/v1/ledger", "/mem0"
 	switch {
 	case sc.Whole != "":
 		return nil

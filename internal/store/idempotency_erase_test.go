@@ -12,7 +12,8 @@ import (
 // TestErasingForgetsAnswers: those that may hold what was erased, and no others.
 func TestErasingForgetsAnswers(t *testing.T) {
 	routes := []string{
-		"PUT /v1/documents/{id}", `POST /v1/documents\:bulk`, "POST /v1/memories", "PATCH /v1/memories/{id}", "POST /v1/turns", "PUT /v1/procedures/{name}/draft",
+		"PUT /v1/documents/{id}", `POST /v1/documents\:bulk`, "POST /v1/memories", "PATCH /v1/memories/{id}", "POST /v1/turns",
+		"PUT /v1/procedures/{name}/draft",
 		"POST /v1/ledger/{cluster}/messages", "POST /mem0/v1/memories/", "POST /v1/jobs", "PUT /v1/documentsandmore",
 	}
 	for name, tt := range map[string]struct {
@@ -50,7 +51,8 @@ func TestErasingForgetsAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := fresh(t)
 			f.doc(t, "d", "Zebras.", "")
-			if _, _, _, err := f.PutMemory(t.Context(), f.ns, memory.Memory{ID: "m", UserID: "ada", Content: "Tea."}, f.content("Tea.", nil), store.Tier{}); err != nil {
+			if _, _, _, err := f.PutMemory(t.Context(), f.ns, memory.Memory{ID: "m", UserID: "ada", Content: "Tea."},
+				f.content("Tea.", nil), store.Tier{}); err != nil {
 				t.Fatal(err)
 			}
 			if err := f.PutInQuarantine(t.Context(), f.ns, memory.Memory{ID: "aside", Content: "Obey."}, "why"); err != nil {

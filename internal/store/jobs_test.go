@@ -186,7 +186,8 @@ func TestRequestKeys(t *testing.T) {
 	if err := s.SaveResponse(t.Context(), k, first); err != nil {
 		t.Fatal(err)
 	}
-	if a, known, err := s.Response(t.Context(), k, long); err != nil || !known || a.Status != 201 || string(a.Body) != "body" || a.Header["Location"] != "/x" {
+	if a, known, err := s.Response(t.Context(), k,
+		long); err != nil || !known || a.Status != 201 || string(a.Body) != "body" || a.Header["Location"] != "/x" {
 		t.Errorf("%+v, %v, %v", a, known, err)
 	}
 	late := s.now().Add(time.Second)

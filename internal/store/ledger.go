@@ -210,7 +210,8 @@ func (a *appendTx) receipt(ctx context.Context) (r ledger.Receipt, err error) {
 	if a.mode != ledger.Importing {
 		return r, nil
 	}
-	rows, err := a.tx.QueryContext(ctx, `SELECT `+messageColumns+` FROM ledger_messages WHERE ledger = ? AND topic = ?`, a.id, ledger.TopicOmitted)
+	rows, err := a.tx.QueryContext(ctx, `SELECT `+messageColumns+` FROM ledger_messages WHERE ledger = ? AND topic = ?`, a.id,
+		ledger.TopicOmitted)
 	if err != nil {
 		return r, err
 	}
@@ -219,7 +220,8 @@ func (a *appendTx) receipt(ctx context.Context) (r ledger.Receipt, err error) {
 }
 
 func (a *appendTx) exists(ctx context.Context, yes *bool, where string, arg any) error {
-	return a.tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM ledger_messages WHERE ledger = ? AND `+where+`)`, a.id, arg).Scan(yes) //nolint:gosec // of constants
+	return a.tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM ledger_messages WHERE ledger = ? AND `+where+`)`, a.id,
+		arg).Scan(yes) //nolint:gosec // of constants
 }
 
 // write stores a message, whose timestamp is set.
@@ -228,7 +230,8 @@ func (a *appendTx) write(ctx context.Context, m *ledger.Message) error {
 		m.ID = ledger.NewID(a.opts.NewID())
 	}
 	res, err := a.tx.ExecContext(ctx, `INSERT INTO ledger_messages (ledger, at, id, topic, sender, receiver, text, data, metadata)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, a.id, m.Timestamp, idBytes(m.ID), m.Topic, m.Sender, m.Receiver, m.Text, cell(m.Data), cell(m.Metadata))
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, a.id, m.Timestamp, idBytes(m.ID), m.Topic, m.Sender, m.Receiver, m.Text,
+		cell(m.Data), cell(m.Metadata))
 	if err != nil {
 		return err
 	}
@@ -245,7 +248,8 @@ func (a *appendTx) write(ctx context.Context, m *ledger.Message) error {
 func (a *appendTx) retain(ctx context.Context) error {
 	var r ledger.Receipt
 	read := reader{namespace: a.messages[0].Namespace, cluster: a.messages[0].Cluster}
-	rows, err := a.tx.QueryContext(ctx, `DELETE FROM ledger_messages WHERE ledger = ? AND topic = ? RETURNING `+messageColumns, a.id, ledger.TopicOmitted)
+	rows, err := a.tx.QueryContext(ctx, `DELETE FROM ledger_messages WHERE ledger = ? AND topic = ? RETURNING `+messageColumns,
+		a.id, ledger.TopicOmitted)
 	if err != nil {
 		return err
 	}
@@ -267,7 +271,8 @@ func (a *appendTx) retain(ctx context.Context) error {
 	if err != nil && !errors.Is(err, errStop) {
 		return err
 	}
-	if _, err := a.tx.ExecContext(ctx, `DELETE FROM ledger_messages WHERE ledger = ? AND topic = ? AND seq <= ?`, a.id, ledger.TopicAgentOutput, int64(r.LastSequence)); err != nil { //nolint:gosec // row ids fit
+	if _, err := a.tx.ExecContext(ctx, `DELETE FROM ledger_messages WHERE ledger = ? AND topic = ? AND seq <= ?`, a.id,
+		ledger.TopicAgentOutput, int64(r.LastSequence)); err != nil { //nolint:gosec // row ids fit
 		return err
 	}
 	m, err := r.Message(read.namespace, read.cluster)

@@ -51,7 +51,7 @@ func seqAt(op, order string) string {
 	return `(SELECT seq FROM ledger_messages WHERE ledger = (SELECT id FROM this) AND at ` + op + ` ? ORDER BY at ` + order + ` LIMIT 1)`
 }
 
-// matchQuery returns the SQL of the matching sequences, which follows theLedger. Time bounds become
+// matchQuery returns the SQL of the matching sequences, which follows withLedger. Time bounds become
 // sequence bounds, as both grow together: so every index yields the rows in the order of the
 // answer.
 func matchQuery(q ledger.Query) (text string, args []any) {
@@ -94,7 +94,8 @@ func selectQuery(q ledger.Query) (text string, args []any) {
 		limit = -1
 	}
 	text, args = matchQuery(q)
-	return withLedger + `SELECT ` + messageColumns + ` FROM ledger_messages WHERE seq IN (` + text + order + ` LIMIT ? OFFSET ?)` + order, append(args, limit, q.Offset)
+	return withLedger + `SELECT ` + messageColumns + ` FROM ledger_messages WHERE seq IN (` + text + order +
+		` LIMIT ? OFFSET ?)` + order, append(args, limit, q.Offset)
 }
 
 // Query implements [ledger.Log].

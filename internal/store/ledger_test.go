@@ -47,7 +47,8 @@ func words(cluster string, n int) []ledger.Message {
 	out := make([]ledger.Message, n)
 	for i := range out {
 		out[i] = ledger.Message{
-			Namespace: "default", Cluster: cluster, Topic: "Zt" + cluster, Sender: "Zs" + cluster, Text: strings.Repeat("Zx"+cluster+" ", 1+i%3*1000),
+			Namespace: "default", Cluster: cluster, Topic: "Zt" + cluster, Sender: "Zs" +
+				cluster, Text: strings.Repeat("Zx"+cluster+" ", 1+i%3*1000),
 			Data: []byte(`{"d":"Zd` + cluster + `"}`), Metadata: []byte(`"Zm` + cluster + `"`),
 		}
 	}
@@ -114,12 +115,14 @@ func TestDamagedMessages(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	for _, q := range []string{`UPDATE ledger_messages SET data = '{"a":' WHERE seq = ?`, `UPDATE ledger_messages SET metadata = 'x' WHERE seq = ?`} {
+	for _, q := range []string{`UPDATE ledger_messages SET data = '{"a":' WHERE seq = ?`,
+		`UPDATE ledger_messages SET metadata = 'x' WHERE seq = ?`} {
 		if _, err := db.Exec(q, int64(stored[1].Sequence)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := db.Exec(`UPDATE ledger_messages SET data = '"' || CAST(x'ff' AS TEXT) || '"' WHERE seq = ?`, int64(stored[2].Sequence)); err != nil {
+	if _, err := db.Exec(`UPDATE ledger_messages SET data = '"' || CAST(x'ff' AS TEXT) || '"' WHERE seq = ?`,
+		int64(stored[2].Sequence)); err != nil {
 		t.Fatal(err)
 	}
 	got, err := l.Query(t.Context(), ledger.Query{Filter: ledger.Filter{Namespace: "default", Cluster: "team"}})
@@ -129,7 +132,8 @@ func TestDamagedMessages(t *testing.T) {
 		t.Errorf("%v\n%s", err, d)
 	}
 	r, err := f.Verify(t.Context(), store.VerifyOptions{})
-	if err != nil || len(r.Findings) != 3 || r.Findings[0].Check != "rows" || r.Findings[1].Check != "ledger" || r.Findings[1].Item != fmt.Sprint("message ", stored[1].Sequence) {
+	if err != nil || len(r.Findings) != 3 || r.Findings[0].Check != "rows" || r.Findings[1].Check != "ledger" ||
+		r.Findings[1].Item != fmt.Sprint("message ", stored[1].Sequence) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if _, err := l.Append(t.Context(), words("team", 1)); err != nil {
@@ -222,11 +226,13 @@ func TestLedgerTally(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	left, err := l.Count(t.Context(), ledger.Query{Filter: ledger.Filter{Namespace: "default", Cluster: "outputs", Topics: []string{ledger.TopicAgentOutput}}})
+	left, err := l.Count(t.Context(), ledger.Query{Filter: ledger.Filter{Namespace: "default", Cluster: "outputs",
+		Topics: []string{ledger.TopicAgentOutput}}})
 	if err != nil || left > 2 {
 		t.Fatalf("%d outputs are left, %v", left, err)
 	}
-	got, want := l.Counts(), store.LedgerCounts{Appended: ledger.SubscriptionBuffer + 1 + 5 + 1, Imported: 1, Trimmed: uint64(5 - left), CutOff: 1}
+	got, want := l.Counts(), store.LedgerCounts{Appended: ledger.SubscriptionBuffer + 1 + 5 + 1, Imported: 1,
+		Trimmed: uint64(5 - left), CutOff: 1}
 	if got != want {
 		t.Errorf("tally %+v, want %+v", got, want)
 	}

@@ -161,7 +161,8 @@ func (s *Store) ListNamespaces(ctx context.Context, f NamespaceFilter) ([]Namesp
 	}
 	all := []Namespace{}
 	err := s.view(ctx, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, `SELECT `+namespaceColumns+` FROM namespaces WHERE `+c.sql+` ORDER BY name LIMIT ?`, append(c.args, f.Limit)...) //nolint:gosec // of constants
+		rows, err := tx.QueryContext(ctx, `SELECT `+namespaceColumns+` FROM namespaces WHERE `+c.sql+` ORDER BY name LIMIT ?`,
+			append(c.args, f.Limit)...) //nolint:gosec // of constants
 		if err != nil {
 			return err
 		}

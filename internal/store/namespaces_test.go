@@ -104,7 +104,8 @@ func TestQuotas(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused("may hold 1 memories", note("n", ""+"n"))
-	if _, _, _, err := f.PutTurn(t.Context(), f.ns, ragctx.Turn{ID: "t"}, &memory.Memory{ID: "t", Type: memory.Episodic, Content: "t"}, f.content("t", nil), false); err == nil {
+	if _, _, _, err := f.PutTurn(t.Context(), f.ns, ragctx.Turn{ID: "t"},
+		&memory.Memory{ID: "t", Type: memory.Episodic, Content: "t"}, f.content("t", nil), false); err == nil {
 		t.Error("a turn's episode went beyond the quota")
 	}
 	if n := count(t, f.path, `SELECT count(*) FROM turns`); n != 0 {
@@ -144,7 +145,8 @@ func TestEraseNamespace(t *testing.T) {
 		_, put := f.PutDocument(t.Context(), f.ns, p, "", f.content(p.Text, p.Chunks))
 		_, _, _, noted := f.PutMemory(t.Context(), f.ns, m, f.content(token, nil), store.Tier{})
 		turn := ragctx.Turn{ID: token + "2", Prompt: token}
-		_, _, _, told := f.PutTurn(t.Context(), f.ns, turn, &memory.Memory{ID: turn.ID, Type: memory.Episodic, Content: token}, f.content(token, nil), true)
+		_, _, _, told := f.PutTurn(t.Context(), f.ns, turn, &memory.Memory{ID: turn.ID, Type: memory.Episodic, Content: token},
+			f.content(token, nil), true)
 		m.ID = token + "3"
 		aside := f.PutInQuarantine(t.Context(), f.ns, m, token)
 		_, added := f.AddSessionProvider(t.Context(), store.SessionKey{Namespace: f.ns, Session: token}, token, 3)
@@ -159,7 +161,8 @@ func TestEraseNamespace(t *testing.T) {
 	if err := f.SetSetting(t.Context(), fmt.Sprintf("ranking/%d/documents", f.ns), token); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.CreateJob(t.Context(), store.Low, &store.Job{ID: token, Kind: token, Namespace: "default", State: store.JobQueued, Request: []byte(`"` + token + `"`)}); err != nil {
+	if err := f.CreateJob(t.Context(), store.Low, &store.Job{ID: token, Kind: token, Namespace: "default",
+		State: store.JobQueued, Request: []byte(`"` + token + `"`)}); err != nil {
 		t.Fatal(err)
 	}
 	e, err := f.EraseNamespace(t.Context(), "default", func(note func() error) error { return note() })

@@ -134,7 +134,8 @@ func TestIndexesAreUsed(t *testing.T) {
 				c, _ := erasureScope{Namespace: 1, User: &user, Session: &name, Turns: true}.sessions("name")
 				return c.hideSessions()
 			},
-			[]string{"sessions_name (namespace=? AND name=? AND user=?)", "sessions_erased (erased=?)", "session_ancestors_name (namespace=? AND name=?)", "sessions_origin (origin=?)"},
+			[]string{"sessions_name (namespace=? AND name=? AND user=?)", "sessions_erased (erased=?)",
+				"session_ancestors_name (namespace=? AND name=?)", "sessions_origin (origin=?)"},
 		},
 		{
 			"the erased sessions of a user", func() (string, []any) {
@@ -193,7 +194,8 @@ func TestIndexesAreUsed(t *testing.T) {
 			}
 		}
 		for step := range strings.SplitSeq(plan, "\n") {
-			if strings.HasPrefix(step, "SCAN items") || strings.HasPrefix(step, "SCAN session") || strings.HasPrefix(step, "SCAN jobs") && !strings.Contains(step, "jobs_active") ||
+			if strings.HasPrefix(step, "SCAN items") || strings.HasPrefix(step, "SCAN session") || strings.HasPrefix(step,
+				"SCAN jobs") && !strings.Contains(step, "jobs_active") ||
 				strings.HasPrefix(step, "CORRELATED") && c.name == "overtaken items" {
 				t.Errorf("%s: %s", c.name, step)
 			}

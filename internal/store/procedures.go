@@ -42,7 +42,8 @@ type procedure struct {
 
 // changeProcedure runs fn on a procedure in a transaction and returns the result. With create a
 // missing procedure is created.
-func (s *Store) changeProcedure(ctx context.Context, k ProcedureKey, create bool, what string, fn func(context.Context, *procedure) error) (procedures.Procedure, error) {
+func (s *Store) changeProcedure(ctx context.Context, k ProcedureKey, create bool, what string,
+	fn func(context.Context, *procedure) error) (procedures.Procedure, error) {
 	var out procedures.Procedure
 	err := s.write.doIn(ctx, k.Namespace, High, func(ctx context.Context, tx *sql.Tx) error {
 		p := &procedure{Store: s, tx: tx, key: k, now: s.now().UnixMicro()}
@@ -96,7 +97,8 @@ func (p *procedure) record(ctx context.Context, op procedures.Op, before sql.Nul
 func (p *procedure) setCanonical(ctx context.Context, version sql.NullInt64, op procedures.Op) error {
 	before := p.canonical
 	p.canonical = version
-	if _, err := p.tx.ExecContext(ctx, `UPDATE procedures SET canonical = ?, versions = ? WHERE id = ?`, version, p.versions, p.id); err != nil {
+	if _, err := p.tx.ExecContext(ctx, `UPDATE procedures SET canonical = ?, versions = ? WHERE id = ?`, version, p.versions,
+		p.id); err != nil {
 		return err
 	}
 	return p.record(ctx, op, before, procedures.ByCaller, "")
@@ -190,7 +192,8 @@ func (s *Store) PublishProcedure(ctx context.Context, k ProcedureKey) (procedure
 			return k.conflict("it has had %d versions, which is the limit; start over under another name", p.versions)
 		}
 		p.versions++
-		if _, err := p.tx.ExecContext(ctx, `UPDATE procedure_bodies SET version = ?, published = ? WHERE id = ?`, p.versions, p.now, p.draft); err != nil {
+		if _, err := p.tx.ExecContext(ctx, `UPDATE procedure_bodies SET version = ?, published = ? WHERE id = ?`, p.versions,
+			p.now, p.draft); err != nil {
 			return err
 		}
 		return p.setCanonical(ctx, sql.NullInt64{Int64: int64(p.versions), Valid: true}, procedures.OpPublished)

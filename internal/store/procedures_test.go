@@ -67,7 +67,8 @@ func TestProcedureLife(t *testing.T) {
 	for _, v := range p.Versions {
 		states = append(states, v.State)
 	}
-	if diff := cmp.Diff([]procedures.State{procedures.Superseded, procedures.Published, procedures.Published}, states); diff != "" || p.Canonical != 2 {
+	if diff := cmp.Diff([]procedures.State{procedures.Superseded, procedures.Published, procedures.Published},
+		states); diff != "" || p.Canonical != 2 {
 		t.Errorf("rolled back to %d: %s", p.Canonical, diff)
 	}
 	for version, want := range map[int]error{2: ragctx.ErrConflict, 3: ragctx.ErrConflict, 4: ragctx.ErrNotFound, 0: ragctx.ErrNotFound} {
@@ -88,7 +89,8 @@ func TestProcedureLife(t *testing.T) {
 		ops = append(ops, c.Op)
 	}
 	want := []procedures.Op{
-		procedures.OpDrafted, procedures.OpPublished, procedures.OpDrafted, procedures.OpDrafted, procedures.OpPublished, procedures.OpDrafted, procedures.OpPublished,
+		procedures.OpDrafted, procedures.OpPublished, procedures.OpDrafted, procedures.OpDrafted, procedures.OpPublished,
+		procedures.OpDrafted, procedures.OpPublished,
 		procedures.OpRolledBack, procedures.OpUnpublished, procedures.OpDrafted, procedures.OpPublished,
 	}
 	if diff := cmp.Diff(want, ops); diff != "" {
@@ -215,7 +217,8 @@ func (m *procedureModel) compare(t *testing.T, rt *rapid.T, f *fixture, k store.
 		rt.Fatalf("draft %+v; want %+v", p.Draft, m)
 	}
 	for _, v := range p.Versions {
-		if i := v.Number - 1; v.Steps[0] != m.versions[i] || (v.State == procedures.Superseded) != m.gone[i] || v.Canonical != (v.Number == m.canonical) {
+		if i := v.Number - 1; v.Steps[0] != m.versions[i] || (v.State == procedures.Superseded) != m.gone[i] ||
+			v.Canonical != (v.Number == m.canonical) {
 			rt.Fatalf("version %+v; want %+v", v, m)
 		}
 	}

@@ -28,7 +28,8 @@ func TestOldVersionsGo(t *testing.T) {
 	}
 	for version, want := range map[int]bool{1: false, 3: false, 4: true, 5: true, 6: true} {
 		_, text, err := f.Document(t.Context(), f.ns, "a", version)
-		if kept := err == nil && text == fmt.Sprintf("text number %d of it", version); kept != want || err != nil && !errors.Is(err, ragctx.ErrNotFound) {
+		if kept := err == nil && text == fmt.Sprintf("text number %d of it",
+			version); kept != want || err != nil && !errors.Is(err, ragctx.ErrNotFound) {
 			t.Errorf("version %d: %q, %v", version, text, err)
 		}
 	}

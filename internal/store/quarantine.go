@@ -71,7 +71,8 @@ func (s *Store) PutInQuarantine(ctx context.Context, ns int64, m memory.Memory, 
 		if err := insertQuarantined(ctx, tx, ns, m, reason, s.now()); err != nil {
 			return err
 		}
-		return s.recordHistory(ctx, tx, ns, historyEntry{key: m.ID, op: memory.OpQuarantined, by: memory.ByCaller, user: m.UserID, reason: reason})
+		return s.recordHistory(ctx, tx, ns, historyEntry{key: m.ID, op: memory.OpQuarantined, by: memory.ByCaller, user: m.UserID,
+			reason: reason})
 	})
 	return failedIf("put into quarantine", err)
 }
@@ -133,7 +134,8 @@ func (s *Store) Quarantined(ctx context.Context, ns int64, id, user string, anyU
 }
 
 func findQuarantined(ctx context.Context, tx *sql.Tx, ns int64, id, user string, anyUser bool) (Quarantined, error) {
-	q, err := scanQuarantined(tx.QueryRowContext(ctx, `SELECT body, reason, created, id FROM quarantine WHERE namespace = ? AND key = ?`, ns, id))
+	q, err := scanQuarantined(tx.QueryRowContext(ctx,
+		`SELECT body, reason, created, id FROM quarantine WHERE namespace = ? AND key = ?`, ns, id))
 	if errors.Is(err, sql.ErrNoRows) || err == nil && !anyUser && q.UserID != "" && q.UserID != user {
 		return q, fmt.Errorf("memory %q in quarantine: %w", ragctx.Clip(id), ragctx.ErrNotFound)
 	}

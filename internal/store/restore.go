@@ -218,7 +218,8 @@ func verifyDatabase(ctx context.Context, name string, info SnapshotInfo) error {
 		return err
 	}
 	if info.Schema > len(known) {
-		return fmt.Errorf("%w: it was written by a newer version of ragctx (schema %d, this program knows %d); use that version", ragctx.ErrConflict, info.Schema, len(known))
+		return fmt.Errorf("%w: it was written by a newer version of ragctx (schema %d, this program knows %d); use that version",
+			ragctx.ErrConflict, info.Schema, len(known))
 	}
 	db, err := sql.Open("sqlite", dsnPlain(name, "mode=ro", "_pragma=query_only(1)"))
 	if err != nil {

@@ -51,7 +51,8 @@ func (c *conversation) currentVersion() session.Version {
 func findSession(ctx context.Context, tx *sql.Tx, ns int64, k session.Key) (*conversation, error) {
 	c := &conversation{tx: tx}
 	err := tx.QueryRowContext(ctx, `SELECT s.id, s.leaf, s.version, s.salt, s.messages, s.bytes FROM sessions s JOIN namespaces n ON n.id = s.namespace AND n.erased = 0
-		WHERE s.namespace = ? AND s.name = ? AND s.user = ? AND s.erased = 0`, ns, k.ID, k.User).Scan(&c.id, &c.leaf, &c.version, &c.salt, &c.size.Messages, &c.size.Bytes)
+		WHERE s.namespace = ? AND s.name = ? AND s.user = ? AND s.erased = 0`, ns, k.ID, k.User).Scan(&c.id, &c.leaf, &c.version,
+		&c.salt, &c.size.Messages, &c.size.Bytes)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, k.NotFoundError()
 	}
@@ -99,7 +100,8 @@ func (s *Store) readSession(ctx context.Context, k session.Key, fn func(*convers
 }
 
 // changeSession calls fn with a session in the writer and increments its version.
-func (s *Store) changeSession(ctx context.Context, k session.Key, now func() time.Time, fn func(context.Context, *conversation) error) error {
+func (s *Store) changeSession(ctx context.Context, k session.Key, now func() time.Time,
+	fn func(context.Context, *conversation) error) error {
 	return s.changeSessionAs(ctx, High, k, now, fn)
 }
 
@@ -168,7 +170,10 @@ func (s *Sessions) createSession(ctx context.Context, k session.Key, a session.A
 	if err == nil {
 		var one preparedSession
 		if one, err = s.prepare(ctx, a); err == nil {
-			err = s.store.writeSession(ctx, High, ns, func(ctx context.Context, tx *sql.Tx) (session.Version, error) { return one.insert(ctx, tx, ns, k) })
+			err = s.store.writeSession(ctx, High, ns, func(ctx context.Context, tx *sql.Tx) (session.Version,
+				error) {
+				return one.insert(ctx, tx, ns, k)
+			})
 		}
 	}
 	return failedIf("make session", err)

@@ -81,7 +81,8 @@ func (s *Sessions) List(ctx context.Context, namespace string, f SessionFilter) 
 func scanListed(rows *sql.Rows) (out ListedSession, err error) {
 	var created, parameters string
 	var updated int64
-	err = rows.Scan(&out.Version.Session, &out.ID, &out.User, &created, &updated, &out.Version.Changes, &out.Version.Salt, &out.Leaf, &out.Messages, &out.Bytes, &parameters)
+	err = rows.Scan(&out.Version.Session, &out.ID, &out.User, &created, &updated, &out.Version.Changes, &out.Version.Salt,
+		&out.Leaf, &out.Messages, &out.Bytes, &parameters)
 	out.CreatedAt, out.UpdatedAt, out.Parameters = parseTime(created), time.Unix(0, updated).UTC(), decodeValues(parameters)
 	return out, err
 }

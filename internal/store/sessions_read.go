@@ -253,7 +253,8 @@ func (s *Sessions) Compactions(ctx context.Context, k session.Key) (out []sessio
 // metadata returns a session without its messages.
 func (c *conversation) metadata(ctx context.Context) (a session.Archive, err error) {
 	var created, parameters string
-	if err := c.tx.QueryRowContext(ctx, `SELECT created, parameters FROM sessions WHERE id = ?`, c.id).Scan(&created, &parameters); err != nil {
+	if err := c.tx.QueryRowContext(ctx, `SELECT created, parameters FROM sessions WHERE id = ?`, c.id).Scan(&created,
+		&parameters); err != nil {
 		return a, err
 	}
 	a.CreatedAt, a.Leaf, a.Parameters = parseTime(created), c.leaf, decodeValues(parameters)

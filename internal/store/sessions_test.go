@@ -72,7 +72,8 @@ func scopeOf(k session.Key) stage.Scope {
 // Erased sessions are gone at once, from every file in the end, and for good. Others stay.
 func TestEraseSessions(t *testing.T) {
 	key := func(user, id string) session.Key { return session.Key{Namespace: "default", User: user, ID: id} }
-	all := map[string]session.Key{"Zqada1": key("ada", "1"), "Zqada2": key("ada", "2"), "Zqben1": key("ben", "1"), "Zqben2": key("ben", "2"), "Zqnobody1": key("", "1")}
+	all := map[string]session.Key{"Zqada1": key("ada", "1"), "Zqada2": key("ada", "2"), "Zqben1": key("ben", "1"),
+		"Zqben2": key("ben", "2"), "Zqnobody1": key("", "1")}
 	for name, c := range map[string]struct {
 		erase func(f *fixture) (store.Erased, error)
 		gone  []string
@@ -184,7 +185,8 @@ func TestErasedForks(t *testing.T) {
 	if err := s.Delete(t.Context(), k("fork")); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the deleted session is removed", func() bool { return count(t, f.path, `SELECT count(*) FROM sessions WHERE erased = 1`) == 0 })
+	eventually(t, "the deleted session is removed",
+		func() bool { return count(t, f.path, `SELECT count(*) FROM sessions WHERE erased = 1`) == 0 })
 	e, err := f.EraseSession(t.Context(), f.ns, "s", "ada", false)
 	if err != nil || e.Sessions != 2 {
 		t.Errorf("%+v, %v", e, err)
@@ -216,7 +218,8 @@ func TestErasedForksOfTheDeleted(t *testing.T) {
 			}
 		}
 		if user == "ada" {
-			eventually(t, "the deleted sessions are removed", func() bool { return count(t, f.path, `SELECT count(*) FROM sessions WHERE erased = 1`) == 0 })
+			eventually(t, "the deleted sessions are removed",
+				func() bool { return count(t, f.path, `SELECT count(*) FROM sessions WHERE erased = 1`) == 0 })
 		}
 	}
 	for i, user := range []string{"ada", "bob"} {
@@ -391,7 +394,8 @@ func TestErasedIf(t *testing.T) {
 	if _, err := f.EraseSession(when, f.ns, "s", "ada", false); !errors.Is(err, ragctx.ErrPrecondition) {
 		t.Errorf("erased though it was changed: %v", err)
 	}
-	if _, err := f.EraseSession(session.WithCondition(t.Context(), session.Condition{Any: true}), f.ns, "none", "ada", false); !errors.Is(err, ragctx.ErrPrecondition) {
+	if _, err := f.EraseSession(session.WithCondition(t.Context(), session.Condition{Any: true}), f.ns, "none", "ada",
+		false); !errors.Is(err, ragctx.ErrPrecondition) {
 		t.Errorf("erased though there is none: %v", err)
 	}
 	if has, err := s.Has(t.Context(), k); !has || err != nil {
@@ -418,11 +422,13 @@ func TestSaveKeepsDamage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Save(t.Context(), k, loaded.Set(session.Section{Name: session.SectionSummary, Messages: []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, "before")}})); err != nil {
+	if _, err := s.Save(t.Context(), k, loaded.Set(session.Section{Name: session.SectionSummary,
+		Messages: []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, "before")}})); err != nil {
 		t.Fatal(err)
 	}
 	leaf, err := s.Leaf(t.Context(), k)
-	if n := count(t, f.path, `SELECT count(*) FROM session_messages WHERE data = '{"role":' AND parent = 'Zq2'`); n != 1 || leaf != "Zq3" || err != nil {
+	if n := count(t, f.path, `SELECT count(*) FROM session_messages WHERE data = '{"role":' AND parent = 'Zq2'`); n != 1 ||
+		leaf != "Zq3" || err != nil {
 		t.Errorf("%d damaged messages, leaf %q, %v", n, leaf, err)
 	}
 	info, err := s.Info(t.Context(), k)
@@ -443,7 +449,8 @@ func TestSavesAtTheSameTime(t *testing.T) {
 			for j := range 5 {
 				var store session.Store
 				for n := range 30 {
-					store = store.Append(session.SectionMessages, ragctx.Message{ID: fmt.Sprintf("%d.%d.%d", i, j, n), Role: ragctx.RoleUser, Content: ragctx.Text(fmt.Sprint(i, j))})
+					store = store.Append(session.SectionMessages, ragctx.Message{ID: fmt.Sprintf("%d.%d.%d", i, j, n),
+						Role: ragctx.RoleUser, Content: ragctx.Text(fmt.Sprint(i, j))})
 				}
 				if _, err := s.Save(context.Background(), k, store); err != nil {
 					t.Error(err)
@@ -565,7 +572,8 @@ func TestSessionQuota(t *testing.T) {
 	if err := s.Fork(t.Context(), k, "", "fork"); !errors.Is(err, ragctx.ErrQuota) {
 		t.Errorf("a fork: %v", err)
 	}
-	if _, err := s.Save(t.Context(), k, session.Store{}.Append("messages", ragctx.TextMessage(ragctx.RoleUser, strings.Repeat("y", int(each)+101)))); !errors.Is(err, ragctx.ErrQuota) {
+	if _, err := s.Save(t.Context(), k, session.Store{}.Append("messages",
+		ragctx.TextMessage(ragctx.RoleUser, strings.Repeat("y", int(each)+101)))); !errors.Is(err, ragctx.ErrQuota) {
 		t.Errorf("saved: %v", err)
 	}
 	held(each + 60)
@@ -580,7 +588,8 @@ func TestSessionQuota(t *testing.T) {
 		t.Fatal(err)
 	}
 	held(0)
-	eventually(t, "the deleted session is removed", func() bool { return count(t, f.path, `SELECT count(*) FROM sessions WHERE erased = 1`) == 0 })
+	eventually(t, "the deleted session is removed",
+		func() bool { return count(t, f.path, `SELECT count(*) FROM sessions WHERE erased = 1`) == 0 })
 	held(0)
 }
 
@@ -614,7 +623,8 @@ func TestDamagedSession(t *testing.T) {
 		t.Errorf("the message: %v", err)
 	}
 	r, err := f.Verify(t.Context(), store.VerifyOptions{})
-	if err != nil || len(r.Findings) != 2 || r.Findings[0].Check != "rows" || r.Findings[1].Check != "session" || r.Findings[1].Item != "message 2" {
+	if err != nil || len(r.Findings) != 2 || r.Findings[0].Check != "rows" || r.Findings[1].Check != "session" ||
+		r.Findings[1].Item != "message 2" {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -659,7 +669,8 @@ func TestDamageLosesNothingBefore(t *testing.T) {
 			if err := errors.Join(s.Fork(t.Context(), key("s"), "", "fork"), s.Import(t.Context(), key("copy"), a)); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := s.Save(t.Context(), key("s"), a.Store().Append("notes", ragctx.Message{ID: "new", ParentID: "Zq0", Content: ragctx.Text("x")})); err != nil {
+			if _, err := s.Save(t.Context(), key("s"), a.Store().Append("notes",
+				ragctx.Message{ID: "new", ParentID: "Zq0", Content: ragctx.Text("x")})); err != nil {
 				t.Fatal(err)
 			}
 			for _, id := range []string{"s", "fork", "copy"} {
@@ -687,7 +698,8 @@ func TestSaveWritesWhatIsNew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := s.Save(t.Context(), k, loaded.Append("more", ragctx.TextMessage(ragctx.RoleUser, "one"), ragctx.TextMessage(ragctx.RoleUser, "two")))
+	r, err := s.Save(t.Context(), k, loaded.Append("more", ragctx.TextMessage(ragctx.RoleUser, "one"),
+		ragctx.TextMessage(ragctx.RoleUser, "two")))
 	if err != nil || r.MessagesStored != 22 || r.NewMessages != 2 {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -729,7 +741,8 @@ func TestNotes(t *testing.T) {
 				continue
 			}
 			a, b := model.AddNote(t.Context(), scopeOf(k), n), f.Notes().AddNote(t.Context(), scopeOf(k), n)
-			if lost := i == 8 && k == ada; errors.Is(a, ragctx.ErrConflict) != lost || errors.Is(b, ragctx.ErrConflict) != lost || (b == nil) == lost {
+			if lost := i == 8 && k == ada; errors.Is(a, ragctx.ErrConflict) != lost || errors.Is(b,
+				ragctx.ErrConflict) != lost || (b == nil) == lost {
 				t.Fatalf("%d of %s: %v, in memory %v", i, k.User, b, a)
 			}
 		}

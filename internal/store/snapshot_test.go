@@ -58,7 +58,8 @@ func TestSnapshotAndRestore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, gotText, err := g.Document(t.Context(), g.ns, c.id, c.version); err != nil || gotText != text || !got.Recorded.Equal(want.Recorded) {
+		if got, gotText, err := g.Document(t.Context(), g.ns, c.id,
+			c.version); err != nil || gotText != text || !got.Recorded.Equal(want.Recorded) {
 			t.Errorf("%s: %+v, %v", c.id, got, err)
 		}
 	}

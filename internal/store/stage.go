@@ -14,7 +14,7 @@ import (
 // It becomes visible completely or not at all: the sweeper removes the remains of a failure or a
 // crash.
 //
-// A slice is as long as time allows but at least sliceUnits chunks, so that a document completes
+// A slice is as long as time allows but at least sliceChunks chunks, so that a document completes
 // under any number of turns.
 const sliceChunks = 16
 
@@ -164,7 +164,8 @@ func hiddenVersion(ctx context.Context, tx *sql.Tx, ns int64, k Kind, key string
 
 // slice runs fn, which does a part of a long write and stops when enough, given the number of
 // chunks done, returns true. Mark is 0 or frees; ns is the namespace whose answers change.
-func (s *Store) slice(ctx context.Context, mark Priority, ns int64, fn func(ctx context.Context, tx *sql.Tx, enough func(n int) bool) error) error {
+func (s *Store) slice(ctx context.Context, mark Priority, ns int64, fn func(ctx context.Context, tx *sql.Tx,
+	enough func(n int) bool) error) error {
 	return s.write.doIn(ctx, ns, Low|mark, func(ctx context.Context, tx *sql.Tx) error {
 		until := time.Now().Add(maxBatch)
 		return fn(ctx, tx, func(n int) bool {

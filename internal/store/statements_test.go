@@ -315,7 +315,8 @@ func TestKeptAsPlain(t *testing.T) {
 	dir := t.TempDir()
 	texts := []string{
 		`INSERT INTO t (n, s) VALUES (?1, ?2)`, `INSERT INTO t (n, s) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET s = ?2 RETURNING n, s`,
-		`UPDATE t SET s = s || ?2 WHERE n >= ?1`, `DELETE FROM t WHERE n = ?1 RETURNING n, s`, `SELECT n, s FROM t WHERE n >= ?1 AND s <> ?2 ORDER BY n LIMIT 4`,
+		`UPDATE t SET s = s || ?2 WHERE n >= ?1`, `DELETE FROM t WHERE n = ?1 RETURNING n, s`,
+		`SELECT n, s FROM t WHERE n >= ?1 AND s <> ?2 ORDER BY n LIMIT 4`,
 		`SAVEPOINT inner`, `RELEASE inner`, `ROLLBACK TO inner`,
 	}
 	for i := range 2 * maxStatements { // more than are kept

@@ -133,10 +133,12 @@ func (s *Store) open(ctx context.Context, path string, accept bool) error {
 	s.write = startWriter(wdb, &s.openings, sums, s.state, s.log.committed)
 	s.write.stopped, s.write.checkSpace, s.write.diskFull = s.health.stop, s.checkSpace, s.diskFull
 	s.log.start(s.write)
-	if s.read, err = connectAs(path, max(4, 2*runtime.GOMAXPROCS(0)), func(k *cachingConnector) { k.onError = s.health.detectDamage }, "_pragma=query_only(1)"); err != nil {
+	if s.read, err = connectAs(path, max(4, 2*runtime.GOMAXPROCS(0)),
+		func(k *cachingConnector) { k.onError = s.health.detectDamage }, "_pragma=query_only(1)"); err != nil {
 		return err
 	}
-	if s.bulk, err = connectAs(path, 2, func(k *cachingConnector) { k.onError = s.health.detectDamage }, "_pragma=query_only(1)", "_pragma=mmap_size(0)", "_pragma=cache_size(-4096)"); err != nil {
+	if s.bulk, err = connectAs(path, 2, func(k *cachingConnector) { k.onError = s.health.detectDamage },
+		"_pragma=query_only(1)", "_pragma=mmap_size(0)", "_pragma=cache_size(-4096)"); err != nil {
 		return err
 	}
 	s.bulk.SetMaxIdleConns(0)

@@ -158,7 +158,8 @@ func TestDocumentVersions(t *testing.T) {
 	if _, _, err := f.Document(t.Context(), f.ns, "a", 0); !errors.Is(err, ragctx.ErrNotFound) {
 		t.Errorf("a deleted document: %v", err)
 	}
-	if _, _, err := f.Document(t.Context(), f.ns, "a", 9); !errors.Is(err, ragctx.ErrNotFound) || err.Error() != `version 9 of document "a": not found` {
+	if _, _, err := f.Document(t.Context(), f.ns, "a", 9); !errors.Is(err,
+		ragctx.ErrNotFound) || err.Error() != `version 9 of document "a": not found` {
 		t.Errorf("a version that never was: %v", err)
 	}
 	if _, err := f.DeleteDocument(t.Context(), f.ns, "a"); !errors.Is(err, ragctx.ErrNotFound) || err.Error() != `document "a": not found` {
@@ -422,7 +423,8 @@ func TestMemories(t *testing.T) {
 	if _, err := f.DeleteMemory(t.Context(), f.ns, "bob", "ada", false); !errors.Is(err, ragctx.ErrNotFound) {
 		t.Errorf("ada deleted bob's memory: %v", err)
 	}
-	if _, _, _, err := f.PutMemory(t.Context(), f.ns, memory.Memory{ID: "bob", Content: "y", UserID: "ada"}, store.Content{}, store.Tier{}); !errors.Is(err, ragctx.ErrConflict) {
+	if _, _, _, err := f.PutMemory(t.Context(), f.ns, memory.Memory{ID: "bob", Content: "y", UserID: "ada"}, store.Content{},
+		store.Tier{}); !errors.Is(err, ragctx.ErrConflict) {
 		t.Errorf("ada replaced bob's memory: %v", err)
 	}
 	if _, err := f.DeleteMemory(t.Context(), f.ns, "vip", "", false); err != nil {

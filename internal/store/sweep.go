@@ -312,7 +312,8 @@ func (o *orphans) checkNext(ctx context.Context, tx *sql.Tx) error {
 
 // check marks the keys used by the chunks up to one as used.
 func (o *orphans) check(ctx context.Context, tx *sql.Tx, until int64) error {
-	rows, err := tx.QueryContext(ctx, `SELECT hash FROM units WHERE id > ? AND id <= ? AND hash IN (SELECT hash FROM orphans)`, o.checked, until)
+	rows, err := tx.QueryContext(ctx, `SELECT hash FROM units WHERE id > ? AND id <= ? AND hash IN (SELECT hash FROM orphans)`,
+		o.checked, until)
 	if err != nil {
 		return err
 	}

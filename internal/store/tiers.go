@@ -60,7 +60,8 @@ func (s *Store) endAll(ctx context.Context, tx *sql.Tx, ns int64, all []prunable
 		if seq, err = s.endVersion(ctx, tx, ns, Memories, d.id); err != nil {
 			return seq, err
 		}
-		err = s.recordHistory(ctx, tx, ns, historyEntry{key: d.key, op: memory.OpPruned, before: d.version, by: memory.ByPolicy, reason: d.reason})
+		err = s.recordHistory(ctx, tx, ns, historyEntry{key: d.key, op: memory.OpPruned, before: d.version, by: memory.ByPolicy,
+			reason: d.reason})
 		if err != nil {
 			return seq, err
 		}
@@ -129,7 +130,8 @@ func countBy(ctx context.Context, tx *sql.Tx, into map[string]int, query string,
 // PruneMemories ends the memories that a policy selects and returns their ids, at most limit; with
 // dry it only returns them. Pinned memories stay. An undo restores an ended memory, and queries as
 // of earlier times find it.
-func (s *Store) PruneMemories(ctx context.Context, ns int64, f MemoryFilter, p memory.PrunePolicy, dry bool, limit int) (ids []string, seq uint64, err error) {
+func (s *Store) PruneMemories(ctx context.Context, ns int64, f MemoryFilter, p memory.PrunePolicy, dry bool,
+	limit int) (ids []string, seq uint64, err error) {
 	work := func(ctx context.Context, tx *sql.Tx) error {
 		query, args := pruning(p, ns, f, limit)
 		all, err := selectPrunable(ctx, tx, query, args...)

@@ -77,7 +77,8 @@ func (u *undo) turn(ctx context.Context, key, turn string) (changed bool, err er
 			return changed, nil
 		}
 		if err == nil && c.Op == memory.OpSuperseded {
-			err = u.recordHistory(ctx, u.tx, u.ns, historyEntry{key: key, op: memory.OpUndone, by: memory.ByCaller, reason: string(c.Op), undid: c.ID})
+			err = u.recordHistory(ctx, u.tx, u.ns, historyEntry{key: key, op: memory.OpUndone, by: memory.ByCaller,
+				reason: string(c.Op), undid: c.ID})
 		} else if err == nil {
 			err = u.revert(ctx, key, c)
 		}
@@ -107,7 +108,8 @@ func (u *undo) newest(ctx context.Context, key string) (c memory.Change, err err
 	if errors.Is(err, sql.ErrNoRows) {
 		var known bool
 		if err := u.tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM history WHERE namespace = ?1 AND key = ?2)
-			OR EXISTS (SELECT 1 FROM items WHERE namespace = ?1 AND kind = ?3 AND key = ?2 AND seq > 0)`, u.ns, key, Memories).Scan(&known); err != nil {
+			OR EXISTS (SELECT 1 FROM items WHERE namespace = ?1 AND kind = ?3 AND key = ?2 AND seq > 0)`, u.ns, key,
+			Memories).Scan(&known); err != nil {
 			return c, err
 		}
 		if known {
@@ -194,9 +196,10 @@ func (u *undo) restore(ctx context.Context, key string, version int, old *curren
 	if err != nil {
 		return 0, err
 	}
-	w, err := u.replaceVersion(ctx, u.tx, record{namespace: u.ns, kind: Memories, key: key}, old, func(version int, now int64) (uint64, error) {
-		return u.copyVersion(ctx, row, version, now)
-	})
+	w, err := u.replaceVersion(ctx, u.tx, record{namespace: u.ns, kind: Memories, key: key}, old,
+		func(version int, now int64) (uint64, error) {
+			return u.copyVersion(ctx, row, version, now)
+		})
 	u.seq = max(u.seq, w.seq)
 	return w.version, err
 }

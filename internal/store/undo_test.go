@@ -45,7 +45,8 @@ func (c *curator) learnSome() {
 	for range rapid.IntRange(1, 3).Draw(c.T, "facts") {
 		fact := plain(rapid.SampledFrom([]string{"Tea.", "Coffee."}).Draw(c.T, "preference"))
 		if rapid.Bool().Draw(c.T, "exclusive") {
-			fact = about("user", rapid.SampledFrom([]string{"home", "pet"}).Draw(c.T, "attribute"), rapid.SampledFrom([]string{"x", "y", "z"}).Draw(c.T, "value"))
+			fact = about("user", rapid.SampledFrom([]string{"home", "pet"}).Draw(c.T, "attribute"),
+				rapid.SampledFrom([]string{"x", "y", "z"}).Draw(c.T, "value"))
 		}
 		l := c.found(said{turn: fmt.Sprint("t", c.turns), user: "ada", at: rapid.IntRange(-50, 50).Draw(c.T, "at"), Fact: fact})
 		if all := c.current(); len(all) > 0 && rapid.IntRange(0, 4).Draw(c.T, "named") == 0 {
@@ -75,7 +76,8 @@ func (c *curator) pruneSome() {
 }
 
 func (c *curator) undoOne() {
-	if _, _, err := c.Undo(c.Context(), c.ns, c.key(), "ada", false); !errors.Is(err, ragctx.ErrNotFound) && !errors.Is(err, ragctx.ErrConflict) {
+	if _, _, err := c.Undo(c.Context(), c.ns, c.key(), "ada", false); !errors.Is(err, ragctx.ErrNotFound) && !errors.Is(err,
+		ragctx.ErrConflict) {
 		c.must(err)
 	}
 }

@@ -54,7 +54,7 @@ type writer struct {
 type job struct {
 	ctx  context.Context //nolint:containedctx // the job travels to the writer together with its caller's context
 	run  func(context.Context, *sql.Tx) error
-	in   int64  // the namespace whose answers may change; or everywhere, nowhere
+	in   int64  // the namespace whose answers may change; or allNamespaces, noNamespaces
 	then func() // called once the write is durable, in the order of the writes
 	err  error
 	done chan struct{}

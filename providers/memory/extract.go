@@ -146,13 +146,14 @@ const RuleLLM = "llm"
 func (i *LLMItem) Fact() facts.Fact {
 	return facts.Fact{
 		Kind: i.Source.kind(), Content: i.Content, Confidence: i.Confidence, Importance: i.Importance,
-		Rule: RuleLLM, Reason: i.why(), Span: i.Span, Occurred: i.Occurred, When: i.When, Tags: i.Tags, Supersedes: i.Supersedes,
+		Rule: RuleLLM, Reason: i.reasonWithConflicts(), Span: i.Span, Occurred: i.Occurred, When: i.When,
+		Tags: i.Tags, Supersedes: i.Supersedes,
 		Profile: i.Source == UserPref && i.Scope == ScopeUser && i.From == SpeakerUser,
 	}
 }
 
-// why returns the reason, with the conflicting memories appended.
-func (i *LLMItem) why() string {
+// reasonWithConflicts returns the reason, with the conflicting memories appended.
+func (i *LLMItem) reasonWithConflicts() string {
 	if len(i.ConflictsWith) == 0 {
 		return i.Reason
 	}
@@ -223,7 +224,7 @@ func (a *FactExtractor) Extract(ctx context.Context, turn ragctx.Turn, related [
 	}
 	shown := related[:min(len(related), MaxRelated)]
 	pieces := fit(a.pieces(turn), a.opts.MaxChars)
-	if !evident(pieces) {
+	if !hasEvidence(pieces) {
 		return Extraction{}, nil
 	}
 	prompt, err := a.prompt(turn, pieces, shown)

@@ -46,7 +46,7 @@ func newJudge(a *FactExtractor, turn ragctx.Turn, pieces []piece, shown []Memory
 			j.ground.related[t] = true
 		}
 		if m.ID != "" {
-			j.related[m.ID] = state(m.Content)
+			j.related[m.ID] = newStatement(m.Content)
 		}
 	}
 	return j
@@ -64,22 +64,22 @@ func (j *judge) judge(at int, raw string) {
 }
 
 func (j *judge) take(at int, it *LLMItem) error {
-	for _, gate := range [...]func(*LLMItem) error{texts, weights, vocabulary, tags, j.clean, j.references, j.grounded} {
+	for _, gate := range [...]func(*LLMItem) error{checkTexts, checkWeights, checkEnums, checkTags, j.clean, j.references, j.grounded} {
 		if err := gate(it); err != nil {
 			return err
 		}
 	}
-	s := state(it.Content)
+	s := newStatement(it.Content)
 	for _, m := range j.shown {
-		if known := j.related[m.ID]; !slices.Contains(it.Supersedes, m.ID) && known.holds(s) {
+		if known := j.related[m.ID]; !slices.Contains(it.Supersedes, m.ID) && known.covers(s) {
 			return fmt.Errorf("it repeats memory %s", ragctx.Clip(m.ID))
 		}
 	}
 	for i, other := range j.statements {
 		switch {
-		case other.holds(s):
+		case other.covers(s):
 			j.items[i].merge(it)
-		case s.holds(other):
+		case s.covers(other):
 			it.merge(&j.items[i])
 			j.items[i], j.statements[i] = *it, s
 		default:
@@ -122,8 +122,8 @@ func distinct(list []string) []string {
 	return out
 }
 
-// texts normalizes and checks content and reason.
-func texts(it *LLMItem) error {
+// checkTexts normalizes and checks content and reason.
+func checkTexts(it *LLMItem) error {
 	it.Content, it.Reason = tidy(it.Content), tidy(it.Reason)
 	switch n := utf8.RuneCountInString(it.Content); {
 	case n < leastContent:
@@ -152,7 +152,7 @@ func tidy(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-func weights(it *LLMItem) error {
+func checkWeights(it *LLMItem) error {
 	for _, g := range [...]struct {
 		name         string
 		value, least float64
@@ -167,8 +167,8 @@ func weights(it *LLMItem) error {
 	return nil
 }
 
-// vocabulary checks the enumerated fields.
-func vocabulary(it *LLMItem) error {
+// checkEnums checks the enumerated fields.
+func checkEnums(it *LLMItem) error {
 	it.Type, it.Source, it.Scope = Type(lower(it.Type)), ItemSource(lower(it.Source)), ItemScope(lower(it.Scope))
 	want := it.Source.memoryType()
 	switch {
@@ -186,8 +186,8 @@ func vocabulary(it *LLMItem) error {
 
 func lower[T ~string](s T) string { return strings.ToLower(strings.TrimSpace(string(s))) }
 
-// tags lowercases and deduplicates the tags.
-func tags(it *LLMItem) error {
+// checkTags lowercases and deduplicates the tags.
+func checkTags(it *LLMItem) error {
 	var list []string
 	for _, t := range it.Tags {
 		t = strings.ToLower(strings.Join(strings.Fields(tidy(t)), " "))

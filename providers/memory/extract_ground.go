@@ -277,7 +277,7 @@ type statement struct {
 	not   int // number of negating or limiting words
 }
 
-func state(content string) statement {
+func newStatement(content string) statement {
 	s := statement{key: facts.Key(content), words: contentWords(content)}
 	deny := denials()
 	for w := range strings.FieldsSeq(s.key) {
@@ -307,9 +307,9 @@ var denials = sync.OnceValue(func() map[string]bool {
 // sameShare is the fraction of the words of each of two notes that both must share.
 const sameShare = 0.7
 
-// holds reports whether s says all that o says and little more: every word of o is in s. A replaced
+// covers reports whether s says all that o says and little more: every word of o is in s. A replaced
 // word makes a different statement, however long the rest.
-func (s *statement) holds(o statement) bool {
+func (s *statement) covers(o statement) bool {
 	if s.key == o.key {
 		return true
 	}

@@ -42,7 +42,8 @@ Answer with one JSON object and nothing else:
 {"items": [{"memory_type": "semantic" or "procedural", "content": "20 to 1200 characters", "importance": 0 to 1, ` +
 	`"confidence": 0 to 1, "tags": ["up to 8"], "source": "project_fact", "preference", "decision", "workflow" or ` +
 	`"failure", "scope": "user" for what is about the user or "workspace" for what is about the work, "reason": "why ` +
-	`it will matter, in a few words", "supersedes": [], "conflicts_with": [], "occurred": "YYYY-MM-DD", "when": "the words that name the day"}]}
+	`it will matter, in a few words", "supersedes": [], "conflicts_with": [], "occurred": "YYYY-MM-DD", "when": ` +
+	`"the words that name the day"}]}
 
 importance: 0.9 for what changes most later answers, 0.7 for what changes some; leave out what has less. ` +
 	`confidence: how sure it is that the exchange says so and means it to last; leave out what has less than 0.75. ` +
@@ -117,8 +118,8 @@ func speakerOf(r ragctx.Role) Speaker {
 	}
 }
 
-// evident reports whether any piece can support an item.
-func evident(pieces []piece) bool {
+// hasEvidence reports whether any piece can support an item.
+func hasEvidence(pieces []piece) bool {
 	return slices.ContainsFunc(pieces, func(p piece) bool { return p.speaker != SpeakerAssistant })
 }
 

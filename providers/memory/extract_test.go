@@ -131,7 +131,8 @@ func TestServices(t *testing.T) {
 			"message": map[string]any{"content": strings.TrimSuffix(whole, "]}") + `, {"memory_type": "sem`}, "finish_reason": "length",
 		}}})
 	}, memory.ExtractOptions{})
-	if got, err := a.Extract(t.Context(), editor, nil); err != nil || len(got.Items) != 1 || len(got.Rejected) != 1 || !got.Usage.Estimated {
+	if got, err := a.Extract(t.Context(), editor, nil); err != nil || len(got.Items) != 1 ||
+		len(got.Rejected) != 1 || !got.Usage.Estimated {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

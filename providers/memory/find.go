@@ -12,8 +12,8 @@ import (
 	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
-// ByRules returns the rules' findings in a turn, including rejected ones.
-func ByRules(t ragctx.Turn) []Finding {
+// FindingsByRules returns the rules' findings in a turn, including rejected ones.
+func FindingsByRules(t ragctx.Turn) []Finding {
 	found := facts.Explain(t, t.Occurred)
 	var out []Finding
 	for _, f := range found.Facts {
@@ -28,9 +28,9 @@ func ByRules(t ragctx.Turn) []Finding {
 	return append(out, plantedInstructions(t)...)
 }
 
-// ByModel returns a model's findings in a turn. If none is accepted, it returns the user's
+// FindingsByModel returns a model's findings in a turn. If none is accepted, it returns the user's
 // instructions and preferences found by rules.
-func ByModel(t ragctx.Turn, a Extraction) []Finding {
+func FindingsByModel(t ragctx.Turn, a Extraction) []Finding {
 	var out []Finding
 	for _, item := range a.Items {
 		f := Finding{Fact: item.Fact(), By: ByLLM, Verdict: Store}
@@ -44,7 +44,7 @@ func ByModel(t ragctx.Turn, a Extraction) []Finding {
 		out = append(out, f)
 	}
 	if len(out) == 0 {
-		for _, f := range ByRules(t) {
+		for _, f := range FindingsByRules(t) {
 			if f.Verdict == Store && (f.Kind == facts.Instruction || f.Kind == facts.Preference) {
 				out = append(out, f)
 			}
@@ -69,8 +69,8 @@ func suspicious(f facts.Fact) (reason string, ok bool) {
 	return "", false
 }
 
-// Distrusted reports why a received memory must be quarantined.
-func Distrusted(m Memory) (reason string, ok bool) {
+// QuarantineReason reports why a received memory must be quarantined.
+func QuarantineReason(m Memory) (reason string, ok bool) {
 	if m.Origin != FromTool && m.Origin != FromDocument {
 		return "", false
 	}

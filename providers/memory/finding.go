@@ -77,9 +77,9 @@ func tagsOf(f Finding) []string {
 	return tags[:min(len(tags), MaxTags)]
 }
 
-// NearlySame reports whether one of two facts says all that the other says and little more. Facts
+// NearDuplicate reports whether one of two facts says all that the other says and little more. Facts
 // with different negations, numbers or names differ.
-func NearlySame(a, b string) bool {
-	x, y := state(a), state(b)
-	return x.holds(y) || y.holds(x)
+func NearDuplicate(a, b string) bool {
+	x, y := newStatement(a), newStatement(b)
+	return x.covers(y) || y.covers(x)
 }

@@ -99,7 +99,8 @@ func (p *Provider) annotate(ctx context.Context, q ragctx.ContextQuery, items []
 		var found, since []string
 		for _, f := range facts[items[i].ID] {
 			found = append(found, f.ID)
-			if s := sentence.Clip(f.SupersededBy, maxSupersedingChars); s != "" && len(since) < maxSuperseding && !slices.Contains(since, s) {
+			if s := sentence.Clip(f.SupersededBy, maxSupersedingChars); s != "" && len(since) < maxSuperseding &&
+				!slices.Contains(since, s) {
 				since = append(since, s)
 			}
 		}

@@ -94,7 +94,8 @@ func Episode(t ragctx.Turn) (m *Memory, chunks []chunk.Chunk, speakers []index.S
 			c.Ordinal = len(chunks)
 			c.Start, c.End = shift(c.Start, at), shift(c.End, at)
 			chunks = append(chunks, c)
-			speakers = append(speakers, index.Speaker{Role: cmp.Or(message.Role, ragctx.RoleUser), Name: message.Name, Timed: timed(c.Text)})
+			speakers = append(speakers, index.Speaker{Role: cmp.Or(message.Role, ragctx.RoleUser),
+				Name: message.Name, Timed: timed(c.Text)})
 		}
 		text.WriteString(entry)
 		at.Byte += len(entry)
@@ -142,7 +143,7 @@ func speaker(m ragctx.Message) string {
 	if name == "" {
 		return string(role)
 	}
-	if other, err := ragctx.ParseRole(redact.AsItLooks(name)); err == nil && other != role {
+	if other, err := ragctx.ParseRole(redact.FoldLookalikes(name)); err == nil && other != role {
 		return string(role)
 	}
 	return name

@@ -105,7 +105,7 @@ func Extract(t ragctx.Turn, filter TextFilter) (NamedBody, bool) {
 	}
 	trigger := clipRunes(generalise(request, values), MaxTriggerRunes)
 	k := NamedBody{Name: nameFor(trigger, calls), Body: TrimBody(Body{
-		Trigger: trigger, Steps: written(good[:end]), Verification: written(good[end:]), Pitfalls: pitfalls(all), Tools: toolsOf(calls),
+		Trigger: trigger, Steps: stepTexts(good[:end]), Verification: stepTexts(good[end:]), Pitfalls: pitfalls(all), Tools: toolsOf(calls),
 	})}
 	k.Steps = k.Steps[:min(len(k.Steps), MaxEntries)]
 	k.Verification = k.Verification[:min(len(k.Verification), MaxEntries)]

@@ -95,7 +95,8 @@ func measure(t *testing.T, s shelf, list []asked) {
 			t.Logf("%q does not get %s", a.question, a.procedure)
 		}
 	}
-	t.Logf("found %d of %d; others as well %d; of %d questions without a procedure %d get one", found, positives, others, negatives, disturbed)
+	t.Logf("found %d of %d; others as well %d; of %d questions without a procedure %d get one", found, positives,
+		others, negatives, disturbed)
 	if 10*found < 7*positives || 10*others > positives || 10*disturbed > negatives {
 		t.Error("matching has become worse")
 	}

@@ -30,9 +30,9 @@ type Owner struct {
 	AgentID string `json:"agent_id,omitempty"`
 }
 
-// SeenBy reports whether the owner's procedures are visible to a user and an agent: their own and
+// VisibleTo reports whether the owner's procedures are visible to a user and an agent: their own and
 // shared ones. An empty agent sees the procedures of all agents.
-func (o Owner) SeenBy(user, agent string) bool {
+func (o Owner) VisibleTo(user, agent string) bool {
 	return (o.UserID == "" || o.UserID == user) && (o.AgentID == "" || agent == "" || o.AgentID == agent)
 }
 
@@ -59,7 +59,7 @@ const (
 
 // Authors of a version.
 const (
-	ByCaller = "caller" // written by hand
+	ByCaller = "caller" // stepTexts by hand
 	ByTurn   = "turn"   // extracted by rules
 	ByModel  = "model"  // extracted and reworded by a language model
 )

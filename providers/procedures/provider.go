@@ -68,7 +68,7 @@ func visibleTo(all []PublishedProcedure, q ragctx.ContextQuery) []*PublishedProc
 	var out []*PublishedProcedure
 	for i := range all {
 		s := &all[i]
-		if !s.ID.SeenBy(q.UserID, q.AgentID) || !passes(s, q.Filter) {
+		if !s.ID.VisibleTo(q.UserID, q.AgentID) || !matchesFilter(s, q.Filter) {
 			continue
 		}
 		if n := len(out) - 1; n >= 0 && out[n].ID.Name == s.ID.Name {
@@ -90,9 +90,9 @@ func moreSpecific(a, b Owner) bool {
 	return a.AgentID != "" && b.AgentID == ""
 }
 
-// passes reports whether a procedure passes a filter. Procedures have no tags, metadata or time of
+// matchesFilter reports whether a procedure passes a filter. Procedures have no tags, metadata or time of
 // occurrence.
-func passes(s *PublishedProcedure, f ragctx.Filter) bool {
+func matchesFilter(s *PublishedProcedure, f ragctx.Filter) bool {
 	if len(f.Tags) > 0 || len(f.Metadata) > 0 || !f.OccurredAfter.IsZero() || !f.OccurredBefore.IsZero() {
 		return false
 	}

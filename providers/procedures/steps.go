@@ -168,14 +168,14 @@ func (w *writer) record(c call) {
 // fold returns a text in lower case with single spaces.
 func fold(s string) string { return strings.Join(strings.Fields(strings.ToLower(s)), " ") }
 
-// written returns the steps as texts, with repetitions merged.
-func written(steps []step) []string {
+// stepTexts returns the steps as texts, with repetitions merged.
+func stepTexts(steps []step) []string {
 	var out []string
 	for i := 0; i < len(steps); {
 		n := series(steps[i:])
 		text := steps[i].String()
 		if n > 1 {
-			text = clipRunes(common(steps[i:i+n]).String()+", for each ("+strconv.Itoa(n)+" times)", MaxEntryRunes)
+			text = clipRunes(generalStep(steps[i:i+n]).String()+", for each ("+strconv.Itoa(n)+" times)", MaxEntryRunes)
 		}
 		i += max(n, 1)
 		out = append(out, text)
@@ -197,14 +197,14 @@ func series(steps []step) int {
 		!slices.ContainsFunc(steps[n].keys, isCommand) {
 		n++
 	}
-	if n < 3 || common(steps[:n]).String() == steps[0].String() {
+	if n < 3 || generalStep(steps[:n]).String() == steps[0].String() {
 		return 1
 	}
 	return n
 }
 
-// common returns a step with placeholders for the parts that differ.
-func common(steps []step) step {
+// generalStep returns a step with placeholders for the parts that differ.
+func generalStep(steps []step) step {
 	s := steps[0]
 	s.values = slices.Clone(s.values)
 	for i := range s.values {

@@ -106,7 +106,8 @@ func testTransfer(t *testing.T, w *world) {
 func testImportOutputs(t *testing.T, w *world) {
 	var file strings.Builder
 	for i := range 200 {
-		fmt.Fprintf(&file, `{"id":"msg_%032x","timestamp":%d,"topic":%q,"sender":"s","text":"o"}`+"\n", i, start.UnixMilli()+int64(i)-1000, ledger.TopicAgentOutput)
+		fmt.Fprintf(&file, `{"id":"msg_%032x","timestamp":%d,"topic":%q,"sender":"s","text":"o"}`+"\n", i,
+			start.UnixMilli()+int64(i)-1000, ledger.TopicAgentOutput)
 	}
 	var want []ledger.Message
 	for i := range 3 {

@@ -8,8 +8,8 @@ import (
 // day counts days since 1 January 1970.
 type day int
 
-// open marks the open end of a range of days.
-const open day = math.MinInt
+// openEnd marks the open end of a range of days.
+const openEnd day = math.MinInt
 
 // secondsPerDay is the length of a day of the civil calendar in UTC.
 const secondsPerDay = 24 * 60 * 60
@@ -100,11 +100,11 @@ func (f *found) strength() int {
 	}
 }
 
-// sane reports whether f lies within the years that can be written and stored.
-func (f *found) sane() bool {
+// inBounds reports whether f lies within the years that can be written and stored.
+func (f *found) inBounds() bool {
 	first, last := date(1, 1, 2), date(9999, 12, 30)
-	in := func(d day) bool { return d == open || d >= first && d <= last }
-	return f.kind != dayOfMonth && in(f.from) && in(f.to) && (f.from == open || f.to == open || f.from <= f.to)
+	in := func(d day) bool { return d == openEnd || d >= first && d <= last }
+	return f.kind != dayOfMonth && in(f.from) && in(f.to) && (f.from == openEnd || f.to == openEnd || f.from <= f.to)
 }
 
 // inYear moves a date or month without a year to year y.

@@ -52,7 +52,7 @@ func (p *parser) monthDay(i int, roles role) (found, bool) {
 	if p.near(next) && (p.at(next).unit != 0 || p.is(next, session)) {
 		return found{}, false
 	}
-	f, yearSaid := p.dated(d, int(p.at(i).month), next)
+	f, yearSaid := p.dateWithYear(d, int(p.at(i).month), next)
 	if !yearSaid && !p.proper(i) && !ordinal && roles&opening == 0 {
 		return found{}, false // "may 3 people join"
 	}
@@ -78,7 +78,7 @@ func (p *parser) dayMonth(i int, roles role) (found, bool) {
 	if p.at(k).month == 0 || !p.within(k, space|dot|hyphen|apostrophe) || !p.agree(j-1, k) || p.partOfNumber(i, j) {
 		return found{}, false
 	}
-	f, yearSaid := p.dated(d, int(p.at(k).month), k+1)
+	f, yearSaid := p.dateWithYear(d, int(p.at(k).month), k+1)
 	if !yearSaid && !joined && !p.proper(k) && roles&opening == 0 {
 		return found{}, false
 	}
@@ -97,9 +97,9 @@ func (p *parser) ofMonth(d, k int) (found, bool) {
 	return f, true
 }
 
-// dated returns day d of month m and reports whether a year follows at token j. Without one it
+// dateWithYear returns day d of month m and reports whether a year follows at token j. Without one it
 // takes the most recent year that fits.
-func (p *parser) dated(d, m, j int) (found, bool) {
+func (p *parser) dateWithYear(d, m, j int) (found, bool) {
 	y, next := p.yearAt(j)
 	yearSaid := next > j
 	if !yearSaid {

@@ -13,7 +13,7 @@ func (p *parser) incidental(i int, f found) bool {
 	}
 	end := f.next - 1
 	return p.inName(end) || p.address(end, f) || p.anyDay(i, end, f) || p.everyDay(end, f) ||
-		p.personName(end, f) || p.spring(i, end) || p.lasts(i) || f.kind == aYear && p.at(i).word == "al"
+		p.personName(end, f) || p.springProduct(i, end) || p.lastIsVerb(i) || f.kind == aYear && p.at(i).word == "al"
 }
 
 // inName reports whether token i continues a name: "Monday.com", "march.txt".
@@ -56,9 +56,9 @@ func (p *parser) personName(end int, f found) bool {
 		slices.Contains([]string{"de", "del", "d"}, p.at(end-1).word) && p.at(end-2).unit != month
 }
 
-// spring reports whether a season is a product name: "in Spring". "en Spring" mixes languages and
+// springProduct reports whether a season is a product name: "in Spring". "en Spring" mixes languages and
 // is one, too.
-func (p *parser) spring(i, end int) bool {
+func (p *parser) springProduct(i, end int) bool {
 	e := p.at(end)
 	if e.season == 0 || end == i {
 		return false
@@ -66,8 +66,8 @@ func (p *parser) spring(i, end int) bool {
 	return !p.agree(i, end) || e.word == "spring" && p.tok(end).capital && p.is(end-1, leadIn)
 }
 
-// lasts reports whether "last" is a verb: "Does it last three months?"
-func (p *parser) lasts(i int) bool {
+// lastIsVerb reports whether "last" is a verb: "Does it last three months?"
+func (p *parser) lastIsVerb(i int) bool {
 	if p.at(i).word != "last" || p.at(i+1).cardinal == 0 && p.tok(i+1).digits == 0 {
 		return false
 	}

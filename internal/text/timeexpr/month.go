@@ -10,15 +10,15 @@ func calendarMonth(y, m int) found {
 // monthly reads months, quarters and parts of ranges longer than a day.
 func (p *parser) monthly(i int, roles role) (found, bool) {
 	if p.is(i, early|mid|late) {
-		if f, ok := p.partly(i); ok {
+		if f, ok := p.partOfPeriod(i); ok {
 			return f, true
 		}
 	}
-	return p.whole(i, roles)
+	return p.monthOrQuarter(i, roles)
 }
 
-// whole reads months and quarters.
-func (p *parser) whole(i int, roles role) (found, bool) {
+// monthOrQuarter reads months and quarters.
+func (p *parser) monthOrQuarter(i int, roles role) (found, bool) {
 	switch e := p.at(i); {
 	case e.unit == month && p.next(i+1, of) && p.at(i+2).month != 0: // the month of May
 		return p.month(i+2, roles|leadIn)
@@ -103,8 +103,8 @@ func (p *parser) quarter(n, j int, roles role) (found, bool) {
 	return found{kind: aSpan, from: date(y, 3*n-2, 1), to: date(y, 3*n+1, 1), absolute: true, next: next}, true
 }
 
-// partly reads "early May", "end of last month", "Anfang 2023", "mi-mai".
-func (p *parser) partly(i int) (found, bool) {
+// partOfPeriod reads "early May", "end of last month", "Anfang 2023", "mi-mai".
+func (p *parser) partOfPeriod(i int) (found, bool) {
 	j := i + 1
 	for p.next(j, of|lead|leadOn) && j < i+4 {
 		j++
@@ -119,7 +119,7 @@ func (p *parser) partly(i int) (found, bool) {
 	case p.is(i, late):
 		n = 3
 	}
-	for _, rule := range [...]func(*parser, int, role) (found, bool){(*parser).relative, (*parser).whole, (*parser).annual} {
+	for _, rule := range [...]func(*parser, int, role) (found, bool){(*parser).relative, (*parser).monthOrQuarter, (*parser).annual} {
 		if f, ok := rule(p, j, leadIn); ok && (f.kind == aMonth || f.kind == aYear || f.kind == aWeek) {
 			return f.third(n), true
 		}
@@ -150,7 +150,7 @@ func (p *parser) weekOf(i int, _ role) (found, bool) {
 		f.to = f.from + 7
 		return f, ok
 	}
-	f, ok := p.whole(k, leadIn)
+	f, ok := p.monthOrQuarter(k, leadIn)
 	if !ok || f.kind != aMonth {
 		return found{}, false
 	}

@@ -7,7 +7,7 @@ func (p *parser) numeral(i int) (n int, ordinal bool, next int) {
 		return 0, false, i
 	}
 	if t := p.tok(i); t.number >= 0 {
-		if t.gap&dot != 0 && p.goesOn(i) {
+		if t.gap&dot != 0 && p.continuesNumber(i) {
 			return 0, false, i // the second part of 3.5
 		}
 		return int(t.number), t.ordinal, i + 1

@@ -75,24 +75,24 @@ func (p *parser) proper(i int) bool {
 	return !p.is(i, doubtful) || p.tok(i).capital && i > 0 && p.tok(i).gap&(dot|other) == 0
 }
 
-// leads returns the index after the prepositions and articles that start at i.
-func (p *parser) leads(i int) (end int) {
+// skipPrepositions returns the index after the prepositions and articles that start at i.
+func (p *parser) skipPrepositions(i int) (end int) {
 	for end = i; end < i+4 && p.is(end, leadIn|leadOn|lead|between|from) && (end == i || p.near(end)); end++ {
 	}
 	return end
 }
 
-// opens reports whether a time can begin at token i.
-func (p *parser) opens(i int) bool {
+// canBegin reports whether a time can begin at token i.
+func (p *parser) canBegin(i int) bool {
 	e := p.at(i)
 	return p.tok(i).number >= 0 || e.roles&^(generic|their|computing|plural|joining) != 0 || e.cardinal|e.ordinal != 0
 }
 
 // phrase returns the complete time phrase that begins at token i.
 func (p *parser) phrase(i int) (found, bool) {
-	f, ok := p.bound(i)
+	f, ok := p.openRange(i)
 	if !ok {
-		f, ok = p.ranged(i)
+		f, ok = p.timeOrRange(i)
 	}
 	if !ok || p.ofOthers(i, f) || p.incidental(i, f) {
 		return found{}, false
@@ -104,9 +104,9 @@ func (p *parser) phrase(i int) (found, bool) {
 	return f, true
 }
 
-// ranged returns the time or range that begins at token i.
-func (p *parser) ranged(i int) (found, bool) {
-	f, ok := p.led(i, 0)
+// timeOrRange returns the time or range that begins at token i.
+func (p *parser) timeOrRange(i int) (found, bool) {
+	f, ok := p.afterPrepositions(i, 0)
 	if ok {
 		if r, ok := p.extend(i, f); ok {
 			f = r
@@ -124,10 +124,10 @@ func (p *parser) ofOthers(i int, f found) bool {
 	return f.kind == sessions && i > 0 && p.within(i, space|apostrophe) && p.is(i-1, their)
 }
 
-// led returns the time after any prepositions and articles at i. roles are assumed in addition to
+// afterPrepositions returns the time after any prepositions and articles at i. roles are assumed in addition to
 // theirs.
-func (p *parser) led(i int, roles role) (found, bool) {
-	end := p.leads(i)
+func (p *parser) afterPrepositions(i int, roles role) (found, bool) {
+	end := p.skipPrepositions(i)
 	for j := i; j <= end; j++ {
 		if j > i && !p.near(j) {
 			break

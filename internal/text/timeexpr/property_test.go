@@ -52,7 +52,8 @@ func check(t interface{ Errorf(string, ...any) }, question string, now time.Time
 		t.Errorf("%q: the time %q parts a character", question, question[r.Start:r.End])
 	}
 	before, after := question[:r.Start], question[r.End:]
-	if r.Rest != before+after && r.Rest+" " != before+" "+strings.TrimPrefix(after, " ") && r.Rest != before+strings.TrimPrefix(after, " ") {
+	if r.Rest != before+after && r.Rest+" " != before+" "+strings.TrimPrefix(after, " ") &&
+		r.Rest != before+strings.TrimPrefix(after, " ") {
 		t.Errorf("%q without its time: %q", question, r.Rest)
 	}
 	named := r.Current || r.Sessions != [2]int{}
@@ -130,11 +131,13 @@ var spellings = map[string][]string{
 		"am %[2]d.%[5]d.%[3]d", "am %[2]d.%[5]d.%02[7]d", "am %[3]d-%02[5]d-%02[2]d", "am %[2]d %[1]s %[3]d",
 	},
 	"es": {
-		"el %[2]d de %[1]s de %[3]d", "el %[2]d de %[1]s del %[3]d", "el %[4]s %[2]d de %[1]s de %[3]d", "el %[4]s, %[2]d de %[1]s de %[3]d",
+		"el %[2]d de %[1]s de %[3]d", "el %[2]d de %[1]s del %[3]d", "el %[4]s %[2]d de %[1]s de %[3]d",
+		"el %[4]s, %[2]d de %[1]s de %[3]d",
 		"el %[2]d/%[5]d/%[3]d", "el %02[2]d-%02[5]d-%[3]d", "el %[3]d-%02[5]d-%02[2]d",
 	},
 	"fr": {
-		"le %[2]d %[1]s %[3]d", "le %[4]s %[2]d %[1]s %[3]d", "le %02[2]d/%02[5]d/%[3]d", "le %02[2]d.%02[5]d.%[3]d", "le %[3]d-%02[5]d-%02[2]d",
+		"le %[2]d %[1]s %[3]d", "le %[4]s %[2]d %[1]s %[3]d", "le %02[2]d/%02[5]d/%[3]d",
+		"le %02[2]d.%02[5]d.%[3]d", "le %[3]d-%02[5]d-%02[2]d",
 	},
 }
 
@@ -216,7 +219,8 @@ var (
 	spanishTenth = strings.Fields("- décima vigésima trigésima cuadragésima quincuagésima sexagésima septuagésima octogésima nonagésima")
 	frenchOnes   = strings.Fields("- un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dix-sept " +
 		"dix-huit dix-neuf")
-	frenchTens = strings.Fields("- - vingt trente quarante cinquante soixante soixante quatre-vingt quatre-vingt") //nolint:misspell // French
+	frenchTens = strings.Fields("- - vingt trente quarante cinquante soixante soixante quatre-vingt " +
+		"quatre-vingt") //nolint:misspell // French
 )
 
 func englishNumber(n int) (cardinal, ordinal string) {

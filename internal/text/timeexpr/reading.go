@@ -63,12 +63,12 @@ func (r Reading) named() bool { return r.Current || r.Sessions != [2]int{} }
 func (p *parser) find() (found, bool) {
 	var best found
 	for i := 0; i < len(p.toks); {
-		if !p.opens(i) {
+		if !p.canBegin(i) {
 			i++
 			continue
 		}
 		f, ok := p.phrase(i)
-		if !ok || f.next <= i || !f.sane() {
+		if !ok || f.next <= i || !f.inBounds() {
 			i++
 			continue
 		}
@@ -112,7 +112,7 @@ func without(s string, from, to int) string {
 
 // midnight returns the start of d, or the zero time for an open end.
 func (p *parser) midnight(d day) time.Time {
-	if d == open {
+	if d == openEnd {
 		return time.Time{}
 	}
 	return p.clock(d, 0)

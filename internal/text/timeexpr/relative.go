@@ -207,7 +207,7 @@ func (p *parser) lastUnits(i int) (found, bool) {
 		f, _ := p.dayAgo(1, i+2)
 		return f.inPart(night), true
 	}
-	j := p.most(i)
+	j := p.skipMost(i)
 	this := p.is(i, this) && !p.is(i, last) && p.next(i+1, last)
 	if this {
 		j = i + 1
@@ -364,7 +364,7 @@ func (p *parser) offset(i int) (found, bool) {
 	if u != dayUnit && u != week || j > i && !p.near(j) || !p.next(k, before|after) {
 		return found{}, false
 	}
-	end := p.leads(k + 1)
+	end := p.skipPrepositions(k + 1)
 	f, ok := p.date(end, leadOn)
 	if !ok || !p.near(k+1) {
 		return found{}, false

@@ -5,7 +5,7 @@ func named(first, last, next int) (found, bool) {
 	if first > last && (first > 0) == (last > 0) {
 		first, last = last, first
 	}
-	return found{kind: sessions, sess: [2]int{first, last}, from: open, to: open, next: next}, true
+	return found{kind: sessions, sess: [2]int{first, last}, from: openEnd, to: openEnd, next: next}, true
 }
 
 // noun reports whether token i names a recorded conversation. Ambiguous nouns need "our" before the
@@ -29,7 +29,7 @@ func (p *parser) ofSomething(i int) bool {
 // sessions reads sessions named by number.
 func (p *parser) sessions(i int, _ role) (found, bool) {
 	for _, rule := range [...]func(*parser, int) (found, bool){
-		(*parser).numbered, (*parser).ranked, (*parser).sessionsAgo, (*parser).lastSessions, (*parser).occasion,
+		(*parser).numberedSession, (*parser).ordinalSession, (*parser).sessionsAgo, (*parser).lastSessions, (*parser).occasion,
 	} {
 		if f, ok := rule(p, i); ok {
 			return f, true
@@ -38,9 +38,9 @@ func (p *parser) sessions(i int, _ role) (found, bool) {
 	return found{}, false
 }
 
-// numbered reads a noun followed by its number: "session 3", "sessions three to five", "sesión
+// numberedSession reads a noun followed by its number: "session 3", "sessions three to five", "sesión
 // número 3", "sesión anterior", "the session before last".
-func (p *parser) numbered(i int) (found, bool) {
+func (p *parser) numberedSession(i int) (found, bool) {
 	if !p.noun(i, i) {
 		return found{}, false
 	}
@@ -59,7 +59,7 @@ func (p *parser) numbered(i int) (found, bool) {
 	if next == i+1 {
 		return found{}, false
 	}
-	if m, end := p.through(i, next, true); end > next {
+	if m, end := p.rangeEnd(i, next, true); end > next {
 		return named(n, m, end)
 	}
 	return named(n, n, next)
@@ -94,11 +94,11 @@ func (p *parser) sessionNumber(i, j int) (n, next int) {
 
 // partOfNumber reports whether tokens k to next belong to a longer number: 1.10, 10:30, 2023-07-03.
 func (p *parser) partOfNumber(k, next int) bool {
-	return p.goesOn(next) || p.goesOn(k)
+	return p.continuesNumber(next) || p.continuesNumber(k)
 }
 
-// goesOn reports whether token j continues the number before it.
-func (p *parser) goesOn(j int) bool {
+// continuesNumber reports whether token j continues the number before it.
+func (p *parser) continuesNumber(j int) bool {
 	if j < 1 || j >= len(p.toks) || p.tok(j).digits == 0 || p.tok(j-1).digits == 0 {
 		return false
 	}
@@ -106,9 +106,9 @@ func (p *parser) goesOn(j int) bool {
 	return g&(dot|comma|colon|slash) != 0 && g&(space|hyphen|dash|other) == 0
 }
 
-// through reads the end of a range of sessions at token j: "through 5", "and session 5", "bis 5",
+// rangeEnd reads the end of a range of sessions at token j: "through 5", "and session 5", "bis 5",
 // "-5".
-func (p *parser) through(noun, j int, joint bool) (n, next int) {
+func (p *parser) rangeEnd(noun, j int, joint bool) (n, next int) {
 	k, want := j, to
 	if joint {
 		want |= and
@@ -119,7 +119,7 @@ func (p *parser) through(noun, j int, joint bool) (n, next int) {
 		for p.next(k, lead|leadOn|to|session) && k < j+4 {
 			k++
 		}
-	} else if p.ranging(k) {
+	} else if p.dashBefore(k) {
 		joined = true
 		if p.is(k, session) {
 			k++
@@ -128,7 +128,7 @@ func (p *parser) through(noun, j int, joint bool) (n, next int) {
 	if !joined {
 		return 0, j
 	}
-	if p.ranging(k) && k == j { // "3-5"
+	if p.dashBefore(k) && k == j { // "3-5"
 		m, ordinal, end := p.numeral(k)
 		if end == k || ordinal || m == 0 || m >= 1000 || p.partOfNumber(k, end) {
 			return 0, j
@@ -142,14 +142,14 @@ func (p *parser) through(noun, j int, joint bool) (n, next int) {
 	return n, end
 }
 
-// ranging reports whether a dash separates token i from the previous one.
-func (p *parser) ranging(i int) bool {
+// dashBefore reports whether a dash separates token i from the previous one.
+func (p *parser) dashBefore(i int) bool {
 	return p.within(i, space|hyphen|dash|dot) && p.tok(i).gap&(hyphen|dash) != 0
 }
 
-// ranked reads ordinals before a noun: "third session", "third to fifth
+// ordinalSession reads ordinals before a noun: "third session", "third to fifth
 // session", "first three sessions", "tres primeras sesiones", "second to last".
-func (p *parser) ranked(i int) (found, bool) {
+func (p *parser) ordinalSession(i int) (found, bool) {
 	n, ordinal, j := p.numeral(i)
 	if j == i || n == 0 {
 		return found{}, false
@@ -158,7 +158,7 @@ func (p *parser) ranked(i int) (found, bool) {
 		if p.at(j).ordinal == 1 && p.near(j) && p.noun(j+1, i) {
 			return named(1, n, j+2) // tres primeras sesiones
 		}
-		return p.dotted(i, n, j)
+		return p.germanOrdinalSession(i, n, j)
 	}
 	if p.noun(j, i) && p.agree(j-1, j) {
 		return named(n, n, j+1)
@@ -181,8 +181,8 @@ func (p *parser) ranked(i int) (found, bool) {
 	return found{}, false
 }
 
-// dotted reads the German "3. Sitzung".
-func (p *parser) dotted(i, n, j int) (found, bool) {
+// germanOrdinalSession reads the German "3. Sitzung".
+func (p *parser) germanOrdinalSession(i, n, j int) (found, bool) {
 	if p.tok(i).digits > 0 && n < 1000 && p.within(j, space|dot) && p.tok(j).gap&dot != 0 && p.noun(j, j) &&
 		p.at(j).languages&german != 0 {
 		return named(n, n, j+1)
@@ -254,17 +254,17 @@ func (p *parser) ago(i int) int {
 // séances", "this conversation", "vorletzte Sitzung".
 func (p *parser) lastSessions(i int) (found, bool) {
 	if p.is(i, this) && p.noun(i+1, i) && p.agree(i, i+1) && !p.is(i+1, plural) {
-		return found{kind: sessions, current: true, from: open, to: open, next: i + 2}, true
+		return found{kind: sessions, current: true, from: openEnd, to: openEnd, next: i + 2}, true
 	}
 	if j := p.penultimate(i); j > i && p.noun(j, i) && p.agree(j-1, j) {
 		return named(-2, -2, j+1)
 	}
 	if q, j := p.quantity(i); j > i && p.near(j) {
-		if k := p.most(j); p.is(k, last) && p.noun(k+1, i) {
+		if k := p.skipMost(j); p.is(k, last) && p.noun(k+1, i) {
 			return named(-q.n, -1, k+2)
 		}
 	}
-	j := p.most(i)
+	j := p.skipMost(i)
 	if !p.is(j, last) {
 		return found{}, false
 	}
@@ -280,8 +280,8 @@ func (p *parser) lastSessions(i int) (found, bool) {
 	return named(-1, -1, j+2)
 }
 
-// most returns the index after an optional "most" at token i.
-func (p *parser) most(i int) int {
+// skipMost returns the index after an optional "most" at token i.
+func (p *parser) skipMost(i int) int {
 	if p.at(i).word == "most" && p.near(i+1) {
 		return i + 1
 	}

@@ -1,8 +1,8 @@
 package timeexpr
 
-// bound reads ranges that are open on one side: "since May", "before the 3rd of July", "until
+// openRange reads ranges that are open on one side: "since May", "before the 3rd of July", "until
 // yesterday", "after session 5".
-func (p *parser) bound(i int) (found, bool) {
+func (p *parser) openRange(i int) (found, bool) {
 	op, j := p.at(i).roles&(since|after|before|until|deadline), i+1
 	if _, ok := p.dayWord(i); ok || p.penultimate(i) > i { // antes de ayer, avant-dernière
 		return found{}, false
@@ -26,7 +26,7 @@ func (p *parser) bound(i int) (found, bool) {
 	for p.next(j, to) && p.is(i, until|before) && j < i+3 { // jusqu'au, prior to
 		j++
 	}
-	f, ok := p.led(j, leadIn|opening&^between)
+	f, ok := p.afterPrepositions(j, leadIn|opening&^between)
 	if !ok || op == deadline && !(f.absolute && f.kind == aDay) {
 		return found{}, false
 	}
@@ -43,7 +43,7 @@ func (p *parser) onward(i int) (found, bool) {
 	if !p.is(i, from) || !p.near(i+1) {
 		return found{}, false
 	}
-	f, ok := p.led(i+1, leadIn|opening)
+	f, ok := p.afterPrepositions(i+1, leadIn|opening)
 	if !ok || !p.next(f.next, onward) || p.next(f.next+1, lead) {
 		return found{}, false
 	}
@@ -56,10 +56,10 @@ func (f found) bounded(op role) (found, bool) {
 	if f.kind == sessions {
 		return f.boundedSessions(op)
 	}
-	if f.from == open || f.to == open {
+	if f.from == openEnd || f.to == openEnd {
 		return found{}, false
 	}
-	b := found{kind: aSpan, from: open, to: open, absolute: f.absolute, next: f.next}
+	b := found{kind: aSpan, from: openEnd, to: openEnd, absolute: f.absolute, next: f.next}
 	switch {
 	case op&since != 0:
 		b.from = f.from
@@ -94,7 +94,7 @@ func (f found) boundedSessions(op role) (found, bool) {
 // extend reads the second end of a range whose first end is f, at token i: "between f and ...", "f
 // to ...", "f - ...".
 func (p *parser) extend(i int, f found) (found, bool) {
-	if f.kind != sessions && (f.from == open || f.to == open) || f.current || f.partTo > 0 {
+	if f.kind != sessions && (f.from == openEnd || f.to == openEnd) || f.current || f.partTo > 0 {
 		return f, false
 	}
 	opened := false
@@ -110,7 +110,7 @@ func (p *parser) extend(i int, f found) (found, bool) {
 		near |= comma
 	}
 	switch {
-	case p.ranging(k):
+	case p.dashBefore(k):
 	case p.is(k, to) && p.within(k, near):
 		for k++; p.next(k, to) && k < f.next+3; k++ { // up to, jusqu'au
 		}
@@ -119,12 +119,12 @@ func (p *parser) extend(i int, f found) (found, bool) {
 	default:
 		return f, false
 	}
-	g, ok := p.led(k, leadIn|opening)
+	g, ok := p.afterPrepositions(k, leadIn|opening)
 	if !ok {
 		g, ok = p.bareDay(k)
 	}
 	switch {
-	case !ok || g.kind != sessions && (g.from == open || g.to == open) || g.current || g.partTo > 0:
+	case !ok || g.kind != sessions && (g.from == openEnd || g.to == openEnd) || g.current || g.partTo > 0:
 		return f, false
 	case joint && !opened && f.kind != dayOfMonth && !(g.kind == dayOfMonth && g.absolute) &&
 		(f.kind != g.kind || f.absolute != g.absolute):
@@ -135,7 +135,7 @@ func (p *parser) extend(i int, f found) (found, bool) {
 
 // bareDay reads a day of the month whose month is named by the other end of a range.
 func (p *parser) bareDay(i int) (found, bool) {
-	start := p.leads(i)
+	start := p.skipPrepositions(i)
 	d, ordinal, next := p.numeral(start)
 	if next == start || d == 0 || d > 31 || start > i && !p.near(start) || p.partOfNumber(start, next) {
 		return found{}, false

@@ -36,7 +36,7 @@ func Find(text string, now time.Time) []Mention {
 			continue
 		}
 		i = f.next
-		if f.sane() && to.sane() {
+		if f.inBounds() && to.inBounds() {
 			out = append(out, p.mention(f, to))
 		}
 	}
@@ -50,19 +50,19 @@ func (p *parser) statement(i int) (f, ahead found, ok bool) {
 		return f, f, true
 	}
 	if f, ok = p.by(i); ok {
-		return f, p.toCome(f), true
+		return f, p.futureMeaning(f), true
 	}
 	if f, ok = p.namedDay(i); ok {
 		f.start = i
-		return f, p.toCome(f), true
+		return f, p.futureMeaning(f), true
 	}
-	if !p.opens(i) {
+	if !p.canBegin(i) {
 		return found{}, found{}, false
 	}
 	if f, ok = p.phrase(i); !ok || f.kind == sessions {
 		return found{}, found{}, false
 	}
-	return f, p.toCome(f), true
+	return f, p.futureMeaning(f), true
 }
 
 func (p *parser) mention(f, ahead found) Mention {
@@ -74,8 +74,8 @@ func (p *parser) mention(f, ahead found) Mention {
 	}
 }
 
-// toCome returns the future meaning of f, or f if the words can only mean the past.
-func (p *parser) toCome(f found) found {
+// futureMeaning returns the future meaning of f, or f if the words can only mean the past.
+func (p *parser) futureMeaning(f found) found {
 	for i := f.start; i < f.next; i++ {
 		if p.is(i, last&^of) && !p.is(i, this) {
 			return f
@@ -323,7 +323,7 @@ func (p *parser) by(i int) (found, bool) {
 	if !p.is(i, deadline) || !p.near(i+1) {
 		return found{}, false
 	}
-	f, ok := p.led(i+1, leadIn|opening)
+	f, ok := p.afterPrepositions(i+1, leadIn|opening)
 	f.start = i
 	return f, ok && f.kind != sessions && f.kind != dayOfMonth
 }

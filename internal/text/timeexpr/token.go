@@ -134,7 +134,7 @@ func (t *token) scan(text string, words map[string]*entry) int {
 	}
 	t.end = int32(i)
 	if known {
-		t.settle(folded, words)
+		t.classify(folded, words)
 	}
 	return i
 }
@@ -146,8 +146,8 @@ func (t *token) stamp(text string, i int) bool {
 		i+1 < len(text) && '0' <= text[i+1] && text[i+1] <= '9'
 }
 
-// settle classifies the folded word.
-func (t *token) settle(word []byte, words map[string]*entry) {
+// classify classifies the folded word.
+func (t *token) classify(word []byte, words map[string]*entry) {
 	if t.digits == 0 || len(word) == 0 {
 		t.entry = words[string(word)]
 		return

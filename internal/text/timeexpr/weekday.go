@@ -60,12 +60,12 @@ func (p *parser) ofWeek(f found, weekday int) (found, bool) {
 	if !ok || g.kind != aWeek {
 		return f, false
 	}
-	f = g.on(weekday)
+	f = g.onWeekday(weekday)
 	return f, true
 }
 
-// on narrows seven days to the given weekday.
-func (f found) on(weekday int) found {
+// onWeekday narrows seven days to the given weekday.
+func (f found) onWeekday(weekday int) found {
 	f.from += day((weekday - f.from.weekday() + 7) % 7)
 	f.to, f.kind, f.weekday = f.from+1, aDay, false
 	return f
@@ -103,7 +103,7 @@ func (p *parser) dayNumber(i int, roles role) (found, bool) {
 	if roles&leadOn == 0 || roles&between != 0 || p.tok(i).digits == 0 || p.tok(i).number < 1 || p.tok(i).number > 31 {
 		return found{}, false
 	}
-	if p.is(i+1, and|to) || p.ranging(i+1) {
+	if p.is(i+1, and|to) || p.dashBefore(i+1) {
 		return found{}, false // the beginning of a range
 	}
 	end := i+1 >= len(p.toks) || p.tok(i+1).gap&other != 0
@@ -139,7 +139,7 @@ func (p *parser) refine(f found) found {
 		}
 	case f.kind == aWeek:
 		if w := int(p.at(k).weekday); w != 0 && p.near(k) && !p.is(k, plural) {
-			f = f.on(w)
+			f = f.onWeekday(w)
 			f.next = k + 1
 		}
 	}

@@ -61,7 +61,7 @@ func (r Reading) Window(t Timeline) Window {
 	w := Window{From: later(r.From, back), To: later(r.To, back)}
 	if !r.PartTo.IsZero() {
 		for _, days := range []int{0, back} { // a night extends into the next day
-			if from, to := later(r.PartFrom, days), later(r.PartTo, days); t.held(from, to, "") {
+			if from, to := later(r.PartFrom, days), later(r.PartTo, days); t.hadSession(from, to, "") {
 				w.From, w.To = from, to
 				break
 			}
@@ -99,8 +99,8 @@ func (r Reading) snap(t Timeline) int {
 	return 0
 }
 
-// held reports whether a session other than leftOut took place between from and to.
-func (t Timeline) held(from, to time.Time, leftOut string) bool {
+// hadSession reports whether a session other than leftOut took place between from and to.
+func (t Timeline) hadSession(from, to time.Time, leftOut string) bool {
 	return slices.ContainsFunc(t.Sessions, func(s Session) bool {
 		return s.ID != leftOut && s.First.Before(to) && !s.Last.Before(from)
 	})
@@ -116,7 +116,7 @@ func (t Timeline) beforeCurrent(w Window, now time.Time) time.Time {
 		if !going {
 			continue
 		}
-		if s.First.Before(w.To) && t.held(w.From, s.First, s.ID) {
+		if s.First.Before(w.To) && t.hadSession(w.From, s.First, s.ID) {
 			return s.First
 		}
 		break

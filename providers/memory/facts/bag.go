@@ -26,7 +26,7 @@ func (b *bag) add(parts ...string) {
 	}
 }
 
-// put adds a feature and reports whether it is new.
+// unitFacts adds a feature and reports whether it is new.
 func (b *bag) put(h uint32) bool {
 	if b.seen[h] {
 		return false
@@ -62,8 +62,8 @@ var bounds = [...]int{0, 1, 2, 3, 4, 6, 8, 11, 15, 20, 30, 50}
 
 var boundNames = [len(bounds)]string{"0", "1", "2", "3", "4", "6", "8", "11", "15", "20", "30", "50"}
 
-// roughly returns the name of a count's bucket.
-func roughly(n int) string {
+// bucketName returns the name of a count's bucket.
+func bucketName(n int) string {
 	k := len(bounds) - 1
 	for bounds[k] > n {
 		k--

@@ -9,8 +9,8 @@ import (
 
 // Checks reject matches that a rule's pattern cannot rule out.
 
-// low returns the folded value.
-func (m *match) low() string { return string(m.t.fold[m.vFrom:m.vTo]) }
+// foldedValue returns the folded value.
+func (m *match) foldedValue() string { return string(m.t.fold[m.vFrom:m.vTo]) }
 
 // head returns the first word of the value.
 func (m *match) head() string { return m.t.first(m.vFrom, m.vTo) }
@@ -18,7 +18,7 @@ func (m *match) head() string { return m.t.first(m.vFrom, m.vTo) }
 // not returns a check that rejects values matching pattern.
 func not(pattern string) func(*match) bool {
 	re := regexp.MustCompile(`^(?:` + strings.ReplaceAll(pattern, " ", `\s+`) + `)`)
-	return func(m *match) bool { return !re.MatchString(m.low()) }
+	return func(m *match) bool { return !re.MatchString(m.foldedValue()) }
 }
 
 // all returns a check that requires all of several checks.
@@ -35,7 +35,7 @@ func all(checks ...func(*match) bool) func(*match) bool {
 
 // askedToRemember requires that the speaker asked to remember the statement.
 func askedToRemember(m *match) bool {
-	if !m.set.remember || addressed.MatchString(m.low()) || m.vTo-m.vFrom < 12 {
+	if !m.set.remember || addressed.MatchString(m.foldedValue()) || m.vTo-m.vFrom < 12 {
 		return false
 	}
 	explicit := strings.HasSuffix(strings.TrimRight(m.set.cue, " :,"), "that") ||
@@ -85,15 +85,15 @@ var notPeople = wordSet(`sorry ok okay aws it ai linux windows german english fr
 // capitals requires capitalized words that do not name a thing.
 func capitals(m *match) bool {
 	return m.properWords(m.vFrom, m.vTo) && !notPeople[m.head()] && m.k == 0 && m.t.sentenceStart(m.s) &&
-		!strings.HasSuffix(m.low(), "'s") &&
+		!strings.HasSuffix(m.foldedValue(), "'s") &&
 		strings.IndexFunc(m.value, unicode.IsDigit) < 0 && strings.ToUpper(m.value) != m.value
 }
 
 // sentenceStart reports whether the sentence is near the beginning of the message.
 func (t *text) sentenceStart(s *sentenceSpan) bool { return s.from < 60 }
 
-// aName requires a value written as a name.
-func aName(m *match) bool {
+// properName requires a value written as a name.
+func properName(m *match) bool {
 	if m.to < len(m.t.fold) && m.t.fold[m.to] == '\'' {
 		return false
 	}
@@ -107,8 +107,8 @@ var notActors = wordSet(`javascript docker kubernetes git github postgres react 
 	node linux windows excel chatgpt openai google
 	he she they i we who which what everyone nobody someone somebody one both all then now also today yesterday tomorrow yes no well ok so`)
 
-// apposed requires a name after the word for a relative.
-func apposed(m *match) bool {
+// nameAfterRelative requires a name after the word for a relative.
+func nameAfterRelative(m *match) bool {
 	if _, to, ok := m.group("a"); !ok || to >= m.vFrom {
 		return false
 	}
@@ -151,14 +151,14 @@ var homes = regexp.MustCompile(`^(?:a|an|our|my|the) (?:[a-z-]+ ){0,3}?(?:flat|a
 
 // movedHome requires a place, because "we moved to" is more often about a tool.
 func movedHome(m *match) bool {
-	if !livable(m) || homes.MatchString(m.low()) && !strings.HasPrefix(m.low(), "the next") {
-		return homes.MatchString(m.low()) && !strings.HasPrefix(m.low(), "the next")
+	if !livable(m) || homes.MatchString(m.foldedValue()) && !strings.HasPrefix(m.foldedValue(), "the next") {
+		return homes.MatchString(m.foldedValue()) && !strings.HasPrefix(m.foldedValue(), "the next")
 	}
 	w := m.head()
 	if knownPlaces[w] {
 		return true
 	}
-	if m.t.first(m.at, m.to)[0] == 'w' || technical.MatchString(m.low()) {
+	if m.t.first(m.at, m.to)[0] == 'w' || technical.MatchString(m.foldedValue()) {
 		return false
 	}
 	return m.t.capital(m.vFrom)
@@ -214,11 +214,11 @@ var (
 		`with you|dans|as\b|if\b|bei|of course|by\b|with\b`))
 	notMade = not(`(?:a|an|some) (?:good|great|nice|better|different|clean|simple|second|quick|short) (?:idea|` +
 		`answer|plan|suggestion|option|one|explanation|challenge)`)
-	tool = all(notFor, solidStrict, not(`the |(?:the|a|an|this|that|these|two|some|following|to|my) `+
+	tool = all(notFor, specificAfterVerb, not(`the |(?:the|a|an|this|that|these|two|some|following|to|my) `+
 		`?(?:following|same|code|function|script|loop|class|method|word|phrase|term|approach|formula|it|command|`+
 		`below|above|variable|library called)?\b.{0,1}(?:$|code|function|following)|to (?:be|think|have)`))
 	habit = func(m *match) bool {
-		return !habitless.MatchString(m.low()) && !habitPast(m) && ownWords(m) &&
+		return !habitless.MatchString(m.foldedValue()) && !habitPast(m) && ownWords(m) &&
 			(m.t.fold[m.at+1] == ' ' || m.t.first(m.at, m.to) == "we" || strings.HasSuffix(m.head(), "ing"))
 	}
 	order = all(notPraise, not(`mind|again|been|had|seen|heard|thought|knew|wanted|happy|glad|fun|good|nice|`+
@@ -276,7 +276,7 @@ var (
 		`boring|fun|awesome|amazing|terrible|awful|cold|hot|warm|rainy|sunny|long|lovely|okay|fine|hard|slow|busy|` +
 		`tough|crazy|weird|funny|interesting|incredible|fantastic|wonderful|cool|beautiful)`)
 	ailment = func(m *match) bool {
-		return ills.MatchString(m.low()) || strings.Contains(m.rule.rx.FindString(string(m.t.fold[m.at:m.to])),
+		return ills.MatchString(m.foldedValue()) || strings.Contains(m.rule.rx.FindString(string(m.t.fold[m.at:m.to])),
 			"llergic") && !jokes[m.head()]
 	}
 	ills = regexp.MustCompile(`\b(?:allerg\w+|asthma|diabetes|adhd|add|celiac|coeliac|arthritis|epilepsy|` +
@@ -287,7 +287,7 @@ var (
 		`dairy|penicillin|pollen|cats|dogs|eggs|soy|intoleran\w+|sleep apnea|vertigo|glaucoma|colitis|gout|` +
 		`heart condition|disability|tmj|fibromyalgia|long covid)`)
 	jokes = wordSet("meetings mondays work stupidity drama bullshit nonsense people early mornings marketing")
-	food  = func(m *match) bool { return foods.MatchString(m.low()) }
+	food  = func(m *match) bool { return foods.MatchString(m.foldedValue()) }
 	foods = regexp.MustCompile(`\b(?:meat|pork|beef|chicken|fish|seafood|shellfish|dairy|milk|cheese|eggs?|gluten|` +
 		`wheat|bread|sugar|alcohol|beer|wine|coffee|caffeine|tea|nuts|peanuts|soy|onions?|garlic|mushrooms?|spicy|lactose|` +
 		`carbs|red meat|lamb|tofu|tomatoes|raw|fried|fast food|sweets|chocolate|soda|cilantro|shrimp|animal|` +
@@ -299,12 +299,12 @@ var (
 	}
 	wholeAnswers = func(m *match) bool {
 		return !regexp.MustCompile(`(?:answers|examples|reports|outputs|recipes|explanations|summaries|` +
-			`samples)\s+(?:to|for|from|about|on|of|fast|here|based|and can|quickly|soon)\b`).MatchString(m.low())
+			`samples)\s+(?:to|for|from|about|on|of|fast|here|based|and can|quickly|soon)\b`).MatchString(m.foldedValue())
 	}
 	noProcess = not(` ?(?:a|an|one|two) (?:child|parent|sibling|baby|twin) (?:process|class|component|node|element|` +
 		`of|steps|issue|problem|question)`)
 	withName = func(m *match) bool {
-		return !pointing[m.head()] && (m.t.capital(m.vFrom) || strings.HasPrefix(m.low(), "my ") && len(m.value) < 60)
+		return !pointing[m.head()] && (m.t.capital(m.vFrom) || strings.HasPrefix(m.foldedValue(), "my ") && len(m.value) < 60)
 	}
 	settled = all(longEnough, not(`(?:[a-z]+ (?:it|this|that|them|these)\b|keep [a-z]+in[g']|(?:not )?keep `+
 		`(?:it|this|that|up|on|in|pushing|working|going)|option|the (?:first|second|third|last|former|latter|one|`+
@@ -315,7 +315,7 @@ var (
 	longEnough = func(m *match) bool {
 		return m.vTo-m.vFrom >= 6 && !pointing[m.head()] &&
 			!regexp.MustCompile(`^(?:option|simple|easy|hard|clear|solved|fixed|yours|mine|unclear|final|made|`+
-				`difficult|still|step)\b`).MatchString(m.low())
+				`difficult|still|step)\b`).MatchString(m.foldedValue())
 	}
 	switched = all(longEnoughShort, not(`(?:the (?:next|other|following|first|second|end|top|bottom|left|`+
 		`right|same)|next|another|it\b|this|that|on\b|a different|other|\d+$|see|do|be\b|your|make|get|work|use\b|add)`))
@@ -324,7 +324,7 @@ var (
 		`an|a|correctly|automatically|because|only|if|to)\b`), func(m *match) bool { return len(m.t.words(m.vFrom, m.vTo)) <= 5 })
 	dated = func(m *match) bool {
 		return m.time != nil && !m.time.AheadFrom.IsZero() && !m.time.AheadFrom.Before(m.today()) ||
-			(m.words("a") == "deadline" || m.words("a") == "due date") && solidStrict(m)
+			(m.words("a") == "deadline" || m.words("a") == "due date") && specificAfterVerb(m)
 	}
 	transient = regexp.MustCompile(`\b(?:tired|sleepy|hungry|busy|bored|sick|nice weather|the weather|rain|excited|` +
 		`nervous|stressed|feeling|fine)\b`)
@@ -353,8 +353,8 @@ func (e *extractor) today() time.Time {
 	return time.Date(y, mo, d, 0, 0, 0, 0, e.at.Location())
 }
 
-// somewhat reports whether a value is specific: it has a digit, a capital letter, a path or a unit.
-func somewhat(v string) bool {
+// isSpecific reports whether a value is specific: it has a digit, a capital letter, a path or a unit.
+func isSpecific(v string) bool {
 	for i, r := range v {
 		if unicode.IsDigit(r) || unicode.IsUpper(r) && (i == 0 || v[i-1] == ' ' || v[i-1] == '(') || r == '`' ||
 			r == '/' || r == '_' || r == '@' || r == '#' {
@@ -376,10 +376,10 @@ var passing = regexp.MustCompile(`^(?:(?:a|an|so|very|really|too|quite|pretty|no
 	`find|change|fix|say|ask|learn|know|keep|take|give|talk|set|move|try)|lot|few|some|any|` +
 	`no (?:idea|time|clue)|fun|trouble|time|been|had|made|never|always|yet|to|good|your)\b`)
 
-// solid requires a specific value that is not a passing state.
-func solid(m *match) bool {
-	return !passing.MatchString(m.low()) && (somewhat(firstWords(m.value, 4)) || m.t.careless &&
-		digits.MatchString(m.low()) || measured.MatchString(m.rule.rx.FindString(string(m.t.fold[m.at:m.to]))))
+// specific requires a specific value that is not a passing state.
+func specific(m *match) bool {
+	return !passing.MatchString(m.foldedValue()) && (isSpecific(firstWords(m.value, 4)) || m.t.careless &&
+		digits.MatchString(m.foldedValue()) || measured.MatchString(m.rule.rx.FindString(string(m.t.fold[m.at:m.to]))))
 }
 
 // measured matches verbs after which a value need not be specific.
@@ -387,19 +387,19 @@ var measured = regexp.MustCompile(`\b(?:written in|built with|built on|limited t
 
 var digits = regexp.MustCompile(`\d`)
 
-// solidStrict is solid for a value after a verb.
-func solidStrict(m *match) bool {
-	return !passing.MatchString(m.low()) && !notes.MatchString(m.low()) &&
-		(somewhat(m.value) || m.t.careless && (digits.MatchString(m.low()) || technical.MatchString(m.low())))
+// specificAfterVerb is solid for a value after a verb.
+func specificAfterVerb(m *match) bool {
+	return !passing.MatchString(m.foldedValue()) && !notes.MatchString(m.foldedValue()) &&
+		(isSpecific(m.value) || m.t.careless && (digits.MatchString(m.foldedValue()) || technical.MatchString(m.foldedValue())))
 }
 
 var notes = regexp.MustCompile(`^(?:the (?:same|following|code|function|first|second|new|current|above|below)|an? ` +
 	`(?:error|exception|issue|problem|bug|question|few|lot|new|meeting|call|look|good|bad)\b|it\b|this|that|\d+ ` +
 	`(?:bugs?|errors?|problems?|questions?|issues?|options?|minutes?))`)
 
-// solidOrThing requires a place: a specific one, or a container.
-func solidOrThing(m *match) bool {
-	return !passing.MatchString(m.low()) && (somewhat(m.value) || containers.MatchString(m.low()))
+// specificOrContainer requires a place: a specific one, or a container.
+func specificOrContainer(m *match) bool {
+	return !passing.MatchString(m.foldedValue()) && (isSpecific(m.value) || containers.MatchString(m.foldedValue()))
 }
 
 var containers = regexp.MustCompile(`\b(?:drawer|shelf|cupboard|folder|repo|repository|wiki|drive|vault|garage|` +
@@ -430,14 +430,14 @@ var noOwn = regexp.MustCompile(`(?:^|\s)(?:question|questions|problem|problems|i
 	`resume|data|dataframe|list|array|program|test|tests|exam|deadline|flight|name|computer's|words|prompt|` +
 	`problem here|current code|only)$`)
 
-// ownThing requires a possession or attribute that describes the person.
-func ownThing(m *match) bool {
+// possession requires a possession or attribute that describes the person.
+func possession(m *match) bool {
 	a := strings.ToLower(m.words("a"))
 	if noOwn.MatchString(a) || strings.HasSuffix(m.head(), "ing") && !strings.HasPrefix(a, "hobb") ||
-		passing.MatchString(m.low()) || transient.MatchString(m.low()) {
+		passing.MatchString(m.foldedValue()) || transient.MatchString(m.foldedValue()) {
 		return false
 	}
-	return ownNouns.MatchString(a) || somewhat(firstWords(m.value, 3)) && !relatives.MatchString(a)
+	return ownNouns.MatchString(a) || isSpecific(firstWords(m.value, 3)) && !relatives.MatchString(a)
 }
 
 var (
@@ -463,7 +463,7 @@ var (
 
 // profession requires a value that begins with an occupation.
 func profession(m *match) bool {
-	v := m.low()
+	v := m.foldedValue()
 	if noTrades.MatchString(v) {
 		return false
 	}
@@ -503,7 +503,7 @@ var strongObjects = regexp.MustCompile(`^(?:had (?:a |an |my |our )?(?:baby|surg
 
 // verbInPast requires a past event that did not happen in this conversation.
 func verbInPast(m *match) bool {
-	if m.time == nil || m.time.From.After(m.extractor.at) || strings.Contains(m.low(), "you") || len(m.value) < 8 || !m.object() {
+	if m.time == nil || m.time.From.After(m.extractor.at) || strings.Contains(m.foldedValue(), "you") || len(m.value) < 8 || !m.object() {
 		return false
 	}
 	for _, w := range m.t.words(m.vFrom, m.vTo) {
@@ -532,7 +532,7 @@ var (
 
 // lasting requires a lasting statement about a person.
 func lasting(m *match) bool {
-	v := m.low()
+	v := m.foldedValue()
 	before := string(m.t.fold[m.at:m.vFrom])
 	switch {
 	case transient.MatchString(v) || !notFor(m):
@@ -550,7 +550,7 @@ func lasting(m *match) bool {
 
 // brand requires a value that contains a name, but not one of software.
 func brand(m *match) bool {
-	return properNoun.MatchString(m.value) && !software.MatchString(m.low())
+	return properNoun.MatchString(m.value) && !software.MatchString(m.foldedValue())
 }
 
 var (
@@ -562,14 +562,15 @@ var (
 
 // properTitle requires a value that begins with a name.
 func properTitle(m *match) bool {
-	return unicode.IsUpper([]rune(m.value)[0]) && !technical.MatchString(m.low())
+	return unicode.IsUpper([]rune(m.value)[0]) && !technical.MatchString(m.foldedValue())
 }
 
 // named requires a short value that begins with a name or a number and is not part of the current
 // work.
 func named(m *match) bool {
 	s := strings.ToLower(m.words("s"))
-	return !passing.MatchString(m.low()) && somewhat(firstWords(m.value, 2)) && len(strings.Fields(m.value)) <= 10 && !noted.MatchString(s)
+	return !passing.MatchString(m.foldedValue()) && isSpecific(firstWords(m.value, 2)) &&
+		len(strings.Fields(m.value)) <= 10 && !noted.MatchString(s)
 }
 
 var noted = regexp.MustCompile(`\b(?:answer|error|output|input|result|code|function|query|bug|issue|problem|` +
@@ -584,9 +585,9 @@ var (
 		`due|put|set|made|built|double|single|lower|upper|snake|camel)\b`)
 )
 
-// ruled requires an action rather than a state.
-func ruled(m *match) bool {
-	return otherThing2(m) && ruledBy.MatchString(m.low()) && m.head() != "been" &&
+// actionNotState requires an action rather than a state.
+func actionNotState(m *match) bool {
+	return otherThing2(m) && ruledBy.MatchString(m.foldedValue()) && m.head() != "been" &&
 		!strings.HasSuffix(m.t.first(m.at, m.to), "ing") && m.t.first(m.at, m.to) != "the user"
 }
 
@@ -594,7 +595,7 @@ func ruled(m *match) bool {
 func firstHand(pattern string) func(*match) bool {
 	fits := not(pattern)
 	return func(m *match) bool {
-		return m.k < 2 && m.at-m.s.from < 60 && !addressed.MatchString(m.low()) && fits(m)
+		return m.k < 2 && m.at-m.s.from < 60 && !addressed.MatchString(m.foldedValue()) && fits(m)
 	}
 }
 
@@ -611,7 +612,7 @@ var pointers = regexp.MustCompile(`^(?:\S+\s+){0,7}(?:it|them|this|those|these|t
 	`(?:this|that)\b|^(?:\S+\s+)?(?:that|to that)\b`)
 
 // ownWords requires a value that refers to nothing said elsewhere.
-func ownWords(m *match) bool { return !pointers.MatchString(m.low()) }
+func ownWords(m *match) bool { return !pointers.MatchString(m.foldedValue()) }
 
 // notPraise rejects phrases that only look like an order: "always rooting for you".
 func notPraise(m *match) bool {
@@ -619,7 +620,7 @@ func notPraise(m *match) bool {
 	if pastVerb(w) && !presentToo[w] {
 		return false
 	}
-	return !strings.HasSuffix(w, "ing") && !strings.HasPrefix(m.low(), "make us") &&
+	return !strings.HasSuffix(w, "ing") && !strings.HasPrefix(m.foldedValue(), "make us") &&
 		(!strings.HasSuffix(w, "s") || strings.HasSuffix(w, "ss") || w == "focus" || w == "yes" || w == "metrics" || w == "units")
 }
 
@@ -627,7 +628,7 @@ func notPraise(m *match) bool {
 func whenever(m *match) bool {
 	switch m.t.first(m.at, m.to) {
 	case "every", "each", "whenever", "any", "anytime", "when", "if":
-		return imperative(m) && !offers.MatchString(m.low())
+		return imperative(m) && !offers.MatchString(m.foldedValue())
 	}
 	return true
 }

@@ -10,11 +10,11 @@ var (
 
 // germanTool requires a named tool in use.
 func germanTool(m *match) bool {
-	return !germanArticle.MatchString(m.low()) && (somewhat(m.value) || m.t.careless)
+	return !germanArticle.MatchString(m.foldedValue()) && (isSpecific(m.value) || m.t.careless)
 }
 
-// ahead returns a check that requires a future time and none of some words.
-func ahead(without string) func(*match) bool {
+// inFuture returns a check that requires a future time and none of some words.
+func inFuture(without string) func(*match) bool {
 	re := regexp.MustCompile(`\b(?:` + without + `)\b`)
 	return func(m *match) bool {
 		return m.time != nil && m.time.AheadFrom.After(m.today()) && !re.MatchString(string(m.t.fold[m.from:m.to]))
@@ -24,8 +24,8 @@ func ahead(without string) func(*match) bool {
 // isOver rejects future times.
 func isOver(m *match) bool { return m.time == nil || !m.time.From.After(m.extractor.at) }
 
-// behind requires a past time.
-func behind(m *match) bool {
+// inPast requires a past time.
+func inPast(m *match) bool {
 	return m.time != nil && !m.time.From.After(m.extractor.at) && (m.time.From.Before(m.today()) || m.time.From.Equal(m.today()))
 }
 

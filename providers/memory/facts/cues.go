@@ -52,7 +52,7 @@ func (e *extractor) paragraphs(us []unit) []string {
 				own++
 			}
 		}
-		name := roughly(j-i) + "_" + roughly(own*4/(j-i))
+		name := bucketName(j-i) + "_" + bucketName(own*4/(j-i))
 		for ; i < j; i++ {
 			out = append(out, name)
 		}
@@ -95,7 +95,7 @@ func (e *extractor) request(b *bag, us []unit) {
 		}
 	}
 	if len(us) > 0 {
-		b.add("own=", roughly(len(us)), "_", roughly(own*4/len(us)))
+		b.add("own=", bucketName(len(us)), "_", bucketName(own*4/len(us)))
 	}
 }
 
@@ -110,7 +110,7 @@ func (e *extractor) features(b *bag, sc *scene, k int) {
 	ws = ws[:min(len(ws), maxWords)]
 	b.add("bias")
 	b.add("lang=", sc.language)
-	b.add("len=", roughly(len(ws)))
+	b.add("len=", bucketName(len(ws)))
 	e.wording(b, u, ws)
 	e.opening(b, u, ws)
 	e.manner(b, u)
@@ -158,8 +158,8 @@ func (e *extractor) wording(b *bag, u *unit, ws []word) {
 			b.add("sign=", string(t.runes[u.from+i]))
 		}
 	}
-	b.add("caps=", roughly(caps))
-	b.add("nums=", roughly(nums))
+	b.add("caps=", bucketName(caps))
+	b.add("nums=", bucketName(nums))
 }
 
 // opening adds the first words of a unit.
@@ -239,8 +239,8 @@ func (e *extractor) when(b *bag, u *unit, today time.Time) {
 
 // byRules adds the rules that matched in a unit, and the number of words they leave.
 func (e *extractor) byRules(b *bag, sc *scene, u *unit) {
-	if ruled := e.believed(u); len(ruled) > 0 {
-		left := roughly(min(e.more(u, ruled), 6))
+	if ruled := e.credible(u); len(ruled) > 0 {
+		left := bucketName(min(e.uncovered(u, ruled), 6))
 		b.add("left=", left)
 		b.when(len(sc.units) == 1, "all said")
 		if len(sc.units) == 1 {
@@ -250,7 +250,7 @@ func (e *extractor) byRules(b *bag, sc *scene, u *unit) {
 	for _, f := range u.facts {
 		b.add("rule=", f.Rule)
 		b.add("rulekind=", string(f.Kind))
-		if f.Confidence >= sure {
+		if f.Confidence >= minRuleConfidence {
 			b.add("rule")
 			b.add("rulec=", strconv.Itoa(int(f.Confidence*10)))
 		} else {
@@ -265,11 +265,11 @@ func (e *extractor) place(b *bag, sc *scene, k int) {
 	b.when(k == 0, "first unit")
 	b.when(k == len(sc.units)-1, "last unit")
 	b.when(len(sc.units) == 1, "only unit")
-	b.add("units=", roughly(len(sc.units)))
+	b.add("units=", bucketName(len(sc.units)))
 	b.when(u.first, "begins")
 	b.when(u.last, "ends")
-	b.add("asks=", roughly(sc.asks))
-	b.add("questions=", roughly(sc.questions))
+	b.add("asks=", bucketName(sc.asks))
+	b.add("questions=", bucketName(sc.questions))
 	b.when(e.t.careless, "careless")
 	b.when(e.t.foreign, "foreign")
 	e.neighbour(b, "n", sc.units, k+1)
@@ -303,7 +303,7 @@ func (e *extractor) neighbour(b *bag, name string, us []unit, k int) {
 		at += len(w)
 	}
 	for _, f := range u.facts {
-		if f.Confidence >= sure {
+		if f.Confidence >= minRuleConfidence {
 			b.add(name, " rule")
 			return
 		}

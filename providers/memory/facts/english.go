@@ -233,7 +233,7 @@ var englishIdentity = []rule{
 	{
 		name: "my", kind: Identity, heads: "my",
 		re:        `my (?P<a>(?:[a-z][a-z'/-]* ){0,3}?[a-z][a-z/-]*)(?: is|'s| are)(?: currently| now| actually| still)* {rest}`,
-		attribute: "{a}", exclusive: true, profile: true, conf: .82, imp: .7, reason: "states something of theirs", check: ownThing,
+		attribute: "{a}", exclusive: true, profile: true, conf: .82, imp: .7, reason: "states something of theirs", check: possession,
 		yes: []string{"My time zone is CET.", "my work laptop is a ThinkPad X1", "my hobbies are climbing and " +
 			"pottery", "my employer is Roche"},
 		no: []string{"my question is simple", "my guess is 5", "My code is broken.", "my problem is that X fails", "my head is spinning"},

@@ -5,7 +5,7 @@ var englishPeople = []rule{
 		name: "relative named", kind: Relation, heads: "my our",
 		re: `(?P<p>(?:my|our) (?P<a>{rel}))(?:(?:'s|s)? name(?: is|'s)| is (?:called|named)|, (?:called|named)|` +
 			`(?: called| named)) (?P<v>[a-z][a-z'-]*)`,
-		subject: "{u}", attribute: "{a}", conf: .9, imp: .75, profile: true, reason: "names a relative or friend", check: aName,
+		subject: "{u}", attribute: "{a}", conf: .9, imp: .75, profile: true, reason: "names a relative or friend", check: properName,
 		content: "{P} is called {v}", more: true,
 		yes: []string{"My sister's name is Ingrid.", "our dog is called Bruno", "my youngest son is named Theo"},
 		no:  []string{"my sister is called often"},
@@ -13,7 +13,8 @@ var englishPeople = []rule{
 	{
 		name: "relative", kind: Relation, heads: "my our",
 		re:      `(?P<p>(?:my|our) (?P<a>{rel}),? (?P<v>[a-z][a-z'-]+(?: [a-z][a-z'-]+)?))(?:\s|,|$)`,
-		subject: "{u}", attribute: "{a}", conf: .8, imp: .72, profile: true, reason: "names a relative or friend", check: apposed, more: true,
+		subject: "{u}", attribute: "{a}", conf: .8, imp: .72, profile: true, reason: "names a relative or friend",
+		check: nameAfterRelative, more: true,
 		content: "{S} has a {a} called {v}",
 		yes:     []string{"My wife Carmen is a vet.", "We visited my uncle. My cousin Lars came too."},
 		no:      []string{"my sister loves tea", "My boss Is Angry"},
@@ -27,7 +28,7 @@ var englishPeople = []rule{
 			`account manager|recruiter|supervisor|thesis advisor|scrum master|lead [a-z]+|hr (?:contact|` +
 			`person)|(?:new |former |old )?[a-z]+(?:ist|ian|yer|eer|octor|utor|oach|ather|onor|andidate|rainer|eacher)))\b`,
 		attribute: "{a}", content: "{v} is {u}'s {a}", conf: .86, imp: .75, profile: true,
-		reason: "states a relation", check: aName,
+		reason: "states a relation", check: properName,
 		yes: []string{"Anna is my sister.", "Rajesh Patel is our new CTO", "Bruno is our dog"},
 		no:  []string{"This is my sister.", "who is my boss?", "she is my friend"},
 	},
@@ -92,7 +93,8 @@ var englishPeople = []rule{
 		name: "other event", kind: Event, heads: "my our he she they",
 		re: `(?P<p>(?:(?:my|our) (?:{rel}|parents|family|in-laws|grandparents|kids|children|neighbou?rs?)(?:,? ` +
 			`[a-z][a-z'-]+,?)??)) (?P<v>[a-z]+ .+|[a-z]+)`, timed: true,
-		attribute: "event", conf: .72, imp: .55, reason: "reports an event of a relative or friend, and when", keep: true, check: verbInPast,
+		attribute: "event", conf: .72, imp: .55, reason: "reports an event of a relative or friend, and when",
+		keep: true, check: verbInPast,
 		yes: []string{"My brother visited us last weekend."}, no: []string{"my brother visited us", "my brother slept badly last night"},
 	},
 }

@@ -79,7 +79,7 @@ var englishProject = []rule{
 			`is leading|is running|takes over|took over|is taking over|approves|reviews|` +
 			`is the contact for) (?P<s>.+)`,
 		subject: "{s}", attribute: "owner", exclusive: true, conf: .82, imp: .68, reason: "names a responsible person",
-		check: aName, value: "{v}",
+		check: properName, value: "{v}",
 		yes: []string{"Priya owns the billing service.", "Tom Baker is responsible for the backups"},
 		no:  []string{"This handles the error.", "It manages the state", "Go handles concurrency well"},
 	},
@@ -91,16 +91,17 @@ var englishProject = []rule{
 			`is mounted|points?|deploys?|goes|go|is reachable|is saved|are saved|is documented|is tracked|` +
 			`are tracked)(?: now| always| still| all| only| currently)* (?P<v>(?:in|on|at|under|behind|` +
 			`inside|next to|to|from|with) .+)`,
-		subject: "{s}", attribute: "place", exclusive: true, conf: .8, imp: .68, reason: "says where something is", check: solidOrThing,
-		yes: []string{"The deploy scripts live in infra/deploy.", "our database runs on a Hetzner box", "the runbooks are in Notion"},
-		no:  []string{"the server is on fire", "the code is in the repo?", "the app is in a bad state"},
+		subject: "{s}", attribute: "place", exclusive: true, conf: .8, imp: .68, reason: "says where something is",
+		check: specificOrContainer,
+		yes:   []string{"The deploy scripts live in infra/deploy.", "our database runs on a Hetzner box", "the runbooks are in Notion"},
+		no:    []string{"the server is on fire", "the code is in the repo?", "the app is in a bad state"},
 	},
 	{
 		name: "property", kind: Identity, heads: "the our my",
 		re: `(?P<s>(?:the|our|my) (?P<a>(?:[a-z0-9][a-z0-9_.'-]* ){0,3}?(?:` +
 			things + `))(?: for [a-z ]{2,30}?| of [a-z ]{2,30}?)?)(?: is| are|'s| was)(?: now| currently|` +
 			` always| still| set to| limited to| capped at| written in| built (?:with|on|in)| based on| made of)* {rest}`,
-		subject: "{s}", attribute: "value", exclusive: true, conf: .78, imp: .66, reason: "states a property", check: solid,
+		subject: "{s}", attribute: "value", exclusive: true, conf: .78, imp: .66, reason: "states a property", check: specific,
 		yes: []string{"The default branch is trunk/main.", "our budget is 40k euros", "Our backend is written in " +
 			"Elixir", "the rate limit is 200 requests per minute"},
 		no: []string{"the server is down", "The build is broken again", "the app is slow", "The API is nice"},
@@ -122,7 +123,7 @@ var englishProject = []rule{
 		name: "rule", kind: Decision, heads: "*", has: "always never must",
 		re: `(?P<s>(?:our |the |all |all our )?[a-z][a-z0-9 '-]{1,40}?) (?:(?:is|are|gets?|go|goes) (?:always|` +
 			`never)|must (?:always |never |not )?(?:be|use)|(?:should|needs? to|ha(?:s|ve) to) (?:always|never)) {rest}`,
-		attribute: "rule", conf: .68, imp: .7, reason: "states a rule", check: ruled, keep: true,
+		attribute: "rule", conf: .68, imp: .7, reason: "states a rule", check: actionNotState, keep: true,
 		yes: []string{"In this codebase, errors are always wrapped with fmt.Errorf.", "commit subjects must be in " +
 			"lower case"}, no: []string{"it is always the same", "You must be joking", "this must be wrong", "he must be tired"},
 	},
@@ -151,7 +152,7 @@ var englishProject = []rule{
 		re: `(?P<s>(?:the|our|my) (?:[a-z0-9][a-z0-9_.'-]* ){0,3}?(?:` +
 			things + `)|we) (?:has|have|uses?|runs?|supports?|serves?|needs?|requires?|contains?|employs?|` +
 			`costs?|consists? of|expires?|allows?|holds?|deploys?|ships?) {rest}`,
-		subject: "{s}", attribute: "has", conf: .74, imp: .62, reason: "states a property", check: solidStrict,
+		subject: "{s}", attribute: "has", conf: .74, imp: .62, reason: "states a property", check: specificAfterVerb,
 		yes: []string{"Our cluster has 12 nodes.", "the backend uses Postgres 16", "we have 40 employees",
 			"We use Terraform for infrastructure"},
 		no: []string{"we have a problem", "the app has 3 bugs?", "we have to go", "the server needs a restart"},
@@ -174,7 +175,7 @@ var englishProject = []rule{
 			`is using|follows?|works? in|works? with|meets?|tests?|develops?|sells?|makes?|produces?|` +
 			`communicates?|bills?|pays?|communicate via)(?: to| on| with| in| via)?(?: everything| all|` +
 			` our [a-z ]{2,25}?)? {rest}`,
-		attribute: "practice", conf: .76, imp: .65, reason: "says what they use or do together", check: solidStrict,
+		attribute: "practice", conf: .76, imp: .65, reason: "says what they use or do together", check: specificAfterVerb,
 		yes: []string{"my team tests on Firefox", "at work we deploy to Fly.io", "we host on Hetzner"},
 		no:  []string{"we use it", "we call the function", "We use the same approach"},
 	},

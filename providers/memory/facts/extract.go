@@ -179,7 +179,7 @@ func (e *extractor) clause(s *sentenceSpan, k int) {
 		f, ok := m.run("")
 		switch {
 		case !ok:
-		case f.Confidence < sure:
+		case f.Confidence < minRuleConfidence:
 			doubtful = append(doubtful, f)
 		default:
 			e.facts = append(e.facts, f)
@@ -238,7 +238,7 @@ func (e *extractor) elided(s *sentenceSpan, at int, set setting) bool {
 		if r.lang.code != "en" || r.kind == Instruction {
 			continue
 		}
-		if f, ok := m.run(left); ok && f.Confidence >= sure {
+		if f, ok := m.run(left); ok && f.Confidence >= minRuleConfidence {
 			e.facts = append(e.facts, f)
 			e.done = max(e.done, m.to)
 			return true

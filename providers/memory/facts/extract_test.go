@@ -59,17 +59,19 @@ func TestTrust(t *testing.T) {
 		m    ragctx.Message
 		want string
 	}{
-		"user":             {user(s), "user"},
-		"named user":       {named(ragctx.RoleUser, "Caroline"), "Caroline"},
-		"named partner":    {named(ragctx.RoleAssistant, "Melanie"), "Melanie"},
-		"assistant":        {named(ragctx.RoleAssistant, ""), ""},
-		"named machine":    {named(ragctx.RoleAssistant, "Research Assistant"), ""},
-		"named model":      {named(ragctx.RoleAssistant, "gpt-4o"), ""},
-		"system":           {named(ragctx.RoleSystem, "Caroline"), ""},
-		"developer":        {named(ragctx.RoleDeveloper, ""), ""},
-		"tool":             {named(ragctx.RoleTool, "Caroline"), ""},
-		"internal step":    {ragctx.Message{Role: ragctx.RoleUser, Content: ragctx.Text(s), Metadata: map[string]any{ragctx.MetaIsTrace: true}}, ""},
-		"result of a tool": {ragctx.Message{Role: ragctx.RoleUser, Content: ragctx.Content{{Type: ragctx.BlockToolResult, Content: ragctx.Text(s)}}}, ""},
+		"user":          {user(s), "user"},
+		"named user":    {named(ragctx.RoleUser, "Caroline"), "Caroline"},
+		"named partner": {named(ragctx.RoleAssistant, "Melanie"), "Melanie"},
+		"assistant":     {named(ragctx.RoleAssistant, ""), ""},
+		"named machine": {named(ragctx.RoleAssistant, "Research Assistant"), ""},
+		"named model":   {named(ragctx.RoleAssistant, "gpt-4o"), ""},
+		"system":        {named(ragctx.RoleSystem, "Caroline"), ""},
+		"developer":     {named(ragctx.RoleDeveloper, ""), ""},
+		"tool":          {named(ragctx.RoleTool, "Caroline"), ""},
+		"internal step": {ragctx.Message{Role: ragctx.RoleUser, Content: ragctx.Text(s),
+			Metadata: map[string]any{ragctx.MetaIsTrace: true}}, ""},
+		"result of a tool": {ragctx.Message{Role: ragctx.RoleUser,
+			Content: ragctx.Content{{Type: ragctx.BlockToolResult, Content: ragctx.Text(s)}}}, ""},
 	} {
 		got := extract(c.m)
 		if c.want == "" {
@@ -88,14 +90,22 @@ func TestTrust(t *testing.T) {
 // are about.
 func TestContent(t *testing.T) {
 	for s, want := range map[string]facts.Fact{
-		"hi! my name is tom i live in berlin and i work as a nurse": {Content: "The user's name is tom.", Subject: "user", Attribute: "name", Value: "tom"},
-		"I have moved to Lisbon last month.":                        {Content: "The user has moved to Lisbon last month.", Subject: "user", Attribute: "home", Value: "Lisbon"},
-		"I don't live in Berlin any more.":                          {Content: "The user doesn't live in Berlin.", Subject: "user", Attribute: "home", Value: "not Berlin"},
-		"My favourite editor is now Helix":                          {Content: "The user's favourite editor is now Helix.", Subject: "user", Attribute: "favourite editor", Value: "Helix"},
-		"I hate cilantro.":                                          {Content: "The user hates cilantro.", Subject: "user", Attribute: "opinion of cilantro", Value: "dislike"},
-		"Our staging cluster is called heron.":                      {Content: "The user's staging cluster is called heron.", Subject: "staging cluster", Attribute: "name", Value: "heron"},
-		"From now on, answer in French":                             {Content: "The user says: “From now on, answer in French”", Subject: "user", Attribute: "instruction", Value: "answer in French"},
-		"ich heiße Jürgen":                                          {Content: "Der Nutzer heißt Jürgen.", Subject: "user", Attribute: "name", Value: "Jürgen"},
+		"hi! my name is tom i live in berlin and i work as a nurse": {Content: "The user's name is tom.",
+			Subject: "user", Attribute: "name", Value: "tom"},
+		"I have moved to Lisbon last month.": {Content: "The user has moved to Lisbon last " +
+			"month.", Subject: "user", Attribute: "home", Value: "Lisbon"},
+		"I don't live in Berlin any more.": {Content: "The user doesn't live in Berlin.",
+			Subject: "user", Attribute: "home", Value: "not Berlin"},
+		"My favourite editor is now Helix": {Content: "The user's favourite editor is now " +
+			"Helix.", Subject: "user", Attribute: "favourite editor", Value: "Helix"},
+		"I hate cilantro.": {Content: "The user hates cilantro.",
+			Subject: "user", Attribute: "opinion of cilantro", Value: "dislike"},
+		"Our staging cluster is called heron.": {Content: "The user's staging cluster is " +
+			"called heron.", Subject: "staging cluster", Attribute: "name", Value: "heron"},
+		"From now on, answer in French": {Content: "The user says: “From now on, " +
+			"answer in French”", Subject: "user", Attribute: "instruction", Value: "answer in French"},
+		"ich heiße Jürgen": {Content: "Der Nutzer heißt Jürgen.",
+			Subject: "user", Attribute: "name", Value: "Jürgen"},
 	} {
 		got := extract(user(s))
 		if len(got) == 0 {
@@ -137,7 +147,8 @@ func TestSeveral(t *testing.T) {
 		contents = append(contents, f.Content)
 	}
 	want := []string{
-		"The user has a sister called Anna.", "The user's sister Anna lives in Lyon.", "The user's sister Anna is a doctor.", "The user is allergic to peanuts.",
+		"The user has a sister called Anna.", "The user's sister Anna lives in Lyon.",
+		"The user's sister Anna is a doctor.", "The user is allergic to peanuts.",
 		"The user says: “we switched from Jenkins to GitHub Actions”",
 	}
 	if !reflect.DeepEqual(contents, want) {
@@ -150,7 +161,8 @@ func call(id, name, input string) ragctx.Block {
 }
 
 func answer(id, text string, failed bool) ragctx.Message {
-	return ragctx.Message{Role: ragctx.RoleTool, Content: ragctx.Content{{Type: ragctx.BlockToolResult, ToolUseID: id, Content: ragctx.Text(text), IsError: failed}}}
+	return ragctx.Message{Role: ragctx.RoleTool,
+		Content: ragctx.Content{{Type: ragctx.BlockToolResult, ToolUseID: id, Content: ragctx.Text(text), IsError: failed}}}
 }
 
 func TestOutcomes(t *testing.T) {
@@ -198,7 +210,8 @@ func check(t interface {
 	}
 	messages := turn.Transcript()
 	for i, f := range append(append([]facts.Fact{}, found.Facts...), found.Below...) {
-		if (f.Confidence >= facts.Gate) != (i < len(found.Facts)) || f.Confidence > 1 || f.Confidence < 0 || f.Importance <= 0 || f.Importance > 1 {
+		if (f.Confidence >= facts.Gate) != (i < len(found.Facts)) || f.Confidence > 1 || f.Confidence < 0 ||
+			f.Importance <= 0 || f.Importance > 1 {
 			t.Fatalf("confidence %v, importance %v: %+v", f.Confidence, f.Importance, f)
 		}
 		if _, err := facts.ParseKind(string(f.Kind)); err != nil || f.Rule == "" || f.Reason == "" || f.Content == "" {
@@ -231,9 +244,12 @@ var ours = map[string]bool{"not": true, "no": true, "longer": true, "like": true
 
 func TestProperties(t *testing.T) {
 	words := rapid.SampledFrom([]string{
-		"I", "my", "name", "is", "live", "in", "Berlin", "always", "never", "remember that", "we", "decided to", "switched", "from", "to", ",", ".", "?", "\n",
-		"if", "and", "sister", "Anna", "she", "tomorrow", "last Friday", "on 3 May", "ich", "wohne", "j'ai", "vivo en", "é", "’", "“", "```", "> ", "<context>", "\xff", "日本",
-		"the server", "port 8080", "love", "hate", "the", "plan to", "favourite", "color", "é́", "i'm", "allergic to", "nuts", "from now on", "please",
+		"I", "my", "name", "is", "live", "in", "Berlin", "always", "never", "remember that", "we", "decided to",
+		"switched", "from", "to", ",", ".", "?", "\n",
+		"if", "and", "sister", "Anna", "she", "tomorrow", "last Friday", "on 3 May", "ich", "wohne", "j'ai",
+		"vivo en", "é", "’", "“", "```", "> ", "<context>", "\xff", "日本",
+		"the server", "port 8080", "love", "hate", "the", "plan to", "favourite", "color", "é́", "i'm",
+		"allergic to", "nuts", "from now on", "please",
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		check(t, ragctx.Turn{Prompt: strings.Join(rapid.SliceOfN(words, 0, 30).Draw(t, "words"), " ")})
@@ -242,7 +258,8 @@ func TestProperties(t *testing.T) {
 
 func FuzzExtract(f *testing.F) {
 	for _, s := range []string{
-		"My name is Tom, I live in Berlin and I’m allergic to “nuts”.", "last Friday we moved to Lisbon\n> quoted\n```\ncode", "ich heiße Jürgen ß", "\xff\xfe I like \xf0",
+		"My name is Tom, I live in Berlin and I’m allergic to “nuts”.",
+		"last Friday we moved to Lisbon\n> quoted\n```\ncode", "ich heiße Jürgen ß", "\xff\xfe I like \xf0",
 		"<context source=\"x\">I like tea", strings.Repeat("i like ", 300), strings.Repeat("my sister Anna, ", 50),
 	} {
 		f.Add(s)
@@ -255,7 +272,8 @@ func FuzzExtract(f *testing.F) {
 }
 
 func BenchmarkExtract(b *testing.B) {
-	turn := ragctx.Turn{Prompt: strings.Repeat("My sister Anna lives in Lyon, and last Friday we moved to Lisbon because I like the sea. Can you fix the test? ", 20)}
+	turn := ragctx.Turn{Prompt: strings.Repeat("My sister Anna lives in Lyon, and last Friday we moved to Lisbon "+
+		"because I like the sea. Can you fix the test? ", 20)}
 	b.SetBytes(int64(len(turn.Prompt)))
 	for b.Loop() {
 		facts.Extract(turn, at)

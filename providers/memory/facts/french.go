@@ -84,7 +84,7 @@ var french = language{
 			name: "origine", kind: Identity, heads: "je",
 			re:        `je (?:viens|suis originaire|suis nee?) (?P<v>(?:de|d'|du|des|a|en|au) ?.+)`,
 			attribute: "origin", profile: true, conf: .82, imp: .8, reason: "says where they are from",
-			check: func(m *match) bool { return somewhat(m.value) || digits.MatchString(m.value) },
+			check: func(m *match) bool { return isSpecific(m.value) || digits.MatchString(m.value) },
 			yes:   []string{"Je viens de Toulouse.", "je suis née à Dakar en 1990"}, no: []string{"je viens de finir"},
 		},
 		{
@@ -208,7 +208,7 @@ var french = language{
 			re: `(?:je |nous |on |j')(?P<v>(?:vais|allons|va|ai|avons|a|pars|partons|part|commence|` +
 				`commencons|demenage|demenageons|me marie|se marie|veux|voudrais|dois|doit|serai|sera|ferai|fera|` +
 				`irai|ira|aurai|prends|prend|prenons|passe|lance|lancons|lancerons|visite|cours|emmenage|arrive|reprends|quitte) .+)`,
-			attribute: "plan", conf: .77, imp: .62, reason: "says what is planned, and when", check: ahead(`fatiguee?|malade`),
+			attribute: "plan", conf: .77, imp: .62, reason: "says what is planned, and when", check: inFuture(`fatiguee?|malade`),
 			yes: []string{"Demain j'ai rendez-vous chez le dentiste.", "la semaine prochaine on déménage à Nice",
 				"Lundi prochain je commence chez Airbus"}, no: []string{"je vais dormir", "hier j'ai mangé"},
 		},
@@ -226,7 +226,7 @@ var french = language{
 			re: `(?P<v>(?:j'ai|je suis|je me suis|nous avons|nous sommes|on a|on est|on s'est|(?:mon|ma|` +
 				`notre|le|la) [a-z-]+ (?:a|est|s'est) [a-z]{2,}(?:e|i|u|is|it|us|ee|ees|es|ie|ue)) .+)`,
 			attribute: "event", conf: .74, imp: .55, reason: "tells what happened, and when",
-			check: all(behind, not(`.*\b(?:fatiguee?|malade|mal dormi|demande|te dit|essaye|pense|question|besoin)\b`)),
+			check: all(inPast, not(`.*\b(?:fatiguee?|malade|mal dormi|demande|te dit|essaye|pense|question|besoin)\b`)),
 			yes: []string{"Hier je me suis cassé le bras.", "Vendredi dernier on a acheté un camping-car",
 				"Notre voisin est parti en mars."}, no: []string{"hier j'ai mal dormi", "j'ai essayé hier"},
 		},
@@ -250,7 +250,7 @@ var french = language{
 				`(?:s'appelle(?:nt)?|tourne|tournent|est (?:sur|dans|a|en|de)|sont (?:sur|dans|a|` +
 				`en)|ecoute|utilise|a|appartient|est gere|est geree) .+)`,
 			subject: "{s}", attribute: "property", conf: .8, imp: .68, reason: "states a property",
-			check: func(m *match) bool { return somewhat(m.value) },
+			check: func(m *match) bool { return isSpecific(m.value) },
 			yes:   []string{"Notre cluster de staging s'appelle Héron.", "l'API écoute sur le port 8443"},
 			no:    []string{"le serveur est en panne"},
 		},
@@ -260,7 +260,7 @@ var french = language{
 				`(?P<s>.+)|(?:mon|ma|notre) (?:nouveau |nouvelle )?(?P<a>chef|cheffe|soeur|frere|femme|mari|` +
 				`copine?|collegue|fille|fils|medecin|voisine?|amie?|cousine?|manager|prof|patronn?e?))`,
 			attribute: "responsible {a}",
-			conf:      .84, imp: .7, reason: "names a role or a responsible person", check: aName, value: "{v}",
+			conf:      .84, imp: .7, reason: "names a role or a responsible person", check: properName, value: "{v}",
 			yes: []string{"Manon est responsable des sauvegardes.", "Diego est mon cousin"},
 			no:  []string{"C'est mon chef", "Elle est ma cheffe"},
 		},

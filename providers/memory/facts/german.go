@@ -204,7 +204,7 @@ var german = language{
 			yes: []string{"Wir haben uns für Postgres entschieden.", "ich habe beschlossen, den Job zu kündigen",
 				"Wir haben uns gestern auf wöchentliche Releases geeinigt"},
 			no:    []string{"haben wir uns entschieden?", "ich habe mich noch nicht entschieden"},
-			check: func(m *match) bool { return !regexpNochNicht.MatchString(m.low()) },
+			check: func(m *match) bool { return !regexpNochNicht.MatchString(m.foldedValue()) },
 		},
 		{
 			name: "wechsel", kind: Decision, heads: "wir ich sind bin haben habe", keep: true,
@@ -221,7 +221,7 @@ var german = language{
 				`ziehen|fliegen|fahren|habe|haben|fange|fangen|beginne|starte|starten|heirate|heiraten|bekomme|` +
 				`bekommen|reise|reisen|gehe|gehen|treffe|treffen|muss|mussen|plane|planen|launchen|` +
 				`veroffentlichen|laufe|laufen|bin|sind|kriege|kriegen|besuche|besuchen|mache|machen) .+)`,
-			attribute: "plan", conf: .76, imp: .62, reason: "says what is planned, and when", check: ahead(`mude|krank`),
+			attribute: "plan", conf: .76, imp: .62, reason: "says what is planned, and when", check: inFuture(`mude|krank`),
 			yes: []string{"Morgen fliege ich nach Oslo.", "nächste Woche ziehen wir um", "Ich habe am 5. Dezember " +
 				"einen Zahnarzttermin.", "in drei Wochen fange ich bei Siemens an"},
 			no: []string{"ich habe gestern Pizza gegessen", "morgen wird es regnen"},
@@ -241,7 +241,7 @@ var german = language{
 				`wurde|wurden|war|waren) (?:ich|wir)|(?:mein|meine|unser|unsere) [a-z]+ (?:ist|hat|wurde|war)|` +
 				`(?:ist|hat|wurde) (?:mein|meine|unser|unsere) [a-z]+) .+)`,
 			attribute: "event", conf: .76, imp: .55, reason: "tells what happened, and when",
-			check: all(behind, not(`.*\b(?:mude|krank|schlecht geschlafen|dich gefragt|dir|versucht|probiert|`+
+			check: all(inPast, not(`.*\b(?:mude|krank|schlecht geschlafen|dich gefragt|dir|versucht|probiert|`+
 				`gedacht|gefragt|gesagt)\b`)),
 			yes: []string{"Letzten Freitag habe ich mir den Arm gebrochen.", "gestern sind wir auf die Zugspitze " +
 				"gestiegen", "Meine Oma ist letzte Woche gestorben."}, no: []string{"gestern war ich müde", "ich habe es gestern versucht"},
@@ -264,7 +264,7 @@ var german = language{
 				`unter|in|im|bei|version)|sind (?:auf|unter|in|im|bei)|hat|betragt|gehort|hort|` +
 				`nutzt|verwendet|wird von) .+)`,
 			subject: "{s}", attribute: "property", conf: .8, imp: .68, reason: "states a property", check: func(m *match) bool {
-				return somewhat(strings.TrimSpace(m.value)) && !germanPassing.MatchString(m.low())
+				return isSpecific(strings.TrimSpace(m.value)) && !germanPassing.MatchString(m.foldedValue())
 			},
 			yes: []string{"Unser Staging-Cluster heißt Reiher.", "die API läuft auf Port 8443",
 				"Das Budget beträgt 40000 Euro"}, no: []string{"der Server ist kaputt", "die App läuft nicht"},
@@ -276,7 +276,7 @@ var german = language{
 				`bruder|frau|mann|freundin|freund|tochter|sohn|ansprechpartner|ansprechpartnerin|` +
 				`teamleiter|teamleiterin|nachbar|nachbarin|arztin|arzt|vermieter))`,
 			attribute: "responsible {a}", conf: .84, imp: .7, reason: "names a role or a responsible person",
-			check: aName, value: "{v}",
+			check: properName, value: "{v}",
 			yes: []string{"Katrin ist zuständig für die Backups.", "Herr Yilmaz ist unser neuer Teamleiter"},
 			no:  []string{"Das ist mein Chef", "er ist zuständig für alles"},
 		},

@@ -202,13 +202,13 @@ func (t *text) asks(s *sentenceSpan) (int, bool) {
 func (t *text) commands(from int, s *sentenceSpan) bool {
 	words := t.fold[from:s.to]
 	return bytes.HasPrefix(words, []byte("am ")) && !bytes.HasPrefix(words, []byte("am i ")) ||
-		lasts.Match(t.fold[from:min(s.to, from+window)]) || bytes.HasPrefix(words, []byte("may ")) ||
+		lastingRequest.Match(t.fold[from:min(s.to, from+window)]) || bytes.HasPrefix(words, []byte("may ")) ||
 		bytes.HasPrefix(words, []byte("que ")) || bytes.HasPrefix(words, []byte("ou ")) ||
 		bytes.HasPrefix(words, []byte("why ")) && !s.question
 }
 
-// lasts matches a request that holds for more than one answer.
-var lasts = regexp.MustCompile(`^(?:bitte )?(?:schreib|schreibe|zeig|zeige|gib|mach|give|show|write|list|escribe|` +
+// lastingRequest matches a request that holds for more than one answer.
+var lastingRequest = regexp.MustCompile(`^(?:bitte )?(?:schreib|schreibe|zeig|zeige|gib|mach|give|show|write|list|escribe|` +
 	`da|dame|ecris|donne|montre)(?:-moi)?(?: [a-z]+){0,3} (?:immer|stets|always|siempre|toujours)\b`)
 
 // harmless matches words about secrets that reveal none.

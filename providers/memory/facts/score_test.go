@@ -43,8 +43,10 @@ func TestScoresAreThoseOfTheTraining(t *testing.T) {
 					}
 					e.features(b, sc, k)
 					n++
-					if p, kind := w.weigh(b.hashes, len(sc.units)), w.kindOf(b.hashes, func(Kind) bool { return false }); math.Abs(p-s.P) > 1e-6 || kind != s.Kind {
-						t.Errorf("%s: %q is a %s with %.7f, the training says %s with %.7f", l.ID, e.t.quote(u.from, u.to), kind, p, s.Kind, s.P)
+					if p, kind := w.weigh(b.hashes, len(sc.units)),
+						w.kindOf(b.hashes, func(Kind) bool { return false }); math.Abs(p-s.P) > 1e-6 || kind != s.Kind {
+						t.Errorf("%s: %q is a %s with %.7f, the training says %s with %.7f", l.ID,
+							e.t.quote(u.from, u.to), kind, p, s.Kind, s.P)
 					}
 				}
 			}

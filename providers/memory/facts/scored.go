@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// sure is the least confidence at which a rule's match counts.
-const sure = 0.6
+// minRuleConfidence is the least confidence at which a rule's match counts.
+const minRuleConfidence = 0.6
 
 // A rule with confidence strict, or with an exclusive value, lowers the gate to likely; a request
 // to remember lowers it to wished.
@@ -40,7 +40,7 @@ func (e *extractor) weigh() []Fact {
 		u := &sc.units[k]
 		e.features(b, sc, k)
 		p, why := e.confidence(u, b, len(sc.units))
-		out = append(out, e.put(u, b, sc.language, p, why)...)
+		out = append(out, e.unitFacts(u, b, sc.language, p, why)...)
 	}
 	return out
 }
@@ -74,11 +74,11 @@ func (e *extractor) confidence(u *unit, b *bag, n int) (float64, []string) {
 	return certainty(p), why
 }
 
-// put returns the facts of a unit: those of the rules, and the whole unit if it says more than they
+// unitFacts returns the facts of a unit: those of the rules, and the whole unit if it says more than they
 // do.
-func (e *extractor) put(u *unit, b *bag, language string, p float64, why []string) []Fact {
+func (e *extractor) unitFacts(u *unit, b *bag, language string, p float64, why []string) []Fact {
 	var out []Fact
-	ruled := e.believed(u)
+	ruled := e.credible(u)
 	if p < Gate && slices.ContainsFunc(ruled, func(f Fact) bool { return enough(f, p) }) {
 		p = Gate
 	}
@@ -89,45 +89,45 @@ func (e *extractor) put(u *unit, b *bag, language string, p float64, why []strin
 			e.date(f, u, language)
 		}
 		if p < Gate {
-			f.Reason = against(f.Reason, why)
+			f.Reason = withObjections(f.Reason, why)
 		}
 	}
-	more := e.more(u, ruled)
+	more := e.uncovered(u, ruled)
 	if more > 0 && !slices.ContainsFunc(ruled, func(f Fact) bool { return f.Kind != Instruction }) && len(ruled) > 0 {
 		// An order means little without its purpose.
-		ruled, more = ruled[:1], manyMore
+		ruled, more = ruled[:1], manyUncovered
 	}
 	switch {
 	case len(ruled) == 0 && p < Gate && len(u.facts) > 0:
 		f := u.facts[0]
-		f.Confidence, f.Reason = min(f.Confidence, p), against(f.Reason, why)
+		f.Confidence, f.Reason = min(f.Confidence, p), withObjections(f.Reason, why)
 		return []Fact{f}
 	case len(ruled) == 0 && p < leastShown:
 		return nil
-	case len(ruled) == 0 || more >= manyMore && len(ruled) > 1:
-		out = append(out, e.whole(u, b, language, p, why))
-	case more >= manyMore:
-		e.widen(&ruled[0], e.whole(u, b, language, p, why))
+	case len(ruled) == 0 || more >= manyUncovered && len(ruled) > 1:
+		out = append(out, e.wholeFact(u, b, language, p, why))
+	case more >= manyUncovered:
+		e.widen(&ruled[0], e.wholeFact(u, b, language, p, why))
 	}
 	return append(out, ruled...)
 }
 
-// manyMore is the number of words outside all matches from which a unit says more than its rules.
-const manyMore = 3
+// manyUncovered is the number of words outside all matches from which a unit says more than its rules.
+const manyUncovered = 3
 
-// believed returns the credible matches of rules that begin in a unit, in their order.
-func (e *extractor) believed(u *unit) []Fact {
+// credible returns the credible matches of rules that begin in a unit, in their order.
+func (e *extractor) credible(u *unit) []Fact {
 	var out []Fact
 	for _, f := range u.facts {
-		if f.Confidence >= sure && f.Span.Start >= u.from && f.Span.Start < u.to {
+		if f.Confidence >= minRuleConfidence && f.Span.Start >= u.from && f.Span.Start < u.to {
 			out = append(out, f)
 		}
 	}
 	return out
 }
 
-// more counts the content words of a unit outside all matches.
-func (e *extractor) more(u *unit, ruled []Fact) int {
+// uncovered counts the content words of a unit outside all matches.
+func (e *extractor) uncovered(u *unit, ruled []Fact) int {
 	n := 0
 	for _, w := range e.t.words(u.from, u.to) {
 		taken := slices.ContainsFunc(ruled, func(f Fact) bool { return w.from >= f.Span.Start && w.to <= f.Span.End })
@@ -153,41 +153,41 @@ var importances = map[Kind]float64{
 	Identity: .75, Instruction: .85, Preference: .7, Decision: .75, Relation: .7, Plan: .65, Event: .55, Outcome: .6,
 }
 
-// whole returns a fact for the whole unit.
-func (e *extractor) whole(u *unit, b *bag, language string, p float64, why []string) Fact {
+// wholeFact returns a fact for the whole unit.
+func (e *extractor) wholeFact(u *unit, b *bag, language string, p float64, why []string) Fact {
 	kind := loadWeights().kindOf(b.hashes, func(k Kind) bool { return k == Instruction && e.people })
 	from := e.open(u.from, u.to, &setting{})
 	if from >= u.to || e.timeLead(u.from, u.to) != nil {
 		from = u.from
 	}
 	f := Fact{
-		Kind: kind, Content: e.say(e.t.quote(from, u.to), language, kind), Subject: e.speaker.subject,
+		Kind: kind, Content: e.attributed(e.t.quote(from, u.to), language, kind), Subject: e.speaker.subject,
 		Confidence: p, Importance: importances[kind], Rule: "scored", Reason: reason(b, kind),
 		Span: Span{Message: e.message, Start: u.from, End: u.to},
 	}
 	e.date(&f, u, language)
 	if p < Gate {
-		f.Reason = against(f.Reason, why)
+		f.Reason = withObjections(f.Reason, why)
 	}
 	return f
 }
 
-// say quotes words in a sentence that names their speaker.
-func (e *extractor) say(words, language string, kind Kind) string {
+// attributed quotes words in a sentence that names their speaker.
+func (e *extractor) attributed(words, language string, kind Kind) string {
 	if language == "en" && kind != Instruction {
 		if s, ok := e.speaker.third(words); ok {
 			return s
 		}
 	}
-	l := speech(language)
+	l := languageByCode(language)
 	if e.speaker.named {
 		return e.speaker.name + ": " + l.quotes[0] + words + l.quotes[1]
 	}
 	return l.says + l.quotes[0] + words + l.quotes[1]
 }
 
-// speech returns the language of a code.
-func speech(code string) *language {
+// languageByCode returns the language of a code.
+func languageByCode(code string) *language {
 	for _, l := range languages() {
 		if l.code == code {
 			return l
@@ -203,7 +203,7 @@ func (e *extractor) date(f *Fact, u *unit, language string) {
 	}
 	x := u.times[max(0, slices.IndexFunc(u.times, func(x moment) bool { return x.Day }))]
 	from, to := x.From, x.To
-	if !e.over(f.Kind, u, language) && (!x.AheadFrom.IsZero() || !x.AheadTo.IsZero()) {
+	if !e.dayIsPast(f.Kind, u, language) && (!x.AheadFrom.IsZero() || !x.AheadTo.IsZero()) {
 		from, to = x.AheadFrom, x.AheadTo
 	}
 	if open := from.IsZero() || to.Sub(from) > 20*365*24*time.Hour; open && !to.IsZero() {
@@ -214,11 +214,11 @@ func (e *extractor) date(f *Fact, u *unit, language string) {
 	}
 }
 
-// over reports whether a day named without its year lies in the past.
-func (e *extractor) over(k Kind, u *unit, language string) bool {
+// dayIsPast reports whether a day named without its year lies in the past.
+func (e *extractor) dayIsPast(k Kind, u *unit, language string) bool {
 	past, future := false, false
 	for _, w := range e.t.words(u.from, u.to) {
-		past = past || e.past(w, language)
+		past = past || e.isPastVerb(w, language)
 		future = future || slices.Contains(cuesOf[e.t.folded(w)], "future")
 	}
 	switch k {
@@ -238,8 +238,8 @@ var helping = map[string]map[string]bool{
 	"fr": wordSet("a ai avons ont etait"),
 }
 
-// past reports whether a word is a past verb.
-func (e *extractor) past(w word, language string) bool {
+// isPastVerb reports whether a word is a past verb.
+func (e *extractor) isPastVerb(w word, language string) bool {
 	f := e.t.folded(w)
 	if language == "en" {
 		return pastVerb(f)
@@ -296,8 +296,8 @@ func reason(b *bag, kind Kind) string {
 	return strings.Join(parts, ", ")
 }
 
-// against appends the objections to a reason.
-func against(reason string, why []string) string {
+// withObjections appends the objections to a reason.
+func withObjections(reason string, why []string) string {
 	if strings.Contains(reason, "; ") {
 		return reason
 	}

@@ -159,7 +159,8 @@ func (t *text) parts(s *sentenceSpan) {
 			s.begin(w)
 		case connectors[prev] && subjects[f] && f != "the" && f != "that" && prev != "or" && !connectors[f]:
 			s.begin(w)
-		case cutters[f], speakers[f] && !holding[prev] && !hold(prev) && (t.careless || k+1 < len(ws) && settling[t.folded(ws[k+1])]):
+		case cutters[f], speakers[f] && !holding[prev] && !continuesClause(prev) &&
+			(t.careless || k+1 < len(ws) && settling[t.folded(ws[k+1])]):
 			s.begin(w)
 		case f == "my" && !holding[prev] && t.possessed(ws[k:]):
 			s.begin(w)
@@ -173,8 +174,8 @@ func (t *text) parts(s *sentenceSpan) {
 // begin starts a clause at a word.
 func (s *sentenceSpan) begin(w word) { s.clauses = append(s.clauses, clause{from: w.from}) }
 
-// hold reports whether "I" after the word continues the clause.
-func hold(w string) bool { return strings.HasSuffix(w, "n't") || prepositions[w] }
+// continuesClause reports whether "I" after the word continues the clause.
+func continuesClause(w string) bool { return strings.HasSuffix(w, "n't") || prepositions[w] }
 
 var prepositions = wordSet("of with for to in on at from by about into over under is are was be my the a an your " +
 	"his her love like hate enjoy prefer and")

@@ -205,7 +205,7 @@ var spanish = language{
 			re: `(?P<v>(?:voy|vamos|tengo|tenemos|viajo|viajamos|empiezo|empezamos|me (?:[a-z]+o|operan|` +
 				`voy)|nos (?:mudamos|casamos|vamos)|quiero|queremos|salgo|salimos|ire|iremos|planeo|pienso|vuelo|` +
 				`lanzamos|celebramos|estare|corro) .+)`,
-			attribute: "plan", conf: .77, imp: .62, reason: "says what is planned, and when", check: ahead(`cansad\w|enferm\w`),
+			attribute: "plan", conf: .77, imp: .62, reason: "says what is planned, and when", check: inFuture(`cansad\w|enferm\w`),
 			yes: []string{"Mañana tengo cita con el dentista.", "la semana que viene nos mudamos a Vigo",
 				"El próximo lunes empiezo en Indra"}, no: []string{"voy a dormir", "ayer fui al cine"},
 		},
@@ -225,7 +225,7 @@ var spanish = language{
 				`aron|ieron)|(?:mi|nuestr[oa]|el|la) [a-z]+ (?:se )?[a-z]+(?:o|eron|aron)|(?:he|hemos) ` +
 				`[a-z]+(?:ado|ido|to|cho)) .+|(?:mi|nuestr[oa]) [a-z]+ (?:murio|nacio|se caso).*)`,
 			attribute: "event", conf: .74, imp: .55, reason: "tells what happened, and when",
-			check: all(behind, not(`.*\b(?:te pregunte|te dije|intente|pense|dormi mal|estuve cansad\w|tengo|`+
+			check: all(inPast, not(`.*\b(?:te pregunte|te dije|intente|pense|dormi mal|estuve cansad\w|tengo|`+
 				`puedo|quiero|necesito|voy|como|hago|trabajo|uso|vivo)\b`)),
 			yes: []string{"Ayer me rompí el brazo.", "El viernes pasado compramos una furgoneta",
 				"Mi abuela vendió la casa en marzo."}, no: []string{"ayer dormí mal", "ayer te pregunté algo"},
@@ -247,7 +247,7 @@ var spanish = language{
 				`wiki)(?: (?:de|en|principal)[a-z ]{0,25}?)?)(?P<v> (?:se llaman?|corre|corren|esta en|` +
 				`estan en|vive en|escucha en|usa|tiene|es de|es \d|son \d|pertenece|la lleva|lo lleva) .+)`,
 			subject: "{s}", attribute: "property", conf: .8, imp: .68, reason: "states a property",
-			check: func(m *match) bool { return somewhat(m.value) },
+			check: func(m *match) bool { return isSpecific(m.value) },
 			yes:   []string{"Nuestro clúster de staging se llama Garza.", "la API escucha en el puerto 8443"},
 			no:    []string{"el servidor está caído"},
 		},
@@ -256,7 +256,7 @@ var spanish = language{
 			re: `(?P<v>[a-z]+(?: [a-z]+)?) es (?:(?:la|el) (?:responsable|encargad[oa]) de (?P<s>.+)|(?:mi|` +
 				`nuestr[oa]) (?:nuev[oa] )?(?P<a>jef[ea]|herman[oa]|mujer|marido|novi[oa]|pareja|companer[oa]|` +
 				`hij[oa]|medic[oa]|vecin[oa]|amig[oa]|prim[oa]|profesora?))`, attribute: "responsible {a}",
-			conf: .84, imp: .7, reason: "names a role or a responsible person", check: aName, value: "{v}",
+			conf: .84, imp: .7, reason: "names a role or a responsible person", check: properName, value: "{v}",
 			yes: []string{"Marta es la responsable de las copias.", "Diego es mi primo"}, no: []string{"Este es mi jefe"},
 		},
 		{

@@ -74,7 +74,8 @@ func TestTrainingUnits(t *testing.T) {
 	enc := json.NewEncoder(w)
 	for _, file := range trainFiles(t) {
 		for _, l := range readTurns(t, file) {
-			if err := enc.Encode(map[string]any{"corpus": corpusOf(file), "turn": l.ID, "lang": l.Lang, "facts": len(l.Facts)}); err != nil {
+			if err := enc.Encode(map[string]any{"corpus": corpusOf(file), "turn": l.ID, "lang": l.Lang,
+				"facts": len(l.Facts)}); err != nil {
 				t.Fatal(err)
 			}
 			for _, u := range l.units(corpusOf(file)) {
@@ -146,8 +147,9 @@ func (l *trainTurn) units(corpus string) (out []trainUnit) {
 		for k, u := range sc.units {
 			e.features(b, sc, k)
 			out = append(out, trainUnit{
-				Corpus: corpus, Turn: l.ID, Message: i, From: u.from, To: u.to, Text: e.t.quote(u.from, u.to), Features: slices.Clone(b.names),
-				Covers: e.covered(u, l.Facts), Optional: e.covered(u, l.Optional), Rules: u.facts,
+				Corpus: corpus, Turn: l.ID, Message: i, From: u.from, To: u.to, Text: e.t.quote(u.from, u.to),
+				Features: slices.Clone(b.names),
+				Covers:   e.covered(u, l.Facts), Optional: e.covered(u, l.Optional), Rules: u.facts,
 			})
 		}
 	}
@@ -185,7 +187,7 @@ func exampleUnits(t *testing.T) (out []trainUnit) {
 		l := trainTurn{ID: s, At: testTime, Messages: []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, s)}}
 		us := l.units("examples")
 		for _, u := range us {
-			strong := slices.ContainsFunc(u.Rules, func(f Fact) bool { return f.Confidence >= sure })
+			strong := slices.ContainsFunc(u.Rules, func(f Fact) bool { return f.Confidence >= minRuleConfidence })
 			if u.Said = &says; !says || len(us) == 1 || strong {
 				out = append(out, u)
 			}

@@ -45,12 +45,12 @@ func (e *extractor) units() []unit {
 			}
 		}
 	}
-	e.deal(out)
+	e.assign(out)
 	return out
 }
 
-// deal assigns the rules' facts and the named times to the units.
-func (e *extractor) deal(us []unit) {
+// assign assigns the rules' facts and the named times to the units.
+func (e *extractor) assign(us []unit) {
 	i := 0
 	for k := range us {
 		u := &us[k]

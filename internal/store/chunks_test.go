@@ -45,7 +45,7 @@ func TestUnits(t *testing.T) {
 	ctx := t.Context()
 	rapid.Check(t, func(t *rapid.T) {
 		asked := rapid.SliceOfN(rapid.SampledFrom(slices.Concat(known, missing)), 0, 40).Draw(t, "asked")
-		units, items, err := f.Units(ctx, asked)
+		units, items, err := f.Chunks(ctx, asked)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +79,7 @@ func TestManyUnits(t *testing.T) {
 	for i := range asked {
 		asked[i] = uint64(i + 1)
 	}
-	units, items, err := f.Units(t.Context(), asked)
+	units, items, err := f.Chunks(t.Context(), asked)
 	if err != nil || len(units) != len(known) || len(items) != 3 {
 		t.Errorf("%d units of %d items, %v; want %d of 3", len(units), len(items), err, len(known))
 	}
@@ -141,7 +141,7 @@ func TestUnitsOfOneItem(t *testing.T) {
 	read := func(ids []uint64) uint64 {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		units, items, err := f.Units(t.Context(), ids)
+		units, items, err := f.Chunks(t.Context(), ids)
 		runtime.ReadMemStats(&after)
 		if err != nil || len(units) != len(ids) || len(items) != 1 {
 			t.Fatal(len(units), len(items), err)

@@ -163,7 +163,8 @@ func (c *factWriter) extractedBefore(ctx context.Context) (yes bool, err error) 
 			CROSS JOIN items i ON i.id = p.item AND i.seq > 0 WHERE p.turn = ?1 AND f.namespace = ?2 AND f.user = ?3
 			AND (f.words = ?4 OR f.attribute <> '' AND f.subject = ?5 AND f.attribute = ?6 AND f.value = ?7))
 		OR EXISTS (SELECT 1 FROM history WHERE namespace = ?2 AND turn = ?1 AND op = 'quarantined' AND rtrim(key, '+') = ?8)`,
-		m.Sources[0].Turn, c.ns, m.UserID, facts.Key(m.Content), facts.Key(a.Subject), facts.Key(a.Attribute), facts.Key(a.Value), m.ID).Scan(&yes)
+		m.Sources[0].Turn, c.ns, m.UserID, facts.Key(m.Content), facts.Key(a.Subject), facts.Key(a.Attribute), facts.Key(a.Value),
+		m.ID).Scan(&yes)
 	return yes, err
 }
 
@@ -237,7 +238,8 @@ func (c *factWriter) superseded(ctx context.Context) ([]related, error) {
 	if !m.About.Exclusive || m.About.Attribute == "" {
 		return all, nil
 	}
-	found, err := c.find(ctx, ` AND f.subject = ? AND f.attribute = ? AND f.attribute <> ''`, facts.Key(m.About.Subject), facts.Key(m.About.Attribute))
+	found, err := c.find(ctx, ` AND f.subject = ? AND f.attribute = ? AND f.attribute <> ''`, facts.Key(m.About.Subject),
+		facts.Key(m.About.Attribute))
 	for _, o := range found {
 		if !slices.ContainsFunc(all, func(a related) bool { return a.key == o.key }) {
 			all = append(all, o)

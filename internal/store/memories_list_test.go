@@ -83,7 +83,8 @@ func TestMetadataFilterIsThatOfTheIndex(t *testing.T) {
 	n := 0
 	text := rapid.StringOfN(rapid.SampledFrom([]rune(`ab1.$[]"'\/ é😀*#`)), 1, 5, -1)
 	number := rapid.SampledFrom([]any{1234567, 1e21, 1.5, -0.25, json.Number("12345678901234567890"), json.Number("1e2")})
-	value := rapid.OneOf(number, rapid.SampledFrom([]any{true, false, nil, []any{"a"}, map[string]any{"a": "b"}}), rapid.Map(text, func(s string) any { return s }))
+	value := rapid.OneOf(number, rapid.SampledFrom([]any{true, false, nil, []any{"a"}, map[string]any{"a": "b"}}),
+		rapid.Map(text, func(s string) any { return s }))
 	rapid.Check(t, func(rt *rapid.T) {
 		meta := rapid.MapOfN(text, value, 1, 4).Draw(rt, "metadata")
 		n++

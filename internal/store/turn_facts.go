@@ -26,8 +26,8 @@ func (s *Store) HasFacts(ctx context.Context, ns int64) (yes bool, err error) {
 // ChunksOfFacts returns the chunks of the turns that facts were extracted from, by the facts' chunks, in
 // order: the chunks of the turn's current episode. It leaves out chunks of other items and turns
 // without an episode.
-func (s *Store) ChunksOfFacts(ctx context.Context, ns int64, units []uint64, now time.Time) (map[uint64][]passage.Unit, error) {
-	out := make(map[uint64][]passage.Unit)
+func (s *Store) ChunksOfFacts(ctx context.Context, ns int64, units []uint64, now time.Time) (map[uint64][]passage.Chunk, error) {
+	out := make(map[uint64][]passage.Chunk)
 	if len(units) == 0 {
 		return out, nil
 	}
@@ -45,7 +45,7 @@ func (s *Store) ChunksOfFacts(ctx context.Context, ns int64, units []uint64, now
 		}
 		return scan(rows, func() error {
 			var fact uint64
-			var u passage.Unit
+			var u passage.Chunk
 			err := rows.Scan(&fact, &u.ID, &u.Item, &u.Ordinal, &u.Text)
 			out[fact] = append(out[fact], u)
 			return err

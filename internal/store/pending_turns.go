@@ -87,7 +87,7 @@ func (s *Store) CountFailure(ctx context.Context, row int64) error {
 	return s.updateDelivery(ctx, `UPDATE untold SET attempts = attempts + 1 WHERE turn = ?`, row)
 }
 
-// UncountFailure reverts TellAgain: the delivery did not fail.
+// UncountFailure reverts CountFailure: the delivery did not fail.
 func (s *Store) UncountFailure(ctx context.Context, row int64) error {
 	return s.updateDelivery(ctx, `UPDATE untold SET attempts = attempts - 1 WHERE turn = ? AND attempts > 0`, row)
 }

@@ -21,7 +21,7 @@ func insertSpeaker(ctx context.Context, tx *sql.Tx, unit sql.Result, v index.Spe
 	return err
 }
 
-// speakerColumns and joinVoices read the speakers of chunks u; see [scanSpeaker].
+// speakerColumns and joinSpeakers read the speakers of chunks u; see [scanSpeaker].
 const (
 	speakerColumns = `coalesce(w.role, ''), coalesce(w.name, ''), coalesce(w.timed, 0)`
 	joinSpeakers   = ` LEFT JOIN voices w ON w.unit = u.id`

@@ -254,7 +254,8 @@ func (c *conditions) filter(f ragctx.Filter) {
 	}
 	if len(f.Sources) > 0 {
 		c.and(`EXISTS (SELECT 1 FROM json_each(?) w WHERE i.source = w.value
-			OR substr(w.value, -1) = '*' AND substr(i.source, 1, length(w.value) - 1) = substr(w.value, 1, length(w.value) - 1))`, jsonArray(f.Sources))
+			OR substr(w.value, -1) = '*' AND substr(i.source, 1, length(w.value) - 1) = substr(w.value, 1, length(w.value) - 1))`,
+			jsonArray(f.Sources))
 	}
 	if !f.OccurredAfter.IsZero() {
 		c.and(`i.occurred >= ?`, ceilMicros(f.OccurredAfter))

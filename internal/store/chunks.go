@@ -19,14 +19,14 @@ const chunkColumns = `u.id, u.item, u.ordinal, u.heading, u.text, u.page,
 	u.start_byte, u.start_line, u.start_rune, u.end_byte, u.end_line, u.end_rune`
 
 // loadChunks returns the chunks u selected by a FROM clause and its conditions.
-func loadChunks(ctx context.Context, tx *sql.Tx, from string, args ...any) ([]passage.Unit, error) {
+func loadChunks(ctx context.Context, tx *sql.Tx, from string, args ...any) ([]passage.Chunk, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT `+chunkColumns+` FROM `+from, args...) //nolint:gosec // from is a constant of this package
 	if err != nil {
 		return nil, err
 	}
-	var units []passage.Unit
+	var units []passage.Chunk
 	err = scan(rows, func() error {
-		var u passage.Unit
+		var u passage.Chunk
 		var heading string
 		err := rows.Scan(&u.ID, &u.Item, &u.Ordinal, &heading, &u.Text, &u.Page,
 			&u.Start.Byte, &u.Start.Line, &u.Start.Rune, &u.End.Byte, &u.End.Line, &u.End.Rune)
@@ -40,9 +40,9 @@ func loadChunks(ctx context.Context, tx *sql.Tx, from string, args ...any) ([]pa
 // chunksPerQuery limits the chunks or items read with one statement; SQLite allows 32,766 arguments.
 const chunksPerQuery = 1 << 14
 
-// Units implements [passage.Source]. Items are read separately: the data of an item may be as long
+// Chunks implements [passage.Source]. Items are read separately: the data of an item may be as long
 // as its text, and many chunks share an item.
-func (s *Store) Units(ctx context.Context, ids []uint64) (units []passage.Unit, items map[uint64]*passage.Item, err error) {
+func (s *Store) Chunks(ctx context.Context, ids []uint64) (units []passage.Chunk, items map[uint64]*passage.Item, err error) {
 	if len(ids) == 0 {
 		return nil, make(map[uint64]*passage.Item), nil
 	}
@@ -115,8 +115,8 @@ func scanItem(rows *sql.Rows) (*passage.Item, error) {
 }
 
 // Span implements [passage.Source].
-func (s *Store) Span(ctx context.Context, item uint64, from, to int) ([]passage.Unit, error) {
-	var units []passage.Unit
+func (s *Store) Span(ctx context.Context, item uint64, from, to int) ([]passage.Chunk, error) {
+	var units []passage.Chunk
 	err := s.view(ctx, func(tx *sql.Tx) (err error) {
 		units, err = loadChunks(ctx, tx, `units u WHERE u.item = ? AND u.ordinal BETWEEN ? AND ? ORDER BY u.ordinal`, item, from, to)
 		return err

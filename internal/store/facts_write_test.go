@@ -38,7 +38,8 @@ func (f *fixture) found(s said) store.ExtractedFact {
 	t := ragctx.Turn{ID: s.turn, Namespace: "default", UserID: s.user, AgentID: s.agent, Occurred: t0.Add(time.Duration(s.at) * time.Hour)}
 	// A turn is there before something is found in it; again, or with another time, it is
 	// the one that is there.
-	if _, _, _, err := f.PutTurn(context.Background(), f.ns, t, nil, store.Content{}, false); err != nil && !errors.Is(err, ragctx.ErrConflict) {
+	if _, _, _, err := f.PutTurn(context.Background(), f.ns, t, nil, store.Content{}, false); err != nil && !errors.Is(err,
+		ragctx.ErrConflict) {
 		panic(err)
 	}
 	m := memory.FromFinding(t, memory.Finding{Fact: s.Fact})
@@ -58,7 +59,8 @@ func (f *fixture) learn(t *testing.T, l store.ExtractedFact) store.FactOutcome {
 // facts returns what is current, by content.
 func (f *fixture) facts(t *testing.T) []memory.Memory {
 	t.Helper()
-	found, err := f.ListMemories(t.Context(), f.ns, store.MemoryFilter{AnyUser: true, Now: t0, Limit: 100, Kinds: facts.Kinds(), Order: store.ByID})
+	found, err := f.ListMemories(t.Context(), f.ns, store.MemoryFilter{AnyUser: true, Now: t0, Limit: 100,
+		Kinds: facts.Kinds(), Order: store.ByID})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,15 +86,23 @@ func TestLearn(t *testing.T) {
 		{"the same in other words", []said{{turn: "a", Fact: rome}, {turn: "b", at: 1, Fact: spelled}}, "created merged", "Rome2"},
 		{"another value", []said{{turn: "a", Fact: rome}, {turn: "b", at: 1, Fact: oslo}}, "created created", "Oslo1"},
 		{"an older turn, later", []said{{turn: "b", at: 1, Fact: oslo}, {turn: "a", Fact: rome}}, "created superseded", "Oslo1"},
-		{"back again", []said{{turn: "a", Fact: rome}, {turn: "b", at: 1, Fact: oslo}, {turn: "c", at: 2, Fact: rome}}, "created created created", "Rome1"},
-		{"another value that may stand beside", []said{{turn: "a", Fact: rome}, {turn: "b", at: 1, Fact: func() facts.Fact { o := oslo; o.Exclusive = false; return o }()}}, "created created", "Oslo1 Rome1"},
-		{"another subject", []said{{turn: "a", Fact: rome}, {turn: "b", at: 1, Fact: about("sister", "home", "Oslo")}}, "created created", "Oslo1 Rome1"},
-		{"another attribute", []said{{turn: "a", Fact: rome}, {turn: "b", at: 1, Fact: about("user", "birthplace", "Oslo")}}, "created created", "Oslo1 Rome1"},
-		{"another user", []said{{turn: "a", user: "ada", Fact: rome}, {turn: "b", user: "bob", at: 1, Fact: oslo}}, "created created", "Oslo1 Rome1"},
-		{"the same of another user", []said{{turn: "a", user: "ada", Fact: rome}, {turn: "b", user: "bob", at: 1, Fact: rome}}, "created created", "Rome1 Rome1"},
-		{"another agent", []said{{turn: "a", agent: "x", Fact: rome}, {turn: "b", agent: "y", at: 1, Fact: oslo}}, "created created", "Oslo1 Rome1"},
+		{"back again", []said{{turn: "a", Fact: rome}, {turn: "b", at: 1, Fact: oslo}, {turn: "c", at: 2, Fact: rome}},
+			"created created created", "Rome1"},
+		{"another value that may stand beside", []said{{turn: "a", Fact: rome},
+			{turn: "b", at: 1, Fact: func() facts.Fact { o := oslo; o.Exclusive = false; return o }()}}, "created created", "Oslo1 Rome1"},
+		{"another subject", []said{{turn: "a", Fact: rome}, {turn: "b", at: 1, Fact: about("sister", "home", "Oslo")}},
+			"created created", "Oslo1 Rome1"},
+		{"another attribute", []said{{turn: "a", Fact: rome}, {turn: "b", at: 1, Fact: about("user", "birthplace", "Oslo")}},
+			"created created", "Oslo1 Rome1"},
+		{"another user", []said{{turn: "a", user: "ada", Fact: rome}, {turn: "b", user: "bob", at: 1, Fact: oslo}},
+			"created created", "Oslo1 Rome1"},
+		{"the same of another user", []said{{turn: "a", user: "ada", Fact: rome}, {turn: "b", user: "bob", at: 1, Fact: rome}},
+			"created created", "Rome1 Rome1"},
+		{"another agent", []said{{turn: "a", agent: "x", Fact: rome}, {turn: "b", agent: "y", at: 1, Fact: oslo}},
+			"created created", "Oslo1 Rome1"},
 		{"no user beside one", []said{{turn: "a", Fact: rome}, {turn: "b", user: "ada", at: 1, Fact: oslo}}, "created created", "Oslo1 Rome1"},
-		{"without an attribute", []said{{turn: "a", Fact: plain("Tea, please.")}, {turn: "b", at: 1, Fact: plain("tea please")}, {turn: "c", at: 2, Fact: plain("Coffee")}}, "created merged created", "1 2"},
+		{"without an attribute", []said{{turn: "a", Fact: plain("Tea, please.")}, {turn: "b", at: 1, Fact: plain("tea please")},
+			{turn: "c", at: 2, Fact: plain("Coffee")}}, "created merged created", "1 2"},
 		{"what may stand beside is merged", []said{{turn: "a", Fact: open}, {turn: "b", at: 1, Fact: open}}, "created merged", "Rome2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -132,7 +142,8 @@ func TestWhatWasDeletedIsNotLearntAgain(t *testing.T) {
 	if done := f.learn(t, l); done.Op != "" || len(f.facts(t)) > 0 {
 		t.Errorf("%+v, %v", done, f.facts(t))
 	}
-	if done := f.learn(t, f.found(said{turn: "b", at: 1, Fact: about("user", "home", "Rome")})); done.Op != memory.OpCreated || len(f.facts(t)) != 1 {
+	if done := f.learn(t, f.found(said{turn: "b", at: 1, Fact: about("user", "home",
+		"Rome")})); done.Op != memory.OpCreated || len(f.facts(t)) != 1 {
 		t.Errorf("%+v", done)
 	}
 }
@@ -169,7 +180,8 @@ func TestDryLearningStoresNothing(t *testing.T) {
 	var before []store.FactOutcome
 	for range 2 {
 		done, seq, err := f.StoreFacts(t.Context(), f.ns, lessons, true)
-		if err != nil || seq != 0 || done[0].Op != memory.OpCreated || len(done[0].Superseded) != 1 || done[1].Op != memory.OpCreated || done[2].Op != "" {
+		if err != nil || seq != 0 || done[0].Op != memory.OpCreated || len(done[0].Superseded) != 1 ||
+			done[1].Op != memory.OpCreated || done[2].Op != "" {
 			t.Fatalf("%+v, %d, %v", done, seq, err)
 		}
 		before = done
@@ -200,7 +212,8 @@ func TestQuarantineOfLessons(t *testing.T) {
 		}
 		return q
 	}
-	if q := list("ada"); len(q) != 1 || q[0].Reason != "a tool says it" || q[0].State != memory.Quarantined || q[0].About == nil || len(list("bob"))+len(list("")) > 0 {
+	if q := list("ada"); len(q) != 1 || q[0].Reason != "a tool says it" || q[0].State != memory.Quarantined ||
+		q[0].About == nil || len(list("bob"))+len(list("")) > 0 {
 		t.Errorf("%+v", q)
 	}
 	if len(f.facts(t)) > 0 {
@@ -252,7 +265,8 @@ func TestPutAside(t *testing.T) {
 	f := fresh(t)
 	remember(t, f, memory.Memory{ID: "taken", Content: "x"})
 	ada := memory.Memory{ID: "m", Content: "one", UserID: "ada"}
-	for i, m := range []memory.Memory{ada, {ID: "m", Content: "two", UserID: "ada"}, {ID: "m", Content: "three", UserID: "eve"}, {ID: "taken", Content: "four"}} {
+	for i, m := range []memory.Memory{ada, {ID: "m", Content: "two", UserID: "ada"},
+		{ID: "m", Content: "three", UserID: "eve"}, {ID: "taken", Content: "four"}} {
 		err := f.PutInQuarantine(t.Context(), f.ns, m, fmt.Sprint("why ", i))
 		if bad := i >= 2; bad != errors.Is(err, ragctx.ErrConflict) || !bad && err != nil {
 			t.Errorf("%d: %v", i, err)

@@ -183,7 +183,8 @@ func furnish(t *testing.T, f *fixture) {
 	if err := f.SetSetting(t.Context(), "a", "b"); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.AddAudit(t.Context(), []store.AuditEntry{{Operation: "put-document", Namespace: "default", Target: "d0", Status: 200}}, 10); err != nil {
+	if err := f.AddAudit(t.Context(), []store.AuditEntry{{Operation: "put-document", Namespace: "default", Target: "d0",
+		Status: 200}}, 10); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -225,7 +226,8 @@ func TestSumsFollowEveryStatement(t *testing.T) {
 	if _, err := db.ExecContext(t.Context(), `UPDATE namespaces SET created = created + 1`); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := f.Verify(t.Context(), store.VerifyOptions{}); err != nil || !r.Damaged() || !strings.Contains(r.Findings[0].Detail, "namespaces") {
+	if r, err := f.Verify(t.Context(), store.VerifyOptions{}); err != nil || !r.Damaged() ||
+		!strings.Contains(r.Findings[0].Detail, "namespaces") {
 		t.Errorf("a row that somebody else changed: %+v, %v", r, err)
 	}
 }

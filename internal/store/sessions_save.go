@@ -40,7 +40,8 @@ func (n preparedSession) insert(ctx context.Context, tx *sql.Tx, ns int64, k ses
 	}
 	c := &conversation{tx: tx, version: 1, salt: rand.Text()}
 	err = tx.QueryRowContext(ctx, `INSERT INTO sessions (namespace, user, name, request, salt, created, leaf, parameters, updated, messages, bytes, origin)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`, ns, k.User, k.ID, n.request, c.salt, formatTime(n.archive.CreatedAt), n.archive.Leaf, parameters,
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`, ns, k.User, k.ID, n.request, c.salt,
+		formatTime(n.archive.CreatedAt), n.archive.Leaf, parameters,
 		n.updated.UnixNano(), n.size.Messages, n.size.Bytes, n.origin).Scan(&c.id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return createdBy(ctx, tx, ns, k, n.request)
@@ -144,7 +145,8 @@ func (p preparedSave) small() bool {
 }
 
 // planInSnapshot prepares a save in a snapshot.
-func (s *Sessions) planInSnapshot(ctx context.Context, ns int64, k session.Key, wanted wantedVersion, messages session.Store, started time.Time) (plan preparedSave, err error) {
+func (s *Sessions) planInSnapshot(ctx context.Context, ns int64, k session.Key, wanted wantedVersion,
+	messages session.Store, started time.Time) (plan preparedSave, err error) {
 	err = s.store.view(ctx, func(tx *sql.Tx) error {
 		plan, err = s.plan(ctx, tx, ns, k, wanted, messages, started)
 		return err
@@ -292,7 +294,7 @@ func (s *Sessions) Fork(ctx context.Context, k session.Key, id, to string) error
 // errCreated means that an earlier attempt has created the fork.
 var errCreated = errors.New("already created")
 
-// prepareFork prepares a fork of a session in one snapshot, or returns errMade.
+// prepareFork prepares a fork of a session in one snapshot, or returns errCreated.
 func (s *Sessions) prepareFork(ctx context.Context, ns int64, k, target session.Key, id string) (out preparedSave, err error) {
 	when, request := session.ConditionOf(ctx), session.RequestIDOf(ctx)
 	err = s.store.view(ctx, func(tx *sql.Tx) error {
