@@ -67,8 +67,8 @@ func abstract(p Prepared, s structure) string {
 type selection struct {
 	candidates []abstractSentence
 	chosen     []int
-	remaining       int // remaining code points
-	covered     []map[string]bool
+	remaining  int // remaining code points
+	covered    []map[string]bool
 }
 
 // record records the terms and the length of a part of the abstract.

@@ -38,13 +38,13 @@ type parseFunc func(in input) structure
 
 // format is a text format.
 type format struct {
-	mime  string   // canonical type
-	aliases  []string // alternative MIME types
-	extensions  []string // without dot, lower case
-	names []string // patterns of file names; checked before the extension
-	interpreters  []string // interpreters of scripts, without version
-	parse parseFunc
-	lang  *language // for source code
+	mime         string   // canonical type
+	aliases      []string // alternative MIME types
+	extensions   []string // without dot, lower case
+	names        []string // patterns of file names; checked before the extension
+	interpreters []string // interpreters of scripts, without version
+	parse        parseFunc
+	lang         *language // for source code
 }
 
 // formats is the table of formats; the first match wins. To add a format, add a row here and a

@@ -22,7 +22,7 @@ type rootedPath struct {
 var (
 	errNoFolder   = errors.New("is no longer a folder")
 	errNoFile     = errors.New("is no longer a regular file")
-	errReplaced     = errors.New("was replaced while it was opened; ingest it again")
+	errReplaced   = errors.New("was replaced while it was opened; ingest it again")
 	errNotBeneath = errors.New("is not below an allowed folder")
 )
 

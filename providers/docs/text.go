@@ -34,13 +34,13 @@ func parseText(in input) structure {
 
 // textWalk finds the paragraphs of a text and the headings among them.
 type textWalk struct {
-	in    input
-	lines []codeLine
-	units []unit
-	first []int // first line of each unit
-	size  []int // numberPages of lines of each unit
-	head  []int // numberPages of heading lines of each unit
-	numberedOrCapitals   bool  // headings are numbered or in capitals, so none of them is the title
+	in                 input
+	lines              []codeLine
+	units              []unit
+	first              []int // first line of each unit
+	size               []int // numberPages of lines of each unit
+	head               []int // numberPages of heading lines of each unit
+	numberedOrCapitals bool  // headings are numbered or in capitals, so none of them is the title
 }
 
 func (w *textWalk) paragraphs() {

@@ -133,7 +133,9 @@ type folder struct {
 }
 
 // below returns a path in the folder that can be opened later.
-func (f folder) below(name string) rootedPath { return rootedPath{f.at.base, filepath.Join(f.at.rel, name)} }
+func (f folder) below(name string) rootedPath {
+	return rootedPath{f.at.base, filepath.Join(f.at.rel, name)}
+}
 
 // dir walks a directory.
 func (w *walker) dir(in folder, ignore *ignoreFile) bool {

@@ -16,16 +16,17 @@ import (
 	"github.com/ragctx/ragctx/internal/httpclient"
 )
 
-// accept names what is read best first; servers that have several forms choose by it.
+// accept lists the supported types by preference. Servers with several forms of a page choose by
+// it.
 const accept = "text/html,application/xhtml+xml,text/markdown,text/plain;q=0.9,*/*;q=0.5"
 
-// validators are what a [Page.State] holds.
+// validators are the contents of a [Page].State.
 type validators struct {
 	ETag     string `json:"etag,omitempty"`
 	Modified string `json:"modified,omitempty"`
 }
 
-// maxState bounds a [Page.State], in bytes. A tag that does not fit is left out.
+// maxState is the limit of a [Page].State in bytes. An ETag that does not fit is omitted.
 const maxState = 350
 
 func stateOf(h http.Header) string {
@@ -47,9 +48,8 @@ func stateOf(h http.Header) string {
 	return string(b)
 }
 
-// settled reports whether the time of the last change tells this version from later
-// ones: it counts in seconds, and in the same one there may be another change
-// (RFC 9110 §8.8.2.2).
+// settled reports whether Last-Modified identifies this version. It counts in seconds, and a second
+// change may follow in the same second (RFC 9110 §8.8.2.2).
 func settled(h http.Header) bool {
 	modified, err := http.ParseTime(h.Get("Last-Modified"))
 	if err != nil {
@@ -59,26 +59,26 @@ func settled(h http.Header) bool {
 	return err == nil && sent.Sub(modified) >= 2*time.Second
 }
 
-// answer is what came of a request.
+// answer is the response to a request.
 type answer struct {
 	status int
 	mime   string
 	state  string
 	body   []byte
-	next   *url.URL // of a redirect
+	next   *url.URL // target of a redirect
 }
 
-// attempt is one request.
+// attempt is the result of one request.
 type attempt struct {
 	answer answer
 	err    error
-	// fails says that it is the server that does not work now; again, that it may
-	// work later, after that time at the earliest.
+	// fails says that the server is failing. again says that a retry may succeed, after the
+	// duration after at the earliest.
 	fails, again bool
 	after        time.Duration
 }
 
-// ask sends a request, again if that may help.
+// ask sends a request and retries it if that may help.
 func (c *Client) ask(ctx context.Context, u *url.URL, state string, limit int64) (answer, error) {
 	h, pause := c.host(u), firstPause
 	for n := 0; ; n++ {
@@ -146,7 +146,7 @@ func setHeader(h http.Header, name, value string) {
 	}
 }
 
-// target is where a redirect leads.
+// target returns the target of a redirect.
 func target(u *url.URL, resp *http.Response) (*url.URL, error) {
 	to, err := resp.Location()
 	if err != nil {
@@ -162,7 +162,7 @@ func target(u *url.URL, resp *http.Response) (*url.URL, error) {
 	return next, nil
 }
 
-// readBody reads at most limit bytes, unpacked.
+// readBody reads at most limit bytes of the decompressed body.
 func readBody(u *url.URL, resp *http.Response, limit int64) ([]byte, error) {
 	kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), "/")
 	switch k := strings.ToLower(strings.TrimSpace(kind)); {
@@ -184,7 +184,7 @@ func tooLong(u *url.URL, limit int64) error {
 	return refuse(u, "is more than %d bytes, the limit", limit)
 }
 
-// broken is the outcome of a request that had no whole answer.
+// broken returns the result of a request without a complete response.
 func (c *Client) broken(ctx context.Context, u *url.URL, err error) attempt {
 	if ctx.Err() != nil {
 		return attempt{err: ctx.Err()}
@@ -201,8 +201,7 @@ func (c *Client) broken(ctx context.Context, u *url.URL, err error) attempt {
 	return attempt{err: refuse(u, "gave no whole answer: %s", ragctx.Clip(err.Error())), fails: true, again: true}
 }
 
-// refused is the outcome of a request that was answered with a status that is no
-// page.
+// refused returns the result of a request with an error status.
 func (c *Client) refused(u *url.URL, resp *http.Response) attempt {
 	s := resp.StatusCode
 	e := refuse(u, "was answered with status %s", statusText(s))

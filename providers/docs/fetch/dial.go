@@ -13,7 +13,7 @@ import (
 	"github.com/ragctx/ragctx/internal/httpclient"
 )
 
-// insideError is the error of a name that leads into a network of one's own.
+// insideError is the error of a host name that resolves to a private address.
 type insideError struct{ name, address string }
 
 // Error implements error.
@@ -24,8 +24,8 @@ func (e *insideError) Error() string {
 	return fmt.Sprintf("is at the address %s, which is not public; name the host %s, or the address, in allow_hosts if that is meant", e.address, e.name)
 }
 
-// dialer returns what makes connections. The address is checked when it is known
-// for good, right before the connection is made; nil resolves by the system.
+// dialer returns a DialContext function. It checks the address when it is final, right before the
+// connection. A nil resolver is the system's.
 func (c *Client) dialer(resolver *net.Resolver) func(ctx context.Context, network, addr string) (net.Conn, error) {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		name, port, err := net.SplitHostPort(addr)
@@ -46,8 +46,8 @@ func (c *Client) dialer(resolver *net.Resolver) func(ctx context.Context, networ
 	}
 }
 
-// proxy is that of the environment for a request. A proxy resolves names itself,
-// so what it may reach is its own to decide.
+// proxy returns the environment's proxy for a request. A proxy resolves names itself, so the
+// addresses it reaches are not checked.
 func (c *Client) proxy(r *http.Request) (*url.URL, error) {
 	u, err := httpclient.Proxy(r)
 	if err != nil || u == nil {
@@ -64,5 +64,5 @@ func (c *Client) proxy(r *http.Request) (*url.URL, error) {
 	return u, nil
 }
 
-// inside returns the error of a connection that was not made because of its address.
+// inside returns the error of a connection that was refused because of its address.
 func inside(err error) (*insideError, bool) { return errors.AsType[*insideError](err) }

@@ -1,17 +1,13 @@
-// Package fetch gets documents from web servers: pages one by one, or those that
-// a sitemap lists.
+// Package fetch downloads documents from web servers: single pages, or all pages of a sitemap.
 //
-// Which hosts are asked is the operator's to say ([Hosts]), because everything
-// else comes from strangers: a redirect or a sitemap may lead anywhere, and a
-// name may resolve to an address of one's own network. The host of every request
-// is checked before it, the address when the connection is made, so that a name
-// whose address changes in between does not pass either.
+// The operator configures which hosts are allowed ([Hosts]), because all other input is untrusted:
+// a redirect or a sitemap may lead anywhere, and a name may resolve to a private address. The host
+// is checked before every request, and the address at connection time, so that a name cannot change
+// its address in between.
 //
-// A server is treated with courtesy: two requests a second, at most two at a time,
-// robots.txt heeded (RFC 9309), Retry-After too, pages asked for with the validators
-// of the last time, so that an unchanged one costs an answer without a body. A server
-// that fails again and again is left alone.
+// The client limits the load on a server: two requests a second, at most two in parallel. It
+// respects robots.txt (RFC 9309) and Retry-After. Conditional requests make an unchanged page cost
+// a response without a body. Requests to a server that fails repeatedly are paused.
 //
-// What comes back is hostile until it is read: its size, time, redirects, nesting
-// and number are bounded.
+// Responses are untrusted: size, time, redirects, nesting and number are limited.
 package fetch

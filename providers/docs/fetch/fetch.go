@@ -15,7 +15,7 @@ import (
 	"github.com/ragctx/ragctx/internal/httpclient"
 )
 
-// Limits unless [Options] say otherwise.
+// The default limits of [Options].
 const (
 	DefaultMaxBytes = 32 << 20
 	DefaultTimeout  = time.Minute
@@ -24,35 +24,34 @@ const (
 	DefaultMaxURLs  = 50_000
 )
 
-// What no option changes.
+// Limits that no option changes.
 const (
 	maxRedirects   = 5
 	maxRetries     = 3
 	maxHeaderBytes = 64 << 10
-	maxWait        = time.Minute // between attempts; a server that asks for more is given up
-	firstPause     = time.Second // before the first repetition, twice that before the next
+	maxWait        = time.Minute // between attempts; if a server asks for more, the request fails
+	firstPause     = time.Second // before the first retry; doubles with each retry
 	dialTimeout    = 15 * time.Second
 )
 
-// Options configures a [Client]. Only Hosts is required: without one nothing may
-// be asked.
+// Options configures a [Client]. Only Hosts is required; without hosts every request is refused.
 type Options struct {
 	Hosts Hosts
 	// UserAgent is sent with each request; "" is "ragctx".
 	UserAgent string
-	MaxBytes  int64         // of one page, unpacked; default 32 MiB
-	Timeout   time.Duration // of one request with its answer; default 1 minute
-	// Every is the least time between two requests to a host; default 0.5 s,
-	// negative is none. The Crawl-delay of robots.txt lengthens it up to 10 s.
+	MaxBytes  int64         // limit of a decompressed page; default 32 MiB
+	Timeout   time.Duration // for one request with its response; default 1 minute
+	// Every is the minimum time between two requests to a host; default 0.5 s, negative means none.
+	// A Crawl-delay in robots.txt extends it up to 10 s.
 	Every time.Duration
-	// Parallel is how many requests to a host are under way at a time; default 2.
+	// Parallel is the number of parallel requests to a host; default 2.
 	Parallel int
-	MaxURLs  int // that a sitemap with those below it lists; default 50,000
-	// IgnoreRobots asks also for what robots.txt forbids.
+	MaxURLs  int // limit of the pages in a sitemap with its nested sitemaps; default 50,000
+	// IgnoreRobots requests pages even if robots.txt forbids them.
 	IgnoreRobots bool
 
 	Now   func() time.Time                           // the clock; nil is the system's
-	Sleep func(context.Context, time.Duration) error // waits or fails as the context does; nil is the system's
+	Sleep func(context.Context, time.Duration) error // waits, or returns the context's error; nil is the system's
 }
 
 func (o Options) withDefaults() Options {
@@ -71,12 +70,12 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Client asks web servers. It is safe for concurrent use and remembers what it
-// learnt about hosts: their robots.txt, and whether they fail.
+// Client downloads from web servers. It caches the state of hosts: their robots.txt, and whether
+// they fail. It is safe for concurrent use.
 type Client struct {
 	opts    Options
 	http    *http.Client
-	proxies sync.Map // addresses of proxies that the environment names
+	proxies sync.Map // addresses of the environment's proxies
 
 	mu    sync.Mutex
 	hosts map[string]*host // by scheme, name and port
@@ -99,30 +98,30 @@ func New(o Options) *Client {
 // Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Page is what a URL led to.
+// Page is the result of downloading a URL.
 type Page struct {
-	URL  string // as it was asked for, in its canonical form
-	At   string // where the redirects led; URL if there were none
-	MIME string // that the server declared, with its parameters; "" is unknown
+	URL  string // the requested URL in canonical form
+	At   string // the URL after redirects
+	MIME string // the declared type with its parameters; "" if unknown
 	Data []byte
-	// State tells the server the next time which version is known, in at most 350
-	// bytes; "" if it has given no way to.
+	// State has the validators for the next conditional request, at most 350 bytes; "" if the
+	// server sent none.
 	State string
-	// Unchanged says that the page is as it was in the given state; Data is empty.
+	// Unchanged says that the page has not changed since the given state; Data is empty.
 	Unchanged bool
 }
 
-// Error says why a URL gave nothing. It concerns that one only.
+// Error is the error for one URL. Other URLs are not affected.
 type Error struct {
 	URL    string
-	Reason string // what is wrong, and what helps; the URL is not part of it
-	// Gone says that the server knows of nothing there: status 404 or 410. Whatever
-	// else went wrong says nothing about the page.
+	Reason string // the fault and the remedy, without the URL
+	// Gone says that the page does not exist: status 404 or 410. Other errors say nothing about the
+	// page.
 	Gone bool
-	// Incomplete says that it was to list pages, of which some are not known now.
+	// Incomplete says that a sitemap could not be read completely, so that pages are missing.
 	Incomplete bool
 
-	absent bool // the server answered with a status from 400 to 499
+	absent bool // the status was 400 to 499
 }
 
 // Error implements error.
@@ -132,14 +131,13 @@ func refuse(u *url.URL, format string, args ...any) *Error {
 	return &Error{URL: u.String(), Reason: fmt.Sprintf(format, args...)}
 }
 
-// Get returns the page at a URL. state is that of the page the last time, or "".
-// An error that is an [*Error] concerns that page only; any other is the end of
-// ctx.
+// Get downloads the page at a URL. state is the State of the previous download, or "". An [*Error]
+// concerns only this page; any other error is the end of ctx.
 func (c *Client) Get(ctx context.Context, raw, state string) (Page, error) {
 	return c.get(ctx, raw, state, c.allowed, c.opts.MaxBytes)
 }
 
-// get is Get for what permit lets through, up to limit bytes.
+// get downloads a page of at most limit bytes. permit checks the URL and each redirect.
 func (c *Client) get(ctx context.Context, raw, state string, permit func(context.Context, *url.URL) error, limit int64) (Page, error) {
 	u, err := parse(raw)
 	if err != nil {
@@ -157,7 +155,7 @@ func (c *Client) get(ctx context.Context, raw, state string, permit func(context
 		if a.next == nil {
 			p.At, p.MIME, p.Data, p.State = u.String(), a.mime, a.body, a.state
 			if p.Unchanged = a.status == http.StatusNotModified; p.Unchanged {
-				p.State = state // servers may send less than they would with the page
+				p.State = state // a 304 may have fewer headers than the page
 			}
 			return p, nil
 		}
@@ -166,7 +164,7 @@ func (c *Client) get(ctx context.Context, raw, state string, permit func(context
 	return Page{}, &Error{URL: p.URL, Reason: fmt.Sprintf("redirects more than %d times", maxRedirects)}
 }
 
-// about makes an error of what a page led to one of that page.
+// about attributes an error at a redirect target to the requested page.
 func (c *Client) about(ctx context.Context, page string, at *url.URL, err error) error {
 	e, ok := errors.AsType[*Error](err)
 	switch {
@@ -181,7 +179,7 @@ func (c *Client) about(ctx context.Context, page string, at *url.URL, err error)
 	return e
 }
 
-// allowed checks whether a page may be asked for.
+// allowed checks whether a page may be requested.
 func (c *Client) allowed(ctx context.Context, u *url.URL) error {
 	if err := c.known(ctx, u); err != nil || c.opts.IgnoreRobots {
 		return err
@@ -189,7 +187,7 @@ func (c *Client) allowed(ctx context.Context, u *url.URL) error {
 	return c.heed(ctx, u)
 }
 
-// known checks whether a host may be asked.
+// known checks whether a host may be contacted.
 func (c *Client) known(_ context.Context, u *url.URL) error {
 	if !c.opts.Hosts.allows(u) {
 		return refuse(u, "is on the host %s, which is not allowed; name it in allow_hosts", strings.ToLower(u.Host))
@@ -200,7 +198,7 @@ func (c *Client) known(_ context.Context, u *url.URL) error {
 	return nil
 }
 
-// sleep fails when ctx ends first.
+// sleep waits for d, or returns the error of ctx if that ends first.
 func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

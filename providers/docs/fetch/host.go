@@ -8,28 +8,28 @@ import (
 	"time"
 )
 
-// When a host fails this often in a row, it is left alone for a while.
+// After maxFailures consecutive failures, requests to a host are paused for restFor.
 const (
 	maxFailures = 5
 	restFor     = 5 * time.Minute
 )
 
-// host is what is known of a host, and the turns of those who ask it.
+// host is the state of a host: its rate limit, failures and robots.txt.
 type host struct {
 	slots chan struct{}
 
 	mu     sync.Mutex
-	next   time.Time // when it may be asked again
+	next   time.Time // earliest time of the next request
 	delay  time.Duration
-	failed int // in a row
+	failed int // consecutive failures
 	until  time.Time
 
-	asking  sync.Mutex // for robots.txt
-	robots  *robots    // nil is not known yet
-	expires time.Time  // robots
+	asking  sync.Mutex // held while robots.txt is downloaded
+	robots  *robots    // nil if not downloaded yet
+	expires time.Time  // expiry of robots
 }
 
-// host returns what is known of the host of u.
+// host returns the state of the host of u.
 func (c *Client) host(u *url.URL) *host {
 	key := u.Scheme + "://" + u.Host
 	c.mu.Lock()
@@ -42,7 +42,7 @@ func (c *Client) host(u *url.URL) *host {
 	return h
 }
 
-// enter waits for a turn. Who has one calls leave.
+// enter waits until a request is allowed. The caller must call leave afterwards.
 func (h *host) enter(ctx context.Context, c *Client, u *url.URL) error {
 	select {
 	case h.slots <- struct{}{}:
@@ -64,7 +64,7 @@ func (h *host) enter(ctx context.Context, c *Client, u *url.URL) error {
 	}
 }
 
-// turn takes the next turn, or says how long it is until then.
+// turn reserves the next request, or returns the time to wait.
 func (h *host) turn(now time.Time, u *url.URL) (time.Duration, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -78,7 +78,7 @@ func (h *host) turn(now time.Time, u *url.URL) (time.Duration, error) {
 	return 0, nil
 }
 
-// leave gives the turn free and takes note of what came of it.
+// leave ends a request and records its result.
 func (h *host) leave(now time.Time, a attempt) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -89,7 +89,7 @@ func (h *host) leave(now time.Time, a attempt) {
 	case !errors.Is(a.err, context.Canceled) && !errors.Is(a.err, context.DeadlineExceeded):
 		h.failed = 0
 	}
-	if a.after > 0 && a.after <= maxWait { // it concerns everyone who asks
+	if a.after > 0 && a.after <= maxWait { // applies to all requests to the host
 		h.next = later(h.next, now.Add(a.after))
 	}
 	<-h.slots

@@ -11,33 +11,32 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// Hosts are the hosts that may be asked. The zero value has none.
+// Hosts are the allowed hosts. The zero value allows none.
 type Hosts struct {
 	list []allowedHost
 	nets []netip.Prefix
 }
 
-// allowedHost is one entry.
+// allowedHost is one entry of the list.
 type allowedHost struct {
-	name string // in ASCII and small letters
-	port string // "" is that of the scheme
-	sub  bool   // the hosts below name
-	// inside says that the name may resolve to an address that is not public.
+	name string // in ASCII and lower case
+	port string // "" means ports 80 and 443
+	sub  bool   // matches the subdomains of name
+	// inside says that the name may resolve to a private address.
 	inside bool
 }
 
-// ParseHosts reads a list of hosts:
+// ParseHosts parses a list of hosts:
 //
 //	docs.example.com       on ports 80 and 443
 //	docs.example.com:8443  on that port only
-//	*.example.com          all hosts below
+//	*.example.com          all subdomains
 //	10.1.2.3, [::1]:8080   addresses
 //	10.1.0.0/16            addresses that other entries' names may resolve to
 //
-// Names and addresses may be of one's own network, as they were named one by one;
-// not of the local link, where a cloud's machines ask for their credentials, unless
-// the address itself or a network in the list says so. What stands below a "*." must have public addresses, or such that a network in
-// the list holds.
+// Names and addresses that are listed explicitly may be private. They may not be link-local, where
+// cloud machines get their credentials, unless the list has the address itself or a network that
+// contains it. Subdomains under "*." must have public addresses, or addresses in a listed network.
 func ParseHosts(entries []string) (Hosts, error) {
 	var h Hosts
 	for _, e := range entries {
@@ -74,10 +73,9 @@ func parseHost(entry string) (allowedHost, error) {
 	return a, nil
 }
 
-// With returns h and the host and port of a URL that the operator names. Its name
-// must resolve to public addresses, unless it is an address, localhost, or in h as
-// well: whoever follows a link need not know where the name leads. An error is an
-// [*Error].
+// With returns h extended by the host and port of a URL given by the operator. The name must
+// resolve to public addresses, unless it is an address, localhost, or also in h: an operator who
+// copies a link need not know its address. An error is an [*Error].
 func (h Hosts) With(raw string) (Hosts, error) {
 	u, err := parse(raw)
 	if err != nil {
@@ -96,7 +94,7 @@ func portOf(u *url.URL) string {
 	return defaultPort(u.Scheme)
 }
 
-// allows reports whether a URL's host may be asked.
+// allows reports whether the host of a URL is allowed.
 func (h Hosts) allows(u *url.URL) bool {
 	return slices.ContainsFunc(h.list, func(a allowedHost) bool { return a.covers(u.Hostname(), portOf(u)) })
 }
@@ -108,7 +106,7 @@ func (a allowedHost) covers(name, port string) bool {
 	return a.name == name && !a.sub || a.sub && strings.HasSuffix(name, "."+a.name)
 }
 
-// reaches reports whether a host may be reached at an address.
+// reaches reports whether a host may be contacted at an address.
 func (h Hosts) reaches(name, port string, ip netip.Addr) bool {
 	ip = ip.Unmap().WithZone("")
 	if public(ip) || slices.ContainsFunc(h.nets, func(p netip.Prefix) bool { return p.Contains(ip) }) {
@@ -119,14 +117,14 @@ func (h Hosts) reaches(name, port string, ip netip.Addr) bool {
 	})
 }
 
-// special are networks that are not for everyone, of those that
-// [netip.Addr.IsGlobalUnicast] and IsPrivate do not tell (RFC 6890 and its registry).
+// special lists the non-public networks that [netip.Addr.IsGlobalUnicast] and IsPrivate do not
+// cover (RFC 6890 and its registry).
 var special = prefixes(
 	"::/96", "::ffff:0:0:0/96", "0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
 	"240.0.0.0/4", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "5f00::/16", "fec0::/10",
 )
 
-// nat64 holds the public Internet of IPv4, seen from a network without it.
+// nat64 contains the public IPv4 Internet as seen from an IPv6-only network.
 var nat64 = netip.MustParsePrefix("64:ff9b::/96")
 
 func prefixes(list ...string) []netip.Prefix {
@@ -137,7 +135,7 @@ func prefixes(list ...string) []netip.Prefix {
 	return out
 }
 
-// public reports whether an address is one of the public Internet.
+// public reports whether an address belongs to the public Internet.
 func public(ip netip.Addr) bool {
 	if nat64.Contains(ip) {
 		b := ip.As16()

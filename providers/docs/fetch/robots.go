@@ -10,40 +10,41 @@ import (
 	"time"
 )
 
-// agent is the name by which robots.txt addresses us.
+// agent is the product name of this client in robots.txt.
 const agent = "ragctx"
 
-// Bounds of a robots.txt (RFC 9309 §2.5 asks for 500 KiB at least).
+// Limits of a robots.txt (RFC 9309 §2.5 requires at least 500 KiB).
 const (
 	maxRobots = 512 << 10
 	maxDelay  = 10 * time.Second
 
 	keepRobots = 24 * time.Hour
-	// keepUnknown is how long one that cannot be read is not asked for again.
+	// keepUnknown is the time until an unreadable robots.txt is requested again.
 	keepUnknown = 5 * time.Minute
 )
 
-// robots is what a robots.txt says to us.
+// robots has the rules of a robots.txt for this client.
 type robots struct {
 	rules    []rule
 	delay    time.Duration
-	sitemaps []string // as they are written
-	// unknown says why the file could not be read: until it can, nothing may be asked.
+	sitemaps []string // as written
+	// unknown is the reason why the file could not be read. Until it can be read, no page may be
+	// requested.
 	unknown string
 }
 
 // rule allows or forbids the paths that match a pattern.
 type rule struct {
-	pattern string // "*" is anything, "$" at the end the end
+	pattern string // "*" matches anything; "$" at the end matches the end
 	allow   bool
 }
 
-// parseRobots reads a robots.txt by RFC 9309, as far as it concerns us: the groups
-// that name us, or else those for everyone.
+// parseRobots parses a robots.txt by RFC 9309. It uses the groups for this client, or else the
+// groups for all clients.
 func parseRobots(text []byte) *robots {
 	var ours, everyone, none robots
 	var out robots
-	current := []*robots{&none} // of the group
+	current := []*robots{&none} // targets of the current group
 	naming, named := false, false
 	text = bytes.TrimPrefix(text[:min(len(text), maxRobots)], []byte("\ufeff"))
 	for line := range strings.FieldsFuncSeq(string(text), func(r rune) bool { return r == '\n' || r == '\r' }) {
@@ -78,7 +79,7 @@ func parseRobots(text []byte) *robots {
 			}
 		case "sitemap":
 			out.sitemaps = append(out.sitemaps, value)
-			continue // it belongs to no group and ends none
+			continue // independent of groups
 		default:
 			continue
 		}
@@ -92,7 +93,7 @@ func parseRobots(text []byte) *robots {
 	return &out
 }
 
-// product is the name in a value of User-agent, without a version.
+// product returns the product name in a User-agent value, without the version.
 func product(s string) string {
 	end := strings.IndexFunc(s, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '-' && r != '_'
@@ -103,8 +104,8 @@ func product(s string) string {
 	return s[:end]
 }
 
-// allows reports whether a path with its query may be asked for: the longest rule
-// that matches says so, and allows if two are as long.
+// allows reports whether a path with its query may be requested. The longest matching rule decides;
+// on a tie, allow wins.
 func (r *robots) allows(path string) bool {
 	path = normal(path)
 	if path == "/robots.txt" {
@@ -119,8 +120,8 @@ func (r *robots) allows(path string) bool {
 	return allow
 }
 
-// matches reports whether a path begins with what a pattern describes, in time
-// linear in both but for the stars.
+// matches reports whether a path begins with a match of a pattern. It takes time linear in both,
+// except for the stars.
 func matches(pattern, path string) bool {
 	pattern, whole := strings.CutSuffix(pattern, "$")
 	parts := strings.Split(pattern, "*")
@@ -145,8 +146,8 @@ func matches(pattern, path string) bool {
 	return strings.Contains(path, parts[last])
 }
 
-// normal writes a path or pattern so that equal ones have equal bytes: escapes
-// in capitals, none where they are not needed, all that is not ASCII escaped.
+// normal returns the normal form of a path or pattern: escapes in upper case, unnecessary escapes
+// removed, non-ASCII bytes escaped.
 func normal(s string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder
@@ -187,7 +188,7 @@ func (c *Client) heed(ctx context.Context, u *url.URL) error {
 	return nil
 }
 
-// robotsOf returns the robots.txt of the host of u, which it asks for once a day.
+// robotsOf returns the robots.txt of the host of u. It is downloaded once a day.
 func (c *Client) robotsOf(ctx context.Context, u *url.URL) (*robots, error) {
 	h := c.host(u)
 	h.asking.Lock()
@@ -204,7 +205,7 @@ func (c *Client) robotsOf(ctx context.Context, u *url.URL) (*robots, error) {
 	case err == nil:
 		h.robots = parseRobots(p.Data)
 	case e.absent:
-		h.robots = &robots{} // there is none: all is allowed
+		h.robots = &robots{} // without robots.txt everything is allowed
 	default:
 		h.robots = &robots{unknown: e.Reason}
 	}

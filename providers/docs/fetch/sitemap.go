@@ -18,17 +18,17 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// Bounds of a sitemap and those below it. The protocol (sitemaps.org) has 50,000
-// entries and 50 MB in a file, and indexes that list no indexes.
+// Limits of a sitemap and its nested sitemaps. The protocol (sitemaps.org) allows 50,000 entries
+// and 50 MB per file, and indexes that do not list other indexes.
 const (
 	maxSitemapBytes = 50 << 20
 	maxSitemaps     = 1000
 	maxNesting      = 4
 )
 
-// IsSitemap reports whether a page lists others: a sitemap or an index of such, as
-// XML, packed with gzip or not; a text file with "sitemap" in its name and a URL
-// on its first line; or the robots.txt of a host, which names its sitemaps.
+// IsSitemap reports whether a page lists other pages: a sitemap or a sitemap index as XML, possibly
+// compressed with gzip; a text file with "sitemap" in its name and a URL on its first line; or the
+// robots.txt of a host, which names its sitemaps.
 func IsSitemap(p Page) bool {
 	u, err := url.Parse(p.URL)
 	if err != nil || len(p.Data) == 0 {
@@ -38,14 +38,14 @@ func IsSitemap(p Page) bool {
 	return u.Path == "/robots.txt" || rootElement(head) != "" || isList(u, head)
 }
 
-// isList reports whether what begins with head is a sitemap of text.
+// isList reports whether the text that begins with head is a text sitemap.
 func isList(u *url.URL, head []byte) bool {
 	name := strings.ToLower(strings.TrimSuffix(path.Base(u.Path), ".gz"))
 	first, _, _ := strings.Cut(strings.TrimSpace(string(head)), "\n")
 	return path.Ext(name) == ".txt" && strings.Contains(name, "sitemap") && IsURL(strings.TrimPrefix(first, "\ufeff"))
 }
 
-// rootElement returns "urlset" or "sitemapindex" if a text begins with that.
+// rootElement returns "urlset" or "sitemapindex" if that is the first element of a text, or "".
 func rootElement(head []byte) string {
 	d := decoder(head)
 	for {
@@ -73,28 +73,28 @@ func decoder(b []byte) *xml.Decoder {
 	return d
 }
 
-// unpack returns at most limit bytes of what may be packed with gzip, and whether
-// there is more.
+// unpack returns at most limit bytes of data that may be compressed with gzip, and whether there
+// are more.
 func unpack(b []byte, limit int64) (out []byte, more bool) {
 	if bytes.HasPrefix(b, []byte{0x1f, 0x8b}) {
 		z, err := gzip.NewReader(bytes.NewReader(b))
 		if err != nil {
 			return nil, false
 		}
-		// What was read before an error is what there is.
+		// The bytes before an error are used.
 		b, _ = io.ReadAll(io.LimitReader(z, limit+1))
 	}
 	return b[:min(int64(len(b)), limit)], int64(len(b)) > limit
 }
 
-// sitemap is what one file lists.
+// sitemap has the entries of one file.
 type sitemap struct {
 	locs  []string
 	index bool // locs are sitemaps
 }
 
-// parseSitemap reads a sitemap, at most limit entries of it. It returns what came
-// before an error, too.
+// parseSitemap parses at most limit entries of a sitemap. With an error it also returns the entries
+// before it.
 func parseSitemap(u *url.URL, b []byte, limit int) (sitemap, error) {
 	switch {
 	case u.Path == "/robots.txt":
@@ -115,8 +115,8 @@ func parseSitemap(u *url.URL, b []byte, limit int) (sitemap, error) {
 	return parseXML(b, limit)
 }
 
-// parseXML takes the loc elements right below url and sitemap: images and videos
-// have some of their own.
+// parseXML reads the loc elements that are children of url and sitemap. Images and videos have loc
+// elements, too.
 func parseXML(b []byte, limit int) (sitemap, error) {
 	var s sitemap
 	var above []string // local names of the open elements
@@ -156,11 +156,10 @@ func parseXML(b []byte, limit int) (sitemap, error) {
 	}
 }
 
-// List yields the pages that a sitemap lists, with those of the sitemaps that it
-// names, each page once, by its canonical URL. An [*Error] concerns one entry, or,
-// if it is Incomplete, a sitemap that could not be read, so that pages are missing;
-// the rest follows. Any other error is the end of ctx. Entries on hosts that are
-// not allowed are errors.
+// List yields the pages of a sitemap and its nested sitemaps, each once, by canonical URL. An
+// [*Error] concerns one entry; if it is Incomplete, it concerns a sitemap that could not be read,
+// so that pages are missing. The other entries follow. Any other error is the end of ctx. Entries
+// on hosts that are not allowed are errors.
 func (c *Client) List(ctx context.Context, p Page) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		l := &lister{client: c, seen: make(map[string]bool), yield: yield}
@@ -168,7 +167,7 @@ func (c *Client) List(ctx context.Context, p Page) iter.Seq2[string, error] {
 	}
 }
 
-// lister is one List. Its methods report false when it is over.
+// lister is one call of List. Its methods return false when it is over.
 type lister struct {
 	client   *Client
 	seen     map[string]bool // URLs of pages and sitemaps
@@ -177,7 +176,7 @@ type lister struct {
 	yield    func(string, error) bool
 }
 
-// sitemap yields what a sitemap lists.
+// sitemap yields the entries of a sitemap.
 func (l *lister) sitemap(ctx context.Context, p Page, depth int) bool {
 	l.seen[p.URL] = true
 	l.sitemaps++
@@ -220,7 +219,7 @@ func (l *lister) sitemap(ctx context.Context, p Page, depth int) bool {
 	return true
 }
 
-// resolve reads an entry, which may be relative.
+// resolve parses an entry, which may be relative.
 func resolve(at *url.URL, loc string) (*url.URL, error) {
 	if ref, err := url.Parse(loc); err == nil && loc != "" && !ref.IsAbs() {
 		loc = at.ResolveReference(ref).String()
@@ -234,8 +233,7 @@ func (l *lister) page(ctx context.Context, u *url.URL) bool {
 	return l.yield(u.String(), l.client.known(ctx, u))
 }
 
-// below reads a sitemap that another one names. Sitemaps are meant for programs,
-// so robots.txt is not asked.
+// below reads a nested sitemap. Sitemaps are meant for programs, so robots.txt does not apply.
 func (l *lister) below(ctx context.Context, u *url.URL, depth int) bool {
 	l.seen[u.String()] = true
 	switch {
@@ -254,8 +252,8 @@ func (l *lister) below(ctx context.Context, u *url.URL, depth int) bool {
 	return l.sitemap(ctx, p, depth)
 }
 
-// Sitemap is [Client.Get] for a page that lists others: it may be larger, and
-// robots.txt does not forbid it.
+// Sitemap is like [Client.Get] for a sitemap: the size limit is larger, and robots.txt does not
+// apply.
 func (c *Client) Sitemap(ctx context.Context, raw string) (Page, error) {
 	return c.get(ctx, raw, "", c.known, max(c.opts.MaxBytes, maxSitemapBytes))
 }

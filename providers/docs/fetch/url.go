@@ -10,18 +10,17 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// maxURL is the longest URL: it is the id of a document.
+// maxURL is the maximum length of a URL, because it is the id of a document.
 const maxURL = ragctx.MaxNameBytes
 
-// IsURL reports whether an argument is meant as a URL and not as a path.
+// IsURL reports whether an argument is a URL and not a path.
 func IsURL(s string) bool {
 	scheme, rest, ok := strings.Cut(s, "://")
 	return ok && rest != "" && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"))
 }
 
-// Canonical returns the form of a URL that names its page: scheme and host in
-// small letters, the host in ASCII, no default port, no fragment, a path without
-// "." and "..". The error is an [*Error].
+// Canonical returns the canonical form of a URL: scheme and host in lower case, the host in ASCII,
+// no default port, no fragment, and a path without "." and "..". The error is an [*Error].
 func Canonical(raw string) (string, error) {
 	u, err := parse(raw)
 	if err != nil {
@@ -49,15 +48,15 @@ func parse(raw string) (*url.URL, error) {
 	if u.Path == "" {
 		u.Path = "/"
 	}
-	u = new(url.URL).ResolveReference(u) // without dots
+	u = new(url.URL).ResolveReference(u) // removes "." and ".."
 	if len(u.String()) > maxURL {
 		return bad("is longer than 512 bytes, the limit of an id")
 	}
 	return u, nil
 }
 
-// canonicalHost returns a URL's host in small letters and ASCII, with its port
-// unless that is the scheme's.
+// canonicalHost returns a URL's host in lower case and ASCII, with its port unless that is the
+// default of the scheme.
 func canonicalHost(u *url.URL) (string, error) {
 	name, port := strings.TrimSuffix(u.Hostname(), "."), u.Port()
 	if ip, err := netip.ParseAddr(name); err == nil {
@@ -80,7 +79,7 @@ func defaultPort(scheme string) string {
 	return "80"
 }
 
-// hideUser returns a URL without what stands before an @.
+// hideUser returns a URL without its user and password.
 func hideUser(raw string) string {
 	scheme, rest, ok := strings.Cut(raw, "://")
 	if i := strings.LastIndexByte(rest, '@'); ok && i >= 0 {

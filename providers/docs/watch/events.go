@@ -14,7 +14,7 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// source is what the operating system tells of directories.
+// source delivers file system events of directories.
 type source interface {
 	Add(dir string) error
 	Remove(dir string) error
@@ -34,24 +34,24 @@ func newSource() (source, error) {
 	return system{w}, err
 }
 
-// events listens to a source. Its methods work on nil, which never tells anything.
+// events receives the events of a source. Its methods work on nil, which never delivers any.
 type events struct {
 	source source
-	hidden bool // names that begin with a dot count
+	hidden bool // include names that begin with a dot
 	pings  chan struct{}
 	reader sync.WaitGroup
 
-	// stale says that directories may not be what they were when the source was told
-	// of them: it goes on telling of a directory under its old name.
+	// stale says that a registered directory may have been replaced. The source continues to report
+	// events of a renamed directory under its old name.
 	stale atomic.Bool
 
 	mu   sync.Mutex
-	dirs map[string]bool // that the source was told of; true if they were met since begin
-	only []string        // the names that count; nil is all
-	err  error           // why the source could not be told of another
+	dirs map[string]bool // registered with the source; true if seen since begin
+	only []string        // names to report; nil means all
+	err  error           // error of a failed registration
 }
 
-// listen begins to listen. The caller closes.
+// listen starts receiving events. The caller must call close.
 func listen(o Options) (*events, error) {
 	s, err := o.watcher()
 	if err != nil {
@@ -66,11 +66,11 @@ func (e *events) close() {
 	if e == nil {
 		return
 	}
-	_ = e.source.Close() // nothing is lost with it
+	_ = e.source.Close() // no data can be lost
 	e.reader.Wait()
 }
 
-// happened receives when something has happened.
+// happened returns a channel that receives when an event has occurred.
 func (e *events) happened() <-chan struct{} {
 	if e == nil {
 		return nil
@@ -81,11 +81,11 @@ func (e *events) happened() <-chan struct{} {
 func (e *events) ping() {
 	select {
 	case e.pings <- struct{}{}:
-	default: // told already
+	default: // already pending
 	}
 }
 
-// read takes in what the source tells, until it is closed.
+// read processes the source's events until it is closed.
 func (e *events) read() {
 	told, errs := e.source.Events(), e.source.Errors()
 	for told != nil || errs != nil {
@@ -101,13 +101,13 @@ func (e *events) read() {
 				errs = nil
 				continue
 			}
-			e.stale.Store(true) // something was lost
+			e.stale.Store(true) // events were lost
 			e.ping()
 		}
 	}
 }
 
-// told takes in one event.
+// told processes one event.
 func (e *events) told(ev fsnotify.Event) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -120,7 +120,7 @@ func (e *events) told(ev fsnotify.Event) {
 	}
 }
 
-// counts reports whether an event can be about a document.
+// counts reports whether an event can concern a document.
 func (e *events) counts(ev fsnotify.Event) bool {
 	name := filepath.Base(ev.Name)
 	switch {
@@ -135,8 +135,7 @@ func (e *events) counts(ev fsnotify.Event) bool {
 	}
 }
 
-// begin begins to tell the source of the directories that there are. only are the
-// names that count; nil is all.
+// begin starts a round of registering directories. only lists the names to report; nil means all.
 func (e *events) begin(only []string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -146,11 +145,11 @@ func (e *events) begin(only []string) {
 	}
 }
 
-// add tells the source of a directory.
+// add registers a directory with the source.
 func (e *events) add(dir string) {
 	e.mu.Lock()
 	_, known := e.dirs[dir]
-	e.dirs[dir] = true // before it tells anything
+	e.dirs[dir] = true // before its first event can arrive
 	e.mu.Unlock()
 	if known {
 		return
@@ -167,8 +166,8 @@ func (e *events) add(dir string) {
 	}
 }
 
-// settle ends what begin began: the source forgets directories that were not
-// met. It returns why the source could not be told of some of them.
+// settle ends the round that begin started. It unregisters directories that were not seen. It
+// returns an error if directories could not be registered.
 func (e *events) settle() error {
 	e.mu.Lock()
 	var gone []string
@@ -181,13 +180,12 @@ func (e *events) settle() error {
 	err := e.err
 	e.mu.Unlock()
 	for _, dir := range gone {
-		_ = e.source.Remove(dir) // it may have gone by itself
+		_ = e.source.Remove(dir) // it may have been deleted
 	}
 	return err
 }
 
-// exhausted reports whether an error is about a limit of the system, and not
-// about one directory.
+// exhausted reports whether an error is caused by a system limit, and not by one directory.
 func exhausted(err error) bool {
 	for _, limit := range [...]error{syscall.ENOSPC, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM} {
 		if errors.Is(err, limit) {
@@ -197,7 +195,7 @@ func exhausted(err error) bool {
 	return false
 }
 
-// remedy is what helps against running into a limit.
+// remedy returns the remedy for a reached limit.
 func remedy(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOSPC):

@@ -13,19 +13,19 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// picture is what a root looks like.
+// picture is a snapshot of a root.
 type picture struct {
-	sum   [sha256.Size]byte // of names, sizes and times
-	files int               // and what would be one, but is skipped
-	fresh bool              // some were written so recently that they could change without a new time
-	home  fs.FileInfo       // of the root
+	sum   [sha256.Size]byte // hash of names, sizes and times
+	files int               // number of files, including skipped ones
+	fresh bool              // a file was written so recently that it could change without a new time
+	home  fs.FileInfo       // info of the root
 }
 
-// settled is after what time a change of a file gives it another time, on any
-// file system.
+// settled is the time after which a change of a file changes its modification time on every file
+// system.
 const settled = 2 * time.Second
 
-// take takes a picture, and has the source of events told of the directories.
+// take makes a snapshot and registers the directories for events.
 func (r *root) take(ctx context.Context) (picture, error) {
 	var p picture
 	var err error
@@ -57,7 +57,7 @@ func (r *root) take(ctx context.Context) (picture, error) {
 		p.fresh = p.fresh || now.Sub(f.Info.ModTime()) < settled
 		line(f.ExternalID, f.Info.Size(), f.Info.ModTime().UnixNano())
 	}
-	// Nothing of it counts if it became another directory meanwhile.
+	// Discard the snapshot if the directory was replaced while it was read.
 	after, err := os.Stat(r.path)
 	if err == nil && !os.SameFile(p.home, after) {
 		err = errors.New("it became another directory while it was read")
@@ -66,8 +66,8 @@ func (r *root) take(ctx context.Context) (picture, error) {
 	return p, err
 }
 
-// follow has the source of events told of the directories that a walk meets; of a
-// file its own, because a file that is saved is often another one of that name.
+// follow registers for events the directories that a walk enters. For a file it registers the
+// directory of the file, because saving often replaces the file.
 func (r *root) follow(o *docs.WalkOptions, dir bool) {
 	if r.events == nil {
 		return

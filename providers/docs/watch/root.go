@@ -7,41 +7,41 @@ import (
 	"time"
 )
 
-// rest is how many times as long as a look takes is waited until the next one,
-// unless something happens.
+// rest is the minimum pause between two scans, in multiples of a scan's duration, unless an event
+// occurs.
 const rest = 20
 
-// root is one path that is watched.
+// root is one watched path.
 type root struct {
 	path    string
 	opts    Options
 	changed func(context.Context, Change) error
 
-	events *events       // nil while polling
-	poll   time.Duration // 0 is not
+	events *events       // nil when polling
+	poll   time.Duration // 0 disables polling
 
-	seen picture // when it was last dealt with
-	// again says that it changed while it was dealt with: who dealt with it may have
-	// seen what is gone by the next look.
+	seen picture // snapshot of the last completed change
+	// again says that the root changed while a change was processed: files may have been processed
+	// that the next scan does not see.
 	again bool
-	home  fs.FileInfo // the root when files were last seen in it
-	// away says why the root was not looked at, so that it is said once.
+	home  fs.FileInfo // info of the root when files were last seen in it
+	// away is the reason why the root could not be scanned. It is logged once.
 	away string
 }
 
-// run looks at the root, deals with what has changed, and waits for more.
+// run scans the root, processes changes, and waits for the next event.
 func (r *root) run(ctx context.Context) {
 	defer func() { r.events.close() }()
 	for ctx.Err() == nil {
 		pause := r.look(ctx)
 		if told := r.wait(ctx, pause); !told && r.events != nil {
-			r.events.stale.Store(true) // a drive that comes and goes tells nothing
+			r.events.stale.Store(true) // a drive that is removed and attached again sends no events
 		}
 	}
 }
 
-// look deals with the root as it is now. It returns after what time to look again
-// if nothing happens.
+// look scans the root and processes a change. It returns the time until the next scan without
+// events.
 func (r *root) look(ctx context.Context) time.Duration {
 	start := time.Now()
 	p, err := r.scan(ctx)
@@ -63,7 +63,8 @@ func (r *root) look(ctx context.Context) time.Duration {
 		r.opts.Logger.InfoContext(ctx, "watched again", "path", r.path)
 		r.away = ""
 	}
-	// Where a file could have changed without a new time, what looks the same may be another.
+	// If a file could have changed without a new time, an equal snapshot does not prove that
+	// nothing changed.
 	if p.sum != r.seen.sum || r.seen.fresh || r.again {
 		if err := r.changed(ctx, Change{Path: r.path, Empty: p.files == 0}); err != nil {
 			if ctx.Err() == nil {
@@ -72,7 +73,7 @@ func (r *root) look(ctx context.Context) time.Duration {
 			return retry
 		}
 		r.seen, r.again = p, false
-		if r.poll > 0 { // events would tell
+		if r.poll > 0 { // events would report it
 			after, err := r.take(ctx)
 			r.again = err != nil || after.sum != p.sum
 		}
@@ -83,7 +84,7 @@ func (r *root) look(ctx context.Context) time.Duration {
 	return r.opts.Recheck
 }
 
-// say logs why the root is left as it is, once.
+// say logs once why the root is not scanned.
 func (r *root) say(ctx context.Context, why string) {
 	if r.away == "" {
 		r.opts.Logger.WarnContext(ctx, "not watched for the moment; its documents stay", "path", r.path, "reason", why)
@@ -91,7 +92,7 @@ func (r *root) say(ctx context.Context, why string) {
 	r.away = why
 }
 
-// scan takes a picture of the root; what happens from then on is told.
+// scan makes a snapshot of the root. Changes after it are reported as events.
 func (r *root) scan(ctx context.Context) (picture, error) {
 	r.listen(ctx)
 	p, err := r.take(ctx)
@@ -104,8 +105,7 @@ func (r *root) scan(ctx context.Context) (picture, error) {
 	return p, err
 }
 
-// listen makes a new source of events where there is none, or where directories
-// are not what they were when it was told of them.
+// listen creates the source of events, if there is none or if registered directories were replaced.
 func (r *root) listen(ctx context.Context) {
 	if r.poll > 0 || r.events != nil && !r.events.stale.Load() {
 		return
@@ -119,7 +119,7 @@ func (r *root) listen(ctx context.Context) {
 	r.events = next
 }
 
-// fallBack goes over to polling.
+// fallBack switches to polling.
 func (r *root) fallBack(ctx context.Context, why error) {
 	r.events.close()
 	r.events, r.poll = nil, r.opts.fallback
@@ -127,8 +127,8 @@ func (r *root) fallBack(ctx context.Context, why error) {
 		"path", r.path, "interval", r.poll, "reason", why, "remedy", remedy(why))
 }
 
-// wait returns when it is time to look again: after the pause, or, which it
-// reports, when something has happened and has calmed down.
+// wait returns when the next scan is due: after the pause, or when events have occurred and
+// settled. It reports whether events occurred.
 func (r *root) wait(ctx context.Context, pause time.Duration) (told bool) {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()

@@ -1,17 +1,15 @@
-// Package watch tells when folders and files should be ingested again.
+// Package watch reports when folders and files should be ingested again.
 //
-// It is told by the operating system what happens in which folder, waits until
-// that has calmed down, and looks at the whole root: names, sizes and times. Only
-// if they differ from what they were does it call its caller. What was told is
-// never more than a reason to look, so that lost, doubled and misleading events
-// do no harm. Where nobody tells (network drives, too many folders for the
-// system's limits), and now and then in any case, it looks by itself.
+// It receives file system events from the operating system, waits until they settle, and scans the
+// whole root: names, sizes and times. It reports a change only if these differ from the last scan.
+// Events are only a reason to scan, so lost, repeated and misleading events do no harm. It also
+// scans periodically, and more often where the system reports no events: network drives, or more
+// folders than the system's limits allow.
 //
-// A root that is gone, or empty where it was not, may be a drive that is not
-// there for a while. Neither is an occasion to delete documents: a missing root
-// is waited for, and one that is empty is reported only if it is still the same
-// directory in which files were seen before. The directory on which a drive is
-// mounted is another one.
+// A root that is missing, or unexpectedly empty, may be a drive that is temporarily detached.
+// Documents are not deleted then. Watch waits for a missing root. It reports an empty root only if
+// it is the same directory in which files were seen before; the mount point of a drive is a
+// different directory.
 package watch
 
 import (
@@ -24,30 +22,28 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// Options say how is watched. The zero value works.
+// Options configures watching. The zero value works.
 type Options struct {
-	// Walk says which files count.
+	// Walk selects the files.
 	Walk docs.WalkOptions
-	// Poll looks at everything at this interval, and asks the operating system for
-	// nothing: for drives whose changes it does not tell. 0 does not.
+	// Poll scans at this interval and uses no events, for drives that do not report changes. 0 uses
+	// events.
 	Poll time.Duration
-	// Quiet is how long nothing must have happened before a root is looked at, Burst
-	// how long that may put it off; default 300 ms and 5 s.
+	// Quiet is the time without events before a root is scanned. Burst is the maximum delay if
+	// events continue. Defaults are 300 ms and 5 s.
 	Quiet, Burst time.Duration
-	// Recheck is how often a root is looked at though nothing was told; default 10 min.
+	// Recheck is the interval of scans without events; default 10 min.
 	Recheck time.Duration
-	// Retry is how soon a root is looked at again that is missing or empty, or whose
-	// change could not be dealt with; default 5 s.
+	// Retry is the time until a missing or empty root is scanned again, or a failed change is
+	// reported again; default 5 s.
 	Retry time.Duration
 
-	Now    func() time.Time // the clock of the files' times; nil is the system's
+	Now    func() time.Time // the clock of file times; nil is the system's
 	Logger *slog.Logger
 
-	// watcher makes the source of events; nil is that of the operating system. Tests
-	// have their own.
+	// watcher creates the source of events; nil is the operating system's. Tests replace it.
 	watcher func() (source, error)
-	// fallback is the interval of polling where the system's limits leave nothing
-	// else; default 30 s.
+	// fallback is the polling interval after a system limit is reached; default 30 s.
 	fallback time.Duration
 }
 
@@ -71,17 +67,15 @@ func (o Options) withDefaults() Options {
 
 // Change says that a root should be ingested again.
 type Change struct {
-	Path string // as it was given
-	// Empty says that there are no files in it any more, and that this can be believed.
+	Path string // as given to Paths
+	// Empty says that the root reliably contains no files any more.
 	Empty bool
 }
 
-// Paths watches folders and files until ctx ends, and then returns nil. It calls
-// changed for each of them at the beginning, as soon as nothing that happens is
-// missed any more, and whenever it has changed; one call at a time. One that is
-// missing or empty at the beginning waits until it is not. What changed cannot
-// deal with is tried again. Paths returns an error if a pattern of the
-// options is none.
+// Paths watches folders and files until ctx ends, and then returns nil. It calls changed for each
+// path at the beginning, once no event can be missed, and after every change; one call at a time. A
+// path that is missing or empty at the beginning is reported when it is not. If changed fails, it
+// is called again. Paths returns an error if a pattern in the options is invalid.
 func Paths(ctx context.Context, paths []string, o Options, changed func(context.Context, Change) error) error {
 	o = o.withDefaults()
 	if err := o.check(ctx); err != nil {
@@ -104,7 +98,7 @@ func Paths(ctx context.Context, paths []string, o Options, changed func(context.
 	return nil
 }
 
-// check finds mistakes in the options that would meet every root.
+// check reports errors in the options that would affect every root.
 func (o Options) check(ctx context.Context) error {
 	for _, err := range docs.Walk(ctx, nil, o.Walk) {
 		return err
