@@ -57,7 +57,7 @@ func (c Condition) Check(k Key, at *Version) error {
 // guess the number of sessions.
 func (v Version) Revision() string {
 	var b [16]byte
-	binary.LittleEndian.PutUint64(b[:8], uint64(v.Session)) //nolint:gosec // only told apart
+	binary.LittleEndian.PutUint64(b[:8], uint64(v.Session)) //nolint:gosec // only needs to be distinct
 	binary.LittleEndian.PutUint64(b[8:], uint64(v.Changes)) //nolint:gosec // likewise
 	sum := sha256.Sum256(append(b[:], v.Salt...))
 	return hex.EncodeToString(sum[:8])

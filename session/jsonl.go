@@ -17,7 +17,7 @@ import (
 // jsonlVersion is the version of the format that [WriteJSONL] writes.
 const jsonlVersion = 1
 
-// Limits on the input: bytes per line, lines, and quarantined lines. They exceed those of any valid
+// Limits on the input: bytes per line, lines, and quarantined lines. They exceed the limits of any valid
 // session.
 const (
 	maxLine        = 32 << 20

@@ -54,7 +54,7 @@ func (a Archive) compareRanges(ctx context.Context, before Archive) (rangeIndex,
 	return r, nil
 }
 
-// node describes a message whose parent is already described. A cycle begins with the message at
+// node describes a message after its parent has been described. A cycle begins with the message at
 // which it was entered, and counts as changed.
 func (r *rangeIndex) node(i int, a Archive, changed bool) node {
 	one := node{depth: 1, parent: i, jump: i, section: 1, lastChanged: -1, changed: changed}

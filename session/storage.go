@@ -78,7 +78,7 @@ type Storage interface {
 	Version(ctx context.Context, k Key) (Version, error)
 	// Info describes a session without reading its messages.
 	Info(ctx context.Context, k Key) (Info, error)
-	// Annotate merges parameters into those of a session; a nil value removes a parameter.
+	// Annotate merges parameters into the session's; a nil value removes a parameter.
 	Annotate(ctx context.Context, k Key, parameters map[string]any) error
 
 	// Append adds messages to a section, each as the child of the preceding one. The first one's
@@ -106,7 +106,7 @@ type Storage interface {
 	// Labels returns the labels by message id.
 	Labels(ctx context.Context, k Key) (map[string]string, error)
 
-	// AddCompaction stores a record beside the messages, which stay unchanged, and removes the
+	// AddCompaction stores a record without changing the messages, and removes the
 	// existing records with the ids in superseded. It returns the record with its id and time.
 	AddCompaction(ctx context.Context, k Key, c Compaction, superseded ...string) (Compaction, error)
 	// Compactions returns the records, oldest first.

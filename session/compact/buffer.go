@@ -78,7 +78,7 @@ type Buffered struct {
 }
 
 // After applies the policy after a step: messages over their limit move into the buffer, and a
-// buffer over its limit becomes part of the summary. The only error is that of the context. The
+// buffer over its limit becomes part of the summary. It fails only if the context ends. The
 // input is not changed.
 func (b *Buffering) After(ctx context.Context, s Sections) (Buffered, error) {
 	s, moved := b.Move(s)

@@ -67,7 +67,7 @@ type Warning struct {
 
 // Compact returns a shorter view of a conversation and its record. It does not check whether
 // compaction is due ([Options.Due]). If nothing can be gained it does nothing, which is not an
-// error; the only error is that of the context. The input is not changed.
+// error; it fails only if the context ends. The input is not changed.
 func (c *Compactor) Compact(ctx context.Context, conv Conversation) (Result, error) {
 	w := c.newWork(conv)
 	res := Result{Messages: w.view(), Before: w.size(), After: w.size()}

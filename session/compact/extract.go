@@ -143,7 +143,7 @@ func (e *extractor) addStatements(text string, shown bool) {
 // goalOf shortens a text of the user to a goal.
 func goalOf(text string) string { return sentence.Clip(oneLine(readable(text)), goalChars) }
 
-// isGoal reports whether a user asks for something, instead of only giving rules or telling the
+// isGoal reports whether a user asks for something, instead of only giving rules or asking the
 // agent to continue.
 func isGoal(said []statement) bool {
 	const least = 4 // words

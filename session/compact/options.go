@@ -67,7 +67,7 @@ type Options struct {
 	// none, and 30 for [A3S].
 	MinMessages int
 	// Window is the model's context window in tokens; 0 selects [DefaultWindow]. Fixed is the part
-	// that each call needs beside messages: system prompt and tools.
+	// that each call needs for system prompt and tools.
 	Window, Fixed int
 	// SummaryTokens is the maximum cost of a summary; 0 selects [DefaultSummaryTokens].
 	SummaryTokens int

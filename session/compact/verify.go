@@ -19,7 +19,7 @@ var (
 
 // Verify checks a view against the one that it was made of. It must cost less, have no orphan
 // results and no abandoned calls, and keep the newest instruction of a user, all pending calls and
-// those of the newest exchange. Verify is independent of how the view was made.
+// all calls of the newest exchange. Verify is independent of how the view was made.
 func Verify(before, after []ragctx.Message, s session.Scale) error {
 	if total(s.Messages(after)) >= total(s.Messages(before)) {
 		return errNotSmaller

@@ -65,8 +65,8 @@ func (Truncation) ours()  {}
 type Budget struct {
 	// Tokens limits the messages; 0 means no limit.
 	Tokens int
-	// Window is the model's context window. Fixed is the part that each call needs beside messages:
-	// system prompt and tools. A window of 0 selects that of the stages.
+	// Window is the model's context window. Fixed is the part that each call needs for
+	// system prompt and tools. A window of 0 selects the stages' own.
 	Window, Fixed int
 }
 

@@ -33,7 +33,7 @@ type CompactOptions struct {
 	Threshold           float64
 	// IfDue compacts only if Used reaches the threshold; otherwise the session is always compacted.
 	IfDue bool
-	// Execution is the execution whose traces belong to the conversation.
+	// Execution is the current execution; its traces belong to the conversation.
 	Execution session.Execution
 	// Tokenizer is one of [tokens.Names]; "" selects [DefaultTokenizer].
 	Tokenizer string

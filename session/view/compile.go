@@ -11,13 +11,13 @@ import (
 	"github.com/ragctx/ragctx/session/stage"
 )
 
-// CompileOptions select the messages for a model. The zero value selects those of
+// CompileOptions select the messages for a model. The zero value is equivalent to
 // [session.DefaultCompiler], without limits.
 type CompileOptions struct {
 	// Compiler is one of [session.CompilerNames]. Sections are its sections, if it takes any.
 	Compiler string
 	Sections []string
-	// Execution is the execution whose traces are shown.
+	// Execution is the current execution; its traces are shown.
 	Execution session.Execution
 	// Leaf is the id of the last message of the branch; "" selects the session's leaf.
 	Leaf string
@@ -177,7 +177,7 @@ type base struct {
 	store   session.Store
 	records []compact.Record
 	branch  *branch
-	// stage is the stage whose persisted result replaces the messages up to index staged, which is
+	// stage names the stage with a persisted result for the messages up to index staged, which is
 	// -1 without such a stage.
 	stage  string
 	staged int

@@ -202,7 +202,7 @@ func (a *dropReporter) isSummarized(i int) bool {
 	return slices.ContainsFunc(a.records, func(r compact.Record) bool { return r.Summary != "" && r.From == "" })
 }
 
-// stageReason returns the reason for a message changed by a stage: that of a compaction if the
+// stageReason returns the reason for a message changed by a stage: the reason of a compaction if the
 // stage is the compaction.
 func (a *dropReporter) stageReason(compacted session.Reason) session.Reason {
 	if a.stage == (stage.Compaction{}).Name() {

@@ -12,7 +12,7 @@ import (
 const undoDepth = 16
 
 // prunable returns the ids of the records to remove when one more is stored. It keeps the newest
-// for undo, then those that affect the view of the branch, then those of other branches, as long as
+// for undo, then those that affect the view of the branch, then records of other branches, as long as
 // there is room.
 func (l *branch) prunable(one record) (ids []string) {
 	all := append(slices.Clip(l.records.all), one)

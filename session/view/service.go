@@ -26,7 +26,7 @@ type Options struct {
 	// Generator writes summaries and observations; without one they are extracted.
 	Generator llm.Generator
 	Settings  Settings
-	// Stages run in addition to those of package stage.
+	// Stages run in addition to the built-in ones.
 	Stages []stage.Stage
 	// Admit completes or rejects the key of a session; nil accepts valid keys.
 	Admit func(context.Context, session.Key) (session.Key, error)

@@ -17,7 +17,7 @@ type ViewOptions struct {
 	Phase  stage.Phase
 	Budget stage.Budget
 	// Compile configures the input of the stages. Its limits apply to truncation if they are below
-	// those of the settings. On a branch other than the session's leaf nothing is persisted.
+	// the settings' limits. On a branch other than the session's leaf nothing is persisted.
 	Compile CompileOptions
 	// Used is the token usage that the model reported for its last call; 0 means that the messages
 	// are counted. It is ignored if no answer of the model follows the newest record.
@@ -65,7 +65,7 @@ type View struct {
 	Path []string
 }
 
-// View runs the stages on a session: observation, compaction, truncation, and those of [Options].
+// View runs the stages on a session: observation, compaction, truncation, and the stages of [Options].
 // It stores the results that they persist, which [Service.Undo] can undo. A failed stage is
 // skipped, and a failed model is replaced by extraction.
 func (s *Service) View(ctx context.Context, k session.Key, o ViewOptions) (View, error) {

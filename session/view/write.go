@@ -165,7 +165,7 @@ func (s *Service) SetLayer(ctx context.Context, k session.Key, layer stage.Layer
 	return s.Change(ctx, k, Changes{Layer: &layer})
 }
 
-// SetParameters merges parameters into those of a session; a nil value removes a parameter.
+// SetParameters merges parameters into the session's; a nil value removes a parameter.
 func (s *Service) SetParameters(ctx context.Context, k session.Key, parameters map[string]any) error {
 	return s.Change(ctx, k, Changes{Parameters: parameters})
 }
@@ -237,7 +237,7 @@ func (s *Service) store(ctx context.Context, k session.Key, change func(session.
 // version, or at if another client changed the session in between.
 func (s *Service) move(ctx context.Context, k session.Key, at session.Version, leaf string) (session.Version, error) {
 	var by session.Version
-	ctx = session.WithVersionReport(session.WithCondition(ctx, session.Condition{}), &by) // what was wanted was there
+	ctx = session.WithVersionReport(session.WithCondition(ctx, session.Condition{}), &by) // the condition has already been met
 	if err := s.opts.Storage.Navigate(ctx, k, leaf); err != nil {
 		return at, err
 	}

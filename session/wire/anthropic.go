@@ -132,7 +132,7 @@ func readAnthropicResult(o object, raw json.RawMessage, index int, l *losses) (r
 	return ragctx.Block{Type: ragctx.BlockToolResult, ToolUseID: w.ID, Content: inner.Content, IsError: w.IsError}, nil
 }
 
-// listField is the field of a stored result whose text was a list of one part.
+// listField marks a stored result with a text that was a list of one part.
 const listField = "ragctx_list"
 
 // anthropicUnderstands reports whether this package writes such parts from blocks of its own.

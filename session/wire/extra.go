@@ -114,7 +114,7 @@ func (s shape) rest(o object) object {
 	return out
 }
 
-// fill adds the fields that to lacks, including those of nested objects.
+// fill adds the fields that to lacks, including fields of nested objects.
 func fill(to, from object) {
 	for k, v := range from {
 		have, ok := to[k]

@@ -99,11 +99,11 @@ func readGemini(raw json.RawMessage, role ragctx.Role) (ragctx.Message, error) {
 	return m, nil
 }
 
-// snakeNames maps the field names that Google's Python client writes to those of the API.
+// snakeNames maps the field names that Google's Python client writes to the names in the API.
 var snakeNames = map[string]string{"inline_data": "inlineData", "function_call": "functionCall", "function_response": "functionResponse"}
 
 // fromSnake renames snake_case fields of a part. It leaves an empty object under the old name,
-// which is stored with the unknown fields and tells toSnake to restore the name.
+// which is stored with the unknown fields; toSnake restores the name from it.
 func fromSnake(o object) (renamed bool) {
 	for snake, name := range snakeNames {
 		inner, ok := o[snake].(object)

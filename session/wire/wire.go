@@ -41,7 +41,7 @@ func ParseVendor(s string) (Vendor, error) {
 // Conversation is a prompt in a vendor's JSON.
 type Conversation struct {
 	// System is the separate system prompt: Anthropic's system, Gemini's systemInstruction. It is
-	// nil if there is no system prompt, and for OpenAI, whose system messages are part of Messages.
+	// nil if there is no system prompt, and for OpenAI, where system messages are part of Messages.
 	System json.RawMessage
 	// Messages are OpenAI's and Anthropic's messages, and Gemini's contents.
 	Messages []json.RawMessage
