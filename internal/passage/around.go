@@ -17,7 +17,9 @@ import (
 type Conversation interface {
 	// Around returns the items around chunks that a search found in a state, at most n on either
 	// side. It returns only items that the search may see; see [index.Hybrid.Around].
-	Around(ctx context.Context, q ragctx.ContextQuery, s index.Query, state uint64, chunks []uint64, n int) ([]index.Neighbors, error)
+	Around(
+		ctx context.Context, q ragctx.ContextQuery, s index.Query, state uint64, chunks []uint64, n int,
+	) ([]index.Neighbors, error)
 	// Items returns the items that still exist, by id.
 	Items(ctx context.Context, ids []uint64) (map[uint64]*Item, error)
 	// Texts returns the texts of items by id. Long texts are truncated.

@@ -17,14 +17,14 @@ import (
 	"github.com/ragctx/ragctx/internal/text/chunk"
 )
 
-// shelf is a source of texts in memory.
+// shelf is an in-memory source.
 type shelf struct {
 	texts  map[uint64]string
 	items  map[uint64]*passage.Item
 	chunks []passage.Chunk
 }
 
-// add puts a text on the shelf, cut into small chunks, and returns their ids.
+// add adds a text, split into small chunks, and returns their ids.
 func (s *shelf) add(it passage.Item, text string) (ids []uint64) {
 	if s.texts == nil {
 		s.texts, s.items = make(map[uint64]string), make(map[uint64]*passage.Item)
@@ -120,9 +120,9 @@ func TestTouchingHitsAreJoined(t *testing.T) {
 	}
 }
 
-// TestPassagesComeApart: a joined passage steps down to the chunk that was hit best, and to
-// the best sentence, before nothing of it is shown.
-func TestPassagesComeApart(t *testing.T) {
+// TestShorterForms: a joined passage is shortened to the best chunk and then to the best sentence
+// before it is dropped.
+func TestShorterForms(t *testing.T) {
 	var s shelf
 	s.add(doc(1, "a.md"), lines(20))
 	for _, depth := range []ragctx.ContextDepth{ragctx.DepthOverview, ragctx.DepthFull} {
@@ -201,8 +201,8 @@ func TestHitsAreCheckedAgainstTheTruth(t *testing.T) {
 	}
 }
 
-// TestErasedDuringTheAnswer: a text that goes while an answer is put together takes
-// nothing along, at whichever of its reads it is missed.
+// TestErasedDuringTheAnswer: a text erased during assembly does not affect the other items, at
+// whichever read it is missing.
 func TestErasedDuringTheAnswer(t *testing.T) {
 	for _, depth := range []ragctx.ContextDepth{ragctx.DepthOverview, ragctx.DepthFull} {
 		for after := range 4 {
@@ -224,7 +224,7 @@ func TestErasedDuringTheAnswer(t *testing.T) {
 	}
 }
 
-// erasing is a shelf from which an item's text goes after some reads.
+// erasing is a shelf that erases an item's text after some reads.
 type erasing struct {
 	*shelf
 

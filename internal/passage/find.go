@@ -52,7 +52,9 @@ func Find(ctx context.Context, src Searcher, q ragctx.ContextQuery, s index.Quer
 			return Result{}, fmt.Errorf("search: %w", err)
 		}
 		span := trace.Start(ctx, trace.Passages)
-		a, err := Assemble(ctx, src, Request{Query: q, Search: s, Hits: found.Hits, State: found.State, Terms: found.Terms, Whole: whole})
+		a, err := Assemble(ctx, src, Request{
+			Query: q, Search: s, Hits: found.Hits, State: found.State, Terms: found.Terms, Whole: whole,
+		})
 		span.End()
 		if err != nil {
 			return Result{}, err

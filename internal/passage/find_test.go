@@ -12,7 +12,7 @@ import (
 	"github.com/ragctx/ragctx/internal/passage"
 )
 
-// library is a shelf whose index knows a fixed score of every chunk.
+// library is a shelf with an index of fixed scores.
 type library struct {
 	shelf
 
@@ -32,7 +32,7 @@ func (l *library) Search(_ context.Context, _ ragctx.ContextQuery, s index.Query
 	return r, nil
 }
 
-// put adds a text whose chunks all have the score.
+// put adds a text whose chunks all have the given score.
 func (l *library) put(it passage.Item, text string, score float64) (ids []uint64) {
 	if l.scores == nil {
 		l.scores = make(map[uint64]float64)

@@ -164,7 +164,8 @@ func namesSpeaker(text string) bool {
 // alone.
 func (b *builder) sentence(it *Item, passage string) string {
 	best := cmp.Or(sentence.Best(passage, b.terms), passage)
-	if it.Type != ragctx.TypeMemory || !namesSpeaker(best) || strings.HasPrefix(passage, best) || strings.Contains(passage, "\n"+best) {
+	atLineStart := strings.HasPrefix(passage, best) || strings.Contains(passage, "\n"+best)
+	if it.Type != ragctx.TypeMemory || !namesSpeaker(best) || atLineStart {
 		return best
 	}
 	return resumption + best

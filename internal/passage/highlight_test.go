@@ -63,8 +63,8 @@ func TestFragment(t *testing.T) {
 	}
 }
 
-// checkHighlights expects each match to analyse to a word of the query, no word to be
-// left out, and the fragment to be one.
+// checkHighlights checks that each match analyses to a word of the query, that no word is missing,
+// and that the fragment is valid.
 func checkHighlights(t rapid.TB, query, text string) {
 	wanted := analysis.Query(query)
 	h := passage.NewHighlighter(query).In(text)

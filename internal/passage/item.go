@@ -33,7 +33,8 @@ type place struct {
 func newBuilder(src Source, req Request, runs []run) *builder {
 	b := &builder{
 		src: src, query: req.Query, terms: slices.Concat(analysis.Query(wording(req)), req.Terms),
-		taken: make(map[place]bool), runs: make(map[uint64]int), abstracted: make(map[uint64]bool), texts: texts{whole: make(map[uint64]string)},
+		taken: make(map[place]bool), runs: make(map[uint64]int), abstracted: make(map[uint64]bool),
+		texts: texts{whole: make(map[uint64]string)},
 	}
 	for _, r := range runs {
 		b.runs[r.item.ID]++
@@ -58,8 +59,9 @@ func (b *builder) base(r run) ragctx.ContextItem {
 		it.ID = ItemID(r.item.Key, r.item.Version, r.best.Ordinal)
 		it.Metadata["document"] = r.item.Key
 		it.Metadata["lines"] = lines(r.chunks[0], r.chunks[len(r.chunks)-1])
-		if h := strings.Join(slices.DeleteFunc(slices.Clone(r.chunks[0].Heading), func(s string) bool { return s == "" }), " > "); h != "" {
-			it.Metadata["heading"] = h
+		headings := slices.DeleteFunc(slices.Clone(r.chunks[0].Heading), func(s string) bool { return s == "" })
+		if len(headings) > 0 {
+			it.Metadata["heading"] = strings.Join(headings, " > ")
 		}
 		if page := r.page(); page > 0 {
 			it.Metadata["page"] = page

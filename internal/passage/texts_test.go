@@ -12,7 +12,7 @@ import (
 	"github.com/ragctx/ragctx/internal/text/chunk"
 )
 
-// counted counts what is read of a shelf.
+// counted counts the bytes read from a shelf.
 type counted struct {
 	*shelf
 
@@ -30,7 +30,7 @@ func (c *counted) Text(ctx context.Context, item uint64, start, end int) (string
 	return c.shelf.Text(ctx, item, start, end)
 }
 
-// put adds a text of which one chunk was found, at its beginning.
+// put adds a text with a hit in its first chunk.
 func (c *counted) put(it passage.Item, text string) {
 	it.Bytes = len(text)
 	if c.texts == nil {
@@ -49,7 +49,7 @@ func (c *counted) assemble(t *testing.T, q ragctx.ContextQuery, hits []index.Hit
 	return a
 }
 
-// numbered returns about n bytes in which no line is like another.
+// numbered returns about n bytes without equal lines.
 func numbered(word string, n int) string {
 	var b strings.Builder
 	for i := 0; b.Len() < n; i++ {
@@ -58,8 +58,7 @@ func numbered(word string, n int) string {
 	return b.String()
 }
 
-// TestReadingIsBounded asks where whoever wrote the texts made all of them match: each
-// text is read about once, however many of its passages were hit.
+// TestReadingIsBounded: if all passages of all texts match, each text is read about once.
 func TestReadingIsBounded(t *testing.T) {
 	const size = 60_000
 	for name, text := range map[string]string{
@@ -91,7 +90,7 @@ func TestReadingIsBounded(t *testing.T) {
 	}
 }
 
-// TestReadingEnds stops where one answer would read too many whole texts, and says so.
+// TestReadingEnds: assembly stops when one answer would read too many whole texts, and reports More.
 func TestReadingEnds(t *testing.T) {
 	c := counted{shelf: new(shelf)}
 	var hits []index.Hit

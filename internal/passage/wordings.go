@@ -88,11 +88,11 @@ func explainFollowUp(q ragctx.ContextQuery, s index.Query, items []ragctx.Contex
 	if !q.Explain || len(s.More) == 0 {
 		return
 	}
-	leaning := queryexpand.Expand(q).Dependence
-	if leaning == 0 {
+	dependence := queryexpand.Expand(q).Dependence
+	if dependence == 0 {
 		return
 	}
 	for i := range items {
-		items[i].Signals[signalFollowUp] = leaning
+		items[i].Signals[signalFollowUp] = dependence
 	}
 }
