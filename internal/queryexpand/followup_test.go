@@ -227,10 +227,13 @@ func TestCodeIsBounded(t *testing.T) {
 func hostile(t *rapid.T) []ragctx.Message {
 	text := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.RuneFrom([]rune(" .?'\n`-_/日本ب\u0301aé"))),
 		rapid.Custom(func(t *rapid.T) string {
-			return strings.Repeat(rapid.SampledFrom([]string{"a", " x1", "é", "```\n", "\xff", "日", "it ", "\u0301"}).Draw(t, "unit"), rapid.IntRange(0, 9000).Draw(t, "times"))
+			piece := rapid.SampledFrom([]string{"a", " x1", "é", "```\n", "\xff", "日", "it ", "\u0301"}).Draw(t, "piece")
+			return strings.Repeat(piece, rapid.IntRange(0, 9000).Draw(t, "times"))
 		}))
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) ragctx.Message {
-		role := rapid.SampledFrom([]ragctx.Role{ragctx.RoleUser, ragctx.RoleAssistant, ragctx.RoleTool, ragctx.RoleSystem, "", "x"}).Draw(t, "role")
+		role := rapid.SampledFrom([]ragctx.Role{
+			ragctx.RoleUser, ragctx.RoleAssistant, ragctx.RoleTool, ragctx.RoleSystem, "", "x",
+		}).Draw(t, "role")
 		return ragctx.TextMessage(role, text.Draw(t, "text"))
 	}), 0, 8).Draw(t, "messages")
 }
@@ -293,7 +296,8 @@ func TestExpand(t *testing.T) {
 	if got := queryexpand.Expand(q.WithParam(queryexpand.ParamFollowUp, false)); got.Dependence != 0 || len(got.Wordings) != 1 {
 		t.Errorf("switched off: %+v", got)
 	}
-	if got, want := queryexpand.Question(q), "how long does it take? (ferry Heligoland winter; Helgoland sails Cuxhaven January Tickets sold aboard)"; got != want {
+	want := "how long does it take? (ferry Heligoland winter; Helgoland sails Cuxhaven January Tickets sold aboard)"
+	if got := queryexpand.Question(q); got != want {
 		t.Errorf("for a reader: %q, want %q", got, want)
 	}
 	q.Queries, q.Messages = nil, nil
@@ -303,7 +307,8 @@ func TestExpand(t *testing.T) {
 	if got := queryexpand.Expand(q); len(got.Wordings) != 0 {
 		t.Errorf("of nothing: %+v", got)
 	}
-	if queryexpand.WantsFeedback(q) || !queryexpand.WantsFeedback(q.WithParam(queryexpand.ParamFeedback, true)) || queryexpand.WantsFeedback(q.WithParam(queryexpand.ParamFeedback, "yes")) {
+	wants := func(value any) bool { return queryexpand.WantsFeedback(q.WithParam(queryexpand.ParamFeedback, value)) }
+	if queryexpand.WantsFeedback(q) || !wants(true) || wants("yes") {
 		t.Error("feedback is not off by default, or not on where it is asked for")
 	}
 }
