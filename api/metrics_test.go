@@ -229,7 +229,7 @@ func TestVectorStatus(t *testing.T) {
 	if err != nil || len(got.Indexes) != 2 || got.Documents.Searches != 1 || got.Documents.Recall != nil {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	if i := got.Indexes[0]; i.Namespace != "team" || i.Kind != "documents" || i.Units != 1 || i.Live.Searches != 1 || cmp.Or(i.Graph, "none") == "none" {
+	if i := got.Indexes[0]; i.Namespace != "team" || i.Kind != "documents" || i.Chunks != 1 || i.Live.Searches != 1 || cmp.Or(i.Graph, "none") == "none" {
 		t.Errorf("%+v", i)
 	}
 }

@@ -22,7 +22,7 @@ var errEmbedding = errors.New("embed texts")
 // the last chunk. With announce, the indexes apply the vectors at once. each is called with the
 // number of chunks scanned.
 func (e *Engine) embedMissing(
-	ctx context.Context, s *embeddingSpace, after uint64, announce bool, each func(units int),
+	ctx context.Context, s *embeddingSpace, after uint64, announce bool, progress func(units int),
 ) (uint64, error) {
 	for {
 		texts, last, err := e.store.Unembedded(ctx, s.id, after, embedBatchSize)
@@ -38,7 +38,7 @@ func (e *Engine) embedMissing(
 			}
 		}
 		after = last
-		each(embedBatchSize)
+		progress(embedBatchSize)
 	}
 }
 

@@ -73,9 +73,9 @@ func (e *Engine) answer(ctx context.Context, q ragctx.ContextQuery, sessionID st
 }
 
 // uncached answers a checked query by asking the providers.
-func (e *Engine) uncached(ctx context.Context, q ragctx.ContextQuery, own []*resolve.Prepared) (resolve.Answer, error) {
+func (e *Engine) uncached(ctx context.Context, q ragctx.ContextQuery, sessionProviders []*resolve.Prepared) (resolve.Answer, error) {
 	q, unquoted := e.unquote(ctx, q)
-	a, err := e.resolver.Resolve(ctx, q, own...)
+	a, err := e.resolver.Resolve(ctx, q, sessionProviders...)
 	a.Unquoted = unquoted
 	highlight(ctx, q, a.Items, a.Terms)
 	return a, err
@@ -195,12 +195,12 @@ func (e *Engine) rankedSearch(ctx context.Context, q ragctx.ContextQuery) (Searc
 		return res, err
 	}
 	for _, param := range [...]string{passage.ParamPhrases, passage.ParamPatterns} {
-		if _, said := q.Params[param]; !said {
+		if _, given := q.Params[param]; !given {
 			q = q.WithParam(param, true)
 		}
 	}
 	q, res.Unquoted = e.unquote(ctx, q)
-	asked := e.resolver.Wider(q)
+	wider := e.resolver.Wider(q)
 	found := make([]ragctx.ContextResult, len(e.builtin))
 	errs := make([]error, len(e.builtin))
 	var wg sync.WaitGroup
@@ -208,7 +208,7 @@ func (e *Engine) rankedSearch(ctx context.Context, q ragctx.ContextQuery) (Searc
 		wg.Go(func() {
 			ctx, cancel := context.WithTimeout(ctx, cmp.Or(e.opts.ProviderTimeout, resolve.DefaultTimeout))
 			defer cancel()
-			found[i], errs[i] = p.Query(ctx, asked)
+			found[i], errs[i] = p.Query(ctx, wider)
 		})
 	}
 	wg.Wait()
@@ -224,7 +224,7 @@ func (e *Engine) rankedSearch(ctx context.Context, q ragctx.ContextQuery) (Searc
 		if p.Name() == memory.Name {
 			e.publishSearched(ctx, q, len(found[i].Items))
 		}
-		res.add(p.Name(), found[i], asked.LeastRelevance())
+		res.add(p.Name(), found[i], wider.LeastRelevance())
 	}
 	slices.SortStableFunc(res.Items, func(a, b ragctx.ContextItem) int {
 		return cmp.Or(cmp.Compare(b.Relevance, a.Relevance), cmp.Compare(a.ID, b.ID))

@@ -74,9 +74,9 @@ const (
 )
 
 const (
-	// maxConversations is how many conversations are processed concurrently: an observer that calls a
+	// maxParallelConversations is how many conversations are processed concurrently: an observer that calls a
 	// service mostly waits.
-	maxConversations = 4
+	maxParallelConversations = 4
 	// maxDeliveryAttempts bounds the delivery attempts of a turn, so that one that crashes the process or
 	// times out does not do so forever. An attempt ended by Close does not count.
 	maxDeliveryAttempts = 3
@@ -84,15 +84,15 @@ const (
 	// that write may wait for more. Acknowledging each turn separately would double the fsyncs.
 	ackBatch = 64
 	ackDelay = time.Second
-	// ackAtOnce is the duration from which an own observer's delivery is acknowledged at once, so
+	// longDelivery is the duration from which an own observer's delivery is acknowledged at once, so
 	// that it is not repeated because a later observer times out.
-	ackAtOnce = 100 * time.Millisecond
+	longDelivery = 100 * time.Millisecond
 )
 
 func newTurnDelivery(e *Engine, observers []turnObserver) *turnDelivery {
 	o := &turnDelivery{
 		store: e.store, observers: observers, log: e.opts.Logger, reportUnsaved: e.publishUnsaved,
-		slots:   make(chan struct{}, maxConversations),
+		slots:   make(chan struct{}, maxParallelConversations),
 		threads: make(map[string][]pendingTurn), pending: make(map[int64]bool),
 	}
 	o.idle = sync.NewCond(&o.mu)
@@ -252,7 +252,7 @@ func (o *turnDelivery) deliverAll(u store.PendingTurn, retry bool) (err error) {
 		} else {
 			done = append(done, w.name)
 		}
-		if failed || i < len(o.observers)-1 && (!w.own || time.Since(begun) >= ackAtOnce) {
+		if failed || i < len(o.observers)-1 && (!w.own || time.Since(begun) >= longDelivery) {
 			for _, name := range done {
 				if err := o.store.MarkDelivered(o.life, u, name); err != nil {
 					return err
@@ -360,9 +360,9 @@ func (o *turnDelivery) untilAcked(ctx context.Context, done func() bool) error {
 		}
 		o.acknowledge(o.life) // not in the caller's context: a cancelled wait must not cause repeated deliveries
 		o.mu.Lock()
-		over := done()
+		settled := done()
 		o.mu.Unlock()
-		if over {
+		if settled {
 			return ctx.Err()
 		}
 	}

@@ -155,14 +155,14 @@ func (e *Engine) Passage(ctx context.Context, namespace, id string) (passage.Chu
 	if !ok {
 		return passage.Chunk{}, ragctx.Invalid("id", "%q is not of the form document@version#ordinal", ragctx.Clip(id))
 	}
-	units, err := e.DocumentChunks(ctx, namespace, key, version)
+	chunks, err := e.DocumentChunks(ctx, namespace, key, version)
 	if err != nil {
 		return passage.Chunk{}, err
 	}
-	if ordinal >= len(units) {
+	if ordinal >= len(chunks) {
 		return passage.Chunk{}, fmt.Errorf("passage %q: %w", ragctx.Clip(id), ragctx.ErrNotFound)
 	}
-	return units[ordinal], nil
+	return chunks[ordinal], nil
 }
 
 // RecordFileStates records the file states in which documents were read; see [store.Store.NoteFiles].

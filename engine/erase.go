@@ -55,10 +55,10 @@ func startEraser(e *Engine) *eraser {
 
 func (r *eraser) loop(ctx context.Context, e *Engine) {
 	for failed := 0; ; {
-		unhidden := e.store.Erasing() // read before: erasures hidden in between are completed by this run
+		hiding := e.store.Erasing() // read before: erasures hidden in between are completed by this run
 		e.clearCaches()
 		err := r.finish(ctx, e)
-		if err == nil && unhidden {
+		if err == nil && hiding {
 			err = errErasing
 		}
 		if ctx.Err() != nil {
@@ -236,10 +236,10 @@ func (r *eraser) finish(ctx context.Context, e *Engine) error {
 		now := time.Now()
 		r.restUntil = now.Add(min(eraseRestFactor*now.Sub(begun), maxEraseRest))
 	}(time.Now())
-	while, cancel := context.WithCancel(ctx)
+	runCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(r.life, cancel)()
-	throttle.Background(func() { err = e.finishErasures(while, pending) })
+	throttle.Background(func() { err = e.finishErasures(runCtx, pending) })
 	if err != nil && ctx.Err() == nil && r.life.Err() != nil {
 		return fmt.Errorf("erased, but files may still contain it until the data directory is opened again: %w",
 			ragctx.ErrClosed)

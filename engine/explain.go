@@ -52,11 +52,11 @@ func (e *Engine) Explain(ctx context.Context, q ragctx.ContextQuery) (Explanatio
 		return x, err
 	}
 	asked, _ := e.unquote(ctx, q)
-	own, err := e.sessionProvidersFor(ctx, q)
+	sessionProviders, err := e.sessionProvidersFor(ctx, q)
 	if err != nil {
 		return x, err
 	}
-	ask := func(q ragctx.ContextQuery) (resolve.Answer, error) { return e.resolver.Resolve(ctx, q, own...) }
+	ask := func(q ragctx.ContextQuery) (resolve.Answer, error) { return e.resolver.Resolve(ctx, q, sessionProviders...) }
 	a, err := ask(asked)
 	if err != nil {
 		return x, err
@@ -194,8 +194,8 @@ func (e *Engine) explainIndexes(ctx context.Context, x *Explanation, q ragctx.Co
 		if !k.some || !q.Wants(k.holds) {
 			continue
 		}
-		for _, leg := range []string{"keyword", "vector"} {
-			if err := e.explainIndex(ctx, x, q, k.kind, leg); err != nil {
+		for _, signal := range []string{"keyword", "vector"} {
+			if err := e.explainIndex(ctx, x, q, k.kind, signal); err != nil {
 				return err
 			}
 		}
@@ -204,19 +204,19 @@ func (e *Engine) explainIndexes(ctx context.Context, x *Explanation, q ragctx.Co
 }
 
 func (e *Engine) explainIndex(
-	ctx context.Context, x *Explanation, q ragctx.ContextQuery, kind store.Kind, leg string,
+	ctx context.Context, x *Explanation, q ragctx.ContextQuery, kind store.Kind, signal string,
 ) error {
-	hits, degraded, err := e.Hits(ctx, q, HitsOptions{Kind: kind, K: maxIndexHits, Ranking: index.Ranking{Method: leg}})
+	hits, degraded, err := e.Hits(ctx, q, HitsOptions{Kind: kind, K: maxIndexHits, Ranking: index.Ranking{Method: signal}})
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		x.add("legs", true, "see 'ragctx doctor'", "the %s search of %s failed: %v", leg, kind, err)
-	case slices.Contains(degraded, leg):
+		x.add("legs", true, "see 'ragctx doctor'", "the %s search of %s failed: %v", signal, kind, err)
+	case slices.Contains(degraded, signal):
 		x.add("legs", true, "see 'ragctx status'; the index is being rebuilt, or its embedder fails",
-			"the %s search of %s did not run", leg, kind)
+			"the %s search of %s did not run", signal, kind)
 	default:
-		x.add("legs", false, "", "the %s search of %s finds %d chunks (of %d at most)", leg, kind, len(hits),
+		x.add("legs", false, "", "the %s search of %s finds %d chunks (of %d at most)", signal, kind, len(hits),
 			maxIndexHits)
 	}
 	return nil
@@ -226,14 +226,14 @@ func (e *Engine) explainIndex(
 // covered by earlier steps.
 func (e *Engine) explainProviders(x *Explanation, a resolve.Answer) {
 	for _, p := range a.Providers {
-		own := slices.ContainsFunc(e.builtin, func(b ragctx.ContextProvider) bool { return b.Name() == p.Name })
+		builtin := slices.ContainsFunc(e.builtin, func(b ragctx.ContextProvider) bool { return b.Name() == p.Name })
 		switch {
 		case p.Error != "":
 			x.add("providers", true, "see the log for the cause; the other providers answered without it",
 				"%s failed: %s", p.Name, p.Error)
 		case p.Returned > 0:
 			x.add("providers", false, "", "%s found %d items; %d are in the answer", p.Name, p.Returned, p.Used)
-		case own:
+		case builtin:
 		case p.Note != "":
 			x.add("providers", false, "", "%s: %s", p.Name, p.Note)
 		default:

@@ -108,7 +108,7 @@ func (e *Engine) Extract(ctx context.Context, t ragctx.Turn) (Extraction, error)
 func (l *factExtractor) extract(ctx context.Context, t ragctx.Turn, dry bool) (Extraction, error) {
 	out := Extraction{Findings: []Extracted{}}
 	ns, err := l.engine.namespace(ctx, t.Namespace, false)
-	known := err == nil
+	exists := err == nil
 	if err != nil && !isNotFound(err) {
 		return out, err
 	}
@@ -117,11 +117,11 @@ func (l *factExtractor) extract(ctx context.Context, t ragctx.Turn, dry bool) (E
 	if err != nil {
 		return out, err
 	}
-	var lessons []store.ExtractedFact
+	var facts []store.ExtractedFact
 	var at []int // indexes of the lessons in out.Findings
 	for i, f := range found {
 		out.Findings = append(out.Findings, Extracted{Finding: f})
-		if f.Verdict == memory.Reject || !known {
+		if f.Verdict == memory.Reject || !exists {
 			continue
 		}
 		m := memory.FromFinding(t, f)
@@ -129,25 +129,25 @@ func (l *factExtractor) extract(ctx context.Context, t ragctx.Turn, dry bool) (E
 			out.Findings[i].Verdict, out.Findings[i].Why = memory.Reject, err.Error()
 			continue // cacheAnswer the other findings
 		}
-		lesson, err := l.prepare(ctx, t, f, m, dry)
+		fact, err := l.prepare(ctx, t, f, m, dry)
 		if err != nil {
 			return out, err
 		}
-		lessons, at = append(lessons, lesson), append(at, i)
+		facts, at = append(facts, fact), append(at, i)
 	}
-	if len(lessons) == 0 {
+	if len(facts) == 0 {
 		return out, nil
 	}
-	learned, seq, err := l.engine.store.StoreFacts(ctx, ns, lessons, dry)
+	changes, seq, err := l.engine.store.StoreFacts(ctx, ns, facts, dry)
 	if err != nil {
 		return out, err
 	}
-	for i, done := range learned {
+	for i, done := range changes {
 		x := &out.Findings[at[i]]
 		x.MemoryID, x.Op, x.Superseded = done.ID, done.Op, done.Superseded
 		if !dry && done.Op == memory.OpCreated {
 			l.engine.namespacesWithFacts.Store(ns, struct{}{})
-			l.engine.publishStored(ctx, lessons[i].Memory)
+			l.engine.publishStored(ctx, facts[i].Memory)
 		}
 	}
 	return out, l.engine.catchUpMemories(ctx, ns, seq)
@@ -161,7 +161,7 @@ func (l *factExtractor) find(ctx context.Context, t ragctx.Turn) (found []memory
 	if l.asker == nil {
 		return memory.FindingsByRules(t), "", nil
 	}
-	related, err := l.related(ctx, t, said(t), memory.MaxRelated)
+	related, err := l.related(ctx, t, peopleText(t), memory.MaxRelated)
 	if err != nil {
 		return nil, "", err
 	}
@@ -186,7 +186,7 @@ func (l *factExtractor) ask(ctx context.Context, t ragctx.Turn, related []memory
 }
 
 // repeatedMemories returns the text that related memories are searched with: the messages of people.
-func said(t ragctx.Turn) string {
+func peopleText(t ragctx.Turn) string {
 	var texts []string
 	for _, m := range t.Transcript() {
 		if m.Role == ragctx.RoleUser || m.Name != "" {
@@ -205,20 +205,20 @@ func (l *factExtractor) prepare(
 			m.Sources[i].At = now // a time in the future must not win against later statements
 		}
 	}
-	lesson := store.ExtractedFact{Memory: m, By: f.By, Supersedes: f.Supersedes}
+	fact := store.ExtractedFact{Memory: m, By: f.By, Supersedes: f.Supersedes}
 	if f.Verdict == memory.Quarantine {
-		lesson.Quarantine = f.Why
-		return lesson, nil
+		fact.Quarantine = f.Why
+		return fact, nil
 	}
 	var err error
 	if !dry {
-		if lesson.Content, err = l.engine.textContent(ctx, m.Content); err != nil {
-			return lesson, err
+		if fact.Content, err = l.engine.textContent(ctx, m.Content); err != nil {
+			return fact, err
 		}
 	}
-	lesson.Content.Text = m.Content
-	lesson.Near, err = l.near(ctx, t, f)
-	return lesson, err
+	fact.Content.Text = m.Content
+	fact.Near, err = l.near(ctx, t, f)
+	return fact, err
 }
 
 // nearCandidates is how many memories are compared with a new one.

@@ -48,7 +48,7 @@ func (e *Engine) VectorSearches(k store.Kind) index.Measurements {
 type VectorLeg struct {
 	Graph   string      `json:"graph" doc:"the kind of vector index"`
 	State   index.State `json:"state" doc:"ready; behind while it is being filled; failed"`
-	Units   int         `json:"units" doc:"chunks that have a vector in it"`
+	Chunks   int         `json:"units" doc:"chunks that have a vector in it"`
 	Pending int         `json:"pending" doc:"chunks not yet written to its files"`
 	Bytes   int64       `json:"bytes" doc:"of its files"`
 
@@ -63,7 +63,7 @@ type VectorLeg struct {
 func newVectorLeg(v index.Health) VectorLeg {
 	d := v.Vector
 	return VectorLeg{
-		Graph: d.Kind, State: d.State, Units: d.Chunks, Pending: d.Pending, Bytes: d.Bytes,
+		Graph: d.Kind, State: d.State, Chunks: d.Chunks, Pending: d.Pending, Bytes: d.Bytes,
 		Linked: d.Graph.Linked, Waiting: d.Graph.Waiting, Deleted: d.Graph.Deleted, GraphBytes: d.Graph.Bytes,
 		Live: v.Searches.Report(),
 	}

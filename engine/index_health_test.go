@@ -43,14 +43,14 @@ func TestSearchesAreMeasured(t *testing.T) {
 		t.Fatalf("%+v, %v", st, err)
 	}
 	i := st.Indexes[0]
-	if i.Namespace != "default" || i.Kind != "documents" || i.Graph == "" || i.Units != 30 || i.Live.Exact != 2 || i.Live.Recall.Value != 1 {
+	if i.Namespace != "default" || i.Kind != "documents" || i.Graph == "" || i.Chunks != 30 || i.Live.Exact != 2 || i.Live.Recall.Value != 1 {
 		t.Errorf("%+v", i)
 	}
 	c, err := e.Doctor(t.Context(), engine.DoctorOptions{})
 	if err != nil || !c.Sound() {
 		t.Fatalf("%+v, %v", c, err)
 	}
-	if d := c.Indexes[0]; d.Found == nil || d.Found.Recall.Value != 1 || d.VectorIndex.Units != 30 || d.VectorIndex.Live.Searches != 1 {
+	if d := c.Indexes[0]; d.Found == nil || d.Found.Recall.Value != 1 || d.VectorIndex.Chunks != 30 || d.VectorIndex.Live.Searches != 1 {
 		t.Errorf("doctor: %+v", d)
 	}
 	if c, err = e.Doctor(t.Context(), engine.DoctorOptions{Searching: -1}); err != nil || c.Indexes[0].Found != nil {

@@ -76,7 +76,7 @@ func (c *collector) send(ch Change) error {
 
 // ingestSource collects the changes of one source.
 func (c *collector) collectSource(ctx context.Context, source Source) error {
-	there, err := list(ctx, c.lister, c.opts.Namespace, source.Prefix(), "")
+	existing, err := listExisting(ctx, c.lister, c.opts.Namespace, source.Prefix(), "")
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (c *collector) collectSource(ctx context.Context, source Source) error {
 			return err
 		}
 		seen[e.ID] = !e.Single
-		if err := c.entry(ctx, source.Name(), e, there); err != nil {
+		if err := c.entry(ctx, source.Name(), e, existing); err != nil {
 			return err
 		}
 	}
@@ -106,10 +106,10 @@ func (c *collector) collectSource(ctx context.Context, source Source) error {
 	if skipped && len(seen) == 0 {
 		return nil
 	}
-	if c.opts.KeepEmpty && len(seen) == 0 && slices.ContainsFunc(there, func(d knownDocument) bool { return d.root == source.Name() }) {
+	if c.opts.KeepEmpty && len(seen) == 0 && slices.ContainsFunc(existing, func(d existingDocument) bool { return d.root == source.Name() }) {
 		return c.send(Change{Path: source.Name(), Skip: skipEmpty})
 	}
-	for _, d := range there {
+	for _, d := range existing {
 		if d.root != source.Name() || cameFrom(seen, d.id) || !source.Gone(d.id) {
 			continue
 		}
@@ -121,8 +121,8 @@ func (c *collector) collectSource(ctx context.Context, source Source) error {
 }
 
 // entry collects the changes of one entry.
-func (c *collector) entry(ctx context.Context, root string, e Entry, there known) error {
-	own := there.of(root, e)
+func (c *collector) entry(ctx context.Context, root string, e Entry, existing existingDocuments) error {
+	own := existing.fromEntry(root, e)
 	reread := c.opts.Reread || c.claimedElsewhere(root, own)
 	same, err := e.ask(ctx, own, reread)
 	if skip, ok := errors.AsType[*docs.Skip](err); ok {
@@ -147,7 +147,7 @@ func (c *collector) entry(ctx context.Context, root string, e Entry, there known
 		default:
 			ch.Path += strings.TrimPrefix(p.doc.ExternalID, e.ID)
 			ch.Stat = p.stat
-			c.document(&ch, root, p.doc, there)
+			c.document(&ch, root, p.doc, existing)
 		}
 		if err := c.send(ch); err != nil {
 			return err
@@ -158,7 +158,7 @@ func (c *collector) entry(ctx context.Context, root string, e Entry, there known
 
 // unreadable handles an entry that could not be read. Its documents are deleted only if the entry is
 // gone.
-func (c *collector) unreadable(skip *docs.Skip, own known) error {
+func (c *collector) unreadable(skip *docs.Skip, own existingDocuments) error {
 	err := c.send(Change{Path: skip.Path, Skip: skip.Reason})
 	for _, d := range own {
 		if err == nil && skip.Gone {
@@ -169,19 +169,19 @@ func (c *collector) unreadable(skip *docs.Skip, own known) error {
 }
 
 // claimedElsewhere reports whether another source of this ingest has claimed one of the documents.
-func (c *collector) claimedElsewhere(root string, own known) bool {
-	return slices.ContainsFunc(own, func(d knownDocument) bool {
+func (c *collector) claimedElsewhere(root string, own existingDocuments) bool {
+	return slices.ContainsFunc(own, func(d existingDocument) bool {
 		by, ok := c.claimed[d.id]
 		return ok && by != root
 	})
 }
 
 // document fills ch with the change that stores a document.
-func (c *collector) document(ch *Change, root string, d *docs.Document, there known) {
+func (c *collector) document(ch *Change, root string, d *docs.Document, existing existingDocuments) {
 	id := d.ExternalID
 	old, ok := c.claimed[id]
 	if !ok {
-		old = there.sourceOf(id)
+		old = existing.sourceOf(id)
 	}
 	switch {
 	case old == "" || old == root:
@@ -196,6 +196,6 @@ func (c *collector) document(ch *Change, root string, d *docs.Document, there kn
 }
 
 // deletion returns the change that deletes the known version.
-func (d knownDocument) deletion() Change {
+func (d existingDocument) deletion() Change {
 	return Change{Path: d.id, Delete: d.id, Root: d.root, Version: d.version}
 }

@@ -15,11 +15,11 @@ type entryPart struct {
 	doc  *docs.Document
 	stat string // file state to record with doc; "" is none
 	skip *docs.Skip
-	gone *knownDocument // a document that the entry no longer has
+	gone *existingDocument // a document that the entry no longer has
 }
 
 // readEntry reads an entry. own are the known documents of the entry. An error is the last value.
-func readEntry(ctx context.Context, e Entry, own known) iter.Seq2[entryPart, error] {
+func readEntry(ctx context.Context, e Entry, own existingDocuments) iter.Seq2[entryPart, error] {
 	return func(yield func(entryPart, error) bool) {
 		r := entryReading{entry: e, yield: yield, seen: make(map[string]bool), complete: true}
 		for d, err := range e.Read(ctx) {
@@ -35,7 +35,7 @@ func readEntry(ctx context.Context, e Entry, own known) iter.Seq2[entryPart, err
 
 // ask queries the state of an entry that only its server knows. It reports whether the entry is
 // unchanged since own was read.
-func (e *Entry) ask(ctx context.Context, own known, reread bool) (same bool, err error) {
+func (e *Entry) ask(ctx context.Context, own existingDocuments, reread bool) (same bool, err error) {
 	if e.Ask == nil {
 		return false, nil
 	}
@@ -102,7 +102,7 @@ func (r *entryReading) yieldHeld(last bool) bool {
 
 // gone yields the documents that the entry no longer has. Inner files that could not be read or
 // were excluded are not gone.
-func (r *entryReading) gone(own known) {
+func (r *entryReading) gone(own existingDocuments) {
 	if !r.complete {
 		return
 	}

@@ -11,22 +11,22 @@ import (
 )
 
 // knownSession lists the existing documents that an ingest knows, ordered by id.
-type known []knownDocument
+type existingDocuments []existingDocument
 
-type knownDocument struct {
+type existingDocument struct {
 	id, root, stat string
 	version        int
 }
 
 // file identifies the known version.
-func (d knownDocument) file() store.FileState {
+func (d existingDocument) file() store.FileState {
 	return store.FileState{ID: d.id, Root: d.root, Version: d.version}
 }
 
-// list returns the documents with ids that begin with prefix; root limits them to one source, ""
+// listExisting returns the documents with ids that begin with prefix; root limits them to one source, ""
 // does not.
-func list(ctx context.Context, l Lister, namespace, prefix, root string) (known, error) {
-	var k known
+func listExisting(ctx context.Context, l Lister, namespace, prefix, root string) (existingDocuments, error) {
+	var k existingDocuments
 	o := store.ListOptions{Limit: MaxPage, Prefix: prefix, Root: root}
 	for {
 		page, err := l.ListDocuments(ctx, namespace, o)
@@ -34,7 +34,7 @@ func list(ctx context.Context, l Lister, namespace, prefix, root string) (known,
 			return nil, fmt.Errorf("list existing documents: %w", err)
 		}
 		for _, d := range page {
-			k = append(k, knownDocument{d.ID, d.Root, d.Stat, d.Version})
+			k = append(k, existingDocument{d.ID, d.Root, d.Stat, d.Version})
 			o.After = d.ID
 		}
 		if len(page) < o.Limit {
@@ -44,20 +44,20 @@ func list(ctx context.Context, l Lister, namespace, prefix, root string) (known,
 }
 
 // ingestSource returns a document's source; "" if it has none or does not exist.
-func (k known) sourceOf(id string) string {
+func (k existingDocuments) sourceOf(id string) string {
 	if i, ok := k.find(id); ok {
 		return k[i].root
 	}
 	return ""
 }
 
-func (k known) find(id string) (int, bool) {
-	return slices.BinarySearchFunc(k, id, func(d knownDocument, id string) int { return strings.Compare(d.id, id) })
+func (k existingDocuments) find(id string) (int, bool) {
+	return slices.BinarySearchFunc(k, id, func(d existingDocument, id string) int { return strings.Compare(d.id, id) })
 }
 
 // transcriptEntries returns the documents of a source that came from an entry.
-func (k known) of(root string, e Entry) known {
-	var own known
+func (k existingDocuments) fromEntry(root string, e Entry) existingDocuments {
+	var own existingDocuments
 	id := e.ID
 	if i, ok := k.find(id); ok && k[i].root == root {
 		own = append(own, k[i])
@@ -104,11 +104,11 @@ func documentState(state string, n int, last bool) string {
 
 // current reports whether these are all documents of an entry in this state, so that reading it
 // would change nothing.
-func (k known) current(state string) bool { return state != "" && k.state() == state }
+func (k existingDocuments) current(state string) bool { return state != "" && k.state() == state }
 
 // version returns the state in which the entry of these documents was read; "" if they are not all of
 // its documents.
-func (k known) state() string {
+func (k existingDocuments) state() string {
 	all, state := 0, ""
 	for i, d := range k {
 		at := strings.LastIndexByte(d.stat, ' ')

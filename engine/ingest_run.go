@@ -38,25 +38,25 @@ type ingester struct {
 
 // ingestSource ingests one source.
 func (in *ingester) ingestSource(ctx context.Context, source Source) error {
-	there, err := list(ctx, in.sink, in.opts.Namespace, source.Prefix(), source.Name())
+	existing, err := listExisting(ctx, in.sink, in.opts.Namespace, source.Prefix(), source.Name())
 	if err != nil {
 		return err
 	}
-	seen, whole, err := in.entries(ctx, source, there)
+	seen, complete, err := in.entries(ctx, source, existing)
 	if l, ok := source.(leftOutCounter); ok {
 		in.report.LeftOut.Add(l.LeftOut())
 	}
 	if nerr := in.recordStates(context.WithoutCancel(ctx), 1); err == nil {
 		err = nerr
 	}
-	if err != nil || !whole {
+	if err != nil || !complete {
 		return err
 	}
-	if in.opts.KeepEmpty && len(seen) == 0 && len(there) > 0 {
+	if in.opts.KeepEmpty && len(seen) == 0 && len(existing) > 0 {
 		in.skip(source.Name(), skipEmpty)
 		return nil
 	}
-	for _, d := range there {
+	for _, d := range existing {
 		if cameFrom(seen, d.id) || !source.Gone(d.id) {
 			continue
 		}
@@ -70,46 +70,46 @@ func (in *ingester) ingestSource(ctx context.Context, source Source) error {
 // transcriptEntries reads and stores the entries of a source, several at a time. It returns their ids, and
 // whether the remaining documents may be considered gone.
 func (in *ingester) entries(
-	ctx context.Context, source Source, there known,
-) (seen map[string]bool, whole bool, err error) {
+	ctx context.Context, source Source, existing existingDocuments,
+) (seen map[string]bool, complete bool, err error) {
 	workers := in.opts.Workers
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(workers)
-	room := semaphore.NewWeighted(maxInFlight)
-	seen, whole = make(map[string]bool), true
+	memory := semaphore.NewWeighted(maxInFlight)
+	seen, complete = make(map[string]bool), true
 	for e, err := range source.Entries(gctx) {
 		if skip, ok := errors.AsType[*docs.Skip](err); ok {
 			in.skip(skip.Path, skip.Reason)
-			whole = false
+			complete = false
 			continue
 		}
 		if err != nil {
 			return nil, false, cmp.Or(g.Wait(), err)
 		}
 		seen[e.ID] = !e.Single
-		own := there.of(source.Name(), e)
+		own := existing.fromEntry(source.Name(), e)
 		if own.current(e.State) && !in.opts.Reread {
 			in.unchanged(e.Path, len(own))
 			continue
 		}
 		size := min(e.Bytes, maxInFlight)
-		if err := room.Acquire(gctx, size); err != nil {
+		if err := memory.Acquire(gctx, size); err != nil {
 			return nil, false, cmp.Or(g.Wait(), err)
 		}
 		g.Go(func() error {
-			defer room.Release(size)
+			defer memory.Release(size)
 			return in.entry(gctx, source, e, own)
 		})
 	}
 	// If every entry was skipped, the source counts as unseen.
-	return seen, whole || len(seen) > 0, g.Wait()
+	return seen, complete || len(seen) > 0, g.Wait()
 }
 
 // entry reads and stores one entry.
-func (in *ingester) entry(ctx context.Context, source Source, e Entry, own known) error {
+func (in *ingester) entry(ctx context.Context, source Source, e Entry, own existingDocuments) error {
 	same, err := e.ask(ctx, own, in.opts.Reread)
 	if skip, ok := errors.AsType[*docs.Skip](err); ok {
 		return in.unreadable(ctx, skip, own)
@@ -140,7 +140,7 @@ func (in *ingester) entry(ctx context.Context, source Source, e Entry, own known
 
 // unreadable handles an entry that could not be read. Its documents are deleted only if the entry is
 // gone.
-func (in *ingester) unreadable(ctx context.Context, skip *docs.Skip, own known) error {
+func (in *ingester) unreadable(ctx context.Context, skip *docs.Skip, own existingDocuments) error {
 	in.skip(skip.Path, skip.Reason)
 	if !skip.Gone {
 		return nil
@@ -193,7 +193,7 @@ func (in *ingester) recordStates(ctx context.Context, atLeast int) error {
 
 // remove deletes the document of a file that is gone, unless it was stored again since this ingest
 // began.
-func (in *ingester) remove(ctx context.Context, d knownDocument) error {
+func (in *ingester) remove(ctx context.Context, d existingDocument) error {
 	err := in.sink.DropDocument(ctx, in.opts.Namespace, d.file())
 	if isNotFound(err) {
 		return nil

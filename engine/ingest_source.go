@@ -154,9 +154,9 @@ func (r *localSource) entry(f docs.File) Entry {
 			return func(yield func(docs.Document, error) bool) {
 				for d, err := range f.Read(ctx, r.opts.Extract) {
 					d.ExternalID = r.prefix + d.ExternalID
-					said := docs.Document{Source: "file:" + d.ExternalID, Tags: r.opts.Tags,
+					given := docs.Document{Source: "file:" + d.ExternalID, Tags: r.opts.Tags,
 						Metadata: r.opts.Metadata, Chunk: r.opts.Chunk}
-					if !yield(overlay(said, d), err) {
+					if !yield(overlay(given, d), err) {
 						return
 					}
 				}

@@ -21,7 +21,7 @@ import (
 const (
 	pendingPage = 256 // items listed per read
 	laneQueue   = 8   // items queued per lane
-	settleBatch = 128 // outcomes stored per write
+	outcomeBatch = 128 // outcomes stored per write
 )
 
 // documentRun is one run of a document job. Items are distributed to several lanes; items of one
@@ -46,17 +46,17 @@ type outcome struct {
 // retried.
 func (e *Engine) runDocuments(ctx context.Context, r *runningJob) error {
 	j := r.snapshot().Job
-	run := &documentRun{engine: e, job: r, ns: j.Namespace, n: j.N, outcomes: make(chan outcome, settleBatch)}
+	run := &documentRun{engine: e, job: r, ns: j.Namespace, n: j.N, outcomes: make(chan outcome, outcomeBatch)}
 	if err := run.recount(ctx); err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	var settling sync.WaitGroup
-	settling.Go(func() { run.storeOutcomes(context.WithoutCancel(ctx), stop) })
+	var storing sync.WaitGroup
+	storing.Go(func() { run.storeOutcomes(context.WithoutCancel(ctx), stop) })
 	err := run.lanes(ctx)
 	close(run.outcomes)
-	settling.Wait()
+	storing.Wait()
 	if err == nil {
 		err = context.Cause(ctx) // set if the last outcomes could not be stored
 	}
@@ -231,9 +231,9 @@ func (e *Engine) takeOver(
 func (d *documentRun) storeOutcomes(ctx context.Context, stop context.CancelCauseFunc) {
 	broken := false
 	for first := range d.outcomes {
-		batch := append(make([]store.JobItem, 0, settleBatch), first.JobItem)
+		batch := append(make([]store.JobItem, 0, outcomeBatch), first.JobItem)
 		states := first.state(nil)
-		for more := true; more && len(batch) < settleBatch; {
+		for more := true; more && len(batch) < outcomeBatch; {
 			select {
 			case i, ok := <-d.outcomes:
 				if more = ok; ok {

@@ -205,11 +205,11 @@ func (f *folderRun) progress(p IngestProgress) {
 // next sets the job's progress from the report.
 func (f *folderRun) take(p IngestReport) {
 	f.job.update(func(j *store.Job) {
-		was := f.before.Counts
+		earlier := f.before.Counts
 		j.Counts = store.JobCounts{
-			Created: was.Created + p.Created, Replaced: was.Replaced + p.Replaced,
-			Unchanged: max(0, p.Unchanged-was.Created-was.Replaced),
-			Deleted:   was.Deleted + p.Deleted, Skipped: len(p.Skipped),
+			Created: earlier.Created + p.Created, Replaced: earlier.Replaced + p.Replaced,
+			Unchanged: max(0, p.Unchanged-earlier.Created-earlier.Replaced),
+			Deleted:   earlier.Deleted + p.Deleted, Skipped: len(p.Skipped),
 		}
 		j.Chunks, j.Written = f.before.Chunks+p.Chunks, f.before.Written+p.Bytes
 		j.Bytes = j.Written

@@ -177,9 +177,9 @@ func (s *DocumentQueue) Drop(ctx context.Context, n int, f store.FileState) erro
 }
 
 // Reject adds an item that cannot be processed. A [ragctx.FieldError] names the field.
-func (s *DocumentQueue) Reject(ctx context.Context, n int, op, id string, why error) error {
-	i := store.JobItem{N: n, Key: clipKey(id), Op: op, State: store.ItemFailed, Error: why.Error()}
-	if f, ok := errors.AsType[*ragctx.FieldError](why); ok {
+func (s *DocumentQueue) Reject(ctx context.Context, n int, op, id string, reason error) error {
+	i := store.JobItem{N: n, Key: clipKey(id), Op: op, State: store.ItemFailed, Error: reason.Error()}
+	if f, ok := errors.AsType[*ragctx.FieldError](reason); ok {
 		i.Field, i.Error = f.Field, f.Problem
 	}
 	return s.add(ctx, queuedItem{JobItem: i})
@@ -263,16 +263,16 @@ func (s *DocumentQueue) skipUnchanged(ctx context.Context) error {
 	for k, i := range s.batch {
 		keys[k] = i.Key
 	}
-	awaited, all, err := s.engine.store.PendingDocuments(ctx, s.opts.Namespace, keys)
+	pending, all, err := s.engine.store.PendingDocuments(ctx, s.opts.Namespace, keys)
 	if err != nil || all {
 		return err
 	}
-	var follow uint64
+	var seq uint64
 	var states []store.FileState
 	for k := range s.batch {
 		i := &s.batch[k]
-		if i.doc == nil || awaited[i.Key] {
-			awaited[i.Key] = awaited[i.Key] || i.State == store.ItemPending
+		if i.doc == nil || pending[i.Key] {
+			pending[i.Key] = pending[i.Key] || i.State == store.ItemPending
 			continue
 		}
 		hash := docs.ContentHash(*i.doc)
@@ -281,17 +281,17 @@ func (s *DocumentQueue) skipUnchanged(ctx context.Context) error {
 			return err
 		}
 		if !same {
-			awaited[i.Key] = true
+			pending[i.Key] = true
 			continue
 		}
 		i.State, i.Status, i.Chunks = store.ItemDone, store.Unchanged, put.Chunks
-		follow = max(follow, put.Seq)
+		seq = max(seq, put.Seq)
 		if i.put.Stat != "" {
 			states = append(states, store.FileState{ID: i.Key, Root: i.put.Root, Version: put.Version,
 				Stat: i.put.Stat})
 		}
 	}
-	if follow == 0 {
+	if seq == 0 {
 		return nil
 	}
 	if len(states) > 0 {
@@ -299,7 +299,7 @@ func (s *DocumentQueue) skipUnchanged(ctx context.Context) error {
 			return err
 		}
 	}
-	return s.engine.collections.catchUp(ctx, store.Collection{Namespace: ns, Kind: store.Documents}, follow)
+	return s.engine.collections.catchUp(ctx, store.Collection{Namespace: ns, Kind: store.Documents}, seq)
 }
 
 // Accept queues the job durably: it survives restarts.

@@ -32,9 +32,9 @@ type jobs struct {
 	end  context.CancelFunc
 	wg   sync.WaitGroup
 
-	// pick is held while a job moves from the queue to its runner, so that a cancellation finds it
+	// pickMu is held while a job moves from the queue to its runner, so that a cancellation finds it
 	// in one of them.
-	pick sync.Mutex
+	pickMu sync.Mutex
 
 	mu       sync.Mutex
 	started  bool
@@ -143,8 +143,8 @@ func (s *jobs) pause(d time.Duration) {
 }
 
 func (s *jobs) next(k *jobKind) (*runningJob, error) {
-	s.pick.Lock()
-	defer s.pick.Unlock()
+	s.pickMu.Lock()
+	defer s.pickMu.Unlock()
 	j, ok, err := s.store.NextJob(s.life, k.name)
 	if err != nil || !ok {
 		return nil, err
@@ -172,14 +172,14 @@ func (s *jobs) find(id string) *runningJob {
 
 // cancel stops a running job or removes it from the queue. It returns the job if it runs.
 func (s *jobs) cancel(ctx context.Context, id string) (*runningJob, error) {
-	s.pick.Lock()
-	defer s.pick.Unlock()
+	s.pickMu.Lock()
+	defer s.pickMu.Unlock()
 	if r := s.find(id); r != nil {
 		r.stop()
 		return r, nil
 	}
-	waited, err := s.store.CancelQueued(ctx, id)
-	if waited {
+	wasQueued, err := s.store.CancelQueued(ctx, id)
+	if wasQueued {
 		s.ended.add(store.JobCancelled)
 	}
 	s.changed(id)
@@ -191,7 +191,7 @@ func (s *jobs) run(k *jobKind, r *runningJob) {
 	id := r.snapshot().ID
 	var beats sync.WaitGroup
 	beating, stop := context.WithCancel(s.life)
-	beats.Go(func() { r.beat(beating) })
+	beats.Go(func() { r.heartbeat(beating) })
 	err := s.attempt(k, r)
 	stop()
 	beats.Wait()

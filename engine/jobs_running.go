@@ -107,8 +107,8 @@ func (r *runningJob) isCancelled() bool {
 	return r.cancelled
 }
 
-// beat stores the progress periodically.
-func (r *runningJob) beat(ctx context.Context) {
+// heartbeat stores the progress periodically.
+func (r *runningJob) heartbeat(ctx context.Context) {
 	tick := time.NewTicker(heartbeatEvery)
 	defer tick.Stop()
 	for {
@@ -146,11 +146,11 @@ func (s *jobs) changed(id string) {
 
 // noteObserver yields the job and its updates until it has ended.
 func (s *jobs) watch(ctx context.Context, id string, yield func(Job, error) bool) error {
-	news := make(chan struct{}, 1)
-	if err := s.listen(id, news); err != nil {
+	updates := make(chan struct{}, 1)
+	if err := s.listen(id, updates); err != nil {
 		return err
 	}
-	defer s.unlisten(id, news)
+	defer s.unlisten(id, updates)
 	for {
 		j, err := s.get(ctx, id)
 		if err != nil {
@@ -159,13 +159,13 @@ func (s *jobs) watch(ctx context.Context, id string, yield func(Job, error) bool
 		if !yield(j, nil) || j.State.Ended() {
 			return nil
 		}
-		if err := s.await(ctx, id, news); err != nil {
+		if err := s.await(ctx, id, updates); err != nil {
 			return err
 		}
 	}
 }
 
-func (s *jobs) listen(id string, news chan struct{}) error {
+func (s *jobs) listen(id string, updates chan struct{}) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -174,28 +174,28 @@ func (s *jobs) listen(id string, news chan struct{}) error {
 	if s.watchers[id] == nil {
 		s.watchers[id] = make(map[chan struct{}]bool)
 	}
-	s.watchers[id][news] = true
+	s.watchers[id][updates] = true
 	return nil
 }
 
-func (s *jobs) unlisten(id string, news chan struct{}) {
+func (s *jobs) unlisten(id string, updates chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if delete(s.watchers[id], news); len(s.watchers[id]) == 0 {
+	if delete(s.watchers[id], updates); len(s.watchers[id]) == 0 {
 		delete(s.watchers, id)
 	}
 }
 
 // await returns once the job has changed and tellEvery has passed, or it has ended.
-func (s *jobs) await(ctx context.Context, id string, news <-chan struct{}) error {
-	due := time.NewTimer(watchInterval)
-	defer due.Stop()
+func (s *jobs) await(ctx context.Context, id string, updates <-chan struct{}) error {
+	timer := time.NewTimer(watchInterval)
+	defer timer.Stop()
 	waited, changed := false, false
 	for {
 		select {
-		case <-news:
+		case <-updates:
 			changed = true
-		case <-due.C:
+		case <-timer.C:
 			waited = true
 		case <-ctx.Done():
 			return ctx.Err()

@@ -138,9 +138,9 @@ type cachedKey struct {
 
 // Uses are recorded to the minute, for several keys per write.
 const (
-	useGrain  = time.Minute
-	useFlush  = 2 * time.Second
-	useBudget = 5 * time.Second // for the last flush
+	useResolution  = time.Minute
+	useFlushDelay  = 2 * time.Second
+	closeTimeout = 5 * time.Second // for the last flush
 )
 
 func openKeyring(ctx context.Context, s *store.Store, log *slog.Logger) (*keyring, error) {
@@ -258,7 +258,7 @@ func (r *keyring) names() map[string]string {
 func (r *keyring) use(k *cachedKey, now time.Time) {
 	at := now.UnixMicro()
 	k.used.Store(at)
-	if at-k.stored.Load() < useGrain.Microseconds() {
+	if at-k.stored.Load() < useResolution.Microseconds() {
 		return
 	}
 	select {
@@ -277,7 +277,7 @@ func (r *keyring) loop(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(useFlush):
+		case <-time.After(useFlushDelay):
 			r.flush(ctx)
 		}
 	}
@@ -316,7 +316,7 @@ func (r *keyring) close() {
 	}
 	r.end()
 	r.wg.Wait()
-	ctx, cancel := context.WithTimeout(context.Background(), useBudget)
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	r.flush(ctx)
 }

@@ -51,7 +51,7 @@ func (e *Engine) CompleteTurn(ctx context.Context, t ragctx.Turn) (TurnResult, e
 		episode.Occurred = e.opts.Now()
 	}
 	episode.Occurred = episode.Occurred.UTC().Truncate(time.Microsecond)
-	m, units, voices, err := memory.Episode(episode)
+	m, chunks, speakers, err := memory.Episode(episode)
 	if err != nil {
 		return TurnResult{}, err
 	}
@@ -63,7 +63,7 @@ func (e *Engine) CompleteTurn(ctx context.Context, t ragctx.Turn) (TurnResult, e
 	var content store.Content
 	if m != nil {
 		res.MemoryID = m.ID
-		if content, err = e.memoryContent(ctx, m.Content, units, voices); err != nil {
+		if content, err = e.memoryContent(ctx, m.Content, chunks, speakers); err != nil {
 			return TurnResult{}, err
 		}
 	}
@@ -87,20 +87,20 @@ func (e *Engine) CompleteTurn(ctx context.Context, t ragctx.Turn) (TurnResult, e
 
 // textContent prepares the text of a memory that is not an episode.
 func (e *Engine) textContent(ctx context.Context, text string) (store.Content, error) {
-	units := memory.Chunks(text)
-	return e.memoryContent(ctx, text, units, memory.WithoutSpeakers(units))
+	chunks := memory.Chunks(text)
+	return e.memoryContent(ctx, text, chunks, memory.WithoutSpeakers(chunks))
 }
 
 func (e *Engine) memoryContent(
-	ctx context.Context, text string, units []chunk.Chunk, voices []index.Speaker,
+	ctx context.Context, text string, chunks []chunk.Chunk, speakers []index.Speaker,
 ) (store.Content, error) {
 	c := store.Content{Text: text, Chunker: chunk.Version}
-	e.prepareEmbedding(&c, "", units)
+	e.prepareEmbedding(&c, "", chunks)
 	if err := c.Embed(ctx, c.Chunks); err != nil {
 		return c, err
 	}
 	for i := range c.Chunks {
-		c.Chunks[i].Speaker = voices[i]
+		c.Chunks[i].Speaker = speakers[i]
 	}
 	return c, nil
 }
@@ -150,7 +150,7 @@ func (e *Engine) remember(
 	if err != nil {
 		return m, "", err
 	}
-	m, status, seq, err := e.store.ReplaceMemory(ctx, ns, m, content, e.tier(), over, when...)
+	m, status, seq, err := e.store.ReplaceMemory(ctx, ns, m, content, e.tierOptions(), over, when...)
 	if err != nil {
 		return m, "", err
 	}
@@ -161,7 +161,7 @@ func (e *Engine) remember(
 	return m, status, e.collections.catchUp(ctx, store.Collection{Namespace: ns, Kind: store.Memories}, seq)
 }
 
-func (e *Engine) tier() store.Tier {
+func (e *Engine) tierOptions() store.Tier {
 	return store.Tier{Working: e.opts.MaxWorking, Weights: e.opts.Weights}
 }
 

@@ -105,8 +105,8 @@ func (e *Engine) EraseNamespace(ctx context.Context, name string) (store.Erased,
 // stopNamespace stops the running jobs of a namespace, and calls do while no job starts. The contexts of
 // the stopped jobs have ended, so they write nothing more.
 func (s *jobs) stopNamespace(namespace string, do func() error) error {
-	s.pick.Lock()
-	defer s.pick.Unlock()
+	s.pickMu.Lock()
+	defer s.pickMu.Unlock()
 	s.mu.Lock()
 	for _, r := range s.running {
 		if r.snapshot().Namespace == namespace {

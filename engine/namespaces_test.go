@@ -37,7 +37,7 @@ func TestEraseNamespace(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	m := said(token, token, token)
+	m := peopleText(token, token, token)
 	for i := range m {
 		m[i].Namespace = space
 	}

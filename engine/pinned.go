@@ -106,11 +106,11 @@ func (m *markerSecret) get(ctx context.Context) ([]byte, error) {
 	if m.secret != nil {
 		return m.secret, nil
 	}
-	kept, err := m.store.Setting(ctx, store.SettingMarkers)
+	stored, err := m.store.Setting(ctx, store.SettingMarkers)
 	if err != nil {
 		return nil, err
 	}
-	secret, err := hex.DecodeString(kept)
+	secret, err := hex.DecodeString(stored)
 	if err != nil || len(secret) == 0 {
 		secret = make([]byte, 32)
 		_, _ = rand.Read(secret) // it never fails

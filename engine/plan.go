@@ -58,12 +58,12 @@ func (e *Engine) Within(ctx context.Context, q ragctx.ContextQuery) (ids []strin
 	found, read := col.index.Within(plan)
 	seen := make(map[string]bool)
 	for hits := range slices.Chunk(found.Hits, chunkBatch) {
-		units, err := passage.Resolve(ctx, e.store,
+		chunks, err := passage.Resolve(ctx, e.store,
 			passage.Request{Query: q, Search: plan, Hits: hits, State: found.State})
 		if err != nil {
 			return nil, false, err
 		}
-		for _, u := range units {
+		for _, u := range chunks {
 			if !seen[u.Item.Key] {
 				seen[u.Item.Key] = true
 				ids = append(ids, u.Item.Key)

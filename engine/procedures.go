@@ -253,14 +253,14 @@ func (a procedureExtractor) OnTurnComplete(ctx context.Context, t ragctx.Turn) e
 	if err != nil {
 		return err
 	}
-	sure, _ := procedures.Confidence(t)
-	lesson := store.ExtractedProcedure{
+	confidence, _ := procedures.Confidence(t)
+	extracted := store.ExtractedProcedure{
 		Key: store.ProcedureKey{Namespace: ns, Owner: procedures.Owner{UserID: t.UserID, AgentID: t.AgentID}},
 		By:  procedures.ByTurn,
-		Run: procedures.ProcedureRun{Turn: t.ID, Confidence: sure, At: t.Occurred},
+		Run: procedures.ProcedureRun{Turn: t.ID, Confidence: confidence, At: t.Occurred},
 	}
 	for range maxStoreAttempts {
-		err = a.store(ctx, lesson, found)
+		err = a.store(ctx, extracted, found)
 		if code, _ := ragctx.CodeOf(err); err == nil || code != "conflict" {
 			break
 		}
@@ -269,19 +269,19 @@ func (a procedureExtractor) OnTurnComplete(ctx context.Context, t ragctx.Turn) e
 }
 
 // store adds a turn to a similar procedure, or creates a new one.
-func (a procedureExtractor) store(ctx context.Context, lesson store.ExtractedProcedure, found procedures.NamedBody) error {
-	known, err := a.engine.store.LatestProcedures(ctx, lesson.Key.Namespace, lesson.Key.Owner, maxCompared)
+func (a procedureExtractor) store(ctx context.Context, extracted store.ExtractedProcedure, found procedures.NamedBody) error {
+	known, err := a.engine.store.LatestProcedures(ctx, extracted.Key.Namespace, extracted.Key.Owner, maxCompared)
 	if err != nil {
 		return err
 	}
 	same := slices.IndexFunc(known, func(k procedures.NamedBody) bool { return procedures.Similar(k, found) })
-	if lesson.Known = same >= 0; lesson.Known {
-		lesson.Key.Name = known[same].Name
+	if extracted.Known = same >= 0; extracted.Known {
+		extracted.Key.Name = known[same].Name
 	} else {
-		found, lesson.By = procedures.Reword(ctx, found, a.engine.textChecks(), a.engine.opts.FactExtraction.Model)
-		lesson.Key.Name, lesson.Body = procedures.FreeName(found.Name, known), found.Body
+		found, extracted.By = procedures.Reword(ctx, found, a.engine.textChecks(), a.engine.opts.FactExtraction.Model)
+		extracted.Key.Name, extracted.Body = procedures.FreeName(found.Name, known), found.Body
 	}
-	_, err = a.engine.store.StoreProcedure(ctx, lesson)
+	_, err = a.engine.store.StoreProcedure(ctx, extracted)
 	return err
 }
 

@@ -171,10 +171,10 @@ func (e *Engine) changeSpace(ctx context.Context, r *runningJob, next *embedding
 	r.update(func(j *store.Job) {
 		j.Stage, j.Items, j.Counts = "embed", n, store.JobCounts{}
 	})
-	each := func(units int) {
-		r.update(func(j *store.Job) { j.Counts.Replaced = min(j.Items, j.Counts.Replaced+units) })
+	progress := func(chunks int) {
+		r.update(func(j *store.Job) { j.Counts.Replaced = min(j.Items, j.Counts.Replaced+chunks) })
 	}
-	if err := e.fillSpace(ctx, next, each); err != nil {
+	if err := e.fillSpace(ctx, next, progress); err != nil {
 		return err
 	}
 	r.stage("index")
@@ -217,10 +217,10 @@ const (
 // fillSpace fills an embedding space from the beginning. It waits while the embedder is
 // unavailable: a failure would discard the vectors made so far, which may have cost money, and the
 // job can be cancelled at any time.
-func (e *Engine) fillSpace(ctx context.Context, next *embeddingSpace, each func(units int)) error {
+func (e *Engine) fillSpace(ctx context.Context, next *embeddingSpace, progress func(units int)) error {
 	after, wait := uint64(0), outageMinDelay
 	for {
-		last, err := e.embedMissing(ctx, next, after, false, each)
+		last, err := e.embedMissing(ctx, next, after, false, progress)
 		if !errors.Is(err, errEmbedding) || !errors.Is(err, ragctx.ErrUnavailable) || ctx.Err() != nil {
 			return err
 		}

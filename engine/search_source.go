@@ -132,9 +132,9 @@ func (s searchSource) ListByScore(ctx context.Context, q ragctx.ContextQuery) ([
 
 // Around implements [passage.Conversation].
 func (s searchSource) Around(
-	ctx context.Context, q ragctx.ContextQuery, iq index.Query, state uint64, units []uint64, n int,
+	ctx context.Context, q ragctx.ContextQuery, iq index.Query, state uint64, chunks []uint64, n int,
 ) ([]index.Neighbors, error) {
-	none := make([]index.Neighbors, len(units))
+	none := make([]index.Neighbors, len(chunks))
 	ns, err := s.engine.namespace(ctx, q.Namespace, false)
 	if isNotFound(err) {
 		return none, nil
@@ -147,7 +147,7 @@ func (s searchSource) Around(
 		return nil, err
 	}
 	defer release()
-	return col.index.Neighbors(iq, state, units, n), nil
+	return col.index.Neighbors(iq, state, chunks, n), nil
 }
 
 // Items implements [passage.Conversation].

@@ -111,8 +111,8 @@ func (t *turnLookup) replaceFacts(ctx context.Context, hits []index.Hit) ([]inde
 	best := make(map[uint64]int, len(hits)) // localSource in out, by unit
 	out := make([]index.Hit, 0, len(hits))
 	for _, h := range hits {
-		if units := t.turns[h.ID]; len(units) > 0 {
-			u := t.closest(units)
+		if chunks := t.turns[h.ID]; len(chunks) > 0 {
+			u := t.closest(chunks)
 			h.ID, h.Item, h.Ordinal = u.ID, u.Item, u.Ordinal
 		}
 		if i, ok := best[h.ID]; ok {
@@ -129,12 +129,12 @@ func (t *turnLookup) replaceFacts(ctx context.Context, hits []index.Hit) ([]inde
 }
 
 // closest returns the chunk with most of the query's terms, the first of equals.
-func (t *turnLookup) closest(units []passage.Chunk) passage.Chunk {
-	if len(units) == 1 {
-		return units[0]
+func (t *turnLookup) closest(chunks []passage.Chunk) passage.Chunk {
+	if len(chunks) == 1 {
+		return chunks[0]
 	}
 	most, at := -1, 0
-	for i, u := range units {
+	for i, u := range chunks {
 		n, ok := t.termCounts[u.ID]
 		if !ok {
 			for _, term := range analysis.Index(u.Text) {
@@ -148,7 +148,7 @@ func (t *turnLookup) closest(units []passage.Chunk) passage.Chunk {
 			most, at = n, i
 		}
 	}
-	return units[at]
+	return chunks[at]
 }
 
 // Facts implements the memory provider's source interface.

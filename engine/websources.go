@@ -72,7 +72,7 @@ type listing struct {
 	complete bool // whether all pages are known
 }
 
-// list returns the listing of the sitemap at a URL. It fails if the sitemap cannot be fetched or
+// listExisting returns the listing of the sitemap at a URL. It fails if the sitemap cannot be fetched or
 // ctx ends.
 func (s *WebSources) list(ctx context.Context, at string) (*listing, error) {
 	s.mu.Lock()

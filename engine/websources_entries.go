@@ -158,8 +158,8 @@ func (p *webPage) read(ctx context.Context) iter.Seq2[docs.Document, error] {
 			}
 			p.page = &page
 		}
-		if why := p.rejectReason(); why != "" {
-			yield(docs.Document{}, p.skip("", why))
+		if reason := p.rejectReason(); reason != "" {
+			yield(docs.Document{}, p.skip("", reason))
 			return
 		}
 		p.documents(ctx, yield)
@@ -168,10 +168,10 @@ func (p *webPage) read(ctx context.Context) iter.Seq2[docs.Document, error] {
 
 // rejectReason returns why a page is not taken; "" if it is.
 func (p *webPage) rejectReason() string {
-	most := p.source.opts.Walk.MaxFileBytes
+	limit := p.source.opts.Walk.MaxFileBytes
 	switch {
-	case most > 0 && int64(len(p.page.Data)) > most:
-		return fmt.Sprintf("is more than %d bytes, the limit", most)
+	case limit > 0 && int64(len(p.page.Data)) > limit:
+		return fmt.Sprintf("is more than %d bytes, the limit", limit)
 	case fetch.IsSitemap(*p.page):
 		return `is a sitemap; its name must contain "sitemap" or end with .xml`
 	}
@@ -204,19 +204,19 @@ func (p *webPage) documents(ctx context.Context, yield func(docs.Document, error
 
 // failed converts the error of a page, or of a file inside it, to a skip.
 func (p *webPage) failed(err error) error {
-	why := strings.TrimPrefix(err.Error(), "body: ")
+	reason := strings.TrimPrefix(err.Error(), "body: ")
 	if in, ok := errors.AsType[*insideError](err); ok {
 		return p.skip(in.path, strings.TrimPrefix(in.err.Error(), "body: "))
 	}
-	return p.skip("", why)
+	return p.skip("", reason)
 }
 
-func (p *webPage) skip(inside, why string) error {
+func (p *webPage) skip(inside, reason string) error {
 	path := p.url
 	if inside != "" {
 		path += "/" + inside
 	}
-	return &docs.Skip{Path: path, Reason: why, Inside: inside, Unread: inside == ""}
+	return &docs.Skip{Path: path, Reason: reason, Inside: inside, Unread: inside == ""}
 }
 
 // withoutQuery returns a URL without its query.

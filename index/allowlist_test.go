@@ -12,7 +12,7 @@ import (
 	"github.com/ragctx/ragctx/internal/text/timeexpr"
 )
 
-// fact returns a unit of something that was found in a session of a user.
+// fact returns a chunk of something that was found in a session of a user.
 func fact(id uint64, user, session, text string) index.Chunk {
 	p := &index.Item{
 		ID: id, User: user, Session: session, Source: index.DerivedSource,
@@ -21,7 +21,7 @@ func fact(id uint64, user, session, text string) index.Chunk {
 	return index.Chunk{ID: id, Seq: id, Item: p, Text: text}
 }
 
-// crowd returns messages of so many others that the units of one user are few.
+// crowd returns messages of so many others that the chunks of one user are few.
 func crowd(first uint64, n int) (out []index.Chunk) {
 	for i := range n {
 		out = append(out, told(fmt.Sprint("other", i%7), "s", first+uint64(i), "user: fig")...)
@@ -71,7 +71,7 @@ func TestFactsAreInNoConversation(t *testing.T) {
 	}
 }
 
-// TestNarrowingChangesNothing asks a world with facts of several users, whose units
+// TestNarrowingChangesNothing asks a world with facts of several users, whose chunks
 // are so few that each is looked at alone, and the same world among as many loose
 // chunks, where nothing is narrowed.
 func TestNarrowingChangesNothing(t *testing.T) {

@@ -28,30 +28,30 @@ func TestAudit(t *testing.T) {
 	}{
 		{"sound", func(*harness) {}, sound, sound, sound},
 		{
-			"a lost text", func(h *harness) { delete(h.words.units, 3) },
+			"a lost text", func(h *harness) { delete(h.words.chunks, 3) },
 			sound,
 			index.PartAudit{State: index.Ready, Missing: 1},
 			sound,
 		},
 		{
-			"another text", func(h *harness) { h.words.units[3] = "pear" },
+			"another text", func(h *harness) { h.words.chunks[3] = "pear" },
 			sound,
 			index.PartAudit{State: index.Ready, Missing: 1},
 			sound,
 		},
 		{
-			"a text too many", func(h *harness) { h.words.units[99] = "apple" },
+			"a text too many", func(h *harness) { h.words.chunks[99] = "apple" },
 			sound,
 			index.PartAudit{State: index.Ready, Extra: 1},
 			sound,
 		},
 		{
-			"a lost vector", func(h *harness) { delete(h.near.units, 4) },
+			"a lost vector", func(h *harness) { delete(h.near.chunks, 4) },
 			sound, sound,
 			index.PartAudit{State: index.Ready, Missing: 1},
 		},
 		{
-			"another vector", func(h *harness) { h.near.units[4] = []float32{0, 1} },
+			"another vector", func(h *harness) { h.near.chunks[4] = []float32{0, 1} },
 			sound, sound,
 			index.PartAudit{State: index.Ready, Wrong: 1},
 		},
@@ -63,7 +63,7 @@ func TestAudit(t *testing.T) {
 			sound, sound,
 		},
 		{
-			"a unit that was missed", func(h *harness) {
+			"a chunk that was missed", func(h *harness) {
 				h.feed.batches[1].Add = append(h.feed.batches[1].Add, one(77, "apple", 1, 0).Add...)
 			},
 			index.PartAudit{State: index.Ready, Missing: 1},
@@ -89,13 +89,13 @@ func TestAudit(t *testing.T) {
 	}
 }
 
-// TestAuditMeasuresRecall has a graph that misses every fifth unit, and units in a row:
+// TestAuditMeasuresRecall has a graph that misses every fifth chunk, and chunks in a row:
 // two of the ten nearest to each. A clock ends the time for it.
 func TestAuditMeasuresRecall(t *testing.T) {
-	leg := &graph{arrows: newArrows(), misses: func(id uint64) bool { return id%5 == 0 }}
+	ix := &graph{arrows: newArrows(), misses: func(id uint64) bool { return id%5 == 0 }}
 	var passed atomic.Int64 // the index's own work reads the clock, too
 	h := newHarness(t, index.Options{
-		Vector: func() (index.VectorIndex, error) { return leg, nil },
+		Vector: func() (index.VectorIndex, error) { return ix, nil },
 		Now:    func() time.Time { return t0.Add(time.Duration(passed.Load())) },
 	})
 	defer h.Close()
@@ -111,7 +111,7 @@ func TestAuditMeasuresRecall(t *testing.T) {
 	if f.Recall.Samples < 200 || math.Abs(f.Recall.Value-.8) > .01 || f.Searches != f.Exact || f.Skipped != 0 {
 		t.Errorf("%+v, %+v", f, f.Recall)
 	}
-	leg.between = func(context.Context) { passed.Add(int64(100 * time.Millisecond)) }
+	ix.between = func(context.Context) { passed.Add(int64(100 * time.Millisecond)) }
 	if a, err = h.Audit(t.Context(), index.AuditOptions{Searching: time.Second}); err != nil || a.Found.Recall.Samples != 10 {
 		t.Errorf("%d searches of 100 ms in a second, %v", a.Found.Recall.Samples, err)
 	}

@@ -9,12 +9,12 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// TestLegThatGetsTheRestDuringASearch has the legs given what they lack after they
+// TestLegThatGetsTheRestDuringASearch has the indexes given what they lack after they
 // were searched, and before the search ends. What they found is not all there is,
 // and the answer must say so.
 func TestLegThatGetsTheRestDuringASearch(t *testing.T) {
-	for _, leg := range []string{"keyword", "vector"} {
-		t.Run(leg, func(t *testing.T) {
+	for _, ix := range []string{"keyword", "vector"} {
+		t.Run(ix, func(t *testing.T) {
 			f := &gated{gate: make(chan struct{})}
 			f.add(one(1, "apple", 1, 0))
 			var h *harness
@@ -25,22 +25,22 @@ func TestLegThatGetsTheRestDuringASearch(t *testing.T) {
 				}
 			}
 			o := index.Options{Feed: f, Space: "s", OpenWait: 10 * time.Millisecond}
-			if leg == "keyword" {
+			if ix == "keyword" {
 				o.Keyword = func() (index.KeywordIndex, error) { return lateWords{newWords(), fed}, nil }
 			} else {
 				o.Vector = func() (index.VectorIndex, error) { return lateArrows{newArrows(), fed}, nil }
 			}
 			h = newHarness(t, o)
 			defer h.Close()
-			q := index.Query{Text: "apple", Vector: []float32{1, 0}, Space: "s", Fusion: index.Fusion{Method: leg}}
-			if r := search(t, h, q); len(r.Hits) > 0 || !slices.Equal(r.Degraded, []string{leg}) {
-				t.Errorf("found %v, degraded %v; want nothing by a degraded leg", ids(r), r.Degraded)
+			q := index.Query{Text: "apple", Vector: []float32{1, 0}, Space: "s", Fusion: index.Fusion{Method: ix}}
+			if r := search(t, h, q); len(r.Hits) > 0 || !slices.Equal(r.Degraded, []string{ix}) {
+				t.Errorf("found %v, degraded %v; want nothing by a degraded index", ids(r), r.Degraded)
 			}
 		})
 	}
 }
 
-// Opening an index waits for its legs as long as it is told to, whatever a leg makes of what
+// Opening an index waits for its indexes as long as it is told to, whatever an index makes of what
 // it is given, and questions are answered by the others.
 func TestOpenBesideALegThatTakesLong(t *testing.T) {
 	var f history
@@ -54,11 +54,11 @@ func TestOpenBesideALegThatTakesLong(t *testing.T) {
 	defer close(release)
 	q := index.Query{Text: "apple", Vector: []float32{1, 0}, Space: "s"}
 	if r := search(t, h, q); !slices.Contains(r.Degraded, "keyword") {
-		t.Errorf("degraded is %v, beside a keyword leg that writes", r.Degraded)
+		t.Errorf("degraded is %v, beside a keyword index that writes", r.Degraded)
 	}
 }
 
-// Closing an index ends what its legs have begun, whoever waits for it.
+// Closing an index ends what its indexes have begun, whoever waits for it.
 func TestCloseBesideALegThatTakesLong(t *testing.T) {
 	var f history
 	begun := make(chan struct{})
@@ -98,7 +98,7 @@ func (l laboriousWords) Apply(ctx context.Context, seq uint64, upserts []index.T
 	return l.words.Apply(ctx, seq, upserts, deletes)
 }
 
-// gated is a feed that gives single legs nothing until its gate opens.
+// gated is a feed that gives single indexes nothing until its gate opens.
 type gated struct {
 	history
 

@@ -18,13 +18,13 @@ import (
 	"github.com/ragctx/ragctx/internal/text/timeexpr"
 )
 
-// line is a unit of a conversation as the tests write it.
+// line is a chunk of a conversation as the tests write it.
 func line(id uint64, p *index.Item, who, text string) index.Chunk {
 	role, name, _ := strings.Cut(who, ":")
 	return index.Chunk{ID: id, Seq: id, Item: p, Text: text, Speaker: index.Speaker{Role: ragctx.Role(role), Name: name}}
 }
 
-// told returns units of turns in one session, an hour apart.
+// told returns chunks of turns in one session, an hour apart.
 func told(user, session string, first uint64, texts ...string) (out []index.Chunk) {
 	for i, text := range texts {
 		id := first + uint64(i)
@@ -35,7 +35,7 @@ func told(user, session string, first uint64, texts ...string) (out []index.Chun
 	return out
 }
 
-// explained writes hits as unit=part+part, in hundredths.
+// explained writes hits as chunk=part+part, in hundredths.
 func explained(r index.Result) string {
 	var out []string
 	for _, h := range r.Hits {
@@ -140,7 +140,7 @@ func drawWorld(t *rapid.T) world {
 	return w
 }
 
-// feed makes the world happen in random batches that do not split a parent.
+// feed makes the world happen in random batches that do not split an item.
 func (w world) feed(t *rapid.T, h *harness) {
 	seq := uint64(0)
 	var b index.Batch
@@ -196,7 +196,7 @@ func drawQuery(t *rapid.T) index.Query {
 	return q
 }
 
-// message is what one voice says in a row, in the model.
+// message is what one speaker says in a row, in the model.
 type message struct{ chunks []index.Chunk }
 
 // threads returns the sessions of what is seen, as lists of messages.
@@ -243,7 +243,7 @@ func expected(q index.Query, seen []index.Chunk) map[uint64]float64 {
 	group := make(map[[3]string]float64)
 	lists := threads(seen)
 	for key, list := range lists {
-		units := 0
+		chunks := 0
 		at := func(i int) (top float64) {
 			if i < 0 || i >= len(list) {
 				return 0
@@ -256,15 +256,15 @@ func expected(q index.Query, seen []index.Chunk) map[uint64]float64 {
 		for i, m := range list {
 			near := d.Previous*at(i-1) + d.Next*at(i+1) + d.Second*(at(i-2)+at(i+2))
 			for n, u := range m.chunks {
-				units++
+				chunks++
 				group[key] += match[u.ID] * float64(len(terms))
-				// A message without a match comes in by its first unit.
+				// A message without a match comes in by its first chunk.
 				if match[u.ID] > 0 || n == 0 && at(i) == 0 && (at(i-1)+at(i+1)+at(i-2)+at(i+2) > 0) {
 					score[u.ID] = match[u.ID] + near
 				}
 			}
 		}
-		group[key] /= float64(units)
+		group[key] /= float64(chunks)
 	}
 	for _, e := range seen {
 		if e.Item.Session == "" && match[e.ID] > 0 {
@@ -332,7 +332,7 @@ func TestFeaturesAgainstModel(t *testing.T) {
 			}
 			for i, hit := range r.Hits {
 				if math.Abs(hit.Score-want[hit.ID]) > 1e-9 {
-					t.Fatalf("unit %d scores %v, want %v", hit.ID, hit.Score, want[hit.ID])
+					t.Fatalf("chunk %d scores %v, want %v", hit.ID, hit.Score, want[hit.ID])
 				}
 				if i > 0 && hit.Score > r.Hits[i-1].Score {
 					t.Fatalf("hits are not in order")
@@ -467,7 +467,7 @@ func TestFeaturesBesideApply(t *testing.T) {
 				}
 				for _, hit := range r.Hits {
 					if hit.ID%3 == 0 {
-						t.Errorf("unit %d of another user was found", hit.ID)
+						t.Errorf("chunk %d of another user was found", hit.ID)
 					}
 				}
 			}

@@ -7,15 +7,15 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// What only the words found has its cosine, whether it is of few units or of many, which
+// What only the words found has its cosine, whether it is of few chunks or of many, which
 // are filled in from two goroutines.
 func TestCosinesOfWhatWordsFound(t *testing.T) {
-	const depth = 100 // of each leg
+	const depth = 100 // of each index
 	for _, lacking := range []int{0, 1, 16, 17, 60, depth} {
 		h, _, _ := open(t)
 		var b index.Batch
 		want := make(map[uint64]float64)
-		// The words find the first units, the vectors the last, and depth less lacking are both's.
+		// The words find the first chunks, the vectors the last, and depth less lacking are both's.
 		total := depth + lacking
 		for i := range total {
 			id, angle := uint64(i+1), math.Pi/2*float64(total-i)/float64(total+1) //nolint:gosec // small
@@ -32,7 +32,7 @@ func TestCosinesOfWhatWordsFound(t *testing.T) {
 		}
 		for _, hit := range r.Hits {
 			if hit.Signals.Vector != want[hit.ID] {
-				t.Errorf("%d lacking: unit %d has the cosine %v, want %v", lacking, hit.ID, hit.Signals.Vector, want[hit.ID])
+				t.Errorf("%d lacking: chunk %d has the cosine %v, want %v", lacking, hit.ID, hit.Signals.Vector, want[hit.ID])
 			}
 		}
 	}

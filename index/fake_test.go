@@ -12,26 +12,26 @@ import (
 	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
-// words is a lexical leg whose score is the number of query words that a unit has,
+// words is a keyword index whose score is the number of query words that a chunk has,
 // each by the weight of the wording that it is in.
 type words struct {
 	mu     sync.Mutex
-	units  map[uint64]string
+	chunks map[uint64]string
 	cursor uint64
 	broken error
 	asked  index.KeywordQuery // the last one
 }
 
-func newWords() *words { return &words{units: make(map[uint64]string)} }
+func newWords() *words { return &words{chunks: make(map[uint64]string)} }
 
 func (w *words) Apply(_ context.Context, _ uint64, up []index.TextChunk, del []uint64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, u := range up {
-		w.units[u.ID] = u.Title + " " + u.Text
+		w.chunks[u.ID] = u.Title + " " + u.Text
 	}
 	for _, id := range del {
-		delete(w.units, id)
+		delete(w.chunks, id)
 	}
 	return w.broken
 }
@@ -47,7 +47,7 @@ func (w *words) Search(_ context.Context, q index.KeywordQuery) (index.KeywordRe
 	if q.Groups != nil {
 		res.Groups = make([]float64, len(q.Groups.Sizes))
 	}
-	for id, text := range w.units {
+	for id, text := range w.chunks {
 		if !among(q.Only, id) {
 			continue
 		}
@@ -78,7 +78,7 @@ func (w *words) Search(_ context.Context, q index.KeywordQuery) (index.KeywordRe
 func (w *words) Holding(_ context.Context, terms []string) (ids []uint64, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for id, text := range w.units {
+	for id, text := range w.chunks {
 		have := make(map[string]bool)
 		analysis.Features(text, func(_ analysis.Kind, term []byte) { have[string(term)] = true })
 		if !slices.ContainsFunc(terms, func(t string) bool { return !have[t] }) {
@@ -93,7 +93,7 @@ func (w *words) Words(_ context.Context, p analysis.Pattern, n int) ([]string, e
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var found []string
-	for _, text := range w.units {
+	for _, text := range w.chunks {
 		for _, word := range analysis.Index(text) {
 			if p.Kind == analysis.Prefix && strings.HasPrefix(word, p.Text) && !slices.Contains(found, word) {
 				found = append(found, word)
@@ -119,30 +119,30 @@ func (w *words) Flush(context.Context) error { return nil }
 func (w *words) Stats() index.PartStats {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return index.PartStats{Chunks: len(w.units), Kind: "words"}
+	return index.PartStats{Chunks: len(w.chunks), Kind: "words"}
 }
 
 func (w *words) Close() error { return nil }
 
-// arrows is a dense leg that compares vectors of length 1 one by one.
+// arrows is a vector index that compares vectors of length 1 one by one.
 type arrows struct {
 	mu        sync.Mutex
-	units     map[uint64][]float32
+	chunks    map[uint64][]float32
 	cursor    uint64
 	broken    error
-	compacted []int // how many units there were each time
+	compacted []int // how many chunks there were each time
 }
 
-func newArrows() *arrows { return &arrows{units: make(map[uint64][]float32)} }
+func newArrows() *arrows { return &arrows{chunks: make(map[uint64][]float32)} }
 
 func (a *arrows) Apply(_ context.Context, _ uint64, up []index.VectorChunk, del []uint64) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, u := range up {
-		a.units[u.ID] = u.Vector
+		a.chunks[u.ID] = u.Vector
 	}
 	for _, id := range del {
-		delete(a.units, id)
+		delete(a.chunks, id)
 	}
 	return a.broken
 }
@@ -151,7 +151,7 @@ func (a *arrows) Search(_ context.Context, q index.VectorQuery) ([]index.Scored,
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var hits []index.Scored
-	for id, v := range a.units {
+	for id, v := range a.chunks {
 		if among(q.Only, id) && (q.Accept == nil || q.Accept(id)) {
 			hits = append(hits, index.Scored{ID: id, Score: dot(q.Vector, v)})
 		}
@@ -162,7 +162,7 @@ func (a *arrows) Search(_ context.Context, q index.VectorQuery) ([]index.Scored,
 func (a *arrows) Similarity(q []float32, id uint64) (float64, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	v, ok := a.units[id]
+	v, ok := a.chunks[id]
 	return dot(q, v), ok
 }
 
@@ -180,7 +180,7 @@ func (a *arrows) Flush(context.Context) error { return nil }
 func (a *arrows) Stats() index.PartStats {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return index.PartStats{Chunks: len(a.units), Kind: "arrows"}
+	return index.PartStats{Chunks: len(a.chunks), Kind: "arrows"}
 }
 
 func (a *arrows) Close() error { return nil }
@@ -192,6 +192,6 @@ func (w *words) Compact(context.Context) error { return nil }
 func (a *arrows) Compact(context.Context) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.compacted = append(a.compacted, len(a.units))
+	a.compacted = append(a.compacted, len(a.chunks))
 	return nil
 }

@@ -37,7 +37,7 @@ func (h *Hybrid) CatchUp(ctx context.Context, seq uint64) error {
 	return nil
 }
 
-// advance applies the next batch. It returns false if there is none. The caller holds follow.
+// advance applies the next batch. It returns false if nothing is new. The caller holds follow.
 func (h *Hybrid) advance(ctx context.Context) (bool, error) {
 	b, err := h.opts.Feed.Follow(ctx, h.applied.Load(), Want{Texts: true, Space: h.Space()})
 	if err != nil {

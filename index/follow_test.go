@@ -16,7 +16,7 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// one returns a batch that adds one unit of one parent.
+// one returns a batch that adds one chunk of one item.
 func one(n uint64, text string, v ...float32) index.Batch {
 	return index.Batch{Seq: n, Add: []index.Chunk{entry(n, n, &index.Item{ID: n, Recorded: t0}, text, v...)}}
 }
@@ -37,7 +37,7 @@ func settle(t *testing.T, h *harness, q index.Query) index.Result {
 
 var both = index.Query{Text: "apple", Vector: []float32{1, 0}}
 
-// TestLegIsMadeAgain breaks one leg while it is written to. The other answers,
+// TestLegIsMadeAgain breaks one index while it is written to. The other answers,
 // and the broken one is opened again and fed everything.
 func TestLegIsMadeAgain(t *testing.T) {
 	for _, name := range []string{"keyword", "vector"} {
@@ -63,14 +63,14 @@ func TestLegIsMadeAgain(t *testing.T) {
 			}
 			method := index.Fusion{Method: name}
 			if got := ids(search(t, h, index.Query{Text: "apple", Vector: []float32{1, 0}, Fusion: method})); !slices.Equal(got, []uint64{1, 2}) {
-				t.Errorf("the new leg found %v, want both", got)
+				t.Errorf("the new index found %v, want both", got)
 			}
 		})
 	}
 }
 
 // TestWritesAreFoundWhileALegIsBehind holds the feed back: what is caught up with
-// is found by a leg that lacks what came before it.
+// is found by an index that lacks what came before it.
 func TestWritesAreFoundWhileALegIsBehind(t *testing.T) {
 	f := &slow{gate: make(chan struct{})}
 	for n := range uint64(50) {
@@ -83,18 +83,18 @@ func TestWritesAreFoundWhileALegIsBehind(t *testing.T) {
 	apply(t, h, one(51, "apple pear", 1, 0))
 	r := search(t, h, index.Query{Text: "pear"})
 	if !slices.Equal(ids(r), []uint64{51}) || !slices.Equal(r.Degraded, []string{"keyword"}) {
-		t.Errorf("found %v, degraded %v; want [51] by a degraded keyword leg", ids(r), r.Degraded)
+		t.Errorf("found %v, degraded %v; want [51] by a degraded keyword index", ids(r), r.Degraded)
 	}
 	if st := h.Stats().Keyword; st.State != index.Behind {
-		t.Errorf("the leg's state is %q, want %q", st.State, index.Behind)
+		t.Errorf("the index's state is %q, want %q", st.State, index.Behind)
 	}
 	close(f.gate)
 	if r := settle(t, h, index.Query{Text: "apple", K: 100}); len(r.Hits) != 51 {
-		t.Errorf("found %d units after catching up, want 51", len(r.Hits))
+		t.Errorf("found %d chunks after catching up, want 51", len(r.Hits))
 	}
 }
 
-// slow is a feed that gives the legs nothing until its gate opens.
+// slow is a feed that gives the indexes nothing until its gate opens.
 type slow struct {
 	history
 
@@ -126,11 +126,11 @@ func TestLegThatDoesNotOpen(t *testing.T) {
 	defer h.Close()
 	apply(t, h, one(1, "apple", 1, 0))
 	if r := search(t, h, both); !slices.Equal(r.Degraded, []string{"vector"}) || len(r.Hits) != 1 {
-		t.Errorf("got %+v, want one hit without the vector leg", r)
+		t.Errorf("got %+v, want one hit without the vector index", r)
 	}
 	settle(t, h, both)
-	if len(near.units) != 1 {
-		t.Error("the leg was not fed when it opened")
+	if len(near.chunks) != 1 {
+		t.Error("the index was not fed when it opened")
 	}
 }
 
@@ -160,7 +160,7 @@ func TestPartsOfALargeDocument(t *testing.T) {
 	}
 }
 
-// TestSwitch prepares a leg of another space, beside writes, and puts it in the
+// TestSwitch prepares an index of another space, beside writes, and puts it in the
 // at of the first.
 func TestSwitch(t *testing.T) {
 	h := newHarness(t, index.Options{Space: "old"})
@@ -181,13 +181,13 @@ func TestSwitch(t *testing.T) {
 	old := both
 	old.Space = "old"
 	if r := settle(t, h, old); len(r.Hits) != 3 {
-		t.Errorf("found %d units in the old space, want 3", len(r.Hits))
+		t.Errorf("found %d chunks in the old space, want 3", len(r.Hits))
 	}
 	if err := h.Switch(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if len(next.units) != 3 || h.Space() != "new" {
-		t.Errorf("the new leg has %d units, the space is %q", len(next.units), h.Space())
+	if len(next.chunks) != 3 || h.Space() != "new" {
+		t.Errorf("the new index has %d chunks, the space is %q", len(next.chunks), h.Space())
 	}
 	if r := search(t, h, old); !slices.Equal(r.Degraded, []string{"vector"}) {
 		t.Errorf("a vector of the old space was compared: degraded %v", r.Degraded)
@@ -195,11 +195,11 @@ func TestSwitch(t *testing.T) {
 	now := both
 	now.Space = "new"
 	if r := settle(t, h, now); len(r.Hits) != 3 {
-		t.Errorf("found %d units in the new space, want 3", len(r.Hits))
+		t.Errorf("found %d chunks in the new space, want 3", len(r.Hits))
 	}
 }
 
-// many returns batches of enough units for a catalog file.
+// many returns batches of enough chunks for a catalog file.
 func many(f *history, from, to uint64) {
 	for n := from; n <= to; n++ {
 		p := &index.Item{
@@ -239,10 +239,10 @@ func TestCatalogIsKept(t *testing.T) {
 	w.cursor, a.cursor = 1500, 1500
 	h = reopen()
 	if got := ids(settle(t, h, q)); !slices.Equal(got, want) {
-		t.Errorf("%d units are found after opening again, want %d", len(got), len(want))
+		t.Errorf("%d chunks are found after opening again, want %d", len(got), len(want))
 	}
 	if got := ids(search(t, h, index.Query{Text: "apple", K: 5000, AsOf: t0, Scope: index.Scope{User: "a"}})); len(got) != 1500 {
-		t.Errorf("%d units are found as of the beginning, want 1500", len(got))
+		t.Errorf("%d chunks are found as of the beginning, want 1500", len(got))
 	}
 	h.Close()
 	name := filepath.Join(dir, "catalog")
@@ -259,7 +259,7 @@ func TestCatalogIsKept(t *testing.T) {
 		}
 		h = reopen()
 		if got := ids(settle(t, h, q)); !slices.Equal(got, want) {
-			t.Errorf("byte %d damaged: %d units are found, want %d", i, len(got), len(want))
+			t.Errorf("byte %d damaged: %d chunks are found, want %d", i, len(got), len(want))
 		}
 		h.Close()
 	}
@@ -277,7 +277,7 @@ func TestCatalogOfAnotherStore(t *testing.T) {
 	h := newHarness(t, index.Options{Dir: dir, Feed: other, Knows: func(origin string) bool { return origin != "one" }})
 	defer h.Close()
 	if n := h.Stats().Chunks; n != 1 {
-		t.Errorf("%d units are known, want the other store's one", n)
+		t.Errorf("%d chunks are known, want the other store's one", n)
 	}
 }
 
@@ -310,12 +310,12 @@ func TestCatalogRoundTrip(t *testing.T) {
 			t.Fatalf("%+v after opening again, want %+v", got, want)
 		}
 		if got := ids(search(t, h, q)); !slices.Equal(got, found) {
-			t.Fatalf("%d units are found after opening again, want %d", len(got), len(found))
+			t.Fatalf("%d chunks are found after opening again, want %d", len(got), len(found))
 		}
 	})
 }
 
-// TestSwitchAtOnce does not wait until the next leg has been opened.
+// TestSwitchAtOnce does not wait until the next index has been opened.
 func TestSwitchAtOnce(t *testing.T) {
 	h := newHarness(t, index.Options{Space: "old"})
 	defer h.Close()
@@ -329,8 +329,8 @@ func TestSwitchAtOnce(t *testing.T) {
 	if err := h.Switch(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if len(next.units) != 50 || h.Space() != "new" {
-		t.Errorf("the new leg has %d units, the space is %q", len(next.units), h.Space())
+	if len(next.chunks) != 50 || h.Space() != "new" {
+		t.Errorf("the new index has %d chunks, the space is %q", len(next.chunks), h.Space())
 	}
 }
 
@@ -350,12 +350,12 @@ func TestCatalogForgets(t *testing.T) {
 	}
 	apply(t, h, b)
 	if s := h.Stats(); s.Chunks != 1000 || s.Items != 1000 {
-		t.Errorf("%+v, want 1000 units and parents", s)
+		t.Errorf("%+v, want 1000 chunks and items", s)
 	}
 	q := index.Query{Text: "apple", K: 5000, Scope: index.Scope{AnyUser: true}}
 	for _, hit := range search(t, h, q).Hits {
 		if hit.ID%3 != 0 {
-			t.Fatalf("unit %d was removed", hit.ID)
+			t.Fatalf("chunk %d was removed", hit.ID)
 		}
 	}
 	apply(t, h, one(3002, "apple", 1, 0))
@@ -364,7 +364,7 @@ func TestCatalogForgets(t *testing.T) {
 	}
 }
 
-// TestCompactNeedsEveryLeg compacts while a leg cannot be opened: its files may
+// TestCompactNeedsEveryLeg compacts while an index cannot be opened: its files may
 // hold what was removed.
 func TestCompactNeedsEveryLeg(t *testing.T) {
 	var broken atomic.Bool
@@ -378,17 +378,17 @@ func TestCompactNeedsEveryLeg(t *testing.T) {
 	defer h.Close()
 	apply(t, h, one(1, "apple", 1, 0))
 	if err := h.Compact(t.Context()); !errors.Is(err, ragctx.ErrUnavailable) {
-		t.Errorf("without a keyword leg: %v", err)
+		t.Errorf("without a keyword index: %v", err)
 	}
 	broken.Store(false)
 	settle(t, h, both)
 	if err := h.Compact(t.Context()); err != nil {
-		t.Errorf("with both legs: %v", err)
+		t.Errorf("with both indexes: %v", err)
 	}
 }
 
-// TestCompactOfALegThatIsReplaced changes the space while the old leg is compacted,
-// which closes it. That is no failure for good: the next try compacts the new leg.
+// TestCompactOfALegThatIsReplaced changes the space while the old index is compacted,
+// which closes it. That is no failure for good: the next try compacts the new index.
 func TestCompactOfALegThatIsReplaced(t *testing.T) {
 	var h *harness
 	next := newArrows()
@@ -400,14 +400,14 @@ func TestCompactOfALegThatIsReplaced(t *testing.T) {
 	defer h.Close()
 	apply(t, h, one(1, "apple", 1, 0))
 	if err := h.Compact(t.Context()); !errors.Is(err, ragctx.ErrUnavailable) || errors.Is(err, index.ErrClosed) {
-		t.Errorf("while the leg is replaced: %v", err)
+		t.Errorf("while the index is replaced: %v", err)
 	}
 	if err := h.Compact(t.Context()); err != nil || !slices.Equal(next.compacted, []int{1}) {
-		t.Errorf("afterwards: %v, the new leg was compacted with %v units", err, next.compacted)
+		t.Errorf("afterwards: %v, the new index was compacted with %v chunks", err, next.compacted)
 	}
 }
 
-// replaced is a dense leg that is closed while it is compacted.
+// replaced is a vector index that is closed while it is compacted.
 type replaced struct {
 	*arrows
 
@@ -416,7 +416,7 @@ type replaced struct {
 
 func (r *replaced) Compact(context.Context) error { return errors.Join(index.ErrClosed, r.by()) }
 
-// TestCompactReachesThePreparedLeg removes something after a leg of another space
+// TestCompactReachesThePreparedLeg removes something after an index of another space
 // was prepared.
 func TestCompactReachesThePreparedLeg(t *testing.T) {
 	h := newHarness(t, index.Options{Space: "old"})
@@ -427,7 +427,7 @@ func TestCompactReachesThePreparedLeg(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := h.Compact(t.Context()); !errors.Is(err, ragctx.ErrUnavailable) {
-		t.Errorf("while a leg is being prepared: %v", err)
+		t.Errorf("while an index is being prepared: %v", err)
 	}
 	next := newArrows()
 	if err := h.Prepare("new", func() (index.VectorIndex, error) { return next, nil }); err != nil {
@@ -444,6 +444,6 @@ func TestCompactReachesThePreparedLeg(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !slices.Equal(next.compacted, []int{1}) {
-		t.Errorf("the prepared leg was compacted with %v units", next.compacted)
+		t.Errorf("the prepared index was compacted with %v chunks", next.compacted)
 	}
 }

@@ -69,8 +69,9 @@ func (o Options) withDefaults() Options {
 // through its [Feed].
 //
 // An index that fails, or whose files were lost, torn or written by another version, is reopened
-// and fed from the store in the background. Meanwhile the other one answers, and the incomplete one
-// finds what it has; Degraded names it until it is complete. New writes can be found in it at once.
+// and fed from the store in the background. During that time the other one answers, and the
+// incomplete one finds the chunks it has. Degraded names it until it is complete. New writes can be
+// found in it at once.
 type Hybrid struct {
 	opts Options
 

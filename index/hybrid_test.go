@@ -105,7 +105,7 @@ func TestHitOfEitherLegSurfaces(t *testing.T) {
 	}})
 	r := search(t, h, index.Query{Text: "apple", Vector: []float32{0, 1}})
 	if got := ids(r); !slices.Equal(got, []uint64{1, 2}) {
-		t.Errorf("got units %v, want 1 by its word and 2 by its vector", got)
+		t.Errorf("got chunks %v, want 1 by its word and 2 by its vector", got)
 	}
 	if r.Hits[0].Signals.Keyword != 1 || r.Hits[1].Signals.Vector != 1 {
 		t.Errorf("signals are not explained: %+v", r.Hits)
@@ -118,7 +118,7 @@ func TestChanceIsNoHit(t *testing.T) {
 	apply(t, h, index.Batch{Seq: 1, Add: []index.Chunk{entry(1, 1, p, "apple", .2, .9), entry(2, 1, p, "pear", .2, .9), entry(3, 1, p, "plum", .3, .9)}})
 	r := search(t, h, index.Query{Text: "apple", Vector: []float32{1, 0}, Fusion: index.Fusion{VectorFloor: .25}})
 	if got := ids(r); !slices.Equal(got, []uint64{1, 3}) {
-		t.Errorf("got units %v, want 1 by its word and 3 by a cosine above chance", got)
+		t.Errorf("got chunks %v, want 1 by its word and 3 by a cosine above chance", got)
 	}
 }
 
@@ -128,33 +128,33 @@ func TestFloorIsLowerWhereNoWordIsKnown(t *testing.T) {
 	apply(t, h, index.Batch{Seq: 1, Add: []index.Chunk{entry(1, 1, p, "apple", .1, .9), entry(2, 1, p, "pear", .2, .9)}})
 	r := search(t, h, index.Query{Text: "aple", Vector: []float32{1, 0}, Fusion: index.Fusion{VectorFloor: .25}})
 	if got := ids(r); !slices.Equal(got, []uint64{2}) {
-		t.Errorf("got units %v, want 2", got)
+		t.Errorf("got chunks %v, want 2", got)
 	}
 }
 
 func TestBrokenLegDegrades(t *testing.T) {
-	for _, leg := range []string{"keyword", "vector", "keyword vector"} {
-		t.Run(leg, func(t *testing.T) {
+	for _, ix := range []string{"keyword", "vector", "keyword vector"} {
+		t.Run(ix, func(t *testing.T) {
 			h, w, a := open(t)
 			apply(t, h, index.Batch{Seq: 1, Add: []index.Chunk{entry(1, 1, &index.Item{ID: 1, Recorded: t0}, "apple", 1, 0)}})
-			if strings.Contains(leg, "keyword") {
+			if strings.Contains(ix, "keyword") {
 				w.broken = errBroken
 			}
-			if strings.Contains(leg, "vector") {
+			if strings.Contains(ix, "vector") {
 				a.broken = errBroken
 			}
 			r, err := h.Search(t.Context(), index.Query{Text: "apple", Vector: []float32{1, 0}, K: 1, Now: t0})
-			if leg == "keyword vector" {
+			if ix == "keyword vector" {
 				if err == nil {
-					t.Error("no leg answered and there is no error")
+					t.Error("no index answered and there is no error")
 				}
 				return
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(r.Hits) != 1 || !slices.Equal(r.Degraded, []string{leg}) {
-				t.Errorf("got %+v, want one hit and %q degraded", r, leg)
+			if len(r.Hits) != 1 || !slices.Equal(r.Degraded, []string{ix}) {
+				t.Errorf("got %+v, want one hit and %q degraded", r, ix)
 			}
 		})
 	}
@@ -184,7 +184,7 @@ func TestVersionsInTime(t *testing.T) {
 	} {
 		got := ids(search(t, h, index.Query{Text: "apple", AsOf: c.asOf, Now: c.now}))
 		if !slices.Equal(got, c.want) {
-			t.Errorf("as of %v, now %v: units %v, want %v", c.asOf, c.now, got, c.want)
+			t.Errorf("as of %v, now %v: chunks %v, want %v", c.asOf, c.now, got, c.want)
 		}
 	}
 }
@@ -193,16 +193,16 @@ func TestRemovedIsGoneFromLegs(t *testing.T) {
 	h, w, a := open(t)
 	apply(t, h, index.Batch{Seq: 1, Add: []index.Chunk{entry(1, 1, &index.Item{ID: 1, Recorded: t0}, "apple", 1, 0)}})
 	apply(t, h, index.Batch{Seq: 2, Removed: []index.Removal{{Item: 1, Chunks: []uint64{1}}}})
-	if len(w.units)+len(a.units) != 0 {
-		t.Error("a leg still has a removed unit")
+	if len(w.chunks)+len(a.chunks) != 0 {
+		t.Error("an index still has a removed chunk")
 	}
 	if r := search(t, h, index.Query{Text: "apple", AsOf: t0}); len(r.Hits) > 0 {
-		t.Error("a removed unit was found")
+		t.Error("a removed chunk was found")
 	}
 }
 
 // TestScopeIsAWall checks random queries against the plain reading of the
-// rules: nothing out of scope is found, and k units are found whenever k exist.
+// rules: nothing out of scope is found, and k chunks are found whenever k exist.
 func TestScopeIsAWall(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := newHarness(t, index.Options{})
@@ -218,7 +218,7 @@ func TestScopeIsAWall(t *testing.T) {
 			}
 		}), 1, 40).Draw(t, "parents")
 		crowded := rapid.Bool().Draw(t, "crowded")
-		if crowded { // among so many, each of a user's units is looked at alone
+		if crowded { // among so many, each of a user's chunks is looked at alone
 			others := &index.Item{User: "other", Session: "s", Occurred: t0, Recorded: t0}
 			for range 16 * len(parents) {
 				p := *others
@@ -268,7 +268,7 @@ func TestScopeIsAWall(t *testing.T) {
 	})
 }
 
-// beaten is a lexical leg that something is written to just before it answers.
+// beaten is a keyword index that something is written to just before it answers.
 type beaten struct {
 	*words
 
@@ -283,21 +283,21 @@ func (b *beaten) Search(ctx context.Context, q index.KeywordQuery) (index.Keywor
 	return b.words.Search(ctx, q)
 }
 
-// TestWallOfCorrections has the first units that are somebody's come while a question is
+// TestWallOfCorrections has the first chunks that are somebody's come while a question is
 // answered that found everything everybody's.
 func TestWallOfCorrections(t *testing.T) {
-	leg := &beaten{words: newWords()}
-	h := newHarness(t, index.Options{Keyword: func() (index.KeywordIndex, error) { return leg, nil }})
+	ix := &beaten{words: newWords()}
+	h := newHarness(t, index.Options{Keyword: func() (index.KeywordIndex, error) { return ix, nil }})
 	defer h.Close()
 	apply(t, h, index.Batch{Seq: 1, Add: []index.Chunk{entry(1, 1, &index.Item{ID: 1, Recorded: t0}, "harbour", 1, 0)}})
 	ask := func() *index.Spelling {
 		search(t, h, index.Query{Text: "harbuor", Spelling: true})
-		return leg.asked.Spelling
+		return ix.asked.Spelling
 	}
 	if s := ask(); s.Within != nil {
 		t.Error("there is a wall where everything is everybody's")
 	}
-	leg.write = func() {
+	ix.write = func() {
 		theirs := &index.Item{ID: 2, User: "other", Recorded: t0}
 		apply(t, h, index.Batch{Seq: 2, Add: []index.Chunk{entry(2, 2, theirs, "harbuor", 1, 0)}})
 	}
@@ -337,7 +337,7 @@ func TestSearchBesideApply(t *testing.T) {
 				}
 				for _, hit := range r.Hits {
 					if hit.Item == 0 {
-						t.Error("a hit without a parent")
+						t.Error("a hit without an item")
 					}
 				}
 			}
@@ -360,7 +360,7 @@ func TestFusion(t *testing.T) {
 		text   string
 		fusion index.Fusion
 		vector []float32
-		want   []string // unit:score
+		want   []string // chunk:score
 	}{
 		{short, index.Fusion{}, []float32{1, 0}, []string{"1:0.909", "2:0.545"}},
 		{short, index.Fusion{VectorWeight: 1}, []float32{1, 0}, []string{"2:0.750", "1:0.500"}},

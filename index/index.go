@@ -122,7 +122,7 @@ type Query struct {
 	// index.
 	Text   string
 	Vector []float32
-	// Phrases must occur in every hit, as far as the keyword index can tell: its chunks have the
+	// Phrases must occur in every hit, as far as the keyword index can decide: its chunks have the
 	// words of each phrase one after the other. The caller verifies the texts of the hits. Phrases
 	// are ignored while the keyword index is incomplete.
 	Phrases []analysis.Phrase

@@ -103,7 +103,7 @@ func TestShare(t *testing.T) {
 	})
 }
 
-// TestShareIsNotToldFromTooLittle has more new units than a search gives.
+// TestShareIsNotToldFromTooLittle has more new chunks than a search gives.
 func TestShareIsNotToldFromTooLittle(t *testing.T) {
 	c := comparison{
 		got: []Scored{{1, .5}}, exact: []Scored{{7, .9}, {8, .8}}, depth: 2,

@@ -12,7 +12,7 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// graph is a dense leg that approximates: it misses some units.
+// graph is a vector index that approximates: it misses some chunks.
 type graph struct {
 	*arrows
 
@@ -43,11 +43,11 @@ func always() index.MonitorOptions {
 	return index.MonitorOptions{Share: 1, PerSecond: 1e9, Load: 1, Draw: func() float64 { return 0 }}
 }
 
-// measure opens an index over a graph and a gauge of all its searches.
-func measure(t testing.TB, leg *graph) (*harness, *index.RecallMonitor) {
+// measure opens an index over a graph and a recall monitor of all its searches.
+func measure(t testing.TB, ix *graph) (*harness, *index.RecallMonitor) {
 	t.Helper()
 	g := index.NewRecallMonitor(always())
-	h := newHarness(t, index.Options{Monitor: g, Vector: func() (index.VectorIndex, error) { return leg, nil }})
+	h := newHarness(t, index.Options{Monitor: g, Vector: func() (index.VectorIndex, error) { return ix, nil }})
 	t.Cleanup(func() { h.Close() })
 	for n := range uint64(40) {
 		v := 1 - float32(n)/100
@@ -90,8 +90,8 @@ func done(g *index.RecallMonitor) int {
 }
 
 func TestGaugeTellsWhatIsMissed(t *testing.T) {
-	leg := &graph{arrows: newArrows(), misses: func(id uint64) bool { return id == 2 || id == 4 || id == 30 }}
-	h, g := measure(t, leg)
+	ix := &graph{arrows: newArrows(), misses: func(id uint64) bool { return id == 2 || id == 4 || id == 30 }}
+	h, g := measure(t, ix)
 	for range 5 {
 		ask(t, h, g, index.Query{})
 	}
@@ -110,11 +110,11 @@ func TestGaugeTellsWhatIsMissed(t *testing.T) {
 
 // TestGaugeAsksTheSame has a filter that the exact search must have, too.
 func TestGaugeAsksTheSame(t *testing.T) {
-	leg := &graph{arrows: newArrows(), misses: func(uint64) bool { return false }}
-	h, g := measure(t, leg)
+	ix := &graph{arrows: newArrows(), misses: func(uint64) bool { return false }}
+	h, g := measure(t, ix)
 	apply(t, h, index.Batch{Seq: 100, Ended: []index.End{{Item: 1, At: t0, Seq: 100}}})
 	ask(t, h, g, index.Query{})
-	q := leg.asked.Load()
+	q := ix.asked.Load()
 	if !q.Exact || q.Accept == nil || q.Accept(1) || !q.Accept(2) {
 		t.Errorf("asked again for %+v", q)
 	}
@@ -129,16 +129,16 @@ func TestGaugeBearsChanges(t *testing.T) {
 		change index.Batch
 		taken  int
 	}{
-		"nearer units":        {index.Batch{Seq: 101, Add: []index.Chunk{entry(101, 101, &index.Item{ID: 101, Recorded: t0}, "pear", 2, 0)}}, 1},
-		"removed units":       {index.Batch{Seq: 101, Removed: []index.Removal{{Item: 3, Chunks: []uint64{3}}}}, 1},
-		"ended units":         {index.Batch{Seq: 101, Ended: []index.End{{Item: 3, At: t0, Seq: 101}}}, 1},
+		"nearer chunks":       {index.Batch{Seq: 101, Add: []index.Chunk{entry(101, 101, &index.Item{ID: 101, Recorded: t0}, "pear", 2, 0)}}, 1},
+		"removed chunks":      {index.Batch{Seq: 101, Removed: []index.Removal{{Item: 3, Chunks: []uint64{3}}}}, 1},
+		"ended chunks":        {index.Batch{Seq: 101, Ended: []index.End{{Item: 3, At: t0, Seq: 101}}}, 1},
 		"vectors that follow": {index.Batch{Seq: 101, Revised: []index.Chunk{entry(100, 101, &index.Item{ID: 100, Recorded: t0}, "plum", 2, 0)}}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			leg := &graph{arrows: newArrows(), misses: func(uint64) bool { return false }}
-			h, g := measure(t, leg)
+			ix := &graph{arrows: newArrows(), misses: func(uint64) bool { return false }}
+			h, g := measure(t, ix)
 			apply(t, h, index.Batch{Seq: 100, Add: []index.Chunk{entry(100, 100, &index.Item{ID: 100, Recorded: t0}, "plum")}})
-			leg.between = func(context.Context) { apply(t, h, c.change) }
+			ix.between = func(context.Context) { apply(t, h, c.change) }
 			ask(t, h, g, index.Query{})
 			m := g.Measurements()
 			switch {
@@ -156,8 +156,8 @@ func TestGaugeAfterReopening(t *testing.T) {
 	feed, dir := &history{}, t.TempDir()
 	for range 2 {
 		g := index.NewRecallMonitor(always())
-		leg := &graph{arrows: newArrows(), misses: func(id uint64) bool { return id == 3 }}
-		h := newHarness(t, index.Options{Dir: dir, Feed: feed, Monitor: g, Vector: func() (index.VectorIndex, error) { return leg, nil }})
+		ix := &graph{arrows: newArrows(), misses: func(id uint64) bool { return id == 3 }}
+		h := newHarness(t, index.Options{Dir: dir, Feed: feed, Monitor: g, Vector: func() (index.VectorIndex, error) { return ix, nil }})
 		h.feed = feed
 		if h.Stats().Chunks == 0 {
 			for n := range uint64(10) {
@@ -196,12 +196,12 @@ func TestGaugePassesOverNothing(t *testing.T) {
 func TestGaugeDropsAndEnds(t *testing.T) {
 	hangs := make(chan struct{})
 	var once sync.Once
-	leg := &graph{arrows: newArrows(), misses: func(uint64) bool { return false }}
-	leg.between = func(ctx context.Context) {
+	ix := &graph{arrows: newArrows(), misses: func(uint64) bool { return false }}
+	ix.between = func(ctx context.Context) {
 		once.Do(func() { close(hangs) })
 		<-ctx.Done()
 	}
-	h, g := measure(t, leg)
+	h, g := measure(t, ix)
 	search(t, h, index.Query{Vector: []float32{1, 0}})
 	<-hangs
 	for range 5 {
@@ -218,12 +218,12 @@ func TestGaugeDropsAndEnds(t *testing.T) {
 	}
 }
 
-// TestGaugeHoldsNothing closes an index whose gauge stays.
+// TestGaugeHoldsNothing closes an index whose recall monitor stays.
 func TestGaugeHoldsNothing(t *testing.T) {
 	g := index.NewRecallMonitor(always())
-	leg := func() weak.Pointer[arrows] {
-		leg := &graph{arrows: newArrows(), misses: func(uint64) bool { return false }}
-		h := newHarness(t, index.Options{Monitor: g, Vector: func() (index.VectorIndex, error) { return leg, nil }})
+	ix := func() weak.Pointer[arrows] {
+		ix := &graph{arrows: newArrows(), misses: func(uint64) bool { return false }}
+		h := newHarness(t, index.Options{Monitor: g, Vector: func() (index.VectorIndex, error) { return ix, nil }})
 		for n := range uint64(20) {
 			apply(t, h, one(n+1, "apple", 1, 0))
 		}
@@ -234,11 +234,11 @@ func TestGaugeHoldsNothing(t *testing.T) {
 		if err := h.Close(); err != nil {
 			t.Fatal(err)
 		}
-		return weak.Make(leg.arrows)
+		return weak.Make(ix.arrows)
 	}()
-	for end := time.Now().Add(10 * time.Second); leg.Value() != nil; runtime.GC() {
+	for end := time.Now().Add(10 * time.Second); ix.Value() != nil; runtime.GC() {
 		if time.Now().After(end) {
-			t.Fatal("the leg is still held")
+			t.Fatal("the index is still held")
 		}
 	}
 	if g.Measurements().Took.Count != 100 {
@@ -248,8 +248,8 @@ func TestGaugeHoldsNothing(t *testing.T) {
 
 // TestGaugeBesideWrites is for the race detector.
 func TestGaugeBesideWrites(t *testing.T) {
-	leg := &graph{arrows: newArrows(), misses: func(uint64) bool { return false }}
-	h, g := measure(t, leg)
+	ix := &graph{arrows: newArrows(), misses: func(uint64) bool { return false }}
+	h, g := measure(t, ix)
 	var wg sync.WaitGroup
 	for range 3 {
 		wg.Go(func() {
@@ -271,6 +271,6 @@ func TestGaugeBesideWrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	if m := g.Measurements(); m.Took.Count != 600 || done(g) != 600 || m.Recall != nil && m.Recall.Value != 1 {
-		t.Errorf("of an exact leg: %+v, %+v", m, m.Recall)
+		t.Errorf("of an exact index: %+v, %+v", m, m.Recall)
 	}
 }

@@ -10,15 +10,15 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// TestAround: what a question may see around a unit is that of its session, by
-// whole parents, nearest first.
+// TestAround: what a question may see around a chunk is that of its session, by
+// whole items, nearest first.
 func TestAround(t *testing.T) {
 	h, _, _ := open(t)
 	b := index.Batch{}
-	add := func(id uint64, p *index.Item, units int) {
+	add := func(id uint64, p *index.Item, chunks int) {
 		p.ID, p.Recorded = id, t0
 		p.Occurred = t0.Add(time.Duration(id) * time.Minute)
-		for i := range units {
+		for i := range chunks {
 			e := entry(10*id+uint64(i), id, p, "apple")
 			e.Ordinal, e.Speaker = i, index.Speaker{Role: []ragctx.Role{ragctx.RoleUser, ragctx.RoleAssistant}[i%2]}
 			b.Add = append(b.Add, e)

@@ -50,7 +50,7 @@ type slot[L part] struct {
 	closed   bool      // permanently
 }
 
-// current returns the index, or false if there is none.
+// current returns the index, or false if the slot is empty.
 func (s *slot[L]) current() (l L, ok bool) {
 	if p := s.part.Load(); p != nil {
 		return *p, true
@@ -67,7 +67,7 @@ func (s *slot[L]) serving() (l L, whole, ok bool) {
 	return l, ok && s.complete.Load(), ok
 }
 
-// ensure opens the index if there is none. If that fails, the slot stays empty until the next try.
+// ensure opens the index if the slot is empty. If that fails, the slot stays empty until the next try.
 // The caller holds Hybrid.write.
 func (s *slot[L]) ensure(now time.Time) error {
 	if s.closed {

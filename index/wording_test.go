@@ -48,14 +48,14 @@ func TestWordingsReachTheLexicalLeg(t *testing.T) {
 			}
 			for _, hit := range r.Hits {
 				if !(hit.Score > 0 && hit.Score <= 1) {
-					t.Errorf("unit %d has a relevance of %v", hit.ID, hit.Score)
+					t.Errorf("chunk %d has a relevance of %v", hit.ID, hit.Score)
 				}
 			}
 			if got := w.asked.Wordings(); !slices.Equal(got, c.asked) {
-				t.Errorf("the leg was asked for %v, want %v", got, c.asked)
+				t.Errorf("the index was asked for %v, want %v", got, c.asked)
 			}
 			if w.asked.K > 0 && w.asked.Params != params {
-				t.Errorf("the leg was asked with %+v, want %+v", w.asked.Params, params)
+				t.Errorf("the index was asked with %+v, want %+v", w.asked.Params, params)
 			}
 		})
 	}

@@ -150,10 +150,10 @@ func writeCheckup(w io.Writer, c engine.Checkup) {
 // writeVectors tells how the vectors of an index are searched, and what that finds.
 func writeVectors(w io.Writer, i engine.IndexCheckup) {
 	l := i.VectorIndex
-	if l.Units == 0 {
+	if l.Chunks == 0 {
 		return
 	}
-	fmt.Fprintf(w, "  vectors: %s, %d of them, %s on disk", l.Graph, l.Units, size(l.Bytes))
+	fmt.Fprintf(w, "  vectors: %s, %d of them, %s on disk", l.Graph, l.Chunks, size(l.Bytes))
 	if l.Linked+l.Waiting > 0 {
 		fmt.Fprintf(w, "; %d linked, %d waiting, %s of memory", l.Linked, l.Waiting, size(l.GraphBytes))
 	}

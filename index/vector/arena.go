@@ -47,7 +47,7 @@ type slot struct{ block, row uint32 }
 // snapshot is an immutable state of the arena that readers share without a lock.
 type snapshot struct {
 	blocks []*block // nil where a block was abandoned
-	rows  int
+	rows   int
 	arena  *arena // nil if the snapshot is empty
 	gen    uint64 // the transaction that made it
 }

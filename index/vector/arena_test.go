@@ -12,28 +12,28 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// random returns n units with ids from first on.
+// random returns n chunks with ids from first on.
 func random(r *rand.Rand, first uint64, n, dim int) []index.VectorChunk {
-	units := make([]index.VectorChunk, n)
-	for i := range units {
+	chunks := make([]index.VectorChunk, n)
+	for i := range chunks {
 		v := make([]float32, dim)
 		for j := range v {
 			v[j] = float32(r.NormFloat64())
 		}
-		units[i] = index.VectorChunk{ID: first + uint64(i), Vector: v}
+		chunks[i] = index.VectorChunk{ID: first + uint64(i), Vector: v}
 	}
-	return units
+	return chunks
 }
 
-// fill applies units in one batch.
-func fill(tb testing.TB, leg index.VectorIndex, units []index.VectorChunk) {
+// fill applies chunks in one batch.
+func fill(tb testing.TB, ix index.VectorIndex, chunks []index.VectorChunk) {
 	tb.Helper()
-	if err := leg.Apply(tb.Context(), 0, units, nil); err != nil {
+	if err := ix.Apply(tb.Context(), 0, chunks, nil); err != nil {
 		tb.Fatal(err)
 	}
 }
 
-// filled returns an exact index with n random units.
+// filled returns an exact index with n random chunks.
 func filled(tb testing.TB, n, dim int) *Flat {
 	tb.Helper()
 	f := NewFlat(dim)
@@ -49,9 +49,9 @@ func filled(tb testing.TB, n, dim int) *Flat {
 func TestDotAgainstFloat64(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	for _, dim := range []int{1, 2, 7, 8, 9, 63, 64, 384, 1000} {
-		units := random(r, 0, 5, dim)
-		q, _ := queryUnit(units[0].Vector, dim)
-		for _, u := range units {
+		chunks := random(r, 0, 5, dim)
+		q, _ := queryUnit(chunks[0].Vector, dim)
+		for _, u := range chunks {
 			row, _ := queryUnit(u.Vector, dim)
 			var want float64
 			for j, x := range q {
@@ -108,7 +108,7 @@ func TestChurnNeedsNoMoreRoom(t *testing.T) {
 		}
 	}
 	if limit := n*3/2 + maxBlockRows; rows > limit {
-		t.Errorf("%d units take %d rows after churn, want at most %d", n, rows, limit)
+		t.Errorf("%d chunks take %d rows after churn, want at most %d", n, rows, limit)
 	}
 	var all []uint64
 	for id := range uint64(n) {
@@ -135,7 +135,7 @@ func TestAcceptIsAskedOnlyAboutCandidates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Random order: about k·ln(n/k) units enter after the first k.
+	// Random order: about k·ln(n/k) chunks enter after the first k.
 	if asked < k || asked > 200 {
 		t.Errorf("accept was asked %d times for %d of %d", asked, k, n)
 	}
@@ -158,14 +158,14 @@ func TestAcceptMayCallTheLeg(t *testing.T) {
 
 func TestKinds(t *testing.T) {
 	for kind, want := range map[string]string{"": "native", "native": "native", "flat": "flat", "coder": "coder"} {
-		leg, err := New(Options{Graph: kind, Dimensions: 8})
+		ix, err := New(Options{Graph: kind, Dimensions: 8})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := leg.Stats().Kind; got != want {
+		if got := ix.Stats().Kind; got != want {
 			t.Errorf("New(%q) gave %q", kind, got)
 		}
-		_ = leg.Close()
+		_ = ix.Close()
 	}
 	for _, c := range []struct {
 		kind string

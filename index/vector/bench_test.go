@@ -79,29 +79,29 @@ func BenchmarkSimilarity(b *testing.B) {
 	}
 }
 
-// BenchmarkOpen opens a leg of 100,000 stored vectors, and searches it once, which
+// BenchmarkOpen opens an index of 100,000 stored vectors, and searches it once, which
 // also checks all rows.
 func BenchmarkOpen(b *testing.B) {
 	const n, dim = 100_000, 256
 	o := Options{Dir: b.TempDir(), Dimensions: dim}
-	leg := mustOpen(b, o)
+	ix := mustOpen(b, o)
 	r := rand.New(rand.NewPCG(5, 5))
 	for first := 0; first < n; first += 1000 {
-		fill(b, leg, random(r, uint64(first), 1000, dim))
+		fill(b, ix, random(r, uint64(first), 1000, dim))
 	}
-	mustFlush(b, leg)
-	_ = leg.Close()
+	mustFlush(b, ix)
+	_ = ix.Close()
 	q := index.VectorQuery{Vector: random(r, 0, 1, dim)[0].Vector, K: 10}
 	for _, search := range []bool{false, true} {
 		b.Run(fmt.Sprintf("search=%v", search), func(b *testing.B) {
 			for b.Loop() {
-				leg := mustOpen(b, o)
+				ix := mustOpen(b, o)
 				if search {
-					if _, err := leg.Search(b.Context(), q); err != nil {
+					if _, err := ix.Search(b.Context(), q); err != nil {
 						b.Fatal(err)
 					}
 				}
-				_ = leg.Close()
+				_ = ix.Close()
 			}
 		})
 	}

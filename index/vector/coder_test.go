@@ -19,17 +19,17 @@ func TestCoderReplacesAndRebuilds(t *testing.T) {
 	for range 8 {
 		fill(t, c, random(r, 0, n, dim))
 		if dead := int(c.graph.size) - n; dead > n/2 {
-			t.Fatalf("%d nodes are dead after a batch, for %d units", dead, n)
+			t.Fatalf("%d nodes are dead after a batch, for %d chunks", dead, n)
 		}
 	}
-	units := random(r, 0, n, dim)
-	fill(t, c, units)
+	chunks := random(r, 0, n, dim)
+	fill(t, c, chunks)
 	size := c.graph.size
-	fill(t, c, units)
+	fill(t, c, chunks)
 	if c.graph.size != size {
 		t.Error("applying a batch again added nodes")
 	}
-	for _, u := range units[:20] {
+	for _, u := range chunks[:20] {
 		hits, err := c.Search(t.Context(), index.VectorQuery{Vector: u.Vector, K: 10})
 		if err != nil || len(hits) != 10 {
 			t.Fatalf("got %v, %v", hits, err)
@@ -40,8 +40,8 @@ func TestCoderReplacesAndRebuilds(t *testing.T) {
 func TestCoderNeverReturnsTheDead(t *testing.T) {
 	const n, dim = 900, 8
 	c := NewCoder(dim)
-	units := random(rand.New(rand.NewPCG(2, 2)), 0, n, dim)
-	fill(t, c, units)
+	chunks := random(rand.New(rand.NewPCG(2, 2)), 0, n, dim)
+	fill(t, c, chunks)
 	var gone []uint64
 	for id := uint64(0); id < n; id += 4 { // too few for a rebuild
 		gone = append(gone, id)
@@ -52,11 +52,11 @@ func TestCoderNeverReturnsTheDead(t *testing.T) {
 	if c.graph.size != n {
 		t.Fatal("the graph was rebuilt, so it has no dead nodes to test with")
 	}
-	for _, u := range units[:200] {
+	for _, u := range chunks[:200] {
 		hits, ok := c.nearest(mustUnit(t, u.Vector), 10)
 		for _, h := range hits {
 			if h.ID%4 == 0 {
-				t.Fatalf("deleted unit %d was found (ok %v)", h.ID, ok)
+				t.Fatalf("deleted chunk %d was found (ok %v)", h.ID, ok)
 			}
 		}
 	}
@@ -74,7 +74,7 @@ func mustUnit(t *testing.T, v []float32) []float32 {
 func TestCoderSurvivesPanics(t *testing.T) {
 	const n, dim = 200, 8
 	r := rand.New(rand.NewPCG(3, 3))
-	units := random(r, 0, n, dim)
+	chunks := random(r, 0, n, dim)
 	for name, spoil := range map[string]func(*Coder){
 		"add":    func(c *Coder) { c.graph.hnsw.Ml = 0 },
 		"search": func(c *Coder) { c.graph.hnsw.Distance = func(_, _ hnsw.Vector) float32 { panic("distance") } },
@@ -82,17 +82,17 @@ func TestCoderSurvivesPanics(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := NewCoder(dim)
-			fill(t, c, units)
+			fill(t, c, chunks)
 			spoil(c)
 			for range 2 {
-				hits, err := c.Search(t.Context(), index.VectorQuery{Vector: units[5].Vector, K: 3})
+				hits, err := c.Search(t.Context(), index.VectorQuery{Vector: chunks[5].Vector, K: 3})
 				if err != nil || len(hits) != 3 || hits[0].ID != 5 {
 					t.Fatalf("got %v, %v", hits, err)
 				}
 				fill(t, c, random(r, n, 50, dim)) // builds the graph anew
 			}
 			if got := c.Stats().Chunks; got != n+50 {
-				t.Errorf("%d units, want %d", got, n+50)
+				t.Errorf("%d chunks, want %d", got, n+50)
 			}
 		})
 	}
@@ -118,12 +118,12 @@ func TestCoderRecall(t *testing.T) {
 
 func TestCoderClosesBesideSearches(t *testing.T) {
 	c := NewCoder(8)
-	units := random(rand.New(rand.NewPCG(5, 5)), 0, 500, 8)
-	fill(t, c, units)
+	chunks := random(rand.New(rand.NewPCG(5, 5)), 0, 500, 8)
+	fill(t, c, chunks)
 	var wg sync.WaitGroup
 	for range 3 {
 		wg.Go(func() {
-			for _, u := range units[:50] {
+			for _, u := range chunks[:50] {
 				if _, err := c.Search(t.Context(), index.VectorQuery{Vector: u.Vector, K: 10}); err != nil {
 					return
 				}
@@ -140,14 +140,14 @@ func TestCoderClosesBesideSearches(t *testing.T) {
 func BenchmarkCoderSearch(b *testing.B) {
 	const n, dim = 10_000, 256
 	c := NewCoder(dim)
-	units := random(rand.New(rand.NewPCG(7, 7)), 0, n, dim)
-	fill(b, c, units)
+	chunks := random(rand.New(rand.NewPCG(7, 7)), 0, n, dim)
+	fill(b, c, chunks)
 	recall, err := c.Recall(b.Context())
 	if err != nil {
 		b.Fatal(err)
 	}
 	for i := 0; b.Loop(); i++ {
-		if _, err := c.Search(b.Context(), index.VectorQuery{Vector: units[i%n].Vector, K: 10}); err != nil {
+		if _, err := c.Search(b.Context(), index.VectorQuery{Vector: chunks[i%n].Vector, K: 10}); err != nil {
 			b.Fatal(err)
 		}
 	}

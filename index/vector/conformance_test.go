@@ -40,19 +40,19 @@ func opener(kind string) func(t *testing.T, dir string) index.VectorIndex {
 func storedOpener(o vector.Options) func(t *testing.T, dir string) index.VectorIndex {
 	return func(t *testing.T, dir string) index.VectorIndex {
 		o.Graph, o.Dir, o.Dimensions, o.Identity = "flat", dir, dim, "conformance"
-		leg := open(t, o)
-		if r := leg.(*vector.Stored).Recovered(); r != "" {
+		ix := open(t, o)
+		if r := ix.(*vector.Stored).Recovered(); r != "" {
 			t.Errorf("recovered: %s", r)
 		}
-		return leg
+		return ix
 	}
 }
 
 func open(t *testing.T, o vector.Options) index.VectorIndex {
 	t.Helper()
-	leg, err := vector.New(o)
+	ix, err := vector.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return leg
+	return ix
 }

@@ -22,7 +22,7 @@ const (
 // changes.
 type graph struct {
 	hnsw   *hnsw.Graph[uint64]
-	chunks  map[uint64]uint64 // live node -> chunk
+	chunks map[uint64]uint64 // live node -> chunk
 	nodes  map[uint64]uint64 // chunk -> live node
 	size   uint64            // nodes, live and dead; they are numbered from 1
 	broken bool              // the library panicked during a change

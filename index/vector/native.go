@@ -76,7 +76,7 @@ type Native struct {
 
 	background sync.WaitGroup
 	stop       context.CancelFunc
-	ctx       context.Context //nolint:containedctx // ends background work with the index
+	ctx        context.Context //nolint:containedctx // ends background work with the index
 }
 
 // newNative returns an index over rows, which it then owns.

@@ -13,16 +13,16 @@ import (
 	"github.com/ragctx/ragctx/index/vector/hnsw"
 )
 
-// subjects returns n units around 500 centres, as texts of many subjects have them.
+// subjects returns n chunks around 500 centres, as texts of many subjects have them.
 func subjects(r *rand.Rand, first uint64, n, dim int) []index.VectorChunk {
-	units := random(r, first, n, dim)
-	for _, u := range units {
+	chunks := random(r, first, n, dim)
+	for _, u := range chunks {
 		centre := rand.New(rand.NewPCG(r.Uint64N(500), 7))
 		for j := range u.Vector {
 			u.Vector[j] = u.Vector[j]*.5 + float32(centre.NormFloat64())
 		}
 	}
-	return units
+	return chunks
 }
 
 // processTime is the time that all processors have worked for this process.
@@ -40,15 +40,15 @@ func BenchmarkApplyKinds(b *testing.B) {
 	const n, size, dim = 20_000, 1000, 384
 	for _, kind := range []string{kindFlat, kindNative} {
 		b.Run(kind, func(b *testing.B) {
-			leg, err := New(Options{Graph: kind, Dimensions: dim, minGraphChunks: 1, graphs: &graphFactory{empty: func() (annGraph, error) {
+			ix, err := New(Options{Graph: kind, Dimensions: dim, minGraphChunks: 1, graphs: &graphFactory{empty: func() (annGraph, error) {
 				return hnsw.New(hnsw.Options{Dimensions: dim, LinkFrom: 1 << 29})
 			}}})
 			if err != nil {
 				b.Fatal(err)
 			}
-			defer leg.Close()
+			defer ix.Close()
 			r := rand.New(rand.NewPCG(1, 1))
-			fill(b, leg, random(r, 0, n, dim))
+			fill(b, ix, random(r, 0, n, dim))
 			batches := [][]index.VectorChunk{random(r, 0, size, dim), random(r, 0, size, dim)}
 			gone := make([]uint64, size)
 			begin := processTime()
@@ -57,7 +57,7 @@ func BenchmarkApplyKinds(b *testing.B) {
 				for j := range batch {
 					batch[j].ID, gone[j] = i+uint64(j), i-n+uint64(j)
 				}
-				if err := leg.Apply(b.Context(), 0, batch, gone); err != nil {
+				if err := ix.Apply(b.Context(), 0, batch, gone); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -66,42 +66,42 @@ func BenchmarkApplyKinds(b *testing.B) {
 	}
 }
 
-// BenchmarkNative fills, searches, and opens a leg of 100,000 units.
+// BenchmarkNative fills, searches, and opens an index of 100,000 chunks.
 func BenchmarkNative(b *testing.B) {
 	const n, dim = 100_000, 384
 	o := Options{Graph: kindNative, Dir: b.TempDir(), Dimensions: dim}
-	leg := openTiny(b, o)
+	ix := openTiny(b, o)
 	r := rand.New(rand.NewPCG(1, 1))
 	begin := time.Now()
 	for first := 0; first < n; first += 1000 {
-		fill(b, leg, subjects(r, uint64(first), 1000, dim))
+		fill(b, ix, subjects(r, uint64(first), 1000, dim))
 	}
 	b.Logf("applied in %v", time.Since(begin))
-	mustFlush(b, leg)
-	settle(b, leg)
-	b.Logf("linked in %v: %+v", time.Since(begin), leg.Stats())
+	mustFlush(b, ix)
+	settle(b, ix)
+	b.Logf("linked in %v: %+v", time.Since(begin), ix.Stats())
 	probes := subjects(r, 0, 100, dim)
 	for _, exact := range []bool{false, true} {
 		b.Run(fmt.Sprintf("search/exact=%v", exact), func(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
-				if _, err := leg.Search(b.Context(), index.VectorQuery{Vector: probes[i%100].Vector, K: 10, Exact: exact}); err != nil {
+				if _, err := ix.Search(b.Context(), index.VectorQuery{Vector: probes[i%100].Vector, K: 10, Exact: exact}); err != nil {
 					b.Fatal(err)
 				}
 			}
 		})
 	}
-	_ = leg.Close()
+	_ = ix.Close()
 	b.Run("open", func(b *testing.B) {
 		for b.Loop() {
-			leg := openTiny(b, o)
-			_ = leg.Close()
+			ix := openTiny(b, o)
+			_ = ix.Close()
 		}
 	})
 	b.Run("answers", func(b *testing.B) {
 		for b.Loop() {
-			leg := openTiny(b, o)
-			settle(b, leg)
-			_ = leg.Close()
+			ix := openTiny(b, o)
+			settle(b, ix)
+			_ = ix.Close()
 		}
 	})
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/ragctx/ragctx/internal/atomicfile/faultfs"
 )
 
-// stockedNative returns a file system with a leg of 200 units whose graph is
+// stockedNative returns a file system with an index of 200 chunks whose graph is
 // stored.
 func stockedNative(t *testing.T, i *ills) (*faultfs.FS, []index.VectorChunk) {
 	t.Helper()
 	fsys := faultfs.New()
-	units := random(rand.New(rand.NewPCG(1, 1)), 0, 200, nativeDim)
+	chunks := random(rand.New(rand.NewPCG(1, 1)), 0, 200, nativeDim)
 	n := openTiny(t, tiny("/leg", fsys, i))
-	applyAs(t, n, 1, units)
+	applyAs(t, n, 1, chunks)
 	mustFlush(t, n)
 	settle(t, n)
 	if err := n.Close(); err != nil {
@@ -28,12 +28,12 @@ func stockedNative(t *testing.T, i *ills) (*faultfs.FS, []index.VectorChunk) {
 	if files := graphFiles(fsys); len(files) != 2 {
 		t.Fatalf("files %v", fsys.Files())
 	}
-	return fsys, units
+	return fsys, chunks
 }
 
-func applyAs(t *testing.T, leg index.VectorIndex, seq uint64, upserts []index.VectorChunk, deletes ...uint64) {
+func applyAs(t *testing.T, ix index.VectorIndex, seq uint64, upserts []index.VectorChunk, deletes ...uint64) {
 	t.Helper()
-	if err := leg.Apply(t.Context(), seq, upserts, deletes); err != nil {
+	if err := ix.Apply(t.Context(), seq, upserts, deletes); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -47,11 +47,11 @@ func graphFiles(fsys *faultfs.FS) (names []string) {
 	return names
 }
 
-// wantFlat expects of a leg what a flat one of these units answers.
-func wantFlat(t *testing.T, n *Native, units []index.VectorChunk) {
+// wantFlat expects of an index what a flat one of these chunks answers.
+func wantFlat(t *testing.T, n *Native, chunks []index.VectorChunk) {
 	t.Helper()
 	flat := NewFlat(nativeDim)
-	fill(t, flat, units)
+	fill(t, flat, chunks)
 	r := rand.New(rand.NewPCG(9, 9))
 	for i := range 20 {
 		q := index.VectorQuery{Vector: random(r, 0, 1, nativeDim)[0].Vector, K: 5, Exact: i%2 == 0}
@@ -63,15 +63,15 @@ func wantFlat(t *testing.T, n *Native, units []index.VectorChunk) {
 			t.Fatalf("%v (%v), want %v", got, err, want)
 		}
 	}
-	if got := n.Stats().Chunks; got != len(units) {
-		t.Fatalf("%d units, want %d", got, len(units))
+	if got := n.Stats().Chunks; got != len(chunks) {
+		t.Fatalf("%d chunks, want %d", got, len(chunks))
 	}
 }
 
 // A graph that is stored is used again, and given only what it lacks.
 func TestNativeReopens(t *testing.T) {
 	i := new(ills)
-	fsys, units := stockedNative(t, i)
+	fsys, chunks := stockedNative(t, i)
 	n := openTiny(t, tiny("/leg", fsys, i))
 	applyAs(t, n, 2, random(rand.New(rand.NewPCG(2, 2)), 200, 10, nativeDim), 3)
 	mustFlush(t, n)
@@ -84,14 +84,14 @@ func TestNativeReopens(t *testing.T) {
 	if made, puts := i.made.Load()-made, i.puts.Load()-puts; made != 1 || i.opened.Load() != 2 || puts > 10 {
 		t.Errorf("%d graphs were made, %d opened, and %d vectors put", made, i.opened.Load(), puts)
 	}
-	rest := append(slices.Delete(slices.Clone(units), 3, 4), random(rand.New(rand.NewPCG(2, 2)), 200, 10, nativeDim)...)
+	rest := append(slices.Delete(slices.Clone(chunks), 3, 4), random(rand.New(rand.NewPCG(2, 2)), 200, 10, nativeDim)...)
 	wantFlat(t, n, rest)
 	if st := n.Stats(); !st.Graph.Answers || st.Graph.Linked+st.Graph.Waiting != len(rest) || st.Kind != kindNative {
 		t.Errorf("%+v", st)
 	}
 }
 
-// What does not belong to the rows, or not to this leg, is not used, and goes.
+// What does not belong to the rows, or not to this index, is not used, and goes.
 func TestNativeStaleFiles(t *testing.T) {
 	for name, c := range map[string]struct {
 		harm   func(fsys *faultfs.FS, files []string)
@@ -112,13 +112,13 @@ func TestNativeStaleFiles(t *testing.T) {
 		"older one beside": {opened: true, harm: func(fsys *faultfs.FS, _ []string) {
 			fsys.Edit("/leg/"+graphName(0), func([]byte) []byte { return []byte("old") })
 		}},
-		"small leg":  {change: func(o *Options) { o.minGraphChunks = 1000 }},
-		"flat":       {change: func(o *Options) { o.Graph = kindFlat }},
-		"other rows": {change: func(o *Options) { o.Identity = "other" }},
+		"small index": {change: func(o *Options) { o.minGraphChunks = 1000 }},
+		"flat":        {change: func(o *Options) { o.Graph = kindFlat }},
+		"other rows":  {change: func(o *Options) { o.Identity = "other" }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			i := new(ills)
-			fsys, units := stockedNative(t, i)
+			fsys, chunks := stockedNative(t, i)
 			files := graphFiles(fsys)
 			before := slices.Clone(fsys.Bytes(files[1]))
 			if c.harm != nil {
@@ -128,19 +128,19 @@ func TestNativeStaleFiles(t *testing.T) {
 			if c.change != nil {
 				c.change(&o)
 			}
-			leg, err := New(o)
+			ix, err := New(o)
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer leg.Close()
-			if n, ok := leg.(*Native); ok && o.minGraphChunks < 1000 && o.Identity == "fake" {
+			defer ix.Close()
+			if n, ok := ix.(*Native); ok && o.minGraphChunks < 1000 && o.Identity == "fake" {
 				settle(t, n)
-				wantFlat(t, n, units)
+				wantFlat(t, n, chunks)
 			}
 			if opened := i.opened.Load() == 1; opened != c.opened {
 				t.Errorf("the graph was used: %v", opened)
 			}
-			_ = leg.Close()
+			_ = ix.Close()
 			for _, name := range graphFiles(fsys) {
 				if b := fsys.Bytes(name); name != files[0] && (string(b) == "old" || slices.Equal(b, before)) != c.opened {
 					t.Errorf("%s is still there", name)
@@ -154,7 +154,7 @@ func TestNativeStaleFiles(t *testing.T) {
 // may lack what they have.
 func TestNativeAheadOfRows(t *testing.T) {
 	i := new(ills)
-	fsys, units := stockedNative(t, i)
+	fsys, chunks := stockedNative(t, i)
 	o := tiny("/leg", fsys, i)
 	o.FlushUnits = 1000
 	n := openTiny(t, o)
@@ -167,57 +167,57 @@ func TestNativeAheadOfRows(t *testing.T) {
 	fsys.Restart(nil)
 	opened := i.opened.Load()
 	n = openTiny(t, o)
-	wantFlat(t, n, units)
+	wantFlat(t, n, chunks)
 	settle(t, n)
-	wantFlat(t, n, units)
+	wantFlat(t, n, chunks)
 	if i.opened.Load() != opened {
 		t.Error("the graph was used")
 	}
 	applyAs(t, n, 2, far, 70, 71)
-	wantFlat(t, n, append(slices.Delete(slices.Clone(units[60:]), 10, 12), far...))
+	wantFlat(t, n, append(slices.Delete(slices.Clone(chunks[60:]), 10, 12), far...))
 }
 
-// A leg in which nothing changes any more writes its graph after fewer changes.
+// An index in which nothing changes any more writes its graph after fewer changes.
 func TestNativeWritesAtRest(t *testing.T) {
 	fsys := faultfs.New()
 	o := tiny("/leg", fsys, new(ills))
 	o.minSaveChanges, o.quietAfter = 1000, 50*time.Millisecond
 	n := openTiny(t, o)
-	units := random(rand.New(rand.NewPCG(1, 1)), 0, 200, nativeDim)
+	chunks := random(rand.New(rand.NewPCG(1, 1)), 0, 200, nativeDim)
 	for len(graphFiles(fsys)) == 0 {
-		applyAs(t, n, 1, units)
+		applyAs(t, n, 1, chunks)
 		time.Sleep(2 * o.quietAfter) // which is what is tested
 	}
 	n.stop() // no graph is written any more
 	n.background.Wait()
 	_ = n.Close()
 	n = openTiny(t, o)
-	wantFlat(t, n, units)
+	wantFlat(t, n, chunks)
 	if st := n.Stats(); st.Graph.Linked == 0 {
 		t.Errorf("%+v", st)
 	}
 }
 
-// Files change as the kind of leg does; the rows are kept.
+// Files change as the kind of index does; the rows are kept.
 func TestNativeAndFlatShareFiles(t *testing.T) {
-	fsys, units := stockedNative(t, new(ills))
+	fsys, chunks := stockedNative(t, new(ills))
 	for i, kind := range []string{kindFlat, kindNative, "", kindFlat} {
 		o := tiny("/leg", fsys, new(ills))
 		o.Graph = kind
-		leg, err := New(o)
+		ix, err := New(o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := leg.Stats().Chunks; got != len(units) || leg.Cursor() != 1 {
-			t.Errorf("%d units as %q, Cursor %d", got, kind, leg.Cursor())
+		if got := ix.Stats().Chunks; got != len(chunks) || ix.Cursor() != 1 {
+			t.Errorf("%d chunks as %q, Cursor %d", got, kind, ix.Cursor())
 		}
-		if n, ok := leg.(*Native); ok {
+		if n, ok := ix.(*Native); ok {
 			settle(t, n)
 		}
 		if files := graphFiles(fsys); (len(files) > 0) != (i == 1 || i == 2) {
 			t.Errorf("as %q: %v", kind, files)
 		}
-		_ = leg.Close()
+		_ = ix.Close()
 	}
 }
 
@@ -240,7 +240,7 @@ func TestNativeCompactRests(t *testing.T) {
 	}
 }
 
-// What may not be written yet is written later, though the leg is at rest by then.
+// What may not be written yet is written later, though the index is at rest by then.
 func TestNativeWritesAfterPause(t *testing.T) {
 	more := random(rand.New(rand.NewPCG(5, 5)), 5000, 100, nativeDim)
 	erase := func(t *testing.T, n *Native) {
@@ -295,11 +295,11 @@ func TestNativeWritesAfterPause(t *testing.T) {
 	}
 }
 
-// Compact leaves nothing of deleted units in the files of the graph, nor does what
+// Compact leaves nothing of deleted chunks in the files of the graph, nor does what
 // is written later.
 func TestNativeCompactClears(t *testing.T) {
 	i := new(ills)
-	fsys, units := stockedNative(t, i)
+	fsys, chunks := stockedNative(t, i)
 	n := openTiny(t, tiny("/leg", fsys, i))
 	settle(t, n)
 	if err := n.Compact(t.Context()); err != nil || len(graphFiles(fsys)) != 2 {
@@ -321,32 +321,32 @@ func TestNativeCompactClears(t *testing.T) {
 	}
 	_ = n.Close()
 	n = openTiny(t, tiny("/leg", fsys, i))
-	wantFlat(t, n, slices.Delete(units, 5, 6))
+	wantFlat(t, n, slices.Delete(chunks, 5, 6))
 }
 
 // What goes wrong with the graph costs the graph.
 func TestNativeMakesGraphAgain(t *testing.T) {
 	i := new(ills)
-	fsys, units := stockedNative(t, i)
+	fsys, chunks := stockedNative(t, i)
 	n := openTiny(t, tiny("/leg", fsys, i))
 	settle(t, n)
 	for round, use := range map[string]func(){
-		"search": func() { wantFlat(t, n, units) },
+		"search": func() { wantFlat(t, n, chunks) },
 		"put": func() {
-			units[7] = random(rand.New(rand.NewPCG(8, 8)), 7, 1, nativeDim)[0]
-			applyAs(t, n, 2, units[7:8])
+			chunks[7] = random(rand.New(rand.NewPCG(8, 8)), 7, 1, nativeDim)[0]
+			applyAs(t, n, 2, chunks[7:8])
 		},
 		"link": func() { _ = n.accel.Load().link(t.Context()) },
 	} {
 		made := i.made.Load()
 		i.fails.Store(true)
 		use()
-		wantFlat(t, n, units)
+		wantFlat(t, n, chunks)
 		i.fails.Store(false)
 		n.retry.Store(1) // not to wait
-		wantFlat(t, n, units)
+		wantFlat(t, n, chunks)
 		settle(t, n)
-		wantFlat(t, n, units)
+		wantFlat(t, n, chunks)
 		if i.made.Load() == made {
 			t.Errorf("%s: no graph was made", round)
 		}
@@ -358,10 +358,10 @@ func TestNativeWaitsAfterFailure(t *testing.T) {
 	i := new(ills)
 	i.fails.Store(true)
 	n := openTiny(t, tiny("", faultfs.New(), i))
-	units := random(rand.New(rand.NewPCG(1, 1)), 0, 100, nativeDim)
-	fill(t, n, units)
+	chunks := random(rand.New(rand.NewPCG(1, 1)), 0, 100, nativeDim)
+	fill(t, n, chunks)
 	for range 100 {
-		wantFlat(t, n, units)
+		wantFlat(t, n, chunks)
 	}
 	if made := i.made.Load(); made > 3 {
 		t.Errorf("%d graphs were made", made)
@@ -370,7 +370,7 @@ func TestNativeWaitsAfterFailure(t *testing.T) {
 
 // A damaged byte of the graph's files never changes an answer.
 func TestNativeFlippedBytes(t *testing.T) {
-	fsys, units := stockedNative(t, nil)
+	fsys, chunks := stockedNative(t, nil)
 	for _, name := range graphFiles(fsys) {
 		size := len(fsys.Bytes(name))
 		step := max(1, size/300)
@@ -385,9 +385,9 @@ func TestNativeFlippedBytes(t *testing.T) {
 			}
 			copied.Edit(name, func(b []byte) []byte { b[at] ^= 1 << (at % 8); return b })
 			n := openTiny(t, tiny("/leg", copied, nil))
-			wantFlat(t, n, units)
+			wantFlat(t, n, chunks)
 			settle(t, n)
-			wantFlat(t, n, units)
+			wantFlat(t, n, chunks)
 			_ = n.Close()
 		}
 	}
@@ -404,11 +404,11 @@ func TestNativeFailedOperations(t *testing.T) {
 			for fault.N = 1; ; fault.N++ {
 				fsys := faultfs.New()
 				fsys.Inject(fault)
-				leg, err := New(tiny("/leg", fsys, new(ills)))
+				ix, err := New(tiny("/leg", fsys, new(ills)))
 				if err != nil {
 					continue // the rows cannot be opened
 				}
-				n := leg.(*Native)
+				n := ix.(*Native)
 				done := withFault(t, n, fsys)
 				_ = n.Close()
 				if done {
@@ -419,38 +419,38 @@ func TestNativeFailedOperations(t *testing.T) {
 	}
 }
 
-// withFault fills a leg, changes it and opens it again, and reports whether no
+// withFault fills an index, changes it and opens it again, and reports whether no
 // fault came in between.
 func withFault(t *testing.T, n *Native, fsys *faultfs.FS) (whole bool) {
 	t.Helper()
-	units := random(rand.New(rand.NewPCG(1, 1)), 0, 200, nativeDim)
-	_ = n.Apply(t.Context(), 1, units, nil)
+	chunks := random(rand.New(rand.NewPCG(1, 1)), 0, 200, nativeDim)
+	_ = n.Apply(t.Context(), 1, chunks, nil)
 	_ = n.Flush(t.Context())
 	n.background.Wait()
-	units[9] = random(rand.New(rand.NewPCG(2, 2)), 9, 1, nativeDim)[0]
-	_ = n.Apply(t.Context(), 2, units[9:10], nil)
+	chunks[9] = random(rand.New(rand.NewPCG(2, 2)), 9, 1, nativeDim)[0]
+	_ = n.Apply(t.Context(), 2, chunks[9:10], nil)
 	_ = n.Flush(t.Context())
 	_ = n.Compact(t.Context())
 	n.background.Wait()
 	if n.rows.usable(t.Context()) == nil {
-		wantFlat(t, n, units)
+		wantFlat(t, n, chunks)
 	}
 	_ = n.Close()
-	leg, err := New(tiny("/leg", fsys, new(ills)))
+	ix, err := New(tiny("/leg", fsys, new(ills)))
 	if err != nil {
 		return false
 	}
-	defer leg.Close()
-	n = leg.(*Native)
+	defer ix.Close()
+	n = ix.(*Native)
 	if c := n.Cursor(); c < 2 {
-		units[9] = random(rand.New(rand.NewPCG(1, 1)), 0, 200, nativeDim)[9]
-		if n.Apply(t.Context(), 1, units, nil) != nil {
+		chunks[9] = random(rand.New(rand.NewPCG(1, 1)), 0, 200, nativeDim)[9]
+		if n.Apply(t.Context(), 1, chunks, nil) != nil {
 			return false // the rows are damaged
 		}
 	}
 	n.background.Wait()
 	if n.rows.usable(t.Context()) == nil {
-		wantFlat(t, n, units)
+		wantFlat(t, n, chunks)
 	}
 	_, fired := fsys.Count()
 	return !fired

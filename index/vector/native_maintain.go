@@ -61,7 +61,7 @@ func (n *Native) wasteful(a *accelerator) bool {
 	return a.complete.Load() && st.Slots > wasteShare*st.Live+n.opts.minWaste
 }
 
-// chunks returns the number of chunks in the index.
+// chunkCount returns the number of chunks in the index.
 func (n *Native) chunkCount() int {
 	v, err := n.rows.current()
 	if err != nil {

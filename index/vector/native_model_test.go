@@ -17,29 +17,29 @@ type batch struct {
 	deletes []uint64
 }
 
-// nativeMachine is a native leg under test and a flat one that has the same.
+// nativeMachine is a native index under test and a flat one that has the same.
 type nativeMachine struct {
 	o     Options
 	ills  *ills // nil for a real graph
 	fs    *faultfs.FS
-	leg   *Native
+	ix    *Native
 	log   []batch
 	model *Flat
 }
 
-// open opens the leg.
+// open opens the index.
 func (m *nativeMachine) open(t *rapid.T) {
-	leg, err := New(m.o)
+	ix, err := New(m.o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.leg = leg.(*Native)
+	m.ix = ix.(*Native)
 }
 
-// catchUp applies what the leg lacks, as the engine does. Before that it answers
+// catchUp applies what the index lacks, as the engine does. Before that it answers
 // as of its cursor.
 func (m *nativeMachine) catchUp(t *rapid.T) {
-	cursor := int(m.leg.Cursor())
+	cursor := int(m.ix.Cursor())
 	m.model = NewFlat(nativeDim)
 	for i, b := range m.log {
 		if i == cursor {
@@ -51,7 +51,7 @@ func (m *nativeMachine) catchUp(t *rapid.T) {
 		if i < cursor {
 			continue
 		}
-		if err := m.leg.Apply(t.Context(), uint64(i+1), b.upserts, b.deletes); err != nil {
+		if err := m.ix.Apply(t.Context(), uint64(i+1), b.upserts, b.deletes); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -74,8 +74,8 @@ func (m *nativeMachine) apply(t *rapid.T) {
 		b.deletes = append(b.deletes, r.Uint64N(400))
 	}
 	m.log = append(m.log, b)
-	for _, leg := range []index.VectorIndex{m.leg, m.model} {
-		if err := leg.Apply(t.Context(), uint64(len(m.log)), b.upserts, b.deletes); err != nil {
+	for _, ix := range []index.VectorIndex{m.ix, m.model} {
+		if err := ix.Apply(t.Context(), uint64(len(m.log)), b.upserts, b.deletes); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -93,7 +93,7 @@ func (m *nativeMachine) search(t *rapid.T) {
 	if every := rapid.SampledFrom([]uint64{0, 2, 7, 50}).Draw(t, "every"); every > 0 {
 		q.Accept = func(id uint64) bool { return id%every == 0 }
 	}
-	got, err := m.leg.Search(t.Context(), q)
+	got, err := m.ix.Search(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func (m *nativeMachine) damage(t *rapid.T) {
 
 func (m *nativeMachine) actions() map[string]func(*rapid.T) {
 	reopen := func(t *rapid.T) {
-		if err := m.leg.Close(); err != nil {
+		if err := m.ix.Close(); err != nil {
 			t.Fatal(err)
 		}
 		m.open(t)
@@ -135,23 +135,23 @@ func (m *nativeMachine) actions() map[string]func(*rapid.T) {
 	actions := map[string]func(*rapid.T){
 		"apply":  m.apply,
 		"search": m.search,
-		"settle": func(t *rapid.T) { m.leg.retry.Store(1); m.leg.wake(); m.leg.background.Wait() },
+		"settle": func(t *rapid.T) { m.ix.retry.Store(1); m.ix.wake(); m.ix.background.Wait() },
 		"reopen": reopen,
 		"flush": func(t *rapid.T) {
-			if err := m.leg.Flush(t.Context()); err != nil {
+			if err := m.ix.Flush(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		},
 		"compact": func(t *rapid.T) {
-			if err := m.leg.Compact(t.Context()); err != nil {
+			if err := m.ix.Compact(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		},
 		"crash": func(t *rapid.T) {
-			m.leg.stop()
-			m.leg.background.Wait()
+			m.ix.stop()
+			m.ix.background.Wait()
 			m.fs.Restart(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 3)))
-			_ = m.leg.Close()
+			_ = m.ix.Close()
 			m.open(t)
 			m.catchUp(t)
 		},
@@ -180,7 +180,7 @@ func TestNativeModel(t *testing.T) {
 				}
 				m.o = tiny("/leg", m.fs, m.ills)
 				m.open(t)
-				defer func() { _ = m.leg.Close() }()
+				defer func() { _ = m.ix.Close() }()
 				t.Repeat(m.actions())
 			})
 		})

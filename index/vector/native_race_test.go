@@ -11,7 +11,7 @@ import (
 	"github.com/ragctx/ragctx/internal/atomicfile/faultfs"
 )
 
-// axis returns a unit whose vector stands at an angle to the first axis, in the
+// axis returns a chunk whose vector stands at an angle to the first axis, in the
 // plane of the first two.
 func axis(id uint64, degrees float64) index.VectorChunk {
 	v := make([]float32, nativeDim)
@@ -20,18 +20,18 @@ func axis(id uint64, degrees float64) index.VectorChunk {
 	return index.VectorChunk{ID: id, Vector: v}
 }
 
-// apart returns units that are far from the first two axes.
+// apart returns chunks that are far from the first two axes.
 func apart(r *rand.Rand, first uint64, n int) []index.VectorChunk {
-	units := random(r, first, n, nativeDim)
-	for _, u := range units {
+	chunks := random(r, first, n, nativeDim)
+	for _, u := range chunks {
 		u.Vector[0], u.Vector[1] = 0, 0
 	}
-	return units
+	return chunks
 }
 
-func mustApply(t testing.TB, leg index.VectorIndex, upserts []index.VectorChunk, deletes ...uint64) {
+func mustApply(t testing.TB, ix index.VectorIndex, upserts []index.VectorChunk, deletes ...uint64) {
 	t.Helper()
-	if err := leg.Apply(t.Context(), 0, upserts, deletes); err != nil {
+	if err := ix.Apply(t.Context(), 0, upserts, deletes); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -60,7 +60,7 @@ func TestNativeOvertaken(t *testing.T) {
 		change func(t *testing.T, n *Native)
 		exact  bool
 		graph  bool // answers
-		found  bool // unit 7, where it was
+		found  bool // chunk 7, where it was
 	}{
 		"replaced": {func(t *testing.T, n *Native) { mustApply(t, n, []index.VectorChunk{far}) }, false, true, true},
 		"deleted":  {func(t *testing.T, n *Native) { mustApply(t, n, nil, 7) }, false, true, true},
@@ -104,7 +104,7 @@ func TestNativeOvertaken(t *testing.T) {
 	}
 }
 
-// A unit that moves between two places near the query is found in one of them,
+// A chunk that moves between two places near the query is found in one of them,
 // whatever happens beside.
 func TestNativeNeverMissesBothVersions(t *testing.T) {
 	for name, i := range map[string]*ills{"Fake": new(ills), "Real": nil} {
@@ -118,7 +118,7 @@ func TestNativeNeverMissesBothVersions(t *testing.T) {
 	}
 }
 
-// moves moves units beside searches that know where they must be.
+// moves moves chunks beside searches that know where they must be.
 func moves(t *testing.T, n *Native, rounds int) {
 	mustApply(t, n, []index.VectorChunk{axis(7, 10)})
 	settle(t, n)
@@ -176,9 +176,9 @@ func TestNativeFindsAtOnce(t *testing.T) {
 	}
 }
 
-func nearestIDs(t *testing.T, leg index.VectorIndex, to index.VectorChunk, k int) (ids []uint64) {
+func nearestIDs(t *testing.T, ix index.VectorIndex, to index.VectorChunk, k int) (ids []uint64) {
 	t.Helper()
-	hits, err := leg.Search(t.Context(), index.VectorQuery{Vector: to.Vector, K: k})
+	hits, err := ix.Search(t.Context(), index.VectorQuery{Vector: to.Vector, K: k})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,18 +23,18 @@ func lattice(r *rand.Rand, dim int) []float32 {
 // leave out of it counts all the same, or an exact search would miss it.
 func TestNativeSameCodes(t *testing.T) {
 	const dim, n = 8, 1000
-	leg, err := New(Options{Graph: kindNative, Dimensions: dim, minGraphChunks: 200})
+	ix, err := New(Options{Graph: kindNative, Dimensions: dim, minGraphChunks: 200})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer leg.Close()
+	defer ix.Close()
 	flat := NewFlat(dim)
 	r := rand.New(rand.NewPCG(1, 2))
-	var units, moved []index.VectorChunk
+	var chunks, moved []index.VectorChunk
 	for id := range uint64(n) {
-		units = append(units, index.VectorChunk{ID: id, Vector: lattice(r, dim)})
+		chunks = append(chunks, index.VectorChunk{ID: id, Vector: lattice(r, dim)})
 		if id%10 == 0 {
-			near := slices.Clone(units[id].Vector)
+			near := slices.Clone(chunks[id].Vector)
 			for i, x := range near {
 				if x != 127 && x != -127 {
 					near[i] += (r.Float32() - .5) * .96
@@ -43,14 +43,14 @@ func TestNativeSameCodes(t *testing.T) {
 			moved = append(moved, index.VectorChunk{ID: id, Vector: near})
 		}
 	}
-	for _, batch := range [][]index.VectorChunk{units, moved} {
-		fill(t, leg, batch)
+	for _, batch := range [][]index.VectorChunk{chunks, moved} {
+		fill(t, ix, batch)
 		fill(t, flat, batch)
-		settle(t, leg.(*Native))
+		settle(t, ix.(*Native))
 	}
 	for range 500 {
-		q := index.VectorQuery{Vector: units[r.IntN(n)].Vector, K: 10, Exact: true}
-		got, err := leg.Search(t.Context(), q)
+		q := index.VectorQuery{Vector: chunks[r.IntN(n)].Vector, K: 10, Exact: true}
+		got, err := ix.Search(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,23 +67,23 @@ func TestNativeKeepsHeads(t *testing.T) {
 		t.Skip("-short: it computes for long")
 	}
 	const dim, n = 16, 3000
-	leg, err := New(Options{Graph: kindNative, Dimensions: dim, minGraphChunks: 200})
+	ix, err := New(Options{Graph: kindNative, Dimensions: dim, minGraphChunks: 200})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer leg.Close()
-	native := leg.(*Native)
+	defer ix.Close()
+	native := ix.(*Native)
 	r := rand.New(rand.NewPCG(1, 2))
-	units := random(r, 0, n, dim)
-	fill(t, leg, units)
+	chunks := random(r, 0, n, dim)
+	fill(t, ix, chunks)
 	settle(t, native)
 	old := make([]uint64, n)
-	for i := range units {
-		old[i], units[i].ID = units[i].ID, units[i].ID+n
+	for i := range chunks {
+		old[i], chunks[i].ID = chunks[i].ID, chunks[i].ID+n
 	}
-	fill(t, leg, units)
+	fill(t, ix, chunks)
 	settle(t, native)
-	if err := leg.Apply(t.Context(), 2, nil, old); err != nil {
+	if err := ix.Apply(t.Context(), 2, nil, old); err != nil {
 		t.Fatal(err)
 	}
 	settle(t, native)
@@ -91,7 +91,7 @@ func TestNativeKeepsHeads(t *testing.T) {
 	defer a.release()
 	before := a.tidies.Load()
 	for i := range 5 {
-		fill(t, leg, random(r, uint64(n+i), 1, dim))
+		fill(t, ix, random(r, uint64(n+i), 1, dim))
 		settle(t, native)
 	}
 	if st := a.Stats(); a.tidies.Load() != before || st.Retained < n/2 || st.Live != n {
@@ -104,18 +104,18 @@ func TestNativeShrinks(t *testing.T) {
 	o := tiny("/leg", faultfs.New(), nil)
 	o.minWaste = 100
 	n := openTiny(t, o)
-	units := random(rand.New(rand.NewPCG(1, 1)), 0, 600, nativeDim)
-	fill(t, n, units)
+	chunks := random(rand.New(rand.NewPCG(1, 1)), 0, 600, nativeDim)
+	fill(t, n, chunks)
 	settle(t, n)
 	gone := make([]uint64, 0, 500)
-	for _, u := range units[100:] {
+	for _, u := range chunks[100:] {
 		gone = append(gone, u.ID)
 	}
 	if err := n.Apply(t.Context(), 2, nil, gone); err != nil {
 		t.Fatal(err)
 	}
 	settle(t, n)
-	wantFlat(t, n, units[:100])
+	wantFlat(t, n, chunks[:100])
 	if st := n.accel.Load().Stats(); st.Slots > 4*100+100 {
 		t.Errorf("%+v", st)
 	}

@@ -15,7 +15,7 @@ import (
 // nativeDim is no multiple of the lanes of any kernel.
 const nativeDim = 20
 
-// tiny returns options of a leg that has a graph from a few units on: a fake one,
+// tiny returns options of an index that has a graph from a few chunks on: a fake one,
 // or a real one if i is nil.
 func tiny(dir string, fsys atomicfile.FS, i *ills) Options {
 	o := Options{
@@ -29,15 +29,15 @@ func tiny(dir string, fsys atomicfile.FS, i *ills) Options {
 
 func openTiny(t testing.TB, o Options) *Native {
 	t.Helper()
-	leg, err := New(o)
+	ix, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = leg.Close() })
-	return leg.(*Native)
+	t.Cleanup(func() { _ = ix.Close() })
+	return ix.(*Native)
 }
 
-// settle waits until the graph of a leg answers and nothing is left to do.
+// settle waits until the graph of an index answers and nothing is left to do.
 func settle(t testing.TB, n *Native) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Microsecond) {
@@ -80,14 +80,14 @@ func TestNative(t *testing.T) {
 	}
 }
 
-// A graph answers, and its hits are scored as a flat leg does.
+// A graph answers, and its hits are scored as a flat index does.
 func TestNativeAnswers(t *testing.T) {
 	i := new(ills)
 	r := rand.New(rand.NewPCG(1, 1))
 	n, flat := openTiny(t, tiny("/leg", faultfs.New(), i)), NewFlat(nativeDim)
-	units := random(r, 0, 500, nativeDim)
-	fill(t, n, units)
-	fill(t, flat, units)
+	chunks := random(r, 0, 500, nativeDim)
+	fill(t, n, chunks)
+	fill(t, flat, chunks)
 	settle(t, n)
 	for _, exact := range []bool{false, true} {
 		for range 50 {

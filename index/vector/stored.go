@@ -69,7 +69,7 @@ type Stored struct {
 	flushing   atomic.Bool // a background flush is running
 	merging    atomic.Bool // a background merge is running
 	stop       context.CancelFunc
-	ctx       context.Context //nolint:containedctx // ends background work with the index
+	ctx        context.Context //nolint:containedctx // ends background work with the index
 }
 
 // openStored opens the index in o.Dir. It starts with an empty one if the files cannot be used.
@@ -160,7 +160,7 @@ func (s *Stored) read() (*manifest, []liveSegment, error) {
 	return m, segs, nil
 }
 
-// Recovered says why what was stored was thrown away on open; "" if it was not.
+// Recovered returns why stored data was discarded on open, or "".
 func (s *Stored) Recovered() string { return s.recovered }
 
 // Search implements [index.Vector].

@@ -40,7 +40,7 @@ func script() (steps []step) {
 	return steps
 }
 
-// models returns what a leg in memory finds after each number of steps.
+// models returns what an index in memory finds after each number of steps.
 func models(t *testing.T, steps []step) []*Flat {
 	t.Helper()
 	out := make([]*Flat, len(steps)+1)
@@ -55,7 +55,7 @@ func models(t *testing.T, steps []step) []*Flat {
 	return out
 }
 
-// run applies the steps after the leg's cursor, and returns the largest cursor
+// run applies the steps after the index's cursor, and returns the largest cursor
 // that it promised. It goes on after errors, as the engine does, but for those of
 // Apply, which only damage causes.
 func run(t *testing.T, s *Stored, steps []step) (promised uint64) {
@@ -90,7 +90,7 @@ func openFault(t *testing.T, fsys *faultfs.FS) *Stored {
 	return s
 }
 
-// same compares every answer of a leg with that of a model, bit for bit.
+// same compares every answer of an index with that of a model, bit for bit.
 func same(t *testing.T, s *Stored, want *Flat) error {
 	t.Helper()
 	probes := random(rand.New(rand.NewPCG(3, 4)), 0, 3, faultDim)
@@ -105,7 +105,7 @@ func same(t *testing.T, s *Stored, want *Flat) error {
 			t.Fatal(err)
 		}
 		if !slices.Equal(got, exact) || s.Stats().Chunks != len(exact) {
-			t.Fatalf("%d units, hits\n%v\nwant\n%v", s.Stats().Chunks, got, exact)
+			t.Fatalf("%d chunks, hits\n%v\nwant\n%v", s.Stats().Chunks, got, exact)
 		}
 		for _, h := range exact {
 			if score, ok := s.Similarity(p.Vector, h.ID); !ok || score != h.Score {
@@ -116,7 +116,7 @@ func same(t *testing.T, s *Stored, want *Flat) error {
 	return nil
 }
 
-// mustSame is same for a leg that has to answer.
+// mustSame is same for an index that has to answer.
 func mustSame(t *testing.T, s *Stored, want *Flat) {
 	t.Helper()
 	if err := same(t, s, want); err != nil {
@@ -249,7 +249,7 @@ func TestLyingDisk(t *testing.T) {
 	})
 }
 
-// damaged checks a directory in which something is wrong: the leg finds out, or
+// damaged checks a directory in which something is wrong: the index finds out, or
 // answers right. Once it has found out, the next open starts afresh.
 func damaged(t *testing.T, fsys *faultfs.FS, want []*Flat) (harmless bool) {
 	t.Helper()
@@ -261,7 +261,7 @@ func damaged(t *testing.T, fsys *faultfs.FS, want []*Flat) (harmless bool) {
 	if err := same(t, s, want[s.Cursor()]); err != nil {
 		found = true
 		if _, ok := s.Similarity([]float32{1, 0, 0, 0, 0}, 70); ok || s.Flush(t.Context()) == nil || s.Apply(t.Context(), 99, nil, nil) == nil {
-			t.Fatal("a damaged leg goes on")
+			t.Fatal("a damaged index goes on")
 		}
 		_ = s.Close()
 		if s = openFault(t, fsys); s.Recovered() == "" || s.Cursor() != 0 {

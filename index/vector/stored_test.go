@@ -23,17 +23,17 @@ import (
 func mustOpen(t testing.TB, o Options) *Stored {
 	t.Helper()
 	o.Graph = kindFlat
-	leg, err := New(o)
+	ix, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = leg.Close() })
-	return leg.(*Stored)
+	t.Cleanup(func() { _ = ix.Close() })
+	return ix.(*Stored)
 }
 
-func mustFlush(t testing.TB, leg index.VectorIndex) {
+func mustFlush(t testing.TB, ix index.VectorIndex) {
 	t.Helper()
-	if err := leg.Flush(t.Context()); err != nil {
+	if err := ix.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -46,10 +46,10 @@ func TestStoredIsFlat(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	flat, stored := NewFlat(dim), mustOpen(t, Options{Dir: dir, Dimensions: dim, FlushUnits: 100})
 	for round := range rounds {
-		units := random(r, r.Uint64N(800), 90, dim)
+		chunks := random(r, r.Uint64N(800), 90, dim)
 		gone := []uint64{r.Uint64N(900), r.Uint64N(900), r.Uint64N(900)}
-		for _, leg := range []index.VectorIndex{flat, stored} {
-			if err := leg.Apply(t.Context(), uint64(round+1), units, gone); err != nil {
+		for _, ix := range []index.VectorIndex{flat, stored} {
+			if err := ix.Apply(t.Context(), uint64(round+1), chunks, gone); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -92,7 +92,7 @@ func TestStoredLazyDirectory(t *testing.T) {
 	}
 }
 
-// stocked returns a directory with a leg of three segments and dead rows, whose
+// stocked returns a directory with an index of three segments and dead rows, whose
 // origin is "monday".
 func stocked(t *testing.T) string {
 	t.Helper()
@@ -221,8 +221,8 @@ func TestStoredKeepsWhatItCannotOpen(t *testing.T) {
 	files := fsys.Files()
 	for _, err := range []error{syscall.EMFILE, syscall.EACCES, syscall.ENOMEM} {
 		fsys.Inject(faultfs.Fault{Op: faultfs.Open, N: 1, Err: err})
-		if leg, got := New(faultOptions(fsys)); !errors.Is(got, err) {
-			t.Errorf("New = %v, %v; want %v", leg, got, err)
+		if ix, got := New(faultOptions(fsys)); !errors.Is(got, err) {
+			t.Errorf("New = %v, %v; want %v", ix, got, err)
 		}
 		if now := fsys.Files(); !slices.Equal(now, files) {
 			t.Fatalf("%v: files %v, before %v", err, now, files)
@@ -300,7 +300,7 @@ func TestSegmentsAreReleased(t *testing.T) {
 	_ = s.Close()
 	for _, h := range append(kept, old.segs...) {
 		if n := h.refs.Load(); n != 0 {
-			t.Errorf("%s of a closed leg has %d references", h.name, n)
+			t.Errorf("%s of a closed index has %d references", h.name, n)
 		}
 	}
 }
@@ -367,15 +367,15 @@ func TestPanicInAcceptGoesOn(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	for name, o := range map[string]Options{
-		"dimensions": {}, "graph": {Graph: "other", Dimensions: 4}, "flush units": {Dimensions: 4, FlushUnits: -1},
+		"dimensions": {}, "graph": {Graph: "other", Dimensions: 4}, "flush chunks": {Dimensions: 4, FlushUnits: -1},
 		"identity": {Dimensions: 4, Identity: strings.Repeat("x", maxIdentity+1)},
 	} {
-		if leg, err := New(o); !errors.Is(err, ragctx.ErrInvalid) {
-			t.Errorf("%s: New = %v, %v; want ErrInvalid", name, leg, err)
+		if ix, err := New(o); !errors.Is(err, ragctx.ErrInvalid) {
+			t.Errorf("%s: New = %v, %v; want ErrInvalid", name, ix, err)
 		}
 	}
-	if leg, err := New(Options{Dimensions: 4, Graph: kindFlat}); err != nil || fmt.Sprintf("%T", leg) != "*vector.Flat" {
-		t.Errorf("New without a directory = %T, %v", leg, err)
+	if ix, err := New(Options{Dimensions: 4, Graph: kindFlat}); err != nil || fmt.Sprintf("%T", ix) != "*vector.Flat" {
+		t.Errorf("New without a directory = %T, %v", ix, err)
 	}
 }
 
@@ -414,7 +414,7 @@ func FuzzSegment(f *testing.F) {
 	})
 }
 
-// FuzzManifest opens a leg with an arbitrary manifest of valid checksum.
+// FuzzManifest opens an index with an arbitrary manifest of valid checksum.
 func FuzzManifest(f *testing.F) {
 	fsys := faultfs.New()
 	s, err := openStored(faultOptions(fsys))
@@ -437,14 +437,14 @@ func FuzzManifest(f *testing.F) {
 			copied.Edit(name, func([]byte) []byte { return fsys.Bytes(name) })
 		}
 		copied.Edit(faultDir+"/"+manifestFile, func([]byte) []byte { return atomicfile.AppendFrame(nil, payload) })
-		leg, err := New(faultOptions(copied))
+		ix, err := New(faultOptions(copied))
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer leg.Close()
-		hits, err := leg.Search(t.Context(), index.VectorQuery{Vector: []float32{1, 2, 3, 4, 5}, K: 100})
-		if err != nil || len(hits) != leg.Stats().Chunks {
-			t.Errorf("%d hits of %+v, %v", len(hits), leg.Stats(), err)
+		defer ix.Close()
+		hits, err := ix.Search(t.Context(), index.VectorQuery{Vector: []float32{1, 2, 3, 4, 5}, K: 100})
+		if err != nil || len(hits) != ix.Stats().Chunks {
+			t.Errorf("%d hits of %+v, %v", len(hits), ix.Stats(), err)
 		}
 	})
 }

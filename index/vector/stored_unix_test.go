@@ -31,11 +31,11 @@ func TestTruncatedWhileMapped(t *testing.T) {
 			dir := t.TempDir()
 			o := Options{Dir: dir, Dimensions: 4, FlushUnits: 1 << 20}
 			s := mustOpen(t, o)
-			units := random(rand.New(rand.NewPCG(1, 1)), 0, 50_000, 4)
-			for i := range units {
-				units[i].ID *= 2 // no id can be guessed
+			chunks := random(rand.New(rand.NewPCG(1, 1)), 0, 50_000, 4)
+			for i := range chunks {
+				chunks[i].ID *= 2 // no id can be guessed
 			}
-			fill(t, s, units)
+			fill(t, s, chunks)
 			mustFlush(t, s)
 			if err := s.Apply(t.Context(), 2, nil, []uint64{0}); err != nil {
 				t.Fatal(err)

@@ -82,7 +82,7 @@ type storedView struct {
 	refs   atomic.Int64
 	segs   []liveSegment
 	memory []*snapshot
-	chunks  int
+	chunks int
 }
 
 // newStoredView returns a view with one reference. It takes its own references to the segments.

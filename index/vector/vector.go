@@ -47,9 +47,9 @@ type Options struct {
 
 	// For tests: the graph implementation, the minimum number of chunks for a graph, the changes or
 	// the quiet time after which it is written, and the surplus slots at which it is rebuilt.
-	graphs                          *graphFactory
+	graphs                                   *graphFactory
 	minGraphChunks, minSaveChanges, minWaste int
-	quietAfter, savePause           time.Duration
+	quietAfter, savePause                    time.Duration
 }
 
 // New opens an index. With a directory it is a [Native] or [Stored] with the data stored there. If
@@ -59,7 +59,7 @@ type Options struct {
 func New(o Options) (index.VectorIndex, error) {
 	switch {
 	case o.FlushUnits < 0:
-		return nil, ragctx.Invalid("flush_units", "%d is negative; use 0 for %d", o.FlushUnits, DefaultFlushUnits)
+		return nil, ragctx.Invalid("flush_changes", "%d is negative; use 0 for %d", o.FlushUnits, DefaultFlushUnits)
 	case len(o.Identity) > maxIdentity:
 		return nil, ragctx.Invalid("identity", "has %d bytes, the limit is %d; use a hash of it", len(o.Identity), maxIdentity)
 	case o.Dimensions < 1 || o.Dimensions > MaxDimensions:

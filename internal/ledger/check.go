@@ -80,7 +80,8 @@ func (m Message) check(field func(string) string) error {
 		return ragctx.Invalid(field("timestamp"), "is %d; give Unix time in milliseconds, or leave it out for now", m.Timestamp)
 	}
 	if n := m.Size(); n > MaxMessageBytes {
-		return ragctx.TooLarge(field("text"), "is, with data and metadata, %d bytes long; the limit of a message is %d: store large content elsewhere and refer to it", n, MaxMessageBytes)
+		return ragctx.TooLarge(field("text"), "is, with data and metadata, %d bytes long; the limit of a message is %d: "+
+			"store large content elsewhere and refer to it", n, MaxMessageBytes)
 	}
 	if err := ragctx.ValidText(field("text"), m.Text); err != nil {
 		return err
@@ -168,7 +169,8 @@ func compactJSON(b json.RawMessage) json.RawMessage {
 }
 
 func badID(field, id string) error {
-	return ragctx.Invalid(field, "%q is not a message id; leave it out, or give \"msg_\" and 32 hexadecimal digits in lower case", ragctx.Clip(id))
+	return ragctx.Invalid(field,
+		"%q is not a message id; leave it out, or give \"msg_\" and 32 hexadecimal digits in lower case", ragctx.Clip(id))
 }
 
 // ValidID reports whether s is a message id.

@@ -218,8 +218,8 @@ func (q Query) Full(messages, size int) bool {
 }
 
 func (q Query) matches(m Message) bool {
-	return q.Matches(m) && (q.ID == "" || m.ID == q.ID) && m.Timestamp >= q.Since && (q.Until == 0 ||
-		m.Timestamp <= q.Until) && (q.After == 0 || m.Timestamp > q.After) &&
+	return q.Matches(m) && (q.ID == "" || m.ID == q.ID) && m.Timestamp >= q.Since &&
+		(q.Until == 0 || m.Timestamp <= q.Until) && (q.After == 0 || m.Timestamp > q.After) &&
 		m.Sequence > q.AfterSeq && (q.ThroughSeq == 0 || m.Sequence <= q.ThroughSeq)
 }
 

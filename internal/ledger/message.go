@@ -27,7 +27,8 @@ func (s Sequence) MarshalText() ([]byte, error) { return []byte(s.String()), nil
 func (s *Sequence) UnmarshalText(b []byte) error {
 	n, err := strconv.ParseUint(string(b), 10, 63)
 	if err != nil {
-		return ragctx.Invalid("sequence", "%q is not a sequence number; give a decimal number from 0 to 9223372036854775807, as messages have it", ragctx.Clip(string(b)))
+		return ragctx.Invalid("sequence",
+			"%q is not a sequence number; give a decimal number from 0 to 9223372036854775807, as messages have it", ragctx.Clip(string(b)))
 	}
 	*s = Sequence(n)
 	return nil

@@ -162,11 +162,13 @@ func (a *assembly) parts() []budget.Candidate {
 		guidance = "## Queued Guidance\n\n" + strings.Join(p.QueuedGuidance, "\n\n")
 	}
 	return slices.Concat(
-		requiredPart("header", paragraph(p.Header)), requiredPart("instructions",
-			paragraph(p.Instructions)), requiredPart("repoTooling", paragraph(p.RepoTooling)),
-		requiredPart("commandProofs", paragraph(p.CommandProofs)), requiredPart("queuedGuidance", paragraph(guidance)),
-		requiredPart("legacyOutputSchema", paragraph(p.LegacyOutputSchema)), requiredPart("requiredQualityGates",
-			paragraph(p.RequiredQualityGates)),
+		requiredPart("header", paragraph(p.Header)),
+		requiredPart("instructions", paragraph(p.Instructions)),
+		requiredPart("repoTooling", paragraph(p.RepoTooling)),
+		requiredPart("commandProofs", paragraph(p.CommandProofs)),
+		requiredPart("queuedGuidance", paragraph(guidance)),
+		requiredPart("legacyOutputSchema", paragraph(p.LegacyOutputSchema)),
+		requiredPart("requiredQualityGates", paragraph(p.RequiredQualityGates)),
 		requiredPart("jsonSchema", paragraph(schema)),
 	)
 }

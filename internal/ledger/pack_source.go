@@ -178,8 +178,8 @@ func (a *assembly) retrieved(ctx context.Context, src Source, compact bool, r *S
 		return "", ragctx.Invalid("sources", "of documents and memories need an engine; this builder has only messages")
 	}
 	q := ragctx.ContextQuery{
-		Query: cmp.Or(src.Query, clipText(a.Trigger.Text,
-			ragctx.MaxQueryBytes)), Namespace: a.Namespace, UserID: a.UserID, MaxResults: src.selection(compact).amount,
+		Query:     cmp.Or(src.Query, clipText(a.Trigger.Text, ragctx.MaxQueryBytes)),
+		Namespace: a.Namespace, UserID: a.UserID, MaxResults: src.selection(compact).amount,
 	}.WithTypes(ragctx.TypeResource)
 	if src.Kind == FromMemories {
 		q = q.WithTypes(ragctx.TypeMemory)

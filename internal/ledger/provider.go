@@ -117,8 +117,8 @@ func StateCluster(id string) (cluster string, is bool) { return strings.CutPrefi
 // the state.
 func StateItem(cluster string, s State) ragctx.ContextItem {
 	return ragctx.ContextItem{
-		ID: statePrefix + cluster, Type: ragctx.TypeMemory, Content: s.Summary(), Source: sourceOf(cluster,
-			TopicStateSnapshot), Depth: ragctx.DepthAbstract,
+		ID: statePrefix + cluster, Type: ragctx.TypeMemory, Content: s.Summary(),
+		Source: sourceOf(cluster, TopicStateSnapshot), Depth: ragctx.DepthAbstract,
 		Metadata: map[string]any{"topic": TopicStateSnapshot, "source_message": s.SourceMessageID},
 	}
 }

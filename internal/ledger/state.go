@@ -146,7 +146,8 @@ func CheckSections(topics map[string]string) error {
 		case topic == "" || topic == TopicStateSnapshot || topic == TopicContextMetrics:
 			return ragctx.Invalid("sections", "topic %q cannot be folded into a section; name a topic that agents publish", topic)
 		case !sectionName(name):
-			return ragctx.Invalid("sections", "%q of topic %s is not a section name; use 1 to 40 lower-case letters, digits and underscores, starting with a letter",
+			return ragctx.Invalid("sections",
+				"%q of topic %s is not a section name; use 1 to 40 lower-case letters, digits and underscores, starting with a letter",
 				ragctx.Clip(name), ragctx.Clip(topic))
 		}
 	}

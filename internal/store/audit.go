@@ -42,7 +42,8 @@ func (s *Store) AddAudit(ctx context.Context, entries []AuditEntry, keep int) er
 				}
 				e.Target = ""
 			}
-			err := tx.QueryRowContext(ctx, `INSERT INTO audit (at, key, request, operation, namespace, target, status) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING seq`,
+			err := tx.QueryRowContext(ctx, `INSERT INTO audit (at, key, request, operation, namespace, target, status)
+				VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING seq`,
 				e.At.UnixMicro(), e.Key, e.Request, e.Operation, e.Namespace, e.Target, e.Status).Scan(&last)
 			if err != nil {
 				return err
@@ -56,7 +57,8 @@ func (s *Store) AddAudit(ctx context.Context, entries []AuditEntry, keep int) er
 			return nil
 		}
 		for _, which := range [...]string{`status < ?1`, `status >= ?1`} {
-			_, err := tx.ExecContext(ctx, `DELETE FROM audit WHERE `+which+` AND seq <= (SELECT seq FROM audit WHERE `+which+` ORDER BY seq DESC LIMIT 1 OFFSET ?2)`,
+			_, err := tx.ExecContext(ctx, `DELETE FROM audit WHERE `+which+` AND seq <= (SELECT seq FROM audit WHERE `+which+`
+				ORDER BY seq DESC LIMIT 1 OFFSET ?2)`,
 				refusedFrom, keep)
 			if err != nil {
 				return err
@@ -111,7 +113,8 @@ func clearTargets(ctx context.Context, tx *sql.Tx, namespace, subject string, id
 		ids = append(ids, ragctx.Clip(id)) // entries store long ids clipped
 	}
 	targets, _ := json.Marshal(ids) // strings: cannot fail
-	operations, err := column[string](ctx, tx, `SELECT DISTINCT operation FROM audit WHERE namespace = ? AND target IN (SELECT value FROM json_each(?))`,
+	operations, err := column[string](ctx, tx, `SELECT DISTINCT operation FROM audit WHERE namespace = ?
+		AND target IN (SELECT value FROM json_each(?))`,
 		namespace, string(targets))
 	if err != nil {
 		return err

@@ -115,7 +115,8 @@ func (s *Store) deleteTurns(ctx context.Context, tx *sql.Tx, sc erasureScope, id
 	in, rows := placeholders(ids)
 	keys := `(SELECT t.key FROM turns t WHERE t.id IN (` + in + `))`
 	args := append([]any{sc.Namespace}, rows...)
-	late, err := selectDerived(ctx, tx, `SELECT DISTINCT i.id, i.key FROM provenance p CROSS JOIN items i ON i.id = p.item AND i.namespace = ? AND i.seq > 0
+	late, err := selectDerived(ctx, tx, `SELECT DISTINCT i.id, i.key FROM provenance p CROSS JOIN items i ON i.id = p.item
+		AND i.namespace = ? AND i.seq > 0
 		WHERE p.source > 0 AND p.turn IN `+keys, args...)
 	if err != nil {
 		return err
@@ -134,7 +135,8 @@ func (s *Store) deleteTurns(ctx context.Context, tx *sql.Tx, sc erasureScope, id
 		`DELETE FROM quarantine WHERE namespace = ? AND turn IN ` + keys,
 		`UPDATE history SET turn = '', reason = '' WHERE namespace = ? AND turn IN ` + keys,
 		`UPDATE procedure_history SET turn = '' WHERE procedure IN (SELECT p.id FROM procedures p WHERE p.namespace = ?) AND turn IN ` + keys,
-		`DELETE FROM procedure_sources WHERE body IN (SELECT b.id FROM procedure_bodies b JOIN procedures p ON p.id = b.procedure WHERE p.namespace = ?) AND turn IN ` + keys,
+		`DELETE FROM procedure_sources WHERE body IN (SELECT b.id FROM procedure_bodies b
+			JOIN procedures p ON p.id = b.procedure WHERE p.namespace = ?) AND turn IN ` + keys,
 		`DELETE FROM provenance WHERE EXISTS (SELECT 1 FROM items i WHERE i.id = provenance.item AND i.namespace = ?) AND turn IN ` + keys,
 		`DELETE FROM turns WHERE namespace = ? AND id IN (` + in + `)`,
 	} {

@@ -162,8 +162,9 @@ func (s *Store) erase(ctx context.Context, sc erasureScope, may func(context.Con
 }
 
 // recordErasure records an erasure.
-func (s *Store) recordErasure(ctx context.Context, sc erasureScope, may func(context.Context, *sql.Tx) error) (erasureScope,
-	Erased, error) {
+func (s *Store) recordErasure(
+	ctx context.Context, sc erasureScope, may func(context.Context, *sql.Tx) error,
+) (erasureScope, Erased, error) {
 	var e Erased
 	err := s.writeFreeing(ctx, allNamespaces, Low, func(ctx context.Context, tx *sql.Tx) error {
 		if err := may(ctx, tx); err != nil {
@@ -284,7 +285,8 @@ type itemKey struct {
 func (s *Store) inScope(ctx context.Context, sc erasureScope) (found []itemKey, err error) {
 	where, args := sc.where(true)
 	err = s.view(ctx, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, `SELECT DISTINCT i.kind, i.key FROM items i WHERE `+where+` LIMIT 10000`, args...) //nolint:gosec // of constants
+		rows, err := tx.QueryContext(ctx, `SELECT DISTINCT i.kind, i.key FROM items i
+			WHERE `+where+` LIMIT 10000`, args...) //nolint:gosec // of constants
 		if err != nil {
 			return err
 		}

@@ -81,7 +81,8 @@ func loadFactRecords(ctx context.Context, tx *sql.Tx, rows []uint64, memories []
 		at[id] = &memories[i]
 	}
 	in, args := placeholders(rows)
-	found, err := tx.QueryContext(ctx, `SELECT item, flags, kind <> '', about FROM facts WHERE item IN (`+in+`)`, args...) //nolint:gosec // placeholders
+	found, err := tx.QueryContext(ctx, `SELECT item, flags, kind <> '', about FROM facts
+		WHERE item IN (`+in+`)`, args...) //nolint:gosec // placeholders
 	if err != nil {
 		return err
 	}

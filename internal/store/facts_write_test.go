@@ -38,8 +38,8 @@ func (f *fixture) found(s said) store.ExtractedFact {
 	t := ragctx.Turn{ID: s.turn, Namespace: "default", UserID: s.user, AgentID: s.agent, Occurred: t0.Add(time.Duration(s.at) * time.Hour)}
 	// A turn is there before something is found in it; again, or with another time, it is
 	// the one that is there.
-	if _, _, _, err := f.PutTurn(context.Background(), f.ns, t, nil, store.Content{}, false); err != nil && !errors.Is(err,
-		ragctx.ErrConflict) {
+	if _, _, _, err := f.PutTurn(context.Background(), f.ns, t, nil, store.Content{}, false); err != nil &&
+		!errors.Is(err, ragctx.ErrConflict) {
 		panic(err)
 	}
 	m := memory.FromFinding(t, memory.Finding{Fact: s.Fact})

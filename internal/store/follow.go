@@ -260,7 +260,8 @@ type loadedParent struct {
 }
 
 func loadParents(ctx context.Context, tx *sql.Tx, where string, args ...any) (map[uint64]loadedParent, error) {
-	rows, err := tx.QueryContext(ctx, `SELECT `+parentColumns+` FROM items i WHERE `+where, args...) //nolint:gosec // where is a constant of this package
+	rows, err := tx.QueryContext(ctx, `SELECT `+parentColumns+` FROM items i
+		WHERE `+where, args...) //nolint:gosec // where is a constant of this package
 	if err != nil {
 		return nil, err
 	}

@@ -20,8 +20,9 @@ import (
 const (
 	stoppedProblem = "this server cannot write any more: the disk failed to keep a write; check the disk, then restart the server; " +
 		"reads continue"
-	damagedProblem = "the database file is damaged; 'ragctx doctor' shows where; stop the server and restore a snapshot (ragctx restore FILE --force)"
-	movedProblem   = "the database file was removed or replaced while the server has it open: new writes are lost when the server ends; " +
+	damagedProblem = "the database file is damaged; 'ragctx doctor' shows where; " +
+		"stop the server and restore a snapshot (ragctx restore FILE --force)"
+	movedProblem = "the database file was removed or replaced while the server has it open: new writes are lost when the server ends; " +
 		"take a snapshot (ragctx snapshot FILE), stop the server, and restore it"
 )
 
@@ -119,7 +120,8 @@ func (s *Store) Ready(ctx context.Context) error {
 
 // badRoots selects tables and indexes whose first page is invalid: its first byte is the page type.
 const badRoots = `SELECT s.type || ' ' || s.name FROM sqlite_schema s, sqlite_dbpage p
-	WHERE s.rootpage > 0 AND p.pgno = s.rootpage AND hex(substr(p.data, 1 + 100 * (s.rootpage = 1), 1)) NOT IN ('02', '05', '0A', '0D') ORDER BY 1`
+	WHERE s.rootpage > 0 AND p.pgno = s.rootpage
+		AND hex(substr(p.data, 1 + 100 * (s.rootpage = 1), 1)) NOT IN ('02', '05', '0A', '0D') ORDER BY 1`
 
 // checkRoots checks the first page of every table and index. A destroyed root page makes the table
 // unreadable, unnoticed until the first read.

@@ -269,7 +269,8 @@ const skipSuperseded = `UPDATE job_items SET state = 'skipped', body = NULL, err
 
 func reopenItems(ctx context.Context, tx *sql.Tx, j Job) error {
 	var some bool
-	err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM job_items WHERE job = ? AND state = 'failed' AND body IS NOT NULL)`, j.N).Scan(&some)
+	err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM job_items WHERE job = ? AND state = 'failed'
+		AND body IS NOT NULL)`, j.N).Scan(&some)
 	if err != nil || !some {
 		return err
 	}

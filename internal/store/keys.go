@@ -90,9 +90,8 @@ func (s *Store) CreateKey(ctx context.Context, k StoredKey) error {
 			return fmt.Errorf("%w: there are %d API keys, the maximum; revoke some first", ragctx.ErrQuota, n)
 		}
 		_, err := tx.ExecContext(ctx, `INSERT INTO keys (`+keyColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			k.ID, k.Name, strings.TrimPrefix(k.Prefix,
-				access.Scheme), k.Hash[:], k.Role.String(), namespaces, k.User, k.Created.UnixMicro(), micros(k.Expires),
-			micros(k.Revoked), micros(k.LastUsed))
+			k.ID, k.Name, strings.TrimPrefix(k.Prefix, access.Scheme), k.Hash[:], k.Role.String(), namespaces, k.User,
+			k.Created.UnixMicro(), micros(k.Expires), micros(k.Revoked), micros(k.LastUsed))
 		return err
 	})
 	return failedIf("create API key", err)

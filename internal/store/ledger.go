@@ -256,7 +256,8 @@ func (a *appendTx) retain(ctx context.Context) error {
 	if err := read.each(rows, func(m ledger.Message) error { r = ledger.ReceiptOf(m); return nil }); err != nil {
 		return err
 	}
-	rows, err = a.tx.QueryContext(ctx, `SELECT `+messageColumns+` FROM ledger_messages WHERE ledger = ? AND topic = ? ORDER BY seq`, a.id, ledger.TopicAgentOutput)
+	rows, err = a.tx.QueryContext(ctx, `SELECT `+messageColumns+` FROM ledger_messages WHERE ledger = ? AND topic = ?
+		ORDER BY seq`, a.id, ledger.TopicAgentOutput)
 	if err != nil {
 		return err
 	}

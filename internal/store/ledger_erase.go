@@ -31,7 +31,8 @@ func (s *Store) eraseMessages(ctx context.Context, sc erasureScope, e *Erased) e
 		gone := 0
 		err := s.slice(ctx, frees, allNamespaces, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) error {
 			for more {
-				res, err := tx.ExecContext(ctx, `DELETE FROM ledger_messages WHERE seq IN (SELECT seq FROM ledger_messages WHERE ledger = ? LIMIT ?)`, sc.Ledger, sliceChunks)
+				res, err := tx.ExecContext(ctx, `DELETE FROM ledger_messages
+					WHERE seq IN (SELECT seq FROM ledger_messages WHERE ledger = ? LIMIT ?)`, sc.Ledger, sliceChunks)
 				if err != nil {
 					return err
 				}

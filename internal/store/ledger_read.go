@@ -44,7 +44,8 @@ func validJSON(b []byte) json.RawMessage {
 }
 
 // withLedger selects the ledger of a query, for the statement that follows.
-const withLedger = `WITH this (id) AS (SELECT l.id FROM ledgers l JOIN namespaces n ON n.id = l.namespace WHERE n.name = ? AND l.name = ? AND l.erased = 0) `
+const withLedger = `WITH this (id) AS (SELECT l.id FROM ledgers l JOIN namespaces n ON n.id = l.namespace
+	WHERE n.name = ? AND l.name = ? AND l.erased = 0) `
 
 // seqAt returns the sequence of the message nearest to a time that op compares.
 func seqAt(op, order string) string {
@@ -187,8 +188,10 @@ type ClusterInfo struct {
 }
 
 const selectCluster = `SELECT l.name, l.created, (SELECT count(*) FROM ledger_messages WHERE ledger = l.id),
-	coalesce((SELECT min(seq) FROM ledger_messages WHERE ledger = l.id), 0), coalesce((SELECT max(seq) FROM ledger_messages WHERE ledger = l.id), 0),
-	coalesce((SELECT min(at) FROM ledger_messages WHERE ledger = l.id), 0), coalesce((SELECT max(at) FROM ledger_messages WHERE ledger = l.id), 0)
+	coalesce((SELECT min(seq) FROM ledger_messages WHERE ledger = l.id), 0), coalesce((SELECT max(seq) FROM ledger_messages
+	WHERE ledger = l.id), 0),
+	coalesce((SELECT min(at) FROM ledger_messages WHERE ledger = l.id), 0), coalesce((SELECT max(at) FROM ledger_messages
+	WHERE ledger = l.id), 0)
 	FROM ledgers l JOIN namespaces n ON n.id = l.namespace WHERE l.erased = 0 AND n.name = ? AND `
 
 func (l *Ledger) clusters(ctx context.Context, where string, args ...any) ([]ClusterInfo, error) {

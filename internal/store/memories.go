@@ -27,8 +27,9 @@ func (s *Store) PutMemory(ctx context.Context, ns int64, m memory.Memory, c Cont
 
 // ReplaceMemory is [Store.PutMemory] with a check: it is a conflict unless version over is current;
 // 0 accepts any. All conditions must hold.
-func (s *Store) ReplaceMemory(ctx context.Context, ns int64, m memory.Memory, c Content, tier Tier, over int,
-	when ...Condition) (memory.Memory, Status, uint64, error) {
+func (s *Store) ReplaceMemory(
+	ctx context.Context, ns int64, m memory.Memory, c Content, tier Tier, over int, when ...Condition,
+) (memory.Memory, Status, uint64, error) {
 	r := memoryRecord(ns, m, c) // hashes the caller's input, so before defaults
 	if r.occurred.IsZero() {
 		r.occurred = s.now().UTC().Truncate(time.Microsecond)

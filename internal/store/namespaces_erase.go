@@ -48,7 +48,8 @@ func hideNamespace(ctx context.Context, tx *sql.Tx, ns int64, name string) error
 		return err
 	}
 	// A spooling job is invisible, and deleted by default.
-	_, err = tx.ExecContext(ctx, `UPDATE jobs SET namespace = `+erasedName+`, state = 'spooling', request = '{}', result = '' WHERE namespace = ?2`, ns, name)
+	_, err = tx.ExecContext(ctx,
+		`UPDATE jobs SET namespace = `+erasedName+`, state = 'spooling', request = '{}', result = '' WHERE namespace = ?2`, ns, name)
 	return err
 }
 

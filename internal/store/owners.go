@@ -54,7 +54,8 @@ func (s *Store) WasEverShared(ctx context.Context, ns int64, id, user string) (s
 		if err := checkOwner(ctx, tx, ns, id, user); err != nil {
 			return err
 		}
-		return tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM items WHERE namespace = ?1 AND kind = ?2 AND key = ?3 AND seq > 0 AND user = '')
+		return tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM items WHERE namespace = ?1 AND kind = ?2 AND key = ?3
+			AND seq > 0 AND user = '')
 			OR EXISTS (SELECT 1 FROM turns WHERE namespace = ?1 AND key = ?3 AND user = '')
 			OR EXISTS (SELECT 1 FROM quarantine WHERE namespace = ?1 AND key = ?3 AND user = '')`, ns, Memories, id).Scan(&shared)
 	})
@@ -65,7 +66,8 @@ func (s *Store) WasEverShared(ctx context.Context, ns int64, id, user string) (s
 // owners of its id.
 func (s *Store) IsShared(ctx context.Context, ns int64, id string) (shared bool, err error) {
 	err = s.view(ctx, func(tx *sql.Tx) error {
-		return tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM items WHERE namespace = ?1 AND kind = ?2 AND key = ?3 AND superseded IS NULL AND user = '')
+		return tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM items WHERE namespace = ?1 AND kind = ?2 AND key = ?3
+			AND superseded IS NULL AND user = '')
 			OR EXISTS (SELECT 1 FROM quarantine WHERE namespace = ?1 AND key = ?3 AND user = '')`, ns, Memories, id).Scan(&shared)
 	})
 	return shared, failedIf("find the owner of a memory", err)

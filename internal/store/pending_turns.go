@@ -30,7 +30,8 @@ func Thread(ns int64, session string) string { return fmt.Sprintf("%d %s", ns, s
 // in order.
 func (s *Store) PendingTurns(ctx context.Context) (rows []int64, threads []string, err error) {
 	err = s.view(ctx, func(tx *sql.Tx) error {
-		found, err := tx.QueryContext(ctx, `SELECT u.turn, t.namespace, t.session FROM untold u JOIN turns t ON t.id = u.turn ORDER BY u.turn`) //nolint:sqlclosecheck // scan closes it
+		found, err := tx.QueryContext(ctx, `SELECT u.turn, t.namespace, t.session FROM untold u JOIN turns t ON t.id = u.turn
+			ORDER BY u.turn`) //nolint:sqlclosecheck // scan closes it
 		if err != nil {
 			return err
 		}
@@ -54,7 +55,8 @@ func (s *Store) PendingTurn(ctx context.Context, row int64) (u PendingTurn, ok b
 	err = s.view(ctx, func(tx *sql.Tx) error {
 		var body, delivered string
 		var recorded int64
-		err := tx.QueryRowContext(ctx, `SELECT t.body, t.recorded, u.told, u.only, u.attempts, u.asked FROM untold u JOIN turns t ON t.id = u.turn WHERE u.turn = ?`, row).
+		err := tx.QueryRowContext(ctx, `SELECT t.body, t.recorded, u.told, u.only, u.attempts, u.asked FROM untold u
+			JOIN turns t ON t.id = u.turn WHERE u.turn = ?`, row).
 			Scan(&body, &recorded, &delivered, &u.Only, &u.Attempts, &u.Requests)
 		if err != nil {
 			return err

@@ -42,8 +42,9 @@ type procedure struct {
 
 // changeProcedure runs fn on a procedure in a transaction and returns the result. With create a
 // missing procedure is created.
-func (s *Store) changeProcedure(ctx context.Context, k ProcedureKey, create bool, what string,
-	fn func(context.Context, *procedure) error) (procedures.Procedure, error) {
+func (s *Store) changeProcedure(
+	ctx context.Context, k ProcedureKey, create bool, what string, fn func(context.Context, *procedure) error,
+) (procedures.Procedure, error) {
 	var out procedures.Procedure
 	err := s.write.doIn(ctx, k.Namespace, High, func(ctx context.Context, tx *sql.Tx) error {
 		p := &procedure{Store: s, tx: tx, key: k, now: s.now().UnixMicro()}
@@ -82,13 +83,15 @@ func (p *procedure) find(ctx context.Context) error {
 }
 
 func (p *procedure) create(ctx context.Context) error {
-	return p.tx.QueryRowContext(ctx, `INSERT INTO procedures (namespace, name, user, agent, created, updated) VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
+	return p.tx.QueryRowContext(ctx, `INSERT INTO procedures (namespace, name, user, agent, created, updated)
+		VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
 		p.key.Namespace, p.key.Name, p.key.UserID, p.key.AgentID, p.now, p.now).Scan(&p.id)
 }
 
 // record records an event; the procedure's canonical version is the one afterwards.
 func (p *procedure) record(ctx context.Context, op procedures.Op, before sql.NullInt64, by, turn string) error {
-	_, err := p.tx.ExecContext(ctx, `INSERT INTO procedure_history (procedure, at, op, version, before, by, turn) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+	_, err := p.tx.ExecContext(ctx, `INSERT INTO procedure_history (procedure, at, op, version, before, by, turn)
+		VALUES (?, ?, ?, ?, ?, ?, ?)`,
 		p.id, p.now, op, p.canonical, before, by, turn)
 	return err
 }
@@ -116,7 +119,8 @@ func (p *procedure) insertDraft(ctx context.Context, b procedures.Body, by strin
 		return err
 	}
 	var row int64
-	err = p.tx.QueryRowContext(ctx, `INSERT INTO procedure_bodies (procedure, version, by, written, trigger, body) VALUES (?, 0, ?, ?, ?, ?) RETURNING id`,
+	err = p.tx.QueryRowContext(ctx, `INSERT INTO procedure_bodies (procedure, version, by, written, trigger, body)
+		VALUES (?, 0, ?, ?, ?, ?) RETURNING id`,
 		p.id, by, p.now, trigger, string(body)).Scan(&row)
 	if err != nil {
 		return err
@@ -127,9 +131,11 @@ func (p *procedure) insertDraft(ctx context.Context, b procedures.Body, by strin
 // inheritSources copies the turns of the previous draft, otherwise of the canonical version, to a new
 // draft: erasing a turn also erases the drafts derived from it. The previous draft is deleted.
 func (p *procedure) inheritSources(ctx context.Context, row int64) error {
-	if _, err := p.tx.ExecContext(ctx, `INSERT INTO procedure_sources (body, turn, words, confidence, at) SELECT ?1, s.turn, s.words, s.confidence, s.at
+	if _, err := p.tx.ExecContext(ctx, `INSERT INTO procedure_sources (body, turn, words, confidence, at)
+		SELECT ?1, s.turn, s.words, s.confidence, s.at
 		FROM procedure_sources s JOIN procedure_bodies b ON b.id = s.body WHERE b.procedure = ?2 AND b.version = coalesce(
-			(SELECT version FROM procedure_bodies WHERE procedure = ?2 AND version = -1), (SELECT canonical FROM procedures WHERE id = ?2))`, row, p.id); err != nil {
+			(SELECT version FROM procedure_bodies WHERE procedure = ?2 AND version = -1), (SELECT canonical FROM procedures
+			WHERE id = ?2))`, row, p.id); err != nil {
 		return err
 	}
 	if _, err := p.tx.ExecContext(ctx, `DELETE FROM procedure_bodies WHERE procedure = ? AND version = -1`, p.id); err != nil {
@@ -216,7 +222,8 @@ func (s *Store) UnpublishProcedure(ctx context.Context, k ProcedureKey) (procedu
 func (s *Store) RollbackProcedure(ctx context.Context, k ProcedureKey, version int) (procedures.Procedure, error) {
 	return s.changeProcedure(ctx, k, false, "roll back", func(ctx context.Context, p *procedure) error {
 		var superseded bool
-		err := p.tx.QueryRowContext(ctx, `SELECT superseded IS NOT NULL FROM procedure_bodies WHERE procedure = ? AND version = ? AND version > 0`, p.id, version).
+		err := p.tx.QueryRowContext(ctx, `SELECT superseded IS NOT NULL FROM procedure_bodies WHERE procedure = ?
+			AND version = ? AND version > 0`, p.id, version).
 			Scan(&superseded)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
@@ -228,7 +235,8 @@ func (s *Store) RollbackProcedure(ctx context.Context, k ProcedureKey, version i
 		case p.canonical.Valid && p.canonical.Int64 == int64(version):
 			return k.conflict("version %d is the canonical one already", version)
 		}
-		if _, err := p.tx.ExecContext(ctx, `UPDATE procedure_bodies SET superseded = ? WHERE procedure = ? AND version > ? AND superseded IS NULL`,
+		if _, err := p.tx.ExecContext(ctx, `UPDATE procedure_bodies SET superseded = ? WHERE procedure = ? AND version > ?
+			AND superseded IS NULL`,
 			p.now, p.id, version); err != nil {
 			return err
 		}

@@ -26,7 +26,8 @@ func loadProcedure(ctx context.Context, tx *sql.Tx, k ProcedureKey) (procedures.
 	p := procedures.Procedure{Name: k.Name, Owner: k.Owner, Versions: []procedures.ProcedureVersion{}}
 	var id int64
 	var canonical, created, updated sql.NullInt64
-	err := tx.QueryRowContext(ctx, `SELECT p.id, n.name, p.canonical, p.created, p.updated FROM procedures p JOIN namespaces n ON n.id = p.namespace
+	err := tx.QueryRowContext(ctx, `SELECT p.id, n.name, p.canonical, p.created, p.updated FROM procedures p
+		JOIN namespaces n ON n.id = p.namespace
 		WHERE p.namespace = ? AND p.name = ? AND p.user = ? AND p.agent = ?`, k.Namespace, k.Name, k.UserID, k.AgentID).
 		Scan(&id, &p.Namespace, &canonical, &created, &updated)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -92,7 +92,8 @@ func (s *Store) Quarantine(ctx context.Context, ns int64, f MemoryFilter, after 
 	f.scope(&c)
 	out := []Quarantined{}
 	err := s.view(ctx, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, `SELECT i.body, i.reason, i.created, i.id FROM quarantine i WHERE `+c.sql+` ORDER BY i.id LIMIT ?`, //nolint:gosec // of constants
+		rows, err := tx.QueryContext(ctx, `SELECT i.body, i.reason, i.created, i.id FROM quarantine i WHERE `+c.sql+`
+			ORDER BY i.id LIMIT ?`, //nolint:gosec // of constants
 			append(c.args, f.Limit)...)
 		if err != nil {
 			return err

@@ -76,8 +76,9 @@ func (s *Store) LastChunk(ctx context.Context) (last uint64, n int, err error) {
 // PutVectors stores vectors of texts; an empty vector means that the embedder has none for a text.
 // With announce it appends changes for the indexes and returns the newest change of each
 // collection.
-func (s *Store) PutVectors(ctx context.Context, embedder int64, texts []Unembedded, vectors [][]float32,
-	announce bool) (map[Collection]uint64, error) {
+func (s *Store) PutVectors(
+	ctx context.Context, embedder int64, texts []Unembedded, vectors [][]float32, announce bool,
+) (map[Collection]uint64, error) {
 	announced := make(map[Collection]uint64)
 	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
 		clear(announced)

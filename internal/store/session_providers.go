@@ -88,8 +88,8 @@ func (s *Store) SessionKnown(ctx context.Context, k SessionKey) (known bool, err
 	err = s.view(ctx, func(tx *sql.Tx) error {
 		return tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM session_providers WHERE namespace = ?1 AND session = ?2 AND user = ?3)
 			OR EXISTS (SELECT 1 FROM turns WHERE namespace = ?1 AND session = ?2 AND user = ?3)
-			OR EXISTS (SELECT 1 FROM sessions WHERE namespace = ?1 AND name = ?2 AND user = ?3 AND erased = 0)`, k.Namespace,
-			k.Session, k.User).Scan(&known)
+			OR EXISTS (SELECT 1 FROM sessions WHERE namespace = ?1 AND name = ?2 AND user = ?3 AND erased = 0)`,
+			k.Namespace, k.Session, k.User).Scan(&known)
 	})
 	if err != nil {
 		return false, fmt.Errorf("look for session: %w", err)

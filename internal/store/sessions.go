@@ -50,9 +50,10 @@ func (c *conversation) currentVersion() session.Version {
 // findSession loads a session. It finds none with the id of an erased namespace.
 func findSession(ctx context.Context, tx *sql.Tx, ns int64, k session.Key) (*conversation, error) {
 	c := &conversation{tx: tx}
-	err := tx.QueryRowContext(ctx, `SELECT s.id, s.leaf, s.version, s.salt, s.messages, s.bytes FROM sessions s JOIN namespaces n ON n.id = s.namespace AND n.erased = 0
-		WHERE s.namespace = ? AND s.name = ? AND s.user = ? AND s.erased = 0`, ns, k.ID, k.User).Scan(&c.id, &c.leaf, &c.version,
-		&c.salt, &c.size.Messages, &c.size.Bytes)
+	err := tx.QueryRowContext(ctx, `SELECT s.id, s.leaf, s.version, s.salt, s.messages, s.bytes FROM sessions s
+		JOIN namespaces n ON n.id = s.namespace AND n.erased = 0
+		WHERE s.namespace = ? AND s.name = ? AND s.user = ? AND s.erased = 0`, ns, k.ID, k.User).
+		Scan(&c.id, &c.leaf, &c.version, &c.salt, &c.size.Messages, &c.size.Bytes)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, k.NotFoundError()
 	}
@@ -100,8 +101,9 @@ func (s *Store) readSession(ctx context.Context, k session.Key, fn func(*convers
 }
 
 // changeSession calls fn with a session in the writer and increments its version.
-func (s *Store) changeSession(ctx context.Context, k session.Key, now func() time.Time,
-	fn func(context.Context, *conversation) error) error {
+func (s *Store) changeSession(
+	ctx context.Context, k session.Key, now func() time.Time, fn func(context.Context, *conversation) error,
+) error {
 	return s.changeSessionAs(ctx, High, k, now, fn)
 }
 
@@ -170,8 +172,7 @@ func (s *Sessions) createSession(ctx context.Context, k session.Key, a session.A
 	if err == nil {
 		var one preparedSession
 		if one, err = s.prepare(ctx, a); err == nil {
-			err = s.store.writeSession(ctx, High, ns, func(ctx context.Context, tx *sql.Tx) (session.Version,
-				error) {
+			err = s.store.writeSession(ctx, High, ns, func(ctx context.Context, tx *sql.Tx) (session.Version, error) {
 				return one.insert(ctx, tx, ns, k)
 			})
 		}
@@ -295,7 +296,8 @@ func (s *Sessions) AddCompaction(ctx context.Context, k session.Key, one session
 			}
 		}
 		var others session.CompactionSize
-		err := c.tx.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(octet_length(record)), 0) FROM session_compactions WHERE session = ?`, c.id).
+		err := c.tx.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(octet_length(record)), 0) FROM session_compactions
+			WHERE session = ?`, c.id).
 			Scan(&others.Number, &others.Bytes)
 		if err != nil {
 			return err

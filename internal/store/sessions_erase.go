@@ -80,7 +80,8 @@ func (s *Store) sweepSessions(ctx context.Context) error {
 // whether more remain.
 func dropSession(ctx context.Context, tx *sql.Tx, id int64, enough func(int) bool) (more bool, err error) {
 	for done := sliceChunks; ; done += sliceChunks {
-		res, err := tx.ExecContext(ctx, `DELETE FROM session_messages WHERE seq IN (SELECT seq FROM session_messages WHERE session = ? LIMIT ?)`, id, sliceChunks)
+		res, err := tx.ExecContext(ctx, `DELETE FROM session_messages
+			WHERE seq IN (SELECT seq FROM session_messages WHERE session = ? LIMIT ?)`, id, sliceChunks)
 		if err != nil {
 			return true, err
 		}
@@ -102,7 +103,8 @@ func dropSession(ctx context.Context, tx *sql.Tx, id int64, enough func(int) boo
 	if err != nil {
 		return true, err
 	}
-	if _, err := tx.ExecContext(ctx, `UPDATE sessions SET origin = (SELECT origin FROM sessions WHERE id = ?1) WHERE origin = ?1`, id); err != nil {
+	if _, err := tx.ExecContext(ctx, `UPDATE sessions SET origin = (SELECT origin FROM sessions WHERE id = ?1)
+		WHERE origin = ?1`, id); err != nil {
 		return true, err
 	}
 	_, err = tx.ExecContext(ctx, `DELETE FROM sessions WHERE id = ?`, id)

@@ -253,8 +253,8 @@ func (s *Sessions) Compactions(ctx context.Context, k session.Key) (out []sessio
 // metadata returns a session without its messages.
 func (c *conversation) metadata(ctx context.Context) (a session.Archive, err error) {
 	var created, parameters string
-	if err := c.tx.QueryRowContext(ctx, `SELECT created, parameters FROM sessions WHERE id = ?`, c.id).Scan(&created,
-		&parameters); err != nil {
+	if err := c.tx.QueryRowContext(ctx, `SELECT created, parameters FROM sessions WHERE id = ?`, c.id).
+		Scan(&created, &parameters); err != nil {
 		return a, err
 	}
 	a.CreatedAt, a.Leaf, a.Parameters = parseTime(created), c.leaf, decodeValues(parameters)
@@ -269,7 +269,8 @@ func (c *conversation) metadata(ctx context.Context) (a session.Archive, err err
 }
 
 func (c *conversation) labels(ctx context.Context) (map[string]string, error) {
-	rows, err := c.tx.QueryContext(ctx, `SELECT id, label FROM session_messages WHERE session = ? AND label <> ''`, c.id) //nolint:sqlclosecheck // scan closes it
+	rows, err := c.tx.QueryContext(ctx, `SELECT id, label FROM session_messages WHERE session = ?
+		AND label <> ''`, c.id) //nolint:sqlclosecheck // scan closes it
 	if err != nil {
 		return nil, err
 	}

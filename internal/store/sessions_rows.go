@@ -97,12 +97,13 @@ type messageRow struct {
 // Queries of messages: all of a session, one of them, the newest of a section, all in the database
 // after one, the ones stored before one, and the ones on the path to one. UNION stops at a cycle.
 const (
-	messageRows       = `SELECT seq, id, parent, section, data FROM session_messages WHERE `
-	sessionMessages   = messageRows + `session = ? ORDER BY seq`
-	sessionMessage    = messageRows + `session = ? AND id = ?`
-	newestOfSection   = messageRows + `session = ? AND section = ? ORDER BY seq DESC LIMIT ?`
-	messagesAfter     = messageRows + `seq > ? ORDER BY seq LIMIT ?`
-	messagesBefore    = messageRows + `session = ?1 AND seq <= (SELECT seq FROM session_messages WHERE session = ?1 AND id = ?2) ORDER BY seq DESC`
+	messageRows     = `SELECT seq, id, parent, section, data FROM session_messages WHERE `
+	sessionMessages = messageRows + `session = ? ORDER BY seq`
+	sessionMessage  = messageRows + `session = ? AND id = ?`
+	newestOfSection = messageRows + `session = ? AND section = ? ORDER BY seq DESC LIMIT ?`
+	messagesAfter   = messageRows + `seq > ? ORDER BY seq LIMIT ?`
+	messagesBefore  = messageRows + `session = ?1 AND seq <= (SELECT seq FROM session_messages WHERE session = ?1
+		AND id = ?2) ORDER BY seq DESC`
 	messagesOnThePath = messageRows + `seq IN (WITH RECURSIVE up (seq, parent) AS (
 			SELECT seq, parent FROM session_messages WHERE session = ?1 AND id = ?2
 			UNION SELECT m.seq, m.parent FROM up JOIN session_messages m ON m.session = ?1 AND m.id = up.parent)

@@ -39,7 +39,8 @@ func (n preparedSession) insert(ctx context.Context, tx *sql.Tx, ns int64, k ses
 		return session.Version{}, err
 	}
 	c := &conversation{tx: tx, version: 1, salt: rand.Text()}
-	err = tx.QueryRowContext(ctx, `INSERT INTO sessions (namespace, user, name, request, salt, created, leaf, parameters, updated, messages, bytes, origin)
+	err = tx.QueryRowContext(ctx,
+		`INSERT INTO sessions (namespace, user, name, request, salt, created, leaf, parameters, updated, messages, bytes, origin)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`, ns, k.User, k.ID, n.request, c.salt,
 		formatTime(n.archive.CreatedAt), n.archive.Leaf, parameters,
 		n.updated.UnixNano(), n.size.Messages, n.size.Bytes, n.origin).Scan(&c.id)
@@ -145,8 +146,9 @@ func (p preparedSave) small() bool {
 }
 
 // planInSnapshot prepares a save in a snapshot.
-func (s *Sessions) planInSnapshot(ctx context.Context, ns int64, k session.Key, wanted wantedVersion,
-	messages session.Store, started time.Time) (plan preparedSave, err error) {
+func (s *Sessions) planInSnapshot(
+	ctx context.Context, ns int64, k session.Key, wanted wantedVersion, messages session.Store, started time.Time,
+) (plan preparedSave, err error) {
 	err = s.store.view(ctx, func(tx *sql.Tx) error {
 		plan, err = s.plan(ctx, tx, ns, k, wanted, messages, started)
 		return err

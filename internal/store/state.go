@@ -70,7 +70,8 @@ type LostError struct{ What string }
 // Error implements error.
 func (e *LostError) Error() string {
 	return "the data directory has lost acknowledged writes: " + e.What +
-		"; put the missing files back, restore a snapshot (ragctx restore FILE --force), or continue with the remaining data (ragctx serve --accept-loss)"
+		"; put the missing files back, restore a snapshot (ragctx restore FILE --force), " +
+		"or continue with the remaining data (ragctx serve --accept-loss)"
 }
 
 // Unwrap returns [ragctx.ErrUnavailable].
@@ -123,7 +124,8 @@ func openState(ctx context.Context, db *sql.DB, path string, accept bool) (*stat
 	case database != f.database:
 		return nil, &LostError{"the database is not the one that was here"}
 	case count > f.count:
-		return nil, &LostError{fmt.Sprintf("the database and its log have %d transactions of %d; an older copy took its place, or the log (%s-wal) was cut off or lost",
+		return nil, &LostError{fmt.Sprintf("the database and its log have %d transactions of %d; "+
+			"an older copy took its place, or the log (%s-wal) was cut off or lost",
 			f.count, count, filepath.Base(path))}
 	}
 	if f.file, err = os.OpenFile(path+stateSuffix, os.O_RDWR|os.O_CREATE, 0o600); err != nil {

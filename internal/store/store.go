@@ -213,7 +213,8 @@ func migrate(ctx context.Context, db *sql.DB) error {
 		return fmt.Errorf("open store: %w", wrap(err))
 	}
 	if have > len(files) {
-		return fmt.Errorf("%w: the data directory was written by a newer version of ragctx (schema %d, this program knows %d); use that version", ragctx.ErrConflict, have, len(files))
+		return fmt.Errorf("%w: the data directory was written by a newer version of ragctx (schema %d, "+
+			"this program knows %d); use that version", ragctx.ErrConflict, have, len(files))
 	}
 	if have == len(files) {
 		return nil

@@ -158,8 +158,7 @@ func TestDocumentVersions(t *testing.T) {
 	if _, _, err := f.Document(t.Context(), f.ns, "a", 0); !errors.Is(err, ragctx.ErrNotFound) {
 		t.Errorf("a deleted document: %v", err)
 	}
-	if _, _, err := f.Document(t.Context(), f.ns, "a", 9); !errors.Is(err,
-		ragctx.ErrNotFound) || err.Error() != `version 9 of document "a": not found` {
+	if _, _, err := f.Document(t.Context(), f.ns, "a", 9); !errors.Is(err, ragctx.ErrNotFound) || err.Error() != `version 9 of document "a": not found` {
 		t.Errorf("a version that never was: %v", err)
 	}
 	if _, err := f.DeleteDocument(t.Context(), f.ns, "a"); !errors.Is(err, ragctx.ErrNotFound) || err.Error() != `document "a": not found` {

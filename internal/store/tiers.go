@@ -91,7 +91,8 @@ func (s *Store) MemoryStats(ctx context.Context, ns int64, f MemoryFilter, short
 		if err := countBy(ctx, tx, st.ByType, `SELECT i.type, count(*) FROM items i WHERE `+where+` GROUP BY 1`, args...); err != nil {
 			return err
 		}
-		if err := countBy(ctx, tx, st.ByKind, `SELECT f.kind, count(*) FROM items i JOIN facts f ON f.item = i.id WHERE `+where+` AND f.kind <> '' GROUP BY 1`, args...); err != nil {
+		if err := countBy(ctx, tx, st.ByKind, `SELECT f.kind, count(*) FROM items i JOIN facts f ON f.item = i.id
+			WHERE `+where+` AND f.kind <> '' GROUP BY 1`, args...); err != nil {
 			return err
 		}
 		for _, n := range st.ByType {
@@ -130,8 +131,9 @@ func countBy(ctx context.Context, tx *sql.Tx, into map[string]int, query string,
 // PruneMemories ends the memories that a policy selects and returns their ids, at most limit; with
 // dry it only returns them. Pinned memories stay. An undo restores an ended memory, and queries as
 // of earlier times find it.
-func (s *Store) PruneMemories(ctx context.Context, ns int64, f MemoryFilter, p memory.PrunePolicy, dry bool,
-	limit int) (ids []string, seq uint64, err error) {
+func (s *Store) PruneMemories(
+	ctx context.Context, ns int64, f MemoryFilter, p memory.PrunePolicy, dry bool, limit int,
+) (ids []string, seq uint64, err error) {
 	work := func(ctx context.Context, tx *sql.Tx) error {
 		query, args := pruning(p, ns, f, limit)
 		all, err := selectPrunable(ctx, tx, query, args...)

@@ -39,7 +39,8 @@ func (s *Store) ChunksOfFacts(ctx context.Context, ns int64, units []uint64, now
 			CROSS JOIN items t ON t.namespace = ? AND t.kind = ? AND t.key = p.turn AND t.superseded IS NULL
 				AND t.user = k.user AND (t.expires IS NULL OR t.expires > ?)
 			CROSS JOIN units u ON u.item = t.id
-			WHERE f.id IN (`+in+`) ORDER BY f.id, u.ordinal`, append([]any{ns, Memories, now.UnixMicro()}, args...)...) //nolint:gosec // placeholders
+			WHERE f.id IN (`+in+`) ORDER BY f.id, u.ordinal`, append([]any{ns, Memories, now.UnixMicro()},
+			args...)...) //nolint:gosec // placeholders
 		if err != nil {
 			return err
 		}
@@ -107,7 +108,8 @@ func selectTurnFacts(ctx context.Context, tx *sql.Tx, c conditions, at time.Time
 			i.superseded IS NOT NULL AND i.superseded <= `+strconv.FormatInt(at.UnixMicro(), 10)+`
 		FROM json_each(?) w CROSS JOIN provenance p ON p.turn = w.value CROSS JOIN items i ON i.id = p.item AND i.seq > 0
 		CROSS JOIN facts k ON k.item = i.id AND k.kind <> '' CROSS JOIN texts x ON x.item = i.id
-		WHERE `+c.sql+` ORDER BY p.turn, i.superseded IS NOT NULL, p.message, p.start, i.key`, c.args...) //nolint:gosec // of constants and a number
+		WHERE `+c.sql+` ORDER BY p.turn, i.superseded IS NOT NULL, p.message, p.start, i.key`,
+		c.args...) //nolint:gosec // of constants and a number
 	if err != nil {
 		return nil, err
 	}

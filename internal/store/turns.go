@@ -18,8 +18,9 @@ import (
 // content differs, if the turn's memory was deleted since, or if anything under its id belongs to
 // another user. With tell the same transaction marks the turn for delivery to providers; row
 // identifies it there.
-func (s *Store) PutTurn(ctx context.Context, ns int64, t ragctx.Turn, m *memory.Memory, c Content, deliver bool) (st Status,
-	seq uint64, row int64, err error) {
+func (s *Store) PutTurn(
+	ctx context.Context, ns int64, t ragctx.Turn, m *memory.Memory, c Content, deliver bool,
+) (st Status, seq uint64, row int64, err error) {
 	body, err := json.Marshal(t)
 	if err != nil {
 		return "", 0, 0, ragctx.Invalid("messages", "cannot be written as JSON: %v", err)

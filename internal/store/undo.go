@@ -41,8 +41,10 @@ func (s *Store) Undo(ctx context.Context, ns int64, id, user string, anyUser boo
 func (s *Store) UndoTurn(ctx context.Context, ns int64, turn, user string, anyUser bool) (ids []string, seq uint64, err error) {
 	err = s.write.doIn(ctx, ns, High, func(ctx context.Context, tx *sql.Tx) error {
 		ids = nil
-		keys, err := column[string](ctx, tx, `SELECT key FROM history INDEXED BY history_turn WHERE namespace = ? AND turn = ? AND op IN ('created', 'merged')
-			GROUP BY key ORDER BY max(id) DESC`, ns, turn) // newest first: a memory superseded by another of them is restored before its own change is undone
+		keys, err := column[string](ctx, tx, `SELECT key FROM history INDEXED BY history_turn WHERE namespace = ? AND turn = ?
+			AND op IN ('created', 'merged')
+			GROUP BY key ORDER BY max(id) DESC`, ns,
+			turn) // newest first: a memory superseded by another of them is restored before its own change is undone
 		if err != nil {
 			return err
 		}
@@ -101,7 +103,8 @@ type undo struct {
 // newest returns the change that the next undo reverts.
 func (u *undo) newest(ctx context.Context, key string) (c memory.Change, err error) {
 	var at sql.NullInt64
-	err = u.tx.QueryRowContext(ctx, `SELECT id, at, by, op, version, before, turn, other FROM history h WHERE namespace = ? AND key = ? AND op <> 'undone'
+	err = u.tx.QueryRowContext(ctx, `SELECT id, at, by, op, version, before, turn, other FROM history h WHERE namespace = ?
+		AND key = ? AND op <> 'undone'
 		AND NOT EXISTS (SELECT 1 FROM history d WHERE d.namespace = h.namespace AND d.key = h.key AND d.undid = h.id)
 		ORDER BY id DESC LIMIT 1`, u.ns, key).Scan(&c.ID, &at, &c.By, &c.Op, &c.Version, &c.Before, &c.Turn, &c.Other)
 	c.At = moment(at)
@@ -213,7 +216,8 @@ var versionParts = [...]string{
 	`INSERT INTO provenance (item, turn, message, start, stop, source, at)
 		SELECT ?1, turn, message, start, stop, source, at FROM provenance WHERE item = ?2`,
 	`INSERT INTO units (item, ordinal, heading, text, hash, page, start_byte, start_line, start_rune, end_byte, end_line, end_rune)
-		SELECT ?1, ordinal, heading, text, hash, page, start_byte, start_line, start_rune, end_byte, end_line, end_rune FROM units WHERE item = ?2`,
+		SELECT ?1, ordinal, heading, text, hash, page, start_byte, start_line, start_rune, end_byte, end_line, end_rune
+		FROM units WHERE item = ?2`,
 	`INSERT INTO voices (unit, role, name, timed) SELECT n.id, v.role, v.name, v.timed FROM units n
 		JOIN units o ON o.item = ?2 AND o.ordinal = n.ordinal JOIN voices v ON v.unit = o.id WHERE n.item = ?1`,
 }

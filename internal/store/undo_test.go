@@ -76,8 +76,8 @@ func (c *curator) pruneSome() {
 }
 
 func (c *curator) undoOne() {
-	if _, _, err := c.Undo(c.Context(), c.ns, c.key(), "ada", false); !errors.Is(err, ragctx.ErrNotFound) && !errors.Is(err,
-		ragctx.ErrConflict) {
+	if _, _, err := c.Undo(c.Context(), c.ns, c.key(), "ada", false); !errors.Is(err, ragctx.ErrNotFound) &&
+		!errors.Is(err, ragctx.ErrConflict) {
 		c.must(err)
 	}
 }

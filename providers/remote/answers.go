@@ -11,32 +11,31 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// At most maxAnswers answers of together maxAnswersBytes are kept of a provider.
+// The cache of a provider has at most maxAnswers answers and maxAnswersBytes bytes.
 const (
 	maxAnswers      = 256
 	maxAnswersBytes = 16 << 20
 )
 
-// answers keeps what a provider said, for as long as the operator allows. It is safe
-// for concurrent use.
+// answers is the answer cache of a provider. It is safe for concurrent use.
 type answers struct {
 	ttl time.Duration
 
 	mu    sync.Mutex
-	kept  []keptAnswer // the newest at the end
+	kept  []keptAnswer // newest last
 	bytes int
 }
 
 type keptAnswer struct {
 	key   [sha256.Size]byte
 	body  []byte
-	asOf  time.Time // of the question
+	asOf  time.Time // Now of the query
 	since time.Time
 }
 
 func newAnswers(ttl time.Duration) *answers { return &answers{ttl: ttl} }
 
-// keyOf returns what is the same for equal questions. Their time is compared apart.
+// keyOf returns a key that is equal for equal queries. Now is compared separately.
 func keyOf(q ragctx.ContextQuery) (key [sha256.Size]byte, err error) {
 	q.Now = time.Time{}
 	b, err := json.Marshal(q)
@@ -46,8 +45,8 @@ func keyOf(q ragctx.ContextQuery) (key [sha256.Size]byte, err error) {
 	return sha256.Sum256(b), nil
 }
 
-// get returns an answer to a question that was asked no longer than the TTL ago, and
-// about a time that is no further than that from asOf.
+// get returns the cached answer to a query if it is younger than the TTL and its Now differs by
+// less than the TTL from asOf.
 func (a *answers) get(key [sha256.Size]byte, asOf, now time.Time) ([]byte, bool) {
 	if a.ttl == 0 {
 		return nil, false

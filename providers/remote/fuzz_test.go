@@ -23,8 +23,10 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("%d items, a note of %d bytes", len(res.Items), len(res.Note))
 		}
 		for _, it := range res.Items {
-			if it.ID == "" || it.Content == "" || it.Source == "" || len(it.Content) > maxContentBytes || it.Required || it.TokenCount != 0 ||
-				!(it.Relevance >= 0 && it.Relevance <= 1) || ragctx.ValidText("content", it.Content) != nil || ragctx.ValidName("id", it.ID) != nil ||
+			if it.ID == "" || it.Content == "" || it.Source == "" || len(it.Content) > maxContentBytes ||
+				it.Required || it.TokenCount != 0 ||
+				!(it.Relevance >= 0 && it.Relevance <= 1) || ragctx.ValidText("content", it.Content) != nil ||
+				ragctx.ValidName("id", it.ID) != nil ||
 				ragctx.ValidMetadata("metadata", it.Metadata, maxMetadataBytes) != nil {
 				t.Errorf("item %+v", it)
 			}

@@ -11,23 +11,22 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// maxQuestionBytes bounds a request's body. Questions carry conversations.
+// maxQuestionBytes is the limit of a request body. Queries can include conversations.
 const maxQuestionBytes = 16 << 20
 
-// Handler serves a provider that is written in Go to a ragctx elsewhere: questions,
-// and turns if the provider is a [ragctx.TurnObserver]; one URL takes both. With a
-// secret, requests that are not signed with it get status 401. The caller sets the
-// server's timeouts.
+// Handler serves a provider written in Go to a remote ragctx. One URL receives queries, and turns
+// if the provider is a [ragctx.TurnObserver]. If secret is set, requests without a valid signature
+// get status 401. The caller sets the timeouts of the server.
 func Handler(p ragctx.ContextProvider, secret string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
 			w.Header().Set("Allow", http.MethodPost)
-			refuse(w, http.StatusMethodNotAllowed, "only POST is answered here")
+			refuse(w, http.StatusMethodNotAllowed, "only POST is allowed")
 			return
 		}
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxQuestionBytes))
 		if err != nil {
-			refuse(w, http.StatusBadRequest, "the body cannot be read, or is too long")
+			refuse(w, http.StatusBadRequest, "the body cannot be read or is too long")
 			return
 		}
 		if secret != "" {
@@ -57,7 +56,7 @@ func Handler(p ragctx.ContextProvider, secret string) http.Handler {
 func serveQuestion(ctx context.Context, w http.ResponseWriter, p ragctx.ContextProvider, body []byte) {
 	var q Question
 	if err := json.Unmarshal(body, &q); err != nil {
-		refuse(w, http.StatusUnprocessableEntity, "the question cannot be read: "+err.Error())
+		refuse(w, http.StatusUnprocessableEntity, "the query is invalid: "+err.Error())
 		return
 	}
 	if !q.Deadline.IsZero() {
@@ -79,7 +78,7 @@ func serveQuestion(ctx context.Context, w http.ResponseWriter, p ragctx.ContextP
 func serveTurn(ctx context.Context, w http.ResponseWriter, p ragctx.ContextProvider, body []byte) {
 	var n TurnNote
 	if err := json.Unmarshal(body, &n); err != nil {
-		refuse(w, http.StatusUnprocessableEntity, "the turn cannot be read: "+err.Error())
+		refuse(w, http.StatusUnprocessableEntity, "the turn is invalid: "+err.Error())
 		return
 	}
 	if o, ok := p.(ragctx.TurnObserver); ok {
@@ -95,7 +94,7 @@ func serveTurn(ctx context.Context, w http.ResponseWriter, p ragctx.ContextProvi
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// statusOf tells whether it may help to ask again.
+// statusOf returns a status that says whether a retry may help.
 func statusOf(err error) int {
 	if errors.Is(err, ragctx.ErrInvalid) {
 		return http.StatusUnprocessableEntity
@@ -107,7 +106,7 @@ func refuse(w http.ResponseWriter, status int, message string) {
 	reply(w, status, map[string]string{"error": message})
 }
 
-// reply writes an answer. A caller that is gone by now misses nothing.
+// reply writes a response. Errors are ignored, because the caller is gone then.
 func reply(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

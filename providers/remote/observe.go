@@ -11,10 +11,10 @@ import (
 	"github.com/ragctx/ragctx/internal/httpclient"
 )
 
-// turnTimeout bounds one attempt to tell of a turn, for which nobody waits.
+// turnTimeout bounds one attempt to deliver a turn.
 const turnTimeout = 10 * time.Second
 
-// Observer is a [Provider] that is told of completed turns as well.
+// Observer is a [Provider] that also receives completed turns.
 type Observer struct {
 	*Provider
 
@@ -22,25 +22,23 @@ type Observer struct {
 	turns *httpclient.Breaker
 }
 
-// NewObserver returns a provider that is told of turns at its TurnURL, which is
-// required.
+// NewObserver returns a provider that delivers turns to TurnURL, which is required.
 func NewObserver(o Options) (*Observer, error) {
 	if o.TurnURL == "" {
-		return nil, ragctx.Invalid("turn_url", "is missing; without one the provider is not told of turns")
+		return nil, ragctx.Invalid("turn_url", "is missing; set the URL that receives turns")
 	}
 	p, err := New(o)
 	if err != nil {
 		return nil, err
 	}
-	// A breaker of its own: a hook that fails says nothing about questions.
+	// A separate breaker: a failing hook says nothing about queries.
 	b := p.opts.Breaker
 	b.Now = p.opts.Now
 	turns := httpclient.NewBreaker(b)
 	return &Observer{p, p.client(o.TurnURL, turns), turns}, nil
 }
 
-// TurnBreaker returns the state of the circuit breaker of the turns, and until when it is
-// open if it is.
+// TurnBreaker returns the state of the circuit breaker for turns and, if it is open, until when.
 func (o *Observer) TurnBreaker() (httpclient.State, time.Time) { return o.turns.State() }
 
 // Close closes idle connections.
@@ -67,7 +65,7 @@ func (o *Observer) OnTurnComplete(ctx context.Context, t ragctx.Turn) error {
 	return err
 }
 
-// noteOf returns a turn in both of its forms.
+// noteOf returns a turn in both forms.
 func noteOf(t ragctx.Turn) TurnNote {
 	n := TurnNote{
 		Event: EventTurn, SessionID: t.SessionID, Prompt: t.Prompt, Response: t.Response, Messages: t.Transcript(), TurnID: t.ID,

@@ -11,43 +11,41 @@ import (
 	"github.com/ragctx/ragctx/internal/httpclient"
 )
 
-// Options says which provider to ask and how. Name and URL are required; every other
-// zero value works.
+// Options configures a [Provider]. Name and URL are required; every other zero value works.
 type Options struct {
-	// Name names the provider in answers, events, logs and metrics: at most 64 small
+	// Name is the provider's name in answers, events, logs and metrics: at most 64 lower-case
 	// letters, digits, hyphens, underscores and dots.
 	Name string
-	// URL is where questions are posted to, TurnURL where completed turns are; an empty
-	// TurnURL is none.
+	// URL receives queries, TurnURL completed turns. An empty TurnURL disables turns.
 	URL, TurnURL string
-	// Types are those of the provider's items; empty is resource alone. Questions for
-	// other types are not sent, and items of other types left out. The first is that of
-	// items that do not say theirs.
+	// Types are the types of the provider's items; empty means resource. Queries for other types
+	// are not sent, and items of other types are dropped. The first type is the default of an item
+	// without a type.
 	Types []ragctx.ContextType
-	// Namespaces are those whose questions and turns are sent; empty is all.
+	// Namespaces restricts the queries and turns that are sent; empty means all.
 	Namespaces []string
-	// FailureMode says what a failure does to the answer.
+	// FailureMode is the effect of a failure on the answer.
 	FailureMode ragctx.FailureMode
-	// Timeout bounds a question, its repetitions included; 0 is [DefaultTimeout].
+	// Timeout bounds a query including its retries; 0 is [DefaultTimeout].
 	Timeout time.Duration
-	// CacheTTL is how long an answer is used again for the same question; 0 is never.
+	// CacheTTL is the time for which an answer is reused for the same query; 0 disables the cache.
 	CacheTTL time.Duration
-	// Secret signs requests; empty does not. It is in no error and never printed.
+	// Secret signs requests if it is set. It never appears in errors or printed values.
 	Secret string
-	// MaxBytes bounds an answer, MaxItems how many items are read of it; 0 is
+	// MaxBytes is the limit of an answer and MaxItems the number of its items that are read; 0 is
 	// [DefaultMaxBytes] and [DefaultMaxItems].
 	MaxBytes int64
 	MaxItems int
-	// Retries is how often a request is repeated after status 429 or 5xx and after a
-	// broken connection, while there is time; 0 is [DefaultRetries], negative none.
+	// Retries is the number of retries after status 429 or 5xx and after a broken connection, while
+	// time is left; 0 is [DefaultRetries], negative means none.
 	Retries int
-	// Breaker says when the provider is left alone.
+	// Breaker configures the circuit breaker.
 	Breaker httpclient.BreakerOptions
 
 	Logger *slog.Logger                               // nil logs nothing
 	Now    func() time.Time                           // the clock; nil is the system's
-	Sleep  func(context.Context, time.Duration) error // waits or fails as the context does; nil is the system's
-	NewID  func() string                              // makes ids of requests; nil is a random one
+	Sleep  func(context.Context, time.Duration) error // waits, or returns the context's error; nil is the system's
+	NewID  func() string                              // generates request ids; nil is random
 }
 
 // The defaults and limits of [Options].
@@ -63,7 +61,7 @@ const (
 	minSecret   = 16
 )
 
-// check finds what cannot work in options whose defaults are filled in.
+// check validates options with defaults filled in.
 func (o Options) check() error {
 	if err := ValidName(o.Name); err != nil {
 		return err
@@ -98,13 +96,14 @@ func (o Options) check() error {
 	return httpclient.CheckNotNegative([]httpclient.Number{{Field: "max_bytes", Value: o.MaxBytes}})
 }
 
-// ValidName checks the name of a provider. Names are parts of paths and of labels.
+// ValidName checks the name of a provider. Names are parts of paths and labels.
 func ValidName(name string) error {
 	switch {
 	case name == "":
 		return ragctx.Invalid("name", "is missing; a provider needs one that is short and stable")
 	case len(name) > maxName || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") != "" || strings.Trim(name, ".") == "":
-		return ragctx.Invalid("name", "is %q; use at most %d small letters, digits, hyphens, underscores and dots", ragctx.Clip(name), maxName)
+		return ragctx.Invalid("name", "is %q; use at most %d lower-case letters, digits, hyphens, underscores and dots",
+			ragctx.Clip(name), maxName)
 	}
 	return nil
 }

@@ -17,20 +17,20 @@ import (
 
 // Limits of one item.
 const (
-	maxContentBytes  = 256 << 10 // more is cut
+	maxContentBytes  = 256 << 10 // longer contents are truncated
 	maxSourceBytes   = 2 << 10
 	maxMetadataBytes = 16 << 10
 	maxNote          = 200
 )
 
-// answer is what a provider says.
+// answer is the answer of a provider.
 type answer struct {
 	Items     *[]json.RawMessage `json:"items"`
 	Truncated bool               `json:"truncated"`
 	Note      string             `json:"note"`
 }
 
-// item is one item as a provider says it. What is not here does not count.
+// item is one item of an answer. Other fields are ignored.
 type item struct {
 	ID        string         `json:"id"`
 	Type      string         `json:"context_type"`
@@ -42,7 +42,7 @@ type item struct {
 	Occurred  time.Time      `json:"occurred"`
 }
 
-// read reads an answer. Items that are not as agreed are left out, which the note says.
+// read decodes an answer. Invalid items are dropped and mentioned in the note.
 func read(q ragctx.ContextQuery, o *Options, body []byte) (ragctx.ContextResult, error) {
 	res := ragctx.ContextResult{Provider: o.Name}
 	if len(bytes.TrimSpace(body)) == 0 { // status 204
@@ -50,7 +50,7 @@ func read(q ragctx.ContextQuery, o *Options, body []byte) (ragctx.ContextResult,
 	}
 	var a answer
 	if err := json.Unmarshal(body, &a); err != nil {
-		return res, fmt.Errorf("the answer is not a JSON object as agreed: %w", err)
+		return res, fmt.Errorf("the answer is not a JSON object of the expected form: %w", err)
 	}
 	if a.Items == nil {
 		return res, errors.New("the answer has no list of items")
@@ -72,18 +72,18 @@ func read(q ragctx.ContextQuery, o *Options, body []byte) (ragctx.ContextResult,
 	}
 	res.Note = clip(a.Note)
 	if bad > 0 {
-		res.Note = strings.TrimSpace(fmt.Sprintf("%d of its items are not as agreed and left out: %v. %s", bad, why, res.Note))
+		res.Note = strings.TrimSpace(fmt.Sprintf("%d of its items are invalid and left out: %v. %s", bad, why, res.Note))
 		res.Truncated = true
 	}
 	return res, nil
 }
 
-// readItem reads one item. Errors do not quote it.
+// readItem decodes and checks one item. Errors do not quote it.
 func readItem(o *Options, raw json.RawMessage) (ragctx.ContextItem, error) {
 	var none ragctx.ContextItem
 	var in item
 	if json.Unmarshal(raw, &in) != nil {
-		return none, errors.New("has fields of other types than agreed")
+		return none, errors.New("has fields of the wrong type")
 	}
 	out := ragctx.ContextItem{
 		ID: in.ID, Type: o.Types[0], Content: cut(in.Content), Source: in.Source, Metadata: in.Metadata, Occurred: in.Occurred,
@@ -98,7 +98,7 @@ func readItem(o *Options, raw json.RawMessage) (ragctx.ContextItem, error) {
 	case ragctx.ValidMetadata("metadata", in.Metadata, maxMetadataBytes) != nil:
 		return none, fmt.Errorf("has metadata of more than %d bytes, or with an empty or long key", maxMetadataBytes)
 	case ragctx.ValidTime("occurred", in.Occurred) != nil:
-		return none, errors.New("has a time out of the years 1 to 9999")
+		return none, errors.New("has a time outside of the years 1 to 9999")
 	}
 	var err error
 	if in.Type != "" {
@@ -115,8 +115,8 @@ func readItem(o *Options, raw json.RawMessage) (ragctx.ContextItem, error) {
 	return out, nil
 }
 
-// own returns a source that begins with the name of its provider, so that none passes
-// for a document's or a memory's.
+// own prefixes a source with the name of its provider, so that it cannot be mistaken for a document
+// or a memory.
 func own(name, source string) string {
 	if source == "" || source == name || strings.HasPrefix(source, name+":") {
 		return cmp.Or(source, name)
@@ -124,8 +124,8 @@ func own(name, source string) string {
 	return name + ":" + source
 }
 
-// matches reports whether an item meets a filter. A provider may know nothing of
-// filters; what it sends must meet them all the same.
+// matches reports whether an item satisfies a filter. It is checked here because a provider may
+// ignore filters.
 func matches(f ragctx.Filter, it ragctx.ContextItem) bool {
 	for key, want := range f.Metadata {
 		if v, ok := it.Metadata[key]; !ok || fmt.Sprint(v) != want {
@@ -155,7 +155,7 @@ func matches(f ragctx.Filter, it ragctx.ContextItem) bool {
 	}
 }
 
-// cut returns the beginning of a text that is too long.
+// cut truncates a content that is too long.
 func cut(s string) string {
 	if len(s) <= maxContentBytes {
 		return s
@@ -167,7 +167,7 @@ func cut(s string) string {
 	return s[:n]
 }
 
-// clip shortens a note, which is the provider's to choose.
+// clip shortens a note and removes control characters, because the provider controls it.
 func clip(s string) string {
 	r := []rune(strings.ToValidUTF8(s, "\uFFFD"))
 	if len(r) > maxNote {

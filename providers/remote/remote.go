@@ -1,18 +1,16 @@
-// Package remote asks context providers that are programs of their own, over HTTP.
+// Package remote queries context providers that run as separate programs, over HTTP.
 //
-// A question is posted to the provider's URL as JSON (see [Question]) and answered
-// with items:
+// A query is posted to the provider's URL as JSON (see [Question]) and answered with items:
 //
 //	{"items": [{"id": "account-17", "content": "...", "relevance": 0.8, "source": "crm:account-17"}]}
 //
-// With a turn hook, completed turns are posted to a second URL (see [TurnNote]). With
-// a secret, requests are signed; [Verify] checks that, and [Handler] makes a server
-// of a provider that is written in Go.
+// With a turn hook, completed turns are posted to a second URL (see [TurnNote]). With a secret,
+// requests are signed. [Verify] checks signatures, and [Handler] serves a provider written in Go.
 //
-// A provider that is down costs nothing but its items: after some failures in a row
-// it is left alone for a while (package outbound). What comes back is not trusted. It
-// is read up to limits; an item that is not as agreed is left out, and the others
-// stay. What an item claims of its rank, such as that it is required, does not count.
+// If a provider is down, only its items are missing: after several consecutive failures a circuit
+// breaker pauses requests to it (package httpclient). Answers are untrusted. They are read up to
+// limits, and invalid items are dropped. Claims about an item's rank, such as being required, are
+// ignored.
 package remote
 
 import (
@@ -33,11 +31,11 @@ import (
 	"github.com/ragctx/ragctx/internal/httpclient"
 )
 
-// grace is how much longer than a provider may take one should wait for it: what it
-// did not do in time is its own failure then, which its breaker counts.
+// grace is added to a provider's timeout to get the time that a caller should wait. A late answer
+// then counts as the provider's own failure for its breaker.
 const grace = 250 * time.Millisecond
 
-// backoff is about how long to wait before a request is repeated.
+// backoff is about the pause before the first retry.
 const backoff = 50 * time.Millisecond
 
 // Provider is a provider behind a URL. It is safe for concurrent use.
@@ -55,8 +53,8 @@ var (
 	_ ragctx.TurnObserver    = (*Observer)(nil)
 )
 
-// New returns a provider. Options that cannot work are [ragctx.ErrInvalid]; the
-// provider is not asked. TurnURL is for [NewObserver].
+// New returns a provider. It does not call it. Invalid options are [ragctx.ErrInvalid]. TurnURL is
+// for [NewObserver].
 func New(o Options) (*Provider, error) {
 	o = o.withDefaults()
 	if err := o.check(); err != nil {
@@ -69,11 +67,11 @@ func New(o Options) (*Provider, error) {
 	return p, nil
 }
 
-// client returns a client of one of the provider's URLs, which were checked.
+// client returns a client for one of the provider's URLs, which have been checked.
 func (p *Provider) client(raw string, b *httpclient.Breaker) *httpclient.Client {
 	u, err := httpclient.ParseEndpoint(raw, "")
 	if err != nil {
-		panic(err) // a mistake in this package
+		panic(err) // a bug in this package
 	}
 	return httpclient.New(httpclient.Options{URL: u, Parallel: 4, Breaker: b, Now: p.opts.Now, Sleep: p.opts.Sleep})
 }
@@ -84,23 +82,23 @@ func (p *Provider) Close() { p.ask.Close() }
 // Name implements [ragctx.ContextProvider].
 func (p *Provider) Name() string { return p.opts.Name }
 
-// Kind says how the provider is reached.
+// Kind returns how the provider is reached.
 func (*Provider) Kind() string { return "remote" }
 
 // FailureMode implements [ragctx.FailurePolicy].
 func (p *Provider) FailureMode() ragctx.FailureMode { return p.opts.FailureMode }
 
-// Timeout is how long the service may take.
+// Timeout returns the time that the service may take.
 func (p *Provider) Timeout() time.Duration { return p.opts.Timeout }
 
-// Patience is how long an answer should be waited for: the timeout and a moment.
+// Patience returns the time that a caller should wait for an answer: the timeout and a margin.
 func (p *Provider) Patience() time.Duration { return p.opts.Timeout + grace }
 
-// Breaker returns the state of the circuit breaker, and until when it is open if it is.
+// Breaker returns the state of the circuit breaker and, if it is open, until when.
 func (p *Provider) Breaker() (httpclient.State, time.Time) { return p.breaker.State() }
 
-// Concerns implements [ragctx.Selective]: questions of other namespaces, and those for
-// other types of items, are not sent.
+// Concerns implements [ragctx.Selective]. Queries of other namespaces, and for other types of
+// items, are not sent.
 func (p *Provider) Concerns(q ragctx.ContextQuery) bool {
 	if len(p.opts.Namespaces) > 0 && !slices.Contains(p.opts.Namespaces, q.Namespace) {
 		return false
@@ -129,7 +127,7 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 	return res, err
 }
 
-// fresh asks and reads the answer, which it returns as it came, too.
+// fresh queries the service. It returns the decoded result and the response body.
 func (p *Provider) fresh(ctx context.Context, q ragctx.ContextQuery) (ragctx.ContextResult, []byte, error) {
 	id := p.opts.NewID()
 	body, err := p.question(ctx, id, q)
@@ -143,7 +141,7 @@ func (p *Provider) fresh(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 	return res, body, err
 }
 
-// question sends a question and returns what came back.
+// question sends a query and returns the response body.
 func (p *Provider) question(ctx context.Context, id string, q ragctx.ContextQuery) ([]byte, error) {
 	deadline := p.opts.Now().Add(p.opts.Timeout)
 	if d, ok := ctx.Deadline(); ok && d.Before(deadline) {
@@ -160,8 +158,8 @@ func (p *Provider) question(ctx context.Context, id string, q ragctx.ContextQuer
 	return answer.Body, err
 }
 
-// failed logs why a provider failed and returns what callers may read of it. They
-// have not configured it, and what a service says of itself is not for them.
+// failed logs the cause of a failure and returns an error for callers without details, because
+// callers did not configure the provider.
 func (p *Provider) failed(ctx context.Context, id string, err error) error {
 	switch {
 	case ctx.Err() != nil:
@@ -173,7 +171,7 @@ func (p *Provider) failed(ctx context.Context, id string, err error) error {
 	return fmt.Errorf("%w: its service failed; the log has the cause", ragctx.ErrUnavailable)
 }
 
-// sign returns the header of a request with that body.
+// sign returns the headers of a request with the given body.
 func (p *Provider) sign(body []byte) http.Header {
 	h := make(http.Header)
 	if p.opts.Secret != "" {
@@ -182,7 +180,7 @@ func (p *Provider) sign(body []byte) http.Header {
 	return h
 }
 
-// withDefaults returns o with every unset field filled.
+// withDefaults returns o with every unset field filled in.
 func (o Options) withDefaults() Options {
 	if len(o.Types) == 0 {
 		o.Types = []ragctx.ContextType{ragctx.TypeResource}

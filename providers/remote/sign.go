@@ -12,26 +12,26 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// SignatureHeader carries the signature of a request's body: t=SECONDS,v1=HEX, where
-// HEX is the HMAC-SHA256 of "SECONDS.BODY" in small hexadecimal digits.
+// SignatureHeader is the header with the signature of a request's body: t=SECONDS,v1=HEX, where HEX
+// is the HMAC-SHA256 of "SECONDS.BODY" in lower-case hexadecimal digits.
 const SignatureHeader = "Ragctx-Signature"
 
-// Tolerance is how far a signature's time may be from the receiver's clock. What is
-// older can be somebody's who listened.
+// Tolerance is the maximum difference between a signature's time and the receiver's clock. An older
+// request may be a replay.
 const Tolerance = 5 * time.Minute
 
-// maxSignature bounds the header that is looked at.
+// maxSignature is the limit of the header.
 const maxSignature = 1024
 
-// Sign returns the value of [SignatureHeader] for a body that is sent now.
+// Sign returns the value of [SignatureHeader] for a body sent at now.
 func Sign(secret string, body []byte, now time.Time) string {
 	t := strconv.FormatInt(now.Unix(), 10)
 	return "t=" + t + ",v1=" + hex.EncodeToString(mac(secret, t, body))
 }
 
-// Verify checks the value of [SignatureHeader] that came with a body. The error, which
-// is [ragctx.ErrDenied], says what is wrong without telling what would be right. Of
-// several v1 one must fit, so that a secret can be changed.
+// Verify checks the value of a body's [SignatureHeader]. The error is [ragctx.ErrDenied] and
+// describes the fault without revealing the expected value. One of several v1 values must match, so
+// that a secret can be rotated.
 func Verify(secret, header string, body []byte, now time.Time) error {
 	if secret == "" || header == "" || len(header) > maxSignature {
 		return fmt.Errorf("%w: the request is not signed", ragctx.ErrDenied)
@@ -58,14 +58,14 @@ func Verify(secret, header string, body []byte, now time.Time) error {
 	}
 	switch age := now.Sub(time.Unix(seconds, 0)); {
 	case !fits:
-		return fmt.Errorf("%w: the signature does not fit the body", ragctx.ErrDenied)
+		return fmt.Errorf("%w: the signature does not match the body", ragctx.ErrDenied)
 	case age > Tolerance || age < -Tolerance:
-		return fmt.Errorf("%w: the signature is not of the last %v; compare the clocks", ragctx.ErrDenied, Tolerance)
+		return fmt.Errorf("%w: the signature is not from the last %v; check the clocks", ragctx.ErrDenied, Tolerance)
 	}
 	return nil
 }
 
-// mac covers the time, or an old request could be sent again under a new one.
+// mac includes the time, so that an old request cannot be replayed with a new time.
 func mac(secret, stamp string, body []byte) []byte {
 	h := hmac.New(sha256.New, []byte(secret))
 	h.Write([]byte(stamp))

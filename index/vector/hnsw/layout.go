@@ -14,7 +14,7 @@ import (
 // move, so the graph can grow during searches. A chunk is one block of memory; its parts follow
 // each other without gaps:
 //
-//	codes    int8    stride per slot  the vector: its direction is that of the codes
+//	codes    int8    stride per slot  the vector: only the direction of the codes counts
 //	lists    uint32  2·M per slot     the neighbors at level 0
 //	rows     row     one per slot     1 over the length of the codes, and their sum
 //	ids      uint64  one per slot     the id of the vector

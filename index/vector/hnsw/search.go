@@ -27,7 +27,7 @@ type Query struct {
 // Near is a search result.
 type Near struct {
 	ID    uint64
-	Score float32 // the cosine, as codes tell it
+	Score float32 // the cosine computed from codes
 }
 
 // Info describes how a search ran.

@@ -107,7 +107,7 @@ func (c *Client) try(ctx context.Context, u *url.URL, state string, limit int64)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
 	if err != nil {
-		return attempt{err: refuse(u, "cannot be asked for")}
+		return attempt{err: refuse(u, "cannot be requested")}
 	}
 	req.Header.Set("User-Agent", c.opts.UserAgent)
 	req.Header.Set("Accept", accept)
@@ -154,10 +154,10 @@ func target(u *url.URL, resp *http.Response) (*url.URL, error) {
 	}
 	next, err := parse(to.String())
 	if err != nil {
-		return nil, refuse(u, "redirects to %s, which is no URL of a page", ragctx.Clip(hideUser(to.String())))
+		return nil, refuse(u, "redirects to %s, which is not the URL of a page", ragctx.Clip(hideUser(to.String())))
 	}
 	if u.Scheme == "https" && next.Scheme == "http" {
-		return nil, refuse(u, "redirects from https to plain http, where anyone on the way could change it")
+		return nil, refuse(u, "redirects from https to plain http, where it could be modified on the way")
 	}
 	return next, nil
 }
@@ -167,9 +167,9 @@ func readBody(u *url.URL, resp *http.Response, limit int64) ([]byte, error) {
 	kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), "/")
 	switch k := strings.ToLower(strings.TrimSpace(kind)); {
 	case k == "image", k == "video", k == "audio", k == "font":
-		return nil, refuse(u, "is %s, which holds no text", ragctx.Clip(resp.Header.Get("Content-Type")))
+		return nil, refuse(u, "is %s, which has no text", ragctx.Clip(resp.Header.Get("Content-Type")))
 	case resp.Header.Get("Content-Encoding") != "":
-		return nil, refuse(u, "is compressed with %s, which was not asked for", ragctx.Clip(resp.Header.Get("Content-Encoding")))
+		return nil, refuse(u, "is compressed with %s, which was not requested", ragctx.Clip(resp.Header.Get("Content-Encoding")))
 	case resp.ContentLength > limit:
 		return nil, tooLong(u, limit)
 	}
@@ -181,7 +181,7 @@ func readBody(u *url.URL, resp *http.Response, limit int64) ([]byte, error) {
 }
 
 func tooLong(u *url.URL, limit int64) error {
-	return refuse(u, "is more than %d bytes, the limit", limit)
+	return refuse(u, "is longer than the limit of %d bytes", limit)
 }
 
 // broken returns the result of a request without a complete response.
@@ -198,7 +198,7 @@ func (c *Client) broken(ctx context.Context, u *url.URL, err error) attempt {
 	if outer, ok := errors.AsType[*url.Error](err); ok {
 		err = outer.Err // without the URL
 	}
-	return attempt{err: refuse(u, "gave no whole answer: %s", ragctx.Clip(err.Error())), fails: true, again: true}
+	return attempt{err: refuse(u, "gave no complete response: %s", ragctx.Clip(err.Error())), fails: true, again: true}
 }
 
 // refused returns the result of a request with an error status.
@@ -218,7 +218,7 @@ func (c *Client) refused(u *url.URL, resp *http.Response) attempt {
 	}
 	a := attempt{err: e, fails: true, again: true, after: httpclient.ParseRetryAfter(resp.Header.Get("Retry-After"), c.opts.Now())}
 	if a.after > maxWait {
-		e.Reason += fmt.Sprintf("; it asks to come back in %v", a.after.Round(time.Second))
+		e.Reason += fmt.Sprintf("; it asks to retry in %v", a.after.Round(time.Second))
 	}
 	return a
 }

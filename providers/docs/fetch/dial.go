@@ -19,9 +19,10 @@ type insideError struct{ name, address string }
 // Error implements error.
 func (e *insideError) Error() string {
 	if ip, err := netip.ParseAddr(e.address); err == nil && ip.Unmap().IsLinkLocalUnicast() {
-		return fmt.Sprintf("is at the address %s of the local link; name a network that holds it in allow_hosts if that is meant", e.address)
+		return fmt.Sprintf("is at the link-local address %s; to allow it, add a network that contains it to allow_hosts", e.address)
 	}
-	return fmt.Sprintf("is at the address %s, which is not public; name the host %s, or the address, in allow_hosts if that is meant", e.address, e.name)
+	return fmt.Sprintf("is at the address %s, which is not public; to allow it, add the host %s, or the address, to allow_hosts",
+		e.address, e.name)
 }
 
 // dialer returns a DialContext function. It checks the address when it is final, right before the

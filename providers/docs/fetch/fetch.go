@@ -190,7 +190,7 @@ func (c *Client) allowed(ctx context.Context, u *url.URL) error {
 // known checks whether a host may be contacted.
 func (c *Client) known(_ context.Context, u *url.URL) error {
 	if !c.opts.Hosts.allows(u) {
-		return refuse(u, "is on the host %s, which is not allowed; name it in allow_hosts", strings.ToLower(u.Host))
+		return refuse(u, "is on the host %s, which is not allowed; add it to allow_hosts", strings.ToLower(u.Host))
 	}
 	if httpclient.Permit(u.Hostname()) != nil {
 		return refuse(u, "is not on this machine, and ragctx is offline; leave offline out to fetch it")

@@ -99,7 +99,8 @@ func TestGet(t *testing.T) {
 		io.WriteString(w, "<p>caf\xe9")
 	})
 	p, err := s.Get(t.Context(), s.url+"/a/../b%20c?x=1#part", "")
-	if err != nil || p.URL != s.url+"/b%20c?x=1" || p.At != p.URL || p.MIME != "text/html; charset=iso-8859-1" || string(p.Data) != "<p>caf\xe9" {
+	if err != nil || p.URL != s.url+"/b%20c?x=1" || p.At != p.URL || p.MIME != "text/html; charset=iso-8859-1" ||
+		string(p.Data) != "<p>caf\xe9" {
 		t.Errorf("page %+v, %v", p, err)
 	}
 }
@@ -319,7 +320,7 @@ func TestHostileBodies(t *testing.T) {
 	defer close(release)
 	for path, want := range map[string]string{
 		"/long": "more than 1048576 bytes", "/bomb": "more than 1048576 bytes", "/brotli": "compressed with br",
-		"/cut": "no whole answer", "/image": "image/png, which holds no text", "/slow": "within 300ms",
+		"/cut": "no complete response", "/image": "image/png, which has no text", "/slow": "within 300ms",
 	} {
 		_, err := s.Get(t.Context(), s.url+path, "")
 		if e := reason(t, err, want); e.Gone {
@@ -342,7 +343,8 @@ func TestRobots(t *testing.T) {
 			w.WriteHeader(status)
 			return
 		}
-		pages(map[string]string{"/robots.txt": "User-agent: ragctx\nDisallow: /a\n\nUser-agent: *\nDisallow: /", "/a": "a", "/b": "b"})(w, r)
+		pages(map[string]string{"/robots.txt": "User-agent: ragctx\nDisallow: /a\n\nUser-agent: *\nDisallow: /",
+			"/a": "a", "/b": "b"})(w, r)
 	}
 	s := serve(t, h)
 	_, err := s.Get(t.Context(), s.url+"/a", "")

@@ -69,7 +69,7 @@ func (h *host) turn(now time.Time, u *url.URL) (time.Duration, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.failed >= maxFailures && now.Before(h.until) {
-		return 0, refuse(u, "was not asked for: its server failed %d times in a row; try again later", h.failed)
+		return 0, refuse(u, "was not requested: its server failed %d times in a row; try again later", h.failed)
 	}
 	if wait := h.next.Sub(now); wait > 0 {
 		return wait, nil

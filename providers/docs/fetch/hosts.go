@@ -55,7 +55,9 @@ func ParseHosts(entries []string) (Hosts, error) {
 }
 
 func parseHost(entry string) (allowedHost, error) {
-	bad := ragctx.Invalid("allow_hosts", "%q is not a host; use docs.example.com, docs.example.com:8443, *.example.com, an address, or a network such as 10.1.0.0/16", ragctx.Clip(entry))
+	bad := ragctx.Invalid("allow_hosts",
+		"%q is not a host; use docs.example.com, docs.example.com:8443, *.example.com, an address, or a network such as 10.1.0.0/16",
+		ragctx.Clip(entry))
 	name, sub := strings.CutPrefix(entry, "*.")
 	if ip, err := netip.ParseAddr(name); err == nil && ip.Is6() {
 		name = "[" + name + "]"
@@ -120,7 +122,8 @@ func (h Hosts) reaches(name, port string, ip netip.Addr) bool {
 // special lists the non-public networks that [netip.Addr.IsGlobalUnicast] and IsPrivate do not
 // cover (RFC 6890 and its registry).
 var special = prefixes(
-	"::/96", "::ffff:0:0:0/96", "0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
+	"::/96", "::ffff:0:0:0/96", "0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "198.18.0.0/15",
+	"198.51.100.0/24", "203.0.113.0/24",
 	"240.0.0.0/4", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "5f00::/16", "fec0::/10",
 )
 

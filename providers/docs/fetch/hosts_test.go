@@ -48,7 +48,8 @@ func TestCanonical(t *testing.T) {
 }
 
 func TestHosts(t *testing.T) {
-	h, err := ParseHosts([]string{"docs.example.com", "*.example.org", "api.example.com:8443", " B\u00fccher.example", "::1", "[::2]:80", "10.0.0.1", "*.corp.example:81", "10.2.0.0/16"})
+	h, err := ParseHosts([]string{"docs.example.com", "*.example.org", "api.example.com:8443", " B\u00fccher.example",
+		"::1", "[::2]:80", "10.0.0.1", "*.corp.example:81", "10.2.0.0/16"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,13 +83,15 @@ func TestHosts(t *testing.T) {
 			t.Errorf("%s: allowed is %v", raw, got)
 		}
 	}
-	for _, bad := range []string{"", "*", "*.", "a b", "http://a.example", "a.example/", "*.*.example", "a.example:x", "a@b.example", "1.2.3.4/99"} {
+	for _, bad := range []string{"", "*", "*.", "a b", "http://a.example", "a.example/", "*.*.example", "a.example:x",
+		"a@b.example", "1.2.3.4/99"} {
 		if _, err := ParseHosts([]string{bad}); err == nil || !strings.Contains(err.Error(), "allow_hosts") {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
 	with, err := Hosts{}.With("https://docs.example.com:444/a")
-	if err != nil || !with.allows(&url.URL{Scheme: "https", Host: "docs.example.com:444"}) || with.allows(&url.URL{Scheme: "https", Host: "docs.example.com"}) {
+	if err != nil || !with.allows(&url.URL{Scheme: "https", Host: "docs.example.com:444"}) ||
+		with.allows(&url.URL{Scheme: "https", Host: "docs.example.com"}) {
 		t.Errorf("named: %+v, %v", with, err)
 	}
 }
@@ -100,9 +103,12 @@ func TestPublic(t *testing.T) {
 		}
 	}
 	for _, ip := range []string{
-		"127.0.0.1", "127.8.0.1", "0.0.0.0", "0.1.2.3", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "224.0.0.1",
-		"255.255.255.255", "192.0.2.1", "198.18.0.1", "240.0.0.1", "::", "::1", "fe80::1", "fc00::1", "fd00:ec2::254", "ff02::1", "2001:db8::1",
-		"2002:7f00:1::", "64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe", "2001::1", "fec0::1", "::127.0.0.1", "::8.8.8.8", "::ffff:0:127.0.0.1", "::ffff:0:8.8.8.8",
+		"127.0.0.1", "127.8.0.1", "0.0.0.0", "0.1.2.3", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254",
+		"100.64.0.1", "224.0.0.1",
+		"255.255.255.255", "192.0.2.1", "198.18.0.1", "240.0.0.1", "::", "::1", "fe80::1", "fc00::1", "fd00:ec2::254",
+		"ff02::1", "2001:db8::1",
+		"2002:7f00:1::", "64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe", "2001::1", "fec0::1", "::127.0.0.1", "::8.8.8.8",
+		"::ffff:0:127.0.0.1", "::ffff:0:8.8.8.8",
 	} {
 		if public(netip.MustParseAddr(ip)) {
 			t.Errorf("%s is public", ip)
@@ -233,7 +239,8 @@ func TestNamed(t *testing.T) {
 
 // TestLinkLocalReason: the remedy is one that helps.
 func TestLinkLocalReason(t *testing.T) {
-	for address, want := range map[string]string{"169.254.169.254": "name a network", "fe80::1%eth0": "name a network", "10.0.0.1": "name the host wiki"} {
+	for address, want := range map[string]string{"169.254.169.254": "name a network",
+		"fe80::1%eth0": "name a network", "10.0.0.1": "name the host wiki"} {
 		if got := (&insideError{"wiki", address}).Error(); !strings.Contains(got, want) {
 			t.Errorf("%s: %s", address, got)
 		}

@@ -181,9 +181,9 @@ func (c *Client) heed(ctx context.Context, u *url.URL) error {
 	case err != nil:
 		return err
 	case r.unknown != "":
-		return refuse(u, "was not asked for: the robots.txt of its host %s; try again later, or use --ignore-robots", r.unknown)
+		return refuse(u, "was not requested: the robots.txt of its host %s; try again later, or use --ignore-robots", r.unknown)
 	case !r.allows(u.RequestURI()):
-		return refuse(u, "is forbidden by the robots.txt of its host; --ignore-robots asks for it all the same")
+		return refuse(u, "is forbidden by the robots.txt of its host; use --ignore-robots to request it anyway")
 	}
 	return nil
 }

@@ -128,13 +128,13 @@ func parseXML(b []byte, limit int) (sitemap, error) {
 			return s, nil
 		}
 		if err != nil {
-			return s, fmt.Errorf("is no valid XML: %w", err)
+			return s, fmt.Errorf("is not valid XML: %w", err)
 		}
 		switch e := t.(type) {
 		case xml.StartElement:
 			if len(above) == 0 {
 				if e.Name.Local != "urlset" && e.Name.Local != "sitemapindex" {
-					return s, fmt.Errorf("is no sitemap: its first element is %q", ragctx.Clip(e.Name.Local))
+					return s, fmt.Errorf("is not a sitemap: its first element is %q", ragctx.Clip(e.Name.Local))
 				}
 				s.index = e.Name.Local == "sitemapindex"
 			}
@@ -186,7 +186,7 @@ func (l *lister) sitemap(ctx context.Context, p Page, depth int) bool {
 	}
 	data, more := unpack(p.Data, maxSitemapBytes)
 	if more {
-		return l.incomplete(p.URL, "unpacks to more than %d bytes, the limit of a sitemap", maxSitemapBytes)
+		return l.incomplete(p.URL, "exceeds the limit of %d bytes when decompressed", maxSitemapBytes)
 	}
 	left := l.client.opts.MaxURLs - l.pages
 	s, err := parseSitemap(at, data, left+1)
@@ -206,7 +206,8 @@ func (l *lister) sitemap(ctx context.Context, p Page, depth int) bool {
 				return false
 			}
 		case l.pages >= l.client.opts.MaxURLs:
-			return l.incomplete(p.URL, "lists more than %d pages, the limit; give the sitemaps of its parts one by one", l.client.opts.MaxURLs)
+			return l.incomplete(p.URL, "lists more than the limit of %d pages; ingest its nested sitemaps one by one",
+				l.client.opts.MaxURLs)
 		default:
 			if !l.page(ctx, u) {
 				return false
@@ -238,9 +239,9 @@ func (l *lister) below(ctx context.Context, u *url.URL, depth int) bool {
 	l.seen[u.String()] = true
 	switch {
 	case depth > maxNesting:
-		return l.incomplete(u.String(), "is nested more than %d deep", maxNesting)
+		return l.incomplete(u.String(), "is nested deeper than the limit of %d", maxNesting)
 	case l.sitemaps >= maxSitemaps:
-		return l.incomplete(u.String(), "is one sitemap more than %d, the limit", maxSitemaps)
+		return l.incomplete(u.String(), "exceeds the limit of %d sitemaps", maxSitemaps)
 	}
 	p, err := l.client.Sitemap(ctx, u.String())
 	if e, ok := errors.AsType[*Error](err); ok {

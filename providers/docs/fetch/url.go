@@ -39,10 +39,10 @@ func parse(raw string) (*url.URL, error) {
 	case err != nil || u.Host == "" || !IsURL(raw) || ragctx.ValidText("", raw) != nil:
 		return bad("is not a URL such as https://example.com/guide.html")
 	case u.User != nil:
-		return bad("holds a user or password, which would be shown in every answer; pages that need them cannot be fetched")
+		return bad("holds a user or password, which every answer would show; pages that need them cannot be fetched")
 	}
 	if u.Host, err = canonicalHost(u); err != nil {
-		return bad("has a host that is no name or address")
+		return bad("has an invalid host name or address")
 	}
 	u.Scheme, u.Fragment, u.RawFragment, u.ForceQuery = strings.ToLower(u.Scheme), "", "", false
 	if u.Path == "" {

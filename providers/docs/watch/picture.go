@@ -60,7 +60,7 @@ func (r *root) take(ctx context.Context) (picture, error) {
 	// Discard the snapshot if the directory was replaced while it was read.
 	after, err := os.Stat(r.path)
 	if err == nil && !os.SameFile(p.home, after) {
-		err = errors.New("it became another directory while it was read")
+		err = errors.New("it was replaced by another directory while it was read")
 	}
 	sum.Sum(p.sum[:0])
 	return p, err

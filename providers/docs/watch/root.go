@@ -60,7 +60,7 @@ func (r *root) look(ctx context.Context) time.Duration {
 		return retry
 	}
 	if r.away != "" {
-		r.opts.Logger.InfoContext(ctx, "watched again", "path", r.path)
+		r.opts.Logger.InfoContext(ctx, "watching again", "path", r.path)
 		r.away = ""
 	}
 	// If a file could have changed without a new time, an equal snapshot does not prove that
@@ -68,7 +68,7 @@ func (r *root) look(ctx context.Context) time.Duration {
 	if p.sum != r.seen.sum || r.seen.fresh || r.again {
 		if err := r.changed(ctx, Change{Path: r.path, Empty: p.files == 0}); err != nil {
 			if ctx.Err() == nil {
-				r.opts.Logger.WarnContext(ctx, "what has changed could not be ingested; it is tried again", "path", r.path, "error", err)
+				r.opts.Logger.WarnContext(ctx, "changes could not be ingested; retrying", "path", r.path, "error", err)
 			}
 			return retry
 		}
@@ -87,7 +87,7 @@ func (r *root) look(ctx context.Context) time.Duration {
 // say logs once why the root is not scanned.
 func (r *root) say(ctx context.Context, why string) {
 	if r.away == "" {
-		r.opts.Logger.WarnContext(ctx, "not watched for the moment; its documents stay", "path", r.path, "reason", why)
+		r.opts.Logger.WarnContext(ctx, "watching is paused; the documents stay", "path", r.path, "reason", why)
 	}
 	r.away = why
 }
@@ -123,7 +123,7 @@ func (r *root) listen(ctx context.Context) {
 func (r *root) fallBack(ctx context.Context, why error) {
 	r.events.close()
 	r.events, r.poll = nil, r.opts.fallback
-	r.opts.Logger.WarnContext(ctx, "the system cannot tell what happens in all folders; they are looked at at intervals",
+	r.opts.Logger.WarnContext(ctx, "the system cannot report changes in all folders; polling them instead",
 		"path", r.path, "interval", r.poll, "reason", why, "remedy", remedy(why))
 }
 

@@ -146,15 +146,22 @@ func TestFollowsAFolder(t *testing.T) {
 					return os.Rename(filepath.Join(dir, "a.md.tmp"), filepath.Join(dir, "a.md"))
 				}},
 				{"a renamed folder", func() error { return os.Rename(filepath.Join(dir, "x"), filepath.Join(dir, "z")) }},
-				{"a file in the renamed folder", func() error { return os.WriteFile(filepath.Join(dir, "z", "y", "e.md"), []byte("eps"), 0o600) }},
+				{"a file in the renamed folder", func() error {
+					return os.WriteFile(filepath.Join(dir, "z", "y",
+						"e.md"), []byte("eps"), 0o600)
+				}},
 				{"another folder of the old name", func() error { put(t, filepath.Join(dir, "x", "y", "f.md"), "zeta"); return nil }},
 				{"a file in that", func() error { return os.WriteFile(filepath.Join(dir, "x", "y", "f.md"), []byte("zeta two"), 0o600) }},
-				{"and in the renamed one", func() error { return os.WriteFile(filepath.Join(dir, "z", "y", "e.md"), []byte("epsilon"), 0o600) }},
+				{"and in the renamed one", func() error {
+					return os.WriteFile(filepath.Join(dir, "z", "y", "e.md"),
+						[]byte("epsilon"), 0o600)
+				}},
 				{"git ignores a folder", func() error { return os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("/z/\n"), 0o600) }},
 				{"and no longer", func() error { return os.Remove(filepath.Join(dir, ".gitignore")) }},
 				{"a folder is gone", func() error { return os.RemoveAll(filepath.Join(dir, "z")) }},
 				{"all is gone", func() error {
-					return errors.Join(os.RemoveAll(filepath.Join(dir, "x")), os.Remove(filepath.Join(dir, "a.md")), os.Remove(filepath.Join(dir, "b.md")))
+					return errors.Join(os.RemoveAll(filepath.Join(dir, "x")), os.Remove(filepath.Join(dir, "a.md")),
+						os.Remove(filepath.Join(dir, "b.md")))
 				}},
 			}
 			for _, s := range steps {
@@ -292,7 +299,8 @@ func TestNothingIsNothing(t *testing.T) {
 	must(t, os.Chtimes(filepath.Join(dir, "a.md"), old, old))
 	m := follow(t, watch.Options{}, dir)
 	m.matches("at the beginning", dir)
-	for _, name := range []string{"a.md~", ".#a.md", "#a.md#", ".a.md.swp", "4913", "a.md___jb_tmp___", "~$a.docx", "x.tmp", ".hidden", "picture.png", ".git/HEAD", "dist/x.md"} {
+	for _, name := range []string{"a.md~", ".#a.md", "#a.md#", ".a.md.swp", "4913", "a.md___jb_tmp___", "~$a.docx",
+		"x.tmp", ".hidden", "picture.png", ".git/HEAD", "dist/x.md"} {
 		put(t, filepath.Join(dir, filepath.FromSlash(name)), "x")
 	}
 	must(t, os.Chmod(filepath.Join(dir, "a.md"), 0o400))
