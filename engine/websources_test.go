@@ -192,7 +192,7 @@ func testPages(t *testing.T, ingest ingestFunc) {
 	}
 	r := ingest(f, t, o)
 	want := []engine.Skipped{
-		{Path: w.url + "/away", Reason: "redirects to " + other.url + "/secret, which is on the host " + strings.TrimPrefix(other.url, "http://") + ", which is not allowed; name it in allow_hosts"},
+		{Path: w.url + "/away", Reason: "redirects to " + other.url + "/secret, which is on the host " + strings.TrimPrefix(other.url, "http://") + ", which is not allowed; add it to allow_hosts"},
 		{Path: w.url + "/list", Reason: `is a sitemap; its name must contain "sitemap" or end with .xml`},
 		{Path: w.url + "/blank", Reason: "has no text"},
 		{Path: w.url + "/binary", Reason: "is binary"},

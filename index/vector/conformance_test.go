@@ -19,7 +19,7 @@ func TestFlat(t *testing.T) {
 func TestStored(t *testing.T) {
 	for name, o := range map[string]vector.Options{
 		"Files":       {},
-		"TinyFlushes": {FlushUnits: 4, FS: faultfs.New()}, // in memory: thousands of syncs take their time
+		"TinyFlushes": {FlushChanges: 4, FS: faultfs.New()}, // in memory: thousands of syncs take their time
 	} {
 		t.Run(name, func(t *testing.T) {
 			indextest.TestVector(t, storedOpener(o), indextest.VectorOptions{Dim: dim, MinRecall: 1, Copies: 5000})

@@ -156,7 +156,7 @@ func TestNativeAheadOfRows(t *testing.T) {
 	i := new(ills)
 	fsys, chunks := stockedNative(t, i)
 	o := tiny("/leg", fsys, i)
-	o.FlushUnits = 1000
+	o.FlushChanges = 1000
 	n := openTiny(t, o)
 	settle(t, n)
 	far := random(rand.New(rand.NewPCG(5, 5)), 0, 60, nativeDim)

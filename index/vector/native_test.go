@@ -19,7 +19,7 @@ const nativeDim = 20
 // or a real one if i is nil.
 func tiny(dir string, fsys atomicfile.FS, i *ills) Options {
 	o := Options{
-		Dir: dir, Dimensions: nativeDim, Identity: "fake", FlushUnits: 50, FS: fsys, minGraphChunks: 3, minSaveChanges: 20, savePause: 1,
+		Dir: dir, Dimensions: nativeDim, Identity: "fake", FlushChanges: 50, FS: fsys, minGraphChunks: 3, minSaveChanges: 20, savePause: 1,
 	}
 	if i != nil {
 		o.graphs = fakes(i, fsys)

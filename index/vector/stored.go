@@ -16,8 +16,8 @@ import (
 	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
-// DefaultFlushUnits is the default of [Options].
-const DefaultFlushUnits = 1000
+// DefaultFlushChanges is the default of [Options].
+const DefaultFlushChanges = 1000
 
 var _ index.VectorIndex = (*Stored)(nil)
 
@@ -287,7 +287,7 @@ func (s *Stored) Close() error {
 
 func (o Options) withDefaults() Options {
 	o.Graph = cmp.Or(o.Graph, kindNative)
-	o.FlushUnits = cmp.Or(o.FlushUnits, DefaultFlushUnits)
+	o.FlushChanges = cmp.Or(o.FlushChanges, DefaultFlushChanges)
 	if o.Origin == nil {
 		o.Origin = func() string { return "" }
 	}

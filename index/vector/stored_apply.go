@@ -76,8 +76,8 @@ func (s *Stored) memory() []*snapshot {
 // backlog is too large.
 func (s *Stored) flushIfDue(ctx context.Context) {
 	s.mu.Lock()
-	due := !s.closed && s.changed >= max(s.opts.FlushUnits, s.retryAt)
-	behind := due && s.retryAt == 0 && s.changed >= maxBacklog*s.opts.FlushUnits
+	due := !s.closed && s.changed >= max(s.opts.FlushChanges, s.retryAt)
+	behind := due && s.retryAt == 0 && s.changed >= maxBacklog*s.opts.FlushChanges
 	if due && !behind && s.flushing.CompareAndSwap(false, true) {
 		s.background.Go(func() {
 			defer s.flushing.Store(false)

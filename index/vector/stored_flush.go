@@ -96,7 +96,7 @@ func (s *Stored) thaw(st frozenState) {
 	defer s.mu.Unlock()
 	s.frozen.absorb(s.active)
 	s.changed += st.changed
-	s.retryAt = s.changed + s.opts.FlushUnits
+	s.retryAt = s.changed + s.opts.FlushChanges
 	s.active, s.activeState = s.frozen, s.frozen.commit()
 	s.frozen, s.frozenState = nil, nil
 	if !s.closed {

@@ -44,7 +44,7 @@ func TestStoredIsFlat(t *testing.T) {
 	const dim, rounds = 21, 30
 	dir := t.TempDir()
 	r := rand.New(rand.NewPCG(1, 1))
-	flat, stored := NewFlat(dim), mustOpen(t, Options{Dir: dir, Dimensions: dim, FlushUnits: 100})
+	flat, stored := NewFlat(dim), mustOpen(t, Options{Dir: dir, Dimensions: dim, FlushChanges: 100})
 	for round := range rounds {
 		chunks := random(r, r.Uint64N(800), 90, dim)
 		gone := []uint64{r.Uint64N(900), r.Uint64N(900), r.Uint64N(900)}
@@ -59,7 +59,7 @@ func TestStoredIsFlat(t *testing.T) {
 		if round == rounds/2 {
 			mustFlush(t, stored)
 			_ = stored.Close()
-			stored = mustOpen(t, Options{Dir: dir, Dimensions: dim, FlushUnits: 100})
+			stored = mustOpen(t, Options{Dir: dir, Dimensions: dim, FlushChanges: 100})
 		}
 		for _, k := range []int{1, 10, math.MaxInt} {
 			q := index.VectorQuery{Vector: random(r, 0, 1, dim)[0].Vector, K: k, Accept: func(id uint64) bool { return id%5 != 0 }}
@@ -85,7 +85,7 @@ func TestStoredIsFlat(t *testing.T) {
 func TestStoredLazyDirectory(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "leg")
 	s := mustOpen(t, Options{Dir: dir, Dimensions: 4})
-	fill(t, s, random(rand.New(rand.NewPCG(1, 1)), 0, DefaultFlushUnits-1, 4))
+	fill(t, s, random(rand.New(rand.NewPCG(1, 1)), 0, DefaultFlushChanges-1, 4))
 	_ = s.Close()
 	if _, err := os.Stat(filepath.Dir(dir)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a directory exists: %v", err)
@@ -234,7 +234,7 @@ func TestStoredKeepsWhatItCannotOpen(t *testing.T) {
 func TestStoredFullDisk(t *testing.T) {
 	fsys := faultfs.New()
 	o := faultOptions(fsys)
-	o.FlushUnits = 4
+	o.FlushChanges = 4
 	s := mustOpen(t, o)
 	fsys.Inject(faultfs.Fault{Op: faultfs.Write, N: 1, Effect: faultfs.Short, Err: syscall.ENOSPC, Sticky: true})
 	r := rand.New(rand.NewPCG(1, 1))
@@ -258,7 +258,7 @@ func TestStoredFullDisk(t *testing.T) {
 
 // Segments go when the last view that shows them does, and no sooner.
 func TestSegmentsAreReleased(t *testing.T) {
-	s := mustOpen(t, Options{Dir: t.TempDir(), Dimensions: 4, FlushUnits: 10})
+	s := mustOpen(t, Options{Dir: t.TempDir(), Dimensions: 4, FlushChanges: 10})
 	all := make(map[*segment]bool)
 	r := rand.New(rand.NewPCG(1, 1))
 	var old *storedView
@@ -367,7 +367,7 @@ func TestPanicInAcceptGoesOn(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	for name, o := range map[string]Options{
-		"dimensions": {}, "graph": {Graph: "other", Dimensions: 4}, "flush chunks": {Dimensions: 4, FlushUnits: -1},
+		"dimensions": {}, "graph": {Graph: "other", Dimensions: 4}, "flush chunks": {Dimensions: 4, FlushChanges: -1},
 		"identity": {Dimensions: 4, Identity: strings.Repeat("x", maxIdentity+1)},
 	} {
 		if ix, err := New(o); !errors.Is(err, ragctx.ErrInvalid) {

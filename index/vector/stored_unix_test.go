@@ -29,7 +29,7 @@ func TestTruncatedWhileMapped(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			o := Options{Dir: dir, Dimensions: 4, FlushUnits: 1 << 20}
+			o := Options{Dir: dir, Dimensions: 4, FlushChanges: 1 << 20}
 			s := mustOpen(t, o)
 			chunks := random(rand.New(rand.NewPCG(1, 1)), 0, 50_000, 4)
 			for i := range chunks {

@@ -33,9 +33,9 @@ type Options struct {
 	// Identity names the embedder, in at most 4,096 bytes. Stored vectors of another identity are
 	// discarded.
 	Identity string
-	// FlushUnits is how many changes are collected in memory before they are written in the
+	// FlushChanges is how many changes are collected in memory before they are written in the
 	// background; 1,000 by default. Apply waits for the writer when four times as many are pending.
-	FlushUnits int
+	FlushChanges int
 	// Origin returns the name of the store's current state; it is stored with the vectors at each
 	// flush. Knows reports on open whether a stored origin belongs to the store's past. Vectors of
 	// another store, or of a store that was reset to an older copy, are discarded. Without Origin
@@ -58,8 +58,8 @@ type Options struct {
 // errors that match [ragctx.ErrInvalid].
 func New(o Options) (index.VectorIndex, error) {
 	switch {
-	case o.FlushUnits < 0:
-		return nil, ragctx.Invalid("flush_changes", "%d is negative; use 0 for %d", o.FlushUnits, DefaultFlushUnits)
+	case o.FlushChanges < 0:
+		return nil, ragctx.Invalid("flush_changes", "%d is negative; use 0 for %d", o.FlushChanges, DefaultFlushChanges)
 	case len(o.Identity) > maxIdentity:
 		return nil, ragctx.Invalid("identity", "has %d bytes, the limit is %d; use a hash of it", len(o.Identity), maxIdentity)
 	case o.Dimensions < 1 || o.Dimensions > MaxDimensions:

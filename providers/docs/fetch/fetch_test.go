@@ -208,7 +208,7 @@ func TestRetryAfter(t *testing.T) {
 		header string
 		pause  time.Duration
 		want   string
-	}{{"30", 30 * time.Second, ""}, {"3600", 0, "come back in 1h0m0s"}} {
+	}{{"30", 30 * time.Second, ""}, {"3600", 0, "retry in 1h0m0s"}} {
 		n := 0
 		s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/robots.txt" {
@@ -266,7 +266,7 @@ func TestRedirects(t *testing.T) {
 		t.Errorf("page %+v, %v", p, err)
 	}
 	for path, want := range map[string]string{
-		"/elsewhere": "is not allowed; name it in allow_hosts", "/loop": "more than 5 times", "/file": "no URL of a page",
+		"/elsewhere": "is not allowed; add it to allow_hosts", "/loop": "more than 5 times", "/file": "no URL of a page",
 		"/user": "no URL of a page", "/forbidden": "redirects to " + s.url + "/private/x, which is forbidden by the robots.txt",
 	} {
 		_, err := s.Get(t.Context(), s.url+path, "")
@@ -319,7 +319,7 @@ func TestHostileBodies(t *testing.T) {
 	}, func(o *Options) { o.MaxBytes, o.Timeout = 1<<20, 300*time.Millisecond })
 	defer close(release)
 	for path, want := range map[string]string{
-		"/long": "more than 1048576 bytes", "/bomb": "more than 1048576 bytes", "/brotli": "compressed with br",
+		"/long": "longer than the limit of 1048576 bytes", "/bomb": "more than 1048576 bytes", "/brotli": "compressed with br",
 		"/cut": "no complete response", "/image": "image/png, which has no text", "/slow": "within 300ms",
 	} {
 		_, err := s.Get(t.Context(), s.url+path, "")

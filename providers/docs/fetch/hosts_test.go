@@ -170,7 +170,7 @@ func TestInside(t *testing.T) {
 		setting []string
 		want    string // in the error
 	}{
-		{nil, "is at the address 127.0.0.1, which is not public; name the host rebind.example"},
+		{nil, "is at the address 127.0.0.1, which is not public; to allow it, add the host rebind.example"},
 		{[]string{"*.example:" + port}, "127.0.0.1, which is not public"},
 		{[]string{"rebind.example"}, "127.0.0.1, which is not public"}, // on its own ports only
 		{[]string{"rebind.example:" + port}, ""},
@@ -239,8 +239,8 @@ func TestNamed(t *testing.T) {
 
 // TestLinkLocalReason: the remedy is one that helps.
 func TestLinkLocalReason(t *testing.T) {
-	for address, want := range map[string]string{"169.254.169.254": "name a network",
-		"fe80::1%eth0": "name a network", "10.0.0.1": "name the host wiki"} {
+	for address, want := range map[string]string{"169.254.169.254": "add a network",
+		"fe80::1%eth0": "add a network", "10.0.0.1": "add the host wiki"} {
 		if got := (&insideError{"wiki", address}).Error(); !strings.Contains(got, want) {
 			t.Errorf("%s: %s", address, got)
 		}

@@ -112,11 +112,11 @@ func TestList(t *testing.T) {
 		"/latin.xml":       {pages: "/caf%C3%A9"},
 		"/loop.xml":        {pages: "/a"},
 		"/lost.xml":        {pages: "/a /b", errs: []string{"!404"}},
-		"/cut.xml":         {pages: "/a /b", errs: []string{"!no valid XML"}},
-		"/entities.xml":    {errs: []string{"!no valid XML"}},
+		"/cut.xml":         {pages: "/a /b", errs: []string{"!not valid XML"}},
+		"/entities.xml":    {errs: []string{"!not valid XML"}},
 		"/bad.xml":         {pages: "/a", errs: []string{"not a URL", "not a URL", "not a URL"}},
-		"/deep0.xml":       {errs: []string{"!nested more than 4 deep"}},
-		"/many.xml":        {pages: "/1 /2 /3 /4 /5", errs: []string{"!more than 5 pages"}},
+		"/deep0.xml":       {errs: []string{"!nested deeper than the limit of 4"}},
+		"/many.xml":        {pages: "/1 /2 /3 /4 /5", errs: []string{"!more than the limit of 5 pages"}},
 		"/strangers.xml":   {errs: []string{"!not allowed"}},
 		"/mixed.xml":       {pages: "/a", errs: []string{"other.example, which is not allowed"}},
 	} {
@@ -142,12 +142,12 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestSitemapBomb: what unpacks to too much is not unpacked further.
+// TestSitemapBomb: a sitemap that exceeds the limit is not decompressed further.
 func TestSitemapBomb(t *testing.T) {
 	bomb := packed(urlset + strings.Repeat(" ", maxSitemapBytes+1))
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) { w.Write(bomb) })
 	found, errs := s.list(t, "/sitemap.xml.gz")
-	if len(found) != 0 || len(errs) != 1 || !errs[0].Incomplete || !strings.Contains(errs[0].Reason, "unpacks to more") {
+	if len(found) != 0 || len(errs) != 1 || !errs[0].Incomplete || !strings.Contains(errs[0].Reason, "when decompressed") {
 		t.Errorf("%v, %v", found, errs)
 	}
 }
