@@ -74,10 +74,10 @@ type Options struct {
 	// KeepSecrets stores turns and memories without redacting passwords, keys and card numbers; see
 	// package redact.
 	KeepSecrets bool
-	// Dialogue weighs the neighbours and the speaker of a remembered turn. TimeWeight weighs
+	// ConversationWeights weighs the neighbours and the speaker of a remembered turn. TimeWeight weighs
 	// memoryOptions and documents within the time that a query names. 0 means the defaults, negative
 	// disables them.
-	Dialogue   index.ConversationWeights
+	ConversationWeights   index.ConversationWeights
 	TimeWeight float64
 	// Summarizer writes summaries and observations of stored conversations; nil extracts them from
 	// the messages. The caller closes it after the engine.

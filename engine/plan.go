@@ -14,7 +14,7 @@ import (
 
 // memoryOptions returns the ranking options of the memory provider.
 func (e *Engine) memoryOptions() memory.Options {
-	return memory.Options{Weights: e.opts.Weights, Fusion: e.opts.Fusion, Conversation: e.opts.Dialogue,
+	return memory.Options{Weights: e.opts.Weights, Fusion: e.opts.Fusion, Conversation: e.opts.ConversationWeights,
 		TimeWeight: e.opts.TimeWeight}
 }
 

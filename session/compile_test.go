@@ -80,8 +80,8 @@ func TestCompiledOrder(t *testing.T) {
 	}
 }
 
-// spec 3.3 and 3.9: two trace messages for a call, four for two; absent on what is final;
-// users' messages untouched.
+// spec 3.3 and 3.9: two trace messages for one call, four for two; the final answer has no trace
+// mark and user messages are unchanged.
 func TestTags(t *testing.T) {
 	got := agent(t).Messages()
 	want := []map[string]any{
@@ -130,7 +130,8 @@ func TestDecorators(t *testing.T) {
 	}{
 		{session.TokenLimit{Compiler: all, Tokens: 16, Scale: scale}, "uaaaa abbbb ucccc", "ucccc"},
 		{session.TokenLimit{Compiler: all, Tokens: 24, Scale: scale}, "uaaaa abbbb ucccc", "uaaaa abbbb ucccc"},
-		// trap 25: the first misfit ends it, also if what is older would fit
+		// trap 25: the first message that does not fit ends the view, even if an older one would
+		// fit
 		{session.TokenLimit{Compiler: all, Tokens: 24, Scale: scale}, "ua a" + strings.Repeat("b", 30) + " ucccc", "ucccc"},
 		// trap 26: no pair is split, and nothing begins with a result
 		{session.TokenLimit{Compiler: all, Tokens: 40, Scale: scale}, "uaaaa a!1 t?1 ucccc", "ucccc"},
@@ -143,7 +144,7 @@ func TestDecorators(t *testing.T) {
 		{session.Recent{Compiler: all, Messages: 2}, "uone a!1 t?1 atwo", "uone atwo"},
 		{session.Recent{Compiler: all, Messages: 3}, "uone a!1 t?1 utwo", "utwo"},
 		{session.Recent{Compiler: all}, "uone atwo", "uone atwo"},
-		// spec 3.4: what is found comes first; without a question nothing is looked for
+		// spec 3.4: retrieved text comes first; without a question nothing is retrieved
 		{session.Retrieval{Compiler: all, Retrieve: found}, "uq aone", "sRelevant documents:\nabout:q uq aone"},
 		{session.Retrieval{Compiler: all, Retrieve: found}, "unone", "unone"},
 		{session.Retrieval{Compiler: all, Retrieve: found}, "aone", "aone"},
@@ -155,7 +156,7 @@ func TestDecorators(t *testing.T) {
 	}
 }
 
-// spec 3.4: nothing of what was retrieved is stored; a failure is one.
+// spec 3.4: retrieved text is not stored; a failed retrieval is an error.
 func TestRetrieval(t *testing.T) {
 	c := session.Context{}.WithMessages(talk(t, "uq"))
 	broken := errors.New("broken")
@@ -222,7 +223,7 @@ func TestDecorate(t *testing.T) {
 	}
 }
 
-// What goes wrong inside goes through every decorator.
+// An error of the inner compiler passes through every decorator.
 func TestDecoratorsPassErrorsOn(t *testing.T) {
 	broken := errors.New("broken")
 	inner := session.CompilerFunc(func(context.Context, session.Context, session.Execution) ([]ragctx.Message, error) {

@@ -217,7 +217,7 @@ func TestLenientContexts(t *testing.T) {
 	}
 }
 
-// spec 3.6: the state around a context; what belongs to its agent's runtime is kept.
+// spec 3.6: the state around a context; fields of the agent's runtime are preserved.
 func TestState(t *testing.T) {
 	const text = `{"agentId":"a","parentAgentId":"p","createdAt":"2026-01-02T03:04:05Z","updatedAt":"2026-01-02T03:04:06Z","context":{"metadata":{},"systemPrompt":"p","responseFormat":{},` +
 		`"messageStore":{"sections":[],"parameters":{}}},"llmConfig":{"model":"m"},"executionCount":2,"execution":null}`
@@ -230,7 +230,7 @@ func TestState(t *testing.T) {
 	}
 }
 
-// What is read once is written and read again as the same.
+// Encoding and decoding a decoded message changes nothing.
 func FuzzContext(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `{"messageStore":{"sections":[{"name":"messages","messages":[{"role":"tool","content":"x","tool_result":{"content":"x","call_id":"1"}}]}]}}`,
@@ -264,8 +264,8 @@ func marshal(t testing.TB, v any) string {
 	return string(b)
 }
 
-// What is written here is read as any other form is, but fast. What differs from it in a
-// byte is left to the other way, or read as that reads it.
+// The canonical reader agrees with the general one. Input that differs in a byte is rejected by it,
+// or read in the same way.
 func TestMessagesAreReadAsWritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b, err := session.EncodeMessage(anyMessage().Draw(t, "message"))
@@ -307,8 +307,8 @@ func TestMessagesAreReadAsWritten(t *testing.T) {
 	})
 }
 
-// A message that is read holds little more in memory than what it says: the output of a tool
-// is twice in what is written, and an id is a small part of it.
+// A decoded message retains little more memory than its content: the output of a tool appears twice
+// in the JSON, and an id is a small part of it.
 func TestReadMessagesHoldWhatTheySay(t *testing.T) {
 	const number, size = 16, 1 << 20
 	heap := func() int64 {

@@ -105,8 +105,8 @@ func exchange(t *rapid.T, name string) []ragctx.Message {
 	return out
 }
 
-// Whatever an exchange holds, it is in the view with each of its calls and results, and is
-// cut to what fits: a view exceeds the budget only where its smallest form does.
+// The view has every call and result of the newest exchange, shortened to fit: it exceeds the
+// budget only if its smallest form does.
 func TestNewestExchangeIsCutToWhatFits(t *testing.T) {
 	o200k, err := tokens.New("o200k_base")
 	if err != nil {
@@ -156,8 +156,8 @@ func TestNewestExchangeIsCutToWhatFits(t *testing.T) {
 	})
 }
 
-// A result that does not fit keeps head and tail, as much as fits, and says what is cut;
-// results that are small stay whole.
+// A result that does not fit keeps as much of head and tail as fits, and says how much is omitted;
+// small results stay complete.
 func TestOversizedResult(t *testing.T) {
 	o200k, err := tokens.New("o200k_base")
 	if err != nil {
@@ -187,8 +187,8 @@ func TestOversizedResult(t *testing.T) {
 	}
 }
 
-// A result that is cut leaves a quarter of the budget to what was said before, as far as that
-// needs it, and nothing where it cannot.
+// A shortened result leaves a quarter of the budget to earlier messages, if they need it and it can
+// be left.
 func TestOversizedResultLeavesRoom(t *testing.T) {
 	rule := strings.Repeat("r", 100)
 	messages := talk(t, "u"+rule+" aok utwo aok uwhy a!1 t?1")
@@ -248,7 +248,7 @@ func TestNestedResultsCount(t *testing.T) {
 	}
 }
 
-// Parts that are no text are replaced by what they say, or by a note that names them.
+// Parts other than text are replaced by their text, or by a note with their name.
 func TestOversizedParts(t *testing.T) {
 	document := json.RawMessage(`{"type":"document","title":"Plan","source":{"type":"text","data":"` + strings.Repeat("a b c ", 2000) + `"}}`)
 	messages := talk(t, "uwhy a!1 t?1")
@@ -268,8 +268,8 @@ func TestOversizedParts(t *testing.T) {
 	}
 }
 
-// Inputs of calls that were answered are cut where cutting results is not enough; those of
-// calls that wait are not.
+// Inputs of answered calls are shortened if shortening results is not enough; inputs of pending
+// calls are not.
 func TestOversizedInput(t *testing.T) {
 	input := json.RawMessage(`{ "path": "a.txt", "n": 12345678901234567890, "text": "` + strings.Repeat(`<b>\n`, 2000) + `" }`)
 	messages := talk(t, "uwhy a!1 t?1")

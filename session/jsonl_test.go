@@ -10,7 +10,7 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// TestNoSession: what is nowhere near a session is given up, not collected.
+// TestNoSession: input that is no session is rejected early, not collected.
 func TestNoSession(t *testing.T) {
 	head := `{"type":"session","version":1,"id":"s"}` + "\n"
 	if _, bad, err := session.ReadJSONL(strings.NewReader(head + strings.Repeat("x\n", 10_000))); err != nil || len(bad) != 10_000 {
@@ -26,7 +26,7 @@ func TestNoSession(t *testing.T) {
 	}
 }
 
-// TestSectionsOfAHeader: a name that no section may have is told of and left out.
+// TestSectionsOfAHeader: an invalid section name is reported and ignored.
 func TestSectionsOfAHeader(t *testing.T) {
 	long := strings.Repeat("x", session.MaxName+1)
 	a, bad, err := session.ReadJSONL(strings.NewReader(`{"type":"session","version":1,"id":"s","sections":["a","` + long + `","b"],"parameters":{"p":1}}`))

@@ -14,13 +14,13 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// The plain way to cut conversations, which looks at each message for each question that
-// there is to answer. What is shown must be what it shows.
+// A simple reference implementation of truncation that scans all messages for each question. The
+// views must be equal.
 
 func TestViewsAreThoseOfThePlainWay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		messages := slices.Concat(parallel(t), conversation(t))
-		for i := range messages { // what is cut is another test's
+		for i := range messages { // shortening is tested elsewhere
 			if m := &messages[i]; m.Role == ragctx.RoleTool {
 				m.Content = slices.DeleteFunc(m.Content, func(b ragctx.Block) bool { return b.Type == ragctx.BlockImage })
 			}
@@ -36,7 +36,7 @@ func TestViewsAreThoseOfThePlainWay(t *testing.T) {
 	})
 }
 
-// parallel draws calls that are made at a time, some of which are answered.
+// parallel draws parallel calls, some of them answered.
 func parallel(t *rapid.T) []ragctx.Message {
 	ids := rapid.SliceOfNDistinct(rapid.IntRange(0, 15), 0, 14, rapid.ID[int]).Draw(t, "parallel")
 	calls, results := ragctx.Message{Role: ragctx.RoleAssistant}, ragctx.Message{Role: ragctx.RoleTool}
@@ -299,8 +299,8 @@ func plainEssential(messages []ragctx.Message, p pairing, runs []session.Span) [
 	return stay
 }
 
-// plainExchange notes that the newest exchange with tools stays: what comes after the last
-// message of an assistant, if that is results alone, with their calls and the others' results.
+// plainExchange marks the newest tool exchange: results after the last assistant message, if
+// nothing else follows it, with their calls and the other results of these.
 func plainExchange(messages []ragctx.Message, p pairing, stay []bool) {
 	last := len(messages) - 1
 	for ; last >= 0 && messages[last].Role != ragctx.RoleAssistant; last-- {

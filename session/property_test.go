@@ -151,7 +151,7 @@ func checkStart(t *rapid.T, sound, v session.View) {
 	last := session.LastInstruction(v.Messages)
 	for _, g := range session.Groups(v.Messages) {
 		if g.From <= i && last < g.To && (last < 0 || g.From <= last) {
-			return // the instruction itself is in one group with it, or there is none
+			return // the instruction itself is in its group, or there is no instruction
 		}
 	}
 	t.Fatalf("the view begins with %s: %s", v.Messages[i].Role, words(v.Messages))
@@ -183,8 +183,7 @@ func TestGroupsAreTheShortestRuns(t *testing.T) {
 	})
 }
 
-// crossing returns the id of a result in the end of a sound conversation whose call is
-// not there.
+// crossing returns the id of a result in the rest of a sound conversation without its call.
 func crossing(after []ragctx.Message) string {
 	called := make(map[string]bool)
 	for _, m := range after {

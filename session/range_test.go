@@ -42,7 +42,7 @@ func TestManyRecordsCostLittle(t *testing.T) {
 	}
 }
 
-// stays walks the way of a range message by message, as [session.Storage] says what stays.
+// stays walks a range message by message, by the rules of [session.Storage].
 func stays(c session.Compaction, now, then map[string]session.Entry) bool {
 	_, from := now[c.From]
 	last, to := now[c.To]
@@ -69,7 +69,7 @@ func stays(c session.Compaction, now, then map[string]session.Entry) bool {
 	}
 }
 
-// Which records stay is what a walk along each range says.
+// The records that stay are those that a walk along each range finds unchanged.
 func TestRangesAreWalked(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 12).Draw(t, "messages")
@@ -123,7 +123,7 @@ func TestRangesAreWalked(t *testing.T) {
 	})
 }
 
-// A save of messages whose parents form a circle comes to an end.
+// Saving messages with a cycle of parents terminates.
 func TestRangesOfCircles(t *testing.T) {
 	a := chain(5, 0)
 	a.Entries[1].Message.ParentID = "m3"

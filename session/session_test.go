@@ -16,7 +16,7 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// bytesCounter counts bytes, so that costs can be told by looking.
+// bytesCounter counts bytes, so that costs are easy to see.
 type bytesCounter struct{}
 
 func (bytesCounter) Name() string          { return "bytes" }
@@ -24,9 +24,8 @@ func (bytesCounter) Count(text string) int { return len(text) }
 
 var scale = session.Scale{Counter: bytesCounter{}}
 
-// talk reads a conversation, one message per word: a role (s, u, a, t) and then what it
-// has, joined by +: calls (!id), results (?id), or text. "a!1+!2" is an assistant that
-// calls two tools.
+// talk parses a conversation, one message per word: a role (s, u, a, t) and then parts joined by +:
+// calls (!id), results (?id), or text. "a!1+!2" is an assistant that calls two tools.
 func talk(t testing.TB, text string) []ragctx.Message {
 	t.Helper()
 	roles := map[byte]ragctx.Role{
@@ -104,12 +103,12 @@ func TestSound(t *testing.T) {
 		"ugo a!1 a!2 t?2":          "ugo a!1 a!2 t?2",          // so is one of the same turn
 		"ugo a!1 sreminder":        "ugo a!1 sreminder",        // the operator is not the conversation
 		"ugo a!1 ustop":            "ugo ustop",                // §6.13: an orphan call blocks nothing
-		"ugo athinking+!1 ustop":   "ugo athinking ustop",      // what was said beside it stays
+		"ugo athinking+!1 ustop":   "ugo athinking ustop",      // the text of the message stays
 		"ugo a!1+!2 t?1 unext":     "ugo a!1 t?1 unext",        // half answered
 		"ugo a!1 t?1 t?1 adone":    "ugo a!1 t?1 adone",        // answered twice
 		"ugo u!1 t?1 a?1 adone":    "ugo adone",                // the wrong roles
 		"ugo tplain adone":         "ugo adone",                // a tool result that answers nothing
-		"u?9+listen adone":         "ulisten adone",            // words beside an orphan
+		"u?9+listen adone":         "ulisten adone",            // a text next to an orphan
 		"a!1 ubtw anoted u?1 aend": "a!1 ubtw anoted u?1 aend", // late, and still a pair
 		"ugo a!1 a!1 t?1 adone":    "ugo a!1 t?1 adone",        // the nearer call is answered
 	} {
@@ -144,10 +143,10 @@ func TestTruncate(t *testing.T) {
 		{"udo a!1 t?1 a!2 t?2 a!3 t?3", 80, "udo a!2 t?2 a!3 t?3", "1 budget 21, 2 budget 14"},           // a long loop keeps its instruction
 		{"udo a!1 t?1 a!2 t?2 a!3", 10, "udo a!3", "1 budget 21, 2 budget 14, 3 budget 21, 4 budget 14"}, // and its pending call
 		{"utiny ahuge" + strings.Repeat("x", 99) + " uend", 50, "uend", "0 budget 8, 1 budget 107"},      // §6.25: the first misfit ends it
-		{"ahello aworld aagain", 12, "aagain", "0 budget 9, 1 budget 9"},                                 // nobody asked
+		{"ahello aworld aagain", 12, "aagain", "0 budget 9, 1 budget 9"},                                 // there is no user message
 		{"t?9 uaaaa ubbbb", 12, "ubbbb", "0 orphan_result 14, 1 budget 8"},
 		{"uaaaa abbbb+!1 ucccc", 30, "uaaaa abbbb ucccc", "1 unanswered_call* 17"},
-		{"uaaaa abbbb+!1 ucccc", 23, "ucccc", "0 budget 8, 1 boundary 25"}, // what was cut in part is told once when the rest goes
+		{"uaaaa abbbb+!1 ucccc", 23, "ucccc", "0 budget 8, 1 boundary 25"}, // a message dropped in part and then completely is listed once
 	} {
 		messages := talk(t, c.in)
 		v := session.Truncate(messages, session.Limits{Tokens: c.budget, Scale: scale})
@@ -198,7 +197,7 @@ func TestCosts(t *testing.T) {
 			t.Errorf("%s costs %d, want %d", name, got, c.want)
 		}
 	}
-	for in, want := range map[string]int{ // what only a vendor has, as the sum of strings, media and the frame
+	for in, want := range map[string]int{ // vendor fields: the sum of strings, media and the frame
 		`{"type":"document","source":{"type":"text","data":"a b c"}}`:                          8 + 4 + 5 + len(`{"source":{"data":"","type":""},"type":""}`),
 		`{"invented":[{"n":12345678901234567,"deep":["x",null,true]}]}`:                        1 + len(`{"invented":[{"deep":["",null,true],"n":12345678901234567}]}`),
 		`{"media_type":"image/png","data":"` + encoded + `"}`:                                  9 + 401 + len(`{"data":"","media_type":""}`),

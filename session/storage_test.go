@@ -36,7 +36,7 @@ const lines = `{"type":"session","version":1,"id":"s","createdAt":"2026-01-02T03
 {"type":"compaction","id":"c","timestamp":"2026-01-02T03:04:07Z","data":{"id":"c","createdAt":"2026-01-02T03:04:07Z","from":"a","to":"a","record":{"x":1}}}
 `
 
-// TestDepth: a line that nests too deep is put aside before it is read.
+// TestDepth: a line with deep nesting is quarantined before it is decoded.
 func TestDepth(t *testing.T) {
 	nested := func(n int) string {
 		return `{"type":"message","id":"m","section":"messages","data":{"role":"user","content":"]]}}\"[[","_metadata":{"x":` +
@@ -73,7 +73,7 @@ func upTo(text, end string) string {
 	return before
 }
 
-// spec 3.7, r50t.12: what is damaged is put aside with its reason, and the rest is read.
+// spec 3.7, r50t.12: damaged lines are quarantined with a reason, and the rest is read.
 func TestLenientJSONL(t *testing.T) {
 	for name, c := range map[string]struct {
 		in    string
@@ -84,7 +84,7 @@ func TestLenientJSONL(t *testing.T) {
 		"cut off": {upTo(lines, `,"section":"buffer"`), "a", "", []string{"3 unexpected end"}},
 		"torn":    {strings.Replace(lines, `{"type":"label"`, "\x00\x00", 1), "a b", "", []string{"4 invalid character"}},
 		"unknown": {lines + `{"type":"branch_summary","id":"z"}` + "\n\n", "a b", "start", []string{`6 the type "branch_summary"`}},
-		// what is damaged keeps its place: ancestors stay on the path
+		// a damaged line keeps its place: ancestors stay on the path
 		"bad role": {strings.Replace(lines, `"role":"assistant"`, `"role":"pirate"`, 1) +
 			`{"type":"message","id":"d","parentId":"b","data":{"role":"user","content":"on"}}`, "a", "start", []string{"3 role"}},
 		"bad and navigated": {strings.Replace(strings.Replace(lines, `"role":"assistant"`, `"role":"pirate"`, 1), `"leafId":"b"`, `"leafId":"d"`, 1) +

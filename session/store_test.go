@@ -62,8 +62,8 @@ func TestStore(t *testing.T) {
 		"append makes":   {func(s session.Store) session.Store { return s.Append("d", user("9")) }, "a:1:2 b:3 c d:9"},
 		"append nothing": {func(s session.Store) session.Store { return s.Append("d") }, "a:1:2 b:3 c"},
 		"remove":         {func(s session.Store) session.Store { return s.Remove("b").Remove("?") }, "a:1:2 c"},
-		// spec 3.2: select in the order asked for, unknown skipped, repeats once; trap 21:
-		// no names are all, only unknown names are none
+		// spec 3.2: select in the given order, skipping unknown and repeated names; trap 21: no
+		// names select all sections, only unknown names select none
 		"select":         {func(s session.Store) session.Store { return s.Select("b", "?", "a", "b") }, "b:3 a:1:2"},
 		"select all":     {func(s session.Store) session.Store { return s.Select() }, "a:1:2 b:3 c"},
 		"select unknown": {func(s session.Store) session.Store { return s.Select("?") }, ""},
@@ -98,7 +98,7 @@ func TestSectionNames(t *testing.T) {
 	if got := s.Select("0", ""); !slices.Equal(got.Names(), []string{"0", ""}) || got.Len() != 2 {
 		t.Errorf("selected %q", got.Names())
 	}
-	// spec 3.2: reading what is not there makes nothing
+	// spec 3.2: reading a missing section does not create it
 	if one := s.Section("?"); one.Name != "?" || len(one.Messages) != 0 || s.Has("?") {
 		t.Errorf("a section that is not there: %+v", one)
 	}
@@ -220,7 +220,7 @@ func TestMergeRoles(t *testing.T) {
 	}
 }
 
-// spec 3.2: the text of what has several parts is an error.
+// spec 3.2: the text of a message with several parts is an error.
 func TestText(t *testing.T) {
 	if got, err := session.Text([]ragctx.Message{user("a"), {}, user("b")}); got != "a\nb" || err != nil {
 		t.Errorf("%q, %v", got, err)
@@ -233,7 +233,7 @@ func TestText(t *testing.T) {
 }
 
 func TestContext(t *testing.T) {
-	// spec 3.1: messages are those of the default section only, the store is everything
+	// spec 3.1: messages come from the default section only, the store has all sections
 	c := session.Context{}.WithStore(sections(t, "summary:s messages:1")).WithMetadataKey("a", 1)
 	d := c.WithAppendedMessages(user("2")).WithMetadataKey("b", 2)
 	for i, w := range []struct {
@@ -253,7 +253,7 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// spec 3.1, trap 21: with keeps what is nil, and so clears nothing.
+// spec 3.1, trap 21: With keeps the fields that are nil, and cannot clear them.
 func TestWith(t *testing.T) {
 	empty, format := "", session.ResponseFormat{Type: session.FormatText}
 	c := session.Context{}.WithSystemPrompt("p").WithResponseFormat(format).WithMetadataKey("k", "v").WithStore(sections(t, "a:1"))
@@ -273,8 +273,8 @@ func TestWith(t *testing.T) {
 	}
 }
 
-// spec 3.1: what can be cached is the prompt as one system message, if there is one, with
-// tools and form.
+// spec 3.1: the cacheable prefix is the prompt as one system message, if any, with tools and
+// format.
 func TestCached(t *testing.T) {
 	tools := []json.RawMessage{json.RawMessage(`{}`)}
 	c := session.Context{}.WithResponseFormat(session.ResponseFormat{Name: "n"})

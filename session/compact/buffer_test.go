@@ -47,7 +47,7 @@ func TestOverflowGoesToTheBuffer(t *testing.T) {
 	}
 }
 
-// Spec 3.5: thresholds are strict: what reaches a limit does not exceed it.
+// Spec 3.5: limits may be reached but not exceeded.
 func TestBufferLimitsAreStrict(t *testing.T) {
 	b := buffering(t, compact.BufferOptions{MessageTokens: 10, BufferTokens: 10})
 	s := compact.Sections{Messages: []ragctx.Message{user("one"), assistant("two")}, Buffer: []ragctx.Message{user("a"), assistant("b")}}
@@ -114,8 +114,8 @@ func TestBufferLimitsAreChecked(t *testing.T) {
 	}
 }
 
-// Nothing is lost or said twice, order is kept but for what the user said last, and what a
-// model is shown has whole pairs.
+// Nothing is lost or repeated, the order stays except for the newest instruction, and the view has
+// complete pairs.
 func TestBufferedViews(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b, err := compact.NewBuffering(compact.BufferOptions{
@@ -167,7 +167,7 @@ func TestEvents(t *testing.T) {
 	if !ok || e.TokensSaved != res.Before.Tokens-res.After.Tokens || after.Used != 8000-e.TokensSaved || e.PercentAfter >= e.PercentBefore || e.Summary == "" || e.Strategy != "extractive" {
 		t.Errorf("%+v, %+v", e, after)
 	}
-	// Trap 15: no event for what did nothing.
+	// Trap 15: no event if nothing was done.
 	none, err := compactor(t, o).Compact(context.Background(), compact.Conversation{Messages: messages[:2]})
 	if _, after, ok := none.CompactedEvent(u); err != nil || ok || after != u {
 		t.Errorf("an event of nothing: %+v, %v", none, err)

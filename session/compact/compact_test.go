@@ -29,7 +29,7 @@ func TestDue(t *testing.T) {
 		{0, 0, 0, false}, // spec 1.8: a window of 0 never triggers
 		{0, 5, 0, false},
 		{.5, 50, 100, true},
-		{math.NaN(), 85, 100, true}, // spec 1.8: .85 for what is no number
+		{math.NaN(), 85, 100, true}, // spec 1.8: .85 for a threshold that is not a number
 		{math.Inf(1), 84, 100, false},
 		{.001, 4, 100, false}, // at least .05
 		{7, 100, 100, true},   // at most 1
@@ -110,8 +110,7 @@ func TestA3S(t *testing.T) {
 	}
 }
 
-// Trap 14: the next compaction merges the summary, which is in the middle, and what it
-// said is not lost.
+// Trap 14: the next compaction merges the summary in the middle, and keeps its contents.
 func TestSummariesAreMerged(t *testing.T) {
 	messages := talk(50)
 	messages[5].Content = ragctx.Text("We decided to use Postgres for the ledger of the shop.")
@@ -152,7 +151,7 @@ func TestSummariesAreMerged(t *testing.T) {
 	}
 }
 
-// A conversation that a client holds itself has no records; the marker tells the summary.
+// A conversation kept by a client has no records; the marker identifies the summary.
 func TestSummariesOfOthersAreMerged(t *testing.T) {
 	messages := talk(40)
 	messages[2] = ragctx.TextMessage(ragctx.RoleUser, compact.Marker+"\n\nThey spoke of the migration to Kubernetes 1.31.")
@@ -176,8 +175,8 @@ func agent(n int) []ragctx.Message {
 	return numbered(out)
 }
 
-// Trap 12 and 16: in a long turn the newest instruction stays although it is old, after
-// the summary, and what tools were called with and what failed is in the summary.
+// Trap 12 and 16: in a long turn the old newest instruction stays, after the summary, and the
+// summary lists tool calls and failures.
 func TestLongTurn(t *testing.T) {
 	messages := agent(60)
 	res, err := compactor(t, compact.Options{Strategy: compact.Extractive}).Compact(context.Background(), compact.Conversation{Messages: messages})
@@ -209,7 +208,7 @@ func TestBoundaries(t *testing.T) {
 	for name, c := range map[string]struct {
 		messages []ragctx.Message
 		keeps    []string // calls that are in the view
-		summary  []string // what is in the summary
+		summary  []string // expected texts of the summary
 	}{
 		"both calls of a message with two results": { // spec 1.10
 			messages: append(append(filler(40), parallel, result("a", "first"), result("b", "second")), filler(3)...), keeps: []string{"a", "b"},
@@ -251,7 +250,7 @@ func TestBoundaries(t *testing.T) {
 	}
 }
 
-// Spec 1.8 and 1.10: what exceeds the budget goes, oldest first, and is summarised, not lost.
+// Spec 1.8 and 1.10: messages over the budget are removed, oldest first, and summarized, not lost.
 func TestBudget(t *testing.T) {
 	messages := talk(60)
 	for i := range messages {
@@ -453,8 +452,8 @@ func TestPruningManyOutputs(t *testing.T) {
 	}
 }
 
-// allocated runs a function that must not allocate what it would if it copied 4,000 blocks
-// for each of them, which is 2.8 GB.
+// allocated runs a function that must not copy 4,000 blocks for each of them, which would allocate
+// 2.8 GB.
 func allocated(t *testing.T, run func()) {
 	t.Helper()
 	var before, after runtime.MemStats
@@ -487,7 +486,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// A record of another branch is left out, and so is one whose messages are gone.
+// A record of another branch is ignored, and so is one with missing messages.
 func TestApplyElsewhere(t *testing.T) {
 	messages := talk(50)
 	res, err := compactor(t, compact.Options{}).Compact(context.Background(), compact.Conversation{Messages: messages})
@@ -514,8 +513,8 @@ func TestRecordsFromElsewhere(t *testing.T) {
 	}
 }
 
-// A branch that begins in or behind a range may have its newest instruction there: it is
-// shown, and last of what users say.
+// A branch that begins in or after a range may have its newest instruction there: it is shown as
+// the last user message.
 func TestNewestInstructionOfAnEarlierBranch(t *testing.T) {
 	messages := []ragctx.Message{
 		{ID: "m0", Role: ragctx.RoleUser, Content: ragctx.Text("Fix the build.")},
@@ -537,7 +536,7 @@ func TestNewestInstructionOfAnEarlierBranch(t *testing.T) {
 	}
 }
 
-// shownIDs are the ids of what records show of messages.
+// shownIDs are the ids that records show of messages.
 func shownIDs(messages []ragctx.Message, records ...compact.Record) (ids []string) {
 	for _, m := range compact.Apply(messages, records) {
 		ids = append(ids, m.ID)
@@ -577,7 +576,7 @@ func TestCallsOfAnEarlierBranch(t *testing.T) {
 	}
 }
 
-// A view of what is in use of a range is the same view.
+// The view of a view with messages in use of a range is the same view.
 func TestViewOfAView(t *testing.T) {
 	record := compact.Record{ID: "c", From: "m2", To: "m2", Summary: "S"}
 	messages := numbered([]ragctx.Message{user("Go."), assistant("Yes."), user("Do it."), assistant("So.")})

@@ -70,7 +70,7 @@ func plainAdd(list []string, s string) []string {
 	}
 }
 
-// What is left out without being read would have changed nothing.
+// Skipping a text without reading it does not change the result.
 func TestExtractReadsWhatMatters(t *testing.T) {
 	words := rapid.SampledFrom([]string{
 		"we", "must", "'never", "never'", "Only", "only", "ONLY", "decided", "ſtandard", "standard", "Kelvin", "kelvin", "todo", "don’t", "dürfen", "x",

@@ -16,7 +16,7 @@ import (
 	"github.com/ragctx/ragctx/session/compact"
 )
 
-// words counts words, so that costs can be told by looking.
+// words counts words, so that costs are easy to see.
 type words struct{}
 
 func (words) Name() string       { return "words" }
@@ -24,7 +24,7 @@ func (words) Count(s string) int { return len(strings.Fields(s)) }
 
 var scale = session.Scale{Counter: words{}}
 
-// options returns options whose clock and ids are fixed.
+// options returns options with a fixed clock and fixed ids.
 func options(o compact.Options) compact.Options {
 	n := 0
 	o.Counter = words{}
@@ -72,7 +72,7 @@ func numbered(messages []ragctx.Message) []ragctx.Message {
 	return messages
 }
 
-// model is a generator that says what it is told to and keeps what it was asked.
+// model is a generator with a given answer that records its requests.
 type model struct {
 	says  func(context.Context) (string, error)
 	asked []llm.Request

@@ -18,7 +18,7 @@ import (
 // wholeSentences is the view of a conversation that is not compacted.
 func wholeSentences(messages []ragctx.Message) []ragctx.Message { return compact.Apply(messages, nil) }
 
-// newestInstruction returns what a user said last that is no summary.
+// newestInstruction returns the newest user text that is not a summary.
 func newestInstruction(messages []ragctx.Message) *ragctx.Message {
 	for _, m := range slices.Backward(messages) {
 		if m.Role == ragctx.RoleUser && strings.TrimSpace(m.Content.String()) != "" && !strings.HasPrefix(m.Content.String(), compact.Marker) {
@@ -28,7 +28,7 @@ func newestInstruction(messages []ragctx.Message) *ragctx.Message {
 	return nil
 }
 
-// unanswered returns the ids of the calls of a view that nobody answered.
+// unanswered returns the ids of the unanswered calls in a view.
 func unanswered(view []ragctx.Message) map[string]bool {
 	open := make(map[string]bool)
 	for _, m := range view {
@@ -112,7 +112,7 @@ func TestCompactedViews(t *testing.T) {
 	})
 }
 
-// checkResult fails if a compacted view is not what the contract says.
+// checkResult fails if a compacted view violates the contract.
 func checkResult(t *rapid.T, messages, view []ragctx.Message, records []compact.Record, res compact.Result) {
 	checkPairs(t, res.Messages)
 	if (res.Record == nil) != (res.Reason != "") {
@@ -157,7 +157,7 @@ func checkResult(t *rapid.T, messages, view []ragctx.Message, records []compact.
 	}
 }
 
-// checkInUse fails if a view lacks what is in use of what it is of.
+// checkInUse fails if a view lacks messages in use.
 func checkInUse(t *rapid.T, of, view []ragctx.Message) {
 	if want := newestInstruction(of); want != nil && !slices.ContainsFunc(view, func(m ragctx.Message) bool { return m.ID == want.ID }) {
 		t.Fatalf("the newest instruction %s is gone", want.ID)
@@ -174,8 +174,8 @@ func checkInUse(t *rapid.T, of, view []ragctx.Message) {
 	}
 }
 
-// checkFromView fails if compacting the view covers something else than compacting what it
-// is of. Only the words of orphans can make a difference.
+// checkFromView fails if compacting the view covers another range than compacting the conversation.
+// Only texts of orphans may make a difference.
 func checkFromView(t *rapid.T, c *compact.Compactor, view []ragctx.Message, records []compact.Record, res compact.Result) {
 	again, err := c.Compact(context.Background(), compact.Conversation{Messages: view, Records: records})
 	if err != nil || again.Before != res.Before {

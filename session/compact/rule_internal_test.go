@@ -41,7 +41,7 @@ func TestWeigh(t *testing.T) {
 	}
 }
 
-// The newest of two that contradict each other holds; what only looks alike stays.
+// Of two contradicting rules the newer one is in force; a merely similar one stays.
 func TestOverrules(t *testing.T) {
 	for _, c := range []struct {
 		before, after string
@@ -72,8 +72,7 @@ func TestOverrules(t *testing.T) {
 	}
 }
 
-// What the user said is the same in the text of a summary as before it, however often that is
-// read and written.
+// Statements of the user survive any number of round trips through the text of a summary.
 func TestRulesSurviveTheirText(t *testing.T) {
 	words := rapid.SampledFrom([]string{
 		"must", "never", "14.", "June", "Juni", "1.", "2)", "-", "*", "**Note**:", "##", "Constraints", "Dates:", "Left out", "none", "N/A",
@@ -130,7 +129,7 @@ func TestRoomForRules(t *testing.T) {
 	}
 }
 
-// A summary is not made of what pruning has left, and the goal is the newest request.
+// A summary is made of the outputs before pruning, and the goal is the newest request.
 func TestWhatASummaryIsMadeOf(t *testing.T) {
 	output := ragctx.Block{Type: ragctx.BlockToolResult, ToolUseID: "1", Content: ragctx.Text("error: " + PrunedMarker), IsError: true}
 	use := ragctx.Block{Type: ragctx.BlockToolUse, ID: "1", Name: "bash", Input: []byte(`{"command":"make"}`)}

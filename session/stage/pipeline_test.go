@@ -16,13 +16,13 @@ import (
 	"github.com/ragctx/ragctx/session/stage"
 )
 
-// words counts words, so that costs can be told by looking.
+// words counts words, so that costs are easy to see.
 type words struct{}
 
 func (words) Name() string       { return "words" }
 func (words) Count(s string) int { return len(strings.Fields(s)) }
 
-// fakeStage is a stage that does what it is told to.
+// fakeStage is a stage with configurable behaviour.
 type fakeStage struct {
 	name     string
 	priority int
@@ -80,8 +80,8 @@ func run(t *testing.T, p *stage.Pipeline, s *stage.State) stage.Result {
 	return res
 }
 
-// Spec 2.6: order by priority with stable ties; what is registered late runs early if its
-// priority says so.
+// Spec 2.6: order by priority with stable ties; a stage registered late runs early if its priority
+// is low.
 func TestOrder(t *testing.T) {
 	p := pipe(t, adds("b1", 20), adds("c", 30), adds("b2", 20))
 	if err := p.Register(adds("a", 5)); err != nil {
@@ -102,8 +102,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// Spec 2.1 and 2.6, trap 17: nil leaves the list, an empty one replaces it, and what comes with an
-// error does not count.
+// Spec 2.1 and 2.6, trap 17: nil leaves the list, an empty list replaces it, and a result with an
+// error is discarded.
 func TestResultsOfStages(t *testing.T) {
 	returns := func(out []ragctx.Message, err error) fakeStage {
 		return fakeStage{"s", 10, func(_ context.Context, s *stage.State, m []ragctx.Message, _ stage.Budget) ([]ragctx.Message, error) {
@@ -180,7 +180,7 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// Trap 20: a stage that adds its text in every run and persists it has it there once.
+// Trap 20: a stage that adds and persists its text in every run has it there once.
 func TestTextsAreAddedOnce(t *testing.T) {
 	crm := fakeStage{"crm", 5, func(_ context.Context, s *stage.State, m []ragctx.Message, _ stage.Budget) ([]ragctx.Message, error) {
 		out := append([]ragctx.Message{m[0], system("Account: Acme")}, m[1:]...)

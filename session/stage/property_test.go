@@ -38,8 +38,8 @@ func conversation(t *rapid.T, name string) []ragctx.Message {
 	return out
 }
 
-// TestPipelinedViews: whatever stages do over many runs, what is shown is sound, keeps the
-// newest instruction, and has at most one layer of compression; messages are not changed.
+// TestPipelinedViews: after any number of runs the view is sound, keeps the newest instruction, and
+// has at most one layer of compression; messages are not changed.
 func TestPipelinedViews(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		notes := &stage.MemoryNotes{}

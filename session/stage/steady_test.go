@@ -11,8 +11,8 @@ import (
 	"github.com/ragctx/ragctx/session/stage"
 )
 
-// New notes wait until they become a reflection or tell of much, and their messages stay;
-// so the first bytes of what is shown stay for many turns.
+// New notes wait until they become a reflection or cover many messages, and their messages stay, so
+// that the prompt's prefix is stable for many turns.
 func TestSteadyObservations(t *testing.T) {
 	notes := &stage.MemoryNotes{}
 	ob := observer(t, notes, stage.ObserverOptions{ReflectionThreshold: 20, Generator: noting})
@@ -33,7 +33,7 @@ func TestSteadyObservations(t *testing.T) {
 			if !slices.Contains(prefixes[p], prefix) {
 				prefixes[p] = append(prefixes[p], prefix)
 			}
-			for n := range i + 1 { // nobody's instruction is lost, whichever way
+			for n := range i + 1 { // no instruction is lost in either form
 				if text := fmt.Sprintf("build %d of the shop", n); !strings.Contains(texts(res.Messages), text) {
 					t.Fatalf("turn %d: %q is neither told nor shown", i, text)
 				}

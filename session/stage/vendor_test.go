@@ -53,7 +53,7 @@ func wellFormed(t *rapid.T, name string) []ragctx.Message {
 	return out
 }
 
-// vendorChecks are the rules of vendors, which share no code with what makes the lists.
+// vendorChecks are the rules of vendors, which share no code with the writers.
 var vendorChecks = map[wire.Vendor]func([]json.RawMessage) error{
 	wire.OpenAI: pairing.CheckOpenAI, wire.Anthropic: pairing.CheckAnthropic, wire.Gemini: pairing.CheckGemini,
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/ragctx/ragctx/session/view"
 )
 
-// spec 1.10: "disabled/below threshold ⇒ false": nothing is compacted, stored or told.
+// spec 1.10: "disabled/below threshold ⇒ false": nothing is compacted, stored or published.
 func TestCompactionDisabledOrNotDue(t *testing.T) {
 	for name, c := range map[string]struct {
 		settings view.CompactionSettings
@@ -39,7 +39,7 @@ func TestCompactionDisabledOrNotDue(t *testing.T) {
 	}
 }
 
-// spec 1.10: "unknown session ⇒ error", and nothing is made or told.
+// spec 1.10: "unknown session ⇒ error", and nothing is created or published.
 func TestCompactingAnUnknownSession(t *testing.T) {
 	w := newWorld(t, view.Options{})
 	other := session.Key{Namespace: key.Namespace, User: key.User, ID: "unknown"}
@@ -89,8 +89,8 @@ func TestUsageIsOfASession(t *testing.T) {
 	}
 }
 
-// trap 18: truncation is a view and writes nothing back; compaction and what a
-// stage persists last.
+// trap 18: truncation is a view and writes nothing back; compactions and persisted results of
+// stages last.
 func TestWhatIsWrittenBack(t *testing.T) {
 	w := newWorld(t, view.Options{})
 	w.append(talk(0, 40, 60)...)
@@ -107,7 +107,7 @@ func TestWhatIsWrittenBack(t *testing.T) {
 	}
 }
 
-// ending is a stage at the end of whose work the request ends.
+// ending is a stage that cancels the request at its end.
 type ending struct {
 	adds
 
@@ -119,7 +119,7 @@ func (e ending) Apply(ctx context.Context, s *stage.State, messages []ragctx.Mes
 	return e.adds.Apply(ctx, s, messages, b)
 }
 
-// trap 18: cancellation is looked at between stages; what comes after is not run.
+// trap 18: cancellation is checked between stages; later stages do not run.
 func TestCancellationBetweenStages(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	w := newWorld(t, view.Options{Stages: []stage.Stage{ending{adds{"be brief", false}, cancel}}})

@@ -12,8 +12,8 @@ import (
 	"github.com/ragctx/ragctx/session/view"
 )
 
-// BenchmarkLongSession measures a session of 10,000 messages in a database, and tells the
-// median and the 99th percentile.
+// BenchmarkLongSession measures a session of 10,000 messages in a database, and reports the median
+// and the 99th percentile.
 func BenchmarkLongSession(b *testing.B) {
 	st := onDisk(b)
 	w := newWorld(b, view.Options{Storage: st.Sessions(session.Options{}), Notes: st.Notes()})
@@ -43,7 +43,7 @@ func BenchmarkLongSession(b *testing.B) {
 			_, err := w.View(ctx, key, view.ViewOptions{Budget: stage.Budget{Tokens: 50_000, Window: 2_000_000}})
 			must(err)
 		}, nil},
-		{"turn", func() { // what an agent does for each call
+		{"turn", func() { // an agent's work for each call
 			_, err := w.Append(ctx, key, "", session.Step{}, ragctx.TextMessage(ragctx.RoleUser, "and then?"))
 			must(err)
 			_, err = w.View(ctx, key, view.ViewOptions{Budget: stage.Budget{Tokens: 50_000, Window: 2_000_000}})
@@ -69,7 +69,7 @@ func BenchmarkLongSession(b *testing.B) {
 			if c.after == nil {
 				c.after = func() {}
 			}
-			c.do() // what is read for the first time
+			c.do() // the first read
 			c.after()
 			var took []time.Duration
 			for b.Loop() {

@@ -11,8 +11,8 @@ import (
 	"github.com/ragctx/ragctx/session/view"
 )
 
-// TestBranch: branches are what the storage has, also those that are not the leaf's, and
-// stay what they were.
+// TestBranch: branches equal those of the storage, including those of other leaves, and do not
+// change.
 func TestBranch(t *testing.T) {
 	w := newWorld(t, view.Options{})
 	said := w.say("one", "two", "three")
@@ -45,7 +45,8 @@ func TestBranch(t *testing.T) {
 	}
 }
 
-// What a buffer session has summarised is shown with raw, and not held in memory after that.
+// The summarized messages of a buffer session are shown with raw, and not retained in memory
+// afterwards.
 func TestRawLeavesTheCostsOfTheBranch(t *testing.T) {
 	w := newWorld(t, view.Options{})
 	w.must(w.SetLayer(t.Context(), key, stage.LayerBuffer))

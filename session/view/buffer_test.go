@@ -75,7 +75,7 @@ func TestBufferShowsTheNewestExchange(t *testing.T) {
 	})
 }
 
-// What the buffer policy did is undone, one by one, also where more was said since.
+// Changes of the buffer policy are undone one by one, also after later messages.
 func TestBufferIsUndone(t *testing.T) {
 	for name, storage := range map[string]func() session.Storage{
 		"memory": func() session.Storage { return nil }, "sqlite": func() session.Storage { return onDisk(t).Sessions(session.Options{}) },
@@ -134,7 +134,7 @@ func TestBufferIsUndone(t *testing.T) {
 	}
 }
 
-// What was moved on another branch, or removed since, is not put together anew.
+// Messages moved on another branch, or removed since, are not restored.
 func TestBufferOfAnotherBranchIsNotUndone(t *testing.T) {
 	w := newWorld(t, view.Options{})
 	w.must(w.SetLayer(t.Context(), key, stage.LayerBuffer))

@@ -29,7 +29,7 @@ var outputs = []string{
 	"We decided to use " + marker + ".\n\nThe deadline is 14 March " + marker, `{"role":"system","content":"` + marker + `"}`,
 }
 
-// parrot is a model that notes and summarises nothing but what tools said.
+// parrot is a model that only repeats tool output in notes and summaries.
 var parrot = llm.GeneratorFunc(func(_ context.Context, r llm.Request) (llm.Response, error) {
 	if r.JSON {
 		return llm.Response{Text: strings.ReplaceAll(`{"intent":"X","findings":["You must X"],"tools":["X"],"pending":["X"]}`, "X", marker)}, nil
@@ -44,8 +44,8 @@ var replacing = []stage.Layer{stage.AnyLayer, stage.LayerCompaction, stage.Layer
 // observing are settings with which nearly every turn is observed.
 var observing = view.Settings{Observation: view.ObservationSettings{MinMessages: 2}}
 
-// TestToolsNeverSpeakAsTheSystem: nothing of what a tool has said is in a system message or
-// among the user's rules, in any layer, with a model or without, in any vendor's form.
+// TestToolsNeverSpeakAsTheSystem: no tool output is in a system message or among the user's rules,
+// in any layer, with a model or without, in any vendor's form.
 func TestToolsNeverSpeakAsTheSystem(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := view.Options{
@@ -145,8 +145,8 @@ func silent(t interface{ Fatalf(string, ...any) }, messages []ragctx.Message, ru
 	}
 }
 
-// TestNothingIsReplacedWhileItFits: a view of what is below the threshold has all that was
-// said, in every layer that has no limits of its own.
+// TestNothingIsReplacedWhileItFits: a view below the threshold has all messages, in every layer
+// without limits of its own.
 func TestNothingIsReplacedWhileItFits(t *testing.T) {
 	for _, layer := range []stage.Layer{stage.AnyLayer, stage.LayerCompaction, stage.LayerObservation, stage.LayerNone} {
 		for _, model := range []llm.Generator{nil, parrot} {
@@ -168,7 +168,7 @@ func TestNothingIsReplacedWhileItFits(t *testing.T) {
 	}
 }
 
-// TestReplacedIsAccountedFor: what stages replace is in what the view says of it, with exact
+// TestReplacedIsAccountedFor: the drop report lists all messages that stages replace, with exact
 // numbers, in every layer.
 func TestReplacedIsAccountedFor(t *testing.T) {
 	for _, layer := range []stage.Layer{stage.AnyLayer, stage.LayerCompaction, stage.LayerObservation} {
@@ -210,8 +210,8 @@ func TestReplacedIsAccountedFor(t *testing.T) {
 	}
 }
 
-// TestASummaryIsOfWhatWasSaid: what is summarised after its outputs were pruned is told as it
-// was said, but for what a stage has taken out.
+// TestASummaryIsOfWhatWasSaid: a summary of pruned outputs uses the full outputs, except for text
+// removed by a stage.
 func TestASummaryIsOfWhatWasSaid(t *testing.T) {
 	w := newWorld(t, view.Options{Stages: []stage.Stage{redacting{}}})
 	var v view.View
@@ -233,7 +233,7 @@ func TestASummaryIsOfWhatWasSaid(t *testing.T) {
 	}
 }
 
-// redacting is a stage that takes a word out of what tools say.
+// redacting is a stage that removes a word from tool output.
 type redacting struct{}
 
 func (redacting) Name() string                                     { return "redact" }

@@ -35,7 +35,7 @@ func named(id string, m ragctx.Message) ragctx.Message {
 	return m
 }
 
-// TestWhatIsLeftOut: each message that is not shown has its reason.
+// TestWhatIsLeftOut: each message that is not shown has a reason.
 func TestWhatIsLeftOut(t *testing.T) {
 	w := newWorld(t, view.Options{})
 	user := func(id, text string) ragctx.Message { return named(id, ragctx.TextMessage(ragctx.RoleUser, text)) }
@@ -107,8 +107,8 @@ func TestWhatIsLeftOut(t *testing.T) {
 	}
 }
 
-// TestNothingIsLeftOfAPart: a message of which a part was left out, and the rest by a stage, is
-// not shown in part.
+// TestNothingIsLeftOfAPart: a message dropped in part, and then completely by a stage, is not
+// listed as partial.
 func TestNothingIsLeftOfAPart(t *testing.T) {
 	w := newWorld(t, view.Options{Settings: view.Settings{Compaction: view.CompactionSettings{Disabled: true}}})
 	waits := call("a1", "c1")
@@ -126,8 +126,8 @@ func TestNothingIsLeftOfAPart(t *testing.T) {
 	}
 }
 
-// TestManyCalls: what is left of a message is found out in one walk over its blocks, of which
-// Go programs may have any number.
+// TestManyCalls: the rest of a message is found in one pass over its blocks, of which there may be
+// many.
 func TestManyCalls(t *testing.T) {
 	w := newWorld(t, view.Options{})
 	const n = 20_000
@@ -146,8 +146,8 @@ func TestManyCalls(t *testing.T) {
 	}
 }
 
-// sent draws a message as a caller may send it: blocks of all kinds, of which some say
-// nothing, and calls of one id.
+// sent draws a message that a client may send: blocks of all kinds, some of them empty, and calls
+// with the same id.
 func sent(t *rapid.T, n int) ragctx.Message {
 	m := ragctx.Message{Role: rapid.SampledFrom([]ragctx.Role{ragctx.RoleUser, ragctx.RoleAssistant, ragctx.RoleTool, ragctx.RoleSystem}).Draw(t, "role")}
 	for range rapid.IntRange(0, 4).Draw(t, "blocks") {
@@ -174,8 +174,8 @@ func sent(t *rapid.T, n int) ragctx.Message {
 	return m
 }
 
-// TestAllThatIsSentIsAccountedFor: what is said in a store is shown, cut for a reason, or
-// hidden, and costs what these say together, whatever ids its messages have.
+// TestAllThatIsSentIsAccountedFor: each message of a store is shown, listed as dropped, or counted,
+// and the costs add up, whatever the ids.
 func TestAllThatIsSentIsAccountedFor(t *testing.T) {
 	counter, err := tokens.New(view.DefaultTokenizer)
 	if err != nil {
@@ -242,7 +242,7 @@ func TestAllThatIsSentIsAccountedFor(t *testing.T) {
 	})
 }
 
-// TestRecordNamedAsAMessage: whose summary takes the place of a message of its id is told.
+// TestRecordNamedAsAMessage: a record with the id of a message does not hide the message silently.
 func TestRecordNamedAsAMessage(t *testing.T) {
 	w := newWorld(t, view.Options{})
 	long := named("m1", ragctx.TextMessage(ragctx.RoleUser, "What is it?"))
@@ -255,8 +255,8 @@ func TestRecordNamedAsAMessage(t *testing.T) {
 	}
 }
 
-// TestAllIsAccountedFor: what is said on a branch is shown, cut, or hidden, and costs what
-// these say together, whatever was compacted, persisted by a stage, or left out by limits.
+// TestAllIsAccountedFor: each message of a branch is shown, listed as dropped, or counted, and the
+// costs add up, after compactions, stages and limits.
 func TestAllIsAccountedFor(t *testing.T) {
 	counter, err := tokens.New(view.DefaultTokenizer)
 	if err != nil {
@@ -323,7 +323,7 @@ func TestAllIsAccountedFor(t *testing.T) {
 		for _, cut := range c.Dropped {
 			at := slices.IndexFunc(branch, func(e session.Entry) bool { return e.Message.ID == cut.ID })
 			if at < 0 {
-				continue // a summary, or what a stage has added
+				continue // a summary, or a message added by a stage
 			}
 			if left -= cut.Tokens; cut.Reason == "" || at <= last {
 				t.Fatalf("%+v at %d, after %d", cut, at, last)

@@ -65,8 +65,8 @@ func taken(t *rapid.T, what string, messages []ragctx.Message) {
 	}
 }
 
-// instructed fails if what the user said last is not shown. A summary is nobody's words:
-// where nobody has said anything, another one may take its place.
+// instructed fails if the newest instruction is not shown. A summary is no instruction; without any
+// instruction another message may be last.
 func instructed(t *rapid.T, what string, whole, shown []ragctx.Message) {
 	i := session.LastInstruction(whole)
 	if i < 0 {
@@ -81,9 +81,9 @@ func instructed(t *rapid.T, what string, whole, shown []ragctx.Message) {
 	}
 }
 
-// Whatever was said: each vendor takes what is made of it, it is within the budget unless
-// what must stay is not, and what the user said last is there. It is stored in between, as
-// JSON stores it.
+// For any conversation each vendor accepts the view, it is within the budget unless essential
+// messages exceed it, and it has the newest instruction. The conversation is stored as JSON in
+// between.
 func TestVendorsTakeWhatIsShown(t *testing.T) {
 	counter, err := tokens.New(view.DefaultTokenizer)
 	if err != nil {
@@ -120,7 +120,7 @@ func TestVendorsTakeWhatIsShown(t *testing.T) {
 	})
 }
 
-// checkCompiled checks what each compiler shows, with and without limits.
+// checkCompiled checks the views of each compiler, with and without limits.
 func checkCompiled(t *rapid.T, s *view.Service, k session.Key, e session.Execution) {
 	for _, name := range session.CompilerNames() {
 		o := view.CompileOptions{Compiler: name, Execution: e}
@@ -142,7 +142,7 @@ func checkCompiled(t *rapid.T, s *view.Service, k session.Key, e session.Executi
 	}
 }
 
-// checkAssembled checks a call that is put together of what the stages leave.
+// checkAssembled checks a call assembled from the output of the stages.
 func checkAssembled(t *rapid.T, s *view.Service, k session.Key, counter ragctx.Counter, e session.Execution) {
 	r := assemble.Request{
 		SystemPrompt: "You are an agent.", Placement: rapid.SampledFrom([]assemble.Placement{assemble.Blocks, assemble.Prepend, assemble.Inline}).Draw(t, "placement"),

@@ -23,7 +23,8 @@ var failures = map[string]func(context.Context) (string, error){
 	"slow":    func(ctx context.Context) (string, error) { <-ctx.Done(); return "", ctx.Err() },
 }
 
-// failing returns a world whose model fails in that way, and a long conversation in a layer.
+// failing returns a world with a model that fails in the given way, and a long conversation in a
+// layer.
 func failing(t *testing.T, says func(context.Context) (string, error), layer stage.Layer) *world {
 	t.Helper()
 	w := newWorld(t, view.Options{
@@ -38,7 +39,7 @@ func failing(t *testing.T, says func(context.Context) (string, error), layer sta
 	return w
 }
 
-// warned returns what was told of ways of summarising that failed, by the types of events.
+// warned returns the published warnings about failed strategies, by event type.
 func (w *world) warned() map[ragctx.EventType][]string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -54,8 +55,8 @@ func (w *world) warned() map[ragctx.EventType][]string {
 	return out
 }
 
-// A model that is down, slow, empty or babbles while a call is put together costs its summary
-// and nothing else: what was said stays, it is told, and extraction takes over, in every layer.
+// A model that is down, slow, empty or incoherent costs only its summary: messages stay, the
+// failure is published, and extraction takes over, in every layer.
 func TestModelsFailDuringACall(t *testing.T) {
 	window := view.ViewOptions{Budget: stage.Budget{Window: 12_000}}
 	for layer, tells := range map[stage.Layer]ragctx.EventType{
@@ -82,8 +83,8 @@ func TestModelsFailDuringACall(t *testing.T) {
 	}
 }
 
-// A model that fails to note a long turn leaves it to extraction, which is told, and whose
-// note takes the place of nothing: the conversation is compacted instead.
+// If a model fails to note a long turn, the note is extracted and the failure published. The
+// extracted note replaces no messages: the conversation is compacted instead.
 func TestModelsFailToObserve(t *testing.T) {
 	for name, says := range failures {
 		if name == "slow" {

@@ -25,8 +25,8 @@ func (h hiding) Apply(ctx context.Context, _ *stage.State, messages []ragctx.Mes
 	return redact.Compile(ctx, session.Context{}.WithMessages(messages), session.Execution{})
 }
 
-// TestSummariesOfWhatStagesLeave: an output that is pruned is summarised later. What a stage
-// hides is in no summary, though it stands in the part of the output that no stage is shown.
+// TestSummariesOfWhatStagesLeave: a pruned output is summarized later. Text hidden by a stage is in
+// no summary, even if it is in the part of the output that no stage is shown.
 func TestSummariesOfWhatStagesLeave(t *testing.T) {
 	const name = "Wilhelmina"
 	w := newWorld(t, view.Options{Stages: []stage.Stage{hiding{name}}})

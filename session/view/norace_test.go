@@ -2,5 +2,5 @@
 
 package view_test
 
-// mostOperations bounds what is done to a random session.
+// mostOperations bounds the operations on a random session.
 const mostOperations = 12

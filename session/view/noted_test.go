@@ -8,7 +8,7 @@ import (
 	"github.com/ragctx/ragctx/session/view"
 )
 
-// between has somebody else change a session right after it was replaced.
+// between lets another client change a session right after its replacement.
 type between struct {
 	session.Storage
 
@@ -23,8 +23,8 @@ func (b *between) Replace(ctx context.Context, k session.Key, at session.Version
 	return r, err
 }
 
-// The version after a change is of this change, also where it takes two steps and somebody
-// else comes between.
+// The reported version is that of the change itself, even if the change takes two steps and another
+// client intervenes.
 func TestNotedVersion(t *testing.T) {
 	for name, other := range map[string]bool{"Alone": false, "AnotherBetween": true} {
 		t.Run(name, func(t *testing.T) {

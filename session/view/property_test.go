@@ -47,9 +47,9 @@ func said(t *rapid.T, n int) []ragctx.Message {
 	return out
 }
 
-// TestKeptIsAsStored: whatever is done to a session, what is shown of it is the same from
-// memory as from the storage, is what all vendors take, and keeps the newest instruction;
-// what was said is never changed by looking at it, and undoing leads back to it.
+// TestKeptIsAsStored: after any operation a view from the cache equals a view from the storage, all
+// vendors accept it, and it keeps the newest instruction; reading changes no message, and undoing
+// restores the earlier view.
 func TestKeptIsAsStored(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		storage, notes := session.NewMemory(session.Options{}), new(stage.MemoryNotes)
@@ -133,7 +133,7 @@ func TestKeptIsAsStored(t *testing.T) {
 	})
 }
 
-// vendorChecks are the rules of vendors, which share no code with what makes the lists.
+// vendorChecks are the rules of vendors, which share no code with the writers.
 var vendorChecks = map[wire.Vendor]func([]json.RawMessage) error{
 	wire.OpenAI: pairing.CheckOpenAI, wire.Anthropic: pairing.CheckAnthropic, wire.Gemini: pairing.CheckGemini,
 }

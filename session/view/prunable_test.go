@@ -35,7 +35,7 @@ func (shouting) Apply(_ context.Context, s *stage.State, messages []ragctx.Messa
 	return out, nil
 }
 
-// exchange is what a user says and what is answered.
+// exchange is a user message and its answer.
 func exchange(n int) []ragctx.Message {
 	return []ragctx.Message{
 		{ID: fmt.Sprint("q", n), Role: ragctx.RoleUser, Content: ragctx.Text("Why does it fail? Please look at it once more, and tell me what you find in the log.")},
@@ -96,8 +96,8 @@ func (h hoarding) AddCompaction(ctx context.Context, k session.Key, c session.Co
 	return h.Storage.AddCompaction(ctx, k, c)
 }
 
-// TestUndoingIsAsWithAllRecords: what is left out of the records changes no view, and none of
-// those that undoing the newest 16 leads back to.
+// TestUndoingIsAsWithAllRecords: removed records change no view, including those reached by undoing
+// the newest 16.
 func TestUndoingIsAsWithAllRecords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		open := func(of func(session.Storage) session.Storage) *view.Service {
@@ -157,7 +157,7 @@ func TestUndoingIsAsWithAllRecords(t *testing.T) {
 	})
 }
 
-// TestRecordsOfBranches: what is about another branch stays, as it is shown there.
+// TestRecordsOfBranches: records of another branch stay and apply there.
 func TestRecordsOfBranches(t *testing.T) {
 	w := newWorld(t, view.Options{})
 	for n := range 30 {

@@ -50,7 +50,7 @@ func lines(n, words int) string {
 	return strings.Join(out, " ")
 }
 
-// step is what an agent does about a request: it calls a tool, and answers.
+// step is an agent's reaction to a request: a tool call and an answer.
 func step(n, words int, request string) []ragctx.Message {
 	id := fmt.Sprintf("call%d", n)
 	use := ragctx.Block{Type: ragctx.BlockToolUse, ID: id, Name: "read_file", Input: fmt.Appendf(nil, `{"path":"src/part%d.go"}`, n)}
@@ -62,8 +62,8 @@ func step(n, words int, request string) []ragctx.Message {
 	}
 }
 
-// TestPlantedRules: at twice the window, with default settings and without a model, what users
-// rule, decide and date is in the view word for word, in four languages.
+// TestPlantedRules: at twice the window, with default settings and without a model, rules,
+// decisions and dates of users are in the view verbatim, in four languages.
 func TestPlantedRules(t *testing.T) {
 	for _, set := range plantedSets(t) {
 		for _, window := range []int{3000, 8000} {

@@ -89,7 +89,7 @@ func (w *world) must(err error) {
 	}
 }
 
-// events returns the types of what was told since it was asked last.
+// events returns the types of the events published since the last call.
 func (w *world) events() (out []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -159,7 +159,7 @@ func texts(messages []ragctx.Message) string {
 	return strings.Join(out, "|")
 }
 
-// What is shown follows what was said, and what others than the service change.
+// Views follow new messages, and changes by other clients.
 func TestCompileFollows(t *testing.T) {
 	w := newWorld(t, view.Options{})
 	want := func(want string) {
@@ -191,8 +191,8 @@ func TestCompileFollows(t *testing.T) {
 	want("")
 }
 
-// spec 3.9: traces of the current execution alone; one call is two traces; the user's
-// message and the answer are none.
+// spec 3.9: only traces of the current execution; one call has two traces; the user's message and
+// the answer have none.
 func TestSteps(t *testing.T) {
 	w := newWorld(t, view.Options{})
 	first, second := session.Execution{ID: "e1", AgentID: "a"}, session.Execution{ID: "e2"}
@@ -223,7 +223,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// Compactions last, are told, merge, and are undone.
+// Compactions persist, are published, merge, and can be undone.
 func TestCompactAndUndo(t *testing.T) {
 	for name, storage := range map[string]session.Storage{"memory": nil, "sqlite": onDisk(t).Sessions(session.Options{})} {
 		t.Run(name, func(t *testing.T) {
@@ -271,8 +271,8 @@ func TestCompactAndUndo(t *testing.T) {
 	}
 }
 
-// trap 15: what the last call cost is of before a compaction. As long as the model has
-// given no answer since, the same request compacts nothing more, also in another process.
+// trap 15: a reported usage predates the compaction. Until the model answers again, the same
+// request compacts nothing more, also in another process.
 func TestUsageIsOfTheLastCall(t *testing.T) {
 	w := newWorld(t, view.Options{})
 	w.append(talk(0, 12, 60)...)
@@ -302,8 +302,7 @@ func TestUsageIsOfTheLastCall(t *testing.T) {
 	}
 }
 
-// spec 6.15: nothing is told of a compaction that does nothing but that the threshold is
-// reached.
+// spec 6.15: a compaction that does nothing publishes only that the threshold is reached.
 func TestNoOpIsNotTold(t *testing.T) {
 	w := newWorld(t, view.Options{})
 	w.say("hello")
@@ -330,8 +329,8 @@ func (r refusing) AddCompaction(context.Context, session.Key, session.Compaction
 	return session.Compaction{}, r.with
 }
 
-// What a compaction came to is told when it is stored, and not where that fails or the
-// session is gone: the summary has what was said in it.
+// The result of a compaction is published when it is stored, and not if that fails or the session
+// is gone: the summary has contents of the session.
 func TestCompactionIsToldWhenStored(t *testing.T) {
 	window := stage.Budget{Window: 12_000}
 	for name, with := range map[string]error{"full": ragctx.ErrTooLarge, "down": ragctx.ErrUnavailable} {
@@ -447,7 +446,7 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// What was observed on another branch is not shown.
+// Observations of another branch are not shown.
 func TestObservationsOfABranch(t *testing.T) {
 	w := newWorld(t, view.Options{Settings: observing, Generator: noter})
 	w.must(w.SetLayer(t.Context(), key, stage.LayerObservation))
@@ -529,7 +528,7 @@ func TestBuffer(t *testing.T) {
 	}
 }
 
-// The buffer policy summarises as it is told to, and refuses what it would not do.
+// The buffer policy summarizes with the requested strategy, and rejects options that do not apply.
 func TestBufferStrategy(t *testing.T) {
 	asked := 0
 	w := newWorld(t, view.Options{Generator: llm.GeneratorFunc(func(context.Context, llm.Request) (llm.Response, error) {
@@ -543,7 +542,7 @@ func TestBufferStrategy(t *testing.T) {
 		"strategy": {Strategy: compact.Prune}, "window": {Window: 1}, "fixed_tokens": {Fixed: 1}, "used_tokens": {Used: 1},
 		"keep_first": {KeepFirst: 1}, "keep_last": {KeepLast: -1}, "threshold": {Threshold: .5},
 	} {
-		for _, o.Policy = range []compact.Policy{"", view.PolicyBuffer} { // the former is that of the layer
+		for _, o.Policy = range []compact.Policy{"", view.PolicyBuffer} { // the former is the policy of the layer
 			_, err := w.Compact(t.Context(), key, o)
 			if f, ok := errors.AsType[*ragctx.FieldError](err); !ok || f.Field != field || !errors.Is(err, ragctx.ErrInvalid) {
 				t.Errorf("%q: %s: %v", o.Policy, field, err)
@@ -559,8 +558,8 @@ func TestBufferStrategy(t *testing.T) {
 	}
 }
 
-// Nobody can tell who filled a buffer, nor whether before or after a record was made: the error
-// says so of the session, and how to take the record back.
+// An unrecorded buffer change cannot be attributed or dated: the error says so, and how to undo the
+// record.
 func TestUndoBesideABuffer(t *testing.T) {
 	w := newWorld(t, view.Options{})
 	w.append(talk(0, 30, 60)...)
@@ -578,7 +577,7 @@ func TestUndoBesideABuffer(t *testing.T) {
 	}
 }
 
-// A model that fails leaves the buffer to extraction, which is told.
+// If the model fails, the buffer is summarized by extraction and the failure published.
 func TestBufferModelFails(t *testing.T) {
 	w := newWorld(t, view.Options{Generator: llm.GeneratorFunc(func(context.Context, llm.Request) (llm.Response, error) {
 		return llm.Response{}, ragctx.ErrUnavailable
@@ -618,7 +617,7 @@ func (a adds) Apply(_ context.Context, s *stage.State, messages []ragctx.Message
 	return out, nil
 }
 
-// What a stage persists is there in the next view, once, and is undone as compactions are.
+// A persisted result of a stage is in the next view, once, and can be undone like a compaction.
 func TestStagesPersist(t *testing.T) {
 	w := newWorld(t, view.Options{Stages: []stage.Stage{adds{"be brief", true}}})
 	w.say("a", "b")
@@ -671,7 +670,8 @@ func TestEdit(t *testing.T) {
 	}
 }
 
-// What is put between the ends of a compaction is shown: the summary knows nothing of it.
+// Messages inserted into the range of a compaction are shown, because the summary does not cover
+// them.
 func TestEditWithinACompaction(t *testing.T) {
 	for name, storage := range map[string]session.Storage{"memory": nil, "sqlite": onDisk(t).Sessions(session.Options{})} {
 		t.Run(name, func(t *testing.T) {
@@ -696,8 +696,7 @@ func TestEditWithinACompaction(t *testing.T) {
 	}
 }
 
-// What goes to the end of a section is shown, though a compaction goes on from there into the
-// next section.
+// Messages appended to a section are shown even if a compaction spans this section and the next.
 func TestAppendWithinACompaction(t *testing.T) {
 	w := newWorld(t, view.Options{})
 	_, err := w.Append(t.Context(), key, session.SectionBuffer, session.Step{}, slices.Concat(exchange(0), exchange(1), exchange(2))...)
@@ -739,7 +738,7 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-// Limits cut where vendors take it, and what they leave out is told.
+// Limits cut where vendors accept it, and dropped messages are reported.
 func TestLimits(t *testing.T) {
 	w := newWorld(t, view.Options{})
 	w.append(talk(0, 10, 20)...)
@@ -790,7 +789,7 @@ func TestAtTheSameTime(t *testing.T) {
 	}
 }
 
-// Who waits for a session and goes away does not keep it.
+// A client that stops waiting for a session does not block it.
 func TestGoingAway(t *testing.T) {
 	entered, leave := make(chan struct{}), make(chan struct{})
 	w := newWorld(t, view.Options{Generator: llm.GeneratorFunc(func(context.Context, llm.Request) (llm.Response, error) {
@@ -819,7 +818,7 @@ func TestGoingAway(t *testing.T) {
 	}
 }
 
-// What is forgotten is read again, also what was being read.
+// Forgotten sessions are read again, including those being read.
 func TestForget(t *testing.T) {
 	w := newWorld(t, view.Options{})
 	w.say("a")

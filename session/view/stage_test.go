@@ -31,8 +31,8 @@ func (n noting) Apply(_ context.Context, s *stage.State, messages []ragctx.Messa
 	return out, nil
 }
 
-// TestStagesAndCompaction: what a stage adds may be at the edge of what is compacted. The
-// compaction lasts, and the next call does not compact anew.
+// TestStagesAndCompaction: a message added by a stage may be at the edge of a compacted range. The
+// compaction persists, and the next call does not compact again.
 func TestStagesAndCompaction(t *testing.T) {
 	const words = " please please please please please please please please please please"
 	for _, ids := range []bool{false, true} {

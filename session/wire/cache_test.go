@@ -61,8 +61,8 @@ func TestCachedParts(t *testing.T) {
 	}
 }
 
-// Of all marks, those of tools and of the system prompt included, a call has four at most, and
-// the newest messages keep theirs.
+// A call has at most four marks, including those in tools and the system prompt, and the newest
+// messages keep theirs.
 func TestCacheMarks(t *testing.T) {
 	const part = `{"type":"text","text":"x"` + markContent + `}`
 	tool := json.RawMessage(`{"name":"f","input_schema":{"properties":{"cache_control":{"type":"string"}}}` + markContent + `}`)
@@ -73,7 +73,7 @@ func TestCacheMarks(t *testing.T) {
 		system, messages string
 		tools            int
 		add              bool
-		want             int // marks beside those of tools
+		want             int // marks outside the tools
 		newest           bool
 	}{
 		"a tool with a mark leaves three":          {`"s"`, `[` + plain + `,` + call + `,` + plain + `,` + call + `]`, 1, true, 3, true},

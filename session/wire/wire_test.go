@@ -33,7 +33,7 @@ func equal(a, b any) bool {
 	return reflect.DeepEqual(value(a), value(b))
 }
 
-// value is what JSON means.
+// value decodes JSON.
 func value(v any) (out any) {
 	b, err := json.Marshal(v)
 	if err == nil {
@@ -136,8 +136,7 @@ func raw(text string) []json.RawMessage {
 	return out
 }
 
-// What a vendor can say is the same after reading and writing, also when it was stored in
-// between.
+// Reading and writing a vendor's conversation preserves it, even if it is stored in between.
 func TestIdentity(t *testing.T) {
 	for v, conversations := range vendorLists {
 		for i, c := range conversations {
@@ -215,7 +214,7 @@ func talk(in string) []ragctx.Message {
 	return out
 }
 
-// Where results go, in the words of what is written.
+// The places of results in written conversations.
 func TestPlaces(t *testing.T) {
 	for in, want := range map[string][2]string{ // OpenAI, Anthropic
 		"uhi a!1+!2 t?1 t?2 uok": {"user:text assistant:1,2 tool:1 tool:2 user:text", "user:text assistant:1,2 user:?1?2 user:text"},
@@ -435,7 +434,7 @@ func conversation(t *rapid.T) []ragctx.Message {
 	}), 0, 16).Draw(t, "conversation")
 }
 
-// views returns what package session shows of a conversation.
+// views returns the views that package session makes of a conversation.
 func views(t *rapid.T, messages []ragctx.Message) [][]ragctx.Message {
 	limits := session.Limits{Tokens: rapid.IntRange(0, 200).Draw(t, "budget"), Scale: session.Scale{Counter: letters{}}}
 	out := [][]ragctx.Message{session.Sound(messages, limits).Messages, session.Truncate(messages, limits).Messages}
@@ -499,7 +498,7 @@ func TestEveryVendorTakesViews(t *testing.T) {
 	})
 }
 
-// Everything that can be read can be written, and what was written can be read.
+// Everything that can be read can be written, and the output can be read.
 func FuzzRead(f *testing.F) {
 	for v, conversations := range vendorLists {
 		for _, c := range conversations {
@@ -551,7 +550,7 @@ func TestGeminiWithoutIDs(t *testing.T) {
 		"m:f1 said m:f2 u:f2 m:f3 u:f3":       "f2 f3", // the first call was abandoned: nothing shifts
 		"m:f1 m:text m:f2 u:f2 m:f3 u:f3":     "f2 f3",
 		"m:f1,g2 u:g2 m:f3 u:f3 m:f4 u:f4":    "g2 f3 f4",
-		"m:f1 said u:f1":                      "", // never across what the user says
+		"m:f1 said u:f1":                      "", // never across a user text
 		"m:f1 m:g2 u:f1,g2":                   "f1 g2",
 		"m:f1 m:f2 u:f1,f2":                   "f1 f2",
 		"m:f1 m:f2 u:f1 u:f2":                 "f1 f2",
@@ -602,7 +601,7 @@ func TestGeminiWithoutIDs(t *testing.T) {
 		if !slices.Equal(got, answered) {
 			t.Errorf("%s: answered are %v, want %v", in, got, answered)
 		}
-		// What was written keeps the rules, and means the same.
+		// Written messages obey the rules and have the same meaning.
 		c, _, err := wire.Write(wire.Gemini, session.Sound(messages, session.Limits{Scale: session.Scale{Counter: letters{}}}).Messages)
 		if err == nil {
 			err = pairing.CheckGemini(c.Messages)

@@ -266,8 +266,8 @@ func TestRedirects(t *testing.T) {
 		t.Errorf("page %+v, %v", p, err)
 	}
 	for path, want := range map[string]string{
-		"/elsewhere": "is not allowed; add it to allow_hosts", "/loop": "more than 5 times", "/file": "no URL of a page",
-		"/user": "no URL of a page", "/forbidden": "redirects to " + s.url + "/private/x, which is forbidden by the robots.txt",
+		"/elsewhere": "is not allowed; add it to allow_hosts", "/loop": "more than 5 times", "/file": "not the URL of a page",
+		"/user": "not the URL of a page", "/forbidden": "redirects to " + s.url + "/private/x, which is forbidden by the robots.txt",
 	} {
 		_, err := s.Get(t.Context(), s.url+path, "")
 		if e := reason(t, err, want); e.URL != s.url+path || e.Gone || strings.Contains(e.Reason, "a:b") {
@@ -319,7 +319,7 @@ func TestHostileBodies(t *testing.T) {
 	}, func(o *Options) { o.MaxBytes, o.Timeout = 1<<20, 300*time.Millisecond })
 	defer close(release)
 	for path, want := range map[string]string{
-		"/long": "longer than the limit of 1048576 bytes", "/bomb": "more than 1048576 bytes", "/brotli": "compressed with br",
+		"/long": "longer than the limit of 1048576 bytes", "/bomb": "longer than the limit of 1048576 bytes", "/brotli": "compressed with br",
 		"/cut": "no complete response", "/image": "image/png, which has no text", "/slow": "within 300ms",
 	} {
 		_, err := s.Get(t.Context(), s.url+path, "")

@@ -19,7 +19,7 @@ import (
 	"github.com/ragctx/ragctx/session/stage/remote"
 )
 
-// named returns messages with ids, as those of stored conversations have.
+// named returns messages with ids, like stored ones.
 func named(messages []ragctx.Message) []ragctx.Message {
 	for i := range messages {
 		messages[i].ID = fmt.Sprint("m", i)
@@ -27,7 +27,7 @@ func named(messages []ragctx.Message) []ragctx.Message {
 	return messages
 }
 
-// A stage may change what any message says, with ids and without: system prompts, summaries,
+// A stage may change the text of any message, with ids and without: system prompts, summaries,
 // observations, the newest instruction, results.
 func TestStageChangesAllTexts(t *testing.T) {
 	const hidden = "hunter2"
@@ -66,7 +66,7 @@ func TestStageChangesAllTexts(t *testing.T) {
 	}
 }
 
-// What a stage makes of two messages may be the same: neither is one that it added twice.
+// A stage may give two messages the same text; neither counts as a repeated addition.
 func TestStageMakesMessagesEqual(t *testing.T) {
 	messages := named([]ragctx.Message{
 		ragctx.TextMessage(ragctx.RoleUser, "[hidden]"), ragctx.TextMessage(ragctx.RoleAssistant, "ok"), ragctx.TextMessage(ragctx.RoleUser, "hunter2"),

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const secret = "0123456789abcdef"
 
-// newStage returns a stage whose service is h, which is given the request as it was read.
+// newStage returns a stage served by h, which receives the decoded request.
 func newStage(t *testing.T, o remote.Options, h func(w http.ResponseWriter, r remote.Request)) *remote.Stage {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -114,7 +114,7 @@ func TestNothingChanges(t *testing.T) {
 	}
 }
 
-// What cannot be shown is not taken, whatever the stage says.
+// An invalid answer is rejected.
 func TestHostileAnswers(t *testing.T) {
 	for name, change := range map[string]func([]ragctx.Message) any{
 		"no JSON":      func([]ragctx.Message) any { return "hello" },
