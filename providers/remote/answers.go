@@ -22,11 +22,11 @@ type answers struct {
 	ttl time.Duration
 
 	mu    sync.Mutex
-	kept  []keptAnswer // newest last
+	entries  []cachedAnswer // newest last
 	bytes int
 }
 
-type keptAnswer struct {
+type cachedAnswer struct {
 	key   [sha256.Size]byte
 	body  []byte
 	asOf  time.Time // Now of the query
@@ -53,8 +53,8 @@ func (a *answers) get(key [sha256.Size]byte, asOf, now time.Time) ([]byte, bool)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.drop(func(k keptAnswer) bool { return now.Sub(k.since).Abs() >= a.ttl })
-	for _, k := range a.kept {
+	a.drop(func(k cachedAnswer) bool { return now.Sub(k.since).Abs() >= a.ttl })
+	for _, k := range a.entries {
 		if k.key == key && asOf.Sub(k.asOf).Abs() < a.ttl {
 			return k.body, true
 		}
@@ -68,17 +68,17 @@ func (a *answers) put(key [sha256.Size]byte, body []byte, asOf, now time.Time) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.drop(func(k keptAnswer) bool { return k.key == key })
-	a.kept = append(a.kept, keptAnswer{key, body, asOf, now})
+	a.drop(func(k cachedAnswer) bool { return k.key == key })
+	a.entries = append(a.entries, cachedAnswer{key, body, asOf, now})
 	a.bytes += len(body)
-	for len(a.kept) > maxAnswers || a.bytes > maxAnswersBytes {
-		a.bytes -= len(a.kept[0].body)
-		a.kept = slices.Delete(a.kept, 0, 1)
+	for len(a.entries) > maxAnswers || a.bytes > maxAnswersBytes {
+		a.bytes -= len(a.entries[0].body)
+		a.entries = slices.Delete(a.entries, 0, 1)
 	}
 }
 
-func (a *answers) drop(which func(keptAnswer) bool) {
-	a.kept = slices.DeleteFunc(a.kept, func(k keptAnswer) bool {
+func (a *answers) drop(which func(cachedAnswer) bool) {
+	a.entries = slices.DeleteFunc(a.entries, func(k cachedAnswer) bool {
 		if !which(k) {
 			return false
 		}

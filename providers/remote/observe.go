@@ -18,8 +18,8 @@ const turnTimeout = 10 * time.Second
 type Observer struct {
 	*Provider
 
-	tell  *httpclient.Client
-	turns *httpclient.Breaker
+	turnClient  *httpclient.Client
+	turnBreaker *httpclient.Breaker
 }
 
 // NewObserver returns a provider that delivers turns to TurnURL, which is required.
@@ -35,15 +35,15 @@ func NewObserver(o Options) (*Observer, error) {
 	b := p.opts.Breaker
 	b.Now = p.opts.Now
 	turns := httpclient.NewBreaker(b)
-	return &Observer{p, p.client(o.TurnURL, turns), turns}, nil
+	return &Observer{p, p.newClient(o.TurnURL, turns), turns}, nil
 }
 
 // TurnBreaker returns the state of the circuit breaker for turns and, if it is open, until when.
-func (o *Observer) TurnBreaker() (httpclient.State, time.Time) { return o.turns.State() }
+func (o *Observer) TurnBreaker() (httpclient.State, time.Time) { return o.turnBreaker.State() }
 
 // Close closes idle connections.
 func (o *Observer) Close() {
-	o.tell.Close()
+	o.turnClient.Close()
 	o.Provider.Close()
 }
 
@@ -58,7 +58,7 @@ func (o *Observer) OnTurnComplete(ctx context.Context, t ragctx.Turn) error {
 	if err != nil {
 		return fmt.Errorf("encode turn: %w", err)
 	}
-	_, err = o.tell.Post(ctx, httpclient.Request{
+	_, err = o.turnClient.Post(ctx, httpclient.Request{
 		Body: body, Header: o.sign(body), MaxAnswer: o.opts.MaxBytes, AllowEmpty: true,
 		Timeout: turnTimeout, Retries: o.opts.Retries, Backoff: 10 * backoff,
 	})

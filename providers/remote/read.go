@@ -86,7 +86,7 @@ func readItem(o *Options, raw json.RawMessage) (ragctx.ContextItem, error) {
 		return none, errors.New("has fields of the wrong type")
 	}
 	out := ragctx.ContextItem{
-		ID: in.ID, Type: o.Types[0], Content: cut(in.Content), Source: in.Source, Metadata: in.Metadata, Occurred: in.Occurred,
+		ID: in.ID, Type: o.Types[0], Content: truncate(in.Content), Source: in.Source, Metadata: in.Metadata, Occurred: in.Occurred,
 	}.WithRelevance(in.Relevance)
 	switch {
 	case in.ID == "" || ragctx.ValidName("id", in.ID) != nil:
@@ -111,13 +111,13 @@ func readItem(o *Options, raw json.RawMessage) (ragctx.ContextItem, error) {
 			return none, errors.New("has an unknown depth")
 		}
 	}
-	out.Source = own(o.Name, out.Source)
+	out.Source = qualifiedSource(o.Name, out.Source)
 	return out, nil
 }
 
-// own prefixes a source with the name of its provider, so that it cannot be mistaken for a document
+// qualifiedSource prefixes a source with the name of its provider, so that it cannot be mistaken for a document
 // or a memory.
-func own(name, source string) string {
+func qualifiedSource(name, source string) string {
 	if source == "" || source == name || strings.HasPrefix(source, name+":") {
 		return cmp.Or(source, name)
 	}
@@ -155,8 +155,8 @@ func matches(f ragctx.Filter, it ragctx.ContextItem) bool {
 	}
 }
 
-// cut truncates a content that is too long.
-func cut(s string) string {
+// truncate truncates a content that is too long.
+func truncate(s string) string {
 	if len(s) <= maxContentBytes {
 		return s
 	}

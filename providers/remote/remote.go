@@ -41,7 +41,7 @@ const backoff = 50 * time.Millisecond
 // Provider is a provider behind a URL. It is safe for concurrent use.
 type Provider struct {
 	opts    Options
-	ask     *httpclient.Client
+	client     *httpclient.Client
 	breaker *httpclient.Breaker
 	answers *answers
 }
@@ -63,12 +63,12 @@ func New(o Options) (*Provider, error) {
 	p := &Provider{opts: o, answers: newAnswers(o.CacheTTL)}
 	o.Breaker.Now = o.Now
 	p.breaker = httpclient.NewBreaker(o.Breaker)
-	p.ask = p.client(o.URL, p.breaker)
+	p.client = p.newClient(o.URL, p.breaker)
 	return p, nil
 }
 
-// client returns a client for one of the provider's URLs, which have been checked.
-func (p *Provider) client(raw string, b *httpclient.Breaker) *httpclient.Client {
+// newClient returns a client for one of the provider's URLs, which have been checked.
+func (p *Provider) newClient(raw string, b *httpclient.Breaker) *httpclient.Client {
 	u, err := httpclient.ParseEndpoint(raw, "")
 	if err != nil {
 		panic(err) // a bug in this package
@@ -77,7 +77,7 @@ func (p *Provider) client(raw string, b *httpclient.Breaker) *httpclient.Client 
 }
 
 // Close closes idle connections.
-func (p *Provider) Close() { p.ask.Close() }
+func (p *Provider) Close() { p.client.Close() }
 
 // Name implements [ragctx.ContextProvider].
 func (p *Provider) Name() string { return p.opts.Name }
@@ -109,7 +109,7 @@ func (p *Provider) Concerns(q ragctx.ContextQuery) bool {
 // Query implements [ragctx.ContextProvider].
 func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.ContextResult, error) {
 	if p.opts.CacheTTL == 0 {
-		res, _, err := p.fresh(ctx, q)
+		res, _, err := p.query(ctx, q)
 		return res, err
 	}
 	key, err := keyOf(q)
@@ -120,29 +120,29 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 	if body, ok := p.answers.get(key, q.Now, now); ok {
 		return read(q, &p.opts, body)
 	}
-	res, body, err := p.fresh(ctx, q)
+	res, body, err := p.query(ctx, q)
 	if err == nil {
 		p.answers.put(key, body, q.Now, now)
 	}
 	return res, err
 }
 
-// fresh queries the service. It returns the decoded result and the response body.
-func (p *Provider) fresh(ctx context.Context, q ragctx.ContextQuery) (ragctx.ContextResult, []byte, error) {
+// query queries the service. It returns the decoded result and the response body.
+func (p *Provider) query(ctx context.Context, q ragctx.ContextQuery) (ragctx.ContextResult, []byte, error) {
 	id := p.opts.NewID()
-	body, err := p.question(ctx, id, q)
+	body, err := p.post(ctx, id, q)
 	if err != nil {
-		return ragctx.ContextResult{}, nil, p.failed(ctx, id, err)
+		return ragctx.ContextResult{}, nil, p.logFailure(ctx, id, err)
 	}
 	res, err := read(q, &p.opts, body)
 	if err != nil {
-		err = p.failed(ctx, id, err)
+		err = p.logFailure(ctx, id, err)
 	}
 	return res, body, err
 }
 
-// question sends a query and returns the response body.
-func (p *Provider) question(ctx context.Context, id string, q ragctx.ContextQuery) ([]byte, error) {
+// post sends a query and returns the response body.
+func (p *Provider) post(ctx context.Context, id string, q ragctx.ContextQuery) ([]byte, error) {
 	deadline := p.opts.Now().Add(p.opts.Timeout)
 	if d, ok := ctx.Deadline(); ok && d.Before(deadline) {
 		deadline = d
@@ -151,16 +151,16 @@ func (p *Provider) question(ctx context.Context, id string, q ragctx.ContextQuer
 	if err != nil {
 		return nil, fmt.Errorf("encode question: %w", err)
 	}
-	answer, err := p.ask.Post(ctx, httpclient.Request{
+	answer, err := p.client.Post(ctx, httpclient.Request{
 		Body: body, Header: p.sign(body), MaxAnswer: p.opts.MaxBytes, AllowEmpty: true,
 		Timeout: p.opts.Timeout, Total: p.opts.Timeout, Retries: p.opts.Retries, Backoff: backoff,
 	})
 	return answer.Body, err
 }
 
-// failed logs the cause of a failure and returns an error for callers without details, because
+// logFailure logs the cause of a failure and returns an error for callers without details, because
 // callers did not configure the provider.
-func (p *Provider) failed(ctx context.Context, id string, err error) error {
+func (p *Provider) logFailure(ctx context.Context, id string, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return err

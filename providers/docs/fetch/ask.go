@@ -65,16 +65,16 @@ type answer struct {
 	mime   string
 	state  string
 	body   []byte
-	next   *url.URL // target of a redirect
+	next   *url.URL // redirectTarget of a redirect
 }
 
 // attempt is the result of one request.
 type attempt struct {
 	answer answer
 	err    error
-	// fails says that the server is failing. again says that a retry may succeed, after the
+	// serverFailing says that the server is failing. again says that a retry may succeed, after the
 	// duration after at the earliest.
-	fails, again bool
+	serverFailing, retryable bool
 	after        time.Duration
 }
 
@@ -82,16 +82,16 @@ type attempt struct {
 func (c *Client) ask(ctx context.Context, u *url.URL, state string, limit int64) (answer, error) {
 	h, pause := c.host(u), firstPause
 	for n := 0; ; n++ {
-		if err := h.enter(ctx, c, u); err != nil {
+		if err := h.acquire(ctx, c, u); err != nil {
 			return answer{}, err
 		}
-		a := c.try(ctx, u, state, limit)
-		h.leave(c.opts.Now(), a)
+		a := c.send(ctx, u, state, limit)
+		h.release(c.opts.Now(), a)
 		if ctx.Err() != nil {
 			return answer{}, ctx.Err()
 		}
 		wait := max(a.after, pause/2+rand.N(pause/2))
-		if a.err == nil || !a.again || n == maxRetries || wait > maxWait {
+		if a.err == nil || !a.retryable || n == maxRetries || wait > maxWait {
 			return a.answer, a.err
 		}
 		if err := c.opts.Sleep(ctx, wait); err != nil {
@@ -101,7 +101,7 @@ func (c *Client) ask(ctx context.Context, u *url.URL, state string, limit int64)
 	}
 }
 
-func (c *Client) try(ctx context.Context, u *url.URL, state string, limit int64) attempt {
+func (c *Client) send(ctx context.Context, u *url.URL, state string, limit int64) attempt {
 	whole := ctx
 	ctx, cancel := context.WithTimeout(ctx, c.opts.Timeout)
 	defer cancel()
@@ -118,7 +118,7 @@ func (c *Client) try(ctx context.Context, u *url.URL, state string, limit int64)
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return c.broken(whole, u, err)
+		return c.connectionError(whole, u, err)
 	}
 	defer resp.Body.Close()
 	a := attempt{answer: answer{status: resp.StatusCode, mime: resp.Header.Get("Content-Type"), state: stateOf(resp.Header)}}
@@ -127,15 +127,15 @@ func (c *Client) try(ctx context.Context, u *url.URL, state string, limit int64)
 		a.answer.body, a.err = readBody(u, resp, limit)
 		if a.err != nil {
 			if _, ours := errors.AsType[*Error](a.err); !ours {
-				return c.broken(whole, u, a.err)
+				return c.connectionError(whole, u, a.err)
 			}
 		}
 	case s == http.StatusNotModified && state != "":
 	case s == http.StatusMovedPermanently, s == http.StatusFound, s == http.StatusSeeOther,
 		s == http.StatusTemporaryRedirect, s == http.StatusPermanentRedirect:
-		a.answer.next, a.err = target(u, resp)
+		a.answer.next, a.err = redirectTarget(u, resp)
 	default:
-		return c.refused(u, resp)
+		return c.statusError(u, resp)
 	}
 	return a
 }
@@ -146,8 +146,8 @@ func setHeader(h http.Header, name, value string) {
 	}
 }
 
-// target returns the target of a redirect.
-func target(u *url.URL, resp *http.Response) (*url.URL, error) {
+// redirectTarget returns the target of a redirect.
+func redirectTarget(u *url.URL, resp *http.Response) (*url.URL, error) {
 	to, err := resp.Location()
 	if err != nil {
 		return nil, refuse(u, "redirects nowhere")
@@ -184,25 +184,25 @@ func tooLong(u *url.URL, limit int64) error {
 	return refuse(u, "is longer than the limit of %d bytes", limit)
 }
 
-// broken returns the result of a request without a complete response.
-func (c *Client) broken(ctx context.Context, u *url.URL, err error) attempt {
+// connectionError returns the result of a request without a complete response.
+func (c *Client) connectionError(ctx context.Context, u *url.URL, err error) attempt {
 	if ctx.Err() != nil {
 		return attempt{err: ctx.Err()}
 	}
-	if in, ok := inside(err); ok {
+	if in, ok := asPrivateAddress(err); ok {
 		return attempt{err: &Error{URL: u.String(), Reason: in.Error()}}
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return attempt{err: refuse(u, "was not answered within %v", c.opts.Timeout), fails: true}
+		return attempt{err: refuse(u, "was not answered within %v", c.opts.Timeout), serverFailing: true}
 	}
 	if outer, ok := errors.AsType[*url.Error](err); ok {
 		err = outer.Err // without the URL
 	}
-	return attempt{err: refuse(u, "gave no complete response: %s", ragctx.Clip(err.Error())), fails: true, again: true}
+	return attempt{err: refuse(u, "gave no complete response: %s", ragctx.Clip(err.Error())), serverFailing: true, retryable: true}
 }
 
-// refused returns the result of a request with an error status.
-func (c *Client) refused(u *url.URL, resp *http.Response) attempt {
+// statusError returns the result of a request with an error status.
+func (c *Client) statusError(u *url.URL, resp *http.Response) attempt {
 	s := resp.StatusCode
 	e := refuse(u, "was answered with status %s", statusText(s))
 	e.absent = s >= http.StatusBadRequest && s < http.StatusInternalServerError && s != http.StatusTooManyRequests
@@ -216,7 +216,7 @@ func (c *Client) refused(u *url.URL, resp *http.Response) attempt {
 	case s != http.StatusTooManyRequests && s < http.StatusInternalServerError, s == http.StatusNotImplemented:
 		return attempt{err: e}
 	}
-	a := attempt{err: e, fails: true, again: true, after: httpclient.ParseRetryAfter(resp.Header.Get("Retry-After"), c.opts.Now())}
+	a := attempt{err: e, serverFailing: true, retryable: true, after: httpclient.ParseRetryAfter(resp.Header.Get("Retry-After"), c.opts.Now())}
 	if a.after > maxWait {
 		e.Reason += fmt.Sprintf("; it asks to retry in %v", a.after.Round(time.Second))
 	}

@@ -13,11 +13,11 @@ import (
 	"github.com/ragctx/ragctx/internal/httpclient"
 )
 
-// insideError is the error of a host name that resolves to a private address.
-type insideError struct{ name, address string }
+// privateAddressError is the error of a host name that resolves to a private address.
+type privateAddressError struct{ name, address string }
 
 // Error implements error.
-func (e *insideError) Error() string {
+func (e *privateAddressError) Error() string {
 	if ip, err := netip.ParseAddr(e.address); err == nil && ip.Unmap().IsLinkLocalUnicast() {
 		return fmt.Sprintf("is at the link-local address %s; to allow it, add a network that contains it to allow_hosts", e.address)
 	}
@@ -37,10 +37,10 @@ func (c *Client) dialer(resolver *net.Resolver) func(ctx context.Context, networ
 		if _, proxy := c.proxies.Load(addr); !proxy {
 			d.ControlContext = func(_ context.Context, _, address string, _ syscall.RawConn) error {
 				at, err := netip.ParseAddrPort(address)
-				if err == nil && c.opts.Hosts.reaches(name, port, at.Addr()) {
+				if err == nil && c.opts.Hosts.allowsAddress(name, port, at.Addr()) {
 					return nil
 				}
-				return &insideError{name, at.Addr().String()}
+				return &privateAddressError{name, at.Addr().String()}
 			}
 		}
 		return httpclient.Dial(d)(ctx, network, addr)
@@ -65,5 +65,5 @@ func (c *Client) proxy(r *http.Request) (*url.URL, error) {
 	return u, nil
 }
 
-// inside returns the error of a connection that was refused because of its address.
-func inside(err error) (*insideError, bool) { return errors.AsType[*insideError](err) }
+// asPrivateAddress returns the error of a connection that was refused because of its address.
+func asPrivateAddress(err error) (*privateAddressError, bool) { return errors.AsType[*privateAddressError](err) }

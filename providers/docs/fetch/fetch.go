@@ -134,7 +134,7 @@ func refuse(u *url.URL, format string, args ...any) *Error {
 // Get downloads the page at a URL. state is the State of the previous download, or "". An [*Error]
 // concerns only this page; any other error is the end of ctx.
 func (c *Client) Get(ctx context.Context, raw, state string) (Page, error) {
-	return c.get(ctx, raw, state, c.allowed, c.opts.MaxBytes)
+	return c.get(ctx, raw, state, c.checkPage, c.opts.MaxBytes)
 }
 
 // get downloads a page of at most limit bytes. permit checks the URL and each redirect.
@@ -146,11 +146,11 @@ func (c *Client) get(ctx context.Context, raw, state string, permit func(context
 	p := Page{URL: u.String()}
 	for range maxRedirects + 1 {
 		if err := permit(ctx, u); err != nil {
-			return Page{}, c.about(ctx, p.URL, u, err)
+			return Page{}, c.attribute(ctx, p.URL, u, err)
 		}
 		a, err := c.ask(ctx, u, state, limit)
 		if err != nil {
-			return Page{}, c.about(ctx, p.URL, u, err)
+			return Page{}, c.attribute(ctx, p.URL, u, err)
 		}
 		if a.next == nil {
 			p.At, p.MIME, p.Data, p.State = u.String(), a.mime, a.body, a.state
@@ -164,8 +164,8 @@ func (c *Client) get(ctx context.Context, raw, state string, permit func(context
 	return Page{}, &Error{URL: p.URL, Reason: fmt.Sprintf("redirects more than %d times", maxRedirects)}
 }
 
-// about attributes an error at a redirect target to the requested page.
-func (c *Client) about(ctx context.Context, page string, at *url.URL, err error) error {
+// attribute attributes an error at a redirect target to the requested page.
+func (c *Client) attribute(ctx context.Context, page string, at *url.URL, err error) error {
 	e, ok := errors.AsType[*Error](err)
 	switch {
 	case !ok && ctx.Err() != nil:
@@ -179,16 +179,16 @@ func (c *Client) about(ctx context.Context, page string, at *url.URL, err error)
 	return e
 }
 
-// allowed checks whether a page may be requested.
-func (c *Client) allowed(ctx context.Context, u *url.URL) error {
-	if err := c.known(ctx, u); err != nil || c.opts.IgnoreRobots {
+// checkPage checks whether a page may be requested.
+func (c *Client) checkPage(ctx context.Context, u *url.URL) error {
+	if err := c.checkHost(ctx, u); err != nil || c.opts.IgnoreRobots {
 		return err
 	}
-	return c.heed(ctx, u)
+	return c.checkRobots(ctx, u)
 }
 
-// known checks whether a host may be contacted.
-func (c *Client) known(_ context.Context, u *url.URL) error {
+// checkHost checks whether a host may be contacted.
+func (c *Client) checkHost(_ context.Context, u *url.URL) error {
 	if !c.opts.Hosts.allows(u) {
 		return refuse(u, "is on the host %s, which is not allowed; add it to allow_hosts", strings.ToLower(u.Host))
 	}

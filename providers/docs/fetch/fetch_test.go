@@ -197,7 +197,7 @@ func TestFailing(t *testing.T) {
 		t.Errorf("asked %d times", len(s.asked))
 	}
 	fail = false
-	s.now = s.now.Add(restFor)
+	s.now = s.now.Add(pauseAfterFailures)
 	if _, err := s.Get(t.Context(), s.url+"/c", ""); err != nil {
 		t.Errorf("after its rest: %v", err)
 	}

@@ -11,7 +11,7 @@ import (
 // After maxFailures consecutive failures, requests to a host are paused for restFor.
 const (
 	maxFailures = 5
-	restFor     = 5 * time.Minute
+	pauseAfterFailures     = 5 * time.Minute
 )
 
 // host is the state of a host: its rate limit, failures and robots.txt.
@@ -21,8 +21,8 @@ type host struct {
 	mu     sync.Mutex
 	next   time.Time // earliest time of the next request
 	delay  time.Duration
-	failed int // consecutive failures
-	until  time.Time
+	failures int // consecutive failures
+	pausedUntil  time.Time
 
 	asking  sync.Mutex // held while robots.txt is downloaded
 	robots  *robots    // nil if not downloaded yet
@@ -42,15 +42,15 @@ func (c *Client) host(u *url.URL) *host {
 	return h
 }
 
-// enter waits until a request is allowed. The caller must call leave afterwards.
-func (h *host) enter(ctx context.Context, c *Client, u *url.URL) error {
+// acquire waits until a request is allowed. The caller must call leave afterwards.
+func (h *host) acquire(ctx context.Context, c *Client, u *url.URL) error {
 	select {
 	case h.slots <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 	for {
-		wait, err := h.turn(c.opts.Now(), u)
+		wait, err := h.reserve(c.opts.Now(), u)
 		if err == nil && wait > 0 {
 			err = c.opts.Sleep(ctx, wait)
 		}
@@ -64,12 +64,12 @@ func (h *host) enter(ctx context.Context, c *Client, u *url.URL) error {
 	}
 }
 
-// turn reserves the next request, or returns the time to wait.
-func (h *host) turn(now time.Time, u *url.URL) (time.Duration, error) {
+// reserve reserves the next request, or returns the time to wait.
+func (h *host) reserve(now time.Time, u *url.URL) (time.Duration, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.failed >= maxFailures && now.Before(h.until) {
-		return 0, refuse(u, "was not requested: its server failed %d times in a row; try again later", h.failed)
+	if h.failures >= maxFailures && now.Before(h.pausedUntil) {
+		return 0, refuse(u, "was not requested: its server failed %d times in a row; try again later", h.failures)
 	}
 	if wait := h.next.Sub(now); wait > 0 {
 		return wait, nil
@@ -78,16 +78,16 @@ func (h *host) turn(now time.Time, u *url.URL) (time.Duration, error) {
 	return 0, nil
 }
 
-// leave ends a request and records its result.
-func (h *host) leave(now time.Time, a attempt) {
+// release ends a request and records its result.
+func (h *host) release(now time.Time, a attempt) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
-	case a.fails:
-		h.failed++
-		h.until = now.Add(restFor)
+	case a.serverFailing:
+		h.failures++
+		h.pausedUntil = now.Add(pauseAfterFailures)
 	case !errors.Is(a.err, context.Canceled) && !errors.Is(a.err, context.DeadlineExceeded):
-		h.failed = 0
+		h.failures = 0
 	}
 	if a.after > 0 && a.after <= maxWait { // applies to all requests to the host
 		h.next = later(h.next, now.Add(a.after))
@@ -95,8 +95,8 @@ func (h *host) leave(now time.Time, a attempt) {
 	<-h.slots
 }
 
-// slow sets the time between requests.
-func (h *host) slow(d time.Duration) {
+// setDelay sets the time between requests.
+func (h *host) setDelay(d time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.delay = d

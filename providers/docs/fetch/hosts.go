@@ -22,8 +22,8 @@ type allowedHost struct {
 	name string // in ASCII and lower case
 	port string // "" means ports 80 and 443
 	sub  bool   // matches the subdomains of name
-	// inside says that the name may resolve to a private address.
-	inside bool
+	// asPrivateAddress says that the name may resolve to a private address.
+	private bool
 }
 
 // ParseHosts parses a list of hosts:
@@ -66,7 +66,7 @@ func parseHost(entry string) (allowedHost, error) {
 	if err != nil || name == "" || u.Host != name || u.User != nil || strings.Contains(name, "*") {
 		return allowedHost{}, bad
 	}
-	a := allowedHost{port: u.Port(), sub: sub, inside: !sub}
+	a := allowedHost{port: u.Port(), sub: sub, private: !sub}
 	if ip, err := netip.ParseAddr(u.Hostname()); err == nil {
 		a.name = ip.WithZone("").String()
 	} else if a.name, err = idna.Lookup.ToASCII(strings.TrimSuffix(u.Hostname(), ".")); err != nil || a.name == "" {
@@ -84,7 +84,7 @@ func (h Hosts) With(raw string) (Hosts, error) {
 		return h, err
 	}
 	_, err = netip.ParseAddr(u.Hostname())
-	a := allowedHost{name: u.Hostname(), port: portOf(u), inside: err == nil || u.Hostname() == "localhost"}
+	a := allowedHost{name: u.Hostname(), port: portOf(u), private: err == nil || u.Hostname() == "localhost"}
 	h.list = append(slices.Clip(h.list), a)
 	return h, nil
 }
@@ -108,20 +108,20 @@ func (a allowedHost) covers(name, port string) bool {
 	return a.name == name && !a.sub || a.sub && strings.HasSuffix(name, "."+a.name)
 }
 
-// reaches reports whether a host may be contacted at an address.
-func (h Hosts) reaches(name, port string, ip netip.Addr) bool {
+// allowsAddress reports whether a host may be contacted at an address.
+func (h Hosts) allowsAddress(name, port string, ip netip.Addr) bool {
 	ip = ip.Unmap().WithZone("")
-	if public(ip) || slices.ContainsFunc(h.nets, func(p netip.Prefix) bool { return p.Contains(ip) }) {
+	if isPublic(ip) || slices.ContainsFunc(h.nets, func(p netip.Prefix) bool { return p.Contains(ip) }) {
 		return true
 	}
 	return slices.ContainsFunc(h.list, func(a allowedHost) bool {
-		return a.inside && a.covers(name, port) && (!ip.IsLinkLocalUnicast() || a.name == ip.String())
+		return a.private && a.covers(name, port) && (!ip.IsLinkLocalUnicast() || a.name == ip.String())
 	})
 }
 
-// special lists the non-public networks that [netip.Addr.IsGlobalUnicast] and IsPrivate do not
+// nonPublic lists the non-public networks that [netip.Addr.IsGlobalUnicast] and IsPrivate do not
 // cover (RFC 6890 and its registry).
-var special = prefixes(
+var nonPublic = prefixes(
 	"::/96", "::ffff:0:0:0/96", "0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "198.18.0.0/15",
 	"198.51.100.0/24", "203.0.113.0/24",
 	"240.0.0.0/4", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "5f00::/16", "fec0::/10",
@@ -138,11 +138,11 @@ func prefixes(list ...string) []netip.Prefix {
 	return out
 }
 
-// public reports whether an address belongs to the public Internet.
-func public(ip netip.Addr) bool {
+// isPublic reports whether an address belongs to the public Internet.
+func isPublic(ip netip.Addr) bool {
 	if nat64.Contains(ip) {
 		b := ip.As16()
 		ip = netip.AddrFrom4([4]byte(b[12:]))
 	}
-	return ip.IsGlobalUnicast() && !ip.IsPrivate() && !slices.ContainsFunc(special, func(p netip.Prefix) bool { return p.Contains(ip) })
+	return ip.IsGlobalUnicast() && !ip.IsPrivate() && !slices.ContainsFunc(nonPublic, func(p netip.Prefix) bool { return p.Contains(ip) })
 }

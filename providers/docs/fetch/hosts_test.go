@@ -98,7 +98,7 @@ func TestHosts(t *testing.T) {
 
 func TestPublic(t *testing.T) {
 	for _, ip := range []string{"1.1.1.1", "8.8.8.8", "2606:4700::1111", "64:ff9b::101:101"} {
-		if !public(netip.MustParseAddr(ip)) {
+		if !isPublic(netip.MustParseAddr(ip)) {
 			t.Errorf("%s is not public", ip)
 		}
 	}
@@ -110,12 +110,12 @@ func TestPublic(t *testing.T) {
 		"2002:7f00:1::", "64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe", "2001::1", "fec0::1", "::127.0.0.1", "::8.8.8.8",
 		"::ffff:0:127.0.0.1", "::ffff:0:8.8.8.8",
 	} {
-		if public(netip.MustParseAddr(ip)) {
+		if isPublic(netip.MustParseAddr(ip)) {
 			t.Errorf("%s is public", ip)
 		}
 	}
 	// The same address in IPv6's clothes.
-	if (Hosts{}).reaches("a.example", "80", netip.MustParseAddr("::ffff:127.0.0.1")) {
+	if (Hosts{}).allowsAddress("a.example", "80", netip.MustParseAddr("::ffff:127.0.0.1")) {
 		t.Error("a mapped loopback address is reached")
 	}
 }
@@ -213,7 +213,7 @@ func TestRebinding(t *testing.T) {
 	client := New(Options{Hosts: hosts, IgnoreRobots: true})
 	defer client.Close()
 	r := nameserver(t, "1.1.1.1", "127.0.0.1")
-	if ips, err := r.LookupNetIP(t.Context(), "ip4", "rebind.example"); err != nil || !public(ips[0]) {
+	if ips, err := r.LookupNetIP(t.Context(), "ip4", "rebind.example"); err != nil || !isPublic(ips[0]) {
 		t.Fatalf("%v, %v", ips, err)
 	}
 	client.http.Transport.(*http.Transport).DialContext = client.dialer(r)
@@ -227,12 +227,12 @@ func TestNamed(t *testing.T) {
 	for raw, want := range map[string]bool{"http://127.0.0.1/": true, "http://localhost/": true, "http://router.example/": false} {
 		u, _ := parse(raw)
 		h, err := Hosts{}.With(raw)
-		if err != nil || h.reaches(u.Hostname(), portOf(u), loopback) != want {
+		if err != nil || h.allowsAddress(u.Hostname(), portOf(u), loopback) != want {
 			t.Errorf("%s: reached is not %v (%v)", raw, want, err)
 		}
 	}
 	h, _ := Hosts{}.With("http://127.0.0.1:8080/")
-	if h.reaches("127.0.0.1", "22", loopback) {
+	if h.allowsAddress("127.0.0.1", "22", loopback) {
 		t.Error("another port is reached")
 	}
 }
@@ -241,7 +241,7 @@ func TestNamed(t *testing.T) {
 func TestLinkLocalReason(t *testing.T) {
 	for address, want := range map[string]string{"169.254.169.254": "add a network",
 		"fe80::1%eth0": "add a network", "10.0.0.1": "add the host wiki"} {
-		if got := (&insideError{"wiki", address}).Error(); !strings.Contains(got, want) {
+		if got := (&privateAddressError{"wiki", address}).Error(); !strings.Contains(got, want) {
 			t.Errorf("%s: %s", address, got)
 		}
 	}
@@ -267,7 +267,7 @@ func TestLinkLocal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := h.reaches(x.name, "80", netip.MustParseAddr(x.ip)); got != x.want {
+		if got := h.allowsAddress(x.name, "80", netip.MustParseAddr(x.ip)); got != x.want {
 			t.Errorf("%s at %s by %s: %v", x.name, x.ip, x.entries, got)
 		}
 	}

@@ -62,13 +62,13 @@ func parseRobots(text []byte) *robots {
 			switch {
 			case value == "*":
 				current = append(current, &everyone)
-			case strings.EqualFold(product(value), agent):
+			case strings.EqualFold(productName(value), agent):
 				current, named = append(current, &ours), true
 			}
 		case "allow", "disallow":
 			if value != "" {
 				for _, g := range current {
-					g.rules = append(g.rules, rule{normal(value), key == "allow"})
+					g.rules = append(g.rules, rule{normalize(value), key == "allow"})
 				}
 			}
 		case "crawl-delay":
@@ -93,8 +93,8 @@ func parseRobots(text []byte) *robots {
 	return &out
 }
 
-// product returns the product name in a User-agent value, without the version.
-func product(s string) string {
+// productName returns the product name in a User-agent value, without the version.
+func productName(s string) string {
 	end := strings.IndexFunc(s, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '-' && r != '_'
 	})
@@ -107,7 +107,7 @@ func product(s string) string {
 // allows reports whether a path with its query may be requested. The longest matching rule decides;
 // on a tie, allow wins.
 func (r *robots) allows(path string) bool {
-	path = normal(path)
+	path = normalize(path)
 	if path == "/robots.txt" {
 		return true
 	}
@@ -146,9 +146,9 @@ func matches(pattern, path string) bool {
 	return strings.Contains(path, parts[last])
 }
 
-// normal returns the normal form of a path or pattern: escapes in upper case, unnecessary escapes
+// normalize returns the normal form of a path or pattern: escapes in upper case, unnecessary escapes
 // removed, non-ASCII bytes escaped.
-func normal(s string) string {
+func normalize(s string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -174,8 +174,8 @@ func unreserved(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~", c) >= 0
 }
 
-// heed checks a page against the robots.txt of its host.
-func (c *Client) heed(ctx context.Context, u *url.URL) error {
+// checkRobots checks a page against the robots.txt of its host.
+func (c *Client) checkRobots(ctx context.Context, u *url.URL) error {
 	r, err := c.robotsOf(ctx, u)
 	switch {
 	case err != nil:
@@ -197,7 +197,7 @@ func (c *Client) robotsOf(ctx context.Context, u *url.URL) (*robots, error) {
 		return h.robots, nil
 	}
 	at := &url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/robots.txt"}
-	p, err := c.get(ctx, at.String(), "", c.known, maxRobots)
+	p, err := c.get(ctx, at.String(), "", c.checkHost, maxRobots)
 	e, ok := errors.AsType[*Error](err)
 	switch {
 	case err != nil && !ok:
@@ -213,6 +213,6 @@ func (c *Client) robotsOf(ctx context.Context, u *url.URL) (*robots, error) {
 	if h.robots.unknown != "" {
 		h.expires = c.opts.Now().Add(keepUnknown)
 	}
-	h.slow(max(c.opts.Every, h.robots.delay))
+	h.setDelay(max(c.opts.Every, h.robots.delay))
 	return h.robots, nil
 }

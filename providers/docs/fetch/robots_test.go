@@ -79,8 +79,8 @@ func FuzzRobots(f *testing.F) {
 			t.Errorf("delay %v", r.delay)
 		}
 		r.allows(path)
-		if n := normal(path); n != normal(n) {
-			t.Errorf("normal(%q) = %q, and then %q", path, n, normal(n))
+		if n := normalize(path); n != normalize(n) {
+			t.Errorf("normal(%q) = %q, and then %q", path, n, normalize(n))
 		}
 	})
 }

@@ -202,7 +202,7 @@ func (l *lister) sitemap(ctx context.Context, p Page, depth int) bool {
 			}
 		case l.seen[u.String()]:
 		case s.index:
-			if !l.below(ctx, u, depth+1) {
+			if !l.nested(ctx, u, depth+1) {
 				return false
 			}
 		case l.pages >= l.client.opts.MaxURLs:
@@ -231,11 +231,11 @@ func resolve(at *url.URL, loc string) (*url.URL, error) {
 func (l *lister) page(ctx context.Context, u *url.URL) bool {
 	l.seen[u.String()] = true
 	l.pages++
-	return l.yield(u.String(), l.client.known(ctx, u))
+	return l.yield(u.String(), l.client.checkHost(ctx, u))
 }
 
-// below reads a nested sitemap. Sitemaps are meant for programs, so robots.txt does not apply.
-func (l *lister) below(ctx context.Context, u *url.URL, depth int) bool {
+// nested reads a nested sitemap. Sitemaps are meant for programs, so robots.txt does not apply.
+func (l *lister) nested(ctx context.Context, u *url.URL, depth int) bool {
 	l.seen[u.String()] = true
 	switch {
 	case depth > maxNesting:
@@ -256,7 +256,7 @@ func (l *lister) below(ctx context.Context, u *url.URL, depth int) bool {
 // Sitemap is like [Client.Get] for a sitemap: the size limit is larger, and robots.txt does not
 // apply.
 func (c *Client) Sitemap(ctx context.Context, raw string) (Page, error) {
-	return c.get(ctx, raw, "", c.known, max(c.opts.MaxBytes, maxSitemapBytes))
+	return c.get(ctx, raw, "", c.checkHost, max(c.opts.MaxBytes, maxSitemapBytes))
 }
 
 func (l *lister) incomplete(at, format string, args ...any) bool {

@@ -70,8 +70,8 @@ func (e *events) close() {
 	e.reader.Wait()
 }
 
-// happened returns a channel that receives when an event has occurred.
-func (e *events) happened() <-chan struct{} {
+// pending returns a channel that receives when an event has occurred.
+func (e *events) pending() <-chan struct{} {
 	if e == nil {
 		return nil
 	}
@@ -95,7 +95,7 @@ func (e *events) read() {
 				told = nil
 				continue
 			}
-			e.told(ev)
+			e.handle(ev)
 		case _, ok := <-errs:
 			if !ok {
 				errs = nil
@@ -107,21 +107,21 @@ func (e *events) read() {
 	}
 }
 
-// told processes one event.
-func (e *events) told(ev fsnotify.Event) {
+// handle processes one event.
+func (e *events) handle(ev fsnotify.Event) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	_, known := e.dirs[ev.Name]
 	if known && ev.Op&(fsnotify.Create|fsnotify.Remove|fsnotify.Rename) != 0 {
 		e.stale.Store(true)
 	}
-	if known || e.counts(ev) {
+	if known || e.isRelevant(ev) {
 		e.ping()
 	}
 }
 
-// counts reports whether an event can concern a document.
-func (e *events) counts(ev fsnotify.Event) bool {
+// isRelevant reports whether an event can concern a document.
+func (e *events) isRelevant(ev fsnotify.Event) bool {
 	name := filepath.Base(ev.Name)
 	switch {
 	case ev.Op&^fsnotify.Chmod == 0:

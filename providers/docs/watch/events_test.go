@@ -79,7 +79,7 @@ func TestWhatCounts(t *testing.T) {
 		s.told <- tt.ev
 		e.close()
 		select {
-		case <-e.happened():
+		case <-e.pending():
 			if !tt.want {
 				t.Errorf("%s: is a reason", tt.name)
 			}
@@ -102,7 +102,7 @@ func TestLostEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.errs <- fsnotify.ErrEventOverflow
-	<-e.happened()
+	<-e.pending()
 	e.close()
 	if !e.stale.Load() {
 		t.Error("the source is used on")

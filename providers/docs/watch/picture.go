@@ -13,27 +13,27 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// picture is a snapshot of a root.
-type picture struct {
+// snapshot is a snapshot of a root.
+type snapshot struct {
 	sum   [sha256.Size]byte // hash of names, sizes and times
 	files int               // number of files, including skipped ones
-	fresh bool              // a file was written so recently that it could change without a new time
-	home  fs.FileInfo       // info of the root
+	recent bool              // a file was written so recently that it could change without a new time
+	info  fs.FileInfo       // info of the root
 }
 
-// settled is the time after which a change of a file changes its modification time on every file
+// settleTime is the time after which a change of a file changes its modification time on every file
 // system.
-const settled = 2 * time.Second
+const settleTime = 2 * time.Second
 
-// take makes a snapshot and registers the directories for events.
-func (r *root) take(ctx context.Context) (picture, error) {
-	var p picture
+// snapshot makes a snapshot and registers the directories for events.
+func (r *root) snapshot(ctx context.Context) (snapshot, error) {
+	var p snapshot
 	var err error
-	if p.home, err = os.Stat(r.path); err != nil {
+	if p.info, err = os.Stat(r.path); err != nil {
 		return p, err
 	}
 	o := r.opts.Walk
-	r.follow(&o, p.home.IsDir())
+	r.follow(&o, p.info.IsDir())
 	sum := sha256.New()
 	line := func(name string, numbers ...int64) {
 		b := binary.LittleEndian.AppendUint64(nil, uint64(len(name))) //nolint:gosec // a length
@@ -54,12 +54,12 @@ func (r *root) take(ctx context.Context) (picture, error) {
 			return p, err
 		}
 		p.files++
-		p.fresh = p.fresh || now.Sub(f.Info.ModTime()) < settled
+		p.recent = p.recent || now.Sub(f.Info.ModTime()) < settleTime
 		line(f.ExternalID, f.Info.Size(), f.Info.ModTime().UnixNano())
 	}
 	// Discard the snapshot if the directory was replaced while it was read.
 	after, err := os.Stat(r.path)
-	if err == nil && !os.SameFile(p.home, after) {
+	if err == nil && !os.SameFile(p.info, after) {
 		err = errors.New("it was replaced by another directory while it was read")
 	}
 	sum.Sum(p.sum[:0])

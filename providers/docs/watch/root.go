@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// rest is the minimum pause between two scans, in multiples of a scan's duration, unless an event
+// pauseFactor is the minimum pause between two scans, in multiples of a scan's duration, unless an event
 // occurs.
-const rest = 20
+const pauseFactor = 20
 
 // root is one watched path.
 type root struct {
@@ -20,62 +20,62 @@ type root struct {
 	events *events       // nil when polling
 	poll   time.Duration // 0 disables polling
 
-	seen picture // snapshot of the last completed change
-	// again says that the root changed while a change was processed: files may have been processed
+	seen snapshot // snapshot of the last completed change
+	// changedMeanwhile says that the root changed while a change was processed: files may have been processed
 	// that the next scan does not see.
-	again bool
-	home  fs.FileInfo // info of the root when files were last seen in it
-	// away is the reason why the root could not be scanned. It is logged once.
-	away string
+	changedMeanwhile bool
+	info  fs.FileInfo // info of the root when files were last seen in it
+	// pauseReason is the reason why the root could not be scanned. It is logged once.
+	pauseReason string
 }
 
 // run scans the root, processes changes, and waits for the next event.
 func (r *root) run(ctx context.Context) {
 	defer func() { r.events.close() }()
 	for ctx.Err() == nil {
-		pause := r.look(ctx)
+		pause := r.check(ctx)
 		if told := r.wait(ctx, pause); !told && r.events != nil {
 			r.events.stale.Store(true) // a drive that is removed and attached again sends no events
 		}
 	}
 }
 
-// look scans the root and processes a change. It returns the time until the next scan without
+// check scans the root and processes a change. It returns the time until the next scan without
 // events.
-func (r *root) look(ctx context.Context) time.Duration {
+func (r *root) check(ctx context.Context) time.Duration {
 	start := time.Now()
 	p, err := r.scan(ctx)
-	retry := max(r.opts.Retry, rest*time.Since(start))
-	poll := max(r.poll, rest*time.Since(start))
+	retry := max(r.opts.Retry, pauseFactor*time.Since(start))
+	poll := max(r.poll, pauseFactor*time.Since(start))
 	switch {
 	case ctx.Err() != nil:
 		return 0
 	case err != nil:
-		r.say(ctx, err.Error())
+		r.logPaused(ctx, err.Error())
 		return retry
 	case p.files > 0:
-		r.home = p.home
-	case r.home == nil || !os.SameFile(r.home, p.home):
-		r.say(ctx, "it is empty")
+		r.info = p.info
+	case r.info == nil || !os.SameFile(r.info, p.info):
+		r.logPaused(ctx, "it is empty")
 		return retry
 	}
-	if r.away != "" {
+	if r.pauseReason != "" {
 		r.opts.Logger.InfoContext(ctx, "watching again", "path", r.path)
-		r.away = ""
+		r.pauseReason = ""
 	}
 	// If a file could have changed without a new time, an equal snapshot does not prove that
 	// nothing changed.
-	if p.sum != r.seen.sum || r.seen.fresh || r.again {
+	if p.sum != r.seen.sum || r.seen.recent || r.changedMeanwhile {
 		if err := r.changed(ctx, Change{Path: r.path, Empty: p.files == 0}); err != nil {
 			if ctx.Err() == nil {
 				r.opts.Logger.WarnContext(ctx, "changes could not be ingested; retrying", "path", r.path, "error", err)
 			}
 			return retry
 		}
-		r.seen, r.again = p, false
+		r.seen, r.changedMeanwhile = p, false
 		if r.poll > 0 { // events would report it
-			after, err := r.take(ctx)
-			r.again = err != nil || after.sum != p.sum
+			after, err := r.snapshot(ctx)
+			r.changedMeanwhile = err != nil || after.sum != p.sum
 		}
 	}
 	if r.poll > 0 {
@@ -84,18 +84,18 @@ func (r *root) look(ctx context.Context) time.Duration {
 	return r.opts.Recheck
 }
 
-// say logs once why the root is not scanned.
-func (r *root) say(ctx context.Context, why string) {
-	if r.away == "" {
+// logPaused logs once why the root is not scanned.
+func (r *root) logPaused(ctx context.Context, why string) {
+	if r.pauseReason == "" {
 		r.opts.Logger.WarnContext(ctx, "watching is paused; the documents stay", "path", r.path, "reason", why)
 	}
-	r.away = why
+	r.pauseReason = why
 }
 
 // scan makes a snapshot of the root. Changes after it are reported as events.
-func (r *root) scan(ctx context.Context) (picture, error) {
+func (r *root) scan(ctx context.Context) (snapshot, error) {
 	r.listen(ctx)
-	p, err := r.take(ctx)
+	p, err := r.snapshot(ctx)
 	if r.events == nil {
 		return p, err
 	}
@@ -128,7 +128,7 @@ func (r *root) fallBack(ctx context.Context, why error) {
 }
 
 // wait returns when the next scan is due: after the pause, or when events have occurred and
-// settled. It reports whether events occurred.
+// settleTime. It reports whether events occurred.
 func (r *root) wait(ctx context.Context, pause time.Duration) (told bool) {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
@@ -137,7 +137,7 @@ func (r *root) wait(ctx context.Context, pause time.Duration) (told bool) {
 		return false
 	case <-timer.C:
 		return false
-	case <-r.events.happened():
+	case <-r.events.pending():
 	}
 	end := time.NewTimer(r.opts.Burst)
 	defer end.Stop()
@@ -150,7 +150,7 @@ func (r *root) wait(ctx context.Context, pause time.Duration) (told bool) {
 			return true
 		case <-end.C:
 			return true
-		case <-r.events.happened():
+		case <-r.events.pending():
 			timer.Reset(r.opts.Quiet)
 		}
 	}
