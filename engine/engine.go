@@ -59,14 +59,14 @@ type Options struct {
 	// (exact) or "coder".
 	VectorGraph string
 	// RecallMonitor selects the vector searches that are repeated exactly in the background to measure
-	// answerCache. Documents and memories get half of its limits each.
+	// recall. Documents and memories get half of its limits each.
 	RecallMonitor index.MonitorOptions
 	// Fusion combines keyword and vector scores. VectorWeight 0 means the defaults, which differ
 	// for memories.
 	Fusion  index.Fusion
 	Weights memory.Weights
 	// MaxWorking bounds the working memories of a user, agent and session. MaxShortTerm is how many
-	// transcriptEntries the newest memories count as short-term. 0 means [memory.DefaultMaxWorking] and
+	// of the newest memories count as short-term. 0 means [memory.DefaultMaxWorking] and
 	// [memory.DefaultMaxShortTerm].
 	MaxWorking, MaxShortTerm int
 	// FactExtraction configures the extraction of facts from turns.
@@ -75,10 +75,10 @@ type Options struct {
 	// package redact.
 	KeepSecrets bool
 	// ConversationWeights weighs the neighbours and the speaker of a remembered turn. TimeWeight weighs
-	// memoryOptions and documents within the time that a query names. 0 means the defaults, negative
+	// memories and documents within the time that a query names. 0 means the defaults, negative
 	// disables them.
-	ConversationWeights   index.ConversationWeights
-	TimeWeight float64
+	ConversationWeights index.ConversationWeights
+	TimeWeight          float64
 	// Summarizer writes summaries and observations of stored conversations; nil extracts them from
 	// the messages. The caller closes it after the engine.
 	Summarizer llm.Generator
@@ -118,7 +118,7 @@ type Options struct {
 	// KeepJobs is how long ended jobs stay readable; 0 is [DefaultKeepJobs].
 	KeepJobs time.Duration
 	// KeepAudit is how many audit entries are kept; 0 is [DefaultKeepAudit], negative disables the
-	// auditIndex log.
+	// audit log.
 	KeepAudit int
 
 	// Reserve is how many bytes of disk are reserved for deletes and erasures on a full disk; 0 is
@@ -151,7 +151,7 @@ type Engine struct {
 	priority            priority
 	skillCache          *skillCache
 	markerSecret        markerSecret
-	builtin             []ragctx.ContextProvider // documentRanking, memories, skills
+	builtin             []ragctx.ContextProvider // documents, memories, skills
 	resolver            *resolve.Resolver
 	registry            providerRegistry
 	conversations       *view.Service
@@ -292,7 +292,7 @@ func (e *Engine) openResolver() error {
 	r, err := resolve.New(resolve.Options{
 		Providers: providers, Timeout: e.opts.ProviderTimeout, Logger: e.opts.Logger, Now: e.opts.Now,
 		Reranker: e.opts.Reranker, RerankTop: e.opts.RerankTop, RerankTimeout: e.opts.RerankTimeout,
-		Standing: e.pinnedItems, Secret: e.markerSecret.get, OnEvent: e.publish,
+		Pinned: e.pinnedItems, Secret: e.markerSecret.get, OnEvent: e.publish,
 	})
 	if err != nil {
 		return err
@@ -311,7 +311,7 @@ func (e *Engine) openResolver() error {
 }
 
 // Close ends background work and closes the data directory. Acknowledged writes are durable with or
-// withClosed it.
+// without it.
 func (e *Engine) Close() error {
 	var errs []error
 	e.jobs.close()
@@ -343,7 +343,7 @@ func (e *Engine) Close() error {
 func namespaceName(name string) string { return cmp.Or(name, ragctx.DefaultNamespace) }
 
 // namespace returns the id of a namespace, creating it if create is set. It enforces the isolation
-// transcriptEntries namespaces: one that the grant of ctx does not reach is [ragctx.ErrDenied].
+// of namespaces: one that the grant of ctx does not reach is [ragctx.ErrDenied].
 func (e *Engine) namespace(ctx context.Context, name string, create bool) (int64, error) {
 	name = namespaceName(name)
 	if err := access.From(ctx).RequireNamespace(name); err != nil {

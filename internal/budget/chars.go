@@ -5,9 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Chars returns the length of s in UTF-16 code units, the unit in which the
-// Zeroshot format states its limits: a character outside the basic plane counts
-// two, an invalid byte one.
+// Chars returns the length of s in UTF-16 code units, in which the Zeroshot format states its
+// limits. A character outside the basic plane counts two, an invalid byte one.
 func Chars(s string) int {
 	n := 0
 	for i := 0; i < len(s); {
@@ -29,7 +28,7 @@ func Chars(s string) int {
 	return n
 }
 
-// ascii reports whether 8 bytes all are. The compiler makes one load of them.
+// ascii reports whether 8 bytes are all ASCII. The compiler reads them with one load.
 func ascii(s string) bool {
 	_ = s[7]
 	word := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
@@ -37,17 +36,15 @@ func ascii(s string) bool {
 	return word&0x8080808080808080 == 0
 }
 
-// Estimate returns the tokens of s as the Zeroshot format estimates them: a
-// quarter of its [Chars], rounded up.
+// Estimate returns the token estimate of the Zeroshot format: a quarter of [Chars], rounded up.
 func Estimate(s string) int { return estimate(Chars(s)) }
 
 func estimate(chars int) int { return (chars + 3) / 4 }
 
-// leastEstimate returns an estimate that s has at least: no char has more than three
-// bytes.
-func leastEstimate(s string) int { return estimate((len(s) + 2) / 3) }
+// minEstimate returns a lower bound of the estimate: a UTF-16 unit has at most three bytes.
+func minEstimate(s string) int { return estimate((len(s) + 2) / 3) }
 
-// Text returns the included texts in order, with nothing between them.
+// Text returns the included texts in order, without separators.
 func (s Selection) Text() string {
 	var b strings.Builder
 	for _, d := range s.Decisions {
@@ -56,8 +53,7 @@ func (s Selection) Text() string {
 	return b.String()
 }
 
-// prefix returns the longest prefix of s that has at most n chars and ends
-// between runes.
+// prefix returns the longest prefix of s that has at most n chars and ends between runes.
 func prefix(s string, n int) string {
 	for i, r := range s {
 		if n -= units(r); n < 0 {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// entry is a candidate on its way through the selection.
+// entry is the state of a candidate during the selection.
 type entry struct {
 	Candidate
 	index int
@@ -22,17 +22,17 @@ type entry struct {
 	reason    Reason
 }
 
-// form remembers what is known of a variant.
+// form caches the text and cost of a variant.
 type form struct {
 	text     string
 	rendered bool
-	chars    int // -1 where nobody has counted them
+	chars    int // -1 if not counted
 	tokens   int
 	counted  bool
-	above    int // the cost is known to be more than this
+	above    int // the cost is known to exceed this
 }
 
-// newEntries returns the candidates as they come.
+// newEntries returns entries in the order of the candidates.
 func newEntries(cands []Candidate) []entry {
 	out := make([]entry, len(cands))
 	variants := 0
@@ -64,11 +64,11 @@ func inOrder(entries []entry) []*entry {
 	for i := range entries {
 		out[i] = &entries[i]
 	}
-	slices.SortFunc(out, byOrder) // little to do: they mostly come in order
+	slices.SortFunc(out, byOrder) // cheap: they are mostly sorted already
 	return out
 }
 
-// byTurn returns the entries of each rank, in the order of the result.
+// byTurn returns the entries by priority, and within a priority in the order of the result.
 func byTurn(ordered []*entry) []*entry {
 	out := make([]*entry, 0, len(ordered))
 	for rank := Required.rank(); rank <= Low.rank(); rank++ {
@@ -101,8 +101,7 @@ func (e *entry) show(i int) string {
 	return f.text
 }
 
-// fits returns the cost of variant i and whether there is such a variant and it
-// costs at most limit.
+// fits returns the cost of variant i, and whether the variant exists and costs at most limit.
 func (e *entry) fits(i, limit int) (int, bool) {
 	text, f := e.show(i), &e.forms[i]
 	if text == "" || limit <= f.above {
@@ -119,12 +118,12 @@ func (e *entry) fits(i, limit int) (int, bool) {
 	return f.tokens, f.tokens <= limit
 }
 
-// countForm is count of a form, whose chars it remembers where they are what counts.
+// countForm counts a form. It caches the chars if the cost depends on them.
 func (e *entry) countForm(f *form, limit int) int {
 	if e.Tokens != nil {
 		return e.count(f.text, limit)
 	}
-	if least := leastEstimate(f.text); least > limit {
+	if least := minEstimate(f.text); least > limit {
 		return least
 	}
 	f.chars = Chars(f.text)
@@ -138,8 +137,7 @@ func (e *entry) count(text string, limit int) int {
 	return max(e.Tokens(text, limit), 0)
 }
 
-// longest returns the longest variant, from the preferred one on, that costs at
-// most limit.
+// longest returns the longest variant, from the preferred one on, that costs at most limit.
 func (e *entry) longest(limit int) (i, tokens int, ok bool) {
 	for i := e.Preferred; i < len(e.forms); i++ {
 		if n, ok := e.fits(i, limit); ok {
@@ -149,9 +147,8 @@ func (e *entry) longest(limit int) (i, tokens int, ok bool) {
 	return 0, 0, false
 }
 
-// leastBad returns the variant to use when none fits: the cheapest if it is
-// cheaper than the longest, else the longest.
-func (e *entry) leastBad() (i, tokens int) {
+// cheapest returns the variant to use if none fits: the cheapest one, or among equals the longest.
+func (e *entry) cheapest() (i, tokens int) {
 	i = -1
 	for j := e.Preferred; j < len(e.forms); j++ {
 		if n, ok := e.fits(j, math.MaxInt); ok && (i < 0 || n < tokens) {
@@ -161,7 +158,7 @@ func (e *entry) leastBad() (i, tokens int) {
 	return i, tokens
 }
 
-// empty reports whether the candidate has no text to begin with.
+// empty reports whether the candidate has no text.
 func (e *entry) empty() bool {
 	for i := e.Preferred; i < len(e.forms); i++ {
 		if e.show(i) != "" {
@@ -177,7 +174,7 @@ func (e *entry) use(i, tokens int) {
 	e.setText(e.show(i), e.forms[i].chars, tokens)
 }
 
-// setText sets the text; chars is -1 where they are not known.
+// setText sets the text; chars is -1 if unknown.
 func (e *entry) setText(text string, chars, tokens int) {
 	if chars < 0 {
 		chars = Chars(text)
@@ -185,7 +182,7 @@ func (e *entry) setText(text string, chars, tokens int) {
 	e.text, e.chars, e.tokens = text, chars, tokens
 }
 
-// drop takes the entry out again.
+// drop excludes the entry again.
 func (e *entry) drop(r Reason) {
 	e.included, e.variant, e.text, e.chars, e.tokens, e.truncated = false, -1, "", 0, 0, false
 	e.reason = cmp.Or(e.reason, r)

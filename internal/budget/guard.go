@@ -9,9 +9,9 @@ import (
 // truncationMarker ends a required text that the guard has cut.
 const truncationMarker = "\n\n[Context truncated to fit limit]\n"
 
-// guard brings the result under the limit on characters: it makes optional
-// candidates compact, then drops them, least important and latest first, and at
-// last cuts required ones, unpreserved and largest first.
+// guard enforces the limit on characters. It compacts optional candidates, then drops them, least
+// important and latest first, and finally cuts required ones: unpreserved ones first, then the
+// largest.
 func (s *selector) guard() Guard {
 	total := s.chars()
 	g := Guard{BeforeChars: total, AfterChars: total}
@@ -41,8 +41,7 @@ func (s *selector) guard() Guard {
 	return g
 }
 
-// byGuardTurn returns the included candidates in the order in which the guard
-// takes from them.
+// byGuardTurn returns the included candidates in the order in which the guard shrinks them.
 func (s *selector) byGuardTurn() (optional, required []*entry) {
 	for _, e := range s.entries {
 		switch {
@@ -85,8 +84,8 @@ func (s *selector) chars() int {
 	return n
 }
 
-// compact replaces the text by the shortest variant if that is shorter. A cut
-// text has none that fits.
+// compact replaces the text by the shortest variant if that is shorter. A cut text has no variant
+// that fits.
 func (e *entry) compact() {
 	if e.variant < 0 {
 		return
@@ -105,8 +104,7 @@ func (e *entry) compact() {
 	}
 }
 
-// truncate shortens the text by at least over chars and marks it as cut, where
-// there is room for the marker.
+// truncate shortens the text by at least over chars, and appends the marker if there is room.
 func (e *entry) truncate(over int) {
 	target := e.chars - over
 	switch marker := len(truncationMarker); {

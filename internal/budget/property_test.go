@@ -123,7 +123,7 @@ func TestOrderOfInputDoesNotMatter(t *testing.T) {
 	})
 }
 
-// TestEnoughRoomIncludesAll: nothing is skipped or shortened without a need.
+// TestEnoughRoomIncludesAll: nothing is skipped or shortened unnecessarily.
 func TestEnoughRoomIncludesAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cands := drawCandidates(t)
@@ -169,8 +169,8 @@ func TestEachVariantIsRenderedAtMostOnce(t *testing.T) {
 	})
 }
 
-// TestTokensMayStopEarly: a counter that gives up above its limit leads to the
-// same selection as one that always counts to the end.
+// TestTokensMayStopEarly: a counter that stops above its limit gives the same selection as one that
+// always counts to the end.
 func TestTokensMayStopEarly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cands, opts := drawCandidates(t), drawOptions(t)

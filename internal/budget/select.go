@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Select decides which candidates get a place, and as which variant. The
-// outcome depends on the candidates and options only, and not on the order of
-// the candidates as long as no two share both Order and ID.
+// Select decides which candidates are included, and as which variant. The result depends only on
+// the candidates and options. It does not depend on the order of the candidates, as long as no two
+// share both Order and ID.
 func Select(cands []Candidate, opts Options) Selection {
 	ordered := inOrder(newEntries(cands))
 	s := selector{
@@ -30,17 +30,17 @@ func Select(cands []Candidate, opts Options) Selection {
 type selector struct {
 	opts      Options
 	ordered   []*entry
-	entries   []*entry // the same, by turn
+	entries   []*entry // the same, by priority
 	remaining int
 	over      int
 	items     int
 	shares    map[string]share
 }
 
-// share is what a source has used.
+// share is the use of a source.
 type share struct{ items, tokens int }
 
-// place gives every candidate its turn.
+// place tries to include every candidate.
 func (s *selector) place() {
 	capped := s.severalSources()
 	for _, e := range s.entries {
@@ -53,7 +53,7 @@ func (s *selector) place() {
 			e.reason = s.try(e, capped && !e.Required)
 		}
 		if e.reason == ReasonBudget && (e.Required || s.items == 0) {
-			s.cut(e) // nothing worse takes the place of the best
+			s.cut(e) // a worse candidate must not replace the best one
 		}
 	}
 }
@@ -65,16 +65,16 @@ func (s *selector) severalSources() bool {
 	return slices.ContainsFunc(s.entries, func(e *entry) bool { return e.Source != s.entries[0].Source })
 }
 
-// force includes e, at its longest variant that fits or else the least bad one.
+// force includes e with its longest variant that fits, or else the cheapest one.
 func (s *selector) force(e *entry) {
 	i, tokens, ok := e.longest(s.remaining)
 	if !ok {
-		i, tokens = e.leastBad()
+		i, tokens = e.cheapest()
 	}
 	s.take(e, i, tokens)
 }
 
-// try includes e if it can and returns the reason if it cannot.
+// try includes e if possible. Otherwise it returns the reason.
 func (s *selector) try(e *entry, capped bool) Reason {
 	if s.opts.MaxItems > 0 && s.items >= s.opts.MaxItems {
 		return ReasonMaxItems
@@ -93,7 +93,7 @@ func (s *selector) try(e *entry, capped bool) Reason {
 	return ""
 }
 
-// exhausted reports whether a source that wants more tokens has had its share.
+// exhausted reports whether more tokens would exceed the share of a source.
 func (s *selector) exhausted(source string, more int) bool {
 	used := s.shares[source]
 	if used.items == 0 {
@@ -118,7 +118,8 @@ func (s *selector) charge(e *entry) {
 	}
 }
 
-// refill offers what is left to those that only their source's share held back.
+// refill offers the rest of the budget to the candidates that only the share of their source held
+// back.
 func (s *selector) refill() {
 	for _, e := range s.entries {
 		if e.reason == ReasonSourceCap {
@@ -143,7 +144,7 @@ func (s *selector) cut(e *entry) {
 	s.charge(e)
 }
 
-// widen spends what is left on variants longer than the preferred ones.
+// widen spends the rest of the budget on variants longer than the preferred ones.
 func (s *selector) widen() {
 	if s.over > 0 {
 		return

@@ -11,7 +11,7 @@ import (
 	"github.com/ragctx/ragctx/internal/budget"
 )
 
-// chars returns a text that pack.Estimate counts as n tokens.
+// chars returns a text that budget.Estimate counts as n tokens.
 func chars(n int) string { return strings.Repeat("abcd", n) }
 
 func full(id string, p budget.Priority, order, tokens int) budget.Candidate {

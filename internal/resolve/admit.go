@@ -13,10 +13,12 @@ import (
 	"github.com/ragctx/ragctx/xmlfmt"
 )
 
-// admit checks what a provider returned: it corrects what can be corrected,
-// drops what cannot, and applies the query's conditions. The provider's own
-// slices and maps are not changed.
-func admit(q ragctx.ContextQuery, e *entry, provider int, items []ragctx.ContextItem) (kept []*candidate, dropped []Dropped) {
+// admit checks the items that a provider returned. It corrects invalid fields where it can, drops
+// other invalid items, and applies the query's conditions. It does not modify the provider's slices
+// and maps.
+func admit(
+	q ragctx.ContextQuery, e *entry, provider int, items []ragctx.ContextItem,
+) (kept []*candidate, dropped []Dropped) {
 	drop := func(it ragctx.ContextItem, r Reason) {
 		dropped = append(dropped, Dropped{ID: it.ID, Provider: e.name, Reason: r, Tokens: claimedTokens(it)})
 	}
@@ -25,7 +27,7 @@ func admit(q ragctx.ContextQuery, e *entry, provider int, items []ragctx.Context
 		switch {
 		case i >= ragctx.MaxResultsLimit:
 			drop(it, ReasonMaxResults)
-			return kept, dropped // one entry stands for the flood
+			return kept, dropped // one report stands for all further items
 		case it.ID == "":
 			drop(it, ReasonNoID)
 		case strings.TrimSpace(it.Content) == "":
@@ -43,7 +45,7 @@ func admit(q ragctx.ContextQuery, e *entry, provider int, items []ragctx.Context
 	return kept, dropped
 }
 
-// correct brings an item into the form that the contract asks for.
+// correct normalises the fields of an item.
 func correct(q ragctx.ContextQuery, e *entry, it ragctx.ContextItem) ragctx.ContextItem {
 	it.Provider = e.name
 	it.Required = e.Required
@@ -62,13 +64,12 @@ func correct(q ragctx.ContextQuery, e *entry, it ragctx.ContextItem) ragctx.Cont
 	return Legible(it)
 }
 
-// metaHidden is the key, in the metadata of an item, of how many characters are not shown
-// because nobody would see them.
+// metaHidden is the metadata key of the number of invisible characters that were removed from an
+// item.
 const metaHidden = "hidden_characters"
 
-// Legible returns an item whose texts show a model what a person would see, with the line
-// ends that anybody knows. Where texts of several speakers are lines, a line end of another
-// kind begins none of them.
+// Legible returns an item whose texts contain only what a person would see, with plain line ends.
+// In formats where lines begin with the speaker, other line breaks do not start a new line.
 func Legible(it ragctx.ContextItem) ragctx.ContextItem {
 	show := func(text string) (string, int) {
 		text, hidden := redact.Visible(text)
@@ -115,8 +116,8 @@ func signals(q ragctx.ContextQuery, in map[string]float64) map[string]float64 {
 	return out
 }
 
-// encodable returns m without the values that have no JSON form, of which a
-// single one would spoil the whole answer.
+// encodable returns m without values that have no JSON form. One such value would make the whole
+// answer fail to encode.
 func encodable(m map[string]any) map[string]any {
 	for _, v := range m {
 		if unencodable(v) {
@@ -140,8 +141,8 @@ func unencodable(v any) bool {
 	}
 }
 
-// claimedTokens is a rough size for ordering and reports: the provider's own
-// figure if it gave one, else a quarter of the bytes.
+// claimedTokens is a rough size for ordering and reports: the provider's own count if it gave one,
+// else a quarter of the bytes.
 func claimedTokens(it ragctx.ContextItem) int {
 	if it.TokenCount > 0 {
 		return it.TokenCount

@@ -12,52 +12,50 @@ import (
 	"github.com/ragctx/ragctx/internal/budget"
 )
 
-// Answer is what a model should see, and how it came about. Everything but the
-// providers' times is a function of the query and of what the providers returned.
+// Answer is the context for a model, with a report on how it came about. Except for the providers'
+// times, it is a function of the query and of the providers' results.
 type Answer struct {
-	// Items are in rank order, those of the stable block before the others, unless the query asked for diversity. Each has the content that is shown, that content's
-	// depth, and its exact token count.
+	// Items are in rank order, unless the query asks for diversity. Items of the stable block come
+	// first. Each has the content that is shown, its depth, and its exact token count.
 	Items []ragctx.ContextItem `json:"items"`
-	// XML is the rendered answer when the format is xml; Text is it for every
-	// other format. "" is an answer without items, and one in blocks.
+	// XML is the rendered answer in format xml, Text in any other format. Both are empty for an
+	// answer without items or in blocks.
 	XML  string `json:"xml"`
 	Text string `json:"text,omitempty"`
-	// Blocks are the stable and the volatile part, where the query asks for blocks.
+	// Blocks are the stable and the volatile block, if the query asks for blocks.
 	Blocks []PromptBlock `json:"blocks,omitempty" doc:"where asked for: the stable and the volatile block, in this order, in place of xml and text"`
-	// Instruction tells a model what the marker in XML or Text means, where the query
-	// asks for marked text. It belongs into the system prompt and is not counted.
+	// Instruction explains the marker in XML or Text to a model, if the query asks for spotlighted
+	// text. It belongs in the system prompt and is not counted.
 	Instruction string `json:"instruction,omitempty" doc:"what a system prompt should say of the marker in a spotlighted answer; not part of total_tokens"`
-	// TotalTokens is the exact count of the rendered answer, tags included; of one in
-	// blocks the sum of theirs.
+	// TotalTokens is the exact count of the rendered answer, tags included; for blocks, the sum of
+	// their counts.
 	TotalTokens int    `json:"total_tokens"`
 	Tokenizer   string `json:"tokenizer"`
 	Format      string `json:"format"`
-	// Truncated says that there was more than is shown: a limit or a duplicate
-	// kept an item out or shortened it, or a provider said so.
+	// Truncated is true if there was more than is shown: a limit or a duplicate dropped or
+	// shortened an item, or a provider reported more.
 	Truncated bool             `json:"truncated"`
 	Providers []ProviderReport `json:"providers"`
 	Dropped   []Dropped        `json:"dropped"`
 	Shortened []Shortened      `json:"shortened"`
-	// Degraded names what did not contribute as it should: a provider that
-	// failed, provider:signal for a signal that did not run, and rerank for a
-	// reranker that failed.
+	// Degraded lists failures: the name of a failed provider, provider:signal for a signal that did
+	// not run, and rerank for a failed reranker.
 	Degraded []string `json:"degraded"`
-	// Note says why nothing answers the query, per provider, and what the default of
-	// min_relevance kept out.
+	// Note explains, per provider, why the answer is empty. It also reports items dropped by the
+	// default of min_relevance.
 	Note string `json:"note,omitempty"`
-	// Unquoted lists what the query has between quotation marks if no document and no
-	// memory in scope has all of it in one place: it was searched for as words.
+	// Unquoted lists quoted phrases of the query that no document or memory in scope contains.
+	// Their words were searched for instead.
 	Unquoted []string `json:"unquoted,omitempty"`
-	// Corrections lists words of the query that nothing a provider has in scope has, and
-	// that it read as others.
+	// Corrections lists unknown words of the query and the words that a provider searched for
+	// instead.
 	Corrections []ragctx.Correction `json:"corrections,omitempty"`
-	// Terms is what providers searched for beside the words of the query; see
+	// Terms lists the terms that providers searched for in addition to the words of the query; see
 	// [ragctx.ContextResult].
 	Terms []string `json:"-"`
 }
 
-// Rendered returns the rendered answer in whatever format it has; blocks are joined by a
-// blank line.
+// Rendered returns the rendered answer in any format; blocks are joined by a blank line.
 func (a Answer) Rendered() string {
 	out := a.XML + a.Text
 	for _, b := range a.Blocks {
@@ -66,7 +64,7 @@ func (a Answer) Rendered() string {
 	return out
 }
 
-// Clone returns a copy whose lists and items are the caller's to change.
+// Clone returns a copy whose lists and items the caller may modify.
 func (a Answer) Clone() Answer {
 	a.Items, a.Blocks, a.Providers = slices.Clone(a.Items), slices.Clone(a.Blocks), slices.Clone(a.Providers)
 	a.Dropped, a.Shortened = slices.Clone(a.Dropped), slices.Clone(a.Shortened)
@@ -82,8 +80,8 @@ func (a Answer) Clone() Answer {
 	return a
 }
 
-// total is what is told of an answer.
-func (a Answer) total() (t ragctx.ContextResolved) {
+// totals returns the data of the resolved event.
+func (a Answer) totals() (t ragctx.ContextResolved) {
 	t.TotalItems = len(a.Items)
 	for _, it := range a.Items {
 		t.TotalTokens += it.TokenCount
@@ -91,38 +89,38 @@ func (a Answer) total() (t ragctx.ContextResolved) {
 	return t
 }
 
-// ProviderReport says what one provider contributed.
+// ProviderReport describes the contribution of one provider.
 type ProviderReport struct {
 	Name     string `json:"name"`
 	Returned int    `json:"items_returned"`
 	Used     int    `json:"items_used"`
-	// Tokens is the sum over the contents of its items that are shown.
+	// Tokens is the sum over the shown contents of its items.
 	Tokens    int      `json:"tokens"`
 	TookMS    float64  `json:"took_ms"`
 	Truncated bool     `json:"truncated,omitempty"`
 	Error     string   `json:"error,omitempty"`
 	Degraded  []string `json:"degraded,omitempty"`
 	Note      string   `json:"note,omitempty"`
-	// Time is what it took the question to say about time; only explained answers
-	// have it.
+	// Time is the provider's reading of the time expression in the query; only in explained
+	// answers.
 	Time *ragctx.TimeReading `json:"time,omitempty"`
 }
 
-// Reason says why an item is not shown, or with less than its content.
+// Reason is the reason why an item was dropped or shortened.
 type Reason string
 
 // The reasons.
 const (
-	ReasonBudget       Reason = "budget"        // no form of it fits what was left of max_tokens
+	ReasonBudget       Reason = "budget"        // no form of it fits the rest of max_tokens
 	ReasonMaxResults   Reason = "max_results"   // better items used up max_results
-	ReasonSourceCap    Reason = "source_cap"    // its source had its share, and the others left no room
-	ReasonDuplicate    Reason = "duplicate"     // a better item has the same content, or is the same of its provider
+	ReasonSourceCap    Reason = "source_cap"    // its source used up its share, and the other sources left no room
+	ReasonDuplicate    Reason = "duplicate"     // a better item has the same content, or the same source and id
 	ReasonMinRelevance Reason = "min_relevance" // it is below the query's min_relevance
 	ReasonExcluded     Reason = "excluded"      // the query excludes its id
-	ReasonType         Reason = "type"          // the query does not want its type
+	ReasonType         Reason = "type"          // the query does not ask for its type
 	ReasonEmpty        Reason = "empty"         // it has no content
-	ReasonNoID         Reason = "no_id"         // it cannot be cited
-	ReasonFarBehind    Reason = "far_behind"    // its relevance is far behind the best: it shows a sentence
+	ReasonNoID         Reason = "no_id"         // it has no id to cite
+	ReasonFarBehind    Reason = "far_behind"    // its relevance is far below the best: only a sentence is shown
 )
 
 // Dropped is an item that is not shown.
@@ -130,7 +128,7 @@ type Dropped struct {
 	ID       string `json:"id"`
 	Provider string `json:"provider"`
 	Reason   Reason `json:"reason"`
-	// Tokens is the size of its content, estimated where it was not counted.
+	// Tokens is the size of its content, estimated if it was not counted.
 	Tokens int `json:"tokens"`
 }
 
@@ -139,30 +137,31 @@ type Shortened struct {
 	ID       string `json:"id"`
 	Provider string `json:"provider"`
 	Reason   Reason `json:"reason" doc:"budget, or far_behind: its relevance is less than half of the best one's"`
-	// Depth is the form that is shown, Cut whether it ends early.
+	// Depth is the depth of the form shown. Cut is true if the text ends early.
 	Depth ragctx.ContextDepth `json:"depth"`
 	Cut   bool                `json:"cut,omitempty"`
-	// Tokens is how many tokens of content were saved, estimated where the
-	// content was not counted.
+	// Tokens is the number of tokens saved, estimated if the content was not counted.
 	Tokens int `json:"tokens_saved"`
 }
 
-// answer puts the outcomes together. The error is that of ctx.
-func (r *Resolver) answer(ctx context.Context, q ragctx.ContextQuery, entries []*entry, outcomes []reply, stable placement, f *fitter) (Answer, error) {
+// answer assembles the results of the providers. It returns an error only if ctx ends.
+func (r *Resolver) answer(
+	ctx context.Context, q ragctx.ContextQuery, entries []*entry, outcomes []reply, stable placement, f *fitter,
+) (Answer, error) {
 	a := Answer{
 		Items: []ragctx.ContextItem{}, Providers: make([]ProviderReport, len(entries)),
 		Dropped: []Dropped{}, Shortened: []Shortened{}, Degraded: []string{}, // [] in JSON, not null
 		Tokenizer: f.counter.Name(), Format: f.renderer.Name(),
 	}
 	var list []*candidate
-	asked := r.Wider(q)
+	asked := r.ProviderQuery(q)
 	for i, e := range entries {
 		kept, dropped := admit(asked, e, i, outcomes[i].result.Items)
 		list = append(list, kept...)
 		a.Dropped = append(a.Dropped, dropped...)
-		a.report(i, e.name, outcomes[i])
+		a.reportProvider(i, e.name, outcomes[i])
 	}
-	list, again := stable.without(list)
+	list, again := stable.withoutShown(list)
 	list, duplicates := merge(list)
 	duplicates = append(again, duplicates...)
 	for _, c := range duplicates {
@@ -174,30 +173,32 @@ func (r *Resolver) answer(ctx context.Context, q ragctx.ContextQuery, entries []
 	}
 	a.Degraded = append(a.Degraded, ordered.degraded...)
 	for _, c := range ordered.below {
-		a.Dropped = append(a.Dropped, Dropped{ID: c.item.ID, Provider: c.item.Provider, Reason: ReasonMinRelevance, Tokens: c.size})
+		a.Dropped = append(a.Dropped, Dropped{
+			ID: c.item.ID, Provider: c.item.Provider, Reason: ReasonMinRelevance, Tokens: c.size,
+		})
 	}
 	list = ordered.list
-	byRelevance(list, f.judged)
+	applyRelevanceLimits(list, f.relevanceLimits)
 	if q.Spotlight {
 		f.spotlight(list)
 	}
-	list, p, shown := f.fitHeld(q, list)
-	a.account(f, list, p)
-	a.show(q, stable, shown)
-	if stable.failed {
+	list, p, shown := f.fitWithHysteresis(q, list)
+	a.reportDrops(f, list, p)
+	a.render(q, stable, shown)
+	if stable.unreadable {
 		a.Degraded = append(a.Degraded, Stable)
 	}
 	if len(p.items) == 0 {
 		a.Note = a.whyEmpty(q, f, list)
 	}
-	if f.judged {
-		a.noteJudged(q)
+	if f.relevanceLimits {
+		a.noteMinRelevance(q)
 	}
 	return a, nil
 }
 
-// noteJudged says what the default of min_relevance kept out.
-func (a *Answer) noteJudged(q ragctx.ContextQuery) {
+// noteMinRelevance reports the items dropped by the default of min_relevance.
+func (a *Answer) noteMinRelevance(q ragctx.ContextQuery) {
 	n := 0
 	for _, d := range a.Dropped {
 		if d.Reason == ReasonMinRelevance {
@@ -210,10 +211,11 @@ func (a *Answer) noteJudged(q ragctx.ContextQuery) {
 	if a.Note != "" {
 		a.Note += "; "
 	}
-	a.Note += fmt.Sprintf("items below a relevance of %v were left out: %d; min_relevance 0 shows them", q.LeastRelevance(), n)
+	a.Note += fmt.Sprintf("items below a relevance of %v were left out: %d; min_relevance 0 shows them",
+		q.LeastRelevance(), n)
 }
 
-func (a *Answer) report(i int, name string, o reply) {
+func (a *Answer) reportProvider(i int, name string, o reply) {
 	a.Providers[i] = ProviderReport{
 		Name: name, Returned: len(o.result.Items), Truncated: o.result.Truncated,
 		TookMS: float64(o.took.Microseconds()) / 1000, Error: publicText(o.err),
@@ -233,15 +235,14 @@ func (a *Answer) report(i int, name string, o reply) {
 	}
 }
 
-// drop lists an item that a limit or a duplicate kept out.
+// drop reports an item dropped by a limit or a duplicate.
 func (a *Answer) drop(c *candidate, r Reason, tokens int) {
 	a.Truncated = true
 	a.Dropped = append(a.Dropped, Dropped{ID: c.item.ID, Provider: c.item.Provider, Reason: r, Tokens: tokens})
 }
 
-// account lists what was dropped and shortened and fills in the providers'
-// shares.
-func (a *Answer) account(f *fitter, list []*candidate, p placement) {
+// reportDrops reports dropped and shortened items, and fills in the providers' shares.
+func (a *Answer) reportDrops(f *fitter, list []*candidate, p placement) {
 	used := 0
 	for _, d := range p.decisions {
 		c := list[d.Index]
@@ -256,9 +257,10 @@ func (a *Answer) account(f *fitter, list []*candidate, p placement) {
 		a.Providers[c.provider].Tokens += it.TokenCount
 		if d.Truncated || d.VariantIndex > c.preferred {
 			s := Shortened{
-				ID: it.ID, Provider: it.Provider, Reason: ReasonBudget, Depth: it.Depth, Cut: d.Truncated, Tokens: max(content-it.TokenCount, 0),
+				ID: it.ID, Provider: it.Provider, Reason: ReasonBudget, Depth: it.Depth, Cut: d.Truncated,
+				Tokens: max(content-it.TokenCount, 0),
 			}
-			if c.brief && !d.Truncated {
+			if c.sentenceOnly && !d.Truncated {
 				s.Reason = ReasonFarBehind
 			}
 			a.Truncated = a.Truncated || s.Reason == ReasonBudget
@@ -278,7 +280,7 @@ func dropReason(r budget.Reason) Reason {
 	}
 }
 
-// whyEmpty explains an answer without items, provider by provider.
+// whyEmpty explains an empty answer, provider by provider.
 func (a *Answer) whyEmpty(q ragctx.ContextQuery, f *fitter, list []*candidate) string {
 	if len(a.Providers) == 0 {
 		return "no context providers are registered"
@@ -289,12 +291,12 @@ func (a *Answer) whyEmpty(q ragctx.ContextQuery, f *fitter, list []*candidate) s
 	}
 	var parts []string
 	for _, p := range a.Providers {
-		parts = append(parts, p.Name+": "+a.whyNothingFrom(p))
+		parts = append(parts, p.Name+": "+a.whyNoItems(p))
 	}
 	return strings.Join(parts, "; ")
 }
 
-func (a *Answer) whyNothingFrom(p ProviderReport) string {
+func (a *Answer) whyNoItems(p ProviderReport) string {
 	if p.Error != "" {
 		return p.Error
 	}

@@ -13,22 +13,22 @@ import (
 
 // The names of the blocks.
 const (
-	Stable   = "stable"   // what belongs into every prompt of the scope
-	Volatile = "volatile" // what answers this query
+	Stable   = "stable"   // items that belong in every prompt of the scope
+	Volatile = "volatile" // items that answer this query
 )
 
-// PromptBlock is a part of an answer that has a place of its own in a prompt. Equal items give
-// equal bytes, so that the prompt before them can come from a cache.
+// PromptBlock is a part of an answer with a place of its own in a prompt. Equal items give equal
+// bytes, so that a prompt cache can reuse the prefix.
 type PromptBlock struct {
 	Name string `json:"name" doc:"stable, which does not depend on the question, or volatile"`
-	// Items are the ids of its items, in order.
+	// Items lists the ids of its items, in order.
 	Items []string `json:"item_ids" nullable:"false" doc:"of its items, in order"`
 	Text  string   `json:"text" doc:"rendered; empty without items"`
-	// Tokens is the exact count of Text, Hash its SHA-256 in hexadecimal.
+	// Tokens is the exact count of Text. Hash is its SHA-256 in hexadecimal.
 	Tokens int    `json:"tokens" doc:"the exact count of the text"`
 	Hash   string `json:"sha256" doc:"of the text, in hexadecimal: equal hashes are equal bytes"`
-	// Instruction tells a model what the marker in Text means; only marked text has one.
-	// It belongs into the system prompt and is not part of Tokens.
+	// Instruction explains the marker in Text to a model; only for spotlighted text. It belongs in
+	// the system prompt and is not part of Tokens.
 	Instruction string `json:"instruction,omitempty" doc:"what a system prompt should say of the marker in a spotlighted text; not part of tokens"`
 }
 
@@ -45,26 +45,26 @@ func newBlock(name string, p placement) PromptBlock {
 	return b
 }
 
-// Standing is an item that belongs into every prompt of a scope, whatever is asked.
-type Standing struct {
+// Pinned is an item that belongs in every prompt of a scope, whatever the query.
+type Pinned struct {
 	Item ragctx.ContextItem
-	// Place orders the items of the block, smallest first. Who gets into it is decided in
-	// the order in which they come.
+	// Place orders the items within the block, smallest first. The order in which the items are
+	// returned decides which of them get into the block.
 	Place int
 }
 
-// standing returns the stable block of q's answer. Nothing of it depends on the question.
-// That it cannot be read costs the answer that block alone.
-func (r *Resolver) standing(ctx context.Context, q ragctx.ContextQuery, fit fitting) (placement, error) {
+// pinnedBlock returns the stable block of an answer, which does not depend on the question. If
+// reading it fails, only this block is missing.
+func (r *Resolver) pinnedBlock(ctx context.Context, q ragctx.ContextQuery, fit fitting) (placement, error) {
 	budget := q.StableBudget()
-	if r.opts.Standing == nil || budget == 0 {
+	if r.opts.Pinned == nil || budget == 0 {
 		return placement{}, nil
 	}
-	found, err := r.opts.Standing(ctx, q)
+	found, err := r.opts.Pinned(ctx, q)
 	if err != nil || len(found) == 0 {
 		return placement{}, err
 	}
-	list, places := candidates(q, found)
+	list, places := pinnedCandidates(q, found)
 	f := fit.within(ragctx.Caps{MaxTokens: budget})
 	if q.Spotlight {
 		f.spotlight(list)
@@ -73,16 +73,18 @@ func (r *Resolver) standing(ctx context.Context, q ragctx.ContextQuery, fit fitt
 	for {
 		shown := p
 		shown.items = slices.Clone(p.items)
-		slices.SortStableFunc(shown.items, func(a, b ragctx.ContextItem) int { return cmp.Compare(places[a.ID], places[b.ID]) })
-		if f.weigh(&shown); shown.tokens <= budget {
+		slices.SortStableFunc(shown.items, func(a, b ragctx.ContextItem) int {
+			return cmp.Compare(places[a.ID], places[b.ID])
+		})
+		if f.measureWhole(&shown); shown.tokens <= budget {
 			return shown, nil
 		}
-		p.items = p.items[:len(p.items)-1] // in another order the whole can be a little longer
+		p.items = p.items[:len(p.items)-1] // rendered in this order, the block can be slightly longer
 	}
 }
 
-// candidates returns the standing items, each text once, and the place of each by its id.
-func candidates(q ragctx.ContextQuery, found []Standing) (list []*candidate, places map[string]int) {
+// pinnedCandidates returns the pinned items without duplicate texts, and the place of each by id.
+func pinnedCandidates(q ragctx.ContextQuery, found []Pinned) (list []*candidate, places map[string]int) {
 	places = make(map[string]int, len(found))
 	texts := make(map[string]bool, len(found))
 	for i, s := range found {
@@ -98,9 +100,8 @@ func candidates(q ragctx.ContextQuery, found []Standing) (list []*candidate, pla
 	return list, places
 }
 
-// besides returns the query that is asked when a stable block has its place already, and
-// the caps of what is found.
-func besides(q ragctx.ContextQuery, stable placement) (ragctx.ContextQuery, ragctx.Caps) {
+// besidePinned returns the query and the caps for the volatile block, given the stable one.
+func besidePinned(q ragctx.ContextQuery, stable placement) (ragctx.ContextQuery, ragctx.Caps) {
 	caps := q.Caps()
 	if !q.Blocks {
 		return q, caps
@@ -116,8 +117,9 @@ func besides(q ragctx.ContextQuery, stable placement) (ragctx.ContextQuery, ragc
 	return q, caps
 }
 
-// without takes from the candidates those whose content is in a stable block.
-func (p placement) without(list []*candidate) (kept, again []*candidate) {
+// withoutShown splits the candidates into those that a stable block does not show and those whose
+// content it shows.
+func (p placement) withoutShown(list []*candidate) (kept, again []*candidate) {
 	shown := make(map[string]bool, len(p.items))
 	for _, it := range p.items {
 		shown[string(normalise(nil, it.Content))] = true
@@ -135,9 +137,8 @@ func (p placement) without(list []*candidate) (kept, again []*candidate) {
 	return kept, again
 }
 
-// show puts what was placed into the answer: with blocks each into its own, with nothing
-// beside them.
-func (a *Answer) show(q ragctx.ContextQuery, stable, p placement) {
+// render puts the items into the answer: with blocks, each block separately, else as one text.
+func (a *Answer) render(q ragctx.ContextQuery, stable, p placement) {
 	if len(stable.items)+len(p.items) > 0 {
 		a.Items = slices.Concat(stable.items, p.items)
 	}

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// maxAbandoned bounds the calls of one callee that overran their deadline and
-// still run. One that never returns would otherwise cost a goroutine per query.
+// maxAbandoned is the maximum number of running calls of one callee that overran their deadline.
+// Without it, a callee that never returns would leak a goroutine per query.
 const maxAbandoned = 32
 
 var (
@@ -20,23 +20,22 @@ var (
 	errStuck    = errors.New("has too many calls that did not return in time")
 )
 
-// callee is what an answer depends on without trusting it: it may be slow, never
-// return, or panic.
+// callee is an untrusted dependency of an answer: it may be slow, never return, or panic.
 type callee struct {
 	name      string
 	abandoned atomic.Int32
 }
 
-// outcome is what came of a call.
+// outcome is the result of a call.
 type outcome[T any] struct {
 	result T
 	err    error
 	took   time.Duration
 }
 
-// call is one call of a callee. The callee's return or the end of the call's context
-// settles it, whichever comes first; a late result is thrown away and nothing is
-// shared with it. When somebody waits for the outcome does not matter.
+// call is one call of a callee. It is settled by the callee's return or by the end of the call's
+// context, whichever comes first. A late result is discarded, and no memory is shared with it. The
+// time of wait does not matter.
 type call[T any] struct {
 	end     func() // releases the context
 	timeout time.Duration
@@ -44,8 +43,10 @@ type call[T any] struct {
 	done    chan outcome[T]
 }
 
-// start calls fn in a goroutine of its own, which takes the time.
-func start[T any](ctx context.Context, o *Options, to *callee, timeout time.Duration, fn func(context.Context) (T, error)) *call[T] {
+// start calls fn in a new goroutine and measures the time.
+func start[T any](
+	ctx context.Context, o *Options, to *callee, timeout time.Duration, fn func(context.Context) (T, error),
+) *call[T] {
 	c := &call[T]{timeout: timeout, done: make(chan outcome[T], 1)}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	c.end = cancel
@@ -66,7 +67,7 @@ func start[T any](ctx context.Context, o *Options, to *callee, timeout time.Dura
 	abandon := context.AfterFunc(ctx, func() {
 		to.abandoned.Add(1)
 		if !settle(outcome[T]{err: ctx.Err()}) {
-			to.abandoned.Add(-1) // it was just in time
+			to.abandoned.Add(-1) // the callee was just in time
 		}
 	})
 	c.end = func() { abandon(); cancel() }
@@ -78,7 +79,7 @@ func start[T any](ctx context.Context, o *Options, to *callee, timeout time.Dura
 	return c
 }
 
-// wait returns the outcome, a timeout if the call's context ended first.
+// wait returns the outcome, or a timeout if the call's context ended first.
 func (c *call[T]) wait() outcome[T] {
 	defer c.end()
 	o := <-c.done
@@ -93,7 +94,9 @@ func (c *call[T]) wait() outcome[T] {
 }
 
 // protect turns a panic of fn into an error.
-func protect[T any](ctx context.Context, log *slog.Logger, name string, fn func(context.Context) (T, error)) (o outcome[T]) {
+func protect[T any](
+	ctx context.Context, log *slog.Logger, name string, fn func(context.Context) (T, error),
+) (o outcome[T]) {
 	defer func() {
 		if p := recover(); p != nil {
 			log.ErrorContext(ctx, "call panicked", "callee", name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))

@@ -6,12 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// cut returns a prefix of text that measures at most limit, nearly as long as
-// possible, or "" if it finds none. guess is about how many bytes will do.
+// cut returns a prefix of text that measures at most limit and is nearly as long as possible, or ""
+// if it finds none. guess is an estimate of its length in bytes.
 //
-// The first tries interpolate, which is nearly always enough; the later ones
-// halve the interval, so a counter that is far from linear costs no more than
-// the fixed number of tries.
+// The first tries interpolate, which usually suffices. Later tries bisect, so a counter that is far
+// from linear costs only the fixed number of tries.
 func cut(text string, limit, guess int, measure func(prefix string) int) string {
 	const tries = 12
 	text = strings.TrimLeftFunc(text, unicode.IsSpace)
@@ -40,14 +39,14 @@ func cut(text string, limit, guess int, measure func(prefix string) int) string 
 	return best
 }
 
-// tidyPrefix returns the first n bytes of s, less what would leave half a
-// character, half a word, or white space at the end. A word is split where
-// keeping it whole would cost more than a quarter of the prefix.
+// tidyPrefix returns the first n bytes of s, without a partial character or word and without white
+// space at the end. It splits a word only if keeping it whole would cost more than a quarter of the
+// prefix.
 func tidyPrefix(s string, n int) string {
 	if n >= len(s) {
 		return s
 	}
-	for range utf8.UTFMax - 1 { // no further: the bytes may not be UTF-8 at all
+	for range utf8.UTFMax - 1 { // not further: the bytes may not be UTF-8
 		if n > 0 && !utf8.RuneStart(s[n]) {
 			n--
 		}

@@ -9,21 +9,20 @@ import (
 	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
-// What is looked at for diversity: the candidates after the first maxDiverse
-// keep their order, and of a text the beginning is compared. Both bound the time,
-// which grows with the square of the candidates.
+// Limits of diversity: candidates after the first maxDiverse keep their order, and only the
+// beginning of a text is compared. The time grows with the square of the candidates.
 const (
 	maxDiverse   = 200
 	compareRunes = 2000
 )
 
-// diversify orders list, best first, by maximal marginal relevance (Carbonell
-// and Goldstein 1998): next comes whatever has most of
+// diversify orders list, best first, by maximal marginal relevance (Carbonell and Goldstein 1998).
+// The next item is the one that maximises
 //
-//	(1-d) · rank / best rank - d · greatest similarity to one that came before
+//	(1-d) · rank / best rank - d · greatest similarity to an earlier item
 //
-// Those of chosen came before. Of equals comes first what is less like the last
-// one, then what stood first. Similarity is the cosine of the words.
+// The items of chosen count as earlier. Ties go to the item that is less similar to the last one,
+// then to the first. Similarity is the cosine of the words.
 func diversify(chosen, list []*candidate, d float64) []*candidate {
 	d = ragctx.Clamp01(d)
 	n := min(len(list), maxDiverse)
@@ -57,13 +56,13 @@ func diversify(chosen, list []*candidate, d float64) []*candidate {
 	return append(out, list[n:]...)
 }
 
-// margin knows how similar candidates are to what was chosen.
+// margin tracks the similarity of candidates to the chosen items.
 type margin struct {
 	words map[string]int
 	bags  []bag
 	taken []bool
-	// nearest is the greatest similarity of each to what was chosen, last that to
-	// the last of it.
+	// nearest is the greatest similarity of each candidate to a chosen item, last the similarity to
+	// the last one.
 	nearest, last []float64
 }
 
@@ -79,7 +78,7 @@ func newMargin(list []*candidate) *margin {
 	return m
 }
 
-// compare notes how similar the candidates are to one that was chosen.
+// compare updates the similarities with a chosen item.
 func (m *margin) compare(chosen bag) {
 	for i, b := range m.bags {
 		if !m.taken[i] {
@@ -89,8 +88,7 @@ func (m *margin) compare(chosen bag) {
 	}
 }
 
-// bag is the words of a text with their weights, sorted by word; the squares of
-// the weights add up to 1.
+// bag holds the weighted words of a text, sorted by word. The squares of the weights add up to 1.
 type bag []weighted
 
 type weighted struct {
@@ -98,8 +96,8 @@ type weighted struct {
 	weight float64
 }
 
-// bag returns the words of a text's beginning but for stop words. A text without
-// any is one word.
+// bag returns the words of a text's beginning without stop words. A text without other words counts
+// as one word.
 func (m *margin) bag(text string) bag {
 	text = beginning(text)
 	terms := analysis.QueryTerms(text)
@@ -157,7 +155,7 @@ func cosine(a, b bag) float64 {
 		}
 	}
 	if sum > 1-1e-9 {
-		return 1 // equal but for rounding
+		return 1 // equal up to rounding
 	}
 	return sum
 }

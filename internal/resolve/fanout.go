@@ -16,11 +16,10 @@ type entry struct {
 	failClosed bool
 }
 
-// reply is what came of asking one provider.
+// reply is the result of querying one provider.
 type reply = outcome[ragctx.ContextResult]
 
-// failedClosed is the failure of a provider that the request cannot do without.
-// The cause is for the log.
+// failedClosed is the failure of a provider that the request depends on. The cause is only logged.
 type failedClosed struct{ name string }
 
 func (e failedClosed) Error() string {
@@ -29,8 +28,8 @@ func (e failedClosed) Error() string {
 
 func (failedClosed) Unwrap() error { return ragctx.ErrProvider }
 
-// ask queries all providers in parallel and waits for each until its deadline,
-// in registration order.
+// ask queries all providers in parallel and waits for each until its deadline, in registration
+// order.
 func (r *Resolver) ask(ctx context.Context, q ragctx.ContextQuery, entries []*entry) ([]reply, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -56,8 +55,7 @@ func (r *Resolver) ask(ctx context.Context, q ragctx.ContextQuery, entries []*en
 	return out, nil
 }
 
-// publicText says what failed without what only the log should hold: the text
-// of errors that were made for the caller, and of nothing else.
+// publicText returns the error text for clients. It omits texts that were not written for them.
 func publicText(err error) string {
 	if err == nil {
 		return ""

@@ -8,9 +8,9 @@ import (
 	"github.com/ragctx/ragctx/internal/budget"
 )
 
-// maxRounds bounds how often a selection is repeated because the whole came out
-// longer than the sum of its parts. One repetition is rare with a real
-// tokenizer, two have not been seen.
+// maxRounds is the maximum number of selections. A selection is repeated if the whole came out
+// longer than the sum of its parts. With a real tokenizer one repetition is rare, and two have not
+// been observed.
 const maxRounds = 4
 
 // fitting is how texts are counted, rendered and marked.
@@ -29,28 +29,28 @@ func (f fitting) within(caps ragctx.Caps) *fitter {
 type fitter struct {
 	*meter
 	caps ragctx.Caps
-	// instruction is what a model is told of marked text, whose marker depends on secret.
+	// instruction explains the marker of spotlighted text, which depends on secret.
 	instruction string
 	secret      []byte
-	// judged says that the relevance of items decides how much is shown of them.
-	judged bool
+	// relevanceLimits is true if the relevance of an item limits how much of it is shown.
+	relevanceLimits bool
 }
 
-// placement is an answer in the making.
+// placement is an answer under construction.
 type placement struct {
 	items    []ragctx.ContextItem
 	rendered string
 	tokens   int // of rendered
 	// decisions has one entry per candidate, in their order.
 	decisions []budget.Decision
-	// instruction is what a model is told of rendered.
+	// instruction explains the marker in rendered.
 	instruction string
-	// failed says that there is nothing because it could not be read.
-	failed bool
+	// failed is true if the items could not be read.
+	unreadable bool
 }
 
-// fit places the candidates, which come sorted. The tokens of the result never
-// exceed the cap: every string that is returned has been counted as a whole.
+// fit places the sorted candidates. The tokens of the result never exceed the cap: every string
+// that it returns has been counted as a whole.
 func (f *fitter) fit(list []*candidate) placement {
 	limit := max(f.caps.MaxTokens-f.frame, 1)
 	var p placement
@@ -77,14 +77,14 @@ func (f *fitter) fit(list []*candidate) placement {
 	return p
 }
 
-// candidates describes the list to package pack. The list's order is the order
-// of selection and of the answer.
+// candidates converts the list for package budget. Its order is the order of selection and of the
+// answer.
 func (f *fitter) candidates(list []*candidate) []budget.Candidate {
 	out := make([]budget.Candidate, len(list))
 	for i, c := range list {
 		variants := make([]budget.Variant, len(c.forms))
 		for j, fm := range c.forms {
-			if !c.brief || j == len(c.forms)-1 {
+			if !c.sentenceOnly || j == len(c.forms)-1 {
 				variants[j] = budget.Fixed(string(fm.depth), fm.text)
 			}
 		}
@@ -98,8 +98,8 @@ func (f *fitter) candidates(list []*candidate) []budget.Candidate {
 	return out
 }
 
-// costOf returns the cost of one of c's forms, which all differ in length. Of the best
-// candidate no form is passed over by an estimate.
+// costOf returns the cost of one of c's forms, which all differ in length. Forms of the best
+// candidate are counted rather than estimated.
 func (f *fitter) costOf(c *candidate, text string, limit int, best bool) int {
 	i := slices.IndexFunc(c.forms, func(o form) bool { return len(o.text) == len(text) })
 	if !c.forms[i].counted && (beyond(len(text), limit) || !best && f.hopeless(len(text), limit)) {
@@ -108,7 +108,7 @@ func (f *fitter) costOf(c *candidate, text string, limit int, best bool) int {
 	return f.cost(c, i, limit)
 }
 
-// cutForm cuts the shortest form of c to a cost of at most limit, and returns the cost.
+// cutForm cuts the shortest form of c to a cost of at most limit and returns the cost.
 func (f *fitter) cutForm(c *candidate, limit int) (text string, cost int) {
 	measure := func(prefix string) int {
 		_, cost := f.count(c.shownCut(prefix), &c.cutShell)
@@ -124,7 +124,7 @@ func (f *fitter) cutForm(c *candidate, limit int) (text string, cost int) {
 	return text, measure(text)
 }
 
-// bytesFor guesses how many bytes make that many tokens.
+// bytesFor estimates the number of bytes for a number of tokens.
 func (f *fitter) bytesFor(tokens int) int {
 	if f.tokens == 0 {
 		return 4 * tokens
@@ -132,7 +132,7 @@ func (f *fitter) bytesFor(tokens int) int {
 	return max(int(float64(tokens)*float64(f.bytes)/float64(f.tokens)), 1)
 }
 
-// place carries out decisions and counts the outcome.
+// place applies decisions and counts the result.
 func (f *fitter) place(list []*candidate, decisions []budget.Decision) placement {
 	p := placement{decisions: decisions}
 	for _, d := range decisions {
@@ -151,14 +151,13 @@ func (f *fitter) place(list []*candidate, decisions []budget.Decision) placement
 		it.Forms = ragctx.Forms{} // the choice is made
 		p.items = append(p.items, it)
 	}
-	f.weigh(&p)
+	f.measureWhole(&p)
 	return p
 }
 
-// described returns the metadata with what the form shows of its source and of
-// other items.
+// described returns the metadata with the form's lines and the ids of included items.
 func (f *form) described(m map[string]any) map[string]any {
-	if f.lines == "" && f.beside == nil {
+	if f.lines == "" && f.includes == nil {
 		return m
 	}
 	m = maps.Clone(m)
@@ -168,25 +167,25 @@ func (f *form) described(m map[string]any) map[string]any {
 	if f.lines != "" {
 		m["lines"] = f.lines
 	}
-	if f.beside != nil {
-		m["beside"] = f.beside
+	if f.includes != nil {
+		m["beside"] = f.includes
 	}
 	return m
 }
 
-func (f *fitter) weigh(p *placement) {
+func (f *fitter) measureWhole(p *placement) {
 	p.instruction = f.instruction
 	p.rendered = f.renderer.Render(p.items)
 	p.tokens = f.counter.Count(p.rendered)
 }
 
-// longestPrefix drops items from the end until the whole fits, by halving.
+// longestPrefix drops items from the end until the whole fits, by bisection.
 func (f *fitter) longestPrefix(p placement) placement {
 	best := placement{}
 	for lo, hi := 1, len(p.items)-1; lo <= hi; {
 		mid := lo + (hi-lo)/2
 		try := placement{items: p.items[:mid]}
-		f.weigh(&try)
+		f.measureWhole(&try)
 		if try.tokens <= f.caps.MaxTokens {
 			best, lo = try, mid+1
 		} else {
@@ -197,8 +196,7 @@ func (f *fitter) longestPrefix(p placement) placement {
 	return best
 }
 
-// skipAfter returns the decisions with all but the first n included candidates
-// skipped.
+// skipAfter marks all but the first n included candidates as skipped.
 func skipAfter(decisions []budget.Decision, n int) []budget.Decision {
 	for i := range decisions {
 		d := &decisions[i]
@@ -213,8 +211,8 @@ func skipAfter(decisions []budget.Decision, n int) []budget.Decision {
 	return decisions
 }
 
-// lastResort cuts the first candidate that allows it until the whole string
-// fits, so that an answer is empty only if not even that can be done.
+// lastResort cuts the first candidate that allows it until the whole string fits, so that an answer
+// is empty only if that fails as well.
 func (f *fitter) lastResort(list []*candidate, p placement) placement {
 	const candidates = 8
 	for i, c := range list[:min(len(list), candidates)] {

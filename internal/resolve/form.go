@@ -7,15 +7,15 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// maxForms bounds the step-downs that a provider may offer.
+// maxForms is the maximum number of shorter forms that a provider may offer.
 const maxForms = 8
 
 // form is one text of an item.
 type form struct {
-	depth  ragctx.ContextDepth
-	text   string
-	lines  string
-	beside []string
+	depth    ragctx.ContextDepth
+	text     string
+	lines    string
+	includes []string
 
 	counted bool
 	tokens  int // of the text alone
@@ -37,20 +37,20 @@ func (c *candidate) shownCut(text string) ragctx.ContextItem {
 	return it
 }
 
-// shell is what an item costs without its content.
+// shell is the cost of an item without its content.
 type shell struct {
 	counted bool
 	bytes   int
 	tokens  int
 }
 
-// ladder returns the forms of an item, longest first, and which of them is its
-// content. A form that is not shorter than the one before is left out.
+// ladder returns the forms of an item, longest first, and the index of its content. It omits forms
+// that are not shorter than the one before.
 func ladder(it ragctx.ContextItem) (forms []form, preferred int) {
 	around := it.Forms.Around[:min(len(it.Forms.Around), maxForms)]
 	for _, w := range append(slices.Clip(around), it.Forms.Wider) {
 		if len(w.Text) > len(it.Content) && (len(forms) == 0 || len(w.Text) < len(forms[len(forms)-1].text)) {
-			forms = append(forms, form{depth: it.Depth, text: w.Text, lines: w.Lines, beside: w.Includes})
+			forms = append(forms, form{depth: it.Depth, text: w.Text, lines: w.Lines, includes: w.Includes})
 		}
 	}
 	preferred = len(forms)
@@ -63,17 +63,16 @@ func ladder(it ragctx.ContextItem) (forms []form, preferred int) {
 	return forms, preferred
 }
 
-// meter counts what things cost in one answer, each at most once. Counting is
-// the expensive part of an answer: a byte-pair encoder reads some 20 MB/s, the
-// rest is copying.
+// meter counts the cost of texts in one answer, each at most once. Counting is the most expensive
+// part of an answer: a byte-pair encoder reads some 20 MB/s.
 type meter struct {
 	counter  ragctx.Counter
 	renderer ragctx.Renderer
-	// frame is what the format adds once per answer, whatever it holds.
+	// frame is the cost of the format itself, once per answer.
 	frame int
 
 	bytes, tokens int // of all texts counted so far
-	misfits       int // texts that were counted and did not fit
+	misfits       int // counted texts that did not fit
 }
 
 func newMeter(c ragctx.Counter, r ragctx.Renderer) *meter {
@@ -90,8 +89,8 @@ func (m *meter) render(it ragctx.ContextItem) string {
 	return m.renderer.Render([]ragctx.ContextItem{it})
 }
 
-// cost returns what form i of c costs, or more than limit if it does not fit, which
-// is clear without counting where its tags do not.
+// cost returns the cost of form i of c, or more than limit if it does not fit. If the tags alone do
+// not fit, it does not count the text.
 func (m *meter) cost(c *candidate, i, limit int) int {
 	f := &c.forms[i]
 	if f.counted {
@@ -111,9 +110,9 @@ func (m *meter) cost(c *candidate, i, limit int) int {
 	return f.cost
 }
 
-// count returns the tokens of an item's content, and what the item costs with its
-// shell. Where the renderer leaves the content as it is, the cost is put together from
-// parts; the last word has the count of the whole answer.
+// count returns the tokens of an item's content, and the cost of the item with its tags. If the
+// renderer does not change the content, the cost is the sum of both parts; the count of the whole
+// answer is authoritative.
 func (m *meter) count(it ragctx.ContextItem, s *shell) (tokens, cost int) {
 	tokens = m.counter.Count(it.Content)
 	out := m.render(it)
@@ -123,7 +122,7 @@ func (m *meter) count(it ragctx.ContextItem, s *shell) (tokens, cost int) {
 	return tokens, max(m.counter.Count(out)-m.frame, 0)
 }
 
-// measure returns what an item costs without its content, which s keeps.
+// measure returns the cost of an item without its content, cached in s.
 func (m *meter) measure(it ragctx.ContextItem, s *shell) shell {
 	if !s.counted {
 		it.Content = ""
@@ -133,10 +132,9 @@ func (m *meter) measure(it ragctx.ContextItem, s *shell) shell {
 	return *s
 }
 
-// hopeless reports whether a text of that many bytes is not worth counting. It
-// judges by the texts counted so far, at first in favour of the text; misfits
-// that were counted make it stricter, so that a long list of candidates costs a
-// bounded number of counts.
+// hopeless reports whether a text of the given size is not worth counting. It estimates from the
+// texts counted so far, at first in favour of the text. Each counted misfit makes it stricter, so
+// that a long list of candidates costs a bounded number of counts.
 func (m *meter) hopeless(bytes, limit int) bool {
 	if m.tokens == 0 {
 		return beyond(bytes, limit)
@@ -148,10 +146,10 @@ func (m *meter) hopeless(bytes, limit int) bool {
 	return float64(m.estimate(bytes))*margin > float64(limit)
 }
 
-// beyond reports whether a text of that many bytes is longer than any of that many tokens.
+// beyond reports whether a text of that many bytes certainly has more than limit tokens.
 func beyond(bytes, limit int) bool { return bytes/64 > limit }
 
-// estimate guesses the tokens of a text of that many bytes.
+// estimate estimates the tokens of a text of that many bytes.
 func (m *meter) estimate(bytes int) int {
 	if m.tokens == 0 || m.bytes == 0 {
 		return (bytes + 3) / 4
@@ -159,7 +157,7 @@ func (m *meter) estimate(bytes int) int {
 	return int(math.Ceil(float64(bytes) * float64(m.tokens) / float64(m.bytes)))
 }
 
-// size returns the tokens of form i of c, estimated if it was never counted.
+// size returns the tokens of form i of c, estimated if it was not counted.
 func (m *meter) size(c *candidate, i int) int {
 	if f := c.forms[i]; f.counted {
 		return f.tokens

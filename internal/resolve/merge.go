@@ -10,45 +10,45 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// provenanceKey is where an A3S provider says which kind of source an item has.
-// It only groups items for the per-source limits.
+// provenanceKey is the metadata key in which an A3S provider declares the kind of an item's source.
+// It is used only to group items for the per-source limits.
 const provenanceKey = "a3s.context.provenance"
 
 // candidate is an item that passed admission.
 type candidate struct {
 	item     ragctx.ContextItem
 	rank     float64
-	size     int // rough tokens, for the order
+	size     int // estimated tokens, for the order
 	hints    hints
 	stored   bool
-	provider int // position of its provider
-	index    int // position in its provider's result
+	provider int // index of its provider
+	index    int // index in its provider's result
 
-	forms     []form // longest first
-	preferred int    // index of the form that is the content
-	brief     bool   // only its shortest form is shown
-	cutShell  shell  // of an item that is cut
+	forms        []form // longest first
+	preferred    int    // index of the form that is the content
+	sentenceOnly bool   // only its shortest form is shown
+	cutShell     shell  // of the item when cut
 }
 
 func newCandidate(e *entry, provider, index int, it ragctx.ContextItem) *candidate {
 	h := hints{e.Priority, e.Trust, e.Freshness}
 	c := &candidate{
-		item: it, hints: h, stored: e.Stored, provider: provider, index: index, size: claimedTokens(it), rank: h.rank(it.Relevance),
+		item: it, hints: h, stored: e.Stored, provider: provider, index: index,
+		size: claimedTokens(it), rank: h.rank(it.Relevance),
 	}
 	c.forms, c.preferred = ladder(it)
 	return c
 }
 
-// hints are what the operator's configuration says of a provider.
+// hints are the operator's settings of a provider.
 type hints struct{ priority, trust, freshness float64 }
 
-// rank returns what items of that relevance are ordered by.
+// rank returns the rank of an item of the given relevance.
 func (h hints) rank(relevance float64) float64 {
 	return relevance + .25*ragctx.Clamp01(h.priority) + .15*ragctx.Clamp01(h.trust) + .10*ragctx.Clamp01(h.freshness)
 }
 
-// passage returns the text that was found: of an item that is shown in full it is
-// somewhere in it.
+// passage returns the text that was found. For an item at full depth it is a part of the content.
 func (c *candidate) passage() string {
 	if c.item.Depth == ragctx.DepthFull {
 		for _, f := range c.item.Forms.Shorter {
@@ -60,7 +60,7 @@ func (c *candidate) passage() string {
 	return c.item.Content
 }
 
-// compare orders candidates; only the same position in the same result is equal.
+// compare is a total order of candidates.
 func compare(a, b *candidate) int {
 	if a.item.Required != b.item.Required {
 		if a.item.Required {
@@ -78,11 +78,10 @@ func compare(a, b *candidate) int {
 	)
 }
 
-// merge sorts the candidates and keeps the better of each pair that has the same
-// content, or the same source and id of the same provider: what one provider says
-// of its items does not put out those of another. The source alone does not make
-// a duplicate: all passages of a document share it. Of equal contents the stored one
-// is kept, whatever others claim, unless the other one is required.
+// merge sorts the candidates and removes duplicates, keeping the better one. Duplicates have the
+// same content, or the same source and id from the same provider; a provider's ids cannot remove
+// items of another provider. The source alone does not make a duplicate, because all passages of a
+// document share it. Among equal contents the stored one is kept, unless the other one is required.
 func merge(list []*candidate) (kept, duplicates []*candidate) {
 	type key struct {
 		provider   int
@@ -96,8 +95,8 @@ func merge(list []*candidate) (kept, duplicates []*candidate) {
 	for _, c := range list {
 		k := key{c.provider, c.item.Source, c.item.ID}
 		buf = normalise(buf[:0], c.item.Content)
-		gives := !c.stored && !c.item.Required && stored[string(buf)]
-		if gives || ids[k] || contents[string(buf)] {
+		yields := !c.stored && !c.item.Required && stored[string(buf)]
+		if yields || ids[k] || contents[string(buf)] {
 			duplicates = append(duplicates, c)
 			continue
 		}
@@ -107,7 +106,7 @@ func merge(list []*candidate) (kept, duplicates []*candidate) {
 	return kept, duplicates
 }
 
-// storedContents returns the contents that are stored, where some candidates are not.
+// storedContents returns the contents of stored candidates, or nil if all candidates are stored.
 func storedContents(list []*candidate) map[string]bool {
 	if !slices.ContainsFunc(list, func(c *candidate) bool { return !c.stored }) {
 		return nil
@@ -121,35 +120,35 @@ func storedContents(list []*candidate) map[string]bool {
 	return out
 }
 
-// Shares of the best relevance. What hardly answers is not worth more tokens: an item grows
-// from the first on, and below the second one an answer that is judged by relevance shows a
-// sentence of it. They were chosen on testdata/mixed; see docs/retrieval.md.
+// Shares of the best relevance. An item grows only at the first share or above. Below the second
+// one, if relevance limits the answer, only a sentence of the item is shown. They were tuned on
+// testdata/mixed; see docs/retrieval.md.
 const (
-	grows = 0.75
-	weak  = 0.5
+	growShare     = 0.75
+	sentenceShare = 0.5
 )
 
-// briefBytes is the length of a text that is as brief as a sentence.
-const briefBytes = 200
+// sentenceBytes is the length of a text that counts as one sentence.
+const sentenceBytes = 200
 
-// byRelevance has items that are behind the best show no more than their content, and where
-// the answer is judged, those that are far behind no more than
-// their shortest form.
-func byRelevance(list []*candidate, judged bool) {
+// applyRelevanceLimits removes the wider forms of items below the best. If limited is set, it also limits
+// items far below the best to their shortest form.
+func applyRelevanceLimits(list []*candidate, limited bool) {
 	var best float64
 	for _, c := range list {
 		best = max(best, c.item.Relevance)
 	}
 	for _, c := range list {
-		if c.item.Relevance < grows*best {
+		if c.item.Relevance < growShare*best {
 			c.forms, c.preferred = c.forms[c.preferred:], 0
 		}
-		c.brief = judged && !c.item.Required && c.item.Relevance < weak*best && len(c.item.Content) > briefBytes
+		farBehind := !c.item.Required && c.item.Relevance < sentenceShare*best
+		c.sentenceOnly = limited && farBehind && len(c.item.Content) > sentenceBytes
 	}
 }
 
-// normalise appends s in lower case with its white space reduced to single
-// spaces. All contents pass through it, so it goes byte by byte where it can.
+// normalise appends s in lower case with white space reduced to single spaces. All contents pass
+// through it, so it has a fast path for ASCII.
 func normalise(dst []byte, s string) []byte {
 	dst = slices.Grow(dst, len(s))
 	space := false
@@ -179,8 +178,8 @@ func normalise(dst []byte, s string) []byte {
 	return dst
 }
 
-// bucket is what the per-source limits count by: the declared provenance, else
-// the source up to its first colon, else the type.
+// bucket is the key of the per-source limits: the declared provenance, else the source up to its
+// first colon, else the type.
 func bucket(it ragctx.ContextItem) string {
 	if p, ok := it.Metadata[provenanceKey].(string); ok && p != "" {
 		return p

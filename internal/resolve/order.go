@@ -14,23 +14,22 @@ import (
 	"github.com/ragctx/ragctx/internal/trace"
 )
 
-// Reranker scores how well texts answer a query; package rerank has one that
-// asks a service. It is called concurrently.
+// Reranker scores how well texts answer a query; package rerank has one that calls a service. It is
+// called concurrently.
 type Reranker interface {
-	// Rerank returns a relevance of 0 to 1 for each text, in the order of the
-	// texts, and returns soon after ctx is done.
+	// Rerank returns a relevance of 0 to 1 for each text, in the order of the texts. It must return
+	// soon after ctx is done.
 	Rerank(ctx context.Context, query string, texts []string) ([]float64, error)
 }
 
-// Defaults of how items are reranked.
+// Defaults of reranking.
 const (
 	DefaultRerankTop     = 50
 	DefaultRerankTimeout = time.Second
 )
 
-// paramRerank is the parameter of a query that, when false, leaves the reranker
-// out. degradedRerank names it where it failed; the signals tell its score and
-// the relevance before.
+// paramRerank is the parameter of a query that, when false, disables the reranker. degradedRerank
+// reports its failure. The signals are its score and the relevance before.
 const (
 	paramRerank    = "rerank"
 	degradedRerank = "rerank"
@@ -39,9 +38,8 @@ const (
 	signalBefore = "before_rerank"
 )
 
-// When diversity is asked for, items are chosen from widerBy times as many as may
-// be shown, and from leastChoice if those are more. Each costs the time of making
-// it; a wider choice found no more in the measured set.
+// For diversity, items are chosen from widerBy times the number of shown items, and from at least
+// leastChoice. Each costs the time of making it; larger pools found no more in the measured set.
 const (
 	widerBy     = 2
 	leastChoice = 20
@@ -52,27 +50,26 @@ func (r *Resolver) reranks(q ragctx.ContextQuery) bool {
 	return r.opts.Reranker != nil && q.Params[paramRerank] != false && strings.TrimSpace(q.Query) != ""
 }
 
-// judges reports whether the relevance of items decides how much of them an answer to q
-// shows: q leaves that to ragctx, asks something, and no reranker has its own scale.
-func (r *Resolver) judges(q ragctx.ContextQuery) bool {
+// limitsByRelevance reports whether the relevance of an item limits how much of it is shown: q sets no minimum
+// relevance, has a question, and no reranker uses a scale of its own.
+func (r *Resolver) limitsByRelevance(q ragctx.ContextQuery) bool {
 	return q.MinRelevance == nil && strings.TrimSpace(q.Query) != "" && !r.reranks(q)
 }
 
-// Wider returns q as providers are to be asked, so that [Resolver.Order] has
-// something to choose from: for more items where their order may change, and for
-// those of any relevance where the relevance may. Items that were shown before are asked for
-// no differently: more of them would be other passages, and other bytes.
-func (r *Resolver) Wider(q ragctx.ContextQuery) ragctx.ContextQuery {
+// ProviderQuery returns the query to send to providers, so that [Resolver.Order] has a choice: it
+// asks for more items if their order may change, and for any relevance if the relevance may. Items
+// shown before do not change it, because more items would mean other passages and other bytes.
+func (r *Resolver) ProviderQuery(q ragctx.ContextQuery) ragctx.ContextQuery {
 	if r.reranks(q) {
 		q.MinRelevance = nil
 	}
-	q.MaxResults = min(max(q.MaxResults, r.pool(q)), ragctx.MaxResultsLimit)
-	q.Shown = nil // what others found is no provider's business
+	q.MaxResults = min(max(q.MaxResults, r.poolSize(q)), ragctx.MaxResultsLimit)
+	q.Shown = nil // providers do not see what others found
 	return q
 }
 
-// pool returns how many items of each provider take part in ordering.
-func (r *Resolver) pool(q ragctx.ContextQuery) (n int) {
+// poolSize returns the number of items of each provider that take part in ordering.
+func (r *Resolver) poolSize(q ragctx.ContextQuery) (n int) {
 	if r.reranks(q) {
 		n = r.opts.RerankTop
 	}
@@ -82,13 +79,14 @@ func (r *Resolver) pool(q ragctx.ContextQuery) (n int) {
 	return n
 }
 
-// Order brings the items that answer q, which come best first, into the order in
-// which they are shown: by the reranker's relevance, if there is a reranker, and
-// then as q's Diversity asks. It drops what is then below q's minimum relevance.
-// degraded names the reranker if it failed; the order is then as if there were
-// none. Without anything to do the items are returned as they are. The error is
-// that of ctx.
-func (r *Resolver) Order(ctx context.Context, q ragctx.ContextQuery, items []ragctx.ContextItem) (ordered []ragctx.ContextItem, degraded []string, err error) {
+// Order brings items, best first, into the order in which they are shown: by the reranker's
+// relevance, if there is a reranker, and then by q's Diversity. It drops items below q's minimum
+// relevance. degraded names the reranker if it failed; the order is then the one without a
+// reranker. If there is nothing to do, it returns items itself. It returns an error only if ctx
+// ends.
+func (r *Resolver) Order(
+	ctx context.Context, q ragctx.ContextQuery, items []ragctx.ContextItem,
+) (ordered []ragctx.ContextItem, degraded []string, err error) {
 	if !r.reranks(q) && q.Diversity == 0 {
 		return items, nil, nil
 	}
@@ -110,12 +108,12 @@ func (r *Resolver) Order(ctx context.Context, q ragctx.ContextQuery, items []rag
 // ordering is a list in the order in which it is shown.
 type ordering struct {
 	list     []*candidate
-	below    []*candidate // of less relevance than was asked for
+	below    []*candidate // below the minimum relevance
 	degraded []string
 }
 
-// order orders candidates, which come sorted and without duplicates. Required
-// ones stay first and as they are; what was not reranked stays behind what was.
+// order orders sorted candidates without duplicates. Required ones stay first and unchanged.
+// Candidates that were not reranked stay behind those that were.
 func (r *Resolver) order(ctx context.Context, q ragctx.ContextQuery, list []*candidate) (ordering, error) {
 	o := ordering{list: list}
 	required := 0
@@ -143,7 +141,7 @@ func (r *Resolver) order(ctx context.Context, q ragctx.ContextQuery, list []*can
 	return o, nil
 }
 
-// atLeast returns the candidates of that relevance, and notes the others.
+// atLeast returns the candidates with at least the given relevance and records the others.
 func (o *ordering) atLeast(least float64, list []*candidate) []*candidate {
 	var kept []*candidate
 	for _, c := range list {
@@ -156,8 +154,8 @@ func (o *ordering) atLeast(least float64, list []*candidate) []*candidate {
 	return kept
 }
 
-// rerank gives the first of the list the reranker's relevance and sorts them by
-// it. It returns how many they are. After an error nothing is changed.
+// rerank replaces the relevance of the first candidates by the reranker's and sorts them by it. It
+// returns their number. After an error the list is unchanged.
 func (r *Resolver) rerank(ctx context.Context, q ragctx.ContextQuery, list []*candidate) (int, error) {
 	list = list[:min(len(list), r.opts.RerankTop)]
 	if len(list) == 0 {
@@ -189,8 +187,8 @@ func (r *Resolver) rerank(ctx context.Context, q ragctx.ContextQuery, list []*ca
 	return len(list), nil
 }
 
-// rerankTime returns how long the reranker may take: the answer has to be put
-// together in what the request has left after it.
+// rerankTime returns the time limit of the reranker. It leaves some of the request's time for
+// assembling the answer.
 func (r *Resolver) rerankTime(ctx context.Context) time.Duration {
 	const reserve = 20 * time.Millisecond
 	deadline, ok := ctx.Deadline()
@@ -213,8 +211,7 @@ func checkScores(scores []float64, n int) error {
 	return nil
 }
 
-// rescore replaces the relevance. What the operator's configuration adds to the
-// rank stays.
+// rescore replaces the relevance. The hints of the provider still add to the rank.
 func (c *candidate) rescore(relevance float64, explain bool) {
 	relevance = ragctx.Rounded(relevance)
 	if explain {

@@ -1,7 +1,7 @@
 package resolve
 
-// Prompt appends rendered context to a system prompt, after one blank line.
-// Without a prompt it is the context alone; without context, the prompt as it was.
+// Prompt appends rendered context to a system prompt after one blank line. If one of them is empty,
+// it returns the other.
 func Prompt(base, rendered string) string {
 	switch {
 	case base == "":

@@ -1,27 +1,23 @@
-// Package resolve answers a context query: it asks all providers at once, merges
-// what they return into one ranked list, and fits that list into the query's
-// budget.
+// Package resolve answers a context query: it queries all providers in parallel, merges their
+// results into one ranked list, and fits that list into the query's budget.
 //
-// # The cap is a promise
+// # The token cap
 //
-// The rendered string of an [Answer] never has more tokens than the query's
-// MaxTokens, tags included, as the query's own tokenizer counts the whole
-// string. Items that do not fit step down to shorter forms before they are
-// dropped, and when no form of any item fits, the best one is cut. Every drop and
-// every cut is listed with its reason, and an empty answer has a note.
+// The rendered string of an [Answer] never has more tokens than the query's MaxTokens, tags
+// included, as counted by the query's own tokenizer over the whole string. Items that do not fit
+// are shortened before they are dropped, and if no form of any item fits, the best one is cut.
+// Every drop and every cut is reported with its reason, and an empty answer has a note.
 //
 // # Order
 //
-// An item's rank is relevance + .25 priority + .15 trust + .10 freshness. The
-// last three belong to the provider and come from the operator's configuration
-// alone; what an item or its metadata claims does not count. Required items come
-// first, then by rank, relevance, fewer tokens, and id. The answer depends on
-// what the providers returned and not on which of them was faster.
+// The rank of an item is relevance + .25 priority + .15 trust + .10 freshness. The last three
+// belong to the provider and come only from the operator's configuration; claims of an item or its
+// metadata do not count. Required items come first, then the order is by rank, relevance, fewer
+// tokens, and id. The answer depends on the results of the providers, not on their speed.
 //
-// With a [Reranker] the best items get its relevance in place of their own, and
-// are ordered by it. A query can ask for diversity; then what is shown is chosen
-// for saying something else than what was chosen before. [Resolver.Order] does
-// both, for an answer as well as for lists that are not fitted into a budget.
+// With a [Reranker] the best items get its relevance and are ordered by it. If a query asks for
+// diversity, each shown item is chosen to differ from the ones before. [Resolver.Order] does both,
+// for answers as well as for lists without a budget.
 package resolve
 
 import (
@@ -39,52 +35,52 @@ import (
 	"github.com/ragctx/ragctx/xmlfmt"
 )
 
-// DefaultTimeout is how long a provider may take unless configured otherwise.
+// DefaultTimeout is the default deadline of a provider.
 const DefaultTimeout = 2 * time.Second
 
-// Registered is a provider with what the operator configured for it.
+// Registered is a provider with the operator's configuration.
 type Registered struct {
 	Provider ragctx.ContextProvider
-	// Priority, Trust and Freshness raise the rank of the provider's items; each
-	// is limited to 0..1.
+	// Priority, Trust and Freshness raise the rank of the provider's items. Each is clamped to
+	// 0..1.
 	Priority, Trust, Freshness float64
-	// Required gives all the provider's items a place before all others, and
-	// exempts them from the query's minimum relevance.
+	// Required places all items of the provider before all others, and exempts them from the
+	// query's minimum relevance.
 	Required bool
-	// Stored says that the provider's items are of the program's own store. What others
-	// claim of their relevance does not put out one with the same content.
+	// Stored marks a provider of the program's own store. Items of other providers with the same
+	// content do not replace its items, whatever relevance they claim.
 	Stored bool
-	// Timeout replaces [Options].Timeout for this provider.
+	// Timeout overrides [Options].Timeout for this provider.
 	Timeout time.Duration
 }
 
-// Options configure a [Resolver]. The zero value works.
+// Options configures a [Resolver]. The zero value is valid.
 type Options struct {
-	// Providers are asked in parallel and reported in this order.
+	// Providers are queried in parallel and reported in this order.
 	Providers []Registered
-	// Counters and Renderers resolve the names in a query; [tokens.New] and
-	// [xmlfmt.New] unless set.
+	// Counters and Renderers resolve the names in a query; [tokens.New] and [xmlfmt.New] by
+	// default.
 	Counters  func(name string) (ragctx.Counter, error)
 	Renderers func(name string) (ragctx.Renderer, error)
-	// Timeout is each provider's deadline; [DefaultTimeout] unless set.
+	// Timeout is the deadline of each provider; [DefaultTimeout] by default.
 	Timeout time.Duration
-	// Reranker scores the best RerankTop items of a query anew, of all providers
-	// together, in at most RerankTimeout; nil is none. [DefaultRerankTop] and
-	// [DefaultRerankTimeout] unless set. Its failure leaves the order as it is.
+	// Reranker rescores the best RerankTop items of a query, of all providers together, within
+	// RerankTimeout; it may be nil. The defaults are [DefaultRerankTop] and [DefaultRerankTimeout].
+	// If it fails, the order stays as it is.
 	Reranker      Reranker
 	RerankTop     int
 	RerankTimeout time.Duration
 	Logger        *slog.Logger
-	// Standing returns what belongs into every prompt of a query's scope, for answers in
-	// blocks: the same whatever is asked, and most wanted first. Nil is nothing.
-	Standing func(ctx context.Context, q ragctx.ContextQuery) ([]Standing, error)
-	// Secret makes the markers of spotlighted text unpredictable to those who write it. It
-	// is asked for when a query wants them; nil is none.
+	// Pinned returns the items that belong in every prompt of a query's scope, for answers in
+	// blocks. They must not depend on the question, and come in order of importance. It may be nil.
+	Pinned func(ctx context.Context, q ragctx.ContextQuery) ([]Pinned, error)
+	// Secret returns a key that makes the markers of spotlighted text unpredictable to the authors
+	// of texts. It is called if a query asks for markers; it may be nil.
 	Secret func(ctx context.Context) ([]byte, error)
-	// OnEvent is given each event with its type, namespace, session and data; the
-	// bus fills in the rest. It is called by the goroutine that calls Resolve.
+	// OnEvent receives each event with its type, namespace, session and data; the bus fills in the
+	// rest. It is called in the goroutine that calls Resolve.
 	OnEvent func(ctx context.Context, ev ragctx.Event)
-	// Now is the clock; [time.Now] unless set.
+	// Now is the clock; [time.Now] by default.
 	Now func() time.Time
 }
 
@@ -94,11 +90,11 @@ type Resolver struct {
 	reranker callee
 
 	mu      sync.Mutex
-	entries []*entry // replaced as a whole, never changed
+	entries []*entry // replaced as a whole, never modified
 }
 
-// New returns a resolver. Providers without a name, or two of the same name, are
-// [ragctx.ErrInvalid] and [ragctx.ErrConflict].
+// New returns a resolver. It returns [ragctx.ErrInvalid] for a provider without a name, and
+// [ragctx.ErrConflict] for two of the same name.
 func New(opts Options) (*Resolver, error) {
 	if opts.Counters == nil {
 		opts.Counters = tokens.New
@@ -127,8 +123,7 @@ func New(opts Options) (*Resolver, error) {
 	return r, nil
 }
 
-// Add registers one more provider, after the others. Queries that are under way
-// do not see it.
+// Add registers one more provider after the others. Running queries do not see it.
 func (r *Resolver) Add(reg Registered) error {
 	p, err := r.Prepare(reg)
 	if err != nil {
@@ -143,15 +138,14 @@ func (r *Resolver) Add(reg Registered) error {
 	return nil
 }
 
-// Prepared is a provider that only the queries it is given to ask; see
-// [Resolver.Resolve].
+// Prepared is an unregistered provider for single queries; see [Resolver.Resolve].
 type Prepared struct{ entry *entry }
 
 // Provider returns the provider itself.
 func (p *Prepared) Provider() ragctx.ContextProvider { return p.entry.Provider }
 
-// Prepare readies a provider without registering it. It is prepared once for all of
-// its queries, as what it does with one says whether it is asked another.
+// Prepare prepares a provider without registering it. Use the same Prepared for all its queries,
+// because it counts the calls that did not return.
 func (r *Resolver) Prepare(reg Registered) (*Prepared, error) {
 	if reg.Provider == nil {
 		return nil, ragctx.Invalid("provider", "is missing")
@@ -168,7 +162,7 @@ func (r *Resolver) Prepare(reg Registered) (*Prepared, error) {
 	return &Prepared{e}, nil
 }
 
-// Remove unregisters a provider and reports whether there was one of that name.
+// Remove unregisters a provider and reports whether it was registered.
 func (r *Resolver) Remove(name string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -187,7 +181,7 @@ func (r *Resolver) snapshot() []*entry {
 	return r.entries
 }
 
-// concerned returns the providers that a query is for.
+// concerned returns the providers that apply to a query.
 func concerned(entries []*entry, q ragctx.ContextQuery) []*entry {
 	return slices.DeleteFunc(slices.Clone(entries), func(e *entry) bool {
 		p, ok := e.Provider.(ragctx.Selective)
@@ -203,11 +197,10 @@ func names(entries []*entry) []string {
 	return out
 }
 
-// Resolve answers q, whose unset fields get their defaults. It fails if q is
-// invalid, if ctx ends, or with [ragctx.ErrProvider] if a provider fails whose
-// failure mode is [ragctx.FailClosed]. Other failures of providers are part of
-// the answer. Those in also are asked after the registered ones; their names must be
-// others.
+// Resolve answers q, whose unset fields get their defaults. It fails if q is invalid, if ctx ends,
+// or with [ragctx.ErrProvider] if a provider fails whose failure mode is [ragctx.FailClosed]. Other
+// provider failures are reported in the answer. The providers in also are queried after the
+// registered ones and must have other names.
 func (r *Resolver) Resolve(ctx context.Context, q ragctx.ContextQuery, also ...*Prepared) (Answer, error) {
 	q = q.WithDefaults()
 	if err := q.Validate(); err != nil {
@@ -233,15 +226,15 @@ func (r *Resolver) Resolve(ctx context.Context, q ragctx.ContextQuery, also ...*
 			return Answer{}, fmt.Errorf("secret of markers: %w", err)
 		}
 	}
-	stable, err := r.standing(ctx, q, fit)
+	stable, err := r.pinnedBlock(ctx, q, fit)
 	if err != nil {
 		if ctx.Err() != nil {
 			return Answer{}, fmt.Errorf("resolve context: %w", ctx.Err())
 		}
 		r.opts.Logger.WarnContext(ctx, "the stable block failed", "error", err)
-		stable.failed = true
+		stable.unreadable = true
 	}
-	q, caps := besides(q, stable)
+	q, caps := besidePinned(q, stable)
 	entries := slices.Clip(r.snapshot())
 	for _, p := range also {
 		entries = append(entries, p.entry)
@@ -250,27 +243,26 @@ func (r *Resolver) Resolve(ctx context.Context, q ragctx.ContextQuery, also ...*
 	var ans Answer
 	if len(entries) > 0 {
 		r.emit(ctx, q, ragctx.EventContextResolving, ragctx.ContextResolving{Providers: names(entries)})
-		defer func() { r.emit(ctx, q, ragctx.EventContextResolved, ans.total()) }()
+		defer func() { r.emit(ctx, q, ragctx.EventContextResolved, ans.totals()) }()
 	}
-	judged := r.judges(q)
-	if judged {
+	limited := r.limitsByRelevance(q)
+	if limited {
 		q.MinRelevance = new(ragctx.DefaultMinRelevance)
 	}
-	outcomes, err := r.ask(ctx, r.Wider(q), entries)
+	outcomes, err := r.ask(ctx, r.ProviderQuery(q), entries)
 	if err != nil {
 		return Answer{}, err
 	}
 	span := trace.Start(ctx, trace.Assemble)
 	f := fit.within(caps)
-	f.judged = judged
+	f.relevanceLimits = limited
 	ans, err = r.answer(ctx, q, entries, outcomes, stable, f)
 	span.End()
 	return ans, err
 }
 
-// Retell tells the events of an answer that is given again, as [Resolver.Resolve] told them
-// when it was made.
-func (r *Resolver) Retell(ctx context.Context, q ragctx.ContextQuery, a Answer) {
+// ReplayEvents emits the events of a cached answer, as [Resolver.Resolve] did when it was made.
+func (r *Resolver) ReplayEvents(ctx context.Context, q ragctx.ContextQuery, a Answer) {
 	if len(a.Providers) == 0 {
 		return
 	}
@@ -279,7 +271,7 @@ func (r *Resolver) Retell(ctx context.Context, q ragctx.ContextQuery, a Answer) 
 		asked[i] = p.Name
 	}
 	r.emit(ctx, q, ragctx.EventContextResolving, ragctx.ContextResolving{Providers: asked})
-	r.emit(ctx, q, ragctx.EventContextResolved, a.total())
+	r.emit(ctx, q, ragctx.EventContextResolved, a.totals())
 }
 
 func (r *Resolver) emit(ctx context.Context, q ragctx.ContextQuery, t ragctx.EventType, data any) {

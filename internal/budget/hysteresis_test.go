@@ -11,10 +11,10 @@ import (
 	"github.com/ragctx/ragctx/internal/budget"
 )
 
-// held selects by hysteresis from ranked items, at most most of them for at most limit
-// tokens, and returns what is shown in order.
-func held(shown, ranked []string, tokens map[string]int, most, limit, hold int) []string {
-	turns, places := budget.Hold(shown, ranked, hold)
+// selectHeld selects from ranked items with hysteresis, at most most of them and at most limit tokens,
+// and returns the shown ones in order.
+func selectHeld(shown, ranked []string, tokens map[string]int, most, limit, hold int) []string {
+	turns, places := budget.Hysteresis(shown, ranked, hold)
 	list := make([]budget.Candidate, len(turns))
 	for i, at := range turns {
 		list[i] = budget.Candidate{
@@ -58,7 +58,7 @@ func TestHold(t *testing.T) {
 		for _, id := range ranked {
 			tokens[id] = 1
 		}
-		if got := strings.Join(held(strings.Fields(c.shown), ranked, tokens, c.most, 100, c.hold), " "); got != c.want {
+		if got := strings.Join(selectHeld(strings.Fields(c.shown), ranked, tokens, c.most, 100, c.hold), " "); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
@@ -78,19 +78,19 @@ func TestHoldIsStable(t *testing.T) {
 			return rapid.Permutation(all).Draw(t, name)[:rapid.IntRange(0, n).Draw(t, "ranked")]
 		}
 		most, budget, hold := rapid.IntRange(1, 8).Draw(t, "most"), rapid.IntRange(1, 40).Draw(t, "budget"), rapid.IntRange(0, 5).Draw(t, "hold")
-		shown := held(nil, rank("before"), tokens, most, budget, hold)
+		shown := selectHeld(nil, rank("before"), tokens, most, budget, hold)
 		now := rank("now")
-		got := held(shown, now, tokens, most, budget, hold)
-		if again := held(got, now, tokens, most, budget, hold); !slices.Equal(again, got) {
+		got := selectHeld(shown, now, tokens, most, budget, hold)
+		if again := selectHeld(got, now, tokens, most, budget, hold); !slices.Equal(again, got) {
 			t.Fatalf("%v, then %v", got, again)
 		}
 		checkHeld(t, shown, now, got, tokens, hold)
 	})
 }
 
-// checkHeld fails if an item took another's place without being better enough, or order
-// changed. It looks at pairs of which the new one is no cheaper, where no budget is in the
-// way.
+// checkHeld fails if an item replaced another one without being better by more than the hysteresis, or
+// if the order changed. It checks pairs whose new item is at least as expensive, so that the budget is
+// not the reason.
 func checkHeld(t *rapid.T, shown, now, got []string, tokens map[string]int, hold int) {
 	for i, gone := range now {
 		if slices.Contains(got, gone) || !slices.Contains(shown, gone) {
