@@ -27,8 +27,8 @@ the service account are renewed every 3600 seconds; nobody has to enter a passwo
 
 `, 40)
 
-// astray are texts that lead a reader astray at every step; the time for a byte must
-// not grow with their length.
+// astray holds texts that start a futile match at every step; the time per byte must not
+// grow with their length.
 var astray = []string{
 	"password is ", "password for the ", "4111 1111 ", "4", "-----BEGIN PRIVATE KEY-----", "eyJ", "sk-", "a://b:",
 	"ssn 123-45-6", "[redacted: ",

@@ -29,7 +29,7 @@ func TestBlankBlocksLeavesNone(t *testing.T) {
 	})
 }
 
-// What stood behind a block is where it was: not at the beginning of a line.
+// The text after a block keeps its position: not at the beginning of a line.
 func TestBlankBlocksKeepLines(t *testing.T) {
 	const open = "<context source=\"memory\" type=\"Memory\">\n"
 	for _, before := range []string{"x", "x\n", "", "x\n> ", "\""} {

@@ -9,7 +9,7 @@ import (
 	"github.com/ragctx/ragctx/internal/redact"
 )
 
-// checkRedaction holds a redaction to what every redaction promises.
+// checkRedaction verifies the invariants of a redaction.
 func checkRedaction(t interface{ Fatalf(string, ...any) }, text string) {
 	got, found := redact.Redact(text)
 	var want strings.Builder
@@ -40,7 +40,7 @@ func FuzzRedact(f *testing.F) {
 }
 
 // TestRedactPieces puts secrets, words for them and what stands between into any
-// order: what is taken out of one place must not bring to light another.
+// order: removing one secret must not reveal another.
 func TestRedactPieces(t *testing.T) {
 	pieces := strings.Fields(`password passphrase PIN token secret api key access code is was = : := -> | , ; . ( ` +
 		`) [ ] " ' \" ** < > / @ & ? # -- - for the to

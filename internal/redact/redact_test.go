@@ -11,9 +11,9 @@ import (
 )
 
 // lines returns the lines of a file of testdata that are neither empty nor remarks.
-// What stands for a byte that a text file should not hold is replaced: ⏎ is the end
-// of a line, ␉ a tab, ⍽ a no-break space; ¦ is nothing, so that no example is a
-// token that somebody could search this file for.
+// Symbols for bytes that a text file should not contain are replaced: ⏎ is the end
+// of a line, ␉ a tab, ⍽ a no-break space; ¦ is nothing, so that no example is
+// found by secret scanners.
 func lines(t testing.TB, name string) (out []string) {
 	t.Helper()
 	b, err := os.ReadFile("testdata/" + name)
@@ -28,7 +28,7 @@ func lines(t testing.TB, name string) (out []string) {
 	return out
 }
 
-// TestSecrets reads examples whose secrets stand between ⟦ and ⟧, with the kind in
+// TestSecrets reads examples with secrets between ⟦ and ⟧, with the kind in
 // front: "my password is ⟦password:hunter2⟧".
 func TestSecrets(t *testing.T) {
 	for _, line := range lines(t, "secrets.txt") {
@@ -46,7 +46,7 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// combinesNext returns the text of an example, how it is redacted, and its secrets.
+// marked returns the text of an example, how it is redacted, and its secrets.
 func combinesNext(t *testing.T, line string) (text, redacted string, secrets []string) {
 	t.Helper()
 	for {

@@ -14,7 +14,7 @@ import (
 	"github.com/ragctx/ragctx/xmlfmt"
 )
 
-// formats are those that say where they end.
+// formats are the renderings with an end marker.
 var formats = []string{xmlfmt.XML, xmlfmt.Documents, xmlfmt.JSON}
 
 func render(t interface{ Fatal(...any) }, format string, items ...ragctx.ContextItem) string {
@@ -101,8 +101,8 @@ func TestStripBlocks(t *testing.T) {
 	}
 }
 
-// TestStripCutOff ends an answer at every place: once it has shown what it is,
-// nothing of it is left.
+// TestStripCutOff ends an answer at every place: once it is recognizable,
+// it is removed.
 func TestStripCutOff(t *testing.T) {
 	for _, tt := range []struct{ format, shown string }{
 		{xmlfmt.XML, "lines=\"5-7\">\n"},

@@ -10,7 +10,7 @@ import (
 	"github.com/ragctx/ragctx/internal/redact"
 )
 
-// TestVisibleLeavesWriting: what scripts and emoji need stays.
+// TestVisibleLeavesWriting: characters that scripts and emoji need stay.
 func TestVisibleLeavesWriting(t *testing.T) {
 	for _, text := range []string{
 		"plain", "naïve café", "می\u200cخواهم", "क्\u200dष", "ශ්\u200dරී", "👩‍👩‍👧‍👦", "🏳️‍🌈",
@@ -53,8 +53,8 @@ func TestVisibleRemoves(t *testing.T) {
 	}
 }
 
-// TestVisibleProperties: nothing that is seen goes, a second time changes nothing, and of
-// what Unicode calls ignorable no two stay in a row, but before a joiner of emoji.
+// TestVisibleProperties: visible text stays, a second call changes nothing, and no two ignorable
+// characters stay in a row, except before an emoji joiner.
 func TestVisibleProperties(t *testing.T) {
 	odd := rapid.SampledFrom([]rune("\u200b\u200c\u200d\u200e\u200f\u2060\u2064\ufeff\u00ad\u034f\u061c" +
 		"\u115f\u1160\u180b\u3164\ufe00\ufe0f\U000E0020\U000E007F\U000E0100🏴aक葛ب❤👩한"))

@@ -25,7 +25,7 @@ func redact(s string) (string, bool) {
 	return secretText.ReplaceAllString(s, "[redacted]"), secretText.MatchString(s)
 }
 
-// scripted is a service whose model answers as scripted.
+// scripted is a service with a scripted model.
 type scripted struct {
 	handle func(w http.ResponseWriter)
 
@@ -84,7 +84,7 @@ func patientAsker(t *testing.T, handle func(http.ResponseWriter), o memory.Extra
 	return a, s
 }
 
-// statements returns a turn of ann.
+// said returns a turn of ann.
 func said(prompt, response string) ragctx.Turn {
 	return ragctx.Turn{
 		UserID: "ann", SessionID: "s", Prompt: prompt, Response: response,

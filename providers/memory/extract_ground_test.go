@@ -19,7 +19,7 @@ func plainAsker(t testing.TB, o ExtractOptions) *FactExtractor {
 	return a
 }
 
-// TestGroundExamples: what a note may change of the words, and what it may not.
+// TestGroundExamples: which rewordings of a note pass, and which do not.
 func TestGroundExamples(t *testing.T) {
 	a := plainAsker(t, ExtractOptions{})
 	for _, tt := range []struct {

@@ -49,8 +49,8 @@ func FuzzItems(f *testing.F) {
 	})
 }
 
-// TestFit: a turn of any size fits; what the user said last is there in part at
-// least, nothing is out of order, and what fits as it is is not touched.
+// TestFit: a turn of any size fits; the user's last message stays at least in part,
+// the order stays, and a turn that fits is unchanged.
 func TestFit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.IntRange(leastChars, 6000).Draw(t, "limit")

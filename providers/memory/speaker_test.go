@@ -30,8 +30,8 @@ func TestVoices(t *testing.T) {
 	}
 }
 
-// TestEveryUnitHasItsVoice: every chunk of a message has the message's speaker.
-func TestEveryUnitHasItsVoice(t *testing.T) {
+// TestEveryChunkHasItsSpeaker: every chunk of a message has the message's speaker.
+func TestEveryChunkHasItsSpeaker(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var turn ragctx.Turn
 		text := rapid.StringOfN(rapid.SampledFrom([]rune("ab .\n\né語😀")), 0, 900, -1)

@@ -14,8 +14,8 @@ import (
 	"github.com/ragctx/ragctx/providers/procedures"
 )
 
-// used is a tool call: its name, its input, and what it returned. A "!" before the
-// name says that it failed.
+// used is a tool call: its name, its input, and its result. A "!" before the
+// name marks a failure.
 type used struct{ tool, input, result string }
 
 func turn(prompt string, calls ...used) ragctx.Turn {
@@ -152,7 +152,7 @@ func TestExtract(t *testing.T) {
 	}
 }
 
-// TestExtractScreens shows that what is injected is asked.
+// TestExtractScreens checks that the injected filters are called.
 func TestExtractScreens(t *testing.T) {
 	by := procedures.TextFilter{
 		Redact:  func(s string) string { return strings.ReplaceAll(s, "sesame", "[redacted]") },

@@ -10,7 +10,7 @@ import (
 	"github.com/ragctx/ragctx/providers/procedures"
 )
 
-// generator answers always the same, and keeps what it was asked.
+// generator always gives the same answer, and records the requests.
 type generator struct {
 	answer string
 	err    error

@@ -56,8 +56,8 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// TestLineCost shows that what a procedure takes in a context does not grow with its body,
-// nor beyond about 50 tokens. Trap 40.
+// TestLineCost shows that a procedure's size in a context does not grow with its body, nor beyond
+// about 50 tokens.
 func TestLineCost(t *testing.T) {
 	count, err := tokens.New(ragctx.DefaultTokenizer)
 	if err != nil {

@@ -24,8 +24,8 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// BenchmarkLong reads long texts that lead the grammar astray at every word:
-// the time for a byte must not grow with their length.
+// BenchmarkLong reads long texts that start a futile match at every word: the time per
+// byte must not grow with their length.
 func BenchmarkLong(b *testing.B) {
 	for _, unit := range astray {
 		for _, size := range []int{10_000, 100_000} {
@@ -40,7 +40,7 @@ func BenchmarkLong(b *testing.B) {
 	}
 }
 
-// astray are phrases that, repeated, begin a time at every word.
+// astray holds phrases that, repeated, start a match at every word.
 var astray = []string{
 	"between the 3rd and session in 2023 of last May-5 ", "end of early ", "2 days before May 3, ", "quatre vingt ", "dix ",
 	"soixante ", "3/7/2023 ", "hier ", "3.", "in the last ", "first to last ", "Monday of last week on ", "the 3rd of this ",

@@ -14,7 +14,7 @@ import (
 	"github.com/ragctx/ragctx/internal/text/timeexpr"
 )
 
-// Floors for the questions that ask for nothing but a time.
+// Floors for the questions that ask only for a time.
 const (
 	floorPrecision = .96
 	floorRecall    = .97
@@ -72,9 +72,9 @@ func (s *score) add(got, want map[string]bool, read, only bool) bool {
 	return exact
 }
 
-// TestJudged reads the questions of a judged collection and compares what was
-// recorded in the windows with what the judges say. The floors hold for the
-// questions that ask for nothing but a time.
+// TestJudged reads the questions of a judged collection and compares the
+// messages in their windows with the judgements. The floors hold for the questions that ask only
+// for a time.
 func TestJudged(t *testing.T) {
 	dir := os.Getenv("RAGCTX_EVAL_DATA")
 	if dir == "" {
@@ -136,8 +136,7 @@ func (s *score) log(t *testing.T, name string) {
 		name, s.n, s.read, s.only, s.precision/n, s.recall/n, s.exact/n)
 }
 
-// timeline returns when the messages were recorded, and gives them their time
-// and session.
+// timeline returns the timeline of the messages, and sets their times and sessions.
 func timeline(t *testing.T, messages []message) (line timeexpr.Timeline) {
 	t.Helper()
 	for i := range messages {
@@ -193,7 +192,7 @@ func lines(t *testing.T, name string) func(yield func(string) bool) {
 	}
 }
 
-// judgements returns the messages that are meant, by question.
+// judgements returns the relevant messages by question.
 func judgements(t *testing.T, name string) map[string]map[string]bool {
 	t.Helper()
 	judged := make(map[string]map[string]bool)

@@ -35,7 +35,7 @@ func seeds(t testing.TB) (questions []string) {
 	return questions
 }
 
-// check holds a reading to what every reading promises.
+// check verifies the invariants of a reading.
 func check(t interface{ Errorf(string, ...any) }, question string, now time.Time) {
 	r, ok := timeexpr.Read(question, now)
 	if !ok {

@@ -20,9 +20,8 @@ var update = flag.Bool("update", false, "rewrite the readings in testdata")
 var now = time.Date(2023, 11, 15, 14, 30, 0, 0, time.UTC)
 
 // TestRead reads the questions of each language. A line that is not indented is
-// a question, the indented line after it the reading: the words that name the
-// time, and what they name, both ends included. "only" says that the rest is
-// generic, "-" that no time is read. Paragraphs and lines that begin with # are
+// a question, the indented line after it the reading: the time words and their
+// meaning, both ends inclusive. "only" marks a generic rest, "-" means no time. Paragraphs and lines that begin with # are
 // for the reader.
 func TestRead(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")

@@ -76,7 +76,7 @@ func TestDatesRefuse(t *testing.T) {
 	}
 }
 
-// TestDatesOfACollection: the dates that can be read in one way tell how to read the others.
+// TestDatesOfACollection: unambiguous dates set the reading of the others.
 func TestDatesOfACollection(t *testing.T) {
 	for _, c := range []struct {
 		name, others, want string

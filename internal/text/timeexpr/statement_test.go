@@ -14,7 +14,7 @@ import (
 var saturday = time.Date(2026, 11, 21, 15, 0, 0, 0, time.UTC)
 
 // TestFind names the words that are found and the days they mean; a second pair
-// is the reading of what is still to come.
+// is the future reading.
 func TestFind(t *testing.T) {
 	for text, want := range map[string][]string{
 		"we fly to Oslo tomorrow":                   {"tomorrow", "2026-11-22"},

@@ -11,8 +11,7 @@ import (
 	"github.com/ragctx/ragctx/internal/text/timeexpr"
 )
 
-// Floors for telling questions about a time from those that only hold its words,
-// and for what is read.
+// Floors for the detection of questions about a time, and for their readings.
 const (
 	floorTriggers = .97 // of what is read, what is meant
 	floorRead     = .97 // of what is meant, what is read
@@ -42,8 +41,8 @@ func (c *triggers) String() string {
 
 // TestTriggers reads testdata/triggers: half of its questions hold words of time
 // and mean none ("May I", "second opinion"), half are about one, in several
-// wordings. They were written before the parser had read them; what is indented is
-// what they mean: "-" is no time, else the days, both included, or the sessions. "~"
+// wordings. The parser was not tuned on them. The indented line is the
+// meaning: "-" is no time, else the days, both included, or the sessions. "~"
 // allows a day more or less on either side.
 func TestTriggers(t *testing.T) {
 	files, err := filepath.Glob("testdata/triggers/*.txt")
@@ -92,7 +91,7 @@ func readTriggers(t *testing.T, table string) (c triggers) {
 	return c
 }
 
-// means reports whether a reading names what is wanted.
+// means reports whether a reading has the expected meaning.
 func means(r timeexpr.Reading, want string) bool {
 	switch {
 	case want == "-":

@@ -123,7 +123,7 @@ func TestWindowOfDays(t *testing.T) {
 	}
 }
 
-// Who knows in which session the question is asked need not guess it.
+// With the current session known, nothing is guessed.
 func TestEarlierThanCurrent(t *testing.T) {
 	line := recorded("2023-11-15 08:00", "2023-11-15 09:00")
 	line.Current = "b"

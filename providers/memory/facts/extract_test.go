@@ -23,7 +23,7 @@ func extract(messages ...ragctx.Message) []facts.Fact {
 
 func user(s string) ragctx.Message { return ragctx.TextMessage(ragctx.RoleUser, s) }
 
-// TestNothing lists what says nothing that is worth remembering.
+// TestNothing lists sentences without memorable facts.
 func TestNothing(t *testing.T) {
 	for _, s := range []string{
 		"", " \n\t", "?", "ok", "thanks a lot!", "What's the capital of France?", "Can you write me a poem about Berlin?",
@@ -47,7 +47,7 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// TestTrust says whose words count.
+// TestTrust checks which speakers count.
 func TestTrust(t *testing.T) {
 	const s = "I live in Berlin."
 	named := func(role ragctx.Role, name string) ragctx.Message {
@@ -86,8 +86,7 @@ func TestTrust(t *testing.T) {
 	}
 }
 
-// TestContent gives sentences that can be understood by themselves, and what they
-// are about.
+// TestContent checks that contents are self-contained, and their subjects.
 func TestContent(t *testing.T) {
 	for s, want := range map[string]facts.Fact{
 		"hi! my name is tom i live in berlin and i work as a nurse": {Content: "The user's name is tom.",
@@ -138,7 +137,7 @@ func TestOccurred(t *testing.T) {
 	}
 }
 
-// TestSeveral finds all that one message says.
+// TestSeveral finds all facts of one message.
 func TestSeveral(t *testing.T) {
 	s := "ok so long story: the tests are red again, i've been at it for hours. anyway my sister Anna lives in Lyon, she's a doctor, " +
 		"and i'm allergic to peanuts so no satay please. can you fix the test?\nAlso we switched from Jenkins to GitHub Actions."
@@ -184,7 +183,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestExplain shows what was not believed, and why.
+// TestExplain checks the rejected facts and their reasons.
 func TestExplain(t *testing.T) {
 	got := facts.Explain(ragctx.Turn{Prompt: "If I moved to Rome I'd be happy. Maybe I prefer tea?"}, at)
 	if len(got.Facts) > 0 || len(got.Below) == 0 {
@@ -197,7 +196,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// check holds what is true of all facts.
+// check verifies the invariants of facts.
 func check(t interface {
 	Helper()
 	Fatalf(string, ...any)

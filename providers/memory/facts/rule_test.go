@@ -12,8 +12,8 @@ var testTime = time.Date(2026, 11, 21, 15, 0, 0, 0, time.UTC) // a Saturday
 
 func says(s string) ragctx.Turn { return ragctx.Turn{Prompt: s} }
 
-// TestExamples holds every rule to its own examples: what it must find, nearly
-// always above the gate, and what it must leave alone.
+// TestExamples checks every rule on its own examples: those it must match, nearly always
+// above the gate, and those it must not match.
 func TestExamples(t *testing.T) {
 	n, all, passed := 0, 0, 0
 	for _, l := range languages() {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// scored is what the training says of a unit, with the weights as they are written.
+// scored is the training's score of a unit, with the rounded weights.
 type scored struct {
 	Turn    string  `json:"turn"`
 	Message int     `json:"message"`

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestSeen holds what is found in sentences that the rules were made with: it says
-// nothing of others, but shows what a change to a rule loses.
+// TestSeen checks the facts of the development sentences. It does not measure quality, but
+// shows regressions of a rule change.
 func TestSeen(t *testing.T) {
 	text, err := os.ReadFile("testdata/seen.txt")
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 
 var dumpTo = flag.String("dump", "", "file to write the units of the training turns to, for train/train.py")
 
-// trainTurn is a labelled turn as testdata/extraction has it.
+// trainTurn is a labelled turn of testdata/extraction.
 type trainTurn struct {
 	ID       string           `json:"id"`
 	Lang     string           `json:"lang"`
@@ -60,7 +60,7 @@ type covered struct {
 	Also  []Kind  `json:"also"`
 }
 
-// TestTrainingUnits writes what the weights are trained with.
+// TestTrainingUnits writes the training data of the weights.
 func TestTrainingUnits(t *testing.T) {
 	if *dumpTo == "" {
 		t.Skip("only with -dump FILE")
@@ -124,7 +124,7 @@ func readTurns(t *testing.T, file string) (out []trainTurn) {
 	return out
 }
 
-// reader returns what reads a message, as [Explain] does.
+// reader returns the extractor of a message, as [Explain] makes it.
 func (l *trainTurn) reader(i int) (*extractor, bool) {
 	who, ok := speaker(l.Messages[i])
 	if !ok {
@@ -207,7 +207,7 @@ func exampleUnits(t *testing.T) (out []trainUnit) {
 	return out
 }
 
-// BenchmarkTurns reads what people wrote.
+// BenchmarkTurns reads turns of real people.
 func BenchmarkTurns(b *testing.B) {
 	data, err := os.ReadFile("../../../testdata/extraction/tuned.jsonl")
 	if err != nil {
