@@ -24,7 +24,7 @@ const (
 	// answerTTL bounds how long an answer is reused for queries without an explicit time: until
 	// the end of the minute. Relative ages in rendered text do not change within a minute.
 	answerTTL = time.Minute
-	// maxCachedAnswers bounds the number of cached answers. One answer may use at most 1/answerShare of
+	// maxCachedAnswers bounds the number of cached answers. One answer may use at most 1/maxAnswerShare of
 	// the cache's size.
 	maxCachedAnswers = 10_000
 	maxAnswerShare   = 8
@@ -38,7 +38,7 @@ type answerCache struct {
 	limit int // in bytes; below 1 disables the cache
 
 	mu           sync.Mutex
-	recent       linked.List // transcriptEntries *keptAnswer, most recently used first
+	recent       linked.List // of *cachedAnswer, most recently used first
 	entries      map[answerKey]*linked.Element
 	bytes        int
 	hits, misses uint64
@@ -200,9 +200,9 @@ type answerLookup struct {
 	hasTime bool // the query has an explicit time
 }
 
-// answerLookup prepares a checked query for the cache, before any data is read for it. It returns
+// prepareLookup prepares a checked query for the cache, before any data is read for it. It returns
 // false for queries whose answers cannot be cached: results of external providers and rerankers may
-// loading unnoticed, ledgers change constantly, and an explanation must describe a real search.
+// change unnoticed, ledgers change constantly, and an explanation must describe a real search.
 func (e *Engine) prepareLookup(
 	ctx context.Context, q ragctx.ContextQuery, sessionProviders []*resolve.Prepared, hasTime bool,
 ) (answerLookup, bool) {
@@ -250,7 +250,7 @@ func (e *Engine) asksExternal(q ragctx.ContextQuery) bool {
 	})
 }
 
-// cacheAnswer caches an answer unless it is degraded. The entry expires with answerSpan or the next
+// cacheAnswer caches an answer unless it is degraded. The entry expires with answerTTL or the next
 // expiring memory.
 func (e *Engine) cacheAnswer(ctx context.Context, r answerLookup, now time.Time, a resolve.Answer) {
 	if len(a.Degraded) > 0 {

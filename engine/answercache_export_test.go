@@ -7,7 +7,7 @@ import (
 	"github.com/ragctx/ragctx/internal/resolve"
 )
 
-// Fresh answers as [Engine.Context] does, but for the cache and what is noted of answers.
+// Fresh answers as [Engine.Context] does, without the cache and without counting or publishing.
 func (e *Engine) Fresh(ctx context.Context, q ragctx.ContextQuery) (resolve.Answer, error) {
 	q, err := e.check(ctx, q)
 	if err != nil {

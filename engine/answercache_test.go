@@ -25,7 +25,7 @@ import (
 	"github.com/ragctx/ragctx/providers/procedures"
 )
 
-// cached opens an engine whose clock stands still but for the test.
+// cached opens an engine with a clock that only the test advances.
 func cached(t *testing.T, change ...func(*engine.Options)) (*fixture, *stepClock) {
 	t.Helper()
 	clock := new(stepClock)
@@ -126,7 +126,7 @@ func TestWhatExpiresIsNotGivenAgain(t *testing.T) {
 	}
 }
 
-// TestOfAHitEverythingElseHappens: uses are counted and events told.
+// TestOfAHitEverythingElseHappens: a cache hit counts uses and publishes events as well.
 func TestOfAHitEverythingElseHappens(t *testing.T) {
 	f, _ := cached(t)
 	f.remember(memory.Memory{ID: "m", Content: "Ada likes zebras.", Importance: .5})
@@ -265,9 +265,8 @@ func TestTheCacheIsBounded(t *testing.T) {
 	}
 }
 
-// TestCachedIsFresh takes an engine through random writes, deletes, erasures and jumps of the
-// clock, and asks the same few questions again and again: each answer is that of an engine
-// that keeps none.
+// TestCachedIsFresh takes an engine through random writes, deletes, erasures and clock jumps, and
+// repeats the same few queries: each answer equals that of an engine without a cache.
 func TestCachedIsFresh(t *testing.T) {
 	steps := 120
 	if testing.Short() {
@@ -394,8 +393,8 @@ func (w *walk) compare(what string) {
 	}
 }
 
-// TestAcknowledgedWritesAreInAnswers: whoever has stored, deleted or erased something sees
-// that in the next answer, whatever others have asked and written beside it.
+// TestAcknowledgedWritesAreInAnswers: a caller that has stored, deleted or erased something sees that
+// in the next answer, whatever other callers query and write concurrently.
 func TestAcknowledgedWritesAreInAnswers(t *testing.T) {
 	f, _ := cached(t, spelling)
 	q := query("zebra").WithMaxResults(100).WithMaxTokens(100_000)
@@ -430,8 +429,8 @@ func TestAcknowledgedWritesAreInAnswers(t *testing.T) {
 	wg.Wait()
 }
 
-// TestRankingsAreInAnswers: whoever has changed a ranking gets answers by it, whatever others
-// ask meanwhile.
+// TestRankingsAreInAnswers: a caller that has changed a ranking gets answers ranked by it, whatever
+// other callers query concurrently.
 func TestRankingsAreInAnswers(t *testing.T) {
 	f, _ := cached(t, spelling)
 	for n := range 12 {

@@ -13,8 +13,8 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// TestSaidAround: a turn that is found is shown among what was said around it, as
-// far as the budget goes, and stays that turn.
+// TestSaidAround: a turn that is found is shown with its neighbours, as far as the budget permits, and
+// keeps its id.
 func TestSaidAround(t *testing.T) {
 	f := open(t)
 	at := time.Date(2023, 5, 8, 23, 30, 0, 0, time.UTC)
@@ -92,7 +92,7 @@ func TestWhatIsShownIsNotShownTwice(t *testing.T) {
 
 var marks = regexp.MustCompile(`tok[0-9]+`)
 
-// crowd is a random store of memories, and what it should show of them.
+// crowd is a random store of memories that knows which of them a query may see.
 type crowd struct {
 	r       *rand.Rand
 	ns      string
@@ -106,9 +106,9 @@ type entryOf struct {
 
 func (w *crowd) pick(from ...string) string { return from[w.r.IntN(len(from))] }
 
-// TestScopeIsAWallAround: nothing that a question may not see is shown beside what
-// it finds: of other users and agents, sessions and namespaces, deleted, replaced,
-// erased, expired, of other times, or excluded.
+// TestScopeIsAWallAround: neighbours of a found turn respect the scope of the query: no other users,
+// agents, sessions or namespaces, nothing deleted, replaced, erased, expired, of another time, or
+// excluded.
 func TestScopeIsAWallAround(t *testing.T) {
 	f := open(t)
 	widened := 0
@@ -158,7 +158,7 @@ func (w *crowd) fill(t *testing.T, f *fixture) {
 	}
 }
 
-// ask asks a question and returns how many items stand beside others.
+// ask runs a query and returns how many items are shown as neighbours.
 func (w *crowd) ask(t *testing.T, f *fixture) (widened int) {
 	t.Helper()
 	q := ragctx.NewQuery(w.pick("boat", "tea", "rope")).WithMaxResults(1 + w.r.IntN(3))

@@ -14,7 +14,7 @@ import (
 	"github.com/ragctx/ragctx/session/assemble"
 )
 
-// exchange appends what was said to a session, and completes it as a turn.
+// exchange appends a prompt and a response to a session, and completes them as a turn.
 func (f *fixture) exchange(k convo.Key, id, prompt, response string) {
 	f.t.Helper()
 	if _, err := f.Conversations().Append(f.t.Context(), k, "", convo.Step{}, ragctx.TextMessage(ragctx.RoleUser, prompt), ragctx.TextMessage(ragctx.RoleAssistant, response)); err != nil {
@@ -24,14 +24,14 @@ func (f *fixture) exchange(k convo.Key, id, prompt, response string) {
 	f.settle()
 }
 
-// changing returns a request that ends with a question.
+// asking returns a request that ends with a question.
 func asking(question string, r assemble.Request) engine.SessionRequest {
 	r.Messages = []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, question)}
 	return engine.SessionRequest{Request: r}
 }
 
-// Turns that the model sees as messages are not shown to it as memories, but those of the
-// user's other sessions are, and so is what somebody noted in this one.
+// Turns that the model sees as messages are not shown as memories; those of the user's other sessions
+// are, and so are explicit memories of this session.
 func TestSessionIsNotToldWhatItShows(t *testing.T) {
 	f := open(t)
 	f.turn(ragctx.Turn{ID: "before", UserID: "ann", SessionID: "other", Prompt: "The berth of the barge is number seven.", Response: "Noted."})
@@ -53,8 +53,7 @@ func TestSessionIsNotToldWhatItShows(t *testing.T) {
 	}
 }
 
-// A turn whose words were changed in the conversation since, or of which the messages do not
-// have all, is found.
+// A turn that was edited in the conversation, or that the messages contain only partly, is found.
 func TestSessionIsToldWhatItDoesNotShow(t *testing.T) {
 	f := open(t)
 	k := convo.Key{User: "ann", ID: "s"}
@@ -66,8 +65,8 @@ func TestSessionIsToldWhatItDoesNotShow(t *testing.T) {
 	}
 }
 
-// The early turns of a long conversation, which are shown no more, are found as memories;
-// the late ones are not shown twice.
+// The early turns of a long conversation that are not visible are found as memories; the late ones are
+// not shown twice.
 func TestEarlyTurnsOfALongSessionAreFound(t *testing.T) {
 	f := open(t)
 	k := convo.Key{User: "ann", ID: "s"}

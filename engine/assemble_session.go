@@ -13,7 +13,7 @@ import (
 )
 
 // SessionRequest asks for a model call of a stored conversation. The request's messages follow the
-// publishStored ones and are not stored. Its query runs as the session's user and sees memories of all
+// stored ones and are not stored. Its query runs as the session's user and sees memories of all
 // their sessions unless it names one.
 type SessionRequest struct {
 	assemble.Request
@@ -88,7 +88,7 @@ func (e *Engine) AssembleSession(ctx context.Context, k session.Key, r SessionRe
 }
 
 // questionHash returns a hash that identifies the question of a call. With context before the
-// conversationKey it is constant, so shown items are kept from question to question.
+// conversation it is constant, so shown items are kept from question to question.
 func (r SessionRequest) questionHash() [sha256.Size]byte {
 	text := r.Request.Context.Query
 	if i := session.LastInstruction(r.Messages); text == "" && i >= 0 {

@@ -27,8 +27,8 @@ func (f *fixture) callOf(k convo.Key, r engine.SessionRequest) (engine.Assembled
 	return a, ""
 }
 
-// What the calls of one question were shown stays where it was, whatever is written
-// meanwhile; the next question has its own, and after an erasure nothing is remembered.
+// Items shown to the calls of one question keep their places under concurrent writes. The next
+// question has its own, and an erasure clears them.
 func TestCallsOfAQuestionKeepTheirContext(t *testing.T) {
 	f := open(t)
 	f.put("a", "The harbour opens at six in the morning.")
@@ -88,8 +88,8 @@ func TestCallOfASession(t *testing.T) {
 	}
 }
 
-// What is told while the call of a session is put together is the session's, and so goes
-// with it: there are its words among it.
+// Events published while a session's call is assembled belong to the session and are erased with it,
+// because they contain its words.
 func TestEventsOfASessionsCall(t *testing.T) {
 	f := open(t)
 	f.turn(ragctx.Turn{UserID: "ada", SessionID: "before", Prompt: "The narwhal is in the harbour.", Response: "Noted."})

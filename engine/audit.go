@@ -15,8 +15,8 @@ import (
 // ones.
 const DefaultKeepAudit = 100_000
 
-// Entries are written auditEvery after the first, or as soon as auditMost are pending. A caller
-// that reaches auditMost waits for the write: no entry is dropped.
+// Entries are written auditInterval after the first, or as soon as maxPendingAudit are pending. A caller
+// that reaches maxPendingAudit waits for the write: no entry is dropped.
 const (
 	auditInterval   = time.Second
 	maxPendingAudit = 1000

@@ -18,7 +18,7 @@ const embedBatchSize = 128
 // errEmbedding marks errors of the embedder, as opposed to those of the store.
 var errEmbedding = errors.New("embed texts")
 
-// run embeds the chunks after a given one that have no vector in an embedding space, and returns
+// embedMissing embeds the chunks after a given one that have no vector in an embedding space, and returns
 // the last chunk. With announce, the indexes apply the vectors at once. each is called with the
 // number of chunks scanned.
 func (e *Engine) embedMissing(
@@ -71,7 +71,7 @@ type backfill struct {
 	wg     sync.WaitGroup
 }
 
-// The embedder is called again after refillFirst, with exponential backoff up to refillMost.
+// The embedder is called again after backfillMinDelay, with exponential backoff up to backfillMaxDelay.
 const (
 	backfillMinDelay = 5 * time.Second
 	backfillMaxDelay = 5 * time.Minute

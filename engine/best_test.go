@@ -16,7 +16,7 @@ import (
 	"github.com/ragctx/ragctx/xmlfmt"
 )
 
-// cities are two texts of which a budget of 48 tokens once showed the worse one.
+// cities are two texts; a budget of 48 tokens once showed the worse one.
 var cities = map[string]string{
 	"travel-policy.md": `# Travel policy
 

@@ -16,10 +16,9 @@ import (
 	convo "github.com/ragctx/ragctx/session"
 )
 
-// TestClockJumps sets the clock 20 years ahead and back, between restarts and beside a running
-// server. What was written is found at any time, and the newest version is the one that was
-// written last. What was deleted or erased stays so. What expires is not found by a clock that
-// is past its time, and is found again by one that is not.
+// TestClockJumps sets the clock 20 years ahead and back, between restarts and under a running server.
+// Written items are always found, in the version written last. Deleted and erased ones stay so. An
+// item is hidden while the clock is past its expiry, and found again when the clock is set back.
 func TestClockJumps(t *testing.T) {
 	const years = 20 * 365 * 24 * time.Hour
 	for name, restarts := range map[string]bool{"restarts": true, "running": false} {

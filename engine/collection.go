@@ -42,8 +42,8 @@ type collection struct {
 	index *index.Hybrid
 	err   error
 
-	users int       // hasBreaker by collections.mu
-	used  time.Time // hasBreaker by collections.mu
+	users int       // guarded by collections.mu
+	used  time.Time // guarded by collections.mu
 }
 
 // loaded reports whether opening the index has finished, successfully or not.

@@ -42,8 +42,8 @@ func TestPeekIsNoUse(t *testing.T) {
 	}
 }
 
-// TestOpenIndexesAreBounded writes to more namespaces than may be open, and finds in each
-// what is there, whether it was closed meanwhile or not.
+// TestOpenIndexesAreBounded writes to more namespaces than may be open, and finds every namespace's
+// contents, whether its index was closed in between or not.
 func TestOpenIndexesAreBounded(t *testing.T) {
 	e, err := Open(t.Context(), Options{Dir: t.TempDir()})
 	if err != nil {
@@ -59,8 +59,8 @@ func TestOpenIndexesAreBounded(t *testing.T) {
 				if _, err := e.PutDocument(t.Context(), name(w, n), docs.Document{ExternalID: "a", Text: "Zebras have stripes."}, ""); err != nil {
 					t.Error(err)
 				}
-				// What is in use or being opened stays: what each writer writes, and what
-				// follows its last writes, which is more the slower the machine.
+				// Indexes in use or being opened stay open: one for each writer, and those catching up after its last
+				// writes, which are more on a slow machine.
 				if open := len(e.OpenIndexes()); open > maxOpen+4*writers {
 					t.Errorf("%d are open", open)
 				}

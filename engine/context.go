@@ -56,7 +56,7 @@ func (e *Engine) answer(ctx context.Context, q ragctx.ContextQuery, sessionID st
 	lookup, cacheable := e.prepareLookup(ctx, q, sessionProviders, hasTime)
 	if cacheable {
 		if a, ok := e.answerCache.get(lookup.key, lookup.state, q.Now); ok {
-			e.resolver.Retell(ctx, q, a)
+			e.resolver.ReplayEvents(ctx, q, a)
 			e.recordAnswer(ctx, q, a)
 			return a, nil
 		}
@@ -200,7 +200,7 @@ func (e *Engine) rankedSearch(ctx context.Context, q ragctx.ContextQuery) (Searc
 		}
 	}
 	q, res.Unquoted = e.unquote(ctx, q)
-	wider := e.resolver.Wider(q)
+	wider := e.resolver.ProviderQuery(q)
 	found := make([]ragctx.ContextResult, len(e.builtin))
 	errs := make([]error, len(e.builtin))
 	var wg sync.WaitGroup

@@ -79,7 +79,7 @@ const observeTimeout = 2*stage.DefaultObserverTimeout + deliveryTimeout
 // conversationObserver writes observations of turns of stored conversations.
 type conversationObserver struct{ engine *Engine }
 
-// mayObserve reports whether a turn belongs to a stored conversation.
+// observes reports whether a turn belongs to a stored conversation.
 func (o conversationObserver) observes(t ragctx.Turn) bool {
 	if o.engine.opts.Conversation.Observation.Disabled {
 		return false
@@ -114,7 +114,7 @@ func (e *Engine) Sessions() session.Storage {
 }
 
 // Notes returns the observations of the stored conversations. Their scopes are completed like keys
-// transcriptEntries [Engine.Sessions].
+// of [Engine.Sessions].
 func (e *Engine) Notes() stage.Notes { return authorizedNotes{e, e.store.Notes()} }
 
 // authorizedSessions is a storage that completes and authorizes the keys of its calls.
@@ -142,7 +142,7 @@ func withKey[T any](
 	return fn(ctx, k)
 }
 
-// changeWithKey is entered for functions without a result.
+// changeWithKey is withKey for functions without a result.
 func (c authorizedSessions) changeWithKey(ctx context.Context, k session.Key, fn func(session.Key) error) error {
 	_, err := withKey(ctx, c, k, func(_ context.Context, k session.Key) (struct{}, error) { return struct{}{}, fn(k) })
 	return err

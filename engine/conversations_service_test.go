@@ -33,8 +33,8 @@ func (f *fixture) converse(ctx context.Context, k convo.Key, messages ...ragctx.
 	}
 }
 
-// TestConversationWall: what is shown of conversations, and lists of them, are behind the
-// same wall as the conversations, also where one name is two users'.
+// TestConversationWall: views and lists of conversations are isolated like the conversations, even if
+// two users use the same name.
 func TestConversationWall(t *testing.T) {
 	f := open(t)
 	as := func(user string) context.Context {
@@ -82,8 +82,8 @@ func TestConversationWall(t *testing.T) {
 	}
 }
 
-// TestTurnsOfConversationsAreObserved: a completed turn has what was said in its stored
-// conversationKey noted; one without such a conversation has nothing.
+// TestTurnsOfConversationsAreObserved: a completed turn adds observations of its stored conversation;
+// one without a conversation adds none.
 func TestTurnsOfConversationsAreObserved(t *testing.T) {
 	f := open(t, func(o *engine.Options) {
 		o.Conversation.Observation.MinMessages = 4
@@ -121,8 +121,8 @@ func TestTurnsOfConversationsAreObserved(t *testing.T) {
 	}
 }
 
-// TestConversationEvents: compactions are told to whoever follows the session; what was
-// erased is told to nobody any more, and is not shown from memory.
+// TestConversationEvents: compactions are published to subscribers of the session; after an erasure
+// its events are gone, and caches do not show it.
 func TestConversationEvents(t *testing.T) {
 	f := open(t)
 	from, err := f.LastEvent(t.Context(), events.Filter{})

@@ -13,7 +13,7 @@ import (
 	"github.com/ragctx/ragctx/session/stage"
 )
 
-// storedSessions are the sessions of an engine.
+// keptSessions are the sessions of an engine.
 type keptSessions struct {
 	convo.Storage
 
@@ -32,8 +32,8 @@ func TestConversations(t *testing.T) {
 	}, sessiontest.Options{Volatile: true}) // package store's tests reopen
 }
 
-// TestConversationsOfAUser: who acts for one user reaches no other's conversations, and
-// containsWords whose they are without naming the user. They go with the session.
+// TestConversationsOfAUser: a caller bound to a user reaches no other user's conversations, and owns
+// new ones without naming the user. They are erased with the session.
 func TestConversationsOfAUser(t *testing.T) {
 	f := open(t)
 	s := f.Sessions()
@@ -88,8 +88,8 @@ func TestConversationsOfAUser(t *testing.T) {
 	}
 }
 
-// TestErasingWithACondition: a condition is about the stored session, also where there is not
-// even its namespace, and about nothing that an erasure does besides.
+// TestErasingWithACondition: a condition applies to the stored session only, even if its namespace
+// does not exist.
 func TestErasingWithACondition(t *testing.T) {
 	f := open(t)
 	k := convo.Key{User: "ann", ID: "s"}

@@ -13,8 +13,8 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// TestLostDatabase takes something of a data directory away. It is refused with the remedy, and
-// opened only where that is accepted; then what is there is found, and what is lost is not.
+// TestLostDatabase removes parts of a data directory. Opening it fails with a remedy unless the loss
+// is accepted; then the remaining items are found, and the lost ones are not.
 func TestLostDatabase(t *testing.T) {
 	f := open(t)
 	f.put("first", "The ZqfirstXw is here.")
@@ -90,7 +90,7 @@ func TestLostDatabase(t *testing.T) {
 			}
 			o := f.opts
 			o.Dir = dir
-			for range 2 { // changing changes nothing
+			for range 2 { // asking changes nothing
 				e, err := engine.Open(t.Context(), o)
 				if lost, ok := errors.AsType[*store.LostError](err); !ok || !strings.Contains(lost.Error(), c.says) || !strings.Contains(lost.Error(), "--accept-loss") {
 					if err == nil {

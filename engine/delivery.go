@@ -12,15 +12,15 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// turns delivers completed turns to turn observers, after the turn was acknowledged: the turns
-// transcriptEntries one conversation in order and one at a time, several conversations in parallel. A pending turn
+// turnDelivery delivers completed turns to turn observers, after the turn was acknowledged: the turns
+// of one conversation in order and one at a time, several conversations in parallel. A pending turn
 // is stored with the turn itself, so it is delivered after a restart as well; an observer may then
 // receive a turn twice.
 type turnDelivery struct {
 	store     *store.Store
 	observers []turnObserver // in the order of registration
 	log       *slog.Logger
-	// publishUnsaved is called if a built-in observer could not store its results for a turn.
+	// reportUnsaved is called if a built-in observer could not store its results for a turn.
 	reportUnsaved func(ctx context.Context, t ragctx.Turn, operation string, err error)
 
 	life  context.Context //nolint:containedctx // ends what providers do with the engine
@@ -28,7 +28,7 @@ type turnDelivery struct {
 	slots chan struct{} // bounds the conversations processed concurrently
 
 	mu       sync.Mutex
-	threads  map[string][]pendingTurn // authorizedSessions being processed, with their queued turns
+	threads  map[string][]pendingTurn // conversations being processed, with their queued turns
 	pending  map[int64]bool           // rows in threads or in done
 	queued   int                      // number of queued turns in threads
 	unacked  []store.PendingTurn      // delivered turns that are not acknowledged yet
@@ -62,11 +62,11 @@ func (w turnObserver) retryable(err error) bool {
 // pendingTurn is a turn to be delivered.
 type pendingTurn struct {
 	row int64
-	// retryable is set if a delivery may have been started before.
+	// retry is set if a delivery may have been started before.
 	retry bool
 }
 
-// An observer has tellTimeout for a turn. When the engine closes, running and queued deliveries
+// An observer has deliveryTimeout for a turn. When the engine closes, running and queued deliveries
 // have closeGrace.
 const (
 	deliveryTimeout = 30 * time.Second
@@ -80,7 +80,7 @@ const (
 	// maxDeliveryAttempts bounds the delivery attempts of a turn, so that one that crashes the process or
 	// times out does not do so forever. An attempt ended by Close does not count.
 	maxDeliveryAttempts = 3
-	// ackBatch is how many delivered turns are acknowledged in one write, and noteRest how long
+	// ackBatch is how many delivered turns are acknowledged in one write, and ackDelay how long
 	// that write may wait for more. Acknowledging each turn separately would double the fsyncs.
 	ackBatch = 64
 	ackDelay = time.Second
@@ -185,7 +185,7 @@ func (o *turnDelivery) next(thread string) (t pendingTurn, more bool) {
 	return queue[0], true
 }
 
-// observesTurns completes the delivery of a turn. Acknowledgements are batched, but written at once if there
+// delivered completes the delivery of a turn. Acknowledgements are batched, but written at once if there
 // are many, or if a repeated delivery would reach a provider outside the engine.
 func (o *turnDelivery) delivered(t pendingTurn) {
 	o.mu.Lock()
@@ -280,7 +280,7 @@ func (o *turnDelivery) finished(u store.PendingTurn) {
 		func(w turnObserver) bool { return !w.own && w.interested(u.Turn) })
 }
 
-// recordStates acknowledges the delivered turns. Turns marked for another delivery in the meantime are
+// acknowledge acknowledges the delivered turns. Turns marked for another delivery in the meantime are
 // queued again. If the write fails, the next one includes them.
 func (o *turnDelivery) acknowledge(ctx context.Context) {
 	o.mu.Lock()
@@ -341,7 +341,7 @@ func (o *turnDelivery) deliverTo(w turnObserver, t ragctx.Turn) (err error) {
 	return err
 }
 
-// storeOutcomes waits until no turn is queued and all are acknowledged.
+// settle waits until no turn is queued and all are acknowledged.
 func (o *turnDelivery) settle(ctx context.Context) error {
 	return o.untilAcked(ctx, func() bool { return len(o.threads) == 0 })
 }
@@ -352,7 +352,7 @@ func (o *turnDelivery) settleConversation(ctx context.Context, thread string) er
 }
 
 // untilAcked is until, followed by an acknowledgement, which may reveal turns to be delivered
-// retryable; it repeats until done holds after it.
+// again; it repeats until done holds after it.
 func (o *turnDelivery) untilAcked(ctx context.Context, done func() bool) error {
 	for {
 		if err := o.until(ctx, done); err != nil {

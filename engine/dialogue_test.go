@@ -30,7 +30,7 @@ func (f *fixture) say(id, session, user string, at time.Time, speaker, text stri
 	}
 }
 
-// authorizedSessions stores three sessions of a user, and one of somebody else.
+// conversations stores three sessions of a user, and one of another user.
 func (f *fixture) conversations() {
 	day := func(d int) time.Time { return time.Date(2023, 5, d, 18, 0, 0, 0, time.UTC) }
 	f.say("a1", "s1", "ada", day(8), "Ada", "I tried the pottery class.")
@@ -47,7 +47,7 @@ func queryVectors(text string) ragctx.ContextQuery {
 	return q
 }
 
-// keys returns the ids of what the engine's ranking finds.
+// keys returns the ids of the hits in the engine's ranking.
 func (f *fixture) keys(q ragctx.ContextQuery) (out []string) {
 	f.t.Helper()
 	hits, _, err := f.Hits(f.t.Context(), q, engine.HitsOptions{Kind: store.Memories, K: 10})
@@ -60,8 +60,8 @@ func (f *fixture) keys(q ragctx.ContextQuery) (out []string) {
 	return out
 }
 
-// TestDialogue: what was said around an answer is found with it, who said it
-// counts, and each item says why it is there.
+// TestDialogue: the neighbours of an answer are found with it, its speaker counts, and each item
+// explains its rank.
 func TestDialogue(t *testing.T) {
 	f := open(t)
 	f.conversations()
@@ -93,8 +93,8 @@ func TestDialogue(t *testing.T) {
 	}
 }
 
-// TestTimes: a question about nothing but a time gets what is of that time, in
-// its order; a time beside other words lifts.
+// TestTimes: a query of only a time lists the items of that time in order; a time next to other words
+// raises the rank.
 func TestTimes(t *testing.T) {
 	f := open(t)
 	f.conversations()
@@ -172,8 +172,7 @@ func TestTimesAreExplained(t *testing.T) {
 	}
 }
 
-// TestTimesOfAFollowUp: a question that names nothing but a time is about what the
-// conversationKey before it is about.
+// TestTimesOfAFollowUp: a query of only a time keeps the topic of the conversation before it.
 func TestTimesOfAFollowUp(t *testing.T) {
 	f := open(t)
 	f.conversations()

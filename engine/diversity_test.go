@@ -14,8 +14,8 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// topic is a question with the subtopics of its answer, each a list of phrases of
-// which a passage that covers it has one.
+// topic is a query with the subtopics of its answer. Each subtopic is a list of phrases, one of which
+// occurs in a passage that covers it.
 type topic struct {
 	question  string
 	subtopics [][]string
@@ -88,10 +88,9 @@ func (t topic) covers(text string) []bool {
 	return out
 }
 
-// measure returns the share of the subtopics that the items cover, and the
-// alpha-nDCG of the first five (Clarke and others 2008) with alpha .5: covering a
-// subtopic is worth half as much each further time. The ideal is the best order,
-// chosen greedily, of what the whole collection has.
+// measure returns the share of subtopics that the items cover, and the alpha-nDCG of the first five
+// (Clarke and others 2008) with alpha .5: each repetition of a subtopic is worth half as much. The
+// ideal is the best order of the whole collection, chosen greedily.
 func (t topic) measure(shown, all []string) (recall, ndcg float64) {
 	seen := make([]int, len(t.subtopics))
 	gain := func(text string, count []int) (g float64) {

@@ -8,7 +8,7 @@ import (
 	"github.com/ragctx/ragctx/engine"
 )
 
-// TestDoctor looks at an index whose place is taken by a file, and repairs it.
+// TestDoctor audits an index with a file in the place of its directory, and repairs it.
 func TestDoctor(t *testing.T) {
 	dir := t.TempDir()
 	e := openWith(t, engine.Options{Dir: dir})

@@ -12,7 +12,7 @@ import (
 const RemoteName = "remote"
 
 // EmbedderNamed returns the embedder of [Options] for [RemoteName], otherwise the built-in embedder
-// transcriptEntries that name.
+// of that name.
 func (e *Engine) EmbedderNamed(name string) (embed.Embedder, error) {
 	if name != RemoteName {
 		return builtin.Open(name)

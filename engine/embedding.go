@@ -99,7 +99,7 @@ func (e *Engine) vectors(
 }
 
 // embedderLogLevel returns the log level of an embedder's failure. Failures while the circuit breaker is
-// queued are logged at debug: its opening was logged already.
+// open are logged at debug: its opening was logged already.
 func embedderLogLevel(err error) slog.Level {
 	if errors.Is(err, httpclient.ErrOpen) {
 		return slog.LevelDebug

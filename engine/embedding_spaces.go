@@ -42,14 +42,14 @@ func (s *embeddingSpace) calibrate(f *index.Fusion) {
 }
 
 // embeddingSpaces holds the embedding space that is searched, and the next one while the data directory
-// version embedders.
+// changes embedders.
 type embeddingSpaces struct {
 	current  atomic.Pointer[embeddingSpace]
 	next     atomic.Pointer[embeddingSpace]
-	changing sync.Mutex // active while a change is requested
+	changing sync.Mutex // held while a change is requested
 }
 
-// hasName returns the space with a name; nil if it is neither current nor next.
+// named returns the space with a name; nil if it is neither current nor next.
 func (s *embeddingSpaces) named(name string) *embeddingSpace {
 	for _, p := range []*embeddingSpace{s.current.Load(), s.next.Load()} {
 		if p != nil && p.name() == name {
@@ -125,7 +125,7 @@ func (e *Engine) activeEmbedder(ctx context.Context) (int64, error) {
 	return id, nil
 }
 
-// storeOutcomes makes an embedder the data directory's.
+// setEmbedder makes an embedder the data directory's.
 func (e *Engine) setEmbedder(ctx context.Context, with embed.Embedder) error {
 	id, err := e.store.Embedder(ctx, with.Identity())
 	if err != nil {
@@ -157,7 +157,7 @@ func (e *Engine) Embedder() embed.Identity { return e.spaces.current.Load().iden
 var errNoEmbedder = errors.New("the embedder of the stored vectors is unavailable")
 
 // vectorFor embeds a query for a space. It returns nil for keyword-only queries and if the query
-// contains no direction. With further wordings it is the weighted sum of their directions, normalized to
+// has no direction. With further wordings it is the weighted sum of their directions, normalized to
 // length 1.
 func (s *embeddingSpace) vectorFor(ctx context.Context, q index.Query, more []index.Wording) ([]float32, error) {
 	if q.Fusion.Method == "keyword" {

@@ -63,8 +63,8 @@ func open(t *testing.T, change ...func(*engine.Options)) *fixture {
 	return f
 }
 
-// spelling is for tests of what is not found: the embedder says nothing of texts
-// that have no part of a word in common.
+// spelling is for tests of missing results: its embedder finds no similarity between texts without a
+// common word part.
 func spelling(o *engine.Options) { o.Embedder = embed.NewHashing(0) }
 
 func (f *fixture) reopen() {
@@ -389,8 +389,8 @@ func TestOneProcessAtATime(t *testing.T) {
 	}
 }
 
-// TestLockFileIsRemoved: whoever removes the lock file lets no second process in, where the
-// system can lock a directory.
+// TestLockFileIsRemoved: removing the lock file lets no second process in, if the system can lock a
+// directory.
 func TestLockFileIsRemoved(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("an open file cannot be removed")
@@ -657,7 +657,7 @@ func TestEverythingAtOnce(t *testing.T) {
 				if _, err := f.CompleteTurn(t.Context(), ragctx.Turn{ID: id, SessionID: "s", Prompt: "penguin " + id}); err != nil {
 					t.Error(err)
 				}
-				// What was acknowledged is found at once, also beside other writers.
+				// An acknowledged write is found at once, under concurrent writers as well.
 				a, err := f.Context(t.Context(), query(id))
 				if err != nil {
 					t.Error(err)

@@ -22,21 +22,21 @@ import (
 // after each run to batch the next ones.
 type eraser struct {
 	mu        sync.Mutex
-	restUntil time.Time       // condition the next run may begin; guarded by mu
+	restUntil time.Time       // when the next run may begin; guarded by mu
 	due       chan struct{}   // signals a failed erasure
 	life      context.Context //nolint:containedctx // ends with the goroutine
 	end       context.CancelFunc
 	wg        sync.WaitGroup
 }
 
-// The eraser pauses eraseShare times as long as it worked, at most eraseRest because callers wait.
+// The eraser pauses eraseRestFactor times as long as it worked, at most maxEraseRest because callers wait.
 // So it uses at most a fifth of a core in the long run, however many erasures arrive.
 const (
 	eraseRestFactor = 4
 	maxEraseRest    = 5 * time.Second
 )
 
-// A failed erasure is retried after eraseFirst, with exponential backoff up to eraseMost.
+// A failed erasure is retried after eraseMinDelay, with exponential backoff up to eraseMaxDelay.
 const (
 	eraseMinDelay = time.Second
 	eraseMaxDelay = 5 * time.Minute
@@ -135,7 +135,7 @@ func (e *Engine) eraseMemory(
 }
 
 // EraseSession erases the turns and memories of a session of a user. With anyUser it erases those
-// transcriptEntries all users, which needs the role admin; a caller bound to a user erases only that user's. A
+// of all users, which needs the role admin; a caller bound to a user erases only that user's. A
 // condition of ctx ([completeSessionKey.WithCondition]) applies to the stored session only.
 func (e *Engine) EraseSession(ctx context.Context, namespace, id, user string, anyUser bool) (store.Erased, error) {
 	by, err := canRead(ctx, Viewer{user, anyUser})

@@ -15,7 +15,7 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// TestErasedTextIsInNoEvent: who comes back later is not told what was erased since.
+// TestErasedTextIsInNoEvent: a subscriber that reconnects gets no events with erased text.
 func TestErasedTextIsInNoEvent(t *testing.T) {
 	for name, erase := range map[string]func(context.Context, *engine.Engine) error{
 		"memory": func(ctx context.Context, e *engine.Engine) error {

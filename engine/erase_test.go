@@ -82,7 +82,7 @@ func (w *eraseWorld) fill(t *testing.T, e *engine.Engine) {
 	}
 }
 
-// check compares what is found, now and in the past, and what is in the files.
+// check compares the results of queries, now and in the past, and the bytes of the files.
 func (w *eraseWorld) check(t *testing.T, e *engine.Engine, gone string, left ...string) {
 	t.Helper()
 	if names := tracesIn(t, w.dir, gone); len(names) > 0 {
@@ -185,8 +185,8 @@ func TestEraseGoesOnAfterACrash(t *testing.T) {
 	w.check(t, e, "Zq1Xwv", "Zq0Xwv", "Zq2Xwv")
 }
 
-// TestEraseWaitsForALeg erases while the keyword leg cannot be opened, whose files
-// hold the text. The erasure says so, and is completed once the leg is back.
+// TestEraseWaitsForALeg erases while the keyword index cannot be opened, although its files hold the
+// text. The erasure reports that, and completes once the index is available.
 func TestEraseWaitsForALeg(t *testing.T) {
 	w := &eraseWorld{dir: t.TempDir(), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	e := w.open(t)

@@ -15,8 +15,8 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// listen begins to hear of events with the grant of ctx. What it returns closes the
-// engine and gives those that happened in between.
+// listen subscribes to events with the grant of ctx. The returned func closes the engine and returns
+// the events published in between.
 func (f *fixture) listen(ctx context.Context) func() []ragctx.Event {
 	f.t.Helper()
 	eng := f.Engine
@@ -40,7 +40,7 @@ func (f *fixture) listen(ctx context.Context) func() []ragctx.Event {
 	}
 }
 
-// observesTurns returns the kept events after a sequence.
+// told returns the retained events after a sequence number.
 func (f *fixture) told(ctx context.Context, after uint64) (all []ragctx.Event) {
 	ctx, cancel := context.WithCancel(ctx)
 	cancel()
@@ -52,7 +52,7 @@ func (f *fixture) told(ctx context.Context, after uint64) (all []ragctx.Event) {
 	return all
 }
 
-// TestEvents goes through everything that tells events, and compares all of each.
+// TestEvents triggers every kind of event, and compares all fields of each.
 func TestEvents(t *testing.T) {
 	f := open(t, spelling)
 	ctx := ragctx.WithRequestID(t.Context(), "request-1")
@@ -119,7 +119,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// TestEventsOfTheGrant: a key hears of what it reaches, and of nothing else.
+// TestEventsOfTheGrant: a key sees only events that its grant reaches.
 func TestEventsOfTheGrant(t *testing.T) {
 	f := open(t)
 	as := func(g access.Grant) context.Context { return access.With(t.Context(), g) }
@@ -155,8 +155,8 @@ func TestEventsOfTheGrant(t *testing.T) {
 	}
 }
 
-// TestEventsOverRestarts: sequences go on, whatever the clock does, and a reader that
-// comes back is told that something may be missing.
+// TestEventsOverRestarts: sequence numbers increase, whatever the clock does, and a reader that
+// reconnects learns that events may be missing.
 func TestEventsOverRestarts(t *testing.T) {
 	f := open(t)
 	var last uint64

@@ -56,7 +56,9 @@ func (e *Engine) Explain(ctx context.Context, q ragctx.ContextQuery) (Explanatio
 	if err != nil {
 		return x, err
 	}
-	ask := func(q ragctx.ContextQuery) (resolve.Answer, error) { return e.resolver.Resolve(ctx, q, sessionProviders...) }
+	ask := func(q ragctx.ContextQuery) (resolve.Answer, error) {
+		return e.resolver.Resolve(ctx, q, sessionProviders...)
+	}
 	a, err := ask(asked)
 	if err != nil {
 		return x, err
@@ -116,7 +118,7 @@ func (e *Engine) explainContents(ctx context.Context, x *Explanation, q ragctx.C
 	if st, err = e.Stats(ctx, q.Namespace); err != nil {
 		return st, err
 	}
-	if access.From(ctx).User != "" { // process not reveal how many memories other users have
+	if access.From(ctx).User != "" { // do not reveal how many memories other users have
 		if st.Memories, err = e.CountMemories(ctx, q.Namespace, store.MemoryFilter{UserID: q.UserID}); err != nil {
 			return st, err
 		}
@@ -168,7 +170,7 @@ func (e *Engine) explainPhrases(ctx context.Context, x *Explanation, q ragctx.Co
 func explainSpelling(x *Explanation, a resolve.Answer) {
 	var reported []ragctx.Correction
 	for _, c := range a.Corrections {
-		c.Provider = "" // reportMetrics a correction once for documents and memories
+		c.Provider = "" // report a correction once for documents and memories
 		if !slices.Contains(reported, c) {
 			reported = append(reported, c)
 			x.add("spelling", false, "", "no text contains %q; %q was also searched for", ragctx.Clip(c.Word),

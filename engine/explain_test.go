@@ -14,8 +14,8 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// TestExplainKeepsToTheUser: who is bound to a user is not told how many memories there
-// are of others.
+// TestExplainKeepsToTheUser: a caller bound to a user does not learn how many memories other users
+// have.
 func TestExplainKeepsToTheUser(t *testing.T) {
 	e, err := engine.Open(t.Context(), engine.Options{Dir: t.TempDir()})
 	if err != nil {
@@ -77,7 +77,7 @@ func TestExplainFindsWhatIsInTheWay(t *testing.T) {
 		q      ragctx.ContextQuery
 		items  int
 		want   []string
-		fields []string // transcriptEntries the first problem
+		fields []string // of the first problem
 	}{
 		"all":         {q.WithDefaults(), 2, nil, nil},
 		"no words":    {set(func(q *ragctx.ContextQuery) { q.Query = "xyzzy" }), 0, []string{"match"}, nil},
@@ -110,7 +110,7 @@ func TestExplainFindsWhatIsInTheWay(t *testing.T) {
 			t.Errorf("%s: a condition that changes nothing: %+v", name, x.Findings[n])
 		}
 	}
-	// Who asks is not counted as an answer, and nothing is used.
+	// An explanation is not counted as an answer, and counts no uses.
 	if tally := f.AnswerTally(); tally.Full+tally.Empty != 0 {
 		t.Errorf("%+v", tally)
 	}
@@ -126,8 +126,7 @@ func TestExplainFindsWhatIsInTheWay(t *testing.T) {
 	}
 }
 
-// TestExplainAsksProviders: where there is nothing of ours, what others answer is no
-// problem.
+// TestExplainAsksProviders: an empty store is no problem if other providers answer.
 func TestExplainAsksProviders(t *testing.T) {
 	f := open(t, func(o *engine.Options) { o.Providers = []resolve.Registered{{Provider: oracle{}}} })
 	x, err := f.Explain(t.Context(), ragctx.ContextQuery{Query: "who is on call?"}.WithDefaults())

@@ -104,7 +104,7 @@ func (e *Engine) Extract(ctx context.Context, t ragctx.Turn) (Extraction, error)
 	return e.factExtractor.extract(ctx, t, true)
 }
 
-// store extracts facts, decides their effects, and stores them unless dry is set.
+// extract extracts facts, decides their effects, and stores them unless dry is set.
 func (l *factExtractor) extract(ctx context.Context, t ragctx.Turn, dry bool) (Extraction, error) {
 	out := Extraction{Findings: []Extracted{}}
 	ns, err := l.engine.namespace(ctx, t.Namespace, false)
@@ -127,7 +127,7 @@ func (l *factExtractor) extract(ctx context.Context, t ragctx.Turn, dry bool) (E
 		m := memory.FromFinding(t, f)
 		if err := m.Validate(); err != nil {
 			out.Findings[i].Verdict, out.Findings[i].Why = memory.Reject, err.Error()
-			continue // cacheAnswer the other findings
+			continue // keep the other findings
 		}
 		fact, err := l.prepare(ctx, t, f, m, dry)
 		if err != nil {
@@ -153,7 +153,7 @@ func (l *factExtractor) extract(ctx context.Context, t ragctx.Turn, dry bool) (E
 	return out, l.engine.catchUpMemories(ctx, ns, seq)
 }
 
-// searchWithFeedback extracts facts from a turn: by the model if there is one, else by rules. If the model fails,
+// find extracts facts from a turn: by the model if there is one, else by rules. If the model fails,
 // rules are used and the note says so. If it finds nothing, rules still find explicit requests of
 // the user to remember something.
 func (l *factExtractor) find(ctx context.Context, t ragctx.Turn) (found []memory.Finding, note string, err error) {
@@ -185,7 +185,7 @@ func (l *factExtractor) ask(ctx context.Context, t ragctx.Turn, related []memory
 	return l.asker.Extract(ctx, t, related)
 }
 
-// repeatedMemories returns the text that related memories are searched with: the messages of people.
+// peopleText returns the text that related memories are searched with: the messages of people.
 func peopleText(t ragctx.Turn) string {
 	var texts []string
 	for _, m := range t.Transcript() {

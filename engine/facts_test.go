@@ -19,7 +19,7 @@ import (
 	"github.com/ragctx/ragctx/providers/procedures"
 )
 
-// deliver completes a turn of a user and waits until it is learnt from.
+// tell completes a turn of a user and waits until its facts are extracted.
 func (f *fixture) tell(id, user, session, prompt string) {
 	f.t.Helper()
 	f.turn(ragctx.Turn{ID: id, UserID: user, SessionID: session, Prompt: prompt, Response: "Noted."})
@@ -79,7 +79,7 @@ func TestLearning(t *testing.T) {
 	if others := f.facts("bob"); len(others) > 0 {
 		t.Errorf("bob sees %q", contents(others))
 	}
-	// The turn stands in the place of what was found in it.
+	// The turn replaces the facts extracted from it.
 	q := query("peanuts")
 	q.UserID = "ada"
 	if got := f.found(q); !slices.Equal(got, []string{"t1"}) {
@@ -91,7 +91,7 @@ func TestLearning(t *testing.T) {
 	}
 }
 
-// Turns of which many things match stand for all of them, once.
+// A turn with several matching facts appears once.
 func TestAsManyTurnsAsAreWanted(t *testing.T) {
 	f := open(t)
 	const turns = 12
@@ -501,8 +501,7 @@ func TestSinceFollowsTheChain(t *testing.T) {
 	}
 }
 
-// TestARewordedFact: what a caller has corrected is found by its own words, and the turn
-// containsWords so.
+// TestARewordedFact: a fact corrected by a caller is found by its new words, and its turn shows them.
 func TestARewordedFact(t *testing.T) {
 	f := open(t)
 	f.tell("t1", "ada", "s1", "I live in Berlin.")
@@ -573,8 +572,8 @@ func TestErasingAProcedureLeavesQuarantine(t *testing.T) {
 	}
 }
 
-// TestErasedWhileItIsLearntFrom: a model that takes its time must not bring back what
-// was erased meanwhile.
+// TestErasedWhileItIsLearntFrom: a slow model must not bring back content that was erased while it
+// worked.
 func TestErasedWhileItIsLearntFrom(t *testing.T) {
 	asked, answer := make(chan struct{}), make(chan struct{})
 	f := open(t, func(o *engine.Options) {

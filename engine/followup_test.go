@@ -34,7 +34,7 @@ func (d *dialogue) kind() store.Kind {
 	return store.Memories
 }
 
-// cached reports whether d is of the part that weights were not chosen on.
+// kept reports whether d is of the part that weights were not chosen on.
 func (d *dialogue) kept() bool {
 	n, err := strconv.Atoi(d.id[1:])
 	return err == nil && n%3 == 0
@@ -77,7 +77,7 @@ func dialogues(t *testing.T, name string) (out []dialogue) {
 type library struct {
 	*fixture
 
-	sections map[string][]section // transcriptEntries each document
+	sections map[string][]section // of each document
 }
 
 type section struct {
@@ -125,7 +125,7 @@ func sectionsOf(file, text string) (out []section) {
 	return out
 }
 
-// name returns what a hit is called in the set.
+// name returns the name of a hit in the data set.
 func (l *library) name(h engine.Hit) string {
 	name := h.Key
 	for _, s := range l.sections[h.Key] {
@@ -186,8 +186,8 @@ func (q *quality) String() string {
 type way struct {
 	name string
 	ask  func(d *dialogue) ragctx.ContextQuery
-	// floors of nDCG@10 and recall@5, just under what was measured: of the part that
-	// weights were chosen on, and of the part that was kept aside.
+	// floors of nDCG@10 and recall@5, just below the measured values: for the part that weights were tuned
+	// on, and for the held-out part.
 	floors [2][2]float64
 }
 
@@ -241,9 +241,8 @@ func inOtherWords(d *dialogue) ragctx.ContextQuery {
 
 func fed(d *dialogue) ragctx.ContextQuery { return query(d.ask).WithParam("feedback", true) }
 
-// TestFollowUp measures what the messages before a question are worth where it
-// leans on them, and what they cost where it does not; what other wordings are
-// worth, and feedback.
+// TestFollowUp measures the gain of the messages before a query that depends on them, their cost for
+// one that does not, and the gain of other wordings and of feedback.
 func TestFollowUp(t *testing.T) {
 	l := newLibrary(t)
 	l.measure("followups.txt", []way{
@@ -262,8 +261,8 @@ func TestFollowUp(t *testing.T) {
 	})
 }
 
-// TestMessagesThatDoNotMatter: a question that stands by itself, or is told not to
-// be read, is answered as without messages, to the byte.
+// TestMessagesThatDoNotMatter: a self-contained query, or one with follow-ups disabled, is answered as
+// without messages, byte for byte.
 func TestMessagesThatDoNotMatter(t *testing.T) {
 	f := open(t)
 	f.put("proxy.md", "# The proxy\n\nTurn the proxy off with `proxy --stop`.\n")
@@ -299,7 +298,7 @@ func TestMessagesThatDoNotMatter(t *testing.T) {
 	}
 }
 
-// TestOtherWordings finds by them what the question cannot.
+// TestOtherWordings finds by other wordings texts that the query alone does not find.
 func TestOtherWordings(t *testing.T) {
 	f := open(t)
 	f.put("soup.md", "# Lunch\n\nThere is soup on Fridays.\n")

@@ -37,14 +37,14 @@ func (e *Engine) canModify(ctx context.Context, namespace, id string, by Viewer)
 		func(ns int64, user string) (bool, error) { return e.store.WasEverShared(ctx, ns, id, user) })
 }
 
-// canDelete is changedBy for operations on the current version only: the owner may end it even if
+// canDelete is canModify for operations on the current version only: the owner may end it even if
 // earlier versions were shared.
 func (e *Engine) canDelete(ctx context.Context, namespace, id string, by Viewer) (Viewer, error) {
 	return e.rejectShared(ctx, namespace, by,
 		func(ns int64, _ string) (bool, error) { return e.store.IsShared(ctx, ns, id) })
 }
 
-// rejectShared is seenBy, but rejects shared items, which nobodys detects.
+// rejectShared is canRead, but rejects shared items, which isShared detects.
 func (e *Engine) rejectShared(
 	ctx context.Context, namespace string, by Viewer, isShared func(ns int64, user string) (bool, error),
 ) (Viewer, error) {
@@ -100,7 +100,7 @@ func canReadJob(ctx context.Context, j store.Job) error {
 	return notFound("job", j.ID)
 }
 
-// canModifyJob is seesJob for operations that change a job.
+// canModifyJob is canReadJob for operations that change a job.
 func (e *Engine) canModifyJob(ctx context.Context, id string) error {
 	j, err := e.store.Job(ctx, id)
 	if err == nil {

@@ -23,15 +23,15 @@ import (
 	"github.com/ragctx/ragctx/session/assemble"
 )
 
-// theirs is the namespace that a caller of another one tries to reach, and the id of all
-// that is in it; secret is what is written there.
+// theirs is a namespace that the caller must not reach, and the id of everything in it; secret is its
+// content.
 const (
 	theirs = "theirs"
 	secret = "zqsecret"
 )
 
-// reachable are the methods that answer callers of any namespace, and why they may. What
-// they return has nothing of the namespace all the same.
+// reachable are the methods that answer callers of any namespace, with the reason. Even their results
+// contain nothing of the namespace.
 var reachable = map[string]string{
 	"BeginRequest": requests, "EndRequest": requests, "DropRequest": requests, "KnownRequest": requests,
 	"JobTally":       "counts jobs for /metrics, which is for admins of all namespaces",
@@ -55,7 +55,7 @@ const (
 	forTests = "is for tests"
 )
 
-// recordAnswer are arguments that are checked before anybody looks whose they are.
+// given are arguments that are validated before authorization.
 var given = map[reflect.Type]any{
 	reflect.TypeFor[ragctx.ContextQuery](): ragctx.ContextQuery{Query: secret, Namespace: theirs, UserID: theirs},
 	reflect.TypeFor[ragctx.Turn]():         ragctx.Turn{ID: "turn-2", Namespace: theirs, UserID: theirs, SessionID: theirs, Prompt: secret, Response: "so"},
@@ -126,7 +126,7 @@ func fillTheirs(t *testing.T, f *fixture) {
 	}
 }
 
-// callAs calls a method with made-up arguments and returns what it tells.
+// callAs calls a method with generated arguments and returns its output.
 func callAs(ctx context.Context, name string, method reflect.Value, g access.Grant) (told string, err error) {
 	patience := time.Minute
 	if name == "FollowEvents" || name == "Watch" { // which do not end by themselves
@@ -172,7 +172,7 @@ func callAs(ctx context.Context, name string, method reflect.Value, g access.Gra
 	return out.String() + written.String(), err
 }
 
-// makeUp sets a value to one that names what is theirs.
+// makeUp sets a value to one that names the other namespace's data.
 func makeUp(v reflect.Value, written io.Writer, depth int) {
 	if it, ok := given[v.Type()]; ok {
 		v.Set(reflect.ValueOf(it))

@@ -12,7 +12,7 @@ import (
 
 // HitsOptions configures [Engine.Hits].
 type HitsOptions struct {
-	Kind store.Kind // documentRanking or memories
+	Kind store.Kind // documents or memories
 	K    int        // maximum number of hits
 	// Ranking replaces the namespace's ranking. Its Method "keyword" or "vector" searches one index
 	// alone.

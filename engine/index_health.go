@@ -48,7 +48,7 @@ func (e *Engine) VectorSearches(k store.Kind) index.Measurements {
 type VectorLeg struct {
 	Graph   string      `json:"graph" doc:"the kind of vector index"`
 	State   index.State `json:"state" doc:"ready; behind while it is being filled; failed"`
-	Chunks   int         `json:"units" doc:"chunks that have a vector in it"`
+	Chunks  int         `json:"units" doc:"chunks that have a vector in it"`
 	Pending int         `json:"pending" doc:"chunks not yet written to its files"`
 	Bytes   int64       `json:"bytes" doc:"of its files"`
 
@@ -151,6 +151,6 @@ func (c *endedJobs) add(s store.JobState) {
 		c.failed.Add(1)
 	case store.JobCancelled:
 		c.cancelled.Add(1)
-	default: // contains not ended
+	default: // has not ended
 	}
 }

@@ -90,7 +90,7 @@ func (r IngestReport) Changed() bool { return r.Created+r.Replaced+r.Deleted > 0
 // Ingest stores files and folders in sink. A file that cannot be ingested is skipped with a reason.
 // Documents of a folder are deleted if their file is gone or now ignored by git, and documents of
 // an archive if the archive was read and no longer has them. Files excluded only by changed options
-// cacheAnswer their documents. A document of one existing source is not replaced by another source's. A
+// keep their documents. A document of one existing source is not replaced by another source's. A
 // file in the state of the last ingest is not read and counts as unchanged.
 //
 // The report is valid even if an error ends the ingest.

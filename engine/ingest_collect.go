@@ -21,9 +21,9 @@ type Lister interface {
 // Change is one action of an ingest. Exactly one of Document, Delete, Skip, Unchanged and LeftOut
 // is set.
 type Change struct {
-	Path     string // transcriptEntries the file, or the id of a document without a file
+	Path     string // of the file, or the id of a document without a file
 	Document *docs.Document
-	Root     string // searchSource of the document
+	Root     string // source of the document
 	// Stat is the file state to record with the document; "" is none.
 	Stat string
 	// MovedFrom is the source that the document is taken over from; "" is none.
@@ -74,7 +74,7 @@ func (c *collector) send(ch Change) error {
 	return nil
 }
 
-// ingestSource collects the changes of one source.
+// collectSource collects the changes of one source.
 func (c *collector) collectSource(ctx context.Context, source Source) error {
 	existing, err := listExisting(ctx, c.lister, c.opts.Namespace, source.Prefix(), "")
 	if err != nil {

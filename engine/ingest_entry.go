@@ -48,7 +48,7 @@ func (e *Entry) ask(ctx context.Context, own existingDocuments, reread bool) (sa
 }
 
 // entryReading is the state of reading one entry. Its methods return false once the reading has
-// finished.
+// ended.
 type entryReading struct {
 	entry    Entry
 	yield    func(entryPart, error) bool
@@ -81,7 +81,7 @@ func (r *entryReading) next(d docs.Document, err error) bool {
 		r.complete = false
 	case skip.Gone: // its document is gone
 	case skip.Inside == "":
-		r.seen[r.entry.ID] = true // cacheAnswer its document
+		r.seen[r.entry.ID] = true // keep its document
 	default:
 		r.failed = append(r.failed, r.entry.ID+"/"+skip.Inside)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// knownSession lists the existing documents that an ingest knows, ordered by id.
+// existingDocuments lists the existing documents that an ingest knows, ordered by id.
 type existingDocuments []existingDocument
 
 type existingDocument struct {
@@ -43,7 +43,7 @@ func listExisting(ctx context.Context, l Lister, namespace, prefix, root string)
 	}
 }
 
-// ingestSource returns a document's source; "" if it has none or does not exist.
+// sourceOf returns a document's source; "" if it has none or does not exist.
 func (k existingDocuments) sourceOf(id string) string {
 	if i, ok := k.find(id); ok {
 		return k[i].root
@@ -55,7 +55,7 @@ func (k existingDocuments) find(id string) (int, bool) {
 	return slices.BinarySearchFunc(k, id, func(d existingDocument, id string) int { return strings.Compare(d.id, id) })
 }
 
-// transcriptEntries returns the documents of a source that came from an entry.
+// fromEntry returns the documents of a source that came from an entry.
 func (k existingDocuments) fromEntry(root string, e Entry) existingDocuments {
 	var own existingDocuments
 	id := e.ID
@@ -106,7 +106,7 @@ func documentState(state string, n int, last bool) string {
 // would change nothing.
 func (k existingDocuments) current(state string) bool { return state != "" && k.state() == state }
 
-// version returns the state in which the entry of these documents was read; "" if they are not all of
+// state returns the state in which the entry of these documents was read; "" if they are not all of
 // its documents.
 func (k existingDocuments) state() string {
 	all, state := 0, ""

@@ -24,7 +24,7 @@ import (
 // skillCache is a folder of lists, see [complete], and what a namespace has of it.
 type skillCache struct {
 	dir   string
-	clock int                          // transcriptEntries the files
+	clock int                          // of the files
 	files map[string]map[string]string // file, path inside, text
 	cut   map[string]bool              // files whose end cannot be read
 	want  map[string]string
@@ -32,7 +32,7 @@ type skillCache struct {
 
 var isInside = []string{"", "a.md", "b.md", "sub/a.md", "x.log"}
 
-// loading changes the folder at random.
+// change changes the folder at random.
 func (s *skillCache) change(t *rapid.T) {
 	name := rapid.SampledFrom([]string{"p.md", "q.md", "r/p.md"}).Draw(t, "file")
 	at := filepath.Join(s.dir, filepath.FromSlash(name))
@@ -69,8 +69,8 @@ func (s *skillCache) change(t *rapid.T) {
 	}
 }
 
-// expect makes want what an ingest has to lead to. noLogs says that it leaves out
-// the logs inside, which keep the documents that they have.
+// expect sets want to the expected result of an ingest. noLogs excludes the logs inside files, so
+// their documents stay.
 func (s *skillCache) expect(noLogs bool) {
 	for id := range s.want {
 		rel := strings.TrimPrefix(id, "docs/")
@@ -93,7 +93,7 @@ func (s *skillCache) expect(noLogs bool) {
 	}
 }
 
-// cached is a [engine.Sink] in memory: documents by their ids.
+// kept is a [engine.Sink] in memory: documents by their ids.
 type kept map[string]*keptDocument
 
 type keptDocument struct {
@@ -144,7 +144,7 @@ func (k kept) RecordFileStates(_ context.Context, _ string, files []store.FileSt
 	return nil
 }
 
-// follow does what a job does with changes.
+// follow applies collected changes as a job does.
 func (k kept) follow(ctx context.Context, o engine.IngestOptions) error {
 	for ch, err := range engine.Collect(ctx, k, o) {
 		switch {
@@ -160,8 +160,8 @@ func (k kept) follow(ctx context.Context, o engine.IngestOptions) error {
 	return nil
 }
 
-// TestMembersVanish: documents of what is inside of files go with it, and only
-// with it, whatever happens to the files and by whichever way they are ingested.
+// TestMembersVanish: documents from inside a file are deleted with it, and only with it, whatever
+// happens to the files and however they are ingested.
 func TestMembersVanish(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		dir := t.TempDir()

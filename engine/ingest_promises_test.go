@@ -59,7 +59,7 @@ func (s *shelved) ingest(sink engine.Sink, change func(*engine.IngestOptions)) e
 	return r
 }
 
-// text returns the text of a document, "" if there is none.
+// text returns the text of a document, "" if it does not exist.
 func (s *shelved) text(id string) string {
 	s.t.Helper()
 	_, text, err := s.Document(s.t.Context(), "default", id, 0)
@@ -85,8 +85,8 @@ func (r *racing) PutDocument(ctx context.Context, ns string, d docs.Document, ro
 	return p, err
 }
 
-// TestIngestLeavesWhatOthersPut: a file is gone, and while the ingest runs somebody
-// stores a document of the same id.
+// TestIngestLeavesWhatOthersPut: a file is gone, and during the ingest another caller stores a
+// document with the same id.
 func TestIngestLeavesWhatOthersPut(t *testing.T) {
 	s := shelve(t, map[string]string{"a.md": "alpha", "b.md": "beta"})
 	s.ingest(nil, nil)
@@ -104,8 +104,8 @@ func TestIngestLeavesWhatOthersPut(t *testing.T) {
 	}
 }
 
-// TestBulkDeletesOnlyThatVersion: what a job is to delete may have been replaced by
-// the time it runs.
+// TestBulkDeletesOnlyThatVersion: a document to be deleted by a job may have been replaced before the
+// job runs.
 func TestBulkDeletesOnlyThatVersion(t *testing.T) {
 	s := shelve(t, map[string]string{"a.md": "alpha"})
 	s.ingest(nil, nil)
@@ -133,8 +133,8 @@ func TestBulkDeletesOnlyThatVersion(t *testing.T) {
 	}
 }
 
-// TestExcludedContainersKeepTheirDocuments: also those that are known by what is in
-// them, and where git would ignore the path inside.
+// TestExcludedContainersKeepTheirDocuments: archives too that are only known by their documents, and
+// paths inside that git would ignore.
 func TestExcludedContainersKeepTheirDocuments(t *testing.T) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)

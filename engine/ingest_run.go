@@ -67,7 +67,7 @@ func (in *ingester) ingestSource(ctx context.Context, source Source) error {
 	return nil
 }
 
-// transcriptEntries reads and stores the entries of a source, several at a time. It returns their ids, and
+// entries reads and stores the entries of a source, several at a time. It returns their ids, and
 // whether the remaining documents may be considered gone.
 func (in *ingester) entries(
 	ctx context.Context, source Source, existing existingDocuments,

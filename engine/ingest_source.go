@@ -57,7 +57,7 @@ type Entry struct {
 	// unchanged. Errors are as in Read; one that is Gone deletes the documents.
 	Ask func(ctx context.Context, last string) (state string, err error)
 	// Takes reports whether the document at an inner path is wanted; nil takes all. Unwanted
-	// documentRanking are neither yielded nor deleted.
+	// documents are neither yielded nor deleted.
 	Takes func(inside string) bool
 	// Read yields the documents with their full ids. A [*docs.Skip] error concerns one of them; any
 	// other ends the ingest.
@@ -95,7 +95,7 @@ func OpenPath(path string, o IngestOptions) (Source, error) {
 	return r, nil
 }
 
-// queued opens the source at a path of the options.
+// open opens the source at a path of the options.
 func (o IngestOptions) open(path string) (Source, error) {
 	if o.Open != nil {
 		return o.Open(path, o)
@@ -108,7 +108,7 @@ type localSource struct {
 	path        string // absolute
 	folder      bool
 	info        fs.FileInfo
-	prefix      string // transcriptEntries ids, before the inner path or the file's name
+	prefix      string // of ids, before the inner path or the file's name
 	opts        IngestOptions
 	ignored     func(rel string) bool
 	readingHash string // hash of the reading options, as part of file states
@@ -166,7 +166,7 @@ func (r *localSource) entry(f docs.File) Entry {
 }
 
 // Gone implements [Source]: the file is gone, or git now ignores it. A file that is ingested by name
-// contains no other documents. If the folder itself is gone or was replaced, as when a drive was
+// has no other documents. If the folder itself is gone or was replaced, as when a drive was
 // unmounted, nothing counts as gone.
 func (r *localSource) Gone(id string) bool {
 	rel := strings.TrimPrefix(id, r.prefix)
@@ -177,7 +177,7 @@ func (r *localSource) Gone(id string) bool {
 	return err == nil && os.SameFile(r.info, now)
 }
 
-// fileGone reports whether no file exists at a path in the folder, or git now ignores it. A path may
+// isGone reports whether no file exists at a path in the folder, or git now ignores it. A path may
 // continue inside a file such as an archive. That file was not read this time (otherwise Gone would
 // not be called), so its documents stay while it exists and is not ignored.
 func (r *localSource) isGone(rel string) bool {

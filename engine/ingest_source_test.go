@@ -62,7 +62,7 @@ func TestIngestOfAnotherRoot(t *testing.T) {
 	}
 }
 
-// complete extracts a file ".md" that lists its texts: lines of a path, a colon and
+// listed extracts a file ".md" that lists its texts: lines of a path, a colon and
 // the text, which is an error if it begins with "!".
 func listed(_ context.Context, f extract.File, o extract.Options) iter.Seq2[extract.Text, error] {
 	return func(yield func(extract.Text, error) bool) {
@@ -101,8 +101,7 @@ func TestIngestOfFilesInFiles(t *testing.T) {
 	}
 }
 
-// TestFolderJobExtracts: a job uses what the engine was opened with, and tells the
-// metadata.
+// TestFolderJobExtracts: a job uses the engine's extractor and passes the metadata on.
 func TestFolderJobExtracts(t *testing.T) {
 	f := open(t, func(o *engine.Options) { o.Extract = listed })
 	dir := filepath.Join(t.TempDir(), "docs")

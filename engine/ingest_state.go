@@ -16,7 +16,7 @@ import (
 const minFileAge = 2 * time.Second
 
 // readingHash returns a hash of the options that affect how files are read and described, so that
-// changeWithKey options cause a new reading.
+// changed options cause a new reading.
 func (o IngestOptions) readingHash() string {
 	how := struct {
 		Docs, Extract    string
@@ -35,7 +35,7 @@ func (o IngestOptions) readingHash() string {
 	return fmt.Sprintf("%x", sum[:8])
 }
 
-// version returns the state of a file; "" if it is unreliable, because the file could change without
+// state returns the state of a file; "" if it is unreliable, because the file could change without
 // a new modification time.
 func (r *localSource) state(f docs.File) string {
 	now := time.Now

@@ -234,7 +234,7 @@ func TestIngestOfAnUnreadableFolder(t *testing.T) {
 	}
 }
 
-// TestSkippedAndNothingSeen: a folder of which nothing could be seen loses nothing.
+// TestSkippedAndNothingSeen: a folder in which every file was skipped loses no documents.
 func TestSkippedAndNothingSeen(t *testing.T) {
 	f := open(t)
 	dir := filepath.Join(t.TempDir(), "guide")

@@ -9,7 +9,7 @@ import (
 )
 
 // inode distinguishes a file from another one of the same size and time that was moved into its
-// localSource.
+// place.
 func inode(info fs.FileInfo) string {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return strconv.FormatUint(s.Ino, 36)

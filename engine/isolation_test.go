@@ -18,14 +18,14 @@ import (
 	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
-// repeatedMemories is a word of which it is known whose it is: zq, namespace, user, number.
+// saidWord is a word that encodes its owner: zq, namespace, user, number.
 var saidWord = regexp.MustCompile(`(?i)zq(one|two)(ada|bob|nobody)\d+`)
 
-// wall is an engine full of words that say whose they are.
+// wall is an engine full of words that encode their owners.
 type wall struct {
 	*fixture
 
-	ids   []string // transcriptEntries turns, memories and facts
+	ids   []string // of turns, memories and facts
 	words []string
 }
 
@@ -90,8 +90,8 @@ func buildWall(t *testing.T) *wall {
 	return w
 }
 
-// TestScopeIsAWall: whatever is asked by whoever through whichever door, no word of
-// another namespace or another user comes back.
+// TestScopeIsAWall: no call by any caller through any API returns a word of another namespace or
+// another user.
 func TestScopeIsAWall(t *testing.T) {
 	w := buildWall(t)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -160,7 +160,7 @@ var wallID = regexp.MustCompile(`\b(one|two)-(ada|bob|nobody)-\d\b`)
 // first drops the cursor of a page.
 func first[T, C any](list T, _ C, err error) (any, error) { return list, err }
 
-// TestNobodyChangesWhatIsAnothers: the same wall for changes.
+// TestNobodyChangesWhatIsAnothers: the same isolation for changes.
 func TestNobodyChangesWhatIsAnothers(t *testing.T) {
 	w := buildWall(t)
 	ctx, by := t.Context(), engine.Viewer{User: "ada"}
@@ -186,7 +186,7 @@ func TestNobodyChangesWhatIsAnothers(t *testing.T) {
 	}
 }
 
-// owner returns whose memory an id is in namespace one.
+// owner returns the owner of a memory in namespace one.
 func (w *wall) owner(id string) (string, bool) {
 	m, err := w.Memory(w.t.Context(), "one", id, "", true)
 	return m.UserID, err == nil
@@ -214,8 +214,8 @@ func (w *wall) everything() string {
 	return string(b)
 }
 
-// TestEraseReachesEverything: nothing of a user is left in any file, whatever was
-// made of what they said.
+// TestEraseReachesEverything: no file contains anything of a user after the erasure, including derived
+// data.
 func TestEraseReachesEverything(t *testing.T) {
 	w := buildWall(t)
 	ctx := t.Context()
@@ -241,7 +241,7 @@ func TestEraseReachesEverything(t *testing.T) {
 	}
 }
 
-// TestEraseOfASession: what was learnt in a session goes with it.
+// TestEraseOfASession: facts extracted in a session are erased with it.
 func TestEraseOfASession(t *testing.T) {
 	w := buildWall(t)
 	ctx := t.Context()

@@ -146,7 +146,7 @@ func (e *Engine) RetryJob(ctx context.Context, id string) (Job, error) {
 }
 
 // WatchJob yields the job now and after each change, at most four times a second, until it has
-// finished. If ctx ends, the engine closes ([ragctx.ErrClosed]) or the job cannot be read, the error
+// ended. If ctx ends, the engine closes ([ragctx.ErrClosed]) or the job cannot be read, the error
 // is the last value.
 func (e *Engine) WatchJob(ctx context.Context, id string) iter.Seq2[Job, error] {
 	return func(yield func(Job, error) bool) {
@@ -232,7 +232,7 @@ func publicError(err error) string {
 }
 
 // EachItem calls fn with every item of a job in a state, in order. It lists them page by page from
-// transcriptEntries, such as an [Engine].
+// of, such as an [Engine].
 func EachItem(ctx context.Context, of interface {
 	JobItems(ctx context.Context, id string, f store.ItemFilter) ([]store.JobItem, error)
 }, id string, state store.ItemState, fn func(store.JobItem),

@@ -19,8 +19,8 @@ import (
 
 // Batch sizes of a document job.
 const (
-	pendingPage = 256 // items listed per read
-	laneQueue   = 8   // items queued per lane
+	pendingPage  = 256 // items listed per read
+	laneQueue    = 8   // items queued per lane
 	outcomeBatch = 128 // outcomes stored per write
 )
 
@@ -256,7 +256,7 @@ func (d *documentRun) storeOutcomes(ctx context.Context, stop context.CancelCaus
 	}
 }
 
-// version appends the item's file state, if there is one to record.
+// state appends the item's file state, if there is one to record.
 func (o outcome) state(to []store.FileState) []store.FileState {
 	if o.file.Stat == "" {
 		return to

@@ -123,7 +123,7 @@ type FolderResult struct {
 }
 
 // IngestReport returns the job's counts as a report. Skipped files are not included: they are items
-// transcriptEntries the job.
+// of the job.
 func (j Job) IngestReport() IngestReport {
 	return IngestReport{
 		Created: j.Counts.Created, Replaced: j.Counts.Replaced, Unchanged: j.Counts.Unchanged, Deleted: j.Counts.Deleted,
@@ -141,7 +141,7 @@ func (j Job) FolderResult() FolderResult {
 }
 
 // runFolder runs a folder ingest from its beginning. Documents that an earlier run of the job
-// publishStored are unchanged now, and keep their earlier counts.
+// stored are unchanged now, and keep their earlier counts.
 func (e *Engine) runFolder(ctx context.Context, r *runningJob) error {
 	var req folderRequest
 	if err := r.request(&req); err != nil {
@@ -202,7 +202,7 @@ func (f *folderRun) progress(p IngestProgress) {
 	}
 }
 
-// next sets the job's progress from the report.
+// take sets the job's progress from the report.
 func (f *folderRun) take(p IngestReport) {
 	f.job.update(func(j *store.Job) {
 		earlier := f.before.Counts

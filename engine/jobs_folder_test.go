@@ -89,7 +89,7 @@ func TestCountEntries(t *testing.T) {
 	}
 }
 
-// TestCollect: what is collected and done as a job is what an ingest does.
+// TestCollect: collected changes applied as a job give the same result as an ingest.
 func TestCollect(t *testing.T) {
 	dir := t.TempDir()
 	here := filepath.Join(dir, "docs")

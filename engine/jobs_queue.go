@@ -29,10 +29,10 @@ const (
 
 // DocumentQueueOptions configures a [DocumentQueue]. The zero value is valid.
 type DocumentQueueOptions struct {
-	ID        string // transcriptEntries the job; "" generates one
+	ID        string // of the job; "" generates one
 	Namespace string
 	MaxItems  int   // 0 is [DefaultMaxBulkItems]
-	MaxBytes  int64 // transcriptEntries all texts together; 0 is [DefaultMaxBulkBytes]
+	MaxBytes  int64 // of all texts together; 0 is [DefaultMaxBulkBytes]
 	// Before, if not nil, is called after all items are stored, before a job with items is queued;
 	// its error rejects the job.
 	Before func() error

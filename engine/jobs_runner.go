@@ -44,8 +44,8 @@ type jobs struct {
 
 	ended endedJobs
 
-	// receiving are the jobs whose items this process is receiving. spooling is held while one is
-	// all, and while abandoned ones are looked for.
+	// receiving has the jobs whose items this process is receiving. receivingMu is held while one is
+	// registered, and while abandoned ones are looked for.
 	receivingMu sync.RWMutex
 	receiving   sync.Map // from job number to true
 }
@@ -163,7 +163,7 @@ func (s *jobs) next(k *jobKind) (*runningJob, error) {
 	return r, nil
 }
 
-// searchWithFeedback returns a job that runs in this process, or nil.
+// find returns a job that runs in this process, or nil.
 func (s *jobs) find(id string) *runningJob {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -19,8 +19,8 @@ type runningJob struct {
 	cancel context.CancelFunc
 	ended  chan struct{} // closed once the job has ended or was interrupted
 
-	began time.Time // condition this process started it
-	done  float64   // turnStored fraction at that time
+	began time.Time // when this process started it
+	done  float64   // completed fraction at that time
 
 	mu        sync.Mutex
 	job       store.Job
@@ -132,7 +132,7 @@ func (r *runningJob) save(ctx context.Context) error {
 	return r.jobs.writes.SaveJob(ctx, r.snapshot().Job)
 }
 
-// changeWithKey notifies the watchers of a job.
+// changed notifies the watchers of a job.
 func (s *jobs) changed(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,7 +144,7 @@ func (s *jobs) changed(id string) {
 	}
 }
 
-// noteObserver yields the job and its updates until it has ended.
+// watch yields the job and its updates until it has ended.
 func (s *jobs) watch(ctx context.Context, id string, yield func(Job, error) bool) error {
 	updates := make(chan struct{}, 1)
 	if err := s.listen(id, updates); err != nil {
@@ -186,7 +186,7 @@ func (s *jobs) unlisten(id string, updates chan struct{}) {
 	}
 }
 
-// await returns once the job has changed and tellEvery has passed, or it has ended.
+// await returns once the job has changed and watchInterval has passed, or it has ended.
 func (s *jobs) await(ctx context.Context, id string, updates <-chan struct{}) error {
 	timer := time.NewTimer(watchInterval)
 	defer timer.Stop()

@@ -23,7 +23,7 @@ import (
 
 func paused(o *engine.Options) { o.PauseJobs = true }
 
-// encryptedFile accepts a job; each line is "id=text", or "-id" to delete.
+// spool accepts a job; each line is "id=text", or "-id" to delete.
 func (f *fixture) spool(lines ...string) engine.Job {
 	f.t.Helper()
 	s, err := f.QueueDocuments(f.t.Context(), engine.DocumentQueueOptions{})
@@ -145,7 +145,7 @@ func TestJobsAndTheLastWins(t *testing.T) {
 type gate struct {
 	left    atomic.Int64
 	open    chan struct{}
-	blocked chan struct{} // contains a value once something is blocked
+	blocked chan struct{} // has a value once something is blocked
 	once    sync.Once
 }
 
@@ -315,8 +315,7 @@ func TestDiskFullWhileSpooling(t *testing.T) {
 	}
 }
 
-// TestDiskFullWhileRunning: a full disk ends the job, not its items; what was
-// not done is done by the retry.
+// TestDiskFullWhileRunning: a full disk fails the job, not its items; the retry processes the rest.
 func TestDiskFullWhileRunning(t *testing.T) {
 	for name, faults := range map[string]func(full *atomic.Bool) engine.Faults{
 		"documents": func(full *atomic.Bool) engine.Faults {
@@ -367,7 +366,7 @@ func noSpace(full *atomic.Bool, now bool) error {
 	return nil
 }
 
-// TestUnacceptedIsForgotten: a spool whose process ended leaves nothing.
+// TestUnacceptedIsForgotten: a queue whose process ended before accepting it leaves nothing.
 func TestUnacceptedIsForgotten(t *testing.T) {
 	f := open(t, paused)
 	s, err := f.QueueDocuments(t.Context(), engine.DocumentQueueOptions{})

@@ -104,7 +104,7 @@ func (e *Engine) WhileValid(ctx context.Context, text string) (context.Context, 
 }
 
 // NeedsKeys reports whether an API key exists that is not revoked. Expired keys count: the expiry
-// transcriptEntries the last key must not open the server to everyone.
+// of the last key must not open the server to everyone.
 func (e *Engine) NeedsKeys() bool { return e.keys.active.Load() > 0 }
 
 // LocalKey is the key id in grants of the local token; see [Owner].
@@ -138,9 +138,9 @@ type cachedKey struct {
 
 // Uses are recorded to the minute, for several keys per write.
 const (
-	useResolution  = time.Minute
-	useFlushDelay  = 2 * time.Second
-	closeTimeout = 5 * time.Second // for the last flush
+	useResolution = time.Minute
+	useFlushDelay = 2 * time.Second
+	closeTimeout  = 5 * time.Second // for the last flush
 )
 
 func openKeyring(ctx context.Context, s *store.Store, log *slog.Logger) (*keyring, error) {

@@ -16,7 +16,7 @@ import (
 )
 
 // AppendMessages appends messages of one cluster atomically; see [ledger.Log]. They are durable
-// condition it returns. Without a namespace they go to the default one.
+// when it returns. Without a namespace they go to the default one.
 func (e *Engine) AppendMessages(ctx context.Context, messages []ledger.Message) ([]ledger.Message, error) {
 	in := make([]ledger.Message, len(messages))
 	for i, m := range messages {

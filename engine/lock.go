@@ -16,7 +16,7 @@ import (
 
 // lock is the lock on a data directory: on the directory itself where the system supports it, and
 // on the lock file in it, which other processes could remove. The operating system releases both
-// condition the process ends.
+// when the process ends.
 type lock struct {
 	dir   *os.File // nil if directories cannot be locked
 	flock *flock.Flock
@@ -114,7 +114,7 @@ func (l *lock) write(o Owner) error {
 	return nil
 }
 
-// yieldHeld unlocks the directory. It first clears the owner in the lock file, unless the disk is
+// release unlocks the directory. It first clears the owner in the lock file, unless the disk is
 // full.
 func (l *lock) release() error {
 	if err := l.write(Owner{}); err != nil && !errors.Is(err, syscall.ENOSPC) {

@@ -38,7 +38,7 @@ func (e *Engine) FindMemory(ctx context.Context, namespace, id string, by Viewer
 }
 
 // A revision is tried up to reviseAttempts times under concurrent changes, with exponential backoff
-// from reviseFirst to reviseMost: the conflicting change may not be readable yet.
+// from reviseMinDelay to reviseMaxDelay: the conflicting change may not be readable yet.
 const (
 	reviseAttempts = 10
 	reviseMinDelay = 2 * time.Millisecond

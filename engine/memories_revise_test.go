@@ -36,7 +36,7 @@ func TestChangesAtATime(t *testing.T) {
 	}
 }
 
-// TestChangedMemoriesAreFound by what they say now.
+// TestChangedMemoriesAreFound by their new content.
 func TestChangedMemoriesAreFound(t *testing.T) {
 	f := open(t)
 	if _, _, err := f.Remember(t.Context(), memory.Memory{ID: "m", Content: "Zebras have stripes."}); err != nil {

@@ -97,8 +97,7 @@ func TestMemoryThatHasExpired(t *testing.T) {
 	f.remember(memory.Memory{Content: "x", Expires: t0.Add(time.Hour)})
 }
 
-// TestTurnOfToolsAlone: a turn in which nobody says anything is kept, and
-// becomes no memory.
+// TestTurnOfToolsAlone: a turn without user or assistant text is stored, but becomes no memory.
 func TestTurnOfToolsAlone(t *testing.T) {
 	f := open(t)
 	turn := ragctx.Turn{ID: "t", SessionID: "s", Messages: []ragctx.Message{

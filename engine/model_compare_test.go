@@ -81,7 +81,7 @@ func (v *version) is(got memory.Memory) bool {
 		got.Type == v.mem.Type && got.Recorded.Equal(v.recorded) && got.Expires.Equal(v.mem.Expires)
 }
 
-// listExisting compares the lists, page by page, and the counts.
+// list compares the lists, page by page, and the counts.
 func (m *machine) list() {
 	s := m.space()
 	m.note("list %s", s.name)

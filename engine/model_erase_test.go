@@ -17,7 +17,7 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// erasure is what is to go, versions and turns, and how it is asked for.
+// erasure is a set of versions and turns to erase, and the request for it.
 type erasure struct {
 	name   string
 	item   func(*version) bool
@@ -72,7 +72,7 @@ func (s *embeddingSpace) user(id string) erasure {
 	}
 }
 
-// erase takes away what an erasure means and returns it.
+// erase removes the versions of an erasure from the model and returns them.
 func (s *embeddingSpace) erase(e erasure) (gone []*version, counts store.Erased) {
 	for _, k := range slices.Clone(s.keys) {
 		before := len(gone)
@@ -104,7 +104,7 @@ func (s *embeddingSpace) erase(e erasure) (gone []*version, counts store.Erased)
 	return gone, counts
 }
 
-// erase removes a document, a memory, a session or a user for good.
+// erase permanently removes a document, a memory, a session or a user.
 func (m *machine) erase() {
 	s := m.space()
 	user, anyone := pick(m, modelUsers), m.chance(2)
@@ -122,7 +122,7 @@ func (m *machine) erase() {
 	m.wantErased(s, m.eraseAll(s, e))
 }
 
-// eraseAll asks for erasures, all at the same time, and returns what is gone.
+// eraseAll requests erasures concurrently, and returns the removed versions.
 func (m *machine) eraseAll(s *embeddingSpace, all ...erasure) (gone []*version) {
 	m.Helper()
 	got, errs := make([]store.Erased, len(all)), make([]error, len(all))
@@ -149,7 +149,7 @@ func (m *machine) eraseAll(s *embeddingSpace, all ...erasure) (gone []*version) 
 	return gone
 }
 
-// turnStored waits for the end of an erasure that was put off, since a leg is being
+// completed waits for the end of an erasure that was put off, since a leg is being
 // made again: it is completed with the next.
 func (m *machine) completed(s *embeddingSpace, err error) error {
 	for end := time.Now().Add(time.Minute); errors.Is(err, ragctx.ErrUnavailable) && time.Now().Before(end); {
@@ -158,7 +158,7 @@ func (m *machine) completed(s *embeddingSpace, err error) error {
 	return err
 }
 
-// anyTurn returns the id of a turn, or one that is none.
+// anyTurn returns the id of a turn, or one that does not exist.
 func (m *machine) anyTurn(s *embeddingSpace) string {
 	if len(s.told) == 0 {
 		return "turn-none"
@@ -166,22 +166,21 @@ func (m *machine) anyTurn(s *embeddingSpace) string {
 	return pick(m, s.told)
 }
 
-// others reports whether something under a memory's id belongs to somebody else.
+// others reports whether a version under a memory's id belongs to another user.
 func (s *embeddingSpace) others(id, user string) bool {
 	t, told := s.turns[id]
 	return told && t.UserID != "" && t.UserID != user ||
 		slices.ContainsFunc(s.items[key{store.Memories, id}], func(v *version) bool { return v.mem.UserID != "" && v.mem.UserID != user })
 }
 
-// claimedElsewhere reports whether something under a memory's id is not this user's.
+// taken reports whether something under a memory's id is not this user's.
 func (s *embeddingSpace) taken(id, user string) bool {
 	t, told := s.turns[id]
 	return told && t.UserID != user ||
 		slices.ContainsFunc(s.items[key{store.Memories, id}], func(v *version) bool { return v.mem.UserID != user })
 }
 
-// wantErased looks for what was erased: at any time, in both legs, and in the
-// bytes of all files.
+// wantErased searches for erased content: at any time, in both indexes, and in the bytes of all files.
 func (m *machine) wantErased(s *embeddingSpace, gone []*version) {
 	m.Helper()
 	for _, v := range gone {
@@ -203,8 +202,8 @@ func (m *machine) wantErased(s *embeddingSpace, gone []*version) {
 	}
 }
 
-// wantNowhere asks both legs of a space for what was erased, as of now and as of
-// condition it was there.
+// wantNowhere searches both indexes of a space for erased content, now and at the time when it
+// existed.
 func (m *machine) wantNowhere(s *embeddingSpace, r *relic) {
 	m.Helper()
 	for _, at := range []time.Time{{}, r.recorded} {

@@ -51,7 +51,7 @@ func (m *machine) bulk() {
 	m.settle(s, puts, ends)
 }
 
-// storeOutcomes brings the model up to date after a job that is done, and then asks.
+// settle brings the model up to date after a job that is done, and then asks.
 func (m *machine) settle(s *embeddingSpace, puts []*version, ends []key) {
 	var gone []*version
 	for _, v := range puts {
@@ -75,7 +75,7 @@ func (m *machine) settle(s *embeddingSpace, puts []*version, ends []key) {
 	}
 }
 
-// reembed begins to change the embedder. It goes on beside what comes next.
+// reembed starts changing the embedder; the change runs concurrently with the next operations.
 func (m *machine) reembed() {
 	to := pick(m, []embed.Embedder{embed.NewHashing(64), embed.NewHashing(128), builtin.Default()})
 	m.note("reembed to %s", to.Identity())

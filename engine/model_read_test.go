@@ -13,7 +13,7 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// get asks one leg. Whatever it finds must be visible to the viewer.
+// look asks one leg. Whatever it finds must be visible to the viewer.
 func (m *machine) look(s *embeddingSpace, kind store.Kind, w *viewer, leg, text string, k int) []engine.Hit {
 	m.Helper()
 	q := ragctx.NewQuery(text)
@@ -48,7 +48,7 @@ func (m *machine) look(s *embeddingSpace, kind store.Kind, w *viewer, leg, text 
 	return hits
 }
 
-// complete repeats a question while a leg is missing from the answer, as one may be
+// whole repeats a question while a leg is missing from the answer, as one may be
 // that is being rebuilt.
 func (m *machine) whole(ask func() ([]string, error)) {
 	m.Helper()
@@ -67,7 +67,7 @@ func (m *machine) whole(ask func() ([]string, error)) {
 	}
 }
 
-// owner is a viewer who sees v if anyone does now.
+// owner is a viewer that sees v if any viewer does now.
 func (m *machine) owner(v *version) *viewer {
 	return &viewer{user: v.mem.UserID, now: m.clock.now()}
 }
@@ -119,12 +119,12 @@ func (m *machine) wantGone(s *embeddingSpace, v *version) {
 	}
 	for _, i := range m.sample(len(v.pieces), 2) {
 		p := v.pieces[i]
-		m.look(s, v.kind, w, "keyword", p.token, 10) // get knows what must not be found
+		m.look(s, v.kind, w, "keyword", p.token, 10) // look knows what must not be found
 		m.look(s, v.kind, w, "vector", p.embedded, 10)
 	}
 }
 
-// viewer draws someone who asks, about some time, for some things.
+// viewer draws a random viewer with a time and filters.
 func (m *machine) viewer(s *embeddingSpace) *viewer {
 	w := &viewer{now: m.clock.now(), user: pick(m, modelUsers)}
 	if m.chance(3) {
@@ -149,7 +149,7 @@ func (m *machine) viewer(s *embeddingSpace) *viewer {
 	return w
 }
 
-// moment draws a time at which something changed, or one just beside it.
+// moment draws a time at which something changed, or one close to it.
 func (m *machine) moment(s *embeddingSpace) time.Time {
 	if len(s.keys) == 0 {
 		return m.clock.now()
@@ -164,8 +164,8 @@ func (m *machine) moment(s *embeddingSpace) time.Time {
 
 func (m *machine) kind() store.Kind { return pick(m, []store.Kind{store.Documents, store.Memories}) }
 
-// searchTopic wants the keyword leg to find everything that has a word. It may
-// searchWithFeedback more: what stands beside such a text, or is spelt much like it.
+// searchTopic requires that the keyword index finds every text with a word. It may find more:
+// neighbours of such a text, or similar spellings.
 func (m *machine) searchTopic() {
 	s, kind, topic := m.space(), m.kind(), pick(m, modelTopics)
 	w := m.viewer(s)
@@ -262,8 +262,8 @@ func (m *machine) searchGone() {
 	m.look(s, v.kind, w, "vector", p.embedded, 10)
 }
 
-// ask wants a whole answer: nothing in it that is not visible, and in it what was
-// queries for by its own word.
+// ask requires a complete answer: only visible items, including the one that is queried by its own
+// word.
 func (m *machine) ask() {
 	s := m.space()
 	w := m.viewer(s)
@@ -307,7 +307,7 @@ func (v *version) itemID(i int) string {
 	return passage.ItemID(v.key, v.number, i)
 }
 
-// cited returns what an item's id can mean; of a memory it leaves the version open.
+// cited returns the versions that an item's id can mean; for a memory any version.
 func (s *embeddingSpace) cited(id string) []*version {
 	if all := s.items[key{store.Memories, id}]; len(all) > 0 {
 		return all

@@ -15,7 +15,7 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// saved is an older state, as the database or a snapshot has it, and as the model does.
+// saved is an older state of the database or a snapshot, and of the model.
 type saved struct {
 	file   []byte
 	path   string
@@ -111,7 +111,7 @@ func (m *machine) restart() {
 	}
 }
 
-// wantSound wants the database to hold what was written into it, to the byte.
+// wantSound requires that the database holds everything written into it, byte for byte.
 func (m *machine) wantSound() {
 	m.Helper()
 	found, err := m.eng.Doctor(m.Context(), engine.DoctorOptions{Searching: -1})
@@ -120,8 +120,8 @@ func (m *machine) wantSound() {
 	}
 }
 
-// crash leaves behind what the files hold at one moment, as a process does that
-// ends without closing anything, and goes on with that.
+// crash copies the files as they are at one moment, as a process leaves them that ends without closing
+// anything, and continues with the copy.
 func (m *machine) crash() {
 	for {
 		dir := m.TempDir()
@@ -139,7 +139,7 @@ func (m *machine) crash() {
 	}
 }
 
-// documentState describes every file of the data directory.
+// stat describes every file of the data directory.
 func (m *machine) stat() (out []string) {
 	for _, f := range m.files("") {
 		if info, err := os.Stat(filepath.Join(m.opts.Dir, f)); err == nil {

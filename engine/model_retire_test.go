@@ -7,7 +7,7 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// relic is a piece of what was erased.
+// relic is a piece of erased content.
 type relic struct {
 	space           string
 	kind            store.Kind
@@ -35,9 +35,9 @@ func (m *machine) retireSpaces() {
 	}
 }
 
-// retire compares a whole space for the last time, and then has everything in it
-// erased: by user and by session, one after the other, and what is left of it
-// item by item, all at the same time. Its namespace stays, empty.
+// retire compares a whole space for the last time, and then has everything in it erased: by user and
+// by session, one after the other, and the rest item by item, all concurrently. Its namespace stays,
+// empty.
 func (m *machine) retire(s *embeddingSpace) {
 	m.counts["retire"]++
 	m.compareAll([]*embeddingSpace{s})
@@ -67,7 +67,7 @@ func (m *machine) retire(s *embeddingSpace) {
 	m.leave(s, gone)
 }
 
-// stopNamespace remembers some of what was in a space that ought to be empty now.
+// leave remembers some of the content of a space that should be empty now.
 func (m *machine) leave(s *embeddingSpace, gone []*version) {
 	m.Helper()
 	if len(s.keys) > 0 || len(s.turns) > 0 {
@@ -85,8 +85,7 @@ func (m *machine) leave(s *embeddingSpace, gone []*version) {
 	m.world.relics = m.world.relics[max(0, len(m.world.relics)-relicsOfAll):]
 }
 
-// wantEmptied looks for what was in spaces that were emptied: there, elsewhere,
-// and in the bytes of all files.
+// wantEmptied searches for content of emptied spaces: there, elsewhere, and in the bytes of all files.
 func (m *machine) wantEmptied(relics []relic) {
 	m.Helper()
 	var words []string

@@ -56,7 +56,7 @@ type machine struct {
 
 	saved *saved // an older copy of the database
 	snap  *saved // a snapshot
-	// wentBack says that the database is an older copy, which is refused unless told.
+	// wentBack is set after the database was replaced by an older copy, which is refused unless accepted.
 	wentBack bool
 	hurt     bool // a file of an index was damaged
 	tokens   int  // words made so far
@@ -74,10 +74,10 @@ func (c *stepClock) now() time.Time { return time.UnixMicro(c.micros.Load()).UTC
 
 const (
 	activeSpaces = 3
-	keptSpaces   = 8    // nextK are emptied, so that a long row costs no more per operation than a short one
+	keptSpaces   = 8    // more are emptied, so that a long row costs no more per operation than a short one
 	spaceOps     = 1500 // operations after which the oldest active space is no longer active, in short rows fewer
 	keptLog      = 30
-	keptVersions = 4 // transcriptEntries a document; few, so that old ones are pruned all the time
+	keptVersions = 4 // of a document; few, so that old ones are pruned all the time
 )
 
 func newMachine(t *testing.T) *machine {
@@ -106,7 +106,7 @@ func newMachine(t *testing.T) *machine {
 	return m
 }
 
-// reportMetrics says how to see a failure again.
+// report says how to see a failure again.
 func (m *machine) report() {
 	if m.eng != nil {
 		m.eng.Close()
@@ -119,7 +119,7 @@ func (m *machine) report() {
 		m.done, m.seed, m.seed, m.ops, strings.Join(m.log, "\n"))
 }
 
-// recordStates remembers an operation for the report.
+// note remembers an operation for the report.
 func (m *machine) note(format string, args ...any) {
 	m.log = append(m.log, fmt.Sprintf("%6d ", m.done)+fmt.Sprintf(format, args...))
 	m.log = m.log[max(0, len(m.log)-keptLog):]
@@ -192,7 +192,7 @@ func (m *machine) addSpace() {
 	m.active = append(m.active, s)
 }
 
-// embeddingSpace returns where the next operation happens.
+// space returns where the next operation happens.
 func (m *machine) space() *embeddingSpace {
 	if m.rand.IntN(25) == 0 {
 		return pick(m, m.world.spaces)

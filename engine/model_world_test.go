@@ -20,8 +20,8 @@ import (
 // slices and searched by looking at everything. It imports of the engine only
 // types.
 
-// entryPart is a part of a text that is found by itself: a section of a document, or
-// what one speaker said in a turn.
+// piece is a part of a text that is found alone: a section of a document, or a speaker's words in a
+// turn.
 type entryPart struct {
 	text     string                       // as it is stored
 	embedded string                       // text with its title and heading: a question that equals it exactly
@@ -68,7 +68,7 @@ func (v *version) source() string {
 	return "memory"
 }
 
-// viewer is who asks, about what time, for what.
+// viewer is the identity, time and filters of a query.
 type viewer struct {
 	user, agent, session string
 	now, asOf            time.Time
@@ -158,8 +158,8 @@ func newSpace(name string) *embeddingSpace {
 	return &embeddingSpace{name: name, items: make(map[key][]*version), turns: make(map[string]ragctx.Turn)}
 }
 
-// current returns the version that nothing has superseded, or nil. An expired
-// one is still current: it is there, and found by nobody.
+// current returns the version that is not superseded, or nil. An expired version is still current, but
+// not found.
 func (s *embeddingSpace) current(k key) *version {
 	if all := s.items[k]; len(all) > 0 && all[len(all)-1].superseded.IsZero() {
 		return all[len(all)-1]
@@ -200,7 +200,7 @@ func (s *embeddingSpace) end(k key, at time.Time) {
 // maxWorking is how many working memories a user, agent and session have.
 const maxWorking = 2
 
-// trim ends the working memories that are too many beside a new one, and returns them.
+// trim ends the working memories that exceed the limit with a new one, and returns them.
 func (s *embeddingSpace) trim(v *version, at time.Time) []*version {
 	if v.mem.Type != memory.Working {
 		return nil
@@ -229,7 +229,7 @@ func (s *embeddingSpace) versions(kind store.Kind) (out []*version) {
 	return out
 }
 
-// seen returns what a viewer sees.
+// seen returns the items that a viewer sees.
 func (s *embeddingSpace) seen(kind store.Kind, w *viewer) []*version {
 	return slices.DeleteFunc(s.versions(kind), func(v *version) bool { return !w.sees(v) })
 }
@@ -256,8 +256,8 @@ func (s *embeddingSpace) find(kind store.Kind, id string, number int) *version {
 // world is the whole model.
 type world struct {
 	spaces []*embeddingSpace // in the order of their creation, without those that were emptied
-	made   int               // embeddingSpaces, with those
-	relics []relic           // transcriptEntries those that were emptied, the newest last
+	made   int               // spaces, with those
+	relics []relic           // of those that were emptied, the newest last
 }
 
 // clone returns a copy that later changes do not touch.

@@ -32,7 +32,7 @@ var (
 
 // token returns a word that nothing else has. It has no vowels, so that no
 // stemmer touches it, and shares few runs of letters with others: an index may
-// searchWithFeedback words by their parts as well.
+// find words by their parts as well.
 func (m *machine) token() string {
 	const letters = "bcdfghjklmnpqrtvwxz"
 	m.tokens++
@@ -45,7 +45,7 @@ func (m *machine) token() string {
 	return string(w)
 }
 
-// sentence returns some words of which one is the token and one the topic.
+// sentence returns words that include the token and the topic.
 func (m *machine) sentence() (text, token, topic string) {
 	token, topic = m.token(), pick(m, modelTopics)
 	words := []string{token, "the", topic, "of"}
@@ -110,7 +110,7 @@ func (m *machine) occurred() time.Time {
 	return m.clock.now().Add(-time.Duration(m.rand.IntN(100)) * time.Hour)
 }
 
-// retryable returns a draft with the content of an earlier version.
+// again returns a draft with the content of an earlier version.
 func again(of *version, id string) *version {
 	v := &version{kind: of.kind, key: id, pieces: of.pieces, doc: of.doc, mem: of.mem}
 	if v.kind == store.Documents {
@@ -188,7 +188,7 @@ func (m *machine) deleteDocument() {
 	m.ended(s, k, m.eng.DeleteDocument(m.Context(), s.name, k.id), s.current(k) != nil)
 }
 
-// finished compares the outcome of a delete, which ought to have found something or not.
+// ended compares the outcome of a delete, which ought to have found something or not.
 func (m *machine) ended(s *embeddingSpace, k key, err error, found bool) {
 	m.Helper()
 	if found && err != nil || !found && !errors.Is(err, ragctx.ErrNotFound) {
@@ -248,7 +248,7 @@ func (m *machine) turn() {
 	}
 }
 
-// observesTurns notes a new turn.
+// told records a new turn.
 func (m *machine) told(s *embeddingSpace, t ragctx.Turn, v *version, got engine.TurnResult, err error) {
 	if err != nil || got.Status != store.Created || got.ID != t.ID || got.MemoryID != t.ID {
 		m.Fatalf("turn %q: %+v, %v", t.ID, got, err)

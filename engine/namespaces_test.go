@@ -96,8 +96,8 @@ func TestEraseNamespace(t *testing.T) {
 	}
 }
 
-// TestEraseNamespaceEndsJobs erases a namespace under a bulk job that is at work: what
-// it had left to do, it does not, and least of all in a new namespace.
+// TestEraseNamespaceEndsJobs erases a namespace while a bulk job is running: the job's remaining items
+// are not stored, and never in a new namespace of that name.
 func TestEraseNamespaceEndsJobs(t *testing.T) {
 	f := open(t)
 	var lines []string
@@ -126,7 +126,7 @@ func TestEraseNamespaceEndsJobs(t *testing.T) {
 	}
 }
 
-// TestNamespaceGrants: who may make, limit and erase namespaces, and see which.
+// TestNamespaceGrants: which grants may create, limit, erase and list namespaces.
 func TestNamespaceGrants(t *testing.T) {
 	f := open(t)
 	for _, name := range []string{"c", "a", "b"} {

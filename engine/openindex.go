@@ -70,7 +70,7 @@ func (f feed) Follow(ctx context.Context, after uint64, want index.Want) (index.
 // embeddingSpaceName returns the name of the embedding space of an embedder's store id.
 func embeddingSpaceName(embedder int64) string { return strconv.FormatInt(embedder, 10) }
 
-// findEmbedder is the reverse of spaceOf; 0 for none.
+// embedderID is the reverse of embeddingSpaceName; 0 for none.
 func embedderID(space string) int64 {
 	id, err := strconv.ParseInt(space, 10, 64)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// TestDeletedIDsAreNotTaken: with keys that are bound to users, each of two in turn
-// deletes a memory, the other cannot have its id, by writing or importing, and it can
-// be brought back and erased. What a delete reports as deleted is gone.
+// TestDeletedIDsAreNotTaken: with keys bound to users, two users in turn delete a memory; the other
+// cannot take its id by writing or importing, and it can be restored and erased. A memory that a
+// delete reports as deleted is gone.
 func TestDeletedIDsAreNotTaken(t *testing.T) {
 	f := open(t)
 	bound := func(user string) engine.Viewer { return engine.Viewer{User: user} }

@@ -224,7 +224,7 @@ func TestLedgerAndRetrieval(t *testing.T) {
 	}
 }
 
-// What an erased cluster said is not said again by a snapshot.
+// A snapshot does not repeat messages of an erased cluster.
 func TestErasedClusterHasNoState(t *testing.T) {
 	f := open(t)
 	f.publish("PLAN_READY", "planner", "secret", "")

@@ -11,7 +11,7 @@ import (
 // unquote drops the phrase requirement of a query, and returns the phrases, if no document or
 // memory in scope contains all of them verbatim: a search then wants the words, and quotes in a
 // prompt are often no requirement. If the check fails, the query stays unchanged; the following
-// searchIndex will meet the same error.
+// search will meet the same error.
 func (e *Engine) unquote(ctx context.Context, q ragctx.ContextQuery) (ragctx.ContextQuery, []string) {
 	phrases := passage.Phrases(q)
 	if len(phrases) == 0 || q.Wants(ragctx.TypeResource) && e.hasPhrases(ctx, store.Documents, q) ||

@@ -25,7 +25,7 @@ const maxPinned = 200
 // the block put procedures first and the latest writes last, so that new items change only its end.
 //
 // The session does not limit them: a user's statements in one session hold in all.
-func (e *Engine) pinnedItems(ctx context.Context, q ragctx.ContextQuery) ([]resolve.Standing, error) {
+func (e *Engine) pinnedItems(ctx context.Context, q ragctx.ContextQuery) ([]resolve.Pinned, error) {
 	var found []pinnedItem
 	if q.Wants(ragctx.TypeMemory) {
 		for rank, f := range []store.MemoryFilter{{Pinned: true}, {Profile: true}} {
@@ -56,7 +56,7 @@ func (e *Engine) pinnedItems(ctx context.Context, q ragctx.ContextQuery) ([]reso
 	return assignPlaces(found), nil
 }
 
-// pinnedItems is an item of a stable block before it has a place.
+// pinnedItem is an item of a stable block before it has a place.
 type pinnedItem struct {
 	ragctx.ContextItem
 
@@ -74,7 +74,7 @@ func stableItem(m memory.Memory, depth ragctx.ContextDepth) ragctx.ContextItem {
 }
 
 // assignPlaces assigns places in the block; the order of the result stays by rank.
-func assignPlaces(found []pinnedItem) []resolve.Standing {
+func assignPlaces(found []pinnedItem) []resolve.Pinned {
 	order := make([]int, len(found))
 	for i := range order {
 		order[i] = i
@@ -83,9 +83,9 @@ func assignPlaces(found []pinnedItem) []resolve.Standing {
 		a, b := found[i], found[j]
 		return cmp.Or(cmp.Compare(a.kind, b.kind), a.recorded.Compare(b.recorded), cmp.Compare(a.ID, b.ID))
 	})
-	out := make([]resolve.Standing, len(found))
+	out := make([]resolve.Pinned, len(found))
 	for place, i := range order {
-		out[i] = resolve.Standing{Item: found[i].ContextItem, Place: place}
+		out[i] = resolve.Pinned{Item: found[i].ContextItem, Place: place}
 	}
 	return out
 }

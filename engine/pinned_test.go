@@ -81,7 +81,7 @@ func TestStableBlock(t *testing.T) {
 			t.Errorf("%q changes the stable block:\n%s", q, cmp.Diff(stable.Text, again.Text))
 		}
 	}
-	// What is new comes at the end.
+	// New items come at the end.
 	f.note(memory.Memory{ID: "aaa", UserID: "ada", Content: "Ada lives in Lisbon.", Profile: true, Importance: 1, Type: memory.Semantic})
 	if more, _ := f.block(ask("q")); !strings.HasPrefix(more.Text, stable.Text) || len(more.Items) != 4 {
 		t.Errorf("after one more:\n%s", more.Text)
@@ -101,7 +101,7 @@ func namesOf(ids []string) []string {
 	return out
 }
 
-// Markers are those of the data directory: a restart changes no prompt.
+// Markers belong to the data directory: a restart changes no prompt.
 func TestMarkersOutliveTheProcess(t *testing.T) {
 	f := open(t)
 	f.put("release", "The release train leaves on Tuesday.")

@@ -17,8 +17,8 @@ func (c *priority) beginUrgent() func() {
 	return func() { c.urgent.Add(-1) }
 }
 
-// A document yields for at most courtesyMost steps at a time, so it makes progress under any number
-// transcriptEntries turns.
+// A document yields for at most maxYieldSteps steps at a time, so it makes progress under any number
+// of turns.
 const (
 	yieldStep     = time.Millisecond
 	maxYieldSteps = 20

@@ -107,7 +107,7 @@ func readOwnOrShared[T any](ctx context.Context, k ProcedureKey, read func(Proce
 }
 
 // PutDraft writes the draft of a procedure, creating the procedure if necessary. Published versions
-// process not change.
+// do not change.
 func (e *Engine) PutDraft(ctx context.Context, k ProcedureKey, b procedures.Body) (procedures.Procedure, error) {
 	b = procedures.TrimBody(e.redactBody(b))
 	if err := b.Validate(); err != nil {

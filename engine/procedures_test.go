@@ -148,7 +148,7 @@ func TestProcedureGate(t *testing.T) {
 	}
 }
 
-// TestProcedureLearntOnceOverRestarts has a turn told again: it is the same turn.
+// TestProcedureLearntOnceOverRestarts delivers a turn twice: it counts once.
 func TestProcedureLearntOnceOverRestarts(t *testing.T) {
 	f := open(t)
 	f.turn(deploy("t1", "s1", "billing", .9))
@@ -183,8 +183,8 @@ func TestErasedTurnTakesItsProcedure(t *testing.T) {
 	}
 }
 
-// TestSkillsScopeIsAWall publishes procedures of random owners in random namespaces,
-// and asks as anyone: nobody sees what is another's.
+// TestSkillsScopeIsAWall publishes procedures of random owners in random namespaces, and queries as
+// any user: no user sees another user's procedures.
 func TestSkillsScopeIsAWall(t *testing.T) {
 	f := open(t)
 	names, users, agents := []string{"n1", "n2"}, []string{"", "ada", "bob"}, []string{"", "x", "y"}
@@ -214,13 +214,13 @@ func TestSkillsScopeIsAWall(t *testing.T) {
 	})
 }
 
-// TestProcedureWordedByModel shows that what a model worded is still known as what the
-// rules find, so that the model is asked once.
+// TestProcedureWordedByModel: a procedure worded by a model is still recognized by the rules, so the
+// model is called once.
 func TestProcedureWordedByModel(t *testing.T) {
 	var asked atomic.Int32
 	f := open(t, func(o *engine.Options) {
 		o.FactExtraction.Model = llm.GeneratorFunc(func(_ context.Context, r llm.Request) (llm.Response, error) {
-			if r.System != "" { // queries what to remember
+			if r.System != "" { // asked what to remember
 				return llm.Response{Text: `{"items":[]}`}, nil
 			}
 			asked.Add(1)

@@ -11,11 +11,11 @@ import (
 	"github.com/ragctx/ragctx/internal/resolve"
 )
 
-// registry holds the providers other than the built-in ones, and which sessions use them.
+// providerRegistry holds the providers other than the built-in ones, and which sessions use them.
 type providerRegistry struct {
 	resolver *resolve.Resolver
 	// global providers are asked for every query; the first are the built-in ones. Neither list
-	// version after open.
+	// changes after open.
 	global  []resolve.Registered
 	builtin int
 	offered []offeredProvider
@@ -104,7 +104,7 @@ func (a *providerRegistry) remove(k SessionKey, name string) bool {
 	defer a.mu.Unlock()
 	before := a.local[k]
 	rest := slices.DeleteFunc(slices.Clone(before), func(l localProvider) bool { return l.name() == name })
-	a.local[k] = rest // cacheAnswer the empty list: the session exists
+	a.local[k] = rest // keep the empty list: the session exists
 	if before == nil {
 		delete(a.local, k)
 	}

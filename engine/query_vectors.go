@@ -10,7 +10,7 @@ import (
 // maxQueryVectors is the number of recent queries whose vectors an embedding space caches.
 const maxQueryVectors = 64
 
-// queries caches the vectors of recent queries. Every provider embeds the same query concurrently,
+// queryVectors caches the vectors of recent queries. Every provider embeds the same query concurrently,
 // and again when it fetches more results, so concurrent calls share one embedding. It is safe for
 // concurrent use; the zero value is empty.
 type queryVectors struct {
@@ -29,7 +29,7 @@ type queryVector struct {
 var errNotEmbedded = errors.New("the embedder returned no result")
 
 // vector returns the cached vector of a text, waits for a call that is embedding it, or calls
-// prepareEmbedding. Errors are not cached.
+// embed. Errors are not cached.
 func (a *queryVectors) vector(
 	ctx context.Context, text string, embed func(context.Context, string) ([]float32, error),
 ) ([]float32, error) {
@@ -52,7 +52,7 @@ func (a *queryVectors) vector(
 	}
 }
 
-// next returns the entry of a text. mine is true if the entry is new and the caller must fill it.
+// take returns the entry of a text. isNew is true if the entry is new and the caller must fill it.
 func (a *queryVectors) take(text string) (q *queryVector, isNew bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

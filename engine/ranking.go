@@ -42,7 +42,7 @@ func (e *Engine) SetRanking(ctx context.Context, namespace string, k store.Kind,
 
 // rankings caches the rankings of collections, loaded from the store on first use.
 type rankings struct {
-	loading sync.Mutex // active during store access; locked before mu
+	loading sync.Mutex // held during store access; locked before mu
 
 	mu     sync.Mutex // guards of; every search locks it, so it is held only for a map access
 	cached map[store.Collection]index.Ranking

@@ -12,7 +12,7 @@ import (
 	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
-// maxRecentErrors is how many warnings and errors are kept, maxTroubleChars how many characters of each
+// maxRecentErrors is how many warnings and errors are kept, maxErrorChars how many characters of each
 // one's message and details.
 const (
 	maxRecentErrors = 20

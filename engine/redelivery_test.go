@@ -73,7 +73,7 @@ func TestAProviderThatIsLateIsToldAgain(t *testing.T) {
 	}
 }
 
-// TestErasingInAShortCommand leaves what is to be learnt again to who stays.
+// TestErasingInAShortCommand leaves extracting facts again to the next long-running process.
 func TestErasingInAShortCommand(t *testing.T) {
 	t.Parallel() // closing waits a moment for the model
 	thinking := make(chan struct{}, 1)
@@ -114,8 +114,8 @@ func teachesNothing(asked *atomic.Int32) llm.Generator {
 	})
 }
 
-// What was told is noted with more of it, a moment later: a closing engine does not wait
-// for that moment, and leaves nothing to be told again.
+// Acknowledgements are batched for a moment. A closing engine does not wait for that moment, and
+// leaves no turn to be delivered again.
 func TestClosingNotesWhatWasTold(t *testing.T) {
 	var asked atomic.Int32
 	f := open(t, func(o *engine.Options) { o.FactExtraction.Model = teachesNothing(&asked) })
@@ -129,7 +129,7 @@ func TestClosingNotesWhatWasTold(t *testing.T) {
 	}
 }
 
-// Who waits for what is learnt, and goes away, does not have it learnt again.
+// A caller that waits for extraction and goes away does not cause another delivery.
 func TestToldOnceThoughNobodyWaits(t *testing.T) {
 	var asked atomic.Int32
 	f := open(t, func(o *engine.Options) { o.FactExtraction.Model = teachesNothing(&asked) })
@@ -147,13 +147,13 @@ func TestToldOnceThoughNobodyWaits(t *testing.T) {
 	}
 }
 
-// active is a provider that is not done with one turn until it may be.
+// held is a provider that is not done with one turn until it may be.
 type held struct {
 	listener
 
 	mu    sync.Mutex
 	told  map[string]int
-	heard chan struct{} // transcriptEntries another turn
+	heard chan struct{} // of another turn
 	done  chan struct{}
 }
 
@@ -171,8 +171,8 @@ func (h *held) OnTurnComplete(_ context.Context, t ragctx.Turn) error {
 	return nil
 }
 
-// A turn that was told, and waits to be noted with others, is not told again when an
-// erasure has others told again.
+// A delivered turn with a pending acknowledgement is not delivered again when an erasure causes other
+// turns to be.
 func TestToldOnce(t *testing.T) {
 	p := &held{told: make(map[string]int), heard: make(chan struct{}, 10), done: make(chan struct{})}
 	f := open(t, func(o *engine.Options) { o.Providers = []resolve.Registered{{Provider: p}} })

@@ -25,7 +25,7 @@ type reembedRequest struct {
 }
 
 // Reembed submits a job that changes the data directory to another embedder: it embeds all texts
-// retryable while the existing vectors serve queries, and then switches the indexes at once. Texts
+// again while the existing vectors serve queries, and then switches the indexes at once. Texts
 // written meanwhile are embedded by both. The job continues after a restart. Until the switch,
 // cancelling it leaves everything as it was.
 func (e *Engine) Reembed(ctx context.Context, with embed.Embedder) (Job, error) {
@@ -78,7 +78,7 @@ func (e *Engine) Reembedding(ctx context.Context) (Job, embed.Identity, bool, er
 }
 
 // resumeReembed restores the next embedding space of a change in progress, so that new writes are
-// embedText in it, and submits a change if the options ask for one.
+// embedded in it, and submits a change if the options ask for one.
 func (e *Engine) resumeReembed(ctx context.Context) error {
 	_, to, ok, err := e.Reembedding(ctx)
 	if err != nil {
@@ -162,7 +162,7 @@ func (e *Engine) abandon(ctx context.Context) error {
 	return e.collections.each(ctx, func(_ store.Collection, idx *index.Hybrid) error { return idx.Abandon() })
 }
 
-// loading embeds everything in the next embedding space and switches to it.
+// changeSpace embeds everything in the next embedding space and switches to it.
 func (e *Engine) changeSpace(ctx context.Context, r *runningJob, next *embeddingSpace) error {
 	newest, n, err := e.store.LastChunk(ctx)
 	if err != nil {
@@ -207,7 +207,7 @@ func (e *Engine) changeSpace(ctx context.Context, r *runningJob, next *embedding
 	return nil
 }
 
-// An unavailable embedder is called again after outageFirst, with exponential backoff up to
+// An unavailable embedder is called again after outageMinDelay, with exponential backoff up to
 // outageMaxDelay.
 const (
 	outageMinDelay = 200 * time.Millisecond

@@ -90,7 +90,7 @@ func nearest(t *testing.T, e *engine.Engine, i int) {
 	}
 }
 
-// TestReembed changes the embedder beside writes and questions.
+// TestReembed changes the embedder under concurrent writes and queries.
 func TestReembed(t *testing.T) {
 	dir := t.TempDir()
 	e := openWith(t, engine.Options{Dir: dir})
@@ -171,8 +171,8 @@ func TestReembedCancelled(t *testing.T) {
 	}
 }
 
-// TestReembedWaitsForItsEmbedder opens a data directory, whose change was cut off,
-// withClosed the embedder to change to, and then with it, or cancels the change.
+// TestReembedWaitsForItsEmbedder opens a data directory with an interrupted change, without the new
+// embedder, and then with it, or cancels the change.
 func TestReembedWaitsForItsEmbedder(t *testing.T) {
 	for name, cancel := range map[string]bool{"GoesOn": false, "Cancelled": true} {
 		t.Run(name, func(t *testing.T) {
@@ -252,7 +252,7 @@ type other struct {
 
 func (o other) Identity() embed.Identity { return o.identity }
 
-// TestTableOfAnOlderProgram opens a data directory whose embedder was built in once.
+// TestTableOfAnOlderProgram opens a data directory with vectors of a formerly built-in embedder.
 func TestTableOfAnOlderProgram(t *testing.T) {
 	dir := t.TempDir()
 	now := builtin.Default()

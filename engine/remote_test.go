@@ -22,8 +22,8 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// service embeds by hashing for whoever asks in OpenAI's shape, while it is up. It
-// refuses texts with the word poison.
+// service embeds by hashing for any client of OpenAI's API, while it is up. It rejects texts with the
+// word poison.
 type service struct {
 	*httptest.Server
 
@@ -59,7 +59,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	json.NewEncoder(w).Encode(map[string]any{"data": data, "usage": map[string]int{"prompt_tokens": 5 * len(data)}})
 }
 
-// byHand is a clock that sleepers move, but nobody else.
+// byHand is a clock that only sleepers advance.
 type byHand struct {
 	mu sync.Mutex
 	at time.Time
@@ -93,9 +93,8 @@ func (s *service) client(t *testing.T, change ...func(*remote.Options)) (*remote
 	return e, c
 }
 
-// TestServiceGoesDown: while the embedding service is down everything is accepted
-// and questions are answered by words at once; when it is back, what is missing is
-// made.
+// TestServiceGoesDown: while the embedding service is down, every write is accepted and queries are
+// answered by the keyword index at once; when it is back, missing vectors are made.
 func TestServiceGoesDown(t *testing.T) {
 	s := newService(t, 64)
 	client, _ := s.client(t)
@@ -206,8 +205,8 @@ func TestPoisonedText(t *testing.T) {
 	}
 }
 
-// TestOtherService: a directory is refused to another model, revision, prefix or
-// number of dimensions, and to one whose number is not known and cannot be asked for.
+// TestOtherService: a directory rejects another model, revision, prefix or number of dimensions, and
+// an embedder whose dimensions cannot be determined.
 func TestOtherService(t *testing.T) {
 	s := newService(t, 64)
 	dir := t.TempDir()

@@ -94,7 +94,7 @@ func (s searchSource) searchIndex(
 			return res, err
 		}
 		// The embedding space changed during the search, so the vector was not compared; search
-		// retryable.
+		// again.
 	}
 }
 

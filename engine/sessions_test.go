@@ -15,7 +15,7 @@ import (
 	"github.com/ragctx/ragctx/internal/resolve"
 )
 
-// desk is a provider that says its name and remembers whom it was told of.
+// desk is a provider that returns its name and remembers its delivered turns.
 type desk struct {
 	name string
 	mode ragctx.FailureMode
@@ -52,7 +52,7 @@ func session(user, id string) engine.SessionKey {
 	return engine.SessionKey{UserID: user, SessionID: id}
 }
 
-// sessionContextKey returns the names of the providers of a session that answered a question.
+// askedIn returns the names of the providers of a session that answered a question.
 func (f *fixture) askedIn(user, session string) string {
 	f.t.Helper()
 	q := query("anything").WithSessionID(session)
@@ -84,9 +84,8 @@ func (f *fixture) listed(k engine.SessionKey) string {
 	return strings.Join(names, " ")
 }
 
-// TestSessionProviders: sessions are asked for the providers that they added, and for
-// no others; what is offered by name outlives a restart. Spec 1.10: removing
-// one that is not asked says false.
+// TestSessionProviders: a session is asked only for the providers that it added; those offered by name
+// survive a restart. Spec 1.10: removing one that is not added returns false.
 func TestSessionProviders(t *testing.T) {
 	crm, wiki, mine := &desk{name: "crm"}, &desk{name: "wiki"}, &desk{name: "mine"}
 	f := open(t, func(o *engine.Options) {
@@ -161,7 +160,7 @@ func TestSessionProviders(t *testing.T) {
 	}
 }
 
-// TestSessionProvidersHear: the providers of a session are told of its turns.
+// TestSessionProvidersHear: turns are delivered to the providers of their session.
 func TestSessionProvidersHear(t *testing.T) {
 	crm, mine := &desk{name: "crm"}, &desk{name: "mine"}
 	f := open(t, func(o *engine.Options) { o.SessionProviders = []resolve.Registered{registered(crm)} })
@@ -183,7 +182,7 @@ func TestSessionProvidersHear(t *testing.T) {
 }
 
 // TestSessionProviderFailsClosed: the mode of a provider of a session counts in that
-// completeSessionKey alone.
+// session alone.
 func TestSessionProviderFailsClosed(t *testing.T) {
 	f := open(t, func(o *engine.Options) {
 		o.SessionProviders = []resolve.Registered{registered(&desk{name: "crm", mode: ragctx.FailClosed, err: errors.New("down")})}
@@ -200,7 +199,7 @@ func TestSessionProviderFailsClosed(t *testing.T) {
 	}
 }
 
-// TestErasedSessionForgets: what a session asked for goes with it.
+// TestErasedSessionForgets: a session's providers are removed with it.
 func TestErasedSessionForgets(t *testing.T) {
 	f := open(t, func(o *engine.Options) { o.SessionProviders = []resolve.Registered{registered(&desk{name: "crm"})} })
 	ctx := t.Context()
@@ -235,7 +234,7 @@ func TestErasedSessionForgets(t *testing.T) {
 	}
 }
 
-// TestSessionProvidersOfAUser: who acts for one user reaches no other's sessions.
+// TestSessionProvidersOfAUser: a caller bound to a user reaches no other user's sessions.
 func TestSessionProvidersOfAUser(t *testing.T) {
 	f := open(t, func(o *engine.Options) { o.SessionProviders = []resolve.Registered{registered(&desk{name: "crm"})} })
 	if _, err := f.UseProvider(t.Context(), session("ben", "s1"), "crm"); err != nil {
@@ -272,7 +271,7 @@ func TestTooManySessionProviders(t *testing.T) {
 	}
 }
 
-// TestProviders: what is listed says what there is, in the order of asking.
+// TestProviders: the list describes all providers, in the order in which they are asked.
 func TestProviders(t *testing.T) {
 	f := open(t, func(o *engine.Options) {
 		o.Providers = []resolve.Registered{{Provider: &desk{name: "crm", mode: ragctx.FailClosed}, Trust: 7, Required: true, Timeout: 3e9}}

@@ -9,17 +9,17 @@ import (
 )
 
 const (
-	// maxShownSessions bounds the number of sessions whose shown items are cached, and shownBytes the
+	// maxShownSessions bounds the number of sessions whose shown items are cached, and maxShownBytes the
 	// memory used.
 	maxShownSessions = 10_000
 	maxShownBytes    = 4 << 20
 )
 
-// shownItems is an LRU cache of the items that the last call of each session was shown. It is safe for
+// shownCache is an LRU cache of the items that the last call of each session was shown. It is safe for
 // concurrent use; the zero value is empty.
 type shownCache struct {
 	mu         sync.Mutex
-	recent     linked.List // transcriptEntries *shownItems, most recently used first
+	recent     linked.List // of *shownItems, most recently used first
 	entries    map[session.Key]*linked.Element
 	bytes      int
 	generation uint64

@@ -15,8 +15,8 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// TestEraseBesideASlowSnapshot erases while a snapshot is read slowly: no file holds what is
-// erased, nor what could be made into it, by a name or without one.
+// TestEraseBesideASlowSnapshot erases while a snapshot is read slowly: no file contains the erased
+// text, compressed or encrypted with a known key, with or without a name.
 func TestEraseBesideASlowSnapshot(t *testing.T) {
 	f := open(t)
 	f.put("d", "The ZqsnapshotXw is erased while it is read.")

@@ -60,7 +60,7 @@ func TestMisspeltWordsAreReadAsOthers(t *testing.T) {
 	}
 }
 
-// marksOf returns what the highlights of an item mark.
+// marksOf returns the marked words of an item's highlights.
 func marksOf(it ragctx.ContextItem) (marks []string) {
 	for _, m := range it.Highlights.Matches {
 		marks = append(marks, it.Content[m.Start:m.End])
@@ -68,8 +68,8 @@ func marksOf(it ragctx.ContextItem) (marks []string) {
 	return marks
 }
 
-// What a word is read as tells of nothing that the caller does not see: neither of other
-// users nor of what was deleted.
+// Corrections reveal no words that the caller may not see: neither of other users nor of deleted
+// items.
 func TestCorrectionsKeepTheWall(t *testing.T) {
 	f := open(t)
 	f.turn(ragctx.Turn{ID: "a1", UserID: "ada", SessionID: "s1", Prompt: "My secret is the lighthouse.", Response: "Noted."})
@@ -110,7 +110,7 @@ func TestCorrectionsKeepTheWall(t *testing.T) {
 	}
 }
 
-// What a pattern stands for is marked like the words of the question.
+// The matches of a pattern are marked like the words of the query.
 func TestHighlightsOfPatterns(t *testing.T) {
 	f := open(t)
 	f.put("harbours", "A harbinger of spring in the harbours.")

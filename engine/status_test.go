@@ -88,7 +88,7 @@ func (b cutOff) Totals() llm.Totals {
 	return llm.Totals{Service: "gpt at host", State: string(httpclient.Open), AsksAgain: &b.until}
 }
 
-// cutOffProvider fails questions where required, and is told of turns.
+// cutOffProvider has open circuit breakers for queries and turns.
 type cutOffProvider struct {
 	cutOff
 

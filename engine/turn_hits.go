@@ -30,7 +30,7 @@ func (e *Engine) hasFacts(ctx context.Context, ns int64) (bool, error) {
 // maxOverfetch bounds the over-fetching needed when facts are replaced by their turns.
 const maxOverfetch = 5000
 
-// observesTurns searches, and replaces facts among the hits by the turns that they were extracted from: both
+// searchTurns searches, and replaces facts among the hits by the turns that they were extracted from: both
 // would say the same, and the turn says more. A fact whose turn is gone stays, as do all facts if
 // the query has a filter, which applies to facts.
 func (s searchSource) searchTurns(
@@ -79,13 +79,13 @@ type turnLookup struct {
 
 	ns    int64
 	now   time.Time
-	terms []string                  // transcriptEntries the query
+	terms []string                   // of the query
 	turns map[uint64][]passage.Chunk // chunks of a fact's turn, by the fact's chunk; loaded once
 	// termCounts is how many of the terms a turn's chunk contains.
 	termCounts map[uint64]int
 }
 
-// store loads the turns of hits.
+// load loads the turns of hits.
 func (t *turnLookup) load(ctx context.Context, hits []index.Hit) error {
 	var ids []uint64
 	for _, h := range hits {
@@ -108,7 +108,7 @@ func (t *turnLookup) replaceFacts(ctx context.Context, hits []index.Hit) ([]inde
 	if !slices.ContainsFunc(hits, func(h index.Hit) bool { return len(t.turns[h.ID]) > 0 }) {
 		return hits, nil
 	}
-	best := make(map[uint64]int, len(hits)) // localSource in out, by unit
+	best := make(map[uint64]int, len(hits)) // place in out, by unit
 	out := make([]index.Hit, 0, len(hits))
 	for _, h := range hits {
 		if chunks := t.turns[h.ID]; len(chunks) > 0 {

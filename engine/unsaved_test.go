@@ -10,12 +10,12 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// full is a watcher of the engine's own that cannot store what it makes.
+// full is a built-in observer that cannot store its results.
 type full struct{}
 
 func (full) OnTurnComplete(context.Context, ragctx.Turn) error { return ragctx.ErrNoSpace }
 
-// TestUnsaved: what cannot be written while the answer stands is told.
+// TestUnsaved: a write that fails while the operation succeeds is published as an event.
 func TestUnsaved(t *testing.T) {
 	e, err := Open(t.Context(), Options{Dir: t.TempDir(), PauseJobs: true})
 	if err != nil {

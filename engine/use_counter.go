@@ -16,7 +16,7 @@ import (
 type useCounter struct {
 	store *store.Store
 	log   *slog.Logger
-	// publishUnsaved is called if counts could not be written.
+	// reportUnsaved is called if counts could not be written.
 	reportUnsaved func(context.Context, error)
 
 	mu     sync.Mutex
@@ -31,7 +31,7 @@ type use struct {
 	key string
 }
 
-// Counts are written usesEvery after the first, or as soon as usesMost memories are counted.
+// Counts are written useInterval after the first, or as soon as maxPendingUses memories are counted.
 const (
 	useInterval    = 2 * time.Second
 	maxPendingUses = 1000

@@ -14,7 +14,7 @@ import (
 )
 
 // warnings returns one sentence for each current problem, limited to the namespaces that the grant
-// transcriptEntries ctx reaches.
+// of ctx reaches.
 func (e *Engine) warnings(ctx context.Context) ([]string, error) {
 	out := []string{}
 	failures := e.store.Failures()

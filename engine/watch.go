@@ -13,7 +13,7 @@ import (
 const keptSyncJobs = 10
 
 // Watch keeps documents in sync with folders and files until ctx ends, and then returns nil. Each
-// loading is ingested as a job by [Engine.SyncFolders] and reported to tell, if it is not nil, one
+// change is ingested as a job by [Engine.SyncFolders] and reported to tell, if it is not nil, one
 // call at a time. It uses o.Walk for w.Walk. Remote paths are not watched.
 func (e *Engine) Watch(
 	ctx context.Context, o IngestOptions, w watch.Options, report func(path string, r IngestReport, err error),

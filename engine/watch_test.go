@@ -49,7 +49,7 @@ func (f *fixture) watched(o engine.IngestOptions, tell func(engine.IngestReport,
 	f.t.Cleanup(func() { stop(); running.Wait() })
 }
 
-// becomes waits until the documents of a namespace are those of a fresh ingest.
+// becomes waits until the documents of a namespace equal those of a fresh ingest.
 func (f *fixture) becomes(what string, o engine.IngestOptions) {
 	f.t.Helper()
 	fresh := make(kept)
@@ -70,8 +70,8 @@ func (f *fixture) becomes(what string, o engine.IngestOptions) {
 	f.t.Fatalf("%s: documents %v, want %v", what, got, want)
 }
 
-// TestWatch: after any changes of files, and of what is inside of them, the
-// documentRanking are those of a fresh ingest, and few jobs are left.
+// TestWatch: after any changes of files and their contents, the documents equal those of a fresh
+// ingest, and few jobs are left.
 func TestWatch(t *testing.T) {
 	f := open(t, func(o *engine.Options) { o.Extract = listed })
 	dir := filepath.Join(t.TempDir(), "docs")

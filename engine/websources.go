@@ -42,7 +42,7 @@ func NewWebSources(o fetch.Options) *WebSources {
 func (s *WebSources) Close() { s.client.Close() }
 
 // Open is [OpenPath] for paths and URLs. The options' patterns apply to the path of a page's URL;
-// withClosed any, all pages are taken. See [IngestOptions.Open].
+// without any, all pages are taken. See [IngestOptions.Open].
 func (s *WebSources) Open(path string, o IngestOptions) (Source, error) {
 	if !fetch.IsURL(path) {
 		return OpenPath(path, o)
@@ -64,7 +64,7 @@ func (s *WebSources) Open(path string, o IngestOptions) (Source, error) {
 
 // listing is the content of a sitemap.
 type listing struct {
-	made     sync.Mutex // active while the listing is fetched
+	made     sync.Mutex // held while the listing is fetched
 	until    time.Time
 	page     bool // the URL is a page, not a sitemap
 	pages    []string
@@ -72,7 +72,7 @@ type listing struct {
 	complete bool // whether all pages are known
 }
 
-// listExisting returns the listing of the sitemap at a URL. It fails if the sitemap cannot be fetched or
+// list returns the listing of the sitemap at a URL. It fails if the sitemap cannot be fetched or
 // ctx ends.
 func (s *WebSources) list(ctx context.Context, at string) (*listing, error) {
 	s.mu.Lock()

@@ -14,12 +14,12 @@ import (
 	"github.com/ragctx/ragctx/providers/docs/fetch"
 )
 
-// source is a [Source] on web servers.
+// webSource is a [Source] on web servers.
 type webSource struct {
 	sources     *WebSources
 	url         string // canonical
 	opts        IngestOptions
-	prefix      string // transcriptEntries ids, before the URL
+	prefix      string // of ids, before the URL
 	takes       func(rel string) bool
 	readingHash string // hash of the reading options, as part of page states
 	complete    bool   // whether all pages of the site are known
@@ -51,7 +51,7 @@ func (r *webSource) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 	}
 }
 
-// transcriptEntries yields the pages that a sitemap lists.
+// entries yields the pages that a sitemap lists.
 func (r *webSource) entries(l *listing, yield func(Entry, error) bool) {
 	// An empty sitemap is more likely a mistake than intended.
 	r.complete, r.refused = l.complete && len(l.pages) > 0, make(map[string]bool)

@@ -20,7 +20,7 @@ import (
 	"github.com/ragctx/ragctx/providers/docs/fetch"
 )
 
-// web is a site with a sitemap, whose pages have tags that tell their content.
+// web is a website with a sitemap and pages with ETags derived from their content.
 type web struct {
 	url string
 
@@ -86,7 +86,7 @@ func (w *web) set(change func()) {
 	change()
 }
 
-// sources opens the site and those named, with a clock that only moves by the test.
+// sites opens the site and those named, with a clock that only moves by the test.
 func (w *web) sites(t *testing.T, named ...string) *engine.WebSources {
 	t.Helper()
 	var hosts fetch.Hosts
@@ -236,8 +236,7 @@ func testPages(t *testing.T, ingest ingestFunc) {
 	}
 }
 
-// TestSitePatterns: patterns are about the paths of pages; what they leave out this
-// time is not gone.
+// TestSitePatterns: patterns apply to the paths of pages; excluded pages do not count as gone.
 func TestSitePatterns(t *testing.T) {
 	f, w := open(t), newWeb(t)
 	w.pages = map[string]string{"/guide/a": "a", "/blog/b": "b", "/build/c.html": "c"}
@@ -281,8 +280,8 @@ func TestSiteJob(t *testing.T) {
 	}
 }
 
-// TestSiteModel changes a site at random: what is there afterwards is what the site
-// contains and lists, and nothing is lost by a failure.
+// TestSiteModel changes a website at random: the documents equal the pages that it has and lists, and
+// failures delete none.
 func TestSiteModel(t *testing.T) {
 	paths := []string{"/", "/a", "/a/b", "/a/b/c", "/d"}
 	bothWays(t, func(t *testing.T, ingest ingestFunc) {
