@@ -79,7 +79,7 @@ type CompileAnswer struct {
 	Tokens        int              `json:"tokens" doc:"what the messages cost"`
 	OverTokens    int              `json:"over_tokens,omitempty" doc:"by how much that exceeds max_tokens, which only what must stay can do"`
 	Sections      []string         `json:"sections" nullable:"false" doc:"the sections that there are"`
-	Dropped       []view.Dropped       `json:"dropped" nullable:"false" doc:"messages that are not shown, or not whole, oldest first, 100 at most: because of the limits, or as no provider takes them"`
+	Dropped       []view.Drop       `json:"dropped" nullable:"false" doc:"messages that are not shown, or not whole, oldest first, 100 at most: because of the limits, or as no provider takes them"`
 	DroppedTotals []DroppedTotal   `json:"dropped_totals" nullable:"false" doc:"what all of them come to, by reason, also those that dropped does not name"`
 	Hidden        []HiddenMessages `json:"hidden" nullable:"false" doc:"how many others are not shown, or not whole, by reason"`
 	Rules
@@ -161,8 +161,8 @@ func compiled(c view.Compiled, format string, lost []FormLoss) (*compileOutput, 
 		Said: said, Tokens: c.Tokens, OverTokens: c.Over, Sections: c.Sections, Hidden: hiddenOf(c.DropTotals),
 		Rules: rulesOf(c.Rules, c.RulesLeftOut), Losses: slices.Concat(lost, losses),
 	}
-	out.Dropped = append([]view.Dropped{}, c.Dropped[:min(len(c.Dropped), mostDropped)]...)
-	out.DroppedTotals = droppedTotals(c.Dropped, func(d view.Dropped) (session.Reason, bool, int) { return d.Reason, d.Partial, d.Tokens })
+	out.Dropped = append([]view.Drop{}, c.Dropped[:min(len(c.Dropped), mostDropped)]...)
+	out.DroppedTotals = droppedTotals(c.Dropped, func(d view.Drop) (session.Reason, bool, int) { return d.Reason, d.Partial, d.Tokens })
 	if out.Losses == nil {
 		out.Losses = []FormLoss{}
 	}

@@ -32,7 +32,7 @@ func lines(t testing.TB, name string) (out []string) {
 // front: "my password is ⟦password:hunter2⟧".
 func TestSecrets(t *testing.T) {
 	for _, line := range lines(t, "secrets.txt") {
-		text, want, secrets := combinesNext(t, line)
+		text, want, secrets := parseExample(t, line)
 		got, found := redact.Redact(text)
 		if got != want {
 			t.Errorf("%q\n got %q\nwant %q", text, got, want)
@@ -46,8 +46,8 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// marked returns the text of an example, how it is redacted, and its secrets.
-func combinesNext(t *testing.T, line string) (text, redacted string, secrets []string) {
+// parseExample returns the text of an example, how it is redacted, and its secrets.
+func parseExample(t *testing.T, line string) (text, redacted string, secrets []string) {
 	t.Helper()
 	for {
 		head, rest, ok := strings.Cut(line, "⟦")

@@ -94,7 +94,7 @@ const (
 	shingle       = 4 // words in sequence that are no coincidence
 )
 
-// isOrder matches text that gives orders to a model.
+// orders matches text that gives orders to a model.
 var orders = regexp.MustCompile(`(?i)\b(ignore|disregard|forget|override)\b.{0,40}\b(instruction|prompt|rule|above|previous|prior)|` +
 	`\byou (must|are now|should always)\b|\bsystem prompt\b|\bdo not (tell|inform|reveal)\b|</?(system|assistant|` +
 	`user|instructions?|context)\b`)

@@ -21,9 +21,9 @@ const (
 type answers struct {
 	ttl time.Duration
 
-	mu    sync.Mutex
-	entries  []cachedAnswer // newest last
-	bytes int
+	mu      sync.Mutex
+	entries []cachedAnswer // newest last
+	bytes   int
 }
 
 type cachedAnswer struct {

@@ -41,7 +41,7 @@ const backoff = 50 * time.Millisecond
 // Provider is a provider behind a URL. It is safe for concurrent use.
 type Provider struct {
 	opts    Options
-	client     *httpclient.Client
+	client  *httpclient.Client
 	breaker *httpclient.Breaker
 	answers *answers
 }

@@ -50,9 +50,9 @@ type Compiled struct {
 	// Tokens is the cost of the messages. Over is the excess over the limit, which only essential
 	// messages can cause.
 	Tokens, Over int
-	// Dropped lists the messages that are dropped or shortened, oldest first, because of limits or
+	// Drop lists the messages that are dropped or shortened, oldest first, because of limits or
 	// because providers reject them. DropTotals counts those with reasons that drop many.
-	Dropped    []Dropped
+	Dropped    []Drop
 	DropTotals []DropTotal
 	// Rules are the rules, decisions and dates of the user in hidden messages, as shown in their
 	// summaries. RulesLeftOut is the number of those that did not fit.
@@ -139,7 +139,7 @@ type limitedView struct {
 
 	costs   []int
 	places  []int // indexes on the branch
-	dropped []Dropped
+	dropped []Drop
 }
 
 // limit applies a limit to the view.
@@ -158,7 +158,7 @@ func (v *limitedView) limit(l session.Limits) {
 			at, _ := slices.BinarySearch(v.Indexes, c.Index)
 			v.costs[at] -= saved
 		}
-		v.dropped = append(v.dropped, Dropped{ID: m.ID, Role: m.Role, Partial: c.Partial, Tokens: saved,
+		v.dropped = append(v.dropped, Drop{ID: m.ID, Role: m.Role, Partial: c.Partial, Tokens: saved,
 			Reason: c.Reason, place: places[c.Index]})
 	}
 }

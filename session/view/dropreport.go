@@ -20,8 +20,8 @@ const (
 	ReasonStage     session.Reason = "stage"     // dropped or changed by a stage, perhaps replaced by observations
 )
 
-// Dropped is a message that is not shown, completely or in part.
-type Dropped struct {
+// Drop is a message that is not shown, completely or in part.
+type Drop struct {
 	ID string `json:"id,omitempty"`
 	// Partial means that the rest of the message is shown.
 	Partial bool `json:"partial,omitempty"`
@@ -45,7 +45,7 @@ type DropTotal struct {
 // dropReport describes the messages of a branch that are not shown: each message is shown
 // completely, listed as dropped, or counted in a total.
 type dropReport struct {
-	dropped []Dropped   // in the order of the branch
+	dropped []Drop   // in the order of the branch
 	totals  []DropTotal // in the order of the reasons
 	places  []int       // of the shown messages: index on the branch, or -1 if made by a stage
 }
@@ -213,7 +213,7 @@ func (a *dropReporter) stageReason(compacted session.Reason) session.Reason {
 
 func (a *dropReporter) drop(i int, why session.Reason, tokens int) {
 	m := &a.branch.entries[i].Message
-	a.out.dropped = append(a.out.dropped, Dropped{ID: m.ID, Role: m.Role, Tokens: tokens, Reason: why, place: i})
+	a.out.dropped = append(a.out.dropped, Drop{ID: m.ID, Role: m.Role, Tokens: tokens, Reason: why, place: i})
 }
 
 func (a *dropReporter) count(why session.Reason, tokens int) { a.countMany(why, 1, tokens) }
@@ -246,20 +246,20 @@ func isSameBlock(b, left *ragctx.Block) bool {
 }
 
 // sortDropped sorts into the order of the branch. The input is mostly sorted.
-func sortDropped(cuts []Dropped) {
-	byPlace := func(a, b Dropped) int { return cmp.Compare(a.place, b.place) }
+func sortDropped(cuts []Drop) {
+	byPlace := func(a, b Drop) int { return cmp.Compare(a.place, b.place) }
 	if !slices.IsSortedFunc(cuts, byPlace) {
 		slices.SortStableFunc(cuts, byPlace)
 	}
 }
 
 // mergeDropped adds the messages dropped by limits, and merges them with partly dropped ones.
-func (a *dropReport) mergeDropped(cuts []Dropped) []Dropped {
+func (a *dropReport) mergeDropped(cuts []Drop) []Drop {
 	sortDropped(cuts)
 	if len(a.dropped) == 0 {
 		return cuts
 	}
-	out := make([]Dropped, 0, len(a.dropped)+len(cuts))
+	out := make([]Drop, 0, len(a.dropped)+len(cuts))
 	for _, c := range cuts {
 		for len(a.dropped) > 0 && c.place >= 0 && a.dropped[0].place <= c.place {
 			if a.dropped[0].place == c.place {

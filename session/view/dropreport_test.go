@@ -53,7 +53,7 @@ func TestWhatIsLeftOut(t *testing.T) {
 		partial bool
 		reason  session.Reason
 	}
-	cuts := func(list []view.Dropped) (out []cut) {
+	cuts := func(list []view.Drop) (out []cut) {
 		for _, c := range list {
 			if c.Tokens <= 0 {
 				t.Errorf("%s saves %d tokens", c.ID, c.Tokens)

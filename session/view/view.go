@@ -44,9 +44,9 @@ type View struct {
 	Messages []ragctx.Message
 	Costs    []int // of the messages, in tokens of the tokenizer
 	Reports  []stage.Report
-	// Dropped and DropTotals describe the messages of the branch that are not shown completely. The
+	// Drop and DropTotals describe the messages of the branch that are not shown completely. The
 	// reports describe what each stage did.
-	Dropped    []Dropped
+	Dropped    []Drop
 	DropTotals []DropTotal
 	// Rules are the rules, decisions and dates of the user in hidden messages, as shown in their
 	// summaries. RulesLeftOut is the number of those that did not fit.

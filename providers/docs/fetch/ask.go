@@ -75,7 +75,7 @@ type attempt struct {
 	// serverFailing says that the server is failing. again says that a retry may succeed, after the
 	// duration after at the earliest.
 	serverFailing, retryable bool
-	after        time.Duration
+	after                    time.Duration
 }
 
 // ask sends a request and retries it if that may help.

@@ -66,4 +66,6 @@ func (c *Client) proxy(r *http.Request) (*url.URL, error) {
 }
 
 // asPrivateAddress returns the error of a connection that was refused because of its address.
-func asPrivateAddress(err error) (*privateAddressError, bool) { return errors.AsType[*privateAddressError](err) }
+func asPrivateAddress(err error) (*privateAddressError, bool) {
+	return errors.AsType[*privateAddressError](err)
+}

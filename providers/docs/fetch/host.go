@@ -10,19 +10,19 @@ import (
 
 // After maxFailures consecutive failures, requests to a host are paused for restFor.
 const (
-	maxFailures = 5
-	pauseAfterFailures     = 5 * time.Minute
+	maxFailures        = 5
+	pauseAfterFailures = 5 * time.Minute
 )
 
 // host is the state of a host: its rate limit, failures and robots.txt.
 type host struct {
 	slots chan struct{}
 
-	mu     sync.Mutex
-	next   time.Time // earliest time of the next request
-	delay  time.Duration
-	failures int // consecutive failures
-	pausedUntil  time.Time
+	mu          sync.Mutex
+	next        time.Time // earliest time of the next request
+	delay       time.Duration
+	failures    int // consecutive failures
+	pausedUntil time.Time
 
 	asking  sync.Mutex // held while robots.txt is downloaded
 	robots  *robots    // nil if not downloaded yet

@@ -76,8 +76,8 @@ func parseHost(entry string) (allowedHost, error) {
 }
 
 // With returns h extended by the host and port of a URL given by the operator. The name must
-// resolve to public addresses, unless it is an address, localhost, or also in h: an operator who
-// copies a link need not know its address. An error is an [*Error].
+// resolve to public addresses, unless it is an address, localhost, or also in h: a copied link
+// may lead to an address that its name does not show. An error is an [*Error].
 func (h Hosts) With(raw string) (Hosts, error) {
 	u, err := parse(raw)
 	if err != nil {

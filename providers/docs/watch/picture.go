@@ -15,10 +15,10 @@ import (
 
 // snapshot is a snapshot of a root.
 type snapshot struct {
-	sum   [sha256.Size]byte // hash of names, sizes and times
-	files int               // number of files, including skipped ones
+	sum    [sha256.Size]byte // hash of names, sizes and times
+	files  int               // number of files, including skipped ones
 	recent bool              // a file was written so recently that it could change without a new time
-	info  fs.FileInfo       // info of the root
+	info   fs.FileInfo       // info of the root
 }
 
 // settleTime is the time after which a change of a file changes its modification time on every file

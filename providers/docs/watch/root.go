@@ -24,7 +24,7 @@ type root struct {
 	// changedMeanwhile says that the root changed while a change was processed: files may have been processed
 	// that the next scan does not see.
 	changedMeanwhile bool
-	info  fs.FileInfo // info of the root when files were last seen in it
+	info             fs.FileInfo // info of the root when files were last seen in it
 	// pauseReason is the reason why the root could not be scanned. It is logged once.
 	pauseReason string
 }
@@ -105,7 +105,7 @@ func (r *root) scan(ctx context.Context) (snapshot, error) {
 	return p, err
 }
 
-// listen creates the source of events, if there is none or if registered directories were replaced.
+// listen creates the source of events if it is missing or if registered directories were replaced.
 func (r *root) listen(ctx context.Context) {
 	if r.poll > 0 || r.events != nil && !r.events.stale.Load() {
 		return

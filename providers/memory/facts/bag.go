@@ -26,7 +26,7 @@ func (b *bag) add(parts ...string) {
 	}
 }
 
-// unitFacts adds a feature and reports whether it is new.
+// put adds a feature and reports whether it is new.
 func (b *bag) put(h uint32) bool {
 	if b.seen[h] {
 		return false
