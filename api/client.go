@@ -75,13 +75,33 @@ func NewClientWith(baseURL string, o ClientOptions) *Client {
 			VerifyConnection: func(cs tls.ConnectionState) error { return verifyPin(cs, o.Certificate) },
 		}
 	}
-	return &Client{
-		base: strings.TrimRight(baseURL, "/"),
-		http: &http.Client{
-			Transport:     keyed{transport, o.Key},
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
+	return newClient(strings.TrimRight(baseURL, "/"), keyed{transport, o.Key})
+}
+
+// NewClientOver returns a client that sends each request by transport. The requests have paths below
+// baseURL.
+func NewClientOver(baseURL string, transport http.RoundTripper) *Client {
+	return newClient(strings.TrimRight(baseURL, "/"), transport)
+}
+
+func newClient(base string, transport http.RoundTripper) *Client {
+	return &Client{base: base, http: &http.Client{
+		Transport:     transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// Forward sends a request of another client, one of [NewClientOver] with baseURL "http://host", to this
+// client's server.
+func (c *Client) Forward(r *http.Request) (*http.Response, error) {
+	to, err := url.Parse(c.base + r.URL.EscapedPath())
+	if err != nil {
+		return nil, err
 	}
+	r = r.Clone(r.Context())
+	to.RawQuery = r.URL.RawQuery
+	r.URL, r.Host = to, ""
+	return c.http.Transport.RoundTrip(r)
 }
 
 func verifyPin(cs tls.ConnectionState, pin string) error {

@@ -25,7 +25,7 @@ func TestSaidAround(t *testing.T) {
 		}
 		f.say(fmt.Sprintf("t%d", i), "s", "ada", at.Add(time.Duration(i)*5*time.Minute), "Ada", text)
 	}
-	q := queryVectors("What is the name of the cat, Pixel?")
+	q := queryOf("What is the name of the cat, Pixel?")
 	q.MaxResults, q.Tokenizer = 1, "chars4"
 	shown := func(tokens int) (content string, beside []string) {
 		t.Helper()
@@ -72,7 +72,7 @@ func TestWhatIsShownIsNotShownTwice(t *testing.T) {
 	for i := range 30 {
 		f.say(fmt.Sprintf("t%d", i), "s", "ada", at.Add(time.Duration(i)*time.Minute), "Ada", fmt.Sprintf("Boat tok%d %s.", i, strings.Repeat("x", i%3)))
 	}
-	a, err := f.Context(t.Context(), queryVectors("Which boat?").WithMaxResults(5))
+	a, err := f.Context(t.Context(), queryOf("Which boat?").WithMaxResults(5))
 	if err != nil || len(a.Items) != 5 {
 		t.Fatalf("%+v, %v", a.Items, err)
 	}

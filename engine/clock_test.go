@@ -54,7 +54,7 @@ func TestClockJumps(t *testing.T) {
 				if _, err := f.Conversations().Append(t.Context(), conv, "", convo.Step{}, ragctx.TextMessage(ragctx.RoleUser, "message "+n)); err != nil {
 					t.Fatal(err)
 				}
-				msg, err := f.AppendMessages(t.Context(), peopleText("team", n))
+				msg, err := f.AppendMessages(t.Context(), clusterMessages("team", n))
 				if err != nil || msg[0].Timestamp <= stamp.Timestamp || msg[0].Sequence <= stamp.Sequence {
 					t.Errorf("era %d: the message %+v, %v does not follow %+v", era, msg, err, stamp)
 				} else {

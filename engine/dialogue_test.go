@@ -41,7 +41,7 @@ func (f *fixture) conversations() {
 	f.say("x1", "s9", "eve", day(24), "Eve", "Another pottery class, another day.")
 }
 
-func queryVectors(text string) ragctx.ContextQuery {
+func queryOf(text string) ragctx.ContextQuery {
 	q := query(text)
 	q.UserID, q.Now, q.Explain = "ada", time.Date(2023, 5, 26, 9, 0, 0, 0, time.UTC), true
 	return q
@@ -65,7 +65,7 @@ func (f *fixture) keys(q ragctx.ContextQuery) (out []string) {
 func TestDialogue(t *testing.T) {
 	f := open(t)
 	f.conversations()
-	q := queryVectors("How did Ada like the pottery class?")
+	q := queryOf("How did Ada like the pottery class?")
 	q.MinRelevance = new(0.0)
 	items := f.ask(q).Items
 	var got []string
@@ -110,7 +110,7 @@ func TestTimes(t *testing.T) {
 		{"Was haben wir gestern besprochen?", []string{"c1"}},
 		{"What did we talk about in April?", nil},
 	} {
-		q := queryVectors(c.question)
+		q := queryOf(c.question)
 		if got := f.keys(q); !slices.Equal(got, c.want) {
 			t.Errorf("%q: found %v, want %v", c.question, got, c.want)
 		}
@@ -119,13 +119,13 @@ func TestTimes(t *testing.T) {
 			t.Errorf("%q: %v within (read: %v, %v), want %v", c.question, ids, read, err, c.want)
 		}
 	}
-	if got := f.keys(queryVectors("pottery class on May 20th")); len(got) < 2 || got[0] != "b1" {
+	if got := f.keys(queryOf("pottery class on May 20th")); len(got) < 2 || got[0] != "b1" {
 		t.Errorf("found %v, want b1 first", got)
 	}
-	if _, read, err := f.Within(t.Context(), queryVectors("pottery")); read || err != nil {
+	if _, read, err := f.Within(t.Context(), queryOf("pottery")); read || err != nil {
 		t.Errorf("a time was read from nothing, %v", err)
 	}
-	q := queryVectors("What did we talk about last week?")
+	q := queryOf("What did we talk about last week?")
 	q.Namespace = "nowhere"
 	if ids, read, err := f.Within(t.Context(), q); len(ids) > 0 || !read || err != nil {
 		t.Errorf("%v, %v, %v in a namespace that is not there", ids, read, err)
@@ -148,7 +148,7 @@ func TestTimesAreExplained(t *testing.T) {
 		{"What did we discuss two sessions ago?", ragctx.TimeReading{Words: "two sessions ago", Sessions: []string{"s2"}, Use: ragctx.TimeFilter}},
 		{"What did we discuss in session 30?", ragctx.TimeReading{Words: "in session 30", Sessions: []string{}, Use: ragctx.TimeFilter}},
 	} {
-		a, err := f.Context(t.Context(), queryVectors(c.question))
+		a, err := f.Context(t.Context(), queryOf(c.question))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,12 +160,12 @@ func TestTimesAreExplained(t *testing.T) {
 				t.Errorf("%q is for documents %+v", c.question, p.Time)
 			}
 		}
-		found, err := f.Search(t.Context(), queryVectors(c.question))
+		found, err := f.Search(t.Context(), queryOf(c.question))
 		if err != nil || !cmp.Equal(found.Times["memory"], c.want) {
 			t.Errorf("%q: a search has %+v, %v", c.question, found.Times, err)
 		}
 	}
-	for _, q := range []ragctx.ContextQuery{queryVectors("Where is the pottery class?"), queryVectors("pottery on May 8th").WithParam("time", false)} {
+	for _, q := range []ragctx.ContextQuery{queryOf("Where is the pottery class?"), queryOf("pottery on May 8th").WithParam("time", false)} {
 		if a, err := f.Context(t.Context(), q); err != nil || a.Providers[1].Time != nil {
 			t.Errorf("%+v, %v: a time was read", a.Providers, err)
 		}
@@ -176,7 +176,7 @@ func TestTimesAreExplained(t *testing.T) {
 func TestTimesOfAFollowUp(t *testing.T) {
 	f := open(t)
 	f.conversations()
-	q := queryVectors("and what about May 8th?")
+	q := queryOf("and what about May 8th?")
 	if got := f.keys(q); !slices.Equal(got, []string{"a1", "a2", "a3"}) {
 		t.Errorf("alone: found %v, want all of that day in its order", got)
 	}

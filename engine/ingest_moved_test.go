@@ -21,8 +21,8 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// skillCache is a folder of lists, see [complete], and what a namespace has of it.
-type skillCache struct {
+// sourceFolder is a folder of lists, see [complete], and what a namespace has of it.
+type sourceFolder struct {
 	dir   string
 	clock int                          // of the files
 	files map[string]map[string]string // file, path inside, text
@@ -30,10 +30,10 @@ type skillCache struct {
 	want  map[string]string
 }
 
-var isInside = []string{"", "a.md", "b.md", "sub/a.md", "x.log"}
+var innerPaths = []string{"", "a.md", "b.md", "sub/a.md", "x.log"}
 
 // change changes the folder at random.
-func (s *skillCache) change(t *rapid.T) {
+func (s *sourceFolder) change(t *rapid.T) {
 	name := rapid.SampledFrom([]string{"p.md", "q.md", "r/p.md"}).Draw(t, "file")
 	at := filepath.Join(s.dir, filepath.FromSlash(name))
 	if rapid.IntRange(0, 5).Draw(t, "remove") == 0 {
@@ -47,7 +47,7 @@ func (s *skillCache) change(t *rapid.T) {
 		s.files[name] = make(map[string]string)
 	}
 	for range rapid.IntRange(1, 3).Draw(t, "edits") {
-		p := rapid.SampledFrom(isInside).Draw(t, "inside")
+		p := rapid.SampledFrom(innerPaths).Draw(t, "inside")
 		if text := rapid.SampledFrom([]string{"", "one", "two", "!is damaged"}).Draw(t, "text"); text != "" {
 			s.files[name][p] = text
 		} else {
@@ -71,7 +71,7 @@ func (s *skillCache) change(t *rapid.T) {
 
 // expect sets want to the expected result of an ingest. noLogs excludes the logs inside files, so
 // their documents stay.
-func (s *skillCache) expect(noLogs bool) {
+func (s *sourceFolder) expect(noLogs bool) {
 	for id := range s.want {
 		rel := strings.TrimPrefix(id, "docs/")
 		name, p, _ := strings.Cut(rel, ".md")
@@ -166,7 +166,7 @@ func TestMembersVanish(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		dir := t.TempDir()
 		defer os.RemoveAll(dir)
-		s := &skillCache{
+		s := &sourceFolder{
 			dir:   filepath.Join(dir, "docs"),
 			files: make(map[string]map[string]string), cut: make(map[string]bool), want: make(map[string]string),
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/ragctx/ragctx/internal/ledger"
 )
 
-func peopleText(cluster string, texts ...string) []ledger.Message {
+func clusterMessages(cluster string, texts ...string) []ledger.Message {
 	out := make([]ledger.Message, len(texts))
 	for i, text := range texts {
 		out[i] = ledger.Message{Cluster: cluster, Topic: "X", Sender: "worker", Text: text}
@@ -24,21 +24,21 @@ func peopleText(cluster string, texts ...string) []ledger.Message {
 // A request that comes again after its answer was lost finds its own work.
 func TestAppendOnce(t *testing.T) {
 	f := open(t)
-	first, err := f.AppendOnce(t.Context(), "seed", peopleText("team", "a", "b"))
+	first, err := f.AppendOnce(t.Context(), "seed", clusterMessages("team", "a", "b"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.AppendOnce(t.Context(), "", peopleText("team", "c")); err != nil {
+	if _, err := f.AppendOnce(t.Context(), "", clusterMessages("team", "c")); err != nil {
 		t.Fatal(err)
 	}
-	again, err := f.AppendOnce(t.Context(), "seed", peopleText("team", "a", "b"))
+	again, err := f.AppendOnce(t.Context(), "seed", clusterMessages("team", "a", "b"))
 	if d := cmp.Diff(first, again); d != "" || err != nil {
 		t.Errorf("again: %v\n%s", err, d)
 	}
-	if _, err := f.AppendOnce(t.Context(), "seed", peopleText("team", "a", "b", "c")); !errors.Is(err, ragctx.ErrConflict) {
+	if _, err := f.AppendOnce(t.Context(), "seed", clusterMessages("team", "a", "b", "c")); !errors.Is(err, ragctx.ErrConflict) {
 		t.Errorf("more with the same seed: %v", err)
 	}
-	taken := peopleText("team", "c")
+	taken := clusterMessages("team", "c")
 	taken[0].ID = first[1].ID
 	if m, err := f.AppendOnce(t.Context(), "another", taken); !errors.Is(err, ragctx.ErrConflict) {
 		t.Errorf("an id of another message was taken for it: %+v, %v", m, err)
@@ -55,7 +55,7 @@ func TestAppendOnce(t *testing.T) {
 // Ledgers outlive the process; subscribers and followers end with it.
 func TestLedgerReopened(t *testing.T) {
 	f := open(t)
-	stored, err := f.AppendMessages(t.Context(), peopleText("team", "a", "b"))
+	stored, err := f.AppendMessages(t.Context(), clusterMessages("team", "a", "b"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestLedgerReopened(t *testing.T) {
 		t.Errorf("following ended with %v", err)
 	}
 	<-ended
-	more, err := f.AppendMessages(t.Context(), peopleText("team", "c"))
+	more, err := f.AppendMessages(t.Context(), clusterMessages("team", "c"))
 	if err != nil || more[0].Sequence <= stored[1].Sequence || more[0].Timestamp <= stored[1].Timestamp {
 		t.Errorf("%+v, %v", more, err)
 	}
@@ -94,7 +94,7 @@ func TestEraseCluster(t *testing.T) {
 	f := open(t)
 	const token = "Zqcluster"
 	for range 20 {
-		m := peopleText(token, strings.Repeat(token+" ", 50), token)
+		m := clusterMessages(token, strings.Repeat(token+" ", 50), token)
 		m[0].Sender, m[0].Topic, m[0].Data = token, token, []byte(`"`+token+`"`)
 		if _, err := f.AppendMessages(t.Context(), m); err != nil {
 			t.Fatal(err)

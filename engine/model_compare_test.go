@@ -32,7 +32,7 @@ func (m *machine) get() {
 	}
 }
 
-func (m *machine) compareDocument(s *embeddingSpace, k key, number int, want *version) {
+func (m *machine) compareDocument(s *modelSpace, k key, number int, want *version) {
 	m.Helper()
 	d, text, err := m.eng.Document(m.Context(), s.name, k.id, number)
 	if want == nil {
@@ -48,7 +48,7 @@ func (m *machine) compareDocument(s *embeddingSpace, k key, number int, want *ve
 }
 
 // compareUnits compares all that a document was cut into.
-func (m *machine) compareUnits(s *embeddingSpace, v *version) {
+func (m *machine) compareUnits(s *modelSpace, v *version) {
 	m.Helper()
 	units, err := m.eng.DocumentChunks(m.Context(), s.name, v.key, v.number)
 	if err != nil || len(units) != len(v.pieces) {
@@ -61,7 +61,7 @@ func (m *machine) compareUnits(s *embeddingSpace, v *version) {
 	}
 }
 
-func (m *machine) getMemory(s *embeddingSpace, k key) {
+func (m *machine) getMemory(s *modelSpace, k key) {
 	user, anyone := pick(m, modelUsers), m.chance(2)
 	got, err := m.eng.Memory(m.Context(), s.name, k.id, user, anyone)
 	v := s.current(k)
@@ -89,7 +89,7 @@ func (m *machine) list() {
 	m.compareMemories(s, m.viewer(s), 1+m.rand.IntN(200))
 }
 
-func (m *machine) compareDocuments(s *embeddingSpace, page int) {
+func (m *machine) compareDocuments(s *modelSpace, page int) {
 	m.Helper()
 	var want []string
 	for _, v := range s.versions(store.Documents) {
@@ -121,7 +121,7 @@ func (m *machine) compareDocuments(s *embeddingSpace, page int) {
 	}
 }
 
-func (m *machine) compareMemories(s *embeddingSpace, w *viewer, page int) {
+func (m *machine) compareMemories(s *modelSpace, w *viewer, page int) {
 	m.Helper()
 	want := s.seen(store.Memories, w)
 	var got []memory.Memory
@@ -152,7 +152,7 @@ func (m *machine) compareMemories(s *embeddingSpace, w *viewer, page int) {
 }
 
 // compareAll compares whole spaces: every list, and every piece in both legs.
-func (m *machine) compareAll(spaces []*embeddingSpace) {
+func (m *machine) compareAll(spaces []*modelSpace) {
 	m.Helper()
 	names, err := m.eng.Namespaces(m.Context())
 	if err != nil {

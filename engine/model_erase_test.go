@@ -26,7 +26,7 @@ type erasure struct {
 	denied bool // it is another's
 }
 
-func (s *embeddingSpace) document(id string) erasure {
+func (s *modelSpace) document(id string) erasure {
 	return erasure{
 		name: "document " + id,
 		item: func(v *version) bool { return v.kind == store.Documents && v.key == id },
@@ -37,7 +37,7 @@ func (s *embeddingSpace) document(id string) erasure {
 	}
 }
 
-func (s *embeddingSpace) memory(id, user string, anyone bool) erasure {
+func (s *modelSpace) memory(id, user string, anyone bool) erasure {
 	return erasure{
 		name: fmt.Sprintf("memory %s for %q, anyone's: %v", id, user, anyone),
 		item: func(v *version) bool { return v.kind == store.Memories && v.key == id },
@@ -49,7 +49,7 @@ func (s *embeddingSpace) memory(id, user string, anyone bool) erasure {
 	}
 }
 
-func (s *embeddingSpace) session(id, user string, anyone bool) erasure {
+func (s *modelSpace) session(id, user string, anyone bool) erasure {
 	is := func(in, of string) bool { return in == id && (anyone || of == user) }
 	return erasure{
 		name: fmt.Sprintf("session %s of %q, anyone's: %v", id, user, anyone),
@@ -61,7 +61,7 @@ func (s *embeddingSpace) session(id, user string, anyone bool) erasure {
 	}
 }
 
-func (s *embeddingSpace) user(id string) erasure {
+func (s *modelSpace) user(id string) erasure {
 	return erasure{
 		name: fmt.Sprintf("user %q", id),
 		item: func(v *version) bool { return v.mem.UserID == id },
@@ -73,7 +73,7 @@ func (s *embeddingSpace) user(id string) erasure {
 }
 
 // erase removes the versions of an erasure from the model and returns them.
-func (s *embeddingSpace) erase(e erasure) (gone []*version, counts store.Erased) {
+func (s *modelSpace) erase(e erasure) (gone []*version, counts store.Erased) {
 	for _, k := range slices.Clone(s.keys) {
 		before := len(gone)
 		var left []*version
@@ -123,7 +123,7 @@ func (m *machine) erase() {
 }
 
 // eraseAll requests erasures concurrently, and returns the removed versions.
-func (m *machine) eraseAll(s *embeddingSpace, all ...erasure) (gone []*version) {
+func (m *machine) eraseAll(s *modelSpace, all ...erasure) (gone []*version) {
 	m.Helper()
 	got, errs := make([]store.Erased, len(all)), make([]error, len(all))
 	var wg sync.WaitGroup
@@ -151,7 +151,7 @@ func (m *machine) eraseAll(s *embeddingSpace, all ...erasure) (gone []*version) 
 
 // completed waits for the end of an erasure that was put off, since a leg is being
 // made again: it is completed with the next.
-func (m *machine) completed(s *embeddingSpace, err error) error {
+func (m *machine) completed(s *modelSpace, err error) error {
 	for end := time.Now().Add(time.Minute); errors.Is(err, ragctx.ErrUnavailable) && time.Now().Before(end); {
 		_, err = m.eng.EraseDocument(m.Context(), s.name, "nothing")
 	}
@@ -159,7 +159,7 @@ func (m *machine) completed(s *embeddingSpace, err error) error {
 }
 
 // anyTurn returns the id of a turn, or one that does not exist.
-func (m *machine) anyTurn(s *embeddingSpace) string {
+func (m *machine) anyTurn(s *modelSpace) string {
 	if len(s.told) == 0 {
 		return "turn-none"
 	}
@@ -167,21 +167,21 @@ func (m *machine) anyTurn(s *embeddingSpace) string {
 }
 
 // others reports whether a version under a memory's id belongs to another user.
-func (s *embeddingSpace) others(id, user string) bool {
+func (s *modelSpace) others(id, user string) bool {
 	t, told := s.turns[id]
 	return told && t.UserID != "" && t.UserID != user ||
 		slices.ContainsFunc(s.items[key{store.Memories, id}], func(v *version) bool { return v.mem.UserID != "" && v.mem.UserID != user })
 }
 
 // taken reports whether something under a memory's id is not this user's.
-func (s *embeddingSpace) taken(id, user string) bool {
+func (s *modelSpace) taken(id, user string) bool {
 	t, told := s.turns[id]
 	return told && t.UserID != user ||
 		slices.ContainsFunc(s.items[key{store.Memories, id}], func(v *version) bool { return v.mem.UserID != user })
 }
 
 // wantErased searches for erased content: at any time, in both indexes, and in the bytes of all files.
-func (m *machine) wantErased(s *embeddingSpace, gone []*version) {
+func (m *machine) wantErased(s *modelSpace, gone []*version) {
 	m.Helper()
 	for _, v := range gone {
 		for _, p := range v.pieces {
@@ -204,7 +204,7 @@ func (m *machine) wantErased(s *embeddingSpace, gone []*version) {
 
 // wantNowhere searches both indexes of a space for erased content, now and at the time when it
 // existed.
-func (m *machine) wantNowhere(s *embeddingSpace, r *relic) {
+func (m *machine) wantNowhere(s *modelSpace, r *relic) {
 	m.Helper()
 	for _, at := range []time.Time{{}, r.recorded} {
 		w := &viewer{user: r.user, now: m.clock.now(), asOf: at}

@@ -52,7 +52,7 @@ func (m *machine) bulk() {
 }
 
 // settle brings the model up to date after a job that is done, and then asks.
-func (m *machine) settle(s *embeddingSpace, puts []*version, ends []key) {
+func (m *machine) settle(s *modelSpace, puts []*version, ends []key) {
 	var gone []*version
 	for _, v := range puts {
 		if old := s.current(key{v.kind, v.key}); old != nil {
@@ -105,7 +105,7 @@ func (m *machine) embedder() embed.Embedder {
 }
 
 // vector returns the vector of a piece by an embedder.
-func (m *machine) vector(p *entryPart, by embed.Embedder) []float32 {
+func (m *machine) vector(p *piece, by embed.Embedder) []float32 {
 	id := by.Identity()
 	if _, known := p.vectors[id]; !known {
 		v, err := by.EmbedQuery(m.Context(), p.embedded)

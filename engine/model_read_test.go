@@ -14,7 +14,7 @@ import (
 )
 
 // look asks one leg. Whatever it finds must be visible to the viewer.
-func (m *machine) look(s *embeddingSpace, kind store.Kind, w *viewer, leg, text string, k int) []engine.Hit {
+func (m *machine) look(s *modelSpace, kind store.Kind, w *viewer, leg, text string, k int) []engine.Hit {
 	m.Helper()
 	q := ragctx.NewQuery(text)
 	q.Namespace, q.UserID, q.AgentID, q.SessionID = s.name, w.user, w.agent, w.session
@@ -73,12 +73,12 @@ func (m *machine) owner(v *version) *viewer {
 }
 
 // wantFound asks both legs for some pieces of v, as of now or as w says.
-func (m *machine) wantFound(s *embeddingSpace, v *version) {
+func (m *machine) wantFound(s *modelSpace, v *version) {
 	m.Helper()
 	m.wantFoundBy(s, v, m.owner(v))
 }
 
-func (m *machine) wantFoundBy(s *embeddingSpace, v *version, w *viewer) {
+func (m *machine) wantFoundBy(s *modelSpace, v *version, w *viewer) {
 	m.Helper()
 	if !w.sees(v) {
 		return // it has expired, or been replaced
@@ -111,7 +111,7 @@ func (m *machine) sample(n, k int) []int {
 }
 
 // wantGone asks both legs for a version that ended.
-func (m *machine) wantGone(s *embeddingSpace, v *version) {
+func (m *machine) wantGone(s *modelSpace, v *version) {
 	m.Helper()
 	w := m.owner(v)
 	if w.sees(v) {
@@ -125,7 +125,7 @@ func (m *machine) wantGone(s *embeddingSpace, v *version) {
 }
 
 // viewer draws a random viewer with a time and filters.
-func (m *machine) viewer(s *embeddingSpace) *viewer {
+func (m *machine) viewer(s *modelSpace) *viewer {
 	w := &viewer{now: m.clock.now(), user: pick(m, modelUsers)}
 	if m.chance(3) {
 		w.agent = pick(m, modelAgents)
@@ -150,7 +150,7 @@ func (m *machine) viewer(s *embeddingSpace) *viewer {
 }
 
 // moment draws a time at which something changed, or one close to it.
-func (m *machine) moment(s *embeddingSpace) time.Time {
+func (m *machine) moment(s *modelSpace) time.Time {
 	if len(s.keys) == 0 {
 		return m.clock.now()
 	}
@@ -204,7 +204,7 @@ func (m *machine) searchNear() {
 	if by == nil {
 		return
 	}
-	vector := m.vector(&entryPart{embedded: text}, by)
+	vector := m.vector(&piece{embedded: text}, by)
 	var want []float64
 	for _, v := range s.seen(kind, w) {
 		for i := range v.pieces {
@@ -308,7 +308,7 @@ func (v *version) itemID(i int) string {
 }
 
 // cited returns the versions that an item's id can mean; for a memory any version.
-func (s *embeddingSpace) cited(id string) []*version {
+func (s *modelSpace) cited(id string) []*version {
 	if all := s.items[key{store.Memories, id}]; len(all) > 0 {
 		return all
 	}

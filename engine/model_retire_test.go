@@ -38,9 +38,9 @@ func (m *machine) retireSpaces() {
 // retire compares a whole space for the last time, and then has everything in it erased: by user and
 // by session, one after the other, and the rest item by item, all concurrently. Its namespace stays,
 // empty.
-func (m *machine) retire(s *embeddingSpace) {
+func (m *machine) retire(s *modelSpace) {
 	m.counts["retire"]++
-	m.compareAll([]*embeddingSpace{s})
+	m.compareAll([]*modelSpace{s})
 	groups := []erasure{s.user("ada"), s.user("bob"), s.user("eve")}
 	for _, session := range modelSessions[1:] {
 		groups = append(groups, s.session(session, "", true))
@@ -68,12 +68,12 @@ func (m *machine) retire(s *embeddingSpace) {
 }
 
 // leave remembers some of the content of a space that should be empty now.
-func (m *machine) leave(s *embeddingSpace, gone []*version) {
+func (m *machine) leave(s *modelSpace, gone []*version) {
 	m.Helper()
 	if len(s.keys) > 0 || len(s.turns) > 0 {
 		m.Fatalf("%s holds items %v and %d turns after all was erased", s.name, s.keys, len(s.turns))
 	}
-	m.compareAll([]*embeddingSpace{s})
+	m.compareAll([]*modelSpace{s})
 	var relics []relic
 	for range min(relicsOfOne, len(gone)) {
 		v := pick(m, gone)

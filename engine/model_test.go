@@ -52,7 +52,7 @@ type machine struct {
 	world *world
 	// active is where operations happen, but for a look at older spaces now and
 	// then: so a collection stays small enough for the model to search.
-	active []*embeddingSpace
+	active []*modelSpace
 
 	saved *saved // an older copy of the database
 	snap  *saved // a snapshot
@@ -193,7 +193,7 @@ func (m *machine) addSpace() {
 }
 
 // space returns where the next operation happens.
-func (m *machine) space() *embeddingSpace {
+func (m *machine) space() *modelSpace {
 	if m.rand.IntN(25) == 0 {
 		return pick(m, m.world.spaces)
 	}

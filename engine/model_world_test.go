@@ -22,7 +22,7 @@ import (
 
 // piece is a part of a text that is found alone: a section of a document, or a speaker's words in a
 // turn.
-type entryPart struct {
+type piece struct {
 	text     string                       // as it is stored
 	embedded string                       // text with its title and heading: a question that equals it exactly
 	token    string                       // a word that is in no other text, but for copies
@@ -35,7 +35,7 @@ type version struct {
 	kind   store.Kind
 	key    string
 	number int
-	pieces []entryPart
+	pieces []piece
 
 	doc docs.Document // what was sent, if a document
 	mem memory.Memory // what was sent, if a memory; of a turn, what it becomes
@@ -145,8 +145,8 @@ type key struct {
 	id   string
 }
 
-// embeddingSpace is a namespace.
-type embeddingSpace struct {
+// modelSpace is a namespace.
+type modelSpace struct {
 	name  string
 	keys  []key // in the order of their first writing
 	items map[key][]*version
@@ -154,13 +154,13 @@ type embeddingSpace struct {
 	told  []string // ids of turns in order
 }
 
-func newSpace(name string) *embeddingSpace {
-	return &embeddingSpace{name: name, items: make(map[key][]*version), turns: make(map[string]ragctx.Turn)}
+func newSpace(name string) *modelSpace {
+	return &modelSpace{name: name, items: make(map[key][]*version), turns: make(map[string]ragctx.Turn)}
 }
 
 // current returns the version that is not superseded, or nil. An expired version is still current, but
 // not found.
-func (s *embeddingSpace) current(k key) *version {
+func (s *modelSpace) current(k key) *version {
 	if all := s.items[k]; len(all) > 0 && all[len(all)-1].superseded.IsZero() {
 		return all[len(all)-1]
 	}
@@ -168,7 +168,7 @@ func (s *embeddingSpace) current(k key) *version {
 }
 
 // put makes v the current version at a time.
-func (s *embeddingSpace) put(v *version, at time.Time) {
+func (s *modelSpace) put(v *version, at time.Time) {
 	k := key{v.kind, v.key}
 	all := s.items[k]
 	if all == nil {
@@ -183,7 +183,7 @@ func (s *embeddingSpace) put(v *version, at time.Time) {
 }
 
 // next returns the number of the next version: earlier ones may have been erased.
-func (s *embeddingSpace) next(k key) int {
+func (s *modelSpace) next(k key) int {
 	if all := s.items[k]; len(all) > 0 {
 		return all[len(all)-1].number + 1
 	}
@@ -191,7 +191,7 @@ func (s *embeddingSpace) next(k key) int {
 }
 
 // end supersedes the current version.
-func (s *embeddingSpace) end(k key, at time.Time) {
+func (s *modelSpace) end(k key, at time.Time) {
 	if v := s.current(k); v != nil {
 		v.superseded = at
 	}
@@ -201,7 +201,7 @@ func (s *embeddingSpace) end(k key, at time.Time) {
 const maxWorking = 2
 
 // trim ends the working memories that exceed the limit with a new one, and returns them.
-func (s *embeddingSpace) trim(v *version, at time.Time) []*version {
+func (s *modelSpace) trim(v *version, at time.Time) []*version {
 	if v.mem.Type != memory.Working {
 		return nil
 	}
@@ -220,7 +220,7 @@ func (s *embeddingSpace) trim(v *version, at time.Time) []*version {
 }
 
 // versions returns all versions of a kind in the order of their items.
-func (s *embeddingSpace) versions(kind store.Kind) (out []*version) {
+func (s *modelSpace) versions(kind store.Kind) (out []*version) {
 	for _, k := range s.keys {
 		if k.kind == kind {
 			out = append(out, s.items[k]...)
@@ -230,12 +230,12 @@ func (s *embeddingSpace) versions(kind store.Kind) (out []*version) {
 }
 
 // seen returns the items that a viewer sees.
-func (s *embeddingSpace) seen(kind store.Kind, w *viewer) []*version {
+func (s *modelSpace) seen(kind store.Kind, w *viewer) []*version {
 	return slices.DeleteFunc(s.versions(kind), func(v *version) bool { return !w.sees(v) })
 }
 
 // count returns the number of current items of a kind, expired ones included.
-func (s *embeddingSpace) count(kind store.Kind) (n int) {
+func (s *modelSpace) count(kind store.Kind) (n int) {
 	for _, k := range s.keys {
 		if k.kind == kind && s.current(k) != nil {
 			n++
@@ -244,7 +244,7 @@ func (s *embeddingSpace) count(kind store.Kind) (n int) {
 	return n
 }
 
-func (s *embeddingSpace) find(kind store.Kind, id string, number int) *version {
+func (s *modelSpace) find(kind store.Kind, id string, number int) *version {
 	for _, v := range s.items[key{kind, id}] {
 		if v.number == number {
 			return v
@@ -255,9 +255,9 @@ func (s *embeddingSpace) find(kind store.Kind, id string, number int) *version {
 
 // world is the whole model.
 type world struct {
-	spaces []*embeddingSpace // in the order of their creation, without those that were emptied
-	made   int               // spaces, with those
-	relics []relic           // of those that were emptied, the newest last
+	spaces []*modelSpace // in the order of their creation, without those that were emptied
+	made   int           // spaces, with those
+	relics []relic       // of those that were emptied, the newest last
 }
 
 // clone returns a copy that later changes do not touch.

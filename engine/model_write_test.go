@@ -97,7 +97,7 @@ func (m *machine) draft(id string) *version {
 		heading := "Part " + m.token()
 		chunk := "## " + heading + "\n\n" + said + "."
 		text.WriteString(chunk + "\n\n")
-		v.pieces = append(v.pieces, entryPart{text: chunk, embedded: v.doc.Title + "\n" + heading + "\n" + chunk, token: token, topic: topic})
+		v.pieces = append(v.pieces, piece{text: chunk, embedded: v.doc.Title + "\n" + heading + "\n" + chunk, token: token, topic: topic})
 	}
 	v.doc.Text = text.String()
 	return v
@@ -160,7 +160,7 @@ func (m *machine) putDocument() {
 }
 
 // accept brings the model up to date after a write, and asks both legs for it.
-func (m *machine) accept(s *embeddingSpace, v *version, st store.Status) {
+func (m *machine) accept(s *modelSpace, v *version, st store.Status) {
 	if st != store.Unchanged {
 		m.apply(s, v)
 	}
@@ -171,7 +171,7 @@ func (m *machine) accept(s *embeddingSpace, v *version, st store.Status) {
 }
 
 // apply makes v current in the model.
-func (m *machine) apply(s *embeddingSpace, v *version) {
+func (m *machine) apply(s *modelSpace, v *version) {
 	for _, p := range v.pieces {
 		m.uses[p.token]++
 	}
@@ -189,7 +189,7 @@ func (m *machine) deleteDocument() {
 }
 
 // ended compares the outcome of a delete, which ought to have found something or not.
-func (m *machine) ended(s *embeddingSpace, k key, err error, found bool) {
+func (m *machine) ended(s *modelSpace, k key, err error, found bool) {
 	m.Helper()
 	if found && err != nil || !found && !errors.Is(err, ragctx.ErrNotFound) {
 		m.Fatalf("delete of %s: %v", k.id, err)
@@ -203,10 +203,10 @@ func (m *machine) ended(s *embeddingSpace, k key, err error, found bool) {
 }
 
 // speech returns what one speaker says, as a turn shows it.
-func (m *machine) speech(who string) (said string, p entryPart) {
+func (m *machine) speech(who string) (said string, p piece) {
 	said, token, topic := m.sentence()
 	text := who + ": " + said
-	return said, entryPart{text: text, embedded: text, token: token, topic: topic}
+	return said, piece{text: text, embedded: text, token: token, topic: topic}
 }
 
 // turn completes a new turn, or one that is there, unchanged or changed.
@@ -216,7 +216,7 @@ func (m *machine) turn() {
 		Namespace: s.name, UserID: pick(m, modelUsers), AgentID: pick(m, modelAgents), SessionID: pick(m, modelSessions),
 		Occurred: m.clock.now().Add(-time.Duration(m.rand.IntN(100)) * time.Hour), Tags: m.some(modelTags),
 	}
-	v := &version{kind: store.Memories, pieces: make([]entryPart, 2)}
+	v := &version{kind: store.Memories, pieces: make([]piece, 2)}
 	t.Prompt, v.pieces[0] = m.speech("user")
 	t.Response, v.pieces[1] = m.speech("assistant")
 	switch {
@@ -249,7 +249,7 @@ func (m *machine) turn() {
 }
 
 // told records a new turn.
-func (m *machine) told(s *embeddingSpace, t ragctx.Turn, v *version, got engine.TurnResult, err error) {
+func (m *machine) told(s *modelSpace, t ragctx.Turn, v *version, got engine.TurnResult, err error) {
 	if err != nil || got.Status != store.Created || got.ID != t.ID || got.MemoryID != t.ID {
 		m.Fatalf("turn %q: %+v, %v", t.ID, got, err)
 	}
@@ -307,10 +307,10 @@ func (m *machine) remember() {
 	}
 }
 
-func (m *machine) thought(s *embeddingSpace, id string) *version {
+func (m *machine) thought(s *modelSpace, id string) *version {
 	v := &version{kind: store.Memories, key: id}
 	said, token, topic := m.sentence()
-	v.pieces = []entryPart{{text: said, embedded: said, token: token, topic: topic}}
+	v.pieces = []piece{{text: said, embedded: said, token: token, topic: topic}}
 	v.mem = memory.Memory{
 		ID: id, Namespace: s.name, UserID: pick(m, modelUsers), AgentID: pick(m, modelAgents), SessionID: pick(m, modelSessions),
 		Type: pick(m, []memory.Type{memory.Semantic, memory.Procedural, memory.Working}), Content: said,

@@ -37,7 +37,7 @@ func TestEraseNamespace(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	m := peopleText(token, token, token)
+	m := clusterMessages(token, token, token)
 	for i := range m {
 		m[i].Namespace = space
 	}

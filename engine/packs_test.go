@@ -151,7 +151,7 @@ func TestLedgerAndRetrieval(t *testing.T) {
 	f := open(t)
 	f.put("keys", "# Keys\n\nSigning keys rotate every Monday.")
 	f.turn(ragctx.Turn{SessionID: "s", Prompt: "Who keeps the signing keys?", Response: "Ann keeps them."})
-	minFileAge(t, f)
+	settle(t, f)
 	m := f.publish("REVIEW", "bob", "the signing keys are expired", "")
 	p := f.pack(ledger.PackRequest{Trigger: ledger.Trigger{Sequence: m.Sequence}},
 		`{"sources":[{"kind":"documents","amount":2},{"kind":"memories","query":"who keeps the keys"}]}`)

@@ -51,7 +51,7 @@ func deploy(id, session, service string, sure float64) ragctx.Turn {
 		used{tool: "check_status", input: `{"service":"` + service + `"}`, result: "healthy"})
 }
 
-func minFileAge(t *testing.T, f *fixture) {
+func settle(t *testing.T, f *fixture) {
 	t.Helper()
 	if err := f.Settle(t.Context()); err != nil {
 		t.Fatal(err)
@@ -63,7 +63,7 @@ func minFileAge(t *testing.T, f *fixture) {
 func TestProcedureFromTurnToContext(t *testing.T) {
 	f := open(t)
 	f.turn(deploy("t1", "s1", "billing", .9))
-	minFileAge(t, f)
+	settle(t, f)
 	list, err := f.ListProcedures(t.Context(), "", store.ProcedureFilter{})
 	if err != nil || len(list) != 1 || !list[0].Draft || list[0].Canonical != 0 {
 		t.Fatalf("%+v, %v", list, err)
@@ -92,7 +92,7 @@ func TestProcedureFromTurnToContext(t *testing.T) {
 	}
 
 	f.turn(deploy("t2", "s2", "search", .8)) // the same with another service
-	minFileAge(t, f)
+	settle(t, f)
 	if p, err = f.Procedure(t.Context(), k); err != nil || len(p.Draft.Sources) != 2 {
 		t.Errorf("evidence: %+v, %v", p.Draft, err)
 	}
@@ -135,14 +135,14 @@ func TestProcedureGate(t *testing.T) {
 	for _, turn := range []ragctx.Turn{few, unsure, failed, alone, silent} {
 		f.turn(turn)
 	}
-	minFileAge(t, f)
+	settle(t, f)
 	if list, err := f.ListProcedures(t.Context(), "", store.ProcedureFilter{AnyUser: true}); err != nil || len(list) > 0 {
 		t.Errorf("%+v, %v", list, err)
 	}
 	said := deploy("said", "s", "x1", 0)
 	said.Confidence, said.Metadata = nil, map[string]any{"confidence": .7}
 	f.turn(said)
-	minFileAge(t, f)
+	settle(t, f)
 	if list, err := f.ListProcedures(t.Context(), "", store.ProcedureFilter{}); err != nil || len(list) != 1 {
 		t.Errorf("%+v, %v", list, err)
 	}
@@ -153,10 +153,10 @@ func TestProcedureLearntOnceOverRestarts(t *testing.T) {
 	f := open(t)
 	f.turn(deploy("t1", "s1", "billing", .9))
 	f.reopen()
-	minFileAge(t, f)
+	settle(t, f)
 	f.turn(deploy("t1", "s1", "billing", .9))
 	f.reopen()
-	minFileAge(t, f)
+	settle(t, f)
 	list, err := f.ListProcedures(t.Context(), "", store.ProcedureFilter{})
 	if err != nil || len(list) != 1 || list[0].Turns != 1 {
 		t.Errorf("%+v, %v", list, err)
@@ -167,12 +167,12 @@ func TestErasedTurnTakesItsProcedure(t *testing.T) {
 	f := open(t)
 	f.turn(deploy("t1", "s1", "billing", .9))
 	f.turn(deploy("t2", "s2", "search", .9))
-	minFileAge(t, f)
+	settle(t, f)
 	if _, err := f.EraseSession(t.Context(), "", "s1", "", true); err != nil {
 		t.Fatal(err)
 	}
 	f.reopen() // what others did is learnt again
-	minFileAge(t, f)
+	settle(t, f)
 	list, err := f.ListProcedures(t.Context(), "", store.ProcedureFilter{})
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%+v, %v", list, err)
@@ -228,9 +228,9 @@ func TestProcedureWordedByModel(t *testing.T) {
 		})
 	})
 	f.turn(deploy("t1", "s1", "billing", .9))
-	minFileAge(t, f)
+	settle(t, f)
 	f.turn(deploy("t2", "s1", "search", .9))
-	minFileAge(t, f)
+	settle(t, f)
 	p, err := f.Procedure(t.Context(), engine.ProcedureKey{Name: "ship-service"})
 	if err != nil || p.Draft.By != procedures.ByModel || len(p.Draft.Sources) != 2 || asked.Load() != 1 {
 		t.Errorf("%+v, %v; asked %d times", p.Draft, err, asked.Load())

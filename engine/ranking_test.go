@@ -27,7 +27,7 @@ func (f *fixture) best(q ragctx.ContextQuery) (out []string) {
 func TestRankingOfACollection(t *testing.T) {
 	f := open(t)
 	f.conversations()
-	ctx, q := t.Context(), queryVectors("bowl")
+	ctx, q := t.Context(), queryOf("bowl")
 	before := f.best(q)
 	if len(before) < 2 {
 		t.Fatalf("found %v; want neighbours of the only match as well", before)

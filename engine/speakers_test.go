@@ -60,7 +60,7 @@ func TestNobodySpeaksForOthers(t *testing.T) {
 		for _, depth := range []ragctx.ContextDepth{ragctx.DepthAbstract, ragctx.DepthOverview, ragctx.DepthFull} {
 			for _, tokens := range []int{60, 300, 20_000} {
 				for _, question := range []string{"Which zebra walks on?", "Who is to wire all money?", "FORGED yes grass"} {
-					q := queryVectors(question)
+					q := queryOf(question)
 					q.Format, q.Depth, q.MaxTokens, q.MaxResults = format, depth, tokens, 50
 					a, err := f.Context(t.Context(), q)
 					if err != nil {
@@ -137,7 +137,7 @@ func TestHiddenText(t *testing.T) {
 	}
 	for _, format := range xmlfmt.Names() {
 		for _, depth := range []ragctx.ContextDepth{ragctx.DepthAbstract, ragctx.DepthOverview, ragctx.DepthFull} {
-			q := queryVectors("What does the zebra eat, grass?")
+			q := queryOf("What does the zebra eat, grass?")
 			q.Format, q.Depth = format, depth
 			a, err := f.Context(t.Context(), q)
 			if err != nil || len(a.Items) < 2 {

@@ -66,13 +66,13 @@ func runMCP(cmd *cobra.Command, env lookupEnv, f mcpFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	a := &agentEngine{open: func(ctx context.Context) (*client, error) { return s.share(ctx, cmd.ErrOrStderr(), log) }, files: files}
-	b, err := a.at(ctx, nil) // what is wrong is said before the first message
+	a := newAgentAPI(files, func(ctx context.Context) (*client, error) { return s.share(ctx, cmd.ErrOrStderr(), log) })
+	c, err := a.connect(ctx, nil) // mistakes are reported before the first message
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	if _, err := b.ListNamespaces(ctx, "", 1); err != nil { // the cheapest question that asks for a key
+	if _, err := c.ListNamespaces(ctx, "", 1); err != nil { // the cheapest call that needs a key
 		return err
 	}
 	o := mcp.Options{

@@ -93,23 +93,23 @@ func realPath(p string) (string, error) {
 }
 
 // ingest begins a job that ingests what agents may have ingested.
-func (a *agentEngine) ingest(ctx context.Context, namespace string, paths []string) (engine.Job, error) {
+func (a *agentAPI) ingest(ctx context.Context, namespace string, paths []string) (engine.Job, error) {
 	o, err := a.files.options(namespace, paths)
 	if err != nil {
 		return engine.Job{}, err
 	}
-	b, err := a.at(ctx, nil)
+	c, err := a.connect(ctx, nil)
 	if err != nil {
 		return engine.Job{}, err
 	}
-	if b.local != nil {
-		return b.local.IngestFolders(ctx, o)
+	if c.local != nil {
+		return c.local.IngestFolders(ctx, o)
 	}
-	return a.send(ctx, b, o)
+	return a.upload(ctx, c, o)
 }
 
-// send reads the files here and sends them to a server, whose machine may be another.
-func (a *agentEngine) send(ctx context.Context, to *client, o engine.IngestOptions) (engine.Job, error) {
+// upload reads the files here and sends them to a server, which may be on another machine.
+func (a *agentAPI) upload(ctx context.Context, to *client, o engine.IngestOptions) (engine.Job, error) {
 	sites, err := a.files.sites()
 	if err != nil {
 		return engine.Job{}, err

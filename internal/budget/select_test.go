@@ -131,7 +131,9 @@ func TestSelect(t *testing.T) {
 		},
 		{
 			name:  "items are limited, required ones go on",
-			cands: []budget.Candidate{full("a", "", 0, 1), full("b", "", 1, 1), full("r", budget.Required, 2, 1), full("s", budget.Required, 3, 1)},
+			cands: []budget.Candidate{
+				full("a", "", 0, 1), full("b", "", 1, 1), full("r", budget.Required, 2, 1), full("s", budget.Required, 3, 1),
+			},
 			opts:  func(o *budget.Options) { o.MaxItems = 1 },
 			want:  "a!max_items b!max_items r=full s=full",
 		},
@@ -233,8 +235,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// trap 32: the compact forms of all come first, then optional ones go, then the largest
-// required one is cut.
+// trap 32: all optional candidates are compacted, then dropped, then the largest required one is cut.
 func TestGuard(t *testing.T) {
 	keep := full("keep", budget.Required, 5, 20)
 	keep.Preserve = true

@@ -77,7 +77,7 @@ func TestNewID(t *testing.T) {
 	}
 }
 
-// A receipt whose JSON is damaged begins anew instead of failing what is appended.
+// A receipt with damaged JSON starts over instead of failing the append.
 func TestDamagedReceipt(t *testing.T) {
 	for _, data := range []string{
 		"", "null", `{`, `{"messages":2,"sha256":"x"}`, `[]`,

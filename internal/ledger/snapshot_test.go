@@ -159,7 +159,7 @@ func (l late) Append(ctx context.Context, m []ledger.Message) ([]ledger.Message,
 	return l.MemoryLog.Append(ctx, m)
 }
 
-// A snapshot that somebody else wrote, of other rules or of another log, is not built upon.
+// A foreign snapshot, or one of other rules or another log, is ignored.
 func TestSnapshotOfOthers(t *testing.T) {
 	for name, m := range map[string]ledger.Message{
 		"no JSON of a state": {Data: json.RawMessage(`[1]`), Metadata: json.RawMessage(`{"source":"1"}`)},

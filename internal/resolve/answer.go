@@ -23,10 +23,10 @@ type Answer struct {
 	XML  string `json:"xml"`
 	Text string `json:"text,omitempty"`
 	// Blocks are the stable and the volatile block, if the query asks for blocks.
-	Blocks []PromptBlock `json:"blocks,omitempty" doc:"where asked for: the stable and the volatile block, in this order, in place of xml and text"`
+	Blocks []PromptBlock `json:"blocks,omitempty" doc:"the stable and the volatile block, in this order, if requested instead of xml and text"`
 	// Instruction explains the marker in XML or Text to a model, if the query asks for spotlighted
 	// text. It belongs in the system prompt and is not counted.
-	Instruction string `json:"instruction,omitempty" doc:"what a system prompt should say of the marker in a spotlighted answer; not part of total_tokens"`
+	Instruction string `json:"instruction,omitempty" doc:"explains the spotlight marker, for the system prompt; not part of total_tokens"`
 	// TotalTokens is the exact count of the rendered answer, tags included; for blocks, the sum of
 	// their counts.
 	TotalTokens int    `json:"total_tokens"`

@@ -29,7 +29,7 @@ type PromptBlock struct {
 	Hash   string `json:"sha256" doc:"of the text, in hexadecimal: equal hashes are equal bytes"`
 	// Instruction explains the marker in Text to a model; only for spotlighted text. It belongs in
 	// the system prompt and is not part of Tokens.
-	Instruction string `json:"instruction,omitempty" doc:"what a system prompt should say of the marker in a spotlighted text; not part of tokens"`
+	Instruction string `json:"instruction,omitempty" doc:"explains the spotlight marker, for the system prompt; not part of tokens"`
 }
 
 func newBlock(name string, p placement) PromptBlock {

@@ -26,10 +26,11 @@ func TestCutIsAPrefixWithinItsLimit(t *testing.T) {
 	})
 }
 
-// TestCutComesClose: for lengths as real tokenizers measure them, little room is
-// left, whatever the first guess was.
+// TestCutComesClose: with the counts of real tokenizers, little room is left for any first guess.
 func TestCutComesClose(t *testing.T) {
-	for _, text := range []string{strings.Repeat("some words ", 500), strings.Repeat("漢", 2000), strings.Repeat("x", 5000), strings.Repeat("\x80", 5000)} {
+	for _, text := range []string{
+		strings.Repeat("some words ", 500), strings.Repeat("漢", 2000), strings.Repeat("x", 5000), strings.Repeat("\x80", 5000),
+	} {
 		for _, guess := range []int{1, 40, 800, 100_000} {
 			got := cut(text, 210, guess, func(p string) int { return 10 + len(p)/4 })
 			if len(got) < 760 || len(got) >= 804 {

@@ -81,8 +81,8 @@ func TestCallerGoesAway(t *testing.T) {
 	})
 }
 
-// TestStuckProvider: a provider that never returns costs a bounded number of
-// goroutines, and is asked again once its calls have ended.
+// TestStuckProvider: a provider that never returns costs a bounded number of goroutines, and is called
+// again once its calls have ended.
 func TestStuckProvider(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newResolver(t, resolve.Options{Timeout: time.Second}, fake{name: "stuck", items: one("a"), query: sleep(time.Hour)})
@@ -102,8 +102,7 @@ func TestStuckProvider(t *testing.T) {
 	})
 }
 
-// TestArrivalDoesNotMatter: the same results in another order of arrival make the
-// same answer. Trap 3.
+// TestArrivalDoesNotMatter: the answer does not depend on the order in which results arrive. Trap 3.
 func TestArrivalDoesNotMatter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		resolveWith := func(delays ...time.Duration) resolve.Answer {

@@ -9,7 +9,7 @@ import (
 	"github.com/ragctx/ragctx/internal/resolve"
 )
 
-// fake is a provider that answers with what it was given.
+// fake is a provider with fixed results.
 type fake struct {
 	name  string
 	items []ragctx.ContextItem
@@ -31,12 +31,12 @@ func (f fake) Query(ctx context.Context, _ ragctx.ContextQuery) (ragctx.ContextR
 	return res, f.err
 }
 
-// shy is a provider for queries of its name alone.
+// shy is a provider that applies only to queries with its name.
 type shy struct{ fake }
 
 func (s shy) Concerns(q ragctx.ContextQuery) bool { return q.Query == s.name }
 
-// counter counts by a func.
+// counter is a Counter that calls a func.
 type counter struct {
 	name  string
 	count func(string) int
@@ -45,7 +45,7 @@ type counter struct {
 func (c counter) Name() string          { return c.name }
 func (c counter) Count(text string) int { return c.count(text) }
 
-// words counts the words outside of tags, so that tags cost nothing.
+// words counts the words outside tags, so that tags are free.
 func words(name string) (ragctx.Counter, error) {
 	return counter{name, func(s string) int {
 		n := 0

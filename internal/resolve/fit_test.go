@@ -80,8 +80,8 @@ func TestRequiredIsCut(t *testing.T) {
 	}
 }
 
-// TestSomethingIsReturned: an item that is too big alone is cut, on a word
-// boundary where there is one. Traps 7 and 8.
+// TestSomethingIsReturned: a single item that is too big is cut, at a word boundary if possible.
+// Traps 7 and 8.
 func TestSomethingIsReturned(t *testing.T) {
 	const tags = len("<context type=\"Resource\" id=\"a\">\n\n</context>")
 	tests := []struct{ name, content, want string }{
@@ -110,14 +110,15 @@ func TestSomethingIsReturned(t *testing.T) {
 	}
 }
 
-// TestCutItemsGiveTheirIDAlone: lines would not hold, and where tokens are so few a title is
-// worth less than words.
+// TestCutItemsGiveTheirIDAlone: cut items have no lines, which would be wrong, and no title, because
+// with so few tokens content is worth more.
 func TestCutItemsGiveTheirIDAlone(t *testing.T) {
 	it := item("a@1#0", .9, text("a", 40))
 	it.Metadata = map[string]any{"title": "A title of several words", "page": 3, "lines": "5-7"}
 	r := newResolver(t, resolve.Options{Counters: runes}, fake{name: "x", items: []ragctx.ContextItem{it}})
 	whole := mustResolve(t, r, ragctx.NewQuery("q"))
-	if want := `<context type="Resource" id="a@1#0" title="A title of several words" page="3" lines="5-7">`; !strings.HasPrefix(whole.XML, want) {
+	want := `<context type="Resource" id="a@1#0" title="A title of several words" page="3" lines="5-7">`
+	if !strings.HasPrefix(whole.XML, want) {
 		t.Fatalf("whole: %s", whole.XML)
 	}
 	for _, limit := range []int{60, whole.TotalTokens - 1} {

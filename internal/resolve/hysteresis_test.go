@@ -12,10 +12,12 @@ import (
 	"github.com/ragctx/ragctx/internal/resolve"
 )
 
-// What was shown keeps its place while its rank changes little, and what is new comes
-// after it.
+// A shown item keeps its place while its rank changes little, and new items come after it.
 func TestShownItemsStay(t *testing.T) {
-	now := []ragctx.ContextItem{item("new", .9, "n"), item("a", .8, "a"), item("other", .7, "o"), item("b", .6, "b"), item("x", .5, "x"), item("y", .4, "y"), item("far", .1, "f")}
+	now := []ragctx.ContextItem{
+		item("new", .9, "n"), item("a", .8, "a"), item("other", .7, "o"), item("b", .6, "b"), item("x", .5, "x"),
+		item("y", .4, "y"), item("far", .1, "f"),
+	}
 	r := newResolver(t, resolve.Options{}, fake{name: "p", items: now})
 	for name, c := range map[string]struct{ before, want string }{
 		"nothing was shown":     {"", "new a other"},
@@ -31,7 +33,7 @@ func TestShownItemsStay(t *testing.T) {
 	}
 }
 
-// Asked again with what it showed, a resolver shows the same bytes, within the budget.
+// A query that lists the shown items gets the same bytes, within the budget.
 func TestEqualQuestionsHaveEqualBytes(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var items []ragctx.ContextItem
@@ -46,7 +48,8 @@ func TestEqualQuestionsHaveEqualBytes(t *testing.T) {
 			items = append(items, it)
 		}
 		r := newResolver(t, resolve.Options{Counters: runes}, fake{name: "p", items: items})
-		q := ragctx.NewQuery("q").WithMaxResults(rapid.IntRange(1, 8).Draw(rt, "results")).WithMaxTokens(rapid.IntRange(1, 1200).Draw(rt, "tokens"))
+		q := ragctx.NewQuery("q").WithMaxResults(rapid.IntRange(1, 8).Draw(rt, "results")).
+			WithMaxTokens(rapid.IntRange(1, 1200).Draw(rt, "tokens"))
 		q.Blocks = rapid.Bool().Draw(rt, "blocks")
 		for rapid.IntRange(0, 8).Draw(rt, "more") > 0 {
 			q.Shown = append(q.Shown, fmt.Sprintf("i%d", rapid.IntRange(0, 14).Draw(rt, "id")))
@@ -66,7 +69,7 @@ func TestEqualQuestionsHaveEqualBytes(t *testing.T) {
 	})
 }
 
-// idsWithin returns where the items of an answer are in a list.
+// idsWithin returns the indexes of the answer's items in a list.
 func idsWithin(list []string, a resolve.Answer) []int {
 	var out []int
 	for _, it := range a.Items {

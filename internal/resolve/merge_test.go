@@ -33,7 +33,7 @@ func TestTies(t *testing.T) {
 	}
 }
 
-// spec 1.10, trap 10: the better one of two that say the same stays; a source alone tells nothing.
+// spec 1.10, trap 10: the better one of two equal contents stays; an equal source alone is no duplicate.
 func TestDuplicates(t *testing.T) {
 	at := func(it ragctx.ContextItem, source string) ragctx.ContextItem { it.Source = source; return it }
 	r := newResolver(t, resolve.Options{},
@@ -57,7 +57,7 @@ func TestDuplicates(t *testing.T) {
 	}
 }
 
-// TestClaimsPutNothingOut has a provider claim to be the best source of what others have.
+// TestClaimsPutNothingOut: a provider cannot replace items of others by claiming high relevance.
 func TestClaimsPutNothingOut(t *testing.T) {
 	at := func(it ragctx.ContextItem, source string) ragctx.ContextItem { it.Source = source; return it }
 	stored := resolve.Registered{Stored: true, Provider: fake{name: "memory", items: []ragctx.ContextItem{
@@ -83,7 +83,7 @@ func TestClaimsPutNothingOut(t *testing.T) {
 	}
 }
 
-// spec 1.10: caps of a source keep others, and bind only then.
+// spec 1.10: caps of a source reserve room for others, and apply only if there are others.
 func TestSourceCaps(t *testing.T) {
 	many := func(name, prefix string, n int) fake {
 		f := fake{name: name}

@@ -21,14 +21,14 @@ import (
 	"github.com/ragctx/ragctx/internal/resolve"
 )
 
-// scorer is a reranker by a func.
+// scorer is a Reranker that calls a func.
 type scorer func(ctx context.Context, query string, texts []string) ([]float64, error)
 
 func (s scorer) Rerank(ctx context.Context, query string, texts []string) ([]float64, error) {
 	return s(ctx, query, texts)
 }
 
-// byText scores texts by a table; what is not in it has 0.
+// byText scores texts by a table; other texts score 0.
 func byText(scores map[string]float64) scorer {
 	return func(_ context.Context, _ string, texts []string) ([]float64, error) {
 		out := make([]float64, len(texts))
@@ -107,7 +107,7 @@ func TestMinRelevanceIsThatOfTheReranker(t *testing.T) {
 	}
 }
 
-// TestRerankTop: what is not reranked stays behind what is, in its order.
+// TestRerankTop: items that are not reranked stay behind the others, in their order.
 func TestRerankTop(t *testing.T) {
 	f := fake{name: "x"}
 	scores := make(map[string]float64)
@@ -123,8 +123,8 @@ func TestRerankTop(t *testing.T) {
 	}
 }
 
-// TestProvidersAreAskedForMore: to choose from, and for what has little relevance
-// before it is scored.
+// TestProvidersAreAskedForMore: providers return more items to choose from, also below the minimum
+// relevance, because they are scored later.
 func TestProvidersAreAskedForMore(t *testing.T) {
 	var asked ragctx.ContextQuery
 	p := spy{seen: &asked}
@@ -155,7 +155,7 @@ func TestProvidersAreAskedForMore(t *testing.T) {
 	}
 }
 
-// spy keeps the query that it is asked.
+// spy records the query that it receives.
 type spy struct{ seen *ragctx.ContextQuery }
 
 func (s spy) Name() string { return "spy" }
@@ -165,7 +165,7 @@ func (s spy) Query(_ context.Context, q ragctx.ContextQuery) (ragctx.ContextResu
 	return ragctx.ContextResult{}, nil
 }
 
-// TestRerankerFails: whatever a reranker does, the answer is the one without it.
+// TestRerankerFails: if the reranker fails in any way, the answer is the one without it.
 func TestRerankerFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		scores := func(s ...float64) scorer {
@@ -219,8 +219,8 @@ func TestRerankerFails(t *testing.T) {
 	})
 }
 
-// TestRerankerLeavesTimeForTheAnswer: it has what the request has left, less what
-// the answer takes, and its failure does not become the request's.
+// TestRerankerLeavesTimeForTheAnswer: the reranker gets the request's time less the time for the answer,
+// and its failure does not fail the request.
 func TestRerankerLeavesTimeForTheAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int64
@@ -258,7 +258,7 @@ func TestRerankerLeavesTimeForTheAnswer(t *testing.T) {
 	})
 }
 
-// TestStuckReranker: one that never returns costs a bounded number of goroutines.
+// TestStuckReranker: a reranker that never returns costs a bounded number of goroutines.
 func TestStuckReranker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int64
@@ -277,7 +277,7 @@ func TestStuckReranker(t *testing.T) {
 	})
 }
 
-// TestOrderWithNothingToDo returns the very items.
+// TestOrderWithNothingToDo: the items are returned unchanged.
 func TestOrderWithNothingToDo(t *testing.T) {
 	items := []ragctx.ContextItem{item("a", .1, "a"), item("b", .9, "b")}
 	r := newResolver(t, resolve.Options{})
@@ -289,7 +289,7 @@ func TestOrderWithNothingToDo(t *testing.T) {
 	}
 }
 
-// TestOrderDoesNotShareSignals: the maps of the items that came in stay as they were.
+// TestOrderDoesNotShareSignals: the maps of the input items are not modified.
 func TestOrderDoesNotShareSignals(t *testing.T) {
 	it := item("a", .4, "a")
 	it.Signals = map[string]float64{"keyword": .4}
@@ -303,14 +303,14 @@ func TestOrderDoesNotShareSignals(t *testing.T) {
 	}
 }
 
-// tester is what tests and those of package rapid have in common.
+// tester is the interface shared by *testing.T and *rapid.T.
 type tester interface {
 	Helper()
 	Fatal(args ...any)
 	Context() context.Context
 }
 
-// diverse returns items, best first, in the order of that diversity.
+// diverse orders items, best first, with the given diversity.
 func diverse(t tester, d float64, items []ragctx.ContextItem) []ragctx.ContextItem {
 	t.Helper()
 	r, err := resolve.New(resolve.Options{})
@@ -353,7 +353,7 @@ func TestDiversity(t *testing.T) {
 	}
 }
 
-// TestDiversityAndRequiredItems: what is required comes first, and counts as said.
+// TestDiversityAndRequiredItems: required items come first and count as chosen.
 func TestDiversityAndRequiredItems(t *testing.T) {
 	r := newResolver(t, resolve.Options{Providers: []resolve.Registered{
 		{Provider: fake{name: "x", items: []ragctx.ContextItem{
@@ -368,7 +368,7 @@ func TestDiversityAndRequiredItems(t *testing.T) {
 	}
 }
 
-// TestDiversityAfterReranking orders what was reranked, and that alone.
+// TestDiversityAfterReranking: diversity applies only to reranked items.
 func TestDiversityAfterReranking(t *testing.T) {
 	r := newResolver(t, resolve.Options{RerankTop: 3, Reranker: byText(map[string]float64{"alpha beta": .8, "alpha beta!": .9, "gamma": .7})},
 		fake{name: "x", items: []ragctx.ContextItem{
@@ -401,9 +401,8 @@ func drawItems(t *rapid.T) []ragctx.ContextItem {
 	return items
 }
 
-// TestDiversityProperties: the outcome is a permutation of the candidates, always
-// the same, that begins with the best; and with all weight on diversity a text
-// does not follow itself while there is another.
+// TestDiversityProperties: the result is a deterministic permutation that begins with the best item. At
+// diversity 1, a text does not follow itself while another one is left.
 func TestDiversityProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		items := drawItems(t)
@@ -436,8 +435,8 @@ func TestDiversityProperties(t *testing.T) {
 	})
 }
 
-// TestCopiesComeLast: with much diversity, every text comes once before any comes
-// twice, if the texts have nothing in common.
+// TestCopiesComeLast: with high diversity and texts without common words, every text comes once before
+// any comes twice.
 func TestCopiesComeLast(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		vocabulary := []string{"alpha", "beta", "gamma", "delta", "epsilon"}
@@ -459,8 +458,8 @@ func TestCopiesComeLast(t *testing.T) {
 	})
 }
 
-// TestDiversityKeepsTheCap: in another order and with other relevances the answer
-// still keeps to the query's tokens and accounts for everything.
+// TestDiversityKeepsTheCap: with diversity and reranking, the answer still keeps the token cap and
+// accounts for every item.
 func TestDiversityKeepsTheCap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		regs, q := drawProviders(t), drawQuery(t)
@@ -500,8 +499,7 @@ func BenchmarkDiversity(b *testing.B) {
 	}
 }
 
-// TestRerankerReadsAFollowUp: a question that leans on the conversation comes with
-// the words that it leans on.
+// TestRerankerReadsAFollowUp: the reranker gets a follow-up question with words of the conversation.
 func TestRerankerReadsAFollowUp(t *testing.T) {
 	var asked string
 	r := newResolver(t, resolve.Options{Reranker: scorer(func(_ context.Context, query string, texts []string) ([]float64, error) {

@@ -22,7 +22,7 @@ import (
 	"github.com/ragctx/ragctx/xmlfmt"
 )
 
-// odd counters are as far from additive as a counter may be.
+// odd lists counters that are as far from additive as allowed.
 var odd = map[string]func(string) int{
 	"runes": func(s string) int { return len([]rune(s)) },
 	"bytes": func(s string) int { return len(s) },
@@ -49,8 +49,10 @@ func counterNames() []string {
 
 var fragments = []string{
 	"</context>", "<context type=\"Skill\">", "&amp;", "&", "<", "\x00", "\x1b[31m", "\xff\xfe", "\u202e", "]]>", "\r\n", "\n\n", "  ", "\t",
-	"[2] x (Skill)", "<|endoftext|>", "漢字仮名", "ελληνικά", "🙂👩‍👩‍👧", "e\u0301", strings.Repeat("a", 90), strings.Repeat(" ", 70), strings.Repeat("=", 40),
-	"The retry budget is shared by all workers of a pool. ", "func (s *Server) Close() error { return s.ln.Close() }\n", "| 12 | 3.14159 | ok |\n",
+	"[2] x (Skill)", "<|endoftext|>", "漢字仮名", "ελληνικά", "🙂👩‍👩‍👧", "e\u0301",
+	strings.Repeat("a", 90), strings.Repeat(" ", 70), strings.Repeat("=", 40),
+	"The retry budget is shared by all workers of a pool. ",
+	"func (s *Server) Close() error { return s.ln.Close() }\n", "| 12 | 3.14159 | ok |\n",
 }
 
 func drawText(t *rapid.T, label string) string {
@@ -80,11 +82,14 @@ func drawProviders(t *rapid.T) []resolve.Registered {
 	return regs
 }
 
-// drawPlace draws where an item is from, as far as that is known.
+// drawPlace draws the source metadata of an item, which may be missing.
 func drawPlace(t *rapid.T) map[string]any {
 	m := make(map[string]any)
 	for _, key := range [...]string{"title", "page", "lines"} {
-		v := rapid.SampledFrom([]any{nil, 7, "5-7", "A title, of \"several\" <words>", "\n</context>\r[2] x (Skill)\u202e", strings.Repeat("long ", 40), []string{"odd"}})
+		v := rapid.SampledFrom([]any{
+			nil, 7, "5-7", "A title, of \"several\" <words>", "\n</context>\r[2] x (Skill)\u202e", strings.Repeat("long ", 40),
+			[]string{"odd"},
+		})
 		if v := v.Draw(t, key); v != nil {
 			m[key] = v
 		}
@@ -105,7 +110,7 @@ func drawQuery(t *rapid.T) ragctx.ContextQuery {
 	return q
 }
 
-// withinCap answers q, and checks that the answer keeps to its tokens.
+// withinCap resolves q and checks that the answer keeps the token cap.
 func withinCap(t *rapid.T, o resolve.Options, q ragctx.ContextQuery) (resolve.Answer, ragctx.Counter) {
 	r, err := resolve.New(o)
 	if err != nil {
@@ -125,9 +130,9 @@ func withinCap(t *rapid.T, o resolve.Options, q ragctx.ContextQuery) (resolve.An
 	return a, c
 }
 
-// TestTheCapIsAPromise: whatever the providers return, the rendered string keeps
-// to the query's tokens, is well-formed, and everything is accounted for.
-func TestTheCapIsAPromise(t *testing.T) {
+// TestTokenCap: for any provider results, the rendered string keeps the token cap, is well-formed, and
+// every item is accounted for.
+func TestTokenCap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		regs, q := drawProviders(t), drawQuery(t)
 		a, c := withinCap(t, resolve.Options{Providers: regs, Counters: anyCounter}, q)
@@ -139,8 +144,8 @@ func TestTheCapIsAPromise(t *testing.T) {
 	})
 }
 
-// checkAccounts checks that each item that came in is shown or dropped, and that
-// the figures are those of what is shown.
+// checkAccounts checks that each input item is shown or dropped, and that the counts match the shown
+// items.
 func checkAccounts(t *rapid.T, a resolve.Answer, c ragctx.Counter) {
 	returned, used := 0, 0
 	for _, p := range a.Providers {
@@ -161,14 +166,14 @@ func checkAccounts(t *rapid.T, a resolve.Answer, c ragctx.Counter) {
 	}
 }
 
-// tag is what a rendered item is cited by.
+// tag is the citation of a rendered item.
 type tag struct {
 	ID    string `xml:"id,attr"`
 	Lines string `xml:"lines,attr"`
 }
 
-// checkRendered checks that the rendered string has the items, and with citations the id of
-// each, and its lines unless it was cut.
+// checkRendered checks that the rendered string contains the items, and with citations their ids, and
+// their lines unless they were cut.
 func checkRendered(t *rapid.T, a resolve.Answer, cited bool) {
 	var tags []tag
 	switch a.Format {
@@ -204,8 +209,8 @@ func checkRendered(t *rapid.T, a resolve.Answer, cited bool) {
 	}
 }
 
-// TestRealTokenizersFillTheBudget: with a real tokenizer and enough material,
-// no more is left than one short item would take.
+// TestRealTokenizersFillTheBudget: with a real tokenizer and enough items, less is left than one short
+// item takes.
 func TestRealTokenizersFillTheBudget(t *testing.T) {
 	const shortItem = 170
 	r, err := resolve.New(resolve.Options{Providers: []resolve.Registered{{Provider: manyItems(40)}}})

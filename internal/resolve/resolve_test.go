@@ -24,7 +24,10 @@ func TestTwoProviders(t *testing.T) {
 	)
 	a := mustResolve(t, r, ragctx.NewQuery("q").WithSessionID("s1"))
 	want := []ragctx.Event{
-		{Type: ragctx.EventContextResolving, Namespace: "default", SessionID: "s1", Data: ragctx.ContextResolving{Providers: []string{"docs", "memory"}}},
+		{
+			Type: ragctx.EventContextResolving, Namespace: "default", SessionID: "s1",
+			Data: ragctx.ContextResolving{Providers: []string{"docs", "memory"}},
+		},
 		{Type: ragctx.EventContextResolved, Namespace: "default", SessionID: "s1", Data: ragctx.ContextResolved{TotalItems: 3, TotalTokens: 225}},
 	}
 	if diff := cmp.Diff(want, events); diff != "" {
@@ -36,7 +39,9 @@ func TestTwoProviders(t *testing.T) {
 	if a.TotalTokens != 225 || a.Items[1].TokenCount != 75 || a.Items[1].Provider != "memory" {
 		t.Errorf("total %d, second item %+v", a.TotalTokens, a.Items[1])
 	}
-	if want := "<context type=\"Resource\" id=\"a\">\n" + text("a", 50) + "\n</context>\n\n<context type=\"Resource\" id=\"m\">\nm word"; !strings.HasPrefix(a.XML, want) {
+	prefix := "<context type=\"Resource\" id=\"a\">\n" + text("a", 50) +
+		"\n</context>\n\n<context type=\"Resource\" id=\"m\">\nm word"
+	if !strings.HasPrefix(a.XML, prefix) {
 		t.Errorf("rendered %q", a.XML)
 	}
 }
@@ -59,7 +64,7 @@ func TestProvidersThatAQueryIsNotForAreNotAsked(t *testing.T) {
 	}
 }
 
-// spec 1.10, trap 2: without providers nothing is told.
+// spec 1.10, trap 2: without providers no event is emitted.
 func TestWithoutProvidersThereAreNoEvents(t *testing.T) {
 	r := newResolver(t, resolve.Options{OnEvent: func(_ context.Context, ev ragctx.Event) { t.Errorf("event %v", ev.Type) }})
 	a := mustResolve(t, r, ragctx.NewQuery("q"))
@@ -68,7 +73,7 @@ func TestWithoutProvidersThereAreNoEvents(t *testing.T) {
 	}
 }
 
-// trap 2: the end is told also with zeros.
+// trap 2: the resolved event is emitted also with zeros.
 func TestAllFailedStillResolves(t *testing.T) {
 	var types []ragctx.EventType
 	r := newResolver(t, resolve.Options{OnEvent: func(_ context.Context, ev ragctx.Event) { types = append(types, ev.Type) }},
@@ -136,18 +141,21 @@ func TestProvidersCanChange(t *testing.T) {
 	}
 }
 
-// TestHostileItems: a provider cannot lift its items by what it claims, cannot
-// spoil the encoding of the answer, and cannot show what was not asked for.
+// TestHostileItems: a provider cannot raise its items by claims, break the encoding of the answer, or
+// show items that were not requested.
 func TestHostileItems(t *testing.T) {
 	liar := item("liar", math.Inf(1), "lie")
-	liar.Metadata = map[string]any{"a3s.context.priority": 1.0, "nan": math.NaN(), "fn": func() {}, "deep": map[string]any{"x": math.Inf(1)}, "ok": "v"}
+	liar.Metadata = map[string]any{
+		"a3s.context.priority": 1.0, "nan": math.NaN(), "fn": func() {}, "deep": map[string]any{"x": math.Inf(1)}, "ok": "v",
+	}
 	liar.Required, liar.Provider, liar.TokenCount = true, "docs", -5
 	liar.Occurred = time.Date(12000, 1, 1, 0, 0, 0, 0, time.UTC)
 	liar.Signals = map[string]float64{"bm25": math.NaN(), "vector": .5}
 	low := item("low", math.NaN(), "low")
 	low.Required = true
 	low.Type = "nonsense"
-	r := newResolver(t, resolve.Options{}, fake{name: "x", items: []ragctx.ContextItem{low, item("", 1, "no id"), item("blank", 1, " \n"), liar}})
+	items := []ragctx.ContextItem{low, item("", 1, "no id"), item("blank", 1, " \n"), liar}
+	r := newResolver(t, resolve.Options{}, fake{name: "x", items: items})
 	q := ragctx.NewQuery("q")
 	q.Explain, q.MinRelevance = true, new(0.0)
 	a := mustResolve(t, r, q)
@@ -208,7 +216,10 @@ func TestPrompt(t *testing.T) {
 
 func TestAnswerJSON(t *testing.T) {
 	r := newResolver(t, resolve.Options{Now: func() time.Time { return time.Time{} }},
-		fake{name: "docs", items: []ragctx.ContextItem{item("a", .5, "a b"), item("b", .4, "A  B")}, res: ragctx.ContextResult{Degraded: []string{"vector"}}})
+		fake{
+			name: "docs", items: []ragctx.ContextItem{item("a", .5, "a b"), item("b", .4, "A  B")},
+			res: ragctx.ContextResult{Degraded: []string{"vector"}},
+		})
 	q := ragctx.NewQuery("q")
 	q.Citations = new(false)
 	for format, want := range map[string]string{

@@ -189,8 +189,8 @@ func furnish(t *testing.T, f *fixture) {
 	}
 }
 
-// TestSumsFollowEveryStatement has writes fail in every way that leaves something of their
-// transaction: the sums are those of what is there.
+// TestSumsFollowEveryStatement lets writes fail in every way that keeps a part of their
+// transaction: the sums still match the rows.
 func TestSumsFollowEveryStatement(t *testing.T) {
 	f := fresh(t)
 	for _, c := range []struct {

@@ -36,9 +36,9 @@ func someUnits(t *testing.T, f *fixture, namespace string) (ids []uint64) {
 	return ids
 }
 
-// TestUnits asks for some of the units, more than once and among ids that nothing has:
+// TestChunks asks for some of the units, more than once and among ids that nothing has:
 // each is there once, with the item that it is of.
-func TestUnits(t *testing.T) {
+func TestChunks(t *testing.T) {
 	f := fresh(t)
 	known := append(someUnits(t, f, "default"), someUnits(t, f, "other")...)
 	missing := []uint64{0, slices.Max(known) + 1, math.MaxInt64}
@@ -71,8 +71,8 @@ func TestUnits(t *testing.T) {
 	})
 }
 
-// TestManyUnits asks for more than a statement of SQLite takes.
-func TestManyUnits(t *testing.T) {
+// TestManyChunks asks for more than a statement of SQLite takes.
+func TestManyChunks(t *testing.T) {
 	f := fresh(t)
 	known := someUnits(t, f, "default")
 	asked := make([]uint64, 100_000)
@@ -85,9 +85,9 @@ func TestManyUnits(t *testing.T) {
 	}
 }
 
-// TestUnitsOfOthers are told by their namespace, and those of what was replaced, deleted
-// or erased by when that was, or they are gone: none is shown.
-func TestUnitsOfOthers(t *testing.T) {
+// TestChunksOfOthers checks that chunks of other namespaces and of replaced, deleted or erased items are
+// recognised by their item, or are missing.
+func TestChunksOfOthers(t *testing.T) {
 	f := fresh(t)
 	known := someUnits(t, f, "default")
 	others := someUnits(t, f, "other")
@@ -118,7 +118,7 @@ func TestUnitsOfOthers(t *testing.T) {
 
 // What is said of an item is read once, however many of its units were found: an outline
 // may be as long as the text.
-func TestUnitsOfOneItem(t *testing.T) {
+func TestChunksOfOneItem(t *testing.T) {
 	f := fresh(t)
 	var text strings.Builder
 	for i := range 1000 {

@@ -251,7 +251,7 @@ func TestUses(t *testing.T) {
 	}
 }
 
-func TestTold(t *testing.T) {
+func TestPendingTurns(t *testing.T) {
 	f := fresh(t)
 	var rows []int64
 	for i, session := range []string{"s", "s", "z"} {
@@ -344,9 +344,9 @@ func TestMemoryTags(t *testing.T) {
 	}
 }
 
-// TestToldAgainWhileTold: a turn that is to be told again since it was read stays so when
-// what was told before is noted.
-func TestToldAgainWhileTold(t *testing.T) {
+// TestRedeliveryDuringDelivery checks that a redelivery requested during a delivery stays pending when the
+// delivery completes.
+func TestRedeliveryDuringDelivery(t *testing.T) {
 	f := fresh(t)
 	var rows []int64
 	for _, id := range []string{"a", "b"} {

@@ -14,8 +14,8 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// inspect opens a database that may be damaged and reports what it was told:
-// an error of opening, findings, or the number of documents that read wrong.
+// inspect opens a database that may be damaged. It returns the documents that read wrong and the reported
+// damage: an error of opening or findings.
 func inspect(t *testing.T, path string, want map[string]string) (wrong []string, told error) {
 	t.Helper()
 	s, err := store.Open(t.Context(), path, store.Options{})
@@ -50,7 +50,7 @@ func inspect(t *testing.T, path string, want map[string]string) (wrong []string,
 }
 
 // TestFlippedBytes damages a byte of the database file or of its log. Nothing
-// panics, and no document reads wrong without someone being told.
+// panics, and no document reads wrong without a report.
 func TestFlippedBytes(t *testing.T) {
 	f := fresh(t)
 	want := make(map[string]string)
@@ -93,7 +93,7 @@ func TestFlippedBytes(t *testing.T) {
 			if told != nil {
 				noticed++
 			}
-			// The last transaction in a log cannot be told from one that a crash cut off.
+			// Damage to the last transaction of a log looks like a crash.
 			if len(wrong) > 0 && told == nil && !(suffix && len(wrong) == 1) {
 				t.Errorf("byte %d of %s: %v read wrong and nobody was told", at, filepath.Base(name), wrong)
 			}

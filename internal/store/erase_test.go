@@ -82,9 +82,9 @@ func (f *fixture) scrub(t *testing.T, upTo int64) {
 	}
 }
 
-// TestScrubCompletesWhatItIsGiven: an erasure that hid its items while another was
+// TestScrubCompletesGivenErasures: an erasure that hid its items while another was
 // scrubbed is not complete, though it began before.
-func TestScrubCompletesWhatItIsGiven(t *testing.T) {
+func TestScrubCompletesGivenErasures(t *testing.T) {
 	f := fresh(t)
 	f.populate(t, rand.New(rand.NewPCG(1, 2)), 2)
 	var erased [2]store.Erased
@@ -215,9 +215,9 @@ func TestEraseMemoriesSessionsUsers(t *testing.T) {
 	}
 }
 
-// TestErasureGoesOn takes the files as a crash leaves them when an erasure is
+// TestErasureResumes takes the files as a crash leaves them when an erasure is
 // noted and nothing else of it is done.
-func TestErasureGoesOn(t *testing.T) {
+func TestErasureResumes(t *testing.T) {
 	f := fresh(t)
 	f.doc(t, "a", "a ZqoneXw text", "")
 	f.doc(t, "b", "a ZqtwoXw text", "")
@@ -263,9 +263,9 @@ func TestErasureGoesOn(t *testing.T) {
 	}
 }
 
-// TestEraseLeavesWhatOthersWrote erases a user whose memory's id another user has
-// now, as once was possible, and a session whose memory another session has changed.
-func TestEraseLeavesWhatOthersWrote(t *testing.T) {
+// TestEraseKeepsOthersWrites erases a user after another user has taken a memory's id, as was once
+// possible, and a session after another session has changed its memory.
+func TestEraseKeepsOthersWrites(t *testing.T) {
 	f := fresh(t)
 	remember(t, f, memory.Memory{ID: "x", UserID: "bob", SessionID: "s1", Content: "one QxzoeXq"})
 	remember(t, f, memory.Memory{ID: "x", UserID: "bob", SessionID: "s1", Content: "two QxbobXq"})

@@ -15,15 +15,15 @@ func (s *Store) Freeze(_ context.Context, fn func() error) (err error) {
 	return err
 }
 
-// Dissolve deletes an item as the sweeper does that found it hidden a moment ago.
-func (s *Store) Dissolve(ctx context.Context, id uint64) error {
+// DeleteHidden deletes an item like a sweeper that found it hidden before.
+func (s *Store) DeleteHidden(ctx context.Context, id uint64) error {
 	return s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := deleteHidden(ctx, tx, int64(id), func(int) bool { return false }) //nolint:gosec // row ids fit
 		return err
 	})
 }
 
-// Slowly writes a setting in a transaction that leaves no time for another write.
+// Slowly writes a setting in a transaction too long for another job to join.
 func (s *Store) Slowly(ctx context.Context, key string) error {
 	return s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
 		time.Sleep(maxBatch + time.Millisecond)
@@ -32,8 +32,8 @@ func (s *Store) Slowly(ctx context.Context, key string) error {
 	})
 }
 
-// GiveFirst makes the first version of a memory another user's, as it was possible once
-// to take the id of what another had deleted.
+// GiveFirst assigns the first version of a memory to another user. Earlier versions of the program
+// allowed users to take the id of another user's deleted memory.
 func (s *Store) GiveFirst(ctx context.Context, ns int64, id, to string) error {
 	return s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE items SET user = ? WHERE namespace = ? AND kind = ? AND key = ? AND version = 1`,
@@ -45,7 +45,7 @@ func (s *Store) GiveFirst(ctx context.Context, ns int64, id, to string) error {
 // Waiting returns how many urgent writes wait.
 func (s *Store) Waiting() int { return len(s.write.queue[High]) }
 
-// CutLog cuts the log off as if it were long and nobody had written for a while.
+// CutLog truncates the log as after idle time.
 func (s *Store) CutLog() {
 	s.log.mu.Lock()
 	s.log.limits.copy = 1
@@ -53,7 +53,7 @@ func (s *Store) CutLog() {
 	s.log.truncate()
 }
 
-// Execute carries out statements in one write, which goes on if the last of them fails.
+// Execute runs statements in one write, which commits even if the last of them fails.
 func (s *Store) Execute(ctx context.Context, statements []string) error {
 	return s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
 		for i, text := range statements {
@@ -65,7 +65,7 @@ func (s *Store) Execute(ctx context.Context, statements []string) error {
 	})
 }
 
-// ExecuteAndFail carries out a statement in a write that fails.
+// ExecuteAndFail runs a statement in a write that fails.
 func (s *Store) ExecuteAndFail(ctx context.Context, statement string) error {
 	return s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, statement); err != nil {

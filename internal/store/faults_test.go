@@ -214,9 +214,8 @@ func (f *fixture) textOf(ctx context.Context, id string) (string, error) {
 	return text, errors.Join(err, uerr)
 }
 
-// TestNothingIsWrittenAfterAFailedSync lets one of several commits fail whose
-// writes all wait already. None of them is acknowledged from then on, and the log
-// stays as it is for the next opening.
+// TestNothingIsWrittenAfterAFailedSync lets one of several commits fail while all writes are queued. None
+// of them is acknowledged from then on, and the log stays unchanged for the next opening.
 func TestNothingIsWrittenAfterAFailedSync(t *testing.T) {
 	const writers = 12
 	d := theDisk()
@@ -281,9 +280,9 @@ func contents(t *testing.T, path string) (all []string) {
 	return all
 }
 
-// TestErasureGoesOnWhenThereIsSpace fills the disk at several places of an erasure.
+// TestErasureResumesWithSpace fills the disk at several places of an erasure.
 // What was noted goes on by itself once there is space; what was not is as before.
-func TestErasureGoesOnWhenThereIsSpace(t *testing.T) {
+func TestErasureResumesWithSpace(t *testing.T) {
 	d := theDisk()
 	defer d.clear()
 	resumed := 0
@@ -367,8 +366,8 @@ func TestErasureHasTheReserve(t *testing.T) {
 	t.Logf("%d places", hits)
 }
 
-// TestReserveWaitsForErasures has somebody write to a full disk while room is being made on
-// it. The space is not taken up again below who makes the room, but is afterwards.
+// TestReserveWaitsForErasures writes to a full disk while another operation frees space. The reserve is
+// allocated again only after that operation.
 func TestReserveWaitsForErasures(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	f := openWith(t, path, store.Options{Reserve: 1 << 16})

@@ -6,7 +6,7 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-func TestNoteFiles(t *testing.T) {
+func TestRecordFiles(t *testing.T) {
 	f := fresh(t)
 	stat := func(id string) string {
 		t.Helper()
@@ -42,7 +42,7 @@ func TestNoteFiles(t *testing.T) {
 	}
 }
 
-func TestPagesOfUnits(t *testing.T) {
+func TestPagesOfChunks(t *testing.T) {
 	f := fresh(t)
 	c := f.content("one\ftwo", nil)
 	c.Chunks = []store.Chunk{{}, {}}

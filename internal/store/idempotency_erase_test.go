@@ -9,8 +9,8 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// TestErasingForgetsAnswers: those that may hold what was erased, and no others.
-func TestErasingForgetsAnswers(t *testing.T) {
+// TestErasingDeletesResponses: those that may hold what was erased, and no others.
+func TestErasingDeletesResponses(t *testing.T) {
 	routes := []string{
 		"PUT /v1/documents/{id}", `POST /v1/documents\:bulk`, "POST /v1/memories", "PATCH /v1/memories/{id}", "POST /v1/turns",
 		"PUT /v1/procedures/{name}/draft",

@@ -37,8 +37,8 @@ func (s *Store) spooled(t testing.TB, id string, items ...JobItem) Job {
 	return j
 }
 
-// TestTally: the sum that is kept along the way is the one that is counted.
-func TestTally(t *testing.T) {
+// TestJobTotals: the sum that is kept along the way is the one that is counted.
+func TestJobTotals(t *testing.T) {
 	s := openJobs(t)
 	some := rapid.Custom(func(rt *rapid.T) (items []JobItem) {
 		for n := range rapid.IntRange(1, 30).Draw(rt, "items") {

@@ -198,9 +198,9 @@ func TestReadingLedgerWritesNothing(t *testing.T) {
 	}
 }
 
-// What happened to messages is counted; whose a message is, is told by its id, and of
-// copies by the first.
-func TestLedgerTally(t *testing.T) {
+// Appends, imports and removals are counted; a message's cluster is found by its id, the first one if
+// there are copies.
+func TestLedgerCounts(t *testing.T) {
 	f := fresh(t)
 	l := f.Ledger(ledger.Options{Retention: ledger.Retention{Messages: 2}})
 	defer l.Close()

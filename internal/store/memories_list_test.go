@@ -38,7 +38,7 @@ func (f *fixture) list(t *testing.T, mf store.MemoryFilter) []string {
 	return ids
 }
 
-func TestRecallFilter(t *testing.T) {
+func TestListMemoriesFilter(t *testing.T) {
 	f := fresh(t) // its clock moves a second at each write
 	remember(t, f, memory.Memory{ID: "a", Content: "x", Tags: []string{"k", "l"}, Occurred: t0.Add(-time.Hour)})
 	remember(t, f, memory.Memory{ID: "b", Content: "x", Tags: []string{"k"}, Occurred: t0})

@@ -130,7 +130,7 @@ func TestQuotas(t *testing.T) {
 	f.tally(t, "in the end")
 }
 
-// TestEraseNamespace: all of it goes, and who has the old id writes nothing.
+// TestEraseNamespace checks that everything is erased and that writers with the old id are rejected.
 func TestEraseNamespace(t *testing.T) {
 	const token = "Zqspace"
 	f := fresh(t)
@@ -194,8 +194,8 @@ func TestEraseNamespace(t *testing.T) {
 	}
 }
 
-// TestEraseNamespaceGoesOn: what was noted and not carried out is, by the next opening.
-func TestEraseNamespaceGoesOn(t *testing.T) {
+// TestEraseNamespaceResumes checks that the next opening completes a recorded erasure.
+func TestEraseNamespaceResumes(t *testing.T) {
 	f := fresh(t)
 	f.populate(t, rand.New(rand.NewPCG(1, 2)), 5)
 	cut := errors.New("cut off")

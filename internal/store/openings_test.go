@@ -10,9 +10,9 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// TestADryRunLeavesNoToken: what is saved with the token of an opening that changed
+// TestDryRunLeavesNoToken: what is saved with the token of an opening that changed
 // nothing has to be known after the next one.
-func TestADryRunLeavesNoToken(t *testing.T) {
+func TestDryRunLeavesNoToken(t *testing.T) {
 	path := filepath.Join(t.TempDir(), store.DatabaseName)
 	open := func() *store.Store {
 		t.Helper()

@@ -15,7 +15,7 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// shelf is a database of documents whose chunks are given.
+// shelf is a database of documents with given chunks.
 type shelf struct {
 	*Store
 
@@ -72,9 +72,9 @@ func (s *shelf) bare() (n int) {
 	return n
 }
 
-// A text that is stored again between the look at who has its vector and the removal of
-// that keeps it.
-func TestAVectorIsUsedAgainMeanwhile(t *testing.T) {
+// A text that is stored again between the search for unused vectors and their removal keeps its
+// vector.
+func TestVectorReusedDuringSearch(t *testing.T) {
 	s := openShelf(t)
 	s.put("a", "the same words")
 	s.put("z", "other words")
@@ -102,7 +102,7 @@ func TestAVectorIsUsedAgainMeanwhile(t *testing.T) {
 	}
 }
 
-func TestVectorsOfSharedTextsStayBesideErasures(t *testing.T) {
+func TestVectorsOfSharedTextsSurviveErasures(t *testing.T) {
 	s := openShelf(t)
 	for round := range 8 {
 		var texts []string
@@ -133,7 +133,7 @@ func TestVectorsOfSharedTextsStayBesideErasures(t *testing.T) {
 }
 
 // Looking at units costs what there are, not the highest id that was ever given.
-func TestLookingAtFewUnits(t *testing.T) {
+func TestOrphanSearchPages(t *testing.T) {
 	s := openShelf(t)
 	s.put("a", "words")
 	err := s.slice(t.Context(), 0, noNamespaces, func(ctx context.Context, tx *sql.Tx, _ func(int) bool) error {

@@ -10,9 +10,9 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// TestNobodyTakesAnID: whatever was under an id, only its user writes there again
-// before all of it is erased, and the user can erase it all the while.
-func TestNobodyTakesAnID(t *testing.T) {
+// TestIDsBelongToOneUser checks that only its user can write under an id until everything under it is
+// erased, and that the user can erase it at any time.
+func TestIDsBelongToOneUser(t *testing.T) {
 	put := func(f *fixture, user string) error {
 		m := memory.Memory{ID: "x", UserID: user, Content: "walrus of " + user, Occurred: t0}
 		_, _, _, err := f.PutMemory(t.Context(), f.ns, m, f.content(m.Content, memory.Chunks(m.Content)), store.Tier{})
@@ -90,9 +90,9 @@ func TestOwnersWriteAgain(t *testing.T) {
 	}
 }
 
-// TestForeseenIDs: who takes the id that something learnt is to have keeps it neither
-// from being learnt, once, nor its user from erasing it; deleted or in quarantine.
-func TestForeseenIDs(t *testing.T) {
+// TestPredictableIDs checks that taking the predictable id of a fact prevents neither its extraction nor its
+// erasure, also if the memory in the way is deleted or quarantined.
+func TestPredictableIDs(t *testing.T) {
 	for name, reason := range map[string]string{"learnt": "", "quarantined": "a tool says it"} {
 		for _, aside := range []bool{false, true} {
 			f := fresh(t)

@@ -293,8 +293,8 @@ func TestReopenItems(t *testing.T) {
 	})
 }
 
-// TestPruneManyAnswers removes more answers than go in one transaction.
-func TestPruneManyAnswers(t *testing.T) {
+// TestPruneManyResponses removes more answers than go in one transaction.
+func TestPruneManyResponses(t *testing.T) {
 	s := openJobs(t)
 	err := s.write.do(t.Context(), Low, func(ctx context.Context, tx *sql.Tx) error {
 		for i := range 2*dropBatch + 1 {

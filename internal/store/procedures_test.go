@@ -245,7 +245,7 @@ func (f *fixture) lesson(t *testing.T, turn, user, session, name string, known b
 	}))(t)
 }
 
-func TestLearnProcedure(t *testing.T) {
+func TestStoreProcedure(t *testing.T) {
 	f := fresh(t)
 	if op := f.lesson(t, "t1", "ada", "s1", "deploy", false); op != procedures.OpDrafted {
 		t.Error(op)
@@ -342,7 +342,7 @@ func TestEraseProcedure(t *testing.T) {
 	}
 }
 
-func TestLearnedDraftsAreBounded(t *testing.T) {
+func TestUnreviewedDraftsAreBounded(t *testing.T) {
 	f := fresh(t)
 	must(f.PutProcedureDraft(t.Context(), f.key("by-hand"), body("x")))(t)
 	for i := range 203 {

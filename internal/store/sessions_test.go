@@ -169,8 +169,8 @@ func TestDeletedSessionsGo(t *testing.T) {
 	}
 }
 
-// TestErasedForks: who erases a session erases the forks that have its messages, also those
-// of a fork that is gone.
+// TestErasedForks checks that erasing a session erases the forks with its messages, also the forks of a
+// deleted fork.
 func TestErasedForks(t *testing.T) {
 	f := fresh(t)
 	s := f.Sessions(session.Options{})
@@ -198,9 +198,9 @@ func TestErasedForks(t *testing.T) {
 	}
 }
 
-// TestErasedForksOfTheDeleted: who erases a session by its name after it was deleted erases the
-// forks that have its messages, whether it is out of sight only or gone, also of a chain of
-// which nothing is left but the end. A user's erasure is not another one's.
+// TestErasedForksOfTheDeleted checks that erasing a deleted session by name erases the forks with its
+// messages, whether its rows still exist or not, also at the end of a chain of deleted forks. Other
+// users' sessions stay.
 func TestErasedForksOfTheDeleted(t *testing.T) {
 	f := fresh(t)
 	s := f.Sessions(session.Options{})
@@ -269,9 +269,9 @@ func TestSnapshotRemembersAncestors(t *testing.T) {
 	}
 }
 
-// TestSaveBesideOthers: a session that others change whenever it is about to be saved is saved in
+// TestConcurrentSaves: a session that others change whenever it is about to be saved is saved in
 // the writer where it is small, and is a conflict where everyone would wait for it.
-func TestSaveBesideOthers(t *testing.T) {
+func TestConcurrentSaves(t *testing.T) {
 	f := fresh(t)
 	k := session.Key{Namespace: "default", ID: "s"}
 	said := func(n int) session.Store {
@@ -356,9 +356,9 @@ func TestErasedNames(t *testing.T) {
 	}
 }
 
-// TestForkBesideOthers: a session that others change whenever it is about to be forked is forked,
+// TestForkWithConcurrentChanges: a session that others change whenever it is about to be forked is forked,
 // also on condition that there is one.
-func TestForkBesideOthers(t *testing.T) {
+func TestForkWithConcurrentChanges(t *testing.T) {
 	f := fresh(t)
 	k := session.Key{Namespace: "default", User: "ada", ID: "s"}
 	converse(t, f, k, "Zq", 2)
@@ -403,8 +403,7 @@ func TestErasedIf(t *testing.T) {
 	}
 }
 
-// TestSaveKeepsDamage: who saves has not seen what cannot be read, so it stays for a copy
-// to be restored.
+// TestSaveKeepsDamage checks that a save keeps unreadable messages, which the caller has not seen.
 func TestSaveKeepsDamage(t *testing.T) {
 	f := fresh(t)
 	s, k := f.Sessions(session.Options{}), session.Key{Namespace: "default", ID: "s"}
@@ -687,8 +686,8 @@ func TestDamageLosesNothingBefore(t *testing.T) {
 	}
 }
 
-// TestSaveWritesWhatIsNew: messages at the beginning that stay are not written again.
-func TestSaveWritesWhatIsNew(t *testing.T) {
+// TestSaveWritesOnlyChanges: messages at the beginning that stay are not written again.
+func TestSaveWritesOnlyChanges(t *testing.T) {
 	f := fresh(t)
 	s, k := f.Sessions(session.Options{}), session.Key{Namespace: "default", ID: "s"}
 	converse(t, f, k, "Zq", 20)

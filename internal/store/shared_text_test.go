@@ -131,13 +131,13 @@ func TestSharedTexts(t *testing.T) {
 			}
 			check(f, "after it")
 		}
-		// Removed are also stubs and old versions that nothing needs any more.
+		// Unused stubs and old versions are removed as well.
 		swept(t, f.path)
 	})
 }
 
 // TestSharedTextsInParallel has several writers put, cut off, delete and erase documents
-// of the same few texts beside scrubs.
+// of the same few texts concurrently with scrubs.
 func TestSharedTextsInParallel(t *testing.T) {
 	f := openWith(t, filepath.Join(t.TempDir(), "a.db"), store.Options{KeepVersions: 2})
 	contents := make([]store.Content, 4)

@@ -152,9 +152,9 @@ func TestDamagedSnapshots(t *testing.T) {
 	}
 }
 
-// TestSnapshotBesideWrites takes snapshots while documents are replaced; each is
+// TestSnapshotDuringWrites takes snapshots while documents are replaced; each is
 // whole and restores.
-func TestSnapshotBesideWrites(t *testing.T) {
+func TestSnapshotDuringWrites(t *testing.T) {
 	f := fresh(t)
 	ctx, stop := context.WithCancel(t.Context())
 	var wg sync.WaitGroup

@@ -30,9 +30,9 @@ func (f *fixture) voices(t *testing.T) (followed, listed []index.Speaker) {
 	return followed, listed
 }
 
-// TestVoices go with their units: into the indexes, and out of the database. A
+// TestSpeakers go with their units: into the indexes, and out of the database. A
 // database from before there were any has none.
-func TestVoices(t *testing.T) {
+func TestSpeakers(t *testing.T) {
 	f := fresh(t)
 	turn := ragctx.Turn{ID: "t", Messages: []ragctx.Message{
 		{Role: ragctx.RoleUser, Name: "Ada", Content: ragctx.Text("I moved in May.")},

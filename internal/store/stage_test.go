@@ -241,7 +241,7 @@ func freeze(t *testing.T, f *fixture, to string) {
 	}
 }
 
-func TestNothingIsSeenOfWhatIsStaged(t *testing.T) {
+func TestStagedDocumentsAreHidden(t *testing.T) {
 	f := fresh(t)
 	if _, _, err := f.long(t, t.Context(), "a", 1, 300); err != nil {
 		t.Fatal(err)
@@ -272,13 +272,13 @@ func TestNothingIsSeenOfWhatIsStaged(t *testing.T) {
 	}
 }
 
-// TestSweeperSparesWhatIsPublished has the sweeper come to an item that it found
+// TestSweeperKeepsPublishedItems has the sweeper come to an item that it found
 // hidden, and that was published since.
-func TestSweeperSparesWhatIsPublished(t *testing.T) {
+func TestSweeperKeepsPublishedItems(t *testing.T) {
 	f := fresh(t)
 	f.doc(t, "a", strings.Repeat("A text of several chunks. ", 100), "")
 	b := f.follow(t, f.documents(), 0)
-	if err := f.Dissolve(t.Context(), b.Add[0].Item.ID); err != nil {
+	if err := f.DeleteHidden(t.Context(), b.Add[0].Item.ID); err != nil {
 		t.Fatal(err)
 	}
 	if after := f.follow(t, f.documents(), 0); len(after.Add) != len(b.Add) {
@@ -289,8 +289,8 @@ func TestSweeperSparesWhatIsPublished(t *testing.T) {
 	}
 }
 
-// TestVectorsAheadComeWithTheWrite stores a document with vectors of two embedders.
-func TestVectorsAheadComeWithTheWrite(t *testing.T) {
+// TestNextVectorsAreWritten stores a document with vectors of two embedders.
+func TestNextVectorsAreWritten(t *testing.T) {
 	f := fresh(t)
 	next, err := f.Embedder(t.Context(), embed.Identity{Name: "next", Dimensions: 3})
 	if err != nil {

@@ -98,7 +98,7 @@ func kept(t *testing.T, db *sql.DB) map[string]*cachedStatement {
 
 const allOfT = `SELECT n FROM t WHERE n > ? ORDER BY n`
 
-// numbers returns those of t above a number.
+// numbers returns the values of t above a number.
 func numbers(t *testing.T, db interface {
 	QueryContext(context.Context, string, ...any) (*sql.Rows, error)
 }, above int,
@@ -120,7 +120,7 @@ func numbers(t *testing.T, db interface {
 	return out
 }
 
-func TestStatementsAreKept(t *testing.T) {
+func TestStatementsAreCached(t *testing.T) {
 	db := keptDB(t)
 	const insert = `INSERT INTO t (n) VALUES (?)`
 	execute(t, db, insert, 1)
@@ -309,9 +309,9 @@ func TestStatementInterrupted(t *testing.T) {
 	}
 }
 
-// TestKeptAsPlain does the same, at random, with a connection that keeps its statements
+// TestCachedLikePlain does the same, at random, with a connection that keeps its statements
 // and with one that does not.
-func TestKeptAsPlain(t *testing.T) {
+func TestCachedLikePlain(t *testing.T) {
 	dir := t.TempDir()
 	texts := []string{
 		`INSERT INTO t (n, s) VALUES (?1, ?2)`, `INSERT INTO t (n, s) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET s = ?2 RETURNING n, s`,

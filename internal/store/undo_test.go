@@ -36,7 +36,7 @@ func (c *curator) put() {
 	c.must(err)
 }
 
-// key is one of a few, or that of something that was learnt.
+// key draws one of a few ids, or the id of an extracted memory.
 func (c *curator) key() string { return rapid.SampledFrom(c.keys).Draw(c.T, "key") }
 
 func (c *curator) learnSome() {
