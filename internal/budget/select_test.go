@@ -130,12 +130,12 @@ func TestSelect(t *testing.T) {
 			want:  "a=full",
 		},
 		{
-			name:  "items are limited, required ones go on",
+			name: "items are limited, required ones go on",
 			cands: []budget.Candidate{
 				full("a", "", 0, 1), full("b", "", 1, 1), full("r", budget.Required, 2, 1), full("s", budget.Required, 3, 1),
 			},
-			opts:  func(o *budget.Options) { o.MaxItems = 1 },
-			want:  "a!max_items b!max_items r=full s=full",
+			opts: func(o *budget.Options) { o.MaxItems = 1 },
+			want: "a!max_items b!max_items r=full s=full",
 		},
 		{
 			name:  "required within the budget steps down, then is skipped",
