@@ -56,7 +56,8 @@ var formats = slices.Concat([]format{
 	{mime: "text/x-rst", aliases: []string{"text/prs.fallenstein.rst"}, extensions: []string{"rst"}, parse: parseRST},
 	{mime: "text/asciidoc", aliases: []string{"text/x-asciidoc"}, extensions: []string{"adoc", "asciidoc"}, parse: parseAsciidoc},
 	{mime: "text/org", aliases: []string{"text/x-org"}, extensions: []string{"org"}, parse: parseOrg},
-	{mime: "text/x-tex", aliases: []string{"application/x-tex", "application/x-latex"}, extensions: []string{"tex", "latex"}, parse: parseLaTeX},
+	{mime: "text/x-tex", aliases: []string{"application/x-tex", "application/x-latex"}, extensions: []string{"tex", "latex"},
+		parse: parseLaTeX},
 	{mime: "text/html", aliases: []string{"application/xhtml+xml"}, extensions: []string{"html", "htm", "xhtml"}, parse: parseText},
 }, codeFormats())
 

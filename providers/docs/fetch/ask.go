@@ -216,7 +216,10 @@ func (c *Client) statusError(u *url.URL, resp *http.Response) attempt {
 	case s != http.StatusTooManyRequests && s < http.StatusInternalServerError, s == http.StatusNotImplemented:
 		return attempt{err: e}
 	}
-	a := attempt{err: e, serverFailing: true, retryable: true, after: httpclient.ParseRetryAfter(resp.Header.Get("Retry-After"), c.opts.Now())}
+	a := attempt{
+		err: e, serverFailing: true, retryable: true,
+		after: httpclient.ParseRetryAfter(resp.Header.Get("Retry-After"), c.opts.Now()),
+	}
 	if a.after > maxWait {
 		e.Reason += fmt.Sprintf("; it asks to retry in %v", a.after.Round(time.Second))
 	}
