@@ -157,7 +157,7 @@ func TestHashingHugeTexts(t *testing.T) {
 			t.Errorf("%s: vector is nil: %v", name, v == nil)
 		}
 	}
-	// What a huge text leaves behind must not show in the next.
+	// The state of a huge text must not affect the next text.
 	if v := vectorOf(t, e, "hello"); !slices.Equal(v, vectorOf(t, NewHashing(0), "hello")) {
 		t.Error("a text's vector depends on the texts before it")
 	}

@@ -39,7 +39,7 @@ func fuzz(f *testing.F, check func(t *testing.T, items []ragctx.ContextItem)) {
 	})
 }
 
-// parsed is what a reader gets to know about an item.
+// parsed is the content of an item as a reader parses it.
 type parsed struct {
 	Source  string `xml:"source,attr"`
 	Type    string `xml:"type,attr"`
@@ -77,7 +77,7 @@ func visible(s string) string {
 	return s
 }
 
-// cited returns what is wanted with what a form makes of a citation's values.
+// cited returns the expected citation values of a format.
 func cited(all []parsed, as func(string) string) []parsed {
 	for i := range all {
 		p := &all[i]
@@ -99,10 +99,10 @@ func inXML(s string) string {
 	}, s)
 }
 
-// inJSON replaces what is not UTF-8.
+// inJSON replaces invalid UTF-8.
 func inJSON(s string) string { return string([]rune(s)) }
 
-// paged returns what was parsed with a page, "" for none.
+// paged returns the parsed page, or "".
 func (p parsed) paged(page string) parsed {
 	if p.Content = inner(p.Content); page != "" {
 		p.Page = page
@@ -110,7 +110,7 @@ func (p parsed) paged(page string) parsed {
 	return p
 }
 
-// sanitised says what the package promises, one rune at a time.
+// sanitised implements the replacements of the package, one rune at a time.
 func sanitised(s, indent string) string {
 	s = strings.ReplaceAll(s, "\r\n", "\n")
 	for _, end := range []string{"\r", "\v", "\f", "\x1c", "\x1d", "\x1e", "\u0085", "\u2028", "\u2029"} {
@@ -274,7 +274,7 @@ func citationOf(header string) []string {
 	}
 }
 
-// partsOf lists what a header should end in.
+// partsOf lists the expected end of a header.
 func partsOf(p parsed) (parts []string) {
 	for _, part := range [...]struct{ name, value string }{{"id", p.ID}, {"title", p.Title}, {"page", pageOf(p)}, {"lines", p.Lines}} {
 		if part.value != "" {

@@ -19,9 +19,9 @@ import (
 	"github.com/ragctx/ragctx/internal/tokens"
 )
 
-// TestAnyBatches embeds random texts, of which the service refuses some, under
-// random limits on both sides: every text that the service takes by itself has its
-// vector in its place, whatever stood beside it.
+// TestAnyBatches embeds random texts, some of which the service rejects, under random limits on
+// both sides. Every text that the service accepts alone has its vector, whatever else is in its
+// batch.
 func TestAnyBatches(t *testing.T) {
 	counter, err := tokens.New("cl100k_base")
 	if err != nil {
@@ -145,8 +145,8 @@ func TestBisectingIsCheap(t *testing.T) {
 	}
 }
 
-// TestTooLongForTheModel: of a text that only the service can tell to be too long,
-// the beginning is embedded.
+// TestTooLongForTheModel: if only the service knows that a text is too long, the beginning of the
+// text is embedded.
 func TestTooLongForTheModel(t *testing.T) {
 	f := &fake{shape: remote.OpenAI, dim: 3, maxBytes: 900}
 	c, _ := start(t, f, remote.Options{DocumentPrefix: "d: "})
@@ -183,8 +183,8 @@ func TestWrongSettings(t *testing.T) {
 	}
 }
 
-// TestRetryAfterIsHonoured: documents wait as long as they are told to, up to a
-// limit, and the budget of a call is shared by its batches.
+// TestRetryAfterIsHonoured: documents wait as long as the service asks, up to a limit, and all
+// batches of a call share its budget.
 func TestRetryAfterIsHonoured(t *testing.T) {
 	f := &fake{shape: remote.TEI, dim: 3, status: 429, header: http.Header{"Retry-After": {"7"}}}
 	c, clock := start(t, f, remote.Options{Retries: 2})
@@ -212,8 +212,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestCancelled: a caller that goes away ends the call and tells nothing about the
-// service.
+// TestCancelled: a caller that cancels ends the call, which says nothing about the service.
 func TestCancelled(t *testing.T) {
 	f := &fake{shape: remote.OpenAI, dim: 3, hang: make(chan struct{})}
 	defer close(f.hang)

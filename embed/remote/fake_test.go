@@ -164,7 +164,7 @@ func (f *fake) answer(w io.Writer, texts []string, packed bool) {
 	json.NewEncoder(w).Encode(out)
 }
 
-// clock is set by hand, and by who sleeps.
+// clock is set by the test and by sleeping.
 type clock struct {
 	mu    sync.Mutex
 	at    time.Time
@@ -186,7 +186,7 @@ func (c *clock) sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// start serves a fake and returns a client for it, whose clock only sleeping moves.
+// start serves a fake and returns a client for it. Only sleeping advances the client's clock.
 func start(t testing.TB, f *fake, o remote.Options) (*remote.Client, *clock) {
 	t.Helper()
 	s := httptest.NewServer(f)

@@ -90,8 +90,8 @@ func TestBreaker(t *testing.T) {
 	}
 }
 
-// TestQueryDeadline: a question waits for its own time at most and for half of the
-// caller's, and the caller can tell which it was.
+// TestQueryDeadline: a query waits at most its own timeout and half of the caller's time, and the
+// error says which of them ended.
 func TestQueryDeadline(t *testing.T) {
 	f := &fake{shape: remote.TEI, dim: 4, hang: make(chan struct{})}
 	defer close(f.hang)
@@ -148,7 +148,7 @@ func TestSized(t *testing.T) {
 	}
 }
 
-// TestCalibrate: a service whose vectors have a part in common has a high floor.
+// TestCalibrate: a service with vectors that share a component has a high noise floor.
 func TestCalibrate(t *testing.T) {
 	f := &fake{shape: remote.TEI, dim: 200}
 	c, _ := start(t, f, remote.Options{QueryPrefix: "q: ", DocumentPrefix: "d: "})

@@ -12,7 +12,7 @@ import (
 	"github.com/ragctx/ragctx/internal/httpclient"
 )
 
-// TestRequests compares with what the services' references show.
+// TestRequests compares the requests with the references of the services.
 func TestRequests(t *testing.T) {
 	for want, o := range map[string]Options{
 		`{"model":"m","input":["a","b"],"encoding_format":"float"}`:                   {Shape: OpenAI},
@@ -51,8 +51,8 @@ func TestReplies(t *testing.T) {
 	}
 }
 
-// TestHostileReplies: anything but one vector for each text is an error, which
-// tells little of what the service said.
+// TestHostileReplies: anything but one vector for each text is an error, which quotes little of the
+// response.
 func TestHostileReplies(t *testing.T) {
 	for shape, bodies := range map[Shape][]string{
 		OpenAI: {

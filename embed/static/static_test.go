@@ -152,7 +152,7 @@ func TestZeroSum(t *testing.T) {
 	}
 }
 
-// The vector of a text does not depend on what was embedded before or beside it.
+// The vector of a text does not depend on other texts, embedded before or in parallel.
 func TestEqualTextsHaveEqualVectors(t *testing.T) {
 	t.Parallel()
 	e := Default()

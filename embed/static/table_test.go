@@ -26,7 +26,7 @@ type draft struct {
 	rows       []int8
 }
 
-// small returns a table of ten tokens, five of which have a row.
+// small returns a table of ten tokens; five of them have a row.
 func small() *draft {
 	d := &draft{
 		head: header{
@@ -199,7 +199,7 @@ func TestTableRefuses(t *testing.T) {
 	}
 }
 
-// What is accepted can be used.
+// An accepted table can be used.
 func FuzzTable(f *testing.F) {
 	good := small().file(f, nil)
 	f.Add(good)
@@ -244,8 +244,8 @@ func BenchmarkLoad(b *testing.B) {
 	})
 }
 
-// TestRevision keeps vectors of two tables from being taken for those of one: who
-// changes the table gives it another revision, and notes its checksum here.
+// TestRevision fails if the built-in table changes without a new revision. To change the table, set
+// a new revision and note its checksum here.
 func TestRevision(t *testing.T) {
 	t.Parallel()
 	known := map[string]string{"1": "47be26887909198a7c890e5ad09147f76429783bc4eb5279d0065ced7f0a5622"}

@@ -135,8 +135,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestBreakerStopsRetries: a call does not go on against a breaker that opened
-// meanwhile, and the next one is not sent.
+// TestBreakerStopsRetries: a call stops retrying when the breaker opens, and the next call is not
+// sent.
 func TestBreakerStopsRetries(t *testing.T) {
 	var now func() time.Time
 	breaker := NewBreaker(BreakerOptions{After: 2, Now: func() time.Time { return now() }})

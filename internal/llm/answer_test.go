@@ -22,8 +22,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestHostileAnswers: what is no answer is an error that tells nothing of what it
-// holds.
+// TestHostileAnswers: an invalid answer is an error that quotes nothing of it.
 func TestHostileAnswers(t *testing.T) {
 	for body, want := range map[string]string{
 		``:                             "not JSON",

@@ -22,7 +22,7 @@ import (
 	"github.com/ragctx/ragctx/internal/llm"
 )
 
-// TestRequests compares what is posted with what the service's reference shows.
+// TestRequests compares the requests with the reference of the service.
 func TestRequests(t *testing.T) {
 	for want, r := range map[string]llm.Request{
 		`{"model":"m","messages":[{"role":"user","content":"hi"}],"max_tokens":2048}`: ask("hi"),
@@ -61,8 +61,8 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestDialects: what a service refuses is left out of the second request, and of all
-// later ones once that was taken.
+// TestDialects: a rejected field is omitted from the second request, and from all later ones once
+// that was accepted.
 func TestDialects(t *testing.T) {
 	refuse := func(fields map[string]string) *fake {
 		return &fake{script: func(w http.ResponseWriter, _ int, body map[string]any) {
@@ -106,7 +106,7 @@ func TestDialects(t *testing.T) {
 			}
 		})
 	}
-	// What is refused in any form teaches nothing.
+	// A request that is rejected in every form does not change the dialect.
 	long := true
 	f := &fake{script: func(w http.ResponseWriter, _ int, _ map[string]any) {
 		if long {
@@ -126,8 +126,8 @@ func TestDialects(t *testing.T) {
 	}
 }
 
-// TestFailures: what a service does wrong is an error of its kind, after as many
-// requests as may help.
+// TestFailures: each fault of the service is an error of its kind, after as many requests as may
+// help.
 func TestFailures(t *testing.T) {
 	status := func(n int) func(http.ResponseWriter, int, map[string]any) {
 		return func(w http.ResponseWriter, _ int, _ map[string]any) { w.WriteHeader(n) }
@@ -177,8 +177,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestSlow: an attempt that takes too long is the service's failure, what the caller
-// ends is the caller's.
+// TestSlow: a slow attempt counts as the service's failure, a canceled one does not.
 func TestSlow(t *testing.T) {
 	release := make(chan struct{})
 	defer close(release)
@@ -332,7 +331,7 @@ func TestUncounted(t *testing.T) {
 	}
 }
 
-// TestCut: what there is of an answer that was cut off comes beside the error.
+// TestCut: a truncated answer is returned together with the error.
 func TestCut(t *testing.T) {
 	f := &fake{script: says(`{"choices":[{"message":{"content":"half a sen"},"finish_reason":"length"}],"usage":{"prompt_tokens":3,"completion_tokens":4}}`)}
 	c, _ := newClient(t, f, llm.Options{})
@@ -406,8 +405,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestSecrets: whatever the service says and whatever is printed, nothing holds the
-// key, what was asked, or what was answered.
+// TestSecrets: no response, error or log reveals the key, the prompt or the answer.
 func TestSecrets(t *testing.T) {
 	var log bytes.Buffer
 	logger := slog.New(slog.NewJSONHandler(&log, nil))

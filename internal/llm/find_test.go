@@ -36,8 +36,8 @@ func TestFindObject(t *testing.T) {
 	}
 }
 
-// FuzzFind: whatever a model says, what is found are parts of it, as many as are
-// allowed, and an object is valid.
+// FuzzFind: for any answer, the results are parts of it, within the limits, and an object is valid
+// JSON.
 func FuzzFind(f *testing.F) {
 	for _, s := range []string{
 		`{"items":[{"content":"The user prefers Helix.","tags":["a"]}]}`,
@@ -88,7 +88,7 @@ func TestListAnywhere(t *testing.T) {
 			if err := json.Unmarshal([]byte(raw), &back); err != nil {
 				t.Fatal(err)
 			}
-			want, _ := json.Marshal(texts[i]) // what is no valid text is replaced
+			want, _ := json.Marshal(texts[i]) // invalid UTF-8 is replaced
 			if again, _ := json.Marshal(back.Content); string(again) != string(want) {
 				t.Errorf("%q, want %q", again, want)
 			}

@@ -55,8 +55,8 @@ func newClient(t *testing.T, o rerank.Options) *rerank.Client {
 	return c
 }
 
-// TestGoldens asks a service of each shape that answers as its documentation
-// shows, and compares what it was sent and how the answer was read.
+// TestGoldens calls a documented fake of each shape and compares the requests and the decoded
+// responses with goldens.
 func TestGoldens(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) != len(rerank.Shapes()) {
@@ -395,7 +395,7 @@ func TestKeyStaysSecret(t *testing.T) {
 	}
 	for _, answer := range []string{
 		"HTTP/1.1 200 OK\r\nAuthorization Bearer " + secret + "\r\n\r\n", // a malformed header is quoted
-		secret + "\r\n\r\n", // so is what is no HTTP at all
+		secret + "\r\n\r\n", // so is a response that is not HTTP
 		"HTTP/1.1 302 Found\r\nLocation: https://" + secret + "/\r\n\r\n",
 	} {
 		url := serve(t, func(w http.ResponseWriter, _ *http.Request) {

@@ -198,8 +198,7 @@ func TestManyRunes(t *testing.T) {
 	checkAgainstOracle(t, text.String())
 }
 
-// TestLongMerge compares the two ways to merge, beyond what the oracle can do in
-// reasonable time.
+// TestLongMerge compares the two merge algorithms on inputs that are too slow for the oracle.
 func TestLongMerge(t *testing.T) {
 	b := encodings()[0].ours
 	var long longMerge

@@ -87,7 +87,7 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// TestEstimatesStayAbove checks what the estimates promise of any text.
+// TestEstimatesStayAbove checks that the estimates are upper bounds on sample texts.
 func TestEstimatesStayAbove(t *testing.T) {
 	o200k, cl100k := open(t, "o200k_base"), open(t, "cl100k_base")
 	claude, gemini := open(t, "claude"), open(t, "gemini")

@@ -15,8 +15,8 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// fuzzFormat fuzzes the parser of a file name, from the goldens whose names end
-// the same and from what is hostile.
+// fuzzFormat fuzzes the parser of a file name, seeded with the goldens of the same extension and
+// malicious inputs.
 func fuzzFormat(f *testing.F, id string) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil {
@@ -37,7 +37,7 @@ func fuzzFormat(f *testing.F, id string) {
 	f.Fuzz(func(t *testing.T, text string) { checkPrepare(t, id, text) })
 }
 
-// checkPrepare prepares a text and holds the result to what the package promises.
+// checkPrepare prepares a text and checks the guarantees of the package.
 func checkPrepare(t *testing.T, id, text string) {
 	if len(text) > 8<<10 {
 		return

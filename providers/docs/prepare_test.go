@@ -135,7 +135,7 @@ func TestTitle(t *testing.T) {
 	}
 }
 
-// TestTitleIsTheText prepares what has nothing but a title, whatever its id and type say.
+// TestTitleIsTheText prepares a document that has only a title, whatever its id and type are.
 func TestTitleIsTheText(t *testing.T) {
 	for _, mime := range []string{"", "text/markdown", "text/csv", "application/json", "text/html", "text/x-go"} {
 		for _, id := range []string{"7", "a.md", "a.csv", "a.json", "a.go", "https://example.org/a.html"} {
@@ -445,7 +445,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestPrepareChecked: who has checked and hashed a document gets what Prepare returns.
+// TestPrepareChecked: a caller that has validated and hashed a document gets the same result as
+// from Prepare.
 func TestPrepareChecked(t *testing.T) {
 	d := docs.Document{ExternalID: "a.md", Text: "\ufeff# A\n\nalpha", Tags: []string{"x"}, Source: "s"}
 	want, err := docs.Prepare(d, docs.Options{})

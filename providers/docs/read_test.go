@@ -117,7 +117,7 @@ func TestFromText(t *testing.T) {
 	}
 }
 
-// TestTakes: what is taken of what is inside of a file.
+// TestTakes: the files inside a file that the rules accept.
 func TestTakes(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

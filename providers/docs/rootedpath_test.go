@@ -15,7 +15,7 @@ var raceRounds = flag.Int("race.rounds", 300, "how often a tree is read while it
 
 const outside = "from outside"
 
-// swapped is a tree in which what is inside can become a link to what is outside.
+// swapped is a tree with entries that can be replaced by links to files outside.
 type swapped struct{ inside, outside, kept string }
 
 func newSwapped(t *testing.T) swapped {
@@ -33,7 +33,7 @@ func newSwapped(t *testing.T) swapped {
 	return s
 }
 
-// swap puts a link to what is outside in the place of a path.
+// swap replaces a path by a link to a file outside.
 func (s swapped) swap(rel string) error {
 	at := filepath.Join(s.inside, filepath.FromSlash(rel))
 	return errors.Join(os.Rename(at, s.kept), os.Symlink(filepath.Join(s.outside, filepath.FromSlash(rel)), at))
@@ -45,8 +45,8 @@ func (s swapped) restore(rel string) error {
 	return errors.Join(os.Remove(at), os.Rename(s.kept, at))
 }
 
-// texts reads what a walk finds, and calls between before each file is read. What is
-// skipped has no text.
+// texts reads the files of a walk, and calls between before each file is read. A skipped file has
+// no text.
 func (s swapped) texts(t *testing.T, root string, o docs.WalkOptions, between func()) (found []string) {
 	t.Helper()
 	for f, err := range docs.Walk(t.Context(), []string{root}, o) {
@@ -63,8 +63,8 @@ func (s swapped) texts(t *testing.T, root string, o docs.WalkOptions, between fu
 	return found
 }
 
-// TestSwaps: at each moment of a walk a folder or a file becomes a link to what is outside,
-// and nothing of that is read.
+// TestSwaps: at each moment of a walk a folder or a file is replaced by a link to a file outside,
+// which is never read.
 func TestSwaps(t *testing.T) {
 	for _, rel := range []string{"sub", "sub/deep", "sub/deep/a.md", "c.md"} {
 		for moment := range 8 {

@@ -25,7 +25,7 @@ func source(t *testing.T, text string) docs.SourceConfig {
 	return c
 }
 
-// The lines quoted here are those of the specification.
+// The quoted lines are from the specification.
 func TestSourceDefaults(t *testing.T) {
 	vector := source(t, `{"path": "d"}`)
 	// | — | | include_patterns | `**/*.{rs,py,ts,js,go,md,toml,yaml,yml}` as nine patterns |
@@ -45,7 +45,7 @@ func TestSourceDefaults(t *testing.T) {
 	if vector.MaxFileSize != 512<<10 {
 		t.Errorf("max_file_size is %d", vector.MaxFileSize)
 	}
-	// accept all names; chunk default 1500 (that is what the seed's page promised), alias max_chunk_chars
+	// accept all names; chunk default 1500 (as promised by the seed's page), alias max_chunk_chars
 	if vector.ChunkSize != 1500 || vector.Chunk().TargetChars != 1500 || vector.Chunk().MaxChars != 1500 {
 		t.Errorf("chunk_size is %d", vector.ChunkSize)
 	}
@@ -79,7 +79,7 @@ func TestSourceNames(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", text, diff)
 		}
 	}
-	// What has no effect is said.
+	// Options without effect are noted.
 	c := source(t, `{"path": "d", "minRelevance": 0.3, "max_results": 10, "embedding_model": "text-embedding-3-small",
 		"embedding_api_base": "https://a.example", "embeddingApiKey": "secret-key", "namespace": "team", "prefix": "p", "tags": ["a"]}`)
 	if len(c.Notes) != 5 || !strings.HasPrefix(c.Notes[0], "minRelevance is an option of each query") ||

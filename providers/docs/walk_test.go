@@ -280,7 +280,7 @@ func TestIgnoreAboveTheRoot(t *testing.T) {
 	}
 }
 
-// TestIgnoreLikeGit compares what a walk leaves out with git's own opinion.
+// TestIgnoreLikeGit compares the ignored files with git.
 func TestIgnoreLikeGit(t *testing.T) {
 	git, err := exec.LookPath("git")
 	if err != nil {
@@ -332,7 +332,7 @@ func TestIgnoreLikeGit(t *testing.T) {
 				rt.Errorf("%s: kept %v, ignored %v, git keeps it: %v", name, got[name], ignored(name), kept[name])
 			}
 		}
-		// A root that is ignored itself is walked all the same.
+		// A root that is ignored is walked nevertheless.
 		if ids, _ := walk(t, docs.WalkOptions{}, filepath.Join(dir, "sub")); below != nil && !slices.Equal(ids, below) {
 			rt.Errorf("walk of the folder sub alone finds %q, not %q", ids, below)
 		}
@@ -369,7 +369,7 @@ func TestWalkTellsDirectories(t *testing.T) {
 	}
 }
 
-// TestUnreadableIgnores: what git is not to take is not taken because nobody knows.
+// TestUnreadableIgnores: if a .gitignore cannot be read, nothing below it is ingested.
 func TestUnreadableIgnores(t *testing.T) {
 	dir := tree(t, map[string]string{"a/secret.md": "x", "b.md": "x"})
 	if err := os.Mkdir(filepath.Join(dir, "a", ".gitignore"), 0o700); err != nil { // aliases root cannot read it

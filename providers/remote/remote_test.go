@@ -28,7 +28,7 @@ const secret = "0123456789abcdef0123456789abcdef"
 // noon is when everything happens.
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// service is a provider's program that says what it is told to.
+// service is a fake provider with configured answers.
 type service struct {
 	*httptest.Server
 
@@ -120,8 +120,8 @@ func TestQuestion(t *testing.T) {
 	}
 }
 
-// TestAnswers: what a provider says that is not as agreed takes nothing else with it,
-// and no answer at all is a failure that tells callers nothing of the service.
+// TestAnswers: an invalid item does not affect the others, and an invalid answer is a failure that
+// reveals nothing about the service to callers.
 func TestAnswers(t *testing.T) {
 	good := `{"id":"good","content":"c"}`
 	long := strings.Repeat("x", 600)
@@ -273,8 +273,8 @@ func TestBreaker(t *testing.T) {
 	}
 }
 
-// TestTimeout: what is not there in time is the service's failure, which its breaker
-// counts; a caller that goes away is not.
+// TestTimeout: a late answer is the service's failure, which its breaker counts; a canceled query
+// is not.
 func TestTimeout(t *testing.T) {
 	hang := make(chan struct{})
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -349,7 +349,7 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// TestTurn: completed turns are told in both of their forms.
+// TestTurn: completed turns are delivered in both forms.
 func TestTurn(t *testing.T) {
 	for _, status := range []int{http.StatusOK, http.StatusAccepted, http.StatusNoContent} {
 		s := serve(t, status, "")
@@ -455,7 +455,7 @@ func (p *goProvider) OnTurnComplete(_ context.Context, t ragctx.Turn) error {
 	return p.err
 }
 
-// TestHandler: client and handler understand each other, and nobody else.
+// TestHandler: the client and the handler work together, and unsigned requests are refused.
 func TestHandler(t *testing.T) {
 	g := &goProvider{}
 	s := httptest.NewServer(remote.Handler(g, secret))
@@ -518,8 +518,7 @@ func TestHandler(t *testing.T) {
 	}
 }
 
-// TestPassesForNobodyElse keeps what an answer says of itself from being taken for what
-// others say.
+// TestPassesForNobodyElse: an item cannot claim the source of another provider.
 func TestPassesForNobodyElse(t *testing.T) {
 	p := newProvider(t, options(serve(t, 200, `{"note":"a\u009bb\u202ec\u2066d\u2028e\u0007f", "items":[
 		{"id":"1","content":"1","source":"memory"},{"id":"2","content":"2","source":"file:a.md"},{"id":"3","content":"3"},

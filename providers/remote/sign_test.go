@@ -21,7 +21,7 @@ func TestSignature(t *testing.T) {
 	}
 }
 
-// TestVerify: what was signed verifies within the tolerance, and nothing else does.
+// TestVerify: only a signed body verifies, and only within the tolerance.
 func TestVerify(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		body := rapid.SliceOf(rapid.Byte()).Draw(t, "body")

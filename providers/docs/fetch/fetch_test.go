@@ -32,8 +32,8 @@ type site struct {
 	asked []string // request URIs but robots.txt
 }
 
-// serve runs a handler as a site whose host is allowed. A robots.txt that the
-// handler does not know is not there.
+// serve runs a handler as a site with an allowed host. A robots.txt that the handler does not serve
+// is missing.
 func serve(t *testing.T, h http.HandlerFunc, change ...func(*Options)) *site {
 	t.Helper()
 	s := &site{now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
@@ -69,7 +69,7 @@ func serve(t *testing.T, h http.HandlerFunc, change ...func(*Options)) *site {
 	return s
 }
 
-// pages serves texts by path; what is not there is 404.
+// pages serves texts by path; other paths are 404.
 func pages(texts map[string]string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		text, ok := texts[r.URL.Path]
@@ -134,7 +134,7 @@ func TestUnchanged(t *testing.T) {
 			t.Errorf("%s: changed %+v, %v", name, p, err)
 		}
 	}
-	// A time that is too new to tell a version from the next one is not kept.
+	// A Last-Modified that is too recent to identify a version is not kept.
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Last-Modified", "Sun, 01 Mar 2026 10:00:00 GMT")
 		w.Header().Set("Date", "Sun, 01 Mar 2026 10:00:01 GMT")
@@ -334,8 +334,7 @@ func TestHostileBodies(t *testing.T) {
 	}
 }
 
-// TestRobots: what is forbidden is not asked for, nor anything while the file
-// cannot be read.
+// TestRobots: forbidden pages are not requested, and no page is while the file cannot be read.
 func TestRobots(t *testing.T) {
 	status := http.StatusOK
 	h := func(w http.ResponseWriter, r *http.Request) {
@@ -396,7 +395,7 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-// TestNoServer: what is not there fails, and is not gone.
+// TestNoServer: an unreachable server is a failure, and its page is not gone.
 func TestNoServer(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

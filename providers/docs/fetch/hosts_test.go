@@ -201,8 +201,7 @@ func TestInside(t *testing.T) {
 	}
 }
 
-// TestRebinding: the address that counts is that of the connection, not one that
-// was looked up before.
+// TestRebinding: the address of the connection is checked, not one that was looked up before.
 func TestRebinding(t *testing.T) {
 	s := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("was asked") })
 	port := s.url[strings.LastIndexByte(s.url, ':')+1:]
@@ -221,7 +220,7 @@ func TestRebinding(t *testing.T) {
 	reason(t, err, "127.0.0.1, which is not public")
 }
 
-// TestNamed: what is named by its address, or as localhost, is meant.
+// TestNamed: a host that is given by address, or as localhost, is allowed.
 func TestNamed(t *testing.T) {
 	loopback := netip.MustParseAddr("127.0.0.1")
 	for raw, want := range map[string]bool{"http://127.0.0.1/": true, "http://localhost/": true, "http://router.example/": false} {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestNotationsOfInsideAddresses sends a page of an allowed site on to what is inside, in
-// every notation that some reader of URLs takes for an address or a file: nothing is asked.
+// TestNotationsOfInsideAddresses redirects a page of an allowed site to private addresses, in every
+// notation that some URL parser accepts as an address or a file. None of them is requested.
 func TestNotationsOfInsideAddresses(t *testing.T) {
 	inside := serve(t, func(w http.ResponseWriter, _ *http.Request) { t.Error("what is inside was asked") })
 	port := inside.url[strings.LastIndexByte(inside.url, ':'):]

@@ -101,7 +101,7 @@ func TestList(t *testing.T) {
 	}, func(o *Options) { o.MaxURLs = 5 })
 	for path, c := range map[string]struct {
 		pages string
-		errs  []string // parts of them; "!" before those of a list that is incomplete
+		errs  []string // parts of them; "!" marks the error of an incomplete list
 	}{
 		"/sitemap.xml":     {pages: "/a /b /c?x=1&y=2"},
 		"/index.xml":       {pages: "/a /b /d"},

@@ -11,9 +11,8 @@ import (
 	"github.com/ragctx/ragctx/providers/docs/watch"
 )
 
-// TestAFileThatIsSeenAndGone: a file that comes between a look and what is done about
-// it, and goes before the next look, has left a trace with whoever did it. They are
-// called once more.
+// TestAFileThatIsSeenAndGone: a file that appears after a scan and disappears before the next one
+// may have been ingested. The caller is therefore called once more.
 func TestAFileThatIsSeenAndGone(t *testing.T) {
 	dir := t.TempDir()
 	old := filepath.Join(dir, "old.md")

@@ -18,7 +18,7 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// script is a source that tells what a test says.
+// script is a source with events from the test.
 type script struct {
 	told chan fsnotify.Event
 	errs chan error

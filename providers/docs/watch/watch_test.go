@@ -21,16 +21,16 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience is how long a test waits for what has to happen before it fails.
+// patience is how long a test waits for an expected event before it fails.
 const patience = 20 * time.Second
 
-// mirror follows paths: what they held when they were last reported.
+// mirror follows paths: their contents when they were last reported.
 type mirror struct {
 	t *testing.T
 
 	mu    sync.Mutex
 	calls int
-	empty int // of which said so
+	empty int // calls that reported Empty
 	held  map[string]map[string]string
 	fail  int // calls that fail first
 }
@@ -78,7 +78,7 @@ func holds(path string) map[string]string {
 	files := make(map[string]string)
 	for f, err := range docs.Walk(context.Background(), []string{path}, docs.WalkOptions{}) {
 		if err != nil {
-			return nil // gone meanwhile; another call follows
+			return nil // already gone; another call follows
 		}
 		b, err := os.ReadFile(f.Path)
 		if err != nil {
@@ -105,7 +105,7 @@ func (m *mirror) until(what string, ok func() bool) {
 	m.t.Fatalf("%s: %d calls, held %v", what, m.calls, m.held)
 }
 
-// matches waits until what was reported last is what is there.
+// matches waits until the last report equals the current contents.
 func (m *mirror) matches(what, path string) {
 	m.t.Helper()
 	want := holds(path)
@@ -173,7 +173,7 @@ func TestFollowsAFolder(t *testing.T) {
 	}
 }
 
-// TestRandomChanges: after any changes, however fast, the last report is what is there.
+// TestRandomChanges: after any changes, however fast, the last report equals the current contents.
 func TestRandomChanges(t *testing.T) {
 	for name, o := range map[string]watch.Options{"told": {}, "polling": {Poll: 5 * time.Millisecond}} {
 		t.Run(name, func(t *testing.T) {
@@ -291,7 +291,7 @@ func TestFailuresAreTriedAgain(t *testing.T) {
 	m.matches("the fourth time", dir)
 }
 
-// TestNothingIsNothing: what is no document's file causes no call.
+// TestNothingIsNothing: a file that is not a document causes no call.
 func TestNothingIsNothing(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "a.md"), "alpha")
