@@ -127,7 +127,7 @@ func (l *vectorIndex) wantChunks(t fataler, want int) {
 	}
 }
 
-// at returns a chunk whose vector has length 1 and stands at an angle to the
+// at returns a chunk with a vector of length 1 that stands at an angle to the
 // first axis, in the plane of the first and the last.
 func (l *vectorIndex) at(id uint64, degrees float64) index.VectorChunk {
 	v := make([]float32, l.opts.Dim)

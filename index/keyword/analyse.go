@@ -73,7 +73,7 @@ type analyser struct {
 // spelling is a word as texts write it, unstemmed.
 type spelling struct {
 	grams []int32 // indexes of the grams' lists
-	after uint32  // the last chunk that has it, plus 1
+	after uint32  // the last chunk that contains it, plus 1
 }
 
 // bytesPerTerm estimates the bytes of text for each distinct term of a batch.

@@ -33,7 +33,7 @@ func holds(t *testing.T, dir string, pattern []byte) (found bool, files []string
 	files = slices.DeleteFunc(files, func(f string) bool {
 		b, err := os.ReadFile(f)
 		if errors.Is(err, os.ErrNotExist) {
-			return true // scorch removes files beside
+			return true // scorch removes files concurrently
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -445,7 +445,7 @@ func mergeBelow(t *testing.T, ix *Index, chunks uint64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	flush(t, ix) // the view is of what was merged
+	flush(t, ix) // publishes the merged segment
 }
 
 // Compact rewrites the segments with deleted chunks and little else, wherever they are.

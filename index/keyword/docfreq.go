@@ -127,7 +127,7 @@ func countDocs(chunks []uint32, o owners, items int, dead bitset, seen *bitset) 
 	return n
 }
 
-// countDocs counts chunks when those of each item have consecutive numbers.
+// countDocs counts chunks when the chunks of each item have consecutive numbers.
 func (o owners) countDocs(chunks []uint32, dead bitset) (n docFreq) {
 	last := ^uint32(0) // no item has this number
 	for _, chunk := range chunks {

@@ -70,7 +70,7 @@ func (p part) holding(terms []string, to []uint64) ([]uint64, error) {
 	return to, nil
 }
 
-// intersect keeps the postings of a whose chunks also occur in b. It reuses the memory of a.
+// intersect keeps the postings of a for chunks that also occur in b. It reuses the memory of a.
 func intersect(a, b []posting) []posting {
 	n, at := 0, 0
 	for _, e := range a {

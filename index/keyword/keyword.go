@@ -47,12 +47,12 @@
 //
 // # Two passes
 //
-// Grams have by far the longest lists, and most repeat what the words say. So a search of many
-// chunks takes two passes. The first scores words, openings, pairs, and the grams of rare words,
-// which occur in fewer than 8 chunks. Rare words may be misspelt, and their grams find what the
-// words do not. The second pass scores the other grams, but only in the texts of the short list:
-// the best accepted chunks so far, at least 300 and at least the number of requested hits. Hits are
-// the best chunks of these texts.
+// Grams have by far the longest lists, and most repeat the evidence of the words. So a search of
+// many chunks takes two passes. The first scores words, openings, pairs, and the grams of rare
+// words, which occur in fewer than 8 chunks. Rare words may be misspelt, and their grams find texts
+// that the words miss. The second pass scores the other grams, but only in the texts of the short
+// list: the best accepted chunks so far, at least 300 and at least the number of requested hits.
+// Hits are the best chunks of these texts.
 //
 // There is only one pass, over all texts, in three cases: the first pass finds fewer chunks than
 // the short list takes; the index has less than 32 times as many chunks as the short list, because
@@ -93,8 +93,8 @@
 //
 // A scorch document is a chunk. Its id is the chunk's id in 8 bytes, big-endian. Field "t" has the
 // chunk's terms without frequencies: a term that occurs n times is stored n times, from the second
-// on with its number as a last byte. Fields "n" and "p" have one term each, of the same name, whose
-// frequency is dl + 1 and the item's id + 1. Three internal values are written with every batch:
+// on with its number as a last byte. Fields "n" and "p" have one term each, of the same name; the
+// frequencies are dl + 1 and the item's id + 1. Three internal values are written with every batch:
 // "version", "origin" (see [Options]), and "cursor", which holds the cursor, the number of live
 // chunks and the sum of their dl, 8 bytes each, big-endian.
 package keyword
@@ -131,8 +131,8 @@ type Options struct {
 	// FlushChunks is the number of changed chunks that start a background write; 1,000 by default.
 	// Apply waits for the writer when four times as many are pending.
 	FlushChunks int
-	// LongText is the minimum number of chunks of an item whose chunks are scored with the terms
-	// of their neighbours; 32 by default. See the package comment.
+	// LongText is the number of chunks from which an item is long: its chunks are then scored with the
+	// terms of their neighbours. The default is 32. See the package comment.
 	LongText int
 	// Origin returns an id of the current state of the store that the chunks come from. The id is
 	// saved at each flush. On open, Knows reports whether an id belongs to the store's history; if

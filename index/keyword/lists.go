@@ -4,7 +4,7 @@ import (
 	"github.com/ragctx/ragctx/index/keyword/blockmax"
 )
 
-// wordLists is the state of a search in parts whose words are in memory.
+// wordLists is the state of a search in parts with words in memory.
 type wordLists struct {
 	parts    []partLists     // by part
 	inUse    bool            // whether any part has words in memory
@@ -135,7 +135,7 @@ func (p partLists) docFreqOf(word string, list *blockmax.List, known *docFreqCac
 }
 
 // recordFeature saves the weights of the feature just added. For a feature that is not a word, it
-// also saves the postings in parts whose words are in memory.
+// also saves the postings in parts with words in memory.
 func (s *scratch) recordFeature() {
 	l := &s.lists
 	if !l.inUse || s.subsets != nil {
@@ -157,8 +157,7 @@ func (s *scratch) recordFeature() {
 	}
 }
 
-// raiseMax updates the maximum chunk scores of the texts with current postings, in a part whose
-// words are in memory.
+// raiseMax updates the maximum chunk scores of the texts with current postings, in a part with words in memory.
 func (s *scratch) raiseMax(v *view, part int, cols *columns) {
 	p := &s.lists.parts[part]
 	most, chunks := s.lists.maxChunk[v.firstTexts[part]:], s.chunkScores[v.firsts[part]:]

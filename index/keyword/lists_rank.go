@@ -43,7 +43,7 @@ func (f *listSink) Offer(place uint32, score float64) float64 {
 	return f.bar.threshold()
 }
 
-// rankLists adds the best chunks of parts whose words are in memory to the best hits. It then gives
+// rankLists adds the best chunks of parts with words in memory to the best hits. It then gives
 // their texts the exact scores that reading all postings would give, and leaves these texts in
 // chosen.
 func (s *scratch) rankLists(ctx context.Context, v *view, best *top, accept index.Accept) error {

@@ -60,7 +60,7 @@ func (ix *Index) loadNextWords(ctx context.Context) bool {
 	return ctx.Err() == nil
 }
 
-// nextUnloaded returns a segment whose words are not loaded yet, or nil. Only the loading goroutine
+// nextUnloaded returns a segment without loaded words, or nil. Only the loading goroutine
 // may call it.
 func (v *view) nextUnloaded() *storedSegment {
 	for _, p := range v.stored() {

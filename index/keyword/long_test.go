@@ -17,7 +17,7 @@ import (
 
 // longText returns the chunks of an item.
 func longText(item, first uint64, n int) (chunks []index.TextChunk) {
-	r := rand.New(rand.NewPCG(item, 3)) //nolint:gosec // a test draws again what it drew
+	r := rand.New(rand.NewPCG(item, 3)) //nolint:gosec // repeatable
 	for i := range uint64(n) {          //nolint:gosec // not negative
 		chunks = append(chunks, index.TextChunk{
 			ID: first + i, Item: item, Title: "part", Extra: "2026",

@@ -153,12 +153,12 @@ type storedChunk struct {
 // storedKey is a term as it is stored; see [keysOf].
 type storedKey struct {
 	text string
-	rare bool // only one chunk of the segment has it
+	rare bool // found in only one chunk of the segment
 }
 
 // keysOf appends the keys under which the chunks of a posting list are stored: the term, and for
 // each further occurrence the term with its number as a last byte. So the store need not keep
-// frequencies, most of which are 1.
+// frequencies, which are mostly 1.
 func keysOf(term string, list []posting, to []storedKey) []storedKey {
 	var chunks [MaxFrequency + 1]int // by frequency: chunks with at least as many occurrences
 	for _, e := range list {

@@ -6,7 +6,7 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// A search among few chunks, such as those of one user among many, does not read whole lists: it
+// A search among few chunks, such as the chunks of one user among many, does not read whole lists: it
 // looks the chunks up in them. It scores a view of these chunks only. Document frequencies still
 // cover all chunks and are cached for each part.
 

@@ -71,8 +71,7 @@ func (r *subsetReader) read(ctx context.Context, subsets []subset, f *feature, l
 }
 
 // gather appends the postings of a term in the subsets. Unless limit is uncounted, it also counts
-// the chunks and items that have the term in all chunks. It returns false if more than limit
-// chunks have it.
+// the chunks and items that have the term in all chunks. It returns false above limit chunks.
 func (r *subsetReader) gather(subsets []subset, term string, most uint32, limit int) (counts bool, n docFreq, err error) {
 	first := len(r.postings)
 	for _, part := range subsets {

@@ -31,7 +31,7 @@ func (s *storedSegment) among(q subsetLookup, to []posting) ([]posting, docFreq,
 			return to, n, err
 		}
 		if len(found) == 0 {
-			break // no chunk has it more often
+			break // no chunk has more occurrences
 		}
 	}
 	s.readers.Put(r)
@@ -84,7 +84,7 @@ func (s *storedSegment) countAll(r *termReader, q subsetLookup) (n docFreq, err 
 	return n, err
 }
 
-// countWithout subtracts the dead chunks, whose items are all dead as a whole.
+// countWithout subtracts the dead chunks; their items have no live chunks.
 func (s *storedSegment) countWithout(r *termReader, q subsetLookup, gone *roaring.Bitmap) (docFreq, error) {
 	n, err := s.countAll(r, q)
 	if err != nil {

@@ -221,7 +221,7 @@ func (s *scratch) scoreTexts(v *view, idf float64) {
 	}
 }
 
-// addOpenings scores the items whose opening contains a word.
+// addOpenings scores the items that have a word in their opening.
 func (s *scratch) addOpenings(v *view, word string, score float64) error {
 	if _, err := s.gather(v, openingMark+word, 1, uncounted); err != nil {
 		return err

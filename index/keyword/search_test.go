@@ -62,7 +62,7 @@ func TestSearchesAreIndependent(t *testing.T) {
 		{Text: "?", K: 3, Groups: groups},
 	}
 	ask := func(q index.KeywordQuery) index.KeywordResult {
-		ix.scratch.Put(new(scratch)) // of no use to who asks next
+		ix.scratch.Put(new(scratch)) // of no use to the next search
 		res, err := ix.Search(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)

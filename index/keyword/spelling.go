@@ -131,7 +131,7 @@ func (w *visibleWords) subsetsHave(word string) (bool, error) {
 	return false, nil
 }
 
-// nearest returns the spelling of a word whose term the most accepted chunks have; among equals,
+// nearest returns the spelling of a word with the most frequent term in accepted chunks; among equals,
 // the one tried first. Term is "" if no spelling is known.
 func (v *view) nearest(w analysis.Spelled, accept index.Accept) (best index.Correction, err error) {
 	best.Word = w.Written
@@ -187,7 +187,7 @@ func (p part) countChunks(word string, accept index.Accept, enough int) (n int, 
 	return n, nil
 }
 
-// countAccepted counts the chunks of a list whose texts are live and accepted.
+// countAccepted counts the chunks of a list in live, accepted texts.
 func (p partLists) countAccepted(list *blockmax.List, cols *columns, accept index.Accept, enough int) (n int) {
 	for text, chunks := range list.All() {
 		if p.dead.has(text) || !accept(cols.ids[p.words.Start[text]]) {

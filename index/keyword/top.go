@@ -7,7 +7,7 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// top keeps the k best hits in a heap whose root is the worst of them.
+// top keeps the k best hits in a heap, the worst at the root.
 type top struct {
 	k    int
 	hits []found
@@ -80,7 +80,7 @@ func (t *top) down() {
 	}
 }
 
-// topScores keeps the k best scores in a heap whose root is the smallest. It yields the threshold
+// topScores keeps the k best scores in a heap, the smallest at the root. It yields the threshold
 // for the k best.
 type topScores struct {
 	k      int

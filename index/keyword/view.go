@@ -27,8 +27,8 @@ type segment interface {
 	match(m *matcher, fn func(word string, chunks int) error) error
 }
 
-// lookup asks a segment for a term, which no chunk has more than maxTf times. If more than limit
-// chunks have it, dead ones included, the segment returns errMany and reads nothing.
+// lookup asks a segment for a term, which no chunk has more than maxTf times. If the document
+// frequency exceeds limit, dead chunks included, the segment returns errMany and reads nothing.
 type lookup struct {
 	term  string
 	maxTf uint32

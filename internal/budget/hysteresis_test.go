@@ -89,7 +89,7 @@ func TestHoldIsStable(t *testing.T) {
 }
 
 // checkHeld fails if an item replaced another one without being better by more than the hysteresis, or
-// if the order changed. It checks pairs whose new item is at least as expensive, so that the budget is
+// if the order changed. It checks pairs with a new item at least as expensive, so that the budget is
 // not the reason.
 func checkHeld(t *rapid.T, shown, now, got []string, tokens map[string]int, hold int) {
 	for i, gone := range now {

@@ -180,7 +180,7 @@ func sameConversation(a, b *Item) bool {
 }
 
 // transcript writes an item and its neighbours in the order of time. A date line precedes an item
-// whose day differs from the one before. The first item is compared with the day of the main item.
+// of another day than the one before. The first item is compared with the day of the main item.
 func transcript(of turn, others []turn) ragctx.Form {
 	all := slices.SortedFunc(slices.Values(append(slices.Clone(others), of)), func(x, y turn) int {
 		return cmp.Or(x.Occurred.Compare(y.Occurred), cmp.Compare(x.ID, y.ID))

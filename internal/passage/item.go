@@ -19,7 +19,7 @@ type builder struct {
 	// text. They prevent an answer from showing a text twice.
 	taken map[place]bool
 	runs  map[uint64]int
-	// abstracted holds the items whose abstract is already shown.
+	// abstracted holds the items with an abstract already shown.
 	abstracted map[uint64]bool
 	texts      texts
 }

@@ -40,7 +40,7 @@ func (b *builder) wider(ctx context.Context, r run, overview string) (ragctx.For
 	return f, nil
 }
 
-// lineRange returns the line range of a text whose first line has number first.
+// lineRange returns the line range of a text that starts at line first.
 func lineRange(text string, first int) string {
 	lead := strings.Count(text[:len(text)-len(strings.TrimLeft(text, " \t\r\n"))], "\n")
 	body := strings.Count(strings.TrimSpace(text), "\n")

@@ -10,7 +10,7 @@ import (
 	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
-// Wordings returns the wordings of a query in addition to its question: those of the caller, and
+// Wordings returns the wordings of a query in addition to its question: wordings of the caller, and
 // words of the conversation for a follow-up question.
 func Wordings(q ragctx.ContextQuery) []index.Wording {
 	return IndexWordings(queryexpand.Expand(q).Wordings)

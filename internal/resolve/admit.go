@@ -68,7 +68,7 @@ func correct(q ragctx.ContextQuery, e *entry, it ragctx.ContextItem) ragctx.Cont
 // item.
 const metaHidden = "hidden_characters"
 
-// Legible returns an item whose texts contain only what a person would see, with plain line ends.
+// Legible returns an item with invisible characters removed from its texts, and plain line ends.
 // In formats where lines begin with the speaker, other line breaks do not start a new line.
 func Legible(it ragctx.ContextItem) ragctx.ContextItem {
 	show := func(text string) (string, int) {

@@ -64,7 +64,7 @@ func (a Answer) Rendered() string {
 	return out
 }
 
-// Clone returns a copy whose lists and items the caller may modify.
+// Clone returns a copy. The caller may modify its lists and items.
 func (a Answer) Clone() Answer {
 	a.Items, a.Blocks, a.Providers = slices.Clone(a.Items), slices.Clone(a.Blocks), slices.Clone(a.Providers)
 	a.Dropped, a.Shortened = slices.Clone(a.Dropped), slices.Clone(a.Shortened)

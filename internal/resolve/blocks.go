@@ -117,8 +117,7 @@ func besidePinned(q ragctx.ContextQuery, stable placement) (ragctx.ContextQuery,
 	return q, caps
 }
 
-// withoutShown splits the candidates into those that a stable block does not show and those whose
-// content it shows.
+// withoutShown splits the candidates by whether the stable block shows their content.
 func (p placement) withoutShown(list []*candidate) (kept, again []*candidate) {
 	shown := make(map[string]bool, len(p.items))
 	for _, it := range p.items {

@@ -78,7 +78,7 @@ func TestStableShare(t *testing.T) {
 		want           string
 	}{
 		{100, 0, "z y x | a"},
-		{56, 0, "z x | a"}, // a quarter; what is most wanted has the first turn
+		{56, 0, "z x | a"}, // a quarter; the most important item comes first
 		{52, 20, "y x | a"},
 		{52, -1, " | a"},
 		{30, 99, "z y x | "},

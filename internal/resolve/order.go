@@ -64,7 +64,7 @@ func (r *Resolver) ProviderQuery(q ragctx.ContextQuery) ragctx.ContextQuery {
 		q.MinRelevance = nil
 	}
 	q.MaxResults = min(max(q.MaxResults, r.poolSize(q)), ragctx.MaxResultsLimit)
-	q.Shown = nil // providers do not see what others found
+	q.Shown = nil // providers do not see the items of others
 	return q
 }
 

@@ -197,8 +197,8 @@ func names(entries []*entry) []string {
 	return out
 }
 
-// Resolve answers q, whose unset fields get their defaults. It fails if q is invalid, if ctx ends,
-// or with [ragctx.ErrProvider] if a provider fails whose failure mode is [ragctx.FailClosed]. Other
+// Resolve answers q, with defaults for unset fields. It fails if q is invalid, if ctx ends,
+// or with [ragctx.ErrProvider] if a provider with failure mode [ragctx.FailClosed] fails. Other
 // provider failures are reported in the answer. The providers in also are queried after the
 // registered ones and must have other names.
 func (r *Resolver) Resolve(ctx context.Context, q ragctx.ContextQuery, also ...*Prepared) (Answer, error) {

@@ -156,7 +156,7 @@ func (l *List) Each(fn func(Posting)) {
 	}
 }
 
-// EachOpened calls fn with the texts whose opening contains the word, ascending.
+// EachOpened calls fn with the texts that have the word in their opening, ascending.
 func (l *List) EachOpened(fn func(text uint32)) {
 	var b block
 	for number := range l.blocks() {

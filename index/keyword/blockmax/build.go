@@ -123,7 +123,7 @@ func (b *Builder) gather(postings []Posting, opens []uint32) error {
 	return nil
 }
 
-// block appends a block whose texts are numbered from first on.
+// block appends a block. Its texts are numbered from first on.
 func (b *Builder) block(to []byte, texts []textPosting, first uint32) []byte {
 	var w widths
 	var gaps, chunks uint32

@@ -49,7 +49,7 @@ func (f *Finder) Postings(to []Posting) []Posting {
 	return to
 }
 
-// skip returns the first index at or after from whose text is not below text.
+// skip returns the first index at or after from with a number of at least text.
 func skip(texts []uint32, from int, text uint32) int {
 	for from+8 < len(texts) && texts[from+8] < text {
 		from += 8

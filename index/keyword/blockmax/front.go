@@ -28,7 +28,7 @@ func lengthOf(code byte) uint32 {
 	return (steps + uint32(code)%steps) << (power + 2)
 }
 
-// Frequencies are stored in a byte, those of chunks in fifths, rounded up. overflow stands for all
+// Frequencies are stored in a byte, in fifths for chunks, rounded up. overflow stands for all
 // higher values.
 const (
 	overflow = 255

@@ -30,7 +30,7 @@ package analysis
 import "slices"
 
 // Version identifies the rules of this package. An index stores it and is rebuilt when it differs,
-// because old terms would not match those of new queries.
+// because old terms would not match new queries.
 const Version = "2"
 
 // MaxTermRunes is the maximum length of a term in code points.

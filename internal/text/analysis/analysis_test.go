@@ -86,7 +86,7 @@ func TestQuery(t *testing.T) {
 	}
 }
 
-// Words that mean the same must meet, however they are written.
+// Variants of a word become the same term.
 func TestVariantsMeet(t *testing.T) {
 	for _, pair := range [][2]string{
 		{"retries", "retry"},
@@ -161,7 +161,7 @@ func checkTerms(t testing.TB, text string) {
 	}
 }
 
-// A term of a query is a term of the text that the query was copied from.
+// The terms of a query are terms of the text that it was copied from.
 func TestQueryTermsAreIndexed(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) { checkQueryIndexed(rt, drawText(rt)) })
 }

@@ -49,7 +49,7 @@ func Spellings(text string, emit func(kind Kind, term []byte), spelt func(word [
 }
 
 // QueryFeatures returns the distinct features of a query with their counts, in order of first
-// appearance. Its words are those of [QueryTerms].
+// appearance. Its words come from [QueryTerms].
 func QueryFeatures(text string) []QueryTerm {
 	if features := ContentFeatures(text); len(features) > 0 {
 		return features

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// spelt writes features down: grams in brackets, pairs with a plus.
+// spelt formats features: grams in brackets, pairs with a plus.
 func spelt(kind Kind, term []byte) string {
 	switch kind {
 	case Pair:
@@ -46,8 +46,7 @@ func TestFeatures(t *testing.T) {
 	}
 }
 
-// A query's features are the text's that it was copied from, counted, but for
-// what stands beside stop words.
+// A query has the features of the text that it was copied from, with counts and without stop words.
 func TestQueryFeatures(t *testing.T) {
 	tests := []struct{ text, want string }{
 		{"what is a goat or two goats", "goat [_goa] [goat] [oat_] two goat+two [_two] [two_] two+goat [oats] [ats_]"},
@@ -65,7 +64,7 @@ func TestQueryFeatures(t *testing.T) {
 	}
 }
 
-// The features of a text's content are those of the query, but for stop words.
+// ContentFeatures equals QueryFeatures except for texts of stop words.
 func TestContentFeatures(t *testing.T) {
 	for text, want := range map[string]int{"": 0, "?!": 0, "to be or not": 0, "is it on": 0, "to be a goat": 4} {
 		if got := ContentFeatures(text); len(got) != want {

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What is taken for settled must be in NFKC, alone and beside any of its like.
+// Settled letters must be in NFKC, alone and next to any other settled letter.
 func TestSettled(t *testing.T) {
 	var all []rune
 	for r := rune(0); r <= 0x10ffff; r++ {

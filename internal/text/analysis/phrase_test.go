@@ -99,8 +99,8 @@ func TestPhraseIn(t *testing.T) {
 	}
 }
 
-// What lies anywhere in a text between the ends of words is a phrase of it, and the text
-// has the terms by which the phrase is looked up.
+// Any part of a text between word boundaries is a phrase of the text, and the text has the terms of
+// the phrase.
 func TestPhraseOfText(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		words := rapid.SliceOfN(rapid.OneOf(

@@ -183,7 +183,7 @@ var (
 	}
 )
 
-// replaceEnding applies the first rule whose ending matches b, if the stem before it measures more
+// replaceEnding applies the first rule with an ending of b, if the stem before it measures more
 // than m.
 func replaceEnding(b []byte, rules []ending, m int) []byte {
 	for _, r := range rules {

@@ -9,7 +9,7 @@ import (
 	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
-// checkSpans expects the terms of [analysis.Each], each made of what its span has.
+// checkSpans expects the terms of [analysis.Each], each derived from its span.
 func checkSpans(t rapid.TB, text string) {
 	var terms []string
 	analysis.Spans(text, func(term []byte, start, end int) {

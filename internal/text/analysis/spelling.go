@@ -14,7 +14,7 @@ const MinSpelledRunes = 5
 
 // Spelled is a word of a query that may be misspelt.
 type Spelled struct {
-	// Written is the word as the query has it, Folded its folded form, and Term the term that
+	// Written is the word as it stands in the query, Folded its folded form, and Term the term that
 	// [Each] emits for it.
 	Term, Written, Folded string
 }

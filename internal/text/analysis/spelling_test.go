@@ -45,7 +45,7 @@ func TestSpelledWords(t *testing.T) {
 	}
 }
 
-// What is not asked for is not looked at.
+// Words are evaluated lazily.
 func TestSpelledWordsEnd(t *testing.T) {
 	n := 0
 	for range analysis.SpelledWords(strings.Repeat("harbour storms ", 100)) {
@@ -58,8 +58,7 @@ func TestSpelledWordsEnd(t *testing.T) {
 	}
 }
 
-// respellings returns the words that one edit makes of a query's only word, with their
-// terms.
+// respellings returns the words one edit away from the only word of a query, with their terms.
 func respellings(t rapid.TB, query string) map[string]string {
 	words := slices.Collect(analysis.SpelledWords(query))
 	if len(words) != 1 {
@@ -92,7 +91,7 @@ func TestRespell(t *testing.T) {
 	}
 }
 
-// What one edit has spoilt one edit mends.
+// A word misspelt by one edit can be corrected by one edit.
 func TestRespellMends(t *testing.T) {
 	letters := []rune("abcdefghijklmnopqrstuvwxyz")
 	rapid.Check(t, func(rt *rapid.T) {
