@@ -193,7 +193,7 @@ func valueBytes(v any) int {
 	return n
 }
 
-// answerLookup holds the cache key and state of a query whose answer may be cached.
+// answerLookup holds the cache key and state of a query with a cacheable answer.
 type answerLookup struct {
 	key     answerKey
 	state   answerState

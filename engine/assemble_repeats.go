@@ -14,7 +14,7 @@ import (
 // maxRepeats bounds the memories of a session that are compared with its visible messages.
 const maxRepeats = 500
 
-// repeatedMemories returns the ids of a session's memories whose words all appear in the shown messages. Every
+// repeatedMemories returns the ids of a session's memories that only repeat the shown messages. Every
 // turn passed to [Engine.CompleteTurn] becomes a memory, and a model that sees the turn itself does
 // not need the memory as well. Pinned memories and profile memories are not returned: they belong
 // in every prompt.

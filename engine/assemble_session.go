@@ -18,8 +18,8 @@ import (
 type SessionRequest struct {
 	assemble.Request
 
-	// Leaf is the last message of the branch; "" is the session's leaf. Execution is the execution
-	// whose traces are shown.
+	// Leaf is the last message of the branch; "" is the session's leaf. Execution selects the
+	// execution with visible traces.
 	Leaf      string
 	Execution session.Execution
 	// Used is the token count that the model reported for its last call; 0 counts the messages
@@ -35,7 +35,7 @@ type AssembledSession struct {
 }
 
 // AssembleSession builds a model call of a stored conversation. Its stages run first (observations,
-// compaction, truncation, those of the operator) and may store their results; the remaining
+// compaction, truncation, custom stages) and may store their results; the remaining
 // messages are divided as in [Engine.Assemble]. Memories of the session that only repeat visible
 // messages are left out. Items shown in the previous call for the same question are kept while
 // their rank changes little.

@@ -15,7 +15,7 @@ import (
 // embedBatchSize is how many texts are embedded and stored per batch.
 const embedBatchSize = 128
 
-// errEmbedding marks errors of the embedder, as opposed to those of the store.
+// errEmbedding marks errors of the embedder, as opposed to errors of the store.
 var errEmbedding = errors.New("embed texts")
 
 // embedMissing embeds the chunks after a given one that have no vector in an embedding space, and returns

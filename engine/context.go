@@ -155,12 +155,12 @@ type SearchResult struct {
 	// spellings that were also searched for.
 	Corrections []ragctx.Correction `json:"corrections,omitempty"`
 	// Times is each provider's reading of the time expressions in the query, by provider name. Only
-	// explained results have it.
+	// explained results have them.
 	Times map[string]ragctx.TimeReading `json:"times,omitempty"`
 }
 
 // Search returns the best items of documents and memories, best first, at most MaxResults, without
-// fitting them into a token budget. Reranking, diversity and provider timeouts are those of
+// fitting them into a token budget. Reranking, diversity and provider timeouts are as in
 // [Engine.Context].
 func (e *Engine) Search(ctx context.Context, q ragctx.ContextQuery) (SearchResult, error) {
 	ctx, tr := trace.From(ctx)
@@ -243,7 +243,7 @@ func (e *Engine) rankedSearch(ctx context.Context, q ragctx.ContextQuery) (Searc
 	return res, nil
 }
 
-// add appends a provider's result, without items whose content is already present.
+// add appends a provider's result, without items of equal content.
 func (r *SearchResult) add(provider string, found ragctx.ContextResult, least float64) {
 	for _, it := range found.Items {
 		it.Provider = provider

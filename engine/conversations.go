@@ -22,7 +22,7 @@ func (e *Engine) openConversations() (err error) {
 }
 
 // Conversations returns the service that compiles views of stored conversations for models. Keys
-// are completed as those of [Engine.Sessions].
+// are completed as in [Engine.Sessions].
 func (e *Engine) Conversations() *view.Service { return e.conversations }
 
 // publishForSession publishes events of a session.

@@ -72,7 +72,7 @@ func TestLostDatabase(t *testing.T) {
 		{"empty", overwrite(db, nil), false, "is empty"},
 		{"older", overwrite(db, older), false, "an older copy"},
 		{"older than the indexes", func(dir string) error { return errors.Join(remove(db+"-state")(dir), overwrite(db, older)(dir)) }, false, "its index"},
-		{"another one", overwrite(db, otherFile), false, "another one"},
+		{"another one", overwrite(db, otherFile), false, "is not the one that was here"},
 		{"the log is lost", remove(wal, db+"-shm"), true, "cut off or lost"},
 		{"the log is empty", cut(0), true, "cut off or lost"},
 		{"a tenth of the log", cut(1), true, "cut off or lost"},

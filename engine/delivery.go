@@ -23,18 +23,18 @@ type turnDelivery struct {
 	// reportUnsaved is called if a built-in observer could not store its results for a turn.
 	reportUnsaved func(ctx context.Context, t ragctx.Turn, operation string, err error)
 
-	life  context.Context //nolint:containedctx // ends what providers do with the engine
+	life  context.Context //nolint:containedctx // ends deliveries with the engine
 	end   context.CancelFunc
 	slots chan struct{} // bounds the conversations processed concurrently
 
 	mu       sync.Mutex
 	threads  map[string][]pendingTurn // conversations being processed, with their queued turns
-	pending  map[int64]bool           // rows in threads or in done
+	pending  map[int64]bool           // rows in threads or in unacked
 	queued   int                      // number of queued turns in threads
 	unacked  []store.PendingTurn      // delivered turns that are not acknowledged yet
-	ackDue   bool                     // whether done must be acknowledged without delay
+	ackDue   bool                     // whether unacked must be written without delay
 	acking   bool                     // whether an acknowledgement is being written
-	ackTimer *time.Timer              // acknowledges done later; nil if done is empty
+	ackTimer *time.Timer              // acknowledges unacked later; nil if unacked is empty
 	idle     *sync.Cond
 	closed   bool
 	wg       sync.WaitGroup
@@ -109,7 +109,7 @@ func (o *turnDelivery) wants(t ragctx.Turn) bool {
 
 func (w turnObserver) interested(t ragctx.Turn) bool { return w.wants == nil || w.wants(t) }
 
-// resume queues the pending turns of the store: those of an earlier process, and those to be
+// resume queues the pending turns of the store: turns of an earlier process, and turns to be
 // delivered again.
 func (o *turnDelivery) resume(ctx context.Context) error {
 	o.acknowledge(o.life)
@@ -166,7 +166,7 @@ func (o *turnDelivery) work(thread string) {
 	}
 }
 
-// next returns the next turn of a conversation. If there is none, or the engine is closing, it
+// next returns the next turn of a conversation. If its queue is empty, or the engine is closing, it
 // removes the conversation.
 func (o *turnDelivery) next(thread string) (t pendingTurn, more bool) {
 	o.mu.Lock()

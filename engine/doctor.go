@@ -17,7 +17,7 @@ import (
 type Checkup struct {
 	Store   store.VerifyReport `json:"store"`
 	Indexes []IndexCheckup     `json:"indexes"`
-	// Embedder is the embedder whose vectors are searched, with its usage.
+	// Embedder is the active embedder, with its usage.
 	Embedder EmbedderInfo `json:"embedder"`
 	// Repaired counts the indexes that are being rebuilt.
 	Repaired int `json:"repaired"`

@@ -13,7 +13,7 @@ import (
 
 // PutDocument stores a document; queries find it when PutDocument returns. Equal content changes
 // nothing, different content makes a new version. root names the source that the document was
-// ingested from; "" is none. A text whose MIME type is not stored as it is (a web page, a notebook,
+// ingested from; "" for none. A text of a MIME type that is not stored as it is (a web page, a notebook,
 // a mail) is converted.
 func (e *Engine) PutDocument(ctx context.Context, namespace string, d docs.Document, root string) (store.Put, error) {
 	return e.putDocument(ctx, namespace, d, root, store.Condition{})

@@ -24,7 +24,7 @@ func (e *Engine) EmbedderNamed(name string) (embed.Embedder, error) {
 	return e.opts.Embedder, nil
 }
 
-// EmbedderInfo describes the embedder whose vectors are searched.
+// EmbedderInfo describes the active embedder, which made the vectors that are searched.
 type EmbedderInfo struct {
 	Name       string `json:"name" example:"ragctx-static-en"`
 	Revision   string `json:"revision" doc:"changes whenever any vector would"`
@@ -36,7 +36,7 @@ type EmbedderInfo struct {
 	Service *embed.Usage `json:"service,omitempty" doc:"usage of its service since the start; absent for built-in embedders"`
 }
 
-// EmbedderInfo describes the embedder whose vectors are searched.
+// EmbedderInfo describes the active embedder, which made the vectors that are searched.
 func (e *Engine) EmbedderInfo() EmbedderInfo {
 	info := e.spaces.current.Load().info()
 	if next := e.spaces.next.Load(); next != nil {

@@ -108,7 +108,7 @@ func (e *Engine) openEmbeddingSpaces(ctx context.Context) error {
 		ragctx.ErrConflict, identity, want.Identity())
 }
 
-// activeEmbedder returns the store id of the embedder whose vectors are searched; 0 in a new data
+// activeEmbedder returns the store id of the active embedder; 0 in a new data
 // directory.
 func (e *Engine) activeEmbedder(ctx context.Context) (int64, error) {
 	v, err := e.store.Setting(ctx, store.SettingEmbedder)
@@ -151,7 +151,7 @@ func (e *Engine) findEmbedder(id embed.Identity) embed.Embedder {
 	return nil
 }
 
-// Embedder returns the identity of the embedder whose vectors are searched.
+// Embedder returns the identity of the active embedder, which made the vectors that are searched.
 func (e *Engine) Embedder() embed.Identity { return e.spaces.current.Load().identity }
 
 var errNoEmbedder = errors.New("the embedder of the stored vectors is unavailable")

@@ -83,12 +83,12 @@ type Options struct {
 	// the messages. The caller closes it after the engine.
 	Summarizer llm.Generator
 	// Conversation configures the compression of stored conversations. Stages run in addition to
-	// those of package view.
+	// the stages of package view.
 	Conversation view.Settings
 	Stages       []stage.Stage
 	// Procedures selects the turns from which procedures are extracted.
 	Procedures procedures.Gate
-	// Ledgers configures what is derived from the messages of clusters.
+	// Ledgers configures the states and metrics derived from the messages of clusters.
 	Ledgers Ledgers
 	// Providers are asked in addition to the built-in ones.
 	Providers []resolve.Registered
@@ -177,7 +177,7 @@ type Engine struct {
 	snapshotSlots       chan struct{} // semaphore: one slot for each snapshot being written or read
 }
 
-// Open opens or creates a data directory. If another process has it open, the error is a
+// Open opens or creates a data directory. If it is open in another process, the error is a
 // [*LockedError] with that process's address.
 func Open(ctx context.Context, o Options) (*Engine, error) {
 	o = o.withDefaults()

@@ -16,7 +16,7 @@ import (
 )
 
 // eraser completes erasures. A request completes all pending ones; the background loop completes
-// those of an earlier process and retries those that failed.
+// erasures of an earlier process and retries failed ones.
 //
 // Completing an erasure rewrites files, and takes little longer for many. So the eraser pauses
 // after each run to batch the next ones.
@@ -46,7 +46,7 @@ func startEraser(e *Engine) *eraser {
 	r := &eraser{due: make(chan struct{}, 1)}
 	r.life, r.end = context.WithCancel(context.Background())
 	r.wg.Go(func() {
-		if err := e.store.Settle(r.life); err == nil && r.life.Err() == nil {
+		if err := e.store.AwaitCollection(r.life); err == nil && r.life.Err() == nil {
 			r.loop(r.life, e)
 		} // otherwise the next opening retries
 	})
@@ -223,12 +223,12 @@ func (e *Engine) clearCaches() {
 func (r *eraser) finish(ctx context.Context, e *Engine) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	pending, err := e.store.ErasePending(ctx)
+	pending, err := e.store.PendingErasures(ctx)
 	if err != nil || len(pending) == 0 {
 		return err
 	}
 	if r.rest() {
-		if pending, err = e.store.ErasePending(ctx); err != nil {
+		if pending, err = e.store.PendingErasures(ctx); err != nil {
 			return err
 		}
 	}
@@ -268,7 +268,7 @@ func (e *Engine) finishErasures(ctx context.Context, pending []store.PendingEras
 			return incompleteErasure("an index", err)
 		}
 	}
-	if err := e.store.Scrub(ctx, done); err != nil {
+	if err := e.store.SecureErase(ctx, done); err != nil {
 		return incompleteErasure("the database", err)
 	}
 	return nil

@@ -99,7 +99,7 @@ func (x *Explanation) conclude(q ragctx.ContextQuery) {
 // silentKey is the context key of queries that publish no events.
 type silentKey struct{}
 
-// explainContents adds what the namespace contains.
+// explainContents adds the number of items in the namespace.
 func (e *Engine) explainContents(ctx context.Context, x *Explanation, q ragctx.ContextQuery) (st Stats, err error) {
 	_, err = e.namespace(ctx, q.Namespace, false)
 	if isNotFound(err) {
@@ -166,7 +166,7 @@ func (e *Engine) explainPhrases(ctx context.Context, x *Explanation, q ragctx.Co
 	}
 }
 
-// explainSpelling adds the corrected words and what was also searched for.
+// explainSpelling adds the corrected words and the spellings also searched for.
 func explainSpelling(x *Explanation, a resolve.Answer) {
 	var reported []ragctx.Correction
 	for _, c := range a.Corrections {
@@ -302,7 +302,7 @@ func explainConditions(
 	return err
 }
 
-// explainBudget adds what the token limit kept out.
+// explainBudget adds the items that the token limit excluded.
 func explainBudget(x *Explanation, q ragctx.ContextQuery, a resolve.Answer) {
 	counts := make(map[resolve.Reason]int)
 	for _, d := range a.Dropped {

@@ -60,7 +60,7 @@ type IngestProgress struct {
 	Skipped int
 }
 
-// IngestReport counts what an ingest did.
+// IngestReport counts the changes of an ingest.
 type IngestReport struct {
 	Created   int `json:"created"`
 	Replaced  int `json:"replaced"`

@@ -24,9 +24,9 @@ type Change struct {
 	Path     string // of the file, or the id of a document without a file
 	Document *docs.Document
 	Root     string // source of the document
-	// Stat is the file state to record with the document; "" is none.
+	// Stat is the file state to record with the document; "" for none.
 	Stat string
-	// MovedFrom is the source that the document is taken over from; "" is none.
+	// MovedFrom is the source that the document is taken over from; "" for none.
 	MovedFrom string
 	Delete    string // id of the document to delete, if it still has this Root and Version
 	Version   int

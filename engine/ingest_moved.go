@@ -10,7 +10,7 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// putMoved puts a document whose id was ingested from another source. If that source is gone, the
+// putMoved puts a document with an id that was ingested from another source. If that source is gone, the
 // document moves to this one. If it still exists, or is not on this machine, it keeps the id.
 func (in *ingester) putMoved(ctx context.Context, d docs.Document, root string, conflict error) (store.Put, error) {
 	found, err := in.sink.ListDocuments(ctx, in.opts.Namespace, store.ListOptions{Prefix: d.ExternalID, Limit: 1})

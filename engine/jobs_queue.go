@@ -87,7 +87,7 @@ type deleteBody struct {
 // Origin is where a document comes from. The zero value is unknown.
 type Origin struct {
 	Root string // the source that it was ingested from
-	// MovedFrom is the source that the document may be taken over from; "" is none.
+	// MovedFrom is the source that the document may be taken over from; "" for none.
 	MovedFrom string
 	// Stat is the state of the document's file, recorded with the document; see [store.FileState].
 	Stat string

@@ -44,7 +44,7 @@ type jobs struct {
 
 	ended endedJobs
 
-	// receiving has the jobs whose items this process is receiving. receivingMu is held while one is
+	// receiving has the jobs that this process receives items for. receivingMu is held while one is
 	// registered, and while abandoned ones are looked for.
 	receivingMu sync.RWMutex
 	receiving   sync.Map // from job number to true

@@ -9,7 +9,7 @@ import (
 )
 
 // lockDir locks a directory, which cannot be removed while it holds the database. ok is false if
-// another process has it locked. held is nil on file systems that do not support it.
+// it is locked by another process. held is nil on file systems that do not support it.
 func lockDir(dir string) (held *os.File, ok bool, err error) {
 	f, err := os.Open(dir)
 	if err != nil {

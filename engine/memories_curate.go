@@ -9,8 +9,8 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// Viewer is the identity that reads or changes memories: a user, who also sees memories without a
-// user, or any user.
+// Viewer is the identity that reads or changes memories: a user (including memories without a
+// user) or any user.
 type Viewer struct {
 	User string
 	// Anyone includes the memories of all users.

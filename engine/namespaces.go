@@ -56,7 +56,7 @@ func checkNamespaceName(name string) error {
 	return ragctx.ValidName("name", name)
 }
 
-// DescribeNamespace returns what a namespace holds, and its quotas.
+// DescribeNamespace returns the contents and quotas of a namespace.
 func (e *Engine) DescribeNamespace(ctx context.Context, name string) (store.Namespace, error) {
 	if err := checkNamespaceName(name); err != nil {
 		return store.Namespace{}, err

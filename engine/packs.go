@@ -15,9 +15,9 @@ import (
 	"github.com/ragctx/ragctx/internal/ledger"
 )
 
-// Ledgers configures what is derived from the messages of clusters.
+// Ledgers configures the states and metrics derived from the messages of clusters.
 type Ledgers struct {
-	// Sections maps additional topics whose messages change the state of a cluster to their
+	// Sections maps additional topics that change the state of a cluster to their
 	// sections; see [ledger.CheckSections].
 	Sections map[string]string
 	// LogMetrics writes the metrics of each context to the log; PublishMetrics appends them to its
@@ -150,7 +150,7 @@ type PackTally struct {
 	Packs uint64
 	// Empty counts packs without content from any source.
 	Empty uint64
-	// OverBudget counts packs whose required parts did not fit, Cut those shortened by the
+	// OverBudget counts packs with required parts that did not fit, Cut those shortened by the
 	// character limit.
 	OverBudget, Cut uint64
 	Tokens          uint64

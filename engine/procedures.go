@@ -163,7 +163,7 @@ func (e *Engine) Rollback(ctx context.Context, k ProcedureKey, version int) (pro
 	return e.store.RollbackProcedure(ctx, key, version)
 }
 
-// PreviewProcedure returns what an agent would see of a procedure: its draft if draft is set,
+// PreviewProcedure returns a procedure as agents see it: its draft if draft is set,
 // otherwise a version (0 is the canonical one).
 func (e *Engine) PreviewProcedure(
 	ctx context.Context, k ProcedureKey, version int, draft bool,
@@ -275,7 +275,7 @@ func (a procedureExtractor) store(ctx context.Context, extracted store.Extracted
 		return err
 	}
 	same := slices.IndexFunc(known, func(k procedures.NamedBody) bool { return procedures.Similar(k, found) })
-	if extracted.Known = same >= 0; extracted.Known {
+	if extracted.Existing = same >= 0; extracted.Existing {
 		extracted.Key.Name = known[same].Name
 	} else {
 		found, extracted.By = procedures.Reword(ctx, found, a.engine.textChecks(), a.engine.opts.FactExtraction.Model)

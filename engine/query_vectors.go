@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// maxQueryVectors is the number of recent queries whose vectors an embedding space caches.
+// maxQueryVectors is the number of query vectors that an embedding space caches.
 const maxQueryVectors = 64
 
 // queryVectors caches the vectors of recent queries. Every provider embeds the same query concurrently,

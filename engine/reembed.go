@@ -26,7 +26,7 @@ type reembedRequest struct {
 
 // Reembed submits a job that changes the data directory to another embedder: it embeds all texts
 // again while the existing vectors serve queries, and then switches the indexes at once. Texts
-// written meanwhile are embedded by both. The job continues after a restart. Until the switch,
+// written in the meantime are embedded by both. The job continues after a restart. Until the switch,
 // cancelling it leaves everything as it was.
 func (e *Engine) Reembed(ctx context.Context, with embed.Embedder) (Job, error) {
 	if err := requireAdmin(ctx); err != nil {
@@ -66,7 +66,7 @@ func (e *Engine) reembedding(ctx context.Context) (Job, bool, error) {
 	return Job{}, false, nil
 }
 
-// Reembedding returns the job that changes the embedder and its target; false if there is none.
+// Reembedding returns the job that changes the embedder and its target; false without one.
 func (e *Engine) Reembedding(ctx context.Context) (Job, embed.Identity, bool, error) {
 	j, ok, err := e.reembedding(ctx)
 	if err != nil || !ok {
@@ -182,7 +182,7 @@ func (e *Engine) changeSpace(ctx context.Context, r *runningJob, next *embedding
 		return err
 	}
 	r.stage("switch")
-	// Texts written meanwhile and embedded only by the old embedder are recorded as missing in the
+	// Texts written in the meantime and embedded only by the old embedder are recorded as missing in the
 	// same write, so that a crash cannot lose that.
 	if err := e.store.ChangeEmbedder(ctx, next.name(), newest+1); err != nil {
 		return err

@@ -64,7 +64,7 @@ func (e *Engine) storeSessionKey(ctx context.Context, k SessionKey, create bool)
 }
 
 // AddProvider adds a provider to a session until it is removed, the session is erased, or the
-// engine closes. Its name must differ from those of all providers that the session can ask
+// engine closes. Its name must differ from the names of all providers that the session can ask
 // ([ragctx.ErrConflict]). The caller closes the provider.
 func (e *Engine) AddProvider(ctx context.Context, k SessionKey, r resolve.Registered) error {
 	k, err := e.completeSessionKey(ctx, k)

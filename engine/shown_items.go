@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// maxShownSessions bounds the number of sessions whose shown items are cached, and maxShownBytes the
+	// maxShownSessions bounds the number of cached sessions, and maxShownBytes the
 	// memory used.
 	maxShownSessions = 10_000
 	maxShownBytes    = 4 << 20

@@ -18,7 +18,7 @@ type skillCache struct {
 	cached  map[int64][]procedures.PublishedProcedure
 }
 
-// maxSkillNamespaces bounds the namespaces whose skills are cached.
+// maxSkillNamespaces bounds the namespaces with cached skills.
 const maxSkillNamespaces = 1000
 
 // Published implements [procedures.Source].

@@ -29,7 +29,7 @@ func (e *Engine) Snapshot(ctx context.Context, path string, o store.SnapshotOpti
 
 // Restore creates a data directory from a snapshot after verifying the whole snapshot. A directory
 // that is not empty is rejected unless o.Force is set; its contents are then replaced in one step.
-// If another process has it open, the error is a [*LockedError].
+// If it is open in another process, the error is a [*LockedError].
 func Restore(ctx context.Context, file, dir string, o store.RestoreOptions) (info store.SnapshotInfo, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return info, fmt.Errorf("data directory: %w", err)
@@ -44,7 +44,7 @@ func Restore(ctx context.Context, file, dir string, o store.RestoreOptions) (inf
 
 // WriteSnapshot writes the contents of [Engine.Snapshot] to w, which may be slow. The snapshot is
 // buffered in the data directory, compressed and encrypted with a key that only this process has,
-// so that no file retains content erased meanwhile. More than [MaxSnapshots] at a time are
+// so that no file retains content erased in the meantime. More than [MaxSnapshots] at a time are
 // [ragctx.ErrLimited].
 func (e *Engine) WriteSnapshot(
 	ctx context.Context, w io.Writer, o store.SnapshotOptions,
@@ -85,7 +85,7 @@ func newEncryptedFile(dir string) (*encryptedFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.CreateTemp(dir, store.SpoolPrefix+"*")
+	f, err := os.CreateTemp(dir, store.SnapshotTempPrefix+"*")
 	if err != nil {
 		return nil, err
 	}

@@ -77,7 +77,7 @@ func TestEraseBesideASlowSnapshot(t *testing.T) {
 			t.Errorf("what was read: %+v, %v", info, err)
 		}
 	}
-	if left, err := filepath.Glob(filepath.Join(f.opts.Dir, store.SpoolPrefix+"*")); err != nil || len(left) > 0 {
+	if left, err := filepath.Glob(filepath.Join(f.opts.Dir, store.SnapshotTempPrefix+"*")); err != nil || len(left) > 0 {
 		t.Errorf("left: %v, %v", left, err)
 	}
 	if _, err := f.WriteSnapshot(t.Context(), io.Discard, store.SnapshotOptions{}); err != nil {

@@ -31,7 +31,7 @@ func (e *Engine) hasFacts(ctx context.Context, ns int64) (bool, error) {
 const maxOverfetch = 5000
 
 // searchTurns searches, and replaces facts among the hits by the turns that they were extracted from: both
-// would say the same, and the turn says more. A fact whose turn is gone stays, as do all facts if
+// would say the same, and the turn says more. A fact without its turn stays, as do all facts if
 // the query has a filter, which applies to facts.
 func (s searchSource) searchTurns(
 	ctx context.Context, q ragctx.ContextQuery, iq index.Query, by *index.Ranking,

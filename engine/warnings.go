@@ -67,7 +67,7 @@ type hasTurnBreaker interface {
 	TurnBreaker() (httpclient.State, time.Time)
 }
 
-// breakerWarnings reports the services whose circuit breakers are not closed, and how requests are
+// breakerWarnings reports the services with a circuit breaker that is not closed, and how requests are
 // handled without them.
 func (e *Engine) breakerWarnings() (out []string) {
 	now := e.opts.Now()

@@ -83,7 +83,7 @@ func (r *webSource) Gone(id string) bool {
 	return r.complete && !r.refused[at]
 }
 
-// looksLikeSitemap reports whether a URL looks like that of a sitemap.
+// looksLikeSitemap reports whether a URL looks like a sitemap.
 func looksLikeSitemap(at string) bool {
 	u, err := url.Parse(at)
 	if err != nil {

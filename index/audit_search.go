@@ -38,7 +38,7 @@ func (h *Hybrid) auditSearches(ctx context.Context, probes []probe, budget time.
 		before.except = probes[i].id
 		q := VectorQuery{Vector: probes[i].vector, K: auditProbeDepth}
 		start := h.opts.Now()
-		near, whole, err := sp.search(ctx, sp.name, q)
+		near, complete, err := sp.search(ctx, sp.name, q)
 		if errors.Is(err, ErrClosed) || errors.Is(err, errAbsent) {
 			break // it was set aside or replaced
 		}
@@ -46,7 +46,7 @@ func (h *Hybrid) auditSearches(ctx context.Context, probes []probe, budget time.
 			return nil, fmt.Errorf("search vector index: %w", err)
 		}
 		g.searched(false, h.opts.Now().Sub(start))
-		if share, ok := h.compare(ctx, g, before, sp, q, near); ok && whole {
+		if share, ok := h.compare(ctx, g, before, sp, q, near); ok && complete {
 			g.sampled(share)
 		} else {
 			g.skip()

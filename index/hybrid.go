@@ -215,8 +215,8 @@ func compact[L part](ctx context.Context, h *Hybrid, name string, s *slot[L], wa
 			return err
 		}
 	}
-	l, whole, ok := s.serving()
-	if !ok || !whole {
+	l, complete, ok := s.serving()
+	if !ok || !complete {
 		return fmt.Errorf("%w: the %s index is %s; try again when it is ready", ragctx.ErrUnavailable, name, s.state())
 	}
 	err := l.Compact(ctx)

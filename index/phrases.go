@@ -12,8 +12,8 @@ func (h *Hybrid) requirePhrases(ctx context.Context, q *Query, accept Accept) Ac
 	if len(q.Phrases) == 0 {
 		return accept
 	}
-	l, whole, ok := h.keyword.serving()
-	if !ok || !whole {
+	l, complete, ok := h.keyword.serving()
+	if !ok || !complete {
 		return accept // it cannot tell; the caller verifies the texts
 	}
 	defer trace.Start(ctx, trace.Keyword).End()

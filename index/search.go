@@ -43,25 +43,25 @@ func (h *Hybrid) Search(ctx context.Context, q Query) (Result, error) {
 	if err := ctx.Err(); err != nil {
 		return Result{}, err
 	}
-	useWords, useNear := worded && a.errWords == nil, len(q.Vector) > 0 && a.errNear == nil
-	if a.errWords != nil || worded && !a.allWords {
-		h.degraded(ctx, &res, "keyword", a.errWords, h.keyword.suspect)
+	useKeyword, useVector := worded && a.keywordErr == nil, len(q.Vector) > 0 && a.vectorErr == nil
+	if a.keywordErr != nil || worded && !a.keywordComplete {
+		h.degraded(ctx, &res, "keyword", a.keywordErr, h.keyword.suspect)
 	}
-	if a.errNear != nil || len(q.Vector) > 0 && !a.allNear {
-		h.degraded(ctx, &res, "vector", a.errNear, a.space.suspect)
+	if a.vectorErr != nil || len(q.Vector) > 0 && !a.vectorComplete {
+		h.degraded(ctx, &res, "vector", a.vectorErr, a.space.suspect)
 	}
-	if !useWords && !useNear && len(res.Degraded) > 0 {
+	if !useKeyword && !useVector && len(res.Degraded) > 0 {
 		return Result{}, fmt.Errorf("%w: neither the keyword nor the vector index can answer; they are being repaired, try again soon: %w",
-			ragctx.ErrUnavailable, errors.Join(a.errWords, a.errNear))
+			ragctx.ErrUnavailable, errors.Join(a.keywordErr, a.vectorErr))
 	}
 	defer trace.Start(ctx, trace.Fuse).End()
 	res.Hits = h.join(q, a.space, a.words, a.near)
-	fuse(res.Hits, q.Fusion, q.Text, useWords && a.words.Max > 0, useNear)
+	fuse(res.Hits, q.Fusion, q.Text, useKeyword && a.words.Max > 0, useVector)
 	slices.SortFunc(res.Hits, better)
 	if featured && len(res.Hits) > 0 {
 		res.Hits = h.features(&q, res.State, res.Hits, a.sessions.scores(a.words.Groups), win)
 	}
-	res.Hits = setRelevance(res.Hits, useWords && a.words.Max > 0 && q.Fusion.Method != "rrf")
+	res.Hits = setRelevance(res.Hits, useKeyword && a.words.Max > 0 && q.Fusion.Method != "rrf")
 	res.Hits = res.Hits[:min(q.K, len(res.Hits))]
 	res.Corrections, res.Terms = a.words.Corrections, a.terms
 	for _, c := range res.Corrections {
@@ -77,8 +77,8 @@ type partResults struct {
 	terms             []string       // that patterns expanded to
 	sessions          *sessionGroups // scored by the keyword index, or nil
 	near              []Scored
-	allWords, allNear bool // the index was complete when it was searched
-	errWords, errNear error
+	keywordComplete, vectorComplete bool // the index was complete when it was searched
+	keywordErr, vectorErr error
 }
 
 // minDepth is the minimum number of chunks requested from each index.
@@ -94,7 +94,7 @@ func (h *Hybrid) searchParts(ctx context.Context, q *Query, state uint64, featur
 	var wg sync.WaitGroup
 	if len(q.Vector) > 0 {
 		wg.Go(func() {
-			a.near, a.allNear, a.errNear = h.nearest(ctx, a.space, q.Space,
+			a.near, a.vectorComplete, a.vectorErr = h.nearest(ctx, a.space, q.Space,
 				VectorQuery{Vector: q.Vector, K: depth, Accept: accept, Only: only, Exact: q.Exact})
 		})
 	}
@@ -111,12 +111,12 @@ func (h *Hybrid) searchParts(ctx context.Context, q *Query, state uint64, featur
 		if q.Spelling {
 			words.Spelling = h.spelling(view, q, state)
 		}
-		a.words, a.allWords, a.errWords = h.searchKeyword(ctx, words)
+		a.words, a.keywordComplete, a.keywordErr = h.searchKeyword(ctx, words)
 		if now := h.view.Load(); q.Spelling && words.Spelling.Within == nil && now.anyRestricted {
 			// The index may have read words of a user's private text, written since the whole
 			// collection was unrestricted.
 			words.Spelling = h.spelling(now, q, state)
-			a.words, a.allWords, a.errWords = h.searchKeyword(ctx, words)
+			a.words, a.keywordComplete, a.keywordErr = h.searchKeyword(ctx, words)
 		}
 	}
 	wg.Wait()
@@ -142,26 +142,26 @@ func (h *Hybrid) degraded(ctx context.Context, res *Result, name string, err err
 var errAbsent = errors.New("index: it failed and is being rebuilt")
 
 // searchKeyword searches the keyword index and reports whether it is complete.
-func (h *Hybrid) searchKeyword(ctx context.Context, q KeywordQuery) (res KeywordResult, whole bool, err error) {
-	l, whole, ok := h.keyword.serving()
+func (h *Hybrid) searchKeyword(ctx context.Context, q KeywordQuery) (res KeywordResult, complete bool, err error) {
+	l, complete, ok := h.keyword.serving()
 	if !ok {
 		return res, false, errAbsent
 	}
 	defer trace.Start(ctx, trace.Keyword).End()
 	res, err = l.Search(ctx, q)
-	return res, whole, err
+	return res, complete, err
 }
 
 // search searches the vector index if it holds vectors of the query's space, and reports whether it
 // is complete.
-func (s *vectorSpace) search(ctx context.Context, name string, q VectorQuery) (near []Scored, whole bool, err error) {
-	d, whole, ok := s.serving()
+func (s *vectorSpace) search(ctx context.Context, name string, q VectorQuery) (near []Scored, complete bool, err error) {
+	d, complete, ok := s.serving()
 	if !ok || name != s.name {
 		return nil, false, errAbsent
 	}
 	defer trace.Start(ctx, trace.Vector).End()
 	near, err = d.Search(ctx, q)
-	return near, whole, err
+	return near, complete, err
 }
 
 // similarity returns a chunk's cosine, or 0 if it is unknown.
@@ -197,10 +197,10 @@ func (h *Hybrid) acceptFunc(c *catalog, q *Query, state uint64) Accept {
 
 // spelling selects the chunks that q could see without its filter for spelling corrections.
 func (h *Hybrid) spelling(c *catalog, q *Query, state uint64) *Spelling {
-	whole := Query{Scope: Scope{User: q.Scope.User, AnyUser: q.Scope.AnyUser}, AsOf: q.AsOf, Now: q.Now}
-	s := &Spelling{Within: h.acceptFunc(c, &whole, state)}
+	unfiltered := Query{Scope: Scope{User: q.Scope.User, AnyUser: q.Scope.AnyUser}, AsOf: q.AsOf, Now: q.Now}
+	s := &Spelling{Within: h.acceptFunc(c, &unfiltered, state)}
 	if s.Within != nil {
-		s.Only = h.allowList(c, &whole, state)
+		s.Only = h.allowList(c, &unfiltered, state)
 	}
 	return s
 }

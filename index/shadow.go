@@ -57,21 +57,21 @@ func (m searchStart) stillValid(h *Hybrid) bool {
 }
 
 // nearest searches a vector index, measures that, and repeats a sample of the searches exactly.
-func (h *Hybrid) nearest(ctx context.Context, sp *vectorSpace, name string, q VectorQuery) (near []Scored, whole bool, err error) {
+func (h *Hybrid) nearest(ctx context.Context, sp *vectorSpace, name string, q VectorQuery) (near []Scored, complete bool, err error) {
 	if h.monitor == nil {
 		return sp.search(ctx, name, q)
 	}
 	now := h.monitor.sampler.opts.Now
 	before, start := h.searchStart(), now()
-	near, whole, err = sp.search(ctx, name, q)
+	near, complete, err = sp.search(ctx, name, q)
 	if err != nil {
-		return near, whole, err
+		return near, complete, err
 	}
 	h.monitor.searched(q.Exact, now().Sub(start))
-	if whole && !q.Exact && h.monitor.sampler.chosen() && sp.stats().Chunks > 0 {
+	if complete && !q.Exact && h.monitor.sampler.chosen() && sp.stats().Chunks > 0 {
 		h.startShadow(before, sp, q, near)
 	}
-	return near, whole, nil
+	return near, complete, nil
 }
 
 // startShadow repeats a search exactly in the background and compares the results.
@@ -105,8 +105,8 @@ func (h *Hybrid) startShadow(before searchStart, sp *vectorSpace, q VectorQuery,
 func (h *Hybrid) compare(
 	ctx context.Context, g *RecallMonitor, before searchStart, sp *vectorSpace, q VectorQuery, near []Scored,
 ) (share float64, ok bool) {
-	d, whole, there := sp.serving()
-	if !there || !whole {
+	d, complete, there := sp.serving()
+	if !there || !complete {
 		return 0, false
 	}
 	q.Exact = true

@@ -62,7 +62,7 @@ func (s *slot[L]) current() (l L, ok bool) {
 // that begins now is complete. complete must be read before the search: afterwards the index may
 // have been fed the rest. A reopened index starts incomplete, so the order of the two loads
 // matters.
-func (s *slot[L]) serving() (l L, whole, ok bool) {
+func (s *slot[L]) serving() (l L, complete, ok bool) {
 	l, ok = s.current()
 	return l, ok && s.complete.Load(), ok
 }

@@ -101,7 +101,7 @@ func BenchmarkApplyOne(b *testing.B) {
 	}
 }
 
-func BenchmarkDeriveWords(b *testing.B) {
+func BenchmarkReadWords(b *testing.B) {
 	ix := benchIndex(b, b.TempDir(), benchChunks(10_000))
 	v := ix.acquire()
 	defer v.release()

@@ -9,7 +9,7 @@ import (
 )
 
 // Cached document frequencies, with and without dead chunks, equal the counted ones.
-func TestSpreads(t *testing.T) {
+func TestDocFreq(t *testing.T) {
 	for _, each := range []uint64{1, 3} { // chunks of an item
 		ix := mustOpen(t, t.TempDir(), Options{})
 		r := rand.New(rand.NewPCG(each, 1))

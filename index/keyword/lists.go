@@ -157,7 +157,8 @@ func (s *scratch) recordFeature() {
 	}
 }
 
-// raiseMax updates the maximum chunk scores of the texts with current postings, in a part with words in memory.
+// raiseMax updates the maximum chunk scores of the texts with current postings, in a part with
+// words in memory.
 func (s *scratch) raiseMax(v *view, part int, cols *columns) {
 	p := &s.lists.parts[part]
 	most, chunks := s.lists.maxChunk[v.firstTexts[part]:], s.chunkScores[v.firsts[part]:]

@@ -82,7 +82,7 @@ func drawTexts(r *rand.Rand, from uint64, n, most, vocabulary int) (chunks []ind
 }
 
 // Words in memory give the same result as reading all postings, bit for bit.
-func TestWordsAreThoseStored(t *testing.T) {
+func TestLoadedWordsGiveTheSameResults(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
 		ix, err := Open(t.TempDir(), Options{LongText: rapid.IntRange(1, 9).Draw(rt, "long"), FlushChunks: 1 << 20, passes: drawPasses(rt)})
@@ -115,7 +115,7 @@ func TestWordsAreThoseStored(t *testing.T) {
 
 // A search leaves no reference that keeps a dropped segment, or the words of its deleted chunks, in
 // memory.
-func TestSearchesLetGoOfSegments(t *testing.T) {
+func TestSearchReleasesSegments(t *testing.T) {
 	ix := mustOpen(t, t.TempDir(), Options{FlushChunks: 1 << 20, passes: passOptions{minRatio: 2, minListed: 10}})
 	chunks := drawTexts(rand.New(rand.NewPCG(3, 3)), 0, 500, 3, 200)
 	if err := ix.Apply(t.Context(), 1, chunks, nil); err != nil {

@@ -32,7 +32,7 @@ func wordsOf(words *blockmax.Segment, vocabulary []string) []string {
 }
 
 // Loading reads words from scorch, without pairs and grams.
-func TestDeriveGolden(t *testing.T) {
+func TestLoadGolden(t *testing.T) {
 	ix := mustOpen(t, t.TempDir(), Options{})
 	chunks := []index.TextChunk{
 		{ID: 11, Item: 9, Title: "Old harbour", Text: "Ships ships ships in parseHTTPRequest"},
@@ -77,7 +77,7 @@ func TestDeriveGolden(t *testing.T) {
 }
 
 // Words loaded from scorch equal the analysed ones.
-func TestDerivedWordsAreThoseAnalysed(t *testing.T) {
+func TestLoadedWordsEqualAnalysed(t *testing.T) {
 	chunks := drawTexts(rand.New(rand.NewPCG(7, 7)), 0, 500, 9, 3000)
 	ix := mustOpen(t, t.TempDir(), Options{FlushChunks: 1 << 20})
 	for from := 0; from < len(chunks); {
@@ -128,9 +128,9 @@ func segmentOf(t *testing.T, ix *Index) *storedSegment {
 	return s
 }
 
-// Close does not wait for words to be loaded. Neither does the removal of the files of a segment that
-// is no longer visible.
-func TestDerivingEnds(t *testing.T) {
+// Close does not wait for words to be loaded. Neither does the removal of the files of a segment
+// that is no longer visible.
+func TestLoadingEnds(t *testing.T) {
 	ix := mustOpen(t, t.TempDir(), Options{})
 	if err := ix.Apply(t.Context(), 1, benchChunks(30), nil); err != nil {
 		t.Fatal(err)

@@ -112,8 +112,8 @@ func (s failing) mergeSmall(ctx context.Context, chunks int) error {
 	return s.store.mergeSmall(ctx, chunks)
 }
 
-// After a failure in the middle of a long text, the index accepts the text again. A text that cannot
-// be written at all stays in memory and is found.
+// After a failure in the middle of a long text, the index accepts the text again. A text that
+// cannot be written at all stays in memory and is found.
 func TestLongTextCutOff(t *testing.T) {
 	memory := mustOpen(t, "", Options{})
 	chunks := longText(7, 1000, longItem+10)

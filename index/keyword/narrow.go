@@ -6,8 +6,8 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// A search among few chunks, such as the chunks of one user among many, does not read whole lists: it
-// looks the chunks up in them. It scores a view of these chunks only. Document frequencies still
+// A search among few chunks, such as the chunks of one user among many, does not read whole lists:
+// it looks the chunks up in them. It scores a view of these chunks only. Document frequencies still
 // cover all chunks and are cached for each part.
 
 // subset is some of the live chunks of a part. It contains each item completely or not at all.

@@ -51,7 +51,7 @@ func prefetchFixture(t *testing.T, n int) (*view, []subset, []feature) {
 }
 
 // Two goroutines read the same as one, for any number of features, also when repeated.
-func TestAhead(t *testing.T) {
+func TestPrefetch(t *testing.T) {
 	var a prefetch
 	for _, n := range []int{40, 0, 1, 5, 6, 300} { // more than fewAhead in three parts, and less
 		v, few, features := prefetchFixture(t, n)
@@ -78,7 +78,7 @@ func TestAhead(t *testing.T) {
 }
 
 // A feature that too many chunks have is not read; the others are.
-func TestAheadOfCommonFeatures(t *testing.T) {
+func TestPrefetchOfCommonFeatures(t *testing.T) {
 	_, few, features := prefetchFixture(t, 30)
 	features[3] = feature{text: "pear", kind: analysis.Gram}
 	var a prefetch
@@ -95,7 +95,7 @@ func TestAheadOfCommonFeatures(t *testing.T) {
 }
 
 // After the context has ended nothing is read.
-func TestAheadEnds(t *testing.T) {
+func TestPrefetchEnds(t *testing.T) {
 	v, few, features := prefetchFixture(t, 40)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -109,7 +109,7 @@ func TestAheadEnds(t *testing.T) {
 }
 
 // A panicking segment ends no goroutine, and the search returns an error.
-func TestAheadOfDamage(t *testing.T) {
+func TestPrefetchOfDamage(t *testing.T) {
 	for _, n := range []int{1, 40} {
 		v, few, features := prefetchFixture(t, n)
 		few[1].of.segment = rotten{few[1].of.segment}
@@ -129,7 +129,7 @@ func TestAheadOfDamage(t *testing.T) {
 }
 
 // The threshold is the k-th best score.
-func TestBar(t *testing.T) {
+func TestTopScores(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		scores := rapid.SliceOfN(rapid.Float64Range(0, 3), 0, 80).Draw(rt, "scores")
 		b := topScores{k: rapid.IntRange(0, 90).Draw(rt, "k")}

@@ -244,7 +244,7 @@ func FuzzDamage(f *testing.F) {
 	})
 }
 
-func TestForeignIndexIsThrownAway(t *testing.T) {
+func TestForeignIndexIsDiscarded(t *testing.T) {
 	dir := t.TempDir()
 	ix := mustOpen(t, dir, Options{Origin: func() string { return "monday" }})
 	fill(t, ix, 5)

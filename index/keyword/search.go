@@ -66,7 +66,8 @@ func (ix *Index) Search(ctx context.Context, q index.KeywordQuery) (index.Keywor
 	return res, nil
 }
 
-// search adds the score of one feature of the query, and returns its document frequency, or 0 if it does not count.
+// search adds the score of one feature of the query, and returns its document frequency, or 0 if it
+// does not count.
 func (s *scratch) search(ctx context.Context, v *view, f *feature, groups *groupScores) (chunks int, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err

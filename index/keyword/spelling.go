@@ -131,8 +131,8 @@ func (w *visibleWords) subsetsHave(word string) (bool, error) {
 	return false, nil
 }
 
-// nearest returns the spelling of a word with the most frequent term in accepted chunks; among equals,
-// the one tried first. Term is "" if no spelling is known.
+// nearest returns the spelling of a word with the most frequent term in accepted chunks; among
+// equals, the one tried first. Term is "" if no spelling is known.
 func (v *view) nearest(w analysis.Spelled, accept index.Accept) (best index.Correction, err error) {
 	best.Word = w.Written
 	most := 0

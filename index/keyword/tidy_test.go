@@ -82,7 +82,7 @@ func TestTidy(t *testing.T) {
 	}
 }
 
-func TestTidyByItself(t *testing.T) {
+func TestTidyAfterIdle(t *testing.T) {
 	ix := mustOpen(t, t.TempDir(), Options{tidyDelay: 10 * time.Millisecond})
 	for seq := range uint64(2 * minTidy) {
 		if err := ix.Apply(t.Context(), seq, []index.TextChunk{{ID: seq, Item: seq, Text: "harbour"}}, nil); err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/ragctx/ragctx/internal/budget"
 )
 
-// selectHeld selects from ranked items with hysteresis, at most most of them and at most limit tokens,
-// and returns the shown ones in order.
+// selectHeld selects from ranked items with hysteresis, at most most of them and at most limit
+// tokens, and returns the shown ones in order.
 func selectHeld(shown, ranked []string, tokens map[string]int, most, limit, hold int) []string {
 	turns, places := budget.Hysteresis(shown, ranked, hold)
 	list := make([]budget.Candidate, len(turns))
@@ -36,7 +36,7 @@ func selectHeld(shown, ranked []string, tokens map[string]int, most, limit, hold
 	return out
 }
 
-func TestHold(t *testing.T) {
+func TestHysteresis(t *testing.T) {
 	for name, c := range map[string]struct {
 		shown, ranked string
 		most, hold    int
@@ -64,7 +64,7 @@ func TestHold(t *testing.T) {
 	}
 }
 
-func TestHoldIsStable(t *testing.T) {
+func TestHysteresisIsStable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 12).Draw(t, "items")
 		tokens := make(map[string]int)
@@ -88,9 +88,9 @@ func TestHoldIsStable(t *testing.T) {
 	})
 }
 
-// checkHeld fails if an item replaced another one without being better by more than the hysteresis, or
-// if the order changed. It checks pairs with a new item at least as expensive, so that the budget is
-// not the reason.
+// checkHeld fails if an item replaced another one without being better by more than the hysteresis,
+// or if the order changed. It checks pairs with a new item at least as expensive, so that the
+// budget is not the reason.
 func checkHeld(t *rapid.T, shown, now, got []string, tokens map[string]int, hold int) {
 	for i, gone := range now {
 		if slices.Contains(got, gone) || !slices.Contains(shown, gone) {

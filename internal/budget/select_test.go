@@ -235,7 +235,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// trap 32: all optional candidates are compacted, then dropped, then the largest required one is cut.
+// trap 32: all optional candidates are compacted, then dropped, then the largest required one is
+// cut.
 func TestGuard(t *testing.T) {
 	keep := full("keep", budget.Required, 5, 20)
 	keep.Preserve = true
@@ -279,7 +280,7 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-func TestGuardMarksWhatItCuts(t *testing.T) {
+func TestGuardMarksCuts(t *testing.T) {
 	long := full("r", budget.Required, 0, 30)
 	s := budget.Select([]budget.Candidate{long}, budget.Options{MaxChars: 60})
 	if got := s.Text(); !strings.HasSuffix(got, "\n\n[Context truncated to fit limit]\n") || len(got) != 60 {

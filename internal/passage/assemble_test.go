@@ -163,7 +163,7 @@ func TestPassagesDoNotGrowIntoEachOther(t *testing.T) {
 	}
 }
 
-func TestHitsAreCheckedAgainstTheTruth(t *testing.T) {
+func TestHitsAreCheckedAgainstTheStore(t *testing.T) {
 	var s shelf
 	gone := doc(1, "gone")
 	gone.Superseded = now.Add(-time.Minute)
@@ -297,7 +297,7 @@ func TestLinesOfEveryForm(t *testing.T) {
 	}
 }
 
-func TestTheGistIsToldOnce(t *testing.T) {
+func TestAbstractIsShownOnce(t *testing.T) {
 	var s shelf
 	it := doc(1, "a.md")
 	it.Abstract = "What the text is about."

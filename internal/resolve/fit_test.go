@@ -55,7 +55,7 @@ func TestLeftoverWidens(t *testing.T) {
 	}
 }
 
-func TestWhatBarelyMatchesDoesNotWiden(t *testing.T) {
+func TestWeakMatchesDoNotWiden(t *testing.T) {
 	r := newResolver(t, resolve.Options{},
 		fake{name: "x", items: []ragctx.ContextItem{withForms(item("a", .9, text("a", 20)), text("a", 30))}},
 		fake{name: "y", items: []ragctx.ContextItem{withForms(item("b", .2, text("b", 20)), text("b", 30))}},

@@ -7,13 +7,13 @@ import (
 	"github.com/ragctx/ragctx/internal/budget"
 )
 
-// maxHysteresisRounds is the maximum number of times that candidates are fitted until the shown items no
-// longer change.
+// maxHysteresisRounds is the maximum number of times that candidates are fitted until the shown
+// items no longer change.
 const maxHysteresisRounds = 4
 
-// fitWithHysteresis fits the sorted candidates with hysteresis: the items that the query lists as shown stay
-// while their rank changes little. It returns the candidates in the order of selection, their
-// placement, and the placement as shown.
+// fitWithHysteresis fits the sorted candidates with hysteresis: the items that the query lists as
+// shown stay while their rank changes little. It returns the candidates in the order of selection,
+// their placement, and the placement as shown.
 //
 // A query that lists the items of its last answer gets the same bytes. The shown items determine
 // the order of selection, and the order determines which texts are shortened. So candidates are
@@ -24,9 +24,9 @@ func (f *fitter) fitWithHysteresis(q ragctx.ContextQuery, list []*candidate) (tu
 	if len(before) == 0 {
 		return list, free, free
 	}
-	unheld := free.ids()
+	withoutHysteresis := free.ids()
 	for range maxHysteresisRounds {
-		if slices.Equal(before, unheld) {
+		if slices.Equal(before, withoutHysteresis) {
 			break
 		}
 		var places map[*candidate]int
@@ -66,8 +66,8 @@ func (p *placement) ids() []string {
 	return out
 }
 
-// hysteresis orders candidates for selection so that shown ones stay while their rank changes little.
-// places is the place of each candidate if it is shown.
+// hysteresis orders candidates for selection so that shown ones stay while their rank changes
+// little. places is the place of each candidate if it is shown.
 func hysteresis(before []string, list []*candidate) (turns []*candidate, places map[*candidate]int) {
 	ranked := make([]string, len(list))
 	for i, c := range list {

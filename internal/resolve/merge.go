@@ -131,8 +131,8 @@ const (
 // sentenceBytes is the length of a text that counts as one sentence.
 const sentenceBytes = 200
 
-// applyRelevanceLimits removes the wider forms of items below the best. If limited is set, it also limits
-// items far below the best to their shortest form.
+// applyRelevanceLimits removes the wider forms of items below the best. If limited is set, it also
+// limits items far below the best to their shortest form.
 func applyRelevanceLimits(list []*candidate, limited bool) {
 	var best float64
 	for _, c := range list {

@@ -50,8 +50,8 @@ func (r *Resolver) reranks(q ragctx.ContextQuery) bool {
 	return r.opts.Reranker != nil && q.Params[paramRerank] != false && strings.TrimSpace(q.Query) != ""
 }
 
-// limitsByRelevance reports whether the relevance of an item limits how much of it is shown: q sets no minimum
-// relevance, has a question, and no reranker uses a scale of its own.
+// limitsByRelevance reports whether the relevance of an item limits how much of it is shown: q sets
+// no minimum relevance, has a question, and no reranker uses a scale of its own.
 func (r *Resolver) limitsByRelevance(q ragctx.ContextQuery) bool {
 	return q.MinRelevance == nil && strings.TrimSpace(q.Query) != "" && !r.reranks(q)
 }

@@ -89,7 +89,7 @@ func TestRerankerKeepsRequiredItemsAndHints(t *testing.T) {
 	}
 }
 
-func TestMinRelevanceIsThatOfTheReranker(t *testing.T) {
+func TestMinRelevanceAppliesToReranked(t *testing.T) {
 	r := newResolver(t, resolve.Options{Reranker: byText(map[string]float64{"low": .8, "high": .1, "mid": .4})},
 		fake{name: "x", items: []ragctx.ContextItem{item("high", .9, "high"), item("mid", .5, "mid"), item("low", .05, "low")}})
 	q := ragctx.NewQuery("q")

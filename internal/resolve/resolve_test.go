@@ -46,7 +46,7 @@ func TestTwoProviders(t *testing.T) {
 	}
 }
 
-func TestProvidersThatAQueryIsNotForAreNotAsked(t *testing.T) {
+func TestSelectiveProviders(t *testing.T) {
 	var asked []string
 	r := newResolver(t, resolve.Options{OnEvent: func(_ context.Context, ev ragctx.Event) {
 		if d, ok := ev.Data.(ragctx.ContextResolving); ok {

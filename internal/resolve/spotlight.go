@@ -11,8 +11,8 @@ import (
 	"github.com/ragctx/ragctx/xmlfmt"
 )
 
-// markerRunes are the characters of markers. Each is one token in most models, is not escaped in any
-// format, and occurs in few texts.
+// markerRunes are the characters of markers. Each is one token in most models, is not escaped in
+// any format, and occurs in few texts.
 var markerRunes = []rune("¦¬¶†·•→■◆★●║░§│═")
 
 // maxMarker is the maximum length of a marker in characters.

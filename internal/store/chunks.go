@@ -24,17 +24,17 @@ func loadChunks(ctx context.Context, tx *sql.Tx, from string, args ...any) ([]pa
 	if err != nil {
 		return nil, err
 	}
-	var units []passage.Chunk
+	var chunks []passage.Chunk
 	err = scan(rows, func() error {
 		var u passage.Chunk
 		var heading string
 		err := rows.Scan(&u.ID, &u.Item, &u.Ordinal, &heading, &u.Text, &u.Page,
 			&u.Start.Byte, &u.Start.Line, &u.Start.Rune, &u.End.Byte, &u.End.Line, &u.End.Rune)
 		u.Heading = decode[[]string](heading)
-		units = append(units, u)
+		chunks = append(chunks, u)
 		return err
 	})
-	return units, err
+	return chunks, err
 }
 
 // chunksPerQuery limits the chunks or items read with one statement; SQLite allows 32,766 arguments.
@@ -42,7 +42,7 @@ const chunksPerQuery = 1 << 14
 
 // Chunks implements [passage.Source]. Items are read separately: the data of an item may be as long
 // as its text, and many chunks share an item.
-func (s *Store) Chunks(ctx context.Context, ids []uint64) (units []passage.Chunk, items map[uint64]*passage.Item, err error) {
+func (s *Store) Chunks(ctx context.Context, ids []uint64) (chunks []passage.Chunk, items map[uint64]*passage.Item, err error) {
 	if len(ids) == 0 {
 		return nil, make(map[uint64]*passage.Item), nil
 	}
@@ -57,16 +57,16 @@ func (s *Store) Chunks(ctx context.Context, ids []uint64) (units []passage.Chunk
 			for _, u := range found {
 				of = append(of, u.Item)
 			}
-			units = append(units, found...)
+			chunks = append(chunks, found...)
 		}
 		slices.Sort(of)
 		items, err = loadItems(ctx, tx, slices.Compact(of))
 		return err
 	})
 	if err != nil {
-		return nil, nil, fmt.Errorf("read units: %w", err)
+		return nil, nil, fmt.Errorf("read chunks: %w", err)
 	}
-	return units, items, nil
+	return chunks, items, nil
 }
 
 const itemColumns = `i.id, n.name, i.kind, i.key, i.version, i.title, i.source, i.user, i.agent, i.session, i.importance,
@@ -116,15 +116,15 @@ func scanItem(rows *sql.Rows) (*passage.Item, error) {
 
 // Span implements [passage.Source].
 func (s *Store) Span(ctx context.Context, item uint64, from, to int) ([]passage.Chunk, error) {
-	var units []passage.Chunk
+	var chunks []passage.Chunk
 	err := s.view(ctx, func(tx *sql.Tx) (err error) {
-		units, err = loadChunks(ctx, tx, `units u WHERE u.item = ? AND u.ordinal BETWEEN ? AND ? ORDER BY u.ordinal`, item, from, to)
+		chunks, err = loadChunks(ctx, tx, `units u WHERE u.item = ? AND u.ordinal BETWEEN ? AND ? ORDER BY u.ordinal`, item, from, to)
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read units: %w", err)
+		return nil, fmt.Errorf("read chunks: %w", err)
 	}
-	return units, nil
+	return chunks, nil
 }
 
 // Text implements [passage.Source].

@@ -93,7 +93,7 @@ func (s *Store) PutDocument(ctx context.Context, ns int64, doc docs.Prepared, ro
 	}
 	s.unstage(d, err == nil && p.Status != Unchanged)
 	if d.pruned {
-		s.sweeper.wake()
+		s.gc.wake()
 	}
 	if err != nil {
 		return Put{}, failed("store document", err)
@@ -208,9 +208,9 @@ func (s *Store) Document(ctx context.Context, ns int64, id string, version int) 
 
 // DocumentChunks returns the chunks of a version of a document; version 0 is the current one.
 func (s *Store) DocumentChunks(ctx context.Context, ns int64, id string, version int) ([]passage.Chunk, error) {
-	var units []passage.Chunk
+	var chunks []passage.Chunk
 	err := s.view(ctx, func(tx *sql.Tx) (err error) {
-		units, err = loadChunks(ctx, tx, `items i JOIN units u ON u.item = i.id
+		chunks, err = loadChunks(ctx, tx, `items i JOIN units u ON u.item = i.id
 			WHERE i.namespace = ? AND i.kind = ? AND i.key = ? AND i.seq > 0
 			AND CASE WHEN ? = 0 THEN i.superseded IS NULL ELSE i.version = ? END ORDER BY u.ordinal`,
 			ns, Documents, id, version, version)
@@ -219,7 +219,7 @@ func (s *Store) DocumentChunks(ctx context.Context, ns int64, id string, version
 	if err != nil {
 		return nil, fmt.Errorf("read chunks: %w", err)
 	}
-	return units, nil
+	return chunks, nil
 }
 
 // ListOptions selects documents.

@@ -27,7 +27,7 @@ type Erased struct {
 	// items are the erased items.
 	items   *[]itemKey
 	resumed bool // resumes an earlier attempt
-	// Pending is the erasure that [Store.Scrub] completes; 0 if nothing was erased.
+	// Pending is the erasure that [Store.SecureErase] completes; 0 if nothing was erased.
 	Pending int64 `json:"-"`
 }
 
@@ -149,9 +149,9 @@ func (s *Store) EraseUser(ctx context.Context, ns int64, user string) (Erased, e
 	return s.erase(ctx, erasureScope{Namespace: ns, User: &user, Turns: true}, allowAny)
 }
 
-// erase hides everything in a scope, in slices, and leaves the removal to the sweeper and
-// [Store.Scrub]. Once recorded it continues regardless: a cancelled caller does not end it, the
-// sweeper retries failures, and the next opening resumes it after a crash. May checks the
+// erase hides everything in a scope, in slices, and leaves the removal to the garbage collector and
+// [Store.SecureErase]. Once recorded it continues regardless: a cancelled caller does not end it, the
+// garbage collector retries failures, and the next opening resumes it after a crash. May checks the
 // permission in the transaction that records the erasure.
 func (s *Store) erase(ctx context.Context, sc erasureScope, may func(context.Context, *sql.Tx) error) (Erased, error) {
 	sc, e, err := s.recordErasure(ctx, sc, may)
@@ -206,7 +206,7 @@ func (s *Store) executeErasure(ctx context.Context, sc erasureScope, e Erased) (
 		return err
 	})
 	if err != nil {
-		s.sweeper.resume(e.Pending, sc)
+		s.gc.resume(e.Pending, sc)
 		return Erased{}, fmt.Errorf("erase: recorded, and retried until it succeeds: %w", err)
 	}
 	return e, nil
@@ -269,7 +269,7 @@ func (s *Store) hide(ctx context.Context, sc erasureScope, e *Erased) error {
 	})
 	e.items = nil
 	if err == nil {
-		s.sweeper.wake()
+		s.gc.wake()
 	}
 	return err
 }

@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// ErasePending returns the incomplete erasures, oldest first.
-func (s *Store) ErasePending(ctx context.Context) ([]PendingErasure, error) {
+// PendingErasures returns the incomplete erasures, oldest first.
+func (s *Store) PendingErasures(ctx context.Context) ([]PendingErasure, error) {
 	var out []PendingErasure
 	err := s.view(ctx, func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, `SELECT e.id, coalesce(f.namespace, 0), coalesce(f.kind, 0), coalesce(f.seq, 0), coalesce(n.erased, 0)
@@ -37,14 +37,14 @@ func (s *Store) ErasePending(ctx context.Context) ([]PendingErasure, error) {
 		})
 	})
 	if err != nil {
-		return nil, fmt.Errorf("look for erasures: %w", err)
+		return nil, fmt.Errorf("find erasures: %w", err)
 	}
 	return out, nil
 }
 
 // Erasing reports whether a recorded erasure has not hidden its items yet. It is not in
-// [Store.ErasePending], but will be.
-func (s *Store) Erasing() bool { return len(s.sweeper.unhidden()) > 0 }
+// [Store.PendingErasures], but will be.
+func (s *Store) Erasing() bool { return len(s.gc.unhidden()) > 0 }
 
 // openErasures returns the erasures that an earlier process recorded but did not finish hiding.
 func (s *Store) openErasures(ctx context.Context) (map[int64]erasureScope, error) {
@@ -65,21 +65,21 @@ func (s *Store) openErasures(ctx context.Context) (map[int64]erasureScope, error
 		})
 	})
 	if err != nil {
-		return nil, fmt.Errorf("look for erasures: %w", err)
+		return nil, fmt.Errorf("find erasures: %w", err)
 	}
 	return open, nil
 }
 
-// Scrub completes erasures: it removes hidden rows, clears remnants of deleted rows from unused
+// SecureErase completes erasures: it removes hidden rows, clears remnants of deleted rows from unused
 // space in the database file, and empties the log. Afterwards the database files hold no erased
-// byte. Done are the erasures of [Store.ErasePending] that the indexes have followed and compacted.
+// byte. Done are the erasures of [Store.PendingErasures] that the indexes have followed and compacted.
 // Others are not completed: they may have hidden items since, whose rows still exist.
-func (s *Store) Scrub(ctx context.Context, done []int64) error {
-	return s.withReserve(func() error { return wrap(s.scrub(ctx, done)) })
+func (s *Store) SecureErase(ctx context.Context, done []int64) error {
+	return s.withReserve(func() error { return wrap(s.secureErase(ctx, done)) })
 }
 
-func (s *Store) scrub(ctx context.Context, done []int64) error {
-	if err := s.sweep(ctx); err != nil {
+func (s *Store) secureErase(ctx context.Context, done []int64) error {
+	if err := s.collectGarbage(ctx); err != nil {
 		return err
 	}
 	if err := s.dropOrphans(ctx); err != nil {

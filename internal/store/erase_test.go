@@ -67,7 +67,7 @@ func (f *fixture) populate(t *testing.T, rng *rand.Rand, n int) {
 
 func (f *fixture) scrub(t *testing.T, upTo int64) {
 	t.Helper()
-	pending, err := f.ErasePending(t.Context())
+	pending, err := f.PendingErasures(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func (f *fixture) scrub(t *testing.T, upTo int64) {
 			done = append(done, p.ID)
 		}
 	}
-	if err := f.Scrub(t.Context(), done); err != nil {
+	if err := f.SecureErase(t.Context(), done); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -94,10 +94,10 @@ func TestScrubCompletesGivenErasures(t *testing.T) {
 			t.Fatal(erased[i], err)
 		}
 	}
-	if err := f.Scrub(t.Context(), []int64{erased[1].Pending}); err != nil {
+	if err := f.SecureErase(t.Context(), []int64{erased[1].Pending}); err != nil {
 		t.Fatal(err)
 	}
-	if pending, err := f.ErasePending(t.Context()); err != nil || len(pending) != 1 || pending[0].ID != erased[0].Pending {
+	if pending, err := f.PendingErasures(t.Context()); err != nil || len(pending) != 1 || pending[0].ID != erased[0].Pending {
 		t.Errorf("pending %+v, %v", pending, err)
 	}
 }
@@ -239,7 +239,7 @@ func TestErasureResumes(t *testing.T) {
 	g.doc(t, "a", "a later text", "") // is not part of it
 	var pending []store.PendingErasure
 	eventually(t, "the erasure", func() bool {
-		if pending, err = g.ErasePending(t.Context()); err != nil {
+		if pending, err = g.PendingErasures(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		return len(pending) == 1
@@ -326,7 +326,7 @@ func TestErasureOutlivesItsCaller(t *testing.T) {
 	if _, _, err := f.Document(t.Context(), f.ns, "a", 0); !errors.Is(err, ragctx.ErrNotFound) {
 		t.Errorf("it is there: %v", err)
 	}
-	if pending, err := f.ErasePending(t.Context()); err != nil || len(pending) != 1 {
+	if pending, err := f.PendingErasures(t.Context()); err != nil || len(pending) != 1 {
 		t.Errorf("%+v, %v", pending, err)
 	}
 }

@@ -15,7 +15,7 @@ func (s *Store) Freeze(_ context.Context, fn func() error) (err error) {
 	return err
 }
 
-// DeleteHidden deletes an item like a sweeper that found it hidden before.
+// DeleteHidden deletes an item like a garbage collector that found it hidden before.
 func (s *Store) DeleteHidden(ctx context.Context, id uint64) error {
 	return s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := deleteHidden(ctx, tx, int64(id), func(int) bool { return false }) //nolint:gosec // row ids fit

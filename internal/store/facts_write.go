@@ -60,7 +60,7 @@ func (s *Store) StoreFacts(ctx context.Context, ns int64, lessons []ExtractedFac
 		return out, 0, nil
 	}
 	if err != nil {
-		return nil, 0, failed("learn", err)
+		return nil, 0, failed("store facts", err)
 	}
 	return out, seq, nil
 }

@@ -289,7 +289,7 @@ func TestErasureResumesWithSpace(t *testing.T) {
 	for n := int64(1); n < 30; n += 1 + n/2 {
 		f := open(t, filepath.Join(t.TempDir(), "x.db"))
 		f.doc(t, "a", "a ZqoneXw text", "")
-		if err := f.Settle(t.Context()); err != nil {
+		if err := f.AwaitCollection(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		d.arm(diskFull, n)
@@ -303,7 +303,7 @@ func TestErasureResumesWithSpace(t *testing.T) {
 			resumed++
 		}
 		eventually(t, "the erasure", func() bool { return !f.Erasing() })
-		pending, err := f.ErasePending(t.Context())
+		pending, err := f.PendingErasures(t.Context())
 		if err != nil || len(pending) > 0 != noted {
 			t.Errorf("write %d: noted: %v, pending: %v, %v", n, noted, pending, err)
 		}
@@ -330,19 +330,19 @@ func TestErasureHasTheReserve(t *testing.T) {
 		f := openWith(t, filepath.Join(dir, "x.db"), store.Options{Reserve: 1 << 16})
 		f.doc(t, "a", "a ZqoneXw text", "")
 		f.doc(t, "b", "another text", "")
-		if err := f.Settle(t.Context()); err != nil {
+		if err := f.AwaitCollection(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		d.room = filepath.Join(dir, "x.db-reserve")
 		d.arm(diskFull, n)
 		_, err := f.EraseDocument(t.Context(), f.ns, "a")
 		var done []int64
-		pending, perr := f.ErasePending(t.Context())
+		pending, perr := f.PendingErasures(t.Context())
 		for _, p := range pending {
 			done = append(done, p.ID)
 		}
 		if err = errors.Join(err, perr); err == nil {
-			err = f.Scrub(t.Context(), done)
+			err = f.SecureErase(t.Context(), done)
 		}
 		if hit = d.hit.Load(); hit {
 			hits++

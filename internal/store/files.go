@@ -32,7 +32,7 @@ func (s *Store) RecordFiles(ctx context.Context, ns int64, files []FileState) er
 		return nil
 	})
 	if err != nil {
-		return failed("note the states of files", err)
+		return failed("record the states of files", err)
 	}
 	return nil
 }

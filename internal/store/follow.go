@@ -78,7 +78,7 @@ func (s *Store) Catalog(ctx context.Context, c Collection, apply func(index.Batc
 func (s *Store) Follow(ctx context.Context, c Collection, after uint64, texts bool, embedder int64) (index.Batch, error) {
 	b := index.Batch{Seq: after}
 	var puts, revised []uint64
-	units := 0
+	count := 0
 	read := func(tx *sql.Tx) (err error) {
 		if embedder != 0 || b.Vectors != nil {
 			if b.Revised, err = entries(ctx, tx, revised, false, embedder); err != nil {
@@ -89,12 +89,12 @@ func (s *Store) Follow(ctx context.Context, c Collection, after uint64, texts bo
 		return err
 	}
 	err := s.view(ctx, func(tx *sql.Tx) (err error) {
-		if puts, revised, units, err = s.changes(ctx, tx, c, &b); err != nil || units > maxVectorChunks {
+		if puts, revised, count, err = s.changes(ctx, tx, c, &b); err != nil || count > maxVectorChunks {
 			return err
 		}
 		return read(tx)
 	})
-	if err == nil && units > maxVectorChunks {
+	if err == nil && count > maxVectorChunks {
 		if of := embedder; of != 0 {
 			b.Vectors = func(ctx context.Context, some []index.Chunk) error { return s.fillVectors(ctx, of, some) }
 			embedder = 0
@@ -112,10 +112,10 @@ func (s *Store) Follow(ctx context.Context, c Collection, after uint64, texts bo
 const maxVectorChunks = 4 * maxChunks
 
 // fillVectors sets the vectors of chunks of a long batch.
-func (s *Store) fillVectors(ctx context.Context, embedder int64, some []index.Chunk) error {
-	places := make(map[uint64]int, len(some))
-	ids := make([]uint64, len(some))
-	for i, e := range some {
+func (s *Store) fillVectors(ctx context.Context, embedder int64, chunks []index.Chunk) error {
+	places := make(map[uint64]int, len(chunks))
+	ids := make([]uint64, len(chunks))
+	for i, e := range chunks {
 		ids[i], places[e.ID] = e.ID, i
 	}
 	err := viewIn(ctx, s.bulk, func(tx *sql.Tx) error {
@@ -130,7 +130,7 @@ func (s *Store) fillVectors(ctx context.Context, embedder int64, some []index.Ch
 			var vector sql.RawBytes
 			err := rows.Scan(&id, &vector)
 			if i, ok := places[id]; ok && len(vector) > 0 {
-				some[i].Vector = unpackVector(vector)
+				chunks[i].Vector = unpackVector(vector)
 			}
 			return err
 		})
@@ -194,13 +194,13 @@ func (s *Store) changes(ctx context.Context, tx *sql.Tx, c Collection, b *index.
 	defer rows.Close()
 	for total < maxChunks && rows.Next() {
 		var item uint64
-		var op, units int
+		var op, count int
 		var gone string
 		var ended sql.NullInt64
-		if err := rows.Scan(&b.Seq, &item, &op, &gone, &ended, &units); err != nil {
+		if err := rows.Scan(&b.Seq, &item, &op, &gone, &ended, &count); err != nil {
 			return nil, nil, 0, err
 		}
-		total += units
+		total += count
 		switch op {
 		case opPut:
 			puts = append(puts, item)

@@ -45,7 +45,7 @@ func (s *Store) BeginRequest(ctx context.Context, k RequestKey, hash []byte, see
 		})
 	}
 	if err != nil {
-		return StoredResponse{}, failed("note request", err)
+		return StoredResponse{}, failed("record request", err)
 	}
 	if !bytes.Equal(a.Hash, hash) {
 		return StoredResponse{}, ErrKeyReused
@@ -82,7 +82,7 @@ func (s *Store) SaveResponse(ctx context.Context, k RequestKey, a StoredResponse
 		return err
 	})
 	if err != nil {
-		return failed("note answer", err)
+		return failed("store response", err)
 	}
 	return nil
 }
@@ -96,7 +96,7 @@ func (s *Store) DropRequest(ctx context.Context, k RequestKey, seed string) erro
 		return err
 	})
 	if err != nil {
-		return failed("forget request", err)
+		return failed("delete request", err)
 	}
 	return nil
 }
@@ -114,7 +114,7 @@ func (s *Store) PruneResponses(ctx context.Context, before time.Time) error {
 			return err
 		})
 		if err != nil {
-			return failed("remove old answers", err)
+			return failed("delete old responses", err)
 		}
 	}
 	return nil

@@ -137,7 +137,7 @@ func findCurrent(ctx context.Context, tx *sql.Tx, ns int64, k Kind, key string) 
 type written struct {
 	version            int
 	seq                uint64 // of the last change
-	pruned             bool   // an old version was hidden; the sweeper removes it
+	pruned             bool   // an old version was hidden; the garbage collector removes it
 	occurred, recorded time.Time
 }
 

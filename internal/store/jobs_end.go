@@ -94,8 +94,8 @@ func (s *Store) ExpiredJobs(ctx context.Context, before time.Time) (ended, spool
 
 // PendingDocuments returns the documents of a namespace that a job may still write or delete; all means any
 // document.
-func (s *Store) PendingDocuments(ctx context.Context, namespace string, keys []string) (some map[string]bool, all bool, err error) {
-	some = make(map[string]bool)
+func (s *Store) PendingDocuments(ctx context.Context, namespace string, keys []string) (documents map[string]bool, all bool, err error) {
+	documents = make(map[string]bool)
 	err = s.view(ctx, func(tx *sql.Tx) error {
 		if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM jobs
 			WHERE namespace = ? AND kind <> ? AND state IN ('queued', 'running'))`, namespace, JobDocuments).Scan(&all); err != nil {
@@ -109,14 +109,14 @@ func (s *Store) PendingDocuments(ctx context.Context, namespace string, keys []s
 			WHERE j.namespace = ? AND i.state IN ('pending', 'failed') AND i.key IN (?` + strings.Repeat(", ?", max(0, len(keys)-1)) + `)`
 		found, err := column[string](ctx, tx, query, args...)
 		for _, k := range found {
-			some[k] = true
+			documents[k] = true
 		}
 		return err
 	})
 	if err != nil {
 		return nil, false, fmt.Errorf("find awaited documents: %w", err)
 	}
-	return some, all, nil
+	return documents, all, nil
 }
 
 // clearJobItems clears the job items of an erased document. Pending items are skipped, so that no

@@ -122,7 +122,7 @@ func (s *Store) RecordKeyUses(ctx context.Context, last map[string]time.Time) er
 		}
 		return nil
 	})
-	return failedIf("note uses of API keys", err)
+	return failedIf("record uses of API keys", err)
 }
 
 // readNames decodes names of namespaces. Unlike [decode] it fails on damage: a damaged list must

@@ -113,7 +113,7 @@ type appendTx struct {
 
 	namespace int64
 	mode      ledger.Mode
-	// messages are the new ones; told are the messages for subscribers.
+	// messages are the new ones; published are the messages for subscribers.
 	messages  []ledger.Message
 	published []ledger.Message
 	trimmed   uint64

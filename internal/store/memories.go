@@ -190,12 +190,12 @@ func (s *Store) DeleteMemory(ctx context.Context, ns int64, id, user string, any
 			return err
 		}
 		// First, so that the newest change is the one that can be undone.
-		aside := s.removeFromQuarantine(ctx, tx, ns, id, user, anyUser, memory.OpDiscarded, storeNothing)
-		if aside != nil && !errors.Is(aside, ragctx.ErrNotFound) {
-			return aside
+		quarantineErr := s.removeFromQuarantine(ctx, tx, ns, id, user, anyUser, memory.OpDiscarded, storeNothing)
+		if quarantineErr != nil && !errors.Is(quarantineErr, ragctx.ErrNotFound) {
+			return quarantineErr
 		}
 		if old == nil {
-			if aside == nil {
+			if quarantineErr == nil {
 				return nil
 			}
 			return fmt.Errorf("memory %q: %w", ragctx.Clip(id), ragctx.ErrNotFound)

@@ -95,15 +95,15 @@ func (s *Store) eraseRemainingRows(ctx context.Context, sc erasureScope, e *Eras
 }
 
 // deleteBatch deletes a batch of rows and reports whether any existed.
-func (s *Store) deleteBatch(ctx context.Context, query string, ns int64) (some bool, err error) {
+func (s *Store) deleteBatch(ctx context.Context, query string, ns int64) (deleted bool, err error) {
 	err = s.write.do(ctx, Low|frees, func(ctx context.Context, tx *sql.Tx) error {
 		res, err := tx.ExecContext(ctx, query, ns)
 		if err != nil {
 			return err
 		}
 		n, err := res.RowsAffected()
-		some = n > 0
+		deleted = n > 0
 		return err
 	})
-	return some, err
+	return deleted, err
 }

@@ -174,7 +174,7 @@ func TestEraseNamespace(t *testing.T) {
 			t.Errorf("writer %d with the old id: %v", i, err)
 		}
 	}
-	pending, err := f.ErasePending(t.Context())
+	pending, err := f.PendingErasures(t.Context())
 	if err != nil || len(pending) != 1 || len(pending[0].Removed) != 2 || len(pending[0].UpTo) != 0 {
 		t.Errorf("pending %+v, %v", pending, err)
 	}
@@ -214,7 +214,7 @@ func TestEraseNamespaceResumes(t *testing.T) {
 		t.Fatal(err)
 	}
 	f = open(t, f.path)
-	if err := f.Settle(t.Context()); err != nil {
+	if err := f.AwaitCollection(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	f.scrub(t, 1)

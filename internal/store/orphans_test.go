@@ -87,7 +87,7 @@ func TestVectorReusedDuringSearch(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	must(s.sweep(t.Context()))
+	must(s.collectGarbage(t.Context()))
 	must(s.view(t.Context(), func(tx *sql.Tx) error { return o.load(t.Context(), tx) }))
 	for o.checked < o.newest {
 		must(s.view(t.Context(), func(tx *sql.Tx) error { return o.checkNext(t.Context(), tx) }))
@@ -122,7 +122,7 @@ func TestVectorsOfSharedTextsSurviveErasures(t *testing.T) {
 				s.put(fmt.Sprintf("again%d-%d", round, i), texts[i])
 			}
 		})
-		if err := s.Scrub(t.Context(), []int64{erased.Pending}); err != nil {
+		if err := s.SecureErase(t.Context(), []int64{erased.Pending}); err != nil {
 			t.Fatal(err)
 		}
 		writing.Wait()

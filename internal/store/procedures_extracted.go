@@ -16,9 +16,9 @@ type ExtractedProcedure struct {
 	Body procedures.Body
 	By   string // [procedures.ByTurn] or [procedures.ByModel]
 	Run  procedures.ProcedureRun
-	// Known means that a stored procedure does the same, and the turn is another run of it.
+	// Existing means that a stored procedure does the same, and the turn is another run of it.
 	// Otherwise the procedure is new.
-	Known bool
+	Existing bool
 }
 
 // maxUnreviewed limits the unreviewed procedures of an owner. A new one replaces the oldest of those
@@ -38,11 +38,11 @@ func (s *Store) StoreProcedure(ctx context.Context, l ExtractedProcedure) (op pr
 		if err != nil && !errors.Is(err, ragctx.ErrNotFound) {
 			return err
 		}
-		if (err == nil) != l.Known {
+		if (err == nil) != l.Existing {
 			return l.Key.conflict("it was created or deleted concurrently")
 		}
 		op = procedures.OpMerged
-		if !l.Known {
+		if !l.Existing {
 			op = procedures.OpDrafted
 			if err := p.addDraft(ctx, l); err != nil {
 				return err
@@ -54,7 +54,7 @@ func (s *Store) StoreProcedure(ctx context.Context, l ExtractedProcedure) (op pr
 		return p.record(ctx, op, p.canonical, l.By, l.Run.Turn)
 	})
 	if err != nil {
-		return "", failed("learn procedure", err)
+		return "", failed("store procedure", err)
 	}
 	return op, nil
 }
@@ -91,7 +91,7 @@ func (p *procedure) addSource(ctx context.Context, l ExtractedProcedure) error {
 	_, err := p.tx.ExecContext(ctx, `INSERT INTO procedure_sources (body, turn, words, confidence, at)
 		SELECT b.id, ?, ?, ?, ? FROM procedure_bodies b WHERE b.procedure = ?
 		ORDER BY b.version = 0 DESC, b.version IS ? DESC, b.version DESC LIMIT 1 ON CONFLICT DO NOTHING`,
-		l.Run.Turn, !l.Known, l.Run.Confidence, l.Run.At.UnixMicro(), p.id, p.canonical)
+		l.Run.Turn, !l.Existing, l.Run.Confidence, l.Run.At.UnixMicro(), p.id, p.canonical)
 	return err
 }
 

@@ -241,7 +241,7 @@ func (f *fixture) lesson(t *testing.T, turn, user, session, name string, known b
 	}
 	return must(f.StoreProcedure(t.Context(), store.ExtractedProcedure{
 		Key:  store.ProcedureKey{Namespace: f.ns, Name: name, Owner: procedures.Owner{UserID: user}},
-		Body: body("qstep" + turn), By: procedures.ByTurn, Run: procedures.ProcedureRun{Turn: turn, Confidence: .8, At: t0}, Known: known,
+		Body: body("qstep" + turn), By: procedures.ByTurn, Run: procedures.ProcedureRun{Turn: turn, Confidence: .8, At: t0}, Existing: known,
 	}))(t)
 }
 
@@ -269,7 +269,7 @@ func TestStoreProcedure(t *testing.T) {
 	if !errors.Is(err, ragctx.ErrConflict) {
 		t.Errorf("new under a name that is there: %v", err)
 	}
-	op, err := f.StoreProcedure(t.Context(), store.ExtractedProcedure{Key: k, Known: true, Run: procedures.ProcedureRun{Turn: "never"}})
+	op, err := f.StoreProcedure(t.Context(), store.ExtractedProcedure{Key: k, Existing: true, Run: procedures.ProcedureRun{Turn: "never"}})
 	if op != "" || err != nil {
 		t.Errorf("a turn that is not there: %s, %v", op, err)
 	}

@@ -13,7 +13,7 @@ const DefaultKeepVersions = 10
 const pruneAtOnce = 2
 
 // prune hides the oldest excess versions of a document and returns its last change, or 0. It runs
-// within the write that exceeds the limit; the sweeper removes hidden versions.
+// within the write that exceeds the limit; the garbage collector removes hidden versions.
 func (s *Store) prune(ctx context.Context, tx *sql.Tx, ns int64, key string) (seq uint64, err error) {
 	if s.keep < 0 {
 		return 0, nil

@@ -57,7 +57,7 @@ func (s *Store) Unembedded(ctx context.Context, embedder int64, after uint64, li
 		})
 	})
 	if err != nil {
-		return nil, after, fmt.Errorf("look for texts without vectors: %w", err)
+		return nil, after, fmt.Errorf("find texts without vectors: %w", err)
 	}
 	return out, last, nil
 }
@@ -68,7 +68,7 @@ func (s *Store) LastChunk(ctx context.Context) (last uint64, n int, err error) {
 		return tx.QueryRowContext(ctx, `SELECT coalesce(max(id), 0), count(*) FROM units`).Scan(&last, &n)
 	})
 	if err != nil {
-		return 0, 0, fmt.Errorf("count units: %w", err)
+		return 0, 0, fmt.Errorf("count chunks: %w", err)
 	}
 	return last, n, nil
 }

@@ -92,7 +92,7 @@ func (s *Store) SessionKnown(ctx context.Context, k SessionKey) (known bool, err
 			k.Namespace, k.Session, k.User).Scan(&known)
 	})
 	if err != nil {
-		return false, fmt.Errorf("look for session: %w", err)
+		return false, fmt.Errorf("find session: %w", err)
 	}
 	return known, nil
 }

@@ -177,7 +177,7 @@ func (s *Sessions) createSession(ctx context.Context, k session.Key, a session.A
 			})
 		}
 	}
-	return failedIf("make session", err)
+	return failedIf("create session", err)
 }
 
 // Create implements [session.Storage].
@@ -204,7 +204,7 @@ func (s *Sessions) Delete(ctx context.Context, k session.Key) error {
 		return err
 	})
 	if err == nil {
-		s.store.sweeper.wake()
+		s.store.gc.wake()
 	}
 	return err
 }

@@ -32,7 +32,7 @@ func (c conditions) hideSessions() (string, []any) {
 }
 
 // hideSessions hides the stored sessions of a scope and the forks that contain their messages,
-// including forks of deleted sessions, and clears their names from the audit log. The sweeper
+// including forks of deleted sessions, and clears their names from the audit log. The garbage collector
 // removes them. It returns their number. A later session of the same name is not affected.
 func hideSessions(ctx context.Context, tx *sql.Tx, sc erasureScope) (int, error) {
 	c, some := sc.sessions(`name`)
@@ -58,8 +58,8 @@ func hideSessions(ctx context.Context, tx *sql.Tx, sc erasureScope) (int, error)
 // deletedSessions selects the hidden sessions.
 const deletedSessions = `SELECT id FROM sessions WHERE erased = 1`
 
-// sweepSessions removes hidden sessions with all their rows.
-func (s *Store) sweepSessions(ctx context.Context) error {
+// collectSessions removes hidden sessions with all their rows.
+func (s *Store) collectSessions(ctx context.Context) error {
 	var gone []int64
 	err := s.view(ctx, func(tx *sql.Tx) (err error) {
 		gone, err = column[int64](ctx, tx, deletedSessions)

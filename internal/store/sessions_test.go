@@ -159,7 +159,7 @@ func TestDeletedSessionsGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	f = open(t, f.path)
-	if err := f.Settle(t.Context()); err != nil {
+	if err := f.AwaitCollection(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, table := range []string{"sessions", "session_sections", "session_messages", "session_compactions", "session_notes"} {
@@ -247,7 +247,7 @@ func TestSnapshotRemembersAncestors(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// what Delete does, but for calling the sweeper
+	// what Delete does, but for calling the garbage collector
 	if err := f.Execute(t.Context(), []string{`UPDATE sessions SET erased = 1 WHERE name IN ('s', 'fork')`}); err != nil {
 		t.Fatal(err)
 	}

@@ -88,7 +88,7 @@ func (s *Store) MarkEmbedded(ctx context.Context, embedder int64, last uint64) e
 		return err
 	})
 	if err != nil {
-		return failed("note vectors", err)
+		return failed("record vectors", err)
 	}
 	return nil
 }

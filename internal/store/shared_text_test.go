@@ -209,7 +209,7 @@ func (w *copier) step(n int) error {
 			err = nil
 		}
 	default:
-		return w.Scrub(w.t.Context(), nil)
+		return w.SecureErase(w.t.Context(), nil)
 	}
 	delete(w.want, id)
 	return err

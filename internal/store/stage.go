@@ -11,14 +11,14 @@ import (
 
 // A document is written in slices, so that a long one does not delay turns: its row, text and
 // chunks are staged, hidden, and the last slice publishes it. A short document is a single slice.
-// It becomes visible completely or not at all: the sweeper removes the remains of a failure or a
+// It becomes visible completely or not at all: the garbage collector removes the remains of a failure or a
 // crash.
 //
 // A slice is as long as time allows but at least sliceChunks chunks, so that a document completes
 // under any number of turns.
 const sliceChunks = 16
 
-// staging holds the documents being staged, which must not be swept. An id may belong to another
+// staging holds the documents being staged, which must not be collected. An id may belong to another
 // document after the transaction that assigned it was rolled back.
 type staging struct {
 	mu  sync.Mutex
@@ -194,12 +194,12 @@ func (s *Store) publish(ctx context.Context, tx *sql.Tx, r record, id int64, old
 	})
 }
 
-// unstage leaves an unpublished staged item to the sweeper.
+// unstage leaves an unpublished staged item to the garbage collector.
 func (s *Store) unstage(d *staged, published bool) {
 	if d.id == 0 {
 		return
 	}
 	if s.staging.remove(d); !published {
-		s.sweeper.wake()
+		s.gc.wake()
 	}
 }

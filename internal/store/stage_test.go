@@ -272,9 +272,9 @@ func TestStagedDocumentsAreHidden(t *testing.T) {
 	}
 }
 
-// TestSweeperKeepsPublishedItems has the sweeper come to an item that it found
+// TestCollectorKeepsPublishedItems has the garbage collector come to an item that it found
 // hidden, and that was published since.
-func TestSweeperKeepsPublishedItems(t *testing.T) {
+func TestCollectorKeepsPublishedItems(t *testing.T) {
 	f := fresh(t)
 	f.doc(t, "a", strings.Repeat("A text of several chunks. ", 100), "")
 	b := f.follow(t, f.documents(), 0)

@@ -70,8 +70,8 @@ type Store struct {
 	health  health
 	reserve reserve
 
-	sweeper  *sweeper
-	sweeping sync.Mutex
+	gc   *garbageCollector
+	gcMu sync.Mutex
 
 	openings     openings
 	namespaceIDs namespaceIDs
@@ -149,7 +149,7 @@ func (s *Store) open(ctx context.Context, path string, accept bool) error {
 	if err != nil {
 		return err
 	}
-	s.sweeper = startSweeper(s, unfinished)
+	s.gc = startGarbageCollector(s, unfinished)
 	if s.reserve.size > 0 && s.reserve.allocate() != nil {
 		s.diskFull()
 	}
@@ -279,8 +279,8 @@ func viewIn(ctx context.Context, db *sql.DB, fn func(*sql.Tx) error) error {
 // Close finishes the accepted writes and closes the file.
 func (s *Store) Close() error {
 	var errs []error
-	if s.sweeper != nil {
-		s.sweeper.close()
+	if s.gc != nil {
+		s.gc.close()
 	}
 	if s.write != nil {
 		errs = append(errs, s.log.close(), s.write.close())

@@ -11,9 +11,9 @@ import (
 	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
-// SpoolPrefix begins the names of the temporary files of snapshots for slow readers. Earlier
+// SnapshotTempPrefix begins the names of the temporary files of snapshots for slow readers. Earlier
 // versions used directories of such names.
-const SpoolPrefix = ".ragctx-snapshot-"
+const SnapshotTempPrefix = ".ragctx-snapshot-"
 
 // tidy completes or undoes an interrupted [Restore] and removes files that crashes have left next
 // to a database: they are as large as the database and contain data erased since. The caller holds
@@ -28,7 +28,7 @@ func tidy(name string) error {
 		return err
 	}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), filepath.Base(name)+restoring) || strings.HasPrefix(e.Name(), SpoolPrefix) {
+		if strings.HasPrefix(e.Name(), filepath.Base(name)+restoring) || strings.HasPrefix(e.Name(), SnapshotTempPrefix) {
 			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
 				return fmt.Errorf("remove interrupted files: %w", err)
 			}

@@ -79,7 +79,7 @@ func TestInterruptedRestore(t *testing.T) {
 		for suffix, b := range old {
 			put(t, name+suffix, b)
 		}
-		put(t, filepath.Join(dir, SpoolPrefix+"1", "copy.db"), []byte("erased long ago"))
+		put(t, filepath.Join(dir, SnapshotTempPrefix+"1", "copy.db"), []byte("erased long ago"))
 		for _, suffix := range []string{"1", "1-shm", "2"} {
 			put(t, name+restoring+suffix, fresh)
 		}

@@ -18,7 +18,7 @@ func (s *Store) HasFacts(ctx context.Context, ns int64) (yes bool, err error) {
 		return tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM facts WHERE namespace = ? AND kind <> '')`, ns).Scan(&yes)
 	})
 	if err != nil {
-		return false, failed("look for facts", err)
+		return false, failed("find facts", err)
 	}
 	return yes, nil
 }

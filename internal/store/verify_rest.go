@@ -42,7 +42,7 @@ func (s *Store) verifyLeftovers(ctx context.Context, o VerifyOptions, r *VerifyR
 	if len(hidden) > 0 {
 		r.add(o, Finding{Severity: Note, Check: "staged", Detail: fmt.Sprintf("%d interrupted or erased items are being removed", len(hidden))})
 	}
-	pending, err := s.ErasePending(ctx)
+	pending, err := s.PendingErasures(ctx)
 	if err != nil {
 		return err
 	}

@@ -131,7 +131,7 @@ func TestGramsOfWords(t *testing.T) {
 	}
 }
 
-func TestFeaturesAreThoseOfTheText(t *testing.T) {
+func TestQueryFeaturesAreInTheText(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) { checkFeatures(rt, drawText(rt)) })
 }
 

@@ -12,47 +12,47 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// sweeper removes hidden items that are not being staged: remains of failed or interrupted writes,
+// garbageCollector removes hidden items that are not being staged: remains of failed or interrupted writes,
 // and erased items. It works in slices so that turns do not wait.
-type sweeper struct {
+type garbageCollector struct {
 	store *Store
 	// open are recorded erasures that are not hidden yet: of an earlier process, and failed ones.
 	mu   sync.Mutex
 	open map[int64]erasureScope
 	due  chan struct{}
-	// swept is closed after the first round.
-	swept chan struct{}
-	life  context.Context //nolint:containedctx // ends with the goroutine
-	end   context.CancelFunc
-	wg    sync.WaitGroup
+	// firstRound is closed after the first round.
+	firstRound chan struct{}
+	life       context.Context //nolint:containedctx // ends with the goroutine
+	end        context.CancelFunc
+	wg         sync.WaitGroup
 }
 
-// startSweeper starts the sweeper, whose first round handles the remains of earlier processes.
-func startSweeper(s *Store, open map[int64]erasureScope) *sweeper {
-	w := &sweeper{store: s, open: open, due: make(chan struct{}, 1), swept: make(chan struct{})}
+// startGarbageCollector starts the garbage collector, whose first round handles the remains of earlier processes.
+func startGarbageCollector(s *Store, open map[int64]erasureScope) *garbageCollector {
+	w := &garbageCollector{store: s, open: open, due: make(chan struct{}, 1), firstRound: make(chan struct{})}
 	w.life, w.end = context.WithCancel(context.Background())
 	w.wg.Go(w.loop)
 	return w
 }
 
-func (w *sweeper) wake() {
+func (w *garbageCollector) wake() {
 	select {
 	case w.due <- struct{}{}:
 	default:
 	}
 }
 
-// A round takes little longer for many items. The sweeper rests for sweepRest after it: every
-// replaced document leaves something. After a failure it retries after sweepFirst, with exponential
-// backoff up to sweepMost.
+// A round takes little longer for many items. The garbage collector rests for gcPause after it: every
+// replaced document leaves something. After a failure it retries after gcRetryMin, with exponential
+// backoff up to gcRetryMax.
 const (
-	sweepRest  = time.Second
-	sweepFirst = 500 * time.Millisecond
-	sweepMost  = time.Minute
+	gcPause    = time.Second
+	gcRetryMin = 500 * time.Millisecond
+	gcRetryMax = time.Minute
 )
 
-func (w *sweeper) loop() {
-	first := sync.OnceFunc(func() { close(w.swept) })
+func (w *garbageCollector) loop() {
+	first := sync.OnceFunc(func() { close(w.firstRound) })
 	again := time.NewTimer(0)
 	defer again.Stop()
 	for failed := 0; ; {
@@ -63,22 +63,22 @@ func (w *sweeper) loop() {
 		case <-again.C:
 		}
 		again.Stop()
-		if err := w.work(); err == nil {
+		if err := w.collect(); err == nil {
 			failed = 0
 		} else {
-			again.Reset(min(sweepFirst<<min(failed, 10), sweepMost))
+			again.Reset(min(gcRetryMin<<min(failed, 10), gcRetryMax))
 			failed++
 		}
 		first()
 		select {
 		case <-w.life.Done():
 			return
-		case <-time.After(sweepRest):
+		case <-time.After(gcPause):
 		}
 	}
 }
 
-func (w *sweeper) work() error {
+func (w *garbageCollector) collect() error {
 	for id, sc := range w.unhidden() {
 		if err := w.store.hide(w.life, sc, &Erased{Pending: id, resumed: true}); err != nil {
 			return err
@@ -87,7 +87,7 @@ func (w *sweeper) work() error {
 		delete(w.open, id)
 		w.mu.Unlock()
 	}
-	if err := w.store.sweep(w.life); err != nil {
+	if err := w.store.collectGarbage(w.life); err != nil {
 		return err
 	}
 	n, err := w.store.orphaned(w.life)
@@ -98,7 +98,7 @@ func (w *sweeper) work() error {
 }
 
 // resume takes over an erasure that failed after it was recorded.
-func (w *sweeper) resume(id int64, sc erasureScope) {
+func (w *garbageCollector) resume(id int64, sc erasureScope) {
 	w.mu.Lock()
 	w.open[id] = sc
 	w.mu.Unlock()
@@ -106,35 +106,35 @@ func (w *sweeper) resume(id int64, sc erasureScope) {
 }
 
 // unhidden returns the open erasures.
-func (w *sweeper) unhidden() map[int64]erasureScope {
+func (w *garbageCollector) unhidden() map[int64]erasureScope {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return maps.Clone(w.open)
 }
 
-// Settle waits for the first round, which removes hidden items and finishes erasures of earlier
+// AwaitCollection waits for the first round, which removes hidden items and finishes erasures of earlier
 // processes.
-func (s *Store) Settle(ctx context.Context) error {
+func (s *Store) AwaitCollection(ctx context.Context) error {
 	select {
-	case <-s.sweeper.swept:
+	case <-s.gc.firstRound:
 		return nil
-	case <-s.sweeper.life.Done():
+	case <-s.gc.life.Done():
 		return fmt.Errorf("store: %w", ragctx.ErrClosed)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-func (w *sweeper) close() {
+func (w *garbageCollector) close() {
 	w.end()
 	w.wg.Wait()
 }
 
-// sweep removes the hidden items that are not being staged.
-func (s *Store) sweep(ctx context.Context) error {
-	s.sweeping.Lock()
-	defer s.sweeping.Unlock()
-	if err := s.sweepSessions(ctx); err != nil {
+// collectGarbage removes the hidden items that are not being staged.
+func (s *Store) collectGarbage(ctx context.Context) error {
+	s.gcMu.Lock()
+	defer s.gcMu.Unlock()
+	if err := s.collectSessions(ctx); err != nil {
 		return fmt.Errorf("remove sessions: %w", err)
 	}
 	ids, err := s.hidden(ctx)
@@ -247,8 +247,8 @@ func (s *Store) orphaned(ctx context.Context) (n int, err error) {
 
 // dropOrphans deletes the vectors of removed chunks, except those that other chunks use.
 func (s *Store) dropOrphans(ctx context.Context) error {
-	s.sweeping.Lock()
-	defer s.sweeping.Unlock()
+	s.gcMu.Lock()
+	defer s.gcMu.Unlock()
 	for {
 		o := orphans{used: make(map[VectorKey]bool)}
 		err := s.view(ctx, func(tx *sql.Tx) error { return o.load(ctx, tx) })

@@ -24,7 +24,7 @@ func (s *Store) clearUnused(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	run := make([]byte, scrubRun)
+	run := make([]byte, readSize)
 	var dirty []int64
 	var pause throttle.Throttle
 	for first := int64(1); err == nil; {
@@ -36,7 +36,7 @@ func (s *Store) clearUnused(ctx context.Context) error {
 			return fmt.Errorf("the database has more than the supported %d pages", maxPages)
 		}
 		dirty = append(dirty, dirtyPages(first, size, run[:n])...)
-		if len(dirty) >= scrubDirty {
+		if len(dirty) >= maxDirtyPages {
 			err = s.clearPages(ctx, dirty)
 			dirty = dirty[:0]
 		}
@@ -50,12 +50,12 @@ func (s *Store) clearUnused(ctx context.Context) error {
 	return s.clearPages(ctx, dirty)
 }
 
-// scrubRun is the number of bytes read at a time; it holds some pages of any size.
-const scrubRun = 1 << 20
+// readSize is the number of bytes read at a time; it holds some pages of any size.
+const readSize = 1 << 20
 
-// scrubDirty is the number of dirty pages collected before they are cleared. They lie far apart,
+// maxDirtyPages is the number of dirty pages collected before they are cleared. They lie far apart,
 // and one commit per run would make writers wait for the disk.
-const scrubDirty = 1 << 12
+const maxDirtyPages = 1 << 12
 
 func (s *Store) pageSize(ctx context.Context) (size int64, err error) {
 	err = s.view(ctx, func(tx *sql.Tx) error { return tx.QueryRowContext(ctx, `PRAGMA page_size`).Scan(&size) })
