@@ -50,9 +50,15 @@ func TestFragment(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"short", "The storm season begins.", "The storm season begins."},
 		{"none", filler + filler, strings.TrimSpace(filler[:240])},
-		{"the most words", "A storm. " + filler + "\nThe storm season begins in the harbour.\n" + filler + "harbour", "The storm season begins in the harbour."},
+		{
+			"the most words", "A storm. " + filler + "\nThe storm season begins in the harbour.\n" + filler + "harbour",
+			"The storm season begins in the harbour.",
+		},
 		{"the first of several", "storm\n" + filler + "storm", "storm"},
-		{"without spaces", strings.Repeat("海", 500) + "嵐季" + strings.Repeat("海", 500), strings.Repeat("海", 119) + "嵐季" + strings.Repeat("海", 119)},
+		{
+			"without spaces", strings.Repeat("海", 500) + "嵐季" + strings.Repeat("海", 500),
+			strings.Repeat("海", 119) + "嵐季" + strings.Repeat("海", 119),
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := passage.NewHighlighter("storm season harbour 嵐季").In(tt.text).Fragment
@@ -110,7 +116,9 @@ func checkRunes(t rapid.TB, text string, s ragctx.TextSpan) {
 
 func TestHighlightsAreTheQuerys(t *testing.T) {
 	words := rapid.OneOf(
-		rapid.SampledFrom([]string{"the", "Storms", "storm", "harbour", "user_id", "id", "parseHTTPRequest", "request", "C++", "don't", "1.5", "3,000", "3000", "東京都", "京都", "水", "ﾃﾞｰﾀ", "データ", "новыми", "a/b.c", "\n", "\xff"}),
+		rapid.SampledFrom([]string{"the", "Storms", "storm", "harbour", "user_id", "id", "parseHTTPRequest", "request", "C++",
+			"don't", "1.5", "3,000", "3000", "東京都", "京都", "水", "ﾃﾞｰﾀ", "データ",
+			"новыми", "a/b.c", "\n", "\xff"}),
 		rapid.String())
 	rapid.Check(t, func(rt *rapid.T) {
 		query := strings.Join(rapid.SliceOfN(words, 0, 5).Draw(rt, "query"), " ")

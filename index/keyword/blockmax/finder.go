@@ -6,7 +6,7 @@ import "iter"
 type Finder struct {
 	list   List
 	block  block
-	number int // chunksOf the block that was read, -1 before the first
+	number int // of the decoded block, -1 before the first
 	at     int // in it
 }
 

@@ -195,7 +195,9 @@ func checkQueryIndexed(t rapid.TB, text string) {
 }
 
 func FuzzIndex(f *testing.F) {
-	for _, s := range []string{english, "parseHTTPRequest user_id", "机器学习 데이터", "не знаю", "وال", "ภาษาไทย", "a'b'c's", "\xff\xfe", "1,000.5"} {
+	for _, s := range []string{
+		english, "parseHTTPRequest user_id", "机器学习 데이터", "не знаю", "وال", "ภาษาไทย", "a'b'c's", "\xff\xfe", "1,000.5",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

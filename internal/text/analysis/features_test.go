@@ -136,7 +136,9 @@ func TestQueryFeaturesAreInTheText(t *testing.T) {
 }
 
 func FuzzFeatures(f *testing.F) {
-	for _, s := range []string{english, "parseHTTPRequest user_id", "机器学习 데이터", "не знаю", "وال", "a b c", "\xff\xfe", "1,000.5 is it", "\x01_ab_"} {
+	for _, s := range []string{
+		english, "parseHTTPRequest user_id", "机器学习 데이터", "не знаю", "وال", "a b c", "\xff\xfe", "1,000.5 is it", "\x01_ab_",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) { checkFeatures(t, text) })

@@ -55,7 +55,8 @@ func FuzzPatterns(f *testing.F) {
 			t.Fatalf("%d patterns", len(patterns))
 		}
 		for i, p := range patterns {
-			if n := utf8.RuneCountInString(p.Text); n == 0 || n > analysis.MaxTermRunes || !utf8.ValidString(p.Text) || strings.ContainsAny(p.Text, " \x00\x01\x02*~") {
+			if n := utf8.RuneCountInString(p.Text); n == 0 || n > analysis.MaxTermRunes || !utf8.ValidString(p.Text) ||
+				strings.ContainsAny(p.Text, " \x00\x01\x02*~") {
 				t.Errorf("pattern %+v of %q", p, query)
 			}
 			for _, other := range patterns[:i] {

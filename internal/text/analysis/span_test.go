@@ -46,7 +46,9 @@ func TestSpansAnalyseToTheirTerms(t *testing.T) {
 }
 
 func FuzzSpans(f *testing.F) {
-	for _, text := range []string{"Don't roll-back 3,000 user_ids", "parseHTTPRequest(C++)", "Zoë’s 東京都 ﾃﾞｰﾀ", "กำข", "한국어", "é́x", "1,2,3.4", "ำำ"} {
+	for _, text := range []string{
+		"Don't roll-back 3,000 user_ids", "parseHTTPRequest(C++)", "Zoë’s 東京都 ﾃﾞｰﾀ", "กำข", "한국어", "é́x", "1,2,3.4", "ำำ",
+	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) { checkSpans(t, text) })

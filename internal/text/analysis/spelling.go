@@ -95,8 +95,10 @@ func named(word string) bool {
 var plainLatin = []rune("abcdefghijklmnopqrstuvwxyz")
 
 var accented = map[rune][]rune{
-	'a': []rune("àáâãäåăą"), 'c': []rune("çćč"), 'd': []rune("ď"), 'e': []rune("èéêëęě"), 'g': []rune("ğ"), 'i': []rune("ìíîïı"), 'l': []rune("ł"),
-	'n': []rune("ñńň"), 'o': []rune("òóôõöøő"), 'r': []rune("ř"), 's': []rune("ßśşșš"), 't': []rune("ťț"), 'u': []rune("ùúûüůű"), 'y': []rune("ý"), 'z': []rune("źżž"),
+	'a': []rune("àáâãäåăą"), 'c': []rune("çćč"), 'd': []rune("ď"), 'e': []rune("èéêëęě"),
+	'g': []rune("ğ"), 'i': []rune("ìíîïı"), 'l': []rune("ł"),
+	'n': []rune("ñńň"), 'o': []rune("òóôõöøő"), 'r': []rune("ř"), 's': []rune("ßśşșš"), 't': []rune("ťț"),
+	'u': []rune("ùúûüůű"), 'y': []rune("ý"), 'z': []rune("źżž"),
 }
 
 // alphabets lists, by script, the letters that an edit may insert. It covers the most widely

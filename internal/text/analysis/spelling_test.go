@@ -20,9 +20,13 @@ func TestSpelledWords(t *testing.T) {
 		name, query string
 		want        []analysis.Spelled
 	}{
-		{"stemmed, in order", "Storms of the harbours", []analysis.Spelled{word("Storms", "storms", "storm"), word("harbours", "harbours", "harbour")}},
+		{"stemmed, in order", "Storms of the harbours", []analysis.Spelled{
+			word("Storms", "storms", "storm"), word("harbours", "harbours", "harbour"),
+		}},
 		{"again", "harbour Harbours", []analysis.Spelled{word("harbour", "harbour", "harbour"), word("Harbours", "harbours", "harbour")}},
-		{"between phrases", `"a b" anchor "storms over" harbour "x y"`, []analysis.Spelled{word("anchor", "anchor", "anchor"), word("harbour", "harbour", "harbour")}},
+		{"between phrases", `"a b" anchor "storms over" harbour "x y"`, []analysis.Spelled{
+			word("anchor", "anchor", "anchor"), word("harbour", "harbour", "harbour"),
+		}},
 		{"short and stop words", "ship ships there which about", []analysis.Spelled{word("ships", "ships", "ship")}},
 		{"a possessive", "the captain's rope", []analysis.Spelled{word("captain", "captain", "captain")}},
 		{"names in programs", "harbour_id parseHarbour http.Harbour storm-harbour HARBOUR harbour2 O'Harbour x/harbour", nil},
@@ -132,7 +136,8 @@ func FuzzSpelledWords(f *testing.F) {
 				t.Fatalf("%+v of %q", w, query)
 			}
 			w.Respell(func(term, spelt []byte) {
-				if !utf8.Valid(spelt) || !utf8.Valid(term) || string(spelt) == w.Folded || analysis.Stop(string(spelt)) || analysis.Stem(string(spelt)) != string(term) {
+				if !utf8.Valid(spelt) || !utf8.Valid(term) || string(spelt) == w.Folded ||
+					analysis.Stop(string(spelt)) || analysis.Stem(string(spelt)) != string(term) {
 					t.Fatalf("%q is read as %q, with the term %q", w.Folded, spelt, term)
 				}
 			})
