@@ -29,7 +29,7 @@ func (h *Hybrid) Search(ctx context.Context, q Query) (Result, error) {
 	if h.monitor != nil { // a shadow query may use it after the caller has returned
 		q.Filter = q.Filter.Clone()
 	}
-	worded := q.hasText()
+	hasText := q.hasText()
 	res := Result{State: h.applied.Load()}
 	win := h.window(&q, res.State)
 	res.Window = win
@@ -38,20 +38,20 @@ func (h *Hybrid) Search(ctx context.Context, q Query) (Result, error) {
 		return res, nil
 	}
 	// A query with vectors alone gets plain cosines.
-	featured := worded && (q.Conversation != nil || win != nil)
+	featured := hasText && (q.Conversation != nil || win != nil)
 	a := h.searchParts(ctx, &q, res.State, featured)
 	if err := ctx.Err(); err != nil {
 		return Result{}, err
 	}
-	useKeyword, useVector := worded && a.keywordErr == nil, len(q.Vector) > 0 && a.vectorErr == nil
-	if a.keywordErr != nil || worded && !a.keywordComplete {
-		h.degraded(ctx, &res, "keyword", a.keywordErr, h.keyword.suspect)
+	useKeyword, useVector := hasText && a.keywordErr == nil, len(q.Vector) > 0 && a.vectorErr == nil
+	if a.keywordErr != nil || hasText && !a.keywordComplete {
+		h.noteDegraded(ctx, &res, "keyword", a.keywordErr, h.keyword.suspect)
 	}
 	if a.vectorErr != nil || len(q.Vector) > 0 && !a.vectorComplete {
-		h.degraded(ctx, &res, "vector", a.vectorErr, a.space.suspect)
+		h.noteDegraded(ctx, &res, "vector", a.vectorErr, a.space.suspect)
 	}
 	if !useKeyword && !useVector && len(res.Degraded) > 0 {
-		return Result{}, fmt.Errorf("%w: neither the keyword nor the vector index can answer; they are being repaired, try again soon: %w",
+		return Result{}, fmt.Errorf("%w: no index can answer this query; it is being repaired, try again soon: %w",
 			ragctx.ErrUnavailable, errors.Join(a.keywordErr, a.vectorErr))
 	}
 	defer trace.Start(ctx, trace.Fuse).End()
@@ -72,13 +72,13 @@ func (h *Hybrid) Search(ctx context.Context, q Query) (Result, error) {
 
 // partResults are the results of both indexes.
 type partResults struct {
-	space             *vectorSpace // the one searched
-	words             KeywordResult
-	terms             []string       // that patterns expanded to
-	sessions          *sessionGroups // scored by the keyword index, or nil
-	near              []Scored
+	space                           *vectorSpace // the one searched
+	words                           KeywordResult
+	terms                           []string       // that patterns expanded to
+	sessions                        *sessionGroups // scored by the keyword index, or nil
+	near                            []Scored
 	keywordComplete, vectorComplete bool // the index was complete when it was searched
-	keywordErr, vectorErr error
+	keywordErr, vectorErr           error
 }
 
 // minDepth is the minimum number of chunks requested from each index.
@@ -126,8 +126,8 @@ func (h *Hybrid) searchParts(ctx context.Context, q *Query, state uint64, featur
 // better orders hits, best first.
 func better(a, b Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID)) }
 
-// degraded records an index that failed or is incomplete.
-func (h *Hybrid) degraded(ctx context.Context, res *Result, name string, err error, suspect func(error) bool) {
+// noteDegraded records an index that failed or is incomplete.
+func (h *Hybrid) noteDegraded(ctx context.Context, res *Result, name string, err error, suspect func(error) bool) {
 	res.Degraded = append(res.Degraded, name)
 	if err == nil || errors.Is(err, errAbsent) {
 		return

@@ -65,7 +65,7 @@ func (x *legIndex) opening(ctx context.Context, dim int, o *opening) error {
 	}
 	o.Graph = time.Since(began).Seconds()
 	st := x.leg.Stats()
-	o.Units, o.DiskBytes = st.Units, st.Bytes
+	o.Units, o.DiskBytes = st.Chunks, st.Bytes
 	return nil
 }
 
