@@ -56,8 +56,8 @@ func (s *Memory) Has(ctx context.Context, k Key) (bool, error) {
 
 // Load implements [Storage].
 func (s *Memory) Load(ctx context.Context, k Key) (out Store, err error) {
-	err = s.read(ctx, k, func(one *memorySession) error {
-		out = one.Store()
+	err = s.read(ctx, k, func(sess *memorySession) error {
+		out = sess.Store()
 		return nil
 	})
 	return out, err
@@ -109,8 +109,8 @@ func (s *Memory) Delete(ctx context.Context, k Key) error {
 
 // Version implements [Storage].
 func (s *Memory) Version(ctx context.Context, k Key) (out Version, err error) {
-	err = s.read(ctx, k, func(one *memorySession) error {
-		out = one.version
+	err = s.read(ctx, k, func(sess *memorySession) error {
+		out = sess.version
 		return nil
 	})
 	return out, err
@@ -118,9 +118,9 @@ func (s *Memory) Version(ctx context.Context, k Key) (out Version, err error) {
 
 // Info implements [Storage].
 func (s *Memory) Info(ctx context.Context, k Key) (out Info, err error) {
-	err = s.read(ctx, k, func(one *memorySession) error {
-		out = one.info()
-		out.ID, out.Version, out.UpdatedAt = k.ID, one.version, one.updated
+	err = s.read(ctx, k, func(sess *memorySession) error {
+		out = sess.info()
+		out.ID, out.Version, out.UpdatedAt = k.ID, sess.version, sess.updated
 		return nil
 	})
 	return out, err
@@ -152,10 +152,10 @@ func (a Archive) info() Info {
 
 // Annotate implements [Storage].
 func (s *Memory) Annotate(ctx context.Context, k Key, parameters map[string]any) error {
-	return s.change(ctx, k, func(one *memorySession) error {
-		all, err := MergeParameters(one.Parameters, parameters)
+	return s.change(ctx, k, func(sess *memorySession) error {
+		all, err := MergeParameters(sess.Parameters, parameters)
 		if err == nil {
-			one.Parameters = all
+			sess.Parameters = all
 		}
 		return err
 	})
@@ -163,30 +163,30 @@ func (s *Memory) Annotate(ctx context.Context, k Key, parameters map[string]any)
 
 // Append implements [Storage].
 func (s *Memory) Append(ctx context.Context, k Key, section string, messages ...ragctx.Message) (out []ragctx.Message, err error) {
-	err = s.change(ctx, k, func(one *memorySession) error {
+	err = s.change(ctx, k, func(sess *memorySession) error {
 		if err := CheckName("section", section); err != nil {
 			return err
 		}
-		if out, err = s.opts.WithDefaults().Prepare(messages, one.Leaf, one.has); err != nil || len(out) == 0 {
+		if out, err = s.opts.WithDefaults().Prepare(messages, sess.Leaf, sess.has); err != nil || len(out) == 0 {
 			return err
 		}
 		entries := EntriesOf(section, out)
-		size, err := one.size.Add(entries)
+		size, err := sess.size.Add(entries)
 		if err != nil {
 			return err
 		}
-		if !slices.Contains(one.Sections, section) {
-			if err := CheckSections(len(one.Sections) + 1); err != nil {
+		if !slices.Contains(sess.Sections, section) {
+			if err := CheckSections(len(sess.Sections) + 1); err != nil {
 				return err
 			}
-			one.Sections = append(one.Sections, section)
+			sess.Sections = append(sess.Sections, section)
 		}
 		for _, e := range entries {
-			one.at[e.Message.ID] = len(one.Entries)
-			one.Entries = append(one.Entries, e)
+			sess.at[e.Message.ID] = len(sess.Entries)
+			sess.Entries = append(sess.Entries, e)
 		}
-		one.size = size
-		one.Leaf = out[len(out)-1].ID
+		sess.size = size
+		sess.Leaf = out[len(out)-1].ID
 		return nil
 	})
 	return out, err
@@ -194,12 +194,12 @@ func (s *Memory) Append(ctx context.Context, k Key, section string, messages ...
 
 // Get implements [Storage].
 func (s *Memory) Get(ctx context.Context, k Key, id string) (out Entry, err error) {
-	err = s.read(ctx, k, func(one *memorySession) error {
-		i, ok := one.at[id]
+	err = s.read(ctx, k, func(sess *memorySession) error {
+		i, ok := sess.at[id]
 		if !ok {
 			return MessageNotFound(id)
 		}
-		out = one.Entries[i]
+		out = sess.Entries[i]
 		return nil
 	})
 	return out, err
@@ -207,8 +207,8 @@ func (s *Memory) Get(ctx context.Context, k Key, id string) (out Entry, err erro
 
 // Section implements [Storage].
 func (s *Memory) Section(ctx context.Context, k Key, name string, limit int) (out []ragctx.Message, err error) {
-	err = s.read(ctx, k, func(one *memorySession) error {
-		for _, e := range slices.Backward(one.Entries) {
+	err = s.read(ctx, k, func(sess *memorySession) error {
+		for _, e := range slices.Backward(sess.Entries) {
 			if e.Section == name {
 				out = append(out, e.Message)
 			}
@@ -224,8 +224,8 @@ func (s *Memory) Section(ctx context.Context, k Key, name string, limit int) (ou
 
 // Leaf implements [Storage].
 func (s *Memory) Leaf(ctx context.Context, k Key) (out string, err error) {
-	err = s.read(ctx, k, func(one *memorySession) error {
-		out = one.Archive.Leaf
+	err = s.read(ctx, k, func(sess *memorySession) error {
+		out = sess.Archive.Leaf
 		return nil
 	})
 	return out, err
@@ -233,22 +233,22 @@ func (s *Memory) Leaf(ctx context.Context, k Key) (out string, err error) {
 
 // Navigate implements [Storage].
 func (s *Memory) Navigate(ctx context.Context, k Key, id string) error {
-	return s.change(ctx, k, func(one *memorySession) error {
-		if id != "" && !one.has(id) {
+	return s.change(ctx, k, func(sess *memorySession) error {
+		if id != "" && !sess.has(id) {
 			return MessageNotFound(id)
 		}
-		one.Archive.Leaf = id
+		sess.Archive.Leaf = id
 		return nil
 	})
 }
 
 // Path implements [Storage].
 func (s *Memory) Path(ctx context.Context, k Key, id string) (out []Entry, err error) {
-	err = s.read(ctx, k, func(one *memorySession) error {
-		if id != "" && !one.has(id) {
+	err = s.read(ctx, k, func(sess *memorySession) error {
+		if id != "" && !sess.has(id) {
 			return MessageNotFound(id)
 		}
-		out = one.path(cmp.Or(id, one.Archive.Leaf), one.at)
+		out = sess.path(cmp.Or(id, sess.Archive.Leaf), sess.at)
 		return nil
 	})
 	return out, err
@@ -260,21 +260,21 @@ func (s *Memory) Fork(ctx context.Context, k Key, id, to string) error {
 	if err := target.Validate(); err != nil {
 		return err
 	}
-	return s.write(ctx, k, func(one *memorySession) error {
+	return s.write(ctx, k, func(sess *memorySession) error {
 		there := s.sessions[target]
 		if there != nil && there.checkRequest(ctx, target) == nil {
 			return nil
 		}
-		if err := one.checkCondition(ctx, k); err != nil {
+		if err := sess.checkCondition(ctx, k); err != nil {
 			return err
 		}
-		if one == nil {
+		if sess == nil {
 			return k.NotFoundError()
 		}
 		if there != nil {
 			return target.ExistsError()
 		}
-		fork, err := one.Fork(ctx, id)
+		fork, err := sess.Fork(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -285,18 +285,18 @@ func (s *Memory) Fork(ctx context.Context, k Key, id, to string) error {
 
 // Label implements [Storage].
 func (s *Memory) Label(ctx context.Context, k Key, id, label string) error {
-	return s.change(ctx, k, func(one *memorySession) error {
-		if !one.has(id) {
+	return s.change(ctx, k, func(sess *memorySession) error {
+		if !sess.has(id) {
 			return MessageNotFound(id)
 		}
 		if err := CheckName("label", label); err != nil {
 			return err
 		}
-		if one.Archive.Labels == nil {
-			one.Archive.Labels = make(map[string]string)
+		if sess.Archive.Labels == nil {
+			sess.Archive.Labels = make(map[string]string)
 		}
-		if one.Archive.Labels[id] = label; label == "" {
-			delete(one.Archive.Labels, id)
+		if sess.Archive.Labels[id] = label; label == "" {
+			delete(sess.Archive.Labels, id)
 		}
 		return nil
 	})
@@ -304,8 +304,8 @@ func (s *Memory) Label(ctx context.Context, k Key, id, label string) error {
 
 // Labels implements [Storage].
 func (s *Memory) Labels(ctx context.Context, k Key) (out map[string]string, err error) {
-	err = s.read(ctx, k, func(one *memorySession) error {
-		out = maps.Clone(one.Archive.Labels)
+	err = s.read(ctx, k, func(sess *memorySession) error {
+		out = maps.Clone(sess.Archive.Labels)
 		return nil
 	})
 	return out, err
@@ -313,13 +313,13 @@ func (s *Memory) Labels(ctx context.Context, k Key) (out map[string]string, err 
 
 // AddCompaction implements [Storage].
 func (s *Memory) AddCompaction(ctx context.Context, k Key, c Compaction, superseded ...string) (Compaction, error) {
-	err := s.change(ctx, k, func(one *memorySession) (err error) {
-		left := slices.DeleteFunc(slices.Clone(one.Archive.Compactions),
+	err := s.change(ctx, k, func(sess *memorySession) (err error) {
+		left := slices.DeleteFunc(slices.Clone(sess.Archive.Compactions),
 			func(c Compaction) bool { return slices.Contains(superseded, c.ID) })
 		have, taken := compactionSize(left)
-		if c, err = s.opts.WithDefaults().PrepareCompaction(c, have, taken, one.has); err == nil {
+		if c, err = s.opts.WithDefaults().PrepareCompaction(c, have, taken, sess.has); err == nil {
 			left = append(left, c)
-			one.Archive.Compactions = left
+			sess.Archive.Compactions = left
 		}
 		return err
 	})
@@ -328,8 +328,8 @@ func (s *Memory) AddCompaction(ctx context.Context, k Key, c Compaction, superse
 
 // Compactions implements [Storage].
 func (s *Memory) Compactions(ctx context.Context, k Key) (out []Compaction, err error) {
-	err = s.read(ctx, k, func(one *memorySession) error {
-		out = slices.Clone(one.Archive.Compactions)
+	err = s.read(ctx, k, func(sess *memorySession) error {
+		out = slices.Clone(sess.Archive.Compactions)
 		return nil
 	})
 	return out, err
@@ -337,12 +337,12 @@ func (s *Memory) Compactions(ctx context.Context, k Key) (out []Compaction, err 
 
 // UndoCompaction implements [Storage].
 func (s *Memory) UndoCompaction(ctx context.Context, k Key) (out Compaction, err error) {
-	err = s.change(ctx, k, func(one *memorySession) error {
-		n := len(one.Archive.Compactions)
+	err = s.change(ctx, k, func(sess *memorySession) error {
+		n := len(sess.Archive.Compactions)
 		if n == 0 {
 			return fmt.Errorf("undo a compaction: the session has no compactions: %w", ragctx.ErrNotFound)
 		}
-		out, one.Archive.Compactions = one.Archive.Compactions[n-1], slices.Clip(one.Archive.Compactions[:n-1])
+		out, sess.Archive.Compactions = sess.Archive.Compactions[n-1], slices.Clip(sess.Archive.Compactions[:n-1])
 		return nil
 	})
 	return out, err
@@ -350,8 +350,8 @@ func (s *Memory) UndoCompaction(ctx context.Context, k Key) (out Compaction, err
 
 // Export implements [Storage].
 func (s *Memory) Export(ctx context.Context, k Key) (out Archive, err error) {
-	err = s.read(ctx, k, func(one *memorySession) error {
-		out = one.Archive.clone()
+	err = s.read(ctx, k, func(sess *memorySession) error {
+		out = sess.Archive.clone()
 		out.ID = k.ID
 		return nil
 	})
@@ -374,8 +374,8 @@ func (s *Memory) Import(ctx context.Context, k Key, a Archive) error {
 	})
 }
 
-func (one *memorySession) has(id string) bool {
-	_, ok := one.at[id]
+func (sess *memorySession) has(id string) bool {
+	_, ok := sess.at[id]
 	return ok
 }
 
@@ -387,39 +387,39 @@ func (s *Memory) put(ctx context.Context, k Key, a Archive) error {
 	if s.sessions == nil {
 		s.sessions = make(map[Key]*memorySession)
 	}
-	one := s.sessions[k]
-	if one == nil {
+	sess := s.sessions[k]
+	if sess == nil {
 		s.created++
-		one = &memorySession{version: Version{Session: s.created, Salt: rand.Text()}, request: RequestIDOf(ctx)}
-		s.sessions[k] = one
+		sess = &memorySession{version: Version{Session: s.created, Salt: rand.Text()}, request: RequestIDOf(ctx)}
+		s.sessions[k] = sess
 	}
-	one.Archive, one.at, one.size = a, a.index(), size
-	s.changed(ctx, one)
+	sess.Archive, sess.at, sess.size = a, a.index(), size
+	s.changed(ctx, sess)
 	return nil
 }
 
 // checkRequest returns nil if the session was created by the request of ctx, and otherwise an error
 // that it exists.
-func (one *memorySession) checkRequest(ctx context.Context, k Key) error {
-	if request := RequestIDOf(ctx); request != "" && request == one.request {
-		one.version.Report(ctx)
+func (sess *memorySession) checkRequest(ctx context.Context, k Key) error {
+	if request := RequestIDOf(ctx); request != "" && request == sess.request {
+		sess.version.Report(ctx)
 		return nil
 	}
 	return k.ExistsError()
 }
 
 // checkCondition checks the condition of ctx; a nil session does not exist.
-func (one *memorySession) checkCondition(ctx context.Context, k Key) error {
-	if one == nil {
+func (sess *memorySession) checkCondition(ctx context.Context, k Key) error {
+	if sess == nil {
 		return ConditionOf(ctx).Check(k, nil)
 	}
-	return ConditionOf(ctx).Check(k, &one.version)
+	return ConditionOf(ctx).Check(k, &sess.version)
 }
 
 // changed advances the version after a change.
-func (s *Memory) changed(ctx context.Context, one *memorySession) {
-	one.version, one.updated = one.version.Next(), s.opts.WithDefaults().Now().UTC()
-	one.version.Report(ctx)
+func (s *Memory) changed(ctx context.Context, sess *memorySession) {
+	sess.version, sess.updated = sess.version.Next(), s.opts.WithDefaults().Now().UTC()
+	sess.version.Report(ctx)
 }
 
 // read calls f with a session under the read lock.
@@ -429,25 +429,25 @@ func (s *Memory) read(ctx context.Context, k Key, f func(*memorySession) error) 
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	one := s.sessions[k]
-	if one == nil {
+	sess := s.sessions[k]
+	if sess == nil {
 		return k.NotFoundError()
 	}
-	return f(one)
+	return f(sess)
 }
 
 // change calls f with a session under the write lock.
 func (s *Memory) change(ctx context.Context, k Key, f func(*memorySession) error) error {
-	return s.write(ctx, k, func(one *memorySession) error {
-		if err := one.checkCondition(ctx, k); err != nil {
+	return s.write(ctx, k, func(sess *memorySession) error {
+		if err := sess.checkCondition(ctx, k); err != nil {
 			return err
 		}
-		if one == nil {
+		if sess == nil {
 			return k.NotFoundError()
 		}
-		err := f(one)
+		err := f(sess)
 		if err == nil {
-			s.changed(ctx, one)
+			s.changed(ctx, sess)
 		}
 		return err
 	})

@@ -41,33 +41,33 @@ func (s *Service) buffer(ctx context.Context, k session.Key, l *branch, c scale,
 		Summary: l.store.Section(session.SectionSummary).Messages,
 		Buffer:  l.store.Section(session.SectionBuffer).Messages, Messages: l.store.Section(session.SectionMessages).Messages,
 	}
-	did, err := policy.After(ctx, before)
+	result, err := policy.After(ctx, before)
 	if err != nil {
 		return l, Compacted{}, err
 	}
-	s.warn(ctx, k, did.Warnings)
-	out := Compacted{Moved: did.Moved, Summarized: did.Summarized}
-	out.Warnings, out.Usage = did.Warnings, did.Usage
-	if did.Moved == nil && did.Summarized == nil {
+	s.warn(ctx, k, result.Warnings)
+	out := Compacted{Moved: result.Moved, Summarized: result.Summarized}
+	out.Warnings, out.Usage = result.Warnings, result.Usage
+	if result.Moved == nil && result.Summarized == nil {
 		out.Reason = "neither the messages nor the buffer exceed their limits"
-	} else if err := s.store(ctx, k, moveToSections(l, did.Sections, c)); err != nil {
+	} else if err := s.store(ctx, k, moveToSections(l, result.Sections, c)); err != nil {
 		return l, Compacted{}, err
-	} else if out.Stored, err = s.recordBuffer(ctx, k, l, did); err != nil {
+	} else if out.Stored, err = s.recordBuffer(ctx, k, l, result); err != nil {
 		return l, Compacted{}, err
 	}
-	if len(did.Warnings) > 0 {
-		full := did.Sections.Buffer
-		if did.Summarized != nil {
-			full = did.Summarized.Buffer
+	if len(result.Warnings) > 0 {
+		full := result.Sections.Buffer
+		if result.Summarized != nil {
+			full = result.Summarized.Buffer
 		}
 		s.opts.Publish(ctx, k, ragctx.Event{Type: ragctx.EventContextWarning,
-			Data: policy.FailureEvent(k.ID, c.size(full).Tokens, did.Warnings)})
+			Data: policy.FailureEvent(k.ID, c.size(full).Tokens, result.Warnings)})
 	}
-	if did.Moved != nil {
-		s.opts.Publish(ctx, k, ragctx.Event{Type: ragctx.EventMessagesMovedToBuffer, Data: *did.Moved})
+	if result.Moved != nil {
+		s.opts.Publish(ctx, k, ragctx.Event{Type: ragctx.EventMessagesMovedToBuffer, Data: *result.Moved})
 	}
-	if did.Summarized != nil {
-		s.opts.Publish(ctx, k, ragctx.Event{Type: ragctx.EventMessageBufferSummarized, Data: *did.Summarized})
+	if result.Summarized != nil {
+		s.opts.Publish(ctx, k, ragctx.Event{Type: ragctx.EventMessageBufferSummarized, Data: *result.Summarized})
 	}
 	if l, err = s.load(ctx, k, ""); err != nil {
 		return l, Compacted{}, err
@@ -79,13 +79,13 @@ func (s *Service) buffer(ctx context.Context, k session.Key, l *branch, c scale,
 
 // recordBuffer stores a record of a change by the buffer policy. If there is no room for the
 // record, the change stays and cannot be undone.
-func (s *Service) recordBuffer(ctx context.Context, k session.Key, before *branch, did compact.Buffered) (*session.Compaction, error) {
+func (s *Service) recordBuffer(ctx context.Context, k session.Key, before *branch, result compact.Buffered) (*session.Compaction, error) {
 	r := BufferRecord{Kind: KindBuffer}
 	for _, e := range before.entries {
 		r.Before = append(r.Before, BufferPlace{e.Message.ID, e.Section})
 	}
-	if did.Summarized != nil {
-		for _, m := range did.Sections.Summary {
+	if result.Summarized != nil {
+		for _, m := range result.Sections.Summary {
 			r.Made = append(r.Made, m.ID)
 		}
 	}

@@ -45,7 +45,7 @@ type DropTotal struct {
 // dropReport describes the messages of a branch that are not shown: each message is shown
 // completely, listed as dropped, or counted in a total.
 type dropReport struct {
-	dropped []Drop   // in the order of the branch
+	dropped []Drop      // in the order of the branch
 	totals  []DropTotal // in the order of the reasons
 	places  []int       // of the shown messages: index on the branch, or -1 if made by a stage
 }

@@ -91,12 +91,12 @@ func (s *Service) View(ctx context.Context, k session.Key, o ViewOptions) (View,
 	}
 	var made []session.Compaction
 	if l.layer == stage.LayerBuffer && o.Compile.Leaf == "" {
-		var did Compacted
-		if l, did, err = s.buffer(ctx, k, l, scale, ""); err != nil {
+		var result Compacted
+		if l, result, err = s.buffer(ctx, k, l, scale, ""); err != nil {
 			return View{}, err
 		}
-		if did.Stored != nil {
-			made = append(made, *did.Stored)
+		if result.Stored != nil {
+			made = append(made, *result.Stored)
 		}
 	}
 	if o.Compile.Raw {
