@@ -117,8 +117,8 @@ func TestFromText(t *testing.T) {
 	}
 }
 
-// TestTakes: the files inside a file that the rules accept.
-func TestTakes(t *testing.T) {
+// TestAccepts: the files inside a file that the rules accept.
+func TestAccepts(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		o      docs.WalkOptions
