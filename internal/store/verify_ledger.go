@@ -32,7 +32,7 @@ func (s *Store) verifyLedgers(ctx context.Context, o VerifyOptions, r *VerifyRep
 					bad  bool
 					what string
 				}{
-					{at <= newest[ledger], "its time is not after that of the message before"},
+					{at <= newest[ledger], "its timestamp is not after the previous message's"},
 					{id != 16, "its id is damaged"},
 					{!data, "its data is damaged, and read as null"},
 					{!metadata, "its metadata is damaged, and read as null"},
