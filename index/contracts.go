@@ -46,7 +46,7 @@ type TextChunk struct {
 //
 // Apply applies upserts and then deletes by id, and makes them searchable before it returns.
 // Applying the same batch again changes nothing. seq is the store's sequence number of the newest
-// change in the batch and never decreases. Cursor is the largest seq whose changes, and all before
+// change in the batch and never decreases. Cursor is the largest seq such that its changes and all before
 // it, would survive a crash of the machine. After a reopen the caller applies everything after
 // Cursor again. Flush moves Cursor to the last applied seq.
 //
@@ -104,7 +104,7 @@ type KeywordQuery struct {
 // that most chunks have, and searches for both. It corrects nothing in a query with more than 8
 // words that no chunk has.
 type Spelling struct {
-	// Within selects the chunks whose words count; nil is all. It is called like an [Accept], and
+	// Within selects the chunks that provide words; nil selects all. It is called like an [Accept], and
 	// accepts all chunks of an item or none.
 	Within Accept
 	// Only lists the chunks that Within accepts if they are few; else it is nil.
@@ -198,7 +198,7 @@ type GraphStats struct {
 // WordStats describes the words that a keyword index keeps in memory, so that searches need not
 // read them from files.
 type WordStats struct {
-	// Chunks counts the live chunks whose words are in memory. Others are searched, too, but more
+	// Chunks counts the live chunks with words in memory. Others are searched, too, but more
 	// slowly.
 	Chunks int
 	// Bytes is the memory of the words.
@@ -213,9 +213,9 @@ type PartStats struct {
 	Bytes int64
 	// Kind names the implementation, such as "native".
 	Kind string
-	// Graph describes the graph of a vector index; zero while there is none.
+	// Graph describes the graph of a vector index; zero while it has no graph.
 	Graph GraphStats
-	// Words describes the words that a keyword index has in memory; zero if there are none.
+	// Words describes the words that a keyword index has in memory; zero if it has none in memory.
 	Words WordStats
 	// State and At are set by [Hybrid]: the state of the index, and the change up to which it is
 	// complete.

@@ -116,7 +116,7 @@ func sooner(a, b time.Duration) time.Duration {
 	return a
 }
 
-// openSlot opens a missing index if a retry is due. It returns false if there is none, and then the
+// openSlot opens a missing index if a retry is due. It returns false if the slot stays empty, and then the
 // time until the next retry.
 func openSlot[L part](ctx context.Context, h *Hybrid, name string, s *slot[L]) (wait time.Duration, ok bool) {
 	now := h.opts.Now()
@@ -222,8 +222,8 @@ func (h *Hybrid) Prepared() (stats PartStats, ok bool) {
 
 var errNotPrepared = errors.New("index: no vector index is prepared")
 
-// Switch replaces the vector index by the prepared one and closes the old one. A query whose vector
-// is of the old space loses its vector score; the caller repeats it (see [Hybrid.Space]).
+// Switch replaces the vector index by the prepared one and closes the old one. A query with a vector
+// of the old space loses its vector score; the caller repeats it (see [Hybrid.Space]).
 func (h *Hybrid) Switch(ctx context.Context) error {
 	h.follow.Lock()
 	defer h.follow.Unlock()

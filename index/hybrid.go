@@ -68,8 +68,8 @@ func (o Options) withDefaults() Options {
 // Hybrid is an [Index] over a keyword and a vector index in this process. It follows the store
 // through its [Feed].
 //
-// An index that fails, or whose files were lost, torn or written by another version, is reopened
-// and fed from the store in the background. During that time the other one answers, and the
+// An index is reopened if it fails or its files were lost, torn or written by another version. It is
+// fed from the store in the background. During that time the other one answers, and the
 // incomplete one finds the chunks it has. Degraded names it until it is complete. New writes can be
 // found in it at once.
 type Hybrid struct {
@@ -79,7 +79,7 @@ type Hybrid struct {
 
 	write         sync.Mutex         // guards the fields below and all changes of the indexes
 	byItem        map[uint64]*item   // the items of the view
-	removedChunks int                // chunks in the view whose items were removed
+	removedChunks int                // chunks of removed items in the view
 	speakerCodes  map[Speaker]uint32 // positions among the view's speakers
 	keyword       slot[KeywordIndex]
 	vector        atomic.Pointer[vectorSpace] // replaced under follow and write
@@ -92,7 +92,7 @@ type Hybrid struct {
 
 	monitor *RecallMonitor          // for this index; nil measures nothing
 	shadows shadowQueries           // background comparisons for the monitor
-	fedView atomic.Pointer[catalog] // the view whose chunks all complete indexes have
+	fedView atomic.Pointer[catalog] // all complete indexes have the chunks of this view
 	// revising counts the beginnings and ends of batches in which chunks get their vectors late: it
 	// is odd during one.
 	revising atomic.Uint64
@@ -162,8 +162,8 @@ func newVectorSpace(name string, open func() (VectorIndex, error)) *vectorSpace 
 // Space names the embedding space that the vectors of queries must be in.
 func (h *Hybrid) Space() string { return h.vector.Load().name }
 
-// VectorIndex returns the vector index, for methods of particular implementations; nil while there
-// is none.
+// VectorIndex returns the vector index, for methods of particular implementations. It returns nil
+// while the index is not open.
 func (h *Hybrid) VectorIndex() VectorIndex {
 	d, _ := h.vector.Load().current()
 	return d

@@ -81,8 +81,8 @@ type Batch struct {
 	// Seq is the number of the newest change in the batch.
 	Seq uint64
 	// Revised holds chunks of earlier batches that now have a vector; only a vector index reads it.
-	// Add holds the new chunks, Ended the superseded or deleted items, Removed the items whose data
-	// is erased.
+	// Add holds the new chunks, Ended the superseded or deleted items, Removed the items to
+	// erase.
 	Revised []Chunk
 	Add     []Chunk
 	Ended   []End
@@ -186,8 +186,8 @@ type Result struct {
 	State uint64
 	// Degraded names the indexes that failed, did not run, or are incomplete: "keyword", "vector".
 	Degraded []string
-	// Window is the time that the query's Time refers to among the items it may see; nil if there
-	// is none.
+	// Window is the time that the query's Time refers to among the items it may see; nil without
+	// such a time.
 	Window *timeexpr.Window
 	// Corrections are the words of Text that were corrected. Terms are the terms searched for in
 	// addition to the words of Text and More: expansions of patterns, and corrections.

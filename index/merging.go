@@ -3,7 +3,7 @@ package index
 // MergeRun returns how many of the segments of an index, by ascending size, to merge into one, and
 // the sum of their sizes; 0 if no merge is needed. At least least segments are merged.
 //
-// It selects the longest run of the smallest segments whose last one is no larger than all before
+// It selects the longest run of the smallest segments with a last one no larger than all before
 // it together. So a merge at least doubles the size of the segment of any chunk, and the remaining
 // segments differ by more than a factor of two.
 func MergeRun(sizes []int, least int) (parts, total int) {

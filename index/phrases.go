@@ -14,7 +14,7 @@ func (h *Hybrid) requirePhrases(ctx context.Context, q *Query, accept Accept) Ac
 	}
 	l, complete, ok := h.keyword.serving()
 	if !ok || !complete {
-		return accept // it cannot tell; the caller verifies the texts
+		return accept // it is incomplete; the caller verifies the texts
 	}
 	defer trace.Start(ctx, trace.Keyword).End()
 	var terms []string

@@ -2,8 +2,8 @@ package index
 
 import "math"
 
-// Relevance is the probability that a hit answers the question, as far as the scores of one search
-// tell. It depends equally on how good the match is and on how far it exceeds the scores that the
+// Relevance is the probability that a hit answers the question, estimated from the scores of one
+// search. It depends equally on how good the match is and on how far it exceeds the scores that the
 // question finds everywhere, and a little on how far it is behind the best hit. The weights are
 // from a logistic regression on the ten best hits of each question of nine judged collections, each
 // collection weighted equally. More weight on the last would separate ranks within one search

@@ -17,7 +17,7 @@ const (
 	minDead = 64
 )
 
-// graph is a coder/hnsw graph whose nodes are never replaced or deleted, as the library does
+// graph is a coder/hnsw graph that never replaces or deletes its nodes, as the library does
 // neither reliably. A node is live while a chunk is linked to it. A nil or broken graph ignores all
 // changes.
 type graph struct {

@@ -15,7 +15,7 @@ import (
 )
 
 // An index with a graph has two more files. "graph-", 16 hexadecimal digits and ".hnsw" is a graph
-// as of some time. "graph" names that file and the segments whose rows it has. It is replaced
+// as of some time. "graph" names that file and the segments it contains. It is replaced
 // atomically and written last, so its claims hold. It is one frame of JSON.
 const (
 	checkpointFile = "graph"

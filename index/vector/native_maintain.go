@@ -86,7 +86,7 @@ func (n *Native) maintain(ctx context.Context) {
 	}
 }
 
-// graphToMaintain returns the graph with a reference. If there is none, it creates an empty one.
+// graphToMaintain returns the graph with a reference. It creates an empty one if necessary.
 func (n *Native) graphToMaintain() (*accelerator, error) {
 	if a := n.acquire(); a != nil {
 		return a, nil

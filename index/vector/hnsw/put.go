@@ -80,7 +80,7 @@ func (g *Graph) wipe(slot uint32) {
 	clear(c.codes[int(at)*g.stride : int(at+1)*g.stride])
 }
 
-// publish makes a slot visible whose codes are written. It sets waiting before held, so that no
+// publish makes a slot visible after its codes are written. It sets waiting before held, so that no
 // reader takes the slot for a node.
 func (g *Graph) publish(c *chunk, at uint32) {
 	c.waiting.set(at)
