@@ -107,9 +107,9 @@ func (s *Server) procedureRoutes() {
 	register(s, op("delete-draft", http.MethodDelete, procedurePath+"/draft", "Delete a draft",
 		"The procedure goes with it if nothing of it was ever published. It is no error if there is none."), s.deleteDraft)
 	register(s, op("publish-procedure", http.MethodPost, procedurePath+"/publish", "Publish a draft",
-		"Makes a version of the draft, which never changes, and shows it to agents."), byKey(s.engine.Publish))
+		"Turns the draft into an immutable version and shows that version to agents."), s.publishProcedure)
 	register(s, op("unpublish-procedure", http.MethodPost, procedurePath+"/unpublish", "Unpublish a procedure",
-		"Agents are shown no version of it any more. All of them stay."), byKey(s.engine.Unpublish))
+		"Stops showing the procedure to agents. Its versions stay stored."), s.unpublishProcedure)
 	register(s, op("roll-back-procedure", http.MethodPost, procedurePath+"/rollback", "Roll back a procedure",
 		"Shows agents an earlier version again, and supersedes all later ones. A superseded version cannot be rolled back to."), s.rollback)
 	register(s, op("preview-procedure", http.MethodGet, procedurePath+"/preview", "Preview a procedure",
@@ -119,12 +119,14 @@ func (s *Server) procedureRoutes() {
 		"Removes a procedure for good, with its versions and its history. Only with erase=true; to have agents not shown it, unpublish it."), s.eraseProcedure)
 }
 
-// byKey is a handler that needs nothing but the name.
-func byKey(fn func(context.Context, engine.ProcedureKey) (procedures.Procedure, error)) func(context.Context, *ProcedureKey) (*procedureOutput, error) {
-	return func(ctx context.Context, in *ProcedureKey) (*procedureOutput, error) {
-		p, err := fn(ctx, in.key())
-		return &procedureOutput{p}, err
-	}
+func (s *Server) publishProcedure(ctx context.Context, in *ProcedureKey) (*procedureOutput, error) {
+	p, err := s.engine.Publish(ctx, in.key())
+	return &procedureOutput{p}, err
+}
+
+func (s *Server) unpublishProcedure(ctx context.Context, in *ProcedureKey) (*procedureOutput, error) {
+	p, err := s.engine.Unpublish(ctx, in.key())
+	return &procedureOutput{p}, err
 }
 
 func (s *Server) listProcedures(ctx context.Context, in *procedureList) (*procedurePageOutput, error) {
