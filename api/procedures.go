@@ -120,12 +120,12 @@ func (s *Server) procedureRoutes() {
 }
 
 func (s *Server) publishProcedure(ctx context.Context, in *ProcedureKey) (*procedureOutput, error) {
-	p, err := s.engine.Publish(ctx, in.key())
+	p, err := s.engine.Procedures().Publish(ctx, in.key())
 	return &procedureOutput{p}, err
 }
 
 func (s *Server) unpublishProcedure(ctx context.Context, in *ProcedureKey) (*procedureOutput, error) {
-	p, err := s.engine.Unpublish(ctx, in.key())
+	p, err := s.engine.Procedures().Unpublish(ctx, in.key())
 	return &procedureOutput{p}, err
 }
 
@@ -137,7 +137,7 @@ func (s *Server) listProcedures(ctx context.Context, in *procedureList) (*proced
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.engine.ListProcedures(ctx, in.Namespace, store.ProcedureFilter{
+	found, err := s.engine.Procedures().List(ctx, in.Namespace, store.ProcedureFilter{
 		Owner: procedures.Owner{UserID: in.UserID, AgentID: in.AgentID}, AnyUser: in.AllUsers, State: procedures.State(in.State), Limit: in.Limit,
 		After: procedures.ProcedureEntry{Name: c.Name, Owner: procedures.Owner{UserID: c.User, AgentID: c.Agent}},
 	})
@@ -150,21 +150,21 @@ func (s *Server) listProcedures(ctx context.Context, in *procedureList) (*proced
 }
 
 func (s *Server) getProcedure(ctx context.Context, in *ProcedureKey) (*procedureOutput, error) {
-	p, err := s.engine.Procedure(ctx, in.key())
+	p, err := s.engine.Procedures().Get(ctx, in.key())
 	return &procedureOutput{p}, err
 }
 
 func (s *Server) putDraft(ctx context.Context, in *draftInput) (*procedureOutput, error) {
-	p, err := s.engine.PutDraft(ctx, in.key(), procedures.Body(in.Body))
+	p, err := s.engine.Procedures().PutDraft(ctx, in.key(), procedures.Body(in.Body))
 	return &procedureOutput{p}, err
 }
 
 func (s *Server) deleteDraft(ctx context.Context, in *ProcedureKey) (*struct{}, error) {
-	return nil, s.engine.DeleteDraft(ctx, in.key())
+	return nil, s.engine.Procedures().DeleteDraft(ctx, in.key())
 }
 
 func (s *Server) rollback(ctx context.Context, in *rollbackInput) (*procedureOutput, error) {
-	p, err := s.engine.Rollback(ctx, in.key(), in.Body.Version)
+	p, err := s.engine.Procedures().Rollback(ctx, in.key(), in.Body.Version)
 	return &procedureOutput{p}, err
 }
 
@@ -172,12 +172,12 @@ func (s *Server) previewProcedure(ctx context.Context, in *previewInput) (*previ
 	if in.Draft && in.Version != 0 {
 		return nil, ragctx.Invalid("draft", "contradicts version; send one of them")
 	}
-	p, err := s.engine.PreviewProcedure(ctx, in.key(), in.Version, in.Draft)
+	p, err := s.engine.Procedures().Preview(ctx, in.key(), in.Version, in.Draft)
 	return &previewOutput{p}, err
 }
 
 func (s *Server) procedureHistory(ctx context.Context, in *ProcedureKey) (*procedureHistoryOutput, error) {
-	changes, err := s.engine.ProcedureHistory(ctx, in.key())
+	changes, err := s.engine.Procedures().History(ctx, in.key())
 	return &procedureHistoryOutput{ProcedureChanges{changes}}, err
 }
 
@@ -185,6 +185,6 @@ func (s *Server) eraseProcedure(ctx context.Context, in *procedureDelete) (*stru
 	if err := in.confirmed(); err != nil {
 		return nil, err
 	}
-	_, err := s.engine.EraseProcedure(ctx, in.key())
+	_, err := s.engine.Procedures().Erase(ctx, in.key())
 	return nil, err
 }
