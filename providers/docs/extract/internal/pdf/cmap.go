@@ -2,10 +2,10 @@ package pdf
 
 import "unicode/utf16"
 
-// maxCodes bounds how many mappings and ranges of a character map are kept.
-const maxCodes = 1 << 17
+// maxMappings bounds the mappings and ranges of a character map.
+const maxMappings = 1 << 17
 
-// code is a character code of a string: its value and how many bytes it has.
+// code is a character code in a string: its value and its length in bytes.
 type code struct {
 	value uint32
 	size  int
@@ -13,15 +13,15 @@ type code struct {
 
 type codeRange struct {
 	low, high code
-	to        any // text: characters in UTF-16; array of text; int: the first glyph's number
+	to        any // text: UTF-16 characters; array of text; int: the number of the first glyph
 }
 
-// cmap is a character map: it splits strings into codes, and maps codes to
-// characters (ToUnicode) or to glyph numbers (the encoding of a composite font).
+// cmap is a character map. It splits strings into codes, and maps codes to characters (ToUnicode)
+// or to glyph numbers (the encoding of a composite font).
 type cmap struct {
-	spaces []codeRange
-	single map[code]any
-	ranges []codeRange
+	codeSpaces []codeRange
+	single     map[code]any
+	ranges     []codeRange
 }
 
 func codeOf(t text) (c code) {
@@ -47,17 +47,17 @@ func parseCMap(b []byte) *cmap {
 			args = append(args, x)
 			continue
 		case op == "endcodespacerange":
-			eachRange(args, 2, func(r codeRange) { m.spaces = append(m.spaces, r) })
+			eachRange(args, 2, func(r codeRange) { m.codeSpaces = append(m.codeSpaces, r) })
 		case op == "endbfchar", op == "endcidchar":
 			for ; len(args) >= 2; args = args[2:] {
-				if from, ok := args[0].(text); ok && len(m.single) < maxCodes {
+				if from, ok := args[0].(text); ok && len(m.single) < maxMappings {
 					m.single[codeOf(from)] = args[1]
 				}
 			}
 		case op == "endbfrange", op == "endcidrange":
 			eachRange(args, 3, func(r codeRange) { m.ranges = append(m.ranges, r) })
 		}
-		if len(m.ranges) > maxCodes || len(m.spaces) > 1000 {
+		if len(m.ranges) > maxMappings || len(m.codeSpaces) > 1000 {
 			return m
 		}
 		args = args[:0]
@@ -79,8 +79,9 @@ func eachRange(args array, n int, use func(codeRange)) {
 	}
 }
 
-// has reports whether a code is in a range: of two bytes, each in its own bounds.
-func (r codeRange) has(c code) bool {
+// contains reports whether the range includes c. Each byte of a multi-byte code is checked against
+// its own bounds.
+func (r codeRange) contains(c code) bool {
 	if c.size != r.low.size {
 		return false
 	}
@@ -93,25 +94,25 @@ func (r codeRange) has(c code) bool {
 	return true
 }
 
-// next returns the first code of a string.
+// next returns the first code of t.
 func (m *cmap) next(t text) code {
 	for n := 1; n <= min(4, len(t)); n++ {
 		c := codeOf(t[:n])
-		for _, s := range m.spaces {
-			if s.has(c) {
+		for _, s := range m.codeSpaces {
+			if s.contains(c) {
 				return c
 			}
 		}
 	}
 	size := 1
-	if len(m.spaces) > 0 {
-		size = m.spaces[0].low.size
+	if len(m.codeSpaces) > 0 {
+		size = m.codeSpaces[0].low.size
 	}
 	return codeOf(t[:min(max(size, 1), len(t))])
 }
 
-// find returns what a code is mapped to and how far it is into a range.
-func (m *cmap) find(c code) (to any, offset int) {
+// lookup returns the target that c is mapped to and the offset of c within its range.
+func (m *cmap) lookup(c code) (to any, offset int) {
 	if to, ok := m.single[c]; ok {
 		return to, 0
 	}
@@ -123,9 +124,9 @@ func (m *cmap) find(c code) (to any, offset int) {
 	return nil, 0
 }
 
-// chars returns the characters of a code, "" if it has none.
+// chars returns the characters that c is mapped to, or "".
 func (m *cmap) chars(c code) string {
-	to, offset := m.find(c)
+	to, offset := m.lookup(c)
 	if list, ok := to.(array); ok {
 		to = nil
 		if offset < len(list) {
@@ -143,7 +144,7 @@ func (m *cmap) chars(c code) string {
 	return string(utf16.Decode(units))
 }
 
-// utf16Units reads big-endian units; a single byte is one.
+// utf16Units reads big-endian UTF-16 units. A single byte is one unit.
 func utf16Units(t text) []uint16 {
 	if len(t) == 1 {
 		return []uint16{uint16(t[0])}

@@ -6,23 +6,23 @@ import (
 	"unicode/utf16"
 )
 
-// Bounds of what one file may draw.
+// Limits on the content streams of one file.
 const (
 	maxOperators = 20_000_000
-	maxForms     = 12 // forms inside of forms
-	maxOperands  = 64 // kept for an operator
+	maxForms     = 12 // nesting of forms
+	maxOperands  = 64 // stored per operator
 	maxStates    = 512
 )
 
-// Glyph is a character or several that are drawn as one.
+// Glyph is one drawn glyph, which may stand for several characters (a ligature).
 type Glyph struct {
-	S    string  // "" if the file does not say which character it is
-	X, Y float64 // where it begins, on the baseline; Y grows upwards
-	W    float64 // how far it reaches to the right
-	Size float64 // of the font
+	S    string  // "" if the file does not map the glyph to characters
+	X, Y float64 // origin on the baseline; Y grows upwards
+	W    float64 // advance width
+	Size float64 // font size
 	Font *Font
-	// Angle is the direction of writing in degrees, counterclockwise; X and Y are
-	// turned back by it, so that every line runs to the right.
+	// Angle is the writing direction in degrees, counterclockwise. X and Y are rotated back by
+	// Angle, so that every line runs to the right.
 	Angle int
 }
 
@@ -40,37 +40,37 @@ func (m matrix) mul(n matrix) matrix {
 	}
 }
 
-// state is what q saves and Q restores.
+// state is the graphics state that the operator q saves and Q restores.
 type state struct {
 	ctm                        matrix
 	font                       *font
 	size, charSpace, wordSpace float64
-	stretch, leading, rise     float64
+	horizScale, leading, rise  float64
 }
 
-// marked is an open marked-content sequence.
-type marked struct {
-	actual string // what its glyphs say together
-	has    bool
-	given  bool
+// markedContent is an open marked-content sequence.
+type markedContent struct {
+	actualText string // replacement text of all glyphs in the sequence
+	hasActual  bool
+	emitted    bool
 }
 
-// interpreter draws a page.
+// interpreter executes the content streams of a page.
 type interpreter struct {
-	f         *file
-	page      *Page
-	state     state
-	stack     []state
-	tm, tlm   matrix
-	resources dict
-	marks     []marked
-	depth     int
-	maxGlyphs int
-	own       map[name]*font // fonts that are no objects of their own
+	f           *file
+	page        *Page
+	state       state
+	stack       []state
+	tm, tlm     matrix
+	resources   dict
+	marks       []markedContent
+	depth       int
+	maxGlyphs   int
+	inlineFonts map[name]*font // fonts defined inline in the resources, not as objects
 }
 
-// content draws the operators in b.
-func (in *interpreter) content(b []byte) {
+// run executes the operators in b.
+func (in *interpreter) run(b []byte) {
 	l := &lexer{b: b}
 	var args array
 	for {
@@ -87,15 +87,15 @@ func (in *interpreter) content(b []byte) {
 		case op == "BI":
 			in.inlineImage(l)
 		default:
-			in.f.operator()
-			in.do(op, args)
+			in.f.countOperator()
+			in.execute(op, args)
 		}
 		args = args[:0]
 	}
 }
 
-// operator counts an operator and looks for the end of the context now and then.
-func (f *file) operator() {
+// countOperator counts an operator and checks the context every 1024 operators.
+func (f *file) countOperator() {
 	if f.operators++; f.operators%1024 == 0 {
 		f.spend(0)
 	}
@@ -104,7 +104,7 @@ func (f *file) operator() {
 	}
 }
 
-// inlineImage skips the data of an image among operators.
+// inlineImage skips the data of an inline image.
 func (in *interpreter) inlineImage(l *lexer) {
 	in.page.Images++
 	for l.pos < len(l.b) {
@@ -121,7 +121,7 @@ func (in *interpreter) inlineImage(l *lexer) {
 	l.pos = len(l.b)
 }
 
-// peekOr is peek with another answer beyond the end.
+// peekOr is peek, but returns or beyond the end.
 func (l *lexer) peekOr(n int, or byte) byte {
 	if l.pos+n < len(l.b) {
 		return l.b[l.pos+n]
@@ -141,8 +141,8 @@ func (in *interpreter) numbers(args array) (out [6]float64) {
 	return out
 }
 
-// do executes an operator.
-func (in *interpreter) do(op word, args array) {
+// execute runs one operator.
+func (in *interpreter) execute(op word, args array) {
 	n, s := in.numbers(args), &in.state
 	switch op {
 	case "q":
@@ -158,7 +158,7 @@ func (in *interpreter) do(op word, args array) {
 	case "Do":
 		in.xobject(args)
 	case "BDC", "BMC":
-		in.mark(args)
+		in.beginMarked(args)
 	case "EMC":
 		if last := len(in.marks) - 1; last >= 0 {
 			in.marks = in.marks[:last]
@@ -176,14 +176,14 @@ func (in *interpreter) textOperator(op word, args array, n [6]float64) {
 	case "Tf":
 		if len(args) == 2 {
 			fontName, _ := args[0].(name)
-			s.font, s.size = in.fontOf(fontName), n[1]
+			s.font, s.size = in.findFont(fontName), n[1]
 		}
 	case "Tc":
 		s.charSpace = n[0]
 	case "Tw":
 		s.wordSpace = n[0]
 	case "Tz":
-		s.stretch = n[0] / 100
+		s.horizScale = n[0] / 100
 	case "TL":
 		s.leading = n[0]
 	case "Ts":
@@ -221,7 +221,7 @@ func (in *interpreter) showOperator(op word, args array, n [6]float64) {
 			list, _ := args[0].(array)
 			in.showSpaced(list)
 		}
-	default: // it draws no text
+	default: // draws no text
 	}
 }
 
@@ -233,7 +233,7 @@ func (in *interpreter) showSpaced(list array) {
 			continue
 		}
 		by := in.numbers(array{x})[0]
-		in.tm = matrix{1, 0, 0, 1, -by / 1000 * s.size * s.stretch, 0}.mul(in.tm)
+		in.tm = matrix{1, 0, 0, 1, -by / 1000 * s.size * s.horizScale, 0}.mul(in.tm)
 	}
 }
 
@@ -257,24 +257,24 @@ func (in *interpreter) show(t text) {
 		if k.size == 1 && k.value == ' ' {
 			space += s.wordSpace
 		}
-		advance := (c.width*s.size + space) * s.stretch
+		advance := (c.width*s.size + space) * s.horizScale
 		tracking := max(0, s.charSpace)
 		if tracking > .5*math.Abs(s.size) {
-			tracking = 0 // a jump, not letters set apart
+			tracking = 0 // a jump, not letter spacing
 		}
-		in.glyph(c, (c.width*s.size+tracking)*s.stretch)
+		in.glyph(c, (c.width*s.size+tracking)*s.horizScale)
 		in.tm = matrix{1, 0, 0, 1, advance, 0}.mul(in.tm)
 	}
 }
 
-// glyph notes where a character is drawn; width is in text space.
+// glyph records the position of a character; width is in text space.
 func (in *interpreter) glyph(c char, width float64) {
 	s := &in.state
-	m := matrix{s.stretch, 0, 0, 1, 0, s.rise}.mul(in.tm).mul(s.ctm)
+	m := matrix{s.horizScale, 0, 0, 1, 0, s.rise}.mul(in.tm).mul(s.ctm)
 	length := math.Hypot(m[0], m[1])
 	size := math.Abs(s.size) * math.Hypot(m[2], m[3])
-	if s.stretch != 0 {
-		length /= math.Abs(s.stretch)
+	if s.horizScale != 0 {
+		length /= math.Abs(s.horizScale)
 	}
 	if !(size > 0.1 && size < 1e5 && math.Abs(m[4]) < 1e6 && math.Abs(m[5]) < 1e6 && length < 1e5) {
 		return
@@ -283,61 +283,61 @@ func (in *interpreter) glyph(c char, width float64) {
 		panic(errBudget{})
 	}
 	direction := 1.0
-	if s.size*s.stretch < 0 {
+	if s.size*s.horizScale < 0 {
 		direction = -1
 	}
 	angle := int(math.Round(math.Atan2(direction*m[1], direction*m[0]) * 180 / math.Pi))
 	sin, cos := math.Sincos(-float64(angle) * math.Pi / 180)
 	in.page.Glyphs = append(in.page.Glyphs, Glyph{
-		S: in.actual(c.s), X: m[4]*cos - m[5]*sin, Y: m[4]*sin + m[5]*cos,
+		S: in.replaceText(c.s), X: m[4]*cos - m[5]*sin, Y: m[4]*sin + m[5]*cos,
 		W: math.Abs(width) * length, Size: size, Font: &s.font.Font, Angle: (angle + 360) % 360,
 	})
 }
 
-// actual replaces what the glyphs of a marked sequence say by what they mean: the
-// first says it all, the others nothing more.
-func (in *interpreter) actual(s string) string {
+// replaceText returns the text for a glyph inside marked content with an ActualText entry. The
+// first glyph of the sequence gets the whole replacement; the others get a zero-width space.
+func (in *interpreter) replaceText(s string) string {
 	for i := range in.marks {
 		m := &in.marks[i]
-		if !m.has {
+		if !m.hasActual {
 			continue
 		}
-		if m.given {
-			return "\u200B" // known, and nothing
+		if m.emitted {
+			return "\u200B" // no text, but not an unknown character
 		}
-		m.given = true
-		return m.actual
+		m.emitted = true
+		return m.actualText
 	}
 	return s
 }
 
-// mark opens a marked-content sequence.
-func (in *interpreter) mark(args array) {
+// beginMarked opens a marked-content sequence.
+func (in *interpreter) beginMarked(args array) {
 	if len(in.marks) >= maxStates {
 		return
 	}
-	var m marked
+	var m markedContent
 	if len(args) == 2 {
 		d, ok := args[1].(dict)
 		if key, isName := args[1].(name); isName {
 			d, ok = in.f.dict(in.f.dict(in.resources["Properties"])[key]), true
 		}
-		if t, has := in.f.get(d["ActualText"]).(text); ok && has {
-			m = marked{actual: textString(t), has: true}
+		if t, has := in.f.resolve(d["ActualText"]).(text); ok && has {
+			m = markedContent{actualText: textString(t), hasActual: true}
 		}
 	}
 	in.marks = append(in.marks, m)
 }
 
-// fontOf finds a font of the resources, read once for each file, or for each set of
-// resources that holds it itself.
-func (in *interpreter) fontOf(n name) *font {
+// findFont returns a font of the resources. Fonts that are objects are parsed once per file; inline
+// fonts once per set of resources.
+func (in *interpreter) findFont(n name) *font {
 	x := in.f.dict(in.resources["Font"])[n]
 	r, isRef := x.(ref)
 	if t, ok := in.f.fonts[r.num]; ok && isRef {
 		return t
 	}
-	if t, ok := in.own[n]; ok && !isRef {
+	if t, ok := in.inlineFonts[n]; ok && !isRef {
 		return t
 	}
 	var t *font
@@ -347,18 +347,18 @@ func (in *interpreter) fontOf(n name) *font {
 	if isRef {
 		in.f.fonts[r.num] = t
 	} else {
-		in.own[n] = t
+		in.inlineFonts[n] = t
 	}
 	return t
 }
 
-// xobject draws a form, or counts an image.
+// xobject draws a form or counts an image.
 func (in *interpreter) xobject(args array) {
 	if len(args) == 0 {
 		return
 	}
 	n, _ := args[0].(name)
-	s, ok := in.f.get(in.f.dict(in.resources["XObject"])[n]).(stream)
+	s, ok := in.f.resolve(in.f.dict(in.resources["XObject"])[n]).(stream)
 	if !ok {
 		return
 	}
@@ -375,14 +375,14 @@ func (in *interpreter) xobject(args array) {
 		in.state.ctm = matrix(in.numbers(m)).mul(in.state.ctm)
 	}
 	if d := in.f.dict(s.dict["Resources"]); d != nil {
-		in.resources, in.own = d, make(map[name]*font)
+		in.resources, in.inlineFonts = d, make(map[name]*font)
 	}
 	in.stack, in.marks = nil, slices.Clone(in.marks)
-	in.content(in.f.decode(s))
+	in.run(in.f.decode(s))
 	*in = outer
 }
 
-// textString decodes a string that people read: UTF-16, UTF-8 or PDFDocEncoding.
+// textString decodes a text string: UTF-16, UTF-8 or PDFDocEncoding.
 func textString(t text) string {
 	switch {
 	case len(t) >= 2 && t[:2] == "\xFE\xFF":

@@ -11,22 +11,21 @@ import (
 	"encoding/binary"
 )
 
-// crypt decrypts strings and streams. The nil one leaves them as they are.
+// crypt decrypts strings and streams. A nil crypt returns them unchanged.
 type crypt struct {
 	key      []byte
-	aes      bool // else RC4
-	v5       bool // the key is that of every object
-	none     bool // the crypt filter says Identity
-	metadata bool // metadata is encrypted, too
+	aes      bool // AES instead of RC4
+	v5       bool // key is used for every object, without an object key
+	identity bool // the crypt filter is Identity: nothing is encrypted
+	metadata bool // metadata streams are encrypted, too
 }
 
-// pad is what short passwords are filled with, ISO 32000-1 §7.6.3.3.
-const pad = "\x28\xBF\x4E\x5E\x4E\x75\x8A\x41\x64\x00\x4E\x56\xFF\xFA\x01\x08" +
+// passwordPad fills short passwords to 32 bytes, ISO 32000-1 §7.6.3.3.
+const passwordPad = "\x28\xBF\x4E\x5E\x4E\x75\x8A\x41\x64\x00\x4E\x56\xFF\xFA\x01\x08" +
 	"\x2E\x2E\x00\xB6\xD0\x68\x3E\x80\x2F\x0C\xA9\xFE\x64\x53\x69\x7A"
 
-// decrypt prepares f to read a file that is encrypted, but opens without a
-// password.
-func (f *file) decrypt() error {
+// initCrypt prepares f to read an encrypted file that opens with the empty password.
+func (f *file) initCrypt() error {
 	d := f.dict(f.trailer["Encrypt"])
 	if d == nil {
 		return nil
@@ -36,7 +35,8 @@ func (f *file) decrypt() error {
 		return ErrEncrypted
 	}
 	f.crypt = c
-	// What was read so far was not decrypted; the dictionary itself never is.
+	// The cached objects are not decrypted yet. The encryption dictionary itself is never
+	// encrypted.
 	f.cache, f.streams = make(map[int]any), make(map[int]map[int]any)
 	if r, ok := f.trailer["Encrypt"].(ref); ok {
 		f.cache[r.num] = d
@@ -49,7 +49,7 @@ func (f *file) decrypt() error {
 
 func (f *file) newCrypt(d dict) (*crypt, bool) {
 	v, r := int(f.number(d["V"])), int(f.number(d["R"]))
-	c := &crypt{metadata: f.get(d["EncryptMetadata"]) != false}
+	c := &crypt{metadata: f.resolve(d["EncryptMetadata"]) != false}
 	bits := int(f.number(d["Length"]))
 	if v >= 4 {
 		filter := f.dict(f.dict(d["CF"])[f.name(d["StmF"])])
@@ -61,14 +61,14 @@ func (f *file) newCrypt(d dict) (*crypt, bool) {
 		case "V2":
 			bits = 128
 		default:
-			c.none = true
+			c.identity = true
 		}
 	}
-	o, _ := f.get(d["O"]).(text)
-	u, _ := f.get(d["U"]).(text)
+	o, _ := f.resolve(d["O"]).(text)
+	u, _ := f.resolve(d["U"]).(text)
 	if v >= 5 {
-		ue, _ := f.get(d["UE"]).(text)
-		c.key = fileKey5(r, []byte(u), []byte(ue))
+		ue, _ := f.resolve(d["UE"]).(text)
+		c.key = fileKeyV5(r, []byte(u), []byte(ue))
 		return c, c.key != nil
 	}
 	if bits < 40 || bits > 128 || r == 2 {
@@ -79,17 +79,17 @@ func (f *file) newCrypt(d dict) (*crypt, bool) {
 	}
 	var id text
 	if ids := f.array(f.trailer["ID"]); len(ids) > 0 {
-		id, _ = f.get(ids[0]).(text)
+		id, _ = f.resolve(ids[0]).(text)
 	}
 	p := uint32(int64(f.number(d["P"])))
 	c.key = fileKey(r, bits/8, []byte(o[:32]), p, []byte(id), c.metadata)
 	return c, userMatches(r, c.key, []byte(id), []byte(u))
 }
 
-// fileKey is algorithm 2 of ISO 32000-1 §7.6.3.3 for the empty password.
+// fileKey computes the file key from the empty password (algorithm 2 of ISO 32000-1 §7.6.3.3).
 func fileKey(r, size int, o []byte, p uint32, id []byte, metadata bool) []byte {
 	h := md5.New()
-	h.Write([]byte(pad))
+	h.Write([]byte(passwordPad))
 	h.Write(o)
 	h.Write(binary.LittleEndian.AppendUint32(nil, p))
 	h.Write(id)
@@ -106,12 +106,12 @@ func fileKey(r, size int, o []byte, p uint32, id []byte, metadata bool) []byte {
 	return key[:size]
 }
 
-// userMatches is algorithm 6: whether the key is that of the empty password.
+// userMatches reports whether key belongs to the empty user password (algorithm 6).
 func userMatches(r int, key, id, u []byte) bool {
 	if r == 2 {
-		return bytes.HasPrefix(u, rc4Of(key, []byte(pad)))
+		return bytes.HasPrefix(u, rc4Of(key, []byte(passwordPad)))
 	}
-	sum := md5.Sum(append([]byte(pad), id...))
+	sum := md5.Sum(append([]byte(passwordPad), id...))
 	x := rc4Of(key, sum[:])
 	for i := 1; i <= 19; i++ {
 		k := bytes.Clone(key)
@@ -123,16 +123,16 @@ func userMatches(r int, key, id, u []byte) bool {
 	return bytes.HasPrefix(u, x)
 }
 
-// fileKey5 is algorithm 2.A of ISO 32000-2 for the empty password, nil if that
-// is not the right one.
-func fileKey5(r int, u, ue []byte) []byte {
+// fileKeyV5 computes the file key from the empty password (algorithm 2.A of ISO 32000-2). It
+// returns nil if the file needs another password.
+func fileKeyV5(r int, u, ue []byte) []byte {
 	if len(u) < 48 || len(ue) < 32 {
 		return nil
 	}
-	if !bytes.Equal(hash5(r, u[32:40]), u[:32]) {
+	if !bytes.Equal(hashV5(r, u[32:40]), u[:32]) {
 		return nil
 	}
-	block, err := aes.NewCipher(hash5(r, u[40:48]))
+	block, err := aes.NewCipher(hashV5(r, u[40:48]))
 	if err != nil {
 		return nil
 	}
@@ -141,8 +141,8 @@ func fileKey5(r int, u, ue []byte) []byte {
 	return key
 }
 
-// hash5 is algorithm 2.B for the empty password.
-func hash5(r int, salt []byte) []byte {
+// hashV5 hashes the empty password with a salt (algorithm 2.B).
+func hashV5(r int, salt []byte) []byte {
 	sum := sha256.Sum256(salt)
 	k := sum[:]
 	if r < 6 {
@@ -186,7 +186,7 @@ func rc4Of(key, b []byte) []byte {
 	return out
 }
 
-// objectKey is algorithm 1.
+// objectKey derives the key of an object (algorithm 1).
 func (c *crypt) objectKey(r ref) []byte {
 	if c.v5 {
 		return c.key
@@ -199,7 +199,7 @@ func (c *crypt) objectKey(r ref) []byte {
 	return sum[:min(len(c.key)+5, 16)]
 }
 
-func (c *crypt) bytes(b []byte, r ref) []byte {
+func (c *crypt) decrypt(b []byte, r ref) []byte {
 	if !c.aes {
 		return rc4Of(c.objectKey(r), b)
 	}
@@ -215,30 +215,30 @@ func (c *crypt) bytes(b []byte, r ref) []byte {
 	return out
 }
 
-// stream decrypts the data of a stream.
-func (c *crypt) stream(b []byte, d dict, r ref) []byte {
+// decryptStream decrypts the data of a stream.
+func (c *crypt) decryptStream(b []byte, d dict, r ref) []byte {
 	kind := d["Type"]
-	if c == nil || c.none || kind == name("XRef") || kind == name("Metadata") && !c.metadata {
+	if c == nil || c.identity || kind == name("XRef") || kind == name("Metadata") && !c.metadata {
 		return b
 	}
-	return c.bytes(b, r)
+	return c.decrypt(b, r)
 }
 
-// open decrypts the strings in an object.
-func (c *crypt) open(x any, r ref) any {
-	if c == nil || c.none {
+// decryptStrings decrypts the strings in an object.
+func (c *crypt) decryptStrings(x any, r ref) any {
+	if c == nil || c.identity {
 		return x
 	}
 	switch x := x.(type) {
 	case text:
-		return text(c.bytes([]byte(x), r))
+		return text(c.decrypt([]byte(x), r))
 	case array:
 		for i := range x {
-			x[i] = c.open(x[i], r)
+			x[i] = c.decryptStrings(x[i], r)
 		}
 	case dict:
 		for k := range x {
-			x[k] = c.open(x[k], r)
+			x[k] = c.decryptStrings(x[k], r)
 		}
 	}
 	return x

@@ -1,12 +1,12 @@
-// Package pdf reads the glyphs of a PDF file: which characters stand where on
-// each page, how wide and how large, in the order in which they are drawn.
+// Package pdf reads the glyphs of a PDF file: the characters on each page with their positions,
+// widths and sizes, in drawing order.
 //
-// It follows ISO 32000-1 as far as text needs it: cross-reference tables and
-// streams, object streams, the filters of data that is not an image, encryption
-// that opens without a password, simple and composite fonts, forms. A file whose
-// cross-references are damaged is read by a scan for its objects.
+// It implements the parts of ISO 32000-1 that text extraction needs: cross-reference tables and
+// streams, object streams, the filters except image filters, encryption with an empty password,
+// simple and composite fonts, and forms. If the cross-references are damaged, the file is scanned
+// for its objects.
 //
-// A file is hostile until it is read. What is unpacked, how often and how deep is
-// bounded; every object is parsed and every object stream unpacked once; loops
-// of references end. What is damaged is passed over: a page shows what can be read.
+// Every file is treated as hostile. The number of unpacked bytes, the number of operations and the
+// nesting depth are bounded. Every object is parsed once and every object stream unpacked once.
+// Reference cycles end. Damaged parts are skipped: a page yields whatever can be read.
 package pdf

@@ -7,47 +7,46 @@ import (
 	"fmt"
 )
 
-// ErrNoPDF says that there is no PDF in the data.
-var ErrNoPDF = errors.New("is no PDF file, or so damaged that no page is found")
+// ErrNoPDF reports that the data is not a PDF file or has no readable page.
+var ErrNoPDF = errors.New("is not a PDF file, or so damaged that no page is found")
 
-// ErrEncrypted says that a password is needed.
+// ErrEncrypted reports that the file needs a password.
 var ErrEncrypted = errors.New("is encrypted with a password; remove it, for example with qpdf --decrypt")
 
-// maxResolve is how many references to references, or lengths of streams that
-// are in streams, are followed.
-const maxResolve = 16
+// maxRefDepth bounds chains of references, including stream lengths that are references themselves.
+const maxRefDepth = 16
 
 // file gives access to the objects of a PDF.
 type file struct {
 	ctx     context.Context
 	data    []byte
-	xref    map[int]place
+	xref    map[int]location
 	trailer dict
 	crypt   *crypt
 
 	cache     map[int]any
-	streams   map[int]map[int]any // the objects of object streams
-	depth     int                 // of resolve
+	streams   map[int]map[int]any // objects of the object streams, by stream number
+	depth     int                 // current depth of resolve
 	scanned   bool
-	damaged   bool            // something could not be read
-	budget    int64           // bytes that may yet be unpacked
-	names     map[name]string // of glyphs, made when first needed
-	fonts     map[int]*font   // by object
+	damaged   bool            // some part could not be read
+	budget    int64           // bytes that may still be unpacked
+	names     map[name]string // glyph names, built on first use
+	fonts     map[int]*font   // by object number
 	operators int             // executed so far
 }
 
-// place is where an object stands: at an offset, or in an object stream.
-type place struct {
-	offset int
-	inside int // number of the object stream; 0 for none
+// location is the position of an object: an offset, or an object stream.
+type location struct {
+	offset    int
+	objStream int // number of the object stream; 0 if the object is not in one
 }
 
-// errBudget ends the reading of a file that unpacks to too much.
+// errBudget ends the reading of a file that unpacks to too many bytes.
 type errBudget struct{}
 
 func (errBudget) Error() string { return "unpacks to more than the limit; split it" }
 
-// open finds the objects of a file. maxExpand is how many bytes it may unpack to.
+// open locates the objects of a file. maxExpand bounds the unpacked bytes.
 func open(ctx context.Context, data []byte, maxExpand int64) (*file, error) {
 	at := bytes.Index(data[:min(len(data), 1024)], []byte("%PDF-"))
 	if at < 0 {
@@ -60,7 +59,7 @@ func open(ctx context.Context, data []byte, maxExpand int64) (*file, error) {
 	if !f.readXref() || f.pagesRoot() == nil {
 		f.scan()
 	}
-	if err := f.decrypt(); err != nil {
+	if err := f.initCrypt(); err != nil {
 		return nil, err
 	}
 	if f.pagesRoot() == nil && !f.scanned {
@@ -69,14 +68,14 @@ func open(ctx context.Context, data []byte, maxExpand int64) (*file, error) {
 	return f, ctx.Err()
 }
 
-// pagesRoot returns the root of the page tree, nil if there is none.
+// pagesRoot returns the root of the page tree, or nil.
 func (f *file) pagesRoot() dict {
 	root := f.dict(f.trailer["Root"])
 	return f.dict(root["Pages"])
 }
 
-// get follows references; what is missing or damaged is nil.
-func (f *file) get(x any) any {
+// resolve follows references. It returns nil for a missing or damaged object.
+func (f *file) resolve(x any) any {
 	r, ok := x.(ref)
 	if !ok {
 		return x
@@ -84,12 +83,12 @@ func (f *file) get(x any) any {
 	if got, ok := f.cache[r.num]; ok {
 		return got
 	}
-	if f.depth >= maxResolve {
+	if f.depth >= maxRefDepth {
 		return nil
 	}
 	f.depth++
 	defer func() { f.depth-- }()
-	f.cache[r.num] = nil // a loop ends here
+	f.cache[r.num] = nil // ends a reference cycle
 	got := f.load(r.num)
 	f.cache[r.num] = got
 	return got
@@ -101,21 +100,22 @@ func (f *file) load(num int) any {
 	switch {
 	case !ok:
 		return nil
-	case at.inside > 0:
-		return f.get(f.objectStream(at.inside)[num])
+	case at.objStream > 0:
+		return f.resolve(f.objectStream(at.objStream)[num])
 	}
-	x, ok := f.at(at.offset, num)
+	x, ok := f.parseAt(at.offset, num)
 	if !ok && !f.scanned {
-		f.scan() // the table is wrong
-		if at, ok = f.xref[num]; ok && at.inside == 0 {
-			x, _ = f.at(at.offset, num)
+		f.scan() // the cross-reference table is wrong
+		if at, ok = f.xref[num]; ok && at.objStream == 0 {
+			x, _ = f.parseAt(at.offset, num)
 		}
 	}
-	return f.get(x)
+	return f.resolve(x)
 }
 
-// at parses "num gen obj …" at an offset and reports whether it stands there.
-func (f *file) at(offset, num int) (any, bool) {
+// parseAt parses "num gen obj …" at an offset. It returns false if another object, or none,
+// starts there.
+func (f *file) parseAt(offset, num int) (any, bool) {
 	if offset < 0 || offset >= len(f.data) {
 		return nil, false
 	}
@@ -125,11 +125,11 @@ func (f *file) at(offset, num int) (any, bool) {
 		return nil, false
 	}
 	g, _ := gen.(int)
-	return f.body(l, ref{num, g}), true
+	return f.parseBody(l, ref{num, g}), true
 }
 
-// body parses what follows "obj".
-func (f *file) body(l *lexer, r ref) any {
+// parseBody parses the part of an object after "obj".
+func (f *file) parseBody(l *lexer, r ref) any {
 	from := l.pos
 	x := l.object()
 	f.spend(l.pos - from)
@@ -140,15 +140,15 @@ func (f *file) body(l *lexer, r ref) any {
 		}
 	}
 	d, ok := x.(dict)
-	if !ok || !f.atStream(l) {
-		return f.crypt.open(x, r)
+	if !ok || !f.skipStreamKeyword(l) {
+		return f.crypt.decryptStrings(x, r)
 	}
-	d, _ = f.crypt.open(d, r).(dict)
-	return stream{dict: d, raw: f.crypt.stream(f.raw(l, d), d, r)}
+	d, _ = f.crypt.decryptStrings(d, r).(dict)
+	return stream{dict: d, raw: f.crypt.decryptStream(f.streamBytes(l, d), d, r)}
 }
 
-// atStream skips the word "stream" and the end of its line.
-func (f *file) atStream(l *lexer) bool {
+// skipStreamKeyword skips the keyword "stream" and its line end, and reports whether it was there.
+func (f *file) skipStreamKeyword(l *lexer) bool {
 	rest := *l
 	if rest.object() != word("stream") {
 		return false
@@ -163,11 +163,11 @@ func (f *file) atStream(l *lexer) bool {
 	return true
 }
 
-// raw returns the bytes of a stream: as many as it says if it ends there,
-// otherwise up to the word that ends it.
-func (f *file) raw(l *lexer, d dict) []byte {
+// streamBytes returns the raw bytes of a stream. If the Length entry is wrong, the data ends at the
+// keyword "endstream".
+func (f *file) streamBytes(l *lexer, d dict) []byte {
 	rest := l.b[l.pos:]
-	if n, ok := f.get(d["Length"]).(int); ok && n >= 0 && n <= len(rest) {
+	if n, ok := f.resolve(d["Length"]).(int); ok && n >= 0 && n <= len(rest) {
 		if bytes.HasPrefix(bytes.TrimLeft(rest[n:min(n+32, len(rest))], "\r\n \t\x00"), []byte("endstream")) {
 			l.pos += n
 			return rest[:n]
@@ -182,13 +182,13 @@ func (f *file) raw(l *lexer, d dict) []byte {
 	return bytes.TrimSuffix(bytes.TrimSuffix(rest[:end], []byte("\n")), []byte("\r"))
 }
 
-// objectStream parses an object stream, once.
+// objectStream parses an object stream once.
 func (f *file) objectStream(num int) map[int]any {
 	if got, ok := f.streams[num]; ok {
 		return got
 	}
 	f.streams[num] = nil
-	s, ok := f.get(ref{num: num}).(stream)
+	s, ok := f.resolve(ref{num: num}).(stream)
 	if !ok {
 		return nil
 	}
@@ -197,11 +197,11 @@ func (f *file) objectStream(num int) map[int]any {
 	return out
 }
 
-// unpackObjects parses what an object stream holds. Each object is parsed from its
-// own offset to that of the next: they cannot be made to share their bytes.
+// unpackObjects parses the objects in an object stream. Each object is parsed from its own offset
+// up to the next, so crafted offsets cannot make objects share bytes.
 func (f *file) unpackObjects(s stream) map[int]any {
-	first, _ := f.get(s.dict["First"]).(int)
-	n, _ := f.get(s.dict["N"]).(int)
+	first, _ := f.resolve(s.dict["First"]).(int)
+	n, _ := f.resolve(s.dict["N"]).(int)
 	b := f.decode(s)
 	if first <= 0 || first > len(b) {
 		return nil
@@ -216,14 +216,14 @@ func (f *file) unpackObjects(s stream) map[int]any {
 		}
 		if at := first + off; at >= body.pos && at <= len(b) {
 			body.pos = at
-			out[num] = indirect(body)
+			out[num] = objectOrRef(body)
 		}
 	}
 	return out
 }
 
-// indirect reads an object that may be a reference.
-func indirect(l *lexer) any {
+// objectOrRef reads an object or a reference.
+func objectOrRef(l *lexer) any {
 	x := l.object()
 	if num, ok := x.(int); ok {
 		rest := *l
@@ -235,9 +235,9 @@ func indirect(l *lexer) any {
 	return x
 }
 
-// dict returns the dictionary that x is or refers to, or that of its stream.
+// dict returns the dictionary that x is or refers to, or the dictionary of the stream x.
 func (f *file) dict(x any) dict {
-	switch x := f.get(x).(type) {
+	switch x := f.resolve(x).(type) {
 	case dict:
 		return x
 	case stream:
@@ -246,13 +246,13 @@ func (f *file) dict(x any) dict {
 	return nil
 }
 
-func (f *file) array(x any) array { a, _ := f.get(x).(array); return a }
+func (f *file) array(x any) array { a, _ := f.resolve(x).(array); return a }
 
-func (f *file) name(x any) name { n, _ := f.get(x).(name); return n }
+func (f *file) name(x any) name { n, _ := f.resolve(x).(name); return n }
 
-// number returns a number, 0 for what is none.
+// number returns x as a number, or 0.
 func (f *file) number(x any) float64 {
-	switch x := f.get(x).(type) {
+	switch x := f.resolve(x).(type) {
 	case int:
 		return float64(x)
 	case float64:
@@ -261,25 +261,25 @@ func (f *file) number(x any) float64 {
 	return 0
 }
 
-// spend takes n unpacked bytes from the budget; beyond it, or after the end of the
-// context, the reading ends by a panic that [Read] catches.
+// spend takes n bytes from the budget. It panics when the budget is exhausted or the context has
+// ended; [Read] recovers the panic.
 func (f *file) spend(n int) {
 	if f.budget -= int64(n); f.budget < 0 {
 		panic(errBudget{})
 	}
 	if err := f.ctx.Err(); err != nil {
-		panic(stopped{err})
+		panic(canceled{err})
 	}
 }
 
-// stopped carries the end of the context through a panic.
-type stopped struct{ error }
+// canceled carries the context's error through a panic.
+type canceled struct{ error }
 
-// caught turns the panics of spend, and those that were not meant, into errors.
-func caught(err *error) {
+// recoverError turns the panics of spend, and unexpected panics, into errors.
+func recoverError(err *error) {
 	switch p := recover().(type) {
 	case nil:
-	case stopped:
+	case canceled:
 		*err = p.error
 	case errBudget:
 		*err = p

@@ -8,13 +8,13 @@ import (
 	"io"
 )
 
-// maxFilters is how many filters one stream may go through.
+// maxFilters bounds the filters of one stream.
 const maxFilters = 8
 
-// decode undoes the filters of a stream. Data that is damaged ends where the damage
-// begins; an image's filter makes it nil.
+// decode undoes the filters of a stream. Damaged data is cut where the damage begins. Image filters
+// are not supported and return nil.
 func (f *file) decode(s stream) []byte {
-	filters, params := f.list(s.dict["Filter"], s.dict["F"]), f.list(s.dict["DecodeParms"], s.dict["DP"])
+	filters, params := f.firstArray(s.dict["Filter"], s.dict["F"]), f.firstArray(s.dict["DecodeParms"], s.dict["DP"])
 	if len(filters) > maxFilters {
 		return nil
 	}
@@ -34,10 +34,10 @@ func (f *file) decode(s stream) []byte {
 	return b
 }
 
-// list returns the first of xs that is there as an array.
-func (f *file) list(xs ...any) array {
+// firstArray returns the first of xs that is set, as an array.
+func (f *file) firstArray(xs ...any) array {
 	for _, x := range xs {
-		switch x := f.get(x).(type) {
+		switch x := f.resolve(x).(type) {
 		case nil:
 		case array:
 			return x
@@ -51,15 +51,15 @@ func (f *file) list(xs ...any) array {
 func (f *file) unfilter(filter name, param dict, b []byte) []byte {
 	switch filter {
 	case "FlateDecode", "Fl":
-		return f.predict(param, f.inflate(b))
+		return f.undoPredictor(param, f.inflate(b))
 	case "LZWDecode", "LZW":
 		early := 1
-		if n, ok := f.get(param["EarlyChange"]).(int); ok {
+		if n, ok := f.resolve(param["EarlyChange"]).(int); ok {
 			early = n
 		}
-		return f.predict(param, f.unlzw(b, early))
+		return f.undoPredictor(param, f.decodeLZW(b, early))
 	case "ASCII85Decode", "A85":
-		return f.unascii85(b)
+		return f.decodeASCII85(b)
 	case "ASCIIHexDecode", "AHx":
 		end := bytes.IndexByte(b, '>')
 		if end < 0 {
@@ -68,16 +68,16 @@ func (f *file) unfilter(filter name, param dict, b []byte) []byte {
 		f.spend(end / 2)
 		return hexBytes(b[:end])
 	case "RunLengthDecode", "RL":
-		return f.unrun(b)
+		return f.decodeRunLength(b)
 	case "Crypt":
 		return b
 	}
 	return nil
 }
 
-// read collects what r gives before it ends or fails.
-func (f *file) read(r io.Reader) []byte {
-	out := []byte{} // not nil: that would be an image
+// readAll reads r until it ends or fails. It returns the bytes read so far.
+func (f *file) readAll(r io.Reader) []byte {
+	out := []byte{} // not nil, which means an image
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := r.Read(buf)
@@ -90,21 +90,22 @@ func (f *file) read(r io.Reader) []byte {
 	}
 }
 
-// inflate skips the header of zlib and never sees the checksum: what is there counts.
+// inflate skips the zlib header and ignores the checksum, so that damaged data can be read up to
+// the damage.
 func (f *file) inflate(b []byte) []byte {
 	b = bytes.TrimLeft(b, "\r\n")
-	return f.read(flate.NewReader(bytes.NewReader(b[min(2, len(b)):])))
+	return f.readAll(flate.NewReader(bytes.NewReader(b[min(2, len(b)):])))
 }
 
-func (f *file) unascii85(b []byte) []byte {
+func (f *file) decodeASCII85(b []byte) []byte {
 	b = bytes.TrimPrefix(bytes.TrimSpace(b), []byte("<~"))
 	if end := bytes.IndexByte(b, '~'); end >= 0 {
 		b = b[:end]
 	}
-	return f.read(ascii85.NewDecoder(bytes.NewReader(b)))
+	return f.readAll(ascii85.NewDecoder(bytes.NewReader(b)))
 }
 
-func (f *file) unrun(b []byte) []byte {
+func (f *file) decodeRunLength(b []byte) []byte {
 	out := []byte{}
 	for len(b) > 1 && b[0] != 128 {
 		n := int(b[0])
@@ -120,16 +121,16 @@ func (f *file) unrun(b []byte) []byte {
 	return out
 }
 
-// lzw undoes the compression of TIFF and PDF, whose codes grow one entry early
-// (early 1), unlike those of GIF.
+// lzw decodes the LZW variant of TIFF and PDF. Unlike in GIF, codes grow one entry early (early is
+// 1).
 type lzw struct {
 	table    []lzwEntry
-	previous int // code; -1 after the table was cleared
+	previous int // previous code; -1 after the table was cleared
 	early    int
 	out      []byte
 }
 
-// lzwEntry is a byte after what another entry means.
+// lzwEntry is the expansion of another entry followed by one byte.
 type lzwEntry struct {
 	prefix int
 	last   byte
@@ -142,7 +143,7 @@ const (
 	lzwSize  = 4096
 )
 
-func (f *file) unlzw(b []byte, early int) []byte {
+func (f *file) decodeLZW(b []byte, early int) []byte {
 	z := lzw{table: make([]lzwEntry, 258, lzwSize), previous: -1, early: early, out: []byte{}}
 	for i := range 256 {
 		z.table[i] = lzwEntry{-1, byte(i), 1}
@@ -176,7 +177,7 @@ func (z *lzw) width() int {
 	return 9
 }
 
-// next writes what a code means; it reports false for one that means nothing.
+// next writes the expansion of code. It returns false for an invalid code.
 func (z *lzw) next(code int) bool {
 	switch {
 	case code == lzwClear:
@@ -188,7 +189,7 @@ func (z *lzw) next(code int) bool {
 	start := len(z.out)
 	if code < len(z.table) {
 		z.write(code)
-	} else { // the entry that is about to be made: the previous one and its own first byte
+	} else { // the entry about to be added: the previous entry and its own first byte
 		z.write(z.previous)
 		z.out = append(z.out, z.out[start])
 	}
@@ -199,7 +200,7 @@ func (z *lzw) next(code int) bool {
 	return true
 }
 
-// write appends what an entry means, from its end.
+// write appends the expansion of code, from its end to its start.
 func (z *lzw) write(code int) {
 	start, length := len(z.out), z.table[code].length
 	z.out = append(z.out, make([]byte, length)...)
@@ -208,14 +209,14 @@ func (z *lzw) write(code int) {
 	}
 }
 
-// predict undoes the predictors of PNG and that of TIFF for bytes.
-func (f *file) predict(param dict, b []byte) []byte {
+// undoPredictor undoes the PNG predictors and, for 8-bit components, the TIFF predictor.
+func (f *file) undoPredictor(param dict, b []byte) []byte {
 	predictor := int(f.number(param["Predictor"]))
 	if predictor < 2 {
 		return b
 	}
 	or := func(key name, or int) int {
-		if n, ok := f.get(param[key]).(int); ok && n > 0 && n < 1<<16 {
+		if n, ok := f.resolve(param[key]).(int); ok && n > 0 && n < 1<<16 {
 			return n
 		}
 		return or
@@ -231,11 +232,11 @@ func (f *file) predict(param dict, b []byte) []byte {
 		}
 		return b
 	}
-	return unPNG(b, row, pixel)
+	return undoPNG(b, row, pixel)
 }
 
-// unPNG undoes the filters of PNG, one byte before each row saying which.
-func unPNG(b []byte, row, pixel int) []byte {
+// undoPNG undoes the PNG row filters. The byte before each row names its filter.
+func undoPNG(b []byte, row, pixel int) []byte {
 	out := make([]byte, 0, len(b))
 	above := make([]byte, row)
 	for len(b) > 1 {
@@ -265,7 +266,7 @@ func unPNG(b []byte, row, pixel int) []byte {
 	return out
 }
 
-// paeth is the predictor of PNG that takes the nearest of three neighbours.
+// paeth is the Paeth predictor of PNG.
 func paeth(left, above, corner byte) byte {
 	a := abs(int(above) - int(corner))
 	b := abs(int(left) - int(corner))

@@ -8,49 +8,49 @@ import (
 	"unicode/utf8"
 )
 
-// Font is what is known of a font.
+// Font describes a font.
 type Font struct {
-	Name string // without the tag of a subset
+	Name string // without the subset tag
 	Bold bool
-	Mono bool // all characters are equally wide
-	// Measured says that the widths are those of the file or of a standard font, not
-	// a guess.
+	Mono bool // fixed-width
+	// Measured is set if the widths come from the file or from a standard font. Otherwise they are
+	// guessed.
 	Measured bool
 }
 
-// char is what a code of a font draws: characters ("" if they are not known) and
-// its width in text space, where 1 is the size of the font.
+// char is the decoded form of a code: its characters ("" if unknown) and its width in text space,
+// where 1 is the font size.
 type char struct {
 	s     string
 	width float64
 }
 
-// font decodes strings that are shown in it.
+// font decodes the strings that are shown in it.
 type font struct {
 	Font
-	f         *file
-	encoding  *cmap // of a composite font; nil is two bytes each
-	unicode   *cmap // nil for none
-	utf16     bool  // codes are characters
-	composite bool
-	names     [256]name // of a simple font: glyphs where they differ from base
-	base      name
-	type3     bool
-	scale     float64
-	widths    map[uint32]float64
-	missing   float64
-	memo      map[code]char
+	f            *file
+	encoding     *cmap // of a composite font; nil means two-byte codes
+	unicode      *cmap // the ToUnicode map; may be nil
+	utf16        bool  // codes are UTF-16
+	composite    bool
+	names        [256]name // of a simple font: glyphs that differ from base
+	base         name
+	type3        bool
+	scale        float64
+	widths       map[uint32]float64
+	defaultWidth float64
+	cache        map[code]char
 }
 
-// newFont reads a font's dictionary.
+// newFont reads a font dictionary.
 func (f *file) newFont(d dict) *font {
-	t := &font{f: f, scale: .001, widths: make(map[uint32]float64), memo: make(map[code]char)}
+	t := &font{f: f, scale: .001, widths: make(map[uint32]float64), cache: make(map[code]char)}
 	base := string(f.name(d["BaseFont"]))
 	if i := strings.IndexByte(base, '+'); i == 6 {
 		base = base[7:]
 	}
 	t.Name = base
-	if s, ok := f.get(d["ToUnicode"]).(stream); ok {
+	if s, ok := f.resolve(d["ToUnicode"]).(stream); ok {
 		t.unicode = parseCMap(f.decode(s))
 	}
 	var descriptor dict
@@ -59,12 +59,12 @@ func (f *file) newFont(d dict) *font {
 	} else {
 		descriptor = t.readSimple(d)
 	}
-	t.style(descriptor)
+	t.detectStyle(descriptor)
 	return t
 }
 
-// style guesses what a font looks like by its name and its descriptor.
-func (t *font) style(descriptor dict) {
+// detectStyle guesses bold and fixed-width from the name and the descriptor.
+func (t *font) detectStyle(descriptor dict) {
 	lower := strings.ToLower(t.Name)
 	has := func(parts ...string) bool {
 		for _, p := range parts {
@@ -74,10 +74,12 @@ func (t *font) style(descriptor dict) {
 		}
 		return false
 	}
-	flags, _ := t.f.get(descriptor["Flags"]).(int)
-	t.Bold = has("bold", "black", "heavy", "-bd", "cmbx", "cmb1", "demi", "semibold") || t.f.number(descriptor["StemV"]) >= 140
-	t.Mono = flags&1 != 0 && !t.composite || has("courier", "mono", "consol", "typewriter", "menlo", "cmtt", "sltt", "inconsolata", "fixed") &&
-		!has("monotype")
+	flags, _ := t.f.resolve(descriptor["Flags"]).(int)
+	t.Bold = has("bold", "black", "heavy", "-bd", "cmbx", "cmb1", "demi", "semibold") ||
+		t.f.number(descriptor["StemV"]) >= 140
+	t.Mono = flags&1 != 0 && !t.composite ||
+		has("courier", "mono", "consol", "typewriter", "menlo", "cmtt", "sltt", "inconsolata", "fixed") &&
+			!has("monotype")
 }
 
 func (t *font) readSimple(d dict) dict {
@@ -94,14 +96,14 @@ func (t *font) readSimple(d dict) dict {
 			t.widths[uint32(c)] = f.number(w)
 		}
 	}
-	t.missing = f.number(descriptor["MissingWidth"])
+	t.defaultWidth = f.number(descriptor["MissingWidth"])
 	if t.Measured = len(t.widths) > 0; !t.Measured {
 		t.standardWidths()
 	}
 	return descriptor
 }
 
-// readEncoding finds which glyph each byte means.
+// readEncoding maps the byte codes of a simple font to glyphs.
 func (t *font) readEncoding(d, descriptor dict) {
 	f := t.f
 	switch {
@@ -112,25 +114,25 @@ func (t *font) readEncoding(d, descriptor dict) {
 	case f.name(d["Subtype"]) == "TrueType":
 		t.base = "WinAnsiEncoding"
 	}
-	switch e := f.get(d["Encoding"]).(type) {
+	switch e := f.resolve(d["Encoding"]).(type) {
 	case name:
 		t.base = e
 	case dict:
 		if b := f.name(e["BaseEncoding"]); b != "" {
 			t.base = b
 		} else {
-			t.builtIn(descriptor)
+			t.readBuiltIn(descriptor)
 		}
-		t.differences(f.array(e["Differences"]))
+		t.applyDifferences(f.array(e["Differences"]))
 	default:
-		t.builtIn(descriptor)
+		t.readBuiltIn(descriptor)
 	}
 }
 
-func (t *font) differences(list array) {
+func (t *font) applyDifferences(list array) {
 	n := 0
 	for _, x := range list {
-		switch x := t.f.get(x).(type) {
+		switch x := t.f.resolve(x).(type) {
 		case int:
 			n = x
 		case name:
@@ -142,9 +144,9 @@ func (t *font) differences(list array) {
 	}
 }
 
-// builtIn reads the encoding in the plain part of a Type 1 font: "dup 65 /A put".
-func (t *font) builtIn(descriptor dict) {
-	s, ok := t.f.get(descriptor["FontFile"]).(stream)
+// readBuiltIn reads the encoding from the clear-text part of a Type 1 font: "dup 65 /A put".
+func (t *font) readBuiltIn(descriptor dict) {
+	s, ok := t.f.resolve(descriptor["FontFile"]).(stream)
 	if !ok {
 		return
 	}
@@ -174,7 +176,7 @@ func (t *font) readComposite(d dict) dict {
 	if list := f.array(d["DescendantFonts"]); len(list) > 0 {
 		inner = f.dict(list[0])
 	}
-	switch e := f.get(d["Encoding"]).(type) {
+	switch e := f.resolve(d["Encoding"]).(type) {
 	case stream:
 		t.encoding = parseCMap(f.decode(e))
 	case name:
@@ -183,29 +185,29 @@ func (t *font) readComposite(d dict) dict {
 			t.encoding = eastAsian()
 		}
 	}
-	t.missing = 1000
-	if f.get(inner["DW"]) != nil {
-		t.missing = f.number(inner["DW"])
+	t.defaultWidth = 1000
+	if f.resolve(inner["DW"]) != nil {
+		t.defaultWidth = f.number(inner["DW"])
 	}
 	t.cidWidths(f.array(inner["W"]))
 	t.Measured = true
 	return f.dict(inner["FontDescriptor"])
 }
 
-// eastAsian splits the codes of the encodings that mix one byte and two.
+// eastAsian returns the code spaces of encodings that mix one-byte and two-byte codes.
 func eastAsian() *cmap {
-	return &cmap{spaces: []codeRange{
+	return &cmap{codeSpaces: []codeRange{
 		{low: code{0x00, 1}, high: code{0x80, 1}},
 		{low: code{0x8100, 2}, high: code{0xFEFF, 2}},
 	}}
 }
 
-// cidWidths reads "first [w w w]" and "first last w".
+// cidWidths reads widths of the forms "first [w w w]" and "first last w".
 func (t *font) cidWidths(list array) {
 	f := t.f
 	for len(list) >= 2 {
 		first := int(f.number(list[0]))
-		if each, ok := f.get(list[1]).(array); ok {
+		if each, ok := f.resolve(list[1]).(array); ok {
 			for i, w := range each {
 				t.widths[uint32(first+i)] = f.number(w)
 			}
@@ -223,7 +225,7 @@ func (t *font) cidWidths(list array) {
 	}
 }
 
-// next takes the first code from a string.
+// next decodes the first code of s and returns the rest.
 func (t *font) next(s text) (char, code, text) {
 	c := codeOf(s[:1])
 	switch {
@@ -232,11 +234,11 @@ func (t *font) next(s text) (char, code, text) {
 	case t.composite:
 		c = codeOf(s[:min(2, len(s))])
 	}
-	got, ok := t.memo[c]
+	got, ok := t.cache[c]
 	if !ok {
 		got = t.char(c)
-		if len(t.memo) < maxCodes {
-			t.memo[c] = got
+		if len(t.cache) < maxMappings {
+			t.cache[c] = got
 		}
 	}
 	return got, c, s[max(c.size, 1):]
@@ -246,23 +248,23 @@ func (t *font) char(c code) char {
 	out := char{s: t.chars(c)}
 	cid := c.value
 	if t.encoding != nil {
-		if to, offset := t.encoding.find(c); to != nil {
+		if to, offset := t.encoding.lookup(c); to != nil {
 			n, _ := to.(int)
 			cid = uint32(n + offset)
 		}
 	}
 	w, ok := t.widths[cid]
 	if !ok {
-		w = t.missing
+		w = t.defaultWidth
 		if !t.Measured || !t.composite && w == 0 && len(t.widths) == 0 {
-			w = t.guess(out.s)
+			w = t.guessWidth(out.s)
 		}
 	}
 	out.width = w * t.scale
 	return out
 }
 
-// chars returns the characters of a code.
+// chars returns the characters of a code, or "".
 func (t *font) chars(c code) string {
 	if t.unicode != nil {
 		if s := t.unicode.chars(c); usable(s) {
@@ -279,14 +281,14 @@ func (t *font) chars(c code) string {
 		if s := glyphChar(t.f.glyphNames(), glyph); s != "" {
 			return s
 		}
-		return t.numbered(glyph, c)
+		return t.numberedGlyph(glyph, c)
 	}
 	return encodingChar(t.base, byte(c.value))
 }
 
-// numbered reads glyph names of bitmap fonts, a letter and the code itself: those
-// of TeX, where the ligatures stand among the control characters.
-func (t *font) numbered(glyph name, c code) string {
+// numberedGlyph decodes glyph names of TeX bitmap fonts: a letter followed by the code. In these
+// fonts ligatures have the codes of control characters.
+func (t *font) numberedGlyph(glyph name, c code) string {
 	n, err := strconv.Atoi(strings.TrimLeft(string(glyph), "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"))
 	if err != nil || uint32(n) != c.value || !t.type3 {
 		return ""
@@ -297,7 +299,7 @@ func (t *font) numbered(glyph name, c code) string {
 	return ascii(byte(n))
 }
 
-// usable tells characters from the placeholders of producers that know none.
+// usable returns false for the placeholders of producers that do not know the characters.
 func usable(s string) bool {
 	if s == "" {
 		return false

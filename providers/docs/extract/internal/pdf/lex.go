@@ -5,32 +5,31 @@ import (
 	"strconv"
 )
 
-// The objects of a file: nil, bool, int, float64 and these.
+// The object types of a file, besides nil, bool, int and float64.
 type (
 	name   string
-	text   string // a string of bytes
+	text   string // a byte string
 	array  []any
 	dict   map[name]any
 	ref    struct{ num, gen int }
-	word   string // a bare word: an operator, "obj", "R"
+	word   string // a keyword: an operator, "obj", "R"
 	stream struct {
 		dict dict
-		raw  []byte // still encoded, already decrypted
+		raw  []byte // decrypted, but still encoded by the filters
 	}
 )
 
-// maxNesting is how deep arrays and dictionaries are followed.
+// maxNesting bounds the nesting of arrays and dictionaries.
 const maxNesting = 64
 
-// Ends of what the lexer reads.
+// End markers returned by the lexer.
 const (
 	endOfData  = word("")
 	endOfArray = word("]")
 	endOfDict  = word(">>")
 )
 
-// lexer splits bytes into objects. It never fails: what makes no sense is
-// passed over.
+// lexer splits bytes into objects. It never fails: malformed input is skipped.
 type lexer struct {
 	b   []byte
 	pos int
@@ -44,7 +43,7 @@ func isDelim(c byte) bool { return bytes.IndexByte([]byte("()<>[]{}/%"), c) >= 0
 
 func isRegular(c byte) bool { return !isSpace(c) && !isDelim(c) }
 
-// peek returns the byte ahead by n, 0 beyond the end.
+// peek returns the byte n positions ahead, or 0 beyond the end.
 func (l *lexer) peek(n int) byte {
 	if l.pos+n < len(l.b) {
 		return l.b[l.pos+n]
@@ -67,7 +66,7 @@ func (l *lexer) skipSpace() {
 	}
 }
 
-// object reads the next object or bare word; references are three of them.
+// object reads the next object or keyword. A reference is returned as three objects.
 func (l *lexer) object() any { return l.nested(0) }
 
 func (l *lexer) nested(depth int) any {
@@ -98,7 +97,7 @@ func (l *lexer) nested(depth int) any {
 	return l.regular()
 }
 
-// regular reads a number, a constant or a bare word.
+// regular reads a number, a constant or a keyword.
 func (l *lexer) regular() any {
 	start := l.pos
 	for l.pos < len(l.b) && isRegular(l.b[l.pos]) {
@@ -119,7 +118,7 @@ func (l *lexer) regular() any {
 	return word(s)
 }
 
-// number reads digits as forgivingly as other readers do: "--5" is -5, "1.2.3" 1.2.
+// number parses malformed numbers as other readers do: "--5" is -5, "1.2.3" is 1.2.
 func number(s []byte) any {
 	if n, err := strconv.Atoi(string(s)); err == nil {
 		return n
@@ -189,7 +188,7 @@ func (l *lexer) hex() text {
 	return text(hexBytes(digits))
 }
 
-// hexBytes reads pairs of digits; a last single one is the high half.
+// hexBytes decodes pairs of hex digits. A single last digit is the high half of a byte.
 func hexBytes(digits []byte) []byte {
 	out := make([]byte, 0, len(digits)/2+1)
 	high := -1
@@ -230,7 +229,7 @@ func (l *lexer) literal() text {
 	return text(out)
 }
 
-// escape reads what follows a backslash and leaves the position on its last byte.
+// escape reads an escape sequence and leaves the position on its last byte.
 func (l *lexer) escape(out []byte) []byte {
 	l.pos++
 	switch c := l.peek(0); c {
@@ -270,7 +269,7 @@ func (l *lexer) array(depth int) array {
 	for {
 		x := l.nested(depth)
 		switch {
-		case x == endOfArray, x == endOfDict, l.ends(x):
+		case x == endOfArray, x == endOfDict, l.endsUnclosed(x):
 			return out
 		case x == word("R"):
 			out = foldRef(out)
@@ -280,8 +279,8 @@ func (l *lexer) array(depth int) array {
 	}
 }
 
-// ends reports whether x ends an object that is not closed, and goes back before it.
-func (l *lexer) ends(x any) bool {
+// endsUnclosed reports whether x ends an unclosed array or dictionary, and moves back before x.
+func (l *lexer) endsUnclosed(x any) bool {
 	switch w, _ := x.(word); w {
 	case "obj", "endobj", "stream", "endstream", "trailer", "startxref":
 		l.pos -= len(w)
@@ -305,7 +304,7 @@ func foldRef(a array) array {
 
 func (l *lexer) dict(depth int) dict {
 	out := make(dict)
-	var pending array // the key and what was read since
+	var pending array // the key and the objects read after it
 	flush := func() {
 		if len(pending) >= 2 {
 			out[pending[0].(name)] = pending[1]
@@ -316,7 +315,7 @@ func (l *lexer) dict(depth int) dict {
 		x := l.nested(depth)
 		key, isName := x.(name)
 		switch {
-		case x == endOfDict, l.ends(x):
+		case x == endOfDict, l.endsUnclosed(x):
 			flush()
 			return out
 		case x == word("R"):

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// What stands in the encodings where they are not ASCII. A space is no character.
+// Characters of the encodings outside ASCII. A space stands for an unassigned code.
 const (
 	standardA1 = "¡¢£⁄¥ƒ§¤'“«‹›ﬁﬂ –†‡· ¶•‚„”»…‰ ¿ `´ˆ˜¯˘˙¨ ˚¸ ˝˛ˇ—                Æ ª    ŁØŒº     æ   ı  łøœß"
 	pdfDoc18   = "˘ˇˆ˙˝˛˚˜"
@@ -18,7 +18,7 @@ const (
 	symbolA1   = "ϒ′≤⁄∞ƒ♣♦♥♠↔←↑→↓°±″≥×∝∂•÷≠≡≈…  ↵ℵℑℜ℘⊗⊕∅∩∪⊃⊇⊄⊂⊆∈∉∠∇®©™∏√⋅¬∧∨⇔⇐⇑⇒⇓◊〈®©™∑       〉∫⌠ ⌡"
 )
 
-// nth returns the n-th character of s, "" where it is a space or beyond the end.
+// nth returns the n-th character of s, or "" for a space and beyond the end.
 func nth(s string, n int) string {
 	for _, r := range s {
 		if n == 0 {
@@ -63,7 +63,7 @@ func symbolChar(c byte) string {
 	return ascii(c)
 }
 
-// dingbat tells marks of lists from other signs.
+// dingbat maps a ZapfDingbats code to a check mark, a cross, an arrow or a bullet.
 func dingbat(c byte) string {
 	switch c {
 	case ' ':
@@ -100,14 +100,14 @@ func pdfDocChar(c byte) string {
 	return ascii(c)
 }
 
-// encodingChar returns a byte's character in a named encoding.
+// encodingChar returns the character of a byte in a named encoding.
 func encodingChar(encoding name, c byte) string {
 	switch encoding {
 	case "WinAnsiEncoding":
 		if s := charmapChar(charmap.Windows1252, c); s != "" || c < ' ' {
 			return s
 		}
-		return "•" // so says the standard of what is not assigned
+		return "•" // the standard's character for unassigned codes
 	case "MacRomanEncoding":
 		return charmapChar(charmap.Macintosh, c)
 	case "Symbol":
@@ -118,8 +118,8 @@ func encodingChar(encoding name, c byte) string {
 	return standardChar(c)
 }
 
-// glyphNames are the names of characters that are not letters with or without an
-// accent: name, space, character.
+// glyphNames lists glyph names with their characters, except letters with accents: name, space,
+// character.
 const glyphNames = `
 space  |exclam !|quotedbl "|numbersign #|dollar $|percent %|ampersand &|quotesingle '|quoteright ’|quoteleft ‘
 parenleft (|parenright )|asterisk *|plus +|comma ,|hyphen -|minus −|period .|slash /|zero 0|one 1|two 2|three 3
@@ -148,9 +148,10 @@ visiblespace ␣|visualspace ␣|square □|filledbox ■|checkmark ✓|nonbreak
 hyphentwo -|figuredash ‒|horizontalbar ―|estimated ℮|numero №|f_f ﬀ|f_i ﬁ|f_l ﬂ|f_f_i ﬃ|f_f_l ﬄ|slashmath /
 zerosuperior ⁰|foursuperior ⁴|fivesuperior ⁵|sixsuperior ⁶|sevensuperior ⁷|eightsuperior ⁸|ninesuperior ⁹|ell ℓ`
 
-// accents are the ends of names of letters with accents, with what combines.
-const accents = "grave \u0300|acute \u0301|circumflex \u0302|tilde \u0303|macron \u0304|breve \u0306|dotaccent \u0307|" +
-	"dieresis \u0308|ring \u030A|hungarumlaut \u030B|caron \u030C|commaaccent \u0327|cedilla \u0327|ogonek \u0328|dot \u0307"
+// accents lists the suffixes of the names of accented letters, with their combining characters.
+const accents = "grave \u0300|acute \u0301|circumflex \u0302|tilde \u0303|macron \u0304|breve \u0306|" +
+	"dotaccent \u0307|dieresis \u0308|ring \u030A|hungarumlaut \u030B|caron \u030C|" +
+	"commaaccent \u0327|cedilla \u0327|ogonek \u0328|dot \u0307"
 
 // glyphTable parses glyphNames.
 func glyphTable() map[name]string {
@@ -166,13 +167,13 @@ func glyphTable() map[name]string {
 	return out
 }
 
-// glyphChar returns the character of a glyph's name, "" if it tells none.
+// glyphChar returns the characters that a glyph name stands for, or "".
 func glyphChar(table map[name]string, n name) string {
 	if s, ok := table[n]; ok || len(n) > 64 {
 		return s
 	}
 	if i := strings.IndexByte(string(n), '.'); i > 0 {
-		return glyphChar(table, n[:i]) // a variant: "a.sc"
+		return glyphChar(table, n[:i]) // a variant such as "a.sc"
 	}
 	if len(n) == 1 && ascii(n[0]) != "" {
 		return string(n)
@@ -195,7 +196,7 @@ func glyphChar(table map[name]string, n name) string {
 	return ""
 }
 
-// unicodeName reads names that are code points: "uni0041", "u1F600", Cyrillic "afii10017".
+// unicodeName decodes names that contain a code point: "uni0041", "u1F600", Cyrillic "afii10017".
 func unicodeName(s string) string {
 	hex, ok := strings.CutPrefix(s, "uni")
 	if ok && len(hex) > 4 && len(hex)%4 == 0 {
@@ -215,7 +216,7 @@ func unicodeName(s string) string {
 	return ""
 }
 
-// cyrillic returns the letters whose names are numbers.
+// cyrillic decodes the numbered names of Cyrillic letters.
 func cyrillic(digits string) string {
 	x, err := strconv.Atoi(digits)
 	switch {

@@ -9,38 +9,37 @@ import (
 	"strings"
 )
 
-// maxTree is how deep page trees are followed.
-const maxTree = 64
+// maxTreeDepth bounds the depth of the page tree.
+const maxTreeDepth = 64
 
 // Limits bound the reading of a file.
 type Limits struct {
-	MaxExpand int64 // bytes that it may unpack to
+	MaxExpand int64 // bytes that the file may unpack to
 	MaxPages  int
-	MaxGlyphs int // of a page
+	MaxGlyphs int // per page
 }
 
-// Page is what stands on one page.
+// Page is the content of one page.
 type Page struct {
 	Width, Height float64
-	Glyphs        []Glyph // in the order of drawing
-	Images        int     // how many images are drawn
+	Glyphs        []Glyph // in drawing order
+	Images        int     // number of images drawn
 }
 
-// Info is what a file says of itself.
+// Info is the metadata of a file.
 type Info struct {
 	Title, Author string
 	Pages         int
 	Damaged       bool // parts could not be read
 }
 
-// ErrTooManyPages says that a file has more pages than the limit.
+// ErrTooManyPages reports that a file has more pages than the limit.
 var ErrTooManyPages = errors.New("has too many pages")
 
-// Read gives the pages of a file to yield, one after the other, until that
-// returns an error. A page that is damaged shows what can be read of it. The
-// glyphs are valid until yield returns.
+// Read calls yield for each page until yield returns an error. A damaged page has the glyphs that
+// can be read. The glyphs are valid until yield returns.
 func Read(ctx context.Context, data []byte, lim Limits, yield func(n int, p *Page) error) (info Info, err error) {
-	defer caught(&err)
+	defer recoverError(&err)
 	f, err := open(ctx, data, lim.MaxExpand)
 	if err != nil {
 		return info, err
@@ -68,21 +67,21 @@ func Read(ctx context.Context, data []byte, lim Limits, yield func(n int, p *Pag
 func (f *file) info() Info {
 	d := f.dict(f.trailer["Info"])
 	str := func(key name) string {
-		t, _ := f.get(d[key]).(text)
+		t, _ := f.resolve(d[key]).(text)
 		return strings.TrimSpace(textString(t))
 	}
 	return Info{Title: str("Title"), Author: str("Author")}
 }
 
-// pages returns the dictionaries of the pages with what they inherit.
+// pages returns the page dictionaries, including the inherited entries.
 func (f *file) pages(limit int) ([]dict, error) {
-	w := walk{f: f, limit: limit, seen: make(map[ref]bool)}
-	w.node(f.dict(f.trailer["Root"])["Pages"], dict{}, 0)
+	w := pageWalk{f: f, limit: limit, seen: make(map[ref]bool)}
+	w.visit(f.dict(f.trailer["Root"])["Pages"], dict{}, 0)
 	if len(w.leaves) == 0 {
 		if !f.scanned {
 			f.scan()
 		}
-		w.loose()
+		w.collectPages()
 	}
 	switch {
 	case len(w.leaves) > limit:
@@ -93,20 +92,20 @@ func (f *file) pages(limit int) ([]dict, error) {
 	return w.leaves, nil
 }
 
-// walk goes through the tree of pages.
-type walk struct {
+// pageWalk walks the page tree.
+type pageWalk struct {
 	f      *file
 	limit  int
 	seen   map[ref]bool
 	leaves []dict
 }
 
-// inherited are the entries that pages take from the nodes above.
+// inherited lists the entries that a page inherits from its parent nodes.
 var inherited = []name{"Resources", "MediaBox", "CropBox", "Rotate"}
 
-func (w *walk) node(x any, above dict, depth int) {
+func (w *pageWalk) visit(x any, above dict, depth int) {
 	r, isRef := x.(ref)
-	if isRef && w.seen[r] || depth > maxTree || len(w.leaves) > w.limit {
+	if isRef && w.seen[r] || depth > maxTreeDepth || len(w.leaves) > w.limit {
 		return
 	}
 	if isRef {
@@ -123,9 +122,9 @@ func (w *walk) node(x any, above dict, depth int) {
 			own[key] = d[key]
 		}
 	}
-	if kids, ok := w.f.get(d["Kids"]).(array); ok {
+	if kids, ok := w.f.resolve(d["Kids"]).(array); ok {
 		for _, kid := range kids {
-			w.node(kid, own, depth+1)
+			w.visit(kid, own, depth+1)
 		}
 		return
 	}
@@ -133,11 +132,11 @@ func (w *walk) node(x any, above dict, depth int) {
 	w.leaves = append(w.leaves, own)
 }
 
-// loose takes every object that says it is a page, where there is no tree.
-func (w *walk) loose() {
+// collectPages collects all objects of type Page, for a file without a page tree.
+func (w *pageWalk) collectPages() {
 	for _, num := range slices.Sorted(maps.Keys(w.f.xref)) {
-		if d, ok := w.f.get(ref{num: num}).(dict); ok && d["Type"] == name("Page") {
-			w.node(ref{num: num}, dict{}, 0)
+		if d, ok := w.f.resolve(ref{num: num}).(dict); ok && d["Type"] == name("Page") {
+			w.visit(ref{num: num}, dict{}, 0)
 		}
 	}
 }
@@ -147,28 +146,30 @@ func (f *file) draw(p *Page, leaf dict, maxGlyphs int) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
-		case stopped, errBudget:
+		case canceled, errBudget:
 			panic(r)
-		default: // the page shows what was drawn up to here
+		default: // keep the glyphs drawn so far
 			f.damaged = true
 		}
 	}()
-	in := interpreter{f: f, page: p, resources: f.dict(leaf["Resources"]), maxGlyphs: maxGlyphs, own: make(map[name]*font)}
-	in.state = state{ctm: f.upright(p, leaf), stretch: 1}
+	in := interpreter{
+		f: f, page: p, resources: f.dict(leaf["Resources"]), maxGlyphs: maxGlyphs, inlineFonts: make(map[name]*font),
+	}
+	in.state = state{ctm: f.pageMatrix(p, leaf), horizScale: 1}
 	in.tm, in.tlm = identity, identity
-	in.content(f.contents(leaf["Contents"]))
+	in.run(f.contents(leaf["Contents"]))
 }
 
-// contents joins the streams of a page; an operator may be split among them only
-// between its words.
+// contents joins the content streams of a page. The newline between them separates operators; the
+// standard forbids splitting one.
 func (f *file) contents(x any) []byte {
-	switch x := f.get(x).(type) {
+	switch x := f.resolve(x).(type) {
 	case stream:
 		return f.decode(x)
 	case array:
 		var out []byte
 		for _, part := range x {
-			if s, ok := f.get(part).(stream); ok {
+			if s, ok := f.resolve(part).(stream); ok {
 				out = append(append(out, f.decode(s)...), '\n')
 			}
 		}
@@ -177,9 +178,9 @@ func (f *file) contents(x any) []byte {
 	return nil
 }
 
-// upright notes the size of a page and returns the matrix that turns it as it is
-// shown, its lower left corner at zero.
-func (f *file) upright(p *Page, leaf dict) matrix {
+// pageMatrix sets the page size and returns the matrix that rotates the page as displayed, with its
+// lower left corner at the origin.
+func (f *file) pageMatrix(p *Page, leaf dict) matrix {
 	box := f.array(leaf["CropBox"])
 	if len(box) != 4 {
 		box = f.array(leaf["MediaBox"])

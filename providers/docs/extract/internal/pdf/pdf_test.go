@@ -65,7 +65,8 @@ func TestFilters(t *testing.T) {
 		{"an image", "/DCTDecode", "", "jpeg", ""},
 	} {
 		f := newFile()
-		d := dict{"Filter": (&lexer{b: []byte(tt.filter)}).object(), "DecodeParms": (&lexer{b: []byte(tt.param)}).object()}
+		d := dict{"Filter": (&lexer{b: []byte(tt.filter)}).object(),
+			"DecodeParms": (&lexer{b: []byte(tt.param)}).object()}
 		if tt.filter == "" {
 			d = dict{}
 		}
@@ -75,7 +76,7 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-// TestLongLZW goes through all widths of codes: its encoder knows only literals.
+// TestLongLZW covers all code widths with an encoder that emits only literals.
 func TestLongLZW(t *testing.T) {
 	want := bytes.Repeat([]byte("never the same twice, "), 400)
 	var bits strings.Builder
@@ -83,7 +84,7 @@ func TestLongLZW(t *testing.T) {
 	for i, c := range want {
 		width := 9
 		for _, limit := range []int{511, 1023, 2047} {
-			width += b2i(258+max(0, i-1) >= limit) // entries that the decoder has by now
+			width += b2i(258+max(0, i-1) >= limit) // entries that the decoder has so far
 		}
 		fmt.Fprintf(&bits, "%0*b", width, c)
 	}
@@ -94,7 +95,7 @@ func TestLongLZW(t *testing.T) {
 		fmt.Sscanf(s[:8], "%b", &b)
 		packed = append(packed, b)
 	}
-	got := newFile().unlzw(packed, 1)
+	got := newFile().decodeLZW(packed, 1)
 	if !bytes.HasPrefix(want, got) || len(got) < len(want)-1 {
 		t.Errorf("%d bytes, want %d", len(got), len(want))
 	}
@@ -110,7 +111,7 @@ func b2i(b bool) int {
 func TestPNG(t *testing.T) {
 	for kind, want := range []string{"05060708", "05060c0e", "06080a0c", "05070b0d", "06080d10"} {
 		// One byte before each row; pixels of two bytes, rows of four.
-		got := unPNG([]byte{0, 1, 2, 3, 4, byte(kind), 5, 6, 7, 8}, 4, 2)
+		got := undoPNG([]byte{0, 1, 2, 3, 4, byte(kind), 5, 6, 7, 8}, 4, 2)
 		if hex.EncodeToString(got) != "01020304"+want {
 			t.Errorf("%d: %x, want %s", kind, got, want)
 		}
@@ -140,8 +141,10 @@ endcmap`))
 func TestGlyphNames(t *testing.T) {
 	table := glyphTable()
 	for n, want := range map[name]string{
-		"A": "A", "space": " ", "bar": "|", "eacute": "é", "Scaron": "Š", "uni00E9": "é", "uni00660069": "fi", "u1F600": "😀", "a.sc": "a",
-		"f_i": "ﬁ", "T_h": "Th", "afii10065": "а", "afii10097": "я", "sfthyphen": "\u00AD", "g123": "", ".notdef": "", "uniZZZZ": "", "quoteright": "’",
+		"A": "A", "space": " ", "bar": "|", "eacute": "é", "Scaron": "Š", "uni00E9": "é", "uni00660069": "fi",
+		"u1F600": "😀", "a.sc": "a",
+		"f_i": "ﬁ", "T_h": "Th", "afii10065": "а", "afii10097": "я", "sfthyphen": "\u00AD", "g123": "",
+		".notdef": "", "uniZZZZ": "", "quoteright": "’",
 	} {
 		if got := glyphChar(table, n); got != want {
 			t.Errorf("%s: %q, want %q", n, got, want)
@@ -176,7 +179,8 @@ func TestEncodings(t *testing.T) {
 		}
 	}
 	for in, want := range map[text]string{
-		"plain": "plain", "\xFE\xFF\x00G\x00r\x00\xF6": "Grö", "\xFF\xFEG\x00": "G", "\xEF\xBB\xBFé": "é", "\x84\xA0": "—€", "tab\t": "tab ",
+		"plain": "plain", "\xFE\xFF\x00G\x00r\x00\xF6": "Grö", "\xFF\xFEG\x00": "G", "\xEF\xBB\xBFé": "é",
+		"\x84\xA0": "—€", "tab\t": "tab ",
 	} {
 		if got := textString(in); got != want {
 			t.Errorf("%x: %q, want %q", in, got, want)
@@ -184,44 +188,48 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-// TestPlaces: what moves, scales and turns text ends up in where its glyphs are.
+// TestPlaces checks the glyph positions under translation, scaling and rotation.
 func TestPlaces(t *testing.T) {
 	content := "2 0 0 2 10 10 cm BT /F 5 Tf 1 Tc 2 Tw 50 Tz 3 Ts 7 TL 100 200 Td (A B) Tj T* [(C) -1000 (D)] TJ ET"
 	data := "%PDF-1.4\n1 0 obj<</Pages 2 0 R/Type/Catalog>>endobj 2 0 obj<</Kids[3 0 R]>>endobj\n" +
 		"3 0 obj<</Contents 4 0 R/MediaBox[0 0 600 800]/Resources<</Font<</F<</Subtype/Type1/BaseFont/Courier>>>>>>>>endobj\n" +
 		"4 0 obj<</Length 1>>stream\n" + content + "\nendstream endobj"
 	var got []string
-	_, err := Read(t.Context(), []byte(data), Limits{MaxExpand: 1 << 20, MaxPages: 1, MaxGlyphs: 100}, func(_ int, p *Page) error {
-		for _, g := range p.Glyphs {
-			got = append(got, fmt.Sprintf("%s %.1f %.1f %.1f %.1f", g.S, g.X, g.Y, g.W, g.Size))
-		}
-		return nil
-	})
-	want := []string{"A 210.0 416.0 4.0 10.0", "  214.0 416.0 4.0 10.0", "B 220.0 416.0 4.0 10.0", "C 210.0 402.0 4.0 10.0", "D 219.0 402.0 4.0 10.0"}
+	_, err := Read(t.Context(), []byte(data), Limits{MaxExpand: 1 << 20, MaxPages: 1, MaxGlyphs: 100},
+		func(_ int, p *Page) error {
+			for _, g := range p.Glyphs {
+				got = append(got, fmt.Sprintf("%s %.1f %.1f %.1f %.1f", g.S, g.X, g.Y, g.W, g.Size))
+			}
+			return nil
+		})
+	want := []string{"A 210.0 416.0 4.0 10.0", "  214.0 416.0 4.0 10.0", "B 220.0 416.0 4.0 10.0",
+		"C 210.0 402.0 4.0 10.0", "D 219.0 402.0 4.0 10.0"}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v, -want +got:\n%s", err, diff)
 	}
 }
 
 func FuzzRead(f *testing.F) {
-	f.Add([]byte("%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Kids[3 0 R]>>endobj 3 0 obj<</Contents 4 0 R>>endobj " +
+	f.Add([]byte("%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Kids[3 0 R]>>endobj 3 0 " +
+		"obj<</Contents 4 0 R>>endobj " +
 		"4 0 obj<</Length 5>>stream\nBT (x) Tj BI ID \x00 EI\nendstream"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		_, err := Read(t.Context(), data, Limits{MaxExpand: 1 << 22, MaxPages: 10, MaxGlyphs: 1000}, func(_ int, p *Page) error {
-			for _, g := range p.Glyphs {
-				if math.IsNaN(g.X+g.Y+g.W+g.Size) || math.IsInf(g.X+g.Y+g.W+g.Size, 0) || g.W < 0 {
-					t.Errorf("%+v", g)
+		_, err := Read(t.Context(), data, Limits{MaxExpand: 1 << 22, MaxPages: 10, MaxGlyphs: 1000},
+			func(_ int, p *Page) error {
+				for _, g := range p.Glyphs {
+					if math.IsNaN(g.X+g.Y+g.W+g.Size) || math.IsInf(g.X+g.Y+g.W+g.Size, 0) || g.W < 0 {
+						t.Errorf("%+v", g)
+					}
 				}
-			}
-			return nil
-		})
+				return nil
+			})
 		if err != nil && strings.Contains(err.Error(), "runtime error") {
 			t.Error(err)
 		}
 	})
 }
 
-// FuzzContent draws any operators.
+// FuzzContent interprets arbitrary operators.
 func FuzzContent(f *testing.F) {
 	f.Add("q 1 0 0 1 0 0 cm BT /F 1 Tf [(a) 2 <62>] TJ ET Q BI /W 1 ID xx EI /X Do /Span <</ActualText (b)>> BDC EMC")
 	f.Fuzz(func(t *testing.T, content string) {
@@ -236,11 +244,11 @@ func FuzzContent(f *testing.F) {
 					t.Error(err)
 				}
 			}()
-			defer caught(&err)
-			in := interpreter{f: fl, page: p, resources: resources, maxGlyphs: 1000, own: make(map[name]*font)}
-			in.state = state{ctm: identity, stretch: 1}
+			defer recoverError(&err)
+			in := interpreter{f: fl, page: p, resources: resources, maxGlyphs: 1000, inlineFonts: make(map[name]*font)}
+			in.state = state{ctm: identity, horizScale: 1}
 			in.tm, in.tlm = identity, identity
-			in.content([]byte(content))
+			in.run([]byte(content))
 		}()
 	})
 }

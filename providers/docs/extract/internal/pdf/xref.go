@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// readXref reads the chain of cross-references from the end of the file. It
-// reports false when the file has none that can be used.
+// readXref reads the chain of cross-references from the end of the file. It returns false if the
+// file has no usable ones.
 func (f *file) readXref() bool {
-	f.xref, f.trailer = make(map[int]place), nil
+	f.xref, f.trailer = make(map[int]location), nil
 	tail := f.data[max(0, len(f.data)-2048):]
 	at := bytes.LastIndex(tail, []byte("startxref"))
 	if at < 0 {
@@ -20,7 +20,7 @@ func (f *file) readXref() bool {
 	offset, ok := l.object().(int)
 	for seen := map[int]bool{}; ok && !seen[offset]; {
 		seen[offset] = true
-		d := f.section(offset)
+		d := f.readSection(offset)
 		if d == nil {
 			return false
 		}
@@ -29,21 +29,21 @@ func (f *file) readXref() bool {
 		}
 		if hybrid, has := d["XRefStm"].(int); has && !seen[hybrid] {
 			seen[hybrid] = true
-			f.section(hybrid)
+			f.readSection(hybrid)
 		}
 		offset, ok = d["Prev"].(int)
 	}
 	return f.trailer != nil
 }
 
-// section reads one table or stream of cross-references and returns its trailer.
-func (f *file) section(offset int) dict {
+// readSection reads one cross-reference table or stream and returns its trailer.
+func (f *file) readSection(offset int) dict {
 	if offset < 0 || offset >= len(f.data) {
 		return nil
 	}
 	l := &lexer{b: f.data, pos: offset}
 	if first := l.object(); first == word("xref") {
-		d := f.table(l)
+		d := f.readTable(l)
 		f.spend(l.pos - offset)
 		return d
 	}
@@ -52,7 +52,7 @@ func (f *file) section(offset int) dict {
 	if gen := l.object(); !ok || gen == nil || l.object() != word("obj") {
 		return nil
 	}
-	s, ok := f.body(l, ref{num: num}).(stream)
+	s, ok := f.parseBody(l, ref{num: num}).(stream)
 	if !ok || s.dict["Type"] != name("XRef") {
 		return nil
 	}
@@ -60,8 +60,8 @@ func (f *file) section(offset int) dict {
 	return s.dict
 }
 
-// table reads the lines after "xref". The first mention of an object is the newest.
-func (f *file) table(l *lexer) dict {
+// readTable reads the lines after "xref". The first entry of an object is the newest.
+func (f *file) readTable(l *lexer) dict {
 	for {
 		x := l.object()
 		if x == word("trailer") {
@@ -81,13 +81,13 @@ func (f *file) table(l *lexer) dict {
 				return nil
 			}
 			if kind == word("n") && offset > 0 {
-				f.mention(start+i, place{offset: offset})
+				f.addObject(start+i, location{offset: offset})
 			}
 		}
 	}
 }
 
-func (f *file) mention(num int, at place) {
+func (f *file) addObject(num int, at location) {
 	if _, known := f.xref[num]; !known && num >= 0 {
 		f.xref[num] = at
 	}
@@ -113,14 +113,14 @@ func (f *file) xrefStream(s stream) {
 		start, _ := index[i].(int)
 		n, _ := index[i+1].(int)
 		for ; n > 0 && len(b) >= size; n, start = n-1, start+1 {
-			f.entry(start, width, b)
+			f.readEntry(start, width, b)
 			b = b[size:]
 		}
 	}
 }
 
-// entry reads one entry of a cross-reference stream.
-func (f *file) entry(num int, width [3]int, b []byte) {
+// readEntry reads one entry of a cross-reference stream.
+func (f *file) readEntry(num int, width [3]int, b []byte) {
 	field := func(i int) (x int) {
 		for _, c := range b[:width[i]] {
 			x = x<<8 | int(c)
@@ -134,24 +134,24 @@ func (f *file) entry(num int, width [3]int, b []byte) {
 	}
 	switch kind {
 	case 1:
-		f.mention(num, place{offset: second})
+		f.addObject(num, location{offset: second})
 	case 2:
-		f.mention(num, place{inside: second})
+		f.addObject(num, location{objStream: second})
 	}
 }
 
-// scan finds the objects of a file whose cross-references cannot be trusted: by
-// the words "obj" and "trailer". The last mention of an object is the newest.
+// scan finds the objects of a file with unusable cross-references by the keywords "obj" and
+// "trailer". The last entry of an object is the newest.
 func (f *file) scan() {
 	f.scanned = true
 	f.cache, f.streams = make(map[int]any), make(map[int]map[int]any)
-	f.xref = make(map[int]place)
+	f.xref = make(map[int]location)
 	trailer := f.trailer
 	f.trailer = make(dict)
 	f.scanObjects()
 	f.scanTrailers()
 	f.scanStreams()
-	f.inherit(trailer)
+	f.mergeTrailer(trailer)
 }
 
 // scanObjects finds "num gen obj".
@@ -164,7 +164,7 @@ func (f *file) scanObjects() {
 		at := pos + i
 		pos = at + 3
 		if num, start, ok := headBefore(f.data, at); ok {
-			f.xref[num] = place{offset: start}
+			f.xref[num] = location{offset: start}
 		}
 	}
 }
@@ -194,7 +194,7 @@ func numberBefore(b []byte, at int) (n, start int, ok bool) {
 	return n, start, start < end
 }
 
-// scanTrailers takes over what the trailers of a file say, the last first.
+// scanTrailers merges the trailers of the file, starting with the last.
 func (f *file) scanTrailers() {
 	for pos := len(f.data); ; {
 		i := bytes.LastIndex(f.data[:pos], []byte("trailer"))
@@ -204,13 +204,13 @@ func (f *file) scanTrailers() {
 		pos = i
 		l := &lexer{b: f.data[:min(len(f.data), i+1<<16)], pos: i + len("trailer")}
 		if d, ok := l.object().(dict); ok {
-			f.inherit(d)
+			f.mergeTrailer(d)
 		}
 		f.spend(l.pos - i)
 	}
 }
 
-func (f *file) inherit(d dict) {
+func (f *file) mergeTrailer(d dict) {
 	for _, key := range []name{"Root", "Encrypt", "ID", "Info"} {
 		if f.trailer[key] == nil && d[key] != nil {
 			f.trailer[key] = d[key]
@@ -218,8 +218,8 @@ func (f *file) inherit(d dict) {
 	}
 }
 
-// scanStreams finds the objects in object streams, the trailers of cross-reference
-// streams, and the catalog if no trailer names it; what stands last counts.
+// scanStreams finds the objects in object streams, the trailers of cross-reference streams, and the
+// catalog if no trailer names it. The last object in the file wins.
 func (f *file) scanStreams() {
 	nums := slices.SortedFunc(maps.Keys(f.xref), func(a, b int) int {
 		return cmp.Compare(f.xref[b].offset, f.xref[a].offset)
@@ -229,9 +229,9 @@ func (f *file) scanStreams() {
 		d := f.scanDict(f.xref[num].offset)
 		switch d["Type"] {
 		case name("XRef"):
-			f.inherit(d)
+			f.mergeTrailer(d)
 		case name("Catalog"):
-			f.inherit(dict{"Root": ref{num: num}})
+			f.mergeTrailer(dict{"Root": ref{num: num}})
 		case name("ObjStm"):
 			packed = append(packed, num)
 		}
@@ -241,7 +241,7 @@ func (f *file) scanStreams() {
 	}
 }
 
-// scanDict parses the dictionary of the object at an offset, nil if it is none.
+// scanDict parses the dictionary of the object at an offset, or returns nil.
 func (f *file) scanDict(offset int) dict {
 	l := &lexer{b: f.data, pos: offset}
 	for range 3 { // "num gen obj"
@@ -255,12 +255,12 @@ func (f *file) scanDict(offset int) dict {
 	return d
 }
 
-// scanObjectStream mentions what an object stream holds.
+// scanObjectStream adds the objects of an object stream.
 func (f *file) scanObjectStream(num int) {
 	for inner, x := range f.objectStream(num) {
-		f.mention(inner, place{inside: num})
+		f.addObject(inner, location{objStream: num})
 		if d, ok := x.(dict); ok && d["Type"] == name("Catalog") {
-			f.inherit(dict{"Root": ref{num: inner}})
+			f.mergeTrailer(dict{"Root": ref{num: inner}})
 		}
 	}
 }
