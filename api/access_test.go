@@ -213,9 +213,9 @@ func TestEveryRouteEveryRole(t *testing.T) {
 // revokedKey returns what was an admin's key.
 func revokedKey(t *testing.T, f *fixture) string {
 	t.Helper()
-	made, err := f.eng.CreateKey(t.Context(), access.Key{Name: "gone", Role: access.Admin})
+	made, err := f.eng.Keys().Create(t.Context(), access.Key{Name: "gone", Role: access.Admin})
 	if err == nil {
-		_, err = f.eng.RevokeKey(t.Context(), made.ID)
+		_, err = f.eng.Keys().Revoke(t.Context(), made.ID)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -237,7 +237,7 @@ func tenants(t *testing.T, f *fixture) (all []caller) {
 		{Name: "ada writing", Role: access.Write, User: "ada"},
 		{Name: "ada writing in alpha", Role: access.Write, Namespaces: []string{"alpha"}, User: "ada"},
 	} {
-		made, err := f.eng.CreateKey(t.Context(), k)
+		made, err := f.eng.Keys().Create(t.Context(), k)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -257,12 +257,12 @@ func fillTenants(t *testing.T, f *fixture) map[string]string {
 	t.Helper()
 	jobOf := make(map[string]string)
 	for _, ns := range []string{"alpha", "beta"} {
-		if _, err := f.eng.PutDocument(t.Context(), ns, docs.Document{ExternalID: "d", Text: "some words"}, ""); err != nil {
+		if _, err := f.eng.Documents().Put(t.Context(), ns, docs.Document{ExternalID: "d", Text: "some words"}, ""); err != nil {
 			t.Fatal(err)
 		}
 		for _, user := range []string{"ada", "bob"} {
 			m := memory.Memory{ID: "m-" + user, Namespace: ns, UserID: user, Type: memory.Semantic, Content: secretOf(ns, user)}
-			if _, _, err := f.eng.Remember(t.Context(), m); err != nil {
+			if _, _, err := f.eng.Memories().Put(t.Context(), m); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -338,11 +338,11 @@ func TestUserWall(t *testing.T) {
 	f := startPaused(t, Options{})
 	for user, id := range map[string]string{"ada": "hers", "bob": "his", "": "all"} {
 		m := memory.Memory{ID: id, UserID: user, Type: memory.Semantic, Content: "Words of " + id}
-		if _, _, err := f.eng.Remember(t.Context(), m); err != nil {
+		if _, _, err := f.eng.Memories().Put(t.Context(), m); err != nil {
 			t.Fatal(err)
 		}
 	}
-	made, err := f.eng.CreateKey(t.Context(), access.Key{Name: "ada", Role: access.Write, User: "ada"})
+	made, err := f.eng.Keys().Create(t.Context(), access.Key{Name: "ada", Role: access.Write, User: "ada"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -390,7 +390,7 @@ func TestUserWall(t *testing.T) {
 	if strings.Contains(a.body, "of his") || !strings.Contains(a.body, "of hers") {
 		t.Errorf("context: %s", a.body)
 	}
-	if m, err := f.eng.Memory(t.Context(), "", "all", "", true); err != nil || m.UserID != "" || m.Importance == 0.9 {
+	if m, err := f.eng.Memories().Get(t.Context(), "", "all", "", true); err != nil || m.UserID != "" || m.Importance == 0.9 {
 		t.Errorf("what is nobody's is %+v, %v", m, err)
 	}
 }

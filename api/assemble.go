@@ -17,31 +17,31 @@ type AssembleRequest struct {
 	Said
 	AssembleOptions
 
-	Namespace     string `json:"namespace,omitempty" maxLength:"512" doc:"a wall between tenants; default is the one called default"`
-	UserID        string `json:"user_id,omitempty" maxLength:"512" doc:"whose memories are seen beside those of no user"`
-	SessionID     string `json:"session_id,omitempty" maxLength:"512" doc:"narrows memories that answer the query to those of a session"`
-	ContextTokens *int   `json:"context_tokens,omitempty" minimum:"0" maximum:"10000000" doc:"what the context costs that the caller keeps from the first call of this execution; nothing is looked for then"`
+	Namespace     string `json:"namespace,omitempty" maxLength:"512" doc:"namespace of the tenant; default is \"default\""`
+	UserID        string `json:"user_id,omitempty" maxLength:"512" doc:"user whose memories are included, besides shared ones; absent means shared memories only"`
+	SessionID     string `json:"session_id,omitempty" maxLength:"512" doc:"restricts memories to this session and to those without a session"`
+	ContextTokens *int   `json:"context_tokens,omitempty" minimum:"0" maximum:"10000000" doc:"tokens of the context that the caller kept from the first call of this execution; skips retrieval"`
 }
 
 // AssembleOptions say what a model call is to have beside its conversation.
 type AssembleOptions struct {
-	SystemPrompt string            `json:"system_prompt,omitempty" doc:"the agent's own. In the form of a vendor it may stand where the vendor has it instead"`
-	Query        string            `json:"query,omitempty" maxLength:"65536" doc:"what context is looked for; without it what the user said last"`
-	Phase        string            `json:"phase,omitempty" enum:"loop,synthesis" default:"loop" doc:"what the model is called for: to go on, or for the final answer, which needs no tools"`
-	Placement    string            `json:"placement,omitempty" enum:"blocks,prepend,inline" doc:"where context goes: blocks that the caller places (the default in ragctx's own form), after the system prompt and a blank line, or inline (the default in the form of a vendor): the stable block after the system prompt, the other before what the user said last, in the same message"`
-	Tools        []json.RawMessage `json:"tools,omitempty" maxItems:"1000" doc:"definitions of tools as the model is sent them; only what they cost matters"`
-	ToolsTokens  int               `json:"tools_tokens,omitempty" minimum:"0" maximum:"10000000" doc:"what the tools cost, where that is known; otherwise it is counted"`
-	Budget       AssembleBudget    `json:"budget,omitzero" doc:"the tokens of the call"`
-	AgentID      string            `json:"agent_id,omitempty" maxLength:"512" doc:"narrows memories to those of an agent"`
-	Context      AssembleContext   `json:"context,omitzero" doc:"how context is looked for, as for /v1/context"`
-	CacheControl *bool             `json:"cache_control,omitempty" doc:"false leaves out the marks of Anthropic's form where a prompt's cache is to hold: behind the system prompt, before the two newest things that the user said, and at the end. Messages that have marks get no others"`
+	SystemPrompt string            `json:"system_prompt,omitempty" doc:"the agent's system prompt; in a vendor's format it may stand in the vendor's own place instead"`
+	Query        string            `json:"query,omitempty" maxLength:"65536" doc:"query for retrieval; default is the last user message"`
+	Phase        string            `json:"phase,omitempty" enum:"loop,synthesis" default:"loop" doc:"loop for another step, synthesis for the final answer, which needs no tools"`
+	Placement    string            `json:"placement,omitempty" enum:"blocks,prepend,inline" doc:"where the context goes. blocks returns it for the caller to place (default in ragctx's format). prepend appends it to the system prompt after a blank line. inline (default in a vendor's format) puts the stable block after the system prompt and the volatile block before the last user message, in the same message"`
+	Tools        []json.RawMessage `json:"tools,omitempty" maxItems:"1000" doc:"tool definitions as sent to the model; only their token count matters"`
+	ToolsTokens  int               `json:"tools_tokens,omitempty" minimum:"0" maximum:"10000000" doc:"token count of the tools, if known; default is to count them"`
+	Budget       AssembleBudget    `json:"budget,omitzero" doc:"token budget of the call"`
+	AgentID      string            `json:"agent_id,omitempty" maxLength:"512" doc:"restricts memories to this agent and to those without an agent"`
+	Context      AssembleContext   `json:"context,omitzero" doc:"retrieval settings, as for /v1/context"`
+	CacheControl *bool             `json:"cache_control,omitempty" doc:"false omits Anthropic's cache breakpoints. By default they follow the system prompt, precede the last two user messages and end the conversation; messages that carry their own breakpoints get no others"`
 }
 
 // AssembleBudget divides the tokens of a call.
 type AssembleBudget struct {
-	Window        int     `json:"window,omitempty" minimum:"1" maximum:"10000000" doc:"how many tokens the model takes and gives; default 200000"`
-	ReserveOutput int     `json:"reserve_output,omitempty" minimum:"-1" maximum:"10000000" doc:"of these for what the model answers; default 4096, a quarter at most, -1 is none"`
-	ContextShare  float64 `json:"context_share,omitempty" minimum:"-1" maximum:"1" doc:"how much of what the system prompt, the tools and the reserve leave context may take from the conversation; default 0.5, -1 is nothing"`
+	Window        int     `json:"window,omitempty" minimum:"1" maximum:"10000000" doc:"context window of the model in tokens, input and output together; default 200000"`
+	ReserveOutput int     `json:"reserve_output,omitempty" minimum:"-1" maximum:"10000000" doc:"tokens of the window reserved for the output; default 4096, at most a quarter of the window; -1 reserves none"`
+	ContextShare  float64 `json:"context_share,omitempty" minimum:"-1" maximum:"1" doc:"largest share of the tokens that remain after system prompt, tools and reserve that context may take; default 0.5, -1 is nothing"`
 }
 
 // AssembleContext is a [ContextRequest] without what stands elsewhere in an
@@ -70,36 +70,36 @@ func (c AssembleContext) MarshalJSON() ([]byte, error) {
 
 // AssembleAnswer is what a model is to be sent.
 type AssembleAnswer struct {
-	SystemPrompt  string               `json:"system_prompt,omitempty" doc:"as it was sent, or with context after it; absent if there is neither, and in the form of a vendor, which has it in system or messages"`
-	Format        string               `json:"format" enum:"ragctx,openai,anthropic,gemini" doc:"whose form system and messages have"`
-	System        json.RawMessage      `json:"system,omitempty" doc:"the system prompt where it stands beside the messages: Anthropic's system, Gemini's systemInstruction"`
-	Messages      []json.RawMessage    `json:"messages" nullable:"false" doc:"those that fit; in ragctx's own form in the shape that they were sent in"`
-	Losses        []FormLoss           `json:"losses,omitempty" doc:"what cannot be said in the form"`
-	Blocks        []AssembledBlock     `json:"blocks" nullable:"false" doc:"the stable and the volatile block; none if nothing was looked for"`
-	Items         []ragctx.ContextItem `json:"items" nullable:"false" doc:"those of the blocks"`
-	Budget        assemble.Report      `json:"budget" doc:"where the tokens went"`
-	Dropped       []DroppedMessage     `json:"dropped" nullable:"false" doc:"messages that are not shown, or not whole, oldest first, 100 at most"`
-	DroppedTotals []DroppedTotal       `json:"dropped_totals" nullable:"false" doc:"what all of them come to, by reason, also those that dropped does not name"`
-	Context       *AssembledContext    `json:"context,omitempty" doc:"how the context came about; absent if nothing was looked for"`
-	Note          string               `json:"note,omitempty" doc:"what is missing, and why"`
+	SystemPrompt  string               `json:"system_prompt,omitempty" doc:"the system prompt as sent, or with context appended; absent if both are empty, and in a vendor's format, which has it in system or messages"`
+	Format        string               `json:"format" enum:"ragctx,openai,anthropic,gemini" doc:"format of system and messages"`
+	System        json.RawMessage      `json:"system,omitempty" doc:"system prompt outside the messages: Anthropic's system, Gemini's systemInstruction"`
+	Messages      []json.RawMessage    `json:"messages" nullable:"false" doc:"messages that fit; in ragctx's format they keep their original shape"`
+	Losses        []FormLoss           `json:"losses,omitempty" doc:"content that the format cannot express"`
+	Blocks        []AssembledBlock     `json:"blocks" nullable:"false" doc:"the stable and the volatile block; empty without retrieval"`
+	Items         []ragctx.ContextItem `json:"items" nullable:"false" doc:"items of the blocks"`
+	Budget        assemble.Report      `json:"budget" doc:"token usage by part"`
+	Dropped       []DroppedMessage     `json:"dropped" nullable:"false" doc:"messages omitted or truncated, oldest first, at most 100"`
+	DroppedTotals []DroppedTotal       `json:"dropped_totals" nullable:"false" doc:"totals of all omitted and truncated messages by reason, including those beyond the first 100"`
+	Context       *AssembledContext    `json:"context,omitempty" doc:"report on retrieval; absent without retrieval"`
+	Note          string               `json:"note,omitempty" doc:"missing parts, with the reason"`
 }
 
 // AssembledBlock is a block with where it goes.
 type AssembledBlock struct {
 	resolve.PromptBlock
 
-	Place string `json:"place" enum:"system_prompt_end,before_last_user_message" doc:"where it goes, or is already with another placement than blocks: the stable one after the system prompt, before a cache breakpoint; the volatile one after whatever is to come from a cache"`
+	Place string `json:"place" enum:"system_prompt_end,before_last_user_message" doc:"where the block goes, or already stands unless placement is blocks: the stable block after the system prompt and before a cache breakpoint, the volatile block after everything that a prompt cache should cover"`
 }
 
 // AssembledContext is how context came about.
 type AssembledContext struct {
-	Query     string                   `json:"query" doc:"what was looked for"`
-	Truncated bool                     `json:"truncated" doc:"there was more than is shown"`
+	Query     string                   `json:"query" doc:"query used for retrieval"`
+	Truncated bool                     `json:"truncated" doc:"more results exist than are shown"`
 	Providers []resolve.ProviderReport `json:"providers" nullable:"false"`
 	Dropped   []resolve.Dropped        `json:"dropped" nullable:"false"`
 	Shortened []resolve.Shortened      `json:"shortened" nullable:"false"`
 	Degraded  []string                 `json:"degraded" nullable:"false"`
-	Note      string                   `json:"note,omitempty" doc:"why nothing answers the query"`
+	Note      string                   `json:"note,omitempty" doc:"reason for an empty result"`
 }
 
 // places are where the blocks go.

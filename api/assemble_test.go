@@ -12,10 +12,10 @@ import (
 
 func (f *fixture) library(t *testing.T) {
 	t.Helper()
-	if _, err := f.eng.PutDocument(t.Context(), "", docs.Document{ExternalID: "deploy.md", Text: "Run deploy rollback to return to the release before."}, ""); err != nil {
+	if _, err := f.eng.Documents().Put(t.Context(), "", docs.Document{ExternalID: "deploy.md", Text: "Run deploy rollback to return to the release before."}, ""); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := f.eng.Remember(t.Context(), memory.Memory{ID: "pin", Content: "Answer briefly.", Pinned: true}); err != nil {
+	if _, _, err := f.eng.Memories().Put(t.Context(), memory.Memory{ID: "pin", Content: "Answer briefly.", Pinned: true}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -22,15 +22,15 @@ const auditPath = "/v1/audit"
 
 // AuditPage is a page of the audit log.
 type AuditPage struct {
-	Entries    []store.AuditEntry `json:"entries" nullable:"false" doc:"the newest first"`
-	NextCursor string             `json:"next_cursor,omitempty" doc:"send it as cursor for the next page; absent on the last"`
+	Entries    []store.AuditEntry `json:"entries" nullable:"false" doc:"newest first"`
+	NextCursor string             `json:"next_cursor,omitempty" doc:"cursor of the next page; absent on the last page"`
 }
 
 type auditInput struct {
-	Namespace string `query:"namespace" maxLength:"512" doc:"only entries about this namespace"`
-	Key       string `query:"key_id" maxLength:"64" doc:"only what was asked with this API key"`
+	Namespace string `query:"namespace" maxLength:"512" doc:"only entries of this namespace"`
+	Key       string `query:"key_id" maxLength:"64" doc:"only requests made with this API key"`
 	Limit     int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-	Cursor    string `query:"cursor" doc:"next_cursor of the page before"`
+	Cursor    string `query:"cursor" doc:"next_cursor of the previous page"`
 }
 
 type auditOutput struct{ Body AuditPage }
@@ -49,7 +49,7 @@ func (s *Server) auditRoutes() {
 		if err != nil {
 			return nil, err
 		}
-		found, err := s.engine.AuditLog(ctx, store.AuditFilter{Before: c.Before, Limit: in.Limit, Key: in.Key, Namespace: in.Namespace})
+		found, err := s.engine.Admin().AuditLog(ctx, store.AuditFilter{Before: c.Before, Limit: in.Limit, Key: in.Key, Namespace: in.Namespace})
 		if err != nil {
 			return nil, err
 		}
@@ -107,7 +107,7 @@ func (s *Server) noteChange(c echo.Context, op *huma.Operation, body []byte, mad
 	if values := c.ParamValues(); len(values) > 0 {
 		e.Target = ragctx.Clip(values[len(values)-1]) // routes of [members] end with whose they are
 	}
-	s.engine.Audit(e)
+	s.engine.Admin().Audit(e)
 }
 
 // takes reports whether an operation has a parameter in the query.
@@ -146,7 +146,7 @@ func (s *Server) namespaceAbout(c echo.Context, op *huma.Operation, body []byte,
 	return ragctx.Clip(cmp.Or(name, ragctx.DefaultNamespace))
 }
 
-// AuditLog calls [engine.Engine.AuditLog] on the server.
+// AuditLog calls [engine.Admin.AuditLog] on the server.
 func (c *Client) AuditLog(ctx context.Context, f store.AuditFilter) ([]store.AuditEntry, error) {
 	q := make(url.Values)
 	set(q, "namespace", f.Namespace)

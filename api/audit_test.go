@@ -20,11 +20,11 @@ import (
 // of what was erased go.
 func TestAudit(t *testing.T) {
 	f := startWith(t, engine.Options{PauseJobs: true, KeepAudit: 10}, Options{})
-	made, err := f.eng.CreateKey(t.Context(), access.Key{Name: "w", Role: access.Write})
+	made, err := f.eng.Keys().Create(t.Context(), access.Key{Name: "w", Role: access.Write})
 	if err != nil {
 		t.Fatal(err)
 	}
-	reader, err := f.eng.CreateKey(t.Context(), access.Key{Name: "r", Role: access.Read})
+	reader, err := f.eng.Keys().Create(t.Context(), access.Key{Name: "r", Role: access.Read})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestAudit(t *testing.T) {
 
 func adminKey(t *testing.T, f *fixture) string {
 	t.Helper()
-	k, err := f.eng.CreateKey(t.Context(), access.Key{Name: "a", Role: access.Admin})
+	k, err := f.eng.Keys().Create(t.Context(), access.Key{Name: "a", Role: access.Admin})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func adminKey(t *testing.T, f *fixture) string {
 // TestRefusedErasuresLeaveTheLog: only what was erased loses its name.
 func TestRefusedErasuresLeaveTheLog(t *testing.T) {
 	f := startPaused(t, Options{})
-	reader, err := f.eng.CreateKey(t.Context(), access.Key{Name: "r", Role: access.Read})
+	reader, err := f.eng.Keys().Create(t.Context(), access.Key{Name: "r", Role: access.Read})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestRefusedErasuresLeaveTheLog(t *testing.T) {
 func TestRefusalsPushNothingOut(t *testing.T) {
 	const keep = 4
 	f := startWith(t, engine.Options{PauseJobs: true, KeepAudit: keep}, Options{})
-	reader, err := f.eng.CreateKey(t.Context(), access.Key{Name: "r", Role: access.Read})
+	reader, err := f.eng.Keys().Create(t.Context(), access.Key{Name: "r", Role: access.Read})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +250,7 @@ func TestAuditOfUnreadBodies(t *testing.T) {
 	admin := NewClientWith(f.url, ClientOptions{Key: adminKey(t, f)})
 	defer admin.Close()
 	for _, namespaces := range [][]string{{"team"}, {"team", "home"}, nil} {
-		k, err := f.eng.CreateKey(t.Context(), access.Key{Name: "r", Role: access.Read, Namespaces: namespaces})
+		k, err := f.eng.Keys().Create(t.Context(), access.Key{Name: "r", Role: access.Read, Namespaces: namespaces})
 		if err != nil {
 			t.Fatal(err)
 		}

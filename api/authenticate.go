@@ -52,11 +52,11 @@ func (s *Server) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 		grant, ctx := access.FullGrant(), r.Context()
 		if key != "" {
 			var err error
-			if grant, err = s.engine.Authenticate(key); err != nil {
+			if grant, err = s.engine.Keys().Authenticate(key); err != nil {
 				return s.refuse(c, s.problemOf(ctx, &huma.Operation{}, err))
 			}
 			var done context.CancelFunc
-			ctx, done = s.engine.WhileValid(ctx, key)
+			ctx, done = s.engine.Keys().WhileValid(ctx, key)
 			defer done()
 		}
 		c.SetRequest(r.WithContext(access.With(ctx, grant)))
@@ -69,7 +69,7 @@ func open(path string) bool { return path == "/healthz" || path == "/readyz" }
 
 // asksForKeys reports whether requests need an API key.
 func (s *Server) asksForKeys() bool {
-	return s.opts.RequireKeys || s.public.Load() || s.engine.NeedsKeys()
+	return s.opts.RequireKeys || s.public.Load() || s.engine.Keys().Needed()
 }
 
 // presentedKey returns the key that a request came with; "" is none.

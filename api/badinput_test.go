@@ -83,7 +83,7 @@ func TestBadBodies(t *testing.T) {
 			t.Errorf("%s compressed: %d %s", r.path, a.status, a.body)
 		}
 	}
-	if names, err := f.eng.Namespaces(t.Context()); err != nil || len(names) > 0 {
+	if names, err := f.eng.Admin().NamespaceNames(t.Context()); err != nil || len(names) > 0 {
 		t.Errorf("something was stored: namespaces %v, %v", names, err)
 	}
 	if strings.Contains(f.log.String(), "level=ERROR") {

@@ -39,27 +39,27 @@ const maxBulkWait = 5 * time.Minute
 
 // BulkLine is one line of a bulk request: a document to store, or one to delete.
 type BulkLine struct {
-	ID      string `json:"id,omitempty" doc:"of the document to store, 1 to 512 bytes of UTF-8" example:"docs/a.md"`
-	Delete  string `json:"delete,omitempty" doc:"the id of a document to delete; nothing but root and version stands in such a line"`
-	Version int    `json:"version,omitempty" minimum:"1" doc:"of a deletion: deletes only this version, of this root; any other stays"`
-	Text    string `json:"text,omitempty" doc:"the whole text, at most 32 MiB; without it, title is the text"`
+	ID      string `json:"id,omitempty" doc:"id of the document to store, 1 to 512 bytes of UTF-8" example:"docs/a.md"`
+	Delete  string `json:"delete,omitempty" doc:"id of a document to delete; such a line may also carry root and version, but nothing else"`
+	Version int    `json:"version,omitempty" minimum:"1" doc:"for a deletion: delete only this version of this root"`
+	Text    string `json:"text,omitempty" doc:"the whole text, at most 32 MiB; default is the title"`
 
-	Title     string    `json:"title,omitempty" doc:"at most 2 KiB; default is that of the text, else the file name in the id"`
-	Source    string    `json:"source,omitempty" doc:"where the text comes from, at most 4 KiB" example:"file:docs/a.md"`
-	MIME      string    `json:"mime,omitempty" maxLength:"512" doc:"the type of text; default is by the id's extension" example:"text/markdown"`
+	Title     string    `json:"title,omitempty" doc:"at most 2 KiB; default is the title found in the text, or else the file name in the id"`
+	Source    string    `json:"source,omitempty" doc:"origin of the text, at most 4 KiB" example:"file:docs/a.md"`
+	MIME      string    `json:"mime,omitempty" maxLength:"512" doc:"type of the text; default follows the extension of the id" example:"text/markdown"`
 	Tags      []string  `json:"tags,omitempty" maxItems:"64"`
-	Metadata  Metadata  `json:"metadata,omitempty" doc:"at most 64 KiB of JSON; filters reach strings, numbers and booleans"`
-	Occurred  time.Time `json:"occurred,omitzero" doc:"when what the document tells happened"`
-	Root      string    `json:"root,omitempty" doc:"what the document was ingested from; a document of one root is not replaced from another"`
-	Chunk     *Sizes    `json:"chunk,omitempty" doc:"how long the chunks are; default is 400 characters, at most 1200"`
-	MovedFrom string    `json:"moved_from,omitempty" doc:"a root that the document is taken over from, if it has that one"`
-	Stat      string    `json:"stat,omitempty" maxLength:"512" doc:"tells the state of the file that the document was read from; lists of documents show it, until another version is stored"`
+	Metadata  Metadata  `json:"metadata,omitempty" doc:"at most 64 KiB of JSON; filters match strings, numbers and booleans"`
+	Occurred  time.Time `json:"occurred,omitzero" doc:"time of the events in the document"`
+	Root      string    `json:"root,omitempty" doc:"source that the document was ingested from; a document of one root cannot be replaced from another"`
+	Chunk     *Sizes    `json:"chunk,omitempty" doc:"chunk sizes; default is 400 characters, at most 1200"`
+	MovedFrom string    `json:"moved_from,omitempty" doc:"root to take the document over from, if it belongs to that root"`
+	Stat      string    `json:"stat,omitempty" maxLength:"512" doc:"state of the source file when it was read; listed with the document until the next version"`
 }
 
 // Sizes are the lengths of chunks, in characters.
 type Sizes struct {
-	Target int `json:"target_chars,omitempty" minimum:"0" maximum:"100000" doc:"how long a chunk grows by adding neighbours; default is 400"`
-	Max    int `json:"max_chars,omitempty" minimum:"0" maximum:"100000" doc:"the length that no chunk exceeds; default is 1200, at least target_chars"`
+	Target int `json:"target_chars,omitempty" minimum:"0" maximum:"100000" doc:"length up to which a chunk absorbs its neighbours; default 400"`
+	Max    int `json:"max_chars,omitempty" minimum:"0" maximum:"100000" doc:"maximum length of a chunk; default 1200, at least target_chars"`
 }
 
 // SizesOf returns sizes as they are sent; nil are the defaults.
@@ -79,15 +79,15 @@ func (s *Sizes) options() chunk.Options {
 
 // BulkOptions is the part called options of a form.
 type BulkOptions struct {
-	Prefix string   `json:"prefix,omitempty" maxLength:"512" doc:"stands before the names of all files in their documents' ids" example:"handbook/"`
-	Tags   []string `json:"tags,omitempty" maxItems:"64" doc:"of every document"`
-	Root   string   `json:"root,omitempty" doc:"what the documents were ingested from"`
+	Prefix string   `json:"prefix,omitempty" maxLength:"512" doc:"prefix of all document ids, before the file names" example:"handbook/"`
+	Tags   []string `json:"tags,omitempty" maxItems:"64" doc:"tags of every document"`
+	Root   string   `json:"root,omitempty" doc:"source that the documents were ingested from"`
 }
 
 // bulkInput is a bulk request. Its body is read by the handler.
 type bulkInput struct {
 	Scoped
-	Wait string `query:"wait" doc:"how long to wait for the job to end before answering, at most 5m; default is not at all" example:"30s"`
+	Wait string `query:"wait" doc:"how long to wait for the job to end, at most 5m; default is not to wait" example:"30s"`
 
 	c echo.Context
 }
@@ -100,8 +100,8 @@ func (b *bulkInput) Resolve(ctx huma.Context) []error {
 
 type bulkOutput struct {
 	Status   int
-	Location string `header:"Location" doc:"where the job is"`
-	Replayed string `header:"Idempotency-Replayed" doc:"true if the request came before, with the same key"`
+	Location string `header:"Location" doc:"URL of the job"`
+	Replayed string `header:"Idempotency-Replayed" doc:"true if this is the stored answer to an earlier request with the same key"`
 	Body     engine.Job
 }
 
@@ -167,7 +167,7 @@ func (s *Server) putDocumentsOnce(ctx context.Context, in *bulkInput, k store.Re
 	}
 	h := requestHash(in.c.Request())
 	begin := func() error {
-		_, err := s.engine.BeginRequest(ctx, k, h.Sum(nil), seed)
+		_, err := s.engine.Requests().Begin(ctx, k, h.Sum(nil), seed)
 		return keyError(err)
 	}
 	if !known {
@@ -187,11 +187,11 @@ func (s *Server) putDocumentsOnce(ctx context.Context, in *bulkInput, k store.Re
 
 // knownJob returns the id of the job of a request, and the job if it is there.
 func (s *Server) knownJob(ctx context.Context, k store.RequestKey) (id string, j engine.Job, known bool, err error) {
-	a, _, err := s.engine.KnownRequest(ctx, k)
+	a, _, err := s.engine.Requests().Known(ctx, k)
 	if err != nil || a.Seed == "" {
 		return s.engine.NewID(), j, false, err
 	}
-	j, err = s.engine.Job(ctx, a.Seed)
+	j, err = s.engine.Jobs().Get(ctx, a.Seed)
 	if errors.Is(err, ragctx.ErrNotFound) {
 		return a.Seed, j, false, nil
 	}
@@ -206,9 +206,9 @@ func (s *Server) accepted(ctx context.Context, in *bulkInput, j engine.Job, wait
 		waiting, cancel := context.WithTimeout(ctx, wait)
 		defer cancel()
 		defer s.untilStop(cancel)()
-		if ended, err := s.engine.AwaitJob(waiting, j.ID); err == nil {
+		if ended, err := s.engine.Jobs().Await(waiting, j.ID); err == nil {
 			j = ended
-		} else if j, err = s.engine.Job(ctx, j.ID); err != nil {
+		} else if j, err = s.engine.Jobs().Get(ctx, j.ID); err != nil {
 			return nil, err
 		}
 	}
@@ -238,7 +238,7 @@ func (s *Server) spool(ctx context.Context, in *bulkInput, h hash.Hash, o engine
 		return j, p
 	}
 	o.Namespace, o.MaxItems, o.MaxBytes = in.Namespace, s.opts.MaxBulkItems, s.opts.MaxBulkBytes
-	sp, err := s.engine.QueueDocuments(ctx, o)
+	sp, err := s.engine.Jobs().QueueDocuments(ctx, o)
 	if err != nil {
 		return j, err
 	}

@@ -231,7 +231,7 @@ func (s *Server) spoolFile(ctx context.Context, sp *engine.DocumentQueue, n int,
 	}
 	d := docs.Document{ExternalID: id, MIME: partType(part), Tags: slices.Clone(o.Tags)}
 	before := n
-	for found, err := range s.engine.DocumentsIn(ctx, d, b) {
+	for found, err := range s.engine.Documents().Parse(ctx, d, b) {
 		n++
 		if f, ok := errors.AsType[*ragctx.FieldError](err); ok {
 			err = sp.Reject(ctx, n, store.OpPut, found.ExternalID, ragctx.Invalid("file", "%s", f.Problem))

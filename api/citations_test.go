@@ -62,7 +62,7 @@ func renderedIDs(t *testing.T, a resolve.Answer) (ids []string) {
 func TestCitationsOpen(t *testing.T) {
 	f := start(t, Options{})
 	for _, id := range []string{"docs/heron.md", "a \"b\" <c> & 'd'@1#0.md", "two\nlines\tand\ra return", "\u202etxt.exe\u2066", "日本語/鷺", "hid\u200bden\U000E0041/鷺.md"} {
-		if _, err := f.eng.PutDocument(t.Context(), "", docs.Document{ExternalID: id, Text: fmt.Sprintf("# Heron %q\n\nThe heron rolls back at night.", id)}, ""); err != nil {
+		if _, err := f.eng.Documents().Put(t.Context(), "", docs.Document{ExternalID: id, Text: fmt.Sprintf("# Heron %q\n\nThe heron rolls back at night.", id)}, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -71,10 +71,10 @@ func TestCitationsOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	k := engine.ProcedureKey{Name: "roll-back-heron"}
-	if _, err := f.eng.PutDraft(t.Context(), k, procedures.Body{Trigger: "roll back heron", Steps: []string{"Run it."}}); err != nil {
+	if _, err := f.eng.Procedures().PutDraft(t.Context(), k, procedures.Body{Trigger: "roll back heron", Steps: []string{"Run it."}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.eng.Publish(t.Context(), k); err != nil {
+	if _, err := f.eng.Procedures().Publish(t.Context(), k); err != nil {
 		t.Fatal(err)
 	}
 	f.say(t, ledger.Message{Namespace: "default", Cluster: "c", Topic: "NOTE", Sender: "ada", Receiver: "broadcast", Text: "The heron was rolled back."})

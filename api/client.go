@@ -41,7 +41,6 @@ type Client struct {
 	when http.Header // what each request says of when it is to be done
 }
 
-var _ engine.Lister = (*Client)(nil)
 
 // NewClient returns a client for the server at baseURL, such as
 // "http://127.0.0.1:7700". Redirects are not followed, and proxies not used:
@@ -154,7 +153,7 @@ func (c *Client) DeleteDocument(ctx context.Context, namespace, id string) error
 	return c.do(ctx, http.MethodDelete, documentPath(id), in(namespace), nil, nil)
 }
 
-// ListDocuments implements [engine.Lister].
+// ListDocuments is an [engine.ListDocuments].
 func (c *Client) ListDocuments(ctx context.Context, namespace string, o store.ListOptions) ([]store.Document, error) {
 	q := in(namespace)
 	set(q, "prefix", o.Prefix)
@@ -225,7 +224,7 @@ func (c *Client) CompleteTurn(ctx context.Context, t ragctx.Turn) (engine.TurnRe
 	return r, err
 }
 
-// Remember calls [engine.Engine.Remember] on the server.
+// Remember calls [engine.Memories.Put] on the server.
 func (c *Client) Remember(ctx context.Context, m memory.Memory) (memory.Memory, store.Status, error) {
 	var put MemoryPut
 	err := c.do(ctx, http.MethodPost, "/v1/memories", nil, MemoryRequest{

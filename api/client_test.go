@@ -78,7 +78,7 @@ func TestOwnChunks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if j, err = f.engine.AwaitJob(t.Context(), j.ID); err != nil || j.Chunks != 2 {
+	if j, err = f.engine.Jobs().Await(t.Context(), j.ID); err != nil || j.Chunks != 2 {
 		t.Errorf("by a job: %+v, %v", j, err)
 	}
 	list, err := f.client.ListDocuments(t.Context(), "", store.ListOptions{Root: "/r"})

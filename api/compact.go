@@ -20,16 +20,16 @@ import (
 // CompactRules say when and how a conversation is made shorter.
 type CompactRules struct {
 	ExecutionRequest
-	Policy      string  `json:"policy,omitempty" enum:"adaptive,a3s,buffer" doc:"where the cuts are, adaptive unless the session's layer is buffer: adaptive keeps what the budget allows, a3s the first 2 and the last 20 of more than 30 messages; buffer moves messages of a stored session into its buffer, and that into its summary, and takes only strategy and tokenizer of these"`
-	Strategy    string  `json:"strategy,omitempty" enum:"auto,prune,llm,extractive" default:"auto" doc:"how: auto prunes old outputs of tools and then summarises, by the model where there is one; prune does only the former; llm and extractive summarise, the former by a model, without which it is refused, the latter without one"`
-	Window      int     `json:"window,omitempty" minimum:"0" maximum:"10000000" doc:"how many tokens the model takes and gives; default 200000"`
-	FixedTokens int     `json:"fixed_tokens,omitempty" minimum:"0" maximum:"10000000" doc:"what each call has beside messages: system prompt, tools"`
-	UsedTokens  int     `json:"used_tokens,omitempty" minimum:"0" maximum:"10000000" doc:"what the model said that its last call cost; otherwise the messages are counted"`
-	KeepFirst   int     `json:"keep_first,omitempty" minimum:"-1" maximum:"1000" doc:"how many messages stay at the beginning; default 2, -1 is none"`
-	KeepLast    int     `json:"keep_last,omitempty" minimum:"-1" maximum:"1000" doc:"how many messages stay at the end, at most; default 20, -1 is none"`
-	Threshold   float64 `json:"threshold,omitempty" minimum:"0" maximum:"1" doc:"the share of the window from which on compacting is due; default 0.8"`
-	IfDue       bool    `json:"if_due,omitempty" doc:"compacts only if it is due, as buffer always does"`
-	Tokenizer   string  `json:"tokenizer,omitempty" doc:"how tokens are counted"`
+	Policy      string  `json:"policy,omitempty" enum:"adaptive,a3s,buffer" doc:"which messages to compact; adaptive unless the session's layer is buffer. adaptive keeps as much as the budget allows. a3s keeps the first 2 and the last 20 of more than 30 messages. buffer moves messages of a stored session into its buffer and the buffer into its summary; of the other fields it reads only strategy and tokenizer"`
+	Strategy    string  `json:"strategy,omitempty" enum:"auto,prune,llm,extractive" default:"auto" doc:"how to compact. auto prunes old tool outputs, then summarises, with the model if one is configured. prune only prunes. llm summarises with the model and fails without one. extractive summarises without a model"`
+	Window      int     `json:"window,omitempty" minimum:"0" maximum:"10000000" doc:"context window of the model in tokens, input and output together; default 200000"`
+	FixedTokens int     `json:"fixed_tokens,omitempty" minimum:"0" maximum:"10000000" doc:"tokens of each call outside the messages: system prompt and tools"`
+	UsedTokens  int     `json:"used_tokens,omitempty" minimum:"0" maximum:"10000000" doc:"prompt size that the model reported for its last call; default is to count the messages"`
+	KeepFirst   int     `json:"keep_first,omitempty" minimum:"-1" maximum:"1000" doc:"messages kept at the beginning; default 2, -1 is none"`
+	KeepLast    int     `json:"keep_last,omitempty" minimum:"-1" maximum:"1000" doc:"maximum of messages kept at the end; default 20, -1 is none"`
+	Threshold   float64 `json:"threshold,omitempty" minimum:"0" maximum:"1" doc:"share of the window at which compaction becomes due; default 0.8"`
+	IfDue       bool    `json:"if_due,omitempty" doc:"compact only if due; the policy buffer always does so"`
+	Tokenizer   string  `json:"tokenizer,omitempty" doc:"tokenizer for the token counts"`
 }
 
 // TransformSchema implements [huma.SchemaTransformer], also of what it is part of.
@@ -51,52 +51,52 @@ func (r CompactRules) options() view.CompactOptions {
 type CompactStatelessRequest struct {
 	Said
 	CompactRules
-	Records []compact.Record `json:"records,omitempty" maxItems:"1000" doc:"the compactions so far, oldest first; messages are those that they are about"`
+	Records []compact.Record `json:"records,omitempty" maxItems:"1000" doc:"previous compactions of these messages, oldest first"`
 }
 
 // CompactAnswer is what came of a compaction.
 type CompactAnswer struct {
-	Compacted  bool            `json:"compacted" doc:"false if nothing was done, and reason says why"`
-	Reason     string          `json:"reason,omitempty" doc:"why nothing was done, or why what was done"`
-	Before     compact.Size    `json:"before" doc:"what was shown before"`
-	After      compact.Size    `json:"after" doc:"what is shown now"`
-	OverTokens int             `json:"over_tokens,omitempty" doc:"by how much that exceeds the limit, which only what must stay can do"`
-	Record     *compact.Record `json:"record,omitempty" doc:"what is shown in the place of which messages; absent if nothing was done"`
-	Buffer     *Buffered       `json:"buffer,omitempty" doc:"what the policy buffer did; absent if nothing, or of another policy"`
+	Compacted  bool            `json:"compacted" doc:"false if nothing changed; see reason"`
+	Reason     string          `json:"reason,omitempty" doc:"why this was done, or why nothing was done"`
+	Before     compact.Size    `json:"before" doc:"size of the view before"`
+	After      compact.Size    `json:"after" doc:"size of the view now"`
+	OverTokens int             `json:"over_tokens,omitempty" doc:"tokens beyond the limit, which only protected messages can cause"`
+	Record     *compact.Record `json:"record,omitempty" doc:"the replaced messages and their replacement; absent if nothing was done"`
+	Buffer     *Buffered       `json:"buffer,omitempty" doc:"result of the policy buffer; absent for other policies, or if nothing moved"`
 	Rules
-	Warnings []compact.Warning `json:"warnings" nullable:"false" doc:"the ways of summarising that failed before one did not"`
-	Usage    *ModelUsage       `json:"usage,omitempty" doc:"what the model cost; absent if none was asked"`
+	Warnings []compact.Warning `json:"warnings" nullable:"false" doc:"strategies that failed before one succeeded"`
+	Usage    *ModelUsage       `json:"usage,omitempty" doc:"token usage of the model; absent if it was not called"`
 }
 
 // ModelUsage is what a model cost, in tokens.
 type ModelUsage struct {
-	PromptTokens     int  `json:"prompt_tokens" doc:"of what it was asked"`
-	CompletionTokens int  `json:"completion_tokens" doc:"of what it answered"`
-	Estimated        bool `json:"estimated,omitempty" doc:"the service did not count; the numbers are made from the length of the texts"`
+	PromptTokens     int  `json:"prompt_tokens" doc:"tokens of the prompts"`
+	CompletionTokens int  `json:"completion_tokens" doc:"tokens of the completions"`
+	Estimated        bool `json:"estimated,omitempty" doc:"counts are estimated from the length of the texts; the service reported none"`
 }
 
 // Buffered is what the policy buffer did.
 type Buffered struct {
-	Moved      int    `json:"moved" doc:"how many messages went into the buffer"`
-	Summarized int    `json:"summarized" doc:"how many of the buffer became part of the summary"`
-	Summary    string `json:"summary,omitempty" doc:"the summary, where it is a new one"`
+	Moved      int    `json:"moved" doc:"messages moved into the buffer"`
+	Summarized int    `json:"summarized" doc:"messages moved from the buffer into the summary"`
+	Summary    string `json:"summary,omitempty" doc:"the new summary, if any"`
 }
 
 // CompactStatelessAnswer is what came of a compaction of what nobody stores.
 type CompactStatelessAnswer struct {
 	CompactAnswer
 	Said
-	Losses []FormLoss `json:"losses" nullable:"false" doc:"what cannot be said in the form of the answer, or was lost of that of the request"`
+	Losses []FormLoss `json:"losses" nullable:"false" doc:"content that the format of the answer cannot express, or that was lost when reading the format of the request"`
 }
 
 // StoredCompaction is a record of a session: a compaction, or what a stage has put in the
 // place of messages.
 type StoredCompaction struct {
-	ID      string          `json:"id" doc:"unique in the session"`
-	Created time.Time       `json:"created_at" doc:"when it was made"`
-	From    string          `json:"from,omitempty" doc:"the first message that it is about"`
-	To      string          `json:"to,omitempty" doc:"the last one"`
-	Record  json.RawMessage `json:"record,omitempty" doc:"what was made of them, as compact answered it; of a stage with its kind, its name and its messages; of the layer buffer with its kind and the sections that messages were in"`
+	ID      string          `json:"id" doc:"unique within the session"`
+	Created time.Time       `json:"created_at" doc:"time of creation"`
+	From    string          `json:"from,omitempty" doc:"first message covered"`
+	To      string          `json:"to,omitempty" doc:"last message covered"`
+	Record  json.RawMessage `json:"record,omitempty" doc:"the compaction as compact returned it; for a stage its kind, name and messages; for the layer buffer its kind and the original sections of the messages"`
 }
 
 func storedCompaction(c session.Compaction) StoredCompaction {
@@ -105,12 +105,12 @@ func storedCompaction(c session.Compaction) StoredCompaction {
 
 // CompactionList are the records of a session.
 type CompactionList struct {
-	Compactions []StoredCompaction `json:"compactions" nullable:"false" doc:"oldest first; the last one is the one that can be undone"`
+	Compactions []StoredCompaction `json:"compactions" nullable:"false" doc:"oldest first; only the last one can be undone"`
 }
 
 // ObservationList are the observations of a session.
 type ObservationList struct {
-	Observations []stage.Note `json:"observations" nullable:"false" doc:"those that count, oldest first: the newest reflection, and what came after it"`
+	Observations []stage.Note `json:"observations" nullable:"false" doc:"current observations, oldest first: the newest reflection and everything after it"`
 }
 
 type (
@@ -160,7 +160,7 @@ func (s *Server) compactSession(ctx context.Context, in *compactInput) (*compact
 		return nil, err
 	}
 	ctx, at := noting(ctx)
-	res, err := s.engine.Conversations().Compact(ctx, in.kept(), in.Body.options())
+	res, err := s.engine.Sessions().Views().Compact(ctx, in.kept(), in.Body.options())
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +187,7 @@ func (s *Server) compact(ctx context.Context, in *compactStatelessInput) (*compa
 	if err != nil {
 		return nil, err
 	}
-	res, err := s.engine.Conversations().CompactMessages(ctx, messages, in.Body.Records, in.Body.options())
+	res, err := s.engine.Sessions().Views().CompactMessages(ctx, messages, in.Body.Records, in.Body.options())
 	if err != nil {
 		return nil, err
 	}
@@ -218,12 +218,12 @@ func (s *Server) undoCompaction(ctx context.Context, in *undoCompactionInput) (*
 		return nil, err
 	}
 	ctx, at := noting(ctx)
-	c, err := s.engine.Conversations().Undo(ctx, in.kept())
+	c, err := s.engine.Sessions().Views().Undo(ctx, in.kept())
 	return &storedCompactionOutput{madeAt(at), storedCompaction(c)}, err
 }
 
 func (s *Server) listCompactions(ctx context.Context, in *SessionKey) (*compactionsOutput, error) {
-	stored, err := s.engine.Sessions().Compactions(ctx, in.kept())
+	stored, err := s.engine.Sessions().Storage().Compactions(ctx, in.kept())
 	out := CompactionList{Compactions: make([]StoredCompaction, len(stored))}
 	for i, c := range stored {
 		out.Compactions[i] = storedCompaction(c)
@@ -232,7 +232,7 @@ func (s *Server) listCompactions(ctx context.Context, in *SessionKey) (*compacti
 }
 
 func (s *Server) listObservations(ctx context.Context, in *SessionKey) (*observationsOutput, error) {
-	notes, err := s.engine.Conversations().Observations(ctx, in.kept())
+	notes, err := s.engine.Sessions().Views().Observations(ctx, in.kept())
 	if notes == nil {
 		notes = []stage.Note{}
 	}

@@ -18,11 +18,11 @@ import (
 // CompileRules say what of a conversation a model is shown.
 type CompileRules struct {
 	ExecutionRequest
-	Compiler    string   `json:"compiler,omitempty" doc:"how messages are chosen: default is summary, buffer and messages in that order, with the traces of the execution alone"`
-	Select      []string `json:"select,omitempty" maxItems:"100" doc:"the sections, in that order, for a compiler that has a choice"`
-	MaxTokens   int      `json:"max_tokens,omitempty" minimum:"0" maximum:"10000000" doc:"what the messages may cost; the oldest are left out, but not what must stay. 0 is no limit"`
-	MaxMessages int      `json:"max_messages,omitempty" minimum:"0" maximum:"1000000" doc:"how many messages there may be; 0 is no limit"`
-	Tokenizer   string   `json:"tokenizer,omitempty" doc:"how tokens are counted"`
+	Compiler    string   `json:"compiler,omitempty" doc:"how messages are selected; default is summary, buffer and messages in that order, with traces of the current execution only"`
+	Select      []string `json:"select,omitempty" maxItems:"100" doc:"sections in order, for compilers that support a selection"`
+	MaxTokens   int      `json:"max_tokens,omitempty" minimum:"0" maximum:"10000000" doc:"maximum of tokens; drops the oldest messages first, never protected ones; 0 is no limit"`
+	MaxMessages int      `json:"max_messages,omitempty" minimum:"0" maximum:"1000000" doc:"maximum of messages; 0 is no limit"`
+	Tokenizer   string   `json:"tokenizer,omitempty" doc:"tokenizer for the token counts"`
 }
 
 // TransformSchema implements [huma.SchemaTransformer], also of what it is part of.
@@ -48,22 +48,22 @@ func (r CompileRules) options() view.CompileOptions {
 // CompileRequest asks what a model is shown of a session.
 type CompileRequest struct {
 	CompileRules
-	Leaf   string `json:"leaf,omitempty" maxLength:"512" doc:"the last message of another branch; default is the leaf"`
-	Raw    bool   `json:"raw,omitempty" doc:"shows what was said, without compactions, the summary of a buffer, and what stages have put in its place"`
-	Format string `json:"format,omitempty" enum:"ragctx,openai,anthropic,gemini" default:"ragctx" doc:"whose form the answer has"`
+	Leaf   string `json:"leaf,omitempty" maxLength:"512" doc:"last message of another branch; default is the session's leaf"`
+	Raw    bool   `json:"raw,omitempty" doc:"shows the original messages, without compactions, buffer summary or changes by stages"`
+	Format string `json:"format,omitempty" enum:"ragctx,openai,anthropic,gemini" default:"ragctx" doc:"format of the answer"`
 }
 
 // CompileSections is a conversation as it is sent to be compiled: messages, or sections of
 // them, with the compactions of what they say.
 type CompileSections struct {
 	Said
-	Sections []SectionRequest `json:"sections,omitempty" maxItems:"100" doc:"in the place of messages, which are the section messages alone; of the form of format, too"`
-	Records  []compact.Record `json:"records,omitempty" maxItems:"1000" doc:"the compactions of the messages, oldest first, as /v1/compact answered them"`
+	Sections []SectionRequest `json:"sections,omitempty" maxItems:"100" doc:"replaces messages, which is short for a single section called messages; uses the same format"`
+	Records  []compact.Record `json:"records,omitempty" maxItems:"1000" doc:"compactions of the messages, oldest first, as /v1/compact returned them"`
 }
 
 // SectionRequest is a section as it is sent.
 type SectionRequest struct {
-	Name     string       `json:"name" maxLength:"512" doc:"each name once" example:"messages"`
+	Name     string       `json:"name" maxLength:"512" doc:"unique in the request" example:"messages"`
 	Messages SaidMessages `json:"messages" doc:"oldest first"`
 }
 
@@ -76,20 +76,20 @@ type CompileStatelessRequest struct {
 // CompileAnswer is what a model is shown of a conversation.
 type CompileAnswer struct {
 	Said
-	Tokens        int              `json:"tokens" doc:"what the messages cost"`
-	OverTokens    int              `json:"over_tokens,omitempty" doc:"by how much that exceeds max_tokens, which only what must stay can do"`
-	Sections      []string         `json:"sections" nullable:"false" doc:"the sections that there are"`
-	Dropped       []view.Drop       `json:"dropped" nullable:"false" doc:"messages that are not shown, or not whole, oldest first, 100 at most: because of the limits, or as no provider takes them"`
-	DroppedTotals []DroppedTotal   `json:"dropped_totals" nullable:"false" doc:"what all of them come to, by reason, also those that dropped does not name"`
-	Hidden        []HiddenMessages `json:"hidden" nullable:"false" doc:"how many others are not shown, or not whole, by reason"`
+	Tokens        int              `json:"tokens" doc:"tokens of the messages"`
+	OverTokens    int              `json:"over_tokens,omitempty" doc:"tokens beyond max_tokens, which only protected messages can cause"`
+	Sections      []string         `json:"sections" nullable:"false" doc:"sections of the session"`
+	Dropped       []view.Drop      `json:"dropped" nullable:"false" doc:"messages omitted or truncated because of the limits or provider rules, oldest first, at most 100"`
+	DroppedTotals []DroppedTotal   `json:"dropped_totals" nullable:"false" doc:"totals of all omitted and truncated messages by reason, including those beyond the first 100"`
+	Hidden        []HiddenMessages `json:"hidden" nullable:"false" doc:"other messages omitted or truncated, counted by reason"`
 	Rules
-	Losses []FormLoss `json:"losses" nullable:"false" doc:"what cannot be said in the form of the answer, or was lost of that of the request"`
+	Losses []FormLoss `json:"losses" nullable:"false" doc:"content that the format of the answer cannot express, or that was lost when reading the format of the request"`
 }
 
 // Rules are what a user ruled, decided and dated in messages that are not shown.
 type Rules struct {
-	Rules        []compact.Rule `json:"rules" nullable:"false" doc:"what the user ruled, decided and dated in messages for which a summary or observations stand, word for word, as the model is shown it there"`
-	RulesLeftOut int            `json:"rules_left_out,omitempty" doc:"how many more there are, for which there was no room; they are in the stored messages"`
+	Rules        []compact.Rule `json:"rules" nullable:"false" doc:"the user's rules, decisions and dates from messages replaced by a summary or by observations, word for word as the model sees them"`
+	RulesLeftOut int            `json:"rules_left_out,omitempty" doc:"rules that did not fit; they remain in the stored messages"`
 }
 
 func rulesOf(list []compact.Rule, left int) Rules {
@@ -102,9 +102,9 @@ func rulesOf(list []compact.Rule, left int) Rules {
 // HiddenMessages says how many messages of a conversation are not shown, or not whole, for
 // a reason that many share.
 type HiddenMessages struct {
-	Reason   session.Reason `json:"reason" enum:"section,trace,compacted,pruned,stage" doc:"section: they are in one that is not asked for; trace: they are traces of other executions; compacted: a summary stands for them; pruned: an old output of a tool is left out of them; stage: a stage has left them out, or shows something else, such as observations"`
-	Messages int            `json:"messages" doc:"how many these are"`
-	Tokens   int            `json:"tokens" doc:"that were saved"`
+	Reason   session.Reason `json:"reason" enum:"section,trace,compacted,pruned,stage" doc:"section: in a section that was not selected; trace: a trace of another execution; compacted: replaced by a summary; pruned: an old tool output was removed; stage: omitted or replaced by a stage, for example by observations"`
+	Messages int            `json:"messages" doc:"number of messages"`
+	Tokens   int            `json:"tokens" doc:"tokens saved"`
 }
 
 // hiddenOf returns what is hidden as it is answered.
@@ -135,7 +135,7 @@ func (s *Server) compileRoutes() {
 func (s *Server) compileSession(ctx context.Context, in *compileInput) (*compileOutput, error) {
 	o := in.Body.options()
 	o.Leaf, o.Raw = in.Body.Leaf, in.Body.Raw
-	c, err := s.engine.Conversations().Compile(ctx, in.kept(), o)
+	c, err := s.engine.Sessions().Views().Compile(ctx, in.kept(), o)
 	if err != nil {
 		return nil, noMessageIn(err, "leaf")
 	}
@@ -147,7 +147,7 @@ func (s *Server) compile(ctx context.Context, in *compileStatelessInput) (*compi
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.engine.Conversations().CompileStore(ctx, store, in.Body.Records, in.Body.options())
+	c, err := s.engine.Sessions().Views().CompileStore(ctx, store, in.Body.Records, in.Body.options())
 	if err != nil {
 		return nil, err
 	}

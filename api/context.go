@@ -21,42 +21,42 @@ import (
 // ContextRequest is a [ragctx.ContextQuery] as it is sent. What is absent has
 // its default; a limit that is given must be in its range.
 type ContextRequest struct {
-	Query          string         `json:"query" maxLength:"65536" doc:"the search text, usually the user's prompt; empty asks /v1/context for the most important and most recent" example:"how do I roll back a deployment?"`
-	ContextTypes   []string       `json:"context_types,omitempty" maxItems:"16" doc:"the types of items wanted, in any letter case; none means every type. file and custom are other names of resource"`
-	Depth          string         `json:"depth,omitempty" doc:"how much of each hit is shown; L0, L1 and L2 are other names of abstract, overview and full" default:"overview"`
-	MaxResults     *int           `json:"max_results,omitempty" minimum:"1" maximum:"1000" doc:"the most items; default 10, or that of the preset"`
-	MaxTokens      *int           `json:"max_tokens,omitempty" minimum:"1" maximum:"10000000" doc:"the most tokens of the rendered answer, tags included; default 4000, or that of the preset"`
-	Namespace      string         `json:"namespace,omitempty" maxLength:"512" doc:"a wall between tenants; default is the one called default"`
-	UserID         string         `json:"user_id,omitempty" maxLength:"512" doc:"sees the memories of this user and those of no user; without it only those of no user"`
-	AgentID        string         `json:"agent_id,omitempty" maxLength:"512" doc:"narrows memories to those of an agent"`
-	SessionID      string         `json:"session_id,omitempty" maxLength:"512" doc:"narrows memories to those of a session"`
-	Filter         *FilterRequest `json:"filter,omitempty" doc:"conditions that all must hold"`
-	AsOf           time.Time      `json:"as_of,omitzero" doc:"answers from what was known at that time"`
-	Now            time.Time      `json:"now,omitzero" doc:"the time of asking, from which ages are counted; default is the server's clock"`
-	Tokenizer      string         `json:"tokenizer,omitempty" doc:"counts max_tokens"`
-	Format         string         `json:"format,omitempty" doc:"how the answer is rendered" default:"xml"`
-	Preset         string         `json:"preset,omitempty" doc:"a set of limits; limits that are given win"`
-	Queries        []string       `json:"queries,omitempty" maxItems:"8" doc:"other wordings of the query, each counting half; with the query 65536 bytes at most"`
-	Messages       Messages       `json:"messages,omitempty" doc:"the conversation so far, newest last; a query that leans on it is searched with words of it"`
+	Query          string         `json:"query" maxLength:"65536" doc:"search text, usually the user's prompt; if empty, /v1/context returns the most important and most recent items" example:"how do I roll back a deployment?"`
+	ContextTypes   []string       `json:"context_types,omitempty" maxItems:"16" doc:"types of items to return, case-insensitive; default is all. file and custom are synonyms of resource"`
+	Depth          string         `json:"depth,omitempty" doc:"level of detail of each result; L0, L1 and L2 are synonyms of abstract, overview and full" default:"overview"`
+	MaxResults     *int           `json:"max_results,omitempty" minimum:"1" maximum:"1000" doc:"maximum of items; default 10, or the preset's value"`
+	MaxTokens      *int           `json:"max_tokens,omitempty" minimum:"1" maximum:"10000000" doc:"maximum of tokens in the rendered answer, tags included; default 4000, or the preset's value"`
+	Namespace      string         `json:"namespace,omitempty" maxLength:"512" doc:"namespace of the tenant; default is \"default\""`
+	UserID         string         `json:"user_id,omitempty" maxLength:"512" doc:"includes this user's memories besides shared ones; without it, shared memories only"`
+	AgentID        string         `json:"agent_id,omitempty" maxLength:"512" doc:"restricts memories to this agent and to those without an agent"`
+	SessionID      string         `json:"session_id,omitempty" maxLength:"512" doc:"restricts memories to this session and to those without a session"`
+	Filter         *FilterRequest `json:"filter,omitempty" doc:"conditions, all of which must hold"`
+	AsOf           time.Time      `json:"as_of,omitzero" doc:"answers from the state of knowledge at that time"`
+	Now            time.Time      `json:"now,omitzero" doc:"reference time for ages; default is the server's clock"`
+	Tokenizer      string         `json:"tokenizer,omitempty" doc:"tokenizer that counts max_tokens"`
+	Format         string         `json:"format,omitempty" doc:"format of the rendered answer" default:"xml"`
+	Preset         string         `json:"preset,omitempty" doc:"named set of limits; explicit limits take precedence"`
+	Queries        []string       `json:"queries,omitempty" maxItems:"8" doc:"alternative wordings of the query, each with half its weight; at most 65536 bytes together with the query"`
+	Messages       Messages       `json:"messages,omitempty" doc:"recent conversation, newest last; a follow-up question is expanded with words from it"`
 	Exclude        []string       `json:"exclude,omitempty" maxItems:"1000" doc:"ids of items that the model already has"`
-	Shown          []string       `json:"shown,omitempty" maxItems:"1000" doc:"ids of items that the model was shown last time, in order: they keep their places while their rank changes little, so that what follows them in a prompt comes from its cache"`
-	MinRelevance   *float64       `json:"min_relevance,omitempty" minimum:"0" maximum:"1" doc:"drops items below it; without it a context has none below 0.02, and one sentence of each that is far behind the best, while 0 has all that are found as they are"`
-	Diversity      float64        `json:"diversity,omitempty" minimum:"0" maximum:"1" doc:"how much it counts against an item that it says what one before it says; 0 chooses by relevance alone"`
-	Blocks         bool           `json:"blocks,omitempty" doc:"splits the answer into two blocks: one that stays the same whatever is asked (published procedures, pinned memories, those that describe the user), and what answers the query"`
-	StableTokens   int            `json:"stable_tokens,omitempty" minimum:"-1" maximum:"10000000" doc:"with blocks: the most tokens of max_tokens that the first one has; default is a quarter, -1 is none"`
-	Citations      *bool          `json:"citations,omitempty" default:"true" doc:"false leaves ids, titles, pages and lines out of the rendered answer: its tags have source and type alone"`
-	Spotlight      bool           `json:"spotlight,omitempty" doc:"marks retrieved text word by word, so that a model can tell it from instructions; what it is to be told of the marker is in instruction"`
+	Shown          []string       `json:"shown,omitempty" maxItems:"1000" doc:"ids of the items shown last time, in order. They keep their positions while their rank changes little, which preserves the prompt cache"`
+	MinRelevance   *float64       `json:"min_relevance,omitempty" minimum:"0" maximum:"1" doc:"drops items below this relevance. By default a context drops items below 0.02 and shortens items far behind the best to one sentence; 0 returns everything unshortened"`
+	Diversity      float64        `json:"diversity,omitempty" minimum:"0" maximum:"1" doc:"penalty for items that repeat an earlier item; 0 ranks by relevance alone"`
+	Blocks         bool           `json:"blocks,omitempty" doc:"splits the answer into a stable block (published procedures, pinned memories, the user's profile), which does not depend on the query, and a block of query results"`
+	StableTokens   int            `json:"stable_tokens,omitempty" minimum:"-1" maximum:"10000000" doc:"with blocks: maximum of max_tokens for the stable block; default is a quarter, -1 is none"`
+	Citations      *bool          `json:"citations,omitempty" default:"true" doc:"false omits ids, titles, pages and lines from the rendered tags; source and type remain"`
+	Spotlight      bool           `json:"spotlight,omitempty" doc:"marks every retrieved word so that the model can tell data from instructions; the field instruction explains the marker"`
 	Explain        bool           `json:"explain,omitempty" doc:"adds the scores of each signal to the items"`
 	Exact          bool           `json:"exact,omitempty" doc:"searches vectors exhaustively"`
-	Highlight      bool           `json:"highlight,omitempty" doc:"adds to the items where their content has the words of the query and its other wordings"`
-	ProviderParams map[string]any `json:"params,omitempty" doc:"passed to providers as it is; the built-in ones read time, dialogue, follow_up (false switches each off), feedback (true switches it on) and phrases (true: what the query has between quotation marks must be in every document and memory found; /v1/search has it on), and patterns (true: storm* and storm~ stand for words like them; /v1/search has it on); spelling false takes words that no text has as they are written; rerank false leaves the reranker out; cluster names a ledger to look in"`
+	Highlight      bool           `json:"highlight,omitempty" doc:"adds the positions of query words in each item's content"`
+	ProviderParams map[string]any `json:"params,omitempty" doc:"passed to providers unchanged. The built-in providers read: time, dialogue, follow_up and spelling (false disables each); feedback (true enables it); phrases (true requires quoted phrases; default in /v1/search); patterns (true expands storm* and storm~; default in /v1/search); rerank (false skips the reranker); cluster (a ledger to search)"`
 }
 
 // FilterRequest is a [ragctx.Filter] as it is sent.
 type FilterRequest struct {
-	Tags           []string          `json:"tags,omitempty" maxItems:"256" doc:"an item must carry all of them"`
-	Metadata       map[string]string `json:"metadata,omitempty" doc:"values that an item's metadata must have, compared as strings"`
-	Sources        []string          `json:"sources,omitempty" maxItems:"256" doc:"sources, or prefixes of sources ending in *; an item must match one" example:"[\"file:docs/*\"]"`
+	Tags           []string          `json:"tags,omitempty" maxItems:"256" doc:"tags that an item must all carry"`
+	Metadata       map[string]string `json:"metadata,omitempty" doc:"metadata values that an item must have, compared as strings"`
+	Sources        []string          `json:"sources,omitempty" maxItems:"256" doc:"sources, or prefixes ending in *; an item must match one of them" example:"[\"file:docs/*\"]"`
 	OccurredAfter  time.Time         `json:"occurred_after,omitzero" doc:"inclusive"`
 	OccurredBefore time.Time         `json:"occurred_before,omitzero" doc:"exclusive"`
 }
@@ -125,7 +125,7 @@ type timedInput struct {
 }
 
 type contextOutput struct {
-	ServerTiming string `header:"Server-Timing" doc:"where asked for: what each stage of the answer took in milliseconds. Documents and memories are searched side by side, and words and vectors within each, so the stages add up to more than engine, the whole"`
+	ServerTiming string `header:"Server-Timing" doc:"time of each stage in milliseconds, on request. Stages run concurrently, so their sum may exceed engine, the total"`
 	Body         resolve.Answer
 }
 

@@ -16,7 +16,7 @@ import (
 func (f *fixture) loop(t *testing.T, turns, window int, request func(turn int) string, look func(int, map[string]any, string)) {
 	t.Helper()
 	k := session.Key{ID: "s"}
-	if _, err := f.eng.Conversations().Create(t.Context(), k, view.CreateOptions{}); err != nil {
+	if _, err := f.eng.Sessions().Views().Create(t.Context(), k, view.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	forms := []string{"openai", "anthropic", "gemini", "ragctx"}
@@ -30,7 +30,7 @@ func (f *fixture) loop(t *testing.T, turns, window int, request func(turn int) s
 				ragctx.Message{Role: ragctx.RoleTool, Content: ragctx.Content{{Type: ragctx.BlockToolResult, ToolUseID: id, Content: output}}})
 		}
 		messages = append(messages, ragctx.TextMessage(ragctx.RoleAssistant, "Done."))
-		if _, err := f.eng.Conversations().Append(t.Context(), k, "", session.Step{}, messages...); err != nil {
+		if _, err := f.eng.Sessions().Views().Append(t.Context(), k, "", session.Step{}, messages...); err != nil {
 			t.Fatal(err)
 		}
 		turn := fmt.Sprintf(`{"id":"t%d","session_id":"s","prompt":%q,"response":"Done."}`, n, request(n))

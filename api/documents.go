@@ -18,15 +18,15 @@ import (
 
 // DocumentRequest is a document as it is sent. Its id is in the path.
 type DocumentRequest struct {
-	Text     string    `json:"text,omitempty" doc:"the whole text, at most 32 MiB; without it, title is the text"`
-	Title    string    `json:"title,omitempty" doc:"at most 2 KiB; default is that of the text, else the file name in the id"`
-	Source   string    `json:"source,omitempty" doc:"where the text comes from, at most 4 KiB" example:"file:docs/a.md"`
-	MIME     string    `json:"mime,omitempty" maxLength:"512" doc:"the type of text; default is by the id's extension" example:"text/markdown"`
+	Text     string    `json:"text,omitempty" doc:"the whole text, at most 32 MiB; default is the title"`
+	Title    string    `json:"title,omitempty" doc:"at most 2 KiB; default is the title found in the text, or else the file name in the id"`
+	Source   string    `json:"source,omitempty" doc:"origin of the text, at most 4 KiB" example:"file:docs/a.md"`
+	MIME     string    `json:"mime,omitempty" maxLength:"512" doc:"type of the text; default follows the extension of the id" example:"text/markdown"`
 	Tags     []string  `json:"tags,omitempty" maxItems:"64"`
-	Metadata Metadata  `json:"metadata,omitempty" doc:"at most 64 KiB of JSON; filters reach strings, numbers and booleans"`
-	Occurred time.Time `json:"occurred,omitzero" doc:"when what the document tells happened"`
-	Chunk    *Sizes    `json:"chunk,omitempty" doc:"how long the chunks are; default is 400 characters, at most 1200"`
-	Root     string    `json:"root,omitempty" doc:"what the document was ingested from; a document of one root is not replaced from another"`
+	Metadata Metadata  `json:"metadata,omitempty" doc:"at most 64 KiB of JSON; filters match strings, numbers and booleans"`
+	Occurred time.Time `json:"occurred,omitzero" doc:"time of the events in the document"`
+	Chunk    *Sizes    `json:"chunk,omitempty" doc:"chunk sizes; default is 400 characters, at most 1200"`
+	Root     string    `json:"root,omitempty" doc:"source that the document was ingested from; a document of one root cannot be replaced from another"`
 }
 
 // DocumentPut is the outcome of storing a document.
@@ -34,7 +34,7 @@ type DocumentPut struct {
 	ID      string       `json:"id"`
 	Version int          `json:"version" doc:"counts from 1"`
 	Status  store.Status `json:"status" enum:"created,replaced,unchanged"`
-	Chunks  int          `json:"chunks" doc:"the number of chunks the text was cut into"`
+	Chunks  int          `json:"chunks" doc:"number of chunks"`
 }
 
 // Document is a version of a document.
@@ -43,25 +43,25 @@ type Document struct {
 
 	Text *string `json:"text,omitempty" doc:"the whole text"`
 	// ChunkList is what a model can be shown of the document, in order.
-	ChunkList []Chunk `json:"chunk_list,omitempty" nullable:"false" doc:"the chunks, in order"`
+	ChunkList []Chunk `json:"chunk_list,omitempty" nullable:"false" doc:"chunks in order"`
 }
 
 // Chunk is a passage of a document.
 type Chunk struct {
-	ID      string   `json:"id" doc:"cites the chunk: document@version#ordinal" example:"docs/a.md@1#0"`
-	Ordinal int      `json:"ordinal" doc:"from 0"`
-	Heading []string `json:"heading" nullable:"false" doc:"the headings above it, outermost first"`
+	ID      string   `json:"id" doc:"id for citations: document@version#ordinal" example:"docs/a.md@1#0"`
+	Ordinal int      `json:"ordinal" doc:"counts from 0"`
+	Heading []string `json:"heading" nullable:"false" doc:"headings above the chunk, outermost first"`
 	Text    string   `json:"text"`
-	Page    int      `json:"page,omitempty" doc:"that it begins on, from 1, in a text with pages"`
+	Page    int      `json:"page,omitempty" doc:"first page of the chunk, from 1, if the text has pages"`
 	Start   Position `json:"start"`
-	End     Position `json:"end" doc:"behind the last character"`
+	End     Position `json:"end" doc:"end of the chunk, exclusive"`
 }
 
 // Position is a place in a text.
 type Position struct {
-	Byte int `json:"byte" doc:"from 0"`
-	Line int `json:"line" doc:"from 1"`
-	Rune int `json:"rune" doc:"in code points, from 0"`
+	Byte int `json:"byte" doc:"counts from 0"`
+	Line int `json:"line" doc:"counts from 1"`
+	Rune int `json:"rune" doc:"offset in code points, from 0"`
 }
 
 // NewDocument returns a version of a document with its text and chunks.
@@ -87,13 +87,13 @@ func chunkOf(document string, version int, u passage.Chunk) Chunk {
 // DocumentPage is a page of documents, without their texts.
 type DocumentPage struct {
 	Documents  []Document `json:"documents" nullable:"false"`
-	NextCursor string     `json:"next_cursor,omitempty" doc:"asks for the next page; absent on the last"`
+	NextCursor string     `json:"next_cursor,omitempty" doc:"cursor of the next page; absent on the last page"`
 }
 
 // DocumentKey are the parameters of every route of one document.
 type DocumentKey struct {
 	Scoped
-	ID string `path:"id" doc:"the document's id, percent-encoded UTF-8 of 1 to 512 bytes; a slash may stand as it is or as %2F" example:"docs/a.md"`
+	ID string `path:"id" doc:"document id: percent-encoded UTF-8 of 1 to 512 bytes; a slash may be sent as it is or as %2F" example:"docs/a.md"`
 }
 
 // documentPut is a document as JSON, or a file: then the parameters say what the file
@@ -101,13 +101,13 @@ type DocumentKey struct {
 type documentPut struct {
 	DocumentKey
 	Matching
-	IfNoneMatch string   `header:"If-None-Match" maxLength:"8192" doc:"*: the document is stored only if there is none of the id; else the answer is 412"`
-	Title       string   `query:"title" maxLength:"2048" doc:"of a file; default is what it calls itself"`
-	Source      string   `query:"source" maxLength:"4096" doc:"of a file: where it comes from"`
-	Tags        []string `query:"tags,explode" maxItems:"64" doc:"of a file; may be repeated"`
-	Metadata    string   `query:"metadata" maxLength:"16384" doc:"of a file: a JSON object; a longer one does not fit into a URL" example:"{\"team\": \"ops\"}"`
-	Occurred    string   `query:"occurred" format:"date-time" doc:"of a file: when what it tells happened"`
-	Root        string   `query:"root" doc:"of a file: what it was ingested from"`
+	IfNoneMatch string   `header:"If-None-Match" maxLength:"8192" doc:"*: store only if the id is new; otherwise the answer is 412"`
+	Title       string   `query:"title" maxLength:"2048" doc:"for a file; default is the title found in it"`
+	Source      string   `query:"source" maxLength:"4096" doc:"for a file: its origin"`
+	Tags        []string `query:"tags,explode" maxItems:"64" doc:"for a file; may be repeated"`
+	Metadata    string   `query:"metadata" maxLength:"16384" doc:"for a file: a JSON object, limited by the length of a URL" example:"{\"team\": \"ops\"}"`
+	Occurred    string   `query:"occurred" format:"date-time" doc:"for a file: time of the events in it"`
+	Root        string   `query:"root" doc:"for a file: source that it was ingested from"`
 
 	body  *heldBody
 	file  bool
@@ -129,32 +129,32 @@ func (d *documentPut) Resolve(ctx huma.Context) []error {
 
 type documentGet struct {
 	DocumentKey
-	Version int  `query:"version" minimum:"1" maximum:"2147483647" doc:"default is the current one"`
-	Text    bool `query:"text" default:"true" doc:"whether to send the text"`
-	Chunks  bool `query:"chunks" doc:"whether to list the chunks"`
+	Version int  `query:"version" minimum:"1" maximum:"2147483647" doc:"default is the current version"`
+	Text    bool `query:"text" default:"true" doc:"include the text"`
+	Chunks  bool `query:"chunks" doc:"include the list of chunks"`
 }
 
 type documentList struct {
 	Scoped
 	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
-	Prefix string `query:"prefix" maxLength:"512" doc:"of the ids to list" example:"docs/"`
-	Root   string `query:"root" doc:"lists only documents that were ingested from it"`
+	Cursor string `query:"cursor" doc:"next_cursor of the previous page"`
+	Prefix string `query:"prefix" maxLength:"512" doc:"only documents whose id has this prefix" example:"docs/"`
+	Root   string `query:"root" doc:"only documents ingested from this root"`
 }
 
 type duplicateList struct {
 	Scoped
-	Prefix string `query:"prefix" maxLength:"512" doc:"only groups of which an id begins so" example:"docs/"`
+	Prefix string `query:"prefix" maxLength:"512" doc:"only groups with a document whose id has this prefix" example:"docs/"`
 	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
+	Cursor string `query:"cursor" doc:"next_cursor of the previous page"`
 }
 
 // DuplicateList are groups of documents that say the same or nearly the same.
 type DuplicateList struct {
 	Groups []docs.Duplicates `json:"groups" nullable:"false"`
-	Total  int               `json:"total" doc:"how many groups there are"`
+	Total  int               `json:"total" doc:"total number of groups"`
 	// NextCursor is absent on the last page.
-	NextCursor string `json:"next_cursor,omitempty" doc:"asks for the next page; absent on the last"`
+	NextCursor string `json:"next_cursor,omitempty" doc:"cursor of the next page; absent on the last page"`
 }
 
 // pageOfDuplicates returns the groups after a cursor, at most limit.
@@ -179,12 +179,12 @@ type duplicateListOutput struct{ Body DuplicateList }
 
 type documentPutOutput struct {
 	Status int
-	ETag   string `header:"ETag" doc:"of the version that is current now, for If-Match"`
+	ETag   string `header:"ETag" doc:"version tag for If-Match"`
 	Body   DocumentPut
 }
 
 type documentOutput struct {
-	ETag string `header:"ETag" doc:"of this answer, for If-None-Match, and of this version, for If-Match"`
+	ETag string `header:"ETag" doc:"tag of this answer for If-None-Match, and of this version for If-Match"`
 	Body Document
 }
 
@@ -226,13 +226,13 @@ func (s *Server) documentRoutes() {
 }
 
 func (s *Server) getDocument(ctx context.Context, in *documentGet) (*documentOutput, error) {
-	d, text, err := s.engine.Document(ctx, in.Namespace, in.ID, in.Version)
+	d, text, err := s.engine.Documents().Get(ctx, in.Namespace, in.ID, in.Version)
 	if err != nil {
 		return nil, err
 	}
 	var units []passage.Chunk
 	if in.Chunks {
-		if units, err = s.engine.DocumentChunks(ctx, in.Namespace, in.ID, d.Version); err != nil {
+		if units, err = s.engine.Documents().Chunks(ctx, in.Namespace, in.ID, d.Version); err != nil {
 			return nil, err
 		}
 	}
@@ -248,7 +248,7 @@ func (s *Server) listDuplicates(ctx context.Context, in *duplicateList) (*duplic
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.engine.Duplicates(ctx, in.Namespace, in.Prefix)
+	found, err := s.engine.Documents().Duplicates(ctx, in.Namespace, in.Prefix)
 	return &duplicateListOutput{pageOfDuplicates(found, in.Limit, after)}, err
 }
 
@@ -257,7 +257,7 @@ func (s *Server) listDocuments(ctx context.Context, in *documentList) (*document
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.engine.ListDocuments(ctx, in.Namespace, store.ListOptions{
+	found, err := s.engine.Documents().List(ctx, in.Namespace, store.ListOptions{
 		After: c.After, Limit: in.Limit, Prefix: in.Prefix, Root: in.Root,
 	})
 	if err != nil {

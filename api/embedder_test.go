@@ -74,7 +74,7 @@ func TestReembedRemote(t *testing.T) {
 	if p := f.call(t, "POST", "/v1/reembed", `{"embedder":"remote"}`).problem(t); p.Status != 422 {
 		t.Errorf("%+v", p)
 	}
-	if e := into[engine.EmbedderInfo](t, f.call(t, "GET", "/v1/embedder", ""), 200); e.Name != f.eng.Embedder().Name || e.Service != nil {
+	if e := into[engine.EmbedderInfo](t, f.call(t, "GET", "/v1/embedder", ""), 200); e.Name != f.eng.Indexes().Embedder().Name || e.Service != nil {
 		t.Errorf("%+v", e)
 	}
 }

@@ -28,11 +28,11 @@ const (
 
 // EmbeddingRequest asks for vectors, in OpenAI's shape.
 type EmbeddingRequest struct {
-	Input          EmbeddingInput `json:"input" doc:"a text, or up to 2048 texts, of at most 1 MiB each, 512 KiB together with a read key; tokens are not taken" example:"\"roll back a release\""`
-	Model          string         `json:"model,omitempty" maxLength:"512" default:"static" doc:"static, the built-in table, or its full name"`
-	EncodingFormat string         `json:"encoding_format,omitempty" enum:"float,base64" default:"float" doc:"base64 is of 32-bit floats, little endian"`
-	Dimensions     *int           `json:"dimensions,omitempty" minimum:"1" maximum:"65536" doc:"must be that of the model"`
-	User           string         `json:"user,omitempty" maxLength:"512" doc:"has no meaning here"`
+	Input          EmbeddingInput `json:"input" doc:"one text, or up to 2048, each at most 1 MiB; a read key may send 512 KiB in total; token arrays are not supported" example:"\"roll back a release\""`
+	Model          string         `json:"model,omitempty" maxLength:"512" default:"static" doc:"static, the built-in model, or its full name"`
+	EncodingFormat string         `json:"encoding_format,omitempty" enum:"float,base64" default:"float" doc:"base64 encodes 32-bit little-endian floats"`
+	Dimensions     *int           `json:"dimensions,omitempty" minimum:"1" maximum:"65536" doc:"must equal the dimensions of the model"`
+	User           string         `json:"user,omitempty" maxLength:"512" doc:"ignored"`
 }
 
 // EmbeddingInput is a text or a list of texts.
@@ -65,21 +65,21 @@ func (in *EmbeddingInput) UnmarshalJSON(b []byte) error {
 // Embeddings is a list of vectors, in OpenAI's shape.
 type Embeddings struct {
 	Object string         `json:"object" enum:"list"`
-	Data   []Embedding    `json:"data" nullable:"false" doc:"one per text, in order"`
-	Model  string         `json:"model" doc:"name and revision: vectors of different ones cannot be compared" example:"ragctx-static-en@1"`
+	Data   []Embedding    `json:"data" nullable:"false" doc:"one embedding per text, in order"`
+	Model  string         `json:"model" doc:"name and revision; vectors of different models are not comparable" example:"ragctx-static-en@1"`
 	Usage  EmbeddingUsage `json:"usage"`
 }
 
 // Embedding is one vector.
 type Embedding struct {
 	Object string `json:"object" enum:"embedding"`
-	Index  int    `json:"index" doc:"the place of its text"`
-	Vector Vector `json:"embedding" doc:"of length 1; empty if the model has nothing to say about the text: it has no letters or digits, or most of them are in a script that the model does not know"`
+	Index  int    `json:"index" doc:"position of the text"`
+	Vector Vector `json:"embedding" doc:"unit vector; empty if the model cannot embed the text, because it has no letters or digits or is mostly in an unsupported script"`
 }
 
 // EmbeddingUsage counts tokens.
 type EmbeddingUsage struct {
-	PromptTokens int `json:"prompt_tokens" doc:"tokens of the texts, as the model cuts them"`
+	PromptTokens int `json:"prompt_tokens" doc:"tokens of the texts, by the model's tokenizer"`
 	TotalTokens  int `json:"total_tokens"`
 }
 

@@ -14,7 +14,7 @@ import (
 // Erasable is the parameter of routes that can remove something for good. It is
 // exported for huma, which passes over others.
 type Erasable struct {
-	Erase bool `query:"erase" doc:"removes it for good: every version, from the database, the history, jobs and both indexes, also from their files; no question about an earlier time finds it again"`
+	Erase bool `query:"erase" doc:"erases permanently: removes every version from the database, the history, jobs and index files, and from as_of queries"`
 }
 
 type documentDelete struct {
@@ -33,14 +33,14 @@ type sessionDelete struct {
 	Scoped
 	SessionMatching
 	Erasable
-	ID     string `path:"id" maxLength:"512" doc:"the session's id"`
-	UserID string `query:"user_id" maxLength:"512" doc:"whose session it is; without it that of all users, which is for admins"`
+	ID     string `path:"id" maxLength:"512" doc:"session id"`
+	UserID string `query:"user_id" maxLength:"512" doc:"owner of the session; without it, sessions of all users (admins only)"`
 }
 
 type userDelete struct {
 	Scoped
 	Erasable
-	ID string `path:"id" maxLength:"512" doc:"the user's id"`
+	ID string `path:"id" maxLength:"512" doc:"user id"`
 }
 
 type erasedOutput struct{ Body store.Erased }
@@ -59,7 +59,7 @@ func (s *Server) eraseRoutes() {
 		if err != nil {
 			return nil, err
 		}
-		erased, err := s.engine.EraseSession(ctx, in.Namespace, in.ID, in.UserID, in.UserID == "")
+		erased, err := s.engine.Sessions().Erase(ctx, in.Namespace, in.ID, in.UserID, in.UserID == "")
 		return &erasedOutput{erased}, err
 	})
 	register(s, huma.Operation{
@@ -69,7 +69,7 @@ func (s *Server) eraseRoutes() {
 		if err := in.confirmed(); err != nil {
 			return nil, err
 		}
-		erased, err := s.engine.EraseUser(ctx, in.Namespace, in.ID)
+		erased, err := s.engine.Admin().EraseUser(ctx, in.Namespace, in.ID)
 		return &erasedOutput{erased}, err
 	})
 }

@@ -15,12 +15,12 @@ import (
 const eventsPath = "/v1/events"
 
 type eventStream struct {
-	Namespace string   `query:"namespace" maxLength:"512" doc:"only events of this namespace; default is all that the caller reaches"`
-	User      string   `query:"user_id" maxLength:"512" doc:"only events of this user; without it an admin is told of everyone, others of what belongs to nobody"`
+	Namespace string   `query:"namespace" maxLength:"512" doc:"only events of this namespace; default is all accessible namespaces"`
+	User      string   `query:"user_id" maxLength:"512" doc:"only events of this user; default is all users for an admin, shared items for others"`
 	Session   string   `query:"session_id" maxLength:"512" doc:"only events of this session"`
 	Types     []string `query:"type,explode" doc:"only events of this type; may be repeated"`
-	After     string   `query:"after" doc:"begin after this sequence; default is now"`
-	Last      string   `header:"Last-Event-ID" doc:"the same, as a browser sends it that reconnects; it wins"`
+	After     string   `query:"after" doc:"start after this sequence; default is now"`
+	Last      string   `header:"Last-Event-ID" doc:"same as the query parameter, sent by a reconnecting browser; takes precedence"`
 }
 
 func (in eventStream) filter() events.Filter {
@@ -45,7 +45,7 @@ func (s *Server) eventRoutes() {
 
 func (s *Server) streamEvents(ctx context.Context, in *eventStream) (*huma.StreamResponse, error) {
 	f := in.filter()
-	after, err := s.engine.LastEvent(ctx, f)
+	after, err := s.engine.Events().Last(ctx, f)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (s *Server) streamEvents(ctx context.Context, in *eventStream) (*huma.Strea
 		out := openStream(hctx)
 		err := out.keepAlive() // the reader sees that it has begun
 		if err == nil {
-			err = relay(ctx, s.stopping, follow(ctx, s.engine.FollowEvents(ctx, f, after)), func(ev ragctx.Event) error {
+			err = relay(ctx, s.stopping, follow(ctx, s.engine.Events().Follow(ctx, f, after)), func(ev ragctx.Event) error {
 				return out.eventWith(string(ev.Type), strconv.FormatUint(ev.Seq, 10), ev)
 			}, out.keepAlive)
 		}

@@ -66,12 +66,12 @@ func TestEventStream(t *testing.T) {
 // TestEventClient reads through the client, with the grant of whoever asks.
 func TestEventClient(t *testing.T) {
 	f := start(t, Options{})
-	begin, err := f.eng.LastEvent(t.Context(), events.Filter{})
+	begin, err := f.eng.Events().Last(t.Context(), events.Filter{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, id := range []string{"1", "2"} {
-		if _, _, err := f.eng.Remember(t.Context(), memory.Memory{ID: id, Content: "Something to remember."}); err != nil {
+		if _, _, err := f.eng.Memories().Put(t.Context(), memory.Memory{ID: id, Content: "Something to remember."}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -24,7 +24,7 @@ import (
 // the server is in a state to answer it, and runs it so.
 func TestExamples(t *testing.T) {
 	f := exampleServer(t)
-	owner, err := f.eng.CreateKey(t.Context(), access.Key{Name: "owner", Role: access.Admin})
+	owner, err := f.eng.Keys().Create(t.Context(), access.Key{Name: "owner", Role: access.Admin})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,11 +31,11 @@ func (s *Server) extractRoutes() {
 }
 
 func (s *Server) extractMemories(ctx context.Context, in *extractInput) (*extractOutput, error) {
-	x, err := s.engine.Extract(ctx, in.Body.Turn.turn())
+	x, err := s.engine.Sessions().Extract(ctx, in.Body.Turn.turn())
 	return &extractOutput{x}, err
 }
 
-// Extract calls [engine.Engine.Extract] on the server.
+// Extract calls [engine.Sessions.Extract] on the server.
 func (c *Client) Extract(ctx context.Context, t ragctx.Turn) (engine.Extraction, error) {
 	var x engine.Extraction
 	err := c.do(ctx, http.MethodPost, memoriesPath+":extract", nil, ExtractRequest{turnRequest(t)}, &x)

@@ -162,7 +162,7 @@ func fileType(value string) string {
 	return value
 }
 
-// PutFile calls [engine.Engine.PutFile] on the server.
+// PutFile calls [engine.Documents.PutFile] on the server.
 func (c *Client) PutFile(ctx context.Context, namespace string, d docs.Document, data []byte, root string) (store.Put, error) {
 	q := in(namespace)
 	set(q, "title", d.Title)

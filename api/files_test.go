@@ -175,7 +175,7 @@ func TestClientPutFile(t *testing.T) {
 	if err != nil || put.Status != store.Created {
 		t.Fatalf("%+v, %v", put, err)
 	}
-	got, text, err := f.eng.Document(t.Context(), "n", d.ExternalID, 0)
+	got, text, err := f.eng.Documents().Get(t.Context(), "n", d.ExternalID, 0)
 	if err != nil || text != "# Read\n\nlions" || got.Title != "T" || got.Source != "s" || len(got.Tags) != 2 || got.Metadata["k"] != "v" || got.Root != "root" {
 		t.Errorf("%+v, %q, %v", got, text, err)
 	}

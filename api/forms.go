@@ -20,9 +20,9 @@ const ownForm = "ragctx"
 
 // Said is a conversation in a form: ragctx's, or that of a vendor of models.
 type Said struct {
-	Format   string          `json:"format,omitempty" enum:"ragctx,openai,anthropic,gemini" default:"ragctx" doc:"whose form system and messages have"`
-	System   json.RawMessage `json:"system,omitempty" doc:"what stands beside the messages: Anthropic's system, Gemini's systemInstruction; other forms have none"`
-	Messages SaidMessages    `json:"messages,omitzero" doc:"oldest first: OpenAI's and Anthropic's messages, Gemini's contents, or ragctx's own"`
+	Format   string          `json:"format,omitempty" enum:"ragctx,openai,anthropic,gemini" default:"ragctx" doc:"format of system and messages"`
+	System   json.RawMessage `json:"system,omitempty" doc:"system prompt outside the messages: Anthropic's system, Gemini's systemInstruction"`
+	Messages SaidMessages    `json:"messages,omitzero" doc:"oldest first: messages of OpenAI or Anthropic, contents of Gemini, or ragctx's own format"`
 }
 
 // SaidMessages are messages in a form.
@@ -39,8 +39,8 @@ func (SaidMessages) Schema(r huma.Registry) *huma.Schema {
 
 // FormLoss is something that cannot be said in another form.
 type FormLoss struct {
-	Index int    `json:"index" doc:"the message's place in the list that was read or written; -1 is the system prompt"`
-	What  string `json:"what" doc:"what is lost"`
+	Index int    `json:"index" doc:"position in the list that was read or written; -1 is the system prompt"`
+	What  string `json:"what" doc:"the lost content"`
 }
 
 // lossesOf returns losses as they are told.

@@ -11,14 +11,14 @@ import (
 // TestAKeyOfOneNamespaceMeansIt where a request names none.
 func TestAKeyOfOneNamespaceMeansIt(t *testing.T) {
 	f := startPaused(t, Options{})
-	if _, err := f.eng.PutDocument(t.Context(), "team", docs.Document{ExternalID: "a", Text: "Tea in the team."}, ""); err != nil {
+	if _, err := f.eng.Documents().Put(t.Context(), "team", docs.Document{ExternalID: "a", Text: "Tea in the team."}, ""); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
 		namespaces []string
 		status     int
 	}{"one": {[]string{"team"}, 200}, "two": {[]string{"team", "home"}, 403}} {
-		k, err := f.eng.CreateKey(t.Context(), access.Key{Name: name, Role: access.Write, Namespaces: c.namespaces})
+		k, err := f.eng.Keys().Create(t.Context(), access.Key{Name: name, Role: access.Write, Namespaces: c.namespaces})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -182,7 +182,7 @@ func (s *Server) onceIn(c echo.Context, op *huma.Operation, namespace string, su
 	if err := sum(h); err != nil {
 		return err
 	}
-	a, err := s.engine.BeginRequest(r.Context(), k, h.Sum(nil), "")
+	a, err := s.engine.Requests().Begin(r.Context(), k, h.Sum(nil), "")
 	if err != nil {
 		return s.problemOf(r.Context(), op, keyError(err))
 	}
@@ -192,7 +192,7 @@ func (s *Server) onceIn(c echo.Context, op *huma.Operation, namespace string, su
 	return s.record(c, k, a, func() { next(a.Seed) })
 }
 
-// keyError translates what [engine.Engine.BeginRequest] returns.
+// keyError translates what [engine.Requests.Begin] returns.
 func keyError(err error) error {
 	if errors.Is(err, store.ErrKeyReused) {
 		return invalid(Fault{Location: "header." + keyHeader, Message: "came with another request before; use a new key for a new request"})
@@ -240,7 +240,7 @@ func (s *Server) record(c echo.Context, k store.RequestKey, a store.StoredRespon
 func (s *Server) note(ctx context.Context, k store.RequestKey, a store.StoredResponse, w *recorder) error {
 	switch {
 	case refused(w.status):
-		return s.engine.DropRequest(ctx, k, a.Seed)
+		return s.engine.Requests().Drop(ctx, k, a.Seed)
 	case !repeatable(w.status):
 		return nil
 	}
@@ -250,7 +250,7 @@ func (s *Server) note(ctx context.Context, k store.RequestKey, a store.StoredRes
 			a.Header[name] = v
 		}
 	}
-	return s.engine.EndRequest(ctx, k, a)
+	return s.engine.Requests().End(ctx, k, a)
 }
 
 // refused reports whether an answer with a status says that nothing was done, and

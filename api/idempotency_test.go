@@ -163,12 +163,12 @@ func TestCrashBeforeTheAnswer(t *testing.T) {
 	f := start(t, Options{})
 	body := `{"prompt":"hi","response":"hello"}`
 	first := into[engine.TurnResult](t, f.call(t, "POST", "/v1/turns", body, "Idempotency-Key: k"), 201)
-	a, known, err := f.eng.KnownRequest(t.Context(), store.RequestKey{Namespace: "default", Route: "POST /v1/turns", Key: "k"})
+	a, known, err := f.eng.Requests().Known(t.Context(), store.RequestKey{Namespace: "default", Route: "POST /v1/turns", Key: "k"})
 	if err != nil || !known || a.Seed != first.ID {
 		t.Fatalf("%+v, %v", a, err)
 	}
 	a.Status = 0 // as if the process had ended in between
-	if err := f.eng.EndRequest(t.Context(), store.RequestKey{Namespace: "default", Route: "POST /v1/turns", Key: "k"}, a); err != nil {
+	if err := f.eng.Requests().End(t.Context(), store.RequestKey{Namespace: "default", Route: "POST /v1/turns", Key: "k"}, a); err != nil {
 		t.Fatal(err)
 	}
 	again := into[engine.TurnResult](t, f.call(t, "POST", "/v1/turns", body, "Idempotency-Key: k"), 200)

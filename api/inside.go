@@ -15,21 +15,10 @@ import (
 // else of the process, do not wait at the gate, and of them only erasures are in the audit log. Only
 // [Options].Version and Log are used: the limits of bodies protect servers from their callers. The
 // caller closes the engine after the last call.
-func NewInside(eng *engine.Engine, o Options) *Client { return PrepareInside(o)(eng) }
-
-// PrepareInside is [NewInside] in two steps. Making the routes takes some 20 ms, which pass in the
-// background while the caller opens the engine.
-func PrepareInside(o Options) func(*engine.Engine) *Client {
+func NewInside(eng *engine.Engine, o Options) *Client {
 	o = Options{Version: o.Version, Log: o.Log, MaxBodyBytes: unlimited, BodyMemory: unlimited}
-	server := sync.OnceValue(func() *Server { return New(nil, o) })
-	go server()
-	return func(eng *engine.Engine) *Client {
-		return newClient("http://127.0.0.1", inside{sync.OnceValue(func() *Server {
-			s := server()
-			s.engine = eng
-			return s
-		})})
-	}
+	server := sync.OnceValue(func() *Server { return New(eng, o) }) // takes 20 ms, and some commands call nothing
+	return newClient("http://127.0.0.1", inside{server})
 }
 
 // unlimited is a number of bytes that no body reaches. Multiplied by a factor for memory it still

@@ -32,7 +32,7 @@ func openInside(t *testing.T) (*engine.Engine, *Client) {
 // TestInside: a client without a server does what others do, and needs no key where they do.
 func TestInside(t *testing.T) {
 	eng, c := openInside(t)
-	if _, err := eng.CreateKey(t.Context(), access.Key{Name: "ops", Role: access.Admin}); err != nil {
+	if _, err := eng.Keys().Create(t.Context(), access.Key{Name: "ops", Role: access.Admin}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.PutDocument(t.Context(), "", docs.Document{ExternalID: "a/b.md", Text: "# Zebras\n\nhave stripes"}, ""); err != nil {
@@ -115,7 +115,7 @@ func TestInsideErrors(t *testing.T) {
 	if err := eng.Close(); err != nil {
 		t.Fatal(err)
 	}
-	_, _, want := eng.Remember(t.Context(), memory.Memory{Content: "tea"})
+	_, _, want := eng.Memories().Put(t.Context(), memory.Memory{Content: "tea"})
 	if want == nil {
 		t.Fatal("a closed engine remembers")
 	}

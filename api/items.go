@@ -18,14 +18,14 @@ type Item struct {
 	Chunk
 
 	Type     ragctx.ContextType `json:"context_type" enum:"resource,memory,skill"`
-	Document string             `json:"document,omitempty" doc:"the document's id; absent for others"`
+	Document string             `json:"document,omitempty" doc:"document id; only for passages of documents"`
 	Version  int                `json:"version"`
 }
 
 type itemKey struct {
 	Scoped
-	ID      string `path:"id" doc:"document@version#ordinal, the id of a memory, procedure:name@version (procedure:name is the version that agents are shown), the id of a message, or state:cluster, percent-encoded" example:"docs/a.md@1#0"`
-	Cluster string `query:"cluster" doc:"only what this cluster's ledger has: of a message that an import has put into several, this one's copy"`
+	ID      string `path:"id" doc:"percent-encoded id of the item: document@version#ordinal, a memory id, procedure:name@version (procedure:name for the canonical version), a message id, or state:cluster" example:"docs/a.md@1#0"`
+	Cluster string `query:"cluster" doc:"only this cluster's ledger; selects one copy of a message imported into several"`
 }
 
 type itemOutput struct{ Body Item }
@@ -38,7 +38,7 @@ func (s *Server) getItem(ctx context.Context, in *itemKey) (*itemOutput, error) 
 	if !ok {
 		return s.memoryItem(ctx, in)
 	}
-	u, err := s.engine.Passage(ctx, in.Namespace, in.ID)
+	u, err := s.engine.Documents().Passage(ctx, in.Namespace, in.ID)
 	if errors.Is(err, ragctx.ErrNotFound) {
 		return s.memoryItem(ctx, in) // a memory's id may look like anything
 	}
@@ -51,7 +51,7 @@ func (s *Server) getItem(ctx context.Context, in *itemKey) (*itemOutput, error) 
 // memoryItem returns a memory as a passage that is the whole of it, or else a skill or what
 // a ledger has.
 func (s *Server) memoryItem(ctx context.Context, in *itemKey) (*itemOutput, error) {
-	m, err := s.engine.Memory(ctx, in.Namespace, in.ID, "", true)
+	m, err := s.engine.Memories().Get(ctx, in.Namespace, in.ID, "", true)
 	if errors.Is(err, ragctx.ErrNotFound) {
 		for _, find := range []func(context.Context, *itemKey) (*itemOutput, error){s.skillItem, s.messageItem} {
 			if item, err := find(ctx, in); !errors.Is(err, ragctx.ErrNotFound) {
@@ -68,7 +68,7 @@ func (s *Server) memoryItem(ctx context.Context, in *itemKey) (*itemOutput, erro
 
 // skillItem returns the body of a published procedure.
 func (s *Server) skillItem(ctx context.Context, in *itemKey) (*itemOutput, error) {
-	id, v, err := s.engine.Skill(ctx, in.Namespace, in.ID)
+	id, v, err := s.engine.Procedures().Skill(ctx, in.Namespace, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (s *Server) skillItem(ctx context.Context, in *itemKey) (*itemOutput, error
 
 // messageItem returns a message of a ledger, or the state of a cluster.
 func (s *Server) messageItem(ctx context.Context, in *itemKey) (*itemOutput, error) {
-	it, err := s.engine.MessageItem(ctx, in.Namespace, in.Cluster, in.ID)
+	it, err := s.engine.Ledger().Item(ctx, in.Namespace, in.Cluster, in.ID)
 	if err != nil {
 		return nil, err
 	}

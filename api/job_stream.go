@@ -10,7 +10,7 @@ import (
 )
 
 func (s *Server) watchJob(ctx context.Context, in *JobKey) (*huma.StreamResponse, error) {
-	if _, err := s.engine.Job(ctx, in.ID); err != nil {
+	if _, err := s.engine.Jobs().Get(ctx, in.ID); err != nil {
 		return nil, err
 	}
 	return &huma.StreamResponse{Body: func(hctx huma.Context) {
@@ -33,7 +33,7 @@ func (s *Server) watch(ctx context.Context, id string) <-chan news {
 	told := make(chan news)
 	go func() {
 		defer close(told)
-		for j, err := range s.engine.WatchJob(ctx, id) {
+		for j, err := range s.engine.Jobs().Watch(ctx, id) {
 			select {
 			case told <- news{j, err}:
 			case <-ctx.Done():

@@ -73,7 +73,7 @@ func TestEvents(t *testing.T) {
 	if e := <-events; e.name != "progress" || e.job.ID != j.ID || e.job.State != store.JobQueued {
 		t.Errorf("%+v", e)
 	}
-	f.eng.StartJobs()
+	f.eng.Jobs().Start()
 	var last event
 	for last = range events {
 	}

@@ -12,14 +12,14 @@ import (
 
 // JobPage is a page of jobs.
 type JobPage struct {
-	Jobs       []engine.Job `json:"jobs" nullable:"false" doc:"the newest first"`
-	NextCursor string       `json:"next_cursor,omitempty" doc:"asks for the next page; absent on the last"`
+	Jobs       []engine.Job `json:"jobs" nullable:"false" doc:"newest first"`
+	NextCursor string       `json:"next_cursor,omitempty" doc:"cursor of the next page; absent on the last page"`
 }
 
 // JobItemPage is a page of a job's items.
 type JobItemPage struct {
-	Items      []store.JobItem `json:"items" nullable:"false" doc:"in their order"`
-	NextCursor string          `json:"next_cursor,omitempty" doc:"asks for the next page; absent on the last"`
+	Items      []store.JobItem `json:"items" nullable:"false" doc:"in order of position"`
+	NextCursor string          `json:"next_cursor,omitempty" doc:"cursor of the next page; absent on the last page"`
 }
 
 // jobCursor says where a page of jobs or items starts.
@@ -29,21 +29,21 @@ type jobCursor struct {
 
 // JobKey is the parameter of every route of one job.
 type JobKey struct {
-	ID string `path:"id" doc:"the job's id"`
+	ID string `path:"id" doc:"job id"`
 }
 
 type jobList struct {
-	Namespace string `query:"namespace" maxLength:"512" doc:"lists only jobs of this namespace"`
-	State     string `query:"state" enum:"queued,running,done,failed,cancelled" doc:"lists only jobs in this state"`
+	Namespace string `query:"namespace" maxLength:"512" doc:"only jobs of this namespace"`
+	State     string `query:"state" enum:"queued,running,done,failed,cancelled" doc:"only jobs in this state"`
 	Limit     int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-	Cursor    string `query:"cursor" doc:"next_cursor of the page before"`
+	Cursor    string `query:"cursor" doc:"next_cursor of the previous page"`
 }
 
 type jobItemList struct {
 	JobKey
-	State  string `query:"state" enum:"pending,done,failed,skipped" doc:"lists only items in this state"`
+	State  string `query:"state" enum:"pending,done,failed,skipped" doc:"only items in this state"`
 	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
+	Cursor string `query:"cursor" doc:"next_cursor of the previous page"`
 }
 
 type jobOutput struct{ Body engine.Job }
@@ -62,7 +62,7 @@ func (s *Server) jobRoutes() {
 		OperationID: "get-job", Method: http.MethodGet, Path: "/v1/jobs/{id}", Tags: tags, Summary: "Get a job",
 		Description: "Also one that has ended, for 7 days.",
 	}, func(ctx context.Context, in *JobKey) (*jobOutput, error) {
-		j, err := s.engine.Job(ctx, in.ID)
+		j, err := s.engine.Jobs().Get(ctx, in.ID)
 		return &jobOutput{j}, err
 	})
 	register(s, huma.Operation{
@@ -89,13 +89,13 @@ func (s *Server) jobRoutes() {
 		Description:   "Queues a job that has ended again, with its failed items and those that it did not come to. 409 if there are none.",
 		DefaultStatus: http.StatusAccepted,
 	}, func(ctx context.Context, in *JobKey) (*jobOutput, error) {
-		j, err := s.engine.RetryJob(ctx, in.ID)
+		j, err := s.engine.Jobs().Retry(ctx, in.ID)
 		return &jobOutput{j}, err
 	})
 }
 
 func (s *Server) cancelJob(ctx context.Context, in *JobKey) (*jobOutput, error) {
-	j, err := s.engine.CancelJob(ctx, in.ID)
+	j, err := s.engine.Jobs().Cancel(ctx, in.ID)
 	return &jobOutput{j}, err
 }
 
@@ -104,7 +104,7 @@ func (s *Server) listJobs(ctx context.Context, in *jobList) (*jobPageOutput, err
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.engine.ListJobs(ctx, store.JobFilter{
+	found, err := s.engine.Jobs().List(ctx, store.JobFilter{
 		Before: c.N, Limit: in.Limit, State: store.JobState(in.State), Namespace: in.Namespace,
 	})
 	if err != nil {
@@ -122,7 +122,7 @@ func (s *Server) listJobItems(ctx context.Context, in *jobItemList) (*jobItemPag
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.engine.JobItems(ctx, in.ID, store.ItemFilter{After: int(c.N), Limit: in.Limit, State: store.ItemState(in.State)})
+	found, err := s.engine.Jobs().Items(ctx, in.ID, store.ItemFilter{After: int(c.N), Limit: in.Limit, State: store.ItemState(in.State)})
 	if err != nil {
 		return nil, err
 	}

@@ -115,7 +115,7 @@ func jobPath(id string, more ...string) string {
 	return "/v1/jobs/" + strings.Join(append([]string{url.PathEscape(id)}, more...), "/")
 }
 
-// Job calls [engine.Engine.Job] on the server.
+// Job calls [engine.Jobs.Get] on the server.
 func (c *Client) Job(ctx context.Context, id string) (engine.Job, error) {
 	var j engine.Job
 	err := c.do(ctx, http.MethodGet, jobPath(id), nil, nil, &j)
@@ -137,7 +137,7 @@ func (c *Client) ListJobs(ctx context.Context, f store.JobFilter) ([]engine.Job,
 	return page.Jobs, err
 }
 
-// JobItems calls [engine.Engine.JobItems] on the server.
+// JobItems calls [engine.Jobs.Items] on the server.
 func (c *Client) JobItems(ctx context.Context, id string, f store.ItemFilter) ([]store.JobItem, error) {
 	q := make(url.Values)
 	set(q, "state", string(f.State))
@@ -152,14 +152,14 @@ func (c *Client) JobItems(ctx context.Context, id string, f store.ItemFilter) ([
 	return page.Items, err
 }
 
-// CancelJob calls [engine.Engine.CancelJob] on the server.
+// CancelJob calls [engine.Jobs.Cancel] on the server.
 func (c *Client) CancelJob(ctx context.Context, id string) (engine.Job, error) {
 	var j engine.Job
 	err := c.do(ctx, http.MethodPost, jobPath(id, "cancel"), nil, nil, &j)
 	return j, err
 }
 
-// RetryJob calls [engine.Engine.RetryJob] on the server.
+// RetryJob calls [engine.Jobs.Retry] on the server.
 func (c *Client) RetryJob(ctx context.Context, id string) (engine.Job, error) {
 	var j engine.Job
 	err := c.do(ctx, http.MethodPost, jobPath(id, "retry"), nil, nil, &j)

@@ -17,17 +17,17 @@ const keysPath = "/v1/keys"
 
 // KeyRequest says what a new API key is for.
 type KeyRequest struct {
-	Name       string    `json:"name" minLength:"1" maxLength:"200" doc:"the purpose of the key" example:"billing agent"`
-	Role       string    `json:"role" enum:"read,write,admin" doc:"read asks, searches and lists; write stores, changes and deletes, too; admin acts for all users and changes settings, too"`
-	Namespaces []string  `json:"namespaces,omitempty" maxItems:"100" doc:"the only namespaces that the key is for; default is all"`
-	UserID     string    `json:"user_id,omitempty" maxLength:"512" doc:"the only user that the key acts for: it sees what is theirs and what is nobody's, and changes what is theirs; not for admins"`
-	Expires    time.Time `json:"expires,omitzero" doc:"when the key ends to be valid; default is never"`
+	Name       string    `json:"name" minLength:"1" maxLength:"200" doc:"purpose of the key" example:"billing agent"`
+	Role       string    `json:"role" enum:"read,write,admin" doc:"read: query, search and list; write: also store, change and delete; admin: also act for all users and change settings"`
+	Namespaces []string  `json:"namespaces,omitempty" maxItems:"100" doc:"namespaces that the key may access; default is all"`
+	UserID     string    `json:"user_id,omitempty" maxLength:"512" doc:"the only user that the key acts for: it reads that user's and shared items and changes only that user's items. Not for admin keys"`
+	Expires    time.Time `json:"expires,omitzero" doc:"time after which the key is invalid; default is never"`
 }
 
 // KeyPage is a page of API keys.
 type KeyPage struct {
-	Keys       []access.Key `json:"keys" nullable:"false" doc:"the oldest first, without their secrets"`
-	NextCursor string       `json:"next_cursor,omitempty" doc:"send it as cursor for the next page; absent on the last"`
+	Keys       []access.Key `json:"keys" nullable:"false" doc:"oldest first, without secrets"`
+	NextCursor string       `json:"next_cursor,omitempty" doc:"cursor of the next page; absent on the last page"`
 }
 
 type keyInput struct{ Body KeyRequest }
@@ -35,14 +35,14 @@ type keyInput struct{ Body KeyRequest }
 type newKeyOutput struct{ Body engine.NewKey }
 
 type keyID struct {
-	ID string `path:"id" maxLength:"64" doc:"the key's id"`
+	ID string `path:"id" maxLength:"64" doc:"key id"`
 }
 
 type keyOutput struct{ Body access.Key }
 
 type keyList struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
+	Cursor string `query:"cursor" doc:"next_cursor of the previous page"`
 }
 
 type keyPageOutput struct{ Body KeyPage }
@@ -67,7 +67,7 @@ func (s *Server) keyRoutes() {
 		OperationID: "revoke-key", Method: http.MethodDelete, Path: keysPath + "/{id}", Tags: tags, Summary: "Revoke an API key",
 		Description: "It is refused from now on, for good. Doing it again changes nothing. For admins of all namespaces.",
 	}, func(ctx context.Context, in *keyID) (*keyOutput, error) {
-		k, err := s.engine.RevokeKey(ctx, in.ID)
+		k, err := s.engine.Keys().Revoke(ctx, in.ID)
 		return &keyOutput{k}, err
 	})
 }
@@ -79,12 +79,12 @@ func (s *Server) createKey(ctx context.Context, in *keyInput) (*newKeyOutput, er
 		return nil, err
 	}
 	key := access.Key{Name: r.Name, Role: role, Namespaces: r.Namespaces, User: r.UserID, Expires: r.Expires}
-	if !s.engine.NeedsKeys() {
+	if !s.engine.Keys().Needed() {
 		if err := key.CheckFirst(); err != nil {
 			return nil, err
 		}
 	}
-	k, err := s.engine.CreateKey(ctx, key)
+	k, err := s.engine.Keys().Create(ctx, key)
 	return &newKeyOutput{k}, err
 }
 
@@ -93,7 +93,7 @@ func (s *Server) listKeys(ctx context.Context, in *keyList) (*keyPageOutput, err
 	if err != nil {
 		return nil, err
 	}
-	keys, err := s.engine.Keys(ctx, c.ID, in.Limit)
+	keys, err := s.engine.Keys().List(ctx, c.ID, in.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -104,14 +104,14 @@ func (s *Server) listKeys(ctx context.Context, in *keyList) (*keyPageOutput, err
 	return &keyPageOutput{page}, nil
 }
 
-// CreateKey calls [engine.Engine.CreateKey] on the server.
+// CreateKey calls [engine.Keys.Create] on the server.
 func (c *Client) CreateKey(ctx context.Context, k access.Key) (engine.NewKey, error) {
 	var made engine.NewKey
 	err := c.do(ctx, http.MethodPost, keysPath, nil, KeyRequest{k.Name, k.Role.String(), k.Namespaces, k.User, k.Expires}, &made)
 	return made, err
 }
 
-// Keys calls [engine.Engine.Keys] on the server.
+// Keys calls [engine.Keys.List] on the server.
 func (c *Client) Keys(ctx context.Context, after string, limit int) ([]access.Key, error) {
 	q := make(url.Values)
 	if limit != 0 {
@@ -125,7 +125,7 @@ func (c *Client) Keys(ctx context.Context, after string, limit int) ([]access.Ke
 	return page.Keys, err
 }
 
-// RevokeKey calls [engine.Engine.RevokeKey] on the server.
+// RevokeKey calls [engine.Keys.Revoke] on the server.
 func (c *Client) RevokeKey(ctx context.Context, id string) (access.Key, error) {
 	var k access.Key
 	err := c.do(ctx, http.MethodDelete, keysPath+"/"+url.PathEscape(id), nil, nil, &k)

@@ -122,7 +122,7 @@ func TestLearntFromATurn(t *testing.T) {
 	tell := func(id, prompt string) {
 		t.Helper()
 		into[any](t, f.call(t, "POST", "/v1/turns", fmt.Sprintf(`{"id":%q,"prompt":%q,"response":"Noted.","user_id":"ada","session_id":"s"}`, id, prompt)), 201)
-		if err := f.eng.Settle(t.Context()); err != nil {
+		if err := f.eng.Sessions().SettleAll(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}

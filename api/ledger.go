@@ -20,7 +20,7 @@ import (
 // passes over others.
 type ClusterKey struct {
 	Scoped
-	Cluster string `path:"cluster" doc:"the name of a cluster of agents, at most 256 bytes" example:"issue-17"`
+	Cluster string `path:"cluster" doc:"name of a cluster of agents, at most 256 bytes" example:"issue-17"`
 }
 
 func (k ClusterKey) filter() ledger.Filter {
@@ -33,7 +33,7 @@ type MessageFilter struct {
 	ClusterKey
 	Topics   []string `query:"topic,explode" doc:"only these topics"`
 	Sender   string   `query:"sender"`
-	Receiver string   `query:"receiver" doc:"who was meant; messages that name nobody have broadcast"`
+	Receiver string   `query:"receiver" doc:"receiver; messages without one are addressed to broadcast"`
 }
 
 func (f MessageFilter) filter() ledger.Filter {
@@ -51,11 +51,11 @@ func (f MessageFilter) filter() ledger.Filter {
 // for huma, which passes over others.
 type MessageRange struct {
 	MessageFilter
-	Since      int64  `query:"since" minimum:"0" doc:"Unix time in milliseconds; messages of then and later"`
-	Until      int64  `query:"until" minimum:"0" doc:"messages of then and earlier"`
-	After      int64  `query:"after" minimum:"0" doc:"messages later than that"`
-	AfterSeq   string `query:"after_seq" doc:"messages with a greater sequence"`
-	ThroughSeq string `query:"through_seq" doc:"messages with this sequence or a smaller one"`
+	Since      int64  `query:"since" minimum:"0" doc:"only messages at or after this Unix time in milliseconds"`
+	Until      int64  `query:"until" minimum:"0" doc:"only messages at or before this time"`
+	After      int64  `query:"after" minimum:"0" doc:"only messages after this time"`
+	AfterSeq   string `query:"after_seq" doc:"only messages with a greater sequence"`
+	ThroughSeq string `query:"through_seq" doc:"only messages up to this sequence, inclusive"`
 }
 
 func (r MessageRange) query() (ledger.Query, error) {
@@ -82,21 +82,21 @@ func sequenceOf(field, text string) (ledger.Sequence, error) {
 
 // MessageBody is a message as it is sent.
 type MessageBody struct {
-	ID        string          `json:"id,omitempty" doc:"msg_ and 32 hexadecimal digits; chosen by the server if absent. One that the cluster has is 409"`
+	ID        string          `json:"id,omitempty" doc:"msg_ and 32 hexadecimal digits; default is a generated id. An existing id is 409"`
 	Topic     string          `json:"topic,omitempty" doc:"required, at most 256 bytes" example:"PLAN_READY"`
 	Sender    string          `json:"sender,omitempty" doc:"required, at most 256 bytes" example:"planner"`
 	Receiver  string          `json:"receiver,omitempty" doc:"default is broadcast"`
-	Text      string          `json:"text,omitempty" doc:"text, data and metadata are at most 1 MiB together"`
+	Text      string          `json:"text,omitempty" doc:"text, data and metadata together are at most 1 MiB"`
 	Data      json.RawMessage `json:"data,omitempty" doc:"any JSON"`
-	Metadata  json.RawMessage `json:"metadata,omitempty" doc:"any JSON; contextSafe and replayPolicy say whether agents are shown the message"`
-	Timestamp int64           `json:"timestamp,omitempty" minimum:"0" doc:"Unix time in milliseconds, for a later time than now"`
+	Metadata  json.RawMessage `json:"metadata,omitempty" doc:"any JSON; contextSafe and replayPolicy control whether agents see the message"`
+	Timestamp int64           `json:"timestamp,omitempty" minimum:"0" doc:"Unix time in milliseconds; takes effect only if it is in the future"`
 }
 
 // MessagesRequest is a message or a batch as it is sent.
 type MessagesRequest struct {
-	Namespace string `json:"namespace,omitempty" maxLength:"512" doc:"default is the one called default"`
+	Namespace string `json:"namespace,omitempty" maxLength:"512" doc:"default is \"default\""`
 	MessageBody
-	Messages []MessageBody `json:"messages,omitempty" maxItems:"1000" doc:"a batch, in the place of one message: all are appended, or none"`
+	Messages []MessageBody `json:"messages,omitempty" maxItems:"1000" doc:"a batch in place of a single message, appended atomically"`
 }
 
 // messages returns the messages of a request to a cluster.
@@ -121,13 +121,13 @@ func (r MessagesRequest) messages(cluster string) ([]ledger.Message, error) {
 // MessageList are messages of a cluster.
 type MessageList struct {
 	Messages []ledger.Message `json:"messages" nullable:"false"`
-	More     bool             `json:"more,omitempty" doc:"there may be more; go on from the last sequence, or with a greater offset"`
+	More     bool             `json:"more,omitempty" doc:"more messages may exist; continue from the last sequence, or with a greater offset"`
 }
 
 // ClusterList is a page of clusters.
 type ClusterList struct {
-	Clusters   []store.ClusterInfo `json:"clusters" nullable:"false" doc:"by name"`
-	NextCursor string              `json:"next_cursor,omitempty" doc:"asks for the next page; absent on the last"`
+	Clusters   []store.ClusterInfo `json:"clusters" nullable:"false" doc:"in order of their names"`
+	NextCursor string              `json:"next_cursor,omitempty" doc:"cursor of the next page; absent on the last page"`
 }
 
 type clusterCursor struct {
@@ -136,19 +136,19 @@ type clusterCursor struct {
 
 type (
 	messagesInput struct {
-		Cluster string `path:"cluster" doc:"the name of a cluster of agents, at most 256 bytes" example:"issue-17"`
+		Cluster string `path:"cluster" doc:"name of a cluster of agents, at most 256 bytes" example:"issue-17"`
 		Body    MessagesRequest
 	}
 	messageQuery struct {
 		MessageRange
 		Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-		Offset int    `query:"offset" minimum:"0" doc:"how many that match are passed over"`
+		Offset int    `query:"offset" minimum:"0" doc:"number of matching messages to skip"`
 		Order  string `query:"order" enum:"asc,desc" default:"asc" doc:"desc is newest first"`
 	}
 	clusterList struct {
 		Scoped
 		Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-		Cursor string `query:"cursor" doc:"next_cursor of the page before"`
+		Cursor string `query:"cursor" doc:"next_cursor of the previous page"`
 	}
 	clusterDelete struct {
 		ClusterKey
@@ -192,7 +192,7 @@ func (s *Server) appendMessages(ctx context.Context, in *messagesInput) (*messag
 	if err != nil {
 		return nil, err
 	}
-	stored, err := s.engine.AppendOnce(ctx, seedOf(ctx), messages)
+	stored, err := s.engine.Ledger().AppendOnce(ctx, seedOf(ctx), messages)
 	return &messagesOutput{MessageList{Messages: stored}}, err
 }
 
@@ -202,7 +202,7 @@ func (s *Server) queryMessages(ctx context.Context, in *messageQuery) (*messages
 		return nil, err
 	}
 	q.Limit, q.Offset, q.Newest, q.MaxBytes = in.Limit, in.Offset, in.Order == "desc", maxPageBytes
-	found, err := s.engine.Messages(ctx, q)
+	found, err := s.engine.Ledger().Messages(ctx, q)
 	size := 0
 	for _, m := range found {
 		size += m.Size()
@@ -215,7 +215,7 @@ func (s *Server) listClusters(ctx context.Context, in *clusterList) (*clusterLis
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.engine.Clusters(ctx, in.Namespace, c.After, in.Limit)
+	found, err := s.engine.Ledger().Clusters(ctx, in.Namespace, c.After, in.Limit)
 	list := ClusterList{Clusters: found}
 	if n := len(found); n > 0 && n == in.Limit {
 		list.NextCursor = encodeCursor(clusterCursor{found[n-1].Cluster})
@@ -224,7 +224,7 @@ func (s *Server) listClusters(ctx context.Context, in *clusterList) (*clusterLis
 }
 
 func (s *Server) getCluster(ctx context.Context, in *ClusterKey) (*clusterOutput, error) {
-	c, err := s.engine.Cluster(ctx, in.Namespace, in.Cluster)
+	c, err := s.engine.Ledger().Cluster(ctx, in.Namespace, in.Cluster)
 	return &clusterOutput{c}, err
 }
 
@@ -232,6 +232,6 @@ func (s *Server) eraseCluster(ctx context.Context, in *clusterDelete) (*erasedOu
 	if err := in.confirmed(); err != nil {
 		return nil, err
 	}
-	erased, err := s.engine.EraseCluster(ctx, in.Namespace, in.Cluster)
+	erased, err := s.engine.Ledger().Erase(ctx, in.Namespace, in.Cluster)
 	return &erasedOutput{erased}, err
 }

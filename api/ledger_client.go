@@ -17,7 +17,7 @@ import (
 
 func clusterAt(cluster, below string) string { return "/v1/ledger/" + escaped(cluster) + below }
 
-// AppendMessages calls [engine.Engine.AppendMessages] on the server.
+// AppendMessages calls [engine.Ledger.Append] on the server.
 func (c *Client) AppendMessages(ctx context.Context, messages []ledger.Message) ([]ledger.Message, error) {
 	if len(messages) == 0 {
 		return []ledger.Message{}, nil
@@ -69,7 +69,7 @@ func ranging(m ledger.Query) url.Values {
 	return q
 }
 
-// Messages calls [engine.Engine.Messages] on the server, which has a limit of its own
+// Messages calls [engine.Ledger.Messages] on the server, which has a limit of its own
 // for how many it returns.
 func (c *Client) Messages(ctx context.Context, q ledger.Query) ([]ledger.Message, error) {
 	var list MessageList
@@ -77,7 +77,7 @@ func (c *Client) Messages(ctx context.Context, q ledger.Query) ([]ledger.Message
 	return list.Messages, err
 }
 
-// LastMessage calls [engine.Engine.LastMessage] on the server.
+// LastMessage calls [engine.Ledger.Last] on the server.
 func (c *Client) LastMessage(ctx context.Context, namespace, cluster string) (ledger.Sequence, error) {
 	found, err := c.Messages(ctx, ledger.Query{Filter: ledger.Filter{Namespace: namespace, Cluster: cluster}, Limit: 1, Newest: true})
 	if err != nil || len(found) == 0 {
@@ -86,7 +86,7 @@ func (c *Client) LastMessage(ctx context.Context, namespace, cluster string) (le
 	return found[0].Sequence, nil
 }
 
-// FollowMessages calls [engine.Engine.FollowMessages] on the server. A stream that
+// FollowMessages calls [engine.Ledger.Follow] on the server. A stream that
 // breaks off is resumed where it was.
 func (c *Client) FollowMessages(ctx context.Context, f ledger.Filter, after ledger.Sequence) iter.Seq2[ledger.Message, error] {
 	return func(yield func(ledger.Message, error) bool) {
@@ -104,20 +104,20 @@ func (c *Client) FollowMessages(ctx context.Context, f ledger.Filter, after ledg
 	}
 }
 
-// ExportMessages calls [engine.Engine.ExportMessages] on the server.
+// ExportMessages calls [engine.Ledger.Export] on the server.
 func (c *Client) ExportMessages(ctx context.Context, q ledger.Query, w io.Writer) error {
 	q.Limit, q.Offset, q.Newest = 0, 0, false
 	return c.download(ctx, clusterAt(q.Cluster, "/export"), ranging(q), "messages", w)
 }
 
-// ImportMessages calls [engine.Engine.ImportMessages] on the server.
+// ImportMessages calls [engine.Ledger.Import] on the server.
 func (c *Client) ImportMessages(ctx context.Context, namespace, cluster string, r io.Reader) (ledger.Imported, error) {
 	var done ledger.Imported
 	err := c.upload(ctx, clusterAt(cluster, "/import"), in(namespace), r, &done)
 	return done, err
 }
 
-// Clusters calls [engine.Engine.Clusters] on the server.
+// Clusters calls [engine.Ledger.Clusters] on the server.
 func (c *Client) Clusters(ctx context.Context, namespace, after string, limit int) ([]store.ClusterInfo, error) {
 	q := in(namespace)
 	q.Set("limit", strconv.Itoa(limit))
@@ -129,14 +129,14 @@ func (c *Client) Clusters(ctx context.Context, namespace, after string, limit in
 	return list.Clusters, err
 }
 
-// Cluster calls [engine.Engine.Cluster] on the server.
+// Cluster calls [engine.Ledger.Cluster] on the server.
 func (c *Client) Cluster(ctx context.Context, namespace, name string) (engine.Cluster, error) {
 	var info engine.Cluster
 	err := c.do(ctx, http.MethodGet, clusterAt(name, ""), in(namespace), nil, &info)
 	return info, err
 }
 
-// EraseCluster calls [engine.Engine.EraseCluster] on the server.
+// EraseCluster calls [engine.Ledger.Erase] on the server.
 func (c *Client) EraseCluster(ctx context.Context, namespace, name string) (store.Erased, error) {
 	q := in(namespace)
 	q.Set("erase", "true")

@@ -21,8 +21,8 @@ const lastEventHeader = "Last-Event-ID"
 
 type messageStream struct {
 	MessageFilter
-	After string `query:"after_seq" doc:"begin after this sequence; 0 is the beginning. Default is now"`
-	Last  string `header:"Last-Event-ID" doc:"the same, as a browser sends it that reconnects; it wins"`
+	After string `query:"after_seq" doc:"start after this sequence; 0 is the beginning, default is now"`
+	Last  string `header:"Last-Event-ID" doc:"same as the query parameter, sent by a reconnecting browser; takes precedence"`
 }
 
 // MessageFrame is a message as a WebSocket has it.
@@ -55,7 +55,7 @@ func (s *Server) streamMessages(ctx context.Context, in *messageStream) (*huma.S
 		if r := humaecho.Unwrap(hctx).Request(); strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
 			open = s.messageFrames
 		}
-		if err := open(ctx, hctx, follow(ctx, s.engine.FollowMessages(ctx, f, after))); err != nil {
+		if err := open(ctx, hctx, follow(ctx, s.engine.Ledger().Follow(ctx, f, after))); err != nil {
 			s.log.DebugContext(ctx, "stream ended", "request_id", requestID(ctx), "error", err)
 		}
 	}}, nil
@@ -64,7 +64,7 @@ func (s *Server) streamMessages(ctx context.Context, in *messageStream) (*huma.S
 // beginning returns the sequence after which a stream begins. What is wrong with the
 // request must be said before the stream is begun.
 func (s *Server) beginning(ctx context.Context, in *messageStream) (ledger.Sequence, error) {
-	last, err := s.engine.LastMessage(ctx, in.Namespace, in.Cluster)
+	last, err := s.engine.Ledger().Last(ctx, in.Namespace, in.Cluster)
 	switch {
 	case err != nil:
 		return 0, err

@@ -52,14 +52,14 @@ func (s *Server) exportMessages(_ context.Context, in *MessageRange) (*huma.Stre
 		return nil, err
 	}
 	return s.streamed(linesType, "messages.ndjson", func(ctx context.Context, w io.Writer) error {
-		return s.engine.ExportMessages(ctx, q, w)
+		return s.engine.Ledger().Export(ctx, q, w)
 	}), nil
 }
 
 func (s *Server) importMessages(ctx context.Context, in *messageImport) (*messageImportOutput, error) {
 	var out messageImportOutput
 	err := s.importLines(in.c, func(body io.Reader) (err error) {
-		out.Body, err = s.engine.ImportMessages(ctx, in.Namespace, in.Cluster, body)
+		out.Body, err = s.engine.Ledger().Import(ctx, in.Namespace, in.Cluster, body)
 		return err
 	})
 	return &out, err

@@ -55,7 +55,7 @@ type fixture struct {
 func start(t *testing.T, o Options, before ...func(*Server)) *fixture {
 	t.Helper()
 	f := startPaused(t, o, before...)
-	f.eng.StartJobs()
+	f.eng.Jobs().Start()
 	return f
 }
 

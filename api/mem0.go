@@ -26,30 +26,30 @@ func withoutSlash(path string) string {
 
 // Mem0Project are the parameters that mem0's clients add to every request.
 type Mem0Project struct {
-	OrgID     string `query:"org_id" maxLength:"512" doc:"makes no difference"`
-	ProjectID string `query:"project_id" maxLength:"512" doc:"the namespace; default is the one called default"`
+	OrgID     string `query:"org_id" maxLength:"512" doc:"ignored"`
+	ProjectID string `query:"project_id" maxLength:"512" doc:"namespace; default is \"default\""`
 }
 
 // Mem0Key are the parameters that name a memory.
 type Mem0Key struct {
 	Mem0Project
-	ID string `path:"id" doc:"the memory's id"`
+	ID string `path:"id" doc:"memory id"`
 }
 
 // Mem0Memory is a memory in the shape of mem0.
 type Mem0Memory struct {
 	ID             string         `json:"id"`
-	Memory         string         `json:"memory" doc:"what is remembered"`
-	UserID         *string        `json:"user_id" doc:"null for everyone's"`
+	Memory         string         `json:"memory" doc:"text of the memory"`
+	UserID         *string        `json:"user_id" doc:"null for a shared memory"`
 	AgentID        *string        `json:"agent_id"`
-	RunID          *string        `json:"run_id" doc:"the session"`
-	SessionID      *string        `json:"session_id" doc:"the same as run_id"`
+	RunID          *string        `json:"run_id" doc:"session id"`
+	SessionID      *string        `json:"session_id" doc:"same as run_id"`
 	Metadata       map[string]any `json:"metadata" nullable:"true"`
-	Categories     []string       `json:"categories" nullable:"false" doc:"the tags"`
-	CreatedAt      time.Time      `json:"created_at" doc:"when it occurred"`
-	UpdatedAt      time.Time      `json:"updated_at" doc:"when this version of it was recorded"`
-	ExpirationDate *string        `json:"expiration_date" doc:"the last day on which it is found, in UTC"`
-	Score          *float64       `json:"score,omitempty" doc:"of a search: its relevance"`
+	Categories     []string       `json:"categories" nullable:"false" doc:"tags"`
+	CreatedAt      time.Time      `json:"created_at" doc:"time of the event"`
+	UpdatedAt      time.Time      `json:"updated_at" doc:"time at which this version was recorded"`
+	ExpirationDate *string        `json:"expiration_date" doc:"last day of validity, in UTC"`
+	Score          *float64       `json:"score,omitempty" doc:"for a search: relevance"`
 }
 
 func mem0Memory(m memory.Memory) Mem0Memory {

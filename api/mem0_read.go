@@ -22,7 +22,7 @@ import (
 
 // Mem0Page is a page of memories in the shape of mem0.
 type Mem0Page struct {
-	Count    int          `json:"count" doc:"how many there are"`
+	Count    int          `json:"count" doc:"total number of memories"`
 	Next     *string      `json:"next"`
 	Previous *string      `json:"previous"`
 	Results  []Mem0Memory `json:"results" nullable:"false"`
@@ -38,11 +38,11 @@ type mem0ListInput struct {
 	Mem0Project
 	UserID     string   `query:"user_id" maxLength:"512"`
 	AgentID    string   `query:"agent_id" maxLength:"512"`
-	RunID      string   `query:"run_id" maxLength:"512" doc:"the session"`
-	Categories []string `query:"categories,explode" maxItems:"16" doc:"tags, of which a memory has any"`
-	Keywords   string   `query:"keywords" maxLength:"4096" doc:"a text that the memory holds"`
-	StartDate  string   `query:"start_date" doc:"of what occurred then or later"`
-	EndDate    string   `query:"end_date" doc:"of what occurred earlier"`
+	RunID      string   `query:"run_id" maxLength:"512" doc:"session id"`
+	Categories []string `query:"categories,explode" maxItems:"16" doc:"tags; a memory must carry one of them"`
+	Keywords   string   `query:"keywords" maxLength:"4096" doc:"substring of the memory"`
+	StartDate  string   `query:"start_date" doc:"only memories that occurred at or after this time"`
+	EndDate    string   `query:"end_date" doc:"only memories that occurred before this time"`
 	Page       int      `query:"page" minimum:"1" maximum:"10000"`
 	PageSize   int      `query:"page_size" minimum:"1" maximum:"1000"`
 	Limit      int      `query:"limit" minimum:"1" maximum:"1000" default:"100"`
@@ -68,9 +68,9 @@ type Mem0Filters struct {
 	Filters   Metadata `json:"filters" doc:"AND and OR over user_id, agent_id, run_id, metadata, categories and created_at"`
 	Page      int      `json:"page,omitempty" minimum:"1" maximum:"10000"`
 	PageSize  int      `json:"page_size,omitempty" minimum:"1" maximum:"1000"`
-	OrgID     string   `json:"org_id,omitempty" maxLength:"512" doc:"makes no difference"`
-	ProjectID string   `json:"project_id,omitempty" maxLength:"512" doc:"the namespace"`
-	Version   string   `json:"version,omitempty" doc:"makes no difference"`
+	OrgID     string   `json:"org_id,omitempty" maxLength:"512" doc:"ignored"`
+	ProjectID string   `json:"project_id,omitempty" maxLength:"512" doc:"namespace"`
+	Version   string   `json:"version,omitempty" doc:"ignored"`
 }
 
 // mem0Any is an answer whose shape depends on the request.
@@ -171,13 +171,13 @@ func (s *Server) mem0Memories(ctx context.Context, namespace string, scopes []me
 	seen := make(map[string]bool)
 	for _, scope := range scopes {
 		f := scope.memories()
-		n, err := s.engine.CountMemories(ctx, namespace, f)
+		n, err := s.engine.Memories().Count(ctx, namespace, f)
 		if err != nil {
 			return nil, 0, err
 		}
 		count += n
 		f.Order = store.ByRecency
-		err = EachPage(ctx, s.engine, namespace, f, limit, func(page []memory.Memory) error {
+		err = EachPage(ctx, s.engine.Memories().List, namespace, f, limit, func(page []memory.Memory) error {
 			for _, m := range page {
 				if !seen[m.ID] {
 					seen[m.ID] = true
@@ -210,8 +210,8 @@ type Mem0SearchV1 struct {
 	Mem0Query
 	UserID       string   `json:"user_id,omitempty" maxLength:"512"`
 	AgentID      string   `json:"agent_id,omitempty" maxLength:"512"`
-	RunID        string   `json:"run_id,omitempty" maxLength:"512" doc:"the session"`
-	Metadata     Metadata `json:"metadata,omitempty" doc:"values that the metadata must have"`
+	RunID        string   `json:"run_id,omitempty" maxLength:"512" doc:"session id"`
+	Metadata     Metadata `json:"metadata,omitempty" doc:"metadata values that a memory must have"`
 	OutputFormat string   `json:"output_format,omitempty" enum:"v1.0,v1.1" default:"v1.0"`
 }
 
@@ -225,13 +225,13 @@ type Mem0SearchV2 struct {
 type Mem0Query struct {
 	Query          string  `json:"query" minLength:"1" maxLength:"65536"`
 	TopK           int     `json:"top_k,omitempty" minimum:"1" maximum:"1000" default:"10"`
-	Threshold      float64 `json:"threshold,omitempty" minimum:"0" maximum:"1" doc:"drops memories of less relevance; default is none"`
-	Rerank         *bool   `json:"rerank,omitempty" doc:"false leaves out the reranker that the server may have"`
-	KeywordSearch  bool    `json:"keyword_search,omitempty" doc:"makes no difference: words always count"`
-	FilterMemories bool    `json:"filter_memories,omitempty" doc:"makes no difference"`
-	OrgID          string  `json:"org_id,omitempty" maxLength:"512" doc:"makes no difference"`
-	ProjectID      string  `json:"project_id,omitempty" maxLength:"512" doc:"the namespace"`
-	Version        string  `json:"version,omitempty" doc:"makes no difference"`
+	Threshold      float64 `json:"threshold,omitempty" minimum:"0" maximum:"1" doc:"minimum relevance; default is none"`
+	Rerank         *bool   `json:"rerank,omitempty" doc:"false skips the reranker, if the server has one"`
+	KeywordSearch  bool    `json:"keyword_search,omitempty" doc:"ignored: keywords always count"`
+	FilterMemories bool    `json:"filter_memories,omitempty" doc:"ignored"`
+	OrgID          string  `json:"org_id,omitempty" maxLength:"512" doc:"ignored"`
+	ProjectID      string  `json:"project_id,omitempty" maxLength:"512" doc:"namespace"`
+	Version        string  `json:"version,omitempty" doc:"ignored"`
 }
 
 type mem0SearchInput struct {
@@ -304,7 +304,7 @@ func (s *Server) mem0Find(ctx context.Context, namespace string, r Mem0Query, sc
 				continue
 			}
 			seen[it.ID] = true
-			m, err := s.engine.Memory(ctx, namespace, it.ID, scope.user, false)
+			m, err := s.engine.Memories().Get(ctx, namespace, it.ID, scope.user, false)
 			if errors.Is(err, ragctx.ErrNotFound) {
 				continue // it was deleted in between
 			}
@@ -325,7 +325,7 @@ func (s *Server) mem0Find(ctx context.Context, namespace string, r Mem0Query, sc
 type Mem0Change struct {
 	ID        string    `json:"id"`
 	MemoryID  string    `json:"memory_id"`
-	Input     []any     `json:"input" nullable:"false" doc:"always empty; the turn has it"`
+	Input     []any     `json:"input" nullable:"false" doc:"always empty; the turn has the messages"`
 	OldMemory *string   `json:"old_memory"`
 	NewMemory *string   `json:"new_memory"`
 	UserID    *string   `json:"user_id"`
@@ -338,11 +338,11 @@ type mem0HistoryOutput struct{ Body []Mem0Change }
 
 func (s *Server) mem0History(ctx context.Context, in *Mem0Key) (*mem0HistoryOutput, error) {
 	anyone := engine.Viewer{Anyone: true}
-	changes, err := s.engine.MemoryHistory(ctx, in.ProjectID, in.ID, anyone)
+	changes, err := s.engine.Memories().History(ctx, in.ProjectID, in.ID, anyone)
 	if err != nil {
 		return nil, err
 	}
-	m, _ := s.engine.FindMemory(ctx, in.ProjectID, in.ID, anyone) // whose it is, if it is still there
+	m, _ := s.engine.Memories().Find(ctx, in.ProjectID, in.ID, anyone) // whose it is, if it is still there
 	out := []Mem0Change{}
 	for i, c := range changes {
 		if c.Op == memory.OpQuarantined || c.Op == memory.OpDiscarded {

@@ -261,7 +261,7 @@ func TestMem0Pending(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	close(answered)
-	if err := f.eng.SettleSession(t.Context(), "", "s1"); err != nil {
+	if err := f.eng.Sessions().Settle(t.Context(), "", "s1"); err != nil {
 		t.Error(err)
 	}
 }

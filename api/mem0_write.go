@@ -17,22 +17,22 @@ type Mem0Add struct {
 	Messages       Messages `json:"messages"`
 	UserID         string   `json:"user_id,omitempty" maxLength:"512"`
 	AgentID        string   `json:"agent_id,omitempty" maxLength:"512"`
-	RunID          string   `json:"run_id,omitempty" maxLength:"512" doc:"the session; with infer=true one is made if it is absent"`
+	RunID          string   `json:"run_id,omitempty" maxLength:"512" doc:"session id; with infer=true, default is a generated id"`
 	Metadata       Metadata `json:"metadata,omitempty"`
 	Infer          *bool    `json:"infer,omitempty" default:"true"`
-	AsyncMode      *bool    `json:"async_mode,omitempty" default:"true" doc:"false answers when what is to be learnt from them is learnt, at most 30 seconds later"`
-	Timestamp      int64    `json:"timestamp,omitempty" minimum:"0" doc:"when it was said, in seconds since 1970"`
-	ExpirationDate Mem0Date `json:"expiration_date,omitzero" doc:"the last day on which the memories are found; only with infer=false"`
-	OrgID          string   `json:"org_id,omitempty" maxLength:"512" doc:"makes no difference"`
-	ProjectID      string   `json:"project_id,omitempty" maxLength:"512" doc:"the namespace"`
-	Version        string   `json:"version,omitempty" doc:"makes no difference"`
-	OutputFormat   string   `json:"output_format,omitempty" doc:"makes no difference"`
+	AsyncMode      *bool    `json:"async_mode,omitempty" default:"true" doc:"false waits up to 30 seconds for extraction to finish"`
+	Timestamp      int64    `json:"timestamp,omitempty" minimum:"0" doc:"time of the conversation, in seconds since 1970"`
+	ExpirationDate Mem0Date `json:"expiration_date,omitzero" doc:"last day of validity of the memories; only with infer=false"`
+	OrgID          string   `json:"org_id,omitempty" maxLength:"512" doc:"ignored"`
+	ProjectID      string   `json:"project_id,omitempty" maxLength:"512" doc:"namespace"`
+	Version        string   `json:"version,omitempty" doc:"ignored"`
+	OutputFormat   string   `json:"output_format,omitempty" doc:"ignored"`
 }
 
 // Mem0Added is what became of messages.
 type Mem0Added struct {
 	Results []Mem0Result `json:"results" nullable:"false"`
-	Status  string       `json:"status,omitempty" enum:"PENDING" doc:"with async_mode=false, if more will be learnt after the answer"`
+	Status  string       `json:"status,omitempty" enum:"PENDING" doc:"with async_mode=false: extraction continues after the answer"`
 }
 
 // Mem0Result is a memory that was made, or changed.
@@ -40,7 +40,7 @@ type Mem0Result struct {
 	ID     string `json:"id"`
 	Memory string `json:"memory"`
 	Event  string `json:"event" enum:"ADD,UPDATE,DELETE,NONE"`
-	Role   string `json:"role,omitempty" doc:"who said it, with infer=false"`
+	Role   string `json:"role,omitempty" doc:"speaker, with infer=false"`
 }
 
 type mem0AddInput struct {
@@ -108,7 +108,7 @@ func (s *Server) mem0Verbatim(ctx context.Context, r Mem0Add) (*mem0AddOutput, e
 		if seed != "" {
 			m.ID = fmt.Sprintf("%s-%d", seed, i)
 		}
-		m, status, err := s.engine.Remember(ctx, m)
+		m, status, err := s.engine.Memories().Put(ctx, m)
 		if err != nil {
 			return nil, at(err, "messages", i)
 		}
@@ -141,7 +141,7 @@ func (s *Server) mem0Turn(ctx context.Context, r Mem0Add) (*mem0AddOutput, error
 	}
 	out := Mem0Added{Results: []Mem0Result{}}
 	if done.MemoryID != "" {
-		m, err := s.engine.Memory(ctx, t.Namespace, done.MemoryID, "", true)
+		m, err := s.engine.Memories().Get(ctx, t.Namespace, done.MemoryID, "", true)
 		if err != nil {
 			return nil, err
 		}
@@ -174,12 +174,12 @@ func (s *Server) mem0Learnt(ctx context.Context, t ragctx.Turn) (learnt []Mem0Re
 		case <-wait.Done():
 		}
 	}()
-	if err := s.engine.SettleSession(wait, t.Namespace, t.SessionID); err != nil {
+	if err := s.engine.Sessions().Settle(wait, t.Namespace, t.SessionID); err != nil {
 		if pending = wait.Err() != nil && ctx.Err() == nil; !pending {
 			return nil, false, err
 		}
 	}
-	changes, err := s.engine.TurnChanges(ctx, t.Namespace, t.ID, engine.Viewer{Anyone: true})
+	changes, err := s.engine.Sessions().TurnChanges(ctx, t.Namespace, t.ID, engine.Viewer{Anyone: true})
 	for _, c := range changes {
 		switch c.Op {
 		case memory.OpQuarantined, memory.OpDiscarded:
@@ -193,14 +193,14 @@ func (s *Server) mem0Learnt(ctx context.Context, t ragctx.Turn) (learnt []Mem0Re
 type mem0MemoryOutput struct{ Body Mem0Memory }
 
 func (s *Server) mem0Get(ctx context.Context, in *Mem0Key) (*mem0MemoryOutput, error) {
-	m, err := s.engine.Memory(ctx, in.ProjectID, in.ID, "", true)
+	m, err := s.engine.Memories().Get(ctx, in.ProjectID, in.ID, "", true)
 	return &mem0MemoryOutput{mem0Memory(m)}, err
 }
 
 // Mem0Update says what is to change in a memory.
 type Mem0Update struct {
 	Text           *string  `json:"text,omitempty"`
-	Metadata       Metadata `json:"metadata,omitempty" doc:"is merged into that of the memory"`
+	Metadata       Metadata `json:"metadata,omitempty" doc:"merged into the memory's metadata"`
 	ExpirationDate Mem0Date `json:"expiration_date,omitzero" doc:"null is never"`
 }
 
@@ -218,15 +218,15 @@ func (s *Server) mem0Update(ctx context.Context, in *mem0UpdateInput) (*mem0Memo
 		}
 		p.Expires = &at
 	}
-	m, _, err := s.engine.ReviseMemory(ctx, in.ProjectID, in.ID, engine.Viewer{Anyone: true}, p)
+	m, _, err := s.engine.Memories().Revise(ctx, in.ProjectID, in.ID, engine.Viewer{Anyone: true}, p)
 	return &mem0MemoryOutput{mem0Memory(m)}, err
 }
 
 func (s *Server) mem0Delete(ctx context.Context, in *Mem0Key) (*mem0MessageOutput, error) {
-	if _, err := s.engine.Memory(ctx, in.ProjectID, in.ID, "", true); err != nil {
+	if _, err := s.engine.Memories().Get(ctx, in.ProjectID, in.ID, "", true); err != nil {
 		return nil, err
 	}
-	err := s.engine.DeleteMemory(ctx, in.ProjectID, in.ID, "", true)
+	err := s.engine.Memories().Delete(ctx, in.ProjectID, in.ID, "", true)
 	return &mem0MessageOutput{Mem0Message{"Memory deleted successfully!"}}, err
 }
 
@@ -234,7 +234,7 @@ type mem0DeleteInput struct {
 	Mem0Project
 	UserID  string `query:"user_id" maxLength:"512"`
 	AgentID string `query:"agent_id" maxLength:"512"`
-	RunID   string `query:"run_id" maxLength:"512" doc:"the session"`
+	RunID   string `query:"run_id" maxLength:"512" doc:"session id"`
 }
 
 func (s *Server) mem0DeleteAll(ctx context.Context, in *mem0DeleteInput) (*mem0MessageOutput, error) {
@@ -244,5 +244,5 @@ func (s *Server) mem0DeleteAll(ctx context.Context, in *mem0DeleteInput) (*mem0M
 	}
 	f := scope.memories()
 	f.Own = true
-	return &mem0MessageOutput{Mem0Message{"Memories deleted successfully!"}}, s.engine.DeleteMemories(ctx, in.ProjectID, f)
+	return &mem0MessageOutput{Mem0Message{"Memories deleted successfully!"}}, s.engine.Memories().DeleteAll(ctx, in.ProjectID, f)
 }

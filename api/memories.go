@@ -15,22 +15,22 @@ import (
 
 // MemoryRequest is a memory as it is sent.
 type MemoryRequest struct {
-	ID         string    `json:"id,omitempty" maxLength:"512" doc:"replaces the memory that has this id; chosen by the server if absent"`
-	Namespace  string    `json:"namespace,omitempty" maxLength:"512" doc:"default is the one called default"`
-	UserID     string    `json:"user_id,omitempty" maxLength:"512" doc:"whose memory it is; without it everyone's in the namespace"`
+	ID         string    `json:"id,omitempty" maxLength:"512" doc:"replaces the memory with this id; default is a generated id"`
+	Namespace  string    `json:"namespace,omitempty" maxLength:"512" doc:"default is \"default\""`
+	UserID     string    `json:"user_id,omitempty" maxLength:"512" doc:"owner of the memory; absent means shared in the namespace"`
 	AgentID    string    `json:"agent_id,omitempty" maxLength:"512"`
 	SessionID  string    `json:"session_id,omitempty" maxLength:"512"`
-	Type       string    `json:"memory_type,omitempty" enum:"episodic,semantic,procedural,working" default:"episodic" doc:"in any letter case"`
-	Content    string    `json:"content" doc:"what to remember, at most 1 MiB" example:"The customer prefers answers in French."`
+	Type       string    `json:"memory_type,omitempty" enum:"episodic,semantic,procedural,working" default:"episodic" doc:"case-insensitive"`
+	Content    string    `json:"content" doc:"text to remember, at most 1 MiB" example:"The customer prefers answers in French."`
 	Importance *float64  `json:"importance,omitempty" minimum:"0" maximum:"1" doc:"default 0.5"`
 	Tags       []string  `json:"tags,omitempty" maxItems:"64"`
 	Metadata   Metadata  `json:"metadata,omitempty" doc:"at most 64 KiB of JSON"`
-	Profile    bool      `json:"profile,omitempty" doc:"it describes its user lastingly"`
-	Pinned     bool      `json:"pinned,omitempty" doc:"it is wanted in every answer, and no policy lets it go"`
+	Profile    bool      `json:"profile,omitempty" doc:"a lasting description of its user"`
+	Pinned     bool      `json:"pinned,omitempty" doc:"included in every context, and never pruned"`
 	Occurred   time.Time `json:"occurred,omitzero" doc:"default is now"`
-	Expires    time.Time `json:"expires,omitzero" doc:"when it stops being found, a time to come; default is never"`
-	Origin     string    `json:"origin,omitempty" enum:"user,agent,tool,document" doc:"whose words it has: what a tool or a document says in the manner of an instruction goes into quarantine"`
-	TTL        TTL       `json:"ttl,omitempty" doc:"how long it is found, in place of expires"`
+	Expires    time.Time `json:"expires,omitzero" doc:"expiry time, in the future; default is never"`
+	Origin     string    `json:"origin,omitempty" enum:"user,agent,tool,document" doc:"author of the text; instruction-like text from a tool or a document is quarantined"`
+	TTL        TTL       `json:"ttl,omitempty" doc:"lifetime, in place of expires"`
 }
 
 func (r MemoryRequest) memory(now time.Time) (memory.Memory, error) {
@@ -67,7 +67,7 @@ type memoryInput struct{ Body MemoryRequest }
 
 type memoryPutOutput struct {
 	Status int
-	ETag   string `header:"ETag" doc:"of the version that is current now, for If-Match"`
+	ETag   string `header:"ETag" doc:"version tag for If-Match"`
 	Body   MemoryPut
 }
 
@@ -76,7 +76,7 @@ func memoryPut(status int, m memory.Memory, done store.Status) *memoryPutOutput 
 }
 
 type memoryOutput struct {
-	ETag string `header:"ETag" doc:"of this answer, for If-None-Match, and of this version, for If-Match"`
+	ETag string `header:"ETag" doc:"tag of this answer for If-None-Match, and of this version for If-Match"`
 	Body store.Quarantined
 }
 
@@ -84,7 +84,7 @@ type memoryOutput struct {
 // which passes over others.
 type Viewed struct {
 	Scoped
-	UserID string `query:"user_id" maxLength:"512" doc:"acts as this user, for whom there are only their own memories and those of no user; without it anyone's"`
+	UserID string `query:"user_id" maxLength:"512" doc:"act as this user, limited to that user's and shared memories; default is any user"`
 }
 
 // viewer says who looks. Without API keys the caller is admin.
@@ -93,7 +93,7 @@ func (v Viewed) viewer() engine.Viewer { return engine.Viewer{User: v.UserID, An
 // MemoryKey are the parameters that name a memory.
 type MemoryKey struct {
 	Viewed
-	ID string `path:"id" doc:"the memory's id"`
+	ID string `path:"id" doc:"memory id"`
 }
 
 func (s *Server) memoryRoutes() {
@@ -128,11 +128,11 @@ func (s *Server) remember(ctx context.Context, in *memoryInput) (*memoryPutOutpu
 		return nil, err
 	}
 	m.ID = cmp.Or(m.ID, seedOf(ctx))
-	m, status, err := s.engine.Remember(ctx, m)
+	m, status, err := s.engine.Memories().Put(ctx, m)
 	return memoryPut(created(status), m, status), err
 }
 
 func (s *Server) getMemory(ctx context.Context, in *MemoryKey) (*memoryOutput, error) {
-	m, err := s.engine.FindMemory(ctx, in.Namespace, in.ID, in.viewer())
+	m, err := s.engine.Memories().Find(ctx, in.Namespace, in.ID, in.viewer())
 	return &memoryOutput{memoryTag(m.Memory), m}, err
 }

@@ -74,7 +74,7 @@ func setTime(q url.Values, name string, t time.Time) {
 	}
 }
 
-// ListMemories calls [engine.Engine.ListMemories] on the server.
+// ListMemories calls [engine.Memories.List] on the server.
 func (c *Client) ListMemories(ctx context.Context, namespace string, f store.MemoryFilter) ([]memory.Memory, store.MemoryCursor, error) {
 	q := narrowing(namespace, f)
 	set(q, "state", string(f.State))
@@ -100,18 +100,18 @@ func (c *Client) one(ctx context.Context, method, root, namespace, id, suffix st
 	return c.do(ctx, method, root+"/"+escaped(id)+suffix, q, body, out)
 }
 
-// FindMemory calls [engine.Engine.FindMemory] on the server.
+// FindMemory calls [engine.Memories.Find] on the server.
 func (c *Client) FindMemory(ctx context.Context, namespace, id string, by engine.Viewer) (store.Quarantined, error) {
 	var m store.Quarantined
 	return m, c.one(ctx, http.MethodGet, memoriesPath, namespace, id, "", by, nil, &m)
 }
 
-// DeleteMemory calls [engine.Engine.DeleteMemory] on the server.
+// DeleteMemory calls [engine.Memories.Delete] on the server.
 func (c *Client) DeleteMemory(ctx context.Context, namespace, id, user string, anyUser bool) error {
 	return c.one(ctx, http.MethodDelete, memoriesPath, namespace, id, "", engine.Viewer{User: user, Anyone: anyUser}, nil, nil)
 }
 
-// EraseMemory calls [engine.Engine.EraseMemory] on the server, which does not say what
+// EraseMemory calls [engine.Memories.Erase] on the server, which does not say what
 // went.
 func (c *Client) EraseMemory(ctx context.Context, namespace, id, user string, anyUser bool) (store.Erased, error) {
 	q, err := as(namespace, engine.Viewer{User: user, Anyone: anyUser})
@@ -122,7 +122,7 @@ func (c *Client) EraseMemory(ctx context.Context, namespace, id, user string, an
 	return store.Erased{}, c.do(ctx, http.MethodDelete, memoriesPath+"/"+escaped(id), q, nil, nil)
 }
 
-// ReviseMemory calls [engine.Engine.ReviseMemory] on the server: the tags that are
+// ReviseMemory calls [engine.Memories.Revise] on the server: the tags that are
 // added and removed by a request of their own, the rest by another.
 func (c *Client) ReviseMemory(ctx context.Context, namespace, id string, by engine.Viewer, p memory.Patch) (memory.Memory, store.Status, error) {
 	var put MemoryPut
@@ -143,34 +143,34 @@ func (c *Client) ReviseMemory(ctx context.Context, namespace, id string, by engi
 	return put.Memory, put.Status, err
 }
 
-// MemoryHistory calls [engine.Engine.MemoryHistory] on the server.
+// MemoryHistory calls [engine.Memories.History] on the server.
 func (c *Client) MemoryHistory(ctx context.Context, namespace, id string, by engine.Viewer) ([]memory.Change, error) {
 	var h MemoryHistory
 	return h.History, c.one(ctx, http.MethodGet, memoriesPath, namespace, id, "/history", by, nil, &h)
 }
 
-// UndoMemory calls [engine.Engine.UndoMemory] on the server.
+// UndoMemory calls [engine.Memories.Undo] on the server.
 func (c *Client) UndoMemory(ctx context.Context, namespace, id string, by engine.Viewer) (memory.Change, error) {
 	var u Undone
 	err := c.one(ctx, http.MethodPost, memoriesPath, namespace, id, ":undo", by, nil, &u)
 	return u.Undone, err
 }
 
-// UndoTurn calls [engine.Engine.UndoTurn] on the server.
+// UndoTurn calls [engine.Sessions.UndoTurn] on the server.
 func (c *Client) UndoTurn(ctx context.Context, namespace, turn string, by engine.Viewer) ([]string, error) {
 	var u TurnUndone
 	err := c.one(ctx, http.MethodPost, "/v1/turns", namespace, turn, ":undo", by, nil, &u)
 	return u.MemoryIDs, err
 }
 
-// Turn calls [engine.Engine.Turn] on the server.
+// Turn calls [engine.Sessions.Turn] on the server.
 func (c *Client) Turn(ctx context.Context, namespace, id string, by engine.Viewer) (store.StoredTurn, error) {
 	var t Turn
 	err := c.one(ctx, http.MethodGet, "/v1/turns", namespace, id, "", by, nil, &t)
 	return store.StoredTurn{Turn: t.turn(), Recorded: t.Recorded}, err
 }
 
-// Quarantine calls [engine.Engine.Quarantine] on the server.
+// Quarantine calls [engine.Memories.Quarantine] on the server.
 func (c *Client) Quarantine(ctx context.Context, namespace string, f store.MemoryFilter, after int64) ([]store.Quarantined, int64, error) {
 	q := scopeOf(namespace, f)
 	if f.Limit != 0 {
@@ -187,19 +187,19 @@ func (c *Client) Quarantine(ctx context.Context, namespace string, f store.Memor
 	return page.Memories, next.Row, err
 }
 
-// ReleaseMemory calls [engine.Engine.ReleaseMemory] on the server.
+// ReleaseMemory calls [engine.Memories.Release] on the server.
 func (c *Client) ReleaseMemory(ctx context.Context, namespace, id string, by engine.Viewer) (memory.Memory, error) {
 	var m store.Quarantined
 	err := c.one(ctx, http.MethodPost, memoriesPath, namespace, id, ":release", by, nil, &m)
 	return m.Memory, err
 }
 
-// DiscardMemory calls [engine.Engine.DiscardMemory] on the server.
+// DiscardMemory calls [engine.Memories.Discard] on the server.
 func (c *Client) DiscardMemory(ctx context.Context, namespace, id string, by engine.Viewer) error {
 	return c.one(ctx, http.MethodPost, memoriesPath, namespace, id, ":discard", by, nil, nil)
 }
 
-// PruneMemories calls [engine.Engine.PruneMemories] on the server.
+// PruneMemories calls [engine.Memories.Prune] on the server.
 func (c *Client) PruneMemories(ctx context.Context, namespace string, f store.MemoryFilter, p memory.PrunePolicy, dry bool) (engine.Pruned, error) {
 	days := p.MaxAge.Hours() / 24
 	var out engine.Pruned
@@ -210,13 +210,13 @@ func (c *Client) PruneMemories(ctx context.Context, namespace string, f store.Me
 	return out, err
 }
 
-// MemoryStats calls [engine.Engine.MemoryStats] on the server.
+// MemoryStats calls [engine.Memories.Stats] on the server.
 func (c *Client) MemoryStats(ctx context.Context, namespace string, f store.MemoryFilter) (store.MemoryStats, error) {
 	var st store.MemoryStats
 	return st, c.do(ctx, http.MethodGet, memoriesPath+":stats", scopeOf(namespace, f), nil, &st)
 }
 
-// MemoryTags calls [engine.Engine.MemoryTags] on the server.
+// MemoryTags calls [engine.Memories.Tags] on the server.
 func (c *Client) MemoryTags(ctx context.Context, namespace string, f store.MemoryFilter, after store.TagCount) ([]store.TagCount, error) {
 	q := narrowing(namespace, f)
 	if after != (store.TagCount{}) {

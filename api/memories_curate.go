@@ -22,14 +22,14 @@ type historyOutput struct{ Body MemoryHistory }
 
 // Undone is a change that was taken back.
 type Undone struct {
-	Undone memory.Change `json:"undone" doc:"the change that was taken back"`
+	Undone memory.Change `json:"undone" doc:"the reverted change"`
 }
 
 type undoneOutput struct{ Body Undone }
 
 // TurnUndone are the memories of which a turn's part was taken back.
 type TurnUndone struct {
-	MemoryIDs []string `json:"memory_ids" nullable:"false" doc:"the memories that changed"`
+	MemoryIDs []string `json:"memory_ids" nullable:"false" doc:"memories that changed"`
 }
 
 type turnUndoneOutput struct{ Body TurnUndone }
@@ -37,7 +37,7 @@ type turnUndoneOutput struct{ Body TurnUndone }
 // TurnKey are the parameters that name a turn. It is exported for huma.
 type TurnKey struct {
 	Viewed
-	ID string `path:"id" doc:"the turn's id"`
+	ID string `path:"id" doc:"turn id"`
 }
 
 // Turn is a turn as it was stored.
@@ -46,7 +46,7 @@ type Turn struct {
 
 	Recorded time.Time `json:"recorded"`
 	// Learnt is what the turn did to which memories.
-	Learnt []store.TurnChange `json:"learnt" nullable:"false" doc:"what was learnt from it: what it did to which memories, oldest first"`
+	Learnt []store.TurnChange `json:"learnt" nullable:"false" doc:"changes to memories caused by this turn, oldest first"`
 }
 
 type storedTurnOutput struct{ Body Turn }
@@ -54,15 +54,15 @@ type storedTurnOutput struct{ Body Turn }
 // PruneRequest says which memories are let go. The zero value is the policy that is
 // documented.
 type PruneRequest struct {
-	Namespace     string   `json:"namespace,omitempty" maxLength:"512" doc:"default is the one called default"`
-	UserID        string   `json:"user_id,omitempty" maxLength:"512" doc:"of this user's memories and those of no user; without it only of those of no user"`
-	AllUsers      bool     `json:"all_users,omitempty" doc:"of every user's memories"`
+	Namespace     string   `json:"namespace,omitempty" maxLength:"512" doc:"default is \"default\""`
+	UserID        string   `json:"user_id,omitempty" maxLength:"512" doc:"prune this user's and shared memories; default is shared memories only"`
+	AllUsers      bool     `json:"all_users,omitempty" doc:"prune memories of all users"`
 	AgentID       string   `json:"agent_id,omitempty" maxLength:"512"`
 	SessionID     string   `json:"session_id,omitempty" maxLength:"512"`
-	MaxAgeDays    *float64 `json:"max_age_days,omitempty" minimum:"0" maximum:"36500" doc:"older ones go, if they are below min_importance, too; 0 is no age. Default 90"`
+	MaxAgeDays    *float64 `json:"max_age_days,omitempty" minimum:"0" maximum:"36500" doc:"prunes memories that are older and also below min_importance; 0 disables the age limit; default 90"`
 	MinImportance *float64 `json:"min_importance,omitempty" minimum:"0" maximum:"1" doc:"default 0.5"`
-	MaxItems      int      `json:"max_items,omitempty" minimum:"0" doc:"how many are kept, those with the highest score; 0 is all"`
-	DryRun        bool     `json:"dry_run,omitempty" doc:"only says which would go"`
+	MaxItems      int      `json:"max_items,omitempty" minimum:"0" doc:"number of memories to keep, by highest score; 0 is all"`
+	DryRun        bool     `json:"dry_run,omitempty" doc:"report only, change nothing"`
 }
 
 // policy returns what the request asks for.
@@ -125,40 +125,40 @@ func (s *Server) curationRoutes() {
 }
 
 func (s *Server) memoryHistory(ctx context.Context, in *MemoryKey) (*historyOutput, error) {
-	h, err := s.engine.MemoryHistory(ctx, in.Namespace, in.ID, in.viewer())
+	h, err := s.engine.Memories().History(ctx, in.Namespace, in.ID, in.viewer())
 	return &historyOutput{MemoryHistory{h}}, err
 }
 
 func (s *Server) undoMemory(ctx context.Context, in *MemoryKey) (*undoneOutput, error) {
-	c, err := s.engine.UndoMemory(ctx, in.Namespace, in.ID, in.viewer())
+	c, err := s.engine.Memories().Undo(ctx, in.Namespace, in.ID, in.viewer())
 	return &undoneOutput{Undone{c}}, err
 }
 
 func (s *Server) undoTurn(ctx context.Context, in *TurnKey) (*turnUndoneOutput, error) {
-	ids, err := s.engine.UndoTurn(ctx, in.Namespace, in.ID, in.viewer())
+	ids, err := s.engine.Sessions().UndoTurn(ctx, in.Namespace, in.ID, in.viewer())
 	if err == nil && len(ids) == 0 {
 		ids = []string{}
-		_, err = s.engine.Turn(ctx, in.Namespace, in.ID, in.viewer()) // is there such a turn?
+		_, err = s.engine.Sessions().Turn(ctx, in.Namespace, in.ID, in.viewer()) // is there such a turn?
 	}
 	return &turnUndoneOutput{TurnUndone{ids}}, err
 }
 
 func (s *Server) getTurn(ctx context.Context, in *TurnKey) (*storedTurnOutput, error) {
-	t, err := s.engine.Turn(ctx, in.Namespace, in.ID, in.viewer())
+	t, err := s.engine.Sessions().Turn(ctx, in.Namespace, in.ID, in.viewer())
 	if err != nil {
 		return nil, err
 	}
-	learnt, err := s.engine.TurnChanges(ctx, in.Namespace, in.ID, in.viewer())
+	learnt, err := s.engine.Sessions().TurnChanges(ctx, in.Namespace, in.ID, in.viewer())
 	return &storedTurnOutput{Turn{turnRequest(t.Turn), t.Recorded, learnt}}, err
 }
 
 func (s *Server) releaseMemory(ctx context.Context, in *MemoryKey) (*memoryOutput, error) {
-	m, err := s.engine.ReleaseMemory(ctx, in.Namespace, in.ID, in.viewer())
+	m, err := s.engine.Memories().Release(ctx, in.Namespace, in.ID, in.viewer())
 	return &memoryOutput{memoryTag(m), store.Quarantined{Memory: m}}, err
 }
 
 func (s *Server) discardMemory(ctx context.Context, in *MemoryKey) (*struct{}, error) {
-	return nil, s.engine.DiscardMemory(ctx, in.Namespace, in.ID, in.viewer())
+	return nil, s.engine.Memories().Discard(ctx, in.Namespace, in.ID, in.viewer())
 }
 
 func (s *Server) pruneMemories(ctx context.Context, in *pruneInput) (*prunedOutput, error) {
@@ -170,6 +170,6 @@ func (s *Server) pruneMemories(ctx context.Context, in *pruneInput) (*prunedOutp
 	if r.MaxItems < 0 {
 		return nil, ragctx.Invalid("max_items", "is %d; use 0 for all, or how many are kept", r.MaxItems)
 	}
-	p, err := s.engine.PruneMemories(ctx, r.Namespace, f, r.policy(), r.DryRun)
+	p, err := s.engine.Memories().Prune(ctx, r.Namespace, f, r.policy(), r.DryRun)
 	return &prunedOutput{p}, err
 }

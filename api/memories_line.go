@@ -10,7 +10,7 @@ import (
 
 // MemoryLine is a line of an export of memories, and of an import.
 type MemoryLine struct {
-	ID         string       `json:"id" maxLength:"512" doc:"the memory's id, which it keeps"`
+	ID         string       `json:"id" maxLength:"512" doc:"memory id; preserved"`
 	UserID     string       `json:"user_id,omitempty" maxLength:"512"`
 	AgentID    string       `json:"agent_id,omitempty" maxLength:"512"`
 	SessionID  string       `json:"session_id,omitempty" maxLength:"512"`
@@ -23,17 +23,17 @@ type MemoryLine struct {
 	Pinned     bool         `json:"pinned,omitempty"`
 	Occurred   time.Time    `json:"occurred,omitzero"`
 	Expires    time.Time    `json:"expires,omitzero"`
-	About      *LineAbout   `json:"about,omitempty" doc:"what was found in turns"`
-	Sources    []LineSource `json:"sources,omitempty" maxItems:"1000" doc:"the places in turns that say it"`
+	About      *LineAbout   `json:"about,omitempty" doc:"attributes of an extracted fact"`
+	Sources    []LineSource `json:"sources,omitempty" maxItems:"1000" doc:"evidence in turns"`
 	State      memory.State `json:"state,omitempty" doc:"only active memories are imported"`
 	Uses       int          `json:"access_count,omitempty" minimum:"0"`
 	LastUsed   time.Time    `json:"last_accessed,omitzero"`
 
-	Namespace string          `json:"namespace,omitempty" doc:"of an export; an import puts all lines into the one that it names"`
-	Score     float64         `json:"score,omitempty" doc:"of an export; not imported"`
-	Recorded  time.Time       `json:"recorded,omitzero" doc:"of an export; not imported"`
-	Version   int             `json:"version,omitempty" doc:"of an export; not imported"`
-	History   []memory.Change `json:"history,omitempty" doc:"of an export; not imported"`
+	Namespace string          `json:"namespace,omitempty" doc:"exported only; an import puts all lines into its own namespace"`
+	Score     float64         `json:"score,omitempty" doc:"exported only"`
+	Recorded  time.Time       `json:"recorded,omitzero" doc:"exported only"`
+	Version   int             `json:"version,omitempty" doc:"exported only"`
+	History   []memory.Change `json:"history,omitempty" doc:"exported only"`
 }
 
 // LineAbout is a [memory.About] as it is sent.

@@ -17,8 +17,8 @@ import (
 // exported for huma, which passes over others.
 type MemoryScope struct {
 	Scoped
-	UserID    string `query:"user_id" maxLength:"512" doc:"the memories of this user and those of no user; without it only those of no user"`
-	AllUsers  bool   `query:"all_users" doc:"the memories of every user"`
+	UserID    string `query:"user_id" maxLength:"512" doc:"this user's and shared memories; default is shared memories only"`
+	AllUsers  bool   `query:"all_users" doc:"memories of all users"`
 	AgentID   string `query:"agent_id" maxLength:"512"`
 	SessionID string `query:"session_id" maxLength:"512"`
 }
@@ -35,13 +35,13 @@ func (m MemoryScope) filter() (store.MemoryFilter, error) {
 // is exported for huma.
 type MemoryNarrowing struct {
 	MemoryScope
-	Types          []string `query:"type,explode" maxItems:"4" enum:"episodic,semantic,procedural,working" doc:"types, one parameter each; default is all"`
-	Tags           []string `query:"tag,explode" maxItems:"64" doc:"memories that carry any of these tags, one parameter each"`
-	Kinds          []string `query:"kind,explode" maxItems:"8" enum:"preference,decision,instruction,identity,relation,plan,event,outcome" doc:"kinds of facts that were found in turns, one parameter each"`
-	Contains       string   `query:"contains" maxLength:"4096" doc:"a text that the memory holds, in any letter case of ASCII"`
+	Types          []string `query:"type,explode" maxItems:"4" enum:"episodic,semantic,procedural,working" doc:"memory types, one parameter each; default is all"`
+	Tags           []string `query:"tag,explode" maxItems:"64" doc:"tags, one parameter each; a memory must carry one of them"`
+	Kinds          []string `query:"kind,explode" maxItems:"8" enum:"preference,decision,instruction,identity,relation,plan,event,outcome" doc:"kinds of extracted facts, one parameter each"`
+	Contains       string   `query:"contains" maxLength:"4096" doc:"substring of the memory; ASCII case is ignored"`
 	MinImportance  float64  `query:"min_importance" minimum:"0" maximum:"1"`
-	Profile        bool     `query:"profile" doc:"only memories that describe their user lastingly"`
-	Pinned         bool     `query:"pinned" doc:"only memories that are wanted in every answer"`
+	Profile        bool     `query:"profile" doc:"only memories that describe their user"`
+	Pinned         bool     `query:"pinned" doc:"only pinned memories"`
 	OccurredAfter  string   `query:"occurred_after" format:"date-time" doc:"inclusive"`
 	OccurredBefore string   `query:"occurred_before" format:"date-time" doc:"exclusive"`
 }
@@ -89,11 +89,11 @@ func parseTime(name, value string) (t time.Time, err error) {
 
 type memoryList struct {
 	MemoryNarrowing
-	State  string `query:"state" enum:"active,quarantined,superseded,deleted,expired" default:"active" doc:"those that are in this state now, each in its last version; in quarantine only the scope narrows"`
-	AsOf   string `query:"as_of" format:"date-time" doc:"those that were found at that time"`
-	Order  string `query:"order" enum:"score,recent,importance,id" default:"score" doc:"of importance and recency together, of when they occurred, of importance, or of ids"`
+	State  string `query:"state" enum:"active,quarantined,superseded,deleted,expired" default:"active" doc:"only memories currently in this state, in their last version; quarantined ignores all filters but the scope"`
+	AsOf   string `query:"as_of" format:"date-time" doc:"memories that were current at that time"`
+	Order  string `query:"order" enum:"score,recent,importance,id" default:"score" doc:"score combines importance and recency; recent is by time of occurrence"`
 	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
+	Cursor string `query:"cursor" doc:"next_cursor of the previous page"`
 }
 
 func (in *memoryList) filter() (store.MemoryFilter, error) {
@@ -116,7 +116,7 @@ func (in *memoryList) filter() (store.MemoryFilter, error) {
 // MemoryPage is a page of memories.
 type MemoryPage struct {
 	Memories   []memory.Memory `json:"memories" nullable:"false"`
-	NextCursor string          `json:"next_cursor,omitempty" doc:"asks for the next page; absent on the last"`
+	NextCursor string          `json:"next_cursor,omitempty" doc:"cursor of the next page; absent on the last page"`
 }
 
 type memoryPageOutput struct{ Body MemoryPage }
@@ -124,7 +124,7 @@ type memoryPageOutput struct{ Body MemoryPage }
 // QuarantinePage is a page of what is in quarantine.
 type QuarantinePage struct {
 	Memories   []store.Quarantined `json:"memories" nullable:"false"`
-	NextCursor string              `json:"next_cursor,omitempty" doc:"asks for the next page; absent on the last"`
+	NextCursor string              `json:"next_cursor,omitempty" doc:"cursor of the next page; absent on the last page"`
 }
 
 type quarantineOutput struct{ Body QuarantinePage }
@@ -132,13 +132,13 @@ type quarantineOutput struct{ Body QuarantinePage }
 type quarantineList struct {
 	MemoryScope
 	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
+	Cursor string `query:"cursor" doc:"next_cursor of the previous page"`
 }
 
 // TagList are tags and how many memories carry each.
 type TagList struct {
 	Tags       []store.TagCount `json:"tags" nullable:"false"`
-	NextCursor string           `json:"next_cursor,omitempty" doc:"asks for the next page; absent on the last"`
+	NextCursor string           `json:"next_cursor,omitempty" doc:"cursor of the next page; absent on the last page"`
 }
 
 type tagListOutput struct{ Body TagList }
@@ -146,7 +146,7 @@ type tagListOutput struct{ Body TagList }
 type tagList struct {
 	MemoryNarrowing
 	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
+	Cursor string `query:"cursor" doc:"next_cursor of the previous page"`
 }
 
 type memoryStatsOutput struct{ Body store.MemoryStats }
@@ -182,7 +182,7 @@ func (s *Server) listMemories(ctx context.Context, in *memoryList) (*memoryPageO
 	if err != nil {
 		return nil, err
 	}
-	found, next, err := s.engine.ListMemories(ctx, in.Namespace, f)
+	found, next, err := s.engine.Memories().List(ctx, in.Namespace, f)
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +217,7 @@ func (s *Server) listQuarantine(ctx context.Context, in *quarantineList) (*quara
 	if err != nil {
 		return nil, err
 	}
-	found, next, err := s.engine.Quarantine(ctx, in.Namespace, f, c.Row)
+	found, next, err := s.engine.Memories().Quarantine(ctx, in.Namespace, f, c.Row)
 	if err != nil {
 		return nil, err
 	}
@@ -239,7 +239,7 @@ func (s *Server) listMemoryTags(ctx context.Context, in *tagList) (*tagListOutpu
 	}
 	f.Limit = in.Limit
 	page := TagList{}
-	if page.Tags, err = s.engine.MemoryTags(ctx, in.Namespace, f, store.TagCount(after)); err != nil {
+	if page.Tags, err = s.engine.Memories().Tags(ctx, in.Namespace, f, store.TagCount(after)); err != nil {
 		return nil, err
 	}
 	if n := len(page.Tags); n == in.Limit {
@@ -253,6 +253,6 @@ func (s *Server) memoryStats(ctx context.Context, in *MemoryScope) (*memoryStats
 	if err != nil {
 		return nil, err
 	}
-	stats, err := s.engine.MemoryStats(ctx, in.Namespace, f)
+	stats, err := s.engine.Memories().Stats(ctx, in.Namespace, f)
 	return &memoryStatsOutput{stats}, err
 }

@@ -8,20 +8,18 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// MemoryLister lists memories by pages: an [engine.Engine], or a [Client].
-type MemoryLister interface {
-	ListMemories(ctx context.Context, namespace string, f store.MemoryFilter) ([]memory.Memory, store.MemoryCursor, error)
-}
+// ListMemories lists memories by pages, as [engine.Memories.List] and [Client.ListMemories] do.
+type ListMemories func(ctx context.Context, namespace string, f store.MemoryFilter) ([]memory.Memory, store.MemoryCursor, error)
 
 // EachPage calls fn with the memories that a filter finds, page by page in its order,
 // at most limit of them; 0 is all. The filter's own limit does not count.
-func EachPage(ctx context.Context, from MemoryLister, namespace string, f store.MemoryFilter, limit int, fn func([]memory.Memory) error) error {
+func EachPage(ctx context.Context, list ListMemories, namespace string, f store.MemoryFilter, limit int, fn func([]memory.Memory) error) error {
 	for left := limit; ; {
 		f.Limit = engine.MaxPage
 		if limit > 0 {
 			f.Limit = min(left, engine.MaxPage)
 		}
-		page, next, err := from.ListMemories(ctx, namespace, f)
+		page, next, err := list(ctx, namespace, f)
 		if err != nil {
 			return err
 		}

@@ -17,11 +17,11 @@ type MemoryPatch struct {
 	Content    *string   `json:"content,omitempty" doc:"at most 1 MiB"`
 	Importance *float64  `json:"importance,omitempty" minimum:"0" maximum:"1"`
 	Tags       *[]string `json:"tags,omitempty" maxItems:"64" doc:"replaces all tags"`
-	Metadata   Metadata  `json:"metadata,omitempty" doc:"is merged into that of the memory (RFC 7396): null removes a value"`
+	Metadata   Metadata  `json:"metadata,omitempty" doc:"merged into the memory's metadata (RFC 7396); null removes a value"`
 	Profile    *bool     `json:"profile,omitempty"`
 	Pinned     *bool     `json:"pinned,omitempty"`
-	Expires    Expiry    `json:"expires,omitzero" doc:"when it stops being found, a time to come; null is never"`
-	TTL        TTL       `json:"ttl,omitempty" doc:"how long it is found from now on, in place of expires"`
+	Expires    Expiry    `json:"expires,omitzero" doc:"expiry time, in the future; null is never"`
+	TTL        TTL       `json:"ttl,omitempty" doc:"lifetime from now, in place of expires"`
 }
 
 // Expiry is a time that may be null.

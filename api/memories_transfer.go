@@ -33,41 +33,33 @@ type MemoryImport struct {
 	Replaced  int         `json:"replaced"`
 	Unchanged int         `json:"unchanged"`
 	Failed    int         `json:"failed"`
-	Errors    []LineError `json:"errors" nullable:"false" doc:"what is wrong with the lines that failed, of the first 1000"`
+	Errors    []LineError `json:"errors" nullable:"false" doc:"errors of the failed lines, at most 1000"`
 }
 
 // LineError is what is wrong with a line.
 type LineError struct {
-	Line  int    `json:"line" doc:"from 1"`
+	Line  int    `json:"line" doc:"counts from 1"`
 	ID    string `json:"id,omitempty"`
 	Error string `json:"error"`
 }
 
-// MemorySource is what memories are exported from.
-type MemorySource interface {
-	MemoryLister
-	MemoryHistory(ctx context.Context, namespace, id string, by engine.Viewer) ([]memory.Change, error)
-}
+// importFunc stores one memory, as [engine.Memories.Import] does.
+type importFunc func(ctx context.Context, m memory.Memory) (memory.Memory, store.Status, error)
 
-// MemorySink is what memories are imported into.
-type MemorySink interface {
-	ImportMemory(ctx context.Context, m memory.Memory) (memory.Memory, store.Status, error)
-}
-
-// ExportMemories writes the memories that a filter finds, one JSON object per line, in
+// exportMemories writes the memories that a filter finds, one JSON object per line, in
 // order of their ids, on request each with its history. What is written in the
 // meantime may or may not be among them.
-func ExportMemories(ctx context.Context, from MemorySource, namespace string, f store.MemoryFilter, history bool, w io.Writer) error {
+func exportMemories(ctx context.Context, from engine.Memories, namespace string, f store.MemoryFilter, history bool, w io.Writer) error {
 	f.Order = store.ByID
 	out := bufio.NewWriterSize(w, 64<<10)
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
-	err := EachPage(ctx, from, namespace, f, 0, func(page []memory.Memory) error {
+	err := EachPage(ctx, from.List, namespace, f, 0, func(page []memory.Memory) error {
 		for _, m := range page {
 			var changes []memory.Change
 			if history {
 				var err error
-				changes, err = from.MemoryHistory(ctx, namespace, m.ID, engine.Viewer{Anyone: true})
+				changes, err = from.History(ctx, namespace, m.ID, engine.Viewer{Anyone: true})
 				if errors.Is(err, ragctx.ErrNotFound) {
 					continue // erased in the meantime
 				}
@@ -87,12 +79,12 @@ func ExportMemories(ctx context.Context, from MemorySource, namespace string, f 
 	return out.Flush()
 }
 
-// ImportMemories stores the memories of an export, line by line, in a namespace. A line
+// importMemoryLines stores the memories of an export, line by line, in a namespace. A line
 // that is wrong is passed over and told of in the result; an error is about the whole.
 // Importing again changes nothing.
-func ImportMemories(ctx context.Context, to MemorySink, namespace string, r io.Reader) (MemoryImport, error) {
+func importMemoryLines(ctx context.Context, to importFunc, namespace string, r io.Reader) (MemoryImport, error) {
 	in := importer{
-		sink: to, namespace: namespace, schemas: huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),
+		store: to, namespace: namespace, schemas: huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),
 		done: MemoryImport{Errors: []LineError{}},
 	}
 	in.schema = in.schemas.Schema(reflect.TypeFor[MemoryLine](), true, "")
@@ -120,7 +112,7 @@ func ImportMemories(ctx context.Context, to MemorySink, namespace string, r io.R
 
 // importer is one import.
 type importer struct {
-	sink      MemorySink
+	store     importFunc
 	namespace string
 	schemas   huma.Registry
 	schema    *huma.Schema
@@ -145,7 +137,7 @@ func (in *importer) line(ctx context.Context, n int, line []byte) error {
 		in.fail(n, l.ID, err)
 		return nil
 	}
-	_, status, err := in.sink.ImportMemory(ctx, m)
+	_, status, err := in.store(ctx, m)
 	if err != nil {
 		if _, code := ragctx.CodeOf(err); code >= http.StatusInternalServerError || ctx.Err() != nil {
 			return fmt.Errorf("line %d: %w", n, err)
@@ -179,7 +171,7 @@ func (in *importer) read(line []byte) (MemoryLine, error) {
 
 type memoryExport struct {
 	MemoryNarrowing
-	History bool `query:"history" doc:"adds to each memory what happened to it"`
+	History bool `query:"history" doc:"include the history of each memory"`
 }
 
 type memoryImport struct {
@@ -226,34 +218,27 @@ func (s *Server) exportMemories(_ context.Context, in *memoryExport) (*huma.Stre
 		return nil, err
 	}
 	return s.streamed(linesType, "memories.ndjson", func(ctx context.Context, w io.Writer) error {
-		return ExportMemories(ctx, s.engine, in.Namespace, f, in.History, w)
+		return exportMemories(ctx, s.engine.Memories(), in.Namespace, f, in.History, w)
 	}), nil
 }
 
 func (s *Server) importMemories(ctx context.Context, in *memoryImport) (*memoryImportOutput, error) {
 	var out memoryImportOutput
 	err := s.importLines(in.c, func(body io.Reader) (err error) {
-		out.Body, err = ImportMemories(ctx, gatedSink{s.engine, s}, in.Namespace, body)
+		out.Body, err = importMemoryLines(ctx, s.importMemory, in.Namespace, body)
 		return err
 	})
 	return &out, err
 }
 
-// gatedSink stores memories one at a time, each in its turn.
-type gatedSink struct {
-	MemorySink
-
-	server *Server
-}
-
-// ImportMemory implements [MemorySink].
-func (g gatedSink) ImportMemory(ctx context.Context, m memory.Memory) (memory.Memory, store.Status, error) {
-	leave, err := g.server.enter(ctx, itemsLast)
+// importMemory stores one memory after it has passed the gate.
+func (s *Server) importMemory(ctx context.Context, m memory.Memory) (memory.Memory, store.Status, error) {
+	leave, err := s.enter(ctx, itemsLast)
 	if err != nil {
 		return m, "", err
 	}
 	defer leave()
-	return g.MemorySink.ImportMemory(ctx, m)
+	return s.engine.Memories().Import(ctx, m)
 }
 
 // importLines has read take the body of a request that is one JSON object per line.

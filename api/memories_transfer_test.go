@@ -142,7 +142,7 @@ func TestEveryMemoryComesBack(t *testing.T) {
 				Profile: rapid.Bool().Draw(rt, "profile"), Pinned: rapid.Bool().Draw(rt, "pinned"),
 				Tags: rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"x", "y z", "<é>"}), 0, 3, rapid.ID).Draw(rt, "tags"),
 			}
-			if _, _, err := f.eng.Remember(t.Context(), m); err != nil {
+			if _, _, err := f.eng.Memories().Put(t.Context(), m); err != nil {
 				rt.Fatal(err)
 			}
 		}
@@ -156,7 +156,7 @@ func TestEveryMemoryComesBack(t *testing.T) {
 				rt.Fatalf("%+v, %v", done, err)
 			}
 		}
-		if err := ExportMemories(t.Context(), f.eng, to, all, false, &again); err != nil {
+		if err := exportMemories(t.Context(), f.eng.Memories(), to, all, false, &again); err != nil {
 			rt.Fatal(err)
 		}
 		if got, want := exported(t, again.String()), exported(t, out.String()); !reflect.DeepEqual(got, want) {

@@ -40,10 +40,10 @@ type message struct {
 	ID        string         `json:"id,omitempty" maxLength:"512"`
 	ParentID  string         `json:"parent_id,omitempty" maxLength:"512"`
 	CreatedAt time.Time      `json:"created_at,omitzero"`
-	Role      string         `json:"role,omitempty" enum:"system,developer,user,assistant,tool" default:"user" doc:"who speaks, in any letter case"`
-	Name      string         `json:"name,omitempty" maxLength:"512" doc:"the speaker's name"`
+	Role      string         `json:"role,omitempty" enum:"system,developer,user,assistant,tool" default:"user" doc:"role of the speaker, case-insensitive"`
+	Name      string         `json:"name,omitempty" maxLength:"512" doc:"name of the speaker"`
 	Content   content        `json:"content" required:"false"`
-	Reasoning string         `json:"reasoning_content,omitempty" doc:"the model's visible thinking; it is kept, not remembered"`
+	Reasoning string         `json:"reasoning_content,omitempty" doc:"visible reasoning of the model; stored, but never extracted into memories"`
 	Metadata  map[string]any `json:"metadata,omitempty"`
 }
 
@@ -59,16 +59,16 @@ func (content) Schema(r huma.Registry) *huma.Schema {
 }
 
 type block struct {
-	Type      string          `json:"type" enum:"text,image,tool_use,tool_result,vendor" doc:"says which of the other fields count; vendor is a part of a kind that only one vendor's form has, such as a document"`
-	Text      string          `json:"text,omitempty" doc:"of a text"`
-	MediaType string          `json:"media_type,omitempty" doc:"of an image"`
-	Data      []byte          `json:"data,omitempty" doc:"of an image"`
-	ID        string          `json:"id,omitempty" doc:"of a tool use"`
-	Name      string          `json:"name,omitempty" doc:"of a tool use"`
-	Input     json.RawMessage `json:"input,omitempty" doc:"of a tool use"`
-	ToolUseID string          `json:"tool_use_id,omitempty" doc:"of a tool result"`
-	Content   content         `json:"content" required:"false" doc:"of a tool result"`
-	IsError   bool            `json:"is_error,omitempty" doc:"of a tool result"`
-	Form      string          `json:"form,omitempty" enum:"openai,anthropic,gemini" doc:"the vendor whose form part is of"`
-	Part      map[string]any  `json:"part,omitempty" doc:"of a vendor's block the whole part as that vendor has it, and is sent it again; of others the fields that only that vendor's form has"`
+	Type      string          `json:"type" enum:"text,image,tool_use,tool_result,vendor" doc:"determines which other fields apply; vendor is a part that only one vendor's format has, such as a document"`
+	Text      string          `json:"text,omitempty" doc:"for text"`
+	MediaType string          `json:"media_type,omitempty" doc:"for an image"`
+	Data      []byte          `json:"data,omitempty" doc:"for an image"`
+	ID        string          `json:"id,omitempty" doc:"for a tool use"`
+	Name      string          `json:"name,omitempty" doc:"for a tool use"`
+	Input     json.RawMessage `json:"input,omitempty" doc:"for a tool use"`
+	ToolUseID string          `json:"tool_use_id,omitempty" doc:"for a tool result"`
+	Content   content         `json:"content" required:"false" doc:"for a tool result"`
+	IsError   bool            `json:"is_error,omitempty" doc:"for a tool result"`
+	Form      string          `json:"form,omitempty" enum:"openai,anthropic,gemini" doc:"vendor whose format part uses"`
+	Part      map[string]any  `json:"part,omitempty" doc:"for a vendor block: the whole part, returned unchanged to that vendor; for other blocks: additional fields of that vendor's format"`
 }

@@ -47,22 +47,22 @@ func (s *Server) metrics(ctx context.Context, _ *struct{}) (*metricsOutput, erro
 	}
 	var e exposition
 	e.gauge("ragctx_build_info", "What is running; the value is 1.", series{labels{"version", s.opts.Version, "go_version", runtime.Version()}, 1})
-	writeFailures(&e, s.engine.StoreFailures())
-	writeIndexes(&e, s.engine.OpenIndexes())
-	writeSearches(&e, s.engine.VectorSearches)
-	jobs, err := s.engine.JobTally(ctx)
+	writeFailures(&e, s.engine.Metrics().StoreFailures())
+	writeIndexes(&e, s.engine.Metrics().Indexes())
+	writeSearches(&e, s.engine.Metrics().VectorSearches)
+	jobs, err := s.engine.Metrics().Jobs(ctx)
 	if err != nil {
 		s.log.WarnContext(ctx, "jobs could not be counted for the metrics", "error", err)
 	}
 	writeJobs(&e, jobs, err == nil)
-	writePacks(&e, s.engine.PackTally())
-	writeLedger(&e, s.engine.LedgerTally())
+	writePacks(&e, s.engine.Metrics().Packs())
+	writeLedger(&e, s.engine.Metrics().Ledger())
 	s.requests.write(&e)
 	s.writeOverload(&e)
-	writeAnswers(&e, s.engine.AnswerTally())
-	queries, documents := s.engine.EmbedderCalls()
+	writeAnswers(&e, s.engine.Metrics().Answers())
+	queries, documents := s.engine.Metrics().EmbedderCalls()
 	writeEmbedder(&e, queries, documents)
-	writeEvents(&e, s.engine.EventTally())
+	writeEvents(&e, s.engine.Metrics().Events())
 	writeProcess(&e)
 	return &metricsOutput{expositionType, e.buf.Bytes()}, nil
 }

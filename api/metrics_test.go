@@ -244,7 +244,7 @@ func TestDoctorMeasures(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if j, err = f.eng.AwaitJob(t.Context(), j.ID); err != nil || strings.Contains(string(j.Result), `"found"`) != want {
+		if j, err = f.eng.Jobs().Await(t.Context(), j.ID); err != nil || strings.Contains(string(j.Result), `"found"`) != want {
 			t.Errorf("%v: %s, %v", searching, j.Result, err)
 		}
 	}

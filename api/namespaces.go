@@ -15,26 +15,26 @@ const namespacesPath = "/v1/namespaces"
 
 // NamespaceRequest names a new namespace and says what it may hold.
 type NamespaceRequest struct {
-	Name   string       `json:"name" minLength:"1" maxLength:"512" doc:"as requests name it" example:"billing"`
-	Quotas store.Quotas `json:"quotas,omitzero" doc:"what it may hold; default is any number"`
+	Name   string       `json:"name" minLength:"1" maxLength:"512" doc:"name used in requests" example:"billing"`
+	Quotas store.Quotas `json:"quotas,omitzero" doc:"limits; default is unlimited"`
 }
 
 // NamespacePage is a page of namespaces.
 type NamespacePage struct {
-	Namespaces []string          `json:"namespaces" nullable:"false" doc:"their names, sorted"`
-	Details    []store.Namespace `json:"details" nullable:"false" doc:"what each of them holds, in the same order"`
-	NextCursor string            `json:"next_cursor,omitempty" doc:"send it as cursor for the next page; absent on the last"`
+	Namespaces []string          `json:"namespaces" nullable:"false" doc:"names in order"`
+	Details    []store.Namespace `json:"details" nullable:"false" doc:"details of the same namespaces, in the same order"`
+	NextCursor string            `json:"next_cursor,omitempty" doc:"cursor of the next page; absent on the last page"`
 }
 
 type namespaceList struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"1000"`
-	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
+	Cursor string `query:"cursor" doc:"next_cursor of the previous page"`
 }
 
 // NamespaceKey is the parameter that names a namespace. It is exported for huma, which
 // passes over others.
 type NamespaceKey struct {
-	Name string `path:"name" maxLength:"512" doc:"the namespace's name"`
+	Name string `path:"name" maxLength:"512" doc:"name of the namespace"`
 }
 
 type namespaceInput struct{ Body NamespaceRequest }
@@ -70,14 +70,14 @@ func (s *Server) namespaceRoutes() {
 			"is 403 with the code `quota_exceeded`. One that is there is 409. For admins of all namespaces.",
 		DefaultStatus: http.StatusCreated,
 	}, func(ctx context.Context, in *namespaceInput) (*namespaceOutput, error) {
-		n, err := s.engine.CreateNamespace(ctx, in.Body.Name, in.Body.Quotas)
+		n, err := s.engine.Admin().CreateNamespace(ctx, in.Body.Name, in.Body.Quotas)
 		return &namespaceOutput{n}, err
 	})
 	register(s, huma.Operation{
 		OperationID: "get-namespace", Method: http.MethodGet, Path: one, Tags: tags, Summary: "What does a namespace hold?",
 		Description: "And what may it. What was replaced or deleted, and is kept for questions about earlier times, is not counted.",
 	}, func(ctx context.Context, in *NamespaceKey) (*namespaceOutput, error) {
-		n, err := s.engine.DescribeNamespace(ctx, in.Name)
+		n, err := s.engine.Admin().Namespace(ctx, in.Name)
 		return &namespaceOutput{n}, err
 	})
 	register(s, huma.Operation{
@@ -85,7 +85,7 @@ func (s *Server) namespaceRoutes() {
 		Description: "All of them: one that is absent is no limit. What the namespace holds beyond them stays, and may be replaced by what is not more. " +
 			"For admins of all namespaces.",
 	}, func(ctx context.Context, in *quotasInput) (*namespaceOutput, error) {
-		n, err := s.engine.SetQuotas(ctx, in.Name, in.Body)
+		n, err := s.engine.Admin().SetQuotas(ctx, in.Name, in.Body)
 		return &namespaceOutput{n}, err
 	})
 	register(s, huma.Operation{
@@ -97,7 +97,7 @@ func (s *Server) namespaceRoutes() {
 		if err := in.confirmed(); err != nil {
 			return nil, err
 		}
-		erased, err := s.engine.EraseNamespace(ctx, in.Name)
+		erased, err := s.engine.Admin().EraseNamespace(ctx, in.Name)
 		return &erasedOutput{erased}, err
 	})
 }
@@ -107,7 +107,7 @@ func (s *Server) listNamespaces(ctx context.Context, in *namespaceList) (*namesp
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.engine.ListNamespaces(ctx, c.Name, in.Limit)
+	found, err := s.engine.Admin().Namespaces(ctx, c.Name, in.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -121,25 +121,25 @@ func (s *Server) listNamespaces(ctx context.Context, in *namespaceList) (*namesp
 	return &namespacePageOutput{page}, nil
 }
 
-// CreateNamespace calls [engine.Engine.CreateNamespace] on the server.
+// CreateNamespace calls [engine.Admin.CreateNamespace] on the server.
 func (c *Client) CreateNamespace(ctx context.Context, name string, q store.Quotas) (n store.Namespace, err error) {
 	err = c.do(ctx, http.MethodPost, namespacesPath, nil, NamespaceRequest{name, q}, &n)
 	return n, err
 }
 
-// SetQuotas calls [engine.Engine.SetQuotas] on the server.
+// SetQuotas calls [engine.Admin.SetQuotas] on the server.
 func (c *Client) SetQuotas(ctx context.Context, name string, q store.Quotas) (n store.Namespace, err error) {
 	err = c.do(ctx, http.MethodPut, namespacePath(name)+"/quotas", nil, q, &n)
 	return n, err
 }
 
-// DescribeNamespace calls [engine.Engine.DescribeNamespace] on the server.
+// DescribeNamespace calls [engine.Admin.Namespace] on the server.
 func (c *Client) DescribeNamespace(ctx context.Context, name string) (n store.Namespace, err error) {
 	err = c.do(ctx, http.MethodGet, namespacePath(name), nil, nil, &n)
 	return n, err
 }
 
-// ListNamespaces calls [engine.Engine.ListNamespaces] on the server.
+// ListNamespaces calls [engine.Admin.Namespaces] on the server.
 func (c *Client) ListNamespaces(ctx context.Context, after string, limit int) ([]store.Namespace, error) {
 	q := make(url.Values)
 	if limit != 0 {
@@ -153,7 +153,7 @@ func (c *Client) ListNamespaces(ctx context.Context, after string, limit int) ([
 	return page.Details, err
 }
 
-// EraseNamespace calls [engine.Engine.EraseNamespace] on the server.
+// EraseNamespace calls [engine.Admin.EraseNamespace] on the server.
 func (c *Client) EraseNamespace(ctx context.Context, name string) (e store.Erased, err error) {
 	err = c.do(ctx, http.MethodDelete, namespacePath(name), url.Values{"erase": {"true"}}, nil, &e)
 	return e, err

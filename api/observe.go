@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -74,7 +75,9 @@ func (s *Server) recovered(c echo.Context, next echo.HandlerFunc) (err error) {
 		if c.Response().Committed || p == http.ErrAbortHandler { //nolint:errorlint // this very value, as net/http compares it
 			panic(http.ErrAbortHandler) // the caller must see that the answer is cut
 		}
-		err = newProblem(http.StatusInternalServerError, "internal", "internal error; the server's log has it under this request id")
+		problem := newProblem(http.StatusInternalServerError, "internal", "internal error; the server's log has it under this request id")
+		problem.cause = fmt.Errorf("internal error: %v\n%s", p, debug.Stack()) // a caller in this process has no log
+		err = problem
 	}()
 	return next(c)
 }

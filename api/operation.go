@@ -149,5 +149,5 @@ func register[I, O any](s *Server, op huma.Operation, h func(context.Context, *I
 // Scoped are the parameters of every route that has its namespace in the query
 // string. It is exported for huma, which passes over others.
 type Scoped struct {
-	Namespace string `query:"namespace" maxLength:"512" doc:"the namespace; default is the one called default" example:"default"`
+	Namespace string `query:"namespace" maxLength:"512" doc:"namespace; default is \"default\"" example:"default"`
 }

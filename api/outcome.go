@@ -13,15 +13,15 @@ import (
 
 // OutcomeRequest is how an agent fared with a task.
 type OutcomeRequest struct {
-	ID        string    `json:"id,omitempty" maxLength:"512" doc:"of the memory; chosen by the server if absent"`
-	Namespace string    `json:"namespace,omitempty" maxLength:"512" doc:"default is the one called default"`
-	UserID    string    `json:"user_id,omitempty" maxLength:"512" doc:"whose memory it is; without it everyone's in the namespace"`
+	ID        string    `json:"id,omitempty" maxLength:"512" doc:"memory id; default is a generated id"`
+	Namespace string    `json:"namespace,omitempty" maxLength:"512" doc:"default is \"default\""`
+	UserID    string    `json:"user_id,omitempty" maxLength:"512" doc:"owner of the memory; absent means shared in the namespace"`
 	AgentID   string    `json:"agent_id,omitempty" maxLength:"512"`
 	SessionID string    `json:"session_id,omitempty" maxLength:"512"`
-	Prompt    string    `json:"prompt" doc:"what was to be done, at most 16 KiB" example:"Roll back the last release."`
-	Tools     []string  `json:"tools,omitempty" maxItems:"256" doc:"the names of the tools that were used, in order" example:"[\"git\", \"deploy\"]"`
-	Result    string    `json:"result,omitempty" doc:"what came of it, of a success"`
-	Error     string    `json:"error,omitempty" doc:"what went wrong, of a failure, at most 16 KiB"`
+	Prompt    string    `json:"prompt" doc:"the task, at most 16 KiB" example:"Roll back the last release."`
+	Tools     []string  `json:"tools,omitempty" maxItems:"256" doc:"names of the tools used, in order" example:"[\"git\", \"deploy\"]"`
+	Result    string    `json:"result,omitempty" doc:"result of a successful task"`
+	Error     string    `json:"error,omitempty" doc:"error of a failed task, at most 16 KiB"`
 	Occurred  time.Time `json:"occurred,omitzero" doc:"default is now"`
 }
 
@@ -40,7 +40,7 @@ func (s *Server) outcomeRoutes() {
 
 func (s *Server) rememberOutcome(ctx context.Context, in *outcomeInput) (*memoryPutOutput, error) {
 	r := in.Body
-	m, status, err := s.engine.RememberOutcome(ctx, memory.Memory{
+	m, status, err := s.engine.Memories().PutOutcome(ctx, memory.Memory{
 		ID: cmp.Or(r.ID, seedOf(ctx)), Namespace: r.Namespace, UserID: r.UserID, AgentID: r.AgentID, SessionID: r.SessionID, Occurred: r.Occurred,
 	}, memory.Outcome{Prompt: r.Prompt, Tools: r.Tools, Result: r.Result, Error: r.Error})
 	return memoryPut(created(status), m, status), err

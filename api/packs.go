@@ -17,31 +17,31 @@ import (
 
 // PackRequest asks for the context of an agent of a cluster.
 type PackRequest struct {
-	Namespace string          `json:"namespace,omitempty" maxLength:"512" doc:"default is the one called default"`
-	Cluster   string          `json:"cluster" doc:"the cluster whose messages are looked at" example:"issue-17"`
-	Strategy  json.RawMessage `json:"strategy" doc:"what the context is made of: an object with sources and maxTokens, alone or as the contextStrategy of a larger one"`
-	Agent     PackAgent       `json:"agent,omitzero" doc:"who the context is for"`
-	Trigger   *PackTrigger    `json:"trigger,omitempty" doc:"the message that the agent was started by; it ends the context, in full, and is not shown among the sources"`
-	Parts     PackParts       `json:"parts,omitzero" doc:"texts that the context begins with"`
-	Times     ledger.Times    `json:"times,omitzero" doc:"what since can mean, in Unix milliseconds; what is absent is looked for among the messages of topic AGENT_LIFECYCLE"`
-	After     string          `json:"after_seq,omitempty" doc:"leaves out messages up to this sequence: through_seq of the context that the agent has already"`
-	Topics    []string        `json:"topics,omitempty" doc:"those that agents publish; a source of any other is warned of"`
-	UserID    string          `json:"user_id,omitempty" maxLength:"512" doc:"whose memories are found beside those of no user"`
-	Explain   bool            `json:"explain,omitempty" doc:"counts messages also for sources that have some, and adds the metrics"`
+	Namespace string          `json:"namespace,omitempty" maxLength:"512" doc:"default is \"default\""`
+	Cluster   string          `json:"cluster" doc:"cluster whose messages are selected" example:"issue-17"`
+	Strategy  json.RawMessage `json:"strategy" doc:"sources and maxTokens of the context; either this object alone or a larger one with a contextStrategy"`
+	Agent     PackAgent       `json:"agent,omitzero" doc:"agent that the context is for"`
+	Trigger   *PackTrigger    `json:"trigger,omitempty" doc:"message that started the agent; it ends the context in full and is excluded from the sources"`
+	Parts     PackParts       `json:"parts,omitzero" doc:"texts at the beginning of the context"`
+	Times     ledger.Times    `json:"times,omitzero" doc:"times that since may refer to, in Unix milliseconds; missing ones are taken from messages of topic AGENT_LIFECYCLE"`
+	After     string          `json:"after_seq,omitempty" doc:"excludes messages up to this sequence: through_seq of the agent's previous context"`
+	Topics    []string        `json:"topics,omitempty" doc:"topics that agents publish; a source with any other topic causes a warning"`
+	UserID    string          `json:"user_id,omitempty" maxLength:"512" doc:"user whose memories are included, besides shared ones"`
+	Explain   bool            `json:"explain,omitempty" doc:"count messages for all sources, and add the metrics"`
 }
 
 // PackAgent is who a context is for.
 type PackAgent struct {
-	ID        string `json:"id,omitempty" maxLength:"256" doc:"the sender of its messages" example:"worker-1"`
-	Role      string `json:"role,omitempty" maxLength:"256" doc:"a validator is told what those before it could not validate" example:"worker"`
-	Iteration int    `json:"iteration,omitempty" minimum:"0" doc:"the number of its run, for the metrics"`
-	Isolated  bool   `json:"isolated,omitempty" doc:"runs on another platform than the agents before it"`
+	ID        string `json:"id,omitempty" maxLength:"256" doc:"sender of the agent's messages" example:"worker-1"`
+	Role      string `json:"role,omitempty" maxLength:"256" doc:"a validator sees what earlier validators could not validate" example:"worker"`
+	Iteration int    `json:"iteration,omitempty" minimum:"0" doc:"number of the run, for the metrics"`
+	Isolated  bool   `json:"isolated,omitempty" doc:"the agent runs on another platform than the agents before it"`
 }
 
 // PackTrigger names a message by its sequence, or says it.
 type PackTrigger struct {
-	Sequence string          `json:"sequence,omitempty" doc:"of a message in the ledger; nothing else is needed then, nor with its id"`
-	ID       string          `json:"id,omitempty" doc:"of a message in the ledger, as above; beside a topic and a text it only keeps the message from being shown among the sources"`
+	Sequence string          `json:"sequence,omitempty" doc:"sequence of a message in the ledger; sufficient on its own"`
+	ID       string          `json:"id,omitempty" doc:"id of a message in the ledger; sufficient on its own. With topic and text it only excludes the message from the sources"`
 	Topic    string          `json:"topic,omitempty"`
 	Sender   string          `json:"sender,omitempty"`
 	Text     string          `json:"text,omitempty"`
@@ -54,10 +54,10 @@ type PackParts struct {
 	Instructions         string          `json:"instructions,omitempty"`
 	RepoTooling          string          `json:"repo_tooling,omitempty"`
 	CommandProofs        string          `json:"command_proofs,omitempty"`
-	QueuedGuidance       []string        `json:"queued_guidance,omitempty" doc:"for this context only"`
+	QueuedGuidance       []string        `json:"queued_guidance,omitempty" doc:"guidance for this context only"`
 	LegacyOutputSchema   string          `json:"legacy_output_schema,omitempty"`
 	RequiredQualityGates string          `json:"required_quality_gates,omitempty"`
-	JSONSchema           json.RawMessage `json:"json_schema,omitempty" doc:"what the agent's output must be like"`
+	JSONSchema           json.RawMessage `json:"json_schema,omitempty" doc:"JSON schema of the agent's output"`
 }
 
 // Request returns the request in the engine's vocabulary, with warnings about the
@@ -91,16 +91,16 @@ func (r PackRequest) Request() (ledger.PackRequest, []ledger.Warning, error) {
 
 // PackAnswer is the context of an agent.
 type PackAnswer struct {
-	Context    string                `json:"context" doc:"what the agent is to be shown"`
-	Tokens     int                   `json:"tokens" doc:"estimated: a quarter of the characters"`
+	Context    string                `json:"context" doc:"text for the agent"`
+	Tokens     int                   `json:"tokens" doc:"estimate: a quarter of the characters"`
 	Budget     budget.Budget         `json:"budget"`
-	MaxChars   budget.Guard          `json:"max_chars" doc:"the limit of 500,000 characters"`
-	Decisions  []budget.Decision     `json:"decisions" nullable:"false" doc:"what became of each part, in order"`
-	Sources    []ledger.SourceReport `json:"sources" nullable:"false" doc:"what each source of the strategy has; counts are -1 where they were not asked for"`
+	MaxChars   budget.Guard          `json:"max_chars" doc:"effect of the limit of 500,000 characters"`
+	Decisions  []budget.Decision     `json:"decisions" nullable:"false" doc:"decision on each part, in order"`
+	Sources    []ledger.SourceReport `json:"sources" nullable:"false" doc:"result of each source of the strategy; -1 for counts that were not requested"`
 	Warnings   []ledger.Warning      `json:"warnings" nullable:"false"`
-	Note       string                `json:"note,omitempty" doc:"why the context has nothing of any source"`
-	ThroughSeq ledger.Sequence       `json:"through_seq" doc:"the newest message that there was"`
-	Metrics    *ledger.Metrics       `json:"metrics,omitempty" doc:"on request: the context in numbers, without a word of it"`
+	Note       string                `json:"note,omitempty" doc:"reason why no source contributed"`
+	ThroughSeq ledger.Sequence       `json:"through_seq" doc:"newest message at the time"`
+	Metrics    *ledger.Metrics       `json:"metrics,omitempty" doc:"metrics without text, on request"`
 }
 
 // NewPackAnswer returns the answer to a request, with what is warned of in its strategy.
@@ -120,8 +120,8 @@ func NewPackAnswer(p engine.Packed, warnings []ledger.Warning, explain bool) Pac
 
 // ClusterState is where the work of a cluster stands.
 type ClusterState struct {
-	State json.RawMessage `json:"state" doc:"version, updatedAt, clusterId, sourceMessageId, and the sections that there are: task, plan, progress, validation, debug, and those of the settings"`
-	Text  string          `json:"text" doc:"the same in a few lines"`
+	State json.RawMessage `json:"state" doc:"version, updatedAt, clusterId, sourceMessageId and the existing sections: task, plan, progress, validation, debug, and configured ones"`
+	Text  string          `json:"text" doc:"the state in a few lines of text"`
 }
 
 // NewClusterState returns a state as it is sent.
@@ -154,7 +154,7 @@ func (s *Server) pack(ctx context.Context, in *packInput) (*packOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.engine.Pack(ctx, r)
+	p, err := s.engine.Ledger().Pack(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +162,7 @@ func (s *Server) pack(ctx context.Context, in *packInput) (*packOutput, error) {
 }
 
 func (s *Server) clusterState(ctx context.Context, in *ClusterKey) (*clusterStateOutput, error) {
-	state, err := s.engine.ClusterState(ctx, in.Namespace, in.Cluster)
+	state, err := s.engine.Ledger().State(ctx, in.Namespace, in.Cluster)
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ func (c *Client) Pack(ctx context.Context, r PackRequest) (PackAnswer, error) {
 	return out, err
 }
 
-// ClusterState calls [engine.Engine.ClusterState] on the server.
+// ClusterState calls [engine.Ledger.State] on the server.
 func (c *Client) ClusterState(ctx context.Context, namespace, cluster string) (ledger.State, error) {
 	var out ClusterState
 	var state ledger.State

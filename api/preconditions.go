@@ -17,13 +17,13 @@ const matchHeader = "If-Match"
 // Matching is the parameter of routes that change a document or a memory, and do so only if it
 // is as the caller knows it. It is exported for huma, which passes over others.
 type Matching struct {
-	IfMatch string `header:"If-Match" maxLength:"8192" doc:"the ETag of what the caller has read, or several: if something else is there by now, nothing is done and the answer is 412; * is that something is there, of what is erased also in quarantine"`
+	IfMatch string `header:"If-Match" maxLength:"8192" doc:"ETag of the version read, or several; on a mismatch nothing changes and the answer is 412. * requires that the item exists; for erasure a quarantined one counts"`
 }
 
 // SessionMatching is the parameter of routes that change a session only if it is as the caller
 // knows it. It is exported for huma, which passes over others.
 type SessionMatching struct {
-	IfMatch string `header:"If-Match" maxLength:"8192" doc:"the ETag of the session as the caller has read it, or several: if it was changed since, by whatever request, nothing is done and the answer is 412; * is that there is one"`
+	IfMatch string `header:"If-Match" maxLength:"8192" doc:"ETag of the session as read, or several; if the session has changed since, the answer is 412. * requires that it exists"`
 }
 
 // expect returns a context in which the session is changed only as the header wants it.
@@ -39,7 +39,7 @@ func (s *Server) met(ctx context.Context, m SessionMatching, k session.Key) (con
 	if strings.TrimSpace(m.IfMatch) == "" {
 		return ctx, nil
 	}
-	v, err := s.engine.Sessions().Version(ctx, k)
+	v, err := s.engine.Sessions().Storage().Version(ctx, k)
 	if errors.Is(err, ragctx.ErrNotFound) {
 		return ctx, session.ConditionOf(ctx).Check(k, nil)
 	}
@@ -52,13 +52,13 @@ func (s *Server) met(ctx context.Context, m SessionMatching, k session.Key) (con
 // SessionTag is the tag of a session that is answered. It is exported for huma, which passes
 // over others.
 type SessionTag struct {
-	ETag string `header:"ETag" doc:"of this answer, for If-None-Match, and of this state of the session, for If-Match: after a change the one that it made"`
+	ETag string `header:"ETag" doc:"tag of this answer for If-None-Match and of the session's state for If-Match; after a change, of the new state"`
 }
 
 // SessionMade is the tag of a session that was changed. It is exported for huma, which passes
 // over others.
 type SessionMade struct {
-	ETag string `header:"ETag" doc:"of the state of the session that this has made, for If-Match; absent if it has changed nothing"`
+	ETag string `header:"ETag" doc:"tag of the new state of the session, for If-Match; absent if nothing changed"`
 }
 
 // noting returns a context in which changes of a session say what its version is then.

@@ -203,13 +203,13 @@ func TestConditionsOfTheClient(t *testing.T) {
 // next time, and a caller writes nothing where it has no business.
 func TestRefusalsAreNotKept(t *testing.T) {
 	f := start(t, Options{})
-	if _, _, err := f.eng.Remember(t.Context(), memory.Memory{Namespace: "mine", ID: "m", Content: "Beta."}); err != nil {
+	if _, _, err := f.eng.Memories().Put(t.Context(), memory.Memory{Namespace: "mine", ID: "m", Content: "Beta."}); err != nil {
 		t.Fatal(err)
 	}
 	k := "Idempotency-Key: one"
 	f.call(t, "PUT", "/v1/documents/a", `{"text":"x"}`, k, "If-Match: *").problem(t)
 	into[DocumentPut](t, f.call(t, "PUT", "/v1/documents/a", `{"text":"x"}`, k), 201)
-	made, err := f.eng.CreateKey(t.Context(), access.Key{Name: "ada", Role: access.Write, Namespaces: []string{"mine"}, User: "ada"})
+	made, err := f.eng.Keys().Create(t.Context(), access.Key{Name: "ada", Role: access.Write, Namespaces: []string{"mine"}, User: "ada"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +219,7 @@ func TestRefusalsAreNotKept(t *testing.T) {
 			t.Fatalf("%s: %d", tt.target, a.status)
 		}
 		key := store.RequestKey{Namespace: tt.namespace, Route: "PUT /v1/documents/{id}", Key: made.ID + " one"}
-		if _, known, err := f.eng.KnownRequest(t.Context(), key); err != nil || known {
+		if _, known, err := f.eng.Requests().Known(t.Context(), key); err != nil || known {
 			t.Errorf("%s: the refused request is kept (%v)", tt.target, err)
 		}
 	}

@@ -17,13 +17,13 @@ import (
 // Problem is the body of every answer that is an error (RFC 9457).
 type Problem struct {
 	Type   string `json:"type" doc:"urn:ragctx:error: and the code" example:"urn:ragctx:error:invalid"`
-	Title  string `json:"title" doc:"the meaning of the status" example:"Unprocessable Entity"`
-	Status int    `json:"status" doc:"the HTTP status" example:"422"`
-	Detail string `json:"detail" doc:"what went wrong, for people" example:"the request has an invalid value"`
+	Title  string `json:"title" doc:"meaning of the status" example:"Unprocessable Entity"`
+	Status int    `json:"status" doc:"HTTP status" example:"422"`
+	Detail string `json:"detail" doc:"description of the error for people" example:"the request has an invalid value"`
 	// Code is the stable name of the kind of error, for programs.
-	Code      string  `json:"code" doc:"the kind of error, for programs: invalid, not_found, conflict, precondition_failed, too_large, denied, unauthenticated, quota_exceeded, rate_limited, unavailable, no_space, provider_failed, timeout, internal, method_not_allowed or unsupported_media_type" example:"invalid"`
-	RequestID string  `json:"request_id" doc:"names the request in the server's log"`
-	Errors    []Fault `json:"errors" nullable:"false" doc:"what is wrong with the request, field by field"`
+	Code      string  `json:"code" doc:"kind of error for programs: invalid, not_found, conflict, precondition_failed, too_large, denied, unauthenticated, quota_exceeded, rate_limited, unavailable, no_space, provider_failed, timeout, internal, method_not_allowed or unsupported_media_type" example:"invalid"`
+	RequestID string  `json:"request_id" doc:"id of the request in the server's log"`
+	Errors    []Fault `json:"errors" nullable:"false" doc:"errors of single fields"`
 
 	again int   // seconds after which the request may succeed; 0 is unknown
 	cause error // the engine's error, which only callers in this process see
@@ -31,8 +31,8 @@ type Problem struct {
 
 // Fault is what is wrong with one field of a request.
 type Fault struct {
-	Location string `json:"location" doc:"path, query, header or body, and the path of the field there" example:"body.max_tokens"`
-	Message  string `json:"message" doc:"what is wrong, the limit, and what to do" example:"is 0; use 1 to 10000000"`
+	Location string `json:"location" doc:"path, query, header or body, followed by the path of the field" example:"body.max_tokens"`
+	Message  string `json:"message" doc:"the mistake, the limit and the remedy" example:"is 0; use 1 to 10000000"`
 }
 
 // Codes of errors that are about HTTP only.

@@ -16,9 +16,9 @@ import (
 // passes over others.
 type ProcedureKey struct {
 	Scoped
-	Name    string `path:"name" doc:"small letters and digits in words parted by hyphens" example:"deploy-service"`
-	UserID  string `query:"user_id" maxLength:"512" doc:"the user whose procedure it is; without it everyone's"`
-	AgentID string `query:"agent_id" maxLength:"512" doc:"the agent whose procedure it is; without it every agent's"`
+	Name    string `path:"name" doc:"lower-case letters and digits; hyphens between words" example:"deploy-service"`
+	UserID  string `query:"user_id" maxLength:"512" doc:"owner of the procedure; default is shared by all users"`
+	AgentID string `query:"agent_id" maxLength:"512" doc:"agent of the procedure; default is shared by all agents"`
 }
 
 func (k ProcedureKey) key() engine.ProcedureKey {
@@ -27,18 +27,18 @@ func (k ProcedureKey) key() engine.ProcedureKey {
 
 type procedureList struct {
 	Scoped
-	UserID   string `query:"user_id" maxLength:"512" doc:"lists the procedures of this user and those of no user; without it only those of no user"`
-	AllUsers bool   `query:"all_users" doc:"lists the procedures of every user"`
-	AgentID  string `query:"agent_id" maxLength:"512" doc:"lists the procedures of this agent and those of no agent; without it those of every agent"`
-	State    string `query:"state" enum:"draft,published" doc:"only those that have a draft, or those that agents are shown"`
+	UserID   string `query:"user_id" maxLength:"512" doc:"this user's and shared procedures; default is shared ones only"`
+	AllUsers bool   `query:"all_users" doc:"procedures of all users"`
+	AgentID  string `query:"agent_id" maxLength:"512" doc:"procedures of this agent and of no agent; default is every agent"`
+	State    string `query:"state" enum:"draft,published" doc:"only procedures with a draft, or with a canonical version"`
 	Limit    int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-	Cursor   string `query:"cursor" doc:"next_cursor of the page before"`
+	Cursor   string `query:"cursor" doc:"next_cursor of the previous page"`
 }
 
 // ProcedurePage is a page of procedures.
 type ProcedurePage struct {
 	Procedures []procedures.ProcedureEntry `json:"procedures" nullable:"false"`
-	NextCursor string                      `json:"next_cursor,omitempty" doc:"asks for the next page; absent on the last"`
+	NextCursor string                      `json:"next_cursor,omitempty" doc:"cursor of the next page; absent on the last page"`
 }
 
 type procedurePageOutput struct{ Body ProcedurePage }
@@ -53,10 +53,10 @@ type procedureCursor struct {
 // DraftRequest is the draft of a procedure as it is sent.
 type DraftRequest struct {
 	Trigger      string   `json:"trigger" doc:"when to use it, at most 200 characters" example:"Deploy {service} to {environment}"`
-	Steps        []string `json:"steps" minItems:"1" maxItems:"50" doc:"what to do, in order; each at most 1000 characters"`
-	Tools        []string `json:"tools,omitempty" maxItems:"50" doc:"names of the tools that are needed"`
-	Pitfalls     []string `json:"pitfalls,omitempty" maxItems:"50" doc:"what went wrong, and what helped"`
-	Verification []string `json:"verification,omitempty" maxItems:"50" doc:"how to see that it went well"`
+	Steps        []string `json:"steps" minItems:"1" maxItems:"50" doc:"steps in order, each at most 1000 characters"`
+	Tools        []string `json:"tools,omitempty" maxItems:"50" doc:"names of the required tools"`
+	Pitfalls     []string `json:"pitfalls,omitempty" maxItems:"50" doc:"known problems and their solutions"`
+	Verification []string `json:"verification,omitempty" maxItems:"50" doc:"how to verify success"`
 }
 
 type draftInput struct {
@@ -67,14 +67,14 @@ type draftInput struct {
 type rollbackInput struct {
 	ProcedureKey
 	Body struct {
-		Version int `json:"version" minimum:"1" doc:"the earlier version that agents are to be shown again"`
+		Version int `json:"version" minimum:"1" doc:"earlier version to make canonical again"`
 	}
 }
 
 type previewInput struct {
 	ProcedureKey
-	Version int  `query:"version" minimum:"1" doc:"a published version; without it the one that agents are shown"`
-	Draft   bool `query:"draft" doc:"the draft instead"`
+	Version int  `query:"version" minimum:"1" doc:"published version; default is the canonical one"`
+	Draft   bool `query:"draft" doc:"preview the draft instead"`
 }
 
 type procedureDelete struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/ragctx/ragctx/providers/procedures"
 )
 
-// ListProcedures calls [engine.Engine.ListProcedures] on the server.
+// ListProcedures calls [engine.Procedures.List] on the server.
 func (c *Client) ListProcedures(ctx context.Context, namespace string, f store.ProcedureFilter) ([]procedures.ProcedureEntry, error) {
 	q := in(namespace)
 	set(q, "user_id", f.UserID)
@@ -31,37 +31,37 @@ func (c *Client) ListProcedures(ctx context.Context, namespace string, f store.P
 	return page.Procedures, err
 }
 
-// Procedure calls [engine.Engine.Procedure] on the server.
+// Procedure calls [engine.Procedures.Get] on the server.
 func (c *Client) Procedure(ctx context.Context, k engine.ProcedureKey) (procedures.Procedure, error) {
 	return c.procedure(ctx, http.MethodGet, k, "", nil)
 }
 
-// PutDraft calls [engine.Engine.PutDraft] on the server.
+// PutDraft calls [engine.Procedures.PutDraft] on the server.
 func (c *Client) PutDraft(ctx context.Context, k engine.ProcedureKey, b procedures.Body) (procedures.Procedure, error) {
 	return c.procedure(ctx, http.MethodPut, k, "/draft", DraftRequest(procedures.TrimBody(b)))
 }
 
-// DeleteDraft calls [engine.Engine.DeleteDraft] on the server.
+// DeleteDraft calls [engine.Procedures.DeleteDraft] on the server.
 func (c *Client) DeleteDraft(ctx context.Context, k engine.ProcedureKey) error {
 	return c.do(ctx, http.MethodDelete, procedureAt(k, "/draft"), owned(k), nil, nil)
 }
 
-// Publish calls [engine.Engine.Publish] on the server.
+// Publish calls [engine.Procedures.Publish] on the server.
 func (c *Client) Publish(ctx context.Context, k engine.ProcedureKey) (procedures.Procedure, error) {
 	return c.procedure(ctx, http.MethodPost, k, "/publish", nil)
 }
 
-// Unpublish calls [engine.Engine.Unpublish] on the server.
+// Unpublish calls [engine.Procedures.Unpublish] on the server.
 func (c *Client) Unpublish(ctx context.Context, k engine.ProcedureKey) (procedures.Procedure, error) {
 	return c.procedure(ctx, http.MethodPost, k, "/unpublish", nil)
 }
 
-// Rollback calls [engine.Engine.Rollback] on the server.
+// Rollback calls [engine.Procedures.Rollback] on the server.
 func (c *Client) Rollback(ctx context.Context, k engine.ProcedureKey, version int) (procedures.Procedure, error) {
 	return c.procedure(ctx, http.MethodPost, k, "/rollback", map[string]int{"version": version})
 }
 
-// PreviewProcedure calls [engine.Engine.PreviewProcedure] on the server.
+// PreviewProcedure calls [engine.Procedures.Preview] on the server.
 func (c *Client) PreviewProcedure(ctx context.Context, k engine.ProcedureKey, version int, draft bool) (procedures.ProcedurePreview, error) {
 	q := owned(k)
 	if version != 0 {
@@ -74,14 +74,14 @@ func (c *Client) PreviewProcedure(ctx context.Context, k engine.ProcedureKey, ve
 	return p, c.do(ctx, http.MethodGet, procedureAt(k, "/preview"), q, nil, &p)
 }
 
-// ProcedureHistory calls [engine.Engine.ProcedureHistory] on the server.
+// ProcedureHistory calls [engine.Procedures.History] on the server.
 func (c *Client) ProcedureHistory(ctx context.Context, k engine.ProcedureKey) ([]procedures.ProcedureChange, error) {
 	var changes ProcedureChanges
 	err := c.do(ctx, http.MethodGet, procedureAt(k, "/history"), owned(k), nil, &changes)
 	return changes.Changes, err
 }
 
-// EraseProcedure calls [engine.Engine.EraseProcedure] on the server, which does not
+// EraseProcedure calls [engine.Procedures.Erase] on the server, which does not
 // tell what there was.
 func (c *Client) EraseProcedure(ctx context.Context, k engine.ProcedureKey) (store.Erased, error) {
 	q := owned(k)

@@ -86,7 +86,7 @@ func relevanceAnswers(t *testing.T) string {
 			}
 			return nil
 		}
-		_, err = f.eng.PutDocument(t.Context(), "", docs.Document{ExternalID: name, Text: string(b)}, "")
+		_, err = f.eng.Documents().Put(t.Context(), "", docs.Document{ExternalID: name, Text: string(b)}, "")
 		return err
 	})
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 // passes over others.
 type SessionKey struct {
 	Scoped
-	ID     string `path:"id" maxLength:"512" doc:"the session's id; a slash in it is sent as %2F" example:"s-42"`
-	UserID string `query:"user_id" maxLength:"512" doc:"the user whose session it is; without it nobody's. Sessions of the same id of two users are two"`
+	ID     string `path:"id" maxLength:"512" doc:"session id; send a slash in it as %2F" example:"s-42"`
+	UserID string `query:"user_id" maxLength:"512" doc:"owner of the session; default is none. Users may have sessions of the same id"`
 }
 
 func (k SessionKey) key() engine.SessionKey {
@@ -23,7 +23,7 @@ func (k SessionKey) key() engine.SessionKey {
 
 type sessionProviderKey struct {
 	SessionKey
-	Name string `path:"name" maxLength:"64" doc:"the name of a provider that is offered to sessions" example:"crm"`
+	Name string `path:"name" maxLength:"64" doc:"name of a provider that is offered to sessions" example:"crm"`
 }
 
 // ProviderList are the providers of a server.
@@ -39,12 +39,12 @@ type SessionProviderList struct {
 
 // ProviderAdded says what adding a provider did.
 type ProviderAdded struct {
-	Added bool `json:"added" doc:"false if the session asked it before"`
+	Added bool `json:"added" doc:"false if the session already had it"`
 }
 
 // ProviderRemoved says what removing a provider did.
 type ProviderRemoved struct {
-	Removed bool `json:"removed" doc:"false if the session did not ask it"`
+	Removed bool `json:"removed" doc:"false if the session did not have it"`
 }
 
 type (
@@ -63,14 +63,14 @@ func (s *Server) providerRoutes() {
 		Summary:     "Which providers are there?",
 		Description: "In the order in which they are asked: the built-in ones, those of the operator that are asked for every question, and those that sessions can add. Neither URLs nor secrets are told.",
 	}, func(context.Context, *struct{}) (*providerListOutput, error) {
-		return &providerListOutput{ProviderList{s.engine.Providers()}}, nil
+		return &providerListOutput{ProviderList{s.engine.Admin().Providers()}}, nil
 	})
 	register(s, huma.Operation{
 		OperationID: "list-session-providers", Method: http.MethodGet, Path: verbPath(sessionsRoot, "providers"), Tags: tags,
 		Summary:     "Which providers does a session ask?",
 		Description: "Beside those that are asked for every question, in the order in which they were added. A session is known from its first turn on, or from when it was first given a provider; one that is not is answered with 404.",
 	}, func(ctx context.Context, in *SessionKey) (*sessionProviderListOutput, error) {
-		list, err := s.engine.SessionProviders(ctx, in.key())
+		list, err := s.engine.Sessions().Providers(ctx, in.key())
 		return &sessionProviderListOutput{SessionProviderList{list}}, err
 	})
 	register(s, huma.Operation{
@@ -78,7 +78,7 @@ func (s *Server) providerRoutes() {
 		Summary:     "Have a session ask a provider",
 		Description: "One of those that the operator offers to sessions. It is asked for questions with this session_id, and told of the session's turns if it wants to be, from now on and after a restart.",
 	}, func(ctx context.Context, in *sessionProviderKey) (*providerAddedOutput, error) {
-		added, err := s.engine.UseProvider(ctx, in.key(), in.Name)
+		added, err := s.engine.Sessions().UseProvider(ctx, in.key(), in.Name)
 		return &providerAddedOutput{ProviderAdded{added}}, err
 	})
 	register(s, huma.Operation{
@@ -86,7 +86,7 @@ func (s *Server) providerRoutes() {
 		Summary:     "End that a session asks a provider",
 		Description: "A provider that the session does not ask is no error. A session that is not known is answered with 404.", DefaultStatus: http.StatusOK,
 	}, func(ctx context.Context, in *sessionProviderKey) (*providerRemovedOutput, error) {
-		removed, err := s.engine.RemoveProvider(ctx, in.key(), in.Name)
+		removed, err := s.engine.Sessions().RemoveProvider(ctx, in.key(), in.Name)
 		return &providerRemovedOutput{ProviderRemoved{removed}}, err
 	})
 }

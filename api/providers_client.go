@@ -8,28 +8,28 @@ import (
 	"github.com/ragctx/ragctx/engine"
 )
 
-// ListProviders calls [engine.Engine.Providers] on the server.
+// ListProviders calls [engine.Admin.Providers] on the server.
 func (c *Client) ListProviders(ctx context.Context) ([]engine.ProviderInfo, error) {
 	var list ProviderList
 	err := c.do(ctx, http.MethodGet, "/v1/providers", nil, nil, &list)
 	return list.Providers, err
 }
 
-// SessionProviders calls [engine.Engine.SessionProviders] on the server.
+// SessionProviders calls [engine.Sessions.Providers] on the server.
 func (c *Client) SessionProviders(ctx context.Context, k engine.SessionKey) ([]engine.SessionProvider, error) {
 	var list SessionProviderList
 	err := c.do(ctx, http.MethodGet, sessionAt(k)+"/providers", ofUser(k), nil, &list)
 	return list.Providers, err
 }
 
-// UseProvider calls [engine.Engine.UseProvider] on the server.
+// UseProvider calls [engine.Sessions.UseProvider] on the server.
 func (c *Client) UseProvider(ctx context.Context, k engine.SessionKey, name string) (bool, error) {
 	var a ProviderAdded
 	err := c.do(ctx, http.MethodPut, sessionAt(k)+"/providers/"+escaped(name), ofUser(k), nil, &a)
 	return a.Added, err
 }
 
-// RemoveProvider calls [engine.Engine.RemoveProvider] on the server.
+// RemoveProvider calls [engine.Sessions.RemoveProvider] on the server.
 func (c *Client) RemoveProvider(ctx context.Context, k engine.SessionKey, name string) (bool, error) {
 	var r ProviderRemoved
 	err := c.do(ctx, http.MethodDelete, sessionAt(k)+"/providers/"+escaped(name), ofUser(k), nil, &r)

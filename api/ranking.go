@@ -13,7 +13,7 @@ import (
 // RankingKey are the parameters of the routes of rankings.
 type RankingKey struct {
 	Scoped
-	Kind string `path:"kind" enum:"documents,memories" doc:"what is ranked"`
+	Kind string `path:"kind" enum:"documents,memories" doc:"kind of items"`
 }
 
 func (k RankingKey) kind() store.Kind {
@@ -37,7 +37,7 @@ func (s *Server) rankingRoutes() {
 		Summary:     "How are the documents or memories of a namespace ranked?",
 		Description: "Only what differs from the server's own ranking; an empty object if nothing does.",
 	}, func(ctx context.Context, in *RankingKey) (*rankingOutput, error) {
-		r, err := s.engine.Ranking(ctx, in.Namespace, in.kind())
+		r, err := s.engine.Indexes().Ranking(ctx, in.Namespace, in.kind())
 		return &rankingOutput{r}, err
 	})
 	register(s, huma.Operation{
@@ -46,7 +46,7 @@ func (s *Server) rankingRoutes() {
 		Description: "From the next query on; nothing is indexed again. What is left out, or 0, is as the server has it, a negative weight is none; " +
 			"an empty object undoes all of it.",
 	}, func(ctx context.Context, in *rankingInput) (*rankingOutput, error) {
-		err := s.engine.SetRanking(ctx, in.Namespace, in.kind(), in.Body)
+		err := s.engine.Indexes().SetRanking(ctx, in.Namespace, in.kind(), in.Body)
 		return &rankingOutput{in.Body}, err
 	})
 }

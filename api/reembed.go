@@ -11,7 +11,7 @@ import (
 
 // ReembedRequest asks for another embedder.
 type ReembedRequest struct {
-	Embedder string `json:"embedder" minLength:"1" maxLength:"512" example:"hashing/512" doc:"the name of a built-in embedder: static, hashing, or hashing/N for N dimensions; or remote, the embedding service that the server was started with"`
+	Embedder string `json:"embedder" minLength:"1" maxLength:"512" example:"hashing/512" doc:"built-in embedder: static, hashing, or hashing/N for N dimensions; or remote, the embedding service configured at start"`
 }
 
 type reembedInput struct{ Body ReembedRequest }
@@ -23,11 +23,11 @@ func (s *Server) reembedRoutes() {
 			"409 if the data directory has that embedder, or is changing already.",
 		DefaultStatus: http.StatusAccepted,
 	}, func(ctx context.Context, in *reembedInput) (*jobOutput, error) {
-		with, err := s.engine.EmbedderNamed(in.Body.Embedder)
+		with, err := s.engine.Indexes().EmbedderNamed(in.Body.Embedder)
 		if err != nil {
 			return nil, err
 		}
-		j, err := s.engine.Reembed(ctx, with)
+		j, err := s.engine.Indexes().Reembed(ctx, with)
 		return &jobOutput{j}, err
 	})
 }

@@ -40,7 +40,7 @@ func TestWhereItMayListen(t *testing.T) {
 	check(false, Options{InsecureHTTP: true})
 	check(false, Options{TLS: &tls.Config{MinVersion: tls.VersionTLS12}})
 	check(true, Options{RequireKeys: true, InsecureHTTP: true})
-	if _, err := f.eng.CreateKey(t.Context(), access.Key{Name: "k", Role: access.Read}); err != nil {
+	if _, err := f.eng.Keys().Create(t.Context(), access.Key{Name: "k", Role: access.Read}); err != nil {
 		t.Fatal(err)
 	}
 	check(false, Options{})
@@ -80,7 +80,7 @@ func TestHostsAndOriginsThatAreAllowed(t *testing.T) {
 	if a := f.call(t, "GET", "/healthz", "", "Origin: http://localhost"); a.header.Get("Access-Control-Allow-Origin") != "" {
 		t.Error("a page that is not named sees answers")
 	}
-	if _, err := f.eng.CreateKey(t.Context(), access.Key{Name: "k", Role: access.Read}); err != nil {
+	if _, err := f.eng.Keys().Create(t.Context(), access.Key{Name: "k", Role: access.Read}); err != nil {
 		t.Fatal(err)
 	}
 	if a := f.call(t, "GET", "/healthz", "", "Host: other.example.com"); a.status != 403 {
@@ -132,7 +132,7 @@ func TestLimiter(t *testing.T) {
 
 func TestLimitsOverHTTP(t *testing.T) {
 	f := startPaused(t, Options{Limits: Limits{Rate: .001, Burst: 2}})
-	made, err := f.eng.CreateKey(t.Context(), access.Key{Name: "k", Role: access.Read})
+	made, err := f.eng.Keys().Create(t.Context(), access.Key{Name: "k", Role: access.Read})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func TestRevokedKeysEndTheirStreams(t *testing.T) {
 	f := startPaused(t, Options{})
 	admin := NewClientWith(f.url, ClientOptions{Key: adminKey(t, f)})
 	defer admin.Close()
-	made, err := f.eng.CreateKey(t.Context(), access.Key{Name: "r", Role: access.Read})
+	made, err := f.eng.Keys().Create(t.Context(), access.Key{Name: "r", Role: access.Read})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,14 +219,14 @@ func TestRevokedKeysEndTheirStreams(t *testing.T) {
 		if err != nil || resp.StatusCode != http.StatusOK {
 			t.Fatalf("%s: %v, %v", path, resp, err)
 		}
-		if _, err := f.eng.RevokeKey(t.Context(), made.ID); err != nil {
+		if _, err := f.eng.Keys().Revoke(t.Context(), made.ID); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := io.Copy(io.Discard, resp.Body); err != nil { // it ends, or the test runs out of time
 			t.Logf("%s ended with %v", path, err)
 		}
 		_ = resp.Body.Close()
-		if made, err = f.eng.CreateKey(t.Context(), access.Key{Name: "r", Role: access.Read}); err != nil {
+		if made, err = f.eng.Keys().Create(t.Context(), access.Key{Name: "r", Role: access.Read}); err != nil {
 			t.Fatal(err)
 		}
 	}

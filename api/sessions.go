@@ -21,17 +21,17 @@ import (
 // SessionRequest makes a session.
 type SessionRequest struct {
 	Said
-	ID         string   `json:"id,omitempty" maxLength:"512" doc:"chosen by the server if absent. One that is there is 409"`
-	Namespace  string   `json:"namespace,omitempty" maxLength:"512" doc:"default is the one called default"`
-	UserID     string   `json:"user_id,omitempty" maxLength:"512" doc:"whose session it is; without it nobody's"`
-	Layer      string   `json:"layer,omitempty" enum:"any,observation,compaction,buffer,none" default:"any" doc:"how it is compressed: any is compaction"`
-	Parameters Metadata `json:"parameters,omitempty" doc:"values of your own, at most 64 KiB of JSON"`
+	ID         string   `json:"id,omitempty" maxLength:"512" doc:"default is a generated id; an existing id is 409"`
+	Namespace  string   `json:"namespace,omitempty" maxLength:"512" doc:"default is \"default\""`
+	UserID     string   `json:"user_id,omitempty" maxLength:"512" doc:"owner of the session; default is none"`
+	Layer      string   `json:"layer,omitempty" enum:"any,observation,compaction,buffer,none" default:"any" doc:"compression layer; any means compaction"`
+	Parameters Metadata `json:"parameters,omitempty" doc:"custom values, at most 64 KiB of JSON"`
 }
 
 // SessionPatch changes a session. What is absent stays.
 type SessionPatch struct {
-	Layer      *string  `json:"layer,omitempty" enum:"any,observation,compaction,buffer,none" doc:"how it is compressed"`
-	Parameters Metadata `json:"parameters,omitempty" doc:"values to set; null takes one away"`
+	Layer      *string  `json:"layer,omitempty" enum:"any,observation,compaction,buffer,none" doc:"compression layer"`
+	Parameters Metadata `json:"parameters,omitempty" doc:"values to set; null removes one"`
 }
 
 // Session is what a stored session is, without its messages.
@@ -39,9 +39,9 @@ type Session struct {
 	session.Info
 
 	Namespace    string      `json:"namespace"`
-	UserID       string      `json:"user_id,omitempty" doc:"whose session it is; absent for nobody's"`
-	Layer        stage.Layer `json:"layer" enum:"any,observation,compaction,buffer,none" doc:"how it is compressed"`
-	Observations int         `json:"observations" doc:"how many notes there are of what long turns came to"`
+	UserID       string      `json:"user_id,omitempty" doc:"owner of the session; absent for none"`
+	Layer        stage.Layer `json:"layer" enum:"any,observation,compaction,buffer,none" doc:"compression layer"`
+	Observations int         `json:"observations" doc:"number of observations"`
 }
 
 // sessionOf returns a session as it is answered. Its layer is no parameter for callers.
@@ -60,33 +60,33 @@ const anyLayer stage.Layer = "any"
 
 // SessionEntry is a session in a list, where what it has is not counted.
 type SessionEntry struct {
-	ID         string         `json:"id" doc:"names the session, among those of its user"`
+	ID         string         `json:"id" doc:"session id, unique per user"`
 	Namespace  string         `json:"namespace"`
-	UserID     string         `json:"user_id,omitempty" doc:"whose session it is; absent for nobody's"`
-	CreatedAt  time.Time      `json:"created_at" doc:"when it was made"`
-	UpdatedAt  time.Time      `json:"updated_at" doc:"when it was changed last"`
-	Leaf       string         `json:"leaf,omitempty" doc:"the message that the next one comes after; absent before the first"`
-	Messages   int            `json:"messages" doc:"how many messages it has, on all branches"`
+	UserID     string         `json:"user_id,omitempty" doc:"owner of the session; absent for none"`
+	CreatedAt  time.Time      `json:"created_at" doc:"time of creation"`
+	UpdatedAt  time.Time      `json:"updated_at" doc:"time of the last change"`
+	Leaf       string         `json:"leaf,omitempty" doc:"message that the next message follows; absent in an empty session"`
+	Messages   int            `json:"messages" doc:"number of messages on all branches"`
 	Bytes      int64          `json:"bytes"`
-	Layer      stage.Layer    `json:"layer" enum:"any,observation,compaction,buffer,none" doc:"how it is compressed"`
-	Parameters map[string]any `json:"parameters,omitempty" doc:"values of your own"`
+	Layer      stage.Layer    `json:"layer" enum:"any,observation,compaction,buffer,none" doc:"compression layer"`
+	Parameters map[string]any `json:"parameters,omitempty" doc:"custom values"`
 }
 
 // SessionPage is a page of sessions.
 type SessionPage struct {
-	Sessions   []SessionEntry `json:"sessions" nullable:"false" doc:"what changed last first"`
-	NextCursor string         `json:"next_cursor,omitempty" doc:"asks for the next page; absent on the last"`
+	Sessions   []SessionEntry `json:"sessions" nullable:"false" doc:"most recently changed first"`
+	NextCursor string         `json:"next_cursor,omitempty" doc:"cursor of the next page; absent on the last page"`
 }
 
 // ForkRequest makes a session of a branch of another.
 type ForkRequest struct {
-	To        string `json:"to,omitempty" maxLength:"512" doc:"the id of the new session, of the same user; chosen by the server if absent. One that is there is 409"`
-	MessageID string `json:"message_id,omitempty" maxLength:"512" doc:"the last message of it; default is the leaf"`
+	To        string `json:"to,omitempty" maxLength:"512" doc:"id of the new session, for the same user; default is a generated id; an existing id is 409"`
+	MessageID string `json:"message_id,omitempty" maxLength:"512" doc:"last message to copy; default is the leaf"`
 }
 
 // NavigateRequest moves the leaf of a session.
 type NavigateRequest struct {
-	MessageID string `json:"message_id" maxLength:"512" doc:"the message that the next one is to come after; empty is before the first"`
+	MessageID string `json:"message_id" maxLength:"512" doc:"message that the next message shall follow; empty is the beginning"`
 }
 
 func (k SessionKey) kept() session.Key {
@@ -97,10 +97,10 @@ type (
 	sessionInput struct{ Body SessionRequest }
 	sessionList  struct {
 		Scoped
-		UserID   string `query:"user_id" maxLength:"512" doc:"whose sessions; without it nobody's"`
-		AllUsers bool   `query:"all_users" doc:"those of all users, for admins"`
+		UserID   string `query:"user_id" maxLength:"512" doc:"owner of the sessions; default is none"`
+		AllUsers bool   `query:"all_users" doc:"sessions of all users (admins only)"`
 		Limit    int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-		Cursor   string `query:"cursor" doc:"next_cursor of the page before"`
+		Cursor   string `query:"cursor" doc:"next_cursor of the previous page"`
 	}
 	sessionPatchInput struct {
 		SessionKey
@@ -145,7 +145,7 @@ func (o *newSessionOutput) made() string { return o.Body.ID }
 // passes over others.
 type SectionKey struct {
 	SessionKey
-	Name string `path:"section" doc:"the section's name, at most 512 bytes; a slash in it is sent as %2F" example:"messages"`
+	Name string `path:"section" doc:"name of the section, at most 512 bytes; send a slash in it as %2F" example:"messages"`
 }
 
 func (k SectionKey) section() (string, error) { return memberName("section", k.Name) }
@@ -188,7 +188,7 @@ func (s *Server) createSession(ctx context.Context, in *sessionInput) (*newSessi
 	k := session.Key{Namespace: r.Namespace, User: r.UserID, ID: cmp.Or(r.ID, seedOf(ctx), s.opts.NewID())}
 	ctx, at := noting(session.WithRequestID(ctx, seedOf(ctx)))
 	o := view.CreateOptions{Parameters: r.Parameters, Layer: stage.Layer(r.Layer), Messages: messages}
-	d, err := s.engine.Conversations().Create(ctx, k, o)
+	d, err := s.engine.Sessions().Views().Create(ctx, k, o)
 	return (*newSessionOutput)(answerOf(d, at)), err
 }
 
@@ -205,14 +205,14 @@ func answerOf(d view.Summary, at *session.Version) *sessionOutput {
 
 // sessionAt answers what a session has, after a change that made the version that was noted.
 func (s *Server) sessionAt(ctx context.Context, k session.Key, at *session.Version) (*sessionOutput, error) {
-	d, err := s.engine.Conversations().Describe(ctx, k)
+	d, err := s.engine.Sessions().Views().Describe(ctx, k)
 	return answerOf(d, at), err
 }
 
 func (s *Server) changeSession(ctx context.Context, in *sessionPatchInput) (*sessionOutput, error) {
 	ctx, at := noting(in.expect(ctx))
 	c := view.Changes{Layer: (*stage.Layer)(in.Body.Layer), Parameters: in.Body.Parameters}
-	if err := s.engine.Conversations().Change(ctx, in.kept(), c); err != nil {
+	if err := s.engine.Sessions().Views().Change(ctx, in.kept(), c); err != nil {
 		return nil, err
 	}
 	return s.sessionAt(ctx, in.kept(), at)
@@ -231,7 +231,7 @@ func (s *Server) putSection(ctx context.Context, in *sectionInput) (*sessionOutp
 		return nil, err
 	}
 	ctx, at := noting(ctx)
-	if err := s.engine.Conversations().Edit(ctx, in.kept(), name, messages); err != nil {
+	if err := s.engine.Sessions().Views().Edit(ctx, in.kept(), name, messages); err != nil {
 		return nil, err
 	}
 	return s.sessionAt(ctx, in.kept(), at)
@@ -246,7 +246,7 @@ func (s *Server) deleteSection(ctx context.Context, in *noSectionInput) (*sessio
 		return nil, err
 	}
 	ctx, at := noting(ctx)
-	if err := s.engine.Conversations().Remove(ctx, in.kept(), name); err != nil {
+	if err := s.engine.Sessions().Views().Remove(ctx, in.kept(), name); err != nil {
 		return nil, err
 	}
 	return s.sessionAt(ctx, in.kept(), at)
@@ -256,7 +256,7 @@ func (s *Server) forkSession(ctx context.Context, in *forkInput) (*newSessionOut
 	to := in.kept()
 	to.ID = cmp.Or(in.Body.To, seedOf(ctx), s.opts.NewID())
 	ctx, at := noting(session.WithRequestID(in.expect(ctx), seedOf(ctx)))
-	err := s.engine.Sessions().Fork(ctx, in.kept(), in.Body.MessageID, to.ID)
+	err := s.engine.Sessions().Storage().Fork(ctx, in.kept(), in.Body.MessageID, to.ID)
 	if errors.Is(err, ragctx.ErrConflict) {
 		err = fieldNamed(err, "to")
 	}
@@ -269,7 +269,7 @@ func (s *Server) forkSession(ctx context.Context, in *forkInput) (*newSessionOut
 
 func (s *Server) navigateSession(ctx context.Context, in *navigateInput) (*sessionOutput, error) {
 	ctx, at := noting(in.expect(ctx))
-	if err := s.engine.Sessions().Navigate(ctx, in.kept(), in.Body.MessageID); err != nil {
+	if err := s.engine.Sessions().Storage().Navigate(ctx, in.kept(), in.Body.MessageID); err != nil {
 		return nil, err
 	}
 	return s.sessionAt(ctx, in.kept(), at)
@@ -295,7 +295,7 @@ func (s *Server) listSessions(ctx context.Context, in *sessionList) (*sessionPag
 		}
 		f.After = &after
 	}
-	found, next, err := s.engine.SessionList(ctx, in.Namespace, f)
+	found, next, err := s.engine.Sessions().List(ctx, in.Namespace, f)
 	page := SessionPage{Sessions: make([]SessionEntry, len(found))}
 	for i, d := range found {
 		one := sessionOf(d)

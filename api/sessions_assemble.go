@@ -18,22 +18,22 @@ type SessionAssembleRequest struct {
 	Said
 	AssembleOptions
 
-	UsedTokens  int    `json:"used_tokens,omitempty" minimum:"0" maximum:"10000000" doc:"what the model said that the last call cost, by which compaction is due or not; without it the messages are counted"`
-	Leaf        string `json:"leaf,omitempty" maxLength:"512" doc:"the id of the message that the branch ends with; without it the session's. Another branch is only looked at: what stages want to last is not kept"`
-	ExecutionID string `json:"execution_id,omitempty" maxLength:"512" doc:"whose traces are shown: messages that were appended as steps of another execution, but for final ones, are not"`
+	UsedTokens  int    `json:"used_tokens,omitempty" minimum:"0" maximum:"10000000" doc:"prompt size that the model reported for its last call, to decide whether compaction is due; default is to count the messages"`
+	Leaf        string `json:"leaf,omitempty" maxLength:"512" doc:"last message of the branch; default is the session's leaf. On another branch stages do not persist results"`
+	ExecutionID string `json:"execution_id,omitempty" maxLength:"512" doc:"execution whose traces are shown; steps of other executions are omitted, except for final ones"`
 }
 
 // SessionAssembleAnswer is what a model is to be sent.
 type SessionAssembleAnswer struct {
 	AssembleAnswer
 
-	Pipeline []StageReport    `json:"pipeline" nullable:"false" doc:"what each stage did, in order"`
-	Layer    stage.Layer      `json:"layer" enum:"any,observation,compaction,buffer,none" doc:"how the session is compressed: any is compaction"`
-	Hidden   []HiddenMessages `json:"hidden" nullable:"false" doc:"how many messages of the session are not shown, or not whole, because of its sections, traces and stages, by reason; others are in dropped"`
+	Pipeline []StageReport    `json:"pipeline" nullable:"false" doc:"report of each stage, in order"`
+	Layer    stage.Layer      `json:"layer" enum:"any,observation,compaction,buffer,none" doc:"compression layer of the session; any means compaction"`
+	Hidden   []HiddenMessages `json:"hidden" nullable:"false" doc:"messages omitted or truncated by sections, traces and stages, counted by reason; see dropped for all others"`
 	Rules
-	Compactions  []string `json:"compactions,omitempty" doc:"ids of the records that this call made: of a compaction, of a stage whose result lasts, or of what the layer buffer moved"`
-	Observations int      `json:"observations" doc:"how many notes there are of what long turns came to"`
-	Leaf         string   `json:"leaf,omitempty" doc:"the id of the message that the branch ends with"`
+	Compactions  []string `json:"compactions,omitempty" doc:"ids of records made by this call: compactions, persisted stage results, and moves of the layer buffer"`
+	Observations int      `json:"observations" doc:"number of observations"`
+	Leaf         string   `json:"leaf,omitempty" doc:"last message of the branch"`
 }
 
 // StageReport says what a stage did.
@@ -64,7 +64,7 @@ func (s *Server) assembleSession(ctx context.Context, in *sessionAssembleInput) 
 	if err != nil {
 		return nil, err
 	}
-	a, err := s.engine.AssembleSession(ctx, in.kept(), engine.SessionRequest{
+	a, err := s.engine.Sessions().Assemble(ctx, in.kept(), engine.SessionRequest{
 		Request: c.Request, Leaf: in.Body.Leaf, Execution: session.Execution{ID: in.Body.ExecutionID}, Used: in.Body.UsedTokens,
 	})
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 // and a last instruction that is about the library.
 func (f *fixture) workedOn(t *testing.T, id string, turns int) {
 	t.Helper()
-	all := f.eng.Conversations()
+	all := f.eng.Sessions().Views()
 	k := session.Key{ID: id}
 	if _, err := all.Create(t.Context(), k, view.CreateOptions{}); err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func TestLeftOutOfSession(t *testing.T) {
 		{Role: ragctx.RoleAssistant, Content: ragctx.Content{{Type: ragctx.BlockText, Text: "Wait."}, {Type: ragctx.BlockToolUse, ID: "c", Name: "f", Input: []byte(`{}`)}}},
 		ragctx.TextMessage(ragctx.RoleUser, ""), ragctx.TextMessage(ragctx.RoleUser, "And now?"),
 	}
-	if _, err := f.eng.Conversations().Create(t.Context(), k, view.CreateOptions{Messages: messages}); err != nil {
+	if _, err := f.eng.Sessions().Views().Create(t.Context(), k, view.CreateOptions{Messages: messages}); err != nil {
 		t.Fatal(err)
 	}
 	const want = "[orphan_result unanswered_call* empty] [trace 1]"
@@ -181,7 +181,7 @@ func TestAssembleSessionDropsOnce(t *testing.T) {
 	long := strings.Repeat("and so on and on ", 100)
 	waits := ragctx.Message{ID: "waits", Role: ragctx.RoleAssistant, Content: append(ragctx.Text(long), ragctx.Block{Type: ragctx.BlockToolUse, ID: "c", Name: "f", Input: []byte(`{}`)})}
 	messages := []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, "What is it?"), waits, ragctx.TextMessage(ragctx.RoleUser, "Go on.")}
-	if _, err := f.eng.Conversations().Create(t.Context(), k, view.CreateOptions{Messages: messages}); err != nil {
+	if _, err := f.eng.Sessions().Views().Create(t.Context(), k, view.CreateOptions{Messages: messages}); err != nil {
 		t.Fatal(err)
 	}
 	waiting := func(body string) (told []DroppedMessage) {
@@ -215,7 +215,7 @@ func TestDroppedIndexes(t *testing.T) {
 	f := start(t, Options{})
 	long := strings.Repeat("and so on and on ", 40)
 	messages := []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, long), ragctx.TextMessage(ragctx.RoleAssistant, long)}
-	if _, err := f.eng.Conversations().Create(t.Context(), session.Key{ID: "s"}, view.CreateOptions{Messages: messages, Layer: stage.LayerNone}); err != nil {
+	if _, err := f.eng.Sessions().Views().Create(t.Context(), session.Key{ID: "s"}, view.CreateOptions{Messages: messages, Layer: stage.LayerNone}); err != nil {
 		t.Fatal(err)
 	}
 	said := `{"role":"user","content":"` + long + `"},{"role":"assistant","content":"` + long + `"},{"role":"user","content":"Go on."}`

@@ -23,25 +23,25 @@ import (
 // AppendRequest is what is said in a session.
 type AppendRequest struct {
 	Said
-	Section  string       `json:"section,omitempty" maxLength:"512" doc:"where the messages go; default is messages, the conversation"`
-	ParentID string       `json:"parent_id,omitempty" maxLength:"512" doc:"the message that the first one comes after; default is the leaf. Another one begins a branch"`
-	Step     *StepRequest `json:"step,omitempty" doc:"says that the messages are a step of an agent; all but the final one's are traces"`
-	Create   bool         `json:"create,omitempty" doc:"makes the session if there is none"`
+	Section  string       `json:"section,omitempty" maxLength:"512" doc:"section to append to; default is messages, the conversation"`
+	ParentID string       `json:"parent_id,omitempty" maxLength:"512" doc:"message that the first one follows; default is the leaf. Any other message begins a branch"`
+	Step     *StepRequest `json:"step,omitempty" doc:"marks the messages as a step of an agent; all but final steps are traces"`
+	Create   bool         `json:"create,omitempty" doc:"create the session if it does not exist"`
 }
 
 // StepRequest is one step of an execution: an answer of the model with what its tools
 // returned.
 type StepRequest struct {
 	ExecutionRequest
-	StepID         string            `json:"step_id,omitempty" maxLength:"512" doc:"names the step"`
-	Final          bool              `json:"final,omitempty" doc:"the messages are the answer, and so part of the conversation; all that comes before is trace"`
-	ToolExecutions map[string]string `json:"tool_executions,omitempty" doc:"the ids of the runs of tools, by the ids of their calls"`
+	StepID         string            `json:"step_id,omitempty" maxLength:"512" doc:"step id"`
+	Final          bool              `json:"final,omitempty" doc:"the messages are the final answer and part of the conversation; all earlier steps are traces"`
+	ToolExecutions map[string]string `json:"tool_executions,omitempty" doc:"execution ids of tools, by tool call id"`
 }
 
 // ExecutionRequest names one run of an agent, from a user's instruction to the answer.
 type ExecutionRequest struct {
-	ExecutionID string `json:"execution_id,omitempty" maxLength:"512" doc:"one run of an agent, from a user's instruction to the answer"`
-	AgentID     string `json:"agent_id,omitempty" maxLength:"512" doc:"whose run it is"`
+	ExecutionID string `json:"execution_id,omitempty" maxLength:"512" doc:"one run of an agent, from the user's instruction to the answer"`
+	AgentID     string `json:"agent_id,omitempty" maxLength:"512" doc:"agent of the run"`
 }
 
 func (e ExecutionRequest) execution() session.Execution {
@@ -66,16 +66,16 @@ func (r *StepRequest) check() error {
 
 // Appended tells which messages a session got.
 type Appended struct {
-	Messages []AppendedMessage `json:"messages" nullable:"false" doc:"those that were stored, in order"`
-	Leaf     string            `json:"leaf" doc:"the id of the last one, which the next one comes after"`
-	Losses   []FormLoss        `json:"losses" nullable:"false" doc:"what the vendor's form could say and is not kept"`
+	Messages []AppendedMessage `json:"messages" nullable:"false" doc:"stored messages in order"`
+	Leaf     string            `json:"leaf" doc:"id of the last message, which the next message follows"`
+	Losses   []FormLoss        `json:"losses" nullable:"false" doc:"content of the vendor's format that was not stored"`
 }
 
 // AppendedMessage is a message as it was stored, without what it says.
 type AppendedMessage struct {
-	ID       string      `json:"id" doc:"as it was sent, or chosen by the server"`
-	ParentID string      `json:"parent_id,omitempty" doc:"the message that it comes after; absent for the first"`
-	Role     ragctx.Role `json:"role" enum:"system,developer,user,assistant,tool" doc:"who speaks"`
+	ID       string      `json:"id" doc:"as sent, or generated"`
+	ParentID string      `json:"parent_id,omitempty" doc:"preceding message; absent for the first"`
+	Role     ragctx.Role `json:"role" enum:"system,developer,user,assistant,tool" doc:"role of the speaker"`
 }
 
 // SessionMessage is a message with where it is.
@@ -97,14 +97,14 @@ func (SessionMessage) Schema(r huma.Registry) *huma.Schema {
 // SessionMessages are messages of a session.
 type SessionMessages struct {
 	Messages []SessionMessage `json:"messages" nullable:"false" doc:"oldest first"`
-	Before   string           `json:"before,omitempty" doc:"send it as before for the messages that come before these; absent if there are none"`
+	Before   string           `json:"before,omitempty" doc:"value of before for the preceding page; absent on the first page"`
 }
 
 // MessageKey are the parameters that name a message of a session. It is exported for
 // huma, which passes over others.
 type MessageKey struct {
 	SessionKey
-	Message string `path:"message_id" doc:"the message's id, at most 512 bytes; a slash in it is sent as %2F" example:"m-1"`
+	Message string `path:"message_id" doc:"message id, at most 512 bytes; send a slash in it as %2F" example:"m-1"`
 }
 
 // message returns the id of the message.
@@ -133,10 +133,10 @@ type (
 	}
 	messageList struct {
 		SessionKey
-		Section string `query:"section" maxLength:"512" doc:"only messages of this section, of all branches; default is the branch up to leaf, of all sections"`
-		Leaf    string `query:"leaf" maxLength:"512" doc:"the last message of another branch"`
-		Before  string `query:"before" maxLength:"512" doc:"only messages before this one: before of the answer with what comes after them"`
-		Limit   int    `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"the newest so many"`
+		Section string `query:"section" maxLength:"512" doc:"only messages of this section, on all branches; default is the branch up to leaf, with all sections"`
+		Leaf    string `query:"leaf" maxLength:"512" doc:"last message of another branch"`
+		Before  string `query:"before" maxLength:"512" doc:"only messages before this one: the value of before in the previous answer"`
+		Limit   int    `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"maximum of messages, newest ones first chosen"`
 	}
 	sessionMessagesOutput struct{ Body SessionMessages }
 	sessionMessageOutput  struct{ Body SessionMessage }
@@ -156,18 +156,18 @@ type (
 
 // LabelRequest names a message.
 type LabelRequest struct {
-	Label string `json:"label" maxLength:"512" doc:"the name; empty takes it away" example:"before the refactoring"`
+	Label string `json:"label" maxLength:"512" doc:"the label; empty removes it" example:"before the refactoring"`
 }
 
 // Label is the name of a message.
 type Label struct {
-	MessageID string `json:"message_id" doc:"the message that it is the name of"`
-	Label     string `json:"label" doc:"the name that it was given"`
+	MessageID string `json:"message_id" doc:"labelled message"`
+	Label     string `json:"label" doc:"the label"`
 }
 
 // LabelList are the labels of a session.
 type LabelList struct {
-	Labels []Label `json:"labels" nullable:"false" doc:"in order of the messages' ids"`
+	Labels []Label `json:"labels" nullable:"false" doc:"in order of message ids"`
 }
 
 func (s *Server) sessionMessageRoutes() {
@@ -217,7 +217,7 @@ func (s *Server) heardAfter(ctx context.Context, k session.Key, parent string, s
 	if v, err := vendor(said.Format); err != nil || v != wire.Gemini {
 		return s.heard(said, "messages")
 	}
-	path, err := s.engine.Conversations().Branch(ctx, k, parent) // whose calls results without ids answer
+	path, err := s.engine.Sessions().Views().Branch(ctx, k, parent) // whose calls results without ids answer
 	if err != nil && !errors.Is(err, ragctx.ErrNotFound) {
 		return nil, nil, err
 	}
@@ -253,7 +253,7 @@ func (s *Server) appendOnce(ctx context.Context, k session.Key, r AppendRequest,
 	}
 	parent := ""
 	for _, m := range messages {
-		e, getErr := s.engine.Sessions().Get(ctx, k, m.ID)
+		e, getErr := s.engine.Sessions().Storage().Get(ctx, k, m.ID)
 		if m.ParentID = cmp.Or(m.ParentID, parent); getErr != nil || e.Section != section || !repeats(m, e.Message) {
 			return nil, err
 		}
@@ -275,14 +275,14 @@ func repeats(sent, stored ragctx.Message) bool {
 // appendMaking appends messages, and makes the session first where it is not there and
 // that is wanted. Mostly it is there.
 func (s *Server) appendMaking(ctx context.Context, k session.Key, r AppendRequest, section string, messages []ragctx.Message) ([]ragctx.Message, error) {
-	stored, err := s.engine.Conversations().Append(ctx, k, section, r.Step.step(), messages...)
+	stored, err := s.engine.Sessions().Views().Append(ctx, k, section, r.Step.step(), messages...)
 	if !r.Create || !errors.Is(err, ragctx.ErrNotFound) {
 		return stored, err
 	}
-	if err := s.engine.Sessions().Create(ctx, k); err != nil && !errors.Is(err, ragctx.ErrConflict) {
+	if err := s.engine.Sessions().Storage().Create(ctx, k); err != nil && !errors.Is(err, ragctx.ErrConflict) {
 		return nil, err
 	}
-	return s.engine.Conversations().Append(ctx, k, section, r.Step.step(), messages...)
+	return s.engine.Sessions().Views().Append(ctx, k, section, r.Step.step(), messages...)
 }
 
 func (s *Server) sessionMessages(ctx context.Context, in *messageList) (*sessionMessagesOutput, error) {
@@ -290,7 +290,7 @@ func (s *Server) sessionMessages(ctx context.Context, in *messageList) (*session
 	if err != nil {
 		return nil, err
 	}
-	labels, err := s.engine.Sessions().Labels(ctx, in.kept())
+	labels, err := s.engine.Sessions().Storage().Labels(ctx, in.kept())
 	if err != nil {
 		return nil, err
 	}
@@ -312,14 +312,14 @@ func (s *Server) listed(ctx context.Context, in *messageList) ([]session.Entry, 
 	case in.Section != "" && in.Leaf != "":
 		return nil, ragctx.Invalid("leaf", "contradicts section, which is of all branches; send one of them")
 	case in.Section != "":
-		return sectionBefore(ctx, s.engine.Sessions(), k, in)
+		return sectionBefore(ctx, s.engine.Sessions().Storage(), k, in)
 	case in.Leaf != "" && in.Before != "":
 		return nil, ragctx.Invalid("leaf", "contradicts before, which names a message of a branch; send one of them")
 	case in.Before != "":
-		branch, err := s.engine.Conversations().BranchBefore(ctx, k, in.Before)
+		branch, err := s.engine.Sessions().Views().BranchBefore(ctx, k, in.Before)
 		return branch, noMessageIn(err, "before")
 	}
-	branch, err := s.engine.Conversations().Branch(ctx, k, in.Leaf)
+	branch, err := s.engine.Sessions().Views().Branch(ctx, k, in.Leaf)
 	return branch, noMessageIn(err, "leaf")
 }
 
@@ -379,11 +379,11 @@ func (s *Server) sessionMessage(ctx context.Context, in *MessageKey) (*sessionMe
 }
 
 func (s *Server) oneMessage(ctx context.Context, k session.Key, id string) (SessionMessage, error) {
-	e, err := s.engine.Sessions().Get(ctx, k, id)
+	e, err := s.engine.Sessions().Storage().Get(ctx, k, id)
 	if err != nil {
 		return SessionMessage{}, err
 	}
-	labels, err := s.engine.Sessions().Labels(ctx, k)
+	labels, err := s.engine.Sessions().Storage().Labels(ctx, k)
 	return SessionMessage{e.Message, e.Section, labels[id]}, err
 }
 
@@ -393,7 +393,7 @@ func (s *Server) labelMessage(ctx context.Context, in *labelInput) (*labelOutput
 		return nil, err
 	}
 	ctx, at := noting(in.expect(ctx))
-	if err := s.engine.Sessions().Label(ctx, in.kept(), id, in.Body.Label); err != nil {
+	if err := s.engine.Sessions().Storage().Label(ctx, in.kept(), id, in.Body.Label); err != nil {
 		return nil, err
 	}
 	out, err := s.oneMessage(ctx, in.kept(), id)
@@ -401,7 +401,7 @@ func (s *Server) labelMessage(ctx context.Context, in *labelInput) (*labelOutput
 }
 
 func (s *Server) sessionLabels(ctx context.Context, in *SessionKey) (*labelsOutput, error) {
-	labels, err := s.engine.Sessions().Labels(ctx, in.kept())
+	labels, err := s.engine.Sessions().Storage().Labels(ctx, in.kept())
 	out := LabelList{Labels: []Label{}}
 	for id, label := range labels {
 		out.Labels = append(out.Labels, Label{id, label})

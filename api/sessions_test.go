@@ -704,7 +704,7 @@ func TestSessionsOfAKey(t *testing.T) {
 	for _, user := range []string{"ann", "ben"} {
 		f.talk(t, session.Key{User: user, ID: "s"}, "of "+user)
 	}
-	made, err := f.eng.CreateKey(t.Context(), access.Key{Name: "ann", Role: access.Write, User: "ann"})
+	made, err := f.eng.Keys().Create(t.Context(), access.Key{Name: "ann", Role: access.Write, User: "ann"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -728,7 +728,7 @@ func TestSessionsOfAKey(t *testing.T) {
 	if _, err := ann.EraseSession(t.Context(), session.Key{User: "ann", ID: "s"}); err != nil {
 		t.Error(err)
 	}
-	if ok, err := f.eng.Sessions().Has(t.Context(), session.Key{User: "ben", ID: "s"}); !ok || err != nil {
+	if ok, err := f.eng.Sessions().Storage().Has(t.Context(), session.Key{User: "ben", ID: "s"}); !ok || err != nil {
 		t.Errorf("the other's is gone: %v", err)
 	}
 }
@@ -847,12 +847,12 @@ func TestImportingAgain(t *testing.T) {
 	}
 	// As if the process had ended before the answer was noted; others have gone on since.
 	k := store.RequestKey{Namespace: "default", Route: "POST " + verbPath(sessionsRoot, "import"), Key: "k"}
-	a, known, err := f.eng.KnownRequest(t.Context(), k)
+	a, known, err := f.eng.Requests().Known(t.Context(), k)
 	if err != nil || !known {
 		t.Fatalf("%+v, %v", a, err)
 	}
 	a.Status = 0
-	if err := f.eng.EndRequest(t.Context(), k, a); err != nil {
+	if err := f.eng.Requests().End(t.Context(), k, a); err != nil {
 		t.Fatal(err)
 	}
 	f.call(t, "POST", "/v1/sessions/copy/messages", `{"messages":[{"content":"since"}]}`)

@@ -16,16 +16,16 @@ import (
 
 // SessionImport tells what an import made.
 type SessionImport struct {
-	Session     Session        `json:"session" doc:"the session that was made"`
-	Quarantined []SessionFault `json:"quarantined" nullable:"false" doc:"the lines that could not be taken, of the first 1000; the rest is a session all the same"`
-	Failed      int            `json:"failed" doc:"how many lines could not be taken"`
+	Session     Session        `json:"session" doc:"the new session"`
+	Quarantined []SessionFault `json:"quarantined" nullable:"false" doc:"rejected lines, at most 1000; the session holds the others"`
+	Failed      int            `json:"failed" doc:"number of rejected lines"`
 }
 
 // SessionFault is a line that could not be taken.
 type SessionFault struct {
-	Line   int    `json:"line" doc:"from 1"`
+	Line   int    `json:"line" doc:"counts from 1"`
 	Text   string `json:"text" doc:"the line, or its beginning"`
-	Reason string `json:"reason" doc:"why it could not be taken"`
+	Reason string `json:"reason" doc:"reason for the rejection"`
 }
 
 type sessionImport struct {
@@ -73,7 +73,7 @@ func (s *Server) sessionTransferRoutes() {
 
 func (s *Server) exportSession(_ context.Context, in *SessionKey) (*huma.StreamResponse, error) {
 	return s.streamed(linesType, "session.jsonl", func(ctx context.Context, w io.Writer) error {
-		a, err := s.engine.Sessions().Export(ctx, in.kept())
+		a, err := s.engine.Sessions().Storage().Export(ctx, in.kept())
 		if err != nil {
 			return err
 		}
@@ -98,7 +98,7 @@ func (s *Server) importSession(ctx context.Context, in *sessionImport) (*session
 		return nil, err
 	}
 	defer leave()
-	if err := s.engine.Sessions().Import(ctx, k, read.archive); err != nil {
+	if err := s.engine.Sessions().Storage().Import(ctx, k, read.archive); err != nil {
 		return nil, err
 	}
 	out := SessionImport{Failed: len(read.bad), Quarantined: []SessionFault{}}

@@ -46,7 +46,7 @@ func TestFirstKey(t *testing.T) {
 			t.Errorf("%s: %v", k.Name, err)
 		}
 	}
-	if f.eng.NeedsKeys() {
+	if f.eng.Keys().Needed() {
 		t.Error("there is a key")
 	}
 	admin, err := f.client.CreateKey(t.Context(), access.Key{Name: "ops", Role: access.Admin})

@@ -25,9 +25,9 @@ const pieceTimeout = time.Minute
 
 // DoctorRequest asks for a check of the data directory.
 type DoctorRequest struct {
-	Repair bool `json:"repair,omitempty" doc:"makes every index again that differs from the database"`
+	Repair bool `json:"repair,omitempty" doc:"rebuild every index that differs from the database"`
 	// RecallSeconds is [engine.DoctorOptions].Searching.
-	RecallSeconds *float64 `json:"recall_seconds,omitempty" minimum:"0" maximum:"3600" doc:"time for measuring in all how much of the truth the vector legs find, by searches for stored vectors; an index gets a fifth of it at most. Default 10; 0 measures nothing"`
+	RecallSeconds *float64 `json:"recall_seconds,omitempty" minimum:"0" maximum:"3600" doc:"total time in seconds to measure the recall of the vector indexes with stored vectors, at most a fifth per index; default 10, 0 skips the measurement"`
 }
 
 func (r DoctorRequest) options() engine.DoctorOptions {
@@ -62,7 +62,7 @@ func (s *Server) adminRoutes() {
 			"Nothing is changed, but with repair indexes that differ are made again.",
 		DefaultStatus: http.StatusAccepted,
 	}, func(ctx context.Context, in *doctorInput) (*jobOutput, error) {
-		j, err := s.engine.CheckUp(ctx, in.Body.options())
+		j, err := s.engine.Jobs().SubmitCheckup(ctx, in.Body.options())
 		return &jobOutput{j}, err
 	})
 	register(s, huma.Operation{
@@ -70,14 +70,14 @@ func (s *Server) adminRoutes() {
 		Description: "What is known without looking at everything: the sizes of the vector legs that are open, how long searches of them take, and " +
 			"recall@10 of a sample of live questions, with its confidence interval.",
 	}, func(ctx context.Context, _ *struct{}) (*vectorStatusOutput, error) {
-		st, err := s.engine.VectorStatus(ctx)
+		st, err := s.engine.Indexes().Status(ctx)
 		return &vectorStatusOutput{st}, err
 	})
 }
 
 func (s *Server) snapshot(context.Context, *struct{}) (*huma.StreamResponse, error) {
 	return s.streamed(snapshotType, "snapshot.ragctx", func(ctx context.Context, w io.Writer) error {
-		_, err := s.engine.WriteSnapshot(ctx, w, store.SnapshotOptions{})
+		_, err := s.engine.Admin().WriteSnapshot(ctx, w, store.SnapshotOptions{})
 		return err
 	}), nil
 }
@@ -146,7 +146,7 @@ func (c *Client) Snapshot(ctx context.Context, file string, _ store.SnapshotOpti
 	return info, err
 }
 
-// CheckUp calls [engine.Engine.CheckUp] on the server.
+// CheckUp calls [engine.Jobs.SubmitCheckup] on the server.
 func (c *Client) CheckUp(ctx context.Context, o engine.DoctorOptions) (engine.Job, error) {
 	r := DoctorRequest{Repair: o.Repair}
 	if o.Searching != 0 {
@@ -158,7 +158,7 @@ func (c *Client) CheckUp(ctx context.Context, o engine.DoctorOptions) (engine.Jo
 	return j, err
 }
 
-// VectorStatus calls [engine.Engine.VectorStatus] on the server.
+// VectorStatus calls [engine.Indexes.Status] on the server.
 func (c *Client) VectorStatus(ctx context.Context) (engine.VectorStatus, error) {
 	var st engine.VectorStatus
 	err := c.do(ctx, http.MethodGet, "/v1/doctor", nil, nil, &st)

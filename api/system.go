@@ -45,7 +45,7 @@ type Status struct {
 type statusOutput struct{ Body Status }
 
 func (s *Server) status(ctx context.Context, _ *struct{}) (*statusOutput, error) {
-	st, err := s.engine.Status(ctx)
+	st, err := s.engine.Admin().Status(ctx)
 	return &statusOutput{Status{s.opts.Version, st}}, err
 }
 
@@ -62,7 +62,7 @@ func (c *Client) Readyz(ctx context.Context) error {
 }
 
 func (s *Server) ready(ctx context.Context, _ *struct{}) (*healthOutput, error) {
-	if err := s.engine.Ready(ctx); err != nil {
+	if err := s.engine.Admin().Ready(ctx); err != nil {
 		return nil, fmt.Errorf("%w: %w", ragctx.ErrUnavailable, err)
 	}
 	return &healthOutput{Health{"ok"}}, nil

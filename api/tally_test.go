@@ -61,7 +61,7 @@ func TestAnswersAreCounted(t *testing.T) {
 	f.call(t, "POST", "/v1/search", `{"query":"zebras"}`)
 	f.call(t, "POST", "/v1/context", `{"query":"zebras","namespace":"nowhere"}`)
 	f.call(t, "POST", "/v1/search", `{"query":""}`)
-	if _, err := f.eng.LastEvent(t.Context(), events.Filter{}); err != nil {
+	if _, err := f.eng.Events().Last(t.Context(), events.Filter{}); err != nil {
 		t.Fatal(err)
 	}
 	f.call(t, "POST", "/v1/memories", `{"content":"Ada likes tea."}`)
@@ -93,7 +93,7 @@ func TestAnswersAreCounted(t *testing.T) {
 func TestLogNamesKeys(t *testing.T) {
 	f := start(t, Options{})
 	f.call(t, "GET", "/v1/namespaces", "", "X-Request-ID: without")
-	k, err := f.eng.CreateKey(t.Context(), access.Key{Name: "ops", Role: access.Read})
+	k, err := f.eng.Keys().Create(t.Context(), access.Key{Name: "ops", Role: access.Read})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 // user's ids with what it is told of ids that nothing has.
 func TestOthersLeaveNoTrace(t *testing.T) {
 	f := startPaused(t, Options{})
-	bob, err := f.eng.CreateKey(t.Context(), access.Key{Name: "b", Role: access.Write, User: "bob"})
+	bob, err := f.eng.Keys().Create(t.Context(), access.Key{Name: "b", Role: access.Write, User: "bob"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,17 +15,17 @@ import (
 
 // TurnRequest is a [ragctx.Turn] as it is sent.
 type TurnRequest struct {
-	ID          string    `json:"id,omitempty" maxLength:"512" doc:"makes sending again safe; chosen by the server if absent"`
-	Namespace   string    `json:"namespace,omitempty" maxLength:"512" doc:"default is the one called default"`
-	UserID      string    `json:"user_id,omitempty" maxLength:"512" doc:"whose memory the turn becomes; without it everyone's in the namespace"`
+	ID          string    `json:"id,omitempty" maxLength:"512" doc:"makes retries safe; default is a generated id"`
+	Namespace   string    `json:"namespace,omitempty" maxLength:"512" doc:"default is \"default\""`
+	UserID      string    `json:"user_id,omitempty" maxLength:"512" doc:"owner of the resulting memory; absent means shared in the namespace"`
 	AgentID     string    `json:"agent_id,omitempty" maxLength:"512"`
 	SessionID   string    `json:"session_id,omitempty" maxLength:"512"`
-	Prompt      string    `json:"prompt,omitempty" doc:"what the user said" example:"Which port does staging use?"`
-	Response    string    `json:"response,omitempty" doc:"what the agent answered" example:"Staging listens on 8443."`
-	Messages    Messages  `json:"messages,omitempty" doc:"the turn in long form, in place of prompt and response"`
-	Occurred    time.Time `json:"occurred,omitzero" doc:"when the turn ended; default is now"`
-	Success     *bool     `json:"success,omitempty" doc:"false for a turn that did not reach its answer"`
-	Confidence  *float64  `json:"confidence,omitempty" minimum:"0" maximum:"1" doc:"how sure the agent is of its answer; procedures are learnt of turns that are sure enough"`
+	Prompt      string    `json:"prompt,omitempty" doc:"the user's message" example:"Which port does staging use?"`
+	Response    string    `json:"response,omitempty" doc:"the agent's answer" example:"Staging listens on 8443."`
+	Messages    Messages  `json:"messages,omitempty" doc:"the turn as messages, in place of prompt and response"`
+	Occurred    time.Time `json:"occurred,omitzero" doc:"end of the turn; default is now"`
+	Success     *bool     `json:"success,omitempty" doc:"false for a turn that failed"`
+	Confidence  *float64  `json:"confidence,omitempty" minimum:"0" maximum:"1" doc:"the agent's confidence in its answer; procedures are extracted only from turns above a threshold"`
 	ExecutionID string    `json:"execution_id,omitempty" maxLength:"512"`
 	Tags        []string  `json:"tags,omitempty" maxItems:"64"`
 	Metadata    Metadata  `json:"metadata,omitempty" doc:"at most 64 KiB of JSON"`

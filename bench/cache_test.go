@@ -155,13 +155,13 @@ func documented(t *testing.T) *engine.Engine {
 	for _, page := range pages {
 		text, err := os.ReadFile(page)
 		if err == nil {
-			_, err = e.PutDocument(t.Context(), "", docs.Document{ExternalID: filepath.Base(page), Text: string(text)}, "")
+			_, err = e.Documents().Put(t.Context(), "", docs.Document{ExternalID: filepath.Base(page), Text: string(text)}, "")
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, _, err := e.Remember(t.Context(), memory.Memory{ID: "pin", Content: "Answers say which page of the documentation they are from.", Pinned: true}); err != nil {
+	if _, _, err := e.Memories().Put(t.Context(), memory.Memory{ID: "pin", Content: "Answers say which page of the documentation they are from.", Pinned: true}); err != nil {
 		t.Fatal(err)
 	}
 	return e
@@ -170,7 +170,7 @@ func documented(t *testing.T) *engine.Engine {
 func newCacheRun(t *testing.T, e *engine.Engine, c cacheCase) *cacheRun {
 	t.Helper()
 	r := &cacheRun{cacheCase: c, engine: e, key: session.Key{ID: c.name}, broken: make(map[string]*sent)}
-	if _, err := e.Conversations().Create(t.Context(), r.key, view.CreateOptions{Layer: c.layer}); err != nil {
+	if _, err := e.Sessions().Views().Create(t.Context(), r.key, view.CreateOptions{Layer: c.layer}); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -187,7 +187,7 @@ func (r *cacheRun) calls(t *testing.T) {
 		if m.Role == ragctx.RoleAssistant {
 			r.call(t)
 		}
-		if _, err := r.engine.Conversations().Append(t.Context(), r.key, "", session.Step{}, m); err != nil {
+		if _, err := r.engine.Sessions().Views().Append(t.Context(), r.key, "", session.Step{}, m); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -200,7 +200,7 @@ func (r *cacheRun) call(t *testing.T) {
 	if r.arrange != nil {
 		asked.Placement = assemble.Blocks
 	}
-	a, err := r.engine.AssembleSession(t.Context(), r.key, engine.SessionRequest{Request: asked})
+	a, err := r.engine.Sessions().Assemble(t.Context(), r.key, engine.SessionRequest{Request: asked})
 	if err != nil {
 		t.Fatal(err)
 	}

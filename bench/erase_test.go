@@ -29,7 +29,7 @@ func BenchmarkErase(b *testing.B) {
 	s := newSpoken(1)
 	for i := range *eraseDocuments {
 		text := s.handbook().Text
-		if _, err := e.PutDocument(b.Context(), "", docs.Document{ExternalID: fmt.Sprintf("%d.md", i), Text: text}, ""); err != nil {
+		if _, err := e.Documents().Put(b.Context(), "", docs.Document{ExternalID: fmt.Sprintf("%d.md", i), Text: text}, ""); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -37,7 +37,7 @@ func BenchmarkErase(b *testing.B) {
 	begun := processTime()
 	i := 1
 	for b.Loop() {
-		if _, err := e.EraseDocument(b.Context(), "", fmt.Sprintf("%d.md", i*7%*eraseDocuments)); err != nil {
+		if _, err := e.Documents().Erase(b.Context(), "", fmt.Sprintf("%d.md", i*7%*eraseDocuments)); err != nil {
 			b.Fatal(err)
 		}
 		i++

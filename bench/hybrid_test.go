@@ -55,7 +55,7 @@ func fillHybrid(ctx context.Context, e *engine.Engine, note string) error {
 		}
 		var failed error
 		err := f.read(full, func(name, title, text string) {
-			if _, err := e.PutDocument(ctx, "", docs.Document{ExternalID: name, Title: title, Text: text}, ""); err == nil {
+			if _, err := e.Documents().Put(ctx, "", docs.Document{ExternalID: name, Title: title, Text: text}, ""); err == nil {
 				written++
 			} else if !errors.Is(err, ragctx.ErrInvalid) {
 				failed = errors.Join(failed, err)
@@ -120,7 +120,7 @@ func write(ctx context.Context, e *engine.Engine, questions []string, perSecond 
 			fmt.Fprintf(&text, "%s. ", questions[(n*61+i)%len(questions)])
 		}
 		d := docs.Document{ExternalID: fmt.Sprintf("written-%d.md", n%256), Text: text.String()}
-		if _, err := e.PutDocument(ctx, "", d, ""); err != nil && ctx.Err() == nil {
+		if _, err := e.Documents().Put(ctx, "", d, ""); err != nil && ctx.Err() == nil {
 			return written, err
 		}
 		written++
@@ -144,7 +144,7 @@ func TestHybrid(t *testing.T) {
 		var took, used []time.Duration
 		for i := range *hybridAsked {
 			begin, before := time.Now(), processTime()
-			if _, _, err := e.Hits(t.Context(), ragctx.NewQuery(questions[i%len(questions)]), o); err != nil {
+			if _, _, err := e.Indexes().Hits(t.Context(), ragctx.NewQuery(questions[i%len(questions)]), o); err != nil {
 				t.Fatal(err)
 			}
 			if i >= *hybridAsked/10 { // the first ones warm up
@@ -155,7 +155,7 @@ func TestHybrid(t *testing.T) {
 	}
 	ask("convex", 10)
 	time.Sleep(*hybridRest)
-	stats, err := e.Stats(t.Context(), "")
+	stats, err := e.Admin().Stats(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -162,7 +162,7 @@ func TestMemories(t *testing.T) {
 	if err := fillMemories(t.Context(), e, filepath.Join(dir, "turns-sent"), *memories, *memoriesUsers); err != nil {
 		t.Fatal(err)
 	}
-	if err := e.Settle(t.Context()); err != nil {
+	if err := e.Sessions().SettleAll(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%d turns of %d users after %v", *memories, *memoriesUsers, time.Since(start).Round(time.Millisecond))
@@ -194,7 +194,7 @@ func TestMemories(t *testing.T) {
 			begin, before := time.Now(), processTime()
 			switch method {
 			case "convex", "keyword", "vector":
-				_, _, err = e.Hits(t.Context(), q, engine.HitsOptions{Kind: store.Memories, K: 20, Ranking: index.Ranking{Method: method}})
+				_, _, err = e.Indexes().Hits(t.Context(), q, engine.HitsOptions{Kind: store.Memories, K: 20, Ranking: index.Ranking{Method: method}})
 			default:
 				_, err = e.Context(t.Context(), q)
 			}

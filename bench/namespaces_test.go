@@ -60,7 +60,7 @@ func fillNamespaces(ctx context.Context, e *engine.Engine, from, to int) error {
 					return
 				}
 				var put store.Put
-				if put, errs[w] = e.PutDocument(ctx, namespaceName(n), s.handbook(), ""); put.Chunks < namespaceChunks && errs[w] == nil {
+				if put, errs[w] = e.Documents().Put(ctx, namespaceName(n), s.handbook(), ""); put.Chunks < namespaceChunks && errs[w] == nil {
 					errs[w] = fmt.Errorf("namespace %d has %d chunks", n, put.Chunks)
 				}
 			}

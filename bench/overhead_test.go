@@ -92,7 +92,7 @@ func rested(b *testing.B, e *engine.Engine, still time.Duration) {
 	b.Helper()
 	legs := func() map[store.Collection][2]index.PartStats {
 		now := make(map[store.Collection][2]index.PartStats)
-		for _, i := range e.OpenIndexes() {
+		for _, i := range e.Metrics().Indexes() {
 			now[i.ID] = [2]index.PartStats{i.Keyword, i.Vector}
 		}
 		return now

@@ -25,7 +25,7 @@ func TestQuestionsAreSearchedFor(t *testing.T) {
 	defer e.Close()
 	w := newWords(5)
 	for i := range 3 {
-		if _, err := e.PutDocument(t.Context(), "", docs.Document{ExternalID: fmt.Sprint(i), Text: w.document()}, ""); err != nil {
+		if _, err := e.Documents().Put(t.Context(), "", docs.Document{ExternalID: fmt.Sprint(i), Text: w.document()}, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -51,7 +51,7 @@ func TestQuestionsAreSearchedFor(t *testing.T) {
 		}
 		cached += m.FromCache.Count
 	}
-	if hits := e.AnswerTally().Cache.Hits; int(hits) != cached {
+	if hits := e.Metrics().Answers().Cache.Hits; int(hits) != cached {
 		t.Errorf("%d answers from the cache are told of, and it gave %d", cached, hits)
 	}
 	var page, table, data bytes.Buffer

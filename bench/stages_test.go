@@ -126,7 +126,7 @@ var shared = sync.OnceValues(func() (*corpus, error) {
 	c := &corpus{dir: dir, engine: e, text: w.document()}
 	for i := range corpusDocs {
 		d := docs.Document{ExternalID: fmt.Sprintf("doc-%d.md", i), Text: w.document()}
-		if _, err := e.PutDocument(ctx, "", d, ""); err != nil {
+		if _, err := e.Documents().Put(ctx, "", d, ""); err != nil {
 			return nil, err
 		}
 	}
@@ -191,7 +191,7 @@ func BenchmarkHits(b *testing.B) {
 			c := setup(b)
 			o := engine.HitsOptions{Kind: store.Documents, K: 50, Ranking: index.Ranking{Method: method}}
 			for i := 0; b.Loop(); i++ {
-				if _, _, err := c.engine.Hits(b.Context(), ragctx.NewQuery(c.queries[i%len(c.queries)]), o); err != nil {
+				if _, _, err := c.engine.Indexes().Hits(b.Context(), ragctx.NewQuery(c.queries[i%len(c.queries)]), o); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -304,7 +304,7 @@ func BenchmarkPutDocument(b *testing.B) {
 		b.StopTimer()
 		d := docs.Document{ExternalID: fmt.Sprintf("doc-%d.md", i), Text: w.document()}
 		b.StartTimer()
-		put, err := e.PutDocument(b.Context(), "", d, "")
+		put, err := e.Documents().Put(b.Context(), "", d, "")
 		if err != nil {
 			b.Fatal(err)
 		}

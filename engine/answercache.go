@@ -203,7 +203,7 @@ type answerLookup struct {
 // prepareLookup prepares a checked query for the cache, before any data is read for it. It returns
 // false for queries whose answers cannot be cached: results of external providers and rerankers may
 // change unnoticed, ledgers change constantly, and an explanation must describe a real search.
-func (e *Engine) prepareLookup(
+func (e *core) prepareLookup(
 	ctx context.Context, q ragctx.ContextQuery, sessionProviders []*resolve.Prepared, hasTime bool,
 ) (answerLookup, bool) {
 	if e.answerCache.limit < 1 || q.Explain || e.opts.Reranker != nil || len(sessionProviders) > 0 ||
@@ -243,7 +243,7 @@ func (e *Engine) prepareLookup(
 }
 
 // asksExternal reports whether any provider other than the built-in ones applies to a query.
-func (e *Engine) asksExternal(q ragctx.ContextQuery) bool {
+func (e *core) asksExternal(q ragctx.ContextQuery) bool {
 	return slices.ContainsFunc(e.registry.global[len(e.builtin):], func(r resolve.Registered) bool {
 		p, ok := r.Provider.(ragctx.Selective)
 		return !ok || p.Concerns(q)
@@ -252,7 +252,7 @@ func (e *Engine) asksExternal(q ragctx.ContextQuery) bool {
 
 // cacheAnswer caches an answer unless it is degraded. The entry expires with answerTTL or the next
 // expiring memory.
-func (e *Engine) cacheAnswer(ctx context.Context, r answerLookup, now time.Time, a resolve.Answer) {
+func (e *core) cacheAnswer(ctx context.Context, r answerLookup, now time.Time, a resolve.Answer) {
 	if len(a.Degraded) > 0 {
 		return
 	}

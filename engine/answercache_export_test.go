@@ -8,12 +8,12 @@ import (
 )
 
 // Fresh answers as [Engine.Context] does, without the cache and without counting or publishing.
-func (e *Engine) Fresh(ctx context.Context, q ragctx.ContextQuery) (resolve.Answer, error) {
+func (e *core) Fresh(ctx context.Context, q ragctx.ContextQuery) (resolve.Answer, error) {
 	q, err := e.check(ctx, q)
 	if err != nil {
 		return resolve.Answer{}, err
 	}
-	if err := e.Warm(ctx, q.Namespace); err != nil {
+	if err := e.Indexes().Warm(ctx, q.Namespace); err != nil {
 		return resolve.Answer{}, err
 	}
 	own, err := e.sessionProvidersFor(ctx, q)

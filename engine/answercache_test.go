@@ -37,9 +37,9 @@ func (c *stepClock) pass(d time.Duration) { c.micros.Add(d.Microseconds()) }
 
 // hits counts the answers that do gives from the cache.
 func (f *fixture) hits(do func()) uint64 {
-	before := f.AnswerTally().Cache.Hits
+	before := f.Metrics().Answers().Cache.Hits
 	do()
-	return f.AnswerTally().Cache.Hits - before
+	return f.Metrics().Answers().Cache.Hits - before
 }
 
 // same compares answers, but for the time that providers took and for what goes by within a
@@ -74,11 +74,11 @@ func TestAnAnswerIsGivenAgainWhileNothingChanges(t *testing.T) {
 	f.put("b.md", "Something else.")
 	first = f.ask(q)
 	again("after a write", 1)
-	if _, err := f.PutDocument(t.Context(), "other", docs.Document{ExternalID: "a.md", Text: "Zebras elsewhere."}, ""); err != nil {
+	if _, err := f.Documents().Put(t.Context(), "other", docs.Document{ExternalID: "a.md", Text: "Zebras elsewhere."}, ""); err != nil {
 		t.Fatal(err)
 	}
 	f.ask(q) // making a namespace counts everywhere
-	if _, err := f.PutDocument(t.Context(), "other", docs.Document{ExternalID: "a.md", Text: "More zebras elsewhere."}, ""); err != nil {
+	if _, err := f.Documents().Put(t.Context(), "other", docs.Document{ExternalID: "a.md", Text: "More zebras elsewhere."}, ""); err != nil {
 		t.Fatal(err)
 	}
 	again("after a write into another namespace", 1)
@@ -130,7 +130,7 @@ func TestWhatExpiresIsNotGivenAgain(t *testing.T) {
 func TestOfAHitEverythingElseHappens(t *testing.T) {
 	f, _ := cached(t)
 	f.remember(memory.Memory{ID: "m", Content: "Ada likes zebras.", Importance: .5})
-	after, err := f.LastEvent(t.Context(), events.Filter{})
+	after, err := f.Events().Last(t.Context(), events.Filter{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestOfAHitEverythingElseHappens(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var told []any
-	for ev, err := range f.FollowEvents(ctx, events.Filter{}, after) {
+	for ev, err := range f.Events().Follow(ctx, events.Filter{}, after) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,11 +151,11 @@ func TestOfAHitEverythingElseHappens(t *testing.T) {
 	if diff := gocmp.Diff(told[:4], told[4:]); diff != "" {
 		t.Error(diff)
 	}
-	if a := f.AnswerTally(); a.Full != 2 {
+	if a := f.Metrics().Answers(); a.Full != 2 {
 		t.Errorf("counted %d answers, want 2", a.Full)
 	}
 	f.reopen()
-	if m, err := f.Memory(t.Context(), "", "m", "", true); err != nil || m.Uses != 2 {
+	if m, err := f.Memories().Get(t.Context(), "", "m", "", true); err != nil || m.Uses != 2 {
 		t.Errorf("used %d times, %v; want 2", m.Uses, err)
 	}
 }
@@ -166,7 +166,7 @@ func TestErasedTextIsNotKept(t *testing.T) {
 		"document": func() error {
 			f.put("a.md", "Zebras have stripes.")
 			f.ask(query("zebras"))
-			_, err := f.EraseDocument(t.Context(), "", "a.md")
+			_, err := f.Documents().Erase(t.Context(), "", "a.md")
 			return err
 		},
 		"user": func() error {
@@ -174,7 +174,7 @@ func TestErasedTextIsNotKept(t *testing.T) {
 			q := query("zebras")
 			q.UserID = "ada"
 			f.ask(q)
-			_, err := f.EraseUser(t.Context(), "", "ada")
+			_, err := f.Admin().EraseUser(t.Context(), "", "ada")
 			return err
 		},
 		"procedure": func() error {
@@ -183,24 +183,24 @@ func TestErasedTextIsNotKept(t *testing.T) {
 				return err
 			}
 			f.ask(query("feed the zebras"))
-			_, err := f.EraseProcedure(t.Context(), key)
+			_, err := f.Procedures().Erase(t.Context(), key)
 			return err
 		},
 		"namespace": func() error {
-			if _, err := f.PutDocument(t.Context(), "zoo", docs.Document{ExternalID: "a.md", Text: "Zebras."}, ""); err != nil {
+			if _, err := f.Documents().Put(t.Context(), "zoo", docs.Document{ExternalID: "a.md", Text: "Zebras."}, ""); err != nil {
 				return err
 			}
 			q := query("zebras")
 			q.Namespace = "zoo"
 			f.ask(q)
-			_, err := f.EraseNamespace(t.Context(), "zoo")
+			_, err := f.Admin().EraseNamespace(t.Context(), "zoo")
 			return err
 		},
 	} {
 		if err := erase(); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if kept := f.AnswerTally().Cache; kept.Answers != 0 || kept.Bytes != 0 {
+		if kept := f.Metrics().Answers().Cache; kept.Answers != 0 || kept.Bytes != 0 {
 			t.Errorf("%s: after the erasure %+v is kept", name, kept)
 		}
 	}
@@ -208,10 +208,10 @@ func TestErasedTextIsNotKept(t *testing.T) {
 
 func (f *fixture) publishSkill(name, text string) error {
 	key := engine.ProcedureKey{Name: name}
-	if _, err := f.PutDraft(f.t.Context(), key, procedures.Body{Trigger: text, Steps: []string{text}}); err != nil {
+	if _, err := f.Procedures().PutDraft(f.t.Context(), key, procedures.Body{Trigger: text, Steps: []string{text}}); err != nil {
 		return err
 	}
-	_, err := f.Publish(f.t.Context(), key)
+	_, err := f.Procedures().Publish(f.t.Context(), key)
 	return err
 }
 
@@ -220,7 +220,7 @@ func TestOthersAreAlwaysAsked(t *testing.T) {
 	crm := &counting{name: "crm"}
 	f, _ := cached(t)
 	key := engine.SessionKey{SessionID: "s1"}
-	if err := f.AddProvider(t.Context(), key, resolve.Registered{Provider: crm}); err != nil {
+	if err := f.Sessions().AddProvider(t.Context(), key, resolve.Registered{Provider: crm}); err != nil {
 		t.Fatal(err)
 	}
 	f.put("a.md", "Zebras have stripes.")
@@ -252,7 +252,7 @@ func TestTheCacheIsBounded(t *testing.T) {
 	f.put("a.md", strings.Repeat("Zebras have stripes. ", 50))
 	for i := range 100 {
 		f.ask(query(fmt.Sprintf("zebras %d", i)))
-		if kept := f.AnswerTally().Cache; kept.Bytes > limit || kept.Answers == 0 {
+		if kept := f.Metrics().Answers().Cache; kept.Bytes > limit || kept.Answers == 0 {
 			t.Fatalf("after %d questions %+v is kept", i+1, kept)
 		}
 	}
@@ -284,7 +284,7 @@ func TestCachedIsFresh(t *testing.T) {
 		w.compare(what)
 		w.compare(what)
 	}
-	if kept := w.AnswerTally().Cache; kept.Hits < uint64(steps) || kept.Misses < uint64(steps) {
+	if kept := w.Metrics().Answers().Cache; kept.Hits < uint64(steps) || kept.Misses < uint64(steps) {
 		t.Errorf("the walk says little: %+v", kept)
 	}
 }
@@ -315,40 +315,40 @@ func (w *walk) step() (what string, err error) {
 	switch w.dice.IntN(14) {
 	case 0, 1:
 		what = "put document"
-		_, err = w.PutDocument(ctx, space, docs.Document{ExternalID: id, Text: w.text()}, "")
+		_, err = w.Documents().Put(ctx, space, docs.Document{ExternalID: id, Text: w.text()}, "")
 	case 2:
 		what = "delete document"
-		err = ignoreMissing(w.DeleteDocument(ctx, space, id))
+		err = ignoreMissing(w.Documents().Delete(ctx, space, id))
 	case 3:
 		what = "erase document"
-		_, err = w.EraseDocument(ctx, space, id)
+		_, err = w.Documents().Erase(ctx, space, id)
 	case 4, 5:
 		what = "remember"
 		m := memory.Memory{Namespace: space, ID: user + id, UserID: user, Content: w.text(), Importance: float64(w.dice.IntN(3)) / 2}
 		if w.dice.IntN(2) == 0 {
 			m.Expires = w.clock.now().Add(time.Duration(1+w.dice.IntN(90)) * time.Second)
 		}
-		_, _, err = w.Remember(ctx, m)
+		_, _, err = w.Memories().Put(ctx, m)
 	case 6:
 		what = "forget"
-		err = ignoreMissing(w.DeleteMemory(ctx, space, user+id, "", true))
+		err = ignoreMissing(w.Memories().Delete(ctx, space, user+id, "", true))
 	case 7:
 		what = "erase memory"
-		_, err = w.EraseMemory(ctx, space, user+id, "", true)
+		_, err = w.Memories().Erase(ctx, space, user+id, "", true)
 	case 8:
 		what = "turn"
 		if _, err = w.CompleteTurn(ctx, ragctx.Turn{Namespace: space, UserID: user, SessionID: "s", Prompt: w.text(), Response: w.text()}); err == nil {
-			err = w.Settle(ctx)
+			err = w.Sessions().SettleAll(ctx)
 		}
 	case 9:
 		what = "erase user"
-		_, err = w.EraseUser(ctx, space, cmp.Or(user, "ada"))
+		_, err = w.Admin().EraseUser(ctx, space, cmp.Or(user, "ada"))
 	case 10:
 		what = "publish"
 		err = w.publishSkill("skill"+id, w.text())
 	case 11:
 		what = "rank"
-		err = w.SetRanking(ctx, space, store.Documents, index.Ranking{Method: oneOf(w, []string{"", "keyword"})})
+		err = w.Indexes().SetRanking(ctx, space, store.Documents, index.Ranking{Method: oneOf(w, []string{"", "keyword"})})
 	case 12:
 		what = "short while"
 		w.clock.pass(time.Duration(w.dice.IntN(20)) * time.Second)
@@ -403,7 +403,7 @@ func TestAcknowledgedWritesAreInAnswers(t *testing.T) {
 		wg.Go(func() {
 			id := fmt.Sprintf("d%d", n)
 			for round := range 10 {
-				if _, err := f.PutDocument(t.Context(), "", docs.Document{ExternalID: id, Text: fmt.Sprintf("The zebra of %d in round %d.", n, round)}, ""); err != nil {
+				if _, err := f.Documents().Put(t.Context(), "", docs.Document{ExternalID: id, Text: fmt.Sprintf("The zebra of %d in round %d.", n, round)}, ""); err != nil {
 					t.Error(err)
 					return
 				}
@@ -412,9 +412,9 @@ func TestAcknowledgedWritesAreInAnswers(t *testing.T) {
 				}
 				var err error
 				if round%2 == 0 {
-					err = f.DeleteDocument(t.Context(), "", id)
+					err = f.Documents().Delete(t.Context(), "", id)
 				} else {
-					_, err = f.EraseDocument(t.Context(), "", id)
+					_, err = f.Documents().Erase(t.Context(), "", id)
 				}
 				if err != nil {
 					t.Error(err)
@@ -453,7 +453,7 @@ func TestRankingsAreInAnswers(t *testing.T) {
 	}
 	kept := f.hits(func() {
 		for round := range 60 {
-			if err := f.SetRanking(ctx, "", store.Documents, index.Ranking{Method: []string{"keyword", "vector"}[round%2]}); err != nil {
+			if err := f.Indexes().SetRanking(ctx, "", store.Documents, index.Ranking{Method: []string{"keyword", "vector"}[round%2]}); err != nil {
 				t.Fatal(err)
 			}
 			got := f.ask(q)
@@ -484,7 +484,7 @@ func BenchmarkAnswers(b *testing.B) {
 				for i := range 100 {
 					fmt.Fprintf(&text, "## Part %d\n\nThe %s of number %d lives in the %s.\n\n", i, walkWords[i%6], 100*d+i, walkWords[(d+i)%5])
 				}
-				if _, err := eng.PutDocument(b.Context(), "", docs.Document{ExternalID: fmt.Sprint(d), Text: text.String()}, ""); err != nil {
+				if _, err := eng.Documents().Put(b.Context(), "", docs.Document{ExternalID: fmt.Sprint(d), Text: text.String()}, ""); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -40,8 +40,8 @@ type AnswerTally struct {
 	Cache AnswerCacheTally
 }
 
-// AnswerTally returns the counters of answers.
-func (e *Engine) AnswerTally() AnswerTally {
+// Answers returns the counters of answers.
+func (e Metrics) Answers() AnswerTally {
 	t := &e.answers
 	return AnswerTally{t.full.Load(), t.degraded.Load(), t.empty.Load(), t.failed.Load(), t.stages.Durations(),
 		e.answerCache.tally()}
@@ -77,10 +77,10 @@ type EmbedderCalls struct {
 }
 
 // EmbedderCalls returns the counters of embedder calls for queries and for stored texts.
-func (e *Engine) EmbedderCalls() (queries, documents EmbedderCalls) {
+func (e Metrics) EmbedderCalls() (queries, documents EmbedderCalls) {
 	return e.embedderCalls.queries.read(), e.embedderCalls.documents.read()
 }
 
-// EventTally counts the events published since the data directory was opened, by type. Events are
+// Events counts the events published since the data directory was opened, by type. Events are
 // only published after the first subscription.
-func (e *Engine) EventTally() map[ragctx.EventType]uint64 { return e.events.Published() }
+func (e Metrics) Events() map[ragctx.EventType]uint64 { return e.events.Published() }

@@ -136,7 +136,7 @@ func (w *crowd) fill(t *testing.T, f *fixture) {
 		if w.r.IntN(6) == 0 {
 			m.Expires = f.clock.now().Add(time.Duration(1+w.r.IntN(2)) * time.Hour)
 		}
-		if _, _, err := f.Remember(t.Context(), m); err != nil {
+		if _, _, err := f.Memories().Put(t.Context(), m); err != nil {
 			t.Fatal(err)
 		}
 		w.entries = append(w.entries, entryOf{m: m})
@@ -146,12 +146,12 @@ func (w *crowd) fill(t *testing.T, f *fixture) {
 		switch w.r.IntN(6) {
 		case 0:
 			e.deleted = true
-			if err := f.DeleteMemory(t.Context(), w.ns, e.m.ID, "", true); err != nil {
+			if err := f.Memories().Delete(t.Context(), w.ns, e.m.ID, "", true); err != nil {
 				t.Fatal(err)
 			}
 		case 1: // the old text is gone
 			e.m.Content += "00"
-			if _, _, err := f.Remember(t.Context(), e.m); err != nil {
+			if _, _, err := f.Memories().Put(t.Context(), e.m); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -39,7 +39,7 @@ func (e *Engine) Assemble(ctx context.Context, r assemble.Request) (Assembled, e
 }
 
 // checkAssemble validates a request and returns its completed query and token counter.
-func (e *Engine) checkAssemble(
+func (e *core) checkAssemble(
 	ctx context.Context, r assemble.Request,
 ) (q ragctx.ContextQuery, c ragctx.Counter, err error) {
 	if err = r.Validate(); err == nil {
@@ -53,7 +53,7 @@ func (e *Engine) checkAssemble(
 
 // assemble builds the model call of a validated request as planned. The providers of session of are
 // queried too.
-func (e *Engine) assemble(
+func (e *core) assemble(
 	ctx context.Context, r assemble.Request, plan assemble.Plan, sessionID string,
 ) (_ Assembled, err error) {
 	out := Assembled{Messages: r.Messages}

@@ -18,7 +18,7 @@ const maxRepeats = 500
 // turn passed to [Engine.CompleteTurn] becomes a memory, and a model that sees the turn itself does
 // not need the memory as well. Pinned memories and profile memories are not returned: they belong
 // in every prompt.
-func (e *Engine) repeatedMemories(
+func (e *core) repeatedMemories(
 	ctx context.Context, k session.Key, q ragctx.ContextQuery, shown []ragctx.Message,
 ) ([]string, error) {
 	// An exchange has two messages and rarely yields more than two memories.
@@ -26,7 +26,7 @@ func (e *Engine) repeatedMemories(
 	if limit < 1 || !q.Wants(ragctx.TypeMemory) {
 		return nil, nil
 	}
-	list, _, err := e.ListMemories(ctx, k.Namespace, store.MemoryFilter{
+	list, _, err := e.Memories().List(ctx, k.Namespace, store.MemoryFilter{
 		UserID: k.User, Own: true, SessionID: k.ID, Exclude: q.Exclude, AsOf: q.AsOf, Order: store.ByRecency, Limit: limit,
 	})
 	if err != nil || len(list) == 0 {

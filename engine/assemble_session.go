@@ -34,12 +34,12 @@ type AssembledSession struct {
 	Stages view.View
 }
 
-// AssembleSession builds a model call of a stored conversation. Its stages run first (observations,
+// Assemble builds a model call of a stored conversation. Its stages run first (observations,
 // compaction, truncation, custom stages) and may store their results; the remaining
 // messages are divided as in [Engine.Assemble]. Memories of the session that only repeat visible
 // messages are left out. Items shown in the previous call for the same question are kept while
 // their rank changes little.
-func (e *Engine) AssembleSession(ctx context.Context, k session.Key, r SessionRequest) (AssembledSession, error) {
+func (e Sessions) Assemble(ctx context.Context, k session.Key, r SessionRequest) (AssembledSession, error) {
 	k, err := e.conversationKey(ctx, k)
 	if err != nil {
 		return AssembledSession{}, err
@@ -51,7 +51,7 @@ func (e *Engine) AssembleSession(ctx context.Context, k session.Key, r SessionRe
 	}
 	window, fixed := r.Fixed(counter)
 	var out AssembledSession
-	out.Stages, err = e.Conversations().View(ctx, k, view.ViewOptions{
+	out.Stages, err = e.Sessions().Views().View(ctx, k, view.ViewOptions{
 		Phase: stage.Phase(r.Phase), Budget: stage.Budget{Window: window, Fixed: fixed}, Used: r.Used,
 		Compile: view.CompileOptions{Leaf: r.Leaf, Execution: r.Execution, Tokenizer: q.Tokenizer},
 	})

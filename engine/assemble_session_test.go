@@ -15,7 +15,7 @@ import (
 // callOf asks for a call of a session and returns it with the ids of its volatile block.
 func (f *fixture) callOf(k convo.Key, r engine.SessionRequest) (engine.AssembledSession, string) {
 	f.t.Helper()
-	a, err := f.AssembleSession(f.t.Context(), k, r)
+	a, err := f.Sessions().Assemble(f.t.Context(), k, r)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -58,11 +58,11 @@ func TestCallsOfAQuestionKeepTheirContext(t *testing.T) {
 	if _, items := f.callOf(k, inline); items != "a@1#0 b@1#0" {
 		t.Errorf("what the caller says was shown is not remembered: %q", items)
 	}
-	if _, err := f.EraseUser(t.Context(), "", "somebody"); err != nil {
+	if _, err := f.Admin().EraseUser(t.Context(), "", "somebody"); err != nil {
 		t.Fatal(err)
 	}
 	f.turn(ragctx.Turn{UserID: "ann", SessionID: "x", Prompt: "hello", Response: "hello"})
-	if _, err := f.EraseUser(t.Context(), "", "ann"); err != nil {
+	if _, err := f.Admin().EraseUser(t.Context(), "", "ann"); err != nil {
 		t.Fatal(err)
 	}
 	if _, items := f.callOf(k, inline); items != "b@1#0 a@1#0" {
@@ -83,7 +83,7 @@ func TestCallOfASession(t *testing.T) {
 	if !strings.Contains(text, "number seven") || strings.Contains(text, "number nine") || a.Query != "which berth is mine?" || len(a.View.Messages) != 3 {
 		t.Errorf("asked %q of %d messages: %s", a.Query, len(a.View.Messages), text)
 	}
-	if c, err := f.Conversations().Compile(t.Context(), k, view.CompileOptions{}); err != nil || len(c.Messages) != 2 {
+	if c, err := f.Sessions().Views().Compile(t.Context(), k, view.CompileOptions{}); err != nil || len(c.Messages) != 2 {
 		t.Errorf("%d messages are stored, %v", len(c.Messages), err)
 	}
 }

@@ -24,14 +24,14 @@ const (
 
 // Audit records an operation of a server. It sets the entry's time. The entry is written within
 // auditInterval and on Close; a crash loses at most the last second.
-func (e *Engine) Audit(entry store.AuditEntry) {
+func (e Admin) Audit(entry store.AuditEntry) {
 	entry.At = e.opts.Now()
 	e.auditor.add(entry)
 }
 
 // AuditLog returns a page of the audit log, newest first, for the namespaces that the grant of ctx
 // reaches. It needs the role admin.
-func (e *Engine) AuditLog(ctx context.Context, f store.AuditFilter) ([]store.AuditEntry, error) {
+func (e Admin) AuditLog(ctx context.Context, f store.AuditFilter) ([]store.AuditEntry, error) {
 	g := access.From(ctx)
 	if err := g.RequireAllUsers(); err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ type auditor struct {
 	wg  sync.WaitGroup
 }
 
-func startAuditor(e *Engine) *auditor {
+func startAuditor(e *core) *auditor {
 	a := &auditor{store: e.store, log: e.opts.Logger, keep: cmp.Or(e.opts.KeepAudit, DefaultKeepAudit),
 		due: make(chan struct{}, 1)}
 	var ctx context.Context

@@ -21,7 +21,7 @@ var errEmbedding = errors.New("embed texts")
 // embedMissing embeds the chunks after a given one that have no vector in an embedding space, and returns
 // the last chunk. With announce, the indexes apply the vectors at once. each is called with the
 // number of chunks scanned.
-func (e *Engine) embedMissing(
+func (e *core) embedMissing(
 	ctx context.Context, s *embeddingSpace, after uint64, announce bool, progress func(units int),
 ) (uint64, error) {
 	for {
@@ -42,7 +42,7 @@ func (e *Engine) embedMissing(
 	}
 }
 
-func (e *Engine) embedBatch(ctx context.Context, s *embeddingSpace, texts []store.Unembedded, announce bool) error {
+func (e *core) embedBatch(ctx context.Context, s *embeddingSpace, texts []store.Unembedded, announce bool) error {
 	plain := make([]string, len(texts))
 	for i := range texts {
 		plain[i] = texts[i].Text
@@ -65,7 +65,7 @@ func (e *Engine) embedBatch(ctx context.Context, s *embeddingSpace, texts []stor
 
 // backfill is the backfill: it embeds texts that were stored while the embedder failed.
 type backfill struct {
-	engine *Engine
+	engine *core
 	due    chan struct{}
 	stop   context.CancelFunc
 	wg     sync.WaitGroup
@@ -77,7 +77,7 @@ const (
 	backfillMaxDelay = 5 * time.Minute
 )
 
-func newBackfill(e *Engine) *backfill {
+func newBackfill(e *core) *backfill {
 	f := &backfill{engine: e, due: make(chan struct{}, 1)}
 	var ctx context.Context
 	ctx, f.stop = context.WithCancel(context.Background())

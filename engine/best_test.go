@@ -88,7 +88,7 @@ func TestMoreTokensKeepTheBest(whole *testing.T) {
 			Depth:     rapid.SampledFrom([]ragctx.ContextDepth{ragctx.DepthAbstract, ragctx.DepthOverview, ragctx.DepthFull}).Draw(t, "depth"),
 		}
 		for i := range rapid.IntRange(1, 5).Draw(t, "texts") {
-			if _, err := f.PutDocument(t.Context(), q.Namespace, docs.Document{ExternalID: fmt.Sprint(i, ".md"), Text: drawText(t)}, ""); err != nil {
+			if _, err := f.Documents().Put(t.Context(), q.Namespace, docs.Document{ExternalID: fmt.Sprint(i, ".md"), Text: drawText(t)}, ""); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -24,8 +24,8 @@ func TestClockJumps(t *testing.T) {
 	for name, restarts := range map[string]bool{"restarts": true, "running": false} {
 		t.Run(name, func(t *testing.T) {
 			f := open(t, spelling)
-			f.StartJobs()
-			key, err := f.CreateKey(t.Context(), access.Key{Name: "k", Role: access.Read, Expires: t0.AddDate(1, 0, 0)})
+			f.Jobs().Start()
+			key, err := f.Keys().Create(t.Context(), access.Key{Name: "k", Role: access.Read, Expires: t0.AddDate(1, 0, 0)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -38,7 +38,7 @@ func TestClockJumps(t *testing.T) {
 				f.clock.set(t0.Add(by + time.Duration(era)*time.Hour))
 				if restarts {
 					f.reopen()
-					f.StartJobs()
+					f.Jobs().Start()
 				}
 				n := fmt.Sprint("era", era)
 				f.put(n, "Zq"+n+" is in the harbour.")
@@ -51,19 +51,19 @@ func TestClockJumps(t *testing.T) {
 				if j := f.await(f.spool("b" + n + "=Zqbulk" + n).ID); j.State != store.JobDone {
 					t.Errorf("era %d: the job is %+v", era, j)
 				}
-				if _, err := f.Conversations().Append(t.Context(), conv, "", convo.Step{}, ragctx.TextMessage(ragctx.RoleUser, "message "+n)); err != nil {
+				if _, err := f.Sessions().Views().Append(t.Context(), conv, "", convo.Step{}, ragctx.TextMessage(ragctx.RoleUser, "message "+n)); err != nil {
 					t.Fatal(err)
 				}
-				msg, err := f.AppendMessages(t.Context(), clusterMessages("team", n))
+				msg, err := f.Ledger().Append(t.Context(), clusterMessages("team", n))
 				if err != nil || msg[0].Timestamp <= stamp.Timestamp || msg[0].Sequence <= stamp.Sequence {
 					t.Errorf("era %d: the message %+v, %v does not follow %+v", era, msg, err, stamp)
 				} else {
 					stamp = msg[0]
 				}
-				if err := f.DeleteDocument(t.Context(), "", "deleted"); err != nil {
+				if err := f.Documents().Delete(t.Context(), "", "deleted"); err != nil {
 					t.Fatal(err)
 				}
-				if _, err := f.EraseDocument(t.Context(), "", "erased"); err != nil {
+				if _, err := f.Documents().Erase(t.Context(), "", "erased"); err != nil {
 					t.Fatal(err)
 				}
 				finds := func(word string, want bool) {
@@ -88,26 +88,26 @@ func TestClockJumps(t *testing.T) {
 				}
 				alive := f.clock.now().Before(passing)
 				finds("Zqpassing", alive)
-				if _, err := f.Authenticate(key.Text); (err == nil) != alive || err != nil && !errors.Is(err, ragctx.ErrUnauthenticated) {
+				if _, err := f.Keys().Authenticate(key.Text); (err == nil) != alive || err != nil && !errors.Is(err, ragctx.ErrUnauthenticated) {
 					t.Errorf("era %d: the key: %v", era, err)
 				}
-				if !f.NeedsKeys() {
+				if !f.Keys().Needed() {
 					t.Errorf("era %d: no key is asked for", era)
 				}
-				if d, _, err := f.Document(t.Context(), "", "newest", 0); err != nil || d.Version != era+1 {
+				if d, _, err := f.Documents().Get(t.Context(), "", "newest", 0); err != nil || d.Version != era+1 {
 					t.Errorf("era %d: the newest version is %d, %v", era, d.Version, err)
 				}
-				if s, err := f.Sessions().Load(t.Context(), conv); err != nil || s.Len() != era+1 {
+				if s, err := f.Sessions().Storage().Load(t.Context(), conv); err != nil || s.Len() != era+1 {
 					t.Errorf("era %d: the session is %+v, %v", era, s, err)
 				}
-				if m, err := f.Messages(t.Context(), ledger.Query{Filter: ledger.Filter{Cluster: "team"}}); err != nil || len(m) != era+1 {
+				if m, err := f.Ledger().Messages(t.Context(), ledger.Query{Filter: ledger.Filter{Cluster: "team"}}); err != nil || len(m) != era+1 {
 					t.Errorf("era %d: %d messages in the ledger, %v", era, len(m), err)
 				}
 				if n := tracesIn(t, f.opts.Dir, "Zqerased"); len(n) != 0 {
 					t.Errorf("era %d: what was erased is in %v", era, n)
 				}
 			}
-			if r, err := f.Doctor(t.Context(), engine.DoctorOptions{Searching: -1}); err != nil || !r.Sound() {
+			if r, err := f.Admin().Doctor(t.Context(), engine.DoctorOptions{Searching: -1}); err != nil || !r.Sound() {
 				t.Errorf("the checkup: %+v, %v", r.Store.Findings, err)
 			}
 		})

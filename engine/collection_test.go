@@ -18,7 +18,7 @@ func TestPeekIsNoUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	if _, err := e.PutDocument(t.Context(), "default", docs.Document{ExternalID: "a", Text: "Zebras have stripes."}, ""); err != nil {
+	if _, err := e.Documents().Put(t.Context(), "default", docs.Document{ExternalID: "a", Text: "Zebras have stripes."}, ""); err != nil {
 		t.Fatal(err)
 	}
 	c := e.collections
@@ -37,7 +37,7 @@ func TestPeekIsNoUse(t *testing.T) {
 		t.Errorf("%d units; used then %d, now %d, by %d", looked, before, after, users)
 	}
 	c.retire(c.idle(col(c).used.Add(2 * idleAfter))...)
-	if n := len(e.OpenIndexes()); n != 0 {
+	if n := len(e.Metrics().Indexes()); n != 0 {
 		t.Errorf("%d are open after they were not used", n)
 	}
 }
@@ -56,12 +56,12 @@ func TestOpenIndexesAreBounded(t *testing.T) {
 	for w := range writers {
 		wg.Go(func() {
 			for n := range each {
-				if _, err := e.PutDocument(t.Context(), name(w, n), docs.Document{ExternalID: "a", Text: "Zebras have stripes."}, ""); err != nil {
+				if _, err := e.Documents().Put(t.Context(), name(w, n), docs.Document{ExternalID: "a", Text: "Zebras have stripes."}, ""); err != nil {
 					t.Error(err)
 				}
 				// Indexes in use or being opened stay open: one for each writer, and those catching up after its last
 				// writes, which are more on a slow machine.
-				if open := len(e.OpenIndexes()); open > maxOpen+4*writers {
+				if open := len(e.Metrics().Indexes()); open > maxOpen+4*writers {
 					t.Errorf("%d are open", open)
 				}
 			}

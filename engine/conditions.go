@@ -11,21 +11,21 @@ import (
 // Conditional has the Engine's write methods of the same names, applied only if the document or
 // memory meets the condition. Otherwise nothing changes and the error is [ragctx.ErrPrecondition].
 type Conditional struct {
-	engine    *Engine
+	engine    *core
 	condition store.Condition
 }
 
 // If returns the conditional writes for a condition.
-func (e *Engine) If(when store.Condition) Conditional { return Conditional{e, when} }
+func (e *core) If(when store.Condition) Conditional { return Conditional{e, when} }
 
-// PutDocument is [Engine.PutDocument] under the condition.
+// PutDocument is [Documents.Put] under the condition.
 func (c Conditional) PutDocument(
 	ctx context.Context, namespace string, d docs.Document, root string,
 ) (store.Put, error) {
 	return c.engine.putDocument(ctx, namespace, d, root, c.condition)
 }
 
-// PutFile is [Engine.PutFile] under the condition.
+// PutFile is [Documents.PutFile] under the condition.
 func (c Conditional) PutFile(
 	ctx context.Context, namespace string, d docs.Document, data []byte, root string,
 ) (store.Put, error) {
@@ -36,14 +36,14 @@ func (c Conditional) PutFile(
 	return c.PutDocument(ctx, namespace, d, root)
 }
 
-// DeleteDocument is [Engine.DeleteDocument] under the condition.
+// DeleteDocument is [Documents.Delete] under the condition.
 func (c Conditional) DeleteDocument(ctx context.Context, namespace, id string) error {
 	err := c.engine.removeDocument(ctx, namespace,
 		func(ns int64) (uint64, error) { return c.engine.store.DeleteDocument(ctx, ns, id, c.condition) })
 	return c.unmetCondition(err, "document", id)
 }
 
-// EraseDocument is [Engine.EraseDocument] under the condition.
+// EraseDocument is [Documents.Erase] under the condition.
 func (c Conditional) EraseDocument(ctx context.Context, namespace, id string) (store.Erased, error) {
 	if err := canModifyShared(ctx); err != nil {
 		return store.Erased{}, err
@@ -57,12 +57,12 @@ func (c Conditional) EraseDocument(ctx context.Context, namespace, id string) (s
 
 // namespaceMissing reports whether a namespace does not exist, so that there is nothing to erase and no
 // condition to evaluate.
-func (e *Engine) namespaceMissing(ctx context.Context, namespace string) bool {
+func (e *core) namespaceMissing(ctx context.Context, namespace string) bool {
 	_, err := e.namespace(ctx, namespace, false)
 	return isNotFound(err)
 }
 
-// ReviseMemory is [Engine.ReviseMemory] under the condition.
+// ReviseMemory is [Memories.Revise] under the condition.
 func (c Conditional) ReviseMemory(
 	ctx context.Context, namespace, id string, by Viewer, p memory.Patch,
 ) (memory.Memory, store.Status, error) {
@@ -70,12 +70,12 @@ func (c Conditional) ReviseMemory(
 	return m, status, c.unmetCondition(err, "memory", id)
 }
 
-// DeleteMemory is [Engine.DeleteMemory] under the condition.
+// DeleteMemory is [Memories.Delete] under the condition.
 func (c Conditional) DeleteMemory(ctx context.Context, namespace, id string, by Viewer) error {
 	return c.engine.deleteMemory(ctx, namespace, id, by, c.condition)
 }
 
-// EraseMemory is [Engine.EraseMemory] under the condition.
+// EraseMemory is [Memories.Erase] under the condition.
 func (c Conditional) EraseMemory(ctx context.Context, namespace, id string, by Viewer) (store.Erased, error) {
 	return c.engine.eraseMemory(ctx, namespace, id, by, c.condition)
 }

@@ -19,13 +19,13 @@ import (
 
 // Context returns the context for a query: the best items of all providers, fitted into the query's
 // token budget and rendered.
-func (e *Engine) Context(ctx context.Context, q ragctx.ContextQuery) (resolve.Answer, error) {
+func (e *core) Context(ctx context.Context, q ragctx.ContextQuery) (resolve.Answer, error) {
 	return e.contextForSession(ctx, q, q.SessionID)
 }
 
 // contextForSession is Context with the providers of session of, whether or not the query is limited to
 // that session.
-func (e *Engine) contextForSession(
+func (e *core) contextForSession(
 	ctx context.Context, q ragctx.ContextQuery, sessionID string,
 ) (resolve.Answer, error) {
 	ctx, tr := trace.From(ctx)
@@ -37,13 +37,13 @@ func (e *Engine) contextForSession(
 	return a, err
 }
 
-func (e *Engine) answer(ctx context.Context, q ragctx.ContextQuery, sessionID string) (resolve.Answer, error) {
+func (e *core) answer(ctx context.Context, q ragctx.ContextQuery, sessionID string) (resolve.Answer, error) {
 	hasTime := !q.Now.IsZero()
 	q, err := e.check(ctx, q)
 	if err != nil {
 		return resolve.Answer{}, err
 	}
-	if err := e.Warm(ctx, q.Namespace); err != nil {
+	if err := e.Indexes().Warm(ctx, q.Namespace); err != nil {
 		return resolve.Answer{}, err
 	}
 	defer trace.Start(ctx, trace.Engine).End()
@@ -73,7 +73,7 @@ func (e *Engine) answer(ctx context.Context, q ragctx.ContextQuery, sessionID st
 }
 
 // uncached answers a checked query by asking the providers.
-func (e *Engine) uncached(ctx context.Context, q ragctx.ContextQuery, sessionProviders []*resolve.Prepared) (resolve.Answer, error) {
+func (e *core) uncached(ctx context.Context, q ragctx.ContextQuery, sessionProviders []*resolve.Prepared) (resolve.Answer, error) {
 	q, unquoted := e.unquote(ctx, q)
 	a, err := e.resolver.Resolve(ctx, q, sessionProviders...)
 	a.Unquoted = unquoted
@@ -82,7 +82,7 @@ func (e *Engine) uncached(ctx context.Context, q ragctx.ContextQuery, sessionPro
 }
 
 // recordAnswer publishes the events of an answer and counts the uses of its memories.
-func (e *Engine) recordAnswer(ctx context.Context, q ragctx.ContextQuery, a resolve.Answer) {
+func (e *core) recordAnswer(ctx context.Context, q ragctx.ContextQuery, a resolve.Answer) {
 	e.publishRecalled(ctx, q, a)
 	if ns, err := e.namespace(ctx, q.Namespace, false); err == nil {
 		e.uses.add(ns, a.Items, e.opts.Now())
@@ -112,7 +112,7 @@ func highlight(ctx context.Context, q ragctx.ContextQuery, items []ragctx.Contex
 // Warm opens the indexes of a namespace, as the first query would. Opening time grows with the
 // namespace and must not count against a provider's timeout. An index that cannot be opened is not
 // an error here: its provider reports it.
-func (e *Engine) Warm(ctx context.Context, namespace string) error {
+func (e Indexes) Warm(ctx context.Context, namespace string) error {
 	ns, err := e.namespace(ctx, namespace, false)
 	if err != nil {
 		return ctx.Err() // an unknown namespace has no indexes
@@ -128,7 +128,7 @@ func (e *Engine) Warm(ctx context.Context, namespace string) error {
 
 // check fills in a query's defaults and time, validates it, and restricts it to what the grant of
 // ctx reaches.
-func (e *Engine) check(ctx context.Context, q ragctx.ContextQuery) (ragctx.ContextQuery, error) {
+func (e *core) check(ctx context.Context, q ragctx.ContextQuery) (ragctx.ContextQuery, error) {
 	q = q.WithDefaults()
 	if q.Now.IsZero() {
 		q.Now = e.opts.Now()
@@ -179,7 +179,7 @@ func checkRendering(q ragctx.ContextQuery) error {
 	return err
 }
 
-func (e *Engine) rankedSearch(ctx context.Context, q ragctx.ContextQuery) (SearchResult, error) {
+func (e *core) rankedSearch(ctx context.Context, q ragctx.ContextQuery) (SearchResult, error) {
 	res := SearchResult{Items: []ragctx.ContextItem{}, Degraded: []string{}}
 	q, err := e.check(ctx, q)
 	if err != nil {
@@ -191,7 +191,7 @@ func (e *Engine) rankedSearch(ctx context.Context, q ragctx.ContextQuery) (Searc
 	if err := checkRendering(q); err != nil {
 		return res, err
 	}
-	if err := e.Warm(ctx, q.Namespace); err != nil {
+	if err := e.Indexes().Warm(ctx, q.Namespace); err != nil {
 		return res, err
 	}
 	for _, param := range [...]string{passage.ParamPhrases, passage.ParamPatterns} {

@@ -13,20 +13,20 @@ import (
 )
 
 // openConversations creates the service for the stored conversations of the data directory.
-func (e *Engine) openConversations() (err error) {
+func (e *core) openConversations() (err error) {
 	e.conversations, err = view.New(view.Options{
-		Storage: e.Sessions(), Notes: e.Notes(), Generator: e.opts.Summarizer, Settings: e.opts.Conversation, Stages: e.opts.Stages,
+		Storage: e.Sessions().Storage(), Notes: e.Sessions().Notes(), Generator: e.opts.Summarizer, Settings: e.opts.Conversation, Stages: e.opts.Stages,
 		Admit: e.conversationKey, Publish: e.publishForSession, Logger: e.opts.Logger, Now: e.opts.Now, NewID: e.opts.NewID,
 	})
 	return err
 }
 
-// Conversations returns the service that compiles views of stored conversations for models. Keys
-// are completed as in [Engine.Sessions].
-func (e *Engine) Conversations() *view.Service { return e.conversations }
+// Views returns the service that compiles views of stored conversations for models. Keys
+// are completed as in [Sessions.Storage].
+func (e Sessions) Views() *view.Service { return e.conversations }
 
 // publishForSession publishes events of a session.
-func (e *Engine) publishForSession(ctx context.Context, k session.Key, events ...ragctx.Event) {
+func (e *core) publishForSession(ctx context.Context, k session.Key, events ...ragctx.Event) {
 	for _, ev := range events {
 		ev.Namespace, ev.UserID, ev.SessionID = k.Namespace, k.User, k.ID
 		e.publish(ctx, ev)
@@ -45,9 +45,9 @@ type SessionFilter struct {
 	Limit int
 }
 
-// SessionList returns a page of a namespace's stored conversations, most recently changed first,
+// List returns a page of a namespace's stored conversations, most recently changed first,
 // and the cursor of the next page (nil at the end). Their sections are not counted.
-func (e *Engine) SessionList(
+func (e Sessions) List(
 	ctx context.Context, namespace string, f SessionFilter,
 ) ([]view.Summary, *store.SessionCursor, error) {
 	by, err := canRead(ctx, Viewer{f.UserID, f.AnyUser})
@@ -77,7 +77,7 @@ func (e *Engine) SessionList(
 const observeTimeout = 2*stage.DefaultObserverTimeout + deliveryTimeout
 
 // conversationObserver writes observations of turns of stored conversations.
-type conversationObserver struct{ engine *Engine }
+type conversationObserver struct{ engine *core }
 
 // observes reports whether a turn belongs to a stored conversation.
 func (o conversationObserver) observes(t ragctx.Turn) bool {
@@ -102,29 +102,29 @@ func turnKey(t ragctx.Turn) session.Key {
 	return session.Key{Namespace: namespaceName(t.Namespace), User: t.UserID, ID: t.SessionID}
 }
 
-func (e *Engine) storedSessions() *store.Sessions {
+func (e *core) storedSessions() *store.Sessions {
 	return e.store.Sessions(session.Options{Now: e.opts.Now, NewID: e.opts.NewID})
 }
 
-// Sessions returns the storage of the conversations in the data directory. It completes keys by the
+// Storage returns the storage of the conversations in the data directory. It completes keys by the
 // default namespace and the user that the grant of a call's context acts for.
-// [Engine.EraseSession], [Engine.EraseUser] and [Engine.EraseNamespace] erase conversations.
-func (e *Engine) Sessions() session.Storage {
-	return authorizedSessions{e, e.storedSessions()}
+// [Sessions.Erase], [Admin.EraseUser] and [Admin.EraseNamespace] erase conversations.
+func (e Sessions) Storage() session.Storage {
+	return authorizedSessions{e.core, e.storedSessions()}
 }
 
 // Notes returns the observations of the stored conversations. Their scopes are completed like keys
-// of [Engine.Sessions].
-func (e *Engine) Notes() stage.Notes { return authorizedNotes{e, e.store.Notes()} }
+// of [Sessions.Storage].
+func (e Sessions) Notes() stage.Notes { return authorizedNotes{e.core, e.store.Notes()} }
 
 // authorizedSessions is a storage that completes and authorizes the keys of its calls.
 type authorizedSessions struct {
-	engine *Engine
+	engine *core
 	stored *store.Sessions
 }
 
 // conversationKey completes and authorizes a key.
-func (e *Engine) conversationKey(ctx context.Context, k session.Key) (session.Key, error) {
+func (e *core) conversationKey(ctx context.Context, k session.Key) (session.Key, error) {
 	of, err := e.completeSessionKey(ctx, SessionKey{k.Namespace, k.User, k.ID})
 	if err == nil {
 		err = ragctx.ValidName("namespace", of.Namespace)
@@ -273,7 +273,7 @@ func (c authorizedSessions) Import(ctx context.Context, k session.Key, a session
 
 // authorizedNotes completes and authorizes the scopes of observations.
 type authorizedNotes struct {
-	engine *Engine
+	engine *core
 	stored store.Notes
 }
 

@@ -28,7 +28,7 @@ func chat(exchanges int) (out []ragctx.Message) {
 
 func (f *fixture) converse(ctx context.Context, k convo.Key, messages ...ragctx.Message) {
 	f.t.Helper()
-	if _, err := f.Conversations().Create(ctx, k, view.CreateOptions{Messages: messages}); err != nil {
+	if _, err := f.Sessions().Views().Create(ctx, k, view.CreateOptions{Messages: messages}); err != nil {
 		f.t.Fatal(err)
 	}
 }
@@ -47,13 +47,13 @@ func TestConversationWall(t *testing.T) {
 	f.converse(t.Context(), convo.Key{Namespace: "other", ID: "s"}, ragctx.TextMessage(ragctx.RoleUser, "elsewhere"))
 	for range 2 { // the second time from memory
 		for user, want := range map[string]string{"ann": "hers", "ben": "his"} {
-			c, err := f.Conversations().Compile(as(user), k, view.CompileOptions{})
+			c, err := f.Sessions().Views().Compile(as(user), k, view.CompileOptions{})
 			if err != nil || len(c.Messages) != 1 || c.Messages[0].Content.String() != want {
 				t.Errorf("%s is shown %v, %v", user, c.Messages, err)
 			}
 		}
 	}
-	if _, err := f.Conversations().View(as("ann"), convo.Key{User: "ben", ID: "s"}, view.ViewOptions{}); !errors.Is(err, ragctx.ErrDenied) {
+	if _, err := f.Sessions().Views().View(as("ann"), convo.Key{User: "ben", ID: "s"}, view.ViewOptions{}); !errors.Is(err, ragctx.ErrDenied) {
 		t.Errorf("another's: %v", err)
 	}
 	for name, c := range map[string]struct {
@@ -71,7 +71,7 @@ func TestConversationWall(t *testing.T) {
 		"another namespace": {as("ann"), "other", engine.SessionFilter{}, "", ragctx.ErrDenied},
 		"too many":          {t.Context(), "", engine.SessionFilter{Limit: 1001}, "", ragctx.ErrInvalid},
 	} {
-		list, next, err := f.SessionList(c.ctx, c.space, c.filter)
+		list, next, err := f.Sessions().List(c.ctx, c.space, c.filter)
 		var users []string
 		for _, one := range list {
 			users = append(users, one.Key.User)
@@ -101,21 +101,21 @@ func TestTurnsOfConversationsAreObserved(t *testing.T) {
 		f.settle()
 	}
 	f.converse(t.Context(), k, chat(3)...)
-	if err := f.Conversations().SetLayer(t.Context(), k, stage.LayerObservation); err != nil {
+	if err := f.Sessions().Views().SetLayer(t.Context(), k, stage.LayerObservation); err != nil {
 		t.Fatal(err)
 	}
 	turn("1", "unstored")
 	turn("2", "s")
-	notes, err := f.Conversations().Observations(t.Context(), k)
+	notes, err := f.Sessions().Views().Observations(t.Context(), k)
 	if err != nil || len(notes) != 1 || !strings.Contains(notes[0].Intent, "narwhal build of target 2") {
 		t.Fatalf("%+v, %v", notes, err)
 	}
 	turn("3", "s")
-	if notes, err = f.Conversations().Observations(t.Context(), k); err != nil || len(notes) != 1 {
+	if notes, err = f.Sessions().Views().Observations(t.Context(), k); err != nil || len(notes) != 1 {
 		t.Errorf("without anything new: %+v, %v", notes, err)
 	}
 	f.reopen()
-	v, err := f.Conversations().View(t.Context(), k, view.ViewOptions{Used: 1 << 20})
+	v, err := f.Sessions().Views().View(t.Context(), k, view.ViewOptions{Used: 1 << 20})
 	if err != nil || len(v.Notes) != 1 || !strings.HasPrefix(v.Messages[0].Content.String(), stage.PrefixMarker) {
 		t.Errorf("after a restart: %+v, %v", v.Notes, err)
 	}
@@ -125,25 +125,25 @@ func TestTurnsOfConversationsAreObserved(t *testing.T) {
 // its events are gone, and caches do not show it.
 func TestConversationEvents(t *testing.T) {
 	f := open(t)
-	from, err := f.LastEvent(t.Context(), events.Filter{})
+	from, err := f.Events().Last(t.Context(), events.Filter{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	k := convo.Key{User: "ann", ID: "s"}
 	f.converse(t.Context(), k, chat(60)...)
-	if err := f.Sessions().Fork(t.Context(), k, "", "fork"); err != nil {
+	if err := f.Sessions().Storage().Fork(t.Context(), k, "", "fork"); err != nil {
 		t.Fatal(err)
 	}
 	fork := convo.Key{User: "ann", ID: "fork"}
 	for _, k := range []convo.Key{k, fork} {
-		if _, err := f.Conversations().View(t.Context(), k, view.ViewOptions{Budget: stage.Budget{Window: 5000}}); err != nil {
+		if _, err := f.Sessions().Views().View(t.Context(), k, view.ViewOptions{Budget: stage.Budget{Window: 5000}}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var told []string
-	for ev, err := range f.FollowEvents(ctx, events.Filter{Session: "s"}, from) {
+	for ev, err := range f.Events().Follow(ctx, events.Filter{Session: "s"}, from) {
 		if err != nil {
 			break
 		}
@@ -157,17 +157,17 @@ func TestConversationEvents(t *testing.T) {
 	if got := strings.Join(told, " "); got != "context_warning context_compacting context_compacted" {
 		t.Errorf("told %s", got)
 	}
-	e, err := f.EraseSession(t.Context(), "", "s", "ann", false)
+	e, err := f.Sessions().Erase(t.Context(), "", "s", "ann", false)
 	if err != nil || e.Sessions != 2 {
 		t.Errorf("%+v, %v", e, err)
 	}
 	for _, k := range []convo.Key{k, fork} {
-		if _, err := f.Conversations().Compile(t.Context(), k, view.CompileOptions{}); !errors.Is(err, ragctx.ErrNotFound) {
+		if _, err := f.Sessions().Views().Compile(t.Context(), k, view.CompileOptions{}); !errors.Is(err, ragctx.ErrNotFound) {
 			t.Errorf("%s: %v", k.ID, err)
 		}
 	}
 	f.Engine.Close()
-	for ev, err := range f.FollowEvents(t.Context(), events.Filter{}, from) {
+	for ev, err := range f.Events().Follow(t.Context(), events.Filter{}, from) {
 		if err != nil {
 			break
 		}

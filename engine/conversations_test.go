@@ -28,7 +28,7 @@ func TestConversations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return keptSessions{e.Sessions(), e}
+		return keptSessions{e.Sessions().Storage(), e}
 	}, sessiontest.Options{Volatile: true}) // package store's tests reopen
 }
 
@@ -36,7 +36,7 @@ func TestConversations(t *testing.T) {
 // new ones without naming the user. They are erased with the session.
 func TestConversationsOfAUser(t *testing.T) {
 	f := open(t)
-	s := f.Sessions()
+	s := f.Sessions().Storage()
 	ben := convo.Key{Namespace: "default", User: "ben", ID: "s1"}
 	for _, k := range []convo.Key{ben, {ID: "s1"}} {
 		if err := s.Create(t.Context(), k); err != nil {
@@ -48,12 +48,12 @@ func TestConversationsOfAUser(t *testing.T) {
 		"another's":      func(ctx context.Context) error { _, err := s.Load(ctx, ben); return err },
 		"into another's": func(ctx context.Context) error { _, err := s.Append(ctx, ben, "messages"); return err },
 		"notes of another's": func(ctx context.Context) error {
-			_, err := f.Notes().Notes(ctx, stage.Scope{UserID: "ben", SessionID: "s1"})
+			_, err := f.Sessions().Notes().Notes(ctx, stage.Scope{UserID: "ben", SessionID: "s1"})
 			return err
 		},
 		"another namespace": func(ctx context.Context) error { return s.Create(ctx, convo.Key{Namespace: "other", ID: "s"}) },
 		"notes of one's there": func(ctx context.Context) error {
-			return f.Notes().AddNote(ctx, stage.Scope{Namespace: "other", SessionID: "s"}, stage.Note{})
+			return f.Sessions().Notes().AddNote(ctx, stage.Scope{Namespace: "other", SessionID: "s"}, stage.Note{})
 		},
 	} {
 		if err := try(ann); !errors.Is(err, ragctx.ErrDenied) && !errors.Is(err, ragctx.ErrNotFound) || try(t.Context()) != nil && name == "another's" {
@@ -66,19 +66,19 @@ func TestConversationsOfAUser(t *testing.T) {
 	if err := s.Create(ann, convo.Key{ID: "s1"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Notes().AddNote(ann, stage.Scope{SessionID: "s1"}, stage.Note{Intent: "x"}); err != nil {
+	if err := f.Sessions().Notes().AddNote(ann, stage.Scope{SessionID: "s1"}, stage.Note{Intent: "x"}); err != nil {
 		t.Fatal(err)
 	}
 	hers := convo.Key{User: "ann", ID: "s1"}
 	f.reopen()
-	s = f.Sessions()
+	s = f.Sessions().Storage()
 	if ok, err := s.Has(t.Context(), hers); !ok || err != nil {
 		t.Errorf("after a restart: %v, %v", ok, err)
 	}
-	if list, err := f.SessionProviders(t.Context(), engine.SessionKey{UserID: "ann", SessionID: "s1"}); err != nil || len(list) != 0 {
+	if list, err := f.Sessions().Providers(t.Context(), engine.SessionKey{UserID: "ann", SessionID: "s1"}); err != nil || len(list) != 0 {
 		t.Errorf("its providers: %v, %v", list, err)
 	}
-	if _, err := f.EraseSession(t.Context(), "", "s1", "ann", false); err != nil {
+	if _, err := f.Sessions().Erase(t.Context(), "", "s1", "ann", false); err != nil {
 		t.Fatal(err)
 	}
 	for k, want := range map[convo.Key]bool{hers: false, ben: true, {ID: "s1"}: true} {
@@ -93,21 +93,21 @@ func TestConversationsOfAUser(t *testing.T) {
 func TestErasingWithACondition(t *testing.T) {
 	f := open(t)
 	k := convo.Key{User: "ann", ID: "s"}
-	if err := f.Sessions().Create(t.Context(), k); err != nil {
+	if err := f.Sessions().Storage().Create(t.Context(), k); err != nil {
 		t.Fatal(err)
 	}
-	at, err := f.Sessions().Version(t.Context(), k)
+	at, err := f.Sessions().Storage().Version(t.Context(), k)
 	if err != nil {
 		t.Fatal(err)
 	}
 	when := convo.WithCondition(t.Context(), convo.Condition{Revisions: []string{at.Revision()}})
-	if _, err := f.EraseSession(when, "nowhere", "s", "ann", false); !errors.Is(err, ragctx.ErrPrecondition) {
+	if _, err := f.Sessions().Erase(when, "nowhere", "s", "ann", false); !errors.Is(err, ragctx.ErrPrecondition) {
 		t.Errorf("in a namespace that is not there: %v", err)
 	}
-	if e, err := f.EraseSession(when, "", "s", "ann", false); err != nil || e.Sessions != 1 {
+	if e, err := f.Sessions().Erase(when, "", "s", "ann", false); err != nil || e.Sessions != 1 {
 		t.Errorf("%+v, %v", e, err)
 	}
-	if _, err := f.EraseSession(when, "", "s", "ann", false); !errors.Is(err, ragctx.ErrPrecondition) {
+	if _, err := f.Sessions().Erase(when, "", "s", "ann", false); !errors.Is(err, ragctx.ErrPrecondition) {
 		t.Errorf("again: %v", err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 // checkLost rejects a database that is older than one of its indexes. The database's state file
 // detects most losses, but may have been lost with it.
-func (e *Engine) checkLost(ctx context.Context) error {
+func (e *core) checkLost(ctx context.Context) error {
 	newest, err := e.store.NewestChange(ctx)
 	if err != nil {
 		return err

@@ -109,7 +109,7 @@ func TestLostDatabase(t *testing.T) {
 			if ids := g.found(query("ZqlastXw")); slices.Contains(ids, "last@1#0") {
 				t.Errorf("what is lost is found: %v", ids)
 			}
-			if found, err := g.Doctor(t.Context(), engine.DoctorOptions{Searching: -1}); err != nil || !found.Sound() {
+			if found, err := g.Admin().Doctor(t.Context(), engine.DoctorOptions{Searching: -1}); err != nil || !found.Sound() {
 				t.Errorf("%+v, %v", found, err)
 			}
 			g.opts.AcceptLoss = false

@@ -89,7 +89,7 @@ const (
 	longDelivery = 100 * time.Millisecond
 )
 
-func newTurnDelivery(e *Engine, observers []turnObserver) *turnDelivery {
+func newTurnDelivery(e *core, observers []turnObserver) *turnDelivery {
 	o := &turnDelivery{
 		store: e.store, observers: observers, log: e.opts.Logger, reportUnsaved: e.publishUnsaved,
 		slots:   make(chan struct{}, maxParallelConversations),

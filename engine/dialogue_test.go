@@ -50,7 +50,7 @@ func queryOf(text string) ragctx.ContextQuery {
 // keys returns the ids of the hits in the engine's ranking.
 func (f *fixture) keys(q ragctx.ContextQuery) (out []string) {
 	f.t.Helper()
-	hits, _, err := f.Hits(f.t.Context(), q, engine.HitsOptions{Kind: store.Memories, K: 10})
+	hits, _, err := f.Indexes().Hits(f.t.Context(), q, engine.HitsOptions{Kind: store.Memories, K: 10})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestTimes(t *testing.T) {
 		if got := f.keys(q); !slices.Equal(got, c.want) {
 			t.Errorf("%q: found %v, want %v", c.question, got, c.want)
 		}
-		ids, read, err := f.Within(t.Context(), q)
+		ids, read, err := f.Memories().Within(t.Context(), q)
 		if err != nil || !read || !slices.Equal(ids, c.want) {
 			t.Errorf("%q: %v within (read: %v, %v), want %v", c.question, ids, read, err, c.want)
 		}
@@ -122,12 +122,12 @@ func TestTimes(t *testing.T) {
 	if got := f.keys(queryOf("pottery class on May 20th")); len(got) < 2 || got[0] != "b1" {
 		t.Errorf("found %v, want b1 first", got)
 	}
-	if _, read, err := f.Within(t.Context(), queryOf("pottery")); read || err != nil {
+	if _, read, err := f.Memories().Within(t.Context(), queryOf("pottery")); read || err != nil {
 		t.Errorf("a time was read from nothing, %v", err)
 	}
 	q := queryOf("What did we talk about last week?")
 	q.Namespace = "nowhere"
-	if ids, read, err := f.Within(t.Context(), q); len(ids) > 0 || !read || err != nil {
+	if ids, read, err := f.Memories().Within(t.Context(), q); len(ids) > 0 || !read || err != nil {
 		t.Errorf("%v, %v, %v in a namespace that is not there", ids, read, err)
 	}
 }
@@ -191,13 +191,13 @@ func TestTimesOfDocuments(t *testing.T) {
 	f := open(t)
 	for id, at := range map[string]time.Time{"may": t0.AddDate(-3, 4, 7), "june": t0.AddDate(-3, 5, 7), "never": {}} {
 		d := docs.Document{ExternalID: id, Text: "Minutes of the harbour board, " + id + ".", Occurred: at}
-		if _, err := f.PutDocument(t.Context(), "", d, ""); err != nil {
+		if _, err := f.Documents().Put(t.Context(), "", d, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for month, want := range map[string]string{"May": "may", "June": "june"} {
 		q := query("minutes of the harbour board in " + month + " " + t0.AddDate(-3, 0, 0).Format("2006"))
-		hits, _, err := f.Hits(t.Context(), q, engine.HitsOptions{Kind: store.Documents, K: 10})
+		hits, _, err := f.Indexes().Hits(t.Context(), q, engine.HitsOptions{Kind: store.Documents, K: 10})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -175,12 +175,12 @@ func TestDiversityCoversMore(t *testing.T) {
 // everything returns the texts of all documents.
 func everything(t *testing.T, f *fixture) (texts []string) {
 	t.Helper()
-	list, err := f.ListDocuments(t.Context(), "", store.ListOptions{Limit: engine.MaxPage})
+	list, err := f.Documents().List(t.Context(), "", store.ListOptions{Limit: engine.MaxPage})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, d := range list {
-		_, text, err := f.Document(t.Context(), "", d.ID, 0)
+		_, text, err := f.Documents().Get(t.Context(), "", d.ID, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

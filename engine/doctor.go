@@ -13,7 +13,7 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// Checkup is the result of [Engine.Doctor].
+// Checkup is the result of [Admin.Doctor].
 type Checkup struct {
 	Store   store.VerifyReport `json:"store"`
 	Indexes []IndexCheckup     `json:"indexes"`
@@ -47,7 +47,7 @@ func (c Checkup) Sound() bool {
 	return !c.Store.Damaged()
 }
 
-// DoctorOptions configures [Engine.Doctor].
+// DoctorOptions configures [Admin.Doctor].
 type DoctorOptions struct {
 	// Repair deletes the files of every index that differs from the store; they are rebuilt in the
 	// background. The store itself is never changed: it is the source of truth, and only a snapshot
@@ -60,12 +60,12 @@ type DoctorOptions struct {
 	Progress func(what string, done, total int)
 }
 
-// DefaultSearching is how long [Engine.Doctor] measures recall by default.
+// DefaultSearching is how long [Admin.Doctor] measures recall by default.
 const DefaultSearching = 10 * time.Second
 
 // Doctor verifies the whole data directory: the store's consistency, and every index against the
 // store. Other work continues.
-func (e *Engine) Doctor(ctx context.Context, o DoctorOptions) (Checkup, error) {
+func (e Admin) Doctor(ctx context.Context, o DoctorOptions) (Checkup, error) {
 	if err := requireAdmin(ctx); err != nil {
 		return Checkup{}, err
 	}
@@ -73,7 +73,7 @@ func (e *Engine) Doctor(ctx context.Context, o DoctorOptions) (Checkup, error) {
 		o.Progress = func(string, int, int) {}
 	}
 	left := max(0, cmp.Or(o.Searching, DefaultSearching))
-	c := Checkup{Indexes: []IndexCheckup{}, Embedder: e.EmbedderInfo(), Degraded: []string{}}
+	c := Checkup{Indexes: []IndexCheckup{}, Embedder: e.Indexes().EmbedderInfo(), Degraded: []string{}}
 	var err error
 	c.Store, err = e.store.Verify(ctx, store.VerifyOptions{
 		Embedder: e.spaces.current.Load().id, Progress: func(done, total int) { o.Progress("database", done, total) },
@@ -94,9 +94,9 @@ func (e *Engine) Doctor(ctx context.Context, o DoctorOptions) (Checkup, error) {
 }
 
 // auditIndexes compares all indexes with the store. searching is the time for measuring recall.
-func (e *Engine) auditIndexes(ctx context.Context, c *Checkup, recallTime time.Duration, o DoctorOptions) error {
+func (e *core) auditIndexes(ctx context.Context, c *Checkup, recallTime time.Duration, o DoctorOptions) error {
 	each, left := recallTime/5, recallTime
-	names, err := e.Namespaces(ctx)
+	names, err := e.Admin().NamespaceNames(ctx)
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (e *Engine) auditIndexes(ctx context.Context, c *Checkup, recallTime time.D
 }
 
 // auditIndex compares an index with the store. o.Searching is the time for this index.
-func (e *Engine) auditIndex(ctx context.Context, id store.Collection, name string, o DoctorOptions) IndexCheckup {
+func (e *core) auditIndex(ctx context.Context, id store.Collection, name string, o DoctorOptions) IndexCheckup {
 	out := IndexCheckup{Namespace: name, Kind: id.Kind.String()}
 	col, release, err := e.collections.get(ctx, id)
 	if err == nil {
@@ -147,7 +147,7 @@ func (e *Engine) auditIndex(ctx context.Context, id store.Collection, name strin
 }
 
 // rebuildIndex deletes the files of an index and opens it again, which rebuilds it.
-func (e *Engine) rebuildIndex(ctx context.Context, id store.Collection) error {
+func (e *core) rebuildIndex(ctx context.Context, id store.Collection) error {
 	err := e.collections.withClosed(ctx, id, func() error { return os.RemoveAll(e.indexDir(id)) })
 	if err != nil {
 		return fmt.Errorf("rebuild index: %w", err)
@@ -159,7 +159,7 @@ func (e *Engine) rebuildIndex(ctx context.Context, id store.Collection) error {
 	return err
 }
 
-// JobDoctor is the kind of job that runs [Engine.Doctor].
+// JobDoctor is the kind of job that runs [Admin.Doctor].
 const JobDoctor = "doctor"
 
 type doctorRequest struct {
@@ -167,21 +167,21 @@ type doctorRequest struct {
 	Searching time.Duration `json:"searching,omitempty"`
 }
 
-// CheckUp runs [Engine.Doctor] as a job. The job's result is a [Checkup]; o.Progress is replaced by
+// SubmitCheckup runs [Admin.Doctor] as a job. The job's result is a [Checkup]; o.Progress is replaced by
 // the job's progress.
-func (e *Engine) CheckUp(ctx context.Context, o DoctorOptions) (Job, error) {
+func (e Jobs) SubmitCheckup(ctx context.Context, o DoctorOptions) (Job, error) {
 	if err := requireAdmin(ctx); err != nil {
 		return Job{}, err
 	}
 	return e.submitJob(ctx, JobDoctor, "", doctorRequest{o.Repair, o.Searching})
 }
 
-func (e *Engine) runDoctor(ctx context.Context, r *runningJob) error {
+func (e *core) runDoctor(ctx context.Context, r *runningJob) error {
 	var req doctorRequest
 	if err := r.request(&req); err != nil {
 		return err
 	}
-	found, err := e.Doctor(ctx, DoctorOptions{Repair: req.Repair, Searching: req.Searching,
+	found, err := e.Admin().Doctor(ctx, DoctorOptions{Repair: req.Repair, Searching: req.Searching,
 		Progress: func(what string, done, total int) {
 			r.update(func(j *store.Job) { j.Stage, j.Items, j.Counts = what, total, store.JobCounts{Unchanged: done} })
 		}})

@@ -13,7 +13,7 @@ func TestDoctor(t *testing.T) {
 	dir := t.TempDir()
 	e := openWith(t, engine.Options{Dir: dir})
 	putMany(t, e, 0, 20)
-	c, err := e.Doctor(t.Context(), engine.DoctorOptions{})
+	c, err := e.Admin().Doctor(t.Context(), engine.DoctorOptions{})
 	if err != nil || !c.Sound() || len(c.Indexes) != 2 || c.Store.Items != 20 {
 		t.Fatalf("%+v, %v", c, err)
 	}
@@ -30,13 +30,13 @@ func TestDoctor(t *testing.T) {
 	}
 	e = openWith(t, engine.Options{Dir: dir})
 	defer e.Close()
-	if c, err = e.Doctor(t.Context(), engine.DoctorOptions{}); err != nil || c.Sound() {
+	if c, err = e.Admin().Doctor(t.Context(), engine.DoctorOptions{}); err != nil || c.Sound() {
 		t.Fatalf("an index that cannot be is in order: %+v, %v", c, err)
 	}
-	if c, err = e.Doctor(t.Context(), engine.DoctorOptions{Repair: true}); err != nil || c.Repaired != 1 {
+	if c, err = e.Admin().Doctor(t.Context(), engine.DoctorOptions{Repair: true}); err != nil || c.Repaired != 1 {
 		t.Fatalf("%+v, %v", c, err)
 	}
-	if c, err = e.Doctor(t.Context(), engine.DoctorOptions{}); err != nil || !c.Sound() {
+	if c, err = e.Admin().Doctor(t.Context(), engine.DoctorOptions{}); err != nil || !c.Sound() {
 		t.Fatalf("not in order after the repair: %+v, %v", c, err)
 	}
 	nearest(t, e, 7)

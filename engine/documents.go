@@ -11,15 +11,15 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// PutDocument stores a document; queries find it when PutDocument returns. Equal content changes
+// Put stores a document; queries find it when PutDocument returns. Equal content changes
 // nothing, different content makes a new version. root names the source that the document was
 // ingested from; "" for none. A text of a MIME type that is not stored as it is (a web page, a notebook,
 // a mail) is converted.
-func (e *Engine) PutDocument(ctx context.Context, namespace string, d docs.Document, root string) (store.Put, error) {
+func (e Documents) Put(ctx context.Context, namespace string, d docs.Document, root string) (store.Put, error) {
 	return e.putDocument(ctx, namespace, d, root, store.Condition{})
 }
 
-func (e *Engine) putDocument(
+func (e *core) putDocument(
 	ctx context.Context, namespace string, d docs.Document, root string, when store.Condition,
 ) (store.Put, error) {
 	if err := canModifyShared(ctx); err != nil {
@@ -71,19 +71,19 @@ func (e *Engine) putDocument(
 	return put, e.collections.catchUp(ctx, store.Collection{Namespace: ns, Kind: store.Documents}, put.Seq)
 }
 
-// DeleteDocument removes a document from all answers at once. Queries about an earlier time (as_of)
+// Delete removes a document from all answers at once. Queries about an earlier time (as_of)
 // still find it.
-func (e *Engine) DeleteDocument(ctx context.Context, namespace, id string) error {
+func (e Documents) Delete(ctx context.Context, namespace, id string) error {
 	return e.If(store.Condition{}).DeleteDocument(ctx, namespace, id)
 }
 
-// DropDocument is [Engine.DeleteDocument], provided the document is still the version and root that
+// DeleteIfVersion is [Documents.Delete], provided the document is still the version and root that
 // f names. Otherwise it stays, and the error is [ragctx.ErrNotFound].
-func (e *Engine) DropDocument(ctx context.Context, namespace string, f store.FileState) error {
+func (e Documents) DeleteIfVersion(ctx context.Context, namespace string, f store.FileState) error {
 	return e.removeDocument(ctx, namespace, func(ns int64) (uint64, error) { return e.store.DropDocument(ctx, ns, f) })
 }
 
-func (e *Engine) removeDocument(ctx context.Context, namespace string, end func(ns int64) (uint64, error)) error {
+func (e *core) removeDocument(ctx context.Context, namespace string, end func(ns int64) (uint64, error)) error {
 	if err := canModifyShared(ctx); err != nil {
 		return err
 	}
@@ -98,8 +98,8 @@ func (e *Engine) removeDocument(ctx context.Context, namespace string, end func(
 	return e.collections.catchUp(ctx, store.Collection{Namespace: ns, Kind: store.Documents}, seq)
 }
 
-// Document returns a document and its text; version 0 is the current one.
-func (e *Engine) Document(ctx context.Context, namespace, id string, version int) (store.Document, string, error) {
+// Get returns a document and its text; version 0 is the current one.
+func (e Documents) Get(ctx context.Context, namespace, id string, version int) (store.Document, string, error) {
 	ns, err := e.namespace(ctx, namespace, false)
 	if err != nil {
 		return store.Document{}, "", err
@@ -107,8 +107,8 @@ func (e *Engine) Document(ctx context.Context, namespace, id string, version int
 	return e.store.Document(ctx, ns, id, version)
 }
 
-// DocumentChunks returns the chunks of a document version; version 0 is the current one.
-func (e *Engine) DocumentChunks(ctx context.Context, namespace, id string, version int) ([]passage.Chunk, error) {
+// Chunks returns the chunks of a document version; version 0 is the current one.
+func (e Documents) Chunks(ctx context.Context, namespace, id string, version int) ([]passage.Chunk, error) {
 	ns, err := e.namespace(ctx, namespace, false)
 	if err != nil {
 		return nil, err
@@ -133,9 +133,9 @@ func pageLimit(limit *int) error {
 	return nil
 }
 
-// ListDocuments returns a page of documents, ordered by id. A namespace that does not exist is
+// List returns a page of documents, ordered by id. A namespace that does not exist is
 // empty.
-func (e *Engine) ListDocuments(ctx context.Context, namespace string, o store.ListOptions) ([]store.Document, error) {
+func (e Documents) List(ctx context.Context, namespace string, o store.ListOptions) ([]store.Document, error) {
 	if err := pageLimit(&o.Limit); err != nil {
 		return nil, err
 	}
@@ -150,12 +150,12 @@ func (e *Engine) ListDocuments(ctx context.Context, namespace string, o store.Li
 }
 
 // Passage returns the chunk that an item id (document@version#ordinal) cites.
-func (e *Engine) Passage(ctx context.Context, namespace, id string) (passage.Chunk, error) {
+func (e Documents) Passage(ctx context.Context, namespace, id string) (passage.Chunk, error) {
 	key, version, ordinal, ok := passage.ParseItemID(id)
 	if !ok {
 		return passage.Chunk{}, ragctx.Invalid("id", "%q is not of the form document@version#ordinal", ragctx.Clip(id))
 	}
-	chunks, err := e.DocumentChunks(ctx, namespace, key, version)
+	chunks, err := e.Documents().Chunks(ctx, namespace, key, version)
 	if err != nil {
 		return passage.Chunk{}, err
 	}
@@ -166,7 +166,7 @@ func (e *Engine) Passage(ctx context.Context, namespace, id string) (passage.Chu
 }
 
 // RecordFileStates records the file states in which documents were read; see [store.Store.NoteFiles].
-func (e *Engine) RecordFileStates(ctx context.Context, namespace string, files []store.FileState) error {
+func (e Documents) RecordFileStates(ctx context.Context, namespace string, files []store.FileState) error {
 	ns, err := e.namespace(ctx, namespace, false)
 	if err != nil {
 		return err

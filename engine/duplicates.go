@@ -11,7 +11,7 @@ import (
 // Duplicates returns groups of current documents with equal or nearly equal texts, the largest
 // group first. It keeps the groups with an id that begins with prefix. Texts of fewer than 16 words
 // are only compared for equality. It compares all documents, in about 5 µs each.
-func (e *Engine) Duplicates(ctx context.Context, namespace, prefix string) ([]docs.Duplicates, error) {
+func (e Documents) Duplicates(ctx context.Context, namespace, prefix string) ([]docs.Duplicates, error) {
 	ns, err := e.namespace(ctx, namespace, false)
 	if isNotFound(err) {
 		return []docs.Duplicates{}, nil

@@ -17,14 +17,14 @@ func TestDuplicates(t *testing.T) {
 	for id, text := range map[string]string{
 		"new/a.md": body, "old/a.md": body, "old/b.md": body + " It is kept for ten years.", "short": "no", "shorter": "no", "other": "a text of its own",
 	} {
-		if _, err := eng.PutDocument(t.Context(), "default", docs.Document{ExternalID: id, Text: text}, ""); err != nil {
+		if _, err := eng.Documents().Put(t.Context(), "default", docs.Document{ExternalID: id, Text: text}, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := eng.DeleteDocument(t.Context(), "default", "old/a.md"); err != nil {
+	if err := eng.Documents().Delete(t.Context(), "default", "old/a.md"); err != nil {
 		t.Fatal(err)
 	}
-	got, err := eng.Duplicates(t.Context(), "default", "")
+	got, err := eng.Documents().Duplicates(t.Context(), "default", "")
 	if err != nil || len(got) != 2 || got[1].Similarity > .99 || got[1].Similarity < docs.NearDuplicate {
 		t.Fatalf("%+v, %v", got, err)
 	}
@@ -33,10 +33,10 @@ func TestDuplicates(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
-	if got, err = eng.Duplicates(t.Context(), "default", "old/"); err != nil || len(got) != 1 {
+	if got, err = eng.Documents().Duplicates(t.Context(), "default", "old/"); err != nil || len(got) != 1 {
 		t.Errorf("under old/: %+v, %v", got, err)
 	}
-	if got, err = eng.Duplicates(t.Context(), "nowhere", ""); err != nil || len(got) != 0 {
+	if got, err = eng.Documents().Duplicates(t.Context(), "nowhere", ""); err != nil || len(got) != 0 {
 		t.Errorf("of no namespace: %+v, %v", got, err)
 	}
 }

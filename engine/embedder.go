@@ -13,7 +13,7 @@ const RemoteName = "remote"
 
 // EmbedderNamed returns the embedder of [Options] for [RemoteName], otherwise the built-in embedder
 // of that name.
-func (e *Engine) EmbedderNamed(name string) (embed.Embedder, error) {
+func (e Indexes) EmbedderNamed(name string) (embed.Embedder, error) {
 	if name != RemoteName {
 		return builtin.Open(name)
 	}
@@ -37,7 +37,7 @@ type EmbedderInfo struct {
 }
 
 // EmbedderInfo describes the active embedder, which made the vectors that are searched.
-func (e *Engine) EmbedderInfo() EmbedderInfo {
+func (e Indexes) EmbedderInfo() EmbedderInfo {
 	info := e.spaces.current.Load().info()
 	if next := e.spaces.next.Load(); next != nil {
 		n := next.info()
@@ -57,7 +57,7 @@ func (s *embeddingSpace) info() EmbedderInfo {
 
 // sizeEmbedder sets the dimensions of the options' embedder if it does not know them. It prefers
 // the dimensions of existing vectors, so that the data directory opens while the service is down.
-func (e *Engine) sizeEmbedder(ctx context.Context, active int64) error {
+func (e *core) sizeEmbedder(ctx context.Context, active int64) error {
 	u, ok := e.opts.Embedder.(embed.Unsized)
 	if !ok {
 		return nil
@@ -70,7 +70,7 @@ func (e *Engine) sizeEmbedder(ctx context.Context, active int64) error {
 		}
 		like = append(like, identity)
 	}
-	_, to, changing, err := e.Reembedding(ctx)
+	_, to, changing, err := e.Indexes().Reembedding(ctx)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 // reused. If the embedder fails, the write still succeeds without vectors: the keyword index finds
 // the text, and the backfill embeds it later. After a failure the embedder is not called for the
 // remaining chunks.
-func (e *Engine) prepareEmbedding(c *store.Content, title string, chunks []chunk.Chunk) {
+func (e *core) prepareEmbedding(c *store.Content, title string, chunks []chunk.Chunk) {
 	current, next := e.spaces.current.Load(), e.spaces.next.Load()
 	c.Embedder = current.id
 	if next != nil {
@@ -62,7 +62,7 @@ func (e *Engine) prepareEmbedding(c *store.Content, title string, chunks []chunk
 
 // vectors returns the vectors of texts. Texts without a stored vector are embedded if ask is set;
 // those that fail are missing from the result.
-func (e *Engine) vectors(
+func (e *core) vectors(
 	ctx context.Context, s *embeddingSpace, texts []store.Unembedded, ask bool,
 ) (map[store.VectorKey][]float32, error) {
 	keys := make([]store.VectorKey, len(texts))

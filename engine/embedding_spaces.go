@@ -61,7 +61,7 @@ func (s *embeddingSpaces) named(name string) *embeddingSpace {
 
 // openEmbeddingSpaces determines the embedding space of the data directory. A new directory takes the
 // options' embedder. A directory filled by another one is rejected, or changed in the background.
-func (e *Engine) openEmbeddingSpaces(ctx context.Context) error {
+func (e *core) openEmbeddingSpaces(ctx context.Context) error {
 	active, err := e.activeEmbedder(ctx)
 	if err == nil {
 		err = e.sizeEmbedder(ctx, active)
@@ -100,7 +100,7 @@ func (e *Engine) openEmbeddingSpaces(ctx context.Context) error {
 	case want == nil || want.Identity() == identity || e.opts.Reembed:
 		return nil
 	}
-	if _, to, changing, err := e.Reembedding(ctx); err != nil || changing && to == want.Identity() {
+	if _, to, changing, err := e.Indexes().Reembedding(ctx); err != nil || changing && to == want.Identity() {
 		return err
 	}
 	return fmt.Errorf("%w: the data directory holds vectors of embedder %s, which cannot be compared with those of %s; "+
@@ -110,7 +110,7 @@ func (e *Engine) openEmbeddingSpaces(ctx context.Context) error {
 
 // activeEmbedder returns the store id of the active embedder; 0 in a new data
 // directory.
-func (e *Engine) activeEmbedder(ctx context.Context) (int64, error) {
+func (e *core) activeEmbedder(ctx context.Context) (int64, error) {
 	v, err := e.store.Setting(ctx, store.SettingEmbedder)
 	if err != nil {
 		return 0, err
@@ -126,7 +126,7 @@ func (e *Engine) activeEmbedder(ctx context.Context) (int64, error) {
 }
 
 // setEmbedder makes an embedder the data directory's.
-func (e *Engine) setEmbedder(ctx context.Context, with embed.Embedder) error {
+func (e *core) setEmbedder(ctx context.Context, with embed.Embedder) error {
 	id, err := e.store.Embedder(ctx, with.Identity())
 	if err != nil {
 		return err
@@ -136,7 +136,7 @@ func (e *Engine) setEmbedder(ctx context.Context, with embed.Embedder) error {
 }
 
 // findEmbedder returns an embedder by identity; nil if unavailable.
-func (e *Engine) findEmbedder(id embed.Identity) embed.Embedder {
+func (e *core) findEmbedder(id embed.Identity) embed.Embedder {
 	if w := e.opts.Embedder; w != nil && w.Identity() == id {
 		return w
 	}
@@ -152,7 +152,7 @@ func (e *Engine) findEmbedder(id embed.Identity) embed.Embedder {
 }
 
 // Embedder returns the identity of the active embedder, which made the vectors that are searched.
-func (e *Engine) Embedder() embed.Identity { return e.spaces.current.Load().identity }
+func (e Indexes) Embedder() embed.Identity { return e.spaces.current.Load().identity }
 
 var errNoEmbedder = errors.New("the embedder of the stored vectors is unavailable")
 

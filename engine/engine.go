@@ -92,7 +92,7 @@ type Options struct {
 	Ledgers Ledgers
 	// Providers are asked in addition to the built-in ones.
 	Providers []resolve.Registered
-	// SessionProviders are offered to sessions, which add them by name; see [Engine.UseProvider].
+	// SessionProviders are offered to sessions, which add them by name; see [Sessions.UseProvider].
 	SessionProviders []resolve.Registered
 	// ProviderTimeout bounds each provider's part of a query; 0 is [resolve.DefaultTimeout].
 	ProviderTimeout time.Duration
@@ -113,7 +113,7 @@ type Options struct {
 	// including the current one. 0 is [store.DefaultKeepVersions], negative keeps all. Older ones
 	// are removed when the document is replaced.
 	KeepVersions int
-	// PauseJobs leaves queued jobs and undelivered turns alone until [Engine.StartJobs].
+	// PauseJobs leaves queued jobs and undelivered turns alone until [Jobs.Start].
 	PauseJobs bool
 	// KeepJobs is how long ended jobs stay readable; 0 is [DefaultKeepJobs].
 	KeepJobs time.Duration
@@ -138,7 +138,11 @@ type Options struct {
 }
 
 // Engine is an open data directory. Its methods are safe for concurrent use.
-type Engine struct {
+// Each service, such as [Engine.Documents], has the methods for one kind of data.
+type Engine struct{ *core }
+
+// core is the state that all services share.
+type core struct {
 	opts                Options
 	lock                *lock
 	store               *store.Store
@@ -188,16 +192,16 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{opts: o, lock: l, opened: o.Now(), recentErrors: new(recentErrors),
+	e := &core{opts: o, lock: l, opened: o.Now(), recentErrors: new(recentErrors),
 		snapshotSlots: make(chan struct{}, MaxSnapshots)}
 	e.opts.Logger = slog.New(recentErrorsHandler{Handler: o.Logger.Handler(), to: e.recentErrors})
 	if err := e.open(ctx); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
 	if !o.PauseJobs {
-		e.StartJobs()
+		e.Jobs().Start()
 	}
-	return e, nil
+	return &Engine{e}, nil
 }
 
 func (o Options) withDefaults() Options {
@@ -216,7 +220,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-func (e *Engine) open(ctx context.Context) error {
+func (e *core) open(ctx context.Context) error {
 	var err error
 	o := store.Options{Now: e.opts.Now, KeepVersions: e.opts.KeepVersions, Reserve: e.opts.Reserve,
 		AcceptLoss: e.opts.AcceptLoss, Failed: e.storeFailed}
@@ -261,7 +265,7 @@ func (e *Engine) open(ctx context.Context) error {
 	return e.resumeReembed(ctx)
 }
 
-func (e *Engine) openResolver() error {
+func (e *core) openResolver() error {
 	var providers []resolve.Registered
 	for _, p := range e.builtin {
 		providers = append(providers, resolve.Registered{Provider: p, Stored: true})
@@ -312,7 +316,7 @@ func (e *Engine) openResolver() error {
 
 // Close ends background work and closes the data directory. Acknowledged writes are durable with or
 // without it.
-func (e *Engine) Close() error {
+func (e *core) Close() error {
 	var errs []error
 	e.jobs.close()
 	e.backfill.close()
@@ -344,7 +348,7 @@ func namespaceName(name string) string { return cmp.Or(name, ragctx.DefaultNames
 
 // namespace returns the id of a namespace, creating it if create is set. It enforces the isolation
 // of namespaces: one that the grant of ctx does not reach is [ragctx.ErrDenied].
-func (e *Engine) namespace(ctx context.Context, name string, create bool) (int64, error) {
+func (e *core) namespace(ctx context.Context, name string, create bool) (int64, error) {
 	name = namespaceName(name)
 	if err := access.From(ctx).RequireNamespace(name); err != nil {
 		return 0, err
@@ -355,18 +359,18 @@ func (e *Engine) namespace(ctx context.Context, name string, create bool) (int64
 	return e.store.Namespace(ctx, name, create)
 }
 
-// Namespaces returns the sorted names of the namespaces that the grant of ctx reaches.
-func (e *Engine) Namespaces(ctx context.Context) ([]string, error) {
+// NamespaceNames returns the sorted names of the namespaces that the grant of ctx reaches.
+func (e Admin) NamespaceNames(ctx context.Context) ([]string, error) {
 	names, err := e.store.Namespaces(ctx)
 	g := access.From(ctx)
 	return slices.DeleteFunc(names, func(name string) bool { return !g.Includes(name) }), err
 }
 
 // Ready returns an error while the engine cannot answer queries or cannot write.
-func (e *Engine) Ready(ctx context.Context) error { return e.store.Ready(ctx) }
+func (e Admin) Ready(ctx context.Context) error { return e.store.Ready(ctx) }
 
 // storeFailed logs and publishes that the store needs a repair by its operator.
-func (e *Engine) storeFailed(failed *ragctx.RepairError) {
+func (e *core) storeFailed(failed *ragctx.RepairError) {
 	e.opts.Logger.Error("the store failed", "kind", failed.Kind, "problem", failed.Problem, "error", failed.Cause)
 	if e.events != nil {
 		e.events.Publish(ragctx.Event{Type: ragctx.EventStoreFailed,
@@ -375,4 +379,4 @@ func (e *Engine) storeFailed(failed *ragctx.RepairError) {
 }
 
 // StoreFailures returns the failures that need a repair by the operator.
-func (e *Engine) StoreFailures() []*ragctx.RepairError { return e.store.Failures() }
+func (e Metrics) StoreFailures() []*ragctx.RepairError { return e.store.Failures() }

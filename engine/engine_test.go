@@ -82,7 +82,7 @@ func (f *fixture) reopen() {
 
 func (f *fixture) put(id, text string) store.Put {
 	f.t.Helper()
-	p, err := f.PutDocument(f.t.Context(), "", docs.Document{ExternalID: id, Text: text}, "")
+	p, err := f.Documents().Put(f.t.Context(), "", docs.Document{ExternalID: id, Text: text}, "")
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func TestEverythingSurvivesReopening(t *testing.T) {
 		f.put(fmt.Sprintf("doc-%d", i), fmt.Sprintf("The walrus number %d lives in the north.", i))
 	}
 	f.put("doc-3", "The penguin lives in the south.")
-	if err := f.DeleteDocument(t.Context(), "", "doc-4"); err != nil {
+	if err := f.Documents().Delete(t.Context(), "", "doc-4"); err != nil {
 		t.Fatal(err)
 	}
 	f.turn(ragctx.Turn{ID: "turn-1", SessionID: "s", Prompt: "I like the walrus."})
@@ -215,7 +215,7 @@ func TestAsOf(t *testing.T) {
 	f.clock.set(t0.AddDate(0, 1, 0))
 	f.put("policy", "Vacation is 25 days.")
 	f.clock.set(t0.AddDate(0, 2, 0))
-	if err := f.DeleteDocument(t.Context(), "", "policy"); err != nil {
+	if err := f.Documents().Delete(t.Context(), "", "policy"); err != nil {
 		t.Fatal(err)
 	}
 	for months, want := range map[int]string{0: "", 1: "policy@1#0", 2: "policy@2#0", 3: ""} {
@@ -233,7 +233,7 @@ func TestAsOf(t *testing.T) {
 func TestNamespacesAndUsersAreWalls(t *testing.T) {
 	f := open(t)
 	for _, ns := range []string{"one", "two"} {
-		if _, err := f.PutDocument(t.Context(), ns, docs.Document{ExternalID: "d", Text: "The secret of " + ns}, ""); err != nil {
+		if _, err := f.Documents().Put(t.Context(), ns, docs.Document{ExternalID: "d", Text: "The secret of " + ns}, ""); err != nil {
 			t.Fatal(err)
 		}
 		for _, u := range []string{"", "ada", "bob"} {
@@ -256,7 +256,7 @@ func TestNamespacesAndUsersAreWalls(t *testing.T) {
 			t.Errorf("%+v: found %v", c, got)
 		}
 	}
-	if names, err := f.Namespaces(t.Context()); err != nil || !slices.Equal(names, []string{"one", "two"}) {
+	if names, err := f.Admin().NamespaceNames(t.Context()); err != nil || !slices.Equal(names, []string{"one", "two"}) {
 		t.Errorf("asking made a namespace: %v, %v", names, err)
 	}
 }
@@ -264,7 +264,7 @@ func TestNamespacesAndUsersAreWalls(t *testing.T) {
 func TestFilters(t *testing.T) {
 	f := open(t)
 	for i := range 40 {
-		_, err := f.PutDocument(t.Context(), "", docs.Document{
+		_, err := f.Documents().Put(t.Context(), "", docs.Document{
 			ExternalID: fmt.Sprintf("d%02d", i), Text: fmt.Sprintf("A walrus, number %d.", i), Tags: []string{fmt.Sprint("t", i%20)},
 			Metadata: map[string]any{"n": i, "odd": i%2 == 1}, Occurred: t0.AddDate(0, 0, i),
 		}, "")
@@ -310,7 +310,7 @@ func TestTypesAndExclude(t *testing.T) {
 func TestRecallWithoutAQuery(t *testing.T) {
 	f := open(t)
 	for i, imp := range []float64{.1, .9, .5} {
-		if _, _, err := f.Remember(t.Context(), memory.Memory{ID: fmt.Sprint("m", i), Content: fmt.Sprint("note ", i), Importance: imp}); err != nil {
+		if _, _, err := f.Memories().Put(t.Context(), memory.Memory{ID: fmt.Sprint("m", i), Content: fmt.Sprint("note ", i), Importance: imp}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -362,12 +362,12 @@ func TestCitation(t *testing.T) {
 	f := open(t)
 	f.put("a#b@c", "first version")
 	f.put("a#b@c", "second version")
-	u, err := f.Passage(t.Context(), "", "a#b@c@1#0")
+	u, err := f.Documents().Passage(t.Context(), "", "a#b@c@1#0")
 	if err != nil || u.Text != "first version" {
 		t.Errorf("%+v, %v", u, err)
 	}
 	for id, want := range map[string]error{"a#b@c@1#5": ragctx.ErrNotFound, "nope@1#0": ragctx.ErrNotFound, "x": ragctx.ErrInvalid} {
-		if _, err := f.Passage(t.Context(), "", id); !errors.Is(err, want) {
+		if _, err := f.Documents().Passage(t.Context(), "", id); !errors.Is(err, want) {
 			t.Errorf("%s: %v", id, err)
 		}
 	}
@@ -375,7 +375,7 @@ func TestCitation(t *testing.T) {
 
 func TestOneProcessAtATime(t *testing.T) {
 	f := open(t)
-	if err := f.Announce("127.0.0.1:1234", ""); err != nil {
+	if err := f.Admin().Announce("127.0.0.1:1234", ""); err != nil {
 		t.Fatal(err)
 	}
 	_, err := engine.Open(t.Context(), f.opts)
@@ -521,7 +521,7 @@ func TestAReplacedDocumentIsNeverGone(t *testing.T) {
 	wg.Go(func() {
 		defer close(stop)
 		for i := range 150 {
-			if _, err := f.PutDocument(t.Context(), "", docs.Document{ExternalID: "d", Text: fmt.Sprint("stableword version ", i+1)}, ""); err != nil {
+			if _, err := f.Documents().Put(t.Context(), "", docs.Document{ExternalID: "d", Text: fmt.Sprint("stableword version ", i+1)}, ""); err != nil {
 				t.Error(err)
 			}
 		}
@@ -610,36 +610,36 @@ func TestBadInputStoresNothing(t *testing.T) {
 	f := open(t)
 	ctx := t.Context()
 	for name, do := range map[string]func() error{
-		"no id":   func() error { _, err := f.PutDocument(ctx, "", docs.Document{Text: "x"}, ""); return err },
-		"no text": func() error { _, err := f.PutDocument(ctx, "", docs.Document{ExternalID: "a"}, ""); return err },
+		"no id":   func() error { _, err := f.Documents().Put(ctx, "", docs.Document{Text: "x"}, ""); return err },
+		"no text": func() error { _, err := f.Documents().Put(ctx, "", docs.Document{ExternalID: "a"}, ""); return err },
 		"NUL": func() error {
-			_, err := f.PutDocument(ctx, "n", docs.Document{ExternalID: "a", Text: "a\x00"}, "")
+			_, err := f.Documents().Put(ctx, "n", docs.Document{ExternalID: "a", Text: "a\x00"}, "")
 			return err
 		},
 		"bad UTF-8": func() error {
-			_, err := f.PutDocument(ctx, "n", docs.Document{ExternalID: "a", Text: "\xff"}, "")
+			_, err := f.Documents().Put(ctx, "n", docs.Document{ExternalID: "a", Text: "\xff"}, "")
 			return err
 		},
 		"namespace": func() error {
-			_, err := f.PutDocument(ctx, "\xff", docs.Document{ExternalID: "a", Text: "x"}, "")
+			_, err := f.Documents().Put(ctx, "\xff", docs.Document{ExternalID: "a", Text: "x"}, "")
 			return err
 		},
 		"empty turn":   func() error { _, err := f.CompleteTurn(ctx, ragctx.Turn{Namespace: "n", SessionID: "s"}); return err },
-		"empty memory": func() error { _, _, err := f.Remember(ctx, memory.Memory{Namespace: "n"}); return err },
+		"empty memory": func() error { _, _, err := f.Memories().Put(ctx, memory.Memory{Namespace: "n"}); return err },
 		"query":        func() error { _, err := f.Context(ctx, ragctx.ContextQuery{Query: "\xff"}); return err },
 		"tokenizer": func() error {
 			_, err := f.Context(ctx, ragctx.ContextQuery{Query: "q", Tokenizer: "abacus"})
 			return err
 		},
 		"format": func() error { _, err := f.Context(ctx, ragctx.ContextQuery{Query: "q", Format: "morse"}); return err },
-		"limit":  func() error { _, err := f.ListDocuments(ctx, "", store.ListOptions{Limit: -1}); return err },
+		"limit":  func() error { _, err := f.Documents().List(ctx, "", store.ListOptions{Limit: -1}); return err },
 	} {
 		var fe *ragctx.FieldError
 		if err := do(); !errors.As(err, &fe) || fe.Field == "" {
 			t.Errorf("%s: %v is not about a field", name, err)
 		}
 	}
-	if names, err := f.Namespaces(ctx); err != nil || len(names) != 0 {
+	if names, err := f.Admin().NamespaceNames(ctx); err != nil || len(names) != 0 {
 		t.Errorf("namespaces %v, %v", names, err)
 	}
 }
@@ -651,7 +651,7 @@ func TestEverythingAtOnce(t *testing.T) {
 		wg.Go(func() {
 			for i := range 25 {
 				id := fmt.Sprintf("w%d-%d", w, i)
-				if _, err := f.PutDocument(t.Context(), "", docs.Document{ExternalID: id, Text: "walrus " + id}, ""); err != nil {
+				if _, err := f.Documents().Put(t.Context(), "", docs.Document{ExternalID: id, Text: "walrus " + id}, ""); err != nil {
 					t.Error(err)
 				}
 				if _, err := f.CompleteTurn(t.Context(), ragctx.Turn{ID: id, SessionID: "s", Prompt: "penguin " + id}); err != nil {
@@ -667,7 +667,7 @@ func TestEverythingAtOnce(t *testing.T) {
 					t.Errorf("%s was acknowledged and not found", id)
 				}
 				if i%5 == 0 {
-					if err := f.DeleteDocument(t.Context(), "", id); err != nil {
+					if err := f.Documents().Delete(t.Context(), "", id); err != nil {
 						t.Error(err)
 					}
 				}

@@ -42,7 +42,7 @@ const (
 	eraseMaxDelay = 5 * time.Minute
 )
 
-func startEraser(e *Engine) *eraser {
+func startEraser(e *core) *eraser {
 	r := &eraser{due: make(chan struct{}, 1)}
 	r.life, r.end = context.WithCancel(context.Background())
 	r.wg.Go(func() {
@@ -53,7 +53,7 @@ func startEraser(e *Engine) *eraser {
 	return r
 }
 
-func (r *eraser) loop(ctx context.Context, e *Engine) {
+func (r *eraser) loop(ctx context.Context, e *core) {
 	for failed := 0; ; {
 		hiding := e.store.Erasing() // read before: erasures hidden in between are completed by this run
 		e.clearCaches()
@@ -100,21 +100,21 @@ func (r *eraser) close() {
 	r.wg.Wait()
 }
 
-// EraseDocument permanently removes a document: every version from the database, the indexes and
+// Erase permanently removes a document: every version from the database, the indexes and
 // their files. A document that never existed counts as erased. After the document is hidden from
 // all answers, an error says which files may still hold its bytes; the erasure is retried in the
 // background and at the next opening.
-func (e *Engine) EraseDocument(ctx context.Context, namespace, id string) (store.Erased, error) {
+func (e Documents) Erase(ctx context.Context, namespace, id string) (store.Erased, error) {
 	return e.If(store.Condition{}).EraseDocument(ctx, namespace, id)
 }
 
-// EraseMemory erases a memory of a user, or one without a user, and the turn that it was made of,
-// as [Engine.EraseDocument] does. With anyUser it may belong to any user.
-func (e *Engine) EraseMemory(ctx context.Context, namespace, id, user string, anyUser bool) (store.Erased, error) {
+// Erase erases a memory of a user, or one without a user, and the turn that it was made of,
+// as [Documents.Erase] does. With anyUser it may belong to any user.
+func (e Memories) Erase(ctx context.Context, namespace, id, user string, anyUser bool) (store.Erased, error) {
 	return e.eraseMemory(ctx, namespace, id, Viewer{user, anyUser}, store.Condition{})
 }
 
-func (e *Engine) eraseMemory(
+func (e *core) eraseMemory(
 	ctx context.Context, namespace, id string, by Viewer, when store.Condition,
 ) (store.Erased, error) {
 	by, err := e.canModify(ctx, namespace, id, by)
@@ -134,10 +134,10 @@ func (e *Engine) eraseMemory(
 	})
 }
 
-// EraseSession erases the turns and memories of a session of a user. With anyUser it erases those
+// Erase erases the turns and memories of a session of a user. With anyUser it erases those
 // of all users, which needs the role admin; a caller bound to a user erases only that user's. A
 // condition of ctx ([completeSessionKey.WithCondition]) applies to the stored session only.
-func (e *Engine) EraseSession(ctx context.Context, namespace, id, user string, anyUser bool) (store.Erased, error) {
+func (e Sessions) Erase(ctx context.Context, namespace, id, user string, anyUser bool) (store.Erased, error) {
 	by, err := canRead(ctx, Viewer{user, anyUser})
 	if err == nil && by.Anyone {
 		err = access.From(ctx).RequireAllUsers()
@@ -167,7 +167,7 @@ func (e *Engine) EraseSession(ctx context.Context, namespace, id, user string, a
 }
 
 // EraseUser erases everything that belongs to a user in a namespace.
-func (e *Engine) EraseUser(ctx context.Context, namespace, user string) (store.Erased, error) {
+func (e Admin) EraseUser(ctx context.Context, namespace, user string) (store.Erased, error) {
 	if err := actAs(ctx, &user); err != nil {
 		return store.Erased{}, err
 	}
@@ -183,7 +183,7 @@ func (e *Engine) EraseUser(ctx context.Context, namespace, user string) (store.E
 	return took, err
 }
 
-func (e *Engine) erase(
+func (e *core) erase(
 	ctx context.Context, namespace string, fn func(ns int64) (store.Erased, error),
 ) (store.Erased, error) {
 	ns, err := e.namespace(ctx, namespace, false)
@@ -212,7 +212,7 @@ func (e *Engine) erase(
 }
 
 // clearCaches clears the caches that may hold erased content.
-func (e *Engine) clearCaches() {
+func (e *core) clearCaches() {
 	e.shownItems.clear()
 	e.answerCache.clear()
 	e.conversations.Forget(nil)
@@ -220,7 +220,7 @@ func (e *Engine) clearCaches() {
 
 // finish completes all pending erasures: the indexes drop the erased content, and no file holds its
 // bytes.
-func (r *eraser) finish(ctx context.Context, e *Engine) error {
+func (r *eraser) finish(ctx context.Context, e *core) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	pending, err := e.store.PendingErasures(ctx)
@@ -248,7 +248,7 @@ func (r *eraser) finish(ctx context.Context, e *Engine) error {
 }
 
 // finishErasures completes the pending erasures.
-func (e *Engine) finishErasures(ctx context.Context, pending []store.PendingErasure) error {
+func (e *core) finishErasures(ctx context.Context, pending []store.PendingErasure) error {
 	defer e.store.BeginFreeing()()
 	follow := make(map[store.Collection]uint64)
 	done := make([]int64, 0, len(pending))
@@ -305,7 +305,7 @@ const indexWait = 1500 * time.Millisecond
 
 // expungeIndex makes an index drop everything erased up to a change, in its files as well. It fails
 // while a part of the index is unavailable, because its files may hold anything.
-func (e *Engine) expungeIndex(ctx context.Context, id store.Collection, seq uint64) error {
+func (e *core) expungeIndex(ctx context.Context, id store.Collection, seq uint64) error {
 	col, release, err := e.collections.get(ctx, id)
 	if err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 // eraseWithEvents is erase for data that retained events may reveal. It drops matching events once the
 // data is hidden, and again at the end for queries that were in progress. A failed precondition
 // drops none.
-func (e *Engine) eraseWithEvents(
+func (e *core) eraseWithEvents(
 	ctx context.Context, namespace string, matches func(ragctx.Event) bool, fn func(ns int64) (store.Erased, error),
 ) (took store.Erased, err error) {
 	name := namespaceName(namespace)

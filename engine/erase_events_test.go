@@ -19,25 +19,25 @@ import (
 func TestErasedTextIsInNoEvent(t *testing.T) {
 	for name, erase := range map[string]func(context.Context, *engine.Engine) error{
 		"memory": func(ctx context.Context, e *engine.Engine) error {
-			_, err := e.EraseMemory(ctx, "", "m", "", true)
+			_, err := e.Memories().Erase(ctx, "", "m", "", true)
 			return err
 		},
 		"session": func(ctx context.Context, e *engine.Engine) error {
-			_, err := e.EraseSession(ctx, "", "s", "", true)
+			_, err := e.Sessions().Erase(ctx, "", "s", "", true)
 			return err
 		},
 		"user": func(ctx context.Context, e *engine.Engine) error {
-			_, err := e.EraseUser(ctx, "", "ada")
+			_, err := e.Admin().EraseUser(ctx, "", "ada")
 			return err
 		},
 		"namespace": func(ctx context.Context, e *engine.Engine) error {
-			_, err := e.EraseNamespace(ctx, ragctx.DefaultNamespace)
+			_, err := e.Admin().EraseNamespace(ctx, ragctx.DefaultNamespace)
 			return err
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, _ := cached(t, spelling)
-			from, err := f.LastEvent(t.Context(), events.Filter{})
+			from, err := f.Events().Last(t.Context(), events.Filter{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -53,7 +53,7 @@ func TestErasedTextIsInNoEvent(t *testing.T) {
 			}
 			f.Engine.Close()
 			var left []string
-			for ev, err := range f.FollowEvents(t.Context(), events.Filter{}, from) {
+			for ev, err := range f.Events().Follow(t.Context(), events.Filter{}, from) {
 				if err != nil {
 					break
 				}
@@ -78,10 +78,10 @@ func TestDeletingAllMemoriesIsTold(t *testing.T) {
 	}
 	f.remember(memory.Memory{ID: "bobs", UserID: "bob", Content: "Something else."})
 	heard := f.listen(t.Context())
-	if err := f.DeleteMemories(t.Context(), "", store.MemoryFilter{UserID: "ada", Own: true}); err != nil {
+	if err := f.Memories().DeleteAll(t.Context(), "", store.MemoryFilter{UserID: "ada", Own: true}); err != nil {
 		t.Fatal(err)
 	}
-	if left, err := f.CountMemories(t.Context(), "", store.MemoryFilter{AnyUser: true}); err != nil || left != 1 {
+	if left, err := f.Memories().Count(t.Context(), "", store.MemoryFilter{AnyUser: true}); err != nil || left != 1 {
 		t.Errorf("%d memories are left, %v", left, err)
 	}
 	var got []string

@@ -64,7 +64,7 @@ func (w *eraseWorld) fill(t *testing.T, e *engine.Engine) {
 		for i := range 3 {
 			token := fmt.Sprintf("Zq%dXwv", i)
 			text := fmt.Sprintf("# About %s\n\n%s", token, strings.Repeat(fmt.Sprintf("A paragraph of version %d that speaks of %s and goes on for a while, as paragraphs in pages do.\n\n", version, token), 400))
-			if _, err := e.PutDocument(t.Context(), "", docs.Document{
+			if _, err := e.Documents().Put(t.Context(), "", docs.Document{
 				ExternalID: fmt.Sprint("d", i), Text: text, Tags: []string{strings.ToLower(token)}, Metadata: map[string]any{"bird": token},
 			}, ""); err != nil {
 				t.Fatal(err)
@@ -114,16 +114,16 @@ func TestEraseDocument(t *testing.T) {
 	if len(tracesIn(t, w.dir, "Zq1Xwv")) == 0 {
 		t.Fatal("the test finds nothing at all")
 	}
-	got, err := e.EraseDocument(t.Context(), "", "d1")
+	got, err := e.Documents().Erase(t.Context(), "", "d1")
 	if err != nil || got.Documents != 1 || got.Versions != 2 {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	w.check(t, e, "Zq1Xwv", "Zq0Xwv", "Zq2Xwv")
-	again, err := e.EraseDocument(t.Context(), "", "d1")
+	again, err := e.Documents().Erase(t.Context(), "", "d1")
 	if err != nil || again.Documents != 0 {
 		t.Errorf("again: %+v, %v", again, err)
 	}
-	if _, err := e.EraseDocument(t.Context(), "never", "d1"); err != nil {
+	if _, err := e.Documents().Erase(t.Context(), "never", "d1"); err != nil {
 		t.Errorf("in a namespace that is not there: %v", err)
 	}
 	if err := e.Close(); err != nil {
@@ -139,12 +139,12 @@ func TestEraseUser(t *testing.T) {
 	e := w.open(t)
 	defer e.Close()
 	w.fill(t, e)
-	got, err := e.EraseUser(t.Context(), "", "bob")
+	got, err := e.Admin().EraseUser(t.Context(), "", "bob")
 	if err != nil || got.Memories != 6 || got.Turns != 6 {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	w.check(t, e, "QxbobXq", "QxzoeXq", "Zq0Xwv")
-	got, err = e.EraseSession(t.Context(), "", "session-zoe", "zoe", false)
+	got, err = e.Sessions().Erase(t.Context(), "", "session-zoe", "zoe", false)
 	if err != nil || got.Memories != 6 || got.Turns != 6 {
 		t.Fatalf("%+v, %v", got, err)
 	}
@@ -191,7 +191,7 @@ func TestEraseWaitsForALeg(t *testing.T) {
 	w := &eraseWorld{dir: t.TempDir(), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	e := w.open(t)
 	w.fill(t, e)
-	if _, err := e.PutDocument(t.Context(), "", docs.Document{ // long enough for the leg to write files
+	if _, err := e.Documents().Put(t.Context(), "", docs.Document{ // long enough for the leg to write files
 		ExternalID: "long", Text: strings.Repeat("A paragraph that has nothing to do with anything and goes on for a while.\n\n", 30_000),
 	}, ""); err != nil {
 		t.Fatal(err)
@@ -209,7 +209,7 @@ func TestEraseWaitsForALeg(t *testing.T) {
 	}
 	e = w.open(t)
 	defer e.Close()
-	got, err := e.EraseDocument(t.Context(), "", "d1")
+	got, err := e.Documents().Erase(t.Context(), "", "d1")
 	if !errors.Is(err, ragctx.ErrUnavailable) || got.Documents != 1 {
 		t.Errorf("erased without the leg: %+v, %v", got, err)
 	}

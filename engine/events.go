@@ -29,7 +29,7 @@ const eventBlock = 1 << 32
 // openEvents creates the event broker. Its sequence starts at the clock's microseconds or after the
 // reserved block, whichever is greater, so a clock set back does not reverse it. The reservation is
 // a write, which only happens with the first subscription.
-func (e *Engine) openEvents() {
+func (e *core) openEvents() {
 	e.events = events.New(events.Options{Now: e.opts.Now, NewID: e.opts.NewID,
 		StartSeq: func(ctx context.Context) (uint64, error) {
 			text, err := e.store.Setting(ctx, store.SettingEvents)
@@ -42,10 +42,10 @@ func (e *Engine) openEvents() {
 		}})
 }
 
-// LastEvent returns the sequence number of the newest event; [Engine.FollowEvents] after it yields
+// Last returns the sequence number of the newest event; [Events.Follow] after it yields
 // only new events. Call it first: events are not kept before the first call. It fails for an
 // invalid filter or a namespace out of reach.
-func (e *Engine) LastEvent(ctx context.Context, f events.Filter) (uint64, error) {
+func (e Events) Last(ctx context.Context, f events.Filter) (uint64, error) {
 	if err := f.Check(); err != nil {
 		return 0, err
 	}
@@ -56,16 +56,16 @@ func (e *Engine) LastEvent(ctx context.Context, f events.Filter) (uint64, error)
 	return e.events.Last(ctx)
 }
 
-// FollowEvents yields the matching events after a sequence number, until ctx or the engine ends;
+// Follow yields the matching events after a sequence number, until ctx or the engine ends;
 // see [events.Broker.Follow]. The grant of ctx limits the events: a grant bound to a user sees only
 // that user's.
-func (e *Engine) FollowEvents(ctx context.Context, f events.Filter, after uint64) iter.Seq2[ragctx.Event, error] {
+func (e Events) Follow(ctx context.Context, f events.Filter, after uint64) iter.Seq2[ragctx.Event, error] {
 	f.Reader = access.From(ctx)
 	return e.events.Follow(ctx, f, after)
 }
 
 // publish publishes an event with the request id and session of ctx.
-func (e *Engine) publish(ctx context.Context, ev ragctx.Event) {
+func (e *core) publish(ctx context.Context, ev ragctx.Event) {
 	if ctx.Value(silentKey{}) != nil {
 		return
 	}
@@ -80,7 +80,7 @@ func (e *Engine) publish(ctx context.Context, ev ragctx.Event) {
 // Events of the query are erased with that session.
 type sessionContextKey struct{}
 
-func (e *Engine) publishStored(ctx context.Context, m memory.Memory) {
+func (e *core) publishStored(ctx context.Context, m memory.Memory) {
 	e.publish(ctx, ragctx.Event{
 		Type: ragctx.EventMemoryStored, Namespace: namespaceName(m.Namespace), SessionID: m.SessionID, UserID: m.UserID,
 		Data: ragctx.MemoryStored{MemoryID: m.ID, MemoryType: string(m.Type), Importance: m.Importance,
@@ -89,7 +89,7 @@ func (e *Engine) publishStored(ctx context.Context, m memory.Memory) {
 }
 
 // publishRecalled publishes that memories were searched, and which ones an answer has.
-func (e *Engine) publishRecalled(ctx context.Context, q ragctx.ContextQuery, a resolve.Answer) {
+func (e *core) publishRecalled(ctx context.Context, q ragctx.ContextQuery, a resolve.Answer) {
 	if !e.events.Awake() {
 		return
 	}
@@ -107,7 +107,7 @@ func (e *Engine) publishRecalled(ctx context.Context, q ragctx.ContextQuery, a r
 }
 
 // publishSearched publishes a search that found memories.
-func (e *Engine) publishSearched(ctx context.Context, q ragctx.ContextQuery, found int) {
+func (e *core) publishSearched(ctx context.Context, q ragctx.ContextQuery, found int) {
 	if found > 0 {
 		e.publishQueryEvent(ctx, q, ragctx.EventMemoriesSearched,
 			ragctx.MemoriesSearched{Query: q.Query, Tags: nonNil(q.Filter.Tags), ResultCount: found})
@@ -115,14 +115,14 @@ func (e *Engine) publishSearched(ctx context.Context, q ragctx.ContextQuery, fou
 }
 
 // publishQueryEvent publishes an event about a query.
-func (e *Engine) publishQueryEvent(ctx context.Context, q ragctx.ContextQuery, t ragctx.EventType, data any) {
+func (e *core) publishQueryEvent(ctx context.Context, q ragctx.ContextQuery, t ragctx.EventType, data any) {
 	e.publish(ctx, ragctx.Event{Type: t, Namespace: namespaceName(q.Namespace), SessionID: q.SessionID,
 		UserID: q.UserID, Data: data})
 }
 
 // publishCleared publishes how many memories an erasure removed from each tier. before has the counts of
 // the tiers within the long-term one.
-func (e *Engine) publishCleared(
+func (e *core) publishCleared(
 	ctx context.Context, namespace string, f store.MemoryFilter, before store.MemoryStats, took store.Erased,
 ) {
 	for _, tier := range [...]ragctx.MemoryCleared{
@@ -139,15 +139,15 @@ func (e *Engine) publishCleared(
 }
 
 // countTiers counts memories before an erasure, if events have a subscriber.
-func (e *Engine) countTiers(ctx context.Context, namespace string, f store.MemoryFilter) (st store.MemoryStats) {
+func (e *core) countTiers(ctx context.Context, namespace string, f store.MemoryFilter) (st store.MemoryStats) {
 	if e.events.Awake() {
-		st, _ = e.MemoryStats(ctx, namespace, f) // no event without counts
+		st, _ = e.Memories().Stats(ctx, namespace, f) // no event without counts
 	}
 	return st
 }
 
 // publishUnsaved publishes that a write failed while the operation went on without it.
-func (e *Engine) publishUnsaved(ctx context.Context, t ragctx.Turn, operation string, err error) {
+func (e *core) publishUnsaved(ctx context.Context, t ragctx.Turn, operation string, err error) {
 	e.publish(ctx, ragctx.Event{
 		Type: ragctx.EventPersistenceFailed, Namespace: t.Namespace, SessionID: t.SessionID, UserID: t.UserID,
 		Data: ragctx.PersistenceFailed{SessionID: t.SessionID, Operation: operation, Error: ragctx.Clip(err.Error())},

@@ -20,14 +20,14 @@ import (
 func (f *fixture) listen(ctx context.Context) func() []ragctx.Event {
 	f.t.Helper()
 	eng := f.Engine
-	from, err := eng.LastEvent(ctx, events.Filter{})
+	from, err := eng.Events().Last(ctx, events.Filter{})
 	if err != nil {
 		f.t.Fatal(err)
 	}
 	return func() (all []ragctx.Event) {
 		f.t.Helper()
 		eng.Close()
-		for ev, err := range eng.FollowEvents(ctx, events.Filter{}, from) {
+		for ev, err := range eng.Events().Follow(ctx, events.Filter{}, from) {
 			if errors.Is(err, ragctx.ErrClosed) {
 				break
 			}
@@ -44,7 +44,7 @@ func (f *fixture) listen(ctx context.Context) func() []ragctx.Event {
 func (f *fixture) told(ctx context.Context, after uint64) (all []ragctx.Event) {
 	ctx, cancel := context.WithCancel(ctx)
 	cancel()
-	for ev, err := range f.FollowEvents(ctx, events.Filter{}, after) {
+	for ev, err := range f.Events().Follow(ctx, events.Filter{}, after) {
 		if err == nil {
 			all = append(all, ev)
 		}
@@ -56,7 +56,7 @@ func (f *fixture) told(ctx context.Context, after uint64) (all []ragctx.Event) {
 func TestEvents(t *testing.T) {
 	f := open(t, spelling)
 	ctx := ragctx.WithRequestID(t.Context(), "request-1")
-	from, err := f.LastEvent(ctx, events.Filter{})
+	from, err := f.Events().Last(ctx, events.Filter{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,9 +67,9 @@ func TestEvents(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err = f.PutDocument(ctx, "", docs.Document{ExternalID: "d", Text: "Rollbacks need a ticket."}, "")
+	_, err = f.Documents().Put(ctx, "", docs.Document{ExternalID: "d", Text: "Rollbacks need a ticket."}, "")
 	put(err)
-	_, _, err = f.Remember(ctx, memory.Memory{ID: "m", UserID: "ada", SessionID: "s", Type: memory.Working, Content: "Rollbacks are done on Mondays.", Importance: 0.7, Tags: []string{"ops"}})
+	_, _, err = f.Memories().Put(ctx, memory.Memory{ID: "m", UserID: "ada", SessionID: "s", Type: memory.Working, Content: "Rollbacks are done on Mondays.", Importance: 0.7, Tags: []string{"ops"}})
 	put(err)
 	q := query("rollbacks").WithTypes(ragctx.TypeMemory)
 	q.UserID, q.SessionID = "ada", "s"
@@ -82,7 +82,7 @@ func TestEvents(t *testing.T) {
 	_, err = f.Search(ctx, nothing)
 	put(err)
 	got := f.told(ctx, from) // before it is forgotten
-	_, err = f.EraseSession(ctx, "", "s", "", true)
+	_, err = f.Sessions().Erase(ctx, "", "s", "", true)
 	put(err)
 	got = append(got, heard()...)
 
@@ -133,7 +133,7 @@ func TestEventsOfTheGrant(t *testing.T) {
 		{ID: "4", Namespace: "b"},
 	} {
 		m.Content = "Something to remember."
-		if _, _, err := f.Remember(t.Context(), m); err != nil {
+		if _, _, err := f.Memories().Put(t.Context(), m); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -149,7 +149,7 @@ func TestEventsOfTheGrant(t *testing.T) {
 			t.Errorf("%s: heard of %q, want %q", name, got, tt.want)
 		}
 	}
-	_, err := f.LastEvent(as(access.Grant{Role: access.Read, Namespaces: []string{"a"}}), events.Filter{Namespace: "b"})
+	_, err := f.Events().Last(as(access.Grant{Role: access.Read, Namespaces: []string{"a"}}), events.Filter{Namespace: "b"})
 	if !errors.Is(err, ragctx.ErrDenied) {
 		t.Errorf("another namespace: %v", err)
 	}
@@ -163,16 +163,16 @@ func TestEventsOverRestarts(t *testing.T) {
 	for _, at := range []time.Time{t0, t0.Add(time.Hour), t0.Add(-24 * time.Hour), t0.Add(time.Hour)} {
 		f.clock.set(at)
 		f.reopen()
-		begin, err := f.LastEvent(t.Context(), events.Filter{})
+		begin, err := f.Events().Last(t.Context(), events.Filter{})
 		if err != nil || begin <= last && last != 0 {
 			t.Fatalf("begins after %d at %v, has come to %d: %v", begin, at, last, err)
 		}
 		came := last
 		heard := f.listen(t.Context())
-		if _, _, err := f.Remember(t.Context(), memory.Memory{Content: "Something to remember."}); err != nil {
+		if _, _, err := f.Memories().Put(t.Context(), memory.Memory{Content: "Something to remember."}); err != nil {
 			t.Fatal(err)
 		}
-		for ev, err := range f.FollowEvents(t.Context(), events.Filter{}, came) {
+		for ev, err := range f.Events().Follow(t.Context(), events.Filter{}, came) {
 			if lost, ok := ev.Data.(ragctx.EventsLost); err != nil || !ok || lost.From != came+1 || lost.To != begin {
 				t.Errorf("coming back is told %+v, %v", ev, err)
 			}

@@ -48,7 +48,7 @@ func (e *Engine) Explain(ctx context.Context, q ragctx.ContextQuery) (Explanatio
 		return x, err
 	}
 	ctx = context.WithValue(ctx, silentKey{}, true)
-	if err := e.Warm(ctx, q.Namespace); err != nil {
+	if err := e.Indexes().Warm(ctx, q.Namespace); err != nil {
 		return x, err
 	}
 	asked, _ := e.unquote(ctx, q)
@@ -100,10 +100,10 @@ func (x *Explanation) conclude(q ragctx.ContextQuery) {
 type silentKey struct{}
 
 // explainContents adds the number of items in the namespace.
-func (e *Engine) explainContents(ctx context.Context, x *Explanation, q ragctx.ContextQuery) (st Stats, err error) {
+func (e *core) explainContents(ctx context.Context, x *Explanation, q ragctx.ContextQuery) (st Stats, err error) {
 	_, err = e.namespace(ctx, q.Namespace, false)
 	if isNotFound(err) {
-		names, err := e.Namespaces(ctx)
+		names, err := e.Admin().NamespaceNames(ctx)
 		names = slices.DeleteFunc(names, func(n string) bool { return !access.From(ctx).Includes(n) })
 		remedy := "write something to it"
 		if len(names) > 0 {
@@ -115,11 +115,11 @@ func (e *Engine) explainContents(ctx context.Context, x *Explanation, q ragctx.C
 	if err != nil {
 		return st, err
 	}
-	if st, err = e.Stats(ctx, q.Namespace); err != nil {
+	if st, err = e.Admin().Stats(ctx, q.Namespace); err != nil {
 		return st, err
 	}
 	if access.From(ctx).User != "" { // do not reveal how many memories other users have
-		if st.Memories, err = e.CountMemories(ctx, q.Namespace, store.MemoryFilter{UserID: q.UserID}); err != nil {
+		if st.Memories, err = e.Memories().Count(ctx, q.Namespace, store.MemoryFilter{UserID: q.UserID}); err != nil {
 			return st, err
 		}
 	}
@@ -134,11 +134,11 @@ func (e *Engine) explainContents(ctx context.Context, x *Explanation, q ragctx.C
 }
 
 // explainScope adds how many of the memories are in the query's scope.
-func (e *Engine) explainScope(ctx context.Context, x *Explanation, q ragctx.ContextQuery, all int) error {
+func (e *core) explainScope(ctx context.Context, x *Explanation, q ragctx.ContextQuery, all int) error {
 	if all == 0 || !q.Wants(ragctx.TypeMemory) {
 		return nil
 	}
-	seen, err := e.CountMemories(ctx, q.Namespace,
+	seen, err := e.Memories().Count(ctx, q.Namespace,
 		store.MemoryFilter{UserID: q.UserID, AgentID: q.AgentID, SessionID: q.SessionID})
 	if err != nil {
 		return err
@@ -158,7 +158,7 @@ func (e *Engine) explainScope(ctx context.Context, x *Explanation, q ragctx.Cont
 
 // explainPhrases adds the quoted phrases that appear in no text, whether or not the query requires
 // them.
-func (e *Engine) explainPhrases(ctx context.Context, x *Explanation, q ragctx.ContextQuery) {
+func (e *core) explainPhrases(ctx context.Context, x *Explanation, q ragctx.ContextQuery) {
 	_, unquoted := e.unquote(ctx, q.WithParam(passage.ParamPhrases, true))
 	for _, phrase := range unquoted {
 		x.add("phrases", false, "", "no text contains %q verbatim; its words were searched for instead",
@@ -184,7 +184,7 @@ const maxIndexHits = 50
 
 // explainIndexes searches the keyword index and the vector index alone, for each stored and wanted
 // kind of item.
-func (e *Engine) explainIndexes(ctx context.Context, x *Explanation, q ragctx.ContextQuery, st Stats) error {
+func (e *core) explainIndexes(ctx context.Context, x *Explanation, q ragctx.ContextQuery, st Stats) error {
 	if q.Query == "" {
 		return nil
 	}
@@ -205,10 +205,10 @@ func (e *Engine) explainIndexes(ctx context.Context, x *Explanation, q ragctx.Co
 	return nil
 }
 
-func (e *Engine) explainIndex(
+func (e *core) explainIndex(
 	ctx context.Context, x *Explanation, q ragctx.ContextQuery, kind store.Kind, signal string,
 ) error {
-	hits, degraded, err := e.Hits(ctx, q, HitsOptions{Kind: kind, K: maxIndexHits, Ranking: index.Ranking{Method: signal}})
+	hits, degraded, err := e.Indexes().Hits(ctx, q, HitsOptions{Kind: kind, K: maxIndexHits, Ranking: index.Ranking{Method: signal}})
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -226,7 +226,7 @@ func (e *Engine) explainIndex(
 
 // explainProviders adds how many items each provider returned. Built-in providers without items are
 // covered by earlier steps.
-func (e *Engine) explainProviders(x *Explanation, a resolve.Answer) {
+func (e *core) explainProviders(x *Explanation, a resolve.Answer) {
 	for _, p := range a.Providers {
 		builtin := slices.ContainsFunc(e.builtin, func(b ragctx.ContextProvider) bool { return b.Name() == p.Name })
 		switch {

@@ -23,7 +23,7 @@ func TestExplainKeepsToTheUser(t *testing.T) {
 	}
 	defer e.Close()
 	for i, user := range []string{"ada", "bob", "bob"} {
-		if _, _, err := e.Remember(t.Context(), memory.Memory{UserID: user, Content: strings.Repeat("tea ", i+1) + user}); err != nil {
+		if _, _, err := e.Memories().Put(t.Context(), memory.Memory{UserID: user, Content: strings.Repeat("tea ", i+1) + user}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -60,11 +60,11 @@ func problems(x engine.Explanation) (steps []string) {
 func TestExplainFindsWhatIsInTheWay(t *testing.T) {
 	f := open(t, spelling)
 	for id, text := range map[string]string{"a.md": "Zebras have stripes.", "b.md": "Lions have manes."} {
-		if _, err := f.PutDocument(t.Context(), "", docs.Document{ExternalID: id, Text: text, Tags: []string{id}}, ""); err != nil {
+		if _, err := f.Documents().Put(t.Context(), "", docs.Document{ExternalID: id, Text: text, Tags: []string{id}}, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, _, err := f.Remember(t.Context(), memory.Memory{UserID: "ada", SessionID: "s1", Content: "Ada draws zebras."}); err != nil {
+	if _, _, err := f.Memories().Put(t.Context(), memory.Memory{UserID: "ada", SessionID: "s1", Content: "Ada draws zebras."}); err != nil {
 		t.Fatal(err)
 	}
 	q := ragctx.ContextQuery{Query: "zebras", UserID: "ada"}
@@ -111,7 +111,7 @@ func TestExplainFindsWhatIsInTheWay(t *testing.T) {
 		}
 	}
 	// An explanation is not counted as an answer, and counts no uses.
-	if tally := f.AnswerTally(); tally.Full+tally.Empty != 0 {
+	if tally := f.Metrics().Answers(); tally.Full+tally.Empty != 0 {
 		t.Errorf("%+v", tally)
 	}
 	x, err := f.Explain(t.Context(), set(func(q *ragctx.ContextQuery) { q.Query = `"zebras of lions"` }))

@@ -30,7 +30,7 @@ type FactExtraction struct {
 
 // factExtractor extracts facts from completed turns, as the memory provider's turn observer.
 type factExtractor struct {
-	engine *Engine
+	engine *core
 	asker  *memory.FactExtractor // nil without a model
 	wait   time.Duration         // the model's time limit
 }
@@ -41,7 +41,7 @@ const DefaultModelWait = 3 * time.Minute
 // extractTimeout bounds the extraction from one turn, in addition to the model's time.
 const extractTimeout = 2 * time.Minute
 
-func (e *Engine) newFactExtractor() (*factExtractor, error) {
+func (e *core) newFactExtractor() (*factExtractor, error) {
 	l := &factExtractor{engine: e}
 	o := e.opts.FactExtraction
 	l.wait = cmp.Or(o.Wait, DefaultModelWait)
@@ -85,7 +85,7 @@ type Extracted struct {
 
 // Extract returns the facts that would be extracted if the turn were completed now, and their
 // effects. It stores nothing.
-func (e *Engine) Extract(ctx context.Context, t ragctx.Turn) (Extraction, error) {
+func (e Sessions) Extract(ctx context.Context, t ragctx.Turn) (Extraction, error) {
 	if err := memory.ValidateTurn(t); err != nil {
 		return Extraction{}, err
 	}
@@ -248,7 +248,7 @@ func (l *factExtractor) related(ctx context.Context, t ragctx.Turn, text string,
 	q.Namespace, q.UserID, q.AgentID, q.Now = t.Namespace, t.UserID, t.AgentID, l.engine.opts.Now()
 	q.Params = map[string]any{memory.ParamTime: false, memory.ParamConversation: false}
 	q.Filter.Sources = []string{index.DerivedSource} // only facts: otherwise turns would replace their facts
-	hits, _, err := l.engine.Hits(ctx, q, HitsOptions{Kind: store.Memories, K: 4 * n})
+	hits, _, err := l.engine.Indexes().Hits(ctx, q, HitsOptions{Kind: store.Memories, K: 4 * n})
 	if err != nil {
 		return nil, err
 	}

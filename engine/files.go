@@ -14,30 +14,30 @@ import (
 	"github.com/ragctx/ragctx/providers/docs/extract"
 )
 
-// PutFile is [Engine.PutDocument] for a file, such as a PDF or a web page. d has no text; its MIME
+// PutFile is [Documents.Put] for a file, such as a PDF or a web page. d has no text; its MIME
 // is the declared type, "" derives it from the id's extension. Other fields of d override what the
 // file declares. A file that cannot be read, or holds several documents, is [ragctx.ErrInvalid] for
 // the field body.
-func (e *Engine) PutFile(
+func (e Documents) PutFile(
 	ctx context.Context, namespace string, d docs.Document, data []byte, root string,
 ) (store.Put, error) {
 	return e.If(store.Condition{}).PutFile(ctx, namespace, d, data, root)
 }
 
-// DocumentsIn yields the documents in a file as they would be stored: one, or several of an archive
-// or a mail, with ids that end in a slash and the inner path. d is as in [Engine.PutFile]. With an
+// Parse yields the documents in a file as they would be stored: one, or several of an archive
+// or a mail, with ids that end in a slash and the inner path. d is as in [Documents.PutFile]. With an
 // error the document has only its id; the error concerns that document only, unless ctx ended.
-func (e *Engine) DocumentsIn(ctx context.Context, d docs.Document, data []byte) iter.Seq2[docs.Document, error] {
+func (e Documents) Parse(ctx context.Context, d docs.Document, data []byte) iter.Seq2[docs.Document, error] {
 	return documentsIn(ctx, e.opts.Extract, extract.File{Name: d.ExternalID, MIME: d.MIME, Data: data},
 		extract.Options{}, d)
 }
 
 // fromFile returns d completed from a file.
-func (e *Engine) fromFile(ctx context.Context, d docs.Document, data []byte) (docs.Document, error) {
+func (e *core) fromFile(ctx context.Context, d docs.Document, data []byte) (docs.Document, error) {
 	e.priority.yield(ctx)
 	found := 0
 	out := d
-	for f, err := range e.DocumentsIn(ctx, d, data) {
+	for f, err := range e.Documents().Parse(ctx, d, data) {
 		found++
 		switch {
 		case err == nil && f.ExternalID == d.ExternalID && found == 1:
@@ -128,7 +128,7 @@ func overlay(d, f docs.Document) docs.Document {
 
 // convert returns d with its text converted, if its MIME type is one that is not stored as it is:
 // a web page, a notebook, a mail.
-func (e *Engine) convert(ctx context.Context, d docs.Document) (docs.Document, error) {
+func (e *core) convert(ctx context.Context, d docs.Document) (docs.Document, error) {
 	media, _, _ := strings.Cut(d.MIME, ";")
 	if !extract.Converts(media) || d.Text == "" {
 		return d, nil

@@ -107,7 +107,7 @@ func newLibrary(t *testing.T) *library {
 	}
 	for line := range strings.Lines(string(b)) {
 		id, text, _ := strings.Cut(strings.TrimSpace(line), ": ")
-		if _, _, err := l.Remember(t.Context(), memory.Memory{ID: id, Content: text}); err != nil {
+		if _, _, err := l.Memories().Put(t.Context(), memory.Memory{ID: id, Content: text}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -139,7 +139,7 @@ func (l *library) name(h engine.Hit) string {
 // rank returns the place of the first answer, from 1; 0 if it is not found.
 func (l *library) rank(d *dialogue, q ragctx.ContextQuery) int {
 	l.t.Helper()
-	hits, _, err := l.Hits(l.t.Context(), q, engine.HitsOptions{Kind: d.kind(), K: 200})
+	hits, _, err := l.Indexes().Hits(l.t.Context(), q, engine.HitsOptions{Kind: d.kind(), K: 200})
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -32,20 +32,20 @@ func canRead(ctx context.Context, by Viewer) (Viewer, error) {
 }
 
 // canModify returns the viewer that may change a memory or a turn with all its versions.
-func (e *Engine) canModify(ctx context.Context, namespace, id string, by Viewer) (Viewer, error) {
+func (e *core) canModify(ctx context.Context, namespace, id string, by Viewer) (Viewer, error) {
 	return e.rejectShared(ctx, namespace, by,
 		func(ns int64, user string) (bool, error) { return e.store.WasEverShared(ctx, ns, id, user) })
 }
 
 // canDelete is canModify for operations on the current version only: the owner may end it even if
 // earlier versions were shared.
-func (e *Engine) canDelete(ctx context.Context, namespace, id string, by Viewer) (Viewer, error) {
+func (e *core) canDelete(ctx context.Context, namespace, id string, by Viewer) (Viewer, error) {
 	return e.rejectShared(ctx, namespace, by,
 		func(ns int64, _ string) (bool, error) { return e.store.IsShared(ctx, ns, id) })
 }
 
 // rejectShared is canRead, but rejects shared items, which isShared detects.
-func (e *Engine) rejectShared(
+func (e *core) rejectShared(
 	ctx context.Context, namespace string, by Viewer, isShared func(ns int64, user string) (bool, error),
 ) (Viewer, error) {
 	g := access.From(ctx)
@@ -101,7 +101,7 @@ func canReadJob(ctx context.Context, j store.Job) error {
 }
 
 // canModifyJob is canReadJob for operations that change a job.
-func (e *Engine) canModifyJob(ctx context.Context, id string) error {
+func (e *core) canModifyJob(ctx context.Context, id string) error {
 	j, err := e.store.Job(ctx, id)
 	if err == nil {
 		err = canReadJob(ctx, j)

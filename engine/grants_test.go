@@ -94,10 +94,10 @@ func TestNothingReachesAnotherNamespace(t *testing.T) {
 			}
 		}
 	}
-	if d, text, err := f.Document(t.Context(), theirs, theirs, 0); err != nil || !strings.Contains(text, secret) {
+	if d, text, err := f.Documents().Get(t.Context(), theirs, theirs, 0); err != nil || !strings.Contains(text, secret) {
 		t.Errorf("the document afterwards: %+v, %v", d, err)
 	}
-	if m, err := f.Memory(t.Context(), theirs, theirs, theirs, false); err != nil || !strings.Contains(m.Content, secret) {
+	if m, err := f.Memories().Get(t.Context(), theirs, theirs, theirs, false); err != nil || !strings.Contains(m.Content, secret) {
 		t.Errorf("the memory afterwards: %+v, %v", m, err)
 	}
 }
@@ -106,11 +106,11 @@ func TestNothingReachesAnotherNamespace(t *testing.T) {
 func fillTheirs(t *testing.T, f *fixture) {
 	t.Helper()
 	ctx := t.Context()
-	if _, err := f.PutDocument(ctx, theirs, docs.Document{ExternalID: theirs, Text: "The " + secret + " of a document."}, ""); err != nil {
+	if _, err := f.Documents().Put(ctx, theirs, docs.Document{ExternalID: theirs, Text: "The " + secret + " of a document."}, ""); err != nil {
 		t.Fatal(err)
 	}
 	m := memory.Memory{ID: theirs, Namespace: theirs, UserID: theirs, SessionID: theirs, Content: "The " + secret + " of a memory."}
-	if _, _, err := f.Remember(ctx, m); err != nil {
+	if _, _, err := f.Memories().Put(ctx, m); err != nil {
 		t.Fatal(err)
 	}
 	turn := ragctx.Turn{ID: "turn", Namespace: theirs, UserID: theirs, SessionID: theirs, Prompt: "What is the " + secret + "?", Response: "It is a " + secret + "."}
@@ -118,10 +118,10 @@ func fillTheirs(t *testing.T, f *fixture) {
 		t.Fatal(err)
 	}
 	k := engine.ProcedureKey{Namespace: theirs, Name: theirs}
-	if _, err := f.PutDraft(ctx, k, procedures.Body{Trigger: "the " + secret, Steps: []string{"a " + secret}}); err != nil {
+	if _, err := f.Procedures().PutDraft(ctx, k, procedures.Body{Trigger: "the " + secret, Steps: []string{"a " + secret}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Publish(ctx, k); err != nil {
+	if _, err := f.Procedures().Publish(ctx, k); err != nil {
 		t.Fatal(err)
 	}
 }

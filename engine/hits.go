@@ -10,7 +10,7 @@ import (
 	"github.com/ragctx/ragctx/internal/text/chunk"
 )
 
-// HitsOptions configures [Engine.Hits].
+// HitsOptions configures [Indexes.Hits].
 type HitsOptions struct {
 	Kind store.Kind // documents or memories
 	K    int        // maximum number of hits
@@ -31,7 +31,7 @@ type Hit struct {
 }
 
 // Hits returns the chunks that match a query, best first, and the names of signals that failed.
-func (e *Engine) Hits(ctx context.Context, q ragctx.ContextQuery, o HitsOptions) ([]Hit, []string, error) {
+func (e Indexes) Hits(ctx context.Context, q ragctx.ContextQuery, o HitsOptions) ([]Hit, []string, error) {
 	q, err := e.check(ctx, q)
 	if err != nil {
 		return nil, nil, err

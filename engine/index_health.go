@@ -29,9 +29,9 @@ type IndexHealth struct {
 	index.Health
 }
 
-// OpenIndexes describes the open indexes, in no order. An index is open from the first use of its
+// Indexes describes the open indexes, in no order. An index is open from the first use of its
 // namespace until it is idle for a while; describing it is not a use.
-func (e *Engine) OpenIndexes() (open []IndexHealth) {
+func (e Metrics) Indexes() (open []IndexHealth) {
 	e.collections.eachOpen(func(id store.Collection, i *index.Hybrid) {
 		open = append(open, IndexHealth{id, i.Health()})
 	})
@@ -40,7 +40,7 @@ func (e *Engine) OpenIndexes() (open []IndexHealth) {
 
 // VectorSearches returns the measurements of vector searches of a kind of item since the data
 // directory was opened.
-func (e *Engine) VectorSearches(k store.Kind) index.Measurements {
+func (e Metrics) VectorSearches(k store.Kind) index.Measurements {
 	return e.recallMonitors[k].Measurements()
 }
 
@@ -83,20 +83,20 @@ type IndexStatus struct {
 	VectorLeg
 }
 
-// VectorStatus describes the vector indexes of all namespaces, without searching.
-func (e *Engine) VectorStatus(ctx context.Context) (VectorStatus, error) {
+// Status describes the vector indexes of all namespaces, without searching.
+func (e Indexes) Status(ctx context.Context) (VectorStatus, error) {
 	if err := access.From(ctx).RequireUnbound(); err != nil {
 		return VectorStatus{}, err
 	}
 	s := VectorStatus{
-		Documents: e.VectorSearches(store.Documents).Report(), Memories: e.VectorSearches(store.Memories).Report(),
+		Documents: e.Metrics().VectorSearches(store.Documents).Report(), Memories: e.Metrics().VectorSearches(store.Memories).Report(),
 		Indexes: []IndexStatus{},
 	}
 	names, err := e.namespaceNames(ctx)
 	if err != nil {
 		return s, err
 	}
-	for _, i := range e.OpenIndexes() {
+	for _, i := range e.Metrics().Indexes() {
 		s.Indexes = append(s.Indexes, IndexStatus{names[i.ID.Namespace], i.ID.Kind.String(), newVectorLeg(i.Health)})
 	}
 	slices.SortFunc(s.Indexes, func(a, b IndexStatus) int {
@@ -106,8 +106,8 @@ func (e *Engine) VectorStatus(ctx context.Context) (VectorStatus, error) {
 }
 
 // namespaceNames returns the names of namespaces by id.
-func (e *Engine) namespaceNames(ctx context.Context) (map[int64]string, error) {
-	names, err := e.Namespaces(ctx)
+func (e *core) namespaceNames(ctx context.Context) (map[int64]string, error) {
+	names, err := e.Admin().NamespaceNames(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -132,8 +132,8 @@ type JobTally struct {
 	Cancelled uint64 `json:"cancelled" doc:"since the start"`
 }
 
-// JobTally returns the counters of jobs.
-func (e *Engine) JobTally(ctx context.Context) (t JobTally, err error) {
+// Jobs returns the counters of jobs.
+func (e Metrics) Jobs(ctx context.Context) (t JobTally, err error) {
 	t.Queued, t.Running, err = e.store.ActiveJobs(ctx)
 	ended := &e.jobs.ended
 	t.Done, t.Failed, t.Cancelled = ended.done.Load(), ended.failed.Load(), ended.cancelled.Load()

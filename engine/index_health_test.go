@@ -25,20 +25,20 @@ func TestSearchesAreMeasured(t *testing.T) {
 		}
 	}
 	ask(true)
-	if m := e.VectorSearches(store.Documents); m.Took.Count != 0 || m.Exact.Count != 1 || m.Recall != nil {
+	if m := e.Metrics().VectorSearches(store.Documents); m.Took.Count != 0 || m.Exact.Count != 1 || m.Recall != nil {
 		t.Fatalf("an exact search: %+v", m)
 	}
 	ask(false)
-	for end := time.Now().Add(10 * time.Second); e.VectorSearches(store.Documents).Recall == nil; runtime.Gosched() {
+	for end := time.Now().Add(10 * time.Second); e.Metrics().VectorSearches(store.Documents).Recall == nil; runtime.Gosched() {
 		if time.Now().After(end) {
-			t.Fatalf("not done again: %+v", e.VectorSearches(store.Documents))
+			t.Fatalf("not done again: %+v", e.Metrics().VectorSearches(store.Documents))
 		}
 	}
-	m := e.VectorSearches(store.Documents)
+	m := e.Metrics().VectorSearches(store.Documents)
 	if m.Took.Count != 1 || m.Exact.Count != 2 || m.Recall.Value != 1 || m.Recall.Samples != 1 {
 		t.Errorf("%+v, %+v", m, m.Recall)
 	}
-	st, err := e.VectorStatus(t.Context())
+	st, err := e.Indexes().Status(t.Context())
 	if err != nil || len(st.Indexes) == 0 || st.Documents.Searches != 1 || st.Memories.Searches != 0 {
 		t.Fatalf("%+v, %v", st, err)
 	}
@@ -46,14 +46,14 @@ func TestSearchesAreMeasured(t *testing.T) {
 	if i.Namespace != "default" || i.Kind != "documents" || i.Graph == "" || i.Chunks != 30 || i.Live.Exact != 2 || i.Live.Recall.Value != 1 {
 		t.Errorf("%+v", i)
 	}
-	c, err := e.Doctor(t.Context(), engine.DoctorOptions{})
+	c, err := e.Admin().Doctor(t.Context(), engine.DoctorOptions{})
 	if err != nil || !c.Sound() {
 		t.Fatalf("%+v, %v", c, err)
 	}
 	if d := c.Indexes[0]; d.Found == nil || d.Found.Recall.Value != 1 || d.VectorIndex.Chunks != 30 || d.VectorIndex.Live.Searches != 1 {
 		t.Errorf("doctor: %+v", d)
 	}
-	if c, err = e.Doctor(t.Context(), engine.DoctorOptions{Searching: -1}); err != nil || c.Indexes[0].Found != nil {
+	if c, err = e.Admin().Doctor(t.Context(), engine.DoctorOptions{Searching: -1}); err != nil || c.Indexes[0].Found != nil {
 		t.Errorf("doctor measured in no time: %+v, %v", c.Indexes[0].Found, err)
 	}
 }
@@ -68,7 +68,7 @@ func TestNothingIsMeasured(t *testing.T) {
 		}
 	}
 	e.Close()
-	if m := e.VectorSearches(store.Documents); m.Took.Count != 200 || m.Exact.Count != 0 || m.Skipped != 0 {
+	if m := e.Metrics().VectorSearches(store.Documents); m.Took.Count != 200 || m.Exact.Count != 0 || m.Skipped != 0 {
 		t.Errorf("%+v", m)
 	}
 }
@@ -76,25 +76,25 @@ func TestNothingIsMeasured(t *testing.T) {
 func TestJobTally(t *testing.T) {
 	e := openWith(t, engine.Options{Dir: t.TempDir(), PauseJobs: true})
 	defer e.Close()
-	first, err := e.CheckUp(t.Context(), engine.DoctorOptions{})
+	first, err := e.Jobs().SubmitCheckup(t.Context(), engine.DoctorOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := e.CheckUp(t.Context(), engine.DoctorOptions{})
+	second, err := e.Jobs().SubmitCheckup(t.Context(), engine.DoctorOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, err := e.JobTally(t.Context()); n != (engine.JobTally{Queued: 2}) || err != nil {
+	if n, err := e.Metrics().Jobs(t.Context()); n != (engine.JobTally{Queued: 2}) || err != nil {
 		t.Errorf("%+v, %v", n, err)
 	}
-	if _, err := e.CancelJob(t.Context(), second.ID); err != nil {
+	if _, err := e.Jobs().Cancel(t.Context(), second.ID); err != nil {
 		t.Fatal(err)
 	}
-	e.StartJobs()
-	if _, err := e.AwaitJob(t.Context(), first.ID); err != nil {
+	e.Jobs().Start()
+	if _, err := e.Jobs().Await(t.Context(), first.ID); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := e.JobTally(t.Context()); n != (engine.JobTally{Done: 1, Cancelled: 1}) || err != nil {
+	if n, err := e.Metrics().Jobs(t.Context()); n != (engine.JobTally{Done: 1, Cancelled: 1}) || err != nil {
 		t.Errorf("%+v, %v", n, err)
 	}
 }

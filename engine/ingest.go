@@ -10,16 +10,16 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// Sink stores ingested documents: an [Engine]. A remote server is sent what [Collect] yields
+// Sink stores ingested documents: [Documents]. A remote server is sent what [Collect] yields
 // instead.
 type Sink interface {
-	PutDocument(ctx context.Context, namespace string, d docs.Document, root string) (store.Put, error)
-	DropDocument(ctx context.Context, namespace string, f store.FileState) error
+	Put(ctx context.Context, namespace string, d docs.Document, root string) (store.Put, error)
+	DeleteIfVersion(ctx context.Context, namespace string, f store.FileState) error
 	RecordFileStates(ctx context.Context, namespace string, files []store.FileState) error
-	ListDocuments(ctx context.Context, namespace string, o store.ListOptions) ([]store.Document, error)
+	List(ctx context.Context, namespace string, o store.ListOptions) ([]store.Document, error)
 }
 
-var _ Sink = (*Engine)(nil)
+var _ Sink = Documents{}
 
 // IngestOptions configures an ingest. Only Paths is required.
 type IngestOptions struct {

@@ -13,10 +13,8 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// Lister lists existing documents: an [Engine], or a client of a server.
-type Lister interface {
-	ListDocuments(ctx context.Context, namespace string, o store.ListOptions) ([]store.Document, error)
-}
+// ListDocuments lists existing documents by pages, as [Documents.List] or a client of a server does.
+type ListDocuments func(ctx context.Context, namespace string, o store.ListOptions) ([]store.Document, error)
 
 // Change is one action of an ingest. Exactly one of Document, Delete, Skip, Unchanged and LeftOut
 // is set.
@@ -37,9 +35,9 @@ type Change struct {
 
 // Collect yields the changes that [Ingest] would make, for a server that applies them as a job. An
 // error is the last value. Workers and Progress of the options are ignored.
-func Collect(ctx context.Context, l Lister, o IngestOptions) iter.Seq2[Change, error] {
+func Collect(ctx context.Context, list ListDocuments, o IngestOptions) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
-		c := collector{lister: l, opts: o, claimed: make(map[string]string), yield: yield}
+		c := collector{list: list, opts: o, claimed: make(map[string]string), yield: yield}
 		for _, path := range o.Paths {
 			root, err := o.open(path)
 			if err == nil {
@@ -61,7 +59,7 @@ var errStopped = errors.New("enough")
 
 // collector is the state of one Collect.
 type collector struct {
-	lister  Lister
+	list    ListDocuments
 	opts    IngestOptions
 	claimed map[string]string // ids of this ingest, with their sources
 	yield   func(Change, error) bool
@@ -76,7 +74,7 @@ func (c *collector) send(ch Change) error {
 
 // collectSource collects the changes of one source.
 func (c *collector) collectSource(ctx context.Context, source Source) error {
-	existing, err := listExisting(ctx, c.lister, c.opts.Namespace, source.Prefix(), "")
+	existing, err := listExisting(ctx, c.list, c.opts.Namespace, source.Prefix(), "")
 	if err != nil {
 		return err
 	}

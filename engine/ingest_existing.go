@@ -25,11 +25,11 @@ func (d existingDocument) file() store.FileState {
 
 // listExisting returns the documents with ids that begin with prefix; root limits them to one source, ""
 // does not.
-func listExisting(ctx context.Context, l Lister, namespace, prefix, root string) (existingDocuments, error) {
+func listExisting(ctx context.Context, list ListDocuments, namespace, prefix, root string) (existingDocuments, error) {
 	var k existingDocuments
 	o := store.ListOptions{Limit: MaxPage, Prefix: prefix, Root: root}
 	for {
-		page, err := l.ListDocuments(ctx, namespace, o)
+		page, err := list(ctx, namespace, o)
 		if err != nil {
 			return nil, fmt.Errorf("list existing documents: %w", err)
 		}

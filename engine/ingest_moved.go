@@ -13,7 +13,7 @@ import (
 // putMoved puts a document with an id that was ingested from another source. If that source is gone, the
 // document moves to this one. If it still exists, or is not on this machine, it keeps the id.
 func (in *ingester) putMoved(ctx context.Context, d docs.Document, root string, conflict error) (store.Put, error) {
-	found, err := in.sink.ListDocuments(ctx, in.opts.Namespace, store.ListOptions{Prefix: d.ExternalID, Limit: 1})
+	found, err := in.sink.List(ctx, in.opts.Namespace, store.ListOptions{Prefix: d.ExternalID, Limit: 1})
 	switch {
 	case err != nil:
 		return store.Put{}, err
@@ -24,10 +24,10 @@ func (in *ingester) putMoved(ctx context.Context, d docs.Document, root string, 
 		return store.Put{}, sourceConflict(old)
 	}
 	old := store.FileState{ID: d.ExternalID, Root: found[0].Root, Version: found[0].Version}
-	if err := in.sink.DropDocument(ctx, in.opts.Namespace, old); err != nil && !isNotFound(err) {
+	if err := in.sink.DeleteIfVersion(ctx, in.opts.Namespace, old); err != nil && !isNotFound(err) {
 		return store.Put{}, err
 	}
-	put, err := in.sink.PutDocument(ctx, in.opts.Namespace, d, root)
+	put, err := in.sink.Put(ctx, in.opts.Namespace, d, root)
 	put.Status = store.Replaced
 	return put, err
 }

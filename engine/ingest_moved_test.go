@@ -102,7 +102,7 @@ type keptDocument struct {
 	text string
 }
 
-func (k kept) PutDocument(_ context.Context, _ string, d docs.Document, root string) (store.Put, error) {
+func (k kept) Put(_ context.Context, _ string, d docs.Document, root string) (store.Put, error) {
 	old := k[d.ExternalID]
 	switch {
 	case old == nil:
@@ -117,7 +117,7 @@ func (k kept) PutDocument(_ context.Context, _ string, d docs.Document, root str
 	return store.Put{Status: store.Replaced, Version: old.Version}, nil
 }
 
-func (k kept) DropDocument(_ context.Context, _ string, f store.FileState) error {
+func (k kept) DeleteIfVersion(_ context.Context, _ string, f store.FileState) error {
 	if d := k[f.ID]; d == nil || d.Version != f.Version || d.Root != f.Root {
 		return ragctx.ErrNotFound
 	}
@@ -125,7 +125,7 @@ func (k kept) DropDocument(_ context.Context, _ string, f store.FileState) error
 	return nil
 }
 
-func (k kept) ListDocuments(_ context.Context, _ string, o store.ListOptions) ([]store.Document, error) {
+func (k kept) List(_ context.Context, _ string, o store.ListOptions) ([]store.Document, error) {
 	var list []store.Document
 	for _, id := range slices.Sorted(maps.Keys(k)) {
 		if id > o.After && strings.HasPrefix(id, o.Prefix) && len(list) < o.Limit {
@@ -146,14 +146,14 @@ func (k kept) RecordFileStates(_ context.Context, _ string, files []store.FileSt
 
 // follow applies collected changes as a job does.
 func (k kept) follow(ctx context.Context, o engine.IngestOptions) error {
-	for ch, err := range engine.Collect(ctx, k, o) {
+	for ch, err := range engine.Collect(ctx, k.List, o) {
 		switch {
 		case err != nil:
 			return err
 		case ch.Delete != "":
-			_ = k.DropDocument(ctx, "", store.FileState{ID: ch.Delete, Root: ch.Root, Version: ch.Version})
+			_ = k.DeleteIfVersion(ctx, "", store.FileState{ID: ch.Delete, Root: ch.Root, Version: ch.Version})
 		case ch.Document != nil:
-			put, _ := k.PutDocument(ctx, "", *ch.Document, ch.Root)
+			put, _ := k.Put(ctx, "", *ch.Document, ch.Root)
 			_ = k.RecordFileStates(ctx, "", []store.FileState{{ID: ch.Document.ExternalID, Version: put.Version, Stat: ch.Stat}})
 		}
 	}

@@ -50,7 +50,7 @@ func (s *shelved) ingest(sink engine.Sink, change func(*engine.IngestOptions)) e
 		change(&o)
 	}
 	if sink == nil {
-		sink = s.Engine
+		sink = s.Documents()
 	}
 	r, err := engine.Ingest(s.t.Context(), sink, o)
 	if err != nil {
@@ -62,7 +62,7 @@ func (s *shelved) ingest(sink engine.Sink, change func(*engine.IngestOptions)) e
 // text returns the text of a document, "" if it does not exist.
 func (s *shelved) text(id string) string {
 	s.t.Helper()
-	_, text, err := s.Document(s.t.Context(), "default", id, 0)
+	_, text, err := s.Documents().Get(s.t.Context(), "default", id, 0)
 	if err != nil && !errors.Is(err, ragctx.ErrNotFound) {
 		s.t.Fatal(err)
 	}
@@ -71,13 +71,13 @@ func (s *shelved) text(id string) string {
 
 // racing does something once, after a document was put.
 type racing struct {
-	*engine.Engine
+	engine.Documents
 
 	once func()
 }
 
-func (r *racing) PutDocument(ctx context.Context, ns string, d docs.Document, root string) (store.Put, error) {
-	p, err := r.Engine.PutDocument(ctx, ns, d, root)
+func (r *racing) Put(ctx context.Context, ns string, d docs.Document, root string) (store.Put, error) {
+	p, err := r.Documents.Put(ctx, ns, d, root)
 	if once := r.once; once != nil {
 		r.once = nil
 		once()
@@ -94,8 +94,8 @@ func TestIngestLeavesWhatOthersPut(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.write("b.md", "beta two")
-	r := s.ingest(&racing{Engine: s.Engine, once: func() {
-		if _, err := s.PutDocument(t.Context(), "default", docs.Document{ExternalID: "docs/a.md", Text: "mine"}, ""); err != nil {
+	r := s.ingest(&racing{Documents: s.Documents(), once: func() {
+		if _, err := s.Documents().Put(t.Context(), "default", docs.Document{ExternalID: "docs/a.md", Text: "mine"}, ""); err != nil {
 			t.Error(err)
 		}
 	}}, nil)
@@ -113,7 +113,7 @@ func TestBulkDeletesOnlyThatVersion(t *testing.T) {
 		version int
 		want    string
 	}{{7, "alpha"}, {1, ""}} {
-		sp, err := s.QueueDocuments(t.Context(), engine.DocumentQueueOptions{})
+		sp, err := s.Jobs().QueueDocuments(t.Context(), engine.DocumentQueueOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +124,7 @@ func TestBulkDeletesOnlyThatVersion(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if j, err = s.AwaitJob(t.Context(), j.ID); err != nil || j.State != store.JobDone {
+		if j, err = s.Jobs().Await(t.Context(), j.ID); err != nil || j.State != store.JobDone {
 			t.Fatalf("%+v, %v", j, err)
 		}
 		if got := s.text("docs/a.md"); got != tc.want || (j.Counts.Deleted == 1) != (tc.want == "") {
@@ -203,7 +203,7 @@ func TestEmptiedFolder(t *testing.T) {
 func TestPagesInAnswers(t *testing.T) {
 	f := open(t)
 	text := "The first page is about quinces.\n\fThe second page is about medlars, and says a little more."
-	if _, err := f.PutDocument(t.Context(), "default", docs.Document{ExternalID: "fruit.txt", Text: text}, ""); err != nil {
+	if _, err := f.Documents().Put(t.Context(), "default", docs.Document{ExternalID: "fruit.txt", Text: text}, ""); err != nil {
 		t.Fatal(err)
 	}
 	a, err := f.Context(t.Context(), ragctx.NewQuery("medlars"))

@@ -38,7 +38,7 @@ type ingester struct {
 
 // ingestSource ingests one source.
 func (in *ingester) ingestSource(ctx context.Context, source Source) error {
-	existing, err := listExisting(ctx, in.sink, in.opts.Namespace, source.Prefix(), source.Name())
+	existing, err := listExisting(ctx, in.sink.List, in.opts.Namespace, source.Prefix(), source.Name())
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (in *ingester) unreadable(ctx context.Context, skip *docs.Skip, own existin
 // document stores one document. Only an error that would affect every further document ends the
 // ingest.
 func (in *ingester) document(ctx context.Context, root string, e Entry, d docs.Document, stat string) error {
-	put, err := in.sink.PutDocument(ctx, in.opts.Namespace, d, root)
+	put, err := in.sink.Put(ctx, in.opts.Namespace, d, root)
 	if errors.Is(err, ragctx.ErrConflict) {
 		put, err = in.putMoved(ctx, d, root, err)
 	}
@@ -194,7 +194,7 @@ func (in *ingester) recordStates(ctx context.Context, atLeast int) error {
 // remove deletes the document of a file that is gone, unless it was stored again since this ingest
 // began.
 func (in *ingester) remove(ctx context.Context, d existingDocument) error {
-	err := in.sink.DropDocument(ctx, in.opts.Namespace, d.file())
+	err := in.sink.DeleteIfVersion(ctx, in.opts.Namespace, d.file())
 	if isNotFound(err) {
 		return nil
 	}

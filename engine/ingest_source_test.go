@@ -95,7 +95,7 @@ func TestIngestOfFilesInFiles(t *testing.T) {
 	if got := f.ids(); !slices.Equal(got, []string{"docs/all.md", "docs/all.md/a/b.md", "docs/all.md/d.md"}) {
 		t.Errorf("ids %v", got)
 	}
-	d, text, err := f.Document(t.Context(), "", "docs/all.md/a/b.md", 0)
+	d, text, err := f.Documents().Get(t.Context(), "", "docs/all.md/a/b.md", 0)
 	if err != nil || text != "beta" || d.Source != "file:docs/all.md/a/b.md" || d.Metadata["author"] != "Bob" || d.Metadata["lang"] != "en" {
 		t.Errorf("%+v, %q, %v", d, text, err)
 	}
@@ -106,14 +106,14 @@ func TestFolderJobExtracts(t *testing.T) {
 	f := open(t, func(o *engine.Options) { o.Extract = listed })
 	dir := filepath.Join(t.TempDir(), "docs")
 	write(t, dir, map[string]string{"all.md": "a.md:alpha\nb.md:beta\n"})
-	j, err := f.IngestFolders(t.Context(), engine.IngestOptions{Paths: []string{dir}, Metadata: map[string]any{"author": "Bob"}})
+	j, err := f.Documents().Ingest(t.Context(), engine.IngestOptions{Paths: []string{dir}, Metadata: map[string]any{"author": "Bob"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if j = f.await(j.ID); j.Counts.Created != 2 || j.Items != 2 {
 		t.Errorf("%+v", j)
 	}
-	d, _, err := f.Document(t.Context(), "", "docs/all.md/a.md", 0)
+	d, _, err := f.Documents().Get(t.Context(), "", "docs/all.md/a.md", 0)
 	if err != nil || d.Metadata["author"] != "Bob" {
 		t.Errorf("%+v, %v", d, err)
 	}

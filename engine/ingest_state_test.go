@@ -22,13 +22,13 @@ func later() time.Time { return time.Now().Add(time.Hour) }
 // sent does what [engine.Ingest] does, by way of a job, as through a server.
 func (f *fixture) sent(t interface{ Fatal(...any) }, o engine.IngestOptions) engine.IngestReport {
 	ctx := f.t.Context()
-	s, err := f.QueueDocuments(ctx, engine.DocumentQueueOptions{Namespace: o.Namespace})
+	s, err := f.Jobs().QueueDocuments(ctx, engine.DocumentQueueOptions{Namespace: o.Namespace})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
 	r, n := engine.IngestReport{}, 0
-	for ch, err := range engine.Collect(ctx, f, o) {
+	for ch, err := range engine.Collect(ctx, f.Documents().List, o) {
 		n++
 		switch {
 		case err != nil:
@@ -115,11 +115,11 @@ func fileStates(t *testing.T, ingest func(*fixture, *testing.T, engine.IngestOpt
 	reread := o
 	reread.Reread = true
 	step("read in any case", reread, engine.IngestReport{Unchanged: 4}, "one.md", "two.md")
-	if err := f.DeleteDocument(t.Context(), "", "docs/two.md/a.md"); err != nil {
+	if err := f.Documents().Delete(t.Context(), "", "docs/two.md/a.md"); err != nil {
 		t.Fatal(err)
 	}
 	step("deleted by others", o, engine.IngestReport{Created: 1, Unchanged: 3}, "two.md")
-	if _, err := f.PutDocument(t.Context(), "", docs.Document{ExternalID: "docs/one.md", Text: "zeta"}, dir); err != nil {
+	if _, err := f.Documents().Put(t.Context(), "", docs.Document{ExternalID: "docs/one.md", Text: "zeta"}, dir); err != nil {
 		t.Fatal(err)
 	}
 	step("replaced by others", o, engine.IngestReport{Replaced: 1, Unchanged: 3}, "one.md")

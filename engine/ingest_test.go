@@ -29,7 +29,7 @@ func write(t *testing.T, dir string, files map[string]string) {
 
 func (f *fixture) ingest(o engine.IngestOptions) engine.IngestReport {
 	f.t.Helper()
-	r, err := engine.Ingest(f.t.Context(), f.Engine, o)
+	r, err := engine.Ingest(f.t.Context(), f.Documents(), o)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func (f *fixture) ingest(o engine.IngestOptions) engine.IngestReport {
 
 func (f *fixture) ids() (out []string) {
 	f.t.Helper()
-	list, err := f.ListDocuments(f.t.Context(), "", store.ListOptions{})
+	list, err := f.Documents().List(f.t.Context(), "", store.ListOptions{})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func TestOtherRootsKeepTheirIDs(t *testing.T) {
 	f := open(t)
 	dir := filepath.Join(t.TempDir(), "docs")
 	write(t, dir, map[string]string{"a.md": "alpha"})
-	if _, err := f.PutDocument(t.Context(), "", docs.Document{ExternalID: "docs/a.md", Text: "beta"}, "wiki"); err != nil {
+	if _, err := f.Documents().Put(t.Context(), "", docs.Document{ExternalID: "docs/a.md", Text: "beta"}, "wiki"); err != nil {
 		t.Fatal(err)
 	}
 	if r := f.ingest(engine.IngestOptions{Paths: []string{dir}}); len(r.Skipped) != 1 {
@@ -228,7 +228,7 @@ func TestIngestOfAnUnreadableFolder(t *testing.T) {
 	if _, err := os.ReadDir(dir); err == nil {
 		t.Skip("this user may read everything")
 	}
-	_, err := engine.Ingest(t.Context(), f.Engine, engine.IngestOptions{Paths: []string{dir}})
+	_, err := engine.Ingest(t.Context(), f.Documents(), engine.IngestOptions{Paths: []string{dir}})
 	if !errors.Is(err, ragctx.ErrInvalid) || len(f.ids()) != 2 {
 		t.Errorf("%v, %v", err, f.ids())
 	}
@@ -252,7 +252,7 @@ func TestSkippedAndNothingSeen(t *testing.T) {
 
 func TestIngestOfNothing(t *testing.T) {
 	f := open(t)
-	_, err := engine.Ingest(t.Context(), f.Engine, engine.IngestOptions{Paths: []string{filepath.Join(t.TempDir(), "missing")}})
+	_, err := engine.Ingest(t.Context(), f.Documents(), engine.IngestOptions{Paths: []string{filepath.Join(t.TempDir(), "missing")}})
 	if err == nil || !strings.Contains(err.Error(), "missing") {
 		t.Errorf("got %v", err)
 	}

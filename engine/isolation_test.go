@@ -69,14 +69,14 @@ func buildWall(t *testing.T) *wall {
 	}
 	w.settle()
 	for _, ns := range wallSpaces {
-		all, _, err := w.ListMemories(t.Context(), ns, store.MemoryFilter{AnyUser: true, Kinds: facts.Kinds(), Limit: 1000})
+		all, _, err := w.Memories().List(t.Context(), ns, store.MemoryFilter{AnyUser: true, Kinds: facts.Kinds(), Limit: 1000})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, m := range all {
 			w.ids = append(w.ids, m.ID)
 		}
-		aside, _, err := w.Quarantine(t.Context(), ns, store.MemoryFilter{AnyUser: true, Limit: 1000}, 0)
+		aside, _, err := w.Memories().Quarantine(t.Context(), ns, store.MemoryFilter{AnyUser: true, Limit: 1000}, 0)
 		if err != nil || len(aside) == 0 {
 			t.Fatalf("quarantine: %d, %v", len(aside), err)
 		}
@@ -114,13 +114,13 @@ func TestScopeIsAWall(t *testing.T) {
 		ctx := t.Context()
 		doors := map[string]func() (any, error){
 			"context":    func() (any, error) { return w.Context(ctx, q) },
-			"list":       func() (any, error) { return first(w.ListMemories(ctx, ns, f)) },
-			"memory":     func() (any, error) { return w.Memory(ctx, ns, id, user, false) },
-			"history":    func() (any, error) { return w.MemoryHistory(ctx, ns, id, by) },
-			"quarantine": func() (any, error) { return first(w.Quarantine(ctx, ns, f, 0)) },
-			"prune":      func() (any, error) { return w.PruneMemories(ctx, ns, f, memory.PrunePolicy{MaxItems: 1}, true) },
+			"list":       func() (any, error) { return first(w.Memories().List(ctx, ns, f)) },
+			"memory":     func() (any, error) { return w.Memories().Get(ctx, ns, id, user, false) },
+			"history":    func() (any, error) { return w.Memories().History(ctx, ns, id, by) },
+			"quarantine": func() (any, error) { return first(w.Memories().Quarantine(ctx, ns, f, 0)) },
+			"prune":      func() (any, error) { return w.Memories().Prune(ctx, ns, f, memory.PrunePolicy{MaxItems: 1}, true) },
 			"extract": func() (any, error) {
-				return w.Extract(ctx, ragctx.Turn{Namespace: ns, UserID: user, SessionID: "s0", Prompt: "I live in Oslo now. I'm allergic to dust."})
+				return w.Sessions().Extract(ctx, ragctx.Turn{Namespace: ns, UserID: user, SessionID: "s0", Prompt: "I live in Oslo now. I'm allergic to dust."})
 			},
 		}
 		if q.Query != "" {
@@ -170,12 +170,12 @@ func TestNobodyChangesWhatIsAnothers(t *testing.T) {
 			continue
 		}
 		for name, change := range map[string]func() error{
-			"delete":  func() error { return w.DeleteMemory(ctx, "one", id, "ada", false) },
-			"undo":    func() error { _, err := w.UndoMemory(ctx, "one", id, by); return err },
-			"turn":    func() error { _, err := w.UndoTurn(ctx, "one", id, by); return err },
-			"release": func() error { _, err := w.ReleaseMemory(ctx, "one", id, by); return err },
-			"discard": func() error { return w.DiscardMemory(ctx, "one", id, by) },
-			"erase":   func() error { _, err := w.EraseMemory(ctx, "one", id, "ada", false); return err },
+			"delete":  func() error { return w.Memories().Delete(ctx, "one", id, "ada", false) },
+			"undo":    func() error { _, err := w.Memories().Undo(ctx, "one", id, by); return err },
+			"turn":    func() error { _, err := w.Sessions().UndoTurn(ctx, "one", id, by); return err },
+			"release": func() error { _, err := w.Memories().Release(ctx, "one", id, by); return err },
+			"discard": func() error { return w.Memories().Discard(ctx, "one", id, by) },
+			"erase":   func() error { _, err := w.Memories().Erase(ctx, "one", id, "ada", false); return err },
 		} {
 			_ = change() // whether it is refused or finds nothing, nothing happens
 			if after := w.everything(); after != before {
@@ -188,7 +188,7 @@ func TestNobodyChangesWhatIsAnothers(t *testing.T) {
 
 // owner returns the owner of a memory in namespace one.
 func (w *wall) owner(id string) (string, bool) {
-	m, err := w.Memory(w.t.Context(), "one", id, "", true)
+	m, err := w.Memories().Get(w.t.Context(), "one", id, "", true)
 	return m.UserID, err == nil
 }
 
@@ -197,8 +197,8 @@ func (w *wall) everything() string {
 	var out []any
 	for _, ns := range wallSpaces {
 		f := store.MemoryFilter{AnyUser: true, Limit: 1000, Order: store.ByRecency}
-		all, _, err := w.ListMemories(w.t.Context(), ns, f)
-		aside, _, err2 := w.Quarantine(w.t.Context(), ns, f, 0)
+		all, _, err := w.Memories().List(w.t.Context(), ns, f)
+		aside, _, err2 := w.Memories().Quarantine(w.t.Context(), ns, f, 0)
 		if err != nil || err2 != nil {
 			w.t.Fatal(err, err2)
 		}
@@ -220,10 +220,10 @@ func TestEraseReachesEverything(t *testing.T) {
 	w := buildWall(t)
 	ctx := t.Context()
 	for _, id := range w.ids { // make some history
-		_, _ = w.UndoMemory(ctx, "one", id, engine.Viewer{User: "ada"})
+		_, _ = w.Memories().Undo(ctx, "one", id, engine.Viewer{User: "ada"})
 	}
 	w.ask(query("weather"))
-	if _, err := w.EraseUser(ctx, "one", "ada"); err != nil {
+	if _, err := w.Admin().EraseUser(ctx, "one", "ada"); err != nil {
 		t.Fatal(err)
 	}
 	w.settle()
@@ -247,7 +247,7 @@ func TestEraseOfASession(t *testing.T) {
 	ctx := t.Context()
 	all := func(session string) (out []string) {
 		f := store.MemoryFilter{UserID: "ada", SessionID: session, Limit: 1000}
-		list, _, err := w.ListMemories(ctx, "one", f)
+		list, _, err := w.Memories().List(ctx, "one", f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -263,7 +263,7 @@ func TestEraseOfASession(t *testing.T) {
 	if len(all("s0")) == 0 || len(before) == 0 {
 		t.Fatal("nothing to erase")
 	}
-	if _, err := w.EraseSession(ctx, "one", "s0", "ada", false); err != nil {
+	if _, err := w.Sessions().Erase(ctx, "one", "s0", "ada", false); err != nil {
 		t.Fatal(err)
 	}
 	w.settle()
@@ -273,7 +273,7 @@ func TestEraseOfASession(t *testing.T) {
 	if after := all("s1"); !slices.Equal(after, before) {
 		t.Errorf("the other session had %v, has %v", before, after)
 	}
-	aside, _, err := w.Quarantine(ctx, "one", store.MemoryFilter{UserID: "ada", SessionID: "s0", Limit: 100}, 0)
+	aside, _, err := w.Memories().Quarantine(ctx, "one", store.MemoryFilter{UserID: "ada", SessionID: "s0", Limit: 100}, 0)
 	if err != nil || len(aside) > 0 && slices.ContainsFunc(aside, func(q store.Quarantined) bool { return q.UserID == "ada" }) {
 		t.Errorf("in quarantine %v, %v", aside, err)
 	}

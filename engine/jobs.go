@@ -49,8 +49,8 @@ const (
 	watchInterval  = 250 * time.Millisecond // minimum interval between updates of a watcher
 )
 
-// Job returns a job.
-func (e *Engine) Job(ctx context.Context, id string) (Job, error) {
+// Get returns a job.
+func (e Jobs) Get(ctx context.Context, id string) (Job, error) {
 	j, err := e.jobs.get(ctx, id)
 	if err == nil {
 		err = canReadJob(ctx, j.Job)
@@ -61,8 +61,8 @@ func (e *Engine) Job(ctx context.Context, id string) (Job, error) {
 	return j, nil
 }
 
-// ListJobs returns a page of jobs, the newest first.
-func (e *Engine) ListJobs(ctx context.Context, f store.JobFilter) ([]Job, error) {
+// List returns a page of jobs, the newest first.
+func (e Jobs) List(ctx context.Context, f store.JobFilter) ([]Job, error) {
 	if err := pageLimit(&f.Limit); err != nil {
 		return nil, err
 	}
@@ -87,8 +87,8 @@ func (e *Engine) ListJobs(ctx context.Context, f store.JobFilter) ([]Job, error)
 	return jobs, nil
 }
 
-// JobItems returns a page of a job's items in order.
-func (e *Engine) JobItems(ctx context.Context, id string, f store.ItemFilter) ([]store.JobItem, error) {
+// Items returns a page of a job's items in order.
+func (e Jobs) Items(ctx context.Context, id string, f store.ItemFilter) ([]store.JobItem, error) {
 	if err := pageLimit(&f.Limit); err != nil {
 		return nil, err
 	}
@@ -102,10 +102,10 @@ func (e *Engine) JobItems(ctx context.Context, id string, f store.ItemFilter) ([
 	return e.store.JobItems(ctx, j.N, f)
 }
 
-// CancelJob ends a job early and returns it once it has ended. Processed items stay; pending ones
+// Cancel ends a job early and returns it once it has ended. Processed items stay; pending ones
 // are dropped. Cancelling a cancelled job is no error; a job that has ended otherwise is
 // [ragctx.ErrConflict].
-func (e *Engine) CancelJob(ctx context.Context, id string) (Job, error) {
+func (e Jobs) Cancel(ctx context.Context, id string) (Job, error) {
 	if err := e.canModifyJob(ctx, id); err != nil {
 		return Job{}, err
 	}
@@ -131,9 +131,9 @@ func (e *Engine) CancelJob(ctx context.Context, id string) (Job, error) {
 	return Job{Job: j}, e.store.DeleteItems(context.WithoutCancel(ctx), j.N, store.ItemPending)
 }
 
-// RetryJob queues an ended job again: its failed and pending items, or all of it if it has no
+// Retry queues an ended job again: its failed and pending items, or all of it if it has no
 // items. If nothing is left to do, the error is [ragctx.ErrConflict].
-func (e *Engine) RetryJob(ctx context.Context, id string) (Job, error) {
+func (e Jobs) Retry(ctx context.Context, id string) (Job, error) {
 	if err := e.canModifyJob(ctx, id); err != nil {
 		return Job{}, err
 	}
@@ -145,12 +145,12 @@ func (e *Engine) RetryJob(ctx context.Context, id string) (Job, error) {
 	return Job{Job: j}, nil
 }
 
-// WatchJob yields the job now and after each change, at most four times a second, until it has
+// Watch yields the job now and after each change, at most four times a second, until it has
 // ended. If ctx ends, the engine closes ([ragctx.ErrClosed]) or the job cannot be read, the error
 // is the last value.
-func (e *Engine) WatchJob(ctx context.Context, id string) iter.Seq2[Job, error] {
+func (e Jobs) Watch(ctx context.Context, id string) iter.Seq2[Job, error] {
 	return func(yield func(Job, error) bool) {
-		_, err := e.Job(ctx, id)
+		_, err := e.Jobs().Get(ctx, id)
 		if err == nil {
 			err = e.jobs.watch(ctx, id, yield)
 		}
@@ -160,10 +160,10 @@ func (e *Engine) WatchJob(ctx context.Context, id string) iter.Seq2[Job, error] 
 	}
 }
 
-// AwaitJob waits until the job has ended and returns it.
-func (e *Engine) AwaitJob(ctx context.Context, id string) (Job, error) {
+// Await waits until the job has ended and returns it.
+func (e Jobs) Await(ctx context.Context, id string) (Job, error) {
 	var last Job
-	for j, err := range e.WatchJob(ctx, id) {
+	for j, err := range e.Jobs().Watch(ctx, id) {
 		if err != nil {
 			return last, err
 		}
@@ -173,7 +173,7 @@ func (e *Engine) AwaitJob(ctx context.Context, id string) (Job, error) {
 }
 
 // openJobs registers the kinds of jobs.
-func (e *Engine) openJobs() {
+func (e *core) openJobs() {
 	e.jobs = newJobs(e)
 	e.registerJob(store.JobDocuments, e.runDocuments)
 	e.registerJob(JobFolder, e.runFolder)
@@ -181,16 +181,16 @@ func (e *Engine) openJobs() {
 	e.registerJob(JobDoctor, e.runDoctor)
 }
 
-// StartJobs starts queued jobs, first those interrupted when the directory was last closed, and
+// Start starts queued jobs, first those interrupted when the directory was last closed, and
 // delivers pending turns to observers. [Open] calls it unless PauseJobs is set.
-func (e *Engine) StartJobs() {
+func (e Jobs) Start() {
 	e.started.Store(true)
 	e.deliverPending(context.Background())
 	e.jobs.start()
 }
 
 // deliverPending queues the pending turns. On an error they are delivered after the next start.
-func (e *Engine) deliverPending(ctx context.Context) {
+func (e *core) deliverPending(ctx context.Context) {
 	if err := e.turns.resume(ctx); err != nil {
 		e.opts.Logger.Warn("reading pending turns failed; they are delivered at the next start", "error", err)
 	}
@@ -199,12 +199,12 @@ func (e *Engine) deliverPending(ctx context.Context) {
 // registerJob sets the function that runs a kind of job. Jobs of one kind run one after the other
 // in the order of acceptance. It is called before the engine is open. run is called again for a job
 // interrupted by the end of the process, and must return soon after its context ends.
-func (e *Engine) registerJob(kind string, run func(context.Context, *runningJob) error) {
+func (e *core) registerJob(kind string, run func(context.Context, *runningJob) error) {
 	e.jobs.kinds[kind] = &jobKind{name: kind, run: run, wake: make(chan struct{}, 1)}
 }
 
 // submitJob queues a job. request is stored as JSON for [runningJob.request].
-func (e *Engine) submitJob(ctx context.Context, kind, namespace string, request any) (Job, error) {
+func (e *core) submitJob(ctx context.Context, kind, namespace string, request any) (Job, error) {
 	b, err := json.Marshal(request)
 	if err != nil {
 		return Job{}, fmt.Errorf("submit job: %w", err)
@@ -231,15 +231,14 @@ func publicError(err error) string {
 	}
 }
 
-// EachItem calls fn with every item of a job in a state, in order. It lists them page by page from
-// of, such as an [Engine].
-func EachItem(ctx context.Context, of interface {
-	JobItems(ctx context.Context, id string, f store.ItemFilter) ([]store.JobItem, error)
-}, id string, state store.ItemState, fn func(store.JobItem),
+// EachItem calls fn with every item of a job in a state, in order. list returns
+// a page of them, as [Jobs.Items] does.
+func EachItem(ctx context.Context, list func(ctx context.Context, id string, f store.ItemFilter) ([]store.JobItem, error),
+	id string, state store.ItemState, fn func(store.JobItem),
 ) error {
 	f := store.ItemFilter{State: state, Limit: MaxPage}
 	for {
-		page, err := of.JobItems(ctx, id, f)
+		page, err := list(ctx, id, f)
 		if err != nil {
 			return err
 		}

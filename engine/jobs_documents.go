@@ -27,7 +27,7 @@ const (
 // documentRun is one run of a document job. Items are distributed to several lanes; items of one
 // document go to the same lane, so the last one wins.
 type documentRun struct {
-	engine   *Engine
+	engine   *core
 	job      *runningJob
 	ns       string
 	n        int64
@@ -44,7 +44,7 @@ type outcome struct {
 // runDocuments processes the pending items of a job. An error that is not about an item (a full
 // disk, a damaged or closed store) ends the run; the remaining items stay pending and can be
 // retried.
-func (e *Engine) runDocuments(ctx context.Context, r *runningJob) error {
+func (e *core) runDocuments(ctx context.Context, r *runningJob) error {
 	j := r.snapshot().Job
 	run := &documentRun{engine: e, job: r, ns: j.Namespace, n: j.N, outcomes: make(chan outcome, outcomeBatch)}
 	if err := run.recount(ctx); err != nil {
@@ -196,29 +196,29 @@ func (d *documentRun) attempt(ctx context.Context, i *outcome, body []byte) (err
 // delete deletes a document, or only the version that the item's body names.
 func (d *documentRun) delete(ctx context.Context, id string, body []byte) error {
 	if len(body) == 0 {
-		return d.engine.DeleteDocument(ctx, d.ns, id)
+		return d.engine.Documents().Delete(ctx, d.ns, id)
 	}
 	var only deleteBody
 	if err := json.Unmarshal(body, &only); err != nil {
 		return fmt.Errorf("read the item: %w", err)
 	}
-	return d.engine.DropDocument(ctx, d.ns, store.FileState{ID: id, Root: only.Root, Version: only.Version})
+	return d.engine.Documents().DeleteIfVersion(ctx, d.ns, store.FileState{ID: id, Root: only.Root, Version: only.Version})
 }
 
 // takeOver puts a document. If that conflicts because the document belongs to the source from, it
 // replaces that document.
-func (e *Engine) takeOver(
+func (e *core) takeOver(
 	ctx context.Context, namespace string, d docs.Document, root, from string,
 ) (store.Put, error) {
 	put, err := e.jobs.put(ctx, namespace, d, root)
 	if from == "" || !errors.Is(err, ragctx.ErrConflict) {
 		return put, err
 	}
-	old, _, derr := e.Document(ctx, namespace, d.ExternalID, 0)
+	old, _, derr := e.Documents().Get(ctx, namespace, d.ExternalID, 0)
 	if derr != nil || old.Root != from {
 		return put, err
 	}
-	if err := e.DeleteDocument(ctx, namespace, d.ExternalID); err != nil && !isNotFound(err) {
+	if err := e.Documents().Delete(ctx, namespace, d.ExternalID); err != nil && !isNotFound(err) {
 		return store.Put{}, err
 	}
 	put, err = e.jobs.put(ctx, namespace, d, root)
@@ -269,7 +269,7 @@ func (d *documentRun) recordStates(ctx context.Context, states []store.FileState
 	if len(states) == 0 {
 		return
 	}
-	if err := d.engine.RecordFileStates(ctx, d.ns, states); err != nil {
+	if err := d.engine.Documents().RecordFileStates(ctx, d.ns, states); err != nil {
 		d.engine.opts.Logger.WarnContext(ctx, "recording file states failed", "job", d.job.snapshot().ID, "error", err)
 	}
 }

@@ -17,8 +17,8 @@ type Faults struct {
 
 // Inject puts faults between the jobs and the store. It is for an engine whose
 // jobs have not been started.
-func (e *Engine) Inject(f Faults) {
-	put := e.PutDocument
+func (e *core) Inject(f Faults) {
+	put := e.Documents().Put
 	e.jobs.put = func(ctx context.Context, namespace string, d docs.Document, root string) (store.Put, error) {
 		if f.Put != nil {
 			if err := f.Put(d.ExternalID); err != nil {
@@ -64,20 +64,20 @@ func (w faulty) SaveJob(ctx context.Context, j store.Job) error {
 }
 
 // RegisterJob is registerJob, for an engine whose jobs have not been started.
-func (e *Engine) RegisterJob(kind string, run func(ctx context.Context, stage func(string), result func(any) error) error) {
+func (e *core) RegisterJob(kind string, run func(ctx context.Context, stage func(string), result func(any) error) error) {
 	e.registerJob(kind, func(ctx context.Context, r *runningJob) error { return run(ctx, r.stage, r.result) })
 }
 
 // SubmitJob is submitJob.
-func (e *Engine) SubmitJob(ctx context.Context, kind string, request any) (Job, error) {
+func (e *core) SubmitJob(ctx context.Context, kind string, request any) (Job, error) {
 	return e.submitJob(ctx, kind, "", request)
 }
 
 // Prune removes what is too old.
-func (e *Engine) Prune(ctx context.Context) error { return e.jobs.prune(ctx) }
+func (e *core) Prune(ctx context.Context) error { return e.jobs.prune(ctx) }
 
 // Spools returns the number of jobs that have not been accepted.
-func (e *Engine) Spools(ctx context.Context) (int, error) {
+func (e *core) Spools(ctx context.Context) (int, error) {
 	_, spooling, err := e.store.ExpiredJobs(ctx, e.jobs.now())
 	return len(spooling), err
 }

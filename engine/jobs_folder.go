@@ -65,10 +65,10 @@ func (o IngestOptions) request() (folderRequest, error) {
 // remotePath reports whether a path is a URL.
 func remotePath(path string) bool { return strings.Contains(path, "://") }
 
-// IngestFolders submits a job that does what [Ingest] does and continues after a restart. Functions
+// Ingest submits a job that does what [Ingest] does and continues after a restart. Functions
 // among the options are ignored in favour of the engine's. If an equal job has not ended, it is
 // returned instead. It is for the operator of the machine: its caller can have any file read.
-func (e *Engine) IngestFolders(ctx context.Context, o IngestOptions) (Job, error) {
+func (e Documents) Ingest(ctx context.Context, o IngestOptions) (Job, error) {
 	req, err := o.request()
 	if err != nil {
 		return Job{}, err
@@ -81,7 +81,7 @@ func (e *Engine) IngestFolders(ctx context.Context, o IngestOptions) (Job, error
 }
 
 // activeFolderJob returns an equal job that has not ended.
-func (e *Engine) activeFolderJob(ctx context.Context, req folderRequest) (Job, error) {
+func (e *core) activeFolderJob(ctx context.Context, req folderRequest) (Job, error) {
 	for _, state := range []store.JobState{store.JobRunning, store.JobQueued} {
 		list, err := e.equalFolderJobs(ctx, req, state)
 		if err != nil {
@@ -97,12 +97,12 @@ func (e *Engine) activeFolderJob(ctx context.Context, req folderRequest) (Job, e
 }
 
 // equalFolderJobs returns the equal jobs in a state, newest first.
-func (e *Engine) equalFolderJobs(ctx context.Context, req folderRequest, state store.JobState) ([]Job, error) {
+func (e *core) equalFolderJobs(ctx context.Context, req folderRequest, state store.JobState) ([]Job, error) {
 	want, err := encodeBody(req)
 	if err != nil {
 		return nil, err
 	}
-	list, err := e.ListJobs(ctx, store.JobFilter{Limit: MaxPage, Kind: JobFolder, State: state,
+	list, err := e.Jobs().List(ctx, store.JobFilter{Limit: MaxPage, Kind: JobFolder, State: state,
 		Namespace: req.Namespace})
 	if err != nil {
 		return nil, err
@@ -142,7 +142,7 @@ func (j Job) FolderResult() FolderResult {
 
 // runFolder runs a folder ingest from its beginning. Documents that an earlier run of the job
 // stored are unchanged now, and keep their earlier counts.
-func (e *Engine) runFolder(ctx context.Context, r *runningJob) error {
+func (e *core) runFolder(ctx context.Context, r *runningJob) error {
 	var req folderRequest
 	if err := r.request(&req); err != nil {
 		return err
@@ -167,17 +167,17 @@ func (e *Engine) runFolder(ctx context.Context, r *runningJob) error {
 		}
 	})
 	r.stage("store")
-	report, err := Ingest(ctx, folderSink{e}, o)
+	report, err := Ingest(ctx, folderSink{e.Documents()}, o)
 	run.take(report)
 	err = errors.Join(err, r.result(FolderResult{LeftOut: report.LeftOut}))
 	return errors.Join(err, run.flush(context.WithoutCancel(ctx), report.Skipped))
 }
 
 // folderSink is the engine with the put function that tests can replace.
-type folderSink struct{ *Engine }
+type folderSink struct{ Documents }
 
-// PutDocument implements [Sink].
-func (s folderSink) PutDocument(
+// Put implements [Sink].
+func (s folderSink) Put(
 	ctx context.Context, namespace string, d docs.Document, root string,
 ) (store.Put, error) {
 	return s.jobs.put(ctx, namespace, d, root)
@@ -185,7 +185,7 @@ func (s folderSink) PutDocument(
 
 // folderRun is one run of a folder ingest.
 type folderRun struct {
-	engine  *Engine
+	engine  *core
 	job     *runningJob
 	n       int64
 	before  store.Job // counts of earlier runs

@@ -22,7 +22,7 @@ func TestFolderJob(t *testing.T) {
 	f := open(t, paused)
 	g := newGate(5)
 	f.Inject(engine.Faults{Put: g.put})
-	f.StartJobs()
+	f.Jobs().Start()
 	dir := filepath.Join(t.TempDir(), "guide")
 	files := map[string]string{"bad.md": "\x00binary", "x.png": ""}
 	for i := range 40 {
@@ -30,15 +30,15 @@ func TestFolderJob(t *testing.T) {
 	}
 	write(t, dir, files)
 	o := engine.IngestOptions{Paths: []string{dir}}
-	j, err := f.IngestFolders(t.Context(), o)
+	j, err := f.Documents().Ingest(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	<-g.blocked
-	if same, err := f.IngestFolders(t.Context(), o); err != nil || same.ID != j.ID {
+	if same, err := f.Documents().Ingest(t.Context(), o); err != nil || same.ID != j.ID {
 		t.Errorf("the same again: %+v, %v", same, err)
 	}
-	if other, err := f.IngestFolders(t.Context(), engine.IngestOptions{Paths: []string{dir}, Prefix: "x", Namespace: "n"}); err != nil || other.ID == j.ID {
+	if other, err := f.Documents().Ingest(t.Context(), engine.IngestOptions{Paths: []string{dir}, Prefix: "x", Namespace: "n"}); err != nil || other.ID == j.ID {
 		t.Errorf("another one: %+v, %v", other, err)
 	}
 	time.AfterFunc(5*time.Millisecond, func() { close(g.open) })
@@ -57,14 +57,14 @@ func TestFolderJob(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "01.md")); err != nil {
 		t.Fatal(err)
 	}
-	j, err = f.IngestFolders(t.Context(), o)
+	j, err = f.Documents().Ingest(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if j = f.await(j.ID); j.Counts.Deleted != 1 || j.Counts.Unchanged != 39 {
 		t.Errorf("again: %+v", j)
 	}
-	if _, err := f.IngestFolders(t.Context(), engine.IngestOptions{Paths: []string{filepath.Join(dir, "missing")}}); err != nil {
+	if _, err := f.Documents().Ingest(t.Context(), engine.IngestOptions{Paths: []string{filepath.Join(dir, "missing")}}); err != nil {
 		t.Error(err)
 	}
 }
@@ -100,13 +100,13 @@ func TestCollect(t *testing.T) {
 	both := func(o engine.IngestOptions) {
 		t.Helper()
 		r := ingested.ingest(o)
-		s, err := collected.QueueDocuments(t.Context(), engine.DocumentQueueOptions{})
+		s, err := collected.Jobs().QueueDocuments(t.Context(), engine.DocumentQueueOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer s.Close()
 		n, unchanged, skipped, left := 0, 0, []engine.Skipped{}, docs.LeftOut{}
-		for ch, err := range engine.Collect(t.Context(), collected, o) {
+		for ch, err := range engine.Collect(t.Context(), collected.Documents().List, o) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -178,7 +178,7 @@ func TestOtherKinds(t *testing.T) {
 			}
 			return result(map[string]int{"counted": 3})
 		})
-		f.StartJobs()
+		f.Jobs().Start()
 	}
 	register()
 	j, err := f.SubmitJob(t.Context(), "count", map[string]int{"to": 3})

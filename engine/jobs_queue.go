@@ -45,7 +45,7 @@ type DocumentQueueOptions struct {
 // An invalid item gets its own error, which is not returned. A returned error ends the spool:
 // limits of the whole request, and errors of the store.
 type DocumentQueue struct {
-	engine *Engine
+	engine *core
 	opts   DocumentQueueOptions
 	job    store.Job
 	tally  store.JobTotals
@@ -106,7 +106,7 @@ func (p putBody) document(id string) docs.Document {
 }
 
 // QueueDocuments begins a job that stores and deletes documents.
-func (e *Engine) QueueDocuments(ctx context.Context, o DocumentQueueOptions) (*DocumentQueue, error) {
+func (e Jobs) QueueDocuments(ctx context.Context, o DocumentQueueOptions) (*DocumentQueue, error) {
 	o.MaxItems = cmp.Or(o.MaxItems, DefaultMaxBulkItems)
 	o.MaxBytes = cmp.Or(o.MaxBytes, DefaultMaxBulkBytes)
 	o.Namespace = namespaceName(o.Namespace)
@@ -119,7 +119,7 @@ func (e *Engine) QueueDocuments(ctx context.Context, o DocumentQueueOptions) (*D
 	if err := canModifyShared(ctx); err != nil {
 		return nil, err
 	}
-	s := &DocumentQueue{engine: e, opts: o, job: store.Job{
+	s := &DocumentQueue{engine: e.core, opts: o, job: store.Job{
 		ID: o.ID, Kind: store.JobDocuments, Namespace: o.Namespace, State: store.JobSpooling, Request: []byte("{}"),
 	}}
 	if s.job.ID == "" {
@@ -321,7 +321,7 @@ func (s *DocumentQueue) Accept(ctx context.Context) (Job, error) {
 	s.closed = true
 	s.engine.jobs.receiving.Delete(s.job.N)
 	s.engine.jobs.wake(store.JobDocuments)
-	return s.engine.Job(ctx, s.job.ID)
+	return s.engine.Jobs().Get(ctx, s.job.ID)
 }
 
 // Close removes the items, unless the job was accepted. Items that cannot be removed now are

@@ -65,10 +65,10 @@ type jobKind struct {
 	wake chan struct{}
 }
 
-func newJobs(e *Engine) *jobs {
+func newJobs(e *core) *jobs {
 	s, o := e.store, e.opts
 	js := &jobs{
-		store: s, writes: s, put: e.PutDocument, log: o.Logger, now: o.Now,
+		store: s, writes: s, put: e.Documents().Put, log: o.Logger, now: o.Now,
 		keep: cmp.Or(o.KeepJobs, DefaultKeepJobs), kinds: make(map[string]*jobKind),
 		running: make(map[string]*runningJob), watchers: make(map[string]map[chan struct{}]bool),
 	}

@@ -26,7 +26,7 @@ func paused(o *engine.Options) { o.PauseJobs = true }
 // spool accepts a job; each line is "id=text", or "-id" to delete.
 func (f *fixture) spool(lines ...string) engine.Job {
 	f.t.Helper()
-	s, err := f.QueueDocuments(f.t.Context(), engine.DocumentQueueOptions{})
+	s, err := f.Jobs().QueueDocuments(f.t.Context(), engine.DocumentQueueOptions{})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func (f *fixture) spool(lines ...string) engine.Job {
 
 func (f *fixture) await(id string) engine.Job {
 	f.t.Helper()
-	j, err := f.AwaitJob(f.t.Context(), id)
+	j, err := f.Jobs().Await(f.t.Context(), id)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func (f *fixture) await(id string) engine.Job {
 
 func (f *fixture) items(id string, state store.ItemState) []store.JobItem {
 	f.t.Helper()
-	items, err := f.JobItems(f.t.Context(), id, store.ItemFilter{State: state})
+	items, err := f.Jobs().Items(f.t.Context(), id, store.ItemFilter{State: state})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -99,13 +99,13 @@ func TestBulk(t *testing.T) {
 	if len(f.found(query("delta"))) != 1 || len(f.found(query("gamma"))) != 0 {
 		t.Error("what a job did is not what is found")
 	}
-	if _, err := f.RetryJob(t.Context(), j.ID); !errors.Is(err, ragctx.ErrConflict) {
+	if _, err := f.Jobs().Retry(t.Context(), j.ID); !errors.Is(err, ragctx.ErrConflict) {
 		t.Errorf("retry of what cannot be done: %v", err)
 	}
-	if _, err := f.CancelJob(t.Context(), j.ID); !errors.Is(err, ragctx.ErrConflict) {
+	if _, err := f.Jobs().Cancel(t.Context(), j.ID); !errors.Is(err, ragctx.ErrConflict) {
 		t.Errorf("cancel of what has ended: %v", err)
 	}
-	if _, err := f.Job(t.Context(), "nope"); !errors.Is(err, ragctx.ErrNotFound) {
+	if _, err := f.Jobs().Get(t.Context(), "nope"); !errors.Is(err, ragctx.ErrNotFound) {
 		t.Errorf("unknown job: %v", err)
 	}
 }
@@ -133,7 +133,7 @@ func TestJobsAndTheLastWins(t *testing.T) {
 			t.Fatalf("seed %d: %+v", seed, j)
 		}
 		for id, text := range model {
-			_, got, err := f.Document(t.Context(), "", id, 0)
+			_, got, err := f.Documents().Get(t.Context(), "", id, 0)
 			if text == "" && !errors.Is(err, ragctx.ErrNotFound) || text != "" && got != text {
 				t.Fatalf("seed %d: %s is %q, %v; want %q", seed, id, got, err, text)
 			}
@@ -167,7 +167,7 @@ func TestJobGoesOnAfterARestart(t *testing.T) {
 	f := open(t, paused)
 	g := newGate(20)
 	f.Inject(engine.Faults{Put: g.put})
-	f.StartJobs()
+	f.Jobs().Start()
 	j := f.spool(numbered(100)...)
 	<-g.blocked
 	crash := filepath.Join(t.TempDir(), "crash") // what a process that is killed now leaves behind
@@ -198,14 +198,14 @@ func TestCancelJob(t *testing.T) {
 	f := open(t, paused)
 	g := newGate(20)
 	f.Inject(engine.Faults{Put: g.put})
-	f.StartJobs()
+	f.Jobs().Start()
 	running, waiting := f.spool(numbered(100)...), f.spool("x=alpha")
 	<-g.blocked
-	if j, err := f.CancelJob(t.Context(), waiting.ID); err != nil || j.State != store.JobCancelled {
+	if j, err := f.Jobs().Cancel(t.Context(), waiting.ID); err != nil || j.State != store.JobCancelled {
 		t.Errorf("waiting: %+v, %v", j, err)
 	}
 	time.AfterFunc(5*time.Millisecond, func() { close(g.open) })
-	j, err := f.CancelJob(t.Context(), running.ID)
+	j, err := f.Jobs().Cancel(t.Context(), running.ID)
 	if err != nil || j.State != store.JobCancelled || j.Counts.Created < 20 || j.Counts.Created > 40 {
 		t.Errorf("running: %+v, %v", j, err)
 	}
@@ -215,11 +215,11 @@ func TestCancelJob(t *testing.T) {
 	if left := f.items(j.ID, store.ItemPending); len(left) > 0 {
 		t.Errorf("%d items are pending", len(left))
 	}
-	if again, err := f.CancelJob(t.Context(), running.ID); err != nil || again.State != store.JobCancelled {
+	if again, err := f.Jobs().Cancel(t.Context(), running.ID); err != nil || again.State != store.JobCancelled {
 		t.Errorf("again: %+v, %v", again, err)
 	}
 	f.reopen()
-	if j, err := f.Job(t.Context(), running.ID); err != nil || j.State != store.JobCancelled {
+	if j, err := f.Jobs().Get(t.Context(), running.ID); err != nil || j.State != store.JobCancelled {
 		t.Errorf("after a restart: %+v, %v", j, err)
 	}
 }
@@ -242,7 +242,7 @@ func TestRetry(t *testing.T) {
 		}
 		return nil
 	}})
-	f.StartJobs()
+	f.Jobs().Start()
 	lines := append(numbered(1000), "twice=first", "twice=second")
 	broken.Store(true)
 	j := f.await(f.spool(lines...).ID)
@@ -254,7 +254,7 @@ func TestRetry(t *testing.T) {
 		t.Errorf("%+v", failed)
 	}
 	broken.Store(false)
-	again, err := f.RetryJob(t.Context(), j.ID)
+	again, err := f.Jobs().Retry(t.Context(), j.ID)
 	if err != nil || again.State != store.JobQueued || again.ID != j.ID {
 		t.Fatalf("%+v, %v", again, err)
 	}
@@ -262,7 +262,7 @@ func TestRetry(t *testing.T) {
 	if j.Counts.Created != 1001 || j.Counts.Failed != 0 || j.Counts.Skipped != 1 || j.Items != 1002 {
 		t.Errorf("%+v", j)
 	}
-	if _, text, err := f.Document(t.Context(), "", "twice", 0); err != nil || text != "second" {
+	if _, text, err := f.Documents().Get(t.Context(), "", "twice", 0); err != nil || text != "second" {
 		t.Errorf("twice is %q, %v", text, err)
 	}
 }
@@ -275,7 +275,7 @@ func TestPanicIsAnItemsError(t *testing.T) {
 		}
 		return nil
 	}})
-	f.StartJobs()
+	f.Jobs().Start()
 	j := f.await(f.spool("a=alpha", "b=beta", "c=gamma").ID)
 	if j.State != store.JobDone || j.Counts.Created != 2 || j.Counts.Failed != 1 {
 		t.Errorf("%+v", j)
@@ -291,7 +291,7 @@ func TestDiskFullWhileSpooling(t *testing.T) {
 		}
 		return nil
 	}})
-	s, err := f.QueueDocuments(t.Context(), engine.DocumentQueueOptions{})
+	s, err := f.Jobs().QueueDocuments(t.Context(), engine.DocumentQueueOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -310,7 +310,7 @@ func TestDiskFullWhileSpooling(t *testing.T) {
 	if n, err := f.Spools(t.Context()); err != nil || n != 0 {
 		t.Errorf("%d spools are left, %v", n, err)
 	}
-	if list, err := f.ListJobs(t.Context(), store.JobFilter{}); err != nil || len(list) > 0 {
+	if list, err := f.Jobs().List(t.Context(), store.JobFilter{}); err != nil || len(list) > 0 {
 		t.Errorf("%+v, %v", list, err)
 	}
 }
@@ -340,7 +340,7 @@ func TestDiskFullWhileRunning(t *testing.T) {
 			var full atomic.Bool
 			full.Store(true)
 			f.Inject(faults(&full))
-			f.StartJobs()
+			f.Jobs().Start()
 			j := f.await(f.spool(numbered(100)...).ID)
 			if j.State != store.JobFailed || !strings.Contains(j.Error, "full") || j.Counts.Failed > 0 {
 				t.Errorf("%+v", j)
@@ -349,7 +349,7 @@ func TestDiskFullWhileRunning(t *testing.T) {
 				t.Errorf("%d items are pending of %+v", len(left), j)
 			}
 			full.Store(false)
-			if _, err := f.RetryJob(t.Context(), j.ID); err != nil {
+			if _, err := f.Jobs().Retry(t.Context(), j.ID); err != nil {
 				t.Fatal(err)
 			}
 			if j = f.await(j.ID); j.State != store.JobDone || j.Counts.Sum() != 100 || j.Error != "" || len(f.ids()) != 100 {
@@ -369,7 +369,7 @@ func noSpace(full *atomic.Bool, now bool) error {
 // TestUnacceptedIsForgotten: a queue whose process ended before accepting it leaves nothing.
 func TestUnacceptedIsForgotten(t *testing.T) {
 	f := open(t, paused)
-	s, err := f.QueueDocuments(t.Context(), engine.DocumentQueueOptions{})
+	s, err := f.Jobs().QueueDocuments(t.Context(), engine.DocumentQueueOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -402,14 +402,14 @@ func TestOldJobsArePruned(t *testing.T) {
 	if err := f.Prune(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Job(t.Context(), j.ID); err != nil {
+	if _, err := f.Jobs().Get(t.Context(), j.ID); err != nil {
 		t.Errorf("too early: %v", err)
 	}
 	f.clock.set(t0.Add(engine.DefaultKeepJobs + time.Minute))
 	if err := f.Prune(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Job(t.Context(), j.ID); !errors.Is(err, ragctx.ErrNotFound) {
+	if _, err := f.Jobs().Get(t.Context(), j.ID); !errors.Is(err, ragctx.ErrNotFound) {
 		t.Errorf("an old job is there: %v", err)
 	}
 	if len(f.ids()) != 1 {
@@ -420,7 +420,7 @@ func TestOldJobsArePruned(t *testing.T) {
 func TestSpoolLimits(t *testing.T) {
 	f := open(t)
 	for name, o := range map[string]engine.DocumentQueueOptions{"items": {MaxItems: 2}, "bytes": {MaxBytes: 10}} {
-		s, err := f.QueueDocuments(t.Context(), o)
+		s, err := f.Jobs().QueueDocuments(t.Context(), o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -432,7 +432,7 @@ func TestSpoolLimits(t *testing.T) {
 		}
 		s.Close()
 	}
-	s, err := f.QueueDocuments(t.Context(), engine.DocumentQueueOptions{})
+	s, err := f.Jobs().QueueDocuments(t.Context(), engine.DocumentQueueOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -443,7 +443,7 @@ func TestSpoolLimits(t *testing.T) {
 }
 
 func TestWatchJob(t *testing.T) {
-	for _, err := range open(t).WatchJob(t.Context(), "none") {
+	for _, err := range open(t).Jobs().Watch(t.Context(), "none") {
 		if !errors.Is(err, ragctx.ErrNotFound) {
 			t.Errorf("no such job: %v", err)
 		}
@@ -451,10 +451,10 @@ func TestWatchJob(t *testing.T) {
 	f := open(t, paused)
 	g := newGate(1)
 	f.Inject(engine.Faults{Put: g.put})
-	f.StartJobs()
+	f.Jobs().Start()
 	j := f.spool(numbered(10)...)
 	var last engine.Job
-	for now, err := range f.WatchJob(t.Context(), j.ID) {
+	for now, err := range f.Jobs().Watch(t.Context(), j.ID) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -484,7 +484,7 @@ func TestWatchJob(t *testing.T) {
 	}{{ctx, cancel, context.Canceled}, {t.Context(), func() { f.Close() }, ragctx.ErrClosed}, {t.Context(), nil, ragctx.ErrClosed}} {
 		var seen []store.JobState
 		var last error
-		for j, err := range f.WatchJob(c.ctx, waiting.ID) {
+		for j, err := range f.Jobs().Watch(c.ctx, waiting.ID) {
 			if last = err; err == nil {
 				seen = append(seen, j.State)
 				c.end()

@@ -25,9 +25,9 @@ type NewKey struct {
 	Text string `json:"key" doc:"the key that clients send; it is shown only once"`
 }
 
-// CreateKey creates an API key with the name, role, namespaces, user and expiry of k. From then on
+// Create creates an API key with the name, role, namespaces, user and expiry of k. From then on
 // every request to a server needs a key.
-func (e *Engine) CreateKey(ctx context.Context, k access.Key) (NewKey, error) {
+func (e Keys) Create(ctx context.Context, k access.Key) (NewKey, error) {
 	if err := requireAdmin(ctx); err != nil {
 		return NewKey{}, err
 	}
@@ -52,9 +52,9 @@ func (e *Engine) CreateKey(ctx context.Context, k access.Key) (NewKey, error) {
 	return NewKey{made, text}, nil
 }
 
-// Keys returns a page of the API keys, oldest first, including those no longer valid; the next page
+// List returns a page of the API keys, oldest first, including those no longer valid; the next page
 // starts after its last id.
-func (e *Engine) Keys(ctx context.Context, after string, limit int) ([]access.Key, error) {
+func (e Keys) List(ctx context.Context, after string, limit int) ([]access.Key, error) {
 	if err := requireAdmin(ctx); err != nil {
 		return nil, err
 	}
@@ -78,8 +78,8 @@ func (e *Engine) Keys(ctx context.Context, after string, limit int) ([]access.Ke
 	return page, nil
 }
 
-// RevokeKey permanently revokes an API key, effective at once.
-func (e *Engine) RevokeKey(ctx context.Context, id string) (access.Key, error) {
+// Revoke permanently revokes an API key, effective at once.
+func (e Keys) Revoke(ctx context.Context, id string) (access.Key, error) {
 	if err := requireAdmin(ctx); err != nil {
 		return access.Key{}, err
 	}
@@ -93,19 +93,19 @@ func (e *Engine) RevokeKey(ctx context.Context, id string) (access.Key, error) {
 
 // Authenticate returns the grant of an API key or of the local token; any other text is
 // [ragctx.ErrUnauthenticated]. It reads no file.
-func (e *Engine) Authenticate(text string) (access.Grant, error) {
+func (e Keys) Authenticate(text string) (access.Grant, error) {
 	return e.keys.authenticate(text, e.opts.Now())
 }
 
 // WhileValid returns ctx with cancellation when the API key is revoked or expires, so that its
 // streams end. The caller calls the returned func when done.
-func (e *Engine) WhileValid(ctx context.Context, text string) (context.Context, context.CancelFunc) {
+func (e Keys) WhileValid(ctx context.Context, text string) (context.Context, context.CancelFunc) {
 	return e.keys.whileValid(ctx, text, e.opts.Now())
 }
 
-// NeedsKeys reports whether an API key exists that is not revoked. Expired keys count: the expiry
+// Needed reports whether an API key exists that is not revoked. Expired keys count: the expiry
 // of the last key must not open the server to everyone.
-func (e *Engine) NeedsKeys() bool { return e.keys.active.Load() > 0 }
+func (e Keys) Needed() bool { return e.keys.active.Load() > 0 }
 
 // LocalKey is the key id in grants of the local token; see [Owner].
 const LocalKey = "local"

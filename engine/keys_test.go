@@ -24,21 +24,21 @@ func TestKeysLast(t *testing.T) {
 		return e
 	}
 	e := open()
-	if e.NeedsKeys() {
+	if e.Keys().Needed() {
 		t.Error("keys are asked for though there are none")
 	}
-	made, err := e.CreateKey(t.Context(), access.Key{Name: "k", Role: access.Write, Namespaces: []string{"a"}, User: "u", Expires: now.Add(time.Hour)})
+	made, err := e.Keys().Create(t.Context(), access.Key{Name: "k", Role: access.Write, Namespaces: []string{"a"}, User: "u", Expires: now.Add(time.Hour)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	gone, err := e.CreateKey(t.Context(), access.Key{Name: "gone", Role: access.Read})
+	gone, err := e.Keys().Create(t.Context(), access.Key{Name: "gone", Role: access.Read})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.RevokeKey(t.Context(), gone.ID); err != nil {
+	if _, err := e.Keys().Revoke(t.Context(), gone.ID); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Authenticate(made.Text); err != nil {
+	if _, err := e.Keys().Authenticate(made.Text); err != nil {
 		t.Fatal(err)
 	}
 	if err := e.Close(); err != nil {
@@ -50,26 +50,26 @@ func TestKeysLast(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	g, err := e.Authenticate(made.Text)
+	g, err := e.Keys().Authenticate(made.Text)
 	if err != nil || g.Role != access.Write || g.User != "u" || !g.Includes("a") || g.Includes("b") || g.Key != made.ID {
 		t.Errorf("the grant is %+v, %v", g, err)
 	}
-	if _, err := e.Authenticate(gone.Text); !errors.Is(err, ragctx.ErrUnauthenticated) {
+	if _, err := e.Keys().Authenticate(gone.Text); !errors.Is(err, ragctx.ErrUnauthenticated) {
 		t.Errorf("a revoked key after a restart: %v", err)
 	}
-	list, err := e.Keys(t.Context(), "", 0)
+	list, err := e.Keys().List(t.Context(), "", 0)
 	if err != nil || len(list) != 2 || !list[0].LastUsed.Equal(now) || !list[1].LastUsed.IsZero() || list[1].State(now) != "revoked" {
 		t.Errorf("keys %+v, %v", list, err)
 	}
 	now = now.Add(time.Hour)
-	if _, err := e.Authenticate(made.Text); !errors.Is(err, ragctx.ErrUnauthenticated) {
+	if _, err := e.Keys().Authenticate(made.Text); !errors.Is(err, ragctx.ErrUnauthenticated) {
 		t.Errorf("an expired key: %v", err)
 	}
-	if !e.NeedsKeys() {
+	if !e.Keys().Needed() {
 		t.Error("the last key has expired, and none is asked for")
 	}
 	bound := access.With(t.Context(), access.Grant{Role: access.Admin, Namespaces: []string{"a"}})
-	if _, err := e.CreateKey(bound, access.Key{Name: "more", Role: access.Admin}); !errors.Is(err, ragctx.ErrDenied) {
+	if _, err := e.Keys().Create(bound, access.Key{Name: "more", Role: access.Admin}); !errors.Is(err, ragctx.ErrDenied) {
 		t.Errorf("an admin of one namespace makes keys for all: %v", err)
 	}
 }

@@ -15,9 +15,9 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// AppendMessages appends messages of one cluster atomically; see [ledger.Log]. They are durable
+// Append appends messages of one cluster atomically; see [ledger.Log]. They are durable
 // when it returns. Without a namespace they go to the default one.
-func (e *Engine) AppendMessages(ctx context.Context, messages []ledger.Message) ([]ledger.Message, error) {
+func (e Ledger) Append(ctx context.Context, messages []ledger.Message) ([]ledger.Message, error) {
 	in := make([]ledger.Message, len(messages))
 	for i, m := range messages {
 		m.Namespace = namespaceName(m.Namespace)
@@ -36,16 +36,16 @@ func (e *Engine) AppendMessages(ctx context.Context, messages []ledger.Message) 
 
 // AppendOnce is AppendMessages for a request that may be repeated with its unique seed: a repeated
 // request returns the messages of the first. Without a seed it is AppendMessages.
-func (e *Engine) AppendOnce(ctx context.Context, seed string, messages []ledger.Message) ([]ledger.Message, error) {
+func (e Ledger) AppendOnce(ctx context.Context, seed string, messages []ledger.Message) ([]ledger.Message, error) {
 	if seed == "" || len(messages) == 0 {
-		return e.AppendMessages(ctx, messages)
+		return e.Ledger().Append(ctx, messages)
 	}
 	in := make([]ledger.Message, len(messages))
 	for i, m := range messages {
 		m.Namespace, m.ID = namespaceName(m.Namespace), cmp.Or(m.ID, ledger.NewID(fmt.Sprintf("%s %d", seed, i)))
 		in[i] = m
 	}
-	stored, err := e.AppendMessages(ctx, in)
+	stored, err := e.Ledger().Append(ctx, in)
 	if !errors.Is(err, ragctx.ErrConflict) {
 		return stored, err
 	}
@@ -57,7 +57,7 @@ func (e *Engine) AppendOnce(ctx context.Context, seed string, messages []ledger.
 }
 
 // appended returns the stored form of messages if they were appended together, else nil.
-func (e *Engine) appended(ctx context.Context, messages []ledger.Message) ([]ledger.Message, error) {
+func (e *core) appended(ctx context.Context, messages []ledger.Message) ([]ledger.Message, error) {
 	one := messages[0]
 	q := ledger.Query{Filter: ledger.Filter{Namespace: one.Namespace, Cluster: one.Cluster}, ID: one.ID}
 	first, found, err := e.ledger.Find(ctx, q)
@@ -85,7 +85,7 @@ func same(stored, asked ledger.Message) bool {
 }
 
 // Messages returns the messages that match; see [ledger.Query].
-func (e *Engine) Messages(ctx context.Context, q ledger.Query) ([]ledger.Message, error) {
+func (e Ledger) Messages(ctx context.Context, q ledger.Query) ([]ledger.Message, error) {
 	q.Namespace = namespaceName(q.Namespace)
 	if err := canEnter(ctx, q.Namespace); err != nil {
 		return nil, err
@@ -93,11 +93,11 @@ func (e *Engine) Messages(ctx context.Context, q ledger.Query) ([]ledger.Message
 	return e.ledger.Query(ctx, q)
 }
 
-// MessageItem returns a message of a cluster, or the state of one, in full by its item id. Without
+// Item returns a message of a cluster, or the state of one, in full by its item id. Without
 // a cluster it searches the whole namespace; imports can put copies in several clusters, and the
 // first one that agents may see is returned. A message that agents never see is
 // [ragctx.ErrNotFound].
-func (e *Engine) MessageItem(ctx context.Context, namespace, cluster, id string) (ragctx.ContextItem, error) {
+func (e Ledger) Item(ctx context.Context, namespace, cluster, id string) (ragctx.ContextItem, error) {
 	if err := canEnter(ctx, namespace); err != nil {
 		return ragctx.ContextItem{}, err
 	}
@@ -122,7 +122,7 @@ func (e *Engine) MessageItem(ctx context.Context, namespace, cluster, id string)
 }
 
 // clustersOf returns the clusters that may have an item; only the given one, if given.
-func (e *Engine) clustersOf(ctx context.Context, namespace, cluster, id string) ([]string, error) {
+func (e *core) clustersOf(ctx context.Context, namespace, cluster, id string) ([]string, error) {
 	if cluster != "" {
 		if err := (ledger.Filter{Namespace: namespace, Cluster: cluster}).Check(); err != nil {
 			return nil, err
@@ -140,8 +140,8 @@ func (e *Engine) clustersOf(ctx context.Context, namespace, cluster, id string) 
 	return e.ledger.ClustersOf(ctx, namespace, id)
 }
 
-func (e *Engine) stateItem(ctx context.Context, f ledger.Filter) (ragctx.ContextItem, error) {
-	s, err := e.ClusterState(ctx, f.Namespace, f.Cluster)
+func (e *core) stateItem(ctx context.Context, f ledger.Filter) (ragctx.ContextItem, error) {
+	s, err := e.Ledger().State(ctx, f.Namespace, f.Cluster)
 	it := ledger.StateItem(f.Cluster, s)
 	if err == nil && it.Content == "" {
 		err = fmt.Errorf("state of the cluster %s: %w", ragctx.Clip(f.Cluster), ragctx.ErrNotFound)
@@ -149,20 +149,20 @@ func (e *Engine) stateItem(ctx context.Context, f ledger.Filter) (ragctx.Context
 	return it, err
 }
 
-// LedgerTally returns the counters of ledger operations since the engine was opened.
-func (e *Engine) LedgerTally() store.LedgerCounts { return e.ledger.Counts() }
+// Ledger returns the counters of ledger operations since the engine was opened.
+func (e Metrics) Ledger() store.LedgerCounts { return e.ledger.Counts() }
 
-// LastMessage returns the sequence number of a cluster's newest message, 0 if it has none.
-func (e *Engine) LastMessage(ctx context.Context, namespace, cluster string) (ledger.Sequence, error) {
+// Last returns the sequence number of a cluster's newest message, 0 if it has none.
+func (e Ledger) Last(ctx context.Context, namespace, cluster string) (ledger.Sequence, error) {
 	if err := canEnter(ctx, namespace); err != nil {
 		return 0, err
 	}
 	return ledger.LastSequence(ctx, e.ledger, ledger.Filter{Namespace: namespaceName(namespace), Cluster: cluster})
 }
 
-// FollowMessages yields the matching messages after a sequence number, stored ones and then new
+// Follow yields the matching messages after a sequence number, stored ones and then new
 // ones, until ctx or the engine ends; see [ledger.Follow].
-func (e *Engine) FollowMessages(
+func (e Ledger) Follow(
 	ctx context.Context, f ledger.Filter, after ledger.Sequence,
 ) iter.Seq2[ledger.Message, error] {
 	f.Namespace = namespaceName(f.Namespace)
@@ -172,8 +172,8 @@ func (e *Engine) FollowMessages(
 	return ledger.Follow(ctx, e.ledger, f, after)
 }
 
-// ExportMessages writes the matching messages, one JSON object per line.
-func (e *Engine) ExportMessages(ctx context.Context, q ledger.Query, w io.Writer) error {
+// Export writes the matching messages, one JSON object per line.
+func (e Ledger) Export(ctx context.Context, q ledger.Query, w io.Writer) error {
 	q.Namespace = namespaceName(q.Namespace)
 	if err := canEnter(ctx, q.Namespace); err != nil {
 		return err
@@ -181,9 +181,9 @@ func (e *Engine) ExportMessages(ctx context.Context, q ledger.Query, w io.Writer
 	return ledger.Export(ctx, e.ledger, q, w)
 }
 
-// ImportMessages appends the messages of an export to a cluster, with their ids and times; see
+// Import appends the messages of an export to a cluster, with their ids and times; see
 // [ledger.Import].
-func (e *Engine) ImportMessages(ctx context.Context, namespace, cluster string, r io.Reader) (ledger.Imported, error) {
+func (e Ledger) Import(ctx context.Context, namespace, cluster string, r io.Reader) (ledger.Imported, error) {
 	err := canEnter(ctx, namespace)
 	if err == nil {
 		err = canModifyShared(ctx)
@@ -195,7 +195,7 @@ func (e *Engine) ImportMessages(ctx context.Context, namespace, cluster string, 
 }
 
 // Clusters returns a page of a namespace's clusters by name; the next page starts after its last.
-func (e *Engine) Clusters(ctx context.Context, namespace, after string, limit int) ([]store.ClusterInfo, error) {
+func (e Ledger) Clusters(ctx context.Context, namespace, after string, limit int) ([]store.ClusterInfo, error) {
 	if err := pageLimit(&limit); err != nil {
 		return nil, err
 	}
@@ -214,7 +214,7 @@ type Cluster struct {
 }
 
 // Cluster describes a cluster without its messages.
-func (e *Engine) Cluster(ctx context.Context, namespace, name string) (Cluster, error) {
+func (e Ledger) Cluster(ctx context.Context, namespace, name string) (Cluster, error) {
 	if err := canEnter(ctx, namespace); err != nil {
 		return Cluster{}, err
 	}
@@ -226,8 +226,8 @@ func (e *Engine) Cluster(ctx context.Context, namespace, name string) (Cluster, 
 	return Cluster{info, tokens}, err
 }
 
-// EraseCluster erases the messages of a cluster, as [Engine.EraseDocument] does.
-func (e *Engine) EraseCluster(ctx context.Context, namespace, name string) (store.Erased, error) {
+// Erase erases the messages of a cluster, as [Documents.Erase] does.
+func (e Ledger) Erase(ctx context.Context, namespace, name string) (store.Erased, error) {
 	if err := canModifyShared(ctx); err != nil {
 		return store.Erased{}, err
 	}

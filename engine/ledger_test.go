@@ -24,29 +24,29 @@ func clusterMessages(cluster string, texts ...string) []ledger.Message {
 // A request that comes again after its answer was lost finds its own work.
 func TestAppendOnce(t *testing.T) {
 	f := open(t)
-	first, err := f.AppendOnce(t.Context(), "seed", clusterMessages("team", "a", "b"))
+	first, err := f.Ledger().AppendOnce(t.Context(), "seed", clusterMessages("team", "a", "b"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.AppendOnce(t.Context(), "", clusterMessages("team", "c")); err != nil {
+	if _, err := f.Ledger().AppendOnce(t.Context(), "", clusterMessages("team", "c")); err != nil {
 		t.Fatal(err)
 	}
-	again, err := f.AppendOnce(t.Context(), "seed", clusterMessages("team", "a", "b"))
+	again, err := f.Ledger().AppendOnce(t.Context(), "seed", clusterMessages("team", "a", "b"))
 	if d := cmp.Diff(first, again); d != "" || err != nil {
 		t.Errorf("again: %v\n%s", err, d)
 	}
-	if _, err := f.AppendOnce(t.Context(), "seed", clusterMessages("team", "a", "b", "c")); !errors.Is(err, ragctx.ErrConflict) {
+	if _, err := f.Ledger().AppendOnce(t.Context(), "seed", clusterMessages("team", "a", "b", "c")); !errors.Is(err, ragctx.ErrConflict) {
 		t.Errorf("more with the same seed: %v", err)
 	}
 	taken := clusterMessages("team", "c")
 	taken[0].ID = first[1].ID
-	if m, err := f.AppendOnce(t.Context(), "another", taken); !errors.Is(err, ragctx.ErrConflict) {
+	if m, err := f.Ledger().AppendOnce(t.Context(), "another", taken); !errors.Is(err, ragctx.ErrConflict) {
 		t.Errorf("an id of another message was taken for it: %+v, %v", m, err)
 	}
-	if _, err := f.AppendMessages(t.Context(), taken); !errors.Is(err, ragctx.ErrConflict) {
+	if _, err := f.Ledger().Append(t.Context(), taken); !errors.Is(err, ragctx.ErrConflict) {
 		t.Errorf("an id that is taken: %v", err)
 	}
-	found, err := f.Messages(t.Context(), ledger.Query{Filter: ledger.Filter{Cluster: "team"}})
+	found, err := f.Ledger().Messages(t.Context(), ledger.Query{Filter: ledger.Filter{Cluster: "team"}})
 	if len(found) != 3 || err != nil || found[0].Namespace != ragctx.DefaultNamespace {
 		t.Errorf("%+v, %v", found, err)
 	}
@@ -55,14 +55,14 @@ func TestAppendOnce(t *testing.T) {
 // Ledgers outlive the process; subscribers and followers end with it.
 func TestLedgerReopened(t *testing.T) {
 	f := open(t)
-	stored, err := f.AppendMessages(t.Context(), clusterMessages("team", "a", "b"))
+	stored, err := f.Ledger().Append(t.Context(), clusterMessages("team", "a", "b"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	eng, ended := f.Engine, make(chan error)
 	go func() {
 		var last error
-		for _, err := range eng.FollowMessages(t.Context(), ledger.Filter{Cluster: "team"}, stored[0].Sequence) {
+		for _, err := range eng.Ledger().Follow(t.Context(), ledger.Filter{Cluster: "team"}, stored[0].Sequence) {
 			ended <- err
 			last = err
 		}
@@ -76,15 +76,15 @@ func TestLedgerReopened(t *testing.T) {
 		t.Errorf("following ended with %v", err)
 	}
 	<-ended
-	more, err := f.AppendMessages(t.Context(), clusterMessages("team", "c"))
+	more, err := f.Ledger().Append(t.Context(), clusterMessages("team", "c"))
 	if err != nil || more[0].Sequence <= stored[1].Sequence || more[0].Timestamp <= stored[1].Timestamp {
 		t.Errorf("%+v, %v", more, err)
 	}
-	found, err := f.Messages(t.Context(), ledger.Query{Filter: ledger.Filter{Cluster: "team"}})
+	found, err := f.Ledger().Messages(t.Context(), ledger.Query{Filter: ledger.Filter{Cluster: "team"}})
 	if d := cmp.Diff(slices.Concat(stored, more), found); d != "" || err != nil {
 		t.Errorf("%v\n%s", err, d)
 	}
-	if r, err := f.Doctor(t.Context(), engine.DoctorOptions{Searching: -1}); err != nil || !r.Sound() || r.Store.Messages != 3 {
+	if r, err := f.Admin().Doctor(t.Context(), engine.DoctorOptions{Searching: -1}); err != nil || !r.Sound() || r.Store.Messages != 3 {
 		t.Errorf("%+v, %v", r.Store, err)
 	}
 }
@@ -96,20 +96,20 @@ func TestEraseCluster(t *testing.T) {
 	for range 20 {
 		m := clusterMessages(token, strings.Repeat(token+" ", 50), token)
 		m[0].Sender, m[0].Topic, m[0].Data = token, token, []byte(`"`+token+`"`)
-		if _, err := f.AppendMessages(t.Context(), m); err != nil {
+		if _, err := f.Ledger().Append(t.Context(), m); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if e, err := f.EraseCluster(t.Context(), "nowhere", token); err != nil || e.Messages != 0 {
+	if e, err := f.Ledger().Erase(t.Context(), "nowhere", token); err != nil || e.Messages != 0 {
 		t.Errorf("of another namespace: %+v, %v", e, err)
 	}
-	if e, err := f.EraseCluster(t.Context(), "", token); err != nil || e.Messages != 40 {
+	if e, err := f.Ledger().Erase(t.Context(), "", token); err != nil || e.Messages != 40 {
 		t.Errorf("%+v, %v", e, err)
 	}
 	if n := tracesIn(t, f.opts.Dir, token); len(n) != 0 {
 		t.Errorf("traces in %v", n)
 	}
-	if _, err := f.Cluster(t.Context(), "", token); !errors.Is(err, ragctx.ErrNotFound) {
+	if _, err := f.Ledger().Cluster(t.Context(), "", token); !errors.Is(err, ragctx.ErrNotFound) {
 		t.Errorf("the cluster: %v", err)
 	}
 }

@@ -125,6 +125,6 @@ func (l *lock) release() error {
 
 // Announce writes this process's address into the lock file, where commands look for it, with a
 // token for them. certificate is as in [Owner].
-func (e *Engine) Announce(address, certificate string) error {
+func (e Admin) Announce(address, certificate string) error {
 	return e.lock.write(Owner{PID: os.Getpid(), Address: address, Token: e.keys.localToken(), Certificate: certificate})
 }

@@ -24,7 +24,7 @@ type TurnResult struct {
 }
 
 // CompleteTurn stores a turn verbatim, except for secrets. When it returns, the turn is durable and
-// can be found; facts are extracted later, see [Engine.Settle]. A turn with the id of an earlier
+// can be found; facts are extracted later, see [Sessions.SettleAll]. A turn with the id of an earlier
 // one must be equal to it.
 func (e *Engine) CompleteTurn(ctx context.Context, t ragctx.Turn) (TurnResult, error) {
 	defer e.priority.beginUrgent()()
@@ -86,12 +86,12 @@ func (e *Engine) CompleteTurn(ctx context.Context, t ragctx.Turn) (TurnResult, e
 }
 
 // textContent prepares the text of a memory that is not an episode.
-func (e *Engine) textContent(ctx context.Context, text string) (store.Content, error) {
+func (e *core) textContent(ctx context.Context, text string) (store.Content, error) {
 	chunks := memory.Chunks(text)
 	return e.memoryContent(ctx, text, chunks, memory.WithoutSpeakers(chunks))
 }
 
-func (e *Engine) memoryContent(
+func (e *core) memoryContent(
 	ctx context.Context, text string, chunks []chunk.Chunk, speakers []index.Speaker,
 ) (store.Content, error) {
 	c := store.Content{Text: text, Chunker: chunk.Version}
@@ -105,14 +105,14 @@ func (e *Engine) memoryContent(
 	return c, nil
 }
 
-// Remember stores a memory without its secrets, or replaces the one with the same id. It returns
+// Put stores a memory without its secrets, or replaces the one with the same id. It returns
 // the stored memory and the change made.
-func (e *Engine) Remember(ctx context.Context, m memory.Memory) (memory.Memory, store.Status, error) {
+func (e Memories) Put(ctx context.Context, m memory.Memory) (memory.Memory, store.Status, error) {
 	return e.remember(ctx, m, 0)
 }
 
-// remember is [Engine.Remember] for an expected current version; 0 accepts any or none.
-func (e *Engine) remember(
+// remember is [Memories.Put] for an expected current version; 0 accepts any or none.
+func (e *core) remember(
 	ctx context.Context, m memory.Memory, over int, when ...store.Condition,
 ) (memory.Memory, store.Status, error) {
 	defer e.priority.beginUrgent()()
@@ -161,12 +161,12 @@ func (e *Engine) remember(
 	return m, status, e.collections.catchUp(ctx, store.Collection{Namespace: ns, Kind: store.Memories}, seq)
 }
 
-func (e *Engine) tierOptions() store.Tier {
+func (e *core) tierOptions() store.Tier {
 	return store.Tier{Working: e.opts.MaxWorking, Weights: e.opts.Weights}
 }
 
-// Memory returns a memory of a user, or one without a user. With anyUser it may belong to any user.
-func (e *Engine) Memory(ctx context.Context, namespace, id, user string, anyUser bool) (memory.Memory, error) {
+// Get returns a memory of a user, or one without a user. With anyUser it may belong to any user.
+func (e Memories) Get(ctx context.Context, namespace, id, user string, anyUser bool) (memory.Memory, error) {
 	ns, err := e.namespace(ctx, namespace, false)
 	if err != nil {
 		return memory.Memory{}, err
@@ -187,9 +187,9 @@ func (e *Engine) Memory(ctx context.Context, namespace, id, user string, anyUser
 	return m, nil
 }
 
-// ListMemories returns a page of memories by importance and recency, best first, and the cursor of
+// List returns a page of memories by importance and recency, best first, and the cursor of
 // the next page, which is zero on the last. A namespace that does not exist is empty.
-func (e *Engine) ListMemories(
+func (e Memories) List(
 	ctx context.Context, namespace string, f store.MemoryFilter,
 ) ([]memory.Memory, store.MemoryCursor, error) {
 	if err := pageLimit(&f.Limit); err != nil {
@@ -233,14 +233,14 @@ func (e *Engine) ListMemories(
 	return found, next, nil
 }
 
-// DeleteMemory removes a memory from all answers at once. Queries about an earlier time (as_of)
+// Delete removes a memory from all answers at once. Queries about an earlier time (as_of)
 // still find it, unless it was only quarantined. A memory that does not exist or is not visible is
 // no error.
-func (e *Engine) DeleteMemory(ctx context.Context, namespace, id, user string, anyUser bool) error {
+func (e Memories) Delete(ctx context.Context, namespace, id, user string, anyUser bool) error {
 	return e.deleteMemory(ctx, namespace, id, Viewer{user, anyUser}, store.Condition{})
 }
 
-func (e *Engine) deleteMemory(ctx context.Context, namespace, id string, by Viewer, when store.Condition) error {
+func (e *core) deleteMemory(ctx context.Context, namespace, id string, by Viewer, when store.Condition) error {
 	ns, err := e.namespace(ctx, namespace, false)
 	var seq uint64
 	if err == nil {
@@ -258,20 +258,20 @@ func (e *Engine) deleteMemory(ctx context.Context, namespace, id string, by View
 	return e.catchUpMemories(ctx, ns, seq)
 }
 
-// DeleteMemories deletes the memories that match a filter, each as [Engine.DeleteMemory] does, and
+// DeleteAll deletes the memories that match a filter, each as [Memories.Delete] does, and
 // publishes how many each tier lost.
-func (e *Engine) DeleteMemories(ctx context.Context, namespace string, f store.MemoryFilter) error {
+func (e Memories) DeleteAll(ctx context.Context, namespace string, f store.MemoryFilter) error {
 	f.Limit = MaxPage
 	before := e.countTiers(ctx, namespace, f)
 	var took store.Erased
 	defer func() { e.publishCleared(ctx, namespace, f, before, took) }()
 	for {
-		page, next, err := e.ListMemories(ctx, namespace, f)
+		page, next, err := e.Memories().List(ctx, namespace, f)
 		if err != nil {
 			return err
 		}
 		for _, m := range page {
-			if err := e.DeleteMemory(ctx, namespace, m.ID, m.UserID, false); err != nil {
+			if err := e.Memories().Delete(ctx, namespace, m.ID, m.UserID, false); err != nil {
 				return err
 			}
 			took.Memories++

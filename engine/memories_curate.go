@@ -17,8 +17,8 @@ type Viewer struct {
 	Anyone bool
 }
 
-// MemoryHistory returns the changes of a memory, oldest first.
-func (e *Engine) MemoryHistory(ctx context.Context, namespace, id string, by Viewer) ([]memory.Change, error) {
+// History returns the changes of a memory, oldest first.
+func (e Memories) History(ctx context.Context, namespace, id string, by Viewer) ([]memory.Change, error) {
 	ns, err := e.namespace(ctx, namespace, false)
 	if err != nil {
 		return nil, err
@@ -29,8 +29,8 @@ func (e *Engine) MemoryHistory(ctx context.Context, namespace, id string, by Vie
 	return e.store.MemoryHistory(ctx, ns, id, by.User, by.Anyone)
 }
 
-// UndoMemory reverts the newest change of a memory and returns it; see [store.Store.Undo].
-func (e *Engine) UndoMemory(ctx context.Context, namespace, id string, by Viewer) (memory.Change, error) {
+// Undo reverts the newest change of a memory and returns it; see [store.Store.Undo].
+func (e Memories) Undo(ctx context.Context, namespace, id string, by Viewer) (memory.Change, error) {
 	ns, err := e.namespace(ctx, namespace, false)
 	if err != nil {
 		return memory.Change{}, err
@@ -47,7 +47,7 @@ func (e *Engine) UndoMemory(ctx context.Context, namespace, id string, by Viewer
 
 // UndoTurn reverts the facts extracted from a turn, and returns the ids of the changed memories.
 // The turn and the episode made of its words stay.
-func (e *Engine) UndoTurn(ctx context.Context, namespace, turn string, by Viewer) ([]string, error) {
+func (e Sessions) UndoTurn(ctx context.Context, namespace, turn string, by Viewer) ([]string, error) {
 	ns, err := e.namespace(ctx, namespace, false)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (e *Engine) UndoTurn(ctx context.Context, namespace, turn string, by Viewer
 	return ids, e.catchUpMemories(ctx, ns, seq)
 }
 
-func (e *Engine) catchUpMemories(ctx context.Context, ns int64, seq uint64) error {
+func (e *core) catchUpMemories(ctx context.Context, ns int64, seq uint64) error {
 	if seq == 0 {
 		return nil
 	}
@@ -71,7 +71,7 @@ func (e *Engine) catchUpMemories(ctx context.Context, ns int64, seq uint64) erro
 
 // Quarantine lists quarantined memories, oldest first, after a cursor (0 is the start), and returns
 // the cursor of the next page (0 on the last). Only the scope and the limit of the filter apply.
-func (e *Engine) Quarantine(
+func (e Memories) Quarantine(
 	ctx context.Context, namespace string, f store.MemoryFilter, after int64,
 ) ([]store.Quarantined, int64, error) {
 	if err := pageLimit(&f.Limit); err != nil {
@@ -94,8 +94,8 @@ func (e *Engine) Quarantine(
 	return list, list[len(list)-1].Row, nil
 }
 
-// ReleaseMemory takes a memory out of quarantine, so that queries find it.
-func (e *Engine) ReleaseMemory(ctx context.Context, namespace, id string, by Viewer) (memory.Memory, error) {
+// Release takes a memory out of quarantine, so that queries find it.
+func (e Memories) Release(ctx context.Context, namespace, id string, by Viewer) (memory.Memory, error) {
 	ns, err := e.namespace(ctx, namespace, false)
 	if err != nil {
 		return memory.Memory{}, err
@@ -120,11 +120,11 @@ func (e *Engine) ReleaseMemory(ctx context.Context, namespace, id string, by Vie
 	if err := e.catchUpMemories(ctx, ns, seq); err != nil {
 		return memory.Memory{}, err
 	}
-	return e.Memory(ctx, namespace, id, by.User, by.Anyone)
+	return e.Memories().Get(ctx, namespace, id, by.User, by.Anyone)
 }
 
-// DiscardMemory removes a memory from quarantine.
-func (e *Engine) DiscardMemory(ctx context.Context, namespace, id string, by Viewer) error {
+// Discard removes a memory from quarantine.
+func (e Memories) Discard(ctx context.Context, namespace, id string, by Viewer) error {
 	ns, err := e.namespace(ctx, namespace, false)
 	if err != nil {
 		return err
@@ -135,7 +135,7 @@ func (e *Engine) DiscardMemory(ctx context.Context, namespace, id string, by Vie
 	return e.store.Discard(ctx, ns, id, by.User, by.Anyone)
 }
 
-// Pruned is the result of [Engine.PruneMemories].
+// Pruned is the result of [Memories.Prune].
 type Pruned struct {
 	IDs []string `json:"ids" nullable:"false"`
 	// More is true if the policy matches further memories; call again.
@@ -145,9 +145,9 @@ type Pruned struct {
 // maxPruned is the most memories that one call prunes.
 const maxPruned = 10_000
 
-// PruneMemories ends the memories that a policy selects, at most 10,000 per call. With dry it only
-// returns their ids. A pruned memory can be restored by [Engine.UndoMemory].
-func (e *Engine) PruneMemories(
+// Prune ends the memories that a policy selects, at most 10,000 per call. With dry it only
+// returns their ids. A pruned memory can be restored by [Memories.Undo].
+func (e Memories) Prune(
 	ctx context.Context, namespace string, f store.MemoryFilter, p memory.PrunePolicy, dry bool,
 ) (Pruned, error) {
 	out := Pruned{IDs: []string{}}
@@ -175,8 +175,8 @@ func (e *Engine) PruneMemories(
 	return out, e.catchUpMemories(ctx, ns, seq)
 }
 
-// MemoryStats counts memories by tier, type and state. Only the scope of the filter applies.
-func (e *Engine) MemoryStats(ctx context.Context, namespace string, f store.MemoryFilter) (store.MemoryStats, error) {
+// Stats counts memories by tier, type and state. Only the scope of the filter applies.
+func (e Memories) Stats(ctx context.Context, namespace string, f store.MemoryFilter) (store.MemoryStats, error) {
 	if err := restrictFilter(ctx, &f); err != nil {
 		return store.MemoryStats{}, err
 	}
@@ -191,12 +191,12 @@ func (e *Engine) MemoryStats(ctx context.Context, namespace string, f store.Memo
 	return e.store.MemoryStats(ctx, ns, f, cmp.Or(e.opts.MaxShortTerm, memory.DefaultMaxShortTerm))
 }
 
-// Settle waits until all turns have been delivered to all observers, including fact extraction.
-func (e *Engine) Settle(ctx context.Context) error { return e.turns.settle(ctx) }
+// SettleAll waits until all turns have been delivered to all observers, including fact extraction.
+func (e Sessions) SettleAll(ctx context.Context) error { return e.turns.settle(ctx) }
 
-// SettleSession waits until a session's turns have been delivered; turns of other sessions may
+// Settle waits until a session's turns have been delivered; turns of other sessions may
 // still be pending.
-func (e *Engine) SettleSession(ctx context.Context, namespace, session string) error {
+func (e Sessions) Settle(ctx context.Context, namespace, session string) error {
 	ns, err := e.namespace(ctx, namespace, false)
 	if isNotFound(err) {
 		return nil

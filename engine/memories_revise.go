@@ -15,10 +15,10 @@ import (
 // Now returns the current time of the engine's clock.
 func (e *Engine) Now() time.Time { return e.opts.Now() }
 
-// FindMemory returns a memory, active or quarantined; a quarantined one with the reason and the
+// Find returns a memory, active or quarantined; a quarantined one with the reason and the
 // time.
-func (e *Engine) FindMemory(ctx context.Context, namespace, id string, by Viewer) (store.Quarantined, error) {
-	m, err := e.Memory(ctx, namespace, id, by.User, by.Anyone)
+func (e Memories) Find(ctx context.Context, namespace, id string, by Viewer) (store.Quarantined, error) {
+	m, err := e.Memories().Get(ctx, namespace, id, by.User, by.Anyone)
 	if !isNotFound(err) {
 		return store.Quarantined{Memory: m}, err
 	}
@@ -45,15 +45,15 @@ const (
 	reviseMaxDelay = 200 * time.Millisecond
 )
 
-// ReviseMemory stores a new version of a memory with changes. A patch without effect makes no
+// Revise stores a new version of a memory with changes. A patch without effect makes no
 // version.
-func (e *Engine) ReviseMemory(
+func (e Memories) Revise(
 	ctx context.Context, namespace, id string, by Viewer, p memory.Patch,
 ) (memory.Memory, store.Status, error) {
 	return e.reviseMemory(ctx, namespace, id, by, p, store.Condition{})
 }
 
-func (e *Engine) reviseMemory(
+func (e *core) reviseMemory(
 	ctx context.Context, namespace, id string, by Viewer, p memory.Patch, when store.Condition,
 ) (memory.Memory, store.Status, error) {
 	for attempt := 1; ; attempt++ {
@@ -69,14 +69,14 @@ func (e *Engine) reviseMemory(
 	}
 }
 
-func (e *Engine) revise(
+func (e *core) revise(
 	ctx context.Context, namespace, id string, by Viewer, p memory.Patch, when store.Condition,
 ) (memory.Memory, store.Status, error) {
 	by, err := e.canModify(ctx, namespace, id, by)
 	if err != nil {
 		return memory.Memory{}, "", err
 	}
-	old, err := e.Memory(ctx, namespace, id, by.User, by.Anyone)
+	old, err := e.Memories().Get(ctx, namespace, id, by.User, by.Anyone)
 	if err != nil {
 		return old, "", err
 	}
@@ -87,9 +87,9 @@ func (e *Engine) revise(
 	return e.remember(ctx, m, old.Version, when)
 }
 
-// ImportMemory stores an exported memory with its id, times, fact record and use count. Its
+// Import stores an exported memory with its id, times, fact record and use count. Its
 // recording time is now.
-func (e *Engine) ImportMemory(ctx context.Context, m memory.Memory) (memory.Memory, store.Status, error) {
+func (e Memories) Import(ctx context.Context, m memory.Memory) (memory.Memory, store.Status, error) {
 	if m.ID == "" {
 		return m, "", ragctx.Invalid("id", "is empty; a repeated import needs it")
 	}
@@ -106,7 +106,7 @@ func (e *Engine) ImportMemory(ctx context.Context, m memory.Memory) (memory.Memo
 	if err := actAs(ctx, &m.UserID); err != nil {
 		return m, "", err
 	}
-	old, err := e.Memory(ctx, m.Namespace, m.ID, m.UserID, false)
+	old, err := e.Memories().Get(ctx, m.Namespace, m.ID, m.UserID, false)
 	if err == nil && reflect.DeepEqual(exportedPart(m), exportedPart(old)) {
 		return old, store.Unchanged, nil
 	}
@@ -121,9 +121,9 @@ func (e *Engine) ImportMemory(ctx context.Context, m memory.Memory) (memory.Memo
 	return m, status, e.store.RecordUses(ctx, []store.Use{uses})
 }
 
-// RememberOutcome stores the outcome of a task as a memory, without secrets. m has the memory's id,
+// PutOutcome stores the outcome of a task as a memory, without secrets. m has the memory's id,
 // owner and time.
-func (e *Engine) RememberOutcome(
+func (e Memories) PutOutcome(
 	ctx context.Context, m memory.Memory, o memory.Outcome,
 ) (memory.Memory, store.Status, error) {
 	if !e.opts.KeepSecrets { // the metadata has them too
@@ -159,7 +159,7 @@ func exportedPart(m memory.Memory) memory.Memory {
 }
 
 // Turn returns a turn verbatim.
-func (e *Engine) Turn(ctx context.Context, namespace, id string, by Viewer) (store.StoredTurn, error) {
+func (e Sessions) Turn(ctx context.Context, namespace, id string, by Viewer) (store.StoredTurn, error) {
 	ns, err := e.namespace(ctx, namespace, false)
 	if err != nil {
 		return store.StoredTurn{}, err
@@ -170,9 +170,9 @@ func (e *Engine) Turn(ctx context.Context, namespace, id string, by Viewer) (sto
 	return e.store.Turn(ctx, ns, id, by.User, by.Anyone)
 }
 
-// MemoryTags counts the tags of the memories that match a filter, most frequent first. It returns a
+// Tags counts the tags of the memories that match a filter, most frequent first. It returns a
 // page of at most the filter's limit after a given tag; the zero value starts at the beginning.
-func (e *Engine) MemoryTags(
+func (e Memories) Tags(
 	ctx context.Context, namespace string, f store.MemoryFilter, after store.TagCount,
 ) ([]store.TagCount, error) {
 	if err := pageLimit(&f.Limit); err != nil {
@@ -192,8 +192,8 @@ func (e *Engine) MemoryTags(
 	return e.store.MemoryTags(ctx, ns, f, after)
 }
 
-// CountMemories counts the memories that match a filter.
-func (e *Engine) CountMemories(ctx context.Context, namespace string, f store.MemoryFilter) (int, error) {
+// Count counts the memories that match a filter.
+func (e Memories) Count(ctx context.Context, namespace string, f store.MemoryFilter) (int, error) {
 	if err := restrictFilter(ctx, &f); err != nil {
 		return 0, err
 	}
@@ -209,7 +209,7 @@ func (e *Engine) CountMemories(ctx context.Context, namespace string, f store.Me
 }
 
 // TurnChanges returns the changes of memories made by extracting facts from a turn.
-func (e *Engine) TurnChanges(ctx context.Context, namespace, turn string, by Viewer) ([]store.TurnChange, error) {
+func (e Sessions) TurnChanges(ctx context.Context, namespace, turn string, by Viewer) ([]store.TurnChange, error) {
 	ns, err := e.namespace(ctx, namespace, false)
 	if err != nil {
 		return nil, err

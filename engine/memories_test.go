@@ -14,7 +14,7 @@ import (
 
 func (f *fixture) remember(m memory.Memory) (memory.Memory, store.Status) {
 	f.t.Helper()
-	m, st, err := f.Remember(f.t.Context(), m)
+	m, st, err := f.Memories().Put(f.t.Context(), m)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func TestRecallHeedsTheQuery(t *testing.T) {
 	first, _ := f.remember(memory.Memory{ID: "b", Content: "walrus two", Importance: .9})
 	f.clock.set(t0.Add(time.Hour))
 	f.remember(memory.Memory{ID: "c", Content: "walrus three", Importance: 1})
-	if err := f.DeleteMemory(t.Context(), "", "a", "", true); err != nil {
+	if err := f.Memories().Delete(t.Context(), "", "a", "", true); err != nil {
 		t.Fatal(err)
 	}
 	then := first.Recorded
@@ -64,7 +64,7 @@ func TestRecallHeedsTheQuery(t *testing.T) {
 
 func TestFilterByANumber(t *testing.T) {
 	f := open(t)
-	if _, err := f.PutDocument(t.Context(), "", docs.Document{ExternalID: "d", Text: "walrus", Metadata: map[string]any{"n": 1234567.}}, ""); err != nil {
+	if _, err := f.Documents().Put(t.Context(), "", docs.Document{ExternalID: "d", Text: "walrus", Metadata: map[string]any{"n": 1234567.}}, ""); err != nil {
 		t.Fatal(err)
 	}
 	q := query("walrus")
@@ -86,12 +86,12 @@ func TestTheSameMemoryTwice(t *testing.T) {
 func TestMemoryThatHasExpired(t *testing.T) {
 	f := open(t)
 	for _, expires := range []time.Time{t0, t0.AddDate(-20, 0, 0)} {
-		_, _, err := f.Remember(t.Context(), memory.Memory{Namespace: "n", Content: "x", Expires: expires})
+		_, _, err := f.Memories().Put(t.Context(), memory.Memory{Namespace: "n", Content: "x", Expires: expires})
 		if fe, ok := errors.AsType[*ragctx.FieldError](err); !ok || fe.Field != "expires" {
 			t.Errorf("expires %v: %v", expires, err)
 		}
 	}
-	if names, err := f.Namespaces(t.Context()); err != nil || len(names) > 0 {
+	if names, err := f.Admin().NamespaceNames(t.Context()); err != nil || len(names) > 0 {
 		t.Errorf("something was stored: %v, %v", names, err)
 	}
 	f.remember(memory.Memory{Content: "x", Expires: t0.Add(time.Hour)})
@@ -122,7 +122,7 @@ func TestDeletedTurnSentAgain(t *testing.T) {
 	f := open(t)
 	turn := ragctx.Turn{ID: "t", SessionID: "s", Prompt: "walrus"}
 	f.turn(turn)
-	if err := f.DeleteMemory(t.Context(), "", "t", "", true); err != nil {
+	if err := f.Memories().Delete(t.Context(), "", "t", "", true); err != nil {
 		t.Fatal(err)
 	}
 	if r, err := f.CompleteTurn(t.Context(), turn); !errors.Is(err, ragctx.ErrConflict) {
@@ -138,13 +138,13 @@ func TestMemoryPages(t *testing.T) {
 	var ids []string
 	mf := store.MemoryFilter{Limit: 2}
 	for page := 0; page == 0 || mf.After.ID != ""; page++ {
-		found, next, err := f.ListMemories(t.Context(), "", mf)
+		found, next, err := f.Memories().List(t.Context(), "", mf)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, m := range found {
 			ids = append(ids, m.ID)
-			if err := f.DeleteMemory(t.Context(), "", m.ID, "", true); err != nil {
+			if err := f.Memories().Delete(t.Context(), "", m.ID, "", true); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -32,7 +32,7 @@ func (s *modelSpace) document(id string) erasure {
 		item: func(v *version) bool { return v.kind == store.Documents && v.key == id },
 		turn: func(ragctx.Turn) bool { return false },
 		ask: func(ctx context.Context, e *engine.Engine) (store.Erased, error) {
-			return e.EraseDocument(ctx, s.name, id)
+			return e.Documents().Erase(ctx, s.name, id)
 		},
 	}
 }
@@ -43,7 +43,7 @@ func (s *modelSpace) memory(id, user string, anyone bool) erasure {
 		item: func(v *version) bool { return v.kind == store.Memories && v.key == id },
 		turn: func(t ragctx.Turn) bool { return t.ID == id },
 		ask: func(ctx context.Context, e *engine.Engine) (store.Erased, error) {
-			return e.EraseMemory(ctx, s.name, id, user, anyone)
+			return e.Memories().Erase(ctx, s.name, id, user, anyone)
 		},
 		denied: !anyone && s.others(id, user),
 	}
@@ -56,7 +56,7 @@ func (s *modelSpace) session(id, user string, anyone bool) erasure {
 		item: func(v *version) bool { return is(v.mem.SessionID, v.mem.UserID) },
 		turn: func(t ragctx.Turn) bool { return is(t.SessionID, t.UserID) },
 		ask: func(ctx context.Context, e *engine.Engine) (store.Erased, error) {
-			return e.EraseSession(ctx, s.name, id, user, anyone)
+			return e.Sessions().Erase(ctx, s.name, id, user, anyone)
 		},
 	}
 }
@@ -67,7 +67,7 @@ func (s *modelSpace) user(id string) erasure {
 		item: func(v *version) bool { return v.mem.UserID == id },
 		turn: func(t ragctx.Turn) bool { return t.UserID == id },
 		ask: func(ctx context.Context, e *engine.Engine) (store.Erased, error) {
-			return e.EraseUser(ctx, s.name, id)
+			return e.Admin().EraseUser(ctx, s.name, id)
 		},
 	}
 }
@@ -153,7 +153,7 @@ func (m *machine) eraseAll(s *modelSpace, all ...erasure) (gone []*version) {
 // made again: it is completed with the next.
 func (m *machine) completed(s *modelSpace, err error) error {
 	for end := time.Now().Add(time.Minute); errors.Is(err, ragctx.ErrUnavailable) && time.Now().Before(end); {
-		_, err = m.eng.EraseDocument(m.Context(), s.name, "nothing")
+		_, err = m.eng.Documents().Erase(m.Context(), s.name, "nothing")
 	}
 	return err
 }

@@ -14,7 +14,7 @@ import (
 // end, often across a restart.
 func (m *machine) bulk() {
 	s := pick(m, m.active)
-	spool, err := m.eng.QueueDocuments(m.Context(), engine.DocumentQueueOptions{Namespace: s.name})
+	spool, err := m.eng.Jobs().QueueDocuments(m.Context(), engine.DocumentQueueOptions{Namespace: s.name})
 	if err != nil {
 		m.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func (m *machine) bulk() {
 	if m.chance(2) {
 		m.reopen(pick(m, []func(*machine){(*machine).closeEngine, (*machine).crash}))
 	}
-	if job, err = m.eng.AwaitJob(m.Context(), job.ID); err != nil || job.State != store.JobDone {
+	if job, err = m.eng.Jobs().Await(m.Context(), job.ID); err != nil || job.State != store.JobDone {
 		m.Fatalf("job ended as %+v, %v", job, err)
 	}
 	m.settle(s, puts, ends)
@@ -79,8 +79,8 @@ func (m *machine) settle(s *modelSpace, puts []*version, ends []key) {
 func (m *machine) reembed() {
 	to := pick(m, []embed.Embedder{embed.NewHashing(64), embed.NewHashing(128), builtin.Default()})
 	m.note("reembed to %s", to.Identity())
-	is := m.eng.Embedder() == to.Identity()
-	switch _, err := m.eng.Reembed(m.Context(), to); {
+	is := m.eng.Indexes().Embedder() == to.Identity()
+	switch _, err := m.eng.Indexes().Reembed(m.Context(), to); {
 	case is && !errors.Is(err, ragctx.ErrConflict), err != nil && !errors.Is(err, ragctx.ErrConflict):
 		m.Fatalf("reembed to %s: %v", to.Identity(), err)
 	}
@@ -89,7 +89,7 @@ func (m *machine) reembed() {
 // embedder returns the embedder that questions are compared in; nil while that changes.
 func (m *machine) embedder() embed.Embedder {
 	for _, st := range []store.JobState{store.JobQueued, store.JobRunning} {
-		jobs, err := m.eng.ListJobs(m.Context(), store.JobFilter{Kind: engine.JobReembed, State: st})
+		jobs, err := m.eng.Jobs().List(m.Context(), store.JobFilter{Kind: engine.JobReembed, State: st})
 		if err != nil {
 			m.Fatal(err)
 		}
@@ -97,9 +97,9 @@ func (m *machine) embedder() embed.Embedder {
 			return nil
 		}
 	}
-	e, ok := builtin.OpenIdentity(m.eng.Embedder())
+	e, ok := builtin.OpenIdentity(m.eng.Indexes().Embedder())
 	if !ok {
-		m.Fatalf("the embedder is %s", m.eng.Embedder())
+		m.Fatalf("the embedder is %s", m.eng.Indexes().Embedder())
 	}
 	return e
 }

@@ -21,7 +21,7 @@ func (m *machine) look(s *modelSpace, kind store.Kind, w *viewer, leg, text stri
 	q.AsOf, q.Filter = w.asOf, w.filter
 	var hits []engine.Hit
 	ask := func(method string) (degraded []string, err error) {
-		hits, degraded, err = m.eng.Hits(m.Context(), q, engine.HitsOptions{Kind: kind, K: k, Ranking: index.Ranking{Method: method}})
+		hits, degraded, err = m.eng.Indexes().Hits(m.Context(), q, engine.HitsOptions{Kind: kind, K: k, Ranking: index.Ranking{Method: method}})
 		return degraded, err
 	}
 	m.whole(func() ([]string, error) {

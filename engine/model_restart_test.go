@@ -114,7 +114,7 @@ func (m *machine) restart() {
 // wantSound requires that the database holds everything written into it, byte for byte.
 func (m *machine) wantSound() {
 	m.Helper()
-	found, err := m.eng.Doctor(m.Context(), engine.DoctorOptions{Searching: -1})
+	found, err := m.eng.Admin().Doctor(m.Context(), engine.DoctorOptions{Searching: -1})
 	if err != nil || found.Store.Damaged() {
 		m.Fatalf("the checkup finds %+v, %v", found.Store.Findings, err)
 	}
@@ -267,7 +267,7 @@ func (m *machine) snapshot() {
 		m.note("snapshot")
 		m.snap = m.save()
 		m.snap.path = filepath.Join(m.TempDir(), "snapshot")
-		if _, err := m.eng.Snapshot(m.Context(), m.snap.path, store.SnapshotOptions{}); err != nil {
+		if _, err := m.eng.Admin().Snapshot(m.Context(), m.snap.path, store.SnapshotOptions{}); err != nil {
 			m.Fatal(err)
 		}
 		return

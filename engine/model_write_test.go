@@ -137,7 +137,7 @@ func (m *machine) putDocument() {
 		v = again(pick(m, earlier), id)
 	}
 	m.note("put %s %s, %d sections, token %s", s.name, id, len(v.pieces), v.pieces[0].token)
-	got, err := m.eng.PutDocument(m.Context(), s.name, v.doc, "")
+	got, err := m.eng.Documents().Put(m.Context(), s.name, v.doc, "")
 	if err != nil {
 		m.Fatal(err)
 	}
@@ -185,7 +185,7 @@ func (m *machine) deleteDocument() {
 	s := m.space()
 	k := key{store.Documents, documentName(m.rand.IntN(documentNames))}
 	m.note("delete %s %s", s.name, k.id)
-	m.ended(s, k, m.eng.DeleteDocument(m.Context(), s.name, k.id), s.current(k) != nil)
+	m.ended(s, k, m.eng.Documents().Delete(m.Context(), s.name, k.id), s.current(k) != nil)
 }
 
 // ended compares the outcome of a delete, which ought to have found something or not.
@@ -278,7 +278,7 @@ func (m *machine) remember() {
 		v = again(old, k.id)
 	}
 	m.note("remember %s %s of %q until %v, token %s", s.name, k.id, v.mem.UserID, v.mem.Expires, v.pieces[0].token)
-	_, st, err := m.eng.Remember(m.Context(), v.mem)
+	_, st, err := m.eng.Memories().Put(m.Context(), v.mem)
 	switch {
 	case v.expired(m.clock.now()):
 		if !errors.Is(err, ragctx.ErrInvalid) {
@@ -334,7 +334,7 @@ func (m *machine) forget() {
 	v := s.current(k)
 	m.note("forget %s %s for %q, anyone's: %v", s.name, k.id, user, anyone)
 	may := v != nil && (anyone || v.mem.UserID == "" || v.mem.UserID == user)
-	if err := m.eng.DeleteMemory(m.Context(), s.name, k.id, user, anyone); err != nil {
+	if err := m.eng.Memories().Delete(m.Context(), s.name, k.id, user, anyone); err != nil {
 		m.Fatalf("delete of %s: %v", k.id, err)
 	}
 	if may {

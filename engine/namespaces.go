@@ -14,7 +14,7 @@ import (
 
 // CreateNamespace creates a namespace with quotas. It is for admins of all namespaces. Otherwise
 // the first write to a namespace creates it, without quotas.
-func (e *Engine) CreateNamespace(ctx context.Context, name string, q store.Quotas) (store.Namespace, error) {
+func (e Admin) CreateNamespace(ctx context.Context, name string, q store.Quotas) (store.Namespace, error) {
 	if err := checkQuotas(ctx, name, q); err != nil {
 		return store.Namespace{}, err
 	}
@@ -23,7 +23,7 @@ func (e *Engine) CreateNamespace(ctx context.Context, name string, q store.Quota
 
 // SetQuotas changes the quotas of a namespace, effective with the next write. Existing items above
 // a quota stay, and may be replaced by smaller ones. It is for admins of all namespaces.
-func (e *Engine) SetQuotas(ctx context.Context, name string, q store.Quotas) (store.Namespace, error) {
+func (e Admin) SetQuotas(ctx context.Context, name string, q store.Quotas) (store.Namespace, error) {
 	if err := checkQuotas(ctx, name, q); err != nil {
 		return store.Namespace{}, err
 	}
@@ -56,8 +56,8 @@ func checkNamespaceName(name string) error {
 	return ragctx.ValidName("name", name)
 }
 
-// DescribeNamespace returns the contents and quotas of a namespace.
-func (e *Engine) DescribeNamespace(ctx context.Context, name string) (store.Namespace, error) {
+// Namespace returns the contents and quotas of a namespace.
+func (e Admin) Namespace(ctx context.Context, name string) (store.Namespace, error) {
 	if err := checkNamespaceName(name); err != nil {
 		return store.Namespace{}, err
 	}
@@ -67,9 +67,9 @@ func (e *Engine) DescribeNamespace(ctx context.Context, name string) (store.Name
 	return e.store.DescribeNamespace(ctx, name)
 }
 
-// ListNamespaces returns a page of the namespaces that the grant of ctx reaches, by name; the next
+// Namespaces returns a page of the namespaces that the grant of ctx reaches, by name; the next
 // page starts after its last name.
-func (e *Engine) ListNamespaces(ctx context.Context, after string, limit int) ([]store.Namespace, error) {
+func (e Admin) Namespaces(ctx context.Context, after string, limit int) ([]store.Namespace, error) {
 	if err := pageLimit(&limit); err != nil {
 		return nil, err
 	}
@@ -77,10 +77,10 @@ func (e *Engine) ListNamespaces(ctx context.Context, after string, limit int) ([
 		Among: access.From(ctx).Namespaces})
 }
 
-// EraseNamespace erases a namespace with everything in it, as [Engine.EraseDocument] erases a
+// EraseNamespace erases a namespace with everything in it, as [Documents.Erase] erases a
 // document. Its jobs end. Later writes under its name create a new namespace without quotas; writes
 // in progress fail with [ragctx.ErrConflict]. It is for admins of all namespaces.
-func (e *Engine) EraseNamespace(ctx context.Context, name string) (store.Erased, error) {
+func (e Admin) EraseNamespace(ctx context.Context, name string) (store.Erased, error) {
 	if err := requireAdmin(ctx); err != nil {
 		return store.Erased{}, err
 	}
@@ -119,7 +119,7 @@ func (s *jobs) stopNamespace(namespace string, do func() error) error {
 
 // removeIndex removes the files of an index that is no longer used. It waits while the index is
 // being opened or closed.
-func (e *Engine) removeIndex(ctx context.Context, id store.Collection) error {
+func (e *core) removeIndex(ctx context.Context, id store.Collection) error {
 	remove := func() error {
 		if err := os.RemoveAll(e.indexDir(id)); err != nil {
 			return fmt.Errorf("remove index: %w", err)

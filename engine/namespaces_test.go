@@ -24,12 +24,12 @@ func TestEraseNamespace(t *testing.T) {
 	const token, space = "Zqspace", "team"
 	f := open(t)
 	ctx := t.Context()
-	if _, err := f.LastEvent(ctx, events.Filter{}); err != nil {
+	if _, err := f.Events().Last(ctx, events.Filter{}); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 40 {
 		d := docs.Document{ExternalID: fmt.Sprint(token, i), Text: strings.Repeat(token+" says much. ", 50), Tags: []string{token}}
-		if _, err := f.PutDocument(ctx, space, d, ""); err != nil {
+		if _, err := f.Documents().Put(ctx, space, d, ""); err != nil {
 			t.Fatal(err)
 		}
 		turn := ragctx.Turn{Namespace: space, UserID: token, SessionID: token, Prompt: "I live in " + token + "."}
@@ -41,14 +41,14 @@ func TestEraseNamespace(t *testing.T) {
 	for i := range m {
 		m[i].Namespace = space
 	}
-	if _, err := f.AppendMessages(ctx, m); err != nil {
+	if _, err := f.Ledger().Append(ctx, m); err != nil {
 		t.Fatal(err)
 	}
 	key := engine.ProcedureKey{Namespace: space, Name: strings.ToLower(token)}
-	if _, err := f.PutDraft(ctx, key, procedures.Body{Trigger: token, Steps: []string{token}}); err != nil {
+	if _, err := f.Procedures().PutDraft(ctx, key, procedures.Body{Trigger: token, Steps: []string{token}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.SetRanking(ctx, space, store.Documents, index.Ranking{Method: "keyword"}); err != nil {
+	if err := f.Indexes().SetRanking(ctx, space, store.Documents, index.Ranking{Method: "keyword"}); err != nil {
 		t.Fatal(err)
 	}
 	f.put("kept", "What stays is kept.")
@@ -57,7 +57,7 @@ func TestEraseNamespace(t *testing.T) {
 	if n := len(f.found(q)); n == 0 {
 		t.Fatal("found nothing to erase")
 	}
-	took, err := f.EraseNamespace(ctx, space)
+	took, err := f.Admin().EraseNamespace(ctx, space)
 	if err != nil || took.Documents != 40 || took.Turns != 40 || took.Messages < 2 || took.Procedures != 1 {
 		t.Errorf("%+v, %v", took, err)
 	}
@@ -70,22 +70,22 @@ func TestEraseNamespace(t *testing.T) {
 	if dirs, err := filepath.Glob(filepath.Join(f.opts.Dir, store.IndexName, "1-*")); err != nil || len(dirs) != 0 { // it was the first
 		t.Errorf("indexes: %v, %v", dirs, err)
 	}
-	if _, err := f.DescribeNamespace(ctx, space); !errors.Is(err, ragctx.ErrNotFound) {
+	if _, err := f.Admin().Namespace(ctx, space); !errors.Is(err, ragctx.ErrNotFound) {
 		t.Errorf("still there: %v", err)
 	}
-	if again, err := f.EraseNamespace(ctx, space); err != nil || again != (store.Erased{}) {
+	if again, err := f.Admin().EraseNamespace(ctx, space); err != nil || again != (store.Erased{}) {
 		t.Errorf("once more: %+v, %v", again, err)
 	}
 	for _, when := range []string{"at once", "after reopening"} {
-		if _, err := f.PutDocument(ctx, space, docs.Document{ExternalID: "new " + when, Text: "A new start."}, ""); err != nil {
+		if _, err := f.Documents().Put(ctx, space, docs.Document{ExternalID: "new " + when, Text: "A new start."}, ""); err != nil {
 			t.Errorf("%s: %v", when, err)
 		}
-		if r, err := f.Ranking(ctx, space, store.Documents); err != nil || r != (index.Ranking{}) {
+		if r, err := f.Indexes().Ranking(ctx, space, store.Documents); err != nil || r != (index.Ranking{}) {
 			t.Errorf("%s: ranking %+v, %v", when, r, err)
 		}
 		f.reopen()
 	}
-	if n, err := f.DescribeNamespace(ctx, space); err != nil || n.Documents != 2 || n.Memories != 0 {
+	if n, err := f.Admin().Namespace(ctx, space); err != nil || n.Documents != 2 || n.Memories != 0 {
 		t.Errorf("%+v, %v", n, err)
 	}
 	if names := tracesIn(t, f.opts.Dir, token); len(names) != 0 {
@@ -106,22 +106,22 @@ func TestEraseNamespaceEndsJobs(t *testing.T) {
 	}
 	f.put("first", "makes the namespace")
 	j := f.spool(lines...)
-	for at, err := range f.WatchJob(t.Context(), j.ID) {
+	for at, err := range f.Jobs().Watch(t.Context(), j.ID) {
 		if err != nil || at.State == store.JobRunning {
 			break
 		}
 	}
-	if _, err := f.EraseNamespace(t.Context(), ragctx.DefaultNamespace); err != nil {
+	if _, err := f.Admin().EraseNamespace(t.Context(), ragctx.DefaultNamespace); err != nil {
 		t.Fatal(err)
 	}
-	if names, err := f.Namespaces(t.Context()); err != nil || len(names) != 0 {
+	if names, err := f.Admin().NamespaceNames(t.Context()); err != nil || len(names) != 0 {
 		t.Errorf("the job made %v, %v", names, err)
 	}
-	if _, err := f.JobItems(t.Context(), j.ID, store.ItemFilter{Limit: 1}); !errors.Is(err, ragctx.ErrNotFound) {
+	if _, err := f.Jobs().Items(t.Context(), j.ID, store.ItemFilter{Limit: 1}); !errors.Is(err, ragctx.ErrNotFound) {
 		t.Errorf("its job: %v", err)
 	}
 	f.reopen()
-	if names, err := f.Namespaces(t.Context()); err != nil || len(names) != 0 {
+	if names, err := f.Admin().NamespaceNames(t.Context()); err != nil || len(names) != 0 {
 		t.Errorf("after reopening: %v, %v", names, err)
 	}
 }
@@ -130,26 +130,26 @@ func TestEraseNamespaceEndsJobs(t *testing.T) {
 func TestNamespaceGrants(t *testing.T) {
 	f := open(t)
 	for _, name := range []string{"c", "a", "b"} {
-		if n, err := f.CreateNamespace(t.Context(), name, store.Quotas{Documents: 1}); err != nil || n.Quotas.Documents != 1 || n.Created.IsZero() {
+		if n, err := f.Admin().CreateNamespace(t.Context(), name, store.Quotas{Documents: 1}); err != nil || n.Quotas.Documents != 1 || n.Created.IsZero() {
 			t.Errorf("%+v, %v", n, err)
 		}
 	}
-	if _, err := f.CreateNamespace(t.Context(), "a", store.Quotas{}); !errors.Is(err, ragctx.ErrConflict) {
+	if _, err := f.Admin().CreateNamespace(t.Context(), "a", store.Quotas{}); !errors.Is(err, ragctx.ErrConflict) {
 		t.Errorf("twice: %v", err)
 	}
 	for _, bad := range []string{"", "a\x00", strings.Repeat("x", ragctx.MaxNameBytes+1)} {
-		if _, err := f.CreateNamespace(t.Context(), bad, store.Quotas{}); !errors.Is(err, ragctx.ErrInvalid) {
+		if _, err := f.Admin().CreateNamespace(t.Context(), bad, store.Quotas{}); !errors.Is(err, ragctx.ErrInvalid) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
-	if _, err := f.SetQuotas(t.Context(), "a", store.Quotas{TextBytes: -1}); !errors.Is(err, ragctx.ErrInvalid) {
+	if _, err := f.Admin().SetQuotas(t.Context(), "a", store.Quotas{TextBytes: -1}); !errors.Is(err, ragctx.ErrInvalid) {
 		t.Errorf("a negative quota: %v", err)
 	}
-	if _, err := f.SetQuotas(t.Context(), "none", store.Quotas{}); !errors.Is(err, ragctx.ErrNotFound) {
+	if _, err := f.Admin().SetQuotas(t.Context(), "none", store.Quotas{}); !errors.Is(err, ragctx.ErrNotFound) {
 		t.Errorf("of what is not there: %v", err)
 	}
 	names := func(ctx context.Context, after string, limit int) (out string) {
-		page, err := f.ListNamespaces(ctx, after, limit)
+		page, err := f.Admin().Namespaces(ctx, after, limit)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -162,20 +162,20 @@ func TestNamespaceGrants(t *testing.T) {
 	if a, b, c := names(t.Context(), "", 2), names(t.Context(), "b", 2), names(bound, "", 2); a != "ab" || b != "c" || c != "b" {
 		t.Errorf("pages %s, %s; of one namespace %s", a, b, c)
 	}
-	_, described := f.DescribeNamespace(bound, "a")
-	_, made := f.CreateNamespace(bound, "b2", store.Quotas{})
-	_, limited := f.SetQuotas(bound, "b", store.Quotas{})
-	_, erased := f.EraseNamespace(bound, "b")
+	_, described := f.Admin().Namespace(bound, "a")
+	_, made := f.Admin().CreateNamespace(bound, "b2", store.Quotas{})
+	_, limited := f.Admin().SetQuotas(bound, "b", store.Quotas{})
+	_, erased := f.Admin().EraseNamespace(bound, "b")
 	for i, err := range []error{described, made, limited, erased} {
 		if !errors.Is(err, ragctx.ErrDenied) {
 			t.Errorf("%d: %v", i, err)
 		}
 	}
 	f.putMany("d", "x") // the default one has no quotas
-	if _, err := f.PutDocument(t.Context(), "a", docs.Document{ExternalID: "1", Text: "x"}, ""); err != nil {
+	if _, err := f.Documents().Put(t.Context(), "a", docs.Document{ExternalID: "1", Text: "x"}, ""); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.PutDocument(t.Context(), "a", docs.Document{ExternalID: "2", Text: "x"}, ""); !errors.Is(err, ragctx.ErrQuota) {
+	if _, err := f.Documents().Put(t.Context(), "a", docs.Document{ExternalID: "2", Text: "x"}, ""); !errors.Is(err, ragctx.ErrQuota) {
 		t.Errorf("one too many: %v", err)
 	}
 }

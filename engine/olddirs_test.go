@@ -78,7 +78,7 @@ func TestOldDataDirectories(t *testing.T) {
 			e = open()
 			defer e.Close()
 			oldContents(t, e)
-			c, err := e.Doctor(t.Context(), engine.DoctorOptions{})
+			c, err := e.Admin().Doctor(t.Context(), engine.DoctorOptions{})
 			if err != nil || len(c.Store.Findings) != 0 || c.Store.Items != 16 || !c.Sound() {
 				t.Errorf("%+v, %v", c, err)
 			}
@@ -116,18 +116,18 @@ func oldContents(t *testing.T, e *engine.Engine) {
 		finds(t, e, c.query, c.user, c.asOf, c.want)
 	}
 	for version, want := range []string{"flamingo", "albatross", "egret", "flamingo"} {
-		d, text, err := e.Document(t.Context(), "default", "guide", version)
+		d, text, err := e.Documents().Get(t.Context(), "default", "guide", version)
 		if err != nil || !strings.Contains(text, want) || len(d.Tags) != 1 || d.Tags[0] != "old" || fmt.Sprint(d.Metadata["n"]) != "1.5" {
 			t.Errorf("version %d: %+v, %q, %v", version, d, text, err)
 		}
 	}
 	for user, want := range map[string]int{"": 2, "ada": 5, "bob": 4} {
-		list, _, err := e.ListMemories(t.Context(), "default", store.MemoryFilter{UserID: user, Exclude: []string{"new"}})
+		list, _, err := e.Memories().List(t.Context(), "default", store.MemoryFilter{UserID: user, Exclude: []string{"new"}})
 		if err != nil || len(list) != want {
 			t.Errorf("user %q has %d memories, want %d, %v", user, len(list), want, err)
 		}
 	}
-	if names, err := e.Namespaces(t.Context()); err != nil || fmt.Sprint(names) != "[default other]" {
+	if names, err := e.Admin().NamespaceNames(t.Context()); err != nil || fmt.Sprint(names) != "[default other]" {
 		t.Errorf("namespaces %v, %v", names, err)
 	}
 }

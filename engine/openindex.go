@@ -13,7 +13,7 @@ import (
 )
 
 // indexDir returns the directory of a collection's index files.
-func (e *Engine) indexDir(id store.Collection) string {
+func (e *core) indexDir(id store.Collection) string {
 	return filepath.Join(e.opts.Dir, store.IndexName, fmt.Sprintf("%d-%s", id.Namespace, id.Kind))
 }
 
@@ -21,7 +21,7 @@ func (e *Engine) indexDir(id store.Collection) string {
 const vectorPrefix = "vector-"
 
 // openIndex opens the index of a collection.
-func (e *Engine) openIndex(ctx context.Context, id store.Collection) (*index.Hybrid, error) {
+func (e *core) openIndex(ctx context.Context, id store.Collection) (*index.Hybrid, error) {
 	in := e.spaces.current.Load()
 	return index.Open(ctx, index.Options{
 		Dir: e.indexDir(id), Feed: feed{e.store, id},
@@ -34,14 +34,14 @@ func (e *Engine) openIndex(ctx context.Context, id store.Collection) (*index.Hyb
 	})
 }
 
-func (e *Engine) openKeyword(id store.Collection) (index.KeywordIndex, error) {
+func (e *core) openKeyword(id store.Collection) (index.KeywordIndex, error) {
 	return keyword.Open(filepath.Join(e.indexDir(id), "keyword"), keyword.Options{
 		Origin: e.store.Token, Knows: e.store.KnowsToken, Logger: e.opts.Logger,
 	})
 }
 
 // openVector opens the vector index for an embedding space.
-func (e *Engine) openVector(id store.Collection, in *embeddingSpace) (index.VectorIndex, error) {
+func (e *core) openVector(id store.Collection, in *embeddingSpace) (index.VectorIndex, error) {
 	return vector.New(vector.Options{
 		Dir:   filepath.Join(e.indexDir(id), vectorPrefix+in.name()),
 		Graph: e.opts.VectorGraph, Dimensions: in.identity.Dimensions, Identity: in.identity.Key(),

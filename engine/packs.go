@@ -27,7 +27,7 @@ type Ledgers struct {
 }
 
 // openPacks creates the snapshotter and the context pack builder.
-func (e *Engine) openPacks() error {
+func (e *core) openPacks() error {
 	folder, err := ledger.NewFolder(e.opts.Ledgers.Sections)
 	if err != nil {
 		return err
@@ -37,8 +37,8 @@ func (e *Engine) openPacks() error {
 	return nil
 }
 
-// ClusterState returns the current state of a cluster after all its messages. It writes nothing.
-func (e *Engine) ClusterState(ctx context.Context, namespace, cluster string) (ledger.State, error) {
+// State returns the current state of a cluster after all its messages. It writes nothing.
+func (e Ledger) State(ctx context.Context, namespace, cluster string) (ledger.State, error) {
 	if err := canEnter(ctx, namespace); err != nil {
 		return ledger.State{}, err
 	}
@@ -58,7 +58,7 @@ type Packed struct {
 
 // Pack builds the context pack of an agent. If the strategy includes the cluster's state, an
 // unpublished state is published first.
-func (e *Engine) Pack(ctx context.Context, r ledger.PackRequest) (Packed, error) {
+func (e Ledger) Pack(ctx context.Context, r ledger.PackRequest) (Packed, error) {
 	r.Namespace = namespaceName(r.Namespace)
 	if err := canEnter(ctx, r.Namespace); err != nil {
 		return Packed{}, err
@@ -102,7 +102,7 @@ func mayPublish(ctx context.Context) bool {
 
 // reportMetrics writes metrics to the log and, if publish is set, to the ledger, as configured. Its errors
 // are only logged.
-func (e *Engine) reportMetrics(ctx context.Context, r ledger.PackRequest, m ledger.Metrics, publish bool) {
+func (e *core) reportMetrics(ctx context.Context, r ledger.PackRequest, m ledger.Metrics, publish bool) {
 	publish = publish && e.opts.Ledgers.PublishMetrics && e.hasMessages(ctx, r.Namespace, r.Cluster)
 	if !e.opts.Ledgers.LogMetrics && !publish {
 		return
@@ -123,7 +123,7 @@ func (e *Engine) reportMetrics(ctx context.Context, r ledger.PackRequest, m ledg
 }
 
 // hasMessages reports whether a cluster exists: publishing metrics must not create one.
-func (e *Engine) hasMessages(ctx context.Context, namespace, cluster string) bool {
+func (e *core) hasMessages(ctx context.Context, namespace, cluster string) bool {
 	last, err := ledger.LastSequence(ctx, e.ledger, ledger.Filter{Namespace: namespace, Cluster: cluster})
 	if err != nil {
 		e.opts.Logger.WarnContext(ctx, "reading a cluster failed", "cluster", cluster, "error", err)
@@ -133,7 +133,7 @@ func (e *Engine) hasMessages(ctx context.Context, namespace, cluster string) boo
 
 // retrieve returns documents and memories for a context pack, escaped so that they cannot imitate
 // parts of it.
-func (e *Engine) retrieve(ctx context.Context, q ragctx.ContextQuery) (ledger.Retrieved, error) {
+func (e *core) retrieve(ctx context.Context, q ragctx.ContextQuery) (ledger.Retrieved, error) {
 	a, err := e.Context(ctx, q)
 	if err != nil {
 		return ledger.Retrieved{}, err
@@ -188,8 +188,8 @@ func (t *packTally) add(p Packed) {
 	}
 }
 
-// PackTally returns the counters of context packs.
-func (e *Engine) PackTally() PackTally {
+// Packs returns the counters of context packs.
+func (e Metrics) Packs() PackTally {
 	e.packTally.mu.Lock()
 	defer e.packTally.mu.Unlock()
 	out := e.packTally.PackTally

@@ -21,7 +21,7 @@ func (f *fixture) publish(topic, sender, text, data string) ledger.Message {
 	if data != "" {
 		m.Data = json.RawMessage(data)
 	}
-	out, err := f.AppendMessages(f.t.Context(), []ledger.Message{m})
+	out, err := f.Ledger().Append(f.t.Context(), []ledger.Message{m})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func (f *fixture) publish(topic, sender, text, data string) ledger.Message {
 
 func (f *fixture) topics(topics ...string) []ledger.Message {
 	f.t.Helper()
-	out, err := f.Messages(f.t.Context(), ledger.Query{Filter: ledger.Filter{Cluster: "team", Topics: topics}})
+	out, err := f.Ledger().Messages(f.t.Context(), ledger.Query{Filter: ledger.Filter{Cluster: "team", Topics: topics}})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func (f *fixture) pack(r ledger.PackRequest, strategy string) engine.Packed {
 		f.t.Fatal(err)
 	}
 	r.Cluster = cmp.Or(r.Cluster, "team")
-	p, err := f.Pack(f.t.Context(), r)
+	p, err := f.Ledger().Pack(f.t.Context(), r)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestStateReachesThePrompt(t *testing.T) {
 			t.Errorf("context %q", p.Context)
 		}
 	}
-	s, err := f.ClusterState(t.Context(), "", "team")
+	s, err := f.Ledger().State(t.Context(), "", "team")
 	if err != nil || s.Summary() != "Plan: rotate the keys\nDeployment: to staging" {
 		t.Errorf("%+v, %v", s, err)
 	}
@@ -77,11 +77,11 @@ func TestStateReachesThePrompt(t *testing.T) {
 		t.Errorf("%d snapshots of two states", n)
 	}
 	for _, name := range []string{"", "other"} {
-		if _, err := f.ClusterState(t.Context(), "foreign", name); err == nil {
+		if _, err := f.Ledger().State(t.Context(), "foreign", name); err == nil {
 			t.Errorf("the cluster %q of another namespace has a state", name)
 		}
 	}
-	if _, err := f.ClusterState(t.Context(), "", "other"); !errors.Is(err, ragctx.ErrNotFound) {
+	if _, err := f.Ledger().State(t.Context(), "", "other"); !errors.Is(err, ragctx.ErrNotFound) {
 		t.Errorf("a cluster without messages: %v", err)
 	}
 }
@@ -93,7 +93,7 @@ func TestLoadingAClusterWritesNothing(t *testing.T) {
 	f.pack(ledger.PackRequest{}, withState)
 	before := len(f.topics())
 	f.reopen()
-	if _, err := f.ClusterState(t.Context(), "", "team"); err != nil {
+	if _, err := f.Ledger().State(t.Context(), "", "team"); err != nil {
 		t.Error(err)
 	}
 	f.pack(ledger.PackRequest{}, withState)
@@ -129,18 +129,18 @@ func TestContextMetrics(t *testing.T) {
 	if !strings.Contains(log.String(), `msg=[ContextMetrics] metrics="{`) || strings.Contains(log.String()+string(got[0].Data), "secret") {
 		t.Errorf("log %s, message %s", log.String(), got[0].Data)
 	}
-	if tally := f.PackTally(); tally.Packs != 1 || tally.Parts["full"] != 1 || tally.Tokens == 0 {
+	if tally := f.Metrics().Packs(); tally.Packs != 1 || tally.Parts["full"] != 1 || tally.Tokens == 0 {
 		t.Errorf("tally %+v", tally)
 	}
 	f.pack(ledger.PackRequest{}, `{"sources":[{"topic":"NONE"}]}`)
-	if tally := f.PackTally(); tally.Empty != 1 || tally.Parts["empty"] != 1 {
+	if tally := f.Metrics().Packs(); tally.Empty != 1 || tally.Parts["empty"] != 1 {
 		t.Errorf("tally %+v", tally)
 	}
 	f.pack(ledger.PackRequest{Cluster: "nobody"}, chat)
-	if _, err := f.Cluster(t.Context(), "", "nobody"); !errors.Is(err, ragctx.ErrNotFound) {
+	if _, err := f.Ledger().Cluster(t.Context(), "", "nobody"); !errors.Is(err, ragctx.ErrNotFound) {
 		t.Errorf("a context has made a cluster: %v", err)
 	}
-	if tally := f.LedgerTally(); tally.Appended != 3 || tally.Imported != 0 {
+	if tally := f.Metrics().Ledger(); tally.Appended != 3 || tally.Imported != 0 {
 		t.Errorf("a message and two metrics: %+v", tally)
 	}
 }
@@ -167,7 +167,7 @@ func TestLedgerAndRetrieval(t *testing.T) {
 	if ids := f.found(q.WithParam(ledger.ParamCluster, "team").WithTypes(ragctx.TypeMemory)); !strings.Contains(strings.Join(ids, " "), m.ID) {
 		t.Errorf("with the cluster: %v", ids)
 	}
-	if it, err := f.MessageItem(t.Context(), "", "", m.ID); err != nil || it.ID != m.ID || !strings.Contains(it.Content, "bob, REVIEW:\nthe signing keys are expired") {
+	if it, err := f.Ledger().Item(t.Context(), "", "", m.ID); err != nil || it.ID != m.ID || !strings.Contains(it.Content, "bob, REVIEW:\nthe signing keys are expired") {
 		t.Errorf("cited: %+v, %v", it, err)
 	}
 	hidden := f.publish("AGENT_OUTPUT", "bob", "raw", "")
@@ -184,7 +184,7 @@ func TestLedgerAndRetrieval(t *testing.T) {
 		{"", "", "state:nobody"},
 		{"", "copies", "state:team"},
 	} {
-		if it, err := f.MessageItem(t.Context(), cited.namespace, cited.cluster, cited.id); !errors.Is(err, ragctx.ErrNotFound) {
+		if it, err := f.Ledger().Item(t.Context(), cited.namespace, cited.cluster, cited.id); !errors.Is(err, ragctx.ErrNotFound) {
 			t.Errorf("%+v: %+v, %v", cited, it, err)
 		}
 	}
@@ -193,25 +193,25 @@ func TestLedgerAndRetrieval(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if in, err := f.ImportMessages(t.Context(), "", "copies", bytes.NewReader(line)); err != nil || in.Imported != 1 {
+	if in, err := f.Ledger().Import(t.Context(), "", "copies", bytes.NewReader(line)); err != nil || in.Imported != 1 {
 		t.Fatalf("%+v, %v", in, err)
 	}
-	if it, err := f.MessageItem(t.Context(), "", "", hidden.ID); err != nil || !strings.Contains(it.Content, "bob, REVIEW:\nraw") {
+	if it, err := f.Ledger().Item(t.Context(), "", "", hidden.ID); err != nil || !strings.Contains(it.Content, "bob, REVIEW:\nraw") {
 		t.Errorf("of a message that one of two clusters shows: %+v, %v", it, err)
 	}
 	m.Cluster, m.Text = "copies", "the signing keys are renewed"
 	if line, err = json.Marshal(m); err != nil {
 		t.Fatal(err)
 	}
-	if in, err := f.ImportMessages(t.Context(), "", "copies", bytes.NewReader(line)); err != nil || in.Imported != 1 {
+	if in, err := f.Ledger().Import(t.Context(), "", "copies", bytes.NewReader(line)); err != nil || in.Imported != 1 {
 		t.Fatalf("%+v, %v", in, err)
 	}
 	for cluster, want := range map[string]string{"": "expired", "team": "expired", "copies": "renewed"} {
-		if it, err := f.MessageItem(t.Context(), "", cluster, m.ID); err != nil || !strings.Contains(it.Content, want) {
+		if it, err := f.Ledger().Item(t.Context(), "", cluster, m.ID); err != nil || !strings.Contains(it.Content, want) {
 			t.Errorf("of the copy in %q: %+v, %v", cluster, it, err)
 		}
 	}
-	if it, err := f.MessageItem(t.Context(), "", "\x01", m.ID); !errors.Is(err, ragctx.ErrInvalid) {
+	if it, err := f.Ledger().Item(t.Context(), "", "\x01", m.ID); !errors.Is(err, ragctx.ErrInvalid) {
 		t.Errorf("of no cluster: %+v, %v", it, err)
 	}
 	q.Namespace = "foreign"
@@ -229,10 +229,10 @@ func TestErasedClusterHasNoState(t *testing.T) {
 	f := open(t)
 	f.publish("PLAN_READY", "planner", "secret", "")
 	f.pack(ledger.PackRequest{}, withState)
-	if _, err := f.EraseCluster(t.Context(), "", "team"); err != nil {
+	if _, err := f.Ledger().Erase(t.Context(), "", "team"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.ClusterState(t.Context(), "", "team"); !errors.Is(err, ragctx.ErrNotFound) {
+	if _, err := f.Ledger().State(t.Context(), "", "team"); !errors.Is(err, ragctx.ErrNotFound) {
 		t.Errorf("the state of an erased cluster: %v", err)
 	}
 	f.publish("ISSUE_OPENED", "user", "anew", "")
@@ -252,7 +252,7 @@ func TestWrongSections(t *testing.T) {
 func TestReplayAfterReload(t *testing.T) {
 	f := open(t)
 	m := ledger.Message{Cluster: "team", Topic: "CHAT", Sender: "a", Text: "raw", Metadata: json.RawMessage(`{"contextSafe":false}`)}
-	if _, err := f.AppendMessages(t.Context(), []ledger.Message{m}); err != nil {
+	if _, err := f.Ledger().Append(t.Context(), []ledger.Message{m}); err != nil {
 		t.Fatal(err)
 	}
 	f.publish("CHAT", "a", "fine", "")
@@ -278,7 +278,7 @@ func BenchmarkPack(b *testing.B) {
 		for i := range batch {
 			batch[i] = ledger.Message{Cluster: "team", Topic: "CHAT", Sender: "a", Text: "a message of an average length, as agents send them to each other all day"}
 		}
-		if _, err := e.AppendMessages(b.Context(), batch); err != nil {
+		if _, err := e.Ledger().Append(b.Context(), batch); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -289,7 +289,7 @@ func BenchmarkPack(b *testing.B) {
 		}
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := e.Pack(b.Context(), ledger.PackRequest{Cluster: "team", Strategy: s}); err != nil {
+				if _, err := e.Ledger().Pack(b.Context(), ledger.PackRequest{Cluster: "team", Strategy: s}); err != nil {
 					b.Fatal(err)
 				}
 			}

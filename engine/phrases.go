@@ -12,7 +12,7 @@ import (
 // memory in scope contains all of them verbatim: a search then wants the words, and quotes in a
 // prompt are often no requirement. If the check fails, the query stays unchanged; the following
 // search will meet the same error.
-func (e *Engine) unquote(ctx context.Context, q ragctx.ContextQuery) (ragctx.ContextQuery, []string) {
+func (e *core) unquote(ctx context.Context, q ragctx.ContextQuery) (ragctx.ContextQuery, []string) {
 	phrases := passage.Phrases(q)
 	if len(phrases) == 0 || q.Wants(ragctx.TypeResource) && e.hasPhrases(ctx, store.Documents, q) ||
 		q.Wants(ragctx.TypeMemory) && e.hasPhrases(ctx, store.Memories, q) {
@@ -34,7 +34,7 @@ const (
 
 // hasPhrases reports whether a text of a kind in scope has all phrases of q. It returns true if that is
 // unknown.
-func (e *Engine) hasPhrases(ctx context.Context, kind store.Kind, q ragctx.ContextQuery) bool {
+func (e *core) hasPhrases(ctx context.Context, kind store.Kind, q ragctx.ContextQuery) bool {
 	src, plan := e.searchSource(kind), e.plan(kind, q)
 	for plan.K = minPhraseHits; ; plan.K *= 4 {
 		found, err := src.Search(ctx, q, plan)

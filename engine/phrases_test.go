@@ -48,7 +48,7 @@ func TestPhrasesAreAMust(t *testing.T) {
 			for _, kind := range []store.Kind{store.Documents, store.Memories} {
 				o := engine.HitsOptions{Kind: kind, K: 50}
 				o.Ranking.Method = ranking
-				hits, _, err := f.Hits(t.Context(), q, o)
+				hits, _, err := f.Indexes().Hits(t.Context(), q, o)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -25,13 +25,13 @@ const maxPinned = 200
 // the block put procedures first and the latest writes last, so that new items change only its end.
 //
 // The session does not limit them: a user's statements in one session hold in all.
-func (e *Engine) pinnedItems(ctx context.Context, q ragctx.ContextQuery) ([]resolve.Pinned, error) {
+func (e *core) pinnedItems(ctx context.Context, q ragctx.ContextQuery) ([]resolve.Pinned, error) {
 	var found []pinnedItem
 	if q.Wants(ragctx.TypeMemory) {
 		for rank, f := range []store.MemoryFilter{{Pinned: true}, {Profile: true}} {
 			f.UserID, f.Filter, f.AsOf, f.Now = q.UserID, q.Filter, q.AsOf, q.Now
 			f.Exclude, f.Order, f.Limit = q.Exclude, store.ByImportance, maxPinned
-			memories, _, err := e.ListMemories(ctx, q.Namespace, f)
+			memories, _, err := e.Memories().List(ctx, q.Namespace, f)
 			if err != nil {
 				return nil, err
 			}

@@ -26,17 +26,17 @@ func (f *fixture) block(q ragctx.ContextQuery) (resolve.PromptBlock, resolve.Ans
 
 func (f *fixture) note(m memory.Memory) {
 	f.t.Helper()
-	if _, _, err := f.Remember(f.t.Context(), m); err != nil {
+	if _, _, err := f.Memories().Put(f.t.Context(), m); err != nil {
 		f.t.Fatal(err)
 	}
 }
 
 func (f *fixture) release(k engine.ProcedureKey, trigger string) {
 	f.t.Helper()
-	if _, err := f.PutDraft(f.t.Context(), k, procedures.Body{Trigger: trigger, Steps: []string{"go"}}); err != nil {
+	if _, err := f.Procedures().PutDraft(f.t.Context(), k, procedures.Body{Trigger: trigger, Steps: []string{"go"}}); err != nil {
 		f.t.Fatal(err)
 	}
-	if _, err := f.Publish(f.t.Context(), k); err != nil {
+	if _, err := f.Procedures().Publish(f.t.Context(), k); err != nil {
 		f.t.Fatal(err)
 	}
 }

@@ -13,29 +13,29 @@ import (
 )
 
 // memoryOptions returns the ranking options of the memory provider.
-func (e *Engine) memoryOptions() memory.Options {
+func (e *core) memoryOptions() memory.Options {
 	return memory.Options{Weights: e.opts.Weights, Fusion: e.opts.Fusion, Conversation: e.opts.ConversationWeights,
 		TimeWeight: e.opts.TimeWeight}
 }
 
-func (e *Engine) documentRanking() docs.Ranking {
+func (e *core) documentRanking() docs.Ranking {
 	return docs.Ranking{Fusion: e.opts.Fusion, TimeWeight: e.opts.TimeWeight}
 }
 
 // plan returns the index query of a kind's provider for a query.
-func (e *Engine) plan(k store.Kind, q ragctx.ContextQuery) index.Query {
+func (e *core) plan(k store.Kind, q ragctx.ContextQuery) index.Query {
 	if k == store.Memories {
 		return e.memoryOptions().Plan(q)
 	}
 	return e.documentRanking().Plan(q)
 }
 
-// chunkBatch bounds how many chunks [Engine.Within] reads per store call.
+// chunkBatch bounds how many chunks [Memories.Within] reads per store call.
 const chunkBatch = 5000
 
 // Within returns the ids of all memories in scope within the time that the query names, ordered by
 // time, and false if it names none.
-func (e *Engine) Within(ctx context.Context, q ragctx.ContextQuery) (ids []string, read bool, err error) {
+func (e Memories) Within(ctx context.Context, q ragctx.ContextQuery) (ids []string, read bool, err error) {
 	if q, err = e.check(ctx, q); err != nil {
 		return nil, false, err
 	}

@@ -32,7 +32,7 @@ func (k ProcedureKey) check() error {
 
 // procedureKey returns the store key for reading a procedure. A caller bound to a user may also
 // read shared procedures.
-func (e *Engine) procedureKey(ctx context.Context, k ProcedureKey, create bool) (store.ProcedureKey, error) {
+func (e *core) procedureKey(ctx context.Context, k ProcedureKey, create bool) (store.ProcedureKey, error) {
 	if err := k.check(); err != nil {
 		return store.ProcedureKey{}, err
 	}
@@ -50,16 +50,16 @@ func (e *Engine) procedureKey(ctx context.Context, k ProcedureKey, create bool) 
 
 // ownProcedureKey is procedureKey for changes. A caller bound to a user may change only that user's
 // procedures.
-func (e *Engine) ownProcedureKey(ctx context.Context, k ProcedureKey, create bool) (store.ProcedureKey, error) {
+func (e *core) ownProcedureKey(ctx context.Context, k ProcedureKey, create bool) (store.ProcedureKey, error) {
 	if err := actAs(ctx, &k.UserID); err != nil {
 		return store.ProcedureKey{}, err
 	}
 	return e.procedureKey(ctx, k, create)
 }
 
-// ListProcedures returns a page of procedures by name; the next page starts after its last. The
+// List returns a page of procedures by name; the next page starts after its last. The
 // size of an entry does not depend on the length of the procedure.
-func (e *Engine) ListProcedures(
+func (e Procedures) List(
 	ctx context.Context, namespace string, f store.ProcedureFilter,
 ) ([]procedures.ProcedureEntry, error) {
 	if err := pageLimit(&f.Limit); err != nil {
@@ -82,8 +82,8 @@ func (e *Engine) ListProcedures(
 	return e.store.ListProcedures(ctx, ns, f)
 }
 
-// Procedure returns a procedure with its draft and versions.
-func (e *Engine) Procedure(ctx context.Context, k ProcedureKey) (procedures.Procedure, error) {
+// Get returns a procedure with its draft and versions.
+func (e Procedures) Get(ctx context.Context, k ProcedureKey) (procedures.Procedure, error) {
 	return readOwnOrShared(ctx, k, func(k ProcedureKey) (procedures.Procedure, error) {
 		key, err := e.procedureKey(ctx, k, false)
 		if err != nil {
@@ -108,7 +108,7 @@ func readOwnOrShared[T any](ctx context.Context, k ProcedureKey, read func(Proce
 
 // PutDraft writes the draft of a procedure, creating the procedure if necessary. Published versions
 // do not change.
-func (e *Engine) PutDraft(ctx context.Context, k ProcedureKey, b procedures.Body) (procedures.Procedure, error) {
+func (e Procedures) PutDraft(ctx context.Context, k ProcedureKey, b procedures.Body) (procedures.Procedure, error) {
 	b = procedures.TrimBody(e.redactBody(b))
 	if err := b.Validate(); err != nil {
 		return procedures.Procedure{}, err
@@ -122,7 +122,7 @@ func (e *Engine) PutDraft(ctx context.Context, k ProcedureKey, b procedures.Body
 
 // DeleteDraft removes the draft of a procedure, and the procedure if no version was ever published.
 // A missing draft is no error.
-func (e *Engine) DeleteDraft(ctx context.Context, k ProcedureKey) error {
+func (e Procedures) DeleteDraft(ctx context.Context, k ProcedureKey) error {
 	key, err := e.ownProcedureKey(ctx, k, false)
 	if isNotFound(err) {
 		return nil
@@ -134,7 +134,7 @@ func (e *Engine) DeleteDraft(ctx context.Context, k ProcedureKey) error {
 }
 
 // Publish makes an immutable version of the draft, which replaces the version that agents see.
-func (e *Engine) Publish(ctx context.Context, k ProcedureKey) (procedures.Procedure, error) {
+func (e Procedures) Publish(ctx context.Context, k ProcedureKey) (procedures.Procedure, error) {
 	key, err := e.ownProcedureKey(ctx, k, false)
 	if err != nil {
 		return procedures.Procedure{}, err
@@ -143,7 +143,7 @@ func (e *Engine) Publish(ctx context.Context, k ProcedureKey) (procedures.Proced
 }
 
 // Unpublish hides the procedure from agents. All its versions stay.
-func (e *Engine) Unpublish(ctx context.Context, k ProcedureKey) (procedures.Procedure, error) {
+func (e Procedures) Unpublish(ctx context.Context, k ProcedureKey) (procedures.Procedure, error) {
 	key, err := e.ownProcedureKey(ctx, k, false)
 	if err != nil {
 		return procedures.Procedure{}, err
@@ -152,7 +152,7 @@ func (e *Engine) Unpublish(ctx context.Context, k ProcedureKey) (procedures.Proc
 }
 
 // Rollback makes an earlier version the one that agents see, and supersedes all later ones.
-func (e *Engine) Rollback(ctx context.Context, k ProcedureKey, version int) (procedures.Procedure, error) {
+func (e Procedures) Rollback(ctx context.Context, k ProcedureKey, version int) (procedures.Procedure, error) {
 	if version < 1 {
 		return procedures.Procedure{}, ragctx.Invalid("version", "is %d; use the number of a version, from 1", version)
 	}
@@ -163,12 +163,12 @@ func (e *Engine) Rollback(ctx context.Context, k ProcedureKey, version int) (pro
 	return e.store.RollbackProcedure(ctx, key, version)
 }
 
-// PreviewProcedure returns a procedure as agents see it: its draft if draft is set,
+// Preview returns a procedure as agents see it: its draft if draft is set,
 // otherwise a version (0 is the canonical one).
-func (e *Engine) PreviewProcedure(
+func (e Procedures) Preview(
 	ctx context.Context, k ProcedureKey, version int, draft bool,
 ) (procedures.ProcedurePreview, error) {
-	p, err := e.Procedure(ctx, k)
+	p, err := e.Procedures().Get(ctx, k)
 	if err != nil {
 		return procedures.ProcedurePreview{}, err
 	}
@@ -189,8 +189,8 @@ func (e *Engine) PreviewProcedure(
 	return out, nil
 }
 
-// ProcedureHistory returns the changes of a procedure, oldest first.
-func (e *Engine) ProcedureHistory(ctx context.Context, k ProcedureKey) ([]procedures.ProcedureChange, error) {
+// History returns the changes of a procedure, oldest first.
+func (e Procedures) History(ctx context.Context, k ProcedureKey) ([]procedures.ProcedureChange, error) {
 	return readOwnOrShared(ctx, k, func(k ProcedureKey) ([]procedures.ProcedureChange, error) {
 		key, err := e.procedureKey(ctx, k, false)
 		if err != nil {
@@ -200,9 +200,9 @@ func (e *Engine) ProcedureHistory(ctx context.Context, k ProcedureKey) ([]proced
 	})
 }
 
-// EraseProcedure erases a procedure as [Engine.EraseDocument] does: its draft, every version, and
+// Erase erases a procedure as [Documents.Erase] does: its draft, every version, and
 // its history.
-func (e *Engine) EraseProcedure(ctx context.Context, k ProcedureKey) (store.Erased, error) {
+func (e Procedures) Erase(ctx context.Context, k ProcedureKey) (store.Erased, error) {
 	if err := k.check(); err != nil {
 		return store.Erased{}, err
 	}
@@ -215,7 +215,7 @@ func (e *Engine) EraseProcedure(ctx context.Context, k ProcedureKey) (store.Eras
 }
 
 // Skill returns the body of a published procedure by its item id.
-func (e *Engine) Skill(
+func (e Procedures) Skill(
 	ctx context.Context, namespace, item string,
 ) (procedures.ID, procedures.ProcedureVersion, error) {
 	id, err := procedures.ParseID(item)
@@ -235,7 +235,7 @@ func (e *Engine) Skill(
 }
 
 // procedureExtractor extracts procedures from completed turns, as a turn observer.
-type procedureExtractor struct{ engine *Engine }
+type procedureExtractor struct{ engine *core }
 
 // maxCompared bounds the procedures of an owner that a new one is compared with.
 const maxCompared = 500
@@ -286,7 +286,7 @@ func (a procedureExtractor) store(ctx context.Context, extracted store.Extracted
 }
 
 // textChecks returns the checks applied to text before it becomes a procedure.
-func (e *Engine) textChecks() procedures.TextFilter {
+func (e *core) textChecks() procedures.TextFilter {
 	s := procedures.TextFilter{IsOrder: func(text string) bool { _, ok := redact.Instruction(text); return ok }}
 	if !e.opts.KeepSecrets {
 		s.Redact = func(text string) string { out, _ := memory.RedactText(text); return out }
@@ -295,7 +295,7 @@ func (e *Engine) textChecks() procedures.TextFilter {
 }
 
 // redactBody returns a body with redacted secrets. It does not modify the argument's slices.
-func (e *Engine) redactBody(b procedures.Body) procedures.Body {
+func (e *core) redactBody(b procedures.Body) procedures.Body {
 	redact := e.textChecks().Redact
 	if redact == nil {
 		return b

@@ -53,7 +53,7 @@ func deploy(id, session, service string, sure float64) ragctx.Turn {
 
 func settle(t *testing.T, f *fixture) {
 	t.Helper()
-	if err := f.Settle(t.Context()); err != nil {
+	if err := f.Sessions().SettleAll(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -64,12 +64,12 @@ func TestProcedureFromTurnToContext(t *testing.T) {
 	f := open(t)
 	f.turn(deploy("t1", "s1", "billing", .9))
 	settle(t, f)
-	list, err := f.ListProcedures(t.Context(), "", store.ProcedureFilter{})
+	list, err := f.Procedures().List(t.Context(), "", store.ProcedureFilter{})
 	if err != nil || len(list) != 1 || !list[0].Draft || list[0].Canonical != 0 {
 		t.Fatalf("%+v, %v", list, err)
 	}
 	k := engine.ProcedureKey{Name: list[0].Name}
-	p, err := f.Procedure(t.Context(), k)
+	p, err := f.Procedures().Get(t.Context(), k)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,10 +93,10 @@ func TestProcedureFromTurnToContext(t *testing.T) {
 
 	f.turn(deploy("t2", "s2", "search", .8)) // the same with another service
 	settle(t, f)
-	if p, err = f.Procedure(t.Context(), k); err != nil || len(p.Draft.Sources) != 2 {
+	if p, err = f.Procedures().Get(t.Context(), k); err != nil || len(p.Draft.Sources) != 2 {
 		t.Errorf("evidence: %+v, %v", p.Draft, err)
 	}
-	if _, err := f.Publish(t.Context(), k); err != nil {
+	if _, err := f.Procedures().Publish(t.Context(), k); err != nil {
 		t.Fatal(err)
 	}
 	a := f.ask(ask.WithTypes(ragctx.TypeSkill))
@@ -110,14 +110,14 @@ func TestProcedureFromTurnToContext(t *testing.T) {
 	if found := f.ask(query("what is the weather in Paris?").WithTypes(ragctx.TypeSkill)).Items; len(found) > 0 {
 		t.Errorf("unrelated: %+v", found)
 	}
-	_, v, err := f.Skill(t.Context(), "", a.Items[0].ID)
+	_, v, err := f.Procedures().Skill(t.Context(), "", a.Items[0].ID)
 	if err != nil || !slices.Equal(v.Steps, want.Steps) {
 		t.Errorf("body: %+v, %v", v, err)
 	}
 	if found := f.ask(query("").WithTypes(ragctx.TypeSkill)).Items; len(found) != 1 {
 		t.Errorf("without a question: %+v", found)
 	}
-	if _, err := f.Unpublish(t.Context(), k); err != nil {
+	if _, err := f.Procedures().Unpublish(t.Context(), k); err != nil {
 		t.Fatal(err)
 	}
 	if found := f.ask(ask.WithTypes(ragctx.TypeSkill)).Items; len(found) > 0 {
@@ -136,14 +136,14 @@ func TestProcedureGate(t *testing.T) {
 		f.turn(turn)
 	}
 	settle(t, f)
-	if list, err := f.ListProcedures(t.Context(), "", store.ProcedureFilter{AnyUser: true}); err != nil || len(list) > 0 {
+	if list, err := f.Procedures().List(t.Context(), "", store.ProcedureFilter{AnyUser: true}); err != nil || len(list) > 0 {
 		t.Errorf("%+v, %v", list, err)
 	}
 	said := deploy("said", "s", "x1", 0)
 	said.Confidence, said.Metadata = nil, map[string]any{"confidence": .7}
 	f.turn(said)
 	settle(t, f)
-	if list, err := f.ListProcedures(t.Context(), "", store.ProcedureFilter{}); err != nil || len(list) != 1 {
+	if list, err := f.Procedures().List(t.Context(), "", store.ProcedureFilter{}); err != nil || len(list) != 1 {
 		t.Errorf("%+v, %v", list, err)
 	}
 }
@@ -157,7 +157,7 @@ func TestProcedureLearntOnceOverRestarts(t *testing.T) {
 	f.turn(deploy("t1", "s1", "billing", .9))
 	f.reopen()
 	settle(t, f)
-	list, err := f.ListProcedures(t.Context(), "", store.ProcedureFilter{})
+	list, err := f.Procedures().List(t.Context(), "", store.ProcedureFilter{})
 	if err != nil || len(list) != 1 || list[0].Turns != 1 {
 		t.Errorf("%+v, %v", list, err)
 	}
@@ -168,16 +168,16 @@ func TestErasedTurnTakesItsProcedure(t *testing.T) {
 	f.turn(deploy("t1", "s1", "billing", .9))
 	f.turn(deploy("t2", "s2", "search", .9))
 	settle(t, f)
-	if _, err := f.EraseSession(t.Context(), "", "s1", "", true); err != nil {
+	if _, err := f.Sessions().Erase(t.Context(), "", "s1", "", true); err != nil {
 		t.Fatal(err)
 	}
 	f.reopen() // what others did is learnt again
 	settle(t, f)
-	list, err := f.ListProcedures(t.Context(), "", store.ProcedureFilter{})
+	list, err := f.Procedures().List(t.Context(), "", store.ProcedureFilter{})
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%+v, %v", list, err)
 	}
-	p, err := f.Procedure(t.Context(), engine.ProcedureKey{Name: list[0].Name})
+	p, err := f.Procedures().Get(t.Context(), engine.ProcedureKey{Name: list[0].Name})
 	if err != nil || len(p.Draft.Sources) != 1 || p.Draft.Sources[0].Turn != "t2" {
 		t.Errorf("%+v, %v", p.Draft, err)
 	}
@@ -192,10 +192,10 @@ func TestSkillsScopeIsAWall(t *testing.T) {
 		k := engine.ProcedureKey{Namespace: rapid.SampledFrom(names).Draw(rt, "ns"), Name: rapid.SampledFrom([]string{"deploy-heron", "roll-back-heron"}).Draw(rt, "name")}
 		k.UserID, k.AgentID = rapid.SampledFrom(users).Draw(rt, "user"), rapid.SampledFrom(agents).Draw(rt, "agent")
 		mark := k.Namespace + "." + k.UserID + "." + k.AgentID
-		if _, err := f.PutDraft(t.Context(), k, procedures.Body{Trigger: "heron " + mark, Steps: []string{"go"}}); err != nil {
+		if _, err := f.Procedures().PutDraft(t.Context(), k, procedures.Body{Trigger: "heron " + mark, Steps: []string{"go"}}); err != nil {
 			rt.Fatal(err)
 		}
-		if _, err := f.Publish(t.Context(), k); err != nil {
+		if _, err := f.Procedures().Publish(t.Context(), k); err != nil {
 			rt.Fatal(err)
 		}
 		q := query(rapid.SampledFrom([]string{"", "heron deploy", "heron"}).Draw(rt, "question")).WithTypes(ragctx.TypeSkill).WithMaxResults(100)
@@ -206,7 +206,7 @@ func TestSkillsScopeIsAWall(t *testing.T) {
 			if !ok || user != "" && user != q.UserID || agent != "" && q.AgentID != "" && agent != q.AgentID {
 				rt.Fatalf("%q is shown to %q, %q in %s", it.Content, q.UserID, q.AgentID, q.Namespace)
 			}
-			id, v, err := f.Skill(t.Context(), q.Namespace, it.ID)
+			id, v, err := f.Procedures().Skill(t.Context(), q.Namespace, it.ID)
 			if err != nil || id.UserID != user || id.AgentID != agent || !strings.Contains(it.Content, v.Trigger) {
 				rt.Fatalf("%s is %+v, %+v, %v", it.ID, id, v, err)
 			}
@@ -231,7 +231,7 @@ func TestProcedureWordedByModel(t *testing.T) {
 	settle(t, f)
 	f.turn(deploy("t2", "s1", "search", .9))
 	settle(t, f)
-	p, err := f.Procedure(t.Context(), engine.ProcedureKey{Name: "ship-service"})
+	p, err := f.Procedures().Get(t.Context(), engine.ProcedureKey{Name: "ship-service"})
 	if err != nil || p.Draft.By != procedures.ByModel || len(p.Draft.Sources) != 2 || asked.Load() != 1 {
 		t.Errorf("%+v, %v; asked %d times", p.Draft, err, asked.Load())
 	}
@@ -241,17 +241,17 @@ func TestBadProcedures(t *testing.T) {
 	f := open(t)
 	ok := procedures.Body{Trigger: "when", Steps: []string{"do"}}
 	for name, err := range map[string]error{
-		"name":      failure(f.PutDraft(t.Context(), engine.ProcedureKey{Name: "Not A Name"}, ok)),
-		"trigger":   failure(f.PutDraft(t.Context(), engine.ProcedureKey{Name: "x"}, procedures.Body{Steps: []string{"do"}})),
-		"steps":     failure(f.PutDraft(t.Context(), engine.ProcedureKey{Name: "x"}, procedures.Body{Trigger: "when"})),
-		"long":      failure(f.PutDraft(t.Context(), engine.ProcedureKey{Name: "x"}, procedures.Body{Trigger: strings.Repeat("w", 201), Steps: ok.Steps})),
-		"version 0": failure(f.Rollback(t.Context(), engine.ProcedureKey{Name: "x"}, 0)),
+		"name":      failure(f.Procedures().PutDraft(t.Context(), engine.ProcedureKey{Name: "Not A Name"}, ok)),
+		"trigger":   failure(f.Procedures().PutDraft(t.Context(), engine.ProcedureKey{Name: "x"}, procedures.Body{Steps: []string{"do"}})),
+		"steps":     failure(f.Procedures().PutDraft(t.Context(), engine.ProcedureKey{Name: "x"}, procedures.Body{Trigger: "when"})),
+		"long":      failure(f.Procedures().PutDraft(t.Context(), engine.ProcedureKey{Name: "x"}, procedures.Body{Trigger: strings.Repeat("w", 201), Steps: ok.Steps})),
+		"version 0": failure(f.Procedures().Rollback(t.Context(), engine.ProcedureKey{Name: "x"}, 0)),
 	} {
 		if !errors.Is(err, ragctx.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := f.Procedure(t.Context(), engine.ProcedureKey{Namespace: "never", Name: "x"}); !errors.Is(err, ragctx.ErrNotFound) {
+	if _, err := f.Procedures().Get(t.Context(), engine.ProcedureKey{Namespace: "never", Name: "x"}); !errors.Is(err, ragctx.ErrNotFound) {
 		t.Error(err)
 	}
 }

@@ -44,7 +44,7 @@ type BreakerInfo struct {
 
 // Providers describes the providers in the order in which they are asked, global ones first.
 // Providers that sessions added in this process are not included.
-func (e *Engine) Providers() []ProviderInfo {
+func (e Admin) Providers() []ProviderInfo {
 	out := make([]ProviderInfo, 0, len(e.registry.global)+len(e.registry.offered))
 	for i, r := range e.registry.global {
 		p := describe(r, ScopeGlobal)

@@ -13,7 +13,7 @@ import (
 
 // Ranking returns the ranking of a kind of item of a namespace, where it differs from the engine's
 // options. A namespace that does not exist has the zero ranking.
-func (e *Engine) Ranking(ctx context.Context, namespace string, k store.Kind) (index.Ranking, error) {
+func (e Indexes) Ranking(ctx context.Context, namespace string, k store.Kind) (index.Ranking, error) {
 	ns, err := e.namespace(ctx, namespace, false)
 	if isNotFound(err) {
 		return index.Ranking{}, nil
@@ -26,7 +26,7 @@ func (e *Engine) Ranking(ctx context.Context, namespace string, k store.Kind) (i
 
 // SetRanking changes the ranking of a kind of item of a namespace, effective with the next query.
 // The zero ranking restores the engine's options. It creates the namespace if necessary.
-func (e *Engine) SetRanking(ctx context.Context, namespace string, k store.Kind, r index.Ranking) error {
+func (e Indexes) SetRanking(ctx context.Context, namespace string, k store.Kind, r index.Ranking) error {
 	if err := r.Validate(); err != nil {
 		return err
 	}

@@ -82,10 +82,10 @@ func TestErasingInAShortCommand(t *testing.T) {
 	<-thinking
 	f.opts.PauseJobs = true
 	f.reopen()
-	if _, err := f.EraseMemory(t.Context(), "", "none", "ada", false); err != nil {
+	if _, err := f.Memories().Erase(t.Context(), "", "none", "ada", false); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.EraseSession(t.Context(), "", "other", "ada", false); err != nil {
+	if _, err := f.Sessions().Erase(t.Context(), "", "other", "ada", false); err != nil {
 		t.Fatal(err)
 	}
 	f.settle() // at once: nothing is at work
@@ -139,7 +139,7 @@ func TestToldOnceThoughNobodyWaits(t *testing.T) {
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	_ = f.Settle(gone) // whatever it says
+	_ = f.Sessions().SettleAll(gone) // whatever it says
 	f.reopen()
 	f.settle()
 	if n := asked.Load(); n != 1 {
@@ -181,7 +181,7 @@ func TestToldOnce(t *testing.T) {
 	}
 	<-p.heard
 	<-p.heard
-	if _, err := f.EraseSession(t.Context(), "", "2", "u", true); err != nil {
+	if _, err := f.Sessions().Erase(t.Context(), "", "2", "u", true); err != nil {
 		t.Fatal(err)
 	}
 	select {

@@ -28,7 +28,7 @@ type reembedRequest struct {
 // again while the existing vectors serve queries, and then switches the indexes at once. Texts
 // written in the meantime are embedded by both. The job continues after a restart. Until the switch,
 // cancelling it leaves everything as it was.
-func (e *Engine) Reembed(ctx context.Context, with embed.Embedder) (Job, error) {
+func (e Indexes) Reembed(ctx context.Context, with embed.Embedder) (Job, error) {
 	if err := requireAdmin(ctx); err != nil {
 		return Job{}, err
 	}
@@ -37,7 +37,7 @@ func (e *Engine) Reembed(ctx context.Context, with embed.Embedder) (Job, error) 
 		return Job{}, ragctx.Invalid("embedder",
 			"%s cannot be reopened after a restart; provide it in Options.Embedders", to)
 	}
-	if e.Embedder() == to {
+	if e.Indexes().Embedder() == to {
 		return Job{}, fmt.Errorf("%w: the data directory already uses the embedder %s", ragctx.ErrConflict, to)
 	}
 	e.spaces.changing.Lock()
@@ -52,7 +52,7 @@ func (e *Engine) Reembed(ctx context.Context, with embed.Embedder) (Job, error) 
 }
 
 // reembedding returns the queued or running job that changes the embedder, if any.
-func (e *Engine) reembedding(ctx context.Context) (Job, bool, error) {
+func (e *core) reembedding(ctx context.Context) (Job, bool, error) {
 	for _, state := range []store.JobState{store.JobQueued, store.JobRunning} {
 		found, err := e.store.Jobs(ctx, store.JobFilter{Kind: JobReembed, State: state, Limit: 1})
 		if err != nil || len(found) > 0 {
@@ -67,7 +67,7 @@ func (e *Engine) reembedding(ctx context.Context) (Job, bool, error) {
 }
 
 // Reembedding returns the job that changes the embedder and its target; false without one.
-func (e *Engine) Reembedding(ctx context.Context) (Job, embed.Identity, bool, error) {
+func (e Indexes) Reembedding(ctx context.Context) (Job, embed.Identity, bool, error) {
 	j, ok, err := e.reembedding(ctx)
 	if err != nil || !ok {
 		return j, embed.Identity{}, false, err
@@ -79,8 +79,8 @@ func (e *Engine) Reembedding(ctx context.Context) (Job, embed.Identity, bool, er
 
 // resumeReembed restores the next embedding space of a change in progress, so that new writes are
 // embedded in it, and submits a change if the options ask for one.
-func (e *Engine) resumeReembed(ctx context.Context) error {
-	_, to, ok, err := e.Reembedding(ctx)
+func (e *core) resumeReembed(ctx context.Context) error {
+	_, to, ok, err := e.Indexes().Reembedding(ctx)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (e *Engine) resumeReembed(ctx context.Context) error {
 		return e.setNextSpace(ctx, to)
 	}
 	want := e.opts.Embedder
-	if !e.opts.Reembed || want == nil || want.Identity() == e.Embedder() {
+	if !e.opts.Reembed || want == nil || want.Identity() == e.Indexes().Embedder() {
 		return nil
 	}
 	_, err = e.submitJob(ctx, JobReembed, "", reembedRequest{want.Identity()})
@@ -98,8 +98,8 @@ func (e *Engine) resumeReembed(ctx context.Context) error {
 // setNextSpace sets the next embedding space. It stays unset if the embedder is unavailable, which the job
 // reports, or is already current: then the job was interrupted after the switch and only has to
 // clean up.
-func (e *Engine) setNextSpace(ctx context.Context, to embed.Identity) error {
-	if to == e.Embedder() {
+func (e *core) setNextSpace(ctx context.Context, to embed.Identity) error {
+	if to == e.Indexes().Embedder() {
 		return nil
 	}
 	with := e.findEmbedder(to)
@@ -115,12 +115,12 @@ func (e *Engine) setNextSpace(ctx context.Context, to embed.Identity) error {
 }
 
 // runReembed runs the job.
-func (e *Engine) runReembed(ctx context.Context, r *runningJob) error {
+func (e *core) runReembed(ctx context.Context, r *runningJob) error {
 	var req reembedRequest
 	if err := r.request(&req); err != nil {
 		return err
 	}
-	if e.Embedder() == req.Embedder { // interrupted after the switch
+	if e.Indexes().Embedder() == req.Embedder { // interrupted after the switch
 		return e.dropOldVectors(ctx, r)
 	}
 	if err := e.setNextSpace(ctx, req.Embedder); err != nil {
@@ -131,7 +131,7 @@ func (e *Engine) runReembed(ctx context.Context, r *runningJob) error {
 		return e.waitForEmbedder(ctx, r, req.Embedder)
 	}
 	err := e.changeSpace(ctx, r, next)
-	changed := e.Embedder() == req.Embedder
+	changed := e.Indexes().Embedder() == req.Embedder
 	switch {
 	case err != nil && e.jobs.life.Err() != nil && !(r.isCancelled() && !changed):
 		return err // continued later
@@ -145,7 +145,7 @@ func (e *Engine) runReembed(ctx context.Context, r *runningJob) error {
 // waitForEmbedder keeps a change to an embedder that this process does not have waiting: existing
 // vectors may have cost money, and the next process may have the embedder. It returns when the
 // engine closes or the job is cancelled.
-func (e *Engine) waitForEmbedder(ctx context.Context, r *runningJob, to embed.Identity) error {
+func (e *core) waitForEmbedder(ctx context.Context, r *runningJob, to embed.Identity) error {
 	e.opts.Logger.WarnContext(ctx, "changing the embedder waits for the settings of the new one", "embedder",
 		to.String())
 	r.stage("waits for the data directory to be opened with the settings of " + to.String())
@@ -157,13 +157,13 @@ func (e *Engine) waitForEmbedder(ctx context.Context, r *runningJob, to embed.Id
 }
 
 // abandon undoes an incomplete change.
-func (e *Engine) abandon(ctx context.Context) error {
+func (e *core) abandon(ctx context.Context) error {
 	e.spaces.next.Store(nil)
 	return e.collections.each(ctx, func(_ store.Collection, idx *index.Hybrid) error { return idx.Abandon() })
 }
 
 // changeSpace embeds everything in the next embedding space and switches to it.
-func (e *Engine) changeSpace(ctx context.Context, r *runningJob, next *embeddingSpace) error {
+func (e *core) changeSpace(ctx context.Context, r *runningJob, next *embeddingSpace) error {
 	newest, n, err := e.store.LastChunk(ctx)
 	if err != nil {
 		return err
@@ -217,7 +217,7 @@ const (
 // fillSpace fills an embedding space from the beginning. It waits while the embedder is
 // unavailable: a failure would discard the vectors made so far, which may have cost money, and the
 // job can be cancelled at any time.
-func (e *Engine) fillSpace(ctx context.Context, next *embeddingSpace, progress func(units int)) error {
+func (e *core) fillSpace(ctx context.Context, next *embeddingSpace, progress func(units int)) error {
 	after, wait := uint64(0), outageMinDelay
 	for {
 		last, err := e.embedMissing(ctx, next, after, false, progress)
@@ -238,7 +238,7 @@ func (e *Engine) fillSpace(ctx context.Context, next *embeddingSpace, progress f
 }
 
 // prepareIndexes fills a vector index of the next embedding space in every open index.
-func (e *Engine) prepareIndexes(ctx context.Context, next *embeddingSpace) error {
+func (e *core) prepareIndexes(ctx context.Context, next *embeddingSpace) error {
 	return e.collections.each(ctx, func(id store.Collection, idx *index.Hybrid) error {
 		if idx.Space() == next.name() {
 			return nil
@@ -264,7 +264,7 @@ const switchRetryDelay = 200 * time.Millisecond
 
 // switchIndexes switches every open index to the next embedding space. Indexes opened later use it from
 // the start.
-func (e *Engine) switchIndexes(ctx context.Context, next *embeddingSpace) error {
+func (e *core) switchIndexes(ctx context.Context, next *embeddingSpace) error {
 	var errs []error
 	err := e.collections.each(ctx, func(id store.Collection, idx *index.Hybrid) error {
 		if idx.Space() == next.name() {
@@ -284,7 +284,7 @@ func (e *Engine) switchIndexes(ctx context.Context, next *embeddingSpace) error 
 const deleteBatch = 500
 
 // dropOldVectors deletes the vectors and files of other embedding spaces.
-func (e *Engine) dropOldVectors(ctx context.Context, r *runningJob) error {
+func (e *core) dropOldVectors(ctx context.Context, r *runningJob) error {
 	r.stage("clean")
 	current := e.spaces.current.Load()
 	for {

@@ -66,7 +66,7 @@ func putMany(t *testing.T, e *engine.Engine, from, to int) {
 	t.Helper()
 	for i := from; i < to; i++ {
 		d := docs.Document{ExternalID: fmt.Sprint("d", i), Text: fmt.Sprintf("Document number%d is about topic%d.", i, i)}
-		if _, err := e.PutDocument(t.Context(), "default", d, ""); err != nil {
+		if _, err := e.Documents().Put(t.Context(), "default", d, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -77,7 +77,7 @@ func nearest(t *testing.T, e *engine.Engine, i int) {
 	t.Helper()
 	q := ragctx.ContextQuery{Query: fmt.Sprintf("Document number%d is about topic%d.", i, i)}
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
-		hits, degraded, err := e.Hits(t.Context(), q, engine.HitsOptions{Kind: store.Documents, K: 1, Ranking: index.Ranking{Method: "vector"}})
+		hits, degraded, err := e.Indexes().Hits(t.Context(), q, engine.HitsOptions{Kind: store.Documents, K: 1, Ranking: index.Ranking{Method: "vector"}})
 		if err != nil && !errors.Is(err, ragctx.ErrUnavailable) {
 			t.Fatal(err)
 		}
@@ -103,7 +103,7 @@ func TestReembed(t *testing.T) {
 	}
 	e = openWith(t, engine.Options{Dir: dir, Embedder: to, Reembed: true})
 	nearest(t, e, 7) // in the old space
-	if d := e.Embedder().Dimensions; d != 256 {
+	if d := e.Indexes().Embedder().Dimensions; d != 256 {
 		t.Errorf("asked in %d dimensions before the change", d)
 	}
 	to.gate <- struct{}{} // one batch
@@ -111,17 +111,17 @@ func TestReembed(t *testing.T) {
 	e.Close()
 
 	e = openWith(t, engine.Options{Dir: dir, Embedder: to, Reembed: true})
-	jobs, err := e.ListJobs(t.Context(), store.JobFilter{Kind: engine.JobReembed})
+	jobs, err := e.Jobs().List(t.Context(), store.JobFilter{Kind: engine.JobReembed})
 	if err != nil || len(jobs) != 1 {
 		t.Fatalf("jobs after a restart: %v, %v", jobs, err)
 	}
 	nearest(t, e, 7)
 	close(to.gate)
 	putMany(t, e, 300, 320) // while it changes
-	if j, err := e.AwaitJob(t.Context(), jobs[0].ID); err != nil || j.State != store.JobDone {
+	if j, err := e.Jobs().Await(t.Context(), jobs[0].ID); err != nil || j.State != store.JobDone {
 		t.Fatalf("job ended as %+v, %v", j, err)
 	}
-	if d := e.Embedder().Dimensions; d != 64 {
+	if d := e.Indexes().Embedder().Dimensions; d != 64 {
 		t.Errorf("asked in %d dimensions after the change", d)
 	}
 	for _, i := range []int{0, 7, 299, 300, 319} {
@@ -137,7 +137,7 @@ func TestReembed(t *testing.T) {
 	if old, _ := filepath.Glob(filepath.Join(dir, "index", "*", "vector-1")); len(old) > 0 {
 		t.Errorf("old vectors are left in %v", old)
 	}
-	if d := e.Embedder().Dimensions; d != 64 {
+	if d := e.Indexes().Embedder().Dimensions; d != 64 {
 		t.Errorf("asked in %d dimensions after a restart", d)
 	}
 }
@@ -149,24 +149,24 @@ func TestReembedCancelled(t *testing.T) {
 	e := openWith(t, engine.Options{Dir: dir, Embedders: func(embed.Identity) (embed.Embedder, bool) { return to, true }})
 	defer e.Close()
 	putMany(t, e, 0, 200)
-	j, err := e.Reembed(t.Context(), to)
+	j, err := e.Indexes().Reembed(t.Context(), to)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Reembed(t.Context(), to); !errors.Is(err, ragctx.ErrConflict) {
+	if _, err := e.Indexes().Reembed(t.Context(), to); !errors.Is(err, ragctx.ErrConflict) {
 		t.Errorf("a second change: %v, want a conflict", err)
 	}
 	to.gate <- struct{}{}
-	if _, err := e.CancelJob(t.Context(), j.ID); err != nil {
+	if _, err := e.Jobs().Cancel(t.Context(), j.ID); err != nil {
 		t.Fatal(err)
 	}
-	if j, err = e.AwaitJob(t.Context(), j.ID); err != nil || j.State != store.JobCancelled {
+	if j, err = e.Jobs().Await(t.Context(), j.ID); err != nil || j.State != store.JobCancelled {
 		t.Fatalf("job ended as %+v, %v", j, err)
 	}
 	putMany(t, e, 200, 210)
 	nearest(t, e, 5)
 	nearest(t, e, 205)
-	if d := e.Embedder().Dimensions; d != 256 {
+	if d := e.Indexes().Embedder().Dimensions; d != 256 {
 		t.Errorf("asked in %d dimensions after a change that was cancelled", d)
 	}
 }
@@ -181,7 +181,7 @@ func TestReembedWaitsForItsEmbedder(t *testing.T) {
 			known := func(id embed.Identity) (embed.Embedder, bool) { return to, id == to.Identity() }
 			e := openWith(t, engine.Options{Dir: dir, Embedders: known})
 			putMany(t, e, 0, 200)
-			j, err := e.Reembed(t.Context(), to)
+			j, err := e.Indexes().Reembed(t.Context(), to)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -191,7 +191,7 @@ func TestReembedWaitsForItsEmbedder(t *testing.T) {
 			e = openWith(t, engine.Options{Dir: dir})
 			nearest(t, e, 5)
 			putMany(t, e, 200, 205)
-			for now, err := range e.WatchJob(t.Context(), j.ID) {
+			for now, err := range e.Jobs().Watch(t.Context(), j.ID) {
 				if err != nil || now.State.Ended() {
 					t.Fatalf("without its embedder: %+v, %v", now, err)
 				}
@@ -200,10 +200,10 @@ func TestReembedWaitsForItsEmbedder(t *testing.T) {
 				}
 			}
 			if cancel {
-				if _, err := e.CancelJob(t.Context(), j.ID); err != nil {
+				if _, err := e.Jobs().Cancel(t.Context(), j.ID); err != nil {
 					t.Fatal(err)
 				}
-				if j, err = e.AwaitJob(t.Context(), j.ID); err != nil || j.State != store.JobCancelled {
+				if j, err = e.Jobs().Await(t.Context(), j.ID); err != nil || j.State != store.JobCancelled {
 					t.Fatalf("%+v, %v", j, err)
 				}
 			}
@@ -212,11 +212,11 @@ func TestReembedWaitsForItsEmbedder(t *testing.T) {
 			close(to.gate)
 			e = openWith(t, engine.Options{Dir: dir, Embedders: known})
 			defer e.Close()
-			if j, err = e.AwaitJob(t.Context(), j.ID); err != nil || (j.State == store.JobCancelled) != cancel || !cancel && j.State != store.JobDone {
+			if j, err = e.Jobs().Await(t.Context(), j.ID); err != nil || (j.State == store.JobCancelled) != cancel || !cancel && j.State != store.JobDone {
 				t.Fatalf("%+v, %v", j, err)
 			}
-			if changed := e.Embedder() == to.Identity(); changed == cancel {
-				t.Errorf("the embedder is %s", e.Embedder())
+			if changed := e.Indexes().Embedder() == to.Identity(); changed == cancel {
+				t.Errorf("the embedder is %s", e.Indexes().Embedder())
 			}
 			nearest(t, e, 5)
 			nearest(t, e, 203)
@@ -263,9 +263,9 @@ func TestTableOfAnOlderProgram(t *testing.T) {
 	e.Close()
 	e = openWith(t, engine.Options{Dir: dir})
 	defer e.Close()
-	for end := time.Now().Add(20 * time.Second); e.Embedder() != now.Identity(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(20 * time.Second); e.Indexes().Embedder() != now.Identity(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("the embedder is still %s", e.Embedder())
+			t.Fatalf("the embedder is still %s", e.Indexes().Embedder())
 		}
 	}
 	putMany(t, e, 10, 12)
@@ -300,7 +300,7 @@ func TestReembedCutOffAfterTheChange(t *testing.T) {
 	}
 	e = openWith(t, engine.Options{Dir: dir, Embedder: to})
 	defer e.Close()
-	if j, err := e.AwaitJob(t.Context(), "change"); err != nil || j.State != store.JobDone {
+	if j, err := e.Jobs().Await(t.Context(), "change"); err != nil || j.State != store.JobDone {
 		t.Fatalf("job ended as %+v, %v", j, err)
 	}
 	nearest(t, e, 7) // what is owed is made
@@ -326,7 +326,7 @@ func TestQuestionsAreEmbeddedOnce(t *testing.T) {
 	if n := g.questions.Load(); n != 1 {
 		t.Errorf("one question was embedded %d times", n)
 	}
-	_, degraded, err := e.Hits(t.Context(), ragctx.NewQuery("what is topic4"), engine.HitsOptions{
+	_, degraded, err := e.Indexes().Hits(t.Context(), ragctx.NewQuery("what is topic4"), engine.HitsOptions{
 		Kind: store.Documents, K: 5, Ranking: index.Ranking{Method: "keyword"},
 	})
 	if n := g.questions.Load(); n != 1 || err != nil || len(degraded) > 0 {

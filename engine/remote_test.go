@@ -117,7 +117,7 @@ func TestServiceGoesDown(t *testing.T) {
 	if _, err := e.CompleteTurn(t.Context(), turn); err != nil {
 		t.Fatal(err)
 	}
-	if info := e.EmbedderInfo(); info.Service == nil || info.Service.State != "open" || info.Service.Documents.NotAsked == 0 {
+	if info := e.Indexes().EmbedderInfo(); info.Service == nil || info.Service.State != "open" || info.Service.Documents.NotAsked == 0 {
 		t.Fatalf("%+v", info.Service)
 	}
 	before := s.requests.Load()
@@ -137,7 +137,7 @@ func TestServiceGoesDown(t *testing.T) {
 	// The number of dimensions is known from the directory.
 	client, _ = s.client(t)
 	e = openWith(t, engine.Options{Dir: dir, Embedder: client})
-	if _, err := e.PutDocument(t.Context(), "", docs.Document{ExternalID: "late", Text: "Written after a restart."}, ""); err != nil {
+	if _, err := e.Documents().Put(t.Context(), "", docs.Document{ExternalID: "late", Text: "Written after a restart."}, ""); err != nil {
 		t.Fatal(err)
 	}
 	e.Close()
@@ -150,14 +150,14 @@ func TestServiceGoesDown(t *testing.T) {
 		nearest(t, e, i)
 	}
 	ask()
-	info := e.EmbedderInfo()
+	info := e.Indexes().EmbedderInfo()
 	if info.Name != "openai/m" || info.Dimensions != 64 || info.Service.State != "closed" || info.Service.Cost <= 0 {
 		t.Errorf("%+v, %+v", info, info.Service)
 	}
 	if u := info.Service.Documents; u.Texts < 12 || u.Tokens != 5*u.Texts || u.Failures != 0 {
 		t.Errorf("%+v", u)
 	}
-	if c, err := e.Doctor(t.Context(), engine.DoctorOptions{}); err != nil || !c.Sound() || c.Embedder.Service == nil {
+	if c, err := e.Admin().Doctor(t.Context(), engine.DoctorOptions{}); err != nil || !c.Sound() || c.Embedder.Service == nil {
 		t.Errorf("%+v, %v", c, err)
 	}
 	if clock.now() != t0 {
@@ -177,7 +177,7 @@ func TestPoisonedText(t *testing.T) {
 	putMany(t, e, 5, 10)
 	put := func(id, text string) {
 		t.Helper()
-		if _, err := e.PutDocument(t.Context(), "", docs.Document{ExternalID: id, Text: text}, ""); err != nil {
+		if _, err := e.Documents().Put(t.Context(), "", docs.Document{ExternalID: id, Text: text}, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -195,7 +195,7 @@ func TestPoisonedText(t *testing.T) {
 		if err != nil || len(a.Items) == 0 || a.Items[0].ID != "p@1#0" {
 			t.Errorf("%+v, %v", a.Items, err)
 		}
-		if c, err := e.Doctor(t.Context(), engine.DoctorOptions{}); err != nil || !c.Sound() {
+		if c, err := e.Admin().Doctor(t.Context(), engine.DoctorOptions{}); err != nil || !c.Sound() {
 			t.Errorf("%+v, %v", c, err)
 		}
 		e.Close()
@@ -245,7 +245,7 @@ func TestReembedByService(t *testing.T) {
 	builtin := embed.NewHashing(0)
 	e := openWith(t, engine.Options{Dir: dir, Embedder: builtin})
 	putMany(t, e, 0, 300)
-	if _, err := e.EmbedderNamed(engine.RemoteName); !errors.Is(err, ragctx.ErrInvalid) {
+	if _, err := e.Indexes().EmbedderNamed(engine.RemoteName); !errors.Is(err, ragctx.ErrInvalid) {
 		t.Errorf("no service is set: %v", err)
 	}
 	e.Close()
@@ -253,7 +253,7 @@ func TestReembedByService(t *testing.T) {
 	dims := func(o *remote.Options) { o.Dimensions = 64 }
 	client, _ := s.client(t, dims)
 	e = openWith(t, engine.Options{Dir: dir, Embedder: client, Reembed: true})
-	jobs, err := e.ListJobs(t.Context(), store.JobFilter{Kind: engine.JobReembed})
+	jobs, err := e.Jobs().List(t.Context(), store.JobFilter{Kind: engine.JobReembed})
 	if err != nil || len(jobs) != 1 {
 		t.Fatalf("%v, %v", jobs, err)
 	}
@@ -268,28 +268,28 @@ func TestReembedByService(t *testing.T) {
 	s.down.Store(false)
 	client, _ = s.client(t) // finds out what the job wants
 	e = openWith(t, engine.Options{Dir: dir, Embedder: client})
-	if j, err := e.AwaitJob(t.Context(), jobs[0].ID); err != nil || j.State != store.JobDone {
+	if j, err := e.Jobs().Await(t.Context(), jobs[0].ID); err != nil || j.State != store.JobDone {
 		t.Fatalf("job ended as %+v, %v", j, err)
 	}
 	nearest(t, e, 299)
-	if id := e.Embedder(); id.Name != "openai/m" || id.Dimensions != 64 {
+	if id := e.Indexes().Embedder(); id.Name != "openai/m" || id.Dimensions != 64 {
 		t.Errorf("it is embedded by %s", id)
 	}
-	if with, err := e.EmbedderNamed(engine.RemoteName); err != nil || with.Identity() != e.Embedder() {
+	if with, err := e.Indexes().EmbedderNamed(engine.RemoteName); err != nil || with.Identity() != e.Indexes().Embedder() {
 		t.Errorf("%v, %v", with, err)
 	}
-	j, err := e.Reembed(t.Context(), builtin)
+	j, err := e.Indexes().Reembed(t.Context(), builtin)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if j, err = e.AwaitJob(t.Context(), j.ID); err != nil || j.State != store.JobDone {
+	if j, err = e.Jobs().Await(t.Context(), j.ID); err != nil || j.State != store.JobDone {
 		t.Fatalf("job ended as %+v, %v", j, err)
 	}
 	e.Close()
 	e = openWith(t, engine.Options{Dir: dir})
 	defer e.Close()
 	nearest(t, e, 150)
-	if info := e.EmbedderInfo(); info.Name != builtin.Identity().Name || info.Service != nil || info.Next != nil {
+	if info := e.Indexes().EmbedderInfo(); info.Name != builtin.Identity().Name || info.Service != nil || info.Next != nil {
 		t.Errorf("%+v", info)
 	}
 }
@@ -305,11 +305,11 @@ func TestReembedWaitsForTheService(t *testing.T) {
 	e.Close()
 	e = openWith(t, engine.Options{Dir: dir, Embedder: flaky, Reembed: true})
 	defer e.Close()
-	jobs, err := e.ListJobs(t.Context(), store.JobFilter{Kind: engine.JobReembed})
+	jobs, err := e.Jobs().List(t.Context(), store.JobFilter{Kind: engine.JobReembed})
 	if err != nil || len(jobs) != 1 {
 		t.Fatalf("%v, %v", jobs, err)
 	}
-	if j, err := e.AwaitJob(t.Context(), jobs[0].ID); err != nil || j.State != store.JobDone {
+	if j, err := e.Jobs().Await(t.Context(), jobs[0].ID); err != nil || j.State != store.JobDone {
 		t.Fatalf("job ended as %+v, %v", j, err)
 	}
 	nearest(t, e, 299)

@@ -17,11 +17,11 @@ import (
 type searchSource struct {
 	passage.Source
 
-	engine *Engine
+	engine *core
 	kind   store.Kind
 }
 
-func (e *Engine) searchSource(k store.Kind) searchSource {
+func (e *core) searchSource(k store.Kind) searchSource {
 	return searchSource{Source: e.store, engine: e, kind: k}
 }
 
@@ -123,7 +123,7 @@ func (s searchSource) searchSpace(
 
 // ListByScore implements the memory provider's source interface.
 func (s searchSource) ListByScore(ctx context.Context, q ragctx.ContextQuery) ([]memory.Memory, error) {
-	found, _, err := s.engine.ListMemories(ctx, q.Namespace, store.MemoryFilter{
+	found, _, err := s.engine.Memories().List(ctx, q.Namespace, store.MemoryFilter{
 		UserID: q.UserID, AgentID: q.AgentID, SessionID: q.SessionID, Filter: q.Filter, Exclude: q.Exclude,
 		AsOf: q.AsOf, Now: q.Now, Limit: q.MaxResults,
 	})

@@ -36,7 +36,7 @@ type SessionProvider struct {
 }
 
 // completeSessionKey validates a key and completes it by the default namespace and the caller's user.
-func (e *Engine) completeSessionKey(ctx context.Context, k SessionKey) (SessionKey, error) {
+func (e *core) completeSessionKey(ctx context.Context, k SessionKey) (SessionKey, error) {
 	k.Namespace = namespaceName(k.Namespace)
 	if err := canEnter(ctx, k.Namespace); err != nil {
 		return k, err
@@ -55,7 +55,7 @@ func (e *Engine) completeSessionKey(ctx context.Context, k SessionKey) (SessionK
 }
 
 // storeSessionKey returns a session's store key; create creates the namespace.
-func (e *Engine) storeSessionKey(ctx context.Context, k SessionKey, create bool) (store.SessionKey, error) {
+func (e *core) storeSessionKey(ctx context.Context, k SessionKey, create bool) (store.SessionKey, error) {
 	ns, err := e.namespace(ctx, k.Namespace, create)
 	if isNotFound(err) {
 		err = k.notFound()
@@ -66,7 +66,7 @@ func (e *Engine) storeSessionKey(ctx context.Context, k SessionKey, create bool)
 // AddProvider adds a provider to a session until it is removed, the session is erased, or the
 // engine closes. Its name must differ from the names of all providers that the session can ask
 // ([ragctx.ErrConflict]). The caller closes the provider.
-func (e *Engine) AddProvider(ctx context.Context, k SessionKey, r resolve.Registered) error {
+func (e Sessions) AddProvider(ctx context.Context, k SessionKey, r resolve.Registered) error {
 	k, err := e.completeSessionKey(ctx, k)
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func (e *Engine) AddProvider(ctx context.Context, k SessionKey, r resolve.Regist
 
 // UseProvider permanently adds one of [Options].SessionProviders to a session, and reports whether
 // it is new. A name that is not offered is [ragctx.ErrNotFound].
-func (e *Engine) UseProvider(ctx context.Context, k SessionKey, name string) (added bool, err error) {
+func (e Sessions) UseProvider(ctx context.Context, k SessionKey, name string) (added bool, err error) {
 	k, err = e.completeSessionKey(ctx, k)
 	if err != nil {
 		return false, err
@@ -112,7 +112,7 @@ func (e *Engine) UseProvider(ctx context.Context, k SessionKey, name string) (ad
 
 // RemoveProvider removes a provider from a session, whichever way it was added, and reports whether
 // the session had it. An unknown session is [ragctx.ErrNotFound].
-func (e *Engine) RemoveProvider(ctx context.Context, k SessionKey, name string) (removed bool, err error) {
+func (e Sessions) RemoveProvider(ctx context.Context, k SessionKey, name string) (removed bool, err error) {
 	k, key, err := e.knownSession(ctx, k)
 	if err != nil || e.registry.remove(k, name) {
 		return err == nil, err
@@ -120,9 +120,9 @@ func (e *Engine) RemoveProvider(ctx context.Context, k SessionKey, name string) 
 	return e.store.RemoveSessionProvider(ctx, key, name)
 }
 
-// SessionProviders returns the providers of a session besides the global ones, in the order in
+// Providers returns the providers of a session besides the global ones, in the order in
 // which they are asked. An unknown session is [ragctx.ErrNotFound].
-func (e *Engine) SessionProviders(ctx context.Context, k SessionKey) ([]SessionProvider, error) {
+func (e Sessions) Providers(ctx context.Context, k SessionKey) ([]SessionProvider, error) {
 	k, key, err := e.knownSession(ctx, k)
 	if err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func (e *Engine) SessionProviders(ctx context.Context, k SessionKey) ([]SessionP
 }
 
 // knownSession checks that a session exists.
-func (e *Engine) knownSession(ctx context.Context, k SessionKey) (SessionKey, store.SessionKey, error) {
+func (e *core) knownSession(ctx context.Context, k SessionKey) (SessionKey, store.SessionKey, error) {
 	k, err := e.completeSessionKey(ctx, k)
 	if err != nil {
 		return k, store.SessionKey{}, err
@@ -165,14 +165,14 @@ func (e *Engine) knownSession(ctx context.Context, k SessionKey) (SessionKey, st
 }
 
 // sessionProvidersFor returns the providers of a query's session.
-func (e *Engine) sessionProvidersFor(ctx context.Context, q ragctx.ContextQuery) ([]*resolve.Prepared, error) {
+func (e *core) sessionProvidersFor(ctx context.Context, q ragctx.ContextQuery) ([]*resolve.Prepared, error) {
 	if q.SessionID == "" {
 		return nil, nil
 	}
 	return e.preparedFor(ctx, SessionKey{namespaceName(q.Namespace), q.UserID, q.SessionID})
 }
 
-func (e *Engine) preparedFor(ctx context.Context, k SessionKey) (out []*resolve.Prepared, err error) {
+func (e *core) preparedFor(ctx context.Context, k SessionKey) (out []*resolve.Prepared, err error) {
 	if len(e.registry.offered) > 0 {
 		key, err := e.storeSessionKey(ctx, k, false)
 		if isNotFound(err) {
@@ -198,7 +198,7 @@ func (e *Engine) preparedFor(ctx context.Context, k SessionKey) (out []*resolve.
 }
 
 // sessionObserver delivers turns to the providers of their session.
-type sessionObserver struct{ engine *Engine }
+type sessionObserver struct{ engine *core }
 
 // OnTurnComplete implements [ragctx.TurnObserver].
 func (s sessionObserver) OnTurnComplete(ctx context.Context, t ragctx.Turn) error {

@@ -70,7 +70,7 @@ func (f *fixture) askedIn(user, session string) string {
 
 func (f *fixture) listed(k engine.SessionKey) string {
 	f.t.Helper()
-	list, err := f.SessionProviders(f.t.Context(), k)
+	list, err := f.Sessions().Providers(f.t.Context(), k)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -92,31 +92,31 @@ func TestSessionProviders(t *testing.T) {
 		o.SessionProviders = []resolve.Registered{registered(crm), registered(wiki)}
 	})
 	ctx := t.Context()
-	if _, err := f.SessionProviders(ctx, session("", "s1")); !errors.Is(err, ragctx.ErrNotFound) {
+	if _, err := f.Sessions().Providers(ctx, session("", "s1")); !errors.Is(err, ragctx.ErrNotFound) {
 		t.Errorf("a session that nobody knows: %v", err)
 	}
-	if _, err := f.RemoveProvider(ctx, session("", "s1"), "crm"); !errors.Is(err, ragctx.ErrNotFound) {
+	if _, err := f.Sessions().RemoveProvider(ctx, session("", "s1"), "crm"); !errors.Is(err, ragctx.ErrNotFound) {
 		t.Errorf("a session that nobody knows: %v", err)
 	}
 	for i, want := range []bool{true, false} {
-		if added, err := f.UseProvider(ctx, session("", "s1"), "crm"); err != nil || added != want {
+		if added, err := f.Sessions().UseProvider(ctx, session("", "s1"), "crm"); err != nil || added != want {
 			t.Errorf("adding %d: %v, %v", i, added, err)
 		}
 	}
-	if _, err := f.UseProvider(ctx, session("", "s1"), "erp"); !errors.Is(err, ragctx.ErrNotFound) {
+	if _, err := f.Sessions().UseProvider(ctx, session("", "s1"), "erp"); !errors.Is(err, ragctx.ErrNotFound) {
 		t.Errorf("a provider that is not offered: %v", err)
 	}
-	if _, err := f.UseProvider(ctx, session("", ""), "crm"); !errors.Is(err, ragctx.ErrInvalid) {
+	if _, err := f.Sessions().UseProvider(ctx, session("", ""), "crm"); !errors.Is(err, ragctx.ErrInvalid) {
 		t.Errorf("no session: %v", err)
 	}
-	if _, err := f.UseProvider(ctx, session("ann", "s1"), "wiki"); err != nil {
+	if _, err := f.Sessions().UseProvider(ctx, session("ann", "s1"), "wiki"); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.AddProvider(ctx, session("", "s1"), registered(mine)); err != nil {
+	if err := f.Sessions().AddProvider(ctx, session("", "s1"), registered(mine)); err != nil {
 		t.Fatal(err)
 	}
 	for _, taken := range []string{"mine", "crm", "docs"} {
-		if err := f.AddProvider(ctx, session("", "s1"), registered(&desk{name: taken})); !errors.Is(err, ragctx.ErrConflict) {
+		if err := f.Sessions().AddProvider(ctx, session("", "s1"), registered(&desk{name: taken})); !errors.Is(err, ragctx.ErrConflict) {
 			t.Errorf("a second %s: %v", taken, err)
 		}
 	}
@@ -132,7 +132,7 @@ func TestSessionProviders(t *testing.T) {
 		name string
 		want bool
 	}{{"mine", true}, {"mine", false}, {"erp", false}, {"docs", false}} {
-		if removed, err := f.RemoveProvider(ctx, session("", "s1"), c.name); err != nil || removed != c.want {
+		if removed, err := f.Sessions().RemoveProvider(ctx, session("", "s1"), c.name); err != nil || removed != c.want {
 			t.Errorf("removing %s: %v, %v", c.name, removed, err)
 		}
 	}
@@ -140,10 +140,10 @@ func TestSessionProviders(t *testing.T) {
 	if got := f.askedIn("", "s1"); got != "crm" {
 		t.Errorf("after a restart: %q", got)
 	}
-	if removed, err := f.RemoveProvider(ctx, session("", "s1"), "crm"); err != nil || !removed {
+	if removed, err := f.Sessions().RemoveProvider(ctx, session("", "s1"), "crm"); err != nil || !removed {
 		t.Errorf("%v, %v", removed, err)
 	}
-	if removed, err := f.RemoveProvider(ctx, session("", "s1"), "crm"); err != nil || removed {
+	if removed, err := f.Sessions().RemoveProvider(ctx, session("", "s1"), "crm"); err != nil || removed {
 		t.Errorf("again: %v, %v", removed, err)
 	}
 	if got := f.listed(session("", "s1")); got != "" {
@@ -164,10 +164,10 @@ func TestSessionProviders(t *testing.T) {
 func TestSessionProvidersHear(t *testing.T) {
 	crm, mine := &desk{name: "crm"}, &desk{name: "mine"}
 	f := open(t, func(o *engine.Options) { o.SessionProviders = []resolve.Registered{registered(crm)} })
-	if _, err := f.UseProvider(t.Context(), session("ann", "s1"), "crm"); err != nil {
+	if _, err := f.Sessions().UseProvider(t.Context(), session("ann", "s1"), "crm"); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.AddProvider(t.Context(), session("ann", "s2"), registered(mine)); err != nil {
+	if err := f.Sessions().AddProvider(t.Context(), session("ann", "s2"), registered(mine)); err != nil {
 		t.Fatal(err)
 	}
 	f.tell("t1", "ann", "s1", "hello")
@@ -187,7 +187,7 @@ func TestSessionProviderFailsClosed(t *testing.T) {
 	f := open(t, func(o *engine.Options) {
 		o.SessionProviders = []resolve.Registered{registered(&desk{name: "crm", mode: ragctx.FailClosed, err: errors.New("down")})}
 	})
-	if _, err := f.UseProvider(t.Context(), session("", "s1"), "crm"); err != nil {
+	if _, err := f.Sessions().UseProvider(t.Context(), session("", "s1"), "crm"); err != nil {
 		t.Fatal(err)
 	}
 	_, err := f.Context(t.Context(), query("q").WithSessionID("s1"))
@@ -206,24 +206,24 @@ func TestErasedSessionForgets(t *testing.T) {
 	use := func(keys ...engine.SessionKey) {
 		t.Helper()
 		for _, k := range keys {
-			if _, err := f.UseProvider(ctx, k, "crm"); err != nil {
+			if _, err := f.Sessions().UseProvider(ctx, k, "crm"); err != nil {
 				t.Fatal(err)
 			}
-			if err := f.AddProvider(ctx, k, registered(&desk{name: "mine"})); err != nil {
+			if err := f.Sessions().AddProvider(ctx, k, registered(&desk{name: "mine"})); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	use(session("ann", "s1"), session("ben", "s1"), session("ann", "s2"), session("ben", "s2"))
-	if _, err := f.EraseSession(ctx, "", "s1", "ann", false); err != nil {
+	if _, err := f.Sessions().Erase(ctx, "", "s1", "ann", false); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.EraseUser(ctx, "", "ben"); err != nil {
+	if _, err := f.Admin().EraseUser(ctx, "", "ben"); err != nil {
 		t.Fatal(err)
 	}
 	var left []string
 	for _, k := range []engine.SessionKey{session("ann", "s1"), session("ben", "s1"), session("ann", "s2"), session("ben", "s2")} {
-		if list, err := f.SessionProviders(ctx, k); err == nil && len(list) == 2 {
+		if list, err := f.Sessions().Providers(ctx, k); err == nil && len(list) == 2 {
 			left = append(left, k.UserID+" "+k.SessionID)
 		} else if !errors.Is(err, ragctx.ErrNotFound) {
 			t.Errorf("%+v: %v, %v", k, list, err)
@@ -237,17 +237,17 @@ func TestErasedSessionForgets(t *testing.T) {
 // TestSessionProvidersOfAUser: a caller bound to a user reaches no other user's sessions.
 func TestSessionProvidersOfAUser(t *testing.T) {
 	f := open(t, func(o *engine.Options) { o.SessionProviders = []resolve.Registered{registered(&desk{name: "crm"})} })
-	if _, err := f.UseProvider(t.Context(), session("ben", "s1"), "crm"); err != nil {
+	if _, err := f.Sessions().UseProvider(t.Context(), session("ben", "s1"), "crm"); err != nil {
 		t.Fatal(err)
 	}
 	ann := access.With(t.Context(), access.Grant{Role: access.Write, User: "ann"})
-	if _, err := f.SessionProviders(ann, session("ben", "s1")); !errors.Is(err, ragctx.ErrDenied) {
+	if _, err := f.Sessions().Providers(ann, session("ben", "s1")); !errors.Is(err, ragctx.ErrDenied) {
 		t.Errorf("another's session: %v", err)
 	}
-	if _, err := f.SessionProviders(ann, session("", "s1")); !errors.Is(err, ragctx.ErrNotFound) {
+	if _, err := f.Sessions().Providers(ann, session("", "s1")); !errors.Is(err, ragctx.ErrNotFound) {
 		t.Errorf("her own session of that id: %v", err)
 	}
-	if _, err := f.UseProvider(ann, session("", "s1"), "crm"); err != nil {
+	if _, err := f.Sessions().UseProvider(ann, session("", "s1"), "crm"); err != nil {
 		t.Fatal(err)
 	}
 	if got := f.listed(session("ann", "s1")); got != "crm" {
@@ -258,12 +258,12 @@ func TestSessionProvidersOfAUser(t *testing.T) {
 func TestTooManySessionProviders(t *testing.T) {
 	f := open(t)
 	for i := range engine.MaxSessionProviders + 1 {
-		err := f.AddProvider(t.Context(), session("", "s"), registered(&desk{name: strings.Repeat("x", i+1)}))
+		err := f.Sessions().AddProvider(t.Context(), session("", "s"), registered(&desk{name: strings.Repeat("x", i+1)}))
 		if (err != nil) != (i == engine.MaxSessionProviders) || err != nil && !errors.Is(err, ragctx.ErrInvalid) {
 			t.Errorf("provider %d: %v", i, err)
 		}
 	}
-	if err := f.AddProvider(t.Context(), session("", "s"), resolve.Registered{}); !errors.Is(err, ragctx.ErrInvalid) {
+	if err := f.Sessions().AddProvider(t.Context(), session("", "s"), resolve.Registered{}); !errors.Is(err, ragctx.ErrInvalid) {
 		t.Errorf("no provider: %v", err)
 	}
 	if f.askedIn("", "other") != "" {
@@ -278,7 +278,7 @@ func TestProviders(t *testing.T) {
 		o.SessionProviders = []resolve.Registered{registered(&desk{name: "wiki"})}
 	})
 	var got []string
-	for _, p := range f.Providers() {
+	for _, p := range f.Admin().Providers() {
 		got = append(got, strings.Join([]string{p.Name, p.Kind, string(p.Scope), p.FailureMode}, " "))
 		if p.Name == "crm" && (p.Trust != 1 || !p.Required || p.TimeoutMS != 3000 || !p.Turns) {
 			t.Errorf("%+v", p)

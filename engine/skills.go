@@ -11,7 +11,7 @@ import (
 // skillCache is the skills provider's source. It caches the published procedures by namespace until any
 // procedure changes, because every query reads all of them.
 type skillCache struct {
-	engine *Engine
+	engine *core
 
 	mu      sync.Mutex
 	version uint64 // version of the cached procedures

@@ -20,7 +20,7 @@ const MaxSnapshots = 2
 
 // Snapshot writes a consistent snapshot of the data directory to a new file, while reads and writes
 // continue. [Restore] restores it.
-func (e *Engine) Snapshot(ctx context.Context, path string, o store.SnapshotOptions) (store.SnapshotInfo, error) {
+func (e Admin) Snapshot(ctx context.Context, path string, o store.SnapshotOptions) (store.SnapshotInfo, error) {
 	if err := requireAdmin(ctx); err != nil {
 		return store.SnapshotInfo{}, err
 	}
@@ -42,11 +42,11 @@ func Restore(ctx context.Context, file, dir string, o store.RestoreOptions) (inf
 	return store.Restore(ctx, file, dir, o)
 }
 
-// WriteSnapshot writes the contents of [Engine.Snapshot] to w, which may be slow. The snapshot is
+// WriteSnapshot writes the contents of [Admin.Snapshot] to w, which may be slow. The snapshot is
 // buffered in the data directory, compressed and encrypted with a key that only this process has,
 // so that no file retains content erased in the meantime. More than [MaxSnapshots] at a time are
 // [ragctx.ErrLimited].
-func (e *Engine) WriteSnapshot(
+func (e Admin) WriteSnapshot(
 	ctx context.Context, w io.Writer, o store.SnapshotOptions,
 ) (info store.SnapshotInfo, err error) {
 	if err := requireAdmin(ctx); err != nil {

@@ -27,7 +27,7 @@ func TestEraseBesideASlowSnapshot(t *testing.T) {
 		r, w := io.Pipe()
 		readers, written[i] = append(readers, r), new(bytes.Buffer)
 		slow.Go(func() {
-			_, err := f.WriteSnapshot(t.Context(), w, store.SnapshotOptions{})
+			_, err := f.Admin().WriteSnapshot(t.Context(), w, store.SnapshotOptions{})
 			if err != nil {
 				t.Error(err)
 			}
@@ -39,10 +39,10 @@ func TestEraseBesideASlowSnapshot(t *testing.T) {
 		}
 		written[i].Write(one)
 	}
-	if _, err := f.WriteSnapshot(t.Context(), io.Discard, store.SnapshotOptions{}); !errors.Is(err, ragctx.ErrLimited) {
+	if _, err := f.Admin().WriteSnapshot(t.Context(), io.Discard, store.SnapshotOptions{}); !errors.Is(err, ragctx.ErrLimited) {
 		t.Errorf("one snapshot more than the limit: %v", err)
 	}
-	if e, err := f.EraseDocument(t.Context(), "", "d"); err != nil || e.Documents != 1 {
+	if e, err := f.Documents().Erase(t.Context(), "", "d"); err != nil || e.Documents != 1 {
 		t.Fatalf("%+v, %v", e, err)
 	}
 	if in := tracesIn(t, f.opts.Dir, "ZqsnapshotXw"); len(in) > 0 {
@@ -80,7 +80,7 @@ func TestEraseBesideASlowSnapshot(t *testing.T) {
 	if left, err := filepath.Glob(filepath.Join(f.opts.Dir, store.SnapshotTempPrefix+"*")); err != nil || len(left) > 0 {
 		t.Errorf("left: %v, %v", left, err)
 	}
-	if _, err := f.WriteSnapshot(t.Context(), io.Discard, store.SnapshotOptions{}); err != nil {
+	if _, err := f.Admin().WriteSnapshot(t.Context(), io.Discard, store.SnapshotOptions{}); err != nil {
 		t.Errorf("once they are done: %v", err)
 	}
 }

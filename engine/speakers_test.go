@@ -156,7 +156,7 @@ func TestHiddenText(t *testing.T) {
 			}
 		}
 	}
-	if _, stored, err := f.Document(t.Context(), "default", "zebra.md", 0); err != nil || stored != text {
+	if _, stored, err := f.Documents().Get(t.Context(), "default", "zebra.md", 0); err != nil || stored != text {
 		t.Errorf("stored is %+q, %v", stored, err)
 	}
 }

@@ -102,7 +102,7 @@ func TestCorrectionsKeepTheWall(t *testing.T) {
 			t.Errorf("%s of %q is read as %q, want %q", tt.query, tt.user, got, tt.want)
 		}
 	}
-	if err := f.DeleteDocument(t.Context(), "", "anchor"); err != nil {
+	if err := f.Documents().Delete(t.Context(), "", "anchor"); err != nil {
 		t.Fatal(err)
 	}
 	if got := asked("bob", "anchro"); got != nil {

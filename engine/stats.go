@@ -13,7 +13,7 @@ type Stats struct {
 }
 
 // Stats counts the current documents and memories of a namespace.
-func (e *Engine) Stats(ctx context.Context, namespace string) (Stats, error) {
+func (e Admin) Stats(ctx context.Context, namespace string) (Stats, error) {
 	var s Stats
 	ns, err := e.namespace(ctx, namespace, false)
 	if isNotFound(err) {
@@ -29,9 +29,9 @@ func (e *Engine) Stats(ctx context.Context, namespace string) (Stats, error) {
 	return s, err
 }
 
-// VectorRecall measures the recall of the vector graph of a namespace's documents, 0 to 1, on a
+// Recall measures the recall of the vector graph of a namespace's documents, 0 to 1, on a
 // sample of its own vectors. It returns false for an exact graph.
-func (e *Engine) VectorRecall(ctx context.Context, namespace string) (float64, bool, error) {
+func (e Indexes) Recall(ctx context.Context, namespace string) (float64, bool, error) {
 	ns, err := e.namespace(ctx, namespace, false)
 	if isNotFound(err) {
 		return 0, false, nil

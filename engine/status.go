@@ -52,19 +52,19 @@ type NamespaceStatus struct {
 }
 
 // Status returns the health of the data directory. It needs the role admin.
-func (e *Engine) Status(ctx context.Context) (Status, error) {
+func (e Admin) Status(ctx context.Context) (Status, error) {
 	grant := access.From(ctx)
 	st := Status{
 		Opened: e.opened.UTC(), UptimeSeconds: int64(e.opts.Now().Sub(e.opened).Seconds()),
-		Embedder: e.EmbedderInfo(), Namespaces: []NamespaceStatus{}, Degraded: []string{}, RecentErrors: []Trouble{},
+		Embedder: e.Indexes().EmbedderInfo(), Namespaces: []NamespaceStatus{}, Degraded: []string{}, RecentErrors: []Trouble{},
 	}
 	err := grant.RequireRole(access.Admin)
 	if err == nil {
-		_ = e.Ready(ctx) // a failure it detects is among the problems
+		_ = e.Admin().Ready(ctx) // a failure it detects is among the problems
 		st.Directory, err = e.sizes()
 	}
 	if err == nil {
-		st.Jobs, err = e.JobTally(ctx)
+		st.Jobs, err = e.Metrics().Jobs(ctx)
 		err = ignoreDamage(err)
 	}
 	if err == nil {
@@ -92,7 +92,7 @@ func ignoreDamage(err error) error {
 }
 
 // countAll counts the contents of the namespaces.
-func (e *Engine) countAll(ctx context.Context, grant access.Grant, st *Status) error {
+func (e *core) countAll(ctx context.Context, grant access.Grant, st *Status) error {
 	all, err := e.store.CountAll(ctx)
 	if err != nil {
 		return err
@@ -112,7 +112,7 @@ func (e *Engine) countAll(ctx context.Context, grant access.Grant, st *Status) e
 }
 
 // sizes adds up the files of the data directory.
-func (e *Engine) sizes() (s DirectorySizes, err error) {
+func (e *core) sizes() (s DirectorySizes, err error) {
 	err = filepath.WalkDir(e.opts.Dir, func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // removed during the walk

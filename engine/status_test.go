@@ -26,16 +26,16 @@ func TestStatus(t *testing.T) {
 		o.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelError}))
 	})
 	for _, ns := range []string{"a", "b"} {
-		if _, err := f.PutDocument(t.Context(), ns, docs.Document{ExternalID: "d", Text: "Rollbacks need a ticket."}, ""); err != nil {
+		if _, err := f.Documents().Put(t.Context(), ns, docs.Document{ExternalID: "d", Text: "Rollbacks need a ticket."}, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, _, err := f.Remember(t.Context(), memory.Memory{Namespace: "b", UserID: "ada", Content: "Something."}); err != nil {
+	if _, _, err := f.Memories().Put(t.Context(), memory.Memory{Namespace: "b", UserID: "ada", Content: "Something."}); err != nil {
 		t.Fatal(err)
 	}
 	f.Logger().With("part", "x").Warn("it failed", "error", "disk")
 	f.Logger().Info("fine")
-	st, err := f.Status(t.Context())
+	st, err := f.Admin().Status(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,21 +51,21 @@ func TestStatus(t *testing.T) {
 	for i := range 30 {
 		f.Logger().Error("again", "letters", strings.Repeat("a", i+1))
 	}
-	own, err := f.Status(access.With(t.Context(), access.Grant{Role: access.Admin, Namespaces: []string{"a"}}))
+	own, err := f.Admin().Status(access.With(t.Context(), access.Grant{Role: access.Admin, Namespaces: []string{"a"}}))
 	if err != nil || len(own.Namespaces) != 1 || own.Total.Documents != 1 || own.Total.Memories != 0 || len(own.RecentErrors) != 0 {
 		t.Errorf("one namespace: %+v, %v", own, err)
 	}
-	if st, _ := f.Status(t.Context()); len(st.RecentErrors) != 20 || strings.Count(log.String(), "again") != 30 {
+	if st, _ := f.Admin().Status(t.Context()); len(st.RecentErrors) != 20 || strings.Count(log.String(), "again") != 30 {
 		t.Errorf("%d are remembered, logged %s", len(st.RecentErrors), &log)
 	}
 	for i := range 5 {
 		f.Logger().Error("it broke", "from", fmt.Sprintf("10.0.0.1:%d", 50000+i), "took", time.Duration(i+1)*time.Millisecond, "why", strings.Repeat("long ", 20))
 	}
-	st, _ = f.Status(t.Context())
+	st, _ = f.Admin().Status(t.Context())
 	if n := st.RecentErrors[0]; n.Count != 5 || !strings.HasPrefix(n.Details, "from=10.0.0.1:50004 took=5ms why=long long") || !strings.HasSuffix(n.Details, "long ") || st.RecentErrors[1].Count != 1 {
 		t.Errorf("equal ones are told as %+v, then %+v", n, st.RecentErrors[1])
 	}
-	if _, err := f.Status(access.With(t.Context(), access.Grant{Role: access.Write})); !errors.Is(err, ragctx.ErrDenied) {
+	if _, err := f.Admin().Status(access.With(t.Context(), access.Grant{Role: access.Write})); !errors.Is(err, ragctx.ErrDenied) {
 		t.Errorf("a writer: %v", err)
 	}
 }
@@ -116,7 +116,7 @@ func TestStatusReportsOpenBreakers(t *testing.T) {
 		"the provider crm fails; requests are suspended until ", "turn delivery to the provider crm fails and will be tried again",
 		"the provider wiki fails and will be tried again on the next use; queries are answered without it", "turn delivery to the provider wiki",
 	}
-	st, err := f.Status(t.Context())
+	st, err := f.Admin().Status(t.Context())
 	if err != nil || len(st.Degraded) != len(want) {
 		t.Fatalf("%q, %v", st.Degraded, err)
 	}
@@ -128,7 +128,7 @@ func TestStatusReportsOpenBreakers(t *testing.T) {
 	if !strings.HasSuffix(st.Degraded[2], "queries that it is asked fail until it recovers") {
 		t.Errorf("a required provider: %q", st.Degraded[2])
 	}
-	c, err := f.Doctor(t.Context(), engine.DoctorOptions{Searching: -1})
+	c, err := f.Admin().Doctor(t.Context(), engine.DoctorOptions{Searching: -1})
 	if err != nil || !c.Sound() || len(c.Degraded) != len(want) {
 		t.Errorf("doctor: %+v, %v", c, err)
 	}

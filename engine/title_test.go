@@ -21,7 +21,7 @@ func TestTitleAlone(t *testing.T) {
 	entry := docs.Document{ExternalID: "catalogue/17.csv", Title: title, MIME: "text/html"}
 	put := func(d docs.Document, want store.Status, version int) {
 		t.Helper()
-		p, err := f.PutDocument(t.Context(), "", d, "")
+		p, err := f.Documents().Put(t.Context(), "", d, "")
 		if err != nil || p.Status != want || p.Version != version || p.Chunks != 1 {
 			t.Fatalf("%+v: %+v, %v; want %s in version %d", d, p, err, want, version)
 		}
@@ -29,7 +29,7 @@ func TestTitleAlone(t *testing.T) {
 	found := func(eng *engine.Engine, want string) {
 		t.Helper()
 		for _, method := range []string{"convex", "rrf", "keyword", "vector"} {
-			if err := eng.SetRanking(t.Context(), "", store.Documents, index.Ranking{Method: method}); err != nil {
+			if err := eng.Indexes().SetRanking(t.Context(), "", store.Documents, index.Ranking{Method: method}); err != nil {
 				t.Fatal(err)
 			}
 			for _, format := range []string{"xml", "documents", "json", "text"} {
@@ -52,7 +52,7 @@ func TestTitleAlone(t *testing.T) {
 	put(entry, store.Created, 1)
 	put(entry, store.Unchanged, 1)
 	found(f.Engine, title)
-	d, text, err := f.Document(t.Context(), "", entry.ExternalID, 0)
+	d, text, err := f.Documents().Get(t.Context(), "", entry.ExternalID, 0)
 	if err != nil || text != title || d.Title != title {
 		t.Fatalf("%+v with the text %q, %v", d, text, err)
 	}
@@ -62,7 +62,7 @@ func TestTitleAlone(t *testing.T) {
 	f.reopen()
 	found(f.Engine, title)
 	file := filepath.Join(t.TempDir(), "snapshot")
-	if _, err := f.Snapshot(t.Context(), file, store.SnapshotOptions{}); err != nil {
+	if _, err := f.Admin().Snapshot(t.Context(), file, store.SnapshotOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), "restored")
@@ -83,7 +83,7 @@ func TestTitleAlone(t *testing.T) {
 	found(f.Engine, full.Text)
 	put(entry, store.Replaced, 3)
 	found(f.Engine, title)
-	if err := f.DeleteDocument(t.Context(), "", entry.ExternalID); err != nil {
+	if err := f.Documents().Delete(t.Context(), "", entry.ExternalID); err != nil {
 		t.Fatal(err)
 	}
 	found(f.Engine, "")

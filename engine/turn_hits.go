@@ -16,7 +16,7 @@ import (
 )
 
 // hasFacts reports whether facts were ever extracted from the turns of a namespace.
-func (e *Engine) hasFacts(ctx context.Context, ns int64) (bool, error) {
+func (e *core) hasFacts(ctx context.Context, ns int64) (bool, error) {
 	if _, ok := e.namespacesWithFacts.Load(ns); ok {
 		return true, nil
 	}

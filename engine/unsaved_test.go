@@ -22,7 +22,7 @@ func TestUnsaved(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	from, err := e.LastEvent(t.Context(), events.Filter{})
+	from, err := e.Events().Last(t.Context(), events.Filter{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestStoreFailed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	from, err := e.LastEvent(t.Context(), events.Filter{})
+	from, err := e.Events().Last(t.Context(), events.Filter{})
 	if err != nil {
 		t.Fatal(err)
 	}

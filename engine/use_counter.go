@@ -37,7 +37,7 @@ const (
 	maxPendingUses = 1000
 )
 
-func startUseCounter(e *Engine) *useCounter {
+func startUseCounter(e *core) *useCounter {
 	u := &useCounter{
 		store: e.store, log: e.opts.Logger, counts: make(map[use]store.Use), due: make(chan struct{}, 1),
 		reportUnsaved: func(ctx context.Context, err error) {

@@ -15,7 +15,7 @@ import (
 
 // warnings returns one sentence for each current problem, limited to the namespaces that the grant
 // of ctx reaches.
-func (e *Engine) warnings(ctx context.Context) ([]string, error) {
+func (e *core) warnings(ctx context.Context) ([]string, error) {
 	out := []string{}
 	failures := e.store.Failures()
 	for _, f := range failures {
@@ -26,7 +26,7 @@ func (e *Engine) warnings(ctx context.Context) ([]string, error) {
 	if err != nil && len(failures) == 0 {
 		return out, err
 	}
-	for _, i := range e.OpenIndexes() {
+	for _, i := range e.Metrics().Indexes() {
 		if name := names[i.ID.Namespace]; grant.Includes(name) {
 			out = append(out, indexWarnings(name, i)...)
 		}
@@ -69,7 +69,7 @@ type hasTurnBreaker interface {
 
 // breakerWarnings reports the services with a circuit breaker that is not closed, and how requests are
 // handled without them.
-func (e *Engine) breakerWarnings() (out []string) {
+func (e *core) breakerWarnings() (out []string) {
 	now := e.opts.Now()
 	add := func(state httpclient.State, until time.Time, what, instead string) {
 		switch {
@@ -81,7 +81,7 @@ func (e *Engine) breakerWarnings() (out []string) {
 			out = append(out, fmt.Sprintf("%s fails and will be tried again on the next use; %s", what, instead))
 		}
 	}
-	if s := e.EmbedderInfo().Service; s != nil {
+	if s := e.Indexes().EmbedderInfo().Service; s != nil {
 		add(httpclient.State(s.State), orZero(s.AsksAgain), "the embedding service "+s.Service,
 			"queries use only the keyword index until it recovers")
 	}

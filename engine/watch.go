@@ -13,16 +13,16 @@ import (
 const keptSyncJobs = 10
 
 // Watch keeps documents in sync with folders and files until ctx ends, and then returns nil. Each
-// change is ingested as a job by [Engine.SyncFolders] and reported to tell, if it is not nil, one
+// change is ingested as a job by [Documents.Sync] and reported to tell, if it is not nil, one
 // call at a time. It uses o.Walk for w.Walk. Remote paths are not watched.
-func (e *Engine) Watch(
+func (e Documents) Watch(
 	ctx context.Context, o IngestOptions, w watch.Options, report func(path string, r IngestReport, err error),
 ) error {
 	if w.Logger == nil {
 		w.Logger = e.opts.Logger
 	}
 	return WatchPaths(ctx, o, w, func(ctx context.Context, path string, o IngestOptions) error {
-		r, err := e.SyncFolders(ctx, o)
+		r, err := e.Documents().Sync(ctx, o)
 		if report != nil && ctx.Err() == nil {
 			report(path, r, err)
 		}
@@ -46,9 +46,9 @@ func WatchPaths(
 	})
 }
 
-// SyncFolders runs [Ingest] as a job and waits for its end. It removes jobs without changes, and
+// Sync runs [Ingest] as a job and waits for its end. It removes jobs without changes, and
 // all but the last few others. When ctx ends, the job continues.
-func (e *Engine) SyncFolders(ctx context.Context, o IngestOptions) (IngestReport, error) {
+func (e Documents) Sync(ctx context.Context, o IngestOptions) (IngestReport, error) {
 	none := IngestReport{Skipped: []Skipped{}}
 	req, err := o.request()
 	if err != nil {
@@ -58,13 +58,13 @@ func (e *Engine) SyncFolders(ctx context.Context, o IngestOptions) (IngestReport
 	if same, err := e.activeFolderJob(ctx, req); err != nil {
 		return none, err
 	} else if same.ID != "" {
-		if _, err := e.AwaitJob(ctx, same.ID); err != nil {
+		if _, err := e.Jobs().Await(ctx, same.ID); err != nil {
 			return none, err
 		}
 	}
 	j, err := e.submitJob(ctx, JobFolder, req.Namespace, req)
 	if err == nil {
-		j, err = e.AwaitJob(ctx, j.ID)
+		j, err = e.Jobs().Await(ctx, j.ID)
 	}
 	if err != nil {
 		return none, err
@@ -80,16 +80,16 @@ func (e *Engine) SyncFolders(ctx context.Context, o IngestOptions) (IngestReport
 }
 
 // folderReport returns the report of a folder job.
-func (e *Engine) folderReport(ctx context.Context, j Job) (IngestReport, error) {
+func (e *core) folderReport(ctx context.Context, j Job) (IngestReport, error) {
 	r := j.IngestReport()
-	err := EachItem(ctx, e, j.ID, store.ItemSkipped, func(i store.JobItem) {
+	err := EachItem(ctx, e.Jobs().Items, j.ID, store.ItemSkipped, func(i store.JobItem) {
 		r.Skipped = append(r.Skipped, Skipped{Path: i.Key, Reason: i.Error})
 	})
 	return r, err
 }
 
 // dropSyncs removes the job if it changed nothing, else all but the last equal jobs.
-func (e *Engine) dropSyncs(ctx context.Context, req folderRequest, j Job, r IngestReport) error {
+func (e *core) dropSyncs(ctx context.Context, req folderRequest, j Job, r IngestReport) error {
 	if !r.Changed() {
 		return e.store.DeleteJob(ctx, j.N)
 	}

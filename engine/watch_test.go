@@ -20,13 +20,13 @@ import (
 // texts returns what documents of a namespace there are.
 func (f *fixture) texts(namespace string) map[string]string {
 	f.t.Helper()
-	list, err := f.ListDocuments(f.t.Context(), namespace, store.ListOptions{Limit: engine.MaxPage})
+	list, err := f.Documents().List(f.t.Context(), namespace, store.ListOptions{Limit: engine.MaxPage})
 	if err != nil {
 		f.t.Fatal(err)
 	}
 	out := make(map[string]string)
 	for _, d := range list {
-		_, out[d.ID], _ = f.Document(f.t.Context(), namespace, d.ID, 0) // gone meanwhile
+		_, out[d.ID], _ = f.Documents().Get(f.t.Context(), namespace, d.ID, 0) // gone meanwhile
 	}
 	return out
 }
@@ -37,7 +37,7 @@ func (f *fixture) watched(o engine.IngestOptions, tell func(engine.IngestReport,
 	var running sync.WaitGroup
 	running.Go(func() {
 		w := watch.Options{Quiet: 5 * time.Millisecond, Burst: 50 * time.Millisecond, Retry: 20 * time.Millisecond}
-		err := f.Watch(ctx, o, w, func(_ string, r engine.IngestReport, err error) {
+		err := f.Documents().Watch(ctx, o, w, func(_ string, r engine.IngestReport, err error) {
 			if tell != nil {
 				tell(r, err)
 			}
@@ -107,7 +107,7 @@ func TestWatch(t *testing.T) {
 		}
 		f.becomes(fmt.Sprint("round ", round), o)
 	}
-	if jobs, err := f.ListJobs(t.Context(), store.JobFilter{}); err != nil || len(jobs) > 11 {
+	if jobs, err := f.Jobs().List(t.Context(), store.JobFilter{}); err != nil || len(jobs) > 11 {
 		t.Errorf("%d jobs are left, %v", len(jobs), err)
 	}
 }
@@ -119,15 +119,15 @@ func TestSyncLeavesNoTrace(t *testing.T) {
 	write(t, dir, map[string]string{"a.md": "alpha", "bad.md": "\x00", "x.png": ""})
 	o := engine.IngestOptions{Paths: []string{dir}}
 	for round, jobs := range []int{1, 1, 1} {
-		r, err := f.SyncFolders(t.Context(), o)
+		r, err := f.Documents().Sync(t.Context(), o)
 		if err != nil || r.Files() != 1 || r.Changed() != (round == 0) || len(r.Skipped) != 1 || r.LeftOut.Types["png"] != 1 {
 			t.Errorf("round %d: %+v, %v", round, r, err)
 		}
-		if list, err := f.ListJobs(t.Context(), store.JobFilter{}); err != nil || len(list) != jobs {
+		if list, err := f.Jobs().List(t.Context(), store.JobFilter{}); err != nil || len(list) != jobs {
 			t.Errorf("round %d: %d jobs, %v", round, len(list), err)
 		}
 	}
-	if _, err := f.SyncFolders(t.Context(), engine.IngestOptions{Paths: []string{filepath.Join(dir, "missing")}}); err == nil {
+	if _, err := f.Documents().Sync(t.Context(), engine.IngestOptions{Paths: []string{filepath.Join(dir, "missing")}}); err == nil {
 		t.Error("a missing folder is no error")
 	}
 }
@@ -171,7 +171,7 @@ func TestDriveGoesDuringIngest(t *testing.T) {
 		root, err := engine.OpenPath(path, o)
 		return root, errors.Join(err, os.Rename(dir, dir+".drive"), os.Mkdir(dir, 0o755))
 	}}
-	if r, err := engine.Ingest(t.Context(), f.Engine, o); err != nil || r.Deleted != 0 {
+	if r, err := engine.Ingest(t.Context(), f.Documents(), o); err != nil || r.Deleted != 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if got := f.ids(); len(got) != 3 {

@@ -141,7 +141,7 @@ func testSite(t *testing.T, ingest ingestFunc) {
 	if got := f.ids(); !slices.Equal(got, []string{w.url + "/", w.url + "/docs", w.url + "/docs/install", w.url + "/docs/use"}) {
 		t.Errorf("ids %v", got)
 	}
-	d, text, err := f.Document(t.Context(), "", w.url+"/docs/install", 0)
+	d, text, err := f.Documents().Get(t.Context(), "", w.url+"/docs/install", 0)
 	if err != nil || text != "beta" || d.Source != w.url+"/docs/install" || d.Root != w.url+"/sitemap.xml" || d.Tags[0] != "web" || d.Stat == "" {
 		t.Errorf("%+v, %q, %v", d, text, err)
 	}
@@ -219,7 +219,7 @@ func testPages(t *testing.T, ingest ingestFunc) {
 		if r := ingest(f, t, archive); r.Created != 2 {
 			t.Errorf("archive: %+v", r)
 		}
-		if d, text, err := f.Document(t.Context(), "archive", w.url+"/x.zip/one.md", 0); err != nil || text != "delta" || d.Source != w.url+"/x.zip/one.md" {
+		if d, text, err := f.Documents().Get(t.Context(), "archive", w.url+"/x.zip/one.md", 0); err != nil || text != "delta" || d.Source != w.url+"/x.zip/one.md" {
 			t.Errorf("inside: %+v, %q, %v", d, text, err)
 		}
 		w.set(func() { w.pages["/x.zip"] = "two.md:epsilon\n" })
@@ -229,7 +229,7 @@ func testPages(t *testing.T, ingest ingestFunc) {
 	}
 	// Bad URLs end the ingest, as bad paths do.
 	for _, bad := range []string{"http://", "https://user:pw@a.example/"} {
-		_, err := engine.Ingest(t.Context(), f, engine.IngestOptions{Open: o.Open, Paths: []string{bad}})
+		_, err := engine.Ingest(t.Context(), f.Documents(), engine.IngestOptions{Open: o.Open, Paths: []string{bad}})
 		if err == nil || strings.Contains(err.Error(), "pw") && !strings.Contains(bad, "pw") {
 			t.Errorf("%s: %v", bad, err)
 		}
@@ -271,7 +271,7 @@ func TestSiteJob(t *testing.T) {
 	w.pages = map[string]string{"/a": "alpha", "/b": "beta"}
 	w.listed = []string{"/a", "/b"}
 	f := open(t, func(o *engine.Options) { o.OpenSource = w.sites(t).Open })
-	j, err := f.IngestFolders(t.Context(), engine.IngestOptions{Paths: []string{w.url + "/sitemap.xml"}})
+	j, err := f.Documents().Ingest(t.Context(), engine.IngestOptions{Paths: []string{w.url + "/sitemap.xml"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -316,9 +316,9 @@ func TestSiteModel(t *testing.T) {
 				ingest(f, t, o)
 			}
 			got := make(map[string]string)
-			list, err := f.ListDocuments(t.Context(), o.Namespace, store.ListOptions{})
+			list, err := f.Documents().List(t.Context(), o.Namespace, store.ListOptions{})
 			for _, d := range list {
-				if _, got[d.ID], err = f.Document(t.Context(), o.Namespace, d.ID, 0); err != nil {
+				if _, got[d.ID], err = f.Documents().Get(t.Context(), o.Namespace, d.ID, 0); err != nil {
 					break
 				}
 			}

@@ -24,11 +24,11 @@ func TestSpotlight(t *testing.T) {
 		args["query"] = "alpha"
 		return call[answer](t, s, "context", args)
 	}
-	free := stdio(t, mcpserver.New(eng, mcpserver.Options{}))
+	free := stdio(t, mcpserver.New(mcpserver.Local(eng), mcpserver.Options{}))
 	if a := ask(free, map[string]any{}); !strings.Contains(a.Context, "praise alpha") || strings.Contains(a.Notice, "sign") {
 		t.Errorf("unasked: %+v", a)
 	}
-	fixed := stdio(t, mcpserver.New(eng, mcpserver.Options{Spotlight: true}))
+	fixed := stdio(t, mcpserver.New(mcpserver.Local(eng), mcpserver.Options{Spotlight: true}))
 	for name, a := range map[string]answer{
 		"asked": ask(free, map[string]any{"spotlight": true}), "configured": ask(fixed, map[string]any{}),
 	} {
@@ -49,7 +49,7 @@ func TestSpotlight(t *testing.T) {
 
 // TestIngestUnchanged: what is as it was needs no job, which is no error.
 func TestIngestUnchanged(t *testing.T) {
-	s := stdio(t, mcpserver.New(open(t), mcpserver.Options{Ingest: func(context.Context, string, []string) (engine.Job, error) {
+	s := stdio(t, mcpserver.New(mcpserver.Local(open(t)), mcpserver.Options{Ingest: func(context.Context, string, []string) (engine.Job, error) {
 		return engine.Job{Job: store.Job{Counts: store.JobCounts{Unchanged: 9, Skipped: 1}}}, nil
 	}}))
 	got := call[map[string]any](t, s, "ingest", map[string]any{"paths": []string{"notes"}})
@@ -65,7 +65,7 @@ func TestSearchHasAFloor(t *testing.T) {
 	for _, text := range []string{"Zebras have stripes.", "Lions have manes.", "Harbours have quays.", "Ropes are checked in autumn."} {
 		put(t, eng, "", text[:3]+".md", "# "+text+"\n\n"+strings.Repeat(text+" ", 30))
 	}
-	s := stdio(t, mcpserver.New(eng, mcpserver.Options{}))
+	s := stdio(t, mcpserver.New(mcpserver.Local(eng), mcpserver.Options{}))
 	if found := call[results](t, s, "search", map[string]any{"query": "zzzqqqxx"}); len(found.Results) > 0 {
 		t.Errorf("nothing answers: %+v", found.Results)
 	}
@@ -88,13 +88,13 @@ func TestCorrectionsAreTold(t *testing.T) {
 		long = append(long, strings.Repeat(string(c)+"xq", 21))
 	}
 	put(t, eng, "", "b.md", strings.Join(long, " "))
-	if _, _, err := eng.Remember(t.Context(), memory.Memory{Content: "The harbour of Elba."}); err != nil {
+	if _, _, err := eng.Memories().Put(t.Context(), memory.Memory{Content: "The harbour of Elba."}); err != nil {
 		t.Fatal(err)
 	}
 	type corrected struct {
 		Corrections []struct{ Word, As string }
 	}
-	s := stdio(t, mcpserver.New(eng, mcpserver.Options{}))
+	s := stdio(t, mcpserver.New(mcpserver.Local(eng), mcpserver.Options{}))
 	for _, tool := range []string{"context", "search", "codesearch", "memory_search"} {
 		args := map[string]any{"query": "the Harbuor"}
 		if tool == "search" {
@@ -123,10 +123,10 @@ func TestFirstResultIsShortened(t *testing.T) {
 	eng := open(t)
 	long := strings.Repeat("zebras are striped and live in savannas, as everybody knows. ", 40)
 	put(t, eng, "", "a.md", long)
-	if _, _, err := eng.Remember(t.Context(), memory.Memory{Content: long}); err != nil {
+	if _, _, err := eng.Memories().Put(t.Context(), memory.Memory{Content: long}); err != nil {
 		t.Fatal(err)
 	}
-	s := stdio(t, mcpserver.New(eng, mcpserver.Options{}))
+	s := stdio(t, mcpserver.New(mcpserver.Local(eng), mcpserver.Options{}))
 	type first struct {
 		Content   string
 		Truncated bool
@@ -153,7 +153,7 @@ func TestFirstResultIsShortened(t *testing.T) {
 func TestContextOfLittleRelevance(t *testing.T) {
 	eng := open(t)
 	put(t, eng, "", "travel.md", "# Travel policy\n\nHotels are reimbursed up to 180 EUR a night in Paris and London.\n")
-	s := stdio(t, mcpserver.New(eng, mcpserver.Options{}))
+	s := stdio(t, mcpserver.New(mcpserver.Local(eng), mcpserver.Options{}))
 	type answer struct{ Context, Note string }
 	question := map[string]any{"query": "how do penguins sleep in winter?"}
 	if a := call[answer](t, s, "context", question); a.Context != "" || !strings.Contains(a.Note, "min_relevance 0 shows them") {

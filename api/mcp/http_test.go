@@ -33,11 +33,11 @@ var versions = []string{"2025-11-25", "2026-07-28"}
 func TestGrants(t *testing.T) {
 	eng := open(t)
 	for _, user := range []string{"ada", "bob"} {
-		if _, _, err := eng.Remember(t.Context(), memory.Memory{ID: user + "1", UserID: user, Type: memory.Semantic, Content: user + " likes zebras", Importance: .5}); err != nil {
+		if _, _, err := eng.Memories().Put(t.Context(), memory.Memory{ID: user + "1", UserID: user, Type: memory.Semantic, Content: user + " likes zebras", Importance: .5}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	url := keyed(t, mcpserver.New(eng, mcpserver.Options{}), map[string]access.Grant{
+	url := keyed(t, mcpserver.New(mcpserver.Local(eng), mcpserver.Options{}), map[string]access.Grant{
 		"reader": {Key: "r", Role: access.Read}, "ada": {Key: "a", Role: access.Write, User: "ada"}, "nobody": {Key: "n"},
 	})
 	for _, version := range versions {
@@ -75,7 +75,7 @@ func TestGrants(t *testing.T) {
 // TestSessionOfAnotherKey is of no use, nor is one whose key may do less by now.
 func TestSessionOfAnotherKey(t *testing.T) {
 	grants := map[string]access.Grant{"one": {Key: "1", Role: access.Write}, "two": {Key: "2", Role: access.Admin}, "less": {Key: "1", Role: access.Read}}
-	url := keyed(t, mcpserver.New(open(t), mcpserver.Options{}), grants)
+	url := keyed(t, mcpserver.New(mcpserver.Local(open(t)), mcpserver.Options{}), grants)
 	id := begin(t, url, "one")
 	for _, c := range []struct {
 		key, method string
@@ -148,7 +148,7 @@ func send(t *testing.T, method, url, body string, headers with) (int, string) {
 // TestBatchesAreRefused: what limits requests would count one as a single call.
 func TestBatchesAreRefused(t *testing.T) {
 	eng := open(t)
-	url := keyed(t, mcpserver.New(eng, mcpserver.Options{}), map[string]access.Grant{"one": {Key: "1", Role: access.Write}})
+	url := keyed(t, mcpserver.New(mcpserver.Local(eng), mcpserver.Options{}), map[string]access.Grant{"one": {Key: "1", Role: access.Write}})
 	id := begin(t, url, "one")
 	add := `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"memory_add","arguments":{"content":"Zebras."}}}`
 	batch := " \r\n\t[" + fmt.Sprintf(add, 2) + "," + fmt.Sprintf(add, 3) + "]"
@@ -161,7 +161,7 @@ func TestBatchesAreRefused(t *testing.T) {
 	if status, body := send(t, "POST", url, "\n "+fmt.Sprintf(add, 4), with{"X-Grant": "one", "Mcp-Session-Id": id}); status != http.StatusOK || !strings.Contains(body, "created") {
 		t.Errorf("one message after white space: %d %s", status, body)
 	}
-	found, _, err := eng.ListMemories(t.Context(), "", store.MemoryFilter{Limit: 10})
+	found, _, err := eng.Memories().List(t.Context(), "", store.MemoryFilter{Limit: 10})
 	if err != nil || len(found) != 1 {
 		t.Errorf("%d memories, %v", len(found), err)
 	}
@@ -169,7 +169,7 @@ func TestBatchesAreRefused(t *testing.T) {
 
 // slowly is an engine whose searches wait.
 type slowly struct {
-	*engine.Engine
+	mcpserver.Engine
 
 	begun, end chan struct{}
 }
@@ -186,7 +186,7 @@ func (s slowly) Search(ctx context.Context, q ragctx.ContextQuery) (engine.Searc
 // own calls waiting.
 func TestCallsPerKey(t *testing.T) {
 	const most = 2
-	eng := slowly{open(t), make(chan struct{}, 10), make(chan struct{})}
+	eng := slowly{mcpserver.Local(open(t)), make(chan struct{}, 10), make(chan struct{})}
 	url := keyed(t, mcpserver.New(eng, mcpserver.Options{MaxCalls: 2 * most, MaxCallsPerKey: most}), map[string]access.Grant{
 		"one": {Key: "1", Role: access.Read}, "two": {Key: "2", Role: access.Read},
 	})
@@ -215,7 +215,7 @@ func TestCallsPerKey(t *testing.T) {
 // itself when it is silent.
 func TestSessionLimits(t *testing.T) {
 	grants := map[string]access.Grant{"one": {Key: "1", Role: access.Read}, "two": {Key: "2", Role: access.Write}, "three": {Key: "3", Role: access.Read}}
-	url := keyed(t, mcpserver.New(open(t), mcpserver.Options{MaxSessions: 3, MaxSessionsPerKey: 2, SessionIdle: 200 * time.Millisecond}), grants)
+	url := keyed(t, mcpserver.New(mcpserver.Local(open(t)), mcpserver.Options{MaxSessions: 3, MaxSessionsPerKey: 2, SessionIdle: 200 * time.Millisecond}), grants)
 	refused := func(key string) bool {
 		_, body := send(t, "POST", url, initialize, with{"X-Grant": key})
 		return strings.Contains(body, "the limits are 3 and 2")
@@ -245,7 +245,7 @@ func TestHeadersFixTheScope(t *testing.T) {
 	put(t, eng, "work", "a.md", "# Zebras at work\n")
 	put(t, eng, "home", "b.md", "# Zebras at home\n")
 	for _, version := range versions {
-		s := overHTTP(t, keyed(t, mcpserver.New(eng, mcpserver.Options{}), nil), version, with{mcpserver.NamespaceHeader: "work"})
+		s := overHTTP(t, keyed(t, mcpserver.New(mcpserver.Local(eng), mcpserver.Options{}), nil), version, with{mcpserver.NamespaceHeader: "work"})
 		if got := call[results](t, s, "search", map[string]any{"query": "zebras"}); len(got.Results) != 1 || got.Results[0].ID != "a.md" {
 			t.Errorf("%+v", got)
 		}
@@ -264,7 +264,7 @@ func TestHeadersFixTheScope(t *testing.T) {
 func TestMounted(t *testing.T) {
 	eng := open(t)
 	put(t, eng, "", "a.md", "# Zebras\n")
-	agents := mcpserver.New(eng, mcpserver.Options{})
+	agents := mcpserver.New(mcpserver.Local(eng), mcpserver.Options{})
 	srv := api.New(eng, api.Options{MCP: agents.Handler()})
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -296,7 +296,7 @@ func TestMounted(t *testing.T) {
 // TestHostileHTTP sends what no client would: each is an error of the caller, and the next
 // one is served.
 func TestHostileHTTP(t *testing.T) {
-	url := keyed(t, mcpserver.New(open(t), mcpserver.Options{}), nil)
+	url := keyed(t, mcpserver.New(mcpserver.Local(open(t)), mcpserver.Options{}), nil)
 	id := begin(t, url, "")
 	long := strings.Repeat("x", 9<<20)
 	for name, c := range map[string]struct {
@@ -345,7 +345,7 @@ func TestHostileHTTP(t *testing.T) {
 
 // slow is an engine whose searches end with their calls.
 type slow struct {
-	*engine.Engine
+	mcpserver.Engine
 
 	begun, ended chan struct{}
 }
@@ -361,7 +361,7 @@ func (s slow) Search(ctx context.Context, _ ragctx.ContextQuery) (engine.SearchR
 func TestCancelled(t *testing.T) {
 	for _, by := range transports {
 		t.Run(by.name, func(t *testing.T) {
-			e := slow{open(t), make(chan struct{}, 1), make(chan struct{}, 1)}
+			e := slow{mcpserver.Local(open(t)), make(chan struct{}, 1), make(chan struct{}, 1)}
 			s := by.connect(t, mcpserver.New(e, mcpserver.Options{}))
 			ctx, cancel := context.WithCancel(t.Context())
 			given := make(chan error, 1)
@@ -380,7 +380,7 @@ func TestCancelled(t *testing.T) {
 }
 
 // broken is an engine that panics.
-type broken struct{ *engine.Engine }
+type broken struct{ mcpserver.Engine }
 
 func (broken) Search(context.Context, ragctx.ContextQuery) (engine.SearchResult, error) {
 	panic("broken")
@@ -388,7 +388,7 @@ func (broken) Search(context.Context, ragctx.ContextQuery) (engine.SearchResult,
 
 // TestPanic is one call's.
 func TestPanic(t *testing.T) {
-	s := stdio(t, mcpserver.New(broken{open(t)}, mcpserver.Options{MaxCalls: 1}))
+	s := stdio(t, mcpserver.New(broken{mcpserver.Local(open(t))}, mcpserver.Options{MaxCalls: 1}))
 	for range 3 {
 		if _, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "search", Arguments: map[string]any{"query": "x"}}); err == nil || strings.Contains(err.Error(), "broken") {
 			t.Errorf("a panic: %v", err)
@@ -405,7 +405,7 @@ func TestResourcesAndPrompt(t *testing.T) {
 			for _, id := range ids {
 				put(t, eng, "", id, "# Text of "+id+"\n")
 			}
-			s := by.connect(t, mcpserver.New(eng, mcpserver.Options{}))
+			s := by.connect(t, mcpserver.New(mcpserver.Local(eng), mcpserver.Options{}))
 			found := call[results](t, s, "search", map[string]any{"query": "text of", "limit": 20})
 			var seen []string
 			for _, r := range found.Results {
@@ -450,7 +450,7 @@ func TestResourcesAndPrompt(t *testing.T) {
 
 // TestFixedScope takes arguments away that could only repeat what is configured.
 func TestFixedScope(t *testing.T) {
-	s := stdio(t, mcpserver.New(open(t), mcpserver.Options{Scope: mcpserver.Scope{Namespace: "work", UserID: "ada"}}))
+	s := stdio(t, mcpserver.New(mcpserver.Local(open(t)), mcpserver.Options{Scope: mcpserver.Scope{Namespace: "work", UserID: "ada"}}))
 	if got := failure(t, s, "search", map[string]any{"query": "x", "user_id": "ben"}); got != "invalid: user_id: is set by whoever runs this; leave it out" {
 		t.Errorf("an argument that is configured: %s", got)
 	}
@@ -470,10 +470,10 @@ func TestFixedScope(t *testing.T) {
 func TestScopeByHeaderIsWithinTheKey(t *testing.T) {
 	eng := open(t)
 	put(t, eng, "secret", "s.md", "# Zebras\n\nThe secret zebra password is hunter2.\n")
-	if _, _, err := eng.Remember(t.Context(), memory.Memory{ID: "all", Namespace: "mine", Content: "Zebras belong to nobody."}); err != nil {
+	if _, _, err := eng.Memories().Put(t.Context(), memory.Memory{ID: "all", Namespace: "mine", Content: "Zebras belong to nobody."}); err != nil {
 		t.Fatal(err)
 	}
-	url := keyed(t, mcpserver.New(eng, mcpserver.Options{}), map[string]access.Grant{
+	url := keyed(t, mcpserver.New(mcpserver.Local(eng), mcpserver.Options{}), map[string]access.Grant{
 		"ada": {Key: "ada", Role: access.Write, Namespaces: []string{"mine"}, User: "ada"},
 		"w":   {Key: "w", Role: access.Write, Namespaces: []string{"mine"}},
 	})

@@ -42,7 +42,7 @@ func open(t *testing.T) *engine.Engine {
 
 func put(t *testing.T, eng *engine.Engine, namespace, id, text string) {
 	t.Helper()
-	if _, err := eng.PutDocument(t.Context(), namespace, docs.Document{ExternalID: id, Text: text}, ""); err != nil {
+	if _, err := eng.Documents().Put(t.Context(), namespace, docs.Document{ExternalID: id, Text: text}, ""); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -199,7 +199,7 @@ func TestTools(t *testing.T) {
 	for _, by := range transports {
 		t.Run(by.name, func(t *testing.T) {
 			eng := open(t)
-			testTools(t, by.connect(t, mcpserver.New(eng, mcpserver.Options{})))
+			testTools(t, by.connect(t, mcpserver.New(mcpserver.Local(eng), mcpserver.Options{})))
 		})
 	}
 }
@@ -297,7 +297,7 @@ func testTools(t *testing.T, s *mcp.ClientSession) {
 func TestOpenAIShapes(t *testing.T) {
 	eng := open(t)
 	put(t, eng, "", "a.md", "# Alpha\n\nAll about alpha.\n")
-	s := stdio(t, mcpserver.New(eng, mcpserver.Options{}))
+	s := stdio(t, mcpserver.New(mcpserver.Local(eng), mcpserver.Options{}))
 	for name, args := range map[string]map[string]any{"search": {"query": "alpha"}, "fetch": {"id": "a.md"}} {
 		res := raw(t, s, name, args)
 		var text any
@@ -323,7 +323,7 @@ func TestOpenAIShapes(t *testing.T) {
 func TestAnswersMatchSchemas(t *testing.T) {
 	eng := open(t)
 	put(t, eng, "", "a.md", "# Alpha\n\nAll about alpha.\n")
-	s := stdio(t, mcpserver.New(eng, mcpserver.Options{}))
+	s := stdio(t, mcpserver.New(mcpserver.Local(eng), mcpserver.Options{}))
 	list, err := s.ListTools(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -373,7 +373,7 @@ func TestPages(t *testing.T) {
 		put(t, eng, "", name+".md", "# Zebra "+name+"\n\nZebras of kind "+name+" are striped.\n")
 		ids[name+".md"] = true
 	}
-	s := stdio(t, mcpserver.New(eng, mcpserver.Options{}))
+	s := stdio(t, mcpserver.New(mcpserver.Local(eng), mcpserver.Options{}))
 	for _, tool := range []string{"search", "codesearch"} {
 		seen, pages, cursor := make(map[string]bool), 0, ""
 		for {
@@ -428,7 +428,7 @@ func TestMaxTokens(t *testing.T) {
 	for name := range strings.FieldsSeq("a b c d e f g h") {
 		put(t, eng, "", name+".md", "# Zebra "+name+"\n\n"+strings.Repeat("Zebras of kind "+name+" are striped. ", 30))
 	}
-	s := stdio(t, mcpserver.New(eng, mcpserver.Options{}))
+	s := stdio(t, mcpserver.New(mcpserver.Local(eng), mcpserver.Options{}))
 	check := func(name string, limit int, args map[string]any) *mcp.CallToolResult {
 		t.Helper()
 		args["max_tokens"] = limit
@@ -481,7 +481,7 @@ func TestFetchKeepsItsVersion(t *testing.T) {
 	eng := open(t)
 	old := strings.Repeat("The old text goes on and on.\n", 300)
 	put(t, eng, "", "a.md", old)
-	s := stdio(t, mcpserver.New(eng, mcpserver.Options{}))
+	s := stdio(t, mcpserver.New(mcpserver.Local(eng), mcpserver.Options{}))
 	first := call[fetched](t, s, "fetch", map[string]any{"id": "a.md", "max_tokens": 1500})
 	put(t, eng, "", "a.md", "new")
 	second := call[fetched](t, s, "fetch", map[string]any{"id": "a.md", "max_tokens": 100000, "cursor": first.Next})
@@ -492,7 +492,7 @@ func TestFetchKeepsItsVersion(t *testing.T) {
 
 // TestBadArguments names the argument, the limit and the remedy, as the answer of a tool.
 func TestBadArguments(t *testing.T) {
-	s := stdio(t, mcpserver.New(open(t), mcpserver.Options{}))
+	s := stdio(t, mcpserver.New(mcpserver.Local(open(t)), mcpserver.Options{}))
 	for _, c := range []struct {
 		tool, want string
 		args       map[string]any
@@ -530,7 +530,7 @@ var update = flag.Bool("update", false, "rewrite golden files")
 
 // TestToolsGolden keeps what models are told, and shows every change of it.
 func TestToolsGolden(t *testing.T) {
-	s := stdio(t, mcpserver.New(open(t), mcpserver.Options{Ingest: func(context.Context, string, []string) (engine.Job, error) { return engine.Job{}, nil }}))
+	s := stdio(t, mcpserver.New(mcpserver.Local(open(t)), mcpserver.Options{Ingest: func(context.Context, string, []string) (engine.Job, error) { return engine.Job{}, nil }}))
 	list, err := s.ListTools(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ func TestAgentAndSessionAreWalls(t *testing.T) {
 	remember := func(id, agent, session string) {
 		t.Helper()
 		m := memory.Memory{ID: id, UserID: "ada", AgentID: agent, SessionID: session, Type: memory.Semantic, Content: "zebras of " + agent + session, Importance: .5}
-		if _, _, err := eng.Remember(t.Context(), m); err != nil {
+		if _, _, err := eng.Memories().Put(t.Context(), m); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -30,13 +30,13 @@ func TestAgentAndSessionAreWalls(t *testing.T) {
 	remember("agent-gone", "theirs", "")
 	remember("session-gone", "", "theirs")
 	for _, id := range []string{"agent-gone", "session-gone"} {
-		if err := eng.DeleteMemory(t.Context(), "", id, "ada", false); err != nil {
+		if err := eng.Memories().Delete(t.Context(), "", id, "ada", false); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for name, s := range map[string]*mcp.ClientSession{
-		"agent":   stdio(t, mcpserver.New(eng, mcpserver.Options{Scope: mcpserver.Scope{UserID: "ada", AgentID: "mine"}})),
-		"session": overHTTP(t, keyed(t, mcpserver.New(eng, mcpserver.Options{}), nil), versions[0], with{mcpserver.UserHeader: "ada", mcpserver.SessionHeader: "mine"}),
+		"agent":   stdio(t, mcpserver.New(mcpserver.Local(eng), mcpserver.Options{Scope: mcpserver.Scope{UserID: "ada", AgentID: "mine"}})),
+		"session": overHTTP(t, keyed(t, mcpserver.New(mcpserver.Local(eng), mcpserver.Options{}), nil), versions[0], with{mcpserver.UserHeader: "ada", mcpserver.SessionHeader: "mine"}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			own, others, gone := name+"-mine", name+"-theirs", name+"-gone"
@@ -69,7 +69,7 @@ func TestAgentAndSessionAreWalls(t *testing.T) {
 				if got := failure(t, s, "memory_add", map[string]any{"id": id, "content": "lions"}); !strings.HasPrefix(got, "conflict: ") {
 					t.Errorf("the id %s was taken: %s", id, got)
 				}
-				if h, err := eng.MemoryHistory(t.Context(), "", id, engine.Viewer{User: "ada"}); err != nil || h[0].Content != "zebras of theirs" {
+				if h, err := eng.Memories().History(t.Context(), "", id, engine.Viewer{User: "ada"}); err != nil || h[0].Content != "zebras of theirs" {
 					t.Errorf("%s: %+v, %v", id, h, err)
 				}
 			}
@@ -91,20 +91,20 @@ func TestScopeIsAWall(t *testing.T) {
 	eng := open(t)
 	for _, user := range []string{"", "ada", "bob"} {
 		k := engine.ProcedureKey{Namespace: "work", Name: "trick", Owner: procedures.Owner{UserID: user}}
-		if _, err := eng.PutDraft(t.Context(), k, procedures.Body{Trigger: "a trick", Steps: []string{"the trick of " + user}}); err != nil {
+		if _, err := eng.Procedures().PutDraft(t.Context(), k, procedures.Body{Trigger: "a trick", Steps: []string{"the trick of " + user}}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := eng.Publish(t.Context(), k); err != nil {
+		if _, err := eng.Procedures().Publish(t.Context(), k); err != nil {
 			t.Fatal(err)
 		}
 		m := memory.Memory{ID: "m" + user, Namespace: "work", UserID: user, Type: memory.Semantic, Content: "zebras of " + user, Importance: .5}
-		if _, _, err := eng.Remember(t.Context(), m); err != nil {
+		if _, _, err := eng.Memories().Put(t.Context(), m); err != nil {
 			t.Fatal(err)
 		}
 	}
 	jobs := make(map[string]string)
 	for _, namespace := range []string{"work", "home"} {
-		j, err := eng.IngestFolders(t.Context(), engine.IngestOptions{Namespace: namespace, Paths: []string{t.TempDir()}})
+		j, err := eng.Documents().Ingest(t.Context(), engine.IngestOptions{Namespace: namespace, Paths: []string{t.TempDir()}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,8 +113,8 @@ func TestScopeIsAWall(t *testing.T) {
 	scope := mcpserver.Scope{Namespace: "work", UserID: "ada"}
 	byHeaders := with{mcpserver.NamespaceHeader: "work", mcpserver.UserHeader: "ada"}
 	for name, s := range map[string]*mcp.ClientSession{
-		"stdio":   stdio(t, mcpserver.New(eng, mcpserver.Options{Scope: scope})),
-		"headers": overHTTP(t, keyed(t, mcpserver.New(eng, mcpserver.Options{}), nil), versions[0], byHeaders),
+		"stdio":   stdio(t, mcpserver.New(mcpserver.Local(eng), mcpserver.Options{Scope: scope})),
+		"headers": overHTTP(t, keyed(t, mcpserver.New(mcpserver.Local(eng), mcpserver.Options{}), nil), versions[0], byHeaders),
 	} {
 		t.Run(name, func(t *testing.T) {
 			for id, text := range map[string]string{"procedure:trick": "trick of", "procedure:trick/ada": "trick of ada", "m": "zebras", "mada": "zebras of ada"} {

@@ -54,7 +54,7 @@ type Engine interface {
 	JobItems(ctx context.Context, id string, f store.ItemFilter) ([]store.JobItem, error)
 }
 
-var _ Engine = (*engine.Engine)(nil)
+var _ Engine = local{}
 
 // Defaults of [Options].
 const (

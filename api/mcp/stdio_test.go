@@ -52,13 +52,13 @@ func TestPiped(t *testing.T) {
 		fmt.Fprintln(&input, asks(id, "where do zebras live?"))
 	}
 	input.WriteString(asks(most, "where do zebras live?"))
-	answers := piped(t, mcp.New(eng, mcp.Options{MaxCalls: 2}), input.String())
+	answers := piped(t, mcp.New(mcp.Local(eng), mcp.Options{MaxCalls: 2}), input.String())
 	for id := 100; id <= most; id++ {
 		if a := answers[fmt.Sprint(id)]; !strings.Contains(a, "savannas") || !strings.Contains(a, `id=\"a.md@1#0\"`) {
 			t.Fatalf("%d has the answer %q", id, a)
 		}
 	}
-	if got := piped(t, mcp.New(eng, mcp.Options{}), ""); len(got) != 0 {
+	if got := piped(t, mcp.New(mcp.Local(eng), mcp.Options{}), ""); len(got) != 0 {
 		t.Errorf("nothing is answered by %v", got)
 	}
 }
@@ -87,7 +87,7 @@ func TestHostileLines(t *testing.T) {
 		"ended as Windows": {`{"jsonrpc":"2.0","id":9,"method":"ping"}` + "\r", "9", "{}"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			answers := piped(t, mcp.New(eng, mcp.Options{}), begun+c.line+"\n"+asks(100, "zebras")+"\n")
+			answers := piped(t, mcp.New(mcp.Local(eng), mcp.Options{}), begun+c.line+"\n"+asks(100, "zebras")+"\n")
 			if got := answers[c.id]; !strings.Contains(got, c.answer) || c.answer == "" && got != "" {
 				t.Errorf("the answer to it is %q", got)
 			}
@@ -105,6 +105,6 @@ func (full) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
 
 // TestNobodyReads: a server whose answers cannot be written ends with its input.
 func TestNobodyReads(t *testing.T) {
-	s := mcp.New(open(t), mcp.Options{})
+	s := mcp.New(mcp.Local(open(t)), mcp.Options{})
 	_ = s.ServeStdio(t.Context(), io.NopCloser(strings.NewReader(begun+"garbage\n"+asks(100, "x")+"\n")), full{}) // it must end
 }

@@ -100,7 +100,7 @@ func (a *asker) hits(ctx context.Context, q ragctx.ContextQuery, k int) ([]engin
 	if a.via != ViaDocs {
 		kind = store.Memories
 	}
-	hits, degraded, err := a.eng.Hits(ctx, q, engine.HitsOptions{Kind: kind, K: k, Ranking: a.ranking})
+	hits, degraded, err := a.eng.Indexes().Hits(ctx, q, engine.HitsOptions{Kind: kind, K: k, Ranking: a.ranking})
 	if err == nil && len(degraded) > 0 {
 		err = fmt.Errorf("%v did not run: %w", degraded, ragctx.ErrUnavailable)
 	}

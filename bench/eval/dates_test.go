@@ -47,7 +47,7 @@ func occurred(t *testing.T, out, set string) (days []string) {
 		t.Fatal(err)
 	}
 	defer eng.Close()
-	found, _, err := eng.ListMemories(t.Context(), "c", store.MemoryFilter{Order: store.ByID})
+	found, _, err := eng.Memories().List(t.Context(), "c", store.MemoryFilter{Order: store.ByID})
 	if err != nil {
 		t.Fatal(err)
 	}

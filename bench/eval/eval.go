@@ -187,7 +187,7 @@ func openSet(ctx context.Context, o Options, name string) (s opened, err error) 
 			return s, errors.Join(err, s.eng.Close())
 		}
 	}
-	if err := s.eng.Settle(ctx); err != nil { // what is learnt from turns can be found, too
+	if err := s.eng.Sessions().SettleAll(ctx); err != nil { // what is learnt from turns can be found, too
 		return s, errors.Join(err, s.eng.Close())
 	}
 	s.ingest = m.Ingest

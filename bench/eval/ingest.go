@@ -226,7 +226,7 @@ func (in *ingester) note(id string, chunks int, refused error) error {
 // put stores one entry and returns how many chunks that wrote.
 func (in *ingester) put(ctx context.Context, e Entry, namespace string, at time.Time) (int, error) {
 	if in.via == ViaDocs {
-		p, err := in.eng.PutDocument(ctx, namespace, docs.Document{ExternalID: e.ID, Title: strings.TrimSpace(e.Title), Text: e.Text}, "")
+		p, err := in.eng.Documents().Put(ctx, namespace, docs.Document{ExternalID: e.ID, Title: strings.TrimSpace(e.Title), Text: e.Text}, "")
 		if err != nil || p.Status == store.Unchanged {
 			return 0, err
 		}

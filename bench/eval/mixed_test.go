@@ -117,7 +117,7 @@ func (s mixedSet) fill(t *testing.T) *engine.Engine {
 	g.SetLimit(64)
 	for name, text := range s.pages {
 		g.Go(func() error {
-			_, err := eng.PutDocument(ctx, "", docs.Document{ExternalID: name, Text: text}, "")
+			_, err := eng.Documents().Put(ctx, "", docs.Document{ExternalID: name, Text: text}, "")
 			return err
 		})
 	}
@@ -128,7 +128,7 @@ func (s mixedSet) fill(t *testing.T) *engine.Engine {
 		})
 	}
 	must(t, g.Wait())
-	must(t, eng.Settle(t.Context()))
+	must(t, eng.Sessions().SettleAll(t.Context()))
 	return eng
 }
 

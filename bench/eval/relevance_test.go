@@ -169,7 +169,7 @@ func fill(t *testing.T) shelf {
 			return s.dialogue(t.Context(), name, string(b))
 		}
 		s.texts[name] = string(b)
-		_, err = eng.PutDocument(t.Context(), "", docs.Document{ExternalID: name, Text: string(b)}, "")
+		_, err = eng.Documents().Put(t.Context(), "", docs.Document{ExternalID: name, Text: string(b)}, "")
 		return err
 	})
 	if err != nil {
@@ -245,7 +245,7 @@ func (s shelf) rankOf(t *testing.T, x expectation, talk []ragctx.Message) int {
 	}
 	q := ragctx.NewQuery(x.question)
 	q.Messages = talk
-	hits, degraded, err := s.eng.Hits(t.Context(), q, engine.HitsOptions{
+	hits, degraded, err := s.eng.Indexes().Hits(t.Context(), q, engine.HitsOptions{
 		Kind: kind, K: searchDepth,
 	})
 	if err != nil || len(degraded) > 0 {

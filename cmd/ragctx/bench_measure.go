@@ -139,7 +139,7 @@ func (m *measurement) fill(ctx context.Context, o *bench.Options) (*bench.Writte
 // takeStock counts the corpus, and draws queries if there are none.
 func (m *measurement) takeStock(ctx context.Context, o *bench.Options, texts []string) error {
 	var sample []string
-	err := allDocuments(ctx, m.client, m.Namespace, "", func(page []store.Document) error {
+	err := allDocuments(ctx, m.client.ListDocuments, m.Namespace, "", func(page []store.Document) error {
 		for _, d := range page {
 			o.Setup.Documents++
 			o.Setup.Chunks += d.Chunks

@@ -57,13 +57,12 @@ func (s settings) open(ctx context.Context, stderr io.Writer) (*client, error) {
 			return nil, err
 		}
 	}
-	inside := api.PrepareInside(api.Options{Version: buildVersion()})
 	give, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
 	for {
 		p, err := s.engine(ctx, stderr, slog.LevelWarn)
 		if err == nil {
-			return &client{Client: inside(p.Engine), local: p.Engine, close: p.Close}, nil
+			return &client{Client: api.NewInside(p.Engine, api.Options{Version: buildVersion()}), local: p.Engine, close: p.Close}, nil
 		}
 		var locked *engine.LockedError
 		if !errors.As(err, &locked) {

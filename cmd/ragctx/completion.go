@@ -37,8 +37,8 @@ func flagValues() map[string][]string {
 		"jobs list state": {"queued", "running", "done", "failed", "cancelled"}, "jobs show items": {"all", "pending", "done", "failed", "skipped"},
 		"procedures list state": {"draft", "published"}, "events type": eventTypes(), "bench arrivals": {poisson, evenly},
 		"eval modes": eval.Modes(), "eval via": {"docs", "turns", "nameless", eval.ViaAuto},
-		"layer": layers, "sessions append role": roles, "sessions section role": roles, "compiler": session.CompilerNames(), "policy": policies, "sessions compact strategy": strategies,
-		"sessions append format": forms, "sessions section format": forms, "sessions compile format": forms, "sessions assemble format": forms, "placement": placements,
+		"layer": layers, "sessions append role": roles, "compiler": session.CompilerNames(), "policy": policies, "sessions compact strategy": strategies,
+		"sessions append format": forms, "sessions compile format": forms, "sessions assemble format": forms, "placement": placements,
 		"embedder": embedders, "embed-shape": texts(embedding.Shapes()), "rerank-shape": texts(rerank.Shapes()), "rerank-scores": texts(rerank.Scales()),
 	}
 }
@@ -52,7 +52,7 @@ var (
 var (
 	fileFlags = []string{
 		"config", "key-file", "ca-file", "tls-cert", "tls-key", "embed-key-file", "docs", "source", "strategy", "queries", "allow-path",
-		"bench json", "bench html", "bench compare", "sessions append messages", "sessions section messages",
+		"bench json", "bench html", "bench compare", "sessions append messages",
 	}
 	dirFlags = []string{"data", "markdown", "out"}
 )
@@ -65,7 +65,7 @@ type argument []cobra.CompletionFunc
 func arguments(env lookupEnv) map[string]argument {
 	document, memory, quarantined := fromData(env, documentNames), fromData(env, memoryNames), fromData(env, quarantinedNames)
 	job, procedure, cluster := fromData(env, jobNames), fromData(env, procedureNames), fromData(env, clusterNames)
-	space, provider, talk := fromData(env, namespaceNames), fromData(env, providerNames), fromData(env, sessionNames)
+	space, talk := fromData(env, namespaceNames), fromData(env, sessionNames)
 	embedder := cobra.FixedCompletions(append(slices.Clone(embedders), engine.RemoteName), noFiles)
 	return map[string]argument{
 		"assemble": {completeFiles}, "ingest": {completeFiles}, "snapshot": {completeFiles}, "restore": {completeFiles}, "memory import": {completeFiles}, "memory export": {completeFiles},
@@ -73,16 +73,16 @@ func arguments(env lookupEnv) map[string]argument {
 		"memory show": {memory}, "memory history": {memory}, "memory delete": {memory}, "memory undo": {memory}, "memory tag": {memory, cobra.NoFileCompletions},
 		"memory release": {quarantined}, "memory discard": {quarantined},
 		"jobs show": {job}, "jobs watch": {job}, "jobs cancel": {job}, "jobs retry": {job},
-		"keys revoke": {fromData(env, keyNames)}, "providers add": {provider}, "providers remove": {provider},
+		"keys revoke":     {fromData(env, keyNames)},
 		"namespaces show": {space}, "namespaces limit": {space}, "namespaces delete": {space},
 		"procedures show": {procedure}, "procedures edit": {procedure, completeFiles}, "procedures publish": {procedure}, "procedures unpublish": {procedure},
 		"procedures rollback": {procedure}, "procedures preview": {procedure}, "procedures delete": {procedure},
 		"ledger tail": {cluster}, "ledger publish": {cluster}, "ledger snapshot": {cluster}, "ledger erase": {cluster},
 		"ledger export": {cluster, completeFiles}, "ledger import": {cluster, completeFiles}, "pack": {cluster},
 		"sessions show": {talk}, "sessions append": {talk}, "sessions messages": {talk}, "sessions compile": {talk}, "sessions assemble": {talk, completeFiles}, "sessions compact": {talk}, "sessions undo": {talk},
-		"sessions fork": {talk}, "sessions navigate": {talk}, "sessions label": {talk}, "sessions compactions": {talk}, "sessions observations": {talk}, "sessions section": {talk}, "sessions delete": {talk}, "sessions change": {talk},
+		"sessions delete": {talk},
 		"sessions export": {talk, completeFiles}, "sessions import": {cobra.NoFileCompletions, completeFiles},
-		"reembed": {embedder},
+		"reembed": {embedder}, "api": {cobra.FixedCompletions([]string{"GET", "POST", "PUT", "PATCH", "DELETE"}, noFiles), cobra.NoFileCompletions},
 	}
 }
 
@@ -155,10 +155,9 @@ func flagCompletions(env lookupEnv) map[string]cobra.CompletionFunc {
 	for _, name := range dirFlags {
 		all[name] = completeDirs
 	}
-	for _, name := range []string{"namespace", "keys create only", "audit of"} {
+	for _, name := range []string{"namespace", "keys create only"} {
 		all[name] = fromData(env, namespaceNames)
 	}
-	all["audit key"] = fromData(env, keyNames)
 	return all
 }
 

@@ -81,7 +81,7 @@ func documentNames(ctx context.Context, s settings, c *client, prefix string) ([
 }
 
 func memoryNames(ctx context.Context, s settings, c *client, _ string) (all []named, err error) {
-	err = api.EachPage(ctx, c, s.Namespace, store.MemoryFilter{AnyUser: true, Order: store.ByRecency}, completeLooks, func(page []memory.Memory) error {
+	err = api.EachPage(ctx, c.ListMemories, s.Namespace, store.MemoryFilter{AnyUser: true, Order: store.ByRecency}, completeLooks, func(page []memory.Memory) error {
 		for _, m := range page {
 			all = append(all, named{m.ID, m.Content})
 		}
@@ -110,17 +110,6 @@ func namespaceNames(ctx context.Context, _ settings, c *client, _ string) ([]nam
 	return namesOf(list, err, func(n store.Namespace) named {
 		return named{n.Name, fmt.Sprintf("%d documents, %d memories", n.Documents, n.Memories)}
 	})
-}
-
-// providerNames are those of providers that sessions can add.
-func providerNames(ctx context.Context, _ settings, c *client, _ string) (names []named, err error) {
-	list, err := c.ListProviders(ctx)
-	for _, p := range list {
-		if p.Scope == engine.ScopeSession {
-			names = append(names, named{p.Name, p.Kind})
-		}
-	}
-	return names, err
 }
 
 func procedureNames(ctx context.Context, s settings, c *client, _ string) ([]named, error) {

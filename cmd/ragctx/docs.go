@@ -42,7 +42,7 @@ func newDocsList(env lookupEnv) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
 				list := &documentList{w: cmd.OutOrStdout(), json: asJSON}
-				if err := allDocuments(ctx, c, s.Namespace, prefix, list.page); err != nil {
+				if err := allDocuments(ctx, c.ListDocuments, s.Namespace, prefix, list.page); err != nil {
 					return err
 				}
 				if list.none() {
@@ -114,10 +114,10 @@ func (l *documentList) end() error {
 }
 
 // allDocuments calls fn with every page of a namespace's documents.
-func allDocuments(ctx context.Context, b engine.Lister, namespace, prefix string, fn func([]store.Document) error) error {
+func allDocuments(ctx context.Context, list engine.ListDocuments, namespace, prefix string, fn func([]store.Document) error) error {
 	o := store.ListOptions{Prefix: prefix, Limit: engine.MaxPage}
 	for {
-		page, err := b.ListDocuments(ctx, namespace, o)
+		page, err := list(ctx, namespace, o)
 		if err != nil {
 			return err
 		}

@@ -84,7 +84,7 @@ func checkUp(ctx context.Context, progress io.Writer, c *client, o engine.Doctor
 				fmt.Fprintf(progress, "%s: %d%%\n", printable(what), 100*done/total)
 			}
 		}
-		return c.local.Doctor(ctx, o)
+		return c.local.Admin().Doctor(ctx, o)
 	}
 	j, err := c.CheckUp(ctx, o)
 	if err != nil {

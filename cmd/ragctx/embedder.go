@@ -178,7 +178,7 @@ func writeSpend(w io.Writer, c *client) {
 	if c.local == nil {
 		return
 	}
-	if u := c.local.EmbedderInfo().Service; u != nil && u.Used() {
+	if u := c.local.Indexes().EmbedderInfo().Service; u != nil && u.Used() {
 		fmt.Fprintln(w, "embedding service", spendText(*u))
 	}
 }

@@ -112,7 +112,7 @@ func runEval(cmd *cobra.Command, env lookupEnv, f evalFlags, args []string) erro
 	o := eval.Options{
 		Data: f.data, Out: f.out, Sets: f.sets, Modes: f.modes, Via: f.via, Fresh: f.fresh, VectorGraph: graph,
 		Within: func(ctx context.Context, e *engine.Engine, q ragctx.ContextQuery) ([]string, bool, error) {
-			return e.Within(ctx, q)
+			return e.Memories().Within(ctx, q)
 		},
 		CPU: processCPU, Progress: w.update, Logger: log, Embedder: with,
 	}

@@ -40,7 +40,7 @@ type planned struct {
 
 // library is what a dry run looks at.
 type library interface {
-	engine.Lister
+	ListDocuments(ctx context.Context, namespace string, o store.ListOptions) ([]store.Document, error)
 	Document(ctx context.Context, namespace, id string, version int) (api.Document, error)
 }
 
@@ -80,7 +80,7 @@ type dryRun struct {
 
 // ingest looks at what the options name.
 func (r *dryRun) ingest(ctx context.Context, o engine.IngestOptions) error {
-	for ch, err := range engine.Collect(ctx, r.lib, o) {
+	for ch, err := range engine.Collect(ctx, r.lib.ListDocuments, o) {
 		switch {
 		case err != nil:
 			return err

@@ -24,7 +24,7 @@ func (c *client) ingest(ctx context.Context, o engine.IngestOptions, p progress)
 		return c.send(ctx, o, p)
 	}
 	c.startJobs()
-	j, err := c.local.IngestFolders(ctx, o)
+	j, err := c.local.Documents().Ingest(ctx, o)
 	if err != nil {
 		return engine.IngestReport{Skipped: []engine.Skipped{}}, err
 	}
@@ -33,7 +33,7 @@ func (c *client) ingest(ctx context.Context, o engine.IngestOptions, p progress)
 
 // send sends the documents that an ingest finds.
 func (c *client) send(ctx context.Context, o engine.IngestOptions, p progress) (engine.IngestReport, error) {
-	up := &upload{opts: o, lister: c, report: engine.IngestReport{Skipped: []engine.Skipped{}}}
+	up := &upload{opts: o, list: c.ListDocuments, report: engine.IngestReport{Skipped: []engine.Skipped{}}}
 	j, err := c.PutDocuments(ctx, o.Namespace, up.lines(ctx))
 	switch {
 	case up.err != nil:
@@ -53,7 +53,7 @@ func (c *client) send(ctx context.Context, o engine.IngestOptions, p progress) (
 // upload sends what an ingest would do.
 type upload struct {
 	opts   engine.IngestOptions
-	lister engine.Lister
+	list   engine.ListDocuments
 	report engine.IngestReport // what was left out
 	paths  []string            // of the files in the lines
 	err    error               // of the collecting
@@ -61,7 +61,7 @@ type upload struct {
 
 func (u *upload) lines(ctx context.Context) iter.Seq2[api.BulkLine, error] {
 	return func(yield func(api.BulkLine, error) bool) {
-		for ch, err := range engine.Collect(ctx, u.lister, u.opts) {
+		for ch, err := range engine.Collect(ctx, u.list, u.opts) {
 			switch {
 			case err != nil:
 				u.err = err
@@ -123,7 +123,7 @@ func followIngest(ctx context.Context, c *client, j engine.Job, paths []string, 
 	}
 	r := ended.IngestReport()
 	for _, state := range []store.ItemState{store.ItemSkipped, store.ItemFailed} {
-		if err := engine.EachItem(ctx, c, j.ID, state, func(i store.JobItem) { r.Skipped = append(r.Skipped, skippedItem(i, paths)) }); err != nil {
+		if err := engine.EachItem(ctx, c.JobItems, j.ID, state, func(i store.JobItem) { r.Skipped = append(r.Skipped, skippedItem(i, paths)) }); err != nil {
 			return r, err
 		}
 	}

@@ -18,7 +18,7 @@ import (
 // startJobs has an engine in this process do its jobs. A server does them anyway.
 func (c *client) startJobs() {
 	if c.local != nil {
-		c.local.StartJobs()
+		c.local.Jobs().Start()
 	}
 }
 
@@ -132,7 +132,7 @@ func showJob(ctx context.Context, w io.Writer, c *client, id, items string, asJS
 	}
 	list := []store.JobItem{}
 	if items != "" {
-		err = engine.EachItem(ctx, c, id, store.ItemState(strings.TrimPrefix(items, "all")), func(i store.JobItem) { list = append(list, i) })
+		err = engine.EachItem(ctx, c.JobItems, id, store.ItemState(strings.TrimPrefix(items, "all")), func(i store.JobItem) { list = append(list, i) })
 		if err != nil {
 			return err
 		}

@@ -61,7 +61,7 @@ func TestInterruptedIngestCancels(t *testing.T) {
 	defer interrupt()
 	go func() {
 		for {
-			if list, err := eng.ListJobs(ctx, store.JobFilter{}); err != nil || len(list) > 0 {
+			if list, err := eng.Jobs().List(ctx, store.JobFilter{}); err != nil || len(list) > 0 {
 				interrupt()
 				return
 			}
@@ -72,7 +72,7 @@ func TestInterruptedIngestCancels(t *testing.T) {
 	if r.code != exitInterrupted || !strings.HasPrefix(r.stderr, "ragctx: interrupted after 0 files; what was ingested stays") {
 		t.Errorf("exit %d, %q", r.code, r.stderr)
 	}
-	list, err := eng.ListJobs(t.Context(), store.JobFilter{})
+	list, err := eng.Jobs().List(t.Context(), store.JobFilter{})
 	if err != nil || len(list) != 1 || list[0].State != store.JobCancelled {
 		t.Errorf("%+v, %v", list, err)
 	}

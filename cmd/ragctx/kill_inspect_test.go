@@ -30,12 +30,12 @@ type inspection struct {
 // await lets the jobs go on that were cut off, until they have ended.
 func (in *inspection) await() {
 	ctx := context.Background()
-	jobs, err := in.eng.ListJobs(ctx, store.JobFilter{Limit: engine.MaxPage})
+	jobs, err := in.eng.Jobs().List(ctx, store.JobFilter{Limit: engine.MaxPage})
 	if err != nil {
 		in.Fatalf("round %d: %v", in.round, err)
 	}
 	for _, j := range jobs {
-		ended, err := in.eng.AwaitJob(ctx, j.ID)
+		ended, err := in.eng.Jobs().Await(ctx, j.ID)
 		if err != nil || ended.State != store.JobDone || ended.Counts.Failed > 0 {
 			in.Errorf("round %d: a job ended as %+v, %v", in.round, ended, err)
 		}
@@ -100,10 +100,10 @@ func (in *inspection) read(c *killClient, r *record) (text string, version int, 
 	var err error
 	if r.kind == store.Documents {
 		var d store.Document
-		d, text, err = in.eng.Document(ctx, c.namespace(), r.id, 0)
+		d, text, err = in.eng.Documents().Get(ctx, c.namespace(), r.id, 0)
 		version = d.Version
 	} else {
-		m, merr := in.eng.Memory(ctx, c.namespace(), r.id, "", true)
+		m, merr := in.eng.Memories().Get(ctx, c.namespace(), r.id, "", true)
 		text, version, err = m.Content, m.Version, merr
 	}
 	if err != nil && !errors.Is(err, ragctx.ErrNotFound) {
@@ -117,7 +117,7 @@ func (in *inspection) units(c *killClient, r *record, version int) {
 	if r.kind != store.Documents {
 		return
 	}
-	units, err := in.eng.DocumentChunks(context.Background(), c.namespace(), r.id, version)
+	units, err := in.eng.Documents().Chunks(context.Background(), c.namespace(), r.id, version)
 	if err != nil || len(units) != len(r.known.parts) {
 		in.Errorf("round %d: %s@%d has %d chunks, want %d: %v", in.round, r.id, version, len(units), len(r.known.parts), err)
 		return
@@ -168,7 +168,7 @@ func (in *inspection) hits(c *killClient, kind store.Kind, leg, text string) []e
 	q := ragctx.NewQuery(text)
 	q.Namespace = c.namespace()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-		hits, degraded, err := in.eng.Hits(context.Background(), q, engine.HitsOptions{Kind: kind, K: 10, Ranking: index.Ranking{Method: leg}})
+		hits, degraded, err := in.eng.Indexes().Hits(context.Background(), q, engine.HitsOptions{Kind: kind, K: 10, Ranking: index.Ranking{Method: leg}})
 		if err != nil {
 			in.Fatalf("round %d: %v", in.round, err)
 		}
@@ -203,7 +203,7 @@ func (in *inspection) counts() {
 		}
 	}
 	for name, of := range want {
-		got, err := in.eng.Stats(context.Background(), name)
+		got, err := in.eng.Admin().Stats(context.Background(), name)
 		if err != nil {
 			in.Fatalf("round %d: %v", in.round, err)
 		}

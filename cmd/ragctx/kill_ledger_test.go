@@ -147,7 +147,7 @@ func (k *killLedger) inspect() {
 		k.Fatalf("round %d: the directory cannot be opened: %v", k.round, err)
 	}
 	defer eng.Close()
-	stored, err := eng.Messages(context.Background(), ledger.Query{Filter: ledger.Filter{Namespace: "space", Cluster: "team"}})
+	stored, err := eng.Ledger().Messages(context.Background(), ledger.Query{Filter: ledger.Filter{Namespace: "space", Cluster: "team"}})
 	if err != nil {
 		k.Fatal(err)
 	}

@@ -35,11 +35,11 @@ func TestAgentsAreAudited(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer eng.Close()
-	made, err := eng.CreateKey(t.Context(), access.Key{Name: "agent", Role: access.Write, Namespaces: []string{"team"}})
+	made, err := eng.Keys().Create(t.Context(), access.Key{Name: "agent", Role: access.Write, Namespaces: []string{"team"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	agents := mcpserver.New(eng, mcpserver.Options{Changed: noteAgents(eng)})
+	agents := mcpserver.New(mcpserver.Local(eng), mcpserver.Options{Changed: noteAgents(eng)})
 	defer agents.Close()
 	server := api.New(eng, api.Options{MCP: agents.Handler()})
 	var lc net.ListenConfig
@@ -77,7 +77,7 @@ func TestAgentsAreAudited(t *testing.T) {
 	}
 	check := func() {
 		t.Helper()
-		got, err := eng.AuditLog(access.With(t.Context(), access.Grant{Role: access.Admin}), store.AuditFilter{Limit: 100})
+		got, err := eng.Admin().AuditLog(access.With(t.Context(), access.Grant{Role: access.Admin}), store.AuditFilter{Limit: 100})
 		if err != nil {
 			t.Fatal(err)
 		}

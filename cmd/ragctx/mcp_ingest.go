@@ -103,7 +103,7 @@ func (a *agentAPI) ingest(ctx context.Context, namespace string, paths []string)
 		return engine.Job{}, err
 	}
 	if c.local != nil {
-		return c.local.IngestFolders(ctx, o)
+		return c.local.Documents().Ingest(ctx, o)
 	}
 	return a.upload(ctx, c, o)
 }
@@ -121,7 +121,7 @@ func (a *agentAPI) upload(ctx context.Context, to *client, o engine.IngestOption
 	}
 	defer func() { _ = closeReaders() }()
 	o.Open, o.Extract = sites.Open, read
-	up := &upload{opts: o, lister: to, report: engine.IngestReport{Skipped: []engine.Skipped{}}}
+	up := &upload{opts: o, list: to.ListDocuments, report: engine.IngestReport{Skipped: []engine.Skipped{}}}
 	j, err := to.PutDocuments(ctx, o.Namespace, up.lines(ctx))
 	switch {
 	case up.err != nil:

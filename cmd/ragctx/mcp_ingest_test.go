@@ -40,8 +40,8 @@ func TestAllowedPathBecomesALink(t *testing.T) {
 			if err := errors.Join(os.Rename(at, kept), os.Symlink(to, at)); err != nil {
 				t.Skip(err)
 			}
-			_, _ = engine.Ingest(t.Context(), eng, o) // it may be refused
-			for c, err := range engine.Collect(t.Context(), eng, o) {
+			_, _ = engine.Ingest(t.Context(), eng.Documents(), o) // it may be refused
+			for c, err := range engine.Collect(t.Context(), eng.Documents().List, o) {
 				if err == nil && c.Document != nil {
 					t.Errorf("%s, while %s is a link: %q would be sent", named, swapped, c.Document.Text)
 				}
@@ -51,7 +51,7 @@ func TestAllowedPathBecomesALink(t *testing.T) {
 			}
 		}
 	}
-	found, err := eng.ListDocuments(t.Context(), "", store.ListOptions{Limit: 100})
+	found, err := eng.Documents().List(t.Context(), "", store.ListOptions{Limit: 100})
 	if err != nil || len(found) > 0 {
 		t.Errorf("%v is stored, %v", found, err)
 	}

@@ -120,7 +120,7 @@ func listMemories(cmd *cobra.Command, env lookupEnv, fl memoryListFlags) error {
 		w := cmd.OutOrStdout()
 		all := []memory.Memory{}
 		shown := 0
-		err := api.EachPage(ctx, c, s.Namespace, f, fl.limit, func(page []memory.Memory) error {
+		err := api.EachPage(ctx, c.ListMemories, s.Namespace, f, fl.limit, func(page []memory.Memory) error {
 			if fl.json {
 				all = append(all, page...)
 				return nil

@@ -324,7 +324,7 @@ func examine(t *testing.T, from, key string, all []*thing) {
 			t.Error(err)
 		}
 	}
-	if found, err := eng.Doctor(context.Background(), engine.DoctorOptions{Searching: -1}); err != nil || found.Store.Damaged() {
+	if found, err := eng.Admin().Doctor(context.Background(), engine.DoctorOptions{Searching: -1}); err != nil || found.Store.Damaged() {
 		t.Errorf("the checkup: %+v, %v", found.Store.Findings, err)
 	}
 	var words [][]byte

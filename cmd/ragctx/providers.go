@@ -15,50 +15,35 @@ import (
 
 const providersHelp = `Providers are what is asked for context: documents, memories, procedures and ledgers,
 which are built in, and programs of your own behind URLs, which the setting providers
-names. One of the scope session is asked only in sessions that have added it.`
+names. A provider of the scope session is asked only in sessions that have added it, which
+'ragctx api' does: PUT, DELETE and GET /v1/sessions/SESSION/providers/NAME.`
 
 func newProviders(env lookupEnv) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "providers",
-		Short: "List providers, and choose those of a session",
+		Short: "List providers",
 		Long:  providersHelp,
 		Example: `  ragctx providers list
-  ragctx providers add crm --session s-42
-  ragctx providers list --session s-42
-  ragctx providers remove crm --session s-42`,
+  ragctx api PUT /v1/sessions/s-42/providers/crm`,
 	}
 	group(cmd)
-	cmd.AddCommand(newProvidersList(env), newProvidersAdd(env), newProvidersRemove(env))
+	cmd.AddCommand(newProvidersList(env))
 	return cmd
 }
 
-// sessionFlags say which session is meant.
-func sessionFlags(cmd *cobra.Command, k *engine.SessionKey, help string) {
-	addSettings(cmd.Flags(), "server", providersSetting)
-	cmd.Flags().StringVar(&k.SessionID, "session", "", help)
-	cmd.Flags().StringVar(&k.UserID, "user", "", "user whose session it is (default none)")
-}
-
 func newProvidersList(env lookupEnv) *cobra.Command {
-	var k engine.SessionKey
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "list", Short: "List the providers, or those that a session has added", Args: none,
-		Example: "  ragctx providers list --session s-42",
+		Use: "list", Short: "List the providers", Args: none,
+		Example: "  ragctx providers list",
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
-			w := cmd.OutOrStdout()
-			if k.SessionID == "" {
-				list, err := c.ListProviders(ctx)
-				return show(w, asJSON, list, err, writeProviders)
-			}
-			k.Namespace = s.Namespace
-			list, err := c.SessionProviders(ctx, k)
-			return show(w, asJSON, list, err, writeSessionProviders)
+		return withClient(cmd, env, func(ctx context.Context, _ settings, c *client) error {
+			list, err := c.ListProviders(ctx)
+			return show(cmd.OutOrStdout(), asJSON, list, err, writeProviders)
 		})
 	}
-	sessionFlags(cmd, &k, "a session, whose own providers are listed")
+	addSettings(cmd.Flags(), "server", providersSetting)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
 	return cmd
 }
@@ -102,63 +87,4 @@ func asked(b *engine.BreakerInfo) string {
 	default:
 		return "fails; the next question tries it"
 	}
-}
-
-func writeSessionProviders(w io.Writer, list []engine.SessionProvider) error {
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "NAME\tADDED\tSTATE")
-	for _, p := range list {
-		state := "asked"
-		if !p.Available {
-			state = "not offered any more"
-		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\n", printable(p.Name), p.Added.Local().Format(minuteStamp), state)
-	}
-	return tw.Flush()
-}
-
-// sessionProviderCommand completes a command that changes which providers a session asks.
-func sessionProviderCommand(env lookupEnv, cmd *cobra.Command, run func(context.Context, *client, engine.SessionKey, string) (string, error)) *cobra.Command {
-	var k engine.SessionKey
-	cmd.Args = exactly(1, "one NAME")
-	sessionFlags(cmd, &k, "the session")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if k.SessionID == "" {
-			return badUsage("--session is missing; name the session")
-		}
-		return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
-			k.Namespace = s.Namespace
-			said, err := run(ctx, c, k, args[0])
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), said)
-			return err
-		})
-	}
-	return cmd
-}
-
-func newProvidersAdd(env lookupEnv) *cobra.Command {
-	return sessionProviderCommand(env, &cobra.Command{
-		Use: "add NAME", Short: "Have a session ask a provider", Example: "  ragctx providers add crm --session s-42",
-	}, func(ctx context.Context, c *client, k engine.SessionKey, name string) (string, error) {
-		added, err := c.UseProvider(ctx, k, name)
-		if added {
-			return "added", err
-		}
-		return "the session asks it already", err
-	})
-}
-
-func newProvidersRemove(env lookupEnv) *cobra.Command {
-	return sessionProviderCommand(env, &cobra.Command{
-		Use: "remove NAME", Short: "End that a session asks a provider", Example: "  ragctx providers remove crm --session s-42",
-	}, func(ctx context.Context, c *client, k engine.SessionKey, name string) (string, error) {
-		removed, err := c.RemoveProvider(ctx, k, name)
-		if removed {
-			return "removed", err
-		}
-		return "the session did not ask it", err
-	})
 }

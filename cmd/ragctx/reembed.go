@@ -81,15 +81,15 @@ func reembedAs(ctx context.Context, c *client, name string) (engine.Job, error) 
 	}
 	with, err := builtin.OpenLocal(name)
 	if name == engine.RemoteName {
-		with, err = c.local.EmbedderNamed(name)
+		with, err = c.local.Indexes().EmbedderNamed(name)
 	}
 	if err != nil {
 		return engine.Job{}, err
 	}
-	if j, to, ok, err := c.local.Reembedding(ctx); err != nil || ok && to == with.Identity() {
+	if j, to, ok, err := c.local.Indexes().Reembedding(ctx); err != nil || ok && to == with.Identity() {
 		return j, err
 	}
-	return c.local.Reembed(ctx, with)
+	return c.local.Indexes().Reembed(ctx, with)
 }
 
 // suggestFloor says which noise floor the model of a service has, unless one is set.
@@ -97,7 +97,7 @@ func suggestFloor(ctx context.Context, w io.Writer, s settings, c *client) {
 	if c.local == nil || s.reembed != engine.RemoteName || s.origin["embed_noise_floor"] != fromDefault {
 		return
 	}
-	with, err := c.local.EmbedderNamed(engine.RemoteName)
+	with, err := c.local.Indexes().EmbedderNamed(engine.RemoteName)
 	if err != nil {
 		return
 	}

@@ -25,6 +25,24 @@ const rootExample = `  # ask a folder of documents, in one go
   ragctx remember "Releases are frozen on Fridays." --type semantic
   ragctx query "can I release today?"`
 
+const developmentGroup = "Development"
+
+// commandGroups are the commands, by the groups in which the help lists them.
+var commandGroups = []struct {
+	title    string
+	commands []func(lookupEnv) *cobra.Command
+}{
+	{"Ask", []func(lookupEnv) *cobra.Command{newQuery, newSearch, newAssemble, newExplain}},
+	{"Documents", []func(lookupEnv) *cobra.Command{newIngest, newDocs}},
+	{"Memories", []func(lookupEnv) *cobra.Command{newRemember, newMemory, newProcedures}},
+	{"Conversations", []func(lookupEnv) *cobra.Command{newSessions, newLedger, newPack}},
+	{"Server", []func(lookupEnv) *cobra.Command{newServe, newMCP, newStatus, newEvents, newJobs, newAPI}},
+	{"Administration", []func(lookupEnv) *cobra.Command{
+		newConfig, newKeys, newNamespaces, newProviders, newDoctor, newReembed, newSnapshot, newRestore,
+	}},
+	{developmentGroup, []func(lookupEnv) *cobra.Command{newBench, newEval, newOpenAPI, newVersion}},
+}
+
 func newRoot(env lookupEnv) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "ragctx",
@@ -41,11 +59,17 @@ func newRoot(env lookupEnv) *cobra.Command {
 	flags := root.PersistentFlags()
 	flags.String("config", "", "settings file (default is shown by 'ragctx config path')")
 	addSettings(flags, "data", "namespace", "offline", "log_level", "log_format")
-	root.AddCommand(
-		newServe(env), newMCP(env), newIngest(env), newQuery(env), newAssemble(env), newSearch(env), newExplain(env), newRemember(env), newMemory(env), newSessions(env), newProcedures(env), newLedger(env), newPack(env),
-		newDocs(env), newJobs(env), newStatus(env), newEvents(env), newSnapshot(env), newRestore(env), newDoctor(env), newReembed(env), newKeys(env), newNamespaces(env), newAudit(env), newProviders(env),
-		newBench(env), newEval(env), newConfig(env), newOpenAPI(env), newVersion(env), newExtractWorker(env),
-	)
+	for _, g := range commandGroups {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})
+		for _, command := range g.commands {
+			cmd := command(env)
+			cmd.GroupID = g.title
+			root.AddCommand(cmd)
+		}
+	}
+	root.SetHelpCommandGroupID(developmentGroup)
+	root.SetCompletionCommandGroupID(developmentGroup)
+	root.AddCommand(newExtractWorker(env)) // hidden
 	completed(root, env)
 	return root
 }

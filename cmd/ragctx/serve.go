@@ -119,7 +119,7 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed, accept
 	if cert != nil {
 		o.TLS = cert.config()
 	}
-	agents := mcp.New(eng, mcp.Options{Log: o.Log, Version: o.Version, Changed: noteAgents(eng)})
+	agents := mcp.New(mcp.Local(eng), mcp.Options{Log: o.Log, Version: o.Version, Changed: noteAgents(eng)})
 	defer func() { err = errors.Join(err, agents.Close()) }()
 	o.MCP = agents.Handler()
 	server := api.New(eng, o)
@@ -136,8 +136,8 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed, accept
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	// The first query would do it; an index that cannot be opened is reported there.
-	background.Go(func() { _ = eng.Warm(ctx, s.Namespace) })
-	eng.StartJobs()
+	background.Go(func() { _ = eng.Indexes().Warm(ctx, s.Namespace) })
+	eng.Jobs().Start()
 	for _, src := range sources {
 		background.Go(func() {
 			ingestBehind(ctx, eng, log, src)
@@ -152,7 +152,7 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed, accept
 // noteAgents returns what notes in the audit log what agents change.
 func noteAgents(eng *engine.Engine) func(context.Context, mcp.Change) {
 	return func(ctx context.Context, c mcp.Change) {
-		eng.Audit(store.AuditEntry{
+		eng.Admin().Audit(store.AuditEntry{
 			Key: access.From(ctx).Key, Request: ragctx.RequestID(ctx), Operation: "mcp:" + c.Tool,
 			Namespace: c.Namespace, Target: c.Target, Status: c.Status, Erases: c.Erased,
 		})
@@ -162,14 +162,14 @@ func noteAgents(eng *engine.Engine) func(context.Context, mcp.Change) {
 // announce tells commands where the server is, and what certificate it shows.
 func announce(eng *engine.Engine, addr string, cert *certificate) error {
 	if cert == nil {
-		return eng.Announce(addr, "")
+		return eng.Admin().Announce(addr, "")
 	}
 	cert.changed = func(pin string) {
-		if err := eng.Announce(addr, pin); err != nil {
+		if err := eng.Admin().Announce(addr, pin); err != nil {
 			cert.log.Error("commands do not know of the new certificate", "error", err)
 		}
 	}
-	return eng.Announce(addr, cert.pin())
+	return eng.Admin().Announce(addr, cert.pin())
 }
 
 // listen refuses what the server would refuse, before anything is announced.
@@ -219,7 +219,7 @@ func greet(ctx context.Context, w io.Writer, s settings, eng *engine.Engine, add
 	fmt.Fprintf(w, "ragctx serves %s://%s (stop with Ctrl-C)\n", scheme, addr)
 	fmt.Fprintf(w, "data directory: %s, vector graph: %s\n", s.Data, s.VectorGraph)
 	fmt.Fprintf(w, "agents: %s://%s/mcp\n", scheme, addr)
-	fmt.Fprintln(w, s.askedFor(eng.NeedsKeys()))
+	fmt.Fprintln(w, s.askedFor(eng.Keys().Needed()))
 	if s.k.String("offline") == "true" {
 		fmt.Fprintln(w, "offline: nothing but this machine is connected to")
 	}
@@ -231,10 +231,10 @@ func greet(ctx context.Context, w io.Writer, s settings, eng *engine.Engine, add
 	}
 	s.greetProviders(w)
 	s.greetStages(w)
-	if st, err := eng.Stats(ctx, s.Namespace); err == nil {
+	if st, err := eng.Admin().Stats(ctx, s.Namespace); err == nil {
 		fmt.Fprintf(w, "namespace %s: %d documents, %d memories\n", printable(cmp.Or(s.Namespace, ragctx.DefaultNamespace)), st.Documents, st.Memories)
 	}
-	if recall, approximate, err := eng.VectorRecall(ctx, s.Namespace); err == nil && approximate {
+	if recall, approximate, err := eng.Indexes().Recall(ctx, s.Namespace); err == nil && approximate {
 		fmt.Fprintf(w, "vector graph %s finds %.0f %% of the nearest neighbours (measured recall@10); flat finds all\n", s.VectorGraph, 100*recall)
 	}
 }

@@ -128,7 +128,7 @@ func ingestBehind(ctx context.Context, eng *engine.Engine, log *slog.Logger, src
 	log.InfoContext(ctx, "ingest started", "namespace", src.Namespace, "paths", src.Paths)
 	c := api.NewInside(eng, api.Options{})
 	src.KeepEmpty = true
-	j, err := eng.IngestFolders(ctx, src)
+	j, err := eng.Documents().Ingest(ctx, src)
 	if err == nil {
 		j, err = c.WatchJob(ctx, j.ID, func(j engine.Job) {
 			if now := time.Now(); now.Sub(last) >= lineEvery {
@@ -139,7 +139,7 @@ func ingestBehind(ctx context.Context, eng *engine.Engine, log *slog.Logger, src
 	}
 	if err == nil && j.State.Ended() {
 		var skipped []engine.Skipped
-		err = engine.EachItem(ctx, c, j.ID, store.ItemSkipped, func(i store.JobItem) { skipped = append(skipped, skippedItem(i, nil)) })
+		err = engine.EachItem(ctx, c.JobItems, j.ID, store.ItemSkipped, func(i store.JobItem) { skipped = append(skipped, skippedItem(i, nil)) })
 		for _, why := range byReason(skipped) {
 			log.WarnContext(ctx, "files skipped", "reason", why.text, "files", len(why.paths), "first", why.paths[0])
 		}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -12,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/api"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/session"
@@ -21,7 +19,10 @@ import (
 
 const sessionsHelp = `A session keeps a conversation: messages of users, models and tools, as they were
 said. What a model is shown of it is compiled, older parts as a summary where it became
-long. Nothing is lost by that: one can go back, undo, and go on from any message.`
+long. Nothing is lost by that: one can go back, undo, and go on from any message.
+
+Forks, branches, labels, sections, layers and observations have no commands of their own:
+'ragctx api' sends the requests of the REST API.`
 
 func newSessions(env lookupEnv) *cobra.Command {
 	cmd := &cobra.Command{
@@ -33,13 +34,13 @@ func newSessions(env lookupEnv) *cobra.Command {
   ragctx sessions compile s-42 --max-tokens 8000 --format openai
   ragctx sessions assemble s-42 --window 32000
   ragctx sessions compact s-42
-  ragctx sessions fork s-42 s-43 --message ID`,
+  ragctx api POST /v1/sessions/s-42/fork -d '{"to": "s-43", "message_id": "ID"}'`,
 	}
 	group(cmd)
 	cmd.AddCommand(
-		newSessionsList(env), newSessionsShow(env), newSessionsCreate(env), newSessionsAppend(env), newSessionsMessages(env), newSessionsCompile(env), newSessionsAssemble(env), newSessionsCompact(env),
-		newSessionsUndo(env), newSessionsCompactions(env), newSessionsSection(env), newSessionsFork(env), newSessionsNavigate(env), newSessionsLabel(env), newSessionsExport(env), newSessionsImport(env), newSessionsObservations(env),
-		newSessionsChange(env), newSessionsDelete(env),
+		newSessionsList(env), newSessionsShow(env), newSessionsCreate(env), newSessionsAppend(env), newSessionsMessages(env),
+		newSessionsCompile(env), newSessionsAssemble(env), newSessionsCompact(env), newSessionsUndo(env),
+		newSessionsExport(env), newSessionsImport(env), newSessionsDelete(env),
 	)
 	return cmd
 }
@@ -239,54 +240,6 @@ func newSessionsCreate(env lookupEnv) *cobra.Command {
 
 // layers are the ways in which a session can be compressed.
 var layers = []string{"any", string(stage.LayerObservation), string(stage.LayerCompaction), string(stage.LayerBuffer), string(stage.LayerNone)}
-
-func newSessionsChange(env lookupEnv) *cobra.Command {
-	var layer string
-	var params []string
-	var asJSON bool
-	cmd := sessionCommand(env, &cobra.Command{
-		Use: "change SESSION", Short: "Change how a session is compressed",
-		Long: "Change sets the layer of compression of a session, and values of your own. A value is\n" +
-			"JSON, or else a text; null takes it away. What is not named stays.",
-		Example: "  ragctx sessions change s-42 --layer buffer\n  ragctx sessions change s-42 --param topic=deployment --param done=true",
-	}, exactly(1, "one SESSION"), func(ctx context.Context, t talk) error {
-		var p api.SessionPatch
-		if layer != "" {
-			p.Layer = &layer
-		}
-		var err error
-		if p.Parameters, err = parameters(params); err != nil {
-			return err
-		}
-		if p.Layer == nil && len(params) == 0 {
-			return badUsage("there is nothing to change; give --layer or --param")
-		}
-		s, err := t.ChangeSession(ctx, t.key, p)
-		if err != nil {
-			return err
-		}
-		return t.say(asJSON, s, "layer of %s: %s", printable(s.ID), s.Layer)
-	})
-	choiceVar(cmd.Flags(), &layer, "layer", "", layers, "how it is compressed: "+strings.Join(layers, ", "))
-	cmd.Flags().StringArrayVar(&params, "param", nil, "NAME=VALUE to set; may be repeated")
-	jsonFlag(cmd, &asJSON)
-	return cmd
-}
-
-// parameters reads NAME=VALUE.
-func parameters(list []string) (api.Metadata, error) {
-	out := make(api.Metadata, len(list))
-	for _, one := range list {
-		name, value, ok := strings.Cut(one, "=")
-		if !ok || name == "" {
-			return nil, badUsage("--param: is %q; use NAME=VALUE", ragctx.Clip(one))
-		}
-		if out[name] = value; json.Valid([]byte(value)) {
-			out[name] = json.RawMessage(value)
-		}
-	}
-	return out, nil
-}
 
 func newSessionsDelete(env lookupEnv) *cobra.Command {
 	var erase bool

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/ragctx/ragctx/internal/tokens"
 	"github.com/ragctx/ragctx/session"
 	"github.com/ragctx/ragctx/session/compact"
-	"github.com/ragctx/ragctx/session/stage"
 	"github.com/ragctx/ragctx/session/view"
 )
 
@@ -151,65 +149,4 @@ func newSessionsUndo(env lookupEnv) *cobra.Command {
 	})
 	jsonFlag(cmd, &asJSON)
 	return cmd
-}
-
-// listOfSession completes a command that lists what a session has.
-func listOfSession[T any](env lookupEnv, cmd *cobra.Command, noun string, list func(*api.Client, context.Context, session.Key) ([]T, error), table func(io.Writer, []T) error) *cobra.Command {
-	var asJSON bool
-	cmd = sessionCommand(env, cmd, exactly(1, "one SESSION"), func(ctx context.Context, t talk) error {
-		all, err := list(t.Client, ctx, t.key)
-		if err == nil && len(all) == 0 && !asJSON {
-			fmt.Fprintln(t.err, "no "+noun)
-		}
-		return show(t.out, asJSON, all, err, table)
-	})
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
-	return cmd
-}
-
-func newSessionsCompactions(env lookupEnv) *cobra.Command {
-	return listOfSession(env, &cobra.Command{
-		Use: "compactions SESSION", Short: "Show what is shown in the place of what",
-		Long:    "Compactions prints the records of a session, the oldest first: which messages each is about.\nHow it was made is in --json. 'ragctx sessions undo' takes the last one back.",
-		Example: "  ragctx sessions compactions s-42",
-	}, "compactions", (*api.Client).Compactions, writeCompactions)
-}
-
-func writeCompactions(w io.Writer, all []api.StoredCompaction) error {
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "COMPACTION\tMADE\tFROM\tTO")
-	for _, c := range all {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", printable(c.ID), localTime(c.Created), orDash(c.From), orDash(c.To))
-	}
-	return tw.Flush()
-}
-
-func newSessionsObservations(env lookupEnv) *cobra.Command {
-	return listOfSession(env, &cobra.Command{
-		Use: "observations SESSION", Short: "Show what long turns came to",
-		Long:    "Observations prints the notes that are shown in the place of the messages of long turns.",
-		Example: "  ragctx sessions observations s-42 --json",
-	}, "observations", (*api.Client).Observations, writeNotes)
-}
-
-func writeNotes(w io.Writer, notes []stage.Note) error {
-	for _, n := range notes {
-		kind := "of a turn"
-		if len(n.Reflects) > 0 {
-			kind = fmt.Sprintf("of %d others", len(n.Reflects))
-		}
-		fmt.Fprintf(w, "%s  %s\n", localTime(n.Created), kind)
-		fmt.Fprintf(w, "    wanted: %s\n", printable(n.Intent))
-		for _, list := range []struct {
-			name  string
-			items []string
-		}{{"found", n.Findings}, {"done", n.Tools}, {"pending", n.Pending}} {
-			for _, item := range list.items {
-				if _, err := fmt.Fprintf(w, "    %s: %s\n", list.name, printable(item)); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
 }

@@ -190,39 +190,3 @@ func saidIn(c ragctx.Content) []string {
 	}
 	return out
 }
-
-func newSessionsLabel(env lookupEnv) *cobra.Command {
-	return sessionCommand(env, &cobra.Command{
-		Use: "label SESSION MESSAGE [LABEL]", Short: "Name a message",
-		Long:    "Label gives a message a name, in the place of the one that it has. Without LABEL it has\nnone any more. 'ragctx sessions show' lists them.",
-		Example: "  ragctx sessions label s-42 ID \"before the refactoring\"",
-	}, between(2, 3, "one SESSION, one MESSAGE and at most one LABEL"), func(ctx context.Context, t talk) error {
-		m, err := t.LabelMessage(ctx, t.key, t.args[0], strings.Join(t.args[1:], ""))
-		switch {
-		case err != nil:
-			return err
-		case m.Label == "":
-			return t.say(false, nil, "%s has no label", printable(m.ID))
-		}
-		return t.say(false, nil, "%s is labelled %s", printable(m.ID), printable(m.Label))
-	})
-}
-
-func newSessionsNavigate(env lookupEnv) *cobra.Command {
-	return sessionCommand(env, &cobra.Command{
-		Use: "navigate SESSION [MESSAGE]", Short: "Go back to a message",
-		Long: "Navigate has the next message of a session come after the one that is named, or without\n" +
-			"one before the first. What was said after it stays, as a branch: it is where one goes\n" +
-			"by the id of its last message.",
-		Example: "  ragctx sessions navigate s-42 ID",
-	}, between(1, 2, "one SESSION and at most one MESSAGE"), func(ctx context.Context, t talk) error {
-		s, err := t.NavigateSession(ctx, t.key, strings.Join(t.args, ""))
-		switch {
-		case err != nil:
-			return err
-		case s.Leaf == "":
-			return t.say(false, nil, "the next message is the first of a branch")
-		}
-		return t.say(false, nil, "the next message comes after %s", printable(s.Leaf))
-	})
-}

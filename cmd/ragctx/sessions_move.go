@@ -5,31 +5,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/ragctx/ragctx/api"
 	"github.com/ragctx/ragctx/internal/atomicfile"
 )
-
-func newSessionsFork(env lookupEnv) *cobra.Command {
-	var r api.ForkRequest
-	cmd := sessionCommand(env, &cobra.Command{
-		Use: "fork SESSION [NEW]", Short: "Go on from a message in a session of its own",
-		Long:    "Fork copies a session up to a message into a new one of the same user, and prints its id,\nwhich is chosen where none is given.",
-		Example: "  ragctx sessions fork s-42 s-43\n  ragctx sessions fork s-42 --message ID",
-	}, between(1, 2, "one SESSION and at most one NEW"), func(ctx context.Context, t talk) error {
-		r.To = strings.Join(t.args, "")
-		s, err := t.ForkSession(ctx, t.key, r)
-		if err != nil {
-			return err
-		}
-		return t.say(false, nil, "%s", printable(s.ID))
-	})
-	cmd.Flags().StringVar(&r.MessageID, "message", "", "last message of it (default the newest)")
-	return cmd
-}
 
 func newSessionsExport(env lookupEnv) *cobra.Command {
 	return sessionCommand(env, &cobra.Command{

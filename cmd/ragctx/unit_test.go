@@ -25,7 +25,7 @@ import (
 // interrupting is a sink that stores nothing and calls stop on every document.
 type interrupting struct{ stop func() }
 
-func (s *interrupting) PutDocument(ctx context.Context, _ string, _ docs.Document, _ string) (store.Put, error) {
+func (s *interrupting) Put(ctx context.Context, _ string, _ docs.Document, _ string) (store.Put, error) {
 	if err := ctx.Err(); err != nil {
 		return store.Put{}, err
 	}
@@ -33,11 +33,11 @@ func (s *interrupting) PutDocument(ctx context.Context, _ string, _ docs.Documen
 	return store.Put{Status: store.Created, Version: 1, Chunks: 1}, nil
 }
 
-func (*interrupting) DropDocument(context.Context, string, store.FileState) error { return nil }
+func (*interrupting) DeleteIfVersion(context.Context, string, store.FileState) error { return nil }
 
 func (*interrupting) RecordFileStates(context.Context, string, []store.FileState) error { return nil }
 
-func (*interrupting) ListDocuments(context.Context, string, store.ListOptions) ([]store.Document, error) {
+func (*interrupting) List(context.Context, string, store.ListOptions) ([]store.Document, error) {
 	return nil, nil
 }
 

@@ -40,7 +40,7 @@ func (s settings) watchOptions(log *slog.Logger) watch.Options {
 // sync ingests what has changed, as [client.ingest] does. An engine in this process leaves no job behind.
 func (c *client) sync(ctx context.Context, o engine.IngestOptions) (engine.IngestReport, error) {
 	if c.local != nil {
-		return c.local.SyncFolders(ctx, o)
+		return c.local.Documents().Sync(ctx, o)
 	}
 	o.Progress = func(engine.IngestProgress) {}
 	return c.send(ctx, o, noProgress{})
@@ -96,7 +96,7 @@ type watchLine struct {
 // log what changed.
 func watchBehind(ctx context.Context, eng *engine.Engine, log *slog.Logger, o engine.IngestOptions, wo watch.Options) {
 	log.InfoContext(ctx, "watching", "namespace", o.Namespace, "paths", o.Paths)
-	err := eng.Watch(ctx, o, wo, func(path string, r engine.IngestReport, err error) {
+	err := eng.Documents().Watch(ctx, o, wo, func(path string, r engine.IngestReport, err error) {
 		if err == nil && r.Changed() {
 			log.InfoContext(ctx, "ingest of changes done", "namespace", o.Namespace, "path", path, "created", r.Created,
 				"replaced", r.Replaced, "deleted", r.Deleted, "skipped", len(r.Skipped), "chunks", r.Chunks)

@@ -92,7 +92,7 @@ func serve(t *testing.T, o engine.Options) (*engine.Engine, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := eng.PutDocument(t.Context(), "", docs.Document{ExternalID: "oncall.md", Text: "# On call\n\nThe platform team carries the pager.\n"}, ""); err != nil {
+	if _, err := eng.Documents().Put(t.Context(), "", docs.Document{ExternalID: "oncall.md", Text: "# On call\n\nThe platform team carries the pager.\n"}, ""); err != nil {
 		t.Fatal(err)
 	}
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -168,7 +168,7 @@ func told(t *testing.T, eng *engine.Engine, after uint64) (types []ragctx.EventT
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	for ev, err := range eng.FollowEvents(ctx, compacting, after) {
+	for ev, err := range eng.Events().Follow(ctx, compacting, after) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -182,10 +182,10 @@ func told(t *testing.T, eng *engine.Engine, after uint64) (types []ragctx.EventT
 // observed waits until the newest message of the session is part of a note.
 func observed(t *testing.T, eng *engine.Engine) {
 	t.Helper()
-	leaf, err := eng.Sessions().Leaf(t.Context(), talkKey)
+	leaf, err := eng.Sessions().Storage().Leaf(t.Context(), talkKey)
 	for deadline := time.Now().Add(20 * time.Second); err == nil; time.Sleep(time.Millisecond) {
 		var notes []stage.Note
-		notes, err = eng.Notes().Notes(t.Context(), stage.Scope{UserID: talkKey.User, SessionID: talkKey.ID})
+		notes, err = eng.Sessions().Notes().Notes(t.Context(), stage.Scope{UserID: talkKey.User, SessionID: talkKey.ID})
 		if n := len(notes); n > 0 && notes[n-1].Through == leaf {
 			return
 		}
@@ -204,7 +204,7 @@ func TestCompaction(t *testing.T) {
 	for protocol, rules := range protocols {
 		t.Run(protocol, func(t *testing.T) {
 			eng, server := serve(t, engine.Options{})
-			begin, err := eng.LastEvent(t.Context(), compacting)
+			begin, err := eng.Events().Last(t.Context(), compacting)
 			if err != nil {
 				t.Fatal(err)
 			}

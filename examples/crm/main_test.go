@@ -68,7 +68,7 @@ func TestServed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer eng.Close()
-	if _, err := eng.PutDocument(t.Context(), "", docs.Document{ExternalID: "seats.md", Text: "# Seats\n\nAnother seat costs 10 a month.\n"}, ""); err != nil {
+	if _, err := eng.Documents().Put(t.Context(), "", docs.Document{ExternalID: "seats.md", Text: "# Seats\n\nAnother seat costs 10 a month.\n"}, ""); err != nil {
 		t.Fatal(err)
 	}
 	url, stop := serveAPI(t, eng)

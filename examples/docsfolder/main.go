@@ -91,7 +91,7 @@ func ask(ctx context.Context, p ragctx.ContextProvider, data, question string, o
 	}
 	defer func() { err = errors.Join(err, eng.Close()) }()
 	session := engine.SessionKey{SessionID: "example"}
-	if err := eng.AddProvider(ctx, session, resolve.Registered{Provider: p}); err != nil {
+	if err := eng.Sessions().AddProvider(ctx, session, resolve.Registered{Provider: p}); err != nil {
 		return err
 	}
 	q := ragctx.NewQuery(question).WithSessionID(session.SessionID)

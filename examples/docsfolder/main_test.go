@@ -63,7 +63,7 @@ func TestServed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer eng.Close()
-	if _, err := eng.UseProvider(t.Context(), engine.SessionKey{SessionID: "s1"}, "folder"); err != nil {
+	if _, err := eng.Sessions().UseProvider(t.Context(), engine.SessionKey{SessionID: "s1"}, "folder"); err != nil {
 		t.Fatal(err)
 	}
 	for session, want := range map[string]string{"s1": "login.md flow.md", "s2": ""} {
