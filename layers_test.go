@@ -17,7 +17,7 @@ const module = "github.com/ragctx/ragctx"
 // packages on a line above its own.
 var layers = []string{
 	// leaves: they know nothing of each other
-	"internal/atomicfile internal/budget internal/throttle internal/trace internal/text/timeexpr providers/docs/extract/internal/pdf",
+	"internal/atomicfile internal/budget internal/lru internal/throttle internal/trace internal/text/timeexpr providers/docs/extract/internal/pdf",
 	". internal/atomicfile/faultfs",
 	"internal/access internal/httpclient internal/redact internal/text/analysis internal/text/chunk",
 	"index/vector/kernel index/keyword/blockmax session/wire session/wire/pairing",

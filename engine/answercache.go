@@ -2,7 +2,6 @@ package engine
 
 import (
 	"cmp"
-	linked "container/list"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -13,6 +12,7 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/internal/access"
+	"github.com/ragctx/ragctx/internal/lru"
 	"github.com/ragctx/ragctx/internal/resolve"
 	"github.com/ragctx/ragctx/internal/store"
 )
@@ -38,9 +38,7 @@ type answerCache struct {
 	limit int // in bytes; below 1 disables the cache
 
 	mu           sync.Mutex
-	recent       linked.List // of *cachedAnswer, most recently used first
-	entries      map[answerKey]*linked.Element
-	bytes        int
+	answers      *lru.Cache[answerKey, *cachedAnswer]
 	hits, misses uint64
 }
 
@@ -65,7 +63,6 @@ type cachedAnswer struct {
 	state       answerState
 	from, until time.Time
 	answer      resolve.Answer
-	bytes       int
 }
 
 func (k *cachedAnswer) valid(state answerState, now time.Time) bool {
@@ -73,16 +70,17 @@ func (k *cachedAnswer) valid(state answerState, now time.Time) bool {
 }
 
 func newAnswerCache(limit int) *answerCache {
-	return &answerCache{limit: cmp.Or(limit, DefaultAnswerCache), entries: make(map[answerKey]*linked.Element)}
+	limit = cmp.Or(limit, DefaultAnswerCache)
+	return &answerCache{limit: limit, answers: lru.New[answerKey, *cachedAnswer](maxCachedAnswers, limit)}
 }
 
 // get returns the cached answer for a key if it is valid for the state and the time.
 func (c *answerCache) get(key answerKey, state answerState, now time.Time) (resolve.Answer, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	at, ok := c.entries[key]
-	if ok && !at.Value.(*cachedAnswer).valid(state, now) { //nolint:forcetypeassert // there is nothing else in it
-		c.drop(at)
+	k, ok := c.answers.Get(key)
+	if ok && !k.valid(state, now) {
+		c.answers.Remove(key)
 		ok = false
 	}
 	if !ok {
@@ -90,8 +88,7 @@ func (c *answerCache) get(key answerKey, state answerState, now time.Time) (reso
 		return resolve.Answer{}, false
 	}
 	c.hits++
-	c.recent.MoveToFront(at)
-	return at.Value.(*cachedAnswer).answer.Clone(), true //nolint:forcetypeassert // likewise
+	return k.answer.Clone(), true
 }
 
 // put caches an answer, unless something was committed since its query began. An erasure clears the
@@ -101,8 +98,8 @@ func (c *answerCache) put(k *cachedAnswer, commits func() store.Commits) {
 	for i := range k.answer.Providers {
 		k.answer.Providers[i].TookMS = 0 // a cache hit does not call them
 	}
-	k.bytes = answerBytes(k.answer)
-	if k.bytes > c.limit/maxAnswerShare {
+	size := answerBytes(k.answer)
+	if size > c.limit/maxAnswerShare {
 		return
 	}
 	c.mu.Lock()
@@ -110,30 +107,14 @@ func (c *answerCache) put(k *cachedAnswer, commits func() store.Commits) {
 	if commits() != k.state.commits {
 		return
 	}
-	if at, ok := c.entries[k.key]; ok {
-		c.drop(at)
-	}
-	c.entries[k.key] = c.recent.PushFront(k)
-	c.bytes += k.bytes
-	for c.bytes > c.limit || c.recent.Len() > maxCachedAnswers {
-		c.drop(c.recent.Back())
-	}
-}
-
-// drop removes an answer. The caller holds c.mu.
-func (c *answerCache) drop(at *linked.Element) {
-	k := c.recent.Remove(at).(*cachedAnswer) //nolint:forcetypeassert // there is nothing else in it
-	delete(c.entries, k.key)
-	c.bytes -= k.bytes
+	c.answers.Put(k.key, k, size)
 }
 
 // clear removes all answers.
 func (c *answerCache) clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.recent.Init()
-	clear(c.entries)
-	c.bytes = 0
+	c.answers.Clear()
 }
 
 // AnswerCacheTally counts cache lookups and the cache's contents.
@@ -145,7 +126,7 @@ type AnswerCacheTally struct {
 func (c *answerCache) tally() AnswerCacheTally {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return AnswerCacheTally{c.hits, c.misses, c.recent.Len(), c.bytes}
+	return AnswerCacheTally{c.hits, c.misses, c.answers.Len(), c.answers.Bytes()}
 }
 
 // answerBytes estimates the memory that an answer uses, in bytes.

@@ -173,7 +173,7 @@ type core struct {
 	packTally           packTally
 	answers             answerTally
 	answerCache         *answerCache
-	shownItems          shownCache
+	shownItems          *shownCache
 	embedderCalls       embedderCalls
 	started             atomic.Bool // whether StartJobs was called
 	opened              time.Time
@@ -243,6 +243,7 @@ func (e *core) open(ctx context.Context) error {
 	e.skillCache = &skillCache{engine: e}
 	e.markerSecret.store = e.store
 	e.answerCache = newAnswerCache(e.opts.AnswerCache)
+	e.shownItems = newShownCache()
 	e.builtin = []ragctx.ContextProvider{
 		docs.NewProvider(e.searchSource(store.Documents), e.documentRanking()),
 		memory.NewProvider(e.searchSource(store.Memories), e.memoryOptions()),

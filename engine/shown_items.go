@@ -1,10 +1,10 @@
 package engine
 
 import (
-	linked "container/list"
 	"crypto/sha256"
 	"sync"
 
+	"github.com/ragctx/ragctx/internal/lru"
 	"github.com/ragctx/ragctx/session"
 )
 
@@ -15,28 +15,21 @@ const (
 	maxShownBytes    = 4 << 20
 )
 
-// shownCache is an LRU cache of the items that the last call of each session was shown. It is safe for
-// concurrent use; the zero value is empty.
+// shownCache caches the items that the last call of each session was shown. It is safe for
+// concurrent use.
 type shownCache struct {
 	mu         sync.Mutex
-	recent     linked.List // of *shownItems, most recently used first
-	entries    map[session.Key]*linked.Element
-	bytes      int
-	generation uint64
+	sessions   *lru.Cache[session.Key, shownItems]
+	generation uint64 // counts erasures
 }
 
 type shownItems struct {
-	key      session.Key
 	question [sha256.Size]byte // hash of the question's text
 	items    []string
 }
 
-func (s *shownItems) bytes() int {
-	n := 256 + len(s.key.Namespace) + len(s.key.User) + len(s.key.ID)
-	for _, id := range s.items {
-		n += 16 + len(id)
-	}
-	return n
+func newShownCache() *shownCache {
+	return &shownCache{sessions: lru.New[session.Key, shownItems](maxShownSessions, maxShownBytes)}
 }
 
 // get returns the items that a session was shown for a question, and the erasure counter to pass to
@@ -44,13 +37,8 @@ func (s *shownItems) bytes() int {
 func (s *shownCache) get(k session.Key, question [sha256.Size]byte) (items []string, generation uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at, ok := s.entries[k]
-	if !ok {
-		return nil, s.generation
-	}
-	s.recent.MoveToFront(at)
-	if of := at.Value.(*shownItems); of.question == question { //nolint:forcetypeassert // there is nothing else in it
-		items = of.items
+	if shown, ok := s.sessions.Get(k); ok && shown.question == question {
+		items = shown.items
 	}
 	return items, s.generation
 }
@@ -63,33 +51,17 @@ func (s *shownCache) put(k session.Key, question [sha256.Size]byte, items []stri
 	if generation != s.generation {
 		return
 	}
-	if s.entries == nil {
-		s.entries = make(map[session.Key]*linked.Element)
+	size := 256 + len(k.Namespace) + len(k.User) + len(k.ID)
+	for _, id := range items {
+		size += 16 + len(id)
 	}
-	if at, ok := s.entries[k]; ok {
-		s.drop(at)
-	}
-	one := &shownItems{k, question, items}
-	s.entries[k] = s.recent.PushFront(one)
-	s.bytes += one.bytes()
-	for s.bytes > maxShownBytes || s.recent.Len() > maxShownSessions {
-		s.drop(s.recent.Back())
-	}
-}
-
-// drop removes a session. The caller holds s.mu.
-func (s *shownCache) drop(at *linked.Element) {
-	one := s.recent.Remove(at).(*shownItems) //nolint:forcetypeassert // there is nothing else in it
-	delete(s.entries, one.key)
-	s.bytes -= one.bytes()
+	s.sessions.Put(k, shownItems{question, items}, size)
 }
 
 // clear removes all sessions.
 func (s *shownCache) clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.recent.Init()
-	clear(s.entries)
-	s.bytes = 0
+	s.sessions.Clear()
 	s.generation++
 }

@@ -1,9 +1,9 @@
 package view
 
 import (
-	linked "container/list"
 	"sync"
 
+	"github.com/ragctx/ragctx/internal/lru"
 	"github.com/ragctx/ragctx/session"
 )
 
@@ -18,22 +18,15 @@ const maxCachedSessions = 1000
 type sessionCache struct {
 	limit int // in bytes; below 1 nothing is cached
 
-	mu     sync.Mutex
-	recent linked.List // of *cachedSession, most recently used first
-	byKey  map[session.Key]*linked.Element
-	bytes  int
+	mu       sync.Mutex
+	sessions *lru.Cache[session.Key, *branch]
 	// generation counts evictions by forget. A read that began in an earlier generation must not be
 	// cached.
 	generation uint64
 }
 
-type cachedSession struct {
-	key session.Key
-	*branch
-}
-
 func newSessionCache(limit int) *sessionCache {
-	return &sessionCache{limit: limit, byKey: make(map[session.Key]*linked.Element)}
+	return &sessionCache{limit: limit, sessions: lru.New[session.Key, *branch](maxCachedSessions, limit)}
 }
 
 // currentGeneration returns the generation to pass to put after reading a session.
@@ -47,15 +40,11 @@ func (c *sessionCache) currentGeneration() uint64 {
 func (c *sessionCache) get(k session.Key, v session.Version) *branch {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	at := c.byKey[k]
-	if at == nil {
-		return nil
-	}
-	if l := at.Value.(*cachedSession).branch; l.version == v { //nolint:forcetypeassert // there is nothing else in it
-		c.recent.MoveToFront(at)
+	l, ok := c.sessions.Get(k)
+	if ok && l.version == v {
 		return l
 	}
-	c.drop(at)
+	c.sessions.Remove(k)
 	return nil
 }
 
@@ -73,42 +62,26 @@ func (c *sessionCache) put(generation uint64, k session.Key, l *branch) {
 func (c *sessionCache) update(k session.Key, v session.Version, change func(*branch) *branch) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	at := c.byKey[k]
-	if at == nil {
+	before, ok := c.sessions.Get(k)
+	if !ok {
 		return
 	}
-	before := at.Value.(*cachedSession).branch //nolint:forcetypeassert // there is nothing else in it
-	if before.version.Next() != v {
-		c.drop(at)
-		return
+	if before.version.Next() == v {
+		if after := change(before); after != nil {
+			c.set(k, after)
+			return
+		}
 	}
-	if after := change(before); after != nil {
-		c.set(k, after)
-	} else {
-		c.drop(at)
-	}
+	c.sessions.Remove(k)
 }
 
 // set caches a session. The caller holds the lock.
 func (c *sessionCache) set(k session.Key, l *branch) {
-	if at := c.byKey[k]; at != nil {
-		c.drop(at)
-	}
 	if c.limit < 1 || l.bytes > c.limit/2 {
+		c.sessions.Remove(k)
 		return
 	}
-	c.byKey[k] = c.recent.PushFront(&cachedSession{k, l})
-	c.bytes += l.bytes
-	for c.bytes > c.limit || c.recent.Len() > maxCachedSessions {
-		c.drop(c.recent.Back())
-	}
-}
-
-// drop evicts a session. The caller holds the lock.
-func (c *sessionCache) drop(at *linked.Element) {
-	one := c.recent.Remove(at).(*cachedSession) //nolint:forcetypeassert // there is nothing else in it
-	delete(c.byKey, one.key)
-	c.bytes -= one.bytes
+	c.sessions.Put(k, l, l.bytes)
 }
 
 // forget evicts the sessions that match (nil matches all), and prevents reads in progress from
@@ -117,9 +90,9 @@ func (c *sessionCache) forget(matches func(session.Key) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.generation++
-	for k, at := range c.byKey {
+	for k := range c.sessions.Keys() {
 		if matches == nil || matches(k) {
-			c.drop(at)
+			c.sessions.Remove(k)
 		}
 	}
 }
