@@ -6,7 +6,7 @@ import (
 	"github.com/ragctx/ragctx/engine"
 )
 
-// answerSettings are about answers that are kept.
+// answerSettings are the settings of the answer cache.
 func answerSettings() []setting {
 	return []setting{{
 		"answer_cache", "memory for answers that are given again while nothing has changed, in MiB; 0 keeps none",
@@ -14,7 +14,7 @@ func answerSettings() []setting {
 	}}
 }
 
-// answerCache is as in [engine.Options].
+// answerCache returns [engine.Options].AnswerCache, in bytes.
 func (s *settings) answerCache() int {
 	if n, _ := strconv.Atoi(s.k.String("answer_cache")); n > 0 { // checked
 		return n << 20

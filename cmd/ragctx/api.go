@@ -59,7 +59,7 @@ func newAPI(env lookupEnv) *cobra.Command {
 				if s.origin["namespace"] == fromFlag && !r.query.Has("namespace") {
 					r.query.Set("namespace", s.Namespace)
 				}
-				if r.query.Has("wait") { // for a job, which only a server does by itself
+				if r.query.Has("wait") { // without a server nothing else runs the job
 					c.startJobs()
 				}
 				return r.send(ctx, c, cmd.InOrStdin(), cmd.OutOrStdout())
@@ -131,7 +131,7 @@ func (r apiRequest) send(ctx context.Context, c *client, stdin io.Reader, stdout
 	return err
 }
 
-// open returns the body of the request; nil if it has none.
+// open returns the body of the request, or nil if it has none.
 func (r apiRequest) open(stdin io.Reader) (io.ReadCloser, error) {
 	file, isFile := strings.CutPrefix(r.body, "@")
 	switch {

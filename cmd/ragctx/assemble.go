@@ -35,12 +35,12 @@ const assembleExample = `  ragctx assemble request.json
   jq '.messages' chat.json | ragctx assemble --session s-1
   ragctx assemble chat.json | curl -d @- -H 'Content-Type: application/json' $API/chat/completions`
 
-// maxAssembleBytes bounds what is read.
+// maxAssembleBytes bounds the input.
 const maxAssembleBytes = 32 << 20
 
 var phases = []string{string(assemble.Loop), string(assemble.Synthesis)}
 
-// callFlags say what a model call is to have, and what is printed of it.
+// callFlags describe the model call and the form of the output.
 type callFlags struct {
 	query, phase, agent, tokenizer string
 	window, reserve, maxTokens     int
@@ -63,7 +63,7 @@ func (f *callFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.json, "json", false, "print the whole answer as JSON, as the API returns it")
 }
 
-// validate checks flags that exclude each other.
+// validate rejects flags that exclude each other.
 func (f *callFlags) validate() error {
 	if f.report && f.json {
 		return badUsage("--report and --json exclude each other")
@@ -71,7 +71,7 @@ func (f *callFlags) validate() error {
 	return nil
 }
 
-// apply puts what the flags say into a request.
+// apply copies the flags into a request.
 func (f *callFlags) apply(r *api.AssembleOptions) {
 	r.Query = cmp.Or(f.query, r.Query)
 	r.Phase = cmp.Or(f.phase, r.Phase)
@@ -152,7 +152,7 @@ func runAssemble(ctx context.Context, cmd *cobra.Command, env lookupEnv, f *asse
 	return writeJSON(stdout, out)
 }
 
-// readBody reads the file that is named, or else standard input.
+// readBody reads the named file, or standard input if none is named.
 func readBody(args []string, stdin io.Reader) ([]byte, error) {
 	name, in := "standard input", stdin
 	if len(args) == 1 && args[0] != "-" {
@@ -173,7 +173,7 @@ func readBody(args []string, stdin io.Reader) ([]byte, error) {
 	return b, nil
 }
 
-// apply puts what the flags and settings say into a request.
+// apply copies the flags and settings into a request.
 func (f *assembleFlags) apply(r *api.AssembleRequest, s settings) {
 	f.callFlags.apply(&r.AssembleOptions)
 	r.UserID = cmp.Or(f.user, r.UserID)
@@ -186,13 +186,13 @@ func (f *assembleFlags) apply(r *api.AssembleRequest, s settings) {
 	}
 }
 
-// shownOf tells how many messages of a request are shown.
+// shownOf returns how many messages of a request are shown, as text.
 func shownOf(r api.AssembleRequest, a api.AssembleAnswer) string {
 	return fmt.Sprintf("%d of %d", len(r.Messages)-leftOut(a.DroppedTotals), len(r.Messages))
 }
 
-// writeAssembly tells where the tokens of a call go, what was found and what was left
-// out. How many messages are shown is told by the caller.
+// writeAssembly prints where the tokens of a call go, the items found and the messages left out.
+// shown is the number of messages shown.
 func writeAssembly(w io.Writer, bold func(string) string, tools int, shown string, a api.AssembleAnswer) error {
 	b := a.Budget
 	fmt.Fprintf(w, "%s %d of %d tokens used, %d reserved for the answer, %d left\n", bold("budget"), b.Used, b.Window, b.Reserved, max(b.Window-b.Used-b.Reserved, 0))

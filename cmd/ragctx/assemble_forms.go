@@ -13,14 +13,14 @@ import (
 	"github.com/ragctx/ragctx/session/wire"
 )
 
-// call is a model call that is to be put together, in the form in which it came.
+// call is a model call to assemble, in the form of its input.
 type call interface {
 	request() api.AssembleRequest
-	// answer returns what the model is to be sent, in the same form.
+	// answer returns the request for the model, in the form of the input.
 	answer(a api.AssembleAnswer) (any, error)
 }
 
-// readCall reads what is to be assembled, in whatever form it has.
+// readCall reads a call in any of the forms.
 func readCall(body []byte) (call, error) {
 	switch first := firstByte(body); {
 	case first == '[':
@@ -56,7 +56,7 @@ func readRequest(body []byte) (call, error) {
 	return ownCall{r}, nil
 }
 
-// decodeStrictly reads an object whose fields all have to be known.
+// decodeStrictly reads an object and rejects unknown fields.
 func decodeStrictly(body []byte, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.DisallowUnknownFields()
@@ -67,7 +67,7 @@ func (c ownCall) request() api.AssembleRequest { return c.AssembleRequest }
 
 func (c ownCall) answer(a api.AssembleAnswer) (any, error) { return toSend(a, c.Placement), nil }
 
-// sending is what of an answer the model is to be sent.
+// sending is the part of an answer that goes to the model.
 type sending struct {
 	SystemPrompt string               `json:"system_prompt,omitempty"`
 	System       json.RawMessage      `json:"system,omitempty"`
@@ -75,7 +75,8 @@ type sending struct {
 	Blocks       []api.AssembledBlock `json:"blocks,omitempty"`
 }
 
-// toSend returns what the model is to be sent; blocks only if they are not in it already.
+// toSend returns the part of an answer that goes to the model. Blocks are included only if the
+// messages do not contain them.
 func toSend(a api.AssembleAnswer, placement string) sending {
 	out := sending{SystemPrompt: a.SystemPrompt, System: a.System, Messages: a.Messages}
 	if placement == string(assemble.Blocks) {
@@ -87,9 +88,9 @@ func toSend(a api.AssembleAnswer, placement string) sending {
 // chatCall is a request for a chat API, or its messages alone.
 type chatCall struct {
 	fields map[string]json.RawMessage
-	bare   bool // only the messages are wanted
+	bare   bool // answer with the messages alone
 	read   api.AssembleRequest
-	// messages and system are the names of the fields that are read and written.
+	// messages and system are the names of these fields.
 	messages, system string
 	head             json.RawMessage // the message with the system prompt, in ragctx's own form
 }
@@ -99,7 +100,7 @@ func readChat(fields map[string]json.RawMessage, bare bool) (call, error) {
 	if fields["contents"] != nil {
 		c.messages, c.system, c.read.Format = "contents", "systemInstruction", string(wire.Gemini)
 		if fields["system_instruction"] != nil {
-			c.system = "system_instruction" // as Google's client for Python has it
+			c.system = "system_instruction" // the spelling of Google's client for Python
 		}
 	}
 	if err := json.Unmarshal(fields[c.messages], &c.read.Messages); err != nil {
@@ -115,9 +116,9 @@ func readChat(fields map[string]json.RawMessage, bare bool) (call, error) {
 	return c, c.readLimits()
 }
 
-// formOf returns whose form messages have. Calls and results of tools are beside the
-// content in OpenAI's, and among its parts in Anthropic's and ragctx's own (""), of which
-// only the latter has system messages and messages of tools.
+// formOf returns the vendor form of messages. OpenAI puts calls and results of tools beside the
+// content; Anthropic and ragctx ("") put them among its parts, and only ragctx has system messages
+// and messages of tools.
 func formOf(system json.RawMessage, messages []json.RawMessage) string {
 	if system != nil {
 		return string(wire.Anthropic)
@@ -158,8 +159,8 @@ func (c *chatCall) takePrompt() {
 	}
 }
 
-// readLimits reads the tools and the tokens of the answer. Whatever else goes out and is more
-// than a word, as a schema of the answer, counts like a tool.
+// readLimits reads the tools and the tokens of the answer. Any other object or list in the request,
+// such as a schema of the answer, counts like a tool.
 func (c *chatCall) readLimits() error {
 	if tools, ok := c.fields["tools"]; ok {
 		if err := json.Unmarshal(tools, &c.read.Tools); err != nil {
@@ -207,7 +208,7 @@ func (c *chatCall) answer(a api.AssembleAnswer) (any, error) {
 	return out, nil
 }
 
-// first returns the message that has the system prompt, with whatever else it had.
+// first returns the message with the system prompt, and with the other fields that the message had.
 func (c *chatCall) first(prompt string) (json.RawMessage, error) {
 	fields := map[string]any{"role": ragctx.RoleSystem}
 	if c.head != nil {

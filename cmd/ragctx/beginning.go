@@ -15,21 +15,20 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// beginners are the commands that may begin a data directory. The others look into one
-// or change what is there: one that is not there is a slip in a path, and to begin
-// it would hide that.
+// beginners are the commands that may create a data directory. For all others a missing directory
+// is probably a typing error in its path, and creating one would hide it.
 var beginners = []string{
 	"serve", "mcp", "ingest", "remember", "memory import", "procedures edit", "sessions create", "sessions append", "sessions import", "ledger publish", "ledger import",
 	"namespaces create", "keys create", "bench", "bench soak",
 }
 
-// begins reports whether a command may begin a data directory.
+// begins reports whether a command may create a data directory.
 func begins(cmd *cobra.Command) bool {
 	return slices.Contains(beginners, strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" "))
 }
 
-// begun fails where there is no data directory yet. One that a process is about to
-// begin is there.
+// begun fails if there is no data directory yet. A directory counts as soon as a process has locked
+// it.
 func begun(dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, store.DatabaseName)); !errors.Is(err, fs.ErrNotExist) || engine.OwnerOf(dir).PID != 0 {
 		return nil

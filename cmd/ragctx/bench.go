@@ -25,7 +25,7 @@ type benchFlags struct {
 	generate int
 	settle   time.Duration
 	clients  []int
-	// Whether these flags are there.
+	// whether these flags were given
 	clientsGiven, settleGiven bool
 
 	rates                 []float64
@@ -112,7 +112,7 @@ func newBench(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-// How requests of a rate come.
+// The arrivals of requests at a rate.
 const (
 	poisson = "poisson"
 	evenly  = "even"
@@ -170,7 +170,7 @@ func runBench(cmd *cobra.Command, env lookupEnv, f benchFlags) (err error) {
 	return errors.Join(err, f.tell(cmd.OutOrStdout(), report, old))
 }
 
-// check finds mistakes in the flags before anything is started.
+// check finds mistakes in the flags before the measurement starts.
 func (f benchFlags) check(cmd *cobra.Command, s settings, texts []string) error {
 	if err := knownTokenizer(f.tokenizer); err != nil {
 		return err
@@ -190,7 +190,7 @@ func (f benchFlags) check(cmd *cobra.Command, s settings, texts []string) error 
 		return badUsage("--generate: fills a directory of its own; leave --server out")
 	case f.generate > 0 && s.origin["data"] == fromFlag:
 		return badUsage("--generate: fills a directory of its own; leave --data out")
-	case !(f.failIfSlower >= 0): // which is no number either
+	case !(f.failIfSlower >= 0): // NaN, too
 		return badUsage("--fail-if-slower: is %v; use a percentage from 0", f.failIfSlower)
 	case cmd.Flags().Changed("fail-if-slower") && f.compare == "":
 		return badUsage("--fail-if-slower: needs --compare")
@@ -209,7 +209,7 @@ func (f benchFlags) check(cmd *cobra.Command, s settings, texts []string) error 
 	return nil
 }
 
-// ask returns the queries as they are sent.
+// ask returns the requests of the queries.
 func (f benchFlags) ask(s settings, texts []string) []ragctx.ContextQuery {
 	out := make([]ragctx.ContextQuery, len(texts))
 	for i, text := range texts {
@@ -220,8 +220,8 @@ func (f benchFlags) ask(s settings, texts []string) []ragctx.ContextQuery {
 	return out
 }
 
-// loads returns what is measured: each number of clients or rate, each of them again beside
-// an ingest, and the first again with questions that the answer cache knows.
+// loads returns the loads to measure: each number of clients or rate, each again during an ingest,
+// and the first again with questions from the answer cache.
 func (f benchFlags) loads() (out []bench.Load) {
 	var writes bench.Ingest
 	if len(f.ingest) > 0 {
@@ -266,13 +266,13 @@ func serveHere(ctx context.Context, env lookupEnv, eng *engine.Engine) (stop fun
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		// Its end shows in the requests that fail.
+		// a failure to serve shows in the failed requests
 		_ = api.New(eng, api.Options{Log: slog.New(slog.DiscardHandler)}).Serve(ctx, ln)
 	}()
 	return func() { cancel(); <-done; back() }, "http://" + ln.Addr().String(), nil
 }
 
-// tell writes a report wherever it is wanted, and compares it with an older one.
+// tell writes the requested reports, and compares them with an older one.
 func (f benchFlags) tell(stdout io.Writer, r bench.Report, old *bench.Report) error {
 	var c *bench.Comparison
 	if old != nil {

@@ -17,31 +17,30 @@ import (
 )
 
 const (
-	// What is drawn when no queries are given.
+	// How queries are drawn if none are given.
 	drawDocuments = 200
 	drawQueries   = 200
 
 	maxGenerated = 10_000_000
-	// From so many chunks on, the parts of an index are worth merging, which it does
-	// once nothing was written for a while.
+	// From this many chunks on, an index merges its parts once writes have stopped for a while.
 	settleFrom = 20_000
 	settleTime = 30 * time.Second
 )
 
-// measurement is one call of the command.
+// measurement is one run of the command.
 type measurement struct {
 	benchFlags
 	settings
 
-	old      *bench.Report // to compare with, or nil
+	old      *bench.Report // to compare with; nil is none
 	client   *client
 	url      string
 	pid      int
-	cores    int // that Go uses, before it is given more
+	cores    int // the processors that Go uses, before serving raises the number
 	progress io.Writer
 }
 
-// elsewhere makes s the settings of an empty data directory; remove removes it.
+// elsewhere points s to an empty data directory, which remove deletes.
 func (s *settings) elsewhere() (remove func(), err error) {
 	dir, err := os.MkdirTemp("", "ragctx-bench-")
 	if err != nil {
@@ -51,7 +50,7 @@ func (s *settings) elsewhere() (remove func(), err error) {
 	return func() { _ = os.RemoveAll(dir) }, nil
 }
 
-// measure fills the directory if that is wanted, asks, and looks around.
+// measure generates documents if requested, runs the loads and collects the results.
 func (m *measurement) measure(ctx context.Context, texts []string) (bench.Report, error) {
 	o := bench.Options{
 		URL: m.url, Loads: m.loads(), Repeat: m.repeat, Requests: m.requests, Duration: m.duration, Warmup: m.warmup,
@@ -92,8 +91,8 @@ func (m *measurement) measure(ctx context.Context, texts []string) (bench.Report
 	return r, err
 }
 
-// usage returns what the server's process has used. Of this one the system knows it
-// more finely.
+// usage returns the resources that the server's process has used. For this process the system has
+// finer numbers.
 func (m *measurement) usage() bench.Usage {
 	u := bench.ProcessUsage(m.pid)
 	if m.pid == os.Getpid() {
@@ -104,7 +103,7 @@ func (m *measurement) usage() bench.Usage {
 	return u
 }
 
-// fill writes the documents that --generate asks for; nil if it does not.
+// fill writes the documents of --generate. Without the flag it returns nil.
 func (m *measurement) fill(ctx context.Context, o *bench.Options) (*bench.Written, error) {
 	if m.generate == 0 {
 		return nil, nil //nolint:nilnil // as said
@@ -136,7 +135,7 @@ func (m *measurement) fill(ctx context.Context, o *bench.Options) (*bench.Writte
 	return &filled, ctx.Err()
 }
 
-// takeStock counts the corpus, and draws queries if there are none.
+// takeStock counts the corpus, and draws queries if none are given.
 func (m *measurement) takeStock(ctx context.Context, o *bench.Options, texts []string) error {
 	var sample []string
 	err := allDocuments(ctx, m.client.ListDocuments, m.Namespace, "", func(page []store.Document) error {
@@ -160,13 +159,13 @@ func (m *measurement) takeStock(ctx context.Context, o *bench.Options, texts []s
 	return nil
 }
 
-// draw makes queries of some of the documents.
+// draw makes queries from some of the documents.
 func draw(ctx context.Context, c *client, namespace string, ids []string) ([]string, error) {
 	var texts []bench.Text
 	for _, id := range bench.Sample(ids, drawDocuments) {
 		d, err := c.Document(ctx, namespace, id, 0)
 		if errors.Is(err, ragctx.ErrNotFound) {
-			continue // deleted meanwhile
+			continue // deleted since the list was made
 		}
 		if err != nil {
 			return nil, err
@@ -200,8 +199,8 @@ func readQueries(path string) ([]string, error) {
 	return queries, nil
 }
 
-// findsOfNearest has the vector index of the documents searched for some of its own
-// vectors, as 'ragctx doctor' does; nil if there are none.
+// findsOfNearest measures the recall of the documents' vector index by searching for its own
+// vectors, as 'ragctx doctor' does. It returns nil if there are no vectors.
 func (m *measurement) findsOfNearest(ctx context.Context) (*bench.Recall, error) {
 	if m.recall == 0 {
 		return nil, nil //nolint:nilnil // as said
@@ -225,6 +224,6 @@ func (m *measurement) findsOfNearest(ctx context.Context) (*bench.Recall, error)
 	return nil, nil //nolint:nilnil // there are no vectors
 }
 
-// doctorShare is into how many parts a checkup divides the time that it searches
-// for; one index gets one of them.
+// doctorShare is the number of parts into which a checkup divides its search time; each index gets
+// one.
 const doctorShare = 5

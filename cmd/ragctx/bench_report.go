@@ -12,10 +12,10 @@ import (
 	"github.com/ragctx/ragctx/bench"
 )
 
-// toStdout as a file's name is the standard output.
+// toStdout is the file name of standard output.
 const toStdout = "-"
 
-// older returns the report to compare with; nil if there is none to be.
+// older returns the report to compare with; nil is none.
 func (f benchFlags) older() (*bench.Report, error) {
 	if f.compare == "" {
 		return nil, nil //nolint:nilnil // as said
@@ -32,7 +32,7 @@ func (f benchFlags) older() (*bench.Report, error) {
 	return &r, nil
 }
 
-// writable finds out before anything is measured whether the reports have a place.
+// writable checks before the measurement that the reports can be written.
 func (f benchFlags) writable() error {
 	for flag, name := range map[string]string{"--json": f.json, "--html": f.html} {
 		if name == "" || name == toStdout {
@@ -48,7 +48,7 @@ func (f benchFlags) writable() error {
 	return nil
 }
 
-// mayWrite finds out whether a file can be written, and leaves everything as it was.
+// mayWrite reports whether a file can be written, and changes nothing.
 func mayWrite(name string) error {
 	info, err := os.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -58,7 +58,7 @@ func mayWrite(name string) error {
 		}
 		return errors.Join(f.Close(), os.Remove(f.Name()))
 	}
-	if err != nil || !info.Mode().IsRegular() && !info.IsDir() { // who reads a pipe would see its end
+	if err != nil || !info.Mode().IsRegular() && !info.IsDir() { // opening a pipe would show its reader an end
 		return err
 	}
 	f, err := os.OpenFile(name, os.O_WRONLY, 0)
@@ -68,7 +68,7 @@ func mayWrite(name string) error {
 	return f.Close()
 }
 
-// write writes a report, and what a comparison says, in all forms that are wanted.
+// write writes a report and its comparison in all requested forms.
 func (f benchFlags) write(stdout io.Writer, r bench.Report, c *bench.Comparison) error {
 	var errs []error
 	if f.json != toStdout {
@@ -87,7 +87,7 @@ func (f benchFlags) write(stdout io.Writer, r bench.Report, c *bench.Comparison)
 	return errors.Join(errs...)
 }
 
-// writeTo writes a file whole, or none.
+// writeTo writes a file completely or not at all.
 func (f benchFlags) writeTo(stdout io.Writer, name string, write func(io.Writer) error) error {
 	var b bytes.Buffer
 	if err := write(&b); err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// strictBuiltins makes the commands that cobra adds treat what they do not know
-// as the others do. Cobra itself prints help and reports success.
+// strictBuiltins makes the commands that cobra adds reject unknown arguments, like all others.
+// Cobra itself prints the help and exits with 0.
 func strictBuiltins(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	root.InitDefaultHelpCmd()
@@ -21,7 +21,7 @@ func strictBuiltins(root *cobra.Command) {
 	}
 }
 
-// help prints the help of the command that args name.
+// help prints the help of the named command.
 func help(cmd *cobra.Command, args []string) error {
 	at := cmd.Root()
 	for _, name := range args {

@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// certificateGrain is how often the files of a certificate are looked at, at most.
+// certificateGrain is the least time between two checks of the files.
 const certificateGrain = time.Second
 
-// certificate is what a server shows. Its files are looked at when somebody connects,
-// and read again when they have changed; while they cannot be read, the old one stays.
+// certificate is the server's certificate. Its files are checked when a client connects and read
+// again after a change. While they cannot be read, the old certificate stays.
 type certificate struct {
 	certFile, keyFile string
 
 	log     *slog.Logger
-	changed func(pin string) // told of another certificate
+	changed func(pin string) // called with each new certificate
 
 	mu      sync.Mutex
 	current *tls.Certificate
@@ -33,7 +33,7 @@ type fileStamp struct {
 	at   time.Time
 }
 
-// config returns how TLS is spoken.
+// config returns the server's TLS configuration.
 func (c *certificate) config() *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return c.now(), nil }}
 }
@@ -46,7 +46,7 @@ func (c *certificate) pin() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// now returns the certificate as its files have it now.
+// now returns the certificate as it is in the files.
 func (c *certificate) now() *tls.Certificate {
 	c.mu.Lock()
 	old := c.current
@@ -83,7 +83,7 @@ func (c *certificate) read() error {
 	return nil
 }
 
-// stamps tells the files as they are from those that were read.
+// stamps identify the state of the files, to notice changes.
 func (c *certificate) stamps() (s [2]fileStamp) {
 	for i, name := range [...]string{c.certFile, c.keyFile} {
 		if info, err := os.Stat(name); err == nil {

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// memoryLimit returns how many bytes of memory this process may have, as Linux tells under
-// root: what the machine has, and the limits of the process's control groups.
-// [math.MaxInt64] is not known.
+// memoryLimit returns how many bytes of memory this process may use: the smallest of the machine's
+// memory and the limits of its control groups, read from the files of Linux under root.
+// [math.MaxInt64] means unknown.
 func memoryLimit(root fs.FS) int64 {
 	least := machineMemory(root)
 	groups, _ := fs.ReadFile(root, "proc/self/cgroup")
@@ -27,7 +27,7 @@ func memoryLimit(root fs.FS) int64 {
 		default:
 			continue
 		}
-		// In a container the path may be the host's; what is mounted is then the group itself.
+		// In a container the path may be the host's; the mounted root is then the group itself.
 		for dir := path.Clean("/" + fields[2]); ; dir = path.Dir(dir) {
 			text, _ := fs.ReadFile(root, path.Join(mounted, dir, file))
 			if n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && n > 0 {
@@ -41,7 +41,7 @@ func memoryLimit(root fs.FS) int64 {
 	return least
 }
 
-// machineMemory returns the memory of the machine; [math.MaxInt64] is not known.
+// machineMemory returns the machine's memory; [math.MaxInt64] means unknown.
 func machineMemory(root fs.FS) int64 {
 	text, _ := fs.ReadFile(root, "proc/meminfo")
 	for line := range strings.Lines(string(text)) {

@@ -14,7 +14,7 @@ import (
 	"github.com/ragctx/ragctx/internal/httpclient"
 )
 
-// checkOneOf accepts the given values, of which there are two at least.
+// checkOneOf accepts the given values, at least two.
 func checkOneOf(values ...string) func(string) error {
 	return func(v string) error {
 		if slices.Contains(values, v) {
@@ -24,7 +24,7 @@ func checkOneOf(values ...string) func(string) error {
 	}
 }
 
-// unknownValue is the error of a value that is not one of those that are known.
+// unknownValue is the error of a value that is none of the known ones.
 type unknownValue struct {
 	value string
 	known []string
@@ -35,13 +35,13 @@ func (e *unknownValue) Error() string {
 	return fmt.Sprintf("%q is unknown; use %s", ragctx.Clip(e.value), orList(e.known))
 }
 
-// orList joins two or more values as a sentence does.
+// orList joins two or more values with commas and "or".
 func orList(values []string) string {
 	last := len(values) - 1
 	return strings.Join(values[:last], ", ") + " or " + values[last]
 }
 
-// optional accepts nothing at all, too.
+// optional accepts the empty value as well.
 func optional(check func(string) error) func(string) error {
 	return func(v string) error {
 		if v == "" {
@@ -73,7 +73,7 @@ func checkKeep(v string) error {
 	return nil
 }
 
-// checkShare accepts a share of something, 0 to 1.
+// checkShare accepts a number from 0 to 1.
 func checkShare(v string) error {
 	if f, err := strconv.ParseFloat(v, 64); err != nil || !(f >= 0 && f <= 1) {
 		return fmt.Errorf("%q is no share; use a number from 0 to 1", ragctx.Clip(v))
@@ -121,8 +121,8 @@ func checkLevel(v string) error {
 	return nil
 }
 
-// clientHost returns an address that can be dialled for one that is listened on:
-// a server on all interfaces is reached through the loopback one.
+// clientHost returns the address to dial for a listening address: loopback for a server on all
+// interfaces.
 func clientHost(addr string) string {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {

@@ -19,12 +19,11 @@ import (
 	embedding "github.com/ragctx/ragctx/embed/remote"
 )
 
-// What a shell is told about flags and arguments. A flag is meant by its name, or where
-// commands differ by command and name. What stands nowhere is completed by nothing: a
-// shell would otherwise offer files for it.
+// The tables of completions for flags and arguments. A flag stands there under its name, or under
+// command and name if commands differ. Everything else has no completion: a shell would offer files
+// for it.
 
-// flagValues are the values that flags have. Settings are not among them whose check
-// knows its values.
+// flagValues are the values of flags. Settings with a check that knows its values are left out.
 func flagValues() map[string][]string {
 	return map[string][]string{
 		"depth": {"abstract", "overview", "full"}, "preset": ragctx.PresetNames(), "tokenizer": tokens.Names(), "format": xmlfmt.Names(),
@@ -48,7 +47,7 @@ var (
 	embedders   = []string{"static", "hashing"}
 )
 
-// The flags that are paths, of files and of directories.
+// The flags that take paths of files and of directories.
 var (
 	fileFlags = []string{
 		"config", "key-file", "ca-file", "tls-cert", "tls-key", "embed-key-file", "docs", "source", "strategy", "queries", "allow-path",
@@ -57,11 +56,11 @@ var (
 	dirFlags = []string{"data", "markdown", "out"}
 )
 
-// argument completes arguments by their place.
+// argument completes arguments by position.
 type argument []cobra.CompletionFunc
 
-// arguments are what commands take, by their places; the last one is for all that follow
-// if the command takes any number.
+// arguments are the completions of arguments by command and position. For a command that takes any
+// number, the last one is for the rest.
 func arguments(env lookupEnv) map[string]argument {
 	document, memory, quarantined := fromData(env, documentNames), fromData(env, memoryNames), fromData(env, quarantinedNames)
 	job, procedure, cluster := fromData(env, jobNames), fromData(env, procedureNames), fromData(env, clusterNames)
@@ -86,7 +85,7 @@ func arguments(env lookupEnv) map[string]argument {
 	}
 }
 
-// repeated are the commands that take any number of their last argument.
+// repeated are the commands that repeat their last argument.
 var repeated = []string{"ingest", "docs rm", "memory delete", "memory tag"}
 
 const noFiles = cobra.ShellCompDirectiveNoFileComp
@@ -99,7 +98,7 @@ func completeDirs(*cobra.Command, []string, string) ([]cobra.Completion, cobra.S
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
-// completed gives all commands of root their completions.
+// completed sets the completions of all commands of root.
 func completed(root *cobra.Command, env lookupEnv) {
 	args, flags := arguments(env), flagCompletions(env)
 	var walk func(cmd *cobra.Command, name string)
@@ -115,7 +114,7 @@ func completed(root *cobra.Command, env lookupEnv) {
 			if fn == nil {
 				fn = cobra.NoFileCompletions
 			}
-			_ = cmd.RegisterFlagCompletionFunc(f.Name, fn) // the flag exists, and has none
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, fn) // the flag exists, and has no completion yet
 		})
 		for _, c := range cmd.Commands() {
 			walk(c, strings.TrimSpace(name+" "+c.Name()))
@@ -124,7 +123,7 @@ func completed(root *cobra.Command, env lookupEnv) {
 	walk(root, "")
 }
 
-// complete returns what completes arguments that are in places; the last one goes on.
+// complete completes an argument by its position; with goesOn, the last completion is for the rest.
 func (a argument) complete(goesOn bool) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		at := len(args)
@@ -138,7 +137,7 @@ func (a argument) complete(goesOn bool) cobra.CompletionFunc {
 	}
 }
 
-// flagCompletions returns what completes flags, by their names.
+// flagCompletions returns the completions of flags by name.
 func flagCompletions(env lookupEnv) map[string]cobra.CompletionFunc {
 	all := make(map[string]cobra.CompletionFunc)
 	for _, s := range allSettings() {
@@ -161,7 +160,7 @@ func flagCompletions(env lookupEnv) map[string]cobra.CompletionFunc {
 	return all
 }
 
-// valuesOf returns the values that a check knows; nil if it takes others.
+// valuesOf returns the values that a check accepts, or nil if it is no list.
 func valuesOf(check func(string) error) []string {
 	if check == nil {
 		return nil

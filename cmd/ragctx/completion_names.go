@@ -17,18 +17,18 @@ import (
 	"github.com/ragctx/ragctx/providers/procedures"
 )
 
-// Somebody waits for the next key: completions have little time, and are few.
+// Bounds of completions, which delay the next key.
 const (
 	completeWithin = 2 * time.Second
-	completeLooks  = 1000 // names that are looked at
-	completeShows  = 100  // names that are offered
+	completeLooks  = 1000 // names read
+	completeShows  = 100  // names offered
 )
 
-// named is something that can be meant by its name, and what it is.
+// named is a name and its description.
 type named struct{ name, what string }
 
-// fromData completes names that a server or the data directory has. Whatever goes wrong
-// offers nothing: there is nobody to tell.
+// fromData completes names from a server or the data directory. After an error it offers nothing,
+// because there is no place to print it.
 func fromData(env lookupEnv, list func(ctx context.Context, s settings, c *client, prefix string) ([]named, error)) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(cmd.Context(), completeWithin)
@@ -51,7 +51,7 @@ func fromData(env lookupEnv, list func(ctx context.Context, s settings, c *clien
 	}
 }
 
-// offered returns those of names that go on from prefix and are not given yet.
+// offered returns the names that continue prefix and are not given yet.
 func offered(all []named, given []string, prefix string) (out []cobra.Completion) {
 	seen := make(map[string]bool)
 	for _, g := range given {
@@ -66,7 +66,7 @@ func offered(all []named, given []string, prefix string) (out []cobra.Completion
 	return out
 }
 
-// namesOf makes names of a list.
+// namesOf converts a list to names.
 func namesOf[T any](list []T, err error, name func(T) named) ([]named, error) {
 	out := make([]named, len(list))
 	for i, v := range list {
@@ -122,7 +122,7 @@ func clusterNames(ctx context.Context, s settings, c *client, _ string) ([]named
 	return namesOf(list, err, func(c store.ClusterInfo) named { return named{c.Cluster, amount(c.Messages, "message")} })
 }
 
-// sessionNames are those of nobody's sessions: whose it is stands elsewhere on the line.
+// sessionNames lists sessions of no user: --user comes elsewhere on the command line.
 func sessionNames(ctx context.Context, s settings, c *client, _ string) ([]named, error) {
 	list, err := sessionsOf(ctx, c.Client, s.Namespace, "", completeLooks)
 	return namesOf(list, err, func(one api.SessionEntry) named { return named{one.ID, amount(one.Messages, "message")} })

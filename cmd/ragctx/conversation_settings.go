@@ -11,7 +11,7 @@ import (
 	"github.com/ragctx/ragctx/session/view"
 )
 
-// conversationSettings are the settings about how long conversations are made shorter.
+// conversationSettings are the settings of compression of long conversations.
 func conversationSettings() []setting {
 	flag, most := checkOneOf("true", "false"), checkUpTo(1<<20)
 	return []setting{
@@ -54,10 +54,10 @@ func checkCompactionTimeout(v string) error {
 	return nil
 }
 
-// conversation returns the settings, which were checked one by one.
+// conversation returns the settings, each of which was checked.
 func (s *settings) conversation() (out view.Settings) {
 	count := func(name string) int { n, _ := strconv.Atoi(s.k.String(name)); return n }
-	none := func(n int) int { // 0 is the default there, and -1 none
+	none := func(n int) int { // there 0 is the default, and -1 is none
 		if n == 0 {
 			return -1
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// defaultDataDir returns the platform's place for a user's data, or "" if the
-// environment does not say where the user's home is.
+// defaultDataDir returns the platform's directory for user data, or "" if the environment does not
+// name the user's home.
 func defaultDataDir(env lookupEnv) string {
 	return dataDir(runtime.GOOS, env)
 }
@@ -29,15 +29,15 @@ func dataDir(goos string, env lookupEnv) string {
 	case "darwin", "ios":
 		return under("HOME", "Library", "Application Support")
 	}
-	// The XDG specification has relative paths ignored.
+	// The XDG specification says that relative paths are ignored.
 	if base, ok := env("XDG_DATA_HOME"); ok && filepath.IsAbs(base) {
 		return filepath.Join(base, "ragctx")
 	}
 	return under("HOME", ".local", "share")
 }
 
-// configPath returns the path of the settings file, and where the path comes
-// from: --config, RAGCTX_CONFIG or the platform's place for it.
+// configPath returns the path of the settings file and its origin: --config, RAGCTX_CONFIG or the
+// platform's default.
 func configPath(cmd *cobra.Command, env lookupEnv) (path, origin string, err error) {
 	if f := cmd.Flags().Lookup("config"); f != nil && f.Changed {
 		path, err := filepath.Abs(f.Value.String())

@@ -58,7 +58,7 @@ func newDocsList(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-// documentList writes a list. For people it goes page by page.
+// documentList writes a list of documents, without --json page by page.
 type documentList struct {
 	w    io.Writer
 	json bool
@@ -82,8 +82,8 @@ func (l *documentList) page(page []store.Document) error {
 	return writeRows(l.w, rows)
 }
 
-// idColumn is the widest column of ids. A longer id is written whole, so that it
-// can be copied, and shifts its own row only.
+// idColumn is the maximum width of the column of ids. A longer id is written completely, so that it
+// can be copied, and shifts only its row.
 const idColumn = 60
 
 func writeRows(w io.Writer, rows [][]any) error {
@@ -100,7 +100,7 @@ func writeRows(w io.Writer, rows [][]any) error {
 	return nil
 }
 
-// none reports whether people were shown nothing.
+// none reports whether the list for people is empty.
 func (l *documentList) none() bool { return !l.json && l.n == 0 }
 
 func (l *documentList) end() error {
@@ -177,8 +177,8 @@ func getDocument(ctx context.Context, w io.Writer, c *client, namespace, id stri
 	return err
 }
 
-// findDocument returns the current version of a document, or the one that the
-// end of id names. An id that ends like that itself wins.
+// findDocument returns the current version of a document, or of an id that ends with a version that
+// version. A document with exactly this id comes first.
 func findDocument(ctx context.Context, c *client, namespace, id string) (api.Document, error) {
 	d, err := c.Document(ctx, namespace, id, 0)
 	if !errors.Is(err, ragctx.ErrNotFound) {
@@ -206,7 +206,7 @@ func newDocsRemove(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-// removeDocuments removes all that can be removed and names what could not.
+// removeDocuments removes as many documents as possible, and the error names the others.
 func removeDocuments(ctx context.Context, w io.Writer, c *client, namespace string, ids []string) error {
 	var errs []error
 	for _, id := range ids {

@@ -19,7 +19,7 @@ import (
 // showFlags are the flags of the command.
 type showFlags struct {
 	chunks, json bool
-	at           int // a chunk, or -1
+	at           int // number of a chunk; -1 is none
 }
 
 const showHelp = `Show prints what a model can see of a document: its title and source, the abstract,
@@ -50,7 +50,7 @@ func newDocsShow(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-// shown is a document as it is shown.
+// shown is the output for a document.
 type shown struct {
 	api.Document
 
@@ -63,7 +63,7 @@ type heading struct {
 	Title string `json:"title"`
 	Level int    `json:"level"` // from 1
 	Page  int    `json:"page,omitempty"`
-	Line  int    `json:"line"` // where what stands under it begins
+	Line  int    `json:"line"` // first line of the section
 }
 
 type shownChunk struct {
@@ -112,7 +112,7 @@ func showDocument(ctx context.Context, w io.Writer, c *client, namespace, id str
 	return nil
 }
 
-// findCited returns a document, and the chunk that its id names, or -1.
+// findCited returns a document, and the chunk in its id or -1.
 func findCited(ctx context.Context, c *client, namespace, id string) (api.Document, int, error) {
 	d, err := findDocument(ctx, c, namespace, id)
 	key, version, ordinal, ok := passage.ParseItemID(id)
@@ -123,8 +123,7 @@ func findCited(ctx context.Context, c *client, namespace, id string) (api.Docume
 	return d, ordinal, err
 }
 
-// outlineOf returns the headings that chunks stand under, in their order, without
-// the names of columns that rows of tables stand under.
+// outlineOf returns the headings of the chunks in order. Names of table columns are left out.
 func outlineOf(chunks []api.Chunk) []heading {
 	out := []heading{}
 	var before []string
@@ -183,8 +182,7 @@ func writeChunks(w io.Writer, chunks []shownChunk) {
 	}
 }
 
-// place says where in a document something stands: its page, if there are pages, and
-// its lines.
+// place returns the page, if there are pages, and the lines of a part of a document.
 func place(page, from, to int) string {
 	text := fmt.Sprintf("line %d", from)
 	if to > from {
@@ -196,7 +194,7 @@ func place(page, from, to int) string {
 	return text
 }
 
-// under names the headings above something.
+// under returns the headings above a chunk.
 func under(headings []string) string {
 	path := strings.Join(slices.DeleteFunc(slices.Clone(headings), func(h string) bool { return h == "" }), " > ")
 	if path == "" {
@@ -205,7 +203,7 @@ func under(headings []string) string {
 	return ": " + printable(path)
 }
 
-// visible is [printable] for a text of several lines.
+// visible is [printable] for text of several lines.
 func visible(text string) string {
 	lines := strings.Split(strings.ReplaceAll(text, "\f", "\n"), "\n")
 	for i, l := range lines {

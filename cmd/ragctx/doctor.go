@@ -73,7 +73,7 @@ func newDoctor(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-// checkUp has the data directory checked.
+// checkUp checks the data directory.
 func checkUp(ctx context.Context, progress io.Writer, c *client, o engine.DoctorOptions) (engine.Checkup, error) {
 	var found engine.Checkup
 	if c.local != nil { // a job would be written into a database that may be damaged
@@ -99,7 +99,7 @@ func checkUp(ctx context.Context, progress io.Writer, c *client, o engine.Doctor
 	return found, nil
 }
 
-// await shows a job on progress until it has ended, and fails as it does.
+// await shows the progress of a job until it has ended, and returns its error.
 func await(ctx context.Context, progress io.Writer, c *client, j engine.Job) (engine.Job, error) {
 	c.startJobs()
 	last, stage := 0.0, ""
@@ -147,7 +147,7 @@ func writeCheckup(w io.Writer, c engine.Checkup) {
 	writeDegraded(w, c.Degraded)
 }
 
-// writeVectors tells how the vectors of an index are searched, and what that finds.
+// writeVectors prints how the vectors of an index are searched, and with which recall.
 func writeVectors(w io.Writer, i engine.IndexCheckup) {
 	l := i.VectorIndex
 	if l.Chunks == 0 {
@@ -166,7 +166,7 @@ func writeVectors(w io.Writer, i engine.IndexCheckup) {
 	}
 }
 
-// inNumbers says what searches of a vector index took, and what they found.
+// inNumbers returns the times and the recall of searches.
 func inNumbers(r index.SearchReport) string {
 	var parts []string
 	for _, k := range []struct {

@@ -16,14 +16,14 @@ import (
 	"github.com/ragctx/ragctx/engine"
 )
 
-// embedKey is the secret of the embedding service. It comes from the environment, or
-// from a file that is named: command lines and settings files are seen by too many.
+// embedKey is the secret of the embedding service. It comes from the environment or a named file,
+// because command lines and settings files are widely readable.
 const embedKey = "embed_key"
 
-// maxKeyBytes is more than any key has.
+// maxKeyBytes is longer than any key.
 const maxKeyBytes = 16 << 10
 
-// embedSettings are the settings of the embedding service, shown after the others.
+// embedSettings are the settings of the embedding service, listed after the others.
 func embedSettings() []setting {
 	return []setting{
 		{"embed_shape", "what the embedding service speaks: " + words(embedding.Shapes()) + "; empty asks none", fixed(""), nil},
@@ -63,7 +63,7 @@ func checkNumber(v string) error {
 	return nil
 }
 
-// embeds reports whether a service is named, whole or in part.
+// embeds reports whether any setting names a service.
 func (s *settings) embeds() bool { return s.embedsBy() != "" }
 
 // embedsBy returns the first setting that names a service, or "".
@@ -76,8 +76,7 @@ func (s *settings) embedsBy() string {
 	return ""
 }
 
-// embedOptions returns how the service is asked, of values that were checked one
-// by one; what is empty is 0.
+// embedOptions returns the options of the service from checked settings; empty values become 0.
 func (s *settings) embedOptions(log *slog.Logger) embedding.Options {
 	number := func(name string) float64 { x, _ := strconv.ParseFloat(s.k.String(name), 64); return x }
 	span := func(name string) time.Duration { d, _ := time.ParseDuration(s.k.String(name)); return d }
@@ -91,8 +90,8 @@ func (s *settings) embedOptions(log *slog.Logger) embedding.Options {
 	}
 }
 
-// service returns the client of the service that the settings name. As with the
-// reranker, a mistake ends the program where it opens the data directory.
+// service returns a client of the service that the settings name. Mistakes are errors only here,
+// where the data directory is opened, as with the reranker.
 func (s *settings) service(log *slog.Logger) (*embedding.Client, error) {
 	if !s.embeds() {
 		return nil, badUsage("%s is the embedding service of the settings, and they name none; see --%s", engine.RemoteName, flagName("embed_shape"))
@@ -107,7 +106,7 @@ func (s *settings) service(log *slog.Logger) (*embedding.Client, error) {
 	return c, nil
 }
 
-// readEmbedKey reads the key from its file, unless the environment had it.
+// readEmbedKey reads the key from its file, unless the environment has it.
 func (s *settings) readEmbedKey() error {
 	name := s.k.String("embed_key_file")
 	if s.embedKey != "" || name == "" {
@@ -120,8 +119,7 @@ func (s *settings) readEmbedKey() error {
 	return nil
 }
 
-// checkEmbedder accepts names of embedders; whether a path is there is found out
-// where it is opened.
+// checkEmbedder accepts names of embedders. Paths are checked when they are opened.
 func checkEmbedder(name string) error {
 	if strings.HasPrefix(name, builtin.TablePrefix) {
 		return nil
@@ -130,8 +128,8 @@ func checkEmbedder(name string) error {
 	return err
 }
 
-// embedderName names the embedder of the settings, as reembed would; "" is that of
-// the data directory.
+// embedderName returns the embedder of the settings by the name that reembed takes; "" is the data
+// directory's.
 func (s *settings) embedderName() (string, error) {
 	name, by := s.k.String("embedder"), s.embedsBy()
 	switch {
@@ -143,8 +141,8 @@ func (s *settings) embedderName() (string, error) {
 	return engine.RemoteName, nil
 }
 
-// useEmbedder puts the embedder of the settings into the options of an engine, or the
-// one to which the data directory is to be changed, and returns what closes it.
+// useEmbedder sets the engine's embedder: that of the settings, or the one to change to. It returns
+// a function that closes it.
 func (s *settings) useEmbedder(o *engine.Options) (func(), error) {
 	name, from := s.reembed, ""
 	if o.Reembed = name != ""; !o.Reembed {
@@ -173,7 +171,7 @@ func (s *settings) useEmbedder(o *engine.Options) (func(), error) {
 	return func() {}, nil
 }
 
-// writeSpend says what was asked of an embedding service by this process.
+// writeSpend prints the requests of this process to an embedding service.
 func writeSpend(w io.Writer, c *client) {
 	if c.local == nil {
 		return
@@ -183,7 +181,7 @@ func writeSpend(w io.Writer, c *client) {
 	}
 }
 
-// spendText is what was asked of a service, in one line.
+// spendText returns the requests to a service in one line.
 func spendText(u embed.Usage) string {
 	q, d := u.Queries, u.Documents
 	text := fmt.Sprintf("%s: %d requests (%d repeated, %d failed, %d not sent), %d texts, %d tokens",

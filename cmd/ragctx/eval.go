@@ -96,7 +96,7 @@ func runEval(cmd *cobra.Command, env lookupEnv, f evalFlags, args []string) erro
 	if f.out == "" {
 		return badUsage("needs --out, a directory for the results")
 	}
-	// The settings' own data directory is not in use here.
+	// The setting data is not used here.
 	graph, err := cmd.Flags().GetString(flagName("vector_graph"))
 	if err != nil {
 		return err
@@ -129,8 +129,8 @@ func runEval(cmd *cobra.Command, env lookupEnv, f evalFlags, args []string) erro
 	return err
 }
 
-// evalEmbedder returns the embedder of the settings, with its number of dimensions,
-// and what closes it; nil is the one of new data directories.
+// evalEmbedder returns the embedder of the settings, with its number of dimensions, and a function
+// that closes it. nil means the embedder of new data directories.
 func evalEmbedder(cmd *cobra.Command, env lookupEnv, log *slog.Logger) (embed.Embedder, func(), error) {
 	s, err := load(cmd, env)
 	if err != nil {
@@ -160,7 +160,7 @@ func (f evalFlags) write(w io.Writer, r eval.Report) error {
 	return eval.WriteTable(w, r)
 }
 
-// ablateCommand makes the page again.
+// ablateCommand regenerates the page.
 const ablateCommand = "ragctx eval --data COLLECTIONS --out RESULTS --ablate"
 
 func (f evalFlags) runAblate(cmd *cobra.Command, o eval.Options) error {
@@ -188,7 +188,7 @@ func (f evalFlags) runCompare(cmd *cobra.Command, args []string) error {
 	return eval.WriteComparison(cmd.OutOrStdout(), c, filepath.Base(args[0]), filepath.Base(args[1]))
 }
 
-// evalLines writes how far a measurement is, a line now and then.
+// evalLines prints the progress of a measurement now and then.
 type evalLines struct {
 	w    io.Writer
 	now  func() time.Time

@@ -93,7 +93,7 @@ func eventTypes() (names []string) {
 	return names
 }
 
-// writeEvent prints an event in a line: as JSON, or for people.
+// writeEvent prints an event in one line, as JSON or for people.
 func writeEvent(w io.Writer, ev ragctx.Event, asJSON bool) error {
 	line := ""
 	if asJSON {
@@ -115,8 +115,8 @@ func writeEvent(w io.Writer, ev ragctx.Event, asJSON bool) error {
 	return nil
 }
 
-// toldBy returns an event for people: when, what, where, and its data as name=value in the
-// order in which it is documented.
+// toldBy returns an event for people: time, type, namespace, session, user, and its data as
+// name=value in the documented order.
 func toldBy(ev ragctx.Event) (string, error) {
 	parts := []string{localTime(ev.Time), string(ev.Type)}
 	for _, p := range []struct{ name, value string }{{"namespace", ev.Namespace}, {"session", ev.SessionID}, {"user", ev.UserID}} {
@@ -128,18 +128,18 @@ func toldBy(ev ragctx.Event) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("write event: %w", err)
 	}
-	var fields map[string]any // all data are objects; without any they are null
+	var fields map[string]any // data is an object, or null if empty
 	if err := json.Unmarshal(data, &fields); err != nil {
 		return "", fmt.Errorf("read event: %w", err)
 	}
-	delete(fields, "session_id") // told already
+	delete(fields, "session_id") // printed already
 	for _, name := range slices.SortedFunc(maps.Keys(fields), inOrderOf(ev.Type)) {
 		parts = append(parts, name+"="+inBriefValue(fields[name]))
 	}
 	return strings.Join(parts, " "), nil
 }
 
-// fieldsOf are the fields of events that people look for first.
+// fieldsOf are the fields of events that come first.
 var fieldsOf = map[ragctx.EventType][]string{
 	ragctx.EventContextResolved:   {"total_items", "total_tokens"},
 	ragctx.EventMemoryStored:      {"memory_id", "memory_type", "importance", "tags"},
@@ -150,8 +150,7 @@ var fieldsOf = map[ragctx.EventType][]string{
 	ragctx.EventEventsLost:        {"from", "to"},
 }
 
-// inOrderOf compares names of fields: those that are looked for first come first, others
-// by the alphabet.
+// inOrderOf compares names of fields: fieldsOf first, then alphabetically.
 func inOrderOf(t ragctx.EventType) func(a, b string) int {
 	place := func(name string) int {
 		if i := slices.Index(fieldsOf[t], name); i >= 0 {
@@ -162,10 +161,10 @@ func inOrderOf(t ragctx.EventType) func(a, b string) int {
 	return func(a, b string) int { return cmp.Or(place(a)-place(b), strings.Compare(a, b)) }
 }
 
-// shownChars is how much of a value is shown.
+// shownChars bounds the printed part of a value.
 const shownChars = 160
 
-// inBriefValue returns a value as people read it.
+// inBriefValue returns a value for people.
 func inBriefValue(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -179,12 +178,12 @@ func inBriefValue(v any) string {
 	}
 	text, err := json.Marshal(v)
 	if err != nil {
-		return "-" // it was JSON a moment ago
+		return "-" // it was decoded from JSON
 	}
 	return sentence.Clip(string(text), shownChars)
 }
 
-// inWord returns a text in one line, in quotation marks unless it is a word.
+// inWord returns text in one line, quoted unless it is a single word.
 func inWord(s string) string {
 	s = sentence.Clip(blanks.ReplaceAllLiteralString(s, " "), shownChars)
 	if s == "" || strings.ContainsAny(s, " \"=") {

@@ -15,11 +15,10 @@ import (
 	"github.com/ragctx/ragctx/internal/resolve"
 )
 
-// showDropped is how many dropped items are listed.
+// showDropped bounds the list of dropped items.
 const showDropped = 20
 
-// explain tells how an answer came about: what is in it and why, what is not and
-// why, and how long each provider took.
+// explain prints why items are in an answer or not, and how long each provider took.
 func explain(w io.Writer, bold func(string) string, a resolve.Answer, q ragctx.ContextQuery, took time.Duration) {
 	fmt.Fprintf(w, "%s %d of %d tokens (%s), %d items, %.1f ms\n", bold("answer"), a.TotalTokens, q.MaxTokens,
 		a.Tokenizer, len(a.Items), float64(took.Microseconds())/1000)
@@ -45,8 +44,8 @@ func explain(w io.Writer, bold func(string) string, a resolve.Answer, q ragctx.C
 	}
 }
 
-// explainTimes tells what the question was taken to say about time. Providers that
-// read it alike share a line.
+// explainTimes prints the times that were read from the question. Providers with the same reading
+// share a line.
 func explainTimes(w io.Writer, bold func(string) string, providers []resolve.ProviderReport) {
 	var lines []string
 	names := make(map[string][]string)
@@ -65,7 +64,7 @@ func explainTimes(w io.Writer, bold func(string) string, providers []resolve.Pro
 	}
 }
 
-// timeRead writes a reading: "last week" from 2023-11-06 to 2023-11-13: boost.
+// timeRead returns a reading, such as: "last week" from 2023-11-06 to 2023-11-13: boost.
 func timeRead(t ragctx.TimeReading) string {
 	parts := []string{strconv.Quote(t.Words)}
 	if t.Sessions != nil {
@@ -93,7 +92,7 @@ func explainItems(w io.Writer, bold func(string) string, items []ragctx.ContextI
 	})
 }
 
-// placeOf says which page and lines of its document an item shows.
+// placeOf returns the page and lines of an item in its document.
 func placeOf(it ragctx.ContextItem) string {
 	var parts []string
 	for _, p := range [...]struct{ key, name string }{{"page", "page"}, {"lines", "lines"}} {
@@ -104,7 +103,7 @@ func placeOf(it ragctx.ContextItem) string {
 	return cmp.Or(strings.Join(parts, ", "), "-")
 }
 
-// explainCuts lists what was shortened and what was dropped.
+// explainCuts lists the shortened and the dropped items.
 func explainCuts(w io.Writer, bold func(string) string, a resolve.Answer) {
 	if len(a.Shortened) > 0 {
 		fmt.Fprintln(w, bold("shortened"))
@@ -130,7 +129,7 @@ func explainCuts(w io.Writer, bold func(string) string, a resolve.Answer) {
 	}
 }
 
-// signals writes scores by name, "keyword 0.81 vector 0.44".
+// signals returns scores by name, such as "keyword 0.81 vector 0.44".
 func signals(m map[string]float64) string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(m)) {
@@ -156,5 +155,5 @@ func table(w io.Writer, fill func(row func(...any))) {
 		}
 		fmt.Fprintln(tw, "  "+strings.TrimRight(strings.Join(texts, "\t"), "\t"))
 	})
-	_ = tw.Flush() // a terminal that is gone needs no explanation
+	_ = tw.Flush() // errors of the terminal are ignored
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/ragctx/ragctx/providers/docs/extract"
 )
 
-// extractWorker is the command that a pool of readers starts.
+// extractWorker is the name of the command that a pool of readers runs.
 const extractWorker = "extract-worker"
 
-// newExtractWorker is for this program's own use: it reads files in a process that may
-// be killed.
+// newExtractWorker is an internal command. It reads files in a process of its own, which can be
+// killed.
 func newExtractWorker(lookupEnv) *cobra.Command {
 	return &cobra.Command{
 		Use:    extractWorker,
@@ -27,9 +27,9 @@ func newExtractWorker(lookupEnv) *cobra.Command {
 	}
 }
 
-// readers returns what reads files that are not text: in processes of this program,
-// so that a bad file fails alone. No process runs before such a file comes. The caller
-// closes it.
+// readers returns a reader of files that are not plain text. It runs in processes of this program,
+// so that a bad file crashes only such a process. They start with the first such file. The caller
+// closes them.
 func readers() (docs.ExtractFunc, func() error, error) {
 	pool, err := newExtractPool(os.Executable)
 	if err != nil {
@@ -38,8 +38,8 @@ func readers() (docs.ExtractFunc, func() error, error) {
 	return pool.Read, pool.Close, nil
 }
 
-// newExtractPool returns a pool whose processes are this program; executable is
-// os.Executable. The caller closes it.
+// newExtractPool returns a pool of processes of this program, whose path executable returns. The
+// caller closes it.
 func newExtractPool(executable func() (string, error)) (*extract.Pool, error) {
 	program, err := executable()
 	if err != nil {

@@ -15,14 +15,14 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// count is a flag's value: a whole number within limits. A default may lie
-// outside of them, as 0 does where it stands for "not given".
+// count is a flag's value: a whole number within limits. A default may be outside, such as 0 for
+// "not given".
 type count struct {
 	value       *int
 	least, most int
 }
 
-// noLimit is a count's most where only least matters.
+// noLimit is a count's maximum if only its minimum matters.
 const noLimit = math.MaxInt
 
 // countVar adds a flag for a count.
@@ -51,14 +51,14 @@ func (c count) Set(s string) error {
 	}
 }
 
-// choice is a flag's value: one of some words, in any letter case.
+// choice is a flag's value: one of several words, in any letter case.
 type choice struct {
 	value *string
 	of    []string
 }
 
-// choiceVar adds a flag for one of some words; without it the value is the preset, which
-// may be none of them.
+// choiceVar adds a flag for one of several words. Without the flag the value is preset, which need
+// not be one of them.
 func choiceVar(flags *pflag.FlagSet, value *string, name, preset string, of []string, help string) {
 	*value = preset
 	flags.Var(choice{value, of}, name, help)
@@ -85,7 +85,8 @@ func (c choice) Set(s string) error {
 	return nil
 }
 
-// moment is a flag's value: a time, or a day that stands for its beginning here.
+// moment is a flag's value: a time, or a day, which stands for its beginning in the local time
+// zone.
 type moment struct{ value *time.Time }
 
 const timeForms = "2026-05-08 or 2026-05-08T14:00:00Z"
@@ -116,7 +117,7 @@ func (m moment) Set(s string) (err error) {
 	return errors.New("use a day or a time: " + timeForms)
 }
 
-// flagError makes a mistake in a flag a usage error that says what to use.
+// flagError turns an error of a flag into a usage error with a remedy.
 func flagError(_ *cobra.Command, err error) error {
 	var bad *pflag.InvalidValueError
 	if !errors.As(err, &bad) {
@@ -169,8 +170,7 @@ func (c counts) Set(s string) error {
 	return nil
 }
 
-// numbers is a flag's value: numbers within limits, separated by commas; limit of
-// them at most.
+// numbers is a flag's value: at most limit numbers within limits, separated by commas.
 type numbers struct {
 	values      *[]float64
 	least, most float64

@@ -171,9 +171,8 @@ func runIngest(cmd *cobra.Command, env lookupEnv, f ingestFlags, paths []string)
 	return outcome(ctx, report, err)
 }
 
-// duplicates counts the groups of documents that say the same, or nearly the same,
-// where an ingest has changed something. Whether they can be counted does not matter
-// to the ingest.
+// duplicates counts the groups of equal or nearly equal documents after an ingest that changed
+// something. Errors are ignored: the count is only a hint.
 func duplicates(ctx context.Context, c *client, list []engine.IngestOptions, r engine.IngestReport) (groups int) {
 	if r.Created+r.Replaced == 0 {
 		return 0
@@ -189,7 +188,7 @@ func duplicates(ctx context.Context, c *client, list []engine.IngestOptions, r e
 	return groups
 }
 
-// writeReport writes the report as asked for.
+// writeReport prints the report in the requested form.
 func writeReport(w io.Writer, f ingestFlags, r engine.IngestReport, same int, took time.Duration) error {
 	if f.json {
 		return writeJSON(w, struct {
@@ -206,8 +205,8 @@ func writeReport(w io.Writer, f ingestFlags, r engine.IngestReport, same int, to
 	return nil
 }
 
-// outcome is the command's error: what was stored stays, also when the ingest
-// ended early, and the next one goes on from there.
+// outcome returns the command's error. After an early end the stored documents stay, and the next
+// ingest continues.
 func outcome(ctx context.Context, r engine.IngestReport, err error) error {
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -223,7 +222,7 @@ func outcome(ctx context.Context, r engine.IngestReport, err error) error {
 	}
 }
 
-// exist checks that all paths are there, before anything is opened for them.
+// exist checks that all paths exist before anything is opened for them.
 func exist(paths []string) error {
 	for _, p := range paths {
 		if fetch.IsURL(p) {
@@ -239,7 +238,7 @@ func exist(paths []string) error {
 	return nil
 }
 
-// excludes adds to what is left out by default.
+// excludes adds patterns to the default ones.
 func excludes(patterns []string) []string {
 	if len(patterns) == 0 {
 		return nil

@@ -18,7 +18,7 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// What a change would be.
+// The kinds of planned changes.
 const (
 	wouldCreate  = "create"
 	wouldReplace = "replace"
@@ -27,24 +27,24 @@ const (
 	wouldSkip    = "skip"
 )
 
-// planned is one thing that an ingest would do.
+// planned is one planned change of an ingest.
 type planned struct {
 	Action    string `json:"action"`
 	ID        string `json:"id,omitempty"`
 	Path      string `json:"path"`
 	Bytes     int    `json:"bytes,omitempty"`
 	Chunks    int    `json:"chunks,omitempty"`
-	Documents int    `json:"documents,omitempty"` // of a file that need not be read
+	Documents int    `json:"documents,omitempty"` // documents of a file that need not be read
 	Reason    string `json:"reason,omitempty"`
 }
 
-// library is what a dry run looks at.
+// library is the stored data that a dry run compares with.
 type library interface {
 	ListDocuments(ctx context.Context, namespace string, o store.ListOptions) ([]store.Document, error)
 	Document(ctx context.Context, namespace, id string, version int) (api.Document, error)
 }
 
-// empty is the library of a data directory that is not there.
+// empty is the library of a data directory that does not exist.
 type empty struct{}
 
 // ListDocuments implements library.
@@ -57,7 +57,7 @@ func (empty) Document(context.Context, string, string, int) (api.Document, error
 	return api.Document{}, ragctx.ErrNotFound
 }
 
-// lookInto opens what the settings name without making anything.
+// lookInto opens the library that the settings name, and creates nothing.
 func (s settings) lookInto(ctx context.Context, stderr io.Writer) (library, func(*error), error) {
 	_, err := os.Stat(filepath.Join(s.Data, store.DatabaseName))
 	if errors.Is(err, os.ErrNotExist) && s.Server == "" {
@@ -70,7 +70,7 @@ func (s settings) lookInto(ctx context.Context, stderr io.Writer) (library, func
 	return c, func(err *error) { finish(c, err) }, nil
 }
 
-// dryRun tells what an ingest would do.
+// dryRun plans ingests.
 type dryRun struct {
 	lib    library
 	tell   func(planned)
@@ -78,7 +78,7 @@ type dryRun struct {
 	report engine.IngestReport
 }
 
-// ingest looks at what the options name.
+// ingest plans the ingest that the options describe.
 func (r *dryRun) ingest(ctx context.Context, o engine.IngestOptions) error {
 	for ch, err := range engine.Collect(ctx, r.lib.ListDocuments, o) {
 		switch {
@@ -108,7 +108,7 @@ func (r *dryRun) skip(path, why string) {
 	r.tell(planned{Action: wouldSkip, Path: path, Reason: why})
 }
 
-// document finds out what putting a document would do.
+// document plans the change of one document.
 func (r *dryRun) document(ctx context.Context, namespace string, ch engine.Change) error {
 	p, err := docs.Prepare(*ch.Document, docs.Options{})
 	if err != nil {
@@ -138,14 +138,14 @@ func (r *dryRun) document(ctx context.Context, namespace string, ch engine.Chang
 	return nil
 }
 
-// same reports whether a stored document is what would be stored.
+// same reports whether a stored document equals a prepared one.
 func same(old api.Document, p docs.Prepared) bool {
 	return old.Text != nil && *old.Text == p.Text && old.Title == p.Title && old.Source == p.Source && old.MIME == p.MIME &&
 		old.Document.Chunks == len(p.Chunks) && slices.Equal(old.Tags, p.Tags) && old.Occurred.Equal(p.Occurred) &&
 		maps.EqualFunc(old.Metadata, p.Metadata, func(a, b any) bool { return fmt.Sprint(a) == fmt.Sprint(b) })
 }
 
-// runDry tells what the ingests would do, and does nothing.
+// runDry prints the planned changes, and changes nothing.
 func (f ingestFlags) runDry(ctx context.Context, s settings, list []engine.IngestOptions, stdout, stderr io.Writer) (err error) {
 	lib, done, err := s.lookInto(ctx, stderr)
 	if err != nil {
@@ -179,7 +179,7 @@ func (f ingestFlags) runDry(ctx context.Context, s settings, list []engine.Inges
 	return cmp.Or(err, outcome(ctx, r.report, nil))
 }
 
-// String is a change in one line.
+// String returns the change in one line.
 func (p planned) String() string {
 	switch p.Action {
 	case wouldDelete:
