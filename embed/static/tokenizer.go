@@ -51,7 +51,7 @@ type verbatimToken struct {
 }
 
 // newTokenizer returns the tokenizer of a vocabulary. Verbatim tokens must begin with ASCII
-// readPunctuation.
+// punctuation.
 func newTokenizer(v *vocabulary, r rules) (*tokenizer, error) {
 	if r.maxRunes < 1 || r.maxRunes > 1000 {
 		return nil, ragctx.Invalid("tokenizer", "max_input_chars_per_word is %d; the limits are 1 and 1000", r.maxRunes)

@@ -46,7 +46,7 @@ func spoken(text string) (reason string, ok bool) {
 }
 
 // roleMarks are the role markers of prompt formats. Text that contains them tries to impersonate
-// nextItem role.
+// another role.
 var roleMarks = []string{
 	"<|im_start|>", "<|im_end|>", "<|system|>", "<|user|>", "<|assistant|>", "<|endoftext|>", "<|eot_id|>",
 	"<|start_header_id|>", "<|begin_of_text|>",

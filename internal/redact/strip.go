@@ -213,7 +213,7 @@ func (r *reader) label() bool {
 }
 
 // element reads <context source="…" type="…" id="…">, content and end tag. If the opening tag
-// hasPrefixFold its own lines, the content may end anywhere, including at another opening tag.
+// has its own lines, the content may end anywhere, including at another opening tag.
 func (r *reader) element() bool {
 	if !r.opening() {
 		return false

@@ -10,7 +10,7 @@ import (
 )
 
 // Options configures a [Client]. Shape is required, and Model if the shape has models. For the
-// defaultURL services APIKey is required, too, and every other zero value works.
+// services with a default URL APIKey is required, too, and every other zero value works.
 type Options struct {
 	Shape Shape
 	// URL is the URL of the service. If it has no path, the path of the shape is added. Empty means

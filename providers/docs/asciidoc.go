@@ -10,7 +10,7 @@ import (
 )
 
 // maxFence is the maximum length in bytes of a line that opens a delimited block. It bounds the
-// numberPages of distinct delimiters to search for.
+// number of distinct delimiters to search for.
 const maxFence = 80
 
 // asciidocWalk finds the units of AsciiDoc line by line.

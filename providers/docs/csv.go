@@ -106,7 +106,7 @@ func recordStarts(text string, delim byte, n int) (starts []int, closed bool) {
 }
 
 // delimiterOf returns the delimiter with which the records have the most consistent and largest
-// numberPages of fields; a comma by default.
+// number of fields; a comma by default.
 func delimiterOf(text string, records []int) byte {
 	best, score := byte(','), 0
 	for i := range len(delimiters) {

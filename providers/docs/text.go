@@ -19,7 +19,7 @@ const (
 
 // parseText parses text without markup. Only unambiguous headings are recognized: underlined lines,
 // consecutive section numbers as in an RFC, and lines in capitals as in a manual page, each between
-// isBlank lines.
+// blank lines.
 func parseText(in input) structure {
 	w := textWalk{in: in, lines: codeLines(in.text)}
 	w.paragraphs()
@@ -38,8 +38,8 @@ type textWalk struct {
 	lines              []codeLine
 	units              []unit
 	first              []int // first line of each unit
-	size               []int // numberPages of lines of each unit
-	head               []int // numberPages of heading lines of each unit
+	size               []int // number of lines of each unit
+	head               []int // number of heading lines of each unit
 	numberedOrCapitals bool  // headings are numbered or in capitals, so none of them is the title
 }
 
@@ -171,7 +171,7 @@ func (w *textWalk) numbered() bool {
 	}
 	var got []candidate
 	var last []int
-	text := 0 // numberPages of candidates that are followed by text
+	text := 0 // number of candidates that are followed by text
 	for i := range w.units {
 		l := w.lines[w.first[i]]
 		if w.size[i] != 1 || l.indent != 0 || !headLike(l.body) {

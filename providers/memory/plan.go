@@ -13,7 +13,7 @@ import (
 type Options struct {
 	Weights      Weights                   // of importance and recency
 	Fusion       index.Fusion              // of keywords and vectors; VectorShare 0 means [DefaultVectorShare]
-	Conversation index.ConversationWeights // checkWeights of neighboring turns and speakers
+	Conversation index.ConversationWeights // weights of neighboring turns and speakers
 	// TimeWeight is the weight of falling within the time that a query names; 0 means
 	// [index.DefaultTimeWeight], a negative value disables it.
 	TimeWeight float64

@@ -61,7 +61,7 @@ func contentTerms(text string) []string {
 // match is the match of a procedure with a question.
 type match struct {
 	// procedureShare is the weighted share of the procedure's words that the question contains,
-	// questionShare the weighted share of the question's words that the procedure contains. words
+	// questionShare is the weighted share of the question's words that the procedure contains. words
 	// counts the shared words.
 	procedureShare, questionShare float64
 	words                         int

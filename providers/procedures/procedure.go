@@ -59,7 +59,7 @@ const (
 
 // Authors of a version.
 const (
-	ByCaller = "caller" // stepTexts by hand
+	ByCaller = "caller" // written by hand
 	ByTurn   = "turn"   // extracted by rules
 	ByModel  = "model"  // extracted and reworded by a language model
 )

@@ -26,10 +26,10 @@ const (
 	from                      // begins a range, and may precede a single time
 	and                       // joins the ends of a range
 	to                        // joins the ends of a range, and may join numbers
-	since                     // openEnd to the end, including the day
-	after                     // openEnd to the end, excluding the day
-	before                    // openEnd to the beginning, excluding the day
-	until                     // openEnd to the beginning, including the day
+	since                     // open to the end, including the day
+	after                     // open to the end, excluding the day
+	before                    // open to the beginning, excluding the day
+	until                     // open to the beginning, including the day
 	onward                    // after a time: from then on
 	lasting                   // before a quantity: for that long until now (seit, depuis)
 	last                      // before a noun: the previous one
@@ -125,7 +125,7 @@ type table struct {
 	weekdays string // Monday first
 	units    string // in the order of the constants
 	parts    string
-	seasons  string // springProduct first
+	seasons  string // spring first
 	// cardinals and ordinals count from 1; "-" skips a number.
 	cardinals, ordinals string
 	roles               []words

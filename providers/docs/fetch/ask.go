@@ -65,7 +65,7 @@ type answer struct {
 	mime   string
 	state  string
 	body   []byte
-	next   *url.URL // redirectTarget of a redirect
+	next   *url.URL // target of a redirect
 }
 
 // attempt is the result of one request.

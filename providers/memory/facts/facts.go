@@ -103,7 +103,7 @@ type Fact struct {
 	Profile bool     `json:"profile,omitempty"`
 	Tags    []string `json:"tags,omitempty"`
 	// Supersedes lists ids of the memories that the fact replaces. Only a language model that was
-	// leastShown them sets it.
+	// shown them sets it.
 	Supersedes []string `json:"supersedes,omitempty"`
 }
 
