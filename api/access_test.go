@@ -261,7 +261,7 @@ func fillTenants(t *testing.T, f *fixture) map[string]string {
 			t.Fatal(err)
 		}
 		for _, user := range []string{"ada", "bob"} {
-			m := memory.Memory{ID: "m-" + user, Namespace: ns, UserID: user, Type: memory.Semantic, Content: secretOf(ns, user)}
+			m := memory.Memory{ID: "m-" + user, Namespace: ns, UserID: user, Type: memory.MemorySemantic, Content: secretOf(ns, user)}
 			if _, _, err := f.eng.Memories().Put(t.Context(), m); err != nil {
 				t.Fatal(err)
 			}
@@ -337,7 +337,7 @@ func secretOf(ns, user string) string { return "a secret of " + user + " in " + 
 func TestUserWall(t *testing.T) {
 	f := startPaused(t, Options{})
 	for user, id := range map[string]string{"ada": "hers", "bob": "his", "": "all"} {
-		m := memory.Memory{ID: id, UserID: user, Type: memory.Semantic, Content: "Words of " + id}
+		m := memory.Memory{ID: id, UserID: user, Type: memory.MemorySemantic, Content: "Words of " + id}
 		if _, _, err := f.eng.Memories().Put(t.Context(), m); err != nil {
 			t.Fatal(err)
 		}

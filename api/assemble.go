@@ -17,31 +17,31 @@ type AssembleRequest struct {
 	Said
 	AssembleOptions
 
-	Namespace     string `json:"namespace,omitempty" maxLength:"512" doc:"namespace of the tenant; default is \"default\""`
-	UserID        string `json:"user_id,omitempty" maxLength:"512" doc:"user whose memories are included, besides shared ones; absent means shared memories only"`
-	SessionID     string `json:"session_id,omitempty" maxLength:"512" doc:"restricts memories to this session and to those without a session"`
-	ContextTokens *int   `json:"context_tokens,omitempty" minimum:"0" maximum:"10000000" doc:"tokens of the context that the caller kept from the first call of this execution; skips retrieval"`
+	Namespace     string `json:"namespace,omitempty" maxLength:"512"`
+	UserID        string `json:"user_id,omitempty" maxLength:"512"`
+	SessionID     string `json:"session_id,omitempty" maxLength:"512"`
+	ContextTokens *int   `json:"context_tokens,omitempty" minimum:"0" maximum:"10000000"`
 }
 
 // AssembleOptions say what a model call is to have beside its conversation.
 type AssembleOptions struct {
-	SystemPrompt string            `json:"system_prompt,omitempty" doc:"the agent's system prompt; in a vendor's format it may stand in the vendor's own place instead"`
-	Query        string            `json:"query,omitempty" maxLength:"65536" doc:"query for retrieval; default is the last user message"`
-	Phase        string            `json:"phase,omitempty" enum:"loop,synthesis" default:"loop" doc:"loop for another step, synthesis for the final answer, which needs no tools"`
-	Placement    string            `json:"placement,omitempty" enum:"blocks,prepend,inline" doc:"where the context goes. blocks returns it for the caller to place (default in ragctx's format). prepend appends it to the system prompt after a blank line. inline (default in a vendor's format) puts the stable block after the system prompt and the volatile block before the last user message, in the same message"`
-	Tools        []json.RawMessage `json:"tools,omitempty" maxItems:"1000" doc:"tool definitions as sent to the model; only their token count matters"`
-	ToolsTokens  int               `json:"tools_tokens,omitempty" minimum:"0" maximum:"10000000" doc:"token count of the tools, if known; default is to count them"`
+	SystemPrompt string            `json:"system_prompt,omitempty"`
+	Query        string            `json:"query,omitempty" maxLength:"65536"`
+	Phase        string            `json:"phase,omitempty" enum:"loop,synthesis" default:"loop"`
+	Placement    string            `json:"placement,omitempty" enum:"blocks,prepend,inline"`
+	Tools        []json.RawMessage `json:"tools,omitempty" maxItems:"1000"`
+	ToolsTokens  int               `json:"tools_tokens,omitempty" minimum:"0" maximum:"10000000"`
 	Budget       AssembleBudget    `json:"budget,omitzero" doc:"token budget of the call"`
-	AgentID      string            `json:"agent_id,omitempty" maxLength:"512" doc:"restricts memories to this agent and to those without an agent"`
+	AgentID      string            `json:"agent_id,omitempty" maxLength:"512"`
 	Context      AssembleContext   `json:"context,omitzero" doc:"retrieval settings, as for /v1/context"`
-	CacheControl *bool             `json:"cache_control,omitempty" doc:"false omits Anthropic's cache breakpoints. By default they follow the system prompt, precede the last two user messages and end the conversation; messages that carry their own breakpoints get no others"`
+	CacheControl *bool             `json:"cache_control,omitempty"`
 }
 
 // AssembleBudget divides the tokens of a call.
 type AssembleBudget struct {
-	Window        int     `json:"window,omitempty" minimum:"1" maximum:"10000000" doc:"context window of the model in tokens, input and output together; default 200000"`
-	ReserveOutput int     `json:"reserve_output,omitempty" minimum:"-1" maximum:"10000000" doc:"tokens of the window reserved for the output; default 4096, at most a quarter of the window; -1 reserves none"`
-	ContextShare  float64 `json:"context_share,omitempty" minimum:"-1" maximum:"1" doc:"largest share of the tokens that remain after system prompt, tools and reserve that context may take; default 0.5, -1 is nothing"`
+	Window        int     `json:"window,omitempty" minimum:"1" maximum:"10000000"`
+	ReserveOutput int     `json:"reserve_output,omitempty" minimum:"-1" maximum:"10000000"`
+	ContextShare  float64 `json:"context_share,omitempty" minimum:"-1" maximum:"1"`
 }
 
 // AssembleContext is a [ContextRequest] without what stands elsewhere in an
@@ -70,16 +70,16 @@ func (c AssembleContext) MarshalJSON() ([]byte, error) {
 
 // AssembleAnswer is what a model is to be sent.
 type AssembleAnswer struct {
-	SystemPrompt  string               `json:"system_prompt,omitempty" doc:"the system prompt as sent, or with context appended; absent if both are empty, and in a vendor's format, which has it in system or messages"`
-	Format        string               `json:"format" enum:"ragctx,openai,anthropic,gemini" doc:"format of system and messages"`
-	System        json.RawMessage      `json:"system,omitempty" doc:"system prompt outside the messages: Anthropic's system, Gemini's systemInstruction"`
-	Messages      []json.RawMessage    `json:"messages" nullable:"false" doc:"messages that fit; in ragctx's format they keep their original shape"`
+	SystemPrompt  string               `json:"system_prompt,omitempty"`
+	Format        string               `json:"format" enum:"ragctx,openai,anthropic,gemini"`
+	System        json.RawMessage      `json:"system,omitempty"`
+	Messages      []json.RawMessage    `json:"messages" nullable:"false"`
 	Losses        []FormLoss           `json:"losses,omitempty" doc:"content that the format cannot express"`
-	Blocks        []AssembledBlock     `json:"blocks" nullable:"false" doc:"the stable and the volatile block; empty without retrieval"`
+	Blocks        []AssembledBlock     `json:"blocks" nullable:"false"`
 	Items         []ragctx.ContextItem `json:"items" nullable:"false" doc:"items of the blocks"`
 	Budget        assemble.Report      `json:"budget" doc:"token usage by part"`
-	Dropped       []DroppedMessage     `json:"dropped" nullable:"false" doc:"messages omitted or truncated, oldest first, at most 100"`
-	DroppedTotals []DroppedTotal       `json:"dropped_totals" nullable:"false" doc:"totals of all omitted and truncated messages by reason, including those beyond the first 100"`
+	Dropped       []DroppedMessage     `json:"dropped" nullable:"false"`
+	DroppedTotals []DroppedTotal       `json:"dropped_totals" nullable:"false"`
 	Context       *AssembledContext    `json:"context,omitempty" doc:"report on retrieval; absent without retrieval"`
 	Note          string               `json:"note,omitempty" doc:"missing parts, with the reason"`
 }
@@ -88,7 +88,7 @@ type AssembleAnswer struct {
 type AssembledBlock struct {
 	resolve.PromptBlock
 
-	Place string `json:"place" enum:"system_prompt_end,before_last_user_message" doc:"where the block goes, or already stands unless placement is blocks: the stable block after the system prompt and before a cache breakpoint, the volatile block after everything that a prompt cache should cover"`
+	Place string `json:"place" enum:"system_prompt_end,before_last_user_message"`
 }
 
 // AssembledContext is how context came about.
@@ -112,9 +112,10 @@ type (
 
 func (s *Server) assembleRoutes() {
 	register(s, huma.Operation{
-		OperationID: "assemble", Method: http.MethodPost, Path: "/v1/assemble", Tags: []string{"context"}, Summary: "Put a model call together",
-		Description: "Looks for context, and divides the tokens of the call among the system prompt, tools, context and the conversation, whose oldest messages " +
-			"are left out where no tool call is separated from its result. Nothing is stored. Equal requests have equal answers while nothing is written.",
+		OperationID: "assemble", Method: http.MethodPost, Path: "/v1/assemble", Tags: []string{"context"}, Summary: "Assemble a model call",
+		Description: "Retrieves context and divides the token budget among system prompt, tools, context and " +
+			"conversation. The oldest messages are dropped first, and a tool call is never separated from its " +
+			"result. Nothing is stored. The answer is deterministic as long as no data changes.",
 	}, s.assemble)
 	s.sessionAssembleRoutes()
 }

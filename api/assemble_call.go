@@ -37,7 +37,8 @@ func (r AssembleRequest) Call() (AssembleCall, error) {
 	if v != "" {
 		messages, losses, err := wire.Read(v, wire.Conversation{System: r.System, Messages: r.Messages})
 		if err != nil {
-			return AssembleCall{}, ragctx.Invalid("messages", "cannot be read in the form of %s: %v; send what its documentation says, or name another format", v, err)
+			return AssembleCall{}, ragctx.Invalid("messages", "cannot be read in the format of %s: %v; send what "+
+				"its documentation says, or name another format", v, err)
 		}
 		return r.call(messages, lossesOf(losses))
 	}

@@ -41,9 +41,11 @@ type auditCursor struct {
 
 func (s *Server) auditRoutes() {
 	register(s, huma.Operation{
-		OperationID: "list-audit", Method: http.MethodGet, Path: auditPath, Tags: []string{"keys"}, Summary: "What was changed, and by whom",
-		Description: "Every request that needs more than the role read is noted, with its answer's status, also when it was refused. As many of those that were " +
-			"refused are kept as of the others, so that none of them pushes the others out. Entries have names and no contents. For admins; one of some namespaces sees what concerns those.",
+		OperationID: "list-audit", Method: http.MethodGet, Path: auditPath, Tags: []string{"keys"}, Summary: "List the audit log",
+		Description: "The audit log records every request that needs a role above read, with its status, " +
+			"including refused requests. Refused requests have a quota of their own and cannot displace the " +
+			"others. Entries contain names, but no contents. For admins; an admin of some namespaces sees the " +
+			"entries of those.",
 	}, func(ctx context.Context, in *auditInput) (*auditOutput, error) {
 		c, err := decodeCursor[auditCursor](in.Cursor)
 		if err != nil {

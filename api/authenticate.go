@@ -25,7 +25,8 @@ const realm = `Bearer realm="ragctx"`
 
 func securitySchemes() map[string]*huma.SecurityScheme {
 	return map[string]*huma.SecurityScheme{
-		bearerScheme: {Type: "http", Scheme: "bearer", Description: "An API key, as made by 'ragctx keys create'. Without any keys the server asks for none."},
+		bearerScheme: {Type: "http", Scheme: "bearer", Description: "An API key, created with 'ragctx keys " +
+			"create'. A server without keys requires none."},
 		headerScheme: {Type: "apiKey", In: "header", Name: apiKeyHeader, Description: "The same key, for clients that cannot set Authorization."},
 	}
 }
@@ -78,7 +79,7 @@ func presentedKey(h http.Header) (string, *Problem) {
 	for _, v := range h.Values(echo.HeaderAuthorization) {
 		scheme, key, _ := strings.Cut(v, " ")
 		if !strings.EqualFold(scheme, "Bearer") && !strings.EqualFold(scheme, "Token") || strings.TrimSpace(key) == "" { // Token is mem0's
-			return "", unauthenticated("the API key is in a form that the server does not read", "header.Authorization", "is not Bearer and an API key")
+			return "", unauthenticated("the API key is malformed", "header.Authorization", "is not Bearer and an API key")
 		}
 		keys = append(keys, strings.TrimSpace(key))
 	}

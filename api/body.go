@@ -186,7 +186,7 @@ func checkContentType(h http.Header) *Problem {
 	if encoding := h.Get(echo.HeaderContentEncoding); encoding != "" {
 		f = Fault{Location: "header.Content-Encoding", Message: fmt.Sprintf("is %q; send the body uncompressed", ragctx.Clip(encoding))}
 	}
-	return newProblem(http.StatusUnsupportedMediaType, codeMediaType, "the body is of a type that the server does not read", f)
+	return newProblem(http.StatusUnsupportedMediaType, codeMediaType, "the body has an unsupported content type", f)
 }
 
 func badBody(f Fault) *Problem {

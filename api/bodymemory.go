@@ -101,7 +101,7 @@ func (r *reservation) grow(ctx context.Context, size int64) error {
 	defer cancel()
 	if from.Acquire(waiting, n-r.held) != nil {
 		r.of.refused.Add(1)
-		return busy(http.StatusServiceUnavailable, bodyAgain, "the bodies of other requests take the memory that there is for bodies")
+		return busy(http.StatusServiceUnavailable, bodyAgain, "other requests use up the memory for bodies")
 	}
 	r.from, r.held = from, n
 	if r.done == nil && size > smallBody {

@@ -40,26 +40,26 @@ const maxBulkWait = 5 * time.Minute
 // BulkLine is one line of a bulk request: a document to store, or one to delete.
 type BulkLine struct {
 	ID      string `json:"id,omitempty" doc:"id of the document to store, 1 to 512 bytes of UTF-8" example:"docs/a.md"`
-	Delete  string `json:"delete,omitempty" doc:"id of a document to delete; such a line may also carry root and version, but nothing else"`
+	Delete  string `json:"delete,omitempty"`
 	Version int    `json:"version,omitempty" minimum:"1" doc:"for a deletion: delete only this version of this root"`
 	Text    string `json:"text,omitempty" doc:"the whole text, at most 32 MiB; default is the title"`
 
-	Title     string    `json:"title,omitempty" doc:"at most 2 KiB; default is the title found in the text, or else the file name in the id"`
+	Title     string    `json:"title,omitempty"`
 	Source    string    `json:"source,omitempty" doc:"origin of the text, at most 4 KiB" example:"file:docs/a.md"`
-	MIME      string    `json:"mime,omitempty" maxLength:"512" doc:"type of the text; default follows the extension of the id" example:"text/markdown"`
+	MIME      string    `json:"mime,omitempty" maxLength:"512" example:"text/markdown"`
 	Tags      []string  `json:"tags,omitempty" maxItems:"64"`
-	Metadata  Metadata  `json:"metadata,omitempty" doc:"at most 64 KiB of JSON; filters match strings, numbers and booleans"`
+	Metadata  Metadata  `json:"metadata,omitempty"`
 	Occurred  time.Time `json:"occurred,omitzero" doc:"time of the events in the document"`
-	Root      string    `json:"root,omitempty" doc:"source that the document was ingested from; a document of one root cannot be replaced from another"`
+	Root      string    `json:"root,omitempty"`
 	Chunk     *Sizes    `json:"chunk,omitempty" doc:"chunk sizes; default is 400 characters, at most 1200"`
-	MovedFrom string    `json:"moved_from,omitempty" doc:"root to take the document over from, if it belongs to that root"`
-	Stat      string    `json:"stat,omitempty" maxLength:"512" doc:"state of the source file when it was read; listed with the document until the next version"`
+	MovedFrom string    `json:"moved_from,omitempty"`
+	Stat      string    `json:"stat,omitempty" maxLength:"512"`
 }
 
 // Sizes are the lengths of chunks, in characters.
 type Sizes struct {
-	Target int `json:"target_chars,omitempty" minimum:"0" maximum:"100000" doc:"length up to which a chunk absorbs its neighbours; default 400"`
-	Max    int `json:"max_chars,omitempty" minimum:"0" maximum:"100000" doc:"maximum length of a chunk; default 1200, at least target_chars"`
+	Target int `json:"target_chars,omitempty" minimum:"0" maximum:"100000"`
+	Max    int `json:"max_chars,omitempty" minimum:"0" maximum:"100000"`
 }
 
 // SizesOf returns sizes as they are sent; nil are the defaults.
@@ -79,7 +79,7 @@ func (s *Sizes) options() chunk.Options {
 
 // BulkOptions is the part called options of a form.
 type BulkOptions struct {
-	Prefix string   `json:"prefix,omitempty" maxLength:"512" doc:"prefix of all document ids, before the file names" example:"handbook/"`
+	Prefix string   `json:"prefix,omitempty" maxLength:"512" example:"handbook/"`
 	Tags   []string `json:"tags,omitempty" maxItems:"64" doc:"tags of every document"`
 	Root   string   `json:"root,omitempty" doc:"source that the documents were ingested from"`
 }
@@ -87,7 +87,7 @@ type BulkOptions struct {
 // bulkInput is a bulk request. Its body is read by the handler.
 type bulkInput struct {
 	Scoped
-	Wait string `query:"wait" doc:"how long to wait for the job to end, at most 5m; default is not to wait" example:"30s"`
+	Wait string `query:"wait" example:"30s"`
 
 	c echo.Context
 }
@@ -116,13 +116,15 @@ func (s *Server) bulkRoutes() {
 	register(s, huma.Operation{
 		OperationID: putDocuments, Method: http.MethodPost, Path: bulkPath, Tags: []string{"documents"},
 		Summary: "Store and delete many documents", DefaultStatus: http.StatusAccepted,
-		Description: "The answer comes when all of them are on disk, with a job that does the work and survives a restart; " +
-			"200 if it has ended by then (see wait). A mistake in a line or a file is the error of that item of the job and not of the request. " +
-			"A request that breaks off leaves nothing behind. Several lines for one document are done in their order.",
+		Description: "The server answers once all documents are on disk, with a job that processes them and " +
+			"survives a restart; 200 if the job has already ended (see wait). An error in a line or a file fails " +
+			"only that item of the job. An interrupted request leaves nothing behind. Lines for the same " +
+			"document are processed in order.",
 		RequestBody: &huma.RequestBody{
 			Required: true,
-			Description: "One JSON object per line; or a form with files, after an optional part called options. The name of a file is its document's id; " +
-				"a file that holds several, such as an archive, is as many documents, whose ids go on with a slash and the path inside.",
+			Description: "One JSON object per line; or a form with files, after an optional part named options. " +
+				"The name of a file is its document id. A file with several documents, such as an archive, " +
+				"yields one document each; their ids append a slash and the path inside.",
 			Content: map[string]*huma.MediaType{linesType: lines, formType: form},
 		},
 	}, s.putDocuments, http.StatusOK)
@@ -287,7 +289,8 @@ func bulkType(h http.Header) (form bool, boundary string, p *Problem) {
 	case slices.Contains(lines, media):
 		return false, "", nil
 	}
-	return false, "", newProblem(http.StatusUnsupportedMediaType, codeMediaType, "the body is of a type that the server does not read", f)
+	return false, "", newProblem(http.StatusUnsupportedMediaType, codeMediaType, "the body has an unsupported "+
+		"content type", f)
 }
 
 // bulkBody is a body that may take long to arrive, but not to go on.

@@ -111,9 +111,10 @@ func (s *Server) spoolLine(ctx context.Context, sp *engine.DocumentQueue, n int,
 	case in.Delete == "":
 		return sp.Put(ctx, n, in.document(), engine.Origin{Root: in.Root, MovedFrom: in.MovedFrom, Stat: in.Stat})
 	case !reflect.DeepEqual(in, BulkLine{Delete: in.Delete, Root: in.Root, Version: in.Version}):
-		return sp.Reject(ctx, n, op, id, ragctx.Invalid("delete", "stands beside other fields; send it alone in its line, or with root and version"))
+		return sp.Reject(ctx, n, op, id, ragctx.Invalid("delete", "cannot be combined with other fields; send it "+
+			"alone in its line, or with root and version"))
 	case in.Root != "" && in.Version == 0:
-		return sp.Reject(ctx, n, op, id, ragctx.Invalid("version", "is missing beside root; send both, or neither"))
+		return sp.Reject(ctx, n, op, id, ragctx.Invalid("version", "is missing next to root; send both, or neither"))
 	default:
 		return sp.Drop(ctx, n, store.FileState{ID: in.Delete, Root: in.Root, Version: in.Version})
 	}
@@ -157,7 +158,8 @@ func (s *Server) spoolForm(ctx context.Context, sp *engine.DocumentQueue, body i
 		case name == "options" && n == 0:
 			err = s.readOptions(part, &o)
 		default:
-			err = badForm("has the part %q, which is no file; send files, and before them a part called options", ragctx.Clip(name))
+			err = badForm("has the part %q, which is no file; send files, preceded by an optional part named "+
+				"options", ragctx.Clip(name))
 		}
 		if err != nil {
 			return err

@@ -52,8 +52,8 @@ func TestClient(t *testing.T) {
 	if err != nil || len(found.Items) == 0 || found.Items[0].Type != ragctx.TypeMemory {
 		t.Errorf("search: %+v, %v", found, err)
 	}
-	m, status, err := c.Remember(ctx, memory.Memory{ID: "m", Namespace: "n", Content: "Ada is in Paris", Type: memory.Semantic})
-	if err != nil || status != store.Created || m.Importance != 0 || m.Type != memory.Semantic {
+	m, status, err := c.Remember(ctx, memory.Memory{ID: "m", Namespace: "n", Content: "Ada is in Paris", Type: memory.MemorySemantic})
+	if err != nil || status != store.Created || m.Importance != 0 || m.Type != memory.MemorySemantic {
 		t.Errorf("remember: %+v, %s, %v", m, status, err)
 	}
 	for _, want := range []store.Status{store.Replaced, store.Unchanged} {

@@ -20,14 +20,14 @@ import (
 // CompactRules say when and how a conversation is made shorter.
 type CompactRules struct {
 	ExecutionRequest
-	Policy      string  `json:"policy,omitempty" enum:"adaptive,a3s,buffer" doc:"which messages to compact; adaptive unless the session's layer is buffer. adaptive keeps as much as the budget allows. a3s keeps the first 2 and the last 20 of more than 30 messages. buffer moves messages of a stored session into its buffer and the buffer into its summary; of the other fields it reads only strategy and tokenizer"`
-	Strategy    string  `json:"strategy,omitempty" enum:"auto,prune,llm,extractive" default:"auto" doc:"how to compact. auto prunes old tool outputs, then summarises, with the model if one is configured. prune only prunes. llm summarises with the model and fails without one. extractive summarises without a model"`
-	Window      int     `json:"window,omitempty" minimum:"0" maximum:"10000000" doc:"context window of the model in tokens, input and output together; default 200000"`
-	FixedTokens int     `json:"fixed_tokens,omitempty" minimum:"0" maximum:"10000000" doc:"tokens of each call outside the messages: system prompt and tools"`
-	UsedTokens  int     `json:"used_tokens,omitempty" minimum:"0" maximum:"10000000" doc:"prompt size that the model reported for its last call; default is to count the messages"`
-	KeepFirst   int     `json:"keep_first,omitempty" minimum:"-1" maximum:"1000" doc:"messages kept at the beginning; default 2, -1 is none"`
-	KeepLast    int     `json:"keep_last,omitempty" minimum:"-1" maximum:"1000" doc:"maximum of messages kept at the end; default 20, -1 is none"`
-	Threshold   float64 `json:"threshold,omitempty" minimum:"0" maximum:"1" doc:"share of the window at which compaction becomes due; default 0.8"`
+	Policy      string  `json:"policy,omitempty" enum:"adaptive,a3s,buffer"`
+	Strategy    string  `json:"strategy,omitempty" enum:"auto,prune,llm,extractive" default:"auto"`
+	Window      int     `json:"window,omitempty" minimum:"0" maximum:"10000000"`
+	FixedTokens int     `json:"fixed_tokens,omitempty" minimum:"0" maximum:"10000000"`
+	UsedTokens  int     `json:"used_tokens,omitempty" minimum:"0" maximum:"10000000"`
+	KeepFirst   int     `json:"keep_first,omitempty" minimum:"-1" maximum:"1000"`
+	KeepLast    int     `json:"keep_last,omitempty" minimum:"-1" maximum:"1000"`
+	Threshold   float64 `json:"threshold,omitempty" minimum:"0" maximum:"1"`
 	IfDue       bool    `json:"if_due,omitempty" doc:"compact only if due; the policy buffer always does so"`
 	Tokenizer   string  `json:"tokenizer,omitempty" doc:"tokenizer for the token counts"`
 }
@@ -51,7 +51,7 @@ func (r CompactRules) options() view.CompactOptions {
 type CompactStatelessRequest struct {
 	Said
 	CompactRules
-	Records []compact.Record `json:"records,omitempty" maxItems:"1000" doc:"previous compactions of these messages, oldest first"`
+	Records []compact.Record `json:"records,omitempty" maxItems:"1000"`
 }
 
 // CompactAnswer is what came of a compaction.
@@ -60,9 +60,9 @@ type CompactAnswer struct {
 	Reason     string          `json:"reason,omitempty" doc:"why this was done, or why nothing was done"`
 	Before     compact.Size    `json:"before" doc:"size of the view before"`
 	After      compact.Size    `json:"after" doc:"size of the view now"`
-	OverTokens int             `json:"over_tokens,omitempty" doc:"tokens beyond the limit, which only protected messages can cause"`
-	Record     *compact.Record `json:"record,omitempty" doc:"the replaced messages and their replacement; absent if nothing was done"`
-	Buffer     *Buffered       `json:"buffer,omitempty" doc:"result of the policy buffer; absent for other policies, or if nothing moved"`
+	OverTokens int             `json:"over_tokens,omitempty"`
+	Record     *compact.Record `json:"record,omitempty"`
+	Buffer     *Buffered       `json:"buffer,omitempty"`
 	Rules
 	Warnings []compact.Warning `json:"warnings" nullable:"false" doc:"strategies that failed before one succeeded"`
 	Usage    *ModelUsage       `json:"usage,omitempty" doc:"token usage of the model; absent if it was not called"`
@@ -72,7 +72,7 @@ type CompactAnswer struct {
 type ModelUsage struct {
 	PromptTokens     int  `json:"prompt_tokens" doc:"tokens of the prompts"`
 	CompletionTokens int  `json:"completion_tokens" doc:"tokens of the completions"`
-	Estimated        bool `json:"estimated,omitempty" doc:"counts are estimated from the length of the texts; the service reported none"`
+	Estimated        bool `json:"estimated,omitempty"`
 }
 
 // Buffered is what the policy buffer did.
@@ -86,7 +86,7 @@ type Buffered struct {
 type CompactStatelessAnswer struct {
 	CompactAnswer
 	Said
-	Losses []FormLoss `json:"losses" nullable:"false" doc:"content that the format of the answer cannot express, or that was lost when reading the format of the request"`
+	Losses []FormLoss `json:"losses" nullable:"false"`
 }
 
 // StoredCompaction is a record of a session: a compaction, or what a stage has put in the
@@ -96,7 +96,7 @@ type StoredCompaction struct {
 	Created time.Time       `json:"created_at" doc:"time of creation"`
 	From    string          `json:"from,omitempty" doc:"first message covered"`
 	To      string          `json:"to,omitempty" doc:"last message covered"`
-	Record  json.RawMessage `json:"record,omitempty" doc:"the compaction as compact returned it; for a stage its kind, name and messages; for the layer buffer its kind and the original sections of the messages"`
+	Record  json.RawMessage `json:"record,omitempty"`
 }
 
 func storedCompaction(c session.Compaction) StoredCompaction {
@@ -105,12 +105,12 @@ func storedCompaction(c session.Compaction) StoredCompaction {
 
 // CompactionList are the records of a session.
 type CompactionList struct {
-	Compactions []StoredCompaction `json:"compactions" nullable:"false" doc:"oldest first; only the last one can be undone"`
+	Compactions []StoredCompaction `json:"compactions" nullable:"false"`
 }
 
 // ObservationList are the observations of a session.
 type ObservationList struct {
-	Observations []stage.Note `json:"observations" nullable:"false" doc:"current observations, oldest first: the newest reflection and everything after it"`
+	Observations []stage.Note `json:"observations" nullable:"false"`
 }
 
 type (
@@ -141,17 +141,23 @@ type (
 )
 
 func (s *Server) compactRoutes() {
-	register(s, sessionOp("compact-session", http.MethodPost, verbPath(sessionsRoot, "compact"), "Make a session shorter",
-		"Stores a record of what is shown in the place of older messages, which stay. The newest instruction and calls that wait for their results are not touched. "+
-			"That nothing can be gained is no error. Whoever follows events is told."), s.compactSession)
+	register(s, sessionOp("compact-session", http.MethodPost, verbPath(sessionsRoot, "compact"), "Compact a session",
+		"Replaces older messages in the session's view by a shorter record; the messages themselves stay stored. "+
+			"The newest instruction and pending tool calls are protected. It is not an error if nothing can be "+
+			"saved. Publishes an event."), s.compactSession)
 	register(s, sessionOp("undo-session-compaction", http.MethodPost, verbPath(sessionsRoot, "undo-compaction"), "Undo a compaction",
-		"Removes the newest record of a session and answers it: what it was about is shown again. There being none is 404. What the layer buffer has moved goes back to where it was; where messages of it were removed since, or are on another branch, that is 409."), s.undoCompaction)
-	register(s, sessionOp("list-session-compactions", http.MethodGet, verbPath(sessionsRoot, "compactions"), "Compactions of a session",
-		"The records of what is shown in the place of messages."), s.listCompactions)
-	register(s, sessionOp("list-session-observations", http.MethodGet, verbPath(sessionsRoot, "observations"), "Observations of a session",
-		"What long turns came to, as it is shown in the place of their messages."), s.listObservations)
-	register(s, sessionOp("compact", http.MethodPost, "/v1/compact", "Make a conversation shorter",
-		"The same for messages that are in the request, which need ids for the record to be of use. Nothing is stored, and nobody told."), s.compact)
+		"Removes and returns the newest record of the session; its messages are visible again. 404 if there is "+
+			"no record. For the layer buffer, messages return to their original sections; 409 if some of them "+
+			"were removed since or are on another branch."), s.undoCompaction)
+	register(s, sessionOp("list-session-compactions", http.MethodGet, verbPath(sessionsRoot, "compactions"), "List "+
+		"the compactions of a session",
+		"Records that replace messages in the session's view."), s.listCompactions)
+	register(s, sessionOp("list-session-observations", http.MethodGet, verbPath(sessionsRoot, "observations"), "List "+
+		"the observations of a session",
+		"Notes that replace the messages of long turns in the session's view."), s.listObservations)
+	register(s, sessionOp("compact", http.MethodPost, "/v1/compact", "Compact a conversation",
+		"Compacts the messages of the request like a stored session. Messages need ids for the record to be "+
+			"useful. Nothing is stored, and no event is published."), s.compact)
 }
 
 func (s *Server) compactSession(ctx context.Context, in *compactInput) (*compactOutput, error) {

@@ -18,10 +18,10 @@ import (
 // CompileRules say what of a conversation a model is shown.
 type CompileRules struct {
 	ExecutionRequest
-	Compiler    string   `json:"compiler,omitempty" doc:"how messages are selected; default is summary, buffer and messages in that order, with traces of the current execution only"`
-	Select      []string `json:"select,omitempty" maxItems:"100" doc:"sections in order, for compilers that support a selection"`
-	MaxTokens   int      `json:"max_tokens,omitempty" minimum:"0" maximum:"10000000" doc:"maximum of tokens; drops the oldest messages first, never protected ones; 0 is no limit"`
-	MaxMessages int      `json:"max_messages,omitempty" minimum:"0" maximum:"1000000" doc:"maximum of messages; 0 is no limit"`
+	Compiler    string   `json:"compiler,omitempty"`
+	Select      []string `json:"select,omitempty" maxItems:"100"`
+	MaxTokens   int      `json:"max_tokens,omitempty" minimum:"0" maximum:"10000000"`
+	MaxMessages int      `json:"max_messages,omitempty" minimum:"0" maximum:"1000000"`
 	Tokenizer   string   `json:"tokenizer,omitempty" doc:"tokenizer for the token counts"`
 }
 
@@ -48,17 +48,17 @@ func (r CompileRules) options() view.CompileOptions {
 // CompileRequest asks what a model is shown of a session.
 type CompileRequest struct {
 	CompileRules
-	Leaf   string `json:"leaf,omitempty" maxLength:"512" doc:"last message of another branch; default is the session's leaf"`
-	Raw    bool   `json:"raw,omitempty" doc:"shows the original messages, without compactions, buffer summary or changes by stages"`
-	Format string `json:"format,omitempty" enum:"ragctx,openai,anthropic,gemini" default:"ragctx" doc:"format of the answer"`
+	Leaf   string `json:"leaf,omitempty" maxLength:"512"`
+	Raw    bool   `json:"raw,omitempty"`
+	Format string `json:"format,omitempty" enum:"ragctx,openai,anthropic,gemini" default:"ragctx"`
 }
 
 // CompileSections is a conversation as it is sent to be compiled: messages, or sections of
 // them, with the compactions of what they say.
 type CompileSections struct {
 	Said
-	Sections []SectionRequest `json:"sections,omitempty" maxItems:"100" doc:"replaces messages, which is short for a single section called messages; uses the same format"`
-	Records  []compact.Record `json:"records,omitempty" maxItems:"1000" doc:"compactions of the messages, oldest first, as /v1/compact returned them"`
+	Sections []SectionRequest `json:"sections,omitempty" maxItems:"100"`
+	Records  []compact.Record `json:"records,omitempty" maxItems:"1000"`
 }
 
 // SectionRequest is a section as it is sent.
@@ -77,19 +77,19 @@ type CompileStatelessRequest struct {
 type CompileAnswer struct {
 	Said
 	Tokens        int              `json:"tokens" doc:"tokens of the messages"`
-	OverTokens    int              `json:"over_tokens,omitempty" doc:"tokens beyond max_tokens, which only protected messages can cause"`
+	OverTokens    int              `json:"over_tokens,omitempty"`
 	Sections      []string         `json:"sections" nullable:"false" doc:"sections of the session"`
-	Dropped       []view.Drop      `json:"dropped" nullable:"false" doc:"messages omitted or truncated because of the limits or provider rules, oldest first, at most 100"`
-	DroppedTotals []DroppedTotal   `json:"dropped_totals" nullable:"false" doc:"totals of all omitted and truncated messages by reason, including those beyond the first 100"`
-	Hidden        []HiddenMessages `json:"hidden" nullable:"false" doc:"other messages omitted or truncated, counted by reason"`
+	Dropped       []view.Drop      `json:"dropped" nullable:"false"`
+	DroppedTotals []DroppedTotal   `json:"dropped_totals" nullable:"false"`
+	Hidden        []HiddenMessages `json:"hidden" nullable:"false"`
 	Rules
-	Losses []FormLoss `json:"losses" nullable:"false" doc:"content that the format of the answer cannot express, or that was lost when reading the format of the request"`
+	Losses []FormLoss `json:"losses" nullable:"false"`
 }
 
 // Rules are what a user ruled, decided and dated in messages that are not shown.
 type Rules struct {
-	Rules        []compact.Rule `json:"rules" nullable:"false" doc:"the user's rules, decisions and dates from messages replaced by a summary or by observations, word for word as the model sees them"`
-	RulesLeftOut int            `json:"rules_left_out,omitempty" doc:"rules that did not fit; they remain in the stored messages"`
+	Rules        []compact.Rule `json:"rules" nullable:"false"`
+	RulesLeftOut int            `json:"rules_left_out,omitempty"`
 }
 
 func rulesOf(list []compact.Rule, left int) Rules {
@@ -102,7 +102,7 @@ func rulesOf(list []compact.Rule, left int) Rules {
 // HiddenMessages says how many messages of a conversation are not shown, or not whole, for
 // a reason that many share.
 type HiddenMessages struct {
-	Reason   session.Reason `json:"reason" enum:"section,trace,compacted,pruned,stage" doc:"section: in a section that was not selected; trace: a trace of another execution; compacted: replaced by a summary; pruned: an old tool output was removed; stage: omitted or replaced by a stage, for example by observations"`
+	Reason   session.Reason `json:"reason" enum:"section,trace,compacted,pruned,stage"`
 	Messages int            `json:"messages" doc:"number of messages"`
 	Tokens   int            `json:"tokens" doc:"tokens saved"`
 }
@@ -126,10 +126,12 @@ type (
 )
 
 func (s *Server) compileRoutes() {
-	register(s, sessionOp("compile-session", http.MethodPost, verbPath(sessionsRoot, "compile"), "What is a model shown of a session?",
-		"Chooses messages of the branch, with summaries in the place of what was compacted, and cuts them where no tool call is separated from its result. Nothing is stored, and nothing compacted."), s.compileSession)
-	register(s, sessionOp("compile", http.MethodPost, "/v1/compile", "What is a model shown of a conversation?",
-		"The same for messages or sections that are in the request. Nothing is stored."), s.compile)
+	register(s, sessionOp("compile-session", http.MethodPost, verbPath(sessionsRoot, "compile"), "Compile a session",
+		"Returns the messages to show to a model: those of the branch, with summaries in place of compacted "+
+			"ones, cut to the limits without separating a tool call from its result. Nothing is stored or "+
+			"compacted."), s.compileSession)
+	register(s, sessionOp("compile", http.MethodPost, "/v1/compile", "Compile a conversation",
+		"Compiles the messages or sections of the request like a stored session. Nothing is stored."), s.compile)
 }
 
 func (s *Server) compileSession(ctx context.Context, in *compileInput) (*compileOutput, error) {
@@ -183,7 +185,7 @@ func (s *Server) sectionsOf(r CompileSections) (session.Store, []FormLoss, error
 	if sections == nil {
 		sections = []SectionRequest{{Name: session.SectionMessages, Messages: r.Messages}}
 	} else if len(r.Messages) > 0 {
-		return session.Store{}, nil, ragctx.Invalid("sections", "stand beside messages; send one of them")
+		return session.Store{}, nil, ragctx.Invalid("sections", "cannot be combined with messages; send one of them")
 	}
 	var store session.Store
 	var lost []FormLoss

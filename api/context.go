@@ -21,42 +21,42 @@ import (
 // ContextRequest is a [ragctx.ContextQuery] as it is sent. What is absent has
 // its default; a limit that is given must be in its range.
 type ContextRequest struct {
-	Query          string         `json:"query" maxLength:"65536" doc:"search text, usually the user's prompt; if empty, /v1/context returns the most important and most recent items" example:"how do I roll back a deployment?"`
-	ContextTypes   []string       `json:"context_types,omitempty" maxItems:"16" doc:"types of items to return, case-insensitive; default is all. file and custom are synonyms of resource"`
-	Depth          string         `json:"depth,omitempty" doc:"level of detail of each result; L0, L1 and L2 are synonyms of abstract, overview and full" default:"overview"`
-	MaxResults     *int           `json:"max_results,omitempty" minimum:"1" maximum:"1000" doc:"maximum of items; default 10, or the preset's value"`
-	MaxTokens      *int           `json:"max_tokens,omitempty" minimum:"1" maximum:"10000000" doc:"maximum of tokens in the rendered answer, tags included; default 4000, or the preset's value"`
-	Namespace      string         `json:"namespace,omitempty" maxLength:"512" doc:"namespace of the tenant; default is \"default\""`
-	UserID         string         `json:"user_id,omitempty" maxLength:"512" doc:"includes this user's memories besides shared ones; without it, shared memories only"`
-	AgentID        string         `json:"agent_id,omitempty" maxLength:"512" doc:"restricts memories to this agent and to those without an agent"`
-	SessionID      string         `json:"session_id,omitempty" maxLength:"512" doc:"restricts memories to this session and to those without a session"`
+	Query          string         `json:"query" maxLength:"65536" example:"how do I roll back a deployment?"`
+	ContextTypes   []string       `json:"context_types,omitempty" maxItems:"16"`
+	Depth          string         `json:"depth,omitempty" default:"overview"`
+	MaxResults     *int           `json:"max_results,omitempty" minimum:"1" maximum:"1000"`
+	MaxTokens      *int           `json:"max_tokens,omitempty" minimum:"1" maximum:"10000000"`
+	Namespace      string         `json:"namespace,omitempty" maxLength:"512"`
+	UserID         string         `json:"user_id,omitempty" maxLength:"512"`
+	AgentID        string         `json:"agent_id,omitempty" maxLength:"512"`
+	SessionID      string         `json:"session_id,omitempty" maxLength:"512"`
 	Filter         *FilterRequest `json:"filter,omitempty" doc:"conditions, all of which must hold"`
 	AsOf           time.Time      `json:"as_of,omitzero" doc:"answers from the state of knowledge at that time"`
 	Now            time.Time      `json:"now,omitzero" doc:"reference time for ages; default is the server's clock"`
 	Tokenizer      string         `json:"tokenizer,omitempty" doc:"tokenizer that counts max_tokens"`
 	Format         string         `json:"format,omitempty" doc:"format of the rendered answer" default:"xml"`
 	Preset         string         `json:"preset,omitempty" doc:"named set of limits; explicit limits take precedence"`
-	Queries        []string       `json:"queries,omitempty" maxItems:"8" doc:"alternative wordings of the query, each with half its weight; at most 65536 bytes together with the query"`
-	Messages       Messages       `json:"messages,omitempty" doc:"recent conversation, newest last; a follow-up question is expanded with words from it"`
-	Exclude        []string       `json:"exclude,omitempty" maxItems:"1000" doc:"ids of items that the model already has"`
-	Shown          []string       `json:"shown,omitempty" maxItems:"1000" doc:"ids of the items shown last time, in order. They keep their positions while their rank changes little, which preserves the prompt cache"`
-	MinRelevance   *float64       `json:"min_relevance,omitempty" minimum:"0" maximum:"1" doc:"drops items below this relevance. By default a context drops items below 0.02 and shortens items far behind the best to one sentence; 0 returns everything unshortened"`
-	Diversity      float64        `json:"diversity,omitempty" minimum:"0" maximum:"1" doc:"penalty for items that repeat an earlier item; 0 ranks by relevance alone"`
-	Blocks         bool           `json:"blocks,omitempty" doc:"splits the answer into a stable block (published procedures, pinned memories, the user's profile), which does not depend on the query, and a block of query results"`
-	StableTokens   int            `json:"stable_tokens,omitempty" minimum:"-1" maximum:"10000000" doc:"with blocks: maximum of max_tokens for the stable block; default is a quarter, -1 is none"`
-	Citations      *bool          `json:"citations,omitempty" default:"true" doc:"false omits ids, titles, pages and lines from the rendered tags; source and type remain"`
-	Spotlight      bool           `json:"spotlight,omitempty" doc:"marks every retrieved word so that the model can tell data from instructions; the field instruction explains the marker"`
+	Queries        []string       `json:"queries,omitempty" maxItems:"8"`
+	Messages       Messages       `json:"messages,omitempty"`
+	Exclude        []string       `json:"exclude,omitempty" maxItems:"1000"`
+	Shown          []string       `json:"shown,omitempty" maxItems:"1000"`
+	MinRelevance   *float64       `json:"min_relevance,omitempty" minimum:"0" maximum:"1"`
+	Diversity      float64        `json:"diversity,omitempty" minimum:"0" maximum:"1"`
+	Blocks         bool           `json:"blocks,omitempty"`
+	StableTokens   int            `json:"stable_tokens,omitempty" minimum:"-1" maximum:"10000000"`
+	Citations      *bool          `json:"citations,omitempty" default:"true"`
+	Spotlight      bool           `json:"spotlight,omitempty"`
 	Explain        bool           `json:"explain,omitempty" doc:"adds the scores of each signal to the items"`
 	Exact          bool           `json:"exact,omitempty" doc:"searches vectors exhaustively"`
-	Highlight      bool           `json:"highlight,omitempty" doc:"adds the positions of query words in each item's content"`
-	ProviderParams map[string]any `json:"params,omitempty" doc:"passed to providers unchanged. The built-in providers read: time, dialogue, follow_up and spelling (false disables each); feedback (true enables it); phrases (true requires quoted phrases; default in /v1/search); patterns (true expands storm* and storm~; default in /v1/search); rerank (false skips the reranker); cluster (a ledger to search)"`
+	Highlight      bool           `json:"highlight,omitempty"`
+	ProviderParams map[string]any `json:"params,omitempty"`
 }
 
 // FilterRequest is a [ragctx.Filter] as it is sent.
 type FilterRequest struct {
 	Tags           []string          `json:"tags,omitempty" maxItems:"256" doc:"tags that an item must all carry"`
-	Metadata       map[string]string `json:"metadata,omitempty" doc:"metadata values that an item must have, compared as strings"`
-	Sources        []string          `json:"sources,omitempty" maxItems:"256" doc:"sources, or prefixes ending in *; an item must match one of them" example:"[\"file:docs/*\"]"`
+	Metadata       map[string]string `json:"metadata,omitempty"`
+	Sources        []string          `json:"sources,omitempty" maxItems:"256" example:"[\"file:docs/*\"]"`
 	OccurredAfter  time.Time         `json:"occurred_after,omitzero" doc:"inclusive"`
 	OccurredBefore time.Time         `json:"occurred_before,omitzero" doc:"exclusive"`
 }
@@ -134,9 +134,10 @@ type searchOutput struct{ Body engine.SearchResult }
 func (s *Server) contextRoutes() {
 	register(s, huma.Operation{
 		OperationID: "context", Method: http.MethodPost, Path: "/v1/context", Tags: []string{"context"},
-		Summary: "What should the model see?", DefaultStatus: http.StatusOK,
-		Description: "Asks all providers at once, fits the best of what they return into max_tokens and renders it. " +
-			"An answer without items says why in its note; everything that was dropped or shortened is listed.",
+		Summary: "Retrieve context for a model", DefaultStatus: http.StatusOK,
+		Description: "Queries all providers concurrently, selects the best items within max_tokens and renders " +
+			"them. An answer without items has a note with the reason. The answer lists every dropped or " +
+			"shortened item.",
 		Responses: map[string]*huma.Response{"200": {
 			Content: map[string]*huma.MediaType{jsonType: {Example: exampleAnswer()}},
 		}},
@@ -144,13 +145,15 @@ func (s *Server) contextRoutes() {
 	register(s, huma.Operation{
 		OperationID: "search", Method: http.MethodPost, Path: "/v1/search", Tags: []string{"context"},
 		Summary: "Search documents and memories", DefaultStatus: http.StatusOK,
-		Description: "Returns the best items, best first, without a token budget: max_tokens, tokenizer, format and preset do not matter, though they have to be right.",
+		Description: "Returns the best items, best first, without a token budget: max_tokens, tokenizer, format " +
+			"and preset are validated, but ignored.",
 	}, s.search)
 	register(s, huma.Operation{
 		OperationID: "explain", Method: http.MethodPost, Path: "/v1/explain", Tags: []string{"context"},
-		Summary: "Why is my answer empty?", DefaultStatus: http.StatusOK,
-		Description: "Asks as /v1/context does and looks step by step for what keeps items from the answer: what there is and who sees it, what words and vectors find alone, " +
-			"what would be found without each condition, what the budget kept out.",
+		Summary: "Explain an answer", DefaultStatus: http.StatusOK,
+		Description: "Runs the query of /v1/context and diagnoses missing items step by step: available and " +
+			"visible data, keyword and vector results on their own, results without each filter, and items over " +
+			"budget.",
 	}, s.explain)
 }
 
@@ -217,7 +220,8 @@ func (s *Server) searchMemories(ctx context.Context, in *contextInput) (*searchO
 	}
 	for i, t := range q.ContextTypes {
 		if t != ragctx.TypeMemory {
-			return nil, ragctx.Invalid(fmt.Sprintf("context_types[%d]", i), "is %s, but only memories are searched here; leave the field out, or use /v1/search", t)
+			return nil, ragctx.Invalid(fmt.Sprintf("context_types[%d]", i), "is %s, but this route searches "+
+				"memories only; leave the field out, or use /v1/search", t)
 		}
 	}
 	found, err := s.engine.Search(ctx, q.WithTypes(ragctx.TypeMemory))

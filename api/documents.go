@@ -19,14 +19,14 @@ import (
 // DocumentRequest is a document as it is sent. Its id is in the path.
 type DocumentRequest struct {
 	Text     string    `json:"text,omitempty" doc:"the whole text, at most 32 MiB; default is the title"`
-	Title    string    `json:"title,omitempty" doc:"at most 2 KiB; default is the title found in the text, or else the file name in the id"`
+	Title    string    `json:"title,omitempty"`
 	Source   string    `json:"source,omitempty" doc:"origin of the text, at most 4 KiB" example:"file:docs/a.md"`
-	MIME     string    `json:"mime,omitempty" maxLength:"512" doc:"type of the text; default follows the extension of the id" example:"text/markdown"`
+	MIME     string    `json:"mime,omitempty" maxLength:"512" example:"text/markdown"`
 	Tags     []string  `json:"tags,omitempty" maxItems:"64"`
-	Metadata Metadata  `json:"metadata,omitempty" doc:"at most 64 KiB of JSON; filters match strings, numbers and booleans"`
+	Metadata Metadata  `json:"metadata,omitempty"`
 	Occurred time.Time `json:"occurred,omitzero" doc:"time of the events in the document"`
 	Chunk    *Sizes    `json:"chunk,omitempty" doc:"chunk sizes; default is 400 characters, at most 1200"`
-	Root     string    `json:"root,omitempty" doc:"source that the document was ingested from; a document of one root cannot be replaced from another"`
+	Root     string    `json:"root,omitempty"`
 }
 
 // DocumentPut is the outcome of storing a document.
@@ -93,7 +93,7 @@ type DocumentPage struct {
 // DocumentKey are the parameters of every route of one document.
 type DocumentKey struct {
 	Scoped
-	ID string `path:"id" doc:"document id: percent-encoded UTF-8 of 1 to 512 bytes; a slash may be sent as it is or as %2F" example:"docs/a.md"`
+	ID string `path:"id" example:"docs/a.md"`
 }
 
 // documentPut is a document as JSON, or a file: then the parameters say what the file
@@ -101,11 +101,11 @@ type DocumentKey struct {
 type documentPut struct {
 	DocumentKey
 	Matching
-	IfNoneMatch string   `header:"If-None-Match" maxLength:"8192" doc:"*: store only if the id is new; otherwise the answer is 412"`
+	IfNoneMatch string   `header:"If-None-Match" maxLength:"8192"`
 	Title       string   `query:"title" maxLength:"2048" doc:"for a file; default is the title found in it"`
 	Source      string   `query:"source" maxLength:"4096" doc:"for a file: its origin"`
 	Tags        []string `query:"tags,explode" maxItems:"64" doc:"for a file; may be repeated"`
-	Metadata    string   `query:"metadata" maxLength:"16384" doc:"for a file: a JSON object, limited by the length of a URL" example:"{\"team\": \"ops\"}"`
+	Metadata    string   `query:"metadata" maxLength:"16384" example:"{\"team\": \"ops\"}"`
 	Occurred    string   `query:"occurred" format:"date-time" doc:"for a file: time of the events in it"`
 	Root        string   `query:"root" doc:"for a file: source that it was ingested from"`
 
@@ -119,7 +119,7 @@ func (d *documentPut) Resolve(ctx huma.Context) []error {
 	r := humaecho.Unwrap(ctx).Request()
 	h := r.Header
 	if d.body, _ = r.Body.(*heldBody); d.body == nil {
-		return []error{errors.New("the body was not read")} // it was, before
+		return []error{errors.New("the body could not be read")} // it was, before
 	}
 	if d.file = isFile(h); d.file {
 		d.media = h.Get(echo.HeaderContentType)
@@ -144,7 +144,7 @@ type documentList struct {
 
 type duplicateList struct {
 	Scoped
-	Prefix string `query:"prefix" maxLength:"512" doc:"only groups with a document whose id has this prefix" example:"docs/"`
+	Prefix string `query:"prefix" maxLength:"512" example:"docs/"`
 	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 	Cursor string `query:"cursor" doc:"next_cursor of the previous page"`
 }
@@ -195,33 +195,34 @@ func (s *Server) documentRoutes() {
 	register(s, huma.Operation{
 		OperationID: "put-document", Method: http.MethodPut, Path: "/v1/documents/{id}", Tags: tags,
 		Summary: "Store a document", DefaultStatus: http.StatusCreated,
-		Description: "When it is acknowledged it is durable and can be found. The same content again changes nothing; " +
-			"other content makes a new version. 200 if the id existed. " +
-			"A body of another type than JSON is a file, such as a PDF or a web page, whose text is stored; the parameters are for files alone.",
+		Description: "A stored document is durable and searchable when the server answers. Identical content " +
+			"changes nothing; different content creates a new version. 200 if the id existed. A body of another " +
+			"type than JSON is a file, such as a PDF or a web page, and its text is stored; the query parameters " +
+			"apply to files only.",
 		RequestBody: s.documentBody(),
 	}, s.putDocument, http.StatusOK)
 	register(s, huma.Operation{
 		OperationID: "get-document", Method: http.MethodGet, Path: "/v1/documents/{id}", Tags: tags, Summary: "Get a document",
-		Description: "The current version, or an earlier one that is still kept.",
+		Description: "Returns the current version, or an earlier one that is still stored.",
 	}, s.getDocument)
 	register(s, huma.Operation{
 		OperationID: "list-documents", Method: http.MethodGet, Path: "/v1/documents", Tags: tags,
-		Summary: "List documents", Description: "In order of their ids.",
+		Summary: "List documents", Description: "Lists documents in order of their ids.",
 	}, s.listDocuments)
 	register(s, huma.Operation{
 		OperationID: "list-duplicates", Method: http.MethodGet, Path: duplicatesPath, Tags: tags,
-		Summary: "Find duplicates", Description: "Documents that say the same or nearly the same, in groups, the largest first. " +
-			"An answer shows equal passages once in any case.",
+		Summary: "Find duplicates", Description: "Groups identical and nearly identical documents, the largest " +
+			"group first. Contexts show identical passages only once in any case.",
 	}, s.listDuplicates)
 	register(s, huma.Operation{
 		OperationID: "delete-document", Method: http.MethodDelete, Path: "/v1/documents/{id}", Tags: tags, Summary: "Delete a document",
-		Description: "It is in no answer from then on, except to questions about an earlier time (as_of). " +
-			"With erase=true it is removed for good, and it is no error if it is not there.",
+		Description: "Answers no longer include the document, except queries with an earlier as_of. With " +
+			"erase=true it is erased permanently, and a missing document is no error.",
 	}, s.deleteDocument)
 	register(s, huma.Operation{
 		OperationID: "get-item", Method: http.MethodGet, Path: "/v1/items/{id}", Tags: tags, Summary: "Look up a citation",
-		Description: "Returns the passage that the id of an item of an answer cites, also when the document has been replaced since; " +
-			"for a memory's id its text.",
+		Description: "Returns the passage cited by the id of an item, even after the document was replaced; for " +
+			"a memory's id, its text.",
 	}, s.getItem)
 }
 

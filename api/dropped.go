@@ -13,17 +13,17 @@ const mostDropped = 100
 
 // DroppedMessage is a message that is not shown, or not whole.
 type DroppedMessage struct {
-	Index   *int           `json:"index,omitempty" doc:"position in the request's messages; for a stored session the position after its stages, absent for messages that a stage removed"`
+	Index   *int           `json:"index,omitempty"`
 	ID      string         `json:"id,omitempty"`
 	Role    ragctx.Role    `json:"role"`
 	Partial bool           `json:"partial,omitempty" doc:"the message was truncated, not omitted"`
 	Tokens  int            `json:"tokens" doc:"tokens saved"`
-	Reason  session.Reason `json:"reason" enum:"budget,boundary,orphan_result,unanswered_call,empty" doc:"budget: newer messages used the tokens, or, if partial, tool results were truncated to fit; boundary: a conversation cannot begin with it; orphan_result: its tool call is missing; unanswered_call: the conversation went on without a tool result; empty: no content"`
+	Reason  session.Reason `json:"reason" enum:"budget,boundary,orphan_result,unanswered_call,empty"`
 }
 
 // DroppedTotal says how many messages are not shown, or not whole, for a reason.
 type DroppedTotal struct {
-	Reason   session.Reason `json:"reason" enum:"budget,boundary,orphan_result,unanswered_call,empty" doc:"same values as in dropped"`
+	Reason   session.Reason `json:"reason" enum:"budget,boundary,orphan_result,unanswered_call,empty"`
 	Messages int            `json:"messages" doc:"number of messages"`
 	Partial  int            `json:"partial,omitempty" doc:"number of truncated messages among them"`
 	Tokens   int            `json:"tokens" doc:"tokens saved"`

@@ -13,8 +13,9 @@ type embedderOutput struct{ Body engine.EmbedderInfo }
 
 func (s *Server) embedderRoutes() {
 	register(s, huma.Operation{
-		OperationID: "get-embedder", Method: http.MethodGet, Path: "/v1/embedder", Tags: []string{"system"}, Summary: "Whose vectors are searched?",
-		Description: "With an embedding service: whether it is up, and what was asked of it since the start, with its price if that is configured.",
+		OperationID: "get-embedder", Method: http.MethodGet, Path: "/v1/embedder", Tags: []string{"system"}, Summary: "Get the embedder",
+		Description: "Returns the current embedder. For an embedding service: its availability, and its usage " +
+			"since the start, with the cost if prices are configured.",
 	}, func(context.Context, *struct{}) (*embedderOutput, error) {
 		return &embedderOutput{s.engine.Indexes().EmbedderInfo()}, nil
 	})

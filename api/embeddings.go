@@ -28,10 +28,10 @@ const (
 
 // EmbeddingRequest asks for vectors, in OpenAI's shape.
 type EmbeddingRequest struct {
-	Input          EmbeddingInput `json:"input" doc:"one text, or up to 2048, each at most 1 MiB; a read key may send 512 KiB in total; token arrays are not supported" example:"\"roll back a release\""`
-	Model          string         `json:"model,omitempty" maxLength:"512" default:"static" doc:"static, the built-in model, or its full name"`
-	EncodingFormat string         `json:"encoding_format,omitempty" enum:"float,base64" default:"float" doc:"base64 encodes 32-bit little-endian floats"`
-	Dimensions     *int           `json:"dimensions,omitempty" minimum:"1" maximum:"65536" doc:"must equal the dimensions of the model"`
+	Input          EmbeddingInput `json:"input" example:"\"roll back a release\""`
+	Model          string         `json:"model,omitempty" maxLength:"512" default:"static"`
+	EncodingFormat string         `json:"encoding_format,omitempty" enum:"float,base64" default:"float"`
+	Dimensions     *int           `json:"dimensions,omitempty" minimum:"1" maximum:"65536"`
 	User           string         `json:"user,omitempty" maxLength:"512" doc:"ignored"`
 }
 
@@ -66,7 +66,7 @@ func (in *EmbeddingInput) UnmarshalJSON(b []byte) error {
 type Embeddings struct {
 	Object string         `json:"object" enum:"list"`
 	Data   []Embedding    `json:"data" nullable:"false" doc:"one embedding per text, in order"`
-	Model  string         `json:"model" doc:"name and revision; vectors of different models are not comparable" example:"ragctx-static-en@1"`
+	Model  string         `json:"model" example:"ragctx-static-en@1"`
 	Usage  EmbeddingUsage `json:"usage"`
 }
 
@@ -74,7 +74,7 @@ type Embeddings struct {
 type Embedding struct {
 	Object string `json:"object" enum:"embedding"`
 	Index  int    `json:"index" doc:"position of the text"`
-	Vector Vector `json:"embedding" doc:"unit vector; empty if the model cannot embed the text, because it has no letters or digits or is mostly in an unsupported script"`
+	Vector Vector `json:"embedding"`
 }
 
 // EmbeddingUsage counts tokens.
@@ -136,8 +136,8 @@ type embeddingsOutput struct{ Body Embeddings }
 func (s *Server) embeddingRoutes() {
 	register(s, huma.Operation{
 		OperationID: "embeddings", Method: http.MethodPost, Path: "/v1/embeddings", Tags: []string{"embeddings"}, Summary: "Embed texts",
-		Description: "Serves the built-in table of vectors in OpenAI's shape, whatever embedder the data directory has. A text about which the model has nothing to say has an " +
-			"empty vector, never one of zeros.",
+		Description: "Embeds texts with the built-in model in OpenAI's format, independently of the embedder of " +
+			"the data directory. A text that the model cannot embed has an empty vector, never zeros.",
 		DefaultStatus: http.StatusOK,
 	}, func(ctx context.Context, in *embeddingsInput) (*embeddingsOutput, error) {
 		out, err := embeddings(ctx, in.Body)
@@ -153,7 +153,7 @@ func embeddings(ctx context.Context, r EmbeddingRequest) (Embeddings, error) {
 	case len(r.Input) == 0:
 		return Embeddings{}, ragctx.Invalid("input", "is empty; send a text, or up to %d", maxEmbeddingInputs)
 	case r.Model != "" && r.Model != builtin.DefaultName && r.Model != id.Name && r.Model != name:
-		return Embeddings{}, ragctx.Invalid("model", "%q is not served; use %q or %q", ragctx.Clip(r.Model), builtin.DefaultName, name)
+		return Embeddings{}, ragctx.Invalid("model", "is %q; use %q or %q", ragctx.Clip(r.Model), builtin.DefaultName, name)
 	case r.Dimensions != nil && *r.Dimensions != id.Dimensions:
 		return Embeddings{}, ragctx.Invalid("dimensions", "is %d, and the model has %d; leave it out", *r.Dimensions, id.Dimensions)
 	}

@@ -14,7 +14,7 @@ import (
 // Erasable is the parameter of routes that can remove something for good. It is
 // exported for huma, which passes over others.
 type Erasable struct {
-	Erase bool `query:"erase" doc:"erases permanently: removes every version from the database, the history, jobs and index files, and from as_of queries"`
+	Erase bool `query:"erase"`
 }
 
 type documentDelete struct {
@@ -48,7 +48,9 @@ type erasedOutput struct{ Body store.Erased }
 func (s *Server) eraseRoutes() {
 	register(s, huma.Operation{
 		OperationID: "erase-session", Method: http.MethodDelete, Path: "/v1/sessions/{id}", Tags: []string{"memories"}, Summary: "Erase a session",
-		Description: "Removes a stored session for good, with its branches, compactions and observations and the sessions that were forked off it, and the turns and memories of a session of that id. Only with erase=true: there is no other way to delete a session.",
+		Description: "Permanently removes a session with its branches, compactions, observations and forks, and " +
+			"all turns and memories with this session id. Requires erase=true; there is no other way to delete a " +
+			"session.",
 	}, func(ctx context.Context, in *sessionDelete) (*erasedOutput, error) {
 		if err := in.confirmed(); err != nil {
 			return nil, err
@@ -64,7 +66,8 @@ func (s *Server) eraseRoutes() {
 	})
 	register(s, huma.Operation{
 		OperationID: "erase-user", Method: http.MethodDelete, Path: "/v1/users/{id}", Tags: []string{"memories"}, Summary: "Erase a user",
-		Description: "Removes all that belongs to a user in a namespace for good. Only with erase=true: there is no other way to delete a user.",
+		Description: "Permanently removes all data of a user in a namespace. Requires erase=true; there is no " +
+			"other way to delete a user.",
 	}, func(ctx context.Context, in *userDelete) (*erasedOutput, error) {
 		if err := in.confirmed(); err != nil {
 			return nil, err

@@ -34,9 +34,9 @@ var tagged = map[string][]string{
 func describeTag(op *huma.Operation) {
 	op.Parameters = append(op.Parameters, &huma.Param{
 		Name: unlessHeader, In: "header", Schema: &huma.Schema{Type: huma.TypeString},
-		Description: "the " + tagHeader + " of an answer before; if there would be the same again, the answer is 304 without a body",
+		Description: tagHeader + " of an earlier answer; if the answer is unchanged, it is 304 without a body",
 	})
-	op.Responses["304"] = &huma.Response{Description: "It is still what it was."}
+	op.Responses["304"] = &huma.Response{Description: "The answer has not changed."}
 }
 
 // conditional lets next answer, and sends the answer with a tag, or 304 if the caller has it.

@@ -15,12 +15,12 @@ import (
 const eventsPath = "/v1/events"
 
 type eventStream struct {
-	Namespace string   `query:"namespace" maxLength:"512" doc:"only events of this namespace; default is all accessible namespaces"`
+	Namespace string   `query:"namespace" maxLength:"512"`
 	User      string   `query:"user_id" maxLength:"512" doc:"only events of this user; default is all users for an admin, shared items for others"`
 	Session   string   `query:"session_id" maxLength:"512" doc:"only events of this session"`
 	Types     []string `query:"type,explode" doc:"only events of this type; may be repeated"`
 	After     string   `query:"after" doc:"start after this sequence; default is now"`
-	Last      string   `header:"Last-Event-ID" doc:"same as the query parameter, sent by a reconnecting browser; takes precedence"`
+	Last      string   `header:"Last-Event-ID"`
 }
 
 func (in eventStream) filter() events.Filter {
@@ -35,11 +35,14 @@ func (in eventStream) filter() events.Filter {
 
 func (s *Server) eventRoutes() {
 	register(s, huma.Operation{
-		OperationID: "stream-events", Method: http.MethodGet, Path: eventsPath, Tags: []string{"system"}, Summary: "Stream what happens",
-		Description: "Server-sent events named by their type, whose ids are sequences and whose data are the objects that are described here: those after the " +
-			"place where the stream begins that are kept, then those that happen, each once and in order. Where it breaks off it can be resumed with the header " +
-			lastEventHeader + ". A reader that was away for too long, or over a restart, is first told " + string(ragctx.EventEventsLost) + ", whatever it asked for.",
-		Responses: eventsOf("The stream. The data of its events are objects with seq, id, type, time, namespace, session_id, user_id, request_id and data."),
+		OperationID: "stream-events", Method: http.MethodGet, Path: eventsPath, Tags: []string{"system"}, Summary: "Stream events",
+		Description: "Server-sent events, named by type; the id is the sequence and the data an event object. " +
+			"The stream first sends the stored events after its starting point, then new ones, each once and in " +
+			"order. Resume an interrupted stream with the header " + lastEventHeader + ". If events were lost, " +
+			"after a long absence or a restart, the stream begins with " + string(ragctx.EventEventsLost) +
+			", whatever the filter.",
+		Responses: eventsOf("The stream. Each event has seq, id, type, time, namespace, session_id, user_id, " +
+			"request_id and data."),
 	}, s.streamEvents)
 }
 

@@ -24,9 +24,9 @@ const extractPath = `/v1/memories\:extract`
 func (s *Server) extractRoutes() {
 	register(s, huma.Operation{
 		OperationID: "extract-memories", Method: http.MethodPost, Path: extractPath, Tags: []string{"memory"},
-		Summary: "What would be learnt from a turn?", DefaultStatus: http.StatusOK,
-		Description: "Looks through a turn as if it were completed now, and stores nothing: what was found, by which rule and why, where it stands in the turn, " +
-			"and what would become of it.",
+		Summary: "Preview extraction from a turn", DefaultStatus: http.StatusOK,
+		Description: "Extracts facts from the turn without storing anything. Returns each finding with its rule, " +
+			"its reason, its position in the turn, and the effect it would have.",
 	}, s.extractMemories)
 }
 

@@ -71,10 +71,11 @@ func checkFileType(h http.Header) *Problem {
 	case len(h.Values(echo.HeaderContentType)) == 1 && err == nil && knownFile(media):
 		return nil
 	default:
-		f.Message = fmt.Sprintf("is %q; send %s, or a file: text/*, %s, or %s, which is known by the ending of the id",
+		f.Message = fmt.Sprintf("is %q; send %s, or a file: text/*, %s, or %s (recognised by the extension of "+
+			"the id)",
 			ragctx.Clip(value), jsonType, strings.Join(extract.Types(), ", "), anyFile)
 	}
-	return newProblem(http.StatusUnsupportedMediaType, codeMediaType, "the body is of a type that the server does not read", f)
+	return newProblem(http.StatusUnsupportedMediaType, codeMediaType, "the body has an unsupported content type", f)
 }
 
 func knownFile(media string) bool {

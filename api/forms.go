@@ -20,9 +20,9 @@ const ownForm = "ragctx"
 
 // Said is a conversation in a form: ragctx's, or that of a vendor of models.
 type Said struct {
-	Format   string          `json:"format,omitempty" enum:"ragctx,openai,anthropic,gemini" default:"ragctx" doc:"format of system and messages"`
-	System   json.RawMessage `json:"system,omitempty" doc:"system prompt outside the messages: Anthropic's system, Gemini's systemInstruction"`
-	Messages SaidMessages    `json:"messages,omitzero" doc:"oldest first: messages of OpenAI or Anthropic, contents of Gemini, or ragctx's own format"`
+	Format   string          `json:"format,omitempty" enum:"ragctx,openai,anthropic,gemini" default:"ragctx"`
+	System   json.RawMessage `json:"system,omitempty"`
+	Messages SaidMessages    `json:"messages,omitzero"`
 }
 
 // SaidMessages are messages in a form.
@@ -33,7 +33,7 @@ func (SaidMessages) Schema(r huma.Registry) *huma.Schema {
 	limit := assemble.MaxMessages
 	return &huma.Schema{Type: huma.TypeArray, MaxItems: &limit, Items: &huma.Schema{AnyOf: []*huma.Schema{
 		r.Schema(reflect.TypeFor[message](), true, ""),
-		{Type: huma.TypeObject, Description: "a message as the vendor has it"},
+		{Type: huma.TypeObject, Description: "message in the vendor's format"},
 	}}}
 }
 
@@ -59,7 +59,7 @@ func vendor(format string) (wire.Vendor, error) {
 	}
 	v, err := wire.ParseVendor(format)
 	if err != nil {
-		return "", ragctx.Invalid("format", "%q is not a form of conversations; use %s, openai, anthropic or gemini", ragctx.Clip(format), ownForm)
+		return "", ragctx.Invalid("format", "%q is not a conversation format; use %s, openai, anthropic or gemini", ragctx.Clip(format), ownForm)
 	}
 	return v, nil
 }
@@ -77,7 +77,8 @@ func (s *Server) heard(said Said, at string, before ...ragctx.Message) ([]ragctx
 	}
 	messages, losses, err := wire.ReadNext(v, before, wire.Conversation{System: said.System, Messages: said.Messages})
 	if err != nil {
-		return nil, nil, ragctx.Invalid(at, "cannot be read in the form of %s: %v; send what its documentation says, or name another format", v, err)
+		return nil, nil, ragctx.Invalid(at, "cannot be read in the format of %s: %v; send what its documentation "+
+			"says, or name another format", v, err)
 	}
 	return messages, lossesOf(losses), checkBlocks(messages, said, at)
 }
@@ -103,7 +104,8 @@ func checkBlocks(messages []ragctx.Message, said Said, at string) error {
 // own reads messages in ragctx's form.
 func (s *Server) own(said Said, at string) ([]ragctx.Message, error) {
 	if len(said.System) > 0 {
-		return nil, ragctx.Invalid("system", "stands beside the messages only in the forms of anthropic and gemini; send a message with the role system")
+		return nil, ragctx.Invalid("system", "is a field of the anthropic and gemini formats only; send a "+
+			"message with the role system")
 	}
 	schema := s.schemaOf(reflect.TypeFor[message]())
 	var faults []Fault

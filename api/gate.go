@@ -213,7 +213,8 @@ func (s *Server) enter(ctx context.Context, p priority) (leave func(), err error
 	}
 	leave, err = s.gate.enter(ctx, p)
 	if leave == nil && err == nil {
-		err = busy(http.StatusTooManyRequests, time.Second, "the server has as many requests as it can answer")
+		err = busy(http.StatusTooManyRequests, time.Second, "the server has reached its limit of concurrent "+
+			"requests")
 	}
 	return leave, err
 }

@@ -21,12 +21,12 @@ func (s *Server) CheckListener(a net.Addr) error {
 	case isLocal(a):
 		return nil
 	case !s.asksForKeys():
-		return fmt.Errorf("%w: %s is not a loopback address, and without API keys everyone who can reach it would be admin; "+
-			"make a key with \"ragctx keys create\", or listen on 127.0.0.1 or [::1]", ragctx.ErrDenied, a)
+		return fmt.Errorf("%w: %s is not a loopback address, and without API keys every client that reaches it "+
+			"is admin; make a key with \"ragctx keys create\", or listen on 127.0.0.1 or [::1]", ragctx.ErrDenied, a)
 	case s.opts.TLS == nil && !s.opts.InsecureHTTP:
-		return fmt.Errorf("%w: %s is not a loopback address, and without TLS everyone on the way could read keys and texts; "+
-			"give a certificate (--tls-cert, --tls-key), or say --insecure-http where a reverse proxy ends TLS, "+
-			"or listen on 127.0.0.1 or [::1]", ragctx.ErrDenied, a)
+		return fmt.Errorf("%w: %s is not a loopback address, and without TLS keys and texts can be read in "+
+			"transit; give a certificate (--tls-cert, --tls-key), or say --insecure-http if a reverse proxy "+
+			"terminates TLS, or listen on 127.0.0.1 or [::1]", ragctx.ErrDenied, a)
 	}
 	return nil
 }
@@ -52,12 +52,13 @@ func (s *Server) guard(next echo.HandlerFunc) echo.HandlerFunc {
 		origins := r.Header.Values(echo.HeaderOrigin)
 		for _, origin := range origins {
 			if !s.allowsOrigin(origin) {
-				return denied("header.Origin", origin, "only pages of this machine may call the server, and those named in allow_origins")
+				return denied("header.Origin", origin, "only pages of this machine and of allow_origins may call "+
+					"the server")
 			}
 		}
 		// Browsers send no Origin with what a page only embeds or links to.
 		if site := r.Header.Get(fetchSite); len(origins) == 0 && (site == "cross-site" || site == "same-site") {
-			return denied("header."+fetchSite, site, "pages of other sites may not have the server asked")
+			return denied("header."+fetchSite, site, "pages of other sites may not call the server")
 		}
 		if len(s.opts.AllowOrigins) > 0 {
 			c.Response().Header().Add(echo.HeaderVary, echo.HeaderOrigin)
@@ -110,7 +111,7 @@ func (s *Server) shares(c echo.Context, origin string) bool {
 
 func denied(location, value, remedy string) *Problem {
 	code, status := ragctx.CodeOf(ragctx.ErrDenied)
-	return newProblem(status, string(code), "the request does not come from where it may",
+	return newProblem(status, string(code), "the request comes from a host or origin that is not allowed",
 		Fault{Location: location, Message: fmt.Sprintf("is %q; %s", ragctx.Clip(value), remedy)})
 }
 

@@ -55,8 +55,9 @@ func describeKey(op *huma.Operation) {
 	least, limit := 1, maxKeyBytes
 	op.Parameters = append(op.Parameters, &huma.Param{
 		Name: keyHeader, In: "header",
-		Description: "Makes sending the request again safe: within 24 hours the same request with the same key is answered " +
-			"as the first time, with the header " + replayedHeader + ": true, and done once. Another request with the key is 422.",
+		Description: "Makes retries safe: for 24 hours, the same request with the same key runs only once and " +
+			"gets the stored answer, with the header " + replayedHeader + ": true. A different request with the " +
+			"same key is 422.",
 		Schema: &huma.Schema{Type: huma.TypeString, MinLength: &least, MaxLength: &limit},
 	})
 }
@@ -96,8 +97,9 @@ func (u *underWay) enter(ctx context.Context, k store.RequestKey) (leave func(),
 			return nil, ctx.Err()
 		case <-patience.C:
 			code, status := ragctx.CodeOf(ragctx.ErrConflict)
-			return nil, newProblem(status, string(code), "a request with the same key is still under way; try again later",
-				Fault{Location: "header." + keyHeader, Message: "belongs to a request that is not answered yet"})
+			return nil, newProblem(status, string(code), "a request with the same key is still in progress; try "+
+				"again later",
+				Fault{Location: "header." + keyHeader, Message: "belongs to a request that is still in progress"})
 		}
 	}
 }
@@ -114,7 +116,7 @@ func requestKey(r *http.Request, op *huma.Operation, namespace string) (store.Re
 	key := values[0]
 	switch {
 	case len(values) > 1:
-		return bad("is given %d times; send it once", len(values))
+		return bad("is sent %d times; send it once", len(values))
 	case key == "" || len(key) > maxKeyBytes:
 		return bad("is %d bytes long; use 1 to %d, such as a UUID", len(key), maxKeyBytes)
 	case strings.IndexFunc(key, func(r rune) bool { return r < ' ' || r > '~' }) >= 0:
@@ -195,7 +197,8 @@ func (s *Server) onceIn(c echo.Context, op *huma.Operation, namespace string, su
 // keyError translates what [engine.Requests.Begin] returns.
 func keyError(err error) error {
 	if errors.Is(err, store.ErrKeyReused) {
-		return invalid(Fault{Location: "header." + keyHeader, Message: "came with another request before; use a new key for a new request"})
+		return invalid(Fault{Location: "header." + keyHeader, Message: "was already used for another request; " +
+			"use a new key for a new request"})
 	}
 	return err
 }

@@ -207,7 +207,7 @@ func TestRefusedLeavesTheKeyFree(t *testing.T) {
 		status                            int
 	}{
 		{"POST", "/v1/memories", `{"content":" "}`, `{"content":"x"}`, "", 422},
-		{"POST", "/v1/memories", `{"content":"` + strings.Repeat("x", memory.MaxContentBytes+1) + `"}`, `{"content":"y"}`, "", 413},
+		{"POST", "/v1/memories", `{"content":"` + strings.Repeat("x", memory.MaxMemoryBytes+1) + `"}`, `{"content":"y"}`, "", 413},
 		{"POST", "/v1/memories", `{"content":"x","expires":"2001-01-01T00:00:00Z"}`, `{"content":"z"}`, "", 422},
 		{"POST", "/v1/turns", `{"prompt":" "}`, `{"prompt":"x"}`, "", 422},
 		{"PUT", "/v1/documents/a", `{"text":"x","tags":[""]}`, `{"text":"x"}`, "", 422},

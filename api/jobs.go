@@ -56,37 +56,38 @@ func (s *Server) jobRoutes() {
 	tags := []string{"jobs"}
 	register(s, huma.Operation{
 		OperationID: "list-jobs", Method: http.MethodGet, Path: "/v1/jobs", Tags: tags,
-		Summary: "List jobs", Description: "The newest first. A job can be looked at for 7 days after it has ended.",
+		Summary: "List jobs", Description: "Lists jobs, newest first. A job is kept for 7 days after its end.",
 	}, s.listJobs)
 	register(s, huma.Operation{
 		OperationID: "get-job", Method: http.MethodGet, Path: "/v1/jobs/{id}", Tags: tags, Summary: "Get a job",
-		Description: "Also one that has ended, for 7 days.",
+		Description: "Returns a job, for up to 7 days after its end.",
 	}, func(ctx context.Context, in *JobKey) (*jobOutput, error) {
 		j, err := s.engine.Jobs().Get(ctx, in.ID)
 		return &jobOutput{j}, err
 	})
 	register(s, huma.Operation{
 		OperationID: "list-job-items", Method: http.MethodGet, Path: "/v1/jobs/{id}/items", Tags: tags, Summary: "List a job's items",
-		Description: "What became of each document of a bulk request; what a folder's ingest left out.",
+		Description: "Lists the result of each document of a bulk request, and the files that an ingest skipped.",
 	}, s.listJobItems)
 	register(s, huma.Operation{
 		OperationID: "watch-job", Method: http.MethodGet, Path: "/v1/jobs/{id}/events", Tags: tags, Summary: "Watch a job",
-		Description: "A stream of server-sent events: progress with the job as it is now, after each change but at most four times a second, " +
-			"and end with the job when it has ended, which ends the stream. Every stream begins with the present state, " +
-			"so nothing is missed by connecting again; Last-Event-ID is not needed.",
-		Responses: eventsOf("The events. Their data are jobs.", "progress", "end"),
+		Description: "Streams server-sent events: progress with the job's current state after each change, at " +
+			"most four times a second, and end with the final state, which ends the stream. Every stream begins " +
+			"with the current state, so reconnecting loses nothing; Last-Event-ID is not needed.",
+		Responses: eventsOf("The events. The data of each is a job.", "progress", "end"),
 	}, s.watchJob)
 	stop := huma.Operation{
 		OperationID: "cancel-job", Method: http.MethodPost, Path: "/v1/jobs/{id}/cancel", Tags: tags, Summary: "Cancel a job",
-		Description: "Answers when the job has ended. What was done stays, the rest is dropped. 409 if the job has ended otherwise.",
+		Description: "Cancels a job and waits for its end. Completed items stay; the others are dropped. 409 if " +
+			"the job has already ended differently.",
 	}
 	register(s, stop, s.cancelJob)
 	stop.OperationID, stop.Method, stop.Path = "delete-job", http.MethodDelete, "/v1/jobs/{id}"
-	stop.Description = "The same as POST /v1/jobs/{id}/cancel: the job is cancelled, and can still be looked at."
+	stop.Description = "Same as POST /v1/jobs/{id}/cancel. The cancelled job can still be retrieved."
 	register(s, stop, s.cancelJob)
 	register(s, huma.Operation{
 		OperationID: "retry-job", Method: http.MethodPost, Path: "/v1/jobs/{id}/retry", Tags: tags, Summary: "Retry a job",
-		Description:   "Queues a job that has ended again, with its failed items and those that it did not come to. 409 if there are none.",
+		Description:   "Queues an ended job again, with its failed and unprocessed items. 409 if there are none.",
 		DefaultStatus: http.StatusAccepted,
 	}, func(ctx context.Context, in *JobKey) (*jobOutput, error) {
 		j, err := s.engine.Jobs().Retry(ctx, in.ID)

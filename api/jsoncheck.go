@@ -60,7 +60,7 @@ func checkJSON(src []byte, schema *huma.Schema, schemas huma.Registry) ([]Fault,
 	}
 	if c.space(); c.pos < len(src) {
 		c.path = c.path[:len("body")]
-		return nil, c.syntax("has more after the end of its JSON value; send one value")
+		return nil, c.syntax("continues after the end of its JSON value; send one value")
 	}
 	return c.faults, nil
 }
@@ -128,7 +128,7 @@ func (c *checker) object(s *huma.Schema, depth int) *syntaxError {
 		c.path = append(append(c.path, '.'), ragctx.Clip(key)...)
 		defer func() { c.path = c.path[:end] }()
 		if seen[key] {
-			c.fault("is given twice; send it once")
+			c.fault("occurs twice; send it once")
 		}
 		seen[key] = true
 		return c.value(c.property(s, key), depth)

@@ -18,9 +18,9 @@ const keysPath = "/v1/keys"
 // KeyRequest says what a new API key is for.
 type KeyRequest struct {
 	Name       string    `json:"name" minLength:"1" maxLength:"200" doc:"purpose of the key" example:"billing agent"`
-	Role       string    `json:"role" enum:"read,write,admin" doc:"read: query, search and list; write: also store, change and delete; admin: also act for all users and change settings"`
-	Namespaces []string  `json:"namespaces,omitempty" maxItems:"100" doc:"namespaces that the key may access; default is all"`
-	UserID     string    `json:"user_id,omitempty" maxLength:"512" doc:"the only user that the key acts for: it reads that user's and shared items and changes only that user's items. Not for admin keys"`
+	Role       string    `json:"role" enum:"read,write,admin"`
+	Namespaces []string  `json:"namespaces,omitempty" maxItems:"100"`
+	UserID     string    `json:"user_id,omitempty" maxLength:"512"`
 	Expires    time.Time `json:"expires,omitzero" doc:"time after which the key is invalid; default is never"`
 }
 
@@ -54,18 +54,20 @@ type keyCursor struct {
 func (s *Server) keyRoutes() {
 	tags := []string{"keys"}
 	register(s, huma.Operation{
-		OperationID: "create-key", Method: http.MethodPost, Path: keysPath, Tags: tags, Summary: "Make an API key",
-		Description: "The answer has the key itself, this once: only its SHA-256 is kept. From the first key on, every request needs one: it has to be that of an admin of all namespaces. " +
-			"For admins of all namespaces.",
+		OperationID: "create-key", Method: http.MethodPost, Path: keysPath, Tags: tags, Summary: "Create an API key",
+		Description: "Returns the key, only this once: the server stores its SHA-256. As soon as one key exists, " +
+			"every request needs a key, so the first one must be for an admin of all namespaces. For admins of " +
+			"all namespaces.",
 		DefaultStatus: http.StatusCreated,
 	}, s.createKey)
 	register(s, huma.Operation{
 		OperationID: "list-keys", Method: http.MethodGet, Path: keysPath, Tags: tags, Summary: "List API keys",
-		Description: "Those that have expired are listed too, and those that were revoked for 90 days. For admins of all namespaces.",
+		Description: "Includes expired keys, and revoked ones for 90 days. For admins of all namespaces.",
 	}, s.listKeys)
 	register(s, huma.Operation{
 		OperationID: "revoke-key", Method: http.MethodDelete, Path: keysPath + "/{id}", Tags: tags, Summary: "Revoke an API key",
-		Description: "It is refused from now on, for good. Doing it again changes nothing. For admins of all namespaces.",
+		Description: "Revokes a key permanently, with immediate effect. Revoking it again changes nothing. For " +
+			"admins of all namespaces.",
 	}, func(ctx context.Context, in *keyID) (*keyOutput, error) {
 		k, err := s.engine.Keys().Revoke(ctx, in.ID)
 		return &keyOutput{k}, err

@@ -18,7 +18,7 @@ func TestQuarantine(t *testing.T) {
 	for i, origin := range []string{"tool", "document", "TOOL"} {
 		user := []string{"", "ada", "bob"}[i]
 		m := into[MemoryPut](t, f.call(t, "POST", "/v1/memories", fmt.Sprintf(`{"id":"q/%d","content":%q,"origin":%q,"user_id":%q}`, i, orders, origin, user)), 202)
-		if m.Occurred.IsZero() || m.Status != store.InQuarantine || m.State != memory.Quarantined {
+		if m.Occurred.IsZero() || m.Status != store.InQuarantine || m.State != memory.MemoryQuarantined {
 			t.Errorf("%s: %+v", origin, m)
 		}
 	}
@@ -54,7 +54,7 @@ func TestQuarantine(t *testing.T) {
 		t.Error(got)
 	}
 	m := into[store.Quarantined](t, f.call(t, "GET", "/v1/memories/q/1?user_id=ada", ""), 200)
-	if m.State != memory.Quarantined || !strings.Contains(m.Reason, "document") {
+	if m.State != memory.MemoryQuarantined || !strings.Contains(m.Reason, "document") {
 		t.Errorf("%+v", m)
 	}
 	for _, path := range []string{"/v1/memories/q/1?user_id=eve", "/v1/memories/q/1/history?user_id=eve"} {
@@ -82,7 +82,7 @@ func TestQuarantine(t *testing.T) {
 	if got := list("?all_users=true"); got != "" || seen < 3 {
 		t.Errorf("left %s after %d pages", got, seen)
 	}
-	if m := into[memory.Memory](t, f.call(t, "GET", "/v1/memories/q/1", ""), 200); m.State != memory.Active || m.UserID != "ada" {
+	if m := into[memory.Memory](t, f.call(t, "GET", "/v1/memories/q/1", ""), 200); m.State != memory.MemoryActive || m.UserID != "ada" {
 		t.Errorf("%+v", m)
 	}
 	h := into[MemoryHistory](t, f.call(t, "GET", "/v1/memories/q/1/history", ""), 200).History

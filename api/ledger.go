@@ -82,21 +82,21 @@ func sequenceOf(field, text string) (ledger.Sequence, error) {
 
 // MessageBody is a message as it is sent.
 type MessageBody struct {
-	ID        string          `json:"id,omitempty" doc:"msg_ and 32 hexadecimal digits; default is a generated id. An existing id is 409"`
+	ID        string          `json:"id,omitempty"`
 	Topic     string          `json:"topic,omitempty" doc:"required, at most 256 bytes" example:"PLAN_READY"`
 	Sender    string          `json:"sender,omitempty" doc:"required, at most 256 bytes" example:"planner"`
 	Receiver  string          `json:"receiver,omitempty" doc:"default is broadcast"`
 	Text      string          `json:"text,omitempty" doc:"text, data and metadata together are at most 1 MiB"`
 	Data      json.RawMessage `json:"data,omitempty" doc:"any JSON"`
-	Metadata  json.RawMessage `json:"metadata,omitempty" doc:"any JSON; contextSafe and replayPolicy control whether agents see the message"`
-	Timestamp int64           `json:"timestamp,omitempty" minimum:"0" doc:"Unix time in milliseconds; takes effect only if it is in the future"`
+	Metadata  json.RawMessage `json:"metadata,omitempty"`
+	Timestamp int64           `json:"timestamp,omitempty" minimum:"0"`
 }
 
 // MessagesRequest is a message or a batch as it is sent.
 type MessagesRequest struct {
 	Namespace string `json:"namespace,omitempty" maxLength:"512" doc:"default is \"default\""`
 	MessageBody
-	Messages []MessageBody `json:"messages,omitempty" maxItems:"1000" doc:"a batch in place of a single message, appended atomically"`
+	Messages []MessageBody `json:"messages,omitempty" maxItems:"1000"`
 }
 
 // messages returns the messages of a request to a cluster.
@@ -104,7 +104,8 @@ func (r MessagesRequest) messages(cluster string) ([]ledger.Message, error) {
 	bodies := []MessageBody{r.MessageBody}
 	if r.Messages != nil {
 		if !reflect.ValueOf(r.MessageBody).IsZero() {
-			return nil, ragctx.Invalid("messages", "stands beside the fields of a message; send one message or a batch")
+			return nil, ragctx.Invalid("messages", "cannot be combined with the fields of a message; send one "+
+				"message or a batch")
 		}
 		bodies = r.Messages
 	}
@@ -121,7 +122,7 @@ func (r MessagesRequest) messages(cluster string) ([]ledger.Message, error) {
 // MessageList are messages of a cluster.
 type MessageList struct {
 	Messages []ledger.Message `json:"messages" nullable:"false"`
-	More     bool             `json:"more,omitempty" doc:"more messages may exist; continue from the last sequence, or with a greater offset"`
+	More     bool             `json:"more,omitempty"`
 }
 
 // ClusterList is a page of clusters.
@@ -174,15 +175,19 @@ func (s *Server) ledgerRoutes() {
 		return huma.Operation{OperationID: id, Method: method, Path: path, Tags: []string{"ledger"}, Summary: summary, Description: about}
 	}
 	appending := op("append-messages", http.MethodPost, clusterVerb("messages"), "Append messages",
-		"Appends one message, or a batch: all of them or none. The answer comes when they are durable. Time and sequence grow with every message of a cluster.")
+		"Appends one message, or a batch atomically. The messages are durable when the server answers. Time and "+
+			"sequence increase with every message of a cluster.")
 	appending.DefaultStatus = http.StatusCreated
 	register(s, appending, s.appendMessages)
 	register(s, op("query-messages", http.MethodGet, clusterVerb("messages"), "Query messages",
-		"In the order in which they were appended. A cluster without messages is empty, not unknown."), s.queryMessages)
-	register(s, op("list-clusters", http.MethodGet, "/v1/ledger", "List clusters", "The clusters that have, or had, messages."), s.listClusters)
-	register(s, op("get-cluster", http.MethodGet, clusterPath, "Get a cluster", "How many messages it has, and what its models were paid for."), s.getCluster)
+		"Returns messages in the order of appending. A cluster without messages is empty, not 404."), s.queryMessages)
+	register(s, op("list-clusters", http.MethodGet, "/v1/ledger", "List clusters", "Lists the clusters that have "+
+		"or had messages."), s.listClusters)
+	register(s, op("get-cluster", http.MethodGet, clusterPath, "Get a cluster", "Returns the number of messages "+
+		"and the usage and cost of the models."), s.getCluster)
 	register(s, op("erase-cluster", http.MethodDelete, clusterPath, "Erase a cluster",
-		"Removes all messages of a cluster for good. Only with erase=true: there is no other way to delete one."), s.eraseCluster)
+		"Permanently removes all messages of a cluster. Requires erase=true; there is no other way to delete a "+
+			"cluster."), s.eraseCluster)
 	s.ledgerTransferRoutes()
 	s.ledgerStreamRoutes()
 }

@@ -22,7 +22,7 @@ const lastEventHeader = "Last-Event-ID"
 type messageStream struct {
 	MessageFilter
 	After string `query:"after_seq" doc:"start after this sequence; 0 is the beginning, default is now"`
-	Last  string `header:"Last-Event-ID" doc:"same as the query parameter, sent by a reconnecting browser; takes precedence"`
+	Last  string `header:"Last-Event-ID"`
 }
 
 // MessageFrame is a message as a WebSocket has it.
@@ -35,10 +35,11 @@ func (s *Server) ledgerStreamRoutes() {
 	s.schemaOf(reflect.TypeFor[MessageFrame]()) // which no body has
 	register(s, huma.Operation{
 		OperationID: "stream-messages", Method: http.MethodGet, Path: clusterVerb("stream"), Tags: []string{"ledger"}, Summary: "Stream messages",
-		Description: "Messages as server-sent events called message, whose ids are sequences: those that are stored after the place where the stream begins, " +
-			"then those that are appended, each once and in order. Where it breaks off it can be resumed with the header " + lastEventHeader + ". " +
-			"Asked for with Upgrade: websocket, it is a WebSocket whose frames are the schema MessageFrame.",
-		Responses: eventsOf("The stream. The data of its events are messages.", "message"),
+		Description: "Streams messages as server-sent events named message, with the sequence as id: first the " +
+			"stored messages after the starting point, then new ones, each once and in order. Resume an " +
+			"interrupted stream with the header " + lastEventHeader + ". A request with Upgrade: websocket gets " +
+			"a WebSocket with frames of the schema MessageFrame.",
+		Responses: eventsOf("The stream. The data of each event is a message.", "message"),
 	}, s.streamMessages)
 }
 
@@ -116,5 +117,5 @@ func (s *Server) messageFrames(ctx context.Context, hctx huma.Context, messages 
 	if err != nil && !errors.Is(err, ragctx.ErrClosed) {
 		return err
 	}
-	return conn.Close(websocket.StatusGoingAway, "the server stops; go on from the last sequence")
+	return conn.Close(websocket.StatusGoingAway, "the server is stopping; continue from the last sequence")
 }

@@ -31,7 +31,7 @@ func (s *Server) ledgerTransferRoutes() {
 	lines := &huma.MediaType{}
 	register(s, huma.Operation{
 		OperationID: "export-messages", Method: http.MethodGet, Path: clusterVerb("export"), Tags: []string{"ledger"}, Summary: "Export messages",
-		Description: "One JSON object per line, in the order in which they were appended.",
+		Description: "One JSON object per line, in the order of appending.",
 		Responses: map[string]*huma.Response{"200": {
 			Description: "The messages.", Content: map[string]*huma.MediaType{linesType: lines},
 		}},
@@ -39,8 +39,9 @@ func (s *Server) ledgerTransferRoutes() {
 	register(s, huma.Operation{
 		OperationID: "import-messages", Method: http.MethodPost, Path: clusterVerb("import"), Tags: []string{"ledger"},
 		Summary: "Import messages", DefaultStatus: http.StatusOK,
-		Description: "Takes what was exported, or what Zeroshot writes. Ids are kept, and times as far as they come after the cluster's newest message. " +
-			"A mistake in a line is that line's alone. Sending it again changes nothing.",
+		Description: "Imports exported messages, or Zeroshot files. Ids are preserved, and times as long as they " +
+			"are later than the cluster's newest message. An invalid line fails alone. Repeating an import " +
+			"changes nothing.",
 		RequestBody: &huma.RequestBody{Required: true, Description: "One JSON object per line.", Content: map[string]*huma.MediaType{linesType: lines}},
 	}, s.importMessages)
 	lines.Schema = s.schemaOf(reflect.TypeFor[ledger.Message]())

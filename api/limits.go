@@ -58,7 +58,7 @@ func (l *limiter) enter(key string) (leave func(), again time.Duration, what str
 		l.usage[key] = u
 	}
 	if l.Concurrent > 0 && u.underWay >= l.Concurrent {
-		return nil, time.Second, fmt.Sprintf("has %d requests under way, which is the limit", u.underWay)
+		return nil, time.Second, fmt.Sprintf("has reached its limit of %d concurrent requests", u.underWay)
 	}
 	if l.Rate > 0 {
 		now := l.now()
@@ -66,7 +66,7 @@ func (l *limiter) enter(key string) (leave func(), again time.Duration, what str
 		u.at = now
 		if u.tokens < 1 {
 			wait := time.Duration((1 - u.tokens) / l.Rate * float64(time.Second))
-			return nil, wait, fmt.Sprintf("has sent more than %g requests a second, which is the limit", l.Rate)
+			return nil, wait, fmt.Sprintf("has reached its limit of %g requests a second", l.Rate)
 		}
 		u.tokens--
 	}

@@ -76,7 +76,8 @@ func readFilters(f Metadata) ([]mem0Scope, error) {
 	}
 	for _, s := range all {
 		if !s.named() {
-			return nil, ragctx.Invalid("filters", "allow for memories of anybody; send at least one of user_id, agent_id and run_id in every alternative")
+			return nil, ragctx.Invalid("filters", "match memories of any user; send at least one of user_id, "+
+				"agent_id and run_id in every alternative")
 		}
 	}
 	return all, nil
@@ -108,7 +109,7 @@ func cross(path string, a, b []mem0Scope) ([]mem0Scope, error) {
 		}
 	}
 	if len(out) > maxMem0Scopes {
-		return nil, ragctx.Invalid(path, "comes to more than %d alternatives; send several requests", maxMem0Scopes)
+		return nil, ragctx.Invalid(path, "expands to more than %d alternatives; send several requests", maxMem0Scopes)
 	}
 	return out, nil
 }
@@ -132,7 +133,7 @@ func condition(path, name string, value any) ([]mem0Scope, error) {
 func operands(path, name string, value any) ([]mem0Scope, error) {
 	list, ok := value.([]any)
 	if !ok || len(list) == 0 {
-		return nil, ragctx.Invalid(path, "is no list of conditions; send one")
+		return nil, ragctx.Invalid(path, "is not a list of conditions; send one")
 	}
 	var out []mem0Scope
 	if name == "AND" {
@@ -142,7 +143,7 @@ func operands(path, name string, value any) ([]mem0Scope, error) {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		members, ok := v.(map[string]any)
 		if !ok {
-			return nil, ragctx.Invalid(at, "is no object; send a condition such as {\"user_id\": \"ada\"}")
+			return nil, ragctx.Invalid(at, "is not an object; send a condition such as {\"user_id\": \"ada\"}")
 		}
 		some, err := conjunction(at, members)
 		if err == nil && name == "AND" {
@@ -155,7 +156,7 @@ func operands(path, name string, value any) ([]mem0Scope, error) {
 		}
 	}
 	if len(out) > maxMem0Scopes {
-		return nil, ragctx.Invalid(path, "comes to more than %d alternatives; send several requests", maxMem0Scopes)
+		return nil, ragctx.Invalid(path, "expands to more than %d alternatives; send several requests", maxMem0Scopes)
 	}
 	return out, nil
 }
@@ -196,7 +197,8 @@ func oneOfEach(path string, value any, scope func(string) mem0Scope) ([]mem0Scop
 	for _, v := range values {
 		s, ok := v.(string)
 		if !ok || s == "" || s == "*" {
-			return nil, ragctx.Invalid(path, "is not the text of one value; send that (there is no *)")
+			return nil, ragctx.Invalid(path, "must be the exact text of one value; the wildcard * is not "+
+				"supported here")
 		}
 		out = append(out, scope(s))
 	}
@@ -210,7 +212,7 @@ func oneOfEach(path string, value any, scope func(string) mem0Scope) ([]mem0Scop
 func metadataCondition(path string, value any) ([]mem0Scope, error) {
 	members, ok := value.(map[string]any)
 	if !ok {
-		return nil, ragctx.Invalid(path, "is no object; send one such as {\"topic\": \"tea\"}")
+		return nil, ragctx.Invalid(path, "is not an object; send one such as {\"topic\": \"tea\"}")
 	}
 	meta := make(map[string]string)
 	for k, v := range members {
@@ -220,7 +222,8 @@ func metadataCondition(path string, value any) ([]mem0Scope, error) {
 		case bool, json.Number:
 			meta[k] = fmt.Sprint(v)
 		default:
-			return nil, ragctx.Invalid(path+"."+k, "is no text, number or boolean; metadata is compared for equality alone")
+			return nil, ragctx.Invalid(path+"."+k, "is not a string, number or boolean; metadata supports only "+
+				"equality")
 		}
 	}
 	return []mem0Scope{{filter: ragctx.Filter{Metadata: meta}}}, nil
@@ -230,7 +233,7 @@ func metadataCondition(path string, value any) ([]mem0Scope, error) {
 func timeCondition(path string, value any) ([]mem0Scope, error) {
 	members, ok := value.(map[string]any)
 	if !ok {
-		return nil, ragctx.Invalid(path, "is no object; send bounds such as {\"gte\": \"2026-03-01\"}")
+		return nil, ragctx.Invalid(path, "is not an object; send bounds such as {\"gte\": \"2026-03-01\"}")
 	}
 	var f ragctx.Filter
 	for op, v := range members {

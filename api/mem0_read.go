@@ -65,7 +65,7 @@ func (in *mem0FilterInput) Resolve(ctx huma.Context) []error {
 
 // Mem0Filters asks for a list of memories.
 type Mem0Filters struct {
-	Filters   Metadata `json:"filters" doc:"AND and OR over user_id, agent_id, run_id, metadata, categories and created_at"`
+	Filters   Metadata `json:"filters"`
 	Page      int      `json:"page,omitempty" minimum:"1" maximum:"10000"`
 	PageSize  int      `json:"page_size,omitempty" minimum:"1" maximum:"1000"`
 	OrgID     string   `json:"org_id,omitempty" maxLength:"512" doc:"ignored"`
@@ -218,7 +218,7 @@ type Mem0SearchV1 struct {
 // Mem0SearchV2 asks for memories that match a text, by filters.
 type Mem0SearchV2 struct {
 	Mem0Query
-	Filters Metadata `json:"filters" doc:"AND and OR over user_id, agent_id, run_id, metadata, categories and created_at"`
+	Filters Metadata `json:"filters"`
 }
 
 // Mem0Query is what both kinds of search have in common.

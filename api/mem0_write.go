@@ -17,12 +17,12 @@ type Mem0Add struct {
 	Messages       Messages `json:"messages"`
 	UserID         string   `json:"user_id,omitempty" maxLength:"512"`
 	AgentID        string   `json:"agent_id,omitempty" maxLength:"512"`
-	RunID          string   `json:"run_id,omitempty" maxLength:"512" doc:"session id; with infer=true, default is a generated id"`
+	RunID          string   `json:"run_id,omitempty" maxLength:"512"`
 	Metadata       Metadata `json:"metadata,omitempty"`
 	Infer          *bool    `json:"infer,omitempty" default:"true"`
-	AsyncMode      *bool    `json:"async_mode,omitempty" default:"true" doc:"false waits up to 30 seconds for extraction to finish"`
-	Timestamp      int64    `json:"timestamp,omitempty" minimum:"0" doc:"time of the conversation, in seconds since 1970"`
-	ExpirationDate Mem0Date `json:"expiration_date,omitzero" doc:"last day of validity of the memories; only with infer=false"`
+	AsyncMode      *bool    `json:"async_mode,omitempty" default:"true"`
+	Timestamp      int64    `json:"timestamp,omitempty" minimum:"0"`
+	ExpirationDate Mem0Date `json:"expiration_date,omitzero"`
 	OrgID          string   `json:"org_id,omitempty" maxLength:"512" doc:"ignored"`
 	ProjectID      string   `json:"project_id,omitempty" maxLength:"512" doc:"namespace"`
 	Version        string   `json:"version,omitempty" doc:"ignored"`
@@ -32,7 +32,7 @@ type Mem0Add struct {
 // Mem0Added is what became of messages.
 type Mem0Added struct {
 	Results []Mem0Result `json:"results" nullable:"false"`
-	Status  string       `json:"status,omitempty" enum:"PENDING" doc:"with async_mode=false: extraction continues after the answer"`
+	Status  string       `json:"status,omitempty" enum:"PENDING"`
 }
 
 // Mem0Result is a memory that was made, or changed.
@@ -72,7 +72,8 @@ func (s *Server) mem0Add(ctx context.Context, in *mem0AddInput) (*mem0AddOutput,
 		return s.mem0Verbatim(ctx, r)
 	}
 	if r.ExpirationDate.Set {
-		return nil, ragctx.Invalid("expiration_date", "is given, but what is learnt from messages does not expire; send infer=false, or leave it out")
+		return nil, ragctx.Invalid("expiration_date", "is given, but extracted memories do not expire; send "+
+			"infer=false, or leave it out")
 	}
 	return s.mem0Turn(ctx, r)
 }
@@ -98,7 +99,7 @@ func (s *Server) mem0Verbatim(ctx context.Context, r Mem0Add) (*mem0AddOutput, e
 			continue
 		}
 		m := memory.Memory{
-			Namespace: r.ProjectID, UserID: r.UserID, AgentID: r.AgentID, SessionID: r.RunID, Type: memory.Episodic,
+			Namespace: r.ProjectID, UserID: r.UserID, AgentID: r.AgentID, SessionID: r.RunID, Type: memory.MemoryEpisodic,
 			Content: said.Content.String(), Importance: memory.DefaultImportance, Tags: []string{}, Metadata: r.Metadata,
 			Occurred: r.occurred(), Expires: expires,
 		}
@@ -240,7 +241,8 @@ type mem0DeleteInput struct {
 func (s *Server) mem0DeleteAll(ctx context.Context, in *mem0DeleteInput) (*mem0MessageOutput, error) {
 	scope := mem0Scope{user: in.UserID, agent: in.AgentID, run: in.RunID}
 	if !scope.named() || in.UserID == "*" || in.AgentID == "*" || in.RunID == "*" {
-		return nil, ragctx.Invalid("user_id", "is missing or *, and so are agent_id and run_id; name whose memories are to be deleted")
+		return nil, ragctx.Invalid("user_id", "is missing or *, and so are agent_id and run_id; name the owner "+
+			"of the memories to delete")
 	}
 	f := scope.memories()
 	f.Own = true

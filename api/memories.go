@@ -15,13 +15,13 @@ import (
 
 // MemoryRequest is a memory as it is sent.
 type MemoryRequest struct {
-	ID         string    `json:"id,omitempty" maxLength:"512" doc:"replaces the memory with this id; default is a generated id"`
+	ID         string    `json:"id,omitempty" maxLength:"512"`
 	Namespace  string    `json:"namespace,omitempty" maxLength:"512" doc:"default is \"default\""`
-	UserID     string    `json:"user_id,omitempty" maxLength:"512" doc:"owner of the memory; absent means shared in the namespace"`
+	UserID     string    `json:"user_id,omitempty" maxLength:"512"`
 	AgentID    string    `json:"agent_id,omitempty" maxLength:"512"`
 	SessionID  string    `json:"session_id,omitempty" maxLength:"512"`
-	Type       string    `json:"memory_type,omitempty" enum:"episodic,semantic,procedural,working" default:"episodic" doc:"case-insensitive"`
-	Content    string    `json:"content" doc:"text to remember, at most 1 MiB" example:"The customer prefers answers in French."`
+	Type       string    `json:"memory_type,omitempty" enum:"episodic,semantic,procedural,working" default:"episodic"`
+	Content    string    `json:"content" example:"The customer prefers answers in French."`
 	Importance *float64  `json:"importance,omitempty" minimum:"0" maximum:"1" doc:"default 0.5"`
 	Tags       []string  `json:"tags,omitempty" maxItems:"64"`
 	Metadata   Metadata  `json:"metadata,omitempty" doc:"at most 64 KiB of JSON"`
@@ -29,7 +29,7 @@ type MemoryRequest struct {
 	Pinned     bool      `json:"pinned,omitempty" doc:"included in every context, and never pruned"`
 	Occurred   time.Time `json:"occurred,omitzero" doc:"default is now"`
 	Expires    time.Time `json:"expires,omitzero" doc:"expiry time, in the future; default is never"`
-	Origin     string    `json:"origin,omitempty" enum:"user,agent,tool,document" doc:"author of the text; instruction-like text from a tool or a document is quarantined"`
+	Origin     string    `json:"origin,omitempty" enum:"user,agent,tool,document"`
 	TTL        TTL       `json:"ttl,omitempty" doc:"lifetime, in place of expires"`
 }
 
@@ -49,10 +49,10 @@ func (r MemoryRequest) memory(now time.Time) (memory.Memory, error) {
 		return m, err
 	}
 	var err error
-	if m.Type, err = memory.ParseType(r.Type); err != nil {
+	if m.Type, err = memory.ParseMemoryType(r.Type); err != nil {
 		return m, err
 	}
-	m.Origin, err = memory.ParseOrigin(r.Origin)
+	m.Origin, err = memory.ParseMemoryOrigin(r.Origin)
 	return m, err
 }
 
@@ -100,25 +100,27 @@ func (s *Server) memoryRoutes() {
 	tags := []string{"memory"}
 	register(s, huma.Operation{
 		OperationID: "remember", Method: http.MethodPost, Path: "/v1/memories", Tags: tags,
-		Summary: "Remember something", DefaultStatus: http.StatusCreated,
-		Description: "Stores a memory, or a new version of the one that has the id. 200 if the id existed, 202 if it went into quarantine.",
+		Summary: "Store a memory", DefaultStatus: http.StatusCreated,
+		Description: "Stores a memory, or a new version of the memory with this id. 200 if the id existed, 202 " +
+			"if the memory was quarantined.",
 	}, s.remember, http.StatusOK, http.StatusAccepted)
 	register(s, huma.Operation{
 		OperationID: "list-memories", Method: http.MethodGet, Path: "/v1/memories", Tags: tags,
-		Summary: "List memories", Description: "Those that are found now, by importance and recency, best first; or in another order or state.",
+		Summary: "List memories", Description: "Lists current memories by importance and recency, best first; " +
+			"parameters select another order or state.",
 	}, s.listMemories)
 	register(s, huma.Operation{
 		OperationID: "search-memories", Method: http.MethodPost, Path: "/v1/memories/search", Tags: tags,
-		Summary: "Search memories", Description: "The same as /v1/search with the type memory.",
+		Summary: "Search memories", Description: "Same as /v1/search with the type memory.",
 	}, s.searchMemories)
 	register(s, huma.Operation{
 		OperationID: "get-memory", Method: http.MethodGet, Path: "/v1/memories/{id}", Tags: tags, Summary: "Get a memory",
-		Description: "Also one that is in quarantine: then its state and reason say so.",
+		Description: "Also returns a quarantined memory; its state and reason say so.",
 	}, s.getMemory)
 	register(s, huma.Operation{
 		OperationID: "delete-memory", Method: http.MethodDelete, Path: "/v1/memories/{id}", Tags: tags, Summary: "Delete a memory",
-		Description: "It is in no answer from then on, except to questions about an earlier time (as_of). " +
-			"With erase=true it is removed for good, with the turn that it was made of, and it is no error if it is not there.",
+		Description: "Answers no longer include the memory, except queries with an earlier as_of. With " +
+			"erase=true it is erased permanently, together with its turn, and a missing memory is no error.",
 	}, s.deleteMemory)
 }
 

@@ -46,7 +46,7 @@ type Turn struct {
 
 	Recorded time.Time `json:"recorded"`
 	// Learnt is what the turn did to which memories.
-	Learnt []store.TurnChange `json:"learnt" nullable:"false" doc:"changes to memories caused by this turn, oldest first"`
+	Learnt []store.TurnChange `json:"learnt" nullable:"false"`
 }
 
 type storedTurnOutput struct{ Body Turn }
@@ -55,13 +55,13 @@ type storedTurnOutput struct{ Body Turn }
 // documented.
 type PruneRequest struct {
 	Namespace     string   `json:"namespace,omitempty" maxLength:"512" doc:"default is \"default\""`
-	UserID        string   `json:"user_id,omitempty" maxLength:"512" doc:"prune this user's and shared memories; default is shared memories only"`
+	UserID        string   `json:"user_id,omitempty" maxLength:"512"`
 	AllUsers      bool     `json:"all_users,omitempty" doc:"prune memories of all users"`
 	AgentID       string   `json:"agent_id,omitempty" maxLength:"512"`
 	SessionID     string   `json:"session_id,omitempty" maxLength:"512"`
-	MaxAgeDays    *float64 `json:"max_age_days,omitempty" minimum:"0" maximum:"36500" doc:"prunes memories that are older and also below min_importance; 0 disables the age limit; default 90"`
+	MaxAgeDays    *float64 `json:"max_age_days,omitempty" minimum:"0" maximum:"36500"`
 	MinImportance *float64 `json:"min_importance,omitempty" minimum:"0" maximum:"1" doc:"default 0.5"`
-	MaxItems      int      `json:"max_items,omitempty" minimum:"0" doc:"number of memories to keep, by highest score; 0 is all"`
+	MaxItems      int      `json:"max_items,omitempty" minimum:"0"`
 	DryRun        bool     `json:"dry_run,omitempty" doc:"report only, change nothing"`
 }
 
@@ -92,35 +92,40 @@ func (s *Server) curationRoutes() {
 	s.extractRoutes()
 	register(s, huma.Operation{
 		OperationID: "memory-history", Method: http.MethodGet, Path: verbPath("/v1/memories", "history"), Tags: tags,
-		Summary: "History of a memory", Description: "What happened to it, oldest first, also after it was deleted.",
+		Summary: "History of a memory", Description: "Lists the changes of a memory, oldest first, even after " +
+			"its deletion.",
 	}, s.memoryHistory)
 	register(s, huma.Operation{
 		OperationID: "undo-memory", Method: http.MethodPost, Path: verbPath("/v1/memories", "undo"), Tags: tags,
-		Summary: "Undo the newest change of a memory", DefaultStatus: http.StatusOK,
-		Description: "What was created is deleted, what was deleted, replaced or superseded is there again as it was, and a merge loses its source. " +
-			"A second undo takes back the change before. 409 if there is nothing left.",
+		Summary: "Undo the last change of a memory", DefaultStatus: http.StatusOK,
+		Description: "Reverts the last change: a created memory is deleted; a deleted, replaced or superseded " +
+			"one is restored; a merge loses the merged evidence. A second undo reverts the change before. 409 if " +
+			"there is nothing to undo.",
 	}, s.undoMemory)
 	register(s, huma.Operation{
 		OperationID: "undo-turn", Method: http.MethodPost, Path: verbPath("/v1/turns", "undo"), Tags: tags,
-		Summary: "Forget what was learnt from a turn", DefaultStatus: http.StatusOK,
-		Description: "Takes back what was found in a turn. The turn itself, and the memory of its words, stay; what was changed since stays as it is.",
+		Summary: "Undo the extraction from a turn", DefaultStatus: http.StatusOK,
+		Description: "Reverts the memories extracted from a turn. The turn itself and its episodic memory stay, " +
+			"and so do later changes.",
 	}, s.undoTurn)
 	register(s, huma.Operation{
-		OperationID: "get-turn", Method: http.MethodGet, Path: "/v1/turns/{id}", Tags: tags, Summary: "Get a turn", Description: "As it was stored, and what was learnt from it.",
+		OperationID: "get-turn", Method: http.MethodGet, Path: "/v1/turns/{id}", Tags: tags, Summary: "Get a turn", Description: "Returns " +
+			"the turn as stored, and the facts extracted from it.",
 	}, s.getTurn)
 	register(s, huma.Operation{
 		OperationID: "release-memory", Method: http.MethodPost, Path: verbPath("/v1/memories", "release"), Tags: tags,
-		Summary: "Release a memory from quarantine", Description: "It is found from then on.", DefaultStatus: http.StatusOK,
+		Summary: "Release a memory from quarantine", Description: "Searches include the memory from now on.", DefaultStatus: http.StatusOK,
 	}, s.releaseMemory)
 	register(s, huma.Operation{
 		OperationID: "discard-memory", Method: http.MethodPost, Path: verbPath("/v1/memories", "discard"), Tags: tags,
-		Summary:     "Discard a memory in quarantine",
-		Description: "It is removed without ever having been part of an answer.",
+		Summary:     "Discard a quarantined memory",
+		Description: "Removes the memory before any answer has included it.",
 	}, s.discardMemory)
 	register(s, huma.Operation{
 		OperationID: "prune-memories", Method: http.MethodPost, Path: prunePath, Tags: tags,
-		Summary: "Let go of old and unimportant memories", DefaultStatus: http.StatusOK,
-		Description: "At most 10,000 at once. Pinned memories stay. What goes can be brought back by undoing it, and is found as of earlier times.",
+		Summary: "Prune old and unimportant memories", DefaultStatus: http.StatusOK,
+		Description: "Removes at most 10,000 memories per call. Pinned memories stay. An undo restores a pruned " +
+			"memory, and queries with an earlier as_of still find it.",
 	}, s.pruneMemories)
 }
 
@@ -168,7 +173,7 @@ func (s *Server) pruneMemories(ctx context.Context, in *pruneInput) (*prunedOutp
 		return nil, err
 	}
 	if r.MaxItems < 0 {
-		return nil, ragctx.Invalid("max_items", "is %d; use 0 for all, or how many are kept", r.MaxItems)
+		return nil, ragctx.Invalid("max_items", "is %d; use the number of memories to keep, or 0 for all", r.MaxItems)
 	}
 	p, err := s.engine.Memories().Prune(ctx, r.Namespace, f, r.policy(), r.DryRun)
 	return &prunedOutput{p}, err

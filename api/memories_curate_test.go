@@ -298,12 +298,12 @@ func TestTTL(t *testing.T) {
 func TestOutcomes(t *testing.T) {
 	f := start(t, Options{})
 	m := into[MemoryPut](t, f.call(t, "POST", "/v1/memories:outcome", `{"prompt":"Roll back","tools":["git","deploy"],"result":"Release 7 serves.","user_id":"ada","session_id":"s"}`), 201)
-	if m.Content != "Success: Roll back\nTools: git, deploy\nResult: Release 7 serves." || m.Type != memory.Procedural || m.Importance != 0.8 ||
+	if m.Content != "Success: Roll back\nTools: git, deploy\nResult: Release 7 serves." || m.Type != memory.MemoryProcedural || m.Importance != 0.8 ||
 		fmt.Sprint(m.Tags) != "[success pattern]" || fmt.Sprint(m.Metadata) != "map[prompt:Roll back tools:[git deploy]]" || m.UserID != "ada" || m.SessionID != "s" {
 		t.Errorf("%+v", m)
 	}
 	m = into[MemoryPut](t, f.call(t, "POST", "/v1/memories:outcome", `{"prompt":"Roll back","tools":["git"],"error":"conflict"}`), 201)
-	if m.Content != "Failure: Roll back\nError: conflict\nAttempted tools: git" || m.Type != memory.Episodic || m.Importance != 0.9 ||
+	if m.Content != "Failure: Roll back\nError: conflict\nAttempted tools: git" || m.Type != memory.MemoryEpisodic || m.Importance != 0.9 ||
 		fmt.Sprint(m.Tags) != "[failure avoid]" || fmt.Sprint(m.Metadata) != "map[error:conflict prompt:Roll back]" {
 		t.Errorf("%+v", m)
 	}

@@ -25,18 +25,18 @@ type MemoryLine struct {
 	Expires    time.Time    `json:"expires,omitzero"`
 	About      *LineAbout   `json:"about,omitempty" doc:"attributes of an extracted fact"`
 	Sources    []LineSource `json:"sources,omitempty" maxItems:"1000" doc:"evidence in turns"`
-	State      memory.State `json:"state,omitempty" doc:"only active memories are imported"`
+	State      memory.MemoryState `json:"state,omitempty" doc:"only active memories are imported"`
 	Uses       int          `json:"access_count,omitempty" minimum:"0"`
 	LastUsed   time.Time    `json:"last_accessed,omitzero"`
 
-	Namespace string          `json:"namespace,omitempty" doc:"exported only; an import puts all lines into its own namespace"`
+	Namespace string          `json:"namespace,omitempty"`
 	Score     float64         `json:"score,omitempty" doc:"exported only"`
 	Recorded  time.Time       `json:"recorded,omitzero" doc:"exported only"`
 	Version   int             `json:"version,omitempty" doc:"exported only"`
 	History   []memory.Change `json:"history,omitempty" doc:"exported only"`
 }
 
-// LineAbout is a [memory.About] as it is sent.
+// LineAbout is a [memory.FactRecord] as it is sent.
 type LineAbout struct {
 	Kind       string  `json:"kind" enum:"preference,decision,instruction,identity,relation,plan,event,outcome"`
 	Subject    string  `json:"subject,omitempty" maxLength:"1024"`
@@ -49,7 +49,7 @@ type LineAbout struct {
 	When       string  `json:"when,omitempty" maxLength:"1024"`
 }
 
-// LineSource is a [memory.Evidence] as it is sent.
+// LineSource is a [memory.Provenance] as it is sent.
 type LineSource struct {
 	Turn    string    `json:"turn" maxLength:"512"`
 	Message int       `json:"message,omitempty" minimum:"0"`
@@ -96,19 +96,19 @@ func (l MemoryLine) memory(namespace string) (memory.Memory, error) {
 		if err != nil {
 			return m, err
 		}
-		m.About = &memory.About{
+		m.About = &memory.FactRecord{
 			Kind: kind, Subject: a.Subject, Attribute: a.Attribute, Value: a.Value, Exclusive: a.Exclusive,
 			Confidence: a.Confidence, Rule: a.Rule, Reason: a.Reason, When: a.When,
 		}
 	} else if len(l.Sources) > 0 {
-		return m, ragctx.Invalid("sources", "stand without about; send both, or neither")
+		return m, ragctx.Invalid("sources", "requires about; send both, or neither")
 	}
 	for _, e := range l.Sources {
-		m.Sources = append(m.Sources, memory.Evidence{
-			Span: facts.Span{Message: e.Message, Start: e.Start, End: e.End}, Turn: e.Turn, At: e.At.UTC(),
+		m.Sources = append(m.Sources, memory.Provenance{
+			TextSpan: facts.TextSpan{Message: e.Message, Start: e.Start, End: e.End}, Turn: e.Turn, At: e.At.UTC(),
 		})
 	}
 	var err error
-	m.Type, err = memory.ParseType(l.Type)
+	m.Type, err = memory.ParseMemoryType(l.Type)
 	return m, err
 }

@@ -26,7 +26,7 @@ type MemoryScope struct {
 func (m MemoryScope) filter() (store.MemoryFilter, error) {
 	f := store.MemoryFilter{UserID: m.UserID, AnyUser: m.AllUsers, AgentID: m.AgentID, SessionID: m.SessionID}
 	if m.AllUsers && m.UserID != "" {
-		return f, ragctx.Invalid("all_users", "contradicts user_id; send one of them")
+		return f, ragctx.Invalid("all_users", "the body could not be read")
 	}
 	return f, nil
 }
@@ -35,9 +35,9 @@ func (m MemoryScope) filter() (store.MemoryFilter, error) {
 // is exported for huma.
 type MemoryNarrowing struct {
 	MemoryScope
-	Types          []string `query:"type,explode" maxItems:"4" enum:"episodic,semantic,procedural,working" doc:"memory types, one parameter each; default is all"`
-	Tags           []string `query:"tag,explode" maxItems:"64" doc:"tags, one parameter each; a memory must carry one of them"`
-	Kinds          []string `query:"kind,explode" maxItems:"8" enum:"preference,decision,instruction,identity,relation,plan,event,outcome" doc:"kinds of extracted facts, one parameter each"`
+	Types          []string `query:"type,explode" maxItems:"4" enum:"episodic,semantic,procedural,working"`
+	Tags           []string `query:"tag,explode" maxItems:"64"`
+	Kinds          []string `query:"kind,explode" maxItems:"8" enum:"preference,decision,instruction,identity,relation,plan,event,outcome"`
 	Contains       string   `query:"contains" maxLength:"4096" doc:"substring of the memory; ASCII case is ignored"`
 	MinImportance  float64  `query:"min_importance" minimum:"0" maximum:"1"`
 	Profile        bool     `query:"profile" doc:"only memories that describe their user"`
@@ -60,7 +60,7 @@ func (n MemoryNarrowing) filter() (store.MemoryFilter, error) {
 		return f, err
 	}
 	for _, name := range n.Types {
-		t, err := memory.ParseType(name)
+		t, err := memory.ParseMemoryType(name)
 		if err != nil {
 			return f, err
 		}
@@ -89,9 +89,9 @@ func parseTime(name, value string) (t time.Time, err error) {
 
 type memoryList struct {
 	MemoryNarrowing
-	State  string `query:"state" enum:"active,quarantined,superseded,deleted,expired" default:"active" doc:"only memories currently in this state, in their last version; quarantined ignores all filters but the scope"`
+	State  string `query:"state" enum:"active,quarantined,superseded,deleted,expired" default:"active"`
 	AsOf   string `query:"as_of" format:"date-time" doc:"memories that were current at that time"`
-	Order  string `query:"order" enum:"score,recent,importance,id" default:"score" doc:"score combines importance and recency; recent is by time of occurrence"`
+	Order  string `query:"order" enum:"score,recent,importance,id" default:"score"`
 	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 	Cursor string `query:"cursor" doc:"next_cursor of the previous page"`
 }
@@ -104,10 +104,10 @@ func (in *memoryList) filter() (store.MemoryFilter, error) {
 	if f.AsOf, err = parseTime("as_of", in.AsOf); err != nil {
 		return f, err
 	}
-	f.Limit, f.State, f.Order = in.Limit, memory.State(in.State), MemoryOrder(in.Order)
+	f.Limit, f.State, f.Order = in.Limit, memory.MemoryState(in.State), MemoryOrder(in.Order)
 	c, err := decodeCursor[memoryCursor](in.Cursor)
 	if err == nil && c.ID != "" && c.Order != f.Order {
-		err = ragctx.Invalid("cursor", "is of a list in another order; send the order that the first page had")
+		err = ragctx.Invalid("cursor", "belongs to a list in another order; send the order of the first page")
 	}
 	f.After = store.MemoryCursor{Now: c.Now, Score: c.Score, ID: c.ID}
 	return f, err
@@ -162,20 +162,21 @@ func (s *Server) listRoutes() {
 	tags := []string{"memory"}
 	register(s, huma.Operation{
 		OperationID: "list-quarantine", Method: http.MethodGet, Path: quarantinePath, Tags: tags,
-		Summary: "List what is in quarantine", Description: "Memories that are not believed before somebody has released them, oldest first, each with the reason.",
+		Summary: "List quarantined memories", Description: "Memories that await a release or a discard, oldest " +
+			"first, each with the reason.",
 	}, s.listQuarantine)
 	register(s, huma.Operation{
 		OperationID: "list-memory-tags", Method: http.MethodGet, Path: memoryTagsPath, Tags: tags,
-		Summary: "Count tags", Description: "The tags of the memories that the parameters mean, those that most carry first.",
+		Summary: "Count tags", Description: "Counts the tags of the selected memories, most frequent first.",
 	}, s.listMemoryTags)
 	register(s, huma.Operation{
 		OperationID: "memory-stats", Method: http.MethodGet, Path: statsPath, Tags: tags,
-		Summary: "Count memories", Description: "By tier, type, kind and state.",
+		Summary: "Count memories", Description: "Counts memories by tier, type, kind and state.",
 	}, s.memoryStats)
 }
 
 func (s *Server) listMemories(ctx context.Context, in *memoryList) (*memoryPageOutput, error) {
-	if in.State == string(memory.Quarantined) {
+	if in.State == string(memory.MemoryQuarantined) {
 		return s.listQuarantined(ctx, in)
 	}
 	f, err := in.filter()

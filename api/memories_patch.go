@@ -17,7 +17,7 @@ type MemoryPatch struct {
 	Content    *string   `json:"content,omitempty" doc:"at most 1 MiB"`
 	Importance *float64  `json:"importance,omitempty" minimum:"0" maximum:"1"`
 	Tags       *[]string `json:"tags,omitempty" maxItems:"64" doc:"replaces all tags"`
-	Metadata   Metadata  `json:"metadata,omitempty" doc:"merged into the memory's metadata (RFC 7396); null removes a value"`
+	Metadata   Metadata  `json:"metadata,omitempty"`
 	Profile    *bool     `json:"profile,omitempty"`
 	Pinned     *bool     `json:"pinned,omitempty"`
 	Expires    Expiry    `json:"expires,omitzero" doc:"expiry time, in the future; null is never"`
@@ -107,20 +107,20 @@ func (s *Server) patchRoutes() {
 	register(s, huma.Operation{
 		OperationID: "change-memory", Method: http.MethodPatch, Path: "/v1/memories/{id}", Tags: tags,
 		Summary: "Change a memory", DefaultStatus: http.StatusOK,
-		Description: "Makes a new version; what is absent stays as it is. A change that changes nothing makes no version. " +
-			"Of a memory that was found in a turn, other content is the caller's and no longer the turn's.",
+		Description: "Creates a new version; absent fields stay unchanged, and a change without effect creates " +
+			"no version. New content replaces the evidence of an extracted memory: it is the caller's from then on.",
 	}, s.changeMemory)
 	register(s, huma.Operation{
 		OperationID: "put-memory-tags", Method: http.MethodPut, Path: verbPath("/v1/memories", "tags"), Tags: tags,
 		Summary: "Replace the tags of a memory", DefaultStatus: http.StatusOK,
-		Description: "Makes a new version, unless it has these tags already.",
+		Description: "Creates a new version, unless the tags are the same.",
 	}, func(ctx context.Context, in *tagsPutInput) (*memoryPutOutput, error) {
 		return s.revise(ctx, in.MemoryKey, in.Matching, memory.Patch{Tags: &in.Body.Tags})
 	})
 	register(s, huma.Operation{
 		OperationID: "change-memory-tags", Method: http.MethodPost, Path: verbPath("/v1/memories", "tags"), Tags: tags,
 		Summary: "Add and remove tags of a memory", DefaultStatus: http.StatusOK,
-		Description: "Makes a new version, unless nothing changes. A tag that is added and removed is removed.",
+		Description: "Creates a new version, unless nothing changes. A tag in both lists is removed.",
 	}, func(ctx context.Context, in *tagsInput) (*memoryPutOutput, error) {
 		return s.revise(ctx, in.MemoryKey, in.Matching, memory.Patch{AddTags: in.Body.Add, RemoveTags: in.Body.Remove})
 	})

@@ -19,7 +19,7 @@ func TestMemoryLifecycle(t *testing.T) {
 	f := start(t, Options{})
 	body := `{"id":"a/b","content":"Ada likes oolong","memory_type":"SEMANTIC","importance":0,"user_id":"ada","tags":["tea"],"namespace":"n"}`
 	m := into[memory.Memory](t, f.call(t, "POST", "/v1/memories", body), 201)
-	if m.ID != "a/b" || m.Importance != 0 || m.Type != memory.Semantic || m.Version != 1 {
+	if m.ID != "a/b" || m.Importance != 0 || m.Type != memory.MemorySemantic || m.Version != 1 {
 		t.Errorf("%+v", m)
 	}
 	if m := into[memory.Memory](t, f.call(t, "POST", "/v1/memories", strings.Replace(body, "oolong", "assam", 1)), 200); m.Version != 2 {

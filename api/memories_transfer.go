@@ -197,7 +197,8 @@ func (s *Server) transferRoutes() {
 	lines := new(huma.MediaType)
 	register(s, huma.Operation{
 		OperationID: "export-memories", Method: http.MethodGet, Path: exportPath, Tags: []string{"memory"}, Summary: "Export memories",
-		Description: "One JSON object per line, in order of the ids: the memories that are found now, with what was found of them in which turns.",
+		Description: "One JSON object per line, in order of the ids: current memories with their facts and " +
+			"evidence.",
 		Responses: map[string]*huma.Response{"200": {
 			Description: "The memories.", Content: map[string]*huma.MediaType{linesType: lines},
 		}},
@@ -205,8 +206,8 @@ func (s *Server) transferRoutes() {
 	register(s, huma.Operation{
 		OperationID: "import-memories", Method: http.MethodPost, Path: importPath, Tags: []string{"memory"},
 		Summary: "Import memories", DefaultStatus: http.StatusOK,
-		Description: "Takes what was exported. Ids, times of occurrence and types are kept; when a memory was recorded is now. " +
-			"A mistake in a line is that line's alone. Sending it again changes nothing.",
+		Description: "Imports exported memories. Ids, times of occurrence and types are preserved; the time of " +
+			"recording is now. An invalid line fails alone. Repeating an import changes nothing.",
 		RequestBody: &huma.RequestBody{Required: true, Description: "One JSON object per line.", Content: map[string]*huma.MediaType{linesType: lines}},
 	}, s.importMemories)
 	lines.Schema = s.schemaOf(reflect.TypeFor[MemoryLine]())
@@ -245,7 +246,7 @@ func (s *Server) importMemory(ctx context.Context, m memory.Memory) (memory.Memo
 func (s *Server) importLines(c echo.Context, read func(body io.Reader) error) error {
 	form, _, p := bulkType(c.Request().Header)
 	if p != nil || form {
-		return newProblem(http.StatusUnsupportedMediaType, codeMediaType, "the body is of a type that the server does not read",
+		return newProblem(http.StatusUnsupportedMediaType, codeMediaType, "the body has an unsupported content type",
 			Fault{Location: "header.Content-Type", Message: "is not " + linesType + "; send one JSON object per line"})
 	}
 	body := s.bulkBody(&bulkInput{c: c}, nil)

@@ -138,7 +138,7 @@ func TestEveryMemoryComesBack(t *testing.T) {
 			m := memory.Memory{
 				ID: fmt.Sprint("m", i), Namespace: from, Content: text.Draw(rt, "content"), Importance: rapid.Float64Range(0, 1).Draw(rt, "importance"),
 				UserID:  rapid.SampledFrom([]string{"", "ada", "é"}).Draw(rt, "user"),
-				Type:    rapid.SampledFrom([]memory.Type{memory.Episodic, memory.Semantic, memory.Procedural, memory.Working}).Draw(rt, "type"),
+				Type:    rapid.SampledFrom([]memory.MemoryType{memory.MemoryEpisodic, memory.MemorySemantic, memory.MemoryProcedural, memory.MemoryWorking}).Draw(rt, "type"),
 				Profile: rapid.Bool().Draw(rt, "profile"), Pinned: rapid.Bool().Draw(rt, "pinned"),
 				Tags: rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"x", "y z", "<é>"}), 0, 3, rapid.ID).Draw(rt, "tags"),
 			}

@@ -40,10 +40,10 @@ type message struct {
 	ID        string         `json:"id,omitempty" maxLength:"512"`
 	ParentID  string         `json:"parent_id,omitempty" maxLength:"512"`
 	CreatedAt time.Time      `json:"created_at,omitzero"`
-	Role      string         `json:"role,omitempty" enum:"system,developer,user,assistant,tool" default:"user" doc:"role of the speaker, case-insensitive"`
+	Role      string         `json:"role,omitempty" enum:"system,developer,user,assistant,tool" default:"user" doc:"role, case-insensitive"`
 	Name      string         `json:"name,omitempty" maxLength:"512" doc:"name of the speaker"`
 	Content   content        `json:"content" required:"false"`
-	Reasoning string         `json:"reasoning_content,omitempty" doc:"visible reasoning of the model; stored, but never extracted into memories"`
+	Reasoning string         `json:"reasoning_content,omitempty" doc:"visible reasoning; never extracted into memories"`
 	Metadata  map[string]any `json:"metadata,omitempty"`
 }
 
@@ -59,7 +59,7 @@ func (content) Schema(r huma.Registry) *huma.Schema {
 }
 
 type block struct {
-	Type      string          `json:"type" enum:"text,image,tool_use,tool_result,vendor" doc:"determines which other fields apply; vendor is a part that only one vendor's format has, such as a document"`
+	Type      string          `json:"type" enum:"text,image,tool_use,tool_result,vendor"`
 	Text      string          `json:"text,omitempty" doc:"for text"`
 	MediaType string          `json:"media_type,omitempty" doc:"for an image"`
 	Data      []byte          `json:"data,omitempty" doc:"for an image"`
@@ -70,5 +70,5 @@ type block struct {
 	Content   content         `json:"content" required:"false" doc:"for a tool result"`
 	IsError   bool            `json:"is_error,omitempty" doc:"for a tool result"`
 	Form      string          `json:"form,omitempty" enum:"openai,anthropic,gemini" doc:"vendor whose format part uses"`
-	Part      map[string]any  `json:"part,omitempty" doc:"for a vendor block: the whole part, returned unchanged to that vendor; for other blocks: additional fields of that vendor's format"`
+	Part      map[string]any  `json:"part,omitempty"`
 }

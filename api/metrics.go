@@ -32,8 +32,8 @@ const metricsPath = "/metrics"
 func (s *Server) metricsRoutes() {
 	register(s, huma.Operation{
 		OperationID: "metrics", Method: http.MethodGet, Path: metricsPath, Tags: []string{"system"}, Summary: "Metrics for Prometheus",
-		Description: "The text format of Prometheus, version 0.0.4. Sizes are those of indexes that are open; counters begin with the process. " +
-			"Names of namespaces and users are not among the labels.",
+		Description: "Metrics in the Prometheus text format 0.0.4. Sizes cover open indexes; counters start with " +
+			"the process. Labels never contain names of namespaces or users.",
 		Responses: map[string]*huma.Response{"200": {
 			Description: "The metrics.", Content: map[string]*huma.MediaType{expositionType: {Schema: &huma.Schema{Type: huma.TypeString}}},
 		}},
@@ -46,13 +46,13 @@ func (s *Server) metrics(ctx context.Context, _ *struct{}) (*metricsOutput, erro
 		return nil, err
 	}
 	var e exposition
-	e.gauge("ragctx_build_info", "What is running; the value is 1.", series{labels{"version", s.opts.Version, "go_version", runtime.Version()}, 1})
+	e.gauge("ragctx_build_info", "Version of the running server; the value is 1.", series{labels{"version", s.opts.Version, "go_version", runtime.Version()}, 1})
 	writeFailures(&e, s.engine.Metrics().StoreFailures())
 	writeIndexes(&e, s.engine.Metrics().Indexes())
 	writeSearches(&e, s.engine.Metrics().VectorSearches)
 	jobs, err := s.engine.Metrics().Jobs(ctx)
 	if err != nil {
-		s.log.WarnContext(ctx, "jobs could not be counted for the metrics", "error", err)
+		s.log.WarnContext(ctx, "cannot count jobs for the metrics", "error", err)
 	}
 	writeJobs(&e, jobs, err == nil)
 	writePacks(&e, s.engine.Metrics().Packs())
@@ -70,10 +70,12 @@ func (s *Server) metrics(ctx context.Context, _ *struct{}) (*metricsOutput, erro
 // writeOverload tells what bounds requests and how many were refused for it.
 func (s *Server) writeOverload(e *exposition) {
 	active, limit, waiting := s.gate.state()
-	e.gauge("ragctx_requests_computing", "Requests that compute now.", series{nil, float64(active)})
-	e.gauge("ragctx_requests_computing_limit", "Requests that may compute at a time, as processors allow.", series{nil, float64(limit)})
-	e.gauge("ragctx_requests_waiting", "Requests that wait for others to end.", series{nil, float64(waiting)})
-	e.counter("ragctx_requests_refused_total", "Requests that were told to come again: processors, as too many compute; memory, as large bodies take it.",
+	e.gauge("ragctx_requests_computing", "Requests being computed.", series{nil, float64(active)})
+	e.gauge("ragctx_requests_computing_limit", "Maximum number of requests computed concurrently, by number of "+
+		"processors.", series{nil, float64(limit)})
+	e.gauge("ragctx_requests_waiting", "Requests waiting for a free slot.", series{nil, float64(waiting)})
+	e.counter("ragctx_requests_refused_total", "Requests rejected with a retry hint: processors, too many "+
+		"concurrent requests; memory, too many large bodies.",
 		series{labels{"reason", "processors"}, float64(s.gate.refused.Load())}, series{labels{"reason", "memory"}, float64(s.bodies.refused.Load())})
 }
 
@@ -87,7 +89,7 @@ func writeFailures(e *exposition, failures []*ragctx.RepairError) {
 		}
 		all = append(all, series{labels{"kind", kind}, there})
 	}
-	e.gauge("ragctx_store_failed", "1 from when the store cannot write any more, or its database is damaged, until the server is restarted.", all...)
+	e.gauge("ragctx_store_failed", "1 after the store has become read-only or damaged, until a restart.", all...)
 }
 
 // kinds are the kinds of items, each of which has series of its own.
@@ -134,9 +136,10 @@ func writeIndexes(e *exposition, open []engine.IndexHealth) {
 		indexes = append(indexes, series{labels{"kind", k.String()}, float64(n)})
 		units = append(units, series{labels{"kind", k.String()}, float64(has)})
 	}
-	e.gauge("ragctx_indexes_open", "Indexes that are open, one for each namespace and kind of item that is in use.", indexes...)
-	e.gauge("ragctx_units", "Chunks of documents and pieces of memories in open indexes, earlier versions included.", units...)
-	e.gauge("ragctx_legs", "Legs of open indexes by state: ready, behind while they are fed, failed.", legStates(open)...)
+	e.gauge("ragctx_indexes_open", "Open indexes, one per namespace and kind of item in use.", indexes...)
+	e.gauge("ragctx_units", "Chunks of documents and memories in open indexes, earlier versions included.", units...)
+	e.gauge("ragctx_legs", "Keyword and vector indexes that are open, by state: ready, behind during a backfill, "+
+		"failed.", legStates(open)...)
 
 	e.legs("graph", sum(open, func(v index.Health) index.PartStats { return v.Vector }), vectorSizes)
 	e.legs("implementation", sum(open, func(v index.Health) index.PartStats { return v.Keyword }), keywordSizes)
@@ -150,20 +153,20 @@ type legSize struct {
 
 var vectorSizes = []legSize{
 	{"ragctx_vector_units", "Vectors in open indexes.", func(l index.PartStats) float64 { return float64(l.Chunks) }},
-	{"ragctx_vector_pending_units", "Vectors that the index's files do not have yet.", func(l index.PartStats) float64 { return float64(l.Pending) }},
-	{"ragctx_vector_bytes", "Size of the files of the vector legs.", func(l index.PartStats) float64 { return float64(l.Bytes) }},
-	{"ragctx_vector_linked_units", "Vectors that have their place in a graph.", func(l index.PartStats) float64 { return float64(l.Graph.Linked) }},
-	{"ragctx_vector_waiting_units", "Vectors that are scanned until they have one.", func(l index.PartStats) float64 { return float64(l.Graph.Waiting) }},
-	{"ragctx_vector_deleted_units", "Vectors that are gone and take up room in a graph.", func(l index.PartStats) float64 { return float64(l.Graph.Deleted) }},
-	{"ragctx_vector_graph_bytes", "Memory of the graphs.", func(l index.PartStats) float64 { return float64(l.Graph.Bytes) }},
+	{"ragctx_vector_pending_units", "Vectors not yet written to the index files.", func(l index.PartStats) float64 { return float64(l.Pending) }},
+	{"ragctx_vector_bytes", "Size of the files of the vector indexes.", func(l index.PartStats) float64 { return float64(l.Bytes) }},
+	{"ragctx_vector_linked_units", "Vectors linked in a graph.", func(l index.PartStats) float64 { return float64(l.Graph.Linked) }},
+	{"ragctx_vector_waiting_units", "Vectors not yet in a graph, which are scanned.", func(l index.PartStats) float64 { return float64(l.Graph.Waiting) }},
+	{"ragctx_vector_deleted_units", "Deleted vectors that still occupy space in a graph.", func(l index.PartStats) float64 { return float64(l.Graph.Deleted) }},
+	{"ragctx_vector_graph_bytes", "Memory used by the graphs.", func(l index.PartStats) float64 { return float64(l.Graph.Bytes) }},
 }
 
 var keywordSizes = []legSize{
-	{"ragctx_keyword_units", "Texts in the keyword legs of open indexes.", func(l index.PartStats) float64 { return float64(l.Chunks) }},
-	{"ragctx_keyword_pending_units", "Texts that the index's files do not have yet.", func(l index.PartStats) float64 { return float64(l.Pending) }},
-	{"ragctx_keyword_bytes", "Size of the files of the keyword legs.", func(l index.PartStats) float64 { return float64(l.Bytes) }},
-	{"ragctx_keyword_memory_units", "Texts whose words are in memory; searches of others read files.", func(l index.PartStats) float64 { return float64(l.Words.Chunks) }},
-	{"ragctx_keyword_memory_bytes", "Memory that these words take.", func(l index.PartStats) float64 { return float64(l.Words.Bytes) }},
+	{"ragctx_keyword_units", "Texts in open keyword indexes.", func(l index.PartStats) float64 { return float64(l.Chunks) }},
+	{"ragctx_keyword_pending_units", "Texts not yet written to the index files.", func(l index.PartStats) float64 { return float64(l.Pending) }},
+	{"ragctx_keyword_bytes", "Size of the files of the keyword indexes.", func(l index.PartStats) float64 { return float64(l.Bytes) }},
+	{"ragctx_keyword_memory_units", "Texts whose terms are in memory; searches of others read files.", func(l index.PartStats) float64 { return float64(l.Words.Chunks) }},
+	{"ragctx_keyword_memory_bytes", "Memory used by these terms.", func(l index.PartStats) float64 { return float64(l.Words.Bytes) }},
 }
 
 // legs writes families with a series for each kind of item and implementation.
@@ -220,13 +223,15 @@ func writeSearches(e *exposition, measured func(store.Kind) index.Measurements) 
 		samples = append(samples, series{kind, float64(n)})
 		skipped = append(skipped, series{kind, float64(m.Skipped)})
 	}
-	e.counter("ragctx_vector_searches_total", "Searches of vector legs; exact ones were asked for by a query or repeat a sampled search.", searches...)
-	e.histogram("ragctx_vector_search_duration_seconds", "Time of searches of vector legs, which is a part of a query's.", took...)
-	e.gauge("ragctx_vector_recall_at_10", "Share of the ten nearest vectors that sampled searches found, over the newest 1,000 samples.", recall...)
+	e.counter("ragctx_vector_searches_total", "Searches of vector indexes. Exact ones were requested by a query "+
+		"or repeat a sampled search.", searches...)
+	e.histogram("ragctx_vector_search_duration_seconds", "Duration of vector searches, a part of the query time.", took...)
+	e.gauge("ragctx_vector_recall_at_10", "Share of the true ten nearest vectors found by sampled searches, over "+
+		"the newest 1,000 samples.", recall...)
 	e.gauge("ragctx_vector_recall_at_10_low", "Lower end of the 95 % confidence interval of ragctx_vector_recall_at_10.", low...)
 	e.gauge("ragctx_vector_recall_at_10_high", "Upper end of the 95 % confidence interval of ragctx_vector_recall_at_10.", high...)
-	e.gauge("ragctx_vector_recall_samples", "Samples behind ragctx_vector_recall_at_10.", samples...)
-	e.counter("ragctx_vector_recall_skipped_total", "Searches that were chosen as samples and not compared.", skipped...)
+	e.gauge("ragctx_vector_recall_samples", "Number of samples behind ragctx_vector_recall_at_10.", samples...)
+	e.counter("ragctx_vector_recall_skipped_total", "Sampled searches that were not compared.", skipped...)
 }
 
 func writeJobs(e *exposition, t engine.JobTally, known bool) {
@@ -234,25 +239,27 @@ func writeJobs(e *exposition, t engine.JobTally, known bool) {
 		e.gauge("ragctx_jobs", "Jobs that have not ended, by state.",
 			series{labels{"state", string(store.JobQueued)}, float64(t.Queued)}, series{labels{"state", string(store.JobRunning)}, float64(t.Running)})
 	}
-	e.counter("ragctx_jobs_ended_total", "Jobs that have ended, by how they did.",
+	e.counter("ragctx_jobs_ended_total", "Ended jobs, by result.",
 		series{labels{"state", string(store.JobDone)}, float64(t.Done)},
 		series{labels{"state", string(store.JobFailed)}, float64(t.Failed)},
 		series{labels{"state", string(store.JobCancelled)}, float64(t.Cancelled)})
 }
 
 func writeAnswers(e *exposition, t engine.AnswerTally) {
-	e.counter("ragctx_answers_total", "Contexts and searches: full; degraded, without a signal or a provider; others that are empty; failed.",
+	e.counter("ragctx_answers_total", "Contexts and searches by result: full; degraded, without a signal or a "+
+		"provider; empty; failed.",
 		series{labels{"result", "full"}, float64(t.Full)}, series{labels{"result", "degraded"}, float64(t.Degraded)},
 		series{labels{"result", "empty"}, float64(t.Empty)}, series{labels{"result", "failed"}, float64(t.Failed)})
-	e.counter("ragctx_answer_cache_total", "Contexts that may have been asked for just before, and were given again (hit) or not (miss).",
+	e.counter("ragctx_answer_cache_total", "Contexts that the answer cache could serve (hit) or not (miss).",
 		series{labels{"result", "hit"}, float64(t.Cache.Hits)}, series{labels{"result", "miss"}, float64(t.Cache.Misses)})
-	e.gauge("ragctx_answer_cache_bytes", "Memory of the answers that are kept.", series{nil, float64(t.Cache.Bytes)})
+	e.gauge("ragctx_answer_cache_bytes", "Memory of the answer cache.", series{nil, float64(t.Cache.Bytes)})
 	var took []durations
 	for i, stage := range trace.Stages() {
 		took = append(took, durations{labels{"stage", stage}, t.Stages[i]})
 	}
 	e.histogram("ragctx_answer_stage_duration_seconds",
-		"Time of the stages of an answer, summed over documents and memories, which are searched side by side; engine is a whole context.", took...)
+		"Duration of the stages of an answer, summed over documents and memories, which are searched "+
+			"concurrently; engine is a whole context.", took...)
 }
 
 func writeEmbedder(e *exposition, queries, documents engine.EmbedderCalls) {
@@ -266,10 +273,10 @@ func writeEmbedder(e *exposition, queries, documents engine.EmbedderCalls) {
 		calls, failed = append(calls, series{l, float64(p.Took.Count)}), append(failed, series{l, float64(p.Failed)})
 		texts, took = append(texts, series{l, float64(p.Texts)}), append(took, durations{l, p.Took})
 	}
-	e.counter("ragctx_embedder_calls_total", "Calls of the embedder; a question that was asked just now needs none.", calls...)
-	e.counter("ragctx_embedder_failures_total", "Calls of the embedder that failed, also because the caller went away.", failed...)
-	e.counter("ragctx_embedder_texts_total", "Texts that the embedder embedded.", texts...)
-	e.histogram("ragctx_embedder_call_duration_seconds", "Time of calls of the embedder.", took...)
+	e.counter("ragctx_embedder_calls_total", "Calls of the embedder; a repeated question may need none.", calls...)
+	e.counter("ragctx_embedder_failures_total", "Failed calls of the embedder, including cancelled ones.", failed...)
+	e.counter("ragctx_embedder_texts_total", "Texts embedded by the embedder.", texts...)
+	e.histogram("ragctx_embedder_call_duration_seconds", "Duration of calls of the embedder.", took...)
 }
 
 // writeEvents has a series for each type, also for those of which there are none.
@@ -280,7 +287,7 @@ func writeEvents(e *exposition, told map[ragctx.EventType]uint64) {
 			all = append(all, series{labels{"type", string(t)}, float64(told[t])})
 		}
 	}
-	e.counter("ragctx_events_total", "Events that were told; none before anybody asked for events.", all...)
+	e.counter("ragctx_events_total", "Events published; none before the first subscription.", all...)
 }
 
 // writeProcess has the names that Prometheus's own clients have.
@@ -292,7 +299,7 @@ func writeProcess(e *exposition) {
 	metrics.Read(read)
 	for i, name := range []string{"go_memstats_heap_alloc_bytes", "go_memstats_sys_bytes"} {
 		if read[i].Value.Kind() == metrics.KindUint64 {
-			help := []string{"Bytes of heap objects, live or not swept yet.", "Bytes that Go has from the system."}[i]
+			help := []string{"Bytes of heap objects, live or not yet swept.", "Bytes obtained from the system."}[i]
 			e.gauge(name, help, series{nil, float64(read[i].Value.Uint64())})
 		}
 	}

@@ -22,7 +22,7 @@ type NamespaceRequest struct {
 // NamespacePage is a page of namespaces.
 type NamespacePage struct {
 	Namespaces []string          `json:"namespaces" nullable:"false" doc:"names in order"`
-	Details    []store.Namespace `json:"details" nullable:"false" doc:"details of the same namespaces, in the same order"`
+	Details    []store.Namespace `json:"details" nullable:"false"`
 	NextCursor string            `json:"next_cursor,omitempty" doc:"cursor of the next page; absent on the last page"`
 }
 
@@ -62,37 +62,39 @@ func (s *Server) namespaceRoutes() {
 	one := namespacesPath + "/{name}"
 	register(s, huma.Operation{
 		OperationID: "list-namespaces", Method: http.MethodGet, Path: namespacesPath, Tags: tags, Summary: "List namespaces",
-		Description: "Those that were made, or in which anything was stored, and that the caller reaches.",
+		Description: "Lists the accessible namespaces that were created explicitly or hold data.",
 	}, s.listNamespaces)
 	register(s, huma.Operation{
-		OperationID: "create-namespace", Method: http.MethodPost, Path: namespacesPath, Tags: tags, Summary: "Make a namespace",
-		Description: "A namespace is also made, without quotas, by the first thing that is stored in it. What would make it hold more than its quotas allow " +
-			"is 403 with the code `quota_exceeded`. One that is there is 409. For admins of all namespaces.",
+		OperationID: "create-namespace", Method: http.MethodPost, Path: namespacesPath, Tags: tags, Summary: "Create a namespace",
+		Description: "Storing into a new namespace creates it as well, without quotas. A request that would " +
+			"exceed a quota is 403 with the code `quota_exceeded`. An existing namespace is 409. For admins of " +
+			"all namespaces.",
 		DefaultStatus: http.StatusCreated,
 	}, func(ctx context.Context, in *namespaceInput) (*namespaceOutput, error) {
 		n, err := s.engine.Admin().CreateNamespace(ctx, in.Body.Name, in.Body.Quotas)
 		return &namespaceOutput{n}, err
 	})
 	register(s, huma.Operation{
-		OperationID: "get-namespace", Method: http.MethodGet, Path: one, Tags: tags, Summary: "What does a namespace hold?",
-		Description: "And what may it. What was replaced or deleted, and is kept for questions about earlier times, is not counted.",
+		OperationID: "get-namespace", Method: http.MethodGet, Path: one, Tags: tags, Summary: "Get a namespace",
+		Description: "Returns the quotas and usage of a namespace. Replaced and deleted versions do not count.",
 	}, func(ctx context.Context, in *NamespaceKey) (*namespaceOutput, error) {
 		n, err := s.engine.Admin().Namespace(ctx, in.Name)
 		return &namespaceOutput{n}, err
 	})
 	register(s, huma.Operation{
 		OperationID: "put-quotas", Method: http.MethodPut, Path: one + "/quotas", Tags: tags, Summary: "Change the quotas of a namespace",
-		Description: "All of them: one that is absent is no limit. What the namespace holds beyond them stays, and may be replaced by what is not more. " +
-			"For admins of all namespaces.",
+		Description: "Replaces all quotas; an absent one is unlimited. Existing data beyond a quota stays, and " +
+			"may be replaced by data of the same size or smaller. For admins of all namespaces.",
 	}, func(ctx context.Context, in *quotasInput) (*namespaceOutput, error) {
 		n, err := s.engine.Admin().SetQuotas(ctx, in.Name, in.Body)
 		return &namespaceOutput{n}, err
 	})
 	register(s, huma.Operation{
 		OperationID: "erase-namespace", Method: http.MethodDelete, Path: one, Tags: tags, Summary: "Erase a namespace",
-		Description: "Removes a namespace with its documents, memories, turns, ledgers, procedures and jobs for good, from the database, the indexes and their files. " +
-			"It is out of sight at once; requests that were writing into it are 409. What is written under its name from then on makes a new namespace, without quotas. " +
-			"Only with erase=true. For admins of all namespaces.",
+		Description: "Permanently removes a namespace with its documents, memories, turns, ledgers, procedures " +
+			"and jobs, from the database and from the index files. It disappears at once; concurrent writes into " +
+			"it are 409. A later write under the same name creates a new namespace without quotas. Requires " +
+			"erase=true. For admins of all namespaces.",
 	}, func(ctx context.Context, in *namespaceDelete) (*erasedOutput, error) {
 		if err := in.confirmed(); err != nil {
 			return nil, err

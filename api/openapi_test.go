@@ -99,8 +99,8 @@ func TestLimitsAgree(t *testing.T) {
 		{"DocumentRequest", "tags", maxItems, docs.MaxTags},
 		{"Sizes", "target_chars", maximum, docs.MaxChunkChars},
 		{"Sizes", "max_chars", maximum, docs.MaxChunkChars},
-		{"MemoryRequest", "tags", maxItems, memory.MaxTags},
-		{"TurnRequest", "tags", maxItems, memory.MaxTags},
+		{"MemoryRequest", "tags", maxItems, memory.MaxMemoryTags},
+		{"TurnRequest", "tags", maxItems, memory.MaxMemoryTags},
 		{"TurnRequest", "messages", maxItems, memory.MaxMessages},
 	} {
 		if got := tc.got(schemas[tc.schema].Properties[tc.field]); got != tc.want {
@@ -116,11 +116,11 @@ func TestLimitsAgree(t *testing.T) {
 	var types []string
 	for _, v := range s.Enum {
 		types = append(types, v.(string))
-		if _, err := memory.ParseType(v.(string)); err != nil {
+		if _, err := memory.ParseMemoryType(v.(string)); err != nil {
 			t.Error(err)
 		}
 	}
-	if !slices.Contains(types, string(memory.Working)) || len(types) != 4 {
+	if !slices.Contains(types, string(memory.MemoryWorking)) || len(types) != 4 {
 		t.Errorf("memory types = %v", types)
 	}
 }

@@ -20,10 +20,11 @@ import (
 
 func (s *Server) config() huma.Config {
 	c := huma.DefaultConfig("ragctx", s.opts.Version)
-	c.Info.Description = "The context engine an agent talks to before and after every model call. " +
-		"In paths, ids are percent-encoded UTF-8; a slash in an id may stand as it is. " +
-		"Null is the same as leaving an optional field out."
-	c.Servers = []*huma.Server{{URL: "/", Description: "the server that has this document"}, {URL: "http://127.0.0.1:7700", Description: "where ragctx serve is unless it is told otherwise"}}
+	c.Info.Description = "The context engine that an agent calls before and after every model call. Ids in paths " +
+		"are percent-encoded UTF-8; a slash in an id may be sent as it is. Null is the same as leaving an " +
+		"optional field out."
+	c.Servers = []*huma.Server{{URL: "/", Description: "the server of this document"}, {URL: "http://127.0.0.1:7700", Description: "the " +
+		"default address of ragctx serve"}}
 	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "", "", "" // the document is served by s; the page would load scripts from elsewhere
 	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
 	c.Components.SecuritySchemes = securitySchemes()
@@ -120,7 +121,7 @@ func register[I, O any](s *Server, op huma.Operation, h func(context.Context, *I
 		op.Responses = make(map[string]*huma.Response)
 	}
 	op.Responses["default"] = &huma.Response{
-		Description: "What went wrong.",
+		Description: "An error.",
 		Content:     map[string]*huma.MediaType{problemType: {Schema: problem}},
 	}
 	describeRole(&op)

@@ -15,11 +15,11 @@ import (
 type OutcomeRequest struct {
 	ID        string    `json:"id,omitempty" maxLength:"512" doc:"memory id; default is a generated id"`
 	Namespace string    `json:"namespace,omitempty" maxLength:"512" doc:"default is \"default\""`
-	UserID    string    `json:"user_id,omitempty" maxLength:"512" doc:"owner of the memory; absent means shared in the namespace"`
+	UserID    string    `json:"user_id,omitempty" maxLength:"512"`
 	AgentID   string    `json:"agent_id,omitempty" maxLength:"512"`
 	SessionID string    `json:"session_id,omitempty" maxLength:"512"`
 	Prompt    string    `json:"prompt" doc:"the task, at most 16 KiB" example:"Roll back the last release."`
-	Tools     []string  `json:"tools,omitempty" maxItems:"256" doc:"names of the tools used, in order" example:"[\"git\", \"deploy\"]"`
+	Tools     []string  `json:"tools,omitempty" maxItems:"256" example:"[\"git\", \"deploy\"]"`
 	Result    string    `json:"result,omitempty" doc:"result of a successful task"`
 	Error     string    `json:"error,omitempty" doc:"error of a failed task, at most 16 KiB"`
 	Occurred  time.Time `json:"occurred,omitzero" doc:"default is now"`
@@ -32,9 +32,9 @@ const outcomePath = `/v1/memories\:outcome`
 func (s *Server) outcomeRoutes() {
 	register(s, huma.Operation{
 		OperationID: "remember-outcome", Method: http.MethodPost, Path: outcomePath, Tags: []string{"memory"},
-		Summary: "Remember how a task went", DefaultStatus: http.StatusCreated,
-		Description: "With a result a procedural memory of importance 0.8 with the tags success and pattern, " +
-			"with an error an episodic one of importance 0.9 with the tags failure and avoid.",
+		Summary: "Record the outcome of a task", DefaultStatus: http.StatusCreated,
+		Description: "A result is stored as a procedural memory of importance 0.8 with the tags success and " +
+			"pattern; an error as an episodic memory of importance 0.9 with the tags failure and avoid.",
 	}, s.rememberOutcome, http.StatusOK)
 }
 

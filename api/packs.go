@@ -19,29 +19,29 @@ import (
 type PackRequest struct {
 	Namespace string          `json:"namespace,omitempty" maxLength:"512" doc:"default is \"default\""`
 	Cluster   string          `json:"cluster" doc:"cluster whose messages are selected" example:"issue-17"`
-	Strategy  json.RawMessage `json:"strategy" doc:"sources and maxTokens of the context; either this object alone or a larger one with a contextStrategy"`
+	Strategy  json.RawMessage `json:"strategy"`
 	Agent     PackAgent       `json:"agent,omitzero" doc:"agent that the context is for"`
-	Trigger   *PackTrigger    `json:"trigger,omitempty" doc:"message that started the agent; it ends the context in full and is excluded from the sources"`
+	Trigger   *PackTrigger    `json:"trigger,omitempty"`
 	Parts     PackParts       `json:"parts,omitzero" doc:"texts at the beginning of the context"`
-	Times     ledger.Times    `json:"times,omitzero" doc:"times that since may refer to, in Unix milliseconds; missing ones are taken from messages of topic AGENT_LIFECYCLE"`
-	After     string          `json:"after_seq,omitempty" doc:"excludes messages up to this sequence: through_seq of the agent's previous context"`
-	Topics    []string        `json:"topics,omitempty" doc:"topics that agents publish; a source with any other topic causes a warning"`
-	UserID    string          `json:"user_id,omitempty" maxLength:"512" doc:"user whose memories are included, besides shared ones"`
+	Times     ledger.Times    `json:"times,omitzero"`
+	After     string          `json:"after_seq,omitempty"`
+	Topics    []string        `json:"topics,omitempty"`
+	UserID    string          `json:"user_id,omitempty" maxLength:"512"`
 	Explain   bool            `json:"explain,omitempty" doc:"count messages for all sources, and add the metrics"`
 }
 
 // PackAgent is who a context is for.
 type PackAgent struct {
 	ID        string `json:"id,omitempty" maxLength:"256" doc:"sender of the agent's messages" example:"worker-1"`
-	Role      string `json:"role,omitempty" maxLength:"256" doc:"a validator sees what earlier validators could not validate" example:"worker"`
+	Role      string `json:"role,omitempty" maxLength:"256" example:"worker"`
 	Iteration int    `json:"iteration,omitempty" minimum:"0" doc:"number of the run, for the metrics"`
 	Isolated  bool   `json:"isolated,omitempty" doc:"the agent runs on another platform than the agents before it"`
 }
 
 // PackTrigger names a message by its sequence, or says it.
 type PackTrigger struct {
-	Sequence string          `json:"sequence,omitempty" doc:"sequence of a message in the ledger; sufficient on its own"`
-	ID       string          `json:"id,omitempty" doc:"id of a message in the ledger; sufficient on its own. With topic and text it only excludes the message from the sources"`
+	Sequence string          `json:"sequence,omitempty"`
+	ID       string          `json:"id,omitempty"`
 	Topic    string          `json:"topic,omitempty"`
 	Sender   string          `json:"sender,omitempty"`
 	Text     string          `json:"text,omitempty"`
@@ -83,7 +83,8 @@ func (r PackRequest) Request() (ledger.PackRequest, []ledger.Warning, error) {
 			return out, nil, err
 		}
 		if out.Trigger.IsZero() {
-			return out, nil, ragctx.Invalid("trigger", "says nothing; send the sequence of a message, or a topic and a text, or leave it out")
+			return out, nil, ragctx.Invalid("trigger", "is empty; send the sequence of a message, or a topic and "+
+				"a text, or leave it out")
 		}
 	}
 	return out, warnings, nil
@@ -96,7 +97,7 @@ type PackAnswer struct {
 	Budget     budget.Budget         `json:"budget"`
 	MaxChars   budget.Guard          `json:"max_chars" doc:"effect of the limit of 500,000 characters"`
 	Decisions  []budget.Decision     `json:"decisions" nullable:"false" doc:"decision on each part, in order"`
-	Sources    []ledger.SourceReport `json:"sources" nullable:"false" doc:"result of each source of the strategy; -1 for counts that were not requested"`
+	Sources    []ledger.SourceReport `json:"sources" nullable:"false"`
 	Warnings   []ledger.Warning      `json:"warnings" nullable:"false"`
 	Note       string                `json:"note,omitempty" doc:"reason why no source contributed"`
 	ThroughSeq ledger.Sequence       `json:"through_seq" doc:"newest message at the time"`
@@ -120,7 +121,7 @@ func NewPackAnswer(p engine.Packed, warnings []ledger.Warning, explain bool) Pac
 
 // ClusterState is where the work of a cluster stands.
 type ClusterState struct {
-	State json.RawMessage `json:"state" doc:"version, updatedAt, clusterId, sourceMessageId and the existing sections: task, plan, progress, validation, debug, and configured ones"`
+	State json.RawMessage `json:"state"`
 	Text  string          `json:"text" doc:"the state in a few lines of text"`
 }
 
@@ -139,13 +140,15 @@ type (
 func (s *Server) packRoutes() {
 	register(s, huma.Operation{
 		OperationID: "pack", Method: http.MethodPost, Path: "/v1/packs", Tags: []string{"ledger"}, Summary: "Build the context of an agent",
-		Description: "From the messages of a cluster, documents and memories, under a budget. Required parts are always included; others where they fit, " +
-			"in full or compact, by priority. Every part has a decision with its reason, and a context without anything of any source says why.",
+		Description: "Builds a context from the messages of a cluster, documents and memories within a token " +
+			"budget. Required parts are always included; others by priority if they fit, in full or in compact " +
+			"form. Every part has a decision with its reason. If no source contributes, a note gives the reason.",
 	}, s.pack)
 	register(s, huma.Operation{
 		OperationID: "get-cluster-state", Method: http.MethodGet, Path: clusterVerb("snapshot"), Tags: []string{"ledger"},
-		Summary:     "Where the work of a cluster stands",
-		Description: "Folded from all its messages; nothing is written. The same is published as messages of the topic STATE_SNAPSHOT when it changes.",
+		Summary: "Get the state of a cluster",
+		Description: "Computed from all messages of the cluster; nothing is written. ragctx also publishes each " +
+			"new state as a message of the topic STATE_SNAPSHOT.",
 	}, s.clusterState)
 }
 
@@ -172,22 +175,23 @@ func (s *Server) clusterState(ctx context.Context, in *ClusterKey) (*clusterStat
 
 // writePacks writes what was counted of contexts.
 func writePacks(e *exposition, t engine.PackTally) {
-	e.counter("ragctx_packs_total", "Contexts that were built for agents.", series{nil, float64(t.Packs)})
-	e.counter("ragctx_packs_empty_total", "Contexts that have nothing of any source.", series{nil, float64(t.Empty)})
+	e.counter("ragctx_packs_total", "Contexts built for agents.", series{nil, float64(t.Packs)})
+	e.counter("ragctx_packs_empty_total", "Contexts without content from any source.", series{nil, float64(t.Empty)})
 	e.counter("ragctx_packs_over_budget_total", "Contexts whose required parts exceeded their budget.", series{nil, float64(t.OverBudget)})
-	e.counter("ragctx_packs_cut_total", "Contexts that were shortened for the limit on characters.", series{nil, float64(t.Cut)})
-	e.counter("ragctx_packs_tokens_total", "Tokens of contexts, as they are estimated.", series{nil, float64(t.Tokens)})
+	e.counter("ragctx_packs_cut_total", "Contexts truncated at the character limit.", series{nil, float64(t.Cut)})
+	e.counter("ragctx_packs_tokens_total", "Estimated tokens of contexts.", series{nil, float64(t.Tokens)})
 	var parts []series
 	for _, outcome := range []string{"full", "compact", string(budget.ReasonEmpty), string(budget.ReasonBudget), string(budget.ReasonMaxChars)} {
 		parts = append(parts, series{labels{"outcome", outcome}, float64(t.Parts[outcome])})
 	}
-	e.counter("ragctx_pack_parts_total", "Parts of contexts by what became of them.", parts...)
+	e.counter("ragctx_pack_parts_total", "Parts of contexts by decision.", parts...)
 }
 
 func writeLedger(e *exposition, t store.LedgerCounts) {
-	e.counter("ragctx_ledger_messages_total", "Messages that ledgers took: appended, by ragctx itself as well, or imported.",
+	e.counter("ragctx_ledger_messages_total", "Messages stored in ledgers: appended, including by "+
+		"ragctx itself, or imported.",
 		series{labels{"origin", "appended"}, float64(t.Appended)}, series{labels{"origin", "imported"}, float64(t.Imported)})
-	e.counter("ragctx_ledger_trimmed_total", "Outputs of agents that went because their ledger keeps no more.", series{nil, float64(t.Trimmed)})
-	e.gauge("ragctx_ledger_subscriptions", "Readers that follow a ledger now.", series{nil, float64(t.Subscriptions)})
-	e.counter("ragctx_ledger_subscriptions_cut_total", "Readers that were too slow; they go on from what is stored.", series{nil, float64(t.CutOff)})
+	e.counter("ragctx_ledger_trimmed_total", "Agent outputs removed by the retention limit of their ledger.", series{nil, float64(t.Trimmed)})
+	e.gauge("ragctx_ledger_subscriptions", "Open streams of ledgers.", series{nil, float64(t.Subscriptions)})
+	e.counter("ragctx_ledger_subscriptions_cut_total", "Streams that fell behind and continue from the store.", series{nil, float64(t.CutOff)})
 }

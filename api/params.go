@@ -42,7 +42,7 @@ func checkQuery(query url.Values, op *huma.Operation) []Fault {
 				c.param(p.Schema.Items, v)
 			}
 		case len(values) > 1:
-			c.fault("is given %d times; send it once", len(values))
+			c.fault("is sent %d times; send it once", len(values))
 		default:
 			c.param(p.Schema, values[0])
 		}

@@ -119,7 +119,8 @@ func (d *documentPut) when() (store.Condition, error) {
 	case "*":
 		c.None = true
 	default:
-		return c, invalid(Fault{Location: "header." + unlessHeader, Message: "is not *; to store only over what you have read, send its tag as " + matchHeader})
+		return c, invalid(Fault{Location: "header." + unlessHeader, Message: "is not *; to replace only the " +
+			"version that you have read, send its tag as " + matchHeader})
 	}
 	return c, nil
 }

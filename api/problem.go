@@ -21,7 +21,7 @@ type Problem struct {
 	Status int    `json:"status" doc:"HTTP status" example:"422"`
 	Detail string `json:"detail" doc:"description of the error for people" example:"the request has an invalid value"`
 	// Code is the stable name of the kind of error, for programs.
-	Code      string  `json:"code" doc:"kind of error for programs: invalid, not_found, conflict, precondition_failed, too_large, denied, unauthenticated, quota_exceeded, rate_limited, unavailable, no_space, provider_failed, timeout, internal, method_not_allowed or unsupported_media_type" example:"invalid"`
+	Code      string  `json:"code" example:"invalid"`
 	RequestID string  `json:"request_id" doc:"id of the request in the server's log"`
 	Errors    []Fault `json:"errors" nullable:"false" doc:"errors of single fields"`
 
@@ -31,7 +31,7 @@ type Problem struct {
 
 // Fault is what is wrong with one field of a request.
 type Fault struct {
-	Location string `json:"location" doc:"path, query, header or body, followed by the path of the field" example:"body.max_tokens"`
+	Location string `json:"location" example:"body.max_tokens"`
 	Message  string `json:"message" doc:"the mistake, the limit and the remedy" example:"is 0; use 1 to 10000000"`
 }
 
@@ -130,7 +130,8 @@ func (s *Server) problemOf(ctx context.Context, op *huma.Operation, err error) *
 
 // unknownOutcome is said of a change that failed on the way to the disk: it may be there after
 // a restart all the same.
-const unknownOutcome = "; whether the change was made is not known: send it again, with the Idempotency-Key that it had, and it is made once"
+const unknownOutcome = "; it is unknown whether the change was made: repeat it with the same Idempotency-Key, " +
+	"and it is made at most once"
 
 // detailOf returns the text of an error as far as it is meant for callers.
 func detailOf(status int, err error) string {
@@ -238,9 +239,9 @@ func (s *Server) problemOfEcho(ctx context.Context, err error) *Problem {
 	he, ok := errors.AsType[*echo.HTTPError](err)
 	switch {
 	case ok && he.Code == http.StatusNotFound:
-		return newProblem(he.Code, "not_found", "there is no such route; /openapi.json lists what there is")
+		return newProblem(he.Code, "not_found", "there is no such route; see /openapi.json")
 	case ok && he.Code == http.StatusMethodNotAllowed:
-		return newProblem(he.Code, codeMethod, "this route does not know the method; the Allow header lists those it knows")
+		return newProblem(he.Code, codeMethod, "this route does not support the method; see the Allow header")
 	}
 	return s.problemOf(ctx, &huma.Operation{}, err)
 }

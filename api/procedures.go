@@ -38,7 +38,7 @@ type procedureList struct {
 // ProcedurePage is a page of procedures.
 type ProcedurePage struct {
 	Procedures []procedures.ProcedureEntry `json:"procedures" nullable:"false"`
-	NextCursor string                      `json:"next_cursor,omitempty" doc:"cursor of the next page; absent on the last page"`
+	NextCursor string                      `json:"next_cursor,omitempty"`
 }
 
 type procedurePageOutput struct{ Body ProcedurePage }
@@ -52,7 +52,7 @@ type procedureCursor struct {
 
 // DraftRequest is the draft of a procedure as it is sent.
 type DraftRequest struct {
-	Trigger      string   `json:"trigger" doc:"when to use it, at most 200 characters" example:"Deploy {service} to {environment}"`
+	Trigger      string   `json:"trigger" example:"Deploy {service} to {environment}"`
 	Steps        []string `json:"steps" minItems:"1" maxItems:"50" doc:"steps in order, each at most 1000 characters"`
 	Tools        []string `json:"tools,omitempty" maxItems:"50" doc:"names of the required tools"`
 	Pitfalls     []string `json:"pitfalls,omitempty" maxItems:"50" doc:"known problems and their solutions"`
@@ -67,7 +67,7 @@ type draftInput struct {
 type rollbackInput struct {
 	ProcedureKey
 	Body struct {
-		Version int `json:"version" minimum:"1" doc:"earlier version to make canonical again"`
+		Version int `json:"version" minimum:"1" doc:"earlier version that becomes canonical again"`
 	}
 }
 
@@ -100,23 +100,27 @@ func (s *Server) procedureRoutes() {
 		return huma.Operation{OperationID: id, Method: method, Path: path, Tags: []string{"procedures"}, Summary: summary, Description: about}
 	}
 	register(s, op("list-procedures", http.MethodGet, "/v1/procedures", "List procedures",
-		"By name. What an entry takes does not depend on the length of the procedure."), s.listProcedures)
-	register(s, op("get-procedure", http.MethodGet, procedurePath, "Get a procedure", "With its draft and all its versions, the newest first."), s.getProcedure)
+		"Lists procedures by name. The size of an entry does not depend on the procedure's length."), s.listProcedures)
+	register(s, op("get-procedure", http.MethodGet, procedurePath, "Get a procedure", "Returns a procedure with "+
+		"its draft and all versions, newest first."), s.getProcedure)
 	register(s, op("put-draft", http.MethodPut, procedurePath+"/draft", "Write a draft",
-		"Writes the draft of a procedure, in the place of the one that is there. What was published does not change."), s.putDraft)
+		"Creates or replaces the draft of a procedure. Published versions do not change."), s.putDraft)
 	register(s, op("delete-draft", http.MethodDelete, procedurePath+"/draft", "Delete a draft",
-		"The procedure goes with it if nothing of it was ever published. It is no error if there is none."), s.deleteDraft)
+		"Also removes the procedure if it has no published version. A missing draft is no error."), s.deleteDraft)
 	register(s, op("publish-procedure", http.MethodPost, procedurePath+"/publish", "Publish a draft",
 		"Turns the draft into an immutable version and shows that version to agents."), s.publishProcedure)
 	register(s, op("unpublish-procedure", http.MethodPost, procedurePath+"/unpublish", "Unpublish a procedure",
 		"Stops showing the procedure to agents. Its versions stay stored."), s.unpublishProcedure)
 	register(s, op("roll-back-procedure", http.MethodPost, procedurePath+"/rollback", "Roll back a procedure",
-		"Shows agents an earlier version again, and supersedes all later ones. A superseded version cannot be rolled back to."), s.rollback)
+		"Makes an earlier version canonical again and supersedes all later ones. A superseded version cannot "+
+			"become canonical again."), s.rollback)
 	register(s, op("preview-procedure", http.MethodGet, procedurePath+"/preview", "Preview a procedure",
-		"What an agent sees of it: the line that is in answers, and the body that it can ask for."), s.previewProcedure)
-	register(s, op("procedure-history", http.MethodGet, procedurePath+"/history", "History of a procedure", "What happened to it, oldest first."), s.procedureHistory)
+		"Returns what an agent sees of it: the line in contexts, and the body on request."), s.previewProcedure)
+	register(s, op("procedure-history", http.MethodGet, procedurePath+"/history", "History of a procedure", "Lists "+
+		"the changes of a procedure, oldest first."), s.procedureHistory)
 	register(s, op("erase-procedure", http.MethodDelete, procedurePath, "Erase a procedure",
-		"Removes a procedure for good, with its versions and its history. Only with erase=true; to have agents not shown it, unpublish it."), s.eraseProcedure)
+		"Permanently removes a procedure with its versions and its history. Requires erase=true. To hide it from "+
+			"agents, unpublish it instead."), s.eraseProcedure)
 }
 
 func (s *Server) publishProcedure(ctx context.Context, in *ProcedureKey) (*procedureOutput, error) {
@@ -131,7 +135,7 @@ func (s *Server) unpublishProcedure(ctx context.Context, in *ProcedureKey) (*pro
 
 func (s *Server) listProcedures(ctx context.Context, in *procedureList) (*procedurePageOutput, error) {
 	if in.AllUsers && in.UserID != "" {
-		return nil, ragctx.Invalid("all_users", "contradicts user_id; send one of them")
+		return nil, ragctx.Invalid("all_users", "the body could not be read")
 	}
 	c, err := decodeCursor[procedureCursor](in.Cursor)
 	if err != nil {

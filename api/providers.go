@@ -60,31 +60,34 @@ func (s *Server) providerRoutes() {
 	tags := []string{"providers"}
 	register(s, huma.Operation{
 		OperationID: "list-providers", Method: http.MethodGet, Path: "/v1/providers", Tags: tags,
-		Summary:     "Which providers are there?",
-		Description: "In the order in which they are asked: the built-in ones, those of the operator that are asked for every question, and those that sessions can add. Neither URLs nor secrets are told.",
+		Summary: "List providers",
+		Description: "Lists providers in the order of calling: built-in ones, those configured for every query, " +
+			"and those offered to sessions. URLs and secrets are omitted.",
 	}, func(context.Context, *struct{}) (*providerListOutput, error) {
 		return &providerListOutput{ProviderList{s.engine.Admin().Providers()}}, nil
 	})
 	register(s, huma.Operation{
 		OperationID: "list-session-providers", Method: http.MethodGet, Path: verbPath(sessionsRoot, "providers"), Tags: tags,
-		Summary:     "Which providers does a session ask?",
-		Description: "Beside those that are asked for every question, in the order in which they were added. A session is known from its first turn on, or from when it was first given a provider; one that is not is answered with 404.",
+		Summary: "List the providers of a session",
+		Description: "Lists the additional providers of a session in the order of adding. A session exists from " +
+			"its first turn or its first provider on; otherwise 404.",
 	}, func(ctx context.Context, in *SessionKey) (*sessionProviderListOutput, error) {
 		list, err := s.engine.Sessions().Providers(ctx, in.key())
 		return &sessionProviderListOutput{SessionProviderList{list}}, err
 	})
 	register(s, huma.Operation{
 		OperationID: "add-session-provider", Method: http.MethodPut, Path: memberPath("provider"), Tags: tags,
-		Summary:     "Have a session ask a provider",
-		Description: "One of those that the operator offers to sessions. It is asked for questions with this session_id, and told of the session's turns if it wants to be, from now on and after a restart.",
+		Summary: "Add a provider to a session",
+		Description: "Adds one of the providers offered to sessions. Queries with this session_id call it, and " +
+			"it receives the session's turns if it subscribes to them, also after a restart.",
 	}, func(ctx context.Context, in *sessionProviderKey) (*providerAddedOutput, error) {
 		added, err := s.engine.Sessions().UseProvider(ctx, in.key(), in.Name)
 		return &providerAddedOutput{ProviderAdded{added}}, err
 	})
 	register(s, huma.Operation{
 		OperationID: "remove-session-provider", Method: http.MethodDelete, Path: memberPath("provider"), Tags: tags,
-		Summary:     "End that a session asks a provider",
-		Description: "A provider that the session does not ask is no error. A session that is not known is answered with 404.", DefaultStatus: http.StatusOK,
+		Summary:     "Remove a provider from a session",
+		Description: "A provider that the session does not have is no error. An unknown session is 404.", DefaultStatus: http.StatusOK,
 	}, func(ctx context.Context, in *sessionProviderKey) (*providerRemovedOutput, error) {
 		removed, err := s.engine.Sessions().RemoveProvider(ctx, in.key(), in.Name)
 		return &providerRemovedOutput{ProviderRemoved{removed}}, err

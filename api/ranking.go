@@ -34,17 +34,18 @@ func (s *Server) rankingRoutes() {
 	tags := []string{"system"}
 	register(s, huma.Operation{
 		OperationID: "get-ranking", Method: http.MethodGet, Path: "/v1/ranking/{kind}", Tags: tags,
-		Summary:     "How are the documents or memories of a namespace ranked?",
-		Description: "Only what differs from the server's own ranking; an empty object if nothing does.",
+		Summary: "Get the ranking of a namespace",
+		Description: "Returns the deviations from the server's ranking of documents or memories; an empty object " +
+			"if there are none.",
 	}, func(ctx context.Context, in *RankingKey) (*rankingOutput, error) {
 		r, err := s.engine.Indexes().Ranking(ctx, in.Namespace, in.kind())
 		return &rankingOutput{r}, err
 	})
 	register(s, huma.Operation{
 		OperationID: "put-ranking", Method: http.MethodPut, Path: "/v1/ranking/{kind}", Tags: tags,
-		Summary: "Change how the documents or memories of a namespace are ranked",
-		Description: "From the next query on; nothing is indexed again. What is left out, or 0, is as the server has it, a negative weight is none; " +
-			"an empty object undoes all of it.",
+		Summary: "Change the ranking of a namespace",
+		Description: "Takes effect with the next query and rebuilds nothing. An absent field or 0 means the " +
+			"server's default, a negative weight means none; an empty object restores all defaults.",
 	}, func(ctx context.Context, in *rankingInput) (*rankingOutput, error) {
 		err := s.engine.Indexes().SetRanking(ctx, in.Namespace, in.kind(), in.Body)
 		return &rankingOutput{in.Body}, err

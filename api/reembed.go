@@ -11,7 +11,7 @@ import (
 
 // ReembedRequest asks for another embedder.
 type ReembedRequest struct {
-	Embedder string `json:"embedder" minLength:"1" maxLength:"512" example:"hashing/512" doc:"built-in embedder: static, hashing, or hashing/N for N dimensions; or remote, the embedding service configured at start"`
+	Embedder string `json:"embedder" minLength:"1" maxLength:"512" example:"hashing/512"`
 }
 
 type reembedInput struct{ Body ReembedRequest }
@@ -19,8 +19,9 @@ type reembedInput struct{ Body ReembedRequest }
 func (s *Server) reembedRoutes() {
 	register(s, huma.Operation{
 		OperationID: "reembed", Method: http.MethodPost, Path: "/v1/reembed", Tags: []string{"jobs"}, Summary: "Change the embedder",
-		Description: "Embeds all texts of the data directory again, by a job, while the vectors that are there go on serving; then all indexes change over at once. " +
-			"409 if the data directory has that embedder, or is changing already.",
+		Description: "Starts a job that embeds all texts of the data directory again. The existing vectors serve " +
+			"queries until all indexes switch over at once. 409 if the embedder is already in use, or another " +
+			"change is in progress.",
 		DefaultStatus: http.StatusAccepted,
 	}, func(ctx context.Context, in *reembedInput) (*jobOutput, error) {
 		with, err := s.engine.Indexes().EmbedderNamed(in.Body.Embedder)

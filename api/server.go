@@ -195,7 +195,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 		err = s.socketsClosed(grace)
 	}
 	if err != nil { // a client that sends the rest of a body whenever it likes must not decide how this ends
-		s.log.WarnContext(base, "requests in flight were cut off", "after", s.opts.ShutdownTimeout, "error", err)
+		s.log.WarnContext(base, "requests in flight were aborted", "after", s.opts.ShutdownTimeout, "error", err)
 		err = srv.Close()
 	}
 	if serveErr := <-failed; !errors.Is(serveErr, http.ErrServerClosed) {

@@ -24,7 +24,7 @@ type SessionRequest struct {
 	ID         string   `json:"id,omitempty" maxLength:"512" doc:"default is a generated id; an existing id is 409"`
 	Namespace  string   `json:"namespace,omitempty" maxLength:"512" doc:"default is \"default\""`
 	UserID     string   `json:"user_id,omitempty" maxLength:"512" doc:"owner of the session; default is none"`
-	Layer      string   `json:"layer,omitempty" enum:"any,observation,compaction,buffer,none" default:"any" doc:"compression layer; any means compaction"`
+	Layer      string   `json:"layer,omitempty" enum:"any,observation,compaction,buffer,none" default:"any"`
 	Parameters Metadata `json:"parameters,omitempty" doc:"custom values, at most 64 KiB of JSON"`
 }
 
@@ -65,7 +65,7 @@ type SessionEntry struct {
 	UserID     string         `json:"user_id,omitempty" doc:"owner of the session; absent for none"`
 	CreatedAt  time.Time      `json:"created_at" doc:"time of creation"`
 	UpdatedAt  time.Time      `json:"updated_at" doc:"time of the last change"`
-	Leaf       string         `json:"leaf,omitempty" doc:"message that the next message follows; absent in an empty session"`
+	Leaf       string         `json:"leaf,omitempty"`
 	Messages   int            `json:"messages" doc:"number of messages on all branches"`
 	Bytes      int64          `json:"bytes"`
 	Layer      stage.Layer    `json:"layer" enum:"any,observation,compaction,buffer,none" doc:"compression layer"`
@@ -80,13 +80,13 @@ type SessionPage struct {
 
 // ForkRequest makes a session of a branch of another.
 type ForkRequest struct {
-	To        string `json:"to,omitempty" maxLength:"512" doc:"id of the new session, for the same user; default is a generated id; an existing id is 409"`
+	To        string `json:"to,omitempty" maxLength:"512"`
 	MessageID string `json:"message_id,omitempty" maxLength:"512" doc:"last message to copy; default is the leaf"`
 }
 
 // NavigateRequest moves the leaf of a session.
 type NavigateRequest struct {
-	MessageID string `json:"message_id" maxLength:"512" doc:"message that the next message shall follow; empty is the beginning"`
+	MessageID string `json:"message_id" maxLength:"512" doc:"message that the next one follows; empty is the beginning"`
 }
 
 func (k SessionKey) kept() session.Key {
@@ -145,7 +145,7 @@ func (o *newSessionOutput) made() string { return o.Body.ID }
 // passes over others.
 type SectionKey struct {
 	SessionKey
-	Name string `path:"section" doc:"name of the section, at most 512 bytes; send a slash in it as %2F" example:"messages"`
+	Name string `path:"section" example:"messages"`
 }
 
 func (k SectionKey) section() (string, error) { return memberName("section", k.Name) }
@@ -158,21 +158,33 @@ func sessionOp(id, method, path, summary, about string) huma.Operation {
 }
 
 func (s *Server) sessionRoutes() {
-	create := sessionOp("create-session", http.MethodPost, sessionsRoot, "Make a session", "With messages, if there are any: all of it or nothing.")
+	create := sessionOp("create-session", http.MethodPost, sessionsRoot, "Create a session", "Creates a session, "+
+		"optionally with messages, atomically.")
 	create.DefaultStatus = http.StatusCreated
 	register(s, create, s.createSession)
-	register(s, sessionOp("list-sessions", http.MethodGet, sessionsRoot, "List sessions", "The stored sessions of a user, or of nobody. A conversation of which only turns were sent is none of them."), s.listSessions)
-	register(s, sessionOp("get-session", http.MethodGet, sessionPath, "What does a session have?", "Its sections, branches, compactions and observations, without what was said."),
+	register(s, sessionOp("list-sessions", http.MethodGet, sessionsRoot, "List sessions", "Lists the stored "+
+		"sessions of a user, or those without an owner. A conversation known only from turns is not a stored "+
+		"session."), s.listSessions)
+	register(s, sessionOp("get-session", http.MethodGet, sessionPath, "Get a session", "Returns "+
+		"sections, branches, compactions and observations, without messages."),
 		func(ctx context.Context, in *SessionKey) (*sessionOutput, error) {
 			return s.sessionAt(ctx, in.kept(), new(session.Version))
 		})
-	register(s, sessionOp("change-session", http.MethodPatch, sessionPath, "Change a session", "Its layer of compression, and values of your own."), s.changeSession)
-	register(s, sessionOp("put-session-section", http.MethodPut, memberPath("section"), "Replace a section", "Puts messages in the place of those of a section, or makes it. Labels of messages that are gone go with them, and so do compactions of what is not as it was."), s.putSection)
-	register(s, sessionOp("delete-session-section", http.MethodDelete, memberPath("section"), "Remove a section", "With its messages, of all branches. One that is not there is 404."), s.deleteSection)
-	fork := sessionOp("fork-session", http.MethodPost, verbPath(sessionsRoot, "fork"), "Make a session of a branch", "Copies the messages up to one of them into a new session, with their labels and compactions. What is said in one from then on is not said in the other; erasing the first erases the second, too, which has its messages.")
+	register(s, sessionOp("change-session", http.MethodPatch, sessionPath, "Change a session", "Changes the "+
+		"compression layer and custom values."), s.changeSession)
+	register(s, sessionOp("put-session-section", http.MethodPut, memberPath("section"), "Replace a section", "Creates "+
+		"a section, or replaces its messages. Labels of removed messages go too, and so do compactions of "+
+		"changed ones."), s.putSection)
+	register(s, sessionOp("delete-session-section", http.MethodDelete, memberPath("section"), "Remove a section", "Removes "+
+		"a section with its messages on all branches. 404 if it does not exist."), s.deleteSection)
+	fork := sessionOp("fork-session", http.MethodPost, verbPath(sessionsRoot, "fork"), "Fork a session", "Copies "+
+		"the messages up to a given one into a new session, with labels and compactions. Later messages of one "+
+		"session do not appear in the other. Erasing the original also erases the fork.")
 	fork.DefaultStatus = http.StatusCreated
 	register(s, fork, s.forkSession)
-	register(s, sessionOp("navigate-session", http.MethodPost, verbPath(sessionsRoot, "navigate"), "Go back in a session", "Moves the leaf, so that the next message comes after another one. What was said after it stays, as a branch."), s.navigateSession)
+	register(s, sessionOp("navigate-session", http.MethodPost, verbPath(sessionsRoot, "navigate"), "Move the "+
+		"leaf of a session", "The "+
+		"next message follows the given one. Later messages stay stored, as a branch."), s.navigateSession)
 	s.sessionMessageRoutes()
 	s.sessionTransferRoutes()
 	s.compileRoutes()
@@ -285,7 +297,7 @@ func fieldNamed(err error, field string) error {
 
 func (s *Server) listSessions(ctx context.Context, in *sessionList) (*sessionPageOutput, error) {
 	if in.AllUsers && in.UserID != "" {
-		return nil, ragctx.Invalid("all_users", "contradicts user_id; send one of them")
+		return nil, ragctx.Invalid("all_users", "the body could not be read")
 	}
 	f := engine.SessionFilter{UserID: in.UserID, AnyUser: in.AllUsers, Limit: in.Limit}
 	if in.Cursor != "" {

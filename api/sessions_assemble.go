@@ -18,9 +18,9 @@ type SessionAssembleRequest struct {
 	Said
 	AssembleOptions
 
-	UsedTokens  int    `json:"used_tokens,omitempty" minimum:"0" maximum:"10000000" doc:"prompt size that the model reported for its last call, to decide whether compaction is due; default is to count the messages"`
-	Leaf        string `json:"leaf,omitempty" maxLength:"512" doc:"last message of the branch; default is the session's leaf. On another branch stages do not persist results"`
-	ExecutionID string `json:"execution_id,omitempty" maxLength:"512" doc:"execution whose traces are shown; steps of other executions are omitted, except for final ones"`
+	UsedTokens  int    `json:"used_tokens,omitempty" minimum:"0" maximum:"10000000"`
+	Leaf        string `json:"leaf,omitempty" maxLength:"512"`
+	ExecutionID string `json:"execution_id,omitempty" maxLength:"512"`
 }
 
 // SessionAssembleAnswer is what a model is to be sent.
@@ -28,10 +28,10 @@ type SessionAssembleAnswer struct {
 	AssembleAnswer
 
 	Pipeline []StageReport    `json:"pipeline" nullable:"false" doc:"report of each stage, in order"`
-	Layer    stage.Layer      `json:"layer" enum:"any,observation,compaction,buffer,none" doc:"compression layer of the session; any means compaction"`
-	Hidden   []HiddenMessages `json:"hidden" nullable:"false" doc:"messages omitted or truncated by sections, traces and stages, counted by reason; see dropped for all others"`
+	Layer    stage.Layer      `json:"layer" enum:"any,observation,compaction,buffer,none"`
+	Hidden   []HiddenMessages `json:"hidden" nullable:"false"`
 	Rules
-	Compactions  []string `json:"compactions,omitempty" doc:"ids of records made by this call: compactions, persisted stage results, and moves of the layer buffer"`
+	Compactions  []string `json:"compactions,omitempty"`
 	Observations int      `json:"observations" doc:"number of observations"`
 	Leaf         string   `json:"leaf,omitempty" doc:"last message of the branch"`
 }
@@ -49,9 +49,11 @@ type (
 
 func (s *Server) sessionAssembleRoutes() {
 	register(s, huma.Operation{
-		OperationID: "assemble-session", Method: http.MethodPost, Path: verbPath(sessionsRoot, "assemble"), Tags: []string{"sessions"}, Summary: "Put a model call of a session together",
-		Description: "Runs the session's stages (observations, compaction when it is due, truncation, those of the operator), looks for context, and divides the tokens of the call. " +
-			"Messages of the request follow those of the session and are not stored; what stages want to last is. Ask it before each call of the model, and append what the model and its tools say.",
+		OperationID: "assemble-session", Method: http.MethodPost, Path: verbPath(sessionsRoot, "assemble"), Tags: []string{"sessions"}, Summary: "Assemble a model call of a session",
+		Description: "Runs the session's stages (observations, compaction if due, truncation, configured ones), " +
+			"retrieves context and divides the token budget. Messages of the request follow those of the session " +
+			"and are not stored; persistent stage results are. Call it before each model call, and append the " +
+			"output of the model and its tools.",
 	}, s.assembleSession)
 }
 

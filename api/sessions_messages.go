@@ -23,9 +23,9 @@ import (
 // AppendRequest is what is said in a session.
 type AppendRequest struct {
 	Said
-	Section  string       `json:"section,omitempty" maxLength:"512" doc:"section to append to; default is messages, the conversation"`
-	ParentID string       `json:"parent_id,omitempty" maxLength:"512" doc:"message that the first one follows; default is the leaf. Any other message begins a branch"`
-	Step     *StepRequest `json:"step,omitempty" doc:"marks the messages as a step of an agent; all but final steps are traces"`
+	Section  string       `json:"section,omitempty" maxLength:"512"`
+	ParentID string       `json:"parent_id,omitempty" maxLength:"512"`
+	Step     *StepRequest `json:"step,omitempty"`
 	Create   bool         `json:"create,omitempty" doc:"create the session if it does not exist"`
 }
 
@@ -34,13 +34,13 @@ type AppendRequest struct {
 type StepRequest struct {
 	ExecutionRequest
 	StepID         string            `json:"step_id,omitempty" maxLength:"512" doc:"step id"`
-	Final          bool              `json:"final,omitempty" doc:"the messages are the final answer and part of the conversation; all earlier steps are traces"`
+	Final          bool              `json:"final,omitempty"`
 	ToolExecutions map[string]string `json:"tool_executions,omitempty" doc:"execution ids of tools, by tool call id"`
 }
 
 // ExecutionRequest names one run of an agent, from a user's instruction to the answer.
 type ExecutionRequest struct {
-	ExecutionID string `json:"execution_id,omitempty" maxLength:"512" doc:"one run of an agent, from the user's instruction to the answer"`
+	ExecutionID string `json:"execution_id,omitempty" maxLength:"512"`
 	AgentID     string `json:"agent_id,omitempty" maxLength:"512" doc:"agent of the run"`
 }
 
@@ -61,7 +61,8 @@ func (r *StepRequest) check() error {
 	if r == nil || r.StepID != "" || r.ExecutionID != "" || r.AgentID != "" || r.Final {
 		return nil
 	}
-	return ragctx.Invalid("step", "says of no step what it is; give it a step_id or an execution_id, say that it is final, or leave it out")
+	return ragctx.Invalid("step", "does not identify a step; send a step_id or an execution_id, set final, or "+
+		"leave it out")
 }
 
 // Appended tells which messages a session got.
@@ -89,15 +90,15 @@ type SessionMessage struct {
 // Schema implements [huma.SchemaProvider].
 func (SessionMessage) Schema(r huma.Registry) *huma.Schema {
 	s := huma.SchemaFromType(r, reflect.TypeFor[message]()) // a new one
-	s.Properties["section"] = &huma.Schema{Type: huma.TypeString, Description: "the section that it is in"}
-	s.Properties["label"] = &huma.Schema{Type: huma.TypeString, Description: "the name that it was given; absent if none"}
+	s.Properties["section"] = &huma.Schema{Type: huma.TypeString, Description: "section of the message"}
+	s.Properties["label"] = &huma.Schema{Type: huma.TypeString, Description: "label; absent for none"}
 	return s
 }
 
 // SessionMessages are messages of a session.
 type SessionMessages struct {
 	Messages []SessionMessage `json:"messages" nullable:"false" doc:"oldest first"`
-	Before   string           `json:"before,omitempty" doc:"value of before for the preceding page; absent on the first page"`
+	Before   string           `json:"before,omitempty"`
 }
 
 // MessageKey are the parameters that name a message of a session. It is exported for
@@ -135,8 +136,8 @@ type (
 		SessionKey
 		Section string `query:"section" maxLength:"512" doc:"only messages of this section, on all branches; default is the branch up to leaf, with all sections"`
 		Leaf    string `query:"leaf" maxLength:"512" doc:"last message of another branch"`
-		Before  string `query:"before" maxLength:"512" doc:"only messages before this one: the value of before in the previous answer"`
-		Limit   int    `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"maximum of messages, newest ones first chosen"`
+		Before  string `query:"before" maxLength:"512"`
+		Limit   int    `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"maximum number of messages, counted from the newest"`
 	}
 	sessionMessagesOutput struct{ Body SessionMessages }
 	sessionMessageOutput  struct{ Body SessionMessage }
@@ -172,16 +173,21 @@ type LabelList struct {
 
 func (s *Server) sessionMessageRoutes() {
 	appending := sessionOp("append-session-messages", http.MethodPost, verbPath(sessionsRoot, "messages"), "Append messages to a session",
-		"Each message comes after the one before it, the first one after the leaf, and the last one is the leaf then. The answer comes when they are durable: all of them or none.")
+		"Each message follows the previous one, the first follows the leaf, and the last becomes the leaf. The "+
+			"messages are durable when the server answers, all or none.")
 	appending.DefaultStatus = http.StatusCreated
 	register(s, appending, s.appendToSession)
-	register(s, sessionOp("list-session-messages", http.MethodGet, verbPath(sessionsRoot, "messages"), "Messages of a session",
-		"The newest ones of the branch that the leaf is on, or of a section, as they were said: without compactions. What a model is to be shown is what compile answers."), s.sessionMessages)
+	register(s, sessionOp("list-session-messages", http.MethodGet, verbPath(sessionsRoot, "messages"), "List the "+
+		"messages of a session",
+		"Lists the newest messages of the current branch or of a section in their original form, without "+
+			"compactions. For the view of a model, see compile."), s.sessionMessages)
 	register(s, sessionOp("get-session-message", http.MethodGet, memberPath("message"), "Get a message of a session",
-		"With its section and its label."), s.sessionMessage)
-	register(s, sessionOp("label-session-message", http.MethodPut, memberPath("label"), "Name a message",
-		"A message has one label; another one takes its place, and an empty one takes it away."), s.labelMessage)
-	register(s, sessionOp("list-session-labels", http.MethodGet, verbPath(sessionsRoot, "labels"), "Labels of a session", "The messages that have a name."), s.sessionLabels)
+		"Returns a message with its section and its label."), s.sessionMessage)
+	register(s, sessionOp("label-session-message", http.MethodPut, memberPath("label"), "Label a message",
+		"A message has at most one label; a new label replaces it, an empty one removes it."), s.labelMessage)
+	register(s, sessionOp("list-session-labels", http.MethodGet, verbPath(sessionsRoot, "labels"), "List the "+
+		"labels of a session", "Lists "+
+		"the labelled messages."), s.sessionLabels)
 }
 
 func (s *Server) appendToSession(ctx context.Context, in *appendInput) (*appendOutput, error) {
@@ -310,7 +316,7 @@ func (s *Server) listed(ctx context.Context, in *messageList) ([]session.Entry, 
 	k := in.kept()
 	switch {
 	case in.Section != "" && in.Leaf != "":
-		return nil, ragctx.Invalid("leaf", "contradicts section, which is of all branches; send one of them")
+		return nil, ragctx.Invalid("leaf", "contradicts section, which covers all branches; send one of them")
 	case in.Section != "":
 		return sectionBefore(ctx, s.engine.Sessions().Storage(), k, in)
 	case in.Leaf != "" && in.Before != "":
@@ -345,7 +351,8 @@ func sectionBefore(ctx context.Context, stored session.Storage, k session.Key, i
 	if in.Before != "" {
 		at := slices.IndexFunc(messages, func(m ragctx.Message) bool { return m.ID == in.Before })
 		if at < 0 {
-			return nil, ragctx.Invalid("before", "the section has no message with the id %q; send before as it was given", ragctx.Clip(in.Before))
+			return nil, ragctx.Invalid("before", "the section has no message with the id %q; send before from "+
+				"the previous answer", ragctx.Clip(in.Before))
 		}
 		messages = messages[:at]
 	}

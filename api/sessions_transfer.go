@@ -17,7 +17,7 @@ import (
 // SessionImport tells what an import made.
 type SessionImport struct {
 	Session     Session        `json:"session" doc:"the new session"`
-	Quarantined []SessionFault `json:"quarantined" nullable:"false" doc:"rejected lines, at most 1000; the session holds the others"`
+	Quarantined []SessionFault `json:"quarantined" nullable:"false"`
 	Failed      int            `json:"failed" doc:"number of rejected lines"`
 }
 
@@ -55,19 +55,21 @@ type sessionImportOutput struct {
 func (s *Server) sessionTransferRoutes() {
 	lines := new(huma.MediaType)
 	export := sessionOp("export-session", http.MethodGet, verbPath(sessionsRoot, "export"), "Export a session",
-		"One JSON object per line: the session, then its messages of all branches, its labels and its compactions. Observations are not part of it.")
+		"One JSON object per line: the session, then the messages of all branches, labels and compactions. "+
+			"Observations are not included.")
 	export.Responses = map[string]*huma.Response{"200": {Description: "The session.", Content: map[string]*huma.MediaType{linesType: lines}}}
 	register(s, export, s.exportSession)
 	take := sessionOp(importSession, http.MethodPost, verbPath(sessionsRoot, "import"), "Import a session",
-		"Makes a session of what was exported, also of Cognesy's files. Ids and times are kept, but for the id of the session. A line that cannot be read is put aside, and what comes after a message that "+
-			"is lost comes after the one before it. A session of the id that is there already is 409.")
+		"Creates a session from an export, or from a Cognesy file. Message ids and times are preserved; the "+
+			"session gets a new id. Unreadable lines are quarantined; a message after a lost one follows the "+
+			"message before it. An existing session id is 409.")
 	take.DefaultStatus = http.StatusCreated
 	take.RequestBody = &huma.RequestBody{Required: true, Description: "One JSON object per line.", Content: map[string]*huma.MediaType{linesType: lines}}
 	register(s, take, s.importSession)
 	// Huma would read a body whose schema it knew, whole.
 	lines.Schema = &huma.Schema{
-		Type: huma.TypeObject, Description: "a record: of type session, message, label or compaction",
-		Properties: map[string]*huma.Schema{"type": {Type: huma.TypeString, Description: "what the record is"}},
+		Type: huma.TypeObject, Description: "record of type session, message, label or compaction",
+		Properties: map[string]*huma.Schema{"type": {Type: huma.TypeString, Description: "type of the record"}},
 	}
 }
 

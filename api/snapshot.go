@@ -27,7 +27,7 @@ const pieceTimeout = time.Minute
 type DoctorRequest struct {
 	Repair bool `json:"repair,omitempty" doc:"rebuild every index that differs from the database"`
 	// RecallSeconds is [engine.DoctorOptions].Searching.
-	RecallSeconds *float64 `json:"recall_seconds,omitempty" minimum:"0" maximum:"3600" doc:"total time in seconds to measure the recall of the vector indexes with stored vectors, at most a fifth per index; default 10, 0 skips the measurement"`
+	RecallSeconds *float64 `json:"recall_seconds,omitempty" minimum:"0" maximum:"3600"`
 }
 
 func (r DoctorRequest) options() engine.DoctorOptions {
@@ -49,26 +49,25 @@ func (s *Server) adminRoutes() {
 	tags := []string{"system"}
 	register(s, huma.Operation{
 		OperationID: "snapshot", Method: http.MethodGet, Path: "/v1/snapshot", Tags: tags, Summary: "Download a snapshot",
-		Description: "One state of everything in the data directory as one file, which \"ragctx restore\" makes a data directory of. " +
-			"Reads and writes go on meanwhile. The file ends in a checksum; one that broke off is refused when it is restored. " +
-			fmt.Sprintf("At most %d are made or downloaded at a time; one more is 429, with Retry-After.", engine.MaxSnapshots),
+		Description: "Returns a consistent copy of the data directory as one file for \"ragctx restore\". Reads " +
+			"and writes continue during the download. A checksum at the end detects a truncated file on restore. " + fmt.Sprintf("At most %d snapshots are created or downloaded at a time; one more is 429, with Retry-After.", engine.MaxSnapshots),
 		Responses: map[string]*huma.Response{"200": {
 			Description: "The snapshot.", Content: map[string]*huma.MediaType{snapshotType: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},
 		}},
 	}, s.snapshot)
 	register(s, huma.Operation{
 		OperationID: "doctor", Method: http.MethodPost, Path: "/v1/doctor", Tags: tags, Summary: "Check the data directory",
-		Description: "Reads the whole database and compares every index with it, by a job whose result says what was found. " +
-			"Nothing is changed, but with repair indexes that differ are made again.",
+		Description: "Starts a job that reads the whole database and compares every index with it; the result " +
+			"lists the findings. Nothing changes, unless repair is set: then differing indexes are rebuilt.",
 		DefaultStatus: http.StatusAccepted,
 	}, func(ctx context.Context, in *doctorInput) (*jobOutput, error) {
 		j, err := s.engine.Jobs().SubmitCheckup(ctx, in.Body.options())
 		return &jobOutput{j}, err
 	})
 	register(s, huma.Operation{
-		OperationID: "vector-status", Method: http.MethodGet, Path: "/v1/doctor", Tags: tags, Summary: "How are vectors searched?",
-		Description: "What is known without looking at everything: the sizes of the vector legs that are open, how long searches of them take, and " +
-			"recall@10 of a sample of live questions, with its confidence interval.",
+		OperationID: "vector-status", Method: http.MethodGet, Path: "/v1/doctor", Tags: tags, Summary: "Get the state of the vector indexes",
+		Description: "Returns quickly available data: the sizes and search times of open vector indexes, and " +
+			"recall@10 over a sample of live queries, with its confidence interval.",
 	}, func(ctx context.Context, _ *struct{}) (*vectorStatusOutput, error) {
 		st, err := s.engine.Indexes().Status(ctx)
 		return &vectorStatusOutput{st}, err

@@ -27,10 +27,10 @@ func eventsOf(description string, names ...any) map[string]*huma.Response {
 		return &huma.Schema{Type: huma.TypeString, Description: doc, Enum: enum}
 	}
 	return map[string]*huma.Response{"200": {Description: description, Content: map[string]*huma.MediaType{eventsType: {Schema: &huma.Schema{
-		Type: huma.TypeObject, Description: "an event; lines that begin with a colon are none",
+		Type: huma.TypeObject, Description: "an event; lines that begin with a colon are comments",
 		Properties: map[string]*huma.Schema{
-			"event": text("what it is", names...),
-			"id":    text("its place in the stream, for Last-Event-ID"),
+			"event": text("type of the event", names...),
+			"id":    text("position in the stream, for Last-Event-ID"),
 			"data":  text("JSON"),
 		},
 	}}}}}

@@ -21,18 +21,19 @@ type healthOutput struct{ Body Health }
 func (s *Server) systemRoutes() {
 	tags := []string{"system"}
 	register(s, huma.Operation{
-		OperationID: "healthz", Method: http.MethodGet, Path: "/healthz", Tags: tags, Summary: "Is the process up?",
-		Description: "Looks at nothing; /readyz does.",
+		OperationID: "healthz", Method: http.MethodGet, Path: "/healthz", Tags: tags, Summary: "Check that the process runs",
+		Description: "Checks nothing else; see /readyz.",
 	}, func(context.Context, *struct{}) (*healthOutput, error) {
 		return &healthOutput{Health{"ok"}}, nil
 	})
 	register(s, huma.Operation{
-		OperationID: "readyz", Method: http.MethodGet, Path: "/readyz", Tags: tags, Summary: "Can the server answer?",
-		Description: "503 with the reason if the store does not answer, cannot write any more, or is damaged.",
+		OperationID: "readyz", Method: http.MethodGet, Path: "/readyz", Tags: tags, Summary: "Check that the server can answer",
+		Description: "503 with the reason if the store does not answer, is read-only, or is damaged.",
 	}, s.ready)
 	register(s, huma.Operation{
-		OperationID: "status", Method: http.MethodGet, Path: "/v1/status", Tags: tags, Summary: "How is the server doing?",
-		Description: "Sizes, counts, jobs, the embedder, and what does not work as it should, as far as that is known without looking through the data; that is a checkup's.",
+		OperationID: "status", Method: http.MethodGet, Path: "/v1/status", Tags: tags, Summary: "Get the status of the server",
+		Description: "Returns sizes, counts, jobs, the embedder, and known problems. For a check of the data " +
+			"itself, see the doctor routes.",
 	}, s.status)
 }
 

@@ -106,6 +106,8 @@ func (t *requestTally) write(e *exposition) {
 		}
 		took = append(took, durations{l, n.took.Durations()})
 	}
-	e.counter("ragctx_http_requests_total", "Requests that were answered, by the class of their status; none is the route of those that have none.", counts...)
-	e.histogram("ragctx_http_request_duration_seconds", "Time from a request's header to the end of its answer; streams end when their reader leaves.", took...)
+	e.counter("ragctx_http_requests_total", "Answered requests, by class of status; unknown routes have the "+
+		"route none.", counts...)
+	e.histogram("ragctx_http_request_duration_seconds", "Time from the request's header to the end of the "+
+		"answer; a stream ends when its client disconnects.", took...)
 }

@@ -18,7 +18,7 @@ type TTL string
 func (TTL) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{OneOf: []*huma.Schema{
 		{Type: huma.TypeNumber, Description: "seconds"},
-		{Type: huma.TypeString, Description: "a length of time", Examples: []any{"36h", "30d"}},
+		{Type: huma.TypeString, Description: "duration", Examples: []any{"36h", "30d"}},
 	}}
 }
 

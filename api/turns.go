@@ -17,7 +17,7 @@ import (
 type TurnRequest struct {
 	ID          string    `json:"id,omitempty" maxLength:"512" doc:"makes retries safe; default is a generated id"`
 	Namespace   string    `json:"namespace,omitempty" maxLength:"512" doc:"default is \"default\""`
-	UserID      string    `json:"user_id,omitempty" maxLength:"512" doc:"owner of the resulting memory; absent means shared in the namespace"`
+	UserID      string    `json:"user_id,omitempty" maxLength:"512"`
 	AgentID     string    `json:"agent_id,omitempty" maxLength:"512"`
 	SessionID   string    `json:"session_id,omitempty" maxLength:"512"`
 	Prompt      string    `json:"prompt,omitempty" doc:"the user's message" example:"Which port does staging use?"`
@@ -25,7 +25,7 @@ type TurnRequest struct {
 	Messages    Messages  `json:"messages,omitempty" doc:"the turn as messages, in place of prompt and response"`
 	Occurred    time.Time `json:"occurred,omitzero" doc:"end of the turn; default is now"`
 	Success     *bool     `json:"success,omitempty" doc:"false for a turn that failed"`
-	Confidence  *float64  `json:"confidence,omitempty" minimum:"0" maximum:"1" doc:"the agent's confidence in its answer; procedures are extracted only from turns above a threshold"`
+	Confidence  *float64  `json:"confidence,omitempty" minimum:"0" maximum:"1"`
 	ExecutionID string    `json:"execution_id,omitempty" maxLength:"512"`
 	Tags        []string  `json:"tags,omitempty" maxItems:"64"`
 	Metadata    Metadata  `json:"metadata,omitempty" doc:"at most 64 KiB of JSON"`
@@ -58,10 +58,10 @@ type turnOutput struct {
 func (s *Server) turnRoutes() {
 	register(s, huma.Operation{
 		OperationID: "complete-turn", Method: http.MethodPost, Path: "/v1/turns", Tags: []string{"memory"},
-		Summary: "Remember a turn", DefaultStatus: http.StatusCreated,
-		Description: "Stores a turn word for word. When it is acknowledged it is durable and can be found. " +
-			"The same turn again is 200; another turn with its id is 409, " +
-			"and so is a turn whose memory was deleted.",
+		Summary: "Store a turn", DefaultStatus: http.StatusCreated,
+		Description: "Stores a turn word for word. It is durable and searchable when the server answers. An " +
+			"identical turn is 200; a different turn with the same id is 409, and so is a turn whose memory was " +
+			"deleted.",
 	}, s.completeTurn, http.StatusOK)
 }
 

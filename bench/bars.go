@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// Sizes of charts whose rows are named.
+// Sizes of the charts with one named row per value.
 const (
 	rowHeight  = 26
 	rowNames   = 90
@@ -14,7 +14,7 @@ const (
 	forestName = 230
 )
 
-// stageChart shows the stages of a load.
+// stageChart draws the latency of each stage of one load.
 func stageChart(r Report, at int) chart {
 	m := r.Loads[at]
 	load := colourOf(r, m.Load)
@@ -47,7 +47,7 @@ func stageChart(r Report, at int) chart {
 	}
 }
 
-// forest shows changes with their intervals around none.
+// forest draws each change with its confidence interval around the line of no change.
 func forest(changes []Change) template.HTML {
 	const left = forestName
 	p := &picture{width: chartWidth, height: float64(len(changes))*rowHeight + marginBelow}
@@ -61,7 +61,8 @@ func forest(changes []Change) template.HTML {
 	}
 	xs := scale{-reach * 1.05, reach * 1.05, false, chartWidth - left - marginRight}
 	clip := func(v float64) float64 { return left + xs.at(min(max(v, xs.low), xs.high)) }
-	p.bar("same", clip(-leastChange), 0, clip(leastChange)-clip(-leastChange), bottom, "less than this is not called a difference")
+	p.bar("same", clip(-leastChange), 0, clip(leastChange)-clip(-leastChange), bottom, "less than this is not "+
+		"called a difference")
 	for _, t := range xs.ticks() {
 		x := left + xs.at(t)
 		p.line("grid", x, 0, x, bottom)
@@ -96,7 +97,7 @@ func signed(v float64) string {
 	return fmt.Sprintf("%+g", v)
 }
 
-// clipped shortens a name to the room it has.
+// clipped shortens a name to the width that its column has.
 func clipped(name string) string {
 	const most = 36
 	if r := []rune(name); len(r) > most {

@@ -1,15 +1,14 @@
-// Package bench measures a running server from outside: clients that ask for
-// context over HTTP and note how long every answer took.
+// Package bench measures a running server from outside. Its clients ask for context over HTTP and
+// record the latency of every answer.
 //
-// In a closed loop each client waits for an answer before it asks again. So the
-// load adapts to the server, and a slow answer delays the questions behind it
-// instead of piling them up: latencies are those of so many patient callers.
+// In a closed loop each client waits for its answer before it asks again. The load adapts to the
+// server: a slow answer delays the next questions instead of queueing them.
 //
-// In an open loop questions are due by a schedule that knows nothing of the
-// answers, and each latency counts from when the question was due, not from when
-// it could be sent. A server that stops for a second then has a second of
-// questions that waited, as its callers would have; a closed loop would see one
-// slow answer (Gil Tene, "How NOT to Measure Latency": coordinated omission).
+// In an open loop questions are due by a schedule that is independent of the answers. Each latency
+// counts from the time when the question was due, not from the time when it could be sent. A server
+// that stalls for a second therefore shows a second of delayed questions, as its callers would see
+// it; a closed loop would show one slow answer (Gil Tene, "How NOT to Measure Latency": coordinated
+// omission).
 package bench
 
 import (
@@ -35,71 +34,70 @@ const (
 	DefaultInFlight = 256
 )
 
-// MaxClients is the largest number of concurrent clients, MaxRate of requests per
-// second, and MaxRepeat of runs of each load.
+// MaxClients is the largest number of concurrent clients, MaxRate of requests per second, and
+// MaxRepeat of runs per load.
 const (
 	MaxClients = 4096
 	MaxRate    = 1_000_000
 	MaxRepeat  = 50
 )
 
-// maxScheduled bounds how many requests of one run are due by a schedule.
+// maxScheduled is the largest number of scheduled requests in one run.
 const maxScheduled = 10_000_000
 
 // Options says what to measure. URL and Queries are required.
 type Options struct {
 	// URL is the server's base URL, such as http://127.0.0.1:7700.
 	URL string
-	// Queries are asked in turn by all clients together, over and over, each time at another
-	// time unless the load says otherwise.
+	// Queries are asked in turn by all clients together, over and over. Each request has a "now" of
+	// its own unless Load.Repeated is set.
 	Queries []ragctx.ContextQuery
-	// Loads are measured in turns; none is one closed loop of [DefaultClients].
+	// Loads are measured in turns; an empty list is one closed loop of [DefaultClients].
 	Loads []Load
 	// Repeat is how many runs each load gets; 0 is [DefaultRepeat].
 	Repeat int
-	// Requests ends a run after that many answers, Duration after that time; with
-	// both, what comes first. With neither it is [DefaultDuration].
+	// A run ends after Requests answers or after Duration, whichever comes first. With neither it
+	// takes [DefaultDuration].
 	Requests int
 	Duration time.Duration
 	// Warmup requests come first and are not measured.
 	Warmup int
 	// Timeout bounds one request; 0 is [DefaultTimeout].
 	Timeout time.Duration
-	// Seed decides when the requests of an open loop are due, and what is ingested.
+	// Seed determines the arrival times of an open loop and the generated documents.
 	Seed uint64
-	// Usage returns what the server's process has used so far; nil if nothing is known
-	// of it.
+	// Usage returns what the server's process has used so far; nil if that is unknown.
 	Usage func() Usage
-	// Progress is told in a line what is being measured; nil for nobody.
+	// Progress receives one line about what is being measured; nil discards it.
 	Progress func(string)
 	// Setup describes what is measured; it is copied into the report.
 	Setup Setup
 }
 
-// Load is a way of asking.
+// Load describes how requests are sent.
 type Load struct {
-	// Clients of a closed loop ask at the same time. In an open loop so many requests
-	// are under way at most; 0 is [DefaultClients] and [DefaultInFlight].
+	// Clients is the number of concurrent clients of a closed loop (0 is [DefaultClients]). In an
+	// open loop it is the largest number of requests under way (0 is [DefaultInFlight]).
 	Clients int `json:"clients"`
-	// Rate is how many requests are due in a second; 0 is a closed loop. Constant has
-	// them come at equal distances, otherwise they come by chance (a Poisson process).
+	// Rate is the number of requests due per second; 0 is a closed loop. With Constant they are
+	// evenly spaced, otherwise their arrivals are a Poisson process.
 	Rate     float64 `json:"rate,omitempty"`
 	Constant bool    `json:"constant,omitempty"`
-	// Ingest is how many documents are written in a second meanwhile.
+	// Ingest is the number of documents written per second during the run.
 	Ingest Ingest `json:"ingest,omitzero"`
-	// Repeated has the same questions asked over and over as they are, so that the server may
-	// answer from its answer cache. Otherwise each is asked at a time of its own, and searched for.
+	// Repeated sends the same questions unchanged, so that the server may answer from its answer
+	// cache. Otherwise each request has a "now" of its own and is searched for.
 	Repeated bool `json:"repeated,omitempty"`
 }
 
-// Ingest says how many documents are written in a second beside the questions:
-// into a namespace of their own, and into the one that is asked.
+// Ingest is the number of documents written per second during a run: Own into a namespace of their
+// own, Same into the namespace that is queried.
 type Ingest struct {
 	Own  float64 `json:"own,omitempty"`
 	Same float64 `json:"same,omitempty"`
 }
 
-// String describes a load in a few words, which are its name in reports.
+// String describes the load in a few words. Reports use them as its name.
 func (l Load) String() string {
 	name := fmt.Sprintf("%d clients", l.Clients)
 	switch {
@@ -181,8 +179,8 @@ func (o Options) validate() error {
 	return o.checkLoads()
 }
 
-// CheckLoads finds what [Run] would refuse in the loads and the length of their runs,
-// before anything is made ready for them.
+// CheckLoads checks the loads and the length of their runs as [Run] does, before anything is
+// prepared for them.
 func CheckLoads(o Options) error { return o.withDefaults().checkLoads() }
 
 func (o Options) checkLoads() error {
@@ -210,15 +208,15 @@ func (o Options) check(l Load, before []Load) error {
 	case l.Rate > 0 && expected > maxScheduled:
 		return ragctx.TooLarge("rate", "makes %.0f requests due in one run; the limit is %d", expected, maxScheduled)
 	case !(l.Ingest.Own >= 0 && l.Ingest.Own <= MaxRate && l.Ingest.Same >= 0 && l.Ingest.Same <= MaxRate):
-		return ragctx.Invalid("ingest", "is %v and %v documents per second; use at most %d", l.Ingest.Own, l.Ingest.Same, MaxRate)
+		return ragctx.Invalid("ingest", "is %v and %v documents per second; use at most %d", l.Ingest.Own,
+			l.Ingest.Same, MaxRate)
 	}
 	return nil
 }
 
-// Run measures a server. The loads take turns, so that a machine whose speed
-// drifts favours none of them. If ctx ends early, the report holds what was
-// measured until then and the error is ctx's. That no request succeeded is an
-// error too.
+// Run measures a server. The loads take turns, so that a machine whose speed drifts favours none of
+// them. If ctx ends early, the report holds what was measured until then, and the error is ctx's.
+// Run also fails if no request succeeded.
 func Run(ctx context.Context, o Options) (Report, error) {
 	o = o.withDefaults()
 	if err := o.validate(); err != nil {
@@ -275,8 +273,8 @@ func firstError(runs [][]run) error {
 	return errors.New("none was answered in time")
 }
 
-// newClient returns a client that keeps connections open, at most so many, and
-// does not let a proxy or compression into the figures.
+// newClient returns a client that keeps at most the given number of connections open. It uses no
+// proxy and no compression, so neither affects the figures.
 func newClient(connections int, timeout time.Duration) *http.Client {
 	return &http.Client{
 		Timeout: timeout,

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// The charts are SVG whose colours are classes of the page, so that they are
-// readable in light and dark. They are drawn in units of about a pixel.
+// Charts are SVG. Their colours are classes of the page, so that they are readable in light and
+// dark mode. Units are about one pixel.
 const (
 	chartWidth  = 640
 	chartHeight = 280
@@ -21,19 +21,18 @@ const (
 	marginBelow = 40
 )
 
-// scale places values on an axis of a length.
+// scale maps values to positions on an axis of the given length.
 type scale struct {
 	low, high float64
 	log       bool
 	length    float64
 }
 
-// logFrom is from which ratio of the largest to the smallest value on an axis is
-// logarithmic.
+// logFrom is the ratio of the largest to the smallest value from which an axis is logarithmic.
 const logFrom = 20
 
-// scaleOf returns a scale for values from 0 on, or from the smallest where the
-// ratio asks for a logarithmic one.
+// scaleOf returns a scale that begins at 0, or at the smallest value where the scale is
+// logarithmic.
 func scaleOf(values []float64, length float64) scale {
 	low, high := math.Inf(1), 0.0
 	for _, v := range values {
@@ -59,7 +58,7 @@ func (s scale) at(v float64) float64 {
 	return s.length * (v - s.low) / (s.high - s.low)
 }
 
-// ticks returns round values on the scale, some five of them.
+// ticks returns about five round values on the scale.
 func (s scale) ticks() (out []float64) {
 	if s.log {
 		for _, steps := range [][]float64{{1, 2, 5}, {1}} {
@@ -90,7 +89,7 @@ func (s scale) ticks() (out []float64) {
 	return out
 }
 
-// picture is an SVG in the making.
+// picture is an SVG under construction.
 type picture struct {
 	b      strings.Builder
 	width  float64
@@ -102,15 +101,18 @@ func (p *picture) line(class string, x1, y1, x2, y2 float64) {
 }
 
 func (p *picture) text(class, anchor string, x, y float64, text string) {
-	fmt.Fprintf(&p.b, `<text class="%s" text-anchor="%s" x="%.1f" y="%.1f">%s</text>`, class, anchor, x, y, html.EscapeString(text))
+	fmt.Fprintf(&p.b, `<text class="%s" text-anchor="%s" x="%.1f" y="%.1f">%s</text>`, class, anchor, x, y,
+		html.EscapeString(text))
 }
 
 func (p *picture) dot(class string, x, y, r float64, title string) {
-	fmt.Fprintf(&p.b, `<circle class="%s" cx="%.1f" cy="%.1f" r="%.1f"><title>%s</title></circle>`, class, x, y, r, html.EscapeString(title))
+	fmt.Fprintf(&p.b, `<circle class="%s" cx="%.1f" cy="%.1f" r="%.1f"><title>%s</title></circle>`, class, x, y,
+		r, html.EscapeString(title))
 }
 
 func (p *picture) bar(class string, x, y, width, height float64, title string) {
-	fmt.Fprintf(&p.b, `<rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="%.1f"><title>%s</title></rect>`, class, x, y, max(width, 0.5), height, html.EscapeString(title))
+	fmt.Fprintf(&p.b, `<rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="%.1f"><title>%s</title></rect>`,
+		class, x, y, max(width, 0.5), height, html.EscapeString(title))
 }
 
 func (p *picture) path(class string, points [][2]float64) {
@@ -125,13 +127,15 @@ func (p *picture) path(class string, points [][2]float64) {
 	p.b.WriteString(`"/>`)
 }
 
-// svg returns the picture, described for those who do not see it.
+// svg returns the picture with a text for screen readers.
 func (p *picture) svg(label string) template.HTML {
 	return template.HTML(fmt.Sprintf( //nolint:gosec // every text in it was escaped
-		`<svg viewBox="0 0 %.0f %.0f" role="img" aria-label="%s">%s</svg>`, p.width, p.height, html.EscapeString(label), p.b.String()))
+		`<svg viewBox="0 0 %.0f %.0f" role="img" aria-label="%s">%s</svg>`, p.width, p.height,
+		html.EscapeString(label), p.b.String()))
 }
 
-// below writes a value below an axis, and at its right end so that nothing is cut off.
+// below writes a label below the axis. At the right end it is right-aligned, so that it is not cut
+// off.
 func (p *picture) below(x, y float64, label string) {
 	if x > p.width-2*marginRight {
 		p.text("tick", "end", p.width-2, y, label)
@@ -145,12 +149,12 @@ type curve struct {
 	name   string
 	colour int
 	dashed bool
-	dots   bool // points that are not joined
+	dots   bool // draws the points without a line
 	points [][2]float64
-	breaks []int // points that are not joined with the one before
+	breaks []int // indexes of points that are not joined to the previous one
 }
 
-// axis names the values of a chart's lower side.
+// axis labels the horizontal axis of a chart.
 type axis struct {
 	label string
 	low   float64
@@ -163,13 +167,13 @@ type mark struct {
 	label string
 }
 
-// colours is how many the page has.
+// colours is the number of colours that the page defines.
 const colours = 8
 
 func class(kind string, colour int) string { return kind + " c" + strconv.Itoa(colour%colours) }
 
-// lineChart draws curves. unit is that of the values, rules are places where a line
-// crosses the chart from top to bottom.
+// lineChart draws curves. unit is the unit of the values; rules are the x positions of vertical
+// lines.
 func lineChart(label, unit string, x axis, curves []curve, rules []float64) template.HTML {
 	p := &picture{width: chartWidth, height: chartHeight}
 	wide, high := float64(chartWidth-marginLeft-marginRight), float64(chartHeight-marginTop-marginBelow)
@@ -233,7 +237,7 @@ func (c curve) draw(p *picture, place func([2]float64) [2]float64) {
 	}
 }
 
-// short shows a value on an axis.
+// short formats a value for an axis.
 func short(v float64) string {
 	switch {
 	case v == 0:

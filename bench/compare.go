@@ -10,46 +10,45 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// Comparison says how a report differs from an older one.
+// Comparison is the difference between a report and an older one.
 type Comparison struct {
 	// Old is the setup of the older report.
 	Old Setup `json:"old"`
-	// Differences name what makes the reports hard to compare.
+	// Differences lists the settings in which the two reports differ.
 	Differences []string `json:"differences,omitempty"`
-	// Control is the fixed computation: how the machine itself has changed.
+	// Control is the change of the fixed computation, and so of the machine itself.
 	Control Change   `json:"control"`
 	Changes []Change `json:"changes"`
-	// Alone are loads that only one of the reports has.
+	// Alone lists the loads that only one of the reports has.
 	Alone []string `json:"alone,omitempty"`
 }
 
-// Change is how a figure of a load differs.
+// Change is the change of one metric of a load.
 type Change struct {
 	Load   string `json:"load,omitempty"`
 	Metric string `json:"metric"`
 	// Old and New are medians over the runs.
 	Old float64 `json:"old"`
 	New float64 `json:"new"`
-	// Percent is by how much the figure is more now, as the median of all pairs of runs;
-	// Low and High are the ends of its 95 % confidence interval. High is 0 with Low where
-	// the runs are too few for one.
+	// Percent is the median change over all pairs of runs. Low and High are the ends of its 95 %
+	// confidence interval; both are 0 if there are too few runs for one.
 	Percent float64 `json:"percent"`
 	Low     float64 `json:"low"`
 	High    float64 `json:"high"`
-	// P is the probability of such a difference, or a greater one, if there were none,
-	// corrected for the number of loads.
+	// P is the probability of at least this difference if both reports measured the same, corrected
+	// for the number of loads.
 	P       float64 `json:"p"`
 	Outcome Outcome `json:"outcome"`
 
-	least float64 // that P can be, before it is corrected
+	least float64 // smallest possible P before the correction
 }
 
-// Outcome says whether a difference is shown.
+// Outcome says whether a difference was shown.
 type Outcome string
 
-// The outcomes. A difference is shown if there would hardly be one of that size by
-// chance (surprise) and if it is no less than leastChange, which two measurements
-// of the same program on a machine that others use reach as well.
+// The outcomes. A difference is shown if its corrected probability is at most surprise and its size
+// at least leastChange. On a machine with other users, two measurements of the same program can
+// differ by that much.
 const (
 	Slower     Outcome = "slower"
 	Faster     Outcome = "faster"
@@ -62,13 +61,13 @@ const (
 	leastChange = 2 // percent
 )
 
-// metrics are what is compared.
+// metrics are the figures that are compared.
 var metrics = []struct {
 	name string
 	of   func(Figures) float64
-	more Outcome // what it means that there is more of it
-	// open says that the figure means something in an open loop: there throughput is
-	// what was asked for.
+	more Outcome // outcome if the figure is larger in the newer report
+	// open says that the figure has a meaning in an open loop. Throughput has none: there it is the
+	// requested rate.
 	open bool
 }{
 	{"p50", func(f Figures) float64 { return f.P50 }, Slower, true},
@@ -77,9 +76,9 @@ var metrics = []struct {
 	{"cpu", func(f Figures) float64 { return f.CPU }, Slower, true},
 }
 
-// Compare compares the runs of two reports, load by load, which tells differences
-// of the program from those between runs. Reports whose setups differ cannot tell
-// it from those: then it returns [ragctx.ErrInvalid], unless anyway is set.
+// Compare compares the runs of two reports load by load, which separates changes of the program
+// from differences between runs. It cannot separate them from differences of the setup. If the
+// setups differ, Compare returns [ragctx.ErrInvalid] unless anyway is set.
 func Compare(old, now Report, anyway bool) (Comparison, error) {
 	c := Comparison{Old: old.Setup, Differences: differences(old, now)}
 	if len(c.Differences) > 0 && !anyway {
@@ -126,8 +125,8 @@ func Compare(old, now Report, anyway bool) (Comparison, error) {
 	return c, nil
 }
 
-// Comparable finds what would keep the report of a run from being compared with an
-// older one, before it is made; anyway is as for [Compare].
+// Comparable checks before a run whether its report can be compared with an older one; anyway is as
+// for [Compare].
 func Comparable(old Report, o Options, anyway bool) error {
 	o = o.withDefaults()
 	if found := differences(old, newReport(o)); len(found) > 0 && !anyway {
@@ -140,19 +139,21 @@ func Comparable(old Report, o Options, anyway bool) error {
 }
 
 func errNothingCommon() error {
-	return ragctx.Invalid("compare", "the reports have no load in common; ask with the same --clients, --rate and --ingest")
+	return ragctx.Invalid("compare", "the reports have no load in common; ask with the same --clients, --rate "+
+		"and --ingest")
 }
 
 func differ(differences []string) error {
-	return ragctx.Invalid("compare", "the reports are of different setups, so a difference would say little: %s; use the same ones, or --compare-anyway", strings.Join(differences, "; "))
+	return ragctx.Invalid("compare", "the reports are of different setups, so a difference would say little: "+
+		"%s; use the same ones, or --compare-anyway", strings.Join(differences, "; "))
 }
 
-// place orders changes by their loads.
+// place returns the position of a change's load, for sorting.
 func place(pairs [][2]Measurement, c Change) int {
 	return slices.IndexFunc(pairs, func(p [2]Measurement) bool { return p[1].Load.String() == c.Load })
 }
 
-// figures returns a figure of all runs.
+// figures returns one figure of each run.
 func figures(m Measurement, of func(Figures) float64) []float64 {
 	out := make([]float64, len(m.Runs))
 	for i, f := range m.Runs {
@@ -161,7 +162,8 @@ func figures(m Measurement, of func(Figures) float64) []float64 {
 	return out
 }
 
-// change estimates a difference, and is false where a figure is not known.
+// change estimates the change of a figure. It returns false if the figure is unknown in one of the
+// runs.
 func change(old, now []float64) (Change, bool) {
 	known := func(v float64) bool { return !(v > 0) || math.IsInf(v, 1) }
 	if len(old) == 0 || len(now) == 0 || slices.ContainsFunc(old, known) || slices.ContainsFunc(now, known) {
@@ -177,8 +179,8 @@ func change(old, now []float64) (Change, bool) {
 	return c, true
 }
 
-// judge sets the outcomes of a metric's changes. Of several loads one may seem to
-// differ by chance, so their probabilities are corrected (Holm, 1979).
+// judge sets the outcomes of one metric's changes. Among several loads one may differ by chance, so
+// the probabilities are corrected (Holm, 1979).
 func judge(family []Change, more Outcome) {
 	order := make([]int, len(family))
 	for i := range order {
@@ -213,9 +215,9 @@ func judge(family []Change, more Outcome) {
 	}
 }
 
-// thinned returns medians of neighbours, no more of them than a load has runs: there is a
-// control before each run of each load, and what the rank test takes grows with the fourth
-// power.
+// thinned reduces values to at most MaxRepeat medians of neighbours. Each run of each load has a
+// control of its own, and the rank test takes time that grows with the fourth power of their
+// number.
 func thinned(values []float64) []float64 {
 	n := len(values)
 	if n <= MaxRepeat {
@@ -234,8 +236,7 @@ func median(values []float64) float64 {
 	return (s[(n-1)/2] + s[n/2]) / 2
 }
 
-// differences names what differs between the setups of two reports, beside the
-// program and the time.
+// differences lists the settings in which two reports differ, except the program and the time.
 func differences(old, now Report) (out []string) {
 	a, b := old.Setup, now.Setup
 	for _, f := range []struct {
@@ -266,7 +267,8 @@ func differences(old, now Report) (out []string) {
 	return out
 }
 
-// printable replaces what would command a terminal: an older report may be anyone's.
+// printable replaces control characters, which could command a terminal: an older report may come
+// from anywhere.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// chart is a figure of the page.
+// chart is one chart of the HTML report.
 type chart struct {
 	Title   string
 	Caption string
@@ -34,7 +34,7 @@ func legendOf(curves []curve) (out []legend) {
 	return out
 }
 
-// charts returns the figures of a report.
+// charts returns the charts of a report.
 func charts(r Report) (out []chart) {
 	out = append(out, percentiles(r))
 	out = append(out, hidden(r)...)
@@ -60,14 +60,15 @@ func charts(r Report) (out []chart) {
 	return out
 }
 
-// What is said of the first of several charts of a kind.
+// Captions of the first chart of its kind.
 const (
-	stagesCaption = "Bars end at the median, strokes mark p95, dots p99. Documents and memories are searched side by side, and words and vectors " +
+	stagesCaption = "Bars end at the median, strokes mark p95, dots p99. Documents and memories are searched " +
+		"side by side, and words and vectors " +
 		"within each, so stages add up to more than engine, the whole; http is what is left to the client's latency."
 	timesCaption = "A dotted line begins a run. In between the other loads had their turn."
 )
 
-// percentiles shows each load's latencies from the median to the slowest.
+// percentiles draws each load's latencies from the median to the slowest.
 func percentiles(r Report) chart {
 	var curves []curve
 	deepest := 2.0
@@ -82,13 +83,14 @@ func percentiles(r Report) chart {
 	}
 	x := percentAxis(deepest)
 	return chart{
-		Title:   "Latency by percentile",
-		Caption: "Each line ends where a single request is left. The right half of the chart is the slowest tenth of the requests and less.",
-		Legend:  legendOf(curves), SVG: lineChart("latency by percentile", "ms", x, curves, nil),
+		Title: "Latency by percentile",
+		Caption: "Each line ends where a single request is left. The right half of the chart is the slowest tenth " +
+			"of the requests and less.",
+		Legend: legendOf(curves), SVG: lineChart("latency by percentile", "ms", x, curves, nil),
 	}
 }
 
-// colourOf gives a load the same colour beside an ingest and without.
+// colourOf returns the colour of a load, which is the same with and without an ingest.
 func colourOf(r Report, l Load) int {
 	l.Ingest = Ingest{}
 	var seen []Load
@@ -110,7 +112,7 @@ func percentAxis(deepest float64) axis {
 	return x
 }
 
-// hidden shows what counting from sending would hide of the last open loop.
+// hidden compares latency since due with latency since sent, for the last open loop.
 func hidden(r Report) []chart {
 	var last *Measurement
 	for i, m := range r.Loads {
@@ -127,15 +129,18 @@ func hidden(r Report) []chart {
 	}
 	curves := []curve{due, {name: "from when they were sent", colour: 1, dashed: true, points: sentCurve(*last.Sent)}}
 	return []chart{{
-		Title:   "What waiting adds: " + last.Load.String(),
-		Caption: "The gap is time that requests waited for their turn to be sent. Callers wait that long, too, so all other figures count it.",
-		Legend:  legendOf(curves), SVG: lineChart("latency since due and since sent", "ms", percentAxis(max(2, due.points[len(due.points)-1][0])), curves, nil),
+		Title: "What waiting adds: " + last.Load.String(),
+		Caption: "The gap is time that requests waited for their turn to be sent. Callers wait that long, too, so " +
+			"all other figures count it.",
+		Legend: legendOf(curves), SVG: lineChart("latency since due and since sent", "ms",
+			percentAxis(max(2, due.points[len(due.points)-1][0])), curves, nil),
 	}}
 }
 
-// sentCurve is what a generator would show that only counts from sending.
+// sentCurve returns the latencies that a load generator shows that counts only from sending.
 func sentCurve(l Latency) (out [][2]float64) {
-	for _, p := range []struct{ percent, ms float64 }{{0, l.Min}, {50, l.P50}, {90, l.P90}, {95, l.P95}, {99, l.P99}, {99.9, l.P999}} {
+	for _, p := range []struct{ percent, ms float64 }{{0, l.Min}, {50, l.P50}, {90, l.P90}, {95, l.P95},
+		{99, l.P99}, {99.9, l.P999}} {
 		if float64(l.Count)*(1-p.percent/100) >= 1 {
 			out = append(out, [2]float64{-math.Log10(1 - p.percent/100), p.ms})
 		}
@@ -143,8 +148,7 @@ func sentCurve(l Latency) (out [][2]float64) {
 	return out
 }
 
-// byLoad shows what becomes of throughput and latency as the load grows, where
-// there are several of a kind.
+// byLoad draws throughput and latency against the load, if there are several loads of a kind.
 func byLoad(r Report) (out []chart) {
 	for _, open := range []bool{false, true} {
 		for _, ingest := range ingests(r) {
@@ -206,13 +210,13 @@ func growth(of []Measurement, open bool, ingest Ingest) []chart {
 	}
 }
 
-// leastP99 is how many requests there have to be for p99 to be another than the
-// slowest.
+// leastP99 is the smallest number of requests for which p99 differs from the slowest request.
 const leastP99 = 100
 
-// timeChart shows a load's latencies along its runs.
+// timeChart draws the latencies of a load over time.
 func timeChart(m Measurement) chart {
-	half, slow, worst := curve{name: "p50", colour: 0}, curve{name: "p99", colour: 2}, curve{name: "slowest", colour: 1, dots: true}
+	half, slow, worst := curve{name: "p50", colour: 0}, curve{name: "p99", colour: 2},
+		curve{name: "slowest", colour: 1, dots: true}
 	var rules []float64
 	end := 0.0
 	for i, t := range m.Timeline {
@@ -233,7 +237,7 @@ func timeChart(m Measurement) chart {
 	}
 	curves := []curve{worst, half, slow}
 	if m.Requests < leastP99*len(m.Timeline) {
-		curves = curves[:2] // p99 of few is the slowest
+		curves = curves[:2] // p99 of few requests is the slowest one
 	}
 	return chart{
 		Title:  "Along the runs: " + m.Load.String(),

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Fill writes generated documents through a server, as fast as it takes them. How
-// many there are depends on how many chunks are wanted and on nothing else, so that
-// the same are measured each time; their chunks are about as many.
+// Fill writes generated documents through a server, as fast as it accepts them. The number of
+// documents depends only on the number of chunks requested, so every measurement writes the same
+// ones. The number of chunks is approximate.
 func Fill(ctx context.Context, o FillOptions) (Written, error) {
 	if o.Tell == nil {
 		o.Tell = func(int) {}
@@ -29,18 +29,18 @@ func Fill(ctx context.Context, o FillOptions) (Written, error) {
 	return out, got.first
 }
 
-// FillOptions says what [Fill] writes. URL and Chunks are required.
+// FillOptions are the options of [Fill]. URL and Chunks are required.
 type FillOptions struct {
 	URL       string
-	Namespace string // "" is the default one
+	Namespace string // "" is the default namespace
 	Chunks    int
 	Seed      uint64
 	Usage     func() Usage
-	// Tell is called from several goroutines.
+	// Tell receives the number of chunks written so far. It is called from several goroutines.
 	Tell func(chunks int)
 }
 
-// perChunk notes what the server's process used meanwhile.
+// perChunk sets the CPU time that the server's process used per chunk.
 func (w *Written) perChunk(cpu time.Duration) {
 	if cpu > 0 && w.Chunks > 0 {
 		w.CPU = millis(cpu) / float64(w.Chunks)

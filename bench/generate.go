@@ -8,9 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// The generated language. Words are drawn as unevenly as languages draw them, so
-// that posting lists have the lengths that they have in practice; a third of the
-// words of a document belong to its topic, so that it resembles some documents more
+// The generated language. Word frequencies follow Zipf's law, so posting lists have realistic
+// lengths. A third of a document's words belong to its topic, so it resembles some documents more
 // than others.
 const (
 	commonWords   = 20_000
@@ -22,11 +21,11 @@ const (
 	leastSections = 3
 	moreSections  = 8
 
-	generatedChunks = 15 // that a document has, about
+	generatedChunks = 15 // in a document, on average
 )
 
-// Generated returns the i-th document of the generated corpus of a seed: Markdown
-// with a title and some sections, the same each time.
+// Generated returns the i-th document of the corpus that a seed generates: Markdown with a title
+// and some sections. Equal arguments give equal text.
 func Generated(seed uint64, i int) string {
 	r := rand.New(rand.NewPCG(seed, uint64(i))) //nolint:gosec // i is not negative
 	p := prose{rand: r, common: rand.NewZipf(r, zipfExponent, zipfOffset, commonWords-1), topic: r.IntN(topics)}
@@ -41,7 +40,7 @@ func Generated(seed uint64, i int) string {
 	return b.String()
 }
 
-// prose writes text about a topic.
+// prose generates text about a topic.
 type prose struct {
 	rand   *rand.Rand
 	common *rand.Zipf

@@ -10,9 +10,8 @@ import (
 //go:embed report.html.tmpl
 var pageText string
 
-// WriteHTML writes a report, and what a comparison with an older one says if there
-// is one, as a page with charts. The page needs no other file, has no scripts, and
-// escapes all that comes from outside.
+// WriteHTML writes a report as a page with charts, with the comparison if c is not nil. The page
+// needs no other file and has no scripts. All external text is escaped.
 func WriteHTML(w io.Writer, r Report, c *Comparison) error {
 	t, err := template.New("report").Funcs(template.FuncMap{
 		"ms": ms, "tail": tail, "cpu": cpu, "memory": memory, "remarks": remarks,
@@ -30,7 +29,7 @@ func WriteHTML(w io.Writer, r Report, c *Comparison) error {
 	return nil
 }
 
-// page is what the template is given.
+// page is the data of the template.
 type page struct {
 	Report     Report
 	Facts      []fact
@@ -41,8 +40,8 @@ type page struct {
 	Forest     template.HTML
 }
 
-// Name and Text are for the template.
+// Name returns the fact's name, for the template.
 func (f fact) Name() string { return f.name }
 
-// Text is the second half.
+// Text returns the fact's value, for the template.
 func (f fact) Text() string { return f.text }

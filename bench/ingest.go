@@ -15,36 +15,37 @@ import (
 	"time"
 )
 
-// OwnNamespace is where documents go that are written beside the questions, unless
-// they are to go where the questions are asked.
+// OwnNamespace is the namespace of the documents that a run writes, unless they go into the
+// namespace that is queried.
 const OwnNamespace = "ragctx-bench"
 
-// cleanTimeout bounds how long it takes to remove them.
+// cleanTimeout bounds the removal of the written documents.
 const cleanTimeout = 2 * time.Minute
 
 const (
-	// writerPool is how many ids of documents a writer uses. Beyond it documents are
-	// replaced, so that no run leaves the server with more than that.
+	// writerPool is the number of document ids of a writer. Further documents replace earlier ones,
+	// so a run leaves at most that many.
 	writerPool = 256
-	// freeWriters write at the same time when there is no rate to keep.
+	// freeWriters is the number of concurrent writers when no rate is set.
 	freeWriters = 4
 )
 
-// writer puts generated documents into a namespace.
+// writer writes generated documents to a namespace.
 type writer struct {
 	client    *http.Client
 	base      string
 	namespace string
 	seed      uint64
 	pool      int
-	next      atomic.Int64 // document
+	next      atomic.Int64 // number of the next document
 }
 
 func newWriter(client *http.Client, base, namespace string, seed uint64) *writer {
-	return &writer{client: client, base: strings.TrimRight(base, "/"), namespace: namespace, seed: seed ^ 0x1157, pool: writerPool}
+	return &writer{client: client, base: strings.TrimRight(base, "/"), namespace: namespace, seed: seed ^ 0x1157,
+		pool: writerPool}
 }
 
-// written is what a writer wrote.
+// written counts the documents of a writer.
 type written struct {
 	took   time.Duration
 	chunks int
@@ -52,7 +53,7 @@ type written struct {
 	times  []float64 // ms
 	errors map[string]int
 	failed int
-	first  error // that failed
+	first  error // first error
 }
 
 func (w *written) add(o *written) {
@@ -60,7 +61,7 @@ func (w *written) add(o *written) {
 	w.merge(o)
 }
 
-// merge adds what was written at the same time.
+// merge adds the counts of a concurrent writer.
 func (w *written) merge(o *written) {
 	w.chunks += o.chunks
 	w.bytes += o.bytes
@@ -81,8 +82,8 @@ func (w *written) fail(class string, n int) {
 	w.errors[class] += n
 }
 
-// begin writes rate documents a second until ctx is done, and sends what was
-// written; nil at once if there is nothing to do.
+// begin writes rate documents per second until ctx is done, and then sends the counts. If nothing
+// is to be written, it sends nil at once.
 func (w *writer) begin(ctx context.Context, rate float64) <-chan *written {
 	out := make(chan *written, 1)
 	if w == nil || rate <= 0 {
@@ -93,8 +94,8 @@ func (w *writer) begin(ctx context.Context, rate float64) <-chan *written {
 	return out
 }
 
-// paced writes one document after the other. Each latency counts from when the
-// document was due.
+// paced writes documents one after another. Each latency counts from the time when the document was
+// due.
 func (w *writer) paced(ctx context.Context, rate float64) *written {
 	var out written
 	start := time.Now()
@@ -110,8 +111,8 @@ func (w *writer) paced(ctx context.Context, rate float64) *written {
 	return &out
 }
 
-// free writes as fast as the server takes it, until ctx is done or as many documents
-// are written; 0 is no limit. tell is told how many chunks there are.
+// free writes as fast as the server accepts documents, until ctx is done or the given number is
+// written (0 is no limit). It calls tell with the number of chunks so far.
 func (w *writer) free(ctx context.Context, documents int, tell func(int)) *written {
 	var (
 		out  written
@@ -140,7 +141,7 @@ func (w *writer) free(ctx context.Context, documents int, tell func(int)) *writt
 	return &out
 }
 
-// one writes the i-th document, and reports whether ctx let it.
+// one writes the i-th document. It returns false if ctx ended first.
 func (w *writer) one(ctx context.Context, out *written, i int, due time.Time) bool {
 	text := Generated(w.seed, i)
 	put, err := w.put(ctx, w.id(i), text)
@@ -161,8 +162,8 @@ func (w *writer) one(ctx context.Context, out *written, i int, due time.Time) bo
 	return true
 }
 
-// id returns the id of the i-th document; there are pool ids, or without a pool
-// as many as documents.
+// id returns the id of the i-th document. Ids repeat after pool documents; if pool is 0, they never
+// do.
 func (w *writer) id(i int) string {
 	if w.pool > 0 {
 		i %= w.pool
@@ -174,7 +175,7 @@ func (w *writer) path(id string) string {
 	return w.base + "/v1/documents/" + url.PathEscape(id) + "?namespace=" + url.QueryEscape(w.namespace)
 }
 
-// put stores a document and returns how many chunks it has.
+// put stores a document and returns its number of chunks.
 func (w *writer) put(ctx context.Context, id, text string) (int, error) {
 	body, err := json.Marshal(map[string]string{"text": text})
 	if err != nil {
@@ -191,12 +192,12 @@ func (w *writer) put(ctx context.Context, id, text string) (int, error) {
 	return put.Chunks, nil
 }
 
-// clean erases what was written.
+// clean erases the written documents.
 func (w *writer) clean(ctx context.Context) error {
 	if w == nil {
 		return nil
 	}
-	// All at once: a server rewrites its indexes' files for all erasures that wait.
+	// All requests are concurrent: a server rewrites its index files once for all waiting erasures.
 	errs := make([]error, min(int(w.next.Load()), w.pool))
 	var wg sync.WaitGroup
 	for i := range errs {
@@ -205,7 +206,8 @@ func (w *writer) clean(ctx context.Context) error {
 	wg.Wait()
 	for _, err := range errs {
 		if err != nil {
-			return fmt.Errorf("remove what was written beside the questions, documents ragctx-bench/… in namespace %s: %w", w.namespace, err)
+			return fmt.Errorf("remove what was written beside the questions, documents ragctx-bench/… in namespace "+
+				"%s: %w", w.namespace, err)
 		}
 	}
 	return nil
@@ -230,7 +232,8 @@ func (w *writer) send(ctx context.Context, method, target string, body io.Reader
 	return exchange(w.client, req)
 }
 
-// writtenBy sums up what was written in the runs of a load; nil if nothing was to be.
+// writtenBy sums up the documents written in the runs of a load. It returns nil if the load writes
+// none.
 func writtenBy(wanted float64, runs []*written) *Written {
 	if wanted <= 0 {
 		return nil
@@ -250,7 +253,8 @@ func writtenOf(wanted float64, w *written) *Written {
 		Seconds: w.took.Seconds(), Latency: latencyOf(w.times),
 	}
 	if s := out.Seconds; s > 0 {
-		out.DocumentsPerSecond, out.ChunksPerSecond, out.BytesPerSecond = float64(out.Documents)/s, float64(out.Chunks)/s, float64(out.Bytes)/s
+		out.DocumentsPerSecond, out.ChunksPerSecond, out.BytesPerSecond = float64(out.Documents)/s,
+			float64(out.Chunks)/s, float64(out.Bytes)/s
 	}
 	return out
 }

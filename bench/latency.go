@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// Latency summarises durations in milliseconds. Percentiles are exact, by the
-// method of the nearest rank.
+// Latency summarises durations in milliseconds. Percentiles are exact (nearest rank).
 type Latency struct {
 	Count int     `json:"count"`
 	Min   float64 `json:"min"`
@@ -20,7 +19,7 @@ type Latency struct {
 	Max   float64 `json:"max"`
 }
 
-// latencyOf sorts times, which are in milliseconds.
+// latencyOf sorts and summarises times in milliseconds.
 func latencyOf(times []float64) Latency {
 	if len(times) == 0 {
 		return Latency{}
@@ -37,11 +36,10 @@ func latencyOf(times []float64) Latency {
 	}
 }
 
-// percentile returns the smallest value that at least p percent of the sorted,
-// non-empty values do not exceed (the nearest-rank method): always a value that
-// was measured, never one in between.
+// percentile returns the smallest value that is at least as large as p percent of the sorted,
+// non-empty values (nearest rank). It is always a measured value, never an interpolated one.
 func percentile(sorted []float64, p float64) float64 {
-	rank := int(math.Ceil(p*float64(len(sorted))/100 - 1e-9)) // 99.9 of 1000 is 999, not a little more
+	rank := int(math.Ceil(p*float64(len(sorted))/100 - 1e-9)) // 99.9 % of 1000 is 999, not slightly more
 	return sorted[min(max(rank, 1), len(sorted))-1]
 }
 
@@ -53,9 +51,8 @@ type Point struct {
 	MS      float64 `json:"ms"`
 }
 
-// curveOf returns percentiles at equal distances of the logarithm of what exceeds
-// them, so that the tail is as detailed as the middle; sorted has no gaps beyond
-// its own values, so it ends where a single value is left.
+// curveOf returns percentiles that are evenly spaced on a logarithmic scale of 1-p, so the tail is
+// as detailed as the middle. It ends where a single value is left.
 func curveOf(sorted []float64) (out []Point) {
 	if len(sorted) == 0 {
 		return nil
@@ -72,11 +69,11 @@ func curveOf(sorted []float64) (out []Point) {
 	return out
 }
 
-// Moment is a short time of a run: how many requests were due then, and what they
-// took. Failed ones have no latency.
+// Moment is a short part of a run. Count is the number of requests due in it; failed ones have no
+// latency.
 type Moment struct {
 	Run    int     `json:"run"`
-	Second float64 `json:"second"` // when it begins, since the start of the first run
+	Second float64 `json:"second"` // when the moment begins, since the start of the first run
 	Count  int     `json:"count"`
 	Failed int     `json:"failed,omitempty"`
 	P50    float64 `json:"p50"`
@@ -84,8 +81,8 @@ type Moment struct {
 	Max    float64 `json:"max"`
 }
 
-// moments is into how many a load's runs are divided at most, all together, and
-// momentRequests how many requests each has at least in the mean.
+// moments is the largest number of moments for all runs of a load together. momentRequests is the
+// mean number of requests that each has at least.
 const (
 	moments        = 120
 	momentRequests = 10

@@ -18,32 +18,32 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// maxAnswer bounds what is read of one answer.
+// maxAnswer bounds the bytes that are read of one answer.
 const maxAnswer = 256 << 20
 
 // sample is one request.
 type sample struct {
 	at     time.Duration // when it was due, since the start of the run
-	took   time.Duration // from when it was due until the last byte was read
+	took   time.Duration // from the due time until the last byte was read
 	began  time.Time     // when it was sent
-	sent   time.Duration // from then on until the last byte was read
-	stages []stage       // that the server told
+	sent   time.Duration // from sending until the last byte was read
+	stages []stage       // as reported by the server
 	bytes  int
 	tokens int
 	items  int
-	less   bool // something did not contribute
-	cached bool // it came from the answer cache
+	less   bool // the answer is degraded: a provider did not contribute
+	cached bool // the answer came from the answer cache
 	err    error
-	class  string // of err, for counting
+	class  string // kind of err, for counting
 }
 
-// asker asks the queries.
+// asker sends the queries.
 type asker struct {
 	client  *http.Client
 	url     string
 	queries []ragctx.ContextQuery
-	next    atomic.Int64 // query
-	asked   atomic.Int64 // at times of their own
+	next    atomic.Int64 // index of the next query
+	asked   atomic.Int64 // queries sent with a "now" of their own
 }
 
 func newAsker(o Options, client *http.Client) (*asker, error) {
@@ -58,24 +58,23 @@ func newAsker(o Options, client *http.Client) (*asker, error) {
 	return a, nil
 }
 
-// body returns the query whose turn it is. The answer cache knows a question by its text and by
-// when it is asked, where that is said.
+// body returns the next query. The answer cache's key is the query's text and its "now", if it has
+// one.
 func (a *asker) body(repeated bool) []byte {
 	q := a.queries[int(a.next.Add(1)-1)%len(a.queries)]
 	if !repeated {
-		q.Now = time.Now().Add(time.Duration(a.asked.Add(1))) // clocks may stand still between two
+		q.Now = time.Now().Add(time.Duration(a.asked.Add(1))) // the clock may return the same time twice
 	}
 	b, err := json.Marshal(q)
 	if err != nil {
-		panic(err) // it could be encoded before
+		panic(err) // the query was encoded before
 	}
 	return b
 }
 
-// closed has clients ask, each after its answer, until n requests are begun, the time
-// is over or ctx is done; 0 is no limit. Those that are under way then are waited
-// for: cutting them off would leave out the slow ones. Only what ctx interrupts is
-// not counted.
+// closed has each client ask again after its answer, until n requests have begun, the time limit is
+// over or ctx is done; 0 is no limit. It waits for requests under way, because cutting them off
+// would omit the slow ones. Requests that ctx interrupts are not counted.
 func (a *asker) closed(ctx context.Context, l Load, n int, limit time.Duration) ([]sample, time.Duration) {
 	var (
 		asked   atomic.Int64
@@ -83,7 +82,7 @@ func (a *asker) closed(ctx context.Context, l Load, n int, limit time.Duration) 
 		samples = make([][]sample, l.Clients)
 		start   = time.Now()
 	)
-	a.next.Store(0) // every run asks the same
+	a.next.Store(0) // every run sends the same queries
 	for c := range l.Clients {
 		wg.Go(func() {
 			for ctx.Err() == nil {
@@ -140,7 +139,7 @@ func (a *asker) ask(ctx context.Context, body []byte) sample {
 	return s
 }
 
-// read takes from an answer what the report counts. It is not timed.
+// read extracts the counts of the report from an answer. It is not part of the measured time.
 func (s *sample) read(answer []byte) {
 	var a struct {
 		Items       []json.RawMessage `json:"items"`
@@ -156,7 +155,7 @@ func (s *sample) read(answer []byte) {
 
 func failed(err error, class string) sample { return sample{err: err, class: class} }
 
-// classOf names an error's kind, without the address that each text has.
+// classOf returns the kind of an error, without addresses.
 func classOf(err error) string {
 	var timeout net.Error
 	switch {
@@ -171,7 +170,7 @@ func classOf(err error) string {
 	return "request failed"
 }
 
-// problem returns the text of an error answer (RFC 9457), at most a line.
+// problem returns the text of an error response (RFC 9457) on one line.
 func problem(body []byte) string {
 	var p struct{ Title, Detail string }
 	if err := json.Unmarshal(body, &p); err == nil && p.Title+p.Detail != "" {

@@ -17,9 +17,8 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// ReadQueries reads one query per line: plain text, or a JSON object with the
-// query in the field "text" or "query". Empty lines are left out. Line numbers
-// in errors count from 1.
+// ReadQueries reads one query per line: plain text, or a JSON object with the query in the field
+// "text" or "query". Empty lines are skipped. Line numbers in errors count from 1.
 func ReadQueries(r io.Reader) ([]string, error) {
 	var out []string
 	lines := bufio.NewScanner(r)
@@ -42,7 +41,8 @@ func ReadQueries(r io.Reader) ([]string, error) {
 		out = append(out, text)
 	}
 	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return nil, ragctx.TooLarge("queries", "has a line of more than %d bytes; put one query on each line", 2*ragctx.MaxQueryBytes)
+		return nil, ragctx.TooLarge("queries", "has a line of more than %d bytes; put one query on each line",
+			2*ragctx.MaxQueryBytes)
 	} else if err != nil {
 		return nil, err
 	}
@@ -67,19 +67,19 @@ func parseLine(field, line string) (string, error) {
 	return text, nil
 }
 
-// Text is a document to draw queries from.
+// Text is a document from which queries are drawn.
 type Text struct{ ID, Title, Body string }
 
-// The sentences that make queries, in bytes: shorter ones ask for nothing,
-// longer ones are nothing that a user would type.
+// Lengths in bytes of the sentences that become queries. Shorter ones ask for nothing; users do not
+// type longer ones.
 const (
 	minSentence = 30
 	maxSentence = 200
 )
 
-// DrawQueries returns up to n queries made of the texts themselves: a title and
-// a sentence of each, in an order that depends on nothing but the ids. Such
-// queries are easier than a user's, as their words are the document's.
+// DrawQueries returns up to n queries made from the texts: a title and a sentence of each, in an
+// order that depends only on the ids. Such queries are easier than a user's, because their words
+// are the document's.
 func DrawQueries(texts []Text, n int) []string {
 	texts = slices.Clone(texts)
 	slices.SortFunc(texts, func(a, b Text) int { return byHash(a.ID, b.ID) })
@@ -101,19 +101,19 @@ func DrawQueries(texts []Text, n int) []string {
 	return out
 }
 
-// Sample returns up to n of the ids, the same ones for the same ids.
+// Sample returns up to n of the ids. Equal ids give equal samples.
 func Sample(ids []string, n int) []string {
 	ids = slices.Clone(ids)
 	slices.SortFunc(ids, byHash)
 	return ids[:min(n, len(ids))]
 }
 
-// byHash orders ids in a way that has nothing to do with what they say.
+// byHash orders ids pseudo-randomly.
 func byHash(a, b string) int {
 	return cmp.Or(cmp.Compare(hash(a), hash(b)), cmp.Compare(a, b))
 }
 
-// sentence picks one of a text's sentences of useful length, by the text's id.
+// sentence picks one of the text's sentences of suitable length, by the text's id.
 func sentence(t Text) string {
 	var all []string
 	for s := sentences.FromString(t.Body); s.Next(); {
@@ -127,7 +127,7 @@ func sentence(t Text) string {
 	return all[hash("sentence:"+t.ID)%uint64(len(all))]
 }
 
-// hashOf tells lists of queries apart.
+// hashOf identifies a list of queries.
 func hashOf(queries []ragctx.ContextQuery) string {
 	h := fnv.New64a()
 	for _, q := range queries {

@@ -6,10 +6,9 @@ import (
 	"slices"
 )
 
-// rankTest returns the probability that two samples of one and the same
-// distribution differ in their ranks at least as much as a and b do, in either
-// direction: the test of Mann and Whitney (1947), exact also where values are equal,
-// by counting the choices of len(a) of all values by the sum of their ranks.
+// rankTest returns the probability that two samples of one distribution differ in their ranks at
+// least as much as a and b, in either direction: the test of Mann and Whitney (1947). It is exact,
+// with ties too: it counts the choices of len(a) values by the sum of their ranks.
 func rankTest(a, b []float64) float64 {
 	ranks := twiceRanks(slices.Concat(a, b))
 	total, sum := 0, 0
@@ -19,7 +18,7 @@ func rankTest(a, b []float64) float64 {
 			sum += r
 		}
 	}
-	// ways[n][s] is in how many ways n of the values have ranks that add up to s.
+	// ways[n][s] is the number of ways to choose n values whose ranks add up to s.
 	ways := make([][]float64, len(a)+1)
 	for n := range ways {
 		ways[n] = make([]float64, total+1)
@@ -45,8 +44,8 @@ func rankTest(a, b []float64) float64 {
 	return min(1, 2*min(below, above)/all)
 }
 
-// twiceRanks returns twice the rank of each value, the mean of their ranks for equal
-// ones: a whole number.
+// twiceRanks returns twice the rank of each value, which is a whole number. Equal values share the
+// mean of their ranks.
 func twiceRanks(values []float64) []int {
 	order := make([]int, len(values))
 	for i := range order {
@@ -67,7 +66,7 @@ func twiceRanks(values []float64) []int {
 	return ranks
 }
 
-// leastChance is the smallest value that rankTest returns for samples of these sizes.
+// leastChance returns the smallest result of rankTest for samples of these sizes.
 func leastChance(n, m int) float64 {
 	all := 1.0
 	for i := range min(n, m) {
@@ -76,11 +75,10 @@ func leastChance(n, m int) float64 {
 	return min(1, 2/all)
 }
 
-// ratio estimates by how much b is more than a, as a factor, with an interval that
-// holds the truth with a probability of at least .95: the median of all quotients
-// (Hodges and Lehmann, 1963), and those of them at which the rank test would not be
-// surprised. All values are above 0. Without values enough for an interval it is
-// 0 to infinity.
+// ratio estimates the factor from a to b with a 95 % confidence interval. The estimate is the
+// median of all quotients (Hodges and Lehmann, 1963); the interval ends at the quotients that the
+// rank test would just accept. All values are above 0. With too few values for an interval it is 0
+// to infinity.
 func ratio(a, b []float64) (estimate, low, high float64) {
 	var all []float64
 	for _, x := range a {
@@ -101,17 +99,17 @@ func ratio(a, b []float64) (estimate, low, high float64) {
 	return estimate, all[skip], all[n-1-skip]
 }
 
-// unsurprising returns the largest u such that the statistic U of Mann and Whitney
-// is at most u with a probability of no more than .025; -1 if there is none.
+// unsurprising returns the largest u for which the statistic U of Mann and Whitney is at most u
+// with a probability of at most .025. It returns -1 if no u qualifies.
 func unsurprising(n, m int) int {
-	counts := make([][]float64, n+1) // [i][u]: i of the values before, without ties
+	counts := make([][]float64, n+1) // [i][u]: ways to choose i values of the first sample with statistic u, without ties
 	for i := range counts {
 		counts[i] = make([]float64, n*m+1)
 	}
 	counts[0][0] = 1
 	for rank := 1; rank <= n+m; rank++ {
 		for i := min(n, rank); i > 0; i-- {
-			// The i-th smallest of the n has rank-i of the others below it.
+			// rank-i values of the other sample are below the i-th smallest of this one.
 			for u := n * m; u >= rank-i; u-- {
 				if rank-i <= m {
 					counts[i][u] += counts[i-1][u-(rank-i)]

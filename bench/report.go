@@ -8,64 +8,64 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// Format names the files of reports, and Version is that of their contents. Reports
-// of other versions are refused.
+// Format identifies report files; Version is the version of their contents. Reports of other
+// versions are rejected.
 const (
 	Format  = "ragctx-bench"
 	Version = 3
 )
 
-// Report is the outcome of [Run]. Latencies are in milliseconds and over the
-// requests that succeeded; percentiles are exact, from all of them.
+// Report is the result of [Run]. Latencies are in milliseconds and cover the requests that
+// succeeded; percentiles are exact.
 type Report struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
 	Setup   Setup  `json:"setup"`
-	// Repeat, Requests, Seconds and Warmup are as asked for, for each run.
+	// Repeat, Requests, Seconds and Warmup are the options of the run.
 	Repeat   int     `json:"repeat"`
 	Requests int     `json:"requests_per_run,omitempty"`
 	Seconds  float64 `json:"seconds_per_run,omitempty"`
 	Warmup   int     `json:"warmup"`
 
 	Loads []Measurement `json:"loads"`
-	// Control is how long a fixed computation took before each run, in milliseconds: it
-	// tells whether the machine itself was faster or slower.
+	// Control is the duration of a fixed computation before each run, in milliseconds. It shows
+	// whether the machine itself became faster or slower.
 	Control []float64 `json:"control_ms"`
-	// Ingest is nothing but writing, as fast as the server takes it; nil if that was
-	// not measured.
+	// Ingest is the result of writing alone, as fast as the server accepts documents; nil if that
+	// was not measured.
 	Ingest *Written `json:"ingest,omitempty"`
-	// Sizes are those of the data directory; nil if it is not known.
+	// Sizes are the sizes of the data directory; nil if unknown.
 	Sizes *Sizes `json:"disk_bytes,omitempty"`
-	// Recall is how many of the ten nearest vectors searches find; nil if that was not
+	// Recall is the share of the ten nearest vectors that searches find; nil if that was not
 	// measured.
 	Recall *Recall `json:"recall_at_10,omitempty"`
 }
 
-// Recall compares searches of vectors with exact ones.
+// Recall compares vector searches with exact ones.
 type Recall struct {
 	Value float64 `json:"value"`
-	// Low and High are the ends of the 95 % confidence interval; Samples is how many
-	// searches were compared.
+	// Low and High are the ends of the 95 % confidence interval; Samples is the number of compared
+	// searches.
 	Low     float64 `json:"low"`
 	High    float64 `json:"high"`
 	Samples int     `json:"samples"`
-	// P50MS and ExactP50MS are what a search and an exact one take in the median.
+	// P50MS and ExactP50MS are the median durations of a search and of an exact search.
 	P50MS      float64 `json:"p50_ms"`
 	ExactP50MS float64 `json:"exact_p50_ms"`
 }
 
-// Setup says what was measured. The caller of [Run] knows it.
+// Setup describes what was measured. The caller of [Run] fills it in.
 type Setup struct {
 	Server string `json:"server"`
-	// InProcess says that the server ran in the process that asked.
+	// InProcess is set if the server ran in the same process as the clients.
 	InProcess bool   `json:"in_process"`
 	Namespace string `json:"namespace"`
-	// Corpus says where the documents come from.
+	// Corpus names the source of the documents.
 	Corpus    string `json:"corpus"`
 	Documents int    `json:"documents"`
 	Chunks    int    `json:"chunks"`
-	// Queries says where the queries come from; Distinct is how many there are, and
-	// QueriesHash tells other ones apart.
+	// Queries names the source of the queries, Distinct is their number, and QueriesHash identifies
+	// their texts.
 	Queries     string `json:"queries"`
 	Distinct    int    `json:"distinct_queries"`
 	QueriesHash string `json:"queries_hash"`
@@ -75,12 +75,12 @@ type Setup struct {
 	Machine     string `json:"machine"`
 	Cores       int    `json:"cores"`
 	Seed        uint64 `json:"seed"`
-	// Program is the version of the program that asked, and Time when, in RFC 3339.
+	// Program is the version of the measuring program; Time is in RFC 3339.
 	Program string `json:"program"`
 	Time    string `json:"time"`
 }
 
-// Measurement is what came of one load, all its runs together.
+// Measurement is the result of one load over all its runs.
 type Measurement struct {
 	Load
 	Requests  int            `json:"requests"`
@@ -89,25 +89,25 @@ type Measurement struct {
 	Errors    map[string]int `json:"errors,omitempty"` // by kind
 	// Empty counts answers without items.
 	Empty int `json:"empty"`
-	// Degraded counts answers to which something did not contribute in time: they are
-	// quick for the wrong reason.
+	// Degraded counts answers that lack a provider or an index. They are faster for the wrong
+	// reason.
 	Degraded int `json:"degraded"`
 
 	Seconds float64 `json:"seconds"`
 	// PerSecond counts the requests that succeeded.
 	PerSecond float64 `json:"per_second"`
-	// Latency counts from when a request was due. Sent counts from when it was sent,
-	// which is the same in a closed loop, and nil then.
+	// Latency counts from the time when a request was due. Sent counts from the time when it was
+	// sent; it is nil in a closed loop, where both are the same.
 	Latency Latency  `json:"latency_ms"`
 	Sent    *Latency `json:"latency_since_sent_ms,omitempty"`
-	// Late is by how much the generator of an open loop sent requests too late although
-	// nothing kept it; Waited counts requests that waited because as many as may be were
+	// Late is the delay with which an open loop's generator sent requests although no limit held
+	// them back. Waited counts requests that waited because the largest number of requests was
 	// under way.
 	Late   *Latency `json:"generator_late_ms,omitempty"`
 	Waited int      `json:"waited,omitempty"`
 
-	// FromCache is of the answers that came from the server's answer cache, Searched of the
-	// others; nil where the server does not tell.
+	// FromCache covers the answers from the server's answer cache, Searched the others; nil if the
+	// server does not report its stages.
 	FromCache *Latency `json:"from_cache_latency_ms,omitempty"`
 	Searched  *Latency `json:"searched_latency_ms,omitempty"`
 
@@ -115,10 +115,10 @@ type Measurement struct {
 	Bytes  Size           `json:"answer_bytes"`
 	Tokens Size           `json:"answer_tokens"`
 	Items  Size           `json:"answer_items"`
-	// CPU and Memory are nil when nothing is known of the server's process.
+	// CPU and Memory are nil if the server's process is unknown.
 	CPU    *CPU    `json:"cpu,omitempty"`
 	Memory *Memory `json:"memory_bytes,omitempty"`
-	// Own and Same are what was written meanwhile.
+	// Own and Same are the documents written during the runs.
 	Own  *Written `json:"ingest_own,omitempty"`
 	Same *Written `json:"ingest_same,omitempty"`
 
@@ -127,7 +127,7 @@ type Measurement struct {
 	Runs     []Figures `json:"runs"`
 }
 
-// Figures are what one run showed; comparisons are made of them.
+// Figures are the results of one run, on which comparisons are based.
 type Figures struct {
 	P50       float64 `json:"p50_ms"`
 	P95       float64 `json:"p95_ms"`
@@ -136,7 +136,7 @@ type Figures struct {
 	CPU       float64 `json:"cpu_ms_per_request,omitempty"`
 }
 
-// StageLatency is what a stage took, by the server's own clock.
+// StageLatency is the duration of a stage, by the server's clock.
 type StageLatency struct {
 	Name    string  `json:"name"`
 	Latency Latency `json:"ms"`
@@ -148,22 +148,21 @@ type Size struct {
 	Max  int     `json:"max"`
 }
 
-// CPU is the CPU time of the server's process. In process it includes the
-// clients, which encode, send, receive and decode beside it.
+// CPU is the CPU time of the server's process. With Setup.InProcess it includes the clients.
 type CPU struct {
 	Seconds      float64 `json:"seconds"`
 	PerRequestMS float64 `json:"ms_per_request"`
 }
 
-// Memory is the most that the server's process took up, see [Usage].
+// Memory is the largest memory of the server's process, see [Usage].
 type Memory struct {
 	Anon float64 `json:"anon"`
 	File float64 `json:"file"`
 }
 
-// Written is what was ingested.
+// Written counts the ingested documents.
 type Written struct {
-	// Wanted is how many documents were due in a second; 0 is as fast as they go.
+	// Wanted is the number of documents due per second; 0 is as fast as possible.
 	Wanted    float64        `json:"wanted_per_second,omitempty"`
 	Documents int            `json:"documents"`
 	Chunks    int            `json:"chunks"`
@@ -171,11 +170,11 @@ type Written struct {
 	Failed    int            `json:"failed,omitempty"`
 	Errors    map[string]int `json:"errors,omitempty"`
 	Seconds   float64        `json:"seconds"`
-	// DocumentsPerSecond, ChunksPerSecond and BytesPerSecond are what was reached.
+	// DocumentsPerSecond, ChunksPerSecond and BytesPerSecond are the rates achieved.
 	DocumentsPerSecond float64 `json:"documents_per_second"`
 	ChunksPerSecond    float64 `json:"chunks_per_second"`
 	BytesPerSecond     float64 `json:"bytes_per_second"`
-	// CPU is what the server's process used for each chunk, where nothing else went on.
+	// CPU is the CPU time of the server's process per chunk, if it did nothing else.
 	CPU     float64 `json:"cpu_ms_per_chunk,omitempty"`
 	Latency Latency `json:"latency_ms"`
 }
@@ -196,11 +195,10 @@ func (r Report) succeeded() (n int) {
 	return n
 }
 
-// maxReport bounds a report that is read.
+// maxReport bounds the size of a report.
 const maxReport = 64 << 20
 
-// ReadReport reads a report that was written as JSON. One of another version is
-// [ragctx.ErrInvalid].
+// ReadReport reads a JSON report. It returns [ragctx.ErrInvalid] for another version.
 func ReadReport(in io.Reader) (Report, error) {
 	b, err := io.ReadAll(io.LimitReader(in, maxReport+1))
 	if err != nil {
@@ -219,11 +217,13 @@ func ReadReport(in io.Reader) (Report, error) {
 	}
 	switch {
 	case head.Format == "" && head.Loop != "":
-		return Report{}, ragctx.Invalid("report", "is of version 1, which has one run, and one run can show no difference; measure again with that program and this one's bench")
+		return Report{}, ragctx.Invalid("report", "is of version 1, which has one run, and one run can show no "+
+			"difference; measure again with that program and this one's bench")
 	case head.Format != Format:
 		return Report{}, ragctx.Invalid("report", "is not one of 'ragctx bench --json'")
 	case head.Version != Version:
-		return Report{}, ragctx.Invalid("report", "is of version %d, and this program reads version %d; measure again", head.Version, Version)
+		return Report{}, ragctx.Invalid("report", "is of version %d, and this program reads version %d; measure "+
+			"again", head.Version, Version)
 	}
 	var r Report
 	if err := json.Unmarshal(b, &r); err != nil {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// schedule says when the requests of an open loop are due, since its start: n of
-// them, or those of a time, or what is less; 0 is no limit, and one of both is given.
+// schedule returns the due times of an open loop's requests since its start: n requests, or as many
+// as are due before limit. 0 is no limit; one of the two is set.
 func schedule(l Load, n int, limit time.Duration, seed uint64) []time.Duration {
 	r := rand.New(rand.NewPCG(seed, 0x0be17)) //nolint:gosec // arrivals are no secret
 	gap := float64(time.Second) / l.Rate
@@ -27,27 +27,27 @@ func schedule(l Load, n int, limit time.Duration, seed uint64) []time.Duration {
 	return due
 }
 
-// generator tells how well the side that asks kept to its schedule.
+// generator records how well the load generator kept its schedule.
 type generator struct {
-	// late is by how much requests were begun too late although nothing kept them.
+	// late are delays of requests that no limit held back.
 	late []float64 // ms
-	// waited counts those that waited for one under way to end, as there were as many
-	// as may be.
+	// waited counts requests that waited because the largest number was under way.
 	waited int
 }
 
-// open asks when requests are due after start, whatever became of those before, at
-// most l.Clients at the same time. One that finds no place waits, and its time counts. It returns
-// when all are answered; once ctx is done no more are begun, and what that
-// interrupts is not counted.
-func (a *asker) open(ctx context.Context, l Load, start time.Time, due []time.Duration) ([]sample, generator, time.Duration) {
+// open sends each request at its due time after start, whether or not earlier ones were answered,
+// with at most l.Clients at once. A request that finds no free place waits, and the wait counts.
+// open returns when all are answered. Once ctx is done it begins no more, and interrupted requests
+// are not counted.
+func (a *asker) open(ctx context.Context, l Load, start time.Time, due []time.Duration) ([]sample, generator,
+	time.Duration) {
 	var (
 		wg      sync.WaitGroup
 		places  = make(chan struct{}, l.Clients)
 		samples = make([]sample, len(due))
 		done    = make([]bool, len(due))
 		gen     generator
-		held    time.Duration // until when the schedule itself was held up
+		held    time.Duration // until when the limit delayed the schedule
 	)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -87,7 +87,7 @@ func (a *asker) open(ctx context.Context, l Load, start time.Time, due []time.Du
 	return kept, gen, took
 }
 
-// sleepUntil reports whether ctx was not done before.
+// sleepUntil waits until the given time. It returns false if ctx ended first.
 func sleepUntil(ctx context.Context, timer *time.Timer, at time.Time) bool {
 	if d := time.Until(at); d > 0 {
 		timer.Reset(d)
@@ -99,7 +99,7 @@ func sleepUntil(ctx context.Context, timer *time.Timer, at time.Time) bool {
 	return ctx.Err() == nil
 }
 
-// take takes a place, and reports whether it had to wait for it.
+// take takes a place and reports whether it had to wait for one.
 func take(ctx context.Context, places chan struct{}) (waited, ok bool) {
 	select {
 	case places <- struct{}{}:

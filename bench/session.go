@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// session is what the runs of one report have in common.
+// session holds what the runs of one report share.
 type session struct {
 	opts   Options
 	client *http.Client
-	writes *http.Client // has patience: erasing takes its time
+	writes *http.Client // has a long timeout, because erasing takes time
 	asker  *asker
-	own    *writer // beside the questions, or nil
+	own    *writer // writes to OwnNamespace, or nil
 	same   *writer
 }
 
@@ -43,7 +43,7 @@ func (s *session) close() {
 	s.writes.CloseIdleConnections()
 }
 
-// clean removes what was written beside the questions, also when ctx is done.
+// clean removes the documents written during the runs, even if ctx is done.
 func (s *session) clean(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanTimeout)
 	defer cancel()
@@ -53,8 +53,8 @@ func (s *session) clean(ctx context.Context) error {
 	return s.same.clean(ctx)
 }
 
-// alone writes into a namespace that nobody asks, for as long as a run takes, while
-// nothing else goes on; nil if the loads write nothing.
+// alone writes to a namespace without queries for as long as a run takes, without other load. It
+// returns nil if the loads write nothing.
 func (s *session) alone(ctx context.Context) *Written {
 	if s.own == nil {
 		return nil
@@ -73,7 +73,7 @@ type run struct {
 	samples   []sample
 	took      time.Duration
 	gen       generator
-	cpu       time.Duration // 0 if not known
+	cpu       time.Duration // 0 if unknown
 	memory    Memory
 	own, same *written
 }
@@ -98,7 +98,7 @@ func (s *session) run(ctx context.Context, l Load, n int) run {
 	return r
 }
 
-// ingest writes until ctx is done, and then closes what it returns.
+// ingest writes until ctx is done, and then closes the returned channel.
 func (s *session) ingest(ctx context.Context, l Ingest, r *run) <-chan struct{} {
 	done := make(chan struct{})
 	own := s.own.begin(ctx, l.Own)
@@ -110,11 +110,10 @@ func (s *session) ingest(ctx context.Context, l Ingest, r *run) <-chan struct{} 
 	return done
 }
 
-// watchEvery is how often the memory of the server's process is looked at.
+// watchEvery is the interval between readings of the server's memory.
 const watchEvery = 100 * time.Millisecond
 
-// watch notes the most memory that is seen until ctx is done, and then closes what
-// it returns.
+// watch records the largest memory until ctx is done, and then closes the returned channel.
 func (s *session) watch(ctx context.Context) (<-chan struct{}, *Memory) {
 	done, most := make(chan struct{}), new(Memory)
 	go func() {
@@ -134,7 +133,7 @@ func (s *session) watch(ctx context.Context) (<-chan struct{}, *Memory) {
 	return done, most
 }
 
-// measured puts the runs of a load together.
+// measured merges the runs of a load.
 func measured(l Load, runs []run) Measurement {
 	m := Measurement{Load: l, Timeline: timelineOf(runs)}
 	var took time.Duration
@@ -178,7 +177,7 @@ func measured(l Load, runs []run) Measurement {
 	return m
 }
 
-// latencies returns those of the requests that succeeded, in milliseconds.
+// latencies returns the durations of the requests that succeeded, in milliseconds.
 func latencies(samples []sample, of func(sample) time.Duration) []float64 {
 	var out []float64
 	for _, s := range samples {
@@ -189,7 +188,8 @@ func latencies(samples []sample, of func(sample) time.Duration) []float64 {
 	return out
 }
 
-// splitByCache tells answers from the answer cache and others apart, where the server tells.
+// splitByCache separates answers from the answer cache from the others, if the server reports its
+// stages.
 func (m *Measurement) splitByCache(samples []sample) {
 	var cached, found []float64
 	told := false
@@ -229,7 +229,7 @@ func newCPU(d time.Duration, requests int) *CPU {
 	return c
 }
 
-// count fills in what is counted of requests and answers.
+// count fills in the counts of requests and answers.
 func (m *Measurement) count(samples []sample) {
 	m.Requests = len(samples)
 	errs := make(map[string]int)
@@ -258,7 +258,7 @@ func (m *Measurement) count(samples []sample) {
 	}
 }
 
-// add sums up in Mean until it is divided.
+// add keeps the sum in Mean until it is divided.
 func (s *Size) add(n int) {
 	s.Mean += float64(n)
 	s.Max = max(s.Max, n)

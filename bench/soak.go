@@ -21,40 +21,40 @@ const (
 	DefaultSoakPool     = 200
 )
 
-// SoakOptions says how to keep a server busy, and what to watch. URL is required.
+// SoakOptions are the options of [RunSoak]. URL is required.
 type SoakOptions struct {
 	// URL is the server's base URL.
 	URL string
-	// Namespace is written to; what is in it under the soak's own ids is replaced
-	// and deleted. "" is "soak".
+	// Namespace receives the writes; items with the soak's own ids are replaced and deleted. "" is
+	// "soak".
 	Namespace string
 	Duration  time.Duration // 0 is [DefaultSoakDuration]
-	// Rate is how many operations are due per second, whether those before are done or
-	// not; 0 is Share of what the server does in a closed loop, which is measured first.
+	// Rate is the number of operations due per second, whether or not earlier ones are done. 0 is
+	// Share of the server's capacity, which is measured first in a closed loop.
 	Rate float64
-	// Share is part of what the server can do; 0 is [DefaultSoakShare].
+	// Share is a part of the server's capacity; 0 is [DefaultSoakShare].
 	Share float64
-	// MaxTail is how many times its p50 the p99 of a kind of operation may be; 0 does
-	// not judge it.
+	// MaxTail is the largest allowed ratio of p99 to p50 of each kind of operation; 0 does not
+	// check it.
 	MaxTail float64
-	// Clients work at the same time; 0 is [DefaultClients].
+	// Clients is the number of concurrent clients; 0 is [DefaultClients].
 	Clients int
-	// Pool is how many documents, how many memories and how many turns are alive, about; 0 is
+	// Pool is the approximate number of live documents, memories and turns each; 0 is
 	// [DefaultSoakPool].
 	Pool int
-	// History has nothing erased, as a caller does who keeps every conversation. Then
-	// the data grows with every turn, and the memory with it. Without it sessions are
-	// erased when newer ones have taken their place, so that what grows is not data.
+	// History erases nothing, like a caller that keeps every conversation. The data and the memory
+	// then grow with every turn. Without it, sessions are erased once newer ones replace them, so
+	// growth is not caused by data.
 	History bool
 	// Every is the time between readings; 0 is [DefaultSoakEvery].
 	Every time.Duration
-	// Probe reads what the server's process takes up. nil reads nothing.
+	// Probe reads the resource usage of the server's process; nil reads nothing.
 	Probe func() Reading
-	// Progress is called after each reading; nil for none.
+	// Progress receives each reading; may be nil.
 	Progress func(Reading)
 	Timeout  time.Duration // of one request; 0 is [DefaultTimeout]
-	// Seed of the operations; 0 draws one. It is part of the ids of turns, which
-	// cannot be sent again once they were deleted.
+	// Seed of the operations; 0 draws one. It is part of turn ids, which cannot be used again after
+	// their deletion.
 	Seed uint64
 }
 
@@ -105,11 +105,12 @@ func (o SoakOptions) validate() error {
 		return ragctx.Invalid("every", "is %v; it cannot be negative", o.Every)
 	}
 	return Options{
-		URL: o.URL, Queries: make([]ragctx.ContextQuery, 1), Loads: []Load{{Clients: o.Clients}}, Repeat: 1, Duration: o.Duration, Timeout: o.Timeout,
+		URL: o.URL, Queries: make([]ragctx.ContextQuery, 1), Loads: []Load{{Clients: o.Clients}}, Repeat: 1,
+		Duration: o.Duration, Timeout: o.Timeout,
 	}.validate()
 }
 
-// soak is a run.
+// soak is the state of one run.
 type soak struct {
 	opts   SoakOptions
 	base   string
@@ -120,15 +121,14 @@ type soak struct {
 
 	counts   [operationKinds]atomic.Int64
 	failures atomic.Int64
-	mu       sync.Mutex                // guards what follows
+	mu       sync.Mutex                // guards the fields below
 	errors   map[string]int            // by kind
-	took     [operationKinds][]float64 // ms from when an operation was due
+	took     [operationKinds][]float64 // ms since an operation was due
 }
 
-// RunSoak keeps a server busy with turns, documents that come, change and go,
-// memories, and questions, in an open loop of a steady rate, and reads from time to
-// time what its process takes up. If ctx ends early, the report holds what was read until then
-// and the error is ctx's.
+// RunSoak keeps a server busy with turns, changing documents, memories and questions, in an open
+// loop of a steady rate. It reads the resource usage of the server's process at intervals. If ctx
+// ends early, the report holds what was read until then, and the error is ctx's.
 func RunSoak(ctx context.Context, o SoakOptions) (SoakReport, error) {
 	o = o.withDefaults()
 	if err := o.validate(); err != nil {
@@ -149,8 +149,8 @@ func RunSoak(ctx context.Context, o SoakOptions) (SoakReport, error) {
 	return s.report(readings), ctx.Err()
 }
 
-// findRate measures what the server can do, unless the rate is given: operations of a
-// closed loop, after the first third, in which caches get warm.
+// findRate measures the server's capacity unless a rate is set: the operations per second of a
+// closed loop after a warm-up of a third of its time.
 func (s *soak) findRate(ctx context.Context) error {
 	if s.opts.Rate > 0 {
 		return nil
@@ -160,31 +160,32 @@ func (s *soak) findRate(ctx context.Context) error {
 	begun, warm := time.Now(), s.sum()
 	for s.sum()-warm < leastCounted && time.Since(begun) < mostMeasured && ctx.Err() == nil {
 		s.loop(ctx, span, nil)
-		span *= 2 // each cuts off what is under way
+		span *= 2 // the end of each loop cuts off operations under way
 	}
 	s.capacity = float64(s.sum()-warm) / time.Since(begun).Seconds()
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if s.capacity == 0 {
-		return fmt.Errorf("what the server can do: no operation succeeded in %v%s", time.Since(begun).Round(time.Millisecond), kinds(s.errors))
+		return fmt.Errorf("what the server can do: no operation succeeded in %v%s",
+			time.Since(begun).Round(time.Millisecond), kinds(s.errors))
 	}
 	s.opts.Rate = s.opts.Share * s.capacity
 	for k := range s.counts {
 		s.counts[k].Store(0)
 	}
 	s.took = [operationKinds][]float64{}
-	return nil // failures stay: there should be none at any time
+	return nil // failures remain: there should be none at any time
 }
 
-// What the server can do is measured for some time, and for longer if too little has
-// succeeded by then.
+// The capacity is measured for mostMeasured at most, and until leastCounted operations have
+// succeeded.
 const (
 	mostMeasured = 30 * time.Second
 	leastCounted = 20
 )
 
-// loop has all clients work for a time.
+// loop has all clients work for the given time.
 func (s *soak) loop(ctx context.Context, span time.Duration, p *pace) {
 	timed, cancel := context.WithTimeout(ctx, span)
 	defer cancel()
@@ -195,7 +196,7 @@ func (s *soak) loop(ctx context.Context, span time.Duration, p *pace) {
 	wg.Wait()
 }
 
-// run works until the time is over, and returns the readings.
+// run works until the time is over and returns the readings.
 func (s *soak) run(ctx context.Context) []Reading {
 	start, ended := time.Now(), make(chan struct{})
 	go func() {
@@ -229,14 +230,14 @@ func (s *soak) sum() (n int64) {
 	return n
 }
 
-// fillVersions is how often each document is put before a long soak: earlier versions
-// are kept, ten of each, and what the server can do depends on how much there is.
+// fillVersions is how often each document is written before a long soak. The server keeps ten
+// earlier versions of each, and its capacity depends on the amount of data.
 const (
 	fillVersions = 11
 	longSoak     = 5 * time.Minute
 )
 
-// fill writes the whole pool, so that it does not grow while it is watched.
+// fill writes the whole pool, so that it does not grow during the soak.
 func (s *soak) fill(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// operationKind is something that a soak does.
+// operationKind is a kind of operation in a soak.
 type operationKind int
 
 const (
@@ -33,29 +33,28 @@ func (k operationKind) String() string {
 	return [...]string{"query", "turn", "put", "delete", "remember", "erase"}[k]
 }
 
-// The mix, in percent, beside the erasures, which are as many as sessions are over. What is
-// put is alive again before it is put the next time in four of five cases, so that most puts
-// are replacements.
+// The mix, in percent. Erasures come in addition: one per session that ends. In four of five cases
+// a document still exists when it is put again, so most puts are replacements.
 var mix = [operationKinds]int{askKind: 50, turnKind: 20, putKind: 20, deleteKind: 5, rememberKind: 5}
 
-// worker is one client of a soak. It has its own share of the ids.
+// worker is one client of a soak, with its own share of the ids.
 type worker struct {
 	*soak
 
 	number int
 	rand   *rand.Rand
-	told   int // turns
-	erased int // sessions, the oldest first
+	told   int // turns completed
+	erased int // sessions erased, oldest first
 }
 
-// sessionTurns is how many turns a session has.
+// sessionTurns is the number of turns of a session.
 const sessionTurns = 20
 
-// share is how many documents, and how many turns, the worker keeps alive.
+// share is the number of documents, and of turns, that the worker keeps alive.
 func (w *worker) share() int { return w.opts.Pool / w.opts.Clients }
 
-// fill writes the worker's share of the pool: documents with their earlier versions if
-// there is time for that, and turns until the first session is to be erased.
+// fill writes the worker's share of the pool: documents, with earlier versions in a long soak, and
+// turns until the first session is due to be erased.
 func (w *worker) fill(ctx context.Context) error {
 	versions := 1
 	if w.opts.Duration >= longSoak {
@@ -76,11 +75,11 @@ func (w *worker) fill(ctx context.Context) error {
 	return nil
 }
 
-// work does what is due until ctx ends, and with no pace one operation after the
-// other. What the server was too slow for is late, and that counts.
+// work performs operations when they are due until ctx ends; without a pace, one after another. An
+// operation that the server delays is late, and the delay counts.
 //
-// With a pace nobody waits for an erasure, which takes a hundred times as long as all else:
-// what is due next would be late by the worker, not by the server.
+// With a pace the worker does not wait for an erasure, which takes a hundred times as long as
+// anything else. Otherwise the worker and not the server would delay the next operation.
 func (w *worker) work(ctx context.Context, p *pace) {
 	var beside sync.WaitGroup
 	defer beside.Wait()
@@ -102,7 +101,7 @@ func (w *worker) work(ctx context.Context, p *pace) {
 	}
 }
 
-// ended notes what came of an operation, unless the time was over first.
+// ended records the outcome of an operation, unless the time was over first.
 func (w *worker) ended(ctx context.Context, kind operationKind, due time.Time, err error) {
 	switch {
 	case ctx.Err() != nil:
@@ -113,19 +112,20 @@ func (w *worker) ended(ctx context.Context, kind operationKind, due time.Time, e
 	}
 }
 
-// pace says when operations are due: at random times, as callers who know nothing of
-// each other come. It is safe for concurrent use.
+// pace schedules operations at random times, like independent callers. It is safe for concurrent
+// use.
 type pace struct {
 	start time.Time
 	gap   float64
 
 	mu   sync.Mutex // guards what follows
 	rand *rand.Rand
-	at   float64 // of the last one, since the start
+	at   float64 // time of the last one, since the start
 }
 
 func newPace(start time.Time, rate float64, seed uint64) *pace {
-	return &pace{start: start, gap: float64(time.Second) / rate, rand: rand.New(rand.NewPCG(seed, 0x0be17))} //nolint:gosec // arrivals are no secret
+	return &pace{start: start, gap: float64(time.Second) / rate,
+		rand: rand.New(rand.NewPCG(seed, 0x0be17))} //nolint:gosec // arrivals are no secret
 }
 
 func (p *pace) next() time.Time {
@@ -168,7 +168,7 @@ func (w *worker) do(ctx context.Context, kind operationKind) error {
 
 func (w *worker) document(i int) string { return fmt.Sprintf("soak/%d/%d.md", w.number, i) }
 
-// put stores a document of a few thousand bytes, mostly in place of another.
+// put stores a document of a few thousand bytes, which usually replaces another.
 func (w *worker) put(ctx context.Context, i int) error {
 	var text strings.Builder
 	for range 2 + w.rand.IntN(8) {
@@ -178,7 +178,7 @@ func (w *worker) put(ctx context.Context, i int) error {
 		map[string]any{"text": text.String()})
 }
 
-// session names a session of the worker.
+// session returns the id of one of the worker's sessions.
 func (w *worker) session(n int) string {
 	return fmt.Sprintf("soak-%d-%d-%d", w.opts.Seed, w.number, n)
 }
@@ -188,22 +188,23 @@ func (w *worker) turn(ctx context.Context) error {
 	session := w.session(w.told / sessionTurns)
 	w.told++
 	return w.send(ctx, http.MethodPost, "/v1/turns", map[string]any{
-		"id": fmt.Sprintf("%s-%d", session, w.told), "namespace": w.opts.Namespace, "session_id": session, "prompt": w.words(12), "response": w.words(40),
+		"id": fmt.Sprintf("%s-%d", session, w.told), "namespace": w.opts.Namespace, "session_id": session,
+		"prompt": w.words(12), "response": w.words(40),
 	})
 }
 
-// oldest names the worker's oldest session, which is about to be erased.
+// oldest returns the worker's oldest session and counts it as erased.
 func (w *worker) oldest() string {
 	w.erased++
 	return w.session(w.erased - 1)
 }
 
-// erase removes a session for good.
+// erase erases a session.
 func (w *worker) erase(ctx context.Context, session string) error {
 	return w.remove(ctx, "sessions", session, "erase", "true")
 }
 
-// remember stores a memory, mostly in place of another.
+// remember stores a memory, which usually replaces another.
 func (w *worker) remember(ctx context.Context, i int) error {
 	return w.send(ctx, http.MethodPost, "/v1/memories", map[string]any{
 		"id": fmt.Sprintf("soak-%d-%d", w.number, i), "namespace": w.opts.Namespace, "content": w.words(20),
@@ -216,7 +217,7 @@ func (w *worker) ask(ctx context.Context) error {
 	})
 }
 
-// remove deletes something. That it is gone already is as good.
+// remove deletes an item. It succeeds if the item does not exist.
 func (w *worker) remove(ctx context.Context, what, id string, params ...string) error {
 	q := url.Values{"namespace": {w.opts.Namespace}}
 	for i := 0; i < len(params); i += 2 {
@@ -229,7 +230,7 @@ func (w *worker) remove(ctx context.Context, what, id string, params ...string) 
 	return err
 }
 
-// words returns n words of a vocabulary of some thousands, drawn unevenly.
+// words returns n words from a vocabulary of several thousand, with uneven frequencies.
 func (w *worker) words(n int) string {
 	out := make([]string, n)
 	for i := range out {
@@ -249,7 +250,7 @@ func syllables(n int) string {
 	}
 }
 
-// statusError is an answer that is not a success.
+// statusError is a response that is not a success.
 type statusError struct {
 	code int
 	text string
@@ -279,7 +280,7 @@ func (s *soak) send(ctx context.Context, method, path string, body any) error {
 	return err
 }
 
-// exchange sends a request and reads the whole answer, so that the connection is used again.
+// exchange sends a request and reads the whole response, so that the connection can be reused.
 func exchange(client *http.Client, req *http.Request) ([]byte, error) {
 	res, err := client.Do(req)
 	if err != nil {
@@ -293,7 +294,7 @@ func exchange(client *http.Client, req *http.Request) ([]byte, error) {
 	return answer, err
 }
 
-// errorClass names an error of exchange.
+// errorClass returns the kind of an error from exchange.
 func errorClass(err error) string {
 	if answer, ok := errors.AsType[statusError](err); ok {
 		return fmt.Sprintf("status %d", answer.code)

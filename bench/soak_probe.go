@@ -10,10 +10,9 @@ import (
 	"strings"
 )
 
-// ProcessProbe returns a probe of a process on this machine and of its data
-// directory, by /proc where there is one. A process id of 0 and a directory of
-// "" are left out. What the Go runtime knows of itself is read only where the
-// process is the caller's own.
+// ProcessProbe returns a probe of a process on this machine and of its data directory; it uses
+// /proc if there is one. A pid of 0 and a dir of "" are skipped. Figures of the Go runtime are read
+// only for the caller's own process.
 func ProcessProbe(pid int, dir string) func() Reading {
 	return func() Reading {
 		r := NewReading()
@@ -46,10 +45,10 @@ func readProcess(proc string, r *Reading) {
 	})
 }
 
-// kernelUnit is what the kernel counts memory in, in bytes.
+// kernelUnit is the kernel's unit of memory, in bytes.
 const kernelUnit = 1024
 
-// eachStatus calls see with the numbers in a process's status file.
+// eachStatus calls see with each number in a process's status file.
 func eachStatus(proc string, see func(name string, v float64)) {
 	f, err := os.Open(filepath.Join(proc, "status")) //nolint:gosec // below /proc
 	if err != nil {
@@ -68,8 +67,8 @@ func eachStatus(proc string, see func(name string, v float64)) {
 	}
 }
 
-// diskUsage sums up the sizes of the files in dir. Files that come and go
-// meanwhile count or not.
+// diskUsage returns the total size of the files in dir. Files that appear or vanish during the walk
+// may or may not count.
 func diskUsage(dir string) (sum float64) {
 	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {

@@ -8,16 +8,16 @@ import (
 	"text/tabwriter"
 )
 
-// Unknown is a value that a [Reading] lacks.
+// Unknown is the value of a missing figure of a [Reading].
 const Unknown = -1
 
-// Reading is what a server's process takes up at one moment. What could not be
+// Reading is the resource usage of a server's process at one moment. A figure that could not be
 // read is [Unknown].
 type Reading struct {
 	Seconds    float64 `json:"seconds"` // since the start
 	Operations int64   `json:"operations"`
-	// Memory is the process's own memory that is in RAM, without mapped files;
-	// Heap what of it the Go runtime has in use. In bytes.
+	// Memory is the process's anonymous memory in RAM, without mapped files. Heap is the part that
+	// the Go runtime has in use. Both in bytes.
 	Memory     float64 `json:"memory_bytes"`
 	Heap       float64 `json:"heap_bytes"`
 	Goroutines float64 `json:"goroutines"`
@@ -26,49 +26,48 @@ type Reading struct {
 	Disk       float64 `json:"disk_bytes"` // of the data directory
 }
 
-// NewReading returns a reading in which nothing is known.
+// NewReading returns a reading whose figures are all unknown.
 func NewReading() Reading {
 	return Reading{Memory: Unknown, Heap: Unknown, Goroutines: Unknown, Threads: Unknown, Files: Unknown, Disk: Unknown}
 }
 
-// SoakReport is the outcome of [RunSoak].
+// SoakReport is the result of [RunSoak].
 type SoakReport struct {
 	Seconds float64 `json:"seconds"`
 	History bool    `json:"history"`
-	// Capacity is what the server did in a closed loop, in operations per second; 0 if
-	// the rate was given.
+	// Capacity is the rate of the closed loop, in operations per second; 0 if the rate was set.
 	Capacity   float64            `json:"capacity_per_second,omitempty"`
-	Rate       float64            `json:"rate"`       // at which operations were due
-	Operations map[string]int64   `json:"operations"` // by kind, those that succeeded
-	Latency    map[string]Latency `json:"latency_ms"` // by kind, from when an operation was due
-	All        Latency            `json:"all_ms"`     // of all kinds but erasures, for which nobody waits
+	Rate       float64            `json:"rate"`       // operations due per second
+	Operations map[string]int64   `json:"operations"` // succeeded, by kind
+	Latency    map[string]Latency `json:"latency_ms"` // by kind, since an operation was due
+	All        Latency            `json:"all_ms"`     // all kinds except erasures, for which no caller waits
 	PerSecond  float64            `json:"per_second"`
 	Failed     int64              `json:"failed"`
 	Errors     map[string]int     `json:"errors,omitempty"` // by kind
 	Growth     []Growth           `json:"growth"`
-	// Faults are what speaks against the server; without any it has passed.
+	// Faults are the reasons why the soak failed; empty if it passed.
 	Faults   []string  `json:"faults,omitempty"`
 	Readings []Reading `json:"readings"`
 }
 
-// Growth says how a quantity changed over the second half of a soak, when
-// everything is warm: a straight line fitted by least squares.
+// Growth is the growth of a quantity over the second half of a soak, when everything is warm: a
+// line fitted by least squares.
 type Growth struct {
 	Name string  `json:"name"`
 	Unit string  `json:"unit"`
-	Mean float64 `json:"mean"` // of the second half
-	// PerHour is the line's slope, Error its standard error.
+	Mean float64 `json:"mean"` // over the second half
+	// PerHour is the slope of the line, Error its standard error.
 	PerHour float64 `json:"per_hour"`
 	Error   float64 `json:"error"`
 	Verdict Verdict `json:"verdict"`
 }
 
-// Verdict says whether something grows.
+// Verdict says whether a quantity grows.
 type Verdict string
 
-// The verdicts. Something grows if an hour would add more than growingShare of
-// what is there, and the slope is several times its standard error; if it is
-// not, the readings vary too much for such a short time to tell.
+// The verdicts. A quantity grows if an hour would add more than growingShare of its mean and the
+// slope is growingErrors times its standard error. If only the first holds, the readings vary too
+// much for a verdict.
 const (
 	Steady   Verdict = "steady"
 	Growing  Verdict = "grows"
@@ -80,7 +79,7 @@ const (
 	growingShare  = 0.10
 	growingErrors = 3
 	leastReadings = 10
-	leastHours    = 4.9 / 60 // of the second half: ten minutes are enough
+	leastHours    = 4.9 / 60 // of the second half: ten minutes are enough in total
 )
 
 // series are the quantities of a reading, in the order in which they are shown.
@@ -99,8 +98,9 @@ var series = []struct {
 
 func (s *soak) report(readings []Reading) SoakReport {
 	r := SoakReport{
-		History: s.opts.History, Capacity: s.capacity, Rate: s.opts.Rate, Operations: make(map[string]int64), Latency: make(map[string]Latency),
-		Failed: s.failures.Load(), Errors: s.errors, Readings: readings,
+		History: s.opts.History, Capacity: s.capacity, Rate: s.opts.Rate, Operations: make(map[string]int64),
+		Latency: make(map[string]Latency),
+		Failed:  s.failures.Load(), Errors: s.errors, Readings: readings,
 	}
 	for k := range s.counts {
 		name := operationKind(k).String()
@@ -123,22 +123,22 @@ func (s *soak) report(readings []Reading) SoakReport {
 	return r
 }
 
-// leastDone is the part of what was due that has to be done, or latencies are those of a
-// queue that grows, of which the longest are not much longer than the others.
+// leastDone is the smallest share of the due operations that must be done. Below it, latencies
+// describe a growing queue, whose longest are not much longer than the others.
 const leastDone = .97
 
-// leastJudged is how many operations of a kind there have to be for their p99.
+// leastJudged is the smallest number of operations of a kind whose p99 is judged.
 const leastJudged = 100
 
-// faults are what speaks against a server: failures, more due than it does, memory or anything else of the
-// process that grows, and a kind of operation that takes now and then much longer than
-// usual. What is on disk may grow.
+// faults returns the reasons why a soak fails: failed operations, a server that falls behind,
+// growth of any figure except disk, and a kind of operation whose tail is too long.
 func faults(r SoakReport, maxTail float64) (out []string) {
 	if r.Failed > 0 {
 		out = append(out, fmt.Sprintf("%d operations failed%s", r.Failed, kinds(r.Errors)))
 	}
 	if due := r.Rate * leastDone; r.PerSecond < due && r.Seconds >= longSoak.Seconds() {
-		out = append(out, fmt.Sprintf("the server fell behind: %.1f operations/s were done of %.1f that were due", r.PerSecond, r.Rate))
+		out = append(out, fmt.Sprintf("the server fell behind: %.1f operations/s were done of %.1f that were "+
+			"due", r.PerSecond, r.Rate))
 	}
 	for _, g := range r.Growth {
 		if g.Verdict == Growing && g.Name != "disk" {
@@ -178,8 +178,8 @@ func growthOf(readings []Reading, of func(Reading) float64, scale float64) (Grow
 	return g, true
 }
 
-// fitLine returns the mean of y, and the slope of the line of least squares with
-// its standard error; both 0 where fewer than three points say nothing.
+// fitLine returns the mean of y, and the slope of the least-squares line with its standard error.
+// Both are 0 for fewer than three points.
 func fitLine(x, y []float64) (mean, slope, stderr float64) {
 	n := float64(len(x))
 	var mx float64
@@ -198,8 +198,7 @@ func fitLine(x, y []float64) (mean, slope, stderr float64) {
 	return mean, slope, math.Sqrt(max(yy-slope*xy, 0) / (n - 2) / xx)
 }
 
-// WriteSoakTable writes a report for people: at most so many rows of readings,
-// then what they come to.
+// WriteSoakTable writes a report as text: at most the given number of readings, then the summary.
 func WriteSoakTable(w io.Writer, r SoakReport, rows int) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(tw, "seconds\toperations\t")
@@ -228,7 +227,8 @@ func writeGrowth(w io.Writer, r SoakReport) error {
 	if r.History {
 		what = "nothing was erased"
 	}
-	fmt.Fprintf(w, "\n%.0f s, %.1f operations/s, %d failed%s; %s\n", r.Seconds, r.PerSecond, r.Failed, kinds(r.Errors), what)
+	fmt.Fprintf(w, "\n%.0f s, %.1f operations/s, %d failed%s; %s\n", r.Seconds, r.PerSecond, r.Failed,
+		kinds(r.Errors), what)
 	if r.Capacity > 0 {
 		fmt.Fprintf(w, "due were %.1f operations/s, of %.1f that the server can do\n", r.Rate, r.Capacity)
 	}
@@ -244,7 +244,8 @@ func writeGrowth(w io.Writer, r SoakReport) error {
 	fmt.Fprintln(w, "second half, by a fitted line:")
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, g := range r.Growth {
-		fmt.Fprintf(tw, "%s%s\tmean %.1f\t%+.2f ± %.2f per hour\t%s\n", g.Name, unit(g.Unit), g.Mean, g.PerHour, g.Error, g.Verdict)
+		fmt.Fprintf(tw, "%s%s\tmean %.1f\t%+.2f ± %.2f per hour\t%s\n", g.Name, unit(g.Unit), g.Mean, g.PerHour,
+			g.Error, g.Verdict)
 	}
 	if err := tw.Flush(); err != nil {
 		return fmt.Errorf("write report: %w", err)

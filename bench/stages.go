@@ -10,27 +10,27 @@ import (
 	"github.com/ragctx/ragctx/internal/trace"
 )
 
-// timingHeader asks a server for the times of its stages; servers that do not know
-// it ignore it.
+// timingHeader asks a server for the durations of its stages. Servers that do not know it ignore
+// it.
 const timingHeader = "Ragctx-Timing"
 
-// stageHTTP is what is left of a request beside the server's engine: both ends of
-// HTTP and JSON, and the way between them.
+// stageHTTP is the part of a request outside the server's engine: HTTP and JSON on both sides, and
+// the network.
 const stageHTTP = "http"
 
-// Limits of what a server may tell.
+// Limits of the stages that a server may report.
 const (
 	maxStages    = 32
 	maxStageName = 32
 )
 
-// stage is what a part of an answer took, in milliseconds.
+// stage is the duration of a part of a request, in milliseconds.
 type stage struct {
 	name string
 	ms   float64
 }
 
-// stagesOf reads the stages of an answer that took so long.
+// stagesOf reads the stages of a response; took is the latency of the request.
 func stagesOf(h http.Header, took time.Duration) (out []stage) {
 	for _, line := range h.Values("Server-Timing") {
 		for metric := range strings.SplitSeq(line, ",") {
@@ -45,8 +45,8 @@ func stagesOf(h http.Header, took time.Duration) (out []stage) {
 	return out
 }
 
-// fromCache reports whether an answer of these stages came from the answer cache: nothing was
-// put together for it.
+// fromCache reports whether an answer with these stages came from the answer cache: the engine ran
+// and did not assemble.
 func fromCache(stages []stage) bool {
 	ran := func(name string) bool {
 		return slices.ContainsFunc(stages, func(s stage) bool { return s.name == name })
@@ -54,12 +54,12 @@ func fromCache(stages []stage) bool {
 	return ran(trace.Engine.String()) && !ran(trace.Assemble.String())
 }
 
-// parseStage reads a metric of a Server-Timing header (W3C): a name and, among its
-// parameters, a duration.
+// parseStage reads a metric of a Server-Timing header (W3C): a name and the parameter dur.
 func parseStage(metric string) (stage, bool) {
 	name, params, _ := strings.Cut(metric, ";")
 	name = strings.TrimSpace(name)
-	if name == "" || len(name) > maxStageName || name == stageHTTP || strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") != "" {
+	if name == "" || len(name) > maxStageName || name == stageHTTP ||
+		strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") != "" {
 		return stage{}, false
 	}
 	for param := range strings.SplitSeq(params, ";") {
@@ -73,8 +73,8 @@ func parseStage(metric string) (stage, bool) {
 	return stage{}, false
 }
 
-// stageLatencies summarises the stages of samples, in the order in which they run.
-// A stage counts where it ran.
+// stageLatencies summarises the stages of samples, in the order in which they run. A stage counts
+// only where it ran.
 func stageLatencies(samples []sample) (out []StageLatency) {
 	times := make(map[string][]float64)
 	var names []string
@@ -92,12 +92,12 @@ func stageLatencies(samples []sample) (out []StageLatency) {
 	order := trace.Stages()
 	place := func(name string) int {
 		if name == stageHTTP {
-			return 2 * len(order) // after the whole
+			return 2 * len(order) // after the engine's total
 		}
 		if i := slices.Index(order, name); i >= 0 {
 			return 2 * i
 		}
-		return 2*len(order) - 3 // a stage that is not ours: before the whole
+		return 2*len(order) - 3 // an unknown stage comes before the engine's total
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return place(a) - place(b) })
 	for _, name := range names {

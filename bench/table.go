@@ -9,15 +9,13 @@ import (
 	"text/tabwriter"
 )
 
-// leastTail is how many requests there have to be for p99.9 to say something: with
-// fewer it is the longest one.
+// leastTail is the smallest number of requests for which p99.9 differs from the slowest.
 const leastTail = 1000
 
-// unsteady is by what factor the control may vary on a machine that has nothing else
-// to do.
+// unsteady is the factor by which the control may vary on an idle machine.
 const unsteady = 1.5
 
-// WriteTable writes a report for people.
+// WriteTable writes a report as text.
 func WriteTable(w io.Writer, r Report) error {
 	if err := writeFacts(w, r); err != nil {
 		return err
@@ -44,10 +42,10 @@ func writeFacts(w io.Writer, r Report) error {
 	return nil
 }
 
-// fact is a line about what was measured.
+// fact is one line about the setup.
 type fact struct{ name, text string }
 
-// facts returns what holds for all loads of a report.
+// facts returns the lines that hold for all loads of a report.
 func facts(r Report) []fact {
 	s := r.Setup
 	out := []fact{
@@ -66,7 +64,8 @@ func facts(r Report) []fact {
 			mebibytes(d.Total()), mebibytes(d.Database), mebibytes(d.Keyword), mebibytes(d.Vector), mebibytes(d.Other))})
 	}
 	if c := r.Recall; c != nil {
-		out = append(out, fact{"recall@10", fmt.Sprintf("%.3f (%.3f to %.3f with 95 %% confidence, of %d searches of the vector index compared with exact ones; median %s ms, exact %s ms)",
+		out = append(out, fact{"recall@10", fmt.Sprintf("%.3f (%.3f to %.3f with 95 %% confidence, of %d searches "+
+			"of the vector index compared with exact ones; median %s ms, exact %s ms)",
 			c.Value, c.Low, c.High, c.Samples, ms(c.P50MS), ms(c.ExactP50MS))})
 	}
 	if low, high, ok := spread(r.Control); ok {
@@ -99,7 +98,8 @@ func spread(all []float64) (low, high float64, ok bool) {
 
 func rates(w Written) string {
 	text := fmt.Sprintf("%.1f documents/s, %.0f chunks/s, %.2f MB/s (%d documents in %.1f s, p50 %s ms, p99 %s ms",
-		w.DocumentsPerSecond, w.ChunksPerSecond, w.BytesPerSecond/1e6, w.Documents, w.Seconds, ms(w.Latency.P50), ms(w.Latency.P99))
+		w.DocumentsPerSecond, w.ChunksPerSecond, w.BytesPerSecond/1e6, w.Documents, w.Seconds, ms(w.Latency.P50),
+		ms(w.Latency.P99))
 	if w.CPU > 0 {
 		text += fmt.Sprintf(", %.3f ms of processor time per chunk", w.CPU)
 	}
@@ -146,7 +146,7 @@ func stageNames(r Report) (names []string) {
 	return names
 }
 
-// writeErrors says what else there is to say of each load.
+// writeErrors writes the remarks on each load.
 func writeErrors(w io.Writer, r Report) {
 	for _, m := range r.Loads {
 		for _, line := range remarks(m) {
@@ -155,19 +155,21 @@ func writeErrors(w io.Writer, r Report) {
 	}
 }
 
-// remarks are what a reader of a load's figures should know beside them.
+// remarks returns the lines that explain a load's figures.
 func remarks(m Measurement) (out []string) {
 	out = append(out, fmt.Sprintf("answers have %.0f bytes, %.0f tokens and %.1f items in the mean; %d are empty",
 		m.Bytes.Mean, m.Tokens.Mean, m.Items.Mean, m.Empty))
 	out = append(out, fromCacheRemark(m))
 	if m.Degraded > 0 {
-		out = append(out, fmt.Sprintf("%d answers are DEGRADED: something did not contribute in time, so they are quicker than whole ones", m.Degraded))
+		out = append(out, fmt.Sprintf("%d answers are DEGRADED: something did not contribute in time, so they are "+
+			"quicker than whole ones", m.Degraded))
 	}
 	if m.Failed > 0 {
 		out = append(out, fmt.Sprintf("%d requests FAILED%s; they have no latency", m.Failed, kinds(m.Errors)))
 	}
 	if m.Late != nil {
-		out = append(out, fmt.Sprintf("latency counts from when a request was due; from when it was sent p50 is %s ms, p99 %s ms, max %s ms. "+
+		out = append(out, fmt.Sprintf("latency counts from when a request was due; from when it was sent p50 is %s "+
+			"ms, p99 %s ms, max %s ms. "+
 			"This side was late by p50 %s ms, p99 %s ms, max %s ms; %d requests waited as %d were under way",
 			ms(m.Sent.P50), ms(m.Sent.P99), ms(m.Sent.Max), ms(m.Late.P50), ms(m.Late.P99), ms(m.Late.Max), m.Waited, m.Clients))
 	}
@@ -175,13 +177,14 @@ func remarks(m Measurement) (out []string) {
 		out = append(out, fmt.Sprintf("written meanwhile, %g documents/s wanted: %s", m.Own.Wanted, rates(*m.Own)))
 	}
 	if m.Same != nil {
-		out = append(out, fmt.Sprintf("written meanwhile where the questions are asked, %g documents/s wanted: %s", m.Same.Wanted, rates(*m.Same)))
+		out = append(out, fmt.Sprintf("written meanwhile where the questions are asked, %g documents/s wanted: "+
+			"%s", m.Same.Wanted, rates(*m.Same)))
 	}
 	return out
 }
 
-// fromCacheRemark says how many answers came from the answer cache, and what those took and the
-// others.
+// fromCacheRemark says how many answers came from the answer cache, and the latencies of both
+// groups.
 func fromCacheRemark(m Measurement) string {
 	switch {
 	case m.FromCache == nil:
@@ -197,7 +200,7 @@ func fromCacheRemark(m Measurement) string {
 	return text
 }
 
-// ms shows milliseconds with three digits that count.
+// ms formats milliseconds with three significant digits.
 func ms(v float64) string {
 	switch {
 	case v >= 100:
@@ -211,7 +214,7 @@ func ms(v float64) string {
 	}
 }
 
-// tail shows p99.9 where there are requests enough.
+// tail returns p99.9 if there are enough requests, else a dash.
 func tail(l Latency) string {
 	if l.Count < leastTail {
 		return "-"

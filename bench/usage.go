@@ -14,17 +14,15 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// Usage is what a process has used so far, and what it takes up. What is not known
-// is 0.
+// Usage is the resource usage of a process. Unknown figures are 0.
 type Usage struct {
 	CPU time.Duration
-	// Anon is memory of the process's own that is in RAM, File what of mapped files is
-	// there, which the system may take back at any time. In bytes.
+	// Anon is anonymous memory in RAM. File is the part of mapped files in RAM, which the system
+	// may reclaim at any time. Both in bytes.
 	Anon, File float64
 }
 
-// ProcessUsage returns the usage of a process on this machine, by /proc where there
-// is one.
+// ProcessUsage returns the usage of a process on this machine; it needs /proc.
 func ProcessUsage(pid int) Usage {
 	proc := filepath.Join("/proc", strconv.Itoa(pid))
 	u := Usage{CPU: processTime(proc)}
@@ -39,12 +37,11 @@ func ProcessUsage(pid int) Usage {
 	return u
 }
 
-// tick is the unit of process times; it has been this on all architectures that
-// Go runs on.
+// tick is the unit of process times. It is the same on all architectures that Go supports.
 const tick = 10 * time.Millisecond
 
-// processTime reads user and system time of a process, fields 14 and 15 of its stat
-// file (proc(5)); field 2 is a name that may hold anything, in parentheses.
+// processTime returns the user and system time of a process, fields 14 and 15 of its stat file
+// (proc(5)). Field 2 is a name in parentheses and may contain anything.
 func processTime(proc string) time.Duration {
 	b, err := os.ReadFile(filepath.Join(proc, "stat")) //nolint:gosec // below /proc
 	if err != nil {
@@ -62,19 +59,19 @@ func processTime(proc string) time.Duration {
 	return time.Duration(user+system) * tick
 }
 
-// Sizes are what the parts of a data directory take up on disk, in bytes.
+// Sizes are the sizes on disk of the parts of a data directory, in bytes.
 type Sizes struct {
 	Database float64 `json:"database"`
 	Keyword  float64 `json:"keyword"`
 	Vector   float64 `json:"vector"`
-	Other    float64 `json:"other"` // catalogs of the indexes and what else is there
+	Other    float64 `json:"other"` // index catalogs and other files
 }
 
-// Total is all of it.
+// Total returns the sum of all parts.
 func (s Sizes) Total() float64 { return s.Database + s.Keyword + s.Vector + s.Other }
 
-// DirSizes sums up the files of a data directory. Files that come and go meanwhile
-// count or not.
+// DirSizes returns the sizes of a data directory. Files that appear or vanish during the walk may
+// or may not count.
 func DirSizes(dir string) (s Sizes) {
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
@@ -94,7 +91,7 @@ func DirSizes(dir string) (s Sizes) {
 	return s
 }
 
-// part returns what a file counts for, by its path: index/COLLECTION/LEG/….
+// part returns the counter for a file, by its path: index/COLLECTION/PART/….
 func (s *Sizes) part(path []string) *float64 {
 	switch {
 	case len(path) == 1 && strings.HasPrefix(path[0], store.DatabaseName):
@@ -108,14 +105,14 @@ func (s *Sizes) part(path []string) *float64 {
 	}
 }
 
-// Size of the work that [control] does: some milliseconds.
+// Size of the work of [control]: some milliseconds.
 const (
 	controlBytes = 64 << 10
 	controlSums  = 64
 )
 
-// control does the same work each time and returns how long that took. It tells
-// whether the machine itself was faster or slower: ragctx has no part in it.
+// control does a fixed computation and returns its duration. It shows whether the machine itself
+// became faster or slower, independently of ragctx.
 func control() time.Duration {
 	block := make([]byte, controlBytes)
 	start := time.Now()

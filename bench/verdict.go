@@ -7,11 +7,11 @@ import (
 	"text/tabwriter"
 )
 
-// Since says of when the older report is.
+// Since returns the program and time of the older report.
 func (c Comparison) Since() string { return c.Old.Program + ", " + c.Old.Time }
 
-// Verdict says in a sentence what was shown of the median latency, which is what
-// is steady enough to be judged by.
+// Verdict summarises the change of the median latency, the only metric that is steady enough for a
+// verdict.
 func (c Comparison) Verdict() string {
 	var slower, faster, few []string
 	for _, ch := range c.Changes {
@@ -42,8 +42,8 @@ func (c Comparison) Verdict() string {
 	}
 }
 
-// SlowerBy returns the largest share, in percent, by which a latency is shown to be
-// slower; 0 if none is.
+// SlowerBy returns the largest slowdown of a latency that was shown, in percent, and its name; 0 if
+// none was shown.
 func (c Comparison) SlowerBy() (percent float64, what string) {
 	for _, ch := range c.Changes {
 		if ch.Outcome == Slower && (ch.Metric == "p50" || ch.Metric == "p99") && ch.Percent > percent {
@@ -53,13 +53,14 @@ func (c Comparison) SlowerBy() (percent float64, what string) {
 	return percent, what
 }
 
-// Warnings say what makes a comparison less sure than it looks.
+// Warnings returns the reasons to doubt a comparison.
 func (c Comparison) Warnings() (out []string) {
 	if len(c.Differences) > 0 {
 		out = append(out, "the setups differ: "+strings.Join(c.Differences, "; "))
 	}
 	if c.Control.Outcome == Slower || c.Control.Outcome == Faster {
-		out = append(out, fmt.Sprintf("the machine itself was %s: a fixed computation took %+.0f %%, so the same may hold for the rest", c.Control.Outcome, c.Control.Percent))
+		out = append(out, fmt.Sprintf("the machine itself was %s: a fixed computation took %+.0f %%, so the same "+
+			"may hold for the rest", c.Control.Outcome, c.Control.Percent))
 	}
 	if len(c.Alone) > 0 {
 		out = append(out, "only one of the reports has "+strings.Join(c.Alone, " and "))
@@ -67,12 +68,13 @@ func (c Comparison) Warnings() (out []string) {
 	return out
 }
 
-// WriteComparison writes a comparison for people.
+// WriteComparison writes a comparison as text.
 func WriteComparison(w io.Writer, c Comparison) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(tw, "load\t\told\tnew\tchange\t95 % interval\tp\t")
 	for _, ch := range c.Changes {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%+.1f %%\t%s\t%.3f\t  %s\n", ch.Load, ch.Metric, ms(ch.Old), ms(ch.New), ch.Percent, ch.interval(), ch.P, ch.Outcome)
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%+.1f %%\t%s\t%.3f\t  %s\n", ch.Load, ch.Metric, ms(ch.Old), ms(ch.New),
+			ch.Percent, ch.interval(), ch.P, ch.Outcome)
 	}
 	if err := tw.Flush(); err != nil {
 		return fmt.Errorf("write comparison: %w", err)

@@ -128,7 +128,7 @@ func (w *crowd) fill(t *testing.T, f *fixture) {
 	t.Helper()
 	for i := range 60 {
 		m := memory.Memory{
-			ID: fmt.Sprintf("m%d", i), Namespace: w.ns, Type: memory.Episodic, Importance: .5,
+			ID: fmt.Sprintf("m%d", i), Namespace: w.ns, Type: memory.MemoryEpisodic, Importance: .5,
 			UserID: w.pick("", "ada", "eve"), AgentID: w.pick("", "x"), SessionID: w.pick("", "s1", "s2"),
 			Content: fmt.Sprintf("%s tok%d", w.pick("boat", "tea", "rope"), i), Tags: []string{w.pick("a", "b")},
 			Occurred: time.Date(2023, 5, 1+w.r.IntN(20), w.r.IntN(24), 0, 0, 0, time.UTC),

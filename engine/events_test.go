@@ -69,7 +69,7 @@ func TestEvents(t *testing.T) {
 	}
 	_, err = f.Documents().Put(ctx, "", docs.Document{ExternalID: "d", Text: "Rollbacks need a ticket."}, "")
 	put(err)
-	_, _, err = f.Memories().Put(ctx, memory.Memory{ID: "m", UserID: "ada", SessionID: "s", Type: memory.Working, Content: "Rollbacks are done on Mondays.", Importance: 0.7, Tags: []string{"ops"}})
+	_, _, err = f.Memories().Put(ctx, memory.Memory{ID: "m", UserID: "ada", SessionID: "s", Type: memory.MemoryWorking, Content: "Rollbacks are done on Mondays.", Importance: 0.7, Tags: []string{"ops"}})
 	put(err)
 	q := query("rollbacks").WithTypes(ragctx.TypeMemory)
 	q.UserID, q.SessionID = "ada", "s"

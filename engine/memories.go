@@ -140,7 +140,7 @@ func (e *core) remember(
 		return m, "", err
 	}
 	if reason, ok := memory.QuarantineReason(m); ok {
-		m.State = memory.Quarantined
+		m.State = memory.MemoryQuarantined
 		if m.Occurred.IsZero() {
 			m.Occurred = e.opts.Now().UTC().Truncate(time.Microsecond)
 		}
@@ -195,10 +195,10 @@ func (e Memories) List(
 	if err := pageLimit(&f.Limit); err != nil {
 		return nil, store.MemoryCursor{}, err
 	}
-	if f.State == memory.Quarantined {
+	if f.State == memory.MemoryQuarantined {
 		return nil, store.MemoryCursor{}, ragctx.Invalid("state", "is quarantined; use the quarantine list instead")
 	}
-	if f.State != "" && f.State != memory.Active && !f.AsOf.IsZero() {
+	if f.State != "" && f.State != memory.MemoryActive && !f.AsOf.IsZero() {
 		return nil, store.MemoryCursor{},
 			ragctx.Invalid("as_of", "cannot be combined with a state, which is the current one; send only one of them")
 	}

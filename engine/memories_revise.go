@@ -93,7 +93,7 @@ func (e Memories) Import(ctx context.Context, m memory.Memory) (memory.Memory, s
 	if m.ID == "" {
 		return m, "", ragctx.Invalid("id", "is empty; a repeated import needs it")
 	}
-	if m.State != "" && m.State != memory.Active {
+	if m.State != "" && m.State != memory.MemoryActive {
 		return m, "", ragctx.Invalid("state", "is %s; only active memories are imported", ragctx.Clip(string(m.State)))
 	}
 	if m.About != nil && !e.opts.KeepSecrets {

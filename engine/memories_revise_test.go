@@ -80,8 +80,8 @@ func TestNoSecretsComeIn(t *testing.T) {
 		t.Fatalf("%v, %v", tools, err)
 	}
 	imported, _, err := f.Memories().Import(t.Context(), memory.Memory{
-		ID: "fact", Content: "The key is " + secret, Type: memory.Semantic,
-		About: &memory.About{Kind: facts.Identity, Subject: "user", Attribute: "key", Value: secret, Reason: "says " + secret},
+		ID: "fact", Content: "The key is " + secret, Type: memory.MemorySemantic,
+		About: &memory.FactRecord{Kind: facts.Identity, Subject: "user", Attribute: "key", Value: secret, Reason: "says " + secret},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -202,11 +202,11 @@ const maxWorking = 2
 
 // trim ends the working memories that exceed the limit with a new one, and returns them.
 func (s *modelSpace) trim(v *version, at time.Time) []*version {
-	if v.mem.Type != memory.Working {
+	if v.mem.Type != memory.MemoryWorking {
 		return nil
 	}
 	tier := slices.DeleteFunc(s.versions(store.Memories), func(o *version) bool {
-		return o.mem.Type != memory.Working || !o.superseded.IsZero() || o.expired(at) ||
+		return o.mem.Type != memory.MemoryWorking || !o.superseded.IsZero() || o.expired(at) ||
 			o.mem.UserID != v.mem.UserID || o.mem.AgentID != v.mem.AgentID || o.mem.SessionID != v.mem.SessionID
 	})
 	slices.SortFunc(tier, func(a, b *version) int {

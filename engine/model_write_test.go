@@ -257,7 +257,7 @@ func (m *machine) told(s *modelSpace, t ragctx.Turn, v *version, got engine.Turn
 	s.told = append(s.told, t.ID)
 	v.key = t.ID
 	v.mem = memory.Memory{
-		ID: t.ID, Namespace: s.name, UserID: t.UserID, AgentID: t.AgentID, SessionID: t.SessionID, Type: memory.Episodic,
+		ID: t.ID, Namespace: s.name, UserID: t.UserID, AgentID: t.AgentID, SessionID: t.SessionID, Type: memory.MemoryEpisodic,
 		Content: v.pieces[0].text + "\n" + v.pieces[1].text, Importance: memory.DefaultImportance, Tags: t.Tags, Occurred: t.Occurred,
 	}
 	m.accept(s, v, store.Created)
@@ -313,7 +313,7 @@ func (m *machine) thought(s *modelSpace, id string) *version {
 	v.pieces = []piece{{text: said, embedded: said, token: token, topic: topic}}
 	v.mem = memory.Memory{
 		ID: id, Namespace: s.name, UserID: pick(m, modelUsers), AgentID: pick(m, modelAgents), SessionID: pick(m, modelSessions),
-		Type: pick(m, []memory.Type{memory.Semantic, memory.Procedural, memory.Working}), Content: said,
+		Type: pick(m, []memory.MemoryType{memory.MemorySemantic, memory.MemoryProcedural, memory.MemoryWorking}), Content: said,
 		Importance: float64(m.rand.IntN(11)) / 10, Tags: m.some(modelTags),
 		Occurred: m.clock.now().Add(-time.Duration(m.rand.IntN(100)) * time.Hour),
 	}

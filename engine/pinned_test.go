@@ -44,8 +44,8 @@ func (f *fixture) release(k engine.ProcedureKey, trigger string) {
 func TestStableBlock(t *testing.T) {
 	f := open(t, spelling)
 	f.put("release", "The release train leaves on Tuesday.")
-	f.note(memory.Memory{ID: "pin", Content: "Answer in short sentences.", Pinned: true, Importance: .4, Type: memory.Semantic})
-	f.note(memory.Memory{ID: "who", UserID: "ada", SessionID: "monday", Content: "Ada prefers tabs.", Profile: true, Importance: .9, Type: memory.Semantic})
+	f.note(memory.Memory{ID: "pin", Content: "Answer in short sentences.", Pinned: true, Importance: .4, Type: memory.MemorySemantic})
+	f.note(memory.Memory{ID: "who", UserID: "ada", SessionID: "monday", Content: "Ada prefers tabs.", Profile: true, Importance: .9, Type: memory.MemorySemantic})
 	f.note(memory.Memory{ID: "bob", UserID: "bob", Content: "Bob prefers spaces.", Profile: true, Importance: .9})
 	f.note(memory.Memory{ID: "other", AgentID: "coder", Content: "The coder works at night.", Pinned: true})
 	f.note(memory.Memory{ID: "plain", UserID: "ada", Content: "Ada went to the release train."})
@@ -82,7 +82,7 @@ func TestStableBlock(t *testing.T) {
 		}
 	}
 	// New items come at the end.
-	f.note(memory.Memory{ID: "aaa", UserID: "ada", Content: "Ada lives in Lisbon.", Profile: true, Importance: 1, Type: memory.Semantic})
+	f.note(memory.Memory{ID: "aaa", UserID: "ada", Content: "Ada lives in Lisbon.", Profile: true, Importance: 1, Type: memory.MemorySemantic})
 	if more, _ := f.block(ask("q")); !strings.HasPrefix(more.Text, stable.Text) || len(more.Items) != 4 {
 		t.Errorf("after one more:\n%s", more.Text)
 	}

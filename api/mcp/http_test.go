@@ -33,7 +33,7 @@ var versions = []string{"2025-11-25", "2026-07-28"}
 func TestGrants(t *testing.T) {
 	eng := open(t)
 	for _, user := range []string{"ada", "bob"} {
-		if _, _, err := eng.Memories().Put(t.Context(), memory.Memory{ID: user + "1", UserID: user, Type: memory.Semantic, Content: user + " likes zebras", Importance: .5}); err != nil {
+		if _, _, err := eng.Memories().Put(t.Context(), memory.Memory{ID: user + "1", UserID: user, Type: memory.MemorySemantic, Content: user + " likes zebras", Importance: .5}); err != nil {
 			t.Fatal(err)
 		}
 	}

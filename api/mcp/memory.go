@@ -101,12 +101,12 @@ func (s *Server) memoryAddTool() tool {
 		name: "memory_add", title: "Remember", role: access.Write, hints: changing(false, false, false),
 		description: "Remembers something for later conversations; it is found at once. Keep what the user prefers, decided or told you to keep, one thing at a time. Secrets are not stored.",
 		limits: func(p properties) {
-			p.text("content", memory.MaxContentBytes/4, true)
+			p.text("content", memory.MaxMemoryBytes/4, true)
 			p.text("id", ragctx.MaxNameBytes, false)
 			p.oneOf("memory_type", "semantic", "episodic", "procedural", "working")
 			p["memory_type"].Default = []byte(`"semantic"`)
 			p.between("importance", 0, 1, memory.DefaultImportance)
-			p.texts("tags", memory.MaxTags, ragctx.MaxNameBytes)
+			p.texts("tags", memory.MaxMemoryTags, ragctx.MaxNameBytes)
 			p.oneOf("origin", "user", "agent", "tool", "document")
 			p.between("expires_in_hours", 0, 24*3650, 0)
 			p.maxTokens(fallbackTokens)
@@ -117,8 +117,8 @@ func (s *Server) memoryAddTool() tool {
 func (s *Server) memoryAdd(ctx context.Context, at Scope, in memoryAddArguments) (memoryAddAnswer, error) {
 	m := memory.Memory{
 		ID: in.ID, Namespace: at.Namespace, UserID: at.UserID, AgentID: at.AgentID, SessionID: at.SessionID,
-		Type: memory.Type(in.Type), Content: in.Content, Importance: in.Importance, Tags: in.Tags,
-		Origin: memory.Origin(in.Origin), Profile: in.Profile,
+		Type: memory.MemoryType(in.Type), Content: in.Content, Importance: in.Importance, Tags: in.Tags,
+		Origin: memory.MemoryOrigin(in.Origin), Profile: in.Profile,
 	}
 	if in.ExpiresIn > 0 {
 		m.Expires = s.opts.Now().Add(time.Duration(in.ExpiresIn) * time.Hour)

@@ -18,7 +18,7 @@ func TestAgentAndSessionAreWalls(t *testing.T) {
 	eng := open(t)
 	remember := func(id, agent, session string) {
 		t.Helper()
-		m := memory.Memory{ID: id, UserID: "ada", AgentID: agent, SessionID: session, Type: memory.Semantic, Content: "zebras of " + agent + session, Importance: .5}
+		m := memory.Memory{ID: id, UserID: "ada", AgentID: agent, SessionID: session, Type: memory.MemorySemantic, Content: "zebras of " + agent + session, Importance: .5}
 		if _, _, err := eng.Memories().Put(t.Context(), m); err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +97,7 @@ func TestScopeIsAWall(t *testing.T) {
 		if _, err := eng.Procedures().Publish(t.Context(), k); err != nil {
 			t.Fatal(err)
 		}
-		m := memory.Memory{ID: "m" + user, Namespace: "work", UserID: user, Type: memory.Semantic, Content: "zebras of " + user, Importance: .5}
+		m := memory.Memory{ID: "m" + user, Namespace: "work", UserID: user, Type: memory.MemorySemantic, Content: "zebras of " + user, Importance: .5}
 		if _, _, err := eng.Memories().Put(t.Context(), m); err != nil {
 			t.Fatal(err)
 		}

@@ -14,21 +14,21 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// Variant is a way to rank that differs from the engine's own in one thing.
+// Variant is a ranking that differs from the engine's default in one feature.
 type Variant struct {
 	Name string `json:"name"`
-	// Adds is set for what the engine leaves out unless told otherwise; others lack
-	// something that it has, or have it with other numbers.
+	// Adds marks features that are off by default. Other variants lack a default feature or use
+	// other parameters.
 	Adds    bool           `json:"adds,omitempty"`
 	Ranking index.Ranking  `json:"ranking,omitzero"`
 	Params  map[string]any `json:"params,omitempty"`
 }
 
-// none is the weight of a feature that is left out.
+// none is the weight of a feature that is switched off.
 const none = -1
 
-// Variants returns what [Ablate] measures: each feature of ranking that can be
-// switched while searching.
+// Variants returns the variants that [Ablate] measures: one for each ranking feature that can be
+// switched per query.
 func Variants() []Variant {
 	keyword := func(name string, p index.KeywordParams) Variant {
 		return Variant{Name: name, Ranking: index.Ranking{Keyword: p}}
@@ -60,13 +60,13 @@ func Variants() []Variant {
 	}
 }
 
-// Ablation tells what each variant costs or gains, yardstick by yardstick.
+// Ablation holds the gain or loss of each variant on each yardstick.
 type Ablation struct {
 	Embedder string `json:"embedder"`
-	// Yardsticks are the columns, in the order of the sets; the last one is the
-	// macro mean over the ranking sets if all of them were measured.
+	// Yardsticks are the columns, in the order of the sets. The last one is the macro mean over the
+	// ranking sets, if all of them were measured.
 	Yardsticks []string `json:"yardsticks"`
-	// Shipped has the means of the engine as it is.
+	// Shipped holds the means of the engine's default ranking.
 	Shipped []float64 `json:"shipped"`
 	Rows    []Row     `json:"rows"`
 }
@@ -76,19 +76,19 @@ type Row struct {
 	Variant
 
 	Deltas []Delta `json:"deltas"`
-	// Few marks yardsticks with so few questions that no difference is told from chance.
+	// Few marks yardsticks with too few questions for a significance test.
 	Few []bool `json:"few"`
 }
 
 // yardstick is a measure over some of a set's questions.
 type yardstick struct {
 	name    string
-	ranking bool  // counts in the macro mean
-	of      []int // questions, by place
+	ranking bool  // part of the macro mean
+	of      []int // indexes of the questions
 	value   func(*measured) float64
 }
 
-// measured is what was measured of one question.
+// measured holds the measures of one question.
 type measured struct {
 	Measures
 	spans SpanMeasures
@@ -96,8 +96,8 @@ type measured struct {
 
 func ndcg(m *measured) float64 { return m.NDCG10 }
 
-// Ablate asks the questions of the sets with the engine as it is and with every
-// variant. Collections are ingested as by [Run], which may have done so before.
+// Ablate asks the questions of the sets with the default ranking and with every variant. It ingests
+// the collections as [Run] does and reuses what [Run] has ingested.
 func Ablate(ctx context.Context, o Options, variants []Variant) (Ablation, error) {
 	var a Ablation
 	o, err := o.withDefaults()
@@ -122,8 +122,7 @@ func Ablate(ctx context.Context, o Options, variants []Variant) (Ablation, error
 	return a, writeJSON(filepath.Join(o.Out, "ablation.json"), a)
 }
 
-// table has the values of one yardstick: of the engine as it is, and of each
-// variant.
+// table holds the values of one yardstick, for the default ranking and for each variant.
 type table struct {
 	set     string
 	name    string
@@ -167,7 +166,7 @@ func ablateSet(ctx context.Context, o Options, name string, variants []Variant) 
 	return tables, nil
 }
 
-// yardsticks returns what a set is judged by.
+// yardsticks returns the measures by which a set is judged.
 func (s *Set) yardsticks(via string) []yardstick {
 	if s.HasSpans && via == ViaDocs {
 		all := s.places(nil)
@@ -190,11 +189,11 @@ func (s *Set) yardsticks(via string) []yardstick {
 			{name: s.Name + " time only", of: s.places(timed), value: ndcg},
 		}
 	}
-	return []yardstick{{name: s.Name, ranking: slices.Contains(rankingSets[:], s.Name), of: s.places(headline(s)), value: ndcg}}
+	return []yardstick{{name: s.Name, ranking: slices.Contains(rankingSets[:], s.Name), of: s.places(headline(s)),
+		value: ndcg}}
 }
 
-// places returns where the given questions are, or all for nil, without those to
-// which nothing is relevant.
+// places returns the indexes of the given questions (nil is all) that have a relevant document.
 func (s *Set) places(ids []string) (places []int) {
 	for i := range s.Questions {
 		q := &s.Questions[i]
@@ -208,7 +207,7 @@ func (s *Set) places(ids []string) (places []int) {
 	return places
 }
 
-// measureAll asks all questions, several at a time, once each.
+// measureAll asks every question once, several at a time.
 func (a *asker) measureAll(ctx context.Context) ([]measured, error) {
 	out := make([]measured, len(a.set.Questions))
 	errs := make([]error, runtime.GOMAXPROCS(0))
@@ -224,7 +223,7 @@ func (a *asker) measureAll(ctx context.Context) ([]measured, error) {
 	return out, errors.Join(errs...)
 }
 
-// measure asks one question. One that the engine refuses counts 0.
+// measure asks one question. A question that the engine rejects counts 0.
 func (a *asker) measure(ctx context.Context, q *Question, to *measured) error {
 	hits, err := a.hits(ctx, a.query(q), firstHits)
 	if errors.Is(err, ragctx.ErrInvalid) {
@@ -239,7 +238,7 @@ func (a *asker) measure(ctx context.Context, q *Question, to *measured) error {
 	return nil
 }
 
-// fill compares every variant with the engine as it is.
+// fill compares every variant with the default ranking.
 func (a *Ablation) fill(variants []Variant, tables []table) {
 	ranked := 0
 	for _, t := range tables {

@@ -7,15 +7,16 @@ import (
 	"strings"
 )
 
-// WriteMarkdown writes the ablation as a page for people, with the command that
-// makes it again.
+// WriteMarkdown writes the ablation as a page, with the command that generates it.
 func (a Ablation) WriteMarkdown(w io.Writer, command string) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, `# What each feature is worth
 
 Made by `+"`%s`"+`, not by hand. The first row is the engine as it is, with the embedder %s;
-the others say by how much a variant is better or worse, in thousandths. Yardsticks are nDCG@10 over the questions by which a set is judged, and for spans the recall
-within so many characters. A star marks what chance hardly explains (paired bootstrap over questions, %d samples, two-sided p < .05; sets of fewer than %d questions get none).
+the others say by how much a variant is better or worse, in thousandths. Yardsticks are nDCG@10 over the `+
+		`questions by which a set is judged, and for spans the recall
+within so many characters. A star marks what chance hardly explains (paired bootstrap over questions, %d `+
+		`samples, two-sided p < .05; sets of fewer than %d questions get none).
 With so many cells, one in twenty stars is chance all the same: read a lone star under 5 as none.
 
 `, command, a.Embedder, samples, fewest)
@@ -36,7 +37,8 @@ With so many cells, one in twenty stars is chance all the same: read a lone star
 }
 
 func (a Ablation) head(w io.Writer, first string) {
-	fmt.Fprintf(w, "| %s | %s |\n|%s\n", first, strings.Join(a.Yardsticks, " | "), strings.Repeat("---|", 1+len(a.Yardsticks)))
+	fmt.Fprintf(w, "| %s | %s |\n|%s\n", first, strings.Join(a.Yardsticks, " | "), strings.Repeat("---|"+
+		"", 1+len(a.Yardsticks)))
 }
 
 func (a Ablation) rows(w io.Writer, adds bool) {
@@ -52,7 +54,7 @@ func (a Ablation) rows(w io.Writer, adds bool) {
 	}
 }
 
-// points writes a mean without its leading zero, as the field does.
+// points formats a mean without its leading zero, as papers do.
 func points(v float64) string { return strings.TrimPrefix(fmt.Sprintf("%.3f", v), "0") }
 
 func thousandths(d Delta, few bool) string {

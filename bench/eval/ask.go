@@ -13,21 +13,21 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// The modes of search.
+// The search modes.
 const (
-	ModeKeyword = "keyword" // the keyword leg alone
-	ModeVector  = "vector"  // the vector leg alone
-	ModeHybrid  = "hybrid"  // both, as the engine fuses them
+	ModeKeyword = "keyword" // the keyword index alone
+	ModeVector  = "vector"  // the vector index alone
+	ModeHybrid  = "hybrid"  // both, fused by the engine
 )
 
 // Modes returns all modes.
 func Modes() []string { return []string{ModeKeyword, ModeVector, ModeHybrid} }
 
-// depth is how many documents, and how many chunks, are kept per question.
+// depth is the number of documents, and of chunks, that are kept per question.
 const depth = 100
 
-// A first search asks for firstHits chunks. Where they belong to fewer documents
-// than depth, another asks for four times as many, up to mostHits.
+// The first search asks for firstHits chunks. If they belong to too few documents, further searches
+// ask for four times as many, up to mostHits.
 const (
 	firstHits = 400
 	mostHits  = 16 << 10
@@ -39,20 +39,20 @@ type asker struct {
 	set *Set
 	via string
 	cpu func() (time.Duration, bool)
-	// ranking and params are how questions are asked.
+	// ranking and params are the search settings of every question.
 	ranking index.Ranking
 	params  map[string]any
 }
 
-// answer is what one question found.
+// answer is the result of one question.
 type answer struct {
-	docs   []Scored // the best depth, in run order
-	chunks []Span   // the best depth, in the engine's order
+	docs   []Scored // the best documents, at most depth, in run order
+	chunks []Span   // the best chunks, at most depth, in the engine's order
 	wall   time.Duration
 	cpu    time.Duration
 }
 
-// rankingOf returns the search of a mode.
+// rankingOf returns the ranking of a mode.
 func rankingOf(mode string) index.Ranking {
 	if mode == ModeHybrid {
 		return index.Ranking{}
@@ -60,7 +60,7 @@ func rankingOf(mode string) index.Ranking {
 	return index.Ranking{Method: mode}
 }
 
-// query returns a question as the engine is asked it.
+// query returns the engine query for a question.
 func (a *asker) query(q *Question) ragctx.ContextQuery {
 	name := q.scope(a.set.Field)
 	out := ragctx.ContextQuery{Query: q.Text, Namespace: name, Params: a.params}
@@ -70,8 +70,7 @@ func (a *asker) query(q *Question) ragctx.ContextQuery {
 	return out
 }
 
-// warm opens the indexes, which is not part of answering a question, and waits
-// until they have everything.
+// warm opens the indexes and waits until they are complete, so that neither counts as query time.
 func (a *asker) warm(ctx context.Context) error {
 	for _, name := range a.set.scopeNames() {
 		for {
@@ -92,7 +91,7 @@ func (a *asker) warm(ctx context.Context) error {
 	return nil
 }
 
-// warmRetry is the time between two looks at an index that is being made.
+// warmRetry is the interval between checks of an index that is being built.
 const warmRetry = 100 * time.Millisecond
 
 func (a *asker) hits(ctx context.Context, q ragctx.ContextQuery, k int) ([]engine.Hit, error) {
@@ -107,8 +106,8 @@ func (a *asker) hits(ctx context.Context, q ragctx.ContextQuery, k int) ([]engin
 	return hits, err
 }
 
-// ask finds the best documents for a question. The times are those of the first
-// search: deeper ones are for measuring, nobody waits for them.
+// ask finds the best documents for a question. The times are those of the first search; deeper
+// searches exist only for measuring.
 func (a *asker) ask(ctx context.Context, q *Question) (answer, error) {
 	query := a.query(q)
 	want := 0
@@ -139,7 +138,7 @@ func (a *asker) ask(ctx context.Context, q *Question) (answer, error) {
 	return out, nil
 }
 
-// spansOf returns the best depth chunks.
+// spansOf returns the best chunks, at most depth.
 func spansOf(hits []engine.Hit) []Span {
 	out := make([]Span, 0, min(depth, len(hits)))
 	for _, h := range hits[:min(depth, len(hits))] {
@@ -148,7 +147,7 @@ func spansOf(hits []engine.Hit) []Span {
 	return out
 }
 
-// best gives each document the score of its best chunk.
+// best returns the documents, each with the score of its best chunk.
 func best(hits []engine.Hit) []Scored {
 	at := make(map[string]int, len(hits))
 	var docs []Scored
@@ -165,13 +164,13 @@ func best(hits []engine.Hit) []Scored {
 	return docs
 }
 
-// Latency is the time of one search with one client, in milliseconds.
-// Percentiles are exact, by nearest rank.
+// Latency summarises the durations of single searches by one client, in milliseconds. Percentiles
+// are exact (nearest rank).
 type Latency struct {
 	P50 float64 `json:"p50_ms"`
 	P95 float64 `json:"p95_ms"`
 	P99 float64 `json:"p99_ms"`
-	// CPU is the mean processor time of a search; 0 where it is not known.
+	// CPU is the mean CPU time of a search; 0 if unknown.
 	CPU float64 `json:"cpu_ms"`
 }
 

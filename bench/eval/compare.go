@@ -14,17 +14,17 @@ import (
 	"text/tabwriter"
 )
 
-// samples is how often the bootstrap draws.
+// samples is the number of bootstrap samples.
 const samples = 2000
 
-// fewest is the number of questions below which no difference gets a star: so
-// few cannot tell their own spread.
+// fewest is the number of questions below which no difference is marked: smaller sets do not show
+// their own variance.
 const fewest = 10
 
-// Comparison tells the differences between two runs.
+// Comparison holds the differences between two runs.
 type Comparison struct {
 	Sets []SetDelta `json:"sets"`
-	// Macro has the mean differences over the ranking sets, one per mode.
+	// Macro holds the mean differences over the ranking sets, one per mode.
 	Macro []SetDelta `json:"macro"`
 }
 
@@ -32,17 +32,17 @@ type Comparison struct {
 type SetDelta struct {
 	Set  string `json:"set"`
 	Mode string `json:"mode"`
-	// N is the number of questions; for the macro, of sets.
+	// N is the number of questions; for the macro mean, the number of sets.
 	N int `json:"n"`
-	// Questions is the number of questions, for the macro over all its sets.
+	// Questions is the number of questions; for the macro mean, over all its sets.
 	Questions int `json:"questions"`
 
 	NDCG10 Delta `json:"ndcg@10"`
 	R10    Delta `json:"r@10"`
 }
 
-// Delta is a difference of means with its 95 % interval and the chance to see
-// one like it if there were none (two-sided, paired bootstrap over questions).
+// Delta is a difference of means with its 95 % interval. P is the probability of such a difference
+// by chance (two-sided, paired bootstrap over questions).
 type Delta struct {
 	A     float64 `json:"a"`
 	B     float64 `json:"b"`
@@ -52,11 +52,11 @@ type Delta struct {
 	P     float64 `json:"p"`
 }
 
-// Significant reports whether chance alone is unlikely, p < .05.
+// Significant reports whether p < .05.
 func (d Delta) Significant() bool { return d.P < .05 }
 
-// Compare compares the run files that the result directories a and b both have,
-// on the sets in data.
+// Compare compares the run files that exist in both result directories, a and b, on the sets in
+// data.
 func Compare(ctx context.Context, data, a, b string) (Comparison, error) {
 	c := Comparison{Sets: []SetDelta{}}
 	names, err := ListSets(data)
@@ -105,8 +105,7 @@ func exists(path string) bool {
 	return !errors.Is(err, os.ErrNotExist)
 }
 
-// pairSamples are the bootstrapped differences of one set, with the means they
-// belong to.
+// pairSamples holds the bootstrapped differences of one set and their means.
 type pairSamples struct {
 	ndcg, r10 sampled
 	questions int
@@ -146,21 +145,21 @@ func compareFiles(set *Set, mode, a, b string) (SetDelta, pairSamples, error) {
 
 		questions: len(ids),
 	}
-	return SetDelta{Set: set.Name, Mode: mode, N: len(ids), Questions: len(ids), NDCG10: s.ndcg.delta(), R10: s.r10.delta()}, s, nil
+	return SetDelta{Set: set.Name, Mode: mode, N: len(ids), Questions: len(ids), NDCG10: s.ndcg.delta(),
+		R10: s.r10.delta()}, s, nil
 }
 
-// bootstrap draws questions with replacement (Efron and Tibshirani, "An
-// Introduction to the Bootstrap", 1993) and returns the mean difference of each
-// draw. Both runs are drawn together: most of the spread between questions is
-// common to them. The seed is a hash of the set's name: equal runs compare
-// equally, and sets with equally many questions are drawn independently.
+// bootstrap draws questions with replacement (Efron and Tibshirani, "An Introduction to the
+// Bootstrap", 1993) and returns the mean difference of each draw. Both runs are drawn together,
+// because most of the variance between questions is common to them. The seed is a hash of the set's
+// name: equal runs give equal results, and sets of equal size are drawn independently.
 func bootstrap(name string, a, b []float64) sampled {
 	s := sampled{a: meanOf(a), b: meanOf(b), draws: make([]float64, samples)}
 	if len(a) == 0 {
 		return s
 	}
 	h := fnv.New64a()
-	_, _ = io.WriteString(h, name)             // a hash takes everything
+	_, _ = io.WriteString(h, name)             // a hash never fails
 	rng := rand.New(rand.NewPCG(h.Sum64(), 1)) //nolint:gosec // drawing, not hiding
 	for i := range s.draws {
 		var sum float64
@@ -197,8 +196,8 @@ func (s sampled) delta() Delta {
 	return Delta{
 		A: s.a, B: s.b, Delta: s.b - s.a,
 		Low: draws[n*25/1000], High: draws[n-1-n*25/1000],
-		// One is added for the observed difference: so no p is 0 (Davison and
-		// Hinkley, "Bootstrap Methods and their Application", 1997).
+		// One is added for the observed difference, so p is never 0 (Davison and Hinkley,
+		// "Bootstrap Methods and their Application", 1997).
 		P: math.Min(1, 2*float64(min(below, above)+1)/float64(n+1)),
 	}
 }
@@ -229,7 +228,7 @@ func macroDelta(mode string, sets []pairSamples) SetDelta {
 	}
 }
 
-// WriteComparison writes a comparison for people; a and b name the two runs.
+// WriteComparison writes a comparison as text; a and b name the two runs.
 func WriteComparison(w io.Writer, c Comparison, a, b string) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(tw, "set\tmode\tn\tnDCG@10 %s\t%s\tdelta\tp\tR@10 %s\t%s\tdelta\tp\n", a, b, a, b)

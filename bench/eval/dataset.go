@@ -29,8 +29,8 @@ const (
 	groupsFile  = "groups.tsv"
 )
 
-// scopeFields are metadata fields that bound a search: a question is asked only
-// of the entries with the same value.
+// scopeFields are the metadata fields that can bound a search: a question then searches only the
+// entries with the same value.
 var scopeFields = [...]string{"conversation", "lang"}
 
 // Entry is one line of a corpus.
@@ -45,7 +45,7 @@ type Entry struct {
 type Question struct {
 	ID       string   `json:"_id"`
 	Text     string   `json:"text"`
-	Metadata struct { // the other fields hold answers, which nobody may see
+	Metadata struct { // the other fields hold answers, which the engine must not see
 		Conversation label    `json:"conversation"`
 		Lang         label    `json:"lang"`
 		Doc          string   `json:"doc"`
@@ -53,10 +53,10 @@ type Question struct {
 	} `json:"metadata"`
 }
 
-// label is the value of a scope field: a string or a number, as in entries.
+// label is the value of a scope field: a string or a number.
 type label string
 
-// UnmarshalJSON implements [json.Unmarshaler]. Other values are no label.
+// UnmarshalJSON implements [json.Unmarshaler]. Other types become the empty label.
 func (l *label) UnmarshalJSON(b []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.UseNumber()
@@ -69,32 +69,32 @@ func (l *label) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Set is an opened collection. The corpus stays on disk.
+// Set is an opened collection. Its corpus stays on disk.
 type Set struct {
 	Name      string
 	Dir       string
 	Docs      int
 	Questions []Question
 	Qrels     Qrels
-	Groups    Groups // nil where there are no categories
+	Groups    Groups // nil if the set has no categories
 
-	// Field is the metadata field that bounds searches; "" for none.
+	// Field is the metadata field that bounds searches; "" if none does.
 	Field string
-	// Dialogue is set when entries belong to sessions or batches.
+	// Dialogue is set if the entries belong to sessions or batches.
 	Dialogue bool
-	// HasSpans is set when the questions say which part of a text answers them.
+	// HasSpans is set if the questions name the part of a text that answers them.
 	HasSpans bool
 
 	scopes map[string]*scope
 	dates  timeexpr.Dates
-	// undated are the entries whose time is not known.
+	// undated counts the entries without a known time.
 	undated Reasons
 }
 
-// scope is the part of a corpus that a question is asked of.
+// scope is the part of a corpus that a question searches.
 type scope struct {
 	docs int
-	last time.Time // of the last session; zero where there are no times
+	last time.Time // time of the last session; zero if no entry has a time
 	time bool      // an entry so far states its time
 }
 
@@ -112,7 +112,7 @@ func ListSets(dir string) ([]string, error) {
 	return names, nil
 }
 
-// OpenSet reads everything of a set but its texts.
+// OpenSet reads a set except its texts.
 func OpenSet(dir string) (*Set, error) {
 	s := &Set{Name: filepath.Base(dir), Dir: dir, scopes: make(map[string]*scope)}
 	seen := make(map[string]bool)
@@ -130,17 +130,19 @@ func OpenSet(dir string) (*Set, error) {
 	if s.Qrels, err = readFile(filepath.Join(dir, qrelsFile), ReadQrels); err != nil {
 		return nil, err
 	}
-	if s.Groups, err = readFile(filepath.Join(dir, groupsFile), ReadGroups); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if s.Groups, err = readFile(filepath.Join(dir, groupsFile), ReadGroups); err != nil &&
+		!errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
 	return s, s.survey()
 }
 
-// survey goes through the corpus once for its scopes and times.
+// survey reads the corpus to find its scopes and times.
 func (s *Set) survey() error {
 	shared := make(map[string]bool)
 	for _, f := range scopeFields {
-		shared[f] = len(s.Questions) > 0 && !slices.ContainsFunc(s.Questions, func(q Question) bool { return q.scope(f) == "" })
+		shared[f] = len(s.Questions) > 0 && !slices.ContainsFunc(s.Questions,
+			func(q Question) bool { return q.scope(f) == "" })
 	}
 	seen := make(map[string]bool)
 	err := s.each(func(e Entry) error {
@@ -195,8 +197,8 @@ func (s *Set) each(fn func(Entry) error) error {
 	return readJSONL(filepath.Join(s.Dir, corpusFile), fn)
 }
 
-// checkID refuses ids that a run file cannot hold, and those seen before: their
-// judgements would be those of the other.
+// checkID rejects ids that a run file cannot hold, and duplicates, whose judgements would be
+// ambiguous.
 func checkID(id string, seen map[string]bool) error {
 	if id == "" || strings.ContainsAny(id, "\t\r\n") {
 		return ragctx.Invalid("_id", "%q cannot be an id; use text without tabs and line breaks", ragctx.Clip(id))
@@ -220,7 +222,7 @@ func (q *Question) scope(field string) string {
 	}
 }
 
-// field returns a metadata value as text, "" when it is missing.
+// field returns a metadata value as text, or "" if it is missing.
 func (e *Entry) field(name string) string {
 	switch v := e.Metadata[name].(type) {
 	case string:
@@ -234,12 +236,12 @@ func (e *Entry) field(name string) string {
 
 func (e *Entry) session() string { return cmp.Or(e.field("session"), e.field("batch")) }
 
-// stamp is the time that an entry states, as it is written; "" for none.
+// stamp returns the time that an entry states, as written; "" if it states none.
 func (e *Entry) stamp() string {
 	return strings.TrimSpace(cmp.Or(e.field("date_time"), e.field("time_anchor")))
 }
 
-// occurred returns the time that an entry states; zero for none.
+// occurred returns the time that an entry states, or zero if it states none.
 func (s *Set) occurred(e *Entry) (time.Time, error) {
 	if e.stamp() == "" {
 		return time.Time{}, nil
@@ -247,7 +249,7 @@ func (s *Set) occurred(e *Entry) (time.Time, error) {
 	return s.dates.Parse(e.stamp())
 }
 
-// readJSONL calls fn for each value of a file, one value in memory at a time.
+// readJSONL calls fn for each value of a file, with one value in memory at a time.
 func readJSONL[T any](path string, fn func(T) error) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -271,11 +273,11 @@ func readJSONL[T any](path string, fn func(T) error) error {
 	}
 }
 
-// withoutBOM reads past a byte order mark at the start, which some editors write.
+// withoutBOM skips a byte order mark at the start, which some editors write.
 func withoutBOM(r io.Reader) io.Reader {
 	br := bufio.NewReaderSize(r, 1<<20)
 	if b, err := br.Peek(3); err == nil && string(b) == "\ufeff" {
-		_, _ = br.Discard(3) // they are in the buffer
+		_, _ = br.Discard(3) // the bytes are in the buffer
 	}
 	return br
 }

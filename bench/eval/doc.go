@@ -1,6 +1,6 @@
-// Package eval measures how well the engine finds things: it puts collections
-// with human judgements through the engine as a user's data would go, asks every
-// question, and scores what comes back. All work on ranking is judged by it.
+// Package eval measures the relevance of search results. It ingests collections with human
+// judgements as a user's data, asks every question and scores the results. Every change of the
+// ranking is judged by it.
 //
 // A collection ("set") is a directory in the layout of BEIR:
 //
@@ -9,9 +9,8 @@
 //	qrels.tsv      query-id, corpus-id, score
 //	groups.tsv     query-id, category; optional
 //
-// [Run] ingests a set into a data directory of its own, which later runs reuse,
-// and writes what was found for each question as a run file. Measures are taken
-// from exactly what the run files hold, and equal those of trec_eval. Equal data
-// and an equal program give equal run files, byte for byte. [Compare] tells which
-// differences between two runs are more than chance.
+// [Run] ingests a set into a data directory of its own, which later runs reuse, and writes the
+// results of each question to a run file. The measures are computed from the run files and equal
+// those of trec_eval. Equal data and an equal program give equal run files, byte for byte.
+// [Compare] shows which differences between two runs exceed chance.
 package eval

@@ -20,41 +20,38 @@ import (
 	"github.com/ragctx/ragctx/engine"
 )
 
-// Options say what to measure. Data and Out are required.
+// Options are the options of [Run] and [Ablate]. Data and Out are required.
 type Options struct {
-	// Data is the directory with the sets; Out receives data directories, run
-	// files and the report.
+	// Data is the directory of the sets. Out receives data directories, run files and the report.
 	Data, Out string
-	// Sets and Modes are what to measure; empty means all.
+	// Sets and Modes select what is measured; empty means all.
 	Sets, Modes []string
-	// Via is how entries go into the engine: "auto" (the default), "docs", "turns" or "nameless".
+	// Via is how entries are ingested: "auto" (the default), "docs", "turns" or "nameless".
 	Via string
-	// Fresh ingests again also what is there. It is needed after changes of how
-	// texts are prepared that no version tells of.
+	// Fresh ingests again even if the data exists. It is needed after a change of text preparation
+	// that changed no version.
 	Fresh bool
 	// Embedder and VectorGraph are those of [engine.Options].
 	Embedder    embed.Embedder
 	VectorGraph string
-	// CPU returns the processor time this process has used, if that is known;
-	// nil where it is not.
+	// CPU returns the CPU time of this process, and false if it is unknown. May be nil.
 	CPU func() (time.Duration, bool)
-	// Within returns the ids of all items inside the engine's reading of the time
-	// that a question speaks of, uncut, and false if it reads none. nil where the
-	// engine does not read times: the report then says so.
+	// Within returns the ids of all items in the time range that the engine reads from a question,
+	// and false if it reads none. If nil, the report says that the engine does not read times.
 	Within func(ctx context.Context, e *engine.Engine, q ragctx.ContextQuery) ([]string, bool, error)
-	// Progress is told how far things are, by one caller at a time; nil for nobody.
+	// Progress receives the progress, never concurrently; may be nil.
 	Progress func(Progress)
 	Logger   *slog.Logger
 }
 
-// Progress tells how far a run is.
+// Progress is the progress of a run.
 type Progress struct {
 	Set         string
 	Stage       string // "ingest" or a mode
 	Done, Total int
 }
 
-// dataTime is the engine's clock: with a fixed one, equal runs give equal bytes.
+// dataTime is the engine's clock. It is fixed, so that equal runs give equal bytes.
 func dataTime() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
 
 func (o Options) withDefaults() (Options, error) {
@@ -108,8 +105,8 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-// distinct returns the names without those said before: a set that was measured
-// twice would weigh twice in the macro mean.
+// distinct removes duplicate names. A set that is measured twice would count twice in the macro
+// mean.
 func distinct(names []string) []string {
 	var out []string
 	for _, n := range names {
@@ -120,11 +117,10 @@ func distinct(names []string) []string {
 	return out
 }
 
-// Run measures the sets, one after the other. The report, also in Out as
-// report.json after every set, is valid for the sets that were finished when an
-// error ends the run. Asking again for the same costs no second ingest, and an
-// interrupted ingest goes on where it was. A question that the engine refuses, such
-// as one that is too long, counts 0 and is counted in the report.
+// Run measures the sets one after another. It writes the report to Out as report.json after every
+// set, so after an error the report covers the sets that were finished. A second run does not
+// ingest again, and an interrupted ingest continues. A question that the engine rejects, such as
+// one that is too long, counts 0; the report counts them.
 func Run(ctx context.Context, o Options) (Report, error) {
 	r := Report{Cores: runtime.GOMAXPROCS(0), Sets: []SetReport{}}
 	o, err := o.withDefaults()
@@ -151,22 +147,23 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	return r, nil
 }
 
-// opened is a set and an engine that holds it.
+// opened is a set and the engine that holds it.
 type opened struct {
 	set    *Set
 	via    string
-	dir    string // of the engine
+	dir    string // data directory of the engine
 	eng    *engine.Engine
 	ingest Ingest
 }
 
-// openSet ingests a set, unless that was done before.
+// openSet opens a set and ingests it, unless that was done before.
 func openSet(ctx context.Context, o Options, name string) (s opened, err error) {
 	if s.set, err = OpenSet(filepath.Join(o.Data, name)); err != nil {
 		return s, err
 	}
 	s.via = o.viaOf(s.set)
-	s.undated().warn(ctx, o.Logger, "the time of entries is not known; it is that of the one before, or else the data's", name)
+	s.undated().warn(ctx, o.Logger, "the time of entries is not known; it is that of the one before, or else "+
+		"the data's", name)
 	s.dir = filepath.Join(o.Out, name+"."+s.via+".data")
 	sum, err := fingerprint(s.set, s.via, o.Embedder)
 	if err != nil {
@@ -187,14 +184,14 @@ func openSet(ctx context.Context, o Options, name string) (s opened, err error) 
 			return s, errors.Join(err, s.eng.Close())
 		}
 	}
-	if err := s.eng.Sessions().SettleAll(ctx); err != nil { // what is learnt from turns can be found, too
+	if err := s.eng.Sessions().SettleAll(ctx); err != nil { // memories extracted from turns are searched, too
 		return s, errors.Join(err, s.eng.Close())
 	}
 	s.ingest = m.Ingest
 	return s, nil
 }
 
-// undated says whose time is not known, where entries have times.
+// undated returns the entries without a known time, if entries have times.
 func (s *opened) undated() Reasons {
 	if s.via == ViaDocs {
 		return nil
@@ -202,10 +199,11 @@ func (s *opened) undated() Reasons {
 	return s.set.undated.most()
 }
 
-// warn tells the log of what is not as it should be.
+// warn logs the reasons as warnings.
 func (r Reasons) warn(ctx context.Context, log *slog.Logger, problem, set string) {
 	for _, x := range r.most() {
-		log.WarnContext(ctx, "entries of a set are not as they should be", "problem", problem, "set", set, "entries", x.Count, "why", x.Why, "such_as", x.Such, "first", x.IDs)
+		log.WarnContext(ctx, "entries of a set are not as they should be", "problem", problem, "set", set,
+			"entries", x.Count, "why", x.Why, "such_as", x.Such, "first", x.IDs)
 	}
 }
 
@@ -228,7 +226,7 @@ func runSet(ctx context.Context, o Options, name string) (r SetReport, err error
 	return r, r.ask(ctx, o, asker{eng: s.eng, set: s.set, via: s.via, cpu: o.CPU})
 }
 
-// viaOf returns the way in which a set's entries are ingested.
+// viaOf returns how a set's entries are ingested.
 func (o Options) viaOf(s *Set) string {
 	switch {
 	case o.Via != ViaAuto:
@@ -252,7 +250,7 @@ func (r *SetReport) ask(ctx context.Context, o Options, a asker) error {
 	return r.readTimes(ctx, o, &a)
 }
 
-// ingest fills the data directory and notes what that took, also of a part.
+// ingest fills the data directory and records its progress, so that an interrupted ingest counts.
 func ingest(ctx context.Context, o Options, set *Set, eng *engine.Engine, via, dir string, m *manifest) error {
 	before, saved := m.Ingest, time.Now()
 	in := &ingester{set: set, eng: eng, via: via, progress: func(sum Ingest) error {
@@ -269,7 +267,7 @@ func ingest(ctx context.Context, o Options, set *Set, eng *engine.Engine, via, d
 	return errors.Join(err, m.write(dir))
 }
 
-// writeJSON writes a value so that a reader sees the old file or the new one.
+// writeJSON writes a file atomically: a reader sees the old file or the new one.
 func writeJSON(path string, v any) error {
 	b, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {

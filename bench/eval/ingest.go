@@ -28,49 +28,48 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// The ways into the engine.
+// The ways to ingest entries.
 const (
-	ViaAuto  = "auto"  // turns for sets of dialogues, documents for all others
-	ViaDocs  = "docs"  // each entry a document
-	ViaTurns = "turns" // each entry a turn of one message
-	// ViaNameless is ViaTurns without what tells speakers apart: each message is a
-	// nameless user's.
+	ViaAuto  = "auto"  // turns for sets of conversations, documents for all others
+	ViaDocs  = "docs"  // each entry as a document
+	ViaTurns = "turns" // each entry as a turn of one message
+	// ViaNameless is ViaTurns without speakers: each message comes from an unnamed user.
 	ViaNameless = "nameless"
 )
 
-// lanes is how many entries are ingested at the same time, each of another
-// scope: within a scope the order is that of the corpus.
+// lanes is the number of concurrent ingests. Each has scopes of its own, because within a scope the
+// corpus order is kept.
 const lanes = 8
 
-// saveEvery is how often the manifest is written during an ingest.
+// saveEvery is the interval at which the manifest is written during an ingest.
 const saveEvery = 2 * time.Second
 
-// manifestFile lies in a data directory and says what is in it.
+// manifestFile is the file in a data directory that describes its contents.
 const manifestFile = "eval.json"
 
-// manifest describes the content of a data directory.
+// manifest describes the contents of a data directory.
 type manifest struct {
-	// Fingerprint identifies the corpus and the rules by which it was prepared.
+	// Fingerprint identifies the corpus and the rules of its preparation.
 	Fingerprint string `json:"fingerprint"`
 	Complete    bool   `json:"complete"`
 	Ingest      Ingest `json:"ingest"`
 }
 
-// Ingest tells what went into the engine.
+// Ingest describes what was ingested.
 type Ingest struct {
 	Entries int `json:"entries"`
-	// Chunks and Seconds add up all parts of an interrupted ingest. Of a part whose
-	// process was killed the last [saveEvery] are missing, so both can be too
-	// small; Entries and Refused are those of the whole corpus in any case.
+	// Chunks and Seconds add up all parts of an interrupted ingest. If a process was killed, up to
+	// the last [saveEvery] of its part is missing, so both can be too small. Entries and Refused
+	// always cover the whole corpus.
 	Chunks int `json:"chunks"`
-	// Refused counts entries that the engine does not take, such as empty ones;
-	// Refusals say which and why.
+	// Refused counts entries that the engine rejects, such as empty ones; Refusals lists them with
+	// the reasons.
 	Refused  int     `json:"refused"`
 	Refusals Reasons `json:"refusals,omitempty"`
 	Seconds  float64 `json:"seconds"`
 }
 
-// goneOn returns the figures of an ingest that another part goes on with.
+// goneOn returns the figures of an ingest after another part.
 func (i Ingest) goneOn(part Ingest) Ingest {
 	part.Chunks += i.Chunks
 	part.Seconds += i.Seconds
@@ -85,12 +84,12 @@ func (i Ingest) PerSecond() float64 {
 	return float64(i.Chunks) / i.Seconds
 }
 
-// ingestVersion names the rules of this package by which an entry becomes a document or
-// a turn, such as how its time is read.
+// ingestVersion is the version of this package's rules that turn an entry into a document or a
+// turn, such as how its time is read.
 const ingestVersion = "ingest-2"
 
-// fingerprint identifies what a data directory would hold. The scope field, which
-// depends on the questions, decides the namespaces.
+// fingerprint identifies the contents of a data directory. It includes the scope field, which
+// depends on the questions and determines the namespaces.
 func fingerprint(set *Set, via string, e embed.Embedder) (string, error) {
 	f, err := os.Open(filepath.Join(set.Dir, corpusFile))
 	if err != nil {
@@ -98,21 +97,23 @@ func fingerprint(set *Set, via string, e embed.Embedder) (string, error) {
 	}
 	defer f.Close()
 	h := sha256.New()
-	fmt.Fprintf(h, "%s\n%s\n%s\n%s\n%s\n%s\n%s\n", ingestVersion, via, set.Field, docs.Version, chunk.Version, analysis.Version, e.Identity())
+	fmt.Fprintf(h, "%s\n%s\n%s\n%s\n%s\n%s\n%s\n", ingestVersion, via, set.Field, docs.Version, chunk.Version,
+		analysis.Version, e.Identity())
 	if _, err := io.Copy(h, f); err != nil {
 		return "", fmt.Errorf("read set: %w", err)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// openManifest returns what dir holds, and empties it if that is something else
-// than wanted.
+// openManifest returns the manifest of dir. It empties dir if its fingerprint differs or fresh is
+// set.
 func openManifest(dir, fingerprint string, fresh bool) (manifest, error) {
 	m := manifest{Fingerprint: fingerprint}
 	b, err := os.ReadFile(filepath.Join(dir, manifestFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		if found, err := os.ReadDir(dir); err == nil && len(found) > 0 {
-			return m, ragctx.Invalid("out", "%s holds files that no evaluation wrote; move them away or choose another directory", dir)
+			return m, ragctx.Invalid("out", "%s holds files that no evaluation wrote; move them away or choose "+
+				"another directory", dir)
 		}
 		return m, m.write(dir)
 	}
@@ -136,20 +137,20 @@ func (m manifest) write(dir string) error {
 	return writeJSON(filepath.Join(dir, manifestFile), m)
 }
 
-// ingester puts the corpus of a set into an engine.
+// ingester ingests the corpus of a set.
 type ingester struct {
 	set      *Set
 	eng      *engine.Engine
 	via      string
-	progress func(Ingest) error // by one caller at a time
+	progress func(Ingest) error // never called concurrently
 
 	start time.Time
 	mu    sync.Mutex
 	sum   Ingest
 }
 
-// run ingests everything. Entries that were there before are looked at again,
-// which takes time, and add no chunks.
+// run ingests every entry. Entries that exist already are checked, which takes time, and add no
+// chunks.
 func (in *ingester) run(ctx context.Context) (Ingest, error) {
 	in.start = time.Now()
 	g, ctx := errgroup.WithContext(ctx)
@@ -186,13 +187,13 @@ func laneOf(scope string) int {
 
 // lane ingests the entries of some of the scopes, in order.
 func (in *ingester) lane(ctx context.Context, entries <-chan Entry) error {
-	last := make(map[string]time.Time) // of each scope
+	last := make(map[string]time.Time) // by scope
 	for e := range entries {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		name := e.field(in.set.Field)
-		// Not every utterance carries its time: it has that of the one before.
+		// A message without a time has the time of the previous one.
 		if t, err := in.set.occurred(&e); err == nil && !t.IsZero() {
 			last[name] = t
 		}
@@ -226,7 +227,8 @@ func (in *ingester) note(id string, chunks int, refused error) error {
 // put stores one entry and returns how many chunks that wrote.
 func (in *ingester) put(ctx context.Context, e Entry, namespace string, at time.Time) (int, error) {
 	if in.via == ViaDocs {
-		p, err := in.eng.Documents().Put(ctx, namespace, docs.Document{ExternalID: e.ID, Title: strings.TrimSpace(e.Title), Text: e.Text}, "")
+		p, err := in.eng.Documents().Put(ctx, namespace,
+			docs.Document{ExternalID: e.ID, Title: strings.TrimSpace(e.Title), Text: e.Text}, "")
 		if err != nil || p.Status == store.Unchanged {
 			return 0, err
 		}
@@ -244,7 +246,7 @@ func (in *ingester) put(ctx context.Context, e Entry, namespace string, at time.
 	return len(units), err
 }
 
-// diskBytes adds up the files below dir.
+// diskBytes returns the total size of the files below dir.
 func diskBytes(dir string) (int64, error) {
 	var n int64
 	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {

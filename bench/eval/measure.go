@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Measures of one question, or their means over several. All are 0 to 1.
+// Measures are the measures of one question, or their means. All are from 0 to 1.
 type Measures struct {
 	NDCG10 float64 `json:"ndcg@10"`
 	R5     float64 `json:"r@5"`
@@ -15,18 +15,17 @@ type Measures struct {
 	MRR10  float64 `json:"mrr@10"`
 }
 
-// sortRanking puts documents in the order of trec_eval: by score, ties by id,
-// both descending.
+// sortRanking sorts documents as trec_eval does: by score, then by id, both descending.
 func sortRanking(docs []Scored) {
 	slices.SortFunc(docs, func(a, b Scored) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.Doc, a.Doc))
 	})
 }
 
-// Measure scores one ranking, best first, against the grades of its question, as
-// trec_eval does: gains are the grades, discounted by log2(rank+1); the ideal
-// ranking is that of all judged documents; a grade of 1 or more is relevant. ok
-// is false when nothing is relevant: such a question is not averaged.
+// Measure scores one ranking, best first, against the grades of its question, as trec_eval does.
+// Gains are the grades, discounted by log2(rank+1). The ideal ranking covers all judged documents;
+// a grade of 1 or more is relevant. ok is false if no document is relevant; such questions are left
+// out of averages.
 func Measure(ranked []Scored, grades map[string]int) (m Measures, ok bool) {
 	var relevant int
 	var ideal []int
@@ -68,7 +67,7 @@ func Measure(ranked []Scored, grades map[string]int) (m Measures, ok bool) {
 
 func discounted(grade, at int) float64 { return float64(grade) / math.Log2(float64(at+2)) }
 
-// recall notes the recall of the first k documents.
+// recall stores the recall of the first k documents.
 func (m *Measures) recall(k int, r float64) {
 	switch k {
 	case 5:
@@ -105,14 +104,14 @@ type Category struct {
 	Measures
 }
 
-// Mean measures a whole run, over the questions that have a relevant document. A
-// question that the run lacks counts 0.
+// Mean measures a whole run over the questions that have a relevant document. A question that is
+// missing in the run counts 0.
 func Mean(run Rankings, q Qrels) Category {
 	s := scoreRun(run, q)
 	return s.mean("all", s.ids())
 }
 
-// scores are the measures per question, of those that have a relevant document.
+// scores holds the measures of each question that has a relevant document.
 type scores map[string]Measures
 
 func scoreRun(run Rankings, q Qrels) scores {
@@ -127,7 +126,7 @@ func scoreRun(run Rankings, q Qrels) scores {
 	return out
 }
 
-// mean averages over the given questions, those of them that count.
+// mean averages over the given questions that have scores.
 func (s scores) mean(name string, questions []string) Category {
 	c := Category{Name: name}
 	for _, q := range questions {
@@ -150,7 +149,7 @@ func (s scores) ids() []string {
 	return out
 }
 
-// categories averages per category.
+// categories returns the mean of each category.
 func (s scores) categories(g Groups) []Category {
 	var out []Category
 	for _, x := range g {

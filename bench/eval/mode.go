@@ -67,7 +67,7 @@ type tally struct {
 	spans  SpanMeasures
 	walls  []time.Duration
 	cpu    time.Duration
-	// refused counts questions that the engine does not take: they found nothing.
+	// refused counts questions that the engine rejects; they count 0.
 	refused int
 	reason  string
 }
@@ -82,7 +82,7 @@ func (t *tally) add(q *Question, a answer) {
 }
 
 func (t *tally) report(mode string, spans bool) ModeReport {
-	// A question that has judgements but is not asked, or is refused, counts 0.
+	// A question with judgements that is not asked, or is rejected, counts 0.
 	for id, grades := range t.set.Qrels {
 		if _, asked := t.scores[id]; !asked {
 			if m, ok := Measure(nil, grades); ok {
@@ -106,7 +106,7 @@ func (t *tally) report(mode string, spans bool) ModeReport {
 	return r
 }
 
-// output is a file that appears under its name when it is complete.
+// output is a file that appears under its name only when it is complete.
 type output struct {
 	f    *os.File
 	w    *bufio.Writer

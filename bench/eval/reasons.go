@@ -8,23 +8,23 @@ import (
 	"strings"
 )
 
-// Bounds of what a report says of entries: so many reasons, and so many ids of each.
+// maxReasons bounds the reasons of a report, maxReasonIDs the ids listed with each.
 const (
 	maxReasons   = 20
 	maxReasonIDs = 5
 )
 
-// otherReasons stands for those after the first [maxReasons].
+// otherReasons replaces the reasons after the first [maxReasons].
 const otherReasons = "other reasons"
 
-// Reasons say for how many entries something did not work, and why.
+// Reasons counts rejected or faulty entries by reason.
 type Reasons []Reason
 
-// Reason is why something did not work for some entries.
+// Reason is one reason and its entries.
 type Reason struct {
 	Why   string `json:"reason"`
 	Count int    `json:"count"`
-	// IDs are those of the first entries, Such is what the first one says; "" where that does not matter.
+	// IDs are the first entries' ids. Such is the faulty value of the first one, or "".
 	IDs  []string `json:"ids"`
 	Such string   `json:"such_as,omitempty"`
 }
@@ -47,12 +47,12 @@ func (r *Reasons) add(why, id, such string) {
 	}
 }
 
-// most returns the reasons, the most frequent first.
+// most returns the reasons, most frequent first.
 func (r Reasons) most() Reasons {
 	return slices.SortedStableFunc(slices.Values(r), func(a, b Reason) int { return cmp.Compare(b.Count, a.Count) })
 }
 
-// write writes a line for each reason.
+// write writes one line per reason.
 func (r Reasons) write(w io.Writer) {
 	for _, x := range r.most() {
 		such, more := "", ""

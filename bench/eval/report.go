@@ -6,17 +6,17 @@ import (
 	"slices"
 )
 
-// Report is the outcome of a [Run].
+// Report is the result of [Run].
 type Report struct {
 	Embedder string      `json:"embedder"`
 	Cores    int         `json:"cores"`
 	Seconds  float64     `json:"seconds"`
 	Sets     []SetReport `json:"sets"`
-	// Macro has the means over the ranking sets, one per mode.
+	// Macro holds the means over the ranking sets, one per mode.
 	Macro []Macro `json:"macro"`
 }
 
-// SetReport is the outcome of one set.
+// SetReport is the result of one set.
 type SetReport struct {
 	Set       string `json:"set"`
 	Via       string `json:"via"`
@@ -24,32 +24,31 @@ type SetReport struct {
 	Questions int    `json:"questions"`
 	Scopes    int    `json:"scopes"`
 	Ingest    Ingest `json:"ingest"`
-	// Undated says whose time is not known, and why: such an entry has that of the one before
-	// it in its conversation, or else that of the data. Only turns have times.
+	// Undated lists the entries without a known time and the reasons. Such an entry has the time of
+	// the previous one in its conversation, or else the data's. Only turns have times.
 	Undated Reasons      `json:"undated,omitempty"`
 	Modes   []ModeReport `json:"modes"`
-	// TimeQuestions counts the questions that ask for nothing but a time;
-	// TimeSets is nil where there are none or the engine does not read times.
+	// TimeQuestions counts the questions that ask only for a time. TimeSets is nil if there are
+	// none or the engine does not read times.
 	TimeQuestions int       `json:"time_questions"`
 	TimeSets      *TimeSets `json:"time_sets"`
-	// IndexBytes is what the indexes take on disk after the run, DataBytes
-	// everything. Units that still wait in memory are not on disk: for a small set
-	// IndexBytes can be 0, and shortly after an ingest it can lack the newest units.
+	// IndexBytes is the size of the indexes on disk after the run, DataBytes the size of
+	// everything. Unflushed segments are not on disk: for a small set IndexBytes can be 0, and
+	// shortly after an ingest it can lack the newest chunks.
 	IndexBytes int64 `json:"index_bytes"`
 	DataBytes  int64 `json:"data_bytes"`
 }
 
-// ModeReport is the outcome of one mode on one set.
+// ModeReport is the result of one mode on one set.
 type ModeReport struct {
 	Mode string   `json:"mode"`
 	All  Category `json:"all"`
-	// Headline is the mean over the categories by which the set is judged, where
-	// those are not all.
+	// Headline is the mean over the categories by which the set is judged; nil if all count.
 	Headline   *Category     `json:"headline,omitempty"`
 	Categories []Category    `json:"categories,omitempty"`
 	Spans      *SpanMeasures `json:"spans,omitempty"`
-	// Refused counts questions that the engine does not take, such as one that is
-	// too long; they count 0. Reason is that of the last.
+	// Refused counts questions that the engine rejects, such as one that is too long; they count 0.
+	// Reason is the reason of the last.
 	Refused int     `json:"refused,omitempty"`
 	Reason  string  `json:"reason,omitempty"`
 	Latency Latency `json:"latency"`
@@ -64,10 +63,10 @@ func (r ModeReport) Judged() Category {
 	return r.All
 }
 
-// Macro is the plain mean over ranking sets.
+// Macro is the unweighted mean over ranking sets.
 type Macro struct {
 	Mode string `json:"mode"`
-	Sets int    `json:"sets"` // how many of the ranking sets were measured
+	Sets int    `json:"sets"` // number of ranking sets that were measured
 	Of   int    `json:"of"`
 	Measures
 }
@@ -75,11 +74,12 @@ type Macro struct {
 // rankingSets are the sets whose macro mean ranks variants.
 var rankingSets = [...]string{"locomo", "beam128k", "scifact", "cranfield", "cisi", "claudedocs", "cosqa", "xquad"}
 
-// factual are the categories by which beam128k is judged: the others only name a
-// topic, so that no ranking is right.
-var factual = [...]string{"information_extraction", "knowledge_update", "contradiction_resolution", "multi_session_reasoning", "temporal_reasoning"}
+// factual are the categories by which beam128k is judged. The other questions only name a topic, so
+// no ranking is right.
+var factual = [...]string{"information_extraction", "knowledge_update", "contradiction_resolution",
+	"multi_session_reasoning", "temporal_reasoning"}
 
-// headline returns the questions by which a set is judged, nil for all.
+// headline returns the questions by which a set is judged, or nil for all.
 func headline(s *Set) []string {
 	if s.Name != "beam128k" {
 		return nil
@@ -117,7 +117,7 @@ func macros(sets []SetReport) []Macro {
 	return out
 }
 
-// weigh measures the data directory.
+// weigh sets the sizes of the data directory.
 func (r *SetReport) weigh(dir string) (err error) {
 	if r.DataBytes, err = diskBytes(dir); err == nil {
 		r.IndexBytes, err = diskBytes(filepath.Join(dir, "index"))

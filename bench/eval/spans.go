@@ -12,25 +12,25 @@ type Span struct {
 	Score      float64
 }
 
-// spanChunks is how many chunks recall, precision and IoU look at.
+// spanChunks is the number of chunks that recall, precision and IoU consider.
 const spanChunks = 5
 
-// SpanMeasures say how much of the reference spans the chunks cover, in
-// characters. Precision and IoU count an overlap of chunks twice.
+// SpanMeasures measure how much of the reference spans the chunks cover, in characters. Precision
+// and IoU count overlapping chunks twice.
 type SpanMeasures struct {
 	Recall5    float64 `json:"recall@5"`
 	Precision5 float64 `json:"precision@5"`
 	IoU5       float64 `json:"iou@5"`
-	// RecallIn is the recall of contexts that are filled in rank order; a chunk
-	// that does not fit is left out.
+	// RecallIn is the recall of contexts that are filled in rank order; a chunk that does not fit
+	// is skipped.
 	RecallIn2000 float64 `json:"recall_in_2000"`
 	RecallIn4000 float64 `json:"recall_in_4000"`
 	RecallIn8000 float64 `json:"recall_in_8000"`
 }
 
-// MeasureSpans scores ranked chunks against the reference spans of a document,
-// as the chunking evaluation of Chroma does (Smith and Troynikov, "Evaluating
-// Chunking Strategies for Retrieval", 2024).
+// MeasureSpans scores ranked chunks against the reference spans of a document, as the chunking
+// evaluation of Chroma does (Smith and Troynikov, "Evaluating Chunking Strategies for Retrieval",
+// 2024).
 func MeasureSpans(chunks []Span, doc string, spans [][2]int) SpanMeasures {
 	var m SpanMeasures
 	ref := float64(total(spans))
@@ -54,7 +54,7 @@ func MeasureSpans(chunks []Span, doc string, spans [][2]int) SpanMeasures {
 	return m
 }
 
-// fit takes chunks in order as long as there is room for them.
+// fit returns the chunks, in order, that fit into budget.
 func fit(chunks []Span, budget int) []Span {
 	var out []Span
 	for _, c := range chunks {
@@ -66,7 +66,7 @@ func fit(chunks []Span, budget int) []Span {
 	return out
 }
 
-// covered counts the characters of the spans that the chunks hold.
+// covered counts the characters of the spans that the chunks contain.
 func covered(chunks []Span, doc string, spans [][2]int) int {
 	var hit [][2]int
 	for _, c := range chunks {
@@ -82,7 +82,7 @@ func covered(chunks []Span, doc string, spans [][2]int) int {
 	return total(hit)
 }
 
-// total counts the characters of ranges, those of overlaps once.
+// total counts the characters of ranges; overlaps count once.
 func total(ranges [][2]int) int {
 	sorted := slices.SortedFunc(slices.Values(ranges), func(a, b [2]int) int {
 		return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]))

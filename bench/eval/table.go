@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// WriteTable writes a report for people.
+// WriteTable writes a report as text.
 func WriteTable(w io.Writer, r Report) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	const head = "set\tmode\tn\tnDCG@10\tR@5\tR@10\tR@100\tMRR@10"
@@ -32,7 +32,8 @@ func WriteTable(w io.Writer, r Report) error {
 	writeTimeSets(tw, r.Sets)
 	fmt.Fprintln(tw, "set\tvia\tentries\trefused\tchunks\tchunks/s\tindex MB\tdata MB")
 	for _, s := range r.Sets {
-		fmt.Fprintf(tw, "%s\t%s\t%d\t%d\t%d\t%.0f\t%.1f\t%.1f\n", s.Set, s.Via, s.Ingest.Entries, s.Ingest.Refused, s.Ingest.Chunks,
+		fmt.Fprintf(tw, "%s\t%s\t%d\t%d\t%d\t%.0f\t%.1f\t%.1f\n", s.Set, s.Via, s.Ingest.Entries, s.Ingest.Refused,
+			s.Ingest.Chunks,
 			s.Ingest.PerSecond(), float64(s.IndexBytes)/1e6, float64(s.DataBytes)/1e6)
 	}
 	fmt.Fprintf(tw, "\nembedder %s, %d cores, %.0f s\n", r.Embedder, r.Cores, r.Seconds)
@@ -113,7 +114,8 @@ func writeTimeSets(w io.Writer, sets []SetReport) {
 		}
 		fmt.Fprintf(w, "%s, questions about nothing but a time: %d; ", s.Set, s.TimeQuestions)
 		if t := s.TimeSets; t != nil {
-			fmt.Fprintf(w, "time read in %d, set precision %.4f, recall %.4f, exact %.4f\n\n", t.Read, t.Precision, t.Recall, t.Exact)
+			fmt.Fprintf(w, "time read in %d, set precision %.4f, recall %.4f, exact %.4f\n\n", t.Read, t.Precision,
+				t.Recall, t.Exact)
 		} else {
 			fmt.Fprint(w, "set precision, recall and exact n/a: the engine does not read times\n\n")
 		}

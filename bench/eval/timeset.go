@@ -9,21 +9,20 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// TimeSets says how well the items inside the engine's reading of a time match
-// the items that are meant, over questions that ask for nothing but a time. The
-// items are a set: all of them count, without rank or cut.
+// TimeSets compares the items in the time range that the engine reads with the intended items, over
+// questions that ask only for a time. The items are sets, without rank or cut-off.
 type TimeSets struct {
 	N         int     `json:"n"`
 	Read      int     `json:"read"` // questions in which the engine read a time
 	Precision float64 `json:"precision"`
 	Recall    float64 `json:"recall"`
-	Exact     float64 `json:"exact"` // the share of questions with exactly the right set
+	Exact     float64 `json:"exact"` // share of questions with exactly the right set
 }
 
-// timeGroup begins the names of the categories of such questions.
+// timeGroup is the prefix of the categories of such questions.
 const timeGroup = "time:"
 
-// add counts a question; found is nil when no time was read.
+// add counts a question; found is nil if no time was read.
 func (t *TimeSets) add(found []string, grades map[string]int) {
 	relevant, hit := 0, 0
 	for _, g := range grades {
@@ -57,7 +56,7 @@ func (t *TimeSets) mean() {
 	t.Precision, t.Recall, t.Exact = t.Precision/n, t.Recall/n, t.Exact/n
 }
 
-// readTimes measures the questions that ask for nothing but a time.
+// readTimes measures the questions that ask only for a time.
 func (r *SetReport) readTimes(ctx context.Context, o Options, a *asker) error {
 	only := make(map[string]bool)
 	for _, g := range a.set.Groups {

@@ -10,8 +10,7 @@ import (
 	"strings"
 )
 
-// Qrels are judgements: per question the grades of its documents, above 0 for
-// relevant ones.
+// Qrels are judgements: the grades of each question's documents, above 0 for relevant ones.
 type Qrels map[string]map[string]int
 
 // Group is a category and its questions.
@@ -26,8 +25,8 @@ type Groups []Group
 // maxLine bounds a line of the tab-separated files.
 const maxLine = 1 << 20
 
-// eachRow calls fn with the cells of each line that is not blank. A first line
-// whose last cell is no number is a header and left out.
+// eachRow calls fn with the cells of each line that is not blank. A first line whose last cell is
+// not a number is skipped as a header.
 func eachRow(r io.Reader, cells int, fn func(row []string, value float64) error) error {
 	sc := bufio.NewScanner(r)
 	sc.Buffer(nil, maxLine)
@@ -91,7 +90,7 @@ func ReadGroups(r io.Reader) (Groups, error) {
 	return g, sc.Err()
 }
 
-// Rankings are what was found: per question a ranking, in any order.
+// Rankings are the results of each question, in any order.
 type Rankings map[string][]Scored
 
 // Scored is a document and its score.
@@ -100,8 +99,8 @@ type Scored struct {
 	Score float64
 }
 
-// ReadRun reads a run file: query-id, corpus-id, score. A document that is given
-// twice for a question is an error.
+// ReadRun reads a run file: query-id, corpus-id, score. A duplicate document of a question is an
+// error.
 func ReadRun(r io.Reader) (Rankings, error) {
 	run := make(Rankings)
 	type pair struct{ question, doc string }
@@ -118,7 +117,7 @@ func ReadRun(r io.Reader) (Rankings, error) {
 	return run, err
 }
 
-// number writes a float so that reading it gives the same float.
+// number formats a float so that parsing it returns the same float.
 func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 func writeRanking(w io.Writer, question string, docs []Scored) error {

@@ -8,7 +8,7 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// turn makes a turn of one message of an entry. at is when it happened.
+// turn returns a turn of one message with the entry's text; at is its time.
 func (e *Entry) turn(namespace string, at time.Time) ragctx.Turn {
 	role := ragctx.RoleUser
 	if r, err := ragctx.ParseRole(e.field("role")); err == nil {
@@ -22,8 +22,8 @@ func (e *Entry) turn(namespace string, at time.Time) ragctx.Turn {
 	}
 }
 
-// unprefixed removes the speaker's name or role at the start of a text, which
-// the engine puts there itself.
+// unprefixed removes the speaker's name or role from the start of a text, because the engine adds
+// it.
 func unprefixed(text string, names ...string) string {
 	before, after, found := strings.Cut(text, ": ")
 	if !found {

@@ -60,7 +60,7 @@ func (p *ragctxPeer) ingest(ctx context.Context, set dataset) error {
 // settled waits until the graph of vectors has all of them.
 func (p *ragctxPeer) settled(ctx context.Context) error {
 	for {
-		status, err := p.engine.VectorStatus(ctx)
+		status, err := p.engine.Indexes().Status(ctx)
 		if err != nil {
 			return err
 		}
@@ -91,7 +91,7 @@ func (p *ragctxPeer) search(ctx context.Context, q question, k int) ([]any, erro
 		ranking.Method = q.Mode
 	}
 	for {
-		hits, degraded, err := p.engine.Hits(ctx, ragctx.ContextQuery{Query: q.Text, Namespace: q.Scope},
+		hits, degraded, err := p.engine.Indexes().Hits(ctx, ragctx.ContextQuery{Query: q.Text, Namespace: q.Scope},
 			engine.HitsOptions{Kind: store.Documents, K: k, Ranking: ranking})
 		if err == nil && len(degraded) > 0 {
 			if err := pause(ctx); err != nil {

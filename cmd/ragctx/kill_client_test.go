@@ -232,7 +232,7 @@ func (c *killClient) remember() (*record, error) {
 	said := token + " was seen near the lantern"
 	r := c.open(store.Memories, id, &content{text: said, parts: []part{{said, said, token}}})
 	_, _, err := c.api.Remember(context.Background(), memory.Memory{
-		ID: id, Namespace: c.namespace(), Type: memory.Semantic, Content: said, Importance: .5,
+		ID: id, Namespace: c.namespace(), Type: memory.MemorySemantic, Content: said, Importance: .5,
 	})
 	return r, err
 }

@@ -54,7 +54,7 @@ func (m *memoryFlags) filter() (store.MemoryFilter, error) {
 	f.AnyTags, f.Contains, f.MinImportance, f.Profile, f.Pinned = m.tags, m.contains, m.minImportance, m.profile, m.pinned
 	f.Filter.OccurredAfter, f.Filter.OccurredBefore = m.after, m.before
 	for _, name := range m.types {
-		t, err := memory.ParseType(name)
+		t, err := memory.ParseMemoryType(name)
 		if err != nil {
 			return f, asUsage(err)
 		}
@@ -96,7 +96,7 @@ func newMemoryList(env lookupEnv) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	f.add(flags)
-	flags.StringVar(&f.state, "state", string(memory.Active), "active, superseded, deleted or expired; 'ragctx memory quarantine' lists what is in quarantine")
+	flags.StringVar(&f.state, "state", string(memory.MemoryActive), "active, superseded, deleted or expired; 'ragctx memory quarantine' lists what is in quarantine")
 	flags.StringVar(&f.order, "order", "score", "score, recent, importance or id")
 	flags.Var(timeFlag{&f.asOf}, "as-of", "what was found at that time")
 	countVar(flags, &f.limit, "limit", 100, 0, noLimit, "how many; 0 is all")
@@ -115,7 +115,7 @@ func listMemories(cmd *cobra.Command, env lookupEnv, fl memoryListFlags) error {
 	if err := checkOneOf("score", "recent", "importance", "id")(fl.order); err != nil {
 		return asUsage(fmt.Errorf("--order: %w", err))
 	}
-	f.State, f.AsOf, f.Order = memory.State(fl.state), fl.asOf, api.MemoryOrder(fl.order)
+	f.State, f.AsOf, f.Order = memory.MemoryState(fl.state), fl.asOf, api.MemoryOrder(fl.order)
 	return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
 		w := cmd.OutOrStdout()
 		all := []memory.Memory{}

@@ -48,7 +48,7 @@ func newRemember(env lookupEnv) *cobra.Command {
 	flags.StringVar(&f.session, "session", "", "session it comes from")
 	flags.StringVar(&f.user, "user", "", "user it belongs to (default none: everyone in the namespace)")
 	flags.StringVar(&f.agent, "agent", "", "agent it belongs to")
-	flags.StringVar(&f.kind, "type", string(memory.Episodic), "episodic, semantic, procedural or working")
+	flags.StringVar(&f.kind, "type", string(memory.MemoryEpisodic), "episodic, semantic, procedural or working")
 	flags.Float64Var(&f.importance, "importance", memory.DefaultImportance, "weight, 0 to 1")
 	flags.StringArrayVar(&f.tags, "tag", nil, "tag; may be repeated")
 	flags.BoolVar(&f.profile, "profile", false, "it describes its user lastingly")
@@ -64,15 +64,15 @@ func runRemember(cmd *cobra.Command, env lookupEnv, f rememberFlags, arg string)
 	if err != nil {
 		return err
 	}
-	text, err := textArg(arg, cmd.InOrStdin(), memory.MaxContentBytes)
+	text, err := textArg(arg, cmd.InOrStdin(), memory.MaxMemoryBytes)
 	if err != nil {
 		return err
 	}
-	kind, err := memory.ParseType(f.kind)
+	kind, err := memory.ParseMemoryType(f.kind)
 	if err != nil {
 		return asUsage(err)
 	}
-	origin, err := memory.ParseOrigin(f.origin)
+	origin, err := memory.ParseMemoryOrigin(f.origin)
 	if err != nil {
 		return asUsage(err)
 	}

@@ -33,13 +33,13 @@ func TestStates(t *testing.T) {
 		want []string
 	}{
 		{store.MemoryFilter{}, []string{"back", "brief", oslo.ID, "kept"}},
-		{store.MemoryFilter{State: memory.Active}, []string{"back", "brief", oslo.ID, "kept"}},
+		{store.MemoryFilter{State: memory.MemoryActive}, []string{"back", "brief", oslo.ID, "kept"}},
 		{store.MemoryFilter{Now: t0.Add(2 * time.Hour)}, []string{"back", oslo.ID, "kept"}},
-		{store.MemoryFilter{State: memory.Expired}, []string{}},
-		{store.MemoryFilter{State: memory.Expired, Now: t0.Add(2 * time.Hour)}, []string{"brief"}},
-		{store.MemoryFilter{State: memory.Superseded}, []string{rome.ID}},
-		{store.MemoryFilter{State: memory.Superseded, Contains: "OSLO"}, []string{}},
-		{store.MemoryFilter{State: memory.Deleted}, []string{"gone"}},
+		{store.MemoryFilter{State: memory.MemoryExpired}, []string{}},
+		{store.MemoryFilter{State: memory.MemoryExpired, Now: t0.Add(2 * time.Hour)}, []string{"brief"}},
+		{store.MemoryFilter{State: memory.MemorySuperseded}, []string{rome.ID}},
+		{store.MemoryFilter{State: memory.MemorySuperseded, Contains: "OSLO"}, []string{}},
+		{store.MemoryFilter{State: memory.MemoryDeleted}, []string{"gone"}},
 		{store.MemoryFilter{Contains: "home of", Limit: 1}, []string{oslo.ID}},
 		{store.MemoryFilter{After: store.MemoryCursor{ID: "brief"}, Limit: 1}, []string{oslo.ID}},
 	} {
@@ -156,7 +156,7 @@ func TestWorkingTier(t *testing.T) {
 	f := fresh(t)
 	put := func(id string, importance float64, session string) {
 		t.Helper()
-		m := memory.Memory{ID: id, Content: id, Type: memory.Working, Importance: importance, SessionID: session, Occurred: t0}
+		m := memory.Memory{ID: id, Content: id, Type: memory.MemoryWorking, Importance: importance, SessionID: session, Occurred: t0}
 		if _, _, _, err := f.PutMemory(t.Context(), f.ns, m, f.content(id, memory.Chunks(id)), store.Tier{Working: 2}); err != nil {
 			t.Fatal(err)
 		}

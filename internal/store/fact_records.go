@@ -13,8 +13,8 @@ import (
 // factRecord is the fact record of a version of a memory.
 type factRecord struct {
 	flags      int
-	attributes *memory.About
-	provenance []memory.Evidence
+	attributes *memory.FactRecord
+	provenance []memory.Provenance
 }
 
 // The flags of a memory. Their values are stored.
@@ -40,7 +40,7 @@ func insertFactRecord(ctx context.Context, tx *sql.Tx, item int64, r record) err
 	if k.flags == 0 && k.attributes == nil {
 		return nil
 	}
-	var about memory.About
+	var about memory.FactRecord
 	text := "{}"
 	if k.attributes != nil {
 		about = *k.attributes
@@ -64,7 +64,7 @@ func insertFactRecord(ctx context.Context, tx *sql.Tx, item int64, r record) err
 }
 
 // insertProvenance records another passage that states a memory, and reports whether it is new.
-func insertProvenance(ctx context.Context, tx *sql.Tx, item int64, e memory.Evidence, words bool) (added bool, err error) {
+func insertProvenance(ctx context.Context, tx *sql.Tx, item int64, e memory.Provenance, words bool) (added bool, err error) {
 	res, err := tx.ExecContext(ctx, `INSERT INTO provenance (item, turn, message, start, stop, source, at)
 		VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`, item, e.Turn, e.Message, e.Start, e.End, words, e.At.UnixMicro())
 	if err != nil {
@@ -97,7 +97,7 @@ func loadFactRecords(ctx context.Context, tx *sql.Tx, rows []uint64, memories []
 		m := at[id]
 		m.Profile, m.Pinned = flags&flagProfile != 0, flags&flagPinned != 0
 		if learned {
-			a := decode[memory.About](about)
+			a := decode[memory.FactRecord](about)
 			m.About = &a
 		}
 		return nil
@@ -112,7 +112,7 @@ func loadFactRecords(ctx context.Context, tx *sql.Tx, rows []uint64, memories []
 	if err := scan(found, func() error {
 		var id uint64
 		var when int64
-		var e memory.Evidence
+		var e memory.Provenance
 		if err := found.Scan(&id, &e.Turn, &e.Message, &e.Start, &e.End, &when); err != nil {
 			return err
 		}

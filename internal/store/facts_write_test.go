@@ -211,7 +211,7 @@ func TestQuarantineOfFacts(t *testing.T) {
 		}
 		return q
 	}
-	if q := list("ada"); len(q) != 1 || q[0].Reason != "a tool says it" || q[0].State != memory.Quarantined ||
+	if q := list("ada"); len(q) != 1 || q[0].Reason != "a tool says it" || q[0].State != memory.MemoryQuarantined ||
 		q[0].About == nil || len(list("bob"))+len(list("")) > 0 {
 		t.Errorf("%+v", q)
 	}

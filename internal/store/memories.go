@@ -78,7 +78,7 @@ func (s *Store) ReplaceMemory(
 				return err
 			}
 		}
-		if err := s.recordHistory(ctx, tx, ns, event); err != nil || m.Type != memory.Working {
+		if err := s.recordHistory(ctx, tx, ns, event); err != nil || m.Type != memory.MemoryWorking {
 			return err
 		}
 		seq, err := s.trimWorking(ctx, tx, ns, m, tier)
@@ -157,7 +157,7 @@ func (s *Store) Memory(ctx context.Context, ns int64, id string, now time.Time) 
 		if err != nil {
 			return err
 		}
-		m.State = memory.Active
+		m.State = memory.MemoryActive
 		one := []memory.Memory{m}
 		err = loadFactRecords(ctx, tx, []uint64{row}, one)
 		m = one[0]

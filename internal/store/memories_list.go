@@ -18,7 +18,7 @@ type MemoryFilter struct {
 	AnyUser            bool // memories of all users
 	Own                bool // only the user's own, not shared ones
 	AgentID, SessionID string
-	Types              []memory.Type
+	Types              []memory.MemoryType
 	Filter             ragctx.Filter
 	// AnyTags lists tags of which a memory must have at least one. Contains is a text in the
 	// memory, ignoring the case of ASCII letters. MinImportance is the lowest importance.
@@ -26,12 +26,12 @@ type MemoryFilter struct {
 	Contains      string
 	MinImportance float64
 	// Kinds are kinds of facts; Profile and Pinned require these flags.
-	Kinds           []facts.Kind
+	Kinds           []facts.FactKind
 	Profile, Pinned bool
 	Exclude         []string // ids of memories to leave out
-	// State is the state of the memories, each in its last version; "" is [memory.Active].
+	// State is the state of the memories, each in its last version; "" is [memory.MemoryActive].
 	// [Store.Quarantine] lists the quarantined ones.
-	State memory.State
+	State memory.MemoryState
 	// AsOf selects the memories current at that time; zero means now.
 	AsOf    time.Time
 	Now     time.Time // reference time of scores
@@ -107,7 +107,7 @@ func (s *Store) ListMemories(ctx context.Context, ns int64, f MemoryFilter) ([]m
 			var id uint64
 			var score float64
 			m, err := scanMemory(rows, &score, &id)
-			if m.Score, m.State = score, cmp.Or(f.State, memory.Active); f.Order != ByScore {
+			if m.Score, m.State = score, cmp.Or(f.State, memory.MemoryActive); f.Order != ByScore {
 				m.Score = f.Weights.Score(m.Importance, f.Now.Sub(m.Occurred))
 			}
 			out, ids = append(out, m), append(ids, id)
@@ -164,13 +164,13 @@ func (f MemoryFilter) where(ns int64) (string, []any) {
 func (f MemoryFilter) state(c *conditions) {
 	at := f.Now.UnixMicro()
 	switch {
-	case f.State == memory.Expired:
+	case f.State == memory.MemoryExpired:
 		c.and(`i.superseded IS NULL AND i.expires <= ?`, at)
 		return
-	case f.State == memory.Superseded:
+	case f.State == memory.MemorySuperseded:
 		c.and(lastVersion + ` = 'superseded'`)
 		return
-	case f.State == memory.Deleted:
+	case f.State == memory.MemoryDeleted:
 		c.and(lastVersion + ` <> 'superseded'`)
 		return
 	case f.AsOf.IsZero():

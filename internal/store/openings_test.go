@@ -37,7 +37,7 @@ func TestDryRunLeavesNoToken(t *testing.T) {
 	}
 	s.Close()
 	s = open()
-	m := memory.Memory{ID: "x", Content: "x", About: &memory.About{Kind: "identity"}, Sources: []memory.Evidence{{Turn: "t", At: t0}}}
+	m := memory.Memory{ID: "x", Content: "x", About: &memory.FactRecord{Kind: "identity"}, Sources: []memory.Provenance{{Turn: "t", At: t0}}}
 	lesson := store.ExtractedFact{Memory: m, Content: store.Content{Text: "x"}}
 	for _, dry := range []bool{true, false} {
 		if _, _, err := s.StoreFacts(t.Context(), ns, []store.ExtractedFact{lesson}, dry); err != nil {

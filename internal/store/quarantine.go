@@ -118,7 +118,7 @@ func scanQuarantined(row interface{ Scan(...any) error }) (Quarantined, error) {
 		return q, err
 	}
 	q.Memory, q.Since = decode[memory.Memory](body), moment(since)
-	q.State = memory.Quarantined
+	q.State = memory.MemoryQuarantined
 	return q, nil
 }
 

@@ -378,7 +378,7 @@ func TestMemories(t *testing.T) {
 	now := t0.Add(24 * time.Hour)
 	remember(t, f, memory.Memory{ID: "old", Content: "x", Importance: .5, Occurred: now.AddDate(0, 0, -300)})
 	remember(t, f, memory.Memory{ID: "new", Content: "x", Importance: .5, Occurred: now, Tags: []string{"k"}})
-	remember(t, f, memory.Memory{ID: "vip", Content: "x", Importance: 1, Occurred: now, SessionID: "s", Type: memory.Semantic})
+	remember(t, f, memory.Memory{ID: "vip", Content: "x", Importance: 1, Occurred: now, SessionID: "s", Type: memory.MemorySemantic})
 	remember(t, f, memory.Memory{ID: "ada", Content: "x", UserID: "ada", Importance: .1, Occurred: now})
 	remember(t, f, memory.Memory{ID: "bob", Content: "x", UserID: "bob", Importance: .1, Occurred: now})
 	remember(t, f, memory.Memory{ID: "gone", Content: "x", Expires: now})
@@ -413,7 +413,7 @@ func TestMemories(t *testing.T) {
 		{store.MemoryFilter{AnyUser: true}, []string{"vip", "new", "ada", "bob", "old"}},
 		{store.MemoryFilter{SessionID: "s"}, []string{"vip"}},
 		{store.MemoryFilter{Filter: ragctx.Filter{Tags: []string{"k"}}}, []string{"new"}},
-		{store.MemoryFilter{Types: []memory.Type{memory.Semantic}}, []string{"vip"}},
+		{store.MemoryFilter{Types: []memory.MemoryType{memory.MemorySemantic}}, []string{"vip"}},
 	} {
 		if got := ids(c.f); !slices.Equal(got, c.want) {
 			t.Errorf("%+v: %v, want %v", c.f, got, c.want)

@@ -110,7 +110,7 @@ func (s *Store) MemoryStats(ctx context.Context, ns int64, f MemoryFilter, short
 	if err != nil {
 		return st, failed("count memories", err)
 	}
-	st.Working, st.ShortTerm = st.ByType[string(memory.Working)], min(st.LongTerm, shortTerm)
+	st.Working, st.ShortTerm = st.ByType[string(memory.MemoryWorking)], min(st.LongTerm, shortTerm)
 	return st, nil
 }
 

@@ -119,7 +119,7 @@ func selectTurnFacts(ctx context.Context, tx *sql.Tx, c conditions, at time.Time
 		var about string
 		var occurred sql.NullInt64
 		err := rows.Scan(&x.turn, &x.reworded, &x.ID, &x.user, &x.agent, &x.Content, &about, &occurred, &x.ended)
-		x.About, x.Occurred = decode[memory.About](about), moment(occurred)
+		x.About, x.Occurred = decode[memory.FactRecord](about), moment(occurred)
 		all = append(all, x)
 		return err
 	})

@@ -30,7 +30,7 @@ func (c *curator) put() {
 	m := memory.Memory{
 		ID: c.key(), Content: rapid.SampledFrom([]string{"one", "two", "three"}).Draw(c.T, "content"), UserID: "ada",
 		Importance: rapid.SampledFrom([]float64{0.1, 0.9}).Draw(c.T, "importance"), Pinned: rapid.Bool().Draw(c.T, "pinned"),
-		Type: rapid.SampledFrom([]memory.Type{memory.Episodic, memory.Working}).Draw(c.T, "type"), Occurred: t0,
+		Type: rapid.SampledFrom([]memory.MemoryType{memory.MemoryEpisodic, memory.MemoryWorking}).Draw(c.T, "type"), Occurred: t0,
 	}
 	_, _, _, err := c.PutMemory(c.Context(), c.ns, m, c.content(m.Content, memory.Chunks(m.Content)), store.Tier{Working: 2})
 	c.must(err)
@@ -102,7 +102,7 @@ func (c *curator) current() []memory.Memory {
 	for i := range found {
 		m := &found[i]
 		m.Version, m.Recorded, m.Score = 0, time.Time{}, 0
-		slices.SortFunc(m.Sources, func(a, b memory.Evidence) int { return cmp.Compare(a.Turn, b.Turn) })
+		slices.SortFunc(m.Sources, func(a, b memory.Provenance) int { return cmp.Compare(a.Turn, b.Turn) })
 	}
 	return found
 }

@@ -78,7 +78,7 @@ func NewFactExtractor(model llm.Generator, redact func(string) (string, bool), o
 // ItemSource is the model's classification of an item.
 type ItemSource string
 
-// Item sources. The first three are of type [Semantic], the others [Procedural].
+// Item sources. The first three are of type [MemorySemantic], the others [MemoryProcedural].
 const (
 	ProjectFact   ItemSource = "project_fact"
 	UserPref      ItemSource = "preference"
@@ -110,7 +110,7 @@ const (
 
 // LLMItem is an item of a model's answer that passed all gates.
 type LLMItem struct {
-	Type    Type   `json:"memory_type"`
+	Type    MemoryType   `json:"memory_type"`
 	Content string `json:"content"`
 	// Importance and Confidence are set by the model, and are at least [MinImportance] and
 	// [MinConfidence].
@@ -135,14 +135,14 @@ type LLMItem struct {
 	// Span is the message with most of them, as a whole. It is empty for a message of tool traffic
 	// only, whose text is empty.
 	Shared float64    `json:"shared"`
-	Span   facts.Span `json:"span"`
+	Span   facts.TextSpan `json:"span"`
 }
 
 // RuleLLM is the rule name of facts from a model.
 const RuleLLM = "llm"
 
-// Fact converts the item to a fact. Instructions and outcomes become [Procedural] memories, other
-// kinds [Semantic].
+// Fact converts the item to a fact. Instructions and outcomes become [MemoryProcedural] memories, other
+// kinds [MemorySemantic].
 func (i *LLMItem) Fact() facts.Fact {
 	return facts.Fact{
 		Kind: i.Source.kind(), Content: i.Content, Confidence: i.Confidence, Importance: i.Importance,
@@ -164,7 +164,7 @@ func (i *LLMItem) reasonWithConflicts() string {
 	return i.Reason + " (conflicts with " + strings.Join(ids, ", ") + ")"
 }
 
-func (s ItemSource) kind() facts.Kind {
+func (s ItemSource) kind() facts.FactKind {
 	switch s {
 	case UserPref:
 		return facts.Preference
@@ -180,12 +180,12 @@ func (s ItemSource) kind() facts.Kind {
 }
 
 // memoryType returns the memory type that a source requires, or "" for an unknown source.
-func (s ItemSource) memoryType() Type {
+func (s ItemSource) memoryType() MemoryType {
 	switch s {
 	case ProjectFact, UserPref, TakenDecision:
-		return Semantic
+		return MemorySemantic
 	case Workflow, Failure:
-		return Procedural
+		return MemoryProcedural
 	}
 	return ""
 }

@@ -169,10 +169,10 @@ func checkWeights(it *LLMItem) error {
 
 // checkEnums checks the enumerated fields.
 func checkEnums(it *LLMItem) error {
-	it.Type, it.Source, it.Scope = Type(lower(it.Type)), ItemSource(lower(it.Source)), ItemScope(lower(it.Scope))
+	it.Type, it.Source, it.Scope = MemoryType(lower(it.Type)), ItemSource(lower(it.Source)), ItemScope(lower(it.Scope))
 	want := it.Source.memoryType()
 	switch {
-	case it.Type != Semantic && it.Type != Procedural:
+	case it.Type != MemorySemantic && it.Type != MemoryProcedural:
 		return errors.New("memory_type is neither semantic nor procedural")
 	case want == "":
 		return errors.New("source must be project_fact, preference, decision, workflow or failure")
@@ -247,7 +247,7 @@ func (j *judge) grounded(it *LLMItem) error {
 	}
 	it.From, it.Shared = found.from, found.share
 	message := j.turn.Transcript()[found.message]
-	it.Span = facts.Span{Message: found.message, End: utf8.RuneCountInString(message.Content.String())}
+	it.Span = facts.TextSpan{Message: found.message, End: utf8.RuneCountInString(message.Content.String())}
 	if it.From != SpeakerUser {
 		it.Supersedes, it.ConflictsWith = nil, nil
 	}

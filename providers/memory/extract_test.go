@@ -28,10 +28,10 @@ func TestExtract(t *testing.T) {
 	}
 	want := memory.Extraction{
 		Items: []memory.LLMItem{{
-			Type: memory.Semantic, Content: "The user prefers Helix as the editor for Go code.", Importance: 0.8,
+			Type: memory.MemorySemantic, Content: "The user prefers Helix as the editor for Go code.", Importance: 0.8,
 			Confidence: 0.9, Tags: []string{"editor"},
 			Source: memory.UserPref, Scope: memory.ScopeUser, Reason: "changes which commands are shown",
-			From: memory.SpeakerUser, Shared: 1, Span: facts.Span{Message: 0, Start: 0, End: len(editor.Prompt)},
+			From: memory.SpeakerUser, Shared: 1, Span: facts.TextSpan{Message: 0, Start: 0, End: len(editor.Prompt)},
 		}},
 		Usage: llm.Usage{PromptTokens: 100, CompletionTokens: 20},
 	}

@@ -40,11 +40,11 @@ func FromFinding(t ragctx.Turn, f Finding) Memory {
 		ID: findingID(t, f.Content), Namespace: t.Namespace, UserID: t.UserID, AgentID: t.AgentID, SessionID: t.SessionID,
 		Type: typeOf(f.Kind), Content: f.Content, Importance: ragctx.Clamp01(f.Importance),
 		Tags: tagsOf(f), Occurred: occurred, Profile: f.Profile,
-		About: &About{
+		About: &FactRecord{
 			Kind: f.Kind, Subject: f.Subject, Attribute: f.Attribute, Value: f.Value, Exclusive: f.Exclusive,
 			Confidence: ragctx.Clamp01(f.Confidence), Rule: f.Rule, Reason: f.Reason, When: f.When,
 		},
-		Sources: []Evidence{{Span: f.Span, Turn: t.ID, At: t.Occurred}},
+		Sources: []Provenance{{TextSpan: f.Span, Turn: t.ID, At: t.Occurred}},
 	}
 	return m
 }
@@ -59,14 +59,14 @@ func findingID(t ragctx.Turn, content string) string {
 }
 
 // typeOf returns the memory type for a kind of fact.
-func typeOf(k facts.Kind) Type {
+func typeOf(k facts.FactKind) MemoryType {
 	switch k {
 	case facts.Instruction, facts.Outcome:
-		return Procedural
+		return MemoryProcedural
 	case facts.Event, facts.Plan:
-		return Episodic
+		return MemoryEpisodic
 	default:
-		return Semantic
+		return MemorySemantic
 	}
 }
 
@@ -74,7 +74,7 @@ func tagsOf(f Finding) []string {
 	tags := slices.Concat([]string{string(f.Kind)}, f.Tags)
 	slices.Sort(tags)
 	tags = slices.Compact(tags)
-	return tags[:min(len(tags), MaxTags)]
+	return tags[:min(len(tags), MaxMemoryTags)]
 }
 
 // NearDuplicate reports whether one of two facts says all that the other says and little more. Facts

@@ -16,24 +16,24 @@ import (
 	"github.com/ragctx/ragctx/internal/text/chunk"
 )
 
-// Type is the kind of a memory.
-type Type string
+// MemoryType is the kind of a memory.
+type MemoryType string
 
 // The memory types.
 const (
-	Episodic   Type = "episodic"   // an event; the default
-	Semantic   Type = "semantic"   // a fact
-	Procedural Type = "procedural" // how to do something
-	Working    Type = "working"    // for the current task
+	MemoryEpisodic   MemoryType = "episodic"   // an event; the default
+	MemorySemantic   MemoryType = "semantic"   // a fact
+	MemoryProcedural MemoryType = "procedural" // how to do something
+	MemoryWorking    MemoryType = "working"    // for the current task
 )
 
-// ParseType parses a memory type, ignoring case; "" is [Episodic].
-func ParseType(s string) (Type, error) {
-	switch t := Type(strings.ToLower(s)); t {
-	case Episodic, Semantic, Procedural, Working:
+// ParseMemoryType parses a memory type, ignoring case; "" is [MemoryEpisodic].
+func ParseMemoryType(s string) (MemoryType, error) {
+	switch t := MemoryType(strings.ToLower(s)); t {
+	case MemoryEpisodic, MemorySemantic, MemoryProcedural, MemoryWorking:
 		return t, nil
 	case "":
-		return Episodic, nil
+		return MemoryEpisodic, nil
 	}
 	return "", ragctx.Invalid("memory_type", "%q is unknown; use episodic, semantic, procedural or working", ragctx.Clip(s))
 }
@@ -43,9 +43,9 @@ const DefaultImportance = 0.5
 
 // Limits of one memory.
 const (
-	MaxContentBytes  = 1 << 20
-	MaxTags          = 64
-	MaxMetadataBytes = 64 << 10
+	MaxMemoryBytes  = 1 << 20
+	MaxMemoryTags          = 64
+	MaxMemoryMetadata = 64 << 10
 )
 
 // Memory is one stored memory.
@@ -56,7 +56,7 @@ type Memory struct {
 	AgentID   string `json:"agent_id,omitempty"`
 	SessionID string `json:"session_id,omitempty"`
 
-	Type    Type   `json:"memory_type"`
+	Type    MemoryType   `json:"memory_type"`
 	Content string `json:"content"`
 	// Importance is between 0 and 1. Score combines it with recency at query time.
 	Importance float64        `json:"importance"`
@@ -74,15 +74,15 @@ type Memory struct {
 	Profile bool `json:"profile,omitempty"`
 	Pinned  bool `json:"pinned,omitempty"`
 
-	// Origin is the speaker of a received memory; it is not stored. A memory of a tool or document
+	// MemoryOrigin is the speaker of a received memory; it is not stored. A memory of a tool or document
 	// that reads like an instruction is quarantined.
-	Origin Origin `json:"-"`
+	Origin MemoryOrigin `json:"-"`
 
-	State State `json:"state,omitempty"`
-	// About and Sources describe a fact and the turns that state it. They are empty for a memory
+	State MemoryState `json:"state,omitempty"`
+	// FactRecord and Sources describe a fact and the turns that state it. They are empty for a memory
 	// stored by a caller.
-	About   *About     `json:"about,omitempty"`
-	Sources []Evidence `json:"sources,omitempty"`
+	About   *FactRecord     `json:"about,omitempty"`
+	Sources []Provenance `json:"sources,omitempty"`
 	// Uses counts the answers that contained the memory; LastUsed is the time of the last one.
 	Uses     int       `json:"access_count,omitempty"`
 	LastUsed time.Time `json:"last_accessed,omitzero"`
@@ -93,9 +93,9 @@ func (m *Memory) Validate() error {
 	if strings.TrimSpace(m.Content) == "" {
 		return ragctx.Invalid("content", "is empty; there is nothing to remember")
 	}
-	if len(m.Content) > MaxContentBytes {
+	if len(m.Content) > MaxMemoryBytes {
 		return ragctx.TooLarge("content", "is %d bytes long; the limit is %d: ingest it as a document instead",
-			len(m.Content), MaxContentBytes)
+			len(m.Content), MaxMemoryBytes)
 	}
 	if err := ragctx.ValidText("content", m.Content); err != nil {
 		return err
@@ -103,8 +103,8 @@ func (m *Memory) Validate() error {
 	if !(m.Importance >= 0 && m.Importance <= 1) {
 		return ragctx.Invalid("importance", "is %v; use 0 to 1", m.Importance)
 	}
-	if len(m.Tags) > MaxTags {
-		return ragctx.Invalid("tags", "lists %d tags; the limit is %d", len(m.Tags), MaxTags)
+	if len(m.Tags) > MaxMemoryTags {
+		return ragctx.Invalid("tags", "lists %d tags; the limit is %d", len(m.Tags), MaxMemoryTags)
 	}
 	for _, f := range [...]struct{ field, value string }{
 		{"id", m.ID}, {"namespace", m.Namespace}, {"user_id", m.UserID}, {"agent_id", m.AgentID}, {"session_id", m.SessionID},
@@ -127,7 +127,7 @@ func (m *Memory) Validate() error {
 	if err := ragctx.ValidTime("expires", m.Expires); err != nil {
 		return err
 	}
-	return ragctx.ValidMetadata("metadata", m.Metadata, MaxMetadataBytes)
+	return ragctx.ValidMetadata("metadata", m.Metadata, MaxMemoryMetadata)
 }
 
 // Weights are the weights of importance and recency in a memory's score.

@@ -25,8 +25,8 @@ const (
 	failureImportance = 0.9
 )
 
-// Memory returns the memory of an outcome: for a success the procedure ([Procedural]), for a
-// failure the error ([Episodic]). The caller sets the owner.
+// Memory returns the memory of an outcome: for a success the procedure ([MemoryProcedural]), for a
+// failure the error ([MemoryEpisodic]). The caller sets the owner.
 func (o Outcome) Memory() (Memory, error) {
 	for _, f := range [...]struct{ name, value string }{{"prompt", o.Prompt}, {"error", o.Error}, {"tools", o.tools()}} {
 		if len(f.value) > MaxOutcomeBytes {
@@ -49,7 +49,7 @@ func (o Outcome) Memory() (Memory, error) {
 
 func (o Outcome) success() Memory {
 	return Memory{
-		Type: Procedural, Importance: successImportance, Tags: []string{"success", "pattern"},
+		Type: MemoryProcedural, Importance: successImportance, Tags: []string{"success", "pattern"},
 		Content:  lines("Success", o.Prompt, "Tools", o.tools(), "Result", o.Result),
 		Metadata: map[string]any{"prompt": o.Prompt, "tools": o.list()},
 	}
@@ -57,7 +57,7 @@ func (o Outcome) success() Memory {
 
 func (o Outcome) failure() Memory {
 	return Memory{
-		Type: Episodic, Importance: failureImportance, Tags: []string{"failure", "avoid"},
+		Type: MemoryEpisodic, Importance: failureImportance, Tags: []string{"failure", "avoid"},
 		Content:  lines("Failure", o.Prompt, "Error", o.Error, "Attempted tools", o.tools()),
 		Metadata: map[string]any{"prompt": o.Prompt, "error": o.Error},
 	}

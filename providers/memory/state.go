@@ -8,42 +8,42 @@ import (
 	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
-// State determines whether a memory is found, and why not.
-type State string
+// MemoryState determines whether a memory is found, and why not.
+type MemoryState string
 
 // States.
 const (
-	Active      State = "active"
-	Superseded  State = "superseded"  // replaced by another memory; found as of earlier times
-	Quarantined State = "quarantined" // waits for release or deletion by a reviewer
-	Expired     State = "expired"     // past its expiry; found as of earlier times
-	Deleted     State = "deleted"     // found as of earlier times
+	MemoryActive      MemoryState = "active"
+	MemorySuperseded  MemoryState = "superseded"  // replaced by another memory; found as of earlier times
+	MemoryQuarantined MemoryState = "quarantined" // waits for release or deletion by a reviewer
+	MemoryExpired     MemoryState = "expired"     // past its expiry; found as of earlier times
+	MemoryDeleted     MemoryState = "deleted"     // found as of earlier times
 )
 
-// Origin is the speaker of a memory.
-type Origin string
+// MemoryOrigin is the speaker of a memory.
+type MemoryOrigin string
 
 // Origins.
 const (
-	FromCaller   Origin = "" // the caller; the default
-	FromUser     Origin = "user"
-	FromAgent    Origin = "agent"
-	FromTool     Origin = "tool"
-	FromDocument Origin = "document"
+	FromCaller   MemoryOrigin = "" // the caller; the default
+	FromUser     MemoryOrigin = "user"
+	FromAgent    MemoryOrigin = "agent"
+	FromTool     MemoryOrigin = "tool"
+	FromDocument MemoryOrigin = "document"
 )
 
-// ParseOrigin parses an origin, ignoring case.
-func ParseOrigin(s string) (Origin, error) {
-	switch o := Origin(strings.ToLower(s)); o {
+// ParseMemoryOrigin parses an origin, ignoring case.
+func ParseMemoryOrigin(s string) (MemoryOrigin, error) {
+	switch o := MemoryOrigin(strings.ToLower(s)); o {
 	case FromCaller, FromUser, FromAgent, FromTool, FromDocument:
 		return o, nil
 	}
 	return "", ragctx.Invalid("origin", "%q is unknown; use user, agent, tool or document", ragctx.Clip(s))
 }
 
-// About is the fact record of a memory that was extracted from a turn.
-type About struct {
-	Kind facts.Kind `json:"kind"`
+// FactRecord is the fact record of a memory that was extracted from a turn.
+type FactRecord struct {
+	Kind facts.FactKind `json:"kind"`
 	// Subject, Attribute and Value are the parts of the statement. Exclusive means that a new value
 	// supersedes the old one. See [facts.Fact].
 	Subject   string `json:"subject,omitempty"`
@@ -58,9 +58,9 @@ type About struct {
 	When string `json:"when,omitempty"`
 }
 
-// Evidence is a place in a turn that states a memory's content.
-type Evidence struct {
-	facts.Span
+// Provenance is a place in a turn that states a memory's content.
+type Provenance struct {
+	facts.TextSpan
 
 	Turn string    `json:"turn"`
 	At   time.Time `json:"at"` // when the turn occurred
@@ -115,7 +115,7 @@ const (
 type Fact struct {
 	ID       string    `json:"id"`
 	Content  string    `json:"content"`
-	About    About     `json:"about"`
+	About    FactRecord     `json:"about"`
 	Occurred time.Time `json:"occurred"`
 	// SupersededBy is the content of the fact that superseded it, or "" while it holds.
 	SupersededBy string `json:"since,omitempty"`

@@ -107,7 +107,7 @@ func Episode(t ragctx.Turn) (m *Memory, chunks []chunk.Chunk, speakers []index.S
 	}
 	m = &Memory{
 		ID: t.ID, Namespace: t.Namespace, UserID: t.UserID, AgentID: t.AgentID, SessionID: t.SessionID,
-		Type: Episodic, Content: text.String(), Importance: DefaultImportance,
+		Type: MemoryEpisodic, Content: text.String(), Importance: DefaultImportance,
 		Tags: t.Tags, Metadata: t.Metadata, Occurred: t.Occurred,
 	}
 	return m, chunks, speakers, m.Validate()

@@ -23,20 +23,20 @@ import (
 const (
 	mimeZip = "application/zip"
 
-	// maxEntries is how many entries a list of files may have for each that may be
-	// read: those that are not wanted cost little.
+	// maxEntries is the number of listed entries allowed per member that may be read. Entries that
+	// are not read cost little.
 	maxEntries = 20
-	zipEntry   = "PK\x01\x02" // begins an entry of a zip's list
+	zipEntry   = "PK\x01\x02" // signature of an entry in the central directory
 	tarBlock   = 512
 )
 
-// archiveFormats are those that hold files.
+// archiveFormats returns the formats that contain other files.
 func archiveFormats() []format {
 	return []format{
-		{mime: mimeZip, also: []string{"application/x-zip-compressed"}, exts: []string{"zip"}, weak: []string{"PK\x03\x04"}, expand: expandZip},
-		{mime: "application/x-tar", also: []string{"application/tar"}, exts: []string{"tar"}, expand: expandTar},
+		{mime: mimeZip, aliases: []string{"application/x-zip-compressed"}, exts: []string{"zip"}, weakMagic: []string{"PK\x03\x04"}, expand: expandZip},
+		{mime: "application/x-tar", aliases: []string{"application/tar"}, exts: []string{"tar"}, expand: expandTar},
 		{
-			mime: "application/gzip", also: []string{"application/x-gzip", "application/x-gtar", "application/x-compressed-tar"},
+			mime: "application/gzip", aliases: []string{"application/x-gzip", "application/x-gtar", "application/x-compressed-tar"},
 			exts: []string{"gz", "tgz"}, magic: []string{"\x1f\x8b\x08"}, expand: expandGzip,
 		},
 		{mime: "application/zstd", exts: []string{"zst", "tzst"}, magic: []string{"\x28\xb5\x2f\xfd"}, expand: expandZstd},
@@ -44,9 +44,9 @@ func archiveFormats() []format {
 	}
 }
 
-// expandZip reads the members of a zip in the order of its list.
-func expandZip(ctx context.Context, f File, in *inside) error {
-	// Each entry becomes some 300 bytes before anything can be said of it.
+// expandZip reads the members of a zip in directory order.
+func expandZip(ctx context.Context, f File, in *container) error {
+	// The zip reader allocates about 300 bytes per entry before any check.
 	limit := maxEntries * in.opts().MaxMembers
 	if n := bytes.Count(f.Data, []byte(zipEntry)); n > limit {
 		return refuse("lists %d files; the limit is %d: unpack it", n, limit)
@@ -69,9 +69,9 @@ func expandZip(ctx context.Context, f File, in *inside) error {
 	return nil
 }
 
-// zipMember reads one member. It returns an error that ends the archive.
-func zipMember(m *zip.File, in *inside) error {
-	name, ok, err := in.want(zipName(m))
+// zipMember reads one member. It returns only errors that end the archive.
+func zipMember(m *zip.File, in *container) error {
+	name, ok, err := in.accept(zipName(m))
 	if err != nil || !ok {
 		return err
 	}
@@ -81,19 +81,19 @@ func zipMember(m *zip.File, in *inside) error {
 	}
 	b, err := readZipMember(m, in)
 	if errors.Is(err, errBudget) {
-		return in.full()
+		return in.budgetError()
 	}
 	if err != nil {
-		in.fail(name, in.damaged(err))
+		in.fail(name, in.explain(err))
 		return nil
 	}
 	in.file(File{Name: name, Data: b})
 	return nil
 }
 
-func readZipMember(m *zip.File, in *inside) ([]byte, error) {
+func readZipMember(m *zip.File, in *container) ([]byte, error) {
 	size := int64(min(m.UncompressedSize64, 1<<62))
-	if size > freeBytes && m.UncompressedSize64/maxRatio > m.CompressedSize64 {
+	if size > minRatioBytes && m.UncompressedSize64/maxRatio > m.CompressedSize64 {
 		return nil, errRatio
 	}
 	r, err := m.Open()
@@ -104,7 +104,7 @@ func readZipMember(m *zip.File, in *inside) ([]byte, error) {
 	return in.read(r, size)
 }
 
-// zipName returns the name of a member; old ones are in the encoding of a country.
+// zipName returns a member's name as UTF-8. Old archives use a national encoding.
 func zipName(m *zip.File) string {
 	if utf8.ValidString(m.Name) {
 		return m.Name
@@ -112,14 +112,14 @@ func zipName(m *zip.File) string {
 	if s, ok := decodeAs([]byte(m.Name), guessCharset([]byte(m.Name))); ok && !strings.ContainsFunc(s, isLatin1) {
 		return s
 	}
-	s, err := charmap.CodePage437.NewDecoder().String(m.Name) // what the format says
+	s, err := charmap.CodePage437.NewDecoder().String(m.Name) // the default of the zip format
 	if err != nil {
 		return m.Name
 	}
 	return s
 }
 
-// isLatin1 reports whether a letter is one of those that a wrong guess is full of.
+// isLatin1 reports whether r is in the Latin-1 supplement, the usual result of a wrong guess.
 func isLatin1(r rune) bool { return r >= 0x80 && r < 0x100 }
 
 func zipRefusal(m *zip.File) string {
@@ -136,9 +136,8 @@ func zipRefusal(m *zip.File) string {
 	return ""
 }
 
-// zipKind returns the MIME type of a document that is a zip inside; "" of others.
-// It looks at the first member's name, and at the end of the list for what makes
-// an Office document one of its kinds.
+// zipKind returns the MIME type of a zip-based document, or "". It checks the name of the first
+// member, and the directory for the main part of an Office document.
 func zipKind(b []byte) string {
 	const nameAt = 30
 	if !bytes.HasPrefix(b, []byte("PK\x03\x04")) || len(b) < nameAt {
@@ -164,13 +163,13 @@ func zipKind(b []byte) string {
 	return ""
 }
 
-func expandTar(_ context.Context, f File, in *inside) error {
-	return tarMembers(&counter{in: in, r: bytes.NewReader(f.Data)}, in)
+func expandTar(_ context.Context, f File, in *container) error {
+	return tarMembers(&countingReader{in: in, r: bytes.NewReader(f.Data)}, in)
 }
 
-// tarMembers reads the members of a tar as they come. All bytes of the stream
-// count as unpacked, also those of members that are passed over.
-func tarMembers(r io.Reader, in *inside) error {
+// tarMembers reads the members of a tar in stream order. Every byte of the stream counts as
+// unpacked, including the bytes of skipped members.
+func tarMembers(r io.Reader, in *container) error {
 	t := tar.NewReader(r)
 	for entries := 0; ; entries++ {
 		h, err := t.Next()
@@ -178,7 +177,7 @@ func tarMembers(r io.Reader, in *inside) error {
 			return nil
 		}
 		if err != nil && !errors.Is(err, tar.ErrInsecurePath) {
-			return in.damaged(err)
+			return in.explain(err)
 		}
 		if entries > maxEntries*in.opts().MaxMembers {
 			return refuse("holds more than %d entries; unpack it", entries)
@@ -189,12 +188,12 @@ func tarMembers(r io.Reader, in *inside) error {
 	}
 }
 
-func tarMember(t *tar.Reader, h *tar.Header, in *inside) error {
+func tarMember(t *tar.Reader, h *tar.Header, in *container) error {
 	switch h.Typeflag {
 	case tar.TypeDir, tar.TypeXGlobalHeader:
 		return nil
 	}
-	name, ok, err := in.want(h.Name)
+	name, ok, err := in.accept(h.Name)
 	if err != nil || !ok {
 		return err
 	}
@@ -202,15 +201,15 @@ func tarMember(t *tar.Reader, h *tar.Header, in *inside) error {
 		in.fail(name, err)
 		return nil
 	}
-	b, err := io.ReadAll(t) // of h.Size bytes, counted where the stream is read
+	b, err := io.ReadAll(t) // h.Size bytes, already counted by the stream reader
 	if err != nil {
-		return in.damaged(err)
+		return in.explain(err)
 	}
 	in.file(File{Name: name, Data: b})
 	return nil
 }
 
-func tarRefusal(h *tar.Header, in *inside) error {
+func tarRefusal(h *tar.Header, in *container) error {
 	switch {
 	case h.Typeflag == tar.TypeSymlink || h.Typeflag == tar.TypeLink:
 		return refuse("is a link, which is not followed")
@@ -219,40 +218,40 @@ func tarRefusal(h *tar.Header, in *inside) error {
 	case h.Typeflag != tar.TypeReg && h.Typeflag != tar.TypeCont:
 		return refuse("is a device or another thing that is no file")
 	case h.Size > in.opts().MaxMember:
-		return in.large(h.Size)
+		return in.tooLarge(h.Size)
 	}
 	return nil
 }
 
-func expandGzip(_ context.Context, f File, in *inside) error {
+func expandGzip(_ context.Context, f File, in *container) error {
 	z, err := gzip.NewReader(bytes.NewReader(f.Data))
 	if err != nil {
-		return in.damaged(err)
+		return in.explain(err)
 	}
 	return expandStream(f, z, in)
 }
 
-func expandZstd(_ context.Context, f File, in *inside) error {
+func expandZstd(_ context.Context, f File, in *container) error {
 	z, err := zstd.NewReader(bytes.NewReader(f.Data), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(8<<20), zstd.WithDecoderLowmem(true))
 	if err != nil {
-		return in.damaged(err)
+		return in.explain(err)
 	}
 	defer z.Close()
 	return expandStream(f, z, in)
 }
 
-func expandBzip2(_ context.Context, f File, in *inside) error {
+func expandBzip2(_ context.Context, f File, in *container) error {
 	return expandStream(f, bzip2.NewReader(bytes.NewReader(f.Data)), in)
 }
 
-// expandStream reads a file that is packed by itself: a tar, or one file that has
-// the name without the last extension.
-func expandStream(f File, r io.Reader, in *inside) error {
-	c := &counter{in: in, r: r}
+// expandStream reads a compressed stream: a tar, or one file whose name is f.Name without the last
+// extension.
+func expandStream(f File, r io.Reader, in *container) error {
+	c := &countingReader{in: in, r: r}
 	buffered := bufio.NewReaderSize(c, tarBlock)
 	head, err := buffered.Peek(tarBlock)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return in.damaged(err)
+		return in.explain(err)
 	}
 	if isTar(head) {
 		return tarMembers(buffered, in)
@@ -261,7 +260,7 @@ func expandStream(f File, r io.Reader, in *inside) error {
 	if name == "" || name == "." || name == "/" {
 		name = "content"
 	}
-	name, ok, err := in.want(name)
+	name, ok, err := in.accept(name)
 	if err != nil || !ok {
 		return err
 	}
@@ -269,16 +268,16 @@ func expandStream(f File, r io.Reader, in *inside) error {
 	b, err := io.ReadAll(io.LimitReader(buffered, limit+1))
 	switch {
 	case err != nil:
-		return in.damaged(err)
+		return in.explain(err)
 	case int64(len(b)) > limit:
-		return in.large(int64(len(b)))
+		return in.tooLarge(int64(len(b)))
 	}
 	in.file(File{Name: name, Data: b})
 	return nil
 }
 
-// isTar reports whether a block is the header of a tar's first member: its
-// checksum counts itself as spaces.
+// isTar reports whether a block is the header of a tar's first member. The checksum field counts as
+// spaces.
 func isTar(head []byte) bool {
 	if len(head) < tarBlock {
 		return false
@@ -294,7 +293,7 @@ func isTar(head []byte) bool {
 	return err == nil && sum == want
 }
 
-// isSparse reports whether a member has holes, which claim any size for nothing.
+// isSparse reports whether a member has holes. Holes allow any size without data.
 func isSparse(h *tar.Header) bool {
 	if h.Typeflag == tar.TypeGNUSparse {
 		return true

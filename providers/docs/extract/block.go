@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// block is a paragraph, an item of a list or a table of a document.
+// block is a paragraph, a list item or a table of a document.
 type block struct {
 	text    string
 	heading int
@@ -13,20 +13,20 @@ type block struct {
 	item    bool
 	level   int
 	marker  string
-	apart   bool       // an item that begins a list
-	rows    [][]string // of a table
-	breaks  []int      // the rows before which pages end
-	// before and after count the pages that end there.
-	before, after int
+	newList   bool       // first item of a list
+	rows    [][]string // rows of a table
+	rowBreaks  []int      // indexes of rows that follow a page break
+	// breaksBefore and breaksAfter count the page breaks before and after the block.
+	breaksBefore, breaksAfter int
 }
 
-// block writes a block of no particular kind.
+// block writes a block that is not a heading.
 func (m *markdown) block(b block) {
 	switch {
 	case b.rows != nil:
 		m.table(b.rows)
 	case b.item:
-		if b.apart && m.last == itemBlock {
+		if b.newList && m.last == itemBlock {
 			m.last = proseBlock
 		}
 		m.item(b.level, b.marker, b.text)
@@ -35,7 +35,7 @@ func (m *markdown) block(b block) {
 	}
 }
 
-// appendFlat adds a block to a text that has no structure: a cell, a note.
+// appendFlat appends a block to a text without structure, such as a cell or a note.
 func appendFlat(b *strings.Builder, w block) {
 	text := w.text
 	if w.rows != nil {

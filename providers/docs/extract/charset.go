@@ -13,21 +13,20 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 )
 
-// Bounds of what is looked at to tell an encoding.
+// Sizes of the samples that determine an encoding.
 const (
-	sniffLen    = 8 << 10 // bytes that tell binary from text
-	declareLen  = 2 << 10 // bytes in which a declaration stands
-	guessLen    = 4 << 10 // bytes of words beyond ASCII
-	minGuess    = 15      // the least confidence of chardet that is believed, of 100
-	fallbackSet = "windows-1252"
+	sniffLen    = 8 << 10 // bytes checked for binary content
+	declareLen  = 2 << 10 // bytes searched for a declaration
+	guessLen    = 4 << 10 // bytes of non-ASCII words passed to chardet
+	minGuess    = 15      // least accepted confidence of chardet, of 100
+	fallbackCharset = "windows-1252"
 )
 
-// decodeText returns a file's content as UTF-8, and the name of its charset where
-// that is another: by its byte order mark, by what is valid UTF-8, by the type or
-// the text's own declaration, by where its zero bytes stand, else by the
-// statistics of its words. What is binary is an error.
+// decodeText returns a file's content as UTF-8, and the name of its charset if it is not UTF-8. It
+// tries, in this order: the byte order mark, the positions of zero bytes, valid UTF-8, the declared
+// charset, and the statistics of the words. Binary content is an error.
 func decodeText(b []byte, mimeType string) (s, charset string, err error) {
-	if s, charset, err := decodeMarked(b); charset != "" {
+	if s, charset, err := decodeBOM(b); charset != "" {
 		return s, charset, err
 	}
 	b = bytes.TrimPrefix(b, []byte("\ufeff"))
@@ -38,7 +37,7 @@ func decodeText(b []byte, mimeType string) (s, charset string, err error) {
 		}
 		return "", "", refuse("is binary%s", kindOf(b))
 	}
-	if controls(head)*100 > len(head) {
+	if countControls(head)*100 > len(head) {
 		return "", "", refuse("is binary%s", kindOf(b))
 	}
 	declared := declaredCharset(b, mimeType)
@@ -50,20 +49,20 @@ func decodeText(b []byte, mimeType string) (s, charset string, err error) {
 	if utf8.Valid(b) {
 		return string(b), "", nil
 	}
-	if s, ok := mostlyUTF8(b); ok {
+	if s, ok := repairUTF8(b); ok {
 		return s, "", nil
 	}
-	for _, name := range []string{declared, guessCharset(b), fallbackSet} {
+	for _, name := range []string{declared, guessCharset(b), fallbackCharset} {
 		if s, ok := decodeAs(b, name); ok {
-			return s, canonical(name), nil
+			return s, canonicalCharset(name), nil
 		}
 	}
 	return "", "", refuse("is in an encoding that is not known; convert it to UTF-8")
 }
 
-// decodeMarked decodes what begins with a byte order mark of UTF-16 or UTF-32;
-// charset is "" if nothing does.
-func decodeMarked(b []byte) (s, charset string, err error) {
+// decodeBOM decodes content that begins with a byte order mark of UTF-16 or UTF-32. It returns
+// charset "" if there is no mark.
+func decodeBOM(b []byte) (s, charset string, err error) {
 	switch {
 	case bytes.HasPrefix(b, []byte{0xFF, 0xFE, 0, 0}):
 		s, err = decodeUTF32(b[4:], binary.LittleEndian)
@@ -81,9 +80,9 @@ func decodeMarked(b []byte) (s, charset string, err error) {
 	return s, charset, err
 }
 
-// decodeWide decodes UTF-16 and UTF-32 without a mark: text has zero bytes in it
-// then, all of them at one place of each unit, and of UTF-16 in half of the units, or
-// it may as well be words with zeros between them.
+// decodeWide decodes UTF-16 and UTF-32 without a byte order mark. All zero bytes must stand at the
+// same place of each unit. UTF-16 needs them in half of the units; otherwise the data may be words
+// separated by zeros.
 func decodeWide(b []byte) (s, charset string, ok bool) {
 	var zeros [4]int
 	head := b[:min(len(b), sniffLen)&^3]
@@ -127,8 +126,8 @@ func decodeUTF32(b []byte, order binary.ByteOrder) (string, error) {
 	return out.String(), nil
 }
 
-// plausible reports whether s is text: no control characters, and hardly any
-// that Unicode has not assigned.
+// plausible reports whether s looks like text: no control characters, and few code points that
+// Unicode has not assigned.
 func plausible(s string) bool {
 	if s == "" {
 		return false
@@ -148,8 +147,8 @@ func plausible(s string) bool {
 	return strange*50 < n
 }
 
-// controls counts the bytes that no text has.
-func controls(b []byte) (n int) {
+// countControls counts the bytes that do not occur in text.
+func countControls(b []byte) (n int) {
 	for _, c := range b {
 		if c < ' ' && c != '\t' && c != '\n' && c != '\r' && c != '\f' && c != 0x1b || c == 0x7f {
 			n++
@@ -158,8 +157,8 @@ func controls(b []byte) (n int) {
 	return n
 }
 
-// mostlyUTF8 repairs UTF-8 that was cut or damaged in a place or two.
-func mostlyUTF8(b []byte) (string, bool) {
+// repairUTF8 repairs UTF-8 that is cut off or damaged in a few places.
+func repairUTF8(b []byte) (string, bool) {
 	good, bad := 0, 0
 	for i := 0; i < len(b); {
 		r, n := utf8.DecodeRune(b[i:])
@@ -182,8 +181,7 @@ var (
 	charsetInCookie = regexp.MustCompile(`^[^\n]*?coding[:=][ \t]*([-\w.]+)|^[^\n]*\n[^\n]*?coding[:=][ \t]*([-\w.]+)`)
 )
 
-// declaredCharset returns the charset that a file's type, its markup or its first
-// lines name; "" if none does.
+// declaredCharset returns the charset named by the MIME type, the markup or the first lines, or "".
 func declaredCharset(b []byte, mimeType string) string {
 	if _, params, err := mime.ParseMediaType(mimeType); err == nil && params["charset"] != "" {
 		return strings.ToLower(params["charset"])
@@ -202,9 +200,9 @@ func declaredCharset(b []byte, mimeType string) string {
 	return ""
 }
 
-// guessCharset asks chardet, whose statistics know the usual encodings of some
-// thirty languages. It is shown only words with bytes beyond ASCII: among those
-// of a program it would not see the few that tell.
+// guessCharset asks chardet, whose statistics cover the usual encodings of about thirty languages.
+// Only words with non-ASCII bytes are passed; in source code the few such words would have no
+// weight.
 func guessCharset(b []byte) string {
 	var words []byte
 	for w := range bytes.FieldsSeq(b[:min(len(b), 1<<20)]) {
@@ -217,15 +215,16 @@ func guessCharset(b []byte) string {
 	}
 	r, err := chardet.NewTextDetector().DetectBest(words)
 	if err != nil || r == nil || r.Confidence < minGuess {
-		return fallbackSet
+		return fallbackCharset
 	}
 	if r.Charset == "KOI8-R" {
-		return "koi8-u" // the same, and the letters of Ukrainian
+		return "koi8-u" // KOI8-R plus the Ukrainian letters
 	}
 	return strings.ToLower(r.Charset)
 }
 
-// decodeAs decodes b, if the charset is known and hardly anything is undefined in it.
+// decodeAs decodes b. It returns false if the charset is unknown or many characters are undefined
+// in it.
 func decodeAs(b []byte, name string) (string, bool) {
 	e, err := htmlindex.Get(name)
 	if name == "" || err != nil {
@@ -242,7 +241,7 @@ func decodeAs(b []byte, name string) (string, bool) {
 	return string(out), bad*200 <= utf8.RuneCount(out)-bad
 }
 
-func canonical(name string) string {
+func canonicalCharset(name string) string {
 	if e, err := htmlindex.Get(name); err == nil {
 		if n, err := htmlindex.Name(e); err == nil {
 			return n

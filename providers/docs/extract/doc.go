@@ -1,29 +1,26 @@
-// Package extract reads the files that people keep documentation in: the bytes
-// of a PDF, a word processor's document, a web page, a mail or an archive become
-// text in UTF-8, as Markdown where the file has structure.
+// Package extract converts documentation files to text: a PDF, a word processor document, a web
+// page, a mail or an archive becomes UTF-8, as Markdown where the file has structure.
 //
-// What is text already stays as it is, byte for byte but for its encoding, so
-// that a citation's lines are those of the file. Everything else is converted,
-// and [Text.Format] says from what. A page ends with a form feed, as in the
-// output of other converters, so that a place in the text knows its page.
+// Files that are already text stay byte for byte as they are, except for the encoding, so that line
+// numbers of citations match the file. Everything else is converted, and [Text.Format] names the
+// source format. A page ends with a form feed, as in the output of other converters, so that each
+// position in the text has a page number.
 //
-// A file is hostile until it is read: each reader bounds what it unpacks, how deep
-// it follows and how much it writes by [Options], looks at its context often
-// enough to stop within a moment, and turns a panic of a library into an error.
-// A bad member of an archive, like a bad file, fails alone.
+// Every file is treated as hostile. [Options] bound the unpacked bytes, the nesting depth and the
+// length of the text. Readers check their context often enough to stop quickly, and a panic in a
+// library becomes an error. A bad member of an archive fails alone, like a bad file.
 //
-// No reader of this package is known to hang or to exceed its limits, but code that is
-// large, or not ours, may. A [Pool] gives it a process of its own, which is killed
-// when a file takes too long or too much memory.
+// No reader of this package is known to hang or to exceed its limits, but large or third-party code
+// may. A [Pool] runs such readers in separate processes and kills a process when a file takes too
+// long or too much memory.
 //
-// PDF: pages in the order of reading, columns one after the other. Lines that belong
-// to a paragraph are joined, words that are hyphenated at the end of a line put
-// together; lines in larger letters are headings, those in letters of equal width
-// code. Headers and footers that repeat are kept once, page numbers dropped; a line in
-// which anything but the page's number differs from page to page stays. Cells
-// of a table stand on one line, three spaces between them. Files that are encrypted
-// but open without a password are read; pages that are only images have no text,
-// and a file of such pages is an error that names the remedy.
+// PDF: pages are converted in reading order, columns one after the other. Lines of a paragraph are
+// joined, and hyphenated words at line ends are put together. Lines in larger letters become
+// headings, lines in a fixed-width font become code. Repeated headers and footers are kept once;
+// page numbers are dropped. A line that differs from page to page by more than the page number
+// stays. Cells of a table share a line, separated by three spaces. Encrypted files that open
+// without a password are read. Pages that are only images have no text; if all pages are images,
+// the error names the remedy.
 //
-// A format is a reader in its own file and a row in the table of formats.
+// Each format has a reader in its own file and a row in the table of formats.
 package extract

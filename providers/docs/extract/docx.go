@@ -8,33 +8,34 @@ import (
 	"unicode/utf8"
 )
 
-// maxHeading is the longest text, in characters, that is taken for a heading:
-// people give whole paragraphs the style of one.
+// maxHeading is the maximum length of a heading in characters. Some documents give whole paragraphs
+// a heading style.
 const maxHeading = 250
 
-// docx reads a document of Word's format. What was deleted while changes were
-// tracked, comments, hidden text, headers and footers are left out.
+// docx reads a Word document. It leaves out tracked deletions, comments, hidden text, headers and
+// footers.
 type docx struct {
 	parts  *parts
 	rels   relations
 	styles wordStyles
 	nums   numbering
 	md     *markdown
-	// notes are the references to foot- and endnotes in their order.
+	// notes lists the referenced foot- and endnotes in order.
 	notes   []noteRef
 	noteNum map[noteRef]int
-	// fields are the open fields; true while the text is the field's instruction.
+	// fields is the stack of open fields; an element is true while the text is the field's
+	// instruction.
 	fields []bool
-	// titled is set once a title was written; headings then stand below it.
-	titled bool
+	// hasTitle is set after a title was written; later headings move down one level.
+	hasTitle bool
 	title  string
-	// fresh is set from a page break that somebody made until there is text: the
-	// mark where the program broke the page then tells of the same break.
-	fresh bool
+	// explicitBreak is set after a manual page break until there is text. The rendered page break
+	// that follows then marks the same break.
+	explicitBreak bool
 	code  []string
 }
 
-// noteRef is a foot- or endnote by its kind, "footnote" or "endnote", and id.
+// noteRef identifies a foot- or endnote by its kind, "footnote" or "endnote", and id.
 type noteRef struct{ kind, id string }
 
 func readDOCX(ctx context.Context, p *parts, main string, o Options) (Text, error) {
@@ -61,15 +62,15 @@ func readDOCX(ctx context.Context, p *parts, main string, o Options) (Text, erro
 	if d.md.full() {
 		return Text{}, refuse("holds more than %d bytes of text; split the file", o.MaxText)
 	}
-	if props.named() == "" {
+	if props.userTitle() == "" {
 		props.title = d.title
 	}
 	text := d.md.String()
-	return convertedText(mimeDOCX, text, props, pages(text)), nil
+	return convertedText(mimeDOCX, text, props, countPages(text)), nil
 }
 
 func (d *docx) body(ctx context.Context, main string) error {
-	s, err := d.parts.scan(ctx, main)
+	s, err := d.parts.openXML(ctx, main)
 	if err != nil {
 		return err
 	}
@@ -81,8 +82,8 @@ func (d *docx) body(ctx context.Context, main string) error {
 	return nil
 }
 
-// skipped reports whether what an element holds is no text of the document.
-func skipped(tag string) bool {
+// isSkipped reports whether the content of an element is not document text.
+func isSkipped(tag string) bool {
 	switch tag {
 	case "w:del", "w:moveFrom", "w:delText", "w:instrText", "w:delInstrText", "w:rPr", "w:tblPr", "w:trPr", "w:tcPr", "w:sectPr",
 		"w:sdtPr", "w:tblGrid", "w:rt", "w:docParts", "m:rPr", "m:ctrlPr":
@@ -91,9 +92,8 @@ func skipped(tag string) bool {
 	return false
 }
 
-// blocks visits the paragraphs and tables inside of the element just opened,
-// whatever they are wrapped in.
-func (d *docx) blocks(s *scan, emit func(block)) error {
+// hasBlocks visits the paragraphs and tables inside the open element, at any depth of wrapping.
+func (d *docx) blocks(s *xmlScanner, emit func(block)) error {
 	return s.children(func(tag string, e xml.StartElement) error {
 		switch {
 		case tag == "w:p":
@@ -101,23 +101,23 @@ func (d *docx) blocks(s *scan, emit func(block)) error {
 		case tag == "w:tbl":
 			return d.table(s, emit)
 		case tag == "w:sdt":
-			return d.control(s, func() error { return d.blocks(s, emit) })
+			return d.contentControl(s, func() error { return d.blocks(s, emit) })
 		case tag == "mc:AlternateContent":
-			return alternate(s, func() error { return d.blocks(s, emit) })
-		case skipped(tag) || d.md.full():
+			return firstAlternative(s, func() error { return d.blocks(s, emit) })
+		case isSkipped(tag) || d.md.full():
 			return nil
 		}
 		return d.blocks(s, emit)
 	}, nil)
 }
 
-// control visits the content of a content control unless it is a table of contents.
-func (d *docx) control(s *scan, content func() error) error {
+// contentControl visits the content of a content control, except a table of contents.
+func (d *docx) contentControl(s *xmlScanner, content func() error) error {
 	contents := false
 	return s.children(func(tag string, _ xml.StartElement) error {
 		switch {
 		case tag == "w:sdtPr":
-			return descend(s, func(tag string, e xml.StartElement) {
+			return eachDescendant(s, func(tag string, e xml.StartElement) {
 				contents = contents || tag == "w:docPartGallery" && attr(e, "val") == "Table of Contents"
 			})
 		case contents:
@@ -127,16 +127,16 @@ func (d *docx) control(s *scan, content func() error) error {
 	}, nil)
 }
 
-// descend visits all elements inside of the one just opened.
-func descend(s *scan, visit func(tag string, e xml.StartElement)) error {
+// eachDescendant visits all elements inside the open element.
+func eachDescendant(s *xmlScanner, visit func(tag string, e xml.StartElement)) error {
 	return s.children(func(tag string, e xml.StartElement) error {
 		visit(tag, e)
-		return descend(s, visit)
+		return eachDescendant(s, visit)
 	}, nil)
 }
 
-// alternate visits the first of several forms of the same content.
-func alternate(s *scan, content func() error) error {
+// firstAlternative visits the first of several representations of the same content.
+func firstAlternative(s *xmlScanner, content func() error) error {
 	taken := false
 	return s.children(func(tag string, _ xml.StartElement) error {
 		if taken || tag != "mc:Choice" && tag != "mc:Fallback" {
@@ -147,29 +147,29 @@ func alternate(s *scan, content func() error) error {
 	}, nil)
 }
 
-// write puts a block of the body into the text.
+// text writes a block of the body.
 func (d *docx) write(b block) {
 	if b.kind == tocPara {
-		b = block{before: b.before, after: b.after}
+		b = block{breaksBefore: b.breaksBefore, breaksAfter: b.breaksAfter}
 	}
-	if b.kind == codePara && b.before == 0 {
+	if b.kind == codePara && b.breaksBefore == 0 {
 		d.code = append(d.code, b.text)
-		if b.after == 0 {
+		if b.breaksAfter == 0 {
 			return
 		}
 		b.text = ""
 	}
 	d.flushCode()
-	d.pageBreaks(b.before)
+	d.pageBreaks(b.breaksBefore)
 	switch {
 	case b.rows != nil:
 		d.writeTable(b)
 	case strings.TrimSpace(b.text) == "":
-	case b.kind == titlePara && !d.titled:
-		d.titled, d.title = true, oneLine(b.text)
+	case b.kind == titlePara && !d.hasTitle:
+		d.hasTitle, d.title = true, oneLine(b.text)
 		d.md.heading(1, b.text)
 	case b.kind == titlePara, b.heading > 0 && utf8.RuneCountInString(b.text) <= maxHeading:
-		if d.titled {
+		if d.hasTitle {
 			b.heading++
 		}
 		d.md.heading(max(b.heading, 1), strings.TrimSpace(b.marker+" "+b.text))
@@ -180,9 +180,9 @@ func (d *docx) write(b block) {
 	default:
 		d.md.paragraph(strings.TrimSpace(b.marker + " " + b.text))
 	}
-	if b.after > 0 {
+	if b.breaksAfter > 0 {
 		d.flushCode()
-		d.pageBreaks(b.after)
+		d.pageBreaks(b.breaksAfter)
 	}
 }
 
@@ -197,10 +197,10 @@ func (d *docx) flushCode() {
 	d.code = d.code[:0]
 }
 
-// writeTable writes a table; where a page ends in it, it begins again with its head.
+// writeTable writes a table. After a page break inside the table, the header row is repeated.
 func (d *docx) writeTable(b block) {
 	from, head := 0, b.rows[0]
-	for _, at := range b.breaks {
+	for _, at := range b.rowBreaks {
 		switch {
 		case at == 0:
 			d.md.page()
@@ -216,22 +216,22 @@ func (d *docx) writeTable(b block) {
 	d.md.table(b.rows[from:])
 }
 
-// writeNotes writes what the notes say that the text refers to.
+// writeNotes writes the text of the referenced notes.
 func (d *docx) writeNotes(ctx context.Context) error {
-	says := make(map[noteRef]string)
+	texts := make(map[noteRef]string)
 	for _, kind := range []string{"footnote", "endnote"} {
 		name := d.rels.first(kind+"s", "word/"+kind+"s.xml")
-		if err := d.parts.each(ctx, name, func(s *scan) error { return d.readNotes(s, kind, says) }); err != nil {
+		if err := d.parts.visitOptional(ctx, name, func(s *xmlScanner) error { return d.readNotes(s, kind, texts) }); err != nil {
 			return err
 		}
 	}
 	for _, ref := range d.notes {
-		d.md.note(strconv.Itoa(d.noteNum[ref]), says[ref])
+		d.md.note(strconv.Itoa(d.noteNum[ref]), texts[ref])
 	}
 	return nil
 }
 
-func (d *docx) readNotes(s *scan, kind string, says map[noteRef]string) error {
+func (d *docx) readNotes(s *xmlScanner, kind string, texts map[noteRef]string) error {
 	return s.children(func(string, xml.StartElement) error {
 		return s.children(func(tag string, e xml.StartElement) error {
 			ref := noteRef{kind, attr(e, "id")}
@@ -242,14 +242,14 @@ func (d *docx) readNotes(s *scan, kind string, says map[noteRef]string) error {
 			if err := d.blocks(s, func(w block) { appendFlat(&b, w) }); err != nil {
 				return err
 			}
-			says[ref] = b.String()
+			texts[ref] = b.String()
 			return nil
 		}, nil)
 	}, nil)
 }
 
-// reference returns what stands in the text for a note.
-func (d *docx) reference(kind, id string) string {
+// noteMark returns the reference mark of a note in the text.
+func (d *docx) noteMark(kind, id string) string {
 	ref := noteRef{kind, id}
 	if d.noteNum[ref] == 0 {
 		d.notes = append(d.notes, ref)

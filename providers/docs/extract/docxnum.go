@@ -7,38 +7,38 @@ import (
 	"strings"
 )
 
-// listLevels is how many levels a list of Word has.
+// listLevels is the number of levels of a Word list.
 const listLevels = 9
 
-// maxLabel bounds the number of an item as it is written, in bytes.
+// maxLabel bounds the label of an item in bytes.
 const maxLabel = 60
 
-// goesOn marks a paragraph that goes on with an item of a list: its bullet is blank.
-const goesOn = " "
+// continuesItem marks a paragraph that continues a list item: its bullet is blank.
+const continuesItem = " "
 
-// listLevel is how one level of a list is numbered.
+// listLevel is the numbering of one list level.
 type listLevel struct {
 	format string // "decimal", "bullet", …
 	text   string // "%1.%2."
 	start  int
-	legal  bool // all numbers in it are decimal
+	legal  bool // all numbers in the label are decimal
 	style  string
 }
 
-// numbering are the lists of a document.
+// numbering holds the list definitions and counters of a document.
 type numbering struct {
 	abstract map[int]*[listLevels]listLevel
-	// links are lists that are defined by a style, by its id.
-	links map[int]string
+	// styleLinks holds lists that are defined by a style, with the style's id.
+	styleLinks map[int]string
 	nums  map[int]listUse
-	// counts are the numbers reached, by abstract list: lists that share it go on
-	// counting.
+	// counts holds the current numbers by abstract list. Lists that share an abstract list continue
+	// its numbers.
 	counts map[int]*[listLevels]int
-	// started are the lists whose own start has been applied.
+	// started is the set of lists whose start overrides have been applied.
 	started map[int]bool
 }
 
-// listUse is a list as paragraphs refer to it.
+// listUse is a list instance that paragraphs refer to.
 type listUse struct {
 	abstract int
 	starts   map[int]int
@@ -47,18 +47,18 @@ type listUse struct {
 func (d *docx) readNumbering(ctx context.Context, name string) error {
 	n := &d.nums
 	*n = numbering{
-		abstract: make(map[int]*[listLevels]listLevel), links: make(map[int]string), nums: make(map[int]listUse),
+		abstract: make(map[int]*[listLevels]listLevel), styleLinks: make(map[int]string), nums: make(map[int]listUse),
 		counts: make(map[int]*[listLevels]int), started: make(map[int]bool),
 	}
-	return d.parts.each(ctx, name, func(s *scan) error {
+	return d.parts.visitOptional(ctx, name, func(s *xmlScanner) error {
 		return s.children(func(string, xml.StartElement) error {
 			return s.children(func(tag string, e xml.StartElement) error {
 				switch {
 				case len(n.abstract)+len(n.nums) >= maxStyles:
 				case tag == "w:abstractNum":
-					return n.readAbstract(s, number(e, "abstractNumId", -1, -1, 1<<30))
+					return n.readAbstract(s, intAttr(e, "abstractNumId", -1, -1, 1<<30))
 				case tag == "w:num":
-					return n.readNum(s, number(e, "numId", -1, -1, 1<<30))
+					return n.readNum(s, intAttr(e, "numId", -1, -1, 1<<30))
 				}
 				return nil
 			}, nil)
@@ -66,7 +66,7 @@ func (d *docx) readNumbering(ctx context.Context, name string) error {
 	})
 }
 
-func (n *numbering) readAbstract(s *scan, id int) error {
+func (n *numbering) readAbstract(s *xmlScanner, id int) error {
 	levels := new([listLevels]listLevel)
 	for i := range levels {
 		levels[i] = listLevel{format: "bullet", start: 1}
@@ -75,9 +75,9 @@ func (n *numbering) readAbstract(s *scan, id int) error {
 	return s.children(func(tag string, e xml.StartElement) error {
 		switch tag {
 		case "w:numStyleLink":
-			n.links[id] = attr(e, "val")
+			n.styleLinks[id] = attr(e, "val")
 		case "w:lvl":
-			l := &levels[number(e, "ilvl", 0, 0, listLevels-1)]
+			l := &levels[intAttr(e, "ilvl", 0, 0, listLevels-1)]
 			*l = listLevel{format: "decimal", start: 0}
 			return s.children(func(tag string, e xml.StartElement) error { l.set(tag, e); return nil }, nil)
 		}
@@ -88,29 +88,29 @@ func (n *numbering) readAbstract(s *scan, id int) error {
 func (l *listLevel) set(tag string, e xml.StartElement) {
 	switch tag {
 	case "w:start":
-		l.start = number(e, "val", 1, 0, 1e6)
+		l.start = intAttr(e, "val", 1, 0, 1e6)
 	case "w:numFmt":
 		l.format = attr(e, "val")
 	case "w:lvlText":
 		l.text = attr(e, "val")
 	case "w:isLgl":
-		l.legal = on(e)
+		l.legal = isOn(e)
 	case "w:pStyle":
 		l.style = attr(e, "val")
 	}
 }
 
-func (n *numbering) readNum(s *scan, id int) error {
+func (n *numbering) readNum(s *xmlScanner, id int) error {
 	use := listUse{abstract: -1, starts: make(map[int]int)}
 	err := s.children(func(tag string, e xml.StartElement) error {
 		switch tag {
 		case "w:abstractNumId":
-			use.abstract = number(e, "val", -1, -1, 1<<30)
+			use.abstract = intAttr(e, "val", -1, -1, 1<<30)
 		case "w:lvlOverride":
-			level := number(e, "ilvl", 0, 0, listLevels-1)
+			level := intAttr(e, "ilvl", 0, 0, listLevels-1)
 			return s.children(func(tag string, e xml.StartElement) error {
 				if tag == "w:startOverride" {
-					use.starts[level] = number(e, "val", 1, 0, 1e6)
+					use.starts[level] = intAttr(e, "val", 1, 0, 1e6)
 				}
 				return nil
 			}, nil)
@@ -121,10 +121,9 @@ func (n *numbering) readNum(s *scan, id int) error {
 	return err
 }
 
-// levels returns how a list is numbered, following a link to a list that a style
-// defines.
+// levels returns the numbering of a list. It follows a link to a list that a style defines.
 func (n *numbering) levels(use listUse, styles wordStyles) *[listLevels]listLevel {
-	if link, ok := n.links[use.abstract]; ok {
+	if link, ok := n.styleLinks[use.abstract]; ok {
 		if linked, ok := n.nums[styles[link].num.num]; ok && n.abstract[linked.abstract] != nil {
 			return n.abstract[linked.abstract]
 		}
@@ -132,16 +131,15 @@ func (n *numbering) levels(use listUse, styles wordStyles) *[listLevels]listLeve
 	return n.abstract[use.abstract]
 }
 
-// label counts an item and returns its level and how it is marked: "-" for a
-// bullet, "" for nothing, "3." or "(b)" otherwise. It reports false if the
-// paragraph is of no list.
+// setLabel counts an item and returns its level and label: "-" for a bullet, "" for no label,
+// otherwise for example "3." or "(b)". It returns false if the paragraph is not a list item.
 func (n *numbering) label(ref numRef, styleID string, styles wordStyles) (level int, label string, ok bool) {
 	if ref.num <= 0 {
 		return 0, "", false
 	}
 	use, ok := n.nums[ref.num]
 	if !ok {
-		return max(ref.level, 0), "-", true // the list is lost, that it was one is not
+		return max(ref.level, 0), "-", true // the definition is missing, but it is a list item
 	}
 	levels := n.levels(use, styles)
 	if levels == nil {
@@ -159,7 +157,7 @@ func (n *numbering) label(ref numRef, styleID string, styles wordStyles) (level 
 	return level, n.text(use.abstract, levels, level), true
 }
 
-// count moves a list's numbers on.
+// count advances the counters of a list.
 func (n *numbering) count(num int, use listUse, levels *[listLevels]listLevel, level int) {
 	c := n.counts[use.abstract]
 	if c == nil {
@@ -176,7 +174,7 @@ func (n *numbering) count(num int, use listUse, levels *[listLevels]listLevel, l
 		}
 	}
 	for i := range level {
-		c[i] = max(c[i], levels[i].start) // a level that was left out counts as begun
+		c[i] = max(c[i], levels[i].start) // a skipped level counts as started
 	}
 	c[level]++
 	for i := level + 1; i < listLevels; i++ {
@@ -184,13 +182,13 @@ func (n *numbering) count(num int, use listUse, levels *[listLevels]listLevel, l
 	}
 }
 
-// text writes the number that a level has reached.
+// text formats the label of a level.
 func (n *numbering) text(abstract int, levels *[listLevels]listLevel, level int) string {
 	l := levels[level]
 	switch l.format {
 	case "bullet":
 		if l.text != "" && strings.TrimSpace(l.text) == "" {
-			return goesOn
+			return continuesItem
 		}
 		return "-"
 	case "none":
@@ -217,7 +215,7 @@ func (n *numbering) text(abstract int, levels *[listLevels]listLevel, level int)
 	return oneLine(b.String())
 }
 
-// ordinalText writes a number in a list's format.
+// ordinalText formats a number in a list format.
 func ordinalText(n int, format string) string {
 	switch format {
 	case "upperRoman":
@@ -238,7 +236,7 @@ func ordinalText(n int, format string) string {
 	return strconv.Itoa(n)
 }
 
-// alphabetic counts a…z, aa, bb, as Word does.
+// alphabetic formats n as a…z, aa, bb, as Word does.
 func alphabetic(n int) string {
 	if n < 1 || n > 26*10 {
 		return strconv.Itoa(n)

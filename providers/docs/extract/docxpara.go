@@ -10,21 +10,21 @@ import (
 type wordPara struct {
 	text   strings.Builder
 	style  string
-	own    wordStyle // what the paragraph says itself
-	begun  bool      // there is text
-	before int       // page breaks before any text
-	after  int       // and after it
-	// boxes are the blocks of text boxes anchored in the paragraph.
+	direct    wordStyle // direct formatting
+	hasText  bool      // some text was added
+	breaksBefore int       // page breaks before the text
+	breaksAfter  int       // page breaks in or after the text
+	// text holds the blocks of text boxes anchored in the paragraph.
 	boxes []block
 }
 
-func (d *docx) paragraph(s *scan, emit func(block)) error {
-	p := &wordPara{own: wordStyle{outline: -1, num: numRef{-1, -1}}}
+func (d *docx) paragraph(s *xmlScanner, emit func(block)) error {
+	p := &wordPara{direct: wordStyle{outline: -1, num: numRef{-1, -1}}}
 	if err := d.inline(s, p); err != nil {
 		return err
 	}
 	for i := range d.fields {
-		d.fields[i] = false // a damaged field must not swallow the rest of the document
+		d.fields[i] = false // an unclosed field must not swallow the rest of the document
 	}
 	emit(d.classify(p))
 	for _, b := range p.boxes {
@@ -33,53 +33,52 @@ func (d *docx) paragraph(s *scan, emit func(block)) error {
 	return nil
 }
 
-// classify says what a paragraph is, by its style and by itself.
+// classify determines the kind of a paragraph from its style and its direct formatting.
 func (d *docx) classify(p *wordPara) block {
 	style := d.styles.resolve(p.style)
-	b := block{text: p.text.String(), kind: style.kind, before: p.before, after: p.after}
-	if p.own.outline >= 0 {
-		style.outline = p.own.outline
+	b := block{text: p.text.String(), kind: style.kind, breaksBefore: p.breaksBefore, breaksAfter: p.breaksAfter}
+	if p.direct.outline >= 0 {
+		style.outline = p.direct.outline
 	}
 	b.heading = max(style.outline, 0)
-	if p.own.num.num >= 0 {
-		style.num.num = p.own.num.num
+	if p.direct.num.num >= 0 {
+		style.num.num = p.direct.num.num
 	}
-	if p.own.num.level >= 0 {
-		style.num.level = p.own.num.level
+	if p.direct.num.level >= 0 {
+		style.num.level = p.direct.num.level
 	}
 	if level, label, ok := d.nums.label(style.num, p.style, d.styles); ok {
 		b.level, b.marker = max(level, style.depth), label
 		b.item = label != "" && b.heading == 0
-		if !b.item && (label == "-" || label == goesOn) {
+		if !b.item && (label == "-" || label == continuesItem) {
 			b.marker = ""
 		}
 	}
 	return b
 }
 
-// properties reads what a paragraph says of itself.
-func (d *docx) properties(s *scan, p *wordPara) error {
+// properties reads the direct formatting of a paragraph.
+func (d *docx) properties(s *xmlScanner, p *wordPara) error {
 	return s.children(func(tag string, e xml.StartElement) error {
 		switch tag {
 		case "w:pStyle":
 			p.style = attr(e, "val")
 			if d.styles.resolve(p.style).pageBefore {
-				p.own.pageBefore = true
+				p.direct.pageBefore = true
 			}
 		case "w:rPr":
-			return nil // that of the paragraph's mark
+			return nil // applies to the paragraph mark
 		}
-		err := p.own.set(s, tag, e)
-		if tag == "w:pageBreakBefore" && !on(e) {
-			p.own.pageBefore = false
+		err := p.direct.set(s, tag, e)
+		if tag == "w:pageBreakBefore" && !isOn(e) {
+			p.direct.pageBefore = false
 		}
 		return err
 	}, nil)
 }
 
-// inline reads the runs of text inside of the element just opened, whatever they
-// are wrapped in.
-func (d *docx) inline(s *scan, p *wordPara) error {
+// inline reads the text runs inside the open element, at any depth of wrapping.
+func (d *docx) inline(s *xmlScanner, p *wordPara) error {
 	hidden := false
 	return s.children(func(tag string, e xml.StartElement) error {
 		switch {
@@ -87,46 +86,46 @@ func (d *docx) inline(s *scan, p *wordPara) error {
 			if err := d.properties(s, p); err != nil {
 				return err
 			}
-			if p.own.pageBefore {
+			if p.direct.pageBefore {
 				d.pageBreak(p)
 			}
 			return nil
 		case tag == "w:rPr":
 			return s.children(func(tag string, e xml.StartElement) error {
-				hidden = hidden || tag == "w:vanish" && on(e) || tag == "w:rStyle" && d.styles[attr(e, "val")].hidden
+				hidden = hidden || tag == "w:vanish" && isOn(e) || tag == "w:rStyle" && d.styles[attr(e, "val")].hidden
 				return nil
 			}, nil)
-		case hidden || skipped(tag) || d.md.full():
+		case hidden || isSkipped(tag) || d.md.full():
 			return nil
 		case tag == "mc:AlternateContent":
-			return alternate(s, func() error { return d.inline(s, p) })
+			return firstAlternative(s, func() error { return d.inline(s, p) })
 		case tag == "w:txbxContent":
 			return d.textBox(s, p)
 		case tag == "w:t" || tag == "m:t":
 			return d.runText(s, p, e)
 		case tag == "w:sdt":
-			return d.control(s, func() error { return d.inline(s, p) })
+			return d.contentControl(s, func() error { return d.inline(s, p) })
 		case tag == "dgm:relIds" || tag == "c:chart":
-			blocks, err := d.parts.drawn(s.ctx, d.rels, tag, e)
+			blocks, err := d.parts.graphic(s.ctx, d.rels, tag, e)
 			p.boxes = append(p.boxes, blocks...)
 			return err
 		case tag == "m:d" || tag == "m:nary":
 			return d.math(s, p, tag)
 		}
-		d.sign(p, tag, e)
+		d.special(p, tag, e)
 		return d.inline(s, p)
 	}, nil)
 }
 
-// math reads brackets or a sum with its sign, which stand in properties.
-func (d *docx) math(s *scan, p *wordPara, tag string) error {
+// math reads brackets, or a sum with its operator. Both characters are stored as properties.
+func (d *docx) math(s *xmlScanner, p *wordPara, tag string) error {
 	before, after := "(", ")"
 	if tag == "m:nary" {
 		before, after = "∫", ""
 	}
 	return s.children(func(part string, _ xml.StartElement) error {
 		if part == tag+"Pr" {
-			return descend(s, func(tag string, e xml.StartElement) {
+			return eachDescendant(s, func(tag string, e xml.StartElement) {
 				switch tag {
 				case "m:begChr", "m:chr":
 					before = attr(e, "val")
@@ -137,7 +136,7 @@ func (d *docx) math(s *scan, p *wordPara, tag string) error {
 		}
 		d.add(p, before)
 		before = ""
-		d.sign(p, part, xml.StartElement{})
+		d.special(p, part, xml.StartElement{})
 		err := d.inline(s, p)
 		if tag == "m:d" {
 			d.add(p, after)
@@ -147,23 +146,23 @@ func (d *docx) math(s *scan, p *wordPara, tag string) error {
 	}, nil)
 }
 
-// textBox reads a text box, which comes after the paragraph that it is anchored in.
-func (d *docx) textBox(s *scan, p *wordPara) error {
+// textBox reads a text box. Its blocks follow the paragraph that it is anchored in.
+func (d *docx) textBox(s *xmlScanner, p *wordPara) error {
 	fields := d.fields
 	d.fields = nil
 	err := d.blocks(s, func(b block) {
-		b.before, b.after = 0, 0
+		b.breaksBefore, b.breaksAfter = 0, 0
 		p.boxes = append(p.boxes, b)
 	})
 	d.fields = fields
 	return err
 }
 
-// runText adds a piece of text. Space at its ends counts where the file says so,
-// and where it is not a matter of layout.
-func (d *docx) runText(s *scan, p *wordPara, e xml.StartElement) error {
+// runText adds the text of a run. White space at the ends counts if the file preserves it, or if it
+// is not just line layout.
+func (d *docx) runText(s *xmlScanner, p *wordPara, e xml.StartElement) error {
 	text, err := s.text()
-	if err != nil || d.instruction() {
+	if err != nil || d.inInstruction() {
 		return err
 	}
 	if attr(e, "space") != "preserve" && strings.Contains(text, "\n") {
@@ -175,14 +174,13 @@ func (d *docx) runText(s *scan, p *wordPara, e xml.StartElement) error {
 
 func (d *docx) add(p *wordPara, text string) {
 	if strings.TrimSpace(text) != "" {
-		d.fresh, p.begun = false, true
+		d.explicitBreak, p.hasText = false, true
 	}
 	p.text.WriteString(text)
 }
 
-// instruction reports whether the text is part of a field's instruction, which is
-// not shown.
-func (d *docx) instruction() bool {
+// inInstruction reports whether the text belongs to a field instruction, which is not displayed.
+func (d *docx) inInstruction() bool {
 	for _, is := range d.fields {
 		if is {
 			return true
@@ -191,26 +189,26 @@ func (d *docx) instruction() bool {
 	return false
 }
 
-// maxFields is how many fields may be open at once.
+// maxFields bounds the open fields.
 const maxFields = 64
 
-// sign takes an element that stands for a sign.
-func (d *docx) sign(p *wordPara, tag string, e xml.StartElement) {
+// special handles an element that stands for a character or a break.
+func (d *docx) special(p *wordPara, tag string, e xml.StartElement) {
 	switch tag {
 	case "w:tab", "w:ptab":
 		d.add(p, "\t")
 	case "w:br", "w:cr":
 		if attr(e, "type") == "page" {
 			d.pageBreak(p)
-			d.fresh = true
+			d.explicitBreak = true
 		} else {
 			d.add(p, "\n")
 		}
 	case "w:lastRenderedPageBreak":
-		if !d.fresh {
+		if !d.explicitBreak {
 			d.pageBreak(p)
 		}
-		d.fresh = false
+		d.explicitBreak = false
 	case "w:noBreakHyphen":
 		d.add(p, "-")
 	case "w:sym":
@@ -218,7 +216,7 @@ func (d *docx) sign(p *wordPara, tag string, e xml.StartElement) {
 	case "w:fldChar":
 		d.field(attr(e, "fldCharType"))
 	case "w:footnoteReference", "w:endnoteReference":
-		d.add(p, d.reference(strings.TrimSuffix(strings.TrimPrefix(tag, "w:"), "Reference"), attr(e, "id")))
+		d.add(p, d.noteMark(strings.TrimSuffix(strings.TrimPrefix(tag, "w:"), "Reference"), attr(e, "id")))
 	case "wp:docPr":
 		if alt := imageText(attr(e, "descr")); alt != "" {
 			d.add(p, " "+alt+" ")
@@ -242,17 +240,17 @@ func (d *docx) field(kind string) {
 	}
 }
 
-// pageBreak notes that a page ends. In the middle of a paragraph it waits for its
-// end, for a paragraph belongs to the page that it begins on.
+// pageBreak counts a page break. A break inside a paragraph moves to its end, because a paragraph
+// belongs to the page that it starts on.
 func (d *docx) pageBreak(p *wordPara) {
-	if p.begun {
-		p.after++
+	if p.hasText {
+		p.breaksAfter++
 	} else {
-		p.before++
+		p.breaksBefore++
 	}
 }
 
-// imageText returns the description of a picture that somebody wrote, as text.
+// imageText returns the description of a picture as text, unless it was generated automatically.
 func imageText(descr string) string {
 	descr = oneLine(descr)
 	if descr == "" || len(descr) > 2000 || strings.Contains(strings.ToLower(descr), "automatically generated") {
@@ -261,7 +259,7 @@ func imageText(descr string) string {
 	return "[image: " + descr + "]"
 }
 
-// symbol returns the sign of a font of symbols that has one in Unicode.
+// symbol maps a character of a symbol font to Unicode, or returns "".
 func symbol(font, char string) string {
 	n, err := strconv.ParseUint(char, 16, 32)
 	if err != nil {

@@ -7,45 +7,44 @@ import (
 	"strings"
 )
 
-// paraKind is what a paragraph is by its style.
+// paraKind is the kind of a paragraph according to its style.
 type paraKind uint8
 
 const (
 	bodyPara paraKind = iota
 	titlePara
 	codePara
-	tocPara // an entry of a table of contents: what it says stands in the text
+	tocPara // entry of a table of contents; repeats text of the document
 )
 
-// wordStyle is a paragraph's style, or what a paragraph says itself.
+// wordStyle is a paragraph style, or the direct formatting of a paragraph.
 type wordStyle struct {
-	name, based string
-	// outline is the level of a heading from 1; 0 is body text, -1 unset.
+	name, basedOn string
+	// outline is the heading level from 1; 0 is body text, -1 is unset.
 	outline int
 	num     numRef
-	// pageBefore and hidden are as in the style itself.
+	// pageBefore and hidden are not inherited from the base style.
 	pageBefore, hidden bool
 	kind               paraKind
-	// depth is the level of a list whose styles have one each: "List Bullet 2".
+	// depth is the list level of styles with one style per level: "List Bullet 2".
 	depth int
 }
 
-// numRef says of what list a paragraph is an item. Fields are -1 if unset; num 0
-// is none.
+// numRef refers to a list and a level. Fields are -1 if unset; num 0 means no list.
 type numRef struct{ num, level int }
 
-// maxStyles bounds what is kept of a list of styles or numberings.
+// maxStyles bounds the number of styles and of list definitions.
 const maxStyles = 20_000
 
-// maxBased is how long a chain of styles based on each other is followed.
-const maxBased = 20
+// maxBasedOn bounds the chain of base styles.
+const maxBasedOn = 20
 
-// wordStyles are the styles of a document by their id.
+// wordStyles holds the styles of a document by id.
 type wordStyles map[string]wordStyle
 
 func (d *docx) readStyles(ctx context.Context, name string) error {
 	d.styles = make(wordStyles)
-	return d.parts.each(ctx, name, func(s *scan) error {
+	return d.parts.visitOptional(ctx, name, func(s *xmlScanner) error {
 		return s.children(func(string, xml.StartElement) error {
 			return s.children(func(tag string, e xml.StartElement) error {
 				if tag != "w:style" || len(d.styles) >= maxStyles {
@@ -60,37 +59,37 @@ func (d *docx) readStyles(ctx context.Context, name string) error {
 	})
 }
 
-// set takes one element of a style or of a paragraph's properties.
-func (w *wordStyle) set(s *scan, tag string, e xml.StartElement) error {
+// set applies one element of a style or of paragraph properties.
+func (w *wordStyle) set(s *xmlScanner, tag string, e xml.StartElement) error {
 	switch tag {
 	case "w:name":
 		w.name = attr(e, "val")
 	case "w:basedOn":
-		w.based = attr(e, "val")
+		w.basedOn = attr(e, "val")
 	case "w:outlineLvl":
-		w.outline = (number(e, "val", -1, -1, 9) + 1) % 10
+		w.outline = (intAttr(e, "val", -1, -1, 9) + 1) % 10
 	case "w:pageBreakBefore":
-		w.pageBefore = on(e)
+		w.pageBefore = isOn(e)
 	case "w:numId":
-		w.num.num = number(e, "val", -1, 0, 1<<30)
+		w.num.num = intAttr(e, "val", -1, 0, 1<<30)
 	case "w:ilvl":
-		w.num.level = number(e, "val", -1, 0, 8)
+		w.num.level = intAttr(e, "val", -1, 0, 8)
 	case "w:pPr", "w:numPr":
 		return s.children(func(tag string, e xml.StartElement) error { return w.set(s, tag, e) }, nil)
 	case "w:rPr":
 		return s.children(func(tag string, e xml.StartElement) error {
-			w.hidden = w.hidden || tag == "w:vanish" && on(e)
+			w.hidden = w.hidden || tag == "w:vanish" && isOn(e)
 			return nil
 		}, nil)
 	}
 	return nil
 }
 
-// resolve returns a style with what it takes from those that it is based on. A
-// style that is not listed is known by its id.
+// resolve returns a style with the values inherited from its base styles. For an unlisted style,
+// the id is used as the name.
 func (ws wordStyles) resolve(id string) wordStyle {
 	r := wordStyle{outline: -1, num: numRef{-1, -1}}
-	for range maxBased {
+	for range maxBasedOn {
 		s, ok := ws[id]
 		if !ok {
 			s = wordStyle{name: id, outline: -1, num: numRef{-1, -1}}
@@ -99,11 +98,11 @@ func (ws wordStyles) resolve(id string) wordStyle {
 			r.name, r.pageBefore, r.hidden, r.depth = s.name, s.pageBefore, s.hidden, listDepth(s.name)
 		}
 		if r.kind == bodyPara {
-			r.kind = kindNamed(s.name)
+			r.kind = kindByName(s.name)
 		}
 		if r.outline < 0 {
 			if r.outline = s.outline; r.outline < 0 {
-				r.outline = headingNamed(s.name)
+				r.outline = headingByName(s.name)
 			}
 		}
 		if r.num.num < 0 {
@@ -112,24 +111,23 @@ func (ws wordStyles) resolve(id string) wordStyle {
 		if r.num.level < 0 {
 			r.num.level = s.num.level
 		}
-		if id = s.based; id == "" {
+		if id = s.basedOn; id == "" {
 			break
 		}
 	}
 	return r
 }
 
-// headings are the words for a heading in names of styles. Word itself always
-// writes the first, whatever its language; other programs, and people who made
-// styles of their own, do not.
+// headings lists the words for "heading" in style names. Word always writes the English name; other
+// programs and user-defined styles may not.
 var headings = [...]string{
 	"heading", "überschrift", "titre", "título", "titulo", "titolo", "kop", "rubrik", "overskrift", "otsikko",
 	"nagłówek", "nadpis", "címsor", "titlu", "naslov", "başlık", "заголовок", "επικεφαλίδα", "標題", "标题", "見出し", "제목", "כותרת",
 }
 
-// headingNamed returns the level of a heading that is named like one: "heading 2",
-// "Überschrift 2", "Heading2"; or -1.
-func headingNamed(name string) int {
+// headingByName returns the heading level in a style name such as "heading 2", "Überschrift 2" or
+// "Heading2", or -1.
+func headingByName(name string) int {
 	name = strings.ToLower(strings.TrimSpace(name))
 	word := strings.TrimRight(name, "0123456789")
 	level, err := strconv.Atoi(name[len(word):])
@@ -145,7 +143,7 @@ func headingNamed(name string) int {
 	return -1
 }
 
-// listDepth returns the level, from 0, of a list whose style is named for it.
+// listDepth returns the list level, from 0, in a style name.
 func listDepth(name string) int {
 	name = strings.ToLower(strings.ReplaceAll(name, " ", ""))
 	for _, list := range [...]string{"listbullet", "listnumber", "listcontinue"} {
@@ -156,8 +154,8 @@ func listDepth(name string) int {
 	return 0
 }
 
-// kindNamed returns what a style means by its name.
-func kindNamed(name string) paraKind {
+// kindByName returns the paragraph kind for a style name.
+func kindByName(name string) paraKind {
 	name = strings.ToLower(strings.TrimSpace(name))
 	switch name {
 	case "title", "titel", "titre", "título", "titulo", "titolo", "標題", "标题", "表題", "제목":

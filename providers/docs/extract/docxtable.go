@@ -6,24 +6,24 @@ import (
 )
 
 const (
-	// maxRowCells bounds the cells of a row; Word has no more than 63.
+	// maxRowCells bounds the cells of a row. Word allows at most 63.
 	maxRowCells = 256
-	// maxRepeat is how long a text, in bytes, may be that stands in every row of a
-	// cell merged downwards.
-	maxRepeat = 120
+	// maxMergedText is the maximum length, in bytes, of text that is repeated in each row of a
+	// vertically merged cell.
+	maxMergedText = 120
 )
 
 // wordTable is a table being read.
 type wordTable struct {
 	rows   [][]string
 	breaks []int
-	// above are the texts of the row before, by column, for cells merged downwards.
+	// above holds the cells of the previous row, for vertically merged cells.
 	above []string
 }
 
-// table reads a table. A table of one column is a frame around its content, which
-// then stands for itself; in a cell of another table a table becomes text.
-func (d *docx) table(s *scan, emit func(block)) error {
+// table reads a table. A table of one column is a frame: its content is emitted directly. A table
+// inside a cell becomes text.
+func (d *docx) table(s *xmlScanner, emit func(block)) error {
 	t := &wordTable{}
 	columns := 0
 	err := s.children(func(tag string, e xml.StartElement) error {
@@ -36,7 +36,7 @@ func (d *docx) table(s *scan, emit func(block)) error {
 			}, nil)
 		}
 		if columns == 1 {
-			if skipped(tag) {
+			if isSkipped(tag) {
 				return nil
 			}
 			return d.blocks(s, emit)
@@ -44,17 +44,17 @@ func (d *docx) table(s *scan, emit func(block)) error {
 		return d.rows(s, t, tag)
 	}, nil)
 	if err == nil && len(t.rows) > 0 {
-		emit(block{rows: t.rows, breaks: t.breaks})
+		emit(block{rows: t.rows, rowBreaks: t.breaks})
 	}
 	return err
 }
 
-// rows reads a row, or the rows that an element wraps.
-func (d *docx) rows(s *scan, t *wordTable, tag string) error {
+// rows reads a row, or the rows inside a wrapping element.
+func (d *docx) rows(s *xmlScanner, t *wordTable, tag string) error {
 	switch {
 	case tag == "w:tr":
 		return d.row(s, t)
-	case skipped(tag) || d.md.full():
+	case isSkipped(tag) || d.md.full():
 		return nil
 	}
 	return s.children(func(tag string, _ xml.StartElement) error { return d.rows(s, t, tag) }, nil)
@@ -67,7 +67,7 @@ type wordRow struct {
 	breaks  int
 }
 
-func (d *docx) row(s *scan, t *wordTable) error {
+func (d *docx) row(s *xmlScanner, t *wordTable) error {
 	r := &wordRow{}
 	if err := d.cells(s, t, r); err != nil {
 		return err
@@ -81,15 +81,15 @@ func (d *docx) row(s *scan, t *wordTable) error {
 	return nil
 }
 
-// cells reads the cells of a row, whatever they are wrapped in.
-func (d *docx) cells(s *scan, t *wordTable, r *wordRow) error {
+// cells reads the cells of a row, at any depth of wrapping.
+func (d *docx) cells(s *xmlScanner, t *wordTable, r *wordRow) error {
 	return s.children(func(tag string, e xml.StartElement) error {
 		switch {
 		case tag == "w:trPr":
 			return s.children(func(tag string, e xml.StartElement) error {
 				switch tag {
 				case "w:gridBefore":
-					r.skip(number(e, "val", 0, 0, maxRowCells))
+					r.addEmpty(intAttr(e, "val", 0, 0, maxRowCells))
 				case "w:del":
 					r.deleted = true
 				}
@@ -97,21 +97,21 @@ func (d *docx) cells(s *scan, t *wordTable, r *wordRow) error {
 			}, nil)
 		case tag == "w:tc":
 			return d.cell(s, t, r)
-		case skipped(tag):
+		case isSkipped(tag):
 			return nil
 		}
 		return d.cells(s, t, r)
 	}, nil)
 }
 
-// skip leaves cells empty.
-func (r *wordRow) skip(n int) {
+// addEmpty appends n empty cells.
+func (r *wordRow) addEmpty(n int) {
 	for range min(n, maxRowCells-len(r.cells)) {
 		r.cells = append(r.cells, "")
 	}
 }
 
-func (d *docx) cell(s *scan, t *wordTable, r *wordRow) error {
+func (d *docx) cell(s *xmlScanner, t *wordTable, r *wordRow) error {
 	span, merged := 1, false
 	var b strings.Builder
 	err := s.children(func(tag string, e xml.StartElement) error {
@@ -120,7 +120,7 @@ func (d *docx) cell(s *scan, t *wordTable, r *wordRow) error {
 			return s.children(func(tag string, e xml.StartElement) error {
 				switch tag {
 				case "w:gridSpan":
-					span = number(e, "val", 1, 1, maxRowCells)
+					span = intAttr(e, "val", 1, 1, maxRowCells)
 				case "w:vMerge":
 					merged = attr(e, "val") != "restart"
 				}
@@ -131,7 +131,7 @@ func (d *docx) cell(s *scan, t *wordTable, r *wordRow) error {
 		case "w:tbl":
 			return d.table(s, func(w block) { r.add(&b, w) })
 		}
-		if skipped(tag) {
+		if isSkipped(tag) {
 			return nil
 		}
 		return d.blocks(s, func(w block) { r.add(&b, w) })
@@ -140,16 +140,16 @@ func (d *docx) cell(s *scan, t *wordTable, r *wordRow) error {
 		return err
 	}
 	text, at := b.String(), len(r.cells)
-	if merged && text == "" && at < len(t.above) && len(t.above[at]) <= maxRepeat {
+	if merged && text == "" && at < len(t.above) && len(t.above[at]) <= maxMergedText {
 		text = t.above[at]
 	}
 	r.cells = append(r.cells, text)
-	r.skip(span - 1)
+	r.addEmpty(span - 1)
 	return nil
 }
 
-// add puts a block into a cell.
+// add appends a block to a cell.
 func (r *wordRow) add(b *strings.Builder, w block) {
-	r.breaks += w.before + w.after + len(w.breaks)
+	r.breaks += w.breaksBefore + w.breaksAfter + len(w.rowBreaks)
 	appendFlat(b, w)
 }

@@ -7,40 +7,40 @@ import (
 	"strings"
 )
 
-// bullet is how a paragraph of a shape is marked.
+// bullet is the bullet kind of a paragraph in a shape.
 type bullet uint8
 
 const (
-	inherited bullet = iota
+	inheritedBullet bullet = iota
 	noBullet
-	signBullet
-	autoNumber
+	charBullet
+	numberBullet
 )
 
-// drawnPara is a paragraph of a shape, a cell or a diagram.
-type drawnPara struct {
+// drawingPara is a paragraph of a shape, a cell or a diagram.
+type drawingPara struct {
 	text   string
 	level  int
 	bullet bullet
-	scheme string // of an automatic number
+	scheme string // numbering scheme for autoNumber
 	start  int
 }
 
-// drawnText reads the paragraphs inside of the element just opened.
-func drawnText(s *scan, add func(drawnPara)) error {
+// drawingText reads the paragraphs inside the open element.
+func drawingText(s *xmlScanner, add func(drawingPara)) error {
 	return s.children(func(tag string, _ xml.StartElement) error {
 		switch tag {
 		case "a:p":
-			return drawnParagraph(s, add)
+			return readDrawingPara(s, add)
 		case "mc:AlternateContent":
-			return alternate(s, func() error { return drawnText(s, add) })
+			return firstAlternative(s, func() error { return drawingText(s, add) })
 		}
-		return drawnText(s, add)
+		return drawingText(s, add)
 	}, nil)
 }
 
-func drawnParagraph(s *scan, add func(drawnPara)) error {
-	p := drawnPara{start: 1}
+func readDrawingPara(s *xmlScanner, add func(drawingPara)) error {
+	p := drawingPara{start: 1}
 	var b strings.Builder
 	if err := p.runs(s, &b); err != nil {
 		return err
@@ -51,13 +51,13 @@ func drawnParagraph(s *scan, add func(drawnPara)) error {
 	return nil
 }
 
-// runs reads the text of a paragraph, whatever it is wrapped in.
-func (p *drawnPara) runs(s *scan, b *strings.Builder) error {
+// runs reads the text of a paragraph, at any depth of wrapping.
+func (p *drawingPara) runs(s *xmlScanner, b *strings.Builder) error {
 	return s.children(func(tag string, e xml.StartElement) error {
 		switch tag {
 		case "a:pPr":
-			p.level = number(e, "lvl", 0, 0, 8)
-			return s.children(func(tag string, e xml.StartElement) error { p.mark(tag, e); return nil }, nil)
+			p.level = intAttr(e, "lvl", 0, 0, 8)
+			return s.children(func(tag string, e xml.StartElement) error { p.setBullet(tag, e); return nil }, nil)
 		case "a:t", "m:t":
 			return s.appendText(b)
 		case "a:br":
@@ -70,26 +70,26 @@ func (p *drawnPara) runs(s *scan, b *strings.Builder) error {
 				return nil
 			}
 		case "mc:AlternateContent":
-			return alternate(s, func() error { return p.runs(s, b) })
+			return firstAlternative(s, func() error { return p.runs(s, b) })
 		}
 		return p.runs(s, b)
 	}, nil)
 }
 
-// mark takes how a paragraph says that it is marked.
-func (p *drawnPara) mark(tag string, e xml.StartElement) {
+// setBullet applies a bullet property of a paragraph.
+func (p *drawingPara) setBullet(tag string, e xml.StartElement) {
 	switch tag {
 	case "a:buNone":
 		p.bullet = noBullet
 	case "a:buChar", "a:buBlip":
-		p.bullet = signBullet
+		p.bullet = charBullet
 	case "a:buAutoNum":
-		p.bullet, p.scheme = autoNumber, attr(e, "type")
-		p.start = number(e, "startAt", 1, 1, 32767)
+		p.bullet, p.scheme = numberBullet, attr(e, "type")
+		p.start = intAttr(e, "startAt", 1, 1, 32767)
 	}
 }
 
-// marker writes the number of an item in a scheme such as "alphaLcParenR".
+// marker formats the number of an item in a scheme such as "alphaLcParenR".
 func marker(scheme string, n int) string {
 	format := "decimal"
 	for prefix, f := range map[string]string{
@@ -109,22 +109,22 @@ func marker(scheme string, n int) string {
 	return text + "."
 }
 
-// drawnItems makes blocks of paragraphs; bulleted says what those are that do not
-// say it themselves.
-func drawnItems(paras []drawnPara, bulleted bool) []block {
+// drawingBlocks converts paragraphs to blocks. Bulleted is the default for paragraphs without a
+// bullet property of their own.
+func drawingBlocks(paras []drawingPara, bulleted bool) []block {
 	blocks := make([]block, 0, len(paras))
 	var counts [listLevels]int
 	for _, p := range paras {
 		b := block{text: p.text, level: p.level}
 		clear(counts[p.level+1:])
 		switch {
-		case p.bullet == autoNumber:
+		case p.bullet == numberBullet:
 			if counts[p.level] == 0 {
 				counts[p.level] = p.start - 1
 			}
 			counts[p.level]++
 			b.item, b.marker = true, marker(p.scheme, counts[p.level])
-		case p.bullet == signBullet, p.bullet == inherited && (p.level > 0 || bulleted && len(paras) > 1):
+		case p.bullet == charBullet, p.bullet == inheritedBullet && (p.level > 0 || bulleted && len(paras) > 1):
 			b.item, b.marker, counts[p.level] = true, "-", 0
 		default:
 			counts[p.level] = 0
@@ -134,8 +134,8 @@ func drawnItems(paras []drawnPara, bulleted bool) []block {
 	return blocks
 }
 
-// drawnTable reads the table just opened.
-func drawnTable(s *scan) (block, error) {
+// drawingTable reads the open table element.
+func drawingTable(s *xmlScanner) (block, error) {
 	var b block
 	err := s.children(func(tag string, _ xml.StartElement) error {
 		if tag != "a:tr" {
@@ -147,9 +147,9 @@ func drawnTable(s *scan) (block, error) {
 				return nil
 			}
 			var paras []string
-			err := drawnText(s, func(p drawnPara) { paras = append(paras, p.text) })
+			err := drawingText(s, func(p drawingPara) { paras = append(paras, p.text) })
 			text := strings.Join(paras, " ")
-			if above := len(b.rows) - 1; attr(e, "vMerge") == "1" && above >= 0 && len(row) < len(b.rows[above]) && len(b.rows[above][len(row)]) <= maxRepeat {
+			if above := len(b.rows) - 1; attr(e, "vMerge") == "1" && above >= 0 && len(row) < len(b.rows[above]) && len(b.rows[above][len(row)]) <= maxMergedText {
 				text = b.rows[above][len(row)]
 			}
 			row = append(row, text)
@@ -161,15 +161,15 @@ func drawnTable(s *scan) (block, error) {
 	return b, err
 }
 
-// drawn reads what an element of a drawing refers to: a diagram or a chart.
-func (p *parts) drawn(ctx context.Context, rels relations, tag string, e xml.StartElement) (blocks []block, err error) {
+// graphic reads the diagram or chart that a drawing element refers to.
+func (p *parts) graphic(ctx context.Context, rels relations, tag string, e xml.StartElement) (blocks []block, err error) {
 	switch tag {
 	case "dgm:relIds":
-		err = p.each(ctx, rels[relAttr(e, "dm")].target, func(s *scan) error {
-			return drawnText(s, func(p drawnPara) { blocks = append(blocks, block{text: p.text, item: true, marker: "-"}) })
+		err = p.visitOptional(ctx, rels[relAttr(e, "dm")].target, func(s *xmlScanner) error {
+			return drawingText(s, func(p drawingPara) { blocks = append(blocks, block{text: p.text, item: true, marker: "-"}) })
 		})
 	case "c:chart":
-		err = p.each(ctx, rels[relAttr(e, "id")].target, func(s *scan) error {
+		err = p.visitOptional(ctx, rels[relAttr(e, "id")].target, func(s *xmlScanner) error {
 			c := &chart{}
 			err := c.read(s)
 			blocks = c.blocks()
@@ -179,10 +179,10 @@ func (p *parts) drawn(ctx context.Context, rels relations, tag string, e xml.Sta
 	return blocks, err
 }
 
-// maxPoints bounds the values of a series of a chart, and the series.
+// maxPoints bounds the values of a chart series, and the number of series.
 const maxPoints = 200
 
-// chart is what a chart shows: series of values over common categories.
+// chart is the data of a chart: series of values over common categories.
 type chart struct {
 	title      []string
 	categories []string
@@ -191,11 +191,11 @@ type chart struct {
 }
 
 // read visits the elements of a chart.
-func (c *chart) read(s *scan) error {
+func (c *chart) read(s *xmlScanner) error {
 	return s.children(func(tag string, _ xml.StartElement) error {
 		switch {
 		case tag == "c:title" && c.title == nil && c.names == nil:
-			return drawnText(s, func(p drawnPara) { c.title = append(c.title, p.text) })
+			return drawingText(s, func(p drawingPara) { c.title = append(c.title, p.text) })
 		case tag == "c:ser" && len(c.names) < maxPoints:
 			return c.series(s)
 		}
@@ -203,7 +203,7 @@ func (c *chart) read(s *scan) error {
 	}, nil)
 }
 
-func (c *chart) series(s *scan) error {
+func (c *chart) series(s *xmlScanner) error {
 	var name, values []string
 	err := s.children(func(tag string, _ xml.StartElement) error {
 		switch tag {
@@ -224,11 +224,11 @@ func (c *chart) series(s *scan) error {
 	return err
 }
 
-// points adds the values inside of the element just opened, each at its index.
-func points(s *scan, into *[]string) error {
+// points appends the values inside the open element, each at its index.
+func points(s *xmlScanner, into *[]string) error {
 	return s.children(func(tag string, e xml.StartElement) error {
 		if tag == "c:pt" {
-			if at := number(e, "idx", len(*into), 0, maxPoints); at < maxPoints {
+			if at := intAttr(e, "idx", len(*into), 0, maxPoints); at < maxPoints {
 				for len(*into) < at {
 					*into = append(*into, "")
 				}
@@ -245,7 +245,7 @@ func points(s *scan, into *[]string) error {
 	}, nil)
 }
 
-// shortNumber drops the digits that only a computer sees: 0.30000000000000004.
+// shortNumber removes floating-point noise: 0.30000000000000004 becomes 0.3.
 func shortNumber(s string) string {
 	if len(s) < 12 || strings.Trim(s, "0123456789.eE+-") != "" {
 		return s
@@ -257,7 +257,7 @@ func shortNumber(s string) string {
 	return strconv.FormatFloat(f, 'g', 10, 64)
 }
 
-// blocks returns the chart's title and its table.
+// hasBlocks returns the title and the table of a chart.
 func (c *chart) blocks() []block {
 	var out []block
 	if len(c.title) > 0 {
@@ -272,17 +272,17 @@ func (c *chart) blocks() []block {
 		count = max(count, len(v))
 	}
 	for i := range count {
-		row := []string{at(c.categories, i)}
+		row := []string{elementAt(c.categories, i)}
 		for _, v := range c.values {
-			row = append(row, at(v, i))
+			row = append(row, elementAt(v, i))
 		}
 		rows = append(rows, row)
 	}
 	return append(out, block{rows: rows})
 }
 
-// at returns an element, "" beyond the end.
-func at(list []string, i int) string {
+// elementAt returns list[i], or "" beyond the end.
+func elementAt(list []string, i int) string {
 	if i < len(list) {
 		return list[i]
 	}

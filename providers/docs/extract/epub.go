@@ -10,27 +10,26 @@ import (
 	"strings"
 )
 
-// epub reads a book: its chapters in the order of reading, without the pages that
-// only list them.
+// epub reads a book: its chapters in reading order, without the tables of contents.
 type epub struct {
 	parts    *parts
-	dir      string // of the package document
+	dir      string // directory of the package document
 	props    core
 	authors  []string
 	manifest map[string]epubItem
-	spine    []string // ids
-	// contents are parts that only list others.
-	contents map[string]bool
-	// labels are what the table of contents calls a part.
+	spine    []string // item ids in reading order
+	// tocParts is the set of parts that are tables of contents.
+	tocParts map[string]bool
+	// labels holds the titles of parts in the table of contents.
 	labels map[string]string
-	ncx    string // the id of a table of contents of version 2
+	ncx    string // item id of an EPUB 2 table of contents
 }
 
-// epubItem is a part as the manifest lists it.
+// epubItem is a manifest entry.
 type epubItem struct{ part, media, properties string }
 
 func readEPUB(ctx context.Context, p *parts, o Options) (Text, error) {
-	b := &epub{parts: p, manifest: make(map[string]epubItem), contents: make(map[string]bool), labels: make(map[string]string)}
+	b := &epub{parts: p, manifest: make(map[string]epubItem), tocParts: make(map[string]bool), labels: make(map[string]string)}
 	if err := b.refuseDRM(ctx); err != nil {
 		return Text{}, err
 	}
@@ -42,7 +41,7 @@ func readEPUB(ctx context.Context, p *parts, o Options) (Text, error) {
 	}
 	text, found, err := b.chapters(ctx, o)
 	if err == nil && !found {
-		clear(b.contents) // all of the book is said to be its list of contents
+		clear(b.tocParts) // the whole book is marked as a table of contents
 		text, found, err = b.chapters(ctx, o)
 	}
 	if err != nil {
@@ -55,12 +54,12 @@ func readEPUB(ctx context.Context, p *parts, o Options) (Text, error) {
 	return convertedText(mimeEPUB, text, b.props, 0), nil
 }
 
-// refuseDRM refuses a book whose content is encrypted. Fonts may be: that only
-// keeps them from being copied.
+// refuseDRM rejects a book with encrypted content. Encrypted fonts are accepted; the encryption
+// only protects them from being copied.
 func (b *epub) refuseDRM(ctx context.Context) error {
 	encrypted := false
-	err := b.parts.each(ctx, "META-INF/encryption.xml", func(s *scan) error {
-		return descend(s, func(_ string, e xml.StartElement) {
+	err := b.parts.visitOptional(ctx, "META-INF/encryption.xml", func(s *xmlScanner) error {
+		return eachDescendant(s, func(_ string, e xml.StartElement) {
 			if a := attr(e, "Algorithm"); e.Name.Local == "EncryptionMethod" && a != "http://www.idpf.org/2008/embedding" && a != "http://ns.adobe.com/pdf/enc#RC" {
 				encrypted = true
 			}
@@ -72,11 +71,11 @@ func (b *epub) refuseDRM(ctx context.Context) error {
 	return err
 }
 
-// readPackage finds and reads the document that lists the book's parts.
+// readPackage finds and reads the package document.
 func (b *epub) readPackage(ctx context.Context) error {
 	name := ""
-	err := b.parts.each(ctx, "META-INF/container.xml", func(s *scan) error {
-		return descend(s, func(_ string, e xml.StartElement) {
+	err := b.parts.visitOptional(ctx, "META-INF/container.xml", func(s *xmlScanner) error {
+		return eachDescendant(s, func(_ string, e xml.StartElement) {
 			if e.Name.Local == "rootfile" && name == "" {
 				name = attr(e, "full-path")
 			}
@@ -86,7 +85,7 @@ func (b *epub) readPackage(ctx context.Context) error {
 		return err
 	}
 	b.dir = path.Dir(name)
-	s, err := b.parts.scan(ctx, name)
+	s, err := b.parts.openXML(ctx, name)
 	if errors.Is(err, errNoPart) {
 		return refuse("is a book whose list of chapters is missing; get it again")
 	}
@@ -99,7 +98,7 @@ func (b *epub) readPackage(ctx context.Context) error {
 }
 
 // visit reads the elements of the package document.
-func (b *epub) visit(s *scan) error {
+func (b *epub) visit(s *xmlScanner) error {
 	return s.children(func(tag string, e xml.StartElement) error {
 		switch e.Name.Local {
 		case "creator":
@@ -123,14 +122,14 @@ func (b *epub) visit(s *scan) error {
 			}
 		case "reference":
 			if attr(e, "type") == "toc" {
-				b.contents[b.resolve(b.dir, attr(e, "href"))] = true
+				b.tocParts[b.resolve(b.dir, attr(e, "href"))] = true
 			}
 		}
 		return b.visit(s)
 	}, nil)
 }
 
-// resolve returns the part that a reference in a folder leads to.
+// resolve returns the part that href, relative to dir, refers to.
 func (b *epub) resolve(dir, href string) string {
 	href, _, _ = strings.Cut(href, "#")
 	if plain, err := url.PathUnescape(href); err == nil {
@@ -139,18 +138,18 @@ func (b *epub) resolve(dir, href string) string {
 	return partKey(path.Join(dir, href))
 }
 
-// readLabels reads what the table of contents, of version 3 or 2, calls the parts.
+// readLabels reads the chapter titles from the table of contents, version 3 or 2.
 func (b *epub) readLabels(ctx context.Context) error {
 	lists := []string{b.manifest[b.ncx].part}
 	for _, item := range b.manifest {
 		if slices.Contains(strings.Fields(item.properties), "nav") {
-			b.contents[item.part] = true
+			b.tocParts[item.part] = true
 			lists = append(lists, item.part)
 		}
 	}
 	slices.Sort(lists)
 	for _, part := range lists {
-		err := b.parts.each(ctx, part, func(s *scan) error {
+		err := b.parts.visitOptional(ctx, part, func(s *xmlScanner) error {
 			s.d.Entity = xml.HTMLEntity
 			label := ""
 			return b.visitLabels(s, path.Dir(part), &label)
@@ -162,38 +161,38 @@ func (b *epub) readLabels(ctx context.Context) error {
 	return nil
 }
 
-func (b *epub) visitLabels(s *scan, dir string, label *string) error {
+func (b *epub) visitLabels(s *xmlScanner, dir string, label *string) error {
 	return s.children(func(_ string, e xml.StartElement) (err error) {
 		switch e.Name.Local {
 		case "text":
 			*label, err = s.text()
 			return err
 		case "content":
-			b.label(b.resolve(dir, attr(e, "src")), *label)
+			b.setLabel(b.resolve(dir, attr(e, "src")), *label)
 		case "a":
 			*label, err = s.text()
-			b.label(b.resolve(dir, attr(e, "href")), *label)
+			b.setLabel(b.resolve(dir, attr(e, "href")), *label)
 			return err
 		}
 		return b.visitLabels(s, dir, label)
 	}, nil)
 }
 
-// label keeps the first name of a part.
-func (b *epub) label(part, label string) {
+// setLabel stores the first title of a part.
+func (b *epub) setLabel(part, label string) {
 	if label = oneLine(label); label != "" && b.labels[part] == "" && len(b.labels) < maxRelations {
 		b.labels[part] = label
 	}
 }
 
-// chapters converts the parts in the order of reading, each once, and reports
-// whether there was one.
+// chapters converts the parts in reading order, each once. It returns false if the book has no
+// chapter.
 func (b *epub) chapters(ctx context.Context, o Options) (string, bool, error) {
 	var text strings.Builder
 	found, done := false, make(map[string]bool)
 	for _, id := range b.spine {
 		item := b.manifest[id]
-		if done[item.part] || b.contents[item.part] || !chapterType(item.media) {
+		if done[item.part] || b.tocParts[item.part] || !chapterType(item.media) {
 			continue
 		}
 		done[item.part] = true
@@ -217,8 +216,7 @@ func chapterType(media string) bool {
 	return media == "application/xhtml+xml" || media == "text/html" || media == "text/x-oeb1-document"
 }
 
-// chapter converts a part, below the name that the table of contents gives it if
-// it has no heading of its own.
+// chapter converts a part. If the part has no heading, its title in the table of contents is added.
 func (b *epub) chapter(ctx context.Context, item epubItem, limit int) (string, error) {
 	raw, err := b.parts.read(item.part)
 	if err != nil {
@@ -231,7 +229,7 @@ func (b *epub) chapter(ctx context.Context, item epubItem, limit int) (string, e
 	if limit <= 0 {
 		return "", refuse("holds too much text; split the book")
 	}
-	pg, err := htmlMarkdown(ctx, []byte(src), pageOptions{whole: true, xml: item.media == "application/xhtml+xml", maxText: limit})
+	pg, err := htmlMarkdown(ctx, []byte(src), pageOptions{keepAll: true, xml: item.media == "application/xhtml+xml", maxText: limit})
 	if err != nil {
 		return "", err
 	}

@@ -12,39 +12,38 @@ import (
 	"time"
 )
 
-// File is a file as it is found. Its Data is read, never changed.
+// File is an input file. Its Data is not modified.
 type File struct {
-	// Name is a path or URL; its last element's extension is a hint of the type.
+	// Name is a path or URL. The extension of its last element is a hint of the type.
 	Name string
-	// MIME is the type that somebody declared, parameters included; "" is unknown.
+	// MIME is the declared type, including parameters; "" if unknown.
 	MIME string
 	Data []byte
 }
 
-// Text is what a file, or a file inside of it, says.
+// Text is the text of a file, or of a file inside it.
 type Text struct {
-	// Path is where inside of the file the text stands, as a clean relative path
-	// with slashes; "" is the file itself.
+	// Path is the place of the text inside the file, as a clean relative path with slashes; "" is
+	// the file itself.
 	Path string
-	// Text is UTF-8 without a byte order mark. Each page but the last ends with "\f".
+	// Text is UTF-8 without a byte order mark. Each page except the last ends with "\f".
 	Text string
-	// MIME is the type of Text, without parameters: "text/markdown" of what was
-	// converted, "" if it is not known better than by the name.
+	// MIME is the type of Text without parameters: "text/markdown" for converted files, "" if only
+	// the name indicates the type.
 	MIME string
-	// Format is the MIME type of the file that Text was converted from; "" if it
-	// is as it stands in the file.
+	// Format is the MIME type that Text was converted from; "" if it was not converted.
 	Format string
-	// Title is what the file calls itself; "" if it does not.
+	// Title is the title that the file contains, or "".
 	Title string
-	// Metadata holds JSON values under the keys Meta…; nil for none.
+	// Metadata holds JSON values under the keys Meta…; it may be nil.
 	Metadata map[string]any
-	// Occurred is when what the text tells happened, as far as the file says so
-	// itself: the date of a mail. Zero is unknown.
+	// Occurred is the time of the described event if the file states it, such as the date of a
+	// mail. Zero is unknown.
 	Occurred time.Time
 }
 
-// note sets a key of the metadata, unless the value is empty.
-func (t *Text) note(key, value string) {
+// setMeta sets a metadata key, unless the value is empty.
+func (t *Text) setMeta(key, value string) {
 	if value == "" {
 		return
 	}
@@ -57,14 +56,14 @@ func (t *Text) note(key, value string) {
 // Keys of [Text.Metadata].
 const (
 	MetaAuthor   = "author"   // string
-	MetaPages    = "pages"    // int, how many there are; slides of a presentation, too
+	MetaPages    = "pages"    // int, number of pages or slides
 	MetaLanguage = "language" // string, ISO 639-1
 	MetaFrom     = "from"     // string, of a mail
 	MetaTo       = "to"       // string, of a mail
-	MetaCharset  = "charset"  // string, the file's encoding where it is not UTF-8
+	MetaCharset  = "charset"  // string, the file's encoding if it is not UTF-8
 )
 
-// Limits unless [Options] say otherwise.
+// Defaults of [Options].
 const (
 	DefaultMaxText    = 32 << 20
 	DefaultMaxExpand  = 256 << 20
@@ -73,36 +72,34 @@ const (
 	DefaultTimeout    = time.Minute
 )
 
-// maxDepth is how deep files inside of files are followed: a mail in an archive
-// in an archive.
+// maxDepth bounds the nesting of files, such as a mail in an archive in an archive.
 const maxDepth = 3
 
-// maxTimeouts is how many times [Options.Timeout] the files inside of one may take: each
-// may unpack to MaxExpand again where it is packed itself.
+// maxTimeouts bounds the reading time of all members together, in units of [Options.Timeout].
 const maxTimeouts = 20
 
-// maxReason is the longest reason, in bytes.
+// maxReason bounds an error reason in bytes.
 const maxReason = 400
 
 // Options bound the reading of a file. The zero value works.
 type Options struct {
-	// MaxText is the longest text, in bytes, that one file may become; default 32 MiB.
+	// MaxText bounds the text of one file in bytes; default 32 MiB.
 	MaxText int
-	// MaxExpand is how many bytes a file may unpack to altogether; default 256 MiB.
+	// MaxExpand bounds the total unpacked bytes of a file; default 256 MiB.
 	MaxExpand int64
-	// MaxMember is the largest file inside of another, in bytes; default 64 MiB.
+	// MaxMember bounds the size of a file inside another, in bytes; default 64 MiB.
 	MaxMember int64
-	// MaxMembers is how many files that are wanted one file may hold; default 10,000.
+	// MaxMembers bounds the number of accepted files inside one file; default 10,000.
 	MaxMembers int
-	// Timeout bounds the reading of each file, and of each member; all members of an
-	// archive together have 20 times as long. Default one minute.
+	// Timeout bounds the reading of each file and of each member. All members of an archive
+	// together may take 20 times as long. Default one minute.
 	Timeout time.Duration
-	// Take says whether a member of an archive, or an attachment, is wanted, by its
-	// path inside; nil takes all. What it refuses is not reported, nor unpacked.
+	// Take reports whether to read a member of an archive or an attachment, by its path inside the
+	// file; nil reads all. Rejected members are neither unpacked nor reported.
 	Take func(path string) bool
 }
 
-// WithDefaults returns o with unset fields filled.
+// WithDefaults returns o with defaults for unset fields.
 func (o Options) WithDefaults() Options {
 	o.MaxText = cmp.Or(max(o.MaxText, 0), DefaultMaxText)
 	o.MaxExpand = cmp.Or(max(o.MaxExpand, 0), DefaultMaxExpand)
@@ -112,11 +109,10 @@ func (o Options) WithDefaults() Options {
 	return o
 }
 
-// Error says why a file, or a file inside of it, gave no text. It concerns that
-// one only.
+// Error explains why a file, or a file inside it, gave no text. Other files are not affected.
 type Error struct {
 	Path   string // as in [Text]
-	Reason string // what is wrong, and what helps; the path is not part of it
+	Reason string // the problem and the remedy, without the path
 }
 
 // Error implements error.
@@ -127,35 +123,35 @@ func (e *Error) Error() string {
 	return e.Path + ": " + e.Reason
 }
 
-// refuse returns the reason why a reader gives up. Readers return it, or any
-// other error; [Read] adds the path.
+// refuse returns an [Error] without a path. Readers return it, or any other error; [Read] adds the
+// path.
 func refuse(format string, args ...any) error { return &Error{Reason: fmt.Sprintf(format, args...)} }
 
-// format is one kind of file. Exactly one of read and expand is set.
+// format describes one file format. Exactly one of read and expand is set.
 type format struct {
 	mime string
-	also []string // other names of the type
+	aliases []string // other MIME types of the format
 	exts []string // without dot, lower case
-	// magic are beginnings of the file by one of which it is known whatever its
-	// name says; weak ones say so only where the name has no extension.
-	magic, weak []string
+	// magic lists first bytes that identify the format regardless of the name. weakMagic counts
+	// only if the name has no extension.
+	magic, weakMagic []string
 	// read converts a file to text.
 	read func(ctx context.Context, f File, o Options) (Text, error)
-	// expand hands over the files inside of one and what text it has itself. It
-	// returns what ends the reading of the rest, and stops when a call of in says false.
-	expand func(ctx context.Context, f File, in *inside) error
-	// isolate asks for a process of its own where there is a [Pool]: the code behind
-	// read is large, or not ours, or its memory is up to the file.
+	// expand passes the files inside f, and any text of f itself, to the container. It stops when a
+	// method of in returns false, and returns an error that ends the reading of the rest.
+	expand func(ctx context.Context, f File, in *container) error
+	// isolate requests a separate process if there is a [Pool], for a reader that is large,
+	// third-party, or uses memory as the file dictates.
 	isolate bool
 }
 
-// formats is the table of what is not plain text; the first match wins.
+// formats returns all formats except plain text; the first match wins.
 func formats() []format {
 	return slices.Concat(webFormats(), mailFormats(), archiveFormats(), officeFormats(), pdfFormats())
 }
 
-// formatOf finds the format of a file: by its declared type, by its first bytes,
-// by its extension. It is nil for text and for what is not known.
+// formatOf finds the format of a file by its declared type, its first bytes or its extension. It
+// returns nil for plain text and unknown formats.
 func formatOf(f File) *format {
 	mime, _, _ := strings.Cut(f.MIME, ";")
 	mime = strings.ToLower(strings.TrimSpace(mime))
@@ -164,17 +160,17 @@ func formatOf(f File) *format {
 	begins := func(m string) bool { return strings.HasPrefix(head, m) }
 	all := formats()
 	for _, match := range [...]func(format) bool{
-		func(x format) bool { return mime != "" && (x.mime == mime || slices.Contains(x.also, mime)) },
+		func(x format) bool { return mime != "" && (x.mime == mime || slices.Contains(x.aliases, mime)) },
 		func(x format) bool { return slices.ContainsFunc(x.magic, begins) },
 		func(x format) bool { return slices.Contains(x.exts, ext) },
-		func(x format) bool { return ext == "" && slices.ContainsFunc(x.weak, begins) },
+		func(x format) bool { return ext == "" && slices.ContainsFunc(x.weakMagic, begins) },
 	} {
 		i := slices.IndexFunc(all, match)
 		if i < 0 {
 			continue
 		}
 		if all[i].mime == mimeZip {
-			// A document that is an archive inside, under an archive's name.
+			// a zip-based document with an archive's name
 			if k := slices.IndexFunc(all, func(x format) bool { return x.mime == zipKind(f.Data) }); k >= 0 {
 				i = k
 			}
@@ -194,9 +190,9 @@ func extension(name string) string {
 	return strings.ToLower(strings.TrimPrefix(path.Ext(name), "."))
 }
 
-// Read yields what a file says: one text, several for an archive or a mail with
-// attachments. An error that is an [*Error] concerns one of them, and the rest
-// follows; any other is the end of ctx. Read is safe for concurrent use.
+// Read yields the texts of a file: one text, or several for an archive or a mail with attachments.
+// An [*Error] concerns one of them, and the others follow; any other error is the end of ctx. Read
+// is safe for concurrent use.
 func Read(ctx context.Context, f File, o Options) iter.Seq2[Text, error] {
 	o = o.WithDefaults()
 	return func(yield func(Text, error) bool) {
@@ -204,43 +200,42 @@ func Read(ctx context.Context, f File, o Options) iter.Seq2[Text, error] {
 	}
 }
 
-// reading is one Read.
+// reading is the state of one Read.
 type reading struct {
 	opts    Options
 	yield   func(Text, error) bool
 	left    int64 // bytes that may still be unpacked, on all levels
-	bomb    bool  // that is fewer than any file may unpack to
-	members int   // files inside that may still be read, on all levels
-	// spent is what the reading of files has taken, on all levels, without what the
-	// consumer does with their texts.
-	spent time.Duration
-	// isolated reads a file whose format asks for it in another process; nil reads it
-	// here.
-	isolated fileReader
+	ratioBound    bool  // left is bounded by maxRatio, not by MaxExpand
+	membersLeft int   // members that may still be read, on all levels
+	// elapsed is the time spent reading files, on all levels, without the consumer's time.
+	elapsed time.Duration
+	// readIsolated reads a file of an isolated format in another process; nil reads it in this
+	// process.
+	readIsolated fileReader
 }
 
-// newReading begins to read a file. What it unpacks to, on all levels, is bounded by its
-// size as well: many small bombs are one.
+// newReading prepares the reading of a file. The unpacked bytes on all levels are also bounded by
+// the file's size, so many small bombs count as one.
 func newReading(f File, o Options, yield func(Text, error) bool, isolated fileReader) *reading {
-	most := max(freeBytes, maxRatio*int64(len(f.Data)))
+	most := max(minRatioBytes, maxRatio*int64(len(f.Data)))
 	bomb := most < o.MaxExpand
 	o.MaxExpand = min(o.MaxExpand, most)
-	return &reading{opts: o, yield: yield, left: o.MaxExpand, bomb: bomb, members: o.MaxMembers, isolated: isolated}
+	return &reading{opts: o, yield: yield, left: o.MaxExpand, ratioBound: bomb, membersLeft: o.MaxMembers, readIsolated: isolated}
 }
 
-// file reads one file at a path; it reports false when the consumer has enough.
+// file reads the file at a path. It returns false when the consumer stops.
 func (r *reading) file(ctx context.Context, at string, f File, depth int) bool {
 	x := formatOf(f)
 	if x != nil && x.expand != nil {
 		return r.expand(ctx, at, f, x, depth)
 	}
-	one := r.one
-	if x != nil && x.isolate && r.isolated != nil {
-		one = func(ctx context.Context, f File, _ *format) (Text, error) { return r.isolated(ctx, f, r.opts) }
+	one := r.readOne
+	if x != nil && x.isolate && r.readIsolated != nil {
+		one = func(ctx context.Context, f File, _ *format) (Text, error) { return r.readIsolated(ctx, f, r.opts) }
 	}
 	start := time.Now()
 	t, err := one(ctx, f, x)
-	r.spent += time.Since(start)
+	r.elapsed += time.Since(start)
 	if err != nil {
 		return r.fail(ctx, at, err)
 	}
@@ -248,20 +243,20 @@ func (r *reading) file(ctx context.Context, at string, f File, depth int) bool {
 	return r.yield(t, nil)
 }
 
-// one reads a file that holds no others, within its time.
-func (r *reading) one(ctx context.Context, f File, x *format) (t Text, err error) {
+// readOne reads a file without members, within its timeout.
+func (r *reading) readOne(ctx context.Context, f File, x *format) (t Text, err error) {
 	ctx, cancel := context.WithTimeout(ctx, r.opts.Timeout)
 	defer cancel()
-	defer recovered(&err)
+	defer recoverError(&err)
 	if x == nil {
-		t, err = plain(f)
+		t, err = readPlain(f)
 	} else {
 		t, err = x.read(ctx, f, r.opts)
 	}
 	if err != nil {
 		return Text{}, err
 	}
-	if err := r.fits(t); err != nil {
+	if err := r.checkSize(t); err != nil {
 		return Text{}, err
 	}
 	if x != nil || isProse(f) {
@@ -270,22 +265,22 @@ func (r *reading) one(ctx context.Context, f File, x *format) (t Text, err error
 	return t, nil
 }
 
-// fits refuses a text that is too long.
-func (r *reading) fits(t Text) error {
+// checkSize rejects a text that is too long.
+func (r *reading) checkSize(t Text) error {
 	if len(t.Text) > r.opts.MaxText {
 		return refuse("holds %d bytes of text; the limit is %d: split the file", len(t.Text), r.opts.MaxText)
 	}
 	return nil
 }
 
-// expand reads the files inside of one.
+// expand reads the files inside a file.
 func (r *reading) expand(ctx context.Context, at string, f File, x *format, depth int) bool {
 	if depth >= maxDepth {
 		return r.fail(ctx, at, refuse("is nested more than %d deep; unpack it", maxDepth))
 	}
-	in := &inside{r: r, ctx: ctx, at: at, depth: depth + 1, more: true}
+	in := &container{r: r, ctx: ctx, at: at, depth: depth + 1, more: true}
 	err := func() (err error) {
-		defer recovered(&err)
+		defer recoverError(&err)
 		return x.expand(ctx, f, in)
 	}()
 	if in.more && err != nil {
@@ -294,7 +289,7 @@ func (r *reading) expand(ctx context.Context, at string, f File, x *format, dept
 	return in.more
 }
 
-// fail yields why a file gave no text.
+// fail yields the error of a file.
 func (r *reading) fail(ctx context.Context, at string, err error) bool {
 	if ctx.Err() != nil {
 		r.yield(Text{}, ctx.Err())
@@ -303,7 +298,7 @@ func (r *reading) fail(ctx context.Context, at string, err error) bool {
 	return r.yield(Text{}, &Error{Path: at, Reason: reasonOf(err, r.opts)})
 }
 
-// reasonOf says why a file gave no text, "" without an error.
+// reasonOf returns the reason of an error; "" for nil.
 func reasonOf(err error, o Options) string {
 	switch {
 	case err == nil:
@@ -315,9 +310,9 @@ func reasonOf(err error, o Options) string {
 	return clip(strings.ToValidUTF8(err.Error(), "\ufffd"), maxReason)
 }
 
-// recovered turns a panic of a reader into an error. The stack is not part of it:
-// it would end up in a person's summary.
-func recovered(err *error) {
+// recoverError turns a panic of a reader into an error. The stack is omitted, because the text is
+// shown to users.
+func recoverError(err *error) {
 	if p := recover(); p != nil {
 		*err = refuse("is damaged, or of a kind that cannot be read (%v)", p)
 	}

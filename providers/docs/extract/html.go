@@ -13,29 +13,29 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// page is what a web page says.
+// page is a converted web page.
 type page struct {
 	markdown  string
 	title     string
-	meta      map[string]any // nil for none
+	meta      map[string]any // may be nil
 	published time.Time
 }
 
-// pageOptions say how a page is read. The zero value works.
+// pageOptions control the conversion of a page. The zero value works.
 type pageOptions struct {
-	base    string // the page's URL; links to the same host are not kept
-	whole   bool   // keep all of the body: a chapter of a book has nothing around it
-	xml     bool   // the page is XHTML: <a/> is a whole element
-	maxText int    // longest Markdown, in bytes; default [DefaultMaxText]
+	base    string // URL of the page; links to its host are dropped
+	keepAll   bool   // keep the whole body, for example of a book chapter
+	xml     bool   // the page is XHTML: <a/> is a complete element
+	maxText int    // maximum length of the Markdown in bytes; default [DefaultMaxText]
 }
 
-// webFormats are those of pages and notebooks.
+// webFormats returns the formats of web pages and notebooks.
 func webFormats() []format {
 	return []format{
 		{mime: "application/x-ipynb+json", exts: []string{"ipynb"}, read: readNotebook, isolate: true},
 		{
-			mime: "text/html", also: []string{"application/xhtml+xml"}, exts: []string{"html", "htm", "xhtml", "xht", "shtml"},
-			weak: []string{"<!DOCTYPE html", "<!doctype html", "<html", "<HTML", "<!DOCTYPE HTML"}, read: readHTML,
+			mime: "text/html", aliases: []string{"application/xhtml+xml"}, exts: []string{"html", "htm", "xhtml", "xht", "shtml"},
+			weakMagic: []string{"<!DOCTYPE html", "<!doctype html", "<html", "<HTML", "<!DOCTYPE HTML"}, read: readHTML,
 		},
 	}
 }
@@ -54,14 +54,14 @@ func readHTML(ctx context.Context, f File, o Options) (Text, error) {
 	t := Text{
 		Text: p.markdown, MIME: "text/markdown", Format: "text/html", Title: p.title, Metadata: p.meta, Occurred: p.published,
 	}
-	t.note(MetaCharset, charset)
+	t.setMeta(MetaCharset, charset)
 	return t, nil
 }
 
 // htmlMarkdown converts a web page in UTF-8 to Markdown.
 func htmlMarkdown(ctx context.Context, src []byte, o pageOptions) (page, error) {
 	src, matter := cutFrontMatter(bytes.TrimPrefix(src, []byte("\ufeff")))
-	root, err := parseHTML(ctx, withoutSubset(src), o.xml)
+	root, err := parseHTML(ctx, trimSubset(src), o.xml)
 	if err != nil {
 		return page{}, err
 	}
@@ -69,7 +69,7 @@ func htmlMarkdown(ctx context.Context, src []byte, o pageOptions) (page, error) 
 	h.title = cmp.Or(h.title, matter)
 	measure(root)
 	main := root
-	if !o.whole {
+	if !o.keepAll {
 		main = mainContent(root)
 	}
 	if o.maxText <= 0 {
@@ -83,9 +83,9 @@ func htmlMarkdown(ctx context.Context, src []byte, o pageOptions) (page, error) 
 	return page{markdown: md, title: h.pageTitle(r.headings, r.opening), meta: h.metadata(), published: h.published}, nil
 }
 
-// withoutSubset removes the declarations inside of a document type, which the
-// tokenizer of HTML does not know. Entities of a page's own are not expanded.
-func withoutSubset(src []byte) []byte {
+// trimSubset removes the internal subset of a document type, which the HTML tokenizer does not
+// support. Entities declared there are not expanded.
+func trimSubset(src []byte) []byte {
 	i := bytes.Index(src[:min(len(src), declareLen)], []byte("<!DOCTYPE"))
 	if i < 0 {
 		return src
@@ -109,7 +109,7 @@ func hostOf(base string) string {
 	return strings.ToLower(u.Host)
 }
 
-// textOf returns all text inside of n, with white space folded.
+// textOf returns the text inside n with white space folded.
 func textOf(n *node) string {
 	var b strings.Builder
 	appendText(&b, n)

@@ -10,15 +10,14 @@ import (
 	"github.com/ragctx/ragctx/internal/text/timeexpr"
 )
 
-// head is what a page says about itself.
+// head is the metadata of a page.
 type head struct {
 	title, ogTitle, site string
 	author, lang         string
 	published            time.Time
 }
 
-// readHead looks at the elements above the content; it must run before [measure]
-// removes them.
+// readHead reads the metadata elements. It must run before [measure] removes them.
 func readHead(n *node) head {
 	var h head
 	h.visit(n)
@@ -37,7 +36,7 @@ func (h *head) visit(n *node) {
 	case atom.Meta:
 		h.metaElement(n)
 		return
-	case atom.Svg: // has titles of its own
+	case atom.Svg: // has its own titles
 		return
 	default:
 	}
@@ -83,8 +82,8 @@ func (h *head) metadata() map[string]any {
 	return m
 }
 
-// pageTitle chooses what a page is called: its only heading of the first level,
-// which names the page where <title> names the site, too.
+// pageTitle chooses the title of a page. A single top-level heading is preferred, because <title>
+// often includes the site name.
 func (h *head) pageTitle(headings []string, opening string) string {
 	t := h.ogTitle
 	if t == "" {
@@ -96,12 +95,12 @@ func (h *head) pageTitle(headings []string, opening string) string {
 	if t == "" || opening != "" && strings.HasPrefix(t, opening) {
 		return opening
 	}
-	return withoutSite(t, h.site)
+	return trimSiteName(t, h.site)
 }
 
-// withoutSite removes the name of the site at the end of a title: the name that
-// the page gives, or what follows the last bar.
-func withoutSite(title, site string) string {
+// trimSiteName removes the site name at the end of a title: the name that the page declares, or the
+// part after the last bar.
+func trimSiteName(title, site string) string {
 	for _, sep := range []string{" | ", " — ", " – ", " - ", " · ", " :: ", " • "} {
 		i := strings.LastIndex(title, sep)
 		if i <= 0 {
@@ -114,14 +113,13 @@ func withoutSite(title, site string) string {
 	return title
 }
 
-// parseDate reads the date of a page; zero if it is none.
+// parseDate parses the date of a page, or returns the zero time.
 func parseDate(s string) time.Time {
-	t, _ := timeexpr.Dates{}.Parse(s) // zero with an error
+	t, _ := timeexpr.Dates{}.Parse(s) // zero on error
 	return t
 }
 
-// languageCode returns the ISO 639-1 code of a language tag such as "en-GB"; "" if
-// it has none.
+// languageCode returns the ISO 639-1 code of a language tag such as "en-GB", or "".
 func languageCode(tag string) string {
 	base, _, _ := strings.Cut(strings.ReplaceAll(tag, "_", "-"), "-")
 	base = strings.ToLower(base)
@@ -131,8 +129,8 @@ func languageCode(tag string) string {
 	return base
 }
 
-// cutFrontMatter removes what generators of sites read at the beginning of a page,
-// YAML between lines of dashes or JSON in a comment, and returns the title in it.
+// cutFrontMatter removes front matter (YAML between dashes, or JSON in a comment) and returns its
+// title.
 func cutFrontMatter(src []byte) (rest []byte, title string) {
 	rest = src
 	var matter []byte
@@ -157,5 +155,5 @@ func cutFrontMatter(src []byte) (rest []byte, title string) {
 	return rest, ""
 }
 
-// maxFrontMatter is where front matter ends at the latest, in bytes.
+// maxFrontMatter bounds the front matter in bytes.
 const maxFrontMatter = 8 << 10

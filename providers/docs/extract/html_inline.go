@@ -10,16 +10,16 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// maxLink is the longest address that is kept beside a link's text: longer ones
-// say little and cost much of a model's context.
+// maxLink bounds the length of a link address. Longer addresses add little information and take
+// many tokens.
 const maxLink = 160
 
-// minLinkText is how many letters a link's text has at least if its address is
-// kept: the number of a ticket needs none, and tables of changes are full of them.
+// minLinkText is the minimum number of letters in the text of a link whose address is written.
+// Ticket numbers, which fill changelogs, need no address.
 const minLinkText = 2
 
-// letters counts the letters of a text.
-func letters(s string) (n int) {
+// countLetters counts the letters of a text.
+func countLetters(s string) (n int) {
 	for _, r := range s {
 		if unicode.IsLetter(r) {
 			n++
@@ -28,7 +28,7 @@ func letters(s string) (n int) {
 	return n
 }
 
-// flatText renders all of n as one line.
+// flatText renders n as one line.
 func (r *renderer) flatText(n *node) string {
 	saved := r.line
 	r.line = nil
@@ -40,7 +40,7 @@ func (r *renderer) flatText(n *node) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// inline renders a text or an element inside of a paragraph.
+// inline renders a text or an element inside a paragraph.
 func (r *renderer) inline(n *node) {
 	if n.isText() {
 		r.text(n.text)
@@ -55,9 +55,9 @@ func (r *renderer) inline(n *node) {
 	case atom.Code, atom.Kbd, atom.Samp, atom.Tt, atom.Var:
 		r.codeSpan(n)
 	case atom.Strong, atom.B:
-		r.wrapped(n, "**", &r.strong)
+		r.emphasis(n, "**", &r.strong)
 	case atom.Em, atom.I, atom.Cite, atom.Dfn:
-		r.wrapped(n, "*", &r.emph)
+		r.emphasis(n, "*", &r.emph)
 	case atom.A:
 		r.link(n)
 	case atom.Q:
@@ -65,7 +65,7 @@ func (r *renderer) inline(n *node) {
 	case atom.Rt:
 		r.enclosed(n, "(", ")")
 	case atom.Sup:
-		r.raised(n)
+		r.superscript(n)
 	case atom.Math:
 		r.math(n)
 	default:
@@ -73,7 +73,8 @@ func (r *renderer) inline(n *node) {
 	}
 }
 
-// inlineBlock renders an element without marks of its own; a block is set off.
+// inlineBlock renders an element without markup of its own. Block elements are separated by a
+// space.
 func (r *renderer) inlineBlock(n *node) {
 	if !blockTags[n.tag] {
 		r.children(n)
@@ -111,14 +112,14 @@ func (r *renderer) newline() {
 	}
 }
 
-// text appends text with its white space folded.
+// text appends text with white space folded.
 func (r *renderer) text(s string) {
 	for i, c := range s {
 		switch {
 		case c == '\u00ad' || c == '\u200b' || c == '\ufeff':
 		case unicode.IsSpace(c):
 			r.space()
-		case c < ' ' || c == 0x7f: // control characters, NUL too
+		case c < ' ' || c == 0x7f: // control characters, including NUL
 		case c == '<' && beginsTag(s[i+1:]), c == '`':
 			r.line = append(r.line, '\\', byte(c))
 		default:
@@ -127,20 +128,19 @@ func (r *renderer) text(s string) {
 	}
 }
 
-// beginsTag reports whether what follows a "<" would make it a tag to a reader of
-// Markdown.
+// beginsTag reports whether s, following a "<", starts a tag in Markdown.
 func beginsTag(s string) bool {
 	return s != "" && (s[0] == '/' || s[0] == '!' || s[0] == '?' || 'a' <= s[0]|0x20 && s[0]|0x20 <= 'z')
 }
 
-// enclosed renders the children of n between two marks, if there is anything.
+// enclosed renders the children of n between two marks, unless they are empty.
 func (r *renderer) enclosed(n *node, before, after string) {
 	start := len(r.line)
 	r.children(n)
 	r.surround(start, before, after)
 }
 
-// surround puts marks around what was appended since start, inside of its spaces.
+// surround puts marks around the text appended since start, inside its leading and trailing spaces.
 func (r *renderer) surround(start int, before, after string) {
 	start = min(start, len(r.line))
 	body := r.line[start:]
@@ -156,9 +156,8 @@ func (r *renderer) surround(start int, before, after string) {
 	r.line = append(append(append(append(r.line[:lead], before...), s...), after...), tail...)
 }
 
-// wrapped renders strong text and emphasis. Inside of a word, and around code,
-// the marks would only be in the way.
-func (r *renderer) wrapped(n *node, mark string, depth *int) {
+// emphasis renders strong or emphasized text. Marks are omitted inside a word and around code.
+func (r *renderer) emphasis(n *node, mark string, depth *int) {
 	start := len(r.line)
 	*depth++
 	r.children(n)
@@ -175,9 +174,9 @@ func isWordEnd(b []byte) bool {
 	return unicode.IsLetter(c) || unicode.IsDigit(c) || c == '*'
 }
 
-// raised renders what stands above the line: powers, and marks of footnotes.
-func (r *renderer) raised(n *node) {
-	if n.local > 0 && !strings.HasPrefix(textOf(n), "[") {
+// superscript renders exponents and footnote marks.
+func (r *renderer) superscript(n *node) {
+	if n.localChars > 0 && !strings.HasPrefix(textOf(n), "[") {
 		r.enclosed(n, "[", "]")
 		return
 	}
@@ -214,13 +213,13 @@ func (r *renderer) link(n *node) {
 	start = min(start, len(r.line))
 	text := strings.TrimSpace(string(r.line[start:]))
 	href := strings.TrimSpace(n.attr("href"))
-	if letters(text) < minLinkText || r.flat > 0 && r.strong > 0 || !r.leadsAway(href) || strings.Contains(href, strings.TrimRight(text, "/")) || strings.Contains(text, "](") {
+	if countLetters(text) < minLinkText || r.flat > 0 && r.strong > 0 || !r.isExternal(href) || strings.Contains(href, strings.TrimRight(text, "/")) || strings.Contains(text, "](") {
 		return
 	}
 	r.surround(start, "[", "]("+strings.NewReplacer(" ", "%20", "(", "%28", ")", "%29").Replace(href)+")")
 }
 
-func (r *renderer) leadsAway(href string) bool {
+func (r *renderer) isExternal(href string) bool {
 	if len(href) > maxLink || !strings.HasPrefix(href, "http://") && !strings.HasPrefix(href, "https://") {
 		return false
 	}
@@ -228,7 +227,7 @@ func (r *renderer) leadsAway(href string) bool {
 	return err == nil && u.Host != "" && !strings.EqualFold(u.Host, r.home)
 }
 
-// altText is what an image shows in words; names of files are none.
+// altText returns the alternative text of an image, unless it is a file name.
 func altText(n *node) string {
 	alt := strings.TrimSpace(n.attr("alt"))
 	if len(alt) < 2 || !strings.Contains(alt, " ") && strings.Contains(alt, ".") {
@@ -237,7 +236,7 @@ func altText(n *node) string {
 	return alt
 }
 
-// math renders a formula by the TeX source it carries, else by its characters.
+// math renders a formula by its TeX source if present, otherwise by its characters.
 func (r *renderer) math(n *node) {
 	tex := n.attr("alttext")
 	if tex == "" {

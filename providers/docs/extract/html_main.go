@@ -6,18 +6,18 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// hidden reports whether nothing of an element is shown as text.
+// hidden reports whether an element is not displayed.
 func hidden(n *node) bool {
 	if hiddenTags[n.tag] || n.attr("aria-hidden") == "true" {
 		return true
 	}
 	if n.attr("role") == "tabpanel" || strings.Contains(n.attr("class"), "tab") {
-		return false // shown when its tab is chosen
+		return false // displayed when its tab is selected
 	}
 	return n.hasAttr("hidden") || strings.Contains(strings.ReplaceAll(n.attr("style"), " ", ""), "display:none")
 }
 
-// measure fills in what is counted per element, children first.
+// measure computes the counts of each element, children first.
 func measure(n *node) {
 	if n.isText() {
 		n.chars = len(strings.TrimSpace(n.text))
@@ -35,37 +35,37 @@ func measure(n *node) {
 		k.lang = lang
 		measure(k)
 		n.chars += k.chars
-		n.linked += k.linked
-		n.local += k.local
+		n.linkChars += k.linkChars
+		n.localChars += k.localChars
 		n.links += k.links
-		n.blocks = n.blocks || k.blocks || blockTags[k.tag]
-		n.headed = n.headed || k.headed
-		n.solid = n.solid || k.solid
-		n.titled = n.titled || k.titled || headingLevel[k.tag] > 0
+		n.hasBlocks = n.hasBlocks || k.hasBlocks || blockTags[k.tag]
+		n.hasTopHeading = n.hasTopHeading || k.hasTopHeading
+		n.structured = n.structured || k.structured
+		n.hasHeading = n.hasHeading || k.hasHeading || headingLevel[k.tag] > 0
 	}
 	switch n.tag {
 	case atom.A:
 		n.links++
-		n.linked = n.chars
+		n.linkChars = n.chars
 		if strings.HasPrefix(n.attr("href"), "#") {
-			n.local = n.chars
+			n.localChars = n.chars
 		}
 	case atom.H1:
-		n.headed, n.solid = n.chars > 0, true
+		n.hasTopHeading, n.structured = n.chars > 0, true
 	case atom.Pre, atom.Table, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
-		n.solid = true
+		n.structured = true
 	default:
 	}
 }
 
-// mainContent returns the part of a page that it is about: what the page itself
-// marks as such, or what the well-known generators of documentation do, if that
-// holds most of the text; else the whole. What surrounds the content (navigation,
-// banners, tables of contents) is removed from the tree in both cases.
+// mainContent returns the main content of a page: the element that the page, or a well-known
+// documentation generator, marks as such and that holds most of the text; otherwise the whole page.
+// In both cases it removes surrounding elements (navigation, banners, tables of contents) from the
+// tree.
 func mainContent(root *node) *node {
 	prune(root, root.chars)
-	for _, is := range mainMarks {
-		if n, rivals := largest(root, is); n != nil && n.chars*2 >= root.chars && rivals*3 < n.chars {
+	for _, match := range mainSelectors {
+		if n, rivals := largest(root, match); n != nil && n.chars*2 >= root.chars && rivals*3 < n.chars {
 			return n
 		}
 	}
@@ -75,12 +75,12 @@ func mainContent(root *node) *node {
 	return root
 }
 
-// linkLists returns how much text stands in parts of a page that are but links,
-// and removes them if told to.
+// linkLists counts the text in elements that consist only of links. If remove is set, it removes
+// them.
 func linkLists(n *node, total int, remove bool) (chars int) {
 	kept := n.kids[:0:0]
 	for _, k := range n.kids {
-		if linkListTags[k.tag] && k.links >= 5 && k.linked*10 >= k.chars*8 && k.chars*5 < total*2 && !k.headed {
+		if linkListTags[k.tag] && k.links >= 5 && k.linkChars*10 >= k.chars*8 && k.chars*5 < total*2 && !k.hasTopHeading {
 			chars += k.chars
 			continue
 		}
@@ -95,21 +95,21 @@ func linkLists(n *node, total int, remove bool) (chars int) {
 	return chars
 }
 
-// mainMarks tell the main content, the surest first.
-var mainMarks = []func(*node) bool{
+// mainSelectors match the main content, the most reliable first.
+var mainSelectors = []func(*node) bool{
 	func(n *node) bool { return n.tag == atom.Main || n.attr("role") == "main" },
 	func(n *node) bool { return n.tag == atom.Article || n.attr("itemprop") == "articleBody" },
 	func(n *node) bool { return hasWord(n, contentWords) },
 }
 
-// largest returns the element that is so and has the most text, and how much text
-// the others have that are not inside of it.
-func largest(n *node, is func(*node) bool) (best *node, rivals int) {
-	if is(n) {
+// largest returns the matching element with the most text, and the length of the text in other
+// matching elements outside it.
+func largest(n *node, match func(*node) bool) (best *node, rivals int) {
+	if match(n) {
 		return n, 0
 	}
 	for _, k := range n.kids {
-		b, r := largest(k, is)
+		b, r := largest(k, match)
 		rivals += r
 		switch {
 		case b == nil:
@@ -125,22 +125,21 @@ func largest(n *node, is func(*node) bool) (best *node, rivals int) {
 	return best, rivals
 }
 
-// prune removes what surrounds the content and corrects the counts. Nothing is
-// removed that has a large part of all text, or the heading of the page: class
-// names promise little.
+// prune removes elements that surround the content and updates the counts. Elements with a large
+// part of the text, or with the page's heading, stay, because class names are unreliable.
 func prune(n *node, total int) {
 	kept := n.kids[:0]
 	for _, k := range n.kids {
-		if !k.isText() && k.chars*5 < total*2 && surrounds(k, total) {
-			discount(n, k)
+		if !k.isText() && k.chars*5 < total*2 && isClutter(k, total) {
+			subtractCounts(n, k)
 			continue
 		}
 		if !k.isText() {
 			before := *k
 			prune(k, total)
 			n.chars -= before.chars - k.chars
-			n.linked -= before.linked - k.linked
-			n.local -= before.local - k.local
+			n.linkChars -= before.linkChars - k.linkChars
+			n.localChars -= before.localChars - k.localChars
 			n.links -= before.links - k.links
 		}
 		kept = append(kept, k)
@@ -149,36 +148,36 @@ func prune(n *node, total int) {
 	n.kids = kept
 }
 
-func discount(n, k *node) {
+func subtractCounts(n, k *node) {
 	n.chars -= k.chars
-	n.linked -= k.linked
-	n.local -= k.local
+	n.linkChars -= k.linkChars
+	n.localChars -= k.localChars
 	n.links -= k.links
 }
 
-// surrounds reports whether an element is navigation or the like.
-func surrounds(n *node, total int) bool {
-	if isAnchorSign(n) || hasWord(n, clutterWords) && !n.headed {
+// isClutter reports whether an element is navigation or similar.
+func isClutter(n *node, total int) bool {
+	if isAnchorSign(n) || hasWord(n, clutterWords) && !n.hasTopHeading {
 		return true
 	}
 	switch n.attr("role") {
 	case "navigation", "banner", "contentinfo", "search", "menu", "menubar", "toolbar", "alertdialog":
-		return !n.headed
+		return !n.hasTopHeading
 	}
 	switch n.tag {
 	case atom.Nav, atom.Search, atom.Footer, atom.Header:
-		return !n.headed
+		return !n.hasTopHeading
 	case atom.Aside:
-		return !n.headed && !hasWord(n, noteWords)
+		return !n.hasTopHeading && !hasWord(n, noteWords)
 	case atom.Ul, atom.Ol, atom.Div, atom.Table, atom.Section, atom.Dl:
-		// A table of contents of the page says nothing that its headings do not.
-		return n.links >= 3 && n.local*10 >= n.chars*8 && n.chars*3 < total && !n.headed
+		// The page's own table of contents only repeats its headings.
+		return n.links >= 3 && n.localChars*10 >= n.chars*8 && n.chars*3 < total && !n.hasTopHeading
 	default:
 		return false
 	}
 }
 
-// isAnchorSign reports whether n is the sign beside a heading that links to it.
+// isAnchorSign reports whether n is the link sign next to a heading.
 func isAnchorSign(n *node) bool {
 	if n.tag != atom.A || !strings.HasPrefix(n.attr("href"), "#") {
 		return false
@@ -186,7 +185,7 @@ func isAnchorSign(n *node) bool {
 	return n.chars <= len("🔗") && !hasLetter(textOf(n)) || hasWord(n, anchorWords)
 }
 
-// words that class names and ids are made of, in generated documentation.
+// Words in class names and ids of generated documentation.
 var (
 	contentWords = wordSet("markdown-body", "rst-content", "theme-doc-markdown", "md-content", "mw-parser-output", "entry-content",
 		"post-content", "article-content", "page-content", "main-content", "bodycontent", "documentwrapper", "documentation",
@@ -202,7 +201,7 @@ var (
 	anchorWords    = wordSet("headerlink", "anchor", "hash-link", "header-anchor", "heading-anchor", "anchorjs-link", "anchor-link", "permalink", "direct-link", "mark", "self-link", "headinglink")
 	signatureWords = wordSet("sig", "sig-object", "sig-name", "descname")
 	noLanguage     = wordSet("none", "default", "notranslate", "text", "plain", "plaintext", "nohighlight", "highlight", "source", "wrapper", "copy", "box", "container")
-	listingWords   = wordSet("fragment") // of lines of code, as Doxygen writes it
+	listingWords   = wordSet("fragment") // code listing of Doxygen
 	noteWords      = wordSet("note", "tip", "warning", "caution", "danger", "important", "info", "admonition", "callout", "footnote",
 		"footnotes", "starlight-aside", "hint", "alert", "example", "footnote-list")
 )
@@ -215,7 +214,7 @@ func wordSet(words ...string) map[string]bool {
 	return m
 }
 
-// hasWord reports whether the id or one of the classes of n is one of the words.
+// hasWord reports whether the id or a class of n is in words.
 func hasWord(n *node, words map[string]bool) bool {
 	if words[strings.ToLower(n.attr("id"))] {
 		return true

@@ -9,30 +9,30 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// maxPrefix bounds what a line begins with inside of nested lists and quotations:
-// deeper ones are no longer indented, or the text would grow with its depth.
+// maxPrefix bounds the line prefix inside nested lists and quotations. Without it the text would
+// grow with the square of the depth.
 const maxPrefix = 40
 
 // renderer writes a tree as Markdown.
 type renderer struct {
 	ctx  context.Context
 	max  int
-	home string // the host whose links are not kept
+	home string // host whose links are dropped
 
 	out      strings.Builder
-	prefix   string   // what each line begins with
-	sep      string   // prefix of the empty line before the next block, if entered
-	entered  bool     // no block was written yet inside of the innermost prefix
-	first    string   // what the next line begins with: prefix, or the marker of an item
-	tight    bool     // the next block follows without an empty line
-	line     []byte   // the paragraph being written
-	flat     int      // > 0 inside of a cell or heading, where blocks are inline
-	strong   int      // > 0 inside of strong text
-	emph     int      // > 0 inside of emphasis
-	level    int      // of the last heading
-	defs     int      // definitions around
-	headings []string // of the first level
-	opening  string   // the first heading
+	prefix   string   // prefix of each line
+	sep      string   // prefix of the empty line before the next block, if entered is set
+	entered  bool     // no block was written yet inside the innermost prefix
+	first    string   // prefix of the next line: prefix, or the marker of an item
+	tight    bool     // no empty line before the next block
+	line     []byte   // paragraph being written
+	flat     int      // > 0 inside a cell or heading, where blocks are inline
+	strong   int      // > 0 inside strong text
+	emph     int      // > 0 inside emphasis
+	level    int      // level of the last heading
+	defs     int      // nesting of definitions
+	headings []string // texts of the top-level headings
+	opening  string   // text of the first heading
 	visits   int
 	err      error
 }
@@ -49,7 +49,7 @@ func (r *renderer) render(n *node) (string, error) {
 	return r.out.String(), nil
 }
 
-// stopped counts what is visited and reports whether to go on.
+// stopped counts visited nodes and reports whether rendering must stop.
 func (r *renderer) stopped() bool {
 	if r.visits++; r.err == nil && r.visits%1024 == 0 {
 		r.err = r.ctx.Err()
@@ -57,7 +57,7 @@ func (r *renderer) stopped() bool {
 	return r.err != nil
 }
 
-func isBlock(n *node) bool { return blockTags[n.tag] || n.blocks }
+func isBlock(n *node) bool { return blockTags[n.tag] || n.hasBlocks }
 
 func (r *renderer) children(n *node) {
 	for _, k := range n.kids {
@@ -81,13 +81,13 @@ func (r *renderer) block(n *node) {
 	case atom.Pre, atom.Listing, atom.Xmp, atom.Plaintext:
 		r.code(n)
 	case atom.Ul, atom.Ol, atom.Menu, atom.Dir:
-		if n.titled { // sections, which no list holds in Markdown
+		if n.hasHeading { // sections, which Markdown lists cannot contain
 			r.children(n)
 		} else {
 			r.list(n)
 		}
-	case atom.Li: // outside of a list
-		if n.titled {
+	case atom.Li: // outside a list
+		if n.hasHeading {
 			r.children(n)
 		} else {
 			r.item(n, "- ")
@@ -122,7 +122,7 @@ func (r *renderer) flush() {
 	}
 }
 
-// write writes the lines of a block.
+// text writes the lines of a block.
 func (r *renderer) write(s string) {
 	if r.err != nil {
 		return
@@ -155,7 +155,7 @@ func (r *renderer) write(s string) {
 	}
 }
 
-// indented renders what f does behind a marker on the first line and a prefix on the others.
+// indentedLen renders the output of f with marker before the first line and prefix before the others.
 func (r *renderer) indented(marker, prefix string, f func()) {
 	saved := r.prefix
 	if !r.entered {
@@ -185,8 +185,8 @@ func (r *renderer) heading(n *node, level int) {
 	r.write(strings.Repeat("#", level) + " " + s)
 }
 
-// term renders what a list of definitions defines. A signature, as generators of
-// references mark it, is a heading of what they say of it.
+// term renders a definition term. A function or type signature, as reference generators mark it,
+// becomes a heading.
 func (r *renderer) term(n *node) {
 	if isSignature(n) && r.prefix == "" {
 		r.write(strings.Repeat("#", min(max(r.level, 1)+1+r.defs, 6)) + " `" + strings.ReplaceAll(textOf(n), "`", "") + "`")
@@ -203,7 +203,7 @@ func (r *renderer) term(n *node) {
 	}
 }
 
-// isSignature reports whether a term is one that is called or used in programs.
+// isSignature reports whether a term is the signature of a function or type.
 func isSignature(n *node) bool {
 	return hasWord(n, signatureWords) || slices.ContainsFunc(n.kids, func(k *node) bool { return hasWord(k, signatureWords) })
 }
@@ -236,7 +236,7 @@ func (r *renderer) list(n *node) {
 	r.tight = false
 }
 
-// item renders an item of a list; whatever stands in a list is one.
+// item renders a list item. Any child of a list is an item.
 func (r *renderer) item(n *node, marker string) {
 	r.indented(marker, strings.Repeat(" ", len(marker)), func() {
 		switch {
@@ -251,7 +251,7 @@ func (r *renderer) item(n *node, marker string) {
 	})
 }
 
-// isTight reports whether no item of a list has several blocks, lists aside.
+// isTight reports whether every item of a list has at most one block, not counting nested lists.
 func isTight(n *node) bool {
 	for _, k := range n.kids {
 		blocks := 0
@@ -288,7 +288,7 @@ func (r *renderer) code(n *node) {
 	r.write(fence + codeLanguage(n) + "\n" + s + "\n" + fence)
 }
 
-// rawText appends the text of n as it stands.
+// rawText appends the text of n unchanged.
 func rawText(b *strings.Builder, n *node) {
 	if n.isText() {
 		b.WriteString(n.text)
@@ -302,8 +302,7 @@ func rawText(b *strings.Builder, n *node) {
 	}
 }
 
-// codeLanguage finds the language of a piece of code in the class names of its
-// elements, as the usual highlighters write them.
+// codeLanguage finds the language of a code block in the class names used by common highlighters.
 func codeLanguage(n *node) string {
 	for m := n; m != nil; m = onlyElement(m) {
 		if l := languageOfClass(m); l != "" {

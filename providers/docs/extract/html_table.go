@@ -8,21 +8,21 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Limits of tables: a page can claim any span.
+// Limits of tables. A page can declare any span.
 const (
 	maxColumns  = 64
-	maxRepeated = 80 // bytes of a cell that are said again in the rows that it spans
+	maxRepeated = 80 // maximum bytes of a cell that is repeated in the rows it spans
 )
 
-// cell is one place of a table's grid.
+// cell is one position of a table's grid.
 type cell struct {
 	n      *node
 	text   string
 	header bool
-	down   int // rows below that it spans
+	down   int // further rows that it spans
 }
 
-// table renders a table; one that only arranges blocks is rendered as these.
+// table renders a table. A layout table is rendered as its blocks.
 func (r *renderer) table(n *node) {
 	rows, captions := tableRows(n)
 	for _, c := range captions {
@@ -53,10 +53,9 @@ func (r *renderer) table(n *node) {
 	r.write(strings.TrimRight(b.String(), "\n"))
 }
 
-// layoutRow renders the cells of a row that arranges blocks, in one line if there
-// are none.
+// layoutRow renders the cells of a layout row, on one line if they have no blocks.
 func (r *renderer) layoutRow(row *node) {
-	blocks := row.solid || slices.ContainsFunc(row.kids, func(c *node) bool { return c.blocks })
+	blocks := row.structured || slices.ContainsFunc(row.kids, func(c *node) bool { return c.hasBlocks })
 	for _, c := range row.kids {
 		r.children(c)
 		if blocks {
@@ -68,7 +67,7 @@ func (r *renderer) layoutRow(row *node) {
 	r.flush()
 }
 
-// tableRows returns the rows of a table, not those of tables inside of it.
+// tableRows returns the rows of a table without those of nested tables.
 func tableRows(n *node) (rows, captions []*node) {
 	for _, k := range n.kids {
 		switch k.tag {
@@ -80,15 +79,15 @@ func tableRows(n *node) (rows, captions []*node) {
 			inner, c := tableRows(k)
 			rows, captions = append(rows, inner...), append(captions, c...)
 		default:
-			if k.chars > 0 { // in no row, and shown before the table
-				captions = append(captions, &node{opaque: true, kids: []*node{k}})
+			if k.chars > 0 { // outside of rows; displayed before the table
+				captions = append(captions, &node{isElement: true, kids: []*node{k}})
 			}
 		}
 	}
 	return rows, captions
 }
 
-// isLayout reports whether a table arranges blocks rather than values.
+// isLayout reports whether a table is used for layout, not for data.
 func isLayout(n *node, rows []*node) bool {
 	if role := n.attr("role"); role == "presentation" || role == "none" {
 		return true
@@ -97,7 +96,7 @@ func isLayout(n *node, rows []*node) bool {
 	for _, row := range rows {
 		cells := 0
 		for _, c := range row.kids {
-			if c.solid {
+			if c.structured {
 				return true
 			}
 			if c.tag == atom.Td || c.tag == atom.Th {
@@ -109,7 +108,7 @@ func isLayout(n *node, rows []*node) bool {
 	return columns <= 1 || len(rows) == 1
 }
 
-// grid lays out the cells with their spans and renders them.
+// grid arranges and renders the cells with their spans.
 func (r *renderer) grid(rows []*node) (grid [][]cell, columns int) {
 	var above []cell
 	for _, row := range rows {
@@ -137,7 +136,7 @@ func (r *renderer) grid(rows []*node) (grid [][]cell, columns int) {
 	return grid, columns
 }
 
-// spanned adds the cells that reach down from the row above.
+// spanned appends the cells that span down from the row above.
 func spanned(line, above []cell) []cell {
 	for i := len(line); i < len(above) && above[i].down > 0; i++ {
 		c := above[i]
@@ -150,7 +149,7 @@ func spanned(line, above []cell) []cell {
 	return line
 }
 
-// span returns how many more rows or columns a cell covers than one.
+// span returns the number of further rows or columns that a cell covers.
 func span(n *node, key string) int {
 	k, err := strconv.Atoi(strings.TrimSpace(n.attr(key)))
 	if err != nil {

@@ -2,8 +2,7 @@ package extract
 
 import "golang.org/x/net/html/atom"
 
-// The tables below say what HTML's elements are to a reader of text. Nothing
-// changes them.
+// The tables below classify the HTML elements. They are read-only.
 
 func tagSet(tags ...atom.Atom) map[atom.Atom]bool {
 	m := make(map[atom.Atom]bool, len(tags))
@@ -27,14 +26,13 @@ var (
 	tableTags = tagSet(atom.Table, atom.Thead, atom.Tbody, atom.Tfoot, atom.Tr, atom.Td, atom.Th, atom.Caption)
 	cellTags  = tagSet(atom.Td, atom.Th, atom.Caption)
 
-	// htmlContainers are not whole elements when a page that is no XML closes them
-	// by a slash: <div/> opens one.
+	// htmlContainers are not closed by a slash in HTML: <div/> opens an element.
 	htmlContainers = tagSet(atom.A, atom.B, atom.Code, atom.Div, atom.Em, atom.I, atom.Li, atom.Ol, atom.P, atom.Pre,
 		atom.Script, atom.Section, atom.Span, atom.Strong, atom.Style, atom.Table, atom.Td, atom.Title, atom.Tr, atom.Ul)
 
 	headTags = tagSet(atom.Title, atom.Meta, atom.Link, atom.Script, atom.Style, atom.Base, atom.Noscript, atom.Template, atom.Bgsound)
 
-	// hiddenTags show nothing that belongs to a text.
+	// hiddenTags have no content that belongs to the text.
 	hiddenTags = tagSet(atom.Script, atom.Style, atom.Template, atom.Svg, atom.Noscript, atom.Iframe, atom.Object,
 		atom.Canvas, atom.Video, atom.Audio, atom.Select, atom.Button, atom.Textarea, atom.Datalist, atom.Dialog,
 		atom.Head, atom.Map, atom.Applet, atom.Noembed, atom.Noframes, atom.Title, atom.Progress, atom.Meter)

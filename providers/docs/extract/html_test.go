@@ -58,7 +58,7 @@ func TestHTMLParts(t *testing.T) {
 		{"text only", "just text", "just text\n"},
 		{"forms keep their text", "<form><p>a</p><input value=x><textarea>t</textarea><button>b</button></form>", "a\n"},
 	} {
-		if got := markdownOf(t, x.in, pageOptions{whole: true}); got != x.want {
+		if got := markdownOf(t, x.in, pageOptions{keepAll: true}); got != x.want {
 			t.Errorf("%s: %q, want %q", x.name, got, x.want)
 		}
 	}
@@ -193,7 +193,7 @@ func FuzzHTML(f *testing.F) {
 	f.Add([]byte("<?xml version='1.0'?><!DOCTYPE x [<!ENTITY a 'b'>]><math><annotation encoding=tex>x"), true)
 	f.Fuzz(func(t *testing.T, src []byte, whole bool) {
 		src = []byte(strings.ToValidUTF8(string(src), ""))
-		p, err := htmlMarkdown(t.Context(), src, pageOptions{whole: whole, xml: whole, maxText: 1 << 20})
+		p, err := htmlMarkdown(t.Context(), src, pageOptions{keepAll: whole, xml: whole, maxText: 1 << 20})
 		if err != nil {
 			return
 		}

@@ -10,35 +10,35 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// What a web page may be at most. Pages within reason stay far below it.
+// Limits of a web page, far above real pages.
 const (
-	maxNesting  = 200     // deeper elements are flattened into the one above
-	maxElements = 1 << 20 // elements and texts; each is some 150 bytes
-	maxAttrs    = 64      // attributes looked at per element
-	maxAttr     = 2 << 10 // bytes kept of an attribute
+	maxNesting  = 200     // deeper elements are merged into their ancestor
+	maxElements = 1 << 20 // elements and texts, about 150 bytes each
+	maxAttrs    = 64      // attributes read per element
+	maxAttr     = 2 << 10 // bytes stored per attribute
 )
 
-// node is an element or a piece of text.
+// node is an element or a text.
 type node struct {
-	tag    atom.Atom // 0 of text and of elements that have no atom
-	text   string    // or the name of an element that has no atom
+	tag    atom.Atom // 0 for text and for elements without an atom
+	text   string    // or the name of an element without an atom
 	attrs  []html.Attribute
 	kids   []*node
-	opaque bool // an element
+	isElement bool // false for text
 
-	// What measure finds; text that is not shown does not count.
-	lang   string // of the code inside, as an element around it says
+	// Computed by measure; hidden text does not count.
+	lang   string // code language set by a surrounding element
 	chars  int    // bytes of visible text
-	linked int    // bytes of it in links
-	local  int    // bytes of it in links to the page itself
+	linkChars int    // bytes of link text
+	localChars  int    // bytes of text in links within the page
 	links  int    // number of links
-	blocks bool   // has block elements inside
-	headed bool   // has a heading of the first level inside
-	titled bool   // has a heading of any level inside
-	solid  bool   // has something inside that no cell of a table holds
+	hasBlocks bool   // contains block elements
+	hasTopHeading bool   // contains a top-level heading
+	hasHeading bool   // contains a heading of any level
+	structured  bool   // contains an element that a table cell cannot hold
 }
 
-func (n *node) isText() bool { return !n.opaque }
+func (n *node) isText() bool { return !n.isElement }
 
 func (n *node) attr(key string) string {
 	for _, a := range n.attrs {
@@ -53,22 +53,21 @@ func (n *node) hasAttr(key string) bool {
 	return slices.ContainsFunc(n.attrs, func(a html.Attribute) bool { return a.Key == key })
 }
 
-// treeBuilder makes a tree of the tokens of a page. The parser of x/net builds the
-// tree of the standard, which repeats unclosed formatting in each paragraph: a few
-// hundred KB can become gigabytes, and it cannot be stopped. For text the rules
-// below are enough, and their work is linear.
+// treeBuilder builds a tree from the tokens of a page. The parser of x/net follows the HTML
+// standard and repeats unclosed formatting elements in each paragraph: a few hundred KB can become
+// gigabytes, and it cannot be interrupted. The rules below suffice for text and run in linear time.
 type treeBuilder struct {
 	ctx   context.Context
-	xml   bool // <a/> is a whole element
+	xml   bool // <a/> is a complete element
 	stack []*node
 	nodes int
-	over  int // elements open beyond maxNesting
+	excessDepth  int // open elements beyond maxNesting
 	err   error
 }
 
 // parseHTML returns the root of a page's tree. src is UTF-8.
 func parseHTML(ctx context.Context, src []byte, xml bool) (*node, error) {
-	root := &node{opaque: true}
+	root := &node{isElement: true}
 	b := &treeBuilder{ctx: ctx, xml: xml, stack: []*node{root}}
 	z := html.NewTokenizer(bytes.NewReader(src))
 	for tokens := 0; b.err == nil; tokens++ {
@@ -77,7 +76,7 @@ func parseHTML(ctx context.Context, src []byte, xml bool) (*node, error) {
 		}
 		switch z.Next() {
 		case html.ErrorToken:
-			return root, nil // the end: a reader of bytes has no other errors
+			return root, nil // end of input: reading from memory has no other errors
 		case html.TextToken:
 			b.addText(string(z.Text()))
 		case html.StartTagToken:
@@ -87,7 +86,7 @@ func parseHTML(ctx context.Context, src []byte, xml bool) (*node, error) {
 		case html.EndTagToken:
 			name, _ := z.TagName()
 			b.end(atom.Lookup(name))
-		default: // comments, declarations: entities that a page declares are not expanded
+		default: // comments and declarations: declared entities are not expanded
 		}
 	}
 	return nil, b.err
@@ -112,7 +111,7 @@ func (b *treeBuilder) addText(s string) {
 	switch b.top().tag {
 	case atom.Script, atom.Style:
 		return
-	case atom.Head: // left open
+	case atom.Head: // not closed
 		b.closeImplied(0)
 	default:
 	}
@@ -121,7 +120,7 @@ func (b *treeBuilder) addText(s string) {
 
 func (b *treeBuilder) start(z *html.Tokenizer, closed bool) {
 	name, more := z.TagName()
-	n := &node{tag: atom.Lookup(name), opaque: true}
+	n := &node{tag: atom.Lookup(name), isElement: true}
 	if n.tag == 0 {
 		n.text = string(name[:min(len(name), 64)])
 	}
@@ -137,26 +136,25 @@ func (b *treeBuilder) start(z *html.Tokenizer, closed bool) {
 	}
 	b.closeImplied(n.tag)
 	whole := voidTags[n.tag] || closed && (b.xml || n.tag == 0 || !htmlContainers[n.tag]) ||
-		n.tag == atom.A && !n.hasAttr("href") // an anchor, often left open
+		n.tag == atom.A && !n.hasAttr("href") // an anchor, often not closed
 	switch {
 	case whole:
 		b.add(n)
 	case len(b.stack) >= maxNesting:
-		b.over++
+		b.excessDepth++
 	default:
 		b.add(n)
 		b.stack = append(b.stack, n)
 	}
 }
 
-// end closes the innermost open element of that name, unless something stands
-// between that the name cannot close.
+// end closes the innermost open element with that tag, unless an element in between prevents it.
 func (b *treeBuilder) end(tag atom.Atom) {
 	if voidTags[tag] {
 		return
 	}
-	if b.over > 0 {
-		b.over--
+	if b.excessDepth > 0 {
+		b.excessDepth--
 		return
 	}
 	for i := len(b.stack) - 1; i > 0; i-- {
@@ -171,8 +169,8 @@ func (b *treeBuilder) end(tag atom.Atom) {
 	}
 }
 
-// closeImplied closes what ends where tag begins: a paragraph before a block, an
-// item before the next one.
+// closeImplied closes the elements that tag ends implicitly: a paragraph before a block, an item
+// before the next one.
 func (b *treeBuilder) closeImplied(tag atom.Atom) {
 	for _, r := range impliedEnds {
 		if slices.Contains(r.at, tag) {
@@ -200,7 +198,7 @@ func (b *treeBuilder) closeInner(ends, within []atom.Atom) {
 	}
 }
 
-// closeParagraph closes an open paragraph, with the inline elements in it.
+// closeParagraph closes an open paragraph and the inline elements in it.
 func (b *treeBuilder) closeParagraph() {
 	for i := len(b.stack) - 1; i > 0; i-- {
 		t := b.stack[i].tag

@@ -11,27 +11,27 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of what is taken for a bomb: no text is repeated so often.
+// Limits against decompression bombs. Ordinary text does not reach this ratio.
 const (
-	maxRatio  = 50       // bytes per byte packed
-	freeBytes = 16 << 20 // that may be of any ratio
+	maxRatio  = 50       // unpacked bytes per packed byte
+	minRatioBytes = 16 << 20 // unpacked bytes that may have any ratio
 )
 
-// inside takes what a file holds, for one reading of one container.
-type inside struct {
+// container receives the members of one archive or mail.
+type container struct {
 	r     *reading
 	ctx   context.Context
-	at    string // path of the container
+	at    string // path of the archive or mail
 	depth int
 	more  bool            // the consumer wants more
-	names map[string]bool // paths that were handed over
+	names map[string]bool // paths of the accepted members
 }
 
-func (in *inside) opts() Options { return in.r.opts }
+func (in *container) opts() Options { return in.r.opts }
 
-// text hands over what the container says itself.
-func (in *inside) text(t Text) bool {
-	if err := in.r.fits(t); err != nil {
+// text yields the container's own text.
+func (in *container) text(t Text) bool {
+	if err := in.r.checkSize(t); err != nil {
 		return in.fail("", err)
 	}
 	t.Path = in.at
@@ -40,29 +40,29 @@ func (in *inside) text(t Text) bool {
 	return in.more
 }
 
-// fail hands over why a file inside gave no text.
-func (in *inside) fail(name string, err error) bool {
+// fail yields the error of a member.
+func (in *container) fail(name string, err error) bool {
 	in.more = in.r.fail(in.ctx, path.Join(in.at, name), err)
 	return in.more
 }
 
-// file reads a file inside, whose Name is its clean path.
-func (in *inside) file(f File) bool {
+// file reads a member whose Name is its clean path.
+func (in *container) file(f File) bool {
 	in.more = in.r.file(in.ctx, path.Join(in.at, f.Name), f, in.depth)
 	return in.more
 }
 
-// want cleans the path of a file inside and reports whether it is read. It is not
-// if it is hidden, not taken, or has a path that leads out, which is reported.
-func (in *inside) want(name string) (clean string, ok bool, err error) {
+// accept cleans a member's path and reports whether to read it. Hidden and rejected members are
+// skipped silently. A path that leads out of the container is reported.
+func (in *container) accept(name string) (clean string, ok bool, err error) {
 	clean, reason := cleanPath(name)
 	if reason == "" && (isHidden(clean) || in.r.opts.Take != nil && !in.r.opts.Take(path.Join(in.at, clean))) {
 		return "", false, nil
 	}
-	if in.r.members--; in.r.members < 0 {
+	if in.r.membersLeft--; in.r.membersLeft < 0 {
 		return "", false, refuse("holds more than %d files; unpack it, or ingest fewer of them", in.r.opts.MaxMembers)
 	}
-	if in.r.spent > maxTimeouts*in.r.opts.Timeout {
+	if in.r.elapsed > maxTimeouts*in.r.opts.Timeout {
 		return "", false, refuse("takes longer than %v to read; unpack it, or ingest fewer files of it", maxTimeouts*in.r.opts.Timeout)
 	}
 	switch {
@@ -80,78 +80,78 @@ func (in *inside) want(name string) (clean string, ok bool, err error) {
 	return clean, true, nil
 }
 
-// errBudget says that all that may be unpacked is.
+// errBudget reports that the budget of unpacked bytes is used up.
 var errBudget = errors.New("unpacks to too much")
 
-// budget counts n unpacked bytes.
-func (in *inside) budget(n int64) error {
+// spend takes n unpacked bytes from the budget.
+func (in *container) spend(n int64) error {
 	if in.r.left -= n; in.r.left < 0 {
 		return errBudget
 	}
 	return nil
 }
 
-// full is the reason of [errBudget].
-func (in *inside) full() error {
-	if in.r.bomb {
+// budgetError returns the user's error for [errBudget].
+func (in *container) budgetError() error {
+	if in.r.ratioBound {
 		return errRatio
 	}
 	return refuse("unpacks to more than %d bytes; unpack it, or ingest fewer files of it", in.r.opts.MaxExpand)
 }
 
-// read reads one file inside of a stream whose bytes are not counted yet.
-func (in *inside) read(r io.Reader, size int64) ([]byte, error) {
+// read reads a member from a stream whose bytes are not counted yet.
+func (in *container) read(r io.Reader, size int64) ([]byte, error) {
 	limit := in.r.opts.MaxMember
 	if size > limit {
-		return nil, in.large(size)
+		return nil, in.tooLarge(size)
 	}
-	b, err := io.ReadAll(io.LimitReader(&counter{in: in, r: r}, limit+1))
+	b, err := io.ReadAll(io.LimitReader(&countingReader{in: in, r: r}, limit+1))
 	if int64(len(b)) > limit {
-		return nil, in.large(int64(len(b)))
+		return nil, in.tooLarge(int64(len(b)))
 	}
 	return b, err
 }
 
-func (in *inside) large(size int64) error {
+func (in *container) tooLarge(size int64) error {
 	return refuse("is larger than a file inside of another may be (at least %d bytes; the limit is %d); unpack it", size, in.r.opts.MaxMember)
 }
 
-// counter counts unpacked bytes and looks at the context.
-type counter struct {
-	in *inside
+// countingReader counts unpacked bytes and checks the context.
+type countingReader struct {
+	in *container
 	r  io.Reader
 }
 
 // Read implements [io.Reader].
-func (c *counter) Read(p []byte) (int, error) {
+func (c *countingReader) Read(p []byte) (int, error) {
 	if err := c.in.ctx.Err(); err != nil {
 		return 0, err
 	}
 	n, err := c.r.Read(p[:min(len(p), 64<<10)])
-	if c.in.budget(int64(n)) != nil {
+	if c.in.spend(int64(n)) != nil {
 		return n, errBudget
 	}
 	return n, err
 }
 
-// errRatio says that something is packed too well.
+// errRatio reports a suspected decompression bomb.
 var errRatio = &Error{Reason: fmt.Sprintf("unpacks to more than %d times its size: it is taken for a bomb; unpack it yourself if it is not", maxRatio)}
 
-// damaged returns the reason of an error of a reader of packed data.
-func (in *inside) damaged(err error) error {
+// explain converts an error from reading packed data to a reason.
+func (in *container) explain(err error) error {
 	var own *Error
 	switch {
 	case errors.As(err, &own) || in.ctx.Err() != nil:
 		return err
 	case errors.Is(err, errBudget):
-		return in.full()
+		return in.budgetError()
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
 		return refuse("is cut off; copy it again")
 	}
 	return refuse("is damaged (%v); copy it again", err)
 }
 
-// cleanPath returns a path inside of a container, or why it is none.
+// cleanPath returns a clean path inside a container, or the reason why the path is invalid.
 func cleanPath(name string) (clean, reason string) {
 	switch {
 	case !utf8.ValidString(name):
@@ -184,7 +184,7 @@ func printable(name string) string {
 	return strings.TrimLeft(path.Clean("/"+strings.ReplaceAll(name, `\`, "/")), "/")
 }
 
-// isHidden reports whether a file is one that systems keep for themselves.
+// isHidden reports whether a file is hidden or created by the operating system.
 func isHidden(name string) bool {
 	for part := range strings.SplitSeq(name, "/") {
 		if strings.HasPrefix(part, ".") || part == "__MACOSX" || part == "Thumbs.db" || part == "desktop.ini" {

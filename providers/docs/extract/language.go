@@ -10,18 +10,17 @@ import (
 	"github.com/abadojack/whatlanggo"
 )
 
-// Bounds of the sample whose language is told.
+// Limits of the sample for language detection.
 const (
 	languageSample = 512 // bytes of prose
-	languageLook   = 16 << 10
-	minLetters     = 40 // fewer say nothing, unless the script does
-	minFunction    = 6  // function words of one language that settle it
+	languageSearch   = 16 << 10
+	minLetters     = 40 // fewer are not enough; letters of scripts without spaces count three times
+	minFunctionWords    = 6  // function words of one language that are sufficient
 )
 
-// DetectLanguage returns the ISO 639-1 code of the natural language that a text is
-// written in; "" if it is short or cannot be told. It reads a sample of the prose
-// in the first 16 KiB, without code, tables and addresses. Where function words
-// settle it that takes some 20 µs, else about 400.
+// DetectLanguage returns the ISO 639-1 code of a text's natural language; "" if the text is short
+// or ambiguous. It reads a sample of the prose in the first 16 KiB, without code, tables and
+// addresses. It takes about 20 µs if function words decide, otherwise about 400 µs.
 func DetectLanguage(text string) string {
 	sample, letters := proseSample(text)
 	if letters < minLetters {
@@ -37,8 +36,8 @@ func DetectLanguage(text string) string {
 	return info.Lang.Iso6391()
 }
 
-// functionWords are those that no text of a language does without, and few of
-// another have. Trigrams need more text and a hundred times the work.
+// functionWords maps frequent function words to their languages. Trigrams need more text and 100
+// times the work.
 var functionWords = func() map[string][]string {
 	m := make(map[string][]string)
 	for lang, words := range map[string]string{
@@ -59,8 +58,7 @@ var functionWords = func() map[string][]string {
 	return m
 }()
 
-// byFunctionWords returns the language that most function words are of, by far;
-// "" if there is none.
+// byFunctionWords returns the language with clearly the most function words, or "".
 func byFunctionWords(sample string) string {
 	counts := make(map[string]int)
 	for w := range strings.FieldsSeq(sample) {
@@ -77,18 +75,18 @@ func byFunctionWords(sample string) string {
 			second = n
 		}
 	}
-	if counts[best] < minFunction || counts[best] < 2*second+2 {
+	if counts[best] < minFunctionWords || counts[best] < 2*second+2 {
 		return ""
 	}
 	return best
 }
 
-// proseSample returns lines of prose, and how many letters they have. Those of
-// Chinese and its neighbours count three times: they are words.
+// proseSample returns words of prose and their number of letters. Letters of scripts without
+// spaces, such as Chinese, count three times.
 func proseSample(text string) (string, int) {
 	var b strings.Builder
 	letters := 0
-	text = strings.ToValidUTF8(text[:min(len(text), languageLook)], "")
+	text = strings.ToValidUTF8(text[:min(len(text), languageSearch)], "")
 	fence := false
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
@@ -114,8 +112,8 @@ func proseSample(text string) (string, int) {
 	return b.String(), letters
 }
 
-// wordLetters counts the letters of a word; identifiers, addresses and numbers
-// are no words.
+// wordLetters counts the letters of a word. It returns false for identifiers, addresses and
+// numbers.
 func wordLetters(w string) (n int, ok bool) {
 	w = strings.Trim(w, ".,;:!?()[]{}\"'«»„“”‘’*_#>|-–—…、。，；：？！「」『』（）")
 	if w == "" || strings.ContainsAny(w, "`=<>/\\_@{}[]()$%^&|~") && w[0] < utf8.RuneSelf {
@@ -134,16 +132,15 @@ func wordLetters(w string) (n int, ok bool) {
 	return n, n > 0
 }
 
-// noteLanguage notes the language of a text. What the file says of itself stands,
-// unless it says English, as templates do for pages in any language.
+// noteLanguage sets the language of a text. A language declared by the file wins, except English,
+// which templates declare for pages in any language.
 func (t *Text) noteLanguage() {
 	if said, _ := t.Metadata[MetaLanguage].(string); said == "" || said == "en" {
-		t.note(MetaLanguage, DetectLanguage(t.Text))
+		t.setMeta(MetaLanguage, DetectLanguage(t.Text))
 	}
 }
 
-// isProse reports whether a file that is text is likely one for people: not code,
-// not data.
+// isProse reports whether a text file is likely prose, not code or data.
 func isProse(f File) bool {
 	switch extension(f.Name) {
 	case "", "md", "markdown", "mdx", "txt", "text", "rst", "adoc", "asciidoc", "org", "tex":

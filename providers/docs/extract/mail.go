@@ -24,66 +24,66 @@ import (
 
 const (
 	mimeMail     = "message/rfc822"
-	maxMailDepth = 8    // multiparts inside of multiparts
-	maxMailParts = 1000 // of one mail, on all levels
-	maxAddresses = 300  // bytes of a list of recipients
+	maxMailDepth = 8    // nested multiparts
+	maxMailParts = 1000 // per mail, on all levels
+	maxAddresses = 300  // bytes of a recipient list
 
-	// Each field of a header becomes some hundred bytes before it is known.
+	// The parser allocates several hundred bytes per header field.
 	maxMailHeader  = 1 << 20 // bytes
 	maxHeaderLines = 10_000
 )
 
-// mailFormats are those of mails.
+// mailFormats returns the formats of mails and mailboxes.
 func mailFormats() []format {
 	return []format{
-		{mime: mimeMail, also: []string{"message/global"}, exts: []string{"eml"}, expand: expandMail},
+		{mime: mimeMail, aliases: []string{"message/global"}, exts: []string{"eml"}, expand: expandMail},
 		{mime: "application/mbox", exts: []string{"mbox"}, expand: expandMbox},
 	}
 }
 
-// letter is a mail while it is read.
-type letter struct {
+// mailReader reads one mail.
+type mailReader struct {
 	ctx      context.Context
-	in       *inside
-	plain    []string // texts, in order
-	markdown bool     // one of them is of HTML
+	in       *container
+	texts    []string // text parts in order
+	markdown bool     // one of the texts was HTML
 	files    []File
 	failed   []failure
 	parts    int
 }
 
-// failure is why a part gave nothing.
+// failure is a part that could not be read.
 type failure struct {
 	name string
 	err  error
 }
 
-// expandMail reads a mail: its own text, then what is attached.
-func expandMail(ctx context.Context, f File, in *inside) error {
+// expandMail reads a mail: its text, then its attachments.
+func expandMail(ctx context.Context, f File, in *container) error {
 	data := trimMail(f.Data)
 	if !headerFits(data) {
 		return refuse("has a header of more than %d lines or %d bytes: it is no mail, or a damaged one", maxHeaderLines, maxMailHeader)
 	}
 	m, err := mail.ReadMessage(bytes.NewReader(data))
 	if err != nil {
-		m, err = mail.ReadMessage(bytes.NewReader(mendHeader(data)))
+		m, err = mail.ReadMessage(bytes.NewReader(repairHeader(data)))
 	}
 	if err != nil {
 		return refuse("is no mail, or a damaged one (%v)", err)
 	}
 	timed, cancel := context.WithTimeout(ctx, in.opts().Timeout)
 	defer cancel()
-	l := &letter{ctx: timed, in: in}
+	l := &mailReader{ctx: timed, in: in}
 	if err := l.part(textHeader(m.Header), m.Body, 0); err != nil {
 		return err
 	}
-	if !in.text(l.write(m.Header)) {
+	if !in.text(l.text(m.Header)) {
 		return nil
 	}
 	return l.attachments()
 }
 
-// trimMail removes what is before the header: empty lines, the mark of a mailbox.
+// trimMail removes empty lines and mailbox separators before the header.
 func trimMail(b []byte) []byte {
 	b = bytes.TrimLeft(bytes.TrimPrefix(b, []byte("\ufeff")), "\r\n")
 	for bytes.HasPrefix(b, []byte("From ")) || bytes.HasPrefix(b, []byte(">From ")) {
@@ -96,7 +96,7 @@ func trimMail(b []byte) []byte {
 	return b
 }
 
-// headerFits reports whether a header keeps to the limits.
+// headerFits reports whether the header is within the limits.
 func headerFits(b []byte) bool {
 	lines := 0
 	for line := range bytes.Lines(b[:min(len(b), maxMailHeader)]) {
@@ -110,13 +110,12 @@ func headerFits(b []byte) bool {
 	return len(b) <= maxMailHeader
 }
 
-// headerLine is a line of a header, or one that continues it.
+// headerLine matches a header field or a continuation line.
 var headerLine = regexp.MustCompile(`^(?:[!-9;-~]+:|[ \t]+[^ \t\r\n])`)
 
-// mendHeader removes the lines of a header that belong to none: gateways and
-// scanners leave them. Without any line that does, nothing is a header, nor beyond
-// the limits.
-func mendHeader(b []byte) []byte {
+// repairHeader removes stray lines from a header, which gateways and scanners leave there. It
+// returns nil if no valid line remains or the header exceeds the limits.
+func repairHeader(b []byte) []byte {
 	var out []byte
 	lines := 0
 	for line := range bytes.Lines(b[:min(len(b), maxMailHeader)]) {
@@ -134,7 +133,7 @@ func mendHeader(b []byte) []byte {
 	return nil
 }
 
-// header is what is needed of the headers of mails and of their parts.
+// header is the common interface of mail headers and part headers.
 type header interface{ Get(key string) string }
 
 type textHeader map[string][]string
@@ -142,8 +141,8 @@ type textHeader map[string][]string
 // Get implements header.
 func (h textHeader) Get(key string) string { return mail.Header(h).Get(key) }
 
-// part reads a part of a mail, or all of it.
-func (l *letter) part(h header, body io.Reader, depth int) error {
+// part reads a part of a mail, or the whole mail.
+func (l *mailReader) part(h header, body io.Reader, depth int) error {
 	if l.parts++; l.parts > maxMailParts {
 		return refuse("has more than %d parts", maxMailParts)
 	}
@@ -164,9 +163,9 @@ func (l *letter) part(h header, body io.Reader, depth int) error {
 	b, err := l.in.read(transferDecoder(h.Get("Content-Transfer-Encoding"), body), 0)
 	switch {
 	case errors.Is(err, errBudget):
-		return l.in.full()
-	case err != nil && b == nil: // too large: the others are read
-		l.failed = append(l.failed, failure{cmp.Or(name, "attachment"), l.in.damaged(err)})
+		return l.in.budgetError()
+	case err != nil && b == nil: // too large: read the other parts
+		l.failed = append(l.failed, failure{cmp.Or(name, "attachment"), l.in.explain(err)})
 		return nil
 	}
 	switch {
@@ -174,16 +173,16 @@ func (l *letter) part(h header, body io.Reader, depth int) error {
 		return l.addPlain(b, h.Get("Content-Type"), params)
 	case kind == "text/html" && !attached:
 		return l.addHTML(b, h.Get("Content-Type"))
-	case isNoAttachment(kind, attached, name):
+	case isIgnoredPart(kind, attached, name):
 		return nil
 	}
 	l.files = append(l.files, File{Name: name, MIME: kind, Data: b})
 	return nil
 }
 
-// isNoAttachment reports whether a part is one that nobody calls a file: pictures
-// in the text, signatures, reports to machines.
-func isNoAttachment(kind string, attached bool, name string) bool {
+// isIgnoredPart reports whether a part is not an attachment for users: inline pictures, signatures,
+// delivery reports.
+func isIgnoredPart(kind string, attached bool, name string) bool {
 	switch kind {
 	case "application/pgp-signature", "application/pkcs7-signature", "application/x-pkcs7-signature", "message/delivery-status",
 		"message/external-body", "text/rfc822-headers", "application/ms-tnef":
@@ -192,7 +191,7 @@ func isNoAttachment(kind string, attached bool, name string) bool {
 	return strings.HasPrefix(kind, "image/") && !attached || name == "" && !attached && kind != mimeMail
 }
 
-func (l *letter) addPlain(b []byte, contentType string, params map[string]string) error {
+func (l *mailReader) addPlain(b []byte, contentType string, params map[string]string) error {
 	s, _, err := decodeText(b, contentType)
 	if err != nil {
 		return err
@@ -202,31 +201,31 @@ func (l *letter) addPlain(b []byte, contentType string, params map[string]string
 		s = unflow(s)
 	}
 	if s = markQuoted(strings.TrimSpace(s)); s != "" {
-		l.plain = append(l.plain, s)
+		l.texts = append(l.texts, s)
 	}
 	return nil
 }
 
-func (l *letter) addHTML(b []byte, contentType string) error {
+func (l *mailReader) addHTML(b []byte, contentType string) error {
 	s, _, err := decodeText(b, contentType)
 	if err != nil {
 		return err
 	}
-	p, err := htmlMarkdown(l.ctx, []byte(s), pageOptions{whole: true, maxText: l.in.opts().MaxText})
+	p, err := htmlMarkdown(l.ctx, []byte(s), pageOptions{keepAll: true, maxText: l.in.opts().MaxText})
 	if err != nil {
 		return err
 	}
 	if s := strings.TrimSpace(p.markdown); s != "" {
-		l.plain, l.markdown = append(l.plain, s), true
+		l.texts, l.markdown = append(l.texts, s), true
 	}
 	return nil
 }
 
-// multipart reads the parts of a part. Of alternatives the plain text is taken,
-// unless it is empty: then the last that says something.
-func (l *letter) multipart(kind, boundary string, body io.Reader, depth int) error {
+// multipart reads the parts of a multipart. Of several alternatives it uses the plain text, or, if
+// that is empty, the last alternative with text.
+func (l *mailReader) multipart(kind, boundary string, body io.Reader, depth int) error {
 	r := multipart.NewReader(body, boundary)
-	best := -1 // quality of the alternative taken so far
+	best := -1 // quality of the chosen alternative
 	for {
 		p, err := r.NextRawPart()
 		if err != nil {
@@ -241,7 +240,7 @@ func (l *letter) multipart(kind, boundary string, body io.Reader, depth int) err
 			}
 			continue
 		}
-		one := &letter{ctx: l.ctx, in: l.in, parts: l.parts}
+		one := &mailReader{ctx: l.ctx, in: l.in, parts: l.parts}
 		if err := one.part(textHeader(p.Header), p, depth+1); err != nil {
 			return err
 		}
@@ -249,19 +248,19 @@ func (l *letter) multipart(kind, boundary string, body io.Reader, depth int) err
 		l.files, l.failed = append(l.files, one.files...), append(l.failed, one.failed...)
 		if q := one.quality(); q > best {
 			if best >= 0 {
-				l.plain = l.plain[:len(l.plain)-1]
+				l.texts = l.texts[:len(l.texts)-1]
 			}
 			best = q
-			l.plain = append(l.plain, strings.Join(one.plain, "\n\n"))
+			l.texts = append(l.texts, strings.Join(one.texts, "\n\n"))
 			l.markdown = one.markdown
 		}
 	}
 }
 
-// quality orders alternatives: nothing, HTML, plain text.
-func (l *letter) quality() int {
+// quality ranks alternatives: empty, HTML, plain text.
+func (l *mailReader) quality() int {
 	switch {
-	case len(l.plain) == 0:
+	case len(l.texts) == 0:
 		return -1
 	case l.markdown:
 		return 0
@@ -269,7 +268,7 @@ func (l *letter) quality() int {
 	return 1
 }
 
-// fileName returns the name of an attachment, and whether the part says it is one.
+// fileName returns the name of an attachment, and whether the part is declared as one.
 func fileName(h header, params map[string]string) (name string, attached bool) {
 	disposition, dp, err := mime.ParseMediaType(h.Get("Content-Disposition"))
 	if err != nil {
@@ -297,8 +296,8 @@ func transferDecoder(encoding string, r io.Reader) io.Reader {
 	return r
 }
 
-// base64Filter passes the signs of base64 only: gateways add lines of their own,
-// and padding in the middle where parts were joined.
+// base64Filter passes only base64 characters. Gateways add lines of their own, and joined parts
+// have padding in the middle.
 type base64Filter struct{ r io.Reader }
 
 // Read implements [io.Reader].
@@ -318,8 +317,8 @@ func (f *base64Filter) Read(p []byte) (int, error) {
 	}
 }
 
-// attachments reads what is attached.
-func (l *letter) attachments() error {
+// attachments reads the attachments.
+func (l *mailReader) attachments() error {
 	for _, x := range l.failed {
 		if !l.in.fail(printable(x.name), x.err) {
 			return nil
@@ -337,7 +336,7 @@ func (l *letter) attachments() error {
 		if f.MIME == "application/octet-stream" {
 			f.MIME = ""
 		}
-		name, ok, err := l.in.want(f.Name)
+		name, ok, err := l.in.accept(f.Name)
 		if err != nil {
 			return err
 		}
@@ -367,20 +366,20 @@ func extensionOf(mimeType string) string {
 	return ""
 }
 
-// write returns the mail as a text: who wrote when to whom, then what.
-func (l *letter) write(h mail.Header) Text {
+// text returns the mail as text: header fields, then the body.
+func (l *mailReader) text(h mail.Header) Text {
 	t := Text{MIME: "text/plain", Format: mimeMail, Title: decodeHeader(h.Get("Subject"))}
 	if l.markdown {
 		t.MIME = "text/markdown"
 	}
 	var b strings.Builder
 	from, to := decodeHeader(h.Get("From")), decodeHeader(h.Get("To"))
-	t.note(MetaFrom, from)
-	t.note(MetaTo, to)
+	t.setMeta(MetaFrom, from)
+	t.setMeta(MetaTo, to)
 	date := decodeHeader(h.Get("Date"))
 	at, err := mail.ParseDate(date)
 	if err != nil {
-		at, err = timeexpr.Dates{}.Parse(date) // as exporters write it that are no mail programs
+		at, err = timeexpr.Dates{}.Parse(date) // the format of exporters that are not mail programs
 	}
 	if err == nil && at.Year() > 1970 {
 		t.Occurred = at
@@ -390,7 +389,7 @@ func (l *letter) write(h mail.Header) Text {
 			fmt.Fprintf(&b, "%s: %s\n", line[0], v)
 		}
 	}
-	for _, s := range l.plain {
+	for _, s := range l.texts {
 		if s != "" {
 			b.WriteString("\n" + s + "\n")
 		}
@@ -406,7 +405,7 @@ func dateLine(t time.Time) string {
 	return t.Format("2 January 2006 15:04 -0700")
 }
 
-// clip cuts s to at most n bytes, between code points.
+// clip cuts s to at most n bytes at a code point boundary.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -414,7 +413,7 @@ func clip(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "") + "…"
 }
 
-// decodeHeader returns a header's value in UTF-8, as one line.
+// decodeHeader returns a header's value in UTF-8, on one line.
 func decodeHeader(s string) string {
 	d := mime.WordDecoder{CharsetReader: func(charset string, r io.Reader) (io.Reader, error) {
 		e, err := htmlindex.Get(charset)

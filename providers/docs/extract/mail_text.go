@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// originalMessage is the line that some programs put above the mail that is
-// answered, which they do not mark.
+// originalMessage matches the line that some programs put above the quoted original, which they do
+// not mark as quoted.
 var originalMessage = regexp.MustCompile(`(?i)^-{3,} ?(original message|original appointment|ursprüngliche nachricht|message d'origine|mensaje original|messaggio originale|oorspronkelijk bericht) ?-{3,}$`)
 
-// markQuoted marks the lines of a mail that is answered as quoted.
+// markQuoted adds quote marks to the lines of the quoted original.
 func markQuoted(s string) string {
 	if !strings.Contains(s, "---") {
 		return s
@@ -28,7 +28,7 @@ func markQuoted(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// unflow joins the lines of a paragraph that RFC 3676 broke.
+// unflow joins the soft line breaks of RFC 3676.
 func unflow(s string) string {
 	var b strings.Builder
 	for line := range strings.Lines(s) {
@@ -42,8 +42,8 @@ func unflow(s string) string {
 	return b.String()
 }
 
-// expandMbox reads a mailbox: each mail is a file inside.
-func expandMbox(ctx context.Context, f File, in *inside) error {
+// expandMbox reads a mailbox; each mail is a member.
+func expandMbox(ctx context.Context, f File, in *container) error {
 	rest := f.Data
 	if !bytes.HasPrefix(rest, []byte("From ")) {
 		return refuse("is no mailbox: it does not begin with \"From \"")
@@ -58,7 +58,7 @@ func expandMbox(ctx context.Context, f File, in *inside) error {
 		} else {
 			rest = nil
 		}
-		name, ok, err := in.want(fmt.Sprintf("%d.eml", i))
+		name, ok, err := in.accept(fmt.Sprintf("%d.eml", i))
 		if err != nil {
 			return err
 		}

@@ -5,18 +5,17 @@ import (
 	"unicode/utf8"
 )
 
-// markdown writes blocks of Markdown: what converted files become. Text reads as
-// people wrote it: emphasis is dropped, and a sign is escaped only where it would
-// be taken for structure. The zero value writes without limit.
+// markdown writes Markdown blocks. Emphasis is dropped, and a character is escaped only where
+// Markdown would read it as structure. The zero value has no limit.
 type markdown struct {
-	limit int // bytes after which nothing is written; 0 is none
+	limit int // maximum bytes; 0 is unlimited
 	b     strings.Builder
 	last  blockKind
 	items []openItem
 	cut   bool
 }
 
-// openItem is an item of a list that others may stand in.
+// openItem is a list item that can contain further items.
 type openItem struct{ level, width int }
 
 type blockKind uint8
@@ -28,10 +27,10 @@ const (
 	rowBlock
 )
 
-// full reports whether something was left out for the limit.
+// budgetError reports whether text was left out because of the limit.
 func (m *markdown) full() bool { return m.cut }
 
-// String returns the text, ending in a newline if there is any.
+// String returns the text, which ends with a newline unless it is empty.
 func (m *markdown) String() string {
 	if m.b.Len() == 0 {
 		return ""
@@ -39,8 +38,8 @@ func (m *markdown) String() string {
 	return strings.TrimRight(m.b.String(), " \n\f") + "\n"
 }
 
-// open begins a block of so many bytes; it reports false where it has no room.
-func (m *markdown) open(kind blockKind, size int) bool {
+// begin starts a block of size bytes. It returns false if there is no room.
+func (m *markdown) begin(kind blockKind, size int) bool {
 	if m.limit > 0 && m.b.Len()+size+8 > m.limit {
 		m.cut = true
 	}
@@ -61,40 +60,40 @@ func (m *markdown) open(kind blockKind, size int) bool {
 	return true
 }
 
-// heading writes a heading of level 1 to 6; deeper ones are of level 6.
+// heading writes a heading. Levels above 6 become 6.
 func (m *markdown) heading(level int, text string) {
 	text = escapeTags(oneLine(text))
-	if text == "" || !m.open(proseBlock, len(text)) {
+	if text == "" || !m.begin(proseBlock, len(text)) {
 		return
 	}
 	m.b.WriteString("######"[:min(max(level, 1), 6)] + " " + text)
 }
 
-// paragraph writes text, whose line breaks stay.
+// paragraph writes text with its line breaks.
 func (m *markdown) paragraph(text string) {
-	if text = escapeBlock(text); text != "" && m.open(proseBlock, len(text)) {
+	if text = escapeBlock(text); text != "" && m.begin(proseBlock, len(text)) {
 		m.b.WriteString(text)
 	}
 }
 
-// quote writes text as a quotation.
+// quote writes text as a block quote.
 func (m *markdown) quote(text string) {
-	if text = escapeTags(cleanText(text)); text != "" && m.open(proseBlock, 2+indented(text, 2)) {
+	if text = escapeTags(cleanText(text)); text != "" && m.begin(proseBlock, 2+indentedLen(text, 2)) {
 		m.b.WriteString("> " + strings.ReplaceAll(text, "\n", "\n> "))
 	}
 }
 
-// note writes what a footnote says.
+// setMeta writes a footnote.
 func (m *markdown) note(label, text string) {
-	if text = escapeTags(oneLine(text)); text != "" && m.open(proseBlock, len(text)) {
+	if text = escapeTags(oneLine(text)); text != "" && m.begin(proseBlock, len(text)) {
 		m.b.WriteString("[^" + label + "]: " + text)
 	}
 }
 
-// code writes lines as they are.
+// code writes a code block.
 func (m *markdown) code(text string) {
-	text = strings.Trim(visible(text), "\n")
-	if text == "" || !m.open(proseBlock, len(text)) {
+	text = strings.Trim(cleanChars(text), "\n")
+	if text == "" || !m.begin(proseBlock, len(text)) {
 		return
 	}
 	fence := "```"
@@ -104,9 +103,9 @@ func (m *markdown) code(text string) {
 	m.b.WriteString(fence + "\n" + text + "\n" + fence)
 }
 
-// item writes an item of a list. Level 0 is the outermost; one whose parents are
-// missing moves out. Marker is as written: "-", "3.", "b)"; one that Markdown
-// does not know becomes part of the text. A blank marker goes on with the open item.
+// item writes a list item. Level 0 is the outermost; an item without a parent moves out. Marker is
+// the original label, such as "-", "3." or "b)"; a label that Markdown does not know becomes part
+// of the text. The marker continuesItem continues the open item.
 func (m *markdown) item(level int, marker, text string) {
 	if text = escapeBlock(text); text == "" {
 		return
@@ -119,20 +118,20 @@ func (m *markdown) item(level int, marker, text string) {
 		m.items = m.items[:n-1]
 	}
 	if n := len(m.items); n > 0 && m.items[n-1].level == level {
-		if marker == goesOn {
-			m.goOn(text)
+		if marker == continuesItem {
+			m.continueItem(text)
 			return
 		}
 		m.items = m.items[:n-1]
 	}
 	switch {
-	case marker == "" || marker == goesOn:
+	case marker == "" || marker == continuesItem:
 		marker = "-"
-	case marker != "-" && !ordinal(marker):
+	case marker != "-" && !isOrdinal(marker):
 		text, marker = marker+" "+text, "-"
 	}
 	pad := m.indent()
-	if !m.open(itemBlock, len(pad)+len(marker)+1+indented(text, len(pad)+len(marker)+1)) {
+	if !m.begin(itemBlock, len(pad)+len(marker)+1+indentedLen(text, len(pad)+len(marker)+1)) {
 		return
 	}
 	m.b.WriteString(pad + marker + " ")
@@ -140,19 +139,19 @@ func (m *markdown) item(level int, marker, text string) {
 	m.items = append(m.items, openItem{level, len(marker) + 1})
 }
 
-// indented returns the length of a text whose lines but the first begin with so much
-// more.
-func indented(text string, more int) int { return len(text) + more*strings.Count(text, "\n") }
+// indentedLen returns the length of text after indenting all lines except the first by indent
+// bytes.
+func indentedLen(text string, more int) int { return len(text) + more*strings.Count(text, "\n") }
 
-// goOn writes a paragraph of the open item.
-func (m *markdown) goOn(text string) {
+// continueItem writes a further paragraph of the open item.
+func (m *markdown) continueItem(text string) {
 	pad := m.indent()
-	if m.open(itemBlock, 1+len(pad)+indented(text, len(pad))) {
+	if m.begin(itemBlock, 1+len(pad)+indentedLen(text, len(pad))) {
 		m.b.WriteString("\n" + pad + strings.ReplaceAll(text, "\n", "\n"+pad))
 	}
 }
 
-// indent returns the white space before what stands inside of the open items.
+// indent returns the indentation inside the open items.
 func (m *markdown) indent() string {
 	n := 0
 	for _, i := range m.items {
@@ -161,17 +160,17 @@ func (m *markdown) indent() string {
 	return strings.Repeat(" ", n)
 }
 
-// ordinal reports whether Markdown takes s for the marker of an ordered list.
-func ordinal(s string) bool {
+// isOrdinal reports whether s is an ordered list marker in Markdown.
+func isOrdinal(s string) bool {
 	digits := strings.TrimLeft(s, "0123456789")
 	return len(s) > len(digits) && len(s)-len(digits) <= 9 && (digits == "." || digits == ")")
 }
 
-// tableHead begins a table of so many columns; names may be fewer, or none for a
-// table without a head.
+// tableHead begins a table. names may be shorter than columns, or empty for a table without a
+// header.
 func (m *markdown) tableHead(names []string, columns int) {
 	if m.last == rowBlock {
-		m.last = proseBlock // or it would go on with the table before
+		m.last = proseBlock // otherwise the rows would continue the previous table
 	}
 	m.row(names, columns)
 	if !m.cut {
@@ -179,7 +178,7 @@ func (m *markdown) tableHead(names []string, columns int) {
 	}
 }
 
-// tableRow goes on with a table. Cells that are missing at the end need not be there.
+// tableRow writes a row of the open table. Trailing empty cells may be omitted.
 func (m *markdown) tableRow(cells []string) { m.row(cells, 0) }
 
 func (m *markdown) row(cells []string, columns int) {
@@ -192,14 +191,14 @@ func (m *markdown) row(cells []string, columns int) {
 		}
 		line.WriteString(" |")
 	}
-	// The line below a head is of this length too, at most.
-	if m.open(rowBlock, line.Len()+4*columns+2) {
+	// The delimiter row below a header has at most this length, too.
+	if m.begin(rowBlock, line.Len()+4*columns+2) {
 		m.b.WriteString(line.String())
 	}
 }
 
-// table writes rows, the first as the head. Empty rows and empty columns at the
-// end are left out; a single cell is a paragraph.
+// table writes rows, the first as the header. Empty rows and trailing empty columns are left out. A
+// table of one column becomes paragraphs.
 func (m *markdown) table(rows [][]string) {
 	columns, kept := 0, make([][]string, 0, len(rows))
 	for _, r := range rows {
@@ -227,22 +226,22 @@ func (m *markdown) table(rows [][]string) {
 
 // page ends a page.
 func (m *markdown) page() {
-	if m.open(proseBlock, 8) {
+	if m.begin(proseBlock, 8) {
 		m.b.WriteString("\f")
 	}
 }
 
-// pages returns how many pages a text has.
-func pages(text string) int { return 1 + strings.Count(text, "\f") }
+// countPages returns the number of pages of a text.
+func countPages(text string) int { return 1 + strings.Count(text, "\f") }
 
 func tableCell(s string) string { return escapeTags(strings.ReplaceAll(oneLine(s), "|", `\|`)) }
 
-// oneLine returns text with runs of white space as one space.
-func oneLine(s string) string { return strings.Join(strings.Fields(visible(s)), " ") }
+// oneLine folds runs of white space to one space.
+func oneLine(s string) string { return strings.Join(strings.Fields(cleanChars(s)), " ") }
 
-// cleanText trims the lines of a text and drops those that are empty.
+// cleanText trims each line of a text and drops empty lines.
 func cleanText(s string) string {
-	s = visible(s)
+	s = cleanChars(s)
 	if !strings.Contains(s, "\n") {
 		return strings.TrimSpace(s)
 	}
@@ -255,8 +254,8 @@ func cleanText(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// visible returns valid UTF-8 without control characters and signs of no width.
-func visible(s string) string {
+// cleanChars returns valid UTF-8 without control and zero-width characters.
+func cleanChars(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t':
@@ -270,11 +269,11 @@ func visible(s string) string {
 	}, strings.ToValidUTF8(s, string(utf8.RuneError)))
 }
 
-// escapeBlock cleans a text and escapes what would be taken for structure or HTML.
+// escapeBlock cleans a text and escapes characters that Markdown would read as structure or HTML.
 func escapeBlock(s string) string { return escapeStarts(escapeTags(cleanText(s))) }
 
-// escapeStarts escapes what the lines of a paragraph begin with, where it would be
-// taken for a heading, a list, a table, a fence or the like.
+// escapeStarts escapes line beginnings that Markdown would read as a heading, a list, a table or a
+// fence.
 func escapeStarts(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, l := range lines {
@@ -285,7 +284,7 @@ func escapeStarts(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// escapeTags escapes what would be taken for HTML and not be shown.
+// escapeTags escapes text that would be read as HTML and not be displayed.
 func escapeTags(s string) string {
 	if strings.IndexByte(s, '<') < 0 {
 		return s
@@ -300,8 +299,7 @@ func escapeTags(s string) string {
 	return b.String()
 }
 
-// structureAt returns where to escape a line that Markdown takes for structure,
-// or -1.
+// structureAt returns the position to escape in a line that Markdown reads as structure, or -1.
 func structureAt(s string) int {
 	if s == "" {
 		return -1
@@ -320,7 +318,7 @@ func structureAt(s string) int {
 	case '=':
 		is = rest == ""
 	case '`':
-		is = n >= 3 && !strings.Contains(rest, "`") // with more of them it is code in the line
+		is = n >= 3 && !strings.Contains(rest, "`") // otherwise it is inline code
 	case '~':
 		is = n >= 3
 	case '>', '|':
@@ -332,7 +330,7 @@ func structureAt(s string) int {
 		return 0
 	}
 	if digits := strings.TrimLeft(s, "0123456789"); len(digits) < len(s) && digits != "" {
-		if marker, _, _ := strings.Cut(s, " "); ordinal(marker) {
+		if marker, _, _ := strings.Cut(s, " "); isOrdinal(marker) {
 			return len(marker) - 1
 		}
 	}

@@ -6,35 +6,35 @@ import (
 	"strings"
 )
 
-// Bounds of what a cell printed: the beginning says what it is.
+// Limits of a cell's output. Its beginning is enough.
 const (
-	maxOutput      = 2000 // bytes of a cell's outputs
+	maxOutput      = 2000 // bytes of all outputs of a cell
 	maxOutputLines = 40
 )
 
-// notebook is what is read of a Jupyter notebook, of format 4 or 3.
+// notebook is a Jupyter notebook of format 4 or 3.
 type notebook struct {
 	cells         []notebookCell
 	title, author string
-	languages     [2]string // what is said of the code's, the better first
+	languages     [2]string // declared code languages, the more reliable first
 }
 
 type notebookCell struct {
 	kind          string // markdown, code, heading, raw
 	source, input string // one of them is empty
 	level         int    // of a heading
-	printed       string // cut
+	output       string // cut to maxOutput
 }
 
-// notebookOutput is what a cell printed once.
+// notebookOutput is one output of a cell.
 type notebookOutput struct {
 	text, plain string
-	name, value string // of an error
+	name, value string // name and value of an error
 	picture     bool
 }
 
-// readNotebook reads a Jupyter notebook: text as it is, code in fences, and what
-// the code printed, if it is short.
+// readNotebook reads a Jupyter notebook: Markdown cells unchanged, code in fences, and short
+// outputs.
 func readNotebook(ctx context.Context, f File, o Options) (Text, error) {
 	s, _, err := decodeText(f.Data, f.MIME)
 	if err != nil {
@@ -59,8 +59,8 @@ func readNotebook(ctx context.Context, f File, o Options) (Text, error) {
 			b.WriteString(s + "\n")
 		}
 	}
-	t := Text{Text: strings.ToValidUTF8(b.String(), "\ufffd"), MIME: "text/markdown", Format: "application/x-ipynb+json", Title: n.called()}
-	t.note(MetaAuthor, n.author)
+	t := Text{Text: strings.ToValidUTF8(b.String(), "\ufffd"), MIME: "text/markdown", Format: "application/x-ipynb+json", Title: n.displayTitle()}
+	t.setMeta(MetaAuthor, n.author)
 	return t, nil
 }
 
@@ -75,8 +75,8 @@ func (n *notebook) language() string {
 
 var firstHeading = regexp.MustCompile(`(?m)^ {0,3}#{1,3}[ \t]+(.+?)[ \t]*#*[ \t]*$`)
 
-// called returns what a notebook is called: what it says, else its first heading.
-func (n *notebook) called() string {
+// displayTitle returns the notebook's title, or its first heading.
+func (n *notebook) displayTitle() string {
 	if n.title != "" {
 		return n.title
 	}
@@ -94,8 +94,8 @@ func (n *notebook) called() string {
 	return ""
 }
 
-// embedded is a picture inside of the text.
-var embedded = regexp.MustCompile(`!\[([^\]\n]*)\]\((?:data:|attachment:)[^)\n]*\)`)
+// embeddedImage matches a picture stored inside the notebook.
+var embeddedImage = regexp.MustCompile(`!\[([^\]\n]*)\]\((?:data:|attachment:)[^)\n]*\)`)
 
 func (c *notebookCell) markdown(language string) string {
 	source := strings.TrimRight(c.source+c.input, " \t\r\n")
@@ -105,17 +105,18 @@ func (c *notebookCell) markdown(language string) string {
 	switch c.kind {
 	case "code":
 		out := fenced(cellLanguage(source, language), source)
-		if c.printed != "" {
-			out += "\n\n" + fenced("output", c.printed)
+		if c.output != "" {
+			out += "\n\n" + fenced("output", c.output)
 		}
 		return out
 	case "heading":
 		return strings.Repeat("#", min(max(c.level, 1), 6)) + " " + source
 	}
-	return embedded.ReplaceAllString(source, "$1")
+	return embeddedImage.ReplaceAllString(source, "$1")
 }
 
-// cellLanguage returns the language of a cell: a magic such as %%bash names another.
+// cellLanguage returns the language of a cell. A magic such as %%bash overrides the notebook's
+// language.
 func cellLanguage(source, language string) string {
 	first, _, _ := strings.Cut(source, "\n")
 	name, ok := strings.CutPrefix(strings.TrimSpace(first), "%%")
@@ -139,8 +140,8 @@ func fenced(info, code string) string {
 
 var ansiCodes = regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])`)
 
-// shown returns the text of an output; a picture's stand-in is none.
-func (o *notebookOutput) shown() string {
+// displayText returns the text of an output. The text stand-in of a picture is dropped.
+func (o *notebookOutput) displayText() string {
 	s := o.text
 	switch {
 	case o.name != "":
@@ -151,13 +152,13 @@ func (o *notebookOutput) shown() string {
 	return ansiCodes.ReplaceAllString(lastStates(clip(s, maxOutputText)), "")
 }
 
-// isPicture reports whether a type of data is one of what is seen, not read.
+// isPicture reports whether a MIME type is an image or a widget.
 func isPicture(kind string) bool {
 	return strings.HasPrefix(kind, "image/") || strings.Contains(kind, "widget") || strings.Contains(kind, "plotly")
 }
 
-// lastStates keeps of each line what follows its last carriage return: a progress
-// bar is drawn many times over.
+// lastStates keeps only the part after the last carriage return of each line, the final state of a
+// progress bar.
 func lastStates(s string) string {
 	if !strings.Contains(s, "\r") {
 		return s

@@ -9,26 +9,25 @@ import (
 	"strings"
 )
 
-// Limits of notebooks, beside those of [Options].
+// Limits of notebooks, in addition to [Options].
 const (
 	maxNotebookCells  = 20_000
-	maxNotebookValues = 1_000_000 // fields, outputs and lines that are looked at
-	maxOutputText     = 1 << 20   // bytes of an output, before what it overwrites goes
+	maxNotebookValues = 1_000_000 // fields, outputs and lines that are read
+	maxOutputText     = 1 << 20   // bytes of an output before carriage returns are applied
 )
 
-// notebookReader reads a notebook value by value: what is large or many is passed
-// over, or refused, before memory is spent on it. A field of another type than it
-// should be is passed over, too.
+// notebookReader reads a notebook value by value. It skips or rejects large and numerous values
+// before allocating memory for them. A field of an unexpected type is skipped, too.
 type notebookReader struct {
 	ctx    context.Context
 	src    string
-	dec    *json.Decoder // of src
-	left   int           // bytes of text that may still come
+	dec    *json.Decoder // reads src
+	left   int           // bytes of text that may still be read
 	values int
 	notebook
 }
 
-// errNotebookText says that there is more text than may be.
+// errNotebookText reports that the text exceeds the limit.
 var errNotebookText = errors.New("too much text")
 
 // readCells reads a notebook from its JSON.
@@ -59,7 +58,7 @@ func readCells(ctx context.Context, src string, maxText int) (*notebook, error) 
 	return &r.notebook, nil
 }
 
-// next returns the first byte of the value that follows, 0 at the end.
+// next returns the first byte of the next value, or 0 at the end.
 func (r *notebookReader) next() byte {
 	for i := int(r.dec.InputOffset()); i < len(r.src); i++ {
 		if strings.IndexByte(" \t\r\n:,", r.src[i]) < 0 {
@@ -69,8 +68,8 @@ func (r *notebookReader) next() byte {
 	return 0
 }
 
-// step counts a value.
-func (r *notebookReader) step() error {
+// countValue counts a value against the limit.
+func (r *notebookReader) countValue() error {
 	if r.values++; r.values > maxNotebookValues {
 		return refuse("holds more than %d fields and lines; split it", maxNotebookValues)
 	}
@@ -80,7 +79,7 @@ func (r *notebookReader) step() error {
 	return nil
 }
 
-// ignored is a value that is not looked at.
+// ignored is a value that is not decoded.
 type ignored struct{}
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -88,7 +87,7 @@ func (*ignored) UnmarshalJSON([]byte) error { return nil }
 
 func (r *notebookReader) skip() error { return r.dec.Decode(&ignored{}) }
 
-// scalar reads a value into v, a pointer to a string or a number.
+// scalar decodes a value into v, a pointer to a string or a number.
 func (r *notebookReader) scalar(v any) error {
 	err := r.dec.Decode(v)
 	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
@@ -97,7 +96,7 @@ func (r *notebookReader) scalar(v any) error {
 	return err
 }
 
-// object calls field at each value of an object, which it has to read.
+// object calls field for each key of an object. field must read the value.
 func (r *notebookReader) object(field func(key string) error) error {
 	return r.list('{', func() error {
 		key, err := r.dec.Token()
@@ -108,7 +107,7 @@ func (r *notebookReader) object(field func(key string) error) error {
 	})
 }
 
-// array calls element at each value of an array, which it has to read.
+// array calls element for each value of an array. element must read the value.
 func (r *notebookReader) array(element func() error) error { return r.list('[', element) }
 
 func (r *notebookReader) list(begin byte, element func() error) error {
@@ -119,7 +118,7 @@ func (r *notebookReader) list(begin byte, element func() error) error {
 		return err
 	}
 	for r.dec.More() {
-		if err := r.step(); err != nil {
+		if err := r.countValue(); err != nil {
 			return err
 		}
 		if err := element(); err != nil {
@@ -130,8 +129,8 @@ func (r *notebookReader) list(begin byte, element func() error) error {
 	return err
 }
 
-// text reads a text, which may be written as a list of lines. What is neither is no
-// text. It keeps limit bytes, or somewhat more.
+// text reads a string or a list of lines; any other value is empty. It stops collecting lines after
+// limit bytes.
 func (r *notebookReader) text(limit int) (string, error) {
 	if r.next() != '[' {
 		var s string
@@ -167,15 +166,15 @@ func (r *notebookReader) metadata(key string) error {
 	case "authors":
 		return r.array(r.author)
 	case "language_info":
-		return r.object(r.named("name", &r.languages[0]))
+		return r.object(r.fieldInto("name", &r.languages[0]))
 	case "kernelspec":
-		return r.object(r.named("language", &r.languages[1]))
+		return r.object(r.fieldInto("language", &r.languages[1]))
 	}
 	return r.skip()
 }
 
-// named reads the field of a name into s.
-func (r *notebookReader) named(name string, s *string) func(string) error {
+// fieldInto returns a field function that decodes the field name into s.
+func (r *notebookReader) fieldInto(name string, s *string) func(string) error {
 	return func(key string) error {
 		if key == name {
 			return r.scalar(s)
@@ -184,12 +183,12 @@ func (r *notebookReader) named(name string, s *string) func(string) error {
 	}
 }
 
-// author reads an author: a name, or an object with one. The first stays.
+// author reads an author: a string, or an object with a name. The first author wins.
 func (r *notebookReader) author() error {
 	var name string
 	read := func() error { return r.scalar(&name) }
 	if r.next() == '{' {
-		read = func() error { return r.object(r.named("name", &name)) }
+		read = func() error { return r.object(r.fieldInto("name", &name)) }
 	}
 	err := read()
 	if r.notebook.author == "" {
@@ -224,15 +223,15 @@ func (r *notebookReader) cell() error {
 	if err != nil {
 		return err
 	}
-	c.printed = cutOutput(strings.TrimSpace(printed.String()))
-	if r.left -= len(c.source) + len(c.input) + len(c.printed); r.left < 0 {
+	c.output = cutOutput(strings.TrimSpace(printed.String()))
+	if r.left -= len(c.source) + len(c.input) + len(c.output); r.left < 0 {
 		return errNotebookText
 	}
 	r.cells = append(r.cells, c)
 	return nil
 }
 
-// output reads what a cell printed once, unless there is enough of it.
+// output reads one output of a cell, or skips it if the cell already has enough.
 func (r *notebookReader) output(printed *strings.Builder) error {
 	if printed.Len() > 2*maxOutput {
 		return r.skip()
@@ -260,7 +259,7 @@ func (r *notebookReader) output(printed *strings.Builder) error {
 		}
 		return err
 	})
-	if s := strings.TrimSpace(o.shown()); s != "" {
+	if s := strings.TrimSpace(o.displayText()); s != "" {
 		printed.WriteString(clip(s, 4*maxOutput) + "\n")
 	}
 	return err

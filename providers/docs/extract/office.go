@@ -7,7 +7,7 @@ import (
 	"unicode/utf16"
 )
 
-// MIME types of what word processors, spreadsheets and presentations write.
+// MIME types of office documents.
 const (
 	mimeDOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 	mimePPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
@@ -17,20 +17,20 @@ const (
 
 const markdownType = "text/markdown"
 
-// officeFormats are the rows of documents. Each is read as what it turns out to
-// be: a document under the wrong extension is read all the same.
+// officeFormats returns the formats of office documents. Each file is read by its content, so a
+// wrong extension does not matter.
 func officeFormats() []format {
 	return []format{
 		{
 			mime: mimeDOCX, exts: []string{"docx", "docm", "dotx", "dotm"}, read: readOffice, isolate: true,
-			also: []string{
+			aliases: []string{
 				"application/vnd.openxmlformats-officedocument.wordprocessingml.template",
 				"application/vnd.ms-word.document.macroenabled.12", "application/vnd.ms-word.template.macroenabled.12",
 			},
 		},
 		{
 			mime: mimePPTX, exts: []string{"pptx", "pptm", "ppsx", "ppsm", "potx", "potm"}, read: readOffice, isolate: true,
-			also: []string{
+			aliases: []string{
 				"application/vnd.openxmlformats-officedocument.presentationml.slideshow",
 				"application/vnd.openxmlformats-officedocument.presentationml.template",
 				"application/vnd.ms-powerpoint.presentation.macroenabled.12",
@@ -39,7 +39,7 @@ func officeFormats() []format {
 		},
 		{
 			mime: mimeXLSX, exts: []string{"xlsx", "xlsm", "xltx", "xltm", "xlsb"}, read: readOffice, isolate: true,
-			also: []string{
+			aliases: []string{
 				"application/vnd.openxmlformats-officedocument.spreadsheetml.template",
 				"application/vnd.ms-excel.sheet.binary.macroenabled.12",
 				"application/vnd.ms-excel.sheet.macroenabled.12", "application/vnd.ms-excel.template.macroenabled.12",
@@ -48,17 +48,17 @@ func officeFormats() []format {
 		{mime: mimeEPUB, exts: []string{"epub"}, read: readOffice, isolate: true},
 		{
 			mime: "application/vnd.oasis.opendocument.text", exts: []string{"odt", "ods", "odp", "ott", "ots", "otp"}, read: readOffice, isolate: true,
-			also: []string{"application/vnd.oasis.opendocument.spreadsheet", "application/vnd.oasis.opendocument.presentation"},
+			aliases: []string{"application/vnd.oasis.opendocument.spreadsheet", "application/vnd.oasis.opendocument.presentation"},
 		},
 		{
 			mime: "application/x-ole-storage", magic: []string{oleMagic}, read: refuseOLE,
 			exts: []string{"doc", "dot", "xls", "xlt", "ppt", "pps", "pot", "msg", "pub", "vsd"},
-			also: []string{"application/msword", "application/vnd.ms-excel", "application/vnd.ms-powerpoint"},
+			aliases: []string{"application/msword", "application/vnd.ms-excel", "application/vnd.ms-powerpoint"},
 		},
 	}
 }
 
-// readOffice reads a package as what its main part is.
+// readOffice reads a package according to its main part.
 func readOffice(ctx context.Context, f File, o Options) (Text, error) {
 	if bytes.HasPrefix(f.Data, []byte(oleMagic)) {
 		return refuseOLE(ctx, f, o)
@@ -87,9 +87,9 @@ func readOffice(ctx context.Context, f File, o Options) (Text, error) {
 	return Text{}, refuse("is a zip archive, but no document that is known")
 }
 
-// root returns the tag of a part's outermost element.
+// root returns the tag of a part's root element.
 func (p *parts) root(ctx context.Context, name string) (string, error) {
-	s, err := p.scan(ctx, name)
+	s, err := p.openXML(ctx, name)
 	if err != nil {
 		return "", err
 	}
@@ -105,12 +105,11 @@ func (p *parts) root(ctx context.Context, name string) (string, error) {
 	}
 }
 
-// oleMagic begins the compound files of older programs, and of documents that are
-// encrypted by newer ones.
+// oleMagic begins the compound files of old Office formats and of encrypted new ones.
 const oleMagic = "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"
 
-// refuseOLE says what a compound file is, by the names in its directory, and what
-// helps. Data that is no compound file has the extension of one only.
+// refuseOLE names the format of a compound file, by the names in its directory, and the remedy.
+// Other data only has the extension of such a file.
 func refuseOLE(_ context.Context, f File, _ Options) (Text, error) {
 	if !bytes.HasPrefix(f.Data, []byte(oleMagic)) {
 		if bytes.HasPrefix(f.Data, []byte("{\\rtf")) {

@@ -85,7 +85,7 @@ func TestDamagedDocuments(t *testing.T) {
 
 // TestTextOfPart stops at a part that is text without end.
 func TestTextOfPart(t *testing.T) {
-	s := newScan(t.Context(), io.NopCloser(strings.NewReader("<a><b>12345</b></a>")), "x.xml")
+	s := newXMLScanner(t.Context(), io.NopCloser(strings.NewReader("<a><b>12345</b></a>")), "x.xml")
 	s.texts = maxPartText - 3
 	if text, err := s.text(); err == nil || !strings.Contains(err.Error(), "part x.xml holds more than 67108864 bytes of text") {
 		t.Errorf("%q, %v", text, err)
@@ -204,7 +204,7 @@ func TestMutatedDocuments(t *testing.T) {
 	}
 }
 
-// damaged overwrites, removes or repeats some bytes.
+// explain overwrites, removes or repeats some bytes.
 func damaged(r *rand.Rand, data []byte) []byte {
 	data = bytes.Clone(data)
 	for range 1 + r.IntN(8) {

@@ -12,24 +12,24 @@ import (
 
 // relation is a reference from one part to another.
 type relation struct {
-	kind   string // the last element of its type: "styles", "slide"
-	target string // the name of the part; "" if it is outside of the package
+	kind   string // last element of its type: "styles", "slide"
+	target string // name of the part; "" if outside the package
 }
 
-// relations are the references of a part, by their id.
+// relations holds the references of a part by id.
 type relations map[string]relation
 
-// maxRelations bounds what is kept of a list of references.
+// maxRelations bounds the references of a part.
 const maxRelations = 100_000
 
-// relations returns the references of a part, of the package for ""; none if it has no list of them or
-// the list is damaged, for most can be missed.
+// relations returns the references of a part, or of the package for "". A missing or damaged list
+// gives no references, because most documents can be read without them.
 func (p *parts) relations(ctx context.Context, part string) (relations, error) {
 	rels, list := make(relations), "_rels/.rels"
 	if part != "" {
 		list = path.Join(path.Dir(part), "_rels", path.Base(part)+".rels")
 	}
-	err := p.each(ctx, list, func(s *scan) error {
+	err := p.visitOptional(ctx, list, func(s *xmlScanner) error {
 		return s.children(func(_ string, e xml.StartElement) error {
 			return s.children(func(tag string, e xml.StartElement) error {
 				if tag == "rel:Relationship" && len(rels) < maxRelations {
@@ -55,8 +55,8 @@ func target(part string, e xml.StartElement) string {
 	return strings.TrimPrefix(path.Clean(t), "/")
 }
 
-// first returns the part that a reference of a kind leads to, or def. Of several
-// the one with the least id is taken.
+// first returns the target of a reference of that kind, or def. Of several references, the least id
+// wins.
 func (r relations) first(kind, def string) string {
 	best, found := "", def
 	for id, rel := range r {
@@ -67,7 +67,7 @@ func (r relations) first(kind, def string) string {
 	return found
 }
 
-// all returns the parts that references of a kind lead to, by name.
+// all returns the targets of all references of that kind, ordered by length, then by name.
 func (r relations) all(kind string) []string {
 	var names []string
 	for _, rel := range r {
@@ -79,10 +79,10 @@ func (r relations) all(kind string) []string {
 	return slices.Compact(names)
 }
 
-// each visits a part that can be missed: one that is missing or damaged is no
-// error, the end of a limit or of the context is.
-func (p *parts) each(ctx context.Context, name string, visit func(*scan) error) error {
-	s, err := p.scan(ctx, name)
+// visitOptional visits a part that may be missing or damaged. It returns only errors of limits and
+// of the context.
+func (p *parts) visitOptional(ctx context.Context, name string, visit func(*xmlScanner) error) error {
+	s, err := p.openXML(ctx, name)
 	if err == nil {
 		err = visit(s)
 		s.Close()
@@ -96,7 +96,7 @@ func (p *parts) each(ctx context.Context, name string, visit func(*scan) error) 
 	return nil
 }
 
-// mainPart finds the part that a package is about.
+// mainPart finds the main part of a package.
 func (p *parts) mainPart(ctx context.Context) (string, error) {
 	rels, err := p.relations(ctx, "")
 	if err != nil {
@@ -116,16 +116,16 @@ func (p *parts) mainPart(ctx context.Context) (string, error) {
 	return "", refuse("is a zip archive that lacks the main part of a document; if it is a document, save it again")
 }
 
-// core are the properties that a document tells of itself.
+// core holds the core properties of a document.
 type core struct{ title, author, language string }
 
-// core reads the properties of a package.
+// core reads the core properties of a package.
 func (p *parts) core(ctx context.Context) (c core, err error) {
 	rels, err := p.relations(ctx, "")
 	if err != nil {
 		return c, err
 	}
-	err = p.each(ctx, rels.first("core-properties", "docProps/core.xml"), func(s *scan) error {
+	err = p.visitOptional(ctx, rels.first("core-properties", "docProps/core.xml"), func(s *xmlScanner) error {
 		return s.children(func(string, xml.StartElement) error {
 			return s.children(func(tag string, _ xml.StartElement) error { return c.set(s, tag) }, nil)
 		}, nil)
@@ -133,8 +133,8 @@ func (p *parts) core(ctx context.Context) (c core, err error) {
 	return c, err
 }
 
-// set takes one element of the properties.
-func (c *core) set(s *scan, tag string) (err error) {
+// set applies one element of the properties.
+func (c *core) set(s *xmlScanner, tag string) (err error) {
 	var into *string
 	switch tag {
 	case "dc:title":
@@ -152,14 +152,14 @@ func (c *core) set(s *scan, tag string) (err error) {
 	return err
 }
 
-// defaultTitles are what programs call a document that nobody named.
+// defaultTitles are titles that programs give to new documents.
 var defaultTitles = [...]string{
 	"word document", "powerpoint presentation", "powerpoint-präsentation", "présentation powerpoint",
 	"presentación de powerpoint", "presentazione standard di powerpoint", "presentation", "workbook", "untitled", "slide 1",
 }
 
-// named returns the title if somebody gave it.
-func (c *core) named() string {
+// userTitle returns the title, unless it is a default title of a program.
+func (c *core) userTitle() string {
 	t := strings.ToLower(c.title)
 	if slices.Contains(defaultTitles[:], t) || strings.HasPrefix(t, "microsoft word - ") {
 		return ""
@@ -167,13 +167,13 @@ func (c *core) named() string {
 	return c.title
 }
 
-// authors are what libraries name as the author of a document that has none.
-var authors = [...]string{"python-docx", "openpyxl", "unknown"}
+// defaultAuthors are authors that libraries set by default.
+var defaultAuthors = [...]string{"python-docx", "openpyxl", "unknown"}
 
-// convertedText makes a Text of what a document became.
+// convertedText returns the Text of a converted document.
 func convertedText(mime, text string, c core, pageCount int) Text {
-	t := Text{Text: text, MIME: markdownType, Format: mime, Title: c.named(), Metadata: make(map[string]any)}
-	if c.author != "" && !slices.Contains(authors[:], strings.ToLower(c.author)) {
+	t := Text{Text: text, MIME: markdownType, Format: mime, Title: c.userTitle(), Metadata: make(map[string]any)}
+	if c.author != "" && !slices.Contains(defaultAuthors[:], strings.ToLower(c.author)) {
 		t.Metadata[MetaAuthor] = c.author
 	}
 	if l := languageCode(c.language); l != "" {

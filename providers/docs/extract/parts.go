@@ -10,18 +10,17 @@ import (
 	"strings"
 )
 
-// maxPart bounds a part that is read whole: relations, styles, a list of chapters.
+// maxPart bounds a part that is read as a whole: relations, styles, a list of chapters.
 const maxPart = 16 << 20
 
-// maxPartRatio is how many times longer than packed the XML of a document is at most.
+// maxPartRatio bounds the compression ratio of a document's XML.
 const maxPartRatio = 100
 
-// errNoPart says that a package lacks a part. Most parts can be missed.
+// errNoPart reports a missing part. Most parts are optional.
 var errNoPart = errors.New("part is missing")
 
-// parts are the files inside of a zip package, such as a word processor's document.
-// All that is unpacked counts against one budget, so that many small bombs are one
-// big one.
+// parts gives access to the files in a zip package, such as a Word document. All unpacked bytes
+// count against one budget, so many small bombs count as one.
 type parts struct {
 	files map[string]*zip.File // by partKey
 	limit int64
@@ -30,7 +29,7 @@ type parts struct {
 
 // openParts reads the directory of a package.
 func openParts(data []byte, o Options) (*parts, error) {
-	// Each entry becomes some 300 bytes before anything can be said of it.
+	// The zip reader allocates about 300 bytes per entry before any check.
 	if n := bytes.Count(data, []byte(zipEntry)); n > maxEntries*o.MaxMembers {
 		return nil, refuse("lists %d files; the limit is %d", n, o.MaxMembers)
 	}
@@ -44,21 +43,21 @@ func openParts(data []byte, o Options) (*parts, error) {
 	p := &parts{files: make(map[string]*zip.File, len(z.File)), limit: o.MaxExpand, left: o.MaxExpand}
 	for _, f := range z.File {
 		if k := partKey(f.Name); p.files[k] == nil {
-			p.files[k] = f // of two with one name, readers of the format take the first
+			p.files[k] = f // of duplicate names, other readers use the first
 		}
 	}
 	return p, nil
 }
 
-// partKey makes a part's name comparable: without regard to case, rooted, with
-// slashes, never outside of the package.
+// partKey normalizes a part's name: lower case, slashes, relative to the root of the package and
+// never outside it.
 func partKey(name string) string {
 	return strings.ToLower(strings.TrimPrefix(path.Clean("/"+strings.ReplaceAll(name, `\`, "/")), "/"))
 }
 
 func (p *parts) has(name string) bool { return p.files[partKey(name)] != nil }
 
-// open returns a part's content, to be closed.
+// begin opens a part. The caller must close it.
 func (p *parts) open(name string) (io.ReadCloser, error) {
 	f := p.files[partKey(name)]
 	if f == nil {
@@ -67,7 +66,7 @@ func (p *parts) open(name string) (io.ReadCloser, error) {
 	if f.Flags&1 != 0 {
 		return nil, refuse("is protected by a password; save it without")
 	}
-	// A bomb says so itself, or lies and is found out later.
+	// An honest bomb is rejected by its declared size; a lying one is detected by partReader.
 	if n := f.UncompressedSize64; n > uint64(max(p.left, 0)) && n > maxPartRatio*f.CompressedSize64 { //nolint:gosec // not negative
 		return nil, refuse("unpacks to more than %d bytes; split the file", p.limit)
 	}
@@ -78,13 +77,13 @@ func (p *parts) open(name string) (io.ReadCloser, error) {
 	return &partReader{parts: p, name: f.Name, rc: rc}, nil
 }
 
-// scan opens a part as XML, to be closed.
-func (p *parts) scan(ctx context.Context, name string) (*scan, error) {
+// openXML opens a part as XML. The caller must close it.
+func (p *parts) openXML(ctx context.Context, name string) (*xmlScanner, error) {
 	rc, err := p.open(name)
 	if err != nil {
 		return nil, err
 	}
-	return newScan(ctx, rc, name), nil
+	return newXMLScanner(ctx, rc, name), nil
 }
 
 // read returns a part of at most maxPart bytes.
@@ -104,7 +103,7 @@ func (p *parts) read(name string) ([]byte, error) {
 	return b, nil
 }
 
-// partReader counts what is unpacked.
+// partReader counts the unpacked bytes.
 type partReader struct {
 	parts *parts
 	name  string

@@ -11,44 +11,43 @@ import (
 	"github.com/ragctx/ragctx/providers/docs/extract/internal/pdf"
 )
 
-// Limits of PDF files, beside those of [Options].
+// Limits of PDF files, in addition to [Options].
 const (
 	maxPDFPages  = 20_000
-	maxPDFGlyphs = 500_000 // on a page
+	maxPDFGlyphs = 500_000 // per page
 )
 
 const mimePDF = "application/pdf"
 
-// pdfFormats is the row of PDF.
+// pdfFormats returns the PDF format.
 func pdfFormats() []format {
 	return []format{{
-		mime: mimePDF, also: []string{"application/x-pdf"}, exts: []string{"pdf"}, magic: []string{"%PDF-"},
+		mime: mimePDF, aliases: []string{"application/x-pdf"}, exts: []string{"pdf"}, magic: []string{"%PDF-"},
 		read: readPDF, isolate: true,
 	}}
 }
 
-// pdfPage is the lines of a page in the order of reading.
+// pdfPage holds the lines of a page in reading order.
 type pdfPage struct {
 	height float64
 	lines  []pdfLine
 }
 
-// pdfDoc is a document as far as it is read.
+// pdfDoc collects the pages of a document.
 type pdfDoc struct {
 	pages           []pdfPage
 	glyphs, unknown int
 	images, bytes   int
 }
 
-// readPDF reads a PDF as Markdown, page by page. Words are told apart in two ways,
-// by the spaces that the file draws and by the gaps between characters, and the
-// more plausible text is taken.
+// readPDF converts a PDF to Markdown, page by page. It separates words in two ways, by the drawn
+// spaces and by the gaps between characters, and uses the more plausible text.
 func readPDF(ctx context.Context, f File, o Options) (Text, error) {
 	var doc pdfDoc
 	lim := pdf.Limits{MaxExpand: o.MaxExpand, MaxPages: maxPDFPages, MaxGlyphs: maxPDFGlyphs}
 	info, err := pdf.Read(ctx, f.Data, lim, func(_ int, p *pdf.Page) error { return doc.add(p, o.MaxText) })
 	if err == nil {
-		err = doc.readable(info.Damaged)
+		err = doc.checkReadable(info.Damaged)
 	}
 	switch {
 	case errors.Is(err, pdf.ErrTooManyPages):
@@ -56,19 +55,19 @@ func readPDF(ctx context.Context, f File, o Options) (Text, error) {
 	case err != nil:
 		return Text{}, err
 	}
-	return pdfText(doc.markdown(doc.choose()), info), nil
+	return pdfText(doc.markdown(doc.preferDrawn()), info), nil
 }
 
-// pdfText is the result for a text and what the file says of itself.
+// pdfText returns the Text with the metadata of the file.
 func pdfText(s string, info pdf.Info) Text {
 	meta := map[string]any{MetaPages: max(info.Pages, strings.Count(s, "\f")+1)}
-	if author := sensible(info.Author); author != "" {
+	if author := userValue(info.Author); author != "" {
 		meta[MetaAuthor] = author
 	}
-	return Text{Text: s, MIME: mimeMarkdown, Format: mimePDF, Title: sensible(info.Title), Metadata: meta}
+	return Text{Text: s, MIME: mimeMarkdown, Format: mimePDF, Title: userValue(info.Title), Metadata: meta}
 }
 
-// add takes over the lines of a page.
+// add adds the lines of a page.
 func (d *pdfDoc) add(p *pdf.Page, maxText int) error {
 	lines, unknown := pdfLines(p)
 	d.pages = append(d.pages, pdfPage{height: p.Height, lines: lines})
@@ -76,7 +75,7 @@ func (d *pdfDoc) add(p *pdf.Page, maxText int) error {
 	d.unknown += unknown
 	d.images += p.Images
 	for _, l := range lines {
-		d.bytes += len(l.boxes)
+		d.bytes += len(l.text)
 	}
 	if d.bytes > maxText {
 		return refuse("holds more than %d bytes of text, the limit; split it", maxText)
@@ -84,8 +83,8 @@ func (d *pdfDoc) add(p *pdf.Page, maxText int) error {
 	return nil
 }
 
-// readable says why a document has no text.
-func (d *pdfDoc) readable(damaged bool) error {
+// checkReadable returns an error that explains why a document has no text.
+func (d *pdfDoc) checkReadable(damaged bool) error {
 	switch {
 	case d.bytes > 0 && 2*d.unknown < d.glyphs:
 		return nil
@@ -100,16 +99,15 @@ func (d *pdfDoc) readable(damaged bool) error {
 	return refuse("has no text")
 }
 
-// drawnMargin is how much more plausible the drawn spaces have to be: files that
-// draw them all still leave them out between the cells of tables.
+// drawnMargin is how much more plausible the drawn spaces must be. Files that draw all spaces
+// between words still leave them out between table cells.
 const (
 	drawnMargin = .02
-	drawnWords  = 20 // fewer prove nothing
+	drawnWords  = 20 // fewer words are not enough evidence
 )
 
-// choose reports whether the spaces that the file draws are more plausible than
-// those of the gaps.
-func (d *pdfDoc) choose() (drawn bool) {
+// preferDrawn reports whether the drawn spaces are more plausible than the gaps.
+func (d *pdfDoc) preferDrawn() (drawn bool) {
 	a, b := d.plausibility(true), d.plausibility(false)
 	return b.words >= drawnWords && a.score() > b.score()+drawnMargin
 }
@@ -118,27 +116,27 @@ func (d *pdfDoc) plausibility(drawn bool) (sum plausibility) {
 	for _, p := range d.pages {
 		for _, l := range p.lines {
 			if drawn {
-				sum.add(l.drawn)
+				sum.add(l.drawnText)
 			} else {
-				sum.add(l.boxes)
+				sum.add(l.text)
 			}
 		}
 	}
 	return sum
 }
 
-// placeholders are titles and authors that nobody wrote.
+// placeholders are default titles and authors.
 var placeholders = []string{
 	"untitled", "unknown", "anonymous", "(anonymous)", "(unspecified)", "none", "null", "title", "author", "user", "root", "admin",
 	"administrator",
 }
 
-// documentExts end the names of files that became titles.
+// documentExts are extensions of file names that programs set as titles.
 const documentExts = ".doc .docx .indd .tex .dvi .pdf .ps .qxd .ppt .pptx .xls .xlsx .rtf .odt .fm .txt .html .htm .md .exe .cdr .ai "
 
-// sensible returns a title or author if a person wrote it, "" for what programs put
-// there: names of files and of programs.
-func sensible(s string) string {
+// userValue returns a title or author, or "" for values that programs set, such as file and program
+// names.
+func userValue(s string) string {
 	s = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == unicode.ReplacementChar {
 			return ' '

@@ -185,7 +185,7 @@ func TestPDFLayout(t *testing.T) {
 	}
 }
 
-// bomb is a stream that unpacks to n zeros, the length of a page's content.
+// ratioBound is a stream that unpacks to n zeros, the length of a page's content.
 func bomb(n int) string {
 	var b bytes.Buffer
 	w := zlib.NewWriter(&b)
@@ -209,9 +209,9 @@ func TestPDFHostile(t *testing.T) {
 		data   []byte
 		reason string // "" takes any
 	}{
-		{"not at all", []byte("%PDF-1.4\nnothing"), "no PDF"},
-		{"a page tree that is its own child", pdfObjects("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[2 0 R 2 0 R]/Count 2>>"), "no PDF"},
-		{"a page tree that never ends", pdfObjects("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R]>>", "<</Type/Pages/Kids[2 0 R]>>"), "no PDF"},
+		{"not at all", []byte("%PDF-1.4\nnothing"), "not a PDF"},
+		{"a page tree that is its own child", pdfObjects("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[2 0 R 2 0 R]/Count 2>>"), "not a PDF"},
+		{"a page tree that never ends", pdfObjects("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R]>>", "<</Type/Pages/Kids[2 0 R]>>"), "not a PDF"},
 		{
 			"pages that are one", pdfObjects("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids["+strings.Repeat("3 0 R ", 1e5)+"]>>", page, content), "no text",
 		},
@@ -223,9 +223,9 @@ func TestPDFHostile(t *testing.T) {
 		{"arrays in arrays", pdfObjects("<</Type/Catalog/Pages 2 0 R>>", strings.Repeat("[", 1e6)), ""},
 		{"dictionaries in dictionaries", pdfObjects("<</Type/Catalog/Pages 2 0 R>>", strings.Repeat("<</A", 1e6)), ""},
 		{"a length that is itself", pdfObjects("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R]>>", page, "<</Length 4 0 R>>stream\nBT ET\nendstream"), "no text"},
-		{"a reference to itself", pdfObjects("<</Type/Catalog/Pages 2 0 R>>", "2 0 R"), "no PDF"},
-		{"a chain of tables", []byte("%PDF-1.4\nxref\n0 0\ntrailer\n<</Prev 9/Root 1 0 R>>\nstartxref\n9\n%%EOF"), "no PDF"},
-		{"a table of many", []byte("%PDF-1.4\nxref\n0 999999999999\ntrailer\n<<>>\nstartxref\n9\n%%EOF"), "no PDF"},
+		{"a reference to itself", pdfObjects("<</Type/Catalog/Pages 2 0 R>>", "2 0 R"), "not a PDF"},
+		{"a chain of tables", []byte("%PDF-1.4\nxref\n0 0\ntrailer\n<</Prev 9/Root 1 0 R>>\nstartxref\n9\n%%EOF"), "not a PDF"},
+		{"a table of many", []byte("%PDF-1.4\nxref\n0 999999999999\ntrailer\n<<>>\nstartxref\n9\n%%EOF"), "not a PDF"},
 		{"objects without ends", []byte("%PDF-1.4\n" + strings.Repeat("1 0 obj<<(", 1e5)), ""},
 		{"strings without ends", []byte("%PDF-1.4\n" + strings.Repeat("1 0 obj(", 1e5)), ""},
 		{"streams without ends", []byte("%PDF-1.4\n" + strings.Repeat("1 0 obj<</Type/ObjStm>>stream\n", 1e5)), ""},

@@ -12,12 +12,12 @@ import (
 
 const mimeMarkdown = "text/markdown"
 
-// What it takes to be a heading.
+// Conditions for a heading.
 const (
-	headingLarger = 1.12 // than the text
+	headingLarger = 1.12 // factor of the body size
 	headingLength = 160  // bytes
 	headingLevels = 4
-	headingShare  = .25 // of all text may be as large as headings
+	headingShare  = .25 // of the text may be in heading sizes
 )
 
 var (
@@ -28,10 +28,10 @@ var (
 
 // pdfWriter writes lines as Markdown.
 type pdfWriter struct {
-	body    float64   // the size of most text
-	sizes   []float64 // of headings, the largest first
-	leading float64   // from line to line, in units of the size
-	code    bool      // fonts of equal widths mean code
+	body    float64   // size of most text
+	sizes   []float64 // heading sizes, the largest first
+	leading float64   // line distance in units of the font size
+	code    bool      // fixed-width fonts mean code
 	words   map[string]bool
 	out     strings.Builder
 }
@@ -39,13 +39,13 @@ type pdfWriter struct {
 // markdown writes the document.
 func (d *pdfDoc) markdown(drawn bool) string {
 	w := pdfWriter{words: make(map[string]bool)}
-	drop := d.repeated()
+	drop := d.repeatedLines()
 	pages := make([][]pdfLine, len(d.pages))
 	for i, p := range d.pages {
 		for j := range p.lines {
 			if l := p.lines[j]; !drop[&p.lines[j]] {
 				if drawn {
-					l.boxes = l.drawn
+					l.text = l.drawnText
 				}
 				pages[i] = append(pages[i], l)
 			}
@@ -61,34 +61,34 @@ func (d *pdfDoc) markdown(drawn bool) string {
 	return w.out.String()
 }
 
-// measure finds what is usual in the document.
+// measure computes the usual sizes and line distances of the document.
 func (w *pdfWriter) measure(pages [][]pdfLine) {
 	sizes, leadings := make(map[float64]int), make(map[float64]int)
 	total, mono := 0, 0
 	for _, lines := range pages {
 		for i, l := range lines {
-			n := utf8.RuneCountInString(l.boxes)
-			sizes[half(l.size)] += n
+			n := utf8.RuneCountInString(l.text)
+			sizes[roundToHalf(l.size)] += n
 			total, mono = total+n, mono+n*b2i(l.mono)
 			if i > 0 && !l.mono && l.block == lines[i-1].block {
 				if gap := (lines[i-1].y - l.y) / l.size; gap > .8 && gap < 2.5 {
 					leadings[math.Round(gap*20)/20]++
 				}
 			}
-			for word := range strings.FieldsSeq(l.boxes) {
+			for word := range strings.FieldsSeq(l.text) {
 				w.words[strings.ToLower(strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }))] = true
 			}
 		}
 	}
-	w.body, w.leading = most(sizes), cmp.Or(most(leadings), 1.2)
+	w.body, w.leading = mostFrequent(sizes), cmp.Or(mostFrequent(leadings), 1.2)
 	w.code = 2*mono < total
 	w.headingSizes(sizes, total)
 }
 
-func half(x float64) float64 { return math.Round(x*2) / 2 }
+func roundToHalf(x float64) float64 { return math.Round(x*2) / 2 }
 
-// most returns the most frequent key.
-func most(m map[float64]int) (best float64) {
+// mostFrequent returns the key with the highest count; ties go to the smallest key.
+func mostFrequent(m map[float64]int) (best float64) {
 	for x, n := range m {
 		if n > m[best] || n == m[best] && x < best {
 			best = x
@@ -97,7 +97,7 @@ func most(m map[float64]int) (best float64) {
 	return best
 }
 
-// headingSizes notes which sizes are those of headings, unless much is as large.
+// headingSizes determines the heading sizes, unless much of the text is that large.
 func (w *pdfWriter) headingSizes(sizes map[float64]int, total int) {
 	large := 0
 	for size, n := range sizes {
@@ -111,14 +111,14 @@ func (w *pdfWriter) headingSizes(sizes map[float64]int, total int) {
 	slices.SortFunc(w.sizes, func(a, b float64) int { return cmp.Compare(b, a) })
 }
 
-// level is the level of the heading that a line is, 0 for none.
+// level returns the heading level of a line, or 0.
 func (w *pdfWriter) level(l, above pdfLine, first bool) int {
-	s := strings.TrimSpace(l.boxes)
+	s := strings.TrimSpace(l.text)
 	if l.mono || l.leader || l.cells > 2 || len(s) > headingLength || strings.IndexFunc(s, unicode.IsLetter) < 0 {
 		return 0
 	}
 	for i, size := range w.sizes {
-		if half(l.size) == size {
+		if roundToHalf(l.size) == size {
 			return min(i+1, headingLevels)
 		}
 	}
@@ -159,10 +159,10 @@ func (w *pdfWriter) page(lines []pdfLine) {
 	}
 }
 
-// separate ends a part: with an empty line, or only the line between items of a list
-// and rows of a table.
+// separate writes an empty line between two blocks, or only a line break between list items and
+// between table rows.
 func (w *pdfWriter) separate(first, last, next pdfLine) {
-	item := func(l pdfLine) bool { return bulletMark.MatchString(l.boxes) || listMark.MatchString(l.boxes) }
+	item := func(l pdfLine) bool { return bulletMark.MatchString(l.text) || listMark.MatchString(l.text) }
 	gap := (last.y - next.y) / (w.leading * max(last.size, next.size))
 	near := last.block == next.block && gap > 0 && (item(first) && item(next) && gap < 1.5 ||
 		last.cells > 1 && next.cells > 1 && gap < 2.5 || last.leader && next.leader && gap < 2)
@@ -173,24 +173,24 @@ func (w *pdfWriter) separate(first, last, next pdfLine) {
 	w.out.WriteString("\n\n")
 }
 
-// heading writes a heading, which may have several lines.
+// heading writes a heading of one or more lines.
 func (w *pdfWriter) heading(lines []pdfLine, i, level int) int {
 	w.out.WriteString(strings.Repeat("#", level) + " ")
-	s := strings.TrimSpace(lines[i].boxes)
+	s := strings.TrimSpace(lines[i].text)
 	for i++; i < len(lines); i++ {
 		a, b := lines[i-1], lines[i]
 		gap := (a.y - b.y) / max(b.size, 1)
-		if a.block != b.block || half(a.size) != half(b.size) || b.bold != a.bold || gap < 0 || gap > 1.6 ||
-			len(s) > headingLength || half(a.size) <= w.body || numbered.MatchString(b.boxes) {
+		if a.block != b.block || roundToHalf(a.size) != roundToHalf(b.size) || b.bold != a.bold || gap < 0 || gap > 1.6 ||
+			len(s) > headingLength || roundToHalf(a.size) <= w.body || numbered.MatchString(b.text) {
 			break
 		}
-		s = w.join(s, b.boxes)
+		s = w.join(s, b.text)
 	}
 	w.out.WriteString(strings.Join(strings.Fields(s), " "))
 	return i
 }
 
-// codeBlock writes lines in a font of equal widths as they are.
+// codeBlock writes lines in a fixed-width font as they are.
 func (w *pdfWriter) codeBlock(lines []pdfLine, i int) int {
 	end := i
 	for end < len(lines) && lines[end].mono && lines[end].block == lines[i].block {
@@ -206,38 +206,38 @@ func (w *pdfWriter) codeBlock(lines []pdfLine, i int) int {
 			w.out.WriteByte('\n')
 		}
 		indent := int(math.Round((l.x0 - left) / (.6 * max(l.size, 1))))
-		w.out.WriteString(strings.Repeat(" ", min(max(indent, 0), 60)) + strings.ReplaceAll(l.boxes, "```", "'''") + "\n")
+		w.out.WriteString(strings.Repeat(" ", min(max(indent, 0), 60)) + strings.ReplaceAll(l.text, "```", "'''") + "\n")
 	}
 	w.out.WriteString("```")
 	return end
 }
 
-// paragraph writes a paragraph, joining its lines.
+// paragraph joins the lines of a paragraph.
 func (w *pdfWriter) paragraph(lines []pdfLine, i int, right float64) int {
-	s, from := w.opening(lines[i].boxes), i
+	s, from := w.opening(lines[i].text), i
 	for i++; i < len(lines); i++ {
 		a, b := lines[i-1], lines[i]
 		if w.breaks(lines, from, i) || endsEarly(a, b, right) {
 			break
 		}
-		if a.x1 < right-.35*(right-a.x0) && !continues(a.boxes, b.boxes) {
-			s += "\n" + strings.TrimSpace(b.boxes) // a line of its own: an address, a poem
+		if a.x1 < right-.35*(right-a.x0) && !continues(a.text, b.text) {
+			s += "\n" + strings.TrimSpace(b.text) // a separate line, as in an address or a poem
 			continue
 		}
-		s = w.join(s, b.boxes)
+		s = w.join(s, b.text)
 	}
 	w.out.WriteString(s)
 	return i
 }
 
-// endsEarly reports whether a sentence ends before the end of its line, and so does the
+// endsEarly reports whether a sentence ends well before the right margin, which also ends the
 // paragraph.
 func endsEarly(a, b pdfLine, right float64) bool {
-	next, _ := utf8.DecodeRuneInString(strings.TrimSpace(b.boxes))
-	return a.x1 < right-.2*(right-a.x0) && strings.HasSuffix(strings.TrimRight(a.boxes, `"”’)`), ".") && !unicode.IsLower(next)
+	next, _ := utf8.DecodeRuneInString(strings.TrimSpace(b.text))
+	return a.x1 < right-.2*(right-a.x0) && strings.HasSuffix(strings.TrimRight(a.text, `"”’)`), ".") && !unicode.IsLower(next)
 }
 
-// opening writes the beginning of a paragraph so that it is no other Markdown.
+// opening converts the beginning of a paragraph: bullets become "-", and a "#" is escaped.
 func (w *pdfWriter) opening(s string) string {
 	s = strings.TrimSpace(s)
 	if mark := bulletMark.FindString(s); mark != "" {
@@ -249,25 +249,24 @@ func (w *pdfWriter) opening(s string) string {
 	return s
 }
 
-// continues reports whether a sentence goes on in the next line.
+// continues reports whether a sentence continues on the next line.
 func continues(a, b string) bool {
 	r, _ := utf8.DecodeRuneInString(strings.TrimSpace(b))
 	return unicode.IsLower(r) || strings.HasSuffix(a, ",") || strings.HasSuffix(a, "-")
 }
 
-// breaks reports whether a new paragraph begins with line i of one that began
-// with line from.
+// rowBreaks reports whether line i begins a new paragraph after one that began at line from.
 func (w *pdfWriter) breaks(lines []pdfLine, from, i int) bool {
 	a, b := lines[i-1], lines[i]
 	gap := (a.y - b.y) / max(a.size, b.size, 1)
 	switch {
 	case a.block != b.block, gap < 0, gap > 1.25*w.leading+.05, math.Abs(a.size-b.size) > .15*max(a.size, b.size),
 		b.mono && w.code, a.cells > 1 || b.cells > 1, a.leader, w.level(b, a, false) > 0,
-		bulletMark.MatchString(b.boxes), listMark.MatchString(b.boxes) && !continues(a.boxes, "A"):
+		bulletMark.MatchString(b.text), listMark.MatchString(b.text) && !continues(a.text, "A"):
 		return true
 	}
-	// An indented line begins a paragraph if the next one is not indented.
-	if i+1 < len(lines) && !bulletMark.MatchString(lines[from].boxes) && !listMark.MatchString(lines[from].boxes) {
+	// An indented line begins a paragraph if the next line is not indented.
+	if i+1 < len(lines) && !bulletMark.MatchString(lines[from].text) && !listMark.MatchString(lines[from].text) {
 		c := lines[i+1]
 		em := max(b.size, 1)
 		return c.block == b.block && b.x0-c.x0 > .8*em && b.x0-c.x0 < 5*em && b.x0-a.x0 > .8*em
@@ -275,8 +274,8 @@ func (w *pdfWriter) breaks(lines []pdfLine, from, i int) bool {
 	return false
 }
 
-// join appends a line to a paragraph. A word that is hyphenated at the end of the line
-// is put together, unless the document writes it with the hyphen elsewhere.
+// join appends a line to a paragraph. It removes the hyphen of a word that is split at the line
+// end, unless the document writes the word with a hyphen elsewhere.
 func (w *pdfWriter) join(s, line string) string {
 	line = strings.TrimSpace(line)
 	if rest, ok := strings.CutSuffix(s, "\u00AD"); ok {

@@ -6,18 +6,18 @@ import (
 	"slices"
 )
 
-// What it takes to believe in two columns.
+// Conditions for two columns.
 const (
-	columnDepth    = 3   // columns inside of columns
-	columnLines    = 6   // on each side
-	columnFill     = .55 // how much of a column its lines fill
-	columnCrossing = .4  // of all lines may run across
+	columnDepth    = 3   // nested columns
+	columnLines    = 6   // lines on each side
+	columnFill     = .55 // fraction of the column width that lines fill
+	columnCrossing = .4  // fraction of all lines that may cross the gutter
 	columnBin      = 2.0 // points
 )
 
-// pdfColumns splits the segments of a page into blocks in the order of reading: what
-// runs across the page, then the columns below it from left to right. The cells of
-// a table are no columns; they do not fill them as lines of text do.
+// pdfColumns splits the segments of a page into blocks in reading order: text across the page, then
+// the columns below it from left to right. Table cells are not columns, because they do not fill
+// them as lines of text do.
 func pdfColumns(segments []pdfSegment, depth int) [][]pdfSegment {
 	if len(segments) == 0 {
 		return nil
@@ -27,7 +27,7 @@ func pdfColumns(segments []pdfSegment, depth int) [][]pdfSegment {
 		return [][]pdfSegment{segments}
 	}
 	left, right, across := splitAt(segments, gutter)
-	if !columnsBelieved(left, right, across) {
+	if !isColumns(left, right, across) {
 		return [][]pdfSegment{segments}
 	}
 	for _, part := range [...][]pdfSegment{left, right, across} {
@@ -48,7 +48,7 @@ func pdfColumns(segments []pdfSegment, depth int) [][]pdfSegment {
 	return out
 }
 
-// topOf is where segments, sorted from top to bottom, begin.
+// topOf returns the top of segments, which are sorted from top to bottom.
 func topOf(segments []pdfSegment) float64 {
 	if len(segments) == 0 {
 		return math.Inf(-1)
@@ -56,7 +56,7 @@ func topOf(segments []pdfSegment) float64 {
 	return segments[0].y
 }
 
-// cutAbove splits sorted segments into those above y, or also at it, and the rest.
+// cutAbove splits sorted segments into those above y (with at, also those at y) and the rest.
 func cutAbove(segments []pdfSegment, y float64, at bool) (above, rest []pdfSegment) {
 	i := 0
 	for i < len(segments) && (segments[i].y > y || at && segments[i].y == y) {
@@ -65,8 +65,8 @@ func cutAbove(segments []pdfSegment, y float64, at bool) (above, rest []pdfSegme
 	return segments[:i:i], segments[i:]
 }
 
-// pdfGutter finds the vertical strip in the middle of a page that the fewest
-// segments cross, and returns its centre.
+// pdfGutter finds the vertical strip in the middle of a page that the fewest segments cross, and
+// returns its centre.
 func pdfGutter(segments []pdfSegment) (float64, bool) {
 	x0, x1 := segments[0].x0, segments[0].x1
 	sizes := make([]float64, 0, len(segments))
@@ -102,8 +102,8 @@ func pdfGutter(segments []pdfSegment) (float64, bool) {
 	return center, float64(width)*columnBin >= .6*em
 }
 
-// splitAt splits segments into those left and right of x, and those across; what
-// stands on the line of one that runs across belongs to it.
+// splitAt splits segments into those left of x, right of x, and across x. A segment on the same
+// line as one across x also counts as across.
 func splitAt(segments []pdfSegment, x float64) (left, right, across []pdfSegment) {
 	var ys []float64
 	for _, s := range segments {
@@ -126,13 +126,13 @@ func splitAt(segments []pdfSegment, x float64) (left, right, across []pdfSegment
 	return left, right, across
 }
 
-func columnsBelieved(left, right, across []pdfSegment) bool {
+func isColumns(left, right, across []pdfSegment) bool {
 	rows := min(countRows(left), countRows(right))
 	return rows >= columnLines && float64(countRows(across)) <= columnCrossing*float64(countRows(left)+countRows(right)) &&
 		filled(left) && filled(right)
 }
 
-// countRows counts baselines.
+// countRows counts the distinct baselines.
 func countRows(segments []pdfSegment) int {
 	ys := make([]int, 0, len(segments))
 	for _, s := range segments {
@@ -142,7 +142,7 @@ func countRows(segments []pdfSegment) int {
 	return len(slices.Compact(ys))
 }
 
-// filled reports whether most lines of a side are about as wide as it is.
+// filled reports whether most lines are about as wide as their column.
 func filled(segments []pdfSegment) bool {
 	x0, x1 := segments[0].x0, segments[0].x1
 	widths := make([]float64, 0, len(segments))

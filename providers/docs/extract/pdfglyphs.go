@@ -11,7 +11,7 @@ import (
 	"github.com/ragctx/ragctx/providers/docs/extract/internal/pdf"
 )
 
-// combining returns the combining form of an accent that stands for itself.
+// combining returns the combining form of a spacing accent, or 0.
 func combining(s string) rune {
 	switch s {
 	case "`":
@@ -44,7 +44,7 @@ func combining(s string) rune {
 	return 0
 }
 
-// combineAccents joins accents with the letters over which they are drawn.
+// combineAccents joins accents with the letters that they are drawn over.
 func combineAccents(glyphs []pdf.Glyph) []pdf.Glyph {
 	out := glyphs[:0:0]
 	for i := 0; i < len(glyphs); i++ {
@@ -65,7 +65,7 @@ func combineAccents(glyphs []pdf.Glyph) []pdf.Glyph {
 	return out
 }
 
-// accented returns a letter with an accent that is drawn over it, "" if it is not.
+// accented returns letter with an accent that is drawn over it, or "".
 func accented(accent, letter pdf.Glyph) string {
 	mark := combining(accent.S)
 	if mark == 0 {
@@ -89,14 +89,13 @@ func accented(accent, letter pdf.Glyph) string {
 	return s
 }
 
-// rightToLeft reports whether a character belongs to a script that runs to the left.
+// rightToLeft reports whether a character belongs to a right-to-left script.
 func rightToLeft(s string) bool {
 	r, _ := utf8.DecodeRuneInString(s)
 	return unicode.In(r, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana)
 }
 
-// logicalOrder turns a line that runs to the left around; numbers and words of other
-// scripts in it keep their order.
+// logicalOrder reverses a right-to-left line. Numbers and left-to-right words in it stay in order.
 func logicalOrder(glyphs []pdf.Glyph) []pdf.Glyph {
 	left, letters := 0, 0
 	for _, g := range glyphs {
@@ -121,7 +120,7 @@ func logicalOrder(glyphs []pdf.Glyph) []pdf.Glyph {
 	return glyphs
 }
 
-// keepsOrder tells letters of other scripts and digits.
+// keepsOrder reports whether a character is a left-to-right letter or a digit.
 func keepsOrder(s string) bool {
 	r, _ := utf8.DecodeRuneInString(s)
 	return !rightToLeft(s) && (unicode.IsLetter(r) || unicode.IsDigit(r))

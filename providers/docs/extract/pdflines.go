@@ -14,33 +14,32 @@ import (
 	"github.com/ragctx/ragctx/providers/docs/extract/internal/pdf"
 )
 
-// Distances in units of the font's size. Spaces are .25 wide and up to a third
-// narrower in justified text; pairs of letters are moved by .1 at most.
+// Gaps in units of the font size. Spaces are .25 wide and up to a third narrower in justified text;
+// kerning moves letters by at most .1.
 const (
 	gapWord    = .16 // a space that is not drawn
-	gapSegment = 1.2 // no space, but the next cell or column
+	gapSegment = 1.2 // the next cell or column
 )
 
-// pdfSegment is text on one baseline without wide gaps, as it is drawn.
+// pdfSegment is text on one baseline without wide gaps, in drawing order.
 type pdfSegment struct {
 	x0, x1, y, size float64
 	glyphs          []pdf.Glyph
 }
 
-// pdfLine is a line of a page, top to bottom.
+// pdfLine is a line of a page.
 type pdfLine struct {
-	// drawn has the spaces that the file draws, boxes those that the places of the
-	// characters tell, too.
-	drawn, boxes    string
+	// drawnText has only the drawn spaces; text also has spaces for the gaps between characters.
+	drawnText, text    string
 	x0, x1, y, size float64
 	bold, mono      bool
-	cells           int  // parts with wide gaps between them
-	block           int  // column or part of the page
-	leader          bool // dots lead to the number at the end, in a table of contents
+	cells           int  // parts separated by wide gaps
+	block           int  // index of the column or part of the page
+	leader          bool // dots lead to a page number, as in a table of contents
 }
 
-// pdfLines makes lines of a page's glyphs, in the order of reading. It reports how
-// many glyphs have no characters.
+// pdfLines converts a page's glyphs to lines in reading order. It also returns the number of glyphs
+// without characters.
 func pdfLines(p *pdf.Page) (lines []pdfLine, unknown int) {
 	angles := make(map[int][]pdf.Glyph)
 	for _, g := range p.Glyphs {
@@ -68,15 +67,15 @@ func pdfLines(p *pdf.Page) (lines []pdfLine, unknown int) {
 	return lines, unknown
 }
 
-// offPage tells what nobody sees. Turned text is measured from elsewhere.
+// offPage reports whether a glyph is outside the visible page. The coordinates of rotated text do
+// not refer to the page, so it is never off page.
 func offPage(p *pdf.Page, g pdf.Glyph) bool {
-	const margin = 20 // boxes that are a little too small exist
+	const margin = 20 // some boxes are slightly too small
 	return g.Angle == 0 && (g.X < -margin || g.Y < -margin || g.X > p.Width+margin || g.Y > p.Height+margin)
 }
 
-// cleanPDF returns characters as people write them: ligatures and the forms of
-// Arabic letters, which only fonts know, are taken apart, all spaces are one.
-// Superscripts, fractions and the like stay.
+// cleanPDF returns plain characters: it decomposes ligatures and Arabic presentation forms and
+// unifies spaces. Superscripts and fractions stay.
 func cleanPDF(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -88,10 +87,10 @@ func cleanPDF(s string) string {
 			return -1
 		}
 		return r
-	}, compat(s))
+	}, normalizeCompat(s))
 }
 
-func compat(s string) string {
+func normalizeCompat(s string) string {
 	for _, r := range s {
 		if r >= 0xFB00 && r <= 0xFDFF || r >= 0xFE70 && r <= 0xFEFC || r >= 0x2E80 && r <= 0x2FD5 || r >= 0xF900 && r <= 0xFAFF {
 			return norm.NFKC.String(s)
@@ -100,18 +99,17 @@ func compat(s string) string {
 	return s
 }
 
-// pdfSegments splits glyphs, in the order of drawing, where the baseline changes or
-// a wide gap is.
+// pdfSegments splits glyphs, in drawing order, where the baseline changes or a gap is wide.
 func pdfSegments(glyphs []pdf.Glyph) []pdfSegment {
 	var out []pdfSegment
 	var last *pdfSegment
 	for _, g := range glyphs {
-		if last != nil && (last.takes(g) || g.S == " " && math.Abs(g.Y-last.y) < last.size) {
+		if last != nil && (last.accepts(g) || g.S == " " && math.Abs(g.Y-last.y) < last.size) {
 			last.add(g)
 			continue
 		}
 		if g.S == " " {
-			continue // a segment begins with something
+			continue // a segment does not begin with a space
 		}
 		out = append(out, pdfSegment{x0: g.X, x1: g.X, y: g.Y, size: g.Size})
 		last = &out[len(out)-1]
@@ -120,13 +118,13 @@ func pdfSegments(glyphs []pdf.Glyph) []pdfSegment {
 	return out
 }
 
-func (s *pdfSegment) takes(g pdf.Glyph) bool {
+func (s *pdfSegment) accepts(g pdf.Glyph) bool {
 	size := max(s.size, g.Size)
 	gap := g.X - s.x1
 	return math.Abs(g.Y-s.y) < .15*size && gap < gapSegment*size && gap > -size && math.Abs(g.Size-s.size) < .35*size
 }
 
-// add appends a glyph, but not one that is drawn a second time, which makes it bold.
+// add appends a glyph, unless it repeats a glyph at the same position (simulated bold).
 func (s *pdfSegment) add(g pdf.Glyph) {
 	for i := len(s.glyphs) - 1; i >= max(0, len(s.glyphs)-3); i-- {
 		if o := s.glyphs[i]; o.S == g.S && g.S != " " && math.Abs(o.X-g.X) < .12*g.Size && math.Abs(o.Y-g.Y) < .12*g.Size {
@@ -139,36 +137,36 @@ func (s *pdfSegment) add(g pdf.Glyph) {
 	}
 }
 
-// dotLeader is what leads from a title to a page's number.
+// dotLeader matches the dots between a title and a page number.
 var dotLeader = regexp.MustCompile(` *(\. *){4,}`)
 
-// repeats reports whether a segment is drawn over another that says the same.
+// repeats reports whether a segment is drawn over another with the same text.
 func (s pdfSegment) repeats(o pdfSegment) bool {
 	return math.Abs(s.x0-o.x0) < .3*s.size && len(s.glyphs) == len(o.glyphs) &&
 		slices.EqualFunc(s.glyphs, o.glyphs, func(a, b pdf.Glyph) bool { return a.S == b.S })
 }
 
-// pdfRow is segments on one line.
+// pdfRow holds the segments of one line.
 type pdfRow struct {
 	y, size  float64
 	segments []pdfSegment
 }
 
-// overlaps reports whether a segment stands on the row: at least half of the
-// smaller one's height beside the other.
+// overlaps reports whether a segment belongs to the row: the vertical overlap is at least half of
+// the smaller height.
 func (r pdfRow) overlaps(s pdfSegment) bool {
 	const height = .7
 	top, bottom := min(r.y+height*r.size, s.y+height*s.size), max(r.y, s.y)
 	return top-bottom > .5*height*min(r.size, s.size)
 }
 
-// bearers is how many segments of a row are looked at for one that bears a script.
-const bearers = 64
+// maxScriptBases bounds the segments of a row that are checked as the base of a script.
+const maxScriptBases = 64
 
-// bears reports whether a segment is a subscript or superscript of one on the row:
-// smaller, a little higher or lower, and touching.
-func (r pdfRow) bears(s pdfSegment) bool {
-	for _, o := range r.segments[:min(len(r.segments), bearers)] {
+// hasBase reports whether a segment is a subscript or superscript of a segment in the row: smaller,
+// slightly higher or lower, and touching.
+func (r pdfRow) hasBase(s pdfSegment) bool {
+	for _, o := range r.segments[:min(len(r.segments), maxScriptBases)] {
 		gap := max(s.x0-o.x1, o.x0-s.x1)
 		if s.size < .85*o.size && math.Abs(o.y-s.y) < .7*o.size && gap < .3*o.size && gap > -.4*o.size {
 			return true
@@ -177,14 +175,14 @@ func (r pdfRow) bears(s pdfSegment) bool {
 	return false
 }
 
-// joinScripts moves scripts from rows of their own to those that bear them.
+// joinScripts moves subscripts and superscripts from their own rows to the rows of their base.
 func joinScripts(rows []pdfRow) []pdfRow {
 	for i := range rows {
 		own := rows[i].segments[:0:0]
 		for _, s := range rows[i].segments {
 			at := -1
 			for j := max(0, i-2); j <= min(i+2, len(rows)-1) && at < 0; j++ {
-				if j != i && rows[j].bears(s) {
+				if j != i && rows[j].hasBase(s) {
 					at = j
 				}
 			}
@@ -199,7 +197,7 @@ func joinScripts(rows []pdfRow) []pdfRow {
 	return slices.DeleteFunc(rows, func(r pdfRow) bool { return len(r.segments) == 0 })
 }
 
-// pdfRows puts segments that stand beside each other on one row.
+// pdfRows groups segments on the same line into rows.
 func pdfRows(segments []pdfSegment) []pdfRow {
 	slices.SortStableFunc(segments, func(a, b pdfSegment) int { return cmp.Compare(b.y, a.y) })
 	var rows []pdfRow
@@ -224,7 +222,7 @@ func pdfRows(segments []pdfSegment) []pdfRow {
 	return joinScripts(rows)
 }
 
-// pdfBlockLines makes lines of the segments of a column.
+// pdfBlockLines converts the segments of a column to lines.
 func pdfBlockLines(segments []pdfSegment, block int) []pdfLine {
 	var out []pdfLine
 	for _, row := range pdfRows(segments) {
@@ -237,7 +235,7 @@ func pdfBlockLines(segments []pdfSegment, block int) []pdfLine {
 	return out
 }
 
-// line writes a row both ways.
+// line writes a row with drawn spaces and with gaps.
 func (r pdfRow) line() (pdfLine, bool) {
 	l := pdfLine{x0: math.Inf(1), x1: math.Inf(-1), y: r.y, size: r.size, bold: true, mono: true, cells: 1}
 	var glyphs []pdf.Glyph
@@ -264,14 +262,14 @@ func (r pdfRow) line() (pdfLine, bool) {
 		}
 	}
 	glyphs = logicalOrder(combineAccents(glyphs))
-	l.drawn, l.boxes = writeGlyphs(glyphs, gapSegment, l.mono), writeGlyphs(glyphs, gapWord, l.mono)
-	if l.leader = dotLeader.MatchString(l.boxes); l.leader {
-		l.drawn, l.boxes = dotLeader.ReplaceAllString(l.drawn, " … "), dotLeader.ReplaceAllString(l.boxes, " … ")
+	l.drawnText, l.text = writeGlyphs(glyphs, gapSegment, l.mono), writeGlyphs(glyphs, gapWord, l.mono)
+	if l.leader = dotLeader.MatchString(l.text); l.leader {
+		l.drawnText, l.text = dotLeader.ReplaceAllString(l.drawnText, " … "), dotLeader.ReplaceAllString(l.text, " … ")
 	}
-	return l, strings.TrimSpace(l.boxes) != ""
+	return l, strings.TrimSpace(l.text) != ""
 }
 
-// usualSize is the size of most glyphs: marks of lists may be larger than their text.
+// usualSize returns the size of most glyphs. List markers may be larger than their text.
 func usualSize(glyphs []pdf.Glyph) float64 {
 	sizes := make(map[float64]int)
 	for _, g := range glyphs {
@@ -279,11 +277,11 @@ func usualSize(glyphs []pdf.Glyph) float64 {
 			sizes[g.Size] += 1 + b2i(isLetters(g.S))
 		}
 	}
-	return most(sizes)
+	return mostFrequent(sizes)
 }
 
-// superscript keeps a raised digit apart from those before it: an exponent, the mark
-// of a note.
+// superscript converts a raised digit to a superscript character, so that it does not join the
+// number before it.
 func superscript(s string) string {
 	if len(s) == 1 && s[0] >= '0' && s[0] <= '9' {
 		return string([]rune("⁰¹²³⁴⁵⁶⁷⁸⁹")[s[0]-'0'])
@@ -291,9 +289,8 @@ func superscript(s string) string {
 	return s
 }
 
-// writeGlyphs writes glyphs with the spaces that are drawn and those that are as wide
-// as gap. Wide gaps between cells are three spaces; in a font of equal widths a gap
-// is as many as fit.
+// writeGlyphs writes glyphs with the drawn spaces, and a space for each gap wider than gap. A wide
+// gap between cells becomes three spaces; in a fixed-width font, as many spaces as fit.
 func writeGlyphs(glyphs []pdf.Glyph, gap float64, mono bool) string {
 	var out strings.Builder
 	var last *pdf.Glyph
@@ -331,8 +328,8 @@ func b2i(b bool) int {
 	return 0
 }
 
-// advanced returns the glyph from which the next gap is measured: a space counts
-// only where spaces have their places.
+// advanced returns the glyph from which the next gap is measured. A drawn space counts only in a
+// fixed-width font.
 func advanced(last, space *pdf.Glyph, mono bool) *pdf.Glyph {
 	if mono {
 		return space
@@ -340,7 +337,7 @@ func advanced(last, space *pdf.Glyph, mono bool) *pdf.Glyph {
 	return last
 }
 
-// distance is the gap between two glyphs, whichever stands left.
+// distance returns the gap between two glyphs in either order.
 func distance(a, b *pdf.Glyph) float64 {
 	return max(b.X-(a.X+a.W), a.X-(b.X+b.W))
 }

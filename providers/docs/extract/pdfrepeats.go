@@ -9,23 +9,23 @@ import (
 	"strings"
 )
 
-// What it takes to be a header or footer. A header too many does no harm, a line of
-// the text too few does: what is in doubt stays.
+// Conditions for a header or footer. An undetected header does little harm, but a lost line of text
+// does: in doubt a line stays.
 const (
-	repeatBand   = .14 // of the height of a page, at its top and at its bottom
-	repeatLines  = 3   // from the edge inwards
+	repeatBand   = .14 // fraction of the page height, at the top and at the bottom
+	repeatLines  = 3   // lines from the edge
 	repeatPages  = 3
-	repeatNear   = 2   // pages between two of them: left and right pages differ
-	repeatHeight = 4   // points that they may stand higher or lower
-	repeatExact  = .5  // points, for those in letters larger than the text
-	repeatApart  = 1.5 // distances of lines between them and the text
-	repeatWide   = .8  // of the width of the text, with the number at its edge
-	repeatOffset = 30  // between a number beside words and the page
+	repeatNear   = 2   // maximum page distance between two: left and right pages may differ
+	repeatHeight = 4   // tolerance of the vertical position, in points
+	repeatExact  = .5  // tolerance in points for letters larger than the body
+	repeatApart  = 1.5 // distance from the text, in line distances
+	repeatWide   = .8  // fraction of the text width, with the number at the edge
+	repeatOffset = 30  // maximum difference of a number next to words and the page index
 	repeatBytes  = 200
 )
 
-// Page numbers: alone, after a word for page, or at one end of a line. The first
-// group is the number.
+// Patterns of page numbers: alone, after a word for page, or at one end of a line. The first group
+// is the number.
 var (
 	romanNumber = regexp.MustCompile(`^(?:[ivxlc]{1,7}|[IVXLC]{1,7})$`)
 	pageNumber  = regexp.MustCompile(`^(?i:[-–—\[(|. ]*(?:page|seite|p\.|pág\.?|página)?\s*([0-9]{1,6})(?:\s*(?:/|of|von|sur|de)\s*[0-9]{1,6})?[-–—\]|). ]*)$`)
@@ -34,31 +34,31 @@ var (
 	wideNumbers = []*regexp.Regexp{regexp.MustCompile(`^([0-9]{1,6}) {3}`), regexp.MustCompile(` {3}([0-9]{1,6})$`)}
 )
 
-// repeatKey is what a header or footer has in common on all pages: its text without
-// the page's number, and how far that number is from the page's place in the file.
+// repeatKey identifies a header or footer across pages: its text without the page number, and the
+// difference of that number and the page index.
 type repeatKey struct {
 	text     string
 	numbered bool
 	offset   int
 }
 
-// edge is a line that may be a header or footer.
+// edge is a candidate line for a header or footer.
 type edge struct {
 	page, level int
 	line        *pdfLine
 	top         bool
 	keys        []repeatKey
-	alone       bool // a page number without other words
-	apart       bool // from the text, as far as is known
+	bareNumber       bool // a page number without other words
+	apart       bool // clearly separated from the text, as far as known
 }
 
-// pdfLevel is the lines of a page at one height.
+// pdfLevel holds the lines of a page at one height.
 type pdfLevel struct {
 	y     float64
 	lines []*pdfLine
 }
 
-// pdfRepeats finds headers and footers.
+// pdfRepeats detects headers and footers.
 type pdfRepeats struct {
 	body, distance float64 // size and distance of most lines, in points
 	levels         [][]pdfLevel
@@ -66,37 +66,37 @@ type pdfRepeats struct {
 	found          map[*pdfLine]bool
 }
 
-// repeated marks the lines of headers, footers and page numbers. The first of a
-// header that says something stays.
-func (d *pdfDoc) repeated() (drop map[*pdfLine]bool) {
+// repeatedLines returns the lines of headers, footers and page numbers to drop. The first
+// occurrence of a header with text stays.
+func (d *pdfDoc) repeatedLines() (drop map[*pdfLine]bool) {
 	r := pdfRepeats{found: make(map[*pdfLine]bool)}
 	r.measure(d.pages)
 	for n := range d.pages {
 		r.addPage(&d.pages[n])
 	}
-	for range repeatLines { // the outer lines of a header show once the inner ones are known
+	for range repeatLines { // outer header lines become detectable after the inner ones
 		drop = r.round()
 	}
 	return drop
 }
 
-// measure finds the size and the distance of most lines.
+// measure computes the size and the distance of most lines.
 func (r *pdfRepeats) measure(pages []pdfPage) {
 	sizes, distances := make(map[float64]int), make(map[float64]int)
 	for _, p := range pages {
 		for i, l := range p.lines {
-			sizes[half(l.size)] += len(l.boxes)
+			sizes[roundToHalf(l.size)] += len(l.text)
 			if i > 0 && l.block == p.lines[i-1].block {
 				if gap := p.lines[i-1].y - l.y; gap > .8*l.size {
-					distances[half(gap)]++
+					distances[roundToHalf(gap)]++
 				}
 			}
 		}
 	}
-	r.body, r.distance = most(sizes), most(distances)
+	r.body, r.distance = mostFrequent(sizes), mostFrequent(distances)
 }
 
-// addPage notes the outermost lines of a page.
+// addPage adds the outermost lines of a page.
 func (r *pdfRepeats) addPage(p *pdfPage) {
 	levels, n := p.levels(), len(r.levels)
 	r.levels = append(r.levels, levels)
@@ -112,13 +112,13 @@ func (r *pdfRepeats) addPage(p *pdfPage) {
 		}
 		for _, l := range level.lines {
 			e := edge{page: n, level: i, line: l, top: top}
-			e.addKeys(l.x1-l.x0 >= repeatWide*(right-left), half(l.size) > r.body)
+			e.addKeys(l.x1-l.x0 >= repeatWide*(right-left), roundToHalf(l.size) > r.body)
 			r.edges = append(r.edges, e)
 		}
 	}
 }
 
-// levels orders the lines of a page by their heights, the highest first.
+// levels groups the lines of a page by height, the highest first.
 func (p *pdfPage) levels() (levels []pdfLevel) {
 	order := make([]*pdfLine, len(p.lines))
 	for i := range order {
@@ -135,10 +135,10 @@ func (p *pdfPage) levels() (levels []pdfLevel) {
 	return levels
 }
 
-// addKeys notes each way to read a line as a header: as it is, and with one of its
-// numbers as that of the page. Numbers in large letters count chapters.
+// addKeys adds each interpretation of a line as a header: the text as it is, and the text with one
+// of its numbers as the page number. Numbers in large letters are chapter numbers.
 func (e *edge) addKeys(wide, large bool) {
-	s := strings.TrimSpace(e.line.boxes)
+	s := strings.TrimSpace(e.line.text)
 	if len(s) > repeatBytes {
 		return
 	}
@@ -149,18 +149,18 @@ func (e *edge) addKeys(wide, large bool) {
 		return
 	}
 	if m := pageNumber.FindStringSubmatchIndex(s); m != nil {
-		e.alone = true
+		e.bareNumber = true
 		e.addNumber(s, m, math.MaxInt)
 		return
 	}
 	if romanNumber.MatchString(s) {
 		if n := romanValue(s); strings.EqualFold(roman(n), s) {
-			e.alone = true
+			e.bareNumber = true
 			e.keys = append(e.keys, repeatKey{text: "roman", numbered: true, offset: n - e.page - 1})
 		}
 		return
 	}
-	if strings.IndexFunc(s, isLetter) < 0 { // figures, as in tables
+	if strings.IndexFunc(s, isLetter) < 0 { // digits only, as in tables
 		return
 	}
 	for _, re := range append([]*regexp.Regexp{pageWord}, barNumbers...) {
@@ -173,7 +173,7 @@ func (e *edge) addKeys(wide, large bool) {
 	}
 }
 
-// addNumber reads the match's first group as the number of the page.
+// addNumber interprets the match's first group as the page number.
 func (e *edge) addNumber(s string, match []int, limit int) {
 	if match == nil {
 		return
@@ -187,7 +187,7 @@ func (e *edge) addNumber(s string, match []int, limit int) {
 	e.keys = append(e.keys, repeatKey{text: text, numbered: true, offset: offset})
 }
 
-// romanValue reads Roman numerals up to C.
+// romanValue parses Roman numerals up to C.
 func romanValue(s string) (n int) {
 	values := map[rune]int{'i': 1, 'v': 5, 'x': 10, 'l': 50, 'c': 100}
 	last := 0
@@ -201,18 +201,18 @@ func romanValue(s string) (n int) {
 	return n
 }
 
-// round finds the headers and footers that stand apart from the text or from those
-// found before, and returns the lines to drop. A bare number may be nearer to the text
-// if it goes on with those that stand apart.
+// round finds the headers and footers that are apart from the text or from those found before, and
+// returns the lines to drop. A bare number may be closer to the text if it continues the numbers of
+// such lines.
 func (r *pdfRepeats) round() map[*pdfLine]bool {
 	groups := make(map[repeatKey][]edge)
 	for _, e := range r.edges {
 		if len(e.keys) == 0 {
 			continue
 		}
-		e.apart = r.found[e.line] || r.apart(e)
+		e.apart = r.found[e.line] || r.isApart(e)
 		for _, key := range e.keys {
-			if e.apart || e.alone && key.numbered {
+			if e.apart || e.bareNumber && key.numbered {
 				groups[key] = append(groups[key], e)
 			}
 		}
@@ -225,7 +225,7 @@ func (r *pdfRepeats) round() map[*pdfLine]bool {
 			}
 			for i, e := range run {
 				r.found[e.line] = true
-				if i > 0 || key.numbered && e.alone {
+				if i > 0 || key.numbered && e.bareNumber {
 					drop[e.line] = true
 				}
 			}
@@ -234,9 +234,9 @@ func (r *pdfRepeats) round() map[*pdfLine]bool {
 	return drop
 }
 
-// apart reports whether a line is clearly farther from the text than the lines of the
-// text are from each other: those of most pages, and those next to it.
-func (r *pdfRepeats) apart(e edge) bool {
+// isApart reports whether a line is clearly farther from the text than the lines of the text are
+// from each other, on most pages and next to it.
+func (r *pdfRepeats) isApart(e edge) bool {
 	levels, step := r.levels[e.page], -1
 	if e.top {
 		step = 1
@@ -262,8 +262,8 @@ func (r *pdfRepeats) allFound(level pdfLevel) bool {
 	return !slices.ContainsFunc(level.lines, func(l *pdfLine) bool { return !r.found[l] })
 }
 
-// repeatRuns splits lines that have a key in common where their heights differ and
-// where pages are between them that lack it: at least half of a run's pages have it.
+// repeatRuns splits lines with a common key where their heights differ and where pages without the
+// key lie between them. At least half of a run's pages have the key.
 func repeatRuns(edges []edge) func(yield func([]edge) bool) {
 	return func(yield func([]edge) bool) {
 		slices.SortStableFunc(edges, func(a, b edge) int { return cmp.Compare(a.line.y, b.line.y) })
@@ -287,8 +287,8 @@ func repeatRuns(edges []edge) func(yield func([]edge) bool) {
 	}
 }
 
-// isRepeat decides whether the lines of a run are headers or footers. Those in letters
-// larger than the text are titles unless they are all in one place.
+// isRepeat reports whether the lines of a run are headers or footers. Lines in letters larger than
+// the body are titles, unless all have the same position.
 func (r *pdfRepeats) isRepeat(run []edge) bool {
 	pages, apart, last, exact, large := 0, 0, -1, true, false
 	for _, e := range run {
@@ -298,7 +298,7 @@ func (r *pdfRepeats) isRepeat(run []edge) bool {
 		}
 		a, b := e.line, run[0].line
 		exact = exact && math.Abs(a.x0-b.x0) <= repeatExact && math.Abs(a.y-b.y) <= repeatExact
-		large = large || half(a.size) > r.body
+		large = large || roundToHalf(a.size) > r.body
 	}
 	return apart >= repeatPages && 2*apart >= pages && (exact || !large)
 }

@@ -2,7 +2,7 @@ package extract
 
 import "strings"
 
-// shortWords are frequent words of languages that put spaces between words.
+// shortWords lists frequent short words of languages that separate words by spaces.
 const shortWords = " the of and to in is for that it on as with be by this are or at from an not can if will has have was you" +
 	" der die und das den von zu mit ist des im für auf nicht ein eine sich dem als auch" +
 	" le la les des et en du une dans que est pour qui sur par au pas plus" +
@@ -12,8 +12,7 @@ const shortWords = " the of and to in is for that it on as with be by this are o
 	" o os da do em um uma para com não" +
 	" w z na i że się do jest och att det som på av för till den "
 
-// plausibility tells text with the right spaces from text whose words are joined or
-// torn.
+// plausibility measures whether words are separated correctly, neither joined nor split.
 type plausibility struct {
 	words, known, long, single int
 }
@@ -36,8 +35,8 @@ func (p *plausibility) add(line string) {
 	}
 }
 
-// score is higher for better text. Joined words are long and hide the short ones;
-// torn ones leave single letters.
+// score is higher for better text. Joined words are long and hide short words; split words leave
+// single letters.
 func (p *plausibility) score() float64 {
 	n := float64(max(p.words, 1))
 	return float64(p.known)/n - 2*float64(p.long)/n - float64(p.single)/n
@@ -52,7 +51,7 @@ func isASCII(s string) bool {
 	return true
 }
 
-// isLetters reports whether s has nothing but letters, apostrophes and hyphens.
+// isLetters reports whether s consists of letters, apostrophes and hyphens.
 func isLetters(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return !isLetter(r) && r != '\'' && r != '’' && r != '-' }) < 0
 }

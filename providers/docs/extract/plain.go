@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// plain reads a file that is text already.
-func plain(f File) (Text, error) {
+// readPlain reads a file that is already text.
+func readPlain(f File) (Text, error) {
 	s, charset, err := decodeText(f.Data, f.MIME)
 	t := Text{Text: s}
-	t.note(MetaCharset, charset)
+	t.setMeta(MetaCharset, charset)
 	return t, err
 }
 

@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// pptx reads a presentation: each slide is a page under its title, what the
-// speaker noted a quotation below it. Hidden slides are kept, and said to be
-// hidden: they hold what people keep for questions.
+// pptx reads a presentation. Each slide is a page under its title, with the speaker notes as a
+// block quote. Hidden slides are included and marked, because they often hold backup material.
 type pptx struct {
 	parts *parts
 	md    *markdown
@@ -41,25 +40,25 @@ func readPPTX(ctx context.Context, p *parts, main string, o Options) (Text, erro
 	if d.md.full() {
 		return Text{}, refuse("holds more than %d bytes of text; split the file", o.MaxText)
 	}
-	if props.named() == "" {
+	if props.userTitle() == "" {
 		props.title = d.title
 	}
 	return convertedText(mimePPTX, d.md.String(), props, len(slides)), nil
 }
 
-// slides returns the parts of the slides in the order of the presentation.
+// slides returns the slide parts in presentation order.
 func (d *pptx) slides(ctx context.Context, main string) ([]string, error) {
 	rels, err := d.parts.relations(ctx, main)
 	if err != nil {
 		return nil, err
 	}
-	s, err := d.parts.scan(ctx, main)
+	s, err := d.parts.openXML(ctx, main)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
 	var names []string
-	err = descend(s, func(tag string, e xml.StartElement) {
+	err = eachDescendant(s, func(tag string, e xml.StartElement) {
 		if tag == "p:sldId" && len(names) < maxRelations {
 			names = append(names, rels[relAttr(e, "id")].target)
 		}
@@ -97,14 +96,14 @@ func (d *pptx) slide(ctx context.Context, name string, number int) error {
 	return d.notes(ctx, v.rels)
 }
 
-// notes writes what the speaker noted.
+// notes writes the speaker notes of a slide.
 func (d *pptx) notes(ctx context.Context, rels relations) error {
 	name := rels.first("notesSlide", "")
 	if name == "" {
 		return nil
 	}
 	var notes []string
-	err := d.parts.each(ctx, name, func(s *scan) error {
+	err := d.parts.visitOptional(ctx, name, func(s *xmlScanner) error {
 		v := &slideReader{ctx: ctx, parts: d.parts, notes: true}
 		err := v.shapes(s)
 		for _, b := range v.blocks {
@@ -118,7 +117,7 @@ func (d *pptx) notes(ctx context.Context, rels relations) error {
 	return err
 }
 
-// slideReader reads the shapes of a slide, or of the page of its notes.
+// slideReader reads the shapes of a slide or of its notes page.
 type slideReader struct {
 	ctx    context.Context
 	parts  *parts
@@ -130,7 +129,7 @@ type slideReader struct {
 }
 
 func (v *slideReader) read(name string) error {
-	s, err := v.parts.scan(v.ctx, name)
+	s, err := v.parts.openXML(v.ctx, name)
 	if err != nil {
 		return err
 	}
@@ -144,20 +143,20 @@ func (v *slideReader) read(name string) error {
 	}, nil)
 }
 
-// shapes visits the shapes inside of the element just opened, in groups or not.
-func (v *slideReader) shapes(s *scan) error {
+// shapes visits the shapes inside the open element, including grouped shapes.
+func (v *slideReader) shapes(s *xmlScanner) error {
 	return s.children(func(tag string, e xml.StartElement) error {
 		switch tag {
 		case "p:sp":
 			return v.shape(s)
 		case "mc:AlternateContent":
-			return alternate(s, func() error { return v.shapes(s) })
+			return firstAlternative(s, func() error { return v.shapes(s) })
 		case "a:tbl":
-			b, err := drawnTable(s)
+			b, err := drawingTable(s)
 			v.blocks = append(v.blocks, b)
 			return err
 		case "dgm:relIds", "c:chart":
-			blocks, err := v.parts.drawn(v.ctx, v.rels, tag, e)
+			blocks, err := v.parts.graphic(v.ctx, v.rels, tag, e)
 			v.blocks = append(v.blocks, blocks...)
 			return err
 		case "p:nvPicPr":
@@ -169,8 +168,8 @@ func (v *slideReader) shapes(s *scan) error {
 	}, nil)
 }
 
-// picture takes the description of a picture.
-func (v *slideReader) picture(s *scan) error {
+// picture reads the description of a picture.
+func (v *slideReader) picture(s *xmlScanner) error {
 	return s.children(func(tag string, e xml.StartElement) error {
 		if alt := imageText(attr(e, "descr")); tag == "p:cNvPr" && alt != "" && !v.notes {
 			v.blocks = append(v.blocks, block{text: alt})
@@ -181,18 +180,18 @@ func (v *slideReader) picture(s *scan) error {
 
 // slideShape is a shape being read.
 type slideShape struct {
-	holder bool   // it fills a placeholder of the layout
-	kind   string // of the placeholder
+	holder bool   // fills a placeholder of the layout
+	kind   string // kind of the placeholder
 	hidden bool
-	paras  []drawnPara
+	paras  []drawingPara
 }
 
-func (v *slideReader) shape(s *scan) error {
+func (v *slideReader) shape(s *xmlScanner) error {
 	var x slideShape
 	err := s.children(func(tag string, _ xml.StartElement) error {
 		switch tag {
 		case "p:nvSpPr":
-			return descend(s, func(tag string, e xml.StartElement) {
+			return eachDescendant(s, func(tag string, e xml.StartElement) {
 				switch tag {
 				case "p:ph":
 					x.holder, x.kind = true, attr(e, "type")
@@ -201,7 +200,7 @@ func (v *slideReader) shape(s *scan) error {
 				}
 			})
 		case "p:txBody":
-			return drawnText(s, func(p drawnPara) { x.paras = append(x.paras, p) })
+			return drawingText(s, func(p drawingPara) { x.paras = append(x.paras, p) })
 		}
 		return nil
 	}, nil)
@@ -211,7 +210,7 @@ func (v *slideReader) shape(s *scan) error {
 	return err
 }
 
-// take sorts a shape's text by the placeholder that it fills.
+// acquire uses a shape's text according to its placeholder.
 func (v *slideReader) take(x slideShape) {
 	switch x.kind {
 	case "dt", "ftr", "hdr", "sldNum", "sldImg":
@@ -228,9 +227,9 @@ func (v *slideReader) take(x slideShape) {
 		return
 	}
 	bulleted := x.holder && (x.kind == "" || x.kind == "body" || x.kind == "obj")
-	blocks := drawnItems(x.paras, bulleted)
+	blocks := drawingBlocks(x.paras, bulleted)
 	if len(blocks) > 0 {
-		blocks[0].apart = true
+		blocks[0].newList = true
 	}
 	v.blocks = append(v.blocks, blocks...)
 }

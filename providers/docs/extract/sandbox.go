@@ -18,47 +18,45 @@ const (
 	DefaultPoolIdle   = time.Minute
 )
 
-// PoolOptions say how a [Pool] runs its processes. Argv is required.
+// PoolOptions configure the processes of a [Pool]. Argv is required.
 type PoolOptions struct {
-	// Argv starts a process that calls [ServeWorker] on its standard input and
-	// output: a program's path and its arguments. No shell is involved.
+	// Argv starts a process that calls [ServeWorker] on its standard input and output: a program's
+	// path and its arguments. No shell is used.
 	Argv []string
-	// Size is how many processes there are at most, each reading one file at a time;
-	// default 2.
+	// Size is the maximum number of processes, each reading one file at a time; default 2.
 	Size int
-	// MaxMemory is how many bytes a process may use; default 512 MiB, at least 64 MiB.
+	// MaxMemory bounds the memory of a process in bytes; default 512 MiB, at least 64 MiB.
 	MaxMemory int64
 	// Idle is how long an idle process is kept; default one minute.
 	Idle time.Duration
-	// Env is added to the environment of the processes, which otherwise have only what
-	// a program needs to run: they read hostile files, and shall know no secrets.
+	// Env is added to the environment of the processes. Otherwise they get only the variables that
+	// a program needs to run, because they read hostile files and must not know secrets.
 	Env []string
 }
 
-// Pool reads files of formats that need much code in processes of their own. A file
-// whose reader hangs, takes too much memory or crashes fails alone; its process
-// is killed and replaced. Processes start when they are needed, end when idle for
-// a while and on Close, and when the process that started them ends, however it
-// ends. A Pool is safe for concurrent use; Close it in the end.
+// Pool reads files of isolated formats in separate processes. A file whose reader hangs, takes too
+// much memory or crashes fails alone; its process is killed and replaced. Processes start on
+// demand. They end when idle, on Close, and when the parent process ends for any reason. A Pool is
+// safe for concurrent use; the caller must Close it.
 //
-// Text needs no process and is read where it is. An archive or a mail is unpacked
-// here, within the limits of [Options]; each file in it is then read like any other.
+// Plain text is read in the calling process. An archive or a mail is unpacked there, too, within
+// the limits of [Options]; each member is then read like any other file.
 type Pool struct {
 	opts  PoolOptions
 	slots chan struct{} // one for each process that may run
 	ctx   context.Context
 	stop  context.CancelFunc
-	wg    sync.WaitGroup // of Reads that use a process
+	wg    sync.WaitGroup // Reads that use a process
 
 	mu     sync.Mutex
 	closed bool
 	idle   []*child // the most recently used last
 }
 
-// errClosed says that a pool was closed.
+// errClosed reports that the pool was closed.
 var errClosed = errors.New("the readers of files are shut down")
 
-// minPoolMemory is what a process needs for itself.
+// minPoolMemory is the memory that a process needs for itself.
 const minPoolMemory = 64 << 20
 
 // NewPool returns a pool. No process runs until the first Read that needs one.
@@ -74,11 +72,11 @@ func NewPool(o PoolOptions) (*Pool, error) {
 	return &Pool{opts: o, slots: make(chan struct{}, o.Size), ctx: ctx, stop: stop}, nil
 }
 
-// Read is [Read] with processes.
+// Read is [Read] with isolated formats read in processes of the pool.
 func (p *Pool) Read(ctx context.Context, f File, o Options) iter.Seq2[Text, error] {
 	o = o.WithDefaults()
 	return func(yield func(Text, error) bool) {
-		newReading(f, o, yield, p.one).file(ctx, "", f, 0)
+		newReading(f, o, yield, p.readOne).file(ctx, "", f, 0)
 	}
 }
 
@@ -98,7 +96,7 @@ func (p *Pool) Close() error {
 	return nil
 }
 
-// enter counts a Read that Close has to wait for.
+// enter registers a Read that Close has to wait for.
 func (p *Pool) enter() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -109,9 +107,9 @@ func (p *Pool) enter() error {
 	return nil
 }
 
-// one reads one file in a process. A process that was idle may have died meanwhile:
-// then the file is given to a fresh one, once.
-func (p *Pool) one(ctx context.Context, f File, o Options) (Text, error) {
+// readOne reads one file in a process. An idle process may have died in the meantime; the file is
+// then retried with another process.
+func (p *Pool) readOne(ctx context.Context, f File, o Options) (Text, error) {
 	if err := p.enter(); err != nil {
 		return Text{}, err
 	}
@@ -125,32 +123,33 @@ func (p *Pool) one(ctx context.Context, f File, o Options) (Text, error) {
 	}
 	defer func() { <-p.slots }()
 	for {
-		c, err := p.take()
+		c, err := p.acquire()
 		if err != nil {
 			return Text{}, fmt.Errorf("cannot be read: its reader does not start: %w", err)
 		}
 		t, outcome, err := p.ask(ctx, c, f, o)
-		if outcome == answered {
+		if outcome == outcomeAnswered {
 			p.release(c)
 			return t, err
 		}
-		if outcome == silent && c.used {
+		if outcome == outcomeDied && c.used {
 			continue
 		}
 		return Text{}, err
 	}
 }
 
-// outcome is what became of a process that was asked.
+// outcome is the state of a process after a request.
 type outcome int
 
 const (
-	answered outcome = iota // it may be asked again
-	silent                  // it died without a word
-	ended                   // it was killed, or misbehaved
+	outcomeAnswered outcome = iota // it can take the next request
+	outcomeDied                  // it ended without an answer
+	outcomeKilled                   // it was killed, or misbehaved
 )
 
-// ask gives a file to a process. Unless that answers, it has ended on return.
+// ask sends a file to a process. Unless the outcome is outcomeAnswered, the process has ended on
+// return.
 func (p *Pool) ask(ctx context.Context, c *child, f File, o Options) (Text, outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout+killGrace)
 	defer cancel()
@@ -159,27 +158,27 @@ func (p *Pool) ask(ctx context.Context, c *child, f File, o Options) (Text, outc
 	t, err := c.exchange(f, o, p.opts.MaxMemory)
 	var refused *Error
 	if err == nil || errors.As(err, &refused) {
-		return t, answered, err
+		return t, outcomeAnswered, err
 	}
-	code, said := c.end()
+	code, stderr := c.end()
 	switch {
 	case p.ctx.Err() != nil:
-		return t, ended, errClosed
+		return t, outcomeKilled, errClosed
 	case ctx.Err() != nil:
-		return t, ended, ctx.Err() // either the caller's end or the file's
-	case code == exitMemory || said.outOfMemory():
-		return t, ended, refuse("needs more than %d MiB of memory to read; split it", p.opts.MaxMemory>>20)
-	case errors.Is(err, errGarbage):
-		return t, ended, refuse("cannot be read: its reader does not answer as it should")
+		return t, outcomeKilled, ctx.Err() // the caller's context or the file's timeout
+	case code == exitMemory || stderr.outOfMemory():
+		return t, outcomeKilled, refuse("needs more than %d MiB of memory to read; split it", p.opts.MaxMemory>>20)
+	case errors.Is(err, errMalformed):
+		return t, outcomeKilled, refuse("cannot be read: its reader does not answer as it should")
 	}
-	return t, silent, refuse("is damaged, or of a kind that cannot be read: its reader ended (status %d)", code)
+	return t, outcomeDied, refuse("is damaged, or of a kind that cannot be read: its reader ended (status %d)", code)
 }
 
-// killGrace is how long a process has, after a file's time, to say so itself.
+// killGrace is how long a process has, after a file's timeout, to report the timeout itself.
 const killGrace = time.Second
 
-// take returns an idle process, or starts one.
-func (p *Pool) take() (*child, error) {
+// acquire returns an idle process, or starts one.
+func (p *Pool) acquire() (*child, error) {
 	p.mu.Lock()
 	if n := len(p.idle); n > 0 {
 		c := p.idle[n-1]
@@ -192,7 +191,7 @@ func (p *Pool) take() (*child, error) {
 	return startChild(p.opts)
 }
 
-// release makes a process wait for its next file, or ends it after Close.
+// release makes a process idle, or ends it after Close.
 func (p *Pool) release(c *child) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -211,7 +210,7 @@ func (p *Pool) expire(c *child) {
 	i := slices.Index(p.idle, c)
 	if i >= 0 {
 		p.idle = slices.Delete(p.idle, i, i+1)
-		p.wg.Add(1) // closed is not set: the process would not be idle
+		p.wg.Add(1) // closed is not set, or the process would not be idle
 	}
 	p.mu.Unlock()
 	if i >= 0 {

@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// A frame is the length of a header and that of a body, as big-endian uint32 and
-// uint64, the header as JSON, and the body.
+// A frame is the magic number and the length of a header, as big-endian uint32, the length of a
+// body as uint64, the header as JSON, and the body.
 const (
-	frameMagic = 0x72676678 // the first four bytes tell frames from anything else
+	frameMagic = 0x72676678 // the first four bytes of a frame
 	maxHeader  = 1 << 20
 	maxFile    = 4 << 30
 )
 
-// errGarbage says that what came is no frame.
-var errGarbage = errors.New("extract: malformed frame")
+// errMalformed reports invalid frame data.
+var errMalformed = errors.New("extract: malformed frame")
 
 func writeFrame(w io.Writer, header any, body []byte) error {
 	h, err := json.Marshal(header)
@@ -37,8 +37,8 @@ func writeFrame(w io.Writer, header any, body []byte) error {
 	return nil
 }
 
-// readFrame reads a frame whose body has at most maxBody bytes. io.EOF says that
-// there is none.
+// readFrame reads a frame with a body of at most maxBody bytes. It returns io.EOF if there are no
+// more frames.
 func readFrame(r *bufio.Reader, header any, maxBody int64) ([]byte, error) {
 	var head [16]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -46,14 +46,14 @@ func readFrame(r *bufio.Reader, header any, maxBody int64) ([]byte, error) {
 	}
 	hLen, bLen := binary.BigEndian.Uint32(head[4:]), binary.BigEndian.Uint64(head[8:])
 	if binary.BigEndian.Uint32(head[:]) != frameMagic || hLen > maxHeader || bLen > uint64(maxBody) {
-		return nil, errGarbage
+		return nil, errMalformed
 	}
 	h := make([]byte, hLen)
 	if _, err := io.ReadFull(r, h); err != nil {
 		return nil, io.ErrUnexpectedEOF
 	}
 	if err := json.Unmarshal(h, header); err != nil {
-		return nil, errGarbage
+		return nil, errMalformed
 	}
 	body := make([]byte, bLen)
 	if _, err := io.ReadFull(r, body); err != nil {
@@ -86,8 +86,8 @@ func (r request) options() Options {
 	}.WithDefaults()
 }
 
-// answer is the header of a text, or why there is none.
-type answer struct {
+// response is the header of a text, or the reason why there is no text.
+type response struct {
 	Reason   string         `json:"reason,omitempty"`
 	MIME     string         `json:"mime,omitempty"`
 	Format   string         `json:"format,omitempty"`
@@ -96,12 +96,12 @@ type answer struct {
 	Occurred time.Time      `json:"occurred,omitzero"`
 }
 
-func newAnswer(t Text, reason string) answer {
-	return answer{Reason: reason, MIME: t.MIME, Format: t.Format, Title: t.Title, Metadata: t.Metadata, Occurred: t.Occurred}
+func newResponse(t Text, reason string) response {
+	return response{Reason: reason, MIME: t.MIME, Format: t.Format, Title: t.Title, Metadata: t.Metadata, Occurred: t.Occurred}
 }
 
-// text returns what the reader returned. Whole numbers are ints again.
-func (a answer) text(body []byte) (Text, error) {
+// text returns the reader's result. Whole numbers, which JSON decodes as float64, become ints.
+func (a response) text(body []byte) (Text, error) {
 	if a.Reason != "" {
 		return Text{}, &Error{Reason: a.Reason}
 	}

@@ -2,5 +2,5 @@
 
 package extract
 
-// limitSystem does nothing: the heap is looked at often.
+// limitData does nothing: limitMemory checks the heap often.
 func limitSystem(int64) {}

@@ -4,5 +4,5 @@ package extract
 
 import "syscall"
 
-// apart leaves a process in the group of the one that starts it.
+// ownGroup leaves a process in its parent's group.
 func apart() *syscall.SysProcAttr { return nil }

@@ -70,7 +70,7 @@ func act(ctx context.Context, f File, o Options) (Text, error) {
 		io.WriteString(os.Stdout, "Warning: this is no frame at all\n")
 		select {}
 	case "half":
-		writeFrame(os.Stdout, answer{}, []byte("text"))
+		writeFrame(os.Stdout, response{}, []byte("text"))
 		os.Exit(0)
 	case "refuse":
 		return Text{}, refuse("is %s", arg)
@@ -274,7 +274,7 @@ func TestPoolNoProgram(t *testing.T) {
 	}
 }
 
-// own starts a pool whose reader hangs, and says its process's number.
+// direct starts a pool whose reader hangs, and says its process's number.
 func own() error {
 	exe, err := os.Executable()
 	if err != nil {
@@ -329,13 +329,13 @@ func TestServeWorker(t *testing.T) {
 		if err := writeFrame(send, newRequest(f, Options{}.WithDefaults(), 0), f.Data); err != nil {
 			t.Fatal(err)
 		}
-		var a answer
+		var a response
 		body, err := readFrame(in, &a, 1<<20)
 		if err != nil {
 			t.Fatal(err)
 		}
 		got, err := a.text(body)
-		want, wantErr := readHere(t.Context(), f, Options{}.WithDefaults())
+		want, wantErr := readInProcess(t.Context(), f, Options{}.WithDefaults())
 		if got.Text != want.Text || fmt.Sprint(err) != fmt.Sprint(wantErr) {
 			t.Errorf("%s: got %q, %v; want %q, %v", f.Name, got.Text, err, want.Text, wantErr)
 		}
@@ -349,11 +349,11 @@ func TestServeWorker(t *testing.T) {
 // FuzzFrame: what is no frame is an error, and costs no more than its length.
 func FuzzFrame(f *testing.F) {
 	var b bytes.Buffer
-	writeFrame(&b, answer{Title: "t"}, []byte("body"))
+	writeFrame(&b, response{Title: "t"}, []byte("body"))
 	f.Add(b.Bytes())
 	f.Add(b.Bytes()[:20])
 	f.Fuzz(func(t *testing.T, data []byte) {
-		var a answer
+		var a response
 		body, err := readFrame(bufio.NewReader(bytes.NewReader(data)), &a, 1<<16)
 		if err == nil && len(body) > len(data) {
 			t.Errorf("%d bytes of %d", len(body), len(data))

@@ -4,5 +4,5 @@ package extract
 
 import "syscall"
 
-// apart makes a process the leader of its own group.
-func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+// ownGroup makes a process the leader of its own process group.
+func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

@@ -14,25 +14,24 @@ import (
 // exitMemory is the exit status of a process that uses too much memory.
 const exitMemory = 87
 
-// memoryInterval is how often a process looks at its memory.
+// memoryInterval is how often a process checks its memory.
 const memoryInterval = 10 * time.Millisecond
 
-// ServeWorker reads the files that a [Pool] in another process sends to r, and writes
-// their texts to w, until r ends. It is meant to be all that a process does:
-// when r ends in the middle of a file, or a file needs too much memory, it ends
-// the process. Nothing else may write to w.
+// ServeWorker reads the files that a [Pool] in another process sends to r, and writes their texts
+// to w, until r ends. It should be the only task of its process: it ends the process when r ends in
+// the middle of a file, or when a file needs too much memory. Only ServeWorker may write to w.
 func ServeWorker(ctx context.Context, r io.Reader, w io.Writer) error {
-	return serveWorker(ctx, r, w, readHere)
+	return serveWorker(ctx, r, w, readInProcess)
 }
 
-// readHere reads a file that holds no others in this process.
-func readHere(ctx context.Context, f File, o Options) (Text, error) {
+// readInProcess reads a file without members in this process.
+func readInProcess(ctx context.Context, f File, o Options) (Text, error) {
 	x := formatOf(f)
 	if x != nil && x.read == nil {
 		return Text{}, refuse("holds other files; they are read one by one")
 	}
 	r := reading{opts: o}
-	return r.one(ctx, f, x)
+	return r.readOne(ctx, f, x)
 }
 
 // fileReader reads one file.
@@ -76,8 +75,8 @@ type job struct {
 	data []byte
 }
 
-// receive passes requests on. It keeps reading while a file is being read: the end
-// of r then is the end of the one who asked, and nobody waits for the answer.
+// receive passes requests on. It keeps reading while a file is being read: if r ends then, the
+// parent has ended and needs no response.
 func receive(ctx context.Context, r io.Reader, requests chan<- job, busy chan struct{}) error {
 	in := bufio.NewReader(r)
 	for {
@@ -88,7 +87,7 @@ func receive(ctx context.Context, r io.Reader, requests chan<- job, busy chan st
 			select {
 			case busy <- struct{}{}:
 			default:
-				os.Exit(0) // a reader that hangs cannot be ended otherwise
+				os.Exit(0) // a hanging reader cannot be stopped otherwise
 			}
 			if errors.Is(err, io.EOF) {
 				return nil
@@ -109,20 +108,20 @@ func receive(ctx context.Context, r io.Reader, requests chan<- job, busy chan st
 }
 
 func reply(out *bufio.Writer, t Text, reason string) error {
-	if err := writeFrame(out, newAnswer(t, reason), []byte(t.Text)); err != nil {
+	if err := writeFrame(out, newResponse(t, reason), []byte(t.Text)); err != nil {
 		return err
 	}
 	return out.Flush()
 }
 
-// limitMemory makes the collector work harder near a limit and ends the process
-// beyond it. What asks the system for very much at once fails there.
+// limitMemory makes the garbage collector work harder near the limit, and ends the process above
+// it. A very large allocation fails in the system.
 func limitMemory(ctx context.Context, limit int64) {
 	if limit <= 0 {
 		return
 	}
 	debug.SetMemoryLimit(limit / 4 * 3)
-	limitSystem(limit)
+	limitData(limit)
 	go func() {
 		sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
 		for ctx.Err() == nil {

@@ -17,21 +17,21 @@ import (
 )
 
 const (
-	// maxXMLDepth is how deep elements of XML may stand inside of each other.
-	// Documents reach some dozens: a table in a text box in a table.
+	// maxXMLDepth bounds the nesting of XML elements. Documents reach a few dozen levels, such as a
+	// table in a text box in a table.
 	maxXMLDepth = 400
-	// maxToken bounds one tag or one piece of text, which is held in memory.
+	// maxToken bounds one tag or one text, which is held in memory.
 	maxToken = 8 << 20
-	// maxPartText bounds the text of a part that is looked at.
+	// maxPartText bounds the text that is read from a part.
 	maxPartText = 64 << 20
-	// maxTags bounds the memory for names of elements.
+	// maxTags bounds the memory for element names.
 	maxTags = 4096
 )
 
-// scan reads XML as a stream: elements are visited in order, what is not wanted is
-// skipped, and nothing of the document is kept. It knows no entities but XML's own,
-// so that they cannot multiply. Errors name the part.
-type scan struct {
+// xmlScanner reads XML as a stream. Elements are visited in order, unwanted ones are skipped, and
+// no tree is built. It knows only the predefined XML entities, so entities cannot multiply. Errors
+// name the part.
+type xmlScanner struct {
 	ctx   context.Context
 	name  string
 	d     *xml.Decoder
@@ -43,8 +43,8 @@ type scan struct {
 	tags  map[xml.Name]string
 }
 
-func newScan(ctx context.Context, rc io.ReadCloser, name string) *scan {
-	s := &scan{ctx: ctx, name: name, rc: rc, tags: make(map[xml.Name]string)}
+func newXMLScanner(ctx context.Context, rc io.ReadCloser, name string) *xmlScanner {
+	s := &xmlScanner{ctx: ctx, name: name, rc: rc, tags: make(map[xml.Name]string)}
 	b := bufio.NewReaderSize(rc, 32<<10)
 	var r io.Reader = b
 	if bom, _ := b.Peek(2); bytes.Equal(bom, []byte{0xFF, 0xFE}) || bytes.Equal(bom, []byte{0xFE, 0xFF}) {
@@ -58,8 +58,7 @@ func newScan(ctx context.Context, rc io.ReadCloser, name string) *scan {
 	return s
 }
 
-// charsetReader serves what declares an encoding other than UTF-8. UTF-16 is
-// decoded by then.
+// charsetReader decodes XML that declares an encoding other than UTF-8. UTF-16 is already decoded.
 func charsetReader(label string, r io.Reader) (io.Reader, error) {
 	if strings.HasPrefix(strings.ToLower(label), "utf-16") {
 		return r, nil
@@ -71,7 +70,7 @@ func charsetReader(label string, r io.Reader) (io.Reader, error) {
 	return enc.NewDecoder().Reader(r), nil
 }
 
-// tokenMeter refuses a token that is too long before it is in memory.
+// tokenMeter rejects a token that is too long before it is in memory.
 type tokenMeter struct {
 	r *bufio.Reader
 	n int
@@ -100,10 +99,10 @@ func (m *tokenMeter) Read(b []byte) (int, error) {
 	return n, err
 }
 
-func (s *scan) Close() error { return s.rc.Close() }
+func (s *xmlScanner) Close() error { return s.rc.Close() }
 
-// next returns the next start, end or text; io.EOF at the end of the part.
-func (s *scan) next() (xml.Token, error) {
+// next returns the next token, or io.EOF at the end of the part.
+func (s *xmlScanner) next() (xml.Token, error) {
 	if s.count++; s.count%256 == 0 && s.ctx.Err() != nil {
 		return nil, s.ctx.Err()
 	}
@@ -123,7 +122,7 @@ func (s *scan) next() (xml.Token, error) {
 	return t, nil
 }
 
-func (s *scan) explain(err error) error {
+func (s *xmlScanner) explain(err error) error {
 	var e *Error
 	if errors.Is(err, io.EOF) || errors.As(err, &e) || s.ctx.Err() != nil {
 		return err
@@ -131,10 +130,9 @@ func (s *scan) explain(err error) error {
 	return refuse("its part %s is damaged (%v); save it again", s.name, err)
 }
 
-// children visits what the element just opened holds, or the whole part if none
-// is open. Elem may read the element by visiting its children; otherwise it is
-// skipped. Either function may be nil.
-func (s *scan) children(elem func(tag string, e xml.StartElement) error, text func(b []byte)) error {
+// children visits the content of the open element, or the whole part if no element is open. elem
+// may visit the children of its element; otherwise they are skipped. Both functions may be nil.
+func (s *xmlScanner) children(elem func(tag string, e xml.StartElement) error, text func(b []byte)) error {
 	outer := s.depth
 	for {
 		t, err := s.next()
@@ -151,7 +149,7 @@ func (s *scan) children(elem func(tag string, e xml.StartElement) error, text fu
 					return err
 				}
 			}
-			if err := s.leave(outer); err != nil {
+			if err := s.skipTo(outer); err != nil {
 				return err
 			}
 		case xml.EndElement:
@@ -168,8 +166,8 @@ func (s *scan) children(elem func(tag string, e xml.StartElement) error, text fu
 	}
 }
 
-// leave skips the rest of the open elements below a depth.
-func (s *scan) leave(depth int) error {
+// skipTo skips the rest of the open elements below a depth.
+func (s *xmlScanner) skipTo(depth int) error {
 	for s.depth > depth {
 		if _, err := s.next(); err != nil {
 			return err
@@ -178,36 +176,36 @@ func (s *scan) leave(depth int) error {
 	return nil
 }
 
-// text returns all text inside of the element just opened.
-func (s *scan) text() (string, error) {
+// text returns the text inside the open element.
+func (s *xmlScanner) text() (string, error) {
 	var b strings.Builder
 	err := s.appendText(&b)
 	return b.String(), err
 }
 
-func (s *scan) appendText(b *strings.Builder) error {
+func (s *xmlScanner) appendText(b *strings.Builder) error {
 	return s.children(func(string, xml.StartElement) error { return s.appendText(b) }, func(t []byte) { b.Write(t) })
 }
 
-// tag names an element by the customary prefix of its namespace, whatever prefix
-// the file uses: "w:p".
-func (s *scan) tag(n xml.Name) string {
+// tag returns the name of an element with the conventional prefix of its namespace, such as "w:p",
+// whatever prefix the file uses.
+func (s *xmlScanner) tag(n xml.Name) string {
 	if t, ok := s.tags[n]; ok {
 		return t
 	}
-	t := customary(n.Space) + ":" + n.Local
+	t := nsPrefix(n.Space) + ":" + n.Local
 	if len(s.tags) < maxTags {
 		s.tags[n] = t
 	}
 	return t
 }
 
-// attr returns an attribute by its local name; the one without a namespace wins.
+// attr returns an attribute by its local name. An attribute without a namespace wins.
 func attr(e xml.StartElement, local string) string {
 	found := ""
 	for _, a := range e.Attr {
 		switch {
-		case a.Name.Local != local || customary(a.Name.Space) == "r":
+		case a.Name.Local != local || nsPrefix(a.Name.Space) == "r":
 		case a.Name.Space == "":
 			return a.Value
 		default:
@@ -217,18 +215,18 @@ func attr(e xml.StartElement, local string) string {
 	return found
 }
 
-// relAttr returns an attribute that names a relation.
+// relAttr returns an attribute that refers to a relation.
 func relAttr(e xml.StartElement, local string) string {
 	for _, a := range e.Attr {
-		if a.Name.Local == local && customary(a.Name.Space) == "r" {
+		if a.Name.Local == local && nsPrefix(a.Name.Space) == "r" {
 			return a.Value
 		}
 	}
 	return ""
 }
 
-// number returns an attribute's whole number within bounds, or def.
-func number(e xml.StartElement, local string, def, low, high int) int {
+// intAttr returns an integer attribute, limited to low and high, or def.
+func intAttr(e xml.StartElement, local string, def, low, high int) int {
 	n, err := strconv.Atoi(strings.TrimSpace(attr(e, local)))
 	if err != nil {
 		return def
@@ -236,8 +234,8 @@ func number(e xml.StartElement, local string, def, low, high int) int {
 	return min(max(n, low), high)
 }
 
-// on reports whether a switch such as <w:vanish/> is on.
-func on(e xml.StartElement) bool {
+// isOn reports whether a switch such as <w:vanish/> is on.
+func isOn(e xml.StartElement) bool {
 	switch attr(e, "val") {
 	case "0", "false", "off":
 		return false
@@ -245,10 +243,9 @@ func on(e xml.StartElement) bool {
 	return true
 }
 
-// customary returns the prefix by which a namespace is known; the namespaces of
-// the strict dialect are those of the transitional one. A prefix that was never
-// declared stands for itself.
-func customary(space string) string {
+// nsPrefix returns the conventional prefix of a namespace. Strict and transitional namespaces have
+// the same prefix. An undeclared prefix is returned unchanged.
+func nsPrefix(space string) string {
 	switch space {
 	case "":
 		return ""

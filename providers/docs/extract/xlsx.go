@@ -7,37 +7,36 @@ import (
 	"strings"
 )
 
-// What a workbook may become. Tables of data go on for ever, and nobody reads
-// them in a text; what is cut is said.
+// Limits of a workbook. Long data tables are of little use as text; a remark in the text names the
+// cut.
 const (
 	maxSheetRows  = 50_000
 	maxCells      = 1_000_000
 	maxSheetWidth = 2_000
-	maxCellText   = 32 << 10 // bytes; Excel's own limit is 32,767 characters
+	maxCellText   = 32 << 10 // bytes; Excel allows 32,767 characters
 	maxSheets     = 1_000
 )
 
-// maxShared bounds the strings that a workbook's cells refer to, in bytes.
+// maxShared bounds the shared strings of a workbook in bytes.
 const maxShared = 128 << 20
 
-// xlsx reads a workbook: each sheet under its name, its ranges as tables with the
-// values as they are displayed. Sheets are streamed; only the shared strings are
-// held.
+// xlsx reads a workbook. Each sheet becomes a section with its ranges as tables of the displayed
+// values. Sheets are streamed; only the shared strings are held in memory.
 type xlsx struct {
 	parts   *parts
 	md      *markdown
 	maxText int
 	limits  sheetLimits
 	strings sharedStrings
-	formats []*numFormat // by style of a cell
-	date    bool         // days are counted from 1904
+	formats []*numFormat // by cell style
+	date1904    bool         // days are counted from 1904
 	cells   int          // written so far
 }
 
-// sheetLimits are the most rows of a sheet, and cells of a workbook, that are read.
+// sheetLimits bound the rows of a sheet and the cells of a workbook.
 type sheetLimits struct{ rows, cells int }
 
-// sheetRef is a sheet as the workbook lists it.
+// sheetRef is a sheet in the workbook's list.
 type sheetRef struct {
 	name, part string
 	hidden     bool
@@ -61,7 +60,7 @@ func readWorkbook(ctx context.Context, p *parts, main string, o Options, limits 
 		return Text{}, refuse("holds no sheets")
 	}
 	for i, ref := range sheets {
-		if w.over() {
+		if w.full() {
 			w.leftOut(sheets[i:])
 			break
 		}
@@ -72,10 +71,10 @@ func readWorkbook(ctx context.Context, p *parts, main string, o Options, limits 
 	return convertedText(mimeXLSX, w.md.String(), props, 0), nil
 }
 
-// over reports whether the workbook has given all the text it may.
-func (w *xlsx) over() bool { return w.md.full() || w.cells >= w.limits.cells }
+// full reports whether the text or the cells have reached their limits.
+func (w *xlsx) full() bool { return w.md.full() || w.cells >= w.limits.cells }
 
-// remark writes a line for which there is always room.
+// remark writes a line in the room reserved for remarks.
 func (w *xlsx) remark(text string) {
 	limit, cut := w.md.limit, w.md.cut
 	w.md.limit, w.md.cut = w.maxText, false
@@ -95,7 +94,7 @@ func (w *xlsx) leftOut(sheets []sheetRef) {
 	w.remark("[Left out, because the text would be too long, are the sheets " + text + ".]")
 }
 
-// workbook reads the list of sheets and what their cells refer to.
+// workbook reads the list of sheets, the number formats and the shared strings.
 func (w *xlsx) workbook(ctx context.Context, main string) ([]sheetRef, error) {
 	rels, err := w.parts.relations(ctx, main)
 	if err != nil {
@@ -105,10 +104,10 @@ func (w *xlsx) workbook(ctx context.Context, main string) ([]sheetRef, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := w.parts.each(ctx, rels.first("styles", "xl/styles.xml"), w.readFormats); err != nil {
+	if err := w.parts.visitOptional(ctx, rels.first("styles", "xl/styles.xml"), w.readFormats); err != nil {
 		return nil, err
 	}
-	s, err := w.parts.scan(ctx, rels.first("sharedStrings", "xl/sharedStrings.xml"))
+	s, err := w.parts.openXML(ctx, rels.first("sharedStrings", "xl/sharedStrings.xml"))
 	if errors.Is(err, errNoPart) {
 		return sheets, nil
 	}
@@ -120,16 +119,16 @@ func (w *xlsx) workbook(ctx context.Context, main string) ([]sheetRef, error) {
 }
 
 func (w *xlsx) list(ctx context.Context, main string, rels relations) ([]sheetRef, error) {
-	s, err := w.parts.scan(ctx, main)
+	s, err := w.parts.openXML(ctx, main)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
 	var sheets []sheetRef
-	err = descend(s, func(tag string, e xml.StartElement) {
+	err = eachDescendant(s, func(tag string, e xml.StartElement) {
 		switch tag {
 		case "x:workbookPr":
-			w.date = attr(e, "date1904") == "1" || attr(e, "date1904") == "true"
+			w.date1904 = attr(e, "date1904") == "1" || attr(e, "date1904") == "true"
 		case "x:sheet":
 			rel := rels[relAttr(e, "id")]
 			if rel.kind == "worksheet" && len(sheets) < maxSheets {
@@ -140,8 +139,7 @@ func (w *xlsx) list(ctx context.Context, main string, rels relations) ([]sheetRe
 	return sheets, err
 }
 
-// sharedStrings are the texts that cells refer to by number, one after the other
-// in one piece of memory.
+// sharedStrings holds the strings that cells refer to by index, in one buffer.
 type sharedStrings struct {
 	text []byte
 	ends []int
@@ -158,7 +156,7 @@ func (t *sharedStrings) at(i int) string {
 	return string(t.text[from:t.ends[i]])
 }
 
-func (t *sharedStrings) read(s *scan) error {
+func (t *sharedStrings) read(s *xmlScanner) error {
 	return s.children(func(string, xml.StartElement) error {
 		return s.children(func(tag string, _ xml.StartElement) error {
 			if tag != "x:si" {
@@ -175,9 +173,8 @@ func (t *sharedStrings) read(s *scan) error {
 	}, nil)
 }
 
-// richText adds the text inside of the element just opened, cut at maxCellText;
-// how it is pronounced is left out.
-func richText(s *scan, into *[]byte) error {
+// richText appends the text inside the open element, cut at maxCellText, without phonetic readings.
+func richText(s *xmlScanner, into *[]byte) error {
 	from := len(*into)
 	var visit func(tag string, _ xml.StartElement) error
 	visit = func(tag string, _ xml.StartElement) error {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// builtinFormats are the formats of numbers that a file refers to by number only.
-// Those that depend on the reader's country are written as ISO 8601.
+// builtinFormats are the number formats without a code in the file. Formats that depend on the
+// locale are written as ISO 8601.
 var builtinFormats = map[int]string{
 	1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%", 11: "0.00E+00", 12: "# ?/?", 13: "# ??/??",
 	14: "yyyy-mm-dd", 15: "d-mmm-yy", 16: "d-mmm", 17: "mmm-yy", 18: "h:mm AM/PM", 19: "h:mm:ss AM/PM", 20: "h:mm",
@@ -19,8 +19,8 @@ var builtinFormats = map[int]string{
 	50: "yyyy-mm-dd", 51: "yyyy-mm-dd", 52: "yyyy-mm-dd", 53: "yyyy-mm-dd", 54: "yyyy-mm-dd", 57: "yyyy-mm-dd", 58: "yyyy-mm-dd",
 }
 
-// readFormats reads the formats that cells refer to by their style.
-func (w *xlsx) readFormats(s *scan) error {
+// readFormats reads the number formats of the cell styles.
+func (w *xlsx) readFormats(s *xmlScanner) error {
 	codes := make(map[int]string)
 	parsed := make(map[int]*numFormat)
 	return s.children(func(string, xml.StartElement) error {
@@ -29,7 +29,7 @@ func (w *xlsx) readFormats(s *scan) error {
 				return nil
 			}
 			return s.children(func(tag string, e xml.StartElement) error {
-				id := number(e, "numFmtId", 0, 0, 1<<20)
+				id := intAttr(e, "numFmtId", 0, 0, 1<<20)
 				switch {
 				case tag == "x:numFmt" && len(codes) < maxStyles:
 					codes[id] = attr(e, "formatCode")
@@ -49,38 +49,37 @@ func (w *xlsx) readFormats(s *scan) error {
 	}, nil)
 }
 
-// numFormat is a format of numbers: sections for positive and negative numbers
-// and zero.
+// numFormat is a number format: sections for positive, negative and zero numbers.
 type numFormat struct{ sections []numSection }
 
-// numSection is a list of pieces. A section that is neither a date nor has
-// places for digits shows literals only.
+// numSection is a section of a number format. Without a date and without digit placeholders it
+// shows only literals.
 type numSection struct {
 	pieces    []numPiece
-	condition string  // "<", "<=", …; "" is by the sign
-	limit     float64 // that it compares with
+	condition string  // "<", "<=", …; "" selects by sign
+	limit     float64 // compared value
 	general   bool
 	date      bool
-	half      bool // hours are of 12
+	hour12      bool // 12-hour clock
 	percent   int
 	group     bool
-	scale     int // commas at the end: thousands
-	tail      int // digits that stand after a literal
-	whole     int // digits before the point at least
-	least     int // digits after the point at least
-	most      int // and at most
-	exp       int // digits of an exponent; 0 is none
-	ratio     bool
+	thousands     int // trailing commas: division by 1000 each
+	tail      int // digits after a literal
+	minWhole     int // minimum digits before the point
+	minFraction     int // minimum digits after the point
+	maxFraction      int // maximum digits after the point
+	expDigits       int // exponent digits; 0 for no exponent
+	isFraction     bool
 }
 
-// numPiece is a literal, or a place: 'n' for the number, 'k' for those of its
-// digits that stand after a literal, or a letter of a date.
+// numPiece is a literal or a placeholder: 'n' for the number, 'k' for its digits after a literal,
+// or a date letter.
 type numPiece struct {
 	place byte
 	text  string // literal, or the run of letters
 }
 
-// maxFormat bounds the length of a format's code; Excel's own limit is 255.
+// maxFormat bounds a format code in bytes. Excel allows 255 characters.
 const maxFormat = 1024
 
 func parseFormat(code string) *numFormat {
@@ -110,10 +109,10 @@ func (f *numFormat) format(v float64, from1904 bool) string {
 	i := f.section(v)
 	s := f.sections[i]
 	if i == 1 && s.condition == "" && f.sections[0].condition == "" {
-		v = -v // the section writes the sign itself
+		v = -v // the section writes the sign
 	}
 	switch {
-	case s.general || s.ratio:
+	case s.general || s.isFraction:
 		return generalNumber(v)
 	case s.date:
 		if text, ok := s.formatDate(v, from1904); ok {
@@ -124,13 +123,13 @@ func (f *numFormat) format(v float64, from1904 bool) string {
 	return s.formatNumber(v)
 }
 
-// section returns which section a number is written by: by their conditions if
-// there are any, else by its sign.
+// section returns the index of the section for a number: by condition if there are conditions,
+// otherwise by sign.
 func (f *numFormat) section(v float64) int {
 	n := min(len(f.sections), 3)
 	if f.sections[0].condition != "" {
 		for i := range n - 1 {
-			if f.sections[i].holds(v) {
+			if f.sections[i].matches(v) {
 				return i
 			}
 		}
@@ -145,7 +144,7 @@ func (f *numFormat) section(v float64) int {
 	return 0
 }
 
-// generalNumber writes a number as spreadsheets do that have no format for it.
+// generalNumber formats a number like the format General.
 func generalNumber(v float64) string {
 	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
 		return strconv.FormatFloat(v, 'f', 0, 64)
@@ -161,17 +160,17 @@ func generalNumber(v float64) string {
 	return s
 }
 
-// formatNumber writes a number by the section's places.
+// formatNumber formats a number with the section's placeholders.
 func (s *numSection) formatNumber(v float64) string {
 	for range s.percent {
 		v *= 100
 	}
-	for range s.scale {
+	for range s.thousands {
 		v /= 1000
 	}
 	digits := s.digits(math.Abs(v))
 	var b strings.Builder
-	if v < 0 && s.places() && strings.Trim(digits, "0.,E+-%") != "" {
+	if v < 0 && s.hasDigits() && strings.Trim(digits, "0.,E+-%") != "" {
 		b.WriteByte('-')
 	}
 	head := len(digits) - min(s.tail, len(digits))
@@ -191,24 +190,24 @@ func (s *numSection) formatNumber(v float64) string {
 	return strings.TrimSpace(b.String())
 }
 
-// digits writes a number that is not negative.
+// digits formats a non-negative number.
 func (s *numSection) digits(v float64) string {
-	if s.exp > 0 {
-		text := strconv.FormatFloat(v, 'E', s.most, 64)
+	if s.expDigits > 0 {
+		text := strconv.FormatFloat(v, 'E', s.maxFraction, 64)
 		mantissa, exponent, _ := strings.Cut(text, "E")
-		return mantissa + "E" + exponent[:1] + strings.Repeat("0", max(0, s.exp-len(exponent)+1)) + exponent[1:]
+		return mantissa + "E" + exponent[:1] + strings.Repeat("0", max(0, s.expDigits-len(exponent)+1)) + exponent[1:]
 	}
 	if v >= 1e21 {
 		return strconv.FormatFloat(v, 'G', 6, 64)
 	}
-	whole, part, _ := strings.Cut(strconv.FormatFloat(roundHalf(v, s.most), 'f', s.most, 64), ".")
-	for len(part) > s.least && part[len(part)-1] == '0' {
+	whole, part, _ := strings.Cut(strconv.FormatFloat(roundHalf(v, s.maxFraction), 'f', s.maxFraction, 64), ".")
+	for len(part) > s.minFraction && part[len(part)-1] == '0' {
 		part = part[:len(part)-1]
 	}
-	if whole == "0" && s.whole == 0 && part != "" {
+	if whole == "0" && s.minWhole == 0 && part != "" {
 		whole = ""
 	}
-	whole = strings.Repeat("0", max(0, s.whole-len(whole))) + whole
+	whole = strings.Repeat("0", max(0, s.minWhole-len(whole))) + whole
 	if s.group {
 		whole = grouped(whole)
 	}
@@ -218,8 +217,8 @@ func (s *numSection) digits(v float64) string {
 	return whole
 }
 
-// roundHalf rounds as people do, half away from zero on the decimal digits: 0.285
-// to 0.29, although its binary value is below.
+// roundHalf rounds half away from zero on the decimal digits: 0.285 becomes 0.29, although its
+// binary value is lower.
 func roundHalf(v float64, digits int) float64 {
 	p := math.Pow10(digits)
 	if r := v * p; r < 1e14 {

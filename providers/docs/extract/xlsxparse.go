@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// formatParser takes a code of a number format apart.
+// formatParser parses a number format code.
 type formatParser struct{ rest string }
 
 // section parses up to the next semicolon.
@@ -22,11 +22,11 @@ func (p *formatParser) section() numSection {
 		}
 		p.piece(&s, c)
 	}
-	s.finish()
+	s.resolveMinutes()
 	return s
 }
 
-// piece takes the next piece of a code.
+// piece parses the next piece of a code.
 func (p *formatParser) piece(s *numSection, c byte) {
 	switch {
 	case c == '"':
@@ -50,10 +50,10 @@ func (p *formatParser) piece(s *numSection, c byte) {
 		s.general = true
 		p.rest = p.rest[7:]
 	case len(p.rest) >= 5 && strings.EqualFold(p.rest[:5], "am/pm"):
-		s.half = true
+		s.hour12 = true
 		p.take(s, 'a', 5)
 	case len(p.rest) >= 3 && strings.EqualFold(p.rest[:3], "a/p"):
-		s.half = true
+		s.hour12 = true
 		p.take(s, 'a', 3)
 	case strings.IndexByte("ymdhseYMDHS", c) >= 0:
 		lower := strings.ToLower(p.rest)
@@ -63,8 +63,8 @@ func (p *formatParser) piece(s *numSection, c byte) {
 		s.percent = min(s.percent+1, 3)
 		s.literal("%")
 		p.rest = p.rest[1:]
-	case c == '/' && !s.date && s.places():
-		s.ratio = true
+	case c == '/' && !s.date && s.hasDigits():
+		s.isFraction = true
 		p.rest = p.rest[1:]
 	default:
 		_, n := utf8.DecodeRuneInString(p.rest)
@@ -73,8 +73,8 @@ func (p *formatParser) piece(s *numSection, c byte) {
 	}
 }
 
-// holds reports whether a section's condition holds for a number.
-func (s *numSection) holds(v float64) bool {
+// matches reports whether a number meets the section's condition.
+func (s *numSection) matches(v float64) bool {
 	switch s.condition {
 	case "<":
 		return v < s.limit
@@ -92,7 +92,7 @@ func (s *numSection) holds(v float64) bool {
 	return false
 }
 
-// bracket takes a colour, a condition, a currency or hours that go on past 24.
+// bracket parses a colour, a condition, a currency or elapsed hours.
 func (p *formatParser) bracket(s *numSection) {
 	inside, after, _ := strings.Cut(p.rest[1:], "]")
 	p.rest = after
@@ -113,7 +113,7 @@ func (p *formatParser) bracket(s *numSection) {
 	}
 }
 
-// digits takes a run of places for digits and returns what follows.
+// digits parses a run of digit placeholders and returns the rest.
 func (p *formatParser) digits(s *numSection) string {
 	n := len(p.rest) - len(strings.TrimLeft(p.rest, "0#?.,"))
 	run, rest := p.rest[:n], p.rest[n:]
@@ -125,24 +125,24 @@ func (p *formatParser) digits(s *numSection) string {
 		s.literal(run)
 		return rest
 	}
-	if s.places() { // digits on both sides of a literal: "000-0000"
+	if s.hasDigits() { // digits on both sides of a literal: "000-0000"
 		n := len(run) - strings.Count(run, ".") - strings.Count(run, ",")
-		s.whole, s.tail = s.whole+strings.Count(run, "0"), s.tail+n
+		s.minWhole, s.tail = s.minWhole+strings.Count(run, "0"), s.tail+n
 		s.pieces = append(s.pieces, numPiece{place: 'k', text: run[:n]})
 		return rest
 	}
 	s.pieces = append(s.pieces, numPiece{place: 'n'})
 	whole, part, _ := strings.Cut(run, ".")
 	trimmed := strings.TrimRight(whole, ",")
-	s.scale = min(len(whole)-len(trimmed), 4)
+	s.thousands = min(len(whole)-len(trimmed), 4)
 	s.group = strings.Contains(trimmed, ",")
-	s.whole = strings.Count(trimmed, "0")
-	s.scale = min(s.scale+strings.Count(part, ","), 4)
-	s.least, s.most = strings.Count(part, "0"), min(strings.Count(part, "0")+strings.Count(part, "#")+strings.Count(part, "?"), 15)
-	s.least = min(s.least, s.most)
+	s.minWhole = strings.Count(trimmed, "0")
+	s.thousands = min(s.thousands+strings.Count(part, ","), 4)
+	s.minFraction, s.maxFraction = strings.Count(part, "0"), min(strings.Count(part, "0")+strings.Count(part, "#")+strings.Count(part, "?"), 15)
+	s.minFraction = min(s.minFraction, s.maxFraction)
 	if len(rest) > 2 && rest[0]|0x20 == 'e' && (rest[1] == '+' || rest[1] == '-') {
 		exp := rest[2:]
-		s.exp = min(max(len(exp)-len(strings.TrimLeft(exp, "0#?")), 1), 4)
+		s.expDigits = min(max(len(exp)-len(strings.TrimLeft(exp, "0#?")), 1), 4)
 		rest = strings.TrimLeft(exp, "0#?")
 	}
 	return rest
@@ -157,8 +157,8 @@ func (s *numSection) literal(text string) {
 	s.pieces = append(s.pieces, numPiece{text: text})
 }
 
-// places reports whether there is a place for digits.
-func (s *numSection) places() bool {
+// hasDigits reports whether there is a digit placeholder.
+func (s *numSection) hasDigits() bool {
 	for _, p := range s.pieces {
 		if p.place == 'n' {
 			return true
@@ -167,8 +167,8 @@ func (s *numSection) places() bool {
 	return false
 }
 
-// finish tells minutes from months: minutes follow hours or precede seconds.
-func (s *numSection) finish() {
+// resolveMinutes distinguishes minutes from months: minutes follow hours or precede seconds.
+func (s *numSection) resolveMinutes() {
 	if !s.date {
 		return
 	}
@@ -193,11 +193,11 @@ func (s *numSection) secondsFollow(i int) bool {
 	return false
 }
 
-// lastDay is 9999-12-31, the last day that spreadsheets know.
+// lastDay is 9999-12-31, the last day that spreadsheets support.
 const lastDay = 2958466
 
-// formatDate writes a number of days as a date or time. It reports false for what
-// is none.
+// formatDate formats a number of days as a date or time. It returns false for a number out of
+// range.
 func (s *numSection) formatDate(v float64, from1904 bool) (string, bool) {
 	if v < 0 || v >= lastDay {
 		return "", false
@@ -226,7 +226,7 @@ func (s *numSection) formatDate(v float64, from1904 bool) (string, bool) {
 	return strings.TrimSpace(b.String()), true
 }
 
-// datePiece writes one piece of a date.
+// datePiece formats one piece of a date.
 func (s *numSection) datePiece(p numPiece, t time.Time, total int64) string {
 	long := len(p.text)
 	two := func(n int) string {
@@ -246,7 +246,7 @@ func (s *numSection) datePiece(p numPiece, t time.Time, total int64) string {
 	case 'd':
 		return [...]string{strconv.Itoa(t.Day()), two(t.Day()), t.Format("Mon"), t.Format("Monday")}[min(long, 4)-1]
 	case 'h':
-		if s.half {
+		if s.hour12 {
 			return two((t.Hour()+11)%12 + 1)
 		}
 		return two(t.Hour())
@@ -271,7 +271,7 @@ func (s *numSection) datePiece(p numPiece, t time.Time, total int64) string {
 	return p.text
 }
 
-// fraction writes the part of a second: ".00".
+// fraction formats a fraction of a second: ".00".
 func fraction(pattern string, t time.Time) string {
 	if !strings.HasPrefix(pattern, ".0") {
 		return strings.Trim(pattern, "0#?")

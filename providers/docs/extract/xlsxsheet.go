@@ -8,32 +8,32 @@ import (
 	"strings"
 )
 
-// errEnough ends the reading of a sheet that is cut.
-var errEnough = errors.New("enough rows")
+// errRowLimit ends the reading of a sheet at a limit.
+var errRowLimit = errors.New("enough rows")
 
 // sheetReader reads one sheet.
 type sheetReader struct {
 	w     *xlsx
-	s     *scan
+	s     *xmlScanner
 	ref   sheetRef
 	table sheetTable
-	row   int // the number of the row being read, from 1
+	row   int // number of the row being read, from 1
 	rows  int // rows with content so far
-	last  int // the last row that the sheet says it has; 0 if it does not
-	used  []sheetCell
-	wide  bool // cells were left out
+	last  int // last row declared by the sheet; 0 if not declared
+	cells  []sheetCell
+	cellsCut  bool // cells were left out
 }
 
 // sheetCell is a cell with content.
 type sheetCell struct {
 	column int // from 0
 	text   string
-	words  bool // it is no number
+	isText  bool // not a number
 }
 
-// sheet writes a sheet; one whose part is missing, or that is empty, is left out.
+// sheet writes a sheet. A missing or empty sheet is left out.
 func (w *xlsx) sheet(ctx context.Context, ref sheetRef) error {
-	s, err := w.parts.scan(ctx, ref.part)
+	s, err := w.parts.openXML(ctx, ref.part)
 	if errors.Is(err, errNoPart) {
 		return nil
 	}
@@ -42,22 +42,22 @@ func (w *xlsx) sheet(ctx context.Context, ref sheetRef) error {
 	}
 	defer s.Close()
 	r := &sheetReader{w: w, s: s, ref: ref}
-	r.table = sheetTable{md: w.md, begin: r.heading}
+	r.table = sheetTable{md: w.md, writeHeading: r.heading}
 	err = r.visit()
-	if err != nil && !errors.Is(err, errEnough) {
+	if err != nil && !errors.Is(err, errRowLimit) {
 		return err
 	}
 	r.table.flush()
-	if errors.Is(err, errEnough) || w.md.full() {
+	if errors.Is(err, errRowLimit) || w.md.full() {
 		r.remarkCut()
 	}
-	if r.wide {
+	if r.cellsCut {
 		w.remark("[Of each row only the first " + strconv.Itoa(maxSheetWidth) + " cells are here.]")
 	}
 	return r.drawings(ctx)
 }
 
-// drawings writes the text boxes and charts that lie on the sheet.
+// drawings writes the text boxes and charts of the sheet.
 func (r *sheetReader) drawings(ctx context.Context) error {
 	rels, err := r.w.parts.relations(ctx, r.ref.part)
 	if err != nil {
@@ -69,12 +69,12 @@ func (r *sheetReader) drawings(ctx context.Context) error {
 			return err
 		}
 		var blocks []block
-		if err := r.w.parts.each(ctx, name, func(s *scan) error { return r.w.shapes(s, inside, &blocks) }); err != nil {
+		if err := r.w.parts.visitOptional(ctx, name, func(s *xmlScanner) error { return r.w.shapes(s, inside, &blocks) }); err != nil {
 			return err
 		}
-		if len(blocks) > 0 && r.table.begin != nil {
+		if len(blocks) > 0 && r.table.writeHeading != nil {
 			r.heading()
-			r.table.begin = nil
+			r.table.writeHeading = nil
 		}
 		for _, b := range blocks {
 			r.w.md.block(b)
@@ -84,17 +84,17 @@ func (r *sheetReader) drawings(ctx context.Context) error {
 }
 
 // shapes collects the text of shapes and the values of charts.
-func (w *xlsx) shapes(s *scan, rels relations, blocks *[]block) error {
+func (w *xlsx) shapes(s *xmlScanner, rels relations, blocks *[]block) error {
 	return s.children(func(tag string, e xml.StartElement) error {
 		switch {
 		case e.Name.Local == "txBody":
-			return drawnText(s, func(p drawnPara) { *blocks = append(*blocks, block{text: p.text}) })
+			return drawingText(s, func(p drawingPara) { *blocks = append(*blocks, block{text: p.text}) })
 		case tag == "c:chart":
-			drawn, err := w.parts.drawn(s.ctx, rels, tag, e)
+			drawn, err := w.parts.graphic(s.ctx, rels, tag, e)
 			*blocks = append(*blocks, drawn...)
 			return err
 		case tag == "mc:AlternateContent":
-			return alternate(s, func() error { return w.shapes(s, rels, blocks) })
+			return firstAlternative(s, func() error { return w.shapes(s, rels, blocks) })
 		}
 		return w.shapes(s, rels, blocks)
 	}, nil)
@@ -116,7 +116,7 @@ func (r *sheetReader) remarkCut() {
 	r.w.remark(text + " are left out, because the text would be too long.]")
 }
 
-// visit looks for rows.
+// visit reads the rows.
 func (r *sheetReader) visit() error {
 	return r.s.children(func(tag string, e xml.StartElement) error {
 		switch tag {
@@ -129,20 +129,20 @@ func (r *sheetReader) visit() error {
 		case "x:worksheet", "x:sheetData":
 			return r.visit()
 		case "mc:AlternateContent":
-			return alternate(r.s, r.visit)
+			return firstAlternative(r.s, r.visit)
 		}
 		return nil
 	}, nil)
 }
 
-// readRow reads a row and hands it to the table.
+// readRow reads a row and adds it to the table.
 func (r *sheetReader) readRow(e xml.StartElement) error {
-	next := number(e, "r", r.row+1, 1, 1<<21)
+	next := intAttr(e, "r", r.row+1, 1, 1<<21)
 	gap := next - r.row - 1
-	if r.rows >= r.w.limits.rows || r.w.over() {
-		return errEnough
+	if r.rows >= r.w.limits.rows || r.w.full() {
+		return errRowLimit
 	}
-	r.row, r.used = next, r.used[:0]
+	r.row, r.cells = next, r.cells[:0]
 	column := -1
 	err := r.s.children(func(tag string, e xml.StartElement) error {
 		if tag != "x:c" {
@@ -153,32 +153,31 @@ func (r *sheetReader) readRow(e xml.StartElement) error {
 		} else {
 			column++
 		}
-		if len(r.used) >= maxSheetWidth {
-			r.wide = true
+		if len(r.cells) >= maxSheetWidth {
+			r.cellsCut = true
 			return nil
 		}
 		c, err := r.w.cell(r.s, e)
 		if c.column = column; c.text != "" {
-			r.used = append(r.used, c)
+			r.cells = append(r.cells, c)
 		}
 		return err
 	}, nil)
 	if err != nil {
 		return err
 	}
-	if len(r.used) == 0 {
+	if len(r.cells) == 0 {
 		r.table.blank(1 + max(gap, 0))
 		return nil
 	}
 	r.rows++
-	r.w.cells += len(r.used)
+	r.w.cells += len(r.cells)
 	r.table.blank(max(gap, 0))
-	r.table.add(r.used)
+	r.table.add(r.cells)
 	return nil
 }
 
-// position reads "BC12" as column 54, from 0, and row 12, from 1. What is missing
-// is -1 and 0.
+// position parses "BC12" to column 54, from 0, and row 12, from 1. Missing parts are -1 and 0.
 func position(ref string) (column, row int) {
 	column, i := 0, 0
 	for ; i < len(ref) && i < 3 && ref[i]|0x20 >= 'a' && ref[i]|0x20 <= 'z'; i++ {
@@ -191,9 +190,9 @@ func position(ref string) (column, row int) {
 	return column - 1, row
 }
 
-// cell reads the cell just opened as it is displayed. A formula is its value; one
-// that has never been calculated stands for itself.
-func (w *xlsx) cell(s *scan, e xml.StartElement) (sheetCell, error) {
+// cell reads the open cell element as displayed. A formula becomes its value, or its text if it was
+// never calculated.
+func (w *xlsx) cell(s *xmlScanner, e xml.StartElement) (sheetCell, error) {
 	var value, formula string
 	var rich []byte
 	err := s.children(func(tag string, _ xml.StartElement) (err error) {
@@ -216,12 +215,12 @@ func (w *xlsx) cell(s *scan, e xml.StartElement) (sheetCell, error) {
 		value = string(rich)
 	}
 	if value == "" && formula != "" {
-		return sheetCell{text: cellOf("=" + formula), words: true}, nil
+		return sheetCell{text: cellOf("=" + formula), isText: true}, nil
 	}
-	return w.display(kind, value, number(e, "s", 0, 0, 1<<20)), nil
+	return w.display(kind, value, intAttr(e, "s", 0, 0, 1<<20)), nil
 }
 
-// display formats a value by the kind of its cell.
+// display formats a value by the type of its cell.
 func (w *xlsx) display(kind, value string, style int) sheetCell {
 	switch kind {
 	case "s":
@@ -229,9 +228,9 @@ func (w *xlsx) display(kind, value string, style int) sheetCell {
 		if err != nil {
 			i = -1
 		}
-		return sheetCell{text: cellOf(unescapeCell(w.strings.at(i))), words: true}
+		return sheetCell{text: cellOf(unescapeCell(w.strings.at(i))), isText: true}
 	case "str", "inlineStr":
-		return sheetCell{text: cellOf(unescapeCell(value)), words: true}
+		return sheetCell{text: cellOf(unescapeCell(value)), isText: true}
 	case "b":
 		if value == "1" {
 			return sheetCell{text: "TRUE"}
@@ -245,17 +244,17 @@ func (w *xlsx) display(kind, value string, style int) sheetCell {
 		return sheetCell{text: cellOf(value)}
 	}
 	if style < len(w.formats) {
-		return sheetCell{text: cellOf(w.formats[style].format(f, w.date))}
+		return sheetCell{text: cellOf(w.formats[style].format(f, w.date1904))}
 	}
 	return sheetCell{text: generalNumber(f)}
 }
 
-// cellOf returns a cell's text on one line and of bounded length.
+// cellOf returns a cell's text on one line, cut to maxCellText.
 func cellOf(s string) string {
 	return oneLine(s[:min(len(s), maxCellText)])
 }
 
-// unescapeCell decodes what XML cannot hold: "_x000D_".
+// unescapeCell decodes characters that XML cannot hold: "_x000D_".
 func unescapeCell(s string) string {
 	if !strings.Contains(s, "_x") {
 		return s

@@ -5,39 +5,39 @@ import (
 	"strings"
 )
 
-// tableSample is how many rows are looked at to find a table's columns.
+// tableSample is the number of rows that determine a table's columns.
 const tableSample = 64
 
-// maxSample is how many bytes are held back at most, but for one row.
+// maxSample bounds the bytes of the buffered rows, except for one row.
 const maxSample = 1 << 20
 
-// sheetTable turns the rows of a sheet into tables and lines of text as they come.
-// A row of one cell before a table is a line above it. The head of a table is its
-// first row with two texts or more and no numbers before it. Empty rows end a table
-// if what follows looks like another.
+// sheetTable turns the rows of a sheet into tables and lines of text as they come. A row of one
+// cell before a table is a line above it. The first row of a table is its header if it has at least
+// two cells and all are text, or if it has at least two texts and the next row is not all text. Empty
+// rows end a table if the following rows look like another table.
 type sheetTable struct {
 	md    *markdown
-	begin func() // writes the sheet's heading, before the first row
-	// sample are the rows held back until the columns are known; open is set
-	// while a table is.
+	writeHeading func() // writes the sheet's heading before the first row
+	// sample holds the rows that are buffered until the columns are known. open is set while a
+	// table is being written.
 	sample [][]sheetCell
-	held   int // bytes of it
+	sampleBytes   int // bytes in sample
 	open   bool
-	place  map[int]int // column to position in the table
+	positions  map[int]int // position in the table, by column
 	width  int
 	blanks int
 }
 
-// blank notes empty rows.
+// blank counts empty rows.
 func (t *sheetTable) blank(n int) { t.blanks += n }
 
-// add takes a row; cells are copied.
+// add adds a row. The cells are copied.
 func (t *sheetTable) add(row []sheetCell) {
-	if t.begin != nil {
-		t.begin()
-		t.begin = nil
+	if t.writeHeading != nil {
+		t.writeHeading()
+		t.writeHeading = nil
 	}
-	if t.blanks > 0 && t.another(row) {
+	if t.blanks > 0 && t.startsTable(row) {
 		t.flush()
 	}
 	t.blanks = 0
@@ -47,16 +47,16 @@ func (t *sheetTable) add(row []sheetCell) {
 	}
 	t.sample = append(t.sample, slices.Clone(row))
 	for _, c := range row {
-		t.held += len(c.text)
+		t.sampleBytes += len(c.text)
 	}
-	if len(t.sample) >= tableSample || t.held > maxSample {
+	if len(t.sample) >= tableSample || t.sampleBytes > maxSample {
 		t.start()
 	}
 }
 
-// another reports whether a row after empty ones begins another table: it is a
-// title, or a head over other columns.
-func (t *sheetTable) another(row []sheetCell) bool {
+// startsTable reports whether a row after empty rows begins another table: it is a title, or a
+// header over other columns.
+func (t *sheetTable) startsTable(row []sheetCell) bool {
 	if len(row) == 1 || !t.open && len(t.sample) == 1 {
 		return true
 	}
@@ -71,9 +71,9 @@ func sameColumns(a, b []sheetCell) bool {
 	return slices.EqualFunc(a, b, func(x, y sheetCell) bool { return x.column == y.column })
 }
 
-// isHead reports whether a row can be the head of a table.
+// isHead reports whether a row can be the header of a table.
 func isHead(row []sheetCell) bool {
-	return len(row) >= 2 && !slices.ContainsFunc(row, func(c sheetCell) bool { return !c.words })
+	return len(row) >= 2 && !slices.ContainsFunc(row, func(c sheetCell) bool { return !c.isText })
 }
 
 // flush ends the table.
@@ -84,10 +84,10 @@ func (t *sheetTable) flush() {
 	t.open, t.sample = false, nil
 }
 
-// start writes the rows held back, now that the columns are known.
+// start writes the buffered rows after determining the columns.
 func (t *sheetTable) start() {
 	rows := t.sample
-	t.sample, t.held = nil, 0
+	t.sample, t.sampleBytes = nil, 0
 	for len(rows) > 0 && len(rows[0]) == 1 {
 		t.md.paragraph(rows[0][0].text)
 		rows = rows[1:]
@@ -96,7 +96,7 @@ func (t *sheetTable) start() {
 		return
 	}
 	t.columns(rows)
-	if isHead(rows[0]) || texts(rows[0]) >= 2 && !isHead(rows[min(1, len(rows)-1)]) {
+	if isHead(rows[0]) || countTexts(rows[0]) >= 2 && !isHead(rows[min(1, len(rows)-1)]) {
 		t.md.tableHead(t.cells(rows[0]), t.width)
 		rows = rows[1:]
 	} else {
@@ -108,16 +108,16 @@ func (t *sheetTable) start() {
 	}
 }
 
-func texts(row []sheetCell) (n int) {
+func countTexts(row []sheetCell) (n int) {
 	for _, c := range row {
-		if c.words {
+		if c.isText {
 			n++
 		}
 	}
 	return n
 }
 
-// columns gives a place to each column that has content in the sample.
+// columns assigns a position to each column with content in the sample.
 func (t *sheetTable) columns(rows [][]sheetCell) {
 	var used []int
 	for _, row := range rows {
@@ -128,20 +128,19 @@ func (t *sheetTable) columns(rows [][]sheetCell) {
 	slices.Sort(used)
 	used = slices.Compact(used)
 	used = used[:min(len(used), maxSheetWidth)]
-	t.place, t.width = make(map[int]int, len(used)), len(used)
+	t.positions, t.width = make(map[int]int, len(used)), len(used)
 	for i, c := range used {
-		t.place[c] = i
+		t.positions[c] = i
 	}
 }
 
-// cells puts a row's cells into their places. Columns that the sample did not
-// have come last.
+// cells returns a row's cells by position. Columns that are not in the sample come last.
 func (t *sheetTable) cells(row []sheetCell) []string {
 	out := make([]string, t.width)
 	used := 0
 	var beyond []string
 	for _, c := range row {
-		at, ok := t.place[c.column]
+		at, ok := t.positions[c.column]
 		if !ok {
 			beyond = append(beyond, c.text)
 			continue

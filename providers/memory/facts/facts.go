@@ -33,29 +33,29 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// Kind is the category of a fact.
-type Kind string
+// FactKind is the category of a fact.
+type FactKind string
 
 // Kinds of facts.
 const (
-	Preference  Kind = "preference"  // likes, wants and aversions
-	Decision    Kind = "decision"    // a settled question
-	Instruction Kind = "instruction" // a standing order, or a request to remember
-	Identity    Kind = "identity"    // name, home, work or property of a person or thing
-	Relation    Kind = "relation"    // a relation between people
-	Plan        Kind = "plan"        // an intention
-	Event       Kind = "event"       // something that happened
-	Outcome     Kind = "outcome"     // the effect of a tool, or the cause of its failure
+	Preference  FactKind = "preference"  // likes, wants and aversions
+	Decision    FactKind = "decision"    // a settled question
+	Instruction FactKind = "instruction" // a standing order, or a request to remember
+	Identity    FactKind = "identity"    // name, home, work or property of a person or thing
+	Relation    FactKind = "relation"    // a relation between people
+	Plan        FactKind = "plan"        // an intention
+	Event       FactKind = "event"       // something that happened
+	Outcome     FactKind = "outcome"     // the effect of a tool, or the cause of its failure
 )
 
 // Kinds returns all kinds.
-func Kinds() []Kind {
-	return []Kind{Preference, Decision, Instruction, Identity, Relation, Plan, Event, Outcome}
+func Kinds() []FactKind {
+	return []FactKind{Preference, Decision, Instruction, Identity, Relation, Plan, Event, Outcome}
 }
 
 // ParseKind parses a kind, ignoring case.
-func ParseKind(s string) (Kind, error) {
-	k := Kind(strings.ToLower(s))
+func ParseKind(s string) (FactKind, error) {
+	k := FactKind(strings.ToLower(s))
 	if slices.Contains(Kinds(), k) {
 		return k, nil
 	}
@@ -63,8 +63,8 @@ func ParseKind(s string) (Kind, error) {
 		"relation, plan, event or outcome", ragctx.Clip(s))
 }
 
-// Span is the position of a fact's words in a turn.
-type Span struct {
+// TextSpan is the position of a fact's words in a turn.
+type TextSpan struct {
 	// Message is the index in [ragctx.Turn.Transcript].
 	Message int `json:"message"`
 	// Start and End bound the words in the text of the message ([ragctx.Content.String]), in
@@ -75,7 +75,7 @@ type Span struct {
 
 // Fact is one statement extracted from a turn.
 type Fact struct {
-	Kind Kind `json:"kind"`
+	Kind FactKind `json:"kind"`
 	// Content is a self-contained sentence. It names its subject and adds nothing to the speaker's
 	// words.
 	Content string `json:"content"`
@@ -94,7 +94,7 @@ type Fact struct {
 	// Rule is the name of the rule that matched, or "scored". Reason explains the fact to people.
 	Rule   string `json:"rule"`
 	Reason string `json:"reason"`
-	Span   Span   `json:"span"`
+	Span   TextSpan   `json:"span"`
 	// Occurred is the past or future time of the fact, resolved against the time of the turn; zero
 	// if the words name none. When is the speaker's wording of it.
 	Occurred time.Time `json:"occurred,omitzero"`

@@ -20,7 +20,7 @@ const (
 // introductory words.
 type rule struct {
 	name string
-	kind Kind
+	kind FactKind
 	// heads are the words that a clause can begin with; "*" matches any.
 	heads string
 	// has lists words or word beginnings, one of which must occur. It is a cheap pre-filter for

@@ -26,7 +26,7 @@ const (
 type weights struct {
 	Version  int     `json:"version"`
 	Features int     `json:"features"`
-	Kinds    []Kind  `json:"kinds"`
+	Kinds    []FactKind  `json:"kinds"`
 	Step     float64 `json:"step"`      // the value of one weight unit
 	KindStep float64 `json:"kind_step"` // the same for the weights of kinds
 	// Slope and Offset map a sum of weights to log-odds.
@@ -118,7 +118,7 @@ func (w *weights) weigh(features []uint32, n int) float64 {
 }
 
 // kindOf returns the most likely kind of a unit, except those rejected by without.
-func (w *weights) kindOf(features []uint32, without func(Kind) bool) Kind {
+func (w *weights) kindOf(features []uint32, without func(FactKind) bool) FactKind {
 	sums := make([]int64, len(w.Kinds))
 	for _, h := range features {
 		if i, ok := w.find(h); ok {

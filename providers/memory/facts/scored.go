@@ -149,13 +149,13 @@ func (e *extractor) widen(f *Fact, whole Fact) {
 }
 
 // importances holds the importance by kind of facts without a rule.
-var importances = map[Kind]float64{
+var importances = map[FactKind]float64{
 	Identity: .75, Instruction: .85, Preference: .7, Decision: .75, Relation: .7, Plan: .65, Event: .55, Outcome: .6,
 }
 
 // wholeFact returns a fact for the whole unit.
 func (e *extractor) wholeFact(u *unit, b *bag, language string, p float64, why []string) Fact {
-	kind := loadWeights().kindOf(b.hashes, func(k Kind) bool { return k == Instruction && e.people })
+	kind := loadWeights().kindOf(b.hashes, func(k FactKind) bool { return k == Instruction && e.people })
 	from := e.open(u.from, u.to, &setting{})
 	if from >= u.to || e.timeLead(u.from, u.to) != nil {
 		from = u.from
@@ -163,7 +163,7 @@ func (e *extractor) wholeFact(u *unit, b *bag, language string, p float64, why [
 	f := Fact{
 		Kind: kind, Content: e.attributed(e.t.quote(from, u.to), language, kind), Subject: e.speaker.subject,
 		Confidence: p, Importance: importances[kind], Rule: "scored", Reason: reason(b, kind),
-		Span: Span{Message: e.message, Start: u.from, End: u.to},
+		Span: TextSpan{Message: e.message, Start: u.from, End: u.to},
 	}
 	e.date(&f, u, language)
 	if p < Gate {
@@ -173,7 +173,7 @@ func (e *extractor) wholeFact(u *unit, b *bag, language string, p float64, why [
 }
 
 // attributed quotes words in a sentence that names their speaker.
-func (e *extractor) attributed(words, language string, kind Kind) string {
+func (e *extractor) attributed(words, language string, kind FactKind) string {
 	if language == "en" && kind != Instruction {
 		if s, ok := e.speaker.third(words); ok {
 			return s
@@ -215,7 +215,7 @@ func (e *extractor) date(f *Fact, u *unit, language string) {
 }
 
 // dayIsPast reports whether a day named without its year lies in the past.
-func (e *extractor) dayIsPast(k Kind, u *unit, language string) bool {
+func (e *extractor) dayIsPast(k FactKind, u *unit, language string) bool {
 	past, future := false, false
 	for _, w := range e.t.words(u.from, u.to) {
 		past = past || e.isPastVerb(w, language)
@@ -248,7 +248,7 @@ func (e *extractor) isPastVerb(w word, language string) bool {
 }
 
 // articles precede the names of kinds.
-var articles = map[Kind]string{
+var articles = map[FactKind]string{
 	Preference: "a ", Decision: "a ", Instruction: "an ", Identity: "an ", Relation: "a ", Plan: "a ", Event: "an ", Outcome: "an ",
 }
 
@@ -274,7 +274,7 @@ var explanations = sync.OnceValue(func() map[uint32]string {
 })
 
 // reason returns the explanation of the strongest feature of a unit.
-func reason(b *bag, kind Kind) string {
+func reason(b *bag, kind FactKind) string {
 	w := loadWeights()
 	type spoken struct {
 		weight int16

@@ -28,8 +28,8 @@ type trainTurn struct {
 }
 
 type trainLabel struct {
-	Kind     Kind     `json:"kind"`
-	Also     []Kind   `json:"also"`
+	Kind     FactKind     `json:"kind"`
+	Also     []FactKind   `json:"also"`
 	Message  int      `json:"message"`
 	Evidence string   `json:"evidence"`
 	Values   []string `json:"values"`
@@ -56,8 +56,8 @@ type covered struct {
 	Label int     `json:"label"`
 	Share float64 `json:"share"` // of the evidence
 	Whole bool    `json:"whole"` // all values are in the unit
-	Kind  Kind    `json:"kind"`
-	Also  []Kind  `json:"also"`
+	Kind  FactKind    `json:"kind"`
+	Also  []FactKind  `json:"also"`
 }
 
 // TestTrainingUnits writes the training data of the weights.
