@@ -47,7 +47,7 @@ func TestExportAndImport(t *testing.T) {
 		t.Fatalf("%+v", done)
 	}
 	m := into[memory.Memory](t, f.call(t, "GET", "/v1/memories/fact-1", ""), 200)
-	if m.About == nil || m.About.Kind != facts.Identity || m.About.Value != "Rome" || len(m.Sources) != 1 || m.Sources[0].End != 9 || m.Uses != 3 {
+	if m.About == nil || m.About.Kind != facts.FactIdentity || m.About.Value != "Rome" || len(m.Sources) != 1 || m.Sources[0].End != 9 || m.Uses != 3 {
 		t.Errorf("%+v", m)
 	}
 	export := func(query string) string {

@@ -47,8 +47,8 @@ func stageChart(r Report, at int) chart {
 	}
 }
 
-// forest draws each change with its confidence interval around the line of no change.
-func forest(changes []Change) template.HTML {
+// forestPlot draws each change with its confidence interval around the line of no change.
+func forestPlot(changes []Change) template.HTML {
 	const left = forestName
 	p := &picture{width: chartWidth, height: float64(len(changes))*rowHeight + marginBelow}
 	bottom := p.height - marginBelow + 4
@@ -61,8 +61,8 @@ func forest(changes []Change) template.HTML {
 	}
 	xs := scale{-reach * 1.05, reach * 1.05, false, chartWidth - left - marginRight}
 	clip := func(v float64) float64 { return left + xs.at(min(max(v, xs.low), xs.high)) }
-	p.bar("same", clip(-leastChange), 0, clip(leastChange)-clip(-leastChange), bottom, "less than this is not "+
-		"called a difference")
+	p.bar("same", clip(-leastChange), 0, clip(leastChange)-clip(-leastChange), bottom,
+		"smaller changes are not counted as differences")
 	for _, t := range xs.ticks() {
 		x := left + xs.at(t)
 		p.line("grid", x, 0, x, bottom)

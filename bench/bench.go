@@ -229,9 +229,9 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	}
 	defer s.close()
 	if o.Warmup > 0 {
-		s.asker.closed(ctx, o.Loads[0], o.Warmup, 0)
+		s.asker.closedLoop(ctx, o.Loads[0], o.Warmup, 0)
 	}
-	r.Ingest = s.alone(ctx)
+	r.Ingest = s.ingestAlone(ctx)
 	runs := make([][]run, len(o.Loads))
 	for n := range o.Repeat {
 		for i, l := range o.Loads {
@@ -270,7 +270,7 @@ func firstError(runs [][]run) error {
 			}
 		}
 	}
-	return errors.New("none was answered in time")
+	return errors.New("no request was answered in time")
 }
 
 // newClient returns a client that keeps at most the given number of connections open. It uses no

@@ -19,8 +19,8 @@ type Comparison struct {
 	// Control is the change of the fixed computation, and so of the machine itself.
 	Control Change   `json:"control"`
 	Changes []Change `json:"changes"`
-	// Alone lists the loads that only one of the reports has.
-	Alone []string `json:"alone,omitempty"`
+	// Unmatched lists the loads that only one of the reports has.
+	Unmatched []string `json:"alone,omitempty"`
 }
 
 // Change is the change of one metric of a load.
@@ -61,8 +61,8 @@ const (
 	leastChange = 2 // percent
 )
 
-// metrics are the figures that are compared.
-var metrics = []struct {
+// comparedMetrics are the figures that are compared.
+var comparedMetrics = []struct {
 	name string
 	of   func(Figures) float64
 	more Outcome // outcome if the figure is larger in the newer report
@@ -88,20 +88,20 @@ func Compare(old, now Report, anyway bool) (Comparison, error) {
 	for _, m := range now.Loads {
 		i := slices.IndexFunc(old.Loads, func(o Measurement) bool { return o.Load == m.Load })
 		if i < 0 {
-			c.Alone = append(c.Alone, m.Load.String())
+			c.Unmatched = append(c.Unmatched, m.Load.String())
 			continue
 		}
 		pairs = append(pairs, [2]Measurement{old.Loads[i], m})
 	}
 	for _, m := range old.Loads {
 		if !slices.ContainsFunc(now.Loads, func(n Measurement) bool { return n.Load == m.Load }) {
-			c.Alone = append(c.Alone, m.Load.String())
+			c.Unmatched = append(c.Unmatched, m.Load.String())
 		}
 	}
 	if len(pairs) == 0 {
 		return c, errNothingCommon()
 	}
-	for _, metric := range metrics {
+	for _, metric := range comparedMetrics {
 		var family []Change
 		for _, p := range pairs {
 			if p[0].Rate > 0 && !metric.open {
@@ -116,7 +116,7 @@ func Compare(old, now Report, anyway bool) (Comparison, error) {
 		c.Changes = append(c.Changes, family...)
 	}
 	slices.SortStableFunc(c.Changes, func(a, b Change) int { return place(pairs, a) - place(pairs, b) })
-	if ch, ok := change(thinned(old.Control), thinned(now.Control)); ok {
+	if ch, ok := change(thin(old.Control), thin(now.Control)); ok {
 		ch.Metric = "control"
 		family := []Change{ch}
 		judge(family, Slower)
@@ -144,8 +144,8 @@ func errNothingCommon() error {
 }
 
 func differ(differences []string) error {
-	return ragctx.Invalid("compare", "the reports are of different setups, so a difference would say little: "+
-		"%s; use the same ones, or --compare-anyway", strings.Join(differences, "; "))
+	return ragctx.Invalid("compare", "the setups of the reports differ, so a comparison would mean little: "+
+		"%s; use the same setup, or --compare-anyway", strings.Join(differences, "; "))
 }
 
 // place returns the position of a change's load, for sorting.
@@ -165,8 +165,8 @@ func figures(m Measurement, of func(Figures) float64) []float64 {
 // change estimates the change of a figure. It returns false if the figure is unknown in one of the
 // runs.
 func change(old, now []float64) (Change, bool) {
-	known := func(v float64) bool { return !(v > 0) || math.IsInf(v, 1) }
-	if len(old) == 0 || len(now) == 0 || slices.ContainsFunc(old, known) || slices.ContainsFunc(now, known) {
+	unknown := func(v float64) bool { return !(v > 0) || math.IsInf(v, 1) }
+	if len(old) == 0 || len(now) == 0 || slices.ContainsFunc(old, unknown) || slices.ContainsFunc(now, unknown) {
 		return Change{}, false
 	}
 	c := Change{Old: median(old), New: median(now), P: rankTest(old, now), least: leastChance(len(old), len(now))}
@@ -181,27 +181,27 @@ func change(old, now []float64) (Change, bool) {
 
 // judge sets the outcomes of one metric's changes. Among several loads one may differ by chance, so
 // the probabilities are corrected (Holm, 1979).
-func judge(family []Change, more Outcome) {
-	order := make([]int, len(family))
+func judge(changes []Change, more Outcome) {
+	order := make([]int, len(changes))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(i, j int) int {
 		switch {
-		case family[i].P < family[j].P:
+		case changes[i].P < changes[j].P:
 			return -1
-		case family[i].P > family[j].P:
+		case changes[i].P > changes[j].P:
 			return 1
 		}
 		return 0
 	})
 	least := 0.0
 	for n, i := range order {
-		c := &family[i]
-		least = max(least, min(1, c.P*float64(len(family)-n)))
+		c := &changes[i]
+		least = max(least, min(1, c.P*float64(len(changes)-n)))
 		c.P = least
 		switch {
-		case c.least*float64(len(family)) > surprise:
+		case c.least*float64(len(changes)) > surprise:
 			c.Outcome = TooFewRuns
 		case c.P > surprise || math.Abs(c.Percent) < leastChange:
 			c.Outcome = NotShown
@@ -215,10 +215,10 @@ func judge(family []Change, more Outcome) {
 	}
 }
 
-// thinned reduces values to at most MaxRepeat medians of neighbours. Each run of each load has a
+// thin reduces values to at most MaxRepeat medians of neighbours. Each run of each load has a
 // control of its own, and the rank test takes time that grows with the fourth power of their
 // number.
-func thinned(values []float64) []float64 {
+func thin(values []float64) []float64 {
 	n := len(values)
 	if n <= MaxRepeat {
 		return values
@@ -245,7 +245,7 @@ func differences(old, now Report) (out []string) {
 	}{
 		{"machine", a.Machine, b.Machine},
 		{"cores", a.Cores, b.Cores},
-		{"server in the process that asks", a.InProcess, b.InProcess},
+		{"server in the same process", a.InProcess, b.InProcess},
 		{"corpus", a.Corpus, b.Corpus},
 		{"documents", a.Documents, b.Documents},
 		{"chunks", a.Chunks, b.Chunks},

@@ -74,7 +74,7 @@ func floats(in []int) (out []float64) {
 // tables (Mann and Whitney 1947; Milton 1964).
 func TestUnsurprising(t *testing.T) {
 	for _, c := range []struct{ n, m, want int }{{3, 3, -1}, {4, 4, 0}, {5, 5, 2}, {5, 8, 6}, {8, 5, 6}, {10, 10, 23}, {20, 20, 127}} {
-		if got := unsurprising(c.n, c.m); got != c.want {
+		if got := acceptedU(c.n, c.m); got != c.want {
 			t.Errorf("%d and %d: %d, want %d", c.n, c.m, got, c.want)
 		}
 	}
@@ -182,7 +182,7 @@ func TestCompare(t *testing.T) {
 		t.Errorf("warnings are %q", w)
 	}
 	now.Loads[1].Clients = 7
-	if c := compared(t, old, now); strings.Join(c.Alone, ", ") != "7 clients, 2 clients" || len(c.Changes) != 3 {
+	if c := compared(t, old, now); strings.Join(c.Unmatched, ", ") != "7 clients, 2 clients" || len(c.Changes) != 3 {
 		t.Errorf("%+v", c)
 	}
 }

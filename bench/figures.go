@@ -37,7 +37,7 @@ func legendOf(curves []curve) (out []legend) {
 // charts returns the charts of a report.
 func charts(r Report) (out []chart) {
 	out = append(out, percentiles(r))
-	out = append(out, hidden(r)...)
+	out = append(out, waitingChart(r)...)
 	out = append(out, byLoad(r)...)
 	first := len(out)
 	for i, m := range r.Loads {
@@ -65,7 +65,7 @@ const (
 	stagesCaption = "Bars end at the median, strokes mark p95, dots p99. Documents and memories are searched " +
 		"side by side, and words and vectors " +
 		"within each, so stages add up to more than engine, the whole; http is what is left to the client's latency."
-	timesCaption = "A dotted line begins a run. In between the other loads had their turn."
+	timesCaption = "A dotted line marks the start of a run. Between runs the other loads had their turn."
 )
 
 // percentiles draws each load's latencies from the median to the slowest.
@@ -84,8 +84,8 @@ func percentiles(r Report) chart {
 	x := percentAxis(deepest)
 	return chart{
 		Title: "Latency by percentile",
-		Caption: "Each line ends where a single request is left. The right half of the chart is the slowest tenth " +
-			"of the requests and less.",
+		Caption: "Each line ends at the slowest single request. The right half of the chart shows the slowest " +
+			"tenth of the requests.",
 		Legend: legendOf(curves), SVG: lineChart("latency by percentile", "ms", x, curves, nil),
 	}
 }
@@ -112,8 +112,8 @@ func percentAxis(deepest float64) axis {
 	return x
 }
 
-// hidden compares latency since due with latency since sent, for the last open loop.
-func hidden(r Report) []chart {
+// waitingChart compares latency since due with latency since sent, for the last open loop.
+func waitingChart(r Report) []chart {
 	var last *Measurement
 	for i, m := range r.Loads {
 		if m.Sent != nil && m.Sent.Count > 0 && len(m.Curve) > 0 {
@@ -129,7 +129,7 @@ func hidden(r Report) []chart {
 	}
 	curves := []curve{due, {name: "from when they were sent", colour: 1, dashed: true, points: sentCurve(*last.Sent)}}
 	return []chart{{
-		Title: "What waiting adds: " + last.Load.String(),
+		Title: "Time spent waiting: " + last.Load.String(),
 		Caption: "The gap is time that requests waited for their turn to be sent. Callers wait that long, too, so " +
 			"all other figures count it.",
 		Legend: legendOf(curves), SVG: lineChart("latency since due and since sent", "ms",

@@ -9,8 +9,8 @@ import (
 // documents depends only on the number of chunks requested, so every measurement writes the same
 // ones. The number of chunks is approximate.
 func Fill(ctx context.Context, o FillOptions) (Written, error) {
-	if o.Tell == nil {
-		o.Tell = func(int) {}
+	if o.Progress == nil {
+		o.Progress = func(int) {}
 	}
 	if o.Usage == nil {
 		o.Usage = func() Usage { return Usage{} }
@@ -20,7 +20,7 @@ func Fill(ctx context.Context, o FillOptions) (Written, error) {
 	w := newWriter(client, o.URL, o.Namespace, o.Seed)
 	w.pool = 0
 	before := o.Usage()
-	got := w.free(ctx, max(1, (o.Chunks+generatedChunks/2)/generatedChunks), o.Tell)
+	got := w.writeUnpaced(ctx, max(1, (o.Chunks+generatedChunks/2)/generatedChunks), o.Progress)
 	out := *writtenOf(0, got)
 	out.perChunk(o.Usage().CPU - before.CPU)
 	if ctx.Err() != nil {
@@ -36,8 +36,8 @@ type FillOptions struct {
 	Chunks    int
 	Seed      uint64
 	Usage     func() Usage
-	// Tell receives the number of chunks written so far. It is called from several goroutines.
-	Tell func(chunks int)
+	// Progress receives the number of chunks written so far. It is called from several goroutines.
+	Progress func(chunks int)
 }
 
 // perChunk sets the CPU time that the server's process used per chunk.

@@ -28,7 +28,7 @@ const (
 // and some sections. Equal arguments give equal text.
 func Generated(seed uint64, i int) string {
 	r := rand.New(rand.NewPCG(seed, uint64(i))) //nolint:gosec // i is not negative
-	p := prose{rand: r, common: rand.NewZipf(r, zipfExponent, zipfOffset, commonWords-1), topic: r.IntN(topics)}
+	p := textGenerator{rand: r, common: rand.NewZipf(r, zipfExponent, zipfOffset, commonWords-1), topic: r.IntN(topics)}
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n%s\n", p.phrase(3), p.paragraph())
 	for range leastSections + r.IntN(moreSections) {
@@ -40,14 +40,14 @@ func Generated(seed uint64, i int) string {
 	return b.String()
 }
 
-// prose generates text about a topic.
-type prose struct {
+// textGenerator generates text about a topic.
+type textGenerator struct {
 	rand   *rand.Rand
 	common *rand.Zipf
 	topic  int
 }
 
-func (p prose) word() string {
+func (p textGenerator) word() string {
 	if p.rand.Float64() < topicShare {
 		n := min(int(p.rand.ExpFloat64()*topicWords/5), topicWords-1)
 		return syllables(commonWords + p.topic*topicWords + n)
@@ -56,7 +56,7 @@ func (p prose) word() string {
 }
 
 // phrase returns n words, the first with a capital letter.
-func (p prose) phrase(n int) string {
+func (p textGenerator) phrase(n int) string {
 	words := make([]string, n)
 	for i := range words {
 		words[i] = p.word()
@@ -66,7 +66,7 @@ func (p prose) phrase(n int) string {
 	return strings.Join(words, " ")
 }
 
-func (p prose) paragraph() string {
+func (p textGenerator) paragraph() string {
 	sentences := make([]string, 2+p.rand.IntN(4))
 	for i := range sentences {
 		sentences[i] = p.phrase(6+p.rand.IntN(10)) + "."

@@ -21,7 +21,7 @@ func WriteHTML(w io.Writer, r Report, c *Comparison) error {
 	}
 	p := page{Report: r, Facts: facts(r), Charts: charts(r), HasStages: len(stageNames(r)) > 0, Tail: leastTail}
 	if c != nil {
-		p.Comparison, p.Forest = c, forest(c.Changes)
+		p.Comparison, p.Forest = c, forestPlot(c.Changes)
 	}
 	if err := t.Execute(w, p); err != nil {
 		return fmt.Errorf("write report: %w", err)

@@ -28,7 +28,7 @@ func full() Report {
 			for i := range n {
 				took := time.Duration(2+i%17+i*i%(31+k)) * time.Millisecond
 				s := sample{
-					at: time.Duration(i) * 2 * time.Second / time.Duration(n), took: took, sent: took / 2, bytes: 1000 + i, tokens: 40, items: i % 3, less: i == 7,
+					at: time.Duration(i) * 2 * time.Second / time.Duration(n), took: took, sent: took / 2, bytes: 1000 + i, tokens: 40, items: i % 3, degraded: i == 7,
 					stages: []stage{{"keyword", 1 + float64(i%5)}, {"engine", millis(took) * 0.8}, {"http", millis(took) * 0.2}},
 				}
 				s.cached = l.Repeated && i%4 > 0

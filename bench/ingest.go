@@ -82,28 +82,28 @@ func (w *written) fail(class string, n int) {
 	w.errors[class] += n
 }
 
-// begin writes rate documents per second until ctx is done, and then sends the counts. If nothing
+// start writes rate documents per second until ctx is done, and then sends the counts. If nothing
 // is to be written, it sends nil at once.
-func (w *writer) begin(ctx context.Context, rate float64) <-chan *written {
+func (w *writer) start(ctx context.Context, rate float64) <-chan *written {
 	out := make(chan *written, 1)
 	if w == nil || rate <= 0 {
 		out <- nil
 		return out
 	}
-	go func() { out <- w.paced(ctx, rate) }()
+	go func() { out <- w.writePaced(ctx, rate) }()
 	return out
 }
 
-// paced writes documents one after another. Each latency counts from the time when the document was
+// writePaced writes documents one after another. Each latency counts from the time when the document was
 // due.
-func (w *writer) paced(ctx context.Context, rate float64) *written {
+func (w *writer) writePaced(ctx context.Context, rate float64) *written {
 	var out written
 	start := time.Now()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for i := 0; ; i++ {
 		due := start.Add(time.Duration(float64(i) / rate * float64(time.Second)))
-		if !sleepUntil(ctx, timer, due) || !w.one(ctx, &out, int(w.next.Add(1))-1, due) {
+		if !sleepUntil(ctx, timer, due) || !w.writeOne(ctx, &out, int(w.next.Add(1))-1, due) {
 			break
 		}
 	}
@@ -111,9 +111,9 @@ func (w *writer) paced(ctx context.Context, rate float64) *written {
 	return &out
 }
 
-// free writes as fast as the server accepts documents, until ctx is done or the given number is
+// writeUnpaced writes as fast as the server accepts documents, until ctx is done or the given number is
 // written (0 is no limit). It calls tell with the number of chunks so far.
-func (w *writer) free(ctx context.Context, documents int, tell func(int)) *written {
+func (w *writer) writeUnpaced(ctx context.Context, documents int, progress func(int)) *written {
 	var (
 		out  written
 		mu   sync.Mutex
@@ -126,10 +126,10 @@ func (w *writer) free(ctx context.Context, documents int, tell func(int)) *writt
 			var own written
 			for own.failed == 0 {
 				before, i := own.chunks, int(w.next.Add(1))-1
-				if documents > 0 && i >= documents || !w.one(ctx, &own, i, time.Now()) {
+				if documents > 0 && i >= documents || !w.writeOne(ctx, &own, i, time.Now()) {
 					break
 				}
-				tell(int(sum.Add(int64(own.chunks - before))))
+				progress(int(sum.Add(int64(own.chunks - before))))
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -141,8 +141,8 @@ func (w *writer) free(ctx context.Context, documents int, tell func(int)) *writt
 	return &out
 }
 
-// one writes the i-th document. It returns false if ctx ended first.
-func (w *writer) one(ctx context.Context, out *written, i int, due time.Time) bool {
+// writeOne writes the i-th document. It returns false if ctx ended first.
+func (w *writer) writeOne(ctx context.Context, out *written, i int, due time.Time) bool {
 	text := Generated(w.seed, i)
 	put, err := w.put(ctx, w.id(i), text)
 	switch {
@@ -206,7 +206,7 @@ func (w *writer) clean(ctx context.Context) error {
 	wg.Wait()
 	for _, err := range errs {
 		if err != nil {
-			return fmt.Errorf("remove what was written beside the questions, documents ragctx-bench/… in namespace "+
+			return fmt.Errorf("remove the documents written during the runs, ragctx-bench/… in namespace "+
 				"%s: %w", w.namespace, err)
 		}
 	}

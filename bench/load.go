@@ -23,18 +23,18 @@ const maxAnswer = 256 << 20
 
 // sample is one request.
 type sample struct {
-	at     time.Duration // when it was due, since the start of the run
-	took   time.Duration // from the due time until the last byte was read
-	began  time.Time     // when it was sent
-	sent   time.Duration // from sending until the last byte was read
-	stages []stage       // as reported by the server
-	bytes  int
-	tokens int
-	items  int
-	less   bool // the answer is degraded: a provider did not contribute
-	cached bool // the answer came from the answer cache
-	err    error
-	class  string // kind of err, for counting
+	at       time.Duration // when it was due, since the start of the run
+	took     time.Duration // from the due time until the last byte was read
+	began    time.Time     // when it was sent
+	sent     time.Duration // from sending until the last byte was read
+	stages   []stage       // as reported by the server
+	bytes    int
+	tokens   int
+	items    int
+	degraded bool // the answer is degraded: a provider did not contribute
+	cached   bool // the answer came from the answer cache
+	err      error
+	class    string // kind of err, for counting
 }
 
 // asker sends the queries.
@@ -72,10 +72,10 @@ func (a *asker) body(repeated bool) []byte {
 	return b
 }
 
-// closed has each client ask again after its answer, until n requests have begun, the time limit is
+// closedLoop has each client ask again after its answer, until n requests have begun, the time limit is
 // over or ctx is done; 0 is no limit. It waits for requests under way, because cutting them off
 // would omit the slow ones. Requests that ctx interrupts are not counted.
-func (a *asker) closed(ctx context.Context, l Load, n int, limit time.Duration) ([]sample, time.Duration) {
+func (a *asker) closedLoop(ctx context.Context, l Load, n int, limit time.Duration) ([]sample, time.Duration) {
 	var (
 		asked   atomic.Int64
 		wg      sync.WaitGroup
@@ -150,7 +150,7 @@ func (s *sample) read(answer []byte) {
 		s.err, s.class = fmt.Errorf("answer is not JSON: %w", err), "unreadable answer"
 		return
 	}
-	s.tokens, s.items, s.less = a.TotalTokens, len(a.Items), len(a.Degraded) > 0
+	s.tokens, s.items, s.degraded = a.TotalTokens, len(a.Items), len(a.Degraded) > 0
 }
 
 func failed(err error, class string) sample { return sample{err: err, class: class} }

@@ -92,16 +92,16 @@ func ratio(a, b []float64) (estimate, low, high float64) {
 	if n%2 == 0 {
 		estimate = math.Sqrt(all[n/2-1] * all[n/2])
 	}
-	skip := unsurprising(len(a), len(b))
+	skip := acceptedU(len(a), len(b))
 	if skip < 0 {
 		return estimate, 0, math.Inf(1)
 	}
 	return estimate, all[skip], all[n-1-skip]
 }
 
-// unsurprising returns the largest u for which the statistic U of Mann and Whitney is at most u
+// acceptedU returns the largest u for which the statistic U of Mann and Whitney is at most u
 // with a probability of at most .025. It returns -1 if no u qualifies.
-func unsurprising(n, m int) int {
+func acceptedU(n, m int) int {
 	counts := make([][]float64, n+1) // [i][u]: ways to choose i values of the first sample with statistic u, without ties
 	for i := range counts {
 		counts[i] = make([]float64, n*m+1)

@@ -217,10 +217,10 @@ func ReadReport(in io.Reader) (Report, error) {
 	}
 	switch {
 	case head.Format == "" && head.Loop != "":
-		return Report{}, ragctx.Invalid("report", "is of version 1, which has one run, and one run can show no "+
-			"difference; measure again with that program and this one's bench")
+		return Report{}, ragctx.Invalid("report", "has version 1 and a single run, which is too few for a comparison; "+
+			"measure again with the older program and this one's bench")
 	case head.Format != Format:
-		return Report{}, ragctx.Invalid("report", "is not one of 'ragctx bench --json'")
+		return Report{}, ragctx.Invalid("report", "was not written by 'ragctx bench --json'")
 	case head.Version != Version:
 		return Report{}, ragctx.Invalid("report", "is of version %d, and this program reads version %d; measure "+
 			"again", head.Version, Version)

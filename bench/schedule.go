@@ -35,11 +35,11 @@ type generator struct {
 	waited int
 }
 
-// open sends each request at its due time after start, whether or not earlier ones were answered,
+// openLoop sends each request at its due time after start, whether or not earlier ones were answered,
 // with at most l.Clients at once. A request that finds no free place waits, and the wait counts.
 // open returns when all are answered. Once ctx is done it begins no more, and interrupted requests
 // are not counted.
-func (a *asker) open(ctx context.Context, l Load, start time.Time, due []time.Duration) ([]sample, generator,
+func (a *asker) openLoop(ctx context.Context, l Load, start time.Time, due []time.Duration) ([]sample, generator,
 	time.Duration) {
 	var (
 		wg      sync.WaitGroup
@@ -78,13 +78,13 @@ func (a *asker) open(ctx context.Context, l Load, start time.Time, due []time.Du
 	}
 	wg.Wait()
 	took := time.Since(start)
-	kept := samples[:0]
+	answered := samples[:0]
 	for i, s := range samples {
 		if done[i] {
-			kept = append(kept, s)
+			answered = append(answered, s)
 		}
 	}
-	return kept, gen, took
+	return answered, gen, took
 }
 
 // sleepUntil waits until the given time. It returns false if ctx ended first.

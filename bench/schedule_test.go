@@ -49,7 +49,7 @@ func TestOpenLoopSeesAStall(t *testing.T) {
 		}
 		due := schedule(Load{Rate: 200, Constant: true}, 0, time.Second, 1)
 		start := time.Now()
-		samples, gen, _ := a.open(t.Context(), Load{Clients: limit}, start, due)
+		samples, gen, _ := a.openLoop(t.Context(), Load{Clients: limit}, start, due)
 		if len(samples) != 200 || len(due) != 200 {
 			t.Fatalf("%d of %d requests", len(samples), len(due))
 		}

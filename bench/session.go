@@ -53,9 +53,9 @@ func (s *session) clean(ctx context.Context) error {
 	return s.same.clean(ctx)
 }
 
-// alone writes to a namespace without queries for as long as a run takes, without other load. It
+// ingestAlone writes to a namespace without queries for as long as a run takes, without other load. It
 // returns nil if the loads write nothing.
-func (s *session) alone(ctx context.Context) *Written {
+func (s *session) ingestAlone(ctx context.Context) *Written {
 	if s.own == nil {
 		return nil
 	}
@@ -63,7 +63,7 @@ func (s *session) alone(ctx context.Context) *Written {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(s.opts.Duration, DefaultDuration))
 	defer cancel()
 	before := s.opts.Usage()
-	out := writtenOf(0, s.own.free(ctx, 0, func(int) {}))
+	out := writtenOf(0, s.own.writeUnpaced(ctx, 0, func(int) {}))
 	out.perChunk(s.opts.Usage().CPU - before.CPU)
 	return out
 }
@@ -86,9 +86,9 @@ func (s *session) run(ctx context.Context, l Load, n int) run {
 	before := s.opts.Usage()
 	if l.Rate > 0 {
 		due := schedule(l, s.opts.Requests, s.opts.Duration, s.opts.Seed+uint64(n)) //nolint:gosec // n is small
-		r.samples, r.gen, r.took = s.asker.open(ctx, l, time.Now(), due)
+		r.samples, r.gen, r.took = s.asker.openLoop(ctx, l, time.Now(), due)
 	} else {
-		r.samples, r.took = s.asker.closed(ctx, l, s.opts.Requests, s.opts.Duration)
+		r.samples, r.took = s.asker.closedLoop(ctx, l, s.opts.Requests, s.opts.Duration)
 	}
 	r.cpu = s.opts.Usage().CPU - before.CPU
 	stop()
@@ -101,8 +101,8 @@ func (s *session) run(ctx context.Context, l Load, n int) run {
 // ingest writes until ctx is done, and then closes the returned channel.
 func (s *session) ingest(ctx context.Context, l Ingest, r *run) <-chan struct{} {
 	done := make(chan struct{})
-	own := s.own.begin(ctx, l.Own)
-	same := s.same.begin(ctx, l.Same)
+	own := s.own.start(ctx, l.Own)
+	same := s.same.start(ctx, l.Same)
 	go func() {
 		defer close(done)
 		r.own, r.same = <-own, <-same
@@ -191,20 +191,20 @@ func latencies(samples []sample, of func(sample) time.Duration) []float64 {
 // splitByCache separates answers from the answer cache from the others, if the server reports its
 // stages.
 func (m *Measurement) splitByCache(samples []sample) {
-	var cached, found []float64
-	told := false
+	var cached, searched []float64
+	reported := false
 	for _, s := range samples {
 		switch {
 		case s.err != nil:
 		case s.cached:
 			cached = append(cached, millis(s.took))
 		default:
-			found = append(found, millis(s.took))
+			searched = append(searched, millis(s.took))
 		}
-		told = told || len(s.stages) > 0
+		reported = reported || len(s.stages) > 0
 	}
-	if told {
-		m.FromCache, m.Searched = new(latencyOf(cached)), new(latencyOf(found))
+	if reported {
+		m.FromCache, m.Searched = new(latencyOf(cached)), new(latencyOf(searched))
 	}
 }
 
@@ -243,7 +243,7 @@ func (m *Measurement) count(samples []sample) {
 		if s.items == 0 {
 			m.Empty++
 		}
-		if s.less {
+		if s.degraded {
 			m.Degraded++
 		}
 		m.Bytes.add(s.bytes)

@@ -43,7 +43,7 @@ type worker struct {
 
 	number int
 	rand   *rand.Rand
-	told   int // turns completed
+	turns  int // turns completed
 	erased int // sessions erased, oldest first
 }
 
@@ -67,7 +67,7 @@ func (w *worker) fill(ctx context.Context) error {
 			}
 		}
 	}
-	for versions > 1 && w.told < w.share() {
+	for versions > 1 && w.turns < w.share() {
 		if err := w.turn(ctx); err != nil {
 			return err
 		}
@@ -136,7 +136,7 @@ func (p *pace) next() time.Time {
 }
 
 func (w *worker) draw() operationKind {
-	if alive := w.told - w.erased*sessionTurns; !w.opts.History && alive >= max(w.share(), sessionTurns) {
+	if alive := w.turns - w.erased*sessionTurns; !w.opts.History && alive >= max(w.share(), sessionTurns) {
 		return eraseKind
 	}
 	n := w.rand.IntN(100)
@@ -185,10 +185,10 @@ func (w *worker) session(n int) string {
 
 // turn completes the next turn of the worker's newest session.
 func (w *worker) turn(ctx context.Context) error {
-	session := w.session(w.told / sessionTurns)
-	w.told++
+	session := w.session(w.turns / sessionTurns)
+	w.turns++
 	return w.send(ctx, http.MethodPost, "/v1/turns", map[string]any{
-		"id": fmt.Sprintf("%s-%d", session, w.told), "namespace": w.opts.Namespace, "session_id": session,
+		"id": fmt.Sprintf("%s-%d", session, w.turns), "namespace": w.opts.Namespace, "session_id": session,
 		"prompt": w.words(12), "response": w.words(40),
 	})
 }

@@ -230,7 +230,7 @@ func writeGrowth(w io.Writer, r SoakReport) error {
 	fmt.Fprintf(w, "\n%.0f s, %.1f operations/s, %d failed%s; %s\n", r.Seconds, r.PerSecond, r.Failed,
 		kinds(r.Errors), what)
 	if r.Capacity > 0 {
-		fmt.Fprintf(w, "due were %.1f operations/s, of %.1f that the server can do\n", r.Rate, r.Capacity)
+		fmt.Fprintf(w, "%.1f operations/s were due, of %.1f that the server can do\n", r.Rate, r.Capacity)
 	}
 	latency := func(what string, l Latency) {
 		if l.Count > 0 {

@@ -270,7 +270,7 @@ func TestSoakTable(t *testing.T) {
        60          30        100.0          -           -        -          30          -
 
 60 s, 0.5 operations/s, 1 failed (put status 503: 1); sessions were erased once they were old
-due were 0.7 operations/s, of 1.0 that the server can do
+0.7 operations/s were due, of 1.0 that the server can do
 query: p50 2.0 ms, p99 5.0 ms (2.5 times), max 9.0 ms
 all but erasures: p50 2.0 ms, p99 6.0 ms (3.0 times), max 9.0 ms
 second half, by a fitted line:

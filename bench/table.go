@@ -12,8 +12,8 @@ import (
 // leastTail is the smallest number of requests for which p99.9 differs from the slowest.
 const leastTail = 1000
 
-// unsteady is the factor by which the control may vary on an idle machine.
-const unsteady = 1.5
+// steadyFactor is the factor by which the control may vary on an idle machine.
+const steadyFactor = 1.5
 
 // WriteTable writes a report as text.
 func WriteTable(w io.Writer, r Report) error {
@@ -70,8 +70,8 @@ func facts(r Report) []fact {
 	}
 	if low, high, ok := spread(r.Control); ok {
 		text := fmt.Sprintf("a fixed computation took %s to %s ms before the runs", ms(low), ms(high))
-		if high > unsteady*low {
-			text += ": the machine was NOT steady, so latencies tell of its other work as well; processor time does less"
+		if high > steadyFactor*low {
+			text += ": the machine was NOT steady, so latencies include its other work; CPU time does so less"
 		}
 		out = append(out, fact{"control", text})
 	}
@@ -120,7 +120,7 @@ func writeLoads(w io.Writer, r Report) {
 
 func writeStages(w io.Writer, r Report) {
 	if len(stageNames(r)) == 0 {
-		fmt.Fprintln(w, "the server does not tell its stages\t")
+		fmt.Fprintln(w, "the server does not report its stages\t")
 		return
 	}
 	fmt.Fprintln(w, "load\tstage\tp50 ms\tp95\tp99\tp99.9\tof requests\t")
@@ -161,8 +161,8 @@ func remarks(m Measurement) (out []string) {
 		m.Bytes.Mean, m.Tokens.Mean, m.Items.Mean, m.Empty))
 	out = append(out, fromCacheRemark(m))
 	if m.Degraded > 0 {
-		out = append(out, fmt.Sprintf("%d answers are DEGRADED: something did not contribute in time, so they are "+
-			"quicker than whole ones", m.Degraded))
+		out = append(out, fmt.Sprintf("%d answers are DEGRADED: a provider or an index is missing, "+
+			"so they are faster than complete answers", m.Degraded))
 	}
 	if m.Failed > 0 {
 		out = append(out, fmt.Sprintf("%d requests FAILED%s; they have no latency", m.Failed, kinds(m.Errors)))
@@ -170,14 +170,14 @@ func remarks(m Measurement) (out []string) {
 	if m.Late != nil {
 		out = append(out, fmt.Sprintf("latency counts from when a request was due; from when it was sent p50 is %s "+
 			"ms, p99 %s ms, max %s ms. "+
-			"This side was late by p50 %s ms, p99 %s ms, max %s ms; %d requests waited as %d were under way",
+			"The load generator was late by p50 %s ms, p99 %s ms, max %s ms; %d requests waited as %d were under way",
 			ms(m.Sent.P50), ms(m.Sent.P99), ms(m.Sent.Max), ms(m.Late.P50), ms(m.Late.P99), ms(m.Late.Max), m.Waited, m.Clients))
 	}
 	if m.Own != nil {
-		out = append(out, fmt.Sprintf("written meanwhile, %g documents/s wanted: %s", m.Own.Wanted, rates(*m.Own)))
+		out = append(out, fmt.Sprintf("written during the runs, %g documents/s wanted: %s", m.Own.Wanted, rates(*m.Own)))
 	}
 	if m.Same != nil {
-		out = append(out, fmt.Sprintf("written meanwhile where the questions are asked, %g documents/s wanted: "+
+		out = append(out, fmt.Sprintf("written during the runs into the queried namespace, %g documents/s wanted: "+
 			"%s", m.Same.Wanted, rates(*m.Same)))
 	}
 	return out
@@ -188,7 +188,7 @@ func remarks(m Measurement) (out []string) {
 func fromCacheRemark(m Measurement) string {
 	switch {
 	case m.FromCache == nil:
-		return "the server does not tell which answers came from its answer cache"
+		return "the server does not report which answers came from its answer cache"
 	case m.FromCache.Count == 0:
 		return "no answer came from the answer cache: every question was searched for"
 	}
@@ -240,7 +240,7 @@ func mebibytes(n float64) string { return fmt.Sprintf("%.1f MiB", n/(1<<20)) }
 
 func inProcess(in bool) string {
 	if in {
-		return " (started for this run, in the same process, whose processor time and memory count both sides)"
+		return " (started for this run, in the same process, so CPU time and memory include both sides)"
 	}
 	return ""
 }

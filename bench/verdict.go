@@ -15,7 +15,7 @@ func (c Comparison) Since() string { return c.Old.Program + ", " + c.Old.Time }
 func (c Comparison) Verdict() string {
 	var slower, faster, few []string
 	for _, ch := range c.Changes {
-		if ch.Metric != metrics[0].name {
+		if ch.Metric != comparedMetrics[0].name {
 			continue
 		}
 		switch ch.Outcome {
@@ -62,8 +62,8 @@ func (c Comparison) Warnings() (out []string) {
 		out = append(out, fmt.Sprintf("the machine itself was %s: a fixed computation took %+.0f %%, so the same "+
 			"may hold for the rest", c.Control.Outcome, c.Control.Percent))
 	}
-	if len(c.Alone) > 0 {
-		out = append(out, "only one of the reports has "+strings.Join(c.Alone, " and "))
+	if len(c.Unmatched) > 0 {
+		out = append(out, "only one of the reports has "+strings.Join(c.Unmatched, " and "))
 	}
 	return out
 }

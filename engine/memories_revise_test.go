@@ -81,7 +81,7 @@ func TestNoSecretsComeIn(t *testing.T) {
 	}
 	imported, _, err := f.Memories().Import(t.Context(), memory.Memory{
 		ID: "fact", Content: "The key is " + secret, Type: memory.MemorySemantic,
-		About: &memory.FactRecord{Kind: facts.Identity, Subject: "user", Attribute: "key", Value: secret, Reason: "says " + secret},
+		About: &memory.FactRecord{Kind: facts.FactIdentity, Subject: "user", Attribute: "key", Value: secret, Reason: "says " + secret},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -36,7 +36,7 @@ func (a arguments) read(raw json.RawMessage, in any) error {
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		p := a.schema.Properties[name]
 		if slices.Contains(a.hidden, name) {
-			return ragctx.Invalid(name, "is set by whoever runs this; leave it out")
+			return ragctx.Invalid(name, "is fixed by the operator; leave it out")
 		}
 		if p == nil {
 			return ragctx.Invalid(ragctx.Clip(name), "is not an argument of this tool; use %s", strings.Join(slices.Sorted(maps.Keys(a.schema.Properties)), ", "))
@@ -47,7 +47,7 @@ func (a arguments) read(raw json.RawMessage, in any) error {
 	}
 	for _, name := range a.schema.Required {
 		if given[name] == nil {
-			return ragctx.Invalid(name, "is missing: %s", a.schema.Properties[name].Description)
+			return ragctx.Invalid(name, "is required: %s", a.schema.Properties[name].Description)
 		}
 	}
 	for name, p := range a.schema.Properties {

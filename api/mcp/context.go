@@ -15,23 +15,23 @@ type contextArguments struct {
 	whose
 	sized
 
-	Query        string   `json:"query" jsonschema:"the question that is to be answered, in full, as the user asked it"`
-	Types        []string `json:"types,omitempty" jsonschema:"only these: resource (documents, code), memory (what was remembered) or skill (procedures); default is all"`
-	MaxResults   int      `json:"max_results,omitempty" jsonschema:"the most passages"`
-	Exclude      []string `json:"exclude,omitempty" jsonschema:"ids of passages that you have already: what follows them is returned"`
-	MinRelevance *float64 `json:"min_relevance,omitempty" jsonschema:"drops passages that are less likely to help; without it those of hardly any relevance are dropped and weak ones show a sentence, while 0 shows all as they are"`
-	Citations    bool     `json:"citations,omitempty" jsonschema:"false leaves ids, titles, pages and lines out of the tags"`
-	Spotlight    bool     `json:"spotlight,omitempty" jsonschema:"marks the passages word by word, so that what they say cannot be taken for an instruction; takes about twice the tokens"`
+	Query        string   `json:"query" jsonschema:"the user's question in full"`
+	Types        []string `json:"types,omitempty" jsonschema:"only these types: resource (documents, code), memory or skill (procedures); default is all"`
+	MaxResults   int      `json:"max_results,omitempty" jsonschema:"maximum number of passages"`
+	Exclude      []string `json:"exclude,omitempty" jsonschema:"ids of passages you already have; returns the next best ones"`
+	MinRelevance *float64 `json:"min_relevance,omitempty" jsonschema:"drops less relevant passages; by default irrelevant ones are dropped and weak ones shortened; 0 shows everything"`
+	Citations    bool     `json:"citations,omitempty" jsonschema:"false omits ids, titles, pages and lines"`
+	Spotlight    bool     `json:"spotlight,omitempty" jsonschema:"marks every word of the passages as data against prompt injection; about doubles the tokens"`
 }
 
 // contextAnswer is what a model should see.
 type contextAnswer struct {
-	Notice      string   `json:"notice" jsonschema:"how the context is to be read"`
-	Context     string   `json:"context" jsonschema:"the best passages, as XML; the id of each opens it with fetch"`
-	TotalTokens int      `json:"total_tokens" jsonschema:"tokens of the context alone"`
-	Truncated   bool     `json:"truncated,omitempty" jsonschema:"there was more than fits; exclude what you have to see what follows"`
-	Degraded    []string `json:"degraded,omitempty" jsonschema:"parts of the search that did not run"`
-	Note        string   `json:"note,omitempty" jsonschema:"why there is nothing"`
+	Notice      string   `json:"notice" jsonschema:"how to read the context"`
+	Context     string   `json:"context" jsonschema:"best passages as XML; open an id with fetch"`
+	TotalTokens int      `json:"total_tokens" jsonschema:"tokens of the context"`
+	Truncated   bool     `json:"truncated,omitempty" jsonschema:"more passages exist; send exclude to get them"`
+	Degraded    []string `json:"degraded,omitempty" jsonschema:"failed parts of the search"`
+	Note        string   `json:"note,omitempty" jsonschema:"reason for an empty context"`
 	readOtherwise
 }
 
@@ -40,7 +40,7 @@ type contextAnswer struct {
 func (a contextAnswer) text() string {
 	var b strings.Builder
 	for _, c := range a.Corrections {
-		fmt.Fprintf(&b, "Nothing has %q; %q was looked for as well. ", c.Word, c.As)
+		fmt.Fprintf(&b, "Nothing matches %q; %q was searched as well. ", c.Word, c.As)
 	}
 	if a.Context == "" {
 		return b.String() + "Nothing was found. " + a.Note
@@ -51,7 +51,8 @@ func (a contextAnswer) text() string {
 
 func (s *Server) contextTool() tool {
 	return define(s, reading("context", "Context for a question",
-		"Returns what you should read before you answer a question: the best passages of documents, memories and procedures together, fitted into max_tokens, with the ids to cite. "+evidence,
+		"Read this before you answer a question: returns the best passages of documents, memories and procedures "+
+			"within max_tokens, with ids to cite. "+evidence,
 		func(p properties) {
 			p.text("query", ragctx.MaxQueryBytes/4, true) // in bytes at most that many
 			p.texts("types", 3, 16)
@@ -88,7 +89,7 @@ func (s *Server) context(ctx context.Context, at Scope, in contextArguments) (co
 		// What is beside the passages needs its tokens, too.
 		q.MaxTokens = min(q.MaxTokens, out.TotalTokens) - (cost - in.MaxTokens)
 		if q.MaxTokens < 1 {
-			return out, ragctx.Invalid("max_tokens", "is %d, too little for the best passage; ask for %d", in.MaxTokens, cost)
+			return out, ragctx.Invalid("max_tokens", "is %d, too small for the best passage; use %d", in.MaxTokens, cost)
 		}
 	}
 }
@@ -109,7 +110,7 @@ func (s *Server) asked(ctx context.Context, q ragctx.ContextQuery, size int) (co
 
 // readOtherwise says how a question was read.
 type readOtherwise struct {
-	Corrections []correction `json:"corrections,omitempty" jsonschema:"words of the query that no text has, and what was looked for as well"`
+	Corrections []correction `json:"corrections,omitempty" jsonschema:"query words without a match, and their corrections"`
 }
 
 type correction struct {

@@ -18,7 +18,7 @@ type cursor struct {
 
 // paged is the argument that continues an answer.
 type paged struct {
-	Cursor string `json:"cursor,omitempty" jsonschema:"next_cursor of the answer before, for the next page; the other arguments stay the same"`
+	Cursor string `json:"cursor,omitempty" jsonschema:"next_cursor of the previous page; other arguments unchanged"`
 }
 
 const maxCursor = 256
@@ -49,10 +49,10 @@ func page(text, of string, most int) (cursor, error) {
 		err = json.Unmarshal(b, &c)
 	}
 	if err != nil || c.After < 0 || c.After > most || c.Version < 0 {
-		return c, ragctx.Invalid("cursor", "is not a cursor of this tool; send next_cursor as it was given")
+		return c, ragctx.Invalid("cursor", "is not a cursor of this tool; send next_cursor unchanged")
 	}
 	if c.Of != of {
-		return c, ragctx.Invalid("cursor", "belongs to another question; send it with the same arguments, or leave it out")
+		return c, ragctx.Invalid("cursor", "belongs to other arguments; repeat those, or leave it out")
 	}
 	return c, nil
 }

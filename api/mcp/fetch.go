@@ -19,17 +19,17 @@ type fetchArguments struct {
 	sized
 	paged
 
-	ID string `json:"id" jsonschema:"an id of another answer: of a document, a passage (document@version#number), a memory or a procedure"`
+	ID string `json:"id" jsonschema:"id from another answer: a document, a passage (document@version#number), a memory or a procedure"`
 }
 
 // fetchAnswer has the shape that OpenAI's clients expect of a tool called fetch.
 type fetchAnswer struct {
 	ID         string         `json:"id"`
 	Title      string         `json:"title"`
-	Text       string         `json:"text" jsonschema:"the text, or a page of it"`
-	URL        string         `json:"url" jsonschema:"where it comes from: a page, or a resource of this server"`
-	Metadata   map[string]any `json:"metadata" jsonschema:"what else is known of it"`
-	NextCursor string         `json:"next_cursor,omitempty" jsonschema:"for the rest of the text"`
+	Text       string         `json:"text" jsonschema:"the text, or one page of it"`
+	URL        string         `json:"url" jsonschema:"origin: a web page, or a resource of this server"`
+	Metadata   map[string]any `json:"metadata" jsonschema:"further attributes"`
+	NextCursor string         `json:"next_cursor,omitempty" jsonschema:"cursor of the next page"`
 }
 
 // fallbackPage is how much of a text comes at once.
@@ -37,7 +37,7 @@ const fallbackPage = 8000
 
 func (s *Server) fetchTool() tool {
 	return define(s, reading("fetch", "Fetch by id",
-		"Returns what an id stands for: a document's whole text page by page, a cited passage, a memory, a procedure. "+evidence,
+		"Returns the text of an id: a document page by page, a passage, a memory or a procedure. "+evidence,
 		func(p properties) {
 			p.text("id", 2*ragctx.MaxNameBytes, true)
 			p.maxTokens(fallbackPage)

@@ -16,7 +16,7 @@ const (
 
 // sized is the argument that bounds an answer.
 type sized struct {
-	MaxTokens int `json:"max_tokens,omitempty" jsonschema:"the most tokens of the answer, counted exactly as o200k_base"`
+	MaxTokens int `json:"max_tokens,omitempty" jsonschema:"maximum tokens of the answer (o200k_base)"`
 }
 
 func (p properties) maxTokens(fallback float64) {
@@ -51,7 +51,7 @@ func fitList[Out any](s *Server, limit, n int, build func(k int) Out) (Out, erro
 	if err != nil {
 		return build(0), err
 	}
-	return build(0), ragctx.Invalid("max_tokens", "is %d, and the next result alone needs %d; ask for at least that", limit, cost)
+	return build(0), ragctx.Invalid("max_tokens", "is %d, but the next result needs %d; use at least that", limit, cost)
 }
 
 // fitOne is [fitList], but where not one thing fits, of the first one the beginning of the
@@ -103,7 +103,8 @@ func fitText[Out any](s *Server, limit int, text string, build func(n int) Out) 
 			return out, n, err
 		}
 		if n == 0 {
-			return out, 0, ragctx.Invalid("max_tokens", "is %d, and the answer needs %d without any text; ask for more than that", limit, cost)
+			return out, 0, ragctx.Invalid("max_tokens", "is %d, but the answer without any text needs %d; use "+
+				"more than that", limit, cost)
 		}
 		// Tokens are not spread evenly, so a little less than the share that fits.
 		next := boundary(text, int(float64(n)*float64(limit)/float64(cost)*0.95)-1)

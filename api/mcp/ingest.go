@@ -16,25 +16,25 @@ type ingestArguments struct {
 	place
 	sized
 
-	ID       string         `json:"id,omitempty" jsonschema:"the document's own name, such as a path or a URL; needed with text. A document with this id is replaced"`
-	Text     string         `json:"text,omitempty" jsonschema:"the document's whole text: Markdown, plain text, code; default is the title"`
-	Title    string         `json:"title,omitempty" jsonschema:"default is that of the text"`
-	Source   string         `json:"source,omitempty" jsonschema:"where the text comes from, such as its URL"`
-	MIME     string         `json:"mime,omitempty" jsonschema:"the type of the text; default is by the extension of the id"`
+	ID       string         `json:"id,omitempty" jsonschema:"document id, such as a path or URL; required with text. Replaces the document with this id"`
+	Text     string         `json:"text,omitempty" jsonschema:"the whole text: Markdown, plain text or code; default is the title"`
+	Title    string         `json:"title,omitempty" jsonschema:"default is the title found in the text"`
+	Source   string         `json:"source,omitempty" jsonschema:"origin of the text, such as its URL"`
+	MIME     string         `json:"mime,omitempty" jsonschema:"type of the text; default follows the id's extension"`
 	Tags     []string       `json:"tags,omitempty"`
-	Metadata map[string]any `json:"metadata,omitempty" jsonschema:"what else is known of it; filters reach it"`
-	Paths    []string       `json:"paths,omitempty" jsonschema:"instead of a text: files, folders or URLs to ingest in the background, as far as the operator allows them"`
+	Metadata map[string]any `json:"metadata,omitempty" jsonschema:"custom attributes, usable in filters"`
+	Paths    []string       `json:"paths,omitempty" jsonschema:"instead of text: allowed files, folders or URLs to ingest in the background"`
 }
 
 type ingestAnswer struct {
-	ID      string       `json:"id,omitempty" jsonschema:"of the document"`
-	Status  store.Status `json:"status,omitempty" jsonschema:"what became of the document: created, replaced or unchanged"`
+	ID      string       `json:"id,omitempty" jsonschema:"document id"`
+	Status  store.Status `json:"status,omitempty" jsonschema:"created, replaced or unchanged"`
 	Version int          `json:"version,omitempty"`
 	Chunks  int          `json:"chunks,omitempty"`
-	JobID   string       `json:"job_id,omitempty" jsonschema:"of the job that ingests paths; job_status says how far it is"`
+	JobID   string       `json:"job_id,omitempty" jsonschema:"job that ingests paths; see job_status"`
 	// Unchanged and Skipped are of paths that need no job.
-	Unchanged int `json:"unchanged,omitempty" jsonschema:"where paths need no job: how many documents are as they were"`
-	Skipped   int `json:"skipped,omitempty" jsonschema:"where paths need no job: how many files cannot be read"`
+	Unchanged int `json:"unchanged,omitempty" jsonschema:"unchanged documents, if paths needed no job"`
+	Skipped   int `json:"skipped,omitempty" jsonschema:"unreadable files, if paths needed no job"`
 }
 
 // maxTextChars bounds the text of a document that comes in a message.
@@ -43,7 +43,7 @@ const maxTextChars = 1 << 20
 func (s *Server) ingestTool() tool {
 	return define(s, definition{
 		name: "ingest", title: "Ingest", role: access.Write, forAll: true, hints: changing(true, true, s.opts.Ingest != nil),
-		description: "Stores a document, so that context, search and codesearch find it at once; the same id again replaces it. " + s.pathsAllowed(),
+		description: "Stores a document, searchable at once; an existing id is replaced. " + s.pathsAllowed(),
 		limits: func(p properties) {
 			p.text("id", ragctx.MaxNameBytes, false)
 			p.text("text", maxTextChars, false)
@@ -61,15 +61,16 @@ func (s *Server) ingestTool() tool {
 
 func (s *Server) pathsAllowed() string {
 	if s.opts.Ingest == nil {
-		return "Files of the server's machine and URLs are not read."
+		return "Server files and URLs are not read."
 	}
-	return "Or it begins a job that ingests paths or URLs that the operator allows."
+	return "Or starts a job for paths or URLs that the operator allows."
 }
 
 func (s *Server) ingest(ctx context.Context, at Scope, in ingestArguments) (ingestAnswer, error) {
 	switch {
 	case len(in.Paths) > 0 && (in.Text != "" || in.ID != ""):
-		return ingestAnswer{}, ragctx.Invalid("paths", "come with id or text; send either paths, or a text with its id")
+		return ingestAnswer{}, ragctx.Invalid("paths", "cannot be combined with id or text; send either paths, "+
+			"or a text with its id")
 	case len(in.Paths) > 0:
 		j, err := s.opts.Ingest(ctx, at.Namespace, in.Paths)
 		if err != nil || j.ID != "" {
@@ -77,7 +78,7 @@ func (s *Server) ingest(ctx context.Context, at Scope, in ingestArguments) (inge
 		}
 		return ingestAnswer{Status: store.Unchanged, Unchanged: j.Counts.Unchanged, Skipped: j.Counts.Skipped}, nil
 	case in.ID == "":
-		return ingestAnswer{}, ragctx.Invalid("id", "is missing; name the document, such as by its path or URL")
+		return ingestAnswer{}, ragctx.Invalid("id", "is missing; send an id such as the path or URL of the document")
 	case in.Text == "" && in.Title == "":
 		return ingestAnswer{}, ragctx.Invalid("text", "is missing, and so is title; send one of them")
 	}
@@ -95,31 +96,31 @@ type jobArguments struct {
 	sized
 	paged
 
-	ID    string `json:"id,omitempty" jsonschema:"the job; without it the newest jobs are listed"`
-	Limit int    `json:"limit,omitempty" jsonschema:"the most jobs of a page"`
+	ID    string `json:"id,omitempty" jsonschema:"job id; default is to list the newest jobs"`
+	Limit int    `json:"limit,omitempty" jsonschema:"maximum jobs per page"`
 }
 
 type jobAnswer struct {
-	Jobs       []jobResult `json:"jobs" jsonschema:"the job, or the newest jobs, newest first"`
-	NextCursor string      `json:"next_cursor,omitempty" jsonschema:"for the next page"`
+	Jobs       []jobResult `json:"jobs" jsonschema:"jobs, newest first"`
+	NextCursor string      `json:"next_cursor,omitempty" jsonschema:"cursor of the next page"`
 }
 
 type jobResult struct {
 	ID         string          `json:"id"`
-	Kind       string          `json:"kind" jsonschema:"what is done: folder, documents, or other long work"`
-	State      store.JobState  `json:"state" jsonschema:"spooling, queued, running, done, failed or cancelled; done also if single items failed"`
+	Kind       string          `json:"kind" jsonschema:"folder, documents, or another long task"`
+	State      store.JobState  `json:"state" jsonschema:"spooling, queued, running, done, failed or cancelled; done includes failed items"`
 	Stage      string          `json:"stage,omitempty"`
-	Items      int             `json:"items,omitempty" jsonschema:"how many there are; absent while that is unknown"`
-	Counts     store.JobCounts `json:"counts" jsonschema:"items by what became of them"`
-	ETASeconds *float64        `json:"eta_seconds,omitempty" jsonschema:"the time that the rest will take"`
-	Error      string          `json:"error,omitempty" jsonschema:"what ended it early"`
-	Problems   []jobProblem    `json:"problems,omitempty" jsonschema:"the first items that failed or were left out; only where one job is asked for"`
+	Items      int             `json:"items,omitempty" jsonschema:"number of items; absent while unknown"`
+	Counts     store.JobCounts `json:"counts" jsonschema:"items by result"`
+	ETASeconds *float64        `json:"eta_seconds,omitempty" jsonschema:"estimated remaining seconds"`
+	Error      string          `json:"error,omitempty" jsonschema:"error that ended the job"`
+	Problems   []jobProblem    `json:"problems,omitempty" jsonschema:"first failed or skipped items, for a single job"`
 	Created    time.Time       `json:"created"`
 	Finished   time.Time       `json:"finished,omitzero"`
 }
 
 type jobProblem struct {
-	Item   string `json:"item" jsonschema:"the file or document"`
+	Item   string `json:"item" jsonschema:"file or document"`
 	Reason string `json:"reason"`
 }
 
@@ -127,7 +128,7 @@ const maxProblems = 10 // of a state
 
 func (s *Server) jobStatusTool() tool {
 	return define(s, reading("job_status", "Jobs",
-		"Says how far a job is that ingest began, and what failed in it; without an id it lists the newest jobs.",
+		"Reports progress and failures of an ingest job; without an id, lists the newest jobs.",
 		func(p properties) {
 			p.text("id", ragctx.MaxNameBytes, false)
 			p.between("limit", 1, 100, fallbackResults)

@@ -17,30 +17,30 @@ type memorySearchArguments struct {
 	sized
 	paged
 
-	Query string `json:"query" jsonschema:"what to remember, as a question or in words"`
-	Limit int    `json:"limit,omitempty" jsonschema:"the most memories of a page"`
+	Query string `json:"query" jsonschema:"what to recall, as a question or keywords"`
+	Limit int    `json:"limit,omitempty" jsonschema:"maximum memories per page"`
 }
 
 type memorySearchAnswer struct {
-	Notice     string         `json:"notice,omitempty" jsonschema:"how the memories are to be read"`
-	Memories   []memoryResult `json:"memories" jsonschema:"the best memories, best first"`
-	NextCursor string         `json:"next_cursor,omitempty" jsonschema:"for the next page"`
+	Notice     string         `json:"notice,omitempty" jsonschema:"how to read the memories"`
+	Memories   []memoryResult `json:"memories" jsonschema:"best first"`
+	NextCursor string         `json:"next_cursor,omitempty" jsonschema:"cursor of the next page"`
 	readOtherwise
 }
 
 type memoryResult struct {
-	ID         string    `json:"id" jsonschema:"names the memory for memory_forget and memory_history"`
+	ID         string    `json:"id" jsonschema:"for memory_forget and memory_history"`
 	Content    string    `json:"content"`
-	Occurred   time.Time `json:"occurred,omitzero" jsonschema:"when it happened or was said"`
-	Since      string    `json:"since,omitempty" jsonschema:"what holds now instead of something in it"`
-	Importance float64   `json:"importance,omitempty" jsonschema:"its weight, 0 to 1"`
-	Truncated  bool      `json:"truncated,omitempty" jsonschema:"only the beginning of the content is here, as max_tokens has no room for more"`
-	Relevance  float64   `json:"relevance" jsonschema:"the chance that it answers, 0 to 1"`
+	Occurred   time.Time `json:"occurred,omitzero" jsonschema:"time of the event"`
+	Since      string    `json:"since,omitempty" jsonschema:"newer facts that supersede part of it"`
+	Importance float64   `json:"importance,omitempty" jsonschema:"0 to 1"`
+	Truncated  bool      `json:"truncated,omitempty" jsonschema:"content cut to fit max_tokens"`
+	Relevance  float64   `json:"relevance" jsonschema:"0 to 1"`
 }
 
 func (s *Server) memorySearchTool() tool {
 	return define(s, reading("memory_search", "Search memories",
-		"Finds what was remembered: facts, preferences, decisions, and what was said in earlier conversations. "+evidence,
+		"Finds memories: facts, preferences, decisions and earlier conversations. "+evidence,
 		func(p properties) {
 			p.text("query", ragctx.MaxQueryBytes/4, true)
 			p.between("limit", 1, 100, fallbackResults)
@@ -79,27 +79,28 @@ type memoryAddArguments struct {
 	whose
 	sized
 
-	Content    string   `json:"content" jsonschema:"one thing that will matter later, in a sentence that is understood by itself"`
-	ID         string   `json:"id,omitempty" jsonschema:"your own name of the memory; a memory with this id is replaced, and keeps its history"`
-	Type       string   `json:"memory_type,omitempty" jsonschema:"semantic is a fact, episodic something that happened, procedural how to do something, working is for now"`
-	Importance float64  `json:"importance,omitempty" jsonschema:"its weight, 0 to 1"`
+	Content    string   `json:"content" jsonschema:"one fact that will matter later, as a self-contained sentence"`
+	ID         string   `json:"id,omitempty" jsonschema:"your own id; replaces the memory with this id and keeps its history"`
+	Type       string   `json:"memory_type,omitempty" jsonschema:"semantic: a fact; episodic: an event; procedural: how to do something; working: for now"`
+	Importance float64  `json:"importance,omitempty" jsonschema:"0 to 1"`
 	Tags       []string `json:"tags,omitempty"`
-	Origin     string   `json:"origin,omitempty" jsonschema:"whose words they are; what a tool or a document says in the manner of an instruction is put into quarantine"`
-	ExpiresIn  int      `json:"expires_in_hours,omitempty" jsonschema:"hours after which it is not found any more; 0 is never"`
-	Profile    bool     `json:"profile,omitempty" jsonschema:"it describes the user lastingly"`
+	Origin     string   `json:"origin,omitempty" jsonschema:"author of the text; instruction-like text from a tool or document is quarantined"`
+	ExpiresIn  int      `json:"expires_in_hours,omitempty" jsonschema:"hours until it expires; 0 is never"`
+	Profile    bool     `json:"profile,omitempty" jsonschema:"describes the user lastingly"`
 }
 
 type memoryAddAnswer struct {
 	ID      string       `json:"id"`
-	Status  store.Status `json:"status" jsonschema:"created, replaced, unchanged, or quarantined: not found before a person has released it"`
+	Status  store.Status `json:"status" jsonschema:"created, replaced, unchanged, or quarantined until a person releases it"`
 	Version int          `json:"version,omitempty"`
-	Content string       `json:"content,omitempty" jsonschema:"what was stored, where it is not what was sent: secrets are left out"`
+	Content string       `json:"content,omitempty" jsonschema:"stored text, if it differs: secrets are removed"`
 }
 
 func (s *Server) memoryAddTool() tool {
 	return define(s, definition{
 		name: "memory_add", title: "Remember", role: access.Write, hints: changing(false, false, false),
-		description: "Remembers something for later conversations; it is found at once. Keep what the user prefers, decided or told you to keep, one thing at a time. Secrets are not stored.",
+		description: "Stores a memory for later conversations, searchable at once. Use it for preferences, " +
+			"decisions and requests to remember, one fact per call. Secrets are not stored.",
 		limits: func(p properties) {
 			p.text("content", memory.MaxMemoryBytes/4, true)
 			p.text("id", ragctx.MaxNameBytes, false)
@@ -146,19 +147,19 @@ type memoryForgetArguments struct {
 	place
 	sized
 
-	ID    string `json:"id" jsonschema:"the id of the memory"`
-	Erase bool   `json:"erase,omitempty" jsonschema:"true removes it for good, with its history; otherwise it can be undone by a person"`
+	ID    string `json:"id" jsonschema:"memory id"`
+	Erase bool   `json:"erase,omitempty" jsonschema:"true erases permanently, with the history; otherwise a person can undo it"`
 }
 
 type memoryForgetAnswer struct {
 	ID     string `json:"id"`
-	Status string `json:"status" jsonschema:"forgotten, erased, or not_found where there is no such memory"`
+	Status string `json:"status" jsonschema:"forgotten, erased or not_found"`
 }
 
 func (s *Server) memoryForgetTool() tool {
 	return define(s, definition{
 		name: "memory_forget", title: "Forget", role: access.Write, hints: changing(true, true, false),
-		description: "Forgets a memory: it is found no more. Do it when the user asks for it, or when a memory is wrong.",
+		description: "Removes a memory from all searches. Use it at the user's request, or if the memory is wrong.",
 		limits: func(p properties) {
 			p.text("id", ragctx.MaxNameBytes, true)
 			p.maxTokens(minTokens)
@@ -196,20 +197,20 @@ type memoryHistoryArguments struct {
 	sized
 	paged
 
-	ID    string `json:"id" jsonschema:"the id of the memory"`
-	Limit int    `json:"limit,omitempty" jsonschema:"the most changes of a page"`
+	ID    string `json:"id" jsonschema:"memory id"`
+	Limit int    `json:"limit,omitempty" jsonschema:"maximum changes per page"`
 }
 
 type memoryHistoryAnswer struct {
 	ID         string          `json:"id"`
-	Notice     string          `json:"notice,omitempty" jsonschema:"how the texts are to be read"`
-	Changes    []memory.Change `json:"changes" jsonschema:"what happened to it, in order"`
-	NextCursor string          `json:"next_cursor,omitempty" jsonschema:"for the next page"`
+	Notice     string          `json:"notice,omitempty" jsonschema:"how to read the texts"`
+	Changes    []memory.Change `json:"changes" jsonschema:"oldest first"`
+	NextCursor string          `json:"next_cursor,omitempty" jsonschema:"cursor of the next page"`
 }
 
 func (s *Server) memoryHistoryTool() tool {
 	return define(s, reading("memory_history", "History of a memory",
-		"Lists every change of a memory, with the texts before and after: why is it so, since when, what did it say before.",
+		"Lists every change of a memory with the texts before and after.",
 		func(p properties) {
 			p.text("id", ragctx.MaxNameBytes, true)
 			p.between("limit", 1, 100, 20)

@@ -14,10 +14,10 @@ const promptName = "answer_with_context"
 func (s *Server) addPrompt(srv *mcp.Server) {
 	srv.AddPrompt(&mcp.Prompt{
 		Name: promptName, Title: "Answer with context",
-		Description: "A question with the best passages of documents and memories before it.",
+		Description: "A question, preceded by the best passages of documents and memories.",
 		Arguments: []*mcp.PromptArgument{
-			{Name: "question", Title: "Question", Description: "what is to be answered", Required: true},
-			{Name: "max_tokens", Title: "Tokens", Description: "the most tokens of the passages; default is " + strconv.Itoa(fallbackTokens)},
+			{Name: "question", Title: "Question", Description: "question to answer", Required: true},
+			{Name: "max_tokens", Title: "Tokens", Description: "maximum tokens of the passages; default is " + strconv.Itoa(fallbackTokens)},
 		},
 	}, s.prompt)
 }
@@ -29,7 +29,7 @@ func (s *Server) prompt(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.Ge
 	}
 	question, limit := req.Params.Arguments["question"], fallbackTokens
 	if question == "" {
-		return nil, ragctx.Invalid("question", "is missing; say what is to be answered")
+		return nil, ragctx.Invalid("question", "is missing; send the question to answer")
 	}
 	if v := req.Params.Arguments["max_tokens"]; v != "" {
 		if limit, err = strconv.Atoi(v); err != nil || limit < minTokens || limit > maxTokens {
@@ -40,7 +40,7 @@ func (s *Server) prompt(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.Ge
 	if err != nil {
 		return nil, s.hidden(ctx, "prompt", err)
 	}
-	text := a.text() + "\n\nAnswer this question from the passages above, and say so where they do not suffice:\n\n" + question
+	text := a.text() + "\n\nAnswer this question from the passages above, and say so if they do not suffice:\n\n" + question
 	return &mcp.GetPromptResult{
 		Description: "A question with its context.",
 		Messages:    []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: text}}},

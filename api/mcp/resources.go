@@ -31,14 +31,14 @@ func escape(id string) string {
 func (s *Server) addResources(srv *mcp.Server) {
 	srv.AddResourceTemplate(&mcp.ResourceTemplate{
 		Name: "document", Title: "Document", URITemplate: documentRoot + "{id}",
-		Description: "The text of a document's current version. Its id is percent-encoded.",
+		Description: "Text of the current version of a document. The id is percent-encoded.",
 	}, s.resource(documentRoot, func(ctx context.Context, at Scope, id string) (string, string, error) {
 		d, text, err := s.engine.Document(ctx, at.Namespace, id, 0)
 		return text, d.MIME, err
 	}))
 	srv.AddResourceTemplate(&mcp.ResourceTemplate{
 		Name: "memory", Title: "Memory", URITemplate: memoryRoot + "{id}", MIMEType: "text/plain",
-		Description: "The text of a memory. Its id is percent-encoded.",
+		Description: "Text of a memory. The id is percent-encoded.",
 	}, s.resource(memoryRoot, func(ctx context.Context, at Scope, id string) (string, string, error) {
 		m, err := s.memory(ctx, at, id)
 		return m.Content, "text/plain", err

@@ -118,7 +118,8 @@ func (s *Server) mayTake(ctx context.Context, at Scope, id string) error {
 	}
 	_, err := s.engine.MemoryHistory(ctx, at.Namespace, id, at.viewer())
 	if err == nil {
-		return fmt.Errorf("memory %q: %w: the id was given before, by another agent or in another conversation, or is forgotten; use another one",
+		return fmt.Errorf("memory %q: %w: the id belongs to another agent or conversation, or to a forgotten "+
+			"memory; use another one",
 			ragctx.Clip(id), ragctx.ErrConflict)
 	}
 	if errors.Is(err, ragctx.ErrNotFound) {
@@ -140,8 +141,8 @@ func fix(value *string, name, wanted string) error {
 
 // place are the arguments of tools about documents.
 type place struct {
-	Namespace string `json:"namespace,omitempty" jsonschema:"the namespace to work in; leave it out unless you were told one"`
-	UserID    string `json:"user_id,omitempty" jsonschema:"the user to act for; memories of others are not seen; leave it out unless you were told one"`
+	Namespace string `json:"namespace,omitempty" jsonschema:"namespace; leave out unless instructed"`
+	UserID    string `json:"user_id,omitempty" jsonschema:"user to act for; leave out unless instructed"`
 }
 
 func (p place) asked() Scope { return Scope{Namespace: p.Namespace, UserID: p.UserID} }
@@ -151,7 +152,7 @@ type whose struct {
 	place
 
 	AgentID   string `json:"agent_id,omitempty" jsonschema:"only memories of this agent"`
-	SessionID string `json:"session_id,omitempty" jsonschema:"only memories of this conversation"`
+	SessionID string `json:"session_id,omitempty" jsonschema:"only memories of this session"`
 }
 
 func (w whose) asked() Scope {

@@ -19,31 +19,32 @@ type searchArguments struct {
 	sized
 	paged
 
-	Query string `json:"query" jsonschema:"what to search for, as a question or in words"`
-	Limit int    `json:"limit,omitempty" jsonschema:"the most results of a page"`
+	Query string `json:"query" jsonschema:"question or keywords"`
+	Limit int    `json:"limit,omitempty" jsonschema:"maximum results per page"`
 }
 
 // searchAnswer has the shape that OpenAI's clients expect of a tool called search. A
 // cursor and corrections come with it only where the caller pages.
 type searchAnswer struct {
-	Results    []searchResult `json:"results" jsonschema:"the best results, best first"`
-	NextCursor string         `json:"next_cursor,omitempty" jsonschema:"for the next page; only where limit or cursor was sent"`
+	Results    []searchResult `json:"results" jsonschema:"best first"`
+	NextCursor string         `json:"next_cursor,omitempty" jsonschema:"cursor of the next page; only with limit or cursor"`
 	readOtherwise
 }
 
 type searchResult struct {
-	ID    string `json:"id" jsonschema:"opens the whole with fetch"`
+	ID    string `json:"id" jsonschema:"open it with fetch"`
 	Title string `json:"title"`
-	URL   string `json:"url" jsonschema:"where it comes from: a page, or a resource of this server"`
+	URL   string `json:"url" jsonschema:"origin: a web page, or a resource of this server"`
 	// Relevance is not among the keys that OpenAI's clients expect.
-	Relevance float64 `json:"relevance,omitempty" jsonschema:"the chance that it answers, 0 to 1; only where limit or cursor was sent"`
+	Relevance float64 `json:"relevance,omitempty" jsonschema:"0 to 1; only with limit or cursor"`
 }
 
 const fallbackResults = 10
 
 func (s *Server) searchTool() tool {
 	return define(s, reading("search", "Search",
-		"Lists the documents, memories and procedures that answer a query best, each once. Open one with fetch; for passages to read at once ask context instead.",
+		"Lists the documents, memories and procedures that best match a query. Open one with fetch; to read "+
+			"passages at once, use context.",
 		func(p properties) {
 			p.text("query", ragctx.MaxQueryBytes/4, true)
 			p.between("limit", 1, 100, 0)
@@ -137,30 +138,30 @@ type codeArguments struct {
 	paged
 
 	Query string `json:"query" jsonschema:"what the code does, or names in it"`
-	Limit int    `json:"limit,omitempty" jsonschema:"the most results of a page"`
-	Path  string `json:"path,omitempty" jsonschema:"only files whose id begins so, such as src/server/"`
+	Limit int    `json:"limit,omitempty" jsonschema:"maximum results per page"`
+	Path  string `json:"path,omitempty" jsonschema:"only files whose id has this prefix, such as src/server/"`
 }
 
 type codeAnswer struct {
-	Notice     string       `json:"notice,omitempty" jsonschema:"how the results are to be read"`
-	Results    []codeResult `json:"results" jsonschema:"the best passages, best first"`
-	NextCursor string       `json:"next_cursor,omitempty" jsonschema:"for the next page"`
+	Notice     string       `json:"notice,omitempty" jsonschema:"how to read the results"`
+	Results    []codeResult `json:"results" jsonschema:"best first"`
+	NextCursor string       `json:"next_cursor,omitempty" jsonschema:"cursor of the next page"`
 	readOtherwise
 }
 
 type codeResult struct {
-	ID        string  `json:"id" jsonschema:"opens the passage with fetch"`
-	Path      string  `json:"path" jsonschema:"the file; opens the whole with fetch"`
+	ID        string  `json:"id" jsonschema:"open the passage with fetch"`
+	Path      string  `json:"path" jsonschema:"open the whole file with fetch"`
 	Lines     string  `json:"lines,omitempty" jsonschema:"first-last"`
-	Heading   string  `json:"heading,omitempty" jsonschema:"what encloses it: functions, types, sections"`
+	Heading   string  `json:"heading,omitempty" jsonschema:"enclosing functions, types or sections"`
 	Content   string  `json:"content"`
-	Truncated bool    `json:"truncated,omitempty" jsonschema:"only the beginning of the content is here, as max_tokens has no room for more"`
-	Relevance float64 `json:"relevance" jsonschema:"the chance that it answers, 0 to 1"`
+	Truncated bool    `json:"truncated,omitempty" jsonschema:"content cut to fit max_tokens"`
+	Relevance float64 `json:"relevance" jsonschema:"0 to 1"`
 }
 
 func (s *Server) codesearchTool() tool {
 	return define(s, reading("codesearch", "Search code and files",
-		"Finds passages of the ingested files by what they do or by names in them, both by words and by meaning, with path and lines. "+evidence,
+		"Finds passages of ingested files by function or by name, with path and lines. "+evidence,
 		func(p properties) {
 			p.text("query", ragctx.MaxQueryBytes/4, true)
 			p.between("limit", 1, 100, fallbackResults)

@@ -39,7 +39,8 @@ func (s *Server) admit(ctx context.Context, req mcp.Request) error {
 		}
 	}
 	if len(t.owner) >= s.opts.MaxSessions || own >= s.opts.MaxSessionsPerKey {
-		return fmt.Errorf("%w: there are %d sessions, %d of this caller; the limits are %d and %d: end sessions that are not used, or try again later",
+		return fmt.Errorf("%w: there are %d sessions, %d of this caller; the limits are %d and %d: close unused "+
+			"sessions, or try again later",
 			ragctx.ErrUnavailable, len(t.owner), own, s.opts.MaxSessions, s.opts.MaxSessionsPerKey)
 	}
 	if t.owner == nil {

@@ -215,12 +215,12 @@ func batched(line []byte) []json.RawMessage {
 // decode returns a message, or answers what is none.
 func (c *lineConn) decode(b []byte) (m jsonrpc.Message, refused bool) {
 	if !json.Valid(b) {
-		c.refuse(nil, jsonrpc.CodeParseError, errors.New("the line is no JSON; send one message a line"))
+		c.refuse(nil, jsonrpc.CodeParseError, errors.New("the line is not JSON; send one message per line"))
 		return nil, true
 	}
 	m, err := jsonrpc.DecodeMessage(b)
 	if err != nil {
-		c.refuse(idOf(b), jsonrpc.CodeInvalidRequest, fmt.Errorf("no message of JSON-RPC 2.0: %w", err))
+		c.refuse(idOf(b), jsonrpc.CodeInvalidRequest, fmt.Errorf("not a JSON-RPC 2.0 message: %w", err))
 		return nil, true
 	}
 	return m, false

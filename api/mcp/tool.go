@@ -160,7 +160,7 @@ func (s *Server) failed(ctx context.Context, name string, err error) *mcp.CallTo
 		case errors.Is(err, ragctx.ErrNoSpace):
 			text = "the disk is full; free some space and try again"
 		case errors.Is(err, context.DeadlineExceeded):
-			text = "it took too long; ask for less, or try again"
+			text = "the call timed out; ask for less, or try again"
 		case errors.Is(err, ragctx.ErrUnavailable), errors.Is(err, ragctx.ErrClosed):
 			text = "ragctx cannot answer now; try again later"
 		default:

@@ -87,7 +87,7 @@ func Pages(openAPI []byte) (map[string][]byte, error) {
 func index(about string, byTag map[string][]route) []byte {
 	var w writer
 	w.line("# Reference of the REST API")
-	w.line("Made from [the OpenAPI document](../rest.md) by `ragctx openapi --markdown`; do not edit. %s", about)
+	w.line("Generated from [the OpenAPI document](../rest.md) by `ragctx openapi --markdown`; do not edit. %s", about)
 	for _, tag := range slices.Sorted(maps.Keys(byTag)) {
 		w.line("## %s", tag)
 		w.table("route", "")
@@ -95,7 +95,7 @@ func index(about string, byTag map[string][]route) []byte {
 			w.row(fmt.Sprintf("[`%s`](%s.md#%s)", r.name(), tag, anchor(r.name())), r.Summary)
 		}
 	}
-	w.line("[Schemas](%s) has the objects that are sent and answered.", schemasPage)
+	w.line("[Schemas](%s) lists the objects of requests and answers.", schemasPage)
 	return w.Bytes()
 }
 

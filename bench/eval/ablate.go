@@ -24,8 +24,8 @@ type Variant struct {
 	Params  map[string]any `json:"params,omitempty"`
 }
 
-// none is the weight of a feature that is switched off.
-const none = -1
+// off is the weight of a feature that is switched off.
+const off = -1
 
 // Variants returns the variants that [Ablate] measures: one for each ranking feature that can be
 // switched per query.
@@ -39,21 +39,21 @@ func Variants() []Variant {
 	return []Variant{
 		{Name: "without vectors", Ranking: index.Ranking{Method: ModeKeyword}},
 		{Name: "without words (vectors alone)", Ranking: index.Ranking{Method: ModeVector}},
-		keyword("without pairs of words", index.KeywordParams{Pairs: none}),
-		keyword("without 4-grams", index.KeywordParams{Grams: none}),
-		keyword("without pairs and 4-grams", index.KeywordParams{Pairs: none, Grams: none}),
-		keyword("without the chunk's own score", index.KeywordParams{Passage: none}),
-		keyword("without the words that open a text", index.KeywordParams{Opening: none}),
+		keyword("without pairs of words", index.KeywordParams{Pairs: off}),
+		keyword("without 4-grams", index.KeywordParams{Grams: off}),
+		keyword("without pairs and 4-grams", index.KeywordParams{Pairs: off, Grams: off}),
+		keyword("without the chunk's own score", index.KeywordParams{Passage: off}),
+		keyword("without the words that open a text", index.KeywordParams{Opening: off}),
 		keyword("k1 0.9, b 0.4", index.KeywordParams{K1: 0.9, B: 0.4}),
 		{Name: "vectors at 0.2", Ranking: index.Ranking{VectorWeight: 0.2}},
 		{Name: "reciprocal rank fusion", Ranking: index.Ranking{Method: "rrf"}},
-		dialogue("without messages around", index.ConversationWeights{Previous: none, Next: none, Second: none}),
-		dialogue("without the session's score", index.ConversationWeights{Session: none}),
-		dialogue("without named speakers", index.ConversationWeights{Speaker: none}),
-		dialogue("without the weight of users", index.ConversationWeights{User: none}),
-		dialogue("without messages that speak of time", index.ConversationWeights{Timed: none}),
+		dialogue("without messages around", index.ConversationWeights{Previous: off, Next: off, Second: off}),
+		dialogue("without the session's score", index.ConversationWeights{Session: off}),
+		dialogue("without named speakers", index.ConversationWeights{Speaker: off}),
+		dialogue("without the weight of users", index.ConversationWeights{User: off}),
+		dialogue("without messages that speak of time", index.ConversationWeights{Timed: off}),
 		{Name: "without anything of dialogues", Params: map[string]any{"dialogue": false}},
-		{Name: "without the weight of a named time", Ranking: index.Ranking{TimeWeight: none}},
+		{Name: "without the weight of a named time", Ranking: index.Ranking{TimeWeight: off}},
 		{Name: "without reading times", Params: map[string]any{"time": false}},
 		{Name: "without reading misspelt words", Params: map[string]any{"spelling": false}},
 		{Name: "feedback", Adds: true, Params: map[string]any{"feedback": true}},
@@ -257,7 +257,7 @@ func (a *Ablation) fill(variants []Variant, tables []table) {
 		var sum []pairSamples
 		for _, t := range tables {
 			s := bootstrap(t.set, t.shipped, t.varied[i])
-			row.Deltas, row.Few = append(row.Deltas, s.delta()), append(row.Few, len(t.shipped) < fewest)
+			row.Deltas, row.Few = append(row.Deltas, s.delta()), append(row.Few, len(t.shipped) < minQuestions)
 			if t.ranking {
 				sum = append(sum, pairSamples{ndcg: s, r10: s})
 			}

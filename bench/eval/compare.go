@@ -17,9 +17,9 @@ import (
 // samples is the number of bootstrap samples.
 const samples = 2000
 
-// fewest is the number of questions below which no difference is marked: smaller sets do not show
+// minQuestions is the number of questions below which no difference is marked: smaller sets do not show
 // their own variance.
-const fewest = 10
+const minQuestions = 10
 
 // Comparison holds the differences between two runs.
 type Comparison struct {
@@ -235,7 +235,7 @@ func WriteComparison(w io.Writer, c Comparison, a, b string) error {
 	for _, d := range slices.Concat(c.Sets, c.Macro) {
 		fmt.Fprintf(tw, "%s\t%s\t%d\t%s\t%s\n", d.Set, d.Mode, d.N, d.cells(d.NDCG10), d.cells(d.R10))
 	}
-	fmt.Fprintf(tw, "\n* p < .05 over at least %d questions, paired bootstrap, %d samples\n", fewest, samples)
+	fmt.Fprintf(tw, "\n* p < .05 over at least %d questions, paired bootstrap, %d samples\n", minQuestions, samples)
 	if err := tw.Flush(); err != nil {
 		return fmt.Errorf("write comparison: %w", err)
 	}
@@ -244,7 +244,7 @@ func WriteComparison(w io.Writer, c Comparison, a, b string) error {
 
 func (s SetDelta) cells(d Delta) string {
 	mark := ""
-	if d.Significant() && s.Questions >= fewest {
+	if d.Significant() && s.Questions >= minQuestions {
 		mark = "*"
 	}
 	return fmt.Sprintf("%.4f\t%.4f\t%+.4f%s\t%.3f", d.A, d.B, d.Delta, mark, d.P)

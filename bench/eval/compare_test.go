@@ -26,7 +26,7 @@ func TestDrawsAreIndependent(t *testing.T) {
 }
 
 func TestFewQuestionsGetNoStar(t *testing.T) {
-	for n, want := range map[int]bool{fewest - 1: false, fewest: true} {
+	for n, want := range map[int]bool{minQuestions - 1: false, minQuestions: true} {
 		var out bytes.Buffer
 		d := SetDelta{N: n, Questions: n, NDCG10: Delta{P: .01, Delta: .5}}
 		if err := WriteComparison(&out, Comparison{Sets: []SetDelta{d}}, "a", "b"); err != nil {

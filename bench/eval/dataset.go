@@ -150,7 +150,7 @@ func (s *Set) survey() error {
 			return err
 		}
 		s.Docs++
-		s.dates.Note(e.stamp())
+		s.dates.Note(e.timestamp())
 		s.Dialogue = s.Dialogue || e.session() != ""
 		for f := range shared {
 			shared[f] = shared[f] && e.field(f) != ""
@@ -176,11 +176,11 @@ func (s *Set) survey() error {
 		t, err := s.occurred(&e)
 		switch {
 		case err != nil:
-			s.undated.add(err.Error(), e.ID, ragctx.Clip(e.stamp()))
+			s.undated.add(err.Error(), e.ID, ragctx.Clip(e.timestamp()))
 		case !t.IsZero():
 			sc.time = true
 		case !sc.time:
-			s.undated.add("states no time, nor does an entry before it in its conversation", e.ID, "")
+			s.undated.add("states no time, and neither does an earlier entry of its conversation", e.ID, "")
 		}
 		if t.After(sc.last) {
 			sc.last = t
@@ -236,17 +236,17 @@ func (e *Entry) field(name string) string {
 
 func (e *Entry) session() string { return cmp.Or(e.field("session"), e.field("batch")) }
 
-// stamp returns the time that an entry states, as written; "" if it states none.
-func (e *Entry) stamp() string {
+// timestamp returns the time that an entry states, as written; "" if it states none.
+func (e *Entry) timestamp() string {
 	return strings.TrimSpace(cmp.Or(e.field("date_time"), e.field("time_anchor")))
 }
 
 // occurred returns the time that an entry states, or zero if it states none.
 func (s *Set) occurred(e *Entry) (time.Time, error) {
-	if e.stamp() == "" {
+	if e.timestamp() == "" {
 		return time.Time{}, nil
 	}
-	return s.dates.Parse(e.stamp())
+	return s.dates.Parse(e.timestamp())
 }
 
 // readJSONL calls fn for each value of a file, with one value in memory at a time.

@@ -123,7 +123,7 @@ func TestRefusedEntries(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, w := range []string{
-		"library, entries refused, which nothing can find: 9 of 10\n",
+		"library, entries refused, which no search can find: 9 of 10\n",
 		"  8: text: is empty or white space, and there is no title", "empty0, empty1, empty2, empty3, empty4 and 3 more\n",
 	} {
 		if !strings.Contains(table.String(), w) {

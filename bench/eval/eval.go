@@ -162,8 +162,8 @@ func openSet(ctx context.Context, o Options, name string) (s opened, err error) 
 		return s, err
 	}
 	s.via = o.viaOf(s.set)
-	s.undated().warn(ctx, o.Logger, "the time of entries is not known; it is that of the one before, or else "+
-		"the data's", name)
+	s.undated().warn(ctx, o.Logger,
+		"entries without a known time get the previous entry's, or else the data's", name)
 	s.dir = filepath.Join(o.Out, name+"."+s.via+".data")
 	sum, err := fingerprint(s.set, s.via, o.Embedder)
 	if err != nil {
@@ -202,7 +202,7 @@ func (s *opened) undated() Reasons {
 // warn logs the reasons as warnings.
 func (r Reasons) warn(ctx context.Context, log *slog.Logger, problem, set string) {
 	for _, x := range r.most() {
-		log.WarnContext(ctx, "entries of a set are not as they should be", "problem", problem, "set", set,
+		log.WarnContext(ctx, "some entries of a set have a problem", "problem", problem, "set", set,
 			"entries", x.Count, "why", x.Why, "such_as", x.Such, "first", x.IDs)
 	}
 }
@@ -215,7 +215,7 @@ func runSet(ctx context.Context, o Options, name string) (r SetReport, err error
 	}
 	defer func() {
 		if err = errors.Join(err, s.eng.Close()); err == nil {
-			err = r.weigh(s.dir)
+			err = r.measureSizes(s.dir)
 		}
 	}()
 	r = SetReport{
@@ -259,11 +259,11 @@ func ingest(ctx context.Context, o Options, set *Set, eng *engine.Engine, via, d
 			return nil
 		}
 		saved = time.Now()
-		m.Ingest = before.goneOn(sum)
+		m.Ingest = before.continues(sum)
 		return m.write(dir)
 	}}
 	sum, err := in.run(ctx)
-	m.Ingest, m.Complete = before.goneOn(sum), err == nil
+	m.Ingest, m.Complete = before.continues(sum), err == nil
 	return errors.Join(err, m.write(dir))
 }
 

@@ -33,10 +33,10 @@ type labelled struct {
 type label struct {
 	Kind     facts.FactKind   `json:"kind"`
 	Also     []facts.FactKind `json:"also"`
-	Message  int          `json:"message"`
-	Evidence string       `json:"evidence"`
-	Values   []string     `json:"values"`
-	Date     string       `json:"date"`
+	Message  int              `json:"message"`
+	Evidence string           `json:"evidence"`
+	Values   []string         `json:"values"`
+	Date     string           `json:"date"`
 }
 
 func readLabelled(t *testing.T, name string) []labelled {

@@ -69,8 +69,8 @@ type Ingest struct {
 	Seconds  float64 `json:"seconds"`
 }
 
-// goneOn returns the figures of an ingest after another part.
-func (i Ingest) goneOn(part Ingest) Ingest {
+// continues returns the figures of an ingest after another part.
+func (i Ingest) continues(part Ingest) Ingest {
 	part.Chunks += i.Chunks
 	part.Seconds += i.Seconds
 	return part

@@ -117,8 +117,8 @@ func macros(sets []SetReport) []Macro {
 	return out
 }
 
-// weigh sets the sizes of the data directory.
-func (r *SetReport) weigh(dir string) (err error) {
+// measureSizes sets the sizes of the data directory.
+func (r *SetReport) measureSizes(dir string) (err error) {
 	if r.DataBytes, err = diskBytes(dir); err == nil {
 		r.IndexBytes, err = diskBytes(filepath.Join(dir, "index"))
 	}

@@ -50,12 +50,12 @@ func cells(c Category) string {
 func writeRefused(w io.Writer, sets []SetReport) {
 	for _, s := range sets {
 		if s.Ingest.Refused > 0 {
-			fmt.Fprintf(w, "%s, entries refused, which nothing can find: %d of %d\n", s.Set, s.Ingest.Refused, s.Docs)
+			fmt.Fprintf(w, "%s, entries refused, which no search can find: %d of %d\n", s.Set, s.Ingest.Refused, s.Docs)
 			s.Ingest.Refusals.write(w)
 			fmt.Fprintln(w)
 		}
 		if len(s.Undated) > 0 {
-			fmt.Fprintf(w, "%s, entries whose time is not known; it is that of the one before, or else %s:\n",
+			fmt.Fprintf(w, "%s, entries without a known time, which get the previous entry's or else %s:\n",
 				s.Set, dataTime().Format(time.DateOnly))
 			s.Undated.write(w)
 			fmt.Fprintln(w)

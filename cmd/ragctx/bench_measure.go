@@ -112,7 +112,7 @@ func (m *measurement) fill(ctx context.Context, o *bench.Options) (*bench.Writte
 	var told atomic.Int64
 	filled, err := bench.Fill(ctx, bench.FillOptions{
 		URL: m.url, Namespace: m.Namespace, Chunks: m.generate, Seed: o.Seed, Usage: o.Usage,
-		Tell: func(chunks int) {
+		Progress: func(chunks int) {
 			if last := told.Load(); int64(chunks)-last >= int64(max(m.generate/10, 1)) && told.CompareAndSwap(last, int64(chunks)) {
 				fmt.Fprintf(m.progress, "%d chunks written\n", chunks)
 			}

@@ -38,7 +38,7 @@ func (c *client) send(ctx context.Context, o engine.IngestOptions, p progress) (
 	switch {
 	case up.err != nil:
 		return up.report, up.err
-	case len(up.paths) == 0 && errors.Is(err, ragctx.ErrInvalid): // there was nothing to send
+	case len(up.paths) == 0 && errors.Is(err, ragctx.ErrInvalid): // nothing to send
 		return up.report, nil
 	case err != nil:
 		return up.report, err
@@ -50,13 +50,13 @@ func (c *client) send(ctx context.Context, o engine.IngestOptions, p progress) (
 	return report, err
 }
 
-// upload sends what an ingest would do.
+// upload sends the documents of an ingest, and collects the files that are not sent.
 type upload struct {
 	opts   engine.IngestOptions
 	list   engine.ListDocuments
-	report engine.IngestReport // what was left out
-	paths  []string            // of the files in the lines
-	err    error               // of the collecting
+	report engine.IngestReport // the files that were not sent
+	paths  []string            // the file of each line
+	err    error               // of collecting the files
 }
 
 func (u *upload) lines(ctx context.Context) iter.Seq2[api.BulkLine, error] {
@@ -99,9 +99,8 @@ func bulkLine(ch engine.Change) api.BulkLine {
 	}
 }
 
-// followIngest shows a job until it has ended and returns what it did. When ctx
-// ends, the job is cancelled. paths are those of the job's items; nil if the items
-// name them.
+// followIngest shows a job until it has ended, and returns its report. If ctx ends, it cancels the
+// job. paths are the files of the job's items; nil if the items have them.
 func followIngest(ctx context.Context, c *client, j engine.Job, paths []string, p progress) (engine.IngestReport, error) {
 	ended, err := c.WatchJob(ctx, j.ID, func(j engine.Job) {
 		p.expect(j.Items)
@@ -110,7 +109,7 @@ func followIngest(ctx context.Context, c *client, j engine.Job, paths []string, 
 	if ctx.Err() != nil {
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelWithin)
 		defer cancel()
-		if ended, err = c.CancelJob(late, j.ID); errors.Is(err, ragctx.ErrConflict) { // it was done in that moment
+		if ended, err = c.CancelJob(late, j.ID); errors.Is(err, ragctx.ErrConflict) { // the job ended at the same moment
 			ended, err = c.Job(late, j.ID)
 		}
 		if err != nil {
@@ -130,7 +129,7 @@ func followIngest(ctx context.Context, c *client, j engine.Job, paths []string, 
 	return r, jobError(ended)
 }
 
-// skippedItem is an item of a job that was not done.
+// skippedItem returns an item of a job that was skipped or failed.
 func skippedItem(i store.JobItem, paths []string) engine.Skipped {
 	s := engine.Skipped{Path: i.Key, Reason: i.Error}
 	if i.N <= len(paths) {
@@ -142,7 +141,7 @@ func skippedItem(i store.JobItem, paths []string) engine.Skipped {
 	return s
 }
 
-// jobError says why a job did not come to its end.
+// jobError returns the error of a job that failed or was cancelled.
 func jobError(j engine.Job) error {
 	switch j.State {
 	case store.JobFailed:

@@ -33,7 +33,8 @@ func (s *sizeFlag) Set(v string) error {
 	return nil
 }
 
-// ingests returns what the arguments name: all paths together, then each source.
+// ingests returns the ingests that the arguments describe: one of all paths, then one of each
+// source.
 func (f ingestFlags) ingests(s settings, paths []string, stderr io.Writer) ([]engine.IngestOptions, error) {
 	var out []engine.IngestOptions
 	if len(paths) > 0 {
@@ -69,7 +70,7 @@ func (f ingestFlags) ingests(s settings, paths []string, stderr io.Writer) ([]en
 	return out, nil
 }
 
-// ofSource returns what a description asks for.
+// ofSource returns the ingest that a source describes.
 func ofSource(s settings, c docs.SourceConfig) engine.IngestOptions {
 	o := engine.IngestOptions{
 		Namespace: s.Namespace, Paths: []string{c.Path}, Prefix: c.Prefix, Tags: c.Tags,
@@ -81,7 +82,7 @@ func ofSource(s settings, c docs.SourceConfig) engine.IngestOptions {
 	return o
 }
 
-// plus returns what two ingests did together.
+// plus adds two reports.
 func plus(a, b engine.IngestReport) engine.IngestReport {
 	a.Created, a.Replaced, a.Unchanged, a.Deleted = a.Created+b.Created, a.Replaced+b.Replaced, a.Unchanged+b.Unchanged, a.Deleted+b.Deleted
 	a.Chunks, a.Bytes = a.Chunks+b.Chunks, a.Bytes+b.Bytes

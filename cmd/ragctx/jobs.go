@@ -15,7 +15,7 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// startJobs has an engine in this process do its jobs. A server does them anyway.
+// startJobs starts the background jobs of an engine in this process. A server runs them anyway.
 func (c *client) startJobs() {
 	if c.local != nil {
 		c.local.Jobs().Start()
@@ -92,7 +92,7 @@ func writeJobs(w io.Writer, list []engine.Job) error {
 	return nil
 }
 
-// doneOf is how many items are dealt with, of how many if that is known.
+// doneOf returns the number of finished items, and of all if known.
 func doneOf(j engine.Job) string {
 	n := strconv.Itoa(j.Counts.Sum())
 	if j.Items > 0 && !j.State.Ended() {
@@ -165,8 +165,7 @@ func writeJob(w io.Writer, j engine.Job) {
 	writeLeftOut(w, j.IngestReport().LeftOut)
 }
 
-// goingOn tells how far a job has come: its items, its pace, the time left, and where
-// it is.
+// goingOn returns the progress of a job: its items, its pace, the time left, and the current item.
 func goingOn(j engine.Job) string {
 	text := doneOf(j)
 	if took := j.Heartbeat.Sub(j.Started); j.Chunks > 0 && took > time.Second {
@@ -187,7 +186,7 @@ func etaOf(j engine.Job) string {
 	return fmt.Sprintf(", %s left", left.Round(time.Second))
 }
 
-// itemLine is an item in one line.
+// itemLine returns an item in one line.
 func itemLine(i store.JobItem) string {
 	line := fmt.Sprintf("%d %s: %s", i.N, printable(i.Key), i.State)
 	if i.Status != "" {
@@ -243,7 +242,7 @@ func newJobsWatch(env lookupEnv) *cobra.Command {
 	}, watchJob)
 }
 
-// watchJob shows a job until it has ended. In this process it also does it.
+// watchJob shows a job until it has ended. An engine in this process runs it, too.
 func watchJob(ctx context.Context, w io.Writer, c *client, id string) error {
 	c.startJobs()
 	var last time.Time

@@ -112,10 +112,10 @@ user's and what is nobody's, and changes what is that user's.`,
 	return cmd
 }
 
-// minuteStamp is how tables tell times that need no seconds.
+// minuteStamp is the format of times in tables that need no seconds.
 const minuteStamp = "2006-01-02 15:04 MST"
 
-// describeKey says what a key may do.
+// describeKey returns the rights of a key.
 func describeKey(k access.Key) string {
 	text := k.Role.String() + ", " + namespacesOf(k)
 	if k.User != "" {
@@ -186,7 +186,8 @@ func allKeys(ctx context.Context, c *client) ([]access.Key, error) {
 	}
 }
 
-// validKeys counts the keys that are not revoked, which a server asks for.
+// validKeys counts the keys that are not revoked: with the first one a server begins to ask for
+// keys.
 func validKeys(ctx context.Context, c *client) (int, error) {
 	keys, err := allKeys(ctx, c)
 	n := 0

@@ -20,7 +20,7 @@ type layer struct {
 	values map[string]any
 }
 
-// ReadBytes implements koanf.Provider; it is not used without a parser.
+// ReadBytes implements koanf.Provider. Only parsers call it, and there is no parser.
 func (l layer) ReadBytes() ([]byte, error) { return json.Marshal(l.values) }
 
 // Read implements koanf.Provider.
@@ -54,7 +54,7 @@ func changed(flags *pflag.FlagSet) map[string]any {
 	return m
 }
 
-// readFile reads the settings file. The default one need not exist.
+// readFile reads the settings file. The default file need not exist.
 func (s *settings) readFile() (map[string]any, error) {
 	b, err := os.ReadFile(s.File)
 	if errors.Is(err, fs.ErrNotExist) && s.FileOrigin == fromDefault {
@@ -68,8 +68,8 @@ func (s *settings) readFile() (map[string]any, error) {
 	return values, asUsage(err)
 }
 
-// parseSettings reads a JSON object of settings, strictly: a misspelt setting
-// would otherwise do nothing and say nothing.
+// parseSettings reads a JSON object of settings. Unknown names are errors, because a misspelt
+// setting would be ignored silently.
 func parseSettings(path string, b []byte) (map[string]any, error) {
 	var raw map[string]json.RawMessage
 	dec := json.NewDecoder(bytes.NewReader(b))
@@ -97,10 +97,10 @@ func parseSettings(path string, b []byte) (map[string]any, error) {
 	return out, nil
 }
 
-// listed are the settings that the file may have as lists of strings.
+// listed are the settings that may be lists of strings in the file.
 var listed = []string{"allow_hosts", "allow_server_hosts", "allow_origins", "snapshot_sections"}
 
-// settingText returns a setting of the file as the text that it would be elsewhere.
+// settingText returns a setting of the file in the form that it has in the environment.
 func settingText(name string, raw json.RawMessage) (string, error) {
 	var value any
 	if err := json.Unmarshal(raw, &value); err != nil {

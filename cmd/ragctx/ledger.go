@@ -54,7 +54,7 @@ func clusterCommand(env lookupEnv, cmd *cobra.Command, args cobra.PositionalArgs
 	return cmd
 }
 
-// messageFlags choose among the messages of a cluster.
+// messageFlags select messages of a cluster.
 type messageFlags struct {
 	topics           []string
 	sender, receiver string
@@ -119,14 +119,14 @@ func newLedgerTail(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-// tail prints messages.
+// tail prints messages of a cluster.
 type tail struct {
 	ledger.Filter
 
 	c     *client
 	show  func(ledger.Message) error
 	after ledger.Sequence
-	given bool // that after is
+	given bool // whether after is set
 }
 
 func (t *tail) run(ctx context.Context, n int, follow bool) error {
@@ -146,13 +146,13 @@ func (t *tail) run(ctx context.Context, n int, follow bool) error {
 	}
 }
 
-// newest prints n messages up to a sequence.
+// newest prints the newest n messages up to a sequence.
 func (t *tail) newest(ctx context.Context, n int, last ledger.Sequence) error {
 	if n == 0 || last == 0 {
 		return nil
 	}
 	var found []ledger.Message
-	for len(found) < n { // pages have limits of their own
+	for len(found) < n { // the server bounds its pages
 		page, err := t.c.Messages(ctx, ledger.Query{Filter: t.Filter, ThroughSeq: last, Limit: n - len(found), Offset: len(found), Newest: true})
 		if err != nil {
 			return err
@@ -169,7 +169,7 @@ func (t *tail) newest(ctx context.Context, n int, last ledger.Sequence) error {
 	return nil
 }
 
-// through prints what is stored up to a sequence.
+// through prints the messages after t.after up to a sequence.
 func (t *tail) through(ctx context.Context, last ledger.Sequence) error {
 	for last > 0 {
 		page, err := t.c.Messages(ctx, ledger.Query{Filter: t.Filter, AfterSeq: t.after, ThroughSeq: last, Limit: 1000})

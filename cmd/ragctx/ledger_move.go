@@ -57,7 +57,7 @@ func newLedgerImport(env lookupEnv) *cobra.Command {
 	})
 }
 
-// tellImported tells what became of an import. One that took nothing and failed is an error.
+// tellImported prints the result of an import. An import that took nothing and failed is an error.
 func tellImported(stdout, stderr io.Writer, done ledger.Imported) error {
 	for _, e := range done.Errors {
 		fmt.Fprintf(stderr, "line %d: %s\n", e.Line, printable(e.Error))

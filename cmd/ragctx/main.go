@@ -22,10 +22,10 @@ const (
 
 func main() { os.Exit(realMain()) }
 
-// realMain runs the program with the process's own arguments and streams. The
-// first interrupt ends commands in order; the second one kills.
+// realMain runs the program with the process's arguments and streams. The first interrupt ends
+// commands in order; the second one kills the process.
 func realMain() int {
-	log.SetOutput(io.Discard) // the search library prints there; what matters comes back as an error
+	log.SetOutput(io.Discard) // the search library logs there; its failures are returned as errors
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
@@ -47,7 +47,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return exitOK
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		err = errInterrupted // what was cut off does not matter
+		err = errInterrupted // the errors of interrupted calls do not matter
 	}
 	if !errors.Is(err, errSilent) {
 		fmt.Fprintln(stderr, "ragctx:", escaped(oneLine(forPeople(err))))
@@ -64,10 +64,10 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 }
 
-// errInterrupted says that the user ended a command.
+// errInterrupted is the error of a command that the user ended.
 var errInterrupted = errors.New("interrupted")
 
-// errSilent is told by the exit status alone.
+// errSilent sets the exit status and prints nothing.
 var errSilent = errors.New("it failed")
 
 // usageError is a mistake in the command line.

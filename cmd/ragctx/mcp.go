@@ -89,7 +89,7 @@ func runMCP(cmd *cobra.Command, env lookupEnv, f mcpFlags) (err error) {
 	}
 	err = mcp.New(a, o).ServeStdio(ctx, io.NopCloser(cmd.InOrStdin()), cmd.OutOrStdout())
 	if ctx.Err() != nil {
-		return nil // told to end, which is how clients end it
+		return nil // interrupted, as clients end it
 	}
 	return err
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// allowedFiles says what agents may have ingested.
+// allowedFiles are the files and pages that agents may have ingested.
 type allowedFiles struct {
 	roots []string // absolute, without symbolic links
 	sites func() (*engine.WebSources, error)
-	hosts bool // whether any page is allowed
+	hosts bool // whether any host is allowed
 }
 
-// allowed returns what the flags and settings allow.
+// allowed returns the files and pages that the flags and settings allow.
 func (s *settings) allowed(paths []string) (allowedFiles, error) {
 	f := allowedFiles{sites: s.sites, hosts: len(splitHosts(s.k.String("allow_hosts"))) > 0}
 	if err := exist(paths); err != nil {
@@ -36,8 +36,8 @@ func (s *settings) allowed(paths []string) (allowedFiles, error) {
 
 func (f allowedFiles) any() bool { return len(f.roots) > 0 || f.hosts }
 
-// options returns how paths are ingested, or what is not allowed. A path that names
-// something else by the time that it is read is still below a root.
+// options returns the ingest of paths, or an error if one is not allowed. The walk stays below the
+// roots even if a path becomes a link after the check.
 func (f allowedFiles) options(namespace string, paths []string) (engine.IngestOptions, error) {
 	paths, err := f.check(paths)
 	o := engine.IngestOptions{Namespace: namespace, Paths: paths, KeepEmpty: true, Progress: func(engine.IngestProgress) {}}
@@ -45,8 +45,8 @@ func (f allowedFiles) options(namespace string, paths []string) (engine.IngestOp
 	return o, err
 }
 
-// check returns the paths as they are to be opened, or what is not allowed. URLs are
-// judged when they are fetched, with wherever they lead.
+// check returns the resolved paths, or an error if one is not allowed. URLs and their redirects are
+// checked when they are fetched.
 func (f allowedFiles) check(paths []string) ([]string, error) {
 	out := make([]string, len(paths))
 	for i, p := range paths {
@@ -59,7 +59,7 @@ func (f allowedFiles) check(paths []string) ([]string, error) {
 			continue
 		}
 		resolved, err := realPath(p)
-		// What is not below a root is not told from what does not exist.
+		// A path outside the roots has the same error as one that does not exist.
 		if err != nil || !f.holds(resolved) {
 			return nil, ragctx.Invalid(field, "%q is not below a path that is allowed; use %s", ragctx.Clip(p), f.named())
 		}
@@ -92,7 +92,7 @@ func realPath(p string) (string, error) {
 	return filepath.EvalSymlinks(abs)
 }
 
-// ingest begins a job that ingests what agents may have ingested.
+// ingest begins a job that ingests allowed files and pages.
 func (a *agentAPI) ingest(ctx context.Context, namespace string, paths []string) (engine.Job, error) {
 	o, err := a.files.options(namespace, paths)
 	if err != nil {

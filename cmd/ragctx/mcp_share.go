@@ -9,9 +9,8 @@ import (
 	"github.com/ragctx/ragctx/api"
 )
 
-// share opens the backend that the settings name. Whoever has the data directory for as
-// long as an editor runs also serves it to this machine's other commands, and to the same
-// command of another editor.
+// share opens a client. If it opens the data directory in this process, it also serves it to the
+// other commands of this machine, because an editor keeps this process running for long.
 func (s settings) share(ctx context.Context, stderr io.Writer, log *slog.Logger) (*client, error) {
 	c, err := s.open(ctx, stderr)
 	if err != nil || c.local == nil {
@@ -19,7 +18,7 @@ func (s settings) share(ctx context.Context, stderr io.Writer, log *slog.Logger)
 	}
 	o := api.Options{Log: log, Version: buildVersion()}
 	s.secure(&o)
-	o.RequireKeys = true // commands have the token beside the data directory
+	o.RequireKeys = true // commands read the token in the data directory
 	server := api.New(c.local, o)
 	ln, err := listen(ctx, server, "127.0.0.1:0")
 	if err == nil {
@@ -29,7 +28,7 @@ func (s settings) share(ctx context.Context, stderr io.Writer, log *slog.Logger)
 		return nil, errors.Join(err, c.Close())
 	}
 	c.startJobs()
-	// It ends when it is closed, after the last call that is under way.
+	// The server ends when the client is closed, after the calls in progress.
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(ctx, ln) }()

@@ -42,7 +42,7 @@ func newMemory(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-// memoryScope are the flags that say whose memories are meant.
+// memoryScope are the flags that select the owners of memories.
 type memoryScope struct {
 	user, agent, session string
 	all                  bool
@@ -64,7 +64,7 @@ func (m *memoryScope) filter() (store.MemoryFilter, error) {
 	return f, nil
 }
 
-// viewerFlag adds the flag that says for whom a command acts.
+// viewerFlag adds the flag for the user on behalf of whom a command acts.
 func viewerFlag(flags *pflag.FlagSet, user *string) {
 	addSettings(flags, "server")
 	flags.StringVar(user, "user", "", "act as this user, for whom there are only their own memories and those of no user (default anyone's)")
@@ -72,7 +72,7 @@ func viewerFlag(flags *pflag.FlagSet, user *string) {
 
 func viewer(user string) engine.Viewer { return engine.Viewer{User: user, Anyone: user == ""} }
 
-// memoryCommand completes a command that works on one memory; fn gets its id.
+// memoryCommand completes a command that works on one memory, with fn called for its id.
 func memoryCommand(env lookupEnv, cmd *cobra.Command, fn func(ctx context.Context, w io.Writer, c *client, namespace, id string, by engine.Viewer) error) *cobra.Command {
 	var user string
 	cmd.Args = exactly(1, "one ID")
@@ -110,7 +110,7 @@ func (t timeFlag) Set(s string) error {
 	return fmt.Errorf("use a day such as 2026-03-01, or a time such as 2026-03-01T12:00:00Z")
 }
 
-// ttlFlag is a flag's value: a length of time, see [memory.ParseTTL].
+// ttlFlag is a flag's value: a duration as [memory.ParseTTL] reads it.
 type ttlFlag struct{ value *time.Duration }
 
 // String implements pflag.Value.

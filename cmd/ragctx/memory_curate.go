@@ -41,7 +41,7 @@ func newMemoryDelete(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-// deleteMemories deletes all that can be deleted and names what could not.
+// deleteMemories deletes as many memories as possible, and the error names the others.
 func deleteMemories(ctx context.Context, w io.Writer, c *client, namespace string, ids []string, by engine.Viewer, erase bool) error {
 	var errs []error
 	for _, id := range ids {

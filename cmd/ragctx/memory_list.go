@@ -19,7 +19,7 @@ import (
 	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
-// memoryFlags are the flags that say which memories are meant.
+// memoryFlags are the flags that select memories.
 type memoryFlags struct {
 	memoryScope
 
@@ -138,7 +138,7 @@ func listMemories(cmd *cobra.Command, env lookupEnv, fl memoryListFlags) error {
 	})
 }
 
-// contentColumn is how many characters of a memory's content a list shows.
+// contentColumn is the width of the column with the content.
 const contentColumn = 80
 
 // brief returns the beginning of a text in one line.

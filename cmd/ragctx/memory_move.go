@@ -126,7 +126,7 @@ func newMemoryImport(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-// tellImport tells what became of an import. One that took nothing and failed is an error.
+// tellImport prints the result of an import. An import that took nothing and failed is an error.
 func tellImport(stdout, stderr io.Writer, done api.MemoryImport) error {
 	for _, e := range done.Errors {
 		fmt.Fprintf(stderr, "line %d %s: %s\n", e.Line, printable(e.ID), printable(e.Error))
@@ -140,7 +140,7 @@ func tellImport(stdout, stderr io.Writer, done api.MemoryImport) error {
 	return nil
 }
 
-// expiryOf returns when a memory that lives for ttl from now on expires; 0 is never.
+// expiryOf returns the time ttl from now; the zero time is never.
 func expiryOf(now time.Time, ttl time.Duration) time.Time {
 	if ttl == 0 {
 		return time.Time{}

@@ -10,7 +10,7 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// memorySettings are the settings of memories, shown after the others.
+// memorySettings are the settings of memories, listed after the others.
 func memorySettings() []setting {
 	w := memory.Weights{}.WithDefaults()
 	return []setting{
@@ -45,7 +45,7 @@ func checkTier(v string) error {
 	return nil
 }
 
-// useMemory copies the settings, which were checked one by one.
+// useMemory copies the settings, each of which was checked.
 func (s *settings) useMemory(o *engine.Options) error {
 	value := func(name string) float64 {
 		n, _ := strconv.ParseFloat(s.k.String(name), 64)

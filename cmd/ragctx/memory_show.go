@@ -88,7 +88,7 @@ func marks(m memory.Memory) []string {
 	return out
 }
 
-// writeAboutMemory shows what was found in turns.
+// writeAboutMemory prints the facts that turns had.
 func writeAboutMemory(line func(name, value string), m memory.Memory) {
 	if a := m.About; a != nil {
 		line("kind", string(a.Kind))
@@ -126,7 +126,7 @@ func newMemoryHistory(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-// changeLine is a change in one line.
+// changeLine returns a change in one line.
 func changeLine(c memory.Change) string {
 	line := fmt.Sprintf("%s  %s by %s", localTime(c.At), c.Op, printable(c.By))
 	if c.Undone {

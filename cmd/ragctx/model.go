@@ -17,11 +17,11 @@ import (
 	"github.com/ragctx/ragctx/internal/llm"
 )
 
-// modelKey is the secret of the language model's service. It comes from the
-// environment alone, as that of the reranking service does.
+// modelKey is the secret of the language model's service. It comes only from the environment, like
+// the reranking service's.
 const modelKey = "llm_key"
 
-// modelSettings are the settings of the language model, shown after the others.
+// modelSettings are the settings of the language model, listed after the others.
 func modelSettings() []setting {
 	return []setting{
 		{"memory_extraction", "how turns are looked through for what is worth remembering: rules, model (which needs llm_model), off, or auto: by the model where there is one, else by rules", fixed("auto"), checkOneOf("auto", "rules", "model", "off")},
@@ -40,11 +40,11 @@ func checkTokens(v string) error {
 	return nil
 }
 
-// spentFile is where the data directory keeps what the model has cost today.
+// spentFile is the file in the data directory with the tokens used today.
 const spentFile = "llm.json"
 
-// generator returns the language model that the settings name, or nil. A mistake ends
-// the program when it opens the data directory.
+// generator returns the language model of the settings, or nil. Mistakes are errors only here,
+// where the data directory is opened.
 func (s *settings) generator() (*model, error) {
 	if s.k.String("llm_model") == "" {
 		if s.k.String("memory_extraction") == "model" {
@@ -66,7 +66,8 @@ func (s *settings) generator() (*model, error) {
 	return m, nil
 }
 
-// learn says how the engine learns from turns, and by which model it summarises conversations.
+// learn sets how the engine extracts memories from turns, and the model that summarises
+// conversations.
 func (s *settings) learn(o *engine.Options, m *model) {
 	o.KeepSecrets = s.k.String("memory_redact") == "false"
 	if m != nil {
@@ -82,7 +83,7 @@ func (s *settings) learn(o *engine.Options, m *model) {
 	}
 }
 
-// model is a language model whose cap holds over a restart.
+// model is a language model with a daily limit that survives restarts.
 type model struct {
 	*llm.Client
 
@@ -97,7 +98,7 @@ func (m *model) Generate(ctx context.Context, r llm.Request) (llm.Response, erro
 	return out, err
 }
 
-// keep writes what was spent. Where it cannot, the cap begins anew with the next start.
+// keep writes the tokens used today. If it cannot, the limit starts again after a restart.
 func (m *model) keep() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

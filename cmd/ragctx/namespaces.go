@@ -32,7 +32,7 @@ func newNamespaces(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-// oneNamespace is a command about the namespace that its argument names.
+// oneNamespace completes a command about the namespace in its argument.
 func oneNamespace(env lookupEnv, cmd *cobra.Command, do func(ctx context.Context, c *client, name string) (store.Namespace, error)) *cobra.Command {
 	var asJSON bool
 	cmd.Args = exactly(1, "one argument, the name of a namespace")
@@ -147,7 +147,7 @@ func writeNamespaces(w io.Writer, all []store.Namespace) error {
 	return nil
 }
 
-// ofMost writes a count, and the most that it may be.
+// ofMost writes a count and its limit.
 func ofMost(n, most int64) string {
 	if most == 0 {
 		return strconv.FormatInt(n, 10)

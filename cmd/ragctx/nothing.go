@@ -9,19 +9,19 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// tellNone says on w, which is standard error, that a list is empty, as silence looks like
-// a mistake, and whether that is because there is no such namespace.
+// tellNone prints on w, standard error, that a list is empty, since silence looks like a mistake.
+// It also says if the namespace does not exist.
 func tellNone(ctx context.Context, w io.Writer, c *client, namespace, what string) {
 	switch {
-	case namespace == "": // the one that a server takes for it
+	case namespace == "": // the server's default
 		fmt.Fprintf(w, "no %s\n", what)
 	case !tellNowhere(ctx, w, c, namespace):
 		fmt.Fprintf(w, "no %s in namespace %s\n", what, printable(namespace))
 	}
 }
 
-// tellNowhere says on w that there is no such namespace, and reports whether that is so. The
-// default one is there as soon as it is needed.
+// tellNowhere prints and reports whether the namespace does not exist. The default one always
+// exists.
 func tellNowhere(ctx context.Context, w io.Writer, c *client, namespace string) bool {
 	if namespace == "" {
 		return false

@@ -38,7 +38,7 @@ func newOpenAPI(lookupEnv) *cobra.Command {
 	return cmd
 }
 
-// writePages writes the pages of an OpenAPI document into a folder, and says how many.
+// writePages writes the pages of an OpenAPI document into a folder, and prints their number.
 func writePages(w io.Writer, dir string, doc []byte) error {
 	if dir == "" {
 		return badUsage("--markdown names no folder")

@@ -82,7 +82,7 @@ func (f packFlags) run(ctx context.Context, cmd *cobra.Command, env lookupEnv, c
 			r.Trigger = &api.PackTrigger{ID: f.trigger}
 		}
 	}
-	if _, _, err := r.Request(); err != nil { // what is no JSON cannot be sent
+	if _, _, err := r.Request(); err != nil { // invalid JSON cannot be sent
 		return err
 	}
 	a, err := c.Pack(ctx, r)
@@ -126,7 +126,7 @@ func readStrategy(file string, stdin io.Reader) (raw []byte, err error) {
 	return raw, nil
 }
 
-// explainPack tells what became of each part and of each source.
+// explainPack prints the outcome of each part and each source.
 func explainPack(w io.Writer, bold func(string) string, a api.PackAnswer) {
 	fmt.Fprintf(w, "%s %d tokens of %d, through sequence %d\n", bold("context"), a.Tokens, a.Budget.MaxTokens, a.ThroughSeq)
 	if over := a.Budget.OverBudgetTokens; over > 0 {
@@ -165,7 +165,7 @@ func explainPack(w io.Writer, bold func(string) string, a api.PackAnswer) {
 	})
 }
 
-// counted writes a count that may be missing.
+// counted writes a count; a negative one is unknown.
 func counted(n int) string {
 	if n < 0 {
 		return "-"

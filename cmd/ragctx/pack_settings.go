@@ -9,7 +9,7 @@ import (
 	"github.com/ragctx/ragctx/internal/ledger"
 )
 
-// packSettings are the settings about what is made of the messages of agents.
+// packSettings are the settings of ledgers and contexts of agents.
 func packSettings() []setting {
 	return []setting{
 		{"snapshot_sections", "further topics that belong to the state of a cluster, each TOPIC=SECTION, separated by commas", fixed(""), checkSections},
@@ -39,7 +39,7 @@ func checkSections(text string) error {
 	return err
 }
 
-// ledgers returns what the settings have made of messages. Only a 1 switches on.
+// ledgers returns the engine's options for ledgers. Metrics are switched on by "1" only.
 func (s *settings) ledgers() engine.Ledgers {
 	sections, _ := readSections(s.k.String("snapshot_sections")) // checked
 	return engine.Ledgers{

@@ -38,15 +38,14 @@ func newProcedures(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-// ownerFlags say whose a procedure is.
+// ownerFlags select the owner of a procedure.
 func ownerFlags(cmd *cobra.Command, o *procedures.Owner) {
 	addSettings(cmd.Flags(), "server")
 	cmd.Flags().StringVar(&o.UserID, "user", "", "user it belongs to (default none: everyone in the namespace)")
 	cmd.Flags().StringVar(&o.AgentID, "agent", "", "agent it belongs to (default none: every agent)")
 }
 
-// procedureCommand completes a command about one procedure, whose name is its first
-// argument.
+// procedureCommand completes a command with the name of a procedure as its first argument.
 func procedureCommand(env lookupEnv, cmd *cobra.Command, n int, what string,
 	run func(ctx context.Context, cmd *cobra.Command, c *client, k engine.ProcedureKey, args []string) error,
 ) *cobra.Command {
@@ -169,8 +168,7 @@ func newProceduresShow(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-// writeProcedure shows the draft, or else the version that agents are shown, and lists
-// the rest.
+// writeProcedure prints the draft, or else the published version, and lists the other versions.
 func writeProcedure(w io.Writer, p procedures.Procedure, changes []procedures.ProcedureChange) {
 	v, ok := p.Version(0)
 	if p.Draft != nil {
@@ -209,7 +207,7 @@ func writtenBy(v procedures.ProcedureVersion) string {
 	return text
 }
 
-// maxProcedureBytes is more than any procedure has.
+// maxProcedureBytes is longer than any procedure.
 const maxProcedureBytes = 1 << 20
 
 func newProceduresEdit(env lookupEnv) *cobra.Command {
@@ -286,7 +284,7 @@ func newProceduresRollback(env lookupEnv) *cobra.Command {
 	})
 }
 
-// nowShown says which version of a procedure agents are shown now.
+// nowShown prints the published version of a procedure.
 func nowShown(cmd *cobra.Command, k engine.ProcedureKey) func(procedures.Procedure, error) error {
 	return func(p procedures.Procedure, err error) error {
 		if err != nil {

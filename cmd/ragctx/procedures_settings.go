@@ -8,7 +8,7 @@ import (
 	"github.com/ragctx/ragctx/providers/procedures"
 )
 
-// procedureSettings are the settings about what is learnt from turns.
+// procedureSettings are the settings of procedures that are extracted from turns.
 func procedureSettings() []setting {
 	return []setting{
 		{"procedures_enabled", "whether procedures are learnt from turns: true or false", fixed("true"), checkOneOf("true", "false")},
@@ -24,7 +24,7 @@ func checkConfidence(v string) error {
 	return nil
 }
 
-// procedureGate returns from which turns the settings have procedures learnt.
+// procedureGate returns the conditions on turns for extracting procedures.
 func (s *settings) procedureGate() procedures.Gate {
 	calls, _ := strconv.Atoi(s.k.String("procedures_min_tool_calls")) // checked
 	sure, _ := strconv.ParseFloat(s.k.String("procedures_min_confidence"), 64)

@@ -16,20 +16,20 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// lineEvery is how often progress is written where it cannot be drawn.
+// lineEvery is the time between two lines of progress.
 const lineEvery = 5 * time.Second
 
-// progress shows how far an ingest has come.
+// progress shows the progress of an ingest.
 type progress interface {
-	// update is called with one state after the other, by one caller at a time.
+	// update shows a state. Calls are not concurrent.
 	update(engine.IngestProgress)
-	// expect says how many files there will be.
+	// expect sets the number of files.
 	expect(n int)
-	// end removes what was drawn.
+	// end removes the drawing.
 	end()
 }
 
-// newProgress shows a job, which counts its files itself.
+// newProgress returns the progress of a job, which counts its files itself.
 func newProgress(w io.Writer, env lookupEnv, quiet bool) progress {
 	switch {
 	case quiet:
@@ -41,7 +41,7 @@ func newProgress(w io.Writer, env lookupEnv, quiet bool) progress {
 	return &lines{w: w, now: time.Now, start: now, last: now}
 }
 
-// jobProgress is a job's state as an ingest's.
+// jobProgress converts the state of a job.
 func jobProgress(j engine.Job) engine.IngestProgress {
 	p := engine.IngestProgress{Path: j.At, Report: j.IngestReport(), Skipped: j.Counts.Skipped + j.Counts.Failed}
 	if j.State == store.JobQueued {
@@ -56,12 +56,12 @@ func (noProgress) update(engine.IngestProgress) {}
 func (noProgress) expect(int)                   {}
 func (noProgress) end()                         {}
 
-// lines writes a line now and then.
+// lines prints a line now and then.
 type lines struct {
 	w           io.Writer
 	now         func() time.Time
 	start, last time.Time
-	total       int // files; 0 is not known
+	total       int // files; 0 is unknown
 }
 
 func (l *lines) update(p engine.IngestProgress) {
@@ -78,22 +78,22 @@ func (l *lines) update(p engine.IngestProgress) {
 	fmt.Fprintf(l.w, "%s: %s%s%s\n", cmp.Or(p.Stage, "ingesting"), tally(p, l.total, took), left(p, l.total, took), path)
 }
 
-// expect implements progress; update is called by the same caller.
+// expect implements progress. The caller of update calls it.
 func (l *lines) expect(n int) { l.total = n }
 
 func (*lines) end() {}
 
-// tally is a state in one phrase.
+// tally returns a state in a phrase.
 func tally(p engine.IngestProgress, total int, took time.Duration) string {
 	r := p.Report
 	return fmt.Sprintf("%d%s files, %d chunks, %.0f files/s, %.0f chunks/s", done(p), of(p, total), r.Chunks,
 		rate(r.Files(), took), rate(r.Chunks, took))
 }
 
-// done is how many files are dealt with.
+// done is the number of finished files.
 func done(p engine.IngestProgress) int { return p.Report.Files() + p.Skipped }
 
-// of says of how many files, if that is known and not yet passed.
+// of returns the number of all files, as text, if it is known and not exceeded.
 func of(p engine.IngestProgress, total int) string {
 	if total < done(p) || total == 0 {
 		return ""
@@ -101,7 +101,7 @@ func of(p engine.IngestProgress, total int) string {
 	return fmt.Sprintf(" of %d", total)
 }
 
-// left says how long the rest takes at the pace so far, if that can be told.
+// left returns the time left at the average pace, as text, if it can be estimated.
 func left(p engine.IngestProgress, total int, took time.Duration) string {
 	n := done(p)
 	if total < n || n == 0 || p.Stage != "" {
@@ -111,7 +111,7 @@ func left(p engine.IngestProgress, total int, took time.Duration) string {
 	return fmt.Sprintf(", %s left", rest.Round(time.Second))
 }
 
-// rate is n per second.
+// rate returns n per second.
 func rate(n int, took time.Duration) float64 {
 	if took <= 0 {
 		return 0
@@ -119,8 +119,8 @@ func rate(n int, took time.Duration) float64 {
 	return float64(n) / took.Seconds()
 }
 
-// bar draws on a terminal. The job counts its files while it does them, so the
-// bar fills up from when their number is known.
+// bar draws a bar on a terminal. The job counts its files while it works, so the bar appears once
+// their number is known.
 type bar struct {
 	container *mpb.Progress
 	bar       *mpb.Bar

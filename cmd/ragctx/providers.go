@@ -48,7 +48,7 @@ func newProvidersList(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-// show writes a list unless there is an error.
+// show prints a list unless there is an error.
 func show[T any](w io.Writer, asJSON bool, list []T, err error, table func(io.Writer, []T) error) error {
 	switch {
 	case err != nil:
@@ -74,10 +74,10 @@ func writeProviders(w io.Writer, list []engine.ProviderInfo) error {
 	return tw.Flush()
 }
 
-// failures say what becomes of an answer when a provider fails.
+// failures are the texts of failure modes.
 var failures = map[string]string{"best_effort": "answered without", "fail_closed": "answer fails"}
 
-// asked says whether a provider is asked at present.
+// asked returns the state of a provider's breaker.
 func asked(b *engine.BreakerInfo) string {
 	switch {
 	case b == nil || b.State == httpclient.Closed:

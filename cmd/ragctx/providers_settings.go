@@ -18,10 +18,10 @@ import (
 	program "github.com/ragctx/ragctx/providers/remote"
 )
 
-// providersSetting names providers that are programs of their own.
+// providersSetting is the setting with the providers that are programs of their own.
 const providersSetting = "providers"
 
-// maxProviders bounds how many there are: all are asked at once, for every question.
+// maxProviders bounds the providers: every question goes to all of them at once.
 const maxProviders = 32
 
 func providerSettings() []setting {
@@ -30,7 +30,7 @@ func providerSettings() []setting {
 	}
 }
 
-// providerSetting is one provider as the operator writes it.
+// providerSetting is a provider in the settings.
 type providerSetting struct {
 	Name        string               `json:"name"`
 	URL         string               `json:"url"`
@@ -51,14 +51,13 @@ type providerSetting struct {
 	Retries   *int    `json:"retries"`
 }
 
-// secretSource says where the secret is that requests are signed with; the settings do not
-// have it.
+// secretSource names the secret that signs requests. The settings do not contain it.
 type secretSource struct {
 	SecretEnv  string `json:"secret_env"`
 	SecretFile string `json:"secret_file"`
 }
 
-// duration is a time such as "800ms".
+// duration is a time such as "800ms" in JSON.
 type duration time.Duration
 
 // UnmarshalText implements [encoding.TextUnmarshaler].
@@ -98,7 +97,7 @@ func readPrograms[T any](s *settings, name, kind string, most int, example strin
 	return list, nil
 }
 
-// readStrictly reads the settings of one program.
+// readStrictly reads the settings of one program, and rejects unknown fields.
 func readStrictly(raw json.RawMessage, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
@@ -114,7 +113,7 @@ func readStrictly(raw json.RawMessage, into any) error {
 	return nil
 }
 
-// taken says which setting gave a provider the name of another one.
+// taken adds the setting to an error about a name that is used twice.
 func (s *settings) taken(err error) error {
 	if errors.Is(err, ragctx.ErrConflict) && s.k.String(providersSetting) != "" {
 		return badUsage("%s: %v; choose another name", s.where(providersSetting), err)
@@ -129,8 +128,8 @@ type remoteProvider interface {
 	Close()
 }
 
-// useProviders gives the engine the providers that the settings name. They are checked
-// here, where they are used: commands that ask a server need no secrets.
+// useProviders gives the engine the providers of the settings. Mistakes are errors only here, so
+// that commands that call a server need no secrets.
 func (s *settings) useProviders(o *engine.Options) (closeAll func(), err error) {
 	list, err := s.readProviders()
 	if err != nil {
@@ -164,7 +163,7 @@ func (s *settings) useProviders(o *engine.Options) (closeAll func(), err error) 
 	return closeAll, nil
 }
 
-// open makes a provider of its settings.
+// open makes a provider from its settings.
 func (p providerSetting) open(env lookupEnv, eo *engine.Options) (remoteProvider, error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -182,7 +181,7 @@ func (p providerSetting) open(env lookupEnv, eo *engine.Options) (remoteProvider
 	}
 	if p.Retries != nil {
 		if o.Retries = *p.Retries; o.Retries == 0 {
-			o.Retries = -1 // none, where 0 is the default
+			o.Retries = -1 // none; there 0 is the default
 		}
 	}
 	if o.TurnURL != "" {
@@ -191,7 +190,7 @@ func (p providerSetting) open(env lookupEnv, eo *engine.Options) (remoteProvider
 	return program.New(o)
 }
 
-// check finds what only settings can get wrong.
+// check finds mistakes that the provider's own checks do not see.
 func (p providerSetting) check() error {
 	for field, v := range map[string]float64{"priority": p.Priority, "trust": p.Trust, "freshness": p.Freshness} {
 		if !(v >= 0 && v <= 1) {
@@ -209,8 +208,8 @@ func (p providerSetting) check() error {
 	return nil
 }
 
-// secret reads what requests are signed with. A secret that is named and not there is
-// an error: a program that expects signatures would refuse every request.
+// secret reads the secret that signs requests. A missing secret is an error: a program that expects
+// signatures would refuse every request.
 func (p secretSource) secret(env lookupEnv) (string, error) {
 	switch {
 	case p.SecretEnv != "" && p.SecretFile != "":
@@ -235,9 +234,9 @@ func (p secretSource) secret(env lookupEnv) (string, error) {
 	return "", nil
 }
 
-// greetProviders says what leaves this program.
+// greetProviders prints which data goes to which program.
 func (s *settings) greetProviders(w io.Writer) {
-	list, _ := s.readProviders() // read before
+	list, _ := s.readProviders() // read without errors before
 	for _, p := range list {
 		sent := "questions"
 		if p.TurnURL != "" {
@@ -251,7 +250,7 @@ func (s *settings) greetProviders(w io.Writer) {
 	}
 }
 
-// origin returns a URL without its path and query, which may tell a token.
+// origin returns a URL without its path and query, which may contain a token.
 func origin(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {

@@ -95,7 +95,7 @@ func newQuery(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-// relevanceFlag is a least relevance, of which 0 is something else than none.
+// relevanceFlag is a minimum relevance; 0 differs from not given.
 type relevanceFlag struct{ value *float64 }
 
 // String implements [pflag.Value].
@@ -119,7 +119,7 @@ func (f *relevanceFlag) Set(s string) error {
 // Type implements [pflag.Value].
 func (f *relevanceFlag) Type() string { return "float" }
 
-// add adds the flags that are conditions and limits of a query.
+// add adds the flags for conditions and limits.
 func (f *queryFlags) add(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.types, "types", nil, "only these types: memory, resource, skill")
 	flags.StringVar(&f.depth, "depth", "", "abstract, overview or full (default overview)")
@@ -138,7 +138,7 @@ func (f *queryFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.tokenizer, "tokenizer", "", "one of "+strings.Join(tokens.Names(), ", ")+" (default "+ragctx.DefaultTokenizer+")")
 }
 
-// query returns the query that the flags ask for.
+// query returns the query that the flags describe.
 func (f queryFlags) query(s settings, text string) (ragctx.ContextQuery, error) {
 	q := ragctx.ContextQuery{
 		Query: text, Depth: ragctx.ContextDepth(strings.ToLower(f.depth)),
@@ -157,7 +157,7 @@ func (f queryFlags) query(s settings, text string) (ragctx.ContextQuery, error) 
 		q = q.WithParam("rerank", false)
 	}
 	if f.format == xmlfmt.JSON {
-		q.Format = xmlfmt.XML // printed inside the whole answer
+		q.Format = xmlfmt.XML // part of the printed answer
 	}
 	for _, name := range f.types {
 		t, err := ragctx.ParseContextType(name)
@@ -193,7 +193,7 @@ func runQuery(cmd *cobra.Command, env lookupEnv, f queryFlags, arg string) (err 
 	if err := exist(f.docs); err != nil {
 		return err
 	}
-	s.begins = len(f.docs) > 0 || s.k.String(providersSetting) != "" // there is something to ask
+	s.begins = len(f.docs) > 0 || s.k.String(providersSetting) != "" // so there is something to search
 	stderr := cmd.ErrOrStderr()
 	c, err := s.open(ctx, stderr)
 	if err != nil {
@@ -226,7 +226,7 @@ func runQuery(cmd *cobra.Command, env lookupEnv, f queryFlags, arg string) (err 
 	return writeAnswer(stdout, stderr, f.format, mark, a)
 }
 
-// ingestFirst ingests what --docs names and says so in a line.
+// ingestFirst ingests the files of --docs and prints the result in a line.
 func ingestFirst(ctx context.Context, c *client, stderr io.Writer, env lookupEnv, s settings, f queryFlags) error {
 	if len(f.docs) == 0 {
 		return nil
@@ -257,7 +257,7 @@ func ingestFirst(ctx context.Context, c *client, stderr io.Writer, env lookupEnv
 	return nil
 }
 
-// inBrief tells what an ingest did in a phrase.
+// inBrief returns a report in a phrase.
 func inBrief(r engine.IngestReport) string {
 	var parts []string
 	for _, p := range []struct {
@@ -277,10 +277,10 @@ func inBrief(r engine.IngestReport) string {
 	return strings.Join(parts, ", ")
 }
 
-// asIs is the identity.
+// asIs returns its argument.
 func asIs(s string) string { return s }
 
-// writeAnswer writes an answer, what is not JSON as mark returns it.
+// writeAnswer prints an answer. mark changes the text of any format but JSON.
 func writeAnswer(stdout, stderr io.Writer, format string, mark func(string) string, a resolve.Answer) error {
 	failed := noneAnswered(a)
 	if len(a.Items) == 0 && failed == nil {
@@ -302,7 +302,7 @@ func writeAnswer(stdout, stderr io.Writer, format string, mark func(string) stri
 	return nil
 }
 
-// instructions returns what a system prompt should say of an answer.
+// instructions returns the instructions of an answer for the system prompt.
 func instructions(a resolve.Answer) []string {
 	out := nonEmpty(a.Instruction)
 	for _, b := range a.Blocks {
@@ -311,8 +311,8 @@ func instructions(a resolve.Answer) []string {
 	return out
 }
 
-// noneAnswered is the error of an answer that is empty because every provider
-// failed. That nothing was found is none.
+// noneAnswered returns the error of an answer that is empty because every provider failed. An
+// answer without matches is no error.
 func noneAnswered(a resolve.Answer) error {
 	var errs []string
 	for _, p := range a.Providers {
@@ -334,7 +334,7 @@ func emptyBecause(a resolve.Answer) string {
 	return a.Note
 }
 
-// knownTokenizer checks a name without loading its vocabulary.
+// knownTokenizer checks the name without loading the vocabulary.
 func knownTokenizer(name string) error {
 	if slices.Contains(tokens.Names(), name) {
 		return nil

@@ -92,7 +92,7 @@ func reembedAs(ctx context.Context, c *client, name string) (engine.Job, error) 
 	return c.local.Indexes().Reembed(ctx, with)
 }
 
-// suggestFloor says which noise floor the model of a service has, unless one is set.
+// suggestFloor prints the noise floor of the service's model, unless one is set.
 func suggestFloor(ctx context.Context, w io.Writer, s settings, c *client) {
 	if c.local == nil || s.reembed != engine.RemoteName || s.origin["embed_noise_floor"] != fromDefault {
 		return
@@ -105,7 +105,7 @@ func suggestFloor(ctx context.Context, w io.Writer, s settings, c *client) {
 	if !ok {
 		return
 	}
-	// A service that does not answer now has answered before; the floor can wait.
+	// The service answered before; if it does not now, the suggestion is left out.
 	if floor, err := service.Calibrate(ctx); err == nil {
 		fmt.Fprintf(w, "unrelated texts have cosines up to %.2f with this model; embed_noise_floor %.2f keeps them out of answers\n", floor, floor)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/ragctx/ragctx/api"
 )
 
-// forPeople adds what is to be done at a command line about an error of a server.
+// forPeople adds the remedy on the command line to an error of a server.
 func forPeople(err error) error {
 	if p, ok := errors.AsType[*api.Problem](err); ok && p.Status == http.StatusUnauthorized {
 		return fmt.Errorf("%s; set %s to a key of the server, or name a file that has one with --key-file", p.Detail, envName(apiKey))

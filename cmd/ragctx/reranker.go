@@ -11,11 +11,11 @@ import (
 	"github.com/ragctx/ragctx/internal/resolve"
 )
 
-// rerankKey is the secret of the reranking service. It comes from the environment
-// alone: command lines and settings files are seen by too many.
+// rerankKey is the secret of the reranking service. It comes only from the environment, because
+// command lines and settings files are widely readable.
 const rerankKey = "rerank_key"
 
-// rerankSettings are the settings of the reranking service, shown after the others.
+// rerankSettings are the settings of the reranking service, listed after the others.
 func rerankSettings() []setting {
 	return []setting{
 		{"rerank_shape", "what the reranking service speaks: " + words(rerank.Shapes()) + "; empty is no reranking", fixed(""), nil},
@@ -49,7 +49,7 @@ func checkPositiveTime(v string) error {
 	return nil
 }
 
-// rerankOptions returns how the service is asked.
+// rerankOptions returns the options of the service's client.
 func (s *settings) rerankOptions() rerank.Options {
 	return rerank.Options{
 		Shape: rerank.Shape(s.k.String("rerank_shape")), URL: s.k.String("rerank_url"), Model: s.k.String("rerank_model"),
@@ -58,16 +58,15 @@ func (s *settings) rerankOptions() rerank.Options {
 	}
 }
 
-// readReranker reads the settings whose values were checked one by one.
+// readReranker reads the settings, each of which was checked.
 func (s *settings) readReranker(env lookupEnv) {
 	s.rerankKey = secret(env, rerankKey)
 	s.RerankTop, _ = strconv.Atoi(s.k.String("rerank_top"))
 	s.RerankTimeout, _ = time.ParseDuration(s.k.String("rerank_timeout"))
 }
 
-// reranker returns the client that the settings name, or nil. They are checked as a
-// whole here, where they are used: a mistake ends the program when it opens the data
-// directory, not every question, and commands that ask a server do not need the key.
+// reranker returns a client of the service that the settings name, or nil. Mistakes are errors only
+// here, where the data directory is opened, so that commands that call a server need no key.
 func (s *settings) reranker() (*rerank.Client, error) {
 	if !s.reranks() {
 		return nil, nil
@@ -79,7 +78,7 @@ func (s *settings) reranker() (*rerank.Client, error) {
 	return c, nil
 }
 
-// reranks reports whether a service is named, whole or in part.
+// reranks reports whether any setting names a service.
 func (s *settings) reranks() bool {
 	return s.k.String("rerank_shape")+s.k.String("rerank_url")+s.k.String("rerank_model") != ""
 }

@@ -27,7 +27,7 @@ const rootExample = `  # ask a folder of documents, in one go
 
 const developmentGroup = "Development"
 
-// commandGroups are the commands, by the groups in which the help lists them.
+// commandGroups are the commands in the groups of the help.
 var commandGroups = []struct {
 	title    string
 	commands []func(lookupEnv) *cobra.Command
@@ -74,8 +74,8 @@ func newRoot(env lookupEnv) *cobra.Command {
 	return root
 }
 
-// group makes cmd one that only holds others: alone it prints its help, and what
-// is not one of its commands is a usage error.
+// group makes cmd a group of commands: alone it prints its help, and an unknown command is a usage
+// error.
 func group(cmd *cobra.Command) {
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -86,16 +86,16 @@ func group(cmd *cobra.Command) {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 }
 
-// unknownCommand is the mistake of naming a command that parent does not have.
+// unknownCommand returns the error about a command that parent does not have.
 func unknownCommand(parent *cobra.Command, name string) error {
-	parent.SuggestionsMinimumDistance = 2 // what cobra would use
+	parent.SuggestionsMinimumDistance = 2 // cobra's default
 	if near := parent.SuggestionsFor(name); len(near) > 0 {
 		return badUsage("unknown command %q; did you mean %q?", name, near[0])
 	}
 	return badUsage("unknown command %q", name)
 }
 
-// exactly, atLeast and none check the number of arguments; what says what they are.
+// exactly, atLeast and none check the number of arguments, which what describes.
 func exactly(n int, what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) == n {

@@ -98,7 +98,7 @@ func runSearch(ctx context.Context, cmd *cobra.Command, env lookupEnv, f searchF
 	return writeResults(stdout, paint(stdout, env), found.Items)
 }
 
-// tellUnquoted says which phrases nothing has.
+// tellUnquoted prints the quoted phrases without a match.
 func tellUnquoted(w io.Writer, phrases []string) {
 	if len(phrases) == 0 {
 		return
@@ -110,8 +110,7 @@ func tellUnquoted(w io.Writer, phrases []string) {
 	fmt.Fprintf(w, "nothing has %s in one place; searched for the words\n", strings.Join(shown, " and "))
 }
 
-// corrected says which words nothing has and what was looked for as well, in a line for
-// each reading of a word.
+// corrected returns a line for each corrected word.
 func corrected(corrections []ragctx.Correction) []string {
 	var lines []string
 	told := make(map[ragctx.Correction]bool)
@@ -132,7 +131,7 @@ func corrected(corrections []ragctx.Correction) []string {
 	return lines
 }
 
-// textsOf says what a text of a provider is.
+// textsOf returns the noun for the texts of a provider.
 func textsOf(provider string) string {
 	switch provider {
 	case docs.Name:
@@ -144,7 +143,7 @@ func textsOf(provider string) string {
 	}
 }
 
-// writeResults writes what was found, each in a line with its fragment below.
+// writeResults prints each result in a line, with its fragment below.
 func writeResults(w io.Writer, bold func(string) string, items []ragctx.ContextItem) error {
 	for _, it := range items {
 		place := ""
@@ -159,15 +158,14 @@ func writeResults(w io.Writer, bold func(string) string, items []ragctx.ContextI
 	return nil
 }
 
-// fragmentOf returns the part of an item that answers best, in one line, with its
-// matches bold.
+// fragmentOf returns the best part of an item in one line, with its matches bold.
 func fragmentOf(it ragctx.ContextItem, bold func(string) string) string {
 	if it.Highlights == nil {
 		return brief(it.Content)
 	}
 	f := it.Highlights.Fragment
 	if f.Start < 0 || f.Start > f.End || f.End > len(it.Content) {
-		return brief(it.Content) // no answer of ours
+		return brief(it.Content) // not from ragctx
 	}
 	var inside []ragctx.TextSpan
 	for _, m := range it.Highlights.Matches {
@@ -182,12 +180,11 @@ func fragmentOf(it ragctx.ContextItem, bold func(string) string) string {
 // blanks are runs of white space.
 var blanks = regexp.MustCompile(`\s+`)
 
-// inOneLine returns text as a terminal may see it, with a space for each run of white
-// space.
+// inOneLine returns printable text with a space for each run of white space.
 func inOneLine(s string) string { return printable(blanks.ReplaceAllLiteralString(s, " ")) }
 
-// marked returns a text with the spans, which are in order and apart, made bold, and
-// the rest plain.
+// marked returns text with bold applied to the spans, which are in order and do not overlap, and
+// plain to the rest.
 func marked(text string, spans []ragctx.TextSpan, plain, bold func(string) string) string {
 	var b strings.Builder
 	at := 0

@@ -18,10 +18,10 @@ import (
 	"github.com/ragctx/ragctx/internal/httpclient"
 )
 
-// apiKey is the environment variable with the key that commands send, without its prefix.
+// apiKey is the environment variable with the client's API key, without its prefix.
 const apiKey = "key"
 
-// securitySettings say who may reach a server, and with what key.
+// securitySettings are the settings of access to a server.
 func securitySettings() []setting {
 	flag := checkOneOf("true", "false")
 	return []setting{
@@ -38,7 +38,7 @@ func securitySettings() []setting {
 	}
 }
 
-// callSettings are about commands that talk to a server.
+// callSettings are the settings of commands that call a server.
 func callSettings() []setting {
 	return []setting{
 		{"key_file", "file with the API key for the server, unless " + envName(apiKey) + " has it", fixed(""), nil},
@@ -65,7 +65,7 @@ func checkOrigins(v string) error {
 	return nil
 }
 
-// commaList splits a list at commas, in lower case.
+// commaList splits a list at commas, and lowers its letters.
 func commaList(v string) (list []string) {
 	for part := range strings.SplitSeq(v, ",") {
 		if part = strings.ToLower(strings.TrimSpace(part)); part != "" {
@@ -75,7 +75,7 @@ func commaList(v string) (list []string) {
 	return list
 }
 
-// secure fills in who may reach the server. The certificate comes with listening.
+// secure sets who may call the server. The certificate is loaded when it listens.
 func (s *settings) secure(o *api.Options) {
 	number := func(name string) float64 { x, _ := strconv.ParseFloat(s.k.String(name), 64); return x } // checked
 	o.RequireKeys, o.InsecureHTTP = s.k.String("require_keys") == "true", s.k.String("insecure_http") == "true"
@@ -83,7 +83,7 @@ func (s *settings) secure(o *api.Options) {
 	o.Limits = api.Limits{Rate: number("rate_limit"), Burst: int(number("rate_burst")), Concurrent: int(number("concurrency_limit"))}
 }
 
-// keepAudit is as in [engine.Options].
+// keepAudit returns [engine.Options].KeepAudit.
 func (s *settings) keepAudit() int {
 	if n, _ := strconv.Atoi(s.k.String("audit_keep")); n > 0 { // checked
 		return n
@@ -91,7 +91,7 @@ func (s *settings) keepAudit() int {
 	return -1
 }
 
-// serverKey returns the API key for a server that the settings name; "" is none.
+// serverKey returns the API key for the server that the settings name; "" is none.
 func (s *settings) serverKey() (string, error) {
 	file := s.k.String("key_file")
 	if s.apiKey != "" || file == "" {
@@ -107,7 +107,7 @@ func (s *settings) serverKey() (string, error) {
 	return key, nil
 }
 
-// client says how the server that the settings name is called.
+// client returns the options for calling the server that the settings name.
 func (s *settings) client() (o api.ClientOptions, err error) {
 	if o.Key, err = s.serverKey(); err != nil {
 		return o, err
@@ -116,7 +116,7 @@ func (s *settings) client() (o api.ClientOptions, err error) {
 	return o, err
 }
 
-// trusted returns what may vouch for the server's certificate; nil is what the system trusts.
+// trusted returns the certificates that can vouch for the server's; nil are the system's.
 func (s *settings) trusted() (*x509.CertPool, error) {
 	file := s.k.String("ca_file")
 	if file == "" {
@@ -128,7 +128,7 @@ func (s *settings) trusted() (*x509.CertPool, error) {
 	}
 	pool, err := x509.SystemCertPool()
 	if err != nil {
-		pool = x509.NewCertPool() // a system without any
+		pool = x509.NewCertPool() // the system has none
 	}
 	if !pool.AppendCertsFromPEM(b) {
 		return nil, badUsage("%s: %s holds no certificate in PEM", s.where("ca_file"), file)
@@ -136,7 +136,7 @@ func (s *settings) trusted() (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// maySendKey refuses servers on the way to which everyone could read a key.
+// maySendKey refuses to send a key without TLS to another machine.
 func (s *settings) maySendKey(server string) error {
 	u, err := url.Parse(server)
 	if err != nil || u.Scheme == "https" || httpclient.IsLoopback(u.Hostname()) || s.k.String("insecure_http") == "true" {
@@ -165,7 +165,7 @@ func (s *settings) certificate(log *slog.Logger) (*certificate, error) {
 	return c, nil
 }
 
-// readKeyFile returns the key that a file holds.
+// readKeyFile returns the key in a file.
 func readKeyFile(name string) (string, error) {
 	f, err := os.Open(name)
 	if err != nil {

@@ -79,7 +79,7 @@ func newServe(env lookupEnv) *cobra.Command {
 }
 
 func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed, acceptLoss bool) (err error) {
-	signal.Ignore(syscall.SIGHUP) // a terminal that is closed is no reason to end, and nothing has to be read again
+	signal.Ignore(syscall.SIGHUP) // closing the terminal does not end the server, and there is no configuration to reload
 	ctx := cmd.Context()
 	s, err := load(cmd, env)
 	if err != nil {
@@ -132,10 +132,10 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed, accept
 	}
 	greet(ctx, cmd.OutOrStdout(), s, eng, ln.Addr().String())
 	var background sync.WaitGroup
-	defer background.Wait() // before the engine is closed
+	defer background.Wait() // ends before the engine is closed
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	// The first query would do it; an index that cannot be opened is reported there.
+	// The first query would open the indexes, too. It reports an index that cannot be opened.
 	background.Go(func() { _ = eng.Indexes().Warm(ctx, s.Namespace) })
 	eng.Jobs().Start()
 	for _, src := range sources {
@@ -149,7 +149,7 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed, accept
 	return server.Serve(ctx, ln)
 }
 
-// noteAgents returns what notes in the audit log what agents change.
+// noteAgents returns a function that adds the changes of agents to the audit log.
 func noteAgents(eng *engine.Engine) func(context.Context, mcp.Change) {
 	return func(ctx context.Context, c mcp.Change) {
 		eng.Admin().Audit(store.AuditEntry{
@@ -159,7 +159,7 @@ func noteAgents(eng *engine.Engine) func(context.Context, mcp.Change) {
 	}
 }
 
-// announce tells commands where the server is, and what certificate it shows.
+// announce writes the address and the certificate of the server into the lock file.
 func announce(eng *engine.Engine, addr string, cert *certificate) error {
 	if cert == nil {
 		return eng.Admin().Announce(addr, "")
@@ -172,7 +172,7 @@ func announce(eng *engine.Engine, addr string, cert *certificate) error {
 	return eng.Admin().Announce(addr, cert.pin())
 }
 
-// listen refuses what the server would refuse, before anything is announced.
+// listen opens the listener after the server's own check, before the address is announced.
 func listen(ctx context.Context, server *api.Server, addr string) (net.Listener, error) {
 	var lc net.ListenConfig
 	ln, err := lc.Listen(ctx, "tcp", addr)
@@ -185,7 +185,7 @@ func listen(ctx context.Context, server *api.Server, addr string) (net.Listener,
 	return ln, nil
 }
 
-// alreadyServed says what to do about a data directory that is in use.
+// alreadyServed adds the remedy to the error about a data directory in use.
 func alreadyServed(err error) error {
 	var locked *engine.LockedError
 	switch {
@@ -198,7 +198,7 @@ func alreadyServed(err error) error {
 	}
 }
 
-// askedFor says whether requests need API keys.
+// askedFor returns whether requests need API keys, as text.
 func (s *settings) askedFor(keys bool) string {
 	switch {
 	case keys:
@@ -210,7 +210,7 @@ func (s *settings) askedFor(keys bool) string {
 	}
 }
 
-// greet says where the server is and what it has.
+// greet prints the address of the server and the contents of the data directory.
 func greet(ctx context.Context, w io.Writer, s settings, eng *engine.Engine, addr string) {
 	scheme := "http"
 	if s.k.String("tls_cert") != "" {

@@ -18,9 +18,8 @@ import (
 	"github.com/ragctx/ragctx/providers/docs/fetch"
 )
 
-// sources returns what is to be ingested: what args name, else what the settings do.
-// An argument is a path or a URL, or such, "=" and a namespace. Paths of one namespace
-// go together.
+// sources returns the ingests that args name, or else the settings. An argument is a path or URL,
+// optionally followed by "=" and a namespace. Paths of one namespace become one ingest.
 func (s settings) sources(args []string, log *slog.Logger) ([]engine.IngestOptions, error) {
 	if len(args) == 0 {
 		return s.servedDocs(log)
@@ -44,8 +43,8 @@ func (s settings) sources(args []string, log *slog.Logger) ([]engine.IngestOptio
 	return out, nil
 }
 
-// splitNamespace splits PATH=NAMESPACE. The whole may be a path that has an =, or a
-// URL that has one in its query.
+// splitNamespace splits PATH=NAMESPACE. An existing path may contain "=", and so may the query of a
+// URL.
 func (s settings) splitNamespace(arg string) (path, namespace string) {
 	if _, err := os.Stat(arg); err == nil {
 		return arg, s.Namespace
@@ -57,8 +56,8 @@ func (s settings) splitNamespace(arg string) (path, namespace string) {
 	return arg[:i], arg[i+1:]
 }
 
-// servedDocs returns what the setting serve_docs names: paths separated as in PATH,
-// or a JSON list of paths, URLs and sources.
+// servedDocs returns the ingests of the setting serve_docs: a list of paths as in PATH, or a JSON
+// list of paths, URLs and sources.
 func (s settings) servedDocs(log *slog.Logger) ([]engine.IngestOptions, error) {
 	value := strings.TrimSpace(s.k.String("serve_docs"))
 	if !strings.HasPrefix(value, "[") && !strings.HasPrefix(value, "{") {
@@ -94,8 +93,7 @@ func (s settings) servedDocs(log *slog.Logger) ([]engine.IngestOptions, error) {
 	return append(paths, out...), err
 }
 
-// servedSource returns what a source asks for: nothing, if it is not to be ingested
-// by itself.
+// servedSource returns the ingests of a source, without those that are not to run automatically.
 func (s settings) servedSource(raw json.RawMessage, log *slog.Logger) ([]engine.IngestOptions, error) {
 	list, err := docs.ParseSources(raw)
 	if err != nil {
@@ -120,8 +118,8 @@ func (s settings) servedSource(raw json.RawMessage, log *slog.Logger) ([]engine.
 	return out, nil
 }
 
-// ingestBehind ingests while the server answers, and says in the log how it goes.
-// The job stays when the server ends before it.
+// ingestBehind ingests while the server runs, and logs the progress. If the server ends first, the
+// job stays.
 func ingestBehind(ctx context.Context, eng *engine.Engine, log *slog.Logger, src engine.IngestOptions) {
 	start := time.Now()
 	last := start

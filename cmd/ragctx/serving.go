@@ -14,14 +14,14 @@ import (
 
 // processMemory returns how many bytes of memory this process may use.
 func processMemory() int64 {
-	return min(debug.SetMemoryLimit(-1), memoryLimit(os.DirFS("/"))) // the first is what GOMEMLIMIT says
+	return min(debug.SetMemoryLimit(-1), memoryLimit(os.DirFS("/"))) // GOMEMLIMIT
 }
 
-// bodyShare is the part of the memory that bodies of requests may take, one in so many.
-// Indexes, caches and what is not collected yet take the rest.
+// bodyShare is the divisor of the memory that the bodies of requests may use. The rest is for
+// indexes, caches and garbage.
 const bodyShare = 3
 
-// bodyMemory returns the memory for bodies of a process that may use limit bytes.
+// bodyMemory returns the memory for request bodies of a process that may use limit bytes.
 func bodyMemory(limit int64) int64 {
 	if limit == math.MaxInt64 {
 		return api.DefaultBodyMemory
@@ -29,10 +29,9 @@ func bodyMemory(limit int64) int64 {
 	return limit / bodyShare
 }
 
-// forServing sets Go's runtime for many requests at a time, within limit bytes of memory,
-// until back is called. GOMAXPROCS, GOGC and GOMEMLIMIT of the environment are left as
-// they are. Whoever works with much memory for a while calls large, and what it returns
-// at the end.
+// forServing tunes Go's runtime for many concurrent requests within limit bytes of memory, until
+// back is called. GOMAXPROCS, GOGC and GOMEMLIMIT of the environment take precedence. Code that
+// uses much memory for a while calls large, and the function that it returns at the end.
 func forServing(env lookupEnv, limit int64) (large func() (done func()), back func()) {
 	var undo []func()
 	back = func() {
@@ -54,56 +53,55 @@ func forServing(env lookupEnv, limit int64) (large func() (done func()), back fu
 	return large, back
 }
 
-// oversubscribe gives Go twice as many processors as there are until back is called. Then
-// no goroutine of a turn stands in line behind those of an ingest: the kernel decides which
-// thread goes first, and it favours those that just woke up, from the network or
-// from a sync of the disk. Go's own scheduler lets each run for 10 ms.
+// oversubscribe doubles GOMAXPROCS until back is called. Then the kernel schedules the goroutines
+// of requests and of ingests, and favours threads that just woke up from the network or the disk.
+// Go's own scheduler would let each goroutine run for 10 ms.
 func oversubscribe() (back func()) {
 	cores := runtime.GOMAXPROCS(0)
 	runtime.GOMAXPROCS(2 * cores)
 	return func() { runtime.GOMAXPROCS(cores) }
 }
 
-// spareHeap is how many bytes may be allocated between two collections where what is in use
-// is less. Go collects whenever as much was allocated as is in use, which is several times
-// in a second where little is; requests meanwhile have half of the cores.
+// spareHeap is the least number of bytes allocated between two collections. Go's default collects
+// whenever the heap has doubled: with a small heap that is several times a second, and each time
+// requests lose half of the cores.
 const spareHeap = 192 << 20
 
-// spareFor returns how many bytes are spared of a limit of memory: a small one is to have room
-// for what is in use.
+// spareFor returns the spare heap for a memory limit: a small limit must leave room for the live
+// heap.
 func spareFor(limit int64) uint64 { return uint64(min(spareHeap, max(limit, 0)/8)) }
 
-// usualPercent is Go's own. What is in use may grow much before the next collection, of which
-// mostPercent may be allocated then.
+// usualPercent is Go's default. The live heap may grow much before the next collection; mostPercent
+// bounds the allocations until then.
 const (
 	usualPercent = 100
 	mostPercent  = 300
 )
 
-// collector keeps Go's garbage collector from running too often. After each collection it
-// says when the next one is due.
+// collector keeps Go's garbage collector from running too often. After each collection it sets the
+// time of the next one.
 type collector struct {
 	spare  uint64
-	before int // what was set before
+	before int // the percentage before
 
-	mu      sync.Mutex // guards what follows
-	percent int        // what is set
+	mu      sync.Mutex // guards the fields below
+	percent int        // the current percentage
 	stopped bool
-	larges  int         // how many work with much memory
-	after   *time.Timer // ends the time after them
+	larges  int         // number of users of much memory
+	after   *time.Timer // ends the period after them
 }
 
-// largePercent is what is set while a large body is worked on, and for largeAfter, in which
-// indexes put in order what they got. Most of what is in use is the body then, and what was
-// made of it; what is not collected yet would double that. A server takes 241 MiB for a text
-// of 15 MB with 50, and 278 with 75, which needs less of the processor.
+// largePercent is the percentage while a large body is processed, and for largeAfter, in which the
+// indexes merge it. The live heap is then mostly the body and its derivatives, which garbage would
+// double. For a text of 15 MB a server takes 241 MiB with 50, and 278 MiB with 75, which needs less
+// CPU.
 const (
 	largePercent = 50
 	largeAfter   = 20 * time.Second
 )
 
-// large has memory collected more often until done is called, and for a while after that.
-// Then the system gets back what is not used.
+// large makes collections more frequent until done is called and for largeAfter, and then returns
+// unused memory to the system.
 func (c *collector) large() (done func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -122,7 +120,7 @@ func (c *collector) large() (done func()) {
 	}
 }
 
-// relax ends the time after large bodies.
+// relax ends the period after large bodies.
 func (c *collector) relax() {
 	c.mu.Lock()
 	over := c.larges == 0 && !c.stopped
@@ -131,12 +129,11 @@ func (c *collector) relax() {
 	}
 	c.mu.Unlock()
 	if over {
-		debug.FreeOSMemory() // which collects, so the usual percentage is set
+		debug.FreeOSMemory() // it collects, and that restores the usual percentage
 	}
 }
 
-// set sets the percentage if that makes a difference worth stopping the world for. The
-// caller holds mu.
+// set changes the percentage if the difference is worth stopping the world. The caller holds mu.
 func (c *collector) set(p int) {
 	if 10*max(p-c.percent, c.percent-p) > c.percent {
 		c.percent = p
@@ -150,7 +147,7 @@ func collectLess(spare uint64) *collector {
 	return c
 }
 
-// stop leaves all as it was before.
+// stop restores the percentage from before.
 func (c *collector) stop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -161,7 +158,7 @@ func (c *collector) stop() {
 	debug.SetGCPercent(c.before)
 }
 
-// collected is called after each collection, by the finalizer of what nothing refers to.
+// collected runs after each collection, as the finalizer of an unreachable object.
 func (c *collector) collected() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -178,13 +175,13 @@ func (c *collector) collected() {
 
 type sentinel struct{ collector *collector }
 
-// percentFor returns the percentage of what is in use that may be allocated until the
-// next collection.
+// percentFor returns the percentage of the live heap that may be allocated until the next
+// collection.
 func percentFor(inUse, spare uint64) int {
 	return int(min(max(usualPercent, usualPercent*spare/max(inUse, 1)), mostPercent)) //nolint:gosec // at most mostPercent
 }
 
-// inUse returns how many bytes the last collection left.
+// inUse returns the size of the live heap after the last collection.
 func inUse() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(sample)

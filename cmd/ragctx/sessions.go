@@ -45,12 +45,12 @@ func newSessions(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-// talk is a session that a command is about.
+// talk is a session and the streams of a command about it.
 type talk struct {
 	*api.Client
 
 	key  session.Key
-	args []string // those after the session
+	args []string // arguments after the session
 	in   io.Reader
 	out  io.Writer
 	err  io.Writer
@@ -78,14 +78,14 @@ func sessionUser(flags *pflag.FlagSet, user *string) {
 	flags.StringVar(user, "user", "", "user whose session it is (default nobody's)")
 }
 
-// withSessions calls fn with a client for sessions.
+// withSessions calls fn with a talk without a session.
 func withSessions(cmd *cobra.Command, env lookupEnv, fn func(ctx context.Context, namespace string, t talk) error) error {
 	return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
 		return fn(ctx, s.Namespace, talk{Client: c.Client, in: cmd.InOrStdin(), out: cmd.OutOrStdout(), err: cmd.ErrOrStderr()})
 	})
 }
 
-// say prints a line, or JSON in its place.
+// say prints a line, or JSON instead.
 func (t talk) say(asJSON bool, v any, line string, args ...any) error {
 	if asJSON {
 		return writeJSON(t.out, v)
@@ -131,7 +131,7 @@ func whose(user string) string {
 	return "user " + printable(user)
 }
 
-// sessionsOf returns the sessions that changed last.
+// sessionsOf returns the most recently changed sessions.
 func sessionsOf(ctx context.Context, c *api.Client, namespace, user string, most int) ([]api.SessionEntry, error) {
 	all, cursor := []api.SessionEntry{}, ""
 	for {
@@ -238,7 +238,7 @@ func newSessionsCreate(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-// layers are the ways in which a session can be compressed.
+// layers are the kinds of compression of a session.
 var layers = []string{"any", string(stage.LayerObservation), string(stage.LayerCompaction), string(stage.LayerBuffer), string(stage.LayerNone)}
 
 func newSessionsDelete(env lookupEnv) *cobra.Command {

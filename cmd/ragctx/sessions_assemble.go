@@ -26,7 +26,7 @@ Context follows the system prompt, or with --format stands where it breaks no ca
 
 var placements = []string{string(assemble.Blocks), string(assemble.Prepend), string(assemble.Inline)}
 
-// sessionCall is a command that puts a model call of a session together.
+// sessionCall is a command that assembles a model call of a session.
 type sessionCall struct {
 	callFlags
 
@@ -86,7 +86,7 @@ func (c *sessionCall) run(ctx context.Context, t talk, bold func(string) string)
 	return writeSpent(t.err, a)
 }
 
-// request returns what the file and the flags ask for.
+// request returns the request that the file and the flags describe.
 func (c *sessionCall) request(t talk) (api.SessionAssembleRequest, error) {
 	var r api.SessionAssembleRequest
 	if len(t.args) > 0 {
@@ -111,7 +111,7 @@ func (c *sessionCall) request(t talk) (api.SessionAssembleRequest, error) {
 	return r, nil
 }
 
-// writeCall prints what a model is to be sent, for people.
+// writeCall prints the call for people.
 func writeCall(w io.Writer, s sending) error {
 	messages, err := api.Said{Messages: s.Messages}.Read()
 	if err != nil {
@@ -134,7 +134,7 @@ func writeCall(w io.Writer, s sending) error {
 	return nil
 }
 
-// writeSpent tells what a call costs, what is not in it, and what was done for it.
+// writeSpent prints the cost of a call, the messages left out and the compactions.
 func writeSpent(w io.Writer, a api.SessionAssembleAnswer) error {
 	b := a.Budget
 	there := fmt.Sprintf("%s of %d used, %d reserved", amount(b.Used, "token"), b.Window, b.Reserved)
@@ -155,7 +155,7 @@ func writeSpent(w io.Writer, a api.SessionAssembleAnswer) error {
 	return nil
 }
 
-// writeStages tells what the stages of a session did.
+// writeStages prints the reports of a session's stages.
 func writeStages(w io.Writer, bold func(string) string, stages []api.StageReport) {
 	fmt.Fprintln(w, bold("stages"))
 	table(w, func(row func(...any)) {
@@ -171,7 +171,7 @@ func writeStages(w io.Writer, bold func(string) string, stages []api.StageReport
 	})
 }
 
-// leftOut returns how many messages are not shown at all.
+// leftOut returns the number of messages that are not shown.
 func leftOut(dropped []api.DroppedTotal) (n int) {
 	for _, d := range dropped {
 		n += d.Messages - d.Partial

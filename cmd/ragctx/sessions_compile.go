@@ -64,7 +64,7 @@ func writeCompiled(w, about io.Writer, a api.CompileAnswer) error {
 	return writeSpared(about, fmt.Sprintf("%s, %s", amount(len(messages), "message"), amount(a.Tokens, "token")), a.DroppedTotals, a.Hidden)
 }
 
-// writeShown prints what a model is shown.
+// writeShown prints the messages that a model is shown.
 func writeShown(w io.Writer, messages []ragctx.Message) error {
 	for _, m := range messages {
 		if err := writeSaid(w, strings.TrimSpace(string(m.Role)+"  "+printable(m.Name)), m); err != nil {
@@ -74,7 +74,7 @@ func writeShown(w io.Writer, messages []ragctx.Message) error {
 	return nil
 }
 
-// writeSpared prints what there is, and how much is not.
+// writeSpared prints a summary and the number of messages left out.
 func writeSpared(w io.Writer, there string, dropped []api.DroppedTotal, hidden []api.HiddenMessages) error {
 	n := 0
 	for _, d := range dropped {
@@ -88,7 +88,7 @@ func writeSpared(w io.Writer, there string, dropped []api.DroppedTotal, hidden [
 	return err
 }
 
-// The ways in which a session is compacted.
+// The policies and strategies of compaction.
 var (
 	policies   = []string{string(compact.Adaptive), string(compact.A3S), string(view.PolicyBuffer)}
 	strategies = []string{string(compact.Auto), string(compact.Prune), string(compact.LLM), string(compact.Extractive)}

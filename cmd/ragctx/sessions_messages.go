@@ -14,7 +14,7 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// maxTalkBytes bounds what is appended at once.
+// maxTalkBytes bounds one append.
 const maxTalkBytes = 32 << 20
 
 func newSessionsAppend(env lookupEnv) *cobra.Command {
@@ -67,7 +67,7 @@ func formatHelp(of string) string {
 	return fmt.Sprintf("form of %s: %s (default %s)", of, strings.Join(forms, ", "), forms[0])
 }
 
-// said returns the messages that are to be appended.
+// said returns the messages to append.
 func (t talk) said(role, file string) ([]json.RawMessage, error) {
 	switch {
 	case file == "" && len(t.args) == 0:
@@ -116,7 +116,7 @@ func newSessionsMessages(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-// newest returns the newest messages; pages have limits of their own.
+// newest returns the newest messages. The server bounds its pages.
 func (t talk) newest(ctx context.Context, section, leaf string, most int) ([]api.SessionMessage, error) {
 	all, before := []api.SessionMessage{}, ""
 	for {
@@ -151,7 +151,7 @@ func writeTalk(w io.Writer, all []api.SessionMessage) error {
 	return nil
 }
 
-// writeSaid prints what a message says, below what it is.
+// writeSaid prints the content of a message below the line about it.
 func writeSaid(w io.Writer, about string, m ragctx.Message) error {
 	if _, err := fmt.Fprintln(w, about); err != nil {
 		return err

@@ -21,9 +21,9 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// Settings come from these layers, the weakest first. The file is JSON with one
-// value per setting, the environment has RAGCTX_ before the setting's name in
-// capitals, and a flag has dashes for underscores.
+// Settings come from these layers, the weakest first. The file is JSON with one value per setting.
+// In the environment a setting has the prefix RAGCTX_ and capitals, as a flag dashes for
+// underscores.
 const (
 	fromDefault = "default"
 	fromFile    = "file"
@@ -33,7 +33,7 @@ const (
 
 const envPrefix = "RAGCTX_"
 
-// setting describes one setting. All are strings.
+// setting describes one setting. All values are strings.
 type setting struct {
 	name  string
 	help  string
@@ -41,13 +41,13 @@ type setting struct {
 	check func(value string) error   // nil accepts everything
 }
 
-// isSwitch reports whether a setting is true or false and nothing else. Its flag alone
-// is true; --flag=false is false.
+// isSwitch reports whether a setting is either true or false. Its flag without a value is true;
+// --flag=false is false.
 func (s setting) isSwitch() bool {
 	return s.check != nil && s.check("true") == nil && s.check("false") == nil && s.check("maybe") != nil
 }
 
-// allSettings returns every setting in the order in which they are shown.
+// allSettings returns every setting in the order of the list.
 func allSettings() []setting {
 	return append([]setting{
 		{"data", "data directory", defaultDataDir, checkData},
@@ -67,16 +67,15 @@ func allSettings() []setting {
 	}, slices.Concat(callSettings(), watchSettings(), serving())...)
 }
 
-// serving returns the groups of settings that the engine and the server of a data
-// directory have.
+// serving returns the groups of settings for the engine and the server of a data directory.
 func serving() []setting {
 	return slices.Concat(securitySettings(), embedSettings(), rerankSettings(), memorySettings(), modelSettings(), procedureSettings(), packSettings(), providerSettings(), conversationSettings(), answerSettings())
 }
 
-// servedSettings lists the names of these settings.
+// servedSettings returns the names of these settings.
 func servedSettings() []string { return names(serving()) }
 
-// names lists the names of settings.
+// names returns the names of settings.
 func names(all []setting) []string {
 	out := make([]string, len(all))
 	for i, s := range all {
@@ -91,8 +90,8 @@ func secret(env lookupEnv, name string) string {
 	return strings.TrimSpace(v)
 }
 
-// refused says which setting of a service its client would not take: the key, which
-// key names as the user did, or one that begins with prefix. Other errors stay.
+// refused adds to an error of a service's client the setting that it is about: the key, which the
+// user knows as key, or one that begins with prefix. Other errors stay unchanged.
 func (s *settings) refused(err error, key, prefix string) error {
 	f, ok := errors.AsType[*ragctx.FieldError](err)
 	switch {
@@ -107,18 +106,17 @@ func (s *settings) refused(err error, key, prefix string) error {
 
 func fixed(v string) func(lookupEnv) string { return func(lookupEnv) string { return v } }
 
-// vectorGraphs lists the kinds of vector index, the default first.
+// vectorGraphs are the kinds of vector index, the default first.
 func vectorGraphs() []string { return []string{"native", "flat", "coder"} }
 
 func flagName(setting string) string { return strings.ReplaceAll(setting, "_", "-") }
 
 func envName(setting string) string { return envPrefix + strings.ToUpper(setting) }
 
-// besideServer are the settings whose flags come with that of the server to talk to.
+// besideServer are the settings with flags on every command that calls a server.
 var besideServer = []string{"insecure_http", "key_file", "ca_file"}
 
-// addSettings adds flags for settings. Their values are read by [load], not from
-// the flags, so the flags' own defaults stay empty.
+// addSettings adds flags for settings. [load] reads their values, so the flags have empty defaults.
 func addSettings(flags *pflag.FlagSet, names ...string) {
 	if slices.Contains(names, "server") {
 		names = append(slices.Clip(names), besideServer...)
@@ -130,16 +128,16 @@ func addSettings(flags *pflag.FlagSet, names ...string) {
 		help := fmt.Sprintf("%s (env %s)", s.help, envName(s.name))
 		flags.String(flagName(s.name), "", help)
 		if s.isSwitch() {
-			flags.Lookup(flagName(s.name)).NoOptDefVal = "true" // a flag alone
+			flags.Lookup(flagName(s.name)).NoOptDefVal = "true" // the flag without a value
 		}
 	}
 }
 
-// settings are the values that hold for one run of a command.
+// settings are the values for one run of a command.
 type settings struct {
 	Data, Addr, Server, Namespace, VectorGraph string
 
-	// KeepVersions is as in [engine.Options].
+	// KeepVersions is [engine.Options].KeepVersions.
 	KeepVersions int
 
 	Level  slog.Level
@@ -153,15 +151,15 @@ type settings struct {
 	modelKey string
 	apiKey   string
 
-	// begins says that the command may begin a data directory.
+	// begins says that the command may create a data directory.
 	begins bool
 
-	// named are URLs that the command names, whose hosts are allowed as well.
+	// named are URLs in the arguments, which allow their hosts.
 	named        []string
 	ignoreRobots bool
 
-	// reembed names the embedder to which the data directory is to be changed when it
-	// is opened in this process; empty is none.
+	// reembed names the embedder to change to when the data directory is opened in this process;
+	// empty is none.
 	reembed string
 	// acceptLoss is [engine.Options].AcceptLoss.
 	acceptLoss bool
@@ -170,14 +168,14 @@ type settings struct {
 
 	File       string // the settings file, whether it exists or not
 	Found      bool   // whether it exists
-	FileOrigin string // where File's name comes from
+	FileOrigin string // the origin of File
 
 	env    lookupEnv
 	k      *koanf.Koanf
 	origin map[string]string
 }
 
-// load reads the settings that hold for cmd.
+// load reads the settings for cmd.
 func load(cmd *cobra.Command, env lookupEnv) (settings, error) {
 	s := settings{begins: begins(cmd), env: env, k: koanf.New("\x00"), origin: make(map[string]string)}
 	var err error
@@ -201,7 +199,7 @@ func load(cmd *cobra.Command, env lookupEnv) (settings, error) {
 	return s, s.finish(env)
 }
 
-// finish checks the values and copies them into the fields.
+// finish checks the values and copies them into fields.
 func (s *settings) finish(env lookupEnv) error {
 	for _, d := range allSettings() {
 		if d.check == nil {
@@ -212,7 +210,7 @@ func (s *settings) finish(env lookupEnv) error {
 		}
 	}
 	if s.k.String("offline") == "true" {
-		httpclient.GoOffline() // before anything else can connect
+		httpclient.GoOffline() // before the first connection
 	}
 	s.readReranker(env)
 	s.embedKey, s.modelKey, s.apiKey = secret(env, embedKey), secret(env, modelKey), secret(env, apiKey)
@@ -226,27 +224,26 @@ func (s *settings) finish(env lookupEnv) error {
 	if s.KeepVersions, err = strconv.Atoi(s.k.String("keep_versions")); err != nil {
 		s.KeepVersions = -1 // all
 	}
-	// The data directory of the command line is not the one of a server that the
-	// environment names.
+	// --data names another directory than that of the server in the environment.
 	if s.origin["data"] == fromFlag && s.origin["server"] != fromFlag {
 		s.Server = ""
 	}
 	if s.Server != "" && s.origin["namespace"] == fromDefault {
-		s.Namespace = "" // that of the key, if it is for one, which only the server knows
+		s.Namespace = "" // the key's namespace, if it has only one; only the server knows it
 	}
 	return s.Level.UnmarshalText([]byte(s.k.String("log_level")))
 }
 
-// gauge says which searches are done again.
+// gauge returns the options for repeating searches exactly, to measure their recall.
 func (s *settings) gauge() index.MonitorOptions {
 	share, _ := strconv.ParseFloat(s.k.String("recall_sample"), 64) // checked
 	if share == 0 {
-		share = -1 // none, where 0 is the default
+		share = -1 // none; there 0 is the default
 	}
 	return index.MonitorOptions{Share: share}
 }
 
-// where names a setting the way the user wrote it.
+// where returns a setting's name as the user wrote it.
 func (s *settings) where(name string) string {
 	switch s.origin[name] {
 	case fromFlag:
@@ -260,8 +257,7 @@ func (s *settings) where(name string) string {
 	}
 }
 
-// logger returns a logger to w at the set level, or at least at floor when no
-// level was asked for.
+// logger returns a logger to w at the level of the settings, or at least at floor if none is set.
 func (s settings) logger(w io.Writer, floor slog.Level) *slog.Logger {
 	level := s.Level
 	if s.origin["log_level"] == fromDefault {

@@ -11,7 +11,7 @@ import (
 	"github.com/ragctx/ragctx/providers/docs/fetch"
 )
 
-// splitHosts reads the value of the setting allow_hosts.
+// splitHosts reads the setting allow_hosts.
 func splitHosts(v string) []string {
 	return strings.FieldsFunc(v, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\n' })
 }
@@ -21,7 +21,7 @@ func checkHosts(v string) error {
 	return err
 }
 
-// maxRate is the most requests a second; more would be an attack.
+// maxRate bounds the requests a second to one host; more would be an attack.
 const maxRate = 1000
 
 func checkRate(v string) error {
@@ -31,8 +31,8 @@ func checkRate(v string) error {
 	return nil
 }
 
-// sites returns what opens paths and URLs: those on the hosts that the settings allow,
-// and on those of the URLs that the command names. Whoever calls it closes it.
+// sites returns an opener of paths and URLs, for the hosts that the settings allow and those of the
+// URLs in the arguments. The caller closes it.
 func (s *settings) sites() (*engine.WebSources, error) {
 	hosts, err := fetch.ParseHosts(splitHosts(s.k.String("allow_hosts")))
 	if err != nil {
@@ -53,8 +53,7 @@ func (s *settings) sites() (*engine.WebSources, error) {
 	}), nil
 }
 
-// name allows the hosts of the URLs among the paths that a command is given, for as
-// long as the command runs.
+// name allows the hosts of the URLs among paths for this run.
 func (s *settings) name(paths []string) {
 	for _, p := range paths {
 		if fetch.IsURL(p) {

@@ -97,8 +97,7 @@ func runRestore(cmd *cobra.Command, env lookupEnv, f snapshotFlags, file string)
 	return writeSnapshotInfo(cmd.OutOrStdout(), f, "restored: "+s.Data, info)
 }
 
-// unlocked adds to an error about a data directory that another process has
-// open what to do about it.
+// unlocked adds the remedy to an error about a data directory that another process has open.
 func unlocked(err error) error {
 	var locked *engine.LockedError
 	switch {
@@ -119,7 +118,7 @@ func writeSnapshotInfo(w io.Writer, f snapshotFlags, done string, info store.Sna
 	return err
 }
 
-// percent writes now and then how far something has come.
+// percent prints the progress now and then.
 type percent struct {
 	w    io.Writer
 	what string

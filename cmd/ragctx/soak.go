@@ -44,7 +44,7 @@ const soakExample = `  ragctx serve --data ./soak-data &
   ragctx bench soak --data ./soak-data --duration 10m
   ragctx bench soak --data ./soak-data --duration 2m --rate 40 --every 1s --json > soak.json`
 
-// soakRows is how many readings the table shows.
+// soakRows bounds the readings in the table.
 const soakRows = 20
 
 func newSoak(env lookupEnv) *cobra.Command {

@@ -13,13 +13,13 @@ import (
 	stageremote "github.com/ragctx/ragctx/session/stage/remote"
 )
 
-// stagesSetting names stages of the pipeline that are programs of their own.
+// stagesSetting is the setting with the stages that are programs of their own.
 const stagesSetting = "stages"
 
-// maxStages bounds how many there are: all are asked one after the other, for every view.
+// maxStages bounds the stages: each view calls one after the other.
 const maxStages = 16
 
-// What becomes of a call when a stage fails: it is put together without the stage, or not.
+// What happens to a call if a stage fails: it goes on without the stage, or fails.
 const (
 	failOpen   = "open"
 	failClosed = "closed"
@@ -28,7 +28,7 @@ const (
 // defaultStagePriority is after observations and before compaction.
 const defaultStagePriority = 15
 
-// stageSetting is one stage as the operator writes it.
+// stageSetting is a stage in the settings.
 type stageSetting struct {
 	Name     string `json:"name"`
 	URL      string `json:"url"`
@@ -46,7 +46,7 @@ func (s *settings) readStages() ([]stageSetting, error) {
 	return readPrograms[stageSetting](s, stagesSetting, "stage", maxStages, `[{"name": "redact", "url": "http://127.0.0.1:9000/stage", "on_failure": "closed"}]`)
 }
 
-// useStages gives the engine the stages that the settings name.
+// useStages gives the engine the stages of the settings.
 func (s *settings) useStages(o *engine.Options) (closeAll func(), err error) {
 	list, err := s.readStages()
 	if err != nil {
@@ -72,13 +72,13 @@ func (s *settings) useStages(o *engine.Options) (closeAll func(), err error) {
 	return closeAll, nil
 }
 
-// taken reports whether a stage has a name, of the program's own ones as well.
+// taken reports whether a stage, built-in or not, has a name.
 func taken(stages []stage.Stage, name string) bool {
 	own := []stage.Stage{stage.Observation{}, stage.Compaction{}, stage.Truncation{}}
 	return slices.ContainsFunc(append(own, stages...), func(s stage.Stage) bool { return s.Name() == name })
 }
 
-// open makes a stage of its settings.
+// open makes a stage from its settings.
 func (set stageSetting) open(env lookupEnv, o *engine.Options) (*stageremote.Stage, error) {
 	if set.OnFailure != "" && set.OnFailure != failOpen && set.OnFailure != failClosed {
 		return nil, ragctx.Invalid("on_failure", "%q is unknown; use closed for a stage that hides something, or open", ragctx.Clip(set.OnFailure))
@@ -93,9 +93,9 @@ func (set stageSetting) open(env lookupEnv, o *engine.Options) (*stageremote.Sta
 	})
 }
 
-// greetStages says what leaves this program.
+// greetStages prints which data goes to which program.
 func (s *settings) greetStages(w io.Writer) {
-	list, _ := s.readStages() // read before
+	list, _ := s.readStages() // read without errors before
 	for _, one := range list {
 		fails := "it is left out when it fails: " + failClosed + " at on_failure is for stages that hide something"
 		if one.OnFailure == failClosed {

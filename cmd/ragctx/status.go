@@ -23,10 +23,9 @@ The exit status is 1 if something does not work as it should. With --quiet it on
 whether a server can answer, by the exit status, and prints nothing; that is what a health
 check needs, which leaves the data directory alone.`
 
-// report is a status and where it is from.
+// report is a status and its origin.
 type report struct {
-	// Server is the URL of the server; empty if this command has opened the data
-	// directory.
+	// Server is the server's URL; empty with an engine in this process.
 	Server string `json:"server,omitempty"`
 	PID    int    `json:"pid,omitempty"`
 	Data   string `json:"data,omitempty"`
@@ -85,11 +84,11 @@ func runStatus(cmd *cobra.Command, env lookupEnv, s settings, asJSON bool) (err 
 	return err
 }
 
-// readyWithin is how long a health check waits for an answer.
+// readyWithin is the timeout of a health check.
 const readyWithin = 5 * time.Second
 
-// ready reports whether the server of the settings can answer. It must not open the data
-// directory, which would be in the way of a server that is about to.
+// ready reports whether the server of the settings can answer. It does not open the data directory,
+// which would block a server that is starting.
 func (s settings) ready(ctx context.Context) error {
 	var url string
 	var as api.ClientOptions
@@ -113,8 +112,7 @@ func (s settings) ready(ctx context.Context) error {
 	return c.Readyz(ctx)
 }
 
-// silently returns an error that is told by the exit status alone. Mistakes in the
-// command line are told all the same.
+// silently replaces an error by [errSilent], except mistakes in the command line.
 func silently(err error) error {
 	var usage *usageError
 	if err == nil || errors.As(err, &usage) {
@@ -123,7 +121,7 @@ func silently(err error) error {
 	return errSilent
 }
 
-// writeStatus writes a status; width is that of a terminal, and 0 elsewhere.
+// writeStatus prints a status; width is the terminal's, or 0.
 func writeStatus(w io.Writer, r report, width int) {
 	if r.Server != "" {
 		fmt.Fprintf(w, "server: %s", r.Server)
@@ -153,7 +151,7 @@ func writeStatus(w io.Writer, r report, width int) {
 	}
 }
 
-// writeTroubles writes warnings and errors, a line each.
+// writeTroubles prints recent warnings and errors, a line each.
 func writeTroubles(w io.Writer, list []engine.Trouble, width int) {
 	for _, t := range list {
 		times := ""
@@ -165,7 +163,7 @@ func writeTroubles(w io.Writer, list []engine.Trouble, width int) {
 	}
 }
 
-// writeDegraded writes what does not work as it should.
+// writeDegraded prints what does not work, a line each.
 func writeDegraded(w io.Writer, what []string) {
 	for _, d := range what {
 		fmt.Fprintln(w, "NOT WELL:", printable(d))

@@ -16,13 +16,13 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// showSkipped is how many files are listed per reason unless all are asked for.
+// showSkipped bounds the files listed per reason, unless all are requested.
 const showSkipped = 3
 
-// showTypes is how many types of files that were left out are counted apart.
+// showTypes bounds the file types that are counted separately.
 const showTypes = 8
 
-// writeSummary tells what an ingest did.
+// writeSummary prints the result of an ingest.
 func writeSummary(w io.Writer, r engine.IngestReport, took time.Duration, all bool) {
 	fmt.Fprintf(w, "%d created, %d replaced, %d unchanged, %d deleted\n", r.Created, r.Replaced, r.Unchanged, r.Deleted)
 	if r.Chunks > 0 {
@@ -32,7 +32,7 @@ func writeSummary(w io.Writer, r engine.IngestReport, took time.Duration, all bo
 	writeLeftOut(w, r.LeftOut)
 }
 
-// writeLeftOut tells in a line what was not looked at.
+// writeLeftOut prints the files that were not read, in a line.
 func writeLeftOut(w io.Writer, l docs.LeftOut) {
 	var parts []string
 	exts := slices.SortedFunc(maps.Keys(l.Types), func(a, b string) int {
@@ -66,13 +66,13 @@ func writeLeftOut(w io.Writer, l docs.LeftOut) {
 	}
 }
 
-// reason is why some files were skipped.
+// reason is a reason with the files that were skipped for it.
 type reason struct {
 	text  string
 	paths []string
 }
 
-// byReason groups skipped files, the most frequent reason first.
+// byReason groups skipped files by reason, the most frequent first.
 func byReason(skipped []engine.Skipped) []reason {
 	at := make(map[string]int)
 	var out []reason
@@ -115,8 +115,8 @@ func writeSkipped(w io.Writer, skipped []engine.Skipped, all bool) {
 	}
 }
 
-// printable returns s with every control character replaced, so that a file's
-// name cannot drive the terminal.
+// printable returns s with control characters replaced, so that a file's name cannot control the
+// terminal.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -128,7 +128,7 @@ func printable(s string) string {
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }
 
-// size writes a number of bytes with a fitting unit.
+// size returns a number of bytes in a fitting unit.
 func size(n int64) string {
 	switch {
 	case n < 1<<10:
@@ -140,7 +140,7 @@ func size(n int64) string {
 	}
 }
 
-// writeJSON writes v for programs and people alike.
+// writeJSON prints v with indents.
 func writeJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

@@ -32,8 +32,8 @@ func fileOf(w io.Writer) *os.File {
 	return nil
 }
 
-// paint returns a func that makes text stand out on w: bold on a terminal, the
-// text itself elsewhere and when NO_COLOR is set (https://no-color.org).
+// paint returns a function that makes text bold on a terminal. Elsewhere, and with NO_COLOR
+// (https://no-color.org), it returns the text.
 func paint(w io.Writer, env lookupEnv) func(string) string {
 	plain, _ := env("NO_COLOR")
 	if plain != "" || !isTerminal(w, env) {
@@ -42,7 +42,7 @@ func paint(w io.Writer, env lookupEnv) func(string) string {
 	return func(s string) string { return boldOn + s + boldOff }
 }
 
-// widthOf returns how many characters a line of w has if it is a terminal, and else 0.
+// widthOf returns the width of a terminal in characters; 0 if w is none.
 func widthOf(w io.Writer, env lookupEnv) int {
 	if !isTerminal(w, env) {
 		return 0
@@ -54,8 +54,7 @@ func widthOf(w io.Writer, env lookupEnv) int {
 	return width
 }
 
-// fitted cuts a line that is wider than a terminal; 0 is no terminal. Wide characters
-// count once.
+// fitted cuts a line to the width of a terminal; 0 is no terminal. Wide characters count as one.
 func fitted(line string, width int) string {
 	if width == 0 || utf8.RuneCountInString(line) <= width {
 		return line

@@ -10,12 +10,12 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// localTime writes a time for people, by the clock on their wall, which the zone names.
+// localTime formats a time in the local time zone, with the zone's name.
 func localTime(t time.Time) string {
 	return t.Local().Format(time.DateTime + " MST") //nolint:gosmopolitan // times are those of who asks
 }
 
-// amount writes how many there are of something: 1 message, 2 messages.
+// amount returns a count with its noun: 1 message, 2 messages.
 func amount(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

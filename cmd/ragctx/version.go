@@ -15,11 +15,11 @@ import (
 	"github.com/ragctx/ragctx/internal/tokens"
 )
 
-// build is what the program knows about itself.
+// build describes the program.
 type build struct {
 	Version      string   `json:"version"`
 	Revision     string   `json:"revision,omitempty"`
-	Modified     bool     `json:"modified,omitempty"` // built from a tree with changes
+	Modified     bool     `json:"modified,omitempty"` // built from a modified tree
 	Go           string   `json:"go"`
 	Platform     string   `json:"platform"`
 	Tokenizers   []string `json:"tokenizers"`
@@ -49,7 +49,7 @@ func newVersion(lookupEnv) *cobra.Command {
 	return cmd
 }
 
-// describe reads the build information; nil is a build without any.
+// describe reads the build information; nil is none.
 func describe(info *debug.BuildInfo) build {
 	b := build{
 		Version: "unknown", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
@@ -85,11 +85,11 @@ func (b build) write(w io.Writer) error {
 	return err
 }
 
-// buildText is what --version prints, the same as the command.
+// buildText is the output of --version and of the command.
 func buildText() string {
 	info, _ := debug.ReadBuildInfo()
 	var text strings.Builder
-	_ = describe(info).write(&text) // a builder takes everything
+	_ = describe(info).write(&text) // a strings.Builder does not fail
 	return text.String()
 }
 

@@ -13,23 +13,22 @@ import (
 	"github.com/ragctx/ragctx/internal/redact"
 )
 
-// visibleWriter shows on a terminal what texts of others would have it do, instead of having
-// it done: control characters, and characters that nobody sees, are written as escapes that
-// mean the same in JSON.
+// visibleWriter writes to a terminal, with control characters and invisible characters as escapes,
+// which mean the same in JSON. So the texts of others cannot control the terminal.
 type visibleWriter struct {
 	terminal *os.File
-	rest     []byte // the beginning of a character
+	rest     []byte // an incomplete character
 }
 
-// visibly returns a writer of what commands put out: a visibleWriter on a terminal, and
-// else out itself. flush writes what it has held back.
+// visibly returns the writer for the output of commands: a visibleWriter for a terminal, or else
+// out itself. flush writes an incomplete character.
 func visibly(out io.Writer) (w io.Writer, flush func()) {
 	f, ok := out.(*os.File)
 	if !ok || !isCharacterDevice(f) {
 		return out, func() {}
 	}
 	v := &visibleWriter{terminal: f}
-	return v, func() { _, _ = io.WriteString(f, escaped(string(v.rest))) } // the command is over
+	return v, func() { _, _ = io.WriteString(f, escaped(string(v.rest))) } // the program ends anyway
 }
 
 // isCharacterDevice reports whether a file is a terminal of any kind.
@@ -57,13 +56,13 @@ func (w *visibleWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// The escapes that commands write themselves; see [paint].
+// The escapes that commands write; see [paint].
 const (
 	boldOn  = "\x1b[1m"
 	boldOff = "\x1b[0m"
 )
 
-// escaped returns text with escapes for what a terminal would not show.
+// escaped returns text with escapes for control characters and invisible characters.
 func escaped(text string) string {
 	if strings.IndexFunc(text, conspicuous) < 0 && utf8.ValidString(text) {
 		return text
@@ -91,7 +90,7 @@ func escaped(text string) string {
 	return b.String()
 }
 
-// conspicuous reports whether a terminal would do something at r, or show nothing.
+// conspicuous reports whether a terminal would act on r, or show nothing.
 func conspicuous(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':

@@ -16,7 +16,7 @@ import (
 	"github.com/ragctx/ragctx/providers/docs/watch"
 )
 
-// watchSettings are the settings about watching.
+// watchSettings are the settings of watching.
 func watchSettings() []setting {
 	return []setting{
 		{"watch", "whether serve keeps what it ingests in step with its files: true or false", fixed("false"), checkOneOf("true", "false")},
@@ -31,13 +31,13 @@ func checkPoll(v string) error {
 	return nil
 }
 
-// watchOptions are how the settings have files watched.
+// watchOptions returns the options of watching.
 func (s settings) watchOptions(log *slog.Logger) watch.Options {
 	poll, _ := time.ParseDuration(s.k.String("poll")) // checked
 	return watch.Options{Poll: poll, Logger: log}
 }
 
-// sync ingests what has changed, as [client.ingest] does. An engine in this process leaves no job behind.
+// sync ingests changes, as [client.ingest] does. An engine in this process writes no job for them.
 func (c *client) sync(ctx context.Context, o engine.IngestOptions) (engine.IngestReport, error) {
 	if c.local != nil {
 		return c.local.Documents().Sync(ctx, o)
@@ -46,7 +46,7 @@ func (c *client) sync(ctx context.Context, o engine.IngestOptions) (engine.Inges
 	return c.send(ctx, o, noProgress{})
 }
 
-// watchIngests watches what several ingests have read, until ctx ends.
+// watchIngests watches the files of several ingests until ctx ends.
 func watchIngests(ctx context.Context, w io.Writer, c *client, list []engine.IngestOptions, wo watch.Options, asJSON bool) error {
 	g, ctx := errgroup.WithContext(ctx)
 	out := &lineWriter{w: w}
@@ -57,7 +57,7 @@ func watchIngests(ctx context.Context, w io.Writer, c *client, list []engine.Ing
 	return g.Wait()
 }
 
-// lineWriter keeps the lines of several writers apart.
+// lineWriter serialises the lines of several writers.
 type lineWriter struct {
 	mu sync.Mutex
 	w  io.Writer
@@ -70,8 +70,8 @@ func (l *lineWriter) Write(b []byte) (int, error) {
 	return l.w.Write(b)
 }
 
-// watchIngest keeps documents in step with files until ctx ends, which is no
-// error, and tells every change in a line. Pages are not watched.
+// watchIngest ingests changes of files until ctx ends, which is no error, and prints each in a
+// line. Pages are not watched.
 func watchIngest(ctx context.Context, w io.Writer, c *client, o engine.IngestOptions, wo watch.Options, asJSON bool) error {
 	return engine.WatchPaths(ctx, o, wo, func(ctx context.Context, path string, o engine.IngestOptions) error {
 		r, err := c.sync(ctx, o)
@@ -92,8 +92,7 @@ type watchLine struct {
 	engine.IngestReport
 }
 
-// watchBehind keeps documents in step while the server answers, and says in the
-// log what changed.
+// watchBehind ingests changes while the server runs, and logs them.
 func watchBehind(ctx context.Context, eng *engine.Engine, log *slog.Logger, o engine.IngestOptions, wo watch.Options) {
 	log.InfoContext(ctx, "watching", "namespace", o.Namespace, "paths", o.Paths)
 	err := eng.Documents().Watch(ctx, o, wo, func(path string, r engine.IngestReport, err error) {

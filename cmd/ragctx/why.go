@@ -64,13 +64,13 @@ func newExplain(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-// flagsOf are the flags by which a query's fields are given here.
+// flagsOf are the flags for the fields of a query.
 var flagsOf = map[string]string{
 	"query": "TEXT", "user_id": "--user", "session_id": "--session", "agent_id": "--agent", "context_types": "--types", "as_of": "--as-of",
 	"filter": "--after and --before", "max_tokens": "--max-tokens",
 }
 
-// inFlags returns a text that speaks of fields of a query, speaking of flags.
+// inFlags replaces the fields in a text by flags.
 func inFlags(text string, fields []string) string {
 	for _, field := range fields {
 		if flag, ok := flagsOf[field]; ok {
@@ -83,7 +83,7 @@ func inFlags(text string, fields []string) string {
 	return text
 }
 
-// stepsOf are the steps whose names are not for people.
+// stepsOf are the names of steps for people.
 var stepsOf = map[string]string{"legs": "search"}
 
 func writeExplanation(w io.Writer, x engine.Explanation) {

@@ -25,13 +25,13 @@ type said struct {
 // about returns a fact with an exclusive attribute.
 func about(subject, attribute, value string) facts.Fact {
 	return facts.Fact{
-		Kind: facts.Identity, Content: fmt.Sprintf("The %s of the %s is %s.", attribute, subject, value),
+		Kind: facts.FactIdentity, Content: fmt.Sprintf("The %s of the %s is %s.", attribute, subject, value),
 		Subject: subject, Attribute: attribute, Value: value, Exclusive: true, Confidence: 0.9, Importance: 0.6, Reason: "it is said",
 	}
 }
 
 func plain(content string) facts.Fact {
-	return facts.Fact{Kind: facts.Preference, Content: content, Confidence: 0.9, Importance: 0.6}
+	return facts.Fact{Kind: facts.FactPreference, Content: content, Confidence: 0.9, Importance: 0.6}
 }
 
 func (f *fixture) found(s said) store.ExtractedFact {

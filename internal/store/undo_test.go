@@ -284,7 +284,7 @@ func TestUndoTurn(t *testing.T) {
 	if ids, _, err := f.UndoTurn(t.Context(), f.ns, "b", "", true); err != nil || len(ids) > 0 {
 		t.Errorf("again: %v, %v", ids, err)
 	}
-	if left[0].About == nil || left[0].About.Kind != facts.Preference || len(left[0].Sources) != 1 {
+	if left[0].About == nil || left[0].About.Kind != facts.FactPreference || len(left[0].Sources) != 1 {
 		t.Errorf("what was written by hand does not know where it is from: %+v", left[0])
 	}
 }

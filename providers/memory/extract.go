@@ -167,16 +167,16 @@ func (i *LLMItem) reasonWithConflicts() string {
 func (s ItemSource) kind() facts.FactKind {
 	switch s {
 	case UserPref:
-		return facts.Preference
+		return facts.FactPreference
 	case TakenDecision:
-		return facts.Decision
+		return facts.FactDecision
 	case Workflow:
-		return facts.Instruction
+		return facts.FactInstruction
 	case Failure:
-		return facts.Outcome
+		return facts.FactOutcome
 	case ProjectFact:
 	}
-	return facts.Identity
+	return facts.FactIdentity
 }
 
 // memoryType returns the memory type that a source requires, or "" for an unknown source.
@@ -216,7 +216,7 @@ var ErrNoItems = errors.New("the model's answer contains no list of items")
 // succeed; after any other error a retry will not help.
 //
 // If no item is left, or after an error, the caller stores what the user explicitly asked for: the
-// facts of kind [facts.Instruction] and [facts.Preference] that the rules of package facts find in
+// facts of kind [facts.FactInstruction] and [facts.FactPreference] that the rules of package facts find in
 // the user's messages.
 func (a *FactExtractor) Extract(ctx context.Context, turn ragctx.Turn, related []Memory) (Extraction, error) {
 	if turn.Occurred.IsZero() {

@@ -39,7 +39,7 @@ func TestExtract(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 	fact := facts.Fact{
-		Kind: facts.Preference, Content: "The user prefers Helix as the editor for Go code.", Confidence: 0.9, Importance: 0.8,
+		Kind: facts.FactPreference, Content: "The user prefers Helix as the editor for Go code.", Confidence: 0.9, Importance: 0.8,
 		Rule: memory.RuleLLM, Reason: "changes which commands are shown", Span: want.Items[0].Span, Profile: true, Tags: []string{"editor"},
 	}
 	if d := cmp.Diff(fact, got.Items[0].Fact()); d != "" {

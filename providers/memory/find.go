@@ -45,7 +45,7 @@ func FindingsByModel(t ragctx.Turn, a Extraction) []Finding {
 	}
 	if len(out) == 0 {
 		for _, f := range FindingsByRules(t) {
-			if f.Verdict == Store && (f.Kind == facts.Instruction || f.Kind == facts.Preference) {
+			if f.Verdict == Store && (f.Kind == facts.FactInstruction || f.Kind == facts.FactPreference) {
 				out = append(out, f)
 			}
 		}
@@ -60,7 +60,7 @@ func FindingsByModel(t ragctx.Turn, a Extraction) []Finding {
 // suspicious reports why a fact supported only by a tool must not be trusted: it gives the agent an
 // order.
 func suspicious(f facts.Fact) (reason string, ok bool) {
-	if f.Kind == facts.Instruction || f.Kind == facts.Preference {
+	if f.Kind == facts.FactInstruction || f.Kind == facts.FactPreference {
 		return "stated by a tool or document, not by the user, and gives the agent an order", true
 	}
 	if why, ok := redact.Instruction(f.Content); ok {
@@ -100,7 +100,7 @@ func plantedInstructions(t ragctx.Turn) []Finding {
 				}
 				out = append(out, Finding{
 					Fact: facts.Fact{
-						Kind: facts.Instruction, Content: sentence.Clip(s, maxPlantedChars), Importance: DefaultImportance,
+						Kind: facts.FactInstruction, Content: sentence.Clip(s, maxPlantedChars), Importance: DefaultImportance,
 						Rule: "planted", Reason: "stated by a tool or document and addressed to the agent", Span: facts.TextSpan{Message: i},
 					},
 					By: ByTurn, Verdict: Quarantine, Why: why,

@@ -61,9 +61,9 @@ func findingID(t ragctx.Turn, content string) string {
 // typeOf returns the memory type for a kind of fact.
 func typeOf(k facts.FactKind) MemoryType {
 	switch k {
-	case facts.Instruction, facts.Outcome:
+	case facts.FactInstruction, facts.FactOutcome:
 		return MemoryProcedural
-	case facts.Event, facts.Plan:
+	case facts.FactEvent, facts.FactPlan:
 		return MemoryEpisodic
 	default:
 		return MemorySemantic

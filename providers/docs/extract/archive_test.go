@@ -21,7 +21,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// stderr reads a file and returns a line per text and per reason.
+// said reads a file and returns a line per text and per reason.
 func said(t testing.TB, f File, o Options) (lines []string) {
 	t.Helper()
 	for x, err := range Read(t.Context(), f, o) {

@@ -7,15 +7,15 @@ import (
 
 // block is a paragraph, a list item or a table of a document.
 type block struct {
-	text    string
-	heading int
-	kind    paraKind
-	item    bool
-	level   int
-	marker  string
+	text      string
+	heading   int
+	kind      paraKind
+	item      bool
+	level     int
+	marker    string
 	newList   bool       // first item of a list
-	rows    [][]string // rows of a table
-	rowBreaks  []int      // indexes of rows that follow a page break
+	rows      [][]string // rows of a table
+	rowBreaks []int      // indexes of rows that follow a page break
 	// breaksBefore and breaksAfter count the page breaks before and after the block.
 	breaksBefore, breaksAfter int
 }

@@ -15,10 +15,10 @@ import (
 
 // Sizes of the samples that determine an encoding.
 const (
-	sniffLen    = 8 << 10 // bytes checked for binary content
-	declareLen  = 2 << 10 // bytes searched for a declaration
-	guessLen    = 4 << 10 // bytes of non-ASCII words passed to chardet
-	minGuess    = 15      // least accepted confidence of chardet, of 100
+	sniffLen        = 8 << 10 // bytes checked for binary content
+	declareLen      = 2 << 10 // bytes searched for a declaration
+	guessLen        = 4 << 10 // bytes of non-ASCII words passed to chardet
+	minGuess        = 15      // least accepted confidence of chardet, of 100
 	fallbackCharset = "windows-1252"
 )
 

@@ -28,11 +28,11 @@ type docx struct {
 	fields []bool
 	// hasTitle is set after a title was written; later headings move down one level.
 	hasTitle bool
-	title  string
+	title    string
 	// explicitBreak is set after a manual page break until there is text. The rendered page break
 	// that follows then marks the same break.
 	explicitBreak bool
-	code  []string
+	code          []string
 }
 
 // noteRef identifies a foot- or endnote by its kind, "footnote" or "endnote", and id.
@@ -92,7 +92,7 @@ func isSkipped(tag string) bool {
 	return false
 }
 
-// hasBlocks visits the paragraphs and tables inside the open element, at any depth of wrapping.
+// blocks visits the paragraphs and tables inside the open element, at any depth of wrapping.
 func (d *docx) blocks(s *xmlScanner, emit func(block)) error {
 	return s.children(func(tag string, e xml.StartElement) error {
 		switch {
@@ -147,7 +147,7 @@ func firstAlternative(s *xmlScanner, content func() error) error {
 	}, nil)
 }
 
-// text writes a block of the body.
+// write writes a block of the body.
 func (d *docx) write(b block) {
 	if b.kind == tocPara {
 		b = block{breaksBefore: b.breaksBefore, breaksAfter: b.breaksAfter}

@@ -30,7 +30,7 @@ type numbering struct {
 	abstract map[int]*[listLevels]listLevel
 	// styleLinks holds lists that are defined by a style, with the style's id.
 	styleLinks map[int]string
-	nums  map[int]listUse
+	nums       map[int]listUse
 	// counts holds the current numbers by abstract list. Lists that share an abstract list continue
 	// its numbers.
 	counts map[int]*[listLevels]int
@@ -131,7 +131,7 @@ func (n *numbering) levels(use listUse, styles wordStyles) *[listLevels]listLeve
 	return n.abstract[use.abstract]
 }
 
-// setLabel counts an item and returns its level and label: "-" for a bullet, "" for no label,
+// label counts an item and returns its level and label: "-" for a bullet, "" for no label,
 // otherwise for example "3." or "(b)". It returns false if the paragraph is not a list item.
 func (n *numbering) label(ref numRef, styleID string, styles wordStyles) (level int, label string, ok bool) {
 	if ref.num <= 0 {

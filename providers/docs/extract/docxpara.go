@@ -8,13 +8,13 @@ import (
 
 // wordPara is a paragraph being read.
 type wordPara struct {
-	text   strings.Builder
-	style  string
-	direct    wordStyle // direct formatting
-	hasText  bool      // some text was added
+	text         strings.Builder
+	style        string
+	direct       wordStyle // direct formatting
+	hasText      bool      // some text was added
 	breaksBefore int       // page breaks before the text
 	breaksAfter  int       // page breaks in or after the text
-	// text holds the blocks of text boxes anchored in the paragraph.
+	// boxes holds the blocks of text boxes anchored in the paragraph.
 	boxes []block
 }
 

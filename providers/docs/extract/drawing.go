@@ -257,7 +257,7 @@ func shortNumber(s string) string {
 	return strconv.FormatFloat(f, 'g', 10, 64)
 }
 
-// hasBlocks returns the title and the table of a chart.
+// blocks returns the title and the table of a chart.
 func (c *chart) blocks() []block {
 	var out []block
 	if len(c.title) > 0 {

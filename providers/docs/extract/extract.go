@@ -129,9 +129,9 @@ func refuse(format string, args ...any) error { return &Error{Reason: fmt.Sprint
 
 // format describes one file format. Exactly one of read and expand is set.
 type format struct {
-	mime string
+	mime    string
 	aliases []string // other MIME types of the format
-	exts []string // without dot, lower case
+	exts    []string // without dot, lower case
 	// magic lists first bytes that identify the format regardless of the name. weakMagic counts
 	// only if the name has no extension.
 	magic, weakMagic []string
@@ -202,10 +202,10 @@ func Read(ctx context.Context, f File, o Options) iter.Seq2[Text, error] {
 
 // reading is the state of one Read.
 type reading struct {
-	opts    Options
-	yield   func(Text, error) bool
-	left    int64 // bytes that may still be unpacked, on all levels
-	ratioBound    bool  // left is bounded by maxRatio, not by MaxExpand
+	opts        Options
+	yield       func(Text, error) bool
+	left        int64 // bytes that may still be unpacked, on all levels
+	ratioBound  bool  // left is bounded by maxRatio, not by MaxExpand
 	membersLeft int   // members that may still be read, on all levels
 	// elapsed is the time spent reading files, on all levels, without the consumer's time.
 	elapsed time.Duration

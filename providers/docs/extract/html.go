@@ -24,7 +24,7 @@ type page struct {
 // pageOptions control the conversion of a page. The zero value works.
 type pageOptions struct {
 	base    string // URL of the page; links to its host are dropped
-	keepAll   bool   // keep the whole body, for example of a book chapter
+	keepAll bool   // keep the whole body, for example of a book chapter
 	xml     bool   // the page is XHTML: <a/> is a complete element
 	maxText int    // maximum length of the Markdown in bytes; default [DefaultMaxText]
 }

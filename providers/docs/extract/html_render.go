@@ -122,7 +122,7 @@ func (r *renderer) flush() {
 	}
 }
 
-// text writes the lines of a block.
+// write writes the lines of a block.
 func (r *renderer) write(s string) {
 	if r.err != nil {
 		return
@@ -155,7 +155,7 @@ func (r *renderer) write(s string) {
 	}
 }
 
-// indentedLen renders the output of f with marker before the first line and prefix before the others.
+// indented renders the output of f with marker before the first line and prefix before the others.
 func (r *renderer) indented(marker, prefix string, f func()) {
 	saved := r.prefix
 	if !r.entered {

@@ -20,22 +20,22 @@ const (
 
 // node is an element or a text.
 type node struct {
-	tag    atom.Atom // 0 for text and for elements without an atom
-	text   string    // or the name of an element without an atom
-	attrs  []html.Attribute
-	kids   []*node
+	tag       atom.Atom // 0 for text and for elements without an atom
+	text      string    // or the name of an element without an atom
+	attrs     []html.Attribute
+	kids      []*node
 	isElement bool // false for text
 
 	// Computed by measure; hidden text does not count.
-	lang   string // code language set by a surrounding element
-	chars  int    // bytes of visible text
-	linkChars int    // bytes of link text
-	localChars  int    // bytes of text in links within the page
-	links  int    // number of links
-	hasBlocks bool   // contains block elements
+	lang          string // code language set by a surrounding element
+	chars         int    // bytes of visible text
+	linkChars     int    // bytes of link text
+	localChars    int    // bytes of text in links within the page
+	links         int    // number of links
+	hasBlocks     bool   // contains block elements
 	hasTopHeading bool   // contains a top-level heading
-	hasHeading bool   // contains a heading of any level
-	structured  bool   // contains an element that a table cell cannot hold
+	hasHeading    bool   // contains a heading of any level
+	structured    bool   // contains an element that a table cell cannot hold
 }
 
 func (n *node) isText() bool { return !n.isElement }
@@ -57,12 +57,12 @@ func (n *node) hasAttr(key string) bool {
 // standard and repeats unclosed formatting elements in each paragraph: a few hundred KB can become
 // gigabytes, and it cannot be interrupted. The rules below suffice for text and run in linear time.
 type treeBuilder struct {
-	ctx   context.Context
-	xml   bool // <a/> is a complete element
-	stack []*node
-	nodes int
-	excessDepth  int // open elements beyond maxNesting
-	err   error
+	ctx         context.Context
+	xml         bool // <a/> is a complete element
+	stack       []*node
+	nodes       int
+	excessDepth int // open elements beyond maxNesting
+	err         error
 }
 
 // parseHTML returns the root of a page's tree. src is UTF-8.

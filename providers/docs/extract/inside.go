@@ -13,7 +13,7 @@ import (
 
 // Limits against decompression bombs. Ordinary text does not reach this ratio.
 const (
-	maxRatio  = 50       // unpacked bytes per packed byte
+	maxRatio      = 50       // unpacked bytes per packed byte
 	minRatioBytes = 16 << 20 // unpacked bytes that may have any ratio
 )
 

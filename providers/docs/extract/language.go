@@ -12,10 +12,10 @@ import (
 
 // Limits of the sample for language detection.
 const (
-	languageSample = 512 // bytes of prose
+	languageSample   = 512 // bytes of prose
 	languageSearch   = 16 << 10
-	minLetters     = 40 // fewer are not enough; letters of scripts without spaces count three times
-	minFunctionWords    = 6  // function words of one language that are sufficient
+	minLetters       = 40 // fewer are not enough; letters of scripts without spaces count three times
+	minFunctionWords = 6  // function words of one language that are sufficient
 )
 
 // DetectLanguage returns the ISO 639-1 code of a text's natural language; "" if the text is short

@@ -27,7 +27,7 @@ const (
 	rowBlock
 )
 
-// budgetError reports whether text was left out because of the limit.
+// full reports whether text was left out because of the limit.
 func (m *markdown) full() bool { return m.cut }
 
 // String returns the text, which ends with a newline unless it is empty.
@@ -83,7 +83,7 @@ func (m *markdown) quote(text string) {
 	}
 }
 
-// setMeta writes a footnote.
+// note writes a footnote.
 func (m *markdown) note(label, text string) {
 	if text = escapeTags(oneLine(text)); text != "" && m.begin(proseBlock, len(text)) {
 		m.b.WriteString("[^" + label + "]: " + text)

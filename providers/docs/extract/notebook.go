@@ -23,7 +23,7 @@ type notebookCell struct {
 	kind          string // markdown, code, heading, raw
 	source, input string // one of them is empty
 	level         int    // of a heading
-	output       string // cut to maxOutput
+	output        string // cut to maxOutput
 }
 
 // notebookOutput is one output of a cell.

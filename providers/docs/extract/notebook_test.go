@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// repeatedLines returns some bytes of JSON with a list in the middle.
+// repeated returns some bytes of JSON with a list in the middle.
 func repeated(before, element, after string, size int) []byte {
 	return []byte(before + strings.Repeat(element+",", size/(len(element)+1)) + element + after)
 }

@@ -52,7 +52,7 @@ func officeFormats() []format {
 		},
 		{
 			mime: "application/x-ole-storage", magic: []string{oleMagic}, read: refuseOLE,
-			exts: []string{"doc", "dot", "xls", "xlt", "ppt", "pps", "pot", "msg", "pub", "vsd"},
+			exts:    []string{"doc", "dot", "xls", "xlt", "ppt", "pps", "pot", "msg", "pub", "vsd"},
 			aliases: []string{"application/msword", "application/vnd.ms-excel", "application/vnd.ms-powerpoint"},
 		},
 	}

@@ -204,7 +204,7 @@ func TestMutatedDocuments(t *testing.T) {
 	}
 }
 
-// explain overwrites, removes or repeats some bytes.
+// damaged overwrites, removes or repeats some bytes.
 func damaged(r *rand.Rand, data []byte) []byte {
 	data = bytes.Clone(data)
 	for range 1 + r.IntN(8) {

@@ -52,7 +52,7 @@ func readOne(t testing.TB, name string, data []byte, o Options) (Text, error) {
 	return text, failed
 }
 
-// displayText describes a result for a golden file.
+// shown describes a result for a golden file.
 func shown(t *testing.T, name string, data []byte) string {
 	t.Helper()
 	return strings.ReplaceAll(describe(t, File{Name: filepath.Base(name), Data: data}, Options{}), "\f", "␌")

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// isText are the elements, attributes and values that trees are made of: what the
+// words are the elements, attributes and values that trees are made of: what the
 // readers look for, in places where they do not expect it.
 type words struct {
 	file, part, open, close string

@@ -57,7 +57,7 @@ func partKey(name string) string {
 
 func (p *parts) has(name string) bool { return p.files[partKey(name)] != nil }
 
-// begin opens a part. The caller must close it.
+// open opens a part. The caller must close it.
 func (p *parts) open(name string) (io.ReadCloser, error) {
 	f := p.files[partKey(name)]
 	if f == nil {

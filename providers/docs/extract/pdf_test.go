@@ -185,7 +185,7 @@ func TestPDFLayout(t *testing.T) {
 	}
 }
 
-// ratioBound is a stream that unpacks to n zeros, the length of a page's content.
+// bomb is a stream that unpacks to n zeros, the length of a page's content.
 func bomb(n int) string {
 	var b bytes.Buffer
 	w := zlib.NewWriter(&b)

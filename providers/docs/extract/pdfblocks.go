@@ -255,7 +255,7 @@ func continues(a, b string) bool {
 	return unicode.IsLower(r) || strings.HasSuffix(a, ",") || strings.HasSuffix(a, "-")
 }
 
-// rowBreaks reports whether line i begins a new paragraph after one that began at line from.
+// breaks reports whether line i begins a new paragraph after one that began at line from.
 func (w *pdfWriter) breaks(lines []pdfLine, from, i int) bool {
 	a, b := lines[i-1], lines[i]
 	gap := (a.y - b.y) / max(a.size, b.size, 1)

@@ -30,7 +30,7 @@ type pdfSegment struct {
 // pdfLine is a line of a page.
 type pdfLine struct {
 	// drawnText has only the drawn spaces; text also has spaces for the gaps between characters.
-	drawnText, text    string
+	drawnText, text string
 	x0, x1, y, size float64
 	bold, mono      bool
 	cells           int  // parts separated by wide gaps

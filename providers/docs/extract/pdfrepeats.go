@@ -48,7 +48,7 @@ type edge struct {
 	line        *pdfLine
 	top         bool
 	keys        []repeatKey
-	bareNumber       bool // a page number without other words
+	bareNumber  bool // a page number without other words
 	apart       bool // clearly separated from the text, as far as known
 }
 

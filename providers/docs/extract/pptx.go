@@ -210,7 +210,7 @@ func (v *slideReader) shape(s *xmlScanner) error {
 	return err
 }
 
-// acquire uses a shape's text according to its placeholder.
+// take uses a shape's text according to its placeholder.
 func (v *slideReader) take(x slideShape) {
 	switch x.kind {
 	case "dt", "ftr", "hdr", "sldNum", "sldImg":

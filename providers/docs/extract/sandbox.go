@@ -144,8 +144,8 @@ type outcome int
 
 const (
 	outcomeAnswered outcome = iota // it can take the next request
-	outcomeDied                  // it ended without an answer
-	outcomeKilled                   // it was killed, or misbehaved
+	outcomeDied                    // it ended without an answer
+	outcomeKilled                  // it was killed, or misbehaved
 )
 
 // ask sends a file to a process. Unless the outcome is outcomeAnswered, the process has ended on

@@ -12,14 +12,14 @@ import (
 
 // child is a worker process, seen from its parent.
 type child struct {
-	cmd   *exec.Cmd
-	in    io.WriteCloser
-	out   *bufio.Reader
-	stderr  *stderrHead
-	used  bool        // it has read a file
-	timer *time.Timer // while idle
-	once  sync.Once   // guards end
-	code  int
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	out    *bufio.Reader
+	stderr *stderrHead
+	used   bool        // it has read a file
+	timer  *time.Timer // while idle
+	once   sync.Once   // guards end
+	code   int
 }
 
 // inheritedEnv lists the environment variables that a process inherits: those needed by the system

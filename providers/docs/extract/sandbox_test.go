@@ -274,7 +274,7 @@ func TestPoolNoProgram(t *testing.T) {
 	}
 }
 
-// direct starts a pool whose reader hangs, and says its process's number.
+// own starts a pool whose reader hangs, and says its process's number.
 func own() error {
 	exe, err := os.Executable()
 	if err != nil {

@@ -23,14 +23,14 @@ const maxShared = 128 << 20
 // xlsx reads a workbook. Each sheet becomes a section with its ranges as tables of the displayed
 // values. Sheets are streamed; only the shared strings are held in memory.
 type xlsx struct {
-	parts   *parts
-	md      *markdown
-	maxText int
-	limits  sheetLimits
-	strings sharedStrings
-	formats []*numFormat // by cell style
-	date1904    bool         // days are counted from 1904
-	cells   int          // written so far
+	parts    *parts
+	md       *markdown
+	maxText  int
+	limits   sheetLimits
+	strings  sharedStrings
+	formats  []*numFormat // by cell style
+	date1904 bool         // days are counted from 1904
+	cells    int          // written so far
 }
 
 // sheetLimits bound the rows of a sheet and the cells of a workbook.

@@ -55,21 +55,21 @@ type numFormat struct{ sections []numSection }
 // numSection is a section of a number format. Without a date and without digit placeholders it
 // shows only literals.
 type numSection struct {
-	pieces    []numPiece
-	condition string  // "<", "<=", …; "" selects by sign
-	limit     float64 // compared value
-	general   bool
-	date      bool
+	pieces      []numPiece
+	condition   string  // "<", "<=", …; "" selects by sign
+	limit       float64 // compared value
+	general     bool
+	date        bool
 	hour12      bool // 12-hour clock
-	percent   int
-	group     bool
-	thousands     int // trailing commas: division by 1000 each
-	tail      int // digits after a literal
-	minWhole     int // minimum digits before the point
-	minFraction     int // minimum digits after the point
-	maxFraction      int // maximum digits after the point
-	expDigits       int // exponent digits; 0 for no exponent
-	isFraction     bool
+	percent     int
+	group       bool
+	thousands   int // trailing commas: division by 1000 each
+	tail        int // digits after a literal
+	minWhole    int // minimum digits before the point
+	minFraction int // minimum digits after the point
+	maxFraction int // maximum digits after the point
+	expDigits   int // exponent digits; 0 for no exponent
+	isFraction  bool
 }
 
 // numPiece is a literal or a placeholder: 'n' for the number, 'k' for its digits after a literal,

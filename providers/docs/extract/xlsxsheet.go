@@ -13,22 +13,22 @@ var errRowLimit = errors.New("enough rows")
 
 // sheetReader reads one sheet.
 type sheetReader struct {
-	w     *xlsx
-	s     *xmlScanner
-	ref   sheetRef
-	table sheetTable
-	row   int // number of the row being read, from 1
-	rows  int // rows with content so far
-	last  int // last row declared by the sheet; 0 if not declared
-	cells  []sheetCell
-	cellsCut  bool // cells were left out
+	w        *xlsx
+	s        *xmlScanner
+	ref      sheetRef
+	table    sheetTable
+	row      int // number of the row being read, from 1
+	rows     int // rows with content so far
+	last     int // last row declared by the sheet; 0 if not declared
+	cells    []sheetCell
+	cellsCut bool // cells were left out
 }
 
 // sheetCell is a cell with content.
 type sheetCell struct {
 	column int // from 0
 	text   string
-	isText  bool // not a number
+	isText bool // not a number
 }
 
 // sheet writes a sheet. A missing or empty sheet is left out.

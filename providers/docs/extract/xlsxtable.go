@@ -16,16 +16,16 @@ const maxSample = 1 << 20
 // two cells and all are text, or if it has at least two texts and the next row is not all text. Empty
 // rows end a table if the following rows look like another table.
 type sheetTable struct {
-	md    *markdown
+	md           *markdown
 	writeHeading func() // writes the sheet's heading before the first row
 	// sample holds the rows that are buffered until the columns are known. open is set while a
 	// table is being written.
-	sample [][]sheetCell
-	sampleBytes   int // bytes in sample
-	open   bool
-	positions  map[int]int // position in the table, by column
-	width  int
-	blanks int
+	sample      [][]sheetCell
+	sampleBytes int // bytes in sample
+	open        bool
+	positions   map[int]int // position in the table, by column
+	width       int
+	blanks      int
 }
 
 // blank counts empty rows.

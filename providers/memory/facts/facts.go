@@ -38,19 +38,19 @@ type FactKind string
 
 // Kinds of facts.
 const (
-	Preference  FactKind = "preference"  // likes, wants and aversions
-	Decision    FactKind = "decision"    // a settled question
-	Instruction FactKind = "instruction" // a standing order, or a request to remember
-	Identity    FactKind = "identity"    // name, home, work or property of a person or thing
-	Relation    FactKind = "relation"    // a relation between people
-	Plan        FactKind = "plan"        // an intention
-	Event       FactKind = "event"       // something that happened
-	Outcome     FactKind = "outcome"     // the effect of a tool, or the cause of its failure
+	FactPreference  FactKind = "preference"  // likes, wants and aversions
+	FactDecision    FactKind = "decision"    // a settled question
+	FactInstruction FactKind = "instruction" // a standing order, or a request to remember
+	FactIdentity    FactKind = "identity"    // name, home, work or property of a person or thing
+	FactRelation    FactKind = "relation"    // a relation between people
+	FactPlan        FactKind = "plan"        // an intention
+	FactEvent       FactKind = "event"       // something that happened
+	FactOutcome     FactKind = "outcome"     // the effect of a tool, or the cause of its failure
 )
 
 // Kinds returns all kinds.
 func Kinds() []FactKind {
-	return []FactKind{Preference, Decision, Instruction, Identity, Relation, Plan, Event, Outcome}
+	return []FactKind{FactPreference, FactDecision, FactInstruction, FactIdentity, FactRelation, FactPlan, FactEvent, FactOutcome}
 }
 
 // ParseKind parses a kind, ignoring case.

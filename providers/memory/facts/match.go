@@ -219,13 +219,13 @@ func (m *match) weigh() {
 	if m.rule.standing && m.set.less < 1 {
 		m.set.less, m.set.why = 0, nil
 	}
-	if (m.rule.kind == Preference || m.rule.kind == Instruction) && m.s.task {
+	if (m.rule.kind == FactPreference || m.rule.kind == FactInstruction) && m.s.task {
 		m.set.doubt(.4, "for one task")
 	}
-	if m.rule.kind == Instruction && m.people {
+	if m.rule.kind == FactInstruction && m.people {
 		m.set.doubt(.3, "said to another person")
 	}
-	if r := m.rule; r.kind == Plan && m.time != nil && !r.timed {
+	if r := m.rule; r.kind == FactPlan && m.time != nil && !r.timed {
 		m.set.less -= .06
 	}
 	if m.set.hedge {
@@ -332,7 +332,7 @@ func (m *match) content() string {
 			clause = strings.Join(strings.Fields(m.subject+" "+rest), " ")
 		}
 	}
-	if m.rule.lang.code == "en" && m.rule.kind != Instruction {
+	if m.rule.lang.code == "en" && m.rule.kind != FactInstruction {
 		if s, ok := m.extractor.speaker.third(clause); ok {
 			return s
 		}

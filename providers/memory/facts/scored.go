@@ -85,7 +85,7 @@ func (e *extractor) unitFacts(u *unit, b *bag, language string, p float64, why [
 	for i := range ruled {
 		f := &ruled[i]
 		f.Confidence = p
-		if f.When != "" && f.Kind != Event && f.Kind != Plan {
+		if f.When != "" && f.Kind != FactEvent && f.Kind != FactPlan {
 			e.date(f, u, language)
 		}
 		if p < Gate {
@@ -93,7 +93,7 @@ func (e *extractor) unitFacts(u *unit, b *bag, language string, p float64, why [
 		}
 	}
 	more := e.uncovered(u, ruled)
-	if more > 0 && !slices.ContainsFunc(ruled, func(f Fact) bool { return f.Kind != Instruction }) && len(ruled) > 0 {
+	if more > 0 && !slices.ContainsFunc(ruled, func(f Fact) bool { return f.Kind != FactInstruction }) && len(ruled) > 0 {
 		// An order means little without its purpose.
 		ruled, more = ruled[:1], manyUncovered
 	}
@@ -150,12 +150,12 @@ func (e *extractor) widen(f *Fact, whole Fact) {
 
 // importances holds the importance by kind of facts without a rule.
 var importances = map[FactKind]float64{
-	Identity: .75, Instruction: .85, Preference: .7, Decision: .75, Relation: .7, Plan: .65, Event: .55, Outcome: .6,
+	FactIdentity: .75, FactInstruction: .85, FactPreference: .7, FactDecision: .75, FactRelation: .7, FactPlan: .65, FactEvent: .55, FactOutcome: .6,
 }
 
 // wholeFact returns a fact for the whole unit.
 func (e *extractor) wholeFact(u *unit, b *bag, language string, p float64, why []string) Fact {
-	kind := loadWeights().kindOf(b.hashes, func(k FactKind) bool { return k == Instruction && e.people })
+	kind := loadWeights().kindOf(b.hashes, func(k FactKind) bool { return k == FactInstruction && e.people })
 	from := e.open(u.from, u.to, &setting{})
 	if from >= u.to || e.timeLead(u.from, u.to) != nil {
 		from = u.from
@@ -174,7 +174,7 @@ func (e *extractor) wholeFact(u *unit, b *bag, language string, p float64, why [
 
 // attributed quotes words in a sentence that names their speaker.
 func (e *extractor) attributed(words, language string, kind FactKind) string {
-	if language == "en" && kind != Instruction {
+	if language == "en" && kind != FactInstruction {
 		if s, ok := e.speaker.third(words); ok {
 			return s
 		}
@@ -222,9 +222,9 @@ func (e *extractor) dayIsPast(k FactKind, u *unit, language string) bool {
 		future = future || slices.Contains(cuesOf[e.t.folded(w)], "future")
 	}
 	switch k {
-	case Plan:
+	case FactPlan:
 		return false
-	case Event:
+	case FactEvent:
 		return past || !future
 	default:
 		return past && !future
@@ -249,7 +249,7 @@ func (e *extractor) isPastVerb(w word, language string) bool {
 
 // articles precede the names of kinds.
 var articles = map[FactKind]string{
-	Preference: "a ", Decision: "a ", Instruction: "an ", Identity: "an ", Relation: "a ", Plan: "a ", Event: "an ", Outcome: "an ",
+	FactPreference: "a ", FactDecision: "a ", FactInstruction: "an ", FactIdentity: "an ", FactRelation: "a ", FactPlan: "a ", FactEvent: "an ", FactOutcome: "an ",
 }
 
 // explanations maps features to their explanations for people.
