@@ -105,7 +105,7 @@ func (l MemoryLine) memory(namespace string) (memory.Memory, error) {
 	}
 	for _, e := range l.Sources {
 		m.Sources = append(m.Sources, memory.Provenance{
-			TextSpan: facts.TextSpan{Message: e.Message, Start: e.Start, End: e.End}, Turn: e.Turn, At: e.At.UTC(),
+			TurnSpan: facts.TurnSpan{Message: e.Message, Start: e.Start, End: e.End}, Turn: e.Turn, At: e.At.UTC(),
 		})
 	}
 	var err error

@@ -244,7 +244,7 @@ func TestReadReport(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	for text, want := range map[string]string{
-		`{"loop": "closed", "clients": 4}`:         "report: is of version 1",
+		`{"loop": "closed", "clients": 4}`:         "report: has version 1",
 		`{"format": "ragctx-bench", "version": 9}`: "report: is of version 9",
 		`{"format": "other"}`:                      "report: is not one of",
 		`[]`:                                       "report: is not JSON",

@@ -72,7 +72,7 @@ func TestLearning(t *testing.T) {
 	if m.About == nil || m.About.Confidence < facts.Gate || m.About.Reason == "" || m.State != memory.MemoryActive || len(m.Sources) != 1 || m.Sources[0].Turn != "t1" {
 		t.Errorf("%+v, about %+v", m, m.About)
 	}
-	span := m.Sources[0].TextSpan
+	span := m.Sources[0].TurnSpan
 	if text := []rune("I'm allergic to peanuts. What can I cook tonight?"); span.End <= span.Start || !strings.Contains(string(text[span.Start:span.End]), "peanuts") {
 		t.Errorf("span %+v", span)
 	}

@@ -76,7 +76,7 @@ func (l *labelled) says(f memory.Finding, g label) bool {
 	return !slices.ContainsFunc(g.Values, func(v string) bool { return !strings.Contains(said, strings.ToLower(v)) })
 }
 
-func overlaps(text string, s facts.TextSpan, evidence string) bool {
+func overlaps(text string, s facts.TurnSpan, evidence string) bool {
 	before, _, ok := strings.Cut(text, evidence)
 	if !ok {
 		return true // in a tool's result

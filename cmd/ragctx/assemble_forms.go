@@ -65,20 +65,20 @@ func decodeStrictly(body []byte, into any) error {
 
 func (c ownCall) request() api.AssembleRequest { return c.AssembleRequest }
 
-func (c ownCall) answer(a api.AssembleAnswer) (any, error) { return toSend(a, c.Placement), nil }
+func (c ownCall) answer(a api.AssembleAnswer) (any, error) { return modelInputOf(a, c.Placement), nil }
 
-// sending is the part of an answer that goes to the model.
-type sending struct {
+// modelInput is the part of an answer that goes to the model.
+type modelInput struct {
 	SystemPrompt string               `json:"system_prompt,omitempty"`
 	System       json.RawMessage      `json:"system,omitempty"`
 	Messages     []json.RawMessage    `json:"messages"`
 	Blocks       []api.AssembledBlock `json:"blocks,omitempty"`
 }
 
-// toSend returns the part of an answer that goes to the model. Blocks are included only if the
+// modelInputOf returns the part of an answer that goes to the model. Blocks are included only if the
 // messages do not contain them.
-func toSend(a api.AssembleAnswer, placement string) sending {
-	out := sending{SystemPrompt: a.SystemPrompt, System: a.System, Messages: a.Messages}
+func modelInputOf(a api.AssembleAnswer, placement string) modelInput {
+	out := modelInput{SystemPrompt: a.SystemPrompt, System: a.System, Messages: a.Messages}
 	if placement == string(assemble.Blocks) {
 		out.Blocks = a.Blocks
 	}

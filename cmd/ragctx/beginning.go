@@ -15,21 +15,21 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// beginners are the commands that may create a data directory. For all others a missing directory
+// creators are the commands that may create a data directory. For all others a missing directory
 // is probably a typing error in its path, and creating one would hide it.
-var beginners = []string{
+var creators = []string{
 	"serve", "mcp", "ingest", "remember", "memory import", "procedures edit", "sessions create", "sessions append", "sessions import", "ledger publish", "ledger import",
 	"namespaces create", "keys create", "bench", "bench soak",
 }
 
-// begins reports whether a command may create a data directory.
-func begins(cmd *cobra.Command) bool {
-	return slices.Contains(beginners, strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" "))
+// mayCreate reports whether a command may create a data directory.
+func mayCreate(cmd *cobra.Command) bool {
+	return slices.Contains(creators, strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" "))
 }
 
-// begun fails if there is no data directory yet. A directory counts as soon as a process has locked
+// requireDataDir fails if there is no data directory yet. A directory counts as soon as a process has locked
 // it.
-func begun(dir string) error {
+func requireDataDir(dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, store.DatabaseName)); !errors.Is(err, fs.ErrNotExist) || engine.OwnerOf(dir).PID != 0 {
 		return nil
 	}

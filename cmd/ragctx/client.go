@@ -52,8 +52,8 @@ func (s settings) open(ctx context.Context, stderr io.Writer) (*client, error) {
 		}
 		return dial(url, o), nil
 	}
-	if !s.begins {
-		if err := begun(s.Data); err != nil {
+	if !s.mayCreate {
+		if err := requireDataDir(s.Data); err != nil {
 			return nil, err
 		}
 	}
@@ -69,7 +69,7 @@ func (s settings) open(ctx context.Context, stderr io.Writer) (*client, error) {
 			return nil, err
 		}
 		if locked.Owner.Address != "" {
-			o := dial(reach(locked.Owner))
+			o := dial(serverAddress(locked.Owner))
 			o.PID = locked.Owner.PID
 			return o, nil
 		}
@@ -79,13 +79,13 @@ func (s settings) open(ctx context.Context, stderr io.Writer) (*client, error) {
 			if ctx.Err() != nil {
 				return nil, errInterrupted
 			}
-			return nil, held(locked)
+			return nil, withLockRemedy(locked)
 		}
 	}
 }
 
-// reach returns the address of the server of a data directory, and the key and certificate for it.
-func reach(o engine.Owner) (url string, as api.ClientOptions) {
+// serverAddress returns the address of the server of a data directory, and the key and certificate for it.
+func serverAddress(o engine.Owner) (url string, as api.ClientOptions) {
 	scheme := "http://"
 	if o.Certificate != "" {
 		scheme = "https://"
@@ -98,8 +98,8 @@ func dial(url string, o api.ClientOptions) *client {
 	return &client{Client: c, URL: url, close: func() error { c.Close(); return nil }}
 }
 
-// held adds to the error about a data directory that another command has open what to do about it.
-func held(e *engine.LockedError) error {
+// withLockRemedy adds to the error about a data directory that another command has open what to do about it.
+func withLockRemedy(e *engine.LockedError) error {
 	if e.Owner.PID == 0 {
 		return fmt.Errorf("%w; wait until it is done, or use another directory with --data", e)
 	}
@@ -108,7 +108,7 @@ func held(e *engine.LockedError) error {
 
 // engine opens the data directory in this process. Jobs stay paused, so that a command that does not wait
 // for them does not have to cancel them when it ends.
-func (s settings) engine(ctx context.Context, stderr io.Writer, floor slog.Level) (*process, error) {
+func (s settings) engine(ctx context.Context, stderr io.Writer, floor slog.Level) (*ownEngine, error) {
 	o := engine.Options{
 		Dir: s.Data, VectorGraph: s.VectorGraph, KeepVersions: s.KeepVersions, RecallMonitor: s.gauge(), Logger: s.logger(stderr, floor), PauseJobs: true,
 		RerankTop: s.RerankTop, RerankTimeout: s.RerankTimeout, Procedures: s.procedureGate(), Ledgers: s.ledgers(), KeepAudit: s.keepAudit(),
@@ -153,7 +153,7 @@ func (s settings) engine(ctx context.Context, stderr io.Writer, floor slog.Level
 		closeProviders()
 		return nil, err
 	}
-	p := &process{close: func() { _ = closeReaders(); sites.Close(); closeEmbedder(); closeProviders(); closeStages() }}
+	p := &ownEngine{close: func() { _ = closeReaders(); sites.Close(); closeEmbedder(); closeProviders(); closeStages() }}
 	if client != nil {
 		o.Reranker = client
 		rest := p.close
@@ -170,15 +170,15 @@ func (s settings) engine(ctx context.Context, stderr io.Writer, floor slog.Level
 	return p, nil
 }
 
-// process is an engine in this process and the services that it uses.
-type process struct {
+// ownEngine is an engine in this process and the services that it uses.
+type ownEngine struct {
 	*engine.Engine
 
 	close func()
 }
 
 // Close closes the engine, then its services.
-func (p *process) Close() error {
+func (p *ownEngine) Close() error {
 	defer p.close()
 	return p.Engine.Close()
 }

@@ -37,7 +37,7 @@ func fromData(env lookupEnv, list func(ctx context.Context, s settings, c *clien
 		if err != nil {
 			return nil, noFiles
 		}
-		s.begins = false
+		s.mayCreate = false
 		c, err := s.open(ctx, io.Discard)
 		if err != nil {
 			return nil, noFiles

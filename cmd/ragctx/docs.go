@@ -46,7 +46,7 @@ func newDocsList(env lookupEnv) *cobra.Command {
 					return err
 				}
 				if list.none() {
-					tellNone(ctx, cmd.ErrOrStderr(), c, s.Namespace, "documents")
+					printNone(ctx, cmd.ErrOrStderr(), c, s.Namespace, "documents")
 				}
 				return list.end()
 			})

@@ -50,8 +50,8 @@ func newDocsShow(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-// shown is the output for a document.
-type shown struct {
+// shownDocument is the output for a document.
+type shownDocument struct {
 	api.Document
 
 	Outline []heading    `json:"outline"`
@@ -84,7 +84,7 @@ func showDocument(ctx context.Context, w io.Writer, c *client, namespace, id str
 	if err != nil {
 		return err
 	}
-	s := shown{Document: d, Outline: outlineOf(d.ChunkList)}
+	s := shownDocument{Document: d, Outline: outlineOf(d.ChunkList)}
 	total := 0
 	for _, c := range d.ChunkList {
 		n := counter.Count(c.Text)
@@ -142,7 +142,7 @@ func outlineOf(chunks []api.Chunk) []heading {
 	return out
 }
 
-func writeAbout(w io.Writer, s shown, total int) {
+func writeAbout(w io.Writer, s shownDocument, total int) {
 	line := func(name, value string) {
 		if value != "" {
 			fmt.Fprintf(w, "%-9s %s\n", name+":", printable(value))

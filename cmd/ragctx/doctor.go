@@ -119,7 +119,7 @@ func await(ctx context.Context, progress io.Writer, c *client, j engine.Job) (en
 
 func writeCheckup(w io.Writer, c engine.Checkup) {
 	writeEmbedder(w, c.Embedder)
-	fmt.Fprintf(w, "database: %d items, %d chunks: %s\n", c.Store.Items, c.Store.Chunks, inOrder(!c.Store.Damaged()))
+	fmt.Fprintf(w, "database: %d items, %d chunks: %s\n", c.Store.Items, c.Store.Chunks, soundText(!c.Store.Damaged()))
 	for _, f := range c.Store.Findings {
 		fmt.Fprintf(w, "  %s (%s): %s %s\n", f.Severity, printable(f.Check), printable(f.Item), printable(f.Detail))
 	}
@@ -127,7 +127,7 @@ func writeCheckup(w io.Writer, c engine.Checkup) {
 		fmt.Fprintf(w, "  and %d more\n", c.Store.More)
 	}
 	for _, i := range c.Indexes {
-		fmt.Fprintf(w, "index of %s in namespace %s, %d chunks: %s\n", i.Kind, printable(i.Namespace), i.Chunks, inOrder(i.Error == "" && i.Sound()))
+		fmt.Fprintf(w, "index of %s in namespace %s, %d chunks: %s\n", i.Kind, printable(i.Namespace), i.Chunks, soundText(i.Error == "" && i.Sound()))
 		for _, part := range []struct {
 			name string
 			leg  index.PartAudit
@@ -159,15 +159,15 @@ func writeVectors(w io.Writer, i engine.IndexCheckup) {
 	}
 	fmt.Fprintln(w)
 	if i.Found != nil {
-		fmt.Fprintf(w, "  searched for its own: %s\n", inNumbers(*i.Found))
+		fmt.Fprintf(w, "  searched for its own: %s\n", searchesText(*i.Found))
 	}
 	if l.Live.Searches+l.Live.Exact > 0 {
-		fmt.Fprintf(w, "  questions so far: %s\n", inNumbers(l.Live))
+		fmt.Fprintf(w, "  questions so far: %s\n", searchesText(l.Live))
 	}
 }
 
-// inNumbers returns the times and the recall of searches.
-func inNumbers(r index.SearchReport) string {
+// searchesText returns the times and the recall of searches.
+func searchesText(r index.SearchReport) string {
 	var parts []string
 	for _, k := range []struct {
 		n        uint64
@@ -188,7 +188,7 @@ func millis(ms float64) string {
 	return time.Duration(ms * float64(time.Millisecond)).Round(10 * time.Microsecond).String()
 }
 
-func inOrder(ok bool) string {
+func soundText(ok bool) string {
 	if ok {
 		return "in order"
 	}

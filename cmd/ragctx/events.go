@@ -103,7 +103,7 @@ func writeEvent(w io.Writer, ev ragctx.Event, asJSON bool) error {
 		}
 		line = string(text)
 	} else {
-		told, err := toldBy(ev)
+		told, err := eventText(ev)
 		if err != nil {
 			return err
 		}
@@ -115,13 +115,13 @@ func writeEvent(w io.Writer, ev ragctx.Event, asJSON bool) error {
 	return nil
 }
 
-// toldBy returns an event for people: time, type, namespace, session, user, and its data as
+// eventText returns an event for people: time, type, namespace, session, user, and its data as
 // name=value in the documented order.
-func toldBy(ev ragctx.Event) (string, error) {
+func eventText(ev ragctx.Event) (string, error) {
 	parts := []string{localTime(ev.Time), string(ev.Type)}
 	for _, p := range []struct{ name, value string }{{"namespace", ev.Namespace}, {"session", ev.SessionID}, {"user", ev.UserID}} {
 		if p.value != "" {
-			parts = append(parts, p.name+"="+inWord(p.value))
+			parts = append(parts, p.name+"="+wordText(p.value))
 		}
 	}
 	data, err := json.Marshal(ev.Data)
@@ -133,8 +133,8 @@ func toldBy(ev ragctx.Event) (string, error) {
 		return "", fmt.Errorf("read event: %w", err)
 	}
 	delete(fields, "session_id") // printed already
-	for _, name := range slices.SortedFunc(maps.Keys(fields), inOrderOf(ev.Type)) {
-		parts = append(parts, name+"="+inBriefValue(fields[name]))
+	for _, name := range slices.SortedFunc(maps.Keys(fields), byFieldOrder(ev.Type)) {
+		parts = append(parts, name+"="+valueText(fields[name]))
 	}
 	return strings.Join(parts, " "), nil
 }
@@ -150,8 +150,8 @@ var fieldsOf = map[ragctx.EventType][]string{
 	ragctx.EventEventsLost:        {"from", "to"},
 }
 
-// inOrderOf compares names of fields: fieldsOf first, then alphabetically.
-func inOrderOf(t ragctx.EventType) func(a, b string) int {
+// byFieldOrder compares names of fields: fieldsOf first, then alphabetically.
+func byFieldOrder(t ragctx.EventType) func(a, b string) int {
 	place := func(name string) int {
 		if i := slices.Index(fieldsOf[t], name); i >= 0 {
 			return i
@@ -164,11 +164,11 @@ func inOrderOf(t ragctx.EventType) func(a, b string) int {
 // shownChars bounds the printed part of a value.
 const shownChars = 160
 
-// inBriefValue returns a value for people.
-func inBriefValue(v any) string {
+// valueText returns a value for people.
+func valueText(v any) string {
 	switch v := v.(type) {
 	case string:
-		return inWord(v)
+		return wordText(v)
 	case float64:
 		return strconv.FormatFloat(v, 'f', -1, 64)
 	case []any:
@@ -183,8 +183,8 @@ func inBriefValue(v any) string {
 	return sentence.Clip(string(text), shownChars)
 }
 
-// inWord returns text in one line, quoted unless it is a single word.
-func inWord(s string) string {
+// wordText returns text in one line, quoted unless it is a single word.
+func wordText(s string) string {
 	s = sentence.Clip(blanks.ReplaceAllLiteralString(s, " "), shownChars)
 	if s == "" || strings.ContainsAny(s, " \"=") {
 		return strconv.Quote(s)

@@ -38,30 +38,30 @@ type planned struct {
 	Reason    string `json:"reason,omitempty"`
 }
 
-// library is the stored data that a dry run compares with.
-type library interface {
+// storedDocuments is the stored data that a dry run compares with.
+type storedDocuments interface {
 	ListDocuments(ctx context.Context, namespace string, o store.ListOptions) ([]store.Document, error)
 	Document(ctx context.Context, namespace, id string, version int) (api.Document, error)
 }
 
-// empty is the library of a data directory that does not exist.
-type empty struct{}
+// noDocuments are the documents of a data directory that does not exist.
+type noDocuments struct{}
 
-// ListDocuments implements library.
-func (empty) ListDocuments(context.Context, string, store.ListOptions) ([]store.Document, error) {
+// ListDocuments implements storedDocuments.
+func (noDocuments) ListDocuments(context.Context, string, store.ListOptions) ([]store.Document, error) {
 	return nil, nil
 }
 
-// Document implements library.
-func (empty) Document(context.Context, string, string, int) (api.Document, error) {
+// Document implements storedDocuments.
+func (noDocuments) Document(context.Context, string, string, int) (api.Document, error) {
 	return api.Document{}, ragctx.ErrNotFound
 }
 
-// lookInto opens the library that the settings name, and creates nothing.
-func (s settings) lookInto(ctx context.Context, stderr io.Writer) (library, func(*error), error) {
+// lookInto opens what the settings name, and creates nothing.
+func (s settings) lookInto(ctx context.Context, stderr io.Writer) (storedDocuments, func(*error), error) {
 	_, err := os.Stat(filepath.Join(s.Data, store.DatabaseName))
 	if errors.Is(err, os.ErrNotExist) && s.Server == "" {
-		return empty{}, func(*error) {}, nil
+		return noDocuments{}, func(*error) {}, nil
 	}
 	c, err := s.open(ctx, stderr)
 	if err != nil {
@@ -72,7 +72,7 @@ func (s settings) lookInto(ctx context.Context, stderr io.Writer) (library, func
 
 // dryRun plans ingests.
 type dryRun struct {
-	lib    library
+	lib    storedDocuments
 	tell   func(planned)
 	seen   map[string]bool // ids of this run
 	report engine.IngestReport

@@ -84,7 +84,7 @@ func writeJobs(w io.Writer, list []engine.Job) error {
 	fmt.Fprintln(tw, "JOB\tKIND\tNAMESPACE\tSTATE\tDONE\tFAILED\tCREATED")
 	for _, j := range list {
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%d\t%s\n", printable(j.ID), printable(j.Kind), printable(j.Namespace), j.State,
-			doneOf(j), j.Counts.Failed, localTime(j.Created))
+			doneText(j), j.Counts.Failed, localTime(j.Created))
 	}
 	if err := tw.Flush(); err != nil {
 		return fmt.Errorf("write list: %w", err)
@@ -92,8 +92,8 @@ func writeJobs(w io.Writer, list []engine.Job) error {
 	return nil
 }
 
-// doneOf returns the number of finished items, and of all if known.
-func doneOf(j engine.Job) string {
+// doneText returns the number of finished items, and of all if known.
+func doneText(j engine.Job) string {
 	n := strconv.Itoa(j.Counts.Sum())
 	if j.Items > 0 && !j.State.Ended() {
 		n += " of " + strconv.Itoa(j.Items)
@@ -157,7 +157,7 @@ func writeJob(w io.Writer, j engine.Job) {
 	fmt.Fprintf(w, "%d created, %d replaced, %d unchanged, %d deleted, %d failed, %d skipped\n",
 		c.Created, c.Replaced, c.Unchanged, c.Deleted, c.Failed, c.Skipped)
 	if !j.State.Ended() && j.Items > 0 {
-		fmt.Fprintln(w, goingOn(j))
+		fmt.Fprintln(w, progressText(j))
 	}
 	if j.Error != "" {
 		fmt.Fprintln(w, "error:", printable(j.Error))
@@ -165,9 +165,9 @@ func writeJob(w io.Writer, j engine.Job) {
 	writeLeftOut(w, j.IngestReport().LeftOut)
 }
 
-// goingOn returns the progress of a job: its items, its pace, the time left, and the current item.
-func goingOn(j engine.Job) string {
-	text := doneOf(j)
+// progressText returns the progress of a job: its items, its pace, the time left, and the current item.
+func progressText(j engine.Job) string {
+	text := doneText(j)
 	if took := j.Heartbeat.Sub(j.Started); j.Chunks > 0 && took > time.Second {
 		text += fmt.Sprintf(", %.0f chunks/s", rate(j.Chunks, took))
 	}
@@ -249,7 +249,7 @@ func watchJob(ctx context.Context, w io.Writer, c *client, id string) error {
 	j, err := c.WatchJob(ctx, id, func(j engine.Job) {
 		if now := time.Now(); !j.State.Ended() && now.Sub(last) >= lineEvery {
 			last = now
-			fmt.Fprintf(w, "%s: %s\n", j.State, goingOn(j))
+			fmt.Fprintf(w, "%s: %s\n", j.State, progressText(j))
 		}
 	})
 	if err != nil {

@@ -274,7 +274,7 @@ func newLedgerList(env lookupEnv) *cobra.Command {
 					}
 					if all = append(all, page...); len(page) < engine.MaxPage {
 						if len(all) == 0 && !asJSON {
-							tellNone(ctx, cmd.ErrOrStderr(), c, s.Namespace, "clusters")
+							printNone(ctx, cmd.ErrOrStderr(), c, s.Namespace, "clusters")
 						}
 						return listClusters(cmd.OutOrStdout(), all, asJSON)
 					}

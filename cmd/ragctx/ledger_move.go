@@ -53,12 +53,12 @@ func newLedgerImport(env lookupEnv) *cobra.Command {
 		}
 		defer r.Close()
 		done, err := c.ImportMessages(ctx, f.Namespace, f.Cluster, r)
-		return errors.Join(err, tellImported(cmd.OutOrStdout(), cmd.ErrOrStderr(), done))
+		return errors.Join(err, printImported(cmd.OutOrStdout(), cmd.ErrOrStderr(), done))
 	})
 }
 
-// tellImported prints the result of an import. An import that took nothing and failed is an error.
-func tellImported(stdout, stderr io.Writer, done ledger.Imported) error {
+// printImported prints the result of an import. An import that took nothing and failed is an error.
+func printImported(stdout, stderr io.Writer, done ledger.Imported) error {
 	for _, e := range done.Errors {
 		fmt.Fprintf(stderr, "line %d: %s\n", e.Line, printable(e.Error))
 	}

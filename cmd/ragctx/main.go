@@ -37,7 +37,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root := newRoot(os.LookupEnv)
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	out, flush := visibly(stdout)
+	out, flush := terminalWriter(stdout)
 	defer flush()
 	root.SetOut(out)
 	root.SetErr(stderr)
@@ -50,7 +50,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		err = errInterrupted // the errors of interrupted calls do not matter
 	}
 	if !errors.Is(err, errSilent) {
-		fmt.Fprintln(stderr, "ragctx:", escaped(oneLine(forPeople(err))))
+		fmt.Fprintln(stderr, "ragctx:", escaped(oneLine(withRemedy(err))))
 	}
 	var usage *usageError
 	switch {

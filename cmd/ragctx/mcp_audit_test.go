@@ -39,7 +39,7 @@ func TestAgentsAreAudited(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	agents := mcpserver.New(mcpserver.Local(eng), mcpserver.Options{Changed: noteAgents(eng)})
+	agents := mcpserver.New(mcpserver.Local(eng), mcpserver.Options{Changed: auditAgents(eng)})
 	defer agents.Close()
 	server := api.New(eng, api.Options{MCP: agents.Handler()})
 	var lc net.ListenConfig

@@ -193,7 +193,7 @@ func newMemoryQuarantine(env lookupEnv) *cobra.Command {
 					return writeJSON(cmd.OutOrStdout(), all)
 				}
 				if len(all) == 0 {
-					tellNone(ctx, cmd.ErrOrStderr(), c, s.Namespace, "memories in quarantine that these conditions see")
+					printNone(ctx, cmd.ErrOrStderr(), c, s.Namespace, "memories in quarantine that these conditions see")
 				}
 				return writeQuarantine(cmd.OutOrStdout(), all)
 			})

@@ -132,7 +132,7 @@ func listMemories(cmd *cobra.Command, env lookupEnv, fl memoryListFlags) error {
 		case err == nil && fl.json:
 			err = writeJSON(w, all)
 		case err == nil && shown == 0:
-			tellNone(ctx, cmd.ErrOrStderr(), c, s.Namespace, "memories that these conditions see")
+			printNone(ctx, cmd.ErrOrStderr(), c, s.Namespace, "memories that these conditions see")
 		}
 		return err
 	})
@@ -199,7 +199,7 @@ func newMemorySearch(env lookupEnv) *cobra.Command {
 					return writeJSON(cmd.OutOrStdout(), found.Items)
 				}
 				if len(found.Items) == 0 {
-					tellNone(ctx, cmd.ErrOrStderr(), c, s.Namespace, "memories that match")
+					printNone(ctx, cmd.ErrOrStderr(), c, s.Namespace, "memories that match")
 				}
 				return writeFound(cmd.OutOrStdout(), found.Items)
 			})

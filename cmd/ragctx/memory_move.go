@@ -118,7 +118,7 @@ func newMemoryImport(env lookupEnv) *cobra.Command {
 				}
 				defer r.Close()
 				done, err := c.ImportMemories(ctx, s.Namespace, r)
-				return errors.Join(err, tellImport(cmd.OutOrStdout(), cmd.ErrOrStderr(), done))
+				return errors.Join(err, printMemoryImport(cmd.OutOrStdout(), cmd.ErrOrStderr(), done))
 			})
 		},
 	}
@@ -126,8 +126,8 @@ func newMemoryImport(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-// tellImport prints the result of an import. An import that took nothing and failed is an error.
-func tellImport(stdout, stderr io.Writer, done api.MemoryImport) error {
+// printMemoryImport prints the result of an import. An import that took nothing and failed is an error.
+func printMemoryImport(stdout, stderr io.Writer, done api.MemoryImport) error {
 	for _, e := range done.Errors {
 		fmt.Fprintf(stderr, "line %d %s: %s\n", e.Line, printable(e.ID), printable(e.Error))
 	}

@@ -138,8 +138,8 @@ func writeNamespaces(w io.Writer, all []store.Namespace) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "NAMESPACE\tDOCUMENTS\tMEMORIES\tTEXT BYTES")
 	for _, n := range all {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", printable(n.Name), ofMost(int64(n.Documents), int64(n.Quotas.Documents)),
-			ofMost(int64(n.Memories), int64(n.Quotas.Memories)), ofMost(n.TextBytes, n.Quotas.TextBytes))
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", printable(n.Name), ofLimit(int64(n.Documents), int64(n.Quotas.Documents)),
+			ofLimit(int64(n.Memories), int64(n.Quotas.Memories)), ofLimit(n.TextBytes, n.Quotas.TextBytes))
 	}
 	if err := tw.Flush(); err != nil {
 		return fmt.Errorf("write list: %w", err)
@@ -147,8 +147,8 @@ func writeNamespaces(w io.Writer, all []store.Namespace) error {
 	return nil
 }
 
-// ofMost writes a count and its limit.
-func ofMost(n, most int64) string {
+// ofLimit writes a count and its limit.
+func ofLimit(n, most int64) string {
 	if most == 0 {
 		return strconv.FormatInt(n, 10)
 	}

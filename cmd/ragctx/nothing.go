@@ -9,20 +9,20 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// tellNone prints on w, standard error, that a list is empty, since silence looks like a mistake.
+// printNone prints on w, standard error, that a list is empty, since silence looks like a mistake.
 // It also says if the namespace does not exist.
-func tellNone(ctx context.Context, w io.Writer, c *client, namespace, what string) {
+func printNone(ctx context.Context, w io.Writer, c *client, namespace, what string) {
 	switch {
 	case namespace == "": // the server's default
 		fmt.Fprintf(w, "no %s\n", what)
-	case !tellNowhere(ctx, w, c, namespace):
+	case !printMissingNamespace(ctx, w, c, namespace):
 		fmt.Fprintf(w, "no %s in namespace %s\n", what, printable(namespace))
 	}
 }
 
-// tellNowhere prints and reports whether the namespace does not exist. The default one always
+// printMissingNamespace prints and reports whether the namespace does not exist. The default one always
 // exists.
-func tellNowhere(ctx context.Context, w io.Writer, c *client, namespace string) bool {
+func printMissingNamespace(ctx context.Context, w io.Writer, c *client, namespace string) bool {
 	if namespace == "" {
 		return false
 	}

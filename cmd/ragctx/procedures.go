@@ -89,7 +89,7 @@ func newProceduresList(env lookupEnv) *cobra.Command {
 					return writeJSON(cmd.OutOrStdout(), list)
 				}
 				if len(list) == 0 {
-					tellNone(ctx, cmd.ErrOrStderr(), c, s.Namespace, "procedures that these conditions see")
+					printNone(ctx, cmd.ErrOrStderr(), c, s.Namespace, "procedures that these conditions see")
 				}
 				return writeProcedures(cmd.OutOrStdout(), list)
 			})
@@ -256,7 +256,7 @@ func newProceduresPublish(env lookupEnv) *cobra.Command {
 		Short:   "Publish a procedure's draft: agents are shown it from then on",
 		Example: "  ragctx procedures publish deploy-service",
 	}, 1, "one NAME", func(ctx context.Context, cmd *cobra.Command, c *client, k engine.ProcedureKey, _ []string) error {
-		return nowShown(cmd, k)(c.Publish(ctx, k))
+		return printPublished(cmd, k)(c.Publish(ctx, k))
 	})
 }
 
@@ -266,7 +266,7 @@ func newProceduresUnpublish(env lookupEnv) *cobra.Command {
 		Short:   "Show agents a procedure no more; its versions stay",
 		Example: "  ragctx procedures unpublish deploy-service",
 	}, 1, "one NAME", func(ctx context.Context, cmd *cobra.Command, c *client, k engine.ProcedureKey, _ []string) error {
-		return nowShown(cmd, k)(c.Unpublish(ctx, k))
+		return printPublished(cmd, k)(c.Unpublish(ctx, k))
 	})
 }
 
@@ -280,12 +280,12 @@ func newProceduresRollback(env lookupEnv) *cobra.Command {
 		if err != nil || version < 1 {
 			return badUsage("VERSION is %q; use the number of a version, from 1", ragctx.Clip(args[0]))
 		}
-		return nowShown(cmd, k)(c.Rollback(ctx, k, version))
+		return printPublished(cmd, k)(c.Rollback(ctx, k, version))
 	})
 }
 
-// nowShown prints the published version of a procedure.
-func nowShown(cmd *cobra.Command, k engine.ProcedureKey) func(procedures.Procedure, error) error {
+// printPublished prints the published version of a procedure.
+func printPublished(cmd *cobra.Command, k engine.ProcedureKey) func(procedures.Procedure, error) error {
 	return func(p procedures.Procedure, err error) error {
 		if err != nil {
 			return err

@@ -25,7 +25,7 @@ func TestLineOfAJob(t *testing.T) {
 	started := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	eta := 12.0
 	j.Started, j.Heartbeat, j.ETASeconds = started, started.Add(5*time.Second), &eta
-	if got, want := goingOn(j), "10 of 40, 10 chunks/s, 12s left, docs/a\ufffd.md"; got != want {
+	if got, want := progressText(j), "10 of 40, 10 chunks/s, 12s left, docs/a\ufffd.md"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	for _, c := range []struct {

@@ -69,16 +69,16 @@ func writeProviders(w io.Writer, list []engine.ProviderInfo) error {
 		if p.Turns {
 			turns = "told"
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\n", printable(p.Name), p.Kind, p.Scope, failures[p.FailureMode], turns, asked(p.Breaker))
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\n", printable(p.Name), p.Kind, p.Scope, failureTexts[p.FailureMode], turns, breakerText(p.Breaker))
 	}
 	return tw.Flush()
 }
 
-// failures are the texts of failure modes.
-var failures = map[string]string{"best_effort": "answered without", "fail_closed": "answer fails"}
+// failureTexts are the texts of failure modes.
+var failureTexts = map[string]string{"best_effort": "answered without", "fail_closed": "answer fails"}
 
-// asked returns the state of a provider's breaker.
-func asked(b *engine.BreakerInfo) string {
+// breakerText returns the state of a provider's breaker.
+func breakerText(b *engine.BreakerInfo) string {
 	switch {
 	case b == nil || b.State == httpclient.Closed:
 		return "asked"

@@ -193,7 +193,7 @@ func runQuery(cmd *cobra.Command, env lookupEnv, f queryFlags, arg string) (err 
 	if err := exist(f.docs); err != nil {
 		return err
 	}
-	s.begins = len(f.docs) > 0 || s.k.String(providersSetting) != "" // so there is something to search
+	s.mayCreate = len(f.docs) > 0 || s.k.String(providersSetting) != "" // so there is something to search
 	stderr := cmd.ErrOrStderr()
 	c, err := s.open(ctx, stderr)
 	if err != nil {
@@ -209,7 +209,7 @@ func runQuery(cmd *cobra.Command, env lookupEnv, f queryFlags, arg string) (err 
 		return err
 	}
 	if len(a.Items) == 0 {
-		tellNowhere(ctx, stderr, c, s.Namespace)
+		printMissingNamespace(ctx, stderr, c, s.Namespace)
 	}
 	if f.explain {
 		explain(stderr, paint(stderr, env), a, q, time.Since(start))
@@ -252,13 +252,13 @@ func ingestFirst(ctx context.Context, c *client, stderr io.Writer, env lookupEnv
 		return err
 	}
 	if !f.quiet {
-		fmt.Fprintf(stderr, "documents: %s in %s\n", inBrief(r), seconds(time.Since(start)))
+		fmt.Fprintf(stderr, "documents: %s in %s\n", reportText(r), seconds(time.Since(start)))
 	}
 	return nil
 }
 
-// inBrief returns a report in a phrase.
-func inBrief(r engine.IngestReport) string {
+// reportText returns a report in a phrase.
+func reportText(r engine.IngestReport) string {
 	var parts []string
 	for _, p := range []struct {
 		n    int

@@ -9,8 +9,8 @@ import (
 	"github.com/ragctx/ragctx/api"
 )
 
-// forPeople adds the remedy on the command line to an error of a server.
-func forPeople(err error) error {
+// withRemedy adds the remedy on the command line to an error of a server.
+func withRemedy(err error) error {
 	if p, ok := errors.AsType[*api.Problem](err); ok && p.Status == http.StatusUnauthorized {
 		return fmt.Errorf("%s; set %s to a key of the server, or name a file that has one with --key-file", p.Detail, envName(apiKey))
 	}

@@ -84,7 +84,7 @@ func runSearch(ctx context.Context, cmd *cobra.Command, env lookupEnv, f searchF
 	if err != nil {
 		return err
 	}
-	tellUnquoted(cmd.ErrOrStderr(), found.Unquoted)
+	printUnquoted(cmd.ErrOrStderr(), found.Unquoted)
 	for _, line := range corrected(found.Corrections) {
 		fmt.Fprintln(cmd.ErrOrStderr(), line)
 	}
@@ -93,13 +93,13 @@ func runSearch(ctx context.Context, cmd *cobra.Command, env lookupEnv, f searchF
 		return writeJSON(stdout, found.Items)
 	}
 	if len(found.Items) == 0 {
-		tellNone(ctx, cmd.ErrOrStderr(), c, s.Namespace, "documents or memories that match")
+		printNone(ctx, cmd.ErrOrStderr(), c, s.Namespace, "documents or memories that match")
 	}
 	return writeResults(stdout, paint(stdout, env), found.Items)
 }
 
-// tellUnquoted prints the quoted phrases without a match.
-func tellUnquoted(w io.Writer, phrases []string) {
+// printUnquoted prints the quoted phrases without a match.
+func printUnquoted(w io.Writer, phrases []string) {
 	if len(phrases) == 0 {
 		return
 	}

@@ -65,7 +65,7 @@ func checkOrigins(v string) error {
 	return nil
 }
 
-// commaList splits a list at commas, and lowers its letters.
+// commaList splits a comma-separated list, and converts it to lower case.
 func commaList(v string) (list []string) {
 	for part := range strings.SplitSeq(v, ",") {
 		if part = strings.ToLower(strings.TrimSpace(part)); part != "" {

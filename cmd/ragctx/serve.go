@@ -119,7 +119,7 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed, accept
 	if cert != nil {
 		o.TLS = cert.config()
 	}
-	agents := mcp.New(mcp.Local(eng), mcp.Options{Log: o.Log, Version: o.Version, Changed: noteAgents(eng)})
+	agents := mcp.New(mcp.Local(eng), mcp.Options{Log: o.Log, Version: o.Version, Changed: auditAgents(eng)})
 	defer func() { err = errors.Join(err, agents.Close()) }()
 	o.MCP = agents.Handler()
 	server := api.New(eng, o)
@@ -140,17 +140,17 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed, accept
 	eng.Jobs().Start()
 	for _, src := range sources {
 		background.Go(func() {
-			ingestBehind(ctx, eng, log, src)
+			ingestInBackground(ctx, eng, log, src)
 			if s.k.String("watch") == "true" {
-				watchBehind(ctx, eng, log, src, s.watchOptions(log))
+				watchInBackground(ctx, eng, log, src, s.watchOptions(log))
 			}
 		})
 	}
 	return server.Serve(ctx, ln)
 }
 
-// noteAgents returns a function that adds the changes of agents to the audit log.
-func noteAgents(eng *engine.Engine) func(context.Context, mcp.Change) {
+// auditAgents returns a function that adds the changes of agents to the audit log.
+func auditAgents(eng *engine.Engine) func(context.Context, mcp.Change) {
 	return func(ctx context.Context, c mcp.Change) {
 		eng.Admin().Audit(store.AuditEntry{
 			Key: access.From(ctx).Key, Request: ragctx.RequestID(ctx), Operation: "mcp:" + c.Tool,
@@ -194,7 +194,7 @@ func alreadyServed(err error) error {
 	case locked.Owner.Address != "":
 		return fmt.Errorf("%w; use that server, or another directory with --data", locked)
 	default:
-		return held(locked)
+		return withLockRemedy(locked)
 	}
 }
 

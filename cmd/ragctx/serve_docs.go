@@ -118,9 +118,9 @@ func (s settings) servedSource(raw json.RawMessage, log *slog.Logger) ([]engine.
 	return out, nil
 }
 
-// ingestBehind ingests while the server runs, and logs the progress. If the server ends first, the
+// ingestInBackground ingests while the server runs, and logs the progress. If the server ends first, the
 // job stays.
-func ingestBehind(ctx context.Context, eng *engine.Engine, log *slog.Logger, src engine.IngestOptions) {
+func ingestInBackground(ctx context.Context, eng *engine.Engine, log *slog.Logger, src engine.IngestOptions) {
 	start := time.Now()
 	last := start
 	log.InfoContext(ctx, "ingest started", "namespace", src.Namespace, "paths", src.Paths)

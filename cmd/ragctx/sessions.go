@@ -45,8 +45,8 @@ func newSessions(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-// talk is a session and the streams of a command about it.
-type talk struct {
+// sessionClient is a session and the streams of a command about it.
+type sessionClient struct {
 	*api.Client
 
 	key  session.Key
@@ -57,11 +57,11 @@ type talk struct {
 }
 
 // sessionCommand completes a command whose first argument is a session.
-func sessionCommand(env lookupEnv, cmd *cobra.Command, args cobra.PositionalArgs, run func(context.Context, talk) error) *cobra.Command {
+func sessionCommand(env lookupEnv, cmd *cobra.Command, args cobra.PositionalArgs, run func(context.Context, sessionClient) error) *cobra.Command {
 	var user string
 	cmd.Args = args
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return withSessions(cmd, env, func(ctx context.Context, namespace string, t talk) error {
+		return withSessions(cmd, env, func(ctx context.Context, namespace string, t sessionClient) error {
 			t.key, t.args = session.Key{Namespace: namespace, User: user, ID: args[0]}, args[1:]
 			if err := t.key.Validate(); err != nil {
 				return asUsage(err)
@@ -79,14 +79,14 @@ func sessionUser(flags *pflag.FlagSet, user *string) {
 }
 
 // withSessions calls fn with a talk without a session.
-func withSessions(cmd *cobra.Command, env lookupEnv, fn func(ctx context.Context, namespace string, t talk) error) error {
+func withSessions(cmd *cobra.Command, env lookupEnv, fn func(ctx context.Context, namespace string, t sessionClient) error) error {
 	return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
-		return fn(ctx, s.Namespace, talk{Client: c.Client, in: cmd.InOrStdin(), out: cmd.OutOrStdout(), err: cmd.ErrOrStderr()})
+		return fn(ctx, s.Namespace, sessionClient{Client: c.Client, in: cmd.InOrStdin(), out: cmd.OutOrStdout(), err: cmd.ErrOrStderr()})
 	})
 }
 
 // say prints a line, or JSON instead.
-func (t talk) say(asJSON bool, v any, line string, args ...any) error {
+func (t sessionClient) say(asJSON bool, v any, line string, args ...any) error {
 	if asJSON {
 		return writeJSON(t.out, v)
 	}
@@ -109,10 +109,10 @@ func newSessionsList(env lookupEnv) *cobra.Command {
 		Args:    none,
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		return withSessions(cmd, env, func(ctx context.Context, namespace string, t talk) error {
+		return withSessions(cmd, env, func(ctx context.Context, namespace string, t sessionClient) error {
 			all, err := sessionsOf(ctx, t.Client, namespace, user, most)
 			if err == nil && len(all) == 0 && !asJSON {
-				fmt.Fprintf(t.err, "no sessions in namespace %s of %s\n", printable(namespace), whose(user))
+				fmt.Fprintf(t.err, "no sessions in namespace %s of %s\n", printable(namespace), ownerText(user))
 			}
 			return show(t.out, asJSON, all, err, writeSessions)
 		})
@@ -124,7 +124,7 @@ func newSessionsList(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-func whose(user string) string {
+func ownerText(user string) string {
 	if user == "" {
 		return "nobody"
 	}
@@ -161,7 +161,7 @@ func newSessionsShow(env lookupEnv) *cobra.Command {
 		Use: "show SESSION", Short: "Show what a session has",
 		Long:    "Show prints the sections, branches, labels, compactions and observations of a session,\nwithout what was said.",
 		Example: "  ragctx sessions show s-42",
-	}, exactly(1, "one SESSION"), func(ctx context.Context, t talk) error {
+	}, exactly(1, "one SESSION"), func(ctx context.Context, t sessionClient) error {
 		s, err := t.DescribeSession(ctx, t.key)
 		if err != nil || asJSON {
 			return writeUnless(err, t.out, s)
@@ -222,7 +222,7 @@ func newSessionsCreate(env lookupEnv) *cobra.Command {
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		r.ID = strings.Join(args, "")
-		return withSessions(cmd, env, func(ctx context.Context, namespace string, t talk) error {
+		return withSessions(cmd, env, func(ctx context.Context, namespace string, t sessionClient) error {
 			r.Namespace = namespace
 			s, err := t.CreateSession(ctx, r)
 			if err != nil {
@@ -249,7 +249,7 @@ func newSessionsDelete(env lookupEnv) *cobra.Command {
 			"memories of the session: those of --user, or without it of all users who have a session\n" +
 			"of that name. This cannot be undone, so it wants --erase.",
 		Example: "  ragctx sessions delete s-42 --erase",
-	}, exactly(1, "one SESSION"), func(ctx context.Context, t talk) error {
+	}, exactly(1, "one SESSION"), func(ctx context.Context, t sessionClient) error {
 		if !erase {
 			return badUsage("--erase is missing; this cannot be undone")
 		}

@@ -43,7 +43,7 @@ func newSessionsAssemble(env lookupEnv) *cobra.Command {
 		Example: `  ragctx sessions assemble s-42 --system-prompt "You are a release engineer." --window 32000
   ragctx sessions assemble s-42 --query rollback --report
   ragctx sessions assemble s-42 request.json --format anthropic --used-tokens 91500`,
-	}, between(1, 2, "one SESSION and at most one FILE"), func(ctx context.Context, t talk) error {
+	}, between(1, 2, "one SESSION and at most one FILE"), func(ctx context.Context, t sessionClient) error {
 		return c.run(ctx, t, paint(t.out, env))
 	})
 	flags := cmd.Flags()
@@ -57,7 +57,7 @@ func newSessionsAssemble(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-func (c *sessionCall) run(ctx context.Context, t talk, bold func(string) string) error {
+func (c *sessionCall) run(ctx context.Context, t sessionClient, bold func(string) string) error {
 	if err := c.validate(); err != nil {
 		return err
 	}
@@ -76,18 +76,18 @@ func (c *sessionCall) run(ctx context.Context, t talk, bold func(string) string)
 		writeStages(t.out, bold, a.Pipeline)
 		return writeAssembly(t.out, bold, len(r.Tools), fmt.Sprintf("%d left out", leftOut(a.DroppedTotals)), a.AssembleAnswer)
 	case r.Format != "":
-		err = writeJSON(t.out, toSend(a.AssembleAnswer, r.Placement))
+		err = writeJSON(t.out, modelInputOf(a.AssembleAnswer, r.Placement))
 	default:
-		err = writeCall(t.out, toSend(a.AssembleAnswer, r.Placement))
+		err = writeCall(t.out, modelInputOf(a.AssembleAnswer, r.Placement))
 	}
 	if err != nil {
 		return err
 	}
-	return writeSpent(t.err, a)
+	return writeCallReport(t.err, a)
 }
 
 // request returns the request that the file and the flags describe.
-func (c *sessionCall) request(t talk) (api.SessionAssembleRequest, error) {
+func (c *sessionCall) request(t sessionClient) (api.SessionAssembleRequest, error) {
 	var r api.SessionAssembleRequest
 	if len(t.args) > 0 {
 		body, err := readBody(t.args, t.in)
@@ -112,7 +112,7 @@ func (c *sessionCall) request(t talk) (api.SessionAssembleRequest, error) {
 }
 
 // writeCall prints the call for people.
-func writeCall(w io.Writer, s sending) error {
+func writeCall(w io.Writer, s modelInput) error {
 	messages, err := api.Said{Messages: s.Messages}.Read()
 	if err != nil {
 		return err
@@ -127,18 +127,18 @@ func writeCall(w io.Writer, s sending) error {
 		if b.Text == "" {
 			continue
 		}
-		if err := writeSaid(w, fmt.Sprintf("%s context  %s", b.Name, b.Place), ragctx.TextMessage(ragctx.RoleSystem, b.Text)); err != nil {
+		if err := writeMessage(w, fmt.Sprintf("%s context  %s", b.Name, b.Place), ragctx.TextMessage(ragctx.RoleSystem, b.Text)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// writeSpent prints the cost of a call, the messages left out and the compactions.
-func writeSpent(w io.Writer, a api.SessionAssembleAnswer) error {
+// writeCallReport prints the cost of a call, the messages left out and the compactions.
+func writeCallReport(w io.Writer, a api.SessionAssembleAnswer) error {
 	b := a.Budget
 	there := fmt.Sprintf("%s of %d used, %d reserved", amount(b.Used, "token"), b.Window, b.Reserved)
-	if err := writeSpared(w, there, a.DroppedTotals, a.Hidden); err != nil {
+	if err := writeTotals(w, there, a.DroppedTotals, a.Hidden); err != nil {
 		return err
 	}
 	for _, id := range a.Compactions {

@@ -27,7 +27,7 @@ func newSessionsCompile(env lookupEnv) *cobra.Command {
 		Example: `  ragctx sessions compile s-42 --max-tokens 8000
   ragctx sessions compile s-42 --format anthropic
   ragctx sessions compile s-42 --compiler all_sections --raw`,
-	}, exactly(1, "one SESSION"), func(ctx context.Context, t talk) error {
+	}, exactly(1, "one SESSION"), func(ctx context.Context, t sessionClient) error {
 		a, err := t.CompileSession(ctx, t.key, r)
 		switch {
 		case err != nil:
@@ -61,21 +61,21 @@ func writeCompiled(w, about io.Writer, a api.CompileAnswer) error {
 	if err := writeShown(w, messages); err != nil {
 		return err
 	}
-	return writeSpared(about, fmt.Sprintf("%s, %s", amount(len(messages), "message"), amount(a.Tokens, "token")), a.DroppedTotals, a.Hidden)
+	return writeTotals(about, fmt.Sprintf("%s, %s", amount(len(messages), "message"), amount(a.Tokens, "token")), a.DroppedTotals, a.Hidden)
 }
 
 // writeShown prints the messages that a model is shown.
 func writeShown(w io.Writer, messages []ragctx.Message) error {
 	for _, m := range messages {
-		if err := writeSaid(w, strings.TrimSpace(string(m.Role)+"  "+printable(m.Name)), m); err != nil {
+		if err := writeMessage(w, strings.TrimSpace(string(m.Role)+"  "+printable(m.Name)), m); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// writeSpared prints a summary and the number of messages left out.
-func writeSpared(w io.Writer, there string, dropped []api.DroppedTotal, hidden []api.HiddenMessages) error {
+// writeTotals prints a summary and the number of messages left out.
+func writeTotals(w io.Writer, there string, dropped []api.DroppedTotal, hidden []api.HiddenMessages) error {
 	n := 0
 	for _, d := range dropped {
 		n += d.Messages
@@ -103,7 +103,7 @@ func newSessionsCompact(env lookupEnv) *cobra.Command {
 			"were said. 'ragctx sessions undo' takes it back.",
 		Example: `  ragctx sessions compact s-42
   ragctx sessions compact s-42 --window 32000 --if-due`,
-	}, exactly(1, "one SESSION"), func(ctx context.Context, t talk) error {
+	}, exactly(1, "one SESSION"), func(ctx context.Context, t sessionClient) error {
 		a, err := t.CompactSession(ctx, t.key, r)
 		if err != nil || asJSON {
 			return writeUnless(err, t.out, a)
@@ -140,7 +140,7 @@ func newSessionsUndo(env lookupEnv) *cobra.Command {
 		Use: "undo SESSION", Short: "Take back the newest compaction",
 		Long:    "Undo removes the newest summary of a session, or what a stage of your own has put in the\nplace of messages; these are shown again. What the layer buffer moved goes back.",
 		Example: "  ragctx sessions undo s-42",
-	}, exactly(1, "one SESSION"), func(ctx context.Context, t talk) error {
+	}, exactly(1, "one SESSION"), func(ctx context.Context, t sessionClient) error {
 		c, err := t.UndoCompaction(ctx, t.key)
 		if err != nil {
 			return err

@@ -14,8 +14,8 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// maxTalkBytes bounds one append.
-const maxTalkBytes = 32 << 20
+// maxAppendBytes bounds one append.
+const maxAppendBytes = 32 << 20
 
 func newSessionsAppend(env lookupEnv) *cobra.Command {
 	var r api.AppendRequest
@@ -29,7 +29,7 @@ func newSessionsAppend(env lookupEnv) *cobra.Command {
 		Example: `  ragctx sessions append s-42 "How do I roll back?" --create
   ragctx sessions append s-42 "With 'deploy undo'." --role assistant
   jq .messages chat.json | ragctx sessions append s-42 --messages - --format openai --create`,
-	}, between(1, 2, "one SESSION and at most one TEXT"), func(ctx context.Context, t talk) error {
+	}, between(1, 2, "one SESSION and at most one TEXT"), func(ctx context.Context, t sessionClient) error {
 		var err error
 		if r.Messages, err = t.said(role, file); err != nil {
 			return err
@@ -68,14 +68,14 @@ func formatHelp(of string) string {
 }
 
 // said returns the messages to append.
-func (t talk) said(role, file string) ([]json.RawMessage, error) {
+func (t sessionClient) said(role, file string) ([]json.RawMessage, error) {
 	switch {
 	case file == "" && len(t.args) == 0:
 		return nil, badUsage("there is nothing to append; give a TEXT, or --messages")
 	case file != "" && len(t.args) > 0:
 		return nil, badUsage("a TEXT and --messages exclude each other")
 	case file == "":
-		text, err := textArg(t.args[0], t.in, maxTalkBytes)
+		text, err := textArg(t.args[0], t.in, maxAppendBytes)
 		if err != nil {
 			return nil, err
 		}
@@ -104,9 +104,9 @@ func newSessionsMessages(env lookupEnv) *cobra.Command {
 			"model is shown instead is told by 'ragctx sessions compile'.",
 		Example: `  ragctx sessions messages s-42
   ragctx sessions messages s-42 --limit 5 --json | jq '.[].content'`,
-	}, exactly(1, "one SESSION"), func(ctx context.Context, t talk) error {
+	}, exactly(1, "one SESSION"), func(ctx context.Context, t sessionClient) error {
 		all, err := t.newest(ctx, section, leaf, most)
-		return show(t.out, asJSON, all, err, writeTalk)
+		return show(t.out, asJSON, all, err, writeMessages)
 	})
 	flags := cmd.Flags()
 	flags.StringVar(&section, "section", "", "only messages of this section, of all branches")
@@ -117,7 +117,7 @@ func newSessionsMessages(env lookupEnv) *cobra.Command {
 }
 
 // newest returns the newest messages. The server bounds its pages.
-func (t talk) newest(ctx context.Context, section, leaf string, most int) ([]api.SessionMessage, error) {
+func (t sessionClient) newest(ctx context.Context, section, leaf string, most int) ([]api.SessionMessage, error) {
 	all, before := []api.SessionMessage{}, ""
 	for {
 		page, err := t.SessionMessages(ctx, t.key, section, leaf, before, min(most-len(all), 1000))
@@ -131,8 +131,8 @@ func (t talk) newest(ctx context.Context, section, leaf string, most int) ([]api
 	}
 }
 
-// writeTalk prints messages for people.
-func writeTalk(w io.Writer, all []api.SessionMessage) error {
+// writeMessages prints messages for people.
+func writeMessages(w io.Writer, all []api.SessionMessage) error {
 	for _, m := range all {
 		about := fmt.Sprintf("%s  %s  %s", printable(m.ID), localTime(m.CreatedAt), m.Role)
 		if m.Name != "" {
@@ -144,19 +144,19 @@ func writeTalk(w io.Writer, all []api.SessionMessage) error {
 		if m.Label != "" {
 			about += "  [" + printable(m.Label) + "]"
 		}
-		if err := writeSaid(w, about, m.Message); err != nil {
+		if err := writeMessage(w, about, m.Message); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// writeSaid prints the content of a message below the line about it.
-func writeSaid(w io.Writer, about string, m ragctx.Message) error {
+// writeMessage prints the content of a message below the line about it.
+func writeMessage(w io.Writer, about string, m ragctx.Message) error {
 	if _, err := fmt.Fprintln(w, about); err != nil {
 		return err
 	}
-	for _, part := range saidIn(m.Content) {
+	for _, part := range contentParts(m.Content) {
 		for line := range strings.Lines(strings.TrimRight(part, "\n")) {
 			if _, err := fmt.Fprintf(w, "    %s\n", visible(strings.TrimRight(line, "\r\n"))); err != nil {
 				return err
@@ -166,8 +166,8 @@ func writeSaid(w io.Writer, about string, m ragctx.Message) error {
 	return nil
 }
 
-// saidIn returns the parts of a content as texts.
-func saidIn(c ragctx.Content) []string {
+// contentParts returns the parts of a content as texts.
+func contentParts(c ragctx.Content) []string {
 	var out []string
 	for _, b := range c {
 		switch b.Type {
@@ -183,7 +183,7 @@ func saidIn(c ragctx.Content) []string {
 				failed = ", which failed"
 			}
 			out = append(out, fmt.Sprintf("result of %s%s", b.ToolUseID, failed))
-			out = append(out, saidIn(b.Content)...)
+			out = append(out, contentParts(b.Content)...)
 		case ragctx.BlockVendor:
 			out = append(out, fmt.Sprintf("(as only %s has it) %s", b.Form, b.Part))
 		}

@@ -18,7 +18,7 @@ func newSessionsExport(env lookupEnv) *cobra.Command {
 			"object per line, for 'ragctx sessions import'. Without FILE, or with -, it goes to\n" +
 			"standard output.",
 		Example: "  ragctx sessions export s-42 s-42.jsonl",
-	}, between(1, 2, "one SESSION and at most one FILE"), func(ctx context.Context, t talk) error {
+	}, between(1, 2, "one SESSION and at most one FILE"), func(ctx context.Context, t sessionClient) error {
 		write := func(w io.Writer) error { return t.ExportSession(ctx, t.key, w) }
 		if len(t.args) == 0 || t.args[0] == "-" {
 			return write(t.out)
@@ -33,7 +33,7 @@ func newSessionsImport(env lookupEnv) *cobra.Command {
 		Long: "Import makes a session of what was exported, also of Cognesy's files, with its ids and\n" +
 			"times. Lines that cannot be read are named and passed over. FILE - is standard input.",
 		Example: "  ragctx sessions import s-42 s-42.jsonl\n  ragctx sessions export s-42 | ragctx sessions import s-42 - --data ./new",
-	}, exactly(2, "one SESSION and one FILE"), func(ctx context.Context, t talk) error {
+	}, exactly(2, "one SESSION and one FILE"), func(ctx context.Context, t sessionClient) error {
 		r := io.NopCloser(t.in)
 		if t.args[0] != "-" {
 			f, err := os.Open(t.args[0])

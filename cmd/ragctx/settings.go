@@ -151,8 +151,8 @@ type settings struct {
 	modelKey string
 	apiKey   string
 
-	// begins says that the command may create a data directory.
-	begins bool
+	// mayCreate says that the command may create a data directory.
+	mayCreate bool
 
 	// named are URLs in the arguments, which allow their hosts.
 	named        []string
@@ -177,7 +177,7 @@ type settings struct {
 
 // load reads the settings for cmd.
 func load(cmd *cobra.Command, env lookupEnv) (settings, error) {
-	s := settings{begins: begins(cmd), env: env, k: koanf.New("\x00"), origin: make(map[string]string)}
+	s := settings{mayCreate: mayCreate(cmd), env: env, k: koanf.New("\x00"), origin: make(map[string]string)}
 	var err error
 	if s.File, s.FileOrigin, err = configPath(cmd, env); err != nil {
 		return s, err

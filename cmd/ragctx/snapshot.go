@@ -104,7 +104,7 @@ func unlocked(err error) error {
 	case !errors.As(err, &locked):
 		return err
 	case locked.Owner.Address == "":
-		return held(locked)
+		return withLockRemedy(locked)
 	}
 	return fmt.Errorf("%w; stop the server first (process %d), and start it again afterwards", locked, locked.Owner.PID)
 }

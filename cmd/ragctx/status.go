@@ -48,7 +48,7 @@ func newStatus(env lookupEnv) *cobra.Command {
 				return err
 			}
 			if quiet {
-				return silently(s.ready(cmd.Context()))
+				return silenced(s.ready(cmd.Context()))
 			}
 			return runStatus(cmd, env, s, asJSON)
 		},
@@ -98,7 +98,7 @@ func (s settings) ready(ctx context.Context) error {
 			as, err = s.client()
 		}
 	} else if o := engine.OwnerOf(s.Data); o.Address != "" {
-		url, as = reach(o)
+		url, as = serverAddress(o)
 	} else {
 		err = fmt.Errorf("%w: no server has the data directory %s", ragctx.ErrUnavailable, s.Data)
 	}
@@ -112,8 +112,8 @@ func (s settings) ready(ctx context.Context) error {
 	return c.Readyz(ctx)
 }
 
-// silently replaces an error by [errSilent], except mistakes in the command line.
-func silently(err error) error {
+// silenced replaces an error by [errSilent], except mistakes in the command line.
+func silenced(err error) error {
 	var usage *usageError
 	if err == nil || errors.As(err, &usage) {
 		return err

@@ -91,7 +91,7 @@ func TestNothingRawOnATerminal(t *testing.T) {
 		if code != exitOK || !bytes.Contains(got, []byte("zebra")) {
 			t.Errorf("%q: exit %d\n%s", args, code, got)
 		}
-		if at := bytes.IndexFunc(got, func(r rune) bool { return r != '\n' && r != '\t' && conspicuous(r) }); at >= 0 {
+		if at := bytes.IndexFunc(got, func(r rune) bool { return r != '\n' && r != '\t' && needsEscape(r) }); at >= 0 {
 			t.Errorf("%q puts %+q out", args, got[max(0, at-20):min(len(got), at+20)])
 		}
 	}

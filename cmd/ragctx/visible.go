@@ -20,9 +20,9 @@ type visibleWriter struct {
 	rest     []byte // an incomplete character
 }
 
-// visibly returns the writer for the output of commands: a visibleWriter for a terminal, or else
+// terminalWriter returns the writer for the output of commands: a visibleWriter for a terminal, or else
 // out itself. flush writes an incomplete character.
-func visibly(out io.Writer) (w io.Writer, flush func()) {
+func terminalWriter(out io.Writer) (w io.Writer, flush func()) {
 	f, ok := out.(*os.File)
 	if !ok || !isCharacterDevice(f) {
 		return out, func() {}
@@ -64,7 +64,7 @@ const (
 
 // escaped returns text with escapes for control characters and invisible characters.
 func escaped(text string) string {
-	if strings.IndexFunc(text, conspicuous) < 0 && utf8.ValidString(text) {
+	if strings.IndexFunc(text, needsEscape) < 0 && utf8.ValidString(text) {
 		return text
 	}
 	var b strings.Builder
@@ -77,9 +77,9 @@ func escaped(text string) string {
 		case r == utf8.RuneError && size == 1:
 			fmt.Fprintf(&b, `\x%02x`, text[0])
 		case strings.HasPrefix(text, "\r\n"):
-		case conspicuous(r) && r <= 0xFFFF:
+		case needsEscape(r) && r <= 0xFFFF:
 			fmt.Fprintf(&b, `\u%04x`, r)
-		case conspicuous(r):
+		case needsEscape(r):
 			high, low := utf16.EncodeRune(r)
 			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
 		default:
@@ -90,8 +90,8 @@ func escaped(text string) string {
 	return b.String()
 }
 
-// conspicuous reports whether a terminal would act on r, or show nothing.
-func conspicuous(r rune) bool {
+// needsEscape reports whether a terminal would act on r, or show nothing.
+func needsEscape(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':
 		return false

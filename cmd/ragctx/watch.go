@@ -81,7 +81,7 @@ func watchIngest(ctx context.Context, w io.Writer, c *client, o engine.IngestOpt
 		if asJSON {
 			return json.NewEncoder(w).Encode(watchLine{path, r})
 		}
-		_, err = fmt.Fprintf(w, "%s %s: %s\n", time.Now().Format(time.TimeOnly), printable(path), inBrief(r))
+		_, err = fmt.Fprintf(w, "%s %s: %s\n", time.Now().Format(time.TimeOnly), printable(path), reportText(r))
 		return err
 	})
 }
@@ -92,8 +92,8 @@ type watchLine struct {
 	engine.IngestReport
 }
 
-// watchBehind ingests changes while the server runs, and logs them.
-func watchBehind(ctx context.Context, eng *engine.Engine, log *slog.Logger, o engine.IngestOptions, wo watch.Options) {
+// watchInBackground ingests changes while the server runs, and logs them.
+func watchInBackground(ctx context.Context, eng *engine.Engine, log *slog.Logger, o engine.IngestOptions, wo watch.Options) {
 	log.InfoContext(ctx, "watching", "namespace", o.Namespace, "paths", o.Paths)
 	err := eng.Documents().Watch(ctx, o, wo, func(path string, r engine.IngestReport, err error) {
 		if err == nil && r.Changed() {

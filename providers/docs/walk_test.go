@@ -220,7 +220,7 @@ func TestRead(t *testing.T) {
 	}
 	want := map[string]string{
 		"plain.md": "a\r\nb", "bom.md": "a", "le.md": "a😀", "be.md": "a",
-		"binary.md": "skip: is binary", "latin.md": "café", "odd.md": "skip: is cut-off UTF-16",
+		"binary.md": "skip: is binary", "latin.md": "café", "odd.md": "skip: is truncated UTF-16; copy it again",
 		"half.md": "skip: is not UTF-16; convert it to UTF-8", "nul.md": "skip: has no text",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -135,7 +135,7 @@ type LLMItem struct {
 	// Span is the message with most of them, as a whole. It is empty for a message of tool traffic
 	// only, whose text is empty.
 	Shared float64    `json:"shared"`
-	Span   facts.TextSpan `json:"span"`
+	Span   facts.TurnSpan `json:"span"`
 }
 
 // RuleLLM is the rule name of facts from a model.

@@ -247,7 +247,7 @@ func (j *judge) grounded(it *LLMItem) error {
 	}
 	it.From, it.Shared = found.from, found.share
 	message := j.turn.Transcript()[found.message]
-	it.Span = facts.TextSpan{Message: found.message, End: utf8.RuneCountInString(message.Content.String())}
+	it.Span = facts.TurnSpan{Message: found.message, End: utf8.RuneCountInString(message.Content.String())}
 	if it.From != SpeakerUser {
 		it.Supersedes, it.ConflictsWith = nil, nil
 	}

@@ -31,7 +31,7 @@ func TestExtract(t *testing.T) {
 			Type: memory.MemorySemantic, Content: "The user prefers Helix as the editor for Go code.", Importance: 0.8,
 			Confidence: 0.9, Tags: []string{"editor"},
 			Source: memory.UserPref, Scope: memory.ScopeUser, Reason: "changes which commands are shown",
-			From: memory.SpeakerUser, Shared: 1, Span: facts.TextSpan{Message: 0, Start: 0, End: len(editor.Prompt)},
+			From: memory.SpeakerUser, Shared: 1, Span: facts.TurnSpan{Message: 0, Start: 0, End: len(editor.Prompt)},
 		}},
 		Usage: llm.Usage{PromptTokens: 100, CompletionTokens: 20},
 	}

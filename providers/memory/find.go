@@ -101,7 +101,7 @@ func plantedInstructions(t ragctx.Turn) []Finding {
 				out = append(out, Finding{
 					Fact: facts.Fact{
 						Kind: facts.FactInstruction, Content: sentence.Clip(s, maxPlantedChars), Importance: DefaultImportance,
-						Rule: "planted", Reason: "stated by a tool or document and addressed to the agent", Span: facts.TextSpan{Message: i},
+						Rule: "planted", Reason: "stated by a tool or document and addressed to the agent", Span: facts.TurnSpan{Message: i},
 					},
 					By: ByTurn, Verdict: Quarantine, Why: why,
 				})

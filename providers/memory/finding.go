@@ -44,7 +44,7 @@ func FromFinding(t ragctx.Turn, f Finding) Memory {
 			Kind: f.Kind, Subject: f.Subject, Attribute: f.Attribute, Value: f.Value, Exclusive: f.Exclusive,
 			Confidence: ragctx.Clamp01(f.Confidence), Rule: f.Rule, Reason: f.Reason, When: f.When,
 		},
-		Sources: []Provenance{{TextSpan: f.Span, Turn: t.ID, At: t.Occurred}},
+		Sources: []Provenance{{TurnSpan: f.Span, Turn: t.ID, At: t.Occurred}},
 	}
 	return m
 }

@@ -60,7 +60,7 @@ type FactRecord struct {
 
 // Provenance is a place in a turn that states a memory's content.
 type Provenance struct {
-	facts.TextSpan
+	facts.TurnSpan
 
 	Turn string    `json:"turn"`
 	At   time.Time `json:"at"` // when the turn occurred

@@ -53,7 +53,7 @@ func expandZip(ctx context.Context, f File, in *container) error {
 	}
 	z, err := zip.NewReader(bytes.NewReader(f.Data), int64(len(f.Data)))
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
-		return refuse("is damaged or cut off: the list of its files cannot be read (%v)", err)
+		return refuse("is damaged or truncated: its list of files cannot be read (%v)", err)
 	}
 	for i, m := range z.File {
 		if i%1024 == 0 && ctx.Err() != nil {
@@ -129,9 +129,9 @@ func zipRefusal(m *zip.File) string {
 	case mode&fs.ModeSymlink != 0:
 		return "is a symbolic link, which is not followed"
 	case !mode.IsRegular():
-		return "is no regular file"
+		return "is not a regular file"
 	case m.Method != zip.Store && m.Method != zip.Deflate:
-		return "is packed by a method that is not supported; pack it with deflate"
+		return "is packed by an unsupported method; pack it with deflate"
 	}
 	return ""
 }
@@ -216,7 +216,7 @@ func tarRefusal(h *tar.Header, in *container) error {
 	case isSparse(h):
 		return refuse("is a sparse file; pack it without holes")
 	case h.Typeflag != tar.TypeReg && h.Typeflag != tar.TypeCont:
-		return refuse("is a device or another thing that is no file")
+		return refuse("is a device or another special file")
 	case h.Size > in.opts().MaxMember:
 		return in.tooLarge(h.Size)
 	}

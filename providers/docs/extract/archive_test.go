@@ -136,11 +136,11 @@ func TestArchiveMembersRefused(t *testing.T) {
 	)}, Options{})
 	want := []string{
 		"up.md! has a path that leads out of the archive",
-		"abs.md! has an absolute path, which could lie anywhere",
+		"abs.md! has an absolute path",
 		"win/dow.md! has a backslash in its name; pack it again with slashes",
-		"C:/x.md! has an absolute path, which could lie anywhere",
+		"C:/x.md! has an absolute path",
 		"a.md: 1",
-		"a.md! is there twice; only the first is read",
+		"a.md! occurs twice; only the first is read",
 		"bell?.md! has a control character in its name",
 		"pic.md! is binary (image/png)",
 		"z.md: z",
@@ -158,7 +158,7 @@ func TestArchiveMembersRefused(t *testing.T) {
 	want = []string{
 		"link.md! is a link, which is not followed",
 		"hard.md! is a link, which is not followed",
-		"dev.md! is a device or another thing that is no file",
+		"dev.md! is a device or another special file",
 		"up.md! has a path that leads out of the archive",
 		"a.md: a",
 	}
@@ -204,14 +204,14 @@ func TestDamagedArchives(t *testing.T) {
 		want       []string
 	}{
 		{"checksum", "x.zip", damage(two, 30+len("a.md")+2), []string{"a.md! is damaged", "b.md: bravo"}},
-		{"cut off", "x.zip", two[:len(two)-30], []string{"! is damaged or cut off: the list of its files cannot be read"}},
+		{"cut off", "x.zip", two[:len(two)-30], []string{"! is damaged or truncated: its list of files cannot be read"}},
 		{"encrypted", "x.zip", encrypted, []string{"a.md! is encrypted; pack it without a password", "b.md: bravo"}},
-		{"method", "x.zip", method, []string{"a.md! is packed by a method that is not supported", "b.md: bravo"}},
-		{"no archive", "x.zip", []byte("hello"), []string{"! is damaged or cut off"}},
+		{"method", "x.zip", method, []string{"a.md! is packed by an unsupported method", "b.md: bravo"}},
+		{"no archive", "x.zip", []byte("hello"), []string{"! is damaged or truncated"}},
 		{"no gzip", "x.gz", []byte("hello, this is text"), []string{"! is damaged (gzip: invalid header)"}},
-		{"tar cut off", "x.tar", tarball[:2300], []string{"a.md: " + strings.Repeat("alpha ", 200), "! is cut off; copy it again"}},
-		{"tar cut off in a member", "x.tar", tarball[:700], []string{"! is cut off; copy it again"}},
-		{"gzip cut off", "x.tgz", packed[:len(packed)/2], []string{"! is cut off; copy it again"}},
+		{"tar cut off", "x.tar", tarball[:2300], []string{"a.md: " + strings.Repeat("alpha ", 200), "! is truncated; copy it again"}},
+		{"tar cut off in a member", "x.tar", tarball[:700], []string{"! is truncated; copy it again"}},
+		{"gzip cut off", "x.tgz", packed[:len(packed)/2], []string{"! is truncated; copy it again"}},
 		{"gzip checksum", "a.md.gz", damage(gzipOf(t, []byte("hello")), len(gzipOf(t, []byte("hello")))-8), []string{"! is damaged (gzip: invalid checksum)"}},
 		{"zstd", "a.md.zst", []byte("\x28\xb5\x2f\xfd\xff\xff"), []string{"! is "}},
 	} {
@@ -280,7 +280,7 @@ func TestBombs(t *testing.T) {
 		{"zeros in zip", "x.zip", zipOf(t, member{"z.txt", string(zeros)}), Options{}, "unpacks to more than 50 times its size"},
 		{"many members of zeros", "x.zip", zipOf(t, zeroMembers(40)...), Options{}, "unpacks to more than 50 times its size"},
 		{"zip of zips of zeros", "x.zip", nested(t, 2, 10), Options{}, "unpacks to more than 50 times its size"},
-		{"large member", "x.zip", zipOf(t, member{"z.txt", string(zeros[:2000])}), Options{MaxMember: 1000}, "is larger than a file inside of another may be"},
+		{"large member", "x.zip", zipOf(t, member{"z.txt", string(zeros[:2000])}), Options{MaxMember: 1000}, "the limit for a file inside another is 1000"},
 		{"slow members", "x.zip", zipOf(t, member{"1.md", strings.Repeat("a b ", 1<<18)}, member{"2.md", ""}, member{"3.md", ""}), Options{Timeout: time.Nanosecond}, "takes longer than 20ns to read; unpack it"},
 		{"members", "x.zip", zipOf(t, member{"1.md", ""}, member{"2.md", ""}, member{"3.md", ""}), Options{MaxMembers: 2}, "holds more than 2 files"},
 		{"tar of 210,000 entries", "x.tar", many.Bytes(), Options{}, "holds more than 10000 files"},

@@ -57,7 +57,7 @@ func decodeText(b []byte, mimeType string) (s, charset string, err error) {
 			return s, canonicalCharset(name), nil
 		}
 	}
-	return "", "", refuse("is in an encoding that is not known; convert it to UTF-8")
+	return "", "", refuse("has an unknown encoding; convert it to UTF-8")
 }
 
 // decodeBOM decodes content that begins with a byte order mark of UTF-16 or UTF-32. It returns
@@ -121,7 +121,7 @@ func decodeUTF32(b []byte, order binary.ByteOrder) (string, error) {
 		out.WriteRune(r)
 	}
 	if len(b) > 0 {
-		return "", refuse("is cut-off UTF-32")
+		return "", refuse("is truncated UTF-32; copy it again")
 	}
 	return out.String(), nil
 }

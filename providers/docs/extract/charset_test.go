@@ -119,7 +119,7 @@ func TestBinary(t *testing.T) {
 		{"notes.md", "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "is binary (image/png)"},
 		{"a.txt", "abc\x00def", "is binary"},
 		{"a.txt", "\x01\x02\x03\x04\x05abc", "is binary"},
-		{"cut.txt", "\xff\xfea\x00b", "is cut-off UTF-16"},
+		{"cut.txt", "\xff\xfea\x00b", "is truncated UTF-16"},
 		{"list.txt", strings.Repeat("hello\x00", 100), "is binary"},
 	} {
 		for _, err := range Read(context.Background(), File{Name: x.name, Data: []byte(x.data)}, Options{}) {

@@ -48,7 +48,7 @@ func readEPUB(ctx context.Context, p *parts, o Options) (Text, error) {
 		return Text{}, err
 	}
 	if !found {
-		return Text{}, refuse("is a book without a chapter that can be read; get it again")
+		return Text{}, refuse("is a book without a readable chapter; get it again")
 	}
 	b.props.author = strings.Join(b.authors, ", ")
 	return convertedText(mimeEPUB, text, b.props, 0), nil

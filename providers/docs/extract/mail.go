@@ -62,14 +62,14 @@ type failure struct {
 func expandMail(ctx context.Context, f File, in *container) error {
 	data := trimMail(f.Data)
 	if !headerFits(data) {
-		return refuse("has a header of more than %d lines or %d bytes: it is no mail, or a damaged one", maxHeaderLines, maxMailHeader)
+		return refuse("has a header of more than %d lines or %d bytes: it is not a mail, or is damaged", maxHeaderLines, maxMailHeader)
 	}
 	m, err := mail.ReadMessage(bytes.NewReader(data))
 	if err != nil {
 		m, err = mail.ReadMessage(bytes.NewReader(repairHeader(data)))
 	}
 	if err != nil {
-		return refuse("is no mail, or a damaged one (%v)", err)
+		return refuse("is not a mail, or is damaged (%v)", err)
 	}
 	timed, cancel := context.WithTimeout(ctx, in.opts().Timeout)
 	defer cancel()

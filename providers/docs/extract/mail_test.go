@@ -25,15 +25,15 @@ func TestMails(t *testing.T) {
 		{"cut off", multi + "--b\n\nfirst\n--b\nContent-Transfer-Encoding: base64\n\naGVsbG", []string{": " + text + "\nfirst\n\nhell\n"}},
 		{"base64 with noise", head + "Content-Transfer-Encoding: base64\n\naGVs\n~~~\nbG8=\n-- \n", []string{": " + text + "\nhello\n"}},
 		{"same names", multi + strings.Repeat("--b\nContent-Disposition: attachment; filename=\"../n.txt\"\n\nx\n", 2) + "--b--", []string{": " + text, "n.txt: x", "n (2).txt: x"}},
-		{"bad attachment", multi + "--b\n\nbody\n--b\nContent-Type: application/zip; name=a.zip\nContent-Disposition: attachment\n\nnope\n--b--", []string{": " + text + "\nbody\n", "a.zip! is damaged or cut off: the list of its files cannot be read (zip: not a valid zip file)"}},
-		{"large attachment", multi + "--b\n\nbody\n--b\nContent-Disposition: attachment; filename=big.txt\n\n" + strings.Repeat("x", 5000) + "\n--b--", []string{": " + text + "\nbody\n", "big.txt! is larger than a file inside of another may be (at least 2001 bytes; the limit is 2000); unpack it"}},
+		{"bad attachment", multi + "--b\n\nbody\n--b\nContent-Type: application/zip; name=a.zip\nContent-Disposition: attachment\n\nnope\n--b--", []string{": " + text + "\nbody\n", "a.zip! is damaged or truncated: its list of files cannot be read (zip: not a valid zip file)"}},
+		{"large attachment", multi + "--b\n\nbody\n--b\nContent-Disposition: attachment; filename=big.txt\n\n" + strings.Repeat("x", 5000) + "\n--b--", []string{": " + text + "\nbody\n", "big.txt! has at least 2001 bytes; the limit for a file inside another is 2000: unpack it"}},
 		{"digest", head + "Content-Type: multipart/digest; boundary=b\n\n--b\n\nSubject: one\n\n1\n--b--", []string{": " + text, "attachment-1.eml: Subject: one\n\n1\n"}},
 		{"too deep", head + nestedParts(12), []string{"! has parts that are nested more than 8 deep"}},
 		{"too many", multi + strings.Repeat("--b\n\nx\n", 1100) + "--b--", []string{"! has more than 1000 parts"}},
-		{"many header lines", strings.Repeat("a:\n", 10_001) + "\nx", []string{"! has a header of more than 10000 lines or 1048576 bytes: it is no mail, or a damaged one"}},
-		{"long header", "Subject: " + strings.Repeat("a", 1<<20) + "\n\nx", []string{"! has a header of more than 10000 lines or 1048576 bytes: it is no mail, or a damaged one"}},
-		{"many lines before the header", "x\n\n" + strings.Repeat("a\n", 10_001) + head + "\nx", []string{"! is no mail, or a damaged one (EOF)"}},
-		{"no mail", "hello\nworld\n", []string{"! is no mail, or a damaged one (EOF)"}},
+		{"many header lines", strings.Repeat("a:\n", 10_001) + "\nx", []string{"! has a header of more than 10000 lines or 1048576 bytes: it is not a mail, or is damaged"}},
+		{"long header", "Subject: " + strings.Repeat("a", 1<<20) + "\n\nx", []string{"! has a header of more than 10000 lines or 1048576 bytes: it is not a mail, or is damaged"}},
+		{"many lines before the header", "x\n\n" + strings.Repeat("a\n", 10_001) + head + "\nx", []string{"! is not a mail, or is damaged (EOF)"}},
+		{"no mail", "hello\nworld\n", []string{"! is not a mail, or is damaged (EOF)"}},
 	} {
 		got := said(t, File{Name: "x.eml", Data: crlf(x.in)}, Options{MaxMember: 2000})
 		for i := range got {
@@ -73,7 +73,7 @@ func TestMailLimits(t *testing.T) {
 		t.Error(diff)
 	}
 	box := "From a\n" + strings.Repeat("a:\n", 10_001) + "\nx\n\nFrom b\nSubject: two\n\ny\n"
-	want = []string{"1.eml! has a header of more than 10000 lines or 1048576 bytes: it is no mail, or a damaged one", "2.eml: Subject: two\n\ny\n"}
+	want = []string{"1.eml! has a header of more than 10000 lines or 1048576 bytes: it is not a mail, or is damaged", "2.eml: Subject: two\n\ny\n"}
 	if diff := cmp.Diff(want, said(t, File{Name: "x.mbox", Data: []byte(box)}, Options{})); diff != "" {
 		t.Error(diff)
 	}
@@ -98,10 +98,10 @@ func TestNotebooks(t *testing.T) {
 		{"odd types", `{"cells":[{"cell_type":"code","source":7},{"cell_type":"raw","source":"r"},{"cell_type":"code","source":"x","outputs":[{"text":{}},{"data":{"text/plain":5}}]}]}`, []string{": r\n\n```python\nx\n```\n"}},
 		{"long output", `{"cells":[{"cell_type":"code","source":"x","outputs":[{"text":"` + strings.Repeat(`line\n`, 100) + `"}]}]}`, []string{": ```python\nx\n```\n\n```output\n" + strings.Repeat("line\n", 40) + "…\n```\n"}},
 		{"odd metadata", `{"metadata":{"authors":["Ann"],"title":7,"kernelspec":[],"language_info":{"name":{}}},"cells":{},"worksheets":[1,{"cells":[{"source":"s","level":1.5}]}]}`, []string{": s\n"}},
-		{"no object", `[{"cells":[]}]`, []string{"! is no notebook: it has no cells"}},
-		{"no cells", `{"cells":[]}`, []string{"! is no notebook: it has no cells"}},
-		{"no JSON", `{"cells":[`, []string{"! is no notebook, or one that is cut off; copy it again"}},
-		{"deep", strings.Repeat(`{"cells":[`, 20_000), []string{"! is no notebook, or a damaged one (invalid character '[' exceeded max depth)"}},
+		{"no object", `[{"cells":[]}]`, []string{"! is not a notebook: it has no cells"}},
+		{"no cells", `{"cells":[]}`, []string{"! is not a notebook: it has no cells"}},
+		{"no JSON", `{"cells":[`, []string{"! is not a notebook, or is truncated; copy it again"}},
+		{"deep", strings.Repeat(`{"cells":[`, 20_000), []string{"! is not a notebook, or is damaged (invalid character '[' exceeded max depth)"}},
 	} {
 		if diff := cmp.Diff(x.want, said(t, File{Name: "x.ipynb", Data: []byte(x.in)}, Options{})); diff != "" {
 			t.Errorf("%s: %s", x.name, diff)

@@ -46,7 +46,7 @@ func unflow(s string) string {
 func expandMbox(ctx context.Context, f File, in *container) error {
 	rest := f.Data
 	if !bytes.HasPrefix(rest, []byte("From ")) {
-		return refuse("is no mailbox: it does not begin with \"From \"")
+		return refuse("is not a mailbox: it does not begin with \"From \"")
 	}
 	for i := 1; len(rest) > 0; i++ {
 		if ctx.Err() != nil {

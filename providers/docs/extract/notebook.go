@@ -45,7 +45,7 @@ func readNotebook(ctx context.Context, f File, o Options) (Text, error) {
 		return Text{}, err
 	}
 	if len(n.cells) == 0 {
-		return Text{}, refuse("is no notebook: it has no cells")
+		return Text{}, refuse("is not a notebook: it has no cells")
 	}
 	var b strings.Builder
 	for i, c := range n.cells {

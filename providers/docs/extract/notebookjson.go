@@ -51,9 +51,9 @@ func readCells(ctx context.Context, src string, maxText int) (*notebook, error) 
 	case errors.As(err, &refused) || ctx.Err() != nil:
 		return nil, err
 	case errors.Is(err, io.EOF):
-		return nil, refuse("is no notebook, or one that is cut off; copy it again")
+		return nil, refuse("is not a notebook, or is truncated; copy it again")
 	case err != nil:
-		return nil, refuse("is no notebook, or a damaged one (%v)", err)
+		return nil, refuse("is not a notebook, or is damaged (%v)", err)
 	}
 	return &r.notebook, nil
 }

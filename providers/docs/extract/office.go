@@ -84,7 +84,7 @@ func readOffice(ctx context.Context, f File, o Options) (Text, error) {
 	case root == "x:workbook":
 		return readXLSX(ctx, p, main, o)
 	}
-	return Text{}, refuse("is a zip archive, but no document that is known")
+	return Text{}, refuse("is a zip archive, but not a supported document")
 }
 
 // root returns the tag of a part's root element.

@@ -47,10 +47,10 @@ func TestDamagedDocuments(t *testing.T) {
 		opts       Options
 		want       string
 	}{
-		{"empty", "a.docx", nil, Options{}, "not a whole zip archive"},
-		{"cut off", "a.docx", whole[:len(whole)/2], Options{}, "not a whole zip archive"},
+		{"empty", "a.docx", nil, Options{}, "not a complete zip archive"},
+		{"cut off", "a.docx", whole[:len(whole)/2], Options{}, "not a complete zip archive"},
 		{"another zip", "a.docx", zipped(t, "readme.txt", "x"), Options{}, "lacks the main part"},
-		{"another document", "a.docx", zipped(t, "word/document.xml", "<html/>"), Options{}, "no document that is known"},
+		{"another document", "a.docx", zipped(t, "word/document.xml", "<html/>"), Options{}, "not a supported document"},
 		{"broken XML", "a.docx", wordWith(t, para+"<w:p>"), Options{}, "part word/document.xml is damaged"},
 		{"no XML", "a.docx", zipped(t, "word/document.xml", "\x00\x01\x02"), Options{}, "part word/document.xml is damaged"},
 		{"entities", "a.docx", zipped(t, "word/document.xml", lol+wordOpen+"<w:p><w:r><w:t>&b;</w:t></w:r></w:p>"+wordClose), Options{}, "invalid character entity &b;"},
@@ -69,7 +69,7 @@ func TestDamagedDocuments(t *testing.T) {
 		{"binary workbook", "a.xlsb", zipped(t, "xl/workbook.bin", ""), Options{}, "save it as .xlsx"},
 		{"drm", "a.epub", zipped(t, "META-INF/container.xml", "<c/>", "META-INF/encryption.xml", `<e><EncryptionMethod Algorithm="http://www.w3.org/2001/04/xmlenc#aes256-cbc"/></e>`), Options{}, "digital rights"},
 		{"no package", "a.epub", zipped(t, "META-INF/container.xml", `<c><rootfile full-path="../../x.opf"/></c>`), Options{}, "list of chapters is missing"},
-		{"no chapters", "a.epub", zipped(t, "META-INF/container.xml", `<c><rootfile full-path="x.opf"/></c>`, "x.opf", "<package/>"), Options{}, "without a chapter"},
+		{"no chapters", "a.epub", zipped(t, "META-INF/container.xml", `<c><rootfile full-path="x.opf"/></c>`, "x.opf", "<package/>"), Options{}, "without a readable chapter"},
 		{"old word", "a.doc", []byte(oleMagic + "......W\x00o\x00r\x00d\x00D\x00o\x00c\x00u\x00m\x00e\x00n\x00t\x00"), Options{}, "save it as .docx"},
 		{"old excel", "a.xls", []byte(oleMagic + "W\x00o\x00r\x00k\x00b\x00o\x00o\x00k\x00"), Options{}, "save it as .xlsx"},
 		{"encrypted", "a.docx", []byte(oleMagic + "E\x00n\x00c\x00r\x00y\x00p\x00t\x00e\x00d\x00P\x00a\x00c\x00k\x00a\x00g\x00e\x00"), Options{}, "protected by a password"},

@@ -35,7 +35,7 @@ func openParts(data []byte, o Options) (*parts, error) {
 	}
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
-		return nil, refuse("is not a whole zip archive (%v): it is cut off or damaged; get it again", err)
+		return nil, refuse("is not a complete zip archive (%v); get it again", err)
 	}
 	if len(z.File) > o.MaxMembers {
 		return nil, refuse("holds %d files; the limit is %d", len(z.File), o.MaxMembers)

@@ -17,7 +17,7 @@ func readPlain(f File) (Text, error) {
 
 func decodeUTF16(b []byte, order binary.ByteOrder) (string, error) {
 	if len(b)%2 != 0 {
-		return "", refuse("is cut-off UTF-16")
+		return "", refuse("is truncated UTF-16; copy it again")
 	}
 	var out strings.Builder
 	out.Grow(len(b))

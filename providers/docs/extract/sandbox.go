@@ -54,7 +54,7 @@ type Pool struct {
 }
 
 // errClosed reports that the pool was closed.
-var errClosed = errors.New("the readers of files are shut down")
+var errClosed = errors.New("the file readers are shut down")
 
 // minPoolMemory is the memory that a process needs for itself.
 const minPoolMemory = 64 << 20
@@ -125,7 +125,7 @@ func (p *Pool) readOne(ctx context.Context, f File, o Options) (Text, error) {
 	for {
 		c, err := p.acquire()
 		if err != nil {
-			return Text{}, fmt.Errorf("cannot be read: its reader does not start: %w", err)
+			return Text{}, fmt.Errorf("cannot be read: its reader process does not start: %w", err)
 		}
 		t, outcome, err := p.ask(ctx, c, f, o)
 		if outcome == outcomeAnswered {
@@ -169,9 +169,9 @@ func (p *Pool) ask(ctx context.Context, c *child, f File, o Options) (Text, outc
 	case code == exitMemory || stderr.outOfMemory():
 		return t, outcomeKilled, refuse("needs more than %d MiB of memory to read; split it", p.opts.MaxMemory>>20)
 	case errors.Is(err, errMalformed):
-		return t, outcomeKilled, refuse("cannot be read: its reader does not answer as it should")
+		return t, outcomeKilled, refuse("cannot be read: its reader process sent a malformed response")
 	}
-	return t, outcomeDied, refuse("is damaged, or of a kind that cannot be read: its reader ended (status %d)", code)
+	return t, outcomeDied, refuse("is damaged, or of a kind that cannot be read: its reader process ended (status %d)", code)
 }
 
 // killGrace is how long a process has, after a file's timeout, to report the timeout itself.

@@ -3,4 +3,4 @@
 package extract
 
 // limitData does nothing: limitMemory checks the heap often.
-func limitSystem(int64) {}
+func limitData(int64) {}

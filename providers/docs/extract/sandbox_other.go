@@ -5,4 +5,4 @@ package extract
 import "syscall"
 
 // ownGroup leaves a process in its parent's group.
-func apart() *syscall.SysProcAttr { return nil }
+func ownGroup() *syscall.SysProcAttr { return nil }

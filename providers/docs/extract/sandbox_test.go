@@ -150,7 +150,7 @@ func TestPoolFailures(t *testing.T) {
 		{"panic", "ended (status 2)"},
 		{"exit 0", "ended (status 0)"},
 		{"exit 3", "ended (status 3)"},
-		{"garbage", "does not answer as it should"},
+		{"garbage", "sent a malformed response"},
 		{"refuse damaged", "is damaged"},
 	} {
 		t.Run(tt.what, func(t *testing.T) {

@@ -28,7 +28,7 @@ func ServeWorker(ctx context.Context, r io.Reader, w io.Writer) error {
 func readInProcess(ctx context.Context, f File, o Options) (Text, error) {
 	x := formatOf(f)
 	if x != nil && x.read == nil {
-		return Text{}, refuse("holds other files; they are read one by one")
+		return Text{}, refuse("contains other files, which are read one by one")
 	}
 	r := reading{opts: o}
 	return r.readOne(ctx, f, x)

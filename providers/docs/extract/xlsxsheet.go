@@ -9,7 +9,7 @@ import (
 )
 
 // errRowLimit ends the reading of a sheet at a limit.
-var errRowLimit = errors.New("enough rows")
+var errRowLimit = errors.New("row limit reached")
 
 // sheetReader reads one sheet.
 type sheetReader struct {

@@ -63,8 +63,8 @@ func ParseKind(s string) (FactKind, error) {
 		"relation, plan, event or outcome", ragctx.Clip(s))
 }
 
-// TextSpan is the position of a fact's words in a turn.
-type TextSpan struct {
+// TurnSpan is the position of a fact's words in a turn.
+type TurnSpan struct {
 	// Message is the index in [ragctx.Turn.Transcript].
 	Message int `json:"message"`
 	// Start and End bound the words in the text of the message ([ragctx.Content.String]), in
@@ -94,7 +94,7 @@ type Fact struct {
 	// Rule is the name of the rule that matched, or "scored". Reason explains the fact to people.
 	Rule   string `json:"rule"`
 	Reason string `json:"reason"`
-	Span   TextSpan   `json:"span"`
+	Span   TurnSpan   `json:"span"`
 	// Occurred is the past or future time of the fact, resolved against the time of the turn; zero
 	// if the words name none. When is the speaker's wording of it.
 	Occurred time.Time `json:"occurred,omitzero"`

@@ -251,7 +251,7 @@ func (m *match) fact() Fact {
 	f := Fact{
 		Kind: r.kind, Exclusive: r.exclusive, Confidence: certainty(conf), Importance: imp, Rule: r.lang.code + "." +
 			r.name, Reason: reason,
-		Profile: r.profile && !m.extractor.speaker.named, Span: TextSpan{Message: m.message, Start: m.start(), End: m.to},
+		Profile: r.profile && !m.extractor.speaker.named, Span: TurnSpan{Message: m.message, Start: m.start(), End: m.to},
 		Subject: m.fill(r.subject), Attribute: m.fill(r.attribute), Value: m.fill(r.value), Content: m.content(),
 	}
 	if f.Subject == "" {

@@ -56,7 +56,7 @@ func retried(before, after *call) Fact {
 	return Fact{
 		Kind: FactOutcome, Content: content, Subject: before.name, Attribute: "failure", Value: sentence.Clip(after.input, maxInput),
 		Confidence: .85, Importance: .6, Rule: "tool.retried", Reason: "a call of the tool failed and a later one succeeded",
-		Span: TextSpan{Message: after.message},
+		Span: TurnSpan{Message: after.message},
 	}
 }
 

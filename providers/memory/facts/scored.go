@@ -163,7 +163,7 @@ func (e *extractor) wholeFact(u *unit, b *bag, language string, p float64, why [
 	f := Fact{
 		Kind: kind, Content: e.attributed(e.t.quote(from, u.to), language, kind), Subject: e.speaker.subject,
 		Confidence: p, Importance: importances[kind], Rule: "scored", Reason: reason(b, kind),
-		Span: TextSpan{Message: e.message, Start: u.from, End: u.to},
+		Span: TurnSpan{Message: e.message, Start: u.from, End: u.to},
 	}
 	e.date(&f, u, language)
 	if p < Gate {

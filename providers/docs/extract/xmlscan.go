@@ -65,7 +65,7 @@ func charsetReader(label string, r io.Reader) (io.Reader, error) {
 	}
 	enc, err := htmlindex.Get(label)
 	if err != nil {
-		return nil, fmt.Errorf("its encoding %q is not known", label)
+		return nil, fmt.Errorf("its encoding %q is unknown", label)
 	}
 	return enc.NewDecoder().Reader(r), nil
 }

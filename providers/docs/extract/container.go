@@ -70,7 +70,7 @@ func (in *container) accept(name string) (clean string, ok bool, err error) {
 		in.fail(printable(name), refuse("%s", reason))
 		return "", false, nil
 	case in.names[clean]:
-		in.fail(clean, refuse("is there twice; only the first is read"))
+		in.fail(clean, refuse("occurs twice; only the first is read"))
 		return "", false, nil
 	}
 	if in.names == nil {
@@ -81,7 +81,7 @@ func (in *container) accept(name string) (clean string, ok bool, err error) {
 }
 
 // errBudget reports that the budget of unpacked bytes is used up.
-var errBudget = errors.New("unpacks to too much")
+var errBudget = errors.New("budget of unpacked bytes is used up")
 
 // spend takes n unpacked bytes from the budget.
 func (in *container) spend(n int64) error {
@@ -113,7 +113,7 @@ func (in *container) read(r io.Reader, size int64) ([]byte, error) {
 }
 
 func (in *container) tooLarge(size int64) error {
-	return refuse("is larger than a file inside of another may be (at least %d bytes; the limit is %d); unpack it", size, in.r.opts.MaxMember)
+	return refuse("has at least %d bytes; the limit for a file inside another is %d: unpack it", size, in.r.opts.MaxMember)
 }
 
 // countingReader counts unpacked bytes and checks the context.
@@ -135,7 +135,7 @@ func (c *countingReader) Read(p []byte) (int, error) {
 }
 
 // errRatio reports a suspected decompression bomb.
-var errRatio = &Error{Reason: fmt.Sprintf("unpacks to more than %d times its size: it is taken for a bomb; unpack it yourself if it is not", maxRatio)}
+var errRatio = &Error{Reason: fmt.Sprintf("unpacks to more than %d times its size and is rejected as a decompression bomb; if it is not one, unpack it yourself", maxRatio)}
 
 // explain converts an error from reading packed data to a reason.
 func (in *container) explain(err error) error {
@@ -146,7 +146,7 @@ func (in *container) explain(err error) error {
 	case errors.Is(err, errBudget):
 		return in.budgetError()
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
-		return refuse("is cut off; copy it again")
+		return refuse("is truncated; copy it again")
 	}
 	return refuse("is damaged (%v); copy it again", err)
 }
@@ -161,7 +161,7 @@ func cleanPath(name string) (clean, reason string) {
 	case strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }):
 		return "", "has a control character in its name"
 	case path.IsAbs(name) || len(name) > 1 && name[1] == ':':
-		return "", "has an absolute path, which could lie anywhere"
+		return "", "has an absolute path"
 	}
 	for part := range strings.SplitSeq(name, "/") {
 		if part == ".." {
