@@ -16,7 +16,6 @@ import (
 	"github.com/ragctx/ragctx/api"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 const (
@@ -231,8 +230,8 @@ func (c *killClient) remember() (*record, error) {
 	token := c.token()
 	said := token + " was seen near the lantern"
 	r := c.open(store.Memories, id, &content{text: said, parts: []part{{said, said, token}}})
-	_, _, err := c.api.Remember(context.Background(), memory.Memory{
-		ID: id, Namespace: c.namespace(), Type: memory.MemorySemantic, Content: said, Importance: .5,
+	_, _, err := c.api.Remember(context.Background(), ragctx.Memory{
+		ID: id, Namespace: c.namespace(), Type: ragctx.MemorySemantic, Content: said, Importance: .5,
 	})
 	return r, err
 }

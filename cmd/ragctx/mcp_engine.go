@@ -115,7 +115,7 @@ func answered(resp *http.Response) bool {
 
 // Remember implements [mcp.Engine]. A memory always has an id, so that one that is sent twice is
 // stored once.
-func (a *agentAPI) Remember(ctx context.Context, m memory.Memory) (memory.Memory, store.Status, error) {
+func (a *agentAPI) Remember(ctx context.Context, m ragctx.Memory) (ragctx.Memory, store.Status, error) {
 	if m.ID == "" {
 		m.ID = uuid.Must(uuid.NewV7()).String()
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/memory"
 )
@@ -48,8 +49,8 @@ func newRemember(env lookupEnv) *cobra.Command {
 	flags.StringVar(&f.session, "session", "", "session it comes from")
 	flags.StringVar(&f.user, "user", "", "user it belongs to (default none: everyone in the namespace)")
 	flags.StringVar(&f.agent, "agent", "", "agent it belongs to")
-	flags.StringVar(&f.kind, "type", string(memory.MemoryEpisodic), "episodic, semantic, procedural or working")
-	flags.Float64Var(&f.importance, "importance", memory.DefaultImportance, "weight, 0 to 1")
+	flags.StringVar(&f.kind, "type", string(ragctx.MemoryEpisodic), "episodic, semantic, procedural or working")
+	flags.Float64Var(&f.importance, "importance", ragctx.DefaultImportance, "weight, 0 to 1")
 	flags.StringArrayVar(&f.tags, "tag", nil, "tag; may be repeated")
 	flags.BoolVar(&f.profile, "profile", false, "it describes its user lastingly")
 	flags.BoolVar(&f.pinned, "pinned", false, "it is wanted in every answer, and is never pruned")
@@ -64,11 +65,11 @@ func runRemember(cmd *cobra.Command, env lookupEnv, f rememberFlags, arg string)
 	if err != nil {
 		return err
 	}
-	text, err := textArg(arg, cmd.InOrStdin(), memory.MaxMemoryBytes)
+	text, err := textArg(arg, cmd.InOrStdin(), ragctx.MaxMemoryBytes)
 	if err != nil {
 		return err
 	}
-	kind, err := memory.ParseMemoryType(f.kind)
+	kind, err := ragctx.ParseMemoryType(f.kind)
 	if err != nil {
 		return asUsage(err)
 	}
@@ -76,7 +77,7 @@ func runRemember(cmd *cobra.Command, env lookupEnv, f rememberFlags, arg string)
 	if err != nil {
 		return asUsage(err)
 	}
-	m := memory.Memory{
+	m := ragctx.Memory{
 		Origin:    origin,
 		Namespace: s.Namespace, UserID: f.user, AgentID: f.agent, SessionID: f.session,
 		Type: kind, Content: text, Importance: f.importance, Tags: f.tags,

@@ -31,7 +31,7 @@ func newSessionsAppend(env lookupEnv) *cobra.Command {
   jq .messages chat.json | ragctx sessions append s-42 --messages - --format openai --create`,
 	}, between(1, 2, "one SESSION and at most one TEXT"), func(ctx context.Context, t sessionClient) error {
 		var err error
-		if r.Messages, err = t.said(role, file); err != nil {
+		if r.Messages, err = t.messages(role, file); err != nil {
 			return err
 		}
 		done, err := t.AppendToSession(ctx, t.key, r)
@@ -67,8 +67,8 @@ func formatHelp(of string) string {
 	return fmt.Sprintf("form of %s: %s (default %s)", of, strings.Join(forms, ", "), forms[0])
 }
 
-// said returns the messages to append.
-func (t sessionClient) said(role, file string) ([]json.RawMessage, error) {
+// messages returns the messages to append.
+func (t sessionClient) messages(role, file string) ([]json.RawMessage, error) {
 	switch {
 	case file == "" && len(t.args) == 0:
 		return nil, badUsage("there is nothing to append; give a TEXT, or --messages")
