@@ -246,7 +246,7 @@ func TestReadReport(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"loop": "closed", "clients": 4}`:         "report: has version 1",
 		`{"format": "ragctx-bench", "version": 9}`: "report: is of version 9",
-		`{"format": "other"}`:                      "report: is not one of",
+		`{"format": "other"}`:                      "report: was not written by",
 		`[]`:                                       "report: is not JSON",
 		``:                                         "report: is not JSON",
 		`{"format": "ragctx-bench", "version": 3, "loads": 4}`:    "report: is damaged",

@@ -4,5 +4,5 @@ package bench_test
 
 import "time"
 
-// threadTime returns that of the whole process: that of a thread is not known here.
+// threadTime returns the CPU time of the whole process: this system does not report that of a thread.
 func threadTime() time.Duration { return processTime() }

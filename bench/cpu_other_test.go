@@ -4,5 +4,5 @@ package bench_test
 
 import "time"
 
-// processTime returns 0: it is not known here.
+// processTime returns 0: this system does not report it.
 func processTime() time.Duration { return 0 }
