@@ -15,7 +15,6 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/providers/memory"
-	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
 // labelled is a turn of testdata/extraction and what is worth remembering of it.
@@ -31,12 +30,12 @@ type labelled struct {
 }
 
 type label struct {
-	Kind     facts.FactKind   `json:"kind"`
-	Also     []facts.FactKind `json:"also"`
-	Message  int              `json:"message"`
-	Evidence string           `json:"evidence"`
-	Values   []string         `json:"values"`
-	Date     string           `json:"date"`
+	Kind     ragctx.FactKind   `json:"kind"`
+	Also     []ragctx.FactKind `json:"also"`
+	Message  int               `json:"message"`
+	Evidence string            `json:"evidence"`
+	Values   []string          `json:"values"`
+	Date     string            `json:"date"`
 }
 
 func readLabelled(t *testing.T, name string) []labelled {
@@ -76,7 +75,7 @@ func (l *labelled) says(f memory.Finding, g label) bool {
 	return !slices.ContainsFunc(g.Values, func(v string) bool { return !strings.Contains(said, strings.ToLower(v)) })
 }
 
-func overlaps(text string, s facts.TurnSpan, evidence string) bool {
+func overlaps(text string, s ragctx.TurnSpan, evidence string) bool {
 	before, _, ok := strings.Cut(text, evidence)
 	if !ok {
 		return true // in a tool's result
@@ -91,7 +90,7 @@ type extraction struct {
 	found, missed      int // labels, whatever the kind
 	dates, late        int // labels found with a date, and those with another one
 	empty, noisy       int // turns that hold nothing, and those of them with findings
-	byKind             map[facts.FactKind][2]int
+	byKind             map[ragctx.FactKind][2]int
 	leaked             []string
 	lines              []string
 }
@@ -178,7 +177,7 @@ func share(a, b int) float64 { return float64(a) / float64(max(b, 1)) }
 func TestExtraction(t *testing.T) {
 	for _, name := range []string{"tuned", "heldout"} {
 		t.Run(name, func(t *testing.T) {
-			e := extraction{byKind: make(map[facts.FactKind][2]int)}
+			e := extraction{byKind: make(map[ragctx.FactKind][2]int)}
 			turns := readLabelled(t, name+".jsonl")
 			for _, l := range turns {
 				e.judge(l)
@@ -188,7 +187,7 @@ func TestExtraction(t *testing.T) {
 			t.Logf("%d turns, %d without facts, of which %d yield something", len(turns), e.empty, e.noisy)
 			t.Logf("precision %.3f, recall %.3f; of what is right, %.3f have a right kind; %d of %d dates differ",
 				precision, recall, share(e.kind, e.right), e.late, e.dates)
-			for _, k := range slices.SortedFunc(maps.Keys(e.byKind), cmp.Compare[facts.FactKind]) {
+			for _, k := range slices.SortedFunc(maps.Keys(e.byKind), cmp.Compare[ragctx.FactKind]) {
 				t.Logf("%-12s %3d of %3d", k, e.byKind[k][0], e.byKind[k][1])
 			}
 			if name == "tuned" && testing.Verbose() {
