@@ -51,10 +51,12 @@ type callFlags struct {
 func (f *callFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.query, "query", "", "what context is looked for (default what the user said last)")
 	choiceVar(flags, &f.phase, "phase", "", phases, "loop, or synthesis, whose call has no tools (default loop)")
-	countVar(flags, &f.window, "window", 0, 1, ragctx.MaxTokensLimit, fmt.Sprintf("tokens of the model's window (default %d)", assemble.DefaultWindow))
+	countVar(flags, &f.window, "window", 0, 1, ragctx.MaxTokensLimit,
+		fmt.Sprintf("tokens of the model's window (default %d)", assemble.DefaultWindow))
 	countVar(flags, &f.reserve, "reserve-output", 0, -1, ragctx.MaxTokensLimit,
 		fmt.Sprintf("of these for what the model answers; -1 is none (default %d, a quarter at most)", assemble.DefaultReserve))
-	countVar(flags, &f.maxTokens, "max-tokens", 0, 1, ragctx.MaxTokensLimit, fmt.Sprintf("most tokens of the context (default %d)", ragctx.DefaultMaxTokens))
+	countVar(flags, &f.maxTokens, "max-tokens", 0, 1, ragctx.MaxTokensLimit,
+		fmt.Sprintf("most tokens of the context (default %d)", ragctx.DefaultMaxTokens))
 	flags.StringVar(&f.agent, "agent", "", "only memories of this agent")
 	flags.StringVar(&f.tokenizer, "tokenizer", "", "counts the tokens (default "+ragctx.DefaultTokenizer+")")
 	flags.BoolVar(&f.spotlight, "spotlight", false, spotlightHelp)
@@ -195,7 +197,8 @@ func shownOf(r api.AssembleRequest, a api.AssembleAnswer) string {
 // shown is the number of messages shown.
 func writeAssembly(w io.Writer, bold func(string) string, tools int, shown string, a api.AssembleAnswer) error {
 	b := a.Budget
-	fmt.Fprintf(w, "%s %d of %d tokens used, %d reserved for the answer, %d left\n", bold("budget"), b.Used, b.Window, b.Reserved, max(b.Window-b.Used-b.Reserved, 0))
+	fmt.Fprintf(w, "%s %d of %d tokens used, %d reserved for the answer, %d left\n", bold("budget"), b.Used, b.Window,
+		b.Reserved, max(b.Window-b.Used-b.Reserved, 0))
 	found := make(map[string]int)
 	for _, block := range a.Blocks {
 		found[block.Name] = len(block.Items)

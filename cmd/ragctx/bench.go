@@ -89,13 +89,17 @@ func newBench(env lookupEnv) *cobra.Command {
 	flags.StringVar(&f.queries, "queries", "", "file of queries (default: drawn from the documents)")
 	countVar(flags, &f.generate, "generate", 0, 1, maxGenerated, "measure so many chunks of made up documents instead of the data directory")
 	flags.DurationVar(&f.settle, "settle", 0, fmt.Sprintf("how long to wait once they are written, so that indexes have merged (default %v from %d chunks on)", settleTime, settleFrom))
-	flags.Var(counts{&f.clients, 1, bench.MaxClients}, "clients", "clients that ask at the same time, one load for each of a list; with --rate the most requests under way")
-	flags.Var(numbers{&f.rates, 0.001, bench.MaxRate, noLimit}, "rate", "requests per second, due whether or not earlier ones were answered; one load for each of a list")
+	flags.Var(counts{&f.clients, 1, bench.MaxClients}, "clients",
+		"clients that ask at the same time, one load for each of a list; with --rate the most requests under way")
+	flags.Var(numbers{&f.rates, 0.001, bench.MaxRate, noLimit}, "rate",
+		"requests per second, due whether or not earlier ones were answered; one load for each of a list")
 	flags.StringVar(&f.arrivals, "arrivals", poisson, "how requests of a rate come: "+poisson+" (by chance) or "+evenly)
-	flags.Var(numbers{&f.ingest, 0, bench.MaxRate, 2}, "ingest", "measure each load also while so many documents per second are written into a namespace of their own, and, by a second number, into the one that is asked")
+	flags.Var(numbers{&f.ingest, 0, bench.MaxRate, 2}, "ingest",
+		"measure each load also while so many documents per second are written into a namespace of their own, and, by a second number, into the one that is asked")
 	countVar(flags, &f.repeat, "repeat", bench.DefaultRepeat, 1, bench.MaxRepeat, "runs of each load")
 	countVar(flags, &f.requests, "requests", 0, 1, noLimit, "end a run after so many requests")
-	flags.DurationVar(&f.duration, "duration", 0, fmt.Sprintf("end a run after this time (default %v without --requests)", bench.DefaultDuration))
+	flags.DurationVar(&f.duration, "duration", 0,
+		fmt.Sprintf("end a run after this time (default %v without --requests)", bench.DefaultDuration))
 	countVar(flags, &f.maxTokens, "max-tokens", ragctx.DefaultMaxTokens, 1, ragctx.MaxTokensLimit, "token budget of each answer")
 	countVar(flags, &f.maxResults, "max-results", ragctx.DefaultMaxResults, 1, ragctx.MaxResultsLimit, "most items in each answer")
 	flags.StringVar(&f.tokenizer, "tokenizer", ragctx.DefaultTokenizer, "tokenizer that counts the budget")
@@ -151,7 +155,8 @@ func runBench(cmd *cobra.Command, env lookupEnv, f benchFlags) (err error) {
 		return err
 	}
 	defer finish(c, &err)
-	m := measurement{benchFlags: f, settings: s, old: old, client: c, url: c.URL, pid: c.PID, cores: runtime.GOMAXPROCS(0), progress: cmd.ErrOrStderr()}
+	m := measurement{benchFlags: f, settings: s, old: old, client: c, url: c.URL, pid: c.PID, cores: runtime.GOMAXPROCS(0),
+		progress: cmd.ErrOrStderr()}
 	if c.local != nil {
 		stop, base, err := serveHere(ctx, env, c.local)
 		if err != nil {

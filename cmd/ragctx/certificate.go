@@ -35,7 +35,10 @@ type fileStamp struct {
 
 // config returns the server's TLS configuration.
 func (c *certificate) config() *tls.Config {
-	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return c.now(), nil }}
+	return &tls.Config{
+		MinVersion:     tls.VersionTLS12,
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return c.now(), nil },
+	}
 }
 
 // pin returns the SHA-256 of the certificate, in hex.

@@ -110,7 +110,8 @@ func withLockRemedy(e *engine.LockedError) error {
 // for them does not have to cancel them when it ends.
 func (s settings) engine(ctx context.Context, stderr io.Writer, floor slog.Level) (*ownEngine, error) {
 	o := engine.Options{
-		Dir: s.Data, VectorGraph: s.VectorGraph, KeepVersions: s.KeepVersions, RecallMonitor: s.gauge(), Logger: s.logger(stderr, floor), PauseJobs: true,
+		Dir: s.Data, VectorGraph: s.VectorGraph, KeepVersions: s.KeepVersions, RecallMonitor: s.gauge(), Logger: s.logger(stderr,
+			floor), PauseJobs: true,
 		RerankTop: s.RerankTop, RerankTimeout: s.RerankTimeout, Procedures: s.procedureGate(), Ledgers: s.ledgers(), KeepAudit: s.keepAudit(),
 		AnswerCache: s.answerCache(), Conversation: s.conversation(), AcceptLoss: s.acceptLoss, Reserve: s.reserve,
 	}

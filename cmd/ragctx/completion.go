@@ -33,12 +33,15 @@ func flagValues() map[string][]string {
 		"kind":              {"preference", "decision", "instruction", "identity", "relation", "plan", "event", "outcome"},
 		"memory list state": {"active", "superseded", "deleted", "expired"}, "memory list order": {"score", "recent", "importance", "id"},
 		"remember origin": {"user", "agent", "tool", "document"}, "keys create role": {"read", "write", "admin"}, "pack role": {"validator"},
-		"jobs list state": {"queued", "running", "done", "failed", "cancelled"}, "jobs show items": {"all", "pending", "done", "failed", "skipped"},
+		"jobs list state": {"queued", "running", "done", "failed", "cancelled"}, "jobs show items": {"all", "pending", "done",
+			"failed", "skipped"},
 		"procedures list state": {"draft", "published"}, "events type": eventTypes(), "bench arrivals": {poisson, evenly},
 		"eval modes": eval.Modes(), "eval via": {"docs", "turns", "nameless", eval.ViaAuto},
-		"layer": layers, "sessions append role": roles, "compiler": session.CompilerNames(), "policy": policies, "sessions compact strategy": strategies,
-		"sessions append format": forms, "sessions compile format": forms, "sessions assemble format": forms, "placement": placements,
-		"embedder": embedders, "embed-shape": texts(embedding.Shapes()), "rerank-shape": texts(rerank.Shapes()), "rerank-scores": texts(rerank.Scales()),
+		"layer": layers, "sessions append role": roles, "compiler": session.CompilerNames(), "policy": policies,
+		"sessions compact strategy": strategies,
+		"sessions append format":    forms, "sessions compile format": forms, "sessions assemble format": forms, "placement": placements,
+		"embedder": embedders, "embed-shape": texts(embedding.Shapes()), "rerank-shape": texts(rerank.Shapes()),
+		"rerank-scores": texts(rerank.Scales()),
 	}
 }
 
@@ -67,21 +70,26 @@ func arguments(env lookupEnv) map[string]argument {
 	space, talk := fromData(env, namespaceNames), fromData(env, sessionNames)
 	embedder := cobra.FixedCompletions(append(slices.Clone(embedders), engine.RemoteName), noFiles)
 	return map[string]argument{
-		"assemble": {completeFiles}, "ingest": {completeFiles}, "snapshot": {completeFiles}, "restore": {completeFiles}, "memory import": {completeFiles}, "memory export": {completeFiles},
+		"assemble": {completeFiles}, "ingest": {completeFiles}, "snapshot": {completeFiles}, "restore": {completeFiles},
+		"memory import": {completeFiles}, "memory export": {completeFiles},
 		"docs show": {document}, "docs get": {document}, "docs rm": {document},
-		"memory show": {memory}, "memory history": {memory}, "memory delete": {memory}, "memory undo": {memory}, "memory tag": {memory, cobra.NoFileCompletions},
+		"memory show": {memory}, "memory history": {memory}, "memory delete": {memory}, "memory undo": {memory},
+		"memory tag":     {memory, cobra.NoFileCompletions},
 		"memory release": {quarantined}, "memory discard": {quarantined},
 		"jobs show": {job}, "jobs watch": {job}, "jobs cancel": {job}, "jobs retry": {job},
 		"keys revoke":     {fromData(env, keyNames)},
 		"namespaces show": {space}, "namespaces limit": {space}, "namespaces delete": {space},
-		"procedures show": {procedure}, "procedures edit": {procedure, completeFiles}, "procedures publish": {procedure}, "procedures unpublish": {procedure},
+		"procedures show": {procedure}, "procedures edit": {procedure, completeFiles},
+		"procedures publish": {procedure}, "procedures unpublish": {procedure},
 		"procedures rollback": {procedure}, "procedures preview": {procedure}, "procedures delete": {procedure},
 		"ledger tail": {cluster}, "ledger publish": {cluster}, "ledger snapshot": {cluster}, "ledger erase": {cluster},
 		"ledger export": {cluster, completeFiles}, "ledger import": {cluster, completeFiles}, "pack": {cluster},
-		"sessions show": {talk}, "sessions append": {talk}, "sessions messages": {talk}, "sessions compile": {talk}, "sessions assemble": {talk, completeFiles}, "sessions compact": {talk}, "sessions undo": {talk},
+		"sessions show": {talk}, "sessions append": {talk}, "sessions messages": {talk}, "sessions compile": {talk},
+		"sessions assemble": {talk, completeFiles}, "sessions compact": {talk}, "sessions undo": {talk},
 		"sessions delete": {talk},
 		"sessions export": {talk, completeFiles}, "sessions import": {cobra.NoFileCompletions, completeFiles},
-		"reembed": {embedder}, "api": {cobra.FixedCompletions([]string{"GET", "POST", "PUT", "PATCH", "DELETE"}, noFiles), cobra.NoFileCompletions},
+		"reembed": {embedder}, "api": {cobra.FixedCompletions([]string{"GET", "POST", "PUT", "PATCH", "DELETE"}, noFiles),
+			cobra.NoFileCompletions},
 	}
 }
 

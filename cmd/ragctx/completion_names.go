@@ -9,11 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/api"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/access"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/memory"
 	"github.com/ragctx/ragctx/providers/procedures"
 )
 
@@ -81,12 +81,13 @@ func documentNames(ctx context.Context, s settings, c *client, prefix string) ([
 }
 
 func memoryNames(ctx context.Context, s settings, c *client, _ string) (all []named, err error) {
-	err = api.EachPage(ctx, c.ListMemories, s.Namespace, store.MemoryFilter{AnyUser: true, Order: store.ByRecency}, completeLooks, func(page []memory.Memory) error {
-		for _, m := range page {
-			all = append(all, named{m.ID, m.Content})
-		}
-		return nil
-	})
+	err = api.EachPage(ctx, c.ListMemories, s.Namespace, store.MemoryFilter{AnyUser: true, Order: store.ByRecency},
+		completeLooks, func(page []ragctx.Memory) error {
+			for _, m := range page {
+				all = append(all, named{m.ID, m.Content})
+			}
+			return nil
+		})
 	return all, err
 }
 

@@ -68,7 +68,8 @@ func newDoctor(env lookupEnv) *cobra.Command {
 	}
 	addSettings(cmd.Flags(), "server")
 	cmd.Flags().BoolVar(&repair, "repair", false, "make every index again that differs from the database")
-	cmd.Flags().DurationVar(&searching, "recall-time", engine.DefaultSearching, "how long to measure in all what the vector indexes find; 0 does not")
+	cmd.Flags().DurationVar(&searching, "recall-time", engine.DefaultSearching,
+		"how long to measure in all what the vector indexes find; 0 does not")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print what was found as JSON")
 	return cmd
 }
@@ -127,7 +128,8 @@ func writeCheckup(w io.Writer, c engine.Checkup) {
 		fmt.Fprintf(w, "  and %d more\n", c.Store.More)
 	}
 	for _, i := range c.Indexes {
-		fmt.Fprintf(w, "index of %s in namespace %s, %d chunks: %s\n", i.Kind, printable(i.Namespace), i.Chunks, soundText(i.Error == "" && i.Sound()))
+		fmt.Fprintf(w, "index of %s in namespace %s, %d chunks: %s\n", i.Kind, printable(i.Namespace), i.Chunks,
+			soundText(i.Error == "" && i.Sound()))
 		for _, part := range []struct {
 			name string
 			leg  index.PartAudit
@@ -179,7 +181,8 @@ func searchesText(r index.SearchReport) string {
 		}
 	}
 	if c := r.Recall; c != nil {
-		parts = append(parts, fmt.Sprintf("recall@10 %.3f (%.3f to %.3f with 95 %% confidence, of %d compared)", c.Value, c.Low, c.High, c.Samples))
+		parts = append(parts, fmt.Sprintf("recall@10 %.3f (%.3f to %.3f with 95 %% confidence, of %d compared)", c.Value, c.Low,
+			c.High, c.Samples))
 	}
 	return strings.Join(parts, ", ")
 }

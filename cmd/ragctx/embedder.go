@@ -37,10 +37,13 @@ func embedSettings() []setting {
 		{"embed_noise_floor", "cosine that unrelated texts stay below with this model", fixed("0"), checkNumber},
 		{"embed_max_bytes", "how much is sent of each text", fixed(strconv.Itoa(embedding.DefaultMaxBytes)), checkCount(1 << 20)},
 		{"embed_batch_size", "most texts of a request; empty is 128 for openai, 32 for others", fixed(""), optional(checkCount(1 << 16))},
-		{"embed_batch_tokens", "most tokens of a request; empty is 100000 for openai, 16384 for others", fixed(""), optional(checkCount(1 << 30))},
-		{"embed_parallel", "requests at a time for documents, and as many for questions", fixed(strconv.Itoa(embedding.DefaultParallel)), checkCount(1 << 10)},
+		{"embed_batch_tokens", "most tokens of a request; empty is 100000 for openai, 16384 for others", fixed(""),
+			optional(checkCount(1 << 30))},
+		{"embed_parallel", "requests at a time for documents, and as many for questions",
+			fixed(strconv.Itoa(embedding.DefaultParallel)), checkCount(1 << 10)},
 		{"embed_encoding", "how vectors come from openai: float, or base64, which is shorter", fixed("float"), checkOneOf("float", "base64")},
-		{"embed_query_timeout", "how long the vector of a question may take, after which it is answered by words", fixed(embedding.DefaultQueryTimeout.String()), checkPositiveTime},
+		{"embed_query_timeout", "how long the vector of a question may take, after which it is answered by words",
+			fixed(embedding.DefaultQueryTimeout.String()), checkPositiveTime},
 		{"embed_timeout", "how long a full batch of documents may take", fixed(embedding.DefaultTimeout.String()), checkPositiveTime},
 		{"embed_price", "what a million tokens cost, in any currency, for the counters", fixed("0"), checkNumber},
 		{"embed_key_file", "file with the key of the embedding service, unless " + envName(embedKey) + " has it", fixed(""), nil},
@@ -94,7 +97,8 @@ func (s *settings) embedOptions(log *slog.Logger) embedding.Options {
 // where the data directory is opened, as with the reranker.
 func (s *settings) service(log *slog.Logger) (*embedding.Client, error) {
 	if !s.embeds() {
-		return nil, badUsage("%s is the embedding service of the settings, and they name none; see --%s", engine.RemoteName, flagName("embed_shape"))
+		return nil, badUsage("%s is the embedding service of the settings, and they name none; see --%s", engine.RemoteName,
+			flagName("embed_shape"))
 	}
 	if err := s.readEmbedKey(); err != nil {
 		return nil, err
@@ -185,7 +189,8 @@ func writeSpend(w io.Writer, c *client) {
 func spendText(u embed.Usage) string {
 	q, d := u.Queries, u.Documents
 	text := fmt.Sprintf("%s: %d requests (%d repeated, %d failed, %d not sent), %d texts, %d tokens",
-		printable(u.Service), q.Requests+d.Requests, q.Retries+d.Retries, q.Failures+d.Failures, q.NotAsked+d.NotAsked, q.Texts+d.Texts, q.Tokens+d.Tokens)
+		printable(u.Service), q.Requests+d.Requests, q.Retries+d.Retries, q.Failures+d.Failures, q.NotAsked+d.NotAsked,
+		q.Texts+d.Texts, q.Tokens+d.Tokens)
 	if n := q.Estimated + d.Estimated; n > 0 {
 		text += fmt.Sprintf(" (%d of them estimated)", n)
 	}
@@ -201,7 +206,8 @@ func spendText(u embed.Usage) string {
 func writeEmbedder(w io.Writer, e engine.EmbedderInfo) {
 	fmt.Fprintf(w, "embedder: %s, revision %s, %d dimensions\n", printable(e.Name), printable(e.Revision), e.Dimensions)
 	if e.Next != nil {
-		fmt.Fprintf(w, "  being changed; the other one is %s, revision %s, %d dimensions\n", printable(e.Next.Name), printable(e.Next.Revision), e.Next.Dimensions)
+		fmt.Fprintf(w, "  being changed; the other one is %s, revision %s, %d dimensions\n", printable(e.Next.Name),
+			printable(e.Next.Revision), e.Next.Dimensions)
 	}
 	if u := e.Service; u != nil {
 		state := "is asked"

@@ -67,7 +67,8 @@ func newEval(env lookupEnv) *cobra.Command {
 	flags.StringVar(&f.out, "out", "", "directory for results, used again by later runs")
 	flags.StringSliceVar(&f.sets, "sets", nil, "sets to measure (default all)")
 	flags.StringSliceVar(&f.modes, "modes", nil, "modes of search: "+strings.Join(eval.Modes(), ", ")+" (default all)")
-	flags.StringVar(&f.via, "via", eval.ViaAuto, "how entries are ingested: docs, turns, nameless (turns without names and roles), or auto by whether they belong to sessions")
+	flags.StringVar(&f.via, "via", eval.ViaAuto,
+		"how entries are ingested: docs, turns, nameless (turns without names and roles), or auto by whether they belong to sessions")
 	flags.BoolVar(&f.fresh, "fresh", false, "ingest again what is there")
 	flags.BoolVar(&f.compare, "compare", false, "compare the results in two directories")
 	flags.BoolVar(&f.ablate, "ablate", false, "measure what each feature of ranking is worth")

@@ -75,14 +75,16 @@ func (u *upload) lines(ctx context.Context) iter.Seq2[api.BulkLine, error] {
 				continue
 			case ch.Unchanged > 0:
 				u.report.Unchanged += ch.Unchanged
-				u.opts.Progress(engine.IngestProgress{Stage: "sending", Path: ch.Path, Report: engine.IngestReport{Unchanged: u.report.Unchanged + len(u.paths)}})
+				u.opts.Progress(engine.IngestProgress{Stage: "sending", Path: ch.Path,
+					Report: engine.IngestReport{Unchanged: u.report.Unchanged + len(u.paths)}})
 				continue
 			}
 			u.paths = append(u.paths, ch.Path)
 			if !yield(bulkLine(ch), nil) {
 				return
 			}
-			u.opts.Progress(engine.IngestProgress{Stage: "sending", Path: ch.Path, Report: engine.IngestReport{Unchanged: u.report.Unchanged + len(u.paths)}})
+			u.opts.Progress(engine.IngestProgress{Stage: "sending", Path: ch.Path,
+				Report: engine.IngestReport{Unchanged: u.report.Unchanged + len(u.paths)}})
 		}
 	}
 }
@@ -122,7 +124,8 @@ func followIngest(ctx context.Context, c *client, j engine.Job, paths []string, 
 	}
 	r := ended.IngestReport()
 	for _, state := range []store.ItemState{store.ItemSkipped, store.ItemFailed} {
-		if err := engine.EachItem(ctx, c.JobItems, j.ID, state, func(i store.JobItem) { r.Skipped = append(r.Skipped, skippedItem(i, paths)) }); err != nil {
+		if err := engine.EachItem(ctx, c.JobItems, j.ID, state,
+			func(i store.JobItem) { r.Skipped = append(r.Skipped, skippedItem(i, paths)) }); err != nil {
 			return r, err
 		}
 	}

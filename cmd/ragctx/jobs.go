@@ -132,7 +132,8 @@ func showJob(ctx context.Context, w io.Writer, c *client, id, items string, asJS
 	}
 	list := []store.JobItem{}
 	if items != "" {
-		err = engine.EachItem(ctx, c.JobItems, id, store.ItemState(strings.TrimPrefix(items, "all")), func(i store.JobItem) { list = append(list, i) })
+		err = engine.EachItem(ctx, c.JobItems, id, store.ItemState(strings.TrimPrefix(items, "all")),
+			func(i store.JobItem) { list = append(list, i) })
 		if err != nil {
 			return err
 		}

@@ -210,7 +210,8 @@ func writeKeys(w io.Writer, keys []access.Key) error {
 		if !k.LastUsed.IsZero() {
 			used = k.LastUsed.Local().Format(minuteStamp)
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\n", printable(k.ID), printable(k.Name), printable(k.Prefix), describeKey(k), k.State(time.Now()), used)
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\n", printable(k.ID), printable(k.Name), printable(k.Prefix), describeKey(k),
+			k.State(time.Now()), used)
 	}
 	if err := tw.Flush(); err != nil {
 		return fmt.Errorf("write list: %w", err)

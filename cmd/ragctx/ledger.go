@@ -32,7 +32,8 @@ func newLedger(env lookupEnv) *cobra.Command {
   ragctx ledger export issue-17 issue-17.ndjson`,
 	}
 	group(cmd)
-	cmd.AddCommand(newLedgerTail(env), newLedgerPublish(env), newLedgerSnapshot(env), newLedgerExport(env), newLedgerImport(env), newLedgerList(env), newLedgerErase(env))
+	cmd.AddCommand(newLedgerTail(env), newLedgerPublish(env), newLedgerSnapshot(env), newLedgerExport(env),
+		newLedgerImport(env), newLedgerList(env), newLedgerErase(env))
 	return cmd
 }
 
@@ -204,7 +205,8 @@ func showMessage(w io.Writer, m ledger.Message) error {
 	if m.Receiver != ledger.Broadcast {
 		to = " to " + printable(m.Receiver)
 	}
-	_, err := fmt.Fprintf(w, "%s  %s  %s  %s%s\n", m.Sequence, m.Time().Local().Format("2006-01-02 15:04:05.000"), printable(m.Topic), printable(m.Sender), to) //nolint:gosmopolitan // times are those of who asks
+	_, err := fmt.Fprintf(w, "%s  %s  %s  %s%s\n", m.Sequence, m.Time().Local().Format("2006-01-02 15:04:05.000"),
+		printable(m.Topic), printable(m.Sender), to) //nolint:gosmopolitan // times are those of who asks
 	for _, part := range []string{m.Text, string(m.Data)} {
 		if part != "" && err == nil {
 			for line := range strings.Lines(strings.TrimRight(part, "\n")) {
@@ -227,7 +229,8 @@ func newLedgerPublish(env lookupEnv) *cobra.Command {
 			"once it is on disk. TEXT - is read from standard input.",
 		Example: `  ragctx ledger publish issue-17 --topic ISSUE_OPENED --sender system "The build is slow."
   ragctx ledger publish issue-17 --topic VALIDATION_RESULT --sender judge --json-data '{"approved":true}'`,
-	}, between(1, 2, "one CLUSTER and at most one TEXT"), func(ctx context.Context, cmd *cobra.Command, c *client, f ledger.Filter, args []string) error {
+	}, between(1, 2, "one CLUSTER and at most one TEXT"), func(ctx context.Context, cmd *cobra.Command, c *client,
+		f ledger.Filter, args []string) error {
 		m.Namespace, m.Cluster = f.Namespace, f.Cluster
 		if len(args) > 0 {
 			var err error

@@ -50,7 +50,8 @@ func newMCP(env lookupEnv) *cobra.Command {
 	flags.StringVar(&f.agent, "agent", "", "only memories of this agent, and what is remembered is the agent's")
 	flags.StringVar(&f.session, "session", "", "only memories of this session, and what is remembered is the session's")
 	flags.StringArrayVar(&f.paths, "allow-path", nil, "folder or file below which agents may have files ingested; may be repeated")
-	flags.BoolVar(&f.spotlight, "spotlight", false, "mark the passages of every context word by word, so that a model can tell them from instructions; it takes about twice the tokens")
+	flags.BoolVar(&f.spotlight, "spotlight", false,
+		"mark the passages of every context word by word, so that a model can tell them from instructions; it takes about twice the tokens")
 	flags.BoolVar(&f.readOnly, "read-only", false, "offer only what changes nothing")
 	return cmd
 }

@@ -73,7 +73,9 @@ func viewerFlag(flags *pflag.FlagSet, user *string) {
 func viewer(user string) engine.Viewer { return engine.Viewer{User: user, Anyone: user == ""} }
 
 // memoryCommand completes a command that works on one memory, with fn called for its id.
-func memoryCommand(env lookupEnv, cmd *cobra.Command, fn func(ctx context.Context, w io.Writer, c *client, namespace, id string, by engine.Viewer) error) *cobra.Command {
+func memoryCommand(env lookupEnv, cmd *cobra.Command,
+	fn func(ctx context.Context, w io.Writer, c *client, namespace, id string, by engine.Viewer) error,
+) *cobra.Command {
 	var user string
 	cmd.Args = exactly(1, "one ID")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -15,7 +15,6 @@ import (
 	"github.com/ragctx/ragctx/api"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/internal/text/sentence"
-	"github.com/ragctx/ragctx/providers/memory"
 	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
@@ -54,7 +53,7 @@ func (m *memoryFlags) filter() (store.MemoryFilter, error) {
 	f.AnyTags, f.Contains, f.MinImportance, f.Profile, f.Pinned = m.tags, m.contains, m.minImportance, m.profile, m.pinned
 	f.Filter.OccurredAfter, f.Filter.OccurredBefore = m.after, m.before
 	for _, name := range m.types {
-		t, err := memory.ParseMemoryType(name)
+		t, err := ragctx.ParseMemoryType(name)
 		if err != nil {
 			return f, asUsage(err)
 		}
@@ -96,7 +95,8 @@ func newMemoryList(env lookupEnv) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	f.add(flags)
-	flags.StringVar(&f.state, "state", string(memory.MemoryActive), "active, superseded, deleted or expired; 'ragctx memory quarantine' lists what is in quarantine")
+	flags.StringVar(&f.state, "state", string(ragctx.MemoryActive),
+		"active, superseded, deleted or expired; 'ragctx memory quarantine' lists what is in quarantine")
 	flags.StringVar(&f.order, "order", "score", "score, recent, importance or id")
 	flags.Var(timeFlag{&f.asOf}, "as-of", "what was found at that time")
 	countVar(flags, &f.limit, "limit", 100, 0, noLimit, "how many; 0 is all")
@@ -115,12 +115,12 @@ func listMemories(cmd *cobra.Command, env lookupEnv, fl memoryListFlags) error {
 	if err := checkOneOf("score", "recent", "importance", "id")(fl.order); err != nil {
 		return asUsage(fmt.Errorf("--order: %w", err))
 	}
-	f.State, f.AsOf, f.Order = memory.MemoryState(fl.state), fl.asOf, api.MemoryOrder(fl.order)
+	f.State, f.AsOf, f.Order = ragctx.MemoryState(fl.state), fl.asOf, api.MemoryOrder(fl.order)
 	return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
 		w := cmd.OutOrStdout()
-		all := []memory.Memory{}
+		all := []ragctx.Memory{}
 		shown := 0
-		err := api.EachPage(ctx, c.ListMemories, s.Namespace, f, fl.limit, func(page []memory.Memory) error {
+		err := api.EachPage(ctx, c.ListMemories, s.Namespace, f, fl.limit, func(page []ragctx.Memory) error {
 			if fl.json {
 				all = append(all, page...)
 				return nil
@@ -146,7 +146,7 @@ func brief(text string) string {
 	return printable(sentence.Clip(strings.Join(strings.Fields(text), " "), contentColumn))
 }
 
-func writeMemories(w io.Writer, page []memory.Memory, head bool) error {
+func writeMemories(w io.Writer, page []ragctx.Memory, head bool) error {
 	if len(page) == 0 {
 		return nil
 	}

@@ -131,7 +131,8 @@ func printMemoryImport(stdout, stderr io.Writer, done api.MemoryImport) error {
 	for _, e := range done.Errors {
 		fmt.Fprintf(stderr, "line %d %s: %s\n", e.Line, printable(e.ID), printable(e.Error))
 	}
-	if _, err := fmt.Fprintf(stdout, "%d created, %d replaced, %d unchanged, %d failed\n", done.Created, done.Replaced, done.Unchanged, done.Failed); err != nil {
+	if _, err := fmt.Fprintf(stdout, "%d created, %d replaced, %d unchanged, %d failed\n", done.Created, done.Replaced,
+		done.Unchanged, done.Failed); err != nil {
 		return err
 	}
 	if done.Failed > 0 && done.Created+done.Replaced+done.Unchanged == 0 {

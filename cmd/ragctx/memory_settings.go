@@ -17,8 +17,10 @@ func memorySettings() []setting {
 		{"memory_decay_days", "days after which the recency of a memory has fallen to 37 %", fixed(number(w.Decay.Hours() / 24)), checkDecay},
 		{"memory_importance_weight", "weight of importance in the score that orders memories", fixed(number(w.Importance)), checkWeight},
 		{"memory_recency_weight", "weight of recency in that score", fixed(number(w.Recency)), checkWeight},
-		{"memory_max_working", "working memories that a user, agent and session have at a time", fixed(strconv.Itoa(memory.DefaultMaxWorking)), checkTier},
-		{"memory_max_short_term", "how many of the newest memories count as short-term", fixed(strconv.Itoa(memory.DefaultMaxShortTerm)), checkTier},
+		{"memory_max_working", "working memories that a user, agent and session have at a time",
+			fixed(strconv.Itoa(memory.DefaultMaxWorking)), checkTier},
+		{"memory_max_short_term", "how many of the newest memories count as short-term",
+			fixed(strconv.Itoa(memory.DefaultMaxShortTerm)), checkTier},
 	}
 }
 
@@ -56,7 +58,8 @@ func (s *settings) useMemory(o *engine.Options) error {
 		Importance: value("memory_importance_weight"), Recency: value("memory_recency_weight"),
 	}
 	if o.Weights.Importance == 0 && o.Weights.Recency == 0 {
-		return badUsage("%s and %s are both 0; nothing would order memories", s.where("memory_importance_weight"), s.where("memory_recency_weight"))
+		return badUsage("%s and %s are both 0; nothing would order memories", s.where("memory_importance_weight"),
+			s.where("memory_recency_weight"))
 	}
 	o.MaxWorking, o.MaxShortTerm = int(value("memory_max_working")), int(value("memory_max_short_term"))
 	return nil

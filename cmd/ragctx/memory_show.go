@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/memory"
@@ -77,7 +78,7 @@ func writeMemory(w io.Writer, m store.Quarantined) {
 	fmt.Fprintf(w, "\n%s\n", visible(strings.TrimRight(m.Content, "\n")))
 }
 
-func marks(m memory.Memory) []string {
+func marks(m ragctx.Memory) []string {
 	var out []string
 	if m.Profile {
 		out = append(out, "profile")
@@ -89,7 +90,7 @@ func marks(m memory.Memory) []string {
 }
 
 // writeAboutMemory prints the facts that turns had.
-func writeAboutMemory(line func(name, value string), m memory.Memory) {
+func writeAboutMemory(line func(name, value string), m ragctx.Memory) {
 	if a := m.About; a != nil {
 		line("kind", string(a.Kind))
 		line("about", strings.Join(slices.DeleteFunc([]string{a.Subject, a.Attribute, a.Value}, func(s string) bool { return s == "" }), " / "))

@@ -33,7 +33,9 @@ func newNamespaces(env lookupEnv) *cobra.Command {
 }
 
 // oneNamespace completes a command about the namespace in its argument.
-func oneNamespace(env lookupEnv, cmd *cobra.Command, do func(ctx context.Context, c *client, name string) (store.Namespace, error)) *cobra.Command {
+func oneNamespace(
+	env lookupEnv, cmd *cobra.Command, do func(ctx context.Context, c *client, name string) (store.Namespace, error),
+) *cobra.Command {
 	var asJSON bool
 	cmd.Args = exactly(1, "one argument, the name of a namespace")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -60,7 +62,8 @@ func addQuotas(flags *pflag.FlagSet, q *store.Quotas) {
 }
 
 func newNamespacesShow(env lookupEnv) *cobra.Command {
-	cmd := &cobra.Command{Use: "show NAME", Short: "Show what a namespace holds, and what it may", Example: "  ragctx namespaces show billing --json"}
+	cmd := &cobra.Command{Use: "show NAME", Short: "Show what a namespace holds, and what it may",
+		Example: "  ragctx namespaces show billing --json"}
 	return oneNamespace(env, cmd, func(ctx context.Context, c *client, name string) (store.Namespace, error) {
 		return c.DescribeNamespace(ctx, name)
 	})

@@ -43,7 +43,8 @@ func newPack(env lookupEnv) *cobra.Command {
 		Long:    packHelp,
 		Example: packExample,
 	}
-	clusterCommand(env, cmd, exactly(1, "one CLUSTER"), func(ctx context.Context, cmd *cobra.Command, c *client, in ledger.Filter, _ []string) error {
+	clusterCommand(env, cmd, exactly(1, "one CLUSTER"), func(ctx context.Context, cmd *cobra.Command, c *client,
+		in ledger.Filter, _ []string) error {
 		return f.run(ctx, cmd, env, c, in)
 	})
 	flags := cmd.Flags()
@@ -182,7 +183,8 @@ func newLedgerSnapshot(env lookupEnv) *cobra.Command {
 			"validation and debugging. Nothing is written.",
 		Example: "  ragctx ledger snapshot issue-17\n  ragctx ledger snapshot issue-17 --json | jq .progress",
 	}
-	clusterCommand(env, cmd, exactly(1, "one CLUSTER"), func(ctx context.Context, cmd *cobra.Command, c *client, f ledger.Filter, _ []string) error {
+	clusterCommand(env, cmd, exactly(1, "one CLUSTER"), func(ctx context.Context, cmd *cobra.Command, c *client,
+		f ledger.Filter, _ []string) error {
 		s, err := c.ClusterState(ctx, f.Namespace, f.Cluster)
 		if err != nil {
 			return err

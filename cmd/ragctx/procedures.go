@@ -131,7 +131,8 @@ func writeProcedures(w io.Writer, list []procedures.ProcedureEntry) error {
 		if p.Draft {
 			draft = "yes"
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%d\t%s\n", printable(p.Name), printable(p.UserID), printable(p.AgentID), shown, draft, p.Turns, printable(p.Trigger))
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%d\t%s\n", printable(p.Name), printable(p.UserID), printable(p.AgentID), shown,
+			draft, p.Turns, printable(p.Trigger))
 	}
 	if err := tw.Flush(); err != nil {
 		return fmt.Errorf("write list: %w", err)

@@ -69,7 +69,8 @@ func writeProviders(w io.Writer, list []engine.ProviderInfo) error {
 		if p.Turns {
 			turns = "told"
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\n", printable(p.Name), p.Kind, p.Scope, failureTexts[p.FailureMode], turns, breakerText(p.Breaker))
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\n", printable(p.Name), p.Kind, p.Scope, failureTexts[p.FailureMode], turns,
+			breakerText(p.Breaker))
 	}
 	return tw.Flush()
 }

@@ -72,7 +72,8 @@ func (d *duration) UnmarshalText(b []byte) error {
 
 // readProviders reads the setting.
 func (s *settings) readProviders() ([]providerSetting, error) {
-	return readPrograms[providerSetting](s, providersSetting, "provider", maxProviders, `[{"name": "crm", "url": "http://127.0.0.1:9000/context"}]`)
+	return readPrograms[providerSetting](s, providersSetting, "provider", maxProviders,
+		`[{"name": "crm", "url": "http://127.0.0.1:9000/context"}]`)
 }
 
 // readPrograms reads a setting that lists programs of a kind.

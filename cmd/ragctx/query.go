@@ -86,7 +86,8 @@ func newQuery(env lookupEnv) *cobra.Command {
 	flags.BoolVar(&f.noRerank, "no-rerank", false, "leave out the reranker that the settings name")
 	flags.BoolVar(&f.exact, "exact", false, exactHelp)
 	flags.BoolVar(&f.blocks, "blocks", false, "put what belongs into every prompt first, apart from what answers TEXT")
-	countVar(flags, &f.stableTokens, "stable-tokens", 0, -1, ragctx.MaxTokensLimit, "with --blocks: most tokens of the first part; -1 is none (default a quarter of --max-tokens)")
+	countVar(flags, &f.stableTokens, "stable-tokens", 0, -1, ragctx.MaxTokensLimit,
+		"with --blocks: most tokens of the first part; -1 is none (default a quarter of --max-tokens)")
 	flags.BoolVar(&f.spotlight, "spotlight", false, spotlightHelp)
 	flags.BoolVar(&f.noCitations, "no-citations", false, noCitationsHelp)
 	flags.BoolVar(&f.highlight, "highlight", false, "show the words of TEXT in bold on a terminal, and with --format json say where they are")

@@ -8,7 +8,6 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 // rememberFlags are the flags of the command.
@@ -73,7 +72,7 @@ func runRemember(cmd *cobra.Command, env lookupEnv, f rememberFlags, arg string)
 	if err != nil {
 		return asUsage(err)
 	}
-	origin, err := memory.ParseMemoryOrigin(f.origin)
+	origin, err := ragctx.ParseMemoryOrigin(f.origin)
 	if err != nil {
 		return asUsage(err)
 	}

@@ -59,7 +59,8 @@ func newSearch(env lookupEnv) *cobra.Command {
 	flags.StringVar(&f.session, "session", "", "only memories of this session")
 	countVar(flags, &f.limit, "limit", ragctx.DefaultMaxResults, 1, ragctx.MaxResultsLimit, "how many")
 	flags.BoolVar(&f.exact, "exact", false, exactHelp)
-	flags.BoolVar(&f.highlight, "highlight", true, "show the part that has most of the words, in bold on a terminal, and with --json say where they are")
+	flags.BoolVar(&f.highlight, "highlight", true,
+		"show the part that has most of the words, in bold on a terminal, and with --json say where they are")
 	flags.BoolVar(&f.json, "json", false, "print a JSON array, with the places of all words")
 	return cmd
 }

@@ -71,10 +71,13 @@ func newServe(env lookupEnv) *cobra.Command {
 		Args:    none,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runServe(cmd, env, paths, reembed, acceptLoss) },
 	}
-	addSettings(cmd.Flags(), slices.Concat(servedSettings(), []string{"addr", "allow_hosts", "fetch_rate", "embedder", "vector_graph", "recall_sample", "keep_versions", "watch", "poll"})...)
+	addSettings(cmd.Flags(), slices.Concat(servedSettings(), []string{"addr", "allow_hosts", "fetch_rate", "embedder",
+		"vector_graph", "recall_sample", "keep_versions", "watch", "poll"})...)
 	cmd.Flags().BoolVar(&reembed, "reembed", false, "change a data directory of another embedder to that of the settings, in the background")
-	cmd.Flags().BoolVar(&acceptLoss, "accept-loss", false, "open a data directory also if writes that were acknowledged are missing, and go on with what is there")
-	cmd.Flags().StringArrayVar(&paths, "docs", nil, "PATH or URL, or such with =NAMESPACE, to ingest in the background; may be repeated (env "+envName("serve_docs")+")")
+	cmd.Flags().BoolVar(&acceptLoss, "accept-loss", false,
+		"open a data directory also if writes that were acknowledged are missing, and go on with what is there")
+	cmd.Flags().StringArrayVar(&paths, "docs", nil,
+		"PATH or URL, or such with =NAMESPACE, to ingest in the background; may be repeated (env "+envName("serve_docs")+")")
 	return cmd
 }
 
@@ -224,7 +227,8 @@ func greet(ctx context.Context, w io.Writer, s settings, eng *engine.Engine, add
 		fmt.Fprintln(w, "offline: nothing but this machine is connected to")
 	}
 	if s.embeds() {
-		fmt.Fprintf(w, "embedder: %s of %s; it is sent the texts and the questions\n", printable(s.k.String("embed_model")), s.k.String("embed_shape"))
+		fmt.Fprintf(w, "embedder: %s of %s; it is sent the texts and the questions\n", printable(s.k.String("embed_model")),
+			s.k.String("embed_shape"))
 	}
 	if s.reranks() {
 		fmt.Fprintf(w, "reranker: %s; it is sent the questions and the texts found\n", s.k.String("rerank_shape"))
@@ -232,9 +236,11 @@ func greet(ctx context.Context, w io.Writer, s settings, eng *engine.Engine, add
 	s.greetProviders(w)
 	s.greetStages(w)
 	if st, err := eng.Admin().Stats(ctx, s.Namespace); err == nil {
-		fmt.Fprintf(w, "namespace %s: %d documents, %d memories\n", printable(cmp.Or(s.Namespace, ragctx.DefaultNamespace)), st.Documents, st.Memories)
+		fmt.Fprintf(w, "namespace %s: %d documents, %d memories\n", printable(cmp.Or(s.Namespace, ragctx.DefaultNamespace)),
+			st.Documents, st.Memories)
 	}
 	if recall, approximate, err := eng.Indexes().Recall(ctx, s.Namespace); err == nil && approximate {
-		fmt.Fprintf(w, "vector graph %s finds %.0f %% of the nearest neighbours (measured recall@10); flat finds all\n", s.VectorGraph, 100*recall)
+		fmt.Fprintf(w, "vector graph %s finds %.0f %% of the nearest neighbours (measured recall@10); flat finds all\n",
+			s.VectorGraph, 100*recall)
 	}
 }

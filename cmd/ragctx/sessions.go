@@ -57,7 +57,8 @@ type sessionClient struct {
 }
 
 // sessionCommand completes a command whose first argument is a session.
-func sessionCommand(env lookupEnv, cmd *cobra.Command, args cobra.PositionalArgs, run func(context.Context, sessionClient) error) *cobra.Command {
+func sessionCommand(env lookupEnv, cmd *cobra.Command, args cobra.PositionalArgs,
+	run func(context.Context, sessionClient) error) *cobra.Command {
 	var user string
 	cmd.Args = args
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -233,13 +234,15 @@ func newSessionsCreate(env lookupEnv) *cobra.Command {
 	}
 	addSettings(cmd.Flags(), "server")
 	sessionUser(cmd.Flags(), &r.UserID)
-	choiceVar(cmd.Flags(), &r.Layer, "layer", "", layers, "how it is compressed: "+strings.Join(layers, ", ")+" (default any: observations where there are some, else compaction)")
+	choiceVar(cmd.Flags(), &r.Layer, "layer", "", layers,
+		"how it is compressed: "+strings.Join(layers, ", ")+" (default any: observations where there are some, else compaction)")
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
 
 // layers are the kinds of compression of a session.
-var layers = []string{"any", string(stage.LayerObservation), string(stage.LayerCompaction), string(stage.LayerBuffer), string(stage.LayerNone)}
+var layers = []string{"any", string(stage.LayerObservation), string(stage.LayerCompaction), string(stage.LayerBuffer),
+	string(stage.LayerNone)}
 
 func newSessionsDelete(env lookupEnv) *cobra.Command {
 	var erase bool

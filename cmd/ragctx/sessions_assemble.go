@@ -50,10 +50,12 @@ func newSessionsAssemble(env lookupEnv) *cobra.Command {
 	c.add(flags)
 	flags.StringVar(&c.system, "system-prompt", "", "the agent's own, which context follows")
 	choiceVar(flags, &c.format, "format", "", forms, formatHelp("what the model is sent, as JSON"))
-	choiceVar(flags, &c.placement, "placement", "", placements, "where context goes: "+strings.Join(placements, ", ")+" (default prepend, with --format inline)")
+	choiceVar(flags, &c.placement, "placement", "", placements,
+		"where context goes: "+strings.Join(placements, ", ")+" (default prepend, with --format inline)")
 	flags.StringVar(&c.leaf, "leaf", "", "last message of another branch, which is only looked at")
 	flags.StringVar(&c.execution, "execution", "", "execution whose traces are shown")
-	countVar(flags, &c.used, "used-tokens", 0, 0, ragctx.MaxTokensLimit, "what the last call cost, as the model said; 0 has the messages counted")
+	countVar(flags, &c.used, "used-tokens", 0, 0, ragctx.MaxTokensLimit,
+		"what the last call cost, as the model said; 0 has the messages counted")
 	return cmd
 }
 
@@ -165,7 +167,8 @@ func writeStages(w io.Writer, bold func(string) string, stages []api.StageReport
 			if p.Persisted {
 				remarks = append(remarks, "kept")
 			}
-			row(printable(p.Stage), fmt.Sprintf("%d to %d", p.MessagesBefore, p.MessagesAfter), fmt.Sprintf("%d to %d", p.TokensBefore, p.TokensAfter),
+			row(printable(p.Stage), fmt.Sprintf("%d to %d", p.MessagesBefore, p.MessagesAfter),
+				fmt.Sprintf("%d to %d", p.TokensBefore, p.TokensAfter),
 				printable(strings.Join(remarks, "; ")))
 		}
 	})

@@ -40,7 +40,8 @@ func newSessionsCompile(env lookupEnv) *cobra.Command {
 		return writeCompiled(t.out, t.err, a)
 	})
 	flags := cmd.Flags()
-	choiceVar(flags, &r.Compiler, "compiler", "", session.CompilerNames(), "how messages are chosen: "+strings.Join(session.CompilerNames(), ", "))
+	choiceVar(flags, &r.Compiler, "compiler", "", session.CompilerNames(),
+		"how messages are chosen: "+strings.Join(session.CompilerNames(), ", "))
 	flags.StringArrayVar(&r.Select, "select", nil, "section to be shown, for a compiler that has a choice; may be repeated")
 	flags.StringVar(&r.ExecutionID, "execution", "", "execution whose traces are shown")
 	flags.StringVar(&r.Leaf, "leaf", "", "last message of another branch")
@@ -114,12 +115,15 @@ func newSessionsCompact(env lookupEnv) *cobra.Command {
 		if !a.Compacted {
 			return t.say(false, nil, "nothing was done: %s", printable(a.Reason))
 		}
-		return t.say(false, nil, "%s of %s became %d of %d", amount(a.Before.Messages, "message"), amount(a.Before.Tokens, "token"), a.After.Messages, a.After.Tokens)
+		return t.say(false, nil, "%s of %s became %d of %d", amount(a.Before.Messages, "message"),
+			amount(a.Before.Tokens, "token"), a.After.Messages, a.After.Tokens)
 	})
 	flags := cmd.Flags()
-	choiceVar(flags, &r.Policy, "policy", "", policies, "where the cuts are: "+strings.Join(policies, ", ")+" (default that of the session's layer)")
+	choiceVar(flags, &r.Policy, "policy", "", policies,
+		"where the cuts are: "+strings.Join(policies, ", ")+" (default that of the session's layer)")
 	choiceVar(flags, &r.Strategy, "strategy", "", strategies, "how: "+strings.Join(strategies, ", ")+" (default auto)")
-	countVar(flags, &r.Window, "window", 0, 0, ragctx.MaxTokensLimit, fmt.Sprintf("tokens of the model's window (default %d)", compact.DefaultWindow))
+	countVar(flags, &r.Window, "window", 0, 0, ragctx.MaxTokensLimit,
+		fmt.Sprintf("tokens of the model's window (default %d)", compact.DefaultWindow))
 	countVar(flags, &r.KeepFirst, "keep-first", 0, -1, 1000, "how many messages stay at the beginning; -1 is none (default 2)")
 	countVar(flags, &r.KeepLast, "keep-last", 0, -1, 1000, "how many messages stay at the end; -1 is none (default 20)")
 	flags.Float64Var(&r.Threshold, "threshold", 0, "share of the window from which on it is due, 0.05 to 1 (default 0.8)")

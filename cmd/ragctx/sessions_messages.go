@@ -59,7 +59,8 @@ func newSessionsAppend(env lookupEnv) *cobra.Command {
 
 // The roles and forms of messages.
 var (
-	roles = []string{string(ragctx.RoleUser), string(ragctx.RoleAssistant), string(ragctx.RoleSystem), string(ragctx.RoleDeveloper), string(ragctx.RoleTool)}
+	roles = []string{string(ragctx.RoleUser), string(ragctx.RoleAssistant), string(ragctx.RoleSystem),
+		string(ragctx.RoleDeveloper), string(ragctx.RoleTool)}
 	forms = []string{"ragctx", "openai", "anthropic", "gemini"}
 )
 

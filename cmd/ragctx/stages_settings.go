@@ -43,7 +43,8 @@ type stageSetting struct {
 
 // readStages reads the setting.
 func (s *settings) readStages() ([]stageSetting, error) {
-	return readPrograms[stageSetting](s, stagesSetting, "stage", maxStages, `[{"name": "redact", "url": "http://127.0.0.1:9000/stage", "on_failure": "closed"}]`)
+	return readPrograms[stageSetting](s, stagesSetting, "stage", maxStages,
+		`[{"name": "redact", "url": "http://127.0.0.1:9000/stage", "on_failure": "closed"}]`)
 }
 
 // useStages gives the engine the stages of the settings.
@@ -81,14 +82,16 @@ func taken(stages []stage.Stage, name string) bool {
 // open makes a stage from its settings.
 func (set stageSetting) open(env lookupEnv, o *engine.Options) (*stageremote.Stage, error) {
 	if set.OnFailure != "" && set.OnFailure != failOpen && set.OnFailure != failClosed {
-		return nil, ragctx.Invalid("on_failure", "%q is unknown; use closed for a stage that hides something, or open", ragctx.Clip(set.OnFailure))
+		return nil, ragctx.Invalid("on_failure", "%q is unknown; use closed for a stage that hides something, or open",
+			ragctx.Clip(set.OnFailure))
 	}
 	secret, err := set.secret(env)
 	if err != nil {
 		return nil, err
 	}
 	return stageremote.New(stageremote.Options{
-		Name: set.Name, URL: set.URL, Priority: cmp.Or(set.Priority, defaultStagePriority), Persist: set.Persist, Closed: set.OnFailure == failClosed,
+		Name: set.Name, URL: set.URL, Priority: cmp.Or(set.Priority, defaultStagePriority),
+		Persist: set.Persist, Closed: set.OnFailure == failClosed,
 		Timeout: time.Duration(set.Timeout), Secret: secret, MaxBytes: set.MaxBytes, Logger: o.Logger,
 	})
 }

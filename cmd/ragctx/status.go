@@ -136,7 +136,8 @@ func writeStatus(w io.Writer, r report, width int) {
 		fmt.Fprintf(w, "data directory: %s\n", printable(r.Data))
 	}
 	d := r.Directory
-	fmt.Fprintf(w, "size: %s (database %s, indexes %s, other %s)\n", size(d.Database+d.Indexes+d.Other), size(d.Database), size(d.Indexes), size(d.Other))
+	fmt.Fprintf(w, "size: %s (database %s, indexes %s, other %s)\n", size(d.Database+d.Indexes+d.Other), size(d.Database),
+		size(d.Indexes), size(d.Other))
 	writeEmbedder(w, r.Embedder)
 	fmt.Fprintf(w, "jobs: %d running, %d waiting; since the start %d done, %d failed, %d cancelled\n",
 		r.Jobs.Running, r.Jobs.Queued, r.Jobs.Done, r.Jobs.Failed, r.Jobs.Cancelled)
