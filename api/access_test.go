@@ -14,7 +14,6 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/access"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 // How far an operation reaches, which says who is refused beside those of a lesser role.
@@ -261,7 +260,7 @@ func fillTenants(t *testing.T, f *fixture) map[string]string {
 			t.Fatal(err)
 		}
 		for _, user := range []string{"ada", "bob"} {
-			m := memory.Memory{ID: "m-" + user, Namespace: ns, UserID: user, Type: memory.MemorySemantic, Content: secretOf(ns, user)}
+			m := ragctx.Memory{ID: "m-" + user, Namespace: ns, UserID: user, Type: ragctx.MemorySemantic, Content: secretOf(ns, user)}
 			if _, _, err := f.eng.Memories().Put(t.Context(), m); err != nil {
 				t.Fatal(err)
 			}
@@ -337,7 +336,7 @@ func secretOf(ns, user string) string { return "a secret of " + user + " in " + 
 func TestUserWall(t *testing.T) {
 	f := startPaused(t, Options{})
 	for user, id := range map[string]string{"ada": "hers", "bob": "his", "": "all"} {
-		m := memory.Memory{ID: id, UserID: user, Type: memory.MemorySemantic, Content: "Words of " + id}
+		m := ragctx.Memory{ID: id, UserID: user, Type: ragctx.MemorySemantic, Content: "Words of " + id}
 		if _, _, err := f.eng.Memories().Put(t.Context(), m); err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/ragctx/ragctx/session/assemble"
 )
 
-// AssembleRequest asks for everything that a model call is made of.
+// AssembleRequest requests a complete model call.
 type AssembleRequest struct {
 	Said
 	AssembleOptions
@@ -23,7 +23,7 @@ type AssembleRequest struct {
 	ContextTokens *int   `json:"context_tokens,omitempty" minimum:"0" maximum:"10000000"`
 }
 
-// AssembleOptions say what a model call is to have beside its conversation.
+// AssembleOptions are the parts of a model call besides its conversation.
 type AssembleOptions struct {
 	SystemPrompt string            `json:"system_prompt,omitempty"`
 	Query        string            `json:"query,omitempty" maxLength:"65536"`
@@ -44,8 +44,7 @@ type AssembleBudget struct {
 	ContextShare  float64 `json:"context_share,omitempty" minimum:"-1" maximum:"1"`
 }
 
-// AssembleContext is a [ContextRequest] without what stands elsewhere in an
-// [AssembleRequest].
+// AssembleContext is a [ContextRequest] without the fields that an [AssembleRequest] has itself.
 type AssembleContext ContextRequest
 
 // TransformSchema implements [huma.SchemaTransformer].
@@ -58,8 +57,8 @@ func (AssembleContext) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Sc
 	return s
 }
 
-// MarshalJSON implements [json.Marshaler]: the query stands elsewhere, and servers refuse
-// it here, also if it is empty, so that is left out.
+// MarshalJSON implements [json.Marshaler]. It omits the query, which servers reject here even if it
+// is empty.
 func (c AssembleContext) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		ContextRequest
@@ -68,7 +67,7 @@ func (c AssembleContext) MarshalJSON() ([]byte, error) {
 	}{ContextRequest: ContextRequest(c), Query: c.Query})
 }
 
-// AssembleAnswer is what a model is to be sent.
+// AssembleAnswer is the input of a model call.
 type AssembleAnswer struct {
 	SystemPrompt  string               `json:"system_prompt,omitempty"`
 	Format        string               `json:"format" enum:"ragctx,openai,anthropic,gemini"`
@@ -84,14 +83,14 @@ type AssembleAnswer struct {
 	Note          string               `json:"note,omitempty" doc:"missing parts, with the reason"`
 }
 
-// AssembledBlock is a block with where it goes.
+// AssembledBlock is a block with its place.
 type AssembledBlock struct {
 	resolve.PromptBlock
 
 	Place string `json:"place" enum:"system_prompt_end,before_last_user_message"`
 }
 
-// AssembledContext is how context came about.
+// AssembledContext reports how the context was found.
 type AssembledContext struct {
 	Query     string                   `json:"query" doc:"query used for retrieval"`
 	Truncated bool                     `json:"truncated" doc:"more results exist than are shown"`
@@ -102,7 +101,7 @@ type AssembledContext struct {
 	Note      string                   `json:"note,omitempty" doc:"reason for an empty result"`
 }
 
-// places are where the blocks go.
+// places maps each block to its place.
 var places = map[string]string{resolve.Stable: "system_prompt_end", resolve.Volatile: "before_last_user_message"}
 
 type (

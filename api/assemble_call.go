@@ -15,20 +15,20 @@ import (
 	"github.com/ragctx/ragctx/session/wire"
 )
 
-// AssembleCall is a request that was read, with what its answer needs of how it was sent.
+// AssembleCall is a parsed request with the details of its original format that the answer needs.
 type AssembleCall struct {
 	Request assemble.Request
 
-	vendor wire.Vendor       // "" is ragctx's own form
-	sent   []json.RawMessage // messages in ragctx's own form; nil has them written
-	heads  []ragctx.Message  // the vendor's messages with the system prompt
-	skip   int               // how many messages of the request the system prompt was
-	stored int               // how many messages of a session come before those of the request
-	marks  bool              // where a cache is to hold
+	vendor wire.Vendor       // "" is ragctx's own format
+	sent   []json.RawMessage // original messages in ragctx's format; if nil, they are encoded again
+	heads  []ragctx.Message  // the vendor's messages that hold the system prompt
+	skip   int               // number of the request's messages that hold the system prompt
+	stored int               // number of session messages before those of the request
+	marks  bool              // write cache breakpoints
 	losses []FormLoss
 }
 
-// Call reads a request.
+// Call parses a request.
 func (r AssembleRequest) Call() (AssembleCall, error) {
 	v, err := vendor(r.Format)
 	if err != nil {
@@ -52,7 +52,7 @@ func (r AssembleRequest) Call() (AssembleCall, error) {
 	return r.call(messages, nil)
 }
 
-// call returns the call of a request whose messages are read.
+// call returns the call of a request with parsed messages.
 func (r AssembleRequest) call(messages []ragctx.Message, losses []FormLoss) (AssembleCall, error) {
 	c, err := r.AssembleOptions.call(r.Said, messages, losses)
 	c.Request.Context.Namespace, c.Request.Context.UserID, c.Request.Context.SessionID = r.Namespace, r.UserID, r.SessionID
@@ -63,7 +63,7 @@ func (r AssembleRequest) call(messages []ragctx.Message, losses []FormLoss) (Ass
 	return c, err
 }
 
-// call returns the call of a conversation that was read.
+// call returns the call of a parsed conversation.
 func (o AssembleOptions) call(said Said, messages []ragctx.Message, losses []FormLoss) (AssembleCall, error) {
 	q, err := ContextRequest(o.Context).query()
 	if f, ok := errors.AsType[*ragctx.FieldError](err); ok {
@@ -94,9 +94,8 @@ func (o AssembleOptions) call(said Said, messages []ragctx.Message, losses []For
 	return c, nil
 }
 
-// takePrompt takes the system prompt from where the vendor has it, unless the request has
-// another one, beside which the vendor's stays a message. beside says that the first
-// message is none of the list.
+// takePrompt takes the system prompt from the vendor's place. If the request has another one, the
+// vendor's prompt stays a message. beside says that the first message is not part of the list.
 func (c *AssembleCall) takePrompt(beside bool) {
 	list := c.Request.Messages
 	n := slices.IndexFunc(list, func(m ragctx.Message) bool { return !session.IsSystem(m) })
@@ -118,14 +117,14 @@ func (c *AssembleCall) takePrompt(beside bool) {
 		c.Request.SystemExtra = append(c.Request.SystemExtra, wire.VendorFields(m)...)
 		for _, b := range m.Content {
 			if b.Text = ""; !b.IsPlain() {
-				raw, _ := json.Marshal(b) // which was JSON
+				raw, _ := json.Marshal(b) // b was JSON before
 				c.Request.SystemExtra = append(c.Request.SystemExtra, raw)
 			}
 		}
 	}
 }
 
-// said returns the text of a system prompt in several messages.
+// said returns the text of a system prompt that spans several messages.
 func said(heads []ragctx.Message) string {
 	texts := make([]string, len(heads))
 	for i, m := range heads {
@@ -134,14 +133,14 @@ func said(heads []ragctx.Message) string {
 	return strings.Join(texts, "\n\n")
 }
 
-// Answer returns what the model is to be sent.
+// Answer returns the model input.
 func (c AssembleCall) Answer(a engine.Assembled) (AssembleAnswer, error) {
 	out, err := c.answer(a)
 	out.drop(out.Dropped)
 	return out, err
 }
 
-// answer is Answer with all messages that are not shown.
+// answer is Answer with all omitted messages.
 func (c AssembleCall) answer(a engine.Assembled) (AssembleAnswer, error) {
 	out := AssembleAnswer{
 		Format: ownForm, Blocks: []AssembledBlock{}, Items: a.Context.Items, Budget: a.Budget, Dropped: []DroppedMessage{}, Note: a.Note,
@@ -171,7 +170,7 @@ func (c AssembleCall) answer(a engine.Assembled) (AssembleAnswer, error) {
 	return out, err
 }
 
-// write puts the system prompt and the messages into an answer as the vendor wants them.
+// write adds the system prompt and the messages to an answer, in the vendor's format.
 func (c AssembleCall) write(out *AssembleAnswer, a engine.Assembled) error {
 	heads := c.prompt(a.SystemPrompt)
 	said, losses, err := wire.Write(c.vendor, slices.Concat(heads, a.View.Messages))
@@ -195,8 +194,8 @@ func (c AssembleCall) write(out *AssembleAnswer, a engine.Assembled) error {
 	return nil
 }
 
-// index returns the place in the request of a message of the call; of one of a session it is
-// that in what its stages have left.
+// index returns a message's position in the request; for a session's message, its position after
+// the stages.
 func (c AssembleCall) index(at int) int {
 	if at < c.stored {
 		return at
@@ -204,8 +203,8 @@ func (c AssembleCall) index(at int) int {
 	return at - c.stored + c.skip
 }
 
-// prompt returns the messages with the system prompt, as they came where it is as it was.
-// What was added to it follows their last text, or is a text of its own behind other parts.
+// prompt returns the messages that hold the system prompt, unmodified if nothing was appended. An
+// appended text joins the last text, or becomes a part of its own after other parts.
 func (c AssembleCall) prompt(text string) []ragctx.Message {
 	before := said(c.heads)
 	more, follows := strings.CutPrefix(text, before)
@@ -227,8 +226,8 @@ func (c AssembleCall) prompt(text string) []ragctx.Message {
 	return heads
 }
 
-// own returns the messages of a view in ragctx's own form, those that are whole as they
-// were sent.
+// own returns the messages of a view in ragctx's format; complete messages keep their original
+// encoding.
 func (c AssembleCall) own(a engine.Assembled) ([]json.RawMessage, error) {
 	changed := map[int]bool{}
 	for _, cut := range a.View.Dropped {

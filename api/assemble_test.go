@@ -7,7 +7,6 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 func (f *fixture) library(t *testing.T) {
@@ -15,7 +14,7 @@ func (f *fixture) library(t *testing.T) {
 	if _, err := f.eng.Documents().Put(t.Context(), "", docs.Document{ExternalID: "deploy.md", Text: "Run deploy rollback to return to the release before."}, ""); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := f.eng.Memories().Put(t.Context(), memory.Memory{ID: "pin", Content: "Answer briefly.", Pinned: true}); err != nil {
+	if _, _, err := f.eng.Memories().Put(t.Context(), ragctx.Memory{ID: "pin", Content: "Answer briefly.", Pinned: true}); err != nil {
 		t.Fatal(err)
 	}
 }

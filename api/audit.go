@@ -63,14 +63,13 @@ func (s *Server) auditRoutes() {
 	})
 }
 
-// change is what is known of a request when it is answered.
+// change describes an answered request for the audit log.
 type change struct {
-	understood bool   // it was not refused before its body was to be read
-	target     string // the id of what it made
+	understood bool   // it was not refused before its body was read
+	target     string // id of the created object
 }
 
-// making is implemented by outputs of operations that make something without naming it in
-// their path.
+// making is implemented by outputs of operations that create an object whose id is not in the path.
 type making interface{ made() string }
 
 func (o *newKeyOutput) made() string    { return o.Body.ID }
@@ -80,7 +79,7 @@ func (o *jobOutput) made() string       { return o.Body.ID }
 func (o *bulkOutput) made() string      { return o.Body.ID }
 func (o *namespaceOutput) made() string { return o.Body.Name }
 
-// noteMade notes what a handler made.
+// noteMade records the id of the object that a handler created.
 func noteMade(ctx context.Context, out any) {
 	if m, ok := out.(making); ok {
 		if c, ok := ctx.Value(changeKey).(*change); ok {
@@ -89,7 +88,7 @@ func noteMade(ctx context.Context, out any) {
 	}
 }
 
-// noteChange notes a request that is answered, if it is one that changes something.
+// noteChange records an answered request in the audit log if its operation changes data.
 func (s *Server) noteChange(c echo.Context, op *huma.Operation, body []byte, made change) {
 	if op.Method == http.MethodGet && op.OperationID != "snapshot" || roleOf(op.OperationID) <= access.Read {
 		return
@@ -107,19 +106,19 @@ func (s *Server) noteChange(c echo.Context, op *huma.Operation, body []byte, mad
 		return
 	}
 	if values := c.ParamValues(); len(values) > 0 {
-		e.Target = ragctx.Clip(values[len(values)-1]) // routes of [members] end with whose they are
+		e.Target = ragctx.Clip(values[len(values)-1]) // routes of [members] end with the owner's id
 	}
 	s.engine.Admin().Audit(e)
 }
 
-// takes reports whether an operation has a parameter in the query.
+// takes reports whether an operation has a query parameter.
 func takes(op *huma.Operation, name string) bool {
 	return slices.ContainsFunc(op.Parameters, func(p *huma.Param) bool { return p.In == "query" && p.Name == name })
 }
 
-// namespaceAbout returns the namespace that a request is about, "" if its operation knows
-// none. The body is read for it only where it may be there. Where it was not to be read,
-// nobody said which one: it is that of the key, if that has only one.
+// namespaceAbout returns the namespace of a request, or "" if its operation has none. It reads the
+// body only if the namespace may be there. For an unread body it returns the only namespace of the
+// key, if there is exactly one.
 func (s *Server) namespaceAbout(c echo.Context, op *huma.Operation, body []byte, understood bool) string {
 	known := takes(op, "namespace") || takes(op, "project_id")
 	name := cmp.Or(c.QueryParam("namespace"), c.QueryParam("project_id"))
@@ -135,7 +134,7 @@ func (s *Server) namespaceAbout(c echo.Context, op *huma.Operation, body []byte,
 			} else if !understood {
 				return ""
 			}
-			_ = json.Unmarshal(body, &in) // where it is no JSON, the request was refused
+			_ = json.Unmarshal(body, &in) // if it is not JSON, the request was refused
 			name, known = cmp.Or(in.Namespace, in.Project), true
 		}
 	}

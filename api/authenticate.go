@@ -13,14 +13,14 @@ import (
 	"github.com/ragctx/ragctx/internal/access"
 )
 
-// The schemes in which a key may come, by their names in the OpenAPI document.
+// Security schemes, by their names in the OpenAPI document.
 const (
 	bearerScheme = "bearer"
 	headerScheme = "api_key"
 	apiKeyHeader = "X-API-Key"
 )
 
-// realm is what the server says of itself to who comes without a key.
+// realm is the challenge for requests without a key.
 const realm = `Bearer realm="ragctx"`
 
 func securitySchemes() map[string]*huma.SecurityScheme {
@@ -31,10 +31,10 @@ func securitySchemes() map[string]*huma.SecurityScheme {
 	}
 }
 
-// authenticate puts what the caller may do into the context of the request: what its API
-// key gives, or everything where no keys are asked for. What else clients send to a server
-// that asks for none is not looked at; a key of ours that it does not know is refused, so
-// that nobody mistakes it for one that does. Who asks in this process needs none.
+// authenticate adds the caller's grant to the context of the request: that of its API key, or full
+// access if no keys are required. A server without keys ignores other credentials, but rejects an
+// unknown key of ragctx's own format, so that it is not mistaken for a valid one. Requests within
+// this process need no key.
 func (s *Server) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
@@ -65,7 +65,7 @@ func (s *Server) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// open reports whether everyone may look at a path.
+// open reports whether a path is public.
 func open(path string) bool { return path == "/healthz" || path == "/readyz" }
 
 // asksForKeys reports whether requests need an API key.
@@ -73,12 +73,12 @@ func (s *Server) asksForKeys() bool {
 	return s.opts.RequireKeys || s.public.Load() || s.engine.Keys().Needed()
 }
 
-// presentedKey returns the key that a request came with; "" is none.
+// presentedKey returns the key of a request, or "".
 func presentedKey(h http.Header) (string, *Problem) {
 	var keys []string
 	for _, v := range h.Values(echo.HeaderAuthorization) {
 		scheme, key, _ := strings.Cut(v, " ")
-		if !strings.EqualFold(scheme, "Bearer") && !strings.EqualFold(scheme, "Token") || strings.TrimSpace(key) == "" { // Token is mem0's
+		if !strings.EqualFold(scheme, "Bearer") && !strings.EqualFold(scheme, "Token") || strings.TrimSpace(key) == "" { // mem0 uses Token
 			return "", unauthenticated("the API key is malformed", "header.Authorization", "is not Bearer and an API key")
 		}
 		keys = append(keys, strings.TrimSpace(key))
@@ -98,7 +98,7 @@ func unauthenticated(detail, location, message string) *Problem {
 	return newProblem(status, string(code), detail, Fault{Location: location, Message: message})
 }
 
-// refuse answers a request whose key is missing or bad.
+// refuse answers a request with a missing or invalid key.
 func (s *Server) refuse(c echo.Context, p *Problem) error {
 	if p.Status == http.StatusUnauthorized {
 		c.Response().Header().Set(echo.HeaderWWWAuthenticate, realm)

@@ -19,9 +19,8 @@ import (
 
 const jsonType = "application/json"
 
-// admit lets a request through to its handler when its caller has the role for it and
-// its query string and body are sound. Bodies are checked here, against the schema in the OpenAPI
-// document, and not by huma: see checker.
+// admit passes a request to its handler if the caller has the role and the query string and body
+// are valid. Bodies are checked here against the OpenAPI schema instead of by huma; see checker.
 func (s *Server) admit(ctx huma.Context, next func(huma.Context)) {
 	c := humaecho.Unwrap(ctx)
 	op := ctx.Operation()
@@ -81,7 +80,7 @@ func (s *Server) admit(ctx huma.Context, next func(huma.Context)) {
 	}
 }
 
-// heldBody is a body that was read and checked, as a handler reads it.
+// heldBody is a validated body, readable by a handler.
 type heldBody struct {
 	bytes.Reader
 
@@ -91,7 +90,7 @@ type heldBody struct {
 // Close implements [io.Closer].
 func (*heldBody) Close() error { return nil }
 
-// take returns the body, which nobody else has any more.
+// take returns the body and gives up its ownership.
 func (b *heldBody) take() []byte {
 	data := b.data
 	b.data = nil
@@ -99,11 +98,11 @@ func (b *heldBody) take() []byte {
 	return data
 }
 
-// admitLines lets a request through whose handler reads the body piece by piece.
+// admitLines passes a request to a handler that streams the body.
 func (s *Server) admitLines(ctx huma.Context, op *huma.Operation, next func(huma.Context)) {
 	c := humaecho.Unwrap(ctx)
 	if op.OperationID != importSession || !hasKey(c.Request()) {
-		next(ctx) // a bulk request sees to its key itself
+		next(ctx) // a bulk request handles its idempotency key itself
 		return
 	}
 	err := s.importSessionOnce(c, op, func(seed string) { next(huma.WithValue(ctx, seedKey, seed)) })
@@ -112,7 +111,7 @@ func (s *Server) admitLines(ctx huma.Context, op *huma.Operation, next func(huma
 	}
 }
 
-// readBody returns the body of a request that has one, as JSON.
+// readBody returns the JSON body of a request, if it has one.
 func (s *Server) readBody(c echo.Context, op *huma.Operation, memory *reservation) ([]byte, *Problem) {
 	r := c.Request()
 	if p := checkContentType(r.Header); p != nil {
@@ -127,7 +126,7 @@ func (s *Server) readAll(c echo.Context, op *huma.Operation, memory *reservation
 	if r.ContentLength > limit {
 		return nil, tooLarge(c, limit, remedy)
 	}
-	// The writer under echo's is told to close the connection when there is more.
+	// The writer under echo's closes the connection if the body is longer.
 	body, err := readReserved(r.Context(), memory, http.MaxBytesReader(c.Response().Writer, r.Body, limit), r.ContentLength, limit)
 	if p := s.unread(c, op, err, remedy); p != nil {
 		return nil, p
@@ -135,8 +134,7 @@ func (s *Server) readAll(c echo.Context, op *huma.Operation, memory *reservation
 	return body, nil
 }
 
-// unread returns the problem of a body that could not be read, or for which there is no
-// memory; nil if err is.
+// unread returns the problem of an unreadable body or of exhausted memory, or nil if err is nil.
 func (s *Server) unread(c echo.Context, op *huma.Operation, err error, remedy string) *Problem {
 	_, refused := errors.AsType[*Problem](err)
 	_, refusedForGood := errors.AsType[*ragctx.FieldError](err)
@@ -149,8 +147,8 @@ func (s *Server) unread(c echo.Context, op *huma.Operation, err error, remedy st
 	return bodyProblem(c, err, remedy)
 }
 
-// bodyProblem translates the error that ended a body before its end. remedy is
-// for one that is too long.
+// bodyProblem translates the error that interrupted a body. remedy is the advice for a body that is
+// too long.
 func bodyProblem(c echo.Context, err error, remedy string) *Problem {
 	if long, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return tooLarge(c, long.Limit, remedy)
@@ -173,13 +171,13 @@ func tooLarge(c echo.Context, limit int64, remedy string) *Problem {
 func checkContentType(h http.Header) *Problem {
 	value := h.Get(echo.HeaderContentType)
 	if plain := len(h.Values(echo.HeaderContentType)) == 1 && h.Get(echo.HeaderContentEncoding) == ""; plain && value == jsonType {
-		return nil // as nearly all requests have it
+		return nil // the usual case
 	}
 	media, params, err := mime.ParseMediaType(value)
 	charset, named := params["charset"]
 	if err == nil && media == jsonType && (!named || strings.EqualFold(charset, "utf-8")) &&
 		len(h.Values(echo.HeaderContentType)) == 1 && h.Get(echo.HeaderContentEncoding) == "" {
-		h.Set(echo.HeaderContentType, jsonType) // as who reads on knows it
+		h.Set(echo.HeaderContentType, jsonType) // the form that later readers expect
 		return nil
 	}
 	f := Fault{Location: "header.Content-Type", Message: fmt.Sprintf("is %q; send application/json in UTF-8", ragctx.Clip(value))}

@@ -14,41 +14,40 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// DefaultBodyMemory is what request bodies may take together unless [Options] says otherwise.
+// DefaultBodyMemory is the default of [Options].BodyMemory.
 const DefaultBodyMemory = 1 << 30
 
-// smallBody is the longest body that is counted among the small ones, which have memory
-// of their own: large bodies never keep them waiting.
+// smallBody is the longest small body. Small bodies have memory of their own, so large ones never
+// delay them.
 const smallBody = 256 << 10
 
-// tinyBody is the longest body that needs no reservation: any connection takes as much. A
-// question is answered whatever the bodies of others do.
+// tinyBody is the longest body without a reservation: any connection takes as much. Queries of this
+// size are answered whatever memory other bodies use.
 const tinyBody = 4 << 10
 
 const (
-	smallShare   = 4 // one part in four of the memory is for small bodies
+	smallShare   = 4 // a quarter of the memory is reserved for small bodies
 	bodyPatience = 2 * time.Second
-	bodyAgain    = 5 * time.Second // after which a refused large body may find room
+	bodyAgain    = 5 * time.Second // retry hint for a refused large body
 )
 
-// bodyFactors say how many bytes of memory a request takes at most for each byte of its
-// body, by operation, as measured with bodies of 16 MB: what is live, and a third more that
-// is not collected yet.
+// bodyFactors are the maximum bytes of memory per byte of the body, by operation. They were
+// measured with bodies of 16 MB: live memory plus a third that is not yet collected.
 var bodyFactors = map[string]int64{
 	"compile": 9, "create-session": 8, "append-session-messages": 8, "put-session-section": 8, importSession: 8,
 	"complete-turn": 10, "mem0-add": 10, "mem0-add-v3": 10,
-	"put-document": 9, putDocuments: 12, // with what both indexes take of them
+	"put-document": 9, putDocuments: 12, // both indexes included
 	"append-messages": 8,
 }
 
-// otherBodyFactor is that of operations that bodyFactors does not name.
+// otherBodyFactor is the factor of all other operations.
 const otherBodyFactor = 6
 
-// bodyMemory is the memory that request bodies may take together while they are answered.
+// bodyMemory limits the memory of all request bodies that are being answered.
 type bodyMemory struct {
-	most         int64 // that one large body may take
+	most         int64 // limit of one large body
 	small, large *semaphore.Weighted
-	patience     time.Duration // of a body, until others have gone
+	patience     time.Duration // how long a body waits for memory
 	began        func() (done func())
 	refused      atomic.Uint64
 }
@@ -61,14 +60,14 @@ func newBodyMemory(bytes int64, began func() (done func())) *bodyMemory {
 	return &bodyMemory{began: began, most: large, small: semaphore.NewWeighted(bytes / smallShare), large: semaphore.NewWeighted(large), patience: bodyPatience}
 }
 
-// reservation is the memory that one body has of a [bodyMemory]. It grows while a body is
-// read whose length was not declared.
+// reservation is the memory that a body holds of a [bodyMemory]. It grows while a body of
+// undeclared length is read.
 type reservation struct {
 	of     *bodyMemory
 	factor int64
 	held   int64
-	from   *semaphore.Weighted // of which held is; nil is none
-	done   func()              // is called when it is given back; nil for a small body
+	from   *semaphore.Weighted // source of held; nil for none
+	done   func()              // called on release; nil for a small body
 }
 
 func (m *bodyMemory) reserve(operation string) *reservation {
@@ -79,7 +78,7 @@ func (m *bodyMemory) reserve(operation string) *reservation {
 	return &reservation{of: m, factor: f}
 }
 
-// grow reserves memory for a body of at least size bytes, or says why it cannot have it.
+// grow extends the reservation to a body of size bytes, or returns why it cannot.
 func (r *reservation) grow(ctx context.Context, size int64) error {
 	if size <= tinyBody {
 		return nil
@@ -110,7 +109,7 @@ func (r *reservation) grow(ctx context.Context, size int64) error {
 	return nil
 }
 
-// release gives the memory back.
+// release returns the memory.
 func (r *reservation) release() {
 	if r.done != nil {
 		r.done()
@@ -122,10 +121,9 @@ func (r *reservation) release() {
 	}
 }
 
-// readReserved reads all of a body of at most limit bytes, for which r reserves memory
-// before it arrives: for a large one all at once, so that it is refused before it is sent,
-// and else as much again as has come, so that who sends nothing holds nothing. A declared
-// length below 0 is not known.
+// readReserved reads a body of at most limit bytes. It reserves memory in r before the bytes
+// arrive: all at once for a large body, which is thus refused before it is sent, otherwise by
+// doubling, so that an idle client holds nothing. A negative declared length is unknown.
 func readReserved(ctx context.Context, r *reservation, body io.Reader, declared, limit int64) ([]byte, error) {
 	if declared >= 0 {
 		limit = declared
@@ -138,7 +136,7 @@ func readReserved(ctx context.Context, r *reservation, body io.Reader, declared,
 		if err := r.grow(ctx, size); err != nil {
 			return nil, err
 		}
-		b = slices.Grow(b, int(size)+1-len(b)) // with room to find the end
+		b = slices.Grow(b, int(size)+1-len(b)) // with room to detect the end
 		for int64(len(b)) <= size {
 			n, err := body.Read(b[len(b) : size+1])
 			b = b[:len(b)+n]
@@ -152,8 +150,7 @@ func readReserved(ctx context.Context, r *reservation, body io.Reader, declared,
 	}
 }
 
-// next returns for how much to reserve memory once size bytes have come and there are more,
-// of at most limit.
+// next returns the size to reserve after size bytes, at most limit.
 func (r *reservation) next(size, limit int64) int64 {
 	if most := r.of.most / r.factor; size < most {
 		limit = min(limit, most)
@@ -161,7 +158,7 @@ func (r *reservation) next(size, limit int64) int64 {
 	return min(2*size, limit)
 }
 
-// reservedReader reserves memory for all that is read of a body that is kept whole.
+// reservedReader reserves memory for all bytes that its caller retains.
 type reservedReader struct {
 	ctx  context.Context //nolint:containedctx // of the request whose body it is
 	r    io.Reader
@@ -169,7 +166,7 @@ type reservedReader struct {
 	read int64
 }
 
-// reserveStep is how much is reserved at a time.
+// reserveStep is the granularity of reservations.
 const reserveStep = 1 << 20
 
 // Read implements [io.Reader].

@@ -31,13 +31,13 @@ const (
 	formType  = "multipart/form-data"
 )
 
-// splitBulk is what to do about a body that is too long.
+// splitBulk is the remedy for a body that is too long.
 const splitBulk = "split it into several requests"
 
-// maxBulkWait is the longest time that a bulk request may ask to be waited for.
+// maxBulkWait is the longest wait that a bulk request may ask for.
 const maxBulkWait = 5 * time.Minute
 
-// BulkLine is one line of a bulk request: a document to store, or one to delete.
+// BulkLine is a line of a bulk request: a document to store or an id to delete.
 type BulkLine struct {
 	ID      string `json:"id,omitempty" doc:"id of the document to store, 1 to 512 bytes of UTF-8" example:"docs/a.md"`
 	Delete  string `json:"delete,omitempty"`
@@ -56,13 +56,13 @@ type BulkLine struct {
 	Stat      string    `json:"stat,omitempty" maxLength:"512"`
 }
 
-// Sizes are the lengths of chunks, in characters.
+// Sizes are chunk lengths in characters.
 type Sizes struct {
 	Target int `json:"target_chars,omitempty" minimum:"0" maximum:"100000"`
 	Max    int `json:"max_chars,omitempty" minimum:"0" maximum:"100000"`
 }
 
-// SizesOf returns sizes as they are sent; nil are the defaults.
+// SizesOf returns the sizes to send; nil means the defaults.
 func SizesOf(o chunk.Options) *Sizes {
 	if o == (chunk.Options{}) {
 		return nil
@@ -77,14 +77,14 @@ func (s *Sizes) options() chunk.Options {
 	return chunk.Options{TargetChars: s.Target, MaxChars: s.Max}
 }
 
-// BulkOptions is the part called options of a form.
+// BulkOptions is the form part named options.
 type BulkOptions struct {
 	Prefix string   `json:"prefix,omitempty" maxLength:"512" example:"handbook/"`
 	Tags   []string `json:"tags,omitempty" maxItems:"64" doc:"tags of every document"`
 	Root   string   `json:"root,omitempty" doc:"source that the documents were ingested from"`
 }
 
-// bulkInput is a bulk request. Its body is read by the handler.
+// bulkInput is a bulk request. The handler reads its body.
 type bulkInput struct {
 	Scoped
 	Wait string `query:"wait" example:"30s"`
@@ -105,7 +105,7 @@ type bulkOutput struct {
 	Body     engine.Job
 }
 
-// Paths with an escaped colon, with which a parameter would begin for echo.
+// Paths with an escaped colon, which would begin a parameter in echo.
 const (
 	bulkPath       = `/v1/documents\:bulk`
 	duplicatesPath = `/v1/documents\:duplicates`
@@ -128,7 +128,7 @@ func (s *Server) bulkRoutes() {
 			Content: map[string]*huma.MediaType{linesType: lines, formType: form},
 		},
 	}, s.putDocuments, http.StatusOK)
-	// Huma would read a body whose schema it knew, whole.
+	// With a schema, huma would read the whole body.
 	lines.Schema = s.schemaOf(reflect.TypeFor[BulkLine]())
 	form.Schema = &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{
 		"options": s.schemaOf(reflect.TypeFor[BulkOptions]()),
@@ -155,8 +155,8 @@ func (s *Server) putDocuments(ctx context.Context, in *bulkInput) (*bulkOutput, 
 	return s.putDocumentsOnce(ctx, in, key, wait)
 }
 
-// putDocumentsOnce takes in a body under a key. What the body says is known only
-// at its end, so it is spooled first, unless the job is there already.
+// putDocumentsOnce handles a bulk request with an idempotency key. The body must be read to compare
+// it, so it is spooled first unless the job exists already.
 func (s *Server) putDocumentsOnce(ctx context.Context, in *bulkInput, k store.RequestKey, wait time.Duration) (*bulkOutput, error) {
 	leave, err := s.underWay.enter(ctx, k)
 	if err != nil {
@@ -175,7 +175,7 @@ func (s *Server) putDocumentsOnce(ctx context.Context, in *bulkInput, k store.Re
 	if !known {
 		j, err = s.spool(ctx, in, h, engine.DocumentQueueOptions{ID: seed, Before: begin})
 	} else if err = s.drain(in, h); err == nil {
-		err = begin() // which only says whether the request is the same
+		err = begin() // only to check that the request is the same
 	}
 	if err != nil {
 		return nil, err
@@ -187,7 +187,7 @@ func (s *Server) putDocumentsOnce(ctx context.Context, in *bulkInput, k store.Re
 	return out, err
 }
 
-// knownJob returns the id of the job of a request, and the job if it is there.
+// knownJob returns the job id of a request, and the job if it exists.
 func (s *Server) knownJob(ctx context.Context, k store.RequestKey) (id string, j engine.Job, known bool, err error) {
 	a, _, err := s.engine.Requests().Known(ctx, k)
 	if err != nil || a.Seed == "" {
@@ -200,10 +200,10 @@ func (s *Server) knownJob(ctx context.Context, k store.RequestKey) (id string, j
 	return a.Seed, j, err == nil, err
 }
 
-// accepted answers with the job, after the wait that was asked for.
+// accepted answers with the job after the requested wait.
 func (s *Server) accepted(ctx context.Context, in *bulkInput, j engine.Job, wait time.Duration) (*bulkOutput, error) {
 	ctl := http.NewResponseController(in.c.Response())
-	_ = ctl.SetWriteDeadline(time.Now().Add(writeTimeout + wait)) // where there is none, none is needed
+	_ = ctl.SetWriteDeadline(time.Now().Add(writeTimeout + wait)) // unsupported writers need no deadline
 	if wait > 0 {
 		waiting, cancel := context.WithTimeout(ctx, wait)
 		defer cancel()
@@ -232,8 +232,7 @@ func parseWait(value string) (time.Duration, error) {
 	return d, nil
 }
 
-// spool takes in the body of a request as a job. What is read of it is added to h,
-// if any.
+// spool turns the body of a request into a job. h, if not nil, receives all bytes read.
 func (s *Server) spool(ctx context.Context, in *bulkInput, h hash.Hash, o engine.DocumentQueueOptions) (j engine.Job, err error) {
 	form, boundary, p := bulkType(in.c.Request().Header)
 	if p != nil {
@@ -255,7 +254,7 @@ func (s *Server) spool(ctx context.Context, in *bulkInput, h hash.Hash, o engine
 	} else {
 		err = s.spoolLines(ctx, sp, body)
 	}
-	if body.err != nil { // what reads the body may have put it in its own words
+	if body.err != nil { // the reader of the body may have wrapped the error
 		err = bodyProblem(in.c, body.err, splitBulk)
 	}
 	if err != nil {
@@ -264,7 +263,7 @@ func (s *Server) spool(ctx context.Context, in *bulkInput, h hash.Hash, o engine
 	return sp.Accept(ctx)
 }
 
-// drain reads the body to its end, into h.
+// drain reads the rest of the body into h.
 func (s *Server) drain(in *bulkInput, h hash.Hash) error {
 	body := s.bulkBody(in, h)
 	if _, err := io.Copy(io.Discard, body); err != nil {
@@ -273,7 +272,7 @@ func (s *Server) drain(in *bulkInput, h hash.Hash) error {
 	return nil
 }
 
-// bulkType returns whether a body is a form, and its boundary.
+// bulkType reports whether a body is a form, and returns its boundary.
 func bulkType(h http.Header) (form bool, boundary string, p *Problem) {
 	value := h.Get(echo.HeaderContentType)
 	media, params, err := mime.ParseMediaType(value)
@@ -293,16 +292,16 @@ func bulkType(h http.Header) (form bool, boundary string, p *Problem) {
 		"content type", f)
 }
 
-// bulkBody is a body that may take long to arrive, but not to go on.
+// bulkBody is a body that may arrive slowly, as long as it does not stall.
 type bulkBody struct {
 	r   io.Reader
 	ctl *http.ResponseController
-	err error // what ended it, other than its end
+	err error // error that ended it, other than io.EOF
 }
 
-// bulkBody returns the body of a request. What is read of it is added to h, if any.
+// bulkBody returns the body of a request. h, if not nil, receives all bytes read.
 func (s *Server) bulkBody(in *bulkInput, h hash.Hash) *bulkBody {
-	// JSON writes a text longer than it is, and forms have their own overhead.
+	// JSON escapes lengthen a text, and forms have overhead.
 	limit := 2 * cmp.Or(s.opts.MaxBulkBytes, engine.DefaultMaxBulkBytes)
 	b := &bulkBody{
 		r:   http.MaxBytesReader(in.c.Response().Writer, in.c.Request().Body, limit),
@@ -317,7 +316,7 @@ func (s *Server) bulkBody(in *bulkInput, h hash.Hash) *bulkBody {
 // Read implements [io.Reader].
 func (b *bulkBody) Read(p []byte) (int, error) {
 	now := time.Now()
-	_ = b.ctl.SetReadDeadline(now.Add(readTimeout)) // where there is none, none is needed
+	_ = b.ctl.SetReadDeadline(now.Add(readTimeout)) // unsupported writers need no deadline
 	_ = b.ctl.SetWriteDeadline(now.Add(writeTimeout))
 	n, err := b.r.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -326,8 +325,7 @@ func (b *bulkBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// untilStop calls stop when the server is told to stop, unless the func that it
-// returns was called before.
+// untilStop calls stop when the server shuts down, unless the returned func was called before.
 func (s *Server) untilStop(stop func()) func() {
 	done := make(chan struct{})
 	go func() {

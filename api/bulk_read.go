@@ -23,7 +23,7 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// spoolLines takes in JSON objects, one per line. Blank lines count, but are no items.
+// spoolLines reads one JSON object per line. Blank lines count as lines, but not as items.
 func (s *Server) spoolLines(ctx context.Context, sp *engine.DocumentQueue, body io.Reader) error {
 	r := bufio.NewReaderSize(body, 64<<10)
 	schema := s.schemaOf(reflect.TypeFor[BulkLine]())
@@ -47,7 +47,7 @@ func (s *Server) spoolLines(ctx context.Context, sp *engine.DocumentQueue, body 
 				return serr
 			}
 		}
-		if err != nil { // io.EOF: that was the last line
+		if err != nil { // io.EOF: the last line
 			return nil
 		}
 		if cap(buf) > smallBody {
@@ -57,9 +57,9 @@ func (s *Server) spoolLines(ctx context.Context, sp *engine.DocumentQueue, body 
 	}
 }
 
-// readLine appends a line to buf. A line of more than limit bytes is read, but
-// not returned whole. The last line ends with [io.EOF]. Before a longer line is kept,
-// room is asked whether there is memory for so many bytes.
+// readLine appends a line to buf. It reads a line of more than limit bytes to its end, but does not
+// return all of it. The last line ends with [io.EOF]. room is asked for memory before the buffer
+// grows.
 func readLine(r *bufio.Reader, buf []byte, limit int64, room func(size int) error) (line []byte, whole bool, err error) {
 	whole = true
 	for {
@@ -84,7 +84,7 @@ func (s *Server) schemaOf(t reflect.Type) *huma.Schema {
 	return schemas.Schema(t, true, "")
 }
 
-// spoolLine takes in one line. Its mistakes are its own.
+// spoolLine reads one line. An invalid line fails only its own item.
 func (s *Server) spoolLine(ctx context.Context, sp *engine.DocumentQueue, n int, line []byte, schema *huma.Schema) error {
 	leave, err := s.enter(ctx, itemsLast)
 	if err != nil {
@@ -120,7 +120,7 @@ func (s *Server) spoolLine(ctx context.Context, sp *engine.DocumentQueue, n int,
 	}
 }
 
-// faultError returns the faults of a line as one error about the first field.
+// faultError returns the faults of a line as an error about the first field.
 func faultError(faults ...Fault) error {
 	field := strings.TrimPrefix(strings.TrimPrefix(faults[0].Location, "body"), ".")
 	var text strings.Builder
@@ -138,14 +138,14 @@ func (l BulkLine) document() docs.Document {
 	}
 }
 
-// spoolForm takes in the files of a form.
+// spoolForm reads the files of a form.
 func (s *Server) spoolForm(ctx context.Context, sp *engine.DocumentQueue, body io.Reader, boundary string) error {
 	form := multipart.NewReader(body, boundary)
 	var o BulkOptions
 	for n := 0; ; {
 		part, err := form.NextRawPart()
 		if errors.Is(err, io.EOF) {
-			_, err = io.Copy(io.Discard, body) // what follows belongs to the request, too
+			_, err = io.Copy(io.Discard, body) // the rest belongs to the request as well
 			return err
 		}
 		if err != nil {
@@ -171,8 +171,8 @@ func badForm(format string, args ...any) *Problem {
 	return invalid(Fault{Location: "body", Message: fmt.Sprintf(format, args...)})
 }
 
-// partNames returns the name of a part's field and that of its file, with its
-// folders, which [multipart.Part.FileName] leaves out.
+// partNames returns the names of a part's field and file. The file name includes folders, which
+// [multipart.Part.FileName] drops.
 func partNames(p *multipart.Part) (field, file string, isFile bool) {
 	_, params, err := mime.ParseMediaType(p.Header.Get("Content-Disposition"))
 	if err != nil {
@@ -207,7 +207,7 @@ func (s *Server) readOptions(part io.Reader, o *BulkOptions) error {
 	return nil
 }
 
-// spoolFile takes in one file, after n items. It returns how many there are then.
+// spoolFile reads a file after n items and returns the new number of items.
 func (s *Server) spoolFile(ctx context.Context, sp *engine.DocumentQueue, n int, name string, part *multipart.Part, o BulkOptions) (int, error) {
 	memory := s.bodies.reserve(putDocuments)
 	defer memory.release()
@@ -250,8 +250,7 @@ func (s *Server) spoolFile(ctx context.Context, sp *engine.DocumentQueue, n int,
 	return n, nil
 }
 
-// partType returns the type that a part names, unless that says less than the
-// file's name.
+// partType returns the declared type of a part, unless the file name is more specific.
 func partType(p *multipart.Part) string {
 	media, _, err := mime.ParseMediaType(p.Header.Get("Content-Type"))
 	if err != nil || media == "application/octet-stream" || media == "text/plain" {

@@ -12,7 +12,7 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// busy is the problem of a request that may succeed when it is sent again after a while.
+// busy is the problem of a request that may succeed after a while.
 func busy(status int, again time.Duration, reason string) *Problem {
 	err := ragctx.ErrLimited
 	if status == http.StatusServiceUnavailable {
@@ -25,7 +25,7 @@ func busy(status int, again time.Duration, reason string) *Problem {
 	return p
 }
 
-// GetHeaders implements [huma.HeadersError]: it says when to try again.
+// GetHeaders implements [huma.HeadersError] with Retry-After.
 func (p *Problem) GetHeaders() http.Header {
 	h := make(http.Header)
 	if p.again > 0 {

@@ -24,7 +24,6 @@ import (
 	"github.com/ragctx/ragctx/internal/resolve"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 // maxProblemBytes bounds what is read of an answer that is not as expected.
@@ -40,7 +39,6 @@ type Client struct {
 	http *http.Client
 	when http.Header // what each request says of when it is to be done
 }
-
 
 // NewClient returns a client for the server at baseURL, such as
 // "http://127.0.0.1:7700". Redirects are not followed, and proxies not used:
@@ -225,7 +223,7 @@ func (c *Client) CompleteTurn(ctx context.Context, t ragctx.Turn) (engine.TurnRe
 }
 
 // Remember calls [engine.Memories.Put] on the server.
-func (c *Client) Remember(ctx context.Context, m memory.Memory) (memory.Memory, store.Status, error) {
+func (c *Client) Remember(ctx context.Context, m ragctx.Memory) (ragctx.Memory, store.Status, error) {
 	var put MemoryPut
 	err := c.do(ctx, http.MethodPost, "/v1/memories", nil, MemoryRequest{
 		ID: m.ID, Namespace: m.Namespace, UserID: m.UserID, AgentID: m.AgentID, SessionID: m.SessionID,

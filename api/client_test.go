@@ -18,7 +18,6 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/internal/text/chunk"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 func TestClient(t *testing.T) {
@@ -52,12 +51,12 @@ func TestClient(t *testing.T) {
 	if err != nil || len(found.Items) == 0 || found.Items[0].Type != ragctx.TypeMemory {
 		t.Errorf("search: %+v, %v", found, err)
 	}
-	m, status, err := c.Remember(ctx, memory.Memory{ID: "m", Namespace: "n", Content: "Ada is in Paris", Type: memory.MemorySemantic})
-	if err != nil || status != store.Created || m.Importance != 0 || m.Type != memory.MemorySemantic {
+	m, status, err := c.Remember(ctx, ragctx.Memory{ID: "m", Namespace: "n", Content: "Ada is in Paris", Type: ragctx.MemorySemantic})
+	if err != nil || status != store.Created || m.Importance != 0 || m.Type != ragctx.MemorySemantic {
 		t.Errorf("remember: %+v, %s, %v", m, status, err)
 	}
 	for _, want := range []store.Status{store.Replaced, store.Unchanged} {
-		m := memory.Memory{ID: "m", Namespace: "n", Content: "Ada is in Rome", Occurred: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+		m := ragctx.Memory{ID: "m", Namespace: "n", Content: "Ada is in Rome", Occurred: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 		if _, status, err = c.Remember(ctx, m); err != nil || status != want {
 			t.Errorf("remember again: %s, %v", status, err)
 		}
@@ -104,10 +103,10 @@ func TestClientErrors(t *testing.T) {
 	if _, err := c.PutDocument(ctx, "", docs.Document{ExternalID: "a", Text: "a\xffb"}, ""); !errors.Is(err, ragctx.ErrInvalid) {
 		t.Errorf("text that is not UTF-8: %v", err)
 	}
-	if _, _, err := c.Remember(ctx, memory.Memory{Content: "a\xffb"}); !errors.Is(err, ragctx.ErrInvalid) {
+	if _, _, err := c.Remember(ctx, ragctx.Memory{Content: "a\xffb"}); !errors.Is(err, ragctx.ErrInvalid) {
 		t.Errorf("memory that is not UTF-8: %v", err)
 	}
-	if _, _, err := c.Remember(ctx, memory.Memory{Content: `the escape \ufffd and \\ufffd and the character ` + "\ufffd"}); err != nil {
+	if _, _, err := c.Remember(ctx, ragctx.Memory{Content: `the escape \ufffd and \\ufffd and the character ` + "\ufffd"}); err != nil {
 		t.Errorf("text about U+FFFD: %v", err)
 	}
 	for field, l := range map[string]BulkLine{

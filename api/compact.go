@@ -17,7 +17,7 @@ import (
 	"github.com/ragctx/ragctx/session/view"
 )
 
-// CompactRules say when and how a conversation is made shorter.
+// CompactRules say when and how to compact a conversation.
 type CompactRules struct {
 	ExecutionRequest
 	Policy      string  `json:"policy,omitempty" enum:"adaptive,a3s,buffer"`
@@ -32,7 +32,7 @@ type CompactRules struct {
 	Tokenizer   string  `json:"tokenizer,omitempty" doc:"tokenizer for the token counts"`
 }
 
-// TransformSchema implements [huma.SchemaTransformer], also of what it is part of.
+// TransformSchema implements [huma.SchemaTransformer], also for embedding types.
 func (CompactRules) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	named(s, "tokenizer", ragctx.DefaultTokenizer, tokens.Names()...)
 	return s
@@ -46,15 +46,14 @@ func (r CompactRules) options() view.CompactOptions {
 	}
 }
 
-// CompactStatelessRequest is a conversation that is to be made shorter and that nobody
-// stores.
+// CompactStatelessRequest is a conversation to compact without storing it.
 type CompactStatelessRequest struct {
 	Said
 	CompactRules
 	Records []compact.Record `json:"records,omitempty" maxItems:"1000"`
 }
 
-// CompactAnswer is what came of a compaction.
+// CompactAnswer is the result of a compaction.
 type CompactAnswer struct {
 	Compacted  bool            `json:"compacted" doc:"false if nothing changed; see reason"`
 	Reason     string          `json:"reason,omitempty" doc:"why this was done, or why nothing was done"`
@@ -68,29 +67,28 @@ type CompactAnswer struct {
 	Usage    *ModelUsage       `json:"usage,omitempty" doc:"token usage of the model; absent if it was not called"`
 }
 
-// ModelUsage is what a model cost, in tokens.
+// ModelUsage is the token usage of a model.
 type ModelUsage struct {
 	PromptTokens     int  `json:"prompt_tokens" doc:"tokens of the prompts"`
 	CompletionTokens int  `json:"completion_tokens" doc:"tokens of the completions"`
 	Estimated        bool `json:"estimated,omitempty"`
 }
 
-// Buffered is what the policy buffer did.
+// Buffered is the result of the policy buffer.
 type Buffered struct {
 	Moved      int    `json:"moved" doc:"messages moved into the buffer"`
 	Summarized int    `json:"summarized" doc:"messages moved from the buffer into the summary"`
 	Summary    string `json:"summary,omitempty" doc:"the new summary, if any"`
 }
 
-// CompactStatelessAnswer is what came of a compaction of what nobody stores.
+// CompactStatelessAnswer is the result of compacting a conversation that is not stored.
 type CompactStatelessAnswer struct {
 	CompactAnswer
 	Said
 	Losses []FormLoss `json:"losses" nullable:"false"`
 }
 
-// StoredCompaction is a record of a session: a compaction, or what a stage has put in the
-// place of messages.
+// StoredCompaction is a record of a session: a compaction, or the replacement that a stage made.
 type StoredCompaction struct {
 	ID      string          `json:"id" doc:"unique within the session"`
 	Created time.Time       `json:"created_at" doc:"time of creation"`
@@ -103,12 +101,12 @@ func storedCompaction(c session.Compaction) StoredCompaction {
 	return StoredCompaction{c.ID, c.CreatedAt, c.From, c.To, c.Record}
 }
 
-// CompactionList are the records of a session.
+// CompactionList holds the records of a session.
 type CompactionList struct {
 	Compactions []StoredCompaction `json:"compactions" nullable:"false"`
 }
 
-// ObservationList are the observations of a session.
+// ObservationList holds the observations of a session.
 type ObservationList struct {
 	Observations []stage.Note `json:"observations" nullable:"false"`
 }
@@ -245,13 +243,13 @@ func (s *Server) listObservations(ctx context.Context, in *SessionKey) (*observa
 	return &observationsOutput{ObservationList{notes}}, err
 }
 
-// CompactSession makes a session shorter.
+// CompactSession compacts a session.
 func (c *Client) CompactSession(ctx context.Context, k session.Key, r CompactRules) (out CompactAnswer, err error) {
 	err = c.do(ctx, http.MethodPost, keptAt(k)+"/compact", ofKept(k), r, &out)
 	return out, err
 }
 
-// UndoCompaction takes the newest record of a session back.
+// UndoCompaction removes the newest record of a session.
 func (c *Client) UndoCompaction(ctx context.Context, k session.Key) (out StoredCompaction, err error) {
 	err = c.do(ctx, http.MethodPost, keptAt(k)+"/undo-compaction", ofKept(k), nil, &out)
 	return out, err

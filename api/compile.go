@@ -15,7 +15,7 @@ import (
 	"github.com/ragctx/ragctx/session/view"
 )
 
-// CompileRules say what of a conversation a model is shown.
+// CompileRules say which messages of a conversation a model sees.
 type CompileRules struct {
 	ExecutionRequest
 	Compiler    string   `json:"compiler,omitempty"`
@@ -25,14 +25,14 @@ type CompileRules struct {
 	Tokenizer   string   `json:"tokenizer,omitempty" doc:"tokenizer for the token counts"`
 }
 
-// TransformSchema implements [huma.SchemaTransformer], also of what it is part of.
+// TransformSchema implements [huma.SchemaTransformer], also for embedding types.
 func (CompileRules) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	named(s, "compiler", "default", session.CompilerNames()...)
 	named(s, "tokenizer", ragctx.DefaultTokenizer, tokens.Names()...)
 	return s
 }
 
-// named documents which names a field can have, which the packages below judge.
+// named adds the known names of a field to its schema. Lower packages validate them.
 func named(s *huma.Schema, field, usual string, names ...string) {
 	s.Properties[field].Extensions = map[string]any{"enum": names}
 	s.Properties[field].Default = usual
@@ -45,7 +45,7 @@ func (r CompileRules) options() view.CompileOptions {
 	}
 }
 
-// CompileRequest asks what a model is shown of a session.
+// CompileRequest requests a model's view of a session.
 type CompileRequest struct {
 	CompileRules
 	Leaf   string `json:"leaf,omitempty" maxLength:"512"`
@@ -53,27 +53,26 @@ type CompileRequest struct {
 	Format string `json:"format,omitempty" enum:"ragctx,openai,anthropic,gemini" default:"ragctx"`
 }
 
-// CompileSections is a conversation as it is sent to be compiled: messages, or sections of
-// them, with the compactions of what they say.
+// CompileSections is a conversation to compile: messages or sections, with their compactions.
 type CompileSections struct {
 	Said
 	Sections []SectionRequest `json:"sections,omitempty" maxItems:"100"`
 	Records  []compact.Record `json:"records,omitempty" maxItems:"1000"`
 }
 
-// SectionRequest is a section as it is sent.
+// SectionRequest is a section in a request.
 type SectionRequest struct {
 	Name     string       `json:"name" maxLength:"512" doc:"unique in the request" example:"messages"`
 	Messages SaidMessages `json:"messages" doc:"oldest first"`
 }
 
-// CompileStatelessRequest asks what a model is shown of a conversation that nobody stores.
+// CompileStatelessRequest requests a model's view of a conversation that is not stored.
 type CompileStatelessRequest struct {
 	CompileSections
 	CompileRules
 }
 
-// CompileAnswer is what a model is shown of a conversation.
+// CompileAnswer is a model's view of a conversation.
 type CompileAnswer struct {
 	Said
 	Tokens        int              `json:"tokens" doc:"tokens of the messages"`
@@ -86,7 +85,7 @@ type CompileAnswer struct {
 	Losses []FormLoss `json:"losses" nullable:"false"`
 }
 
-// Rules are what a user ruled, decided and dated in messages that are not shown.
+// Rules are the user's rules, decisions and dates from messages that are not shown.
 type Rules struct {
 	Rules        []compact.Rule `json:"rules" nullable:"false"`
 	RulesLeftOut int            `json:"rules_left_out,omitempty"`
@@ -99,15 +98,14 @@ func rulesOf(list []compact.Rule, left int) Rules {
 	return Rules{list, left}
 }
 
-// HiddenMessages says how many messages of a conversation are not shown, or not whole, for
-// a reason that many share.
+// HiddenMessages counts messages that are omitted or truncated for one reason.
 type HiddenMessages struct {
 	Reason   session.Reason `json:"reason" enum:"section,trace,compacted,pruned,stage"`
 	Messages int            `json:"messages" doc:"number of messages"`
 	Tokens   int            `json:"tokens" doc:"tokens saved"`
 }
 
-// hiddenOf returns what is hidden as it is answered.
+// hiddenOf converts hidden messages for the answer.
 func hiddenOf(list []view.DropTotal) []HiddenMessages {
 	out := make([]HiddenMessages, len(list))
 	for i, h := range list {
@@ -156,7 +154,7 @@ func (s *Server) compile(ctx context.Context, in *compileStatelessInput) (*compi
 	return compiled(c, in.Body.Format, losses)
 }
 
-// compiled returns an answer in a form.
+// compiled returns an answer in a format.
 func compiled(c view.Compiled, format string, lost []FormLoss) (*compileOutput, error) {
 	said, losses, err := spoken(format, c.Messages)
 	out := CompileAnswer{
@@ -171,7 +169,7 @@ func compiled(c view.Compiled, format string, lost []FormLoss) (*compileOutput, 
 	return &compileOutput{out}, err
 }
 
-// at returns where in the request the messages of a section are.
+// at returns the path of a section's messages in the request.
 func (r CompileSections) at(section int) string {
 	if r.Sections == nil {
 		return "messages"
@@ -179,7 +177,7 @@ func (r CompileSections) at(section int) string {
 	return fmt.Sprintf("sections[%d].messages", section)
 }
 
-// sectionsOf returns a store of what was sent.
+// sectionsOf returns an in-memory store with the messages of the request.
 func (s *Server) sectionsOf(r CompileSections) (session.Store, []FormLoss, error) {
 	sections := r.Sections
 	if sections == nil {
@@ -206,7 +204,7 @@ func (s *Server) sectionsOf(r CompileSections) (session.Store, []FormLoss, error
 	return store, lost, nil
 }
 
-// CompileSession asks what a model is shown of a session.
+// CompileSession returns a model's view of a session.
 func (c *Client) CompileSession(ctx context.Context, k session.Key, r CompileRequest) (out CompileAnswer, err error) {
 	err = c.do(ctx, http.MethodPost, keptAt(k)+"/compile", ofKept(k), r, &out)
 	return out, err

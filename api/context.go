@@ -18,8 +18,8 @@ import (
 	"github.com/ragctx/ragctx/xmlfmt"
 )
 
-// ContextRequest is a [ragctx.ContextQuery] as it is sent. What is absent has
-// its default; a limit that is given must be in its range.
+// ContextRequest is a [ragctx.ContextQuery] in JSON. An absent field has its default; a given limit
+// must be in range.
 type ContextRequest struct {
 	Query          string         `json:"query" maxLength:"65536" example:"how do I roll back a deployment?"`
 	ContextTypes   []string       `json:"context_types,omitempty" maxItems:"16"`
@@ -52,7 +52,7 @@ type ContextRequest struct {
 	ProviderParams map[string]any `json:"params,omitempty"`
 }
 
-// FilterRequest is a [ragctx.Filter] as it is sent.
+// FilterRequest is a [ragctx.Filter] in JSON.
 type FilterRequest struct {
 	Tags           []string          `json:"tags,omitempty" maxItems:"256" doc:"tags that an item must all carry"`
 	Metadata       map[string]string `json:"metadata,omitempty"`
@@ -61,8 +61,8 @@ type FilterRequest struct {
 	OccurredBefore time.Time         `json:"occurred_before,omitzero" doc:"exclusive"`
 }
 
-// TransformSchema implements [huma.SchemaTransformer]: it documents the names
-// that the packages below know, which also judge them.
+// TransformSchema implements [huma.SchemaTransformer]. It documents the names that lower packages
+// know and validate.
 func (ContextRequest) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	names := func(p *huma.Schema, values ...string) { p.Extensions = map[string]any{"enum": values} }
 	names(s.Properties["context_types"].Items, string(ragctx.TypeMemory), string(ragctx.TypeResource), string(ragctx.TypeSkill))
@@ -105,7 +105,7 @@ func (r ContextRequest) query() (ragctx.ContextQuery, error) {
 	return q, nil
 }
 
-// at names the element of a list that err is about.
+// at adds the index of a list element to the field of err.
 func at(err error, field string, i int) error {
 	if f, ok := errors.AsType[*ragctx.FieldError](err); ok {
 		return &ragctx.FieldError{Field: field + "[" + strconv.Itoa(i) + "]", Problem: f.Problem, Kind: f.Kind}
@@ -115,7 +115,7 @@ func at(err error, field string, i int) error {
 
 type contextInput struct{ Body ContextRequest }
 
-// TimingHeader asks for the header Server-Timing when it is "true".
+// TimingHeader requests the header Server-Timing with the value "true".
 const TimingHeader = "Ragctx-Timing"
 
 type timedInput struct {
@@ -168,8 +168,7 @@ func (s *Server) explain(ctx context.Context, in *contextInput) (*explainOutput,
 	return &explainOutput{x}, err
 }
 
-// exampleAnswer documents what the schema cannot: how the parts of an answer
-// belong together.
+// exampleAnswer shows how the parts of an answer relate, which the schema cannot.
 func exampleAnswer() resolve.Answer {
 	return resolve.Answer{
 		Items: []ragctx.ContextItem{{
@@ -212,7 +211,7 @@ func (s *Server) search(ctx context.Context, in *contextInput) (*searchOutput, e
 	return &searchOutput{found}, err
 }
 
-// searchMemories is search narrowed to memories.
+// searchMemories is search restricted to memories.
 func (s *Server) searchMemories(ctx context.Context, in *contextInput) (*searchOutput, error) {
 	q, err := in.Body.query()
 	if err != nil {

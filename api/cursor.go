@@ -13,13 +13,13 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// documentCursor says where a page of documents starts: after an id.
+// documentCursor is the position after a document id.
 type documentCursor struct {
 	After string `json:"after"`
 }
 
-// memoryCursor is a [store.MemoryCursor] in a list of an order. The score is compared for
-// equality; written in JSON it comes back as the same float64.
+// memoryCursor is a [store.MemoryCursor] with the order of its list. The score is compared for
+// equality; JSON preserves the float64.
 type memoryCursor struct {
 	Now   time.Time   `json:"now"`
 	Score float64     `json:"score"`
@@ -27,30 +27,30 @@ type memoryCursor struct {
 	Order store.Order `json:"order,omitempty"`
 }
 
-// quarantineCursor says after which row a page starts.
+// quarantineCursor is the position after a row.
 type quarantineCursor struct {
 	Row int64 `json:"row"`
 }
 
-// duplicateCursor says after which group a page starts: the largest come first, equal ones by
-// their first ids.
+// duplicateCursor is the position after a group: the largest groups come first, equal ones by their
+// first ids.
 type duplicateCursor struct {
 	Size  int    `json:"size"`
 	First string `json:"first"`
 }
 
-// precedes reports whether a group is on the page.
+// precedes reports whether a group comes after the cursor.
 func (c duplicateCursor) precedes(d docs.Duplicates) bool {
 	return cmp.Or(cmp.Compare(c.Size, len(d.IDs)), cmp.Compare(len(d.IDs[0]), len(c.First)), strings.Compare(d.IDs[0], c.First)) > 0
 }
 
-// tagCursor says after which tag a page starts.
+// tagCursor is the position after a tag.
 type tagCursor struct {
 	Tag   string `json:"tag"`
 	Count int    `json:"count"`
 }
 
-// Cursors are opaque to callers, and may be made anew in any release.
+// Cursors are opaque to callers, and their encoding may change in any release.
 func encodeCursor(c any) string {
 	b, _ := json.Marshal(c) // strings and numbers: cannot fail
 	return base64.RawURLEncoding.EncodeToString(b)

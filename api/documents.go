@@ -16,7 +16,7 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// DocumentRequest is a document as it is sent. Its id is in the path.
+// DocumentRequest is a document to store. Its id is in the path.
 type DocumentRequest struct {
 	Text     string    `json:"text,omitempty" doc:"the whole text, at most 32 MiB; default is the title"`
 	Title    string    `json:"title,omitempty"`
@@ -29,7 +29,7 @@ type DocumentRequest struct {
 	Root     string    `json:"root,omitempty"`
 }
 
-// DocumentPut is the outcome of storing a document.
+// DocumentPut is the result of storing a document.
 type DocumentPut struct {
 	ID      string       `json:"id"`
 	Version int          `json:"version" doc:"counts from 1"`
@@ -42,7 +42,7 @@ type Document struct {
 	store.Document
 
 	Text *string `json:"text,omitempty" doc:"the whole text"`
-	// ChunkList is what a model can be shown of the document, in order.
+	// ChunkList holds the chunks in order.
 	ChunkList []Chunk `json:"chunk_list,omitempty" nullable:"false" doc:"chunks in order"`
 }
 
@@ -57,7 +57,7 @@ type Chunk struct {
 	End     Position `json:"end" doc:"end of the chunk, exclusive"`
 }
 
-// Position is a place in a text.
+// Position is a position in a text.
 type Position struct {
 	Byte int `json:"byte" doc:"counts from 0"`
 	Line int `json:"line" doc:"counts from 1"`
@@ -84,7 +84,7 @@ func chunkOf(document string, version int, u passage.Chunk) Chunk {
 	return c
 }
 
-// DocumentPage is a page of documents, without their texts.
+// DocumentPage is a page of documents without texts.
 type DocumentPage struct {
 	Documents  []Document `json:"documents" nullable:"false"`
 	NextCursor string     `json:"next_cursor,omitempty" doc:"cursor of the next page; absent on the last page"`
@@ -96,8 +96,7 @@ type DocumentKey struct {
 	ID string `path:"id" example:"docs/a.md"`
 }
 
-// documentPut is a document as JSON, or a file: then the parameters say what the file
-// does not.
+// documentPut is a document in JSON, or a file with parameters for its missing attributes.
 type documentPut struct {
 	DocumentKey
 	Matching
@@ -111,15 +110,15 @@ type documentPut struct {
 
 	body  *heldBody
 	file  bool
-	media string // of a file
+	media string // type of a file
 }
 
-// Resolve implements [huma.Resolver]; it tells a file from JSON.
+// Resolve implements [huma.Resolver]; it distinguishes files from JSON.
 func (d *documentPut) Resolve(ctx huma.Context) []error {
 	r := humaecho.Unwrap(ctx).Request()
 	h := r.Header
 	if d.body, _ = r.Body.(*heldBody); d.body == nil {
-		return []error{errors.New("the body could not be read")} // it was, before
+		return []error{errors.New("the body could not be read")} // cannot happen: the body was read before
 	}
 	if d.file = isFile(h); d.file {
 		d.media = h.Get(echo.HeaderContentType)
@@ -149,7 +148,7 @@ type duplicateList struct {
 	Cursor string `query:"cursor" doc:"next_cursor of the previous page"`
 }
 
-// DuplicateList are groups of documents that say the same or nearly the same.
+// DuplicateList holds groups of identical or nearly identical documents.
 type DuplicateList struct {
 	Groups []docs.Duplicates `json:"groups" nullable:"false"`
 	Total  int               `json:"total" doc:"total number of groups"`
@@ -157,7 +156,7 @@ type DuplicateList struct {
 	NextCursor string `json:"next_cursor,omitempty" doc:"cursor of the next page; absent on the last page"`
 }
 
-// pageOfDuplicates returns the groups after a cursor, at most limit.
+// pageOfDuplicates returns at most limit groups after a cursor.
 func pageOfDuplicates(all []docs.Duplicates, limit int, after duplicateCursor) DuplicateList {
 	list := DuplicateList{Total: len(all), Groups: all}
 	if after != (duplicateCursor{}) {

@@ -7,11 +7,10 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// mostDropped is how many messages an answer names that are not shown; the others are
-// counted.
+// mostDropped is how many omitted messages an answer lists; it counts the others.
 const mostDropped = 100
 
-// DroppedMessage is a message that is not shown, or not whole.
+// DroppedMessage is an omitted or truncated message.
 type DroppedMessage struct {
 	Index   *int           `json:"index,omitempty"`
 	ID      string         `json:"id,omitempty"`
@@ -21,7 +20,7 @@ type DroppedMessage struct {
 	Reason  session.Reason `json:"reason" enum:"budget,boundary,orphan_result,unanswered_call,empty"`
 }
 
-// DroppedTotal says how many messages are not shown, or not whole, for a reason.
+// DroppedTotal counts the messages omitted or truncated for one reason.
 type DroppedTotal struct {
 	Reason   session.Reason `json:"reason" enum:"budget,boundary,orphan_result,unanswered_call,empty"`
 	Messages int            `json:"messages" doc:"number of messages"`
@@ -29,8 +28,7 @@ type DroppedTotal struct {
 	Tokens   int            `json:"tokens" doc:"tokens saved"`
 }
 
-// droppedTotals counts messages that are not shown, by reason in the order in which these
-// come first.
+// droppedTotals counts omitted messages by reason, in order of first occurrence.
 func droppedTotals[D any](list []D, of func(D) (why session.Reason, partial bool, tokens int)) []DroppedTotal {
 	out := []DroppedTotal{}
 	for _, d := range list {
@@ -49,8 +47,7 @@ func droppedTotals[D any](list []D, of func(D) (why session.Reason, partial bool
 	return out
 }
 
-// drop puts messages that are not shown into an answer: the first ones, and what all of them
-// come to.
+// drop adds the first omitted messages and the totals of all to an answer.
 func (a *AssembleAnswer) drop(all []DroppedMessage) {
 	a.DroppedTotals = droppedTotals(all, func(d DroppedMessage) (session.Reason, bool, int) { return d.Reason, d.Partial, d.Tokens })
 	a.Dropped = all[:min(len(all), mostDropped)]

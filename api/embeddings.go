@@ -19,14 +19,13 @@ import (
 )
 
 const (
-	maxEmbeddingInputs = 2048 // as OpenAI has it
+	maxEmbeddingInputs = 2048 // OpenAI's limit
 	maxEmbeddingBytes  = 1 << 20
-	// maxReadersEmbedding is what those who may only read can send at once: about a
-	// quarter of a second of work.
+	// maxReadersEmbedding limits requests with a read key: about a quarter of a second of work.
 	maxReadersEmbedding = 512 << 10
 )
 
-// EmbeddingRequest asks for vectors, in OpenAI's shape.
+// EmbeddingRequest requests vectors, in OpenAI's format.
 type EmbeddingRequest struct {
 	Input          EmbeddingInput `json:"input" example:"\"roll back a release\""`
 	Model          string         `json:"model,omitempty" maxLength:"512" default:"static"`
@@ -62,7 +61,7 @@ func (in *EmbeddingInput) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*[]string)(in))
 }
 
-// Embeddings is a list of vectors, in OpenAI's shape.
+// Embeddings is a list of vectors, in OpenAI's format.
 type Embeddings struct {
 	Object string         `json:"object" enum:"list"`
 	Data   []Embedding    `json:"data" nullable:"false" doc:"one embedding per text, in order"`
@@ -83,7 +82,7 @@ type EmbeddingUsage struct {
 	TotalTokens  int `json:"total_tokens"`
 }
 
-// Vector is a vector that is sent as a list of numbers, or in base64.
+// Vector is a vector, sent as a list of numbers or in base64.
 type Vector struct {
 	Values []float32
 	Base64 bool
@@ -180,9 +179,9 @@ func embeddings(ctx context.Context, r EmbeddingRequest) (Embeddings, error) {
 	return out, nil
 }
 
-// Embed returns the vectors of up to 2048 texts by the server's built-in model; nil
-// for a text about which it has nothing to say. The name of the model comes with
-// its revision: only vectors of equal names can be compared.
+// Embed returns the vectors of up to 2048 texts from the server's built-in model; nil for a text
+// that the model cannot embed. The model's name includes its revision: only vectors of equal names
+// are comparable.
 func (c *Client) Embed(ctx context.Context, texts ...string) (vectors [][]float32, model string, err error) {
 	var out Embeddings
 	err = c.do(ctx, http.MethodPost, "/v1/embeddings", nil, EmbeddingRequest{Input: texts, EncodingFormat: "base64"}, &out)

@@ -11,8 +11,8 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// Erasable is the parameter of routes that can remove something for good. It is
-// exported for huma, which passes over others.
+// Erasable is the parameter of routes that can erase permanently. It is exported because huma
+// ignores unexported embedded types.
 type Erasable struct {
 	Erase bool `query:"erase"`
 }
@@ -55,7 +55,7 @@ func (s *Server) eraseRoutes() {
 		if err := in.confirmed(); err != nil {
 			return nil, err
 		}
-		// Of what goes only the session has a tag.
+		// Among the erased items only the session has a tag.
 		k := session.Key{Namespace: in.Namespace, User: in.UserID, ID: in.ID}
 		ctx, err := s.met(ctx, in.SessionMatching, k)
 		if err != nil {
@@ -77,7 +77,7 @@ func (s *Server) eraseRoutes() {
 	})
 }
 
-// confirmed refuses to erase what was not said to be erased.
+// confirmed returns an error unless erase=true was sent.
 func (e Erasable) confirmed() error {
 	if !e.Erase {
 		return ragctx.Invalid("erase", "is not set; this cannot be undone, so send erase=true")

@@ -17,8 +17,8 @@ const (
 	unlessHeader = "If-None-Match"
 )
 
-// tagged are the operations whose answers have a tag, by which a caller asks whether what it has
-// is still so. Of what the second says is left out, the tag is weak: that changes by being looked at.
+// tagged lists the operations whose answers have an ETag. The named fields change by reading and
+// are left out of the tag, which is then weak.
 var tagged = map[string][]string{
 	"get-document":  nil,
 	"get-item":      nil,
@@ -30,7 +30,7 @@ var tagged = map[string][]string{
 	"get-session-message": nil,
 }
 
-// describeTag adds the tag to an operation's description.
+// describeTag adds the ETag to an operation's description.
 func describeTag(op *huma.Operation) {
 	op.Parameters = append(op.Parameters, &huma.Param{
 		Name: unlessHeader, In: "header", Schema: &huma.Schema{Type: huma.TypeString},
@@ -39,7 +39,8 @@ func describeTag(op *huma.Operation) {
 	op.Responses["304"] = &huma.Response{Description: "The answer has not changed."}
 }
 
-// conditional lets next answer, and sends the answer with a tag, or 304 if the caller has it.
+// conditional lets next answer and sends the answer with an ETag, or 304 if the caller has it
+// already.
 func (s *Server) conditional(c echo.Context, passing []string, next func()) {
 	resp := c.Response()
 	w := &recorder{ResponseWriter: resp.Writer}
@@ -49,7 +50,7 @@ func (s *Server) conditional(c echo.Context, passing []string, next func()) {
 	if w.status == http.StatusOK {
 		tag := tagOf(strings.Trim(w.Header().Get(tagHeader), `"`), w.body.Bytes(), passing)
 		w.Header().Set(tagHeader, tag)
-		w.Header().Set(echo.HeaderCacheControl, "private, no-cache") // may be kept, if it is asked for again each time
+		w.Header().Set(echo.HeaderCacheControl, "private, no-cache") // may be cached, but must be revalidated
 		if has(c.Request().Header.Values(unlessHeader), tag) {
 			w.status = http.StatusNotModified
 			w.body.Reset()
@@ -63,18 +64,18 @@ func (s *Server) conditional(c echo.Context, passing []string, next func()) {
 	}
 }
 
-// tagOf returns the tag of an answer: the revision of what it shows, if that has one, and the
-// hash of its bytes, or of all but the fields that pass.
+// tagOf returns the tag of an answer: the revision of its object, if any, and a hash of the body
+// without the passing fields.
 func tagOf(revision string, body []byte, passing []string) string {
 	weak := ""
 	if len(passing) > 0 {
 		weak = "W/"
 		fields := make(map[string]json.RawMessage)
-		_ = json.Unmarshal(body, &fields) // of our own: cannot fail
+		_ = json.Unmarshal(body, &fields) // our own JSON: cannot fail
 		for _, name := range passing {
 			delete(fields, name)
 		}
-		body, _ = json.Marshal(fields) // sorted, so the same fields are the same bytes
+		body, _ = json.Marshal(fields) // sorted keys: equal fields give equal bytes
 	}
 	sum := sha256.Sum256(body)
 	if revision != "" {
@@ -83,11 +84,11 @@ func tagOf(revision string, body []byte, passing []string) string {
 	return weak + `"` + revision + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`
 }
 
-// has reports whether header lines name a tag, compared weakly (RFC 9110, 13.1.2).
+// has reports whether header lines contain a tag, compared weakly (RFC 9110, 13.1.2).
 func has(lines []string, tag string) bool {
 	tag = strings.TrimPrefix(tag, "W/")
 	return slices.ContainsFunc(lines, func(line string) bool {
-		for one := range strings.SplitSeq(line, ",") { // our tags have no commas
+		for one := range strings.SplitSeq(line, ",") { // our tags contain no commas
 			one = strings.TrimSpace(one)
 			if one == "*" || strings.TrimPrefix(one, "W/") == tag {
 				return true

@@ -64,7 +64,7 @@ func (s *Server) streamEvents(ctx context.Context, in *eventStream) (*huma.Strea
 		ctx, cancel := context.WithCancel(hctx.Context())
 		defer cancel()
 		out := openStream(hctx)
-		err := out.keepAlive() // the reader sees that it has begun
+		err := out.keepAlive() // shows the client that the stream has begun
 		if err == nil {
 			err = relay(ctx, s.stopping, follow(ctx, s.engine.Events().Follow(ctx, f, after)), func(ev ragctx.Event) error {
 				return out.eventWith(string(ev.Type), strconv.FormatUint(ev.Seq, 10), ev)
@@ -76,9 +76,8 @@ func (s *Server) streamEvents(ctx context.Context, in *eventStream) (*huma.Strea
 	}}, nil
 }
 
-// FollowEvents yields the events of the server that match and come after a sequence, or
-// without one from now on, until ctx ends. A stream that breaks off is resumed where it
-// was. The data of an event is as JSON has it.
+// FollowEvents yields the matching events after a sequence, or new ones if after is nil, until ctx
+// ends. It resumes an interrupted stream. The data of an event is decoded JSON.
 func (c *Client) FollowEvents(ctx context.Context, f events.Filter, after *uint64) iter.Seq2[ragctx.Event, error] {
 	return func(yield func(ragctx.Event, error) bool) {
 		err := resumed(ctx, func() (bool, error) {

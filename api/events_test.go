@@ -12,7 +12,6 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/access"
 	"github.com/ragctx/ragctx/internal/events"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 // TestEventStream: what a request does is told under its id, and a reader that comes
@@ -71,7 +70,7 @@ func TestEventClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, id := range []string{"1", "2"} {
-		if _, _, err := f.eng.Memories().Put(t.Context(), memory.Memory{ID: id, Content: "Something to remember."}); err != nil {
+		if _, _, err := f.eng.Memories().Put(t.Context(), ragctx.Memory{ID: id, Content: "Something to remember."}); err != nil {
 			t.Fatal(err)
 		}
 	}

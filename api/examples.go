@@ -12,35 +12,36 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// examplesText are requests in an order in which a new server can answer them, with what it
-// answered: a test sends them and compares. The first of an operation is its example.
+// examplesText holds requests in an order in which a new server can answer them, and the answers; a
+// test verifies them. The first request of an operation is its example.
 //
+// go:embed examples.json
 //go:embed examples.json
 var examplesText []byte
 
 // example is a request and its answer.
 type example struct {
 	Operation string `json:"operation"`
-	Request   string `json:"request"`        // method and path; $op stands for the id in the answer of that operation
-	Type      string `json:"type,omitempty"` // of the body; default is JSON
-	// Body and Answer are JSON, or a text as a JSON string where they are of another type.
+	Request   string `json:"request"`        // method and path; $op stands for the id in that operation's answer
+	Type      string `json:"type,omitempty"` // media type of the body; default is JSON
+	// Body and Answer are JSON, or a JSON string with a text of another type.
 	Body   json.RawMessage `json:"body,omitempty"`
 	Status int             `json:"status"`
 	Answer json.RawMessage `json:"answer,omitempty"`
-	// Shown is written by hand, in place of an answer that has no end or says too much;
-	// Varies says that the answer is not the same every time.
+	// Shown is a handwritten substitute for an endless or unsuitable answer. Varies marks an answer
+	// that differs between runs.
 	Shown  string `json:"shown,omitempty"`
 	Varies bool   `json:"varies,omitempty"`
 }
 
 func readExamples() (all []example) {
 	if err := json.Unmarshal(examplesText, &all); err != nil {
-		panic(err) // a mistake in this package that no test run can miss
+		panic(err) // a programming error that any test run finds
 	}
 	return all
 }
 
-// exemplify gives the operations of doc their examples.
+// exemplify adds examples to the operations of doc.
 func exemplify(doc *huma.OpenAPI) {
 	ops := make(map[string]*huma.Operation)
 	for _, op := range operations(doc) {
@@ -73,7 +74,7 @@ func (e example) put(op *huma.Operation) {
 	}
 	if r := op.Responses[strconv.Itoa(e.Status)]; r != nil && answer != nil {
 		for _, media := range slices.Sorted(maps.Keys(r.Content)) {
-			own := *r.Content[media] // which other statuses share
+			own := *r.Content[media] // shared by other statuses
 			own.Example = answer
 			r.Content = map[string]*huma.MediaType{media: &own}
 		}
@@ -87,7 +88,7 @@ func (e example) mediaType() string {
 	return e.Type
 }
 
-// curl returns the request as a command.
+// curl returns the request as a curl command.
 func (e example) curl() string {
 	method, target, _ := strings.Cut(e.Request, " ")
 	var b strings.Builder
@@ -103,7 +104,7 @@ func (e example) curl() string {
 	return b.String()
 }
 
-// body returns the body as it is sent.
+// body returns the request body.
 func (e example) body() string {
 	var text string
 	if e.Type != "" && json.Unmarshal(e.Body, &text) == nil {
@@ -112,7 +113,7 @@ func (e example) body() string {
 	return string(e.Body)
 }
 
-// resolved returns a request with the ids that it takes from answers before.
+// resolved replaces $op references in a request by ids from earlier answers.
 func resolved(request string, ids map[string]string) string {
 	path, query, _ := strings.Cut(request, "?")
 	parts := strings.Split(path, "/")
@@ -127,7 +128,7 @@ func resolved(request string, ids map[string]string) string {
 	return strings.Join(parts, "/") + query
 }
 
-// idIn returns the id of what an answer tells, or "".
+// idIn returns the id in an answer, or "".
 func idIn(answer json.RawMessage) string {
 	var told struct {
 		ID      string `json:"id"`

@@ -9,33 +9,32 @@ import (
 	"github.com/ragctx/ragctx/internal/trace"
 )
 
-// expositionType is the media type of what an [exposition] writes.
+// expositionType is the media type of an [exposition].
 const expositionType = "text/plain; version=0.0.4; charset=utf-8"
 
-// exposition writes metrics in the text format of Prometheus, version 0.0.4: of each
-// family what it is, then its series, one to a line.
+// exposition writes metrics in the Prometheus text format 0.0.4: for each family its description,
+// then its series, one per line.
 type exposition struct{ buf bytes.Buffer }
 
-// labels are names and values in turn, in the order in which they are written.
+// labels are alternating names and values, in the order of writing.
 type labels []string
 
-// series is one line: a value and what tells it from the others of its family.
+// series is a line: a value with the labels that distinguish it within its family.
 type series struct {
 	labels labels
 	value  float64
 }
 
-// Escapes of the format. A value in quotes has one more than a help text.
+// Escapes of the format. A quoted value has one more than a help text.
 var (
 	helpEscapes  = strings.NewReplacer(`\`, `\\`, "\n", `\n`)
 	labelEscapes = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
 )
 
-// gauge writes a family of values that go up and down; nothing if it has no series.
+// gauge writes a family of values that go up and down; nothing without series.
 func (e *exposition) gauge(name, help string, all ...series) { e.family(name, "gauge", help, all) }
 
-// counter writes a family of values that only go up while the process lives. Its
-// name ends in _total.
+// counter writes a family of values that only increase during the process. Its name ends in _total.
 func (e *exposition) counter(name, help string, all ...series) { e.family(name, "counter", help, all) }
 
 func (e *exposition) family(name, kind, help string, all []series) {
@@ -65,17 +64,16 @@ func (e *exposition) line(name string, l labels, value float64) {
 	e.buf.WriteString(" " + number(value) + "\n")
 }
 
-// number is the shortest text that reads as the same value.
+// number returns the shortest text that parses to the same value.
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// durations are those of one series of a histogram.
+// durations is one series of a histogram.
 type durations struct {
 	labels labels
 	trace.Durations
 }
 
-// histogram writes a family of durations in seconds, in the classes of
-// [trace.DurationBounds].
+// histogram writes a family of durations in seconds with the buckets of [trace.DurationBounds].
 func (e *exposition) histogram(name, help string, all ...durations) {
 	if len(all) == 0 {
 		return

@@ -10,7 +10,7 @@ import (
 	"github.com/ragctx/ragctx/engine"
 )
 
-// ExtractRequest asks what would be learnt from a turn.
+// ExtractRequest requests a preview of the extraction from a turn.
 type ExtractRequest struct {
 	Turn TurnRequest `json:"turn"`
 }

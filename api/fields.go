@@ -13,7 +13,8 @@ import (
 //go:embed fields.txt
 var fieldsText string
 
-// fieldDocs says what fields mean whose types do not. The head of fields.txt has its form.
+// fieldDocs are the descriptions of fields without a doc tag. The head of fields.txt explains the
+// format.
 type fieldDocs map[string]string
 
 func readFieldDocs() fieldDocs {
@@ -26,12 +27,12 @@ func readFieldDocs() fieldDocs {
 	return d
 }
 
-// of returns what a field of an owner means, or "".
+// of returns the description of an owner's field, or "".
 func (d fieldDocs) of(owner, field string) string {
 	return cmp.Or(d[owner+"."+field], d["*."+field])
 }
 
-// describe gives a text to every field and parameter of doc that has none.
+// describe adds descriptions to all fields and parameters of doc that have none.
 func (d fieldDocs) describe(doc *huma.OpenAPI) {
 	for name, schema := range doc.Components.Schemas.Map() {
 		for field, s := range schema.Properties {
@@ -49,7 +50,7 @@ func (d fieldDocs) describe(doc *huma.OpenAPI) {
 	}
 }
 
-// operations returns what doc describes, in order of the paths.
+// operations returns the operations of doc in order of the paths.
 func operations(doc *huma.OpenAPI) (all []*huma.Operation) {
 	for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
 		p := doc.Paths[path]

@@ -23,21 +23,21 @@ import (
 	"github.com/ragctx/ragctx/providers/docs/extract"
 )
 
-// anyFile is the type of a file that is known by its name, or by its content.
+// anyFile is the type of a file recognised by name or content.
 const anyFile = "application/octet-stream"
 
-// textTypes are the types of texts whose names do not begin with "text/".
+// textTypes are the types of texts outside of text/*.
 func textTypes() []string {
 	return []string{"application/x-ndjson", "application/yaml", "application/x-yaml", "application/toml", "application/xml", "application/javascript"}
 }
 
-// isFile reports whether the body of a request is a file, and not JSON.
+// isFile reports whether the body of a request is a file instead of JSON.
 func isFile(h http.Header) bool {
 	media, _, err := mime.ParseMediaType(h.Get(echo.HeaderContentType))
 	return err != nil || media != jsonType
 }
 
-// documentBody describes the bodies of a document.
+// documentBody describes the request body of a document.
 func (s *Server) documentBody() *huma.RequestBody {
 	binary := &huma.Schema{Type: huma.TypeString, Format: "binary"}
 	b := &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
@@ -50,7 +50,7 @@ func (s *Server) documentBody() *huma.RequestBody {
 	return b
 }
 
-// readFile returns the body of a request that is a file.
+// readFile returns the file in a request body.
 func (s *Server) readFile(c echo.Context, op *huma.Operation, memory *reservation) ([]byte, *Problem) {
 	r := c.Request()
 	if p := checkFileType(r.Header); p != nil {
@@ -59,8 +59,8 @@ func (s *Server) readFile(c echo.Context, op *huma.Operation, memory *reservatio
 	return s.readAll(c, op, memory, s.opts.MaxFileBytes, "split the file")
 }
 
-// checkFileType refuses what is not read as a file. No type is refused, too: JSON
-// whose type was forgotten must not be stored as it is.
+// checkFileType rejects unsupported files. A missing type is rejected as well: JSON without its
+// type must not be stored as a file.
 func checkFileType(h http.Header) *Problem {
 	value := h.Get(echo.HeaderContentType)
 	f := Fault{Location: "header.Content-Type"}
@@ -95,7 +95,7 @@ func (s *Server) putDocument(ctx context.Context, in *documentPut) (*documentPut
 	return &documentPutOutput{created(done.Status), tagOfRevision(done.Revision), DocumentPut{in.ID, done.Version, done.Status, done.Chunks}}, err
 }
 
-// putText stores a document that came as JSON.
+// putText stores a document sent as JSON.
 func (s *Server) putText(ctx context.Context, in *documentPut, to engine.Conditional) (store.Put, error) {
 	if faults := in.misplaced(); len(faults) > 0 {
 		return store.Put{}, invalid(faults...)
@@ -110,7 +110,7 @@ func (s *Server) putText(ctx context.Context, in *documentPut, to engine.Conditi
 	}, body.Root)
 }
 
-// misplaced are parameters of files beside JSON.
+// misplaced returns the faults of file parameters sent with JSON.
 func (d *documentPut) misplaced() []Fault {
 	var faults []Fault
 	for _, p := range [...]struct {
@@ -131,7 +131,7 @@ func (d *documentPut) misplaced() []Fault {
 	return faults
 }
 
-// putFile stores a document that came as a file.
+// putFile stores a document sent as a file.
 func (s *Server) putFile(ctx context.Context, in *documentPut, to engine.Conditional) (store.Put, error) {
 	d := docs.Document{ExternalID: in.ID, Title: in.Title, Source: in.Source, Tags: in.Tags, MIME: fileType(in.media)}
 	if in.Metadata != "" {
@@ -153,8 +153,7 @@ func (s *Server) putFile(ctx context.Context, in *documentPut, to engine.Conditi
 	return to.PutFile(ctx, in.Namespace, d, in.body.take(), in.Root)
 }
 
-// fileType is what a declared type says of a file: nothing, if it only says that it
-// is one, or text of some kind.
+// fileType returns the type that a declared one implies; "" if it only says file or plain text.
 func fileType(value string) string {
 	media, params, err := mime.ParseMediaType(value)
 	if err != nil || media == anyFile || media == "text/plain" && params["charset"] == "" {

@@ -15,17 +15,17 @@ import (
 	"github.com/ragctx/ragctx/session/wire"
 )
 
-// ownForm is the form of conversations that is none of a vendor's.
+// ownForm is ragctx's own conversation format.
 const ownForm = "ragctx"
 
-// Said is a conversation in a form: ragctx's, or that of a vendor of models.
+// Said is a conversation in ragctx's format or a vendor's.
 type Said struct {
 	Format   string          `json:"format,omitempty" enum:"ragctx,openai,anthropic,gemini" default:"ragctx"`
 	System   json.RawMessage `json:"system,omitempty"`
 	Messages SaidMessages    `json:"messages,omitzero"`
 }
 
-// SaidMessages are messages in a form.
+// SaidMessages are messages in any format.
 type SaidMessages []json.RawMessage
 
 // Schema implements [huma.SchemaProvider].
@@ -37,13 +37,13 @@ func (SaidMessages) Schema(r huma.Registry) *huma.Schema {
 	}}}
 }
 
-// FormLoss is something that cannot be said in another form.
+// FormLoss is content that another format cannot express.
 type FormLoss struct {
 	Index int    `json:"index" doc:"position in the list that was read or written; -1 is the system prompt"`
 	What  string `json:"what" doc:"the lost content"`
 }
 
-// lossesOf returns losses as they are told.
+// lossesOf converts losses for the answer.
 func lossesOf(list []wire.Loss) []FormLoss {
 	out := make([]FormLoss, len(list))
 	for i, l := range list {
@@ -52,7 +52,7 @@ func lossesOf(list []wire.Loss) []FormLoss {
 	return out
 }
 
-// vendor returns whose form a conversation has; "" is ragctx's own.
+// vendor returns the vendor of a format; "" is ragctx.
 func vendor(format string) (wire.Vendor, error) {
 	if format == "" || strings.EqualFold(format, ownForm) {
 		return "", nil
@@ -64,8 +64,8 @@ func vendor(format string) (wire.Vendor, error) {
 	return v, nil
 }
 
-// heard reads a conversation that follows messages, if there are any. What is wrong with a
-// message of ragctx's form is told of its fields, whose path begins with at.
+// heard parses a conversation, which may continue the messages before. Errors in messages of
+// ragctx's format name their fields, with paths below at.
 func (s *Server) heard(said Said, at string, before ...ragctx.Message) ([]ragctx.Message, []FormLoss, error) {
 	v, err := vendor(said.Format)
 	if err != nil {
@@ -83,10 +83,9 @@ func (s *Server) heard(said Said, at string, before ...ragctx.Message) ([]ragctx
 	return messages, lossesOf(losses), checkBlocks(messages, said, at)
 }
 
-// checkBlocks refuses messages of more blocks than one of a session may have, also where
-// nothing is stored.
+// checkBlocks rejects messages with more blocks than a session allows, even if nothing is stored.
 func checkBlocks(messages []ragctx.Message, said Said, at string) error {
-	beside := len(messages) - len(said.Messages) // a system prompt
+	beside := len(messages) - len(said.Messages) // messages of a system prompt
 	for i, m := range messages {
 		err := session.CheckBlocks(m.Content, func() string {
 			if i < beside {
@@ -101,7 +100,7 @@ func checkBlocks(messages []ragctx.Message, said Said, at string) error {
 	return nil
 }
 
-// own reads messages in ragctx's form.
+// own parses messages in ragctx's format.
 func (s *Server) own(said Said, at string) ([]ragctx.Message, error) {
 	if len(said.System) > 0 {
 		return nil, ragctx.Invalid("system", "is a field of the anthropic and gemini formats only; send a "+
@@ -133,7 +132,7 @@ func (s *Server) own(said Said, at string) ([]ragctx.Message, error) {
 	return out, nil
 }
 
-// spoken returns messages in a form, and what cannot be said in it.
+// spoken encodes messages in a format, and returns the content it cannot express.
 func spoken(format string, messages []ragctx.Message) (Said, []FormLoss, error) {
 	v, err := vendor(format)
 	if err != nil {
@@ -152,13 +151,13 @@ func spoken(format string, messages []ragctx.Message) (Said, []FormLoss, error) 
 	return out, []FormLoss{}, nil
 }
 
-// SaidOf returns messages in ragctx's form.
+// SaidOf encodes messages in ragctx's format.
 func SaidOf(messages []ragctx.Message) (Said, error) {
 	said, _, err := spoken(ownForm, messages)
 	return said, err
 }
 
-// Read returns the messages of ragctx's form.
+// Read parses messages in ragctx's format.
 func (s Said) Read() ([]ragctx.Message, error) {
 	out := make([]ragctx.Message, len(s.Messages))
 	for i, raw := range s.Messages {

@@ -15,15 +15,15 @@ import (
 	"github.com/ragctx/ragctx/internal/access"
 )
 
-// gate bounds how many requests compute at the same time. The others wait in line for a
-// moment, writes before reads, and are then refused.
+// gate limits how many requests compute concurrently. Others wait in line briefly, writes before
+// reads, and are then refused.
 //
-// The bound adapts. While requests wait for something other than a processor, such as a
-// remote embedder, the scheduler is idle and the bound grows. Once goroutines wait for a
-// processor, more requests at a time would only make each of them slower, and it shrinks.
+// The limit adapts. While requests wait for something other than a processor, such as a remote
+// embedder, the scheduler is idle and the limit grows. It shrinks once goroutines wait for a
+// processor, since more concurrency would only slow down every request.
 type gate struct {
 	patience [priorities]time.Duration // how long a request waits in line
-	delay    func() time.Duration      // how long goroutines waited for a processor since the last call
+	delay    func() time.Duration      // scheduling delay of goroutines since the last call
 	refused  atomic.Uint64
 
 	mu      sync.Mutex
@@ -31,21 +31,21 @@ type gate struct {
 	least   int
 	active  int
 	adapted time.Time
-	lines   [priorities][]chan struct{} // the waiting requests, the oldest first
+	lines   [priorities][]chan struct{} // waiting requests, oldest first
 }
 
-// priority says which requests of a line go first.
+// priority is the order in which waiting requests proceed.
 type priority int
 
 const (
 	writesFirst priority = iota
 	readsNext
-	itemsLast // of a request with many, which is not cut off for a moment's load
+	itemsLast // for an item of a large request, which a short overload must not abort
 	priorities
 )
 
 const (
-	atATimePerCore = 4 // the least limit: enough to keep a core busy beside short waits
+	atATimePerCore = 4 // minimum limit: enough to keep a core busy during short waits
 	mostAtATime    = 4096
 	adaptEvery     = 100 * time.Millisecond
 	busyDelay      = 5 * time.Millisecond // above it, processors are the bottleneck
@@ -60,8 +60,8 @@ func newGate() *gate {
 	}
 }
 
-// enter waits until a request may compute and returns what ends it; nil if the wait was in
-// vain. It fails only with ctx.
+// enter waits until a request may compute and returns the func that ends it, or nil after a
+// timeout. It returns an error only from ctx.
 func (g *gate) enter(ctx context.Context, p priority) (leave func(), err error) {
 	g.mu.Lock()
 	g.adapt(time.Now())
@@ -92,7 +92,7 @@ func (g *gate) enter(ctx context.Context, p priority) (leave func(), err error) 
 	}
 }
 
-// waiting returns how many requests wait that go before one that comes now.
+// waiting returns the number of waiting requests ahead of a new one.
 func (g *gate) waiting(p priority) (n int) {
 	for _, line := range g.lines[:p+1] {
 		n += len(line)
@@ -100,7 +100,7 @@ func (g *gate) waiting(p priority) (n int) {
 	return n
 }
 
-// giveUp takes a request out of its line; false if its turn has come.
+// giveUp removes a request from its line; it returns false if its turn has come.
 func (g *gate) giveUp(p priority, turn chan struct{}) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -119,7 +119,7 @@ func (g *gate) leave() {
 	g.admit()
 }
 
-// admit lets the first in line in while there is room.
+// admit lets waiting requests proceed while there is room.
 func (g *gate) admit() {
 	for p := range g.lines {
 		for g.active < g.limit && len(g.lines[p]) > 0 {
@@ -130,7 +130,7 @@ func (g *gate) admit() {
 	}
 }
 
-// adapt changes the limit where requests have reached it.
+// adapt adjusts the limit if requests have reached it.
 func (g *gate) adapt(now time.Time) {
 	if now.Sub(g.adapted) < adaptEvery {
 		return
@@ -146,15 +146,15 @@ func (g *gate) adapt(now time.Time) {
 	}
 }
 
-// state tells how many requests compute, may compute and wait.
+// state returns how many requests compute, how many may, and how many wait.
 func (g *gate) state() (active, limit, waiting int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.active, g.limit, g.waiting(priorities - 1)
 }
 
-// schedulingDelay returns a function that tells the 90th percentile of how long goroutines
-// waited for a processor since its last call, as the runtime counted it.
+// schedulingDelay returns a function for the 90th percentile of the goroutines' scheduling delay
+// since its previous call, from runtime metrics.
 func schedulingDelay() func() time.Duration {
 	sample := []metrics.Sample{{Name: "/sched/latencies:seconds"}}
 	var before []uint64
@@ -182,10 +182,9 @@ func schedulingDelay() func() time.Duration {
 	}
 }
 
-// ungated are the operations that never wait as a whole: those that say how the server is
-// doing, and those that mostly wait for their caller or for time to pass. Of requests with
-// many items, each item waits. What deletes or erases mostly waits for the disk, and never
-// waits for others either.
+// ungated are the operations that bypass the gate: status checks, and operations that mostly wait
+// for their caller or for time to pass. In requests with many items each item passes the gate.
+// Deletions and erasures mostly wait for the disk.
 var ungated = []string{
 	"healthz", "readyz", "metrics", "status", "list-keys", "revoke-key", "cancel-job",
 	"stream-events", "stream-messages", "watch-job", "get-job", "snapshot",
@@ -205,8 +204,7 @@ func (s *Server) compute(ctx context.Context, op *huma.Operation) (leave func(),
 	return s.enter(ctx, p)
 }
 
-// enter is [gate.enter], but that a wait in vain is a problem. Requests of this process
-// wait for nobody.
+// enter is [gate.enter] with a timeout as a problem. Requests within this process never wait.
 func (s *Server) enter(ctx context.Context, p priority) (leave func(), err error) {
 	if isInside(ctx) {
 		return func() {}, nil

@@ -14,8 +14,8 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// CheckListener refuses addresses that other machines can reach, with
-// [ragctx.ErrDenied], unless requests need a key there and nobody on the way can read it.
+// CheckListener rejects addresses that other machines can reach, with [ragctx.ErrDenied], unless
+// requests need a key and are encrypted.
 func (s *Server) CheckListener(a net.Addr) error {
 	switch {
 	case isLocal(a):
@@ -37,12 +37,11 @@ func isLocal(a net.Addr) bool {
 	return ok && tcp.IP.IsLoopback()
 }
 
-// fetchSite says in a browser's request whose page it comes from (Fetch Metadata).
+// fetchSite is the header in which a browser sends the origin relation of a page (Fetch Metadata).
 const fetchSite = "Sec-Fetch-Site"
 
-// guard keeps out web pages of others. One whose name was made to resolve to this
-// machine (DNS rebinding) shows in the Host header, one that sends requests across
-// origins in Origin.
+// guard rejects requests from web pages of other sites. DNS rebinding shows in the Host header, a
+// cross-origin request in the Origin header.
 func (s *Server) guard(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
@@ -56,7 +55,7 @@ func (s *Server) guard(next echo.HandlerFunc) echo.HandlerFunc {
 					"the server")
 			}
 		}
-		// Browsers send no Origin with what a page only embeds or links to.
+		// Browsers send no Origin for embedded resources and links.
 		if site := r.Header.Get(fetchSite); len(origins) == 0 && (site == "cross-site" || site == "same-site") {
 			return denied("header."+fetchSite, site, "pages of other sites may not call the server")
 		}
@@ -70,8 +69,8 @@ func (s *Server) guard(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// allowsHost reports whether the server may be called by a name. A page has no key, so
-// where requests need one, a name that resolves to this machine is of no use to it.
+// allowsHost reports whether the server may be called by a host name. If keys are required, any
+// name is safe, because a page has no key.
 func (s *Server) allowsHost(host string) bool {
 	if isLoopback(host) || slices.Contains(s.opts.AllowHosts, strings.ToLower(host)) {
 		return true
@@ -84,7 +83,7 @@ func (s *Server) allowsOrigin(origin string) bool {
 	return err == nil && u.Host != "" && isLoopback(u.Hostname()) || slices.Contains(s.opts.AllowOrigins, strings.ToLower(origin))
 }
 
-// What pages of allowed origins may send and see.
+// CORS headers for allowed origins.
 const (
 	corsMethods = "GET, POST, PUT, PATCH, DELETE"
 	corsSent    = "Authorization, X-API-Key, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, X-Request-Id, " + corsAgents
@@ -93,8 +92,8 @@ const (
 	corsSeconds = "600"
 )
 
-// shares lets a page see the answer. It reports whether the request was the browser's
-// question whether it may, and is answered with that.
+// shares adds the CORS headers to an answer. It reports whether the request was a preflight, which
+// it answers.
 func (s *Server) shares(c echo.Context, origin string) bool {
 	r, h := c.Request(), c.Response().Header()
 	h.Set(echo.HeaderAccessControlAllowOrigin, origin)

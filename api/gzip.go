@@ -13,18 +13,17 @@ import (
 )
 
 const (
-	// leastCompressed is how many bytes an answer has at least to be worth compressing:
-	// below, it is one packet in any case.
+	// leastCompressed is the smallest answer worth compressing: below it, one packet suffices in
+	// any case.
 	leastCompressed = 1 << 10
-	// mostHeld is how many bytes of an answer are held to be sent as a whole, with its
-	// length: in pieces, an answer of 30 kB takes .05 ms longer.
+	// mostHeld is the size up to which an answer is buffered and sent with its length: in pieces,
+	// an answer of 30 kB takes .05 ms longer.
 	mostHeld = 256 << 10
 )
 
-// encode sends answers in gzip to callers who ask for that, and others as a whole. Streams of
-// events stay as they are, and so do answers that are compressed already, or that MCP or a
-// WebSocket give. What a page could learn from the length of an answer (BREACH) it cannot
-// ask for: keys are no cookies, which a browser would send by itself.
+// encode compresses answers for callers that accept gzip, and sends others in one piece. Event
+// streams, compressed answers, MCP and WebSockets pass unchanged. BREACH does not apply: keys are
+// not cookies, so a foreign page cannot send requests with them.
 func (s *Server) encode(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r, resp := c.Request(), c.Response()
@@ -34,21 +33,21 @@ func (s *Server) encode(next echo.HandlerFunc) echo.HandlerFunc {
 		resp.Header().Add(echo.HeaderVary, echo.HeaderAcceptEncoding)
 		w := &encoder{ResponseWriter: resp.Writer, compress: wantsGzip(r.Header.Values(echo.HeaderAcceptEncoding))}
 		resp.Writer = w
-		defer func() { resp.Writer = w.ResponseWriter }() // also when next panics: then the answer is cut
+		defer func() { resp.Writer = w.ResponseWriter }() // also after a panic of next: then the answer is cut
 		err := next(c)
 		if err == nil {
 			return w.finish()
 		}
 		if w.status != 0 {
 			s.log.WarnContext(r.Context(), "an answer was cut", "error", err)
-			panic(http.ErrAbortHandler) // the caller must see it
+			panic(http.ErrAbortHandler) // the caller must notice
 		}
 		return err
 	}
 }
 
-// wantsGzip reports whether header lines ask for gzip (RFC 9110, 12.5.3) at least as
-// much as for an answer as it is.
+// wantsGzip reports whether header lines prefer gzip to identity, or accept both equally (RFC 9110,
+// 12.5.3).
 func wantsGzip(lines []string) bool {
 	weights := make(map[string]float64)
 	for _, line := range lines {
@@ -64,8 +63,7 @@ func wantsGzip(lines []string) bool {
 	return q > 0 && q >= weights["identity"]
 }
 
-// weightOf reads the weight among the parameters of a coding; one that makes no sense
-// is 0, which asks for nothing.
+// weightOf parses the weight among the parameters of a coding; an invalid weight is 0.
 func weightOf(params string) float64 {
 	for one := range strings.SplitSeq(params, ";") {
 		if v, is := strings.CutPrefix(strings.TrimSpace(one), "q="); is {
@@ -79,7 +77,7 @@ func weightOf(params string) float64 {
 	return 1
 }
 
-// compressible reports whether answers of a type are texts that are sent as a whole.
+// compressible reports whether a media type is a text sent as a whole.
 func compressible(contentType string) bool {
 	media, _, err := mime.ParseMediaType(contentType)
 	if err != nil || media == eventsType {
@@ -93,26 +91,24 @@ var gzipWriters = sync.Pool{New: func() any {
 	return w
 }}
 
-// encoder holds an answer back until it is decided how it is sent: when it has
-// [leastCompressed] bytes that can be compressed, or [mostHeld] that cannot, with the
-// first flush, or with its end.
+// encoder buffers an answer until its encoding is decided: at [leastCompressed] compressible bytes,
+// [mostHeld] others, the first flush, or the end.
 type encoder struct {
 	http.ResponseWriter
 
-	compress bool // if that is worth while
-	whole    bool // what is written next is all of the answer
+	compress bool // the answer may be compressed
+	whole    bool // the next write is the whole answer
 
 	status  int
-	held    []byte // what comes before it is decided
+	held    []byte // bytes before the decision
 	decided bool
-	gzip    *gzip.Writer // nil if the answer stays as it is
+	gzip    *gzip.Writer // nil for an uncompressed answer
 }
 
-// Unwrap returns the writer underneath, for [http.ResponseController].
+// Unwrap returns the underlying writer, for [http.ResponseController].
 func (w *encoder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// WriteHeader implements [http.ResponseWriter]. The header is sent once it is decided
-// how.
+// WriteHeader implements [http.ResponseWriter]. It delays the header until the decision.
 func (w *encoder) WriteHeader(status int) {
 	if status < http.StatusOK {
 		w.ResponseWriter.WriteHeader(status)
@@ -140,7 +136,7 @@ func (w *encoder) Write(p []byte) (int, error) {
 	return len(p), w.decide(w.compress)
 }
 
-// passWhole sends an answer as it is.
+// passWhole sends an answer unchanged.
 func (w *encoder) passWhole(p []byte) (int, error) {
 	w.Header().Set(echo.HeaderContentLength, strconv.Itoa(len(p)))
 	if err := w.decide(false); err != nil {
@@ -156,12 +152,12 @@ func (w *encoder) pass(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
-// decide sends the header, and what was held.
+// decide sends the header and the buffered bytes.
 func (w *encoder) decide(worth bool) error {
 	w.decided = true
 	h := w.Header()
 	if tag := h.Get(tagHeader); w.compress && strings.HasPrefix(tag, `"`) {
-		h.Set(tagHeader, "W/"+tag) // a strong one is of the very bytes; a 304 has that of the answer that it stands for
+		h.Set(tagHeader, "W/"+tag) // a strong tag identifies exact bytes; a 304 repeats the tag of the full answer
 	}
 	if worth && w.status != http.StatusPartialContent && h.Get(echo.HeaderContentEncoding) == "" && compressible(h.Get(echo.HeaderContentType)) {
 		h.Set(echo.HeaderContentEncoding, "gzip")
@@ -178,7 +174,7 @@ func (w *encoder) decide(worth bool) error {
 	return err
 }
 
-// FlushError sends what there is, for [http.ResponseController].
+// FlushError sends the buffered bytes, for [http.ResponseController].
 func (w *encoder) FlushError() error {
 	w.WriteHeader(http.StatusOK)
 	if !w.decided {
@@ -194,7 +190,7 @@ func (w *encoder) FlushError() error {
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
-// finish ends an answer that was given in full.
+// finish ends a complete answer.
 func (w *encoder) finish() error {
 	if w.status == 0 {
 		return nil

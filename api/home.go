@@ -10,10 +10,10 @@ import (
 	"github.com/ragctx/ragctx/internal/access"
 )
 
-// A request that names no namespace means that of its key, where the key is for exactly
-// one. It is written into the request, so that handlers need not know.
+// A request without a namespace uses that of its key, if the key has exactly one. It is written
+// into the request, so that handlers need not know.
 
-// atHome does it in the query string.
+// atHome adds the namespace to the query string.
 func atHome(c echo.Context, op *huma.Operation) {
 	g := access.From(c.Request().Context())
 	if len(g.Namespaces) != 1 {
@@ -28,7 +28,7 @@ func atHome(c echo.Context, op *huma.Operation) {
 	}
 }
 
-// bodyAtHome does it in a body that was checked.
+// bodyAtHome adds the namespace to a checked body.
 func (s *Server) bodyAtHome(c echo.Context, op *huma.Operation, body []byte) []byte {
 	g := access.From(c.Request().Context())
 	schema := s.api.OpenAPI().Components.Schemas.SchemaFromRef(op.RequestBody.Content[jsonType].Schema.Ref)
@@ -48,5 +48,5 @@ func (s *Server) bodyAtHome(c echo.Context, op *huma.Operation, body []byte) []b
 	return body
 }
 
-// spaceNames are what parameters and fields with a namespace are called; the second is mem0's.
+// spaceNames are the names of namespace parameters and fields; the second is mem0's.
 var spaceNames = [...]string{"namespace", "project_id"}

@@ -24,7 +24,7 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// The headers of requests that may be sent again.
+// Headers of idempotent requests.
 const (
 	keyHeader      = "Idempotency-Key"
 	replayedHeader = "Idempotency-Replayed"
@@ -32,16 +32,15 @@ const (
 
 const (
 	maxKeyBytes = 255
-	keyWait     = 30 * time.Second // for a request with the same key that is under way
+	keyWait     = 30 * time.Second // for a request with the same key in progress
 )
 
-// keptHeaders are the headers of an answer that are sent again with it.
+// keptHeaders are the headers stored and replayed with an answer.
 var keptHeaders = [...]string{echo.HeaderContentType, echo.HeaderLocation, tagHeader}
 
-// isWrite reports whether an operation changes something that doing it again would
-// change once more, and so knows keys. Assembling a call of a session may compact it,
-// and finds that done when it is asked again; its answer is the whole prompt, and storing
-// one for each call of a model would take more room than all that is said.
+// isWrite reports whether repeating an operation would change data again; such operations accept
+// keys. Assembling a session's call may compact it, but a repetition finds that done; storing every
+// prompt would take more room than the conversation.
 func isWrite(op *huma.Operation) bool {
 	others := [...]string{
 		"context", "search", "search-memories", "embeddings", "import-memories", "extract-memories", "import-messages", "pack", "assemble", "assemble-session", "explain", "compile-session", "compile", "compact",
@@ -62,14 +61,14 @@ func describeKey(op *huma.Operation) {
 	})
 }
 
-// underWay are the keys of requests that are being answered.
+// underWay holds the keys of requests in progress.
 type underWay struct {
 	mu   sync.Mutex
 	keys map[store.RequestKey]chan struct{}
 }
 
-// enter waits until no other request with the key is under way, and returns a
-// func that ends this one.
+// enter waits until no other request with the key is in progress, and returns a func that ends this
+// one.
 func (u *underWay) enter(ctx context.Context, k store.RequestKey) (leave func(), err error) {
 	patience := time.NewTimer(keyWait)
 	defer patience.Stop()
@@ -104,10 +103,10 @@ func (u *underWay) enter(ctx context.Context, k store.RequestKey) (leave func(),
 	}
 }
 
-// hasKey reports whether a request came with a key, good or bad.
+// hasKey reports whether a request has a key, valid or not.
 func hasKey(r *http.Request) bool { return len(r.Header.Values(keyHeader)) > 0 }
 
-// requestKey returns the key of a request that has one.
+// requestKey returns the key of a request.
 func requestKey(r *http.Request, op *huma.Operation, namespace string) (store.RequestKey, error) {
 	values := r.Header.Values(keyHeader)
 	bad := func(format string, args ...any) (store.RequestKey, error) {
@@ -123,34 +122,34 @@ func requestKey(r *http.Request, op *huma.Operation, namespace string) (store.Re
 		return bad("has characters other than printable ASCII; use letters, digits and dashes")
 	}
 	if by := access.From(r.Context()).Key; by != "" {
-		key = by + " " + key // what one caller was answered is no one else's
+		key = by + " " + key // each caller has keys of its own
 	}
 	return store.RequestKey{Namespace: cmp.Or(namespace, ragctx.DefaultNamespace), Route: op.Method + " " + op.Path, Key: key}, nil
 }
 
-// requestHash begins the hash of a request; its body is written to it.
+// requestHash starts the hash of a request; the caller adds the body.
 func requestHash(r *http.Request) hash.Hash {
 	h := sha256.New()
 	for _, part := range [...]string{r.Method, r.URL.Path, r.URL.RawQuery, r.Header.Get(echo.HeaderContentType)} {
-		_ = binary.Write(h, binary.LittleEndian, uint64(len(part))) // a hash takes everything
+		_ = binary.Write(h, binary.LittleEndian, uint64(len(part))) // a hash never fails
 		h.Write([]byte(part))
 	}
 	return h
 }
 
-// namespaceOf returns the namespace that a request names.
+// namespaceOf returns the namespace of a request.
 func namespaceOf(r *http.Request, body []byte) string {
 	var in struct {
 		Namespace string `json:"namespace"`
-		Project   string `json:"project_id"` // mem0's word
+		Project   string `json:"project_id"` // mem0's name
 	}
-	_ = json.Unmarshal(body, &in) // it has been checked, or there is none
+	_ = json.Unmarshal(body, &in) // checked before, or empty
 	q := r.URL.Query()
 	return cmp.Or(q.Get("namespace"), q.Get("project_id"), in.Namespace, in.Project)
 }
 
-// once answers a request that is sound: with next if it has no key or is new,
-// else as it was answered before. next gets the id of what the request makes.
+// once answers a valid request: by next if it has no key or is new, otherwise with the stored
+// answer. next receives the id for the created object.
 func (s *Server) once(c echo.Context, op *huma.Operation, body []byte, next func(seed string)) error {
 	r := c.Request()
 	if !hasKey(r) || !isWrite(op) {
@@ -163,8 +162,8 @@ func (s *Server) once(c echo.Context, op *huma.Operation, body []byte, next func
 	}, next)
 }
 
-// onceIn is once for a request that has a key and names a namespace, or none. Its body is
-// summed up by sum, which may refuse it.
+// onceIn is once for a request with a key and an optional namespace. sum hashes the body and may
+// reject it.
 func (s *Server) onceIn(c echo.Context, op *huma.Operation, namespace string, sum func(hash.Hash) error, next func(seed string)) error {
 	r := c.Request()
 	k, err := requestKey(r, op, namespace)
@@ -172,7 +171,7 @@ func (s *Server) onceIn(c echo.Context, op *huma.Operation, namespace string, su
 		return err
 	}
 	if namespace != "" && !access.From(r.Context()).Includes(namespace) {
-		next("") // which refuses it; nothing is noted of a namespace that is not the caller's
+		next("") // next rejects it; nothing is stored in a foreign namespace
 		return nil
 	}
 	leave, err := s.underWay.enter(r.Context(), k)
@@ -194,7 +193,7 @@ func (s *Server) onceIn(c echo.Context, op *huma.Operation, namespace string, su
 	return s.record(c, k, a, func() { next(a.Seed) })
 }
 
-// keyError translates what [engine.Requests.Begin] returns.
+// keyError translates errors of [engine.Requests.Begin].
 func keyError(err error) error {
 	if errors.Is(err, store.ErrKeyReused) {
 		return invalid(Fault{Location: "header." + keyHeader, Message: "was already used for another request; " +
@@ -203,7 +202,7 @@ func keyError(err error) error {
 	return err
 }
 
-// replay sends an answer again.
+// replay sends a stored answer.
 func replay(c echo.Context, a store.StoredResponse) error {
 	header := c.Response().Header()
 	for name, value := range a.Header {
@@ -215,17 +214,16 @@ func replay(c echo.Context, a store.StoredResponse) error {
 	return err
 }
 
-// record lets next answer and notes the answer before it is sent: whoever has
-// got it gets it again. Failures of the server are not noted, nor what may well
-// go better the next time. A request that is refused for its values leaves its
-// key free.
+// record lets next answer and stores the answer before sending it, so that a repetition gets the
+// same. It does not store server errors or temporary failures. A request rejected for its values
+// frees its key.
 func (s *Server) record(c echo.Context, k store.RequestKey, a store.StoredResponse, next func()) error {
 	resp := c.Response()
 	w := &recorder{ResponseWriter: resp.Writer}
 	resp.Writer = w
 	defer func() { resp.Writer = w.ResponseWriter }() // also when next panics
 	next()
-	// What was done is done: the caller's going away does not matter.
+	// The change is made, even if the caller disconnects.
 	ctx := context.WithoutCancel(c.Request().Context())
 	if err := s.note(ctx, k, a, w); err != nil {
 		s.log.ErrorContext(ctx, "note answer", "request_id", requestID(ctx), "error", err)
@@ -239,7 +237,7 @@ func (s *Server) record(c echo.Context, k store.RequestKey, a store.StoredRespon
 	return nil
 }
 
-// note makes an answer the one to a request, if it is that for good.
+// note stores an answer for repetitions if it is final.
 func (s *Server) note(ctx context.Context, k store.RequestKey, a store.StoredResponse, w *recorder) error {
 	switch {
 	case refused(w.status):
@@ -256,8 +254,8 @@ func (s *Server) note(ctx context.Context, k store.RequestKey, a store.StoredRes
 	return s.engine.Requests().End(ctx, k, a)
 }
 
-// refused reports whether an answer with a status says that nothing was done, and
-// that another request is wanted, or another API key.
+// refused reports whether a status means that nothing was done and that a repetition needs another
+// request or another API key.
 func refused(status int) bool {
 	return slices.Contains([]int{
 		http.StatusUnauthorized, http.StatusForbidden, http.StatusPreconditionFailed,
@@ -265,14 +263,14 @@ func refused(status int) bool {
 	}, status)
 }
 
-// repeatable reports whether an answer with a status is the answer for good.
+// repeatable reports whether an answer with this status is final.
 func repeatable(status int) bool {
-	const gone = 499 // the caller, in the middle
+	const gone = 499 // the caller disconnected
 	passing := [...]int{0, http.StatusRequestTimeout, http.StatusTooManyRequests, gone}
 	return status < http.StatusInternalServerError && !slices.Contains(passing[:], status)
 }
 
-// recorder holds an answer back.
+// recorder buffers an answer.
 type recorder struct {
 	http.ResponseWriter
 
@@ -280,7 +278,7 @@ type recorder struct {
 	body   bytes.Buffer
 }
 
-// Unwrap returns the writer underneath, for [http.ResponseController].
+// Unwrap returns the underlying writer, for [http.ResponseController].
 func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // WriteHeader implements [http.ResponseWriter].
@@ -296,8 +294,7 @@ func (w *recorder) Write(p []byte) (int, error) {
 	return w.body.Write(p)
 }
 
-// seedOf returns the id of what the request of ctx makes, if it names none; ""
-// leaves that to the engine.
+// seedOf returns the id for the object that the request of ctx creates; "" lets the engine choose.
 func seedOf(ctx context.Context) string {
 	seed, _ := ctx.Value(seedKey).(string)
 	return seed

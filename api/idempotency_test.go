@@ -10,9 +10,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/memory"
 	"github.com/ragctx/ragctx/session"
 )
 
@@ -207,7 +207,7 @@ func TestRefusedLeavesTheKeyFree(t *testing.T) {
 		status                            int
 	}{
 		{"POST", "/v1/memories", `{"content":" "}`, `{"content":"x"}`, "", 422},
-		{"POST", "/v1/memories", `{"content":"` + strings.Repeat("x", memory.MaxMemoryBytes+1) + `"}`, `{"content":"y"}`, "", 413},
+		{"POST", "/v1/memories", `{"content":"` + strings.Repeat("x", ragctx.MaxMemoryBytes+1) + `"}`, `{"content":"y"}`, "", 413},
 		{"POST", "/v1/memories", `{"content":"x","expires":"2001-01-01T00:00:00Z"}`, `{"content":"z"}`, "", 422},
 		{"POST", "/v1/turns", `{"prompt":" "}`, `{"prompt":"x"}`, "", 422},
 		{"PUT", "/v1/documents/a", `{"text":"x","tags":[""]}`, `{"text":"x"}`, "", 422},

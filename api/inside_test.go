@@ -16,7 +16,6 @@ import (
 	"github.com/ragctx/ragctx/internal/access"
 	"github.com/ragctx/ragctx/internal/ledger"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 func openInside(t *testing.T) (*engine.Engine, *Client) {
@@ -115,11 +114,11 @@ func TestInsideErrors(t *testing.T) {
 	if err := eng.Close(); err != nil {
 		t.Fatal(err)
 	}
-	_, _, want := eng.Memories().Put(t.Context(), memory.Memory{Content: "tea"})
+	_, _, want := eng.Memories().Put(t.Context(), ragctx.Memory{Content: "tea"})
 	if want == nil {
 		t.Fatal("a closed engine remembers")
 	}
-	_, _, err := c.Remember(t.Context(), memory.Memory{Content: "tea"})
+	_, _, err := c.Remember(t.Context(), ragctx.Memory{Content: "tea"})
 	if err == nil || err.Error() != want.Error() {
 		t.Errorf("%v, not %v", err, want)
 	}

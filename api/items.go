@@ -12,8 +12,8 @@ import (
 	"github.com/ragctx/ragctx/providers/procedures"
 )
 
-// Item is what an item of an answer shows: a passage of a document, a memory, the body of
-// a procedure, a message of a ledger, or the state of its cluster.
+// Item is the source of an answer's item: a passage of a document, a memory, the body of a
+// procedure, a ledger message, or the state of a cluster.
 type Item struct {
 	Chunk
 
@@ -40,7 +40,7 @@ func (s *Server) getItem(ctx context.Context, in *itemKey) (*itemOutput, error) 
 	}
 	u, err := s.engine.Documents().Passage(ctx, in.Namespace, in.ID)
 	if errors.Is(err, ragctx.ErrNotFound) {
-		return s.memoryItem(ctx, in) // a memory's id may look like anything
+		return s.memoryItem(ctx, in) // a memory's id has no fixed form
 	}
 	if err != nil {
 		return nil, err
@@ -48,8 +48,8 @@ func (s *Server) getItem(ctx context.Context, in *itemKey) (*itemOutput, error) 
 	return &itemOutput{Item{chunkOf(document, version, u), ragctx.TypeResource, document, version}}, nil
 }
 
-// memoryItem returns a memory as a passage that is the whole of it, or else a skill or what
-// a ledger has.
+// memoryItem returns a memory as one passage; if there is none of this id, a procedure, or a
+// message or state of a ledger.
 func (s *Server) memoryItem(ctx context.Context, in *itemKey) (*itemOutput, error) {
 	m, err := s.engine.Memories().Get(ctx, in.Namespace, in.ID, "", true)
 	if errors.Is(err, ragctx.ErrNotFound) {
@@ -75,7 +75,7 @@ func (s *Server) skillItem(ctx context.Context, in *itemKey) (*itemOutput, error
 	return &itemOutput{Item{Chunk: wholeOf(id.String(), procedures.Markdown(id.Name, v.Body)), Type: ragctx.TypeSkill, Version: v.Number}}, nil
 }
 
-// messageItem returns a message of a ledger, or the state of a cluster.
+// messageItem returns a ledger message or the state of a cluster.
 func (s *Server) messageItem(ctx context.Context, in *itemKey) (*itemOutput, error) {
 	it, err := s.engine.Ledger().Item(ctx, in.Namespace, in.Cluster, in.ID)
 	if err != nil {
@@ -84,7 +84,7 @@ func (s *Server) messageItem(ctx context.Context, in *itemKey) (*itemOutput, err
 	return &itemOutput{Item{Chunk: wholeOf(it.ID, it.Content), Type: it.Type}}, nil
 }
 
-// wholeOf returns a text as a passage that is the whole of it.
+// wholeOf returns a text as one passage.
 func wholeOf(id, text string) Chunk {
 	end := Position{Byte: len(text), Line: 1 + strings.Count(text, "\n"), Rune: utf8.RuneCountInString(text)}
 	return Chunk{ID: id, Heading: []string{}, Text: text, Start: Position{Line: 1}, End: end}

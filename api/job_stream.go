@@ -22,13 +22,13 @@ func (s *Server) watchJob(ctx context.Context, in *JobKey) (*huma.StreamResponse
 	}}, nil
 }
 
-// news is a job as it is now, or why that cannot be seen.
+// news is the current state of a job, or the error of reading it.
 type news struct {
 	job engine.Job
 	err error
 }
 
-// watch sends what is told of a job until it has ended or ctx does.
+// watch sends the states of a job until it ends or ctx does.
 func (s *Server) watch(ctx context.Context, id string) <-chan news {
 	told := make(chan news)
 	go func() {
@@ -44,8 +44,7 @@ func (s *Server) watch(ctx context.Context, id string) <-chan news {
 	return told
 }
 
-// tellJob writes what is told until the job has ended, the reader has gone or
-// the server stops.
+// tellJob writes job states until the job ends, the client disconnects or the server stops.
 func (s *Server) tellJob(ctx context.Context, out *stream, told <-chan news) error {
 	tick := time.NewTicker(keepAliveEvery)
 	defer tick.Stop()

@@ -22,7 +22,7 @@ type JobItemPage struct {
 	NextCursor string          `json:"next_cursor,omitempty" doc:"cursor of the next page; absent on the last page"`
 }
 
-// jobCursor says where a page of jobs or items starts.
+// jobCursor is a position in a list of jobs or items.
 type jobCursor struct {
 	N int64 `json:"n"`
 }
@@ -129,7 +129,7 @@ func (s *Server) listJobItems(ctx context.Context, in *jobItemList) (*jobItemPag
 	}
 	page := JobItemPage{Items: found}
 	for i := range found {
-		if found[i].Field == "external_id" { // what the engine calls it
+		if found[i].Field == "external_id" { // the engine's name
 			found[i].Field = "id"
 		}
 	}

@@ -17,7 +17,7 @@ const (
 	maxFaults = 20 // faults listed in one answer
 )
 
-// syntaxError says where a text stops being acceptable JSON.
+// syntaxError is the position and reason of invalid JSON.
 type syntaxError struct {
 	Fault
 	offset int
@@ -25,13 +25,11 @@ type syntaxError struct {
 
 func (e *syntaxError) Error() string { return e.Location + ": " + e.Message }
 
-// checker reads a JSON text once, strictly, along the schema that it should
-// have. It exists because encoding/json is lenient where a server must not be
-// (invalid UTF-8 and lone surrogates become U+FFFD, the last of several equal
-// keys wins, letter case is ignored) and because its errors name no path.
+// checker validates a JSON text strictly against a schema, in one pass. encoding/json is too
+// lenient for a server (it replaces invalid UTF-8 and lone surrogates by U+FFFD, takes the last of
+// several equal keys and ignores letter case), and its errors name no path.
 //
-// Enumerations are checked in any letter case. Null is the same as absence
-// where a field is optional.
+// Enumerations ignore letter case. Null equals absence for an optional field.
 type checker struct {
 	src     []byte
 	pos     int
@@ -39,13 +37,12 @@ type checker struct {
 	schemas huma.Registry
 	faults  []Fault
 
-	// optional says of the value that follows that it may as well be absent.
+	// optional says that the next value may be absent.
 	optional bool
 }
 
-// checkJSON returns the faults of the values in src, or an error if src is not
-// JSON at all. A nil schema allows every value. What passes without faults is
-// decoded by encoding/json without loss.
+// checkJSON returns the faults of the values in src, or an error if src is not JSON. A nil schema
+// allows every value. encoding/json decodes a text without faults losslessly.
 func checkJSON(src []byte, schema *huma.Schema, schemas huma.Registry) ([]Fault, *syntaxError) {
 	c := checker{src: src, path: []byte("body"), schemas: schemas}
 	if bytes.HasPrefix(src, []byte("\ufeff")) {
@@ -65,7 +62,7 @@ func checkJSON(src []byte, schema *huma.Schema, schemas huma.Registry) ([]Fault,
 	return c.faults, nil
 }
 
-// value checks the value that starts at c.pos.
+// value checks the value at c.pos.
 func (c *checker) value(s *huma.Schema, depth int) *syntaxError {
 	c.space()
 	if c.pos == len(c.src) {
@@ -93,7 +90,7 @@ func (c *checker) value(s *huma.Schema, depth int) *syntaxError {
 	}
 }
 
-// kindOf returns the schema type of the value that begins with b, "null", or "".
+// kindOf returns the schema type of a value from its first byte, "null", or "".
 func kindOf(b byte) string {
 	switch {
 	case b == '{':
@@ -139,7 +136,7 @@ func (c *checker) object(s *huma.Schema, depth int) *syntaxError {
 	return err
 }
 
-// key reads a key and the colon behind it.
+// key reads a key and its colon.
 func (c *checker) key() ([]byte, *syntaxError) {
 	if c.pos == len(c.src) || c.src[c.pos] != '"' {
 		return nil, c.unexpected("a key in double quotes")
@@ -204,7 +201,7 @@ func (c *checker) list(closing byte, element func() *syntaxError) *syntaxError {
 	}
 }
 
-// text reads a string and returns what is between its quotes, as written.
+// text reads a string and returns the bytes between its quotes.
 func (c *checker) text() ([]byte, *syntaxError) {
 	c.pos++
 	start := c.pos
@@ -232,7 +229,7 @@ func (c *checker) text() ([]byte, *syntaxError) {
 	return nil, c.unexpected("the closing quote of a string")
 }
 
-// escape reads a backslash and what belongs to it.
+// escape reads an escape sequence.
 func (c *checker) escape() *syntaxError {
 	if c.pos+1 == len(c.src) {
 		c.pos++
@@ -367,7 +364,7 @@ func (c *checker) fault(format string, args ...any) {
 	}
 }
 
-// decodeString returns the value of a string that text has accepted.
+// decodeString decodes a string that text has accepted.
 func decodeString(raw []byte) string {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return string(raw)

@@ -16,8 +16,7 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// resolve follows references, and picks the alternative of a schema that a
-// value of this kind is meant for.
+// resolve follows references and selects the alternative of a schema for a value of this kind.
 func (c *checker) resolve(s *huma.Schema, kind string) *huma.Schema {
 	for s != nil && s.Ref != "" {
 		s = c.schemas.SchemaFromRef(s.Ref)
@@ -33,8 +32,8 @@ func (c *checker) resolve(s *huma.Schema, kind string) *huma.Schema {
 	return s
 }
 
-// typed checks the kind of a value. It returns s if it describes such a value,
-// nil if every value is allowed or the kind is wrong.
+// typed checks the kind of a value. It returns s if s describes such values, and nil if every value
+// is allowed or the kind is wrong.
 func (c *checker) typed(s *huma.Schema, kind string) *huma.Schema {
 	switch {
 	case s == nil, s.Type == "" && len(s.OneOf) == 0:
@@ -59,7 +58,7 @@ func expected(s *huma.Schema) string {
 	return strings.Join(kinds, " or ")
 }
 
-// article names a kind of value for people.
+// article returns a kind of value with its article.
 func article(kind string) string {
 	switch kind {
 	case huma.TypeInteger:
@@ -94,7 +93,7 @@ func (c *checker) property(s *huma.Schema, key string) *huma.Schema {
 	return nil
 }
 
-// suggest names the field that was probably meant, or all there are.
+// suggest names the field that was probably meant, or all fields.
 func suggest(key string, s *huma.Schema) string {
 	names := slices.Sorted(maps.Keys(s.Properties))
 	for _, name := range names {
@@ -106,8 +105,8 @@ func suggest(key string, s *huma.Schema) string {
 	return "; there are " + strings.Join(names, ", ")
 }
 
-// distance returns the number of bytes to insert, delete or replace between
-// two names; names much too long are far.
+// distance returns the number of bytes to insert, delete or replace between two names. Names of
+// very different lengths are far.
 func distance(a, b string) int {
 	if len(b) > 2*len(a) {
 		return len(b)
@@ -141,14 +140,13 @@ func (c *checker) checkRequired(s *huma.Schema, seen map[string]bool) {
 	c.path = c.path[:end]
 }
 
-// checkString checks a string by its schema. raw is what stands between its
-// quotes.
+// checkString checks a string against its schema. raw is the text between its quotes.
 func (c *checker) checkString(s *huma.Schema, raw []byte) {
 	if s = c.typed(s, huma.TypeString); s == nil {
 		return
 	}
 	if s.MaxLength == nil && s.MinLength == nil && s.Enum == nil && s.Format == "" && s.ContentEncoding == "" {
-		return // the long texts: not copied
+		return // avoids copying long texts
 	}
 	c.checkText(s, decodeString(raw))
 }
@@ -171,8 +169,8 @@ func (c *checker) checkText(s *huma.Schema, text string) {
 	}
 }
 
-// checkTime refuses, besides what is no time, those that are outside of the
-// years of RFC 3339 once they are converted to UTC: they could not be sent back.
+// checkTime rejects invalid times, and times outside of RFC 3339's years in UTC, which could not be
+// encoded again.
 func (c *checker) checkTime(text string) {
 	var t time.Time
 	if err := t.UnmarshalText([]byte(text)); err != nil {
@@ -190,7 +188,7 @@ func oneOf(values []any) string {
 	return strings.Join(names, ", ")
 }
 
-// checkNumber checks a number by its schema.
+// checkNumber checks a number against its schema.
 func (c *checker) checkNumber(s *huma.Schema, text string) {
 	f, err := strconv.ParseFloat(text, 64)
 	s = c.typed(s, huma.TypeNumber)

@@ -15,7 +15,7 @@ import (
 
 const keysPath = "/v1/keys"
 
-// KeyRequest says what a new API key is for.
+// KeyRequest describes a new API key.
 type KeyRequest struct {
 	Name       string    `json:"name" minLength:"1" maxLength:"200" doc:"purpose of the key" example:"billing agent"`
 	Role       string    `json:"role" enum:"read,write,admin"`

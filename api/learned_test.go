@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/memory"
@@ -18,7 +19,7 @@ func TestQuarantine(t *testing.T) {
 	for i, origin := range []string{"tool", "document", "TOOL"} {
 		user := []string{"", "ada", "bob"}[i]
 		m := into[MemoryPut](t, f.call(t, "POST", "/v1/memories", fmt.Sprintf(`{"id":"q/%d","content":%q,"origin":%q,"user_id":%q}`, i, orders, origin, user)), 202)
-		if m.Occurred.IsZero() || m.Status != store.InQuarantine || m.State != memory.MemoryQuarantined {
+		if m.Occurred.IsZero() || m.Status != store.InQuarantine || m.State != ragctx.MemoryQuarantined {
 			t.Errorf("%s: %+v", origin, m)
 		}
 	}
@@ -54,7 +55,7 @@ func TestQuarantine(t *testing.T) {
 		t.Error(got)
 	}
 	m := into[store.Quarantined](t, f.call(t, "GET", "/v1/memories/q/1?user_id=ada", ""), 200)
-	if m.State != memory.MemoryQuarantined || !strings.Contains(m.Reason, "document") {
+	if m.State != ragctx.MemoryQuarantined || !strings.Contains(m.Reason, "document") {
 		t.Errorf("%+v", m)
 	}
 	for _, path := range []string{"/v1/memories/q/1?user_id=eve", "/v1/memories/q/1/history?user_id=eve"} {
@@ -82,7 +83,7 @@ func TestQuarantine(t *testing.T) {
 	if got := list("?all_users=true"); got != "" || seen < 3 {
 		t.Errorf("left %s after %d pages", got, seen)
 	}
-	if m := into[memory.Memory](t, f.call(t, "GET", "/v1/memories/q/1", ""), 200); m.State != memory.MemoryActive || m.UserID != "ada" {
+	if m := into[ragctx.Memory](t, f.call(t, "GET", "/v1/memories/q/1", ""), 200); m.State != ragctx.MemoryActive || m.UserID != "ada" {
 		t.Errorf("%+v", m)
 	}
 	h := into[MemoryHistory](t, f.call(t, "GET", "/v1/memories/q/1/history", ""), 200).History
@@ -126,7 +127,7 @@ func TestLearntFromATurn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	learnt := func() []memory.Memory {
+	learnt := func() []ragctx.Memory {
 		t.Helper()
 		query := "/v1/memories?user_id=ada&order=recent"
 		for _, k := range facts.Kinds() {
@@ -163,7 +164,7 @@ func TestLearntFromATurn(t *testing.T) {
 		t.Errorf("of the same content: %+v", m)
 	}
 	m = into[MemoryPut](t, f.call(t, "PATCH", "/v1/memories/"+before[0].ID, `{"content":"Ada lives near Rome."}`), 200)
-	again := into[memory.Memory](t, f.call(t, "GET", "/v1/memories/"+m.ID, ""), 200)
+	again := into[ragctx.Memory](t, f.call(t, "GET", "/v1/memories/"+m.ID, ""), 200)
 	if again.About == nil || again.About.Value != "" || len(again.Sources) != 1 || again.Content != "Ada lives near Rome." {
 		t.Errorf("of other content: %+v", again)
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 // mem0Prefix is where the routes of mem0's REST API are, as far as there are any: its
@@ -52,7 +51,7 @@ type Mem0Memory struct {
 	Score          *float64       `json:"score,omitempty" doc:"for a search: relevance"`
 }
 
-func mem0Memory(m memory.Memory) Mem0Memory {
+func mem0Memory(m ragctx.Memory) Mem0Memory {
 	out := Mem0Memory{
 		ID: m.ID, Memory: m.Content, UserID: orNull(m.UserID), AgentID: orNull(m.AgentID), RunID: orNull(m.SessionID),
 		SessionID: orNull(m.SessionID), Metadata: m.Metadata, Categories: m.Tags, CreatedAt: m.Occurred, UpdatedAt: m.Recorded,

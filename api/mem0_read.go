@@ -165,8 +165,8 @@ func pageURL(at *url.URL, n, size int) *string {
 
 // mem0Memories returns the newest memories of scopes, at most limit, and how many there
 // are in all: of several scopes, as far as they were gathered.
-func (s *Server) mem0Memories(ctx context.Context, namespace string, scopes []mem0Scope, limit int) ([]memory.Memory, int, error) {
-	var all []memory.Memory
+func (s *Server) mem0Memories(ctx context.Context, namespace string, scopes []mem0Scope, limit int) ([]ragctx.Memory, int, error) {
+	var all []ragctx.Memory
 	count := 0
 	seen := make(map[string]bool)
 	for _, scope := range scopes {
@@ -177,7 +177,7 @@ func (s *Server) mem0Memories(ctx context.Context, namespace string, scopes []me
 		}
 		count += n
 		f.Order = store.ByRecency
-		err = EachPage(ctx, s.engine.Memories().List, namespace, f, limit, func(page []memory.Memory) error {
+		err = EachPage(ctx, s.engine.Memories().List, namespace, f, limit, func(page []ragctx.Memory) error {
 			for _, m := range page {
 				if !seen[m.ID] {
 					seen[m.ID] = true
@@ -192,12 +192,12 @@ func (s *Server) mem0Memories(ctx context.Context, namespace string, scopes []me
 	}
 	if len(scopes) > 1 {
 		count = len(all)
-		slices.SortStableFunc(all, func(a, b memory.Memory) int { return cmp.Or(b.Occurred.Compare(a.Occurred), cmp.Compare(a.ID, b.ID)) })
+		slices.SortStableFunc(all, func(a, b ragctx.Memory) int { return cmp.Or(b.Occurred.Compare(a.Occurred), cmp.Compare(a.ID, b.ID)) })
 	}
 	return all[:min(limit, len(all))], count, nil
 }
 
-func shapes(found []memory.Memory) []Mem0Memory {
+func shapes(found []ragctx.Memory) []Mem0Memory {
 	out := make([]Mem0Memory, len(found))
 	for i, m := range found {
 		out[i] = mem0Memory(m)

@@ -98,13 +98,13 @@ func (s *Server) mem0Verbatim(ctx context.Context, r Mem0Add) (*mem0AddOutput, e
 		if role == ragctx.RoleSystem || role == ragctx.RoleDeveloper {
 			continue
 		}
-		m := memory.Memory{
-			Namespace: r.ProjectID, UserID: r.UserID, AgentID: r.AgentID, SessionID: r.RunID, Type: memory.MemoryEpisodic,
-			Content: said.Content.String(), Importance: memory.DefaultImportance, Tags: []string{}, Metadata: r.Metadata,
+		m := ragctx.Memory{
+			Namespace: r.ProjectID, UserID: r.UserID, AgentID: r.AgentID, SessionID: r.RunID, Type: ragctx.MemoryEpisodic,
+			Content: said.Content.String(), Importance: ragctx.DefaultImportance, Tags: []string{}, Metadata: r.Metadata,
 			Occurred: r.occurred(), Expires: expires,
 		}
 		if role == ragctx.RoleTool {
-			m.Origin = memory.FromTool
+			m.Origin = ragctx.FromTool
 		}
 		if seed != "" {
 			m.ID = fmt.Sprintf("%s-%d", seed, i)

@@ -8,9 +8,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 // MemoryRequest is a memory as it is sent.
@@ -33,10 +33,10 @@ type MemoryRequest struct {
 	TTL        TTL       `json:"ttl,omitempty" doc:"lifetime, in place of expires"`
 }
 
-func (r MemoryRequest) memory(now time.Time) (memory.Memory, error) {
-	m := memory.Memory{
+func (r MemoryRequest) memory(now time.Time) (ragctx.Memory, error) {
+	m := ragctx.Memory{
 		ID: r.ID, Namespace: r.Namespace, UserID: r.UserID, AgentID: r.AgentID, SessionID: r.SessionID,
-		Content: r.Content, Importance: memory.DefaultImportance, Tags: r.Tags, Metadata: r.Metadata,
+		Content: r.Content, Importance: ragctx.DefaultImportance, Tags: r.Tags, Metadata: r.Metadata,
 		Occurred: r.Occurred, Expires: r.Expires, Profile: r.Profile, Pinned: r.Pinned,
 	}
 	if m.Tags == nil {
@@ -49,16 +49,16 @@ func (r MemoryRequest) memory(now time.Time) (memory.Memory, error) {
 		return m, err
 	}
 	var err error
-	if m.Type, err = memory.ParseMemoryType(r.Type); err != nil {
+	if m.Type, err = ragctx.ParseMemoryType(r.Type); err != nil {
 		return m, err
 	}
-	m.Origin, err = memory.ParseMemoryOrigin(r.Origin)
+	m.Origin, err = ragctx.ParseMemoryOrigin(r.Origin)
 	return m, err
 }
 
 // MemoryPut is a memory as it was stored.
 type MemoryPut struct {
-	memory.Memory
+	ragctx.Memory
 
 	Status store.Status `json:"status" enum:"created,replaced,unchanged,quarantined"`
 }
@@ -71,7 +71,7 @@ type memoryPutOutput struct {
 	Body   MemoryPut
 }
 
-func memoryPut(status int, m memory.Memory, done store.Status) *memoryPutOutput {
+func memoryPut(status int, m ragctx.Memory, done store.Status) *memoryPutOutput {
 	return &memoryPutOutput{status, memoryTag(m), MemoryPut{m, done}}
 }
 

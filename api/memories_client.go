@@ -75,7 +75,7 @@ func setTime(q url.Values, name string, t time.Time) {
 }
 
 // ListMemories calls [engine.Memories.List] on the server.
-func (c *Client) ListMemories(ctx context.Context, namespace string, f store.MemoryFilter) ([]memory.Memory, store.MemoryCursor, error) {
+func (c *Client) ListMemories(ctx context.Context, namespace string, f store.MemoryFilter) ([]ragctx.Memory, store.MemoryCursor, error) {
 	q := narrowing(namespace, f)
 	set(q, "state", string(f.State))
 	set(q, "order", string(f.Order))
@@ -124,7 +124,7 @@ func (c *Client) EraseMemory(ctx context.Context, namespace, id, user string, an
 
 // ReviseMemory calls [engine.Memories.Revise] on the server: the tags that are
 // added and removed by a request of their own, the rest by another.
-func (c *Client) ReviseMemory(ctx context.Context, namespace, id string, by engine.Viewer, p memory.Patch) (memory.Memory, store.Status, error) {
+func (c *Client) ReviseMemory(ctx context.Context, namespace, id string, by engine.Viewer, p memory.Patch) (ragctx.Memory, store.Status, error) {
 	var put MemoryPut
 	if len(p.AddTags)+len(p.RemoveTags) > 0 {
 		err := c.one(ctx, http.MethodPost, memoriesPath, namespace, id, "/tags", by, TagsRequest{p.AddTags, p.RemoveTags}, &put)
@@ -188,7 +188,7 @@ func (c *Client) Quarantine(ctx context.Context, namespace string, f store.Memor
 }
 
 // ReleaseMemory calls [engine.Memories.Release] on the server.
-func (c *Client) ReleaseMemory(ctx context.Context, namespace, id string, by engine.Viewer) (memory.Memory, error) {
+func (c *Client) ReleaseMemory(ctx context.Context, namespace, id string, by engine.Viewer) (ragctx.Memory, error) {
 	var m store.Quarantined
 	err := c.one(ctx, http.MethodPost, memoriesPath, namespace, id, ":release", by, nil, &m)
 	return m.Memory, err

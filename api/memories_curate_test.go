@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/memory"
@@ -196,7 +197,7 @@ func TestHistoryAndUndo(t *testing.T) {
 			}
 			if want == "" {
 				f.call(t, "GET", path, "").problem(t)
-			} else if m := into[memory.Memory](t, f.call(t, "GET", path, ""), 200); m.Content != want {
+			} else if m := into[ragctx.Memory](t, f.call(t, "GET", path, ""), 200); m.Content != want {
 				t.Errorf("%s: %q, want %q", id, m.Content, want)
 			}
 		}
@@ -238,7 +239,7 @@ func TestOnlyTheOwner(t *testing.T) {
 	if a := f.call(t, "DELETE", "/v1/memories/m?user_id=eve", ""); a.status != 204 {
 		t.Errorf("%+v", a)
 	}
-	if m := into[memory.Memory](t, f.call(t, "GET", "/v1/memories/m?user_id=ada", ""), 200); m.Content != "ada's" || m.Version != 1 {
+	if m := into[ragctx.Memory](t, f.call(t, "GET", "/v1/memories/m?user_id=ada", ""), 200); m.Content != "ada's" || m.Version != 1 {
 		t.Errorf("%+v", m)
 	}
 	for _, c := range []string{"", "bob"} {
@@ -277,7 +278,7 @@ func TestTurnAsStored(t *testing.T) {
 func TestTTL(t *testing.T) {
 	f := start(t, Options{})
 	for ttl, want := range map[string]int{`3600`: 3600, `"36h"`: 36 * 3600, `"30d"`: 30 * 86400, `"0.5d"`: 43200, `"90"`: 90, `1.5e3`: 1500} {
-		m := into[memory.Memory](t, f.call(t, "POST", "/v1/memories", `{"content":"x","ttl":`+ttl+`}`), 201)
+		m := into[ragctx.Memory](t, f.call(t, "POST", "/v1/memories", `{"content":"x","ttl":`+ttl+`}`), 201)
 		if left := m.Expires.Sub(m.Recorded).Seconds(); left < float64(want)-1 || left > float64(want)+1 {
 			t.Errorf("ttl %s: %v s", ttl, left)
 		}
@@ -298,12 +299,12 @@ func TestTTL(t *testing.T) {
 func TestOutcomes(t *testing.T) {
 	f := start(t, Options{})
 	m := into[MemoryPut](t, f.call(t, "POST", "/v1/memories:outcome", `{"prompt":"Roll back","tools":["git","deploy"],"result":"Release 7 serves.","user_id":"ada","session_id":"s"}`), 201)
-	if m.Content != "Success: Roll back\nTools: git, deploy\nResult: Release 7 serves." || m.Type != memory.MemoryProcedural || m.Importance != 0.8 ||
+	if m.Content != "Success: Roll back\nTools: git, deploy\nResult: Release 7 serves." || m.Type != ragctx.MemoryProcedural || m.Importance != 0.8 ||
 		fmt.Sprint(m.Tags) != "[success pattern]" || fmt.Sprint(m.Metadata) != "map[prompt:Roll back tools:[git deploy]]" || m.UserID != "ada" || m.SessionID != "s" {
 		t.Errorf("%+v", m)
 	}
 	m = into[MemoryPut](t, f.call(t, "POST", "/v1/memories:outcome", `{"prompt":"Roll back","tools":["git"],"error":"conflict"}`), 201)
-	if m.Content != "Failure: Roll back\nError: conflict\nAttempted tools: git" || m.Type != memory.MemoryEpisodic || m.Importance != 0.9 ||
+	if m.Content != "Failure: Roll back\nError: conflict\nAttempted tools: git" || m.Type != ragctx.MemoryEpisodic || m.Importance != 0.9 ||
 		fmt.Sprint(m.Tags) != "[failure avoid]" || fmt.Sprint(m.Metadata) != "map[error:conflict prompt:Roll back]" {
 		t.Errorf("%+v", m)
 	}

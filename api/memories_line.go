@@ -10,24 +10,24 @@ import (
 
 // MemoryLine is a line of an export of memories, and of an import.
 type MemoryLine struct {
-	ID         string       `json:"id" maxLength:"512" doc:"memory id; preserved"`
-	UserID     string       `json:"user_id,omitempty" maxLength:"512"`
-	AgentID    string       `json:"agent_id,omitempty" maxLength:"512"`
-	SessionID  string       `json:"session_id,omitempty" maxLength:"512"`
-	Type       string       `json:"memory_type,omitempty" enum:"episodic,semantic,procedural,working" default:"episodic"`
-	Content    string       `json:"content"`
-	Importance *float64     `json:"importance,omitempty" minimum:"0" maximum:"1" doc:"default 0.5"`
-	Tags       []string     `json:"tags,omitempty" maxItems:"64"`
-	Metadata   Metadata     `json:"metadata,omitempty"`
-	Profile    bool         `json:"profile,omitempty"`
-	Pinned     bool         `json:"pinned,omitempty"`
-	Occurred   time.Time    `json:"occurred,omitzero"`
-	Expires    time.Time    `json:"expires,omitzero"`
-	About      *LineAbout   `json:"about,omitempty" doc:"attributes of an extracted fact"`
-	Sources    []LineSource `json:"sources,omitempty" maxItems:"1000" doc:"evidence in turns"`
-	State      memory.MemoryState `json:"state,omitempty" doc:"only active memories are imported"`
-	Uses       int          `json:"access_count,omitempty" minimum:"0"`
-	LastUsed   time.Time    `json:"last_accessed,omitzero"`
+	ID         string             `json:"id" maxLength:"512" doc:"memory id; preserved"`
+	UserID     string             `json:"user_id,omitempty" maxLength:"512"`
+	AgentID    string             `json:"agent_id,omitempty" maxLength:"512"`
+	SessionID  string             `json:"session_id,omitempty" maxLength:"512"`
+	Type       string             `json:"memory_type,omitempty" enum:"episodic,semantic,procedural,working" default:"episodic"`
+	Content    string             `json:"content"`
+	Importance *float64           `json:"importance,omitempty" minimum:"0" maximum:"1" doc:"default 0.5"`
+	Tags       []string           `json:"tags,omitempty" maxItems:"64"`
+	Metadata   Metadata           `json:"metadata,omitempty"`
+	Profile    bool               `json:"profile,omitempty"`
+	Pinned     bool               `json:"pinned,omitempty"`
+	Occurred   time.Time          `json:"occurred,omitzero"`
+	Expires    time.Time          `json:"expires,omitzero"`
+	About      *LineAbout         `json:"about,omitempty" doc:"attributes of an extracted fact"`
+	Sources    []LineSource       `json:"sources,omitempty" maxItems:"1000" doc:"evidence in turns"`
+	State      ragctx.MemoryState `json:"state,omitempty" doc:"only active memories are imported"`
+	Uses       int                `json:"access_count,omitempty" minimum:"0"`
+	LastUsed   time.Time          `json:"last_accessed,omitzero"`
 
 	Namespace string          `json:"namespace,omitempty"`
 	Score     float64         `json:"score,omitempty" doc:"exported only"`
@@ -59,7 +59,7 @@ type LineSource struct {
 }
 
 // lineOf returns a memory as it is exported.
-func lineOf(m memory.Memory, history []memory.Change) MemoryLine {
+func lineOf(m ragctx.Memory, history []memory.Change) MemoryLine {
 	l := MemoryLine{
 		ID: m.ID, UserID: m.UserID, AgentID: m.AgentID, SessionID: m.SessionID, Type: string(m.Type), Content: m.Content,
 		Importance: &m.Importance, Tags: m.Tags, Metadata: m.Metadata, Profile: m.Profile, Pinned: m.Pinned,
@@ -79,10 +79,10 @@ func lineOf(m memory.Memory, history []memory.Change) MemoryLine {
 }
 
 // memory returns what a line stands for, in a namespace.
-func (l MemoryLine) memory(namespace string) (memory.Memory, error) {
-	m := memory.Memory{
+func (l MemoryLine) memory(namespace string) (ragctx.Memory, error) {
+	m := ragctx.Memory{
 		ID: l.ID, Namespace: namespace, UserID: l.UserID, AgentID: l.AgentID, SessionID: l.SessionID,
-		Content: l.Content, Importance: memory.DefaultImportance, Tags: l.Tags, Metadata: l.Metadata,
+		Content: l.Content, Importance: ragctx.DefaultImportance, Tags: l.Tags, Metadata: l.Metadata,
 		Profile: l.Profile, Pinned: l.Pinned, Occurred: l.Occurred, Expires: l.Expires, State: l.State, Uses: l.Uses, LastUsed: l.LastUsed,
 	}
 	if l.Importance != nil {
@@ -96,7 +96,7 @@ func (l MemoryLine) memory(namespace string) (memory.Memory, error) {
 		if err != nil {
 			return m, err
 		}
-		m.About = &memory.FactRecord{
+		m.About = &ragctx.FactRecord{
 			Kind: kind, Subject: a.Subject, Attribute: a.Attribute, Value: a.Value, Exclusive: a.Exclusive,
 			Confidence: a.Confidence, Rule: a.Rule, Reason: a.Reason, When: a.When,
 		}
@@ -104,11 +104,11 @@ func (l MemoryLine) memory(namespace string) (memory.Memory, error) {
 		return m, ragctx.Invalid("sources", "requires about; send both, or neither")
 	}
 	for _, e := range l.Sources {
-		m.Sources = append(m.Sources, memory.Provenance{
-			TurnSpan: facts.TurnSpan{Message: e.Message, Start: e.Start, End: e.End}, Turn: e.Turn, At: e.At.UTC(),
+		m.Sources = append(m.Sources, ragctx.Provenance{
+			TurnSpan: ragctx.TurnSpan{Message: e.Message, Start: e.Start, End: e.End}, Turn: e.Turn, At: e.At.UTC(),
 		})
 	}
 	var err error
-	m.Type, err = memory.ParseMemoryType(l.Type)
+	m.Type, err = ragctx.ParseMemoryType(l.Type)
 	return m, err
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/memory"
 	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
@@ -60,7 +59,7 @@ func (n MemoryNarrowing) filter() (store.MemoryFilter, error) {
 		return f, err
 	}
 	for _, name := range n.Types {
-		t, err := memory.ParseMemoryType(name)
+		t, err := ragctx.ParseMemoryType(name)
 		if err != nil {
 			return f, err
 		}
@@ -104,7 +103,7 @@ func (in *memoryList) filter() (store.MemoryFilter, error) {
 	if f.AsOf, err = parseTime("as_of", in.AsOf); err != nil {
 		return f, err
 	}
-	f.Limit, f.State, f.Order = in.Limit, memory.MemoryState(in.State), MemoryOrder(in.Order)
+	f.Limit, f.State, f.Order = in.Limit, ragctx.MemoryState(in.State), MemoryOrder(in.Order)
 	c, err := decodeCursor[memoryCursor](in.Cursor)
 	if err == nil && c.ID != "" && c.Order != f.Order {
 		err = ragctx.Invalid("cursor", "belongs to a list in another order; send the order of the first page")
@@ -115,7 +114,7 @@ func (in *memoryList) filter() (store.MemoryFilter, error) {
 
 // MemoryPage is a page of memories.
 type MemoryPage struct {
-	Memories   []memory.Memory `json:"memories" nullable:"false"`
+	Memories   []ragctx.Memory `json:"memories" nullable:"false"`
 	NextCursor string          `json:"next_cursor,omitempty" doc:"cursor of the next page; absent on the last page"`
 }
 
@@ -176,7 +175,7 @@ func (s *Server) listRoutes() {
 }
 
 func (s *Server) listMemories(ctx context.Context, in *memoryList) (*memoryPageOutput, error) {
-	if in.State == string(memory.MemoryQuarantined) {
+	if in.State == string(ragctx.MemoryQuarantined) {
 		return s.listQuarantined(ctx, in)
 	}
 	f, err := in.filter()
@@ -201,7 +200,7 @@ func (s *Server) listQuarantined(ctx context.Context, in *memoryList) (*memoryPa
 	if err != nil {
 		return nil, err
 	}
-	page := MemoryPage{Memories: make([]memory.Memory, len(q.Body.Memories)), NextCursor: q.Body.NextCursor}
+	page := MemoryPage{Memories: make([]ragctx.Memory, len(q.Body.Memories)), NextCursor: q.Body.NextCursor}
 	for i, m := range q.Body.Memories {
 		page.Memories[i] = m.Memory
 	}

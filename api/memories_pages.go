@@ -3,17 +3,17 @@ package api
 import (
 	"context"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 // ListMemories lists memories by pages, as [engine.Memories.List] and [Client.ListMemories] do.
-type ListMemories func(ctx context.Context, namespace string, f store.MemoryFilter) ([]memory.Memory, store.MemoryCursor, error)
+type ListMemories func(ctx context.Context, namespace string, f store.MemoryFilter) ([]ragctx.Memory, store.MemoryCursor, error)
 
 // EachPage calls fn with the memories that a filter finds, page by page in its order,
 // at most limit of them; 0 is all. The filter's own limit does not count.
-func EachPage(ctx context.Context, list ListMemories, namespace string, f store.MemoryFilter, limit int, fn func([]memory.Memory) error) error {
+func EachPage(ctx context.Context, list ListMemories, namespace string, f store.MemoryFilter, limit int, fn func([]ragctx.Memory) error) error {
 	for left := limit; ; {
 		f.Limit = engine.MaxPage
 		if limit > 0 {

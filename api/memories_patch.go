@@ -64,7 +64,7 @@ func (r MemoryPatch) patch(now time.Time) (memory.Patch, error) {
 		if r.Expires.Set {
 			return p, ragctx.Invalid("ttl", "contradicts expires; send one of them")
 		}
-		var m memory.Memory
+		var m ragctx.Memory
 		if err := r.TTL.apply(&m, now); err != nil {
 			return p, err
 		}

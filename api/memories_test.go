@@ -12,21 +12,20 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 func TestMemoryLifecycle(t *testing.T) {
 	f := start(t, Options{})
 	body := `{"id":"a/b","content":"Ada likes oolong","memory_type":"SEMANTIC","importance":0,"user_id":"ada","tags":["tea"],"namespace":"n"}`
-	m := into[memory.Memory](t, f.call(t, "POST", "/v1/memories", body), 201)
-	if m.ID != "a/b" || m.Importance != 0 || m.Type != memory.MemorySemantic || m.Version != 1 {
+	m := into[ragctx.Memory](t, f.call(t, "POST", "/v1/memories", body), 201)
+	if m.ID != "a/b" || m.Importance != 0 || m.Type != ragctx.MemorySemantic || m.Version != 1 {
 		t.Errorf("%+v", m)
 	}
-	if m := into[memory.Memory](t, f.call(t, "POST", "/v1/memories", strings.Replace(body, "oolong", "assam", 1)), 200); m.Version != 2 {
+	if m := into[ragctx.Memory](t, f.call(t, "POST", "/v1/memories", strings.Replace(body, "oolong", "assam", 1)), 200); m.Version != 2 {
 		t.Errorf("replaced: %+v", m)
 	}
 	for _, id := range []string{"a/b", "a%2Fb"} { // the admin reads anyone's
-		if m := into[memory.Memory](t, f.call(t, "GET", "/v1/memories/"+id+"?namespace=n", ""), 200); m.Content != "Ada likes assam" {
+		if m := into[ragctx.Memory](t, f.call(t, "GET", "/v1/memories/"+id+"?namespace=n", ""), 200); m.Content != "Ada likes assam" {
 			t.Errorf("%+v", m)
 		}
 	}
@@ -58,8 +57,8 @@ func TestMemoryLifecycle(t *testing.T) {
 func TestMemoryCalledSearch(t *testing.T) {
 	f := start(t, Options{})
 	for _, id := range []string{"search", "search/x", "searching"} {
-		into[memory.Memory](t, f.call(t, "POST", "/v1/memories", fmt.Sprintf(`{"id":%q,"content":"x"}`, id)), 201)
-		if m := into[memory.Memory](t, f.call(t, "GET", "/v1/memories/"+id, ""), 200); m.ID != id {
+		into[ragctx.Memory](t, f.call(t, "POST", "/v1/memories", fmt.Sprintf(`{"id":%q,"content":"x"}`, id)), 201)
+		if m := into[ragctx.Memory](t, f.call(t, "GET", "/v1/memories/"+id, ""), 200); m.ID != id {
 			t.Errorf("%q came back as %q", id, m.ID)
 		}
 	}
@@ -68,7 +67,7 @@ func TestMemoryCalledSearch(t *testing.T) {
 func TestMemoryPages(t *testing.T) {
 	f := start(t, Options{})
 	for i := range 5 {
-		into[memory.Memory](t, f.call(t, "POST", "/v1/memories", fmt.Sprintf(`{"id":"m%d","content":"x","importance":0.%d}`, i, i)), 201)
+		into[ragctx.Memory](t, f.call(t, "POST", "/v1/memories", fmt.Sprintf(`{"id":"m%d","content":"x","importance":0.%d}`, i, i)), 201)
 	}
 	var ids []string
 	cursor := ""
@@ -94,7 +93,7 @@ func TestTurns(t *testing.T) {
 	if first.MemoryID == "" || first.MemoryID != again.MemoryID || again.Status != store.Unchanged {
 		t.Errorf("%+v, then %+v", first, again)
 	}
-	m := into[memory.Memory](t, f.call(t, "GET", "/v1/memories/"+first.MemoryID, ""), 200)
+	m := into[ragctx.Memory](t, f.call(t, "GET", "/v1/memories/"+first.MemoryID, ""), 200)
 	if m.Content != "user: Which port?\nassistant: 8443" {
 		t.Errorf("%+v", m)
 	}
@@ -105,7 +104,7 @@ func TestTurns(t *testing.T) {
 func TestMemoryPagesWhileDeleting(t *testing.T) {
 	f := start(t, Options{})
 	for i := range 7 {
-		into[memory.Memory](t, f.call(t, "POST", "/v1/memories", fmt.Sprintf(`{"id":"m%d","content":"x"}`, i)), 201)
+		into[ragctx.Memory](t, f.call(t, "POST", "/v1/memories", fmt.Sprintf(`{"id":"m%d","content":"x"}`, i)), 201)
 	}
 	n := 0
 	for cursor := "?limit=2"; cursor != ""; {
@@ -136,7 +135,7 @@ func TestCursorsKeepScores(t *testing.T) {
 func TestItemOfAMemory(t *testing.T) {
 	f := start(t, Options{})
 	for _, id := range []string{"m", "a@1#0"} {
-		into[memory.Memory](t, f.call(t, "POST", "/v1/memories", fmt.Sprintf(`{"id":%q,"content":"é one\ntwo"}`, id)), 201)
+		into[ragctx.Memory](t, f.call(t, "POST", "/v1/memories", fmt.Sprintf(`{"id":%q,"content":"é one\ntwo"}`, id)), 201)
 		a := f.call(t, "GET", "/v1/items/"+url.PathEscape(id), "")
 		item := into[Item](t, a, 200)
 		if item.ID != id || item.Text != "é one\ntwo" || item.Type != ragctx.TypeMemory || item.Version != 1 || item.End != (Position{10, 2, 9}) {

@@ -44,7 +44,7 @@ type LineError struct {
 }
 
 // importFunc stores one memory, as [engine.Memories.Import] does.
-type importFunc func(ctx context.Context, m memory.Memory) (memory.Memory, store.Status, error)
+type importFunc func(ctx context.Context, m ragctx.Memory) (ragctx.Memory, store.Status, error)
 
 // exportMemories writes the memories that a filter finds, one JSON object per line, in
 // order of their ids, on request each with its history. What is written in the
@@ -54,7 +54,7 @@ func exportMemories(ctx context.Context, from engine.Memories, namespace string,
 	out := bufio.NewWriterSize(w, 64<<10)
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
-	err := EachPage(ctx, from.List, namespace, f, 0, func(page []memory.Memory) error {
+	err := EachPage(ctx, from.List, namespace, f, 0, func(page []ragctx.Memory) error {
 		for _, m := range page {
 			var changes []memory.Change
 			if history {
@@ -129,7 +129,7 @@ func (in *importer) fail(n int, id string, err error) {
 // line imports a line. An error ends the import.
 func (in *importer) line(ctx context.Context, n int, line []byte) error {
 	l, err := in.read(line)
-	var m memory.Memory
+	var m ragctx.Memory
 	if err == nil {
 		m, err = l.memory(in.namespace)
 	}
@@ -233,7 +233,7 @@ func (s *Server) importMemories(ctx context.Context, in *memoryImport) (*memoryI
 }
 
 // importMemory stores one memory after it has passed the gate.
-func (s *Server) importMemory(ctx context.Context, m memory.Memory) (memory.Memory, store.Status, error) {
+func (s *Server) importMemory(ctx context.Context, m ragctx.Memory) (ragctx.Memory, store.Status, error) {
 	leave, err := s.enter(ctx, itemsLast)
 	if err != nil {
 		return m, "", err

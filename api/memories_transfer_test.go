@@ -10,9 +10,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/memory"
-	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
 // exported returns the lines of an export without what is not imported.
@@ -46,8 +45,8 @@ func TestExportAndImport(t *testing.T) {
 	if done := send("default", fact); done.Created != 1 || len(done.Errors) != 0 {
 		t.Fatalf("%+v", done)
 	}
-	m := into[memory.Memory](t, f.call(t, "GET", "/v1/memories/fact-1", ""), 200)
-	if m.About == nil || m.About.Kind != facts.FactIdentity || m.About.Value != "Rome" || len(m.Sources) != 1 || m.Sources[0].End != 9 || m.Uses != 3 {
+	m := into[ragctx.Memory](t, f.call(t, "GET", "/v1/memories/fact-1", ""), 200)
+	if m.About == nil || m.About.Kind != ragctx.FactIdentity || m.About.Value != "Rome" || len(m.Sources) != 1 || m.Sources[0].End != 9 || m.Uses != 3 {
 		t.Errorf("%+v", m)
 	}
 	export := func(query string) string {
@@ -135,10 +134,10 @@ func TestEveryMemoryComesBack(t *testing.T) {
 		from, to := fmt.Sprintf("from%d", n), fmt.Sprintf("to%d", n)
 		text := rapid.StringN(1, 40, 200).Filter(func(s string) bool { return strings.TrimSpace(s) != "" && !strings.ContainsRune(s, 0) })
 		for i := range rapid.IntRange(1, 4).Draw(rt, "memories") {
-			m := memory.Memory{
+			m := ragctx.Memory{
 				ID: fmt.Sprint("m", i), Namespace: from, Content: text.Draw(rt, "content"), Importance: rapid.Float64Range(0, 1).Draw(rt, "importance"),
 				UserID:  rapid.SampledFrom([]string{"", "ada", "é"}).Draw(rt, "user"),
-				Type:    rapid.SampledFrom([]memory.MemoryType{memory.MemoryEpisodic, memory.MemorySemantic, memory.MemoryProcedural, memory.MemoryWorking}).Draw(rt, "type"),
+				Type:    rapid.SampledFrom([]ragctx.MemoryType{ragctx.MemoryEpisodic, ragctx.MemorySemantic, ragctx.MemoryProcedural, ragctx.MemoryWorking}).Draw(rt, "type"),
 				Profile: rapid.Bool().Draw(rt, "profile"), Pinned: rapid.Bool().Draw(rt, "pinned"),
 				Tags: rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"x", "y z", "<é>"}), 0, 3, rapid.ID).Draw(rt, "tags"),
 			}

@@ -99,8 +99,8 @@ func TestLimitsAgree(t *testing.T) {
 		{"DocumentRequest", "tags", maxItems, docs.MaxTags},
 		{"Sizes", "target_chars", maximum, docs.MaxChunkChars},
 		{"Sizes", "max_chars", maximum, docs.MaxChunkChars},
-		{"MemoryRequest", "tags", maxItems, memory.MaxMemoryTags},
-		{"TurnRequest", "tags", maxItems, memory.MaxMemoryTags},
+		{"MemoryRequest", "tags", maxItems, ragctx.MaxMemoryTags},
+		{"TurnRequest", "tags", maxItems, ragctx.MaxMemoryTags},
 		{"TurnRequest", "messages", maxItems, memory.MaxMessages},
 	} {
 		if got := tc.got(schemas[tc.schema].Properties[tc.field]); got != tc.want {
@@ -116,11 +116,11 @@ func TestLimitsAgree(t *testing.T) {
 	var types []string
 	for _, v := range s.Enum {
 		types = append(types, v.(string))
-		if _, err := memory.ParseMemoryType(v.(string)); err != nil {
+		if _, err := ragctx.ParseMemoryType(v.(string)); err != nil {
 			t.Error(err)
 		}
 	}
-	if !slices.Contains(types, string(memory.MemoryWorking)) || len(types) != 4 {
+	if !slices.Contains(types, string(ragctx.MemoryWorking)) || len(types) != 4 {
 		t.Errorf("memory types = %v", types)
 	}
 }

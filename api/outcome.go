@@ -8,6 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
@@ -40,7 +41,7 @@ func (s *Server) outcomeRoutes() {
 
 func (s *Server) rememberOutcome(ctx context.Context, in *outcomeInput) (*memoryPutOutput, error) {
 	r := in.Body
-	m, status, err := s.engine.Memories().PutOutcome(ctx, memory.Memory{
+	m, status, err := s.engine.Memories().PutOutcome(ctx, ragctx.Memory{
 		ID: cmp.Or(r.ID, seedOf(ctx)), Namespace: r.Namespace, UserID: r.UserID, AgentID: r.AgentID, SessionID: r.SessionID, Occurred: r.Occurred,
 	}, memory.Outcome{Prompt: r.Prompt, Tools: r.Tools, Result: r.Result, Error: r.Error})
 	return memoryPut(created(status), m, status), err

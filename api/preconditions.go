@@ -8,7 +8,6 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/memory"
 	"github.com/ragctx/ragctx/session"
 )
 
@@ -109,7 +108,7 @@ func tagOfRevision(revision string) string {
 	return `"` + revision + `"`
 }
 
-func memoryTag(m memory.Memory) string { return tagOfRevision(store.Revision(m.Version, m.Recorded)) }
+func memoryTag(m ragctx.Memory) string { return tagOfRevision(store.Revision(m.Version, m.Recorded)) }
 
 // when returns what the headers ask for.
 func (d *documentPut) when() (store.Condition, error) {

@@ -13,7 +13,6 @@ import (
 	"github.com/ragctx/ragctx/internal/access"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 // TestWritesWithConditions: what is done with a tag, or with none.
@@ -203,7 +202,7 @@ func TestConditionsOfTheClient(t *testing.T) {
 // next time, and a caller writes nothing where it has no business.
 func TestRefusalsAreNotKept(t *testing.T) {
 	f := start(t, Options{})
-	if _, _, err := f.eng.Memories().Put(t.Context(), memory.Memory{Namespace: "mine", ID: "m", Content: "Beta."}); err != nil {
+	if _, _, err := f.eng.Memories().Put(t.Context(), ragctx.Memory{Namespace: "mine", ID: "m", Content: "Beta."}); err != nil {
 		t.Fatal(err)
 	}
 	k := "Idempotency-Key: one"

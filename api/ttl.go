@@ -34,7 +34,7 @@ func (t *TTL) UnmarshalJSON(b []byte) error {
 }
 
 // apply has a memory expire when the time is over, counted from now.
-func (t TTL) apply(m *memory.Memory, now time.Time) error {
+func (t TTL) apply(m *ragctx.Memory, now time.Time) error {
 	if t == "" {
 		return nil
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/resolve"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/providers/memory"
 	"github.com/ragctx/ragctx/session"
 	"github.com/ragctx/ragctx/session/assemble"
 	"github.com/ragctx/ragctx/session/stage"
@@ -161,7 +160,7 @@ func documented(t *testing.T) *engine.Engine {
 			t.Fatal(err)
 		}
 	}
-	if _, _, err := e.Memories().Put(t.Context(), memory.Memory{ID: "pin", Content: "Answers say which page of the documentation they are from.", Pinned: true}); err != nil {
+	if _, _, err := e.Memories().Put(t.Context(), ragctx.Memory{ID: "pin", Content: "Answers say which page of the documentation they are from.", Pinned: true}); err != nil {
 		t.Fatal(err)
 	}
 	return e

@@ -21,7 +21,6 @@ import (
 	"github.com/ragctx/ragctx/internal/resolve"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/providers/memory"
 	"github.com/ragctx/ragctx/providers/procedures"
 )
 
@@ -51,7 +50,7 @@ var same = gocmp.Options{
 func TestAnAnswerIsGivenAgainWhileNothingChanges(t *testing.T) {
 	f, clock := cached(t)
 	f.put("a.md", "Zebras have stripes.")
-	f.remember(memory.Memory{ID: "m", Content: "Ada likes zebras.", Importance: .5})
+	f.remember(ragctx.Memory{ID: "m", Content: "Ada likes zebras.", Importance: .5})
 	q := query("zebras")
 	first := f.ask(q)
 	again := func(what string, want uint64) {
@@ -111,7 +110,7 @@ func TestGivenTimesAreExact(t *testing.T) {
 
 func TestWhatExpiresIsNotGivenAgain(t *testing.T) {
 	f, clock := cached(t)
-	f.remember(memory.Memory{ID: "m", Content: "The door code is 7391.", Importance: .5, Expires: t0.Add(10 * time.Second)})
+	f.remember(ragctx.Memory{ID: "m", Content: "The door code is 7391.", Importance: .5, Expires: t0.Add(10 * time.Second)})
 	q := query("door code")
 	if ids := f.found(q); !slices.Equal(ids, []string{"m"}) {
 		t.Fatalf("found %v", ids)
@@ -129,7 +128,7 @@ func TestWhatExpiresIsNotGivenAgain(t *testing.T) {
 // TestOfAHitEverythingElseHappens: a cache hit counts uses and publishes events as well.
 func TestOfAHitEverythingElseHappens(t *testing.T) {
 	f, _ := cached(t)
-	f.remember(memory.Memory{ID: "m", Content: "Ada likes zebras.", Importance: .5})
+	f.remember(ragctx.Memory{ID: "m", Content: "Ada likes zebras.", Importance: .5})
 	after, err := f.Events().Last(t.Context(), events.Filter{})
 	if err != nil {
 		t.Fatal(err)
@@ -170,7 +169,7 @@ func TestErasedTextIsNotKept(t *testing.T) {
 			return err
 		},
 		"user": func() error {
-			f.remember(memory.Memory{ID: "m", UserID: "ada", Content: "Ada likes zebras."})
+			f.remember(ragctx.Memory{ID: "m", UserID: "ada", Content: "Ada likes zebras."})
 			q := query("zebras")
 			q.UserID = "ada"
 			f.ask(q)
@@ -324,7 +323,7 @@ func (w *walk) step() (what string, err error) {
 		_, err = w.Documents().Erase(ctx, space, id)
 	case 4, 5:
 		what = "remember"
-		m := memory.Memory{Namespace: space, ID: user + id, UserID: user, Content: w.text(), Importance: float64(w.dice.IntN(3)) / 2}
+		m := ragctx.Memory{Namespace: space, ID: user + id, UserID: user, Content: w.text(), Importance: float64(w.dice.IntN(3)) / 2}
 		if w.dice.IntN(2) == 0 {
 			m.Expires = w.clock.now().Add(time.Duration(1+w.dice.IntN(90)) * time.Second)
 		}

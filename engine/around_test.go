@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 // TestSaidAround: a turn that is found is shown with its neighbours, as far as the budget permits, and
@@ -100,7 +99,7 @@ type crowd struct {
 }
 
 type entryOf struct {
-	m       memory.Memory
+	m       ragctx.Memory
 	deleted bool
 }
 
@@ -127,8 +126,8 @@ func TestScopeIsAWallAround(t *testing.T) {
 func (w *crowd) fill(t *testing.T, f *fixture) {
 	t.Helper()
 	for i := range 60 {
-		m := memory.Memory{
-			ID: fmt.Sprintf("m%d", i), Namespace: w.ns, Type: memory.MemoryEpisodic, Importance: .5,
+		m := ragctx.Memory{
+			ID: fmt.Sprintf("m%d", i), Namespace: w.ns, Type: ragctx.MemoryEpisodic, Importance: .5,
 			UserID: w.pick("", "ada", "eve"), AgentID: w.pick("", "x"), SessionID: w.pick("", "s1", "s2"),
 			Content: fmt.Sprintf("%s tok%d", w.pick("boat", "tea", "rope"), i), Tags: []string{w.pick("a", "b")},
 			Occurred: time.Date(2023, 5, 1+w.r.IntN(20), w.r.IntN(24), 0, 0, 0, time.UTC),
@@ -202,7 +201,7 @@ func (w *crowd) ask(t *testing.T, f *fixture) (widened int) {
 	return widened
 }
 
-func (w *crowd) may(q ragctx.ContextQuery, m memory.Memory) bool {
+func (w *crowd) may(q ragctx.ContextQuery, m ragctx.Memory) bool {
 	return (m.UserID == "" || m.UserID == q.UserID) && (q.AgentID == "" || q.AgentID == m.AgentID) &&
 		(q.SessionID == "" || q.SessionID == m.SessionID) && (m.Expires.IsZero() || q.Now.Before(m.Expires)) &&
 		(len(q.Filter.Tags) == 0 || slices.Contains(m.Tags, "a")) && !slices.Contains(q.Exclude, m.ID) &&

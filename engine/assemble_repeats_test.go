@@ -9,7 +9,6 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/providers/memory"
 	convo "github.com/ragctx/ragctx/session"
 	"github.com/ragctx/ragctx/session/assemble"
 )
@@ -39,8 +38,8 @@ func TestSessionIsNotToldWhatItShows(t *testing.T) {
 	f.converse(t.Context(), k)
 	f.exchange(k, "one", "The berth of the tug is\nnumber four.\n\nIts key for the berth is AKIAIOSFODNN7EXAMPLQ.", "Understood:\n\n- the tug, berth four\n- the key")
 	f.exchange(k, "two", "The berth of the ferry is number nine.", "The ferry's berth is nine, then.")
-	f.remember(memory.Memory{ID: "note", UserID: "ann", SessionID: "s", Content: "All berths: number ten is closed."})
-	f.remember(memory.Memory{ID: "ours", SessionID: "s", Content: "The berth of the ferry is number nine."})
+	f.remember(ragctx.Memory{ID: "note", UserID: "ann", SessionID: "s", Content: "All berths: number ten is closed."})
+	f.remember(ragctx.Memory{ID: "ours", SessionID: "s", Content: "The berth of the ferry is number nine."})
 	a, items := f.callOf(k, asking("Which berth number is whose?", assemble.Request{}))
 	if inOrder(items) != "before note ours" {
 		t.Errorf("shown %q: %s", items, a.Context.Rendered())

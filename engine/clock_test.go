@@ -12,7 +12,6 @@ import (
 	"github.com/ragctx/ragctx/internal/access"
 	"github.com/ragctx/ragctx/internal/ledger"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/memory"
 	convo "github.com/ragctx/ragctx/session"
 )
 
@@ -30,7 +29,7 @@ func TestClockJumps(t *testing.T) {
 				t.Fatal(err)
 			}
 			passing := t0.AddDate(1, 0, 0)
-			f.remember(memory.Memory{ID: "passing", Content: "Zqpassing is said for a year.", Expires: passing})
+			f.remember(ragctx.Memory{ID: "passing", Content: "Zqpassing is said for a year.", Expires: passing})
 			conv := convo.Key{Namespace: "default", ID: "s"}
 			f.converse(t.Context(), conv)
 			var stamp ledger.Message
@@ -45,8 +44,8 @@ func TestClockJumps(t *testing.T) {
 				f.put("newest", "Zqnewest"+n+" is the last word.")
 				f.put("deleted", "Zqdeleted"+n+" goes.")
 				f.put("erased", "Zqerased"+n+" goes for good.")
-				f.remember(memory.Memory{ID: n, Content: "Zqmemory" + n + " is remembered."})
-				f.remember(memory.Memory{ID: "hour", Content: "Zqhour" + n + " is said for an hour.", Expires: f.clock.now().Add(time.Hour)})
+				f.remember(ragctx.Memory{ID: n, Content: "Zqmemory" + n + " is remembered."})
+				f.remember(ragctx.Memory{ID: "hour", Content: "Zqhour" + n + " is said for an hour.", Expires: f.clock.now().Add(time.Hour)})
 				f.turn(ragctx.Turn{ID: "t" + n, SessionID: "s", Prompt: "Zqturn" + n + " was asked.", Response: "Yes."})
 				if j := f.await(f.spool("b" + n + "=Zqbulk" + n).ID); j.State != store.JobDone {
 					t.Errorf("era %d: the job is %+v", era, j)

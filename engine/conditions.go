@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/providers/memory"
@@ -65,7 +66,7 @@ func (e *core) namespaceMissing(ctx context.Context, namespace string) bool {
 // ReviseMemory is [Memories.Revise] under the condition.
 func (c Conditional) ReviseMemory(
 	ctx context.Context, namespace, id string, by Viewer, p memory.Patch,
-) (memory.Memory, store.Status, error) {
+) (ragctx.Memory, store.Status, error) {
 	m, status, err := c.engine.reviseMemory(ctx, namespace, id, by, p, c.condition)
 	return m, status, c.unmetCondition(err, "memory", id)
 }

@@ -24,7 +24,6 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/internal/tokens"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -310,7 +309,7 @@ func TestTypesAndExclude(t *testing.T) {
 func TestRecallWithoutAQuery(t *testing.T) {
 	f := open(t)
 	for i, imp := range []float64{.1, .9, .5} {
-		if _, _, err := f.Memories().Put(t.Context(), memory.Memory{ID: fmt.Sprint("m", i), Content: fmt.Sprint("note ", i), Importance: imp}); err != nil {
+		if _, _, err := f.Memories().Put(t.Context(), ragctx.Memory{ID: fmt.Sprint("m", i), Content: fmt.Sprint("note ", i), Importance: imp}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -625,7 +624,7 @@ func TestBadInputStoresNothing(t *testing.T) {
 			return err
 		},
 		"empty turn":   func() error { _, err := f.CompleteTurn(ctx, ragctx.Turn{Namespace: "n", SessionID: "s"}); return err },
-		"empty memory": func() error { _, _, err := f.Memories().Put(ctx, memory.Memory{Namespace: "n"}); return err },
+		"empty memory": func() error { _, _, err := f.Memories().Put(ctx, ragctx.Memory{Namespace: "n"}); return err },
 		"query":        func() error { _, err := f.Context(ctx, ragctx.ContextQuery{Query: "\xff"}); return err },
 		"tokenizer": func() error {
 			_, err := f.Context(ctx, ragctx.ContextQuery{Query: "q", Tokenizer: "abacus"})

@@ -12,7 +12,6 @@ import (
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/events"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 // TestErasedTextIsInNoEvent: a subscriber that reconnects gets no events with erased text.
@@ -41,8 +40,8 @@ func TestErasedTextIsInNoEvent(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f.remember(memory.Memory{ID: "m", UserID: "ada", SessionID: "s", Content: "The code of the narwhal is 5512.", Tags: []string{"narwhal"}})
-			f.remember(memory.Memory{ID: "other", Namespace: "else", Content: "Elsewhere nothing is erased."})
+			f.remember(ragctx.Memory{ID: "m", UserID: "ada", SessionID: "s", Content: "The code of the narwhal is 5512.", Tags: []string{"narwhal"}})
+			f.remember(ragctx.Memory{ID: "other", Namespace: "else", Content: "Elsewhere nothing is erased."})
 			q := query("code of the narwhal").WithSessionID("s")
 			q.UserID = "ada"
 			if a := f.ask(q); !strings.Contains(a.XML, "5512") {
@@ -74,9 +73,9 @@ func TestErasedTextIsInNoEvent(t *testing.T) {
 func TestDeletingAllMemoriesIsTold(t *testing.T) {
 	f := open(t)
 	for i := range 3 {
-		f.remember(memory.Memory{ID: fmt.Sprint(i), UserID: "ada", Content: fmt.Sprintf("Number %d.", i)})
+		f.remember(ragctx.Memory{ID: fmt.Sprint(i), UserID: "ada", Content: fmt.Sprintf("Number %d.", i)})
 	}
-	f.remember(memory.Memory{ID: "bobs", UserID: "bob", Content: "Something else."})
+	f.remember(ragctx.Memory{ID: "bobs", UserID: "bob", Content: "Something else."})
 	heard := f.listen(t.Context())
 	if err := f.Memories().DeleteAll(t.Context(), "", store.MemoryFilter{UserID: "ada", Own: true}); err != nil {
 		t.Fatal(err)

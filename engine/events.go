@@ -80,7 +80,7 @@ func (e *core) publish(ctx context.Context, ev ragctx.Event) {
 // Events of the query are erased with that session.
 type sessionContextKey struct{}
 
-func (e *core) publishStored(ctx context.Context, m memory.Memory) {
+func (e *core) publishStored(ctx context.Context, m ragctx.Memory) {
 	e.publish(ctx, ragctx.Event{
 		Type: ragctx.EventMemoryStored, Namespace: namespaceName(m.Namespace), SessionID: m.SessionID, UserID: m.UserID,
 		Data: ragctx.MemoryStored{MemoryID: m.ID, MemoryType: string(m.Type), Importance: m.Importance,

@@ -12,7 +12,6 @@ import (
 	"github.com/ragctx/ragctx/internal/access"
 	"github.com/ragctx/ragctx/internal/events"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 // listen subscribes to events with the grant of ctx. The returned func closes the engine and returns
@@ -69,7 +68,7 @@ func TestEvents(t *testing.T) {
 	}
 	_, err = f.Documents().Put(ctx, "", docs.Document{ExternalID: "d", Text: "Rollbacks need a ticket."}, "")
 	put(err)
-	_, _, err = f.Memories().Put(ctx, memory.Memory{ID: "m", UserID: "ada", SessionID: "s", Type: memory.MemoryWorking, Content: "Rollbacks are done on Mondays.", Importance: 0.7, Tags: []string{"ops"}})
+	_, _, err = f.Memories().Put(ctx, ragctx.Memory{ID: "m", UserID: "ada", SessionID: "s", Type: ragctx.MemoryWorking, Content: "Rollbacks are done on Mondays.", Importance: 0.7, Tags: []string{"ops"}})
 	put(err)
 	q := query("rollbacks").WithTypes(ragctx.TypeMemory)
 	q.UserID, q.SessionID = "ada", "s"
@@ -126,7 +125,7 @@ func TestEventsOfTheGrant(t *testing.T) {
 	inA := f.listen(as(access.Grant{Role: access.Admin, Namespaces: []string{"a"}}))
 	ofAda := f.listen(as(access.Grant{Role: access.Read, User: "ada"}))
 	none := f.listen(as(access.Grant{}))
-	for _, m := range []memory.Memory{
+	for _, m := range []ragctx.Memory{
 		{ID: "1", Namespace: "a", UserID: "ada"},
 		{ID: "2", Namespace: "b", UserID: "ada"},
 		{ID: "3", Namespace: "a", UserID: "bob"},
@@ -169,7 +168,7 @@ func TestEventsOverRestarts(t *testing.T) {
 		}
 		came := last
 		heard := f.listen(t.Context())
-		if _, _, err := f.Memories().Put(t.Context(), memory.Memory{Content: "Something to remember."}); err != nil {
+		if _, _, err := f.Memories().Put(t.Context(), ragctx.Memory{Content: "Something to remember."}); err != nil {
 			t.Fatal(err)
 		}
 		for ev, err := range f.Events().Follow(t.Context(), events.Filter{}, came) {

@@ -11,7 +11,6 @@ import (
 	"github.com/ragctx/ragctx/internal/access"
 	"github.com/ragctx/ragctx/internal/resolve"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 // TestExplainKeepsToTheUser: a caller bound to a user does not learn how many memories other users
@@ -23,7 +22,7 @@ func TestExplainKeepsToTheUser(t *testing.T) {
 	}
 	defer e.Close()
 	for i, user := range []string{"ada", "bob", "bob"} {
-		if _, _, err := e.Memories().Put(t.Context(), memory.Memory{UserID: user, Content: strings.Repeat("tea ", i+1) + user}); err != nil {
+		if _, _, err := e.Memories().Put(t.Context(), ragctx.Memory{UserID: user, Content: strings.Repeat("tea ", i+1) + user}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -64,7 +63,7 @@ func TestExplainFindsWhatIsInTheWay(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, _, err := f.Memories().Put(t.Context(), memory.Memory{UserID: "ada", SessionID: "s1", Content: "Ada draws zebras."}); err != nil {
+	if _, _, err := f.Memories().Put(t.Context(), ragctx.Memory{UserID: "ada", SessionID: "s1", Content: "Ada draws zebras."}); err != nil {
 		t.Fatal(err)
 	}
 	q := ragctx.ContextQuery{Query: "zebras", UserID: "ada"}

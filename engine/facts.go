@@ -179,7 +179,7 @@ func (l *factExtractor) find(ctx context.Context, t ragctx.Turn) (found []memory
 }
 
 // ask calls the model with its own timeout, so that a hanging model leaves time for the rules.
-func (l *factExtractor) ask(ctx context.Context, t ragctx.Turn, related []memory.Memory) (memory.Extraction, error) {
+func (l *factExtractor) ask(ctx context.Context, t ragctx.Turn, related []ragctx.Memory) (memory.Extraction, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.wait)
 	defer cancel()
 	return l.asker.Extract(ctx, t, related)
@@ -198,7 +198,7 @@ func peopleText(t ragctx.Turn) string {
 
 // prepare prepares a finding and its memory for the store.
 func (l *factExtractor) prepare(
-	ctx context.Context, t ragctx.Turn, f memory.Finding, m memory.Memory, dry bool,
+	ctx context.Context, t ragctx.Turn, f memory.Finding, m ragctx.Memory, dry bool,
 ) (store.ExtractedFact, error) {
 	for i, e := range m.Sources {
 		if now := l.engine.opts.Now(); e.At.After(now) {
@@ -230,7 +230,7 @@ func (l *factExtractor) near(ctx context.Context, t ragctx.Turn, f memory.Findin
 	if err != nil {
 		return "", err
 	}
-	i := slices.IndexFunc(related, func(m memory.Memory) bool {
+	i := slices.IndexFunc(related, func(m ragctx.Memory) bool {
 		return m.About.Kind == f.Kind && memory.NearDuplicate(m.Content, f.Content)
 	})
 	if i < 0 {
@@ -243,7 +243,7 @@ func (l *factExtractor) near(ctx context.Context, t ragctx.Turn, f memory.Findin
 const maxRelatedChars = 2000
 
 // related returns the facts of the turn's user and agent that match a text, best first.
-func (l *factExtractor) related(ctx context.Context, t ragctx.Turn, text string, n int) ([]memory.Memory, error) {
+func (l *factExtractor) related(ctx context.Context, t ragctx.Turn, text string, n int) ([]ragctx.Memory, error) {
 	q := ragctx.NewQuery(sentence.Clip(text, maxRelatedChars)).WithMaxResults(n)
 	q.Namespace, q.UserID, q.AgentID, q.Now = t.Namespace, t.UserID, t.AgentID, l.engine.opts.Now()
 	q.Params = map[string]any{memory.ParamTime: false, memory.ParamConversation: false}

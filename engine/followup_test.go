@@ -13,7 +13,6 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 const followUpDir = "../testdata/followup"
@@ -107,7 +106,7 @@ func newLibrary(t *testing.T) *library {
 	}
 	for line := range strings.Lines(string(b)) {
 		id, text, _ := strings.Cut(strings.TrimSpace(line), ": ")
-		if _, _, err := l.Memories().Put(t.Context(), memory.Memory{ID: id, Content: text}); err != nil {
+		if _, _, err := l.Memories().Put(t.Context(), ragctx.Memory{ID: id, Content: text}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -59,7 +59,7 @@ const (
 var given = map[reflect.Type]any{
 	reflect.TypeFor[ragctx.ContextQuery](): ragctx.ContextQuery{Query: secret, Namespace: theirs, UserID: theirs},
 	reflect.TypeFor[ragctx.Turn]():         ragctx.Turn{ID: "turn-2", Namespace: theirs, UserID: theirs, SessionID: theirs, Prompt: secret, Response: "so"},
-	reflect.TypeFor[memory.Memory]():       memory.Memory{ID: theirs, Namespace: theirs, UserID: theirs, Content: "theirs"},
+	reflect.TypeFor[ragctx.Memory]():       ragctx.Memory{ID: theirs, Namespace: theirs, UserID: theirs, Content: "theirs"},
 	reflect.TypeFor[memory.Outcome]():      memory.Outcome{Prompt: "theirs", Result: "theirs"},
 	reflect.TypeFor[assemble.Request]():    assemble.Request{Context: ragctx.ContextQuery{Query: secret, Namespace: theirs, UserID: theirs}},
 	reflect.TypeFor[events.Filter]():       events.Filter{Namespace: theirs},
@@ -109,7 +109,7 @@ func fillTheirs(t *testing.T, f *fixture) {
 	if _, err := f.Documents().Put(ctx, theirs, docs.Document{ExternalID: theirs, Text: "The " + secret + " of a document."}, ""); err != nil {
 		t.Fatal(err)
 	}
-	m := memory.Memory{ID: theirs, Namespace: theirs, UserID: theirs, SessionID: theirs, Content: "The " + secret + " of a memory."}
+	m := ragctx.Memory{ID: theirs, Namespace: theirs, UserID: theirs, SessionID: theirs, Content: "The " + secret + " of a memory."}
 	if _, _, err := f.Memories().Put(ctx, m); err != nil {
 		t.Fatal(err)
 	}

@@ -62,7 +62,7 @@ func buildWall(t *testing.T) *wall {
 					ragctx.TextMessage(ragctx.RoleAssistant, "The weather is "+word()+"."),
 				}
 				w.turn(tell)
-				m, _ := w.remember(memory.Memory{Namespace: ns, UserID: user, AgentID: agent, SessionID: session, Content: "a note about the weather: " + word(), Pinned: i == 0})
+				m, _ := w.remember(ragctx.Memory{Namespace: ns, UserID: user, AgentID: agent, SessionID: session, Content: "a note about the weather: " + word(), Pinned: i == 0})
 				w.ids = append(w.ids, id, m.ID)
 			}
 		}

@@ -107,14 +107,14 @@ func (e *core) memoryContent(
 
 // Put stores a memory without its secrets, or replaces the one with the same id. It returns
 // the stored memory and the change made.
-func (e Memories) Put(ctx context.Context, m memory.Memory) (memory.Memory, store.Status, error) {
+func (e Memories) Put(ctx context.Context, m ragctx.Memory) (ragctx.Memory, store.Status, error) {
 	return e.remember(ctx, m, 0)
 }
 
 // remember is [Memories.Put] for an expected current version; 0 accepts any or none.
 func (e *core) remember(
-	ctx context.Context, m memory.Memory, over int, when ...store.Condition,
-) (memory.Memory, store.Status, error) {
+	ctx context.Context, m ragctx.Memory, over int, when ...store.Condition,
+) (ragctx.Memory, store.Status, error) {
 	defer e.priority.beginUrgent()()
 	if err := m.Validate(); err != nil {
 		return m, "", err
@@ -140,7 +140,7 @@ func (e *core) remember(
 		return m, "", err
 	}
 	if reason, ok := memory.QuarantineReason(m); ok {
-		m.State = memory.MemoryQuarantined
+		m.State = ragctx.MemoryQuarantined
 		if m.Occurred.IsZero() {
 			m.Occurred = e.opts.Now().UTC().Truncate(time.Microsecond)
 		}
@@ -166,14 +166,14 @@ func (e *core) tierOptions() store.Tier {
 }
 
 // Get returns a memory of a user, or one without a user. With anyUser it may belong to any user.
-func (e Memories) Get(ctx context.Context, namespace, id, user string, anyUser bool) (memory.Memory, error) {
+func (e Memories) Get(ctx context.Context, namespace, id, user string, anyUser bool) (ragctx.Memory, error) {
 	ns, err := e.namespace(ctx, namespace, false)
 	if err != nil {
-		return memory.Memory{}, err
+		return ragctx.Memory{}, err
 	}
 	by, err := canRead(ctx, Viewer{user, anyUser})
 	if err != nil {
-		return memory.Memory{}, err
+		return ragctx.Memory{}, err
 	}
 	now := e.opts.Now()
 	m, err := e.store.Memory(ctx, ns, id, now)
@@ -181,7 +181,7 @@ func (e Memories) Get(ctx context.Context, namespace, id, user string, anyUser b
 		return m, err
 	}
 	if !by.Anyone && m.UserID != "" && m.UserID != by.User {
-		return memory.Memory{}, notFound("memory", id)
+		return ragctx.Memory{}, notFound("memory", id)
 	}
 	m.Score = e.opts.Weights.Score(m.Importance, now.Sub(m.Occurred))
 	return m, nil
@@ -191,14 +191,14 @@ func (e Memories) Get(ctx context.Context, namespace, id, user string, anyUser b
 // the next page, which is zero on the last. A namespace that does not exist is empty.
 func (e Memories) List(
 	ctx context.Context, namespace string, f store.MemoryFilter,
-) ([]memory.Memory, store.MemoryCursor, error) {
+) ([]ragctx.Memory, store.MemoryCursor, error) {
 	if err := pageLimit(&f.Limit); err != nil {
 		return nil, store.MemoryCursor{}, err
 	}
-	if f.State == memory.MemoryQuarantined {
+	if f.State == ragctx.MemoryQuarantined {
 		return nil, store.MemoryCursor{}, ragctx.Invalid("state", "is quarantined; use the quarantine list instead")
 	}
-	if f.State != "" && f.State != memory.MemoryActive && !f.AsOf.IsZero() {
+	if f.State != "" && f.State != ragctx.MemoryActive && !f.AsOf.IsZero() {
 		return nil, store.MemoryCursor{},
 			ragctx.Invalid("as_of", "cannot be combined with a state, which is the current one; send only one of them")
 	}
@@ -214,7 +214,7 @@ func (e Memories) List(
 	f.Weights = e.opts.Weights
 	ns, err := e.namespace(ctx, namespace, false)
 	if isNotFound(err) {
-		return []memory.Memory{}, store.MemoryCursor{}, nil
+		return []ragctx.Memory{}, store.MemoryCursor{}, nil
 	}
 	if err != nil {
 		return nil, store.MemoryCursor{}, err

@@ -95,30 +95,30 @@ func (e Memories) Quarantine(
 }
 
 // Release takes a memory out of quarantine, so that queries find it.
-func (e Memories) Release(ctx context.Context, namespace, id string, by Viewer) (memory.Memory, error) {
+func (e Memories) Release(ctx context.Context, namespace, id string, by Viewer) (ragctx.Memory, error) {
 	ns, err := e.namespace(ctx, namespace, false)
 	if err != nil {
-		return memory.Memory{}, err
+		return ragctx.Memory{}, err
 	}
 	if by, err = e.canModify(ctx, namespace, id, by); err != nil {
-		return memory.Memory{}, err
+		return ragctx.Memory{}, err
 	}
 	q, err := e.store.Quarantined(ctx, ns, id, by.User, by.Anyone)
 	if err != nil {
-		return memory.Memory{}, err
+		return ragctx.Memory{}, err
 	}
 	content, err := e.textContent(ctx, q.Content)
 	if err != nil {
-		return memory.Memory{}, err
+		return ragctx.Memory{}, err
 	}
 	seq, err := e.store.Release(ctx, ns, id, by.User, by.Anyone, content)
 	if err != nil {
-		return memory.Memory{}, err
+		return ragctx.Memory{}, err
 	}
 	q.Namespace = namespace
 	e.publishStored(ctx, q.Memory)
 	if err := e.catchUpMemories(ctx, ns, seq); err != nil {
-		return memory.Memory{}, err
+		return ragctx.Memory{}, err
 	}
 	return e.Memories().Get(ctx, namespace, id, by.User, by.Anyone)
 }

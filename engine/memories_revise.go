@@ -49,13 +49,13 @@ const (
 // version.
 func (e Memories) Revise(
 	ctx context.Context, namespace, id string, by Viewer, p memory.Patch,
-) (memory.Memory, store.Status, error) {
+) (ragctx.Memory, store.Status, error) {
 	return e.reviseMemory(ctx, namespace, id, by, p, store.Condition{})
 }
 
 func (e *core) reviseMemory(
 	ctx context.Context, namespace, id string, by Viewer, p memory.Patch, when store.Condition,
-) (memory.Memory, store.Status, error) {
+) (ragctx.Memory, store.Status, error) {
 	for attempt := 1; ; attempt++ {
 		m, status, err := e.revise(ctx, namespace, id, by, p, when)
 		if !errors.Is(err, ragctx.ErrConflict) || attempt == reviseAttempts {
@@ -71,10 +71,10 @@ func (e *core) reviseMemory(
 
 func (e *core) revise(
 	ctx context.Context, namespace, id string, by Viewer, p memory.Patch, when store.Condition,
-) (memory.Memory, store.Status, error) {
+) (ragctx.Memory, store.Status, error) {
 	by, err := e.canModify(ctx, namespace, id, by)
 	if err != nil {
-		return memory.Memory{}, "", err
+		return ragctx.Memory{}, "", err
 	}
 	old, err := e.Memories().Get(ctx, namespace, id, by.User, by.Anyone)
 	if err != nil {
@@ -89,11 +89,11 @@ func (e *core) revise(
 
 // Import stores an exported memory with its id, times, fact record and use count. Its
 // recording time is now.
-func (e Memories) Import(ctx context.Context, m memory.Memory) (memory.Memory, store.Status, error) {
+func (e Memories) Import(ctx context.Context, m ragctx.Memory) (ragctx.Memory, store.Status, error) {
 	if m.ID == "" {
 		return m, "", ragctx.Invalid("id", "is empty; a repeated import needs it")
 	}
-	if m.State != "" && m.State != memory.MemoryActive {
+	if m.State != "" && m.State != ragctx.MemoryActive {
 		return m, "", ragctx.Invalid("state", "is %s; only active memories are imported", ragctx.Clip(string(m.State)))
 	}
 	if m.About != nil && !e.opts.KeepSecrets {
@@ -124,8 +124,8 @@ func (e Memories) Import(ctx context.Context, m memory.Memory) (memory.Memory, s
 // PutOutcome stores the outcome of a task as a memory, without secrets. m has the memory's id,
 // owner and time.
 func (e Memories) PutOutcome(
-	ctx context.Context, m memory.Memory, o memory.Outcome,
-) (memory.Memory, store.Status, error) {
+	ctx context.Context, m ragctx.Memory, o memory.Outcome,
+) (ragctx.Memory, store.Status, error) {
 	if !e.opts.KeepSecrets { // the metadata has them too
 		for _, s := range [...]*string{&o.Prompt, &o.Result, &o.Error} {
 			*s, _ = memory.RedactText(*s)
@@ -145,7 +145,7 @@ func (e Memories) PutOutcome(
 }
 
 // exportedPart returns the part of a memory that an export and import preserve.
-func exportedPart(m memory.Memory) memory.Memory {
+func exportedPart(m ragctx.Memory) ragctx.Memory {
 	m.Namespace, m.Recorded, m.Version, m.Score, m.State = "", time.Time{}, 0, 0, ""
 	m.Uses, m.LastUsed = 0, time.Time{}
 	m.Occurred, m.Expires = m.Occurred.UTC().Truncate(time.Microsecond), m.Expires.UTC().Truncate(time.Microsecond)

@@ -10,13 +10,12 @@ import (
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/memory"
-	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
 // TestChangesAtATime: of changes that are made at a time, none is lost.
 func TestChangesAtATime(t *testing.T) {
 	f := open(t)
-	if _, _, err := f.Memories().Put(t.Context(), memory.Memory{ID: "m", Content: "x", Tags: []string{}}); err != nil {
+	if _, _, err := f.Memories().Put(t.Context(), ragctx.Memory{ID: "m", Content: "x", Tags: []string{}}); err != nil {
 		t.Fatal(err)
 	}
 	const n = 4
@@ -39,7 +38,7 @@ func TestChangesAtATime(t *testing.T) {
 // TestChangedMemoriesAreFound by their new content.
 func TestChangedMemoriesAreFound(t *testing.T) {
 	f := open(t)
-	if _, _, err := f.Memories().Put(t.Context(), memory.Memory{ID: "m", Content: "Zebras have stripes."}); err != nil {
+	if _, _, err := f.Memories().Put(t.Context(), ragctx.Memory{ID: "m", Content: "Zebras have stripes."}); err != nil {
 		t.Fatal(err)
 	}
 	content := "Giraffes have spots."
@@ -70,18 +69,18 @@ func TestChangedMemoriesAreFound(t *testing.T) {
 func TestNoSecretsComeIn(t *testing.T) {
 	const secret = "sk-ant-api03-Zx81kQpLmN4tVb7YwR2sDf6GhJ9aEc0UoI5xTqW3vBnM"
 	f := open(t)
-	m, _, err := f.Memories().PutOutcome(t.Context(), memory.Memory{UserID: "ada"}, memory.Outcome{Prompt: "Use the key " + secret, Error: "refused: api_key=" + secret})
+	m, _, err := f.Memories().PutOutcome(t.Context(), ragctx.Memory{UserID: "ada"}, memory.Outcome{Prompt: "Use the key " + secret, Error: "refused: api_key=" + secret})
 	if err != nil || m.UserID != "ada" || !strings.HasPrefix(m.Content, "Failure: Use the key ") {
 		t.Fatalf("%+v, %v", m, err)
 	}
 	tools := []string{"curl -H 'x-api-key: " + secret + "'"}
-	success, _, err := f.Memories().PutOutcome(t.Context(), memory.Memory{UserID: "ada"}, memory.Outcome{Prompt: "Look", Tools: tools, Result: "saw " + secret})
+	success, _, err := f.Memories().PutOutcome(t.Context(), ragctx.Memory{UserID: "ada"}, memory.Outcome{Prompt: "Look", Tools: tools, Result: "saw " + secret})
 	if err != nil || !strings.Contains(tools[0], secret) {
 		t.Fatalf("%v, %v", tools, err)
 	}
-	imported, _, err := f.Memories().Import(t.Context(), memory.Memory{
-		ID: "fact", Content: "The key is " + secret, Type: memory.MemorySemantic,
-		About: &memory.FactRecord{Kind: facts.FactIdentity, Subject: "user", Attribute: "key", Value: secret, Reason: "says " + secret},
+	imported, _, err := f.Memories().Import(t.Context(), ragctx.Memory{
+		ID: "fact", Content: "The key is " + secret, Type: ragctx.MemorySemantic,
+		About: &ragctx.FactRecord{Kind: ragctx.FactIdentity, Subject: "user", Attribute: "key", Value: secret, Reason: "says " + secret},
 	})
 	if err != nil {
 		t.Fatal(err)

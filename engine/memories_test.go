@@ -9,10 +9,9 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
-func (f *fixture) remember(m memory.Memory) (memory.Memory, store.Status) {
+func (f *fixture) remember(m ragctx.Memory) (ragctx.Memory, store.Status) {
 	f.t.Helper()
 	m, st, err := f.Memories().Put(f.t.Context(), m)
 	if err != nil {
@@ -24,10 +23,10 @@ func (f *fixture) remember(m memory.Memory) (memory.Memory, store.Status) {
 // TestRecallHeedsTheQuery: without a text a query narrows as it does with one.
 func TestRecallHeedsTheQuery(t *testing.T) {
 	f := open(t)
-	f.remember(memory.Memory{ID: "a", Content: "walrus one", Importance: .5, Tags: []string{"k"}, Metadata: map[string]any{"n": 1234567.}})
-	first, _ := f.remember(memory.Memory{ID: "b", Content: "walrus two", Importance: .9})
+	f.remember(ragctx.Memory{ID: "a", Content: "walrus one", Importance: .5, Tags: []string{"k"}, Metadata: map[string]any{"n": 1234567.}})
+	first, _ := f.remember(ragctx.Memory{ID: "b", Content: "walrus two", Importance: .9})
 	f.clock.set(t0.Add(time.Hour))
-	f.remember(memory.Memory{ID: "c", Content: "walrus three", Importance: 1})
+	f.remember(ragctx.Memory{ID: "c", Content: "walrus three", Importance: 1})
 	if err := f.Memories().Delete(t.Context(), "", "a", "", true); err != nil {
 		t.Fatal(err)
 	}
@@ -76,8 +75,8 @@ func TestFilterByANumber(t *testing.T) {
 
 func TestTheSameMemoryTwice(t *testing.T) {
 	f := open(t)
-	first, _ := f.remember(memory.Memory{ID: "m", Content: "x"})
-	again, st := f.remember(memory.Memory{ID: "m", Content: "x"})
+	first, _ := f.remember(ragctx.Memory{ID: "m", Content: "x"})
+	again, st := f.remember(ragctx.Memory{ID: "m", Content: "x"})
 	if st != store.Unchanged || again.Version != 1 || first.Occurred.IsZero() || !again.Occurred.Equal(first.Occurred) {
 		t.Errorf("%s: %+v, first %+v", st, again, first)
 	}
@@ -86,7 +85,7 @@ func TestTheSameMemoryTwice(t *testing.T) {
 func TestMemoryThatHasExpired(t *testing.T) {
 	f := open(t)
 	for _, expires := range []time.Time{t0, t0.AddDate(-20, 0, 0)} {
-		_, _, err := f.Memories().Put(t.Context(), memory.Memory{Namespace: "n", Content: "x", Expires: expires})
+		_, _, err := f.Memories().Put(t.Context(), ragctx.Memory{Namespace: "n", Content: "x", Expires: expires})
 		if fe, ok := errors.AsType[*ragctx.FieldError](err); !ok || fe.Field != "expires" {
 			t.Errorf("expires %v: %v", expires, err)
 		}
@@ -94,7 +93,7 @@ func TestMemoryThatHasExpired(t *testing.T) {
 	if names, err := f.Admin().NamespaceNames(t.Context()); err != nil || len(names) > 0 {
 		t.Errorf("something was stored: %v, %v", names, err)
 	}
-	f.remember(memory.Memory{Content: "x", Expires: t0.Add(time.Hour)})
+	f.remember(ragctx.Memory{Content: "x", Expires: t0.Add(time.Hour)})
 }
 
 // TestTurnOfToolsAlone: a turn without user or assistant text is stored, but becomes no memory.
@@ -133,7 +132,7 @@ func TestDeletedTurnSentAgain(t *testing.T) {
 func TestMemoryPages(t *testing.T) {
 	f := open(t)
 	for _, id := range []string{"a", "b", "c", "d", "e"} {
-		f.remember(memory.Memory{ID: id, Content: "x", Importance: .5, Occurred: t0})
+		f.remember(ragctx.Memory{ID: id, Content: "x", Importance: .5, Occurred: t0})
 	}
 	var ids []string
 	mf := store.MemoryFilter{Limit: 2}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 // get reads single things by their ids.
@@ -76,7 +75,7 @@ func (m *machine) getMemory(s *modelSpace, k key) {
 	}
 }
 
-func (v *version) is(got memory.Memory) bool {
+func (v *version) is(got ragctx.Memory) bool {
 	return got.ID == v.key && got.Version == v.number && got.Content == v.mem.Content && got.UserID == v.mem.UserID &&
 		got.Type == v.mem.Type && got.Recorded.Equal(v.recorded) && got.Expires.Equal(v.mem.Expires)
 }
@@ -124,7 +123,7 @@ func (m *machine) compareDocuments(s *modelSpace, page int) {
 func (m *machine) compareMemories(s *modelSpace, w *viewer, page int) {
 	m.Helper()
 	want := s.seen(store.Memories, w)
-	var got []memory.Memory
+	var got []ragctx.Memory
 	f := store.MemoryFilter{UserID: w.user, AgentID: w.agent, SessionID: w.session, Filter: w.filter, AsOf: w.asOf, Limit: page}
 	for {
 		found, next, err := m.eng.Memories().List(m.Context(), s.name, f)

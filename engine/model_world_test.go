@@ -13,7 +13,6 @@ import (
 	"github.com/ragctx/ragctx/embed"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 // This file is the model: what the engine ought to hold, kept in plain maps and
@@ -38,7 +37,7 @@ type version struct {
 	pieces []piece
 
 	doc docs.Document // what was sent, if a document
-	mem memory.Memory // what was sent, if a memory; of a turn, what it becomes
+	mem ragctx.Memory // what was sent, if a memory; of a turn, what it becomes
 
 	recorded, superseded time.Time
 }
@@ -202,11 +201,11 @@ const maxWorking = 2
 
 // trim ends the working memories that exceed the limit with a new one, and returns them.
 func (s *modelSpace) trim(v *version, at time.Time) []*version {
-	if v.mem.Type != memory.MemoryWorking {
+	if v.mem.Type != ragctx.MemoryWorking {
 		return nil
 	}
 	tier := slices.DeleteFunc(s.versions(store.Memories), func(o *version) bool {
-		return o.mem.Type != memory.MemoryWorking || !o.superseded.IsZero() || o.expired(at) ||
+		return o.mem.Type != ragctx.MemoryWorking || !o.superseded.IsZero() || o.expired(at) ||
 			o.mem.UserID != v.mem.UserID || o.mem.AgentID != v.mem.AgentID || o.mem.SessionID != v.mem.SessionID
 	})
 	slices.SortFunc(tier, func(a, b *version) int {

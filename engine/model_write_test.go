@@ -11,7 +11,6 @@ import (
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 // How many different names there are: few, so that most writes meet something.
@@ -256,9 +255,9 @@ func (m *machine) told(s *modelSpace, t ragctx.Turn, v *version, got engine.Turn
 	s.turns[t.ID] = t
 	s.told = append(s.told, t.ID)
 	v.key = t.ID
-	v.mem = memory.Memory{
-		ID: t.ID, Namespace: s.name, UserID: t.UserID, AgentID: t.AgentID, SessionID: t.SessionID, Type: memory.MemoryEpisodic,
-		Content: v.pieces[0].text + "\n" + v.pieces[1].text, Importance: memory.DefaultImportance, Tags: t.Tags, Occurred: t.Occurred,
+	v.mem = ragctx.Memory{
+		ID: t.ID, Namespace: s.name, UserID: t.UserID, AgentID: t.AgentID, SessionID: t.SessionID, Type: ragctx.MemoryEpisodic,
+		Content: v.pieces[0].text + "\n" + v.pieces[1].text, Importance: ragctx.DefaultImportance, Tags: t.Tags, Occurred: t.Occurred,
 	}
 	m.accept(s, v, store.Created)
 }
@@ -311,9 +310,9 @@ func (m *machine) thought(s *modelSpace, id string) *version {
 	v := &version{kind: store.Memories, key: id}
 	said, token, topic := m.sentence()
 	v.pieces = []piece{{text: said, embedded: said, token: token, topic: topic}}
-	v.mem = memory.Memory{
+	v.mem = ragctx.Memory{
 		ID: id, Namespace: s.name, UserID: pick(m, modelUsers), AgentID: pick(m, modelAgents), SessionID: pick(m, modelSessions),
-		Type: pick(m, []memory.MemoryType{memory.MemorySemantic, memory.MemoryProcedural, memory.MemoryWorking}), Content: said,
+		Type: pick(m, []ragctx.MemoryType{ragctx.MemorySemantic, ragctx.MemoryProcedural, ragctx.MemoryWorking}), Content: said,
 		Importance: float64(m.rand.IntN(11)) / 10, Tags: m.some(modelTags),
 		Occurred: m.clock.now().Add(-time.Duration(m.rand.IntN(100)) * time.Hour),
 	}

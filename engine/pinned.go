@@ -66,7 +66,7 @@ type pinnedItem struct {
 
 // stableItem returns a memory as an item that does not change over time: without its date, and without
 // its score, which decays.
-func stableItem(m memory.Memory, depth ragctx.ContextDepth) ragctx.ContextItem {
+func stableItem(m ragctx.Memory, depth ragctx.ContextDepth) ragctx.ContextItem {
 	m.Occurred, m.Score = time.Time{}, 0
 	it := memory.Item(m, depth)
 	it.Provider = memory.Name

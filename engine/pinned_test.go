@@ -9,7 +9,6 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/resolve"
-	"github.com/ragctx/ragctx/providers/memory"
 	"github.com/ragctx/ragctx/providers/procedures"
 )
 
@@ -24,7 +23,7 @@ func (f *fixture) block(q ragctx.ContextQuery) (resolve.PromptBlock, resolve.Ans
 	return a.Blocks[0], a
 }
 
-func (f *fixture) note(m memory.Memory) {
+func (f *fixture) note(m ragctx.Memory) {
 	f.t.Helper()
 	if _, _, err := f.Memories().Put(f.t.Context(), m); err != nil {
 		f.t.Fatal(err)
@@ -44,11 +43,11 @@ func (f *fixture) release(k engine.ProcedureKey, trigger string) {
 func TestStableBlock(t *testing.T) {
 	f := open(t, spelling)
 	f.put("release", "The release train leaves on Tuesday.")
-	f.note(memory.Memory{ID: "pin", Content: "Answer in short sentences.", Pinned: true, Importance: .4, Type: memory.MemorySemantic})
-	f.note(memory.Memory{ID: "who", UserID: "ada", SessionID: "monday", Content: "Ada prefers tabs.", Profile: true, Importance: .9, Type: memory.MemorySemantic})
-	f.note(memory.Memory{ID: "bob", UserID: "bob", Content: "Bob prefers spaces.", Profile: true, Importance: .9})
-	f.note(memory.Memory{ID: "other", AgentID: "coder", Content: "The coder works at night.", Pinned: true})
-	f.note(memory.Memory{ID: "plain", UserID: "ada", Content: "Ada went to the release train."})
+	f.note(ragctx.Memory{ID: "pin", Content: "Answer in short sentences.", Pinned: true, Importance: .4, Type: ragctx.MemorySemantic})
+	f.note(ragctx.Memory{ID: "who", UserID: "ada", SessionID: "monday", Content: "Ada prefers tabs.", Profile: true, Importance: .9, Type: ragctx.MemorySemantic})
+	f.note(ragctx.Memory{ID: "bob", UserID: "bob", Content: "Bob prefers spaces.", Profile: true, Importance: .9})
+	f.note(ragctx.Memory{ID: "other", AgentID: "coder", Content: "The coder works at night.", Pinned: true})
+	f.note(ragctx.Memory{ID: "plain", UserID: "ada", Content: "Ada went to the release train."})
 	f.release(engine.ProcedureKey{Name: "deploy"}, "Deploy the release train")
 	ask := func(text string) ragctx.ContextQuery {
 		q := query(text)
@@ -82,7 +81,7 @@ func TestStableBlock(t *testing.T) {
 		}
 	}
 	// New items come at the end.
-	f.note(memory.Memory{ID: "aaa", UserID: "ada", Content: "Ada lives in Lisbon.", Profile: true, Importance: 1, Type: memory.MemorySemantic})
+	f.note(ragctx.Memory{ID: "aaa", UserID: "ada", Content: "Ada lives in Lisbon.", Profile: true, Importance: 1, Type: ragctx.MemorySemantic})
 	if more, _ := f.block(ask("q")); !strings.HasPrefix(more.Text, stable.Text) || len(more.Items) != 4 {
 		t.Errorf("after one more:\n%s", more.Text)
 	}

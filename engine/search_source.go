@@ -10,7 +10,6 @@ import (
 	"github.com/ragctx/ragctx/internal/queryexpand"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/internal/trace"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 // searchSource gives a provider access to the store's texts and the indexes of one kind of item.
@@ -122,7 +121,7 @@ func (s searchSource) searchSpace(
 }
 
 // ListByScore implements the memory provider's source interface.
-func (s searchSource) ListByScore(ctx context.Context, q ragctx.ContextQuery) ([]memory.Memory, error) {
+func (s searchSource) ListByScore(ctx context.Context, q ragctx.ContextQuery) ([]ragctx.Memory, error) {
 	found, _, err := s.engine.Memories().List(ctx, q.Namespace, store.MemoryFilter{
 		UserID: q.UserID, AgentID: q.AgentID, SessionID: q.SessionID, Filter: q.Filter, Exclude: q.Exclude,
 		AsOf: q.AsOf, Now: q.Now, Limit: q.MaxResults,

@@ -17,7 +17,6 @@ import (
 	"github.com/ragctx/ragctx/internal/llm"
 	"github.com/ragctx/ragctx/internal/resolve"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 func TestStatus(t *testing.T) {
@@ -30,7 +29,7 @@ func TestStatus(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, _, err := f.Memories().Put(t.Context(), memory.Memory{Namespace: "b", UserID: "ada", Content: "Something."}); err != nil {
+	if _, _, err := f.Memories().Put(t.Context(), ragctx.Memory{Namespace: "b", UserID: "ada", Content: "Something."}); err != nil {
 		t.Fatal(err)
 	}
 	f.Logger().With("part", "x").Warn("it failed", "error", "disk")

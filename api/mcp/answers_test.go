@@ -7,10 +7,10 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/ragctx/ragctx"
 	mcpserver "github.com/ragctx/ragctx/api/mcp"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 // TestSpotlight: passages are marked where a caller asks for that, or the configuration
@@ -88,7 +88,7 @@ func TestCorrectionsAreTold(t *testing.T) {
 		long = append(long, strings.Repeat(string(c)+"xq", 21))
 	}
 	put(t, eng, "", "b.md", strings.Join(long, " "))
-	if _, _, err := eng.Memories().Put(t.Context(), memory.Memory{Content: "The harbour of Elba."}); err != nil {
+	if _, _, err := eng.Memories().Put(t.Context(), ragctx.Memory{Content: "The harbour of Elba."}); err != nil {
 		t.Fatal(err)
 	}
 	type corrected struct {
@@ -123,7 +123,7 @@ func TestFirstResultIsShortened(t *testing.T) {
 	eng := open(t)
 	long := strings.Repeat("zebras are striped and live in savannas, as everybody knows. ", 40)
 	put(t, eng, "", "a.md", long)
-	if _, _, err := eng.Memories().Put(t.Context(), memory.Memory{Content: long}); err != nil {
+	if _, _, err := eng.Memories().Put(t.Context(), ragctx.Memory{Content: long}); err != nil {
 		t.Fatal(err)
 	}
 	s := stdio(t, mcpserver.New(mcpserver.Local(eng), mcpserver.Options{}))

@@ -23,7 +23,6 @@ import (
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/access"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 // versions are those of a client with sessions and of one without.
@@ -33,7 +32,7 @@ var versions = []string{"2025-11-25", "2026-07-28"}
 func TestGrants(t *testing.T) {
 	eng := open(t)
 	for _, user := range []string{"ada", "bob"} {
-		if _, _, err := eng.Memories().Put(t.Context(), memory.Memory{ID: user + "1", UserID: user, Type: memory.MemorySemantic, Content: user + " likes zebras", Importance: .5}); err != nil {
+		if _, _, err := eng.Memories().Put(t.Context(), ragctx.Memory{ID: user + "1", UserID: user, Type: ragctx.MemorySemantic, Content: user + " likes zebras", Importance: .5}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -470,7 +469,7 @@ func TestFixedScope(t *testing.T) {
 func TestScopeByHeaderIsWithinTheKey(t *testing.T) {
 	eng := open(t)
 	put(t, eng, "secret", "s.md", "# Zebras\n\nThe secret zebra password is hunter2.\n")
-	if _, _, err := eng.Memories().Put(t.Context(), memory.Memory{ID: "all", Namespace: "mine", Content: "Zebras belong to nobody."}); err != nil {
+	if _, _, err := eng.Memories().Put(t.Context(), ragctx.Memory{ID: "all", Namespace: "mine", Content: "Zebras belong to nobody."}); err != nil {
 		t.Fatal(err)
 	}
 	url := keyed(t, mcpserver.New(mcpserver.Local(eng), mcpserver.Options{}), map[string]access.Grant{

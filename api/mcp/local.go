@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/passage"
 	"github.com/ragctx/ragctx/internal/store"
@@ -36,7 +37,7 @@ func (l local) Skill(ctx context.Context, namespace, item string) (procedures.ID
 	return l.Procedures().Skill(ctx, namespace, item)
 }
 
-func (l local) Remember(ctx context.Context, m memory.Memory) (memory.Memory, store.Status, error) {
+func (l local) Remember(ctx context.Context, m ragctx.Memory) (ragctx.Memory, store.Status, error) {
 	return l.Memories().Put(ctx, m)
 }
 

@@ -102,12 +102,12 @@ func (s *Server) memoryAddTool() tool {
 		description: "Stores a memory for later conversations, searchable at once. Use it for preferences, " +
 			"decisions and requests to remember, one fact per call. Secrets are not stored.",
 		limits: func(p properties) {
-			p.text("content", memory.MaxMemoryBytes/4, true)
+			p.text("content", ragctx.MaxMemoryBytes/4, true)
 			p.text("id", ragctx.MaxNameBytes, false)
 			p.oneOf("memory_type", "semantic", "episodic", "procedural", "working")
 			p["memory_type"].Default = []byte(`"semantic"`)
-			p.between("importance", 0, 1, memory.DefaultImportance)
-			p.texts("tags", memory.MaxMemoryTags, ragctx.MaxNameBytes)
+			p.between("importance", 0, 1, ragctx.DefaultImportance)
+			p.texts("tags", ragctx.MaxMemoryTags, ragctx.MaxNameBytes)
 			p.oneOf("origin", "user", "agent", "tool", "document")
 			p.between("expires_in_hours", 0, 24*3650, 0)
 			p.maxTokens(fallbackTokens)
@@ -116,10 +116,10 @@ func (s *Server) memoryAddTool() tool {
 }
 
 func (s *Server) memoryAdd(ctx context.Context, at Scope, in memoryAddArguments) (memoryAddAnswer, error) {
-	m := memory.Memory{
+	m := ragctx.Memory{
 		ID: in.ID, Namespace: at.Namespace, UserID: at.UserID, AgentID: at.AgentID, SessionID: at.SessionID,
-		Type: memory.MemoryType(in.Type), Content: in.Content, Importance: in.Importance, Tags: in.Tags,
-		Origin: memory.MemoryOrigin(in.Origin), Profile: in.Profile,
+		Type: ragctx.MemoryType(in.Type), Content: in.Content, Importance: in.Importance, Tags: in.Tags,
+		Origin: ragctx.MemoryOrigin(in.Origin), Profile: in.Profile,
 	}
 	if in.ExpiresIn > 0 {
 		m.Expires = s.opts.Now().Add(time.Duration(in.ExpiresIn) * time.Hour)

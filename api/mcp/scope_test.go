@@ -6,9 +6,9 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/ragctx/ragctx"
 	mcpserver "github.com/ragctx/ragctx/api/mcp"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/providers/memory"
 	"github.com/ragctx/ragctx/providers/procedures"
 )
 
@@ -18,7 +18,7 @@ func TestAgentAndSessionAreWalls(t *testing.T) {
 	eng := open(t)
 	remember := func(id, agent, session string) {
 		t.Helper()
-		m := memory.Memory{ID: id, UserID: "ada", AgentID: agent, SessionID: session, Type: memory.MemorySemantic, Content: "zebras of " + agent + session, Importance: .5}
+		m := ragctx.Memory{ID: id, UserID: "ada", AgentID: agent, SessionID: session, Type: ragctx.MemorySemantic, Content: "zebras of " + agent + session, Importance: .5}
 		if _, _, err := eng.Memories().Put(t.Context(), m); err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +97,7 @@ func TestScopeIsAWall(t *testing.T) {
 		if _, err := eng.Procedures().Publish(t.Context(), k); err != nil {
 			t.Fatal(err)
 		}
-		m := memory.Memory{ID: "m" + user, Namespace: "work", UserID: user, Type: memory.MemorySemantic, Content: "zebras of " + user, Importance: .5}
+		m := ragctx.Memory{ID: "m" + user, Namespace: "work", UserID: user, Type: ragctx.MemorySemantic, Content: "zebras of " + user, Importance: .5}
 		if _, _, err := eng.Memories().Put(t.Context(), m); err != nil {
 			t.Fatal(err)
 		}

@@ -43,7 +43,7 @@ type Engine interface {
 	Passage(ctx context.Context, namespace, id string) (passage.Chunk, error)
 	Skill(ctx context.Context, namespace, item string) (procedures.ID, procedures.ProcedureVersion, error)
 
-	Remember(ctx context.Context, m memory.Memory) (memory.Memory, store.Status, error)
+	Remember(ctx context.Context, m ragctx.Memory) (ragctx.Memory, store.Status, error)
 	FindMemory(ctx context.Context, namespace, id string, by engine.Viewer) (store.Quarantined, error)
 	MemoryHistory(ctx context.Context, namespace, id string, by engine.Viewer) ([]memory.Change, error)
 	DeleteMemory(ctx context.Context, namespace, id, user string, anyUser bool) error

@@ -14,12 +14,13 @@ import (
 	"github.com/blevesearch/bleve/v2/search/query"
 )
 
-// blevePeer is bleve without ragctx around it, set up as its docs/scoring.md has it. Its
-// vectors need cgo and faiss, so that it is words alone.
+// blevePeer is plain bleve, configured as its docs/scoring.md recommends. Its vectors need cgo and
+// faiss, so it searches by keywords only.
 type blevePeer struct{ index bleve.Index }
 
 func (p *blevePeer) setup() (version, text string, modes []string) {
-	return versionOf("github.com/blevesearch/bleve/v2"), "analyzer `en`, scoring model `bm25`, text stored; batches of 1,000; scope as a filter", []string{"keyword"}
+	return versionOf("github.com/blevesearch/bleve/v2"),
+		"analyzer `en`, scoring model `bm25`, text stored; batches of 1,000; scope as a filter", []string{"keyword"}
 }
 
 func (p *blevePeer) open(_ context.Context, store string) (err error) {
@@ -82,7 +83,7 @@ func (p *blevePeer) close() error {
 	return p.index.Close()
 }
 
-// versionOf returns the version of a module that this program is built with.
+// versionOf returns the version of a module in this program.
 func versionOf(module string) string {
 	b, _ := debug.ReadBuildInfo()
 	for _, m := range b.Deps {

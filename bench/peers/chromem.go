@@ -9,12 +9,13 @@ import (
 	"github.com/philippgille/chromem-go"
 )
 
-// chromemPeer is chromem-go, which compares with all vectors and knows words only as a
+// chromemPeer is chromem-go. It compares the query with all vectors and supports words only as a
 // filter.
 type chromemPeer struct{ all *chromem.Collection }
 
 func (p *chromemPeer) setup() (version, text string, modes []string) {
-	return versionOf("github.com/philippgille/chromem-go"), "`NewPersistentDB`, exact; scope as a filter on metadata", []string{"vector"}
+	return versionOf("github.com/philippgille/chromem-go"),
+		"`NewPersistentDB`, exact; scope as a filter on metadata", []string{"vector"}
 }
 
 func (p *chromemPeer) ingest(ctx context.Context, set dataset) error {

@@ -22,9 +22,8 @@ import (
 	"github.com/clipperhouse/uax29/v2/sentences"
 )
 
-// exportCorpus exports documents until there are enough chunks, in an order that
-// depends on nothing but their names, and sentences of 6 to 15 words of them as
-// queries.
+// exportCorpus exports documents until there are enough chunks, in an order that depends only on
+// their names. The queries are sentences of 6 to 15 words from them.
 func exportCorpus(ctx context.Context, out string, paths []string, chunks, queries int) error {
 	var all []document
 	for _, p := range paths {
@@ -41,7 +40,10 @@ func exportCorpus(ctx context.Context, out string, paths []string, chunks, queri
 			all = append(all, d)
 		}
 	}
-	slices.SortFunc(all, func(a, b document) int { return cmp.Or(cmp.Compare(hash(a.ID), hash(b.ID)), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(all, func(a, b document) int {
+		return cmp.Or(cmp.Compare(hash(a.ID), hash(b.ID)),
+			cmp.Compare(a.ID, b.ID))
+	})
 	x, err := newExporter(ctx, out)
 	if err != nil {
 		return err
@@ -68,7 +70,7 @@ func exportCorpus(ctx context.Context, out string, paths []string, chunks, queri
 	return x.finish()
 }
 
-// draw picks n sentences of the texts, the same every time.
+// draw picks n sentences of the texts, the same ones every time.
 func draw(texts []string, n int) []string {
 	r := rand.New(rand.NewPCG(1, 8))
 	seen := make(map[string]bool)
@@ -85,8 +87,8 @@ func draw(texts []string, n int) []string {
 	return out
 }
 
-// sentencesOf yields the sentences of 6 to 15 words that are prose: they end like one,
-// and nine of ten of their characters are letters and blanks.
+// sentencesOf yields the sentences of 6 to 15 words that are prose: they end like a sentence, and
+// nine tenths of their characters are letters and spaces.
 func sentencesOf(text string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for paragraph := range strings.SplitSeq(text, "\n\n") {
@@ -112,11 +114,11 @@ func isProse(s string) bool {
 
 func hash(s string) uint64 {
 	h := fnv.New64a()
-	_, _ = io.WriteString(h, s) // a hash takes everything
+	_, _ = io.WriteString(h, s) // a hash never fails
 	return h.Sum64()
 }
 
-// wanted says by its name whether a file is read.
+// wanted reports by its name whether a file is read.
 func wanted(name string) bool {
 	return slices.Contains([]string{".md", ".html", ".txt", ".go"}, filepath.Ext(name))
 }

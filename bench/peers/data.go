@@ -10,13 +10,13 @@ import (
 	"path/filepath"
 )
 
-// dataset is a folder that all systems read from:
+// dataset is a folder from which all systems read:
 //
-//	docs.jsonl     document: id, title, text, scope; ragctx is given these
-//	chunks.jsonl   chunk: doc, ordinal, scope, text; all others are given these
+//	docs.jsonl     document: id, title, text, scope; the input of ragctx
+//	chunks.jsonl   chunk: doc, ordinal, scope, text; the input of all others
 //	chunks.f32     their vectors, float32, little-endian
 //	queries.jsonl  query: id, text, scope, embedded; queries.f32 has the vectors
-//	info.json      what it is; qrels.json has the judgements, where there are any
+//	info.json      its description; qrels.json has the judgements, if there are any
 type dataset string
 
 type document struct {
@@ -26,8 +26,8 @@ type document struct {
 	Scope string `json:"scope,omitempty"`
 }
 
-// chunkLine is a chunk as ragctx cuts it. Its text is what ragctx embeds: title and
-// headings, then the text itself.
+// chunkLine is a chunk as ragctx cuts it. Its text is the text that ragctx embeds: title and
+// headings, then the chunk's text.
 type chunkLine struct {
 	Doc     string `json:"doc"`
 	Ordinal int    `json:"ordinal"`
@@ -55,8 +55,8 @@ func (d dataset) path(name string) string { return filepath.Join(string(d), name
 // docs calls use for each document, in order.
 func (d dataset) docs(use func(document) error) error { return lines(d.path("docs.jsonl"), use) }
 
-// chunks calls use for batches of chunks with their vectors. number is that of the
-// first chunk of the batch.
+// chunks calls use for batches of chunks with their vectors. number is the number of the batch's
+// first chunk.
 func (d dataset) chunks(batch int, use func(number int, c []chunkLine, v [][]float32) error) error {
 	var about info
 	if err := readJSON(d.path("info.json"), &about); err != nil {

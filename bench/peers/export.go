@@ -16,8 +16,8 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// exporter writes a [dataset]: documents as they are, their chunks as an ingest of
-// ragctx cuts them, and the vectors of its built-in table.
+// exporter writes a [dataset]: documents, their chunks as ragctx cuts them at ingest, and the
+// vectors of the built-in table.
 type exporter struct {
 	ctx      context.Context
 	to       dataset
@@ -49,7 +49,7 @@ func newExporter(ctx context.Context, out string) (*exporter, error) {
 	return x, nil
 }
 
-// close ends the export; a dataset that has no info.json is not complete.
+// close ends the export. A dataset without info.json is incomplete.
 func (x *exporter) close() error {
 	var errs []error
 	for i, w := range x.files {
@@ -65,8 +65,8 @@ func (x *exporter) finish() error {
 	return writeJSON(x.to.path("info.json"), x.about)
 }
 
-// document adds a document and its chunks, which it returns. One that ragctx would
-// refuse, such as an empty one, is left out.
+// document adds a document and returns its chunks. It skips documents that ragctx rejects, such as
+// empty ones.
 func (x *exporter) document(d document) ([]string, error) {
 	p, err := docs.Prepare(docs.Document{ExternalID: d.ID, Title: d.Title, Text: d.Text}, docs.Options{})
 	if err != nil {
@@ -103,9 +103,9 @@ func (x *exporter) query(id, text, scope string) error {
 	return errors.Join(x.queries.Encode(queryLine{id, text, scope, v != nil}), x.vector(x.queryVectors, v))
 }
 
-// vector writes a vector. In the place of one that the table has not, as of text in
-// scripts that it does not know, stands one that is near nothing: most systems want
-// a vector for every chunk. Queries without one are asked by words alone.
+// vector writes a vector. If the table has none, as for text in an unsupported script, it writes a
+// vector that is near no other, because most systems require one for every chunk. Queries without a
+// vector are asked by keywords only.
 func (x *exporter) vector(w *bufio.Writer, v []float32) error {
 	if v == nil {
 		v = slices.Repeat([]float32{float32(1 / math.Sqrt(float64(x.about.Dim)))}, x.about.Dim)

@@ -17,7 +17,8 @@ import (
 	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
-var ingest = flag.String("ingest", "", "a folder of chunks, made by \"peers corpus\", that TestKeywordIngest indexes; \"\" leaves it out")
+var ingest = flag.String("ingest", "", "a folder of chunks, made by \"peers corpus\", that TestKeywordIngest "+
+	"indexes; \"\" leaves it out")
 
 // features gives bleve the features that ragctx's keyword leg makes of a text.
 type features struct{}
@@ -41,22 +42,24 @@ func bleveOf(dir, analyzer string) (bleve.Index, error) {
 		return nil, err
 	}
 	text := bleve.NewTextFieldMapping()
-	text.Analyzer, text.Store, text.IncludeTermVectors, text.DocValues, text.IncludeInAll = analyzer, false, false, false, false
+	text.Analyzer, text.Store, text.IncludeTermVectors, text.DocValues, text.IncludeInAll = analyzer, false,
+		false, false, false
 	m.DefaultMapping.Dynamic = false
 	m.DefaultMapping.AddFieldMappingsAt("text", text)
 	return bleve.New(dir, m)
 }
 
-// TestKeywordIngest tells how much processor time ragctx's keyword leg takes to index
+// TestKeywordIngest tells how much CPU time ragctx's keyword leg takes to index
 // chunks, what is read into memory included, beside bleve with the same features, and
 // with its own analyzer "en", which makes words alone.
 func TestKeywordIngest(t *testing.T) {
 	if *ingest == "" {
 		t.Skip("-ingest names a folder of chunks")
 	}
-	if err := registry.RegisterTokenizer("features", func(map[string]any, *registry.Cache) (bleveanalysis.Tokenizer, error) {
-		return features{}, nil
-	}); err != nil {
+	if err := registry.RegisterTokenizer("features",
+		func(map[string]any, *registry.Cache) (bleveanalysis.Tokenizer, error) {
+			return features{}, nil
+		}); err != nil {
 		t.Fatal(err)
 	}
 	var units []index.TextChunk

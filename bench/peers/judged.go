@@ -8,7 +8,7 @@ import (
 	"github.com/ragctx/ragctx/bench/eval"
 )
 
-// entry is what is read of a line of corpus.jsonl.
+// entry is a line of corpus.jsonl.
 type entry struct {
 	ID       string         `json:"_id"`
 	Title    string         `json:"title"`
@@ -16,9 +16,9 @@ type entry struct {
 	Metadata map[string]any `json:"metadata"`
 }
 
-// exportJudged exports a judged collection in the layout of "ragctx eval". Of more
-// questions than wanted it takes a sample, the same every time; those that have no
-// relevant document are left out.
+// exportJudged exports a judged collection in the layout of "ragctx eval". If it has more questions
+// than wanted, it takes a sample, the same one every time. It skips questions without a relevant
+// document.
 func exportJudged(ctx context.Context, from, out string, questions int) error {
 	set, err := eval.OpenSet(from)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Command peers makes the data of the comparison with other systems and serves those
-// of them that are Go libraries; run.sh runs it.
+// Command peers prepares the data for the comparison with other systems, and serves the systems
+// that are Go libraries; run.sh runs it.
 //
 //	peers judged SET OUT [-questions N]              a judged collection -> OUT
 //	peers corpus OUT [-n CHUNKS] [-queries N] PATH…  documents (folders, .tar.gz) -> OUT

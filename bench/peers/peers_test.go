@@ -57,7 +57,8 @@ func TestExportIsTheSameEveryTime(t *testing.T) {
 }
 
 func TestSentences(t *testing.T) {
-	got := slices.Collect(sentencesOf(page + "\n\nToo short, this.\n\nx := f(a[1], b[2]) + c[3] - 4 * 5.\n\nIt wraps over\na line and is one sentence."))
+	got := slices.Collect(sentencesOf(page + "\n\nToo short, this.\n\nx := f(a[1], b[2]) + c[3] - 4 * 5.\n\nIt " +
+		"wraps over\na line and is one sentence."))
 	want := []string{
 		"The pressure valve of the second pump opens at nine bars.",
 		"Nobody may open it by hand while the engine runs!",
@@ -87,7 +88,8 @@ func TestServe(t *testing.T) {
 	for _, name := range []string{"ragctx", "bleve", "chromem-go"} {
 		t.Run(name, func(t *testing.T) {
 			store := t.TempDir()
-			about := talk(t, name, command{Do: "setup"}, command{Do: "open", Store: store}, command{Do: "ingest", Set: string(set)})[0]
+			about := talk(t, name, command{Do: "setup"}, command{Do: "open", Store: store},
+				command{Do: "ingest", Set: string(set)})[0]
 			for _, mode := range about.Modes {
 				q := asked
 				q.Mode = mode

@@ -18,15 +18,15 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// ragctxPeer is ragctx as a library. It is given documents, cuts and embeds them itself,
-// and embeds the questions: its times hold what the others are spared.
+// ragctxPeer is ragctx as a library. It receives documents, and cuts and embeds them and the
+// questions itself. Its times therefore include work that the other systems are spared.
 type ragctxPeer struct{ engine *engine.Engine }
 
 func (p *ragctxPeer) setup() (version, text string, modes []string) {
 	return "", "in process, `engine.Hits`; a namespace for each scope", []string{"keyword", "vector", "hybrid"}
 }
 
-// lanes is how many documents are put at a time.
+// lanes is the number of concurrent writes.
 const lanes = 8
 
 func (p *ragctxPeer) ingest(ctx context.Context, set dataset) error {
@@ -57,7 +57,7 @@ func (p *ragctxPeer) ingest(ctx context.Context, set dataset) error {
 	return err
 }
 
-// settled waits until the graph of vectors has all of them.
+// settled waits until the vector graph has all vectors.
 func (p *ragctxPeer) settled(ctx context.Context) error {
 	for {
 		status, err := p.engine.Indexes().Status(ctx)
@@ -83,8 +83,7 @@ func (p *ragctxPeer) open(ctx context.Context, store string) (err error) {
 	return err
 }
 
-// search asks until the answer is complete: after a start, a leg may be named that does
-// not have everything yet.
+// search asks until the answer is complete. After a start an index may be degraded.
 func (p *ragctxPeer) search(ctx context.Context, q question, k int) ([]any, error) {
 	var ranking index.Ranking
 	if q.Mode != "hybrid" {
@@ -107,7 +106,7 @@ func (p *ragctxPeer) search(ctx context.Context, q question, k int) ([]any, erro
 	}
 }
 
-// pause is the time between two looks at something that is not ready.
+// pause waits between two checks of something that is not ready.
 func pause(ctx context.Context) error {
 	select {
 	case <-ctx.Done():

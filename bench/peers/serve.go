@@ -11,22 +11,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// peer is one system. Python has the same interface, in peer.py.
+// peer is one system. peer.py has the same interface for Python.
 type peer interface {
-	// setup says in which of its ways the system is used, and its modes are those that
-	// it has: keyword, vector, hybrid.
+	// setup returns the version, a description of how the system is used, and its modes: keyword,
+	// vector, hybrid.
 	setup() (version, text string, modes []string)
-	// open opens what is in the folder store, or starts anew if it is empty.
+	// open opens the data in the folder store, or starts anew if it is empty.
 	open(ctx context.Context, store string) error
-	// ingest fills what is open; when it returns, everything is durable and found.
+	// ingest writes the dataset. When it returns, everything is durable and searchable.
 	ingest(ctx context.Context, set dataset) error
-	// search returns the best k chunks, as their numbers or as [document, ordinal].
+	// search returns the k best chunks, as their numbers or as [document, ordinal].
 	search(ctx context.Context, q question, k int) ([]any, error)
 	close() error
 }
 
-// question is what is asked. A nil Vector says that the embedder has none for the
-// text; Scope "" is everything.
+// question is one query. Vector is nil if the embedder has none for the text; Scope "" is
+// everything.
 type question struct {
 	Mode   string    `json:"mode"`
 	Text   string    `json:"text"`
@@ -42,7 +42,7 @@ type command struct {
 	question
 }
 
-// reply tells what a command took, in seconds of the clock and of this process.
+// reply is the cost of a command, in seconds of wall-clock time and of this process's CPU time.
 type reply struct {
 	Version string   `json:"version,omitempty"`
 	Setup   string   `json:"setup,omitempty"`
@@ -52,7 +52,7 @@ type reply struct {
 	CPU     float64  `json:"cpu"`
 }
 
-// serve answers commands, one JSON object per line, until there are no more.
+// serve answers commands, one JSON object per line, until the input ends.
 func serve(ctx context.Context, p peer, r io.Reader, w io.Writer) error {
 	in, out := json.NewDecoder(bufio.NewReader(r)), json.NewEncoder(w)
 	for {
@@ -96,7 +96,7 @@ func timed(a *reply, f func() error) error {
 	return err
 }
 
-// processor returns the processor time of this process, garbage collection included.
+// processor returns the CPU time of this process, including garbage collection.
 func processor() time.Duration {
 	var t unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t) != nil {

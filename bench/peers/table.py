@@ -57,7 +57,7 @@ def speed(report, name):
             if f := r["found"].get(mode):
                 row = [s["title"], spread(f["wall"], ["p50", "p95", "p99"]), spread(f["cpu"], ["p50", "p95", "p99"]), number(f["cpu"]["mean"], 2)]
                 rows.append(row + ([short(f["recall"]) if "recall" in f else ""] if mode == "vector" else []))
-        head = [mode, "p50 / p95 / p99, ms", "of the processor, ms", "mean"] + (["recall@10"] if mode == "vector" else [])
+        head = [mode, "p50 / p95 / p99, ms", "CPU, ms", "mean"] + (["recall@10"] if mode == "vector" else [])
         if rows:
             out.append(table(head, rows, [None, min, min, min, max][: len(head)]))
     rows = [
@@ -66,7 +66,7 @@ def speed(report, name):
         + [number(r["disk"], 0)]
         for _, s, r in measured(report, name)
     ]
-    head = ["", "ingest, s", "of the processor, s", "start, s", "memory, MiB", "with mapped files", "on disk, MiB"]
+    head = ["", "ingest, s", "CPU, s", "start, s", "memory, MiB", "with mapped files", "on disk, MiB"]
     out.append(table(head, rows, [None] + [min] * 6))
     return out
 
@@ -116,7 +116,7 @@ def losses(report):
                 lost += behind(report, name, found("recall"), max, "recall", lambda x: f"{x:.3f}".lstrip("0"))
         if not about["judged"]:
             for what, value, unit in (
-                ("ingest, processor", lambda r: r["ingest"]["cpu"], "s"),
+                ("ingest, CPU", lambda r: r["ingest"]["cpu"], "s"),
                 ("start", lambda r: r["start"], "s"),
                 ("memory of its own", lambda r: r["memory"]["anon"], "MiB"),
                 ("disk", lambda r: r["disk"], "MiB"),

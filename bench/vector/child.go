@@ -18,7 +18,7 @@ type child struct {
 	cmd     *exec.Cmd
 	in      io.WriteCloser
 	out     *bufio.Reader
-	answers string // the file that it writes ids to
+	answers string // file to which the process writes ids
 }
 
 func startChild(ctx context.Context, name string, argv []string, tmp string) (*child, error) {
@@ -37,7 +37,7 @@ func startChild(ctx context.Context, name string, argv []string, tmp string) (*c
 	return c, c.cmd.Start()
 }
 
-// do runs a command and waits for what it took.
+// do runs a command and returns its duration.
 func (c *child) do(format string, args ...any) (measured, error) {
 	var m measured
 	if _, err := fmt.Fprintf(c.in, format+"\n", args...); err != nil {
@@ -50,7 +50,7 @@ func (c *child) do(format string, args ...any) (measured, error) {
 	return m, json.Unmarshal(line, &m)
 }
 
-// ask runs some queries by a verb and returns the ids of k hits for each.
+// ask runs some queries with a command and returns k hit ids per query.
 func (c *child) ask(verb string, ef, queries, k int) (measured, []uint32, error) {
 	m, err := c.do("%s %d %d %d %s", verb, ef, queries, k, c.answers)
 	if err != nil {
@@ -67,7 +67,7 @@ func (c *child) ask(verb string, ef, queries, k int) (measured, []uint32, error)
 
 func (c *child) stop() error {
 	if c == nil {
-		return nil // it did not start
+		return nil // it was not started
 	}
 	_ = c.in.Close()
 	return c.cmd.Wait()

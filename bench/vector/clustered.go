@@ -6,32 +6,31 @@ import (
 	"slices"
 )
 
-// Shape of the generated vectors. Embeddings of texts lie in groups of topics, and
-// within a topic they vary in some tens of directions, in some much more than in
-// others; sizes of topics differ by orders. The figures were set so that hnswlib
-// needs about the ef for a recall of .95 that it needs on embeddings of sentences
-// by all-MiniLM-L6-v2.
+// Shape of the generated vectors. Embeddings of texts form clusters within topics. Within a cluster
+// they vary in tens of directions, in some much more than in others; topic sizes differ by orders
+// of magnitude. The constants were chosen so that hnswlib needs about the same ef for a recall of
+// .95 as with embeddings of sentences by all-MiniLM-L6-v2.
 const (
 	clusters   = 1000
 	topics     = 40
 	directions = 48   // per cluster
-	ownShare   = .8   // of a cluster's centre against that of its topic
-	spread     = 1.3  // length of what a vector has along its cluster's directions
-	noise      = .7   // length of what it has in all directions
-	queryNoise = 1.2  // the same for queries, which are written otherwise than texts
-	blend      = .9   // the most that a vector has of a second cluster
-	zipf       = 1.0  // sizes of clusters fall with rank to this power
-	decay      = -.35 // deviations along directions fall with rank to this power
+	ownShare   = .8   // weight of a cluster's own centre, as opposed to its topic's
+	spread     = 1.3  // length of a vector's part along its cluster's directions
+	noise      = .7   // length of a vector's part in all directions
+	queryNoise = 1.2  // the same for queries, which are phrased differently from texts
+	blend      = .9   // largest share of a second cluster in a vector
+	zipf       = 1.0  // cluster sizes fall with rank to this power
+	decay      = -.35 // deviations along the directions fall with rank to this power
 )
 
-// clustered draws vectors around the centres of clusters. Equal seeds draw equal
-// vectors on all machines that round alike.
+// clustered draws vectors around cluster centres. Equal seeds give equal vectors on all machines
+// with the same rounding.
 type clustered struct {
 	dim     int
 	r       *rand.Rand
 	centres [][]float32
 	bases   [][][]float32
-	upTo    []float64 // cumulated shares of the clusters
+	upTo    []float64 // cumulative shares of the clusters
 }
 
 func newClustered(dim int, seed uint64) *clustered {
@@ -62,7 +61,7 @@ func (c *clustered) gauss(length float64) []float32 {
 	return v
 }
 
-// basis returns the directions of a cluster, as long as the vectors deviate there.
+// basis returns the directions of a cluster, scaled to the deviation along each.
 func (c *clustered) basis() [][]float32 {
 	var squares float64
 	for i := range directions {
@@ -75,7 +74,7 @@ func (c *clustered) basis() [][]float32 {
 	return rows
 }
 
-// next returns a vector of a random cluster, with something of another one.
+// next returns a vector of a random cluster with an admixture of another.
 func (c *clustered) next(noise float64) []float32 {
 	v := c.gauss(noise)
 	k := c.pick()

@@ -12,18 +12,18 @@ import (
 	"strings"
 )
 
-// k is how many hits are asked for: recall is recall@10.
+// k is the number of hits per query: recall is recall@10.
 const k = 10
 
-// widths are the values of ef that are tried.
+// widths are the values of ef that are measured.
 var widths = []int{10, 12, 16, 20, 28, 40, 56, 80, 112, 160, 224, 320, 448, 640}
 
-// contestant is an index and what is asked of it.
+// contestant is an index and the measurements in which it takes part.
 type contestant struct {
 	name   string
-	widths []int // none: only its default
-	once   bool  // it is slow: one round, few queries
-	built  bool  // its building is measured
+	widths []int // empty: only the default
+	once   bool  // slow: one round, few queries
+	built  bool  // its build is measured
 	scans  bool  // it has an exact scan
 }
 
@@ -38,7 +38,7 @@ var contestants = []contestant{
 
 // comparison runs all contestants on one set of vectors.
 type comparison struct {
-	set           string // path without ending
+	set           string // path without extension
 	limit         int
 	rounds        int
 	builds        int
@@ -59,7 +59,8 @@ func compareAll(ctx context.Context, args []string) error {
 	set.IntVar(&c.builds, "builds", 3, "how often graphs are built; with 1, by one thread only")
 	set.IntVar(&c.limit, "limit", 1<<30, "use the first rows of each set only")
 	inserts := set.Int("inserts", 5, "how often searches beside inserts are measured, on the last set")
-	million := set.String("million", "", "a folder with a stored leg of a million vectors, which is made if it is not there")
+	million := set.String("million", "", "a folder with a stored index of a million vectors, created if it "+
+		"is not there")
 	only := set.String("only", "", "names of the indexes, with commas (default all)")
 	if err := set.Parse(args); err != nil {
 		return err
@@ -93,7 +94,7 @@ func compareAll(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	if err := c.besides(ctx, &r, *inserts, *million); err != nil {
+	if err := c.extras(ctx, &r, *inserts, *million); err != nil {
 		return err
 	}
 	return r.save(*out)
@@ -138,8 +139,8 @@ func (c *comparison) run(ctx context.Context) (*setReport, error) {
 	return s, nil
 }
 
-// build builds every index some times with one thread and with two, and leaves the
-// last of one thread running.
+// build builds every index several times with one thread and with two. It leaves the last process
+// of one thread running.
 func (c *comparison) build(ctx context.Context, s *setReport) ([]*child, error) {
 	running := make([]*child, len(s.Indexes))
 	for round := range c.builds {
@@ -178,7 +179,8 @@ func (c *comparison) buildOne(ctx context.Context, x *indexReport, threads int) 
 	if err != nil {
 		return nil, err
 	}
-	c.progress("  %-12s built with %d: %.1f s CPU, %.1f s, %.0f B/vector", x.Name, threads, m.CPU, m.Wall, float64(m.Bytes)/float64(c.base.rows))
+	c.progress("  %-12s built with %d: %.1f s CPU, %.1f s, %.0f B/vector", x.Name, threads, m.CPU, m.Wall,
+		float64(m.Bytes)/float64(c.base.rows))
 	if threads == 1 {
 		x.build1 = append(x.build1, m.CPU)
 		x.bytes = append(x.bytes, float64(m.Bytes)/float64(c.base.rows))
@@ -188,8 +190,8 @@ func (c *comparison) buildOne(ctx context.Context, x *indexReport, threads int) 
 	return p, nil
 }
 
-// search asks all queries at all widths. Indexes take turns at each width, so that
-// they share what else the machine does.
+// search asks all queries at all widths. The indexes take turns at each width, so that they see the
+// same load of the machine.
 func (c *comparison) search(s *setReport, running []*child) error {
 	for round := range c.rounds {
 		for step := range len(widths) + 1 {
@@ -221,7 +223,7 @@ func (c *comparison) search(s *setReport, running []*child) error {
 	return nil
 }
 
-// scan has those that can compare some queries with all rows.
+// scan measures exact scans with some queries, for the indexes that have one.
 func (c *comparison) scan(s *setReport, running []*child) error {
 	queries := min(c.queries.rows, 100)
 	for range c.rounds {

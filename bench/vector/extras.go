@@ -9,9 +9,8 @@ import (
 	"strconv"
 )
 
-// besides measures what is not asked in turns: searches beside inserts on the last
-// set, and the opening of a stored leg.
-func (c *comparison) besides(ctx context.Context, r *report, inserts int, million string) error {
+// extras measures searches during inserts on the last set, and the opening of a stored index.
+func (c *comparison) extras(ctx context.Context, r *report, inserts int, million string) error {
 	var runs []latencies
 	for range inserts {
 		var l latencies
@@ -40,7 +39,7 @@ func (c *comparison) besides(ctx context.Context, r *report, inserts int, millio
 	return err
 }
 
-// ask runs this program in a process of its own and decodes what it prints.
+// ask runs this program in a process of its own and decodes its output.
 func ask(ctx context.Context, answer any, args ...string) error {
 	cmd := exec.CommandContext(ctx, os.Args[0], args...)
 	cmd.Stderr = os.Stderr
@@ -68,15 +67,17 @@ func medianLatencies(runs []latencies) *latencies {
 
 func abs(x float64) float64 { return max(x, -x) }
 
-// ratio is how much longer the slowest searches take beside inserts.
+// ratio is the p99 during inserts divided by the p99 without them.
 func (l latencies) ratio() float64 { return l.BusyP99 / l.QuietP99 }
 
 func (l latencies) String() string {
-	return fmt.Sprintf("Searches beside continuous insert, GOMAXPROCS=2: p99 %.2f ms, quiet %.2f ms (%.1f×); p50 %.3f ms, quiet %.3f ms; %.0f inserted and linked per second.",
+	return fmt.Sprintf("Searches beside continuous insert, GOMAXPROCS=2: p99 %.2f ms, quiet %.2f ms (%.1f×); "+
+		"p50 %.3f ms, quiet %.3f ms; %.0f inserted and linked per second.",
 		l.BusyP99, l.QuietP99, l.ratio(), l.BusyP50, l.QuietP50, l.Rate)
 }
 
 func (o opening) String() string {
-	return fmt.Sprintf("%d vectors stored (%.2f GB): open in %.3f s, first answer after %.2f s (%.2f s CPU), graph in use after %.2f s; %.1f s CPU, %.0f MB anonymous memory.",
+	return fmt.Sprintf("%d vectors stored (%.2f GB): open in %.3f s, first answer after %.2f s (%.2f s CPU), "+
+		"graph in use after %.2f s; %.1f s CPU, %.0f MB anonymous memory.",
 		o.Units, float64(o.DiskBytes)/1e9, o.Open, o.First, o.FirstCPU, o.Graph, o.CPU, float64(o.Bytes)/1e6)
 }

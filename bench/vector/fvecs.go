@@ -12,16 +12,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// matrix is the rows of a .fvecs file, where each row is its number of components
-// as an int32 and then the components as float32, little endian. The file is
-// mapped, so that its pages are no memory of the process's own.
+// matrix holds the rows of a .fvecs file. Each row is its number of components as an int32, then
+// the components as float32, little endian. The file is mapped, so its pages are not anonymous
+// memory.
 type matrix struct {
 	data []byte
 	rows int
 	dim  int
 }
 
-// openMatrix maps a file and checks its form, and that the rows are unit vectors.
+// openMatrix maps a file and checks its format, and that the rows are unit vectors.
 func openMatrix(path string) (matrix, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -91,7 +91,7 @@ func (w *writer) write(v []float32) error {
 	return err
 }
 
-// close gives the file its name, so that a file is whole or absent.
+// close renames the file to its final name, so that a file is complete or absent.
 func (w *writer) close() error {
 	if err := w.buf.Flush(); err != nil {
 		return err

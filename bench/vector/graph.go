@@ -13,9 +13,8 @@ import (
 	"github.com/ragctx/ragctx/index/vector/kernel"
 )
 
-// graphIndex is the graph of the native leg at widths that one chooses, with its
-// hits compared once more by floats, as the leg does. Like there, the floats are in a
-// mapped file.
+// graphIndex is the graph of the native index at any width. Like the native index, it ranks the
+// hits again by floats in a mapped file.
 type graphIndex struct {
 	options hnsw.Options
 	graph   *hnsw.Graph
@@ -45,7 +44,7 @@ func (x *graphIndex) build(ctx context.Context, base matrix, threads int) error 
 	return x.graph.Link(ctx)
 }
 
-// padded maps a copy of rows with the padding that kernels want.
+// padded maps a copy of rows with the padding that the kernels require.
 func padded(base matrix) (kernel.Rows32, error) {
 	stride := kernel.Stride32(base.dim)
 	f, err := os.CreateTemp("", "vector-bench-")
@@ -81,7 +80,7 @@ func (x *graphIndex) exact(ctx context.Context, q []float32, k int, to []uint32)
 	return x.best(near, k, to), err
 }
 
-// best appends the k best of what the graph found.
+// best appends the k best of the graph's hits.
 func (x *graphIndex) best(near []hnsw.Near, k int, to []uint32) []uint32 {
 	x.near, x.ids, x.order = near, x.ids[:0], x.order[:0]
 	for i, n := range near {

@@ -14,15 +14,15 @@ import (
 	ragindex "github.com/ragctx/ragctx/index"
 )
 
-// Searches beside inserts: a fifth of the rows is added, as many at a time as a
-// document has chunks, while one goroutine searches.
+// Searches during inserts: a fifth of the rows is added, in batches of a document's size, while one
+// goroutine searches.
 const (
 	insertShare  = 5
 	insertBatch  = 50
 	quietSearchs = 5000
 )
 
-// latencies are those of searches, in milliseconds.
+// latencies are the durations of searches, in milliseconds.
 type latencies struct {
 	QuietP50 float64 `json:"quiet_p50_ms"`
 	QuietP99 float64 `json:"quiet_p99_ms"`
@@ -33,9 +33,9 @@ type latencies struct {
 	Rate     float64 `json:"inserted_per_second"` // until all are linked
 }
 
-// insertBeside fills the native leg and measures searches in quiet and beside
-// inserts, with GOMAXPROCS 2.
-func insertBeside(ctx context.Context, args []string, out io.Writer) error {
+// searchDuringInserts fills the native index and measures searches without and with concurrent inserts,
+// with GOMAXPROCS=2.
+func searchDuringInserts(ctx context.Context, args []string, out io.Writer) error {
 	if len(args) != 3 {
 		return errUsage
 	}
@@ -53,7 +53,7 @@ func insertBeside(ctx context.Context, args []string, out io.Writer) error {
 	}
 	runtime.GOMAXPROCS(2)
 	base = base.head(limit)
-	x := &legIndex{graph: "native"}
+	x := &storedIndex{graph: "native"}
 	first := base.rows - base.rows/insertShare
 	if err := x.build(ctx, base.head(first), 2); err != nil {
 		return err
@@ -65,7 +65,7 @@ func insertBeside(ctx context.Context, args []string, out io.Writer) error {
 	return json.NewEncoder(out).Encode(l)
 }
 
-func (x *legIndex) beside(ctx context.Context, base, queries matrix, first int) (latencies, error) {
+func (x *storedIndex) beside(ctx context.Context, base, queries matrix, first int) (latencies, error) {
 	var l latencies
 	quiet, err := x.latencies(ctx, queries, func(n int) bool { return n == quietSearchs })
 	if err != nil {
@@ -91,8 +91,8 @@ func (x *legIndex) beside(ctx context.Context, base, queries matrix, first int) 
 	return l, errors.Join(err, failed)
 }
 
-// insert adds rows from first, and waits until they are linked.
-func (x *legIndex) insert(ctx context.Context, base matrix, first int) error {
+// insert adds the rows from first on, and waits until they are linked.
+func (x *storedIndex) insert(ctx context.Context, base matrix, first int) error {
 	for i := first; i < base.rows; i += insertBatch {
 		if err := x.apply(ctx, base, i, min(i+insertBatch, base.rows)); err != nil {
 			return err
@@ -101,13 +101,13 @@ func (x *legIndex) insert(ctx context.Context, base matrix, first int) error {
 	return x.settled(ctx)
 }
 
-// latencies searches one query after the other until stop.
-func (x *legIndex) latencies(ctx context.Context, queries matrix, stop func(n int) bool) ([]time.Duration, error) {
+// latencies runs one query after another until stop returns true.
+func (x *storedIndex) latencies(ctx context.Context, queries matrix, stop func(n int) bool) ([]time.Duration, error) {
 	var times []time.Duration
 	for i := 0; !stop(i); i++ {
 		q := ragindex.VectorQuery{Vector: queries.row(i % queries.rows), K: k}
 		began := time.Now()
-		if _, err := x.leg.Search(ctx, q); err != nil {
+		if _, err := x.index.Search(ctx, q); err != nil {
 			return nil, err
 		}
 		times = append(times, time.Since(began))
@@ -115,7 +115,7 @@ func (x *legIndex) latencies(ctx context.Context, queries matrix, stop func(n in
 	return times, nil
 }
 
-// percentile returns the p-th part in milliseconds.
+// percentile returns the p-quantile in milliseconds.
 func percentile(times []time.Duration, p float64) float64 {
 	if len(times) == 0 {
 		return 0

@@ -45,7 +45,7 @@ func run(ctx context.Context, args []string) error {
 	case "compare":
 		return compareAll(ctx, args[1:])
 	case "insert":
-		return insertBeside(ctx, args[1:], os.Stdout)
+		return searchDuringInserts(ctx, args[1:], os.Stdout)
 	case "open":
 		return openStored(ctx, args[1:], os.Stdout)
 	}
@@ -73,7 +73,7 @@ func makeData(ctx context.Context, args []string) error {
 	return errUsage
 }
 
-// A set of vectors is two files.
+// File name extensions of a set of vectors.
 const (
 	baseFile  = ".fvecs"
 	queryFile = ".queries.fvecs"
@@ -121,9 +121,9 @@ func newIndex(name string) (index, error) {
 	}
 	switch name {
 	case "flat":
-		return &legIndex{graph: "flat"}, nil
+		return &storedIndex{graph: "flat"}, nil
 	case "native":
-		return &legIndex{graph: "native"}, nil
+		return &storedIndex{graph: "native"}, nil
 	case "coder/hnsw":
 		return &coderIndex{}, nil
 	case "chromem-go":

@@ -13,21 +13,21 @@ import (
 	ragindex "github.com/ragctx/ragctx/index"
 )
 
-// opening is what it takes to open a stored leg, in seconds.
+// opening is the cost of opening a stored index, in seconds.
 type opening struct {
 	Units     int     `json:"units"`
 	DiskBytes int64   `json:"disk_bytes"`
 	Open      float64 `json:"open_seconds"`
 	First     float64 `json:"to_first_answer_seconds"`
 	FirstCPU  float64 `json:"to_first_answer_cpu_seconds"`
-	Graph     float64 `json:"to_graph_answers_seconds"` // searches use the graph
-	CPU       float64 `json:"cpu_seconds"`              // all of it
+	Graph     float64 `json:"to_graph_answers_seconds"` // until searches use the graph
+	CPU       float64 `json:"cpu_seconds"`              // in total
 	Bytes     int64   `json:"anonymous_bytes"`
 }
 
-// openStored opens the native leg in a directory and searches it. A directory that
-// is not there is filled first, with generated vectors, in which case nothing is
-// measured but the filling: opening is for a process of its own.
+// openStored opens the native index in a directory and searches it. If the directory does not
+// exist, it fills one with generated vectors and measures only that, because opening must be
+// measured in a process of its own.
 func openStored(ctx context.Context, args []string, out io.Writer) error {
 	dir := args[0]
 	set := flag.NewFlagSet("open", flag.ContinueOnError)
@@ -36,27 +36,27 @@ func openStored(ctx context.Context, args []string, out io.Writer) error {
 	if err := set.Parse(args[1:]); err != nil {
 		return err
 	}
-	x := &legIndex{graph: "native", dir: dir}
+	x := &storedIndex{graph: "native", dir: dir}
 	if _, err := os.Stat(filepath.Join(dir, "filled")); err != nil {
 		return x.fill(ctx, *n, *dim, out)
 	}
 	var o opening
 	m, err := measure(func() error { return x.opening(ctx, *dim, &o) })
 	o.CPU, o.Bytes = m.CPU, m.Bytes
-	if err := errors.Join(err, x.leg.Close()); err != nil {
+	if err := errors.Join(err, x.index.Close()); err != nil {
 		return err
 	}
 	return json.NewEncoder(out).Encode(o)
 }
 
-func (x *legIndex) opening(ctx context.Context, dim int, o *opening) error {
+func (x *storedIndex) opening(ctx context.Context, dim int, o *opening) error {
 	query := newClustered(dim, 1).next(queryNoise)
 	began, cpu := time.Now(), processTime()
 	if err := x.open(dim); err != nil {
 		return err
 	}
 	o.Open = time.Since(began).Seconds()
-	if _, err := x.leg.Search(ctx, ragindex.VectorQuery{Vector: query, K: k}); err != nil {
+	if _, err := x.index.Search(ctx, ragindex.VectorQuery{Vector: query, K: k}); err != nil {
 		return err
 	}
 	o.First, o.FirstCPU = time.Since(began).Seconds(), (processTime() - cpu).Seconds()
@@ -64,13 +64,13 @@ func (x *legIndex) opening(ctx context.Context, dim int, o *opening) error {
 		return err
 	}
 	o.Graph = time.Since(began).Seconds()
-	st := x.leg.Stats()
+	st := x.index.Stats()
 	o.Units, o.DiskBytes = st.Chunks, st.Bytes
 	return nil
 }
 
-// fill makes a leg of n vectors.
-func (x *legIndex) fill(ctx context.Context, n, dim int, out io.Writer) error {
+// fill writes an index of n vectors.
+func (x *storedIndex) fill(ctx context.Context, n, dim int, out io.Writer) error {
 	if err := x.open(dim); err != nil {
 		return err
 	}
@@ -80,18 +80,18 @@ func (x *legIndex) fill(ctx context.Context, n, dim int, out io.Writer) error {
 		for i := range n {
 			units = append(units, ragindex.VectorChunk{ID: uint64(i), Vector: c.next(noise)})
 			if len(units) == batch || i == n-1 {
-				if err := x.leg.Apply(ctx, uint64(i)+1, units, nil); err != nil {
+				if err := x.index.Apply(ctx, uint64(i)+1, units, nil); err != nil {
 					return err
 				}
 				units = units[:0]
 			}
 		}
-		if err := x.leg.Flush(ctx); err != nil {
+		if err := x.index.Flush(ctx); err != nil {
 			return err
 		}
 		return x.settled(ctx)
 	})
-	if err := errors.Join(err, x.leg.Close()); err != nil {
+	if err := errors.Join(err, x.index.Close()); err != nil {
 		return err
 	}
 	if err := json.NewEncoder(out).Encode(m); err != nil {

@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// levels are the recalls at which indexes are compared.
+// levels are the recalls at which the indexes are compared.
 var levels = []float64{.90, .95, .99}
 
-// reference is the index that others are compared with.
+// reference is the index with which the others are compared.
 const reference = "hnswlib"
 
-// report is the outcome of a comparison.
+// report is the result of a comparison.
 type report struct {
 	Sets    []*setReport `json:"sets"`
 	Insert  *latencies   `json:"beside_inserts,omitempty"`
@@ -32,8 +32,7 @@ type setReport struct {
 	Indexes []*indexReport `json:"indexes"`
 }
 
-// indexReport is what was measured of one index. Times are medians of processor
-// time.
+// indexReport holds the measurements of one index. Times are medians of CPU time.
 type indexReport struct {
 	contestant
 	build1, build2, bytes []float64
@@ -48,13 +47,12 @@ type indexReport struct {
 	At     []level  `json:"at,omitempty"`
 }
 
-// point is one width of search.
+// point is the result at one search width.
 type point struct {
 	Ef     int     `json:"ef"` // 0: the default
 	Recall float64 `json:"recall"`
 	CPU    float64 `json:"us_per_query"`
-	// Ratio is how many queries it answers in the time in which hnswlib answers one
-	// at the same recall.
+	// Ratio is the number of queries per hnswlib query at the same recall and CPU time.
 	Ratio float64 `json:"ratio,omitempty"`
 	cpu   []float64
 }
@@ -82,7 +80,7 @@ func (x *indexReport) point(ef int) *point {
 	return x.Points[len(x.Points)-1]
 }
 
-// conclude computes what the table shows.
+// conclude computes the figures of the table.
 func (s *setReport) conclude() {
 	var ref *indexReport
 	for _, x := range s.Indexes {
@@ -109,9 +107,9 @@ func (s *setReport) conclude() {
 	}
 }
 
-// costAt returns the microseconds of a query at a recall, interpolated between the
-// two nearest widths: the logarithm of the cost is about linear in that of what is
-// missed. It is 0 if the recall is not reached.
+// costAt returns the microseconds of a query at a recall, interpolated between the two nearest
+// widths. The logarithm of the cost is about linear in the logarithm of the missed share. It
+// returns 0 if the recall is not reached.
 func (x *indexReport) costAt(recall float64) float64 {
 	if x == nil {
 		return 0
@@ -157,7 +155,8 @@ func (r *report) markdown() string {
 	var b strings.Builder
 	for _, s := range r.Sets {
 		fmt.Fprintf(&b, "%s: %d vectors of %d components, %d queries\n\n", s.Name, s.Rows, s.Dim, s.Queries)
-		b.WriteString("| index | queries/s at .90 | at .95 | at .99 | as it comes: recall, queries/s | build, CPU s (1, 2 threads) | B/vector | exact scan |\n")
+		b.WriteString("| index | queries/s at .90 | at .95 | at .99 | as it comes: recall, queries/s | build, CPU " +
+			"s (1, 2 threads) | B/vector | exact scan |\n")
 		b.WriteString("|---|---|---|---|---|---|---|---|\n")
 		for _, x := range s.Indexes {
 			fmt.Fprintf(&b, "| %s |", x.Name)
@@ -165,7 +164,8 @@ func (r *report) markdown() string {
 				fmt.Fprintf(&b, " %s |", rate(l.Queries, l.Ratio))
 			}
 			p := x.point(0)
-			fmt.Fprintf(&b, " %s, %s | %s | %.0f | %s |\n", strings.TrimPrefix(fmt.Sprintf("%.3f", p.Recall), "0"), rate(1e6/p.CPU, p.Ratio), x.building(s), x.Bytes, x.scanning())
+			fmt.Fprintf(&b, " %s, %s | %s | %.0f | %s |\n", strings.TrimPrefix(fmt.Sprintf("%.3f", p.Recall), "0"),
+				rate(1e6/p.CPU, p.Ratio), x.building(s), x.Bytes, x.scanning())
 		}
 		b.WriteByte('\n')
 	}

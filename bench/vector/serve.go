@@ -18,31 +18,31 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// index is one of those that are compared.
+// index is one of the compared indexes.
 type index interface {
-	// build indexes all rows, whose numbers are their ids, with so many threads.
+	// build indexes all rows with the given number of threads. A row's number is its id.
 	build(ctx context.Context, base matrix, threads int) error
-	// search appends the ids of the k best hits, best first. ef is how wide a graph
-	// is searched, 0 for its default.
+	// search appends the ids of the k best hits, best first. ef is the search width of a graph, 0
+	// for its default.
 	search(ctx context.Context, q []float32, k, ef int, to []uint32) ([]uint32, error)
-	// exact is a search that compares the query with every row.
+	// exact searches by comparing the query with every row.
 	exact(ctx context.Context, q []float32, k int, to []uint32) ([]uint32, error)
 }
 
-// measured is what a command took.
+// measured is the cost of a command.
 type measured struct {
-	CPU   float64 `json:"cpu"`   // seconds of processor time of the process
+	CPU   float64 `json:"cpu"`   // seconds of CPU time of the process
 	Wall  float64 `json:"wall"`  // seconds
 	Bytes int64   `json:"bytes"` // growth of anonymous resident memory
 }
 
-// serve runs commands from in, a line each, and answers each with a line of JSON:
+// serve runs commands from in, one per line, and answers each with a line of JSON:
 //
 //	build THREADS
 //	search EF QUERIES K FILE   the ids of the hits go to FILE, as uint32
 //	exact 0 QUERIES K FILE
 //
-// So the processes of several indexes can be asked in turns.
+// So the processes of several indexes can take turns.
 func serve(ctx context.Context, x index, base, queries matrix, in io.Reader, out io.Writer) error {
 	for commands := bufio.NewScanner(in); commands.Scan(); {
 		m, err := command(ctx, x, base, queries, strings.Fields(commands.Text()))
@@ -85,8 +85,9 @@ func command(ctx context.Context, x index, base, queries matrix, words []string)
 	return measured{}, fmt.Errorf("command %q is unknown", words)
 }
 
-// answer asks all queries, one after the other, and writes the ids of the hits.
-func answer(queries matrix, k int, path string, ask func(q []float32, ids []uint32) ([]uint32, error)) (measured, error) {
+// answer asks all queries one after another and writes the ids of the hits.
+func answer(queries matrix, k int, path string,
+	ask func(q []float32, ids []uint32) ([]uint32, error)) (measured, error) {
 	ids := make([]uint32, 0, queries.rows*k)
 	m, err := measure(func() error {
 		for i := range queries.rows {
@@ -110,8 +111,7 @@ func answer(queries matrix, k int, path string, ask func(q []float32, ids []uint
 	return m, os.WriteFile(path, data, 0o600)
 }
 
-// measure runs do. The memory is what is left when the runtime has given back what
-// is garbage.
+// measure runs do. Memory is measured after a garbage collection.
 func measure(do func() error) (measured, error) {
 	debug.FreeOSMemory()
 	before, err := anonymous()
@@ -129,7 +129,7 @@ func measure(do func() error) (measured, error) {
 	return m, err
 }
 
-// processTime returns the processor time that this process has used.
+// processTime returns the CPU time of this process.
 func processTime() time.Duration {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
@@ -138,7 +138,7 @@ func processTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// anonymous returns the resident memory of this process that no file backs.
+// anonymous returns the anonymous resident memory of this process.
 func anonymous() (int64, error) {
 	data, err := os.ReadFile("/proc/self/status")
 	if err != nil {

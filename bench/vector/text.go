@@ -19,11 +19,10 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// writeTexts embeds real texts with the built-in table: all chunks of the document
-// trees (trees/*.tar.gz) and judged collections (dev/*/corpus.jsonl) below dir, as
-// an ingest makes them, and the questions of the collections. Texts that the table
-// has no vector for are left out, and so are texts that occurred before. Rows are in
-// random order, which is the same in every run.
+// writeTexts embeds real texts with the built-in table: all chunks of the document trees
+// (trees/*.tar.gz) and of the judged collections (dev/*/corpus.jsonl) below dir, cut as an ingest
+// cuts them, and the collections' questions. Duplicates and texts without a vector are left out.
+// The order of the rows is random, but the same in every run.
 func writeTexts(ctx context.Context, dir, base, queries string, limit int) error {
 	t := &texts{ctx: ctx, embedder: builtin.Default(), seen: make(map[string]bool)}
 	if err := t.each(filepath.Join(dir, "dev", "*", "queries.jsonl"), t.questions); err != nil {
@@ -41,7 +40,7 @@ func writeTexts(ctx context.Context, dir, base, queries string, limit int) error
 	return t.save(base, limit)
 }
 
-// texts gathers the vectors of texts.
+// texts collects the vectors of texts.
 type texts struct {
 	ctx      context.Context
 	embedder embed.Embedder
@@ -80,7 +79,7 @@ func (t *texts) add(text string) error {
 	return err
 }
 
-// document adds the chunks of a document. One that cannot be prepared is left out.
+// document adds the chunks of a document. It skips a document that cannot be prepared.
 func (t *texts) document(id, title, text string) error {
 	p, err := docs.Prepare(docs.Document{ExternalID: id, Title: title, Text: text}, docs.Options{})
 	if err != nil {
@@ -94,7 +93,7 @@ func (t *texts) document(id, title, text string) error {
 	return nil
 }
 
-// line is what is read of a line of corpus.jsonl or queries.jsonl.
+// line is a line of corpus.jsonl or queries.jsonl.
 type line struct {
 	ID    string `json:"_id"`
 	Title string `json:"title"`
@@ -150,7 +149,7 @@ func (t *texts) tree(r io.Reader) error {
 	}
 }
 
-// save writes what was gathered, at most limit rows, and starts anew.
+// save writes the collected vectors, at most limit rows, and starts anew.
 func (t *texts) save(path string, limit int) error {
 	r := rand.New(rand.NewPCG(1, 1))
 	r.Shuffle(len(t.rows), func(i, j int) { t.rows[i], t.rows[j] = t.rows[j], t.rows[i] })

@@ -8,28 +8,29 @@ import (
 	"sync"
 )
 
-// tolerance is by how much the score of a hit may be below that of the last true
-// neighbour: copies of a text are as good as each other, and so is what rounding
-// tells apart.
+// tolerance is how far the score of a hit may be below the k-th true neighbour's. Copies of a text
+// are equally good, and so are scores that differ by rounding.
 const tolerance = 1e-6
 
-// truth knows for each query the score of its k-th nearest row.
+// truth holds the score of the k-th nearest row of each query.
 type truth struct {
 	base, queries matrix
 	k             int
 	bound         []float64
 }
 
-// newTruth compares all queries with all rows, or reads what that gave last time.
+// newTruth compares all queries with all rows, or reads the stored result.
 func newTruth(set string, base, queries matrix, k int) (*truth, error) {
 	t := &truth{base: base, queries: queries, k: k, bound: make([]float64, queries.rows)}
 	path := set + ".truth"
-	want := []uint64{uint64(base.rows), uint64(queries.rows), uint64(k), math.Float64bits(dot(base.row(base.rows-1), queries.row(0)))}
+	want := []uint64{uint64(base.rows), uint64(queries.rows), uint64(k),
+		math.Float64bits(dot(base.row(base.rows-1), queries.row(0)))}
 	head, err := binary.Append(nil, binary.LittleEndian, want)
 	if err != nil {
 		return nil, err
 	}
-	if data, err := os.ReadFile(path); err == nil && len(data) == len(head)+8*len(t.bound) && string(data[:len(head)]) == string(head) {
+	if data, err := os.ReadFile(path); err == nil && len(data) == len(head)+8*len(t.bound) &&
+		string(data[:len(head)]) == string(head) {
 		_, err := binary.Decode(data[len(head):], binary.LittleEndian, t.bound)
 		return t, err
 	}
@@ -69,8 +70,7 @@ func (t *truth) kth(q []float32) float64 {
 	return best[len(best)-1]
 }
 
-// recall returns the share of the true neighbours that hits holds, which has k ids
-// for each of some queries.
+// recall returns the share of the true neighbours in hits, which holds k ids for each query.
 func (t *truth) recall(hits []uint32) float64 {
 	found := 0
 	for at := 0; at+t.k <= len(hits); at += t.k {

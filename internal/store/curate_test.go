@@ -18,28 +18,28 @@ func TestStates(t *testing.T) {
 	f := fresh(t)
 	rome := f.learn(t, f.found(said{turn: "a", user: "ada", Fact: about("user", "home", "Rome")}))
 	oslo := f.learn(t, f.found(said{turn: "b", user: "ada", at: 1, Fact: about("user", "home", "Oslo")}))
-	remember(t, f, memory.Memory{ID: "brief", Content: "x", Expires: t0.Add(time.Hour)})
-	remember(t, f, memory.Memory{ID: "kept", Content: "one"})
-	remember(t, f, memory.Memory{ID: "kept", Content: "two"})
+	remember(t, f, ragctx.Memory{ID: "brief", Content: "x", Expires: t0.Add(time.Hour)})
+	remember(t, f, ragctx.Memory{ID: "kept", Content: "one"})
+	remember(t, f, ragctx.Memory{ID: "kept", Content: "two"})
 	for _, id := range []string{"gone", "back"} {
-		remember(t, f, memory.Memory{ID: id, Content: id})
+		remember(t, f, ragctx.Memory{ID: id, Content: id})
 		if _, err := f.DeleteMemory(t.Context(), f.ns, id, "", true); err != nil {
 			t.Fatal(err)
 		}
 	}
-	remember(t, f, memory.Memory{ID: "back", Content: "again"})
+	remember(t, f, ragctx.Memory{ID: "back", Content: "again"})
 	for _, c := range []struct {
 		f    store.MemoryFilter
 		want []string
 	}{
 		{store.MemoryFilter{}, []string{"back", "brief", oslo.ID, "kept"}},
-		{store.MemoryFilter{State: memory.MemoryActive}, []string{"back", "brief", oslo.ID, "kept"}},
+		{store.MemoryFilter{State: ragctx.MemoryActive}, []string{"back", "brief", oslo.ID, "kept"}},
 		{store.MemoryFilter{Now: t0.Add(2 * time.Hour)}, []string{"back", oslo.ID, "kept"}},
-		{store.MemoryFilter{State: memory.MemoryExpired}, []string{}},
-		{store.MemoryFilter{State: memory.MemoryExpired, Now: t0.Add(2 * time.Hour)}, []string{"brief"}},
-		{store.MemoryFilter{State: memory.MemorySuperseded}, []string{rome.ID}},
-		{store.MemoryFilter{State: memory.MemorySuperseded, Contains: "OSLO"}, []string{}},
-		{store.MemoryFilter{State: memory.MemoryDeleted}, []string{"gone"}},
+		{store.MemoryFilter{State: ragctx.MemoryExpired}, []string{}},
+		{store.MemoryFilter{State: ragctx.MemoryExpired, Now: t0.Add(2 * time.Hour)}, []string{"brief"}},
+		{store.MemoryFilter{State: ragctx.MemorySuperseded}, []string{rome.ID}},
+		{store.MemoryFilter{State: ragctx.MemorySuperseded, Contains: "OSLO"}, []string{}},
+		{store.MemoryFilter{State: ragctx.MemoryDeleted}, []string{"gone"}},
 		{store.MemoryFilter{Contains: "home of", Limit: 1}, []string{oslo.ID}},
 		{store.MemoryFilter{After: store.MemoryCursor{ID: "brief"}, Limit: 1}, []string{oslo.ID}},
 	} {
@@ -156,7 +156,7 @@ func TestWorkingTier(t *testing.T) {
 	f := fresh(t)
 	put := func(id string, importance float64, session string) {
 		t.Helper()
-		m := memory.Memory{ID: id, Content: id, Type: memory.MemoryWorking, Importance: importance, SessionID: session, Occurred: t0}
+		m := ragctx.Memory{ID: id, Content: id, Type: ragctx.MemoryWorking, Importance: importance, SessionID: session, Occurred: t0}
 		if _, _, _, err := f.PutMemory(t.Context(), f.ns, m, f.content(id, memory.Chunks(id)), store.Tier{Working: 2}); err != nil {
 			t.Fatal(err)
 		}
@@ -182,7 +182,7 @@ func TestWorkingTier(t *testing.T) {
 func TestPrunePolicy(t *testing.T) {
 	f := fresh(t)
 	old := t0.AddDate(-1, 0, 0)
-	for _, m := range []memory.Memory{
+	for _, m := range []ragctx.Memory{
 		{ID: "old", Importance: 0.4, Occurred: old},
 		{ID: "old dear", Importance: 0.5, Occurred: old},
 		{ID: "old pinned", Importance: 0, Occurred: old, Pinned: true},
@@ -226,7 +226,7 @@ func TestPrunePolicy(t *testing.T) {
 
 func TestUses(t *testing.T) {
 	f := fresh(t)
-	remember(t, f, memory.Memory{ID: "m", Content: "one"})
+	remember(t, f, ragctx.Memory{ID: "m", Content: "one"})
 	use := func(id string, n int, at time.Time) store.Use {
 		return store.Use{Namespace: f.ns, Key: id, Count: n, Last: at}
 	}
@@ -234,18 +234,18 @@ func TestUses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	remember(t, f, memory.Memory{ID: "m", Content: "two"}) // counts are no part of versions
+	remember(t, f, ragctx.Memory{ID: "m", Content: "two"}) // counts are no part of versions
 	m, err := f.Memory(t.Context(), f.ns, "m", t0)
 	if err != nil || m.Uses != 3 || !m.LastUsed.Equal(t0.Add(time.Hour)) || m.Version != 2 {
 		t.Errorf("%+v, %v", m, err)
 	}
-	if st := remember(t, f, memory.Memory{ID: "m", Content: "two"}); st != store.Unchanged {
+	if st := remember(t, f, ragctx.Memory{ID: "m", Content: "two"}); st != store.Unchanged {
 		t.Errorf("uses make a version: %s", st)
 	}
 	if _, err := f.EraseMemory(t.Context(), f.ns, "m", "", true); err != nil {
 		t.Fatal(err)
 	}
-	remember(t, f, memory.Memory{ID: "m", Content: "three"})
+	remember(t, f, ragctx.Memory{ID: "m", Content: "three"})
 	if m, err := f.Memory(t.Context(), f.ns, "m", t0); err != nil || m.Uses != 0 {
 		t.Errorf("erased uses are back: %+v, %v", m, err)
 	}
@@ -312,7 +312,7 @@ func TestPendingTurns(t *testing.T) {
 func TestReplaceMemory(t *testing.T) {
 	f := fresh(t)
 	put := func(content string, over int) error {
-		m := memory.Memory{ID: "m", Content: content, Occurred: t0}
+		m := ragctx.Memory{ID: "m", Content: content, Occurred: t0}
 		_, _, _, err := f.ReplaceMemory(t.Context(), f.ns, m, f.content(content, memory.Chunks(content)), store.Tier{}, over)
 		return err
 	}
@@ -330,7 +330,7 @@ func TestReplaceMemory(t *testing.T) {
 func TestMemoryTags(t *testing.T) {
 	f := fresh(t)
 	for i, tags := range [][]string{{"b", "a"}, {"b"}, nil, {"c"}} {
-		remember(t, f, memory.Memory{ID: fmt.Sprint(i), Content: "x", Tags: tags, UserID: []string{"", "", "", "ada"}[i]})
+		remember(t, f, ragctx.Memory{ID: fmt.Sprint(i), Content: "x", Tags: tags, UserID: []string{"", "", "", "ada"}[i]})
 	}
 	for limit, want := range map[int]string{10: "[{b 2} {a 1}]", 1: "[{b 2}]"} {
 		tags, err := f.MemoryTags(t.Context(), f.ns, store.MemoryFilter{Now: t0, Limit: limit}, store.TagCount{})

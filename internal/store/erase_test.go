@@ -156,8 +156,8 @@ func TestEraseMemoriesSessionsUsers(t *testing.T) {
 			}
 		}
 	}
-	remember(t, f, memory.Memory{ID: "fact", UserID: "zoe", Content: "one QxfactXq"})
-	remember(t, f, memory.Memory{ID: "fact", UserID: "zoe", Content: "two QxfactXq"})
+	remember(t, f, ragctx.Memory{ID: "fact", UserID: "zoe", Content: "one QxfactXq"})
+	remember(t, f, ragctx.Memory{ID: "fact", UserID: "zoe", Content: "two QxfactXq"})
 	left := func() int { return traces(t, f.path, "Qx") }
 	for _, step := range []struct {
 		name  string
@@ -267,8 +267,8 @@ func TestErasureResumes(t *testing.T) {
 // possible, and a session after another session has changed its memory.
 func TestEraseKeepsOthersWrites(t *testing.T) {
 	f := fresh(t)
-	remember(t, f, memory.Memory{ID: "x", UserID: "bob", SessionID: "s1", Content: "one QxzoeXq"})
-	remember(t, f, memory.Memory{ID: "x", UserID: "bob", SessionID: "s1", Content: "two QxbobXq"})
+	remember(t, f, ragctx.Memory{ID: "x", UserID: "bob", SessionID: "s1", Content: "one QxzoeXq"})
+	remember(t, f, ragctx.Memory{ID: "x", UserID: "bob", SessionID: "s1", Content: "two QxbobXq"})
 	if err := f.GiveFirst(t.Context(), f.ns, "x", "zoe"); err != nil {
 		t.Fatal(err)
 	}
@@ -283,14 +283,14 @@ func TestEraseKeepsOthersWrites(t *testing.T) {
 	if m, err := f.Memory(t.Context(), f.ns, "x", t0); err != nil || m.Content != "two QxbobXq" || m.Version != 2 {
 		t.Errorf("bob's memory: %+v, %v", m, err)
 	}
-	remember(t, f, memory.Memory{ID: "x", UserID: "bob", SessionID: "s2", Content: "three QxtwoXq"})
+	remember(t, f, ragctx.Memory{ID: "x", UserID: "bob", SessionID: "s2", Content: "three QxtwoXq"})
 	if e, err = f.EraseSession(t.Context(), f.ns, "s1", "", true); err != nil || e.Memories != 1 || e.Versions != 1 {
 		t.Errorf("%+v, %v", e, err)
 	}
 	if m, err := f.Memory(t.Context(), f.ns, "x", t0); err != nil || m.Content != "three QxtwoXq" {
 		t.Errorf("what was said in another session: %+v, %v", m, err)
 	}
-	remember(t, f, memory.Memory{ID: "x", UserID: "bob", SessionID: "s3", Content: "four QxthreeXq"})
+	remember(t, f, ragctx.Memory{ID: "x", UserID: "bob", SessionID: "s3", Content: "four QxthreeXq"})
 	if e, err = f.EraseSession(t.Context(), f.ns, "s3", "", true); err != nil || e.Versions != 1 {
 		t.Errorf("%+v, %v", e, err)
 	}

@@ -6,15 +6,15 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/ragctx/ragctx/providers/memory"
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
 // factRecord is the fact record of a version of a memory.
 type factRecord struct {
 	flags      int
-	attributes *memory.FactRecord
-	provenance []memory.Provenance
+	attributes *ragctx.FactRecord
+	provenance []ragctx.Provenance
 }
 
 // The flags of a memory. Their values are stored.
@@ -23,7 +23,7 @@ const (
 	flagPinned
 )
 
-func factRecordOf(m memory.Memory) factRecord {
+func factRecordOf(m ragctx.Memory) factRecord {
 	k := factRecord{attributes: m.About, provenance: m.Sources}
 	if m.Profile {
 		k.flags |= flagProfile
@@ -40,7 +40,7 @@ func insertFactRecord(ctx context.Context, tx *sql.Tx, item int64, r record) err
 	if k.flags == 0 && k.attributes == nil {
 		return nil
 	}
-	var about memory.FactRecord
+	var about ragctx.FactRecord
 	text := "{}"
 	if k.attributes != nil {
 		about = *k.attributes
@@ -64,7 +64,7 @@ func insertFactRecord(ctx context.Context, tx *sql.Tx, item int64, r record) err
 }
 
 // insertProvenance records another passage that states a memory, and reports whether it is new.
-func insertProvenance(ctx context.Context, tx *sql.Tx, item int64, e memory.Provenance, words bool) (added bool, err error) {
+func insertProvenance(ctx context.Context, tx *sql.Tx, item int64, e ragctx.Provenance, words bool) (added bool, err error) {
 	res, err := tx.ExecContext(ctx, `INSERT INTO provenance (item, turn, message, start, stop, source, at)
 		VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`, item, e.Turn, e.Message, e.Start, e.End, words, e.At.UnixMicro())
 	if err != nil {
@@ -75,8 +75,8 @@ func insertProvenance(ctx context.Context, tx *sql.Tx, item int64, e memory.Prov
 }
 
 // loadFactRecords loads the fact records, provenance and usage of memories.
-func loadFactRecords(ctx context.Context, tx *sql.Tx, rows []uint64, memories []memory.Memory) error {
-	at := make(map[uint64]*memory.Memory, len(rows))
+func loadFactRecords(ctx context.Context, tx *sql.Tx, rows []uint64, memories []ragctx.Memory) error {
+	at := make(map[uint64]*ragctx.Memory, len(rows))
 	for i, id := range rows {
 		at[id] = &memories[i]
 	}
@@ -97,7 +97,7 @@ func loadFactRecords(ctx context.Context, tx *sql.Tx, rows []uint64, memories []
 		m := at[id]
 		m.Profile, m.Pinned = flags&flagProfile != 0, flags&flagPinned != 0
 		if learned {
-			a := decode[memory.FactRecord](about)
+			a := decode[ragctx.FactRecord](about)
 			m.About = &a
 		}
 		return nil
@@ -112,7 +112,7 @@ func loadFactRecords(ctx context.Context, tx *sql.Tx, rows []uint64, memories []
 	if err := scan(found, func() error {
 		var id uint64
 		var when int64
-		var e memory.Provenance
+		var e ragctx.Provenance
 		if err := found.Scan(&id, &e.Turn, &e.Message, &e.Start, &e.End, &when); err != nil {
 			return err
 		}
@@ -175,8 +175,8 @@ func isExtracted(ctx context.Context, tx *sql.Tx, item int64) (yes bool, err err
 
 // Facts returns the extracted memories among the given ids that belong to a user and an agent, in
 // the order of the ids, at most limit.
-func (s *Store) Facts(ctx context.Context, ns int64, user, agent string, ids []string, limit int) ([]memory.Memory, error) {
-	var out []memory.Memory
+func (s *Store) Facts(ctx context.Context, ns int64, user, agent string, ids []string, limit int) ([]ragctx.Memory, error) {
+	var out []ragctx.Memory
 	if len(ids) == 0 {
 		return out, nil
 	}

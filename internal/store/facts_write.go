@@ -14,7 +14,7 @@ import (
 
 // ExtractedFact is a fact extracted from a turn.
 type ExtractedFact struct {
-	Memory  memory.Memory // with About, and the passage of the turn in Sources
+	Memory  ragctx.Memory // with About, and the passage of the turn in Sources
 	Content Content
 	By      string // [memory.ByTurn] or [memory.ByLLM]
 	// Near is a memory with nearly the same content; the fact is merged with it if it still exists.

@@ -25,13 +25,13 @@ type said struct {
 // about returns a fact with an exclusive attribute.
 func about(subject, attribute, value string) facts.Fact {
 	return facts.Fact{
-		Kind: facts.FactIdentity, Content: fmt.Sprintf("The %s of the %s is %s.", attribute, subject, value),
+		Kind: ragctx.FactIdentity, Content: fmt.Sprintf("The %s of the %s is %s.", attribute, subject, value),
 		Subject: subject, Attribute: attribute, Value: value, Exclusive: true, Confidence: 0.9, Importance: 0.6, Reason: "it is said",
 	}
 }
 
 func plain(content string) facts.Fact {
-	return facts.Fact{Kind: facts.FactPreference, Content: content, Confidence: 0.9, Importance: 0.6}
+	return facts.Fact{Kind: ragctx.FactPreference, Content: content, Confidence: 0.9, Importance: 0.6}
 }
 
 func (f *fixture) found(s said) store.ExtractedFact {
@@ -56,14 +56,14 @@ func (f *fixture) learn(t *testing.T, l store.ExtractedFact) store.FactOutcome {
 }
 
 // facts returns what is current, by content.
-func (f *fixture) facts(t *testing.T) []memory.Memory {
+func (f *fixture) facts(t *testing.T) []ragctx.Memory {
 	t.Helper()
 	found, err := f.ListMemories(t.Context(), f.ns, store.MemoryFilter{AnyUser: true, Now: t0, Limit: 100,
 		Kinds: facts.Kinds(), Order: store.ByID})
 	if err != nil {
 		t.Fatal(err)
 	}
-	slices.SortFunc(found, func(a, b memory.Memory) int { return strings.Compare(a.Content+a.UserID, b.Content+b.UserID) })
+	slices.SortFunc(found, func(a, b ragctx.Memory) int { return strings.Compare(a.Content+a.UserID, b.Content+b.UserID) })
 	return found
 }
 
@@ -211,7 +211,7 @@ func TestQuarantineOfFacts(t *testing.T) {
 		}
 		return q
 	}
-	if q := list("ada"); len(q) != 1 || q[0].Reason != "a tool says it" || q[0].State != memory.MemoryQuarantined ||
+	if q := list("ada"); len(q) != 1 || q[0].Reason != "a tool says it" || q[0].State != ragctx.MemoryQuarantined ||
 		q[0].About == nil || len(list("bob"))+len(list("")) > 0 {
 		t.Errorf("%+v", q)
 	}
@@ -262,9 +262,9 @@ func TestDiscardedFactsStayDiscarded(t *testing.T) {
 
 func TestPutInQuarantine(t *testing.T) {
 	f := fresh(t)
-	remember(t, f, memory.Memory{ID: "taken", Content: "x"})
-	ada := memory.Memory{ID: "m", Content: "one", UserID: "ada"}
-	for i, m := range []memory.Memory{ada, {ID: "m", Content: "two", UserID: "ada"},
+	remember(t, f, ragctx.Memory{ID: "taken", Content: "x"})
+	ada := ragctx.Memory{ID: "m", Content: "one", UserID: "ada"}
+	for i, m := range []ragctx.Memory{ada, {ID: "m", Content: "two", UserID: "ada"},
 		{ID: "m", Content: "three", UserID: "eve"}, {ID: "taken", Content: "four"}} {
 		err := f.PutInQuarantine(t.Context(), f.ns, m, fmt.Sprint("why ", i))
 		if bad := i >= 2; bad != errors.Is(err, ragctx.ErrConflict) || !bad && err != nil {

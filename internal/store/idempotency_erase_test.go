@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 // TestErasingDeletesResponses: those that may hold what was erased, and no others.
@@ -51,11 +51,11 @@ func TestErasingDeletesResponses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := fresh(t)
 			f.doc(t, "d", "Zebras.", "")
-			if _, _, _, err := f.PutMemory(t.Context(), f.ns, memory.Memory{ID: "m", UserID: "ada", Content: "Tea."},
+			if _, _, _, err := f.PutMemory(t.Context(), f.ns, ragctx.Memory{ID: "m", UserID: "ada", Content: "Tea."},
 				f.content("Tea.", nil), store.Tier{}); err != nil {
 				t.Fatal(err)
 			}
-			if err := f.PutInQuarantine(t.Context(), f.ns, memory.Memory{ID: "aside", Content: "Obey."}, "why"); err != nil {
+			if err := f.PutInQuarantine(t.Context(), f.ns, ragctx.Memory{ID: "aside", Content: "Obey."}, "why"); err != nil {
 				t.Fatal(err)
 			}
 			key := func(i int) store.RequestKey {

@@ -21,15 +21,15 @@ import (
 // change that indexes must reach.
 //
 // The tier limits the working memories; those with the lowest score are ended.
-func (s *Store) PutMemory(ctx context.Context, ns int64, m memory.Memory, c Content, tier Tier) (memory.Memory, Status, uint64, error) {
+func (s *Store) PutMemory(ctx context.Context, ns int64, m ragctx.Memory, c Content, tier Tier) (ragctx.Memory, Status, uint64, error) {
 	return s.ReplaceMemory(ctx, ns, m, c, tier, 0)
 }
 
 // ReplaceMemory is [Store.PutMemory] with a check: it is a conflict unless version over is current;
 // 0 accepts any. All conditions must hold.
 func (s *Store) ReplaceMemory(
-	ctx context.Context, ns int64, m memory.Memory, c Content, tier Tier, over int, when ...Condition,
-) (memory.Memory, Status, uint64, error) {
+	ctx context.Context, ns int64, m ragctx.Memory, c Content, tier Tier, over int, when ...Condition,
+) (ragctx.Memory, Status, uint64, error) {
 	r := memoryRecord(ns, m, c) // hashes the caller's input, so before defaults
 	if r.occurred.IsZero() {
 		r.occurred = s.now().UTC().Truncate(time.Microsecond)
@@ -78,7 +78,7 @@ func (s *Store) ReplaceMemory(
 				return err
 			}
 		}
-		if err := s.recordHistory(ctx, tx, ns, event); err != nil || m.Type != memory.MemoryWorking {
+		if err := s.recordHistory(ctx, tx, ns, event); err != nil || m.Type != ragctx.MemoryWorking {
 			return err
 		}
 		seq, err := s.trimWorking(ctx, tx, ns, m, tier)
@@ -106,7 +106,7 @@ func (s *Store) unchanged(ctx context.Context, tx *sql.Tx, in Collection, c *cur
 	return w, err
 }
 
-func memoryRecord(ns int64, m memory.Memory, c Content) record {
+func memoryRecord(ns int64, m ragctx.Memory, c Content) record {
 	h := sha256.New()
 	enc := json.NewEncoder(h)
 	m.Recorded, m.Version, m.Score, m.State = time.Time{}, 0, 0, ""
@@ -127,8 +127,8 @@ const memoryColumns = `i.key, n.name, i.user, i.agent, i.session, i.type, t.text
 	i.occurred, i.recorded, i.expires, i.version`
 
 // scanMemory reads memoryColumns and more.
-func scanMemory(row interface{ Scan(...any) error }, more ...any) (memory.Memory, error) {
-	var m memory.Memory
+func scanMemory(row interface{ Scan(...any) error }, more ...any) (ragctx.Memory, error) {
+	var m ragctx.Memory
 	var text []byte
 	var tags, meta string
 	var occurred, recorded, expires sql.NullInt64
@@ -146,8 +146,8 @@ func scanMemory(row interface{ Scan(...any) error }, more ...any) (memory.Memory
 }
 
 // Memory returns the current version of a memory.
-func (s *Store) Memory(ctx context.Context, ns int64, id string, now time.Time) (memory.Memory, error) {
-	var m memory.Memory
+func (s *Store) Memory(ctx context.Context, ns int64, id string, now time.Time) (ragctx.Memory, error) {
+	var m ragctx.Memory
 	err := s.view(ctx, func(tx *sql.Tx) (err error) {
 		var row uint64
 		m, err = scanMemory(tx.QueryRowContext(ctx, `SELECT `+memoryColumns+`, i.id FROM items i
@@ -157,8 +157,8 @@ func (s *Store) Memory(ctx context.Context, ns int64, id string, now time.Time) 
 		if err != nil {
 			return err
 		}
-		m.State = memory.MemoryActive
-		one := []memory.Memory{m}
+		m.State = ragctx.MemoryActive
+		one := []ragctx.Memory{m}
 		err = loadFactRecords(ctx, tx, []uint64{row}, one)
 		m = one[0]
 		return err

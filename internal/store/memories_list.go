@@ -9,7 +9,6 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/providers/memory"
-	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
 // MemoryFilter selects memories.
@@ -18,7 +17,7 @@ type MemoryFilter struct {
 	AnyUser            bool // memories of all users
 	Own                bool // only the user's own, not shared ones
 	AgentID, SessionID string
-	Types              []memory.MemoryType
+	Types              []ragctx.MemoryType
 	Filter             ragctx.Filter
 	// AnyTags lists tags of which a memory must have at least one. Contains is a text in the
 	// memory, ignoring the case of ASCII letters. MinImportance is the lowest importance.
@@ -26,12 +25,12 @@ type MemoryFilter struct {
 	Contains      string
 	MinImportance float64
 	// Kinds are kinds of facts; Profile and Pinned require these flags.
-	Kinds           []facts.FactKind
+	Kinds           []ragctx.FactKind
 	Profile, Pinned bool
 	Exclude         []string // ids of memories to leave out
 	// State is the state of the memories, each in its last version; "" is [memory.MemoryActive].
 	// [Store.Quarantine] lists the quarantined ones.
-	State memory.MemoryState
+	State ragctx.MemoryState
 	// AsOf selects the memories current at that time; zero means now.
 	AsOf    time.Time
 	Now     time.Time // reference time of scores
@@ -78,7 +77,7 @@ type MemoryCursor struct {
 }
 
 // CursorAfter returns the cursor after a memory of the list.
-func (f MemoryFilter) CursorAfter(m memory.Memory) MemoryCursor {
+func (f MemoryFilter) CursorAfter(m ragctx.Memory) MemoryCursor {
 	p := MemoryCursor{Now: f.Now, Score: m.Score, ID: m.ID}
 	switch f.Order {
 	case ByRecency:
@@ -94,8 +93,8 @@ func (f MemoryFilter) CursorAfter(m memory.Memory) MemoryCursor {
 
 // ListMemories lists memories in the filter's order, by default by score, highest first. Their
 // scores are bit-equal to those that [MemoryCursor] compares.
-func (s *Store) ListMemories(ctx context.Context, ns int64, f MemoryFilter) ([]memory.Memory, error) {
-	out := []memory.Memory{}
+func (s *Store) ListMemories(ctx context.Context, ns int64, f MemoryFilter) ([]ragctx.Memory, error) {
+	out := []ragctx.Memory{}
 	err := s.view(ctx, func(tx *sql.Tx) error {
 		query, args := f.query(ns)
 		rows, err := tx.QueryContext(ctx, query, args...)
@@ -107,7 +106,7 @@ func (s *Store) ListMemories(ctx context.Context, ns int64, f MemoryFilter) ([]m
 			var id uint64
 			var score float64
 			m, err := scanMemory(rows, &score, &id)
-			if m.Score, m.State = score, cmp.Or(f.State, memory.MemoryActive); f.Order != ByScore {
+			if m.Score, m.State = score, cmp.Or(f.State, ragctx.MemoryActive); f.Order != ByScore {
 				m.Score = f.Weights.Score(m.Importance, f.Now.Sub(m.Occurred))
 			}
 			out, ids = append(out, m), append(ids, id)
@@ -164,13 +163,13 @@ func (f MemoryFilter) where(ns int64) (string, []any) {
 func (f MemoryFilter) state(c *conditions) {
 	at := f.Now.UnixMicro()
 	switch {
-	case f.State == memory.MemoryExpired:
+	case f.State == ragctx.MemoryExpired:
 		c.and(`i.superseded IS NULL AND i.expires <= ?`, at)
 		return
-	case f.State == memory.MemorySuperseded:
+	case f.State == ragctx.MemorySuperseded:
 		c.and(lastVersion + ` = 'superseded'`)
 		return
-	case f.State == memory.MemoryDeleted:
+	case f.State == ragctx.MemoryDeleted:
 		c.and(lastVersion + ` <> 'superseded'`)
 		return
 	case f.AsOf.IsZero():

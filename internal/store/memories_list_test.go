@@ -40,8 +40,8 @@ func (f *fixture) list(t *testing.T, mf store.MemoryFilter) []string {
 
 func TestListMemoriesFilter(t *testing.T) {
 	f := fresh(t) // its clock moves a second at each write
-	remember(t, f, memory.Memory{ID: "a", Content: "x", Tags: []string{"k", "l"}, Occurred: t0.Add(-time.Hour)})
-	remember(t, f, memory.Memory{ID: "b", Content: "x", Tags: []string{"k"}, Occurred: t0})
+	remember(t, f, ragctx.Memory{ID: "a", Content: "x", Tags: []string{"k", "l"}, Occurred: t0.Add(-time.Hour)})
+	remember(t, f, ragctx.Memory{ID: "b", Content: "x", Tags: []string{"k"}, Occurred: t0})
 	before, err := f.Memory(t.Context(), f.ns, "b", t0)
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func TestListMemoriesFilter(t *testing.T) {
 	if _, err := f.DeleteMemory(t.Context(), f.ns, "b", "", true); err != nil {
 		t.Fatal(err)
 	}
-	remember(t, f, memory.Memory{ID: "c", Content: "x", Occurred: t0})
+	remember(t, f, ragctx.Memory{ID: "c", Content: "x", Occurred: t0})
 	filter := func(rf ragctx.Filter) store.MemoryFilter { return store.MemoryFilter{Filter: rf} }
 	for _, c := range []struct {
 		f    store.MemoryFilter
@@ -89,7 +89,7 @@ func TestMetadataFilterIsThatOfTheIndex(t *testing.T) {
 		meta := rapid.MapOfN(text, value, 1, 4).Draw(rt, "metadata")
 		n++
 		id := fmt.Sprint(n)
-		remember(t, f, memory.Memory{ID: id, Content: "x", SessionID: id, Metadata: meta})
+		remember(t, f, ragctx.Memory{ID: id, Content: "x", SessionID: id, Metadata: meta})
 		scalars := store.Strings(meta)
 		for k, v := range meta {
 			want, ok := scalars[k]
@@ -111,7 +111,7 @@ func TestNumbersAreKeptAsWritten(t *testing.T) {
 	if diff := cmp.Diff(want, store.Strings(meta)); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
-	remember(t, f, memory.Memory{ID: "m", Content: "x", Metadata: meta})
+	remember(t, f, ragctx.Memory{ID: "m", Content: "x", Metadata: meta})
 	m, err := f.Memory(t.Context(), f.ns, "m", t0)
 	if err != nil {
 		t.Fatal(err)
@@ -134,7 +134,7 @@ func TestPagesNeitherSkipNorRepeat(t *testing.T) {
 		session := fmt.Sprint(run)
 		put := func(i int) string {
 			id := fmt.Sprintf("%s-%02d", session, i)
-			remember(t, f, memory.Memory{
+			remember(t, f, ragctx.Memory{
 				ID: id, SessionID: session, Content: "x", Importance: []float64{.1, .3, 1. / 3}[r.IntN(3)],
 				Occurred: t0.Add(-time.Duration(r.IntN(3)) * 24 * time.Hour),
 			})
@@ -206,19 +206,19 @@ func TestRepeatSaysWhatToFollow(t *testing.T) {
 
 func TestTheSameMemoryTwice(t *testing.T) {
 	f := fresh(t)
-	put := func(m memory.Memory) (memory.Memory, store.Status) {
+	put := func(m ragctx.Memory) (ragctx.Memory, store.Status) {
 		m, st, _, err := f.PutMemory(t.Context(), f.ns, m, f.content(m.Content, memory.Chunks(m.Content)), store.Tier{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return m, st
 	}
-	first, _ := put(memory.Memory{ID: "m", Content: "x"})
-	again, st := put(memory.Memory{ID: "m", Content: "x"})
+	first, _ := put(ragctx.Memory{ID: "m", Content: "x"})
+	again, st := put(ragctx.Memory{ID: "m", Content: "x"})
 	if st != store.Unchanged || first.Occurred.IsZero() || !again.Occurred.Equal(first.Occurred) {
 		t.Errorf("%s: %+v, first %+v", st, again, first)
 	}
-	if _, st := put(memory.Memory{ID: "m", Content: "x", Occurred: t0}); st != store.Replaced {
+	if _, st := put(ragctx.Memory{ID: "m", Content: "x", Occurred: t0}); st != store.Replaced {
 		t.Errorf("with another time: %s", st)
 	}
 }

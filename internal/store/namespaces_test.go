@@ -12,7 +12,6 @@ import (
 	"github.com/ragctx/ragctx/internal/ledger"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 // tally compares what a namespace says that it holds with what there is.
@@ -39,7 +38,7 @@ func TestNamespaceCounts(t *testing.T) {
 	f := fresh(t)
 	f.populate(t, rand.New(rand.NewPCG(1, 2)), 12)
 	for i := range 6 {
-		m := memory.Memory{ID: fmt.Sprint("m", i%4), UserID: fmt.Sprint("u", i%2), Type: memory.MemorySemantic, Content: strings.Repeat("x", i+1)}
+		m := ragctx.Memory{ID: fmt.Sprint("m", i%4), UserID: fmt.Sprint("u", i%2), Type: ragctx.MemorySemantic, Content: strings.Repeat("x", i+1)}
 		_, _, _, err := f.PutMemory(t.Context(), f.ns, m, f.content(m.Content, nil), store.Tier{})
 		if err != nil && !errors.Is(err, ragctx.ErrConflict) {
 			t.Fatal(err)
@@ -77,7 +76,7 @@ func TestQuotas(t *testing.T) {
 		return err
 	}
 	note := func(id, text string) error {
-		m := memory.Memory{ID: id, Type: memory.MemorySemantic, Content: text}
+		m := ragctx.Memory{ID: id, Type: ragctx.MemorySemantic, Content: text}
 		_, _, _, err := f.PutMemory(t.Context(), f.ns, m, f.content(text, nil), store.Tier{})
 		return err
 	}
@@ -105,7 +104,7 @@ func TestQuotas(t *testing.T) {
 	}
 	refused("may hold 1 memories", note("n", ""+"n"))
 	if _, _, _, err := f.PutTurn(t.Context(), f.ns, ragctx.Turn{ID: "t"},
-		&memory.Memory{ID: "t", Type: memory.MemoryEpisodic, Content: "t"}, f.content("t", nil), false); err == nil {
+		&ragctx.Memory{ID: "t", Type: ragctx.MemoryEpisodic, Content: "t"}, f.content("t", nil), false); err == nil {
 		t.Error("a turn's episode went beyond the quota")
 	}
 	if n := count(t, f.path, `SELECT count(*) FROM turns`); n != 0 {
@@ -141,11 +140,11 @@ func TestEraseNamespace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := memory.Memory{ID: token, UserID: token, Type: memory.MemorySemantic, Content: token}
+		m := ragctx.Memory{ID: token, UserID: token, Type: ragctx.MemorySemantic, Content: token}
 		_, put := f.PutDocument(t.Context(), f.ns, p, "", f.content(p.Text, p.Chunks))
 		_, _, _, noted := f.PutMemory(t.Context(), f.ns, m, f.content(token, nil), store.Tier{})
 		turn := ragctx.Turn{ID: token + "2", Prompt: token}
-		_, _, _, told := f.PutTurn(t.Context(), f.ns, turn, &memory.Memory{ID: turn.ID, Type: memory.MemoryEpisodic, Content: token},
+		_, _, _, told := f.PutTurn(t.Context(), f.ns, turn, &ragctx.Memory{ID: turn.ID, Type: ragctx.MemoryEpisodic, Content: token},
 			f.content(token, nil), true)
 		m.ID = token + "3"
 		aside := f.PutInQuarantine(t.Context(), f.ns, m, token)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 // TestDryRunLeavesNoToken: what is saved with the token of an opening that changed
@@ -29,7 +28,7 @@ func TestDryRunLeavesNoToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := s.Token()
-	if _, _, _, err := s.PutMemory(t.Context(), ns, memory.Memory{ID: "a", Content: "a"}, store.Content{Text: "a"}, store.Tier{}); err != nil {
+	if _, _, _, err := s.PutMemory(t.Context(), ns, ragctx.Memory{ID: "a", Content: "a"}, store.Content{Text: "a"}, store.Tier{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, _, err := s.PutTurn(t.Context(), ns, ragctx.Turn{ID: "t", Prompt: "x"}, nil, store.Content{}, false); err != nil {
@@ -37,7 +36,7 @@ func TestDryRunLeavesNoToken(t *testing.T) {
 	}
 	s.Close()
 	s = open()
-	m := memory.Memory{ID: "x", Content: "x", About: &memory.FactRecord{Kind: "identity"}, Sources: []memory.Provenance{{Turn: "t", At: t0}}}
+	m := ragctx.Memory{ID: "x", Content: "x", About: &ragctx.FactRecord{Kind: "identity"}, Sources: []ragctx.Provenance{{Turn: "t", At: t0}}}
 	lesson := store.ExtractedFact{Memory: m, Content: store.Content{Text: "x"}}
 	for _, dry := range []bool{true, false} {
 		if _, _, err := s.StoreFacts(t.Context(), ns, []store.ExtractedFact{lesson}, dry); err != nil {

@@ -15,7 +15,7 @@ import (
 
 // Quarantined is a memory held back until a person has reviewed it.
 type Quarantined struct {
-	memory.Memory
+	ragctx.Memory
 
 	Reason string    `json:"reason,omitempty" doc:"why it is in quarantine"`
 	Since  time.Time `json:"since,omitzero" doc:"when it came into quarantine"`
@@ -38,7 +38,7 @@ func (c *factWriter) quarantine(ctx context.Context) error {
 }
 
 // insertQuarantined inserts a quarantined memory. Its id must be free.
-func insertQuarantined(ctx context.Context, tx *sql.Tx, ns int64, m memory.Memory, reason string, now time.Time) error {
+func insertQuarantined(ctx context.Context, tx *sql.Tx, ns int64, m ragctx.Memory, reason string, now time.Time) error {
 	body, err := json.Marshal(m)
 	if err != nil {
 		return ragctx.Invalid("metadata", "cannot be stored as JSON: %v", err)
@@ -55,7 +55,7 @@ func insertQuarantined(ctx context.Context, tx *sql.Tx, ns int64, m memory.Memor
 }
 
 // PutInQuarantine puts a caller's memory into quarantine.
-func (s *Store) PutInQuarantine(ctx context.Context, ns int64, m memory.Memory, reason string) error {
+func (s *Store) PutInQuarantine(ctx context.Context, ns int64, m ragctx.Memory, reason string) error {
 	err := s.write.doIn(ctx, ns, High, func(ctx context.Context, tx *sql.Tx) error {
 		old, err := findCurrent(ctx, tx, ns, Memories, m.ID)
 		if err != nil {
@@ -117,8 +117,8 @@ func scanQuarantined(row interface{ Scan(...any) error }) (Quarantined, error) {
 	if err := row.Scan(&body, &q.Reason, &since, &q.Row); err != nil {
 		return q, err
 	}
-	q.Memory, q.Since = decode[memory.Memory](body), moment(since)
-	q.State = memory.MemoryQuarantined
+	q.Memory, q.Since = decode[ragctx.Memory](body), moment(since)
+	q.State = ragctx.MemoryQuarantined
 	return q, nil
 }
 

@@ -355,13 +355,13 @@ func TestTurns(t *testing.T) {
 		t.Errorf("a turn whose memory was deleted: %v", err)
 	}
 	turn.ID = "new"
-	remember(t, f, memory.Memory{ID: "new", Content: "x"})
+	remember(t, f, ragctx.Memory{ID: "new", Content: "x"})
 	if _, err := put(turn); !errors.Is(err, ragctx.ErrConflict) {
 		t.Errorf("a turn with a memory's id: %v", err)
 	}
 }
 
-func remember(t *testing.T, f *fixture, m memory.Memory) store.Status {
+func remember(t *testing.T, f *fixture, m ragctx.Memory) store.Status {
 	t.Helper()
 	if m.Occurred.IsZero() {
 		m.Occurred = t0
@@ -376,13 +376,13 @@ func remember(t *testing.T, f *fixture, m memory.Memory) store.Status {
 func TestMemories(t *testing.T) {
 	f := fresh(t)
 	now := t0.Add(24 * time.Hour)
-	remember(t, f, memory.Memory{ID: "old", Content: "x", Importance: .5, Occurred: now.AddDate(0, 0, -300)})
-	remember(t, f, memory.Memory{ID: "new", Content: "x", Importance: .5, Occurred: now, Tags: []string{"k"}})
-	remember(t, f, memory.Memory{ID: "vip", Content: "x", Importance: 1, Occurred: now, SessionID: "s", Type: memory.MemorySemantic})
-	remember(t, f, memory.Memory{ID: "ada", Content: "x", UserID: "ada", Importance: .1, Occurred: now})
-	remember(t, f, memory.Memory{ID: "bob", Content: "x", UserID: "bob", Importance: .1, Occurred: now})
-	remember(t, f, memory.Memory{ID: "gone", Content: "x", Expires: now})
-	if st := remember(t, f, memory.Memory{ID: "old", Content: "x", Importance: .5, Occurred: now.AddDate(0, 0, -300)}); st != store.Unchanged {
+	remember(t, f, ragctx.Memory{ID: "old", Content: "x", Importance: .5, Occurred: now.AddDate(0, 0, -300)})
+	remember(t, f, ragctx.Memory{ID: "new", Content: "x", Importance: .5, Occurred: now, Tags: []string{"k"}})
+	remember(t, f, ragctx.Memory{ID: "vip", Content: "x", Importance: 1, Occurred: now, SessionID: "s", Type: ragctx.MemorySemantic})
+	remember(t, f, ragctx.Memory{ID: "ada", Content: "x", UserID: "ada", Importance: .1, Occurred: now})
+	remember(t, f, ragctx.Memory{ID: "bob", Content: "x", UserID: "bob", Importance: .1, Occurred: now})
+	remember(t, f, ragctx.Memory{ID: "gone", Content: "x", Expires: now})
+	if st := remember(t, f, ragctx.Memory{ID: "old", Content: "x", Importance: .5, Occurred: now.AddDate(0, 0, -300)}); st != store.Unchanged {
 		t.Errorf("the same again: %s", st)
 	}
 	ids := func(mf store.MemoryFilter) (out []string) {
@@ -413,7 +413,7 @@ func TestMemories(t *testing.T) {
 		{store.MemoryFilter{AnyUser: true}, []string{"vip", "new", "ada", "bob", "old"}},
 		{store.MemoryFilter{SessionID: "s"}, []string{"vip"}},
 		{store.MemoryFilter{Filter: ragctx.Filter{Tags: []string{"k"}}}, []string{"new"}},
-		{store.MemoryFilter{Types: []memory.MemoryType{memory.MemorySemantic}}, []string{"vip"}},
+		{store.MemoryFilter{Types: []ragctx.MemoryType{ragctx.MemorySemantic}}, []string{"vip"}},
 	} {
 		if got := ids(c.f); !slices.Equal(got, c.want) {
 			t.Errorf("%+v: %v, want %v", c.f, got, c.want)
@@ -422,7 +422,7 @@ func TestMemories(t *testing.T) {
 	if _, err := f.DeleteMemory(t.Context(), f.ns, "bob", "ada", false); !errors.Is(err, ragctx.ErrNotFound) {
 		t.Errorf("ada deleted bob's memory: %v", err)
 	}
-	if _, _, _, err := f.PutMemory(t.Context(), f.ns, memory.Memory{ID: "bob", Content: "y", UserID: "ada"}, store.Content{},
+	if _, _, _, err := f.PutMemory(t.Context(), f.ns, ragctx.Memory{ID: "bob", Content: "y", UserID: "ada"}, store.Content{},
 		store.Tier{}); !errors.Is(err, ragctx.ErrConflict) {
 		t.Errorf("ada replaced bob's memory: %v", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"math"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
@@ -16,7 +17,7 @@ type Tier struct {
 }
 
 // trimWorking ends excess working memories, lowest score first, then oldest first.
-func (s *Store) trimWorking(ctx context.Context, tx *sql.Tx, ns int64, m memory.Memory, tier Tier) (seq uint64, err error) {
+func (s *Store) trimWorking(ctx context.Context, tx *sql.Tx, ns int64, m ragctx.Memory, tier Tier) (seq uint64, err error) {
 	w := tier.Weights.WithDefaults()
 	now := s.now().UnixMicro()
 	all, err := selectPrunable(ctx, tx, `SELECT i.id, i.key, i.version, 'there are too many working memories' FROM items i
@@ -110,7 +111,7 @@ func (s *Store) MemoryStats(ctx context.Context, ns int64, f MemoryFilter, short
 	if err != nil {
 		return st, failed("count memories", err)
 	}
-	st.Working, st.ShortTerm = st.ByType[string(memory.MemoryWorking)], min(st.LongTerm, shortTerm)
+	st.Working, st.ShortTerm = st.ByType[string(ragctx.MemoryWorking)], min(st.LongTerm, shortTerm)
 	return st, nil
 }
 

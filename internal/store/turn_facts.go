@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/passage"
 	"github.com/ragctx/ragctx/providers/memory"
 )
@@ -119,7 +120,7 @@ func selectTurnFacts(ctx context.Context, tx *sql.Tx, c conditions, at time.Time
 		var about string
 		var occurred sql.NullInt64
 		err := rows.Scan(&x.turn, &x.reworded, &x.ID, &x.user, &x.agent, &x.Content, &about, &occurred, &x.ended)
-		x.About, x.Occurred = decode[memory.FactRecord](about), moment(occurred)
+		x.About, x.Occurred = decode[ragctx.FactRecord](about), moment(occurred)
 		all = append(all, x)
 		return err
 	})

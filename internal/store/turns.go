@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 // PutTurn stores a turn verbatim together with its episode, all or nothing; m is nil for a turn
@@ -19,7 +18,7 @@ import (
 // another user. With tell the same transaction marks the turn for delivery to providers; row
 // identifies it there.
 func (s *Store) PutTurn(
-	ctx context.Context, ns int64, t ragctx.Turn, m *memory.Memory, c Content, deliver bool,
+	ctx context.Context, ns int64, t ragctx.Turn, m *ragctx.Memory, c Content, deliver bool,
 ) (st Status, seq uint64, row int64, err error) {
 	body, err := json.Marshal(t)
 	if err != nil {

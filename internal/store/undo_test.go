@@ -14,7 +14,6 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/memory"
-	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
 // curator changes memories at random, and knows none of the rules.
@@ -27,10 +26,10 @@ type curator struct {
 }
 
 func (c *curator) put() {
-	m := memory.Memory{
+	m := ragctx.Memory{
 		ID: c.key(), Content: rapid.SampledFrom([]string{"one", "two", "three"}).Draw(c.T, "content"), UserID: "ada",
 		Importance: rapid.SampledFrom([]float64{0.1, 0.9}).Draw(c.T, "importance"), Pinned: rapid.Bool().Draw(c.T, "pinned"),
-		Type: rapid.SampledFrom([]memory.MemoryType{memory.MemoryEpisodic, memory.MemoryWorking}).Draw(c.T, "type"), Occurred: t0,
+		Type: rapid.SampledFrom([]ragctx.MemoryType{ragctx.MemoryEpisodic, ragctx.MemoryWorking}).Draw(c.T, "type"), Occurred: t0,
 	}
 	_, _, _, err := c.PutMemory(c.Context(), c.ns, m, c.content(m.Content, memory.Chunks(m.Content)), store.Tier{Working: 2})
 	c.must(err)
@@ -96,13 +95,13 @@ func (c *curator) must(err error) {
 
 // current returns what there is, but for what an undo does not bring back: numbers of
 // versions and when they were recorded.
-func (c *curator) current() []memory.Memory {
+func (c *curator) current() []ragctx.Memory {
 	found, err := c.ListMemories(c.Context(), c.ns, store.MemoryFilter{AnyUser: true, Now: t0, Limit: 1000, Order: store.ByID})
 	c.must(err)
 	for i := range found {
 		m := &found[i]
 		m.Version, m.Recorded, m.Score = 0, time.Time{}, 0
-		slices.SortFunc(m.Sources, func(a, b memory.Provenance) int { return cmp.Compare(a.Turn, b.Turn) })
+		slices.SortFunc(m.Sources, func(a, b ragctx.Provenance) int { return cmp.Compare(a.Turn, b.Turn) })
 	}
 	return found
 }
@@ -119,7 +118,7 @@ func (c *curator) history(key string) []memory.Change {
 // truthful compares what the histories say with what is there. It returns the newest
 // change after a row that is not undone, and the memory that it is of.
 func (c *curator) truthful(after int64) (newest string, change memory.Change) {
-	there := make(map[string]memory.Memory)
+	there := make(map[string]ragctx.Memory)
 	found, err := c.ListMemories(c.Context(), c.ns, store.MemoryFilter{AnyUser: true, Now: t0, Limit: 1000, Order: store.ByID})
 	c.must(err)
 	for _, m := range found {
@@ -267,7 +266,7 @@ func TestUndoTurn(t *testing.T) {
 	if _, _, err := f.StoreFacts(t.Context(), f.ns, lessons, false); err != nil {
 		t.Fatal(err)
 	}
-	remember(t, f, memory.Memory{ID: lessons[2].Memory.ID, Content: "Cake, but not today."}) // by hand
+	remember(t, f, ragctx.Memory{ID: lessons[2].Memory.ID, Content: "Cake, but not today."}) // by hand
 	changes, err := f.TurnChanges(t.Context(), f.ns, "b", "", true)
 	if err != nil || len(changes) != 4 || changes[1].Op != memory.OpSuperseded {
 		t.Errorf("%+v, %v", changes, err)
@@ -284,7 +283,7 @@ func TestUndoTurn(t *testing.T) {
 	if ids, _, err := f.UndoTurn(t.Context(), f.ns, "b", "", true); err != nil || len(ids) > 0 {
 		t.Errorf("again: %v, %v", ids, err)
 	}
-	if left[0].About == nil || left[0].About.Kind != facts.FactPreference || len(left[0].Sources) != 1 {
+	if left[0].About == nil || left[0].About.Kind != ragctx.FactPreference || len(left[0].Sources) != 1 {
 		t.Errorf("what was written by hand does not know where it is from: %+v", left[0])
 	}
 }
@@ -298,7 +297,7 @@ func TestUndoOfASecondLife(t *testing.T) {
 	if _, err := f.DeleteMemory(t.Context(), f.ns, oslo.ID, "", true); err != nil {
 		t.Fatal(err)
 	}
-	remember(t, f, memory.Memory{ID: oslo.ID, Content: "something else"})
+	remember(t, f, ragctx.Memory{ID: oslo.ID, Content: "something else"})
 	for i, want := range []string{"", "Oslo", "Rome"} {
 		done, _, err := f.Undo(t.Context(), f.ns, oslo.ID, "", true)
 		if err != nil || done.Op != []memory.Op{memory.OpCreated, memory.OpDeleted, memory.OpCreated}[i] {

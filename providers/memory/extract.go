@@ -110,8 +110,8 @@ const (
 
 // LLMItem is an item of a model's answer that passed all gates.
 type LLMItem struct {
-	Type    MemoryType   `json:"memory_type"`
-	Content string `json:"content"`
+	Type    ragctx.MemoryType `json:"memory_type"`
+	Content string            `json:"content"`
 	// Importance and Confidence are set by the model, and are at least [MinImportance] and
 	// [MinConfidence].
 	Importance float64    `json:"importance"`
@@ -134,8 +134,8 @@ type LLMItem struct {
 	// Shared is the fraction of the content's words that occur in the supporting messages, 0 to 1.
 	// Span is the message with most of them, as a whole. It is empty for a message of tool traffic
 	// only, whose text is empty.
-	Shared float64    `json:"shared"`
-	Span   facts.TurnSpan `json:"span"`
+	Shared float64         `json:"shared"`
+	Span   ragctx.TurnSpan `json:"span"`
 }
 
 // RuleLLM is the rule name of facts from a model.
@@ -164,28 +164,28 @@ func (i *LLMItem) reasonWithConflicts() string {
 	return i.Reason + " (conflicts with " + strings.Join(ids, ", ") + ")"
 }
 
-func (s ItemSource) kind() facts.FactKind {
+func (s ItemSource) kind() ragctx.FactKind {
 	switch s {
 	case UserPref:
-		return facts.FactPreference
+		return ragctx.FactPreference
 	case TakenDecision:
-		return facts.FactDecision
+		return ragctx.FactDecision
 	case Workflow:
-		return facts.FactInstruction
+		return ragctx.FactInstruction
 	case Failure:
-		return facts.FactOutcome
+		return ragctx.FactOutcome
 	case ProjectFact:
 	}
-	return facts.FactIdentity
+	return ragctx.FactIdentity
 }
 
 // memoryType returns the memory type that a source requires, or "" for an unknown source.
-func (s ItemSource) memoryType() MemoryType {
+func (s ItemSource) memoryType() ragctx.MemoryType {
 	switch s {
 	case ProjectFact, UserPref, TakenDecision:
-		return MemorySemantic
+		return ragctx.MemorySemantic
 	case Workflow, Failure:
-		return MemoryProcedural
+		return ragctx.MemoryProcedural
 	}
 	return ""
 }
@@ -218,7 +218,7 @@ var ErrNoItems = errors.New("the model's answer contains no list of items")
 // If no item is left, or after an error, the caller stores what the user explicitly asked for: the
 // facts of kind [facts.FactInstruction] and [facts.FactPreference] that the rules of package facts find in
 // the user's messages.
-func (a *FactExtractor) Extract(ctx context.Context, turn ragctx.Turn, related []Memory) (Extraction, error) {
+func (a *FactExtractor) Extract(ctx context.Context, turn ragctx.Turn, related []ragctx.Memory) (Extraction, error) {
 	if turn.Occurred.IsZero() {
 		turn.Occurred = a.opts.Now()
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/text/analysis"
-	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
 // Gates that an item of a model must pass. Lengths are in Unicode code points.
@@ -30,7 +29,7 @@ type judge struct {
 
 	turn       ragctx.Turn
 	ground     ground
-	shown      []Memory
+	shown      []ragctx.Memory
 	related    map[string]statement // statements of the related memories, by id
 	items      []LLMItem
 	rejected   []Rejection
@@ -38,7 +37,7 @@ type judge struct {
 	at         []int       // positions of the accepted items in the answer
 }
 
-func newJudge(a *FactExtractor, turn ragctx.Turn, pieces []piece, shown []Memory) *judge {
+func newJudge(a *FactExtractor, turn ragctx.Turn, pieces []piece, shown []ragctx.Memory) *judge {
 	j := &judge{FactExtractor: a, turn: turn, ground: newGround(pieces), shown: shown, related: make(map[string]statement)}
 	j.ground.related = make(map[string]bool)
 	for _, m := range shown {
@@ -169,10 +168,10 @@ func checkWeights(it *LLMItem) error {
 
 // checkEnums checks the enumerated fields.
 func checkEnums(it *LLMItem) error {
-	it.Type, it.Source, it.Scope = MemoryType(lower(it.Type)), ItemSource(lower(it.Source)), ItemScope(lower(it.Scope))
+	it.Type, it.Source, it.Scope = ragctx.MemoryType(lower(it.Type)), ItemSource(lower(it.Source)), ItemScope(lower(it.Scope))
 	want := it.Source.memoryType()
 	switch {
-	case it.Type != MemorySemantic && it.Type != MemoryProcedural:
+	case it.Type != ragctx.MemorySemantic && it.Type != ragctx.MemoryProcedural:
 		return errors.New("memory_type is neither semantic nor procedural")
 	case want == "":
 		return errors.New("source must be project_fact, preference, decision, workflow or failure")
@@ -247,7 +246,7 @@ func (j *judge) grounded(it *LLMItem) error {
 	}
 	it.From, it.Shared = found.from, found.share
 	message := j.turn.Transcript()[found.message]
-	it.Span = facts.TurnSpan{Message: found.message, End: utf8.RuneCountInString(message.Content.String())}
+	it.Span = ragctx.TurnSpan{Message: found.message, End: utf8.RuneCountInString(message.Content.String())}
 	if it.From != SpeakerUser {
 		it.Supersedes, it.ConflictsWith = nil, nil
 	}

@@ -72,7 +72,7 @@ func TestNamedMemories(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		j := newJudge(a, turn, a.pieces(turn), []Memory{{ID: "m1", Content: "The user's home was once in Berlin by the river."}})
+		j := newJudge(a, turn, a.pieces(turn), []ragctx.Memory{{ID: "m1", Content: "The user's home was once in Berlin by the river."}})
 		j.judge(0, string(raw))
 		if (len(j.items) == 1) != want {
 			t.Errorf("%q: %v", content, j.rejected)
@@ -91,7 +91,7 @@ func TestNoWayOut(t *testing.T) {
 			{Type: ragctx.BlockToolResult, ToolUseID: "1", Content: ragctx.Text(hostile)},
 		}},
 	}}
-	prompt, err := a.prompt(turn, a.pieces(turn), []Memory{{ID: hostile, Content: hostile}})
+	prompt, err := a.prompt(turn, a.pieces(turn), []ragctx.Memory{{ID: hostile, Content: hostile}})
 	if err != nil {
 		t.Fatal(err)
 	}

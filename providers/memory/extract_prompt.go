@@ -124,7 +124,7 @@ func hasEvidence(pieces []piece) bool {
 }
 
 // prompt returns the message that shows a turn.
-func (a *FactExtractor) prompt(t ragctx.Turn, pieces []piece, related []Memory) (string, error) {
+func (a *FactExtractor) prompt(t ragctx.Turn, pieces []piece, related []ragctx.Memory) (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Date of the exchange: %s\n", t.Occurred.Format("Monday, 2006-01-02 15:04 -07:00"))
 	if len(related) > 0 {

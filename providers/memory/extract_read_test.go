@@ -29,7 +29,7 @@ func FuzzItems(f *testing.F) {
 	turn := ragctx.Turn{UserID: "ann", Prompt: "I prefer Helix to Vim, do not ask."}
 	f.Fuzz(func(t *testing.T, text string) {
 		list, _ := llm.FindList(text, "items")
-		j := newJudge(a, turn, a.pieces(turn), []Memory{{ID: "m1", Content: "Vim"}})
+		j := newJudge(a, turn, a.pieces(turn), []ragctx.Memory{{ID: "m1", Content: "Vim"}})
 		for i, raw := range list {
 			j.judge(i, raw)
 		}

@@ -28,10 +28,10 @@ func TestExtract(t *testing.T) {
 	}
 	want := memory.Extraction{
 		Items: []memory.LLMItem{{
-			Type: memory.MemorySemantic, Content: "The user prefers Helix as the editor for Go code.", Importance: 0.8,
+			Type: ragctx.MemorySemantic, Content: "The user prefers Helix as the editor for Go code.", Importance: 0.8,
 			Confidence: 0.9, Tags: []string{"editor"},
 			Source: memory.UserPref, Scope: memory.ScopeUser, Reason: "changes which commands are shown",
-			From: memory.SpeakerUser, Shared: 1, Span: facts.TurnSpan{Message: 0, Start: 0, End: len(editor.Prompt)},
+			From: memory.SpeakerUser, Shared: 1, Span: ragctx.TurnSpan{Message: 0, Start: 0, End: len(editor.Prompt)},
 		}},
 		Usage: llm.Usage{PromptTokens: 100, CompletionTokens: 20},
 	}
@@ -39,7 +39,7 @@ func TestExtract(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 	fact := facts.Fact{
-		Kind: facts.FactPreference, Content: "The user prefers Helix as the editor for Go code.", Confidence: 0.9, Importance: 0.8,
+		Kind: ragctx.FactPreference, Content: "The user prefers Helix as the editor for Go code.", Confidence: 0.9, Importance: 0.8,
 		Rule: memory.RuleLLM, Reason: "changes which commands are shown", Span: want.Items[0].Span, Profile: true, Tags: []string{"editor"},
 	}
 	if d := cmp.Diff(fact, got.Items[0].Fact()); d != "" {
@@ -189,9 +189,9 @@ func TestGates(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			other := item(map[string]any{"content": "The user's editor of choice is now Helix, please note."})
 			a, s := newAsker(t, answer(items(item(tt.change), other)), memory.ExtractOptions{})
-			var related []memory.Memory
+			var related []ragctx.Memory
 			for i, text := range []string{"The user prefers Vim as the editor.", "", "", "", "", "x"} {
-				related = append(related, memory.Memory{ID: fmt.Sprint("m", i+1), Content: text})
+				related = append(related, ragctx.Memory{ID: fmt.Sprint("m", i+1), Content: text})
 			}
 			got, err := a.Extract(t.Context(), editor, related)
 			if err != nil {
@@ -276,7 +276,7 @@ func TestMerge(t *testing.T) {
 		"The user does not like dark mode in the editor.": false} {
 		a, _ := newAsker(t, answer(items(item(map[string]any{"content": content}))), memory.ExtractOptions{})
 		got, err := a.Extract(t.Context(), said("Dark mode in the editor? You know that.", "ok"),
-			[]memory.Memory{{ID: "m1", Content: "The user prefers dark mode in the editor."}})
+			[]ragctx.Memory{{ID: "m1", Content: "The user prefers dark mode in the editor."}})
 		if err != nil || (len(got.Rejected) == 1 && strings.Contains(got.Rejected[0].Reason, "repeats memory m1")) != known {
 			t.Errorf("%q: %+v, %v", content, got, err)
 		}
@@ -326,7 +326,7 @@ func TestExtractSpeakers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a, s := newAsker(t, answer(items(item(map[string]any{"content": tt.content, "source": "decision",
 				"supersedes": []string{"m1"}}))), memory.ExtractOptions{})
-			got, err := a.Extract(t.Context(), tt.turn, []memory.Memory{{ID: "m1", Content: "Wholly unrelated statement."}})
+			got, err := a.Extract(t.Context(), tt.turn, []ragctx.Memory{{ID: "m1", Content: "Wholly unrelated statement."}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -356,7 +356,7 @@ func TestExtractSpeakers(t *testing.T) {
 func TestConflicts(t *testing.T) {
 	i := item(map[string]any{"conflicts_with": []string{"m2", "m1", "m2"}})
 	a, _ := newAsker(t, answer(items(i)), memory.ExtractOptions{})
-	got, err := a.Extract(t.Context(), editor, []memory.Memory{{ID: "m1", Content: "Wholly unrelated " +
+	got, err := a.Extract(t.Context(), editor, []ragctx.Memory{{ID: "m1", Content: "Wholly unrelated " +
 		"statement."}, {ID: "m2", Content: "Another one."}})
 	if err != nil || len(got.Items) != 1 {
 		t.Fatalf("%+v, %v", got, err)
@@ -402,7 +402,7 @@ func TestSecretsStayHere(t *testing.T) {
 	turn.Messages[1].Name = "sk-0123456789abcd"
 	turn.Messages[2].Content[0].Input = json.RawMessage(`{"key":"sk-abcdef012345"}`)
 	a, s := newAsker(t, answer(`{"items":[]}`), memory.ExtractOptions{})
-	if _, err := a.Extract(t.Context(), turn, []memory.Memory{{ID: "m", Content: "sk-0123456789ab"}}); err != nil {
+	if _, err := a.Extract(t.Context(), turn, []ragctx.Memory{{ID: "m", Content: "sk-0123456789ab"}}); err != nil {
 		t.Fatal(err)
 	}
 	if secretText.MatchString(s.asked[0]) || strings.Count(s.asked[0], "[redacted]") != 6 {

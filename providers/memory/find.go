@@ -45,7 +45,7 @@ func FindingsByModel(t ragctx.Turn, a Extraction) []Finding {
 	}
 	if len(out) == 0 {
 		for _, f := range FindingsByRules(t) {
-			if f.Verdict == Store && (f.Kind == facts.FactInstruction || f.Kind == facts.FactPreference) {
+			if f.Verdict == Store && (f.Kind == ragctx.FactInstruction || f.Kind == ragctx.FactPreference) {
 				out = append(out, f)
 			}
 		}
@@ -60,7 +60,7 @@ func FindingsByModel(t ragctx.Turn, a Extraction) []Finding {
 // suspicious reports why a fact supported only by a tool must not be trusted: it gives the agent an
 // order.
 func suspicious(f facts.Fact) (reason string, ok bool) {
-	if f.Kind == facts.FactInstruction || f.Kind == facts.FactPreference {
+	if f.Kind == ragctx.FactInstruction || f.Kind == ragctx.FactPreference {
 		return "stated by a tool or document, not by the user, and gives the agent an order", true
 	}
 	if why, ok := redact.Instruction(f.Content); ok {
@@ -70,8 +70,8 @@ func suspicious(f facts.Fact) (reason string, ok bool) {
 }
 
 // QuarantineReason reports why a received memory must be quarantined.
-func QuarantineReason(m Memory) (reason string, ok bool) {
-	if m.Origin != FromTool && m.Origin != FromDocument {
+func QuarantineReason(m ragctx.Memory) (reason string, ok bool) {
+	if m.Origin != ragctx.FromTool && m.Origin != ragctx.FromDocument {
 		return "", false
 	}
 	why, ok := redact.Instruction(m.Content)
@@ -100,8 +100,8 @@ func plantedInstructions(t ragctx.Turn) []Finding {
 				}
 				out = append(out, Finding{
 					Fact: facts.Fact{
-						Kind: facts.FactInstruction, Content: sentence.Clip(s, maxPlantedChars), Importance: DefaultImportance,
-						Rule: "planted", Reason: "stated by a tool or document and addressed to the agent", Span: facts.TurnSpan{Message: i},
+						Kind: ragctx.FactInstruction, Content: sentence.Clip(s, maxPlantedChars), Importance: ragctx.DefaultImportance,
+						Rule: "planted", Reason: "stated by a tool or document and addressed to the agent", Span: ragctx.TurnSpan{Message: i},
 					},
 					By: ByTurn, Verdict: Quarantine, Why: why,
 				})

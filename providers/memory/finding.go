@@ -31,20 +31,20 @@ const (
 
 // FromFinding returns the memory for a finding of a turn. Its id depends only on turn and content, so
 // extracting twice is idempotent.
-func FromFinding(t ragctx.Turn, f Finding) Memory {
+func FromFinding(t ragctx.Turn, f Finding) ragctx.Memory {
 	occurred := f.Occurred
 	if occurred.IsZero() {
 		occurred = t.Occurred
 	}
-	m := Memory{
+	m := ragctx.Memory{
 		ID: findingID(t, f.Content), Namespace: t.Namespace, UserID: t.UserID, AgentID: t.AgentID, SessionID: t.SessionID,
 		Type: typeOf(f.Kind), Content: f.Content, Importance: ragctx.Clamp01(f.Importance),
 		Tags: tagsOf(f), Occurred: occurred, Profile: f.Profile,
-		About: &FactRecord{
+		About: &ragctx.FactRecord{
 			Kind: f.Kind, Subject: f.Subject, Attribute: f.Attribute, Value: f.Value, Exclusive: f.Exclusive,
 			Confidence: ragctx.Clamp01(f.Confidence), Rule: f.Rule, Reason: f.Reason, When: f.When,
 		},
-		Sources: []Provenance{{TurnSpan: f.Span, Turn: t.ID, At: t.Occurred}},
+		Sources: []ragctx.Provenance{{TurnSpan: f.Span, Turn: t.ID, At: t.Occurred}},
 	}
 	return m
 }
@@ -59,14 +59,14 @@ func findingID(t ragctx.Turn, content string) string {
 }
 
 // typeOf returns the memory type for a kind of fact.
-func typeOf(k facts.FactKind) MemoryType {
+func typeOf(k ragctx.FactKind) ragctx.MemoryType {
 	switch k {
-	case facts.FactInstruction, facts.FactOutcome:
-		return MemoryProcedural
-	case facts.FactEvent, facts.FactPlan:
-		return MemoryEpisodic
+	case ragctx.FactInstruction, ragctx.FactOutcome:
+		return ragctx.MemoryProcedural
+	case ragctx.FactEvent, ragctx.FactPlan:
+		return ragctx.MemoryEpisodic
 	default:
-		return MemorySemantic
+		return ragctx.MemorySemantic
 	}
 }
 
@@ -74,7 +74,7 @@ func tagsOf(f Finding) []string {
 	tags := slices.Concat([]string{string(f.Kind)}, f.Tags)
 	slices.Sort(tags)
 	tags = slices.Compact(tags)
-	return tags[:min(len(tags), MaxMemoryTags)]
+	return tags[:min(len(tags), ragctx.MaxMemoryTags)]
 }
 
 // NearDuplicate reports whether one of two facts says all that the other says and little more. Facts

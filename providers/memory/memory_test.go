@@ -56,7 +56,7 @@ func TestEpisode(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "Ada: Where is the report?\nassistant: Let me look.\nassistant: In the shared folder."
-	if m.Content != want || m.ID != "t1" || m.SessionID != "s" || m.Type != memory.MemoryEpisodic {
+	if m.Content != want || m.ID != "t1" || m.SessionID != "s" || m.Type != ragctx.MemoryEpisodic {
 		t.Errorf("episode %+v", m)
 	}
 	if len(units) != 3 {
@@ -143,17 +143,17 @@ func TestValidation(t *testing.T) {
 	} {
 		wantField(t, field, memory.ValidateTurn(turn))
 	}
-	for field, m := range map[string]memory.Memory{
+	for field, m := range map[string]ragctx.Memory{
 		"content":    {Content: " "},
 		"importance": {Content: "x", Importance: 1.5},
-		"tags":       {Content: "x", Tags: make([]string, memory.MaxMemoryTags+1)},
+		"tags":       {Content: "x", Tags: make([]string, ragctx.MaxMemoryTags+1)},
 		"tags[0]":    {Content: "x", Tags: []string{""}},
 		"user_id":    {Content: "x", UserID: "\x00"},
 		"metadata":   {Content: "x", Metadata: map[string]any{"k": math.NaN()}},
 	} {
 		wantField(t, field, m.Validate())
 	}
-	if err := (&memory.Memory{Content: strings.Repeat("x", memory.MaxMemoryBytes+1)}).Validate(); !errors.Is(err, ragctx.ErrTooLarge) {
+	if err := (&ragctx.Memory{Content: strings.Repeat("x", ragctx.MaxMemoryBytes+1)}).Validate(); !errors.Is(err, ragctx.ErrTooLarge) {
 		t.Errorf("a huge memory: %v", err)
 	}
 }
@@ -167,12 +167,12 @@ func wantField(t *testing.T, field string, err error) {
 }
 
 func TestParseType(t *testing.T) {
-	for in, want := range map[string]memory.MemoryType{"": memory.MemoryEpisodic, "Semantic": memory.MemorySemantic} {
-		if got, err := memory.ParseMemoryType(in); err != nil || got != want {
+	for in, want := range map[string]ragctx.MemoryType{"": ragctx.MemoryEpisodic, "Semantic": ragctx.MemorySemantic} {
+		if got, err := ragctx.ParseMemoryType(in); err != nil || got != want {
 			t.Errorf("%q: %v %v", in, got, err)
 		}
 	}
-	if _, err := memory.ParseMemoryType("fuzzy"); !errors.Is(err, ragctx.ErrInvalid) {
+	if _, err := ragctx.ParseMemoryType("fuzzy"); !errors.Is(err, ragctx.ErrInvalid) {
 		t.Error(err)
 	}
 }

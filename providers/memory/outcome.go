@@ -27,37 +27,37 @@ const (
 
 // Memory returns the memory of an outcome: for a success the procedure ([MemoryProcedural]), for a
 // failure the error ([MemoryEpisodic]). The caller sets the owner.
-func (o Outcome) Memory() (Memory, error) {
+func (o Outcome) Memory() (ragctx.Memory, error) {
 	for _, f := range [...]struct{ name, value string }{{"prompt", o.Prompt}, {"error", o.Error}, {"tools", o.tools()}} {
 		if len(f.value) > MaxOutcomeBytes {
-			return Memory{}, ragctx.TooLarge(f.name, "is %d bytes long; the limit is %d: send the gist of it",
+			return ragctx.Memory{}, ragctx.TooLarge(f.name, "is %d bytes long; the limit is %d: send the gist of it",
 				len(f.value), MaxOutcomeBytes)
 		}
 	}
 	switch {
 	case strings.TrimSpace(o.Prompt) == "":
-		return Memory{}, ragctx.Invalid("prompt", "is empty; say what was to be done")
+		return ragctx.Memory{}, ragctx.Invalid("prompt", "is empty; say what was to be done")
 	case o.Result != "" && o.Error != "":
-		return Memory{}, ragctx.Invalid("error", "must not be combined with result; send the result of a success or the error of a failure")
+		return ragctx.Memory{}, ragctx.Invalid("error", "must not be combined with result; send the result of a success or the error of a failure")
 	case o.Error != "":
 		return o.failure(), nil
 	case o.Result != "":
 		return o.success(), nil
 	}
-	return Memory{}, ragctx.Invalid("result", "is empty, and so is error; send the result of a success or the error of a failure")
+	return ragctx.Memory{}, ragctx.Invalid("result", "is empty, and so is error; send the result of a success or the error of a failure")
 }
 
-func (o Outcome) success() Memory {
-	return Memory{
-		Type: MemoryProcedural, Importance: successImportance, Tags: []string{"success", "pattern"},
+func (o Outcome) success() ragctx.Memory {
+	return ragctx.Memory{
+		Type: ragctx.MemoryProcedural, Importance: successImportance, Tags: []string{"success", "pattern"},
 		Content:  lines("Success", o.Prompt, "Tools", o.tools(), "Result", o.Result),
 		Metadata: map[string]any{"prompt": o.Prompt, "tools": o.list()},
 	}
 }
 
-func (o Outcome) failure() Memory {
-	return Memory{
-		Type: MemoryEpisodic, Importance: failureImportance, Tags: []string{"failure", "avoid"},
+func (o Outcome) failure() ragctx.Memory {
+	return ragctx.Memory{
+		Type: ragctx.MemoryEpisodic, Importance: failureImportance, Tags: []string{"failure", "avoid"},
 		Content:  lines("Failure", o.Prompt, "Error", o.Error, "Attempted tools", o.tools()),
 		Metadata: map[string]any{"prompt": o.Prompt, "error": o.Error},
 	}

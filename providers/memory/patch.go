@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"github.com/ragctx/ragctx"
 	"maps"
 	"slices"
 	"time"
@@ -22,7 +23,7 @@ type Patch struct {
 
 // Apply returns a changed copy of m. New content loses the fact record, because the turns state the
 // old content.
-func (p Patch) Apply(m Memory) Memory {
+func (p Patch) Apply(m ragctx.Memory) ragctx.Memory {
 	if p.Content != nil && *p.Content != m.Content {
 		m.Content = *p.Content
 		m.About, m.Sources = nil, nil

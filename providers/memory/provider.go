@@ -22,7 +22,7 @@ const signal = "importance_recency"
 type Source interface {
 	passage.Searcher
 	// ListByScore lists memories by importance and recency.
-	ListByScore(ctx context.Context, q ragctx.ContextQuery) ([]Memory, error)
+	ListByScore(ctx context.Context, q ragctx.ContextQuery) ([]ragctx.Memory, error)
 	// Facts returns the facts found in the turns with these ids, by turn, as far as the query may
 	// see them.
 	Facts(ctx context.Context, q ragctx.ContextQuery, ids []string) (map[string][]Fact, error)
@@ -139,7 +139,7 @@ func (p *Provider) listByScore(ctx context.Context, q ragctx.ContextQuery) (ragc
 
 // Item returns a memory that was listed rather than searched as an item; its relevance is its
 // score.
-func Item(m Memory, depth ragctx.ContextDepth) ragctx.ContextItem {
+func Item(m ragctx.Memory, depth ragctx.ContextDepth) ragctx.ContextItem {
 	it := ragctx.ContextItem{
 		ID: m.ID, Type: ragctx.TypeMemory, Source: "memory", Depth: depth, Content: m.Content,
 		Occurred: m.Occurred, Importance: m.Importance, Metadata: m.Metadata,

@@ -1,70 +1,10 @@
 package memory
 
 import (
-	"strings"
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/providers/memory/facts"
 )
-
-// MemoryState determines whether a memory is found, and why not.
-type MemoryState string
-
-// States.
-const (
-	MemoryActive      MemoryState = "active"
-	MemorySuperseded  MemoryState = "superseded"  // replaced by another memory; found as of earlier times
-	MemoryQuarantined MemoryState = "quarantined" // waits for release or deletion by a reviewer
-	MemoryExpired     MemoryState = "expired"     // past its expiry; found as of earlier times
-	MemoryDeleted     MemoryState = "deleted"     // found as of earlier times
-)
-
-// MemoryOrigin is the speaker of a memory.
-type MemoryOrigin string
-
-// Origins.
-const (
-	FromCaller   MemoryOrigin = "" // the caller; the default
-	FromUser     MemoryOrigin = "user"
-	FromAgent    MemoryOrigin = "agent"
-	FromTool     MemoryOrigin = "tool"
-	FromDocument MemoryOrigin = "document"
-)
-
-// ParseMemoryOrigin parses an origin, ignoring case.
-func ParseMemoryOrigin(s string) (MemoryOrigin, error) {
-	switch o := MemoryOrigin(strings.ToLower(s)); o {
-	case FromCaller, FromUser, FromAgent, FromTool, FromDocument:
-		return o, nil
-	}
-	return "", ragctx.Invalid("origin", "%q is unknown; use user, agent, tool or document", ragctx.Clip(s))
-}
-
-// FactRecord is the fact record of a memory that was extracted from a turn.
-type FactRecord struct {
-	Kind facts.FactKind `json:"kind"`
-	// Subject, Attribute and Value are the parts of the statement. Exclusive means that a new value
-	// supersedes the old one. See [facts.Fact].
-	Subject   string `json:"subject,omitempty"`
-	Attribute string `json:"attribute,omitempty"`
-	Value     string `json:"value,omitempty"`
-	Exclusive bool   `json:"exclusive,omitempty"`
-	// Confidence is between 0 and 1. Rule names the rule that matched, Reason explains it.
-	Confidence float64 `json:"confidence"`
-	Rule       string  `json:"rule"`
-	Reason     string  `json:"reason"`
-	// When is the turn's wording of Occurred.
-	When string `json:"when,omitempty"`
-}
-
-// Provenance is a place in a turn that states a memory's content.
-type Provenance struct {
-	facts.TurnSpan
-
-	Turn string    `json:"turn"`
-	At   time.Time `json:"at"` // when the turn occurred
-}
 
 // Op is a kind of change to a memory.
 type Op string
@@ -113,10 +53,10 @@ const (
 
 // Fact is a fact found in a turn, as reported with the turn.
 type Fact struct {
-	ID       string    `json:"id"`
-	Content  string    `json:"content"`
-	About    FactRecord     `json:"about"`
-	Occurred time.Time `json:"occurred"`
+	ID       string            `json:"id"`
+	Content  string            `json:"content"`
+	About    ragctx.FactRecord `json:"about"`
+	Occurred time.Time         `json:"occurred"`
 	// SupersededBy is the content of the fact that superseded it, or "" while it holds.
 	SupersededBy string `json:"since,omitempty"`
 }

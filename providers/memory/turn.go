@@ -77,7 +77,7 @@ func hasContent(m ragctx.Message) bool {
 // for a turn without spoken words. Each message begins a chunk, so that a hit knows its speaker.
 // System messages and tool traffic are stored with the turn, but are not part of the episode.
 // Neither is context of this program that came back with the prompt.
-func Episode(t ragctx.Turn) (m *Memory, chunks []chunk.Chunk, speakers []index.Speaker, err error) {
+func Episode(t ragctx.Turn) (m *ragctx.Memory, chunks []chunk.Chunk, speakers []index.Speaker, err error) {
 	var text strings.Builder
 	var at chunk.Pos
 	at.Line = 1
@@ -105,9 +105,9 @@ func Episode(t ragctx.Turn) (m *Memory, chunks []chunk.Chunk, speakers []index.S
 	if text.Len() == 0 {
 		return nil, nil, nil, nil
 	}
-	m = &Memory{
+	m = &ragctx.Memory{
 		ID: t.ID, Namespace: t.Namespace, UserID: t.UserID, AgentID: t.AgentID, SessionID: t.SessionID,
-		Type: MemoryEpisodic, Content: text.String(), Importance: DefaultImportance,
+		Type: ragctx.MemoryEpisodic, Content: text.String(), Importance: ragctx.DefaultImportance,
 		Tags: t.Tags, Metadata: t.Metadata, Occurred: t.Occurred,
 	}
 	return m, chunks, speakers, m.Validate()

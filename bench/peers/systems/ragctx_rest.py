@@ -14,7 +14,7 @@ class Rest(Peer):
     process is; its answers are passages of the texts, made of neighbouring chunks."""
 
     modes = ["hybrid"]
-    setup = "`ragctx serve`; `/v1/documents:bulk`, `/v1/search`; a namespace for each scope; client in Python, its processor time not counted"
+    setup = "`ragctx serve`; `/v1/documents:bulk`, `/v1/search`; a namespace for each scope; client in Python, its CPU time not counted"
 
     def version(self):
         return ""

@@ -14,7 +14,7 @@ class Weaviate(Peer):
     with vectors that are made elsewhere. Hybrid is as it comes: relativeScoreFusion."""
 
     modes = ["keyword", "vector", "hybrid"]
-    setup = "server, asked by GraphQL; its HNSW with cosine, BM25, `hybrid` by its defaults; scope by `where`; client in Python, its processor time not counted"
+    setup = "server, asked by GraphQL; its HNSW with cosine, BM25, `hybrid` by its defaults; scope by `where`; client in Python, its CPU time not counted"
 
     def version(self):
         out = subprocess.run(["go", "version", "-m", os.environ["WEAVIATE"]], capture_output=True, text=True).stdout

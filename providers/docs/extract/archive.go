@@ -33,14 +33,24 @@ const (
 // archiveFormats returns the formats that contain other files.
 func archiveFormats() []format {
 	return []format{
-		{mime: mimeZip, aliases: []string{"application/x-zip-compressed"}, exts: []string{"zip"}, weakMagic: []string{"PK\x03\x04"}, expand: expandZip},
+		{
+			mime: mimeZip, aliases: []string{"application/x-zip-compressed"}, exts: []string{"zip"},
+			weakMagic: []string{"PK\x03\x04"}, expand: expandZip,
+		},
 		{mime: "application/x-tar", aliases: []string{"application/tar"}, exts: []string{"tar"}, expand: expandTar},
 		{
-			mime: "application/gzip", aliases: []string{"application/x-gzip", "application/x-gtar", "application/x-compressed-tar"},
-			exts: []string{"gz", "tgz"}, magic: []string{"\x1f\x8b\x08"}, expand: expandGzip,
+			mime:    "application/gzip",
+			aliases: []string{"application/x-gzip", "application/x-gtar", "application/x-compressed-tar"},
+			exts:    []string{"gz", "tgz"}, magic: []string{"\x1f\x8b\x08"}, expand: expandGzip,
 		},
-		{mime: "application/zstd", exts: []string{"zst", "tzst"}, magic: []string{"\x28\xb5\x2f\xfd"}, expand: expandZstd},
-		{mime: "application/x-bzip2", exts: []string{"bz2", "tbz2", "tbz"}, magic: []string{"BZh91AY&SY"}, expand: expandBzip2},
+		{
+			mime: "application/zstd", exts: []string{"zst", "tzst"},
+			magic: []string{"\x28\xb5\x2f\xfd"}, expand: expandZstd,
+		},
+		{
+			mime: "application/x-bzip2", exts: []string{"bz2", "tbz2", "tbz"},
+			magic: []string{"BZh91AY&SY"}, expand: expandBzip2,
+		},
 	}
 }
 
@@ -232,7 +242,8 @@ func expandGzip(_ context.Context, f File, in *container) error {
 }
 
 func expandZstd(_ context.Context, f File, in *container) error {
-	z, err := zstd.NewReader(bytes.NewReader(f.Data), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(8<<20), zstd.WithDecoderLowmem(true))
+	z, err := zstd.NewReader(bytes.NewReader(f.Data), zstd.WithDecoderConcurrency(1),
+		zstd.WithDecoderMaxWindow(8<<20), zstd.WithDecoderLowmem(true))
 	if err != nil {
 		return in.explain(err)
 	}

@@ -41,7 +41,8 @@ func decodeText(b []byte, mimeType string) (s, charset string, err error) {
 		return "", "", refuse("is binary%s", kindOf(b))
 	}
 	declared := declaredCharset(b, mimeType)
-	if strings.HasPrefix(declared, "iso-2022-") || bytes.Contains(head, []byte("\x1b$B")) || bytes.Contains(head, []byte("\x1b$@")) {
+	if strings.HasPrefix(declared, "iso-2022-") || bytes.Contains(head, []byte("\x1b$B")) ||
+		bytes.Contains(head, []byte("\x1b$@")) {
 		if s, ok := decodeAs(b, "iso-2022-jp"); ok {
 			return s, "iso-2022-jp", nil
 		}

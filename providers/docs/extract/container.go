@@ -63,7 +63,8 @@ func (in *container) accept(name string) (clean string, ok bool, err error) {
 		return "", false, refuse("holds more than %d files; unpack it, or ingest fewer of them", in.r.opts.MaxMembers)
 	}
 	if in.r.elapsed > maxTimeouts*in.r.opts.Timeout {
-		return "", false, refuse("takes longer than %v to read; unpack it, or ingest fewer files of it", maxTimeouts*in.r.opts.Timeout)
+		return "", false, refuse("takes longer than %v to read; unpack it, or ingest fewer files of it",
+			maxTimeouts*in.r.opts.Timeout)
 	}
 	switch {
 	case reason != "":
@@ -113,7 +114,8 @@ func (in *container) read(r io.Reader, size int64) ([]byte, error) {
 }
 
 func (in *container) tooLarge(size int64) error {
-	return refuse("has at least %d bytes; the limit for a file inside another is %d: unpack it", size, in.r.opts.MaxMember)
+	limit := in.r.opts.MaxMember
+	return refuse("has at least %d bytes; the limit for a file inside another is %d: unpack it", size, limit)
 }
 
 // countingReader counts unpacked bytes and checks the context.
@@ -135,7 +137,8 @@ func (c *countingReader) Read(p []byte) (int, error) {
 }
 
 // errRatio reports a suspected decompression bomb.
-var errRatio = &Error{Reason: fmt.Sprintf("unpacks to more than %d times its size and is rejected as a decompression bomb; if it is not one, unpack it yourself", maxRatio)}
+var errRatio = &Error{Reason: fmt.Sprintf("unpacks to more than %d times its size and is rejected as "+
+	"a decompression bomb; if it is not one, unpack it yourself", maxRatio)}
 
 // explain converts an error from reading packed data to a reason.
 func (in *container) explain(err error) error {
@@ -158,7 +161,7 @@ func cleanPath(name string) (clean, reason string) {
 		return "", "has a name that is not UTF-8"
 	case strings.Contains(name, `\`):
 		return "", "has a backslash in its name; pack it again with slashes"
-	case strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }):
+	case strings.ContainsFunc(name, isControl):
 		return "", "has a control character in its name"
 	case path.IsAbs(name) || len(name) > 1 && name[1] == ':':
 		return "", "has an absolute path"
@@ -173,6 +176,8 @@ func cleanPath(name string) (clean, reason string) {
 	}
 	return clean, ""
 }
+
+func isControl(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
 
 func printable(name string) string {
 	name = strings.Map(func(r rune) rune {

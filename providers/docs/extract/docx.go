@@ -85,7 +85,8 @@ func (d *docx) body(ctx context.Context, main string) error {
 // isSkipped reports whether the content of an element is not document text.
 func isSkipped(tag string) bool {
 	switch tag {
-	case "w:del", "w:moveFrom", "w:delText", "w:instrText", "w:delInstrText", "w:rPr", "w:tblPr", "w:trPr", "w:tcPr", "w:sectPr",
+	case "w:del", "w:moveFrom", "w:delText", "w:instrText", "w:delInstrText", "w:rPr", "w:tblPr", "w:trPr",
+		"w:tcPr", "w:sectPr",
 		"w:sdtPr", "w:tblGrid", "w:rt", "w:docParts", "m:rPr", "m:ctrlPr":
 		return true
 	}
@@ -221,7 +222,8 @@ func (d *docx) writeNotes(ctx context.Context) error {
 	texts := make(map[noteRef]string)
 	for _, kind := range []string{"footnote", "endnote"} {
 		name := d.rels.first(kind+"s", "word/"+kind+"s.xml")
-		if err := d.parts.visitOptional(ctx, name, func(s *xmlScanner) error { return d.readNotes(s, kind, texts) }); err != nil {
+		read := func(s *xmlScanner) error { return d.readNotes(s, kind, texts) }
+		if err := d.parts.visitOptional(ctx, name, read); err != nil {
 			return err
 		}
 	}

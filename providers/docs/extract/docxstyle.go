@@ -122,7 +122,8 @@ func (ws wordStyles) resolve(id string) wordStyle {
 // programs and user-defined styles may not.
 var headings = [...]string{
 	"heading", "überschrift", "titre", "título", "titulo", "titolo", "kop", "rubrik", "overskrift", "otsikko",
-	"nagłówek", "nadpis", "címsor", "titlu", "naslov", "başlık", "заголовок", "επικεφαλίδα", "標題", "标题", "見出し", "제목", "כותרת",
+	"nagłówek", "nadpis", "címsor", "titlu", "naslov", "başlık", "заголовок", "επικεφαλίδα", "標題", "标题", "見出し",
+	"제목", "כותרת",
 }
 
 // headingByName returns the heading level in a style name such as "heading 2", "Überschrift 2" or
@@ -160,7 +161,8 @@ func kindByName(name string) paraKind {
 	switch name {
 	case "title", "titel", "titre", "título", "titulo", "titolo", "標題", "标题", "表題", "제목":
 		return titlePara
-	case "code", "source code", "sourcecode", "code block", "codeblock", "listing", "html preformatted", "htmlpreformatted",
+	case "code", "source code", "sourcecode", "code block", "codeblock", "listing", "html preformatted",
+		"htmlpreformatted",
 		"preformatted text", "preformattedtext", "macro", "macro text":
 		return codePara
 	case "toc heading", "tocheading", "contents heading", "table of figures", "tableoffigures":

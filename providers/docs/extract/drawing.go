@@ -149,7 +149,8 @@ func drawingTable(s *xmlScanner) (block, error) {
 			var paras []string
 			err := drawingText(s, func(p drawingPara) { paras = append(paras, p.text) })
 			text := strings.Join(paras, " ")
-			if above := len(b.rows) - 1; attr(e, "vMerge") == "1" && above >= 0 && len(row) < len(b.rows[above]) && len(b.rows[above][len(row)]) <= maxMergedText {
+			if above := len(b.rows) - 1; attr(e, "vMerge") == "1" && above >= 0 && len(row) < len(b.rows[above]) &&
+				len(b.rows[above][len(row)]) <= maxMergedText {
 				text = b.rows[above][len(row)]
 			}
 			row = append(row, text)
@@ -162,11 +163,15 @@ func drawingTable(s *xmlScanner) (block, error) {
 }
 
 // graphic reads the diagram or chart that a drawing element refers to.
-func (p *parts) graphic(ctx context.Context, rels relations, tag string, e xml.StartElement) (blocks []block, err error) {
+func (p *parts) graphic(
+	ctx context.Context, rels relations, tag string, e xml.StartElement,
+) (blocks []block, err error) {
 	switch tag {
 	case "dgm:relIds":
 		err = p.visitOptional(ctx, rels[relAttr(e, "dm")].target, func(s *xmlScanner) error {
-			return drawingText(s, func(p drawingPara) { blocks = append(blocks, block{text: p.text, item: true, marker: "-"}) })
+			return drawingText(s, func(p drawingPara) {
+				blocks = append(blocks, block{text: p.text, item: true, marker: "-"})
+			})
 		})
 	case "c:chart":
 		err = p.visitOptional(ctx, rels[relAttr(e, "id")].target, func(s *xmlScanner) error {

@@ -29,7 +29,9 @@ type epub struct {
 type epubItem struct{ part, media, properties string }
 
 func readEPUB(ctx context.Context, p *parts, o Options) (Text, error) {
-	b := &epub{parts: p, manifest: make(map[string]epubItem), tocParts: make(map[string]bool), labels: make(map[string]string)}
+	b := &epub{
+		parts: p, manifest: make(map[string]epubItem), tocParts: make(map[string]bool), labels: make(map[string]string),
+	}
 	if err := b.refuseDRM(ctx); err != nil {
 		return Text{}, err
 	}
@@ -60,7 +62,8 @@ func (b *epub) refuseDRM(ctx context.Context) error {
 	encrypted := false
 	err := b.parts.visitOptional(ctx, "META-INF/encryption.xml", func(s *xmlScanner) error {
 		return eachDescendant(s, func(_ string, e xml.StartElement) {
-			if a := attr(e, "Algorithm"); e.Name.Local == "EncryptionMethod" && a != "http://www.idpf.org/2008/embedding" && a != "http://ns.adobe.com/pdf/enc#RC" {
+			if a := attr(e, "Algorithm"); e.Name.Local == "EncryptionMethod" &&
+				a != "http://www.idpf.org/2008/embedding" && a != "http://ns.adobe.com/pdf/enc#RC" {
 				encrypted = true
 			}
 		})
@@ -111,8 +114,10 @@ func (b *epub) visit(s *xmlScanner) error {
 			return b.props.set(s, tag)
 		case "item":
 			if len(b.manifest) < maxRelations {
-				item := epubItem{part: b.resolve(b.dir, attr(e, "href")), media: attr(e, "media-type"), properties: attr(e, "properties")}
-				b.manifest[attr(e, "id")] = item
+				b.manifest[attr(e, "id")] = epubItem{
+					part: b.resolve(b.dir, attr(e, "href")), media: attr(e, "media-type"),
+					properties: attr(e, "properties"),
+				}
 			}
 		case "spine":
 			b.ncx = attr(e, "toc")
@@ -229,7 +234,8 @@ func (b *epub) chapter(ctx context.Context, item epubItem, limit int) (string, e
 	if limit <= 0 {
 		return "", refuse("holds too much text; split the book")
 	}
-	pg, err := htmlMarkdown(ctx, []byte(src), pageOptions{keepAll: true, xml: item.media == "application/xhtml+xml", maxText: limit})
+	o := pageOptions{keepAll: true, xml: item.media == "application/xhtml+xml", maxText: limit}
+	pg, err := htmlMarkdown(ctx, []byte(src), o)
 	if err != nil {
 		return "", err
 	}

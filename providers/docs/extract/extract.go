@@ -145,6 +145,8 @@ type format struct {
 	isolate bool
 }
 
+func (f format) hasType(mime string) bool { return f.mime == mime || slices.Contains(f.aliases, mime) }
+
 // formats returns all formats except plain text; the first match wins.
 func formats() []format {
 	return slices.Concat(webFormats(), mailFormats(), archiveFormats(), officeFormats(), pdfFormats())
@@ -160,7 +162,7 @@ func formatOf(f File) *format {
 	begins := func(m string) bool { return strings.HasPrefix(head, m) }
 	all := formats()
 	for _, match := range [...]func(format) bool{
-		func(x format) bool { return mime != "" && (x.mime == mime || slices.Contains(x.aliases, mime)) },
+		func(x format) bool { return mime != "" && x.hasType(mime) },
 		func(x format) bool { return slices.ContainsFunc(x.magic, begins) },
 		func(x format) bool { return slices.Contains(x.exts, ext) },
 		func(x format) bool { return ext == "" && slices.ContainsFunc(x.weakMagic, begins) },
@@ -218,9 +220,12 @@ type reading struct {
 // the file's size, so many small bombs count as one.
 func newReading(f File, o Options, yield func(Text, error) bool, isolated fileReader) *reading {
 	most := max(minRatioBytes, maxRatio*int64(len(f.Data)))
-	bomb := most < o.MaxExpand
+	ratioBound := most < o.MaxExpand
 	o.MaxExpand = min(o.MaxExpand, most)
-	return &reading{opts: o, yield: yield, left: o.MaxExpand, ratioBound: bomb, membersLeft: o.MaxMembers, readIsolated: isolated}
+	return &reading{
+		opts: o, yield: yield, left: o.MaxExpand, ratioBound: ratioBound,
+		membersLeft: o.MaxMembers, readIsolated: isolated,
+	}
 }
 
 // file reads the file at a path. It returns false when the consumer stops.

@@ -34,8 +34,9 @@ func webFormats() []format {
 	return []format{
 		{mime: "application/x-ipynb+json", exts: []string{"ipynb"}, read: readNotebook, isolate: true},
 		{
-			mime: "text/html", aliases: []string{"application/xhtml+xml"}, exts: []string{"html", "htm", "xhtml", "xht", "shtml"},
-			weakMagic: []string{"<!DOCTYPE html", "<!doctype html", "<html", "<HTML", "<!DOCTYPE HTML"}, read: readHTML,
+			mime: "text/html", aliases: []string{"application/xhtml+xml"}, read: readHTML,
+			exts:      []string{"html", "htm", "xhtml", "xht", "shtml"},
+			weakMagic: []string{"<!DOCTYPE html", "<!doctype html", "<html", "<HTML", "<!DOCTYPE HTML"},
 		},
 	}
 }
@@ -46,13 +47,15 @@ func readHTML(ctx context.Context, f File, o Options) (Text, error) {
 	if err != nil {
 		return Text{}, err
 	}
-	xml := strings.HasSuffix(strings.ToLower(f.Name), ".xhtml") || strings.Contains(f.MIME, "xhtml") || strings.HasPrefix(s, "<?xml")
+	xml := strings.HasSuffix(strings.ToLower(f.Name), ".xhtml") || strings.Contains(f.MIME, "xhtml") ||
+		strings.HasPrefix(s, "<?xml")
 	p, err := htmlMarkdown(ctx, []byte(s), pageOptions{base: f.Name, xml: xml, maxText: o.MaxText})
 	if err != nil {
 		return Text{}, err
 	}
 	t := Text{
-		Text: p.markdown, MIME: "text/markdown", Format: "text/html", Title: p.title, Metadata: p.meta, Occurred: p.published,
+		Text: p.markdown, MIME: "text/markdown", Format: "text/html", Title: p.title, Metadata: p.meta,
+		Occurred: p.published,
 	}
 	t.setMeta(MetaCharset, charset)
 	return t, nil
@@ -80,7 +83,8 @@ func htmlMarkdown(ctx context.Context, src []byte, o pageOptions) (page, error) 
 	if err != nil {
 		return page{}, err
 	}
-	return page{markdown: md, title: h.pageTitle(r.headings, r.opening), meta: h.metadata(), published: h.published}, nil
+	title := h.pageTitle(r.headings, r.opening)
+	return page{markdown: md, title: title, meta: h.metadata(), published: h.published}, nil
 }
 
 // trimSubset removes the internal subset of a document type, which the HTML tokenizer does not

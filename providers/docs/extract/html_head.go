@@ -61,7 +61,8 @@ func (h *head) metaElement(n *node) {
 		if h.author == "" && !strings.Contains(value, "://") {
 			h.author = value
 		}
-	case "article:published_time", "datepublished", "citation_publication_date", "dc.date", "dc.date.issued", "dcterms.date":
+	case "article:published_time", "datepublished", "citation_publication_date", "dc.date", "dc.date.issued",
+		"dcterms.date":
 		if t := parseDate(value); h.published.IsZero() {
 			h.published = t
 		}
@@ -106,7 +107,8 @@ func trimSiteName(title, site string) string {
 		if i <= 0 {
 			continue
 		}
-		if rest := title[i+len(sep):]; rest == site || sep == " | " || strings.HasSuffix(strings.ToLower(rest), "documentation") {
+		if rest := title[i+len(sep):]; rest == site || sep == " | " ||
+			strings.HasSuffix(strings.ToLower(rest), "documentation") {
 			return strings.TrimSpace(title[:i])
 		}
 	}

@@ -163,7 +163,8 @@ func (r *renderer) emphasis(n *node, mark string, depth *int) {
 	r.children(n)
 	*depth--
 	body := strings.TrimSpace(string(r.line[min(start, len(r.line)):]))
-	if *depth > 0 || !hasLetter(body) || strings.ContainsAny(body, "*`\n") || start > 0 && isWordEnd(r.line[:min(start, len(r.line))]) {
+	if *depth > 0 || !hasLetter(body) || strings.ContainsAny(body, "*`\n") ||
+		start > 0 && isWordEnd(r.line[:min(start, len(r.line))]) {
 		return
 	}
 	r.surround(start, mark, mark)
@@ -213,7 +214,8 @@ func (r *renderer) link(n *node) {
 	start = min(start, len(r.line))
 	text := strings.TrimSpace(string(r.line[start:]))
 	href := strings.TrimSpace(n.attr("href"))
-	if countLetters(text) < minLinkText || r.flat > 0 && r.strong > 0 || !r.isExternal(href) || strings.Contains(href, strings.TrimRight(text, "/")) || strings.Contains(text, "](") {
+	if countLetters(text) < minLinkText || r.flat > 0 && r.strong > 0 || !r.isExternal(href) ||
+		strings.Contains(href, strings.TrimRight(text, "/")) || strings.Contains(text, "](") {
 		return
 	}
 	r.surround(start, "[", "]("+strings.NewReplacer(" ", "%20", "(", "%28", ")", "%29").Replace(href)+")")

@@ -80,7 +80,8 @@ func mainContent(root *node) *node {
 func linkLists(n *node, total int, remove bool) (chars int) {
 	kept := n.kids[:0:0]
 	for _, k := range n.kids {
-		if linkListTags[k.tag] && k.links >= 5 && k.linkChars*10 >= k.chars*8 && k.chars*5 < total*2 && !k.hasTopHeading {
+		if linkListTags[k.tag] && k.links >= 5 && k.linkChars*10 >= k.chars*8 && k.chars*5 < total*2 &&
+			!k.hasTopHeading {
 			chars += k.chars
 			continue
 		}
@@ -187,23 +188,27 @@ func isAnchorSign(n *node) bool {
 
 // Words in class names and ids of generated documentation.
 var (
-	contentWords = wordSet("markdown-body", "rst-content", "theme-doc-markdown", "md-content", "mw-parser-output", "entry-content",
-		"post-content", "article-content", "page-content", "main-content", "bodycontent", "documentwrapper", "documentation",
-		"contentcontainer", "doc-content", "docs-content", "content", "contents", "textblock", "main", "body")
-	clutterWords = wordSet("navbar", "navigation", "nav", "breadcrumb", "breadcrumbs", "sidebar", "sphinxsidebar", "related", "toc",
-		"table-of-contents", "tableofcontents", "localtoc", "pagination", "pagination-nav", "pager", "prev-next", "prev-next-area", "cookie",
-		"cookies", "cookie-banner", "cookie-consent", "consent", "sr-only", "visually-hidden", "visuallyhidden",
-		"screen-reader-text", "skip-link", "skip-nav", "skiplink", "skip-to-content", "copybtn", "copy-button", "edit-this-page", "theme-edit-this-page", "editsection",
-		"mw-editsection", "headerlink", "linenos", "linenumbers", "lineno", "line-numbers", "rouge-gutter", "gutter", "share",
-		"social", "social-share", "footer", "noprint", "printfooter", "catlinks", "feedback", "search-box", "searchbox", "announcement",
-		"nav-wrapper", "nav-chapters", "mobile-nav-chapters", "sub-nav", "skip-nav-link", "newsletter", "subscribe", "advertisement", "ads",
-		"viewcode-link")
-	anchorWords    = wordSet("headerlink", "anchor", "hash-link", "header-anchor", "heading-anchor", "anchorjs-link", "anchor-link", "permalink", "direct-link", "mark", "self-link", "headinglink")
+	contentWords = wordSet("markdown-body", "rst-content", "theme-doc-markdown", "md-content", "mw-parser-output",
+		"entry-content", "post-content", "article-content", "page-content", "main-content", "bodycontent",
+		"documentwrapper", "documentation", "contentcontainer", "doc-content", "docs-content", "content", "contents",
+		"textblock", "main", "body")
+	clutterWords = wordSet("navbar", "navigation", "nav", "breadcrumb", "breadcrumbs", "sidebar", "sphinxsidebar",
+		"related", "toc", "table-of-contents", "tableofcontents", "localtoc", "pagination", "pagination-nav", "pager",
+		"prev-next", "prev-next-area", "cookie", "cookies", "cookie-banner", "cookie-consent", "consent", "sr-only",
+		"visually-hidden", "visuallyhidden", "screen-reader-text", "skip-link", "skip-nav", "skiplink",
+		"skip-to-content", "copybtn", "copy-button", "edit-this-page", "theme-edit-this-page", "editsection",
+		"mw-editsection", "headerlink", "linenos", "linenumbers", "lineno", "line-numbers", "rouge-gutter", "gutter",
+		"share", "social", "social-share", "footer", "noprint", "printfooter", "catlinks", "feedback", "search-box",
+		"searchbox", "announcement", "nav-wrapper", "nav-chapters", "mobile-nav-chapters", "sub-nav", "skip-nav-link",
+		"newsletter", "subscribe", "advertisement", "ads", "viewcode-link")
+	anchorWords = wordSet("headerlink", "anchor", "hash-link", "header-anchor", "heading-anchor", "anchorjs-link",
+		"anchor-link", "permalink", "direct-link", "mark", "self-link", "headinglink")
 	signatureWords = wordSet("sig", "sig-object", "sig-name", "descname")
-	noLanguage     = wordSet("none", "default", "notranslate", "text", "plain", "plaintext", "nohighlight", "highlight", "source", "wrapper", "copy", "box", "container")
-	listingWords   = wordSet("fragment") // code listing of Doxygen
-	noteWords      = wordSet("note", "tip", "warning", "caution", "danger", "important", "info", "admonition", "callout", "footnote",
-		"footnotes", "starlight-aside", "hint", "alert", "example", "footnote-list")
+	noLanguage     = wordSet("none", "default", "notranslate", "text", "plain", "plaintext", "nohighlight",
+		"highlight", "source", "wrapper", "copy", "box", "container")
+	listingWords = wordSet("fragment") // code listing of Doxygen
+	noteWords    = wordSet("note", "tip", "warning", "caution", "danger", "important", "info", "admonition",
+		"callout", "footnote", "footnotes", "starlight-aside", "hint", "alert", "example", "footnote-list")
 )
 
 func wordSet(words ...string) map[string]bool {

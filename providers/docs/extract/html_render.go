@@ -189,7 +189,8 @@ func (r *renderer) heading(n *node, level int) {
 // becomes a heading.
 func (r *renderer) term(n *node) {
 	if isSignature(n) && r.prefix == "" {
-		r.write(strings.Repeat("#", min(max(r.level, 1)+1+r.defs, 6)) + " `" + strings.ReplaceAll(textOf(n), "`", "") + "`")
+		r.write(strings.Repeat("#", min(max(r.level, 1)+1+r.defs, 6)) + " `" +
+			strings.ReplaceAll(textOf(n), "`", "") + "`")
 		return
 	}
 	r.strong++
@@ -205,7 +206,8 @@ func (r *renderer) term(n *node) {
 
 // isSignature reports whether a term is the signature of a function or type.
 func isSignature(n *node) bool {
-	return hasWord(n, signatureWords) || slices.ContainsFunc(n.kids, func(k *node) bool { return hasWord(k, signatureWords) })
+	return hasWord(n, signatureWords) || slices.ContainsFunc(n.kids,
+		func(k *node) bool { return hasWord(k, signatureWords) })
 }
 
 func (r *renderer) list(n *node) {
@@ -271,7 +273,8 @@ func isTight(n *node) bool {
 func (r *renderer) code(n *node) {
 	var b strings.Builder
 	for _, k := range n.kids {
-		if k.tag == atom.Code && b.Len() > 0 && !strings.HasSuffix(b.String(), "\n") && strings.Contains(b.String(), "\n") {
+		if k.tag == atom.Code && b.Len() > 0 && !strings.HasSuffix(b.String(), "\n") &&
+			strings.Contains(b.String(), "\n") {
 			b.WriteByte('\n') // several programs in one block
 		}
 		rawText(&b, k)

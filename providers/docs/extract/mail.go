@@ -62,7 +62,8 @@ type failure struct {
 func expandMail(ctx context.Context, f File, in *container) error {
 	data := trimMail(f.Data)
 	if !headerFits(data) {
-		return refuse("has a header of more than %d lines or %d bytes: it is not a mail, or is damaged", maxHeaderLines, maxMailHeader)
+		return refuse("has a header of more than %d lines or %d bytes: it is not a mail, or is damaged",
+			maxHeaderLines, maxMailHeader)
 	}
 	m, err := mail.ReadMessage(bytes.NewReader(data))
 	if err != nil {
@@ -184,7 +185,8 @@ func (l *mailReader) part(h header, body io.Reader, depth int) error {
 // delivery reports.
 func isIgnoredPart(kind string, attached bool, name string) bool {
 	switch kind {
-	case "application/pgp-signature", "application/pkcs7-signature", "application/x-pkcs7-signature", "message/delivery-status",
+	case "application/pgp-signature", "application/pkcs7-signature", "application/x-pkcs7-signature",
+		"message/delivery-status",
 		"message/external-body", "text/rfc822-headers", "application/ms-tnef":
 		return true
 	}
@@ -384,7 +386,8 @@ func (l *mailReader) text(h mail.Header) Text {
 	if err == nil && at.Year() > 1970 {
 		t.Occurred = at
 	}
-	for _, line := range [...][2]string{{"From", from}, {"To", to}, {"Date", dateLine(t.Occurred)}, {"Subject", t.Title}} {
+	fields := [...][2]string{{"From", from}, {"To", to}, {"Date", dateLine(t.Occurred)}, {"Subject", t.Title}}
+	for _, line := range fields {
 		if v := clip(line[1], maxAddresses); v != "" {
 			fmt.Fprintf(&b, "%s: %s\n", line[0], v)
 		}

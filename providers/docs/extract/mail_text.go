@@ -10,7 +10,8 @@ import (
 
 // originalMessage matches the line that some programs put above the quoted original, which they do
 // not mark as quoted.
-var originalMessage = regexp.MustCompile(`(?i)^-{3,} ?(original message|original appointment|ursprüngliche nachricht|message d'origine|mensaje original|messaggio originale|oorspronkelijk bericht) ?-{3,}$`)
+var originalMessage = regexp.MustCompile(`(?i)^-{3,} ?(original message|original appointment|` +
+	`ursprüngliche nachricht|message d'origine|mensaje original|messaggio originale|oorspronkelijk bericht) ?-{3,}$`)
 
 // markQuoted adds quote marks to the lines of the quoted original.
 func markQuoted(s string) string {

@@ -59,7 +59,10 @@ func readNotebook(ctx context.Context, f File, o Options) (Text, error) {
 			b.WriteString(s + "\n")
 		}
 	}
-	t := Text{Text: strings.ToValidUTF8(b.String(), "\ufffd"), MIME: "text/markdown", Format: "application/x-ipynb+json", Title: n.displayTitle()}
+	t := Text{
+		Text: strings.ToValidUTF8(b.String(), "\ufffd"), MIME: "text/markdown",
+		Format: "application/x-ipynb+json", Title: n.displayTitle(),
+	}
 	t.setMeta(MetaAuthor, n.author)
 	return t, nil
 }

@@ -29,12 +29,14 @@ func officeFormats() []format {
 			},
 		},
 		{
-			mime: mimePPTX, exts: []string{"pptx", "pptm", "ppsx", "ppsm", "potx", "potm"}, read: readOffice, isolate: true,
+			mime: mimePPTX, exts: []string{"pptx", "pptm", "ppsx", "ppsm", "potx", "potm"},
+			read: readOffice, isolate: true,
 			aliases: []string{
 				"application/vnd.openxmlformats-officedocument.presentationml.slideshow",
 				"application/vnd.openxmlformats-officedocument.presentationml.template",
 				"application/vnd.ms-powerpoint.presentation.macroenabled.12",
-				"application/vnd.ms-powerpoint.slideshow.macroenabled.12", "application/vnd.ms-powerpoint.template.macroenabled.12",
+				"application/vnd.ms-powerpoint.slideshow.macroenabled.12",
+				"application/vnd.ms-powerpoint.template.macroenabled.12",
 			},
 		},
 		{
@@ -47,8 +49,11 @@ func officeFormats() []format {
 		},
 		{mime: mimeEPUB, exts: []string{"epub"}, read: readOffice, isolate: true},
 		{
-			mime: "application/vnd.oasis.opendocument.text", exts: []string{"odt", "ods", "odp", "ott", "ots", "otp"}, read: readOffice, isolate: true,
-			aliases: []string{"application/vnd.oasis.opendocument.spreadsheet", "application/vnd.oasis.opendocument.presentation"},
+			mime: "application/vnd.oasis.opendocument.text",
+			exts: []string{"odt", "ods", "odp", "ott", "ots", "otp"}, read: readOffice, isolate: true,
+			aliases: []string{
+				"application/vnd.oasis.opendocument.spreadsheet", "application/vnd.oasis.opendocument.presentation",
+			},
 		},
 		{
 			mime: "application/x-ole-storage", magic: []string{oleMagic}, read: refuseOLE,

@@ -105,7 +105,8 @@ func (p *parts) mainPart(ctx context.Context) (string, error) {
 	if p.has("xl/workbook.bin") {
 		return "", refuse("is a binary workbook; save it as .xlsx")
 	}
-	for _, name := range []string{rels.first("officeDocument", ""), "word/document.xml", "ppt/presentation.xml", "xl/workbook.xml"} {
+	declared := rels.first("officeDocument", "")
+	for _, name := range []string{declared, "word/document.xml", "ppt/presentation.xml", "xl/workbook.xml"} {
 		if name != "" && p.has(name) {
 			return name, nil
 		}
@@ -155,7 +156,8 @@ func (c *core) set(s *xmlScanner, tag string) (err error) {
 // defaultTitles are titles that programs give to new documents.
 var defaultTitles = [...]string{
 	"word document", "powerpoint presentation", "powerpoint-präsentation", "présentation powerpoint",
-	"presentación de powerpoint", "presentazione standard di powerpoint", "presentation", "workbook", "untitled", "slide 1",
+	"presentación de powerpoint", "presentazione standard di powerpoint", "presentation", "workbook", "untitled",
+	"slide 1",
 }
 
 // userTitle returns the title, unless it is a default title of a program.

@@ -67,7 +67,8 @@ func (p *parts) open(name string) (io.ReadCloser, error) {
 		return nil, refuse("is protected by a password; save it without")
 	}
 	// An honest bomb is rejected by its declared size; a lying one is detected by partReader.
-	if n := f.UncompressedSize64; n > uint64(max(p.left, 0)) && n > maxPartRatio*f.CompressedSize64 { //nolint:gosec // not negative
+	left := uint64(max(p.left, 0)) //nolint:gosec // not negative
+	if n := f.UncompressedSize64; n > left && n > maxPartRatio*f.CompressedSize64 {
 		return nil, refuse("unpacks to more than %d bytes; split the file", p.limit)
 	}
 	rc, err := f.Open()

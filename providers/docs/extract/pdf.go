@@ -89,8 +89,8 @@ func (d *pdfDoc) checkReadable(damaged bool) error {
 	case d.bytes > 0 && 2*d.unknown < d.glyphs:
 		return nil
 	case d.unknown > 0:
-		return refuse("does not say which characters its fonts draw (%d of %d unknown); run OCR, for example ocrmypdf --force-ocr",
-			d.unknown, d.glyphs)
+		return refuse("does not say which characters its fonts draw (%d of %d unknown); run OCR, "+
+			"for example ocrmypdf --force-ocr", d.unknown, d.glyphs)
 	case damaged:
 		return refuse("is damaged; no text can be read from it")
 	case d.images > 0:
@@ -127,12 +127,14 @@ func (d *pdfDoc) plausibility(drawn bool) (sum plausibility) {
 
 // placeholders are default titles and authors.
 var placeholders = []string{
-	"untitled", "unknown", "anonymous", "(anonymous)", "(unspecified)", "none", "null", "title", "author", "user", "root", "admin",
+	"untitled", "unknown", "anonymous", "(anonymous)", "(unspecified)", "none", "null", "title", "author", "user",
+	"root", "admin",
 	"administrator",
 }
 
 // documentExts are extensions of file names that programs set as titles.
-const documentExts = ".doc .docx .indd .tex .dvi .pdf .ps .qxd .ppt .pptx .xls .xlsx .rtf .odt .fm .txt .html .htm .md .exe .cdr .ai "
+const documentExts = ".doc .docx .indd .tex .dvi .pdf .ps .qxd .ppt .pptx .xls .xlsx .rtf .odt .fm .txt .html .htm " +
+	".md .exe .cdr .ai "
 
 // userValue returns a title or author, or "" for values that programs set, such as file and program
 // names.

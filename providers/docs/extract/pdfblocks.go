@@ -23,7 +23,8 @@ const (
 var (
 	bulletMark = regexp.MustCompile(`^[•◦▪▫‣∙●○■□►▷–·*-] +`)
 	listMark   = regexp.MustCompile(`^(\(?([0-9]{1,3}|[a-zA-Z]|[ivx]{1,5})[.)]|\[[0-9A-Za-z+]{1,12}\]) `)
-	numbered   = regexp.MustCompile(`^(?:(?:[0-9]{1,3}|[A-Z])(?:\.[0-9]{1,3}){0,5}\.?|(?i:chapter|appendix|section|part|kapitel|annex) [0-9A-Z]+[.:]?) +\S`)
+	numbered   = regexp.MustCompile(`^(?:(?:[0-9]{1,3}|[A-Z])(?:\.[0-9]{1,3}){0,5}\.?|` +
+		`(?i:chapter|appendix|section|part|kapitel|annex) [0-9A-Z]+[.:]?) +\S`)
 )
 
 // pdfWriter writes lines as Markdown.
@@ -76,7 +77,8 @@ func (w *pdfWriter) measure(pages [][]pdfLine) {
 				}
 			}
 			for word := range strings.FieldsSeq(l.text) {
-				w.words[strings.ToLower(strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }))] = true
+				letters := strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) })
+				w.words[strings.ToLower(letters)] = true
 			}
 		}
 	}
@@ -124,7 +126,8 @@ func (w *pdfWriter) level(l, above pdfLine, first bool) int {
 	}
 	apart := first || above.block != l.block || above.y-l.y > 1.3*w.leading*l.size
 	end, _ := utf8.DecodeLastRuneInString(s)
-	if l.bold && l.size >= .95*w.body && apart && len(s) <= headingLength/2 && !strings.ContainsRune(".,;:", end) && numbered.MatchString(s) {
+	if l.bold && l.size >= .95*w.body && apart && len(s) <= headingLength/2 && !strings.ContainsRune(".,;:", end) &&
+		numbered.MatchString(s) {
 		return min(len(w.sizes), headingLevels) + 1
 	}
 	return 0
@@ -180,8 +183,9 @@ func (w *pdfWriter) heading(lines []pdfLine, i, level int) int {
 	for i++; i < len(lines); i++ {
 		a, b := lines[i-1], lines[i]
 		gap := (a.y - b.y) / max(b.size, 1)
-		if a.block != b.block || roundToHalf(a.size) != roundToHalf(b.size) || b.bold != a.bold || gap < 0 || gap > 1.6 ||
-			len(s) > headingLength || roundToHalf(a.size) <= w.body || numbered.MatchString(b.text) {
+		if a.block != b.block || roundToHalf(a.size) != roundToHalf(b.size) || b.bold != a.bold ||
+			gap < 0 || gap > 1.6 || len(s) > headingLength ||
+			roundToHalf(a.size) <= w.body || numbered.MatchString(b.text) {
 			break
 		}
 		s = w.join(s, b.text)
@@ -206,7 +210,8 @@ func (w *pdfWriter) codeBlock(lines []pdfLine, i int) int {
 			w.out.WriteByte('\n')
 		}
 		indent := int(math.Round((l.x0 - left) / (.6 * max(l.size, 1))))
-		w.out.WriteString(strings.Repeat(" ", min(max(indent, 0), 60)) + strings.ReplaceAll(l.text, "```", "'''") + "\n")
+		w.out.WriteString(strings.Repeat(" ", min(max(indent, 0), 60)))
+		w.out.WriteString(strings.ReplaceAll(l.text, "```", "'''") + "\n")
 	}
 	w.out.WriteString("```")
 	return end
@@ -234,7 +239,8 @@ func (w *pdfWriter) paragraph(lines []pdfLine, i int, right float64) int {
 // paragraph.
 func endsEarly(a, b pdfLine, right float64) bool {
 	next, _ := utf8.DecodeRuneInString(strings.TrimSpace(b.text))
-	return a.x1 < right-.2*(right-a.x0) && strings.HasSuffix(strings.TrimRight(a.text, `"”’)`), ".") && !unicode.IsLower(next)
+	return a.x1 < right-.2*(right-a.x0) && strings.HasSuffix(strings.TrimRight(a.text, `"”’)`), ".") &&
+		!unicode.IsLower(next)
 }
 
 // opening converts the beginning of a paragraph: bullets become "-", and a "#" is escaped.

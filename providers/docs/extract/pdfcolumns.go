@@ -127,9 +127,8 @@ func splitAt(segments []pdfSegment, x float64) (left, right, across []pdfSegment
 }
 
 func isColumns(left, right, across []pdfSegment) bool {
-	rows := min(countRows(left), countRows(right))
-	return rows >= columnLines && float64(countRows(across)) <= columnCrossing*float64(countRows(left)+countRows(right)) &&
-		filled(left) && filled(right)
+	l, r, crossing := countRows(left), countRows(right), countRows(across)
+	return min(l, r) >= columnLines && float64(crossing) <= columnCrossing*float64(l+r) && filled(left) && filled(right)
 }
 
 // countRows counts the distinct baselines.

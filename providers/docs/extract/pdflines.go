@@ -92,7 +92,8 @@ func cleanPDF(s string) string {
 
 func normalizeCompat(s string) string {
 	for _, r := range s {
-		if r >= 0xFB00 && r <= 0xFDFF || r >= 0xFE70 && r <= 0xFEFC || r >= 0x2E80 && r <= 0x2FD5 || r >= 0xF900 && r <= 0xFAFF {
+		if r >= 0xFB00 && r <= 0xFDFF || r >= 0xFE70 && r <= 0xFEFC ||
+			r >= 0x2E80 && r <= 0x2FD5 || r >= 0xF900 && r <= 0xFAFF {
 			return norm.NFKC.String(s)
 		}
 	}
@@ -127,7 +128,8 @@ func (s *pdfSegment) accepts(g pdf.Glyph) bool {
 // add appends a glyph, unless it repeats a glyph at the same position (simulated bold).
 func (s *pdfSegment) add(g pdf.Glyph) {
 	for i := len(s.glyphs) - 1; i >= max(0, len(s.glyphs)-3); i-- {
-		if o := s.glyphs[i]; o.S == g.S && g.S != " " && math.Abs(o.X-g.X) < .12*g.Size && math.Abs(o.Y-g.Y) < .12*g.Size {
+		if o := s.glyphs[i]; o.S == g.S && g.S != " " && math.Abs(o.X-g.X) < .12*g.Size &&
+			math.Abs(o.Y-g.Y) < .12*g.Size {
 			return
 		}
 	}

@@ -28,9 +28,12 @@ const (
 // is the number.
 var (
 	romanNumber = regexp.MustCompile(`^(?:[ivxlc]{1,7}|[IVXLC]{1,7})$`)
-	pageNumber  = regexp.MustCompile(`^(?i:[-–—\[(|. ]*(?:page|seite|p\.|pág\.?|página)?\s*([0-9]{1,6})(?:\s*(?:/|of|von|sur|de)\s*[0-9]{1,6})?[-–—\]|). ]*)$`)
-	pageWord    = regexp.MustCompile(`(?i)(?:^|[^\pL])(?:page|seite|p\.|pág\.?|página)\s*([0-9]{1,6})(?:$|[\s|·/)\]])`)
-	barNumbers  = []*regexp.Regexp{regexp.MustCompile(`^([0-9]{1,6}) +[|·] `), regexp.MustCompile(` [|·] +([0-9]{1,6})$`)}
+	pageNumber  = regexp.MustCompile(`^(?i:[-–—\[(|. ]*(?:page|seite|p\.|pág\.?|página)?\s*([0-9]{1,6})` +
+		`(?:\s*(?:/|of|von|sur|de)\s*[0-9]{1,6})?[-–—\]|). ]*)$`)
+	pageWord   = regexp.MustCompile(`(?i)(?:^|[^\pL])(?:page|seite|p\.|pág\.?|página)\s*([0-9]{1,6})(?:$|[\s|·/)\]])`)
+	barNumbers = []*regexp.Regexp{
+		regexp.MustCompile(`^([0-9]{1,6}) +[|·] `), regexp.MustCompile(` [|·] +([0-9]{1,6})$`),
+	}
 	wideNumbers = []*regexp.Regexp{regexp.MustCompile(`^([0-9]{1,6}) {3}`), regexp.MustCompile(` {3}([0-9]{1,6})$`)}
 )
 

@@ -3,7 +3,8 @@ package extract
 import "strings"
 
 // shortWords lists frequent short words of languages that separate words by spaces.
-const shortWords = " the of and to in is for that it on as with be by this are or at from an not can if will has have was you" +
+const shortWords = " the of and to in is for that it on as with be by this are or at from an not can if will" +
+	" has have was you" +
 	" der die und das den von zu mit ist des im für auf nicht ein eine sich dem als auch" +
 	" le la les des et en du une dans que est pour qui sur par au pas plus" +
 	" el los las del y en que un una por con para es se lo al como" +

@@ -171,7 +171,8 @@ func (p *Pool) ask(ctx context.Context, c *child, f File, o Options) (Text, outc
 	case errors.Is(err, errMalformed):
 		return t, outcomeKilled, refuse("cannot be read: its reader process sent a malformed response")
 	}
-	return t, outcomeDied, refuse("is damaged, or of a kind that cannot be read: its reader process ended (status %d)", code)
+	return t, outcomeDied, refuse("is damaged, or of a kind that cannot be read: "+
+		"its reader process ended (status %d)", code)
 }
 
 // killGrace is how long a process has, after a file's timeout, to report the timeout itself.

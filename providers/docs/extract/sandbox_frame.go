@@ -97,7 +97,9 @@ type response struct {
 }
 
 func newResponse(t Text, reason string) response {
-	return response{Reason: reason, MIME: t.MIME, Format: t.Format, Title: t.Title, Metadata: t.Metadata, Occurred: t.Occurred}
+	return response{
+		Reason: reason, MIME: t.MIME, Format: t.Format, Title: t.Title, Metadata: t.Metadata, Occurred: t.Occurred,
+	}
 }
 
 // text returns the reader's result. Whole numbers, which JSON decodes as float64, become ints.

@@ -123,7 +123,9 @@ func limitMemory(ctx context.Context, limit int64) {
 	debug.SetMemoryLimit(limit / 4 * 3)
 	limitData(limit)
 	go func() {
-		sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
+		sample := []metrics.Sample{
+			{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"},
+		}
 		for ctx.Err() == nil {
 			metrics.Read(sample)
 			if used := sample[0].Value.Uint64() + sample[1].Value.Uint64(); used > uint64(limit) {

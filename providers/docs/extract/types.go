@@ -36,14 +36,15 @@ func Converts(mime string) bool {
 	mime = strings.ToLower(strings.TrimSpace(mime))
 	text := strings.HasPrefix(mime, "text/") || strings.HasPrefix(mime, "message/") ||
 		strings.HasSuffix(mime, "json") || strings.HasSuffix(mime, "+xml")
-	return text && slices.ContainsFunc(formats(), func(x format) bool { return x.mime == mime || slices.Contains(x.aliases, mime) })
+	return text && slices.ContainsFunc(formats(), func(x format) bool { return x.hasType(mime) })
 }
 
 // Holds reports whether a file of this name may contain other files.
 func Holds(name string) bool {
 	name = strings.ToLower(name)
 	return slices.ContainsFunc(formats(), func(x format) bool {
-		return x.expand != nil && slices.ContainsFunc(x.exts, func(ext string) bool { return strings.HasSuffix(name, "."+ext) })
+		return x.expand != nil && slices.ContainsFunc(x.exts,
+			func(ext string) bool { return strings.HasSuffix(name, "."+ext) })
 	})
 }
 
@@ -51,7 +52,7 @@ func Holds(name string) bool {
 // or the type itself if it has no extension.
 func ShortName(mime string) string {
 	for _, x := range formats() {
-		if (x.mime == mime || slices.Contains(x.aliases, mime)) && len(x.exts) > 0 {
+		if x.hasType(mime) && len(x.exts) > 0 {
 			return x.exts[0]
 		}
 	}

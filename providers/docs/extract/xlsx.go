@@ -132,7 +132,8 @@ func (w *xlsx) list(ctx context.Context, main string, rels relations) ([]sheetRe
 		case "x:sheet":
 			rel := rels[relAttr(e, "id")]
 			if rel.kind == "worksheet" && len(sheets) < maxSheets {
-				sheets = append(sheets, sheetRef{name: attr(e, "name"), part: rel.target, hidden: strings.Contains(strings.ToLower(attr(e, "state")), "hidden")})
+				hidden := strings.Contains(strings.ToLower(attr(e, "state")), "hidden")
+				sheets = append(sheets, sheetRef{name: attr(e, "name"), part: rel.target, hidden: hidden})
 			}
 		}
 	})

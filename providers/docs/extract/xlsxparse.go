@@ -138,8 +138,9 @@ func (p *formatParser) digits(s *numSection) string {
 	s.group = strings.Contains(trimmed, ",")
 	s.minWhole = strings.Count(trimmed, "0")
 	s.thousands = min(s.thousands+strings.Count(part, ","), 4)
-	s.minFraction, s.maxFraction = strings.Count(part, "0"), min(strings.Count(part, "0")+strings.Count(part, "#")+strings.Count(part, "?"), 15)
-	s.minFraction = min(s.minFraction, s.maxFraction)
+	zeros := strings.Count(part, "0")
+	s.maxFraction = min(zeros+strings.Count(part, "#")+strings.Count(part, "?"), 15)
+	s.minFraction = min(zeros, s.maxFraction)
 	if len(rest) > 2 && rest[0]|0x20 == 'e' && (rest[1] == '+' || rest[1] == '-') {
 		exp := rest[2:]
 		s.expDigits = min(max(len(exp)-len(strings.TrimLeft(exp, "0#?")), 1), 4)
@@ -242,7 +243,8 @@ func (s *numSection) datePiece(p numPiece, t time.Time, total int64) string {
 		}
 		return strconv.Itoa(t.Year())
 	case 'm':
-		return [...]string{strconv.Itoa(int(t.Month())), two(int(t.Month())), t.Format("Jan"), t.Format("January"), t.Format("January")[:1]}[min(long, 5)-1]
+		n, name := int(t.Month()), t.Format("January")
+		return [...]string{strconv.Itoa(n), two(n), name[:3], name, name[:1]}[min(long, 5)-1]
 	case 'd':
 		return [...]string{strconv.Itoa(t.Day()), two(t.Day()), t.Format("Mon"), t.Format("Monday")}[min(long, 4)-1]
 	case 'h':

@@ -69,7 +69,8 @@ func (r *sheetReader) drawings(ctx context.Context) error {
 			return err
 		}
 		var blocks []block
-		if err := r.w.parts.visitOptional(ctx, name, func(s *xmlScanner) error { return r.w.shapes(s, inside, &blocks) }); err != nil {
+		read := func(s *xmlScanner) error { return r.w.shapes(s, inside, &blocks) }
+		if err := r.w.parts.visitOptional(ctx, name, read); err != nil {
 			return err
 		}
 		if len(blocks) > 0 && r.table.writeHeading != nil {

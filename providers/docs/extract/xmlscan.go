@@ -249,7 +249,8 @@ func nsPrefix(space string) string {
 	switch space {
 	case "":
 		return ""
-	case "http://schemas.openxmlformats.org/wordprocessingml/2006/main", "http://purl.oclc.org/ooxml/wordprocessingml/main":
+	case "http://schemas.openxmlformats.org/wordprocessingml/2006/main",
+		"http://purl.oclc.org/ooxml/wordprocessingml/main":
 		return "w"
 	case "http://schemas.openxmlformats.org/presentationml/2006/main", "http://purl.oclc.org/ooxml/presentationml/main":
 		return "p"
@@ -257,13 +258,15 @@ func nsPrefix(space string) string {
 		return "x"
 	case "http://schemas.openxmlformats.org/drawingml/2006/main", "http://purl.oclc.org/ooxml/drawingml/main":
 		return "a"
-	case "http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing", "http://purl.oclc.org/ooxml/drawingml/wordprocessingDrawing":
+	case "http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing",
+		"http://purl.oclc.org/ooxml/drawingml/wordprocessingDrawing":
 		return "wp"
 	case "http://schemas.openxmlformats.org/drawingml/2006/diagram", "http://purl.oclc.org/ooxml/drawingml/diagram":
 		return "dgm"
 	case "http://schemas.openxmlformats.org/drawingml/2006/chart", "http://purl.oclc.org/ooxml/drawingml/chart":
 		return "c"
-	case "http://schemas.openxmlformats.org/officeDocument/2006/relationships", "http://purl.oclc.org/ooxml/officeDocument/relationships":
+	case "http://schemas.openxmlformats.org/officeDocument/2006/relationships",
+		"http://purl.oclc.org/ooxml/officeDocument/relationships":
 		return "r"
 	case "http://schemas.openxmlformats.org/officeDocument/2006/math", "http://purl.oclc.org/ooxml/officeDocument/math":
 		return "m"

@@ -1,6 +1,9 @@
 package facts
 
-import "slices"
+import (
+	"github.com/ragctx/ragctx"
+	"slices"
+)
 
 // english is the rule table of English.
 var english = language{
@@ -14,7 +17,7 @@ var english = language{
 // englishLast holds the rules that are tried last.
 var englishLast = []rule{
 	{
-		name: "remember", kind: FactInstruction, heads: "*", re: `{rest}`, attribute: asksToRemember,
+		name: "remember", kind: ragctx.FactInstruction, heads: "*", re: `{rest}`, attribute: asksToRemember,
 		conf: .72, imp: .85, reason: "asks to remember it", check: askedToRememberIn("en"), standing: true, keep: true,
 		yes: []string{
 			"Remember that the blue folder holds the signed contracts.",
@@ -31,14 +34,14 @@ var englishLast = []rule{
 
 var englishIdentity = []rule{
 	{
-		name: "name", kind: FactIdentity, heads: "my",
+		name: "name", kind: ragctx.FactIdentity, heads: "my",
 		re:        `my (?:full |first |last |given |real |sur|middle )?name(?: is|'s|s) (?:actually |really )?(?P<v>[^,;:]{1,60})`,
 		attribute: "name", exclusive: true, profile: true, conf: .92, imp: .85, reason: `says "my name is"`, check: nameLike,
 		yes: []string{"Hi, my name is Tomasz.", "my name is tom i live in berlin and work as a nurse", "btw my name's Ana Torres"},
 		no:  []string{"my name is not important", "Is my name on the list?"},
 	},
 	{
-		name: "called", kind: FactIdentity, heads: "call i you people friends everyone everybody please",
+		name: "called", kind: ragctx.FactIdentity, heads: "call i you people friends everyone everybody please",
 		re: `(?:please )?(?:call me|i go by|i prefer to be called|(?:people|friends|everyone|everybody|` +
 			`my friends) calls? me|you can call me) (?P<v>[^,;:.]{1,40})`,
 		attribute: "called", exclusive: true, profile: true, conf: .88, imp: .85, reason: `says what to call them`, check: nameLike,
@@ -46,18 +49,18 @@ var englishIdentity = []rule{
 		no:  []string{"call me when you are done", "Call me crazy, but it works.", "call me back later"},
 	},
 	{
-		name: "introduction", kind: FactIdentity, heads: "i i'm im",
+		name: "introduction", kind: ragctx.FactIdentity, heads: "i i'm im",
 		re:        `{im} (?P<v>[a-z][a-z'-]+(?: [a-z][a-z'-]+){0,2})\s*(?:,|$|\band\b|\bfrom\b|-|\()`,
 		attribute: "name", exclusive: true, profile: true, conf: .78, imp: .85, reason: `introduces themselves`, check: capitals,
 		yes: []string{"Hi, I'm Priya.", "Hello! I'm Marcus Webb, nice to meet you."},
 		no:  []string{"I'm tired.", "I'm Ok.", "i'm sorry", "I'm German."},
 	},
 	{
-		name: "pronouns", kind: FactIdentity, heads: "my", re: `my pronouns are {rest}`, attribute: "pronouns", exclusive: true, profile: true,
+		name: "pronouns", kind: ragctx.FactIdentity, heads: "my", re: `my pronouns are {rest}`, attribute: "pronouns", exclusive: true, profile: true,
 		conf: .9, imp: .85, reason: "states pronouns", yes: []string{"my pronouns are they/them"}, no: []string{"pronouns are hard"},
 	},
 	{
-		name: "age", kind: FactIdentity, heads: "i i'm im",
+		name: "age", kind: ragctx.FactIdentity, heads: "i i'm im",
 		re: `{im} {adv}(?P<v>\d{1,3}|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty)(?:[- ][a-z]+)?)(?: ` +
 			`?-?(?:years?|yrs?)[ -](?:old|of age)| ?y/?o\b|\s*$|\s*,|\s+and\s|\s+now\b)`,
 		attribute: "age", exclusive: true, profile: true, conf: .88, imp: .8, reason: "states an age",
@@ -65,13 +68,13 @@ var englishIdentity = []rule{
 		no:  []string{"I'm 100% sure.", "I'm 5 minutes late", "I'm 20 pages in"},
 	},
 	{
-		name: "turned", kind: FactIdentity, heads: "i i'm im i'll",
+		name: "turned", kind: ragctx.FactIdentity, heads: "i i'm im i'll",
 		re:        `(?:i {adv}(?:turned|turn|will turn)|{im} turning|i'll turn|i'll be turning) (?P<v>\d{1,3}|thirty|forty|fifty|sixty)`,
 		attribute: "age", exclusive: true, profile: true, conf: .85, imp: .8, reason: "states an age",
 		yes: []string{"I just turned 40.", "i turn 30 next month"}, no: []string{"I turned 3 screws"}, check: ageLike,
 	},
 	{
-		name: "birth", kind: FactIdentity, heads: "my i",
+		name: "birth", kind: ragctx.FactIdentity, heads: "my i",
 		re: `(?:my birthday(?: is|'s)(?: on)?|i was born(?: and raised)?(?: in| on)) {rest}`, attribute: "birth", keep: true,
 		profile: true, conf: .88, imp: .8, reason: "states a birthday or birthplace",
 		yes:   []string{"My birthday is on 3 May.", "I was born in Porto in 1988", "my birthday's March 4th"},
@@ -79,7 +82,7 @@ var englishIdentity = []rule{
 		check: capitalOrDigit,
 	},
 	{
-		name: "home", kind: FactIdentity, heads: "i we i'm im we're",
+		name: "home", kind: ragctx.FactIdentity, heads: "i we i'm im we're",
 		re: `(?:(?:i|we) {adv}(?:live|reside)|{im} {adv}(?:living|based|residing|located)|(?:we're|we are) ` +
 			`{adv}(?:living|based|residing|located))` +
 			` (?:(?:out )?here )?(?:in|at|near|on|outside(?: of)?|close to|out of|around) {rest}`,
@@ -92,7 +95,7 @@ var englishIdentity = []rule{
 			"Do I live in a bubble?", "we live in a society"},
 	},
 	{
-		name: "moved", kind: FactIdentity, heads: "i we i've ive we've",
+		name: "moved", kind: ragctx.FactIdentity, heads: "i we i've ive we've",
 		re: `(?:i|i'?ve|i have|we|we've|we have) {adv}(?:moved|relocated|moved back) (?:back |over |out |` +
 			`down |up )?(?:from (?P<o>[^,]{2,40}?) )?(?:to|into) {rest}`,
 		attribute: "home", exclusive: true, profile: true, conf: .87, imp: .85, reason: "says where they moved", check: movedHome,
@@ -100,26 +103,26 @@ var englishIdentity = []rule{
 		no:  []string{"I moved to the next step.", "We moved to GitHub Actions.", "I moved to TypeScript"},
 	},
 	{
-		name: "not home", kind: FactIdentity, heads: "i we",
+		name: "not home", kind: ragctx.FactIdentity, heads: "i we",
 		re:        `(?:i|we) (?:{dont} live|no longer live|{dont} reside|{dont} actually live) (?:in|at|near) {rest}`,
 		attribute: "home", value: "not {v}", exclusive: true, profile: true, conf: .87, imp: .85, reason: "says where they live no longer",
 		yes: []string{"I don't live in Berlin any more.", "I no longer live in Madrid"},
 		no:  []string{"I don't live in the past"}, check: livable,
 	},
 	{
-		name: "not work", kind: FactIdentity, heads: "i", re: `i (?:{dont} work|no longer work) (?:at|for|as|in) {rest}`,
+		name: "not work", kind: ragctx.FactIdentity, heads: "i", re: `i (?:{dont} work|no longer work) (?:at|for|as|in) {rest}`,
 		attribute: "work", value: "not {v}", exclusive: true, profile: true, conf: .87, imp: .8, reason: "says where they work no longer",
 		yes: []string{"I don't work at Siemens anymore.", "I no longer work as a teacher"}, no: []string{"it does not work at all"},
 	},
 	{
-		name: "origin", kind: FactIdentity, heads: "i i'm im",
+		name: "origin", kind: ragctx.FactIdentity, heads: "i i'm im",
 		re:        `(?:{im} {adv}from|i {adv}(?:come|came|hail) from|i grew up (?:in|on|near)) {rest}`,
 		attribute: "origin", profile: true, conf: .85, imp: .8, reason: "says where they are from", check: livable,
 		yes: []string{"I'm originally from Ghana.", "i grew up in rural Ohio", "I come from Seville"},
 		no:  []string{"I'm from the future", "I come from a place of love"},
 	},
 	{
-		name: "nationality", kind: FactIdentity, heads: "i i'm im",
+		name: "nationality", kind: ragctx.FactIdentity, heads: "i i'm im",
 		re: `{im} {adv}(?:a |an )?(?P<v>(?:half |half-)?(?:german|french|spanish|italian|british|english|scottish|` +
 			`irish|welsh|american|canadian|mexican|brazilian|argentinian|` +
 			`chilean|colombian|peruvian|portuguese|dutch|belgian|swiss|austrian|polish|czech|slovak|hungarian|` +
@@ -134,7 +137,7 @@ var englishIdentity = []rule{
 		yes: []string{"I'm German.", "i am half Italian, half Irish"}, no: []string{"I'm reading German poems", "the film is French"},
 	},
 	{
-		name: "work", kind: FactIdentity, heads: "i i'm im",
+		name: "work", kind: ragctx.FactIdentity, heads: "i i'm im",
 		re: `(?:i {adv}(?:work|freelance|volunteer)|{im} {adv}(?:working|employed|volunteering)) (?:full[- ` +
 			`]time |part[- ]time |remotely |mostly |nights |from home |(?:the )?(?:night|day|early|late|` +
 			`morning|weekend) shifts? )*(?:as|at|for) {rest}`,
@@ -143,19 +146,19 @@ var englishIdentity = []rule{
 		no:  []string{"I work for free", "I work at night sometimes, who doesn't?", "It works for me"},
 	},
 	{
-		name: "field", kind: FactIdentity, heads: "i i'm im", re: `(?:i {adv}work|{im} {adv}working) in {rest}`,
+		name: "field", kind: ragctx.FactIdentity, heads: "i i'm im", re: `(?:i {adv}work|{im} {adv}working) in {rest}`,
 		attribute: "work", profile: true, conf: .76, imp: .8, reason: "says what they work in", check: notDoing,
 		yes: []string{"I work in logistics.", "i work in insurance"}, no: []string{"I work in the same file"},
 	},
 	{
-		name: "profession", kind: FactIdentity, heads: "i i'm im", re: `{im} {adv}(?:a|an|the) {rest}`, attribute: "profession", profile: true,
+		name: "profession", kind: ragctx.FactIdentity, heads: "i i'm im", re: `{im} {adv}(?:a|an|the) {rest}`, attribute: "profession", profile: true,
 		conf: .85, imp: .8, reason: "says what they are", check: profession,
 		yes: []string{"I'm a nurse in Leeds.", "im a backend developer", "I am a retired firefighter",
 			"I'm a vegan chef", "I'm a mother of two"},
 		no: []string{"I'm a bit tired.", "I'm a little lost", "I'm a huge fan of tea", "I'm a wreck today", "I'm an idiot"},
 	},
 	{
-		name: "business", kind: FactIdentity, heads: "i we i'm im",
+		name: "business", kind: ragctx.FactIdentity, heads: "i we i'm im",
 		re: `(?:(?:i|we) {adv}(?:run|own|lead|manage|founded|co-?founded|head|started|opened|am running)|{im} ` +
 			`{adv}running) (?P<v>(?:a|an|my own|our|my|the|two|three) .{0,60}?` +
 			`(?:company|business|shop|store|bakery|team|agency|studio|club|blog|channel|podcast|farm|restaurant|` +
@@ -167,7 +170,7 @@ var englishIdentity = []rule{
 		no:  []string{"I run a script every night", "I own my mistakes"},
 	},
 	{
-		name: "study", kind: FactIdentity, heads: "i i'm im",
+		name: "study", kind: ragctx.FactIdentity, heads: "i i'm im",
 		re: `(?:i {adv}(?:study|studied|teach|major in|majored in|graduated in|graduated from)|{im} ` +
 			`{adv}(?:studying|teaching|majoring in|pursuing|doing (?:a|my) (?:phd|master'?s|degree|bachelor'?s)(?: in| at)?)) {rest}`,
 		attribute: "study", profile: true, conf: .82, imp: .8, reason: "says what they study or teach", check: notFor,
@@ -176,7 +179,7 @@ var englishIdentity = []rule{
 		no: []string{"I study the error message", "I'm studying your code"},
 	},
 	{
-		name: "language", kind: FactIdentity, heads: "i i'm im my",
+		name: "language", kind: ragctx.FactIdentity, heads: "i i'm im my",
 		re: `(?:i {adv}speak|{im} {adv}(?:fluent in|learning|a native speaker of)|i {adv}(?:know|understand)|` +
 			`my (?:native|first|mother|second) (?:language|tongue)(?: is|'s)) (?:a bit of |a little |some |fluent |` +
 			`basic |native )?(?P<v>.*\b(?:english|german|french|` +
@@ -189,7 +192,7 @@ var englishIdentity = []rule{
 		no:  []string{"I speak only for myself", "the tutor speaks Polish"},
 	},
 	{
-		name: "allergy", kind: FactIdentity, heads: "i i'm im my i've",
+		name: "allergy", kind: ragctx.FactIdentity, heads: "i i'm im my i've",
 		re: `(?:{im} {adv}(?:severely |deathly |highly |very |a bit |slightly |also )*(?:allergic|intolerant|` +
 			`sensitive) to|i {adv}(?:have|suffer from|live with|was diagnosed with|got diagnosed with)(?: an?|` +
 			` severe| bad| mild| a bad| a severe| chronic)*|{ive} (?:got|had|been diagnosed with)(?: an?)?|` +
@@ -201,7 +204,7 @@ var englishIdentity = []rule{
 		no: []string{"I have a question", "I'm allergic to meetings, haha", "I have a cold"},
 	},
 	{
-		name: "diet", kind: FactIdentity, heads: "i i'm im",
+		name: "diet", kind: ragctx.FactIdentity, heads: "i i'm im",
 		re: `(?:i {adv}(?:{dont}|never|can'?t|cannot|can not|mustn'?t|no longer) (?:eat|drink|tolerate|have|` +
 			`smoke)) {rest}`, attribute: "diet",
 		profile: true, conf: .84, imp: .85, reason: "says what they do not eat or drink", check: food,
@@ -209,7 +212,7 @@ var englishIdentity = []rule{
 		no:  []string{"I don't have time", "I can't have that", "I can't have multiple instances"},
 	},
 	{
-		name: "trait", kind: FactIdentity, heads: "i i'm im",
+		name: "trait", kind: ragctx.FactIdentity, heads: "i i'm im",
 		re: `{im} {adv}(?:an? )?(?P<v>vegan|vegetarian|pescatarian|celiac|coeliac|diabetic|lactose[- ]intolerant|` +
 			`gluten[- ]intolerant|teetotal(?:er)?|left[- ]handed|right[- ]handed|` +
 			`colou?r[- ]?blind|dyslexic|autistic|asthmatic|epileptic|deaf|blind|hard of hearing|married|single|` +
@@ -224,14 +227,14 @@ var englishIdentity = []rule{
 		no:  []string{"I'm single-stepping through it", "Am I blind?", "I'm tired"}, check: wholeWord,
 	},
 	{
-		name: "height", kind: FactIdentity, heads: "i i'm im i've my",
+		name: "height", kind: ragctx.FactIdentity, heads: "i i'm im i've my",
 		re: `(?:i {adv}(?:weigh|wear(?: a)?(?: size)?)|{im}|my (?:height|weight|shoe size|blood type) is) ` +
 			`(?P<v>(?:size )?\d[\d'.,]*\s?(?:cm|m|kg|kgs|lbs?|pounds|feet|foot|ft|stone|inches|'|tall)\b.*)`,
 		attribute: "body", profile: true, conf: .82, imp: .6, reason: "states a measure of themselves",
 		yes: []string{"I'm 183 cm tall.", "i weigh 70 kg"}, no: []string{"the box weighs 3 kg"},
 	},
 	{
-		name: "my", kind: FactIdentity, heads: "my",
+		name: "my", kind: ragctx.FactIdentity, heads: "my",
 		re:        `my (?P<a>(?:[a-z][a-z'/-]* ){0,3}?[a-z][a-z/-]*)(?: is|'s| are)(?: currently| now| actually| still)* {rest}`,
 		attribute: "{a}", exclusive: true, profile: true, conf: .82, imp: .7, reason: "states something of theirs", check: possession,
 		yes: []string{"My time zone is CET.", "my work laptop is a ThinkPad X1", "my hobbies are climbing and " +
@@ -239,7 +242,7 @@ var englishIdentity = []rule{
 		no: []string{"my question is simple", "my guess is 5", "My code is broken.", "my problem is that X fails", "my head is spinning"},
 	},
 	{
-		name: "instrument", kind: FactIdentity, heads: "i i'm im we",
+		name: "instrument", kind: ragctx.FactIdentity, heads: "i i'm im we",
 		re: `(?:i {adv}play|{im} {adv}(?:learning (?:to play )?|playing )|i {adv}practi[sc]e) (?P<v>(?:the ` +
 			`)?(?:guitar|piano|violin|cello|drums|bass|flute|saxophone|sax|trumpet|clarinet|ukulele|harp|accordion|` +
 			`chess|tennis|football|soccer|` +
@@ -250,7 +253,7 @@ var englishIdentity = []rule{
 		no:  []string{"I play with the idea", "she plays chess"},
 	},
 	{
-		name: "possession", kind: FactIdentity, heads: "i we i've i'm im",
+		name: "possession", kind: ragctx.FactIdentity, heads: "i we i've i'm im",
 		re: `(?:(?:i|we) {adv}(?:own|drive|ride)|{ive} got|(?:i|we) {adv}(?:have|bought)) (?P<v>(?:a|an|two|three|` +
 			`my own) (?:[a-z0-9-]+ ){0,3}?(?:car|van|bike|motorbike|motorcycle|truck|boat|house|flat|apartment|` +
 			`garden|piano|camper|allotment|` +
@@ -261,7 +264,7 @@ var englishIdentity = []rule{
 		no:  []string{"I have a car accident question?", "I have an idea"},
 	},
 	{
-		name: "drives", kind: FactIdentity, heads: "i we",
+		name: "drives", kind: ragctx.FactIdentity, heads: "i we",
 		re:        `(?:i|we) {adv}(?:own|drive|ride|bought|have) (?P<v>(?:a|an|two|three|my own|our own) .+)`,
 		attribute: "possession", profile: true,
 		conf: .7, imp: .58, reason: "says what they own", check: brand,
@@ -269,14 +272,14 @@ var englishIdentity = []rule{
 		no:  []string{"I have a React app", "I have a question about Go"},
 	},
 	{
-		name: "time zone", kind: FactIdentity, heads: "i i'm im we we're",
+		name: "time zone", kind: ragctx.FactIdentity, heads: "i i'm im we we're",
 		re: `(?:{im}|{were}|i'm on|we're on) {adv}(?:in|on) (?P<v>.{0,40}?(?:time ?zone|utc|gmt|cet|cest|pst|` +
 			`pdt|est\b|edt|cst|ist\b|[a-z]+ time\b).*)`, attribute: "time zone", exclusive: true, profile: true,
 		conf: .84, imp: .7, reason: "states a time zone",
 		yes: []string{"I'm in the Pacific time zone.", "im on CET"}, no: []string{"I'm in a hurry"},
 	},
 	{
-		name: "makes", kind: FactPlan, heads: "i i'm im we we're",
+		name: "makes", kind: ragctx.FactPlan, heads: "i i'm im we we're",
 		re: `(?:{im}|{were}) {adv}(?:writing|building|renovating|restoring|organi[sz]ing|launching|developing|` +
 			`designing|remodel+ing|opening|recording|composing|directing|running) (?P<v>(?:a|an|my|our|my own|` +
 			`the) .+)`, attribute: "project", keep: true,
@@ -287,7 +290,7 @@ var englishIdentity = []rule{
 		no:  []string{"I'm writing a function", "I'm running the tests"},
 	},
 	{
-		name: "enthusiast", kind: FactPreference, heads: "i i'm im",
+		name: "enthusiast", kind: ragctx.FactPreference, heads: "i i'm im",
 		re: `{im} {adv}an? (?:big |huge |massive |real |total |lifelong |avid |bit of a |die-?hard ` +
 			`)*(?P<v>[a-z][a-z0-9' -]{1,40}? (?:fan|lover|nerd|geek|enthusiast|buff|addict|supporter|` +
 			`aficionado|person|junkie|hater))\b`,
@@ -297,7 +300,7 @@ var englishIdentity = []rule{
 		check: not(`(?:bad|good|terrible|horrible|big|huge|nice|happy|different|changed|new) `),
 	},
 	{
-		name: "we are", kind: FactIdentity, heads: "we we're our",
+		name: "we are", kind: ragctx.FactIdentity, heads: "we we're our",
 		re: `(?:we're|we are|our (?:company|team|startup|family|organi[sz]ation) is) (?P<v>(?:an?|the|all) ` +
 			`.{0,60}?(?:company|team|startup|start-up|nonprofit|non-profit|agency|shop|family|couple|studio|` +
 			`household|ngo|charity|school|firm|bank|business|organi[sz]ation|cooperative|co-op|club|` +
@@ -307,13 +310,13 @@ var englishIdentity = []rule{
 		no:  []string{"we are a bit lost", "we're the ones"},
 	},
 	{
-		name: "used to", kind: FactIdentity, heads: "i we",
+		name: "used to", kind: ragctx.FactIdentity, heads: "i we",
 		re: `(?:i|we) {adv}used to (?P<v>(?:live|work|be|play|teach|study|own|run|smoke|have) .+)`, attribute: "past",
 		conf: .7, imp: .55, reason: `says "used to"`,
 		yes: []string{"I used to live in Osaka.", "i used to work at IBM"}, no: []string{"I am used to it", "the key used to sign"},
 	},
 	{
-		name: "experience", kind: FactIdentity, heads: "i i've i'm im ive",
+		name: "experience", kind: ragctx.FactIdentity, heads: "i i've i'm im ive",
 		re: `(?:{ive} been|{im}|i have been) {adv}(?P<v>(?:coding|programming|working|living|teaching|playing|` +
 			`running|married|learning|studying|practi[sc]ing|vegan|vegetarian|freelancing|writing|using|doing|` +
 			`together|sober|climbing|painting|riding|managing|leading|cooking|volunteering|gardening|` +
@@ -325,7 +328,7 @@ var englishIdentity = []rule{
 		no:  []string{"I've been waiting for 2 hours", "I've been working on it"},
 	},
 	{
-		name: "skill", kind: FactIdentity, heads: "i i'm im",
+		name: "skill", kind: ragctx.FactIdentity, heads: "i i'm im",
 		re: `{im} {adv}(?:(?:completely |totally |very |fairly |pretty |relatively |quite )?(?:new to|` +
 			`a beginner (?:in|at|with)|experienced (?:in|with)|good at|bad at|terrible at|proficient in|` +
 			`comfortable with|certified in|an expert (?:in|on|at))) {rest}`,

@@ -1,8 +1,10 @@
 package facts
 
+import "github.com/ragctx/ragctx"
+
 var englishPeople = []rule{
 	{
-		name: "relative named", kind: FactRelation, heads: "my our",
+		name: "relative named", kind: ragctx.FactRelation, heads: "my our",
 		re: `(?P<p>(?:my|our) (?P<a>{rel}))(?:(?:'s|s)? name(?: is|'s)| is (?:called|named)|, (?:called|named)|` +
 			`(?: called| named)) (?P<v>[a-z][a-z'-]*)`,
 		subject: "{u}", attribute: "{a}", conf: .9, imp: .75, profile: true, reason: "names a relative or friend", check: properName,
@@ -11,7 +13,7 @@ var englishPeople = []rule{
 		no:  []string{"my sister is called often"},
 	},
 	{
-		name: "relative", kind: FactRelation, heads: "my our",
+		name: "relative", kind: ragctx.FactRelation, heads: "my our",
 		re:      `(?P<p>(?:my|our) (?P<a>{rel}),? (?P<v>[a-z][a-z'-]+(?: [a-z][a-z'-]+)?))(?:\s|,|$)`,
 		subject: "{u}", attribute: "{a}", conf: .8, imp: .72, profile: true, reason: "names a relative or friend",
 		check: nameAfterRelative, more: true,
@@ -20,7 +22,7 @@ var englishPeople = []rule{
 		no:      []string{"my sister loves tea", "My boss Is Angry"},
 	},
 	{
-		name: "is relative", kind: FactRelation, heads: "*", has: "my our",
+		name: "is relative", kind: ragctx.FactRelation, heads: "*", has: "my our",
 		re: `(?P<v>[a-z][a-z'-]*(?: [a-z][a-z'-]*){0,2}) (?:is|was) (?:my|our) (?P<a>(?:new |old |former ` +
 			`)?(?:{rel}|cto|ceo|cfo|pm|product manager|project manager|product owner|designer|intern|client|` +
 			`customer|contact|accountant|` +
@@ -33,7 +35,7 @@ var englishPeople = []rule{
 		no:  []string{"This is my sister.", "who is my boss?", "she is my friend"},
 	},
 	{
-		name: "family", kind: FactRelation, heads: "i we i've we've",
+		name: "family", kind: ragctx.FactRelation, heads: "i we i've we've",
 		re: `(?:i|we)(?:'ve)? {adv}(?:have|got|adopted|have got|'ve got|ve got|foster)(?P<v> (?:(?:a|an|one|two|` +
 			`three|four|five|six|seven|\d+|no|twin|triplet|another) )(?:(?:little|small|grown|adult|young|older|` +
 			`younger|beautiful|teenage|rescue|black|white|golden|old|new|lovely|adopted|wonderful|amazing|` +
@@ -49,7 +51,7 @@ var englishPeople = []rule{
 			"I have a younger brother"}, no: []string{"I have two cats in the picture?", "I have a child process"}, check: noProcess,
 	},
 	{
-		name: "partner", kind: FactRelation, heads: "i i'm im i've we",
+		name: "partner", kind: ragctx.FactRelation, heads: "i i'm im i've we",
 		re: `(?:{im} {adv}(?:married to|engaged to|dating|seeing|in a relationship with)|i {adv}(?:live with|` +
 			`share a flat with|work with|report to|sit next to|work under)) (?P<v>(?:my |a )?[a-z].*)`,
 		attribute: "relation", conf: .8, imp: .72, profile: true, reason: "names a partner or companion", check: withName,
@@ -57,7 +59,7 @@ var englishPeople = []rule{
 		no:  []string{"I work with it", "I live with the consequences"},
 	},
 	{
-		name: "relative home", kind: FactRelation, heads: "my our he she they he's she's",
+		name: "relative home", kind: ragctx.FactRelation, heads: "my our he she they he's she's",
 		re: `(?P<p>(?:(?:my|our) (?:{rel}|parents|family|in-laws|grandparents|kids|children|sons|daughters|` +
 			`folks)(?:,? [a-z][a-z'-]+,?)??|he|she|they)) {adv}(?:(?:lives?|resides?)|(?:is|are) (?:living|` +
 			`based|from)|moved to|comes from) {adv}?(?:in |at |near |on |from |with )?{rest}`,
@@ -66,7 +68,7 @@ var englishPeople = []rule{
 			"She lives in Lyon."}, no: []string{"She lives in Lyon.", "my brother lives in a dream world?"},
 	},
 	{
-		name: "relative is", kind: FactRelation, heads: "my our he she they he's she's",
+		name: "relative is", kind: ragctx.FactRelation, heads: "my our he she they he's she's",
 		re: `(?P<p>(?:(?:my|our) (?:{rel}|parents|family|in-laws|grandparents|kids|children|sons|` +
 			`daughters)(?:,? [a-z][a-z'-]+,?)??|he|she|they))(?:'s| {adv}(?:is|are|works|work|studies|study|` +
 			`teaches|teach|plays|play|speaks|speak|owns|loves?|likes?|hates?|prefers?|has|have|runs|suffers|` +
@@ -77,7 +79,7 @@ var englishPeople = []rule{
 			"my daughter turned 6"}, no: []string{"my wife is tired", "my boss is angry at me", "he is right", "my son is sick today"},
 	},
 	{
-		name: "relative event", kind: FactEvent, heads: "my our he she they",
+		name: "relative event", kind: ragctx.FactEvent, heads: "my our he she they",
 		re: `(?P<p>(?:(?:my|our) (?:{rel}|parents|family|in-laws|grandparents|kids|children|team|company|` +
 			`neighbou?rs?)(?:,? [a-z][a-z'-]+,?)??|he|she|they)) {adv}(?P<v>(?:got (?:married|engaged|divorced|` +
 			`promoted|fired|a job|into|accepted|hired|laid off)|gave birth|had (?:a baby|surgery|an accident|` +
@@ -90,7 +92,7 @@ var englishPeople = []rule{
 			"yesterday"}, no: []string{"he died?", "they left"},
 	},
 	{
-		name: "other event", kind: FactEvent, heads: "my our he she they",
+		name: "other event", kind: ragctx.FactEvent, heads: "my our he she they",
 		re: `(?P<p>(?:(?:my|our) (?:{rel}|parents|family|in-laws|grandparents|kids|children|neighbou?rs?)(?:,? ` +
 			`[a-z][a-z'-]+,?)??)) (?P<v>[a-z]+ .+|[a-z]+)`, timed: true,
 		attribute: "event", conf: .72, imp: .55, reason: "reports an event of a relative or friend, and when",

@@ -1,5 +1,7 @@
 package facts
 
+import "github.com/ragctx/ragctx"
+
 // things are the things in a project that have names, places and numbers.
 const things = `repo|repository|cluster|server|servers|database|db|branch|staging|prod|production|env|environment|` +
 	`service|services|api|app|application|project|product|endpoint|bucket|namespace|region|` +
@@ -15,7 +17,7 @@ const things = `repo|repository|cluster|server|servers|database|db|branch|stagin
 
 var englishProject = []rule{
 	{
-		name: "port", kind: FactIdentity, heads: "the our my *", has: "port listen",
+		name: "port", kind: ragctx.FactIdentity, heads: "the our my *", has: "port listen",
 		re: `(?:the |our |my )?(?P<s>[a-z][a-z0-9 _./-]{1,50}?)(?:,? which)?(?: is| are| now| runs?| listens?|` +
 			` running| listening| exposed| served| reachable| available| always| still)*(?:(?: on| at| uses?|` +
 			` to|'s| is| has) port(?: number)?(?: is)?| listens? on| listening on) (?P<v>\d{2,5})`,
@@ -24,7 +26,7 @@ var englishProject = []rule{
 			"3000 now"}, no: []string{"is it on port 80?", "which service uses port 80"},
 	},
 	{
-		name: "named thing", kind: FactIdentity, heads: "the our my",
+		name: "named thing", kind: ragctx.FactIdentity, heads: "the our my",
 		re: `(?P<s>(?:the|our|my) [a-z][a-z0-9 _./'-]{1,50}?) (?:is|are|was) (?:now |internally |also |` +
 			`officially )*(?:called|named|codenamed|code-named|nicknamed|known as) {rest}`,
 		subject: "{s}", attribute: "name", exclusive: true, conf: .88, imp: .72, reason: "says what something is called",
@@ -32,7 +34,7 @@ var englishProject = []rule{
 		no:  []string{"the function is called twice", "The method is called by main"}, check: newName,
 	},
 	{
-		name: "deadline", kind: FactPlan, heads: "the our my", tense: future, keep: true,
+		name: "deadline", kind: ragctx.FactPlan, heads: "the our my", tense: future, keep: true,
 		re: `(?P<s>(?:the|our|my) (?:[a-z0-9][a-z0-9.'-]* ){0,4}?(?P<a>deadline|due date|submission|launch|release|` +
 			`demo|exam|exams|wedding|flight|train|appointment|interview|meeting|standup|retro|review|go-live|` +
 			`cutover|conference|presentation|trip|surgery|party|move|kick-?off|code freeze|freeze|birthday|` +
@@ -52,7 +54,7 @@ var englishProject = []rule{
 		no: []string{"the deadline is a joke", "the release is broken", "the meeting was boring"},
 	},
 	{
-		name: "due", kind: FactPlan, heads: "*", has: "due be", tense: future, timed: true, keep: true,
+		name: "due", kind: ragctx.FactPlan, heads: "*", has: "due be", tense: future, timed: true, keep: true,
 		re: `(?P<s>(?:the |our |my )?[a-z][a-z0-9 ._'-]{1,50}?) (?:is|are|has to be|have to be|must be|needs ` +
 			`to be|need to be) (?:due|finished|done|delivered|submitted|ready|live|shipped|released|out|` +
 			`completed|paid|handed in|signed) ?{rest}`,
@@ -61,7 +63,7 @@ var englishProject = []rule{
 		no:  []string{"When is the thesis due?", "it is due tomorrow"},
 	},
 	{
-		name: "owned", kind: FactIdentity, heads: "the our my",
+		name: "owned", kind: ragctx.FactIdentity, heads: "the our my",
 		re: `(?P<s>(?:the|our|my) [a-z][a-z0-9 _./'-]{1,50}?) (?:is|are) (?:now )?(?:owned|maintained|managed|` +
 			`run|led|handled|looked after|administered|reviewed|approved) by {rest}`, subject: "{s}",
 		attribute: "owner", exclusive: true,
@@ -69,7 +71,7 @@ var englishProject = []rule{
 		yes: []string{"The billing service is owned by Team Falcon."}, no: []string{"the function is handled by it"},
 	},
 	{
-		name: "owner", kind: FactRelation, heads: "*",
+		name: "owner", kind: ragctx.FactRelation, heads: "*",
 		has: "owns maintains responsible charge handles leads manages takes call owner lead maintainer contact " +
 			"head manager pm point looks heads running taking took approves reviews",
 		re: `(?P<v>[a-z][a-z'-]*(?: [a-z][a-z'-]*){0,2}?)(?: from (?P<a>[a-z]+)| in (?P<n>[a-z]+))?(?: ` +
@@ -84,7 +86,7 @@ var englishProject = []rule{
 		no:  []string{"This handles the error.", "It manages the state", "Go handles concurrency well"},
 	},
 	{
-		name: "place", kind: FactIdentity, heads: "the our my", more: false,
+		name: "place", kind: ragctx.FactIdentity, heads: "the our my", more: false,
 		re: `(?P<s>(?:the|our|my) (?:[a-z0-9][a-z0-9_.'-]* ){0,4}?(?:` +
 			things + `)) (?:for [a-z ]{1,30}? )?(?:lives?|is|are|sits?|is stored|are stored|is kept|are kept|` +
 			`is located|are located|can be found|is hosted|are hosted|runs?|is deployed|are deployed|resides?|` +
@@ -97,7 +99,7 @@ var englishProject = []rule{
 		no:    []string{"the server is on fire", "the code is in the repo?", "the app is in a bad state"},
 	},
 	{
-		name: "property", kind: FactIdentity, heads: "the our my",
+		name: "property", kind: ragctx.FactIdentity, heads: "the our my",
 		re: `(?P<s>(?:the|our|my) (?P<a>(?:[a-z0-9][a-z0-9_.'-]* ){0,3}?(?:` +
 			things + `))(?: for [a-z ]{2,30}?| of [a-z ]{2,30}?)?)(?: is| are|'s| was)(?: now| currently|` +
 			` always| still| set to| limited to| capped at| written in| built (?:with|on|in)| based on| made of)* {rest}`,
@@ -107,7 +109,7 @@ var englishProject = []rule{
 		no: []string{"the server is down", "The build is broken again", "the app is slow", "The API is nice"},
 	},
 	{
-		name: "our", kind: FactIdentity, heads: "our the my",
+		name: "our", kind: ragctx.FactIdentity, heads: "our the my",
 		re: `(?P<s>(?:our (?P<a>[a-z][a-z0-9 '-]{1,40}?)|(?:the|my) (?:[a-z0-9'-]+ ){0,4}?(?:name|prefix|` +
 			`format|id|number|address|link|email|contact|contact person|owner|path|ssid|currency|rate|price|` +
 			`size|opening hours|hours|headquarters|supplier|vendor|client|customer|provider|host|domain|` +
@@ -120,7 +122,7 @@ var englishProject = []rule{
 			"GmbH"}, no: []string{"our code is broken", "the answer is 42", "our approach is good"},
 	},
 	{
-		name: "rule", kind: FactDecision, heads: "*", has: "always never must",
+		name: "rule", kind: ragctx.FactDecision, heads: "*", has: "always never must",
 		re: `(?P<s>(?:our |the |all |all our )?[a-z][a-z0-9 '-]{1,40}?) (?:(?:is|are|gets?|go|goes) (?:always|` +
 			`never)|must (?:always |never |not )?(?:be|use)|(?:should|needs? to|ha(?:s|ve) to) (?:always|never)) {rest}`,
 		attribute: "rule", conf: .68, imp: .7, reason: "states a rule", check: actionNotState, keep: true,
@@ -128,7 +130,7 @@ var englishProject = []rule{
 			"lower case"}, no: []string{"it is always the same", "You must be joking", "this must be wrong", "he must be tired"},
 	},
 	{
-		name: "all our", kind: FactIdentity, heads: "all our both every",
+		name: "all our", kind: ragctx.FactIdentity, heads: "all our both every",
 		re: `(?P<s>(?:(?:all|both|most|every one)(?: of)? )?(?:our|my) [a-z][a-z0-9 '-]{1,30}?) (?:log|logs|` +
 			`run|runs|report|reports|write|writes|use|uses|go|goes|ship|ships|deploy|deploys|live|lives|speak|` +
 			`belong|require|requires|follow|follows|work|works|sync|syncs|meet|meets|sell|sells|charge|` +
@@ -139,7 +141,7 @@ var englishProject = []rule{
 			"both my kids go to the Montessori school"}, no: []string{"all our tests fail", "our app works"},
 	},
 	{
-		name: "not used", kind: FactDecision, heads: "i we i'm im we're",
+		name: "not used", kind: ragctx.FactDecision, heads: "i we i'm im we're",
 		re: `(?:(?:i|we) {dont} (?:use|deploy|allow|support|do|ship|sell|accept|offer|schedule|hire|test|write|` +
 			`work|drink|watch)|(?:{im}|{were}) (?:not|no longer) (?:using|deploying|supporting|selling|accepting|hiring)) {rest}`,
 		attribute: "practice", value: "not {v}", conf: .7, imp: .68, reason: "says what they do not do",
@@ -148,7 +150,7 @@ var englishProject = []rule{
 			"we don't deploy on Fridays"}, no: []string{"I don't use it", "we don't do that", "I don't work here"},
 	},
 	{
-		name: "has", kind: FactIdentity, heads: "the our my we",
+		name: "has", kind: ragctx.FactIdentity, heads: "the our my we",
 		re: `(?P<s>(?:the|our|my) (?:[a-z0-9][a-z0-9_.'-]* ){0,3}?(?:` +
 			things + `)|we) (?:has|have|uses?|runs?|supports?|serves?|needs?|requires?|contains?|employs?|` +
 			`costs?|consists? of|expires?|allows?|holds?|deploys?|ships?) {rest}`,
@@ -158,7 +160,7 @@ var englishProject = []rule{
 		no: []string{"we have a problem", "the app has 3 bugs?", "we have to go", "the server needs a restart"},
 	},
 	{
-		name: "version", kind: FactIdentity, heads: "we i we're i'm im the our my",
+		name: "version", kind: ragctx.FactIdentity, heads: "we i we're i'm im the our my",
 		re: `(?:(?P<s>(?:the|our|my) [a-z][a-z0-9 _./'-]{1,40}?) (?:is|are|runs|uses)|(?:we|i) (?:are|am|run|` +
 			`use|stay|stayed)|we're|i'?m)(?: still| currently| now| stuck| running| using| pinned| on| to| at|` +
 			` with)* (?P<v>(?:version )?(?:[a-z][a-z+#.-]* )?v?\d+(?:\.\d+)+\b.*|(?:version )?(?:python|` +
@@ -169,7 +171,7 @@ var englishProject = []rule{
 		yes: []string{"We're on Python 3.12.", "i'm still on Windows 10"}, no: []string{"is it 3.12?", "I am 1.80 tall"},
 	},
 	{
-		name: "we use", kind: FactIdentity, heads: "we our my i the at",
+		name: "we use", kind: ragctx.FactIdentity, heads: "we our my i the at",
 		re: `(?:we|our team|the team|our company|my team|my company|at work we|at home we) {adv}(?:uses?|runs?|` +
 			`deploys?|hosts?|stores?|writes?|builds?|ships?|releases?|keeps?|manages?|tracks?|call|are using|` +
 			`is using|follows?|works? in|works? with|meets?|tests?|develops?|sells?|makes?|produces?|` +
@@ -183,7 +185,7 @@ var englishProject = []rule{
 
 var englishDecisions = []rule{
 	{
-		name: "decided", kind: FactDecision, heads: "i we i've we've ive the my our after it's its it", keep: true,
+		name: "decided", kind: ragctx.FactDecision, heads: "i we i've we've ive the my our after it's its it", keep: true,
 		re: `(?:(?:i|we|i'?ve|i have|we'?ve|we have|the team|our team|my (?:wife|husband|partner|team|boss|` +
 			`manager|family) and i|my (?:boss|manager|wife|husband)|our (?:cto|ceo|boss|manager|board|client)) ` +
 			`{adv}(?:decided|agreed|opted|settled|concluded|resolved|chosen|committed|voted|made up (?:my|our) ` +
@@ -197,7 +199,7 @@ var englishDecisions = []rule{
 			"lose", "I decided to ask you"},
 	},
 	{
-		name: "decision", kind: FactDecision, heads: "the final our my decision verdict conclusion", keep: true,
+		name: "decision", kind: ragctx.FactDecision, heads: "the final our my decision verdict conclusion", keep: true,
 		re: `(?:the |our |my )?(?:final )?(?:decision|verdict|conclusion)(?:(?: is| was|:| -)(?: to| that)?|` +
 			`(?: to [a-z ]+)? is) {rest}`, attribute: "decision",
 		conf: .84, imp: .8, reason: "states a decision",
@@ -205,7 +207,7 @@ var englishDecisions = []rule{
 		no:  []string{"the decision is hard", "What was the decision?"}, check: longEnough,
 	},
 	{
-		name: "switched", kind: FactDecision, heads: "i we i've we've the our my ive",
+		name: "switched", kind: ragctx.FactDecision, heads: "i we i've we've the our my ive",
 		re: `(?:i|we|i'?ve|i have|we'?ve|we have|the team|our team|our company|my (?:team|company)) ` +
 			`{adv}(?:switched|migrated|moved|converted|upgraded|changed|transitioned|ported|downgraded|swapped|` +
 			`rewrote)(?: everything| over| our [a-z ]{2,30}?| my [a-z ]{2,30}?| the [a-z ]{2,30}?| all [a-z ` +
@@ -215,7 +217,7 @@ var englishDecisions = []rule{
 			"billing to Stripe"}, no: []string{"I switched to the other tab", "we moved on to the next topic", "I changed it to 5"},
 	},
 	{
-		name: "dropped", kind: FactDecision, heads: "i we i've we've we're the",
+		name: "dropped", kind: ragctx.FactDecision, heads: "i we i've we've we're the",
 		re: `(?:(?:i|we|i'?ve|we'?ve|we have|the team) {adv}(?:dropped|abandoned|deprecated|ditched|cancell?ed|` +
 			`gave up on|retired|discontinued|postponed|replaced|scrapped|rejected|ruled out|turned down)|` +
 			`we(?:'re| are) (?:dropping|abandoning|deprecating|ditching|retiring|replacing|sunsetting|postponing)) {rest}`,
@@ -224,7 +226,7 @@ var englishDecisions = []rule{
 			"Valkey"}, no: []string{"I dropped it", "we replaced it"},
 	},
 	{
-		name: "go with", kind: FactDecision, heads: "let's lets i'll we'll we're i'm im i we",
+		name: "go with", kind: ragctx.FactDecision, heads: "let's lets i'll we'll we're i'm im i we",
 		re: `(?:(?:ok |so |then )*(?:let'?s|i'll|we'll|i will|we will|i'm|im|i am|we're|we are) (?:just |` +
 			`definitely |gonna |going to |probably )*(?:go|going|stick|sticking|stay|staying|settle|settling)|` +
 			`(?:i|we) (?:went|stuck)) with {rest}`,
@@ -233,7 +235,7 @@ var englishDecisions = []rule{
 			"we went with the blue tiles"}, no: []string{"Let's go with option 2.", "let's go with that", "I'll go with the first one"},
 	},
 	{
-		name: "chose", kind: FactDecision, heads: "i we i've we've",
+		name: "chose", kind: ragctx.FactDecision, heads: "i we i've we've",
 		re: `(?:i|we|i'?ve|we'?ve|we have|i have) {adv}(?:chose|picked|selected|hired|signed with|chosen|` +
 			`booked|standardi[sz]ed on|adopted|approved) {rest}`, attribute: "decision", conf: .76, imp: .72,
 		reason: "says what they chose", check: longEnough, keep: true,
@@ -241,7 +243,7 @@ var englishDecisions = []rule{
 		no:  []string{"I chose it", "I picked option B"},
 	},
 	{
-		name: "will use", kind: FactDecision, heads: "we we'll we're i'll i'm the our let's", keep: true,
+		name: "will use", kind: ragctx.FactDecision, heads: "we we'll we're i'll i'm the our let's", keep: true,
 		re: `(?:we'll|we will|we're (?:not )?(?:going to|gonna)|we are (?:not )?(?:going to|gonna)|we won'?t|` +
 			`let'?s) (?P<v>(?:not )?(?:use|adopt|keep|stay|standardi[sz]e|host|deploy|ship|support|drop|switch|` +
 			`migrate|replace|store|rename|hire|call|pay|skip|postpone|launch|release|open|close|build|move) .+)`,

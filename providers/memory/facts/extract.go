@@ -235,7 +235,7 @@ func (e *extractor) elided(s *sentenceSpan, at int, set setting) bool {
 	for _, r := range compiled()[strings.TrimSpace(left)] {
 		m := match{extractor: e, rule: r, s: s, from: at, at: at, set: set}
 		m.set.doubt(.08, "no subject")
-		if r.lang.code != "en" || r.kind == FactInstruction {
+		if r.lang.code != "en" || r.kind == ragctx.FactInstruction {
 			continue
 		}
 		if f, ok := m.run(left); ok && f.Confidence >= minRuleConfidence {

@@ -174,7 +174,7 @@ func TestOutcomes(t *testing.T) {
 		ragctx.TextMessage(ragctx.RoleAssistant, "I always build without cgo."),
 	}}, at)
 	got := found.Below // seen, and not sure enough: people hardly ever want it kept
-	if len(got) != 1 || got[0].Kind != facts.FactOutcome || got[0].Span.Message != 4 {
+	if len(got) != 1 || got[0].Kind != ragctx.FactOutcome || got[0].Span.Message != 4 {
 		t.Fatalf("%+v", got)
 	}
 	want := "The tool shell failed for go build ./... (error: cgo: C compiler not found) and succeeded with CGO_ENABLED=0 go build ./..."
@@ -216,7 +216,7 @@ func check(t interface {
 		if _, err := facts.ParseKind(string(f.Kind)); err != nil || f.Rule == "" || f.Reason == "" || f.Content == "" {
 			t.Fatalf("%+v", f)
 		}
-		if f.Kind == facts.FactOutcome && f.Span.Start == f.Span.End {
+		if f.Kind == ragctx.FactOutcome && f.Span.Start == f.Span.End {
 			continue
 		}
 		text := []rune(messages[f.Span.Message].Content.String())

@@ -33,29 +33,14 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// FactKind is the category of a fact.
-type FactKind string
-
-// Kinds of facts.
-const (
-	FactPreference  FactKind = "preference"  // likes, wants and aversions
-	FactDecision    FactKind = "decision"    // a settled question
-	FactInstruction FactKind = "instruction" // a standing order, or a request to remember
-	FactIdentity    FactKind = "identity"    // name, home, work or property of a person or thing
-	FactRelation    FactKind = "relation"    // a relation between people
-	FactPlan        FactKind = "plan"        // an intention
-	FactEvent       FactKind = "event"       // something that happened
-	FactOutcome     FactKind = "outcome"     // the effect of a tool, or the cause of its failure
-)
-
 // Kinds returns all kinds.
-func Kinds() []FactKind {
-	return []FactKind{FactPreference, FactDecision, FactInstruction, FactIdentity, FactRelation, FactPlan, FactEvent, FactOutcome}
+func Kinds() []ragctx.FactKind {
+	return []ragctx.FactKind{ragctx.FactPreference, ragctx.FactDecision, ragctx.FactInstruction, ragctx.FactIdentity, ragctx.FactRelation, ragctx.FactPlan, ragctx.FactEvent, ragctx.FactOutcome}
 }
 
 // ParseKind parses a kind, ignoring case.
-func ParseKind(s string) (FactKind, error) {
-	k := FactKind(strings.ToLower(s))
+func ParseKind(s string) (ragctx.FactKind, error) {
+	k := ragctx.FactKind(strings.ToLower(s))
 	if slices.Contains(Kinds(), k) {
 		return k, nil
 	}
@@ -63,19 +48,9 @@ func ParseKind(s string) (FactKind, error) {
 		"relation, plan, event or outcome", ragctx.Clip(s))
 }
 
-// TurnSpan is the position of a fact's words in a turn.
-type TurnSpan struct {
-	// Message is the index in [ragctx.Turn.Transcript].
-	Message int `json:"message"`
-	// Start and End bound the words in the text of the message ([ragctx.Content.String]), in
-	// Unicode code points; End is exclusive.
-	Start int `json:"start"`
-	End   int `json:"end"`
-}
-
 // Fact is one statement extracted from a turn.
 type Fact struct {
-	Kind FactKind `json:"kind"`
+	Kind ragctx.FactKind `json:"kind"`
 	// Content is a self-contained sentence. It names its subject and adds nothing to the speaker's
 	// words.
 	Content string `json:"content"`
@@ -92,9 +67,9 @@ type Fact struct {
 	Confidence float64 `json:"confidence"`
 	Importance float64 `json:"importance"`
 	// Rule is the name of the rule that matched, or "scored". Reason explains the fact to people.
-	Rule   string `json:"rule"`
-	Reason string `json:"reason"`
-	Span   TurnSpan   `json:"span"`
+	Rule   string          `json:"rule"`
+	Reason string          `json:"reason"`
+	Span   ragctx.TurnSpan `json:"span"`
 	// Occurred is the past or future time of the fact, resolved against the time of the turn; zero
 	// if the words name none. When is the speaker's wording of it.
 	Occurred time.Time `json:"occurred,omitzero"`

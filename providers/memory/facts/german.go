@@ -1,14 +1,17 @@
 //nolint:misspell // the words are German
 package facts
 
-import "strings"
+import (
+	"github.com/ragctx/ragctx"
+	"strings"
+)
 
 // german is the rule table of German. Its patterns are folded: ä is a, ß is s.
 var german = language{
 	code: "de", user: "Der Nutzer", says: "Der Nutzer sagt: ", quotes: [2]string{"„", "“"},
 	rules: []rule{
 		{
-			name: "immer", kind: FactInstruction, heads: "immer nie niemals du bitte antworte", standing: true,
+			name: "immer", kind: ragctx.FactInstruction, heads: "immer nie niemals du bitte antworte", standing: true,
 			keep: true, attribute: "instruction",
 			re: `(?:immer|nie|niemals|du sollst (?:immer|nie|niemals)|antworte(?: mir)? (?:immer|nie|niemals|` +
 				`stets)) {rest}`, conf: .84, imp: .9, reason: `says "immer" or "nie"`,
@@ -17,13 +20,13 @@ var german = language{
 				"Antworte immer in ganzen Sätzen"}, no: []string{"Nie wieder!", "immer besser"},
 		},
 		{
-			name: "dass du", kind: FactInstruction, heads: "ich",
+			name: "dass du", kind: ragctx.FactInstruction, heads: "ich",
 			re: `ich (?:mochte|will|wunsche mir|hatte gern|wurde mir wunschen|bevorzuge),? (?:gern )?(?:dass|` +
 				`wenn) du {rest}`, attribute: "instruction", keep: true, standing: true, conf: .78, imp: .85,
 			reason: "says what the assistant is to do", yes: []string{"Ich möchte, dass du mich duzt."}, no: []string{"ich möchte das"},
 		},
 		{
-			name: "ab jetzt", kind: FactInstruction, heads: "ab von in kunftig zukunftig jedes wenn", standing: true,
+			name: "ab jetzt", kind: ragctx.FactInstruction, heads: "ab von in kunftig zukunftig jedes wenn", standing: true,
 			keep: true, attribute: "instruction",
 			re: `(?:ab (?:jetzt|sofort|heute|nun)|von (?:nun|jetzt) an|in zukunft|kunftig|zukunftig|jedes mal,? ` +
 				`wenn ich [^,]{3,60},|wenn ich (?:dich |nach |etwas |code )[^,]{3,60}, (?:dann )?(?:immer|nie|` +
@@ -33,7 +36,7 @@ var german = language{
 				"In Zukunft keine Emojis mehr", "ab sofort antworte bitte kürzer"}, no: []string{"in Zukunft wird alles teurer"},
 		},
 		{
-			name: "antworte", kind: FactInstruction,
+			name: "antworte", kind: ragctx.FactInstruction,
 			heads: "antworte sprich schreib schreibe nenn nenne verwende nutze benutze keine duze sieze du " +
 				"erklar halte", keep: true, attribute: "answers",
 			re: `(?:(?:antworte|sprich|schreib|schreibe)(?: mir| mit mir)?(?: bitte)? (?:nur |immer )*(?:auf|in)|` +
@@ -46,21 +49,21 @@ var german = language{
 				"du kannst mich duzen"}, no: []string{"keine Ahnung", "keine Zeit", "Kannst du auf Englisch antworten?"},
 		},
 		{
-			name: "name", kind: FactIdentity, heads: "ich mein",
+			name: "name", kind: ragctx.FactIdentity, heads: "ich mein",
 			re:        `(?:ich heis+e|mein (?:voller |vor)?name ist|mein nachname ist) (?P<v>[^,;:.]{1,50})`,
 			attribute: "name", exclusive: true, profile: true,
 			content: "Der Nutzer heißt {v}", conf: .92, imp: .85, reason: "states a name", check: nameLike,
 			yes: []string{"Ich heiße Jürgen.", "mein Name ist Petra Lang"}, no: []string{"Wie heiße ich?", "mein Name ist nicht wichtig"},
 		},
 		{
-			name: "alter", kind: FactIdentity, heads: "ich bin",
+			name: "alter", kind: ragctx.FactIdentity, heads: "ich bin",
 			re: `(?:ich bin|bin ich|bin) (?:jetzt |gerade |inzwischen |mittlerweile )?(?P<v>\d{1,3})(?: ` +
 				`jahre?(?: alt)?| geworden|$|,| und)`, attribute: "age", exclusive: true, profile: true, conf: .86, imp: .8,
 			reason: "states an age", yes: []string{"Ich bin 34 Jahre alt.", "ich bin 27 und Studentin"},
 			no: []string{"Bin ich 30?", "ich bin 5 Minuten zu spät"},
 		},
 		{
-			name: "wohnort", kind: FactIdentity, heads: "ich wohne lebe wir wohnen leben bin",
+			name: "wohnort", kind: ragctx.FactIdentity, heads: "ich wohne lebe wir wohnen leben bin",
 			re: `(?:ich|wir)? ?(?:wohne|lebe|wohnen|leben)(?: ich| wir)?(?: jetzt| aktuell| derzeit| seit ` +
 				`[a-z0-9 ]{2,20}?| momentan| inzwischen)* (?P<v>(?:in|bei|auf|am|im|an|nahe|unweit) .+)`,
 			attribute: "home", exclusive: true, profile: true, conf: .88, imp: .85, reason: "says where they live",
@@ -69,7 +72,7 @@ var german = language{
 				"Bern."}, no: []string{"Wenn ich in Köln wohnen würde, wäre ich froh.", "Wohne ich in Köln?", "Ich lebe in Angst"},
 		},
 		{
-			name: "umzug", kind: FactIdentity, heads: "ich wir bin sind",
+			name: "umzug", kind: ragctx.FactIdentity, heads: "ich wir bin sind",
 			re: `(?:(?:ich|wir) (?:bin|sind)|(?:bin|sind) (?:ich|wir)) (?:gerade |jetzt |vor kurzem |kurzlich |` +
 				`letzte[ns]? [a-z]+ |im [a-z]+ |vor [a-z]+ [a-z]+ )*(?:von (?P<o>[a-z ]{2,30}?) )?nach ` +
 				`(?P<v>[^,]{2,40}?) (?:gezogen|umgezogen)`,
@@ -79,21 +82,21 @@ var german = language{
 			no:  []string{"ich bin nach Hause gegangen"},
 		},
 		{
-			name: "nicht mehr", kind: FactIdentity, heads: "ich wir",
+			name: "nicht mehr", kind: ragctx.FactIdentity, heads: "ich wir",
 			re: `(?:ich|wir) (?P<a>wohne|lebe|arbeite|wohnen|arbeiten|leben) nicht mehr (?P<v>(?:in|bei|im|am|` +
 				`als|auf) .+)`, attribute: "home or work", value: "not {v}", profile: true, conf: .86, imp: .8,
 			reason: `says "nicht mehr"`, yes: []string{"Ich wohne nicht mehr in Berlin.", "ich arbeite nicht mehr " +
 				"bei Bosch"}, no: []string{"das geht nicht mehr"},
 		},
 		{
-			name: "herkunft", kind: FactIdentity, heads: "ich komme",
+			name: "herkunft", kind: ragctx.FactIdentity, heads: "ich komme",
 			re: `ich (?:komme|stamme)(?: ursprunglich| eigentlich)? aus {rest}`, attribute: "origin",
 			profile: true, conf: .84, imp: .8, reason: "says where they are from",
 			yes: []string{"Ich komme ursprünglich aus Polen."}, no: []string{"ich komme aus dem Staunen nicht raus"},
 			check: not(`dem staunen|dem lachen|der ubung`),
 		},
 		{
-			name: "arbeit", kind: FactIdentity, heads: "ich arbeite",
+			name: "arbeit", kind: ragctx.FactIdentity, heads: "ich arbeite",
 			re: `(?:ich arbeite|arbeite ich)(?: jetzt| derzeit| aktuell| seit [a-z0-9 ]{2,20}?| momentan|` +
 				` hauptberuflich| nebenbei)* (?P<v>(?:als|bei|fur|in der|im|beim|an der) .+|(?:in teilzeit|` +
 				`in vollzeit|von zu ?hause|remote|freiberuflich|im homeoffice)\b.*)`, attribute: "work",
@@ -103,7 +106,7 @@ var german = language{
 			check: not(`im (?:moment|garten)`),
 		},
 		{
-			name: "beruf", kind: FactIdentity, heads: "ich bin",
+			name: "beruf", kind: ragctx.FactIdentity, heads: "ich bin",
 			re: `(?:ich bin|bin ich)(?: von beruf| gelernte[rn]?| ein| eine| selbststandige[rn]?|` +
 				` freiberufliche[rn]?| angehende[rn]?| studierte[rn]?)* (?P<v>(?:[a-z-]*(?:lehrer|lehrerin|` +
 				`allergiker|allergikerin|arzt|arztin|ingenieur|entwickler|berater|student|pfleger|` +
@@ -118,7 +121,7 @@ var german = language{
 			no:  []string{"ich bin müde", "Bin ich Vegetarier?"},
 		},
 		{
-			name: "allergie", kind: FactIdentity, heads: "ich bin habe",
+			name: "allergie", kind: ragctx.FactIdentity, heads: "ich bin habe",
 			re: `(?:(?:ich bin|bin) (?:stark |sehr |leicht )?allergisch (?:gegen|auf)|ich (?:vertrage|esse|` +
 				`trinke)(?P<o> keine?[nm]?| nie)|ich habe (?:eine |ein |einen )?(?P<a>[a-z]*(?:allergie|` +
 				`intoleranz|unvertraglichkeit|zoliakie|asthma|diabetes|migrane|heuschnupfen|adhs))|ich bin ` +
@@ -130,7 +133,7 @@ var german = language{
 				"Ich habe eine Laktoseintoleranz.", "ich bin verheiratet"}, no: []string{"ich habe eine Frage", "ich habe keine Zeit"},
 		},
 		{
-			name: "sprache", kind: FactIdentity, heads: "ich meine",
+			name: "sprache", kind: ragctx.FactIdentity, heads: "ich meine",
 			re: `(?:ich (?:spreche|lerne)|meine muttersprache ist)(?: fliesend| gerade| auch| ein bisschen|` +
 				` etwas)* (?P<v>.*(?:deutsch|englisch|franzosisch|spanisch|italienisch|polnisch|russisch|` +
 				`turkisch|arabisch|japanisch|chinesisch|portugiesisch|niederlandisch|tschechisch|ungarisch|` +
@@ -139,7 +142,7 @@ var german = language{
 			yes: []string{"Ich spreche Polnisch und Englisch.", "ich lerne gerade Japanisch"}, no: []string{"Sprichst du Polnisch?"},
 		},
 		{
-			name: "angehörige", kind: FactRelation, heads: "mein meine unser unsere",
+			name: "angehörige", kind: ragctx.FactRelation, heads: "mein meine unser unsere",
 			re: `(?P<p>(?:mein|meine|unser|unsere) (?P<a>(?:altere[rs]? |jungere[rs]? |kleine[rs]? |grose[rs]? ` +
 				`|beste[rs]? |neue[rs]? )?(?:frau|mann|sohn|tochter|bruder|schwester|mutter|vater|mama|papa|` +
 				`oma|opa|freundin|freund|chef|chefin|kollege|kollegin|hund|katze|kater|partnerin|partner|` +
@@ -155,7 +158,7 @@ var german = language{
 				"Meine Frau Sabine arbeitet als Ärztin"}, no: []string{"mein Chef ist sauer", "Mein Bruder hat recht"},
 		},
 		{
-			name: "kinder", kind: FactRelation, heads: "ich wir habe haben",
+			name: "kinder", kind: ragctx.FactRelation, heads: "ich wir habe haben",
 			re: `(?:ich habe|wir haben|habe ich|haben wir) (?P<v>(?:einen?|eine|zwei|drei|vier|keine) ` +
 				`(?:[a-z]+e[nrs]? )?(?:kinder|kind|sohne?|tochter|bruder|schwester|geschwister|hunde?|katzen?|` +
 				`kater|hamster|enkel|enkelkinder|pferde?|zwillinge|hasen|vogel|wellensittiche?)\b.*)`,
@@ -163,7 +166,7 @@ var german = language{
 			yes: []string{"Ich habe zwei Kinder.", "wir haben einen alten Hund"}, no: []string{"ich habe zwei Fragen"},
 		},
 		{
-			name: "liebling", kind: FactPreference, heads: "mein meine",
+			name: "liebling", kind: ragctx.FactPreference, heads: "mein meine",
 			re: `meine?n?s? (?P<a>lieblings-?[a-z]+|liebste[rsn]? [a-z]+) (?:ist|sind)(?: jetzt| immer noch|` +
 				` eindeutig| nun| inzwischen)* {rest}`, attribute: "{a}", exclusive: true, profile: true, conf: .9, imp: .72,
 			reason: "says what their favourite is",
@@ -171,7 +174,7 @@ var german = language{
 			no:     []string{"Was ist mein Lieblingsessen?"},
 		},
 		{
-			name: "mögen", kind: FactPreference, heads: "ich am lieber wir",
+			name: "mögen", kind: ragctx.FactPreference, heads: "ich am lieber wir",
 			re: `(?:ich (?:mag|liebe|bevorzuge|hasse|bin (?:ein )?(?:groser )?fan von|stehe auf|bin kein fan ` +
 				`von|kann [a-z]+ nicht ausstehen|geniese|ziehe)|ich (?:trinke|esse|hore|lese|arbeite|fahre|` +
 				`spiele|nutze|benutze|verwende|reise|schaue|programmiere|koche|gehe) (?:sehr |am |viel |` +
@@ -187,7 +190,7 @@ var german = language{
 			no: []string{"ich mag das", "Ich liebe es!", "ich mag deine Idee"},
 		},
 		{
-			name: "nutzen", kind: FactPreference, heads: "ich wir",
+			name: "nutzen", kind: ragctx.FactPreference, heads: "ich wir",
 			re: `(?:ich|wir) (?:nutze|nutzen|benutze|benutzen|verwende|verwenden|programmiere|programmieren|` +
 				`setzen|arbeite mit|arbeiten mit|hosten|fahre|betreiben)(?: jetzt| meistens| privat| hier|` +
 				` intern| auf der arbeit| seit [a-z0-9 ]{2,20}?| aktuell| auf| in| alles bei| bei| mit| einen?| eine)* {rest}`,
@@ -196,7 +199,7 @@ var german = language{
 			no:  []string{"ich nutze folgenden Code", "ich verwende das", "ich nutze die Funktion"},
 		},
 		{
-			name: "entscheidung", kind: FactDecision, heads: "wir ich es haben habe die entscheidung unser", keep: true,
+			name: "entscheidung", kind: ragctx.FactDecision, heads: "wir ich es haben habe die entscheidung unser", keep: true,
 			re: `(?:(?:wir haben|ich habe|haben wir|habe ich|unser team hat) (?:uns|mich|sich)?(?P<v> ` +
 				`?.{0,120}?(?:entschieden|beschlossen|geeinigt|festgelegt|vereinbart)\b.*)|es ist (?:beschlossen|` +
 				`entschieden)[:,]? .+|(?:die )?entscheidung(?: ist|:) .+)`,
@@ -207,7 +210,7 @@ var german = language{
 			check: func(m *match) bool { return !regexpNochNicht.MatchString(m.foldedValue()) },
 		},
 		{
-			name: "wechsel", kind: FactDecision, heads: "wir ich sind bin haben habe", keep: true,
+			name: "wechsel", kind: ragctx.FactDecision, heads: "wir ich sind bin haben habe", keep: true,
 			re: `(?:wir|ich)? ?(?:sind|bin|haben|habe) (?:wir |ich )?(?P<v>.{0,60}?(?:von .{2,40}? )?(?:auf|zu|` +
 				`nach) .{2,60}? (?:umgestiegen|gewechselt|migriert|umgestellt|umgezogen|gewechselt)\b.*)`,
 			attribute: "switch", conf: .85, imp: .78, reason: "says what they changed to",
@@ -215,7 +218,7 @@ var german = language{
 				"gewechselt"}, no: []string{"wir sind auf dem Weg"},
 		},
 		{
-			name: "plan", kind: FactPlan, heads: "ich wir hab mochte will werde werden fahre fliege ziehe ziehen " +
+			name: "plan", kind: ragctx.FactPlan, heads: "ich wir hab mochte will werde werden fahre fliege ziehe ziehen " +
 				"fliegen fahren habe haben fange heirate heiraten starte", tense: future, timed: true, keep: true,
 			re: `(?:(?:ich|wir) )?(?P<v>(?:mochte|mochten|will|wollen|werde|werden|hab|fahre|fliege|ziehe|` +
 				`ziehen|fliegen|fahren|habe|haben|fange|fangen|beginne|starte|starten|heirate|heiraten|bekomme|` +
@@ -227,7 +230,7 @@ var german = language{
 			no: []string{"ich habe gestern Pizza gegessen", "morgen wird es regnen"},
 		},
 		{
-			name: "vorhaben", kind: FactPlan, heads: "ich wir mein unser", tense: future, keep: true,
+			name: "vorhaben", kind: ragctx.FactPlan, heads: "ich wir mein unser", tense: future, keep: true,
 			re: `(?:(?:ich|wir) (?:plane|planen|habe vor|haben vor|uberlege)|(?:mein|unser) (?:ziel|plan|` +
 				`traum) (?:ist|fur [a-z0-9 ]+ ist)(?: es)?),? {rest}`, attribute: "plan", conf: .74, imp: .62,
 			reason: "says what is planned",
@@ -235,7 +238,7 @@ var german = language{
 			no:     []string{"ist das mein Plan?", "ich plane nichts"}, check: not(`nichts|nicht$|das\b`),
 		},
 		{
-			name: "ereignis", kind: FactEvent, heads: "ich wir bin sind habe haben wurde hat ist mein meine unser " +
+			name: "ereignis", kind: ragctx.FactEvent, heads: "ich wir bin sind habe haben wurde hat ist mein meine unser " +
 				"unsere", timed: true, keep: true,
 			re: `(?P<v>(?:(?:ich|wir) (?:habe|haben|bin|sind|wurde|wurden|war|waren)|(?:habe|haben|bin|sind|` +
 				`wurde|wurden|war|waren) (?:ich|wir)|(?:mein|meine|unser|unsere) [a-z]+ (?:ist|hat|wurde|war)|` +
@@ -247,7 +250,7 @@ var german = language{
 				"gestiegen", "Meine Oma ist letzte Woche gestorben."}, no: []string{"gestern war ich müde", "ich habe es gestern versucht"},
 		},
 		{
-			name: "termin", kind: FactPlan, heads: "der die das unser unsere mein meine", tense: future, timed: true,
+			name: "termin", kind: ragctx.FactPlan, heads: "der die das unser unsere mein meine", tense: future, timed: true,
 			keep: true, re: `(?P<s>(?:der|die|das|unsere?|meine?) (?:[a-z-]+ ){0,2}?[a-z-]*(?:termin|frist|` +
 				`deadline|abgabe|release|launch|prufung|hochzeit|flug|geburtstag|meeting|demo|klausur|umzug|` +
 				`urlaub|vorstellungsgesprach|op|konferenz|vertrag|projektstart|start|abgabetermin|zug)) ` +
@@ -256,7 +259,7 @@ var german = language{
 			yes: []string{"Die Abgabe ist am 15. Januar.", "meine Prüfung ist nächsten Dienstag"}, no: []string{"die Abgabe war stressig"},
 		},
 		{
-			name: "projekt", kind: FactIdentity, heads: "der die das unser unsere",
+			name: "projekt", kind: ragctx.FactIdentity, heads: "der die das unser unsere",
 			re: `(?P<s>(?:der|die|das|unsere?) (?:[a-z0-9-]+ ){0,2}?[a-z0-9-]*(?:server|cluster|datenbank|repo|` +
 				`repository|api|projekt|branch|staging|backend|frontend|dienst|app|service|produktion|skripte?|` +
 				`wiki|doku|dokumentation|logs|firma|team|ordner|backups?|budget|drucker|wlan|schlussel|` +
@@ -270,7 +273,7 @@ var german = language{
 				"Das Budget beträgt 40000 Euro"}, no: []string{"der Server ist kaputt", "die App läuft nicht"},
 		},
 		{
-			name: "zuständig", kind: FactRelation, heads: "*", has: "zustandig verantwortlich mein unser",
+			name: "zuständig", kind: ragctx.FactRelation, heads: "*", has: "zustandig verantwortlich mein unser",
 			re: `(?P<v>[a-z][a-z-]*(?: [a-z][a-z-]*)?) ist (?:(?:zustandig|verantwortlich) fur (?P<s>.+)|` +
 				`(?:mein|meine|unser|unsere) (?:neue[rn]? )?(?P<a>chef|chefin|kollege|kollegin|schwester|` +
 				`bruder|frau|mann|freundin|freund|tochter|sohn|ansprechpartner|ansprechpartnerin|` +
@@ -281,7 +284,7 @@ var german = language{
 			no:  []string{"Das ist mein Chef", "er ist zuständig für alles"},
 		},
 		{
-			name: "rolle", kind: FactRelation, heads: "der die unser unsere mein meine",
+			name: "rolle", kind: ragctx.FactRelation, heads: "der die unser unsere mein meine",
 			re: `(?:der|die|unsere?|meine?) (?:neue[rn]? )?(?P<a>[a-z]*(?:leiter|leiterin|chef|chefin|` +
 				`ansprechpartner|ansprechpartnerin|kunde|kundin|vermieter|vermieterin|hausarzt|lehrer|lehrerin|` +
 				`nachbar|nachbarin|manager|managerin|passwortmanager|editor|anbieter)) (?:ist|heis+t)(?: ` +
@@ -291,13 +294,13 @@ var german = language{
 			yes:   []string{"Der neue Projektleiter ist Herr Okafor."}, no: []string{"der Chef ist sauer"},
 		},
 		{
-			name: "wenn man", kind: FactPreference, heads: "ich",
+			name: "wenn man", kind: ragctx.FactPreference, heads: "ich",
 			re: `ich (?:hasse|mag|liebe) es(?: nicht| sehr)?,? (?P<v>wenn .+)`, attribute: "opinion", keep: true,
 			standing: true, profile: true, conf: .76, imp: .68, reason: "says what they like or dislike",
 			yes: []string{"Ich hasse es, wenn man mich unterbricht."}, no: []string{"ich mag es"},
 		},
 		{
-			name: "merken", kind: FactInstruction, heads: "*", re: `{rest}`, attribute: asksToRemember, conf: .7,
+			name: "merken", kind: ragctx.FactInstruction, heads: "*", re: `{rest}`, attribute: asksToRemember, conf: .7,
 			imp: .85, reason: "asks to remember it", check: askedToRememberIn("de"), standing: true, keep: true,
 			yes: []string{"Merk dir, dass der Tresor um sechs schließt."}, no: []string{"Merk dir das."},
 		},

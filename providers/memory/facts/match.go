@@ -3,6 +3,7 @@ package facts
 import (
 	"bytes"
 	"cmp"
+	"github.com/ragctx/ragctx"
 	"math"
 	"regexp"
 	"slices"
@@ -219,13 +220,13 @@ func (m *match) weigh() {
 	if m.rule.standing && m.set.less < 1 {
 		m.set.less, m.set.why = 0, nil
 	}
-	if (m.rule.kind == FactPreference || m.rule.kind == FactInstruction) && m.s.task {
+	if (m.rule.kind == ragctx.FactPreference || m.rule.kind == ragctx.FactInstruction) && m.s.task {
 		m.set.doubt(.4, "for one task")
 	}
-	if m.rule.kind == FactInstruction && m.people {
+	if m.rule.kind == ragctx.FactInstruction && m.people {
 		m.set.doubt(.3, "said to another person")
 	}
-	if r := m.rule; r.kind == FactPlan && m.time != nil && !r.timed {
+	if r := m.rule; r.kind == ragctx.FactPlan && m.time != nil && !r.timed {
 		m.set.less -= .06
 	}
 	if m.set.hedge {
@@ -251,7 +252,7 @@ func (m *match) fact() Fact {
 	f := Fact{
 		Kind: r.kind, Exclusive: r.exclusive, Confidence: certainty(conf), Importance: imp, Rule: r.lang.code + "." +
 			r.name, Reason: reason,
-		Profile: r.profile && !m.extractor.speaker.named, Span: TurnSpan{Message: m.message, Start: m.start(), End: m.to},
+		Profile: r.profile && !m.extractor.speaker.named, Span: ragctx.TurnSpan{Message: m.message, Start: m.start(), End: m.to},
 		Subject: m.fill(r.subject), Attribute: m.fill(r.attribute), Value: m.fill(r.value), Content: m.content(),
 	}
 	if f.Subject == "" {
@@ -332,7 +333,7 @@ func (m *match) content() string {
 			clause = strings.Join(strings.Fields(m.subject+" "+rest), " ")
 		}
 	}
-	if m.rule.lang.code == "en" && m.rule.kind != FactInstruction {
+	if m.rule.lang.code == "en" && m.rule.kind != ragctx.FactInstruction {
 		if s, ok := m.extractor.speaker.third(clause); ok {
 			return s
 		}

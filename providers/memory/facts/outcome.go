@@ -54,9 +54,9 @@ func retried(before, after *call) Fact {
 		sentence.Clip(before.input, maxInput), sentence.Clip(why, maxError),
 		sentence.Clip(after.input, maxInput))
 	return Fact{
-		Kind: FactOutcome, Content: content, Subject: before.name, Attribute: "failure", Value: sentence.Clip(after.input, maxInput),
+		Kind: ragctx.FactOutcome, Content: content, Subject: before.name, Attribute: "failure", Value: sentence.Clip(after.input, maxInput),
 		Confidence: .85, Importance: .6, Rule: "tool.retried", Reason: "a call of the tool failed and a later one succeeded",
-		Span: TurnSpan{Message: after.message},
+		Span: ragctx.TurnSpan{Message: after.message},
 	}
 }
 

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"bytes"
+	"github.com/ragctx/ragctx"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,7 +21,7 @@ const (
 // introductory words.
 type rule struct {
 	name string
-	kind FactKind
+	kind ragctx.FactKind
 	// heads are the words that a clause can begin with; "*" matches any.
 	heads string
 	// has lists words or word beginnings, one of which must occur. It is a cheap pre-filter for

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"github.com/ragctx/ragctx"
 	"math"
 	"sync"
 )
@@ -24,11 +25,11 @@ const (
 
 // weights holds the weight of each feature for being worth remembering, and for each kind.
 type weights struct {
-	Version  int     `json:"version"`
-	Features int     `json:"features"`
-	Kinds    []FactKind  `json:"kinds"`
-	Step     float64 `json:"step"`      // the value of one weight unit
-	KindStep float64 `json:"kind_step"` // the same for the weights of kinds
+	Version  int               `json:"version"`
+	Features int               `json:"features"`
+	Kinds    []ragctx.FactKind `json:"kinds"`
+	Step     float64           `json:"step"`      // the value of one weight unit
+	KindStep float64           `json:"kind_step"` // the same for the weights of kinds
 	// Slope and Offset map a sum of weights to log-odds.
 	Slope  float64 `json:"slope"`
 	Offset float64 `json:"offset"`
@@ -118,7 +119,7 @@ func (w *weights) weigh(features []uint32, n int) float64 {
 }
 
 // kindOf returns the most likely kind of a unit, except those rejected by without.
-func (w *weights) kindOf(features []uint32, without func(FactKind) bool) FactKind {
+func (w *weights) kindOf(features []uint32, without func(ragctx.FactKind) bool) ragctx.FactKind {
 	sums := make([]int64, len(w.Kinds))
 	for _, h := range features {
 		if i, ok := w.find(h); ok {

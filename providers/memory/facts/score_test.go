@@ -2,6 +2,7 @@ package facts
 
 import (
 	"encoding/json"
+	"github.com/ragctx/ragctx"
 	"math"
 	"os"
 	"strings"
@@ -10,11 +11,11 @@ import (
 
 // scored is the training's score of a unit, with the rounded weights.
 type scored struct {
-	Turn    string  `json:"turn"`
-	Message int     `json:"message"`
-	From    int     `json:"from"`
-	P       float64 `json:"p"`
-	Kind    FactKind    `json:"kind"`
+	Turn    string          `json:"turn"`
+	Message int             `json:"message"`
+	From    int             `json:"from"`
+	P       float64         `json:"p"`
+	Kind    ragctx.FactKind `json:"kind"`
 }
 
 // TestScoresAreThoseOfTheTraining compares with what train/train.py computed.
@@ -44,7 +45,7 @@ func TestScoresAreThoseOfTheTraining(t *testing.T) {
 					e.features(b, sc, k)
 					n++
 					if p, kind := w.weigh(b.hashes, len(sc.units)),
-						w.kindOf(b.hashes, func(FactKind) bool { return false }); math.Abs(p-s.P) > 1e-6 || kind != s.Kind {
+						w.kindOf(b.hashes, func(ragctx.FactKind) bool { return false }); math.Abs(p-s.P) > 1e-6 || kind != s.Kind {
 						t.Errorf("%s: %q is a %s with %.7f, the training says %s with %.7f", l.ID,
 							e.t.quote(u.from, u.to), kind, p, s.Kind, s.P)
 					}

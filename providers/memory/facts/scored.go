@@ -2,6 +2,7 @@ package facts
 
 import (
 	"cmp"
+	"github.com/ragctx/ragctx"
 	"slices"
 	"strings"
 	"sync"
@@ -85,7 +86,7 @@ func (e *extractor) unitFacts(u *unit, b *bag, language string, p float64, why [
 	for i := range ruled {
 		f := &ruled[i]
 		f.Confidence = p
-		if f.When != "" && f.Kind != FactEvent && f.Kind != FactPlan {
+		if f.When != "" && f.Kind != ragctx.FactEvent && f.Kind != ragctx.FactPlan {
 			e.date(f, u, language)
 		}
 		if p < Gate {
@@ -93,7 +94,7 @@ func (e *extractor) unitFacts(u *unit, b *bag, language string, p float64, why [
 		}
 	}
 	more := e.uncovered(u, ruled)
-	if more > 0 && !slices.ContainsFunc(ruled, func(f Fact) bool { return f.Kind != FactInstruction }) && len(ruled) > 0 {
+	if more > 0 && !slices.ContainsFunc(ruled, func(f Fact) bool { return f.Kind != ragctx.FactInstruction }) && len(ruled) > 0 {
 		// An order means little without its purpose.
 		ruled, more = ruled[:1], manyUncovered
 	}
@@ -149,13 +150,13 @@ func (e *extractor) widen(f *Fact, whole Fact) {
 }
 
 // importances holds the importance by kind of facts without a rule.
-var importances = map[FactKind]float64{
-	FactIdentity: .75, FactInstruction: .85, FactPreference: .7, FactDecision: .75, FactRelation: .7, FactPlan: .65, FactEvent: .55, FactOutcome: .6,
+var importances = map[ragctx.FactKind]float64{
+	ragctx.FactIdentity: .75, ragctx.FactInstruction: .85, ragctx.FactPreference: .7, ragctx.FactDecision: .75, ragctx.FactRelation: .7, ragctx.FactPlan: .65, ragctx.FactEvent: .55, ragctx.FactOutcome: .6,
 }
 
 // wholeFact returns a fact for the whole unit.
 func (e *extractor) wholeFact(u *unit, b *bag, language string, p float64, why []string) Fact {
-	kind := loadWeights().kindOf(b.hashes, func(k FactKind) bool { return k == FactInstruction && e.people })
+	kind := loadWeights().kindOf(b.hashes, func(k ragctx.FactKind) bool { return k == ragctx.FactInstruction && e.people })
 	from := e.open(u.from, u.to, &setting{})
 	if from >= u.to || e.timeLead(u.from, u.to) != nil {
 		from = u.from
@@ -163,7 +164,7 @@ func (e *extractor) wholeFact(u *unit, b *bag, language string, p float64, why [
 	f := Fact{
 		Kind: kind, Content: e.attributed(e.t.quote(from, u.to), language, kind), Subject: e.speaker.subject,
 		Confidence: p, Importance: importances[kind], Rule: "scored", Reason: reason(b, kind),
-		Span: TurnSpan{Message: e.message, Start: u.from, End: u.to},
+		Span: ragctx.TurnSpan{Message: e.message, Start: u.from, End: u.to},
 	}
 	e.date(&f, u, language)
 	if p < Gate {
@@ -173,8 +174,8 @@ func (e *extractor) wholeFact(u *unit, b *bag, language string, p float64, why [
 }
 
 // attributed quotes words in a sentence that names their speaker.
-func (e *extractor) attributed(words, language string, kind FactKind) string {
-	if language == "en" && kind != FactInstruction {
+func (e *extractor) attributed(words, language string, kind ragctx.FactKind) string {
+	if language == "en" && kind != ragctx.FactInstruction {
 		if s, ok := e.speaker.third(words); ok {
 			return s
 		}
@@ -215,16 +216,16 @@ func (e *extractor) date(f *Fact, u *unit, language string) {
 }
 
 // dayIsPast reports whether a day named without its year lies in the past.
-func (e *extractor) dayIsPast(k FactKind, u *unit, language string) bool {
+func (e *extractor) dayIsPast(k ragctx.FactKind, u *unit, language string) bool {
 	past, future := false, false
 	for _, w := range e.t.words(u.from, u.to) {
 		past = past || e.isPastVerb(w, language)
 		future = future || slices.Contains(cuesOf[e.t.folded(w)], "future")
 	}
 	switch k {
-	case FactPlan:
+	case ragctx.FactPlan:
 		return false
-	case FactEvent:
+	case ragctx.FactEvent:
 		return past || !future
 	default:
 		return past && !future
@@ -248,8 +249,8 @@ func (e *extractor) isPastVerb(w word, language string) bool {
 }
 
 // articles precede the names of kinds.
-var articles = map[FactKind]string{
-	FactPreference: "a ", FactDecision: "a ", FactInstruction: "an ", FactIdentity: "an ", FactRelation: "a ", FactPlan: "a ", FactEvent: "an ", FactOutcome: "an ",
+var articles = map[ragctx.FactKind]string{
+	ragctx.FactPreference: "a ", ragctx.FactDecision: "a ", ragctx.FactInstruction: "an ", ragctx.FactIdentity: "an ", ragctx.FactRelation: "a ", ragctx.FactPlan: "a ", ragctx.FactEvent: "an ", ragctx.FactOutcome: "an ",
 }
 
 // explanations maps features to their explanations for people.
@@ -274,7 +275,7 @@ var explanations = sync.OnceValue(func() map[uint32]string {
 })
 
 // reason returns the explanation of the strongest feature of a unit.
-func reason(b *bag, kind FactKind) string {
+func reason(b *bag, kind ragctx.FactKind) string {
 	w := loadWeights()
 	type spoken struct {
 		weight int16

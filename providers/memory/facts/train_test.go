@@ -28,11 +28,11 @@ type trainTurn struct {
 }
 
 type trainLabel struct {
-	Kind     FactKind     `json:"kind"`
-	Also     []FactKind   `json:"also"`
-	Message  int      `json:"message"`
-	Evidence string   `json:"evidence"`
-	Values   []string `json:"values"`
+	Kind     ragctx.FactKind   `json:"kind"`
+	Also     []ragctx.FactKind `json:"also"`
+	Message  int               `json:"message"`
+	Evidence string            `json:"evidence"`
+	Values   []string          `json:"values"`
 }
 
 // trainUnit is a unit as the training reads it.
@@ -53,11 +53,11 @@ type trainUnit struct {
 }
 
 type covered struct {
-	Label int     `json:"label"`
-	Share float64 `json:"share"` // of the evidence
-	Whole bool    `json:"whole"` // all values are in the unit
-	Kind  FactKind    `json:"kind"`
-	Also  []FactKind  `json:"also"`
+	Label int               `json:"label"`
+	Share float64           `json:"share"` // of the evidence
+	Whole bool              `json:"whole"` // all values are in the unit
+	Kind  ragctx.FactKind   `json:"kind"`
+	Also  []ragctx.FactKind `json:"also"`
 }
 
 // TestTrainingUnits writes the training data of the weights.
