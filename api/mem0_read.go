@@ -356,7 +356,7 @@ func (s *Server) mem0History(ctx context.Context, in *Mem0Key) (*mem0HistoryOutp
 	return &mem0HistoryOutput{out}, nil
 }
 
-func mem0Event(c memory.Change) string {
+func mem0Event(c memory.MemoryChange) string {
 	switch {
 	case c.Version == 0:
 		return "DELETE"

@@ -185,7 +185,7 @@ func (s *Server) mem0Learnt(ctx context.Context, t ragctx.Turn) (learnt []Mem0Re
 		switch c.Op {
 		case memory.OpQuarantined, memory.OpDiscarded:
 		default:
-			learnt = append(learnt, Mem0Result{ID: c.MemoryID, Memory: cmp.Or(c.Content, c.Previous), Event: mem0Event(c.Change)})
+			learnt = append(learnt, Mem0Result{ID: c.MemoryID, Memory: cmp.Or(c.Content, c.Previous), Event: mem0Event(c.MemoryChange)})
 		}
 	}
 	return learnt, pending, err

@@ -144,13 +144,13 @@ func (c *Client) ReviseMemory(ctx context.Context, namespace, id string, by engi
 }
 
 // MemoryHistory calls [engine.Memories.History] on the server.
-func (c *Client) MemoryHistory(ctx context.Context, namespace, id string, by engine.Viewer) ([]memory.Change, error) {
+func (c *Client) MemoryHistory(ctx context.Context, namespace, id string, by engine.Viewer) ([]memory.MemoryChange, error) {
 	var h MemoryHistory
 	return h.History, c.one(ctx, http.MethodGet, memoriesPath, namespace, id, "/history", by, nil, &h)
 }
 
 // UndoMemory calls [engine.Memories.Undo] on the server.
-func (c *Client) UndoMemory(ctx context.Context, namespace, id string, by engine.Viewer) (memory.Change, error) {
+func (c *Client) UndoMemory(ctx context.Context, namespace, id string, by engine.Viewer) (memory.MemoryChange, error) {
 	var u Undone
 	err := c.one(ctx, http.MethodPost, memoriesPath, namespace, id, ":undo", by, nil, &u)
 	return u.Undone, err

@@ -15,14 +15,14 @@ import (
 
 // MemoryHistory is what happened to a memory.
 type MemoryHistory struct {
-	History []memory.Change `json:"history" nullable:"false" doc:"oldest first"`
+	History []memory.MemoryChange `json:"history" nullable:"false" doc:"oldest first"`
 }
 
 type historyOutput struct{ Body MemoryHistory }
 
 // Undone is a change that was taken back.
 type Undone struct {
-	Undone memory.Change `json:"undone" doc:"the reverted change"`
+	Undone memory.MemoryChange `json:"undone" doc:"the reverted change"`
 }
 
 type undoneOutput struct{ Body Undone }

@@ -192,7 +192,7 @@ func TestHistoryAndUndo(t *testing.T) {
 		}
 		for i, want := range []string{"two", "one", ""} {
 			u := into[Undone](t, f.call(t, "POST", path+":undo", ""), 200)
-			if u.Undone.Op != []memory.Op{memory.OpDeleted, memory.OpUpdated, memory.OpCreated}[i] {
+			if u.Undone.Op != []memory.ChangeOp{memory.OpDeleted, memory.OpUpdated, memory.OpCreated}[i] {
 				t.Errorf("%s: undid %s", id, u.Undone.Op)
 			}
 			if want == "" {

@@ -33,7 +33,7 @@ type MemoryLine struct {
 	Score     float64         `json:"score,omitempty" doc:"exported only"`
 	Recorded  time.Time       `json:"recorded,omitzero" doc:"exported only"`
 	Version   int             `json:"version,omitempty" doc:"exported only"`
-	History   []memory.Change `json:"history,omitempty" doc:"exported only"`
+	History   []memory.MemoryChange `json:"history,omitempty" doc:"exported only"`
 }
 
 // LineAbout is a [memory.FactRecord] as it is sent.
@@ -59,7 +59,7 @@ type LineSource struct {
 }
 
 // lineOf returns a memory as it is exported.
-func lineOf(m ragctx.Memory, history []memory.Change) MemoryLine {
+func lineOf(m ragctx.Memory, history []memory.MemoryChange) MemoryLine {
 	l := MemoryLine{
 		ID: m.ID, UserID: m.UserID, AgentID: m.AgentID, SessionID: m.SessionID, Type: string(m.Type), Content: m.Content,
 		Importance: &m.Importance, Tags: m.Tags, Metadata: m.Metadata, Profile: m.Profile, Pinned: m.Pinned,

@@ -56,7 +56,7 @@ func exportMemories(ctx context.Context, from engine.Memories, namespace string,
 	enc.SetEscapeHTML(false)
 	err := EachPage(ctx, from.List, namespace, f, 0, func(page []ragctx.Memory) error {
 		for _, m := range page {
-			var changes []memory.Change
+			var changes []memory.MemoryChange
 			if history {
 				var err error
 				changes, err = from.History(ctx, namespace, m.ID, engine.Viewer{Anyone: true})

@@ -64,10 +64,10 @@ type Options struct {
 	// Fusion combines keyword and vector scores. VectorWeight 0 means the defaults, which differ
 	// for memories.
 	Fusion  index.Fusion
-	Weights memory.Weights
+	Weights memory.MemoryWeights
 	// MaxWorking bounds the working memories of a user, agent and session. MaxShortTerm is how many
-	// of the newest memories count as short-term. 0 means [memory.DefaultMaxWorking] and
-	// [memory.DefaultMaxShortTerm].
+	// of the newest memories count as short-term. 0 means [memory.DefaultWorkingMemories] and
+	// [memory.DefaultShortTermMemories].
 	MaxWorking, MaxShortTerm int
 	// FactExtraction configures the extraction of facts from turns.
 	FactExtraction FactExtraction

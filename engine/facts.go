@@ -79,7 +79,7 @@ type Extracted struct {
 	// MemoryID is the memory with the fact, and Op the change to it. Both are empty for rejected
 	// facts; Op is empty for a fact already known from this turn.
 	MemoryID   string    `json:"memory_id,omitempty"`
-	Op         memory.Op `json:"op,omitempty"`
+	Op         memory.ChangeOp `json:"op,omitempty"`
 	Superseded []string  `json:"superseded,omitempty"`
 }
 

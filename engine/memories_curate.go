@@ -18,7 +18,7 @@ type Viewer struct {
 }
 
 // History returns the changes of a memory, oldest first.
-func (e Memories) History(ctx context.Context, namespace, id string, by Viewer) ([]memory.Change, error) {
+func (e Memories) History(ctx context.Context, namespace, id string, by Viewer) ([]memory.MemoryChange, error) {
 	ns, err := e.namespace(ctx, namespace, false)
 	if err != nil {
 		return nil, err
@@ -30,13 +30,13 @@ func (e Memories) History(ctx context.Context, namespace, id string, by Viewer) 
 }
 
 // Undo reverts the newest change of a memory and returns it; see [store.Store.Undo].
-func (e Memories) Undo(ctx context.Context, namespace, id string, by Viewer) (memory.Change, error) {
+func (e Memories) Undo(ctx context.Context, namespace, id string, by Viewer) (memory.MemoryChange, error) {
 	ns, err := e.namespace(ctx, namespace, false)
 	if err != nil {
-		return memory.Change{}, err
+		return memory.MemoryChange{}, err
 	}
 	if by, err = e.canModify(ctx, namespace, id, by); err != nil {
-		return memory.Change{}, err
+		return memory.MemoryChange{}, err
 	}
 	done, seq, err := e.store.Undo(ctx, ns, id, by.User, by.Anyone)
 	if err != nil {
@@ -188,7 +188,7 @@ func (e Memories) Stats(ctx context.Context, namespace string, f store.MemoryFil
 		return store.MemoryStats{}, err
 	}
 	f.Now = e.opts.Now()
-	return e.store.MemoryStats(ctx, ns, f, cmp.Or(e.opts.MaxShortTerm, memory.DefaultMaxShortTerm))
+	return e.store.MemoryStats(ctx, ns, f, cmp.Or(e.opts.MaxShortTerm, memory.DefaultShortTermMemories))
 }
 
 // SettleAll waits until all turns have been delivered to all observers, including fact extraction.

@@ -154,7 +154,7 @@ func (t *turnLookup) closest(chunks []passage.Chunk) passage.Chunk {
 // Facts implements the memory provider's source interface.
 func (s searchSource) Facts(
 	ctx context.Context, q ragctx.ContextQuery, ids []string,
-) (map[string][]memory.Fact, error) {
+) (map[string][]memory.TurnFact, error) {
 	ns, err := s.engine.namespace(ctx, q.Namespace, false)
 	if isNotFound(err) || len(ids) == 0 {
 		return nil, nil

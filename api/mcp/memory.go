@@ -204,7 +204,7 @@ type memoryHistoryArguments struct {
 type memoryHistoryAnswer struct {
 	ID         string          `json:"id"`
 	Notice     string          `json:"notice,omitempty" jsonschema:"how to read the texts"`
-	Changes    []memory.Change `json:"changes" jsonschema:"oldest first"`
+	Changes    []memory.MemoryChange `json:"changes" jsonschema:"oldest first"`
 	NextCursor string          `json:"next_cursor,omitempty" jsonschema:"cursor of the next page"`
 }
 
@@ -220,7 +220,7 @@ func (s *Server) memoryHistoryTool() tool {
 }
 
 func (s *Server) memoryHistory(ctx context.Context, at Scope, in memoryHistoryArguments) (memoryHistoryAnswer, error) {
-	out := memoryHistoryAnswer{ID: in.ID, Changes: []memory.Change{}}
+	out := memoryHistoryAnswer{ID: in.ID, Changes: []memory.MemoryChange{}}
 	c, err := page(in.Cursor, of("memory_history", at, in.ID), 1<<30)
 	if err != nil {
 		return out, err

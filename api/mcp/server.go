@@ -45,7 +45,7 @@ type Engine interface {
 
 	Remember(ctx context.Context, m ragctx.Memory) (ragctx.Memory, store.Status, error)
 	FindMemory(ctx context.Context, namespace, id string, by engine.Viewer) (store.Quarantined, error)
-	MemoryHistory(ctx context.Context, namespace, id string, by engine.Viewer) ([]memory.Change, error)
+	MemoryHistory(ctx context.Context, namespace, id string, by engine.Viewer) ([]memory.MemoryChange, error)
 	DeleteMemory(ctx context.Context, namespace, id, user string, anyUser bool) error
 	EraseMemory(ctx context.Context, namespace, id, user string, anyUser bool) (store.Erased, error)
 

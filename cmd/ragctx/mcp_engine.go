@@ -171,7 +171,7 @@ func (a *agentAPI) FindMemory(ctx context.Context, namespace, id string, by engi
 }
 
 // MemoryHistory implements [mcp.Engine].
-func (a *agentAPI) MemoryHistory(ctx context.Context, namespace, id string, by engine.Viewer) ([]memory.Change, error) {
+func (a *agentAPI) MemoryHistory(ctx context.Context, namespace, id string, by engine.Viewer) ([]memory.MemoryChange, error) {
 	return a.Client.MemoryHistory(ctx, namespace, id, viewerOf(by.User))
 }
 

@@ -12,15 +12,15 @@ import (
 
 // memorySettings are the settings of memories, listed after the others.
 func memorySettings() []setting {
-	w := memory.Weights{}.WithDefaults()
+	w := memory.MemoryWeights{}.WithDefaults()
 	return []setting{
 		{"memory_decay_days", "days after which the recency of a memory has fallen to 37 %", fixed(number(w.Decay.Hours() / 24)), checkDecay},
 		{"memory_importance_weight", "weight of importance in the score that orders memories", fixed(number(w.Importance)), checkWeight},
 		{"memory_recency_weight", "weight of recency in that score", fixed(number(w.Recency)), checkWeight},
 		{"memory_max_working", "working memories that a user, agent and session have at a time",
-			fixed(strconv.Itoa(memory.DefaultMaxWorking)), checkTier},
+			fixed(strconv.Itoa(memory.DefaultWorkingMemories)), checkTier},
 		{"memory_max_short_term", "how many of the newest memories count as short-term",
-			fixed(strconv.Itoa(memory.DefaultMaxShortTerm)), checkTier},
+			fixed(strconv.Itoa(memory.DefaultShortTermMemories)), checkTier},
 	}
 }
 
@@ -53,7 +53,7 @@ func (s *settings) useMemory(o *engine.Options) error {
 		n, _ := strconv.ParseFloat(s.k.String(name), 64)
 		return n
 	}
-	o.Weights = memory.Weights{
+	o.Weights = memory.MemoryWeights{
 		Decay:      time.Duration(value("memory_decay_days") * float64(24*time.Hour)),
 		Importance: value("memory_importance_weight"), Recency: value("memory_recency_weight"),
 	}

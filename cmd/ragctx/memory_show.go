@@ -128,7 +128,7 @@ func newMemoryHistory(env lookupEnv) *cobra.Command {
 }
 
 // changeLine returns a change in one line.
-func changeLine(c memory.Change) string {
+func changeLine(c memory.MemoryChange) string {
 	line := fmt.Sprintf("%s  %s by %s", localTime(c.At), c.Op, printable(c.By))
 	if c.Undone {
 		line += " (undone)"

@@ -16,7 +16,7 @@ import (
 type ExtractedFact struct {
 	Memory  ragctx.Memory // with About, and the passage of the turn in Sources
 	Content Content
-	By      string // [memory.ByTurn] or [memory.ByLLM]
+	By      string // [memory.ByTurn] or [memory.ByModel]
 	// Near is a memory with nearly the same content; the fact is merged with it if it still exists.
 	// Supersedes are memories that the fact replaces.
 	Near       string
@@ -30,7 +30,7 @@ type FactOutcome struct {
 	ID string // memory that now states the fact, or ""
 	// Op is created, merged, superseded (a newer turn states otherwise), quarantined, or "" if
 	// nothing changed.
-	Op memory.Op
+	Op memory.ChangeOp
 	// Superseded are the memories that the fact replaced.
 	Superseded []string
 }
@@ -163,7 +163,7 @@ func (c *factWriter) extractedBefore(ctx context.Context) (yes bool, err error) 
 			CROSS JOIN items i ON i.id = p.item AND i.seq > 0 WHERE p.turn = ?1 AND f.namespace = ?2 AND f.user = ?3
 			AND (f.words = ?4 OR f.attribute <> '' AND f.subject = ?5 AND f.attribute = ?6 AND f.value = ?7))
 		OR EXISTS (SELECT 1 FROM history WHERE namespace = ?2 AND turn = ?1 AND op = 'quarantined' AND rtrim(key, '+') = ?8)`,
-		m.Sources[0].Turn, c.ns, m.UserID, facts.Key(m.Content), facts.Key(a.Subject), facts.Key(a.Attribute), facts.Key(a.Value),
+		m.Sources[0].Turn, c.ns, m.UserID, facts.StatementKey(m.Content), facts.StatementKey(a.Subject), facts.StatementKey(a.Attribute), facts.StatementKey(a.Value),
 		m.ID).Scan(&yes)
 	return yes, err
 }
@@ -207,10 +207,10 @@ func (c *factWriter) find(ctx context.Context, where string, args ...any) (all [
 // or the memory Near. It returns nil if none exists.
 func (c *factWriter) duplicate(ctx context.Context) (*related, error) {
 	m := &c.fact.Memory
-	all, err := c.find(ctx, ` AND f.words = ?`, facts.Key(m.Content))
+	all, err := c.find(ctx, ` AND f.words = ?`, facts.StatementKey(m.Content))
 	if err == nil && len(all) == 0 && m.About.Attribute != "" {
 		all, err = c.find(ctx, ` AND f.subject = ? AND f.attribute = ? AND f.attribute <> '' AND f.value = ? AND f.kind = ?`,
-			facts.Key(m.About.Subject), facts.Key(m.About.Attribute), facts.Key(m.About.Value), m.About.Kind)
+			facts.StatementKey(m.About.Subject), facts.StatementKey(m.About.Attribute), facts.StatementKey(m.About.Value), m.About.Kind)
 	}
 	if err == nil && len(all) == 0 && c.fact.Near != "" {
 		all, err = c.find(ctx, byKey, c.ns, Memories, c.fact.Near)
@@ -238,8 +238,8 @@ func (c *factWriter) superseded(ctx context.Context) ([]related, error) {
 	if !m.About.Exclusive || m.About.Attribute == "" {
 		return all, nil
 	}
-	found, err := c.find(ctx, ` AND f.subject = ? AND f.attribute = ? AND f.attribute <> ''`, facts.Key(m.About.Subject),
-		facts.Key(m.About.Attribute))
+	found, err := c.find(ctx, ` AND f.subject = ? AND f.attribute = ? AND f.attribute <> ''`, facts.StatementKey(m.About.Subject),
+		facts.StatementKey(m.About.Attribute))
 	for _, o := range found {
 		if !slices.ContainsFunc(all, func(a related) bool { return a.key == o.key }) {
 			all = append(all, o)

@@ -35,7 +35,7 @@ type MemoryFilter struct {
 	AsOf    time.Time
 	Now     time.Time // reference time of scores
 	After   MemoryCursor
-	Weights memory.Weights
+	Weights memory.MemoryWeights
 	Order   Order
 	Limit   int
 }

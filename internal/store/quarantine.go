@@ -182,7 +182,7 @@ func (s *Store) Discard(ctx context.Context, ns int64, id, user string, anyUser 
 // storeNothing stores nothing of a discarded memory.
 func storeNothing(context.Context, *sql.Tx, Quarantined) (version int, err error) { return 0, nil }
 
-func (s *Store) leaveQuarantine(ctx context.Context, ns int64, id, user string, anyUser bool, op memory.Op,
+func (s *Store) leaveQuarantine(ctx context.Context, ns int64, id, user string, anyUser bool, op memory.ChangeOp,
 	fn func(context.Context, *sql.Tx, Quarantined) (version int, err error),
 ) error {
 	return s.write.doIn(ctx, ns, High, func(ctx context.Context, tx *sql.Tx) error {
@@ -191,7 +191,7 @@ func (s *Store) leaveQuarantine(ctx context.Context, ns int64, id, user string, 
 }
 
 // removeFromQuarantine takes a memory out of quarantine within a transaction.
-func (s *Store) removeFromQuarantine(ctx context.Context, tx *sql.Tx, ns int64, id, user string, anyUser bool, op memory.Op,
+func (s *Store) removeFromQuarantine(ctx context.Context, tx *sql.Tx, ns int64, id, user string, anyUser bool, op memory.ChangeOp,
 	fn func(context.Context, *sql.Tx, Quarantined) (version int, err error),
 ) error {
 	q, err := findQuarantined(ctx, tx, ns, id, user, anyUser)

@@ -12,8 +12,8 @@ import (
 
 // Tier limits the working memories of a user, agent and session.
 type Tier struct {
-	Working int // 0 is [memory.DefaultMaxWorking]
-	Weights memory.Weights
+	Working int // 0 is [memory.DefaultWorkingMemories]
+	Weights memory.MemoryWeights
 }
 
 // trimWorking ends excess working memories, lowest score first, then oldest first.
@@ -26,7 +26,7 @@ func (s *Store) trimWorking(ctx context.Context, tx *sql.Tx, ns int64, m ragctx.
 		AND i.superseded IS NULL AND (i.expires IS NULL OR i.expires > ?)
 		ORDER BY ? * i.importance + ? * exp(-max(0, ? - i.occurred) / ?) DESC, i.id DESC LIMIT -1 OFFSET ?`,
 		ns, Memories, m.UserID, m.AgentID, m.SessionID, now, w.Importance, w.Recency, now, float64(w.Decay.Microseconds()),
-		cmp.Or(tier.Working, memory.DefaultMaxWorking))
+		cmp.Or(tier.Working, memory.DefaultWorkingMemories))
 	if err != nil {
 		return 0, err
 	}

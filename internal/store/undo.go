@@ -14,7 +14,7 @@ import (
 // Undo reverts the newest change of a memory that has not been undone, and returns it. A created
 // memory is ended, an ended or replaced one is restored, a merge loses its source. Memories
 // superseded by the creation are restored as well. A second undo reverts the change before.
-func (s *Store) Undo(ctx context.Context, ns int64, id, user string, anyUser bool) (done memory.Change, seq uint64, err error) {
+func (s *Store) Undo(ctx context.Context, ns int64, id, user string, anyUser bool) (done memory.MemoryChange, seq uint64, err error) {
 	err = s.write.doIn(ctx, ns, High, func(ctx context.Context, tx *sql.Tx) error {
 		if !anyUser {
 			if err := checkOwner(ctx, tx, ns, id, user); err != nil {
@@ -31,7 +31,7 @@ func (s *Store) Undo(ctx context.Context, ns int64, id, user string, anyUser boo
 		return err
 	})
 	if err != nil {
-		return memory.Change{}, 0, failed("undo", err)
+		return memory.MemoryChange{}, 0, failed("undo", err)
 	}
 	return done, seq, nil
 }
@@ -101,7 +101,7 @@ type undo struct {
 }
 
 // newest returns the change that the next undo reverts.
-func (u *undo) newest(ctx context.Context, key string) (c memory.Change, err error) {
+func (u *undo) newest(ctx context.Context, key string) (c memory.MemoryChange, err error) {
 	var at sql.NullInt64
 	err = u.tx.QueryRowContext(ctx, `SELECT id, at, by, op, version, before, turn, other FROM history h WHERE namespace = ?
 		AND key = ? AND op <> 'undone'
@@ -124,7 +124,7 @@ func (u *undo) newest(ctx context.Context, key string) (c memory.Change, err err
 }
 
 // revert reverts a change of a memory.
-func (u *undo) revert(ctx context.Context, key string, c memory.Change) error {
+func (u *undo) revert(ctx context.Context, key string, c memory.MemoryChange) error {
 	old, err := findCurrent(ctx, u.tx, u.ns, Memories, key)
 	if err != nil {
 		return err

@@ -106,7 +106,7 @@ func (c *curator) current() []ragctx.Memory {
 	return found
 }
 
-func (c *curator) history(key string) []memory.Change {
+func (c *curator) history(key string) []memory.MemoryChange {
 	h, err := c.MemoryHistory(c.Context(), c.ns, key, "", true)
 	if errors.Is(err, ragctx.ErrNotFound) {
 		return nil
@@ -117,7 +117,7 @@ func (c *curator) history(key string) []memory.Change {
 
 // truthful compares what the histories say with what is there. It returns the newest
 // change after a row that is not undone, and the memory that it is of.
-func (c *curator) truthful(after int64) (newest string, change memory.Change) {
+func (c *curator) truthful(after int64) (newest string, change memory.MemoryChange) {
 	there := make(map[string]ragctx.Memory)
 	found, err := c.ListMemories(c.Context(), c.ns, store.MemoryFilter{AnyUser: true, Now: t0, Limit: 1000, Order: store.ByID})
 	c.must(err)
@@ -226,7 +226,7 @@ func TestUndo(t *testing.T) {
 		}
 		return out
 	}
-	undo := func(id string, op memory.Op, want string) {
+	undo := func(id string, op memory.ChangeOp, want string) {
 		t.Helper()
 		done, _, err := f.Undo(t.Context(), f.ns, id, "ada", false)
 		if err != nil || done.Op != op || left() != want {
@@ -300,7 +300,7 @@ func TestUndoOfASecondLife(t *testing.T) {
 	remember(t, f, ragctx.Memory{ID: oslo.ID, Content: "something else"})
 	for i, want := range []string{"", "Oslo", "Rome"} {
 		done, _, err := f.Undo(t.Context(), f.ns, oslo.ID, "", true)
-		if err != nil || done.Op != []memory.Op{memory.OpCreated, memory.OpDeleted, memory.OpCreated}[i] {
+		if err != nil || done.Op != []memory.ChangeOp{memory.OpCreated, memory.OpDeleted, memory.OpCreated}[i] {
 			t.Fatalf("%d: %+v, %v", i, done, err)
 		}
 		got := ""

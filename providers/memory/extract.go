@@ -141,7 +141,7 @@ type LLMItem struct {
 // RuleLLM is the rule name of facts from a model.
 const RuleLLM = "llm"
 
-// Fact converts the item to a fact. Instructions and outcomes become [MemoryProcedural] memories, other
+// TurnFact converts the item to a fact. Instructions and outcomes become [MemoryProcedural] memories, other
 // kinds [MemorySemantic].
 func (i *LLMItem) Fact() facts.Fact {
 	return facts.Fact{

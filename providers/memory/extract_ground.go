@@ -64,7 +64,7 @@ func newGround(pieces []piece) ground {
 				break
 			}
 		}
-		text.WriteString(" " + facts.Key(p.line.Text) + " ")
+		text.WriteString(" " + facts.StatementKey(p.line.Text) + " ")
 	}
 	g.text = text.String()
 	return g
@@ -72,7 +72,7 @@ func newGround(pieces []piece) ground {
 
 // says reports whether words occur in the turn, in sequence.
 func (g *ground) says(words string) bool {
-	key := facts.Key(words)
+	key := facts.StatementKey(words)
 	return key != "" && strings.Contains(g.text, " "+key+" ")
 }
 
@@ -278,7 +278,7 @@ type statement struct {
 }
 
 func newStatement(content string) statement {
-	s := statement{key: facts.Key(content), words: contentWords(content)}
+	s := statement{key: facts.StatementKey(content), words: contentWords(content)}
 	deny := denials()
 	for w := range strings.FieldsSeq(s.key) {
 		if deny[w] {
@@ -291,7 +291,7 @@ func newStatement(content string) statement {
 	return s
 }
 
-// denials holds words that change a statement, in the form of [facts.Key], which splits "don't" in
+// denials holds words that change a statement, in the form of [facts.StatementKey], which splits "don't" in
 // two.
 var denials = sync.OnceValue(func() map[string]bool {
 	set := make(map[string]bool)

@@ -33,7 +33,7 @@ func FindingsByRules(t ragctx.Turn) []Finding {
 func FindingsByModel(t ragctx.Turn, a Extraction) []Finding {
 	var out []Finding
 	for _, item := range a.Items {
-		f := Finding{Fact: item.Fact(), By: ByLLM, Verdict: Store}
+		f := Finding{Fact: item.Fact(), By: ByModel, Verdict: Store}
 		if item.From == SpeakerTool {
 			if reason, ok := suspicious(f.Fact); ok {
 				f.Verdict, f.Why = Quarantine, reason
@@ -51,7 +51,7 @@ func FindingsByModel(t ragctx.Turn, a Extraction) []Finding {
 		}
 	}
 	for _, r := range a.Rejected {
-		out = append(out, Finding{Fact: facts.Fact{Rule: RuleLLM}, By: ByLLM, Verdict: Reject,
+		out = append(out, Finding{Fact: facts.Fact{Rule: RuleLLM}, By: ByModel, Verdict: Reject,
 			Why: fmt.Sprintf("item %d: %s", r.Index, r.Reason)})
 	}
 	return append(out, plantedInstructions(t)...)

@@ -51,7 +51,7 @@ func FromFinding(t ragctx.Turn, f Finding) ragctx.Memory {
 
 func findingID(t ragctx.Turn, content string) string {
 	h := sha256.New()
-	for _, s := range []string{t.Namespace, t.UserID, t.AgentID, t.ID, facts.Key(content)} {
+	for _, s := range []string{t.Namespace, t.UserID, t.AgentID, t.ID, facts.StatementKey(content)} {
 		h.Write([]byte(s))
 		h.Write([]byte{0})
 	}

@@ -14,15 +14,15 @@ import (
 	"github.com/ragctx/ragctx/internal/text/chunk"
 )
 
-// Weights are the weights of importance and recency in a memory's score.
-type Weights struct {
+// MemoryWeights are the weights of importance and recency in a memory's score.
+type MemoryWeights struct {
 	Decay      time.Duration // time for recency to fall to 1/e; 0 means 30 days
 	Importance float64       // if both are 0: .7 and .3
 	Recency    float64
 }
 
 // WithDefaults returns w with the defaults for unset fields.
-func (w Weights) WithDefaults() Weights {
+func (w MemoryWeights) WithDefaults() MemoryWeights {
 	if w.Decay <= 0 {
 		w.Decay = 30 * 24 * time.Hour
 	}
@@ -33,7 +33,7 @@ func (w Weights) WithDefaults() Weights {
 }
 
 // Score returns importance·w + exp(−age/decay)·w, rounded. A time in the future counts as now.
-func (w Weights) Score(importance float64, age time.Duration) float64 {
+func (w MemoryWeights) Score(importance float64, age time.Duration) float64 {
 	w = w.WithDefaults()
 	return ragctx.Rounded(importance*w.Importance + math.Exp(-max(age, 0).Seconds()/w.Decay.Seconds())*w.Recency)
 }

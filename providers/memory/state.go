@@ -6,28 +6,28 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// Op is a kind of change to a memory.
-type Op string
+// ChangeOp is a kind of change to a memory.
+type ChangeOp string
 
 // Ops.
 const (
-	OpCreated     Op = "created"
-	OpUpdated     Op = "updated"
-	OpMerged      Op = "merged"      // another turn states the same
-	OpSuperseded  Op = "superseded"  // by another memory
-	OpDeleted     Op = "deleted"     // by a caller
-	OpPruned      Op = "pruned"      // by a policy or a full tier
-	OpQuarantined Op = "quarantined" // instead of being stored
-	OpReleased    Op = "released"    // from quarantine
-	OpDiscarded   Op = "discarded"   // from quarantine
-	OpUndone      Op = "undone"      // the previous change was undone
+	OpCreated     ChangeOp = "created"
+	OpUpdated     ChangeOp = "updated"
+	OpMerged      ChangeOp = "merged"      // another turn states the same
+	OpSuperseded  ChangeOp = "superseded"  // by another memory
+	OpDeleted     ChangeOp = "deleted"     // by a caller
+	OpPruned      ChangeOp = "pruned"      // by a policy or a full tier
+	OpQuarantined ChangeOp = "quarantined" // instead of being stored
+	OpReleased    ChangeOp = "released"    // from quarantine
+	OpDiscarded   ChangeOp = "discarded"   // from quarantine
+	OpUndone      ChangeOp = "undone"      // the previous change was undone
 )
 
-// Change is one entry of a memory's history.
-type Change struct {
+// MemoryChange is one entry of a memory's history.
+type MemoryChange struct {
 	ID int64     `json:"-"`
 	At time.Time `json:"at"`
-	Op Op        `json:"op"`
+	Op ChangeOp        `json:"op"`
 	// Version is the version after the change, Before the version before it; 0 means none.
 	Version int    `json:"version,omitempty"`
 	Before  int    `json:"before,omitempty"`
@@ -47,12 +47,12 @@ type Change struct {
 const (
 	ByCaller = "caller"
 	ByTurn   = "turn"
-	ByLLM    = "model"
+	ByModel    = "model"
 	ByPolicy = "policy"
 )
 
-// Fact is a fact found in a turn, as reported with the turn.
-type Fact struct {
+// TurnFact is a fact found in a turn, as reported with the turn.
+type TurnFact struct {
 	ID       string            `json:"id"`
 	Content  string            `json:"content"`
 	About    ragctx.FactRecord `json:"about"`

@@ -5,8 +5,8 @@ import "time"
 // Default sizes of the tiers. Working memories beyond the limit expire, lowest score first.
 // Short-term memories are the newest ones; dropping out of them does not change a memory.
 const (
-	DefaultMaxWorking   = 10
-	DefaultMaxShortTerm = 100
+	DefaultWorkingMemories   = 10
+	DefaultShortTermMemories = 100
 )
 
 // PrunePolicy selects memories to delete. The zero value selects none.

@@ -52,12 +52,18 @@ var (
 	}
 
 	impliedEnds = []struct{ at, ends, within []atom.Atom }{
-		{at: []atom.Atom{atom.Li}, ends: []atom.Atom{atom.Li},
-			within: []atom.Atom{atom.Ul, atom.Ol, atom.Menu, atom.Dir, atom.Table, atom.Td, atom.Th}},
-		{at: []atom.Atom{atom.Dt, atom.Dd}, ends: []atom.Atom{atom.Dt, atom.Dd},
-			within: []atom.Atom{atom.Dl, atom.Table, atom.Td, atom.Th}},
-		{at: []atom.Atom{atom.Td, atom.Th}, ends: []atom.Atom{atom.Td, atom.Th, atom.Caption},
-			within: []atom.Atom{atom.Tr, atom.Table}},
+		{
+			at: []atom.Atom{atom.Li}, ends: []atom.Atom{atom.Li},
+			within: []atom.Atom{atom.Ul, atom.Ol, atom.Menu, atom.Dir, atom.Table, atom.Td, atom.Th},
+		},
+		{
+			at: []atom.Atom{atom.Dt, atom.Dd}, ends: []atom.Atom{atom.Dt, atom.Dd},
+			within: []atom.Atom{atom.Dl, atom.Table, atom.Td, atom.Th},
+		},
+		{
+			at: []atom.Atom{atom.Td, atom.Th}, ends: []atom.Atom{atom.Td, atom.Th, atom.Caption},
+			within: []atom.Atom{atom.Tr, atom.Table},
+		},
 		{
 			at: []atom.Atom{atom.Tr}, ends: []atom.Atom{atom.Tr, atom.Td, atom.Th, atom.Caption},
 			within: []atom.Atom{atom.Table, atom.Tbody, atom.Thead, atom.Tfoot},
@@ -69,8 +75,10 @@ var (
 		},
 		{at: []atom.Atom{atom.Option}, ends: []atom.Atom{atom.Option}, within: []atom.Atom{atom.Select, atom.Datalist}},
 		{at: []atom.Atom{atom.Body}, ends: []atom.Atom{atom.Head}, within: nil},
-		{at: []atom.Atom{atom.A}, ends: []atom.Atom{atom.A},
-			within: []atom.Atom{atom.Td, atom.Th, atom.Li, atom.Table}},
+		{
+			at: []atom.Atom{atom.A}, ends: []atom.Atom{atom.A},
+			within: []atom.Atom{atom.Td, atom.Th, atom.Li, atom.Table},
+		},
 		{
 			at:   []atom.Atom{atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6},
 			ends: []atom.Atom{atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6},

@@ -71,7 +71,7 @@ func (f *Found) settle() {
 func distinct(facts []Fact) []Fact {
 	seen := map[string]bool{}
 	facts = slices.DeleteFunc(facts, func(x Fact) bool {
-		key := string(x.Kind) + "\x00" + Key(x.Content)
+		key := string(x.Kind) + "\x00" + StatementKey(x.Content)
 		again := seen[key]
 		seen[key] = true
 		return again
@@ -94,7 +94,7 @@ var machines = wordSet(`assistant ai bot chatbot agent system tool model llm gpt
 func speaker(m ragctx.Message) (person, bool) {
 	name := strings.Join(strings.Fields(m.Name), " ")
 	human := name != "" && len(name) <= 60 && !strings.ContainsAny(name, "_/<>@:")
-	for w := range strings.FieldsSeq(Key(name)) {
+	for w := range strings.FieldsSeq(StatementKey(name)) {
 		human = human && !machines[w]
 	}
 	switch {

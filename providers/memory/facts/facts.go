@@ -55,7 +55,7 @@ type Fact struct {
 	// words.
 	Content string `json:"content"`
 	// Subject, Attribute and Value are the parts of the statement: "user", "favourite editor",
-	// "Helix". They are compared folded, see [Key].
+	// "Helix". They are compared folded, see [StatementKey].
 	Subject   string `json:"subject,omitempty"`
 	Attribute string `json:"attribute,omitempty"`
 	Value     string `json:"value,omitempty"`
@@ -82,9 +82,9 @@ type Fact struct {
 	Supersedes []string `json:"supersedes,omitempty"`
 }
 
-// Key folds a subject, attribute, value or content for comparison: lower case, letters and digits
+// StatementKey folds a subject, attribute, value or content for comparison: lower case, letters and digits
 // of any script, single spaces, no English articles.
-func Key(s string) string {
+func StatementKey(s string) string {
 	var b strings.Builder
 	for w := range strings.FieldsFuncSeq(strings.ToLower(s), isSeparator) {
 		switch w {
