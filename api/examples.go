@@ -15,7 +15,6 @@ import (
 // examplesText holds requests in an order in which a new server can answer them, and the answers; a
 // test verifies them. The first request of an operation is its example.
 //
-// go:embed examples.json
 //go:embed examples.json
 var examplesText []byte
 

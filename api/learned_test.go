@@ -87,7 +87,7 @@ func TestQuarantine(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	h := into[MemoryHistory](t, f.call(t, "GET", "/v1/memories/q/1/history", ""), 200).History
-	if len(h) != 2 || h[0].Op != memory.OpQuarantined || h[1].Op != memory.OpReleased {
+	if len(h) != 2 || h[0].Op != ragctx.OpQuarantined || h[1].Op != ragctx.OpReleased {
 		t.Errorf("%+v", h)
 	}
 	for _, verb := range []string{":release", ":discard"} {
@@ -141,7 +141,7 @@ func TestLearntFromATurn(t *testing.T) {
 		t.Fatalf("learnt %+v", before)
 	}
 	turn := into[Turn](t, f.call(t, "GET", "/v1/turns/t/1", ""), 200)
-	if len(turn.Learnt) != 1 || turn.Learnt[0].MemoryID != before[0].ID || turn.Learnt[0].Op != memory.OpCreated {
+	if len(turn.Learnt) != 1 || turn.Learnt[0].MemoryID != before[0].ID || turn.Learnt[0].Op != ragctx.OpCreated {
 		t.Errorf("%+v", turn)
 	}
 	tell("t/2", "I live in Oslo now.")

@@ -17,7 +17,6 @@ import (
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/redact"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 // Mem0Page is a page of memories in the shape of mem0.
@@ -345,7 +344,7 @@ func (s *Server) mem0History(ctx context.Context, in *Mem0Key) (*mem0HistoryOutp
 	m, _ := s.engine.Memories().Find(ctx, in.ProjectID, in.ID, anyone) // whose it is, if it is still there
 	out := []Mem0Change{}
 	for i, c := range changes {
-		if c.Op == memory.OpQuarantined || c.Op == memory.OpDiscarded {
+		if c.Op == ragctx.OpQuarantined || c.Op == ragctx.OpDiscarded {
 			continue // nobody has seen it
 		}
 		out = append(out, Mem0Change{
@@ -356,7 +355,7 @@ func (s *Server) mem0History(ctx context.Context, in *Mem0Key) (*mem0HistoryOutp
 	return &mem0HistoryOutput{out}, nil
 }
 
-func mem0Event(c memory.MemoryChange) string {
+func mem0Event(c ragctx.MemoryChange) string {
 	switch {
 	case c.Version == 0:
 		return "DELETE"

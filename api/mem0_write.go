@@ -183,7 +183,7 @@ func (s *Server) mem0Learnt(ctx context.Context, t ragctx.Turn) (learnt []Mem0Re
 	changes, err := s.engine.Sessions().TurnChanges(ctx, t.Namespace, t.ID, engine.Viewer{Anyone: true})
 	for _, c := range changes {
 		switch c.Op {
-		case memory.OpQuarantined, memory.OpDiscarded:
+		case ragctx.OpQuarantined, ragctx.OpDiscarded:
 		default:
 			learnt = append(learnt, Mem0Result{ID: c.MemoryID, Memory: cmp.Or(c.Content, c.Previous), Event: mem0Event(c.MemoryChange)})
 		}

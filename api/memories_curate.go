@@ -10,19 +10,18 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 // MemoryHistory is what happened to a memory.
 type MemoryHistory struct {
-	History []memory.MemoryChange `json:"history" nullable:"false" doc:"oldest first"`
+	History []ragctx.MemoryChange `json:"history" nullable:"false" doc:"oldest first"`
 }
 
 type historyOutput struct{ Body MemoryHistory }
 
 // Undone is a change that was taken back.
 type Undone struct {
-	Undone memory.MemoryChange `json:"undone" doc:"the reverted change"`
+	Undone ragctx.MemoryChange `json:"undone" doc:"the reverted change"`
 }
 
 type undoneOutput struct{ Body Undone }
@@ -66,8 +65,8 @@ type PruneRequest struct {
 }
 
 // policy returns what the request asks for.
-func (r PruneRequest) policy() memory.PrunePolicy {
-	p := memory.DefaultPrunePolicy()
+func (r PruneRequest) policy() ragctx.PrunePolicy {
+	p := ragctx.DefaultPrunePolicy()
 	if r.MaxAgeDays != nil {
 		p.MaxAge = time.Duration(*r.MaxAgeDays * float64(24*time.Hour))
 	}

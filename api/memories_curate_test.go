@@ -9,7 +9,6 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 // remembered stores memories, each a JSON object without its id and content.
@@ -192,7 +191,7 @@ func TestHistoryAndUndo(t *testing.T) {
 		}
 		for i, want := range []string{"two", "one", ""} {
 			u := into[Undone](t, f.call(t, "POST", path+":undo", ""), 200)
-			if u.Undone.Op != []memory.ChangeOp{memory.OpDeleted, memory.OpUpdated, memory.OpCreated}[i] {
+			if u.Undone.Op != []ragctx.ChangeOp{ragctx.OpDeleted, ragctx.OpUpdated, ragctx.OpCreated}[i] {
 				t.Errorf("%s: undid %s", id, u.Undone.Op)
 			}
 			if want == "" {
@@ -259,7 +258,7 @@ func TestTurnAsStored(t *testing.T) {
 		t.Error(a.body)
 	}
 	h := into[MemoryHistory](t, f.call(t, "GET", "/v1/memories/a/t/history", ""), 200).History
-	if len(h) != 1 || h[0].Op != memory.OpCreated || h[0].By != memory.ByTurn || h[0].Turn != "a/t" || !strings.Contains(h[0].Content, "Hello.") {
+	if len(h) != 1 || h[0].Op != ragctx.OpCreated || h[0].By != ragctx.ByTurn || h[0].Turn != "a/t" || !strings.Contains(h[0].Content, "Hello.") {
 		t.Errorf("%+v", h)
 	}
 	if p := f.call(t, "POST", "/v1/memories/a/t:undo", "").problem(t); p.Status != 409 {

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/providers/memory"
 	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
@@ -29,11 +28,11 @@ type MemoryLine struct {
 	Uses       int                `json:"access_count,omitempty" minimum:"0"`
 	LastUsed   time.Time          `json:"last_accessed,omitzero"`
 
-	Namespace string          `json:"namespace,omitempty"`
-	Score     float64         `json:"score,omitempty" doc:"exported only"`
-	Recorded  time.Time       `json:"recorded,omitzero" doc:"exported only"`
-	Version   int             `json:"version,omitempty" doc:"exported only"`
-	History   []memory.MemoryChange `json:"history,omitempty" doc:"exported only"`
+	Namespace string                `json:"namespace,omitempty"`
+	Score     float64               `json:"score,omitempty" doc:"exported only"`
+	Recorded  time.Time             `json:"recorded,omitzero" doc:"exported only"`
+	Version   int                   `json:"version,omitempty" doc:"exported only"`
+	History   []ragctx.MemoryChange `json:"history,omitempty" doc:"exported only"`
 }
 
 // LineAbout is a [memory.FactRecord] as it is sent.
@@ -59,7 +58,7 @@ type LineSource struct {
 }
 
 // lineOf returns a memory as it is exported.
-func lineOf(m ragctx.Memory, history []memory.MemoryChange) MemoryLine {
+func lineOf(m ragctx.Memory, history []ragctx.MemoryChange) MemoryLine {
 	l := MemoryLine{
 		ID: m.ID, UserID: m.UserID, AgentID: m.AgentID, SessionID: m.SessionID, Type: string(m.Type), Content: m.Content,
 		Importance: &m.Importance, Tags: m.Tags, Metadata: m.Metadata, Profile: m.Profile, Pinned: m.Pinned,

@@ -18,7 +18,6 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 // maxMemoryLine holds a memory with every character of its text escaped.
@@ -56,7 +55,7 @@ func exportMemories(ctx context.Context, from engine.Memories, namespace string,
 	enc.SetEscapeHTML(false)
 	err := EachPage(ctx, from.List, namespace, f, 0, func(page []ragctx.Memory) error {
 		for _, m := range page {
-			var changes []memory.MemoryChange
+			var changes []ragctx.MemoryChange
 			if history {
 				var err error
 				changes, err = from.History(ctx, namespace, m.ID, engine.Viewer{Anyone: true})

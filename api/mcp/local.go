@@ -8,7 +8,6 @@ import (
 	"github.com/ragctx/ragctx/internal/passage"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/providers/memory"
 	"github.com/ragctx/ragctx/providers/procedures"
 )
 
@@ -45,7 +44,7 @@ func (l local) FindMemory(ctx context.Context, namespace, id string, by engine.V
 	return l.Memories().Find(ctx, namespace, id, by)
 }
 
-func (l local) MemoryHistory(ctx context.Context, namespace, id string, by engine.Viewer) ([]memory.MemoryChange, error) {
+func (l local) MemoryHistory(ctx context.Context, namespace, id string, by engine.Viewer) ([]ragctx.MemoryChange, error) {
 	return l.Memories().History(ctx, namespace, id, by)
 }
 

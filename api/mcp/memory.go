@@ -9,7 +9,6 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/access"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 type memorySearchArguments struct {
@@ -202,10 +201,10 @@ type memoryHistoryArguments struct {
 }
 
 type memoryHistoryAnswer struct {
-	ID         string          `json:"id"`
-	Notice     string          `json:"notice,omitempty" jsonschema:"how to read the texts"`
-	Changes    []memory.MemoryChange `json:"changes" jsonschema:"oldest first"`
-	NextCursor string          `json:"next_cursor,omitempty" jsonschema:"cursor of the next page"`
+	ID         string                `json:"id"`
+	Notice     string                `json:"notice,omitempty" jsonschema:"how to read the texts"`
+	Changes    []ragctx.MemoryChange `json:"changes" jsonschema:"oldest first"`
+	NextCursor string                `json:"next_cursor,omitempty" jsonschema:"cursor of the next page"`
 }
 
 func (s *Server) memoryHistoryTool() tool {
@@ -220,7 +219,7 @@ func (s *Server) memoryHistoryTool() tool {
 }
 
 func (s *Server) memoryHistory(ctx context.Context, at Scope, in memoryHistoryArguments) (memoryHistoryAnswer, error) {
-	out := memoryHistoryAnswer{ID: in.ID, Changes: []memory.MemoryChange{}}
+	out := memoryHistoryAnswer{ID: in.ID, Changes: []ragctx.MemoryChange{}}
 	c, err := page(in.Cursor, of("memory_history", at, in.ID), 1<<30)
 	if err != nil {
 		return out, err

@@ -28,7 +28,6 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/internal/tokens"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/providers/memory"
 	"github.com/ragctx/ragctx/providers/procedures"
 )
 
@@ -45,7 +44,7 @@ type Engine interface {
 
 	Remember(ctx context.Context, m ragctx.Memory) (ragctx.Memory, store.Status, error)
 	FindMemory(ctx context.Context, namespace, id string, by engine.Viewer) (store.Quarantined, error)
-	MemoryHistory(ctx context.Context, namespace, id string, by engine.Viewer) ([]memory.MemoryChange, error)
+	MemoryHistory(ctx context.Context, namespace, id string, by engine.Viewer) ([]ragctx.MemoryChange, error)
 	DeleteMemory(ctx context.Context, namespace, id, user string, anyUser bool) error
 	EraseMemory(ctx context.Context, namespace, id, user string, anyUser bool) (store.Erased, error)
 
