@@ -16,8 +16,8 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// ClusterKey are the parameters that name a cluster. It is exported for huma, which
-// passes over others.
+// ClusterKey are the parameters that name a cluster. It is exported because huma ignores unexported
+// embedded types.
 type ClusterKey struct {
 	Scoped
 	Cluster string `path:"cluster" doc:"name of a cluster of agents, at most 256 bytes" example:"issue-17"`
@@ -27,8 +27,8 @@ func (k ClusterKey) filter() ledger.Filter {
 	return ledger.Filter{Namespace: k.Namespace, Cluster: k.Cluster}
 }
 
-// MessageFilter are the parameters that choose among the messages of a cluster. It is
-// exported for huma, which passes over others.
+// MessageFilter are the parameters that select messages of a cluster. It is exported for huma, like
+// ClusterKey.
 type MessageFilter struct {
 	ClusterKey
 	Topics   []string `query:"topic,explode" doc:"only these topics"`
@@ -47,8 +47,8 @@ func (f MessageFilter) filter() ledger.Filter {
 	return out
 }
 
-// MessageRange are the parameters that bound the messages of a cluster. It is exported
-// for huma, which passes over others.
+// MessageRange are the parameters that bound the messages of a cluster. It is exported for huma,
+// like ClusterKey.
 type MessageRange struct {
 	MessageFilter
 	Since      int64  `query:"since" minimum:"0" doc:"only messages at or after this Unix time in milliseconds"`
@@ -67,7 +67,7 @@ func (r MessageRange) query() (ledger.Query, error) {
 	return q, err
 }
 
-// sequenceOf reads the sequence in a parameter; "" is 0.
+// sequenceOf parses a sequence parameter; "" is 0.
 func sequenceOf(field, text string) (ledger.Sequence, error) {
 	var n ledger.Sequence
 	if text == "" {
@@ -80,7 +80,7 @@ func sequenceOf(field, text string) (ledger.Sequence, error) {
 	return n, err
 }
 
-// MessageBody is a message as it is sent.
+// MessageBody is a message to append.
 type MessageBody struct {
 	ID        string          `json:"id,omitempty"`
 	Topic     string          `json:"topic,omitempty" doc:"required, at most 256 bytes" example:"PLAN_READY"`
@@ -92,14 +92,14 @@ type MessageBody struct {
 	Timestamp int64           `json:"timestamp,omitempty" minimum:"0"`
 }
 
-// MessagesRequest is a message or a batch as it is sent.
+// MessagesRequest is a message or a batch to append.
 type MessagesRequest struct {
 	Namespace string `json:"namespace,omitempty" maxLength:"512" doc:"default is \"default\""`
 	MessageBody
 	Messages []MessageBody `json:"messages,omitempty" maxItems:"1000"`
 }
 
-// messages returns the messages of a request to a cluster.
+// messages returns the messages that a request appends to a cluster.
 func (r MessagesRequest) messages(cluster string) ([]ledger.Message, error) {
 	bodies := []MessageBody{r.MessageBody}
 	if r.Messages != nil {
@@ -119,7 +119,7 @@ func (r MessagesRequest) messages(cluster string) ([]ledger.Message, error) {
 	return out, nil
 }
 
-// MessageList are messages of a cluster.
+// MessageList is a page of messages of a cluster.
 type MessageList struct {
 	Messages []ledger.Message `json:"messages" nullable:"false"`
 	More     bool             `json:"more,omitempty"`
@@ -160,12 +160,12 @@ type (
 	clusterListOutput struct{ Body ClusterList }
 )
 
-// maxPageBytes is how much text a page of messages holds, but for its last message.
+// maxPageBytes limits the text in a page of messages; the last message may exceed it.
 const maxPageBytes = 8 << 20
 
 const clusterPath = "/v1/ledger/{cluster}"
 
-// clusterVerb returns the path of what is below a cluster, as it is registered.
+// clusterVerb returns the registered path of a route below a cluster.
 func clusterVerb(name string) string {
 	return strings.Replace(verbPath("/v1/ledger", name), "{id}", "{cluster}", 1)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/ragctx/ragctx/internal/ledger"
 )
 
-// lastEventHeader is what a reader that reconnects sends.
+// lastEventHeader is the header of a reconnecting client.
 const lastEventHeader = "Last-Event-ID"
 
 type messageStream struct {
@@ -25,14 +25,14 @@ type messageStream struct {
 	Last  string `header:"Last-Event-ID"`
 }
 
-// MessageFrame is a message as a WebSocket has it.
+// MessageFrame is a WebSocket frame with a message.
 type MessageFrame struct {
 	Type string         `json:"type" enum:"message"`
 	Data ledger.Message `json:"data"`
 }
 
 func (s *Server) ledgerStreamRoutes() {
-	s.schemaOf(reflect.TypeFor[MessageFrame]()) // which no body has
+	s.schemaOf(reflect.TypeFor[MessageFrame]()) // registers the schema, which no body uses
 	register(s, huma.Operation{
 		OperationID: "stream-messages", Method: http.MethodGet, Path: clusterVerb("stream"), Tags: []string{"ledger"}, Summary: "Stream messages",
 		Description: "Streams messages as server-sent events named message, with the sequence as id: first the " +
@@ -62,8 +62,8 @@ func (s *Server) streamMessages(ctx context.Context, in *messageStream) (*huma.S
 	}}, nil
 }
 
-// beginning returns the sequence after which a stream begins. What is wrong with the
-// request must be said before the stream is begun.
+// beginning returns the sequence after which a stream begins. An invalid request must fail before
+// the stream starts.
 func (s *Server) beginning(ctx context.Context, in *messageStream) (ledger.Sequence, error) {
 	last, err := s.engine.Ledger().Last(ctx, in.Namespace, in.Cluster)
 	switch {
@@ -79,7 +79,7 @@ func (s *Server) beginning(ctx context.Context, in *messageStream) (ledger.Seque
 
 func (s *Server) messageEvents(ctx context.Context, hctx huma.Context, messages <-chan told[ledger.Message]) error {
 	out := openStream(hctx)
-	if err := out.keepAlive(); err != nil { // the reader sees that it has begun
+	if err := out.keepAlive(); err != nil { // shows the client that the stream has begun
 		return err
 	}
 	return relay(ctx, s.stopping, messages, func(m ledger.Message) error {
@@ -87,17 +87,17 @@ func (s *Server) messageEvents(ctx context.Context, hctx huma.Context, messages 
 	}, out.keepAlive)
 }
 
-// messageFrames is messageEvents for a WebSocket. Whatever the reader sends ends it.
+// messageFrames is messageEvents for a WebSocket. Any message from the client ends it.
 func (s *Server) messageFrames(ctx context.Context, hctx huma.Context, messages <-chan told[ledger.Message]) error {
 	s.sockets.Add(1)
 	defer s.sockets.Done()
 	c := humaecho.Unwrap(hctx)
-	// Origins have been checked; see [Server.guard].
+	// guard has checked the origin; see [Server.guard].
 	conn, err := websocket.Accept(c.Response(), c.Request(), &websocket.AcceptOptions{InsecureSkipVerify: true})
 	if err != nil {
-		return err // which Accept has answered
+		return err // Accept has answered
 	}
-	defer func() { _ = conn.CloseNow() }() // it is closed already, or there is nobody to tell
+	defer func() { _ = conn.CloseNow() }() // closed already, or the client is gone
 	ctx = conn.CloseRead(ctx)
 	write := func(m ledger.Message) error {
 		b, err := json.Marshal(MessageFrame{"message", m})

@@ -13,17 +13,17 @@ import (
 	"github.com/ragctx/ragctx/internal/access"
 )
 
-// Limits are what each API key may ask of the server; 0 is no limit.
+// Limits bound the requests of each API key; 0 is no limit.
 type Limits struct {
-	// Rate is how many requests a second may begin in the long run, Burst how many at
-	// once after a pause; 0 is twice the rate, at least one.
+	// Rate is the sustained number of requests per second. Burst is how many may start at once
+	// after a pause; 0 is twice the rate, at least one.
 	Rate  float64
 	Burst int
-	// Concurrent is how many requests may be under way, streams included.
+	// Concurrent limits the requests in progress, streams included.
 	Concurrent int
 }
 
-// limiter counts the requests of each key. There are as many as there are keys.
+// limiter counts the requests of each key. It holds one entry per key.
 type limiter struct {
 	Limits
 
@@ -33,10 +33,10 @@ type limiter struct {
 	usage map[string]*usage
 }
 
-// usage is a token bucket and a count.
+// usage is a token bucket and a count of requests in progress.
 type usage struct {
 	tokens   float64
-	at       time.Time // when tokens were counted
+	at       time.Time // time of the last refill
 	underWay int
 }
 
@@ -47,8 +47,8 @@ func newLimiter(l Limits) *limiter {
 	return &limiter{Limits: l, now: time.Now, usage: make(map[string]*usage)}
 }
 
-// enter lets a request of a key begin, which leave ends; or it returns what is exceeded,
-// and after how long it may be worth to try again.
+// enter starts a request of a key and returns the func that ends it. If a limit is exceeded, it
+// returns a retry delay and the name of the limit instead.
 func (l *limiter) enter(key string) (leave func(), again time.Duration, what string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -78,7 +78,7 @@ func (l *limiter) enter(key string) (leave func(), again time.Duration, what str
 	}, 0, ""
 }
 
-// limit holds each key to its limits. Commands of this machine have none.
+// limit enforces the limits of each key. Local commands have none.
 func (s *Server) limit(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		key := access.From(c.Request().Context()).Key

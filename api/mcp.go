@@ -15,7 +15,7 @@ const mcpPath = "/mcp"
 // maxMCPBody is the longest message that package mcp reads.
 const maxMCPBody = 8 << 20
 
-// mountMCP lets agents in that speak the Model Context Protocol.
+// mountMCP mounts the Model Context Protocol.
 func (s *Server) mountMCP() {
 	if s.opts.MCP == nil {
 		return
@@ -28,9 +28,9 @@ func (s *Server) mountMCP() {
 func (s *Server) mcp(c echo.Context) error {
 	r := c.Request()
 	if r.Method == http.MethodGet {
-		// A stream of what the server has to say stays open for as long as the session. It
-		// ends when the server stops, and its reader opens another one later.
-		_ = http.NewResponseController(c.Response()).SetWriteDeadline(time.Time{}) // where there is none, none is needed
+		// A stream of server messages stays open as long as its session. It ends when the server
+		// stops; the client opens a new one later.
+		_ = http.NewResponseController(c.Response()).SetWriteDeadline(time.Time{}) // unsupported writers need no deadline
 		ctx, cancel := context.WithCancel(r.Context())
 		defer cancel()
 		defer s.whenStopping(ctx, cancel)()
@@ -56,7 +56,7 @@ func (s *Server) mcp(c echo.Context) error {
 	return w.problem()
 }
 
-// readMCP returns the body of a message, and of one that is too long as much as shows that.
+// readMCP returns a message body. Of one that is too long it returns just enough to show that.
 func (s *Server) readMCP(c echo.Context, memory *reservation) ([]byte, *Problem) {
 	const limit = maxMCPBody + 1
 	r := c.Request()
@@ -64,8 +64,8 @@ func (s *Server) readMCP(c echo.Context, memory *reservation) ([]byte, *Problem)
 	return body, s.unread(c, &huma.Operation{Method: r.Method}, err, "send less at a time")
 }
 
-// whenStopping calls fn once the server is told to stop, unless ctx has ended. The
-// function that it returns waits until that is decided.
+// whenStopping calls fn when the server shuts down, unless ctx has ended. The returned func waits
+// until that is decided.
 func (s *Server) whenStopping(ctx context.Context, fn func()) func() {
 	done, left := make(chan struct{}), make(chan struct{})
 	go func() {

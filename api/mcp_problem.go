@@ -8,25 +8,25 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// maxPlainError bounds what is kept of an error that comes as plain text.
+// maxPlainError limits the text of a plain error.
 const maxPlainError = 1 << 10
 
-// plainErrors holds back errors that a handler writes as plain text, as [http.Error] does,
-// so that they can be sent as problems. All else passes through.
+// plainErrors holds back plain-text errors of a handler, as [http.Error] writes them, so that they
+// can be sent as problems. Everything else passes through.
 type plainErrors struct {
 	http.ResponseWriter
 
-	status int // of an error that was held back; 0 is none
+	status int // status of a held error; 0 is none
 	text   strings.Builder
 }
 
-// Unwrap is for [http.ResponseController].
+// Unwrap returns the underlying writer, for [http.ResponseController].
 func (w *plainErrors) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // Flush implements [http.Flusher].
 func (w *plainErrors) Flush() {
 	if w.status == 0 {
-		_ = http.NewResponseController(w.ResponseWriter).Flush() // where it cannot be, it need not be
+		_ = http.NewResponseController(w.ResponseWriter).Flush() // without support there is nothing to flush
 	}
 }
 
@@ -48,7 +48,7 @@ func (w *plainErrors) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// problem returns the error that was held back; nil is none.
+// problem returns the held error, or nil.
 func (w *plainErrors) problem() error {
 	if w.status == 0 {
 		return nil
@@ -58,7 +58,7 @@ func (w *plainErrors) problem() error {
 	return newProblem(w.status, codeOfStatus(w.status), cmp.Or(detail, http.StatusText(w.status)))
 }
 
-// codeOfStatus returns the code that problems of a status have.
+// codeOfStatus returns the problem code of a status.
 func codeOfStatus(status int) string {
 	switch status {
 	case http.StatusUnauthorized:

@@ -11,11 +11,11 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// mem0Prefix is where the routes of mem0's REST API are, as far as there are any: its
-// clients are given the server's URL with it. docs/mem0.md says what is there.
+// mem0Prefix is the path of mem0's REST API, as far as it is supported. mem0's clients are
+// configured with it; see docs/mem0.md.
 const mem0Prefix = "/mem0"
 
-// withoutSlash returns a path of mem0 without the slash that its callers end it with.
+// withoutSlash removes the trailing slash of a mem0 path.
 func withoutSlash(path string) string {
 	if strings.HasPrefix(path, mem0Prefix+"/") {
 		return strings.TrimRight(path, "/")
@@ -23,7 +23,7 @@ func withoutSlash(path string) string {
 	return path
 }
 
-// Mem0Project are the parameters that mem0's clients add to every request.
+// Mem0Project are the parameters of all mem0 requests.
 type Mem0Project struct {
 	OrgID     string `query:"org_id" maxLength:"512" doc:"ignored"`
 	ProjectID string `query:"project_id" maxLength:"512" doc:"namespace; default is \"default\""`
@@ -35,7 +35,7 @@ type Mem0Key struct {
 	ID string `path:"id" doc:"memory id"`
 }
 
-// Mem0Memory is a memory in the shape of mem0.
+// Mem0Memory is a memory in mem0's format.
 type Mem0Memory struct {
 	ID             string         `json:"id"`
 	Memory         string         `json:"memory" doc:"text of the memory"`
@@ -73,8 +73,8 @@ func orNull(s string) *string {
 	return &s
 }
 
-// Mem0Date is a day such as "2026-03-01", or null. What expires then is found until
-// its end, in UTC.
+// Mem0Date is a day such as "2026-03-01", or null. An item that expires then is found until the end
+// of the day in UTC.
 type Mem0Date struct {
 	Set bool
 	Day string
@@ -106,7 +106,7 @@ func (d Mem0Date) expires() (time.Time, error) {
 	return day.AddDate(0, 0, 1), nil
 }
 
-// Mem0Message says that something was done.
+// Mem0Message confirms a change.
 type Mem0Message struct {
 	Message string `json:"message"`
 }

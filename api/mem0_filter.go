@@ -12,25 +12,25 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// mem0Scope is a conjunction of conditions: who, and what of theirs.
+// mem0Scope is a conjunction of conditions on owner and memory.
 type mem0Scope struct {
 	user, agent, run string
 	filter           ragctx.Filter
 	contains         string
 }
 
-// maxMem0Scopes bounds how many alternatives a filter may come to.
+// maxMem0Scopes limits the alternatives of an expanded filter.
 const maxMem0Scopes = 16
 
-// named reports whether the scope says whose memories are meant.
+// named reports whether the scope names an owner.
 func (s mem0Scope) named() bool { return s.user+s.agent+s.run != "" }
 
-// memories returns the scope as a filter of a list.
+// memories converts the scope into a list filter.
 func (s mem0Scope) memories() store.MemoryFilter {
 	return store.MemoryFilter{UserID: s.user, AgentID: s.agent, SessionID: s.run, Filter: s.filter, Contains: s.contains}
 }
 
-// and returns the conditions of both; false if they contradict each other.
+// and combines the conditions of both scopes; it returns false if they contradict each other.
 func (s mem0Scope) and(o mem0Scope) (mem0Scope, bool) {
 	ok := true
 	both := func(a *string, b string) {
@@ -64,8 +64,8 @@ func (s mem0Scope) and(o mem0Scope) (mem0Scope, bool) {
 	return s, ok
 }
 
-// readFilters reads mem0's filters: the alternatives that they come to, each of which
-// names a user, an agent or a run.
+// readFilters parses mem0's filters and expands them into alternatives, each of which names a user,
+// an agent or a run.
 func readFilters(f Metadata) ([]mem0Scope, error) {
 	if len(f) == 0 {
 		return nil, ragctx.Invalid("filters", "are missing; send at least one of user_id, agent_id and run_id")
@@ -83,7 +83,7 @@ func readFilters(f Metadata) ([]mem0Scope, error) {
 	return all, nil
 }
 
-// conjunction reads an object, all of whose members must hold.
+// conjunction parses an object; all of its members must hold.
 func conjunction(path string, members map[string]any) ([]mem0Scope, error) {
 	all := []mem0Scope{{}}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
@@ -98,7 +98,7 @@ func conjunction(path string, members map[string]any) ([]mem0Scope, error) {
 	return all, nil
 }
 
-// cross returns what holds where one of each side does.
+// cross returns all combinations of one scope of each side.
 func cross(path string, a, b []mem0Scope) ([]mem0Scope, error) {
 	var out []mem0Scope
 	for _, x := range a {
@@ -174,7 +174,7 @@ func entity(path, name string, value any) ([]mem0Scope, error) {
 	})
 }
 
-// oneOfEach reads a value, or an object with eq or in: one alternative for each value.
+// oneOfEach parses a value, or an object with eq or in; each value is an alternative.
 func oneOfEach(path string, value any, scope func(string) mem0Scope) ([]mem0Scope, error) {
 	var values []any
 	switch v := value.(type) {
@@ -208,7 +208,7 @@ func oneOfEach(path string, value any, scope func(string) mem0Scope) ([]mem0Scop
 	return out, nil
 }
 
-// metadataCondition reads values that the metadata must have.
+// metadataCondition parses required metadata values.
 func metadataCondition(path string, value any) ([]mem0Scope, error) {
 	members, ok := value.(map[string]any)
 	if !ok {
@@ -229,7 +229,7 @@ func metadataCondition(path string, value any) ([]mem0Scope, error) {
 	return []mem0Scope{{filter: ragctx.Filter{Metadata: meta}}}, nil
 }
 
-// timeCondition reads bounds of the time of occurrence.
+// timeCondition parses bounds on the time of occurrence.
 func timeCondition(path string, value any) ([]mem0Scope, error) {
 	members, ok := value.(map[string]any)
 	if !ok {
@@ -257,7 +257,7 @@ func timeCondition(path string, value any) ([]mem0Scope, error) {
 	return []mem0Scope{{filter: f}}, nil
 }
 
-// mem0Day reads a parameter; "" is the zero time.
+// mem0Day parses a parameter; "" is the zero time.
 func mem0Day(name, value string) (time.Time, error) {
 	if value == "" {
 		return time.Time{}, nil
@@ -265,7 +265,7 @@ func mem0Day(name, value string) (time.Time, error) {
 	return mem0Time(name, value)
 }
 
-// mem0Time reads a day or a time.
+// mem0Time parses a day or a time.
 func mem0Time(path string, v any) (time.Time, error) {
 	s, _ := v.(string)
 	for _, layout := range []string{time.RFC3339, time.DateOnly, "2006-01-02T15:04:05", "2006-01-02 15:04:05"} {

@@ -19,7 +19,7 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// Mem0Page is a page of memories in the shape of mem0.
+// Mem0Page is a page of memories in mem0's format.
 type Mem0Page struct {
 	Count    int          `json:"count" doc:"total number of memories"`
 	Next     *string      `json:"next"`
@@ -27,7 +27,7 @@ type Mem0Page struct {
 	Results  []Mem0Memory `json:"results" nullable:"false"`
 }
 
-// Mem0Found is what a search finds, in the shape of mem0's v1.1.
+// Mem0Found is a search result in mem0's v1.1 format.
 type Mem0Found struct {
 	Results   []Mem0Memory `json:"results" nullable:"false"`
 	Relations []any        `json:"relations" nullable:"false" doc:"always empty"`
@@ -62,7 +62,7 @@ func (in *mem0FilterInput) Resolve(ctx huma.Context) []error {
 	return nil
 }
 
-// Mem0Filters asks for a list of memories.
+// Mem0Filters requests a list of memories.
 type Mem0Filters struct {
 	Filters   Metadata `json:"filters"`
 	Page      int      `json:"page,omitempty" minimum:"1" maximum:"10000"`
@@ -72,7 +72,7 @@ type Mem0Filters struct {
 	Version   string   `json:"version,omitempty" doc:"ignored"`
 }
 
-// mem0Any is an answer whose shape depends on the request.
+// mem0Any is an answer whose format depends on the request.
 type mem0Any struct{ Body any }
 
 func (s *Server) mem0List(ctx context.Context, in *mem0ListInput) (*mem0Any, error) {
@@ -122,8 +122,7 @@ func (s *Server) mem0Filtered(ctx context.Context, in *mem0FilterInput) (Mem0Pag
 	return s.mem0Page(ctx, cmp.Or(in.ProjectID, in.Body.ProjectID), scopes, n, size, in.url)
 }
 
-// maxMem0Gathered is how many memories the pages of a list of several alternatives
-// reach.
+// maxMem0Gathered is how many memories a paged list over several alternatives reaches.
 const maxMem0Gathered = 10_000
 
 // mem0Page returns page n of a list, counted from 1.
@@ -151,7 +150,7 @@ func (s *Server) mem0Page(ctx context.Context, namespace string, scopes []mem0Sc
 	return page, nil
 }
 
-// pageURL names a page of a list.
+// pageURL returns the URL of a page.
 func pageURL(at *url.URL, n, size int) *string {
 	u := url.URL{Path: mem0Memories + "/"}
 	if at != nil {
@@ -162,8 +161,8 @@ func pageURL(at *url.URL, n, size int) *string {
 	return &text
 }
 
-// mem0Memories returns the newest memories of scopes, at most limit, and how many there
-// are in all: of several scopes, as far as they were gathered.
+// mem0Memories returns at most limit of the newest memories in scopes, and their total. With
+// several scopes, the total covers only the gathered memories.
 func (s *Server) mem0Memories(ctx context.Context, namespace string, scopes []mem0Scope, limit int) ([]ragctx.Memory, int, error) {
 	var all []ragctx.Memory
 	count := 0
@@ -204,7 +203,7 @@ func shapes(found []ragctx.Memory) []Mem0Memory {
 	return out
 }
 
-// Mem0SearchV1 asks for memories that match a text.
+// Mem0SearchV1 searches memories by text.
 type Mem0SearchV1 struct {
 	Mem0Query
 	UserID       string   `json:"user_id,omitempty" maxLength:"512"`
@@ -214,13 +213,13 @@ type Mem0SearchV1 struct {
 	OutputFormat string   `json:"output_format,omitempty" enum:"v1.0,v1.1" default:"v1.0"`
 }
 
-// Mem0SearchV2 asks for memories that match a text, by filters.
+// Mem0SearchV2 searches memories by text and filters.
 type Mem0SearchV2 struct {
 	Mem0Query
 	Filters Metadata `json:"filters"`
 }
 
-// Mem0Query is what both kinds of search have in common.
+// Mem0Query are the fields of both kinds of search.
 type Mem0Query struct {
 	Query          string  `json:"query" minLength:"1" maxLength:"65536"`
 	TopK           int     `json:"top_k,omitempty" minimum:"1" maximum:"1000" default:"10"`
@@ -255,7 +254,7 @@ func (s *Server) mem0Search(ctx context.Context, in *mem0SearchInput) (*mem0Any,
 		if err != nil {
 			return nil, err
 		}
-		scopes, _ = cross("metadata", scopes, meta) // one of each: cannot fail
+		scopes, _ = cross("metadata", scopes, meta) // a single alternative: cannot fail
 	}
 	found, err := s.mem0Find(ctx, cmp.Or(in.ProjectID, r.ProjectID), r.Mem0Query, scopes)
 	if r.OutputFormat == "v1.1" {
@@ -282,7 +281,7 @@ func (s *Server) mem0FindV2(ctx context.Context, in *mem0SearchV2Input) ([]Mem0M
 	return s.mem0Find(ctx, cmp.Or(in.ProjectID, in.Body.ProjectID), in.Body.Mem0Query, scopes)
 }
 
-// mem0Find searches each of the scopes and returns the best of what is found.
+// mem0Find searches all scopes and returns the best results.
 func (s *Server) mem0Find(ctx context.Context, namespace string, r Mem0Query, scopes []mem0Scope) ([]Mem0Memory, error) {
 	limit := cmp.Or(r.TopK, ragctx.DefaultMaxResults)
 	out := []Mem0Memory{}
@@ -305,14 +304,14 @@ func (s *Server) mem0Find(ctx context.Context, namespace string, r Mem0Query, sc
 			seen[it.ID] = true
 			m, err := s.engine.Memories().Get(ctx, namespace, it.ID, scope.user, false)
 			if errors.Is(err, ragctx.ErrNotFound) {
-				continue // it was deleted in between
+				continue // deleted concurrently
 			}
 			if err != nil {
 				return nil, err
 			}
 			shape := mem0Memory(m)
 			shape.Score = &it.Relevance
-			shape.Memory, _ = redact.Visible(shape.Memory) // it goes to a model; a list has what is stored
+			shape.Memory, _ = redact.Visible(shape.Memory) // for a model; a list returns the stored text
 			out = append(out, shape)
 		}
 	}
@@ -320,7 +319,7 @@ func (s *Server) mem0Find(ctx context.Context, namespace string, r Mem0Query, sc
 	return out[:min(limit, len(out))], nil
 }
 
-// Mem0Change is an entry of a memory's history in the shape of mem0.
+// Mem0Change is an entry of a memory's history in mem0's format.
 type Mem0Change struct {
 	ID        string    `json:"id"`
 	MemoryID  string    `json:"memory_id"`
@@ -341,11 +340,11 @@ func (s *Server) mem0History(ctx context.Context, in *Mem0Key) (*mem0HistoryOutp
 	if err != nil {
 		return nil, err
 	}
-	m, _ := s.engine.Memories().Find(ctx, in.ProjectID, in.ID, anyone) // whose it is, if it is still there
+	m, _ := s.engine.Memories().Find(ctx, in.ProjectID, in.ID, anyone) // for the owner, if it still exists
 	out := []Mem0Change{}
 	for i, c := range changes {
 		if c.Op == ragctx.OpQuarantined || c.Op == ragctx.OpDiscarded {
-			continue // nobody has seen it
+			continue // was never visible
 		}
 		out = append(out, Mem0Change{
 			ID: fmt.Sprintf("%s:%d", in.ID, i+1), MemoryID: in.ID, Input: []any{}, OldMemory: orNull(c.Previous), NewMemory: orNull(c.Content),

@@ -12,7 +12,7 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// Mem0Add are messages to remember.
+// Mem0Add adds memories from messages.
 type Mem0Add struct {
 	Messages       Messages `json:"messages"`
 	UserID         string   `json:"user_id,omitempty" maxLength:"512"`
@@ -29,13 +29,13 @@ type Mem0Add struct {
 	OutputFormat   string   `json:"output_format,omitempty" doc:"ignored"`
 }
 
-// Mem0Added is what became of messages.
+// Mem0Added is the result of adding messages.
 type Mem0Added struct {
 	Results []Mem0Result `json:"results" nullable:"false"`
 	Status  string       `json:"status,omitempty" enum:"PENDING"`
 }
 
-// Mem0Result is a memory that was made, or changed.
+// Mem0Result is a created or changed memory.
 type Mem0Result struct {
 	ID     string `json:"id"`
 	Memory string `json:"memory"`
@@ -85,7 +85,7 @@ func (r Mem0Add) occurred() time.Time {
 	return time.Unix(r.Timestamp, 0).UTC()
 }
 
-// mem0Verbatim makes a memory of every message, but for what the system says.
+// mem0Verbatim stores every message except system messages as a memory.
 func (s *Server) mem0Verbatim(ctx context.Context, r Mem0Add) (*mem0AddOutput, error) {
 	out := Mem0Added{Results: []Mem0Result{}}
 	seed := seedOf(ctx)
@@ -129,7 +129,7 @@ func eventOf(status store.Status) string {
 	}
 }
 
-// mem0Turn remembers the messages as a turn.
+// mem0Turn stores the messages as a turn.
 func (s *Server) mem0Turn(ctx context.Context, r Mem0Add) (*mem0AddOutput, error) {
 	t := ragctx.Turn{
 		ID: cmp.Or(seedOf(ctx), s.engine.NewID()), Namespace: r.ProjectID, UserID: r.UserID, AgentID: r.AgentID, SessionID: r.RunID,
@@ -159,12 +159,12 @@ func (s *Server) mem0Turn(ctx context.Context, r Mem0Add) (*mem0AddOutput, error
 	return &mem0AddOutput{out}, err
 }
 
-// mem0Learning is how long an answer waits for what is learnt: shorter than the
-// patience of clients.
+// mem0Learning is how long an answer waits for extraction. It must be below the timeouts of
+// clients.
 const mem0Learning = 30 * time.Second
 
-// mem0Learnt waits for what is learnt from a turn, but not until its caller or the
-// server is gone. It returns what there is, and whether there may be more.
+// mem0Learnt waits for the extraction from a turn, until the caller disconnects or the server
+// stops. It returns the results so far, and whether more may follow.
 func (s *Server) mem0Learnt(ctx context.Context, t ragctx.Turn) (learnt []Mem0Result, pending bool, err error) {
 	wait, cancel := context.WithTimeout(ctx, s.learning)
 	defer cancel()
@@ -198,7 +198,7 @@ func (s *Server) mem0Get(ctx context.Context, in *Mem0Key) (*mem0MemoryOutput, e
 	return &mem0MemoryOutput{mem0Memory(m)}, err
 }
 
-// Mem0Update says what is to change in a memory.
+// Mem0Update changes a memory.
 type Mem0Update struct {
 	Text           *string  `json:"text,omitempty"`
 	Metadata       Metadata `json:"metadata,omitempty" doc:"merged into the memory's metadata"`

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// members is a list below a session, each of whose entries has a path of its own: the
-// session's, the suffix, a slash and the entry's name, and perhaps a tail. As with a verb,
-// the route is registered with the session's id moved to the end.
+// members is a list below a session whose entries have paths of their own: the session's path, the
+// suffix, a slash, the entry's name, and possibly a tail. As with a verb, the registered route has
+// the session id at the end.
 type members struct {
 	name, suffix string
-	param        string // what the entry's name is called in the path
+	param        string // parameter with the entry's name
 	tail         string
-	// slashes says that the entry's name may have some, as %2F. It is then routed escaped,
-	// and for the handler to unescape.
+	// slashes says that the entry's name may contain slashes, sent as %2F. The route then matches
+	// the escaped name, and the handler unescapes it.
 	slashes bool
 }
 
@@ -24,17 +24,17 @@ var memberLists = [...]members{
 	{name: "provider", suffix: "/providers", param: "name"},
 }
 
-// memberPath returns the path of an entry as it is registered.
+// memberPath returns the registered path of an entry.
 func memberPath(name string) string {
 	for _, m := range memberLists {
 		if m.name == name {
 			return sessionsRoot + `\:` + name + "/{" + m.param + "}/{id}"
 		}
 	}
-	panic("no list of members has the name " + name) // a mistake in this package that no test run can miss
+	panic("no list of members has the name " + name) // a programming error that any test run finds
 }
 
-// publishedMember returns the path of an entry as callers write it.
+// publishedMember returns the documented path of an entry.
 func publishedMember(path string) (string, bool) {
 	for _, m := range memberLists {
 		if path == sessionsRoot+":"+m.name+"/{"+m.param+"}/{id}" {
@@ -44,7 +44,7 @@ func publishedMember(path string) (string, bool) {
 	return "", false
 }
 
-// routedMember returns the path that echo routes by, of one as it was sent.
+// routedMember converts a requested path into the one that echo routes by.
 func routedMember(sent string) (string, bool) {
 	for _, m := range memberLists {
 		rest, below := strings.CutPrefix(sent, sessionsRoot+"/")

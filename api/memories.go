@@ -13,7 +13,7 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// MemoryRequest is a memory as it is sent.
+// MemoryRequest is a memory to store.
 type MemoryRequest struct {
 	ID         string    `json:"id,omitempty" maxLength:"512"`
 	Namespace  string    `json:"namespace,omitempty" maxLength:"512" doc:"default is \"default\""`
@@ -56,7 +56,7 @@ func (r MemoryRequest) memory(now time.Time) (ragctx.Memory, error) {
 	return m, err
 }
 
-// MemoryPut is a memory as it was stored.
+// MemoryPut is the result of storing a memory.
 type MemoryPut struct {
 	ragctx.Memory
 
@@ -80,14 +80,14 @@ type memoryOutput struct {
 	Body store.Quarantined
 }
 
-// Viewed are the parameters of every route of one memory. It is exported for huma,
-// which passes over others.
+// Viewed are the parameters of every route of one memory. It is exported because huma ignores
+// unexported embedded types.
 type Viewed struct {
 	Scoped
 	UserID string `query:"user_id" maxLength:"512" doc:"act as this user, limited to that user's and shared memories; default is any user"`
 }
 
-// viewer says who looks. Without API keys the caller is admin.
+// viewer returns the viewing user. Without API keys the caller is admin.
 func (v Viewed) viewer() engine.Viewer { return engine.Viewer{User: v.UserID, Anyone: v.UserID == ""} }
 
 // MemoryKey are the parameters that name a memory.

@@ -144,13 +144,13 @@ func (c *Client) ReviseMemory(ctx context.Context, namespace, id string, by engi
 }
 
 // MemoryHistory calls [engine.Memories.History] on the server.
-func (c *Client) MemoryHistory(ctx context.Context, namespace, id string, by engine.Viewer) ([]memory.MemoryChange, error) {
+func (c *Client) MemoryHistory(ctx context.Context, namespace, id string, by engine.Viewer) ([]ragctx.MemoryChange, error) {
 	var h MemoryHistory
 	return h.History, c.one(ctx, http.MethodGet, memoriesPath, namespace, id, "/history", by, nil, &h)
 }
 
 // UndoMemory calls [engine.Memories.Undo] on the server.
-func (c *Client) UndoMemory(ctx context.Context, namespace, id string, by engine.Viewer) (memory.MemoryChange, error) {
+func (c *Client) UndoMemory(ctx context.Context, namespace, id string, by engine.Viewer) (ragctx.MemoryChange, error) {
 	var u Undone
 	err := c.one(ctx, http.MethodPost, memoriesPath, namespace, id, ":undo", by, nil, &u)
 	return u.Undone, err
@@ -200,7 +200,7 @@ func (c *Client) DiscardMemory(ctx context.Context, namespace, id string, by eng
 }
 
 // PruneMemories calls [engine.Memories.Prune] on the server.
-func (c *Client) PruneMemories(ctx context.Context, namespace string, f store.MemoryFilter, p memory.PrunePolicy, dry bool) (engine.Pruned, error) {
+func (c *Client) PruneMemories(ctx context.Context, namespace string, f store.MemoryFilter, p ragctx.PrunePolicy, dry bool) (engine.Pruned, error) {
 	days := p.MaxAge.Hours() / 24
 	var out engine.Pruned
 	err := c.do(ctx, http.MethodPost, memoriesPath+":prune", nil, PruneRequest{

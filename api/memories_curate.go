@@ -12,46 +12,46 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// MemoryHistory is what happened to a memory.
+// MemoryHistory lists the changes of a memory.
 type MemoryHistory struct {
 	History []ragctx.MemoryChange `json:"history" nullable:"false" doc:"oldest first"`
 }
 
 type historyOutput struct{ Body MemoryHistory }
 
-// Undone is a change that was taken back.
+// Undone is a reverted change.
 type Undone struct {
 	Undone ragctx.MemoryChange `json:"undone" doc:"the reverted change"`
 }
 
 type undoneOutput struct{ Body Undone }
 
-// TurnUndone are the memories of which a turn's part was taken back.
+// TurnUndone lists the memories changed by reverting an extraction.
 type TurnUndone struct {
 	MemoryIDs []string `json:"memory_ids" nullable:"false" doc:"memories that changed"`
 }
 
 type turnUndoneOutput struct{ Body TurnUndone }
 
-// TurnKey are the parameters that name a turn. It is exported for huma.
+// TurnKey are the parameters that name a turn. It is exported because huma ignores unexported
+// embedded types.
 type TurnKey struct {
 	Viewed
 	ID string `path:"id" doc:"turn id"`
 }
 
-// Turn is a turn as it was stored.
+// Turn is a stored turn.
 type Turn struct {
 	TurnRequest
 
 	Recorded time.Time `json:"recorded"`
-	// Learnt is what the turn did to which memories.
+	// Learnt lists the turn's changes to memories.
 	Learnt []store.TurnChange `json:"learnt" nullable:"false"`
 }
 
 type storedTurnOutput struct{ Body Turn }
 
-// PruneRequest says which memories are let go. The zero value is the policy that is
-// documented.
+// PruneRequest selects memories to prune. The zero value is the documented default policy.
 type PruneRequest struct {
 	Namespace     string   `json:"namespace,omitempty" maxLength:"512" doc:"default is \"default\""`
 	UserID        string   `json:"user_id,omitempty" maxLength:"512"`
@@ -64,7 +64,7 @@ type PruneRequest struct {
 	DryRun        bool     `json:"dry_run,omitempty" doc:"report only, change nothing"`
 }
 
-// policy returns what the request asks for.
+// policy returns the requested policy.
 func (r PruneRequest) policy() ragctx.PrunePolicy {
 	p := ragctx.DefaultPrunePolicy()
 	if r.MaxAgeDays != nil {
@@ -142,7 +142,7 @@ func (s *Server) undoTurn(ctx context.Context, in *TurnKey) (*turnUndoneOutput, 
 	ids, err := s.engine.Sessions().UndoTurn(ctx, in.Namespace, in.ID, in.viewer())
 	if err == nil && len(ids) == 0 {
 		ids = []string{}
-		_, err = s.engine.Sessions().Turn(ctx, in.Namespace, in.ID, in.viewer()) // is there such a turn?
+		_, err = s.engine.Sessions().Turn(ctx, in.Namespace, in.ID, in.viewer()) // checks that the turn exists
 	}
 	return &turnUndoneOutput{TurnUndone{ids}}, err
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
-// MemoryLine is a line of an export of memories, and of an import.
+// MemoryLine is a line of an export or import of memories.
 type MemoryLine struct {
 	ID         string             `json:"id" maxLength:"512" doc:"memory id; preserved"`
 	UserID     string             `json:"user_id,omitempty" maxLength:"512"`
@@ -35,7 +35,7 @@ type MemoryLine struct {
 	History   []ragctx.MemoryChange `json:"history,omitempty" doc:"exported only"`
 }
 
-// LineAbout is a [memory.FactRecord] as it is sent.
+// LineAbout is the JSON form of the attributes of an extracted fact.
 type LineAbout struct {
 	Kind       string  `json:"kind" enum:"preference,decision,instruction,identity,relation,plan,event,outcome"`
 	Subject    string  `json:"subject,omitempty" maxLength:"1024"`
@@ -48,7 +48,7 @@ type LineAbout struct {
 	When       string  `json:"when,omitempty" maxLength:"1024"`
 }
 
-// LineSource is a [memory.Provenance] as it is sent.
+// LineSource is the JSON form of the evidence for a memory.
 type LineSource struct {
 	Turn    string    `json:"turn" maxLength:"512"`
 	Message int       `json:"message,omitempty" minimum:"0"`
@@ -57,7 +57,7 @@ type LineSource struct {
 	At      time.Time `json:"at,omitzero"`
 }
 
-// lineOf returns a memory as it is exported.
+// lineOf converts a memory for an export.
 func lineOf(m ragctx.Memory, history []ragctx.MemoryChange) MemoryLine {
 	l := MemoryLine{
 		ID: m.ID, UserID: m.UserID, AgentID: m.AgentID, SessionID: m.SessionID, Type: string(m.Type), Content: m.Content,
@@ -77,7 +77,7 @@ func lineOf(m ragctx.Memory, history []ragctx.MemoryChange) MemoryLine {
 	return l
 }
 
-// memory returns what a line stands for, in a namespace.
+// memory converts a line into a memory of a namespace.
 func (l MemoryLine) memory(namespace string) (ragctx.Memory, error) {
 	m := ragctx.Memory{
 		ID: l.ID, Namespace: namespace, UserID: l.UserID, AgentID: l.AgentID, SessionID: l.SessionID,

@@ -12,8 +12,8 @@ import (
 	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
-// MemoryScope are the parameters that say whose memories a route is about. It is
-// exported for huma, which passes over others.
+// MemoryScope are the parameters that select whose memories a route covers. It is exported because
+// huma ignores unexported embedded types.
 type MemoryScope struct {
 	Scoped
 	UserID    string `query:"user_id" maxLength:"512" doc:"this user's and shared memories; default is shared memories only"`
@@ -30,8 +30,8 @@ func (m MemoryScope) filter() (store.MemoryFilter, error) {
 	return f, nil
 }
 
-// MemoryNarrowing are the parameters that say which memories of a scope are meant. It
-// is exported for huma.
+// MemoryNarrowing are the filter parameters within a scope. It is exported for huma, like
+// MemoryScope.
 type MemoryNarrowing struct {
 	MemoryScope
 	Types          []string `query:"type,explode" maxItems:"4" enum:"episodic,semantic,procedural,working"`
@@ -45,7 +45,7 @@ type MemoryNarrowing struct {
 	OccurredBefore string   `query:"occurred_before" format:"date-time" doc:"exclusive"`
 }
 
-// filter returns the conditions that the parameters stand for.
+// filter converts the parameters into a filter.
 func (n MemoryNarrowing) filter() (store.MemoryFilter, error) {
 	f, err := n.MemoryScope.filter()
 	if err != nil {
@@ -75,7 +75,7 @@ func (n MemoryNarrowing) filter() (store.MemoryFilter, error) {
 	return f, nil
 }
 
-// parseTime reads a parameter; "" is the zero time.
+// parseTime parses a parameter; "" is the zero time.
 func parseTime(name, value string) (t time.Time, err error) {
 	if value == "" {
 		return t, nil
@@ -120,7 +120,7 @@ type MemoryPage struct {
 
 type memoryPageOutput struct{ Body MemoryPage }
 
-// QuarantinePage is a page of what is in quarantine.
+// QuarantinePage is a page of quarantined memories.
 type QuarantinePage struct {
 	Memories   []store.Quarantined `json:"memories" nullable:"false"`
 	NextCursor string              `json:"next_cursor,omitempty" doc:"cursor of the next page; absent on the last page"`
@@ -134,7 +134,7 @@ type quarantineList struct {
 	Cursor string `query:"cursor" doc:"next_cursor of the previous page"`
 }
 
-// TagList are tags and how many memories carry each.
+// TagList holds tags with their number of memories.
 type TagList struct {
 	Tags       []store.TagCount `json:"tags" nullable:"false"`
 	NextCursor string           `json:"next_cursor,omitempty" doc:"cursor of the next page; absent on the last page"`
@@ -150,7 +150,7 @@ type tagList struct {
 
 type memoryStatsOutput struct{ Body store.MemoryStats }
 
-// The lists of memories, with an escaped colon as in [bulkPath].
+// Lists of memories, with an escaped colon as in [bulkPath].
 const (
 	quarantinePath = `/v1/memories\:quarantine`
 	memoryTagsPath = `/v1/memories\:tags`
@@ -193,7 +193,7 @@ func (s *Server) listMemories(ctx context.Context, in *memoryList) (*memoryPageO
 	return &memoryPageOutput{page}, nil
 }
 
-// listQuarantined is the list of what is in quarantine as one of memories.
+// listQuarantined lists quarantined memories in the form of a list of memories.
 func (s *Server) listQuarantined(ctx context.Context, in *memoryList) (*memoryPageOutput, error) {
 	list := &quarantineList{in.MemoryScope, in.Limit, in.Cursor}
 	q, err := s.listQuarantine(ctx, list)

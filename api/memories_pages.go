@@ -11,8 +11,8 @@ import (
 // ListMemories lists memories by pages, as [engine.Memories.List] and [Client.ListMemories] do.
 type ListMemories func(ctx context.Context, namespace string, f store.MemoryFilter) ([]ragctx.Memory, store.MemoryCursor, error)
 
-// EachPage calls fn with the memories that a filter finds, page by page in its order,
-// at most limit of them; 0 is all. The filter's own limit does not count.
+// EachPage calls fn with the memories that match a filter, page by page in the filter's order, at
+// most limit in total; 0 is all. It ignores the filter's own limit.
 func EachPage(ctx context.Context, list ListMemories, namespace string, f store.MemoryFilter, limit int, fn func([]ragctx.Memory) error) error {
 	for left := limit; ; {
 		f.Limit = engine.MaxPage
@@ -34,7 +34,7 @@ func EachPage(ctx context.Context, list ListMemories, namespace string, f store.
 	}
 }
 
-// MemoryOrder returns the order of a list by its name; that of [store.ByScore] is score.
+// MemoryOrder returns the order with a name; [store.ByScore] is named score.
 func MemoryOrder(name string) store.Order {
 	if name == "score" {
 		return store.ByScore

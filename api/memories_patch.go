@@ -12,7 +12,7 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// MemoryPatch says what is to change in a memory. What is absent stays as it is.
+// MemoryPatch changes a memory. Absent fields stay unchanged.
 type MemoryPatch struct {
 	Content    *string   `json:"content,omitempty" doc:"at most 1 MiB"`
 	Importance *float64  `json:"importance,omitempty" minimum:"0" maximum:"1"`
@@ -24,7 +24,7 @@ type MemoryPatch struct {
 	TTL        TTL       `json:"ttl,omitempty" doc:"lifetime from now, in place of expires"`
 }
 
-// Expiry is a time that may be null.
+// Expiry is a nullable time.
 type Expiry struct {
 	Set bool
 	At  time.Time // zero for null
@@ -52,7 +52,7 @@ func (e *Expiry) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, &e.At)
 }
 
-// patch returns the changes in the engine's vocabulary.
+// patch converts the request for the engine.
 func (r MemoryPatch) patch(now time.Time) (memory.Patch, error) {
 	p := memory.Patch{
 		Content: r.Content, Importance: r.Importance, Tags: r.Tags, Metadata: r.Metadata, Profile: r.Profile, Pinned: r.Pinned,
@@ -73,13 +73,13 @@ func (r MemoryPatch) patch(now time.Time) (memory.Patch, error) {
 	return p, nil
 }
 
-// TagsRequest are tags to add and to remove.
+// TagsRequest adds and removes tags.
 type TagsRequest struct {
 	Add    []string `json:"add,omitempty" maxItems:"64"`
 	Remove []string `json:"remove,omitempty" maxItems:"64"`
 }
 
-// TagsPut are all the tags of a memory.
+// TagsPut replaces all tags of a memory.
 type TagsPut struct {
 	Tags []string `json:"tags" maxItems:"64" nullable:"false"`
 }

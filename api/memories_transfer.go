@@ -20,13 +20,13 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// maxMemoryLine holds a memory with every character of its text escaped.
+// maxMemoryLine fits a memory with every character escaped.
 const maxMemoryLine = 8 << 20
 
-// maxLineErrors is how many mistakes of an import are told.
+// maxLineErrors is how many errors of an import are listed.
 const maxLineErrors = 1000
 
-// MemoryImport is what became of the lines of an import.
+// MemoryImport counts the results of an import.
 type MemoryImport struct {
 	Created   int         `json:"created"`
 	Replaced  int         `json:"replaced"`
@@ -35,7 +35,7 @@ type MemoryImport struct {
 	Errors    []LineError `json:"errors" nullable:"false" doc:"errors of the failed lines, at most 1000"`
 }
 
-// LineError is what is wrong with a line.
+// LineError is the error of a line.
 type LineError struct {
 	Line  int    `json:"line" doc:"counts from 1"`
 	ID    string `json:"id,omitempty"`
@@ -45,9 +45,8 @@ type LineError struct {
 // importFunc stores one memory, as [engine.Memories.Import] does.
 type importFunc func(ctx context.Context, m ragctx.Memory) (ragctx.Memory, store.Status, error)
 
-// exportMemories writes the memories that a filter finds, one JSON object per line, in
-// order of their ids, on request each with its history. What is written in the
-// meantime may or may not be among them.
+// exportMemories writes the memories that match a filter, one JSON object per line in order of ids,
+// optionally with their history. Concurrent changes may or may not be included.
 func exportMemories(ctx context.Context, from engine.Memories, namespace string, f store.MemoryFilter, history bool, w io.Writer) error {
 	f.Order = store.ByID
 	out := bufio.NewWriterSize(w, 64<<10)
@@ -60,7 +59,7 @@ func exportMemories(ctx context.Context, from engine.Memories, namespace string,
 				var err error
 				changes, err = from.History(ctx, namespace, m.ID, engine.Viewer{Anyone: true})
 				if errors.Is(err, ragctx.ErrNotFound) {
-					continue // erased in the meantime
+					continue // erased concurrently
 				}
 				if err != nil {
 					return err
@@ -78,9 +77,9 @@ func exportMemories(ctx context.Context, from engine.Memories, namespace string,
 	return out.Flush()
 }
 
-// importMemoryLines stores the memories of an export, line by line, in a namespace. A line
-// that is wrong is passed over and told of in the result; an error is about the whole.
-// Importing again changes nothing.
+// importMemoryLines stores exported memories, line by line, in a namespace. It reports invalid
+// lines in the result and continues; an error aborts the import. Repeating an import changes
+// nothing.
 func importMemoryLines(ctx context.Context, to importFunc, namespace string, r io.Reader) (MemoryImport, error) {
 	in := importer{
 		store: to, namespace: namespace, schemas: huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),
@@ -103,13 +102,13 @@ func importMemoryLines(ctx context.Context, to importFunc, namespace string, r i
 				return in.done, err
 			}
 		}
-		if err != nil { // io.EOF: that was the last line
+		if err != nil { // io.EOF: the last line
 			return in.done, nil //nolint:nilerr // the end of the body is none
 		}
 	}
 }
 
-// importer is one import.
+// importer is an import in progress.
 type importer struct {
 	store     importFunc
 	namespace string
@@ -125,7 +124,7 @@ func (in *importer) fail(n int, id string, err error) {
 	}
 }
 
-// line imports a line. An error ends the import.
+// line imports a line. An error aborts the import.
 func (in *importer) line(ctx context.Context, n int, line []byte) error {
 	l, err := in.read(line)
 	var m ragctx.Memory
@@ -231,7 +230,7 @@ func (s *Server) importMemories(ctx context.Context, in *memoryImport) (*memoryI
 	return &out, err
 }
 
-// importMemory stores one memory after it has passed the gate.
+// importMemory stores a memory after waiting at the gate.
 func (s *Server) importMemory(ctx context.Context, m ragctx.Memory) (ragctx.Memory, store.Status, error) {
 	leave, err := s.enter(ctx, itemsLast)
 	if err != nil {
@@ -241,7 +240,7 @@ func (s *Server) importMemory(ctx context.Context, m ragctx.Memory) (ragctx.Memo
 	return s.engine.Memories().Import(ctx, m)
 }
 
-// importLines has read take the body of a request that is one JSON object per line.
+// importLines calls read with the body of a request that has one JSON object per line.
 func (s *Server) importLines(c echo.Context, read func(body io.Reader) error) error {
 	form, _, p := bulkType(c.Request().Header)
 	if p != nil || form {
@@ -256,7 +255,7 @@ func (s *Server) importLines(c echo.Context, read func(body io.Reader) error) er
 	return err
 }
 
-// ExportMemories calls [ExportMemories] on the server.
+// ExportMemories downloads an export of memories.
 func (c *Client) ExportMemories(ctx context.Context, namespace string, f store.MemoryFilter, history bool, w io.Writer) error {
 	f.Limit = 0
 	q := narrowing(namespace, f)
@@ -266,7 +265,7 @@ func (c *Client) ExportMemories(ctx context.Context, namespace string, f store.M
 	return c.download(ctx, memoriesPath+":export", q, "memories", w)
 }
 
-// ImportMemories calls [ImportMemories] on the server.
+// ImportMemories uploads an export of memories.
 func (c *Client) ImportMemories(ctx context.Context, namespace string, r io.Reader) (MemoryImport, error) {
 	var done MemoryImport
 	err := c.upload(ctx, memoriesPath+":import", in(namespace), r, &done)

@@ -12,8 +12,7 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// Metadata is metadata whose numbers are kept as they are written: a float64
-// cannot hold every id.
+// Metadata preserves numbers as written, because a float64 cannot hold every id.
 type Metadata map[string]any
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -23,8 +22,8 @@ func (m *Metadata) UnmarshalJSON(b []byte) error {
 	return dec.Decode((*map[string]any)(m))
 }
 
-// Messages are the messages of a conversation. They are decoded as what they
-// are; the types below only describe them.
+// Messages are the messages of a conversation. They decode into their real types; the types below
+// only describe them.
 type Messages []ragctx.Message
 
 // Schema implements [huma.SchemaProvider].

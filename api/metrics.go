@@ -40,7 +40,7 @@ func (s *Server) metricsRoutes() {
 	}, s.metrics)
 }
 
-// metrics answers also when the database does not: then is the time to look at them.
+// metrics answers even without the database, since failures are when metrics matter.
 func (s *Server) metrics(ctx context.Context, _ *struct{}) (*metricsOutput, error) {
 	if err := access.From(ctx).RequireUnbound(); err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func (s *Server) metrics(ctx context.Context, _ *struct{}) (*metricsOutput, erro
 	return &metricsOutput{expositionType, e.buf.Bytes()}, nil
 }
 
-// writeOverload tells what bounds requests and how many were refused for it.
+// writeOverload writes the limits on concurrent requests and the number of refusals.
 func (s *Server) writeOverload(e *exposition) {
 	active, limit, waiting := s.gate.state()
 	e.gauge("ragctx_requests_computing", "Requests being computed.", series{nil, float64(active)})
@@ -79,7 +79,7 @@ func (s *Server) writeOverload(e *exposition) {
 		series{labels{"reason", "processors"}, float64(s.gate.refused.Load())}, series{labels{"reason", "memory"}, float64(s.bodies.refused.Load())})
 }
 
-// writeFailures has a series for each kind of failure, also before there is any.
+// writeFailures writes a series for each kind of failure, including kinds without failures.
 func writeFailures(e *exposition, failures []*ragctx.RepairError) {
 	var all []series
 	for _, kind := range []string{ragctx.RepairWrites, ragctx.RepairDatabase} {
@@ -92,18 +92,17 @@ func writeFailures(e *exposition, failures []*ragctx.RepairError) {
 	e.gauge("ragctx_store_failed", "1 after the store has become read-only or damaged, until a restart.", all...)
 }
 
-// kinds are the kinds of items, each of which has series of its own.
+// kinds are the kinds of items; each has series of its own.
 var kinds = []store.Kind{store.Documents, store.Memories}
 
-// legSizes is the sum of legs of one kind of item and one implementation.
+// legSizes sums the parts of open indexes for one kind of item and one implementation.
 type legSizes struct {
 	kind store.Kind
 	impl string
 	index.PartStats
 }
 
-// sum adds up legs, by kind and implementation. Those that are not there count for
-// nothing.
+// sum adds up parts of indexes by kind and implementation, and skips missing ones.
 func sum(open []engine.IndexHealth, leg func(index.Health) index.PartStats) (out []legSizes) {
 	for _, i := range open {
 		l := leg(i.Health)
@@ -145,7 +144,7 @@ func writeIndexes(e *exposition, open []engine.IndexHealth) {
 	e.legs("implementation", sum(open, func(v index.Health) index.PartStats { return v.Keyword }), keywordSizes)
 }
 
-// legSize is one family about the sizes of legs.
+// legSize is a family of sizes.
 type legSize struct {
 	name, help string
 	of         func(index.PartStats) float64
@@ -180,8 +179,8 @@ func (e *exposition) legs(implementation string, legs []legSizes, families []leg
 	}
 }
 
-// legStates counts legs by state, those of which there are none as well: what is
-// alerted on should be there before it happens.
+// legStates counts the parts of open indexes by state. Every state has a series, even with count 0,
+// so that alerts can refer to it.
 func legStates(open []engine.IndexHealth) (out []series) {
 	for _, k := range kinds {
 		for _, leg := range []string{"keyword", "vector"} {
@@ -279,18 +278,18 @@ func writeEmbedder(e *exposition, queries, documents engine.EmbedderCalls) {
 	e.histogram("ragctx_embedder_call_duration_seconds", "Duration of calls of the embedder.", took...)
 }
 
-// writeEvents has a series for each type, also for those of which there are none.
+// writeEvents writes a series for each event type, even with count 0.
 func writeEvents(e *exposition, told map[ragctx.EventType]uint64) {
 	var all []series
 	for _, t := range ragctx.EventTypes() {
-		if t != ragctx.EventEventsLost { // told to one reader
+		if t != ragctx.EventEventsLost { // sent to a single reader
 			all = append(all, series{labels{"type", string(t)}, float64(told[t])})
 		}
 	}
 	e.counter("ragctx_events_total", "Events published; none before the first subscription.", all...)
 }
 
-// writeProcess has the names that Prometheus's own clients have.
+// writeProcess uses the names of Prometheus's own client libraries.
 func writeProcess(e *exposition) {
 	if rss, ok := residentBytes(); ok {
 		e.gauge("process_resident_memory_bytes", "Resident memory size in bytes.", series{nil, rss})
@@ -306,8 +305,8 @@ func writeProcess(e *exposition) {
 	e.gauge("go_goroutines", "Number of goroutines.", series{nil, float64(runtime.NumGoroutine())})
 }
 
-// residentBytes returns how much memory of this process is resident, and false where
-// the system does not say so in a file.
+// residentBytes returns the resident memory of this process, or false if the system has no file for
+// it.
 func residentBytes() (float64, bool) {
 	b, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 const namespacesPath = "/v1/namespaces"
 
-// NamespaceRequest names a new namespace and says what it may hold.
+// NamespaceRequest creates a namespace with quotas.
 type NamespaceRequest struct {
 	Name   string       `json:"name" minLength:"1" maxLength:"512" doc:"name used in requests" example:"billing"`
 	Quotas store.Quotas `json:"quotas,omitzero" doc:"limits; default is unlimited"`
@@ -31,8 +31,8 @@ type namespaceList struct {
 	Cursor string `query:"cursor" doc:"next_cursor of the previous page"`
 }
 
-// NamespaceKey is the parameter that names a namespace. It is exported for huma, which
-// passes over others.
+// NamespaceKey is the parameter that names a namespace. It is exported because huma ignores
+// unexported embedded types.
 type NamespaceKey struct {
 	Name string `path:"name" maxLength:"512" doc:"name of the namespace"`
 }

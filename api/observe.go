@@ -30,16 +30,14 @@ func requestID(ctx context.Context) string { return ragctx.RequestID(ctx) }
 
 const maxRequestID = 128
 
-// validRequestID reports whether a caller's request id can be logged and sent
-// back as it is.
+// validRequestID reports whether a caller's request id is safe to log and return.
 func validRequestID(id string) bool {
 	return id != "" && len(id) <= maxRequestID && strings.IndexFunc(id, func(r rune) bool {
 		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-_.:/+=@", r))
 	}) < 0
 }
 
-// observe gives every request an id, a line in the log, and an answer even if
-// its handler panics.
+// observe gives every request an id, a log line, and an answer even if its handler panics.
 func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		start := time.Now()
@@ -73,7 +71,7 @@ func (s *Server) recovered(c echo.Context, next echo.HandlerFunc) (err error) {
 		s.log.LogAttrs(ctx, slog.LevelError, "request panicked",
 			slog.String("request_id", requestID(ctx)), keyAttr(ctx), slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
 		if c.Response().Committed || p == http.ErrAbortHandler { //nolint:errorlint // this very value, as net/http compares it
-			panic(http.ErrAbortHandler) // the caller must see that the answer is cut
+			panic(http.ErrAbortHandler) // the caller must notice that the answer is cut
 		}
 		problem := newProblem(http.StatusInternalServerError, "internal", "internal error; the server's log has it under this request id")
 		problem.cause = fmt.Errorf("internal error: %v\n%s", p, debug.Stack()) // a caller in this process has no log
@@ -82,8 +80,8 @@ func (s *Server) recovered(c echo.Context, next echo.HandlerFunc) (err error) {
 	return next(c)
 }
 
-// access logs a request, with the id of its API key. Health checks and metrics are of interest only
-// while debugging.
+// access logs a request with the id of its API key. Health checks and metrics are logged only at
+// debug level.
 func (s *Server) access(c echo.Context, took time.Duration) {
 	r, level := c.Request(), slog.LevelInfo
 	if c.Path() == "/healthz" || c.Path() == "/readyz" || c.Path() == metricsPath {
@@ -99,8 +97,8 @@ func (s *Server) access(c echo.Context, took time.Duration) {
 		slog.Float64("took_ms", float64(took.Microseconds())/1000))
 }
 
-// routeOf returns the route of a request as the OpenAPI document has it, also of one that
-// was refused before it came there.
+// routeOf returns the route of a request as documented, even if the request was refused before
+// routing.
 func (s *Server) routeOf(c echo.Context) string {
 	if c.Path() == "" {
 		s.echo.Router().Find(c.Request().Method, c.Request().URL.Path, c)
@@ -108,18 +106,18 @@ func (s *Server) routeOf(c echo.Context) string {
 	return cmp.Or(s.patterns[c.Path()], noRoute)
 }
 
-// askedPath returns the path of a request as its sender meant it: what echo routes by has
-// what follows an id before it.
+// askedPath returns the path as the client sent it. The path for echo's routing has the part after
+// an id moved before it.
 func askedPath(r *http.Request) string {
 	sent, _, _ := strings.Cut(r.RequestURI, "?")
 	plain, err := url.PathUnescape(sent)
 	if err != nil || !strings.HasPrefix(plain, "/") {
-		return r.URL.Path // of a request that names the host as well, or was made in this process
+		return r.URL.Path // request with an absolute URL, or from this process
 	}
 	return plain
 }
 
-// keyAttr is the id of the API key that a request came with, and nothing without one.
+// keyAttr returns the id of the request's API key, or an empty attribute.
 func keyAttr(ctx context.Context) slog.Attr {
 	if key := access.From(ctx).Key; key != "" {
 		return slog.String("key", key)
@@ -127,7 +125,7 @@ func keyAttr(ctx context.Context) slog.Attr {
 	return slog.Attr{}
 }
 
-// clipPath bounds what a path takes in the log; ids are at most 512 bytes.
+// clipPath limits the length of a path in the log; ids are at most 512 bytes.
 func clipPath(p string) string {
 	const limit = 600
 	if len(p) <= limit {

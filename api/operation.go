@@ -25,7 +25,7 @@ func (s *Server) config() huma.Config {
 		"optional field out."
 	c.Servers = []*huma.Server{{URL: "/", Description: "the server of this document"}, {URL: "http://127.0.0.1:7700", Description: "the " +
 		"default address of ragctx serve"}}
-	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "", "", "" // the document is served by s; the page would load scripts from elsewhere
+	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "", "", "" // s serves the document itself; huma's page would load external scripts
 	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
 	c.Components.SecuritySchemes = securitySchemes()
 	c.Formats = map[string]huma.Format{jsonType: jsonFormat, "json": jsonFormat}
@@ -34,8 +34,8 @@ func (s *Server) config() huma.Config {
 	return c
 }
 
-// schemaName is the name of a type in the document. Messages of ledgers, for one, are
-// not those of conversations.
+// schemaName returns the schema name of a type, with a prefix for packages whose type names collide
+// with others.
 func schemaName(t reflect.Type, hint string) string {
 	of := t
 	for of.Kind() == reflect.Pointer {
@@ -44,14 +44,14 @@ func schemaName(t reflect.Type, hint string) string {
 	return schemaPrefixes[of.PkgPath()] + huma.DefaultSchemaNamer(t, hint)
 }
 
-// schemaPrefixes are of the types of packages that have names in common with others.
+// schemaPrefixes maps packages to the prefix of their schema names.
 var schemaPrefixes = map[string]string{
 	reflect.TypeFor[ledger.Message]().PkgPath(): "Ledger",
 	reflect.TypeFor[compact.Record]().PkgPath(): "Compaction",
 	reflect.TypeFor[stage.Note]().PkgPath():     "Pipeline",
 }
 
-// routes registers every route and makes the OpenAPI document.
+// routes registers all routes and builds the OpenAPI document.
 func (s *Server) routes() {
 	s.documentRoutes()
 	s.bulkRoutes()
@@ -92,10 +92,10 @@ func (s *Server) routes() {
 	}
 	readFieldDocs().describe(doc)
 	exemplify(doc)
-	s.spec = sync.OnceValue(func() []byte { // most servers are never asked for it
+	s.spec = sync.OnceValue(func() []byte { // rarely requested
 		b, err := json.MarshalIndent(doc, "", "  ")
 		if err != nil {
-			panic(err) // a mistake in this package that no test run can miss
+			panic(err) // a programming error that any test run finds
 		}
 		return b
 	})
@@ -111,12 +111,12 @@ func (s *Server) routes() {
 	}
 }
 
-// register adds an operation whose errors are the engine's. Further statuses of
-// the same answer are listed in also.
+// register adds an operation whose errors come from the engine. also lists further statuses of the
+// same answer.
 func register[I, O any](s *Server, op huma.Operation, h func(context.Context, *I) (*O, error), also ...int) {
 	schemas := s.api.OpenAPI().Components.Schemas
 	problem := schemas.Schema(reflect.TypeFor[Problem](), true, "")
-	op.SkipValidateBody, op.MaxBodyBytes, op.BodyReadTimeout = true, -1, -1 // admit has done all that
+	op.SkipValidateBody, op.MaxBodyBytes, op.BodyReadTimeout = true, -1, -1 // admit does all of that
 	if op.Responses == nil {
 		op.Responses = make(map[string]*huma.Response)
 	}
@@ -147,8 +147,8 @@ func register[I, O any](s *Server, op huma.Operation, h func(context.Context, *I
 	}
 }
 
-// Scoped are the parameters of every route that has its namespace in the query
-// string. It is exported for huma, which passes over others.
+// Scoped are the parameters of routes with the namespace in the query string. It is exported
+// because huma ignores unexported embedded types.
 type Scoped struct {
 	Namespace string `query:"namespace" maxLength:"512" doc:"namespace; default is \"default\"" example:"default"`
 }

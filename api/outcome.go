@@ -12,7 +12,7 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// OutcomeRequest is how an agent fared with a task.
+// OutcomeRequest is the outcome of an agent's task.
 type OutcomeRequest struct {
 	ID        string    `json:"id,omitempty" maxLength:"512" doc:"memory id; default is a generated id"`
 	Namespace string    `json:"namespace,omitempty" maxLength:"512" doc:"default is \"default\""`

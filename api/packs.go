@@ -15,7 +15,7 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// PackRequest asks for the context of an agent of a cluster.
+// PackRequest requests the context of an agent in a cluster.
 type PackRequest struct {
 	Namespace string          `json:"namespace,omitempty" maxLength:"512" doc:"default is \"default\""`
 	Cluster   string          `json:"cluster" doc:"cluster whose messages are selected" example:"issue-17"`
@@ -30,7 +30,7 @@ type PackRequest struct {
 	Explain   bool            `json:"explain,omitempty" doc:"count messages for all sources, and add the metrics"`
 }
 
-// PackAgent is who a context is for.
+// PackAgent is the agent that a context is for.
 type PackAgent struct {
 	ID        string `json:"id,omitempty" maxLength:"256" doc:"sender of the agent's messages" example:"worker-1"`
 	Role      string `json:"role,omitempty" maxLength:"256" example:"worker"`
@@ -38,7 +38,7 @@ type PackAgent struct {
 	Isolated  bool   `json:"isolated,omitempty" doc:"the agent runs on another platform than the agents before it"`
 }
 
-// PackTrigger names a message by its sequence, or says it.
+// PackTrigger references a message by its sequence, or contains it.
 type PackTrigger struct {
 	Sequence string          `json:"sequence,omitempty"`
 	ID       string          `json:"id,omitempty"`
@@ -48,7 +48,7 @@ type PackTrigger struct {
 	Data     json.RawMessage `json:"data,omitempty" doc:"any JSON"`
 }
 
-// PackParts are texts of the caller. Those that are empty are left out.
+// PackParts are texts of the caller. Empty ones are omitted.
 type PackParts struct {
 	Header               string          `json:"header,omitempty"`
 	Instructions         string          `json:"instructions,omitempty"`
@@ -60,8 +60,7 @@ type PackParts struct {
 	JSONSchema           json.RawMessage `json:"json_schema,omitempty" doc:"JSON schema of the agent's output"`
 }
 
-// Request returns the request in the engine's vocabulary, with warnings about the
-// strategy.
+// Request converts the request for the engine, and returns warnings about its strategy.
 func (r PackRequest) Request() (ledger.PackRequest, []ledger.Warning, error) {
 	strategy, warnings, err := ledger.ParseStrategy(r.Strategy)
 	if f, ok := errors.AsType[*ragctx.FieldError](err); ok && f.Field != "strategy" {
@@ -104,7 +103,7 @@ type PackAnswer struct {
 	Metrics    *ledger.Metrics       `json:"metrics,omitempty" doc:"metrics without text, on request"`
 }
 
-// NewPackAnswer returns the answer to a request, with what is warned of in its strategy.
+// NewPackAnswer returns the answer to a request, with the warnings about its strategy.
 func NewPackAnswer(p engine.Packed, warnings []ledger.Warning, explain bool) PackAnswer {
 	out := PackAnswer{
 		Context: p.Context, Tokens: p.Metrics.Total.EstimatedTokens, Budget: p.Budget, MaxChars: p.MaxChars, Decisions: p.Decisions,
@@ -119,13 +118,13 @@ func NewPackAnswer(p engine.Packed, warnings []ledger.Warning, explain bool) Pac
 	return out
 }
 
-// ClusterState is where the work of a cluster stands.
+// ClusterState is the state of a cluster's work.
 type ClusterState struct {
 	State json.RawMessage `json:"state"`
 	Text  string          `json:"text" doc:"the state in a few lines of text"`
 }
 
-// NewClusterState returns a state as it is sent.
+// NewClusterState converts a state for the answer.
 func NewClusterState(s ledger.State) (ClusterState, error) {
 	raw, err := s.MarshalJSON()
 	return ClusterState{State: raw, Text: s.Summary()}, err
@@ -173,7 +172,7 @@ func (s *Server) clusterState(ctx context.Context, in *ClusterKey) (*clusterStat
 	return &clusterStateOutput{out}, err
 }
 
-// writePacks writes what was counted of contexts.
+// writePacks writes the metrics of contexts.
 func writePacks(e *exposition, t engine.PackTally) {
 	e.counter("ragctx_packs_total", "Contexts built for agents.", series{nil, float64(t.Packs)})
 	e.counter("ragctx_packs_empty_total", "Contexts without content from any source.", series{nil, float64(t.Empty)})

@@ -14,8 +14,8 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// checkQuery checks a query string against the parameters that op documents.
-// An empty value is the same as absence.
+// checkQuery validates a query string against the parameters of op. An empty value counts as
+// absent.
 func checkQuery(query url.Values, op *huma.Operation) []Fault {
 	if len(query) == 0 {
 		return nil
@@ -50,7 +50,7 @@ func checkQuery(query url.Values, op *huma.Operation) []Fault {
 	return c.faults
 }
 
-// param checks one value of a parameter.
+// param checks a value of a parameter.
 func (c *checker) param(s *huma.Schema, value string) {
 	if value == "" {
 		return

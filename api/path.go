@@ -9,15 +9,13 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// plainPath returns r with a path that is unescaped once and in no form
-// besides. An id may hold any character: a slash may come as it is or as %2F,
-// a "%2F" in the id comes as %252F, and nothing is cleaned ("a//b" and ".." are
-// ids). Echo's last path parameter takes the rest of the path, slashes
-// included, which is what makes {id} work; but echo matches URL.RawPath if it
-// is set, which net/http does for some paths, and would hand out those ids
-// escaped and all others unescaped. It has to happen before echo: middleware
-// cannot change the request that echo routes by. What follows an id goes before it;
-// see [verb].
+// plainPath returns r with a path that is unescaped exactly once. An id may contain any character:
+// a slash may be sent as it is or as %2F, a literal "%2F" is sent as %252F, and nothing is cleaned
+// ("a//b" and ".." are ids). Echo's last path parameter takes the rest of the path including
+// slashes, which makes {id} work. But echo matches URL.RawPath if it is set, which net/http does
+// only for some paths, and would return those ids escaped and others unescaped. Middleware cannot
+// change the request that echo routes by, so this happens before echo. The part after an id moves
+// before it; see [verb].
 func plainPath(r *http.Request) *http.Request {
 	plain, u := *r, *r.URL
 	u.Path, u.RawPath = routedPath(r.URL), ""
@@ -25,7 +23,7 @@ func plainPath(r *http.Request) *http.Request {
 	return &plain
 }
 
-// checkURL refuses what cannot be an id or a parameter.
+// checkURL rejects invalid ids and parameters.
 func checkURL(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		u := c.Request().URL

@@ -13,26 +13,27 @@ import (
 
 const matchHeader = "If-Match"
 
-// Matching is the parameter of routes that change a document or a memory, and do so only if it
-// is as the caller knows it. It is exported for huma, which passes over others.
+// Matching is the If-Match parameter of routes that change a document or a memory. It is exported
+// because huma ignores unexported embedded types.
 type Matching struct {
 	IfMatch string `header:"If-Match" maxLength:"8192" doc:"ETag of the version read, or several; on a mismatch nothing changes and the answer is 412. * requires that the item exists; for erasure a quarantined one counts"`
 }
 
-// SessionMatching is the parameter of routes that change a session only if it is as the caller
-// knows it. It is exported for huma, which passes over others.
+// SessionMatching is the If-Match parameter of routes that change a session. It is exported for
+// huma, like Matching.
 type SessionMatching struct {
 	IfMatch string `header:"If-Match" maxLength:"8192" doc:"ETag of the session as read, or several; if the session has changed since, the answer is 412. * requires that it exists"`
 }
 
-// expect returns a context in which the session is changed only as the header wants it.
+// expect returns a context in which changes of the session require a matching version.
 func (m SessionMatching) expect(ctx context.Context) context.Context {
 	when := Matching(m).when()
 	return session.WithCondition(ctx, session.Condition{Revisions: when.Revisions, Any: when.Any})
 }
 
-// met returns expect's context if the session is as the header wants it: what finds first that
-// there is no session, or changes nothing, is no answer to that.
+// met checks the precondition at once and returns expect's context. Without the early check, an
+// operation could report a missing session or change nothing before its first change checks the
+// version.
 func (s *Server) met(ctx context.Context, m SessionMatching, k session.Key) (context.Context, error) {
 	ctx = m.expect(ctx)
 	if strings.TrimSpace(m.IfMatch) == "" {
@@ -48,25 +49,23 @@ func (s *Server) met(ctx context.Context, m SessionMatching, k session.Key) (con
 	return ctx, session.ConditionOf(ctx).Check(k, &v)
 }
 
-// SessionTag is the tag of a session that is answered. It is exported for huma, which passes
-// over others.
+// SessionTag is the ETag of a returned session. It is exported for huma, like Matching.
 type SessionTag struct {
 	ETag string `header:"ETag" doc:"tag of this answer for If-None-Match and of the session's state for If-Match; after a change, of the new state"`
 }
 
-// SessionMade is the tag of a session that was changed. It is exported for huma, which passes
-// over others.
+// SessionMade is the ETag of a changed session. It is exported for huma, like Matching.
 type SessionMade struct {
 	ETag string `header:"ETag" doc:"tag of the new state of the session, for If-Match; absent if nothing changed"`
 }
 
-// noting returns a context in which changes of a session say what its version is then.
+// noting returns a context in which changes of a session store the new version in the result.
 func noting(ctx context.Context) (context.Context, *session.Version) {
 	at := new(session.Version)
 	return session.WithVersionReport(ctx, at), at
 }
 
-// madeAt is the tag of a version that was noted, if one was.
+// madeAt returns the ETag of a version, or none if nothing changed.
 func madeAt(at *session.Version) SessionMade {
 	if *at == (session.Version{}) {
 		return SessionMade{}
@@ -74,13 +73,13 @@ func madeAt(at *session.Version) SessionMade {
 	return SessionMade{tagOfRevision(at.Revision())}
 }
 
-// when returns what the header asks for. Tags are compared by the revision in them: of what
-// they say beyond that, such as how the answer was packed or cut, nothing is at stake.
+// when returns the header's condition. Tags match by their revision; the hash of the encoded answer
+// does not matter.
 func (m Matching) when() (c store.Condition) {
 	if strings.TrimSpace(m.IfMatch) == "" {
 		return c
 	}
-	c.Revisions = []string{} // names none: a tag that is none of ours is that of nothing
+	c.Revisions = []string{} // empty, not nil: a foreign tag matches nothing
 	for tag := range strings.SplitSeq(m.IfMatch, ",") {
 		if tag = strings.TrimSpace(tag); tag == "*" {
 			return store.Condition{Any: true}
@@ -90,7 +89,7 @@ func (m Matching) when() (c store.Condition) {
 	return c
 }
 
-// revisionIn returns the revision that a tag begins with, up to the hash; "" if it is no tag.
+// revisionIn returns the revision before the hash in a tag, or "" for an invalid tag.
 func revisionIn(tag string) string {
 	opaque, ok := strings.CutPrefix(strings.TrimPrefix(tag, "W/"), `"`)
 	if !ok || !strings.HasSuffix(opaque, `"`) {
@@ -100,7 +99,8 @@ func revisionIn(tag string) string {
 	return revision
 }
 
-// tagOfRevision is the tag of something that is not shown; "" where it has no revision.
+// tagOfRevision returns the tag of an object that the answer does not include, or "" without a
+// revision.
 func tagOfRevision(revision string) string {
 	if revision == "" {
 		return ""
@@ -110,7 +110,7 @@ func tagOfRevision(revision string) string {
 
 func memoryTag(m ragctx.Memory) string { return tagOfRevision(store.Revision(m.Version, m.Recorded)) }
 
-// when returns what the headers ask for.
+// when returns the condition of the headers.
 func (d *documentPut) when() (store.Condition, error) {
 	c := d.Matching.when()
 	switch strings.TrimSpace(d.IfNoneMatch) {
@@ -124,8 +124,8 @@ func (d *documentPut) when() (store.Condition, error) {
 	return c, nil
 }
 
-// If returns a client whose requests change something only if it is so; see
-// [engine.Engine.If]. It is for one document or memory, and shares the connections of c.
+// If returns a client whose requests change something only if the condition holds; see
+// [engine.Engine.If]. Use it for one document or memory. It shares the connections of c.
 func (c *Client) If(when store.Condition) *Client {
 	header := make(http.Header)
 	switch {

@@ -14,28 +14,28 @@ import (
 	"github.com/ragctx/ragctx/session/stage"
 )
 
-// Problem is the body of every answer that is an error (RFC 9457).
+// Problem is the body of every error (RFC 9457).
 type Problem struct {
 	Type   string `json:"type" doc:"urn:ragctx:error: and the code" example:"urn:ragctx:error:invalid"`
 	Title  string `json:"title" doc:"meaning of the status" example:"Unprocessable Entity"`
 	Status int    `json:"status" doc:"HTTP status" example:"422"`
 	Detail string `json:"detail" doc:"description of the error for people" example:"the request has an invalid value"`
-	// Code is the stable name of the kind of error, for programs.
+	// Code is the stable kind of error for programs.
 	Code      string  `json:"code" example:"invalid"`
 	RequestID string  `json:"request_id" doc:"id of the request in the server's log"`
 	Errors    []Fault `json:"errors" nullable:"false" doc:"errors of single fields"`
 
-	again int   // seconds after which the request may succeed; 0 is unknown
-	cause error // the engine's error, which only callers in this process see
+	again int   // seconds until a retry may succeed; 0 is unknown
+	cause error // the engine's error, visible only to callers in this process
 }
 
-// Fault is what is wrong with one field of a request.
+// Fault is the error of one field of a request.
 type Fault struct {
 	Location string `json:"location" example:"body.max_tokens"`
 	Message  string `json:"message" doc:"the mistake, the limit and the remedy" example:"is 0; use 1 to 10000000"`
 }
 
-// Codes of errors that are about HTTP only.
+// Codes of HTTP errors without a counterpart in the engine.
 const (
 	codeMethod    = "method_not_allowed"
 	codeMediaType = "unsupported_media_type"
@@ -54,7 +54,7 @@ func newProblem(status int, code, detail string, faults ...Fault) *Problem {
 	}
 }
 
-// invalid returns the problem of a request with bad values.
+// invalid returns the problem of a request with invalid values.
 func invalid(faults ...Fault) *Problem {
 	detail := "the request has an invalid value"
 	if len(faults) > 1 {
@@ -67,7 +67,7 @@ func invalid(faults ...Fault) *Problem {
 // Error implements error.
 func (p *Problem) Error() string {
 	if len(p.Errors) == 1 && strings.HasSuffix(p.Detail, p.Errors[0].Message) {
-		return p.Detail // it is the detail
+		return p.Detail // same as the detail
 	}
 	var b strings.Builder
 	b.WriteString(p.Detail)
@@ -78,7 +78,7 @@ func (p *Problem) Error() string {
 	return b.String()
 }
 
-// Unwrap returns the sentinel that the code stands for, or nil.
+// Unwrap returns the sentinel error of the code, or nil.
 func (p *Problem) Unwrap() error {
 	for _, err := range [...]error{
 		ragctx.ErrInvalid, ragctx.ErrNotFound, ragctx.ErrConflict, ragctx.ErrPrecondition, ragctx.ErrTooLarge, ragctx.ErrDenied,
@@ -103,14 +103,14 @@ func (p *Problem) ContentType(string) string { return problemType }
 
 const problemType = "application/problem+json"
 
-// problemOf translates an error of the engine. Only what the caller can use is
-// told; the rest goes to the log.
+// problemOf translates an error of the engine. The answer contains only what helps the caller; the
+// log has the rest.
 func (s *Server) problemOf(ctx context.Context, op *huma.Operation, err error) *Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return p
 	}
 	if ctx.Err() != nil {
-		err = ctx.Err() // whatever it is, it is because the caller has gone
+		err = ctx.Err() // the caller has disconnected, which explains any error
 	}
 	code, status := ragctx.CodeOf(err)
 	if status >= http.StatusInternalServerError {
@@ -128,12 +128,12 @@ func (s *Server) problemOf(ctx context.Context, op *huma.Operation, err error) *
 	return p
 }
 
-// unknownOutcome is said of a change that failed on the way to the disk: it may be there after
-// a restart all the same.
+// unknownOutcome is added if a change failed while writing to disk, because it may exist after a
+// restart.
 const unknownOutcome = "; it is unknown whether the change was made: repeat it with the same Idempotency-Key, " +
 	"and it is made at most once"
 
-// detailOf returns the text of an error as far as it is meant for callers.
+// detailOf returns the part of an error text that is meant for callers.
 func detailOf(status int, err error) string {
 	switch {
 	case status == http.StatusServiceUnavailable:
@@ -157,7 +157,7 @@ func detailOf(status int, err error) string {
 	}
 }
 
-// locate returns where a field of the engine's vocabulary stands in a request.
+// locate returns the location in a request of a field of the engine.
 func (s *Server) locate(op *huma.Operation, field string) string {
 	if field == "external_id" {
 		return "path.id"
@@ -187,7 +187,7 @@ func (s *Server) locate(op *huma.Operation, field string) string {
 	return "body." + field
 }
 
-// transform gives huma's own errors our form, and every problem its request id.
+// transform converts huma's errors into problems, and adds the request id to every problem.
 func (s *Server) transform(ctx huma.Context, _ string, v any) (any, error) {
 	p, ok := v.(*Problem)
 	if e, theirs := v.(*huma.ErrorModel); theirs {
@@ -201,8 +201,7 @@ func (s *Server) transform(ctx huma.Context, _ string, v any) (any, error) {
 	return p, nil
 }
 
-// problemOfHuma translates an error that huma found itself, after our checks
-// had found none.
+// problemOfHuma translates an error that huma found after our own checks.
 func (s *Server) problemOfHuma(ctx huma.Context, e *huma.ErrorModel) *Problem {
 	if e.Status >= http.StatusInternalServerError {
 		s.log.ErrorContext(ctx.Context(), "request failed", "request_id", requestID(ctx.Context()), "error", e.Detail, "errors", e.Errors)
@@ -215,8 +214,7 @@ func (s *Server) problemOfHuma(ctx huma.Context, e *huma.ErrorModel) *Problem {
 	return p
 }
 
-// handleError answers for echo: unknown routes and methods, and what failed
-// before a route was found.
+// handleError answers echo's errors: unknown routes and methods, and failures before routing.
 func (s *Server) handleError(err error, c echo.Context) {
 	if c.Response().Committed {
 		return

@@ -12,8 +12,8 @@ import (
 	"github.com/ragctx/ragctx/providers/procedures"
 )
 
-// ProcedureKey are the parameters that name a procedure. It is exported for huma, which
-// passes over others.
+// ProcedureKey are the parameters that name a procedure. It is exported because huma ignores
+// unexported embedded types.
 type ProcedureKey struct {
 	Scoped
 	Name    string `path:"name" doc:"lower-case letters and digits; hyphens between words" example:"deploy-service"`
@@ -43,14 +43,14 @@ type ProcedurePage struct {
 
 type procedurePageOutput struct{ Body ProcedurePage }
 
-// procedureCursor says where a page of procedures starts: after a procedure.
+// procedureCursor is the position after a procedure.
 type procedureCursor struct {
 	Name  string `json:"name"`
 	User  string `json:"user"`
 	Agent string `json:"agent"`
 }
 
-// DraftRequest is the draft of a procedure as it is sent.
+// DraftRequest is the draft of a procedure.
 type DraftRequest struct {
 	Trigger      string   `json:"trigger" example:"Deploy {service} to {environment}"`
 	Steps        []string `json:"steps" minItems:"1" maxItems:"50" doc:"steps in order, each at most 1000 characters"`
@@ -86,7 +86,7 @@ type procedureOutput struct{ Body procedures.Procedure }
 
 type previewOutput struct{ Body procedures.ProcedurePreview }
 
-// ProcedureChanges is what happened to a procedure, oldest first.
+// ProcedureChanges lists the changes of a procedure, oldest first.
 type ProcedureChanges struct {
 	Changes []procedures.ProcedureChange `json:"changes" nullable:"false"`
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/ragctx/ragctx/engine"
 )
 
-// SessionKey are the parameters that name a session. It is exported for huma, which
-// passes over others.
+// SessionKey are the parameters that name a session. It is exported because huma ignores unexported
+// embedded types.
 type SessionKey struct {
 	Scoped
 	ID     string `path:"id" maxLength:"512" doc:"session id; send a slash in it as %2F" example:"s-42"`
@@ -26,23 +26,22 @@ type sessionProviderKey struct {
 	Name string `path:"name" maxLength:"64" doc:"name of a provider that is offered to sessions" example:"crm"`
 }
 
-// ProviderList are the providers of a server.
+// ProviderList holds the providers of a server.
 type ProviderList struct {
 	Providers []engine.ProviderInfo `json:"providers" nullable:"false"`
 }
 
-// SessionProviderList are the providers that a session asks beside those of all
-// sessions.
+// SessionProviderList holds the additional providers of a session.
 type SessionProviderList struct {
 	Providers []engine.SessionProvider `json:"providers" nullable:"false"`
 }
 
-// ProviderAdded says what adding a provider did.
+// ProviderAdded is the result of adding a provider.
 type ProviderAdded struct {
 	Added bool `json:"added" doc:"false if the session already had it"`
 }
 
-// ProviderRemoved says what removing a provider did.
+// ProviderRemoved is the result of removing a provider.
 type ProviderRemoved struct {
 	Removed bool `json:"removed" doc:"false if the session did not have it"`
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// RankingKey are the parameters of the routes of rankings.
+// RankingKey are the parameters of the ranking routes.
 type RankingKey struct {
 	Scoped
 	Kind string `path:"kind" enum:"documents,memories" doc:"kind of items"`

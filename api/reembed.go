@@ -9,7 +9,7 @@ import (
 	"github.com/ragctx/ragctx/engine"
 )
 
-// ReembedRequest asks for another embedder.
+// ReembedRequest requests a change of the embedder.
 type ReembedRequest struct {
 	Embedder string `json:"embedder" minLength:"1" maxLength:"512" example:"hashing/512"`
 }
@@ -33,8 +33,8 @@ func (s *Server) reembedRoutes() {
 	})
 }
 
-// ReembedAs asks the server to change its data directory to a built-in embedder, or to
-// the service of its settings (see [engine.RemoteName]).
+// ReembedAs starts the change of the data directory to a built-in embedder, or to the configured
+// service (see [engine.RemoteName]).
 func (c *Client) ReembedAs(ctx context.Context, embedder string) (engine.Job, error) {
 	var j engine.Job
 	err := c.do(ctx, http.MethodPost, "/v1/reembed", nil, ReembedRequest{embedder}, &j)

@@ -8,9 +8,8 @@ import (
 	"github.com/ragctx/ragctx/internal/access"
 )
 
-// operationRoles says which role each operation needs. What an operation may see and
-// change beyond that is the engine's to say, by the grant in the context. An operation
-// that is missing needs an admin, and fails a test.
+// operationRoles lists the operations of each role. The engine enforces further limits by the grant
+// in the context. An unlisted operation requires admin and fails a test.
 var operationRoles = map[access.Role][]string{
 	access.None: {"healthz", "readyz"},
 	access.Read: {
@@ -44,7 +43,7 @@ var operationRoles = map[access.Role][]string{
 	},
 }
 
-// roleOf returns the role that an operation needs.
+// roleOf returns the role that an operation requires.
 func roleOf(operation string) access.Role {
 	for role, operations := range operationRoles {
 		if slices.Contains(operations, operation) {
@@ -54,7 +53,7 @@ func roleOf(operation string) access.Role {
 	return access.Admin
 }
 
-// describeRole says in the document what an operation needs.
+// describeRole adds the required role to the description of an operation.
 func describeRole(op *huma.Operation) {
 	role := roleOf(op.OperationID)
 	if op.Extensions == nil {

@@ -1,14 +1,12 @@
-// Package api is the HTTP door: a server for an [engine.Engine], and a client
-// for that server.
+// Package api is the HTTP API: a server for an [engine.Engine], and a client for that server.
 //
-// Every route is described in /openapi.json, which a test keeps true. Answers
-// are JSON; errors are problems as of RFC 9457 (see [Problem]) that name the
-// faulty field by its path, the limit and the remedy.
+// Every route is described in /openapi.json, which a test verifies. Answers are JSON. Errors are
+// problems (RFC 9457, see [Problem]) that name the faulty field by its path, the limit and the
+// remedy.
 //
-// Without API keys whoever can connect is admin. The server then listens on loopback
-// addresses only, and refuses requests whose Host or Origin header names another
-// machine. With keys every request but the health checks needs one, whose grant (see
-// package access) the engine obeys.
+// Without API keys every client is admin. The server then listens on loopback addresses only, and
+// rejects requests whose Host or Origin header names another machine. With keys, every request but
+// the health checks needs one, and the engine enforces its grant (see package access).
 package api
 
 import (
@@ -34,61 +32,61 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// DefaultMaxBodyBytes holds a document of the longest text that is accepted,
-// with room for its metadata and for the escapes of JSON.
+// DefaultMaxBodyBytes fits a document of the maximum text length with metadata and JSON escapes.
 const DefaultMaxBodyBytes = 40 << 20
 
-// Timeouts of a connection. A handler is bounded by its caller's patience.
+// Timeouts of a connection. Handlers have no timeout of their own; they run until the caller gives
+// up.
 const (
 	readHeaderTimeout = 10 * time.Second
-	readTimeout       = 2 * time.Minute // of a whole request
-	writeTimeout      = 5 * time.Minute // from the end of the header to the end of the answer
+	readTimeout       = 2 * time.Minute // whole request
+	writeTimeout      = 5 * time.Minute // from the end of the request header to the end of the answer
 	idleTimeout       = 2 * time.Minute
 	maxHeaderBytes    = 64 << 10
 )
 
 // Options configures a [Server]. The zero value works.
 type Options struct {
-	// MaxBodyBytes is the longest request body; 0 is [DefaultMaxBodyBytes].
+	// MaxBodyBytes limits a request body; 0 is [DefaultMaxBodyBytes].
 	MaxBodyBytes int64
-	// MaxFileBytes is the longest file as a body; 0 is [docs.DefaultMaxConvertBytes].
+	// MaxFileBytes limits a file as a body; 0 is [docs.DefaultMaxConvertBytes].
 	MaxFileBytes int64
-	// MaxBulkItems and MaxBulkBytes bound the documents of one bulk request and
-	// their texts; 0 is [engine.DefaultMaxBulkItems] and [engine.DefaultMaxBulkBytes].
+	// MaxBulkItems and MaxBulkBytes limit the documents of a bulk request and their total text; 0
+	// is [engine.DefaultMaxBulkItems] and [engine.DefaultMaxBulkBytes].
 	MaxBulkItems int
 	MaxBulkBytes int64
-	// BodyMemory is what bodies may take together while their requests are answered; 0 is
-	// [DefaultBodyMemory]. Requests beyond it are told to come again.
+	// BodyMemory limits the memory of all bodies in progress; 0 is [DefaultBodyMemory]. Further
+	// requests are refused with a retry hint.
 	BodyMemory int64
-	// Large is called when a request begins to read a large body, and what it returns when
-	// the request is over; nil for nobody.
+	// Large is called before a request reads a large body; the returned func is called after the
+	// request. It may be nil.
 	Large func() (done func())
-	// AllowHosts are names by which the server may be called, in lower case, besides
-	// those of this machine; none is any where requests need keys, and else none.
+	// AllowHosts are additional lower-case host names of the server, besides those of this machine.
+	// If it is empty, any name is allowed if keys are required, and none otherwise.
 	AllowHosts []string
-	// AllowOrigins are those of web pages that may call the server, such as
-	// https://app.example.com in lower case, besides pages of this machine.
+	// AllowOrigins are origins of web pages that may call the server, in lower case, such as
+	// https://app.example.com. Pages of this machine are always allowed.
 	AllowOrigins []string
-	// InsecureHTTP lets other machines reach the server without TLS: a reverse proxy
-	// in front ends it.
+	// InsecureHTTP allows other machines to connect without TLS, for a reverse proxy that
+	// terminates it.
 	InsecureHTTP bool
-	// Limits bounds what each API key may ask.
+	// Limits bound the requests of each API key.
 	Limits Limits
-	// TLS has the server speak HTTPS; nil is HTTP.
+	// TLS enables HTTPS; nil is HTTP.
 	TLS *tls.Config
-	// RequireKeys asks for an API key also while there are none. They are asked for
-	// anyway as soon as there is one, and where other machines can reach the server.
+	// RequireKeys requires API keys even if none exist. Keys are always required once one exists,
+	// and if other machines can reach the server.
 	RequireKeys bool
-	// ShutdownTimeout is how long requests in flight may take to finish once the
-	// server is told to stop; 0 is ten seconds.
+	// ShutdownTimeout is how long requests in flight may take after shutdown begins; 0 is ten
+	// seconds.
 	ShutdownTimeout time.Duration
-	// MCP answers at /mcp, behind all that requests pass here; nil is nothing. It is
-	// the Model Context Protocol over streamable HTTP, of which OpenAPI knows nothing.
+	// MCP answers at /mcp, after the same checks as other requests; nil disables it. It serves the
+	// Model Context Protocol over streamable HTTP, which OpenAPI cannot describe.
 	MCP http.Handler
-	// Version is that of the program, for the OpenAPI document.
+	// Version is the program's version, for the OpenAPI document.
 	Version string
 
-	NewID func() string // makes request ids; nil is UUID v7
+	NewID func() string // generates request ids; nil is UUID v7
 	Log   *slog.Logger
 }
 
@@ -114,39 +112,39 @@ type Server struct {
 	log    *slog.Logger
 	echo   *echo.Echo
 	api    huma.API
-	spec   func() []byte // the OpenAPI document, made when it is first asked for
+	spec   func() []byte // the OpenAPI document, built on first use
 
-	patterns map[string]string // those of echo, as spec has them
+	patterns map[string]string // echo's patterns, mapped to those in spec
 
 	limits   *limiter
 	bodies   *bodyMemory
 	gate     *gate
 	requests requestTally
-	public   atomic.Bool // whether other machines can reach it
+	public   atomic.Bool // other machines can reach the server
 	underWay underWay
-	patience struct{ header, request time.Duration } // with senders
-	learning time.Duration                           // how long what is learnt from a turn is waited for
-	stopping chan struct{}                           // closed when the server is told to stop
+	patience struct{ header, request time.Duration } // timeouts for slow clients
+	learning time.Duration                           // maximum wait for the extraction from a turn
+	stopping chan struct{}                           // closed when shutdown begins
 	stopOnce sync.Once
-	sockets  sync.WaitGroup // of WebSockets, which net/http knows nothing of
+	sockets  sync.WaitGroup // open WebSockets, which net/http does not track
 }
 
 var _ http.Handler = (*Server)(nil)
 
-// New returns a server for eng, which stays the caller's to close.
+// New returns a server for eng. The caller closes eng.
 func New(eng *engine.Engine, o Options) *Server {
 	o = o.withDefaults()
 	s := &Server{engine: eng, opts: o, log: o.Log, echo: echo.New(), limits: newLimiter(o.Limits), bodies: newBodyMemory(o.BodyMemory, o.Large), gate: newGate(), learning: mem0Learning, stopping: make(chan struct{})}
 	s.patience.header, s.patience.request = readHeaderTimeout, readTimeout
 	s.echo.HTTPErrorHandler = s.handleError
-	s.echo.Pre(s.observe, s.encode, s.guard, s.authenticate, s.limit, checkURL) // in this order: what is refused is logged too
+	s.echo.Pre(s.observe, s.encode, s.guard, s.authenticate, s.limit, checkURL) // this order also logs refused requests
 	s.api = humaecho.New(s.echo, s.config())
 	s.api.UseMiddleware(s.admit)
 	s.routes()
 	return s
 }
 
-// OpenAPI returns the OpenAPI document of a server of a version, in JSON.
+// OpenAPI returns the OpenAPI document for a version of the server, in JSON.
 func OpenAPI(version string) []byte { return New(nil, Options{Version: version}).spec() }
 
 // ServeHTTP implements [http.Handler].
@@ -154,17 +152,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.echo.ServeHTTP(w, plainPath(r))
 }
 
-// Serve answers on ln until ctx ends, and then for as long as
-// [Options].ShutdownTimeout until the requests in flight are done; the rest is cut off.
-// It closes ln. It returns nil after ctx has ended, and fails at once with
-// [ragctx.ErrDenied] if ln is an address that [Server.CheckListener] refuses.
+// Serve answers on ln until ctx ends, then waits up to [Options].ShutdownTimeout for requests in
+// flight and aborts the rest. It closes ln. It returns nil after ctx has ended, and fails at once
+// with [ragctx.ErrDenied] if [Server.CheckListener] rejects the address of ln.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	if err := s.CheckListener(ln.Addr()); err != nil {
 		return errors.Join(err, ln.Close())
 	}
-	s.public.Store(!isLocal(ln.Addr())) // before anyone is let in: keys are asked for even if the last one is revoked
-	// Requests in flight outlive ctx, but not the shutdown timeout.
-	// Who is not authenticated may do nothing, whatever becomes of a context on its way.
+	s.public.Store(!isLocal(ln.Addr())) // before the first request: keys stay required even if the last one is revoked
+	// Requests in flight outlive ctx, but not the shutdown timeout. The empty grant is the default
+	// for unauthenticated requests.
 	base, cancel := context.WithCancel(access.With(context.WithoutCancel(ctx), access.Grant{}))
 	defer cancel()
 	srv := &http.Server{
@@ -178,7 +175,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	failed := make(chan error, 1)
 	go func() {
 		if s.opts.TLS != nil {
-			failed <- srv.ServeTLS(ln, "", "") // the certificate is in the configuration
+			failed <- srv.ServeTLS(ln, "", "") // the configuration has the certificate
 			return
 		}
 		failed <- srv.Serve(ln)
@@ -194,7 +191,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	if err == nil {
 		err = s.socketsClosed(grace)
 	}
-	if err != nil { // a client that sends the rest of a body whenever it likes must not decide how this ends
+	if err != nil { // a slow client must not affect the result
 		s.log.WarnContext(base, "requests in flight were aborted", "after", s.opts.ShutdownTimeout, "error", err)
 		err = srv.Close()
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/ragctx/ragctx/session/view"
 )
 
-// SessionRequest makes a session.
+// SessionRequest creates a session.
 type SessionRequest struct {
 	Said
 	ID         string   `json:"id,omitempty" maxLength:"512" doc:"default is a generated id; an existing id is 409"`
@@ -28,13 +28,13 @@ type SessionRequest struct {
 	Parameters Metadata `json:"parameters,omitempty" doc:"custom values, at most 64 KiB of JSON"`
 }
 
-// SessionPatch changes a session. What is absent stays.
+// SessionPatch changes a session. Absent fields stay unchanged.
 type SessionPatch struct {
 	Layer      *string  `json:"layer,omitempty" enum:"any,observation,compaction,buffer,none" doc:"compression layer"`
 	Parameters Metadata `json:"parameters,omitempty" doc:"values to set; null removes one"`
 }
 
-// Session is what a stored session is, without its messages.
+// Session is a stored session without its messages.
 type Session struct {
 	session.Info
 
@@ -44,7 +44,7 @@ type Session struct {
 	Observations int         `json:"observations" doc:"number of observations"`
 }
 
-// sessionOf returns a session as it is answered. Its layer is no parameter for callers.
+// sessionOf converts a session for the answer. Its layer is not one of the caller's parameters.
 func sessionOf(d view.Summary) Session {
 	out := Session{Info: d.Info, Namespace: d.Key.Namespace, UserID: d.Key.User, Layer: cmp.Or(d.Layer, anyLayer), Observations: d.Observations}
 	out.Parameters = maps.Clone(out.Parameters)
@@ -55,10 +55,10 @@ func sessionOf(d view.Summary) Session {
 	return out
 }
 
-// anyLayer is what [stage.AnyLayer] is called.
+// anyLayer is the name of [stage.AnyLayer].
 const anyLayer stage.Layer = "any"
 
-// SessionEntry is a session in a list, where what it has is not counted.
+// SessionEntry is a session in a list, without counts of its contents.
 type SessionEntry struct {
 	ID         string         `json:"id" doc:"session id, unique per user"`
 	Namespace  string         `json:"namespace"`
@@ -78,7 +78,7 @@ type SessionPage struct {
 	NextCursor string         `json:"next_cursor,omitempty" doc:"cursor of the next page; absent on the last page"`
 }
 
-// ForkRequest makes a session of a branch of another.
+// ForkRequest copies a branch of a session into a new one.
 type ForkRequest struct {
 	To        string `json:"to,omitempty" maxLength:"512"`
 	MessageID string `json:"message_id,omitempty" maxLength:"512" doc:"last message to copy; default is the leaf"`
@@ -141,8 +141,8 @@ type (
 
 func (o *newSessionOutput) made() string { return o.Body.ID }
 
-// SectionKey are the parameters that name a section. It is exported for huma, which
-// passes over others.
+// SectionKey are the parameters that name a section. It is exported because huma ignores unexported
+// embedded types.
 type SectionKey struct {
 	SessionKey
 	Name string `path:"section" example:"messages"`
@@ -204,9 +204,8 @@ func (s *Server) createSession(ctx context.Context, in *sessionInput) (*newSessi
 	return (*newSessionOutput)(answerOf(d, at)), err
 }
 
-// answerOf returns a session as it is answered, with its tag: that of the version that was
-// noted, or of what is answered. What others have changed since a change is no part of what
-// its caller knows, though it may be in the answer.
+// answerOf returns a session with its tag: that of the version that the change made, or else of the
+// session as read. Concurrent changes may be in the answer, but not in the tag.
 func answerOf(d view.Summary, at *session.Version) *sessionOutput {
 	tag := madeAt(at)
 	if tag.ETag == "" {
@@ -215,7 +214,7 @@ func answerOf(d view.Summary, at *session.Version) *sessionOutput {
 	return &sessionOutput{SessionTag(tag), sessionOf(d)}
 }
 
-// sessionAt answers what a session has, after a change that made the version that was noted.
+// sessionAt returns a session after a change that made version at.
 func (s *Server) sessionAt(ctx context.Context, k session.Key, at *session.Version) (*sessionOutput, error) {
 	d, err := s.engine.Sessions().Views().Describe(ctx, k)
 	return answerOf(d, at), err
@@ -287,7 +286,7 @@ func (s *Server) navigateSession(ctx context.Context, in *navigateInput) (*sessi
 	return s.sessionAt(ctx, in.kept(), at)
 }
 
-// fieldNamed returns an error about a field as one about another.
+// fieldNamed replaces the field in an error.
 func fieldNamed(err error, field string) error {
 	if f, ok := errors.AsType[*ragctx.FieldError](err); ok {
 		return &ragctx.FieldError{Field: field, Problem: f.Problem, Kind: f.Kind}

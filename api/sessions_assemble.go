@@ -12,8 +12,8 @@ import (
 	"github.com/ragctx/ragctx/session/stage"
 )
 
-// SessionAssembleRequest asks for everything that a model call of a session is made of. Its
-// messages follow those of the session.
+// SessionAssembleRequest requests a complete model call of a session. Its messages follow those of
+// the session.
 type SessionAssembleRequest struct {
 	Said
 	AssembleOptions
@@ -23,7 +23,7 @@ type SessionAssembleRequest struct {
 	ExecutionID string `json:"execution_id,omitempty" maxLength:"512"`
 }
 
-// SessionAssembleAnswer is what a model is to be sent.
+// SessionAssembleAnswer is the input of a model call.
 type SessionAssembleAnswer struct {
 	AssembleAnswer
 
@@ -36,7 +36,7 @@ type SessionAssembleAnswer struct {
 	Leaf         string   `json:"leaf,omitempty" doc:"last message of the branch"`
 }
 
-// StageReport says what a stage did.
+// StageReport is the result of a stage.
 type StageReport stage.Report
 
 type (
@@ -93,13 +93,13 @@ func (s *Server) assembleSession(ctx context.Context, in *sessionAssembleInput) 
 	return &sessionAssembleOutput{out}, nil
 }
 
-// droppedBefore returns messages of a session that its stages were not given, or not whole.
-// Those of which the rest was dropped since, as the view's cuts say, are told there alone,
-// with the tokens of both.
+// droppedBefore returns the messages that the session's view omitted or truncated before the
+// stages. A message of which the rest was dropped later is reported only there, with the tokens of
+// both.
 func droppedBefore(a engine.AssembledSession, since []DroppedMessage) []DroppedMessage {
 	rest := make(map[string]*DroppedMessage)
 	for i, cut := range a.View.Dropped {
-		if cut.Index < len(a.Stages.Messages) { // and not of the request
+		if cut.Index < len(a.Stages.Messages) { // excludes messages of the request
 			rest[since[i].ID] = &since[i]
 		}
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/ragctx/ragctx/session/wire"
 )
 
-// AppendRequest is what is said in a session.
+// AppendRequest appends messages to a session.
 type AppendRequest struct {
 	Said
 	Section  string       `json:"section,omitempty" maxLength:"512"`
@@ -29,8 +29,7 @@ type AppendRequest struct {
 	Create   bool         `json:"create,omitempty" doc:"create the session if it does not exist"`
 }
 
-// StepRequest is one step of an execution: an answer of the model with what its tools
-// returned.
+// StepRequest is a step of an execution: an answer of the model with the results of its tools.
 type StepRequest struct {
 	ExecutionRequest
 	StepID         string            `json:"step_id,omitempty" maxLength:"512" doc:"step id"`
@@ -38,7 +37,7 @@ type StepRequest struct {
 	ToolExecutions map[string]string `json:"tool_executions,omitempty" doc:"execution ids of tools, by tool call id"`
 }
 
-// ExecutionRequest names one run of an agent, from a user's instruction to the answer.
+// ExecutionRequest names a run of an agent, from a user's instruction to the answer.
 type ExecutionRequest struct {
 	ExecutionID string `json:"execution_id,omitempty" maxLength:"512"`
 	AgentID     string `json:"agent_id,omitempty" maxLength:"512" doc:"agent of the run"`
@@ -48,7 +47,7 @@ func (e ExecutionRequest) execution() session.Execution {
 	return session.Execution{ID: e.ExecutionID, AgentID: e.AgentID}
 }
 
-// step returns the step that messages are of; the zero value is none.
+// step converts the request; the zero value is no step.
 func (r *StepRequest) step() session.Step {
 	if r == nil {
 		return session.Step{}
@@ -56,7 +55,7 @@ func (r *StepRequest) step() session.Step {
 	return session.Step{Execution: r.execution(), ID: r.StepID, Final: r.Final, ToolExecutions: r.ToolExecutions}
 }
 
-// check refuses a step that says nothing: its messages would be marked as no step's.
+// check rejects an empty step, whose messages would belong to no step.
 func (r *StepRequest) check() error {
 	if r == nil || r.StepID != "" || r.ExecutionID != "" || r.AgentID != "" || r.Final {
 		return nil
@@ -65,21 +64,21 @@ func (r *StepRequest) check() error {
 		"leave it out")
 }
 
-// Appended tells which messages a session got.
+// Appended lists the appended messages.
 type Appended struct {
 	Messages []AppendedMessage `json:"messages" nullable:"false" doc:"stored messages in order"`
 	Leaf     string            `json:"leaf" doc:"id of the last message, which the next message follows"`
 	Losses   []FormLoss        `json:"losses" nullable:"false" doc:"content of the vendor's format that was not stored"`
 }
 
-// AppendedMessage is a message as it was stored, without what it says.
+// AppendedMessage is a stored message without its content.
 type AppendedMessage struct {
 	ID       string      `json:"id" doc:"as sent, or generated"`
 	ParentID string      `json:"parent_id,omitempty" doc:"preceding message; absent for the first"`
 	Role     ragctx.Role `json:"role" enum:"system,developer,user,assistant,tool" doc:"role of the speaker"`
 }
 
-// SessionMessage is a message with where it is.
+// SessionMessage is a message with its section and label.
 type SessionMessage struct {
 	ragctx.Message
 
@@ -89,20 +88,20 @@ type SessionMessage struct {
 
 // Schema implements [huma.SchemaProvider].
 func (SessionMessage) Schema(r huma.Registry) *huma.Schema {
-	s := huma.SchemaFromType(r, reflect.TypeFor[message]()) // a new one
+	s := huma.SchemaFromType(r, reflect.TypeFor[message]()) // a new schema
 	s.Properties["section"] = &huma.Schema{Type: huma.TypeString, Description: "section of the message"}
 	s.Properties["label"] = &huma.Schema{Type: huma.TypeString, Description: "label; absent for none"}
 	return s
 }
 
-// SessionMessages are messages of a session.
+// SessionMessages is a page of messages of a session.
 type SessionMessages struct {
 	Messages []SessionMessage `json:"messages" nullable:"false" doc:"oldest first"`
 	Before   string           `json:"before,omitempty"`
 }
 
-// MessageKey are the parameters that name a message of a session. It is exported for
-// huma, which passes over others.
+// MessageKey are the parameters that name a message of a session. It is exported because huma
+// ignores unexported embedded types.
 type MessageKey struct {
 	SessionKey
 	Message string `path:"message_id" doc:"message id, at most 512 bytes; send a slash in it as %2F" example:"m-1"`
@@ -111,7 +110,7 @@ type MessageKey struct {
 // message returns the id of the message.
 func (k MessageKey) message() (string, error) { return memberName("message_id", k.Message) }
 
-// memberName returns the name of an entry that may have slashes, of how it is routed.
+// memberName unescapes the name of an entry in a route.
 func memberName(field, routed string) (string, error) {
 	name, err := url.PathUnescape(routed)
 	if err != nil {
@@ -155,18 +154,18 @@ type (
 	labelsOutput struct{ Body LabelList }
 )
 
-// LabelRequest names a message.
+// LabelRequest labels a message.
 type LabelRequest struct {
 	Label string `json:"label" maxLength:"512" doc:"the label; empty removes it" example:"before the refactoring"`
 }
 
-// Label is the name of a message.
+// Label is the label of a message.
 type Label struct {
 	MessageID string `json:"message_id" doc:"labelled message"`
 	Label     string `json:"label" doc:"the label"`
 }
 
-// LabelList are the labels of a session.
+// LabelList holds the labels of a session.
 type LabelList struct {
 	Labels []Label `json:"labels" nullable:"false" doc:"in order of message ids"`
 }
@@ -218,12 +217,12 @@ func (s *Server) appendToSession(ctx context.Context, in *appendInput) (*appendO
 	return &appendOutput{madeAt(at), out}, nil
 }
 
-// heardAfter reads what is said in a session.
+// heardAfter parses messages to append after parent.
 func (s *Server) heardAfter(ctx context.Context, k session.Key, parent string, said Said) ([]ragctx.Message, []FormLoss, error) {
 	if v, err := vendor(said.Format); err != nil || v != wire.Gemini {
 		return s.heard(said, "messages")
 	}
-	path, err := s.engine.Sessions().Views().Branch(ctx, k, parent) // whose calls results without ids answer
+	path, err := s.engine.Sessions().Views().Branch(ctx, k, parent) // tool results without ids refer to its calls
 	if err != nil && !errors.Is(err, ragctx.ErrNotFound) {
 		return nil, nil, err
 	}
@@ -239,7 +238,8 @@ func messagesOf(entries []session.Entry) []ragctx.Message {
 	return out
 }
 
-// seeded gives messages without an id one that a repetition of the request gives again.
+// seeded assigns deterministic ids to messages without one, so that a repeated request assigns the
+// same.
 func seeded(messages []ragctx.Message, seed string) {
 	for i := range messages {
 		if seed != "" && messages[i].ID == "" {
@@ -248,9 +248,8 @@ func seeded(messages []ragctx.Message, seed string) {
 	}
 }
 
-// appendOnce appends messages. If the request is repeated after it was done and before it
-// was answered, it finds its own messages. Ids that other messages have are a conflict, as
-// they are without a key: what was sent would be lost.
+// appendOnce appends messages. A repeated request finds the messages of its first attempt. Ids that
+// belong to other messages are a conflict, as they are without an idempotency key.
 func (s *Server) appendOnce(ctx context.Context, k session.Key, r AppendRequest, messages []ragctx.Message) ([]ragctx.Message, error) {
 	section := cmp.Or(r.Section, session.SectionMessages)
 	stored, err := s.appendMaking(ctx, k, r, section, messages)
@@ -268,9 +267,8 @@ func (s *Server) appendOnce(ctx context.Context, k session.Key, r AppendRequest,
 	return stored, nil
 }
 
-// repeats reports whether a message that was sent says what a stored one says, in its place.
-// What storing adds does not count: when it was said, after which message if none was named,
-// and whose step it is.
+// repeats reports whether a sent message equals a stored one at its position, ignoring attributes
+// that storing adds: the time, a default parent and the step.
 func repeats(sent, stored ragctx.Message) bool {
 	sent.CreatedAt, sent.ParentID = stored.CreatedAt, cmp.Or(sent.ParentID, stored.ParentID)
 	a, errSent := session.EncodeMessage(session.Untag(sent))
@@ -278,8 +276,8 @@ func repeats(sent, stored ragctx.Message) bool {
 	return errSent == nil && errStored == nil && bytes.Equal(a, b)
 }
 
-// appendMaking appends messages, and makes the session first where it is not there and
-// that is wanted. Mostly it is there.
+// appendMaking appends messages. If the session is missing and may be created, it creates the
+// session and retries, since most sessions exist.
 func (s *Server) appendMaking(ctx context.Context, k session.Key, r AppendRequest, section string, messages []ragctx.Message) ([]ragctx.Message, error) {
 	stored, err := s.engine.Sessions().Views().Append(ctx, k, section, r.Step.step(), messages...)
 	if !r.Create || !errors.Is(err, ragctx.ErrNotFound) {
@@ -311,7 +309,7 @@ func (s *Server) sessionMessages(ctx context.Context, in *messageList) (*session
 	return &sessionMessagesOutput{out}, nil
 }
 
-// listed returns the messages that are asked for, of which a page is the end.
+// listed returns the selected messages; a page is the end of them.
 func (s *Server) listed(ctx context.Context, in *messageList) ([]session.Entry, error) {
 	k := in.kept()
 	switch {
@@ -329,8 +327,7 @@ func (s *Server) listed(ctx context.Context, in *messageList) ([]session.Entry, 
 	return branch, noMessageIn(err, "leaf")
 }
 
-// noMessageIn returns the error that there is no message as one about the field that names
-// it.
+// noMessageIn converts a missing message into an error about the field that names it.
 func noMessageIn(err error, field string) error {
 	if f, ok := errors.AsType[*ragctx.FieldError](err); ok && f.Field == "message_id" {
 		return fieldNamed(err, field)
@@ -338,9 +335,9 @@ func noMessageIn(err error, field string) error {
 	return err
 }
 
-// sectionBefore returns messages of a section that a page is the end of.
+// sectionBefore returns the messages of a section up to the end of a page.
 func sectionBefore(ctx context.Context, stored session.Storage, k session.Key, in *messageList) ([]session.Entry, error) {
-	limit := in.Limit + 1 // one more says that there are more
+	limit := in.Limit + 1 // one extra entry detects more
 	if in.Before != "" {
 		limit = 0
 	}
@@ -363,12 +360,12 @@ func sectionBefore(ctx context.Context, stored session.Storage, k session.Key, i
 	return out, nil
 }
 
-// newest returns at most limit entries, and no more bytes than a page holds but for the
-// last message, and whether there are more.
+// newest returns at most limit entries of at most the bytes of a page, apart from the last message,
+// and whether there are more.
 func newest(entries []session.Entry, limit int) (page []session.Entry, more bool) {
 	size, from := 0, len(entries)
 	for ; from > 0 && len(entries)-from < limit; from-- {
-		b, _ := json.Marshal(entries[from-1].Message) // what cannot be written is told of where it is sent
+		b, _ := json.Marshal(entries[from-1].Message) // encoding errors are reported when the message is sent
 		if size += len(b); size > maxPageBytes && from < len(entries) {
 			break
 		}
@@ -423,8 +420,8 @@ func (c *Client) AppendToSession(ctx context.Context, k session.Key, r AppendReq
 	return out, err
 }
 
-// SessionMessages returns the newest messages of a section, or where that is "" of the
-// branch up to leaf; before narrows them to what comes before a message.
+// SessionMessages returns the newest messages of a section, or if section is "" of the branch up to
+// leaf. A non-empty before limits them to earlier messages.
 func (c *Client) SessionMessages(ctx context.Context, k session.Key, section, leaf, before string, limit int) (out SessionMessages, err error) {
 	q := ofKept(k)
 	set(q, "section", section)
@@ -443,7 +440,7 @@ func (c *Client) SessionMessage(ctx context.Context, k session.Key, id string) (
 	return out, err
 }
 
-// LabelMessage names a message of a session; "" takes the name away.
+// LabelMessage labels a message of a session; "" removes the label.
 func (c *Client) LabelMessage(ctx context.Context, k session.Key, id, label string) (out SessionMessage, err error) {
 	err = c.do(ctx, http.MethodPut, keptAt(k)+"/messages/"+escaped(id)+"/label", ofKept(k), LabelRequest{label}, &out)
 	return out, err

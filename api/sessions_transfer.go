@@ -14,14 +14,14 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// SessionImport tells what an import made.
+// SessionImport is the result of an import.
 type SessionImport struct {
 	Session     Session        `json:"session" doc:"the new session"`
 	Quarantined []SessionFault `json:"quarantined" nullable:"false"`
 	Failed      int            `json:"failed" doc:"number of rejected lines"`
 }
 
-// SessionFault is a line that could not be taken.
+// SessionFault is a rejected line.
 type SessionFault struct {
 	Line   int    `json:"line" doc:"counts from 1"`
 	Text   string `json:"text" doc:"the line, or its beginning"`
@@ -42,8 +42,7 @@ func (i *sessionImport) Resolve(ctx huma.Context) []error {
 
 const importSession = "import-session"
 
-// maxSessionLines is how many bytes a session may have that is imported: JSON writes the
-// largest one longer than it is.
+// maxSessionLines is the maximum bytes of an imported session: JSON is longer than the stored form.
 const maxSessionLines = 4 * session.MaxBytes
 
 type sessionImportOutput struct {
@@ -66,7 +65,7 @@ func (s *Server) sessionTransferRoutes() {
 	take.DefaultStatus = http.StatusCreated
 	take.RequestBody = &huma.RequestBody{Required: true, Description: "One JSON object per line.", Content: map[string]*huma.MediaType{linesType: lines}}
 	register(s, take, s.importSession)
-	// Huma would read a body whose schema it knew, whole.
+	// With a schema, huma would read the whole body.
 	lines.Schema = &huma.Schema{
 		Type: huma.TypeObject, Description: "record of type session, message, label or compaction",
 		Properties: map[string]*huma.Schema{"type": {Type: huma.TypeString, Description: "type of the record"}},
@@ -112,13 +111,13 @@ func (s *Server) importSession(ctx context.Context, in *sessionImport) (*session
 	return &sessionImportOutput{d.SessionTag, out}, err
 }
 
-// sessionRead is what the body of an import says.
+// sessionRead is the parsed body of an import.
 type sessionRead struct {
 	archive session.Archive
 	bad     []session.Quarantined
 }
 
-// readSession reads the body of an import, which is of limited length, and gives sum all of it.
+// readSession parses the body of an import up to the size limit and copies all of it into sum.
 func (s *Server) readSession(c echo.Context, sum io.Writer, memory *reservation) (read sessionRead, err error) {
 	err = s.importLines(c, func(body io.Reader) (err error) {
 		kept := &reservedReader{ctx: c.Request().Context(), r: body, held: memory}
@@ -132,8 +131,8 @@ func (s *Server) readSession(c echo.Context, sum io.Writer, memory *reservation)
 	return read, err
 }
 
-// importSessionOnce answers an import that has a key: whether it came before is known of its
-// whole body, which is not kept.
+// importSessionOnce answers an import with an idempotency key. The hash covers the whole body,
+// which is not stored.
 func (s *Server) importSessionOnce(c echo.Context, op *huma.Operation, next func(seed string)) error {
 	memory := s.bodies.reserve(importSession)
 	defer memory.release()
@@ -152,7 +151,7 @@ func (c *Client) ExportSession(ctx context.Context, k session.Key, w io.Writer) 
 	return c.download(ctx, keptAt(k)+"/export", ofKept(k), "session", w)
 }
 
-// ImportSession makes a session of JSON lines.
+// ImportSession creates a session from JSON lines.
 func (c *Client) ImportSession(ctx context.Context, k session.Key, r io.Reader) (out SessionImport, err error) {
 	err = c.upload(ctx, keptAt(k)+"/import", ofKept(k), r, &out)
 	return out, err

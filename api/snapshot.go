@@ -20,7 +20,7 @@ import (
 
 const snapshotType = "application/vnd.ragctx.snapshot"
 
-// pieceTimeout is how long a reader may take for a piece of a file.
+// pieceTimeout is how long a client may take for a piece of a file.
 const pieceTimeout = time.Minute
 
 // DoctorRequest asks for a check of the data directory.
@@ -35,7 +35,7 @@ func (r DoctorRequest) options() engine.DoctorOptions {
 	if s := r.RecallSeconds; s != nil {
 		o.Searching = time.Duration(*s * float64(time.Second))
 		if o.Searching == 0 {
-			o.Searching = -1 // none, where 0 is the default
+			o.Searching = -1 // none; 0 would be the default
 		}
 	}
 	return o
@@ -81,14 +81,14 @@ func (s *Server) snapshot(context.Context, *struct{}) (*huma.StreamResponse, err
 	}), nil
 }
 
-// streamed answers with a file that write makes while it is sent.
+// streamed answers with a file that write generates while it is sent.
 func (s *Server) streamed(media, file string, write func(ctx context.Context, w io.Writer) error) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(hctx huma.Context) {
 		resp := humaecho.Unwrap(hctx).Response()
 		out := &patient{resp: resp, ctl: http.NewResponseController(resp)}
 		hctx.SetHeader("Content-Type", media)
 		hctx.SetHeader("Content-Disposition", `attachment; filename="`+file+`"`)
-		_ = out.ctl.SetWriteDeadline(time.Time{}) // making it may take long before the first byte
+		_ = out.ctl.SetWriteDeadline(time.Time{}) // the first byte may take long
 		err := write(hctx.Context(), out)
 		switch {
 		case err == nil:
@@ -99,12 +99,12 @@ func (s *Server) streamed(media, file string, write func(ctx context.Context, w 
 			s.handleError(s.problemOf(hctx.Context(), hctx.Operation(), err), humaecho.Unwrap(hctx))
 		default:
 			s.log.ErrorContext(hctx.Context(), "answer broke off", "request_id", requestID(hctx.Context()), "file", file, "error", err)
-			panic(http.ErrAbortHandler) // a whole answer would look like the whole file
+			panic(http.ErrAbortHandler) // an orderly end would look like a complete file
 		}
 	}}
 }
 
-// patient gives the reader time for every piece.
+// patient gives the client a new deadline for every piece.
 type patient struct {
 	resp  http.ResponseWriter
 	ctl   *http.ResponseController
@@ -113,11 +113,11 @@ type patient struct {
 
 func (p *patient) Write(b []byte) (int, error) {
 	p.begun = true
-	_ = p.ctl.SetWriteDeadline(time.Now().Add(pieceTimeout)) // where there is none, none is needed
+	_ = p.ctl.SetWriteDeadline(time.Now().Add(pieceTimeout)) // unsupported writers need no deadline
 	return p.resp.Write(b)
 }
 
-// Snapshot downloads a snapshot into a new file, and verifies it.
+// Snapshot downloads a snapshot into a new file and verifies it.
 func (c *Client) Snapshot(ctx context.Context, file string, _ store.SnapshotOptions) (store.SnapshotInfo, error) {
 	if _, err := (atomicfile.OS{}).Stat(file); err == nil {
 		return store.SnapshotInfo{}, fmt.Errorf("snapshot: %w: %s exists; name another file", ragctx.ErrConflict, file)

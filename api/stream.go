@@ -17,11 +17,11 @@ import (
 const eventsType = "text/event-stream"
 
 const (
-	keepAliveEvery = 15 * time.Second // a comment, so that nobody on the way takes the stream for dead
-	eventTimeout   = 30 * time.Second // for a reader to take an event
+	keepAliveEvery = 15 * time.Second // interval of comments that keep the connection alive
+	eventTimeout   = 30 * time.Second // for a client to receive an event
 )
 
-// eventsOf describes a stream of server-sent events, of which each is an object of the schema.
+// eventsOf describes a stream of server-sent events.
 func eventsOf(description string, names ...any) map[string]*huma.Response {
 	text := func(doc string, enum ...any) *huma.Schema {
 		return &huma.Schema{Type: huma.TypeString, Description: doc, Enum: enum}
@@ -43,7 +43,7 @@ type stream struct {
 	n   int
 }
 
-// openStream begins a stream as the answer to a request.
+// openStream starts a stream as the answer to a request.
 func openStream(ctx huma.Context) *stream {
 	ctx.SetHeader("Content-Type", eventsType)
 	ctx.SetHeader("X-Accel-Buffering", "no")
@@ -55,15 +55,15 @@ func openStream(ctx huma.Context) *stream {
 
 // write sends text at once.
 func (s *stream) write(text string) error {
-	// The deadline for the whole answer does not suit one without an end.
-	_ = s.ctl.SetWriteDeadline(time.Now().Add(eventTimeout)) // where there is none, none is needed
+	// The deadline of the whole answer does not suit an endless one.
+	_ = s.ctl.SetWriteDeadline(time.Now().Add(eventTimeout)) // unsupported writers need no deadline
 	if _, err := io.WriteString(s.w, text); err != nil {
 		return err
 	}
 	return s.ctl.Flush()
 }
 
-// event sends an event, whose id is its number in the stream.
+// event sends an event with the next number of the stream as id.
 func (s *stream) event(name string, data any) error {
 	s.n++
 	return s.eventWith(name, strconv.Itoa(s.n), data)
@@ -79,13 +79,13 @@ func (s *stream) eventWith(name, id string, data any) error {
 
 func (s *stream) keepAlive() error { return s.write(": still here\n\n") }
 
-// told is what a stream yields, or why there is no more.
+// told is an element of a stream, or the error that ended it.
 type told[T any] struct {
 	what T
 	err  error
 }
 
-// follow sends what a stream yields until it or ctx ends.
+// follow sends the elements of a stream until it or ctx ends.
 func follow[T any](ctx context.Context, all iter.Seq2[T, error]) <-chan told[T] {
 	out := make(chan told[T])
 	go func() {
@@ -101,8 +101,8 @@ func follow[T any](ctx context.Context, all iter.Seq2[T, error]) <-chan told[T] 
 	return out
 }
 
-// relay hands what is told to send, and idles in between, until the reader has gone or
-// the server stops.
+// relay passes elements to send, and calls idle in between, until the client disconnects or the
+// server stops.
 func relay[T any](ctx context.Context, stopping <-chan struct{}, from <-chan told[T], send func(T) error, idle func() error) error {
 	tick := time.NewTicker(keepAliveEvery)
 	defer tick.Stop()

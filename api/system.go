@@ -37,7 +37,7 @@ func (s *Server) systemRoutes() {
 	}, s.status)
 }
 
-// Status is how the server is doing.
+// Status is the status of the server.
 type Status struct {
 	Version string `json:"version"`
 	engine.Status
@@ -50,7 +50,7 @@ func (s *Server) status(ctx context.Context, _ *struct{}) (*statusOutput, error)
 	return &statusOutput{Status{s.opts.Version, st}}, err
 }
 
-// Status returns how the server is doing.
+// Status returns the status of the server.
 func (c *Client) Status(ctx context.Context) (Status, error) {
 	var st Status
 	err := c.do(ctx, http.MethodGet, "/v1/status", nil, nil, &st)

@@ -15,39 +15,38 @@ import (
 	"github.com/ragctx/ragctx/internal/trace"
 )
 
-// noRoute stands for the route of requests that have none, or were refused before they
-// came to it.
+// noRoute is the route of requests that match none, or were refused before routing.
 const noRoute = "none"
 
-// operated are the methods that are told apart; the others are "other". A client can
-// make up methods, and must not make up series.
+// operated are the methods with series of their own; others count as "other", so that clients
+// cannot create series.
 var operated = []string{
 	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions,
 }
 
-// endpoint is a route by the pattern that echo has of it, with a method.
+// endpoint is an echo route pattern with a method.
 type endpoint struct{ path, method string }
 
-// echoParam is a parameter in a pattern of echo's.
+// echoParam matches a parameter in an echo pattern.
 var echoParam = regexp.MustCompile(`(^|[^\\]):(\w+)`)
 
-// route is the pattern as the OpenAPI document has it.
+// route returns the documented form of the pattern.
 func (e endpoint) route() string { return cmp.Or(documented(e.path), noRoute) }
 
-// documented returns a pattern of echo's as the OpenAPI document has it.
+// documented converts an echo pattern into the form of the OpenAPI document.
 func documented(path string) string { return published(echoParam.ReplaceAllString(path, "$1{$2}")) }
 
-// requestTally counts requests. What it takes is bounded by the routes that there are.
+// requestTally counts requests. The number of routes bounds its size.
 type requestTally struct {
 	mu   sync.RWMutex
 	done map[endpoint]*requestCounts
 }
 
-// requestCounts are those of one endpoint.
+// requestCounts are the counts of an endpoint.
 type requestCounts struct {
 	took    trace.Histogram
 	mu      sync.Mutex
-	classes [6]uint64 // by the first digit of the status; 0 for what has none
+	classes [6]uint64 // by the first digit of the status; 0 without a status
 }
 
 func (t *requestTally) add(c echo.Context, took time.Duration) {
@@ -85,7 +84,7 @@ func (t *requestTally) of(e endpoint) *requestCounts {
 	return n
 }
 
-// write writes what was counted, by route and method.
+// write writes the counts by route and method.
 func (t *requestTally) write(e *exposition) {
 	t.mu.RLock()
 	done := maps.Clone(t.done)

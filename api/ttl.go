@@ -10,8 +10,7 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// TTL is a length of time as it is sent, seconds or a text such as "36h" or "30d"; see
-// [memory.ParseTTL], which judges it.
+// TTL is a duration in seconds or as a text such as "36h" or "30d"; [memory.ParseTTL] validates it.
 type TTL string
 
 // Schema implements [huma.SchemaProvider].
@@ -33,7 +32,7 @@ func (t *TTL) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// apply has a memory expire when the time is over, counted from now.
+// apply sets the expiry of a memory, counted from now.
 func (t TTL) apply(m *ragctx.Memory, now time.Time) error {
 	if t == "" {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// TurnRequest is a [ragctx.Turn] as it is sent.
+// TurnRequest is a [ragctx.Turn] in JSON.
 type TurnRequest struct {
 	ID          string    `json:"id,omitempty" maxLength:"512" doc:"makes retries safe; default is a generated id"`
 	Namespace   string    `json:"namespace,omitempty" maxLength:"512" doc:"default is \"default\""`
@@ -39,7 +39,7 @@ func (r TurnRequest) turn() ragctx.Turn {
 	}
 }
 
-// turnRequest returns a turn as it is sent.
+// turnRequest converts a turn for a request.
 func turnRequest(t ragctx.Turn) TurnRequest {
 	return TurnRequest{
 		ID: t.ID, Namespace: t.Namespace, UserID: t.UserID, AgentID: t.AgentID, SessionID: t.SessionID,

@@ -64,10 +64,10 @@ type Options struct {
 	// Fusion combines keyword and vector scores. VectorWeight 0 means the defaults, which differ
 	// for memories.
 	Fusion  index.Fusion
-	Weights memory.MemoryWeights
+	Weights ragctx.MemoryWeights
 	// MaxWorking bounds the working memories of a user, agent and session. MaxShortTerm is how many
-	// of the newest memories count as short-term. 0 means [memory.DefaultWorkingMemories] and
-	// [memory.DefaultShortTermMemories].
+	// of the newest memories count as short-term. 0 means [ragctx.DefaultWorkingMemories] and
+	// [ragctx.DefaultShortTermMemories].
 	MaxWorking, MaxShortTerm int
 	// FactExtraction configures the extraction of facts from turns.
 	FactExtraction FactExtraction

@@ -78,9 +78,9 @@ type Extracted struct {
 
 	// MemoryID is the memory with the fact, and Op the change to it. Both are empty for rejected
 	// facts; Op is empty for a fact already known from this turn.
-	MemoryID   string    `json:"memory_id,omitempty"`
-	Op         memory.ChangeOp `json:"op,omitempty"`
-	Superseded []string  `json:"superseded,omitempty"`
+	MemoryID   string          `json:"memory_id,omitempty"`
+	Op         ragctx.ChangeOp `json:"op,omitempty"`
+	Superseded []string        `json:"superseded,omitempty"`
 }
 
 // Extract returns the facts that would be extracted if the turn were completed now, and their
@@ -145,7 +145,7 @@ func (l *factExtractor) extract(ctx context.Context, t ragctx.Turn, dry bool) (E
 	for i, done := range changes {
 		x := &out.Findings[at[i]]
 		x.MemoryID, x.Op, x.Superseded = done.ID, done.Op, done.Superseded
-		if !dry && done.Op == memory.OpCreated {
+		if !dry && done.Op == ragctx.OpCreated {
 			l.engine.namespacesWithFacts.Store(ns, struct{}{})
 			l.engine.publishStored(ctx, facts[i].Memory)
 		}

@@ -148,7 +148,7 @@ func TestTheSameTwiceIsOneMemory(t *testing.T) {
 		t.Fatalf("learnt %q, %+v", contents(all), all)
 	}
 	changes, err := f.Memories().History(t.Context(), "", all[0].ID, engine.Viewer{User: "ada"})
-	if err != nil || len(changes) != 2 || changes[0].Op != memory.OpCreated || changes[1].Op != memory.OpMerged || changes[1].Turn != "t2" {
+	if err != nil || len(changes) != 2 || changes[0].Op != ragctx.OpCreated || changes[1].Op != ragctx.OpMerged || changes[1].Turn != "t2" {
 		t.Errorf("history %+v, %v", changes, err)
 	}
 	if _, err := f.Memories().History(t.Context(), "", all[0].ID, engine.Viewer{User: "bob"}); !errors.Is(err, ragctx.ErrNotFound) {
@@ -249,7 +249,7 @@ func TestDryRun(t *testing.T) {
 	f := open(t)
 	f.tell("t1", "ada", "s1", "I live in Berlin.")
 	x, err := f.Sessions().Extract(t.Context(), ragctx.Turn{UserID: "ada", SessionID: "s2", Prompt: "I live in Lisbon now. Hello!", Occurred: t0.Add(time.Hour)})
-	if err != nil || len(x.Findings) == 0 || x.Findings[0].Op != memory.OpCreated || len(x.Findings[0].Superseded) != 1 {
+	if err != nil || len(x.Findings) == 0 || x.Findings[0].Op != ragctx.OpCreated || len(x.Findings[0].Superseded) != 1 {
 		t.Fatalf("%+v, %v", x, err)
 	}
 	if all := f.facts("ada"); holds(all, "Berlin") == nil || holds(all, "Lisbon") != nil {
@@ -447,14 +447,14 @@ func TestPrune(t *testing.T) {
 	f.remember(ragctx.Memory{ID: "important", Content: "x", Importance: .9, Occurred: old})
 	f.remember(ragctx.Memory{ID: "new", Content: "x", Importance: .2, Occurred: t0})
 	any := store.MemoryFilter{AnyUser: true}
-	p, err := f.Memories().Prune(t.Context(), "", any, memory.DefaultPrunePolicy(), true)
+	p, err := f.Memories().Prune(t.Context(), "", any, ragctx.DefaultPrunePolicy(), true)
 	if err != nil || !slices.Equal(p.IDs, []string{"old"}) {
 		t.Fatalf("%+v, %v", p, err)
 	}
 	if _, err := f.Memories().Get(t.Context(), "", "old", "", true); err != nil {
 		t.Errorf("a dry run prunes: %v", err)
 	}
-	p, err = f.Memories().Prune(t.Context(), "", any, memory.PrunePolicy{MaxItems: 2}, false)
+	p, err = f.Memories().Prune(t.Context(), "", any, ragctx.PrunePolicy{MaxItems: 2}, false)
 	if err != nil || !slices.Equal(p.IDs, []string{"old"}) {
 		t.Errorf("%+v, %v", p, err)
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/memory"
 	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
@@ -118,7 +117,7 @@ func TestScopeIsAWall(t *testing.T) {
 			"memory":     func() (any, error) { return w.Memories().Get(ctx, ns, id, user, false) },
 			"history":    func() (any, error) { return w.Memories().History(ctx, ns, id, by) },
 			"quarantine": func() (any, error) { return first(w.Memories().Quarantine(ctx, ns, f, 0)) },
-			"prune":      func() (any, error) { return w.Memories().Prune(ctx, ns, f, memory.PrunePolicy{MaxItems: 1}, true) },
+			"prune":      func() (any, error) { return w.Memories().Prune(ctx, ns, f, ragctx.PrunePolicy{MaxItems: 1}, true) },
 			"extract": func() (any, error) {
 				return w.Sessions().Extract(ctx, ragctx.Turn{Namespace: ns, UserID: user, SessionID: "s0", Prompt: "I live in Oslo now. I'm allergic to dust."})
 			},

@@ -6,7 +6,6 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 // Viewer is the identity that reads or changes memories: a user (including memories without a
@@ -18,7 +17,7 @@ type Viewer struct {
 }
 
 // History returns the changes of a memory, oldest first.
-func (e Memories) History(ctx context.Context, namespace, id string, by Viewer) ([]memory.MemoryChange, error) {
+func (e Memories) History(ctx context.Context, namespace, id string, by Viewer) ([]ragctx.MemoryChange, error) {
 	ns, err := e.namespace(ctx, namespace, false)
 	if err != nil {
 		return nil, err
@@ -30,13 +29,13 @@ func (e Memories) History(ctx context.Context, namespace, id string, by Viewer) 
 }
 
 // Undo reverts the newest change of a memory and returns it; see [store.Store.Undo].
-func (e Memories) Undo(ctx context.Context, namespace, id string, by Viewer) (memory.MemoryChange, error) {
+func (e Memories) Undo(ctx context.Context, namespace, id string, by Viewer) (ragctx.MemoryChange, error) {
 	ns, err := e.namespace(ctx, namespace, false)
 	if err != nil {
-		return memory.MemoryChange{}, err
+		return ragctx.MemoryChange{}, err
 	}
 	if by, err = e.canModify(ctx, namespace, id, by); err != nil {
-		return memory.MemoryChange{}, err
+		return ragctx.MemoryChange{}, err
 	}
 	done, seq, err := e.store.Undo(ctx, ns, id, by.User, by.Anyone)
 	if err != nil {
@@ -148,7 +147,7 @@ const maxPruned = 10_000
 // Prune ends the memories that a policy selects, at most 10,000 per call. With dry it only
 // returns their ids. A pruned memory can be restored by [Memories.Undo].
 func (e Memories) Prune(
-	ctx context.Context, namespace string, f store.MemoryFilter, p memory.PrunePolicy, dry bool,
+	ctx context.Context, namespace string, f store.MemoryFilter, p ragctx.PrunePolicy, dry bool,
 ) (Pruned, error) {
 	out := Pruned{IDs: []string{}}
 	if p.MaxAge < 0 || p.MaxItems < 0 || !(p.MinImportance >= 0 && p.MinImportance <= 1) {
@@ -188,7 +187,7 @@ func (e Memories) Stats(ctx context.Context, namespace string, f store.MemoryFil
 		return store.MemoryStats{}, err
 	}
 	f.Now = e.opts.Now()
-	return e.store.MemoryStats(ctx, ns, f, cmp.Or(e.opts.MaxShortTerm, memory.DefaultShortTermMemories))
+	return e.store.MemoryStats(ctx, ns, f, cmp.Or(e.opts.MaxShortTerm, ragctx.DefaultShortTermMemories))
 }
 
 // SettleAll waits until all turns have been delivered to all observers, including fact extraction.

@@ -12,7 +12,6 @@ import (
 	"github.com/ragctx/ragctx/internal/passage"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/internal/text/analysis"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 // hasFacts reports whether facts were ever extracted from the turns of a namespace.
@@ -154,7 +153,7 @@ func (t *turnLookup) closest(chunks []passage.Chunk) passage.Chunk {
 // Facts implements the memory provider's source interface.
 func (s searchSource) Facts(
 	ctx context.Context, q ragctx.ContextQuery, ids []string,
-) (map[string][]memory.TurnFact, error) {
+) (map[string][]ragctx.TurnFact, error) {
 	ns, err := s.engine.namespace(ctx, q.Namespace, false)
 	if isNotFound(err) || len(ids) == 0 {
 		return nil, nil

@@ -17,7 +17,6 @@ import (
 	"github.com/ragctx/ragctx/internal/passage"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/internal/text/chunk"
-	"github.com/ragctx/ragctx/providers/memory"
 	"github.com/ragctx/ragctx/providers/procedures"
 )
 
@@ -171,7 +170,7 @@ func (a *agentAPI) FindMemory(ctx context.Context, namespace, id string, by engi
 }
 
 // MemoryHistory implements [mcp.Engine].
-func (a *agentAPI) MemoryHistory(ctx context.Context, namespace, id string, by engine.Viewer) ([]memory.MemoryChange, error) {
+func (a *agentAPI) MemoryHistory(ctx context.Context, namespace, id string, by engine.Viewer) ([]ragctx.MemoryChange, error) {
 	return a.Client.MemoryHistory(ctx, namespace, id, viewerOf(by.User))
 }
 

@@ -10,15 +10,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/api"
 	"github.com/ragctx/ragctx/internal/atomicfile"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 func newMemoryPrune(env lookupEnv) *cobra.Command {
 	var scope memoryScope
 	var dry bool
-	p := memory.DefaultPrunePolicy()
+	p := ragctx.DefaultPrunePolicy()
 	cmd := &cobra.Command{
 		Use:   "prune",
 		Short: "Let go of old and unimportant memories",

@@ -7,20 +7,19 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 // memorySettings are the settings of memories, listed after the others.
 func memorySettings() []setting {
-	w := memory.MemoryWeights{}.WithDefaults()
+	w := ragctx.MemoryWeights{}.WithDefaults()
 	return []setting{
 		{"memory_decay_days", "days after which the recency of a memory has fallen to 37 %", fixed(number(w.Decay.Hours() / 24)), checkDecay},
 		{"memory_importance_weight", "weight of importance in the score that orders memories", fixed(number(w.Importance)), checkWeight},
 		{"memory_recency_weight", "weight of recency in that score", fixed(number(w.Recency)), checkWeight},
 		{"memory_max_working", "working memories that a user, agent and session have at a time",
-			fixed(strconv.Itoa(memory.DefaultWorkingMemories)), checkTier},
+			fixed(strconv.Itoa(ragctx.DefaultWorkingMemories)), checkTier},
 		{"memory_max_short_term", "how many of the newest memories count as short-term",
-			fixed(strconv.Itoa(memory.DefaultShortTermMemories)), checkTier},
+			fixed(strconv.Itoa(ragctx.DefaultShortTermMemories)), checkTier},
 	}
 }
 
@@ -53,7 +52,7 @@ func (s *settings) useMemory(o *engine.Options) error {
 		n, _ := strconv.ParseFloat(s.k.String(name), 64)
 		return n
 	}
-	o.Weights = memory.MemoryWeights{
+	o.Weights = ragctx.MemoryWeights{
 		Decay:      time.Duration(value("memory_decay_days") * float64(24*time.Hour)),
 		Importance: value("memory_importance_weight"), Recency: value("memory_recency_weight"),
 	}

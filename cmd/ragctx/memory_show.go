@@ -14,7 +14,6 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 func newMemoryShow(env lookupEnv) *cobra.Command {
@@ -128,7 +127,7 @@ func newMemoryHistory(env lookupEnv) *cobra.Command {
 }
 
 // changeLine returns a change in one line.
-func changeLine(c memory.MemoryChange) string {
+func changeLine(c ragctx.MemoryChange) string {
 	line := fmt.Sprintf("%s  %s by %s", localTime(c.At), c.Op, printable(c.By))
 	if c.Undone {
 		line += " (undone)"

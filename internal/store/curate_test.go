@@ -170,7 +170,7 @@ func TestWorkingTier(t *testing.T) {
 		t.Errorf("left %v", got)
 	}
 	h, err := f.MemoryHistory(t.Context(), f.ns, "d", "", true)
-	if err != nil || len(h) != 2 || h[1].Op != memory.OpPruned || h[1].By != memory.ByPolicy {
+	if err != nil || len(h) != 2 || h[1].Op != ragctx.OpPruned || h[1].By != ragctx.ByPolicy {
 		t.Errorf("%+v, %v", h, err)
 	}
 	st, err := f.MemoryStats(t.Context(), f.ns, store.MemoryFilter{Now: t0}, 2)
@@ -194,15 +194,15 @@ func TestPrunePolicy(t *testing.T) {
 		remember(t, f, m)
 	}
 	for _, c := range []struct {
-		p    memory.PrunePolicy
+		p    ragctx.PrunePolicy
 		want string
 	}{
-		{memory.PrunePolicy{}, ""},
-		{memory.DefaultPrunePolicy(), "old"},
-		{memory.PrunePolicy{MaxAge: time.Hour, MinImportance: 1}, "old,old dear"},
-		{memory.PrunePolicy{MinImportance: 1}, ""},
-		{memory.PrunePolicy{MaxItems: 2}, "old"}, // pinned ones do not count
-		{memory.PrunePolicy{MaxAge: time.Hour, MinImportance: 0.45, MaxItems: 1}, "new,old"},
+		{ragctx.PrunePolicy{}, ""},
+		{ragctx.DefaultPrunePolicy(), "old"},
+		{ragctx.PrunePolicy{MaxAge: time.Hour, MinImportance: 1}, "old,old dear"},
+		{ragctx.PrunePolicy{MinImportance: 1}, ""},
+		{ragctx.PrunePolicy{MaxItems: 2}, "old"}, // pinned ones do not count
+		{ragctx.PrunePolicy{MaxAge: time.Hour, MinImportance: 0.45, MaxItems: 1}, "new,old"},
 	} {
 		for _, dry := range []bool{true, false} {
 			ids, _, err := f.PruneMemories(t.Context(), f.ns, store.MemoryFilter{Now: t0}, c.p, dry, 10)
@@ -361,7 +361,7 @@ func TestRedeliveryDuringDelivery(t *testing.T) {
 		}
 		rows = append(rows, row)
 		learnt := memory.FromFinding(turn, memory.Finding{Fact: plain("I live in Rome.")})
-		f.learn(t, store.ExtractedFact{Memory: learnt, Content: f.content(learnt.Content, memory.Chunks(learnt.Content)), By: memory.ByTurn})
+		f.learn(t, store.ExtractedFact{Memory: learnt, Content: f.content(learnt.Content, memory.Chunks(learnt.Content)), By: ragctx.ByTurn})
 	}
 	before, ok, err := f.PendingTurn(t.Context(), rows[1])
 	if err != nil || !ok {

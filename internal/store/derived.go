@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"slices"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
@@ -71,7 +72,7 @@ func (s *Store) restoreSuperseded(ctx context.Context, sc erasureScope, keys []s
 		err := s.write.do(ctx, Low|frees, func(ctx context.Context, tx *sql.Tx) error {
 			u := undo{Store: s, tx: tx, ns: sc.Namespace}
 			c, err := u.newest(ctx, key)
-			if err != nil || c.Op != memory.OpSuperseded || c.Other != "" {
+			if err != nil || c.Op != ragctx.OpSuperseded || c.Other != "" {
 				return nil //nolint:nilerr // erased as well, or changed since
 			}
 			old, err := findCurrent(ctx, tx, sc.Namespace, Memories, key)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/providers/memory/facts"
+	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
 // factRecord is the fact record of a version of a memory.
@@ -51,8 +51,8 @@ func insertFactRecord(ctx context.Context, tx *sql.Tx, item int64, r record) err
 		text = string(b)
 	}
 	if _, err := tx.ExecContext(ctx, `INSERT INTO facts (item, namespace, user, flags, kind, words, subject, attribute, value, about)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, item, r.namespace, r.user, k.flags, about.Kind, facts.StatementKey(r.content.Text),
-		facts.StatementKey(about.Subject), facts.StatementKey(about.Attribute), facts.StatementKey(about.Value), text); err != nil {
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, item, r.namespace, r.user, k.flags, about.Kind, analysis.StatementKey(r.content.Text),
+		analysis.StatementKey(about.Subject), analysis.StatementKey(about.Attribute), analysis.StatementKey(about.Value), text); err != nil {
 		return err
 	}
 	for i, e := range k.provenance {
@@ -159,7 +159,7 @@ func inheritFactRecord(ctx context.Context, tx *sql.Tx, r record, version int, o
 			FROM provenance p JOIN facts f ON f.item = p.item
 			JOIN items i ON i.namespace = ?3 AND i.kind = ?4 AND i.key = ?5 AND i.version = ?6 WHERE p.item = ?7`,
 	} {
-		if _, err := tx.ExecContext(ctx, q, r.facts.flags, facts.StatementKey(r.content.Text), r.namespace, r.kind, r.key, version, old); err != nil {
+		if _, err := tx.ExecContext(ctx, q, r.facts.flags, analysis.StatementKey(r.content.Text), r.namespace, r.kind, r.key, version, old); err != nil {
 			return err
 		}
 	}

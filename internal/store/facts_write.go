@@ -8,8 +8,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/providers/memory"
-	"github.com/ragctx/ragctx/providers/memory/facts"
+	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
 // ExtractedFact is a fact extracted from a turn.
@@ -30,7 +29,7 @@ type FactOutcome struct {
 	ID string // memory that now states the fact, or ""
 	// Op is created, merged, superseded (a newer turn states otherwise), quarantined, or "" if
 	// nothing changed.
-	Op memory.ChangeOp
+	Op ragctx.ChangeOp
 	// Superseded are the memories that the fact replaced.
 	Superseded []string
 }
@@ -90,7 +89,7 @@ func (c *factWriter) store(ctx context.Context) (FactOutcome, error) {
 	}
 	if c.fact.Quarantine != "" {
 		err := c.quarantine(ctx)
-		return FactOutcome{ID: m.ID, Op: memory.OpQuarantined}, err
+		return FactOutcome{ID: m.ID, Op: ragctx.OpQuarantined}, err
 	}
 	same, err := c.duplicate(ctx)
 	if err != nil {
@@ -111,13 +110,13 @@ func (c *factWriter) store(ctx context.Context) (FactOutcome, error) {
 		return FactOutcome{}, err
 	}
 	c.seq = max(c.seq, w.seq)
-	out := FactOutcome{ID: m.ID, Op: memory.OpCreated}
-	if err := c.record(ctx, historyEntry{key: m.ID, op: memory.OpCreated, version: w.version}); err != nil {
+	out := FactOutcome{ID: m.ID, Op: ragctx.OpCreated}
+	if err := c.record(ctx, historyEntry{key: m.ID, op: ragctx.OpCreated, version: w.version}); err != nil {
 		return out, err
 	}
 	for _, o := range others {
 		if o.at.After(m.Sources[0].At) && !o.named {
-			out.Op = memory.OpSuperseded
+			out.Op = ragctx.OpSuperseded
 			return out, c.supersede(ctx, m.ID, w.version, o.key)
 		}
 	}
@@ -163,7 +162,7 @@ func (c *factWriter) extractedBefore(ctx context.Context) (yes bool, err error) 
 			CROSS JOIN items i ON i.id = p.item AND i.seq > 0 WHERE p.turn = ?1 AND f.namespace = ?2 AND f.user = ?3
 			AND (f.words = ?4 OR f.attribute <> '' AND f.subject = ?5 AND f.attribute = ?6 AND f.value = ?7))
 		OR EXISTS (SELECT 1 FROM history WHERE namespace = ?2 AND turn = ?1 AND op = 'quarantined' AND rtrim(key, '+') = ?8)`,
-		m.Sources[0].Turn, c.ns, m.UserID, facts.StatementKey(m.Content), facts.StatementKey(a.Subject), facts.StatementKey(a.Attribute), facts.StatementKey(a.Value),
+		m.Sources[0].Turn, c.ns, m.UserID, analysis.StatementKey(m.Content), analysis.StatementKey(a.Subject), analysis.StatementKey(a.Attribute), analysis.StatementKey(a.Value),
 		m.ID).Scan(&yes)
 	return yes, err
 }
@@ -207,10 +206,10 @@ func (c *factWriter) find(ctx context.Context, where string, args ...any) (all [
 // or the memory Near. It returns nil if none exists.
 func (c *factWriter) duplicate(ctx context.Context) (*related, error) {
 	m := &c.fact.Memory
-	all, err := c.find(ctx, ` AND f.words = ?`, facts.StatementKey(m.Content))
+	all, err := c.find(ctx, ` AND f.words = ?`, analysis.StatementKey(m.Content))
 	if err == nil && len(all) == 0 && m.About.Attribute != "" {
 		all, err = c.find(ctx, ` AND f.subject = ? AND f.attribute = ? AND f.attribute <> '' AND f.value = ? AND f.kind = ?`,
-			facts.StatementKey(m.About.Subject), facts.StatementKey(m.About.Attribute), facts.StatementKey(m.About.Value), m.About.Kind)
+			analysis.StatementKey(m.About.Subject), analysis.StatementKey(m.About.Attribute), analysis.StatementKey(m.About.Value), m.About.Kind)
 	}
 	if err == nil && len(all) == 0 && c.fact.Near != "" {
 		all, err = c.find(ctx, byKey, c.ns, Memories, c.fact.Near)
@@ -238,8 +237,8 @@ func (c *factWriter) superseded(ctx context.Context) ([]related, error) {
 	if !m.About.Exclusive || m.About.Attribute == "" {
 		return all, nil
 	}
-	found, err := c.find(ctx, ` AND f.subject = ? AND f.attribute = ? AND f.attribute <> ''`, facts.StatementKey(m.About.Subject),
-		facts.StatementKey(m.About.Attribute))
+	found, err := c.find(ctx, ` AND f.subject = ? AND f.attribute = ? AND f.attribute <> ''`, analysis.StatementKey(m.About.Subject),
+		analysis.StatementKey(m.About.Attribute))
 	for _, o := range found {
 		if !slices.ContainsFunc(all, func(a related) bool { return a.key == o.key }) {
 			all = append(all, o)
@@ -261,8 +260,8 @@ func (c *factWriter) merge(ctx context.Context, o related) (FactOutcome, error) 
 	if !fresh {
 		return FactOutcome{ID: o.key}, nil
 	}
-	return FactOutcome{ID: o.key, Op: memory.OpMerged},
-		c.record(ctx, historyEntry{key: o.key, op: memory.OpMerged, version: o.version, before: o.version})
+	return FactOutcome{ID: o.key, Op: ragctx.OpMerged},
+		c.record(ctx, historyEntry{key: o.key, op: ragctx.OpMerged, version: o.version, before: o.version})
 }
 
 // supersede ends a memory in favour of another.
@@ -276,7 +275,7 @@ func (c *factWriter) supersede(ctx context.Context, key string, version int, by 
 		return err
 	}
 	c.seq = max(c.seq, seq)
-	return c.record(ctx, historyEntry{key: key, op: memory.OpSuperseded, before: version, other: by})
+	return c.record(ctx, historyEntry{key: key, op: ragctx.OpSuperseded, before: version, other: by})
 }
 
 // record adds a history event caused by the fact.

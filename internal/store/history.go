@@ -6,13 +6,12 @@ import (
 	"fmt"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 // historyEntry is a row of history to be written.
 type historyEntry struct {
 	key             string
-	op              memory.ChangeOp
+	op              ragctx.ChangeOp
 	version, before int
 	by              string
 	turn            string
@@ -56,8 +55,8 @@ const wholeHistory = `
 
 // MemoryHistory returns the events of a memory, oldest first. Without anyUser every version of the
 // memory must belong to the user or be shared.
-func (s *Store) MemoryHistory(ctx context.Context, ns int64, id, user string, anyUser bool) ([]memory.MemoryChange, error) {
-	out := []memory.MemoryChange{}
+func (s *Store) MemoryHistory(ctx context.Context, ns int64, id, user string, anyUser bool) ([]ragctx.MemoryChange, error) {
+	out := []ragctx.MemoryChange{}
 	err := s.view(ctx, func(tx *sql.Tx) error {
 		if !anyUser {
 			if err := checkOwner(ctx, tx, ns, id, user); err != nil {
@@ -86,7 +85,7 @@ func (s *Store) MemoryHistory(ctx context.Context, ns int64, id, user string, an
 // TurnChange is a change of a memory made from a turn.
 type TurnChange struct {
 	MemoryID string `json:"memory_id"`
-	memory.MemoryChange
+	ragctx.MemoryChange
 }
 
 // TurnChanges returns the changes of memories extracted from a turn, in order. Without anyUser it
@@ -122,8 +121,8 @@ func (s *Store) TurnChanges(ctx context.Context, ns int64, turn, user string, an
 	return out, failedIf("read changes of a turn", err)
 }
 
-func scanChange(rows *sql.Rows) (memory.MemoryChange, error) {
-	var c memory.MemoryChange
+func scanChange(rows *sql.Rows) (ragctx.MemoryChange, error) {
+	var c ragctx.MemoryChange
 	var at sql.NullInt64
 	err := rows.Scan(&c.ID, &at, &c.Op, &c.Version, &c.Before, &c.By, &c.Turn, &c.Other, &c.Reason, &c.Undone, &c.Content, &c.Previous)
 	c.At = moment(at)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 // PutMemory stores a memory, or a new version if the id exists. An id is a conflict while anything
@@ -71,9 +70,9 @@ func (s *Store) ReplaceMemory(
 		if w, err = s.putVersion(ctx, tx, r, old); err != nil {
 			return err
 		}
-		event := historyEntry{key: m.ID, op: memory.OpCreated, version: w.version, by: memory.ByCaller}
+		event := historyEntry{key: m.ID, op: ragctx.OpCreated, version: w.version, by: ragctx.ByCaller}
 		if old != nil {
-			event.op, event.before = memory.OpUpdated, old.version
+			event.op, event.before = ragctx.OpUpdated, old.version
 			if err := inheritFactRecord(ctx, tx, r, w.version, old.id); err != nil {
 				return err
 			}
@@ -190,7 +189,7 @@ func (s *Store) DeleteMemory(ctx context.Context, ns int64, id, user string, any
 			return err
 		}
 		// First, so that the newest change is the one that can be undone.
-		quarantineErr := s.removeFromQuarantine(ctx, tx, ns, id, user, anyUser, memory.OpDiscarded, storeNothing)
+		quarantineErr := s.removeFromQuarantine(ctx, tx, ns, id, user, anyUser, ragctx.OpDiscarded, storeNothing)
 		if quarantineErr != nil && !errors.Is(quarantineErr, ragctx.ErrNotFound) {
 			return quarantineErr
 		}
@@ -203,7 +202,7 @@ func (s *Store) DeleteMemory(ctx context.Context, ns int64, id, user string, any
 		if seq, err = s.endVersion(ctx, tx, ns, Memories, old.id); err != nil {
 			return err
 		}
-		return s.recordHistory(ctx, tx, ns, historyEntry{key: id, op: memory.OpDeleted, before: old.version, by: memory.ByCaller})
+		return s.recordHistory(ctx, tx, ns, historyEntry{key: id, op: ragctx.OpDeleted, before: old.version, by: ragctx.ByCaller})
 	})
 	if err != nil {
 		return 0, failed("delete memory", err)

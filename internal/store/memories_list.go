@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 // MemoryFilter selects memories.
@@ -28,14 +27,14 @@ type MemoryFilter struct {
 	Kinds           []ragctx.FactKind
 	Profile, Pinned bool
 	Exclude         []string // ids of memories to leave out
-	// State is the state of the memories, each in its last version; "" is [memory.MemoryActive].
+	// State is the state of the memories, each in its last version; "" is [ragctx.MemoryActive].
 	// [Store.Quarantine] lists the quarantined ones.
 	State ragctx.MemoryState
 	// AsOf selects the memories current at that time; zero means now.
 	AsOf    time.Time
 	Now     time.Time // reference time of scores
 	After   MemoryCursor
-	Weights memory.MemoryWeights
+	Weights ragctx.MemoryWeights
 	Order   Order
 	Limit   int
 }

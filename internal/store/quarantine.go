@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 // Quarantined is a memory held back until a person has reviewed it.
@@ -33,7 +32,7 @@ func (c *factWriter) quarantine(ctx context.Context) error {
 		return err
 	}
 	return c.recordHistory(ctx, c.tx, c.ns, historyEntry{
-		key: m.ID, op: memory.OpQuarantined, by: c.fact.By, user: m.UserID, turn: m.Sources[0].Turn, reason: c.fact.Quarantine,
+		key: m.ID, op: ragctx.OpQuarantined, by: c.fact.By, user: m.UserID, turn: m.Sources[0].Turn, reason: c.fact.Quarantine,
 	})
 }
 
@@ -71,7 +70,7 @@ func (s *Store) PutInQuarantine(ctx context.Context, ns int64, m ragctx.Memory, 
 		if err := insertQuarantined(ctx, tx, ns, m, reason, s.now()); err != nil {
 			return err
 		}
-		return s.recordHistory(ctx, tx, ns, historyEntry{key: m.ID, op: memory.OpQuarantined, by: memory.ByCaller, user: m.UserID,
+		return s.recordHistory(ctx, tx, ns, historyEntry{key: m.ID, op: ragctx.OpQuarantined, by: ragctx.ByCaller, user: m.UserID,
 			reason: reason})
 	})
 	return failedIf("put into quarantine", err)
@@ -155,7 +154,7 @@ func inQuarantine(ctx context.Context, tx *sql.Tx, ns int64, id, user string, an
 
 // Release stores a quarantined memory.
 func (s *Store) Release(ctx context.Context, ns int64, id, user string, anyUser bool, c Content) (seq uint64, err error) {
-	err = s.leaveQuarantine(ctx, ns, id, user, anyUser, memory.OpReleased, func(ctx context.Context, tx *sql.Tx, q Quarantined) (int, error) {
+	err = s.leaveQuarantine(ctx, ns, id, user, anyUser, ragctx.OpReleased, func(ctx context.Context, tx *sql.Tx, q Quarantined) (int, error) {
 		old, err := findCurrent(ctx, tx, ns, Memories, id)
 		if err != nil {
 			return 0, err
@@ -175,14 +174,14 @@ func (s *Store) Release(ctx context.Context, ns int64, id, user string, anyUser 
 
 // Discard deletes a memory from quarantine.
 func (s *Store) Discard(ctx context.Context, ns int64, id, user string, anyUser bool) error {
-	err := s.leaveQuarantine(ctx, ns, id, user, anyUser, memory.OpDiscarded, storeNothing)
+	err := s.leaveQuarantine(ctx, ns, id, user, anyUser, ragctx.OpDiscarded, storeNothing)
 	return failedIf("discard memory", err)
 }
 
 // storeNothing stores nothing of a discarded memory.
 func storeNothing(context.Context, *sql.Tx, Quarantined) (version int, err error) { return 0, nil }
 
-func (s *Store) leaveQuarantine(ctx context.Context, ns int64, id, user string, anyUser bool, op memory.ChangeOp,
+func (s *Store) leaveQuarantine(ctx context.Context, ns int64, id, user string, anyUser bool, op ragctx.ChangeOp,
 	fn func(context.Context, *sql.Tx, Quarantined) (version int, err error),
 ) error {
 	return s.write.doIn(ctx, ns, High, func(ctx context.Context, tx *sql.Tx) error {
@@ -191,7 +190,7 @@ func (s *Store) leaveQuarantine(ctx context.Context, ns int64, id, user string, 
 }
 
 // removeFromQuarantine takes a memory out of quarantine within a transaction.
-func (s *Store) removeFromQuarantine(ctx context.Context, tx *sql.Tx, ns int64, id, user string, anyUser bool, op memory.ChangeOp,
+func (s *Store) removeFromQuarantine(ctx context.Context, tx *sql.Tx, ns int64, id, user string, anyUser bool, op ragctx.ChangeOp,
 	fn func(context.Context, *sql.Tx, Quarantined) (version int, err error),
 ) error {
 	q, err := findQuarantined(ctx, tx, ns, id, user, anyUser)
@@ -209,5 +208,5 @@ func (s *Store) removeFromQuarantine(ctx context.Context, tx *sql.Tx, ns int64, 
 	if len(q.Sources) > 0 {
 		turn = q.Sources[0].Turn
 	}
-	return s.recordHistory(ctx, tx, ns, historyEntry{key: id, op: op, version: version, by: memory.ByCaller, user: q.UserID, turn: turn})
+	return s.recordHistory(ctx, tx, ns, historyEntry{key: id, op: op, version: version, by: ragctx.ByCaller, user: q.UserID, turn: turn})
 }

@@ -7,13 +7,12 @@ import (
 	"math"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 // Tier limits the working memories of a user, agent and session.
 type Tier struct {
-	Working int // 0 is [memory.DefaultWorkingMemories]
-	Weights memory.MemoryWeights
+	Working int // 0 is [ragctx.DefaultWorkingMemories]
+	Weights ragctx.MemoryWeights
 }
 
 // trimWorking ends excess working memories, lowest score first, then oldest first.
@@ -26,7 +25,7 @@ func (s *Store) trimWorking(ctx context.Context, tx *sql.Tx, ns int64, m ragctx.
 		AND i.superseded IS NULL AND (i.expires IS NULL OR i.expires > ?)
 		ORDER BY ? * i.importance + ? * exp(-max(0, ? - i.occurred) / ?) DESC, i.id DESC LIMIT -1 OFFSET ?`,
 		ns, Memories, m.UserID, m.AgentID, m.SessionID, now, w.Importance, w.Recency, now, float64(w.Decay.Microseconds()),
-		cmp.Or(tier.Working, memory.DefaultWorkingMemories))
+		cmp.Or(tier.Working, ragctx.DefaultWorkingMemories))
 	if err != nil {
 		return 0, err
 	}
@@ -61,7 +60,7 @@ func (s *Store) endAll(ctx context.Context, tx *sql.Tx, ns int64, all []prunable
 		if seq, err = s.endVersion(ctx, tx, ns, Memories, d.id); err != nil {
 			return seq, err
 		}
-		err = s.recordHistory(ctx, tx, ns, historyEntry{key: d.key, op: memory.OpPruned, before: d.version, by: memory.ByPolicy,
+		err = s.recordHistory(ctx, tx, ns, historyEntry{key: d.key, op: ragctx.OpPruned, before: d.version, by: ragctx.ByPolicy,
 			reason: d.reason})
 		if err != nil {
 			return seq, err
@@ -133,7 +132,7 @@ func countBy(ctx context.Context, tx *sql.Tx, into map[string]int, query string,
 // dry it only returns them. Pinned memories stay. An undo restores an ended memory, and queries as
 // of earlier times find it.
 func (s *Store) PruneMemories(
-	ctx context.Context, ns int64, f MemoryFilter, p memory.PrunePolicy, dry bool, limit int,
+	ctx context.Context, ns int64, f MemoryFilter, p ragctx.PrunePolicy, dry bool, limit int,
 ) (ids []string, seq uint64, err error) {
 	work := func(ctx context.Context, tx *sql.Tx) error {
 		query, args := pruning(p, ns, f, limit)
@@ -159,7 +158,7 @@ func (s *Store) PruneMemories(
 }
 
 // pruning returns the SQL of the memories that a policy ends, lowest score first.
-func pruning(p memory.PrunePolicy, ns int64, f MemoryFilter, limit int) (string, []any) {
+func pruning(p ragctx.PrunePolicy, ns int64, f MemoryFilter, limit int) (string, []any) {
 	where, args := f.where(ns)
 	w := f.Weights.WithDefaults()
 	all := append([]any{w.Importance, w.Recency, f.Now.UnixMicro(), float64(w.Decay.Microseconds())}, args...)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/passage"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 // HasFacts reports whether a namespace has facts extracted from turns.
@@ -61,8 +60,8 @@ func (s *Store) ChunksOfFacts(ctx context.Context, ns int64, units []uint64, now
 
 // FactsOfTurns returns the facts extracted from turns, by turn id: the facts current at the reference
 // time, and superseded or reworded ones with their current replacement.
-func (s *Store) FactsOfTurns(ctx context.Context, ns int64, turns []string, f MemoryFilter) (map[string][]memory.TurnFact, error) {
-	out := make(map[string][]memory.TurnFact)
+func (s *Store) FactsOfTurns(ctx context.Context, ns int64, turns []string, f MemoryFilter) (map[string][]ragctx.TurnFact, error) {
+	out := make(map[string][]ragctx.TurnFact)
 	at := f.Now
 	if !f.AsOf.IsZero() {
 		at = f.AsOf
@@ -80,7 +79,7 @@ func (s *Store) FactsOfTurns(ctx context.Context, ns int64, turns []string, f Me
 			if err != nil {
 				return err
 			}
-			if x.ended && x.SupersededBy == "" || slices.ContainsFunc(out[x.turn], func(o memory.TurnFact) bool { return o.ID == x.ID }) {
+			if x.ended && x.SupersededBy == "" || slices.ContainsFunc(out[x.turn], func(o ragctx.TurnFact) bool { return o.ID == x.ID }) {
 				continue // deleted, or extracted from several passages of the turn
 			}
 			out[x.turn] = append(out[x.turn], x.TurnFact)
@@ -95,7 +94,7 @@ func (s *Store) FactsOfTurns(ctx context.Context, ns int64, turns []string, f Me
 
 // turnFact is a fact and the turn it was extracted from.
 type turnFact struct {
-	memory.TurnFact
+	ragctx.TurnFact
 
 	turn, user, agent string
 	// ended means that the version is no longer current, reworded that a caller has changed its

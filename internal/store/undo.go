@@ -8,13 +8,12 @@ import (
 	"slices"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 // Undo reverts the newest change of a memory that has not been undone, and returns it. A created
 // memory is ended, an ended or replaced one is restored, a merge loses its source. Memories
 // superseded by the creation are restored as well. A second undo reverts the change before.
-func (s *Store) Undo(ctx context.Context, ns int64, id, user string, anyUser bool) (done memory.MemoryChange, seq uint64, err error) {
+func (s *Store) Undo(ctx context.Context, ns int64, id, user string, anyUser bool) (done ragctx.MemoryChange, seq uint64, err error) {
 	err = s.write.doIn(ctx, ns, High, func(ctx context.Context, tx *sql.Tx) error {
 		if !anyUser {
 			if err := checkOwner(ctx, tx, ns, id, user); err != nil {
@@ -31,7 +30,7 @@ func (s *Store) Undo(ctx context.Context, ns int64, id, user string, anyUser boo
 		return err
 	})
 	if err != nil {
-		return memory.MemoryChange{}, 0, failed("undo", err)
+		return ragctx.MemoryChange{}, 0, failed("undo", err)
 	}
 	return done, seq, nil
 }
@@ -78,8 +77,8 @@ func (u *undo) turn(ctx context.Context, key, turn string) (changed bool, err er
 		if errors.Is(err, ragctx.ErrConflict) || err == nil && c.Turn != turn {
 			return changed, nil
 		}
-		if err == nil && c.Op == memory.OpSuperseded {
-			err = u.recordHistory(ctx, u.tx, u.ns, historyEntry{key: key, op: memory.OpUndone, by: memory.ByCaller,
+		if err == nil && c.Op == ragctx.OpSuperseded {
+			err = u.recordHistory(ctx, u.tx, u.ns, historyEntry{key: key, op: ragctx.OpUndone, by: ragctx.ByCaller,
 				reason: string(c.Op), undid: c.ID})
 		} else if err == nil {
 			err = u.revert(ctx, key, c)
@@ -101,7 +100,7 @@ type undo struct {
 }
 
 // newest returns the change that the next undo reverts.
-func (u *undo) newest(ctx context.Context, key string) (c memory.MemoryChange, err error) {
+func (u *undo) newest(ctx context.Context, key string) (c ragctx.MemoryChange, err error) {
 	var at sql.NullInt64
 	err = u.tx.QueryRowContext(ctx, `SELECT id, at, by, op, version, before, turn, other FROM history h WHERE namespace = ?
 		AND key = ? AND op <> 'undone'
@@ -124,29 +123,29 @@ func (u *undo) newest(ctx context.Context, key string) (c memory.MemoryChange, e
 }
 
 // revert reverts a change of a memory.
-func (u *undo) revert(ctx context.Context, key string, c memory.MemoryChange) error {
+func (u *undo) revert(ctx context.Context, key string, c ragctx.MemoryChange) error {
 	old, err := findCurrent(ctx, u.tx, u.ns, Memories, key)
 	if err != nil {
 		return err
 	}
-	e := historyEntry{key: key, op: memory.OpUndone, by: memory.ByCaller, reason: string(c.Op), undid: c.ID}
+	e := historyEntry{key: key, op: ragctx.OpUndone, by: ragctx.ByCaller, reason: string(c.Op), undid: c.ID}
 	if old != nil {
 		e.before = old.version
 	}
 	switch c.Op {
-	case memory.OpCreated:
+	case ragctx.OpCreated:
 		if old != nil {
 			err = u.end(ctx, old.id)
 		}
 		if err == nil {
 			err = u.restoreSuperseded(ctx, key, c.ID)
 		}
-	case memory.OpMerged:
+	case ragctx.OpMerged:
 		e.version = e.before
 		if old != nil {
 			_, err = u.tx.ExecContext(ctx, `DELETE FROM provenance WHERE item = ? AND turn = ? AND source = 0`, old.id, c.Turn)
 		}
-	case memory.OpUpdated, memory.OpDeleted, memory.OpPruned, memory.OpSuperseded:
+	case ragctx.OpUpdated, ragctx.OpDeleted, ragctx.OpPruned, ragctx.OpSuperseded:
 		e.version, err = u.restore(ctx, key, c.Before, old)
 	default:
 		err = fmt.Errorf("memory %q: %w: its newest change, %s, cannot be undone", ragctx.Clip(key), ragctx.ErrConflict, c.Op)
@@ -175,7 +174,7 @@ func (u *undo) restoreSuperseded(ctx context.Context, by string, since int64) er
 	}
 	for _, key := range keys {
 		c, err := u.newest(ctx, key)
-		if errors.Is(err, ragctx.ErrConflict) || err == nil && (c.Op != memory.OpSuperseded || c.Other != by || c.ID < since) {
+		if errors.Is(err, ragctx.ErrConflict) || err == nil && (c.Op != ragctx.OpSuperseded || c.Other != by || c.ID < since) {
 			continue
 		}
 		if err == nil {

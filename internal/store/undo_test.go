@@ -69,7 +69,7 @@ func (c *curator) forget() {
 }
 
 func (c *curator) pruneSome() {
-	p := memory.PrunePolicy{MaxItems: rapid.IntRange(1, 5).Draw(c.T, "kept")}
+	p := ragctx.PrunePolicy{MaxItems: rapid.IntRange(1, 5).Draw(c.T, "kept")}
 	_, _, err := c.PruneMemories(c.Context(), c.ns, store.MemoryFilter{UserID: "ada", Now: t0}, p, false, 10)
 	c.must(err)
 }
@@ -106,7 +106,7 @@ func (c *curator) current() []ragctx.Memory {
 	return found
 }
 
-func (c *curator) history(key string) []memory.MemoryChange {
+func (c *curator) history(key string) []ragctx.MemoryChange {
 	h, err := c.MemoryHistory(c.Context(), c.ns, key, "", true)
 	if errors.Is(err, ragctx.ErrNotFound) {
 		return nil
@@ -117,7 +117,7 @@ func (c *curator) history(key string) []memory.MemoryChange {
 
 // truthful compares what the histories say with what is there. It returns the newest
 // change after a row that is not undone, and the memory that it is of.
-func (c *curator) truthful(after int64) (newest string, change memory.MemoryChange) {
+func (c *curator) truthful(after int64) (newest string, change ragctx.MemoryChange) {
 	there := make(map[string]ragctx.Memory)
 	found, err := c.ListMemories(c.Context(), c.ns, store.MemoryFilter{AnyUser: true, Now: t0, Limit: 1000, Order: store.ByID})
 	c.must(err)
@@ -137,7 +137,7 @@ func (c *curator) truthful(after int64) (newest string, change memory.MemoryChan
 			switch {
 			case h.Undone:
 				undone++
-			case h.Op == memory.OpUndone:
+			case h.Op == ragctx.OpUndone:
 				undos++
 			case h.ID > max(after, change.ID):
 				newest, change = key, h
@@ -181,7 +181,7 @@ func TestUndoingEverything(t *testing.T) {
 		var undone []int64 // changes before the mark that an undo after it takes back
 		for _, k := range c.keys {
 			for _, h := range c.history(k) {
-				if !h.Undone && h.Op != memory.OpUndone {
+				if !h.Undone && h.Op != ragctx.OpUndone {
 					undone = append(undone, h.ID)
 				}
 				mark = max(mark, h.ID)
@@ -226,7 +226,7 @@ func TestUndo(t *testing.T) {
 		}
 		return out
 	}
-	undo := func(id string, op memory.ChangeOp, want string) {
+	undo := func(id string, op ragctx.ChangeOp, want string) {
 		t.Helper()
 		done, _, err := f.Undo(t.Context(), f.ns, id, "ada", false)
 		if err != nil || done.Op != op || left() != want {
@@ -244,9 +244,9 @@ func TestUndo(t *testing.T) {
 			t.Errorf("%q undoes the turn: %v, %v", user, ids, err)
 		}
 	}
-	undo(oslo.ID, memory.OpCreated, "Rome2 ") // and what it superseded is back
-	undo(rome.ID, memory.OpMerged, "Rome1 ")
-	undo(rome.ID, memory.OpCreated, "")
+	undo(oslo.ID, ragctx.OpCreated, "Rome2 ") // and what it superseded is back
+	undo(rome.ID, ragctx.OpMerged, "Rome1 ")
+	undo(rome.ID, ragctx.OpCreated, "")
 	if _, _, err := f.Undo(t.Context(), f.ns, rome.ID, "ada", false); !errors.Is(err, ragctx.ErrConflict) {
 		t.Errorf("undo of nothing: %v", err)
 	}
@@ -268,7 +268,7 @@ func TestUndoTurn(t *testing.T) {
 	}
 	remember(t, f, ragctx.Memory{ID: lessons[2].Memory.ID, Content: "Cake, but not today."}) // by hand
 	changes, err := f.TurnChanges(t.Context(), f.ns, "b", "", true)
-	if err != nil || len(changes) != 4 || changes[1].Op != memory.OpSuperseded {
+	if err != nil || len(changes) != 4 || changes[1].Op != ragctx.OpSuperseded {
 		t.Errorf("%+v, %v", changes, err)
 	}
 	ids, _, err := f.UndoTurn(t.Context(), f.ns, "b", "", true)
@@ -300,7 +300,7 @@ func TestUndoOfASecondLife(t *testing.T) {
 	remember(t, f, ragctx.Memory{ID: oslo.ID, Content: "something else"})
 	for i, want := range []string{"", "Oslo", "Rome"} {
 		done, _, err := f.Undo(t.Context(), f.ns, oslo.ID, "", true)
-		if err != nil || done.Op != []memory.ChangeOp{memory.OpCreated, memory.OpDeleted, memory.OpCreated}[i] {
+		if err != nil || done.Op != []ragctx.ChangeOp{ragctx.OpCreated, ragctx.OpDeleted, ragctx.OpCreated}[i] {
 			t.Fatalf("%d: %+v, %v", i, done, err)
 		}
 		got := ""

@@ -78,7 +78,7 @@ func NewFactExtractor(model llm.Generator, redact func(string) (string, bool), o
 // ItemSource is the model's classification of an item.
 type ItemSource string
 
-// Item sources. The first three are of type [MemorySemantic], the others [MemoryProcedural].
+// Item sources. The first three are of type [ragctx.MemorySemantic], the others [ragctx.MemoryProcedural].
 const (
 	ProjectFact   ItemSource = "project_fact"
 	UserPref      ItemSource = "preference"
@@ -141,8 +141,8 @@ type LLMItem struct {
 // RuleLLM is the rule name of facts from a model.
 const RuleLLM = "llm"
 
-// TurnFact converts the item to a fact. Instructions and outcomes become [MemoryProcedural] memories, other
-// kinds [MemorySemantic].
+// TurnFact converts the item to a fact. Instructions and outcomes become [ragctx.MemoryProcedural] memories, other
+// kinds [ragctx.MemorySemantic].
 func (i *LLMItem) Fact() facts.Fact {
 	return facts.Fact{
 		Kind: i.Source.kind(), Content: i.Content, Confidence: i.Confidence, Importance: i.Importance,
@@ -216,7 +216,7 @@ var ErrNoItems = errors.New("the model's answer contains no list of items")
 // succeed; after any other error a retry will not help.
 //
 // If no item is left, or after an error, the caller stores what the user explicitly asked for: the
-// facts of kind [facts.FactInstruction] and [facts.FactPreference] that the rules of package facts find in
+// facts of kind [ragctx.FactInstruction] and [ragctx.FactPreference] that the rules of package facts find in
 // the user's messages.
 func (a *FactExtractor) Extract(ctx context.Context, turn ragctx.Turn, related []ragctx.Memory) (Extraction, error) {
 	if turn.Occurred.IsZero() {

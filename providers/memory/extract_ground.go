@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/ragctx/ragctx/internal/text/analysis"
-	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
 // groundShare is the fraction of an item's words that one passage of the turn must contain, or the
@@ -64,7 +63,7 @@ func newGround(pieces []piece) ground {
 				break
 			}
 		}
-		text.WriteString(" " + facts.StatementKey(p.line.Text) + " ")
+		text.WriteString(" " + analysis.StatementKey(p.line.Text) + " ")
 	}
 	g.text = text.String()
 	return g
@@ -72,7 +71,7 @@ func newGround(pieces []piece) ground {
 
 // says reports whether words occur in the turn, in sequence.
 func (g *ground) says(words string) bool {
-	key := facts.StatementKey(words)
+	key := analysis.StatementKey(words)
 	return key != "" && strings.Contains(g.text, " "+key+" ")
 }
 
@@ -278,7 +277,7 @@ type statement struct {
 }
 
 func newStatement(content string) statement {
-	s := statement{key: facts.StatementKey(content), words: contentWords(content)}
+	s := statement{key: analysis.StatementKey(content), words: contentWords(content)}
 	deny := denials()
 	for w := range strings.FieldsSeq(s.key) {
 		if deny[w] {
@@ -291,7 +290,7 @@ func newStatement(content string) statement {
 	return s
 }
 
-// denials holds words that change a statement, in the form of [facts.StatementKey], which splits "don't" in
+// denials holds words that change a statement, in the form of [analysis.StatementKey], which splits "don't" in
 // two.
 var denials = sync.OnceValue(func() map[string]bool {
 	set := make(map[string]bool)

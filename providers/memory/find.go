@@ -17,11 +17,11 @@ func FindingsByRules(t ragctx.Turn) []Finding {
 	found := facts.Explain(t, t.Occurred)
 	var out []Finding
 	for _, f := range found.Facts {
-		out = append(out, Finding{Fact: f, By: ByTurn, Verdict: Store})
+		out = append(out, Finding{Fact: f, By: ragctx.ByTurn, Verdict: Store})
 	}
 	for _, f := range found.Below {
 		out = append(out, Finding{
-			Fact: f, By: ByTurn, Verdict: Reject,
+			Fact: f, By: ragctx.ByTurn, Verdict: Reject,
 			Why: fmt.Sprintf("its confidence is %.2f; the least is %.2f", f.Confidence, facts.Gate),
 		})
 	}
@@ -33,7 +33,7 @@ func FindingsByRules(t ragctx.Turn) []Finding {
 func FindingsByModel(t ragctx.Turn, a Extraction) []Finding {
 	var out []Finding
 	for _, item := range a.Items {
-		f := Finding{Fact: item.Fact(), By: ByModel, Verdict: Store}
+		f := Finding{Fact: item.Fact(), By: ragctx.ByModel, Verdict: Store}
 		if item.From == SpeakerTool {
 			if reason, ok := suspicious(f.Fact); ok {
 				f.Verdict, f.Why = Quarantine, reason
@@ -51,7 +51,7 @@ func FindingsByModel(t ragctx.Turn, a Extraction) []Finding {
 		}
 	}
 	for _, r := range a.Rejected {
-		out = append(out, Finding{Fact: facts.Fact{Rule: RuleLLM}, By: ByModel, Verdict: Reject,
+		out = append(out, Finding{Fact: facts.Fact{Rule: RuleLLM}, By: ragctx.ByModel, Verdict: Reject,
 			Why: fmt.Sprintf("item %d: %s", r.Index, r.Reason)})
 	}
 	return append(out, plantedInstructions(t)...)
@@ -103,7 +103,7 @@ func plantedInstructions(t ragctx.Turn) []Finding {
 						Kind: ragctx.FactInstruction, Content: sentence.Clip(s, maxPlantedChars), Importance: ragctx.DefaultImportance,
 						Rule: "planted", Reason: "stated by a tool or document and addressed to the agent", Span: ragctx.TurnSpan{Message: i},
 					},
-					By: ByTurn, Verdict: Quarantine, Why: why,
+					By: ragctx.ByTurn, Verdict: Quarantine, Why: why,
 				})
 				if len(out) == maxPlanted {
 					return out

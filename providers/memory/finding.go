@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/text/analysis"
 	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
@@ -51,7 +52,7 @@ func FromFinding(t ragctx.Turn, f Finding) ragctx.Memory {
 
 func findingID(t ragctx.Turn, content string) string {
 	h := sha256.New()
-	for _, s := range []string{t.Namespace, t.UserID, t.AgentID, t.ID, facts.StatementKey(content)} {
+	for _, s := range []string{t.Namespace, t.UserID, t.AgentID, t.ID, analysis.StatementKey(content)} {
 		h.Write([]byte(s))
 		h.Write([]byte{0})
 	}

@@ -17,7 +17,7 @@ const day = 24 * time.Hour
 
 // spec 1.7, trap 5: 30 days are e-folding, and a future time counts as now.
 func TestScore(t *testing.T) {
-	var w memory.MemoryWeights
+	var w ragctx.MemoryWeights
 	for _, c := range []struct {
 		importance float64
 		age        time.Duration
@@ -35,7 +35,7 @@ func TestScore(t *testing.T) {
 			t.Errorf("importance %v, age %v: %v, want %v", c.importance, c.age, got, c.want)
 		}
 	}
-	if got := (memory.MemoryWeights{Decay: day, Recency: 1}).Score(1, day); math.Abs(got-1/math.E) > 1e-6 {
+	if got := (ragctx.MemoryWeights{Decay: day, Recency: 1}).Score(1, day); math.Abs(got-1/math.E) > 1e-6 {
 		t.Errorf("own weights: %v", got)
 	}
 }

@@ -25,8 +25,8 @@ const (
 	failureImportance = 0.9
 )
 
-// Memory returns the memory of an outcome: for a success the procedure ([MemoryProcedural]), for a
-// failure the error ([MemoryEpisodic]). The caller sets the owner.
+// Memory returns the memory of an outcome: for a success the procedure ([ragctx.MemoryProcedural]), for a
+// failure the error ([ragctx.MemoryEpisodic]). The caller sets the owner.
 func (o Outcome) Memory() (ragctx.Memory, error) {
 	for _, f := range [...]struct{ name, value string }{{"prompt", o.Prompt}, {"error", o.Error}, {"tools", o.tools()}} {
 		if len(f.value) > MaxOutcomeBytes {

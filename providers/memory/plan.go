@@ -11,7 +11,7 @@ import (
 
 // Options configures the ranking of memories. The zero value works.
 type Options struct {
-	Weights      MemoryWeights                   // of importance and recency
+	Weights      ragctx.MemoryWeights      // of importance and recency
 	Fusion       index.Fusion              // of keywords and vectors; VectorShare 0 means [DefaultVectorShare]
 	Conversation index.ConversationWeights // weights of neighboring turns and speakers
 	// TimeWeight is the weight of falling within the time that a query names; 0 means

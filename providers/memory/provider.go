@@ -25,7 +25,7 @@ type Source interface {
 	ListByScore(ctx context.Context, q ragctx.ContextQuery) ([]ragctx.Memory, error)
 	// Facts returns the facts found in the turns with these ids, by turn, as far as the query may
 	// see them.
-	Facts(ctx context.Context, q ragctx.ContextQuery, ids []string) (map[string][]TurnFact, error)
+	Facts(ctx context.Context, q ragctx.ContextQuery, ids []string) (map[string][]ragctx.TurnFact, error)
 }
 
 // Provider answers queries from memories. It implements [ragctx.ContextProvider].

@@ -21,8 +21,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// said reads a file and returns a line per text and per reason.
-func said(t testing.TB, f File, o Options) (lines []string) {
+// readLines reads a file and returns a line for each text and each error.
+func readLines(t testing.TB, f File, o Options) (lines []string) {
 	t.Helper()
 	for x, err := range Read(t.Context(), f, o) {
 		var own *Error
@@ -122,14 +122,14 @@ func TestArchives(t *testing.T) {
 		{"in.zip", zipOf(t, member{"x.tgz", string(gzipOf(t, tree))}, member{"c.md", "c"}), []string{"x.tgz/docs/a.md: # A", "x.tgz/docs/b.txt: b", "c.md: c"}},
 		{"empty.zip", zipOf(t), nil},
 	} {
-		if diff := cmp.Diff(x.want, said(t, File{Name: x.name, Data: x.data}, Options{})); diff != "" {
+		if diff := cmp.Diff(x.want, readLines(t, File{Name: x.name, Data: x.data}, Options{})); diff != "" {
 			t.Errorf("%s: %s", x.name, diff)
 		}
 	}
 }
 
 func TestArchiveMembersRefused(t *testing.T) {
-	got := said(t, File{Name: "x.zip", Data: zipOf(
+	got := readLines(t, File{Name: "x.zip", Data: zipOf(
 		t, member{"../up.md", "x"}, member{"/abs.md", "x"}, member{`win\dow.md`, "x"}, member{"C:/x.md", "x"}, member{"a.md", "1"}, member{"a.md", "2"},
 		member{"__MACOSX/a.md", "x"}, member{".DS_Store", "x"}, member{"d/.git/config", "x"}, member{"bell\a.md", "x"},
 		member{"pic.md", "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"}, member{"z.md", "z"},
@@ -148,7 +148,7 @@ func TestArchiveMembersRefused(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	got = said(t, File{Name: "x.tar", Data: tarOf(t, []tar.Header{
+	got = readLines(t, File{Name: "x.tar", Data: tarOf(t, []tar.Header{
 		{Name: "link.md", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"},
 		{Name: "hard.md", Typeflag: tar.TypeLink, Linkname: "a.md"},
 		{Name: "dev.md", Typeflag: tar.TypeChar},
@@ -174,7 +174,7 @@ func TestArchiveTake(t *testing.T) {
 		return strings.HasSuffix(p, ".md") || strings.HasSuffix(p, ".zip")
 	}}
 	inner := zipOf(t, member{"a.md", "a"}, member{"b.bin", "\x00"})
-	got := said(t, File{Name: "x.zip", Data: zipOf(t, member{"in.zip", string(inner)}, member{"c.exe", "\x00"}, member{"d.md", "d"})}, o)
+	got := readLines(t, File{Name: "x.zip", Data: zipOf(t, member{"in.zip", string(inner)}, member{"c.exe", "\x00"}, member{"d.md", "d"})}, o)
 	if diff := cmp.Diff([]string{"in.zip/a.md: a", "d.md: d"}, got); diff != "" {
 		t.Error(diff)
 	}
@@ -183,8 +183,7 @@ func TestArchiveTake(t *testing.T) {
 	}
 }
 
-// TestDamagedArchives changes single bytes of archives; a member that is damaged
-// fails alone.
+// TestDamagedArchives damages archives; a damaged member fails alone.
 func TestDamagedArchives(t *testing.T) {
 	two := zipOf(t, member{"a.md", strings.Repeat("alpha ", 20)}, member{"b.md", "bravo"})
 	damage := func(b []byte, at int) []byte {
@@ -215,7 +214,7 @@ func TestDamagedArchives(t *testing.T) {
 		{"gzip checksum", "a.md.gz", damage(gzipOf(t, []byte("hello")), len(gzipOf(t, []byte("hello")))-8), []string{"! is damaged (gzip: invalid checksum)"}},
 		{"zstd", "a.md.zst", []byte("\x28\xb5\x2f\xfd\xff\xff"), []string{"! is "}},
 	} {
-		got := said(t, File{Name: x.file, Data: x.data}, Options{})
+		got := readLines(t, File{Name: x.file, Data: x.data}, Options{})
 		ok := len(got) == len(x.want)
 		for i := range x.want {
 			ok = ok && strings.HasPrefix(got[i], x.want[i])
@@ -239,7 +238,7 @@ func nested(tb testing.TB, depth, n int) []byte {
 	return zipOf(tb, members...)
 }
 
-// zeroMembers are n members of a mebibyte each, which is packed to a thousandth.
+// zeroMembers returns n members of one mebibyte, which compress to a thousandth.
 func zeroMembers(n int) []member {
 	members := make([]member, n)
 	for i := range members {
@@ -248,8 +247,7 @@ func zeroMembers(n int) []member {
 	return members
 }
 
-// TestBombs has files that claim far more than they are. Each ends with its
-// reason, and never holds more than the limits say.
+// TestBombs reads decompression bombs. Each fails with its reason, within the memory limits.
 func TestBombs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: it computes for long")
@@ -292,7 +290,7 @@ func TestBombs(t *testing.T) {
 		runtime.GC()
 		runtime.ReadMemStats(&before)
 		start := time.Now()
-		lines := said(t, File{Name: x.file, Data: x.data}, x.o)
+		lines := readLines(t, File{Name: x.file, Data: x.data}, x.o)
 		reasons := strings.Join(lines[max(0, len(lines)-3):], "\n")
 		took := time.Since(start)
 		runtime.ReadMemStats(&after)
@@ -347,7 +345,7 @@ func TestArchiveCancelled(t *testing.T) {
 	}
 }
 
-// checkRead reads a file of unknown content and checks what holds of any.
+// checkRead reads a file of arbitrary content and checks the general guarantees.
 func checkRead(t *testing.T, f File) {
 	o := Options{MaxText: 1 << 20, MaxExpand: 1 << 20, MaxMember: 1 << 20, MaxMembers: 50, Timeout: 5 * time.Second}
 	texts, bytes := 0, 0
@@ -380,12 +378,11 @@ func FuzzZip(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name string, data []byte) { checkRead(t, File{Name: name, Data: data}) })
 }
 
-// TestOldZipNames: names without the sign of UTF-8 are in code page 437, or in what
-// only a country's encoding can be.
+// TestOldZipNames decodes names without the UTF-8 flag: code page 437, or a clearly national encoding.
 func TestOldZipNames(t *testing.T) {
 	b := zipOf(t, member{"Gr\x81n.md", "a"}, member{"\u202egnp.md", "b"})
 	want := []string{"Grün.md: a", "\u202egnp.md! has a control character in its name"}
-	if got := said(t, File{Name: "a.zip", Data: b}, Options{}); !slices.Equal(got, want) {
+	if got := readLines(t, File{Name: "a.zip", Data: b}, Options{}); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 }

@@ -32,8 +32,8 @@ func charsetTexts(tb testing.TB) (texts []struct {
 	return texts
 }
 
-// TestGuessedCharset is a measurement with a floor: paragraphs of 100 to 300
-// characters, and programs with three words of the language in a comment.
+// TestGuessedCharset measures the recognition of paragraphs of 100 to 300 characters and of programs
+// with a three-word comment, and requires a minimum.
 func TestGuessedCharset(t *testing.T) {
 	var right, all [2]int
 	for _, x := range charsetTexts(t) {
@@ -68,7 +68,7 @@ func TestGuessedCharset(t *testing.T) {
 	}
 }
 
-// TestDeclaredCharset has texts too short or too ambiguous for statistics.
+// TestDeclaredCharset decodes texts that are too short or too ambiguous for statistics.
 func TestDeclaredCharset(t *testing.T) {
 	enc := func(cs, s string) string {
 		e, err := htmlindex.Get(cs)

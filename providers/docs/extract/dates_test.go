@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestDates has a page and a mail with dates as no standard has them.
+// TestDates reads a page and a mail with dates in nonstandard formats.
 func TestDates(t *testing.T) {
 	for stamp, want := range map[string]string{
 		"29.12.2023, 22:42:04": "2023-12-29T22:42:04Z", "29 décembre 2023": "2023-12-29T00:00:00Z", "Dec 29, 2023": "2023-12-29T00:00:00Z",

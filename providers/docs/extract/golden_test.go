@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write the goldens anew")
 
-// describe writes what a file says, for people.
+// describe formats the texts of a file for a golden file.
 func describe(t *testing.T, f File, o Options) string {
 	t.Helper()
 	var b strings.Builder
@@ -41,7 +41,7 @@ func describe(t *testing.T, f File, o Options) string {
 	return b.String()
 }
 
-// TestGolden reads the files of the corpora and compares with what a person found right.
+// TestGolden compares the corpora with golden files that a person checked.
 func TestGolden(t *testing.T) {
 	for _, pattern := range []string{"html/*.*html", "mail/*.eml", "mail/*.mbox", "notebook/*.ipynb"} {
 		files, err := filepath.Glob(filepath.Join("testdata", pattern))

@@ -84,7 +84,7 @@ func TestHTMLTitle(t *testing.T) {
 	}
 }
 
-// TestHTMLMain has pages of which a part is the content.
+// TestHTMLMain finds the main content of pages.
 func TestHTMLMain(t *testing.T) {
 	text := strings.Repeat("A sentence of the text. ", 20)
 	links := strings.Repeat(`<li><a href="/x">Another page</a>`, 12)
@@ -116,8 +116,8 @@ func TestHTMLMain(t *testing.T) {
 	}
 }
 
-// TestHostileHTML has pages that cost much by little. Time and memory stay
-// proportional to the page.
+// TestHostileHTML converts pages that are expensive for their size. Time and memory stay
+// proportional to the size.
 func TestHostileHTML(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: it computes for long")

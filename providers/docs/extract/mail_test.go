@@ -35,7 +35,7 @@ func TestMails(t *testing.T) {
 		{"many lines before the header", "x\n\n" + strings.Repeat("a\n", 10_001) + head + "\nx", []string{"! is not a mail, or is damaged (EOF)"}},
 		{"no mail", "hello\nworld\n", []string{"! is not a mail, or is damaged (EOF)"}},
 	} {
-		got := said(t, File{Name: "x.eml", Data: crlf(x.in)}, Options{MaxMember: 2000})
+		got := readLines(t, File{Name: "x.eml", Data: crlf(x.in)}, Options{MaxMember: 2000})
 		for i := range got {
 			got[i] = strings.ReplaceAll(got[i], "\r", "")
 		}
@@ -56,25 +56,25 @@ func nestedParts(n int) string {
 func TestMailbox(t *testing.T) {
 	box := "From a Mon\nFrom: a@e.org\nSubject: one\n\nfirst\n>From the start\n\nFrom b Tue\nSubject: two\n\nsecond\n"
 	want := []string{"1.eml: From: a@e.org\nSubject: one\n\nfirst\n>From the start\n", "2.eml: Subject: two\n\nsecond\n"}
-	if diff := cmp.Diff(want, said(t, File{Name: "x.mbox", Data: []byte(box)}, Options{})); diff != "" {
+	if diff := cmp.Diff(want, readLines(t, File{Name: "x.mbox", Data: []byte(box)}, Options{})); diff != "" {
 		t.Error(diff)
 	}
-	got := said(t, File{Name: "x.mbox", Data: []byte(box)}, Options{MaxMembers: 1})
+	got := readLines(t, File{Name: "x.mbox", Data: []byte(box)}, Options{MaxMembers: 1})
 	if len(got) != 2 || !strings.HasPrefix(got[1], "! holds more than 1 files") {
 		t.Errorf("beyond the limit: %q", got)
 	}
 }
 
-// TestMailLimits: a mail's own text is held to the limit, and its attachments are read.
+// TestMailLimits limits the text of a mail and still reads its attachments.
 func TestMailLimits(t *testing.T) {
 	in := "Content-Type: multipart/mixed; boundary=b\n\n--b\n\n" + strings.Repeat("x", 2000) + "\n--b\nContent-Disposition: attachment; filename=n.txt\n\nx\n--b--"
 	want := []string{"! holds 2002 bytes of text; the limit is 1000: split the file", "n.txt: x"}
-	if diff := cmp.Diff(want, said(t, File{Name: "x.eml", Data: []byte(in)}, Options{MaxText: 1000})); diff != "" {
+	if diff := cmp.Diff(want, readLines(t, File{Name: "x.eml", Data: []byte(in)}, Options{MaxText: 1000})); diff != "" {
 		t.Error(diff)
 	}
 	box := "From a\n" + strings.Repeat("a:\n", 10_001) + "\nx\n\nFrom b\nSubject: two\n\ny\n"
 	want = []string{"1.eml! has a header of more than 10000 lines or 1048576 bytes: it is not a mail, or is damaged", "2.eml: Subject: two\n\ny\n"}
-	if diff := cmp.Diff(want, said(t, File{Name: "x.mbox", Data: []byte(box)}, Options{})); diff != "" {
+	if diff := cmp.Diff(want, readLines(t, File{Name: "x.mbox", Data: []byte(box)}, Options{})); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -103,13 +103,13 @@ func TestNotebooks(t *testing.T) {
 		{"no JSON", `{"cells":[`, []string{"! is not a notebook, or is truncated; copy it again"}},
 		{"deep", strings.Repeat(`{"cells":[`, 20_000), []string{"! is not a notebook, or is damaged (invalid character '[' exceeded max depth)"}},
 	} {
-		if diff := cmp.Diff(x.want, said(t, File{Name: "x.ipynb", Data: []byte(x.in)}, Options{})); diff != "" {
+		if diff := cmp.Diff(x.want, readLines(t, File{Name: "x.ipynb", Data: []byte(x.in)}, Options{})); diff != "" {
 			t.Errorf("%s: %s", x.name, diff)
 		}
 	}
 }
 
-// TestFormatOf has files whose name, type and content disagree.
+// TestFormatOf detects files whose name, type and content disagree.
 func TestFormatOf(t *testing.T) {
 	for _, x := range []struct{ name, mime, data, want string }{
 		{"a.html", "", "", "text/html"},

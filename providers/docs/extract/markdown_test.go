@@ -2,7 +2,7 @@ package extract
 
 import "testing"
 
-// TestEscapeStarts: what Markdown would take for structure is escaped, nothing else.
+// TestEscapeStarts escapes only text that Markdown would read as structure.
 func TestEscapeStarts(t *testing.T) {
 	for in, want := range map[string]string{
 		"# a": `\# a`, "####### a": "####### a", "#1": "#1", "#": `\#`,

@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// repeated returns some bytes of JSON with a list in the middle.
+// repeated returns JSON with a long list of equal elements.
 func repeated(before, element, after string, size int) []byte {
 	return []byte(before + strings.Repeat(element+",", size/(len(element)+1)) + element + after)
 }
 
-// TestNotebookLimits has files whose values would take many times their size.
+// TestNotebookLimits reads files whose values would take many times their size in memory.
 func TestNotebookLimits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: it computes for long")
@@ -46,7 +46,7 @@ func TestNotebookLimits(t *testing.T) {
 	}
 }
 
-// TestNotebookMetadata: authors are written as names, too.
+// TestNotebookMetadata reads authors given as strings or as objects.
 func TestNotebookMetadata(t *testing.T) {
 	for authors, want := range map[string]any{
 		`["Ann", "Ben"]`: "Ann", `[{"name": "Ann"}]`: "Ann", `[7, {"email": "e"}, {"name": "Ann"}]`: "Ann", `"Ann"`: nil, `[]`: nil,

@@ -37,7 +37,7 @@ func bookWith(t testing.TB, rows string, more ...string) []byte {
 	return zipped(t, append([]string{"xl/workbook.xml", workbookXML, "xl/_rels/workbook.xml.rels", workbookRel, "xl/s.xml", sheetOpen + rows + sheetClose}, more...)...)
 }
 
-// TestDamagedDocuments reads what cannot be read, and wants the reason.
+// TestDamagedDocuments checks the errors of unreadable documents.
 func TestDamagedDocuments(t *testing.T) {
 	whole := wordWith(t, para)
 	lol := `<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;">]>`
@@ -83,7 +83,7 @@ func TestDamagedDocuments(t *testing.T) {
 	}
 }
 
-// TestTextOfPart stops at a part that is text without end.
+// TestTextOfPart stops at a part with endless text.
 func TestTextOfPart(t *testing.T) {
 	s := newXMLScanner(t.Context(), io.NopCloser(strings.NewReader("<a><b>12345</b></a>")), "x.xml")
 	s.texts = maxPartText - 3
@@ -92,8 +92,8 @@ func TestTextOfPart(t *testing.T) {
 	}
 }
 
-// TestBentDocuments reads what is wrong and can be read all the same.
-func TestBentDocuments(t *testing.T) {
+// TestMalformedDocuments reads malformed documents that are still readable.
+func TestMalformedDocuments(t *testing.T) {
 	rel := func(target, more string) string {
 		return `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="a" Type="x/officeDocument" Target="` + target + `"` + more + `/></Relationships>`
 	}
@@ -134,7 +134,7 @@ func TestBentDocuments(t *testing.T) {
 	}
 }
 
-// TestSheetsAreCut reads more rows, cells and text than a workbook may give.
+// TestSheetsAreCut cuts workbooks at the limits of rows, cells and text.
 func TestSheetsAreCut(t *testing.T) {
 	rows := func(n, cells int) string {
 		return strings.Repeat("<row>"+strings.Repeat("<c><v>1</v></c>", cells)+"</row>", n)
@@ -170,7 +170,7 @@ func TestSheetsAreCut(t *testing.T) {
 	}
 }
 
-// TestDocumentsStop ends the reading by the context and by the time limit.
+// TestDocumentsStop stops the reading at the end of the context and at the timeout.
 func TestDocumentsStop(t *testing.T) {
 	data := wordWith(t, strings.Repeat(para, 50_000))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -185,8 +185,8 @@ func TestDocumentsStop(t *testing.T) {
 	}
 }
 
-// TestMutatedDocuments damages documents at random, in the archive and in its
-// parts. What comes of it is a text or a reason.
+// TestMutatedDocuments damages documents at random, in the archive and in its parts. The result is a
+// text or an error with a reason.
 func TestMutatedDocuments(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: it computes for long")
@@ -198,14 +198,14 @@ func TestMutatedDocuments(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 40 {
-			mutate(t, name, damaged(r, data))
-			mutate(t, name, repacked(t, r, data))
+			mutate(t, name, corrupt(r, data))
+			mutate(t, name, corruptPart(t, r, data))
 		}
 	}
 }
 
-// damaged overwrites, removes or repeats some bytes.
-func damaged(r *rand.Rand, data []byte) []byte {
+// corrupt overwrites, removes or repeats some bytes.
+func corrupt(r *rand.Rand, data []byte) []byte {
 	data = bytes.Clone(data)
 	for range 1 + r.IntN(8) {
 		if len(data) == 0 {
@@ -225,8 +225,8 @@ func damaged(r *rand.Rand, data []byte) []byte {
 	return data
 }
 
-// repacked damages one part of an archive.
-func repacked(t *testing.T, r *rand.Rand, data []byte) []byte {
+// corruptPart damages one part of an archive.
+func corruptPart(t *testing.T, r *rand.Rand, data []byte) []byte {
 	t.Helper()
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
@@ -245,7 +245,7 @@ func repacked(t *testing.T, r *rand.Rand, data []byte) []byte {
 		}
 		body := b.Bytes()
 		if i == victim && len(body) > 0 {
-			body = damaged(r, body)
+			body = corrupt(r, body)
 		}
 		parts = append(parts, f.Name, string(body))
 	}
@@ -264,8 +264,8 @@ func mutate(t *testing.T, name string, data []byte) {
 	}
 }
 
-// fuzzed reads a package around one part and wants a text in bounds, without a panic.
-func fuzzed(t *testing.T, name string, parts ...string) {
+// fuzzPart reads a package with one fuzzed part and requires a text within the limits and no panic.
+func fuzzPart(t *testing.T, name string, parts ...string) {
 	const limit = 1 << 18
 	x := File{Name: name, Data: zipped(t, parts...)}
 	text, err := readOffice(t.Context(), x, Options{MaxText: limit, MaxExpand: 1 << 20}.WithDefaults())
@@ -286,7 +286,7 @@ func fuzzed(t *testing.T, name string, parts ...string) {
 	}
 }
 
-// seeds adds the parts by a name's end of all packages in the corpus.
+// seeds adds all parts of the corpus whose names have a suffix.
 func seeds(f *testing.F, pattern, suffix string) {
 	files, err := filepath.Glob(filepath.Join("testdata", "office", pattern))
 	if err != nil || len(files) == 0 {
@@ -305,7 +305,7 @@ func FuzzDOCX(f *testing.F) {
 	seeds(f, "*.docx.txtar", "word/document.xml")
 	support := supporting(f, "word.docx.txtar", "word/document.xml")
 	f.Fuzz(func(t *testing.T, body string) {
-		fuzzed(t, "a.docx", append([]string{"word/document.xml", body}, support...)...)
+		fuzzPart(t, "a.docx", append([]string{"word/document.xml", body}, support...)...)
 	})
 }
 
@@ -313,7 +313,7 @@ func FuzzPPTX(f *testing.F) {
 	seeds(f, "*.pptx.txtar", "slides/slide1.xml")
 	support := supporting(f, "deck.pptx.txtar", "ppt/slides/slide1.xml")
 	f.Fuzz(func(t *testing.T, slide string) {
-		fuzzed(t, "a.pptx", append([]string{"ppt/slides/slide1.xml", slide}, support...)...)
+		fuzzPart(t, "a.pptx", append([]string{"ppt/slides/slide1.xml", slide}, support...)...)
 	})
 }
 
@@ -328,7 +328,7 @@ func FuzzXLSX(f *testing.F) {
 	}
 	support := supporting(f, "ledger.xlsx.txtar", "xl/worksheets/sheet1.xml")
 	f.Fuzz(func(t *testing.T, sheet, format string, value float64) {
-		fuzzed(t, "a.xlsx", append([]string{"xl/worksheets/sheet1.xml", sheet}, support...)...)
+		fuzzPart(t, "a.xlsx", append([]string{"xl/worksheets/sheet1.xml", sheet}, support...)...)
 		if got := parseFormat(format).format(value, false); len(got) > 4*maxFormat+1000 {
 			t.Fatalf("%q of %v: %d bytes", format, value, len(got))
 		}
@@ -339,7 +339,7 @@ func FuzzEPUB(f *testing.F) {
 	seeds(f, "*.epub.txtar", "content.opf")
 	support := supporting(f, "old.epub.txtar", "OEBPS/content.opf")
 	f.Fuzz(func(t *testing.T, opf string) {
-		fuzzed(t, "a.epub", append([]string{"OEBPS/content.opf", opf}, support...)...)
+		fuzzPart(t, "a.epub", append([]string{"OEBPS/content.opf", opf}, support...)...)
 	})
 }
 

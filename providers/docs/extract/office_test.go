@@ -13,13 +13,13 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// zipped packs parts, given as name and content by turns, in their order.
+// zipped packs parts, given as alternating names and contents, in order.
 func zipped(t testing.TB, parts ...string) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
 	for i := 0; i < len(parts); i += 2 {
-		w, err := z.CreateHeader(&zip.FileHeader{Name: parts[i]}) // stored: packing takes the time of the tests
+		w, err := z.CreateHeader(&zip.FileHeader{Name: parts[i]}) // stored, because compression would dominate the test time
 		if err == nil {
 			_, err = w.Write([]byte(parts[i+1]))
 		}
@@ -33,7 +33,7 @@ func zipped(t testing.TB, parts ...string) []byte {
 	return b.Bytes()
 }
 
-// readOne reads a file of which one text is expected, or one error.
+// readOne reads a file that must yield exactly one text or error.
 func readOne(t testing.TB, name string, data []byte, o Options) (Text, error) {
 	t.Helper()
 	var text Text
@@ -52,13 +52,13 @@ func readOne(t testing.TB, name string, data []byte, o Options) (Text, error) {
 	return text, failed
 }
 
-// shown describes a result for a golden file.
-func shown(t *testing.T, name string, data []byte) string {
+// goldenText formats a result for a golden file.
+func goldenText(t *testing.T, name string, data []byte) string {
 	t.Helper()
 	return strings.ReplaceAll(describe(t, File{Name: filepath.Base(name), Data: data}, Options{}), "\f", "␌")
 }
 
-// archived returns the parts of a package written by hand.
+// archived returns the parts of a hand-written package.
 func archived(t testing.TB, file string) []txtar.File {
 	t.Helper()
 	ar, err := txtar.ParseFile(file)
@@ -68,7 +68,7 @@ func archived(t testing.TB, file string) []txtar.File {
 	return slices.DeleteFunc(ar.Files, func(f txtar.File) bool { return f.Name == "want" })
 }
 
-// supporting returns all parts of a package but one, as name and content by turns.
+// supporting returns all parts of a package except one, as alternating names and contents.
 func supporting(t testing.TB, name, but string) []string {
 	t.Helper()
 	var parts []string
@@ -100,7 +100,7 @@ func TestOfficeByHand(t *testing.T) {
 					parts = append(parts, f.Name, string(f.Data))
 				}
 			}
-			got := shown(t, strings.TrimSuffix(file, ".txtar"), zipped(t, parts...))
+			got := goldenText(t, strings.TrimSuffix(file, ".txtar"), zipped(t, parts...))
 			if *update && got != want {
 				if n := len(ar.Files) - 1; ar.Files[n].Name == "want" {
 					ar.Files = ar.Files[:n]
@@ -125,7 +125,7 @@ func TestOfficeByLibraries(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := shown(t, name, data)
+		got := goldenText(t, name, data)
 		if *update {
 			if err := os.WriteFile(file+".golden", []byte(got), 0o644); err != nil {
 				t.Fatal(err)

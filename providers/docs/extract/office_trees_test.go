@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// words are the elements, attributes and values that trees are made of: what the
-// readers look for, in places where they do not expect it.
+// words lists the elements, attributes and values of random trees: names that the readers know, in
+// unexpected places.
 type words struct {
 	file, part, open, close string
 	tags, attrs, values     []string
@@ -38,7 +38,7 @@ func vocabularies() []words {
 	}
 }
 
-// tree draws an element with what it holds.
+// tree generates a random element with its content.
 func (w words) tree(t *rapid.T, b *strings.Builder, depth int) {
 	tag := rapid.SampledFrom(w.tags).Draw(t, "tag")
 	b.WriteString("<" + tag)
@@ -55,7 +55,7 @@ func (w words) tree(t *rapid.T, b *strings.Builder, depth int) {
 	b.WriteString("</" + tag + ">")
 }
 
-// TestTrees reads documents whose elements stand where they make no sense.
+// TestTrees reads documents with elements in meaningless places.
 func TestTrees(t *testing.T) {
 	for _, w := range vocabularies() {
 		name := map[string]string{"a.docx": "word.docx.txtar", "a.pptx": "deck.pptx.txtar", "a.xlsx": "ledger.xlsx.txtar"}[w.file]
@@ -67,7 +67,7 @@ func TestTrees(t *testing.T) {
 				w.tree(r, &b, 0)
 			}
 			b.WriteString(w.close)
-			fuzzed(t, w.file, append([]string{w.part, b.String()}, support...)...)
+			fuzzPart(t, w.file, append([]string{w.part, b.String()}, support...)...)
 		}))
 	}
 }

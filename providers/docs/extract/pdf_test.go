@@ -34,7 +34,7 @@ func onePDF(t *testing.T, data []byte, o Options) (Text, error) {
 	return texts[0], errs[0]
 }
 
-// TestPDFGolden: the texts beside the files were read by a person.
+// TestPDFGolden compares with golden files that a person checked.
 func TestPDFGolden(t *testing.T) {
 	names, err := filepath.Glob("testdata/pdf/*.pdf")
 	if err != nil || len(names) == 0 {
@@ -185,7 +185,7 @@ func TestPDFLayout(t *testing.T) {
 	}
 }
 
-// bomb is a stream that unpacks to n zeros, the length of a page's content.
+// bomb returns a content stream that unpacks to n zeros.
 func bomb(n int) string {
 	var b bytes.Buffer
 	w := zlib.NewWriter(&b)
@@ -194,8 +194,8 @@ func bomb(n int) string {
 	return fmt.Sprintf("<</Filter/FlateDecode/Length %d>>stream\n%s\nendstream", b.Len(), b.String())
 }
 
-// TestPDFHostile: what is made to exhaust a reader ends soon, with an error or what
-// text there is.
+// TestPDFHostile reads files made to exhaust a reader. Each ends quickly, with an error or the
+// readable text.
 func TestPDFHostile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: it computes for long")
@@ -207,7 +207,7 @@ func TestPDFHostile(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		data   []byte
-		reason string // "" takes any
+		reason string // "" accepts any result
 	}{
 		{"not at all", []byte("%PDF-1.4\nnothing"), "not a PDF"},
 		{"a page tree that is its own child", pdfObjects("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[2 0 R 2 0 R]/Count 2>>"), "not a PDF"},
@@ -248,7 +248,7 @@ func TestPDFHostile(t *testing.T) {
 	}
 }
 
-// scattered draws n letters all over a page, each on its own.
+// scattered draws n single letters all over a page.
 func scattered(n int) string {
 	r := rand.New(rand.NewPCG(1, 2))
 	var b strings.Builder
@@ -259,8 +259,8 @@ func scattered(n int) string {
 	return b.String() + "ET"
 }
 
-// TestPDFDamaged: files that are cut off or changed anywhere yield what can be read,
-// or a reason.
+// TestPDFDamaged reads files that are truncated or changed anywhere. They yield the readable text or a
+// reason.
 func TestPDFDamaged(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	read := 0
@@ -292,7 +292,7 @@ func TestPDFDamaged(t *testing.T) {
 	}
 }
 
-// TestPDFRebuilt: a file without any cross-references reads as it did with them.
+// TestPDFRebuilt reads a file without cross-references like the original.
 func TestPDFRebuilt(t *testing.T) {
 	for _, name := range []string{"article", "objstm", "aes256"} {
 		data, err := os.ReadFile("testdata/pdf/" + name + ".pdf")
@@ -324,8 +324,8 @@ func TestPDFLimits(t *testing.T) {
 	}
 }
 
-// FuzzPDF: whatever the bytes, the reader ends within its bounds; what it gives is
-// UTF-8 without control characters but newlines and the ends of pages.
+// FuzzPDF checks that the reader stays within its limits for any input, and that the text is UTF-8
+// without control characters except newlines and form feeds.
 func FuzzPDF(f *testing.F) {
 	names, _ := filepath.Glob("testdata/pdf/*.pdf")
 	for _, name := range names {

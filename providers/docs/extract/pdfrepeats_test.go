@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestPDFRepeats: headers stay once, page numbers go, tables and text
-// that begins alike stay.
+// TestPDFRepeats keeps headers once, drops page numbers, and keeps tables and text with equal
+// beginnings.
 func TestPDFRepeats(t *testing.T) {
 	var pages []string
 	for i := range 5 {
@@ -38,8 +38,8 @@ func TestPDFRepeats(t *testing.T) {
 	}
 }
 
-// TestPDFRepeatsKept: lines at the edges of pages that differ in a number are text,
-// unless it is the page's and they stand apart.
+// TestPDFRepeatsKept keeps lines at page edges that differ in a number, unless it is the page number
+// and the line is apart from the text.
 func TestPDFRepeatsKept(t *testing.T) {
 	title := func(format string, v ...any) string {
 		return "BT /F3 16 Tf 72 770 Td (" + fmt.Sprintf(format, v...) + ") Tj ET\n"
@@ -105,7 +105,7 @@ func TestPDFRepeatsKept(t *testing.T) {
 	}
 }
 
-// TestPDFRepeatsGone: numbers of pages go, with the words beside them.
+// TestPDFRepeatsGone drops page numbers with the words next to them.
 func TestPDFRepeatsGone(t *testing.T) {
 	text := lines(700, "The first line of the text,", "the second line of it", "and the third.")
 	at := func(x, y int, s string) string { return fmt.Sprintf("BT /F1 10 Tf %d %d Td (%s) Tj ET\n", x, y, s) }

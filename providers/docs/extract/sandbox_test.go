@@ -19,7 +19,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// workerEnv makes the test binary a worker, or a program that owns a pool.
+// workerEnv turns the test binary into a worker, or into a program that owns a pool.
 const workerEnv = "RAGCTX_EXTRACT_TEST"
 
 func TestMain(m *testing.M) {
@@ -42,12 +42,12 @@ func exitWith(err error) {
 	os.Exit(0)
 }
 
-// act does what the file says.
+// act executes the command in the file.
 func act(ctx context.Context, f File, o Options) (Text, error) {
 	verb, arg, _ := strings.Cut(string(f.Data), " ")
 	switch verb {
 	case "hang":
-		for { // without a look at ctx
+		for { // ignores ctx
 			runtime.Gosched()
 		}
 	case "slow":
@@ -85,7 +85,7 @@ func act(ctx context.Context, f File, o Options) (Text, error) {
 	}, nil
 }
 
-// eat keeps ever more memory.
+// eat allocates more and more memory.
 func eat() {
 	kept := make(map[int][]byte)
 	for i := 0; ; i++ {
@@ -115,7 +115,7 @@ func newPool(t *testing.T, mode string, change func(*PoolOptions)) *Pool {
 	return p
 }
 
-// ask reads one file whose format asks for a process.
+// ask reads one file of an isolated format.
 func ask(t *testing.T, p *Pool, what string, o Options) (Text, error) {
 	t.Helper()
 	for x, err := range p.Read(t.Context(), File{Name: "a.pdf", Data: []byte(what)}, o) {
@@ -140,7 +140,7 @@ func TestPoolReads(t *testing.T) {
 	}
 }
 
-// TestPoolFailures: whatever a reader does, its file fails alone, with a reason.
+// TestPoolFailures checks that a misbehaving reader fails only its own file, with a reason.
 func TestPoolFailures(t *testing.T) {
 	p := newPool(t, "act", func(o *PoolOptions) { o.MaxMemory, o.Size = minPoolMemory, 1 })
 	for _, tt := range []struct{ what, reason string }{
@@ -170,8 +170,7 @@ func TestPoolFailures(t *testing.T) {
 	}
 }
 
-// TestPoolAllocation: a single allocation of more than the system is to give ends
-// the process, not the machine.
+// TestPoolAllocation checks that a single huge allocation ends the worker, not the machine.
 func TestPoolAllocation(t *testing.T) {
 	if runtime.GOOS != "linux" || raceEnabled {
 		t.Skip("there is no limit by the system")
@@ -182,8 +181,8 @@ func TestPoolAllocation(t *testing.T) {
 	}
 }
 
-// TestPoolReuses: a process serves many files, and one that died while idle is
-// replaced without a failed file.
+// TestPoolReuses reads many files with one process, and replaces a process that died while idle
+// without failing a file.
 func TestPoolReuses(t *testing.T) {
 	p := newPool(t, "act", func(o *PoolOptions) { o.Size = 1 })
 	first, err := ask(t, p, "pid", Options{})
@@ -201,7 +200,7 @@ func TestPoolReuses(t *testing.T) {
 	}
 }
 
-// TestPoolIdle: a process ends when nothing is to be read.
+// TestPoolIdle checks that idle processes end.
 func TestPoolIdle(t *testing.T) {
 	p := newPool(t, "act", func(o *PoolOptions) { o.Idle = time.Millisecond })
 	got, err := ask(t, p, "pid", Options{})
@@ -232,7 +231,7 @@ func TestPoolCancel(t *testing.T) {
 	}
 }
 
-// TestPoolClose: Close ends what is under way, and later reads fail at once.
+// TestPoolClose checks that Close ends reads under way, and that later reads fail at once.
 func TestPoolClose(t *testing.T) {
 	p := newPool(t, "act", func(o *PoolOptions) { o.Size = 2 })
 	var wg sync.WaitGroup
@@ -254,7 +253,7 @@ func TestPoolClose(t *testing.T) {
 	}
 }
 
-// TestPoolEnvironment: workers know no secrets of the program that starts them.
+// TestPoolEnvironment checks that workers do not inherit secrets.
 func TestPoolEnvironment(t *testing.T) {
 	t.Setenv("SOME_API_KEY", "secret")
 	p := newPool(t, "act", nil)
@@ -274,7 +273,7 @@ func TestPoolNoProgram(t *testing.T) {
 	}
 }
 
-// own starts a pool whose reader hangs, and says its process's number.
+// own starts a pool with a hanging reader and prints the process id.
 func own() error {
 	exe, err := os.Executable()
 	if err != nil {
@@ -292,7 +291,7 @@ func own() error {
 	return nil
 }
 
-// TestPoolOrphan: a worker ends when its owner is killed, even amid a file.
+// TestPoolOrphan checks that a worker ends when its owner is killed, even in the middle of a file.
 func TestPoolOrphan(t *testing.T) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -312,7 +311,7 @@ func TestPoolOrphan(t *testing.T) {
 	if err != nil || pid == 0 {
 		t.Fatalf("got %q, %v", line, err)
 	}
-	time.Sleep(50 * time.Millisecond) // the file that hangs is on its way
+	time.Sleep(50 * time.Millisecond) // the worker is reading the file that hangs
 	cmd.Process.Kill()
 	cmd.Wait()
 	waitGone(t, pid)
@@ -346,7 +345,7 @@ func TestServeWorker(t *testing.T) {
 	}
 }
 
-// FuzzFrame: what is no frame is an error, and costs no more than its length.
+// FuzzFrame checks that invalid frames are errors and take no more memory than their length.
 func FuzzFrame(f *testing.F) {
 	var b bytes.Buffer
 	writeFrame(&b, response{Title: "t"}, []byte("body"))

@@ -14,8 +14,8 @@ import (
 // running reports whether a process exists, zombies included.
 func running(pid int) bool { return syscall.Kill(pid, 0) == nil }
 
-// TestPoolBehindProgram: a worker that another program starts ends with it, even amid
-// a file.
+// TestPoolBehindProgram checks that a worker behind a wrapper program ends with it, even in the middle
+// of a file.
 func TestPoolBehindProgram(t *testing.T) {
 	p := newPool(t, "act", func(o *PoolOptions) {
 		o.Size, o.Argv = 1, []string{"/bin/sh", "-c", `"$0"; exit $?`, o.Argv[0]}

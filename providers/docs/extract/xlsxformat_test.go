@@ -2,7 +2,7 @@ package extract
 
 import "testing"
 
-// TestNumberFormats compares with what spreadsheets display.
+// TestNumberFormats compares with the display of spreadsheets.
 func TestNumberFormats(t *testing.T) {
 	for _, x := range []struct {
 		code  string

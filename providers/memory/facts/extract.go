@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/text/analysis"
 	"github.com/ragctx/ragctx/internal/text/timeexpr"
 )
 
@@ -71,7 +72,7 @@ func (f *Found) settle() {
 func distinct(facts []Fact) []Fact {
 	seen := map[string]bool{}
 	facts = slices.DeleteFunc(facts, func(x Fact) bool {
-		key := string(x.Kind) + "\x00" + StatementKey(x.Content)
+		key := string(x.Kind) + "\x00" + analysis.StatementKey(x.Content)
 		again := seen[key]
 		seen[key] = true
 		return again
@@ -94,7 +95,7 @@ var machines = wordSet(`assistant ai bot chatbot agent system tool model llm gpt
 func speaker(m ragctx.Message) (person, bool) {
 	name := strings.Join(strings.Fields(m.Name), " ")
 	human := name != "" && len(name) <= 60 && !strings.ContainsAny(name, "_/<>@:")
-	for w := range strings.FieldsSeq(StatementKey(name)) {
+	for w := range strings.FieldsSeq(analysis.StatementKey(name)) {
 		human = human && !machines[w]
 	}
 	switch {

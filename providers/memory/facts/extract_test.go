@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/text/analysis"
 	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
@@ -224,8 +225,8 @@ func check(t interface {
 			t.Fatalf("span %+v of %d characters: %+v", f.Span, len(text), f)
 		}
 		words := string(text[f.Span.Start:f.Span.End])
-		for w := range strings.FieldsSeq(facts.StatementKey(f.Value)) {
-			if !strings.Contains(facts.StatementKey(words), w) && !ours[w] {
+		for w := range strings.FieldsSeq(analysis.StatementKey(f.Value)) {
+			if !strings.Contains(analysis.StatementKey(words), w) && !ours[w] {
 				t.Fatalf("value %q is not of the words %q", f.Value, words)
 			}
 		}
