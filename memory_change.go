@@ -29,7 +29,7 @@ func (w MemoryWeights) Score(importance float64, age time.Duration) float64 {
 	return Rounded(importance*w.Importance + math.Exp(-max(age, 0).Seconds()/w.Decay.Seconds())*w.Recency)
 }
 
-// ChangeOp is a kind of change to a memory.
+// ChangeOp is a kind of change to a memory or a procedure.
 type ChangeOp string
 
 // Ops.
@@ -44,6 +44,12 @@ const (
 	OpReleased    ChangeOp = "released"    // from quarantine
 	OpDiscarded   ChangeOp = "discarded"   // from quarantine
 	OpUndone      ChangeOp = "undone"      // the previous change was undone
+
+	OpDrafted     ChangeOp = "drafted"     // a draft of a procedure was written or extracted
+	OpPublished   ChangeOp = "published"   // the draft became a version, and canonical
+	OpUnpublished ChangeOp = "unpublished" // no version is canonical any more
+	OpRolledBack  ChangeOp = "rolled_back" // an earlier version is canonical; later ones are superseded
+	OpErased      ChangeOp = "erased"      // a version was erased with its turn
 )
 
 // MemoryChange is one entry of a memory's history.

@@ -66,7 +66,7 @@ func TestProceduresOverHTTP(t *testing.T) {
 	f.call(t, "GET", "/v1/items/procedure:roll-back-heron?namespace=n", "").problem(t) // nobody's is none
 
 	changes, err := c.ProcedureHistory(ctx, k)
-	if err != nil || len(changes) != 5 || changes[4].Op != procedures.OpRolledBack || changes[4].Before != 2 {
+	if err != nil || len(changes) != 5 || changes[4].Op != ragctx.OpRolledBack || changes[4].Before != 2 {
 		t.Errorf("%+v, %v", changes, err)
 	}
 	if p, err = c.Unpublish(ctx, k); err != nil || p.Canonical != 0 {

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// verb is what may follow the id in a path. Echo's parameters take the rest of a path,
-// slashes included, only at its end, so a route of a verb is registered with the id moved
-// there: root:name/{id} for root/{id} and the suffix.
+// verb is a suffix after the id in a path. Echo's parameters match slashes only at the end of a
+// path, so the registered route has the id moved to the end: root:name/{id} for root/{id} and the
+// suffix.
 type verb struct{ root, name, suffix string }
 
 var verbs = [...]verb{
@@ -38,10 +38,10 @@ var verbs = [...]verb{
 	{"/v1/ledger", "import", "/import"},
 }
 
-// verbPath returns the path of a verb as it is registered.
+// verbPath returns the registered path of a verb.
 func verbPath(root, name string) string { return root + `\:` + name + "/{id}" }
 
-// published returns a path as callers write it.
+// published converts a registered path into the documented one.
 func published(path string) string {
 	path = strings.ReplaceAll(path, `\`, "")
 	if public, ok := publishedMember(path); ok {
@@ -55,10 +55,10 @@ func published(path string) string {
 	return path
 }
 
-// routedPath returns the path that echo routes by. Whether something is a verb is told
-// by the path as it was sent, whatever the method: an id that ends like one is sent with
-// the colon as %3A or the slash as %2F. Deleting the messages of a cluster, which nobody
-// can, must not delete a cluster of a longer name.
+// routedPath returns the path that echo routes by. The path as sent decides whether it ends in a
+// verb, whatever the method; an id with such an ending is sent with the colon as %3A or the slash
+// as %2F. Otherwise deleting a cluster's messages, which no route does, could delete a cluster with
+// a longer name.
 func routedPath(u *url.URL) string {
 	sent := withoutSlash(u.EscapedPath())
 	if routed, ok := routedMember(sent); ok {

@@ -256,7 +256,7 @@ func (a procedureExtractor) OnTurnComplete(ctx context.Context, t ragctx.Turn) e
 	confidence, _ := procedures.Confidence(t)
 	extracted := store.ExtractedProcedure{
 		Key: store.ProcedureKey{Namespace: ns, Owner: procedures.Owner{UserID: t.UserID, AgentID: t.AgentID}},
-		By:  procedures.ByTurn,
+		By:  ragctx.ByTurn,
 		Run: procedures.ProcedureRun{Turn: t.ID, Confidence: confidence, At: t.Occurred},
 	}
 	for range maxStoreAttempts {

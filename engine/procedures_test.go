@@ -232,7 +232,7 @@ func TestProcedureWordedByModel(t *testing.T) {
 	f.turn(deploy("t2", "s1", "search", .9))
 	settle(t, f)
 	p, err := f.Procedures().Get(t.Context(), engine.ProcedureKey{Name: "ship-service"})
-	if err != nil || p.Draft.By != procedures.ByModel || len(p.Draft.Sources) != 2 || asked.Load() != 1 {
+	if err != nil || p.Draft.By != ragctx.ByModel || len(p.Draft.Sources) != 2 || asked.Load() != 1 {
 		t.Errorf("%+v, %v; asked %d times", p.Draft, err, asked.Load())
 	}
 }

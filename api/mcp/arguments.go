@@ -13,14 +13,14 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// arguments reads the arguments of a tool by the schema that callers are shown, so that
-// what it says is what holds. Schemas are flat: values, lists of texts, and free objects.
+// arguments validates the arguments of a tool against its published schema, so that the two cannot
+// differ. Schemas are flat: values, lists of texts, and free objects.
 type arguments struct {
 	schema *jsonschema.Schema
-	hidden []string // that the tool would have, were they not configured
+	hidden []string // arguments removed from the schema because they are configured
 }
 
-// read checks raw and decodes it into in. The error names the argument, the limit and the
+// read validates raw and decodes it into in. The error names the argument, the limit and the
 // remedy.
 func (a arguments) read(raw json.RawMessage, in any) error {
 	var given map[string]json.RawMessage
@@ -29,10 +29,10 @@ func (a arguments) read(raw json.RawMessage, in any) error {
 			return ragctx.Invalid("arguments", "are not a JSON object")
 		}
 	}
-	if given == nil { // also for null
+	if given == nil { // no arguments, or null
 		given = make(map[string]json.RawMessage)
 	}
-	maps.DeleteFunc(given, func(_ string, v json.RawMessage) bool { return string(v) == "null" }) // models write it for nothing
+	maps.DeleteFunc(given, func(_ string, v json.RawMessage) bool { return string(v) == "null" }) // models send null for absent values
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		p := a.schema.Properties[name]
 		if slices.Contains(a.hidden, name) {
@@ -158,16 +158,16 @@ func called(kind string) string {
 	}[kind]
 }
 
-// properties are those of a schema that is being made; its methods set limits.
+// properties are the properties of a schema under construction; its methods set limits.
 type properties map[string]*jsonschema.Schema
 
-// between bounds a number. The default is what is taken for a missing one.
+// between limits a number and sets its default.
 func (p properties) between(name string, least, most, fallback float64) {
 	p[name].Minimum, p[name].Maximum = &least, &most
 	p[name].Default = json.RawMessage(fmt.Sprint(fallback))
 }
 
-// text bounds a text by its characters; required ones are not empty.
+// text limits the characters of a text; a required text is not empty.
 func (p properties) text(name string, most int, required bool) {
 	p[name].MaxLength = &most
 	if least := 1; required {
@@ -175,11 +175,11 @@ func (p properties) text(name string, most int, required bool) {
 	}
 }
 
-// texts bounds a list and the texts in it.
+// texts limits a list and the texts in it.
 func (p properties) texts(name string, most, characters int) {
 	least := 1
 	p[name].MaxItems, p[name].Items.MaxLength, p[name].Items.MinLength = &most, &characters, &least
 }
 
-// oneOf lists the values of a text.
+// oneOf sets the allowed values of a text.
 func (p properties) oneOf(name string, values ...any) { p[name].Enum = values }

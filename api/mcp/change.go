@@ -8,19 +8,19 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// Change is a call of a tool that needs more than the role read, done or refused.
+// Change is a completed or refused call of a tool that needs more than the role read.
 type Change struct {
 	Tool      string
-	Namespace string // as the call asked for it; "" if it was refused before that was known
-	Target    string // the id of what it is about; "" if neither the call nor its answer names one
-	Status    int    // as REST would have answered: 200, or that of the error
+	Namespace string // requested namespace; "" if the call was refused earlier
+	Target    string // id of the changed object; "" if neither call nor answer has one
+	Status    int    // status that REST would have answered
 	Erased    bool   // the target was erased
 }
 
-// naming is implemented by arguments and answers that name what a change is about.
+// naming is implemented by arguments and answers with the id of the changed object.
 type naming interface{ target() string }
 
-// erasing is implemented by arguments that can ask for an erasure.
+// erasing is implemented by arguments that can request an erasure.
 type erasing interface{ erases() bool }
 
 func (a memoryAddArguments) target() string    { return a.ID }
@@ -30,7 +30,7 @@ func (a memoryForgetArguments) erases() bool   { return a.Erase }
 func (a ingestArguments) target() string       { return a.ID }
 func (a ingestAnswer) target() string          { return cmp.Or(a.ID, a.JobID) }
 
-// settle fills in what became of a call.
+// settle records the result of a call.
 func (c *Change) settle(ctx context.Context, in, out any, err error) {
 	c.Target = ragctx.Clip(cmp.Or(targetOf(in), targetOf(out)))
 	c.Status = http.StatusOK

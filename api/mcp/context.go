@@ -24,7 +24,7 @@ type contextArguments struct {
 	Spotlight    bool     `json:"spotlight,omitempty" jsonschema:"marks every word of the passages as data against prompt injection; about doubles the tokens"`
 }
 
-// contextAnswer is what a model should see.
+// contextAnswer is the answer of the tool context.
 type contextAnswer struct {
 	Notice      string   `json:"notice" jsonschema:"how to read the context"`
 	Context     string   `json:"context" jsonschema:"best passages as XML; open an id with fetch"`
@@ -35,8 +35,7 @@ type contextAnswer struct {
 	readOtherwise
 }
 
-// text returns the answer for clients that show no structure: the passages as they are,
-// each with the id to cite and to fetch.
+// text returns the passages with their ids, for clients that ignore structured content.
 func (a contextAnswer) text() string {
 	var b strings.Builder
 	for _, c := range a.Corrections {
@@ -54,13 +53,13 @@ func (s *Server) contextTool() tool {
 		"Read this before you answer a question: returns the best passages of documents, memories and procedures "+
 			"within max_tokens, with ids to cite. "+evidence,
 		func(p properties) {
-			p.text("query", ragctx.MaxQueryBytes/4, true) // in bytes at most that many
+			p.text("query", ragctx.MaxQueryBytes/4, true) // at most that many bytes
 			p.texts("types", 3, 16)
 			p["types"].Items.Enum = []any{"resource", "memory", "skill"}
 			p.between("max_results", 1, 100, ragctx.DefaultMaxResults)
 			p.texts("exclude", ragctx.MaxResultsLimit, 2*ragctx.MaxNameBytes)
 			p.between("min_relevance", 0, 1, 0)
-			p["min_relevance"].Default = nil // whether it is sent matters
+			p["min_relevance"].Default = nil // absence differs from the default
 			p["min_relevance"].Type, p["min_relevance"].Types = "number", nil
 			p["citations"].Default = json.RawMessage("true")
 			if p.maxTokens(fallbackTokens); s.opts.Spotlight {
@@ -86,7 +85,7 @@ func (s *Server) context(ctx context.Context, at Scope, in contextArguments) (co
 		if err != nil || cost <= in.MaxTokens {
 			return out, err
 		}
-		// What is beside the passages needs its tokens, too.
+		// The other fields of the answer also cost tokens.
 		q.MaxTokens = min(q.MaxTokens, out.TotalTokens) - (cost - in.MaxTokens)
 		if q.MaxTokens < 1 {
 			return out, ragctx.Invalid("max_tokens", "is %d, too small for the best passage; use %d", in.MaxTokens, cost)
@@ -94,7 +93,7 @@ func (s *Server) context(ctx context.Context, at Scope, in contextArguments) (co
 	}
 }
 
-// asked asks the engine once, for an answer of a size.
+// asked queries the engine once, for an answer of a size.
 func (s *Server) asked(ctx context.Context, q ragctx.ContextQuery, size int) (contextAnswer, error) {
 	a, err := s.engine.Context(ctx, q)
 	if err != nil {
@@ -108,7 +107,7 @@ func (s *Server) asked(ctx context.Context, q ragctx.ContextQuery, size int) (co
 	return out, nil
 }
 
-// readOtherwise says how a question was read.
+// readOtherwise reports how the query was interpreted.
 type readOtherwise struct {
 	Corrections []correction `json:"corrections,omitempty" jsonschema:"query words without a match, and their corrections"`
 }
@@ -118,12 +117,12 @@ type correction struct {
 	As   string `json:"as"`
 }
 
-// tokensPerCorrection is what of an answer's size makes room for one correction: a word
-// of the longest takes half of it, and an answer has at least one.
+// tokensPerCorrection is the answer size per allowed correction: the longest word takes half of it,
+// and every answer fits at least one.
 const tokensPerCorrection = minTokens
 
-// corrected returns the distinct corrections among those of several providers that an
-// answer of a size has room for.
+// corrected returns the distinct corrections of all providers, as many as fit into an answer of a
+// size.
 func corrected(all []ragctx.Correction, size int) (told readOtherwise) {
 	for _, c := range all {
 		one := correction{c.Word, c.As}
@@ -134,7 +133,7 @@ func corrected(all []ragctx.Correction, size int) (told readOtherwise) {
 	return told
 }
 
-// query returns a question within a scope.
+// query returns a query within a scope.
 func query(at Scope, text string, results int) ragctx.ContextQuery {
 	return ragctx.ContextQuery{
 		Query: text, MaxResults: results, Namespace: at.Namespace, UserID: at.UserID, AgentID: at.AgentID, SessionID: at.SessionID,

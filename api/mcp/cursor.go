@@ -8,15 +8,15 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// cursor says where the next page of an answer begins: after so many results, or bytes
-// of a text. It belongs to one question.
+// cursor is the position of the next page: a number of results, or of bytes of a text. It belongs
+// to one query.
 type cursor struct {
 	After   int    `json:"a"`
-	Version int    `json:"v,omitempty"` // of the document that is being read
-	Of      string `json:"q"`           // what the pages are of
+	Version int    `json:"v,omitempty"` // version of the document being read
+	Of      string `json:"q"`           // hash of the query
 }
 
-// paged is the argument that continues an answer.
+// paged is the argument for the next page.
 type paged struct {
 	Cursor string `json:"cursor,omitempty" jsonschema:"next_cursor of the previous page; other arguments unchanged"`
 }
@@ -25,7 +25,7 @@ const maxCursor = 256
 
 func (p properties) cursor() { p.text("cursor", maxCursor, false) }
 
-// of names a question: the tool, the scope and what is asked.
+// of returns the hash of a query: the tool, the scope and the arguments.
 func of(parts ...any) string {
 	b, _ := json.Marshal(parts) // texts and numbers: cannot fail
 	sum := sha256.Sum256(b)
@@ -37,7 +37,7 @@ func (c cursor) String() string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// page reads a cursor of a question; "" is the beginning. No place is beyond most.
+// page parses the cursor of a query; "" is the beginning. It rejects positions beyond most.
 func page(text, of string, most int) (cursor, error) {
 	c := cursor{Of: of}
 	if text == "" {
@@ -57,7 +57,7 @@ func page(text, of string, most int) (cursor, error) {
 	return c, nil
 }
 
-// next returns the cursor of the page after n more results, or "" if there is none.
+// next returns the cursor after n more results, or "" at the end.
 func (c cursor) next(n int, more bool) string {
 	if !more {
 		return ""

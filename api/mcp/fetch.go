@@ -22,7 +22,7 @@ type fetchArguments struct {
 	ID string `json:"id" jsonschema:"id from another answer: a document, a passage (document@version#number), a memory or a procedure"`
 }
 
-// fetchAnswer has the shape that OpenAI's clients expect of a tool called fetch.
+// fetchAnswer has the format that OpenAI's clients expect of a tool named fetch.
 type fetchAnswer struct {
 	ID         string         `json:"id"`
 	Title      string         `json:"title"`
@@ -32,7 +32,7 @@ type fetchAnswer struct {
 	NextCursor string         `json:"next_cursor,omitempty" jsonschema:"cursor of the next page"`
 }
 
-// fallbackPage is how much of a text comes at once.
+// fallbackPage is the default size of a page in tokens.
 const fallbackPage = 8000
 
 func (s *Server) fetchTool() tool {
@@ -68,7 +68,7 @@ func (s *Server) fetch(ctx context.Context, at Scope, in fetchArguments) (fetchA
 	return out, err
 }
 
-// find returns what an id stands for, and the version of the document that it is.
+// find returns the object of an id, and the version of a document.
 func (s *Server) find(ctx context.Context, at Scope, id string, version int) (fetchAnswer, int, error) {
 	for _, find := range []func() (fetchAnswer, int, error){
 		func() (fetchAnswer, int, error) { return s.findDocument(ctx, at, id, version) },
@@ -146,5 +146,5 @@ func (s *Server) findSkill(ctx context.Context, at Scope, id string) (fetchAnswe
 	}}, 0, nil
 }
 
-// viewer returns for whom single memories are looked at. Nobody sees everyone's.
+// viewer returns the viewing user of single memories. Without a user, all memories are visible.
 func (s *Scope) viewer() engine.Viewer { return engine.Viewer{User: s.UserID} }

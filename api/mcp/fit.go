@@ -7,14 +7,14 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// Limits of max_tokens. Every answer is counted whole, as the JSON that it is.
+// Limits of max_tokens. It counts the whole answer as JSON.
 const (
 	minTokens      = 200
 	maxTokens      = 200_000
 	fallbackTokens = 4000
 )
 
-// sized is the argument that bounds an answer.
+// sized is the argument that limits the size of an answer.
 type sized struct {
 	MaxTokens int `json:"max_tokens,omitempty" jsonschema:"maximum tokens of the answer (o200k_base)"`
 }
@@ -23,7 +23,7 @@ func (p properties) maxTokens(fallback float64) {
 	p.between("max_tokens", minTokens, maxTokens, fallback)
 }
 
-// cost counts the tokens of an answer, in the longer of its two forms.
+// cost counts the tokens of an answer in the longer of its two forms, structured content and text.
 func (s *Server) cost(out any) (int, error) {
 	c, err := s.counter()
 	if err != nil {
@@ -40,8 +40,8 @@ func (s *Server) cost(out any) (int, error) {
 	return n, nil
 }
 
-// fitList returns the answer with as many of the first n things as fit. build makes the
-// answer with k of them.
+// fitList returns the answer with as many of the first n elements as fit. build returns the answer
+// with k of them.
 func fitList[Out any](s *Server, limit, n int, build func(k int) Out) (Out, error) {
 	k, err := fitting(s, limit, n, build)
 	if err != nil || k > 0 || n == 0 {
@@ -54,8 +54,8 @@ func fitList[Out any](s *Server, limit, n int, build func(k int) Out) (Out, erro
 	return build(0), ragctx.Invalid("max_tokens", "is %d, but the next result needs %d; use at least that", limit, cost)
 }
 
-// fitOne is [fitList], but where not one thing fits, of the first one the beginning of the
-// text that text points to is shown. build reads it.
+// fitOne is [fitList], but if not even the first element fits, it shortens the text that text
+// points to. build reads that text.
 func fitOne[Out any](s *Server, limit, n int, build func(k int) Out, text func() *string) (Out, error) {
 	k, err := fitting(s, limit, n, build)
 	if err != nil || k > 0 || n == 0 {
@@ -70,9 +70,9 @@ func fitOne[Out any](s *Server, limit, n int, build func(k int) Out, text func()
 	return cut, err
 }
 
-// fitting returns how many of the first n things fit.
+// fitting returns how many of the first n elements fit.
 func fitting[Out any](s *Server, limit, n int, build func(k int) Out) (int, error) {
-	low, high := 0, n // low fits, as far as is known; high is not ruled out
+	low, high := 0, n // low is known to fit, high may fit
 	for low < high {
 		mid := (low + high + 1) / 2
 		cost, err := s.cost(build(mid))
@@ -88,12 +88,12 @@ func fitting[Out any](s *Server, limit, n int, build func(k int) Out) (int, erro
 	return low, nil
 }
 
-// bytesPerToken is about what a token of English has. A page of a text is never longer
-// than so many times its limit.
+// bytesPerToken is the approximate length of an English token. A page of a text is limited to this
+// many bytes per token.
 const bytesPerToken = 5
 
-// fitText returns the answer with as much of the beginning of a text as fits, and the
-// bytes of that. build makes the answer with n bytes of it.
+// fitText returns the answer with the longest fitting prefix of a text, and the length of that
+// prefix. build returns the answer with n bytes.
 func fitText[Out any](s *Server, limit int, text string, build func(n int) Out) (Out, int, error) {
 	n := boundary(text, limit*bytesPerToken)
 	for {
@@ -106,15 +106,14 @@ func fitText[Out any](s *Server, limit int, text string, build func(n int) Out) 
 			return out, 0, ragctx.Invalid("max_tokens", "is %d, but the answer without any text needs %d; use "+
 				"more than that", limit, cost)
 		}
-		// Tokens are not spread evenly, so a little less than the share that fits.
+		// Token density varies, so take slightly less than the proportional share.
 		next := boundary(text, int(float64(n)*float64(limit)/float64(cost)*0.95)-1)
 		n = min(next, n-1)
 		n = wholeRunes(text, n)
 	}
 }
 
-// boundary returns where to end the first n bytes of a text: after a line, if one ends
-// in their last fifth.
+// boundary returns where to cut a text within n bytes: after a line, if one ends in the last fifth.
 func boundary(text string, n int) int {
 	if n >= len(text) {
 		return len(text)
@@ -126,7 +125,7 @@ func boundary(text string, n int) int {
 	return n
 }
 
-// wholeRunes returns n or a little less, so that no character is cut.
+// wholeRunes returns n, or slightly less so as not to split a character.
 func wholeRunes(text string, n int) int {
 	for n > 0 && n < len(text) && !utf8.RuneStart(text[n]) {
 		n--

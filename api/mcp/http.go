@@ -13,13 +13,12 @@ import (
 	"github.com/ragctx/ragctx/internal/access"
 )
 
-// sessionless is the first version of the protocol that has no sessions: a request says
-// everything itself.
+// sessionless is the first version of the protocol without sessions: each request is
+// self-contained.
 const sessionless = "2026-07-28"
 
-// Handler answers streamable HTTP. The grant of each request's context holds for its
-// calls, and a session serves only the key that began it. Host and origin, keys and limits
-// are the business of what stands before it.
+// Handler serves streamable HTTP. Each call has the grant of its request's context, and a session
+// serves only the key that started it. The caller must check host, origin, keys and limits before.
 func (s *Server) Handler() http.Handler {
 	serverFor := func(r *http.Request) *mcp.Server {
 		if access.From(r.Context()).Role >= access.Write {
@@ -47,8 +46,8 @@ func (s *Server) Handler() http.Handler {
 	}))
 }
 
-// isBatch reports whether a request brings an array of messages, and leaves its body as it
-// is. What limits requests counts each as one call.
+// isBatch reports whether a request is an array of messages, without consuming the body. The
+// limiter would count such an array as a single call.
 func isBatch(r *http.Request) bool {
 	if r.Method != http.MethodPost {
 		return false
@@ -61,9 +60,9 @@ func isBatch(r *http.Request) bool {
 	for range maxFrameBytes {
 		switch b, err := body.ReadByte(); {
 		case err != nil:
-			return false // the reader after this one meets it, too
+			return false // the next reader meets the error, too
 		case !strings.ContainsRune(" \t\r\n", rune(b)):
-			_ = body.UnreadByte() // one was just read
+			_ = body.UnreadByte() // follows a successful read
 			return b == '['
 		}
 	}
@@ -77,12 +76,12 @@ func refuseBatch(w http.ResponseWriter) {
 	_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"the body is an array of messages; send each in a request of its own"}}`)
 }
 
-const requestKey = "request" // in the extra information of a token
+const requestKey = "request" // key in the extra information of a token
 
-// carried lets the context of a request travel to the calls in it. A session's calls have
-// the context of the request that began it; what the SDK hands on of each request is the
-// information about its bearer token, and its check is the only way to put that there.
-// The key itself goes no further.
+// carried passes the context of each request to its calls. Otherwise calls of a session have the
+// context of the request that started it. Of each request the SDK passes on only the information
+// about its bearer token, and only the SDK's own check can set that. The key itself is not passed
+// on.
 func carried(next http.Handler) http.Handler {
 	verify := func(_ context.Context, _ string, r *http.Request) (*auth.TokenInfo, error) {
 		return &auth.TokenInfo{UserID: owner(r.Context()), Extra: map[string]any{requestKey: r.Context()}}, nil
@@ -96,13 +95,13 @@ func carried(next http.Handler) http.Handler {
 	})
 }
 
-// owner names whose sessions the requests of a context may use.
+// owner returns the owner of the sessions that requests of a context may use.
 func owner(ctx context.Context) string {
 	g := access.From(ctx)
 	return "key:" + g.Key + " user:" + g.User
 }
 
-// ofRequest returns ctx with the values of the request that brought a call.
+// ofRequest returns ctx with the values of the call's request.
 func ofRequest(ctx context.Context, extra *mcp.RequestExtra) context.Context {
 	if extra == nil || extra.TokenInfo == nil {
 		return ctx
@@ -114,7 +113,7 @@ func ofRequest(ctx context.Context, extra *mcp.RequestExtra) context.Context {
 	return requestContext{ctx, values}
 }
 
-// requestContext ends with a call and has the values of its request.
+// requestContext has the lifetime of a call and the values of its request.
 type requestContext struct {
 	context.Context
 
@@ -129,7 +128,7 @@ func (c requestContext) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// headerOf returns the headers of the request that brought a call; none on stdio.
+// headerOf returns the headers of the call's request; none on stdio.
 func headerOf[P mcp.Params](req *mcp.ServerRequest[P]) http.Header {
 	if req.Extra == nil {
 		return nil

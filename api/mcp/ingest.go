@@ -32,12 +32,12 @@ type ingestAnswer struct {
 	Version int          `json:"version,omitempty"`
 	Chunks  int          `json:"chunks,omitempty"`
 	JobID   string       `json:"job_id,omitempty" jsonschema:"job that ingests paths; see job_status"`
-	// Unchanged and Skipped are of paths that need no job.
+	// Unchanged and Skipped are set for paths that need no job.
 	Unchanged int `json:"unchanged,omitempty" jsonschema:"unchanged documents, if paths needed no job"`
 	Skipped   int `json:"skipped,omitempty" jsonschema:"unreadable files, if paths needed no job"`
 }
 
-// maxTextChars bounds the text of a document that comes in a message.
+// maxTextChars limits the text of a document in a message.
 const maxTextChars = 1 << 20
 
 func (s *Server) ingestTool() tool {
@@ -124,7 +124,7 @@ type jobProblem struct {
 	Reason string `json:"reason"`
 }
 
-const maxProblems = 10 // of a state
+const maxProblems = 10 // per state
 
 func (s *Server) jobStatusTool() tool {
 	return define(s, reading("job_status", "Jobs",
@@ -169,10 +169,10 @@ func (s *Server) jobs(ctx context.Context, at Scope, in jobArguments, c cursor) 
 	return out, len(list) > in.Limit, nil
 }
 
-// job returns one job with what went wrong in it.
+// job returns a job with its failures.
 func (s *Server) job(ctx context.Context, id string) (jobResult, error) {
 	j, err := s.engine.Job(ctx, id)
-	if err == nil && !access.From(ctx).Includes(j.Namespace) { // an engine elsewhere knows nothing of the scope here
+	if err == nil && !access.From(ctx).Includes(j.Namespace) { // a remote engine does not know the scope of this call
 		err = fmt.Errorf("job %q: %w", ragctx.Clip(id), ragctx.ErrNotFound)
 	}
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/ragctx/ragctx/providers/procedures"
 )
 
-// Local returns the [Engine] of an engine in this process.
+// Local returns an [Engine] for an engine in this process.
 func Local(e *engine.Engine) Engine { return local{e} }
 
 type local struct{ *engine.Engine }

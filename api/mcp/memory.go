@@ -175,9 +175,9 @@ func (s *Server) memoryForget(ctx context.Context, at Scope, in memoryForgetArgu
 	}
 	_, narrow := narrowed(ctx)
 	switch {
-	case gone && narrow: // it may be another agent's
+	case gone && narrow: // it may belong to another agent
 		err = nil
-	case in.Erase: // also what is forgotten already
+	case in.Erase: // even if already forgotten
 		out.Status = "erased"
 		_, err = s.engine.EraseMemory(ctx, at.Namespace, in.ID, at.UserID, false)
 	case gone:

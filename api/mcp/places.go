@@ -5,32 +5,31 @@ import (
 	"sync"
 )
 
-// places bound how many calls are under way, in all and of each API key, so that the slow
-// calls of one keep nobody else waiting.
+// places limits the concurrent calls, in total and per API key, so that slow calls of one key do
+// not delay others.
 type places struct {
-	all  chan struct{} // one for each call under way
-	most int           // of a key
+	all  chan struct{} // one element per call in progress
+	most int           // limit per key
 
 	mu    sync.Mutex
 	byKey map[string]*ownPlaces
 }
 
-// ownPlaces are those of a key. They are there while it has calls.
+// ownPlaces are the places of a key. They exist while it has calls.
 type ownPlaces struct {
 	taken chan struct{}
-	calls int // under way or waiting
+	calls int // in progress or waiting
 }
 
 func newPlaces(all, perKey int) places {
 	return places{all: make(chan struct{}, all), most: perKey, byKey: make(map[string]*ownPlaces)}
 }
 
-// take waits for a place, which leave gives free. Who has no key shares all of them: that
-// is whoever runs the program.
+// take waits for a place; leave releases it. Callers without a key are local and share all places.
 func (p *places) take(ctx context.Context, key string) (leave func(), err error) {
 	own := func() {}
 	if key != "" {
-		if own, err = p.takeOwn(ctx, key); err != nil { // first: who waits for this holds none of the others'
+		if own, err = p.takeOwn(ctx, key); err != nil { // first, so that a waiting call holds no shared place
 			return nil, err
 		}
 	}

@@ -14,18 +14,18 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// The resources. Ids are percent-encoded.
+// URIs of the resources. Ids are percent-encoded.
 const (
 	documentRoot = "ragctx://document/"
 	memoryRoot   = "ragctx://memory/"
 )
 
-// maxResourceBytes bounds a resource, which comes whole; fetch has pages.
+// maxResourceBytes limits a resource, which is sent whole; fetch has pages.
 const maxResourceBytes = 4 << 20
 
-// escape writes an id as one part of a URI.
+// escape encodes an id as a part of a URI.
 func escape(id string) string {
-	return strings.ReplaceAll(url.QueryEscape(id), "+", "%20") // every reserved character, unlike a path's
+	return strings.ReplaceAll(url.QueryEscape(id), "+", "%20") // escapes all reserved characters, unlike a path
 }
 
 func (s *Server) addResources(srv *mcp.Server) {
@@ -45,7 +45,7 @@ func (s *Server) addResources(srv *mcp.Server) {
 	}))
 }
 
-// resource returns what reads resources below a root.
+// resource returns a handler for the resources below a root.
 func (s *Server) resource(root string, read func(ctx context.Context, at Scope, id string) (text, mime string, err error)) mcp.ResourceHandler {
 	return func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 		id, err := url.PathUnescape(strings.TrimPrefix(req.Params.URI, root))
@@ -69,7 +69,7 @@ func (s *Server) resource(root string, read func(ctx context.Context, at Scope, 
 	}
 }
 
-// reader returns the scope of something that is not a tool, and ctx with the grant for it.
+// reader returns the scope of a call outside of tools, and ctx with its grant.
 func (s *Server) reader(ctx context.Context, h http.Header) (context.Context, Scope, error) {
 	if err := access.From(ctx).RequireRole(access.Read); err != nil {
 		return ctx, Scope{}, err
@@ -78,7 +78,7 @@ func (s *Server) reader(ctx context.Context, h http.Header) (context.Context, Sc
 	return fixed.within(ctx, false), at, err
 }
 
-// hidden returns an error as far as callers can use it, and logs the rest.
+// hidden returns the part of an error that helps the caller, and logs the rest.
 func (s *Server) hidden(ctx context.Context, what string, err error) error {
 	if _, status := ragctx.CodeOf(err); status < 500 {
 		return err
@@ -87,9 +87,9 @@ func (s *Server) hidden(ctx context.Context, what string, err error) error {
 	return errors.New("internal error; the log of ragctx says what it was")
 }
 
-const maxCompletions = 100 // what the protocol allows
+const maxCompletions = 100 // the protocol's limit
 
-// complete proposes ids of documents.
+// complete proposes document ids.
 func (s *Server) complete(ctx context.Context, req *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
 	out := &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: []string{}}}
 	if req.Params.Ref == nil || req.Params.Ref.URI != documentRoot+"{id}" || req.Params.Argument.Name != "id" {

@@ -11,14 +11,13 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// Scope says whose items a call works on, as in a [ragctx.ContextQuery]. An empty
-// namespace is the default one.
+// Scope is the scope of a call, as in a [ragctx.ContextQuery]. An empty namespace is the default
+// one.
 type Scope struct {
 	Namespace, UserID, AgentID, SessionID string
 }
 
-// Headers of a request over HTTP that fix parts of the scope, where [Options] leave them
-// open.
+// HTTP headers that fix parts of the scope left open by [Options].
 const (
 	NamespaceHeader = "Ragctx-Namespace"
 	UserHeader      = "Ragctx-User"
@@ -26,7 +25,7 @@ const (
 	SessionHeader   = "Ragctx-Session"
 )
 
-// parts names the parts of a scope as arguments of tools and as headers.
+// parts lists the parts of a scope with their argument and header names.
 func (s *Scope) parts() []part {
 	return []part{
 		{"namespace", NamespaceHeader, &s.Namespace},
@@ -41,9 +40,8 @@ type part struct {
 	value            *string
 }
 
-// scope returns the scope of a call, and the part of it that is configured, here or where
-// the caller's requests are. That a model cannot change: it may have read the wish in a
-// document.
+// scope returns the scope of a call, and its configured part from the options and the request
+// headers. A model cannot override the configured part, since a document may have told it to.
 func (s *Server) scope(ctx context.Context, h http.Header, asked Scope) (at, fixed Scope, err error) {
 	fixed = s.opts.Scope
 	for _, p := range fixed.parts() {
@@ -73,10 +71,10 @@ func (s *Server) scope(ctx context.Context, h http.Header, asked Scope) (at, fix
 	return at, fixed, err
 }
 
-// within returns ctx with a grant that ends where the configured scope ends, so that the
-// engine keeps the wall for every tool: what belongs to no user is not changed for a fixed
-// one. A tool that is for all has the users of the grant. Agents and conversations are no
-// walls of the engine: those that are fixed go along, for [Server.memory].
+// within returns ctx with a grant limited to the configured scope, so that the engine enforces it
+// for every tool. With a fixed user, shared items are read-only. A tool for shared items keeps the
+// users of the grant. The engine does not isolate agents and sessions; fixed ones are passed on to
+// [Server.memory].
 func (s Scope) within(ctx context.Context, forAll bool) context.Context {
 	user := s.UserID
 	if forAll {
@@ -86,18 +84,17 @@ func (s Scope) within(ctx context.Context, forAll bool) context.Context {
 	return access.With(ctx, access.From(ctx).Restrict(s.Namespace, user))
 }
 
-// fixedKey is where the context of a call has the configured scope.
+// fixedKey is the context key of the configured scope.
 type fixedKey struct{}
 
-// narrowed reports whether an agent or a conversation is configured, and the scope that
-// has them.
+// narrowed returns the configured scope, and whether it includes an agent or a session.
 func narrowed(ctx context.Context) (Scope, bool) {
 	fixed, _ := ctx.Value(fixedKey{}).(Scope)
 	return fixed, fixed.AgentID != "" || fixed.SessionID != ""
 }
 
-// memory returns a memory, also one in quarantine, if it is within the configured scope.
-// What is another agent's or of another conversation is as if it were not there.
+// memory returns a memory, including quarantined ones, within the configured scope. Memories of
+// other agents and sessions count as missing.
 func (s *Server) memory(ctx context.Context, at Scope, id string) (store.Quarantined, error) {
 	m, err := s.engine.FindMemory(ctx, at.Namespace, id, at.viewer())
 	fixed, _ := narrowed(ctx)
@@ -107,8 +104,8 @@ func (s *Server) memory(ctx context.Context, at Scope, id string) (store.Quarant
 	return m, err
 }
 
-// mayTake refuses the id of a memory that is beyond the configured scope, or was before it
-// was forgotten: whoever replaces it would have its history.
+// mayTake rejects the id of a memory outside of the configured scope, even a forgotten one, because
+// a replacement would inherit its history.
 func (s *Server) mayTake(ctx context.Context, at Scope, id string) error {
 	if _, narrow := narrowed(ctx); !narrow || id == "" {
 		return nil
@@ -128,7 +125,7 @@ func (s *Server) mayTake(ctx context.Context, at Scope, id string) error {
 	return err
 }
 
-// fix sets a part that is open; one that is fixed stays.
+// fix sets an open part; a fixed part must not change.
 func fix(value *string, name, wanted string) error {
 	if *value != "" && wanted != "" && *value != wanted {
 		return ragctx.Invalid(name, "is %q, but the configuration fixes it to %q; leave it out", ragctx.Clip(wanted), ragctx.Clip(*value))
@@ -139,7 +136,7 @@ func fix(value *string, name, wanted string) error {
 	return nil
 }
 
-// place are the arguments of tools about documents.
+// place are the arguments of tools for documents.
 type place struct {
 	Namespace string `json:"namespace,omitempty" jsonschema:"namespace; leave out unless instructed"`
 	UserID    string `json:"user_id,omitempty" jsonschema:"user to act for; leave out unless instructed"`
@@ -147,7 +144,7 @@ type place struct {
 
 func (p place) asked() Scope { return Scope{Namespace: p.Namespace, UserID: p.UserID} }
 
-// whose are the arguments of tools about memories.
+// whose are the arguments of tools for memories.
 type whose struct {
 	place
 

@@ -11,7 +11,7 @@ import (
 	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
-// mostPages bounds how far pages go.
+// mostPages is the last position that pages reach.
 const mostPages = ragctx.MaxResultsLimit
 
 type searchArguments struct {
@@ -23,8 +23,8 @@ type searchArguments struct {
 	Limit int    `json:"limit,omitempty" jsonschema:"maximum results per page"`
 }
 
-// searchAnswer has the shape that OpenAI's clients expect of a tool called search. A
-// cursor and corrections come with it only where the caller pages.
+// searchAnswer has the format that OpenAI's clients expect of a tool named search. It has a cursor
+// and corrections only if the caller pages.
 type searchAnswer struct {
 	Results    []searchResult `json:"results" jsonschema:"best first"`
 	NextCursor string         `json:"next_cursor,omitempty" jsonschema:"cursor of the next page; only with limit or cursor"`
@@ -35,7 +35,7 @@ type searchResult struct {
 	ID    string `json:"id" jsonschema:"open it with fetch"`
 	Title string `json:"title"`
 	URL   string `json:"url" jsonschema:"origin: a web page, or a resource of this server"`
-	// Relevance is not among the keys that OpenAI's clients expect.
+	// Relevance is not a field of OpenAI's format.
 	Relevance float64 `json:"relevance,omitempty" jsonschema:"0 to 1; only with limit or cursor"`
 }
 
@@ -48,7 +48,7 @@ func (s *Server) searchTool() tool {
 		func(p properties) {
 			p.text("query", ragctx.MaxQueryBytes/4, true)
 			p.between("limit", 1, 100, 0)
-			p["limit"].Default = nil // whether it is sent matters
+			p["limit"].Default = nil // absence differs from the default
 			p.maxTokens(fallbackTokens)
 			p.cursor()
 		}), s.search)
@@ -61,10 +61,10 @@ func (s *Server) search(ctx context.Context, at Scope, in searchArguments) (sear
 	if err != nil {
 		return searchAnswer{}, err
 	}
-	// A document has several passages; each is asked for once.
+	// A document may have several passages, but is listed once.
 	q := query(at, in.Query, min(4*(c.After+limit+1), ragctx.MaxResultsLimit))
-	// Something is always nearest to words that are nowhere, and whoever sees no relevance
-	// would take it for an answer.
+	// Vector search always finds a nearest text. Without a visible relevance it would look like an
+	// answer.
 	q.MinRelevance = new(ragctx.DefaultMinRelevance)
 	found, err := s.engine.Search(ctx, q)
 	if err != nil {
@@ -83,8 +83,7 @@ func (s *Server) search(ctx context.Context, at Scope, in searchArguments) (sear
 	}, func() *string { return &all[0].Title })
 }
 
-// whole returns what items are parts of, each once, in their order; with their relevance
-// where that is wanted.
+// whole returns the sources of items in order, without duplicates; on request with their relevance.
 func whole(items []ragctx.ContextItem, relevance bool) []searchResult {
 	out := make([]searchResult, 0, len(items))
 	seen := make(map[string]bool)
@@ -105,7 +104,7 @@ func whole(items []ragctx.ContextItem, relevance bool) []searchResult {
 	return out
 }
 
-// titleChars is how much of a memory stands for its title.
+// titleChars is the length of a memory's title.
 const titleChars = 80
 
 func titleOf(it ragctx.ContextItem) string {
@@ -118,7 +117,7 @@ func titleOf(it ragctx.ContextItem) string {
 	return sentence.Clip(strings.Join(strings.Fields(it.Content), " "), titleChars)
 }
 
-// urlOf returns the page that something comes from, or else its resource here.
+// urlOf returns the web page of an item, or else its resource on this server.
 func urlOf(kind ragctx.ContextType, id, source string) string {
 	if u, err := url.Parse(source); err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" {
 		return source
@@ -129,7 +128,7 @@ func urlOf(kind ragctx.ContextType, id, source string) string {
 	return documentRoot + escape(id)
 }
 
-// rounded keeps what of a relevance can mean something.
+// rounded returns a relevance with its significant digits.
 func rounded(x float64) float64 { return math.Round(x*1000) / 1000 }
 
 type codeArguments struct {

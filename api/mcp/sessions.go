@@ -13,16 +13,16 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// sessions counts the sessions over HTTP by their owner.
+// sessions counts HTTP sessions by owner.
 type sessions struct {
 	mu    sync.Mutex
 	owner map[mcp.Session]string
 }
 
-// admit lets a session begin, unless there are too many.
+// admit allows a new session below the limits.
 func (s *Server) admit(ctx context.Context, req mcp.Request) error {
 	if extra := req.GetExtra(); extra == nil || extra.TokenInfo == nil {
-		return nil // stdio has one
+		return nil // stdio has a single session
 	}
 	live := make(map[mcp.Session]bool)
 	for session := range s.live() {
@@ -50,7 +50,7 @@ func (s *Server) admit(ctx context.Context, req mcp.Request) error {
 	return nil
 }
 
-// live yields the sessions that there are.
+// live yields the open sessions.
 func (s *Server) live() iter.Seq[*mcp.ServerSession] {
 	return func(yield func(*mcp.ServerSession) bool) {
 		for _, srv := range []*mcp.Server{s.reading, s.writing} {
@@ -63,7 +63,7 @@ func (s *Server) live() iter.Seq[*mcp.ServerSession] {
 	}
 }
 
-// Close ends all sessions, after the calls in them. The handler must not be asked any more.
+// Close ends all sessions after their calls. The handler must not be used afterwards.
 func (s *Server) Close() error {
 	var errs []error
 	for session := range s.live() {

@@ -14,9 +14,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// lines is a transport of one message a line. Unlike that of the SDK it goes on after a
-// line that is no message, which is answered by an error, and tells the end of the input
-// only when all calls are answered: a caller may write its messages, close, and read.
+// lines is a transport with one message per line. Unlike the SDK's, it answers an invalid line with
+// an error and continues, and it reports the end of the input only after all calls are answered: a
+// client may write its messages, close, and read.
 type lines struct {
 	in  io.ReadCloser
 	out io.Writer
@@ -32,21 +32,21 @@ func (l lines) Connect(context.Context) (mcp.Connection, error) {
 	return c, nil
 }
 
-// lineConn is the connection of lines. Its goroutine ends with the input, and when the
-// connection is closed, as soon as a read of the input returns.
+// lineConn is the connection of lines. Its goroutine ends with the input, or with the first read
+// after the connection is closed.
 type lineConn struct {
 	in  io.ReadCloser
 	out io.Writer
 
 	incoming chan jsonrpc.Message // closed at the end of the input
-	readErr  error                // why it ended, once incoming is closed; nil is its end
+	readErr  error                // error that ended the input, valid once incoming is closed; nil for a regular end
 
-	writing sync.Mutex // held while a line is written
+	writing sync.Mutex // held while writing a line
 
 	mu       sync.Mutex
-	waiting  map[jsonrpc.ID]bool // calls that are not answered
-	broken   bool                // nothing can be written any more
-	answered chan struct{}       // tells that one of both has changed
+	waiting  map[jsonrpc.ID]bool // unanswered calls
+	broken   bool                // writing has failed
+	answered chan struct{}       // signals a change of waiting or broken
 
 	closing sync.Once
 	closed  chan struct{}
@@ -55,7 +55,7 @@ type lineConn struct {
 // SessionID implements [mcp.Connection].
 func (*lineConn) SessionID() string { return "" }
 
-// Close implements [mcp.Connection]. What is written to stays its owner's.
+// Close implements [mcp.Connection]. It does not close the output.
 func (c *lineConn) Close() error {
 	var err error
 	c.closing.Do(func() {
@@ -84,7 +84,7 @@ func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 // listening is the call that is answered only when its session ends.
 const listening = "subscriptions/listen"
 
-// await notes a call that has to be answered.
+// await registers a call that needs an answer.
 func (c *lineConn) await(m jsonrpc.Message) {
 	if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() && r.Method != listening {
 		c.mu.Lock()
@@ -93,7 +93,7 @@ func (c *lineConn) await(m jsonrpc.Message) {
 	}
 }
 
-// end waits until all calls are answered, or cannot be, and returns how the input ended.
+// end waits until all calls are answered or writing has failed, and returns the error of the input.
 func (c *lineConn) end(ctx context.Context) error {
 	for !c.settled() {
 		select {
@@ -177,8 +177,8 @@ func (c *lineConn) receive() {
 
 var errLongLine = fmt.Errorf("the message is longer than %d MiB", maxFrameBytes>>20)
 
-// readLine returns the next line without white space around it. The last one comes with
-// the error that ends the input; one that is too long is left out as a whole.
+// readLine returns the next line without surrounding white space. The last line comes with the
+// error that ends the input. A line that is too long is skipped.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var line []byte
 	long := false
@@ -192,15 +192,15 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
 		case long && (err == nil || errors.Is(err, io.EOF)):
-			return nil, errLongLine // after the end of the input the next read tells it
+			return nil, errLongLine // the next read reports the end of the input
 		default:
 			return bytes.TrimSpace(line), err
 		}
 	}
 }
 
-// batched returns the messages of a line: none of an empty one, and of an array, as old
-// versions of the protocol allow it, each, which is answered by itself.
+// batched returns the messages of a line: none for an empty line, several for an array, as old
+// versions of the protocol allow. Each is answered separately.
 func batched(line []byte) []json.RawMessage {
 	if len(line) == 0 {
 		return nil
@@ -212,7 +212,7 @@ func batched(line []byte) []json.RawMessage {
 	return []json.RawMessage{line}
 }
 
-// decode returns a message, or answers what is none.
+// decode returns a message, or answers an invalid one.
 func (c *lineConn) decode(b []byte) (m jsonrpc.Message, refused bool) {
 	if !json.Valid(b) {
 		c.refuse(nil, jsonrpc.CodeParseError, errors.New("the line is not JSON; send one message per line"))
@@ -226,12 +226,12 @@ func (c *lineConn) decode(b []byte) (m jsonrpc.Message, refused bool) {
 	return m, false
 }
 
-// idOf returns the id of what is no good message, as far as there is one.
+// idOf returns the id of an invalid message, if readable.
 func idOf(b []byte) any {
 	var m struct {
 		ID any `json:"id"`
 	}
-	_ = json.Unmarshal(b, &m) // where it is no object, there is no id
+	_ = json.Unmarshal(b, &m) // only an object has an id
 	switch m.ID.(type) {
 	case string, float64:
 		return m.ID
@@ -239,12 +239,11 @@ func idOf(b []byte) any {
 	return nil
 }
 
-// refuse answers what is no message. Where that cannot be written, no answer can, and the
-// next one says so.
+// refuse answers an invalid message. If writing fails, so does the next answer, which reports it.
 func (c *lineConn) refuse(id any, code int64, problem error) {
 	b, err := json.Marshal(struct {
 		Version string        `json:"jsonrpc"`
-		ID      any           `json:"id"` // null where it is not known
+		ID      any           `json:"id"` // null if unknown
 		Error   jsonrpc.Error `json:"error"`
 	}{"2.0", id, jsonrpc.Error{Code: code, Message: problem.Error()}})
 	if err == nil {

@@ -17,18 +17,18 @@ import (
 	"github.com/ragctx/ragctx/internal/redact"
 )
 
-// tool is a tool and who may call it.
+// tool is a tool with the role that it needs.
 type tool struct {
 	def    *mcp.Tool
 	role   access.Role
 	handle mcp.ToolHandler
 }
 
-// definition says what a tool is; limits completes the schema of its arguments.
+// definition describes a tool; limits completes the schema of its arguments.
 type definition struct {
 	name, title, description string
 	role                     access.Role
-	forAll                   bool // what it changes belongs to no user
+	forAll                   bool // it changes shared items
 	hints                    mcp.ToolAnnotations
 	limits                   func(p properties)
 }
@@ -36,10 +36,10 @@ type definition struct {
 // asking is implemented by the arguments of all tools.
 type asking interface{ asked() Scope }
 
-// plain is implemented by answers that are shown as text beside their structure.
+// plain is implemented by answers with a text besides their structured content.
 type plain interface{ text() string }
 
-// define returns a tool whose arguments are In and whose answer is Out.
+// define returns a tool with arguments of type In and answers of type Out.
 func define[In asking, Out any](s *Server, d definition, call func(ctx context.Context, at Scope, in In) (Out, error)) tool {
 	schema := schemaOf[In]()
 	p := properties(schema.Properties)
@@ -56,7 +56,7 @@ func define[In asking, Out any](s *Server, d definition, call func(ctx context.C
 	}}
 	t.handle = func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		var in In
-		change := Change{Tool: d.name, Status: http.StatusInternalServerError} // where the call panics
+		change := Change{Tool: d.name, Status: http.StatusInternalServerError} // if the call panics
 		if d.role > access.Read && s.opts.Changed != nil {
 			defer func() { s.opts.Changed(ctx, change) }()
 		}
@@ -87,14 +87,14 @@ func define[In asking, Out any](s *Server, d definition, call func(ctx context.C
 func schemaOf[T any]() *jsonschema.Schema {
 	schema, err := jsonschema.For[T](nil)
 	if err != nil {
-		panic(err) // a mistake in this package that no test run can miss
+		panic(err) // a programming error that any test run finds
 	}
 	neverNull(schema)
 	return schema
 }
 
-// neverNull takes null away, which lists and pointers of Go could be: what is empty is an
-// empty list here, or left out, and not every client knows types that are lists.
+// neverNull removes null, which Go lists and pointers allow: here, empty values are empty lists or
+// absent, and some clients do not support types that are lists.
 func neverNull(schema *jsonschema.Schema) {
 	if schema == nil {
 		return
@@ -108,20 +108,19 @@ func neverNull(schema *jsonschema.Schema) {
 	}
 }
 
-// hideFixed takes arguments away that could only repeat what is configured, and returns
-// their names.
+// hideFixed removes arguments that are configured, and returns their names.
 func (s *Server) hideFixed(schema *jsonschema.Schema) (hidden []string) {
 	for _, p := range s.opts.Scope.parts() {
 		if *p.value != "" && schema.Properties[p.argument] != nil {
 			delete(schema.Properties, p.argument)
-			schema.PropertyOrder = nil // names what is gone
+			schema.PropertyOrder = nil // contains the removed names
 			hidden = append(hidden, p.argument)
 		}
 	}
 	return hidden
 }
 
-// answer returns an answer as structure and as text.
+// answer returns an answer as structured content and as text.
 func answer(out any) (*mcp.CallToolResult, error) {
 	b, err := encode(out)
 	if err != nil {
@@ -134,8 +133,7 @@ func answer(out any) (*mcp.CallToolResult, error) {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, StructuredContent: json.RawMessage(b)}, nil
 }
 
-// encode writes JSON for models: without escapes that only browsers need, and without
-// characters that nobody sees.
+// encode writes JSON for models, without HTML escapes and invisible characters.
 func encode(v any) ([]byte, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
@@ -147,8 +145,8 @@ func encode(v any) ([]byte, error) {
 	return []byte(text), nil
 }
 
-// failed returns an error as the answer of a tool, which the model reads and can act on.
-// Only what it can use is told; the rest goes to the log.
+// failed returns an error as a tool result, which the model reads and can act on. The result
+// contains only what helps the model; the log has the rest.
 func (s *Server) failed(ctx context.Context, name string, err error) *mcp.CallToolResult {
 	code, status := ragctx.CodeOf(err)
 	text := err.Error()

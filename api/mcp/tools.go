@@ -6,7 +6,7 @@ import (
 	"github.com/ragctx/ragctx/internal/access"
 )
 
-// tools returns every tool, in the order in which they are explained.
+// tools returns all tools in the documented order.
 func (s *Server) tools() []tool {
 	return []tool{
 		s.contextTool(), s.searchTool(), s.fetchTool(), s.codesearchTool(),
@@ -15,18 +15,17 @@ func (s *Server) tools() []tool {
 	}
 }
 
-// looking are the hints of tools that change nothing; nothing here reaches beyond what
-// ragctx has.
+// looking returns the hints of read-only tools. No tool reaches beyond the data of ragctx.
 func looking() mcp.ToolAnnotations {
 	return mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(false), DestructiveHint: new(false)}
 }
 
-// changing are the hints of tools that write.
+// changing returns the hints of tools that write.
 func changing(destructive, idempotent, openWorld bool) mcp.ToolAnnotations {
 	return mcp.ToolAnnotations{DestructiveHint: &destructive, IdempotentHint: idempotent, OpenWorldHint: &openWorld}
 }
 
-// reading begins the definition of a tool that changes nothing.
+// reading returns the start of a read-only tool's definition.
 func reading(name, title, description string, limits func(properties)) definition {
 	return definition{name: name, title: title, description: description, role: access.Read, hints: looking(), limits: limits}
 }

@@ -1,5 +1,5 @@
-// Package reference writes an OpenAPI document as pages of Markdown: one of each tag, one of
-// the schemas, and one that lists the routes.
+// Package reference converts an OpenAPI document into Markdown pages: one per tag, one with the
+// schemas, and an index of the routes.
 package reference
 
 import (
@@ -12,10 +12,10 @@ import (
 	"strings"
 )
 
-// schemasPage has the schemas that the routes name.
+// schemasPage lists the schemas that routes refer to.
 const schemasPage = "schemas.md"
 
-// methods are in the order in which a page shows them.
+// methods are in the order of the pages.
 var methods = [...]string{"get", "post", "put", "patch", "delete"}
 
 type document struct {
@@ -49,7 +49,7 @@ type media struct {
 	Example json.RawMessage
 }
 
-// route is an operation with its place.
+// route is an operation with its method and path.
 type route struct {
 	operation
 
@@ -58,7 +58,7 @@ type route struct {
 
 func (r route) name() string { return strings.ToUpper(r.method) + " " + r.path }
 
-// Pages returns the pages of an OpenAPI document in JSON, by their file names.
+// Pages returns the pages of an OpenAPI document in JSON, by file name.
 func Pages(openAPI []byte) (map[string][]byte, error) {
 	var doc document
 	if err := json.Unmarshal(openAPI, &doc); err != nil {
@@ -83,7 +83,7 @@ func Pages(openAPI []byte) (map[string][]byte, error) {
 	return pages, nil
 }
 
-// index lists all routes.
+// index returns the list of all routes.
 func index(about string, byTag map[string][]route) []byte {
 	var w writer
 	w.line("# Reference of the REST API")
@@ -99,7 +99,7 @@ func index(about string, byTag map[string][]route) []byte {
 	return w.Bytes()
 }
 
-// page describes the routes of a tag.
+// page returns the page of a tag.
 func page(tag string, routes []route) []byte {
 	var w writer
 	w.line("# %s", tag)
@@ -109,7 +109,7 @@ func page(tag string, routes []route) []byte {
 	return w.Bytes()
 }
 
-// anchor returns what a heading is linked by, as GitHub makes it.
+// anchor returns the link target of a heading, as GitHub generates it.
 func anchor(heading string) string {
 	return strings.Map(func(c rune) rune {
 		switch {
@@ -125,7 +125,7 @@ func anchor(heading string) string {
 // writer writes Markdown.
 type writer struct{ bytes.Buffer }
 
-// line writes a block of its own.
+// line writes a separate block.
 func (w *writer) line(format string, args ...any) {
 	if w.Len() > 0 {
 		w.WriteByte('\n')
@@ -138,7 +138,7 @@ func (w *writer) table(columns ...string) {
 	w.WriteString(strings.Repeat("|---", len(columns)) + "|\n")
 }
 
-// row writes a row of the table before; texts are escaped as cells need it.
+// row adds a row to the table above, with cells escaped.
 func (w *writer) row(cells ...string) {
 	for i, c := range cells {
 		cells[i] = strings.NewReplacer("|", `\|`, "\n", " ").Replace(c)
@@ -146,7 +146,7 @@ func (w *writer) row(cells ...string) {
 	w.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 }
 
-// code writes a block of code, indented, which no content can end.
+// code writes an indented code block, which no content can end.
 func (w *writer) code(text string) {
 	w.line("%s", "    "+strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n    "))
 }

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// maxExample bounds an answer that is shown: what follows is of the same kind.
+// maxExample limits the length of an example.
 const maxExample = 3000
 
-// manyTypes is how many types of a body are named; those that follow are like them.
+// manyTypes is how many media types of a body are listed.
 const manyTypes = 4
 
 func (w *writer) route(r route) {
@@ -29,7 +29,7 @@ func (w *writer) route(r route) {
 	}
 }
 
-// sentence returns a heading as a sentence.
+// sentence returns a heading with a period.
 func sentence(s string) string {
 	if s == "" || strings.HasSuffix(s, "?") || strings.HasSuffix(s, ".") {
 		return s
@@ -51,7 +51,7 @@ func (w *writer) parameters(all []parameter) {
 	}
 }
 
-// bodies names what is sent or answered.
+// bodies writes the media types of a request or an answer.
 func (w *writer) bodies(what string, content map[string]media) {
 	types := slices.Sorted(maps.Keys(content))
 	var named []string
@@ -87,7 +87,7 @@ func (w *writer) answer(status string, r response) {
 	}
 }
 
-// shown returns an example as a person reads it.
+// shown returns an example formatted for people.
 func shown(e json.RawMessage) string {
 	var text string
 	if json.Unmarshal(e, &text) != nil {

@@ -39,7 +39,7 @@ func (t *typeNames) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*[]string)(t))
 }
 
-// schemas describes all objects.
+// schemas returns the page of all schemas.
 func schemas(all map[string]schema) []byte {
 	var w writer
 	w.line("# Schemas")
@@ -66,7 +66,7 @@ func schemas(all map[string]schema) []byte {
 	return w.Bytes()
 }
 
-// kind says what a value is.
+// kind returns the type of a value for people.
 func (s schema) kind() string {
 	if s.Ref != "" {
 		name := s.Ref[strings.LastIndexByte(s.Ref, '/')+1:]
@@ -99,7 +99,7 @@ func (s schema) kind() string {
 	return strings.Join(kinds, " or ")
 }
 
-// limits says what a value has to keep, and what it is when it is absent.
+// limits returns the constraints and the default of a value.
 func (s schema) limits() string {
 	var parts []string
 	say := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
@@ -141,5 +141,5 @@ func (s schema) limits() string {
 	return " (" + strings.Join(parts, "; ") + ")"
 }
 
-// number returns a limit without an exponent.
+// number formats a limit without an exponent.
 func number(f float64) string { return strings.TrimSuffix(fmt.Sprintf("%.2f", f), ".00") }

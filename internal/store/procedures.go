@@ -89,7 +89,7 @@ func (p *procedure) create(ctx context.Context) error {
 }
 
 // record records an event; the procedure's canonical version is the one afterwards.
-func (p *procedure) record(ctx context.Context, op procedures.Op, before sql.NullInt64, by, turn string) error {
+func (p *procedure) record(ctx context.Context, op ragctx.ChangeOp, before sql.NullInt64, by, turn string) error {
 	_, err := p.tx.ExecContext(ctx, `INSERT INTO procedure_history (procedure, at, op, version, before, by, turn)
 		VALUES (?, ?, ?, ?, ?, ?, ?)`,
 		p.id, p.now, op, p.canonical, before, by, turn)
@@ -97,14 +97,14 @@ func (p *procedure) record(ctx context.Context, op procedures.Op, before sql.Nul
 }
 
 // setCanonical sets or clears the canonical version.
-func (p *procedure) setCanonical(ctx context.Context, version sql.NullInt64, op procedures.Op) error {
+func (p *procedure) setCanonical(ctx context.Context, version sql.NullInt64, op ragctx.ChangeOp) error {
 	before := p.canonical
 	p.canonical = version
 	if _, err := p.tx.ExecContext(ctx, `UPDATE procedures SET canonical = ?, versions = ? WHERE id = ?`, version, p.versions,
 		p.id); err != nil {
 		return err
 	}
-	return p.record(ctx, op, before, procedures.ByCaller, "")
+	return p.record(ctx, op, before, ragctx.ByCaller, "")
 }
 
 // insertDraft stores a draft and replaces the previous one.
@@ -149,10 +149,10 @@ func (p *procedure) inheritSources(ctx context.Context, row int64) error {
 // versions stay unchanged.
 func (s *Store) PutProcedureDraft(ctx context.Context, k ProcedureKey, b procedures.Body) (procedures.Procedure, error) {
 	return s.changeProcedure(ctx, k, true, "store draft", func(ctx context.Context, p *procedure) error {
-		if err := p.insertDraft(ctx, b, procedures.ByCaller); err != nil {
+		if err := p.insertDraft(ctx, b, ragctx.ByCaller); err != nil {
 			return err
 		}
-		return p.record(ctx, procedures.OpDrafted, p.canonical, procedures.ByCaller, "")
+		return p.record(ctx, ragctx.OpDrafted, p.canonical, ragctx.ByCaller, "")
 	})
 }
 
@@ -170,7 +170,7 @@ func (s *Store) DeleteProcedureDraft(ctx context.Context, k ProcedureKey) error 
 		if _, err := tx.ExecContext(ctx, `DELETE FROM procedure_bodies WHERE id = ?`, p.draft); err != nil {
 			return err
 		}
-		if err := p.record(ctx, procedures.OpDiscarded, p.canonical, procedures.ByCaller, ""); err != nil {
+		if err := p.record(ctx, ragctx.OpDiscarded, p.canonical, ragctx.ByCaller, ""); err != nil {
 			return err
 		}
 		_, err := dropEmpty(ctx, tx, p.id)
@@ -202,7 +202,7 @@ func (s *Store) PublishProcedure(ctx context.Context, k ProcedureKey) (procedure
 			p.now, p.draft); err != nil {
 			return err
 		}
-		return p.setCanonical(ctx, sql.NullInt64{Int64: int64(p.versions), Valid: true}, procedures.OpPublished)
+		return p.setCanonical(ctx, sql.NullInt64{Int64: int64(p.versions), Valid: true}, ragctx.OpPublished)
 	})
 }
 
@@ -213,7 +213,7 @@ func (s *Store) UnpublishProcedure(ctx context.Context, k ProcedureKey) (procedu
 		if !p.canonical.Valid {
 			return k.conflict("it is not published")
 		}
-		return p.setCanonical(ctx, sql.NullInt64{}, procedures.OpUnpublished)
+		return p.setCanonical(ctx, sql.NullInt64{}, ragctx.OpUnpublished)
 	})
 }
 
@@ -240,6 +240,6 @@ func (s *Store) RollbackProcedure(ctx context.Context, k ProcedureKey, version i
 			p.now, p.id, version); err != nil {
 			return err
 		}
-		return p.setCanonical(ctx, sql.NullInt64{Int64: int64(version), Valid: true}, procedures.OpRolledBack)
+		return p.setCanonical(ctx, sql.NullInt64{Int64: int64(version), Valid: true}, ragctx.OpRolledBack)
 	})
 }

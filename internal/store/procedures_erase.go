@@ -105,7 +105,7 @@ func (s *Store) eraseBody(ctx context.Context, tx *sql.Tx, sc erasureScope, row 
 	if _, err := tx.ExecContext(ctx, `UPDATE procedures SET canonical = ?, updated = ? WHERE id = ?`, p.canonical, p.now, p.id); err != nil {
 		return 0, err
 	}
-	if err := p.record(ctx, procedures.OpErased, before, procedures.ByCaller, ""); err != nil {
+	if err := p.record(ctx, ragctx.OpErased, before, ragctx.ByCaller, ""); err != nil {
 		return 0, err
 	}
 	names, err := dropEmpty(ctx, tx, p.id)

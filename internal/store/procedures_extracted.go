@@ -14,7 +14,7 @@ import (
 type ExtractedProcedure struct {
 	Key  ProcedureKey
 	Body procedures.Body
-	By   string // [procedures.ByTurn] or [procedures.ByModel]
+	By   string // [ragctx.ByTurn] or [ragctx.ByModel]
 	Run  procedures.ProcedureRun
 	// Existing means that a stored procedure does the same, and the turn is another run of it.
 	// Otherwise the procedure is new.
@@ -27,7 +27,7 @@ const maxUnreviewed = 200
 
 // StoreProcedure stores an extracted procedure, once per turn. It is a conflict if a known
 // procedure no longer exists, or a new one exists by now.
-func (s *Store) StoreProcedure(ctx context.Context, l ExtractedProcedure) (op procedures.Op, err error) {
+func (s *Store) StoreProcedure(ctx context.Context, l ExtractedProcedure) (op ragctx.ChangeOp, err error) {
 	err = s.write.doIn(ctx, l.Key.Namespace, Low, func(ctx context.Context, tx *sql.Tx) error {
 		op = ""
 		p := &procedure{Store: s, tx: tx, key: l.Key, now: s.now().UnixMicro()}
@@ -41,9 +41,9 @@ func (s *Store) StoreProcedure(ctx context.Context, l ExtractedProcedure) (op pr
 		if (err == nil) != l.Existing {
 			return l.Key.conflict("it was created or deleted concurrently")
 		}
-		op = procedures.OpMerged
+		op = ragctx.OpMerged
 		if !l.Existing {
-			op = procedures.OpDrafted
+			op = ragctx.OpDrafted
 			if err := p.addDraft(ctx, l); err != nil {
 				return err
 			}
@@ -81,7 +81,7 @@ func (p *procedure) addDraft(ctx context.Context, l ExtractedProcedure) error {
 		SELECT p.id FROM procedures p JOIN procedure_bodies b ON b.procedure = p.id AND b.version = 0 AND b.by <> ?
 		WHERE p.namespace = ? AND p.user = ? AND p.agent = ? AND p.versions = 0 AND p.id <> ?
 		ORDER BY (SELECT count(*) FROM procedure_sources s WHERE s.body = b.id) DESC, p.updated DESC LIMIT -1 OFFSET ?)`,
-		procedures.ByCaller, l.Key.Namespace, l.Key.UserID, l.Key.AgentID, p.id, maxUnreviewed-1)
+		ragctx.ByCaller, l.Key.Namespace, l.Key.UserID, l.Key.AgentID, p.id, maxUnreviewed-1)
 	return err
 }
 

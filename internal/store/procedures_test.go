@@ -84,14 +84,14 @@ func TestProcedureLife(t *testing.T) {
 	if p = must(f.PublishProcedure(t.Context(), k))(t); p.Canonical != 4 {
 		t.Errorf("the number of a version was used again: %d", p.Canonical)
 	}
-	var ops []procedures.Op
+	var ops []ragctx.ChangeOp
 	for _, c := range must(f.ProcedureHistory(t.Context(), k))(t) {
 		ops = append(ops, c.Op)
 	}
-	want := []procedures.Op{
-		procedures.OpDrafted, procedures.OpPublished, procedures.OpDrafted, procedures.OpDrafted, procedures.OpPublished,
-		procedures.OpDrafted, procedures.OpPublished,
-		procedures.OpRolledBack, procedures.OpUnpublished, procedures.OpDrafted, procedures.OpPublished,
+	want := []ragctx.ChangeOp{
+		ragctx.OpDrafted, ragctx.OpPublished, ragctx.OpDrafted, ragctx.OpDrafted, ragctx.OpPublished,
+		ragctx.OpDrafted, ragctx.OpPublished,
+		ragctx.OpRolledBack, ragctx.OpUnpublished, ragctx.OpDrafted, ragctx.OpPublished,
 	}
 	if diff := cmp.Diff(want, ops); diff != "" {
 		t.Error(diff)
@@ -233,7 +233,7 @@ func (m *procedureModel) compare(t *testing.T, rt *rapid.T, f *fixture, k store.
 }
 
 // lesson has a turn teach a procedure.
-func (f *fixture) lesson(t *testing.T, turn, user, session, name string, known bool) procedures.Op {
+func (f *fixture) lesson(t *testing.T, turn, user, session, name string, known bool) ragctx.ChangeOp {
 	t.Helper()
 	put := ragctx.Turn{ID: turn, UserID: user, SessionID: session, Prompt: "Qx" + turn + "Xq", Occurred: t0}
 	if _, _, _, err := f.PutTurn(t.Context(), f.ns, put, nil, store.Content{}, false); err != nil {
@@ -241,22 +241,22 @@ func (f *fixture) lesson(t *testing.T, turn, user, session, name string, known b
 	}
 	return must(f.StoreProcedure(t.Context(), store.ExtractedProcedure{
 		Key:  store.ProcedureKey{Namespace: f.ns, Name: name, Owner: procedures.Owner{UserID: user}},
-		Body: body("qstep" + turn), By: procedures.ByTurn, Run: procedures.ProcedureRun{Turn: turn, Confidence: .8, At: t0}, Existing: known,
+		Body: body("qstep" + turn), By: ragctx.ByTurn, Run: procedures.ProcedureRun{Turn: turn, Confidence: .8, At: t0}, Existing: known,
 	}))(t)
 }
 
 func TestStoreProcedure(t *testing.T) {
 	f := fresh(t)
-	if op := f.lesson(t, "t1", "ada", "s1", "deploy", false); op != procedures.OpDrafted {
+	if op := f.lesson(t, "t1", "ada", "s1", "deploy", false); op != ragctx.OpDrafted {
 		t.Error(op)
 	}
 	if op := f.lesson(t, "t1", "ada", "s1", "deploy", true); op != "" {
 		t.Errorf("a turn taught twice: %s", op)
 	}
-	if op := f.lesson(t, "t2", "ada", "s1", "deploy", true); op != procedures.OpMerged {
+	if op := f.lesson(t, "t2", "ada", "s1", "deploy", true); op != ragctx.OpMerged {
 		t.Error(op)
 	}
-	if op := f.lesson(t, "t3", "bob", "s1", "deploy", false); op != procedures.OpDrafted {
+	if op := f.lesson(t, "t3", "bob", "s1", "deploy", false); op != ragctx.OpDrafted {
 		t.Error(op)
 	}
 	k := store.ProcedureKey{Namespace: f.ns, Name: "deploy", Owner: procedures.Owner{UserID: "ada"}}

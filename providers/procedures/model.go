@@ -18,16 +18,16 @@ import (
 // rules, Word returns k unchanged.
 func Reword(ctx context.Context, k NamedBody, filter TextFilter, g llm.Generator) (worded NamedBody, author string) {
 	if g == nil {
-		return k, ByTurn
+		return k, ragctx.ByTurn
 	}
 	answer, err := g.Generate(ctx, llm.Request{Messages: []llm.Message{{Role: ragctx.RoleUser, Text: prompt(k)}}, JSON: true})
 	if err == nil {
 		worded, err = read(answer.Text, k, filter)
 	}
 	if err != nil {
-		return k, ByTurn
+		return k, ragctx.ByTurn
 	}
-	return worded, ByModel
+	return worded, ragctx.ByModel
 }
 
 const modelTask = `The JSON below is a procedure that was recorded from the tool calls of an agent. Write it for the

@@ -57,13 +57,6 @@ const (
 	Superseded State = "superseded" // published and rolled back
 )
 
-// Authors of a version.
-const (
-	ByCaller = "caller" // written by hand
-	ByTurn   = "turn"   // extracted by rules
-	ByModel  = "model"  // extracted and reworded by a language model
-)
-
 // ProcedureRun is a turn in which the procedure succeeded.
 type ProcedureRun struct {
 	Turn       string    `json:"turn"`
@@ -130,24 +123,10 @@ type ProcedureEntry struct {
 	Updated time.Time `json:"updated,omitzero"`
 }
 
-// Op is a kind of change to a procedure.
-type Op string
-
-// Ops.
-const (
-	OpDrafted     Op = "drafted"     // a draft was written or extracted
-	OpMerged      Op = "merged"      // another turn did the same
-	OpDiscarded   Op = "discarded"   // the draft was deleted
-	OpPublished   Op = "published"   // the draft became a version, and canonical
-	OpUnpublished Op = "unpublished" // no version is canonical any more
-	OpRolledBack  Op = "rolled_back" // an earlier version is canonical; later ones are superseded
-	OpErased      Op = "erased"      // a version was erased with the turn that it was from
-)
-
 // ProcedureChange is one entry of a procedure's history.
 type ProcedureChange struct {
-	At time.Time `json:"at,omitzero"`
-	Op Op        `json:"op"`
+	At time.Time       `json:"at,omitzero"`
+	Op ragctx.ChangeOp `json:"op"`
 	// Version is the canonical version after the change, Before the one before it; 0 means none.
 	Version int    `json:"version,omitempty"`
 	Before  int    `json:"before,omitempty"`

@@ -103,7 +103,8 @@ func zstdOf(tb testing.TB, data []byte) []byte {
 
 func TestArchives(t *testing.T) {
 	pages := []member{{"docs/a.md", "# A"}, {"docs/b.txt", "b"}}
-	tree := tarOf(t, []tar.Header{{Name: "docs/", Typeflag: tar.TypeDir}, {Name: "docs/a.md"}, {Name: "./docs/b.txt"}}, "", "# A", "b")
+	tree := tarOf(t, []tar.Header{{Name: "docs/", Typeflag: tar.TypeDir}, {Name: "docs/a.md"},
+		{Name: "./docs/b.txt"}}, "", "# A", "b")
 	want := []string{"docs/a.md: # A", "docs/b.txt: b"}
 	for _, x := range []struct {
 		name string
@@ -119,7 +120,8 @@ func TestArchives(t *testing.T) {
 		{"x.tar.zst", zstdOf(t, tree), want},
 		{"a.md.gz", gzipOf(t, []byte("# A")), []string{"a.md: # A"}},
 		{"dir/a.md.zst", zstdOf(t, []byte("# A")), []string{"a.md: # A"}},
-		{"in.zip", zipOf(t, member{"x.tgz", string(gzipOf(t, tree))}, member{"c.md", "c"}), []string{"x.tgz/docs/a.md: # A", "x.tgz/docs/b.txt: b", "c.md: c"}},
+		{"in.zip", zipOf(t, member{"x.tgz", string(gzipOf(t, tree))}, member{"c.md", "c"}),
+			[]string{"x.tgz/docs/a.md: # A", "x.tgz/docs/b.txt: b", "c.md: c"}},
 		{"empty.zip", zipOf(t), nil},
 	} {
 		if diff := cmp.Diff(x.want, readLines(t, File{Name: x.name, Data: x.data}, Options{})); diff != "" {
@@ -130,7 +132,8 @@ func TestArchives(t *testing.T) {
 
 func TestArchiveMembersRefused(t *testing.T) {
 	got := readLines(t, File{Name: "x.zip", Data: zipOf(
-		t, member{"../up.md", "x"}, member{"/abs.md", "x"}, member{`win\dow.md`, "x"}, member{"C:/x.md", "x"}, member{"a.md", "1"}, member{"a.md", "2"},
+		t, member{"../up.md", "x"}, member{"/abs.md", "x"}, member{`win\dow.md`, "x"}, member{"C:/x.md", "x"},
+		member{"a.md", "1"}, member{"a.md", "2"},
 		member{"__MACOSX/a.md", "x"}, member{".DS_Store", "x"}, member{"d/.git/config", "x"}, member{"bell\a.md", "x"},
 		member{"pic.md", "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"}, member{"z.md", "z"},
 	)}, Options{})
@@ -174,7 +177,8 @@ func TestArchiveTake(t *testing.T) {
 		return strings.HasSuffix(p, ".md") || strings.HasSuffix(p, ".zip")
 	}}
 	inner := zipOf(t, member{"a.md", "a"}, member{"b.bin", "\x00"})
-	got := readLines(t, File{Name: "x.zip", Data: zipOf(t, member{"in.zip", string(inner)}, member{"c.exe", "\x00"}, member{"d.md", "d"})}, o)
+	got := readLines(t, File{Name: "x.zip", Data: zipOf(t, member{"in.zip", string(inner)}, member{"c.exe", "\x00"},
+		member{"d.md", "d"})}, o)
 	if diff := cmp.Diff([]string{"in.zip/a.md: a", "d.md: d"}, got); diff != "" {
 		t.Error(diff)
 	}
@@ -203,15 +207,18 @@ func TestDamagedArchives(t *testing.T) {
 		want       []string
 	}{
 		{"checksum", "x.zip", damage(two, 30+len("a.md")+2), []string{"a.md! is damaged", "b.md: bravo"}},
-		{"cut off", "x.zip", two[:len(two)-30], []string{"! is damaged or truncated: its list of files cannot be read"}},
+		{"cut off", "x.zip", two[:len(two)-30],
+			[]string{"! is damaged or truncated: its list of files cannot be read"}},
 		{"encrypted", "x.zip", encrypted, []string{"a.md! is encrypted; pack it without a password", "b.md: bravo"}},
 		{"method", "x.zip", method, []string{"a.md! is packed by an unsupported method", "b.md: bravo"}},
 		{"no archive", "x.zip", []byte("hello"), []string{"! is damaged or truncated"}},
 		{"no gzip", "x.gz", []byte("hello, this is text"), []string{"! is damaged (gzip: invalid header)"}},
-		{"tar cut off", "x.tar", tarball[:2300], []string{"a.md: " + strings.Repeat("alpha ", 200), "! is truncated; copy it again"}},
+		{"tar cut off", "x.tar", tarball[:2300],
+			[]string{"a.md: " + strings.Repeat("alpha ", 200), "! is truncated; copy it again"}},
 		{"tar cut off in a member", "x.tar", tarball[:700], []string{"! is truncated; copy it again"}},
 		{"gzip cut off", "x.tgz", packed[:len(packed)/2], []string{"! is truncated; copy it again"}},
-		{"gzip checksum", "a.md.gz", damage(gzipOf(t, []byte("hello")), len(gzipOf(t, []byte("hello")))-8), []string{"! is damaged (gzip: invalid checksum)"}},
+		{"gzip checksum", "a.md.gz", damage(gzipOf(t, []byte("hello")), len(gzipOf(t, []byte("hello")))-8),
+			[]string{"! is damaged (gzip: invalid checksum)"}},
 		{"zstd", "a.md.zst", []byte("\x28\xb5\x2f\xfd\xff\xff"), []string{"! is "}},
 	} {
 		got := readLines(t, File{Name: x.file, Data: x.data}, Options{})
@@ -275,16 +282,23 @@ func TestBombs(t *testing.T) {
 		{"zeros in gzip", "x.gz", gzipOf(t, zeros), Options{}, "unpacks to more than 50 times its size"},
 		{"zeros in gzip, small", "x.gz", gzipOf(t, zeros), small, "unpacks to more than 8388608 bytes"},
 		{"zeros in zstd", "x.zst", zstdOf(t, zeros), Options{}, "unpacks to more than 50 times its size"},
-		{"zeros in zip", "x.zip", zipOf(t, member{"z.txt", string(zeros)}), Options{}, "unpacks to more than 50 times its size"},
-		{"many members of zeros", "x.zip", zipOf(t, zeroMembers(40)...), Options{}, "unpacks to more than 50 times its size"},
+		{"zeros in zip", "x.zip", zipOf(t, member{"z.txt", string(zeros)}), Options{},
+			"unpacks to more than 50 times its size"},
+		{"many members of zeros", "x.zip", zipOf(t, zeroMembers(40)...), Options{},
+			"unpacks to more than 50 times its size"},
 		{"zip of zips of zeros", "x.zip", nested(t, 2, 10), Options{}, "unpacks to more than 50 times its size"},
-		{"large member", "x.zip", zipOf(t, member{"z.txt", string(zeros[:2000])}), Options{MaxMember: 1000}, "the limit for a file inside another is 1000"},
-		{"slow members", "x.zip", zipOf(t, member{"1.md", strings.Repeat("a b ", 1<<18)}, member{"2.md", ""}, member{"3.md", ""}), Options{Timeout: time.Nanosecond}, "takes longer than 20ns to read; unpack it"},
-		{"members", "x.zip", zipOf(t, member{"1.md", ""}, member{"2.md", ""}, member{"3.md", ""}), Options{MaxMembers: 2}, "holds more than 2 files"},
+		{"large member", "x.zip", zipOf(t, member{"z.txt", string(zeros[:2000])}), Options{MaxMember: 1000},
+			"the limit for a file inside another is 1000"},
+		{"slow members", "x.zip", zipOf(t, member{"1.md", strings.Repeat("a b ", 1<<18)}, member{"2.md", ""},
+			member{"3.md", ""}), Options{Timeout: time.Nanosecond}, "takes longer than 20ns to read; unpack it"},
+		{"members", "x.zip", zipOf(t, member{"1.md", ""}, member{"2.md", ""}, member{"3.md", ""}),
+			Options{MaxMembers: 2}, "holds more than 2 files"},
 		{"tar of 210,000 entries", "x.tar", many.Bytes(), Options{}, "holds more than 10000 files"},
 		{"tar of 210,000 hidden entries", "x.tar", hidden, Options{MaxMembers: 1000}, "holds more than 20001 entries"},
-		{"list of 300,000 files", "x.zip", append([]byte("PK\x03\x04"), entries...), Options{}, "lists 300000 files; the limit is 200000"},
-		{"sparse", "x.tar", bytes.ReplaceAll(sparse, []byte("XXX.sparse"), []byte("GNU.sparse")), Options{}, "is a sparse file"},
+		{"list of 300,000 files", "x.zip", append([]byte("PK\x03\x04"), entries...), Options{},
+			"lists 300000 files; the limit is 200000"},
+		{"sparse", "x.tar", bytes.ReplaceAll(sparse, []byte("XXX.sparse"), []byte("GNU.sparse")), Options{},
+			"is a sparse file"},
 	} {
 		var before, after runtime.MemStats
 		runtime.GC()
@@ -328,7 +342,8 @@ func TestArchiveCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	n := 0
-	for _, err := range Read(ctx, File{Name: "x.zip", Data: zipOf(t, member{"a.md", "a"}, member{"b.md", "b"}, member{"c.md", "c"})}, Options{}) {
+	for _, err := range Read(ctx,
+		File{Name: "x.zip", Data: zipOf(t, member{"a.md", "a"}, member{"b.md", "b"}, member{"c.md", "c"})}, Options{}) {
 		if n++; n == 1 {
 			cancel()
 		} else if !errors.Is(err, context.Canceled) {
@@ -336,7 +351,8 @@ func TestArchiveCancelled(t *testing.T) {
 		}
 	}
 	n = 0
-	for range Read(t.Context(), File{Name: "x.zip", Data: zipOf(t, member{"a.md", "a"}, member{"b.md", "b"})}, Options{}) {
+	for range Read(t.Context(), File{Name: "x.zip", Data: zipOf(t, member{"a.md", "a"}, member{"b.md", "b"})},
+		Options{}) {
 		n++
 		break
 	}
@@ -360,7 +376,8 @@ func checkRead(t *testing.T, f File) {
 			continue
 		}
 		bytes += len(x.Text)
-		if !utf8.ValidString(x.Text) || !utf8.ValidString(x.Title) || !utf8.ValidString(x.Path) || strings.HasPrefix(x.Text, "\ufeff") {
+		if !utf8.ValidString(x.Text) || !utf8.ValidString(x.Title) || !utf8.ValidString(x.Path) ||
+			strings.HasPrefix(x.Text, "\ufeff") {
 			t.Fatalf("%q of %q", x.Text, x.Path)
 		}
 	}

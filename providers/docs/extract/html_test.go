@@ -28,35 +28,55 @@ func TestHTMLParts(t *testing.T) {
 		{"nested strong", "<p><b><b>x</b> y</b>", "**x y**\n"},
 		{"strong around code", "<p><b><code>x</code></b>", "`x`\n"},
 		{"code with a backtick", "<p><code>a`b</code><code>c</code>", "`` a`b `` `c`\n"},
-		{"links", `<p><a href="/in">in</a> <a href="#x">x</a> <a href="https://e.org/a(b)">out</a> <a href="https://e.org">https://e.org/</a> <a href="javascript:x()">js</a>`, "in x [out](https://e.org/a%28b%29) https://e.org/ js\n"},
+		{"links", `<p><a href="/in">in</a> <a href="#x">x</a> <a href="https://e.org/a(b)">out</a> <a ` +
+			`href="https://e.org">https://e.org/</a> <a href="javascript:x()">js</a>`,
+			"in x [out](https://e.org/a%28b%29) https://e.org/ js\n"},
 		{"number of a ticket", `<p><a href="https://e.org/7">#7</a>`, "#7\n"},
-		{"lines of code", `<div class="fragment"><div class="line">int <b>a</b>;</div><div class="line">  b&lt;c&gt;;</div></div>`, "```\nint a;\n  b<c>;\n```\n"},
+		{"lines of code",
+			`<div class="fragment"><div class="line">int <b>a</b>;</div><div class="line">  ` +
+				`b&lt;c&gt;;</div></div>`, "```\nint a;\n  b<c>;\n```\n"},
 		{"link around a block", `<a href="https://e.org"><div>one</div><div>two</div></a>`, "one\n\ntwo\n"},
-		{"image in a link", `<a href="https://e.org"><img alt="a red boat" src="x.png"></a>`, "[a red boat](https://e.org)\n"},
+		{"image in a link", `<a href="https://e.org"><img alt="a red boat" src="x.png"></a>`,
+			"[a red boat](https://e.org)\n"},
 		{"names of pictures", `<p><img alt="photo.jpg">x<img alt="">`, "x\n"},
-		{"line starts", "<p># a<p>- b<p>1) c<p>> d<p>+1 e<p>12. f<p>---<p>#tag", "\\# a\n\n\\- b\n\n1\\) c\n\n\\> d\n\n+1 e\n\n12\\. f\n\n\\---\n\n#tag\n"},
+		{"line starts", "<p># a<p>- b<p>1) c<p>> d<p>+1 e<p>12. f<p>---<p>#tag",
+			"\\# a\n\n\\- b\n\n1\\) c\n\n\\> d\n\n+1 e\n\n12\\. f\n\n\\---\n\n#tag\n"},
 		{"loose list", "<ul><li><p>a<p>b<li>c</ul>", "- a\n\n  b\n\n- c\n"},
-		{"deep list", "<ol start=9><li>a<ul><li>b<ol><li>c</ol></ul><li>d</ol>e", "9. a\n   - b\n     1. c\n10. d\n\ne\n"},
+		{"deep list", "<ol start=9><li>a<ul><li>b<ol><li>c</ol></ul><li>d</ol>e",
+			"9. a\n   - b\n     1. c\n10. d\n\ne\n"},
 		{"list of sections", "<ul><li><h2>a</h2>b<ul><li>c</ul></ul>", "## a\n\nb\n\n- c\n"},
 		{"list without items", "<ul>a<ul><li>b</ul></ul>", "- a\n- - b\n"},
-		{"pre keeps its lines", "<pre class='brush: go'>\nfunc f() {\n\treturn\n}\n\n</pre>", "```go\nfunc f() {\n\treturn\n}\n```\n"},
-		{"pre of lines", `<pre><code class="language-js"><span class="line">a</span><br><div>b</div><div>c</div></code></pre>`, "```js\na\nb\nc\n```\n"},
+		{"pre keeps its lines", "<pre class='brush: go'>\nfunc f() {\n\treturn\n}\n\n</pre>",
+			"```go\nfunc f() {\n\treturn\n}\n```\n"},
+		{"pre of lines",
+			`<pre><code class="language-js"><span class="line">a</span><br><div>b</div><div>c</div></code></pre>`,
+			"```js\na\nb\nc\n```\n"},
 		{"pre with fences", "<pre>```\nx\n```</pre>", "````\n```\nx\n```\n````\n"},
-		{"table without header", "<table><tr><td>a<td>b<tr><td>c<td>d|e</table>", "| | |\n|---|---|\n| a | b |\n| c | d\\|e |\n"},
-		{"header in the first column", "<table><tr><th>k<td>v<tr><th>l<td>w</table>", "| | |\n|---|---|\n| k | v |\n| l | w |\n"},
-		{"spans", "<table><tr><th colspan=2>a<th>b<tr><td rowspan=2>c<td>d<td>e<tr><td>f<td>g</table>", "| a | | b |\n|---|---|---|\n| c | d | e |\n| c | f | g |\n"},
-		{"blocks in a cell", "<table><tr><th>a<th>b<tr><td><p>x<p>y<td><ul><li>1<li>2</ul></table>", "| a | b |\n|---|---|\n| x y | 1; 2 |\n"},
-		{"layout table", "<table><tr><td><h2>a</h2>b<td><table><tr><th>x<tr><td>1</table></table>", "## a\n\nb\n\nx\n\n1\n"},
+		{"table without header", "<table><tr><td>a<td>b<tr><td>c<td>d|e</table>",
+			"| | |\n|---|---|\n| a | b |\n| c | d\\|e |\n"},
+		{"header in the first column", "<table><tr><th>k<td>v<tr><th>l<td>w</table>",
+			"| | |\n|---|---|\n| k | v |\n| l | w |\n"},
+		{"spans", "<table><tr><th colspan=2>a<th>b<tr><td rowspan=2>c<td>d<td>e<tr><td>f<td>g</table>",
+			"| a | | b |\n|---|---|---|\n| c | d | e |\n| c | f | g |\n"},
+		{"blocks in a cell", "<table><tr><th>a<th>b<tr><td><p>x<p>y<td><ul><li>1<li>2</ul></table>",
+			"| a | b |\n|---|---|\n| x y | 1; 2 |\n"},
+		{"layout table", "<table><tr><td><h2>a</h2>b<td><table><tr><th>x<tr><td>1</table></table>",
+			"## a\n\nb\n\nx\n\n1\n"},
 		{"quotation in an item", "<ul><li><blockquote><p>a<p>b</blockquote></ul>", "- > a\n  >\n  > b\n"},
-		{"hidden", `<p hidden>a</p><p style="display: none">b</p><p aria-hidden="true">c</p><div role="tabpanel" hidden>d</div><select><option>e</select><svg><title>f</title></svg><template>g</template>h`, "d\n\nh\n"},
-		{"formulas", `<p><math alttext="x^2"><mi>x</mi></math> <span class="katex"><math><semantics><mi>y</mi><annotation encoding="application/x-tex">y_1</annotation></semantics></math><span aria-hidden="true">y1</span></span>`, "$x^2$ $y_1$\n"},
+		{"hidden", `<p hidden>a</p><p style="display: none">b</p><p aria-hidden="true">c</p><div role="tabpanel" ` +
+			`hidden>d</div><select><option>e</select><svg><title>f</title></svg><template>g</template>h`, "d\n\nh\n"},
+		{"formulas", `<p><math alttext="x^2"><mi>x</mi></math> <span ` +
+			`class="katex"><math><semantics><mi>y</mi><annotation ` +
+			`encoding="application/x-tex">y_1</annotation></semantics></math><span ` +
+			`aria-hidden="true">y1</span></span>`, "$x^2$ $y_1$\n"},
 		{"readings of characters", "<p><ruby>表<rp>(</rp><rt>ひょう</rt><rp>)</rp></ruby>", "表(ひょう)\n"},
 		{"unclosed", "<p>a<div>b<p>c<ul><li>d", "a\n\nb\n\nc\n\n- d\n"},
 		{"misnested", "<p><b>a<i>b</b>c</i></p>d", "**ab**c\n\nd\n"},
 		{"end tags of nothing", "</div></p></b>a</table></li>", "a\n"},
 		{"no content", "<html><body></body></html>", ""},
 		{"text only", "just text", "just text\n"},
-		{"forms keep their text", "<form><p>a</p><input value=x><textarea>t</textarea><button>b</button></form>", "a\n"},
+		{"forms keep their text", "<form><p>a</p><input value=x><textarea>t</textarea><button>b</button></form>",
+			"a\n"},
 	} {
 		if got := markdownOf(t, x.in, pageOptions{keepAll: true}); got != x.want {
 			t.Errorf("%s: %q, want %q", x.name, got, x.want)
@@ -97,7 +117,8 @@ func TestHTMLMain(t *testing.T) {
 		{"small main", "<main>Search</main><p>" + text, "nothing"},
 		{"several articles", "<article>" + text + "</article><article>" + text + " second</article>", "nothing"},
 		{"navigation inside", "<main><nav>Crumbs</nav>" + text + "</main>", "Crumbs"},
-		{"table of contents", "<main><ul>" + strings.Repeat(`<li><a href="#a">Contents</a>`, 5) + "</ul><p>" + text + "</main>", "Contents"},
+		{"table of contents", "<main><ul>" + strings.Repeat(`<li><a href="#a">Contents</a>`, 5) + "</ul><p>" +
+			text + "</main>", "Contents"},
 		{"a page of links", "<h1>Index</h1><ul>" + links + links + "</ul>", "nothing"},
 		{"heading in a header", "<header><h1>Head</h1></header><p>" + text, "nothing"},
 	} {
@@ -107,7 +128,8 @@ func TestHTMLMain(t *testing.T) {
 				t.Errorf("%s: %q has %q", x.name, got, w)
 			}
 		}
-		if x.without == "nothing" && len(got) < len(text)-1 && !strings.Contains(x.name, "links") || strings.Contains(x.name, "links") && strings.Count(got, "Another") != 24 {
+		if x.without == "nothing" && len(got) < len(text)-1 && !strings.Contains(x.name, "links") ||
+			strings.Contains(x.name, "links") && strings.Count(got, "Another") != 24 {
 			t.Errorf("%s: %q lacks text", x.name, got)
 		}
 		if strings.Contains(x.name, "heading") && !strings.Contains(got, "# Head") {
@@ -147,7 +169,8 @@ func TestHostileHTML(t *testing.T) {
 		{"open comment", "<!--" + r("-", 5<<20), ""},
 		{"less-than signs", r("<", 3<<20), ""},
 		{"entities", r("&amp", 1<<20), ""},
-		{"entities that multiply", `<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY lol "lol">` + numbered(`<!ENTITY l%d "&lol;&lol;&lol;&lol;">`, 9) + "]><html><body>&l9;</body></html>", ""},
+		{"entities that multiply", `<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY lol "lol">` +
+			numbered(`<!ENTITY l%d "&lol;&lol;&lol;&lol;">`, 9) + "]><html><body>&l9;</body></html>", ""},
 		{"elements", r("<p>", 1_100_000), "has more than 1048576 elements"},
 		{"strong", r("<b>x</b>", 100_000), ""},
 		{"code", "<pre>" + r("<span>x</span>\n", 50_000), ""},
@@ -168,7 +191,8 @@ func TestHostileHTML(t *testing.T) {
 			t.Errorf("%s: %d bytes become %d", x.name, len(x.in), len(p.markdown))
 		}
 		mb := (after.TotalAlloc - before.TotalAlloc) >> 20
-		t.Logf("%s: %d KB, %v, %d MB allocated, %d KB written", x.name, len(x.in)>>10, time.Since(start).Round(time.Millisecond), mb, len(p.markdown)>>10)
+		t.Logf("%s: %d KB, %v, %d MB allocated, %d KB written", x.name, len(x.in)>>10,
+			time.Since(start).Round(time.Millisecond), mb, len(p.markdown)>>10)
 		if mb > 1000 {
 			t.Errorf("%s allocates %d MB", x.name, mb)
 		}
@@ -178,10 +202,12 @@ func TestHostileHTML(t *testing.T) {
 func TestHTMLCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := htmlMarkdown(ctx, []byte(strings.Repeat("<p>x", 5000)), pageOptions{}); !errors.Is(err, context.Canceled) {
+	if _, err := htmlMarkdown(ctx, []byte(strings.Repeat("<p>x", 5000)), pageOptions{}); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("error %v", err)
 	}
-	if _, err := htmlMarkdown(t.Context(), []byte(strings.Repeat("<p>xxxxxxxx", 5000)), pageOptions{maxText: 1000}); err == nil {
+	if _, err := htmlMarkdown(t.Context(), []byte(strings.Repeat("<p>xxxxxxxx", 5000)),
+		pageOptions{maxText: 1000}); err == nil {
 		t.Error("a page of more text than the limit is read")
 	}
 }
@@ -204,7 +230,9 @@ func FuzzHTML(f *testing.F) {
 }
 
 func FuzzMail(f *testing.F) {
-	f.Add([]byte("From: a\r\nSubject: =?utf-8?q?x?=\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nx\r\n--b\r\nContent-Type: text/html\r\nContent-Transfer-Encoding: base64\r\n\r\nPHA+\r\n--b--"))
+	f.Add([]byte("From: a\r\nSubject: =?utf-8?q?x?=\r\nContent-Type: multipart/mixed; " +
+		"boundary=b\r\n\r\n--b\r\n\r\nx\r\n--b\r\nContent-Type: text/html\r\nContent-Transfer-Encoding: " +
+		"base64\r\n\r\nPHA+\r\n--b--"))
 	f.Add([]byte("From x\nFrom: a\n\nb\n\nFrom y\nTo: c\n\nd"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		checkRead(t, File{Name: "x.eml", Data: data})

@@ -26,10 +26,14 @@ func TestNotebookLimits(t *testing.T) {
 		reason string
 	}{
 		{"cells", repeated(`{"cells":[`, `{}`, `]}`, size), "has more than 20000 cells; split it"},
-		{"outputs that are none", repeated(cell, `[]`, `]}]}`, size), "holds more than 1000000 fields and lines; split it"},
-		{"lines", repeated(`{"cells":[{"source":[`, `""`, `]}]}`, size), "holds more than 1000000 fields and lines; split it"},
-		{"text", repeated(`{"cells":[`, `{"source":"`+strings.Repeat("a", 1<<16)+`"}`, `]}`, 2<<20), "holds more than 1048576 bytes of text, the limit; split it"},
-		{"text in lines", repeated(`{"cells":[{"source":[`, `"`+strings.Repeat("a", 1<<16)+`"`, `]}]}`, 2<<20), "holds more than 1048576 bytes of text, the limit; split it"},
+		{"outputs that are none", repeated(cell, `[]`, `]}]}`, size),
+			"holds more than 1000000 fields and lines; split it"},
+		{"lines", repeated(`{"cells":[{"source":[`, `""`, `]}]}`, size),
+			"holds more than 1000000 fields and lines; split it"},
+		{"text", repeated(`{"cells":[`, `{"source":"`+strings.Repeat("a", 1<<16)+`"}`, `]}`, 2<<20),
+			"holds more than 1048576 bytes of text, the limit; split it"},
+		{"text in lines", repeated(`{"cells":[{"source":[`, `"`+strings.Repeat("a", 1<<16)+`"`, `]}]}`, 2<<20),
+			"holds more than 1048576 bytes of text, the limit; split it"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			var before, after runtime.MemStats
@@ -49,9 +53,11 @@ func TestNotebookLimits(t *testing.T) {
 // TestNotebookMetadata reads authors given as strings or as objects.
 func TestNotebookMetadata(t *testing.T) {
 	for authors, want := range map[string]any{
-		`["Ann", "Ben"]`: "Ann", `[{"name": "Ann"}]`: "Ann", `[7, {"email": "e"}, {"name": "Ann"}]`: "Ann", `"Ann"`: nil, `[]`: nil,
+		`["Ann", "Ben"]`: "Ann", `[{"name": "Ann"}]`: "Ann", `[7, {"email": "e"}, {"name": "Ann"}]`: "Ann",
+		`"Ann"`: nil, `[]`: nil,
 	} {
-		f := File{Name: "x.ipynb", Data: []byte(`{"cells":[{"source":"s"}],"metadata":{"title":"T","authors":` + authors + `}}`)}
+		f := File{Name: "x.ipynb", Data: []byte(`{"cells":[{"source":"s"}],"metadata":{"title":"T","authors":` +
+			authors + `}}`)}
 		for x, err := range Read(t.Context(), f, Options{}) {
 			if err != nil || x.Title != "T" || x.Metadata[MetaAuthor] != want {
 				t.Errorf("%s: %+v, %v", authors, x, err)
@@ -63,7 +69,8 @@ func TestNotebookMetadata(t *testing.T) {
 func TestNotebookCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := readCells(ctx, string(repeated(`{"cells":[`, `{}`, `]}`, 4000)), 1000); !errors.Is(err, context.Canceled) {
+	if _, err := readCells(ctx, string(repeated(`{"cells":[`, `{}`, `]}`, 4000)), 1000); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -19,7 +19,8 @@ func zipped(t testing.TB, parts ...string) []byte {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
 	for i := 0; i < len(parts); i += 2 {
-		w, err := z.CreateHeader(&zip.FileHeader{Name: parts[i]}) // stored, because compression would dominate the test time
+		// stored, because compression would dominate the test time
+		w, err := z.CreateHeader(&zip.FileHeader{Name: parts[i]})
 		if err == nil {
 			_, err = w.Write([]byte(parts[i+1]))
 		}

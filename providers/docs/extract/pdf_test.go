@@ -47,7 +47,8 @@ func TestPDFGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			x, readErr := onePDF(t, data, Options{})
-			got := fmt.Sprintf("title: %s\nauthor: %v\npages: %v\nerror: %v\n\n%s", x.Title, x.Metadata[MetaAuthor], x.Metadata[MetaPages],
+			got := fmt.Sprintf("title: %s\nauthor: %v\npages: %v\nerror: %v\n\n%s", x.Title, x.Metadata[MetaAuthor],
+				x.Metadata[MetaPages],
 				readErr, strings.ReplaceAll(x.Text, "\f", "<<page>>\n"))
 			golden := strings.TrimSuffix(name, ".pdf") + ".md"
 			if *updatePDF {
@@ -73,12 +74,14 @@ func pdfOf(pages ...string) []byte {
 	font := func(name string) string {
 		return "<</Type/Font/Subtype/Type1/Encoding/WinAnsiEncoding/BaseFont/" + name + ">>"
 	}
-	objects = append(objects, "<</Font<</F1 4 0 R/F2 5 0 R/F3 6 0 R>>>>", font("Helvetica"), font("Courier"), font("Helvetica-Bold"))
+	objects = append(objects, "<</Font<</F1 4 0 R/F2 5 0 R/F3 6 0 R>>>>", font("Helvetica"), font("Courier"),
+		font("Helvetica-Bold"))
 	var kids []string
 	for _, content := range pages {
 		n := len(objects) + 1
 		kids = append(kids, fmt.Sprintf("%d 0 R", n))
-		objects = append(objects, fmt.Sprintf("<</Type/Page/Parent 2 0 R/Resources 3 0 R/MediaBox[0 0 600 800]/Contents %d 0 R>>", n+1),
+		objects = append(objects,
+			fmt.Sprintf("<</Type/Page/Parent 2 0 R/Resources 3 0 R/MediaBox[0 0 600 800]/Contents %d 0 R>>", n+1),
 			fmt.Sprintf("<</Length %d>>stream\n%s\nendstream", len(content), content))
 	}
 	objects[1] = fmt.Sprintf("<</Type/Pages/Count %d/Kids[%s]>>", len(pages), strings.Join(kids, " "))
@@ -116,7 +119,8 @@ func lines(top int, text ...string) string {
 func TestPDFLayout(t *testing.T) {
 	for _, tt := range []struct{ name, content, want string }{
 		{
-			"words by gaps", "BT /F1 10 Tf 72 700 Td [(No)-300(space)-300(is)-300(dra)10(wn)-300(in)-300(the)-300(file)]TJ ET",
+			"words by gaps",
+			"BT /F1 10 Tf 72 700 Td [(No)-300(space)-300(is)-300(dra)10(wn)-300(in)-300(the)-300(file)]TJ ET",
 			"No space is drawn in the file\n",
 		},
 		{"words by spaces", lines(700, "Spaces are drawn in the file"), "Spaces are drawn in the file\n"},
@@ -131,46 +135,61 @@ func TestPDFLayout(t *testing.T) {
 			"drawn twice", "BT /F1 10 Tf 72 700 Td (Bold) Tj ET BT /F1 10 Tf 72.3 700 Td (Bold) Tj ET", "Bold\n",
 		},
 		{
-			"hyphens", lines(700, "The engineers of the time measured every sub-", "stance, each well-known, and wrote well-",
-				"known figures into one large and heavy book-", "let of the Upper-", "Austrian office of weights, lengths and meas-", "ures."),
-			"The engineers of the time measured every substance, each well-known, and wrote well-known figures into one large " +
+			"hyphens", lines(700, "The engineers of the time measured every sub-",
+				"stance, each well-known, and wrote well-",
+				"known figures into one large and heavy book-", "let of the Upper-",
+				"Austrian office of weights, lengths and meas-", "ures."),
+			"The engineers of the time measured every substance, each well-known, and wrote well-known figures " +
+				"into one large " +
 				"and heavy booklet of the Upper-Austrian office of weights, lengths and measures.\n",
 		},
 		{
-			"paragraphs", lines(700, "The first paragraph has two lines of text that are", "joined into one.") + lines(664, "The second one follows after a gap."),
-			"The first paragraph has two lines of text that are joined into one.\n\nThe second one follows after a gap.\n",
+			"paragraphs", lines(700, "The first paragraph has two lines of text that are", "joined into one.") +
+				lines(664, "The second one follows after a gap."),
+			"The first paragraph has two lines of text that are joined into one.\n\nThe second one follows after a " +
+				"gap.\n",
 		},
 		{
-			"heading", "BT /F1 18 Tf 72 740 Td (A Large Title) Tj ET " + lines(700, "Text of the usual size, which is most of the text.", "Some more of the usual text to be read.") +
+			"heading", "BT /F1 18 Tf 72 740 Td (A Large Title) Tj ET " +
+				lines(700, "Text of the usual size, which is most of the text.",
+					"Some more of the usual text to be read.") +
 				"BT /F3 10 Tf 72 660 Td (1.2 Bold with a Number) Tj ET " + lines(640, "More text of the usual size."),
-			"# A Large Title\n\nText of the usual size, which is most of the text. Some more of the usual text to be read.\n\n" +
+			"# A Large Title\n\nText of the usual size, which is most of the text. Some more of the usual text to " +
+				"be read.\n\n" +
 				"## 1.2 Bold with a Number\n\nMore text of the usual size.\n",
 		},
 		{
-			"code", lines(700, "Text before the code, long enough to be the most of all text here.", "And more of it that is in the usual font.") +
+			"code", lines(700, "Text before the code, long enough to be the most of all text here.",
+				"And more of it that is in the usual font.") +
 				"BT /F2 10 Tf 12 TL 72 660 Td (if x {) Tj T* (    y\\(\\)) Tj T* (}) Tj ET",
-			"Text before the code, long enough to be the most of all text here. And more of it that is in the usual font.\n\n```\nif x {\n    y()\n}\n```\n",
+			"Text before the code, long enough to be the most of all text here. And more of it that is in the " +
+				"usual font.\n\n```\nif x {\n    y()\n}\n```\n",
 		},
 		{
-			"list", lines(700, "\\225 one", "\\225 two goes on in a second line that is joined with it as one text, of", "course", "\\225 three"),
+			"list", lines(700, "\\225 one",
+				"\\225 two goes on in a second line that is joined with it as one text, of", "course", "\\225 three"),
 			"- one\n- two goes on in a second line that is joined with it as one text, of course\n- three\n",
 		},
 		{"not markup", lines(700, "# no heading"), "\\# no heading\n"},
 		{
-			"exponent", "BT /F1 10 Tf 72 700 Td (10) Tj 6 Tf /F1 6 Tf 4 Ts (3) Tj 0 Ts /F1 10 Tf ( m of H) Tj /F1 6 Tf -2 Ts (2) Tj 0 Ts /F1 10 Tf (O) Tj ET",
+			"exponent", "BT /F1 10 Tf 72 700 Td (10) Tj 6 Tf /F1 6 Tf 4 Ts (3) Tj 0 Ts /F1 10 Tf ( m of H) Tj /F1 " +
+				"6 Tf -2 Ts (2) Tj 0 Ts /F1 10 Tf (O) Tj ET",
 			"10³ m of H2O\n",
 		},
 		{"accents", "BT /F1 10 Tf 72 700 Td (caf) Tj (\\264) Tj -3.33 0 Td 15.56 0 Td (e) Tj ET", "café\n"},
 		{
-			"contents", lines(700, "1 Beginning . . . . . . . . . 3", "2 End . . . . . . . . . . . . . 14"), "1 Beginning … 3\n2 End … 14\n",
+			"contents", lines(700, "1 Beginning . . . . . . . . . 3", "2 End . . . . . . . . . . . . . 14"),
+			"1 Beginning … 3\n2 End … 14\n",
 		},
 		{
-			"table", "BT /F1 10 Tf 72 700 Td (Name) Tj 100 0 Td (Size) Tj -100 -12 Td (alpha) Tj 100 0 Td (12) Tj ET", "Name   Size\nalpha   12\n",
+			"table", "BT /F1 10 Tf 72 700 Td (Name) Tj 100 0 Td (Size) Tj -100 -12 Td (alpha) Tj 100 0 Td (12) Tj " +
+				"ET", "Name   Size\nalpha   12\n",
 		},
 		{"turned", "BT /F1 10 Tf 0 1 -1 0 300 100 Tm (Upwards along the edge) Tj ET", "Upwards along the edge\n"},
 		{"off the page", "BT /F1 10 Tf 72 2000 Td (Nobody sees it) Tj ET " + lines(700, "Seen"), "Seen\n"},
 		{
-			"what it means", "BT /F1 10 Tf 72 700 Td /Span <</ActualText (Actual)>> BDC (Akt) Tj EMC ( text) Tj ET", "Actual text\n",
+			"what it means", "BT /F1 10 Tf 72 700 Td /Span <</ActualText (Actual)>> BDC (Akt) Tj EMC ( text) Tj ET",
+			"Actual text\n",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -210,27 +229,39 @@ func TestPDFHostile(t *testing.T) {
 		reason string // "" accepts any result
 	}{
 		{"not at all", []byte("%PDF-1.4\nnothing"), "not a PDF"},
-		{"a page tree that is its own child", pdfObjects("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[2 0 R 2 0 R]/Count 2>>"), "not a PDF"},
-		{"a page tree that never ends", pdfObjects("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R]>>", "<</Type/Pages/Kids[2 0 R]>>"), "not a PDF"},
+		{"a page tree that is its own child",
+			pdfObjects("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[2 0 R 2 0 R]/Count 2>>"), "not a PDF"},
+		{"a page tree that never ends", pdfObjects("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R]>>",
+			"<</Type/Pages/Kids[2 0 R]>>"), "not a PDF"},
 		{
-			"pages that are one", pdfObjects("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids["+strings.Repeat("3 0 R ", 1e5)+"]>>", page, content), "no text",
+			"pages that are one",
+			pdfObjects("<</Type/Catalog/Pages 2 0 R>>",
+				"<</Type/Pages/Kids["+strings.Repeat("3 0 R ", 1e5)+"]>>", page, content), "no text",
 		},
 		{
-			"pages that are more than one", pdfObjects("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids["+strings.Repeat("<<>>", maxPDFPages+1)+"]>>"), "more than",
+			"pages that are more than one",
+			pdfObjects("<</Type/Catalog/Pages 2 0 R>>",
+				"<</Type/Pages/Kids["+strings.Repeat("<<>>", maxPDFPages+1)+"]>>"), "more than",
 		},
-		{"a bomb", pdfObjects("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R]>>", page, bomb(32<<20)), "unpacks to more"},
-		{"forms in forms", pdfObjects("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R]>>", "<</Type/Page/Contents 4 0 R/Resources<</XObject<</F 4 0 R>>>>>>", form), "unpacks to more"},
+		{"a bomb", pdfObjects("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R]>>", page, bomb(32<<20)),
+			"unpacks to more"},
+		{"forms in forms", pdfObjects("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R]>>",
+			"<</Type/Page/Contents 4 0 R/Resources<</XObject<</F 4 0 R>>>>>>", form), "unpacks to more"},
 		{"arrays in arrays", pdfObjects("<</Type/Catalog/Pages 2 0 R>>", strings.Repeat("[", 1e6)), ""},
 		{"dictionaries in dictionaries", pdfObjects("<</Type/Catalog/Pages 2 0 R>>", strings.Repeat("<</A", 1e6)), ""},
-		{"a length that is itself", pdfObjects("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R]>>", page, "<</Length 4 0 R>>stream\nBT ET\nendstream"), "no text"},
+		{"a length that is itself", pdfObjects("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R]>>", page,
+			"<</Length 4 0 R>>stream\nBT ET\nendstream"), "no text"},
 		{"a reference to itself", pdfObjects("<</Type/Catalog/Pages 2 0 R>>", "2 0 R"), "not a PDF"},
-		{"a chain of tables", []byte("%PDF-1.4\nxref\n0 0\ntrailer\n<</Prev 9/Root 1 0 R>>\nstartxref\n9\n%%EOF"), "not a PDF"},
+		{"a chain of tables", []byte("%PDF-1.4\nxref\n0 0\ntrailer\n<</Prev 9/Root 1 0 R>>\nstartxref\n9\n%%EOF"),
+			"not a PDF"},
 		{"a table of many", []byte("%PDF-1.4\nxref\n0 999999999999\ntrailer\n<<>>\nstartxref\n9\n%%EOF"), "not a PDF"},
 		{"objects without ends", []byte("%PDF-1.4\n" + strings.Repeat("1 0 obj<<(", 1e5)), ""},
 		{"strings without ends", []byte("%PDF-1.4\n" + strings.Repeat("1 0 obj(", 1e5)), ""},
 		{"streams without ends", []byte("%PDF-1.4\n" + strings.Repeat("1 0 obj<</Type/ObjStm>>stream\n", 1e5)), ""},
 		{"fonts of all fonts", pdfOf(strings.Repeat("/F1 10 Tf /F9 10 Tf ", 1e5)), "no text"},
-		{"many letters", pdfOf("BT /F1 10 Tf " + strings.Repeat("1 0 0 1 72 700 Tm ("+strings.Repeat("x", 100)+") Tj ", maxPDFGlyphs/100+1) + "ET"), "unpacks to more"},
+		{"many letters",
+			pdfOf("BT /F1 10 Tf " + strings.Repeat("1 0 0 1 72 700 Tm ("+strings.Repeat("x", 100)+") Tj ",
+				maxPDFGlyphs/100+1) + "ET"), "unpacks to more"},
 		{"states", pdfOf(strings.Repeat("q ", 1e6) + lines(700, "text")), ""},
 		{"many columns", pdfOf(scattered(50_000)), ""},
 	} {
@@ -341,7 +372,8 @@ func FuzzPDF(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
-		x, err := readPDF(ctx, File{Name: "a.pdf", Data: data}, Options{MaxExpand: 8 << 20, MaxText: 1 << 20}.WithDefaults())
+		x, err := readPDF(ctx, File{Name: "a.pdf", Data: data},
+			Options{MaxExpand: 8 << 20, MaxText: 1 << 20}.WithDefaults())
 		if ctx.Err() != nil {
 			t.Fatal("took too long")
 		}

@@ -12,7 +12,8 @@ import (
 func TestPDFRepeats(t *testing.T) {
 	var pages []string
 	for i := range 5 {
-		pages = append(pages, lines(780, "Annual Report")+lines(600, "The same sentence on every page.", fmt.Sprintf("Page number %d is told here.", i+1))+
+		pages = append(pages, lines(780, "Annual Report")+lines(600, "The same sentence on every page.",
+			fmt.Sprintf("Page number %d is told here.", i+1))+
 			lines(40, fmt.Sprintf("%d  %d  %d", i, 2*i, 3*i))+lines(20, fmt.Sprintf("- %d -", i+1)))
 	}
 	got, err := onePDF(t, pdfOf(pages...), Options{})
@@ -27,7 +28,8 @@ func TestPDFRepeats(t *testing.T) {
 		if n := strings.Count(p, "Annual Report"); n != b2i(i == 0) {
 			t.Errorf("page %d has the header %d times", i+1, n)
 		}
-		for _, want := range []string{"The same sentence on every page.", fmt.Sprintf("Page number %d", i+1), fmt.Sprintf("%d %d %d", i, 2*i, 3*i)} {
+		for _, want := range []string{"The same sentence on every page.", fmt.Sprintf("Page number %d", i+1),
+			fmt.Sprintf("%d %d %d", i, 2*i, 3*i)} {
 			if !strings.Contains(p, want) {
 				t.Errorf("page %d lacks %q: %q", i+1, want, p)
 			}
@@ -64,12 +66,14 @@ func TestPDFRepeatsKept(t *testing.T) {
 			return lines(770, s) + text, []string{s}
 		}},
 		{"invoices", func(n int) (string, []string) {
-			want := []string{fmt.Sprintf("Invoice %d", 4700+n), fmt.Sprintf("Amount due %d.50 EUR", 113*n), fmt.Sprintf("Due 2024-03-%02d", n)}
+			want := []string{fmt.Sprintf("Invoice %d", 4700+n), fmt.Sprintf("Amount due %d.50 EUR", 113*n),
+				fmt.Sprintf("Due 2024-03-%02d", n)}
 			return lines(780, want...) + text, want
 		}},
 		{"forms", func(n int) (string, []string) {
 			return lines(780, "Invoice number") + "BT /F1 10 Tf 160 780 Td (" + fmt.Sprint(n) + ") Tj ET " +
-				lines(700, "The text is so wide that the number above is not at its edge"), []string{fmt.Sprintf("Invoice number %d", n)}
+					lines(700, "The text is so wide that the number above is not at its edge"),
+				[]string{fmt.Sprintf("Invoice number %d", n)}
 		}},
 		{"prices", func(n int) (string, []string) {
 			var rows []string
@@ -118,7 +122,8 @@ func TestPDFRepeatsGone(t *testing.T) {
 		{"of all", func(n int) string { return at(280, 30, fmt.Sprintf("Page %d of 10", n)) }, "", "Page"},
 		{"from 300 on", func(n int) string { return at(280, 30, fmt.Sprint(300+n)) }, "", "30"},
 		{"Roman", func(n int) string { return at(280, 30, roman(n)) }, "", "v"},
-		{"after words", func(n int) string { return at(72, 780, "Handbook") + at(500, 780, fmt.Sprint(n)) }, "Handbook", ""},
+		{"after words", func(n int) string { return at(72, 780, "Handbook") + at(500, 780, fmt.Sprint(n)) },
+			"Handbook", ""},
 		{"left and right", func(n int) string {
 			if n%2 > 0 {
 				return at(72, 780, "Handbook") + at(500, 780, fmt.Sprint(n))

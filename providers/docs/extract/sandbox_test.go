@@ -284,7 +284,8 @@ func own() error {
 		return err
 	}
 	for _, what := range []string{"pid", "hang"} {
-		for x := range p.Read(context.Background(), File{Name: "a.pdf", Data: []byte(what)}, Options{Timeout: time.Hour}) {
+		for x := range p.Read(context.Background(), File{Name: "a.pdf", Data: []byte(what)},
+			Options{Timeout: time.Hour}) {
 			fmt.Println(x.Text)
 		}
 	}

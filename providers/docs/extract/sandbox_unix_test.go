@@ -24,7 +24,8 @@ func TestPoolBehindProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ask(t, p, "hang", Options{Timeout: 50 * time.Millisecond}); err == nil || !strings.Contains(err.Error(), "takes longer") {
+	if _, err := ask(t, p, "hang", Options{Timeout: 50 * time.Millisecond}); err == nil ||
+		!strings.Contains(err.Error(), "takes longer") {
 		t.Errorf("got %v", err)
 	}
 	pid, err := strconv.Atoi(got.Text)
