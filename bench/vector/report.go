@@ -155,7 +155,7 @@ func (r *report) markdown() string {
 	var b strings.Builder
 	for _, s := range r.Sets {
 		fmt.Fprintf(&b, "%s: %d vectors of %d components, %d queries\n\n", s.Name, s.Rows, s.Dim, s.Queries)
-		b.WriteString("| index | queries/s at .90 | at .95 | at .99 | as it comes: recall, queries/s | build, CPU " +
+		b.WriteString("| index | queries/s at .90 | at .95 | at .99 | defaults: recall, queries/s | build, CPU " +
 			"s (1, 2 threads) | B/vector | exact scan |\n")
 		b.WriteString("|---|---|---|---|---|---|---|---|\n")
 		for _, x := range s.Indexes {
