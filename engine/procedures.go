@@ -110,7 +110,7 @@ func readOwnOrShared[T any](ctx context.Context, k ProcedureKey, read func(Proce
 // do not change.
 func (e Procedures) PutDraft(ctx context.Context, k ProcedureKey, b procedures.Body) (procedures.Procedure, error) {
 	b = procedures.TrimBody(e.redactBody(b))
-	if err := b.Validate(); err != nil {
+	if err := procedures.ValidateBody(b); err != nil {
 		return procedures.Procedure{}, err
 	}
 	key, err := e.ownProcedureKey(ctx, k, true)

@@ -70,7 +70,7 @@ func read(answer string, k NamedBody, filter TextFilter) (NamedBody, error) {
 		return k, fmt.Errorf("%w: %w", errRewording, err)
 	}
 	body := TrimBody(Body{Trigger: w.Trigger, Steps: w.Steps, Tools: k.Tools, Pitfalls: w.Pitfalls, Verification: w.Verification})
-	if err := errors.Join(ValidName(w.Name), body.Validate()); err != nil {
+	if err := errors.Join(ValidName(w.Name), ValidateBody(body)); err != nil {
 		return k, err
 	}
 	if len(body.Steps) > len(k.Steps) || len(body.Pitfalls) > len(k.Pitfalls) || len(body.Verification) > len(k.Verification) {

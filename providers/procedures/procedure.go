@@ -190,8 +190,8 @@ func trimLines(s string) string {
 	return strings.TrimSpace(strings.Join(lines, "\n"))
 }
 
-// Validate checks a trimmed body against the documented limits.
-func (b Body) Validate() error {
+// ValidateBody checks a trimmed body against the documented limits.
+func ValidateBody(b Body) error {
 	if b.Trigger == "" {
 		return ragctx.Invalid("trigger", "is empty; say when to use the procedure")
 	}
