@@ -280,11 +280,11 @@ func (e *core) openResolver() error {
 		return err
 	}
 	if !e.opts.FactExtraction.Off {
-		observers = append(observers, turnObserver{TurnObserver: e.factExtractor, name: memory.Name,
+		observers = append(observers, turnObserver{TurnObserver: e.factExtractor, name: store.MemoryObserver,
 			timeout: e.factExtractor.wait + extractTimeout, own: true})
 	}
 	observers = append(observers, turnObserver{
-		TurnObserver: procedureExtractor{e}, name: procedures.Observer, timeout: DefaultModelWait +
+		TurnObserver: procedureExtractor{e}, name: store.ProcedureObserver, timeout: DefaultModelWait +
 			extractTimeout, own: true, wants: e.opts.Procedures.Admits,
 	})
 	for _, r := range e.opts.Providers {

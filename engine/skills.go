@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/providers/procedures"
@@ -31,13 +32,13 @@ func (s *skillCache) Published(ctx context.Context, q ragctx.ContextQuery) ([]pr
 		return nil, err
 	}
 	if !q.AsOf.IsZero() {
-		return s.engine.store.Skills(ctx, ns, q.AsOf)
+		return s.read(ctx, ns, q.AsOf)
 	}
 	state := s.engine.store.ProceduresState() // read before the skills
 	if found, ok := s.get(ns, state); ok {
 		return found, nil
 	}
-	found, err := s.engine.store.Skills(ctx, ns, q.AsOf)
+	found, err := s.read(ctx, ns, q.AsOf)
 	if err != nil {
 		return nil, err
 	}
@@ -47,6 +48,20 @@ func (s *skillCache) Published(ctx context.Context, q ragctx.ContextQuery) ([]pr
 		s.cached[ns] = found
 	}
 	return found, nil
+}
+
+// read reads the published procedures from the store and prepares them for matching.
+func (s *skillCache) read(ctx context.Context, ns int64, asOf time.Time) ([]procedures.PublishedProcedure, error) {
+	stored, err := s.engine.store.Skills(ctx, ns, asOf)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]procedures.PublishedProcedure, len(stored))
+	for i, p := range stored {
+		id := procedures.ID{Owner: p.Owner, Name: p.Name, Version: p.Version}
+		out[i] = procedures.NewPublishedProcedure(id, p.Trigger, p.Published)
+	}
+	return out, nil
 }
 
 func (s *skillCache) get(ns int64, state uint64) ([]procedures.PublishedProcedure, bool) {

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/providers/memory"
 )
 
 // hideDerived hides all versions of the memories whose text was extracted from the turns of a
@@ -91,10 +90,16 @@ func (s *Store) restoreSuperseded(ctx context.Context, sc erasureScope, keys []s
 // requeueSources queues the other turns that state a current memory for another extraction. Deleted and
 // corrected memories are not extracted again.
 func requeueSources(ctx context.Context, tx *sql.Tx, ns, item int64) error {
-	return requeueTurns(ctx, tx, memory.Name, `SELECT DISTINCT t.id FROM items i CROSS JOIN provenance p ON p.item = i.id
+	return requeueTurns(ctx, tx, MemoryObserver, `SELECT DISTINCT t.id FROM items i CROSS JOIN provenance p ON p.item = i.id
 		CROSS JOIN turns t ON t.namespace = ? AND t.key = p.turn WHERE i.id = ? AND i.superseded IS NULL
 		AND NOT EXISTS (SELECT 1 FROM provenance q WHERE q.item = i.id AND q.source = 2)`, ns, item)
 }
+
+// Names under which turns are pending for the engine's own observers. They are stored.
+const (
+	MemoryObserver    = "memory"
+	ProcedureObserver = "procedures"
+)
 
 // requeueTurns queues the turns whose rows a query returns for another delivery to a provider. Pending
 // deliveries to other providers stay, and may happen twice.

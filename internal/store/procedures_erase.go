@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/providers/procedures"
 )
 
 // EraseProcedure removes a procedure permanently: its draft, every version and its history. Erasing
@@ -85,7 +84,7 @@ func (s *Store) proceduresIn(ctx context.Context, sc erasureScope) (rows []int64
 // eraseBody deletes a draft or version, and the procedure together with its last one.
 func (s *Store) eraseBody(ctx context.Context, tx *sql.Tx, sc erasureScope, row int64) (gone int, err error) {
 	if sc.Procedure == 0 {
-		err := requeueTurns(ctx, tx, procedures.Observer, `SELECT t.id FROM procedure_sources s
+		err := requeueTurns(ctx, tx, ProcedureObserver, `SELECT t.id FROM procedure_sources s
 			JOIN turns t ON t.namespace = ? AND t.key = s.turn WHERE s.body = ?`, sc.Namespace, row)
 		if err != nil {
 			return 0, err

@@ -59,11 +59,21 @@ func loadProcedure(ctx context.Context, tx *sql.Tx, k ProcedureKey) (procedures.
 	})
 }
 
+// withLists returns b with empty lists in place of nil ones.
+func withLists(b procedures.Body) procedures.Body {
+	for _, list := range []*[]string{&b.Steps, &b.Tools, &b.Pitfalls, &b.Verification} {
+		if *list == nil {
+			*list = []string{}
+		}
+	}
+	return b
+}
+
 func scanVersion(rows *sql.Rows) (row int64, v procedures.ProcedureVersion, err error) {
 	var written, published, superseded sql.NullInt64
 	var trigger, body string
 	err = rows.Scan(&row, &v.Number, &v.By, &written, &published, &superseded, &trigger, &body)
-	v.Body = procedures.TrimBody(decode[procedures.Body](body))
+	v.Body = withLists(decode[procedures.Body](body))
 	v.Trigger = trigger
 	v.Written, v.Published, v.Superseded = moment(written), moment(published), moment(superseded)
 	switch {
@@ -190,15 +200,25 @@ func (s *Store) ListProcedures(ctx context.Context, ns int64, f ProcedureFilter)
 	return out, nil
 }
 
+// PublishedTrigger is the trigger of a canonical version.
+type PublishedTrigger struct {
+	procedures.Owner
+
+	Name      string
+	Version   int
+	Trigger   string
+	Published time.Time
+}
+
 // Skills returns the canonical versions of a namespace's procedures, of all users, by name and
 // without bodies. With asOf it returns the versions that were canonical then.
-func (s *Store) Skills(ctx context.Context, ns int64, asOf time.Time) ([]procedures.PublishedProcedure, error) {
+func (s *Store) Skills(ctx context.Context, ns int64, asOf time.Time) ([]PublishedTrigger, error) {
 	canonical, args := `p.canonical`, []any{}
 	if !asOf.IsZero() {
 		canonical = `(SELECT h.version FROM procedure_history h WHERE h.procedure = p.id AND h.at <= ? ORDER BY h.id DESC LIMIT 1)`
 		args = append(args, asOf.UnixMicro())
 	}
-	var out []procedures.PublishedProcedure
+	var out []PublishedTrigger
 	err := s.view(ctx, func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, `SELECT p.name, p.user, p.agent, b.version, b.trigger, b.published FROM procedures p
 			JOIN procedure_bodies b ON b.procedure = p.id AND b.version = `+canonical+` AND b.version > 0
@@ -207,11 +227,11 @@ func (s *Store) Skills(ctx context.Context, ns int64, asOf time.Time) ([]procedu
 			return err
 		}
 		return scan(rows, func() error {
-			var id procedures.ID
-			var trigger string
+			var p PublishedTrigger
 			var published sql.NullInt64
-			err := rows.Scan(&id.Name, &id.UserID, &id.AgentID, &id.Version, &trigger, &published)
-			out = append(out, procedures.NewPublishedProcedure(id, trigger, moment(published)))
+			err := rows.Scan(&p.Name, &p.UserID, &p.AgentID, &p.Version, &p.Trigger, &published)
+			p.Published = moment(published)
+			out = append(out, p)
 			return err
 		})
 	})

@@ -130,7 +130,7 @@ func TestSkillsAsOf(t *testing.T) {
 	for i, want := range []int{1, 2, 0, 1} {
 		got := 0
 		for _, s := range must(f.Skills(t.Context(), f.ns, at[i]))(t) {
-			got = s.ID.Version
+			got = s.Version
 		}
 		if got != want {
 			t.Errorf("after step %d: version %d, want %d", i, got, want)
@@ -299,7 +299,7 @@ func TestEraseProcedures(t *testing.T) {
 	if err != nil || len(rows) != 1 {
 		t.Fatalf("to be told again: %v, %v", rows, err)
 	}
-	if u, _, err := f.PendingTurn(t.Context(), rows[0]); err != nil || u.Turn.ID != "t2" || u.Only != procedures.Observer {
+	if u, _, err := f.PendingTurn(t.Context(), rows[0]); err != nil || u.Turn.ID != "t2" || u.Only != store.ProcedureObserver {
 		t.Errorf("%+v, %v", u, err)
 	}
 	if p := must(f.Procedure(t.Context(), bob))(t); p.Draft == nil {

@@ -109,7 +109,7 @@ func Extract(t ragctx.Turn, filter TextFilter) (NamedBody, bool) {
 	})}
 	k.Steps = k.Steps[:min(len(k.Steps), MaxEntries)]
 	k.Verification = k.Verification[:min(len(k.Verification), MaxEntries)]
-	return k, k.Validate() == nil && ValidName(k.Name) == nil
+	return k, ValidateBody(k.Body) == nil && ValidName(k.Name) == nil
 }
 
 func toolsOf(calls []call) []string {

@@ -10,11 +10,8 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// Name is the provider's name. Observer is the name of the turn observer that extracts procedures.
-const (
-	Name     = "skills"
-	Observer = "procedures"
-)
+// Name is the provider's name.
+const Name = "skills"
 
 // MaxProcedures is the largest number of procedures in one answer.
 const MaxProcedures = 5
