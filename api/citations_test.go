@@ -71,7 +71,7 @@ func TestCitationsOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	k := engine.ProcedureKey{Name: "roll-back-heron"}
-	if _, err := f.eng.Procedures().PutDraft(t.Context(), k, procedures.Body{Trigger: "roll back heron", Steps: []string{"Run it."}}); err != nil {
+	if _, err := f.eng.Procedures().PutDraft(t.Context(), k, procedures.ProcedureBody{Trigger: "roll back heron", Steps: []string{"Run it."}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.eng.Procedures().Publish(t.Context(), k); err != nil {

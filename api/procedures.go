@@ -22,7 +22,7 @@ type ProcedureKey struct {
 }
 
 func (k ProcedureKey) key() engine.ProcedureKey {
-	return engine.ProcedureKey{Namespace: k.Namespace, Name: k.Name, Owner: procedures.Owner{UserID: k.UserID, AgentID: k.AgentID}}
+	return engine.ProcedureKey{Namespace: k.Namespace, Name: k.Name, ProcedureOwner: procedures.ProcedureOwner{UserID: k.UserID, AgentID: k.AgentID}}
 }
 
 type procedureList struct {
@@ -142,8 +142,8 @@ func (s *Server) listProcedures(ctx context.Context, in *procedureList) (*proced
 		return nil, err
 	}
 	found, err := s.engine.Procedures().List(ctx, in.Namespace, store.ProcedureFilter{
-		Owner: procedures.Owner{UserID: in.UserID, AgentID: in.AgentID}, AnyUser: in.AllUsers, State: procedures.State(in.State), Limit: in.Limit,
-		After: procedures.ProcedureEntry{Name: c.Name, Owner: procedures.Owner{UserID: c.User, AgentID: c.Agent}},
+		ProcedureOwner: procedures.ProcedureOwner{UserID: in.UserID, AgentID: in.AgentID}, AnyUser: in.AllUsers, State: procedures.ProcedureState(in.State), Limit: in.Limit,
+		After: procedures.ProcedureEntry{Name: c.Name, ProcedureOwner: procedures.ProcedureOwner{UserID: c.User, AgentID: c.Agent}},
 	})
 	page := ProcedurePage{Procedures: found}
 	if in.Limit > 0 && len(found) == in.Limit {
@@ -159,7 +159,7 @@ func (s *Server) getProcedure(ctx context.Context, in *ProcedureKey) (*procedure
 }
 
 func (s *Server) putDraft(ctx context.Context, in *draftInput) (*procedureOutput, error) {
-	p, err := s.engine.Procedures().PutDraft(ctx, in.key(), procedures.Body(in.Body))
+	p, err := s.engine.Procedures().PutDraft(ctx, in.key(), procedures.ProcedureBody(in.Body))
 	return &procedureOutput{p}, err
 }
 

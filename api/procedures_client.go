@@ -37,7 +37,7 @@ func (c *Client) Procedure(ctx context.Context, k engine.ProcedureKey) (procedur
 }
 
 // PutDraft calls [engine.Procedures.PutDraft] on the server.
-func (c *Client) PutDraft(ctx context.Context, k engine.ProcedureKey, b procedures.Body) (procedures.Procedure, error) {
+func (c *Client) PutDraft(ctx context.Context, k engine.ProcedureKey, b procedures.ProcedureBody) (procedures.Procedure, error) {
 	return c.procedure(ctx, http.MethodPut, k, "/draft", DraftRequest(procedures.TrimBody(b)))
 }
 

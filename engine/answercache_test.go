@@ -207,7 +207,7 @@ func TestErasedTextIsNotKept(t *testing.T) {
 
 func (f *fixture) publishSkill(name, text string) error {
 	key := engine.ProcedureKey{Name: name}
-	if _, err := f.Procedures().PutDraft(f.t.Context(), key, procedures.Body{Trigger: text, Steps: []string{text}}); err != nil {
+	if _, err := f.Procedures().PutDraft(f.t.Context(), key, procedures.ProcedureBody{Trigger: text, Steps: []string{text}}); err != nil {
 		return err
 	}
 	_, err := f.Procedures().Publish(f.t.Context(), key)

@@ -118,7 +118,7 @@ func fillTheirs(t *testing.T, f *fixture) {
 		t.Fatal(err)
 	}
 	k := engine.ProcedureKey{Namespace: theirs, Name: theirs}
-	if _, err := f.Procedures().PutDraft(ctx, k, procedures.Body{Trigger: "the " + secret, Steps: []string{"a " + secret}}); err != nil {
+	if _, err := f.Procedures().PutDraft(ctx, k, procedures.ProcedureBody{Trigger: "the " + secret, Steps: []string{"a " + secret}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.Procedures().Publish(ctx, k); err != nil {

@@ -45,7 +45,7 @@ func TestEraseNamespace(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := engine.ProcedureKey{Namespace: space, Name: strings.ToLower(token)}
-	if _, err := f.Procedures().PutDraft(ctx, key, procedures.Body{Trigger: token, Steps: []string{token}}); err != nil {
+	if _, err := f.Procedures().PutDraft(ctx, key, procedures.ProcedureBody{Trigger: token, Steps: []string{token}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Indexes().SetRanking(ctx, space, store.Documents, index.Ranking{Method: "keyword"}); err != nil {

@@ -32,7 +32,7 @@ func (f *fixture) note(m ragctx.Memory) {
 
 func (f *fixture) release(k engine.ProcedureKey, trigger string) {
 	f.t.Helper()
-	if _, err := f.Procedures().PutDraft(f.t.Context(), k, procedures.Body{Trigger: trigger, Steps: []string{"go"}}); err != nil {
+	if _, err := f.Procedures().PutDraft(f.t.Context(), k, procedures.ProcedureBody{Trigger: trigger, Steps: []string{"go"}}); err != nil {
 		f.t.Fatal(err)
 	}
 	if _, err := f.Procedures().Publish(f.t.Context(), k); err != nil {

@@ -17,7 +17,7 @@ import (
 type ProcedureKey struct {
 	Namespace string
 	Name      string
-	procedures.Owner
+	procedures.ProcedureOwner
 }
 
 func (k ProcedureKey) check() error {
@@ -45,7 +45,7 @@ func (e *core) procedureKey(ctx context.Context, k ProcedureKey, create bool) (s
 	if isNotFound(err) {
 		err = notFound("procedure", k.Name)
 	}
-	return store.ProcedureKey{Namespace: ns, Name: k.Name, Owner: k.Owner}, err
+	return store.ProcedureKey{Namespace: ns, Name: k.Name, ProcedureOwner: k.ProcedureOwner}, err
 }
 
 // ownProcedureKey is procedureKey for changes. A caller bound to a user may change only that user's
@@ -108,7 +108,7 @@ func readOwnOrShared[T any](ctx context.Context, k ProcedureKey, read func(Proce
 
 // PutDraft writes the draft of a procedure, creating the procedure if necessary. Published versions
 // do not change.
-func (e Procedures) PutDraft(ctx context.Context, k ProcedureKey, b procedures.Body) (procedures.Procedure, error) {
+func (e Procedures) PutDraft(ctx context.Context, k ProcedureKey, b procedures.ProcedureBody) (procedures.Procedure, error) {
 	b = procedures.TrimBody(e.redactBody(b))
 	if err := procedures.ValidateBody(b); err != nil {
 		return procedures.Procedure{}, err
@@ -182,9 +182,9 @@ func (e Procedures) Preview(
 		return procedures.ProcedurePreview{}, notFound("version of procedure", k.Name)
 	}
 	out := procedures.ProcedurePreview{Line: procedures.Line(k.Name, v.Trigger),
-		Body: procedures.Markdown(k.Name, v.Body)}
+		Body: procedures.Markdown(k.Name, v.ProcedureBody)}
 	if v.Number > 0 {
-		out.ID = procedures.ID{Owner: p.Owner, Name: k.Name, Version: v.Number}.String()
+		out.ID = procedures.ID{ProcedureOwner: p.ProcedureOwner, Name: k.Name, Version: v.Number}.String()
 	}
 	return out, nil
 }
@@ -210,7 +210,7 @@ func (e Procedures) Erase(ctx context.Context, k ProcedureKey) (store.Erased, er
 		return store.Erased{}, err
 	}
 	return e.erase(ctx, k.Namespace, func(ns int64) (store.Erased, error) {
-		return e.store.EraseProcedure(ctx, store.ProcedureKey{Namespace: ns, Name: k.Name, Owner: k.Owner})
+		return e.store.EraseProcedure(ctx, store.ProcedureKey{Namespace: ns, Name: k.Name, ProcedureOwner: k.ProcedureOwner})
 	})
 }
 
@@ -225,7 +225,7 @@ func (e Procedures) Skill(
 	if user := id.UserID; user != "" && actAs(ctx, &user) != nil {
 		return id, procedures.ProcedureVersion{}, notFound("procedure", item) // reported like a missing one
 	}
-	key, err := e.procedureKey(ctx, ProcedureKey{namespace, id.Name, id.Owner}, false)
+	key, err := e.procedureKey(ctx, ProcedureKey{namespace, id.Name, id.ProcedureOwner}, false)
 	if err != nil {
 		return id, procedures.ProcedureVersion{}, err
 	}
@@ -255,7 +255,7 @@ func (a procedureExtractor) OnTurnComplete(ctx context.Context, t ragctx.Turn) e
 	}
 	confidence, _ := procedures.Confidence(t)
 	extracted := store.ExtractedProcedure{
-		Key: store.ProcedureKey{Namespace: ns, Owner: procedures.Owner{UserID: t.UserID, AgentID: t.AgentID}},
+		Key: store.ProcedureKey{Namespace: ns, ProcedureOwner: procedures.ProcedureOwner{UserID: t.UserID, AgentID: t.AgentID}},
 		By:  ragctx.ByTurn,
 		Run: procedures.ProcedureRun{Turn: t.ID, Confidence: confidence, At: t.Occurred},
 	}
@@ -269,17 +269,17 @@ func (a procedureExtractor) OnTurnComplete(ctx context.Context, t ragctx.Turn) e
 }
 
 // store adds a turn to a similar procedure, or creates a new one.
-func (a procedureExtractor) store(ctx context.Context, extracted store.ExtractedProcedure, found procedures.NamedBody) error {
-	known, err := a.engine.store.LatestProcedures(ctx, extracted.Key.Namespace, extracted.Key.Owner, maxCompared)
+func (a procedureExtractor) store(ctx context.Context, extracted store.ExtractedProcedure, found procedures.NamedProcedure) error {
+	known, err := a.engine.store.LatestProcedures(ctx, extracted.Key.Namespace, extracted.Key.ProcedureOwner, maxCompared)
 	if err != nil {
 		return err
 	}
-	same := slices.IndexFunc(known, func(k procedures.NamedBody) bool { return procedures.Similar(k, found) })
+	same := slices.IndexFunc(known, func(k procedures.NamedProcedure) bool { return procedures.Similar(k, found) })
 	if extracted.Existing = same >= 0; extracted.Existing {
 		extracted.Key.Name = known[same].Name
 	} else {
 		found, extracted.By = procedures.Reword(ctx, found, a.engine.textChecks(), a.engine.opts.FactExtraction.Model)
-		extracted.Key.Name, extracted.Body = procedures.FreeName(found.Name, known), found.Body
+		extracted.Key.Name, extracted.Body = procedures.FreeName(found.Name, known), found.ProcedureBody
 	}
 	_, err = a.engine.store.StoreProcedure(ctx, extracted)
 	return err
@@ -295,7 +295,7 @@ func (e *core) textChecks() procedures.TextFilter {
 }
 
 // redactBody returns a body with redacted secrets. It does not modify the argument's slices.
-func (e *core) redactBody(b procedures.Body) procedures.Body {
+func (e *core) redactBody(b procedures.ProcedureBody) procedures.ProcedureBody {
 	redact := e.textChecks().Redact
 	if redact == nil {
 		return b

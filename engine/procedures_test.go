@@ -73,7 +73,7 @@ func TestProcedureFromTurnToContext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := procedures.Body{
+	want := procedures.ProcedureBody{
 		Trigger: "deploy the {service} service to {environment}",
 		Steps: []string{
 			"git_pull(repo={service})", "registry_login(registry=internal)", "build_image(service={service})",
@@ -83,7 +83,7 @@ func TestProcedureFromTurnToContext(t *testing.T) {
 		Pitfalls:     []string{"build_image(service={service}) failed the first time and went well when it was repeated."},
 		Verification: []string{"check_status(service={service})"},
 	}
-	if diff := cmp.Diff(want, p.Draft.Body); diff != "" {
+	if diff := cmp.Diff(want, p.Draft.ProcedureBody); diff != "" {
 		t.Error(diff)
 	}
 	ask := query("deploy the search service to production")
@@ -192,7 +192,7 @@ func TestSkillsScopeIsAWall(t *testing.T) {
 		k := engine.ProcedureKey{Namespace: rapid.SampledFrom(names).Draw(rt, "ns"), Name: rapid.SampledFrom([]string{"deploy-heron", "roll-back-heron"}).Draw(rt, "name")}
 		k.UserID, k.AgentID = rapid.SampledFrom(users).Draw(rt, "user"), rapid.SampledFrom(agents).Draw(rt, "agent")
 		mark := k.Namespace + "." + k.UserID + "." + k.AgentID
-		if _, err := f.Procedures().PutDraft(t.Context(), k, procedures.Body{Trigger: "heron " + mark, Steps: []string{"go"}}); err != nil {
+		if _, err := f.Procedures().PutDraft(t.Context(), k, procedures.ProcedureBody{Trigger: "heron " + mark, Steps: []string{"go"}}); err != nil {
 			rt.Fatal(err)
 		}
 		if _, err := f.Procedures().Publish(t.Context(), k); err != nil {
@@ -239,12 +239,12 @@ func TestProcedureWordedByModel(t *testing.T) {
 
 func TestBadProcedures(t *testing.T) {
 	f := open(t)
-	ok := procedures.Body{Trigger: "when", Steps: []string{"do"}}
+	ok := procedures.ProcedureBody{Trigger: "when", Steps: []string{"do"}}
 	for name, err := range map[string]error{
 		"name":      failure(f.Procedures().PutDraft(t.Context(), engine.ProcedureKey{Name: "Not A Name"}, ok)),
-		"trigger":   failure(f.Procedures().PutDraft(t.Context(), engine.ProcedureKey{Name: "x"}, procedures.Body{Steps: []string{"do"}})),
-		"steps":     failure(f.Procedures().PutDraft(t.Context(), engine.ProcedureKey{Name: "x"}, procedures.Body{Trigger: "when"})),
-		"long":      failure(f.Procedures().PutDraft(t.Context(), engine.ProcedureKey{Name: "x"}, procedures.Body{Trigger: strings.Repeat("w", 201), Steps: ok.Steps})),
+		"trigger":   failure(f.Procedures().PutDraft(t.Context(), engine.ProcedureKey{Name: "x"}, procedures.ProcedureBody{Steps: []string{"do"}})),
+		"steps":     failure(f.Procedures().PutDraft(t.Context(), engine.ProcedureKey{Name: "x"}, procedures.ProcedureBody{Trigger: "when"})),
+		"long":      failure(f.Procedures().PutDraft(t.Context(), engine.ProcedureKey{Name: "x"}, procedures.ProcedureBody{Trigger: strings.Repeat("w", 201), Steps: ok.Steps})),
 		"version 0": failure(f.Procedures().Rollback(t.Context(), engine.ProcedureKey{Name: "x"}, 0)),
 	} {
 		if !errors.Is(err, ragctx.ErrInvalid) {

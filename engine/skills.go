@@ -58,7 +58,7 @@ func (s *skillCache) read(ctx context.Context, ns int64, asOf time.Time) ([]proc
 	}
 	out := make([]procedures.PublishedProcedure, len(stored))
 	for i, p := range stored {
-		id := procedures.ID{Owner: p.Owner, Name: p.Name, Version: p.Version}
+		id := procedures.ID{ProcedureOwner: p.ProcedureOwner, Name: p.Name, Version: p.Version}
 		out[i] = procedures.NewPublishedProcedure(id, p.Trigger, p.Published)
 	}
 	return out, nil

@@ -141,7 +141,7 @@ func (s *Server) findSkill(ctx context.Context, at Scope, id string) (fetchAnswe
 	if err != nil {
 		return fetchAnswer{}, 0, err
 	}
-	return fetchAnswer{ID: id, Title: key.Name, Text: procedures.Markdown(key.Name, v.Body), URL: documentRoot + escape(id), Metadata: map[string]any{
+	return fetchAnswer{ID: id, Title: key.Name, Text: procedures.Markdown(key.Name, v.ProcedureBody), URL: documentRoot + escape(id), Metadata: map[string]any{
 		"type": "procedure", "version": v.Number,
 	}}, 0, nil
 }

@@ -90,8 +90,8 @@ func TestAgentAndSessionAreWalls(t *testing.T) {
 func TestScopeIsAWall(t *testing.T) {
 	eng := open(t)
 	for _, user := range []string{"", "ada", "bob"} {
-		k := engine.ProcedureKey{Namespace: "work", Name: "trick", Owner: procedures.Owner{UserID: user}}
-		if _, err := eng.Procedures().PutDraft(t.Context(), k, procedures.Body{Trigger: "a trick", Steps: []string{"the trick of " + user}}); err != nil {
+		k := engine.ProcedureKey{Namespace: "work", Name: "trick", ProcedureOwner: procedures.ProcedureOwner{UserID: user}}
+		if _, err := eng.Procedures().PutDraft(t.Context(), k, procedures.ProcedureBody{Trigger: "a trick", Steps: []string{"the trick of " + user}}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := eng.Procedures().Publish(t.Context(), k); err != nil {

@@ -161,7 +161,7 @@ func (a *agentAPI) Skill(ctx context.Context, namespace, item string) (procedure
 		return id, procedures.ProcedureVersion{}, err
 	}
 	_, body, err := procedures.ParseMarkdown(it.Text)
-	return id, procedures.ProcedureVersion{Number: it.Version, Body: body}, err
+	return id, procedures.ProcedureVersion{Number: it.Version, ProcedureBody: body}, err
 }
 
 // FindMemory implements [mcp.Engine].

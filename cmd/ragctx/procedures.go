@@ -39,7 +39,7 @@ func newProcedures(env lookupEnv) *cobra.Command {
 }
 
 // ownerFlags select the owner of a procedure.
-func ownerFlags(cmd *cobra.Command, o *procedures.Owner) {
+func ownerFlags(cmd *cobra.Command, o *procedures.ProcedureOwner) {
 	addSettings(cmd.Flags(), "server")
 	cmd.Flags().StringVar(&o.UserID, "user", "", "user it belongs to (default none: everyone in the namespace)")
 	cmd.Flags().StringVar(&o.AgentID, "agent", "", "agent it belongs to (default none: every agent)")
@@ -49,7 +49,7 @@ func ownerFlags(cmd *cobra.Command, o *procedures.Owner) {
 func procedureCommand(env lookupEnv, cmd *cobra.Command, n int, what string,
 	run func(ctx context.Context, cmd *cobra.Command, c *client, k engine.ProcedureKey, args []string) error,
 ) *cobra.Command {
-	var owner procedures.Owner
+	var owner procedures.ProcedureOwner
 	cmd.Args = exactly(n, what)
 	ownerFlags(cmd, &owner)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -57,7 +57,7 @@ func procedureCommand(env lookupEnv, cmd *cobra.Command, n int, what string,
 			return asUsage(err)
 		}
 		return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
-			return run(ctx, cmd, c, engine.ProcedureKey{Namespace: s.Namespace, Name: args[0], Owner: owner}, args[1:])
+			return run(ctx, cmd, c, engine.ProcedureKey{Namespace: s.Namespace, Name: args[0], ProcedureOwner: owner}, args[1:])
 		})
 	}
 	return cmd
@@ -73,13 +73,13 @@ func newProceduresList(env lookupEnv) *cobra.Command {
 		Example: "  ragctx procedures list --state draft",
 		Args:    none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := optional(checkOneOf(string(procedures.Draft), string(procedures.Published)))(state); err != nil {
+			if err := optional(checkOneOf(string(procedures.ProcedureDraft), string(procedures.ProcedurePublished)))(state); err != nil {
 				return asUsage(fmt.Errorf("--state: %w", err))
 			}
 			if f.AnyUser && f.UserID != "" {
 				return badUsage("--all-users contradicts --user; use one of them")
 			}
-			f.State = procedures.State(state)
+			f.State = procedures.ProcedureState(state)
 			return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
 				list, err := allProcedures(ctx, c, s.Namespace, f)
 				if err != nil {
@@ -95,7 +95,7 @@ func newProceduresList(env lookupEnv) *cobra.Command {
 			})
 		},
 	}
-	ownerFlags(cmd, &f.Owner)
+	ownerFlags(cmd, &f.ProcedureOwner)
 	cmd.Flags().BoolVar(&f.AnyUser, "all-users", false, "those of every user")
 	cmd.Flags().StringVar(&state, "state", "", "only those that have a draft, or that are published")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
@@ -176,7 +176,7 @@ func writeProcedure(w io.Writer, p procedures.Procedure, changes []procedures.Pr
 		v, ok = *p.Draft, true
 	}
 	if ok {
-		fmt.Fprintln(w, visible(procedures.Markdown(p.Name, v.Body)))
+		fmt.Fprintln(w, visible(procedures.Markdown(p.Name, v.ProcedureBody)))
 	}
 	if p.Draft != nil {
 		fmt.Fprintln(w, "draft, "+writtenBy(*p.Draft))

@@ -15,7 +15,7 @@ import (
 type ProcedureKey struct {
 	Namespace int64
 	Name      string
-	procedures.Owner
+	procedures.ProcedureOwner
 }
 
 func (k ProcedureKey) notFound() error {
@@ -108,7 +108,7 @@ func (p *procedure) setCanonical(ctx context.Context, version sql.NullInt64, op 
 }
 
 // insertDraft stores a draft and replaces the previous one.
-func (p *procedure) insertDraft(ctx context.Context, b procedures.Body, by string) error {
+func (p *procedure) insertDraft(ctx context.Context, b procedures.ProcedureBody, by string) error {
 	trigger := b.Trigger
 	b.Trigger = ""
 	body, err := json.Marshal(b)
@@ -147,7 +147,7 @@ func (p *procedure) inheritSources(ctx context.Context, row int64) error {
 
 // PutProcedureDraft stores the draft of a procedure and replaces the previous one. Published
 // versions stay unchanged.
-func (s *Store) PutProcedureDraft(ctx context.Context, k ProcedureKey, b procedures.Body) (procedures.Procedure, error) {
+func (s *Store) PutProcedureDraft(ctx context.Context, k ProcedureKey, b procedures.ProcedureBody) (procedures.Procedure, error) {
 	return s.changeProcedure(ctx, k, true, "store draft", func(ctx context.Context, p *procedure) error {
 		if err := p.insertDraft(ctx, b, ragctx.ByCaller); err != nil {
 			return err

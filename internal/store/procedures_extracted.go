@@ -13,7 +13,7 @@ import (
 // ExtractedProcedure is a procedure extracted from a turn.
 type ExtractedProcedure struct {
 	Key  ProcedureKey
-	Body procedures.Body
+	Body procedures.ProcedureBody
 	By   string // [ragctx.ByTurn] or [ragctx.ByModel]
 	Run  procedures.ProcedureRun
 	// Existing means that a stored procedure does the same, and the turn is another run of it.
@@ -97,8 +97,8 @@ func (p *procedure) addSource(ctx context.Context, l ExtractedProcedure) error {
 
 // LatestProcedures returns at most limit of an owner's procedures, newest first: the draft of each,
 // otherwise the canonical or the newest version.
-func (s *Store) LatestProcedures(ctx context.Context, ns int64, o procedures.Owner, limit int) ([]procedures.NamedBody, error) {
-	var out []procedures.NamedBody
+func (s *Store) LatestProcedures(ctx context.Context, ns int64, o procedures.ProcedureOwner, limit int) ([]procedures.NamedProcedure, error) {
+	var out []procedures.NamedProcedure
 	err := s.view(ctx, func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, `SELECT p.name, b.trigger, b.body FROM procedures p
 			JOIN procedure_bodies b ON b.id = (SELECT o.id FROM procedure_bodies o WHERE o.procedure = p.id
@@ -108,10 +108,10 @@ func (s *Store) LatestProcedures(ctx context.Context, ns int64, o procedures.Own
 			return err
 		}
 		return scan(rows, func() error {
-			var k procedures.NamedBody
+			var k procedures.NamedProcedure
 			var trigger, body string
 			err := rows.Scan(&k.Name, &trigger, &body)
-			k.Body = decode[procedures.Body](body)
+			k.ProcedureBody = decode[procedures.ProcedureBody](body)
 			k.Trigger = trigger
 			out = append(out, k)
 			return err

@@ -23,7 +23,7 @@ func (s *Store) Procedure(ctx context.Context, k ProcedureKey) (p procedures.Pro
 }
 
 func loadProcedure(ctx context.Context, tx *sql.Tx, k ProcedureKey) (procedures.Procedure, error) {
-	p := procedures.Procedure{Name: k.Name, Owner: k.Owner, Versions: []procedures.ProcedureVersion{}}
+	p := procedures.Procedure{Name: k.Name, ProcedureOwner: k.ProcedureOwner, Versions: []procedures.ProcedureVersion{}}
 	var id int64
 	var canonical, created, updated sql.NullInt64
 	err := tx.QueryRowContext(ctx, `SELECT p.id, n.name, p.canonical, p.created, p.updated FROM procedures p
@@ -60,7 +60,7 @@ func loadProcedure(ctx context.Context, tx *sql.Tx, k ProcedureKey) (procedures.
 }
 
 // withLists returns b with empty lists in place of nil ones.
-func withLists(b procedures.Body) procedures.Body {
+func withLists(b procedures.ProcedureBody) procedures.ProcedureBody {
 	for _, list := range []*[]string{&b.Steps, &b.Tools, &b.Pitfalls, &b.Verification} {
 		if *list == nil {
 			*list = []string{}
@@ -73,16 +73,16 @@ func scanVersion(rows *sql.Rows) (row int64, v procedures.ProcedureVersion, err 
 	var written, published, superseded sql.NullInt64
 	var trigger, body string
 	err = rows.Scan(&row, &v.Number, &v.By, &written, &published, &superseded, &trigger, &body)
-	v.Body = withLists(decode[procedures.Body](body))
+	v.ProcedureBody = withLists(decode[procedures.ProcedureBody](body))
 	v.Trigger = trigger
 	v.Written, v.Published, v.Superseded = moment(written), moment(published), moment(superseded)
 	switch {
 	case v.Number == 0:
-		v.State = procedures.Draft
+		v.State = procedures.ProcedureDraft
 	case superseded.Valid:
-		v.State = procedures.Superseded
+		v.State = procedures.ProcedureSuperseded
 	default:
-		v.State = procedures.Published
+		v.State = procedures.ProcedurePublished
 	}
 	return row, v, err
 }
@@ -136,13 +136,13 @@ func (s *Store) ProcedureHistory(ctx context.Context, k ProcedureKey) ([]procedu
 
 // ProcedureFilter selects procedures. The zero value selects the shared ones.
 type ProcedureFilter struct {
-	procedures.Owner // compared as in [procedures.Owner.SeenBy]
+	procedures.ProcedureOwner // compared as in [procedures.ProcedureOwner.SeenBy]
 
 	// AnyUser selects the procedures of all users.
 	AnyUser bool
 	// State selects procedures with a draft (draft) or with a canonical version (published); ""
 	// selects all.
-	State procedures.State
+	State procedures.ProcedureState
 	// After is the last entry of the previous page.
 	After procedures.ProcedureEntry
 	Limit int // 0 is all
@@ -159,9 +159,9 @@ func (s *Store) ListProcedures(ctx context.Context, ns int64, f ProcedureFilter)
 		c.and(`p.agent IN ('', ?)`, f.AgentID)
 	}
 	switch f.State {
-	case procedures.Draft:
+	case procedures.ProcedureDraft:
 		c.and(`d.id IS NOT NULL`)
-	case procedures.Published:
+	case procedures.ProcedurePublished:
 		c.and(`p.canonical IS NOT NULL`)
 	default:
 	}
@@ -202,7 +202,7 @@ func (s *Store) ListProcedures(ctx context.Context, ns int64, f ProcedureFilter)
 
 // PublishedTrigger is the trigger of a canonical version.
 type PublishedTrigger struct {
-	procedures.Owner
+	procedures.ProcedureOwner
 
 	Name      string
 	Version   int

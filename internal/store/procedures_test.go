@@ -21,8 +21,8 @@ func (f *fixture) key(name string) store.ProcedureKey {
 	return store.ProcedureKey{Namespace: f.ns, Name: name}
 }
 
-func body(step string) procedures.Body {
-	return procedures.TrimBody(procedures.Body{Trigger: "Do " + step, Steps: []string{step}})
+func body(step string) procedures.ProcedureBody {
+	return procedures.TrimBody(procedures.ProcedureBody{Trigger: "Do " + step, Steps: []string{step}})
 }
 
 // must fails the test on an error.
@@ -43,7 +43,7 @@ func TestProcedureLife(t *testing.T) {
 		t.Errorf("publish of nothing: %v", err)
 	}
 	p := must(f.PutProcedureDraft(t.Context(), k, body("one")))(t)
-	if p.Draft == nil || p.Draft.State != procedures.Draft || p.Canonical != 0 || len(p.Versions) != 0 {
+	if p.Draft == nil || p.Draft.State != procedures.ProcedureDraft || p.Canonical != 0 || len(p.Versions) != 0 {
 		t.Fatalf("draft: %+v", p)
 	}
 	p = must(f.PublishProcedure(t.Context(), k))(t)
@@ -63,11 +63,11 @@ func TestProcedureLife(t *testing.T) {
 		must(f.PublishProcedure(t.Context(), k))(t)
 	}
 	p = must(f.RollbackProcedure(t.Context(), k, 2))(t)
-	var states []procedures.State
+	var states []procedures.ProcedureState
 	for _, v := range p.Versions {
 		states = append(states, v.State)
 	}
-	if diff := cmp.Diff([]procedures.State{procedures.Superseded, procedures.Published, procedures.Published},
+	if diff := cmp.Diff([]procedures.ProcedureState{procedures.ProcedureSuperseded, procedures.ProcedurePublished, procedures.ProcedurePublished},
 		states); diff != "" || p.Canonical != 2 {
 		t.Errorf("rolled back to %d: %s", p.Canonical, diff)
 	}
@@ -217,7 +217,7 @@ func (m *procedureModel) compare(t *testing.T, rt *rapid.T, f *fixture, k store.
 		rt.Fatalf("draft %+v; want %+v", p.Draft, m)
 	}
 	for _, v := range p.Versions {
-		if i := v.Number - 1; v.Steps[0] != m.versions[i] || (v.State == procedures.Superseded) != m.gone[i] ||
+		if i := v.Number - 1; v.Steps[0] != m.versions[i] || (v.State == procedures.ProcedureSuperseded) != m.gone[i] ||
 			v.Canonical != (v.Number == m.canonical) {
 			rt.Fatalf("version %+v; want %+v", v, m)
 		}
@@ -240,7 +240,7 @@ func (f *fixture) lesson(t *testing.T, turn, user, session, name string, known b
 		t.Fatal(err)
 	}
 	return must(f.StoreProcedure(t.Context(), store.ExtractedProcedure{
-		Key:  store.ProcedureKey{Namespace: f.ns, Name: name, Owner: procedures.Owner{UserID: user}},
+		Key:  store.ProcedureKey{Namespace: f.ns, Name: name, ProcedureOwner: procedures.ProcedureOwner{UserID: user}},
 		Body: body("qstep" + turn), By: ragctx.ByTurn, Run: procedures.ProcedureRun{Turn: turn, Confidence: .8, At: t0}, Existing: known,
 	}))(t)
 }
@@ -259,7 +259,7 @@ func TestStoreProcedure(t *testing.T) {
 	if op := f.lesson(t, "t3", "bob", "s1", "deploy", false); op != ragctx.OpDrafted {
 		t.Error(op)
 	}
-	k := store.ProcedureKey{Namespace: f.ns, Name: "deploy", Owner: procedures.Owner{UserID: "ada"}}
+	k := store.ProcedureKey{Namespace: f.ns, Name: "deploy", ProcedureOwner: procedures.ProcedureOwner{UserID: "ada"}}
 	p := must(f.PublishProcedure(t.Context(), k))(t)
 	want := []procedures.ProcedureRun{{Turn: "t1", Confidence: .8, At: t0, Words: true}, {Turn: "t2", Confidence: .8, At: t0}}
 	if diff := cmp.Diff(want, p.Versions[0].Sources); diff != "" {
@@ -283,8 +283,8 @@ func TestEraseProcedures(t *testing.T) {
 	f.lesson(t, "t2", "ada", "s2", "deploy", true)
 	f.lesson(t, "t3", "bob", "s3", "deploy", false)
 	f.lesson(t, "t4", "", "s4", "check", false)
-	ada := store.ProcedureKey{Namespace: f.ns, Name: "deploy", Owner: procedures.Owner{UserID: "ada"}}
-	bob := store.ProcedureKey{Namespace: f.ns, Name: "deploy", Owner: procedures.Owner{UserID: "bob"}}
+	ada := store.ProcedureKey{Namespace: f.ns, Name: "deploy", ProcedureOwner: procedures.ProcedureOwner{UserID: "ada"}}
+	bob := store.ProcedureKey{Namespace: f.ns, Name: "deploy", ProcedureOwner: procedures.ProcedureOwner{UserID: "bob"}}
 	must(f.PublishProcedure(t.Context(), ada))(t)
 	must(f.PutProcedureDraft(t.Context(), ada, body("edited qstept1")))(t) // inherits where it is from
 

@@ -24,20 +24,20 @@ const (
 	MaxToolBytes    = 128  // of a tool's name
 )
 
-// Owner is the owner of a procedure: a user, an agent, both, or everyone in the namespace.
-type Owner struct {
+// ProcedureOwner is the owner of a procedure: a user, an agent, both, or everyone in the namespace.
+type ProcedureOwner struct {
 	UserID  string `json:"user_id,omitempty"`
 	AgentID string `json:"agent_id,omitempty"`
 }
 
 // VisibleTo reports whether the owner's procedures are visible to a user and an agent: their own and
 // shared ones. An empty agent sees the procedures of all agents.
-func (o Owner) VisibleTo(user, agent string) bool {
+func (o ProcedureOwner) VisibleTo(user, agent string) bool {
 	return (o.UserID == "" || o.UserID == user) && (o.AgentID == "" || agent == "" || o.AgentID == agent)
 }
 
-// Body is the content of a procedure.
-type Body struct {
+// ProcedureBody is the content of a procedure.
+type ProcedureBody struct {
 	// Trigger states when to use it, such as "Deploy {service} to {target}".
 	Trigger string `json:"trigger"`
 	// Steps are in order. Placeholders in braces stand for values of the task.
@@ -47,14 +47,14 @@ type Body struct {
 	Verification []string `json:"verification"`
 }
 
-// State is the state of a version.
-type State string
+// ProcedureState is the state of a version.
+type ProcedureState string
 
 // States.
 const (
-	Draft      State = "draft"      // editable; invisible to agents
-	Published  State = "published"  // immutable
-	Superseded State = "superseded" // published and rolled back
+	ProcedureDraft      ProcedureState = "draft"      // editable; invisible to agents
+	ProcedurePublished  ProcedureState = "published"  // immutable
+	ProcedureSuperseded ProcedureState = "superseded" // published and rolled back
 )
 
 // ProcedureRun is a turn in which the procedure succeeded.
@@ -70,10 +70,10 @@ type ProcedureRun struct {
 type ProcedureVersion struct {
 	// Number is the version number, from 1; a draft has none.
 	Number int   `json:"version,omitempty"`
-	State  State `json:"state"`
+	State  ProcedureState `json:"state"`
 	// Canonical marks the version that agents see.
 	Canonical bool `json:"canonical,omitempty"`
-	Body
+	ProcedureBody
 
 	By         string         `json:"by"`
 	Written    time.Time      `json:"written,omitzero"`
@@ -86,7 +86,7 @@ type ProcedureVersion struct {
 type Procedure struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	Owner
+	ProcedureOwner
 
 	// Canonical is the version that agents see; 0 means none.
 	Canonical int               `json:"canonical,omitempty"`
@@ -110,10 +110,10 @@ func (p Procedure) Version(n int) (ProcedureVersion, bool) {
 // ProcedureEntry is a list entry of a procedure. Its size does not depend on the body.
 type ProcedureEntry struct {
 	Name string `json:"name"`
-	Owner
+	ProcedureOwner
 
 	Trigger string `json:"trigger"`
-	// Draft is set if there is a draft. Canonical is the version that agents see, 0 for none.
+	// ProcedureDraft is set if there is a draft. Canonical is the version that agents see, 0 for none.
 	// Versions is the number of published versions.
 	Draft     bool `json:"draft"`
 	Canonical int  `json:"canonical"`
@@ -167,7 +167,7 @@ func clip(s string, n int) string {
 }
 
 // TrimBody returns b with trimmed entries and without empty ones. Lists are never nil.
-func TrimBody(b Body) Body {
+func TrimBody(b ProcedureBody) ProcedureBody {
 	b.Trigger = strings.Join(strings.Fields(b.Trigger), " ")
 	for _, list := range []*[]string{&b.Steps, &b.Tools, &b.Pitfalls, &b.Verification} {
 		out := make([]string, 0, len(*list))
@@ -191,7 +191,7 @@ func trimLines(s string) string {
 }
 
 // ValidateBody checks a trimmed body against the documented limits.
-func ValidateBody(b Body) error {
+func ValidateBody(b ProcedureBody) error {
 	if b.Trigger == "" {
 		return ragctx.Invalid("trigger", "is empty; say when to use the procedure")
 	}
@@ -223,8 +223,8 @@ func ValidateBody(b Body) error {
 	return nil
 }
 
-// NamedBody is an existing procedure, to be compared with an extracted one.
-type NamedBody struct {
+// NamedProcedure is an existing procedure, to be compared with an extracted one.
+type NamedProcedure struct {
 	Name string
-	Body
+	ProcedureBody
 }

@@ -18,7 +18,7 @@ const MaxProcedures = 5
 
 // Source is the store that the provider reads from.
 type Source interface {
-	// Published returns the published procedures of a namespace, of all owners, by name. They are as
+	// ProcedurePublished returns the published procedures of a namespace, of all owners, by name. They are as
 	// of the query's AsOf. The caller must not change them.
 	Published(ctx context.Context, q ragctx.ContextQuery) ([]PublishedProcedure, error)
 }
@@ -69,7 +69,7 @@ func visibleTo(all []PublishedProcedure, q ragctx.ContextQuery) []*PublishedProc
 			continue
 		}
 		if n := len(out) - 1; n >= 0 && out[n].ID.Name == s.ID.Name {
-			if moreSpecific(s.ID.Owner, out[n].ID.Owner) {
+			if moreSpecific(s.ID.ProcedureOwner, out[n].ID.ProcedureOwner) {
 				out[n] = s
 			}
 			continue
@@ -80,7 +80,7 @@ func visibleTo(all []PublishedProcedure, q ragctx.ContextQuery) []*PublishedProc
 }
 
 // moreSpecific reports whether owner a is more specific than b, both being visible.
-func moreSpecific(a, b Owner) bool {
+func moreSpecific(a, b ProcedureOwner) bool {
 	if (a.UserID == "") != (b.UserID == "") {
 		return a.UserID != ""
 	}

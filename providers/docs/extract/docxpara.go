@@ -181,8 +181,8 @@ func (d *docx) add(p *wordPara, text string) {
 
 // inInstruction reports whether the text belongs to a field instruction, which is not displayed.
 func (d *docx) inInstruction() bool {
-	for _, is := range d.fields {
-		if is {
+	for _, instruction := range d.fields {
+		if instruction {
 			return true
 		}
 	}

@@ -135,7 +135,7 @@ func wordLetters(w string) (n int, ok bool) {
 // noteLanguage sets the language of a text. A language declared by the file wins, except English,
 // which templates declare for pages in any language.
 func (t *Text) noteLanguage() {
-	if said, _ := t.Metadata[MetaLanguage].(string); said == "" || said == "en" {
+	if declared, _ := t.Metadata[MetaLanguage].(string); declared == "" || declared == "en" {
 		t.setMeta(MetaLanguage, DetectLanguage(t.Text))
 	}
 }

@@ -231,7 +231,7 @@ func (l *mailReader) multipart(kind, boundary string, body io.Reader, depth int)
 	for {
 		p, err := r.NextRawPart()
 		if err != nil {
-			return nil //nolint:nilerr // a mail that is cut off says what it has said so far
+			return nil //nolint:nilerr // a truncated mail yields the parts read so far
 		}
 		if kind == "multipart/digest" && p.Header.Get("Content-Type") == "" {
 			p.Header.Set("Content-Type", mimeMail)

@@ -307,26 +307,26 @@ func structureAt(s string) int {
 	rest := strings.TrimLeft(s, s[:1])
 	n := len(s) - len(rest)
 	spaced := rest == "" || rest[0] == ' ' || rest[0] == '\t'
-	is := false
+	structural := false
 	switch s[0] {
 	case '#':
-		is = n <= 6 && spaced
+		structural = n <= 6 && spaced
 	case '-', '+', '*':
-		is = n == 1 && spaced || s[0] != '+' && strings.Trim(s, s[:1]+" \t") == ""
+		structural = n == 1 && spaced || s[0] != '+' && strings.Trim(s, s[:1]+" \t") == ""
 	case '_':
-		is = n >= 3 && strings.Trim(s, "_ \t") == ""
+		structural = n >= 3 && strings.Trim(s, "_ \t") == ""
 	case '=':
-		is = rest == ""
+		structural = rest == ""
 	case '`':
-		is = n >= 3 && !strings.Contains(rest, "`") // otherwise it is inline code
+		structural = n >= 3 && !strings.Contains(rest, "`") // otherwise it is inline code
 	case '~':
-		is = n >= 3
+		structural = n >= 3
 	case '>', '|':
-		is = true
+		structural = true
 	case '[':
-		is = strings.Contains(s, "]:")
+		structural = strings.Contains(s, "]:")
 	}
-	if is {
+	if structural {
 		return 0
 	}
 	if digits := strings.TrimLeft(s, "0123456789"); len(digits) < len(s) && digits != "" {
