@@ -16,7 +16,6 @@ import (
 	"github.com/ragctx/ragctx/internal/ledger"
 	"github.com/ragctx/ragctx/internal/resolve"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/providers/procedures"
 	"github.com/ragctx/ragctx/xmlfmt"
 )
 
@@ -71,7 +70,7 @@ func TestCitationsOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	k := engine.ProcedureKey{Name: "roll-back-heron"}
-	if _, err := f.eng.Procedures().PutDraft(t.Context(), k, procedures.ProcedureBody{Trigger: "roll back heron", Steps: []string{"Run it."}}); err != nil {
+	if _, err := f.eng.Procedures().PutDraft(t.Context(), k, ragctx.ProcedureBody{Trigger: "roll back heron", Steps: []string{"Run it."}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.eng.Procedures().Publish(t.Context(), k); err != nil {

@@ -22,7 +22,7 @@ type ProcedureKey struct {
 }
 
 func (k ProcedureKey) key() engine.ProcedureKey {
-	return engine.ProcedureKey{Namespace: k.Namespace, Name: k.Name, ProcedureOwner: procedures.ProcedureOwner{UserID: k.UserID, AgentID: k.AgentID}}
+	return engine.ProcedureKey{Namespace: k.Namespace, Name: k.Name, ProcedureOwner: ragctx.ProcedureOwner{UserID: k.UserID, AgentID: k.AgentID}}
 }
 
 type procedureList struct {
@@ -37,8 +37,8 @@ type procedureList struct {
 
 // ProcedurePage is a page of procedures.
 type ProcedurePage struct {
-	Procedures []procedures.ProcedureEntry `json:"procedures" nullable:"false"`
-	NextCursor string                      `json:"next_cursor,omitempty"`
+	Procedures []ragctx.ProcedureEntry `json:"procedures" nullable:"false"`
+	NextCursor string                  `json:"next_cursor,omitempty"`
 }
 
 type procedurePageOutput struct{ Body ProcedurePage }
@@ -82,13 +82,13 @@ type procedureDelete struct {
 	Erasable
 }
 
-type procedureOutput struct{ Body procedures.Procedure }
+type procedureOutput struct{ Body ragctx.Procedure }
 
 type previewOutput struct{ Body procedures.ProcedurePreview }
 
 // ProcedureChanges lists the changes of a procedure, oldest first.
 type ProcedureChanges struct {
-	Changes []procedures.ProcedureChange `json:"changes" nullable:"false"`
+	Changes []ragctx.ProcedureChange `json:"changes" nullable:"false"`
 }
 
 type procedureHistoryOutput struct{ Body ProcedureChanges }
@@ -142,8 +142,8 @@ func (s *Server) listProcedures(ctx context.Context, in *procedureList) (*proced
 		return nil, err
 	}
 	found, err := s.engine.Procedures().List(ctx, in.Namespace, store.ProcedureFilter{
-		ProcedureOwner: procedures.ProcedureOwner{UserID: in.UserID, AgentID: in.AgentID}, AnyUser: in.AllUsers, State: procedures.ProcedureState(in.State), Limit: in.Limit,
-		After: procedures.ProcedureEntry{Name: c.Name, ProcedureOwner: procedures.ProcedureOwner{UserID: c.User, AgentID: c.Agent}},
+		ProcedureOwner: ragctx.ProcedureOwner{UserID: in.UserID, AgentID: in.AgentID}, AnyUser: in.AllUsers, State: ragctx.ProcedureState(in.State), Limit: in.Limit,
+		After: ragctx.ProcedureEntry{Name: c.Name, ProcedureOwner: ragctx.ProcedureOwner{UserID: c.User, AgentID: c.Agent}},
 	})
 	page := ProcedurePage{Procedures: found}
 	if in.Limit > 0 && len(found) == in.Limit {
@@ -159,7 +159,7 @@ func (s *Server) getProcedure(ctx context.Context, in *ProcedureKey) (*procedure
 }
 
 func (s *Server) putDraft(ctx context.Context, in *draftInput) (*procedureOutput, error) {
-	p, err := s.engine.Procedures().PutDraft(ctx, in.key(), procedures.ProcedureBody(in.Body))
+	p, err := s.engine.Procedures().PutDraft(ctx, in.key(), ragctx.ProcedureBody(in.Body))
 	return &procedureOutput{p}, err
 }
 

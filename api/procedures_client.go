@@ -6,13 +6,14 @@ import (
 	"net/url"
 	"strconv"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/procedures"
 )
 
 // ListProcedures calls [engine.Procedures.List] on the server.
-func (c *Client) ListProcedures(ctx context.Context, namespace string, f store.ProcedureFilter) ([]procedures.ProcedureEntry, error) {
+func (c *Client) ListProcedures(ctx context.Context, namespace string, f store.ProcedureFilter) ([]ragctx.ProcedureEntry, error) {
 	q := in(namespace)
 	set(q, "user_id", f.UserID)
 	set(q, "agent_id", f.AgentID)
@@ -32,12 +33,12 @@ func (c *Client) ListProcedures(ctx context.Context, namespace string, f store.P
 }
 
 // Procedure calls [engine.Procedures.Get] on the server.
-func (c *Client) Procedure(ctx context.Context, k engine.ProcedureKey) (procedures.Procedure, error) {
+func (c *Client) Procedure(ctx context.Context, k engine.ProcedureKey) (ragctx.Procedure, error) {
 	return c.procedure(ctx, http.MethodGet, k, "", nil)
 }
 
 // PutDraft calls [engine.Procedures.PutDraft] on the server.
-func (c *Client) PutDraft(ctx context.Context, k engine.ProcedureKey, b procedures.ProcedureBody) (procedures.Procedure, error) {
+func (c *Client) PutDraft(ctx context.Context, k engine.ProcedureKey, b ragctx.ProcedureBody) (ragctx.Procedure, error) {
 	return c.procedure(ctx, http.MethodPut, k, "/draft", DraftRequest(procedures.TrimBody(b)))
 }
 
@@ -47,17 +48,17 @@ func (c *Client) DeleteDraft(ctx context.Context, k engine.ProcedureKey) error {
 }
 
 // Publish calls [engine.Procedures.Publish] on the server.
-func (c *Client) Publish(ctx context.Context, k engine.ProcedureKey) (procedures.Procedure, error) {
+func (c *Client) Publish(ctx context.Context, k engine.ProcedureKey) (ragctx.Procedure, error) {
 	return c.procedure(ctx, http.MethodPost, k, "/publish", nil)
 }
 
 // Unpublish calls [engine.Procedures.Unpublish] on the server.
-func (c *Client) Unpublish(ctx context.Context, k engine.ProcedureKey) (procedures.Procedure, error) {
+func (c *Client) Unpublish(ctx context.Context, k engine.ProcedureKey) (ragctx.Procedure, error) {
 	return c.procedure(ctx, http.MethodPost, k, "/unpublish", nil)
 }
 
 // Rollback calls [engine.Procedures.Rollback] on the server.
-func (c *Client) Rollback(ctx context.Context, k engine.ProcedureKey, version int) (procedures.Procedure, error) {
+func (c *Client) Rollback(ctx context.Context, k engine.ProcedureKey, version int) (ragctx.Procedure, error) {
 	return c.procedure(ctx, http.MethodPost, k, "/rollback", map[string]int{"version": version})
 }
 
@@ -75,7 +76,7 @@ func (c *Client) PreviewProcedure(ctx context.Context, k engine.ProcedureKey, ve
 }
 
 // ProcedureHistory calls [engine.Procedures.History] on the server.
-func (c *Client) ProcedureHistory(ctx context.Context, k engine.ProcedureKey) ([]procedures.ProcedureChange, error) {
+func (c *Client) ProcedureHistory(ctx context.Context, k engine.ProcedureKey) ([]ragctx.ProcedureChange, error) {
 	var changes ProcedureChanges
 	err := c.do(ctx, http.MethodGet, procedureAt(k, "/history"), owned(k), nil, &changes)
 	return changes.Changes, err
@@ -89,8 +90,8 @@ func (c *Client) EraseProcedure(ctx context.Context, k engine.ProcedureKey) (sto
 	return store.Erased{}, c.do(ctx, http.MethodDelete, procedureAt(k, ""), q, nil, nil)
 }
 
-func (c *Client) procedure(ctx context.Context, method string, k engine.ProcedureKey, what string, body any) (procedures.Procedure, error) {
-	var p procedures.Procedure
+func (c *Client) procedure(ctx context.Context, method string, k engine.ProcedureKey, what string, body any) (ragctx.Procedure, error) {
+	var p ragctx.Procedure
 	return p, c.do(ctx, method, procedureAt(k, what), owned(k), body, &p)
 }
 

@@ -10,15 +10,14 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/procedures"
 )
 
 // TestProceduresOverHTTP leads a procedure of a user through its life.
 func TestProceduresOverHTTP(t *testing.T) {
 	f := start(t, Options{})
 	c, ctx := f.client, t.Context()
-	k := engine.ProcedureKey{Namespace: "n", Name: "roll-back-heron", ProcedureOwner: procedures.ProcedureOwner{UserID: "a/b", AgentID: "x"}}
-	body := procedures.ProcedureBody{Trigger: "Roll back heron to {version}", Steps: []string{"one"}, Tools: []string{"rollout"}}
+	k := engine.ProcedureKey{Namespace: "n", Name: "roll-back-heron", ProcedureOwner: ragctx.ProcedureOwner{UserID: "a/b", AgentID: "x"}}
+	body := ragctx.ProcedureBody{Trigger: "Roll back heron to {version}", Steps: []string{"one"}, Tools: []string{"rollout"}}
 	p, err := c.PutDraft(ctx, k, body)
 	if err != nil || p.Draft == nil || p.UserID != "a/b" {
 		t.Fatalf("%+v, %v", p, err)
@@ -41,7 +40,7 @@ func TestProceduresOverHTTP(t *testing.T) {
 	if p, err = c.Publish(ctx, k); err != nil || p.Canonical != 2 {
 		t.Errorf("%+v, %v", p, err)
 	}
-	if p, err = c.Rollback(ctx, k, 1); err != nil || p.Canonical != 1 || p.Versions[0].State != procedures.ProcedureSuperseded {
+	if p, err = c.Rollback(ctx, k, 1); err != nil || p.Canonical != 1 || p.Versions[0].State != ragctx.ProcedureSuperseded {
 		t.Errorf("%+v, %v", p, err)
 	}
 	if _, err := c.Rollback(ctx, k, 2); !errors.Is(err, ragctx.ErrConflict) {
@@ -86,7 +85,7 @@ func TestProceduresOverHTTP(t *testing.T) {
 func TestListProceduresByPage(t *testing.T) {
 	c := start(t, Options{}).client
 	for _, name := range []string{"b", "a", "c"} {
-		if _, err := c.PutDraft(t.Context(), engine.ProcedureKey{Name: name}, procedures.ProcedureBody{Trigger: "t", Steps: []string{"s"}}); err != nil {
+		if _, err := c.PutDraft(t.Context(), engine.ProcedureKey{Name: name}, ragctx.ProcedureBody{Trigger: "t", Steps: []string{"s"}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -105,7 +104,7 @@ func TestListProceduresByPage(t *testing.T) {
 	if !slices.Equal(names, []string{"a", "b", "c"}) {
 		t.Error(names)
 	}
-	f = store.ProcedureFilter{State: procedures.ProcedurePublished}
+	f = store.ProcedureFilter{State: ragctx.ProcedurePublished}
 	if page, err := c.ListProcedures(t.Context(), "", f); err != nil || len(page) != 0 {
 		t.Errorf("published: %+v, %v", page, err)
 	}

@@ -21,7 +21,6 @@ import (
 	"github.com/ragctx/ragctx/internal/resolve"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/providers/procedures"
 )
 
 // cached opens an engine with a clock that only the test advances.
@@ -207,7 +206,7 @@ func TestErasedTextIsNotKept(t *testing.T) {
 
 func (f *fixture) publishSkill(name, text string) error {
 	key := engine.ProcedureKey{Name: name}
-	if _, err := f.Procedures().PutDraft(f.t.Context(), key, procedures.ProcedureBody{Trigger: text, Steps: []string{text}}); err != nil {
+	if _, err := f.Procedures().PutDraft(f.t.Context(), key, ragctx.ProcedureBody{Trigger: text, Steps: []string{text}}); err != nil {
 		return err
 	}
 	_, err := f.Procedures().Publish(f.t.Context(), key)

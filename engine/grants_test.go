@@ -19,7 +19,6 @@ import (
 	"github.com/ragctx/ragctx/internal/events"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/providers/memory"
-	"github.com/ragctx/ragctx/providers/procedures"
 	"github.com/ragctx/ragctx/session/assemble"
 )
 
@@ -118,7 +117,7 @@ func fillTheirs(t *testing.T, f *fixture) {
 		t.Fatal(err)
 	}
 	k := engine.ProcedureKey{Namespace: theirs, Name: theirs}
-	if _, err := f.Procedures().PutDraft(ctx, k, procedures.ProcedureBody{Trigger: "the " + secret, Steps: []string{"a " + secret}}); err != nil {
+	if _, err := f.Procedures().PutDraft(ctx, k, ragctx.ProcedureBody{Trigger: "the " + secret, Steps: []string{"a " + secret}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.Procedures().Publish(ctx, k); err != nil {

@@ -15,7 +15,6 @@ import (
 	"github.com/ragctx/ragctx/internal/events"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/providers/procedures"
 )
 
 // TestEraseNamespace erases a namespace in which there is something of everything: no
@@ -45,7 +44,7 @@ func TestEraseNamespace(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := engine.ProcedureKey{Namespace: space, Name: strings.ToLower(token)}
-	if _, err := f.Procedures().PutDraft(ctx, key, procedures.ProcedureBody{Trigger: token, Steps: []string{token}}); err != nil {
+	if _, err := f.Procedures().PutDraft(ctx, key, ragctx.ProcedureBody{Trigger: token, Steps: []string{token}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Indexes().SetRanking(ctx, space, store.Documents, index.Ranking{Method: "keyword"}); err != nil {

@@ -9,7 +9,6 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/resolve"
-	"github.com/ragctx/ragctx/providers/procedures"
 )
 
 // block returns the stable block of an answer in blocks, and the whole answer.
@@ -32,7 +31,7 @@ func (f *fixture) note(m ragctx.Memory) {
 
 func (f *fixture) release(k engine.ProcedureKey, trigger string) {
 	f.t.Helper()
-	if _, err := f.Procedures().PutDraft(f.t.Context(), k, procedures.ProcedureBody{Trigger: trigger, Steps: []string{"go"}}); err != nil {
+	if _, err := f.Procedures().PutDraft(f.t.Context(), k, ragctx.ProcedureBody{Trigger: trigger, Steps: []string{"go"}}); err != nil {
 		f.t.Fatal(err)
 	}
 	if _, err := f.Procedures().Publish(f.t.Context(), k); err != nil {

@@ -17,7 +17,7 @@ import (
 type ProcedureKey struct {
 	Namespace string
 	Name      string
-	procedures.ProcedureOwner
+	ragctx.ProcedureOwner
 }
 
 func (k ProcedureKey) check() error {
@@ -61,7 +61,7 @@ func (e *core) ownProcedureKey(ctx context.Context, k ProcedureKey, create bool)
 // size of an entry does not depend on the length of the procedure.
 func (e Procedures) List(
 	ctx context.Context, namespace string, f store.ProcedureFilter,
-) ([]procedures.ProcedureEntry, error) {
+) ([]ragctx.ProcedureEntry, error) {
 	if err := pageLimit(&f.Limit); err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (e Procedures) List(
 	}
 	ns, err := e.namespace(ctx, namespace, false)
 	if isNotFound(err) {
-		return []procedures.ProcedureEntry{}, nil
+		return []ragctx.ProcedureEntry{}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -83,11 +83,11 @@ func (e Procedures) List(
 }
 
 // Get returns a procedure with its draft and versions.
-func (e Procedures) Get(ctx context.Context, k ProcedureKey) (procedures.Procedure, error) {
-	return readOwnOrShared(ctx, k, func(k ProcedureKey) (procedures.Procedure, error) {
+func (e Procedures) Get(ctx context.Context, k ProcedureKey) (ragctx.Procedure, error) {
+	return readOwnOrShared(ctx, k, func(k ProcedureKey) (ragctx.Procedure, error) {
 		key, err := e.procedureKey(ctx, k, false)
 		if err != nil {
-			return procedures.Procedure{}, err
+			return ragctx.Procedure{}, err
 		}
 		return e.store.Procedure(ctx, key)
 	})
@@ -108,14 +108,14 @@ func readOwnOrShared[T any](ctx context.Context, k ProcedureKey, read func(Proce
 
 // PutDraft writes the draft of a procedure, creating the procedure if necessary. Published versions
 // do not change.
-func (e Procedures) PutDraft(ctx context.Context, k ProcedureKey, b procedures.ProcedureBody) (procedures.Procedure, error) {
+func (e Procedures) PutDraft(ctx context.Context, k ProcedureKey, b ragctx.ProcedureBody) (ragctx.Procedure, error) {
 	b = procedures.TrimBody(e.redactBody(b))
 	if err := procedures.ValidateBody(b); err != nil {
-		return procedures.Procedure{}, err
+		return ragctx.Procedure{}, err
 	}
 	key, err := e.ownProcedureKey(ctx, k, true)
 	if err != nil {
-		return procedures.Procedure{}, err
+		return ragctx.Procedure{}, err
 	}
 	return e.store.PutProcedureDraft(ctx, key, b)
 }
@@ -134,31 +134,31 @@ func (e Procedures) DeleteDraft(ctx context.Context, k ProcedureKey) error {
 }
 
 // Publish makes an immutable version of the draft, which replaces the version that agents see.
-func (e Procedures) Publish(ctx context.Context, k ProcedureKey) (procedures.Procedure, error) {
+func (e Procedures) Publish(ctx context.Context, k ProcedureKey) (ragctx.Procedure, error) {
 	key, err := e.ownProcedureKey(ctx, k, false)
 	if err != nil {
-		return procedures.Procedure{}, err
+		return ragctx.Procedure{}, err
 	}
 	return e.store.PublishProcedure(ctx, key)
 }
 
 // Unpublish hides the procedure from agents. All its versions stay.
-func (e Procedures) Unpublish(ctx context.Context, k ProcedureKey) (procedures.Procedure, error) {
+func (e Procedures) Unpublish(ctx context.Context, k ProcedureKey) (ragctx.Procedure, error) {
 	key, err := e.ownProcedureKey(ctx, k, false)
 	if err != nil {
-		return procedures.Procedure{}, err
+		return ragctx.Procedure{}, err
 	}
 	return e.store.UnpublishProcedure(ctx, key)
 }
 
 // Rollback makes an earlier version the one that agents see, and supersedes all later ones.
-func (e Procedures) Rollback(ctx context.Context, k ProcedureKey, version int) (procedures.Procedure, error) {
+func (e Procedures) Rollback(ctx context.Context, k ProcedureKey, version int) (ragctx.Procedure, error) {
 	if version < 1 {
-		return procedures.Procedure{}, ragctx.Invalid("version", "is %d; use the number of a version, from 1", version)
+		return ragctx.Procedure{}, ragctx.Invalid("version", "is %d; use the number of a version, from 1", version)
 	}
 	key, err := e.ownProcedureKey(ctx, k, false)
 	if err != nil {
-		return procedures.Procedure{}, err
+		return ragctx.Procedure{}, err
 	}
 	return e.store.RollbackProcedure(ctx, key, version)
 }
@@ -190,8 +190,8 @@ func (e Procedures) Preview(
 }
 
 // History returns the changes of a procedure, oldest first.
-func (e Procedures) History(ctx context.Context, k ProcedureKey) ([]procedures.ProcedureChange, error) {
-	return readOwnOrShared(ctx, k, func(k ProcedureKey) ([]procedures.ProcedureChange, error) {
+func (e Procedures) History(ctx context.Context, k ProcedureKey) ([]ragctx.ProcedureChange, error) {
+	return readOwnOrShared(ctx, k, func(k ProcedureKey) ([]ragctx.ProcedureChange, error) {
 		key, err := e.procedureKey(ctx, k, false)
 		if err != nil {
 			return nil, err
@@ -217,17 +217,17 @@ func (e Procedures) Erase(ctx context.Context, k ProcedureKey) (store.Erased, er
 // Skill returns the body of a published procedure by its item id.
 func (e Procedures) Skill(
 	ctx context.Context, namespace, item string,
-) (procedures.ID, procedures.ProcedureVersion, error) {
+) (procedures.ID, ragctx.ProcedureVersion, error) {
 	id, err := procedures.ParseID(item)
 	if err != nil {
-		return id, procedures.ProcedureVersion{}, err
+		return id, ragctx.ProcedureVersion{}, err
 	}
 	if user := id.UserID; user != "" && actAs(ctx, &user) != nil {
-		return id, procedures.ProcedureVersion{}, notFound("procedure", item) // reported like a missing one
+		return id, ragctx.ProcedureVersion{}, notFound("procedure", item) // reported like a missing one
 	}
 	key, err := e.procedureKey(ctx, ProcedureKey{namespace, id.Name, id.ProcedureOwner}, false)
 	if err != nil {
-		return id, procedures.ProcedureVersion{}, err
+		return id, ragctx.ProcedureVersion{}, err
 	}
 	v, err := e.store.ProcedureVersion(ctx, key, id.Version)
 	id.Version = v.Number
@@ -255,9 +255,9 @@ func (a procedureExtractor) OnTurnComplete(ctx context.Context, t ragctx.Turn) e
 	}
 	confidence, _ := procedures.Confidence(t)
 	extracted := store.ExtractedProcedure{
-		Key: store.ProcedureKey{Namespace: ns, ProcedureOwner: procedures.ProcedureOwner{UserID: t.UserID, AgentID: t.AgentID}},
+		Key: store.ProcedureKey{Namespace: ns, ProcedureOwner: ragctx.ProcedureOwner{UserID: t.UserID, AgentID: t.AgentID}},
 		By:  ragctx.ByTurn,
-		Run: procedures.ProcedureRun{Turn: t.ID, Confidence: confidence, At: t.Occurred},
+		Run: ragctx.ProcedureRun{Turn: t.ID, Confidence: confidence, At: t.Occurred},
 	}
 	for range maxStoreAttempts {
 		err = a.store(ctx, extracted, found)
@@ -269,12 +269,12 @@ func (a procedureExtractor) OnTurnComplete(ctx context.Context, t ragctx.Turn) e
 }
 
 // store adds a turn to a similar procedure, or creates a new one.
-func (a procedureExtractor) store(ctx context.Context, extracted store.ExtractedProcedure, found procedures.NamedProcedure) error {
+func (a procedureExtractor) store(ctx context.Context, extracted store.ExtractedProcedure, found ragctx.NamedProcedure) error {
 	known, err := a.engine.store.LatestProcedures(ctx, extracted.Key.Namespace, extracted.Key.ProcedureOwner, maxCompared)
 	if err != nil {
 		return err
 	}
-	same := slices.IndexFunc(known, func(k procedures.NamedProcedure) bool { return procedures.Similar(k, found) })
+	same := slices.IndexFunc(known, func(k ragctx.NamedProcedure) bool { return procedures.Similar(k, found) })
 	if extracted.Existing = same >= 0; extracted.Existing {
 		extracted.Key.Name = known[same].Name
 	} else {
@@ -295,7 +295,7 @@ func (e *core) textChecks() procedures.TextFilter {
 }
 
 // redactBody returns a body with redacted secrets. It does not modify the argument's slices.
-func (e *core) redactBody(b procedures.ProcedureBody) procedures.ProcedureBody {
+func (e *core) redactBody(b ragctx.ProcedureBody) ragctx.ProcedureBody {
 	redact := e.textChecks().Redact
 	if redact == nil {
 		return b

@@ -17,7 +17,6 @@ import (
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/llm"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/procedures"
 )
 
 // used is a tool call and its result.
@@ -73,7 +72,7 @@ func TestProcedureFromTurnToContext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := procedures.ProcedureBody{
+	want := ragctx.ProcedureBody{
 		Trigger: "deploy the {service} service to {environment}",
 		Steps: []string{
 			"git_pull(repo={service})", "registry_login(registry=internal)", "build_image(service={service})",
@@ -192,7 +191,7 @@ func TestSkillsScopeIsAWall(t *testing.T) {
 		k := engine.ProcedureKey{Namespace: rapid.SampledFrom(names).Draw(rt, "ns"), Name: rapid.SampledFrom([]string{"deploy-heron", "roll-back-heron"}).Draw(rt, "name")}
 		k.UserID, k.AgentID = rapid.SampledFrom(users).Draw(rt, "user"), rapid.SampledFrom(agents).Draw(rt, "agent")
 		mark := k.Namespace + "." + k.UserID + "." + k.AgentID
-		if _, err := f.Procedures().PutDraft(t.Context(), k, procedures.ProcedureBody{Trigger: "heron " + mark, Steps: []string{"go"}}); err != nil {
+		if _, err := f.Procedures().PutDraft(t.Context(), k, ragctx.ProcedureBody{Trigger: "heron " + mark, Steps: []string{"go"}}); err != nil {
 			rt.Fatal(err)
 		}
 		if _, err := f.Procedures().Publish(t.Context(), k); err != nil {
@@ -239,12 +238,12 @@ func TestProcedureWordedByModel(t *testing.T) {
 
 func TestBadProcedures(t *testing.T) {
 	f := open(t)
-	ok := procedures.ProcedureBody{Trigger: "when", Steps: []string{"do"}}
+	ok := ragctx.ProcedureBody{Trigger: "when", Steps: []string{"do"}}
 	for name, err := range map[string]error{
 		"name":      failure(f.Procedures().PutDraft(t.Context(), engine.ProcedureKey{Name: "Not A Name"}, ok)),
-		"trigger":   failure(f.Procedures().PutDraft(t.Context(), engine.ProcedureKey{Name: "x"}, procedures.ProcedureBody{Steps: []string{"do"}})),
-		"steps":     failure(f.Procedures().PutDraft(t.Context(), engine.ProcedureKey{Name: "x"}, procedures.ProcedureBody{Trigger: "when"})),
-		"long":      failure(f.Procedures().PutDraft(t.Context(), engine.ProcedureKey{Name: "x"}, procedures.ProcedureBody{Trigger: strings.Repeat("w", 201), Steps: ok.Steps})),
+		"trigger":   failure(f.Procedures().PutDraft(t.Context(), engine.ProcedureKey{Name: "x"}, ragctx.ProcedureBody{Steps: []string{"do"}})),
+		"steps":     failure(f.Procedures().PutDraft(t.Context(), engine.ProcedureKey{Name: "x"}, ragctx.ProcedureBody{Trigger: "when"})),
+		"long":      failure(f.Procedures().PutDraft(t.Context(), engine.ProcedureKey{Name: "x"}, ragctx.ProcedureBody{Trigger: strings.Repeat("w", 201), Steps: ok.Steps})),
 		"version 0": failure(f.Procedures().Rollback(t.Context(), engine.ProcedureKey{Name: "x"}, 0)),
 	} {
 		if !errors.Is(err, ragctx.ErrInvalid) {

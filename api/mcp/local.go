@@ -32,7 +32,7 @@ func (l local) Passage(ctx context.Context, namespace, id string) (passage.Chunk
 	return l.Documents().Passage(ctx, namespace, id)
 }
 
-func (l local) Skill(ctx context.Context, namespace, item string) (procedures.ID, procedures.ProcedureVersion, error) {
+func (l local) Skill(ctx context.Context, namespace, item string) (procedures.ID, ragctx.ProcedureVersion, error) {
 	return l.Procedures().Skill(ctx, namespace, item)
 }
 

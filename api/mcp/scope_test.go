@@ -9,7 +9,6 @@ import (
 	"github.com/ragctx/ragctx"
 	mcpserver "github.com/ragctx/ragctx/api/mcp"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/providers/procedures"
 )
 
 // TestAgentAndSessionAreWalls does by ids what a configured agent, or conversation, is not
@@ -90,8 +89,8 @@ func TestAgentAndSessionAreWalls(t *testing.T) {
 func TestScopeIsAWall(t *testing.T) {
 	eng := open(t)
 	for _, user := range []string{"", "ada", "bob"} {
-		k := engine.ProcedureKey{Namespace: "work", Name: "trick", ProcedureOwner: procedures.ProcedureOwner{UserID: user}}
-		if _, err := eng.Procedures().PutDraft(t.Context(), k, procedures.ProcedureBody{Trigger: "a trick", Steps: []string{"the trick of " + user}}); err != nil {
+		k := engine.ProcedureKey{Namespace: "work", Name: "trick", ProcedureOwner: ragctx.ProcedureOwner{UserID: user}}
+		if _, err := eng.Procedures().PutDraft(t.Context(), k, ragctx.ProcedureBody{Trigger: "a trick", Steps: []string{"the trick of " + user}}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := eng.Procedures().Publish(t.Context(), k); err != nil {

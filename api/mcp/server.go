@@ -40,7 +40,7 @@ type Engine interface {
 	ListDocuments(ctx context.Context, namespace string, o store.ListOptions) ([]store.Document, error)
 	PutDocument(ctx context.Context, namespace string, d docs.Document, root string) (store.Put, error)
 	Passage(ctx context.Context, namespace, id string) (passage.Chunk, error)
-	Skill(ctx context.Context, namespace, item string) (procedures.ID, procedures.ProcedureVersion, error)
+	Skill(ctx context.Context, namespace, item string) (procedures.ID, ragctx.ProcedureVersion, error)
 
 	Remember(ctx context.Context, m ragctx.Memory) (ragctx.Memory, store.Status, error)
 	FindMemory(ctx context.Context, namespace, id string, by engine.Viewer) (store.Quarantined, error)

@@ -14,7 +14,6 @@ import (
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/access"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/procedures"
 )
 
 // Bounds of completions, which delay the next key.
@@ -115,7 +114,7 @@ func namespaceNames(ctx context.Context, _ settings, c *client, _ string) ([]nam
 
 func procedureNames(ctx context.Context, s settings, c *client, _ string) ([]named, error) {
 	list, err := c.ListProcedures(ctx, s.Namespace, store.ProcedureFilter{AnyUser: true, Limit: completeLooks})
-	return namesOf(list, err, func(p procedures.ProcedureEntry) named { return named{p.Name, p.Trigger} })
+	return namesOf(list, err, func(p ragctx.ProcedureEntry) named { return named{p.Name, p.Trigger} })
 }
 
 func clusterNames(ctx context.Context, s settings, c *client, _ string) ([]named, error) {

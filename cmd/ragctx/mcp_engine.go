@@ -148,20 +148,20 @@ func (a *agentAPI) Passage(ctx context.Context, namespace, id string) (passage.C
 }
 
 // Skill implements [mcp.Engine].
-func (a *agentAPI) Skill(ctx context.Context, namespace, item string) (procedures.ID, procedures.ProcedureVersion, error) {
+func (a *agentAPI) Skill(ctx context.Context, namespace, item string) (procedures.ID, ragctx.ProcedureVersion, error) {
 	it, err := a.Item(ctx, namespace, item)
 	if err == nil && it.Type != ragctx.TypeSkill {
 		err = ragctx.ErrNotFound
 	}
 	if err != nil {
-		return procedures.ID{}, procedures.ProcedureVersion{}, err
+		return procedures.ID{}, ragctx.ProcedureVersion{}, err
 	}
 	id, err := procedures.ParseID(it.ID)
 	if err != nil {
-		return id, procedures.ProcedureVersion{}, err
+		return id, ragctx.ProcedureVersion{}, err
 	}
 	_, body, err := procedures.ParseMarkdown(it.Text)
-	return id, procedures.ProcedureVersion{Number: it.Version, ProcedureBody: body}, err
+	return id, ragctx.ProcedureVersion{Number: it.Version, ProcedureBody: body}, err
 }
 
 // FindMemory implements [mcp.Engine].

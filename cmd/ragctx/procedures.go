@@ -39,7 +39,7 @@ func newProcedures(env lookupEnv) *cobra.Command {
 }
 
 // ownerFlags select the owner of a procedure.
-func ownerFlags(cmd *cobra.Command, o *procedures.ProcedureOwner) {
+func ownerFlags(cmd *cobra.Command, o *ragctx.ProcedureOwner) {
 	addSettings(cmd.Flags(), "server")
 	cmd.Flags().StringVar(&o.UserID, "user", "", "user it belongs to (default none: everyone in the namespace)")
 	cmd.Flags().StringVar(&o.AgentID, "agent", "", "agent it belongs to (default none: every agent)")
@@ -49,7 +49,7 @@ func ownerFlags(cmd *cobra.Command, o *procedures.ProcedureOwner) {
 func procedureCommand(env lookupEnv, cmd *cobra.Command, n int, what string,
 	run func(ctx context.Context, cmd *cobra.Command, c *client, k engine.ProcedureKey, args []string) error,
 ) *cobra.Command {
-	var owner procedures.ProcedureOwner
+	var owner ragctx.ProcedureOwner
 	cmd.Args = exactly(n, what)
 	ownerFlags(cmd, &owner)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -73,13 +73,13 @@ func newProceduresList(env lookupEnv) *cobra.Command {
 		Example: "  ragctx procedures list --state draft",
 		Args:    none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := optional(checkOneOf(string(procedures.ProcedureDraft), string(procedures.ProcedurePublished)))(state); err != nil {
+			if err := optional(checkOneOf(string(ragctx.ProcedureDraft), string(ragctx.ProcedurePublished)))(state); err != nil {
 				return asUsage(fmt.Errorf("--state: %w", err))
 			}
 			if f.AnyUser && f.UserID != "" {
 				return badUsage("--all-users contradicts --user; use one of them")
 			}
-			f.State = procedures.ProcedureState(state)
+			f.State = ragctx.ProcedureState(state)
 			return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
 				list, err := allProcedures(ctx, c, s.Namespace, f)
 				if err != nil {
@@ -102,8 +102,8 @@ func newProceduresList(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-func allProcedures(ctx context.Context, c *client, namespace string, f store.ProcedureFilter) ([]procedures.ProcedureEntry, error) {
-	all := []procedures.ProcedureEntry{}
+func allProcedures(ctx context.Context, c *client, namespace string, f store.ProcedureFilter) ([]ragctx.ProcedureEntry, error) {
+	all := []ragctx.ProcedureEntry{}
 	f.Limit = engine.MaxPage
 	for {
 		page, err := c.ListProcedures(ctx, namespace, f)
@@ -117,7 +117,7 @@ func allProcedures(ctx context.Context, c *client, namespace string, f store.Pro
 	}
 }
 
-func writeProcedures(w io.Writer, list []procedures.ProcedureEntry) error {
+func writeProcedures(w io.Writer, list []ragctx.ProcedureEntry) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -157,9 +157,9 @@ func newProceduresShow(env lookupEnv) *cobra.Command {
 		}
 		if asJSON {
 			return writeJSON(cmd.OutOrStdout(), struct {
-				procedures.Procedure
+				ragctx.Procedure
 
-				History []procedures.ProcedureChange `json:"history"`
+				History []ragctx.ProcedureChange `json:"history"`
 			}{p, changes})
 		}
 		writeProcedure(cmd.OutOrStdout(), p, changes)
@@ -170,7 +170,7 @@ func newProceduresShow(env lookupEnv) *cobra.Command {
 }
 
 // writeProcedure prints the draft, or else the published version, and lists the other versions.
-func writeProcedure(w io.Writer, p procedures.Procedure, changes []procedures.ProcedureChange) {
+func writeProcedure(w io.Writer, p ragctx.Procedure, changes []ragctx.ProcedureChange) {
 	v, ok := p.Version(0)
 	if p.Draft != nil {
 		v, ok = *p.Draft, true
@@ -200,7 +200,7 @@ func writeProcedure(w io.Writer, p procedures.Procedure, changes []procedures.Pr
 	}
 }
 
-func writtenBy(v procedures.ProcedureVersion) string {
+func writtenBy(v ragctx.ProcedureVersion) string {
 	text := "written by " + v.By
 	if n := len(v.Sources); n > 0 {
 		text += fmt.Sprintf(", %d turns", n)
@@ -286,8 +286,8 @@ func newProceduresRollback(env lookupEnv) *cobra.Command {
 }
 
 // printPublished prints the published version of a procedure.
-func printPublished(cmd *cobra.Command, k engine.ProcedureKey) func(procedures.Procedure, error) error {
-	return func(p procedures.Procedure, err error) error {
+func printPublished(cmd *cobra.Command, k engine.ProcedureKey) func(ragctx.Procedure, error) error {
+	return func(p ragctx.Procedure, err error) error {
 		if err != nil {
 			return err
 		}

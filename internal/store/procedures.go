@@ -8,14 +8,13 @@ import (
 	"fmt"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/providers/procedures"
 )
 
 // ProcedureKey identifies a procedure. Two owners may have procedures of the same name.
 type ProcedureKey struct {
 	Namespace int64
 	Name      string
-	procedures.ProcedureOwner
+	ragctx.ProcedureOwner
 }
 
 func (k ProcedureKey) notFound() error {
@@ -44,8 +43,8 @@ type procedure struct {
 // missing procedure is created.
 func (s *Store) changeProcedure(
 	ctx context.Context, k ProcedureKey, create bool, what string, fn func(context.Context, *procedure) error,
-) (procedures.Procedure, error) {
-	var out procedures.Procedure
+) (ragctx.Procedure, error) {
+	var out ragctx.Procedure
 	err := s.write.doIn(ctx, k.Namespace, High, func(ctx context.Context, tx *sql.Tx) error {
 		p := &procedure{Store: s, tx: tx, key: k, now: s.now().UnixMicro()}
 		err := p.find(ctx)
@@ -66,7 +65,7 @@ func (s *Store) changeProcedure(
 	})
 	s.procedures.Add(1)
 	if err != nil {
-		return procedures.Procedure{}, failed(what, err)
+		return ragctx.Procedure{}, failed(what, err)
 	}
 	return out, nil
 }
@@ -108,7 +107,7 @@ func (p *procedure) setCanonical(ctx context.Context, version sql.NullInt64, op 
 }
 
 // insertDraft stores a draft and replaces the previous one.
-func (p *procedure) insertDraft(ctx context.Context, b procedures.ProcedureBody, by string) error {
+func (p *procedure) insertDraft(ctx context.Context, b ragctx.ProcedureBody, by string) error {
 	trigger := b.Trigger
 	b.Trigger = ""
 	body, err := json.Marshal(b)
@@ -147,7 +146,7 @@ func (p *procedure) inheritSources(ctx context.Context, row int64) error {
 
 // PutProcedureDraft stores the draft of a procedure and replaces the previous one. Published
 // versions stay unchanged.
-func (s *Store) PutProcedureDraft(ctx context.Context, k ProcedureKey, b procedures.ProcedureBody) (procedures.Procedure, error) {
+func (s *Store) PutProcedureDraft(ctx context.Context, k ProcedureKey, b ragctx.ProcedureBody) (ragctx.Procedure, error) {
 	return s.changeProcedure(ctx, k, true, "store draft", func(ctx context.Context, p *procedure) error {
 		if err := p.insertDraft(ctx, b, ragctx.ByCaller); err != nil {
 			return err
@@ -189,7 +188,7 @@ func dropEmpty(ctx context.Context, tx *sql.Tx, id int64) (names []string, err e
 const MaxProcedureVersions = 1000
 
 // PublishProcedure turns the draft into an immutable version and makes it canonical.
-func (s *Store) PublishProcedure(ctx context.Context, k ProcedureKey) (procedures.Procedure, error) {
+func (s *Store) PublishProcedure(ctx context.Context, k ProcedureKey) (ragctx.Procedure, error) {
 	return s.changeProcedure(ctx, k, false, "publish", func(ctx context.Context, p *procedure) error {
 		if !p.draft.Valid {
 			return k.conflict("there is no draft to publish; write one first")
@@ -208,7 +207,7 @@ func (s *Store) PublishProcedure(ctx context.Context, k ProcedureKey) (procedure
 
 // UnpublishProcedure clears the canonical version: agents no longer see the procedure. Published
 // versions stay.
-func (s *Store) UnpublishProcedure(ctx context.Context, k ProcedureKey) (procedures.Procedure, error) {
+func (s *Store) UnpublishProcedure(ctx context.Context, k ProcedureKey) (ragctx.Procedure, error) {
 	return s.changeProcedure(ctx, k, false, "unpublish", func(ctx context.Context, p *procedure) error {
 		if !p.canonical.Valid {
 			return k.conflict("it is not published")
@@ -219,7 +218,7 @@ func (s *Store) UnpublishProcedure(ctx context.Context, k ProcedureKey) (procedu
 
 // RollbackProcedure makes an earlier version canonical again and supersedes all later ones. The
 // draft stays.
-func (s *Store) RollbackProcedure(ctx context.Context, k ProcedureKey, version int) (procedures.Procedure, error) {
+func (s *Store) RollbackProcedure(ctx context.Context, k ProcedureKey, version int) (ragctx.Procedure, error) {
 	return s.changeProcedure(ctx, k, false, "roll back", func(ctx context.Context, p *procedure) error {
 		var superseded bool
 		err := p.tx.QueryRowContext(ctx, `SELECT superseded IS NOT NULL FROM procedure_bodies WHERE procedure = ?

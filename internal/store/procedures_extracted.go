@@ -7,15 +7,14 @@ import (
 	"fmt"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/providers/procedures"
 )
 
 // ExtractedProcedure is a procedure extracted from a turn.
 type ExtractedProcedure struct {
 	Key  ProcedureKey
-	Body procedures.ProcedureBody
+	Body ragctx.ProcedureBody
 	By   string // [ragctx.ByTurn] or [ragctx.ByModel]
-	Run  procedures.ProcedureRun
+	Run  ragctx.ProcedureRun
 	// Existing means that a stored procedure does the same, and the turn is another run of it.
 	// Otherwise the procedure is new.
 	Existing bool
@@ -97,8 +96,8 @@ func (p *procedure) addSource(ctx context.Context, l ExtractedProcedure) error {
 
 // LatestProcedures returns at most limit of an owner's procedures, newest first: the draft of each,
 // otherwise the canonical or the newest version.
-func (s *Store) LatestProcedures(ctx context.Context, ns int64, o procedures.ProcedureOwner, limit int) ([]procedures.NamedProcedure, error) {
-	var out []procedures.NamedProcedure
+func (s *Store) LatestProcedures(ctx context.Context, ns int64, o ragctx.ProcedureOwner, limit int) ([]ragctx.NamedProcedure, error) {
+	var out []ragctx.NamedProcedure
 	err := s.view(ctx, func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, `SELECT p.name, b.trigger, b.body FROM procedures p
 			JOIN procedure_bodies b ON b.id = (SELECT o.id FROM procedure_bodies o WHERE o.procedure = p.id
@@ -108,10 +107,10 @@ func (s *Store) LatestProcedures(ctx context.Context, ns int64, o procedures.Pro
 			return err
 		}
 		return scan(rows, func() error {
-			var k procedures.NamedProcedure
+			var k ragctx.NamedProcedure
 			var trigger, body string
 			err := rows.Scan(&k.Name, &trigger, &body)
-			k.ProcedureBody = decode[procedures.ProcedureBody](body)
+			k.ProcedureBody = decode[ragctx.ProcedureBody](body)
 			k.Trigger = trigger
 			out = append(out, k)
 			return err

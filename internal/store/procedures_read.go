@@ -7,23 +7,23 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ragctx/ragctx/providers/procedures"
+	"github.com/ragctx/ragctx"
 )
 
 // Procedure returns a procedure with its draft and its versions.
-func (s *Store) Procedure(ctx context.Context, k ProcedureKey) (p procedures.Procedure, err error) {
+func (s *Store) Procedure(ctx context.Context, k ProcedureKey) (p ragctx.Procedure, err error) {
 	err = s.view(ctx, func(tx *sql.Tx) error {
 		p, err = loadProcedure(ctx, tx, k)
 		return err
 	})
 	if err != nil {
-		return procedures.Procedure{}, failed("read procedure", err)
+		return ragctx.Procedure{}, failed("read procedure", err)
 	}
 	return p, nil
 }
 
-func loadProcedure(ctx context.Context, tx *sql.Tx, k ProcedureKey) (procedures.Procedure, error) {
-	p := procedures.Procedure{Name: k.Name, ProcedureOwner: k.ProcedureOwner, Versions: []procedures.ProcedureVersion{}}
+func loadProcedure(ctx context.Context, tx *sql.Tx, k ProcedureKey) (ragctx.Procedure, error) {
+	p := ragctx.Procedure{Name: k.Name, ProcedureOwner: k.ProcedureOwner, Versions: []ragctx.ProcedureVersion{}}
 	var id int64
 	var canonical, created, updated sql.NullInt64
 	err := tx.QueryRowContext(ctx, `SELECT p.id, n.name, p.canonical, p.created, p.updated FROM procedures p
@@ -60,7 +60,7 @@ func loadProcedure(ctx context.Context, tx *sql.Tx, k ProcedureKey) (procedures.
 }
 
 // withLists returns b with empty lists in place of nil ones.
-func withLists(b procedures.ProcedureBody) procedures.ProcedureBody {
+func withLists(b ragctx.ProcedureBody) ragctx.ProcedureBody {
 	for _, list := range []*[]string{&b.Steps, &b.Tools, &b.Pitfalls, &b.Verification} {
 		if *list == nil {
 			*list = []string{}
@@ -69,27 +69,27 @@ func withLists(b procedures.ProcedureBody) procedures.ProcedureBody {
 	return b
 }
 
-func scanVersion(rows *sql.Rows) (row int64, v procedures.ProcedureVersion, err error) {
+func scanVersion(rows *sql.Rows) (row int64, v ragctx.ProcedureVersion, err error) {
 	var written, published, superseded sql.NullInt64
 	var trigger, body string
 	err = rows.Scan(&row, &v.Number, &v.By, &written, &published, &superseded, &trigger, &body)
-	v.ProcedureBody = withLists(decode[procedures.ProcedureBody](body))
+	v.ProcedureBody = withLists(decode[ragctx.ProcedureBody](body))
 	v.Trigger = trigger
 	v.Written, v.Published, v.Superseded = moment(written), moment(published), moment(superseded)
 	switch {
 	case v.Number == 0:
-		v.State = procedures.ProcedureDraft
+		v.State = ragctx.ProcedureDraft
 	case superseded.Valid:
-		v.State = procedures.ProcedureSuperseded
+		v.State = ragctx.ProcedureSuperseded
 	default:
-		v.State = procedures.ProcedurePublished
+		v.State = ragctx.ProcedurePublished
 	}
 	return row, v, err
 }
 
 // sourcesOf returns the turns of a procedure's versions, by row.
-func sourcesOf(ctx context.Context, tx *sql.Tx, id int64) (map[int64][]procedures.ProcedureRun, error) {
-	out := make(map[int64][]procedures.ProcedureRun)
+func sourcesOf(ctx context.Context, tx *sql.Tx, id int64) (map[int64][]ragctx.ProcedureRun, error) {
+	out := make(map[int64][]ragctx.ProcedureRun)
 	rows, err := tx.QueryContext(ctx, `SELECT s.body, s.turn, s.words, s.confidence, s.at FROM procedure_sources s
 		JOIN procedure_bodies b ON b.id = s.body WHERE b.procedure = ? ORDER BY s.words DESC, s.at, s.turn`, id)
 	if err != nil {
@@ -98,7 +98,7 @@ func sourcesOf(ctx context.Context, tx *sql.Tx, id int64) (map[int64][]procedure
 	return out, scan(rows, func() error {
 		var row int64
 		var at sql.NullInt64
-		var e procedures.ProcedureRun
+		var e ragctx.ProcedureRun
 		err := rows.Scan(&row, &e.Turn, &e.Words, &e.Confidence, &at)
 		e.At = moment(at)
 		out[row] = append(out[row], e)
@@ -107,8 +107,8 @@ func sourcesOf(ctx context.Context, tx *sql.Tx, id int64) (map[int64][]procedure
 }
 
 // ProcedureHistory returns the events of a procedure, oldest first.
-func (s *Store) ProcedureHistory(ctx context.Context, k ProcedureKey) ([]procedures.ProcedureChange, error) {
-	out := []procedures.ProcedureChange{}
+func (s *Store) ProcedureHistory(ctx context.Context, k ProcedureKey) ([]ragctx.ProcedureChange, error) {
+	out := []ragctx.ProcedureChange{}
 	err := s.view(ctx, func(tx *sql.Tx) error {
 		p := &procedure{tx: tx, key: k}
 		if err := p.find(ctx); err != nil {
@@ -120,7 +120,7 @@ func (s *Store) ProcedureHistory(ctx context.Context, k ProcedureKey) ([]procedu
 			return err
 		}
 		return scan(rows, func() error {
-			var c procedures.ProcedureChange
+			var c ragctx.ProcedureChange
 			var at sql.NullInt64
 			err := rows.Scan(&at, &c.Op, &c.Version, &c.Before, &c.By, &c.Turn)
 			c.At = moment(at)
@@ -136,21 +136,21 @@ func (s *Store) ProcedureHistory(ctx context.Context, k ProcedureKey) ([]procedu
 
 // ProcedureFilter selects procedures. The zero value selects the shared ones.
 type ProcedureFilter struct {
-	procedures.ProcedureOwner // compared as in [procedures.ProcedureOwner.SeenBy]
+	ragctx.ProcedureOwner // compared as in [procedures.ProcedureOwner.SeenBy]
 
 	// AnyUser selects the procedures of all users.
 	AnyUser bool
 	// State selects procedures with a draft (draft) or with a canonical version (published); ""
 	// selects all.
-	State procedures.ProcedureState
+	State ragctx.ProcedureState
 	// After is the last entry of the previous page.
-	After procedures.ProcedureEntry
+	After ragctx.ProcedureEntry
 	Limit int // 0 is all
 }
 
 // ListProcedures returns procedures by name. The cost per procedure does not depend on its body's
 // length.
-func (s *Store) ListProcedures(ctx context.Context, ns int64, f ProcedureFilter) ([]procedures.ProcedureEntry, error) {
+func (s *Store) ListProcedures(ctx context.Context, ns int64, f ProcedureFilter) ([]ragctx.ProcedureEntry, error) {
 	c := conditions{sql: `p.namespace = ?`, args: []any{ns}}
 	if !f.AnyUser {
 		c.and(`p.user IN ('', ?)`, f.UserID)
@@ -159,9 +159,9 @@ func (s *Store) ListProcedures(ctx context.Context, ns int64, f ProcedureFilter)
 		c.and(`p.agent IN ('', ?)`, f.AgentID)
 	}
 	switch f.State {
-	case procedures.ProcedureDraft:
+	case ragctx.ProcedureDraft:
 		c.and(`d.id IS NOT NULL`)
-	case procedures.ProcedurePublished:
+	case ragctx.ProcedurePublished:
 		c.and(`p.canonical IS NOT NULL`)
 	default:
 	}
@@ -172,7 +172,7 @@ func (s *Store) ListProcedures(ctx context.Context, ns int64, f ProcedureFilter)
 	if limit == 0 {
 		limit = -1
 	}
-	out := []procedures.ProcedureEntry{}
+	out := []ragctx.ProcedureEntry{}
 	err := s.view(ctx, func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, `SELECT p.name, p.user, p.agent, coalesce(v.trigger, d.trigger, l.trigger, ''), d.id IS NOT NULL,
 				coalesce(p.canonical, 0), p.versions, p.updated,
@@ -186,7 +186,7 @@ func (s *Store) ListProcedures(ctx context.Context, ns int64, f ProcedureFilter)
 			return err
 		}
 		return scan(rows, func() error {
-			var l procedures.ProcedureEntry
+			var l ragctx.ProcedureEntry
 			var updated sql.NullInt64
 			err := rows.Scan(&l.Name, &l.UserID, &l.AgentID, &l.Trigger, &l.Draft, &l.Canonical, &l.Versions, &updated, &l.Turns)
 			l.Updated = moment(updated)
@@ -202,7 +202,7 @@ func (s *Store) ListProcedures(ctx context.Context, ns int64, f ProcedureFilter)
 
 // PublishedTrigger is the trigger of a canonical version.
 type PublishedTrigger struct {
-	procedures.ProcedureOwner
+	ragctx.ProcedureOwner
 
 	Name      string
 	Version   int
@@ -246,10 +246,10 @@ func (s *Store) Skills(ctx context.Context, ns int64, asOf time.Time) ([]Publish
 func (s *Store) ProceduresState() uint64 { return s.procedures.Load() }
 
 // ProcedureVersion returns a published version of a procedure; number 0 is the canonical one.
-func (s *Store) ProcedureVersion(ctx context.Context, k ProcedureKey, number int) (procedures.ProcedureVersion, error) {
+func (s *Store) ProcedureVersion(ctx context.Context, k ProcedureKey, number int) (ragctx.ProcedureVersion, error) {
 	p, err := s.Procedure(ctx, k)
 	if err != nil {
-		return procedures.ProcedureVersion{}, err
+		return ragctx.ProcedureVersion{}, err
 	}
 	v, ok := p.Version(number)
 	if !ok {

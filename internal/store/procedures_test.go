@@ -21,8 +21,8 @@ func (f *fixture) key(name string) store.ProcedureKey {
 	return store.ProcedureKey{Namespace: f.ns, Name: name}
 }
 
-func body(step string) procedures.ProcedureBody {
-	return procedures.TrimBody(procedures.ProcedureBody{Trigger: "Do " + step, Steps: []string{step}})
+func body(step string) ragctx.ProcedureBody {
+	return procedures.TrimBody(ragctx.ProcedureBody{Trigger: "Do " + step, Steps: []string{step}})
 }
 
 // must fails the test on an error.
@@ -43,7 +43,7 @@ func TestProcedureLife(t *testing.T) {
 		t.Errorf("publish of nothing: %v", err)
 	}
 	p := must(f.PutProcedureDraft(t.Context(), k, body("one")))(t)
-	if p.Draft == nil || p.Draft.State != procedures.ProcedureDraft || p.Canonical != 0 || len(p.Versions) != 0 {
+	if p.Draft == nil || p.Draft.State != ragctx.ProcedureDraft || p.Canonical != 0 || len(p.Versions) != 0 {
 		t.Fatalf("draft: %+v", p)
 	}
 	p = must(f.PublishProcedure(t.Context(), k))(t)
@@ -63,11 +63,11 @@ func TestProcedureLife(t *testing.T) {
 		must(f.PublishProcedure(t.Context(), k))(t)
 	}
 	p = must(f.RollbackProcedure(t.Context(), k, 2))(t)
-	var states []procedures.ProcedureState
+	var states []ragctx.ProcedureState
 	for _, v := range p.Versions {
 		states = append(states, v.State)
 	}
-	if diff := cmp.Diff([]procedures.ProcedureState{procedures.ProcedureSuperseded, procedures.ProcedurePublished, procedures.ProcedurePublished},
+	if diff := cmp.Diff([]ragctx.ProcedureState{ragctx.ProcedureSuperseded, ragctx.ProcedurePublished, ragctx.ProcedurePublished},
 		states); diff != "" || p.Canonical != 2 {
 		t.Errorf("rolled back to %d: %s", p.Canonical, diff)
 	}
@@ -118,7 +118,7 @@ func TestSkillsAsOf(t *testing.T) {
 	f := fresh(t)
 	k := f.key("deploy")
 	var at []time.Time
-	step := func(p procedures.Procedure, err error) {
+	step := func(p ragctx.Procedure, err error) {
 		at = append(at, must(p, err)(t).Updated)
 	}
 	must(f.PutProcedureDraft(t.Context(), k, body("one")))(t)
@@ -217,7 +217,7 @@ func (m *procedureModel) compare(t *testing.T, rt *rapid.T, f *fixture, k store.
 		rt.Fatalf("draft %+v; want %+v", p.Draft, m)
 	}
 	for _, v := range p.Versions {
-		if i := v.Number - 1; v.Steps[0] != m.versions[i] || (v.State == procedures.ProcedureSuperseded) != m.gone[i] ||
+		if i := v.Number - 1; v.Steps[0] != m.versions[i] || (v.State == ragctx.ProcedureSuperseded) != m.gone[i] ||
 			v.Canonical != (v.Number == m.canonical) {
 			rt.Fatalf("version %+v; want %+v", v, m)
 		}
@@ -226,7 +226,7 @@ func (m *procedureModel) compare(t *testing.T, rt *rapid.T, f *fixture, k store.
 		return
 	}
 	list := must(f.ListProcedures(t.Context(), k.Namespace, store.ProcedureFilter{}))(t)
-	i := slices.IndexFunc(list, func(l procedures.ProcedureEntry) bool { return l.Name == k.Name })
+	i := slices.IndexFunc(list, func(l ragctx.ProcedureEntry) bool { return l.Name == k.Name })
 	if i < 0 || list[i].Canonical != m.canonical || list[i].Draft != (m.draft != "") || list[i].Versions != len(m.versions) {
 		rt.Fatalf("listed %+v; want %+v", list, m)
 	}
@@ -240,8 +240,8 @@ func (f *fixture) lesson(t *testing.T, turn, user, session, name string, known b
 		t.Fatal(err)
 	}
 	return must(f.StoreProcedure(t.Context(), store.ExtractedProcedure{
-		Key:  store.ProcedureKey{Namespace: f.ns, Name: name, ProcedureOwner: procedures.ProcedureOwner{UserID: user}},
-		Body: body("qstep" + turn), By: ragctx.ByTurn, Run: procedures.ProcedureRun{Turn: turn, Confidence: .8, At: t0}, Existing: known,
+		Key:  store.ProcedureKey{Namespace: f.ns, Name: name, ProcedureOwner: ragctx.ProcedureOwner{UserID: user}},
+		Body: body("qstep" + turn), By: ragctx.ByTurn, Run: ragctx.ProcedureRun{Turn: turn, Confidence: .8, At: t0}, Existing: known,
 	}))(t)
 }
 
@@ -259,17 +259,17 @@ func TestStoreProcedure(t *testing.T) {
 	if op := f.lesson(t, "t3", "bob", "s1", "deploy", false); op != ragctx.OpDrafted {
 		t.Error(op)
 	}
-	k := store.ProcedureKey{Namespace: f.ns, Name: "deploy", ProcedureOwner: procedures.ProcedureOwner{UserID: "ada"}}
+	k := store.ProcedureKey{Namespace: f.ns, Name: "deploy", ProcedureOwner: ragctx.ProcedureOwner{UserID: "ada"}}
 	p := must(f.PublishProcedure(t.Context(), k))(t)
-	want := []procedures.ProcedureRun{{Turn: "t1", Confidence: .8, At: t0, Words: true}, {Turn: "t2", Confidence: .8, At: t0}}
+	want := []ragctx.ProcedureRun{{Turn: "t1", Confidence: .8, At: t0, Words: true}, {Turn: "t2", Confidence: .8, At: t0}}
 	if diff := cmp.Diff(want, p.Versions[0].Sources); diff != "" {
 		t.Error(diff)
 	}
-	_, err := f.StoreProcedure(t.Context(), store.ExtractedProcedure{Key: k, Body: body("x"), Run: procedures.ProcedureRun{Turn: "t3"}})
+	_, err := f.StoreProcedure(t.Context(), store.ExtractedProcedure{Key: k, Body: body("x"), Run: ragctx.ProcedureRun{Turn: "t3"}})
 	if !errors.Is(err, ragctx.ErrConflict) {
 		t.Errorf("new under a name that is there: %v", err)
 	}
-	op, err := f.StoreProcedure(t.Context(), store.ExtractedProcedure{Key: k, Existing: true, Run: procedures.ProcedureRun{Turn: "never"}})
+	op, err := f.StoreProcedure(t.Context(), store.ExtractedProcedure{Key: k, Existing: true, Run: ragctx.ProcedureRun{Turn: "never"}})
 	if op != "" || err != nil {
 		t.Errorf("a turn that is not there: %s, %v", op, err)
 	}
@@ -283,8 +283,8 @@ func TestEraseProcedures(t *testing.T) {
 	f.lesson(t, "t2", "ada", "s2", "deploy", true)
 	f.lesson(t, "t3", "bob", "s3", "deploy", false)
 	f.lesson(t, "t4", "", "s4", "check", false)
-	ada := store.ProcedureKey{Namespace: f.ns, Name: "deploy", ProcedureOwner: procedures.ProcedureOwner{UserID: "ada"}}
-	bob := store.ProcedureKey{Namespace: f.ns, Name: "deploy", ProcedureOwner: procedures.ProcedureOwner{UserID: "bob"}}
+	ada := store.ProcedureKey{Namespace: f.ns, Name: "deploy", ProcedureOwner: ragctx.ProcedureOwner{UserID: "ada"}}
+	bob := store.ProcedureKey{Namespace: f.ns, Name: "deploy", ProcedureOwner: ragctx.ProcedureOwner{UserID: "bob"}}
 	must(f.PublishProcedure(t.Context(), ada))(t)
 	must(f.PutProcedureDraft(t.Context(), ada, body("edited qstept1")))(t) // inherits where it is from
 

@@ -83,28 +83,28 @@ type TextFilter struct {
 //
 // A step is a successful call, with the values of the request replaced by placeholders. A call that
 // failed and then succeeded is a pitfall. Final calls that check the result are the verification.
-func Extract(t ragctx.Turn, filter TextFilter) (NamedProcedure, bool) {
+func Extract(t ragctx.Turn, filter TextFilter) (ragctx.NamedProcedure, bool) {
 	if filter.Redact == nil {
 		filter.Redact = func(s string) string { return s }
 	}
 	request := requestOf(filter.Redact(promptOf(t)))
 	calls := callsOf(t, filter.Redact)
 	if request == "" || len(calls) == 0 {
-		return NamedProcedure{}, false
+		return ragctx.NamedProcedure{}, false
 	}
 	values := valuesOf(request, calls)
 	w := &writer{values: values, request: fold(request), isOrder: filter.IsOrder, given: make(map[string]string)}
 	all := w.steps(calls)
 	good := slices.DeleteFunc(slices.Clone(all), func(s step) bool { return s.failed })
 	if len(good) == 0 {
-		return NamedProcedure{}, false
+		return ragctx.NamedProcedure{}, false
 	}
 	end := len(good)
 	for end > 1 && good[end-1].check {
 		end--
 	}
 	trigger := clipRunes(generalise(request, values), MaxTriggerRunes)
-	k := NamedProcedure{Name: nameFor(trigger, calls), ProcedureBody: TrimBody(ProcedureBody{
+	k := ragctx.NamedProcedure{Name: nameFor(trigger, calls), ProcedureBody: TrimBody(ragctx.ProcedureBody{
 		Trigger: trigger, Steps: stepTexts(good[:end]), Verification: stepTexts(good[end:]), Pitfalls: pitfalls(all), Tools: toolsOf(calls),
 	})}
 	k.Steps = k.Steps[:min(len(k.Steps), MaxEntries)]
@@ -222,7 +222,7 @@ func nameWords(text string) []string {
 // Similar reports whether two procedures do the same. They must share most of their steps, or
 // nearly all of their tools, because people and models reword steps. They must also share name or
 // trigger.
-func Similar(a, b NamedProcedure) bool {
+func Similar(a, b ragctx.NamedProcedure) bool {
 	steps := dice(bag(a.Steps), bag(b.Steps))
 	tools := dice(bag(a.Tools), bag(b.Tools)) >= 0.8
 	if a.Name == b.Name {
@@ -259,9 +259,9 @@ func dice(a, b map[string]int) float64 {
 }
 
 // FreeName returns a name that no known procedure has.
-func FreeName(name string, known []NamedProcedure) string {
+func FreeName(name string, known []ragctx.NamedProcedure) string {
 	free := name
-	for n := 2; slices.ContainsFunc(known, func(k NamedProcedure) bool { return k.Name == free }); n++ {
+	for n := 2; slices.ContainsFunc(known, func(k ragctx.NamedProcedure) bool { return k.Name == free }); n++ {
 		suffix := "-" + strconv.Itoa(n)
 		free = string([]rune(name)[:min(utf8.RuneCountInString(name), MaxNameRunes-len(suffix))]) + suffix
 	}

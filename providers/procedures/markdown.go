@@ -12,7 +12,7 @@ import (
 )
 
 // Markdown returns a procedure as Markdown. [ParseMarkdown] is its inverse.
-func Markdown(name string, b ProcedureBody) string {
+func Markdown(name string, b ragctx.ProcedureBody) string {
 	var w strings.Builder
 	w.WriteString("# " + name + "\n\nWhen: " + b.Trigger + "\n")
 	for _, s := range sections(&b) {
@@ -44,7 +44,7 @@ type section struct {
 	list    *[]string
 }
 
-func sections(b *ProcedureBody) []section {
+func sections(b *ragctx.ProcedureBody) []section {
 	return []section{
 		{"Steps", true, &b.Steps},
 		{"Tools", false, &b.Tools},
@@ -56,7 +56,7 @@ func sections(b *ProcedureBody) []section {
 // ParseMarkdown parses the format of [Markdown]: an optional title with the name, a line "When:
 // …", and the sections Steps, Tools, Pitfalls and Verification, each a list. Further lines of an
 // entry are indented.
-func ParseMarkdown(text string) (name string, b ProcedureBody, err error) {
+func ParseMarkdown(text string) (name string, b ragctx.ProcedureBody, err error) {
 	var list *[]string
 	var indent int
 	begun := false // an entry that further lines continue
@@ -93,13 +93,13 @@ func ParseMarkdown(text string) (name string, b ProcedureBody, err error) {
 }
 
 // Parse parses a procedure in Markdown or JSON.
-func Parse(text string) (name string, b ProcedureBody, err error) {
+func Parse(text string) (name string, b ragctx.ProcedureBody, err error) {
 	if !strings.HasPrefix(strings.TrimSpace(text), "{") {
 		return ParseMarkdown(text)
 	}
 	var p struct {
 		Name string `json:"name"`
-		ProcedureBody
+		ragctx.ProcedureBody
 	}
 	dec := json.NewDecoder(bytes.NewReader([]byte(text)))
 	dec.DisallowUnknownFields()
@@ -112,7 +112,7 @@ func Parse(text string) (name string, b ProcedureBody, err error) {
 	return p.Name, TrimBody(p.ProcedureBody), nil
 }
 
-func sectionOf(b *ProcedureBody, title string) *[]string {
+func sectionOf(b *ragctx.ProcedureBody, title string) *[]string {
 	for _, s := range sections(b) {
 		if strings.EqualFold(s.title, strings.TrimSpace(title)) {
 			return s.list

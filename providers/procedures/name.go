@@ -62,7 +62,7 @@ func SourceOf(name string) string { return itemPrefix + name }
 
 // ID identifies a version of a procedure.
 type ID struct {
-	ProcedureOwner
+	ragctx.ProcedureOwner
 
 	Name    string
 	Version int // 0 is the canonical version

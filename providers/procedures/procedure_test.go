@@ -83,7 +83,7 @@ func entry(t *rapid.T, label string) string {
 
 func TestMarkdownRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var b procedures.ProcedureBody
+		var b ragctx.ProcedureBody
 		b.Trigger = entry(t, "trigger")
 		for _, list := range []*[]string{&b.Steps, &b.Tools, &b.Pitfalls, &b.Verification} {
 			for range rapid.IntRange(0, 12).Draw(t, "n") {
@@ -103,7 +103,7 @@ func TestMarkdownRoundTrip(t *testing.T) {
 }
 
 func TestParse(t *testing.T) {
-	want := procedures.TrimBody(procedures.ProcedureBody{Trigger: "a deploy", Steps: []string{"one", "two\nand more"}, Pitfalls: []string{"x"}})
+	want := procedures.TrimBody(ragctx.ProcedureBody{Trigger: "a deploy", Steps: []string{"one", "two\nand more"}, Pitfalls: []string{"x"}})
 	for _, text := range []string{
 		"# deploy\n\nWhen: a deploy\n\n## Steps\n1. one\n2. two\n   and more\n\n## pitfalls\n* x\n",
 		`{"name": "deploy", "trigger": "a deploy", "steps": ["one", "two\nand more"], "pitfalls": ["x"]}`,

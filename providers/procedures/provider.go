@@ -80,7 +80,7 @@ func visibleTo(all []PublishedProcedure, q ragctx.ContextQuery) []*PublishedProc
 }
 
 // moreSpecific reports whether owner a is more specific than b, both being visible.
-func moreSpecific(a, b ProcedureOwner) bool {
+func moreSpecific(a, b ragctx.ProcedureOwner) bool {
 	if (a.UserID == "") != (b.UserID == "") {
 		return a.UserID != ""
 	}
