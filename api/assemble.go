@@ -111,7 +111,8 @@ type (
 
 func (s *Server) assembleRoutes() {
 	register(s, huma.Operation{
-		OperationID: "assemble", Method: http.MethodPost, Path: "/v1/assemble", Tags: []string{"context"}, Summary: "Assemble a model call",
+		OperationID: "assemble", Method: http.MethodPost, Path: "/v1/assemble", Tags: []string{"context"},
+		Summary: "Assemble a model call",
 		Description: "Retrieves context and divides the token budget among system prompt, tools, context and " +
 			"conversation. The oldest messages are dropped first, and a tool call is never separated from its " +
 			"result. Nothing is stored. The answer is deterministic as long as no data changes.",

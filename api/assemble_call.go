@@ -78,9 +78,11 @@ func (o AssembleOptions) call(said Said, messages []ragctx.Message, losses []For
 		return AssembleCall{}, err
 	}
 	c.Request = assemble.Request{
-		SystemPrompt: o.SystemPrompt, Messages: messages, Context: q, Phase: assemble.Phase(o.Phase), Placement: assemble.Placement(o.Placement),
-		Tools: o.Tools, ToolsTokens: o.ToolsTokens,
-		Budget: assemble.Budget{Window: o.Budget.Window, Reserve: o.Budget.ReserveOutput, ContextShare: o.Budget.ContextShare},
+		SystemPrompt: o.SystemPrompt, Messages: messages, Context: q, Phase: assemble.Phase(o.Phase),
+		Placement: assemble.Placement(o.Placement),
+		Tools:     o.Tools, ToolsTokens: o.ToolsTokens,
+		Budget: assemble.Budget{Window: o.Budget.Window, Reserve: o.Budget.ReserveOutput,
+			ContextShare: o.Budget.ContextShare},
 	}
 	if c.vendor == wire.Anthropic && c.marks {
 		c.Request.SystemExtra = slices.Repeat([]json.RawMessage{wire.CacheMark}, wire.MaxCacheMarks)
@@ -143,7 +145,8 @@ func (c AssembleCall) Answer(a engine.Assembled) (AssembleAnswer, error) {
 // answer is Answer with all omitted messages.
 func (c AssembleCall) answer(a engine.Assembled) (AssembleAnswer, error) {
 	out := AssembleAnswer{
-		Format: ownForm, Blocks: []AssembledBlock{}, Items: a.Context.Items, Budget: a.Budget, Dropped: []DroppedMessage{}, Note: a.Note,
+		Format: ownForm, Blocks: []AssembledBlock{}, Items: a.Context.Items, Budget: a.Budget,
+		Dropped: []DroppedMessage{}, Note: a.Note,
 	}
 	if out.Items == nil {
 		out.Items = []ragctx.ContextItem{}
@@ -221,7 +224,8 @@ func (c AssembleCall) prompt(text string) []ragctx.Message {
 	if len(last.Content) == 1 && last.Content[0].IsPlain() {
 		last.Content = ragctx.Text(last.Content[0].Text + more)
 	} else {
-		last.Content = append(slices.Clip(last.Content), ragctx.Block{Type: ragctx.BlockText, Text: strings.TrimPrefix(more, "\n\n")})
+		last.Content = append(slices.Clip(last.Content), ragctx.Block{Type: ragctx.BlockText,
+			Text: strings.TrimPrefix(more, "\n\n")})
 	}
 	return heads
 }

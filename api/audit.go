@@ -41,7 +41,8 @@ type auditCursor struct {
 
 func (s *Server) auditRoutes() {
 	register(s, huma.Operation{
-		OperationID: "list-audit", Method: http.MethodGet, Path: auditPath, Tags: []string{"keys"}, Summary: "List the audit log",
+		OperationID: "list-audit", Method: http.MethodGet, Path: auditPath, Tags: []string{"keys"},
+		Summary: "List the audit log",
 		Description: "The audit log records every request that needs a role above read, with its status, " +
 			"including refused requests. Refused requests have a quota of their own and cannot displace the " +
 			"others. Entries contain names, but no contents. For admins; an admin of some namespaces sees the " +
@@ -51,7 +52,8 @@ func (s *Server) auditRoutes() {
 		if err != nil {
 			return nil, err
 		}
-		found, err := s.engine.Admin().AuditLog(ctx, store.AuditFilter{Before: c.Before, Limit: in.Limit, Key: in.Key, Namespace: in.Namespace})
+		found, err := s.engine.Admin().AuditLog(ctx, store.AuditFilter{Before: c.Before, Limit: in.Limit, Key: in.Key,
+			Namespace: in.Namespace})
 		if err != nil {
 			return nil, err
 		}

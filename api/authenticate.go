@@ -27,7 +27,8 @@ func securitySchemes() map[string]*huma.SecurityScheme {
 	return map[string]*huma.SecurityScheme{
 		bearerScheme: {Type: "http", Scheme: "bearer", Description: "An API key, created with 'ragctx keys " +
 			"create'. A server without keys requires none."},
-		headerScheme: {Type: "apiKey", In: "header", Name: apiKeyHeader, Description: "The same key, for clients that cannot set Authorization."},
+		headerScheme: {Type: "apiKey", In: "header", Name: apiKeyHeader,
+			Description: "The same key, for clients that cannot set Authorization."},
 	}
 }
 
@@ -45,7 +46,8 @@ func (s *Server) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 		if asks := s.asksForKeys(); !asks && !access.IsKey(key) {
 			key, p = "", nil
 		} else if asks && p == nil && key == "" {
-			p = unauthenticated("the request has no API key", "header.Authorization", "is missing; send Authorization: Bearer and an API key")
+			p = unauthenticated("the request has no API key", "header.Authorization",
+				"is missing; send Authorization: Bearer and an API key")
 		}
 		if p != nil {
 			return s.refuse(c, p)
@@ -78,7 +80,8 @@ func presentedKey(h http.Header) (string, *Problem) {
 	var keys []string
 	for _, v := range h.Values(echo.HeaderAuthorization) {
 		scheme, key, _ := strings.Cut(v, " ")
-		if !strings.EqualFold(scheme, "Bearer") && !strings.EqualFold(scheme, "Token") || strings.TrimSpace(key) == "" { // mem0 uses Token
+		if !strings.EqualFold(scheme, "Bearer") && !strings.EqualFold(scheme,
+			"Token") || strings.TrimSpace(key) == "" { // mem0 uses Token
 			return "", unauthenticated("the API key is malformed", "header.Authorization", "is not Bearer and an API key")
 		}
 		keys = append(keys, strings.TrimSpace(key))
@@ -88,7 +91,8 @@ func presentedKey(h http.Header) (string, *Problem) {
 	case len(keys) == 0:
 		return "", nil
 	case len(keys) > 1:
-		return "", unauthenticated("the request has several API keys", "header.Authorization", fmt.Sprintf("and %s have %d keys; send one", apiKeyHeader, len(keys)))
+		return "", unauthenticated("the request has several API keys", "header.Authorization",
+			fmt.Sprintf("and %s have %d keys; send one", apiKeyHeader, len(keys)))
 	}
 	return keys[0], nil
 }

@@ -121,13 +121,15 @@ func (s *Server) readBody(c echo.Context, op *huma.Operation, memory *reservatio
 }
 
 // readAll returns a body of at most limit bytes.
-func (s *Server) readAll(c echo.Context, op *huma.Operation, memory *reservation, limit int64, remedy string) ([]byte, *Problem) {
+func (s *Server) readAll(c echo.Context, op *huma.Operation, memory *reservation, limit int64,
+	remedy string) ([]byte, *Problem) {
 	r := c.Request()
 	if r.ContentLength > limit {
 		return nil, tooLarge(c, limit, remedy)
 	}
 	// The writer under echo's closes the connection if the body is longer.
-	body, err := readReserved(r.Context(), memory, http.MaxBytesReader(c.Response().Writer, r.Body, limit), r.ContentLength, limit)
+	body, err := readReserved(r.Context(), memory, http.MaxBytesReader(c.Response().Writer, r.Body, limit),
+		r.ContentLength, limit)
 	if p := s.unread(c, op, err, remedy); p != nil {
 		return nil, p
 	}
@@ -154,7 +156,8 @@ func bodyProblem(c echo.Context, err error, remedy string) *Problem {
 		return tooLarge(c, long.Limit, remedy)
 	}
 	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
-		return newProblem(http.StatusRequestTimeout, "timeout", "the body did not arrive in time; send it faster or in smaller parts")
+		return newProblem(http.StatusRequestTimeout, "timeout",
+			"the body did not arrive in time; send it faster or in smaller parts")
 	}
 	code, _ := ragctx.CodeOf(ragctx.ErrInvalid)
 	return newProblem(http.StatusBadRequest, string(code), "the body broke off",
@@ -170,7 +173,8 @@ func tooLarge(c echo.Context, limit int64, remedy string) *Problem {
 
 func checkContentType(h http.Header) *Problem {
 	value := h.Get(echo.HeaderContentType)
-	if plain := len(h.Values(echo.HeaderContentType)) == 1 && h.Get(echo.HeaderContentEncoding) == ""; plain && value == jsonType {
+	if plain := len(h.Values(echo.HeaderContentType)) == 1 && h.Get(echo.HeaderContentEncoding) == ""; plain &&
+		value == jsonType {
 		return nil // the usual case
 	}
 	media, params, err := mime.ParseMediaType(value)
@@ -180,9 +184,11 @@ func checkContentType(h http.Header) *Problem {
 		h.Set(echo.HeaderContentType, jsonType) // the form that later readers expect
 		return nil
 	}
-	f := Fault{Location: "header.Content-Type", Message: fmt.Sprintf("is %q; send application/json in UTF-8", ragctx.Clip(value))}
+	f := Fault{Location: "header.Content-Type", Message: fmt.Sprintf("is %q; send application/json in UTF-8",
+		ragctx.Clip(value))}
 	if encoding := h.Get(echo.HeaderContentEncoding); encoding != "" {
-		f = Fault{Location: "header.Content-Encoding", Message: fmt.Sprintf("is %q; send the body uncompressed", ragctx.Clip(encoding))}
+		f = Fault{Location: "header.Content-Encoding", Message: fmt.Sprintf("is %q; send the body uncompressed",
+			ragctx.Clip(encoding))}
 	}
 	return newProblem(http.StatusUnsupportedMediaType, codeMediaType, "the body has an unsupported content type", f)
 }

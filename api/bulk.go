@@ -157,7 +157,8 @@ func (s *Server) putDocuments(ctx context.Context, in *bulkInput) (*bulkOutput, 
 
 // putDocumentsOnce handles a bulk request with an idempotency key. The body must be read to compare
 // it, so it is spooled first unless the job exists already.
-func (s *Server) putDocumentsOnce(ctx context.Context, in *bulkInput, k store.RequestKey, wait time.Duration) (*bulkOutput, error) {
+func (s *Server) putDocumentsOnce(ctx context.Context, in *bulkInput, k store.RequestKey,
+	wait time.Duration) (*bulkOutput, error) {
 	leave, err := s.underWay.enter(ctx, k)
 	if err != nil {
 		return nil, err
@@ -233,7 +234,8 @@ func parseWait(value string) (time.Duration, error) {
 }
 
 // spool turns the body of a request into a job. h, if not nil, receives all bytes read.
-func (s *Server) spool(ctx context.Context, in *bulkInput, h hash.Hash, o engine.DocumentQueueOptions) (j engine.Job, err error) {
+func (s *Server) spool(ctx context.Context, in *bulkInput, h hash.Hash,
+	o engine.DocumentQueueOptions) (j engine.Job, err error) {
 	form, boundary, p := bulkType(in.c.Request().Header)
 	if p != nil {
 		return j, p
@@ -278,10 +280,12 @@ func bulkType(h http.Header) (form bool, boundary string, p *Problem) {
 	media, params, err := mime.ParseMediaType(value)
 	lines := []string{linesType, "application/ndjson", "application/jsonl", "application/x-jsonlines"}
 	charset := params["charset"]
-	f := Fault{Location: "header.Content-Type", Message: fmt.Sprintf("is %q; send %s or %s", ragctx.Clip(value), linesType, formType)}
+	f := Fault{Location: "header.Content-Type", Message: fmt.Sprintf("is %q; send %s or %s", ragctx.Clip(value),
+		linesType, formType)}
 	switch encoding := h.Get(echo.HeaderContentEncoding); {
 	case encoding != "":
-		f = Fault{Location: "header.Content-Encoding", Message: fmt.Sprintf("is %q; send the body uncompressed", ragctx.Clip(encoding))}
+		f = Fault{Location: "header.Content-Encoding", Message: fmt.Sprintf("is %q; send the body uncompressed",
+			ragctx.Clip(encoding))}
 	case err != nil || charset != "" && !strings.EqualFold(charset, "utf-8"):
 	case media == formType && params["boundary"] != "":
 		return true, params["boundary"], nil

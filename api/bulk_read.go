@@ -31,7 +31,8 @@ func (s *Server) spoolLines(ctx context.Context, sp *engine.DocumentQueue, body 
 	defer memory.release()
 	var buf []byte
 	for n := 1; ; n++ {
-		line, whole, err := readLine(r, buf[:0], s.opts.MaxBodyBytes, func(size int) error { return memory.grow(ctx, int64(size)) })
+		line, whole, err := readLine(r, buf[:0], s.opts.MaxBodyBytes,
+			func(size int) error { return memory.grow(ctx, int64(size)) })
 		if err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
@@ -60,7 +61,8 @@ func (s *Server) spoolLines(ctx context.Context, sp *engine.DocumentQueue, body 
 // readLine appends a line to buf. It reads a line of more than limit bytes to its end, but does not
 // return all of it. The last line ends with [io.EOF]. room is asked for memory before the buffer
 // grows.
-func readLine(r *bufio.Reader, buf []byte, limit int64, room func(size int) error) (line []byte, whole bool, err error) {
+func readLine(r *bufio.Reader, buf []byte, limit int64, room func(size int) error) (line []byte, whole bool,
+	err error) {
 	whole = true
 	for {
 		part, err := r.ReadSlice('\n')
@@ -85,7 +87,8 @@ func (s *Server) schemaOf(t reflect.Type) *huma.Schema {
 }
 
 // spoolLine reads one line. An invalid line fails only its own item.
-func (s *Server) spoolLine(ctx context.Context, sp *engine.DocumentQueue, n int, line []byte, schema *huma.Schema) error {
+func (s *Server) spoolLine(ctx context.Context, sp *engine.DocumentQueue, n int, line []byte,
+	schema *huma.Schema) error {
 	leave, err := s.enter(ctx, itemsLast)
 	if err != nil {
 		return err
@@ -94,7 +97,8 @@ func (s *Server) spoolLine(ctx context.Context, sp *engine.DocumentQueue, n int,
 	var in BulkLine
 	faults, serr := checkJSON(line, schema, s.api.OpenAPI().Components.Schemas)
 	if serr != nil {
-		return sp.Reject(ctx, n, store.OpPut, "", faultError(Fault{Location: "body", Message: "is not valid JSON: " + serr.Error()}))
+		return sp.Reject(ctx, n, store.OpPut, "", faultError(Fault{Location: "body",
+			Message: "is not valid JSON: " + serr.Error()}))
 	}
 	err = json.Unmarshal(line, &in)
 	op, id := store.OpPut, in.ID
@@ -208,7 +212,8 @@ func (s *Server) readOptions(part io.Reader, o *BulkOptions) error {
 }
 
 // spoolFile reads a file after n items and returns the new number of items.
-func (s *Server) spoolFile(ctx context.Context, sp *engine.DocumentQueue, n int, name string, part *multipart.Part, o BulkOptions) (int, error) {
+func (s *Server) spoolFile(ctx context.Context, sp *engine.DocumentQueue, n int, name string,
+	part *multipart.Part, o BulkOptions) (int, error) {
 	memory := s.bodies.reserve(putDocuments)
 	defer memory.release()
 	b, err := readReserved(ctx, memory, io.LimitReader(part, s.opts.MaxFileBytes+1), -1, s.opts.MaxFileBytes+1)

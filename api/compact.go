@@ -40,7 +40,8 @@ func (CompactRules) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schem
 
 func (r CompactRules) options() view.CompactOptions {
 	return view.CompactOptions{
-		Policy: compact.Policy(r.Policy), Strategy: compact.Strategy(r.Strategy), Window: r.Window, Fixed: r.FixedTokens, Used: r.UsedTokens,
+		Policy: compact.Policy(r.Policy), Strategy: compact.Strategy(r.Strategy), Window: r.Window,
+		Fixed: r.FixedTokens, Used: r.UsedTokens,
 		KeepFirst: r.KeepFirst, KeepLast: r.KeepLast, Threshold: r.Threshold, IfDue: r.IfDue,
 		Execution: r.execution(), Tokenizer: r.Tokenizer,
 	}
@@ -143,7 +144,8 @@ func (s *Server) compactRoutes() {
 		"Replaces older messages in the session's view by a shorter record; the messages themselves stay stored. "+
 			"The newest instruction and pending tool calls are protected. It is not an error if nothing can be "+
 			"saved. Publishes an event."), s.compactSession)
-	register(s, sessionOp("undo-session-compaction", http.MethodPost, verbPath(sessionsRoot, "undo-compaction"), "Undo a compaction",
+	register(s, sessionOp("undo-session-compaction", http.MethodPost, verbPath(sessionsRoot, "undo-compaction"),
+		"Undo a compaction",
 		"Removes and returns the newest record of the session; its messages are visible again. 404 if there is "+
 			"no record. For the layer buffer, messages return to their original sections; 409 if some of them "+
 			"were removed since or are on another branch."), s.undoCompaction)
@@ -201,7 +203,8 @@ func (s *Server) compact(ctx context.Context, in *compactStatelessInput) (*compa
 
 func compacted(r compact.Result) CompactAnswer {
 	out := CompactAnswer{
-		Compacted: r.Record != nil, Reason: r.Reason, Before: r.Before, After: r.After, OverTokens: r.Over, Record: r.Record, Warnings: r.Warnings,
+		Compacted: r.Record != nil, Reason: r.Reason, Before: r.Before, After: r.After, OverTokens: r.Over,
+		Record: r.Record, Warnings: r.Warnings,
 	}
 	out.Rules = rulesOf(compact.RulesIn(r.Messages))
 	if out.Warnings == nil {

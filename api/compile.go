@@ -162,7 +162,10 @@ func compiled(c view.Compiled, format string, lost []FormLoss) (*compileOutput, 
 		Rules: rulesOf(c.Rules, c.RulesLeftOut), Losses: slices.Concat(lost, losses),
 	}
 	out.Dropped = append([]view.Drop{}, c.Dropped[:min(len(c.Dropped), mostDropped)]...)
-	out.DroppedTotals = droppedTotals(c.Dropped, func(d view.Drop) (session.Reason, bool, int) { return d.Reason, d.Partial, d.Tokens })
+	out.DroppedTotals = droppedTotals(c.Dropped, func(d view.Drop) (session.Reason, bool, int) {
+		return d.Reason,
+			d.Partial, d.Tokens
+	})
 	if out.Losses == nil {
 		out.Losses = []FormLoss{}
 	}

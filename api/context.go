@@ -65,7 +65,8 @@ type FilterRequest struct {
 // know and validate.
 func (ContextRequest) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	names := func(p *huma.Schema, values ...string) { p.Extensions = map[string]any{"enum": values} }
-	names(s.Properties["context_types"].Items, string(ragctx.TypeMemory), string(ragctx.TypeResource), string(ragctx.TypeSkill))
+	names(s.Properties["context_types"].Items, string(ragctx.TypeMemory), string(ragctx.TypeResource),
+		string(ragctx.TypeSkill))
 	names(s.Properties["depth"], string(ragctx.DepthAbstract), string(ragctx.DepthOverview), string(ragctx.DepthFull))
 	names(s.Properties["tokenizer"], tokens.Names()...)
 	names(s.Properties["format"], xmlfmt.Names()...)
@@ -78,9 +79,12 @@ func (ContextRequest) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Sch
 func (r ContextRequest) query() (ragctx.ContextQuery, error) {
 	q := ragctx.ContextQuery{
 		Query: r.Query, Namespace: r.Namespace, UserID: r.UserID, AgentID: r.AgentID, SessionID: r.SessionID,
-		AsOf: r.AsOf, Now: r.Now, Tokenizer: r.Tokenizer, Format: r.Format, Preset: r.Preset, Queries: r.Queries, Messages: r.Messages,
-		Exclude: r.Exclude, Shown: r.Shown, MinRelevance: r.MinRelevance, Diversity: r.Diversity, Explain: r.Explain, Exact: r.Exact, Params: r.ProviderParams,
-		Blocks: r.Blocks, StableTokens: r.StableTokens, Citations: r.Citations, Spotlight: r.Spotlight, Highlight: r.Highlight,
+		AsOf: r.AsOf, Now: r.Now, Tokenizer: r.Tokenizer, Format: r.Format, Preset: r.Preset, Queries: r.Queries,
+		Messages: r.Messages,
+		Exclude:  r.Exclude, Shown: r.Shown, MinRelevance: r.MinRelevance, Diversity: r.Diversity, Explain: r.Explain,
+		Exact: r.Exact, Params: r.ProviderParams,
+		Blocks: r.Blocks, StableTokens: r.StableTokens, Citations: r.Citations, Spotlight: r.Spotlight,
+		Highlight: r.Highlight,
 	}
 	if r.Filter != nil {
 		q.Filter = ragctx.Filter(*r.Filter)
@@ -172,9 +176,11 @@ func (s *Server) explain(ctx context.Context, in *contextInput) (*explainOutput,
 func exampleAnswer() resolve.Answer {
 	return resolve.Answer{
 		Items: []ragctx.ContextItem{{
-			ID: "docs/deploy.md@3#4", Type: ragctx.TypeResource, Content: "Run `deploy rollback` to return to the release before.",
+			ID: "docs/deploy.md@3#4", Type: ragctx.TypeResource,
+			Content:    "Run `deploy rollback` to return to the release before.",
 			TokenCount: 11, Relevance: 0.83, Source: "file:docs/deploy.md", Provider: "docs", Depth: ragctx.DepthOverview,
-			Metadata: map[string]any{"document": "docs/deploy.md", "heading": "Deploying > Rolling back", "lines": "41-41", "title": "Deploying"},
+			Metadata: map[string]any{"document": "docs/deploy.md", "heading": "Deploying > Rolling back", "lines": "41-41",
+				"title": "Deploying"},
 		}},
 		XML: "<context source=\"file:docs/deploy.md\" type=\"Resource\" id=\"docs/deploy.md@3#4\" title=\"Deploying\" lines=\"41-41\">\n" +
 			"Run `deploy rollback` to return to the release before.\n</context>",

@@ -41,7 +41,8 @@ type duplicateCursor struct {
 
 // precedes reports whether a group comes after the cursor.
 func (c duplicateCursor) precedes(d docs.Duplicates) bool {
-	return cmp.Or(cmp.Compare(c.Size, len(d.IDs)), cmp.Compare(len(d.IDs[0]), len(c.First)), strings.Compare(d.IDs[0], c.First)) > 0
+	return cmp.Or(cmp.Compare(c.Size, len(d.IDs)), cmp.Compare(len(d.IDs[0]), len(c.First)),
+		strings.Compare(d.IDs[0], c.First)) > 0
 }
 
 // tagCursor is the position after a tag.

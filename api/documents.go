@@ -201,7 +201,8 @@ func (s *Server) documentRoutes() {
 		RequestBody: s.documentBody(),
 	}, s.putDocument, http.StatusOK)
 	register(s, huma.Operation{
-		OperationID: "get-document", Method: http.MethodGet, Path: "/v1/documents/{id}", Tags: tags, Summary: "Get a document",
+		OperationID: "get-document", Method: http.MethodGet, Path: "/v1/documents/{id}", Tags: tags,
+		Summary:     "Get a document",
 		Description: "Returns the current version, or an earlier one that is still stored.",
 	}, s.getDocument)
 	register(s, huma.Operation{
@@ -214,7 +215,8 @@ func (s *Server) documentRoutes() {
 			"group first. Contexts show identical passages only once in any case.",
 	}, s.listDuplicates)
 	register(s, huma.Operation{
-		OperationID: "delete-document", Method: http.MethodDelete, Path: "/v1/documents/{id}", Tags: tags, Summary: "Delete a document",
+		OperationID: "delete-document", Method: http.MethodDelete, Path: "/v1/documents/{id}", Tags: tags,
+		Summary: "Delete a document",
 		Description: "Answers no longer include the document, except queries with an earlier as_of. With " +
 			"erase=true it is erased permanently, and a missing document is no error.",
 	}, s.deleteDocument)

@@ -134,7 +134,8 @@ type embeddingsOutput struct{ Body Embeddings }
 
 func (s *Server) embeddingRoutes() {
 	register(s, huma.Operation{
-		OperationID: "embeddings", Method: http.MethodPost, Path: "/v1/embeddings", Tags: []string{"embeddings"}, Summary: "Embed texts",
+		OperationID: "embeddings", Method: http.MethodPost, Path: "/v1/embeddings", Tags: []string{"embeddings"},
+		Summary: "Embed texts",
 		Description: "Embeds texts with the built-in model in OpenAI's format, independently of the embedder of " +
 			"the data directory. A text that the model cannot embed has an empty vector, never zeros.",
 		DefaultStatus: http.StatusOK,
@@ -154,15 +155,19 @@ func embeddings(ctx context.Context, r EmbeddingRequest) (Embeddings, error) {
 	case r.Model != "" && r.Model != builtin.DefaultName && r.Model != id.Name && r.Model != name:
 		return Embeddings{}, ragctx.Invalid("model", "is %q; use %q or %q", ragctx.Clip(r.Model), builtin.DefaultName, name)
 	case r.Dimensions != nil && *r.Dimensions != id.Dimensions:
-		return Embeddings{}, ragctx.Invalid("dimensions", "is %d, and the model has %d; leave it out", *r.Dimensions, id.Dimensions)
+		return Embeddings{}, ragctx.Invalid("dimensions", "is %d, and the model has %d; leave it out", *r.Dimensions,
+			id.Dimensions)
 	}
 	for i, text := range r.Input { // the schema counts characters
 		if len(text) > maxEmbeddingBytes {
-			return Embeddings{}, ragctx.Invalid("input", "text %d, counted from 0, has %d bytes; the limit is %d", i, len(text), maxEmbeddingBytes)
+			return Embeddings{}, ragctx.Invalid("input", "text %d, counted from 0, has %d bytes; the limit is %d", i,
+				len(text), maxEmbeddingBytes)
 		}
 	}
 	if size := r.Input.bytes(); size > maxReadersEmbedding && access.From(ctx).RequireRole(access.Write) != nil {
-		return Embeddings{}, ragctx.TooLarge("input", "has %d bytes; the limit of a read key is %d: send fewer texts at once, or use a write key", size, maxReadersEmbedding)
+		return Embeddings{}, ragctx.TooLarge("input",
+			"has %d bytes; the limit of a read key is %d: send fewer texts at once, or use a write key", size,
+			maxReadersEmbedding)
 	}
 	vectors, err := model.EmbedDocuments(ctx, r.Input)
 	if err != nil {
@@ -170,7 +175,8 @@ func embeddings(ctx context.Context, r EmbeddingRequest) (Embeddings, error) {
 	}
 	out := Embeddings{Object: "list", Data: make([]Embedding, len(vectors)), Model: name}
 	for i, v := range vectors {
-		out.Data[i] = Embedding{Object: "embedding", Index: i, Vector: Vector{Values: v, Base64: r.EncodingFormat == "base64"}}
+		out.Data[i] = Embedding{Object: "embedding", Index: i, Vector: Vector{Values: v,
+			Base64: r.EncodingFormat == "base64"}}
 		if c, ok := model.(embed.TokenCounter); ok {
 			out.Usage.PromptTokens += c.CountTokens(r.Input[i])
 		}
@@ -189,7 +195,8 @@ func (c *Client) Embed(ctx context.Context, texts ...string) (vectors [][]float3
 		return nil, "", err
 	}
 	if len(out.Data) != len(texts) {
-		return nil, "", fmt.Errorf("%w: the answer has %d vectors for %d texts", ragctx.ErrUnavailable, len(out.Data), len(texts))
+		return nil, "", fmt.Errorf("%w: the answer has %d vectors for %d texts", ragctx.ErrUnavailable, len(out.Data),
+			len(texts))
 	}
 	for _, e := range out.Data {
 		vectors = append(vectors, e.Vector.Values)

@@ -47,7 +47,8 @@ type erasedOutput struct{ Body store.Erased }
 
 func (s *Server) eraseRoutes() {
 	register(s, huma.Operation{
-		OperationID: "erase-session", Method: http.MethodDelete, Path: "/v1/sessions/{id}", Tags: []string{"memories"}, Summary: "Erase a session",
+		OperationID: "erase-session", Method: http.MethodDelete, Path: "/v1/sessions/{id}", Tags: []string{"memories"},
+		Summary: "Erase a session",
 		Description: "Permanently removes a session with its branches, compactions, observations and forks, and " +
 			"all turns and memories with this session id. Requires erase=true; there is no other way to delete a " +
 			"session.",
@@ -65,7 +66,8 @@ func (s *Server) eraseRoutes() {
 		return &erasedOutput{erased}, err
 	})
 	register(s, huma.Operation{
-		OperationID: "erase-user", Method: http.MethodDelete, Path: "/v1/users/{id}", Tags: []string{"memories"}, Summary: "Erase a user",
+		OperationID: "erase-user", Method: http.MethodDelete, Path: "/v1/users/{id}", Tags: []string{"memories"},
+		Summary: "Erase a user",
 		Description: "Permanently removes all data of a user in a namespace. Requires erase=true; there is no " +
 			"other way to delete a user.",
 	}, func(ctx context.Context, in *userDelete) (*erasedOutput, error) {

@@ -35,7 +35,8 @@ func (in eventStream) filter() events.Filter {
 
 func (s *Server) eventRoutes() {
 	register(s, huma.Operation{
-		OperationID: "stream-events", Method: http.MethodGet, Path: eventsPath, Tags: []string{"system"}, Summary: "Stream events",
+		OperationID: "stream-events", Method: http.MethodGet, Path: eventsPath, Tags: []string{"system"},
+		Summary: "Stream events",
 		Description: "Server-sent events, named by type; the id is the sequence and the data an event object. " +
 			"The stream first sends the stored events after its starting point, then new ones, each once and in " +
 			"order. Resume an interrupted stream with the header " + lastEventHeader + ". If events were lost, " +
@@ -57,7 +58,8 @@ func (s *Server) streamEvents(ctx context.Context, in *eventStream) (*huma.Strea
 			continue
 		}
 		if after, err = strconv.ParseUint(given.text, 10, 63); err != nil {
-			return nil, ragctx.Invalid(given.field, "is %q; send the sequence of an event, a whole number", ragctx.Clip(given.text))
+			return nil, ragctx.Invalid(given.field, "is %q; send the sequence of an event, a whole number",
+				ragctx.Clip(given.text))
 		}
 	}
 	return &huma.StreamResponse{Body: func(hctx huma.Context) {

@@ -99,7 +99,8 @@ func (e example) curl() string {
 	if e.Body == nil {
 		return b.String()
 	}
-	fmt.Fprintf(&b, " \\\n  -H 'Content-Type: %s' --data-binary @- <<'END'\n%s\nEND", e.mediaType(), strings.TrimSuffix(e.body(), "\n"))
+	fmt.Fprintf(&b, " \\\n  -H 'Content-Type: %s' --data-binary @- <<'END'\n%s\nEND", e.mediaType(),
+		strings.TrimSuffix(e.body(), "\n"))
 	return b.String()
 }
 

@@ -28,7 +28,8 @@ const anyFile = "application/octet-stream"
 
 // textTypes are the types of texts outside of text/*.
 func textTypes() []string {
-	return []string{"application/x-ndjson", "application/yaml", "application/x-yaml", "application/toml", "application/xml", "application/javascript"}
+	return []string{"application/x-ndjson", "application/yaml", "application/x-yaml", "application/toml",
+		"application/xml", "application/javascript"}
 }
 
 // isFile reports whether the body of a request is a file instead of JSON.
@@ -67,7 +68,8 @@ func checkFileType(h http.Header) *Problem {
 	media, _, err := mime.ParseMediaType(value)
 	switch encoding := h.Get(echo.HeaderContentEncoding); {
 	case encoding != "":
-		f = Fault{Location: "header.Content-Encoding", Message: fmt.Sprintf("is %q; send the body uncompressed", ragctx.Clip(encoding))}
+		f = Fault{Location: "header.Content-Encoding", Message: fmt.Sprintf("is %q; send the body uncompressed",
+			ragctx.Clip(encoding))}
 	case len(h.Values(echo.HeaderContentType)) == 1 && err == nil && knownFile(media):
 		return nil
 	default:
@@ -79,7 +81,8 @@ func checkFileType(h http.Header) *Problem {
 }
 
 func knownFile(media string) bool {
-	return media == anyFile || strings.HasPrefix(media, "text/") || slices.Contains(extract.Types(), media) || slices.Contains(textTypes(), media)
+	return media == anyFile || strings.HasPrefix(media, "text/") || slices.Contains(extract.Types(),
+		media) || slices.Contains(textTypes(), media)
 }
 
 func (s *Server) putDocument(ctx context.Context, in *documentPut) (*documentPutOutput, error) {
@@ -92,7 +95,8 @@ func (s *Server) putDocument(ctx context.Context, in *documentPut) (*documentPut
 		put = s.putFile
 	}
 	done, err := put(ctx, in, s.engine.If(when))
-	return &documentPutOutput{created(done.Status), tagOfRevision(done.Revision), DocumentPut{in.ID, done.Version, done.Status, done.Chunks}}, err
+	return &documentPutOutput{created(done.Status), tagOfRevision(done.Revision),
+		DocumentPut{in.ID, done.Version, done.Status, done.Chunks}}, err
 }
 
 // putText stores a document sent as JSON.
@@ -139,14 +143,16 @@ func (s *Server) putFile(ctx context.Context, in *documentPut, to engine.Conditi
 		dec := json.NewDecoder(strings.NewReader(in.Metadata))
 		dec.UseNumber()
 		if err := dec.Decode(&meta); err != nil || dec.More() || meta == nil {
-			return store.Put{}, invalid(Fault{Location: "query.metadata", Message: `is no JSON object; send one such as {"team": "ops"}, percent-encoded`})
+			return store.Put{}, invalid(Fault{Location: "query.metadata",
+				Message: `is no JSON object; send one such as {"team": "ops"}, percent-encoded`})
 		}
 		d.Metadata = meta
 	}
 	if in.Occurred != "" {
 		t, err := time.Parse(time.RFC3339, in.Occurred)
 		if err != nil {
-			return store.Put{}, invalid(Fault{Location: "query.occurred", Message: fmt.Sprintf("is %q; use a time such as 2026-03-01T12:00:00Z", ragctx.Clip(in.Occurred))})
+			return store.Put{}, invalid(Fault{Location: "query.occurred",
+				Message: fmt.Sprintf("is %q; use a time such as 2026-03-01T12:00:00Z", ragctx.Clip(in.Occurred))})
 		}
 		d.Occurred = t
 	}
@@ -163,7 +169,8 @@ func fileType(value string) string {
 }
 
 // PutFile calls [engine.Documents.PutFile] on the server.
-func (c *Client) PutFile(ctx context.Context, namespace string, d docs.Document, data []byte, root string) (store.Put, error) {
+func (c *Client) PutFile(ctx context.Context, namespace string, d docs.Document, data []byte,
+	root string) (store.Put, error) {
 	q := in(namespace)
 	set(q, "title", d.Title)
 	set(q, "source", d.Source)

@@ -59,7 +59,8 @@ func vendor(format string) (wire.Vendor, error) {
 	}
 	v, err := wire.ParseVendor(format)
 	if err != nil {
-		return "", ragctx.Invalid("format", "%q is not a conversation format; use %s, openai, anthropic or gemini", ragctx.Clip(format), ownForm)
+		return "", ragctx.Invalid("format", "%q is not a conversation format; use %s, openai, anthropic or gemini",
+			ragctx.Clip(format), ownForm)
 	}
 	return v, nil
 }
@@ -114,7 +115,8 @@ func (s *Server) own(said Said, at string) ([]ragctx.Message, error) {
 			return nil, ragctx.Invalid(fmt.Sprintf("%s[%d]", at, i), "%s", serr.Message)
 		}
 		for _, f := range found {
-			faults = append(faults, Fault{fmt.Sprintf("body.%s[%d]%s", at, i, strings.TrimPrefix(f.Location, "body")), f.Message})
+			faults = append(faults, Fault{fmt.Sprintf("body.%s[%d]%s", at, i, strings.TrimPrefix(f.Location, "body")),
+				f.Message})
 		}
 	}
 	if len(faults) > 0 {
@@ -140,7 +142,8 @@ func spoken(format string, messages []ragctx.Message) (Said, []FormLoss, error) 
 	}
 	if v != "" {
 		c, losses, err := wire.Write(v, messages)
-		return Said{Format: string(v), System: c.System, Messages: append(SaidMessages{}, c.Messages...)}, lossesOf(losses), err
+		return Said{Format: string(v), System: c.System, Messages: append(SaidMessages{},
+			c.Messages...)}, lossesOf(losses), err
 	}
 	out := Said{Format: ownForm, Messages: make(SaidMessages, len(messages))}
 	for i, m := range messages {

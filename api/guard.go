@@ -80,7 +80,8 @@ func (s *Server) allowsHost(host string) bool {
 
 func (s *Server) allowsOrigin(origin string) bool {
 	u, err := url.Parse(origin)
-	return err == nil && u.Host != "" && isLoopback(u.Hostname()) || slices.Contains(s.opts.AllowOrigins, strings.ToLower(origin))
+	return err == nil && u.Host != "" && isLoopback(u.Hostname()) || slices.Contains(s.opts.AllowOrigins,
+		strings.ToLower(origin))
 }
 
 // CORS headers for allowed origins.

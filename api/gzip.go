@@ -83,7 +83,8 @@ func compressible(contentType string) bool {
 	if err != nil || media == eventsType {
 		return false
 	}
-	return strings.HasPrefix(media, "text/") || strings.HasSuffix(media, "+json") || media == "application/json" || media == linesType
+	return strings.HasPrefix(media, "text/") || strings.HasSuffix(media,
+		"+json") || media == "application/json" || media == linesType
 }
 
 var gzipWriters = sync.Pool{New: func() any {
@@ -159,7 +160,8 @@ func (w *encoder) decide(worth bool) error {
 	if tag := h.Get(tagHeader); w.compress && strings.HasPrefix(tag, `"`) {
 		h.Set(tagHeader, "W/"+tag) // a strong tag identifies exact bytes; a 304 repeats the tag of the full answer
 	}
-	if worth && w.status != http.StatusPartialContent && h.Get(echo.HeaderContentEncoding) == "" && compressible(h.Get(echo.HeaderContentType)) {
+	if worth && w.status != http.StatusPartialContent && h.Get(echo.HeaderContentEncoding) == "" &&
+		compressible(h.Get(echo.HeaderContentType)) {
 		h.Set(echo.HeaderContentEncoding, "gzip")
 		h.Del(echo.HeaderContentLength)
 		w.gzip, _ = gzipWriters.Get().(*gzip.Writer)

@@ -37,7 +37,8 @@ func (s *Server) bodyAtHome(c echo.Context, op *huma.Operation, body []byte) []b
 	}
 	for _, name := range spaceNames {
 		var fields map[string]json.RawMessage
-		if schema.Properties[name] == nil || json.Unmarshal(body, &fields) != nil || !slices.Contains([]string{"", `""`, "null"}, string(fields[name])) {
+		if schema.Properties[name] == nil || json.Unmarshal(body, &fields) != nil || !slices.Contains([]string{"", `""`,
+			"null"}, string(fields[name])) {
 			continue
 		}
 		fields[name], _ = json.Marshal(g.HomeNamespace()) // a string: cannot fail

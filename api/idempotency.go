@@ -43,7 +43,8 @@ var keptHeaders = [...]string{echo.HeaderContentType, echo.HeaderLocation, tagHe
 // prompt would take more room than the conversation.
 func isWrite(op *huma.Operation) bool {
 	others := [...]string{
-		"context", "search", "search-memories", "embeddings", "import-memories", "extract-memories", "import-messages", "pack", "assemble", "assemble-session", "explain", "compile-session", "compile", "compact",
+		"context", "search", "search-memories", "embeddings", "import-memories", "extract-memories", "import-messages",
+		"pack", "assemble", "assemble-session", "explain", "compile-session", "compile", "compact",
 		"mem0-list-v2", "mem0-list-v3", "mem0-search", "mem0-search-v2", "mem0-search-v3", "create-key",
 	}
 	return op.Method != http.MethodGet && !slices.Contains(others[:], op.OperationID)
@@ -124,7 +125,8 @@ func requestKey(r *http.Request, op *huma.Operation, namespace string) (store.Re
 	if by := access.From(r.Context()).Key; by != "" {
 		key = by + " " + key // each caller has keys of its own
 	}
-	return store.RequestKey{Namespace: cmp.Or(namespace, ragctx.DefaultNamespace), Route: op.Method + " " + op.Path, Key: key}, nil
+	return store.RequestKey{Namespace: cmp.Or(namespace, ragctx.DefaultNamespace), Route: op.Method + " " + op.Path,
+		Key: key}, nil
 }
 
 // requestHash starts the hash of a request; the caller adds the body.
@@ -164,7 +166,8 @@ func (s *Server) once(c echo.Context, op *huma.Operation, body []byte, next func
 
 // onceIn is once for a request with a key and an optional namespace. sum hashes the body and may
 // reject it.
-func (s *Server) onceIn(c echo.Context, op *huma.Operation, namespace string, sum func(hash.Hash) error, next func(seed string)) error {
+func (s *Server) onceIn(c echo.Context, op *huma.Operation, namespace string, sum func(hash.Hash) error,
+	next func(seed string)) error {
 	r := c.Request()
 	k, err := requestKey(r, op, namespace)
 	if err != nil {

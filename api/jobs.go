@@ -66,7 +66,8 @@ func (s *Server) jobRoutes() {
 		return &jobOutput{j}, err
 	})
 	register(s, huma.Operation{
-		OperationID: "list-job-items", Method: http.MethodGet, Path: "/v1/jobs/{id}/items", Tags: tags, Summary: "List a job's items",
+		OperationID: "list-job-items", Method: http.MethodGet, Path: "/v1/jobs/{id}/items", Tags: tags,
+		Summary:     "List a job's items",
 		Description: "Lists the result of each document of a bulk request, and the files that an ingest skipped.",
 	}, s.listJobItems)
 	register(s, huma.Operation{
@@ -123,7 +124,8 @@ func (s *Server) listJobItems(ctx context.Context, in *jobItemList) (*jobItemPag
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.engine.Jobs().Items(ctx, in.ID, store.ItemFilter{After: int(c.N), Limit: in.Limit, State: store.ItemState(in.State)})
+	found, err := s.engine.Jobs().Items(ctx, in.ID, store.ItemFilter{After: int(c.N), Limit: in.Limit,
+		State: store.ItemState(in.State)})
 	if err != nil {
 		return nil, err
 	}

@@ -242,7 +242,8 @@ func (c *checker) escape() *syntaxError {
 	case 'u':
 		return c.unicode()
 	}
-	return c.syntax("has the unknown escape \\%s; JSON knows \\\" \\\\ \\/ \\b \\f \\n \\r \\t and \\u", clipBytes(c.src[c.pos+1:], 1))
+	return c.syntax("has the unknown escape \\%s; JSON knows \\\" \\\\ \\/ \\b \\f \\n \\r \\t and \\u",
+		clipBytes(c.src[c.pos+1:], 1))
 }
 
 // unicode reads \uXXXX, and the second half of a surrogate pair.

@@ -65,7 +65,8 @@ func (s *Server) keyRoutes() {
 		Description: "Includes expired keys, and revoked ones for 90 days. For admins of all namespaces.",
 	}, s.listKeys)
 	register(s, huma.Operation{
-		OperationID: "revoke-key", Method: http.MethodDelete, Path: keysPath + "/{id}", Tags: tags, Summary: "Revoke an API key",
+		OperationID: "revoke-key", Method: http.MethodDelete, Path: keysPath +
+			"/{id}", Tags: tags, Summary: "Revoke an API key",
 		Description: "Revokes a key permanently, with immediate effect. Revoking it again changes nothing. For " +
 			"admins of all namespaces.",
 	}, func(ctx context.Context, in *keyID) (*keyOutput, error) {
@@ -109,7 +110,8 @@ func (s *Server) listKeys(ctx context.Context, in *keyList) (*keyPageOutput, err
 // CreateKey calls [engine.Keys.Create] on the server.
 func (c *Client) CreateKey(ctx context.Context, k access.Key) (engine.NewKey, error) {
 	var made engine.NewKey
-	err := c.do(ctx, http.MethodPost, keysPath, nil, KeyRequest{k.Name, k.Role.String(), k.Namespaces, k.User, k.Expires}, &made)
+	err := c.do(ctx, http.MethodPost, keysPath, nil, KeyRequest{k.Name, k.Role.String(), k.Namespaces, k.User,
+		k.Expires}, &made)
 	return made, err
 }
 

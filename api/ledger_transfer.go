@@ -30,7 +30,8 @@ type messageImportOutput struct{ Body ledger.Imported }
 func (s *Server) ledgerTransferRoutes() {
 	lines := &huma.MediaType{}
 	register(s, huma.Operation{
-		OperationID: "export-messages", Method: http.MethodGet, Path: clusterVerb("export"), Tags: []string{"ledger"}, Summary: "Export messages",
+		OperationID: "export-messages", Method: http.MethodGet, Path: clusterVerb("export"), Tags: []string{"ledger"},
+		Summary:     "Export messages",
 		Description: "One JSON object per line, in the order of appending.",
 		Responses: map[string]*huma.Response{"200": {
 			Description: "The messages.", Content: map[string]*huma.MediaType{linesType: lines},
@@ -42,7 +43,8 @@ func (s *Server) ledgerTransferRoutes() {
 		Description: "Imports exported messages, or Zeroshot files. Ids are preserved, and times as long as they " +
 			"are later than the cluster's newest message. An invalid line fails alone. Repeating an import " +
 			"changes nothing.",
-		RequestBody: &huma.RequestBody{Required: true, Description: "One JSON object per line.", Content: map[string]*huma.MediaType{linesType: lines}},
+		RequestBody: &huma.RequestBody{Required: true, Description: "One JSON object per line.",
+			Content: map[string]*huma.MediaType{linesType: lines}},
 	}, s.importMessages)
 	lines.Schema = s.schemaOf(reflect.TypeFor[ledger.Message]())
 }

@@ -54,7 +54,8 @@ type Mem0Memory struct {
 func mem0Memory(m ragctx.Memory) Mem0Memory {
 	out := Mem0Memory{
 		ID: m.ID, Memory: m.Content, UserID: orNull(m.UserID), AgentID: orNull(m.AgentID), RunID: orNull(m.SessionID),
-		SessionID: orNull(m.SessionID), Metadata: m.Metadata, Categories: m.Tags, CreatedAt: m.Occurred, UpdatedAt: m.Recorded,
+		SessionID: orNull(m.SessionID), Metadata: m.Metadata, Categories: m.Tags, CreatedAt: m.Occurred,
+		UpdatedAt: m.Recorded,
 	}
 	if out.Categories == nil {
 		out.Categories = []string{}
@@ -124,24 +125,32 @@ func (s *Server) mem0Routes() {
 	const add1 = "With infer=true (the default) the messages are stored as a turn and searchable at once. Facts " +
 		"are extracted later, or with async_mode=false before the answer. With infer=false every message becomes " +
 		"a memory."
-	register(s, add("mem0-ping", http.MethodGet, "/v1/ping", "Check the connection", "The first call of mem0 clients."), s.mem0Ping)
+	register(s, add("mem0-ping", http.MethodGet, "/v1/ping", "Check the connection",
+		"The first call of mem0 clients."), s.mem0Ping)
 	register(s, add("mem0-add", http.MethodPost, "/v1/memories", "Add memories", add1), s.mem0Add)
 	register(s, add("mem0-add-v3", http.MethodPost, "/v3/memories/add", "Add memories", add1), s.mem0Add)
 	register(s, add("mem0-list", http.MethodGet, "/v1/memories", "List memories",
 		"Newest first: a list, or with page and page_size a page."), s.mem0List)
-	register(s, add("mem0-list-v2", http.MethodPost, "/v2/memories", "List memories by filters", "Newest first: a list."), s.mem0ListV2)
-	register(s, add("mem0-list-v3", http.MethodPost, "/v3/memories", "List memories by filters", "Newest first: a page."), s.mem0ListV3)
+	register(s, add("mem0-list-v2", http.MethodPost, "/v2/memories", "List memories by filters",
+		"Newest first: a list."), s.mem0ListV2)
+	register(s, add("mem0-list-v3", http.MethodPost, "/v3/memories", "List memories by filters",
+		"Newest first: a page."), s.mem0ListV3)
 	register(s, add("mem0-delete-all", http.MethodDelete, "/v1/memories", "Delete memories",
 		"Deletes the memories that have all the given ids; memories of other users and shared ones stay."), s.mem0DeleteAll)
-	register(s, add("mem0-search", http.MethodPost, "/v1/memories/search", "Search memories", "A list, or with output_format v1.1 an object."), s.mem0Search)
-	register(s, add("mem0-search-v2", http.MethodPost, "/v2/memories/search", "Search memories by filters", "A list."), s.mem0SearchV2)
-	register(s, add("mem0-search-v3", http.MethodPost, "/v3/memories/search", "Search memories by filters", "An object."), s.mem0SearchV3)
-	register(s, add("mem0-get", http.MethodGet, "/v1/memories/{id}", "Get a memory", "Returns the current version."), s.mem0Get)
+	register(s, add("mem0-search", http.MethodPost, "/v1/memories/search", "Search memories",
+		"A list, or with output_format v1.1 an object."), s.mem0Search)
+	register(s, add("mem0-search-v2", http.MethodPost, "/v2/memories/search", "Search memories by filters",
+		"A list."), s.mem0SearchV2)
+	register(s, add("mem0-search-v3", http.MethodPost, "/v3/memories/search", "Search memories by filters",
+		"An object."), s.mem0SearchV3)
+	register(s, add("mem0-get", http.MethodGet, "/v1/memories/{id}", "Get a memory", "Returns the current version."),
+		s.mem0Get)
 	register(s, add("mem0-update", http.MethodPut, "/v1/memories/{id}", "Change a memory", "Absent fields stay "+
 		"unchanged; metadata is merged."), s.mem0Update)
 	register(s, add("mem0-delete", http.MethodDelete, "/v1/memories/{id}", "Delete a memory", "Removes the "+
 		"memory from searches; its history stays."), s.mem0Delete)
-	register(s, add("mem0-history", http.MethodGet, strings.TrimPrefix(verbPath(mem0Memories, "history"), mem0Prefix), "History of a memory", "Oldest first."), s.mem0History)
+	register(s, add("mem0-history", http.MethodGet, strings.TrimPrefix(verbPath(mem0Memories, "history"),
+		mem0Prefix), "History of a memory", "Oldest first."), s.mem0History)
 }
 
 const mem0Memories = mem0Prefix + "/v1/memories"

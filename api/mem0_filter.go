@@ -58,7 +58,8 @@ func (s mem0Scope) and(o mem0Scope) (mem0Scope, bool) {
 	if o.filter.OccurredAfter.After(s.filter.OccurredAfter) {
 		s.filter.OccurredAfter = o.filter.OccurredAfter
 	}
-	if before := o.filter.OccurredBefore; !before.IsZero() && (s.filter.OccurredBefore.IsZero() || before.Before(s.filter.OccurredBefore)) {
+	if before := o.filter.OccurredBefore; !before.IsZero() && (s.filter.OccurredBefore.IsZero() ||
+		before.Before(s.filter.OccurredBefore)) {
 		s.filter.OccurredBefore = before
 	}
 	return s, ok

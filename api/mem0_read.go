@@ -126,7 +126,8 @@ func (s *Server) mem0Filtered(ctx context.Context, in *mem0FilterInput) (Mem0Pag
 const maxMem0Gathered = 10_000
 
 // mem0Page returns page n of a list, counted from 1.
-func (s *Server) mem0Page(ctx context.Context, namespace string, scopes []mem0Scope, n, size int, at *url.URL) (Mem0Page, error) {
+func (s *Server) mem0Page(ctx context.Context, namespace string, scopes []mem0Scope, n, size int,
+	at *url.URL) (Mem0Page, error) {
 	page := Mem0Page{Results: []Mem0Memory{}}
 	most := n * size
 	if most > maxMem0Gathered {
@@ -163,7 +164,8 @@ func pageURL(at *url.URL, n, size int) *string {
 
 // mem0Memories returns at most limit of the newest memories in scopes, and their total. With
 // several scopes, the total covers only the gathered memories.
-func (s *Server) mem0Memories(ctx context.Context, namespace string, scopes []mem0Scope, limit int) ([]ragctx.Memory, int, error) {
+func (s *Server) mem0Memories(ctx context.Context, namespace string, scopes []mem0Scope,
+	limit int) ([]ragctx.Memory, int, error) {
 	var all []ragctx.Memory
 	count := 0
 	seen := make(map[string]bool)
@@ -190,7 +192,10 @@ func (s *Server) mem0Memories(ctx context.Context, namespace string, scopes []me
 	}
 	if len(scopes) > 1 {
 		count = len(all)
-		slices.SortStableFunc(all, func(a, b ragctx.Memory) int { return cmp.Or(b.Occurred.Compare(a.Occurred), cmp.Compare(a.ID, b.ID)) })
+		slices.SortStableFunc(all, func(a, b ragctx.Memory) int {
+			return cmp.Or(b.Occurred.Compare(a.Occurred),
+				cmp.Compare(a.ID, b.ID))
+		})
 	}
 	return all[:min(limit, len(all))], count, nil
 }
@@ -282,7 +287,8 @@ func (s *Server) mem0FindV2(ctx context.Context, in *mem0SearchV2Input) ([]Mem0M
 }
 
 // mem0Find searches all scopes and returns the best results.
-func (s *Server) mem0Find(ctx context.Context, namespace string, r Mem0Query, scopes []mem0Scope) ([]Mem0Memory, error) {
+func (s *Server) mem0Find(ctx context.Context, namespace string, r Mem0Query, scopes []mem0Scope) ([]Mem0Memory,
+	error) {
 	limit := cmp.Or(r.TopK, ragctx.DefaultMaxResults)
 	out := []Mem0Memory{}
 	seen := make(map[string]bool)
@@ -347,8 +353,9 @@ func (s *Server) mem0History(ctx context.Context, in *Mem0Key) (*mem0HistoryOutp
 			continue // was never visible
 		}
 		out = append(out, Mem0Change{
-			ID: fmt.Sprintf("%s:%d", in.ID, i+1), MemoryID: in.ID, Input: []any{}, OldMemory: orNull(c.Previous), NewMemory: orNull(c.Content),
-			UserID: orNull(m.UserID), Event: mem0Event(c), CreatedAt: c.At, UpdatedAt: c.At,
+			ID: fmt.Sprintf("%s:%d", in.ID, i+1), MemoryID: in.ID, Input: []any{}, OldMemory: orNull(c.Previous),
+			NewMemory: orNull(c.Content),
+			UserID:    orNull(m.UserID), Event: mem0Event(c), CreatedAt: c.At, UpdatedAt: c.At,
 		})
 	}
 	return &mem0HistoryOutput{out}, nil

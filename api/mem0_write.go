@@ -132,8 +132,9 @@ func eventOf(status store.Status) string {
 // mem0Turn stores the messages as a turn.
 func (s *Server) mem0Turn(ctx context.Context, r Mem0Add) (*mem0AddOutput, error) {
 	t := ragctx.Turn{
-		ID: cmp.Or(seedOf(ctx), s.engine.NewID()), Namespace: r.ProjectID, UserID: r.UserID, AgentID: r.AgentID, SessionID: r.RunID,
-		Messages: r.Messages, Occurred: r.occurred(), Metadata: r.Metadata,
+		ID: cmp.Or(seedOf(ctx), s.engine.NewID()), Namespace: r.ProjectID, UserID: r.UserID, AgentID: r.AgentID,
+		SessionID: r.RunID,
+		Messages:  r.Messages, Occurred: r.occurred(), Metadata: r.Metadata,
 	}
 	t.SessionID = cmp.Or(t.SessionID, "mem0-"+t.ID)
 	done, err := s.engine.CompleteTurn(ctx, t)
@@ -185,7 +186,8 @@ func (s *Server) mem0Learnt(ctx context.Context, t ragctx.Turn) (learnt []Mem0Re
 		switch c.Op {
 		case ragctx.OpQuarantined, ragctx.OpDiscarded:
 		default:
-			learnt = append(learnt, Mem0Result{ID: c.MemoryID, Memory: cmp.Or(c.Content, c.Previous), Event: mem0Event(c.MemoryChange)})
+			learnt = append(learnt, Mem0Result{ID: c.MemoryID, Memory: cmp.Or(c.Content, c.Previous),
+				Event: mem0Event(c.MemoryChange)})
 		}
 	}
 	return learnt, pending, err
@@ -246,5 +248,6 @@ func (s *Server) mem0DeleteAll(ctx context.Context, in *mem0DeleteInput) (*mem0M
 	}
 	f := scope.memories()
 	f.Own = true
-	return &mem0MessageOutput{Mem0Message{"Memories deleted successfully!"}}, s.engine.Memories().DeleteAll(ctx, in.ProjectID, f)
+	return &mem0MessageOutput{Mem0Message{"Memories deleted successfully!"}}, s.engine.Memories().DeleteAll(ctx,
+		in.ProjectID, f)
 }

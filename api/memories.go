@@ -118,7 +118,8 @@ func (s *Server) memoryRoutes() {
 		Description: "Also returns a quarantined memory; its state and reason say so.",
 	}, s.getMemory)
 	register(s, huma.Operation{
-		OperationID: "delete-memory", Method: http.MethodDelete, Path: "/v1/memories/{id}", Tags: tags, Summary: "Delete a memory",
+		OperationID: "delete-memory", Method: http.MethodDelete, Path: "/v1/memories/{id}", Tags: tags,
+		Summary: "Delete a memory",
 		Description: "Answers no longer include the memory, except queries with an earlier as_of. With " +
 			"erase=true it is erased permanently, together with its turn, and a missing memory is no error.",
 	}, s.deleteMemory)

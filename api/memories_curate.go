@@ -108,12 +108,14 @@ func (s *Server) curationRoutes() {
 			"and so do later changes.",
 	}, s.undoTurn)
 	register(s, huma.Operation{
-		OperationID: "get-turn", Method: http.MethodGet, Path: "/v1/turns/{id}", Tags: tags, Summary: "Get a turn", Description: "Returns " +
+		OperationID: "get-turn", Method: http.MethodGet, Path: "/v1/turns/{id}", Tags: tags, Summary: "Get a turn",
+		Description: "Returns " +
 			"the turn as stored, and the facts extracted from it.",
 	}, s.getTurn)
 	register(s, huma.Operation{
 		OperationID: "release-memory", Method: http.MethodPost, Path: verbPath("/v1/memories", "release"), Tags: tags,
-		Summary: "Release a memory from quarantine", Description: "Searches include the memory from now on.", DefaultStatus: http.StatusOK,
+		Summary: "Release a memory from quarantine", Description: "Searches include the memory from now on.",
+		DefaultStatus: http.StatusOK,
 	}, s.releaseMemory)
 	register(s, huma.Operation{
 		OperationID: "discard-memory", Method: http.MethodPost, Path: verbPath("/v1/memories", "discard"), Tags: tags,

@@ -82,7 +82,8 @@ func (l MemoryLine) memory(namespace string) (ragctx.Memory, error) {
 	m := ragctx.Memory{
 		ID: l.ID, Namespace: namespace, UserID: l.UserID, AgentID: l.AgentID, SessionID: l.SessionID,
 		Content: l.Content, Importance: ragctx.DefaultImportance, Tags: l.Tags, Metadata: l.Metadata,
-		Profile: l.Profile, Pinned: l.Pinned, Occurred: l.Occurred, Expires: l.Expires, State: l.State, Uses: l.Uses, LastUsed: l.LastUsed,
+		Profile: l.Profile, Pinned: l.Pinned, Occurred: l.Occurred, Expires: l.Expires, State: l.State, Uses: l.Uses,
+		LastUsed: l.LastUsed,
 	}
 	if l.Importance != nil {
 		m.Importance = *l.Importance

@@ -55,7 +55,8 @@ func (e *Expiry) UnmarshalJSON(b []byte) error {
 // patch converts the request for the engine.
 func (r MemoryPatch) patch(now time.Time) (memory.Patch, error) {
 	p := memory.Patch{
-		Content: r.Content, Importance: r.Importance, Tags: r.Tags, Metadata: r.Metadata, Profile: r.Profile, Pinned: r.Pinned,
+		Content: r.Content, Importance: r.Importance, Tags: r.Tags, Metadata: r.Metadata, Profile: r.Profile,
+		Pinned: r.Pinned,
 	}
 	if r.Expires.Set {
 		p.Expires = &r.Expires.At

@@ -65,7 +65,8 @@ func (s *Server) namespaceRoutes() {
 		Description: "Lists the accessible namespaces that were created explicitly or hold data.",
 	}, s.listNamespaces)
 	register(s, huma.Operation{
-		OperationID: "create-namespace", Method: http.MethodPost, Path: namespacesPath, Tags: tags, Summary: "Create a namespace",
+		OperationID: "create-namespace", Method: http.MethodPost, Path: namespacesPath, Tags: tags,
+		Summary: "Create a namespace",
 		Description: "Storing into a new namespace creates it as well, without quotas. A request that would " +
 			"exceed a quota is 403 with the code `quota_exceeded`. An existing namespace is 409. For admins of " +
 			"all namespaces.",
@@ -82,7 +83,8 @@ func (s *Server) namespaceRoutes() {
 		return &namespaceOutput{n}, err
 	})
 	register(s, huma.Operation{
-		OperationID: "put-quotas", Method: http.MethodPut, Path: one + "/quotas", Tags: tags, Summary: "Change the quotas of a namespace",
+		OperationID: "put-quotas", Method: http.MethodPut, Path: one +
+			"/quotas", Tags: tags, Summary: "Change the quotas of a namespace",
 		Description: "Replaces all quotas; an absent one is unlimited. Existing data beyond a quota stays, and " +
 			"may be replaced by data of the same size or smaller. For admins of all namespaces.",
 	}, func(ctx context.Context, in *quotasInput) (*namespaceOutput, error) {

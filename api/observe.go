@@ -69,11 +69,13 @@ func (s *Server) recovered(c echo.Context, next echo.HandlerFunc) (err error) {
 		}
 		ctx := c.Request().Context()
 		s.log.LogAttrs(ctx, slog.LevelError, "request panicked",
-			slog.String("request_id", requestID(ctx)), keyAttr(ctx), slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
+			slog.String("request_id", requestID(ctx)), keyAttr(ctx), slog.Any("panic", p), slog.String("stack",
+				string(debug.Stack())))
 		if c.Response().Committed || p == http.ErrAbortHandler { //nolint:errorlint // this very value, as net/http compares it
 			panic(http.ErrAbortHandler) // the caller must notice that the answer is cut
 		}
-		problem := newProblem(http.StatusInternalServerError, "internal", "internal error; the server's log has it under this request id")
+		problem := newProblem(http.StatusInternalServerError, "internal",
+			"internal error; the server's log has it under this request id")
 		problem.cause = fmt.Errorf("internal error: %v\n%s", p, debug.Stack()) // a caller in this process has no log
 		err = problem
 	}()

@@ -42,7 +42,8 @@ func (s *Server) outcomeRoutes() {
 func (s *Server) rememberOutcome(ctx context.Context, in *outcomeInput) (*memoryPutOutput, error) {
 	r := in.Body
 	m, status, err := s.engine.Memories().PutOutcome(ctx, ragctx.Memory{
-		ID: cmp.Or(r.ID, seedOf(ctx)), Namespace: r.Namespace, UserID: r.UserID, AgentID: r.AgentID, SessionID: r.SessionID, Occurred: r.Occurred,
+		ID: cmp.Or(r.ID, seedOf(ctx)), Namespace: r.Namespace, UserID: r.UserID, AgentID: r.AgentID,
+		SessionID: r.SessionID, Occurred: r.Occurred,
 	}, memory.Outcome{Prompt: r.Prompt, Tools: r.Tools, Result: r.Result, Error: r.Error})
 	return memoryPut(created(status), m, status), err
 }

@@ -70,7 +70,8 @@ func (r PackRequest) Request() (ledger.PackRequest, []ledger.Warning, error) {
 		return ledger.PackRequest{}, nil, err
 	}
 	out := ledger.PackRequest{
-		Namespace: r.Namespace, Cluster: r.Cluster, Strategy: strategy, Agent: ledger.Agent(r.Agent), Parts: ledger.Parts(r.Parts),
+		Namespace: r.Namespace, Cluster: r.Cluster, Strategy: strategy, Agent: ledger.Agent(r.Agent),
+		Parts: ledger.Parts(r.Parts),
 		Times: r.Times, Topics: r.Topics, UserID: r.UserID, Explain: r.Explain,
 	}
 	if out.After, err = sequenceOf("after_seq", r.After); err != nil {
@@ -106,8 +107,9 @@ type PackAnswer struct {
 // NewPackAnswer returns the answer to a request, with the warnings about its strategy.
 func NewPackAnswer(p engine.Packed, warnings []ledger.Warning, explain bool) PackAnswer {
 	out := PackAnswer{
-		Context: p.Context, Tokens: p.Metrics.Total.EstimatedTokens, Budget: p.Budget, MaxChars: p.MaxChars, Decisions: p.Decisions,
-		Sources: p.Sources, Warnings: append(warnings, p.Warnings...), Note: p.Note, ThroughSeq: p.Through,
+		Context: p.Context, Tokens: p.Metrics.Total.EstimatedTokens, Budget: p.Budget, MaxChars: p.MaxChars,
+		Decisions: p.Decisions,
+		Sources:   p.Sources, Warnings: append(warnings, p.Warnings...), Note: p.Note, ThroughSeq: p.Through,
 	}
 	if out.Warnings == nil {
 		out.Warnings = []ledger.Warning{}
@@ -138,7 +140,8 @@ type (
 
 func (s *Server) packRoutes() {
 	register(s, huma.Operation{
-		OperationID: "pack", Method: http.MethodPost, Path: "/v1/packs", Tags: []string{"ledger"}, Summary: "Build the context of an agent",
+		OperationID: "pack", Method: http.MethodPost, Path: "/v1/packs", Tags: []string{"ledger"},
+		Summary: "Build the context of an agent",
 		Description: "Builds a context from the messages of a cluster, documents and memories within a token " +
 			"budget. Required parts are always included; others by priority if they fit, in full or in compact " +
 			"form. Every part has a decision with its reason. If no source contributes, a note gives the reason.",
@@ -176,11 +179,13 @@ func (s *Server) clusterState(ctx context.Context, in *ClusterKey) (*clusterStat
 func writePacks(e *exposition, t engine.PackTally) {
 	e.counter("ragctx_packs_total", "Contexts built for agents.", series{nil, float64(t.Packs)})
 	e.counter("ragctx_packs_empty_total", "Contexts without content from any source.", series{nil, float64(t.Empty)})
-	e.counter("ragctx_packs_over_budget_total", "Contexts whose required parts exceeded their budget.", series{nil, float64(t.OverBudget)})
+	e.counter("ragctx_packs_over_budget_total", "Contexts whose required parts exceeded their budget.",
+		series{nil, float64(t.OverBudget)})
 	e.counter("ragctx_packs_cut_total", "Contexts truncated at the character limit.", series{nil, float64(t.Cut)})
 	e.counter("ragctx_packs_tokens_total", "Estimated tokens of contexts.", series{nil, float64(t.Tokens)})
 	var parts []series
-	for _, outcome := range []string{"full", "compact", string(budget.ReasonEmpty), string(budget.ReasonBudget), string(budget.ReasonMaxChars)} {
+	for _, outcome := range []string{"full", "compact", string(budget.ReasonEmpty), string(budget.ReasonBudget),
+		string(budget.ReasonMaxChars)} {
 		parts = append(parts, series{labels{"outcome", outcome}, float64(t.Parts[outcome])})
 	}
 	e.counter("ragctx_pack_parts_total", "Parts of contexts by decision.", parts...)
@@ -190,7 +195,9 @@ func writeLedger(e *exposition, t store.LedgerCounts) {
 	e.counter("ragctx_ledger_messages_total", "Messages stored in ledgers: appended, including by "+
 		"ragctx itself, or imported.",
 		series{labels{"origin", "appended"}, float64(t.Appended)}, series{labels{"origin", "imported"}, float64(t.Imported)})
-	e.counter("ragctx_ledger_trimmed_total", "Agent outputs removed by the retention limit of their ledger.", series{nil, float64(t.Trimmed)})
+	e.counter("ragctx_ledger_trimmed_total", "Agent outputs removed by the retention limit of their ledger.",
+		series{nil, float64(t.Trimmed)})
 	e.gauge("ragctx_ledger_subscriptions", "Open streams of ledgers.", series{nil, float64(t.Subscriptions)})
-	e.counter("ragctx_ledger_subscriptions_cut_total", "Streams that fell behind and continue from the store.", series{nil, float64(t.CutOff)})
+	e.counter("ragctx_ledger_subscriptions_cut_total", "Streams that fell behind and continue from the store.",
+		series{nil, float64(t.CutOff)})
 }

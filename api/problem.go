@@ -81,9 +81,11 @@ func (p *Problem) Error() string {
 // Unwrap returns the sentinel error of the code, or nil.
 func (p *Problem) Unwrap() error {
 	for _, err := range [...]error{
-		ragctx.ErrInvalid, ragctx.ErrNotFound, ragctx.ErrConflict, ragctx.ErrPrecondition, ragctx.ErrTooLarge, ragctx.ErrDenied,
+		ragctx.ErrInvalid, ragctx.ErrNotFound, ragctx.ErrConflict, ragctx.ErrPrecondition, ragctx.ErrTooLarge,
+		ragctx.ErrDenied,
 		ragctx.ErrUnauthenticated, ragctx.ErrQuota, ragctx.ErrLimited,
-		ragctx.ErrUnavailable, ragctx.ErrNoSpace, ragctx.ErrProvider, ragctx.ErrStage, context.DeadlineExceeded, context.Canceled,
+		ragctx.ErrUnavailable, ragctx.ErrNoSpace, ragctx.ErrProvider, ragctx.ErrStage, context.DeadlineExceeded,
+		context.Canceled,
 	} {
 		if code, _ := ragctx.CodeOf(err); string(code) == p.Code {
 			return err
@@ -204,7 +206,8 @@ func (s *Server) transform(ctx huma.Context, _ string, v any) (any, error) {
 // problemOfHuma translates an error that huma found after our own checks.
 func (s *Server) problemOfHuma(ctx huma.Context, e *huma.ErrorModel) *Problem {
 	if e.Status >= http.StatusInternalServerError {
-		s.log.ErrorContext(ctx.Context(), "request failed", "request_id", requestID(ctx.Context()), "error", e.Detail, "errors", e.Errors)
+		s.log.ErrorContext(ctx.Context(), "request failed", "request_id", requestID(ctx.Context()), "error", e.Detail,
+			"errors", e.Errors)
 		return newProblem(e.Status, "internal", detailOf(e.Status, e))
 	}
 	p := newProblem(e.Status, "invalid", e.Detail)

@@ -85,8 +85,9 @@ func (s *Server) providerRoutes() {
 	})
 	register(s, huma.Operation{
 		OperationID: "remove-session-provider", Method: http.MethodDelete, Path: memberPath("provider"), Tags: tags,
-		Summary:     "Remove a provider from a session",
-		Description: "A provider that the session does not have is no error. An unknown session is 404.", DefaultStatus: http.StatusOK,
+		Summary:       "Remove a provider from a session",
+		Description:   "A provider that the session does not have is no error. An unknown session is 404.",
+		DefaultStatus: http.StatusOK,
 	}, func(ctx context.Context, in *sessionProviderKey) (*providerRemovedOutput, error) {
 		removed, err := s.engine.Sessions().RemoveProvider(ctx, in.key(), in.Name)
 		return &providerRemovedOutput{ProviderRemoved{removed}}, err

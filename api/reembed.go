@@ -18,7 +18,8 @@ type reembedInput struct{ Body ReembedRequest }
 
 func (s *Server) reembedRoutes() {
 	register(s, huma.Operation{
-		OperationID: "reembed", Method: http.MethodPost, Path: "/v1/reembed", Tags: []string{"jobs"}, Summary: "Change the embedder",
+		OperationID: "reembed", Method: http.MethodPost, Path: "/v1/reembed", Tags: []string{"jobs"},
+		Summary: "Change the embedder",
 		Description: "Starts a job that embeds all texts of the data directory again. The existing vectors serve " +
 			"queries until all indexes switch over at once. 409 if the embedder is already in use, or another " +
 			"change is in progress.",

@@ -46,7 +46,8 @@ type Session struct {
 
 // sessionOf converts a session for the answer. Its layer is not one of the caller's parameters.
 func sessionOf(d view.Summary) Session {
-	out := Session{Info: d.Info, Namespace: d.Key.Namespace, UserID: d.Key.User, Layer: cmp.Or(d.Layer, anyLayer), Observations: d.Observations}
+	out := Session{Info: d.Info, Namespace: d.Key.Namespace, UserID: d.Key.User, Layer: cmp.Or(d.Layer, anyLayer),
+		Observations: d.Observations}
 	out.Parameters = maps.Clone(out.Parameters)
 	delete(out.Parameters, view.ParameterLayer)
 	if out.Sections == nil {
@@ -154,7 +155,8 @@ const sessionPath = sessionsRoot + "/{id}"
 
 // sessionOp describes an operation on sessions.
 func sessionOp(id, method, path, summary, about string) huma.Operation {
-	return huma.Operation{OperationID: id, Method: method, Path: path, Tags: []string{"sessions"}, Summary: summary, Description: about, DefaultStatus: http.StatusOK}
+	return huma.Operation{OperationID: id, Method: method, Path: path, Tags: []string{"sessions"}, Summary: summary,
+		Description: about, DefaultStatus: http.StatusOK}
 }
 
 func (s *Server) sessionRoutes() {
@@ -175,8 +177,9 @@ func (s *Server) sessionRoutes() {
 	register(s, sessionOp("put-session-section", http.MethodPut, memberPath("section"), "Replace a section", "Creates "+
 		"a section, or replaces its messages. Labels of removed messages go too, and so do compactions of "+
 		"changed ones."), s.putSection)
-	register(s, sessionOp("delete-session-section", http.MethodDelete, memberPath("section"), "Remove a section", "Removes "+
-		"a section with its messages on all branches. 404 if it does not exist."), s.deleteSection)
+	register(s, sessionOp("delete-session-section", http.MethodDelete, memberPath("section"), "Remove a section",
+		"Removes "+
+			"a section with its messages on all branches. 404 if it does not exist."), s.deleteSection)
 	fork := sessionOp("fork-session", http.MethodPost, verbPath(sessionsRoot, "fork"), "Fork a session", "Copies "+
 		"the messages up to a given one into a new session, with labels and compactions. Later messages of one "+
 		"session do not appear in the other. Erasing the original also erases the fork.")
@@ -310,7 +313,8 @@ func (s *Server) listSessions(ctx context.Context, in *sessionList) (*sessionPag
 	page := SessionPage{Sessions: make([]SessionEntry, len(found))}
 	for i, d := range found {
 		one := sessionOf(d)
-		page.Sessions[i] = SessionEntry{one.ID, one.Namespace, one.UserID, one.CreatedAt, one.UpdatedAt, one.Leaf, one.Messages, one.Bytes, one.Layer, one.Parameters}
+		page.Sessions[i] = SessionEntry{one.ID, one.Namespace, one.UserID, one.CreatedAt, one.UpdatedAt, one.Leaf,
+			one.Messages, one.Bytes, one.Layer, one.Parameters}
 	}
 	if next != nil {
 		page.NextCursor = encodeCursor(*next)

@@ -49,7 +49,8 @@ type (
 
 func (s *Server) sessionAssembleRoutes() {
 	register(s, huma.Operation{
-		OperationID: "assemble-session", Method: http.MethodPost, Path: verbPath(sessionsRoot, "assemble"), Tags: []string{"sessions"}, Summary: "Assemble a model call of a session",
+		OperationID: "assemble-session", Method: http.MethodPost, Path: verbPath(sessionsRoot,
+			"assemble"), Tags: []string{"sessions"}, Summary: "Assemble a model call of a session",
 		Description: "Runs the session's stages (observations, compaction if due, truncation, configured ones), " +
 			"retrieves context and divides the token budget. Messages of the request follow those of the session " +
 			"and are not stored; persistent stage results are. Call it before each model call, and append the " +
@@ -67,7 +68,8 @@ func (s *Server) assembleSession(ctx context.Context, in *sessionAssembleInput) 
 		return nil, err
 	}
 	a, err := s.engine.Sessions().Assemble(ctx, in.kept(), engine.SessionRequest{
-		Request: c.Request, Leaf: in.Body.Leaf, Execution: session.Execution{ID: in.Body.ExecutionID}, Used: in.Body.UsedTokens,
+		Request: c.Request, Leaf: in.Body.Leaf, Execution: session.Execution{ID: in.Body.ExecutionID},
+		Used: in.Body.UsedTokens,
 	})
 	if err != nil {
 		return nil, noMessageIn(err, "leaf")

@@ -171,7 +171,8 @@ type LabelList struct {
 }
 
 func (s *Server) sessionMessageRoutes() {
-	appending := sessionOp("append-session-messages", http.MethodPost, verbPath(sessionsRoot, "messages"), "Append messages to a session",
+	appending := sessionOp("append-session-messages", http.MethodPost, verbPath(sessionsRoot, "messages"),
+		"Append messages to a session",
 		"Each message follows the previous one, the first follows the leaf, and the last becomes the leaf. The "+
 			"messages are durable when the server answers, all or none.")
 	appending.DefaultStatus = http.StatusCreated
@@ -218,7 +219,8 @@ func (s *Server) appendToSession(ctx context.Context, in *appendInput) (*appendO
 }
 
 // heardAfter parses messages to append after parent.
-func (s *Server) heardAfter(ctx context.Context, k session.Key, parent string, said Said) ([]ragctx.Message, []FormLoss, error) {
+func (s *Server) heardAfter(ctx context.Context, k session.Key, parent string, said Said) ([]ragctx.Message,
+	[]FormLoss, error) {
 	if v, err := vendor(said.Format); err != nil || v != wire.Gemini {
 		return s.heard(said, "messages")
 	}
@@ -250,7 +252,8 @@ func seeded(messages []ragctx.Message, seed string) {
 
 // appendOnce appends messages. A repeated request finds the messages of its first attempt. Ids that
 // belong to other messages are a conflict, as they are without an idempotency key.
-func (s *Server) appendOnce(ctx context.Context, k session.Key, r AppendRequest, messages []ragctx.Message) ([]ragctx.Message, error) {
+func (s *Server) appendOnce(ctx context.Context, k session.Key, r AppendRequest,
+	messages []ragctx.Message) ([]ragctx.Message, error) {
 	section := cmp.Or(r.Section, session.SectionMessages)
 	stored, err := s.appendMaking(ctx, k, r, section, messages)
 	if !errors.Is(err, ragctx.ErrConflict) && !errors.Is(err, ragctx.ErrPrecondition) || seedOf(ctx) == "" {
@@ -278,7 +281,8 @@ func repeats(sent, stored ragctx.Message) bool {
 
 // appendMaking appends messages. If the session is missing and may be created, it creates the
 // session and retries, since most sessions exist.
-func (s *Server) appendMaking(ctx context.Context, k session.Key, r AppendRequest, section string, messages []ragctx.Message) ([]ragctx.Message, error) {
+func (s *Server) appendMaking(ctx context.Context, k session.Key, r AppendRequest, section string,
+	messages []ragctx.Message) ([]ragctx.Message, error) {
 	stored, err := s.engine.Sessions().Views().Append(ctx, k, section, r.Step.step(), messages...)
 	if !r.Create || !errors.Is(err, ragctx.ErrNotFound) {
 		return stored, err
@@ -336,7 +340,8 @@ func noMessageIn(err error, field string) error {
 }
 
 // sectionBefore returns the messages of a section up to the end of a page.
-func sectionBefore(ctx context.Context, stored session.Storage, k session.Key, in *messageList) ([]session.Entry, error) {
+func sectionBefore(ctx context.Context, stored session.Storage, k session.Key, in *messageList) ([]session.Entry,
+	error) {
 	limit := in.Limit + 1 // one extra entry detects more
 	if in.Before != "" {
 		limit = 0
@@ -422,7 +427,8 @@ func (c *Client) AppendToSession(ctx context.Context, k session.Key, r AppendReq
 
 // SessionMessages returns the newest messages of a section, or if section is "" of the branch up to
 // leaf. A non-empty before limits them to earlier messages.
-func (c *Client) SessionMessages(ctx context.Context, k session.Key, section, leaf, before string, limit int) (out SessionMessages, err error) {
+func (c *Client) SessionMessages(ctx context.Context, k session.Key, section, leaf, before string,
+	limit int) (out SessionMessages, err error) {
 	q := ofKept(k)
 	set(q, "section", section)
 	set(q, "leaf", leaf)

@@ -50,7 +50,9 @@ func (s *Server) adminRoutes() {
 	register(s, huma.Operation{
 		OperationID: "snapshot", Method: http.MethodGet, Path: "/v1/snapshot", Tags: tags, Summary: "Download a snapshot",
 		Description: "Returns a consistent copy of the data directory as one file for \"ragctx restore\". Reads " +
-			"and writes continue during the download. A checksum at the end detects a truncated file on restore. " + fmt.Sprintf("At most %d snapshots are created or downloaded at a time; one more is 429, with Retry-After.", engine.MaxSnapshots),
+			"and writes continue during the download. A checksum at the end detects a truncated file on restore. " +
+			fmt.Sprintf("At most %d snapshots are created or downloaded at a time; one more is 429, with Retry-After.",
+				engine.MaxSnapshots),
 		Responses: map[string]*huma.Response{"200": {
 			Description: "The snapshot.", Content: map[string]*huma.MediaType{snapshotType: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},
 		}},
@@ -65,7 +67,8 @@ func (s *Server) adminRoutes() {
 		return &jobOutput{j}, err
 	})
 	register(s, huma.Operation{
-		OperationID: "vector-status", Method: http.MethodGet, Path: "/v1/doctor", Tags: tags, Summary: "Get the state of the vector indexes",
+		OperationID: "vector-status", Method: http.MethodGet, Path: "/v1/doctor", Tags: tags,
+		Summary: "Get the state of the vector indexes",
 		Description: "Returns quickly available data: the sizes and search times of open vector indexes, and " +
 			"recall@10 over a sample of live queries, with its confidence interval.",
 	}, func(ctx context.Context, _ *struct{}) (*vectorStatusOutput, error) {
@@ -98,7 +101,8 @@ func (s *Server) streamed(media, file string, write func(ctx context.Context, w 
 			}
 			s.handleError(s.problemOf(hctx.Context(), hctx.Operation(), err), humaecho.Unwrap(hctx))
 		default:
-			s.log.ErrorContext(hctx.Context(), "answer broke off", "request_id", requestID(hctx.Context()), "file", file, "error", err)
+			s.log.ErrorContext(hctx.Context(), "answer broke off", "request_id", requestID(hctx.Context()), "file", file,
+				"error", err)
 			panic(http.ErrAbortHandler) // an orderly end would look like a complete file
 		}
 	}}

@@ -27,11 +27,13 @@ func (s *Server) systemRoutes() {
 		return &healthOutput{Health{"ok"}}, nil
 	})
 	register(s, huma.Operation{
-		OperationID: "readyz", Method: http.MethodGet, Path: "/readyz", Tags: tags, Summary: "Check that the server can answer",
+		OperationID: "readyz", Method: http.MethodGet, Path: "/readyz", Tags: tags,
+		Summary:     "Check that the server can answer",
 		Description: "503 with the reason if the store does not answer, is read-only, or is damaged.",
 	}, s.ready)
 	register(s, huma.Operation{
-		OperationID: "status", Method: http.MethodGet, Path: "/v1/status", Tags: tags, Summary: "Get the status of the server",
+		OperationID: "status", Method: http.MethodGet, Path: "/v1/status", Tags: tags,
+		Summary: "Get the status of the server",
 		Description: "Returns sizes, counts, jobs, the embedder, and known problems. For a check of the data " +
 			"itself, see the doctor routes.",
 	}, s.status)

@@ -21,7 +21,8 @@ const noRoute = "none"
 // operated are the methods with series of their own; others count as "other", so that clients
 // cannot create series.
 var operated = []string{
-	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions,
+	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+	http.MethodOptions,
 }
 
 // endpoint is an echo route pattern with a method.

@@ -34,7 +34,8 @@ type TurnRequest struct {
 func (r TurnRequest) turn() ragctx.Turn {
 	return ragctx.Turn{
 		ID: r.ID, Namespace: r.Namespace, UserID: r.UserID, AgentID: r.AgentID, SessionID: r.SessionID,
-		Prompt: r.Prompt, Response: r.Response, Messages: r.Messages, Occurred: r.Occurred, Success: r.Success, Confidence: r.Confidence,
+		Prompt: r.Prompt, Response: r.Response, Messages: r.Messages, Occurred: r.Occurred, Success: r.Success,
+		Confidence:  r.Confidence,
 		ExecutionID: r.ExecutionID, Tags: r.Tags, Metadata: r.Metadata,
 	}
 }
@@ -43,7 +44,8 @@ func (r TurnRequest) turn() ragctx.Turn {
 func turnRequest(t ragctx.Turn) TurnRequest {
 	return TurnRequest{
 		ID: t.ID, Namespace: t.Namespace, UserID: t.UserID, AgentID: t.AgentID, SessionID: t.SessionID,
-		Prompt: t.Prompt, Response: t.Response, Messages: t.Messages, Occurred: t.Occurred, Success: t.Success, Confidence: t.Confidence,
+		Prompt: t.Prompt, Response: t.Response, Messages: t.Messages, Occurred: t.Occurred, Success: t.Success,
+		Confidence:  t.Confidence,
 		ExecutionID: t.ExecutionID, Tags: t.Tags, Metadata: t.Metadata,
 	}
 }

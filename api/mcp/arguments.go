@@ -39,7 +39,8 @@ func (a arguments) read(raw json.RawMessage, in any) error {
 			return ragctx.Invalid(name, "is fixed by the operator; leave it out")
 		}
 		if p == nil {
-			return ragctx.Invalid(ragctx.Clip(name), "is not an argument of this tool; use %s", strings.Join(slices.Sorted(maps.Keys(a.schema.Properties)), ", "))
+			return ragctx.Invalid(ragctx.Clip(name), "is not an argument of this tool; use %s",
+				strings.Join(slices.Sorted(maps.Keys(a.schema.Properties)), ", "))
 		}
 		if err := checkValue(name, given[name], p); err != nil {
 			return err
@@ -154,7 +155,8 @@ func kindOf(v any) string {
 
 func called(kind string) string {
 	return map[string]string{
-		"string": "a text", "integer": "a whole number", "number": "a number", "boolean": "true or false", "array": "a list of texts", "object": "an object",
+		"string": "a text", "integer": "a whole number", "number": "a number", "boolean": "true or false",
+		"array": "a list of texts", "object": "an object",
 	}[kind]
 }
 

@@ -136,6 +136,7 @@ func corrected(all []ragctx.Correction, size int) (told readOtherwise) {
 // query returns a query within a scope.
 func query(at Scope, text string, results int) ragctx.ContextQuery {
 	return ragctx.ContextQuery{
-		Query: text, MaxResults: results, Namespace: at.Namespace, UserID: at.UserID, AgentID: at.AgentID, SessionID: at.SessionID,
+		Query: text, MaxResults: results, Namespace: at.Namespace, UserID: at.UserID, AgentID: at.AgentID,
+		SessionID: at.SessionID,
 	}.WithDefaults()
 }

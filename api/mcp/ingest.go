@@ -83,7 +83,8 @@ func (s *Server) ingest(ctx context.Context, at Scope, in ingestArguments) (inge
 		return ingestAnswer{}, ragctx.Invalid("text", "is missing, and so is title; send one of them")
 	}
 	put, err := s.engine.PutDocument(ctx, at.Namespace, docs.Document{
-		ExternalID: in.ID, Text: in.Text, Title: in.Title, Source: in.Source, MIME: in.MIME, Tags: in.Tags, Metadata: in.Metadata,
+		ExternalID: in.ID, Text: in.Text, Title: in.Title, Source: in.Source, MIME: in.MIME, Tags: in.Tags,
+		Metadata: in.Metadata,
 	}, "")
 	if err != nil {
 		return ingestAnswer{}, err
@@ -157,7 +158,8 @@ func (s *Server) jobs(ctx context.Context, at Scope, in jobArguments, c cursor) 
 		j, err := s.job(ctx, in.ID)
 		return []jobResult{j}, false, err
 	}
-	list, err := s.engine.ListJobs(ctx, store.JobFilter{Limit: min(c.After+in.Limit+1, engine.MaxPage), Namespace: at.Namespace})
+	list, err := s.engine.ListJobs(ctx, store.JobFilter{Limit: min(c.After+in.Limit+1, engine.MaxPage),
+		Namespace: at.Namespace})
 	if err != nil {
 		return nil, false, err
 	}

@@ -17,7 +17,8 @@ func (s *Server) addPrompt(srv *mcp.Server) {
 		Description: "A question, preceded by the best passages of documents and memories.",
 		Arguments: []*mcp.PromptArgument{
 			{Name: "question", Title: "Question", Description: "question to answer", Required: true},
-			{Name: "max_tokens", Title: "Tokens", Description: "maximum tokens of the passages; default is " + strconv.Itoa(fallbackTokens)},
+			{Name: "max_tokens", Title: "Tokens", Description: "maximum tokens of the passages; default is " +
+				strconv.Itoa(fallbackTokens)},
 		},
 	}, s.prompt)
 }
@@ -36,11 +37,13 @@ func (s *Server) prompt(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.Ge
 			return nil, ragctx.Invalid("max_tokens", "is %q; use %d to %d", ragctx.Clip(v), minTokens, maxTokens)
 		}
 	}
-	a, err := s.context(ctx, at, contextArguments{Query: question, MaxResults: ragctx.DefaultMaxResults, Citations: true, sized: sized{limit}})
+	a, err := s.context(ctx, at, contextArguments{Query: question, MaxResults: ragctx.DefaultMaxResults,
+		Citations: true, sized: sized{limit}})
 	if err != nil {
 		return nil, s.hidden(ctx, "prompt", err)
 	}
-	text := a.text() + "\n\nAnswer this question from the passages above, and say so if they do not suffice:\n\n" + question
+	text := a.text() + "\n\nAnswer this question from the passages above, and say so if they do not suffice:\n\n" +
+		question
 	return &mcp.GetPromptResult{
 		Description: "A question with its context.",
 		Messages:    []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: text}}},

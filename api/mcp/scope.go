@@ -98,7 +98,8 @@ func narrowed(ctx context.Context) (Scope, bool) {
 func (s *Server) memory(ctx context.Context, at Scope, id string) (store.Quarantined, error) {
 	m, err := s.engine.FindMemory(ctx, at.Namespace, id, at.viewer())
 	fixed, _ := narrowed(ctx)
-	if err == nil && (fixed.AgentID != "" && m.AgentID != fixed.AgentID || fixed.SessionID != "" && m.SessionID != fixed.SessionID) {
+	if err == nil && (fixed.AgentID != "" && m.AgentID != fixed.AgentID || fixed.SessionID != "" &&
+		m.SessionID != fixed.SessionID) {
 		return store.Quarantined{}, fmt.Errorf("memory %q: %w", ragctx.Clip(id), ragctx.ErrNotFound)
 	}
 	return m, err
@@ -128,7 +129,8 @@ func (s *Server) mayTake(ctx context.Context, at Scope, id string) error {
 // fix sets an open part; a fixed part must not change.
 func fix(value *string, name, wanted string) error {
 	if *value != "" && wanted != "" && *value != wanted {
-		return ragctx.Invalid(name, "is %q, but the configuration fixes it to %q; leave it out", ragctx.Clip(wanted), ragctx.Clip(*value))
+		return ragctx.Invalid(name, "is %q, but the configuration fixes it to %q; leave it out", ragctx.Clip(wanted),
+			ragctx.Clip(*value))
 	}
 	if wanted != "" {
 		*value = wanted

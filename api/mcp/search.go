@@ -194,7 +194,8 @@ func (s *Server) codesearch(ctx context.Context, at Scope, in codeArguments) (co
 		results[i].Heading, _ = it.Metadata["heading"].(string)
 	}
 	return fitOne(s, in.MaxTokens, len(results), func(k int) codeAnswer {
-		a := codeAnswer{Results: results[:k], NextCursor: c.next(k, more || k < len(results)), readOtherwise: corrected(found.Corrections, in.MaxTokens)}
+		a := codeAnswer{Results: results[:k], NextCursor: c.next(k, more || k < len(results)),
+			readOtherwise: corrected(found.Corrections, in.MaxTokens)}
 		if k > 0 {
 			a.Notice = evidence
 		}

@@ -40,7 +40,8 @@ type asking interface{ asked() Scope }
 type plain interface{ text() string }
 
 // define returns a tool with arguments of type In and answers of type Out.
-func define[In asking, Out any](s *Server, d definition, call func(ctx context.Context, at Scope, in In) (Out, error)) tool {
+func define[In asking, Out any](s *Server, d definition, call func(ctx context.Context, at Scope, in In) (Out,
+	error)) tool {
 	schema := schemaOf[In]()
 	p := properties(schema.Properties)
 	for _, part := range new(Scope).parts() {
@@ -52,7 +53,8 @@ func define[In asking, Out any](s *Server, d definition, call func(ctx context.C
 	args := arguments{schema, s.hideFixed(schema)}
 	d.hints.Title = d.title
 	t := tool{role: d.role, def: &mcp.Tool{
-		Name: d.name, Title: d.title, Description: d.description, Annotations: &d.hints, InputSchema: schema, OutputSchema: schemaOf[Out](),
+		Name: d.name, Title: d.title, Description: d.description, Annotations: &d.hints, InputSchema: schema,
+		OutputSchema: schemaOf[Out](),
 	}}
 	t.handle = func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		var in In
@@ -130,7 +132,8 @@ func answer(out any) (*mcp.CallToolResult, error) {
 	if p, ok := out.(plain); ok {
 		text, _ = redact.Visible(p.text())
 	}
-	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, StructuredContent: json.RawMessage(b)}, nil
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}},
+		StructuredContent: json.RawMessage(b)}, nil
 }
 
 // encode writes JSON for models, without HTML escapes and invisible characters.

@@ -17,7 +17,8 @@ func (s *Server) tools() []tool {
 
 // looking returns the hints of read-only tools. No tool reaches beyond the data of ragctx.
 func looking() mcp.ToolAnnotations {
-	return mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(false), DestructiveHint: new(false)}
+	return mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(false),
+		DestructiveHint: new(false)}
 }
 
 // changing returns the hints of tools that write.
@@ -27,5 +28,6 @@ func changing(destructive, idempotent, openWorld bool) mcp.ToolAnnotations {
 
 // reading returns the start of a read-only tool's definition.
 func reading(name, title, description string, limits func(properties)) definition {
-	return definition{name: name, title: title, description: description, role: access.Read, hints: looking(), limits: limits}
+	return definition{name: name, title: title, description: description, role: access.Read, hints: looking(),
+		limits: limits}
 }

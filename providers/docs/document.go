@@ -92,7 +92,7 @@ func Prepare(d Document, o Options) (Prepared, error) {
 // PrepareChecked is [Prepare] for a document that passed [Validate] and has the given
 // [ContentHash].
 func PrepareChecked(d Document, hash [32]byte, o Options) (Prepared, error) {
-	d = d.withTitleAsText()
+	d = withTitleAsText(d)
 	if d.Chunk != (chunk.Options{}) {
 		o.Chunk = d.Chunk
 	}

@@ -112,7 +112,7 @@ func isBlank(text string) bool { return strings.TrimSpace(strings.TrimPrefix(tex
 
 // withTitleAsText returns d with its title as the text if the text is blank. A catalogue entry is then found
 // and shown by its title, and has the same hash when it is sent with that text.
-func (d Document) withTitleAsText() Document {
+func withTitleAsText(d Document) Document {
 	if isBlank(d.Text) && !isBlank(d.Title) {
 		d.Text, d.MIME = strings.TrimSpace(d.Title), "text/plain"
 	}
@@ -124,7 +124,7 @@ func (d Document) withTitleAsText() Document {
 // document with a stored hash needs no preparation. The id is not included. Metadata that JSON
 // cannot express counts as absent; [Validate] rejects it.
 func ContentHash(d Document) [32]byte {
-	d = d.withTitleAsText()
+	d = withTitleAsText(d)
 	h := sha256.New()
 	put := func(parts ...string) {
 		var n [8]byte
