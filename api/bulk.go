@@ -63,18 +63,18 @@ type Sizes struct {
 }
 
 // SizesOf returns the sizes to send; nil means the defaults.
-func SizesOf(o chunk.Options) *Sizes {
-	if o == (chunk.Options{}) {
+func SizesOf(o chunk.ChunkSizes) *Sizes {
+	if o == (chunk.ChunkSizes{}) {
 		return nil
 	}
 	return &Sizes{Target: o.TargetChars, Max: o.MaxChars}
 }
 
-func (s *Sizes) options() chunk.Options {
+func (s *Sizes) options() chunk.ChunkSizes {
 	if s == nil {
-		return chunk.Options{}
+		return chunk.ChunkSizes{}
 	}
-	return chunk.Options{TargetChars: s.Target, MaxChars: s.Max}
+	return chunk.ChunkSizes{TargetChars: s.Target, MaxChars: s.Max}
 }
 
 // BulkOptions is the form part named options.

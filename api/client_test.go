@@ -67,7 +67,7 @@ func TestClient(t *testing.T) {
 // the state that their file was read in.
 func TestOwnChunks(t *testing.T) {
 	f := start(t, Options{})
-	d := docs.Document{ExternalID: "one.txt", Text: strings.Repeat("Some words make a sentence. ", 100), Chunk: chunk.Options{TargetChars: 1400}}
+	d := docs.Document{ExternalID: "one.txt", Text: strings.Repeat("Some words make a sentence. ", 100), Chunk: chunk.ChunkSizes{TargetChars: 1400}}
 	one, err := f.client.PutDocument(t.Context(), "", d, "")
 	if err != nil || one.Chunks != 2 {
 		t.Errorf("one document: %+v, %v", one, err)

@@ -161,7 +161,7 @@ func BenchmarkChunk(b *testing.B) {
 	c := setup(b)
 	b.SetBytes(int64(len(c.text)))
 	for b.Loop() {
-		chunk.Split(c.text, chunk.Options{})
+		chunk.Split(c.text, chunk.ChunkSizes{})
 	}
 }
 

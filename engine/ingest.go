@@ -36,7 +36,7 @@ type IngestOptions struct {
 	// Metadata is added to every document. It overrides equal keys of a file's own metadata.
 	Metadata map[string]any
 	// Chunk bounds the chunk length of every document; zero means the defaults.
-	Chunk chunk.Options
+	Chunk chunk.ChunkSizes
 	// Extract extracts texts from files; nil is [extract.Read].
 	Extract docs.ExtractFunc
 	// Reread also reads files that are unchanged since the last ingest.

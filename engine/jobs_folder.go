@@ -27,7 +27,7 @@ type folderRequest struct {
 	Walk      docs.WalkOptions `json:"walk,omitzero"`
 	Tags      []string         `json:"tags,omitempty"`
 	Metadata  map[string]any   `json:"metadata,omitempty"`
-	Chunk     chunk.Options    `json:"chunk,omitzero"`
+	Chunk     chunk.ChunkSizes    `json:"chunk,omitzero"`
 	Reread    bool             `json:"reread,omitempty"`
 	KeepEmpty bool             `json:"keep_empty,omitempty"`
 }

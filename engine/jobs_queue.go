@@ -75,7 +75,7 @@ type putBody struct {
 	Root      string         `json:"root,omitempty"`
 	MovedFrom string         `json:"moved_from,omitempty"`
 	Stat      string         `json:"stat,omitempty"`
-	Chunk     chunk.Options  `json:"chunk,omitzero"`
+	Chunk     chunk.ChunkSizes  `json:"chunk,omitzero"`
 }
 
 // deleteBody is the body of an item that deletes one version of a document.

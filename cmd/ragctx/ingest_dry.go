@@ -139,7 +139,7 @@ func (r *dryRun) document(ctx context.Context, namespace string, ch engine.Chang
 }
 
 // same reports whether a stored document equals a prepared one.
-func same(old api.Document, p docs.Prepared) bool {
+func same(old api.Document, p docs.PreparedDocument) bool {
 	return old.Text != nil && *old.Text == p.Text && old.Title == p.Title && old.Source == p.Source && old.MIME == p.MIME &&
 		old.Document.Chunks == len(p.Chunks) && slices.Equal(old.Tags, p.Tags) && old.Occurred.Equal(p.Occurred) &&
 		maps.EqualFunc(old.Metadata, p.Metadata, func(a, b any) bool { return fmt.Sprint(a) == fmt.Sprint(b) })

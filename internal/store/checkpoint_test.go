@@ -15,14 +15,14 @@ import (
 )
 
 // bulk returns a document of 128 KB of what cannot be compressed.
-func bulk(rng *rand.Rand, id string) (docs.Prepared, Content) {
+func bulk(rng *rand.Rand, id string) (docs.PreparedDocument, Content) {
 	b := make([]byte, 1<<17)
 	for i := range b {
 		b[i] = 'a' + byte(rng.IntN(26))
 	}
 	c := Content{Text: string(b)}
 	c.Chunks = []Chunk{{Chunk: chunk.Chunk{Text: c.Text[:400], End: chunk.Pos{Byte: 400}}}}
-	return docs.Prepared{Document: docs.Document{ExternalID: id, Text: c.Text}}, c
+	return docs.PreparedDocument{Document: docs.Document{ExternalID: id, Text: c.Text}}, c
 }
 
 // TestLogStaysShort writes much more than the log may hold, beside readers that

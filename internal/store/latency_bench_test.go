@@ -57,7 +57,7 @@ func benchmarkTurn(b *testing.B, units, lanes int) {
 			rng := rand.New(rand.NewPCG(uint64(lane), 1))
 			for i := 0; ctx.Err() == nil; i++ {
 				c := randomContent(rng, units, embedder)
-				d := docs.Prepared{Document: docs.Document{ExternalID: fmt.Sprint(lane, "-", i)}}
+				d := docs.PreparedDocument{Document: docs.Document{ExternalID: fmt.Sprint(lane, "-", i)}}
 				if _, err := s.PutDocument(ctx, ns, d, "", c); err == nil {
 					stored[lane] += units
 				}

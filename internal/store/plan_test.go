@@ -216,7 +216,7 @@ func TestListDocumentsNarrows(t *testing.T) {
 		for j, y := range append(parts, "") {
 			root := []string{"", "/r", "/s"}[(i+j)%3]
 			roots[x+y] = root
-			d := docs.Prepared{Document: docs.Document{ExternalID: x + y, Text: "x"}}
+			d := docs.PreparedDocument{Document: docs.Document{ExternalID: x + y, Text: "x"}}
 			d.Hash[0] = byte(i*len(parts) + j)
 			if _, err := s.PutDocument(t.Context(), ns, d, root, Content{Text: "x"}); err != nil {
 				t.Fatal(err)

@@ -224,7 +224,7 @@ func (w *copier) put(id string, n int) error {
 		defer time.AfterFunc(time.Duration(w.rand.IntN(8))*time.Millisecond, cancel).Stop()
 	}
 	d := docs.Document{ExternalID: id, Title: fmt.Sprint(n), Text: c.Text}
-	_, err := w.PutDocument(ctx, w.ns, docs.Prepared{Document: d, Hash: docs.ContentHash(d)}, "", c)
+	_, err := w.PutDocument(ctx, w.ns, docs.PreparedDocument{Document: d, Hash: docs.ContentHash(d)}, "", c)
 	if err == nil {
 		w.want[id] = c.Text
 	}

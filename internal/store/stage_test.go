@@ -69,7 +69,7 @@ func (f *fixture) long(t *testing.T, ctx context.Context, id string, seed uint64
 	for i := range c.Chunks {
 		c.Chunks[i].Vector = []float32{float32(i), 1}
 	}
-	p := docs.Prepared{Document: docs.Document{ExternalID: id, Text: c.Text}, Hash: docs.ContentHash(docs.Document{Text: c.Text})}
+	p := docs.PreparedDocument{Document: docs.Document{ExternalID: id, Text: c.Text}, Hash: docs.ContentHash(docs.Document{Text: c.Text})}
 	put, err := f.PutDocument(ctx, f.ns, p, "", c)
 	return put, c.Text, err
 }
@@ -118,7 +118,7 @@ func TestVectorsOfLongDocuments(t *testing.T) {
 	for i := range c.Chunks {
 		c.Chunks[i].Hash, c.Chunks[i].Vector = store.VectorKey{}, nil
 	}
-	p := docs.Prepared{Document: docs.Document{ExternalID: "a", Text: c.Text}, Hash: docs.ContentHash(docs.Document{Text: c.Text})}
+	p := docs.PreparedDocument{Document: docs.Document{ExternalID: "a", Text: c.Text}, Hash: docs.ContentHash(docs.Document{Text: c.Text})}
 	if put, err := f.PutDocument(t.Context(), f.ns, p, "", c); err != nil || put.Chunks != units {
 		t.Fatalf("%+v, %v", put, err)
 	}

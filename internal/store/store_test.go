@@ -95,7 +95,7 @@ func (f *fixture) doc(t *testing.T, id, text, root string) store.Put {
 	return put
 }
 
-func prepared(t *testing.T, id, text string) docs.Prepared {
+func prepared(t *testing.T, id, text string) docs.PreparedDocument {
 	t.Helper()
 	p, err := docs.Prepare(docs.Document{ExternalID: id, Text: text}, docs.Options{})
 	if err != nil {

@@ -39,7 +39,7 @@ type abstractSentence struct {
 // abstract summarizes a document with its own sentences: the author's description, the beginning of
 // the first paragraph, and the most central sentences, in text order. A document without prose is
 // summarized by its declarations, the beginning of its text, or its title.
-func abstract(p Prepared, s structure) string {
+func abstract(p PreparedDocument, s structure) string {
 	if strings.EqualFold(s.description, p.Title) {
 		s.description = ""
 	}
@@ -259,7 +259,7 @@ func byScore(candidates []abstractSentence) []int {
 
 // withoutProse summarizes a document without sentences: by its other text, its declarations or
 // headings, or its title.
-func withoutProse(p Prepared, s structure) string {
+func withoutProse(p PreparedDocument, s structure) string {
 	rest := s.rest
 	if s.prose == nil && rest == nil && len(p.Outline) == 0 || s.plain == nil && s.prose != nil {
 		rest = []span{{s.start, len(p.Text)}}
@@ -287,7 +287,7 @@ func withoutProse(p Prepared, s structure) string {
 }
 
 // withoutText summarizes a document by its outermost sections.
-func withoutText(p Prepared, s structure) string {
+func withoutText(p PreparedDocument, s structure) string {
 	names := topTitles(p.Outline, p.Title)
 	switch {
 	case len(names) == 0:

@@ -39,11 +39,11 @@ type Document struct {
 	// Occurred is the time of the events that the document describes; zero means unknown.
 	Occurred time.Time
 	// Chunk overrides the chunk sizes of [Options] for this document.
-	Chunk chunk.Options
+	Chunk chunk.ChunkSizes
 }
 
-// Prepared is a document that is ready to be stored.
-type Prepared struct {
+// PreparedDocument is a document that is ready to be stored.
+type PreparedDocument struct {
 	// Document has its title, MIME type and the tags of its front matter filled in. An empty text
 	// is replaced by the title. The offsets of Chunks and Outline refer to its Text, which has no
 	// byte order mark.
@@ -65,7 +65,7 @@ type Prepared struct {
 
 // Options are the limits of preparation. The zero value works.
 type Options struct {
-	Chunk    chunk.Options
+	Chunk    chunk.ChunkSizes
 	MaxBytes int // limit of the text; default 32 MiB
 }
 
@@ -82,22 +82,22 @@ func (o Options) WithDefaults() Options {
 // [ragctx.ErrInvalid] or [ragctx.ErrTooLarge] and names the field. Prepare is deterministic, does
 // no I/O, takes time linear in the text, and is safe for concurrent use. The result shares the text
 // and metadata of d.
-func Prepare(d Document, o Options) (Prepared, error) {
+func Prepare(d Document, o Options) (PreparedDocument, error) {
 	if err := Validate(d, o); err != nil {
-		return Prepared{}, err
+		return PreparedDocument{}, err
 	}
 	return PrepareChecked(d, ContentHash(d), o)
 }
 
 // PrepareChecked is [Prepare] for a document that passed [Validate] and has the given
 // [ContentHash].
-func PrepareChecked(d Document, hash [32]byte, o Options) (Prepared, error) {
+func PrepareChecked(d Document, hash [32]byte, o Options) (PreparedDocument, error) {
 	d = withTitleAsText(d)
-	if d.Chunk != (chunk.Options{}) {
+	if d.Chunk != (chunk.ChunkSizes{}) {
 		o.Chunk = d.Chunk
 	}
 	o = o.WithDefaults()
-	p := Prepared{Document: d, Hash: hash, Chunker: Version}
+	p := PreparedDocument{Document: d, Hash: hash, Chunker: Version}
 	p.Text = strings.TrimPrefix(d.Text, "\ufeff")
 	f := formatOf(p.Document)
 	p.MIME = cmp.Or(strings.TrimSpace(d.MIME), f.mime)
@@ -114,7 +114,7 @@ func PrepareChecked(d Document, hash [32]byte, o Options) (Prepared, error) {
 		p.Chunks = chunk.Split(p.Text, o.Chunk)
 	}
 	if len(p.Chunks) > MaxChunks {
-		return Prepared{}, ragctx.TooLarge("text", "makes %d chunks; the limit is %d: split the document", len(p.Chunks), MaxChunks)
+		return PreparedDocument{}, ragctx.TooLarge("text", "makes %d chunks; the limit is %d: split the document", len(p.Chunks), MaxChunks)
 	}
 	if f.lang == nil {
 		numberPages(p.Text, p.Chunks)

@@ -9,8 +9,8 @@ import (
 // NearDuplicate is the minimum similarity of near duplicates.
 const NearDuplicate = 0.8
 
-// Sketched is a document to compare with others.
-type Sketched struct {
+// SketchedDocument is a document to compare with others.
+type SketchedDocument struct {
 	ID   string
 	Hash [16]byte // of the text; equal texts have equal hashes
 	// Sketch is the [Sketch] of the text; without one only Hash is compared.
@@ -33,9 +33,9 @@ type Duplicates struct {
 // because only documents with sketches that agree in a band of four bins are compared. That misses one
 // pair in 5,000 at 0.8 similarity and fewer above. If more than maxBand groups share a band, as
 // with boilerplate, only the first ones are considered for that band.
-func FindDuplicates(all []Sketched) []Duplicates {
+func FindDuplicates(all []SketchedDocument) []Duplicates {
 	all = slices.Clone(all)
-	slices.SortFunc(all, func(a, b Sketched) int {
+	slices.SortFunc(all, func(a, b SketchedDocument) int {
 		return cmp.Or(cmp.Compare(len(a.ID), len(b.ID)), strings.Compare(a.ID, b.ID))
 	})
 	f := finder{all: all, bands: make(map[band][]int32), exact: make(map[[16]byte]int32)}
@@ -59,7 +59,7 @@ type band struct {
 
 // finder assigns documents to groups one by one.
 type finder struct {
-	all   []Sketched
+	all   []SketchedDocument
 	bands map[band][]int32   // first documents of groups, by band
 	exact map[[16]byte]int32 // first document of each text
 	list  [][]int32          // groups of two or more, the first document first

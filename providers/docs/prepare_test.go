@@ -57,9 +57,9 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-var small = docs.Options{Chunk: chunk.Options{TargetChars: 120, MaxChars: 240}}
+var small = docs.Options{Chunk: chunk.ChunkSizes{TargetChars: 120, MaxChars: 240}}
 
-func show(p docs.Prepared) string {
+func show(p docs.PreparedDocument) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "title: %s\nmime: %s\ntags: %q\nabstract: %s\noutline:\n", p.Title, p.MIME, p.Tags, p.Abstract)
 	for _, s := range p.Outline {
@@ -76,7 +76,7 @@ func show(p docs.Prepared) string {
 }
 
 // checkTiles fails unless the chunks hold all of the text but a header.
-func checkTiles(t *testing.T, p docs.Prepared) {
+func checkTiles(t *testing.T, p docs.PreparedDocument) {
 	t.Helper()
 	if len(p.Chunks) == 0 {
 		t.Fatal("no chunks")
@@ -203,7 +203,7 @@ func TestValidate(t *testing.T) {
 
 func TestChunksOfOwnSize(t *testing.T) {
 	text := strings.Repeat("Some words make a sentence. ", 300)
-	longest := func(o chunk.Options) (n int) {
+	longest := func(o chunk.ChunkSizes) (n int) {
 		p, err := docs.Prepare(docs.Document{ExternalID: "a.txt", Text: text, Chunk: o}, docs.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -213,11 +213,11 @@ func TestChunksOfOwnSize(t *testing.T) {
 		}
 		return n
 	}
-	byDefault, long := longest(chunk.Options{}), longest(chunk.Options{TargetChars: 1500})
+	byDefault, long := longest(chunk.ChunkSizes{}), longest(chunk.ChunkSizes{TargetChars: 1500})
 	if byDefault > 400 || long < 1000 || long > 1500 {
 		t.Errorf("chunks of at most %d by default, of %d when 1500 are asked for", byDefault, long)
 	}
-	for _, o := range []chunk.Options{{TargetChars: -1}, {MaxChars: docs.MaxChunkChars + 1}} {
+	for _, o := range []chunk.ChunkSizes{{TargetChars: -1}, {MaxChars: docs.MaxChunkChars + 1}} {
 		err := docs.Validate(docs.Document{ExternalID: "a", Text: "x", Chunk: o}, docs.Options{})
 		if f, ok := errors.AsType[*ragctx.FieldError](err); !ok || !strings.HasPrefix(f.Field, "chunk.") {
 			t.Errorf("%+v: %v", o, err)

@@ -54,7 +54,7 @@ type SourceConfig struct {
 	Include, Exclude []string
 	MaxFileSize      int64 // bytes
 	// ChunkSize is the maximum length of a chunk in characters. The file system provider has no
-	// such option; 0 means the default of [chunk.Options].
+	// such option; 0 means the default of [chunk.ChunkSizes].
 	ChunkSize int
 	AutoIndex bool
 	// Notes list the accepted options without effect, one sentence each.
@@ -319,8 +319,8 @@ func (c SourceConfig) WalkOptions() WalkOptions {
 }
 
 // Chunk returns the chunk sizes of the source: at most ChunkSize characters.
-func (c SourceConfig) Chunk() chunk.Options {
-	return chunk.Options{TargetChars: c.ChunkSize, MaxChars: c.ChunkSize}
+func (c SourceConfig) Chunk() chunk.ChunkSizes {
+	return chunk.ChunkSizes{TargetChars: c.ChunkSize, MaxChars: c.ChunkSize}
 }
 
 // Warnings list the invalid patterns, which match nothing.

@@ -76,7 +76,7 @@ func Validate(d Document, o Options) error {
 }
 
 // ValidChunk checks chunk sizes given in a request.
-func ValidChunk(field string, o chunk.Options) error {
+func ValidChunk(field string, o chunk.ChunkSizes) error {
 	for _, f := range [...]struct {
 		name string
 		n    int
@@ -144,7 +144,7 @@ func ContentHash(d Document) [32]byte {
 	if !d.Occurred.IsZero() {
 		put(d.Occurred.UTC().Format(time.RFC3339Nano))
 	}
-	if d.Chunk != (chunk.Options{}) {
+	if d.Chunk != (chunk.ChunkSizes{}) {
 		put("chunk", fmt.Sprint(d.Chunk.TargetChars), fmt.Sprint(d.Chunk.MaxChars))
 	}
 	return [32]byte(h.Sum(nil))

@@ -11,4 +11,4 @@ import (
 )
 
 // Chunks splits a memory's text into chunks.
-func Chunks(text string) []chunk.Chunk { return chunk.Split(text, chunk.Options{}) }
+func Chunks(text string) []chunk.Chunk { return chunk.Split(text, chunk.ChunkSizes{}) }

@@ -36,7 +36,7 @@ type atom struct {
 // as it goes.
 type atomizer struct {
 	text  string
-	opts  Options
+	opts  ChunkSizes
 	atoms []atom
 	// byteAt and runeAt are the position up to which code points are counted.
 	byteAt, runeAt int

@@ -19,10 +19,10 @@ import (
 // same input could give other chunks.
 const Version = "chunk-2"
 
-// The default sizes in code points; see [Options].
+// The default sizes in code points; see [ChunkSizes].
 const (
-	DefaultTarget = 400
-	DefaultMax    = 1200
+	DefaultChunkTarget = 400
+	DefaultChunkMax    = 1200
 )
 
 // Pos is a position in a text.
@@ -58,8 +58,8 @@ type Block struct {
 	Keep bool
 }
 
-// Options are the chunk sizes in code points. The zero value works.
-type Options struct {
+// ChunkSizes are the chunk sizes in code points. The zero value works.
+type ChunkSizes struct {
 	// TargetChars is the size up to which a chunk grows by adding atoms. Default 400.
 	TargetChars int
 	// MaxChars is the maximum size of a chunk. Only words and blocks that are kept whole exceed the
@@ -68,12 +68,12 @@ type Options struct {
 }
 
 // WithDefaults returns o with unset fields filled in.
-func (o Options) WithDefaults() Options {
+func (o ChunkSizes) WithDefaults() ChunkSizes {
 	if o.TargetChars <= 0 {
-		o.TargetChars = DefaultTarget
+		o.TargetChars = DefaultChunkTarget
 	}
 	if o.MaxChars <= 0 {
-		o.MaxChars = DefaultMax
+		o.MaxChars = DefaultChunkMax
 	}
 	o.MaxChars = max(o.MaxChars, o.TargetChars)
 	return o
@@ -81,7 +81,7 @@ func (o Options) WithDefaults() Options {
 
 // Split returns the chunks of a text with no structure except paragraphs and lines. A blank text
 // has no chunks.
-func Split(text string, o Options) []Chunk {
+func Split(text string, o ChunkSizes) []Chunk {
 	return Blocks(text, []Block{{End: len(text)}}, o)
 }
 
@@ -91,7 +91,7 @@ func Split(text string, o Options) []Chunk {
 //
 // No chunk is longer than o.MaxChars. A code point is never split, and a grapheme cluster only if
 // it alone is longer. It takes time linear in the text, which need not be valid UTF-8.
-func Blocks(text string, blocks []Block, o Options) []Chunk {
+func Blocks(text string, blocks []Block, o ChunkSizes) []Chunk {
 	p := packer{atomizer: atomizer{text: text, opts: o.WithDefaults()}, at: Pos{Line: 1}}
 	end := 0
 	for i, b := range blocks {
