@@ -25,10 +25,12 @@ var layers = []string{
 	"embed index index/vector/hnsw session xmlfmt",
 	"embed/remote embed/static index/indextest index/keyword index/vector internal/ledger internal/passage session/sessiontest",
 	"embed/builtin internal/ledger/ledgertest internal/resolve session/assemble session/compact",
+	"session/stage",
+	"internal/store",
 	// providers and stages
 	"providers/docs/extract providers/docs/fetch providers/memory/facts providers/remote",
-	"providers/docs providers/memory providers/procedures session/stage",
-	"internal/store providers/docs/watch session/stage/remote session/view",
+	"providers/docs providers/memory providers/procedures",
+	"providers/docs/watch session/stage/remote session/view",
 	// the engine, and what speaks for it
 	"engine",
 	"api/reference bench",

@@ -13,7 +13,6 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/access"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 // How far an operation reaches, which says who is refused beside those of a lesser role.
@@ -256,7 +255,7 @@ func fillTenants(t *testing.T, f *fixture) map[string]string {
 	t.Helper()
 	jobOf := make(map[string]string)
 	for _, ns := range []string{"alpha", "beta"} {
-		if _, err := f.eng.Documents().Put(t.Context(), ns, docs.Document{ExternalID: "d", Text: "some words"}, ""); err != nil {
+		if _, err := f.eng.Documents().Put(t.Context(), ns, ragctx.Document{ExternalID: "d", Text: "some words"}, ""); err != nil {
 			t.Fatal(err)
 		}
 		for _, user := range []string{"ada", "bob"} {

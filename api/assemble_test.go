@@ -6,12 +6,11 @@ import (
 	"testing"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 func (f *fixture) library(t *testing.T) {
 	t.Helper()
-	if _, err := f.eng.Documents().Put(t.Context(), "", docs.Document{ExternalID: "deploy.md", Text: "Run deploy rollback to return to the release before."}, ""); err != nil {
+	if _, err := f.eng.Documents().Put(t.Context(), "", ragctx.Document{ExternalID: "deploy.md", Text: "Run deploy rollback to return to the release before."}, ""); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := f.eng.Memories().Put(t.Context(), ragctx.Memory{ID: "pin", Content: "Answer briefly.", Pinned: true}); err != nil {

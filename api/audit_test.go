@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/access"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 // TestAudit: what changes something is noted with who asked, without contents, and names
@@ -105,7 +105,7 @@ func TestRefusedErasuresLeaveTheLog(t *testing.T) {
 	}
 	admin := NewClientWith(f.url, ClientOptions{Key: adminKey(t, f)})
 	defer admin.Close()
-	if _, err := admin.PutDocument(t.Context(), "", docs.Document{ExternalID: "plan", Text: "the contents"}, ""); err != nil {
+	if _, err := admin.PutDocument(t.Context(), "", ragctx.Document{ExternalID: "plan", Text: "the contents"}, ""); err != nil {
 		t.Fatal(err)
 	}
 	if a := f.call(t, "DELETE", "/v1/documents/plan?erase=true", "", "X-API-Key: "+reader.Text); a.status != 403 {
@@ -138,7 +138,7 @@ func TestRefusalsPushNothingOut(t *testing.T) {
 	defer admin.Close()
 	put := func(id string) {
 		t.Helper()
-		if _, err := admin.PutDocument(t.Context(), "", docs.Document{ExternalID: id, Text: id}, ""); err != nil {
+		if _, err := admin.PutDocument(t.Context(), "", ragctx.Document{ExternalID: id, Text: id}, ""); err != nil {
 			t.Fatal(err)
 		}
 	}

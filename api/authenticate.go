@@ -80,8 +80,8 @@ func presentedKey(h http.Header) (string, *Problem) {
 	var keys []string
 	for _, v := range h.Values(echo.HeaderAuthorization) {
 		scheme, key, _ := strings.Cut(v, " ")
-		if !strings.EqualFold(scheme, "Bearer") && !strings.EqualFold(scheme,
-			"Token") || strings.TrimSpace(key) == "" { // mem0 uses Token
+		known := strings.EqualFold(scheme, "Bearer") || strings.EqualFold(scheme, "Token") // mem0 uses Token
+		if !known || strings.TrimSpace(key) == "" {
 			return "", unauthenticated("the API key is malformed", "header.Authorization", "is not Bearer and an API key")
 		}
 		keys = append(keys, strings.TrimSpace(key))

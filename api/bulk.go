@@ -21,7 +21,6 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/internal/text/chunk"
 )
 
 const putDocuments = "put-documents"
@@ -63,18 +62,18 @@ type Sizes struct {
 }
 
 // SizesOf returns the sizes to send; nil means the defaults.
-func SizesOf(o chunk.ChunkSizes) *Sizes {
-	if o == (chunk.ChunkSizes{}) {
+func SizesOf(o ragctx.ChunkSizes) *Sizes {
+	if o == (ragctx.ChunkSizes{}) {
 		return nil
 	}
 	return &Sizes{Target: o.TargetChars, Max: o.MaxChars}
 }
 
-func (s *Sizes) options() chunk.ChunkSizes {
+func (s *Sizes) options() ragctx.ChunkSizes {
 	if s == nil {
-		return chunk.ChunkSizes{}
+		return ragctx.ChunkSizes{}
 	}
-	return chunk.ChunkSizes{TargetChars: s.Target, MaxChars: s.Max}
+	return ragctx.ChunkSizes{TargetChars: s.Target, MaxChars: s.Max}
 }
 
 // BulkOptions is the form part named options.

@@ -20,7 +20,6 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 // spoolLines reads one JSON object per line. Blank lines count as lines, but not as items.
@@ -135,8 +134,8 @@ func faultError(faults ...Fault) error {
 	return ragctx.Invalid(cmp.Or(field, "line"), "%s", text.String())
 }
 
-func (l BulkLine) document() docs.Document {
-	return docs.Document{
+func (l BulkLine) document() ragctx.Document {
+	return ragctx.Document{
 		ExternalID: l.ID, Text: l.Text, Title: l.Title, Source: l.Source, MIME: l.MIME,
 		Tags: l.Tags, Metadata: l.Metadata, Occurred: l.Occurred, Chunk: l.Chunk.options(),
 	}
@@ -236,7 +235,7 @@ func (s *Server) spoolFile(ctx context.Context, sp *engine.DocumentQueue, n int,
 		why := ragctx.TooLarge("file", "is more than %d bytes long; split it", s.opts.MaxFileBytes)
 		return n + 1, sp.Reject(ctx, n+1, store.OpPut, id, why)
 	}
-	d := docs.Document{ExternalID: id, MIME: partType(part), Tags: slices.Clone(o.Tags)}
+	d := ragctx.Document{ExternalID: id, MIME: partType(part), Tags: slices.Clone(o.Tags)}
 	before := n
 	for found, err := range s.engine.Documents().Parse(ctx, d, b) {
 		n++

@@ -15,7 +15,6 @@ import (
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/ledger"
 	"github.com/ragctx/ragctx/internal/resolve"
-	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/xmlfmt"
 )
 
@@ -61,7 +60,7 @@ func renderedIDs(t *testing.T, a resolve.Answer) (ids []string) {
 func TestCitationsOpen(t *testing.T) {
 	f := start(t, Options{})
 	for _, id := range []string{"docs/heron.md", "a \"b\" <c> & 'd'@1#0.md", "two\nlines\tand\ra return", "\u202etxt.exe\u2066", "日本語/鷺", "hid\u200bden\U000E0041/鷺.md"} {
-		if _, err := f.eng.Documents().Put(t.Context(), "", docs.Document{ExternalID: id, Text: fmt.Sprintf("# Heron %q\n\nThe heron rolls back at night.", id)}, ""); err != nil {
+		if _, err := f.eng.Documents().Put(t.Context(), "", ragctx.Document{ExternalID: id, Text: fmt.Sprintf("# Heron %q\n\nThe heron rolls back at night.", id)}, ""); err != nil {
 			t.Fatal(err)
 		}
 	}

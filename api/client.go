@@ -23,7 +23,6 @@ import (
 	"github.com/ragctx/ragctx/internal/httpclient"
 	"github.com/ragctx/ragctx/internal/resolve"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 // maxProblemBytes bounds what is read of an answer that is not as expected.
@@ -133,7 +132,7 @@ func (c *Client) Healthz(ctx context.Context) error {
 }
 
 // PutDocument stores a document.
-func (c *Client) PutDocument(ctx context.Context, namespace string, d docs.Document, root string) (store.Put, error) {
+func (c *Client) PutDocument(ctx context.Context, namespace string, d ragctx.Document, root string) (store.Put, error) {
 	// JSON would turn invalid bytes into U+FFFD, and the text into another one.
 	if err := ragctx.ValidText("text", d.Text); err != nil {
 		return store.Put{}, err

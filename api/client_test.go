@@ -16,8 +16,6 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/internal/text/chunk"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 func TestClient(t *testing.T) {
@@ -26,7 +24,7 @@ func TestClient(t *testing.T) {
 	if err := c.Healthz(ctx); err != nil {
 		t.Fatal(err)
 	}
-	put, err := c.PutDocument(ctx, "n", docs.Document{ExternalID: "ports.md", Text: "# Ports\n\nStaging listens on 8443.", Source: "file:ports.md"}, "/r")
+	put, err := c.PutDocument(ctx, "n", ragctx.Document{ExternalID: "ports.md", Text: "# Ports\n\nStaging listens on 8443.", Source: "file:ports.md"}, "/r")
 	if err != nil || put.Status != store.Created || put.Version != 1 {
 		t.Fatalf("put: %+v, %v", put, err)
 	}
@@ -67,7 +65,7 @@ func TestClient(t *testing.T) {
 // the state that their file was read in.
 func TestOwnChunks(t *testing.T) {
 	f := start(t, Options{})
-	d := docs.Document{ExternalID: "one.txt", Text: strings.Repeat("Some words make a sentence. ", 100), Chunk: chunk.ChunkSizes{TargetChars: 1400}}
+	d := ragctx.Document{ExternalID: "one.txt", Text: strings.Repeat("Some words make a sentence. ", 100), Chunk: ragctx.ChunkSizes{TargetChars: 1400}}
 	one, err := f.client.PutDocument(t.Context(), "", d, "")
 	if err != nil || one.Chunks != 2 {
 		t.Errorf("one document: %+v, %v", one, err)
@@ -100,7 +98,7 @@ func TestClientErrors(t *testing.T) {
 	if _, err := c.Document(ctx, "", "none", 0); !errors.Is(err, ragctx.ErrNotFound) {
 		t.Errorf("not found: %v", err)
 	}
-	if _, err := c.PutDocument(ctx, "", docs.Document{ExternalID: "a", Text: "a\xffb"}, ""); !errors.Is(err, ragctx.ErrInvalid) {
+	if _, err := c.PutDocument(ctx, "", ragctx.Document{ExternalID: "a", Text: "a\xffb"}, ""); !errors.Is(err, ragctx.ErrInvalid) {
 		t.Errorf("text that is not UTF-8: %v", err)
 	}
 	if _, _, err := c.Remember(ctx, ragctx.Memory{Content: "a\xffb"}); !errors.Is(err, ragctx.ErrInvalid) {

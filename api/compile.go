@@ -163,8 +163,7 @@ func compiled(c view.Compiled, format string, lost []FormLoss) (*compileOutput, 
 	}
 	out.Dropped = append([]view.Drop{}, c.Dropped[:min(len(c.Dropped), mostDropped)]...)
 	out.DroppedTotals = droppedTotals(c.Dropped, func(d view.Drop) (session.Reason, bool, int) {
-		return d.Reason,
-			d.Partial, d.Tokens
+		return d.Reason, d.Partial, d.Tokens
 	})
 	if out.Losses == nil {
 		out.Losses = []FormLoss{}

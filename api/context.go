@@ -129,7 +129,7 @@ type timedInput struct {
 }
 
 type contextOutput struct {
-	ServerTiming string `header:"Server-Timing" doc:"time of each stage in milliseconds, on request. Stages run concurrently, so their sum may exceed engine, the total"`
+	ServerTiming string `header:"Server-Timing" doc:"duration of each stage in ms, on request; stages run concurrently"`
 	Body         resolve.Answer
 }
 

@@ -222,8 +222,9 @@ func (s *Server) documentRoutes() {
 	}, s.deleteDocument)
 	register(s, huma.Operation{
 		OperationID: "get-item", Method: http.MethodGet, Path: "/v1/items/{id}", Tags: tags, Summary: "Look up a citation",
-		Description: "Returns the passage cited by the id of an item, even after the document was replaced; for " +
-			"a memory's id, its text.",
+		Description: "Returns the passage of an item's id, even after the document was replaced, or the text of " +
+			"another item. Ids have the forms document@version#ordinal, procedure:name@version (procedure:name " +
+			"for the canonical version), state:cluster, or are ids of a memory or a message.",
 	}, s.getItem)
 }
 

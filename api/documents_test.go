@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 // TestIDs checks that every id names its own document, whichever way it is
@@ -92,7 +92,7 @@ func TestDocumentLifecycle(t *testing.T) {
 func TestDocumentPages(t *testing.T) {
 	f := start(t, Options{})
 	for _, id := range []string{"a/1", "a/2", "a/3", "b/1"} {
-		if _, err := f.client.PutDocument(t.Context(), "", docs.Document{ExternalID: id, Text: "text of " + id}, "/root"); err != nil {
+		if _, err := f.client.PutDocument(t.Context(), "", ragctx.Document{ExternalID: id, Text: "text of " + id}, "/root"); err != nil {
 			t.Fatal(err)
 		}
 	}

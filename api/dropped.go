@@ -50,8 +50,7 @@ func droppedTotals[D any](list []D, of func(D) (why session.Reason, partial bool
 // drop adds the first omitted messages and the totals of all to an answer.
 func (a *AssembleAnswer) drop(all []DroppedMessage) {
 	a.DroppedTotals = droppedTotals(all, func(d DroppedMessage) (session.Reason, bool, int) {
-		return d.Reason,
-			d.Partial, d.Tokens
+		return d.Reason, d.Partial, d.Tokens
 	})
 	a.Dropped = all[:min(len(all), mostDropped)]
 }

@@ -34,7 +34,7 @@ type sessionDelete struct {
 	SessionMatching
 	Erasable
 	ID     string `path:"id" maxLength:"512" doc:"session id"`
-	UserID string `query:"user_id" maxLength:"512" doc:"owner of the session; without it, sessions of all users (admins only)"`
+	UserID string `query:"user_id" maxLength:"512" doc:"owner of the session; default is all users (admins only)"`
 }
 
 type userDelete struct {

@@ -16,7 +16,7 @@ const eventsPath = "/v1/events"
 
 type eventStream struct {
 	Namespace string   `query:"namespace" maxLength:"512"`
-	User      string   `query:"user_id" maxLength:"512" doc:"only events of this user; default is all users for an admin, shared items for others"`
+	User      string   `query:"user_id" maxLength:"512" doc:"only events of this user; default is all users for admins, else shared items"`
 	Session   string   `query:"session_id" maxLength:"512" doc:"only events of this session"`
 	Types     []string `query:"type,explode" doc:"only events of this type; may be repeated"`
 	After     string   `query:"after" doc:"start after this sequence; default is now"`

@@ -19,7 +19,6 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/providers/docs/extract"
 )
 
@@ -81,8 +80,8 @@ func checkFileType(h http.Header) *Problem {
 }
 
 func knownFile(media string) bool {
-	return media == anyFile || strings.HasPrefix(media, "text/") || slices.Contains(extract.Types(),
-		media) || slices.Contains(textTypes(), media)
+	return media == anyFile || strings.HasPrefix(media, "text/") ||
+		slices.Contains(extract.Types(), media) || slices.Contains(textTypes(), media)
 }
 
 func (s *Server) putDocument(ctx context.Context, in *documentPut) (*documentPutOutput, error) {
@@ -108,7 +107,7 @@ func (s *Server) putText(ctx context.Context, in *documentPut, to engine.Conditi
 	if err := json.Unmarshal(in.body.take(), &body); err != nil {
 		return store.Put{}, invalid(Fault{Location: "body", Message: "cannot be read: " + err.Error()})
 	}
-	return to.PutDocument(ctx, in.Namespace, docs.Document{
+	return to.PutDocument(ctx, in.Namespace, ragctx.Document{
 		ExternalID: in.ID, Title: body.Title, Source: body.Source, MIME: body.MIME, Text: body.Text,
 		Tags: body.Tags, Metadata: body.Metadata, Occurred: body.Occurred, Chunk: body.Chunk.options(),
 	}, body.Root)
@@ -137,7 +136,7 @@ func (d *documentPut) misplaced() []Fault {
 
 // putFile stores a document sent as a file.
 func (s *Server) putFile(ctx context.Context, in *documentPut, to engine.Conditional) (store.Put, error) {
-	d := docs.Document{ExternalID: in.ID, Title: in.Title, Source: in.Source, Tags: in.Tags, MIME: fileType(in.media)}
+	d := ragctx.Document{ExternalID: in.ID, Title: in.Title, Source: in.Source, Tags: in.Tags, MIME: fileType(in.media)}
 	if in.Metadata != "" {
 		meta := Metadata{}
 		dec := json.NewDecoder(strings.NewReader(in.Metadata))
@@ -169,7 +168,7 @@ func fileType(value string) string {
 }
 
 // PutFile calls [engine.Documents.PutFile] on the server.
-func (c *Client) PutFile(ctx context.Context, namespace string, d docs.Document, data []byte,
+func (c *Client) PutFile(ctx context.Context, namespace string, d ragctx.Document, data []byte,
 	root string) (store.Put, error) {
 	q := in(namespace)
 	set(q, "title", d.Title)

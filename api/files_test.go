@@ -14,9 +14,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/providers/docs/extract"
 )
 
@@ -167,7 +167,7 @@ func TestBadFiles(t *testing.T) {
 // TestClientPutFile sends what the client is given.
 func TestClientPutFile(t *testing.T) {
 	f := startFiles(t, Options{})
-	d := docs.Document{
+	d := ragctx.Document{
 		ExternalID: "a/b c.pdf", Title: "T", Source: "s", Tags: []string{"x", "y"}, Metadata: map[string]any{"k": "v"},
 		Occurred: time.Date(2022, 1, 1, 0, 0, 0, 500, time.UTC),
 	}

@@ -4,14 +4,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/access"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 // TestAKeyOfOneNamespaceMeansIt where a request names none.
 func TestAKeyOfOneNamespaceMeansIt(t *testing.T) {
 	f := startPaused(t, Options{})
-	if _, err := f.eng.Documents().Put(t.Context(), "team", docs.Document{ExternalID: "a", Text: "Tea in the team."}, ""); err != nil {
+	if _, err := f.eng.Documents().Put(t.Context(), "team", ragctx.Document{ExternalID: "a", Text: "Tea in the team."}, ""); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {

@@ -15,7 +15,6 @@ import (
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/access"
 	"github.com/ragctx/ragctx/internal/ledger"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 func openInside(t *testing.T) (*engine.Engine, *Client) {
@@ -34,7 +33,7 @@ func TestInside(t *testing.T) {
 	if _, err := eng.Keys().Create(t.Context(), access.Key{Name: "ops", Role: access.Admin}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.PutDocument(t.Context(), "", docs.Document{ExternalID: "a/b.md", Text: "# Zebras\n\nhave stripes"}, ""); err != nil {
+	if _, err := c.PutDocument(t.Context(), "", ragctx.Document{ExternalID: "a/b.md", Text: "# Zebras\n\nhave stripes"}, ""); err != nil {
 		t.Fatal(err)
 	}
 	q := ragctx.NewQuery("stripes")
@@ -45,7 +44,7 @@ func TestInside(t *testing.T) {
 		t.Errorf("no document: %v", err)
 	}
 	var p *Problem
-	if _, err := c.PutDocument(t.Context(), "", docs.Document{ExternalID: ""}, ""); !errors.As(err, &p) || p.Status < 400 {
+	if _, err := c.PutDocument(t.Context(), "", ragctx.Document{ExternalID: ""}, ""); !errors.As(err, &p) || p.Status < 400 {
 		t.Errorf("no id: %v", err)
 	}
 	if err := c.DeleteDocument(t.Context(), "", "a/b.md"); err != nil { // an answer without a body

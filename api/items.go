@@ -24,7 +24,7 @@ type Item struct {
 
 type itemKey struct {
 	Scoped
-	ID      string `path:"id" doc:"percent-encoded id of the item: document@version#ordinal, a memory id, procedure:name@version (procedure:name for the canonical version), a message id, or state:cluster" example:"docs/a.md@1#0"`
+	ID      string `path:"id" doc:"percent-encoded id of the item" example:"docs/a.md@1#0"`
 	Cluster string `query:"cluster"`
 }
 

@@ -16,13 +16,13 @@ const matchHeader = "If-Match"
 // Matching is the If-Match parameter of routes that change a document or a memory. It is exported
 // because huma ignores unexported embedded types.
 type Matching struct {
-	IfMatch string `header:"If-Match" maxLength:"8192" doc:"ETag of the version read, or several; on a mismatch nothing changes and the answer is 412. * requires that the item exists; for erasure a quarantined one counts"`
+	IfMatch string `header:"If-Match" maxLength:"8192" doc:"ETag of the version read, or several, or * for any; 412 on a mismatch"`
 }
 
 // SessionMatching is the If-Match parameter of routes that change a session. It is exported for
 // huma, like Matching.
 type SessionMatching struct {
-	IfMatch string `header:"If-Match" maxLength:"8192" doc:"ETag of the session as read, or several; if the session has changed since, the answer is 412. * requires that it exists"`
+	IfMatch string `header:"If-Match" maxLength:"8192" doc:"ETag of the session as read, or several, or * for any; 412 on a mismatch"`
 }
 
 // expect returns a context in which changes of the session require a matching version.
@@ -51,7 +51,7 @@ func (s *Server) met(ctx context.Context, m SessionMatching, k session.Key) (con
 
 // SessionTag is the ETag of a returned session. It is exported for huma, like Matching.
 type SessionTag struct {
-	ETag string `header:"ETag" doc:"tag of this answer for If-None-Match and of the session's state for If-Match; after a change, of the new state"`
+	ETag string `header:"ETag" doc:"tag of this answer for If-None-Match, and of the session's new state for If-Match"`
 }
 
 // SessionMade is the ETag of a changed session. It is exported for huma, like Matching.

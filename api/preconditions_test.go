@@ -12,7 +12,6 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/access"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 // TestWritesWithConditions: what is done with a tag, or with none.
@@ -176,7 +175,7 @@ func TestOneOfManyWins(t *testing.T) {
 func TestConditionsOfTheClient(t *testing.T) {
 	f := start(t, Options{})
 	ctx := t.Context()
-	if _, err := f.client.If(store.Condition{None: true}).PutDocument(ctx, "", docs.Document{ExternalID: "a", Text: "One."}, ""); err != nil {
+	if _, err := f.client.If(store.Condition{None: true}).PutDocument(ctx, "", ragctx.Document{ExternalID: "a", Text: "One."}, ""); err != nil {
 		t.Fatal(err)
 	}
 	d, err := f.client.Document(ctx, "", "a", 0)
@@ -184,7 +183,7 @@ func TestConditionsOfTheClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	as := f.client.If(store.Condition{Revisions: []string{d.Revision()}})
-	if _, err := as.PutDocument(ctx, "", docs.Document{ExternalID: "a", Text: "Two."}, ""); err != nil {
+	if _, err := as.PutDocument(ctx, "", ragctx.Document{ExternalID: "a", Text: "Two."}, ""); err != nil {
 		t.Error(err)
 	}
 	if err := as.DeleteDocument(ctx, "", "a"); !errors.Is(err, ragctx.ErrPrecondition) {

@@ -30,7 +30,7 @@ type procedureList struct {
 	Scoped
 	UserID   string `query:"user_id" maxLength:"512" doc:"this user's and shared procedures; default is shared ones only"`
 	AllUsers bool   `query:"all_users" doc:"procedures of all users"`
-	AgentID  string `query:"agent_id" maxLength:"512" doc:"procedures of this agent and of no agent; default is every agent"`
+	AgentID  string `query:"agent_id" maxLength:"512" doc:"procedures of this agent and of none; default is all agents"`
 	State    string `query:"state" enum:"draft,published" doc:"only procedures with a draft, or with a canonical version"`
 	Limit    int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 	Cursor   string `query:"cursor" doc:"next_cursor of the previous page"`

@@ -13,8 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index/vector/kernel"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 // answersTo is the variable that has a run of TestAnswersOnEveryProcessor write its
@@ -86,7 +86,7 @@ func relevanceAnswers(t *testing.T) string {
 			}
 			return nil
 		}
-		_, err = f.eng.Documents().Put(t.Context(), "", docs.Document{ExternalID: name, Text: string(b)}, "")
+		_, err = f.eng.Documents().Put(t.Context(), "", ragctx.Document{ExternalID: name, Text: string(b)}, "")
 		return err
 	})
 	if err != nil {

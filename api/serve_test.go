@@ -17,7 +17,6 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 func TestServeRefusesPublicAddresses(t *testing.T) {
@@ -345,7 +344,7 @@ func TestConcurrency(t *testing.T) {
 		wg.Go(func() {
 			id := string(rune('a' + i))
 			for range 5 {
-				if _, err := f.client.PutDocument(t.Context(), "", docs.Document{ExternalID: id, Text: "The port of " + id + " is 80."}, ""); err != nil {
+				if _, err := f.client.PutDocument(t.Context(), "", ragctx.Document{ExternalID: id, Text: "The port of " + id + " is 80."}, ""); err != nil {
 					t.Error(err)
 				}
 				if _, err := f.client.Context(t.Context(), ragctx.NewQuery("port of "+id)); err != nil {

@@ -16,7 +16,6 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/resolve"
-	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/session"
 	"github.com/ragctx/ragctx/session/assemble"
 	"github.com/ragctx/ragctx/session/stage"
@@ -154,7 +153,7 @@ func documented(t *testing.T) *engine.Engine {
 	for _, page := range pages {
 		text, err := os.ReadFile(page)
 		if err == nil {
-			_, err = e.Documents().Put(t.Context(), "", docs.Document{ExternalID: filepath.Base(page), Text: string(text)}, "")
+			_, err = e.Documents().Put(t.Context(), "", ragctx.Document{ExternalID: filepath.Base(page), Text: string(text)}, "")
 		}
 		if err != nil {
 			t.Fatal(err)

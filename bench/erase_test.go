@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 // eraseDocuments is how many there are, of 20 chunks and a few each.
@@ -29,7 +29,7 @@ func BenchmarkErase(b *testing.B) {
 	s := newSpoken(1)
 	for i := range *eraseDocuments {
 		text := s.handbook().Text
-		if _, err := e.Documents().Put(b.Context(), "", docs.Document{ExternalID: fmt.Sprintf("%d.md", i), Text: text}, ""); err != nil {
+		if _, err := e.Documents().Put(b.Context(), "", ragctx.Document{ExternalID: fmt.Sprintf("%d.md", i), Text: text}, ""); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -18,7 +18,6 @@ import (
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 // What a search of both legs costs in process among the chunks of real texts, beside
@@ -55,7 +54,7 @@ func fillHybrid(ctx context.Context, e *engine.Engine, note string) error {
 		}
 		var failed error
 		err := f.read(full, func(name, title, text string) {
-			if _, err := e.Documents().Put(ctx, "", docs.Document{ExternalID: name, Title: title, Text: text}, ""); err == nil {
+			if _, err := e.Documents().Put(ctx, "", ragctx.Document{ExternalID: name, Title: title, Text: text}, ""); err == nil {
 				written++
 			} else if !errors.Is(err, ragctx.ErrInvalid) {
 				failed = errors.Join(failed, err)
@@ -119,7 +118,7 @@ func write(ctx context.Context, e *engine.Engine, questions []string, perSecond 
 		for i := range 60 { // about ten chunks
 			fmt.Fprintf(&text, "%s. ", questions[(n*61+i)%len(questions)])
 		}
-		d := docs.Document{ExternalID: fmt.Sprintf("written-%d.md", n%256), Text: text.String()}
+		d := ragctx.Document{ExternalID: fmt.Sprintf("written-%d.md", n%256), Text: text.String()}
 		if _, err := e.Documents().Put(ctx, "", d, ""); err != nil && ctx.Err() == nil {
 			return written, err
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/clipperhouse/uax29/v2/sentences"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
@@ -70,7 +71,7 @@ func (c *chunked) full() bool { return len(c.units) >= c.most }
 
 // add adds a document, which is left out if it cannot be one.
 func (c *chunked) add(name, title, text string) {
-	p, err := docs.Prepare(docs.Document{ExternalID: name, Title: title, Text: text}, docs.Options{})
+	p, err := docs.Prepare(ragctx.Document{ExternalID: name, Title: title, Text: text}, docs.Options{})
 	if err != nil || len(p.Chunks) >= 1<<unitBits {
 		return
 	}

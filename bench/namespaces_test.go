@@ -19,7 +19,6 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 // What many small namespaces cost: the memory of the process that fills and asks them,
@@ -71,12 +70,12 @@ func fillNamespaces(ctx context.Context, e *engine.Engine, from, to int) error {
 }
 
 // handbook is a document of namespaceChunks chunks or a few more.
-func (s spoken) handbook() docs.Document {
+func (s spoken) handbook() ragctx.Document {
 	var text strings.Builder
 	for range namespaceChunks {
 		fmt.Fprintf(&text, "## %s\n\n%s.\n\n", s.sentence(3), s.sentence(45))
 	}
-	return docs.Document{ExternalID: "handbook.md", Text: text.String()}
+	return ragctx.Document{ExternalID: "handbook.md", Text: text.String()}
 }
 
 // TestNamespaces holds many small namespaces to their limits of memory and time.

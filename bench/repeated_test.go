@@ -12,7 +12,6 @@ import (
 	"github.com/ragctx/ragctx/api"
 	"github.com/ragctx/ragctx/bench"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 // TestQuestionsAreSearchedFor: no load is of the answer cache but the one that repeats its
@@ -25,7 +24,7 @@ func TestQuestionsAreSearchedFor(t *testing.T) {
 	defer e.Close()
 	w := newWords(5)
 	for i := range 3 {
-		if _, err := e.Documents().Put(t.Context(), "", docs.Document{ExternalID: fmt.Sprint(i), Text: w.document()}, ""); err != nil {
+		if _, err := e.Documents().Put(t.Context(), "", ragctx.Document{ExternalID: fmt.Sprint(i), Text: w.document()}, ""); err != nil {
 			t.Fatal(err)
 		}
 	}

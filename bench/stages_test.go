@@ -125,7 +125,7 @@ var shared = sync.OnceValues(func() (*corpus, error) {
 	w := newWords(1)
 	c := &corpus{dir: dir, engine: e, text: w.document()}
 	for i := range corpusDocs {
-		d := docs.Document{ExternalID: fmt.Sprintf("doc-%d.md", i), Text: w.document()}
+		d := ragctx.Document{ExternalID: fmt.Sprintf("doc-%d.md", i), Text: w.document()}
 		if _, err := e.Documents().Put(ctx, "", d, ""); err != nil {
 			return nil, err
 		}
@@ -151,7 +151,7 @@ func BenchmarkParse(b *testing.B) {
 	c := setup(b)
 	b.SetBytes(int64(len(c.text)))
 	for b.Loop() {
-		if _, err := docs.Prepare(docs.Document{ExternalID: "a.md", Text: c.text}, docs.Options{}); err != nil {
+		if _, err := docs.Prepare(ragctx.Document{ExternalID: "a.md", Text: c.text}, docs.Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -161,7 +161,7 @@ func BenchmarkChunk(b *testing.B) {
 	c := setup(b)
 	b.SetBytes(int64(len(c.text)))
 	for b.Loop() {
-		chunk.Split(c.text, chunk.ChunkSizes{})
+		chunk.Split(c.text, ragctx.ChunkSizes{})
 	}
 }
 
@@ -302,7 +302,7 @@ func BenchmarkPutDocument(b *testing.B) {
 	chunks := 0
 	for i := 0; b.Loop(); i++ {
 		b.StopTimer()
-		d := docs.Document{ExternalID: fmt.Sprintf("doc-%d.md", i), Text: w.document()}
+		d := ragctx.Document{ExternalID: fmt.Sprintf("doc-%d.md", i), Text: w.document()}
 		b.StartTimer()
 		put, err := e.Documents().Put(b.Context(), "", d, "")
 		if err != nil {

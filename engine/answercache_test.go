@@ -20,7 +20,6 @@ import (
 	"github.com/ragctx/ragctx/internal/events"
 	"github.com/ragctx/ragctx/internal/resolve"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 // cached opens an engine with a clock that only the test advances.
@@ -72,11 +71,11 @@ func TestAnAnswerIsGivenAgainWhileNothingChanges(t *testing.T) {
 	f.put("b.md", "Something else.")
 	first = f.ask(q)
 	again("after a write", 1)
-	if _, err := f.Documents().Put(t.Context(), "other", docs.Document{ExternalID: "a.md", Text: "Zebras elsewhere."}, ""); err != nil {
+	if _, err := f.Documents().Put(t.Context(), "other", ragctx.Document{ExternalID: "a.md", Text: "Zebras elsewhere."}, ""); err != nil {
 		t.Fatal(err)
 	}
 	f.ask(q) // making a namespace counts everywhere
-	if _, err := f.Documents().Put(t.Context(), "other", docs.Document{ExternalID: "a.md", Text: "More zebras elsewhere."}, ""); err != nil {
+	if _, err := f.Documents().Put(t.Context(), "other", ragctx.Document{ExternalID: "a.md", Text: "More zebras elsewhere."}, ""); err != nil {
 		t.Fatal(err)
 	}
 	again("after a write into another namespace", 1)
@@ -185,7 +184,7 @@ func TestErasedTextIsNotKept(t *testing.T) {
 			return err
 		},
 		"namespace": func() error {
-			if _, err := f.Documents().Put(t.Context(), "zoo", docs.Document{ExternalID: "a.md", Text: "Zebras."}, ""); err != nil {
+			if _, err := f.Documents().Put(t.Context(), "zoo", ragctx.Document{ExternalID: "a.md", Text: "Zebras."}, ""); err != nil {
 				return err
 			}
 			q := query("zebras")
@@ -313,7 +312,7 @@ func (w *walk) step() (what string, err error) {
 	switch w.dice.IntN(14) {
 	case 0, 1:
 		what = "put document"
-		_, err = w.Documents().Put(ctx, space, docs.Document{ExternalID: id, Text: w.text()}, "")
+		_, err = w.Documents().Put(ctx, space, ragctx.Document{ExternalID: id, Text: w.text()}, "")
 	case 2:
 		what = "delete document"
 		err = ignoreMissing(w.Documents().Delete(ctx, space, id))
@@ -401,7 +400,7 @@ func TestAcknowledgedWritesAreInAnswers(t *testing.T) {
 		wg.Go(func() {
 			id := fmt.Sprintf("d%d", n)
 			for round := range 10 {
-				if _, err := f.Documents().Put(t.Context(), "", docs.Document{ExternalID: id, Text: fmt.Sprintf("The zebra of %d in round %d.", n, round)}, ""); err != nil {
+				if _, err := f.Documents().Put(t.Context(), "", ragctx.Document{ExternalID: id, Text: fmt.Sprintf("The zebra of %d in round %d.", n, round)}, ""); err != nil {
 					t.Error(err)
 					return
 				}
@@ -482,7 +481,7 @@ func BenchmarkAnswers(b *testing.B) {
 				for i := range 100 {
 					fmt.Fprintf(&text, "## Part %d\n\nThe %s of number %d lives in the %s.\n\n", i, walkWords[i%6], 100*d+i, walkWords[(d+i)%5])
 				}
-				if _, err := eng.Documents().Put(b.Context(), "", docs.Document{ExternalID: fmt.Sprint(d), Text: text.String()}, ""); err != nil {
+				if _, err := eng.Documents().Put(b.Context(), "", ragctx.Document{ExternalID: fmt.Sprint(d), Text: text.String()}, ""); err != nil {
 					b.Fatal(err)
 				}
 			}

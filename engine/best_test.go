@@ -12,7 +12,6 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/resolve"
 	"github.com/ragctx/ragctx/internal/tokens"
-	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/xmlfmt"
 )
 
@@ -88,7 +87,7 @@ func TestMoreTokensKeepTheBest(whole *testing.T) {
 			Depth:     rapid.SampledFrom([]ragctx.ContextDepth{ragctx.DepthAbstract, ragctx.DepthOverview, ragctx.DepthFull}).Draw(t, "depth"),
 		}
 		for i := range rapid.IntRange(1, 5).Draw(t, "texts") {
-			if _, err := f.Documents().Put(t.Context(), q.Namespace, docs.Document{ExternalID: fmt.Sprint(i, ".md"), Text: drawText(t)}, ""); err != nil {
+			if _, err := f.Documents().Put(t.Context(), q.Namespace, ragctx.Document{ExternalID: fmt.Sprint(i, ".md"), Text: drawText(t)}, ""); err != nil {
 				t.Fatal(err)
 			}
 		}

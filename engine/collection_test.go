@@ -8,7 +8,6 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 // TestPeekIsNoUse looks at an index, which must not keep it from being idle.
@@ -18,7 +17,7 @@ func TestPeekIsNoUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	if _, err := e.Documents().Put(t.Context(), "default", docs.Document{ExternalID: "a", Text: "Zebras have stripes."}, ""); err != nil {
+	if _, err := e.Documents().Put(t.Context(), "default", ragctx.Document{ExternalID: "a", Text: "Zebras have stripes."}, ""); err != nil {
 		t.Fatal(err)
 	}
 	c := e.collections
@@ -56,7 +55,7 @@ func TestOpenIndexesAreBounded(t *testing.T) {
 	for w := range writers {
 		wg.Go(func() {
 			for n := range each {
-				if _, err := e.Documents().Put(t.Context(), name(w, n), docs.Document{ExternalID: "a", Text: "Zebras have stripes."}, ""); err != nil {
+				if _, err := e.Documents().Put(t.Context(), name(w, n), ragctx.Document{ExternalID: "a", Text: "Zebras have stripes."}, ""); err != nil {
 					t.Error(err)
 				}
 				// Indexes in use or being opened stay open: one for each writer, and those catching up after its last

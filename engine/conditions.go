@@ -5,7 +5,6 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
@@ -21,14 +20,14 @@ func (e *core) If(when store.Condition) Conditional { return Conditional{e, when
 
 // PutDocument is [Documents.Put] under the condition.
 func (c Conditional) PutDocument(
-	ctx context.Context, namespace string, d docs.Document, root string,
+	ctx context.Context, namespace string, d ragctx.Document, root string,
 ) (store.Put, error) {
 	return c.engine.putDocument(ctx, namespace, d, root, c.condition)
 }
 
 // PutFile is [Documents.PutFile] under the condition.
 func (c Conditional) PutFile(
-	ctx context.Context, namespace string, d docs.Document, data []byte, root string,
+	ctx context.Context, namespace string, d ragctx.Document, data []byte, root string,
 ) (store.Put, error) {
 	d, err := c.engine.fromFile(ctx, d, data)
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 // say stores a turn of one message.
@@ -190,7 +189,7 @@ func TestTimesOfAFollowUp(t *testing.T) {
 func TestTimesOfDocuments(t *testing.T) {
 	f := open(t)
 	for id, at := range map[string]time.Time{"may": t0.AddDate(-3, 4, 7), "june": t0.AddDate(-3, 5, 7), "never": {}} {
-		d := docs.Document{ExternalID: id, Text: "Minutes of the harbour board, " + id + ".", Occurred: at}
+		d := ragctx.Document{ExternalID: id, Text: "Minutes of the harbour board, " + id + ".", Occurred: at}
 		if _, err := f.Documents().Put(t.Context(), "", d, ""); err != nil {
 			t.Fatal(err)
 		}

@@ -15,12 +15,12 @@ import (
 // nothing, different content makes a new version. root names the source that the document was
 // ingested from; "" for none. A text of a MIME type that is not stored as it is (a web page, a notebook,
 // a mail) is converted.
-func (e Documents) Put(ctx context.Context, namespace string, d docs.Document, root string) (store.Put, error) {
+func (e Documents) Put(ctx context.Context, namespace string, d ragctx.Document, root string) (store.Put, error) {
 	return e.putDocument(ctx, namespace, d, root, store.Condition{})
 }
 
 func (e *core) putDocument(
-	ctx context.Context, namespace string, d docs.Document, root string, when store.Condition,
+	ctx context.Context, namespace string, d ragctx.Document, root string, when store.Condition,
 ) (store.Put, error) {
 	if err := canModifyShared(ctx); err != nil {
 		return store.Put{}, err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
@@ -17,7 +18,7 @@ func TestDuplicates(t *testing.T) {
 	for id, text := range map[string]string{
 		"new/a.md": body, "old/a.md": body, "old/b.md": body + " It is kept for ten years.", "short": "no", "shorter": "no", "other": "a text of its own",
 	} {
-		if _, err := eng.Documents().Put(t.Context(), "default", docs.Document{ExternalID: id, Text: text}, ""); err != nil {
+		if _, err := eng.Documents().Put(t.Context(), "default", ragctx.Document{ExternalID: id, Text: text}, ""); err != nil {
 			t.Fatal(err)
 		}
 	}

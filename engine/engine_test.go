@@ -23,7 +23,6 @@ import (
 	"github.com/ragctx/ragctx/internal/resolve"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/internal/tokens"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -81,7 +80,7 @@ func (f *fixture) reopen() {
 
 func (f *fixture) put(id, text string) store.Put {
 	f.t.Helper()
-	p, err := f.Documents().Put(f.t.Context(), "", docs.Document{ExternalID: id, Text: text}, "")
+	p, err := f.Documents().Put(f.t.Context(), "", ragctx.Document{ExternalID: id, Text: text}, "")
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -232,7 +231,7 @@ func TestAsOf(t *testing.T) {
 func TestNamespacesAndUsersAreWalls(t *testing.T) {
 	f := open(t)
 	for _, ns := range []string{"one", "two"} {
-		if _, err := f.Documents().Put(t.Context(), ns, docs.Document{ExternalID: "d", Text: "The secret of " + ns}, ""); err != nil {
+		if _, err := f.Documents().Put(t.Context(), ns, ragctx.Document{ExternalID: "d", Text: "The secret of " + ns}, ""); err != nil {
 			t.Fatal(err)
 		}
 		for _, u := range []string{"", "ada", "bob"} {
@@ -263,7 +262,7 @@ func TestNamespacesAndUsersAreWalls(t *testing.T) {
 func TestFilters(t *testing.T) {
 	f := open(t)
 	for i := range 40 {
-		_, err := f.Documents().Put(t.Context(), "", docs.Document{
+		_, err := f.Documents().Put(t.Context(), "", ragctx.Document{
 			ExternalID: fmt.Sprintf("d%02d", i), Text: fmt.Sprintf("A walrus, number %d.", i), Tags: []string{fmt.Sprint("t", i%20)},
 			Metadata: map[string]any{"n": i, "odd": i%2 == 1}, Occurred: t0.AddDate(0, 0, i),
 		}, "")
@@ -520,7 +519,7 @@ func TestAReplacedDocumentIsNeverGone(t *testing.T) {
 	wg.Go(func() {
 		defer close(stop)
 		for i := range 150 {
-			if _, err := f.Documents().Put(t.Context(), "", docs.Document{ExternalID: "d", Text: fmt.Sprint("stableword version ", i+1)}, ""); err != nil {
+			if _, err := f.Documents().Put(t.Context(), "", ragctx.Document{ExternalID: "d", Text: fmt.Sprint("stableword version ", i+1)}, ""); err != nil {
 				t.Error(err)
 			}
 		}
@@ -609,18 +608,18 @@ func TestBadInputStoresNothing(t *testing.T) {
 	f := open(t)
 	ctx := t.Context()
 	for name, do := range map[string]func() error{
-		"no id":   func() error { _, err := f.Documents().Put(ctx, "", docs.Document{Text: "x"}, ""); return err },
-		"no text": func() error { _, err := f.Documents().Put(ctx, "", docs.Document{ExternalID: "a"}, ""); return err },
+		"no id":   func() error { _, err := f.Documents().Put(ctx, "", ragctx.Document{Text: "x"}, ""); return err },
+		"no text": func() error { _, err := f.Documents().Put(ctx, "", ragctx.Document{ExternalID: "a"}, ""); return err },
 		"NUL": func() error {
-			_, err := f.Documents().Put(ctx, "n", docs.Document{ExternalID: "a", Text: "a\x00"}, "")
+			_, err := f.Documents().Put(ctx, "n", ragctx.Document{ExternalID: "a", Text: "a\x00"}, "")
 			return err
 		},
 		"bad UTF-8": func() error {
-			_, err := f.Documents().Put(ctx, "n", docs.Document{ExternalID: "a", Text: "\xff"}, "")
+			_, err := f.Documents().Put(ctx, "n", ragctx.Document{ExternalID: "a", Text: "\xff"}, "")
 			return err
 		},
 		"namespace": func() error {
-			_, err := f.Documents().Put(ctx, "\xff", docs.Document{ExternalID: "a", Text: "x"}, "")
+			_, err := f.Documents().Put(ctx, "\xff", ragctx.Document{ExternalID: "a", Text: "x"}, "")
 			return err
 		},
 		"empty turn":   func() error { _, err := f.CompleteTurn(ctx, ragctx.Turn{Namespace: "n", SessionID: "s"}); return err },
@@ -650,7 +649,7 @@ func TestEverythingAtOnce(t *testing.T) {
 		wg.Go(func() {
 			for i := range 25 {
 				id := fmt.Sprintf("w%d-%d", w, i)
-				if _, err := f.Documents().Put(t.Context(), "", docs.Document{ExternalID: id, Text: "walrus " + id}, ""); err != nil {
+				if _, err := f.Documents().Put(t.Context(), "", ragctx.Document{ExternalID: id, Text: "walrus " + id}, ""); err != nil {
 					t.Error(err)
 				}
 				if _, err := f.CompleteTurn(t.Context(), ragctx.Turn{ID: id, SessionID: "s", Prompt: "penguin " + id}); err != nil {

@@ -14,7 +14,6 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 // tracesIn lists the files of a directory that hold a token, in any case.
@@ -64,7 +63,7 @@ func (w *eraseWorld) fill(t *testing.T, e *engine.Engine) {
 		for i := range 3 {
 			token := fmt.Sprintf("Zq%dXwv", i)
 			text := fmt.Sprintf("# About %s\n\n%s", token, strings.Repeat(fmt.Sprintf("A paragraph of version %d that speaks of %s and goes on for a while, as paragraphs in pages do.\n\n", version, token), 400))
-			if _, err := e.Documents().Put(t.Context(), "", docs.Document{
+			if _, err := e.Documents().Put(t.Context(), "", ragctx.Document{
 				ExternalID: fmt.Sprint("d", i), Text: text, Tags: []string{strings.ToLower(token)}, Metadata: map[string]any{"bird": token},
 			}, ""); err != nil {
 				t.Fatal(err)
@@ -191,7 +190,7 @@ func TestEraseWaitsForALeg(t *testing.T) {
 	w := &eraseWorld{dir: t.TempDir(), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	e := w.open(t)
 	w.fill(t, e)
-	if _, err := e.Documents().Put(t.Context(), "", docs.Document{ // long enough for the leg to write files
+	if _, err := e.Documents().Put(t.Context(), "", ragctx.Document{ // long enough for the leg to write files
 		ExternalID: "long", Text: strings.Repeat("A paragraph that has nothing to do with anything and goes on for a while.\n\n", 30_000),
 	}, ""); err != nil {
 		t.Fatal(err)

@@ -11,7 +11,6 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/access"
 	"github.com/ragctx/ragctx/internal/events"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 // listen subscribes to events with the grant of ctx. The returned func closes the engine and returns
@@ -66,7 +65,7 @@ func TestEvents(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err = f.Documents().Put(ctx, "", docs.Document{ExternalID: "d", Text: "Rollbacks need a ticket."}, "")
+	_, err = f.Documents().Put(ctx, "", ragctx.Document{ExternalID: "d", Text: "Rollbacks need a ticket."}, "")
 	put(err)
 	_, _, err = f.Memories().Put(ctx, ragctx.Memory{ID: "m", UserID: "ada", SessionID: "s", Type: ragctx.MemoryWorking, Content: "Rollbacks are done on Mondays.", Importance: 0.7, Tags: []string{"ops"}})
 	put(err)

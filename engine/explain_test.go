@@ -10,7 +10,6 @@ import (
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/access"
 	"github.com/ragctx/ragctx/internal/resolve"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 // TestExplainKeepsToTheUser: a caller bound to a user does not learn how many memories other users
@@ -59,7 +58,7 @@ func problems(x engine.Explanation) (steps []string) {
 func TestExplainFindsWhatIsInTheWay(t *testing.T) {
 	f := open(t, spelling)
 	for id, text := range map[string]string{"a.md": "Zebras have stripes.", "b.md": "Lions have manes."} {
-		if _, err := f.Documents().Put(t.Context(), "", docs.Document{ExternalID: id, Text: text, Tags: []string{id}}, ""); err != nil {
+		if _, err := f.Documents().Put(t.Context(), "", ragctx.Document{ExternalID: id, Text: text, Tags: []string{id}}, ""); err != nil {
 			t.Fatal(err)
 		}
 	}

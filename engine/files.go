@@ -19,7 +19,7 @@ import (
 // file declares. A file that cannot be read, or holds several documents, is [ragctx.ErrInvalid] for
 // the field body.
 func (e Documents) PutFile(
-	ctx context.Context, namespace string, d docs.Document, data []byte, root string,
+	ctx context.Context, namespace string, d ragctx.Document, data []byte, root string,
 ) (store.Put, error) {
 	return e.If(store.Condition{}).PutFile(ctx, namespace, d, data, root)
 }
@@ -27,13 +27,13 @@ func (e Documents) PutFile(
 // Parse yields the documents in a file as they would be stored: one, or several of an archive
 // or a mail, with ids that end in a slash and the inner path. d is as in [Documents.PutFile]. With an
 // error the document has only its id; the error concerns that document only, unless ctx ended.
-func (e Documents) Parse(ctx context.Context, d docs.Document, data []byte) iter.Seq2[docs.Document, error] {
+func (e Documents) Parse(ctx context.Context, d ragctx.Document, data []byte) iter.Seq2[ragctx.Document, error] {
 	return documentsIn(ctx, e.opts.Extract, extract.File{Name: d.ExternalID, MIME: d.MIME, Data: data},
 		extract.Options{}, d)
 }
 
 // fromFile returns d completed from a file.
-func (e *core) fromFile(ctx context.Context, d docs.Document, data []byte) (docs.Document, error) {
+func (e *core) fromFile(ctx context.Context, d ragctx.Document, data []byte) (ragctx.Document, error) {
 	e.priority.yield(ctx)
 	found := 0
 	out := d
@@ -76,9 +76,9 @@ func (e *insideError) Unwrap() error { return e.err }
 // documentsIn yields the documents in a file. d has their id and the fields that override the
 // file's. An [*insideError] concerns one of several documents; any other error is the last.
 func documentsIn(
-	ctx context.Context, x docs.ExtractFunc, file extract.File, o extract.Options, d docs.Document,
-) iter.Seq2[docs.Document, error] {
-	return func(yield func(docs.Document, error) bool) {
+	ctx context.Context, x docs.ExtractFunc, file extract.File, o extract.Options, d ragctx.Document,
+) iter.Seq2[ragctx.Document, error] {
+	return func(yield func(ragctx.Document, error) bool) {
 		for t, err := range x.Texts(ctx, file, o) {
 			at := t.Path
 			if bad, ok := errors.AsType[*extract.Error](err); ok {
@@ -95,7 +95,7 @@ func documentsIn(
 }
 
 // documentOf returns the document of a text at a path inside a file of the declared type.
-func documentOf(t extract.Text, declared, at string, d docs.Document) docs.Document {
+func documentOf(t extract.Text, declared, at string, d ragctx.Document) ragctx.Document {
 	id := d.ExternalID
 	if at != "" {
 		id += "/" + at
@@ -109,7 +109,7 @@ func documentOf(t extract.Text, declared, at string, d docs.Document) docs.Docum
 }
 
 // overlay returns the file's document f with the caller's fields of d on top.
-func overlay(d, f docs.Document) docs.Document {
+func overlay(d, f ragctx.Document) ragctx.Document {
 	f.Source, f.Tags, f.Chunk = d.Source, d.Tags, d.Chunk
 	f.Title = cmp.Or(d.Title, f.Title)
 	if !d.Occurred.IsZero() {
@@ -128,7 +128,7 @@ func overlay(d, f docs.Document) docs.Document {
 
 // convert returns d with its text converted, if its MIME type is one that is not stored as it is:
 // a web page, a notebook, a mail.
-func (e *core) convert(ctx context.Context, d docs.Document) (docs.Document, error) {
+func (e *core) convert(ctx context.Context, d ragctx.Document) (ragctx.Document, error) {
 	media, _, _ := strings.Cut(d.MIME, ";")
 	if !extract.Converts(media) || d.Text == "" {
 		return d, nil

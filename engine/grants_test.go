@@ -17,7 +17,6 @@ import (
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/internal/access"
 	"github.com/ragctx/ragctx/internal/events"
-	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/providers/memory"
 	"github.com/ragctx/ragctx/session/assemble"
 )
@@ -105,7 +104,7 @@ func TestNothingReachesAnotherNamespace(t *testing.T) {
 func fillTheirs(t *testing.T, f *fixture) {
 	t.Helper()
 	ctx := t.Context()
-	if _, err := f.Documents().Put(ctx, theirs, docs.Document{ExternalID: theirs, Text: "The " + secret + " of a document."}, ""); err != nil {
+	if _, err := f.Documents().Put(ctx, theirs, ragctx.Document{ExternalID: theirs, Text: "The " + secret + " of a document."}, ""); err != nil {
 		t.Fatal(err)
 	}
 	m := ragctx.Memory{ID: theirs, Namespace: theirs, UserID: theirs, SessionID: theirs, Content: "The " + secret + " of a memory."}

@@ -5,15 +5,15 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/internal/text/chunk"
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
 // Sink stores ingested documents: [Documents]. A remote server is sent what [Collect] yields
 // instead.
 type Sink interface {
-	Put(ctx context.Context, namespace string, d docs.Document, root string) (store.Put, error)
+	Put(ctx context.Context, namespace string, d ragctx.Document, root string) (store.Put, error)
 	DeleteIfVersion(ctx context.Context, namespace string, f store.FileState) error
 	RecordFileStates(ctx context.Context, namespace string, files []store.FileState) error
 	List(ctx context.Context, namespace string, o store.ListOptions) ([]store.Document, error)
@@ -36,7 +36,7 @@ type IngestOptions struct {
 	// Metadata is added to every document. It overrides equal keys of a file's own metadata.
 	Metadata map[string]any
 	// Chunk bounds the chunk length of every document; zero means the defaults.
-	Chunk chunk.ChunkSizes
+	Chunk ragctx.ChunkSizes
 	// Extract extracts texts from files; nil is [extract.Read].
 	Extract docs.ExtractFunc
 	// Reread also reads files that are unchanged since the last ingest.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
 )
@@ -20,7 +21,7 @@ type ListDocuments func(ctx context.Context, namespace string, o store.ListOptio
 // is set.
 type Change struct {
 	Path     string // of the file, or the id of a document without a file
-	Document *docs.Document
+	Document *ragctx.Document
 	Root     string // source of the document
 	// Stat is the file state to record with the document; "" for none.
 	Stat string
@@ -175,7 +176,7 @@ func (c *collector) claimedElsewhere(root string, own existingDocuments) bool {
 }
 
 // document fills ch with the change that stores a document.
-func (c *collector) document(ch *Change, root string, d *docs.Document, existing existingDocuments) {
+func (c *collector) document(ch *Change, root string, d *ragctx.Document, existing existingDocuments) {
 	id := d.ExternalID
 	old, ok := c.claimed[id]
 	if !ok {

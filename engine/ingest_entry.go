@@ -7,12 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
 // entryPart is one result of reading an entry. Exactly one of doc, skip and gone is set.
 type entryPart struct {
-	doc  *docs.Document
+	doc  *ragctx.Document
 	stat string // file state to record with doc; "" is none
 	skip *docs.Skip
 	gone *existingDocument // a document that the entry no longer has
@@ -52,15 +53,15 @@ func (e *Entry) ask(ctx context.Context, own existingDocuments, reread bool) (sa
 type entryReading struct {
 	entry    Entry
 	yield    func(entryPart, error) bool
-	held     *docs.Document // the latest document, held until it is known whether it is the last
-	n        int            // number of yielded documents
+	held     *ragctx.Document // the latest document, held until it is known whether it is the last
+	n        int              // number of yielded documents
 	seen     map[string]bool
 	failed   []string // ids of inner files that could not be read
 	complete bool     // whether every inner file was met
 	faulty   bool
 }
 
-func (r *entryReading) next(d docs.Document, err error) bool {
+func (r *entryReading) next(d ragctx.Document, err error) bool {
 	skip, skipped := errors.AsType[*docs.Skip](err)
 	switch {
 	case !skipped && err != nil:

@@ -7,12 +7,11 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 // putMoved puts a document with an id that was ingested from another source. If that source is gone, the
 // document moves to this one. If it still exists, or is not on this machine, it keeps the id.
-func (in *ingester) putMoved(ctx context.Context, d docs.Document, root string, conflict error) (store.Put, error) {
+func (in *ingester) putMoved(ctx context.Context, d ragctx.Document, root string, conflict error) (store.Put, error) {
 	found, err := in.sink.List(ctx, in.opts.Namespace, store.ListOptions{Prefix: d.ExternalID, Limit: 1})
 	switch {
 	case err != nil:

@@ -18,7 +18,6 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 // sourceFolder is a folder of lists, see [complete], and what a namespace has of it.
@@ -102,7 +101,7 @@ type keptDocument struct {
 	text string
 }
 
-func (k kept) Put(_ context.Context, _ string, d docs.Document, root string) (store.Put, error) {
+func (k kept) Put(_ context.Context, _ string, d ragctx.Document, root string) (store.Put, error) {
 	old := k[d.ExternalID]
 	switch {
 	case old == nil:

@@ -15,7 +15,6 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 // shelved is a folder of files and the engine that it is ingested into.
@@ -76,7 +75,7 @@ type racing struct {
 	once func()
 }
 
-func (r *racing) Put(ctx context.Context, ns string, d docs.Document, root string) (store.Put, error) {
+func (r *racing) Put(ctx context.Context, ns string, d ragctx.Document, root string) (store.Put, error) {
 	p, err := r.Documents.Put(ctx, ns, d, root)
 	if once := r.once; once != nil {
 		r.once = nil
@@ -95,7 +94,7 @@ func TestIngestLeavesWhatOthersPut(t *testing.T) {
 	}
 	s.write("b.md", "beta two")
 	r := s.ingest(&racing{Documents: s.Documents(), once: func() {
-		if _, err := s.Documents().Put(t.Context(), "default", docs.Document{ExternalID: "docs/a.md", Text: "mine"}, ""); err != nil {
+		if _, err := s.Documents().Put(t.Context(), "default", ragctx.Document{ExternalID: "docs/a.md", Text: "mine"}, ""); err != nil {
 			t.Error(err)
 		}
 	}}, nil)
@@ -203,7 +202,7 @@ func TestEmptiedFolder(t *testing.T) {
 func TestPagesInAnswers(t *testing.T) {
 	f := open(t)
 	text := "The first page is about quinces.\n\fThe second page is about medlars, and says a little more."
-	if _, err := f.Documents().Put(t.Context(), "default", docs.Document{ExternalID: "fruit.txt", Text: text}, ""); err != nil {
+	if _, err := f.Documents().Put(t.Context(), "default", ragctx.Document{ExternalID: "fruit.txt", Text: text}, ""); err != nil {
 		t.Fatal(err)
 	}
 	a, err := f.Context(t.Context(), ragctx.NewQuery("medlars"))

@@ -155,7 +155,7 @@ func (in *ingester) unreadable(ctx context.Context, skip *docs.Skip, own existin
 
 // document stores one document. Only an error that would affect every further document ends the
 // ingest.
-func (in *ingester) document(ctx context.Context, root string, e Entry, d docs.Document, stat string) error {
+func (in *ingester) document(ctx context.Context, root string, e Entry, d ragctx.Document, stat string) error {
 	put, err := in.sink.Put(ctx, in.opts.Namespace, d, root)
 	if errors.Is(err, ragctx.ErrConflict) {
 		put, err = in.putMoved(ctx, d, root, err)

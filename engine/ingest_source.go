@@ -61,7 +61,7 @@ type Entry struct {
 	Takes func(inside string) bool
 	// Read yields the documents with their full ids. A [*docs.Skip] error concerns one of them; any
 	// other ends the ingest.
-	Read func(ctx context.Context) iter.Seq2[docs.Document, error]
+	Read func(ctx context.Context) iter.Seq2[ragctx.Document, error]
 }
 
 // OpenPath opens the file or folder at a path of this machine as a source. The options decide which
@@ -150,11 +150,11 @@ func (r *localSource) LeftOut() docs.LeftOut { return r.left }
 func (r *localSource) entry(f docs.File) Entry {
 	return Entry{
 		ID: r.prefix + f.ExternalID, Path: f.Path, Bytes: f.Info.Size(), State: r.state(f), Takes: f.Accepts,
-		Read: func(ctx context.Context) iter.Seq2[docs.Document, error] {
-			return func(yield func(docs.Document, error) bool) {
+		Read: func(ctx context.Context) iter.Seq2[ragctx.Document, error] {
+			return func(yield func(ragctx.Document, error) bool) {
 				for d, err := range f.Read(ctx, r.opts.Extract) {
 					d.ExternalID = r.prefix + d.ExternalID
-					given := docs.Document{Source: "file:" + d.ExternalID, Tags: r.opts.Tags,
+					given := ragctx.Document{Source: "file:" + d.ExternalID, Tags: r.opts.Tags,
 						Metadata: r.opts.Metadata, Chunk: r.opts.Chunk}
 					if !yield(overlay(given, d), err) {
 						return

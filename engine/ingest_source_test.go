@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/providers/docs/extract"
@@ -28,9 +29,9 @@ func (w wiki) Entries(context.Context) iter.Seq2[engine.Entry, error] {
 			if w[name] == "?" {
 				continue
 			}
-			e := engine.Entry{ID: "wiki/" + name, Path: name, Read: func(context.Context) iter.Seq2[docs.Document, error] {
-				return func(yield func(docs.Document, error) bool) {
-					yield(docs.Document{ExternalID: "wiki/" + name, Text: w[name]}, nil)
+			e := engine.Entry{ID: "wiki/" + name, Path: name, Read: func(context.Context) iter.Seq2[ragctx.Document, error] {
+				return func(yield func(ragctx.Document, error) bool) {
+					yield(ragctx.Document{ExternalID: "wiki/" + name, Text: w[name]}, nil)
 				}
 			}}
 			if !yield(e, nil) {

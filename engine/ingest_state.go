@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ragctx/ragctx/internal/text/chunk"
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/providers/docs/extract"
 )
@@ -25,7 +25,7 @@ func (o IngestOptions) readingHash() string {
 		Include, Exclude []string // they also select files inside archives, which any file may be
 		WholePath        string   // likewise
 		Hidden           bool
-		Chunk            chunk.ChunkSizes
+		Chunk            ragctx.ChunkSizes
 	}{docs.Version, extract.Version, o.Tags, o.Metadata, o.Walk.Include, o.Walk.Exclude, o.Walk.WholePath, o.Walk.Hidden, o.Chunk}
 	b, err := json.Marshal(how)
 	if err != nil { // metadata that JSON cannot express; each document will be rejected for it

@@ -13,7 +13,6 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/providers/docs/extract"
 )
 
@@ -119,7 +118,7 @@ func fileStates(t *testing.T, ingest func(*fixture, *testing.T, engine.IngestOpt
 		t.Fatal(err)
 	}
 	step("deleted by others", o, engine.IngestReport{Created: 1, Unchanged: 3}, "two.md")
-	if _, err := f.Documents().Put(t.Context(), "", docs.Document{ExternalID: "docs/one.md", Text: "zeta"}, dir); err != nil {
+	if _, err := f.Documents().Put(t.Context(), "", ragctx.Document{ExternalID: "docs/one.md", Text: "zeta"}, dir); err != nil {
 		t.Fatal(err)
 	}
 	step("replaced by others", o, engine.IngestReport{Replaced: 1, Unchanged: 3}, "one.md")

@@ -171,7 +171,7 @@ func TestOtherRootsKeepTheirIDs(t *testing.T) {
 	f := open(t)
 	dir := filepath.Join(t.TempDir(), "docs")
 	write(t, dir, map[string]string{"a.md": "alpha"})
-	if _, err := f.Documents().Put(t.Context(), "", docs.Document{ExternalID: "docs/a.md", Text: "beta"}, "wiki"); err != nil {
+	if _, err := f.Documents().Put(t.Context(), "", ragctx.Document{ExternalID: "docs/a.md", Text: "beta"}, "wiki"); err != nil {
 		t.Fatal(err)
 	}
 	if r := f.ingest(engine.IngestOptions{Paths: []string{dir}}); len(r.Skipped) != 1 {

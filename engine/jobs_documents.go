@@ -14,7 +14,6 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 // Batch sizes of a document job.
@@ -208,7 +207,7 @@ func (d *documentRun) delete(ctx context.Context, id string, body []byte) error 
 // takeOver puts a document. If that conflicts because the document belongs to the source from, it
 // replaces that document.
 func (e *core) takeOver(
-	ctx context.Context, namespace string, d docs.Document, root, from string,
+	ctx context.Context, namespace string, d ragctx.Document, root, from string,
 ) (store.Put, error) {
 	put, err := e.jobs.put(ctx, namespace, d, root)
 	if from == "" || !errors.Is(err, ragctx.ErrConflict) {

@@ -3,8 +3,8 @@ package engine
 import (
 	"context"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 // Faults lets a test fail or delay what jobs write. Each func may be nil.
@@ -19,7 +19,7 @@ type Faults struct {
 // jobs have not been started.
 func (e *core) Inject(f Faults) {
 	put := e.Documents().Put
-	e.jobs.put = func(ctx context.Context, namespace string, d docs.Document, root string) (store.Put, error) {
+	e.jobs.put = func(ctx context.Context, namespace string, d ragctx.Document, root string) (store.Put, error) {
 		if f.Put != nil {
 			if err := f.Put(d.ExternalID); err != nil {
 				return store.Put{}, err

@@ -12,7 +12,6 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/internal/text/chunk"
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
@@ -21,15 +20,15 @@ const JobFolder = "folder"
 
 // folderRequest is the stored form of [IngestOptions] of such a job.
 type folderRequest struct {
-	Namespace string           `json:"namespace"`
-	Paths     []string         `json:"paths"` // absolute
-	Prefix    string           `json:"prefix,omitempty"`
-	Walk      docs.WalkOptions `json:"walk,omitzero"`
-	Tags      []string         `json:"tags,omitempty"`
-	Metadata  map[string]any   `json:"metadata,omitempty"`
-	Chunk     chunk.ChunkSizes    `json:"chunk,omitzero"`
-	Reread    bool             `json:"reread,omitempty"`
-	KeepEmpty bool             `json:"keep_empty,omitempty"`
+	Namespace string            `json:"namespace"`
+	Paths     []string          `json:"paths"` // absolute
+	Prefix    string            `json:"prefix,omitempty"`
+	Walk      docs.WalkOptions  `json:"walk,omitzero"`
+	Tags      []string          `json:"tags,omitempty"`
+	Metadata  map[string]any    `json:"metadata,omitempty"`
+	Chunk     ragctx.ChunkSizes `json:"chunk,omitzero"`
+	Reread    bool              `json:"reread,omitempty"`
+	KeepEmpty bool              `json:"keep_empty,omitempty"`
 }
 
 // options returns the ingest options of the request.
@@ -178,7 +177,7 @@ type folderSink struct{ Documents }
 
 // Put implements [Sink].
 func (s folderSink) Put(
-	ctx context.Context, namespace string, d docs.Document, root string,
+	ctx context.Context, namespace string, d ragctx.Document, root string,
 ) (store.Put, error) {
 	return s.jobs.put(ctx, namespace, d, root)
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/internal/text/chunk"
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
@@ -59,23 +58,23 @@ type DocumentQueue struct {
 type queuedItem struct {
 	store.JobItem
 
-	doc *docs.Document
+	doc *ragctx.Document
 	put putBody
 }
 
 // putBody is the body of an item that puts a document.
 type putBody struct {
-	Text      string         `json:"text"`
-	Title     string         `json:"title,omitempty"`
-	Source    string         `json:"source,omitempty"`
-	MIME      string         `json:"mime,omitempty"`
-	Tags      []string       `json:"tags,omitempty"`
-	Metadata  map[string]any `json:"metadata,omitempty"`
-	Occurred  time.Time      `json:"occurred,omitzero"`
-	Root      string         `json:"root,omitempty"`
-	MovedFrom string         `json:"moved_from,omitempty"`
-	Stat      string         `json:"stat,omitempty"`
-	Chunk     chunk.ChunkSizes  `json:"chunk,omitzero"`
+	Text      string            `json:"text"`
+	Title     string            `json:"title,omitempty"`
+	Source    string            `json:"source,omitempty"`
+	MIME      string            `json:"mime,omitempty"`
+	Tags      []string          `json:"tags,omitempty"`
+	Metadata  map[string]any    `json:"metadata,omitempty"`
+	Occurred  time.Time         `json:"occurred,omitzero"`
+	Root      string            `json:"root,omitempty"`
+	MovedFrom string            `json:"moved_from,omitempty"`
+	Stat      string            `json:"stat,omitempty"`
+	Chunk     ragctx.ChunkSizes `json:"chunk,omitzero"`
 }
 
 // deleteBody is the body of an item that deletes one version of a document.
@@ -98,8 +97,8 @@ func (o Origin) valid() error {
 		ragctx.ValidName("stat", o.Stat))
 }
 
-func (p putBody) document(id string) docs.Document {
-	return docs.Document{
+func (p putBody) document(id string) ragctx.Document {
+	return ragctx.Document{
 		ExternalID: id, Text: p.Text, Title: p.Title, Source: p.Source, MIME: p.MIME,
 		Tags: p.Tags, Metadata: p.Metadata, Occurred: p.Occurred, Chunk: p.Chunk,
 	}
@@ -136,7 +135,7 @@ func (e Jobs) QueueDocuments(ctx context.Context, o DocumentQueueOptions) (*Docu
 }
 
 // Put adds a document to store. n is its place in the request; it increases from item to item.
-func (s *DocumentQueue) Put(ctx context.Context, n int, d docs.Document, from Origin) error {
+func (s *DocumentQueue) Put(ctx context.Context, n int, d ragctx.Document, from Origin) error {
 	d.Source = cmp.Or(d.Source, "docs:"+d.ExternalID)
 	i := queuedItem{JobItem: store.JobItem{N: n, Key: d.ExternalID, Op: store.OpPut, State: store.ItemPending,
 		Bytes: int64(len(d.Text))}, doc: &d}

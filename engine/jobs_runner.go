@@ -12,7 +12,6 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 // jobs runs the jobs of a data directory: one goroutine for each kind takes jobs from the queue in
@@ -26,7 +25,7 @@ type jobs struct {
 
 	// Writes that can fail on a full disk go through these, so that tests can replace them.
 	writes jobWrites
-	put    func(ctx context.Context, namespace string, d docs.Document, root string) (store.Put, error)
+	put    func(ctx context.Context, namespace string, d ragctx.Document, root string) (store.Put, error)
 
 	life context.Context //nolint:containedctx // ends the jobs with the engine
 	end  context.CancelFunc

@@ -18,7 +18,6 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 func paused(o *engine.Options) { o.PauseJobs = true }
@@ -34,7 +33,7 @@ func (f *fixture) spool(lines ...string) engine.Job {
 	for n, line := range lines {
 		id, text, put := strings.Cut(line, "=")
 		if put {
-			err = s.Put(f.t.Context(), n+1, docs.Document{ExternalID: id, Text: text}, engine.Origin{})
+			err = s.Put(f.t.Context(), n+1, ragctx.Document{ExternalID: id, Text: text}, engine.Origin{})
 		} else {
 			err = s.Delete(f.t.Context(), n+1, strings.TrimPrefix(id, "-"))
 		}
@@ -296,7 +295,7 @@ func TestDiskFullWhileSpooling(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := 1; err == nil; n++ {
-		err = s.Put(t.Context(), n, docs.Document{ExternalID: fmt.Sprint(n), Text: "alpha"}, engine.Origin{})
+		err = s.Put(t.Context(), n, ragctx.Document{ExternalID: fmt.Sprint(n), Text: "alpha"}, engine.Origin{})
 	}
 	if !errors.Is(err, ragctx.ErrNoSpace) {
 		t.Fatal(err)
@@ -374,7 +373,7 @@ func TestUnacceptedIsForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := range 600 {
-		if err := s.Put(t.Context(), n+1, docs.Document{ExternalID: fmt.Sprint(n), Text: "alpha"}, engine.Origin{}); err != nil {
+		if err := s.Put(t.Context(), n+1, ragctx.Document{ExternalID: fmt.Sprint(n), Text: "alpha"}, engine.Origin{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -425,7 +424,7 @@ func TestSpoolLimits(t *testing.T) {
 			t.Fatal(err)
 		}
 		for n := 1; n <= 3 && err == nil; n++ {
-			err = s.Put(t.Context(), n, docs.Document{ExternalID: fmt.Sprint(n), Text: "alpha"}, engine.Origin{})
+			err = s.Put(t.Context(), n, ragctx.Document{ExternalID: fmt.Sprint(n), Text: "alpha"}, engine.Origin{})
 		}
 		if !errors.Is(err, ragctx.ErrTooLarge) {
 			t.Errorf("%s: %v", name, err)

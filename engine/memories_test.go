@@ -8,7 +8,6 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 func (f *fixture) remember(m ragctx.Memory) (ragctx.Memory, store.Status) {
@@ -63,7 +62,7 @@ func TestRecallHeedsTheQuery(t *testing.T) {
 
 func TestFilterByANumber(t *testing.T) {
 	f := open(t)
-	if _, err := f.Documents().Put(t.Context(), "", docs.Document{ExternalID: "d", Text: "walrus", Metadata: map[string]any{"n": 1234567.}}, ""); err != nil {
+	if _, err := f.Documents().Put(t.Context(), "", ragctx.Document{ExternalID: "d", Text: "walrus", Metadata: map[string]any{"n": 1234567.}}, ""); err != nil {
 		t.Fatal(err)
 	}
 	q := query("walrus")

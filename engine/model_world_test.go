@@ -12,7 +12,6 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/embed"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 // This file is the model: what the engine ought to hold, kept in plain maps and
@@ -36,8 +35,8 @@ type version struct {
 	number int
 	pieces []piece
 
-	doc docs.Document // what was sent, if a document
-	mem ragctx.Memory // what was sent, if a memory; of a turn, what it becomes
+	doc ragctx.Document // what was sent, if a document
+	mem ragctx.Memory   // what was sent, if a memory; of a turn, what it becomes
 
 	recorded, superseded time.Time
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 // How many different names there are: few, so that most writes meet something.
@@ -86,7 +85,7 @@ func (m *machine) draft(id string) *version {
 		sections = 20 + m.rand.IntN(60)
 	}
 	v := &version{kind: store.Documents, key: id}
-	v.doc = docs.Document{
+	v.doc = ragctx.Document{
 		ExternalID: id, Title: "Page " + m.token(), Source: "file:" + pick(m, []string{"a/", "b/"}) + id,
 		Tags: m.some(modelTags), Occurred: m.occurred(),
 	}

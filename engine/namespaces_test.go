@@ -14,7 +14,6 @@ import (
 	"github.com/ragctx/ragctx/internal/access"
 	"github.com/ragctx/ragctx/internal/events"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 // TestEraseNamespace erases a namespace in which there is something of everything: no
@@ -27,7 +26,7 @@ func TestEraseNamespace(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 40 {
-		d := docs.Document{ExternalID: fmt.Sprint(token, i), Text: strings.Repeat(token+" says much. ", 50), Tags: []string{token}}
+		d := ragctx.Document{ExternalID: fmt.Sprint(token, i), Text: strings.Repeat(token+" says much. ", 50), Tags: []string{token}}
 		if _, err := f.Documents().Put(ctx, space, d, ""); err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +75,7 @@ func TestEraseNamespace(t *testing.T) {
 		t.Errorf("once more: %+v, %v", again, err)
 	}
 	for _, when := range []string{"at once", "after reopening"} {
-		if _, err := f.Documents().Put(ctx, space, docs.Document{ExternalID: "new " + when, Text: "A new start."}, ""); err != nil {
+		if _, err := f.Documents().Put(ctx, space, ragctx.Document{ExternalID: "new " + when, Text: "A new start."}, ""); err != nil {
 			t.Errorf("%s: %v", when, err)
 		}
 		if r, err := f.Indexes().Ranking(ctx, space, store.Documents); err != nil || r != (index.Ranking{}) {
@@ -171,10 +170,10 @@ func TestNamespaceGrants(t *testing.T) {
 		}
 	}
 	f.putMany("d", "x") // the default one has no quotas
-	if _, err := f.Documents().Put(t.Context(), "a", docs.Document{ExternalID: "1", Text: "x"}, ""); err != nil {
+	if _, err := f.Documents().Put(t.Context(), "a", ragctx.Document{ExternalID: "1", Text: "x"}, ""); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Documents().Put(t.Context(), "a", docs.Document{ExternalID: "2", Text: "x"}, ""); !errors.Is(err, ragctx.ErrQuota) {
+	if _, err := f.Documents().Put(t.Context(), "a", ragctx.Document{ExternalID: "2", Text: "x"}, ""); !errors.Is(err, ragctx.ErrQuota) {
 		t.Errorf("one too many: %v", err)
 	}
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 // gated is an embedder that embeds documents only while its gate is open, and
@@ -65,7 +64,7 @@ func openWith(t *testing.T, o engine.Options) *engine.Engine {
 func putMany(t *testing.T, e *engine.Engine, from, to int) {
 	t.Helper()
 	for i := from; i < to; i++ {
-		d := docs.Document{ExternalID: fmt.Sprint("d", i), Text: fmt.Sprintf("Document number%d is about topic%d.", i, i)}
+		d := ragctx.Document{ExternalID: fmt.Sprint("d", i), Text: fmt.Sprintf("Document number%d is about topic%d.", i, i)}
 		if _, err := e.Documents().Put(t.Context(), "default", d, ""); err != nil {
 			t.Fatal(err)
 		}

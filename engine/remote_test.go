@@ -19,7 +19,6 @@ import (
 	"github.com/ragctx/ragctx/embed/remote"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 // service embeds by hashing for any client of OpenAI's API, while it is up. It rejects texts with the
@@ -137,7 +136,7 @@ func TestServiceGoesDown(t *testing.T) {
 	// The number of dimensions is known from the directory.
 	client, _ = s.client(t)
 	e = openWith(t, engine.Options{Dir: dir, Embedder: client})
-	if _, err := e.Documents().Put(t.Context(), "", docs.Document{ExternalID: "late", Text: "Written after a restart."}, ""); err != nil {
+	if _, err := e.Documents().Put(t.Context(), "", ragctx.Document{ExternalID: "late", Text: "Written after a restart."}, ""); err != nil {
 		t.Fatal(err)
 	}
 	e.Close()
@@ -177,7 +176,7 @@ func TestPoisonedText(t *testing.T) {
 	putMany(t, e, 5, 10)
 	put := func(id, text string) {
 		t.Helper()
-		if _, err := e.Documents().Put(t.Context(), "", docs.Document{ExternalID: id, Text: text}, ""); err != nil {
+		if _, err := e.Documents().Put(t.Context(), "", ragctx.Document{ExternalID: id, Text: text}, ""); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/ragctx/ragctx/internal/httpclient"
 	"github.com/ragctx/ragctx/internal/llm"
 	"github.com/ragctx/ragctx/internal/resolve"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 func TestStatus(t *testing.T) {
@@ -25,7 +24,7 @@ func TestStatus(t *testing.T) {
 		o.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelError}))
 	})
 	for _, ns := range []string{"a", "b"} {
-		if _, err := f.Documents().Put(t.Context(), ns, docs.Document{ExternalID: "d", Text: "Rollbacks need a ticket."}, ""); err != nil {
+		if _, err := f.Documents().Put(t.Context(), ns, ragctx.Document{ExternalID: "d", Text: "Rollbacks need a ticket."}, ""); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -11,15 +11,14 @@ import (
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 // TestTitleAlone has a document with nothing but a title through a document's whole life.
 func TestTitleAlone(t *testing.T) {
 	const question, title = "coastal navigation handbook", "A handbook of coastal navigation"
 	f := open(t)
-	entry := docs.Document{ExternalID: "catalogue/17.csv", Title: title, MIME: "text/html"}
-	put := func(d docs.Document, want store.Status, version int) {
+	entry := ragctx.Document{ExternalID: "catalogue/17.csv", Title: title, MIME: "text/html"}
+	put := func(d ragctx.Document, want store.Status, version int) {
 		t.Helper()
 		p, err := f.Documents().Put(t.Context(), "", d, "")
 		if err != nil || p.Status != want || p.Version != version || p.Chunks != 1 {
@@ -56,7 +55,7 @@ func TestTitleAlone(t *testing.T) {
 	if err != nil || text != title || d.Title != title {
 		t.Fatalf("%+v with the text %q, %v", d, text, err)
 	}
-	again := docs.Document{ExternalID: d.ID, Title: d.Title, Text: text, MIME: d.MIME, Source: d.Source}
+	again := ragctx.Document{ExternalID: d.ID, Title: d.Title, Text: text, MIME: d.MIME, Source: d.Source}
 	put(again, store.Unchanged, 1) // what comes out goes in again
 
 	f.reopen()

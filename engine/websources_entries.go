@@ -9,6 +9,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/providers/docs/extract"
 	"github.com/ragctx/ragctx/providers/docs/fetch"
@@ -148,18 +149,18 @@ func (p *webPage) ask(ctx context.Context, last string) (string, error) {
 }
 
 // read implements [Entry.Read].
-func (p *webPage) read(ctx context.Context) iter.Seq2[docs.Document, error] {
-	return func(yield func(docs.Document, error) bool) {
+func (p *webPage) read(ctx context.Context) iter.Seq2[ragctx.Document, error] {
+	return func(yield func(ragctx.Document, error) bool) {
 		if p.page == nil || p.page.Unchanged {
 			page, err := p.source.sources.client.Get(ctx, p.url, "")
 			if err != nil {
-				yield(docs.Document{}, skipError(err))
+				yield(ragctx.Document{}, skipError(err))
 				return
 			}
 			p.page = &page
 		}
 		if reason := p.rejectReason(); reason != "" {
-			yield(docs.Document{}, p.skip("", reason))
+			yield(ragctx.Document{}, p.skip("", reason))
 			return
 		}
 		p.documents(ctx, yield)
@@ -178,9 +179,9 @@ func (p *webPage) rejectReason() string {
 	return ""
 }
 
-func (p *webPage) documents(ctx context.Context, yield func(docs.Document, error) bool) {
+func (p *webPage) documents(ctx context.Context, yield func(ragctx.Document, error) bool) {
 	o := p.source.opts
-	d := docs.Document{ExternalID: p.id, Source: p.url, Tags: o.Tags, Metadata: o.Metadata, Chunk: o.Chunk}
+	d := ragctx.Document{ExternalID: p.id, Source: p.url, Tags: o.Tags, Metadata: o.Metadata, Chunk: o.Chunk}
 	file := extract.File{Name: withoutQuery(p.page.At), MIME: p.page.MIME, Data: p.page.Data}
 	for d, err := range documentsIn(ctx, o.Extract, file, extract.Options{}, d) {
 		at := strings.TrimPrefix(strings.TrimPrefix(d.ExternalID, p.id), "/")

@@ -16,12 +16,12 @@ type contextArguments struct {
 	sized
 
 	Query        string   `json:"query" jsonschema:"the user's question in full"`
-	Types        []string `json:"types,omitempty" jsonschema:"only these types: resource (documents, code), memory or skill (procedures); default is all"`
+	Types        []string `json:"types,omitempty" jsonschema:"resource (documents, code), memory, skill (procedures); default is all"`
 	MaxResults   int      `json:"max_results,omitempty" jsonschema:"maximum number of passages"`
 	Exclude      []string `json:"exclude,omitempty" jsonschema:"ids of passages you already have; returns the next best ones"`
-	MinRelevance *float64 `json:"min_relevance,omitempty" jsonschema:"drops less relevant passages; by default irrelevant ones are dropped and weak ones shortened; 0 shows everything"`
+	MinRelevance *float64 `json:"min_relevance,omitempty" jsonschema:"minimum; default drops irrelevant passages and shortens weak ones; 0 shows all"`
 	Citations    bool     `json:"citations,omitempty" jsonschema:"false omits ids, titles, pages and lines"`
-	Spotlight    bool     `json:"spotlight,omitempty" jsonschema:"marks every word of the passages as data against prompt injection; about doubles the tokens"`
+	Spotlight    bool     `json:"spotlight,omitempty" jsonschema:"marks every word as data against prompt injection; doubles the tokens"`
 }
 
 // contextAnswer is the answer of the tool context.

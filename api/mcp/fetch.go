@@ -19,7 +19,7 @@ type fetchArguments struct {
 	sized
 	paged
 
-	ID string `json:"id" jsonschema:"id from another answer: a document, a passage (document@version#number), a memory or a procedure"`
+	ID string `json:"id" jsonschema:"id of a document, passage (document@version#number), memory or procedure"`
 }
 
 // fetchAnswer has the format that OpenAI's clients expect of a tool named fetch.

@@ -16,7 +16,7 @@ const (
 
 // sized is the argument that limits the size of an answer.
 type sized struct {
-	MaxTokens int `json:"max_tokens,omitempty" jsonschema:"maximum tokens of the answer (o200k_base)"`
+	MaxTokens int `json:"max_tokens,omitempty" jsonschema:"maximum tokens of the answer"`
 }
 
 func (p properties) maxTokens(fallback float64) {

@@ -16,14 +16,14 @@ type ingestArguments struct {
 	place
 	sized
 
-	ID       string         `json:"id,omitempty" jsonschema:"document id, such as a path or URL; required with text. Replaces the document with this id"`
-	Text     string         `json:"text,omitempty" jsonschema:"the whole text: Markdown, plain text or code; default is the title"`
+	ID       string         `json:"id,omitempty" jsonschema:"document id, such as a path or URL; required with text"`
+	Text     string         `json:"text,omitempty" jsonschema:"whole text: Markdown, plain text or code"`
 	Title    string         `json:"title,omitempty" jsonschema:"default is the title found in the text"`
 	Source   string         `json:"source,omitempty" jsonschema:"origin of the text, such as its URL"`
 	MIME     string         `json:"mime,omitempty" jsonschema:"type of the text; default follows the id's extension"`
 	Tags     []string       `json:"tags,omitempty"`
 	Metadata map[string]any `json:"metadata,omitempty" jsonschema:"custom attributes, usable in filters"`
-	Paths    []string       `json:"paths,omitempty" jsonschema:"instead of text: allowed files, folders or URLs to ingest in the background"`
+	Paths    []string       `json:"paths,omitempty" jsonschema:"instead of text: files, folders or URLs to ingest in a job"`
 }
 
 type ingestAnswer struct {
@@ -82,7 +82,7 @@ func (s *Server) ingest(ctx context.Context, at Scope, in ingestArguments) (inge
 	case in.Text == "" && in.Title == "":
 		return ingestAnswer{}, ragctx.Invalid("text", "is missing, and so is title; send one of them")
 	}
-	put, err := s.engine.PutDocument(ctx, at.Namespace, docs.Document{
+	put, err := s.engine.PutDocument(ctx, at.Namespace, ragctx.Document{
 		ExternalID: in.ID, Text: in.Text, Title: in.Title, Source: in.Source, MIME: in.MIME, Tags: in.Tags,
 		Metadata: in.Metadata,
 	}, "")
@@ -109,7 +109,7 @@ type jobAnswer struct {
 type jobResult struct {
 	ID         string          `json:"id"`
 	Kind       string          `json:"kind" jsonschema:"folder, documents, or another long task"`
-	State      store.JobState  `json:"state" jsonschema:"spooling, queued, running, done, failed or cancelled; done includes failed items"`
+	State      store.JobState  `json:"state" jsonschema:"spooling, queued, running, done (may include failed items), failed or cancelled"`
 	Stage      string          `json:"stage,omitempty"`
 	Items      int             `json:"items,omitempty" jsonschema:"number of items; absent while unknown"`
 	Counts     store.JobCounts `json:"counts" jsonschema:"items by result"`

@@ -7,7 +7,6 @@ import (
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/passage"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/providers/procedures"
 )
 
@@ -24,7 +23,7 @@ func (l local) ListDocuments(ctx context.Context, namespace string, o store.List
 	return l.Documents().List(ctx, namespace, o)
 }
 
-func (l local) PutDocument(ctx context.Context, namespace string, d docs.Document, root string) (store.Put, error) {
+func (l local) PutDocument(ctx context.Context, namespace string, d ragctx.Document, root string) (store.Put, error) {
 	return l.Documents().Put(ctx, namespace, d, root)
 }
 

@@ -25,7 +25,6 @@ import (
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/access"
 	"github.com/ragctx/ragctx/internal/tokens"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -42,7 +41,7 @@ func open(t *testing.T) *engine.Engine {
 
 func put(t *testing.T, eng *engine.Engine, namespace, id, text string) {
 	t.Helper()
-	if _, err := eng.Documents().Put(t.Context(), namespace, docs.Document{ExternalID: id, Text: text}, ""); err != nil {
+	if _, err := eng.Documents().Put(t.Context(), namespace, ragctx.Document{ExternalID: id, Text: text}, ""); err != nil {
 		t.Fatal(err)
 	}
 }

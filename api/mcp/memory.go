@@ -81,18 +81,18 @@ type memoryAddArguments struct {
 	sized
 
 	Content    string   `json:"content" jsonschema:"one fact that will matter later, as a self-contained sentence"`
-	ID         string   `json:"id,omitempty" jsonschema:"your own id; replaces the memory with this id and keeps its history"`
-	Type       string   `json:"memory_type,omitempty" jsonschema:"semantic: a fact; episodic: an event; procedural: how to do something; working: for now"`
+	ID         string   `json:"id,omitempty" jsonschema:"your own id; replaces an existing memory"`
+	Type       string   `json:"memory_type,omitempty" jsonschema:"semantic: fact; episodic: event; procedural: how-to; working: for now"`
 	Importance float64  `json:"importance,omitempty" jsonschema:"0 to 1"`
 	Tags       []string `json:"tags,omitempty"`
-	Origin     string   `json:"origin,omitempty" jsonschema:"author of the text; instruction-like text from a tool or document is quarantined"`
+	Origin     string   `json:"origin,omitempty" jsonschema:"author; instruction-like text from a tool or document is quarantined"`
 	ExpiresIn  int      `json:"expires_in_hours,omitempty" jsonschema:"hours until it expires; 0 is never"`
 	Profile    bool     `json:"profile,omitempty" jsonschema:"describes the user lastingly"`
 }
 
 type memoryAddAnswer struct {
 	ID      string       `json:"id"`
-	Status  store.Status `json:"status" jsonschema:"created, replaced, unchanged, or quarantined until a person releases it"`
+	Status  store.Status `json:"status" jsonschema:"created, replaced, unchanged, or quarantined for review"`
 	Version int          `json:"version,omitempty"`
 	Content string       `json:"content,omitempty" jsonschema:"stored text, if it differs: secrets are removed"`
 }
@@ -149,7 +149,7 @@ type memoryForgetArguments struct {
 	sized
 
 	ID    string `json:"id" jsonschema:"memory id"`
-	Erase bool   `json:"erase,omitempty" jsonschema:"true erases permanently, with the history; otherwise a person can undo it"`
+	Erase bool   `json:"erase,omitempty" jsonschema:"true erases permanently; otherwise a person can undo it"`
 }
 
 type memoryForgetAnswer struct {

@@ -140,8 +140,8 @@ func fix(value *string, name, wanted string) error {
 
 // place are the arguments of tools for documents.
 type place struct {
-	Namespace string `json:"namespace,omitempty" jsonschema:"namespace; leave out unless instructed"`
-	UserID    string `json:"user_id,omitempty" jsonschema:"user to act for; leave out unless instructed"`
+	Namespace string `json:"namespace,omitempty" jsonschema:"leave out unless instructed"`
+	UserID    string `json:"user_id,omitempty" jsonschema:"leave out unless instructed"`
 }
 
 func (p place) asked() Scope { return Scope{Namespace: p.Namespace, UserID: p.UserID} }

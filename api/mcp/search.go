@@ -27,7 +27,7 @@ type searchArguments struct {
 // and corrections only if the caller pages.
 type searchAnswer struct {
 	Results    []searchResult `json:"results" jsonschema:"best first"`
-	NextCursor string         `json:"next_cursor,omitempty" jsonschema:"cursor of the next page; only with limit or cursor"`
+	NextCursor string         `json:"next_cursor,omitempty" jsonschema:"with limit or cursor: the next page"`
 	readOtherwise
 }
 

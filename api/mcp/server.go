@@ -27,7 +27,6 @@ import (
 	"github.com/ragctx/ragctx/internal/resolve"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/internal/tokens"
-	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/providers/procedures"
 )
 
@@ -38,7 +37,7 @@ type Engine interface {
 
 	Document(ctx context.Context, namespace, id string, version int) (store.Document, string, error)
 	ListDocuments(ctx context.Context, namespace string, o store.ListOptions) ([]store.Document, error)
-	PutDocument(ctx context.Context, namespace string, d docs.Document, root string) (store.Put, error)
+	PutDocument(ctx context.Context, namespace string, d ragctx.Document, root string) (store.Put, error)
 	Passage(ctx context.Context, namespace, id string) (passage.Chunk, error)
 	Skill(ctx context.Context, namespace, item string) (procedures.ID, ragctx.ProcedureVersion, error)
 

@@ -228,7 +228,7 @@ func (in *ingester) note(id string, chunks int, refused error) error {
 func (in *ingester) put(ctx context.Context, e Entry, namespace string, at time.Time) (int, error) {
 	if in.via == ViaDocs {
 		p, err := in.eng.Documents().Put(ctx, namespace,
-			docs.Document{ExternalID: e.ID, Title: strings.TrimSpace(e.Title), Text: e.Text}, "")
+			ragctx.Document{ExternalID: e.ID, Title: strings.TrimSpace(e.Title), Text: e.Text}, "")
 		if err != nil || p.Status == store.Unchanged {
 			return 0, err
 		}

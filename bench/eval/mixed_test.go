@@ -14,7 +14,6 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/passage"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 // What must not be lost, over all questions that have an answer.
@@ -117,7 +116,7 @@ func (s mixedSet) fill(t *testing.T) *engine.Engine {
 	g.SetLimit(64)
 	for name, text := range s.pages {
 		g.Go(func() error {
-			_, err := eng.Documents().Put(ctx, "", docs.Document{ExternalID: name, Text: text}, "")
+			_, err := eng.Documents().Put(ctx, "", ragctx.Document{ExternalID: name, Text: text}, "")
 			return err
 		})
 	}

@@ -18,7 +18,6 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 var update = flag.Bool("update", false, "rewrite the goldens")
@@ -169,7 +168,7 @@ func fill(t *testing.T) shelf {
 			return s.dialogue(t.Context(), name, string(b))
 		}
 		s.texts[name] = string(b)
-		_, err = eng.Documents().Put(t.Context(), "", docs.Document{ExternalID: name, Text: string(b)}, "")
+		_, err = eng.Documents().Put(t.Context(), "", ragctx.Document{ExternalID: name, Text: string(b)}, "")
 		return err
 	})
 	if err != nil {

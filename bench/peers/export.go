@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/embed"
 	"github.com/ragctx/ragctx/embed/builtin"
 	"github.com/ragctx/ragctx/internal/store"
@@ -68,7 +69,7 @@ func (x *exporter) finish() error {
 // document adds a document and returns its chunks. It skips documents that ragctx rejects, such as
 // empty ones.
 func (x *exporter) document(d document) ([]string, error) {
-	p, err := docs.Prepare(docs.Document{ExternalID: d.ID, Title: d.Title, Text: d.Text}, docs.Options{})
+	p, err := docs.Prepare(ragctx.Document{ExternalID: d.ID, Title: d.Title, Text: d.Text}, docs.Options{})
 	if err != nil {
 		return nil, nil //nolint:nilerr // as an ingest does
 	}

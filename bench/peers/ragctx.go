@@ -39,7 +39,7 @@ func (p *ragctxPeer) ingest(ctx context.Context, set dataset) error {
 	g.SetLimit(lanes)
 	err := set.docs(func(d document) error {
 		g.Go(func() error {
-			put, err := p.engine.Documents().Put(in, d.Scope, docs.Document{ExternalID: d.ID, Title: d.Title, Text: d.Text}, "")
+			put, err := p.engine.Documents().Put(in, d.Scope, ragctx.Document{ExternalID: d.ID, Title: d.Title, Text: d.Text}, "")
 			chunks.Add(int64(put.Chunks))
 			return err
 		})

@@ -13,6 +13,7 @@ import (
 	"path"
 	"path/filepath"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/embed"
 	"github.com/ragctx/ragctx/embed/builtin"
 	"github.com/ragctx/ragctx/internal/store"
@@ -81,7 +82,7 @@ func (t *texts) add(text string) error {
 
 // document adds the chunks of a document. It skips a document that cannot be prepared.
 func (t *texts) document(id, title, text string) error {
-	p, err := docs.Prepare(docs.Document{ExternalID: id, Title: title, Text: text}, docs.Options{})
+	p, err := docs.Prepare(ragctx.Document{ExternalID: id, Title: title, Text: text}, docs.Options{})
 	if err != nil {
 		return nil //nolint:nilerr // an ingest would leave it out, too
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/api"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 // smallDisk mounts a file system of its own that holds so many bytes, or skips the test.
@@ -88,7 +87,7 @@ func TestFullDisk(t *testing.T) {
 	defer func() { c.Close() }()
 	ctx := context.Background()
 	put := func(id, text string) error {
-		_, err := c.PutDocument(ctx, "", docs.Document{ExternalID: id, Text: text}, "")
+		_, err := c.PutDocument(ctx, "", ragctx.Document{ExternalID: id, Text: text}, "")
 		return err
 	}
 	for i := range 40 {

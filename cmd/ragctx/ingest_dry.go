@@ -14,6 +14,7 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/api"
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/internal/passage"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
 )
@@ -139,7 +140,7 @@ func (r *dryRun) document(ctx context.Context, namespace string, ch engine.Chang
 }
 
 // same reports whether a stored document equals a prepared one.
-func same(old api.Document, p docs.PreparedDocument) bool {
+func same(old api.Document, p passage.PreparedDocument) bool {
 	return old.Text != nil && *old.Text == p.Text && old.Title == p.Title && old.Source == p.Source && old.MIME == p.MIME &&
 		old.Document.Chunks == len(p.Chunks) && slices.Equal(old.Tags, p.Tags) && old.Occurred.Equal(p.Occurred) &&
 		maps.EqualFunc(old.Metadata, p.Metadata, func(a, b any) bool { return fmt.Sprint(a) == fmt.Sprint(b) })

@@ -15,7 +15,6 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/api"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 const (
@@ -170,7 +169,7 @@ func (c *killClient) put() (*record, error) {
 	title := "Page " + c.token()
 	text := c.sections(title, sections)
 	r := c.open(store.Documents, id, text)
-	put, err := c.api.PutDocument(context.Background(), c.namespace(), docs.Document{ExternalID: id, Title: title, Text: text.text}, "")
+	put, err := c.api.PutDocument(context.Background(), c.namespace(), ragctx.Document{ExternalID: id, Title: title, Text: text.text}, "")
 	if err == nil && put.Chunks != len(text.parts) {
 		c.Errorf("round %d: %s has %d chunks, want %d", c.round, id, put.Chunks, len(text.parts))
 	}

@@ -15,6 +15,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/index/vector"
 	"github.com/ragctx/ragctx/internal/resolve"
@@ -25,7 +26,7 @@ import (
 // interrupting is a sink that stores nothing and calls stop on every document.
 type interrupting struct{ stop func() }
 
-func (s *interrupting) Put(ctx context.Context, _ string, _ docs.Document, _ string) (store.Put, error) {
+func (s *interrupting) Put(ctx context.Context, _ string, _ ragctx.Document, _ string) (store.Put, error) {
 	if err := ctx.Err(); err != nil {
 		return store.Put{}, err
 	}

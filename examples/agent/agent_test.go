@@ -25,7 +25,6 @@ import (
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/events"
 	"github.com/ragctx/ragctx/internal/llm"
-	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/session"
 	"github.com/ragctx/ragctx/session/compact"
 	"github.com/ragctx/ragctx/session/stage"
@@ -92,7 +91,7 @@ func serve(t *testing.T, o engine.Options) (*engine.Engine, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := eng.Documents().Put(t.Context(), "", docs.Document{ExternalID: "oncall.md", Text: "# On call\n\nThe platform team carries the pager.\n"}, ""); err != nil {
+	if _, err := eng.Documents().Put(t.Context(), "", ragctx.Document{ExternalID: "oncall.md", Text: "# On call\n\nThe platform team carries the pager.\n"}, ""); err != nil {
 		t.Fatal(err)
 	}
 	ln, err := net.Listen("tcp", "127.0.0.1:0")

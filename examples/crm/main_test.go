@@ -16,7 +16,6 @@ import (
 	"github.com/ragctx/ragctx/api"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/resolve"
-	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/providers/remote"
 )
 
@@ -68,7 +67,7 @@ func TestServed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer eng.Close()
-	if _, err := eng.Documents().Put(t.Context(), "", docs.Document{ExternalID: "seats.md", Text: "# Seats\n\nAnother seat costs 10 a month.\n"}, ""); err != nil {
+	if _, err := eng.Documents().Put(t.Context(), "", ragctx.Document{ExternalID: "seats.md", Text: "# Seats\n\nAnother seat costs 10 a month.\n"}, ""); err != nil {
 		t.Fatal(err)
 	}
 	url, stop := serveAPI(t, eng)

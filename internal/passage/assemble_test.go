@@ -31,7 +31,7 @@ func (s *shelf) add(it passage.Item, text string) (ids []uint64) {
 	}
 	it.Bytes = len(text)
 	s.texts[it.ID], s.items[it.ID] = text, &it
-	for _, c := range chunk.Split(text, chunk.ChunkSizes{TargetChars: 60, MaxChars: 120}) {
+	for _, c := range chunk.Split(text, ragctx.ChunkSizes{TargetChars: 60, MaxChars: 120}) {
 		id := uint64(len(s.chunks) + 1)
 		s.chunks = append(s.chunks, passage.Chunk{ID: id, Item: it.ID, Ordinal: c.Ordinal, Text: c.Text, Start: c.Start, End: c.End})
 		ids = append(ids, id)

@@ -10,19 +10,20 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/passage"
 	"github.com/ragctx/ragctx/internal/text/chunk"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 // bulk returns a document of 128 KB of what cannot be compressed.
-func bulk(rng *rand.Rand, id string) (docs.PreparedDocument, Content) {
+func bulk(rng *rand.Rand, id string) (passage.PreparedDocument, Content) {
 	b := make([]byte, 1<<17)
 	for i := range b {
 		b[i] = 'a' + byte(rng.IntN(26))
 	}
 	c := Content{Text: string(b)}
 	c.Chunks = []Chunk{{Chunk: chunk.Chunk{Text: c.Text[:400], End: chunk.Pos{Byte: 400}}}}
-	return docs.PreparedDocument{Document: docs.Document{ExternalID: id, Text: c.Text}}, c
+	return passage.PreparedDocument{Document: ragctx.Document{ExternalID: id, Text: c.Text}}, c
 }
 
 // TestLogStaysShort writes much more than the log may hold, beside readers that

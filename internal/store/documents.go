@@ -10,7 +10,6 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/passage"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 // Document is a stored version of a document, without its text.
@@ -72,7 +71,7 @@ func (s *Store) Has(ctx context.Context, ns int64, id string, hash []byte, root 
 // PutDocument stores a document, or a new version if the content differs, with all chunks or none.
 // A non-empty root names the source folder of a file; a document of one root cannot be replaced
 // from another. All conditions must hold.
-func (s *Store) PutDocument(ctx context.Context, ns int64, doc docs.PreparedDocument, root string, c Content, when ...Condition) (Put, error) {
+func (s *Store) PutDocument(ctx context.Context, ns int64, doc passage.PreparedDocument, root string, c Content, when ...Condition) (Put, error) {
 	r := record{
 		namespace: ns, kind: Documents, key: doc.ExternalID, hash: doc.Hash[:],
 		title: doc.Title, source: doc.Source, mime: doc.MIME, root: root,

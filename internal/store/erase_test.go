@@ -46,7 +46,7 @@ func (f *fixture) populate(t *testing.T, rng *rand.Rand, n int) {
 			token = fmt.Sprintf("Zq%dXw", rng.IntN(n))
 		}
 		text := strings.Repeat(fmt.Sprintf("Here is %s again. ", token), 1+rng.IntN(100)) + fmt.Sprint(i)
-		d := docs.Document{
+		d := ragctx.Document{
 			ExternalID: "doc/" + token, Text: text, Title: "Title " + token, Tags: []string{strings.ToLower(token)},
 			Metadata: map[string]any{"k": token}, Source: "from:" + token,
 		}

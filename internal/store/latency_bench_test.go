@@ -13,9 +13,9 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/embed"
+	"github.com/ragctx/ragctx/internal/passage"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/internal/text/chunk"
-	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
@@ -57,7 +57,7 @@ func benchmarkTurn(b *testing.B, units, lanes int) {
 			rng := rand.New(rand.NewPCG(uint64(lane), 1))
 			for i := 0; ctx.Err() == nil; i++ {
 				c := randomContent(rng, units, embedder)
-				d := docs.PreparedDocument{Document: docs.Document{ExternalID: fmt.Sprint(lane, "-", i)}}
+				d := passage.PreparedDocument{Document: ragctx.Document{ExternalID: fmt.Sprint(lane, "-", i)}}
 				if _, err := s.PutDocument(ctx, ns, d, "", c); err == nil {
 					stored[lane] += units
 				}

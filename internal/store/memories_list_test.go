@@ -184,7 +184,7 @@ func TestRepeatSaysWhatToFollow(t *testing.T) {
 	if again := f.doc(t, "d", "two", ""); again.Seq < first.Seq {
 		t.Errorf("a document: %d, first %d", again.Seq, first.Seq)
 	}
-	hash := docs.ContentHash(docs.Document{ExternalID: "d", Text: "two"})
+	hash := docs.ContentHash(ragctx.Document{ExternalID: "d", Text: "two"})
 	if put, ok, err := f.Has(t.Context(), f.ns, "d", hash[:], ""); !ok || err != nil || put.Seq < first.Seq {
 		t.Errorf("Has: %+v %v %v, first %d", put, ok, err, first.Seq)
 	}

@@ -68,7 +68,7 @@ func TestNamespaceCounts(t *testing.T) {
 func TestQuotas(t *testing.T) {
 	f := fresh(t)
 	put := func(id, text string) error {
-		p, err := docs.Prepare(docs.Document{ExternalID: id, Text: text}, docs.Options{})
+		p, err := docs.Prepare(ragctx.Document{ExternalID: id, Text: text}, docs.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +136,7 @@ func TestEraseNamespace(t *testing.T) {
 	l := f.Ledger(ledger.Options{})
 	defer l.Close()
 	fill := func() []error {
-		p, err := docs.Prepare(docs.Document{ExternalID: token, Text: token}, docs.Options{})
+		p, err := docs.Prepare(ragctx.Document{ExternalID: token, Text: token}, docs.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

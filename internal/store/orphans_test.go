@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/embed"
 	"github.com/ragctx/ragctx/internal/text/chunk"
 	"github.com/ragctx/ragctx/providers/docs"
@@ -51,7 +52,7 @@ func (s *shelf) put(id string, texts ...string) {
 		c.Chunks = append(c.Chunks, Chunk{Chunk: ch, Hash: VectorKeyOf(text), Vector: []float32{1, 2}})
 		at += len(text) + 1
 	}
-	p, err := docs.Prepare(docs.Document{ExternalID: id, Text: whole}, docs.Options{})
+	p, err := docs.Prepare(ragctx.Document{ExternalID: id, Text: whole}, docs.Options{})
 	if err == nil {
 		_, err = s.PutDocument(s.t.Context(), s.ns, p, "", c)
 	}

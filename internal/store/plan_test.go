@@ -11,7 +11,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/ragctx/ragctx/providers/docs"
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/passage"
 )
 
 // planOf returns how SQLite goes about a statement.
@@ -216,7 +217,7 @@ func TestListDocumentsNarrows(t *testing.T) {
 		for j, y := range append(parts, "") {
 			root := []string{"", "/r", "/s"}[(i+j)%3]
 			roots[x+y] = root
-			d := docs.PreparedDocument{Document: docs.Document{ExternalID: x + y, Text: "x"}}
+			d := passage.PreparedDocument{Document: ragctx.Document{ExternalID: x + y, Text: "x"}}
 			d.Hash[0] = byte(i*len(parts) + j)
 			if _, err := s.PutDocument(t.Context(), ns, d, root, Content{Text: "x"}); err != nil {
 				t.Fatal(err)

@@ -136,7 +136,7 @@ func (s *Store) ProcedureHistory(ctx context.Context, k ProcedureKey) ([]ragctx.
 
 // ProcedureFilter selects procedures. The zero value selects the shared ones.
 type ProcedureFilter struct {
-	ragctx.ProcedureOwner // compared as in [procedures.ProcedureOwner.SeenBy]
+	ragctx.ProcedureOwner // compared as in [ragctx.ProcedureOwner.SeenBy]
 
 	// AnyUser selects the procedures of all users.
 	AnyUser bool

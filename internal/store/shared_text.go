@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/ragctx/ragctx/providers/docs"
+	"github.com/ragctx/ragctx/internal/passage"
 )
 
 // Documents of a namespace with the same text share it. The row that first stored the text owns it.
@@ -45,8 +45,8 @@ const isStub = `i.seq = 0 AND i.key = '' AND EXISTS (SELECT 1 FROM items d WHERE
 
 // Sketches returns the sketches of a namespace's current documents, for finding near-duplicates.
 // Documents stored before sketches existed are left out.
-func (s *Store) Sketches(ctx context.Context, ns int64) ([]docs.SketchedDocument, error) {
-	var out []docs.SketchedDocument
+func (s *Store) Sketches(ctx context.Context, ns int64) ([]passage.SketchedDocument, error) {
+	var out []passage.SketchedDocument
 	err := s.view(ctx, func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, `SELECT key, text_hash, sketch FROM items
 			WHERE namespace = ? AND kind = ? AND superseded IS NULL AND text_hash IS NOT NULL`, ns, Documents)
@@ -54,7 +54,7 @@ func (s *Store) Sketches(ctx context.Context, ns int64) ([]docs.SketchedDocument
 			return err
 		}
 		return scan(rows, func() error {
-			var d docs.SketchedDocument
+			var d passage.SketchedDocument
 			var hash []byte
 			err := rows.Scan(&d.ID, &hash, &d.Sketch)
 			copy(d.Hash[:], hash)

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/passage"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
 )
@@ -223,8 +224,8 @@ func (w *copier) put(id string, n int) error {
 	if w.rand.IntN(4) == 0 {
 		defer time.AfterFunc(time.Duration(w.rand.IntN(8))*time.Millisecond, cancel).Stop()
 	}
-	d := docs.Document{ExternalID: id, Title: fmt.Sprint(n), Text: c.Text}
-	_, err := w.PutDocument(ctx, w.ns, docs.PreparedDocument{Document: d, Hash: docs.ContentHash(d)}, "", c)
+	d := ragctx.Document{ExternalID: id, Title: fmt.Sprint(n), Text: c.Text}
+	_, err := w.PutDocument(ctx, w.ns, passage.PreparedDocument{Document: d, Hash: docs.ContentHash(d)}, "", c)
 	if err == nil {
 		w.want[id] = c.Text
 	}

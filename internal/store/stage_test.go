@@ -18,6 +18,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/embed"
+	"github.com/ragctx/ragctx/internal/passage"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
 )
@@ -69,7 +70,7 @@ func (f *fixture) long(t *testing.T, ctx context.Context, id string, seed uint64
 	for i := range c.Chunks {
 		c.Chunks[i].Vector = []float32{float32(i), 1}
 	}
-	p := docs.PreparedDocument{Document: docs.Document{ExternalID: id, Text: c.Text}, Hash: docs.ContentHash(docs.Document{Text: c.Text})}
+	p := passage.PreparedDocument{Document: ragctx.Document{ExternalID: id, Text: c.Text}, Hash: docs.ContentHash(ragctx.Document{Text: c.Text})}
 	put, err := f.PutDocument(ctx, f.ns, p, "", c)
 	return put, c.Text, err
 }
@@ -118,7 +119,7 @@ func TestVectorsOfLongDocuments(t *testing.T) {
 	for i := range c.Chunks {
 		c.Chunks[i].Hash, c.Chunks[i].Vector = store.VectorKey{}, nil
 	}
-	p := docs.PreparedDocument{Document: docs.Document{ExternalID: "a", Text: c.Text}, Hash: docs.ContentHash(docs.Document{Text: c.Text})}
+	p := passage.PreparedDocument{Document: ragctx.Document{ExternalID: "a", Text: c.Text}, Hash: docs.ContentHash(ragctx.Document{Text: c.Text})}
 	if put, err := f.PutDocument(t.Context(), f.ns, p, "", c); err != nil || put.Chunks != units {
 		t.Fatalf("%+v, %v", put, err)
 	}
@@ -296,7 +297,7 @@ func TestNextVectorsAreWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := docs.Prepare(docs.Document{ExternalID: "a",
+	p, err := docs.Prepare(ragctx.Document{ExternalID: "a",
 		Text: strings.Repeat("A paragraph of a few words, and some more of them.\n\n", 500)}, docs.Options{})
 	if err != nil {
 		t.Fatal(err)

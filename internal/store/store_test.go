@@ -18,6 +18,7 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/embed"
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/internal/passage"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/internal/text/chunk"
 	"github.com/ragctx/ragctx/providers/docs"
@@ -95,9 +96,9 @@ func (f *fixture) doc(t *testing.T, id, text, root string) store.Put {
 	return put
 }
 
-func prepared(t *testing.T, id, text string) docs.PreparedDocument {
+func prepared(t *testing.T, id, text string) passage.PreparedDocument {
 	t.Helper()
-	p, err := docs.Prepare(docs.Document{ExternalID: id, Text: text}, docs.Options{})
+	p, err := docs.Prepare(ragctx.Document{ExternalID: id, Text: text}, docs.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +173,7 @@ func TestDocumentVersions(t *testing.T) {
 func TestRootsDoNotTakeFromEachOther(t *testing.T) {
 	f := fresh(t)
 	f.doc(t, "docs/a", "one", "/x/docs")
-	p, err := docs.Prepare(docs.Document{ExternalID: "docs/a", Text: "two"}, docs.Options{})
+	p, err := docs.Prepare(ragctx.Document{ExternalID: "docs/a", Text: "two"}, docs.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -438,7 +439,7 @@ func TestCanceledWriteDoesNothing(t *testing.T) {
 	f := fresh(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	p, err := docs.Prepare(docs.Document{ExternalID: "a", Text: "x"}, docs.Options{})
+	p, err := docs.Prepare(ragctx.Document{ExternalID: "a", Text: "x"}, docs.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/ragctx/ragctx/internal/passage"
 	"github.com/ragctx/ragctx/internal/text/sentence"
 
 	"github.com/ragctx/ragctx/internal/text/analysis"
@@ -39,7 +40,7 @@ type abstractSentence struct {
 // abstract summarizes a document with its own sentences: the author's description, the beginning of
 // the first paragraph, and the most central sentences, in text order. A document without prose is
 // summarized by its declarations, the beginning of its text, or its title.
-func abstract(p PreparedDocument, s structure) string {
+func abstract(p passage.PreparedDocument, s structure) string {
 	if strings.EqualFold(s.description, p.Title) {
 		s.description = ""
 	}
@@ -259,7 +260,7 @@ func byScore(candidates []abstractSentence) []int {
 
 // withoutProse summarizes a document without sentences: by its other text, its declarations or
 // headings, or its title.
-func withoutProse(p PreparedDocument, s structure) string {
+func withoutProse(p passage.PreparedDocument, s structure) string {
 	rest := s.rest
 	if s.prose == nil && rest == nil && len(p.Outline) == 0 || s.plain == nil && s.prose != nil {
 		rest = []span{{s.start, len(p.Text)}}
@@ -287,7 +288,7 @@ func withoutProse(p PreparedDocument, s structure) string {
 }
 
 // withoutText summarizes a document by its outermost sections.
-func withoutText(p PreparedDocument, s structure) string {
+func withoutText(p passage.PreparedDocument, s structure) string {
 	names := topTitles(p.Outline, p.Title)
 	switch {
 	case len(names) == 0:

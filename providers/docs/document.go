@@ -6,9 +6,9 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/passage"
 	"github.com/ragctx/ragctx/internal/text/chunk"
 	"github.com/ragctx/ragctx/internal/text/sentence"
 )
@@ -20,52 +20,9 @@ const Version = "docs-3 " + chunk.Version
 // DefaultMaxBytes is the default limit of a text's length.
 const DefaultMaxBytes = 32 << 20
 
-// Document is the input of [Prepare].
-type Document struct {
-	// ExternalID is the caller's id of the document within its namespace: 1 to 512 bytes of UTF-8,
-	// such as a path or a URL.
-	ExternalID string
-	// Title is shown and searched. Empty means the title in the text, otherwise the file name in
-	// the id.
-	Title string
-	// Source is the origin of the text, such as "file:docs/a.md".
-	Source string
-	// MIME is the type of Text. Empty means the type of the id's extension.
-	MIME string
-	// Text may be empty if Title is set; then the title becomes the text, as text/plain.
-	Text     string
-	Tags     []string
-	Metadata map[string]any // JSON values; filters match strings, numbers and booleans
-	// Occurred is the time of the events that the document describes; zero means unknown.
-	Occurred time.Time
-	// Chunk overrides the chunk sizes of [Options] for this document.
-	Chunk chunk.ChunkSizes
-}
-
-// PreparedDocument is a document that is ready to be stored.
-type PreparedDocument struct {
-	// Document has its title, MIME type and the tags of its front matter filled in. An empty text
-	// is replaced by the title. The offsets of Chunks and Outline refer to its Text, which has no
-	// byte order mark.
-	Document
-	// Hash is the [ContentHash] of the document as supplied.
-	Hash [32]byte
-	// Abstract is plain text of at most 500 characters, about 100 tokens.
-	Abstract string
-	Outline  []Section // at most [MaxSections]
-	// Chunks has 1 to [MaxChunks] chunks. Heading paths in source code begin with the file name.
-	// The rows of a long table have the column names as heading. Pages are numbered if the text has
-	// form feeds and is not source code.
-	Chunks []chunk.Chunk
-	// Chunker is the [Version] of the chunking rules.
-	Chunker string
-	// Sketch is the [Sketch] of the text, for finding near duplicates.
-	Sketch []byte
-}
-
 // Options are the limits of preparation. The zero value works.
 type Options struct {
-	Chunk    chunk.ChunkSizes
+	Chunk    ragctx.ChunkSizes
 	MaxBytes int // limit of the text; default 32 MiB
 }
 
@@ -82,22 +39,22 @@ func (o Options) WithDefaults() Options {
 // [ragctx.ErrInvalid] or [ragctx.ErrTooLarge] and names the field. Prepare is deterministic, does
 // no I/O, takes time linear in the text, and is safe for concurrent use. The result shares the text
 // and metadata of d.
-func Prepare(d Document, o Options) (PreparedDocument, error) {
+func Prepare(d ragctx.Document, o Options) (passage.PreparedDocument, error) {
 	if err := Validate(d, o); err != nil {
-		return PreparedDocument{}, err
+		return passage.PreparedDocument{}, err
 	}
 	return PrepareChecked(d, ContentHash(d), o)
 }
 
 // PrepareChecked is [Prepare] for a document that passed [Validate] and has the given
 // [ContentHash].
-func PrepareChecked(d Document, hash [32]byte, o Options) (PreparedDocument, error) {
+func PrepareChecked(d ragctx.Document, hash [32]byte, o Options) (passage.PreparedDocument, error) {
 	d = withTitleAsText(d)
-	if d.Chunk != (chunk.ChunkSizes{}) {
+	if d.Chunk != (ragctx.ChunkSizes{}) {
 		o.Chunk = d.Chunk
 	}
 	o = o.WithDefaults()
-	p := PreparedDocument{Document: d, Hash: hash, Chunker: Version}
+	p := passage.PreparedDocument{Document: d, Hash: hash, Chunker: Version}
 	p.Text = strings.TrimPrefix(d.Text, "\ufeff")
 	f := formatOf(p.Document)
 	p.MIME = cmp.Or(strings.TrimSpace(d.MIME), f.mime)
@@ -114,7 +71,7 @@ func PrepareChecked(d Document, hash [32]byte, o Options) (PreparedDocument, err
 		p.Chunks = chunk.Split(p.Text, o.Chunk)
 	}
 	if len(p.Chunks) > MaxChunks {
-		return PreparedDocument{}, ragctx.TooLarge("text", "makes %d chunks; the limit is %d: split the document", len(p.Chunks), MaxChunks)
+		return passage.PreparedDocument{}, ragctx.TooLarge("text", "makes %d chunks; the limit is %d: split the document", len(p.Chunks), MaxChunks)
 	}
 	if f.lang == nil {
 		numberPages(p.Text, p.Chunks)
@@ -125,7 +82,7 @@ func PrepareChecked(d Document, hash [32]byte, o Options) (PreparedDocument, err
 }
 
 // limitOutline removes the deepest sections of an outline that is too long, and then the last ones.
-func limitOutline(sections []Section) []Section {
+func limitOutline(sections []passage.Section) []Section {
 	for len(sections) > MaxSections {
 		deepest := slices.MaxFunc(sections, func(a, b Section) int { return a.Level - b.Level }).Level
 		kept := slices.DeleteFunc(slices.Clone(sections), func(s Section) bool { return s.Level == deepest })

@@ -2,20 +2,13 @@ package docs
 
 import (
 	"cmp"
+	"github.com/ragctx/ragctx/internal/passage"
 	"slices"
 	"strings"
 )
 
 // NearDuplicate is the minimum similarity of near duplicates.
 const NearDuplicate = 0.8
-
-// SketchedDocument is a document to compare with others.
-type SketchedDocument struct {
-	ID   string
-	Hash [16]byte // of the text; equal texts have equal hashes
-	// Sketch is the [Sketch] of the text; without one only Hash is compared.
-	Sketch []byte
-}
 
 // Duplicates is a duplicate group: documents with the same or nearly the same text.
 type Duplicates struct {
@@ -33,9 +26,9 @@ type Duplicates struct {
 // because only documents with sketches that agree in a band of four bins are compared. That misses one
 // pair in 5,000 at 0.8 similarity and fewer above. If more than maxBand groups share a band, as
 // with boilerplate, only the first ones are considered for that band.
-func FindDuplicates(all []SketchedDocument) []Duplicates {
+func FindDuplicates(all []passage.SketchedDocument) []Duplicates {
 	all = slices.Clone(all)
-	slices.SortFunc(all, func(a, b SketchedDocument) int {
+	slices.SortFunc(all, func(a, b passage.SketchedDocument) int {
 		return cmp.Or(cmp.Compare(len(a.ID), len(b.ID)), strings.Compare(a.ID, b.ID))
 	})
 	f := finder{all: all, bands: make(map[band][]int32), exact: make(map[[16]byte]int32)}
@@ -59,7 +52,7 @@ type band struct {
 
 // finder assigns documents to groups one by one.
 type finder struct {
-	all   []SketchedDocument
+	all   []passage.SketchedDocument
 	bands map[band][]int32   // first documents of groups, by band
 	exact map[[16]byte]int32 // first document of each text
 	list  [][]int32          // groups of two or more, the first document first

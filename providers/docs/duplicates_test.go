@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/ragctx/ragctx/internal/passage"
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
@@ -92,10 +93,10 @@ func TestSketchOfLittle(t *testing.T) {
 func TestFindDuplicates(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-		var all []docs.SketchedDocument
+		var all []passage.SketchedDocument
 		add := func(id string, text []string) {
 			joined := strings.Join(text, " ")
-			all = append(all, docs.SketchedDocument{ID: id, Hash: [16]byte(sum(joined)), Sketch: docs.Sketch(joined)})
+			all = append(all, passage.SketchedDocument{ID: id, Hash: [16]byte(sum(joined)), Sketch: docs.Sketch(joined)})
 		}
 		var want []docs.Duplicates
 		for i := range rapid.IntRange(0, 30).Draw(t, "texts") {
@@ -149,11 +150,11 @@ func BenchmarkSketch(b *testing.B) {
 
 func BenchmarkFindDuplicates(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
-	all := make([]docs.SketchedDocument, 20_000)
+	all := make([]passage.SketchedDocument, 20_000)
 	head := strings.Join(words(r, 60), " ")
 	for i := range all {
 		text := head + " " + strings.Join(words(r, 200), " ")
-		all[i] = docs.SketchedDocument{ID: fmt.Sprint(i), Hash: [16]byte(sum(text)), Sketch: docs.Sketch(text)}
+		all[i] = passage.SketchedDocument{ID: fmt.Sprint(i), Hash: [16]byte(sum(text)), Sketch: docs.Sketch(text)}
 	}
 	for b.Loop() {
 		docs.FindDuplicates(all)

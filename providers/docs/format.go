@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/text/chunk"
 	"github.com/ragctx/ragctx/internal/text/sentence"
 )
@@ -69,7 +70,7 @@ var documentationFiles = []string{
 
 // formatOf picks the format of a document: by its MIME type, otherwise by the file name in its id,
 // otherwise from the text. Unknown types are plain text.
-func formatOf(d Document) format {
+func formatOf(d ragctx.Document) format {
 	if d.MIME != "" {
 		return formatByMIME(d.MIME)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
@@ -42,7 +43,7 @@ func checkPrepare(t *testing.T, id, text string) {
 	if len(text) > 8<<10 {
 		return
 	}
-	p, err := docs.Prepare(docs.Document{ExternalID: id, Text: text}, small)
+	p, err := docs.Prepare(ragctx.Document{ExternalID: id, Text: text}, small)
 	if err != nil {
 		if utf8.ValidString(text) && utf8.ValidString(id) && len(id) < 512 && id != "" &&
 			strings.IndexFunc(strings.ReplaceAll(text, "\ufeff", ""), func(r rune) bool { return !unicode.IsSpace(r) }) >= 0 &&
@@ -64,7 +65,7 @@ func checkPrepare(t *testing.T, id, text string) {
 		}
 		page = c.Page
 	}
-	again, err := docs.Prepare(docs.Document{ExternalID: id, Text: text}, small)
+	again, err := docs.Prepare(ragctx.Document{ExternalID: id, Text: text}, small)
 	if diff := cmp.Diff(p, again); diff != "" || err != nil {
 		t.Fatalf("equal input, other result: %v\n%s", err, diff)
 	}

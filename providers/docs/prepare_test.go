@@ -17,7 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/internal/text/chunk"
+	"github.com/ragctx/ragctx/internal/passage"
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
@@ -37,7 +37,7 @@ func TestGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			in := ar.Files[0]
-			p, err := docs.Prepare(docs.Document{ExternalID: in.Name, Text: string(in.Data)}, small)
+			p, err := docs.Prepare(ragctx.Document{ExternalID: in.Name, Text: string(in.Data)}, small)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -57,9 +57,9 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-var small = docs.Options{Chunk: chunk.ChunkSizes{TargetChars: 120, MaxChars: 240}}
+var small = docs.Options{Chunk: ragctx.ChunkSizes{TargetChars: 120, MaxChars: 240}}
 
-func show(p docs.PreparedDocument) string {
+func show(p passage.PreparedDocument) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "title: %s\nmime: %s\ntags: %q\nabstract: %s\noutline:\n", p.Title, p.MIME, p.Tags, p.Abstract)
 	for _, s := range p.Outline {
@@ -76,7 +76,7 @@ func show(p docs.PreparedDocument) string {
 }
 
 // checkTiles fails unless the chunks hold all of the text but a header.
-func checkTiles(t *testing.T, p docs.PreparedDocument) {
+func checkTiles(t *testing.T, p passage.PreparedDocument) {
 	t.Helper()
 	if len(p.Chunks) == 0 {
 		t.Fatal("no chunks")
@@ -108,21 +108,21 @@ func checkTiles(t *testing.T, p docs.PreparedDocument) {
 
 func TestTitle(t *testing.T) {
 	for _, tt := range []struct {
-		doc  docs.Document
+		doc  ragctx.Document
 		want string
 	}{
-		{docs.Document{ExternalID: "a.md", Title: "Given", Text: "---\ntitle: Front\n---\n# H\n"}, "Given"},
-		{docs.Document{ExternalID: "a.md", Text: "---\ntitle: 'Front'\n---\n# H\n"}, "Front"},
-		{docs.Document{ExternalID: "a.md", Text: "+++\ntitle = \"Toml\"\n+++\n# H\n"}, "Toml"},
-		{docs.Document{ExternalID: "a.md", Text: "## Sub\n\nThe *H* `one`\n===\n"}, "The H one"},
-		{docs.Document{ExternalID: "dir/a.md", Text: "## Sub\n"}, "a.md"},
-		{docs.Document{ExternalID: "https://example.org/docs/page.md?x=1#y", Text: "text"}, "page.md"},
-		{docs.Document{ExternalID: "https://example.org/", Text: "text"}, "example.org"},
-		{docs.Document{ExternalID: "ticket #7", Text: "text"}, "ticket #7"},
-		{docs.Document{ExternalID: "7", Text: "Hello\n\n# Heading in text of unknown type\n"}, "Heading in text of unknown type"},
-		{docs.Document{ExternalID: "7", MIME: "text/plain; charset=utf-8", Text: "# No heading\n"}, "7"},
-		{docs.Document{ExternalID: "a.md", Text: "---\n\nNo header, a line.\n\n---\n\n# H {#id}\n"}, "H"},
-		{docs.Document{ExternalID: "a.md", Text: "\ufeff---\ntitle: Front\n---\nx\n"}, "Front"},
+		{ragctx.Document{ExternalID: "a.md", Title: "Given", Text: "---\ntitle: Front\n---\n# H\n"}, "Given"},
+		{ragctx.Document{ExternalID: "a.md", Text: "---\ntitle: 'Front'\n---\n# H\n"}, "Front"},
+		{ragctx.Document{ExternalID: "a.md", Text: "+++\ntitle = \"Toml\"\n+++\n# H\n"}, "Toml"},
+		{ragctx.Document{ExternalID: "a.md", Text: "## Sub\n\nThe *H* `one`\n===\n"}, "The H one"},
+		{ragctx.Document{ExternalID: "dir/a.md", Text: "## Sub\n"}, "a.md"},
+		{ragctx.Document{ExternalID: "https://example.org/docs/page.md?x=1#y", Text: "text"}, "page.md"},
+		{ragctx.Document{ExternalID: "https://example.org/", Text: "text"}, "example.org"},
+		{ragctx.Document{ExternalID: "ticket #7", Text: "text"}, "ticket #7"},
+		{ragctx.Document{ExternalID: "7", Text: "Hello\n\n# Heading in text of unknown type\n"}, "Heading in text of unknown type"},
+		{ragctx.Document{ExternalID: "7", MIME: "text/plain; charset=utf-8", Text: "# No heading\n"}, "7"},
+		{ragctx.Document{ExternalID: "a.md", Text: "---\n\nNo header, a line.\n\n---\n\n# H {#id}\n"}, "H"},
+		{ragctx.Document{ExternalID: "a.md", Text: "\ufeff---\ntitle: Front\n---\nx\n"}, "Front"},
 	} {
 		p, err := docs.Prepare(tt.doc, docs.Options{})
 		if err != nil {
@@ -141,7 +141,7 @@ func TestTitleIsTheText(t *testing.T) {
 		for _, id := range []string{"7", "a.md", "a.csv", "a.json", "a.go", "https://example.org/a.html"} {
 			for _, text := range []string{"", " \n", "\ufeff"} {
 				for _, title := range []string{"On growth and form", "  a,b\t", "# package x", "---\ntitle: y\n---", "{", "<p>"} {
-					d := docs.Document{ExternalID: id, MIME: mime, Title: title, Text: text}
+					d := ragctx.Document{ExternalID: id, MIME: mime, Title: title, Text: text}
 					p, err := docs.Prepare(d, docs.Options{})
 					want := strings.TrimSpace(title)
 					if err != nil || p.Title != title || p.Text != want || len(p.Chunks) != 1 ||
@@ -158,35 +158,35 @@ func TestTitleIsTheText(t *testing.T) {
 }
 
 func TestValidate(t *testing.T) {
-	ok := docs.Document{ExternalID: "a", Text: "x"}
-	with := func(change func(*docs.Document)) docs.Document {
+	ok := ragctx.Document{ExternalID: "a", Text: "x"}
+	with := func(change func(*ragctx.Document)) ragctx.Document {
 		d := ok
 		change(&d)
 		return d
 	}
 	for _, tt := range []struct {
 		name string
-		doc  docs.Document
+		doc  ragctx.Document
 		kind error
 	}{
-		{"external_id", with(func(d *docs.Document) { d.ExternalID = "" }), ragctx.ErrInvalid},
-		{"external_id", with(func(d *docs.Document) { d.ExternalID = strings.Repeat("a", 513) }), ragctx.ErrInvalid},
-		{"external_id", with(func(d *docs.Document) { d.ExternalID = "a\x00" }), ragctx.ErrInvalid},
-		{"text", with(func(d *docs.Document) { d.Text = "" }), ragctx.ErrInvalid},
-		{"text", with(func(d *docs.Document) { d.Text = "\ufeff \r\n" }), ragctx.ErrInvalid},
-		{"text", with(func(d *docs.Document) { d.Text, d.Title = "\n", " \t" }), ragctx.ErrInvalid},
-		{"text", with(func(d *docs.Document) { d.Text = "\xff" }), ragctx.ErrInvalid},
-		{"text", with(func(d *docs.Document) { d.Text = "a\x00b" }), ragctx.ErrInvalid},
-		{"text", with(func(d *docs.Document) { d.Text = strings.Repeat("a", 101) }), ragctx.ErrTooLarge},
-		{"title", with(func(d *docs.Document) { d.Title = strings.Repeat("a", 3000) }), ragctx.ErrInvalid},
-		{"source", with(func(d *docs.Document) { d.Source = "\xff" }), ragctx.ErrInvalid},
-		{"tags", with(func(d *docs.Document) { d.Tags = make([]string, 65) }), ragctx.ErrInvalid},
-		{"tags", with(func(d *docs.Document) { d.Tags = []string{""} }), ragctx.ErrInvalid},
-		{"tags", with(func(d *docs.Document) { d.Tags = []string{strings.Repeat("a", 513)} }), ragctx.ErrInvalid},
-		{"metadata", with(func(d *docs.Document) { d.Metadata = map[string]any{"a": math.NaN()} }), ragctx.ErrInvalid},
-		{"metadata", with(func(d *docs.Document) { d.Metadata = map[string]any{"": 1} }), ragctx.ErrInvalid},
-		{"metadata", with(func(d *docs.Document) { d.Metadata = map[string]any{"a": strings.Repeat("a", 70000)} }), ragctx.ErrInvalid},
-		{"metadata", with(func(d *docs.Document) { d.Metadata = map[string]any{"a": "\x00"} }), ragctx.ErrInvalid},
+		{"external_id", with(func(d *ragctx.Document) { d.ExternalID = "" }), ragctx.ErrInvalid},
+		{"external_id", with(func(d *ragctx.Document) { d.ExternalID = strings.Repeat("a", 513) }), ragctx.ErrInvalid},
+		{"external_id", with(func(d *ragctx.Document) { d.ExternalID = "a\x00" }), ragctx.ErrInvalid},
+		{"text", with(func(d *ragctx.Document) { d.Text = "" }), ragctx.ErrInvalid},
+		{"text", with(func(d *ragctx.Document) { d.Text = "\ufeff \r\n" }), ragctx.ErrInvalid},
+		{"text", with(func(d *ragctx.Document) { d.Text, d.Title = "\n", " \t" }), ragctx.ErrInvalid},
+		{"text", with(func(d *ragctx.Document) { d.Text = "\xff" }), ragctx.ErrInvalid},
+		{"text", with(func(d *ragctx.Document) { d.Text = "a\x00b" }), ragctx.ErrInvalid},
+		{"text", with(func(d *ragctx.Document) { d.Text = strings.Repeat("a", 101) }), ragctx.ErrTooLarge},
+		{"title", with(func(d *ragctx.Document) { d.Title = strings.Repeat("a", 3000) }), ragctx.ErrInvalid},
+		{"source", with(func(d *ragctx.Document) { d.Source = "\xff" }), ragctx.ErrInvalid},
+		{"tags", with(func(d *ragctx.Document) { d.Tags = make([]string, 65) }), ragctx.ErrInvalid},
+		{"tags", with(func(d *ragctx.Document) { d.Tags = []string{""} }), ragctx.ErrInvalid},
+		{"tags", with(func(d *ragctx.Document) { d.Tags = []string{strings.Repeat("a", 513)} }), ragctx.ErrInvalid},
+		{"metadata", with(func(d *ragctx.Document) { d.Metadata = map[string]any{"a": math.NaN()} }), ragctx.ErrInvalid},
+		{"metadata", with(func(d *ragctx.Document) { d.Metadata = map[string]any{"": 1} }), ragctx.ErrInvalid},
+		{"metadata", with(func(d *ragctx.Document) { d.Metadata = map[string]any{"a": strings.Repeat("a", 70000)} }), ragctx.ErrInvalid},
+		{"metadata", with(func(d *ragctx.Document) { d.Metadata = map[string]any{"a": "\x00"} }), ragctx.ErrInvalid},
 	} {
 		_, err := docs.Prepare(tt.doc, docs.Options{MaxBytes: 100})
 		var field *ragctx.FieldError
@@ -195,7 +195,7 @@ func TestValidate(t *testing.T) {
 		}
 	}
 	for _, id := range []string{"a/b:c#d?e@f", "https://example.org/?q=%zz", "日本", strings.Repeat("a", 512), "/", ".", "C:\\x"} {
-		if _, err := docs.Prepare(with(func(d *docs.Document) { d.ExternalID = id }), docs.Options{}); err != nil {
+		if _, err := docs.Prepare(with(func(d *ragctx.Document) { d.ExternalID = id }), docs.Options{}); err != nil {
 			t.Errorf("id %q: %v", id, err)
 		}
 	}
@@ -203,8 +203,8 @@ func TestValidate(t *testing.T) {
 
 func TestChunksOfOwnSize(t *testing.T) {
 	text := strings.Repeat("Some words make a sentence. ", 300)
-	longest := func(o chunk.ChunkSizes) (n int) {
-		p, err := docs.Prepare(docs.Document{ExternalID: "a.txt", Text: text, Chunk: o}, docs.Options{})
+	longest := func(o ragctx.ChunkSizes) (n int) {
+		p, err := docs.Prepare(ragctx.Document{ExternalID: "a.txt", Text: text, Chunk: o}, docs.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -213,12 +213,12 @@ func TestChunksOfOwnSize(t *testing.T) {
 		}
 		return n
 	}
-	byDefault, long := longest(chunk.ChunkSizes{}), longest(chunk.ChunkSizes{TargetChars: 1500})
+	byDefault, long := longest(ragctx.ChunkSizes{}), longest(ragctx.ChunkSizes{TargetChars: 1500})
 	if byDefault > 400 || long < 1000 || long > 1500 {
 		t.Errorf("chunks of at most %d by default, of %d when 1500 are asked for", byDefault, long)
 	}
-	for _, o := range []chunk.ChunkSizes{{TargetChars: -1}, {MaxChars: docs.MaxChunkChars + 1}} {
-		err := docs.Validate(docs.Document{ExternalID: "a", Text: "x", Chunk: o}, docs.Options{})
+	for _, o := range []ragctx.ChunkSizes{{TargetChars: -1}, {MaxChars: docs.MaxChunkChars + 1}} {
+		err := docs.Validate(ragctx.Document{ExternalID: "a", Text: "x", Chunk: o}, docs.Options{})
 		if f, ok := errors.AsType[*ragctx.FieldError](err); !ok || !strings.HasPrefix(f.Field, "chunk.") {
 			t.Errorf("%+v: %v", o, err)
 		}
@@ -226,25 +226,25 @@ func TestChunksOfOwnSize(t *testing.T) {
 }
 
 func TestContentHash(t *testing.T) {
-	base := docs.Document{ExternalID: "a", Text: "x", Tags: []string{"a", "b"}, Metadata: map[string]any{"n": 1, "m": "x"}}
+	base := ragctx.Document{ExternalID: "a", Text: "x", Tags: []string{"a", "b"}, Metadata: map[string]any{"n": 1, "m": "x"}}
 	same := base
 	same.ExternalID = "other"
 	same.Metadata = map[string]any{"m": "x", "n": json.Number("1")}
 	if docs.ContentHash(base) != docs.ContentHash(same) {
 		t.Error("equal content, other hash")
 	}
-	for name, change := range map[string]func(*docs.Document){
-		"text":     func(d *docs.Document) { d.Text = "y" },
-		"title":    func(d *docs.Document) { d.Title = "y" },
-		"source":   func(d *docs.Document) { d.Source = "y" },
-		"mime":     func(d *docs.Document) { d.MIME = "text/plain" },
-		"tags":     func(d *docs.Document) { d.Tags = []string{"ab"} },
-		"order":    func(d *docs.Document) { d.Tags = []string{"b", "a"} },
-		"metadata": func(d *docs.Document) { d.Metadata = map[string]any{"n": 2, "m": "x"} },
-		"none":     func(d *docs.Document) { d.Metadata = nil },
-		"occurred": func(d *docs.Document) { d.Occurred = time.Unix(1, 0) },
-		"chunks":   func(d *docs.Document) { d.Chunk.TargetChars = 400 },
-		"shifted":  func(d *docs.Document) { d.Text, d.Title = "", "x" },
+	for name, change := range map[string]func(*ragctx.Document){
+		"text":     func(d *ragctx.Document) { d.Text = "y" },
+		"title":    func(d *ragctx.Document) { d.Title = "y" },
+		"source":   func(d *ragctx.Document) { d.Source = "y" },
+		"mime":     func(d *ragctx.Document) { d.MIME = "text/plain" },
+		"tags":     func(d *ragctx.Document) { d.Tags = []string{"ab"} },
+		"order":    func(d *ragctx.Document) { d.Tags = []string{"b", "a"} },
+		"metadata": func(d *ragctx.Document) { d.Metadata = map[string]any{"n": 2, "m": "x"} },
+		"none":     func(d *ragctx.Document) { d.Metadata = nil },
+		"occurred": func(d *ragctx.Document) { d.Occurred = time.Unix(1, 0) },
+		"chunks":   func(d *ragctx.Document) { d.Chunk.TargetChars = 400 },
+		"shifted":  func(d *ragctx.Document) { d.Text, d.Title = "", "x" },
 	} {
 		d := base
 		change(&d)
@@ -260,7 +260,7 @@ func TestFrontMatter(t *testing.T) {
 		"inline": "---\r\ntags: [ops, \"a b\"]\r\n---\r\ntext\r\n",
 		"toml":   "+++\ntags = [\"ops\", 'a b']\n+++\ntext\n",
 	} {
-		p, err := docs.Prepare(docs.Document{ExternalID: "a.md", Text: text, Tags: []string{"ops"}}, docs.Options{})
+		p, err := docs.Prepare(ragctx.Document{ExternalID: "a.md", Text: text, Tags: []string{"ops"}}, docs.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -271,7 +271,7 @@ func TestFrontMatter(t *testing.T) {
 			t.Errorf("%s: chunks %+v", name, p.Chunks)
 		}
 	}
-	p, err := docs.Prepare(docs.Document{ExternalID: "a.md",
+	p, err := docs.Prepare(ragctx.Document{ExternalID: "a.md",
 		Text: "---\ntitle: T\ndescription: >\n  Folded over\n  two lines.\n---\n"}, docs.Options{})
 	if err != nil || p.Abstract != "Folded over two lines." || len(p.Chunks) == 0 {
 		t.Errorf("got %q, %d chunks, %v", p.Abstract, len(p.Chunks), err)
@@ -284,7 +284,7 @@ func TestAbstractReadsWell(t *testing.T) {
 		"A **Pod** is the _smallest_ unit that you can [deploy](/docs/x) with {{< tip text=\"kubectl\" term_id=\"k\" >}} or the `create()` call[^1]. " +
 		"![image](x.png) It's run by snake_case_name &amp; friends.<br/>\n\n| a | b |\n|---|---|\n| c. | d. |\n\n" +
 		"The [reference][ref] lists every field of a Pod (e.g. its name).\n\n[ref]: https://example.org\n"
-	p, err := docs.Prepare(docs.Document{ExternalID: "pods.md", Text: text}, docs.Options{})
+	p, err := docs.Prepare(ragctx.Document{ExternalID: "pods.md", Text: text}, docs.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,7 +298,7 @@ func TestAbstractReadsWell(t *testing.T) {
 // TestAbstractBegins: with the first sentence, also if that begins with code.
 func TestAbstractBegins(t *testing.T) {
 	text := "# Budget\n\n`max_tokens` caps the whole rendered answer. The cap always holds for everybody.\n\nit should not begin like this, though.\n"
-	p, err := docs.Prepare(docs.Document{ExternalID: "a.md", Text: text}, docs.Options{})
+	p, err := docs.Prepare(ragctx.Document{ExternalID: "a.md", Text: text}, docs.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -309,7 +309,7 @@ func TestAbstractBegins(t *testing.T) {
 
 func TestEmptySectionsShareChunks(t *testing.T) {
 	text := "# A\n\n## B\n\n## C\n\n## D\n\n### E\n\ntext\n\n## F\n\n## G\n"
-	p, err := docs.Prepare(docs.Document{ExternalID: "a.md", Text: text}, docs.Options{})
+	p, err := docs.Prepare(ragctx.Document{ExternalID: "a.md", Text: text}, docs.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -321,20 +321,20 @@ func TestEmptySectionsShareChunks(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("chunks differ (-want +got):\n%s", diff)
 	}
-	p, err = docs.Prepare(docs.Document{ExternalID: "a.md", Text: strings.Repeat("# h\n", 100_000)}, docs.Options{})
+	p, err = docs.Prepare(ragctx.Document{ExternalID: "a.md", Text: strings.Repeat("# h\n", 100_000)}, docs.Options{})
 	if err != nil || len(p.Chunks) > 1100 || len(p.Outline) != docs.MaxSections {
 		t.Errorf("%d chunks, %d sections, %v", len(p.Chunks), len(p.Outline), err)
 	}
 }
 
 func TestTooMuchStructure(t *testing.T) {
-	_, err := docs.Prepare(docs.Document{ExternalID: "a.md", Text: strings.Repeat("# h\nx\n", docs.MaxChunks+1)}, docs.Options{})
+	_, err := docs.Prepare(ragctx.Document{ExternalID: "a.md", Text: strings.Repeat("# h\nx\n", docs.MaxChunks+1)}, docs.Options{})
 	var field *ragctx.FieldError
 	if !errors.Is(err, ragctx.ErrTooLarge) || !errors.As(err, &field) || field.Field != "text" || !strings.Contains(err.Error(), "100000") {
 		t.Errorf("too many chunks: %v", err)
 	}
 	text := strings.Repeat("# a\n## b\n### c\n", 10_000)
-	p, err := docs.Prepare(docs.Document{ExternalID: "a.md", Text: text}, docs.Options{})
+	p, err := docs.Prepare(ragctx.Document{ExternalID: "a.md", Text: text}, docs.Options{})
 	if err != nil || len(p.Outline) != 20_000 || p.Outline[1].Title != "b" || p.Outline[2].Title != "a" {
 		t.Errorf("outline of %d sections, %v", len(p.Outline), err)
 	}
@@ -435,7 +435,7 @@ func TestHostile(t *testing.T) {
 			}
 			t.Run(name+" "+id, func(t *testing.T) {
 				t.Parallel()
-				p, err := docs.Prepare(docs.Document{ExternalID: id, Text: text[:min(len(text), limit)]}, docs.Options{})
+				p, err := docs.Prepare(ragctx.Document{ExternalID: id, Text: text[:min(len(text), limit)]}, docs.Options{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -448,7 +448,7 @@ func TestHostile(t *testing.T) {
 // TestPrepareChecked: a caller that has validated and hashed a document gets the same result as
 // from Prepare.
 func TestPrepareChecked(t *testing.T) {
-	d := docs.Document{ExternalID: "a.md", Text: "\ufeff# A\n\nalpha", Tags: []string{"x"}, Source: "s"}
+	d := ragctx.Document{ExternalID: "a.md", Text: "\ufeff# A\n\nalpha", Tags: []string{"x"}, Source: "s"}
 	want, err := docs.Prepare(d, docs.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -476,7 +476,7 @@ func TestFormat(t *testing.T) {
 		{"README", "", "Hello\n\n# Heading\n", "text/markdown"},
 		{"a.R", "", "x", "text/x-r"},
 	} {
-		p, err := docs.Prepare(docs.Document{ExternalID: tt.id, MIME: tt.mime, Text: tt.text}, docs.Options{})
+		p, err := docs.Prepare(ragctx.Document{ExternalID: tt.id, MIME: tt.mime, Text: tt.text}, docs.Options{})
 		if got, _, _ := strings.Cut(p.MIME, ";"); err != nil || got != tt.want {
 			t.Errorf("%s: %s, %v, want %s", tt.id, got, err, tt.want)
 		}
@@ -487,7 +487,7 @@ func TestFormat(t *testing.T) {
 // begins a page begins a line.
 func TestPages(t *testing.T) {
 	for _, text := range []string{"one\n\f# Two\nb\n\n\f\n# Three\nc\n", "one\f# Two\nb\f# Three\nc\f"} {
-		p, err := docs.Prepare(docs.Document{ExternalID: "a.md", Text: text}, docs.Options{})
+		p, err := docs.Prepare(ragctx.Document{ExternalID: "a.md", Text: text}, docs.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -503,7 +503,7 @@ func TestPages(t *testing.T) {
 		}
 	}
 	for _, id := range []string{"a.txt", "a.go"} {
-		p, err := docs.Prepare(docs.Document{ExternalID: id, Text: "package a\n\nvar b = 1\n"}, docs.Options{})
+		p, err := docs.Prepare(ragctx.Document{ExternalID: id, Text: "package a\n\nvar b = 1\n"}, docs.Options{})
 		if err != nil || p.Chunks[0].Page != 0 {
 			t.Errorf("%s: %+v, %v", id, p.Chunks, err)
 		}
@@ -512,7 +512,7 @@ func TestPages(t *testing.T) {
 
 func TestPrepareIsDeterministic(t *testing.T) {
 	for name, text := range hostile {
-		d := docs.Document{ExternalID: "a.md", Text: text[:5000]}
+		d := ragctx.Document{ExternalID: "a.md", Text: text[:5000]}
 		a, err := docs.Prepare(d, docs.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -530,7 +530,7 @@ func TestPrepareIsDeterministic(t *testing.T) {
 func BenchmarkPrepare(b *testing.B) {
 	section := "## Section\n\nThe server keeps two indexes. One holds words, the other holds vectors; both follow the store.\n\n" +
 		"- a first item of a list\n- a second one, with a [link](target.md)\n\n```go\nfunc main() {}\n```\n\n"
-	d := docs.Document{ExternalID: "a.md", Text: strings.Repeat(section, 40)}
+	d := ragctx.Document{ExternalID: "a.md", Text: strings.Repeat(section, 40)}
 	b.SetBytes(int64(len(d.Text)))
 	for b.Loop() {
 		if _, err := docs.Prepare(d, docs.Options{}); err != nil {

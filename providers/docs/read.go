@@ -62,11 +62,11 @@ func (x ExtractFunc) Texts(ctx context.Context, f extract.File, o extract.Option
 //
 // Occurred is zero unless the file itself has a time for its content. The file's modification time
 // is not used, because a fresh checkout must not look like new content.
-func (f File) Read(ctx context.Context, x ExtractFunc) iter.Seq2[Document, error] {
-	return func(yield func(Document, error) bool) {
+func (f File) Read(ctx context.Context, x ExtractFunc) iter.Seq2[ragctx.Document, error] {
+	return func(yield func(ragctx.Document, error) bool) {
 		b, err := f.at.read(f.limit)
 		if err != nil {
-			yield(Document{}, &Skip{Path: f.Path, Reason: reason(err), Unread: true})
+			yield(ragctx.Document{}, &Skip{Path: f.Path, Reason: reason(err), Unread: true})
 			return
 		}
 		for t, err := range x.Texts(ctx, extract.File{Name: f.ExternalID, Data: b}, extract.Options{Take: f.Accepts}) {
@@ -84,28 +84,28 @@ func (f File) Accepts(inside string) bool {
 }
 
 // document converts an extracted text to a document.
-func (f File) document(t extract.Text, err error) (Document, error) {
+func (f File) document(t extract.Text, err error) (ragctx.Document, error) {
 	if bad, ok := errors.AsType[*extract.Error](err); ok {
 		s := f.skip(bad.Path, bad.Reason)
 		s.Unread = bad.Path == ""
-		return Document{}, s
+		return ragctx.Document{}, s
 	}
 	switch {
 	case err != nil:
-		return Document{}, err
+		return ragctx.Document{}, err
 	case t.Path != "" && !fs.ValidPath(t.Path):
-		return Document{}, f.skip(t.Path, "has an invalid path; rename it")
+		return ragctx.Document{}, f.skip(t.Path, "has an invalid path; rename it")
 	case isBlank(t.Text) && isBlank(t.Title):
 		s := f.skip(t.Path, "has no text")
 		s.Gone = true
-		return Document{}, s
+		return ragctx.Document{}, s
 	}
 	return FromText(path.Join(f.ExternalID, t.Path), t), nil
 }
 
 // FromText converts an extracted text to a document. Metadata that cannot be stored is omitted.
-func FromText(id string, t extract.Text) Document {
-	d := Document{
+func FromText(id string, t extract.Text) ragctx.Document {
+	d := ragctx.Document{
 		ExternalID: id, Source: "file:" + id, Text: t.Text, MIME: t.MIME,
 		Title: sentence.Clip(t.Title, maxTitleRunes), Metadata: formatMetadata(t),
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/providers/docs/extract"
 )
@@ -89,21 +90,21 @@ func TestFromText(t *testing.T) {
 		name string
 		id   string
 		in   extract.Text
-		want docs.Document
+		want ragctx.Document
 	}{
-		{"text", "a.py", extract.Text{Text: "x"}, docs.Document{MIME: "text/x-python", Text: "x"}},
+		{"text", "a.py", extract.Text{Text: "x"}, ragctx.Document{MIME: "text/x-python", Text: "x"}},
 		{
 			"converted", "a.pdf",
 			extract.Text{Text: "x", MIME: "text/markdown", Format: "made/up", Title: "T", Occurred: mail,
 				Metadata: map[string]any{"pages": 3}},
-			docs.Document{MIME: "text/markdown", Text: "x", Title: "T", Occurred: mail,
+			ragctx.Document{MIME: "text/markdown", Text: "x", Title: "T", Occurred: mail,
 				Metadata: map[string]any{"pages": 3, "format": "made/up"}},
 		},
 		{
 			"what cannot be stored", "a.pdf",
 			extract.Text{Text: "x", MIME: "text/plain", Title: strings.Repeat("t", 9999),
 				Occurred: mail.AddDate(9000, 0, 0), Metadata: map[string]any{"": 1}},
-			docs.Document{MIME: "text/plain", Text: "x", Title: strings.Repeat("t", 199) + "…"},
+			ragctx.Document{MIME: "text/plain", Text: "x", Title: strings.Repeat("t", 199) + "…"},
 		},
 	} {
 		tt.want.ExternalID, tt.want.Source = tt.id, "file:"+tt.id

@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/internal/text/chunk"
 )
 
 // The providers with a configuration that a [SourceConfig] accepts. They have different defaults.
@@ -54,7 +53,7 @@ type SourceConfig struct {
 	Include, Exclude []string
 	MaxFileSize      int64 // bytes
 	// ChunkSize is the maximum length of a chunk in characters. The file system provider has no
-	// such option; 0 means the default of [chunk.ChunkSizes].
+	// such option; 0 means the default of [ragctx.ChunkSizes].
 	ChunkSize int
 	AutoIndex bool
 	// Notes list the accepted options without effect, one sentence each.
@@ -319,8 +318,8 @@ func (c SourceConfig) WalkOptions() WalkOptions {
 }
 
 // Chunk returns the chunk sizes of the source: at most ChunkSize characters.
-func (c SourceConfig) Chunk() chunk.ChunkSizes {
-	return chunk.ChunkSizes{TargetChars: c.ChunkSize, MaxChars: c.ChunkSize}
+func (c SourceConfig) Chunk() ragctx.ChunkSizes {
+	return ragctx.ChunkSizes{TargetChars: c.ChunkSize, MaxChars: c.ChunkSize}
 }
 
 // Warnings list the invalid patterns, which match nothing.

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/internal/text/chunk"
 )
 
 // Limits of a document's fields other than its text.
@@ -31,7 +30,7 @@ const (
 )
 
 // Validate checks a document against the documented limits.
-func Validate(d Document, o Options) error {
+func Validate(d ragctx.Document, o Options) error {
 	limit := o.WithDefaults().MaxBytes
 	if d.ExternalID == "" {
 		return ragctx.Invalid("external_id", "is empty; give the document a name that is unique in its namespace, such as its path or URL")
@@ -76,7 +75,7 @@ func Validate(d Document, o Options) error {
 }
 
 // ValidChunk checks chunk sizes given in a request.
-func ValidChunk(field string, o chunk.ChunkSizes) error {
+func ValidChunk(field string, o ragctx.ChunkSizes) error {
 	for _, f := range [...]struct {
 		name string
 		n    int
@@ -112,7 +111,7 @@ func isBlank(text string) bool { return strings.TrimSpace(strings.TrimPrefix(tex
 
 // withTitleAsText returns d with its title as the text if the text is blank. A catalogue entry is then found
 // and shown by its title, and has the same hash when it is sent with that text.
-func withTitleAsText(d Document) Document {
+func withTitleAsText(d ragctx.Document) ragctx.Document {
 	if isBlank(d.Text) && !isBlank(d.Title) {
 		d.Text, d.MIME = strings.TrimSpace(d.Title), "text/plain"
 	}
@@ -123,7 +122,7 @@ func withTitleAsText(d Document) Document {
 // MIME type, ordered tags, metadata, time, the document's own chunk sizes, and [Version]. A
 // document with a stored hash needs no preparation. The id is not included. Metadata that JSON
 // cannot express counts as absent; [Validate] rejects it.
-func ContentHash(d Document) [32]byte {
+func ContentHash(d ragctx.Document) [32]byte {
 	d = withTitleAsText(d)
 	h := sha256.New()
 	put := func(parts ...string) {
@@ -144,7 +143,7 @@ func ContentHash(d Document) [32]byte {
 	if !d.Occurred.IsZero() {
 		put(d.Occurred.UTC().Format(time.RFC3339Nano))
 	}
-	if d.Chunk != (chunk.ChunkSizes{}) {
+	if d.Chunk != (ragctx.ChunkSizes{}) {
 		put("chunk", fmt.Sprint(d.Chunk.TargetChars), fmt.Sprint(d.Chunk.MaxChars))
 	}
 	return [32]byte(h.Sum(nil))

@@ -183,7 +183,7 @@ func TestWalkErrors(t *testing.T) {
 }
 
 // readOne reads a file that is one document.
-func readOne(t *testing.T, f docs.File) (d docs.Document, err error) {
+func readOne(t *testing.T, f docs.File) (d ragctx.Document, err error) {
 	t.Helper()
 	n := 0
 	for d, err = range f.Read(t.Context(), nil) {

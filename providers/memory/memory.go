@@ -7,8 +7,9 @@
 package memory
 
 import (
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/text/chunk"
 )
 
 // Chunks splits a memory's text into chunks.
-func Chunks(text string) []chunk.Chunk { return chunk.Split(text, chunk.ChunkSizes{}) }
+func Chunks(text string) []chunk.Chunk { return chunk.Split(text, ragctx.ChunkSizes{}) }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/clipperhouse/uax29/v2/graphemes"
 	"github.com/clipperhouse/uax29/v2/sentences"
+	"github.com/ragctx/ragctx"
 )
 
 // maxIndent is the longest indentation, in bytes, that a chunk keeps on its first line. It bounds
@@ -36,7 +37,7 @@ type atom struct {
 // as it goes.
 type atomizer struct {
 	text  string
-	opts  ChunkSizes
+	opts  ragctx.ChunkSizes
 	atoms []atom
 	// byteAt and runeAt are the position up to which code points are counted.
 	byteAt, runeAt int

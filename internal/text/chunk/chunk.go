@@ -11,6 +11,7 @@
 package chunk
 
 import (
+	"github.com/ragctx/ragctx"
 	"slices"
 	"strings"
 )
@@ -18,12 +19,6 @@ import (
 // Version is the version of the chunking rules. It is stored with chunks and changes whenever the
 // same input could give other chunks.
 const Version = "chunk-2"
-
-// The default sizes in code points; see [ChunkSizes].
-const (
-	DefaultChunkTarget = 400
-	DefaultChunkMax    = 1200
-)
 
 // Pos is a position in a text.
 type Pos struct {
@@ -58,30 +53,9 @@ type Block struct {
 	Keep bool
 }
 
-// ChunkSizes are the chunk sizes in code points. The zero value works.
-type ChunkSizes struct {
-	// TargetChars is the size up to which a chunk grows by adding atoms. Default 400.
-	TargetChars int
-	// MaxChars is the maximum size of a chunk. Only words and blocks that are kept whole exceed the
-	// target. Default 1200, at least TargetChars.
-	MaxChars int
-}
-
-// WithDefaults returns o with unset fields filled in.
-func (o ChunkSizes) WithDefaults() ChunkSizes {
-	if o.TargetChars <= 0 {
-		o.TargetChars = DefaultChunkTarget
-	}
-	if o.MaxChars <= 0 {
-		o.MaxChars = DefaultChunkMax
-	}
-	o.MaxChars = max(o.MaxChars, o.TargetChars)
-	return o
-}
-
 // Split returns the chunks of a text with no structure except paragraphs and lines. A blank text
 // has no chunks.
-func Split(text string, o ChunkSizes) []Chunk {
+func Split(text string, o ragctx.ChunkSizes) []Chunk {
 	return Blocks(text, []Block{{End: len(text)}}, o)
 }
 
@@ -91,7 +65,7 @@ func Split(text string, o ChunkSizes) []Chunk {
 //
 // No chunk is longer than o.MaxChars. A code point is never split, and a grapheme cluster only if
 // it alone is longer. It takes time linear in the text, which need not be valid UTF-8.
-func Blocks(text string, blocks []Block, o ChunkSizes) []Chunk {
+func Blocks(text string, blocks []Block, o ragctx.ChunkSizes) []Chunk {
 	p := packer{atomizer: atomizer{text: text, opts: o.WithDefaults()}, at: Pos{Line: 1}}
 	end := 0
 	for i, b := range blocks {

@@ -15,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	"pgregory.net/rapid"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/text/chunk"
 )
 
@@ -33,7 +34,7 @@ func TestGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := show(chunk.Split(string(ar.Files[0].Data), chunk.ChunkSizes{TargetChars: 80, MaxChars: 120}))
+			got := show(chunk.Split(string(ar.Files[0].Data), ragctx.ChunkSizes{TargetChars: 80, MaxChars: 120}))
 			if *update {
 				ar.Files = append(ar.Files[:1], txtar.File{Name: "want", Data: []byte(got)})
 				if err := os.WriteFile(file, txtar.Format(ar), 0o644); err != nil {
@@ -60,7 +61,7 @@ func show(chunks []chunk.Chunk) string {
 func check(t interface {
 	Helper()
 	Fatalf(string, ...any)
-}, text string, chunks []chunk.Chunk, o chunk.ChunkSizes,
+}, text string, chunks []chunk.Chunk, o ragctx.ChunkSizes,
 ) {
 	t.Helper()
 	o = o.WithDefaults()
@@ -95,7 +96,7 @@ func check(t interface {
 
 // checkGraphemes fails if a cut that is not at white space is inside a grapheme
 // cluster, unless that cluster alone is longer than a chunk may be.
-func checkGraphemes(t *rapid.T, text string, chunks []chunk.Chunk, o chunk.ChunkSizes) {
+func checkGraphemes(t *rapid.T, text string, chunks []chunk.Chunk, o ragctx.ChunkSizes) {
 	inside := make(map[int]bool)
 	for it := graphemes.FromString(text); it.Next(); {
 		if utf8.RuneCountInString(it.Value()) > o.MaxChars || unicode.IsSpace([]rune(it.Value())[0]) {
@@ -122,9 +123,9 @@ var texts = rapid.Custom(func(t *rapid.T) string {
 	return strings.Join(rapid.SliceOfN(pieces, 0, 80).Draw(t, "pieces"), "")
 })
 
-var sizes = rapid.Custom(func(t *rapid.T) chunk.ChunkSizes {
+var sizes = rapid.Custom(func(t *rapid.T) ragctx.ChunkSizes {
 	target := rapid.IntRange(1, 60).Draw(t, "target")
-	return chunk.ChunkSizes{TargetChars: target, MaxChars: target + rapid.IntRange(0, 60).Draw(t, "slack")}
+	return ragctx.ChunkSizes{TargetChars: target, MaxChars: target + rapid.IntRange(0, 60).Draw(t, "slack")}
 })
 
 func TestSplitTiles(t *testing.T) {
@@ -185,7 +186,7 @@ func TestKeepStaysWhole(t *testing.T) {
 	at := strings.Index(text, "x :=")
 	blocks := []chunk.Block{{End: at}, {Start: at, End: at + len(code), Keep: true}, {Start: at + len(code), End: len(text)}}
 	var found bool
-	for _, c := range chunk.Blocks(text, blocks, chunk.ChunkSizes{TargetChars: 60, MaxChars: 300}) {
+	for _, c := range chunk.Blocks(text, blocks, ragctx.ChunkSizes{TargetChars: 60, MaxChars: 300}) {
 		found = found || c.Text == strings.TrimSpace(code)
 	}
 	if !found {
@@ -195,7 +196,7 @@ func TestKeepStaysWhole(t *testing.T) {
 
 func TestSizesNearTarget(t *testing.T) {
 	text := strings.Repeat("The quick brown fox jumps over the lazy dog, again and again. ", 500)
-	chunks := chunk.Split(text, chunk.ChunkSizes{})
+	chunks := chunk.Split(text, ragctx.ChunkSizes{})
 	for _, c := range chunks[:len(chunks)-1] {
 		if n := len(c.Text); n < 300 || n > 400 || !strings.HasSuffix(c.Text, ".") {
 			t.Errorf("chunk of %d characters: %q", n, c.Text)
@@ -205,7 +206,7 @@ func TestSizesNearTarget(t *testing.T) {
 
 func TestNothing(t *testing.T) {
 	for _, text := range []string{"", " ", "\n\n\t\r\n", "\u00a0\u2028"} {
-		if got := chunk.Split(text, chunk.ChunkSizes{}); len(got) != 0 {
+		if got := chunk.Split(text, ragctx.ChunkSizes{}); len(got) != 0 {
 			t.Errorf("Split(%q) = %v", text, got)
 		}
 	}
@@ -213,7 +214,7 @@ func TestNothing(t *testing.T) {
 
 func TestBlocksOutOfRange(t *testing.T) {
 	text := "one two three"
-	got := chunk.Blocks(text, []chunk.Block{{Start: -5, End: 3}, {Start: 1, End: 7}, {Start: 100, End: 2}, {Start: 8, End: 99}}, chunk.ChunkSizes{})
+	got := chunk.Blocks(text, []chunk.Block{{Start: -5, End: 3}, {Start: 1, End: 7}, {Start: 100, End: 2}, {Start: 8, End: 99}}, ragctx.ChunkSizes{})
 	if len(got) != 1 || got[0].Text != text {
 		t.Errorf("got %+v", got)
 	}
@@ -242,7 +243,7 @@ func TestHostile(t *testing.T) {
 	for name, text := range hostile {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, o := range []chunk.ChunkSizes{{}, {TargetChars: 1, MaxChars: 1}} {
+			for _, o := range []ragctx.ChunkSizes{{}, {TargetChars: 1, MaxChars: 1}} {
 				text := text
 				if o.TargetChars == 1 {
 					text = text[:len(text)/8]
@@ -269,7 +270,7 @@ func FuzzSplit(f *testing.F) {
 		if len(text) > 4<<10 {
 			return
 		}
-		o := chunk.ChunkSizes{TargetChars: target % 1000, MaxChars: limit % 1000}
+		o := ragctx.ChunkSizes{TargetChars: target % 1000, MaxChars: limit % 1000}
 		check(t, text, chunk.Blocks(text, []chunk.Block{{End: len(text), Keep: keep}}, o), o)
 	})
 }
@@ -278,6 +279,6 @@ func BenchmarkSplit(b *testing.B) {
 	text := strings.Repeat("The quick brown fox jumps over the lazy dog. It does so again,\nand again.\n\n", 5000)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		chunk.Split(text, chunk.ChunkSizes{})
+		chunk.Split(text, ragctx.ChunkSizes{})
 	}
 }
