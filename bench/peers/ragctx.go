@@ -15,7 +15,6 @@ import (
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/providers/docs"
 )
 
 // ragctxPeer is ragctx as a library. It receives documents, and cuts and embeds them and the
