@@ -25,34 +25,31 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// maxProblemBytes bounds what is read of an answer that is not as expected.
+// maxProblemBytes bounds the part of an unexpected answer that is read.
 const maxProblemBytes = 1 << 20
 
-// Client calls a [Server]. Its errors are those of the engine behind the
-// server: they match the sentinels of package ragctx, and one about the request
-// is a [*Problem] that names the faulty field. A server that cannot be reached
-// is [ragctx.ErrUnavailable]. There are no timeouts but those of the contexts.
-// A Client is safe for concurrent use.
+// Client calls a [Server]. Its errors match the sentinels of package ragctx, like the engine's; an
+// error about the request is a [*Problem] that names the faulty field. If the server cannot be
+// reached, the error is [ragctx.ErrUnavailable]. Only the contexts have timeouts. A Client is safe
+// for concurrent use.
 type Client struct {
 	base string
 	http *http.Client
-	when http.Header // what each request says of when it is to be done
+	when http.Header // preconditions, sent with each request
 }
 
-// NewClient returns a client for the server at baseURL, such as
-// "http://127.0.0.1:7700". Redirects are not followed, and proxies not used:
-// the server is on this machine.
+// NewClient returns a client for the server at baseURL, such as "http://127.0.0.1:7700". It follows
+// no redirects and uses no proxies, because most servers run on this machine.
 func NewClient(baseURL string) *Client { return NewClientWith(baseURL, ClientOptions{}) }
 
 // ClientOptions configures a [Client]. The zero value works for a server without keys.
 type ClientOptions struct {
-	// Key is the API key that is sent.
+	// Key is the API key to send.
 	Key string
-	// Certificate is the SHA-256, in hex, of the certificate that the server shows;
-	// where it is set, that one alone is believed, whatever its names and issuer.
+	// Certificate is the SHA-256, in hex, of the server's certificate. If set, only this
+	// certificate is accepted, whatever its names and issuer.
 	Certificate string
-	// RootCAs are what may vouch for the server's certificate otherwise; nil is what the
-	// system trusts.
+	// RootCAs verify the server's certificate otherwise; nil are the system's.
 	RootCAs *x509.CertPool
 }
 
@@ -60,7 +57,7 @@ type ClientOptions struct {
 func NewClientWith(baseURL string, o ClientOptions) *Client {
 	transport := &http.Transport{
 		DialContext: httpclient.Dial(net.Dialer{}), MaxIdleConnsPerHost: 16,
-		DisableCompression: true, // most servers are on this machine, where packing takes longer than sending
+		DisableCompression: true, // on one machine compressing takes longer than sending
 	}
 	if o.RootCAs != nil {
 		transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.RootCAs}
@@ -133,7 +130,7 @@ func (c *Client) Healthz(ctx context.Context) error {
 
 // PutDocument stores a document.
 func (c *Client) PutDocument(ctx context.Context, namespace string, d ragctx.Document, root string) (store.Put, error) {
-	// JSON would turn invalid bytes into U+FFFD, and the text into another one.
+	// JSON would replace invalid bytes by U+FFFD, and so change the text.
 	if err := ragctx.ValidText("text", d.Text); err != nil {
 		return store.Put{}, err
 	}
@@ -170,8 +167,7 @@ func (c *Client) ListDocuments(ctx context.Context, namespace string, o store.Li
 	return found, err
 }
 
-// Duplicates returns groups of documents that say the same or nearly the same, and
-// how many there are in all.
+// Duplicates returns groups of equal or nearly equal documents, and their total number.
 func (c *Client) Duplicates(ctx context.Context, namespace, prefix string, limit int) (DuplicateList, error) {
 	q := in(namespace)
 	set(q, "prefix", prefix)
@@ -181,8 +177,7 @@ func (c *Client) Duplicates(ctx context.Context, namespace, prefix string, limit
 	return list, err
 }
 
-// Document returns a document with its text and chunks; version 0 is the
-// current one.
+// Document returns a document with its text and chunks. Version 0 is the current one.
 func (c *Client) Document(ctx context.Context, namespace, id string, version int) (Document, error) {
 	q := in(namespace)
 	q.Set("chunks", "true")
@@ -246,8 +241,8 @@ func set(q url.Values, key, value string) {
 
 func documentPath(id string) string { return "/v1/documents/" + escaped(id) }
 
-// escaped returns an id as one segment of a path that nothing on the way has a reason
-// to clean, and that does not end like a verb (see [verb]).
+// escaped returns an id as one segment of a path. Proxies do not normalise it, and it does not end
+// like a verb (see [verb]).
 func escaped(id string) string {
 	if id == "." || id == ".." {
 		return strings.ReplaceAll(id, ".", "%2E")
@@ -255,8 +250,7 @@ func escaped(id string) string {
 	return strings.ReplaceAll(url.PathEscape(id), ":", "%3A")
 }
 
-// contextRequest returns q as it is sent. Zero limits are left to the server's
-// defaults.
+// contextRequest returns q as a request. Zero limits become the server's defaults.
 func contextRequest(q ragctx.ContextQuery) ContextRequest {
 	r := ContextRequest{
 		Query: q.Query, Depth: string(q.Depth), Namespace: q.Namespace, UserID: q.UserID, AgentID: q.AgentID,
@@ -265,7 +259,7 @@ func contextRequest(q ragctx.ContextQuery) ContextRequest {
 		ProviderParams: q.Params, Blocks: q.Blocks, StableTokens: q.StableTokens, Citations: q.Citations, Spotlight: q.Spotlight, Highlight: q.Highlight, Shown: q.Shown,
 	}
 	if !q.Wants(ragctx.TypeMemory) || !q.Wants(ragctx.TypeResource) || !q.Wants(ragctx.TypeSkill) {
-		for _, t := range q.ContextTypes { // otherwise there is no filter, and the list may be but a default
+		for _, t := range q.ContextTypes { // with all types there is no filter, and the list may be a default
 			r.ContextTypes = append(r.ContextTypes, string(t))
 		}
 	}
@@ -319,7 +313,7 @@ func (c *Client) Call(ctx context.Context, method, path string, q url.Values, bo
 	return c.stream(req)
 }
 
-// download copies what a path answers to w.
+// download copies the answer from a path to w.
 func (c *Client) download(ctx context.Context, path string, query url.Values, what string, w io.Writer) error {
 	req, err := c.request(ctx, http.MethodGet, path, query, nil)
 	if err != nil {
@@ -336,7 +330,7 @@ func (c *Client) download(ctx context.Context, path string, query url.Values, wh
 	return nil
 }
 
-// upload posts lines of JSON of unknown length.
+// upload sends JSON lines of unknown length.
 func (c *Client) upload(ctx context.Context, path string, query url.Values, r io.Reader, out any) error {
 	req, err := c.request(ctx, http.MethodPost, path, query, nil)
 	if err != nil {
@@ -391,8 +385,8 @@ func (c *Client) request(ctx context.Context, method, path string, q url.Values,
 	return req, nil
 }
 
-// replaced reports whether encoding/json wrote U+FFFD in place of an invalid
-// byte: only then it writes that character as an escape.
+// replaced reports whether encoding/json replaced an invalid byte by U+FFFD: only then it writes
+// that character as an escape.
 func replaced(b []byte) bool {
 	for {
 		i := bytes.Index(b, []byte(`\ufffd`))
@@ -407,7 +401,8 @@ func replaced(b []byte) bool {
 	}
 }
 
-// unreachable tells a caller who gave up from a server that is not there.
+// unreachable returns the error of a request without an answer: the context's if it has ended, else
+// [ragctx.ErrUnavailable].
 func (c *Client) unreachable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("call %s: %w", c.base, ctx.Err())

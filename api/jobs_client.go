@@ -21,13 +21,13 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// reconnectIn is how long a client waits before it watches again.
+// reconnectIn is the pause before a client reconnects.
 const reconnectIn = 500 * time.Millisecond
 
-// PutDocuments sends lines as one job, which it returns. They are sent as they
-// come; an error among them breaks the request off, and nothing is stored. When
-// ctx ends after the last line, the answer is still waited for, for a short time:
-// the job may be accepted by then, and who wants to cancel it has to know it.
+// PutDocuments sends lines as one job, and returns it. The lines are streamed; an error among them
+// aborts the request, and nothing is stored. If ctx ends after the last line, PutDocuments waits
+// for the answer for a short time: the server may have accepted the job, and the caller needs its
+// id to cancel it.
 func (c *Client) PutDocuments(ctx context.Context, namespace string, lines iter.Seq2[BulkLine, error]) (engine.Job, error) {
 	caller := ctx
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -66,18 +66,17 @@ func (c *Client) PutDocuments(ctx context.Context, namespace string, lines iter.
 	var j engine.Job
 	err = c.answer(req, &j)
 	r.CloseWithError(errNotRead)
-	// The transport closes the body when it has failed, which is then in err.
+	// After a failure the transport closes the body; the cause is in err.
 	if serr := <-sent; serr != nil && !errors.Is(serr, errNotRead) && !errors.Is(serr, io.ErrClosedPipe) {
 		return engine.Job{}, serr
 	}
 	return j, err
 }
 
-// answerWithin is how long the answer to a whole request is waited for after its
-// sender was told to end.
+// answerWithin is how long PutDocuments waits for the answer after ctx has ended.
 const answerWithin = 5 * time.Second
 
-// errNotRead says that the server has answered before the end of the body.
+// errNotRead means that the server answered before the end of the body.
 var errNotRead = errors.New("the rest is not read")
 
 func writeLines(w io.Writer, lines iter.Seq2[BulkLine, error]) error {
@@ -166,9 +165,8 @@ func (c *Client) RetryJob(ctx context.Context, id string) (engine.Job, error) {
 	return j, err
 }
 
-// WatchJob calls tell with the job now and after every change, until it has
-// ended, and returns it. A stream that breaks is taken up again as long as the
-// server is there.
+// WatchJob calls tell with the job now and after every change, and returns the job when it has
+// ended. It resumes a broken stream as long as the server answers.
 func (c *Client) WatchJob(ctx context.Context, id string, tell func(engine.Job)) (engine.Job, error) {
 	for {
 		var last engine.Job
@@ -190,7 +188,7 @@ func (c *Client) WatchJob(ctx context.Context, id string, tell func(engine.Job))
 	}
 }
 
-// watch reads one stream. A stream that ends early is no error.
+// watch reads one stream. An early end is no error.
 func (c *Client) watch(ctx context.Context, id string, tell func(engine.Job)) error {
 	req, err := c.request(ctx, http.MethodGet, jobPath(id, "events"), nil, nil)
 	if err != nil {

@@ -32,7 +32,7 @@ func (c *Client) AppendMessages(ctx context.Context, messages []ledger.Message) 
 			ID: m.ID, Topic: m.Topic, Sender: m.Sender, Receiver: m.Receiver, Text: m.Text, Data: m.Data, Metadata: m.Metadata, Timestamp: m.Timestamp,
 		})
 	}
-	if len(messages) == 1 { // whose errors then name its fields
+	if len(messages) == 1 { // so that errors name its fields
 		r.MessageBody, r.Messages = r.Messages[0], nil
 	}
 	var list MessageList
@@ -69,8 +69,7 @@ func ranging(m ledger.Query) url.Values {
 	return q
 }
 
-// Messages calls [engine.Ledger.Messages] on the server, which has a limit of its own
-// for how many it returns.
+// Messages calls [engine.Ledger.Messages] on the server, which bounds the number of messages.
 func (c *Client) Messages(ctx context.Context, q ledger.Query) ([]ledger.Message, error) {
 	var list MessageList
 	err := c.do(ctx, http.MethodGet, clusterAt(q.Cluster, "/messages"), ranging(q), nil, &list)

@@ -27,7 +27,7 @@ func as(namespace string, by engine.Viewer) (url.Values, error) {
 	return q, nil
 }
 
-// scopeOf returns the parameters that say whose memories are meant.
+// scopeOf returns the parameters that select the owners of memories.
 func scopeOf(namespace string, f store.MemoryFilter) url.Values {
 	q := in(namespace)
 	set(q, "user_id", f.UserID)
@@ -39,7 +39,7 @@ func scopeOf(namespace string, f store.MemoryFilter) url.Values {
 	return q
 }
 
-// narrowing returns the parameters that say which memories are meant.
+// narrowing returns the parameters that select memories.
 func narrowing(namespace string, f store.MemoryFilter) url.Values {
 	q := scopeOf(namespace, f)
 	for _, t := range f.Types {
@@ -111,8 +111,8 @@ func (c *Client) DeleteMemory(ctx context.Context, namespace, id, user string, a
 	return c.one(ctx, http.MethodDelete, memoriesPath, namespace, id, "", engine.Viewer{User: user, Anyone: anyUser}, nil, nil)
 }
 
-// EraseMemory calls [engine.Memories.Erase] on the server, which does not say what
-// went.
+// EraseMemory calls [engine.Memories.Erase] on the server. The result is empty: the server does not
+// report it.
 func (c *Client) EraseMemory(ctx context.Context, namespace, id, user string, anyUser bool) (store.Erased, error) {
 	q, err := as(namespace, engine.Viewer{User: user, Anyone: anyUser})
 	if err != nil {
@@ -122,8 +122,8 @@ func (c *Client) EraseMemory(ctx context.Context, namespace, id, user string, an
 	return store.Erased{}, c.do(ctx, http.MethodDelete, memoriesPath+"/"+escaped(id), q, nil, nil)
 }
 
-// ReviseMemory calls [engine.Memories.Revise] on the server: the tags that are
-// added and removed by a request of their own, the rest by another.
+// ReviseMemory calls [engine.Memories.Revise] on the server. Added and removed tags need a request
+// of their own.
 func (c *Client) ReviseMemory(ctx context.Context, namespace, id string, by engine.Viewer, p memory.Patch) (ragctx.Memory, store.Status, error) {
 	var put MemoryPut
 	if len(p.AddTags)+len(p.RemoveTags) > 0 {

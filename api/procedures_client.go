@@ -82,8 +82,8 @@ func (c *Client) ProcedureHistory(ctx context.Context, k engine.ProcedureKey) ([
 	return changes.Changes, err
 }
 
-// EraseProcedure calls [engine.Procedures.Erase] on the server, which does not
-// tell what there was.
+// EraseProcedure calls [engine.Procedures.Erase] on the server. The result is empty: the server
+// does not report it.
 func (c *Client) EraseProcedure(ctx context.Context, k engine.ProcedureKey) (store.Erased, error) {
 	q := owned(k)
 	q.Set("erase", "true")

@@ -18,12 +18,12 @@ func ofKept(k session.Key) url.Values {
 	return q
 }
 
-// CreateSession makes a session.
+// CreateSession creates a session.
 func (c *Client) CreateSession(ctx context.Context, r SessionRequest) (Session, error) {
 	return c.session(ctx, http.MethodPost, sessionsRoot, nil, r)
 }
 
-// ListSessions returns a page of the sessions of a user, or of nobody.
+// ListSessions returns a page of the sessions of a user; "" are those without a user.
 func (c *Client) ListSessions(ctx context.Context, namespace, user, cursor string, limit int) (page SessionPage, err error) {
 	q := ofKept(session.Key{Namespace: namespace, User: user})
 	set(q, "cursor", cursor)
@@ -34,7 +34,7 @@ func (c *Client) ListSessions(ctx context.Context, namespace, user, cursor strin
 	return page, err
 }
 
-// DescribeSession returns what a session has.
+// DescribeSession returns the description of a session.
 func (c *Client) DescribeSession(ctx context.Context, k session.Key) (Session, error) {
 	return c.session(ctx, http.MethodGet, keptAt(k), ofKept(k), nil)
 }
@@ -44,7 +44,7 @@ func (c *Client) ChangeSession(ctx context.Context, k session.Key, p SessionPatc
 	return c.session(ctx, http.MethodPatch, keptAt(k), ofKept(k), p)
 }
 
-// PutSection puts messages in the place of those of a section of a session.
+// PutSection replaces the messages of a section of a session.
 func (c *Client) PutSection(ctx context.Context, k session.Key, section string, said Said) (Session, error) {
 	return c.session(ctx, http.MethodPut, keptAt(k)+"/sections/"+escaped(section), ofKept(k), said)
 }
@@ -54,17 +54,17 @@ func (c *Client) DeleteSection(ctx context.Context, k session.Key, section strin
 	return c.session(ctx, http.MethodDelete, keptAt(k)+"/sections/"+escaped(section), ofKept(k), nil)
 }
 
-// ForkSession makes a session of the branch of another up to a message, or to its leaf.
+// ForkSession creates a session from a branch of another, up to a message or its leaf.
 func (c *Client) ForkSession(ctx context.Context, k session.Key, r ForkRequest) (Session, error) {
 	return c.session(ctx, http.MethodPost, keptAt(k)+"/fork", ofKept(k), r)
 }
 
-// NavigateSession moves the leaf of a session to a message, or with "" before the first.
+// NavigateSession moves the leaf of a session to a message; "" is before the first one.
 func (c *Client) NavigateSession(ctx context.Context, k session.Key, message string) (Session, error) {
 	return c.session(ctx, http.MethodPost, keptAt(k)+"/navigate", ofKept(k), NavigateRequest{message})
 }
 
-// EraseSession removes a session for good, of a user, or where that is "" of all users.
+// EraseSession erases a session of a user; "" erases those of all users.
 func (c *Client) EraseSession(ctx context.Context, k session.Key) (erased store.Erased, err error) {
 	q := ofKept(k)
 	q.Set("erase", "true")

@@ -14,8 +14,8 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// resumed reads a stream by read, again and again where it breaks off, until ctx or its
-// reader ends it; only the latter is no error. read reports whether it had begun.
+// resumed calls read again whenever its stream breaks off, until ctx or the stream's reader ends
+// it; only the latter is no error. read reports whether the stream had begun.
 func resumed(ctx context.Context, read func() (bool, error)) error {
 	for began := false; ; {
 		open, err := read()
@@ -33,8 +33,8 @@ func resumed(ctx context.Context, read func() (bool, error)) error {
 	}
 }
 
-// readStream reads one stream of server-sent events until it ends, which is no error,
-// or tell has enough.
+// readStream reads one stream of server-sent events until it ends, which is no error, or tell
+// returns false.
 func readStream[T any](ctx context.Context, c *Client, path string, q url.Values, tell func(T) bool) (open bool, err error) {
 	req, err := c.request(ctx, http.MethodGet, path, q, nil)
 	if err != nil {
