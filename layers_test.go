@@ -14,7 +14,7 @@ import (
 const module = "github.com/ragctx/ragctx"
 
 // layers lists the packages from the bottom up. A package may import only
-// packages on a line above its own.
+// packages listed before its own line.
 var layers = []string{
 	// leaves: they know nothing of each other
 	"internal/atomicfile internal/budget internal/lru internal/throttle internal/trace internal/text/timeexpr providers/docs/extract/internal/pdf",

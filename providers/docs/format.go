@@ -48,8 +48,8 @@ type format struct {
 	lang         *language // for source code
 }
 
-// formats is the table of formats; the first match wins. To add a format, add a row here and a
-// parser in its own file.
+// formats is the table of text formats; the first match wins. To add one, add a row here and a
+// parser in its own file. Package extract has the formats that are converted to text.
 var formats = slices.Concat([]format{
 	{mime: "text/markdown", aliases: []string{"text/x-markdown"},
 		extensions: []string{"md", "mdx", "markdown", "mkd", "qmd", "rmd"}, parse: parseMarkdown},
