@@ -69,7 +69,7 @@ func (t *callTally) read() EmbedderCalls {
 }
 
 // EmbedderCalls counts embedder calls for one purpose since the data directory was opened. For a
-// remote embedder each call is one or more requests; see [prepareEmbedding.Usage].
+// remote embedder each call is one or more requests; see [embed.Usage].
 type EmbedderCalls struct {
 	Texts  uint64 // successfully embedded
 	Failed uint64 // calls, including those cancelled by the caller

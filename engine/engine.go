@@ -45,7 +45,7 @@ type Options struct {
 	// Dir is the data directory; it is created if missing. One process at a time can open it.
 	Dir string
 	// Embedder embeds texts. nil is the embedder of the data directory, or in a new one the
-	// built-in table (package embed/static). An [prepareEmbedding.Unsized] embedder is asked for its
+	// built-in table (package embed/static). An [embed.Unsized] embedder is asked for its
 	// dimensions, unless the data directory has vectors of it. The caller closes it after the
 	// engine.
 	Embedder embed.Embedder

@@ -17,7 +17,7 @@ const segmentChunks = 1000
 // backlog is the multiple of FlushChunks at which Apply waits for the writer.
 const backlog = 4
 
-// Apply implements [index.Keyword]. A failed background write is logged and retried later. Apply
+// Apply implements [index.KeywordIndex]. A failed background write is logged and retried later. Apply
 // does not return it, because the batch is applied and searchable.
 func (ix *Index) Apply(ctx context.Context, seq uint64, upserts []index.TextChunk, deletes []uint64) error {
 	if err := ctx.Err(); err != nil {

@@ -23,7 +23,7 @@ var (
 	errNotRemoved = errors.New("old files could not be removed")
 )
 
-// Compact implements [index.Keyword]. Scorch keeps the terms of a deleted chunk until it merges the
+// Compact implements [index.KeywordIndex]. Scorch keeps the terms of a deleted chunk until it merges the
 // segment, and old files until the last reader is done. So Compact has scorch merge the segments
 // that hold deleted chunks, and waits until every file that held one is gone. Searches and changes
 // go on during that time.

@@ -63,7 +63,7 @@ type frozenState struct {
 	length  uint64
 }
 
-// Flush implements [index.Keyword]. After an error everything stays searchable and pending; call
+// Flush implements [index.KeywordIndex]. After an error everything stays searchable and pending; call
 // Flush again.
 func (ix *Index) Flush(ctx context.Context) error {
 	select {

@@ -9,7 +9,7 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// Holding implements [index.Keyword].
+// Holding implements [index.KeywordIndex].
 func (ix *Index) Holding(ctx context.Context, terms []string) ([]uint64, error) {
 	v := ix.acquire()
 	if v == nil {

@@ -167,7 +167,7 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-// Index is a keyword index. Its methods follow [index.Keyword].
+// Index is a keyword index. Its methods follow [index.KeywordIndex].
 type Index struct {
 	opts      Options
 	dir       string // empty: memory only
@@ -259,7 +259,7 @@ func (ix *Index) load() (*view, error) {
 // Recovered returns the reason why Open discarded the stored index, or "".
 func (ix *Index) Recovered() string { return ix.recovered }
 
-// Cursor implements [index.Keyword].
+// Cursor implements [index.KeywordIndex].
 func (ix *Index) Cursor() uint64 {
 	if ix.view.Load() == nil {
 		return 0
@@ -267,7 +267,7 @@ func (ix *Index) Cursor() uint64 {
 	return ix.cursor.Load()
 }
 
-// Stats implements [index.Keyword].
+// Stats implements [index.KeywordIndex].
 func (ix *Index) Stats() index.PartStats {
 	v := ix.acquire()
 	if v == nil {

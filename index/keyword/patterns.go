@@ -91,7 +91,7 @@ func (m *matcher) accepts(word string) bool {
 	return m.automaton.IsMatch(state)
 }
 
-// Words implements [index.Keyword].
+// Words implements [index.KeywordIndex].
 func (ix *Index) Words(ctx context.Context, p analysis.Pattern, n int) ([]string, error) {
 	v := ix.acquire()
 	if v == nil {

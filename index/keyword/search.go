@@ -12,7 +12,7 @@ import (
 // kindFrequency is the maximum frequency of a feature in one chunk, by kind.
 var kindFrequency = [...]uint32{analysis.Word: MaxFrequency, analysis.Pair: 1, analysis.Gram: 1}
 
-// Search implements [index.Keyword].
+// Search implements [index.KeywordIndex].
 func (ix *Index) Search(ctx context.Context, q index.KeywordQuery) (index.KeywordResult, error) {
 	v := ix.acquire()
 	if v == nil {

@@ -38,7 +38,7 @@ func NewCoder(dim int) *Coder {
 	return &Coder{flat: NewFlat(dim), graph: newGraph()}
 }
 
-// Apply implements [index.Vector]. It first adds the nodes, one lock each, which no search can see
+// Apply implements [index.VectorIndex]. It first adds the nodes, one lock each, which no search can see
 // yet. It then publishes the whole batch at once. Occasionally it rebuilds the graph, which takes
 // as long as filling it.
 func (c *Coder) Apply(ctx context.Context, _ uint64, upserts []index.VectorChunk, deletes []uint64) error {
@@ -146,7 +146,7 @@ func (c *Coder) rebuildIfNeeded(ctx context.Context) {
 	c.publish(func() { c.graph = fresh })
 }
 
-// Search implements [index.Vector].
+// Search implements [index.VectorIndex].
 func (c *Coder) Search(ctx context.Context, q index.VectorQuery) ([]index.Scored, error) {
 	if err := c.flat.usable(ctx); err != nil {
 		return nil, err
@@ -185,7 +185,7 @@ func (c *Coder) nearest(unit []float32, k int) ([]index.Scored, bool) {
 	return top.sorted(), len(top.hits) == k
 }
 
-// Similarity implements [index.Vector] like [Flat.Similarity].
+// Similarity implements [index.VectorIndex] like [Flat.Similarity].
 func (c *Coder) Similarity(v []float32, id uint64) (float64, bool) { return c.flat.Similarity(v, id) }
 
 // Cursor returns 0: nothing survives the process.
@@ -197,7 +197,7 @@ func (c *Coder) Flush(ctx context.Context) error { return c.flat.Flush(ctx) }
 // Compact does nothing: there are no files.
 func (c *Coder) Compact(ctx context.Context) error { return c.flat.Compact(ctx) }
 
-// Stats implements [index.Vector].
+// Stats implements [index.VectorIndex].
 func (c *Coder) Stats() index.PartStats {
 	s := c.flat.Stats()
 	if s.Kind != "" {

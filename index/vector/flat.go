@@ -44,7 +44,7 @@ func checkDim(dim int) {
 	}
 }
 
-// Apply implements [index.Vector].
+// Apply implements [index.VectorIndex].
 func (f *Flat) Apply(ctx context.Context, _ uint64, upserts []index.VectorChunk, deletes []uint64) error {
 	if err := f.usable(ctx); err != nil {
 		return err
@@ -106,7 +106,7 @@ func (a *arena) apply(upserts []index.VectorChunk, lengths []float64, deletes []
 	return a.commit()
 }
 
-// Search implements [index.Vector].
+// Search implements [index.VectorIndex].
 func (f *Flat) Search(ctx context.Context, q index.VectorQuery) ([]index.Scored, error) {
 	state := f.state.Load()
 	if state == nil {
@@ -154,7 +154,7 @@ func pooledUnit(v []float32, dim int) (unit []float32, release func()) {
 	return unit, func() { unitPool.Put(kept) }
 }
 
-// Similarity implements [index.Vector]. It also returns false if v is zero, not finite, or of
+// Similarity implements [index.VectorIndex]. It also returns false if v is zero, not finite, or of
 // another dimension.
 func (f *Flat) Similarity(v []float32, id uint64) (float64, bool) {
 	unit, release := pooledUnit(v, f.dim)
@@ -188,7 +188,7 @@ func (f *Flat) usable(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Stats implements [index.Vector].
+// Stats implements [index.VectorIndex].
 func (f *Flat) Stats() index.PartStats {
 	state := f.state.Load()
 	if state == nil {

@@ -89,7 +89,7 @@ func newNative(rows exactIndex, o Options) *Native {
 	return n
 }
 
-// Apply implements [index.Vector]. It returns only errors of the rows; an error of the graph drops
+// Apply implements [index.VectorIndex]. It returns only errors of the rows; an error of the graph drops
 // the graph.
 func (n *Native) Apply(ctx context.Context, seq uint64, upserts []index.VectorChunk, deletes []uint64) error {
 	if err := n.rows.usable(ctx); err != nil {
@@ -209,13 +209,13 @@ func (n *Native) retryLater(err error) {
 // maxRetry is the longest delay between two attempts to build a graph.
 const maxRetry = 10 * time.Minute
 
-// Similarity implements [index.Vector] through the rows.
+// Similarity implements [index.VectorIndex] through the rows.
 func (n *Native) Similarity(v []float32, id uint64) (float64, bool) { return n.rows.Similarity(v, id) }
 
-// Cursor implements [index.Vector].
+// Cursor implements [index.VectorIndex].
 func (n *Native) Cursor() uint64 { return n.rows.Cursor() }
 
-// Flush implements [index.Vector].
+// Flush implements [index.VectorIndex].
 func (n *Native) Flush(ctx context.Context) error {
 	err := n.rows.Flush(ctx)
 	n.wake()
@@ -230,7 +230,7 @@ func (n *Native) Recovered() string {
 	return ""
 }
 
-// Stats implements [index.Vector].
+// Stats implements [index.VectorIndex].
 func (n *Native) Stats() index.PartStats {
 	st := n.rows.Stats()
 	if st.Kind == "" {

@@ -200,7 +200,7 @@ func (n *Native) saveOnClose() {
 	_ = n.save(context.Background(), a)
 }
 
-// Compact implements [index.Vector]. It compacts the rows and removes the graph's file if chunks
+// Compact implements [index.VectorIndex]. It compacts the rows and removes the graph's file if chunks
 // were deleted since it was written. The file is written again in the background.
 func (n *Native) Compact(ctx context.Context) error {
 	select { // first, as it would sweep away a file that is being written

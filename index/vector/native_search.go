@@ -16,7 +16,7 @@ import (
 // the random access to the rows it finds.
 const scanShare = 16
 
-// Search implements [index.Vector].
+// Search implements [index.VectorIndex].
 func (n *Native) Search(ctx context.Context, q index.VectorQuery) ([]index.Scored, error) {
 	if hits, ok, err := n.nearest(ctx, q); ok || err != nil {
 		return hits, err

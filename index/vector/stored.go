@@ -163,7 +163,7 @@ func (s *Stored) read() (*manifest, []liveSegment, error) {
 // Recovered returns why stored data was discarded on open, or "".
 func (s *Stored) Recovered() string { return s.recovered }
 
-// Search implements [index.Vector].
+// Search implements [index.VectorIndex].
 func (s *Stored) Search(ctx context.Context, q index.VectorQuery) (hits []index.Scored, err error) {
 	v, err := s.current()
 	if err != nil {
@@ -184,7 +184,7 @@ func (s *Stored) Search(ctx context.Context, q index.VectorQuery) (hits []index.
 	return hits, nil
 }
 
-// Similarity implements [index.Vector]. It also returns false if v is zero, not finite, or of
+// Similarity implements [index.VectorIndex]. It also returns false if v is zero, not finite, or of
 // another dimension, and once the files are known to be damaged.
 func (s *Stored) Similarity(v []float32, id uint64) (float64, bool) {
 	unit, release := pooledUnit(v, s.opts.Dimensions)
@@ -232,7 +232,7 @@ func (s *Stored) find(id uint64) ([]float32, *storedView) {
 	return nil, s.acquire()
 }
 
-// Cursor implements [index.Vector].
+// Cursor implements [index.VectorIndex].
 func (s *Stored) Cursor() uint64 {
 	if s.view.Load() == nil {
 		return 0
@@ -240,7 +240,7 @@ func (s *Stored) Cursor() uint64 {
 	return s.cursor.Load()
 }
 
-// Stats implements [index.Vector].
+// Stats implements [index.VectorIndex].
 func (s *Stored) Stats() index.PartStats {
 	v := s.acquire()
 	if v == nil {

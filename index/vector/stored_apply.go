@@ -11,7 +11,7 @@ import (
 // maxBacklog times FlushUnits is the number of pending changes at which Apply waits for a flush.
 const maxBacklog = 4
 
-// Apply implements [index.Vector]. A failed background write is logged and retried later. It is not
+// Apply implements [index.VectorIndex]. A failed background write is logged and retried later. It is not
 // an error of Apply, as the changes are kept in memory and can be found.
 func (s *Stored) Apply(ctx context.Context, seq uint64, upserts []index.VectorChunk, deletes []uint64) error {
 	if err := s.usable(ctx); err != nil {

@@ -38,7 +38,7 @@ func (s *Stored) acquireToken(ctx context.Context, token chan struct{}) error {
 	return nil
 }
 
-// Flush implements [index.Vector]. After an error, everything stays searchable and pending, and a
+// Flush implements [index.VectorIndex]. After an error, everything stays searchable and pending, and a
 // later Flush may succeed.
 func (s *Stored) Flush(ctx context.Context) error {
 	if err := s.acquireToken(ctx, s.writer); err != nil {

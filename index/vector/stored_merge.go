@@ -164,7 +164,7 @@ func replaced(segs, from []liveSegment, fresh *segment) (next []liveSegment, err
 	return next, err
 }
 
-// Compact implements [index.Vector]. It rewrites the segments that hold rows of deleted chunks and
+// Compact implements [index.VectorIndex]. It rewrites the segments that hold rows of deleted chunks and
 // removes every file that is not in use. Searches continue. After an error some rows or files may
 // remain, and a later call may succeed. A running search keeps its files until it ends.
 func (s *Stored) Compact(ctx context.Context) error {

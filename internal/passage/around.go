@@ -16,7 +16,7 @@ import (
 // Conversation is a [Source] that can return the neighbours of a memory in its session.
 type Conversation interface {
 	// Around returns the items around chunks that a search found in a state, at most n on either
-	// side. It returns only items that the search may see; see [index.Hybrid.Around].
+	// side. It returns only items that the search may see; see [index.Hybrid.Neighbors].
 	Around(
 		ctx context.Context, q ragctx.ContextQuery, s index.Query, state uint64, chunks []uint64, n int,
 	) ([]index.Neighbors, error)

@@ -45,7 +45,7 @@ type placement struct {
 	decisions []budget.Decision
 	// instruction explains the marker in rendered.
 	instruction string
-	// failed is true if the items could not be read.
+	// unreadable is true if the items could not be read.
 	unreadable bool
 }
 

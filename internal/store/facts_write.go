@@ -15,7 +15,7 @@ import (
 type ExtractedFact struct {
 	Memory  ragctx.Memory // with About, and the passage of the turn in Sources
 	Content Content
-	By      string // [memory.ByTurn] or [memory.ByModel]
+	By      string // [ragctx.ByTurn] or [ragctx.ByModel]
 	// Near is a memory with nearly the same content; the fact is merged with it if it still exists.
 	// Supersedes are memories that the fact replaces.
 	Near       string

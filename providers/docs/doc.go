@@ -1,7 +1,7 @@
 // Package docs prepares documents for the index and answers queries from them.
 //
 // [Walk] finds the files of a tree and [File.Read] decodes them; a caller can also supply a
-// [Document]. [Prepare] checks a document and picks a format by MIME type or extension. The format
+// [ragctx.Document]. [Prepare] checks a document and picks a format by MIME type or extension. The format
 // finds the structure: title, description, headings and blocks, each a range of bytes. Package
 // chunk splits the blocks into chunks. The structure also provides the outline, which extends a hit
 // to its section, and the abstract, which consists of the document's own sentences and needs no

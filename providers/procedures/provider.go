@@ -18,7 +18,7 @@ const MaxProcedures = 5
 
 // Source is the store that the provider reads from.
 type Source interface {
-	// ProcedurePublished returns the published procedures of a namespace, of all owners, by name. They are as
+	// Published returns the published procedures of a namespace, of all owners, by name. They are as
 	// of the query's AsOf. The caller must not change them.
 	Published(ctx context.Context, q ragctx.ContextQuery) ([]PublishedProcedure, error)
 }

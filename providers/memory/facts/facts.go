@@ -55,7 +55,7 @@ type Fact struct {
 	// words.
 	Content string `json:"content"`
 	// Subject, Attribute and Value are the parts of the statement: "user", "favourite editor",
-	// "Helix". They are compared folded, see [StatementKey].
+	// "Helix". They are compared folded, see [analysis.StatementKey].
 	Subject   string `json:"subject,omitempty"`
 	Attribute string `json:"attribute,omitempty"`
 	Value     string `json:"value,omitempty"`
