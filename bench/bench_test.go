@@ -66,7 +66,7 @@ func TestLatency(t *testing.T) {
 	}
 }
 
-// fake answers like a server, every fifth request with an error.
+// fake responds like a server, with an error for every fifth request.
 type fake struct {
 	asked atomic.Int64
 	seen  chan ragctx.ContextQuery
@@ -176,7 +176,8 @@ func TestRunEndsWithTheTime(t *testing.T) {
 	}
 }
 
-// TestRunInterrupted keeps what was measured, without the requests cut off.
+// TestRunInterrupted: an interrupted run returns its measurements without the requests that were cut
+// off.
 func TestRunInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -257,7 +258,7 @@ func TestReadQueries(t *testing.T) {
 	}
 }
 
-// TestDrawQueries draws the same queries whatever the order of the texts.
+// TestDrawQueries: the drawn queries do not depend on the order of the texts.
 func TestDrawQueries(t *testing.T) {
 	var texts []Text
 	for i := range 20 {
@@ -294,7 +295,7 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// FuzzReadQueries must never panic, and what it returns can be asked.
+// FuzzReadQueries: ReadQueries never panics, and its queries are valid.
 func FuzzReadQueries(f *testing.F) {
 	for _, seed := range []string{"a\nb", `{"text": "a"}`, "{", "\x00", `{"text": 1}`} {
 		f.Add(seed)

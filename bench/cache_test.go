@@ -32,14 +32,13 @@ const (
 	leastRetrieve = 500 // tokens; most answers have about twice as many
 )
 
-// TestPromptCache asks for all 130 model calls of a conversation of an agent with its
-// documentation and tools, and tells how much of what each sends is what the call before
-// it sent, from the first byte on, and what broke that:
+// TestPromptCache assembles all 130 model calls of a conversation of an agent, with this project's
+// documentation and tools. It measures the share of each call that repeats the previous call from the
+// first byte on, and the causes of breaks:
 //
 //	go test ./bench -run TestPromptCache -v -cache-all
 //
-// The conversation was written for this; what its tools return was recorded from this
-// documentation.
+// The conversation was written for this test; the tool results were recorded from this documentation.
 func TestPromptCache(t *testing.T) {
 	if raced && !*cacheAll {
 		t.Skip("one call comes after the other: there is nothing to race, and it takes minutes")
@@ -68,25 +67,25 @@ func TestPromptCache(t *testing.T) {
 	}
 }
 
-// cacheCase is a way to put calls together.
+// cacheCase is a way to assemble calls.
 type cacheCase struct {
 	name            string
 	window, context int // tokens; 0 of context is the default
 	layer           stage.Layer
 	placement       assemble.Placement // "" is inline
-	// arrange puts context elsewhere than a placement does.
+	// arrange moves the context where no placement puts it.
 	arrange func(a engine.AssembledSession, stable, volatile string) []ragctx.Message
 	least   float64 // the share that must be reached
 	more    bool    // only if all are asked for
 }
 
-// atTheEnd has context come last, in every call.
+// atTheEnd moves the context to the end of every call.
 func atTheEnd(a engine.AssembledSession, stable, volatile string) []ragctx.Message {
 	system := ragctx.TextMessage(ragctx.RoleSystem, resolve.Prompt(a.SystemPrompt, stable))
 	return slices.Concat([]ragctx.Message{system}, a.Messages, []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, volatile)})
 }
 
-// keptContext has the context of each question stay before it.
+// keptContext keeps the context of each question in front of it.
 type keptContext struct{ of map[string]string }
 
 func (k *keptContext) arrange(a engine.AssembledSession, stable, volatile string) []ragctx.Message {
@@ -126,7 +125,7 @@ type cacheRun struct {
 	before cacheCall
 }
 
-// cacheCall is what one call sent.
+// cacheCall is one call as it was sent.
 type cacheCall struct {
 	bytes  []byte
 	system string
@@ -174,8 +173,7 @@ func newCacheRun(t *testing.T, e *engine.Engine, c cacheCase) *cacheRun {
 	return r
 }
 
-// calls goes through the conversation: each message of the assistant is what a call of the
-// model answered.
+// calls replays the conversation: each message of the assistant is the answer to a model call.
 func (r *cacheRun) calls(t *testing.T) {
 	t.Helper()
 	for _, m := range recordedConversation(t) {
@@ -235,7 +233,7 @@ func (r *cacheRun) call(t *testing.T) {
 	r.before = now
 }
 
-// cause says what broke a prompt.
+// cause returns the reason why a prompt broke.
 func (c cacheCall) cause(now cacheCall, compactions int) string {
 	switch {
 	case c.system != now.system && c.asked == now.asked:
@@ -250,7 +248,7 @@ func (c cacheCall) cause(now cacheCall, compactions int) string {
 	return "other context for the same question"
 }
 
-// openAIBytes returns what is sent, in OpenAI's form.
+// openAIBytes returns the call in OpenAI's form.
 func openAIBytes(t *testing.T, list []ragctx.Message) []byte {
 	t.Helper()
 	c, losses, err := wire.Write(wire.OpenAI, list)
@@ -265,7 +263,7 @@ func openAIBytes(t *testing.T, list []ragctx.Message) []byte {
 	return out.Bytes()
 }
 
-// common returns how many bytes two texts begin alike with.
+// common returns the number of bytes in the common prefix of two texts.
 func common(a, b []byte) int {
 	n := 0
 	for n < min(len(a), len(b)) && a[n] == b[n] {

@@ -15,8 +15,8 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// TestRankTest compares with the definition: of all ways to choose which values are
-// the first sample's, the share of those whose ranks are as far out.
+// TestRankTest compares with the definition: among all choices of the first sample's values, the share
+// of those with ranks at least as extreme.
 func TestRankTest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		value := rapid.IntRange(0, 6) // so that some are equal
@@ -70,8 +70,8 @@ func floats(in []int) (out []float64) {
 	return out
 }
 
-// TestUnsurprising has the critical values of U at .05, two-sided, as they are in
-// tables (Mann and Whitney 1947; Milton 1964).
+// TestUnsurprising compares with the published critical values of U at .05, two-sided (Mann and
+// Whitney 1947; Milton 1964).
 func TestUnsurprising(t *testing.T) {
 	for _, c := range []struct{ n, m, want int }{{3, 3, -1}, {4, 4, 0}, {5, 5, 2}, {5, 8, 6}, {8, 5, 6}, {10, 10, 23}, {20, 20, 127}} {
 		if got := acceptedU(c.n, c.m); got != c.want {
@@ -97,8 +97,7 @@ func TestRatio(t *testing.T) {
 	}
 }
 
-// made returns a report of loads with 1, 2, … clients, whose runs vary by a share of
-// their median.
+// made returns a report of loads with 1, 2, … clients. Their runs vary by a share of their median.
 func made(seed uint64, loads, runs int, median, noise float64) Report {
 	r := rand.New(rand.NewPCG(seed, 1))
 	rep := Report{Format: Format, Version: Version, Setup: Setup{Machine: "m", QueriesHash: "q"}}
@@ -123,8 +122,7 @@ func compared(t *testing.T, old, now Report) Comparison {
 	return c
 }
 
-// TestVerdicts decides about runs whose truth is known, many times: that is what
-// the error rates are about.
+// TestVerdicts judges many generated runs with a known difference and checks the error rates.
 func TestVerdicts(t *testing.T) {
 	const times = 60
 	shown := func(loads int, factor, noise float64) map[string]int {
@@ -160,7 +158,7 @@ func TestCompare(t *testing.T) {
 	if percent, what := c.SlowerBy(); c.Verdict() != "slower" || percent < 8 || percent > 12 || !strings.Contains(what, "client") {
 		t.Errorf("%s, %v, %s", c.Verdict(), percent, what)
 	}
-	// p50, p99 and throughput of two loads; nothing is known of processor time.
+	// p50, p99 and throughput of two loads; CPU time is unknown.
 	if len(c.Changes) != 6 || c.Changes[0].Load != "1 client" || c.Changes[3].Load != "2 clients" {
 		t.Errorf("%+v", c.Changes)
 	}
@@ -223,13 +221,13 @@ func TestCompareRefuses(t *testing.T) {
 	} else if err := Comparable(Report{Setup: old.Setup, Seconds: old.Seconds, Loads: now.Loads}, same, true); err == nil || !strings.Contains(err.Error(), "no load in common") {
 		t.Errorf("other loads, before they are measured: %v", err)
 	}
-	// What an older report says commands no terminal.
+	// Text of an older report cannot control a terminal.
 	old.Setup.Machine = "m\x1b[2J"
 	if _, err := Compare(old, now, false); err == nil || !strings.Contains(err.Error(), "machine: was m\uFFFD[2J, is m") {
 		t.Errorf("a machine with a command in its name: %v", err)
 	}
 	old.Setup.Machine = now.Setup.Machine
-	// A program of another version is what is compared.
+	// Comparing programs of different versions is the purpose.
 	now = made(2, 1, 5, 10, 0.01)
 	now.Setup.Program, now.Setup.Time, now.Setup.Server = "v2", "later", "http://elsewhere"
 	compared(t, old, now)
@@ -258,7 +256,7 @@ func TestReadReport(t *testing.T) {
 	}
 }
 
-// FuzzReadReport must not panic, nor what is done with a report of anybody.
+// FuzzReadReport: reading, comparing and writing any report never panics.
 func FuzzReadReport(f *testing.F) {
 	good, _ := json.Marshal(made(1, 2, 4, 10, 0.1))
 	f.Add(good)

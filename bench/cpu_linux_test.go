@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// threadTime returns the processor time that the calling thread has used. Who
-// compares two of them holds the thread.
+// threadTime returns the CPU time of the calling thread. A caller that compares two values must lock
+// the goroutine to its thread.
 func threadTime() time.Duration {
 	var at unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &at); err != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// processTime returns the processor time that this process has used.
+// processTime returns the CPU time of this process.
 func processTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

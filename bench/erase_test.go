@@ -11,15 +11,15 @@ import (
 	"github.com/ragctx/ragctx/engine"
 )
 
-// eraseDocuments is how many there are, of 20 chunks and a few each.
+// eraseDocuments is the number of documents, each of slightly more than 20 chunks.
 var eraseDocuments = flag.Int("erase-documents", 500, "how many documents BenchmarkErase erases from")
 
-// BenchmarkErase measures what it takes to erase one document after the other:
+// BenchmarkErase measures erasing one document after another:
 //
 //	go test -run '^$' -bench Erase -benchtime 20x ./bench -erase-documents 500
 //
-// The time of an erasure has the rest in it that follows the one before; the processor
-// time is that of the whole process.
+// The wall-clock time of an erasure includes background work of the previous one; the CPU time covers
+// the whole process.
 func BenchmarkErase(b *testing.B) {
 	e, err := engine.Open(b.Context(), engine.Options{Dir: b.TempDir(), AnswerCache: -1})
 	if err != nil {
@@ -45,7 +45,7 @@ func BenchmarkErase(b *testing.B) {
 	b.ReportMetric(float64((processTime()-begun).Milliseconds())/float64(b.N), "cpu-ms/op")
 }
 
-// untilQuiet waits until the process does next to nothing in the background.
+// untilQuiet waits until the process does almost nothing in the background.
 func untilQuiet(ctx context.Context) {
 	const look = 300 * time.Millisecond
 	for begun := processTime(); ctx.Err() == nil; {

@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write goldens")
 
-// full returns a report in which everything occurs, with texts that mean harm.
+// full returns a report with every part, whose texts try to inject markup.
 func full() Report {
 	sampled := func(l Load, n int) Measurement {
 		var runs []run
@@ -111,7 +111,7 @@ func pageOf(t *testing.T) string {
 	return b.String()
 }
 
-// TestHTMLStructure has what the page consists of, not what it looks like.
+// TestHTMLStructure checks the elements of the page, not its appearance.
 func TestHTMLStructure(t *testing.T) {
 	text := pageOf(t)
 	var out strings.Builder
@@ -127,7 +127,7 @@ func TestHTMLStructure(t *testing.T) {
 	golden(t, "structure.txt", out.String())
 }
 
-// elements counts what an SVG has, which must be well-formed.
+// elements counts the elements of an SVG, which must be well-formed.
 func elements(t *testing.T, svg string) string {
 	counts := make(map[string]int)
 	for dec := xml.NewDecoder(strings.NewReader(svg)); ; {
@@ -150,7 +150,7 @@ func elements(t *testing.T, svg string) string {
 	return fmt.Sprint(counts)
 }
 
-// TestHTMLIsAlone needs nothing from elsewhere, and lets no text be more than text.
+// TestHTMLIsAlone: the page needs no other file, and escapes every text.
 func TestHTMLIsAlone(t *testing.T) {
 	text := pageOf(t)
 	for _, bad := range []string{"<script", "</style><", "src=", "href=", "url(", "@import", "<b>", "<link", "<img"} {
@@ -165,7 +165,7 @@ func TestHTMLIsAlone(t *testing.T) {
 	}
 }
 
-// TestScale has ticks within every scale, some but not many.
+// TestScale: every scale has some ticks inside it, but not many.
 func TestScale(t *testing.T) {
 	for _, values := range [][]float64{{0}, {1}, {0.001, 0.002}, {3, 5, 9}, {0.5, 700}, {1e-6, 1e6}, {99, 100}, nil} {
 		s := scaleOf(values, 100)

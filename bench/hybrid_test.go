@@ -20,12 +20,12 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// What a search of both legs costs in process among the chunks of real texts, beside
-// nothing and beside documents that are written:
+// This test measures searches of both indexes in process, over chunks of real texts, with and without
+// concurrent writes:
 //
 //	go test ./bench -run TestHybrid -hybrid-corpus DIR,DIR -hybrid-dir DIR -timeout 1h -v
 //
-// Questions are those of TestKeywordLeg. -hybrid-dir is filled once and used again.
+// The queries are those of TestKeywordLeg. A filled -hybrid-dir is reused.
 var (
 	hybridCorpus = flag.String("hybrid-corpus", "", "directories with texts, by commas, that TestHybrid searches; \"\" leaves it out")
 	hybridChunks = flag.Int("hybrid-chunks", 100_000, "how many chunks of them it searches, about")
@@ -36,7 +36,7 @@ var (
 	hybridWrites = flag.Float64("hybrid-writes", 20, "documents that are written in a second, beside the questions; 0 is as many as can be")
 )
 
-// fillHybrid writes documents until there are so many chunks, and notes questions.
+// fillHybrid writes documents until there are enough chunks, and records the queries.
 func fillHybrid(ctx context.Context, e *engine.Engine, note string) error {
 	c, err := chunkTexts(strings.Split(*hybridCorpus, ","), *hybridChunks)
 	if err != nil {
@@ -71,7 +71,7 @@ func fillHybrid(ctx context.Context, e *engine.Engine, note string) error {
 	return os.WriteFile(note, b, 0o600)
 }
 
-// filledHybrid opens the engine of the test, which it fills if it is empty.
+// filledHybrid opens the engine of the test, and fills it if it is empty.
 func filledHybrid(t *testing.T) (*engine.Engine, []string) {
 	t.Helper()
 	dir := *hybridDir
@@ -101,8 +101,7 @@ func filledHybrid(t *testing.T) (*engine.Engine, []string) {
 	return e, questions
 }
 
-// write puts documents, each some that are there in a new order of their words, until
-// ctx ends, and returns how many.
+// write replaces documents by versions with reordered words until ctx ends, and returns their number.
 func write(ctx context.Context, e *engine.Engine, questions []string, perSecond float64) (written int, err error) {
 	start := time.Now()
 	for n := 0; ctx.Err() == nil; n++ {
@@ -127,8 +126,7 @@ func write(ctx context.Context, e *engine.Engine, questions []string, perSecond 
 	return written, nil
 }
 
-// TestHybrid tells how long searches take, and how much processor time of all
-// threads together.
+// TestHybrid reports the latency of searches, and the CPU time of all threads.
 func TestHybrid(t *testing.T) {
 	if *hybridCorpus == "" {
 		t.Skip("-hybrid-corpus names directories with texts")

@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// shelf is a server that keeps documents, one chunk for each line.
+// shelf is a server that stores documents, one chunk per line.
 type shelf struct {
 	mu     sync.Mutex
 	texts  map[string]string
@@ -53,7 +53,8 @@ func (s *shelf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// TestIngestBeside writes into both namespaces while it asks, and leaves nothing.
+// TestIngestBeside writes into both namespaces during the queries, and removes the documents
+// afterwards.
 func TestIngestBeside(t *testing.T) {
 	s := &shelf{texts: map[string]string{"mine/kept": "x"}, refuse: 4}
 	r, err := Run(t.Context(), Options{
@@ -83,7 +84,7 @@ func TestIngestBeside(t *testing.T) {
 	}
 }
 
-// TestFill writes the same documents each time, whichever request is faster.
+// TestFill: every run writes the same documents, whichever request is faster.
 func TestFill(t *testing.T) {
 	filled := func() map[string]string {
 		s := &shelf{texts: make(map[string]string)}

@@ -21,22 +21,21 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// unitBits are the bits of a unit's id that say which of its text's it is; those
-// above say which text.
+// unitBits is the number of low bits of a chunk id that hold the chunk's number in its text; the bits
+// above hold the text's number.
 const unitBits = 20
 
-// order says where something stands in an order that has nothing to do with what it
-// says.
+// order returns a position that does not depend on a text's meaning.
 func order(s string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(s))
 	return h.Sum64()
 }
 
-// textFile is a file of a corpus; rel is its path there.
+// textFile is a file of a corpus; rel is its relative path.
 type textFile struct{ path, rel string }
 
-// textFiles lists the texts below some directories, well mixed and always alike.
+// textFiles lists the texts below some directories, shuffled in the same order every time.
 func textFiles(dirs []string) (files []textFile, err error) {
 	for _, dir := range dirs {
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -60,7 +59,7 @@ func textFiles(dirs []string) (files []textFile, err error) {
 	return files, nil
 }
 
-// chunked makes units of texts as an engine does.
+// chunked cuts texts into chunks as an engine does.
 type chunked struct {
 	texts uint64
 	units []index.TextChunk
@@ -69,7 +68,7 @@ type chunked struct {
 
 func (c *chunked) full() bool { return len(c.units) >= c.most }
 
-// add adds a document, which is left out if it cannot be one.
+// add adds a document, and skips invalid ones.
 func (c *chunked) add(name, title, text string) {
 	p, err := docs.Prepare(ragctx.Document{ExternalID: name, Title: title, Text: text}, docs.Options{})
 	if err != nil || len(p.Chunks) >= 1<<unitBits {
@@ -84,7 +83,7 @@ func (c *chunked) add(name, title, text string) {
 	}
 }
 
-// read adds what a file has: a document, or one on each line.
+// read adds the contents of a file: one document, or one per line.
 func (f textFile) read(full func() bool, add func(name, title, text string)) error {
 	b, err := os.ReadFile(f.path)
 	if err != nil {
@@ -109,7 +108,7 @@ func (f textFile) read(full func() bool, add func(name, title, text string)) err
 	return lines.Err()
 }
 
-// chunkTexts returns so many units of the texts below some directories.
+// chunkTexts returns the given number of chunks of the texts below some directories.
 func chunkTexts(dirs []string, most int) (chunked, error) {
 	c := chunked{most: most}
 	files, err := textFiles(dirs)
@@ -125,7 +124,7 @@ func chunkTexts(dirs []string, most int) (chunked, error) {
 	return c, err
 }
 
-// drawSentences returns n sentences of 6 to 15 words, at most one of each unit.
+// drawSentences returns n sentences of 6 to 15 words, at most one per chunk.
 func drawSentences(units []index.TextChunk, n int) (drawn []string) {
 	units = slices.Clone(units)
 	slices.SortFunc(units, func(a, b index.TextChunk) int {
@@ -144,8 +143,7 @@ func drawSentences(units []index.TextChunk, n int) (drawn []string) {
 	return drawn
 }
 
-// sentenceOf returns the first sentence of a text that has 6 to 15 words and little
-// else.
+// sentenceOf returns the first sentence of a text that has 6 to 15 words and little else.
 func sentenceOf(text string) string {
 	for s := sentences.FromString(text); s.Next(); {
 		words, signs := strings.Fields(s.Value()), 0

@@ -19,13 +19,12 @@ import (
 	"github.com/ragctx/ragctx/index/keyword"
 )
 
-// What a search of the keyword leg costs among the chunks of real texts:
+// This test measures searches of the keyword index over chunks of real texts:
 //
 //	go test ./bench -run TestKeywordLeg -keyword-corpus DIR,DIR -keyword-dir DIR -timeout 1h -v
 //
-// Questions are sentences of the texts themselves: their words are common there, so
-// they are the dearest ones that people ask. -keyword-dir is filled once and used
-// again.
+// The queries are sentences of the texts themselves. Their words are frequent there, so they are the
+// most expensive queries that people ask. A filled -keyword-dir is reused.
 var (
 	keywordCorpus = flag.String("keyword-corpus", "", "directories with texts, by commas, that TestKeywordLeg searches; \"\" leaves it out")
 	keywordChunks = flag.Int("keyword-chunks", 100_000, "how many chunks of them it searches")
@@ -35,14 +34,14 @@ var (
 	keywordOnly   = flag.String("keyword-only", "", "the kinds of search that it asks for, by a part of their names; \"\" is all")
 )
 
-// keywordMade is what is known of a filled index.
+// keywordMade describes a filled index.
 type keywordMade struct {
 	Chunks, Texts int
 	Seconds       float64 // of processor time
 	Queries       []string
 }
 
-// fillKeyword fills an index, in batches as an engine makes them.
+// fillKeyword fills an index in batches of the engine's size.
 func fillKeyword(ctx context.Context, dir string) (made keywordMade, err error) {
 	c, err := chunkTexts(strings.Split(*keywordCorpus, ","), *keywordChunks)
 	if err != nil {
@@ -71,7 +70,7 @@ func fillKeyword(ctx context.Context, dir string) (made keywordMade, err error) 
 	return made, nil
 }
 
-// filledKeyword opens the index of the test, which it fills if it is not there.
+// filledKeyword opens the index of the test, and fills it if it does not exist.
 func filledKeyword(t *testing.T) (*keyword.Index, keywordMade) {
 	t.Helper()
 	dir := *keywordDir
@@ -112,7 +111,7 @@ func filledKeyword(t *testing.T) (*keyword.Index, keywordMade) {
 	return ix, made
 }
 
-// keywordKind is a kind of search, and what it took.
+// keywordKind is a kind of search and its times.
 type keywordKind struct {
 	name string
 	q    index.KeywordQuery
@@ -140,9 +139,8 @@ func keywordKinds(accept index.Accept) (kinds []keywordKind) {
 	return kinds
 }
 
-// TestKeywordLeg tells how much processor time searches take of the thread that
-// asks. Other programs change that less than they do the time that passes, and as
-// all kinds take turns, their ratios hardly.
+// TestKeywordLeg reports the CPU time of the searching thread. Other programs affect it less than
+// wall-clock time. All kinds take turns, so their ratios are hardly affected.
 func TestKeywordLeg(t *testing.T) {
 	if *keywordCorpus == "" {
 		t.Skip("-keyword-corpus names directories with texts")
@@ -164,7 +162,7 @@ func TestKeywordLeg(t *testing.T) {
 	}
 }
 
-// askKeyword asks one question after the other, each in all kinds.
+// askKeyword asks one question after another, each in all kinds.
 func askKeyword(ctx context.Context, ix *keyword.Index, kinds []keywordKind, texts []string) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -182,7 +180,7 @@ func askKeyword(ctx context.Context, ix *keyword.Index, kinds []keywordKind, tex
 	return nil
 }
 
-// milliseconds writes percentiles and the mean of times, which it sorts.
+// milliseconds formats percentiles and the mean of times, which it sorts.
 func milliseconds(times []time.Duration) string {
 	slices.Sort(times)
 	sum := time.Duration(0)

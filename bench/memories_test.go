@@ -21,12 +21,12 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// What a user's question costs in a namespace that many users share:
+// This test measures one user's queries in a namespace that many users share:
 //
 //	go test ./bench -run TestMemories -memories 1000000 -memories-dir DIR -timeout 2h -v
 //
-// The directory is filled once and used again. Every user has as many turns as the
-// others, in sessions of twenty, and they come as users talk: all at once.
+// A filled directory is reused. Every user has equally many turns, in sessions of twenty, and all
+// users talk at once.
 var (
 	memories      = flag.Int("memories", 0, "how many turns TestMemories asks among; 0 leaves it out")
 	memoriesDir   = flag.String("memories-dir", "", "where they are kept; \"\" is a temporary directory")
@@ -42,8 +42,8 @@ const (
 	memoryNamespace = "shared"
 )
 
-// spoken makes sentences of a vocabulary that is as large and as unevenly used as
-// that of a language, and whose words share as few parts.
+// spoken generates sentences with a vocabulary of a language's size and word frequencies, whose words
+// share few 4-grams.
 type spoken struct {
 	words
 
@@ -76,10 +76,10 @@ func (s spoken) sentence(n int) string {
 	return strings.Join(list, " ")
 }
 
-// harmful are things of which it is learnt that somebody is allergic to them.
+// harmful are the things to which generated users are allergic.
 var harmful = strings.Fields("peanuts almonds walnuts milk eggs wheat soy fish shellfish sesame mustard celery lupin latex pollen dust penicillin aspirin nickel wool cats dogs horses bees wasps")
 
-// turn returns the nth turn of all.
+// turn returns the nth turn of all users together.
 func (s spoken) turn(n, users int, start time.Time) ragctx.Turn {
 	user, nth := n%users, n/users
 	prompt := s.sentence(6 + s.r.IntN(20))
@@ -95,7 +95,7 @@ func (s spoken) turn(n, users int, start time.Time) ragctx.Turn {
 
 var memoriesStart = time.Date(2025, 1, 1, 9, 0, 0, 0, time.UTC)
 
-// fillMemories sends the turns that are not there yet.
+// fillMemories sends the missing turns.
 func fillMemories(ctx context.Context, e *engine.Engine, note string, n, users int) error {
 	done := 0
 	if b, err := os.ReadFile(note); err == nil {
@@ -139,9 +139,8 @@ func sendTurns(ctx context.Context, e *engine.Engine, from, to, users int) error
 	return errors.Join(errs...)
 }
 
-// TestMemories asks questions of single users, one after the other, and tells how
-// long they take, and how much processor time of all threads together: what other
-// programs do meanwhile hardly shows in that.
+// TestMemories asks questions of single users one after another. It reports latencies and the CPU time
+// of all threads, which other programs hardly affect.
 func TestMemories(t *testing.T) {
 	if *memories <= 0 {
 		t.Skip("-memories says how many")
@@ -167,7 +166,7 @@ func TestMemories(t *testing.T) {
 	}
 	t.Logf("%d turns of %d users after %v", *memories, *memoriesUsers, time.Since(start).Round(time.Millisecond))
 	if *memoriesRest > 0 {
-		// Opens the index, which then rests.
+		// This opens the index, which then finishes its background work.
 		if _, err := e.Context(t.Context(), ragctx.ContextQuery{Query: "what was said", Namespace: memoryNamespace, UserID: "u1"}); err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +185,7 @@ func TestMemories(t *testing.T) {
 		}
 		return q
 	}
-	// Whole answers come twice: what a term's first question counts is known later.
+	// Whole answers are measured twice, because the first question counts each term.
 	for _, method := range []string{"context", "convex", "keyword", "vector", "time", "recall", "context"} {
 		var took, used []time.Duration
 		for i := range *memoriesAsked {
@@ -209,7 +208,7 @@ func TestMemories(t *testing.T) {
 	}
 }
 
-// percentiles writes times, which it sorts.
+// percentiles formats times, which it sorts.
 func percentiles(times []time.Duration) string {
 	slices.Sort(times)
 	at := func(p int) time.Duration {

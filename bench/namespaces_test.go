@@ -21,12 +21,12 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// What many small namespaces cost: the memory of the process that fills and asks them,
-// and the first question in each that is not open yet:
+// This test measures many small namespaces: the memory of the process, and the first question in each
+// closed namespace:
 //
 //	go test ./bench -run TestNamespaces -namespaces 10000 -namespaces-dir DIR -timeout 1h -v
 //
-// The directory is filled once and used again.
+// A filled directory is reused.
 var (
 	namespaces      = flag.Int("namespaces", 0, "how many namespaces TestNamespaces makes; 0 leaves it out")
 	namespacesDir   = flag.String("namespaces-dir", "", "where they are kept; \"\" is a temporary directory")
@@ -37,14 +37,14 @@ const (
 	namespaceChunks  = 20
 	namespaceWriters = 8
 
-	// What many namespaces may cost at most.
+	// Limits for many namespaces.
 	namespacesMemory = 1 << 30
 	namespacesFirst  = 100 * time.Millisecond
 )
 
 func namespaceName(n int) string { return fmt.Sprintf("customer-%05d", n) }
 
-// fillNamespaces puts one document into each namespace from from on.
+// fillNamespaces stores one document in each namespace from number from on.
 func fillNamespaces(ctx context.Context, e *engine.Engine, from, to int) error {
 	var next atomic.Int64
 	next.Store(int64(from))
@@ -69,7 +69,7 @@ func fillNamespaces(ctx context.Context, e *engine.Engine, from, to int) error {
 	return errors.Join(errs...)
 }
 
-// handbook is a document of namespaceChunks chunks or a few more.
+// handbook is a document of slightly more than namespaceChunks chunks.
 func (s spoken) handbook() ragctx.Document {
 	var text strings.Builder
 	for range namespaceChunks {
@@ -78,7 +78,7 @@ func (s spoken) handbook() ragctx.Document {
 	return ragctx.Document{ExternalID: "handbook.md", Text: text.String()}
 }
 
-// TestNamespaces holds many small namespaces to their limits of memory and time.
+// TestNamespaces checks the limits of memory and time with many small namespaces.
 func TestNamespaces(t *testing.T) {
 	if *namespaces <= 0 {
 		t.Skip("-namespaces says how many")
@@ -129,7 +129,7 @@ func openNamespaces(t *testing.T, dir string) *engine.Engine {
 	return e
 }
 
-// askNamespaces asks two questions in each of some namespaces, drawn without order.
+// askNamespaces asks two questions in each of some namespaces, in random order.
 func askNamespaces(t *testing.T, e *engine.Engine) (cold, warm []time.Duration) {
 	t.Helper()
 	order, s := rand.New(rand.NewPCG(5, 5)).Perm(*namespaces), newSpoken(1)
@@ -155,7 +155,7 @@ func askNamespaces(t *testing.T, e *engine.Engine) (cold, warm []time.Duration) 
 	return cold, warm
 }
 
-// underMemory tells the resident memory, mapped files and all, and the most that it was.
+// underMemory returns the resident memory, mapped files included, and its maximum.
 func underMemory(t *testing.T, when string) {
 	t.Helper()
 	runtime.GC()

@@ -27,12 +27,11 @@ import (
 var overheadRest = flag.Duration("overhead-rest", 35*time.Second,
 	"how long nothing of the indexes changes before BenchmarkOverhead; their parts are merged once nothing was written for 20 and 30 s")
 
-// BenchmarkOverhead tells what REST adds to an answer. "client" asks with Go's client,
-// "socket" with one that only writes and reads its socket: what Go's client does besides
-// is no server's. "bare" is about a handler of net/http that does nothing but ask the
-// engine and send the bytes of the answer, as they were before: what is left of it, no
-// server in Go can do without; it compares with what "client" tells as "around". Each
-// has its rounds to itself, as the garbage of one is collected in the time of another.
+// BenchmarkOverhead measures the cost of REST. "client" uses Go's client, "socket" one that only
+// writes to and reads from its socket, without the work of Go's client. "bare" is a net/http handler
+// that only asks the engine and sends the bytes of an earlier answer: the minimum for a server in Go.
+// Compare it with the "around" of "client". Each kind has rounds of its own, because the garbage of
+// one is collected during the next.
 func BenchmarkOverhead(b *testing.B) {
 	c := setup(b)
 	rested(b, c.engine, *overheadRest)
@@ -71,7 +70,7 @@ func BenchmarkOverhead(b *testing.B) {
 	})
 }
 
-// question is a query, and its request and answer over HTTP.
+// question is a query with its request and response over HTTP.
 type question struct {
 	query        ragctx.ContextQuery
 	body, answer []byte
@@ -87,7 +86,7 @@ func newQuestion(b *testing.B, text string) question {
 	return question{query: q, body: body}
 }
 
-// rested waits until nothing of the indexes has changed for so long.
+// rested waits until the indexes have not changed for the given time.
 func rested(b *testing.B, e *engine.Engine, still time.Duration) {
 	b.Helper()
 	legs := func() map[store.Collection][2]index.PartStats {
@@ -110,8 +109,8 @@ func rested(b *testing.B, e *engine.Engine, still time.Duration) {
 	}
 }
 
-// inPairs asks every question of the engine and by way of a door, in turns, so that both
-// see the same machine, and tells the median of the differences of one pair each.
+// inPairs asks every question of the engine and over HTTP in turns, so that both see the same machine.
+// It reports the median of the differences in each pair.
 func inPairs(b *testing.B, e *engine.Engine, questions []question, door func(question) time.Duration) {
 	b.Helper()
 	inProcess := func(q question) time.Duration {
@@ -138,13 +137,13 @@ func inPairs(b *testing.B, e *engine.Engine, questions []question, door func(que
 	b.ReportMetric(percentileMS(added, 90), "added-p90-ms")
 }
 
-// percentileMS sorts times, and returns one of them in milliseconds.
+// percentileMS sorts times and returns a percentile in milliseconds.
 func percentileMS(times []time.Duration, p int) float64 {
 	slices.Sort(times)
 	return float64(times[min(len(times)-1, len(times)*p/100)].Microseconds()) / 1000
 }
 
-// bareServer asks an engine and sends bytes that were made before.
+// bareServer asks an engine and sends prepared bytes.
 type bareServer struct {
 	*httptest.Server
 
@@ -169,7 +168,7 @@ func newBareServer(b *testing.B, e *engine.Engine) *bareServer {
 	return s
 }
 
-// socketClient writes requests to a socket and reads answers from it.
+// socketClient writes requests to a socket and reads the responses.
 type socketClient struct {
 	conn   net.Conn
 	read   *bufio.Reader
@@ -188,7 +187,7 @@ func newSocketClient(b *testing.B, addr string) *socketClient {
 	return &socketClient{conn: conn, read: bufio.NewReaderSize(conn, 64<<10)}
 }
 
-// ask sends one question, and returns how long it took until its answer was read.
+// ask sends one question, and returns its latency.
 func (c *socketClient) ask(b *testing.B, body []byte) time.Duration {
 	b.Helper()
 	begin := time.Now()
@@ -209,8 +208,8 @@ func (c *socketClient) ask(b *testing.B, body []byte) time.Duration {
 	return time.Since(begin)
 }
 
-// ask sends one question, and returns how long it took until its answer was read, the
-// engine's time by the server's account, and the answer.
+// ask sends one question. It returns its latency, the engine's time by the server's clock, and the
+// answer.
 func ask(b *testing.B, client *http.Client, url string, body []byte) (took, engine time.Duration, answer []byte) {
 	b.Helper()
 	begin := time.Now()
@@ -234,7 +233,7 @@ func ask(b *testing.B, client *http.Client, url string, body []byte) (took, engi
 	return took, engineTime(b, res.Header.Get("Server-Timing")), answer
 }
 
-// engineTime reads how long the engine took from what a server says of an answer.
+// engineTime reads the engine's time from a response.
 func engineTime(b *testing.B, timing string) time.Duration {
 	b.Helper()
 	_, rest, _ := strings.Cut(timing, "engine;dur=")

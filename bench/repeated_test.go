@@ -14,8 +14,8 @@ import (
 	"github.com/ragctx/ragctx/engine"
 )
 
-// TestQuestionsAreSearchedFor: no load is of the answer cache but the one that repeats its
-// questions, and every form of a report says how many answers came from there.
+// TestQuestionsAreSearchedFor: only the load that repeats its questions uses the answer cache, and
+// every form of a report has the number of cached answers.
 func TestQuestionsAreSearchedFor(t *testing.T) {
 	e, err := engine.Open(t.Context(), engine.Options{Dir: t.TempDir()})
 	if err != nil {
@@ -40,7 +40,7 @@ func TestQuestionsAreSearchedFor(t *testing.T) {
 	}
 	cached := 0
 	for _, m := range r.Loads {
-		// A slow machine may refuse some of a load that does not wait for answers.
+		// A slow machine may refuse some requests of an open loop.
 		if m.Succeeded == 0 || m.Succeeded+m.Failed != requests {
 			t.Errorf("%s: %d succeeded and %d failed of %d", m.Load, m.Succeeded, m.Failed, requests)
 		}

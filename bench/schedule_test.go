@@ -12,8 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// stalling answers at once but for one time, when it holds all that come until the
-// stall is over.
+// stalling responds at once, except during one stall: requests that arrive then wait for its end.
 type stalling struct {
 	mu       sync.Mutex
 	asked    int
@@ -35,9 +34,9 @@ func (s *stalling) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, `{"items": [{}], "total_tokens": 1}`)
 }
 
-// TestOpenLoopSeesAStall: whatever was due while the server stood still waited until
-// it went on, and the latencies say so, also where one connection hid it from the
-// server. A generator that counts from sending would have one slow request.
+// TestOpenLoopSeesAStall: every request that is due during a stall waits for its end, and the
+// latencies show it, even if one connection hides the requests from the server. A generator that
+// counts from sending would show one slow request.
 func TestOpenLoopSeesAStall(t *testing.T) {
 	for _, limit := range []int{1, 100} {
 		s := &stalling{after: 20, stall: 200 * time.Millisecond}
@@ -89,7 +88,7 @@ func TestSchedule(t *testing.T) {
 	if !slices.Equal(a, b) || slices.Equal(a, c) || !slices.IsSorted(a) {
 		t.Error("the seed does not decide")
 	}
-	// Gaps of a Poisson process have a standard deviation of their mean.
+	// The gaps of a Poisson process have a standard deviation equal to their mean.
 	var sum, squares float64
 	for i := 1; i < len(a); i++ {
 		gap := millis(a[i] - a[i-1])

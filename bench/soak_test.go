@@ -20,7 +20,7 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// TestFitLine finds the line that the points were made of.
+// TestFitLine recovers the line from which the points were generated.
 func TestFitLine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := rapid.Float64Range(-100, 100).Draw(t, "a"), rapid.Float64Range(-100, 100).Draw(t, "b")
@@ -35,7 +35,7 @@ func TestFitLine(t *testing.T) {
 	})
 }
 
-// TestGrowth tells growth from noise, and looks at the second half only.
+// TestGrowth separates growth from noise, and uses only the second half.
 func TestGrowth(t *testing.T) {
 	const gib = 1 << 30
 	noise := rand.New(rand.NewPCG(1, 1))
@@ -70,7 +70,7 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// stock is a server that keeps what it is told, and fails now and then.
+// stock is a server that stores its input and fails now and then.
 type stock struct {
 	mu                sync.Mutex
 	documents         map[string]bool
@@ -154,7 +154,7 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// TestSoakMeasures finds what a server can do, and asks for a part of that.
+// TestSoakMeasures measures a server's capacity and uses a share of it.
 func TestSoakMeasures(t *testing.T) {
 	r, err := RunSoak(t.Context(), SoakOptions{
 		URL: serve(t, newStock()), Namespace: "n", Duration: 400 * time.Millisecond, Pool: 20, Every: 50 * time.Millisecond,

@@ -25,7 +25,7 @@ func TestStagesOf(t *testing.T) {
 	}
 }
 
-// TestStageLatencies sorts the stages, and counts each where it ran.
+// TestStageLatencies: stages are sorted, and count only where they ran.
 func TestStageLatencies(t *testing.T) {
 	got := stageLatencies([]sample{
 		{stages: []stage{{"engine", 4}, {"http", 1}, {"vector", 1}}},

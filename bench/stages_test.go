@@ -30,9 +30,8 @@ import (
 	"github.com/ragctx/ragctx/xmlfmt"
 )
 
-// The stages of one answer and of one ingested document, each by itself, over
-// one generated corpus. Words are drawn as unevenly as a language draws them, so
-// posting lists have the lengths they have in practice.
+// These benchmarks measure the stages of one answer and of one ingested document separately, over one
+// generated corpus. Word frequencies are uneven, so posting lists have realistic lengths.
 
 const (
 	corpusDocs     = 600 // about 20 chunks each
@@ -51,7 +50,7 @@ func newWords(seed uint64) words {
 	return words{r, rand.NewZipf(r, 1.15, 4, vocabularySize-1)}
 }
 
-// next returns a word; the syllables make it look like one to the stemmer.
+// next returns a word; its syllables make the stemmer treat it as one.
 func (w words) next() string {
 	n := w.zipf.Uint64()
 	var b strings.Builder
@@ -83,8 +82,7 @@ func (w words) document() string {
 	return b.String()
 }
 
-// TestMain closes what the benchmarks share and then looks for goroutines that
-// are left over.
+// TestMain closes the shared engines of the benchmarks, and then checks for leaked goroutines.
 func TestMain(m *testing.M) {
 	code := m.Run()
 	if made {
@@ -100,10 +98,10 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// made says that shared was called.
+// made reports whether shared was called.
 var made bool
 
-// corpus is an engine with the generated documents, made once for all benchmarks.
+// corpus is an engine with the generated documents, created once for all benchmarks.
 type corpus struct {
 	dir     string
 	engine  *engine.Engine
@@ -208,7 +206,7 @@ func BenchmarkContext(b *testing.B) {
 	}
 }
 
-// canned is a provider that always has the same items.
+// canned is a provider that always returns the same items.
 type canned []ragctx.ContextItem
 
 func (c canned) Name() string { return "canned" }
@@ -217,7 +215,7 @@ func (c canned) Query(context.Context, ragctx.ContextQuery) (ragctx.ContextResul
 	return ragctx.ContextResult{Items: slices.Clone(c)}, nil
 }
 
-// BenchmarkResolve merges and fits items whose search costs nothing.
+// BenchmarkResolve merges and fits items that cost no search.
 func BenchmarkResolve(b *testing.B) {
 	w := newWords(5)
 	var items canned

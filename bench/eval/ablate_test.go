@@ -8,8 +8,8 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// TestAblate: what is worth something shows, what is worth nothing is 0, and the
-// page has a row for each variant.
+// TestAblate: a useful feature shows a difference, a useless one shows 0, and the page has a row per
+// variant.
 func TestAblate(t *testing.T) {
 	o := eval.Options{Data: collections(t), Out: t.TempDir()}
 	variants := []eval.Variant{

@@ -8,10 +8,10 @@ import (
 	"github.com/ragctx/ragctx/xmlfmt"
 )
 
-// mostCitationTokens is what citing an item may cost on the mean, in any format.
+// mostCitationTokens is the largest allowed mean cost of an item's citation in any format.
 const mostCitationTokens = 30
 
-// TestCitationsAreCheap counts what ids, titles, pages and lines add to an item.
+// TestCitationsAreCheap counts the tokens of ids, titles, pages and lines per item.
 func TestCitationsAreCheap(t *testing.T) {
 	s := readMixed(t)
 	eng := s.fill(t)

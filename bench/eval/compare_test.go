@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestDrawsAreIndependent draws the same differences under two names.
+// TestDrawsAreIndependent: equal differences under two names are drawn differently.
 func TestDrawsAreIndependent(t *testing.T) {
 	a, b := make([]float64, 50), make([]float64, 50)
 	for i := range b {

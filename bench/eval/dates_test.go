@@ -16,7 +16,7 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// dialogue writes a set of turns in one conversation, dated so.
+// dialogue writes a set with turns of one conversation and the given dates.
 func dialogue(t *testing.T, dir, name string, stamps ...string) {
 	t.Helper()
 	var corpus strings.Builder
@@ -57,7 +57,7 @@ func occurred(t *testing.T, out, set string) (days []string) {
 	return days
 }
 
-// TestTimesOfTurns ingests turns dated in ways that programs write.
+// TestTimesOfTurns ingests turns with dates in common formats of programs.
 func TestTimesOfTurns(t *testing.T) {
 	data, out := t.TempDir(), t.TempDir()
 	dialogue(t, data, "dots", "29.12.2023, 22:42:04", "30.12.2023, 08:00:00")
@@ -94,7 +94,7 @@ func TestTimesOfTurns(t *testing.T) {
 	}
 }
 
-// TestRefusedEntries are counted by reason, and named.
+// TestRefusedEntries: refused entries are counted by reason, with their ids.
 func TestRefusedEntries(t *testing.T) {
 	data := t.TempDir()
 	dialogue(t, data, "library", "1.1.2023")

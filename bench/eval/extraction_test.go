@@ -17,7 +17,7 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// labelled is a turn of testdata/extraction and what is worth remembering of it.
+// labelled is a turn of testdata/extraction with its labels.
 type labelled struct {
 	ID       string           `json:"id"`
 	Lang     string           `json:"lang"`
@@ -58,15 +58,14 @@ func readLabelled(t *testing.T, name string) []labelled {
 	return out
 }
 
-// turn returns what the engine would look through.
+// turn returns the turn as the engine receives it.
 func (l *labelled) turn() ragctx.Turn {
 	t := ragctx.Turn{ID: l.ID, SessionID: "s", Messages: l.Messages, Occurred: l.At}
 	t, _ = memory.RedactTurn(t)
 	return memory.BlankBlocks(t)
 }
 
-// says reports whether a finding says what a label says: in the same place, with its
-// words.
+// says reports whether a finding matches a label: the same place, and its words.
 func (l *labelled) says(f memory.Finding, g label) bool {
 	if f.Span.Message != g.Message || !overlaps(l.Messages[g.Message].Content.String(), f.Span, g.Evidence) {
 		return false
@@ -84,7 +83,7 @@ func overlaps(text string, s ragctx.TurnSpan, evidence string) bool {
 	return s.Start < start+len([]rune(evidence)) && start < s.End
 }
 
-// extraction counts how the findings of turns compare with the labels.
+// extraction counts matches between findings and labels.
 type extraction struct {
 	right, wrong, kind int // findings; kind are those of the right that have a right kind
 	found, missed      int // labels, whatever the kind
@@ -156,7 +155,7 @@ func (e *extraction) date(g label, f memory.Finding) {
 	}
 }
 
-// leak looks for secrets in all that would be stored.
+// leak looks for secrets in everything that would be stored.
 func (e *extraction) leak(l labelled, f memory.Finding) {
 	b, err := json.Marshal(memory.FromFinding(l.turn(), f))
 	if err != nil {
@@ -171,9 +170,8 @@ func (e *extraction) leak(l labelled, f memory.Finding) {
 
 func share(a, b int) float64 { return float64(a) / float64(max(b, 1)) }
 
-// TestExtraction measures what is found in turns that somebody labelled who had not
-// seen the rules. The first half is one of those that the rules were mended and the
-// weights trained with; nothing of the other was ever looked at.
+// TestExtraction measures the extraction on turns whose annotators had not seen the rules. The rules
+// and weights were improved with the first half; the texts of the other half were never looked at.
 func TestExtraction(t *testing.T) {
 	for _, name := range []string{"tuned", "heldout"} {
 		t.Run(name, func(t *testing.T) {
@@ -206,7 +204,7 @@ func TestExtraction(t *testing.T) {
 	}
 }
 
-// noSecretIsStored: what is stored word for word holds no secret either.
+// noSecretIsStored: the stored text of turns contains no secret either.
 func noSecretIsStored(t *testing.T, turns []labelled) {
 	t.Helper()
 	for _, l := range turns {

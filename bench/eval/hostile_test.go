@@ -18,8 +18,8 @@ func rewrite(t *testing.T, data, name, text string) {
 	}
 }
 
-// TestChangedScopeIsIngestedAgain has questions that stop naming conversations:
-// the entries lie in other namespaces then.
+// TestChangedScopeIsIngestedAgain: questions that no longer name conversations move the entries to
+// other namespaces.
 func TestChangedScopeIsIngestedAgain(t *testing.T) {
 	data := collections(t)
 	o := eval.Options{Data: data, Out: t.TempDir(), Sets: []string{"talk"}, Modes: []string{eval.ModeKeyword}}
@@ -57,7 +57,7 @@ func TestBadIDs(t *testing.T) {
 	}
 }
 
-// TestRefusedQuestion has one question that no engine takes.
+// TestRefusedQuestion has one question that the engine refuses.
 func TestRefusedQuestion(t *testing.T) {
 	data := collections(t)
 	long := strings.Repeat("herons ", ragctx.MaxQueryBytes)
@@ -73,7 +73,7 @@ func TestRefusedQuestion(t *testing.T) {
 	}
 }
 
-// TestScopesAsNumbers has questions and entries that number their conversations.
+// TestScopesAsNumbers: conversations may be numbers in questions and entries.
 func TestScopesAsNumbers(t *testing.T) {
 	data := collections(t)
 	rewrite(t, data, "pages/corpus.jsonl", `{"_id":"a","text":"x","metadata":{"conversation":1}}`)

@@ -20,7 +20,7 @@ func ranking(ids ...string) []eval.Scored {
 	return out
 }
 
-// TestMeasureByHand has values computed by hand.
+// TestMeasureByHand compares with values computed by hand.
 func TestMeasureByHand(t *testing.T) {
 	far := make([]string, 11)
 	for i := range far {
@@ -97,12 +97,12 @@ func TestMeasureSpans(t *testing.T) {
 	if m.Recall5 != 15./20 || m.Precision5 != 15./45 || m.IoU5 != 15./50 || m.RecallIn2000 != .75 {
 		t.Errorf("two spans: %+v", m)
 	}
-	// An overlap is paid twice and counted once.
+	// An overlap uses the budget twice and counts once.
 	m = eval.MeasureSpans([]eval.Span{span("d", 0, 20), span("d", 10, 30)}, "d", [][2]int{{10, 20}})
 	if m.Recall5 != 1 || m.Precision5 != 10./40 {
 		t.Errorf("overlap: %+v", m)
 	}
-	// A chunk that does not fit is left out, a later one that does is not.
+	// A chunk that does not fit is skipped; a later one that fits is used.
 	m = eval.MeasureSpans([]eval.Span{span("d", 0, 1500), span("d", 1500, 2500), span("d", 2500, 3000)}, "d", [][2]int{{1400, 1600}, {2900, 3100}})
 	if m.RecallIn2000 != 200./400 || m.RecallIn4000 != 300./400 {
 		t.Errorf("budget: %+v", m)

@@ -12,7 +12,7 @@ import (
 	"text/tabwriter"
 )
 
-// mixedMeans are mean nDCG@10 over n questions that have an answer.
+// mixedMeans are mean nDCG@10 over n questions with an answer.
 type mixedMeans struct {
 	n                       int
 	merged, pages, memories float64
@@ -20,7 +20,7 @@ type mixedMeans struct {
 	oracle                  float64
 }
 
-// better returns the provider that is better on the mean.
+// better returns the mean of the better provider.
 func (m mixedMeans) better() float64 { return max(m.pages, m.memories) }
 
 func meansOf(answers []mixedAnswer) (m mixedMeans) {
@@ -47,9 +47,8 @@ func meansOf(answers []mixedAnswer) (m mixedMeans) {
 	return m
 }
 
-// interleaved returns the merging of two rankings with the highest nDCG@10 of
-// all that keep the order of each: nobody who only decides between providers can
-// do better.
+// interleaved returns the merging of two rankings with the highest nDCG@10 that keeps the order of
+// each. No other merging of the two can be better.
 func interleaved(a, b []Scored, grades map[string]int) []Scored {
 	type merging struct {
 		gain   float64
@@ -79,9 +78,9 @@ func interleaved(a, b []Scored, grades map[string]int) []Scored {
 	return best[len(a)][len(b)].ranked
 }
 
-// auc returns the chance that one of the yes is greater than one of the no, ties
-// counted half (Hanley and McNeil, "The Meaning and Use of the Area under a
-// Receiver Operating Characteristic Curve", 1982); .5 tells nothing.
+// auc returns the probability that a value of yes is greater than a value of no, with ties counted
+// half (Hanley and McNeil, "The Meaning and Use of the Area under a Receiver Operating Characteristic
+// Curve", 1982). At .5 the values are useless.
 func auc(yes, no []float64) float64 {
 	if len(yes)*len(no) == 0 {
 		return .5
@@ -95,8 +94,7 @@ func auc(yes, no []float64) float64 {
 	return sum / float64(len(yes)*len(no))
 }
 
-// bests returns the best relevance of questions with a relevant item that counts,
-// and of the others.
+// bests returns the best relevance of questions with a relevant item, and of the others.
 func bests(answers []mixedAnswer, ranking func(mixedAnswer) []Scored, counts func(id string) bool) (yes, no []float64) {
 	for _, a := range answers {
 		var best float64
@@ -118,7 +116,7 @@ func (a mixedAnswer) ofMemories() []Scored { return a.memories }
 
 func anything(string) bool { return true }
 
-// answerable returns how well the best relevance tells whether there is an answer.
+// answerable returns how well the best relevance predicts whether there is an answer.
 func answerable(answers []mixedAnswer) float64 {
 	return auc(bests(answers, mixedAnswer.ofMerged, anything))
 }
@@ -144,7 +142,7 @@ func crossed(answers []mixedAnswer) (pages, memories float64) {
 	return sums[0] / max(pairs[0], 1), sums[1] / max(pairs[1], 1)
 }
 
-// cut tells what a least relevance does to the ten best items.
+// cut returns the effect of a minimum relevance on the ten best items.
 type cut struct {
 	precision, recall float64 // of relevant items, over all items
 	answered, silent  float64 // shares: answerable questions that keep something relevant, others that get nothing
@@ -184,7 +182,7 @@ func cutAt(answers []mixedAnswer, least float64) (c cut) {
 	return c
 }
 
-// mixedPart is some of the questions.
+// mixedPart is a subset of the questions.
 type mixedPart struct {
 	name    string
 	answers []mixedAnswer
@@ -203,7 +201,7 @@ func only(answers []mixedAnswer, keep func(mixedQuestion) bool) []mixedAnswer {
 	return slices.DeleteFunc(slices.Clone(answers), func(a mixedAnswer) bool { return !keep(a.question) })
 }
 
-// table writes everything that is measured.
+// table writes all measures.
 func (m mixedRun) table() string {
 	var b strings.Builder
 	b.WriteByte('\n')
@@ -257,7 +255,7 @@ func (m mixedRun) writeBest(w io.Writer) {
 	}
 }
 
-// spread returns how many there are, and their quartiles by nearest rank.
+// spread returns the number of values, and their quartiles by nearest rank.
 func spread(x []float64) string {
 	if len(x) == 0 {
 		return "0\t\t\t\t\t"
@@ -282,8 +280,7 @@ func (m mixedRun) writeCuts(w io.Writer) {
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// TestMixedMeasures: the bound of the oracle, the AUC and the pairs, on cases
-// that can be counted by hand.
+// TestMixedMeasures checks the oracle's bound, the AUC and the pairs on cases counted by hand.
 func TestMixedMeasures(t *testing.T) {
 	list := func(ids ...string) (out []Scored) {
 		for i, id := range ids {

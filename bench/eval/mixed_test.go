@@ -16,7 +16,7 @@ import (
 	"github.com/ragctx/ragctx/internal/passage"
 )
 
-// What must not be lost, over all questions that have an answer.
+// Lower bounds of the measures, over all questions with an answer.
 const (
 	floorMerged = .8238 // nDCG@10 of the merged list
 	floorBetter = .3475 // its gain over the provider that is better on the mean
@@ -27,18 +27,18 @@ const (
 
 const (
 	mixedDir = "../../testdata/mixed"
-	// mixedDepth is how many items are asked for, so that there are ten pages or
-	// turns also where several are of one page.
+	// mixedDepth is the number of requested items. It leaves ten pages or turns even if several items
+	// belong to one page.
 	mixedDepth = 25
 )
 
 // Kinds of questions, in the order of the table; see the set's README.
 var mixedKinds = [...]string{"documents", "documents-near", "memories", "memories-near", "both", "none"}
 
-// mixedNow is when the questions are asked: after everything that is remembered.
+// mixedNow is the time of the questions: after all memories.
 func mixedNow() time.Time { return time.Date(2025, 10, 6, 9, 0, 0, 0, time.UTC) }
 
-// mixedQuestion is a question with what is known about it.
+// mixedQuestion is a question with its judgements.
 type mixedQuestion struct {
 	ID       string `json:"_id"`
 	Text     string `json:"text"`
@@ -101,8 +101,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// fill puts the set into an engine. Many at a time share a write to disk; what is
-// found does not depend on their order.
+// fill stores the set in an engine. Concurrent writes share disk syncs; the results do not depend on
+// their order.
 func (s mixedSet) fill(t *testing.T) *engine.Engine {
 	t.Helper()
 	eng, err := engine.Open(t.Context(), engine.Options{Dir: t.TempDir(), Now: mixedNow})
@@ -131,8 +131,8 @@ func (s mixedSet) fill(t *testing.T) *engine.Engine {
 	return eng
 }
 
-// TestMixedSet: whatever is judged exists and can be seen by who asks, and the
-// kinds say of the judgements what the README says of the kinds.
+// TestMixedSet: every judged item exists and is visible to its question's user, and the judgements
+// agree with the README's description of the kinds.
 func TestMixedSet(t *testing.T) {
 	s := readMixed(t)
 	owner := make(map[string]string)
@@ -165,8 +165,8 @@ func TestMixedSet(t *testing.T) {
 	}
 }
 
-// TestMixed asks documents and memories together, and each alone. With -v it
-// writes the table by which relevance is calibrated.
+// TestMixed queries documents and memories together and separately. With -v it writes the table by
+// which relevance is calibrated.
 func TestMixed(t *testing.T) {
 	s := readMixed(t)
 	m := mixedRun{eng: s.fill(t)}
@@ -198,7 +198,7 @@ func TestMixed(t *testing.T) {
 	}
 }
 
-// mixedRun is an engine and what it answered.
+// mixedRun is an engine and its answers.
 type mixedRun struct {
 	eng     *engine.Engine
 	answers []mixedAnswer
@@ -210,8 +210,8 @@ type mixedAnswer struct {
 	merged, pages, memories, oracle []Scored
 }
 
-// ask returns the pages and turns that are found, each with the relevance of its
-// best item. No types means all.
+// ask returns the pages and turns of a query, each with the relevance of its best item. No types means
+// all.
 func (m mixedRun) ask(t *testing.T, q mixedQuestion, types ...ragctx.ContextType) []Scored {
 	t.Helper()
 	query := ragctx.NewQuery(q.Text).WithTypes(types...).WithMaxResults(mixedDepth).WithDepth(ragctx.DepthAbstract)
@@ -233,7 +233,7 @@ func (m mixedRun) ask(t *testing.T, q mixedQuestion, types ...ragctx.ContextType
 	return out
 }
 
-// isPage reports whether an id is that of a page, not of a turn.
+// isPage reports whether an id is a page's and not a turn's.
 func isPage(id string) bool { return strings.HasSuffix(id, ".md") }
 
 func isTurn(id string) bool { return !isPage(id) }

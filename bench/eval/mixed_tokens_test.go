@@ -10,15 +10,15 @@ import (
 	"github.com/ragctx/ragctx/internal/passage"
 )
 
-// What the default of min_relevance must keep to: of the answers' tokens, which were 1,916 a
-// question before there was one, and of what relevant items 0 shows.
+// Bounds for the default of min_relevance: the share of tokens, relative to 1,916 per question without
+// it, and the share of relevant items relative to min_relevance 0.
 const (
 	mostTokens = 1916 / 2
 	leastKept  = .99
 )
 
-// TestMixedTokens measures what answers take and what they show at each min_relevance. With
-// -v it writes the table by which the default was chosen.
+// TestMixedTokens measures the tokens and the relevant items of answers at each min_relevance. With -v
+// it writes the table by which the default was chosen.
 func TestMixedTokens(t *testing.T) {
 	s := readMixed(t)
 	m := mixedRun{eng: s.fill(t)}
@@ -41,7 +41,7 @@ func TestMixedTokens(t *testing.T) {
 	t.Log(b.String())
 }
 
-// shows returns how many relevant pages and turns the answers show, and their tokens.
+// shows returns the number of relevant pages and turns in the answers, and their tokens.
 func (m mixedRun) shows(t *testing.T, s mixedSet, least *float64) (relevant, tokens int) {
 	t.Helper()
 	for _, q := range s.questions {

@@ -16,8 +16,7 @@ import (
 	"github.com/ragctx/ragctx/bench/eval"
 )
 
-// reference returns the directory of the sets and the one of the reference
-// scripts, or skips.
+// reference returns the directory of the sets and of the reference scripts, or skips the test.
 func reference(t *testing.T) (data, scripts string) {
 	t.Helper()
 	data = os.Getenv("RAGCTX_EVAL_DATA")
@@ -36,8 +35,7 @@ func reference(t *testing.T) (data, scripts string) {
 	return "", ""
 }
 
-// printed reads a line of measures as the scripts print it: a name, n=, and
-// pairs of measure and value.
+// printed parses a line of the scripts' output: a name, n=, and pairs of measure and value.
 var printed = regexp.MustCompile(`(\S+@\S+) ([0-9.]+)`)
 
 func script(t *testing.T, args ...string) map[string]map[string]float64 {
@@ -64,7 +62,7 @@ func script(t *testing.T, args ...string) map[string]map[string]float64 {
 	return groups
 }
 
-// agree compares values with those of a script, which prints four digits.
+// agree compares values with a script's, which have four digits.
 func agree(t *testing.T, what string, got, want map[string]float64) {
 	t.Helper()
 	for name, v := range got {
@@ -75,8 +73,7 @@ func agree(t *testing.T, what string, got, want map[string]float64) {
 	}
 }
 
-// TestEqualsReference measures small real sets and has the run files measured by
-// the reference scripts.
+// TestEqualsReference measures small real sets and compares with the reference scripts.
 func TestEqualsReference(t *testing.T) {
 	data, scripts := reference(t)
 	all, err := eval.ListSets(data)
@@ -122,8 +119,8 @@ func TestEqualsReference(t *testing.T) {
 	}
 }
 
-// TestEqualsReferenceOnTies compares on made-up rankings with many ties, negative
-// grades and questions that were not asked.
+// TestEqualsReferenceOnTies compares on generated rankings with many ties, negative grades and missing
+// questions.
 func TestEqualsReferenceOnTies(t *testing.T) {
 	_, scripts := reference(t)
 	dir := t.TempDir()

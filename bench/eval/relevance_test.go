@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "rewrite the goldens")
 
 const (
 	relevanceDir = "../../testdata/relevance"
-	// searchDepth is how deep a hit may stand to count at all.
+	// searchDepth is the largest rank at which a hit counts.
 	searchDepth = 50
 )
 
@@ -33,15 +33,15 @@ type expectation struct{ kind, question, doc, phrase string }
 
 func (x expectation) dialogue() bool { return strings.HasPrefix(x.doc, "dialogue/") }
 
-// shelf is the ingested documents and what they say.
+// shelf holds the ingested documents and their texts.
 type shelf struct {
 	eng   *engine.Engine
 	texts map[string]string // of documents and of single turns
 }
 
-// TestRelevance asks the questions and compares where the answers stand with
-// results.txt. After a change of ranking, run it with -update and review the
-// difference: the summary at the end must not get worse.
+// TestRelevance asks the questions and compares the ranks of the answers with results.txt. After a
+// change of ranking, run it with -update and review the difference: the summary at the end must not
+// get worse.
 func TestRelevance(t *testing.T) {
 	s := fill(t)
 	var got strings.Builder
@@ -80,7 +80,7 @@ func TestRelevance(t *testing.T) {
 
 const overall = "all"
 
-// verdict says whether the ranking got better or worse over all.
+// verdict reports whether the ranking improved or got worse overall.
 func verdict(want, got string) string {
 	var a, b [3]float64
 	read := func(text string, into *[3]float64) bool {
@@ -223,14 +223,13 @@ func expectations(t *testing.T) []expectation {
 	return out
 }
 
-// rank returns the place, from 1, of the first hit that holds the expected
-// phrase, 0 when there is none.
+// rank returns the place, from 1, of the first hit that contains the expected phrase, or 0.
 func (s shelf) rank(t *testing.T, x expectation) int {
 	t.Helper()
 	return s.rankOf(t, x, nil)
 }
 
-// rankOf is rank for a question that comes after a conversation.
+// rankOf is rank for a question after a conversation.
 func (s shelf) rankOf(t *testing.T, x expectation, talk []ragctx.Message) int {
 	t.Helper()
 	kind := store.Documents
@@ -258,7 +257,7 @@ func (s shelf) rankOf(t *testing.T, x expectation, talk []ragctx.Message) int {
 	})
 }
 
-// said reports whether a turn of the dialogue holds the expected phrase.
+// said reports whether a turn of the dialogue contains the expected phrase.
 func (s shelf) said(x expectation) bool {
 	for id, text := range s.texts {
 		if strings.HasPrefix(id, x.doc+"#") && strings.Contains(text, x.phrase) {

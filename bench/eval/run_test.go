@@ -21,8 +21,8 @@ import (
 
 const pond = "The pond freezes in January.\n\nHerons leave the pond when it freezes. "
 
-// collections writes two small sets: a dialogue in two conversations, and
-// documents with reference spans, one of them empty.
+// collections writes two small sets: a dialogue in two conversations, and documents with reference
+// spans, one of them empty.
 func collections(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -212,7 +212,7 @@ func TestForeignDirectoryIsKept(t *testing.T) {
 	}
 }
 
-// TestTimeSets gives the engine's reading of times a stand-in.
+// TestTimeSets replaces the engine's reading of times by a stand-in.
 func TestTimeSets(t *testing.T) {
 	data := collections(t)
 	for _, c := range []struct {

@@ -20,7 +20,7 @@ import (
 var ingest = flag.String("ingest", "", "a folder of chunks, made by \"peers corpus\", that TestKeywordIngest "+
 	"indexes; \"\" leaves it out")
 
-// features gives bleve the features that ragctx's keyword leg makes of a text.
+// features gives bleve the features that ragctx's keyword index computes for a text.
 type features struct{}
 
 func (features) Tokenize(text []byte) (out bleveanalysis.TokenStream) {
@@ -33,8 +33,8 @@ func (features) Tokenize(text []byte) (out bleveanalysis.TokenStream) {
 	return out
 }
 
-// bleveOf returns an index of bleve's own that keeps one field, made by the named
-// analyzer, and nothing that its search by words does not need.
+// bleveOf returns a plain bleve index with one field and the named analyzer, and nothing else that
+// keyword search does not need.
 func bleveOf(dir, analyzer string) (bleve.Index, error) {
 	m := bleve.NewIndexMapping()
 	m.ScoringModel = "bm25"
@@ -49,9 +49,9 @@ func bleveOf(dir, analyzer string) (bleve.Index, error) {
 	return bleve.New(dir, m)
 }
 
-// TestKeywordIngest tells how much CPU time ragctx's keyword leg takes to index
-// chunks, what is read into memory included, beside bleve with the same features, and
-// with its own analyzer "en", which makes words alone.
+// TestKeywordIngest measures the CPU time of ragctx's keyword index to index chunks and load its
+// posting lists. It compares with bleve with the same features, and with bleve's analyzer "en", which
+// indexes words only.
 func TestKeywordIngest(t *testing.T) {
 	if *ingest == "" {
 		t.Skip("-ingest names a folder of chunks")

@@ -20,7 +20,7 @@ The pressure valve of the second pump opens at nine bars. Nobody may open it by 
 Swallows leave for the south when the evenings of September get cold. They come back in April.
 `
 
-// export makes a dataset of a few pages and returns it.
+// export writes a dataset of a few pages and returns it.
 func export(t *testing.T) dataset {
 	t.Helper()
 	from, out := filepath.Join(t.TempDir(), "pages"), t.TempDir()
@@ -72,8 +72,7 @@ func TestSentences(t *testing.T) {
 	}
 }
 
-// TestServe has each system in Go filled, opened by another process as it were, and
-// asked in all of its modes.
+// TestServe fills each Go system, opens it again and queries it in all of its modes.
 func TestServe(t *testing.T) {
 	set := export(t)
 	var asked question
@@ -105,7 +104,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// talk serves a system one conversation.
+// talk serves a system one sequence of commands.
 func talk(t *testing.T, name string, commands ...command) []reply {
 	t.Helper()
 	p, err := newPeer(name)

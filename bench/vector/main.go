@@ -4,8 +4,8 @@
 //	vector data texts OUT -from DIR                  real texts, embedded with the built-in table
 //	vector serve INDEX BASE QUERIES LIMIT            one index, for compare
 //	vector compare -o OUT [-hnswlib PROGRAM] SET...  all indexes on SET.fvecs
-//	vector insert BASE QUERIES LIMIT                 searches beside inserts, for compare
-//	vector open DIR [-n N]                           fills DIR, or opens what is there
+//	vector insert BASE QUERIES LIMIT                 searches during inserts, for compare
+//	vector open DIR [-n N]                           fills DIR, or opens the index in it
 package main
 
 import (

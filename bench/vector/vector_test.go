@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestData writes and reads vectors, which are the same for a seed, and finds them.
+// TestData: equal seeds give equal vectors, which can be written, read and found.
 func TestData(t *testing.T) {
 	set := filepath.Join(t.TempDir(), "set")
 	if err := writeClustered(set+baseFile, set+queryFile, 500, 20, 32, 1); err != nil {
