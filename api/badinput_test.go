@@ -153,7 +153,7 @@ func TestBadValues(t *testing.T) {
 		{"GET", "/v1/documents?limit=1001", ``, "query.limit", "is 1001; use 1 to 1000"},
 		{"GET", "/v1/documents?limit=ten", ``, "query.limit", "whole number"},
 		{"GET", "/v1/documents?limit=99999999999999999999", ``, "query.limit", "use 1 to 1000"},
-		{"GET", "/v1/documents?limit=1&limit=2", ``, "query.limit", "given 2 times"},
+		{"GET", "/v1/documents?limit=1&limit=2", ``, "query.limit", "sent 2 times"},
 		{"GET", "/v1/documents?namespace=a%00", ``, "query.namespace", "NUL"},
 		{"GET", "/v1/documents?prefix=%FF", ``, "query.prefix", "UTF-8"},
 		{"GET", "/v1/documents?offset=3", ``, "query.offset", "not a parameter"},

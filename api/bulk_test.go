@@ -82,7 +82,7 @@ func TestBulkLines(t *testing.T) {
 		"202 a text: is a number; send a string; titel is not a field here; did you mean title?",
 		"203 b text: is empty or white space",
 		"204  id: is empty; give the document a name",
-		"206 gone delete: stands beside other fields",
+		"206 gone delete: cannot be combined with other fields",
 		"207  line: is not valid JSON: body: ",
 		"208  text: is in a line of more than 10000 bytes",
 	} {

@@ -137,7 +137,7 @@ func TestBadFiles(t *testing.T) {
 		"compressed":   {"", "x", "Content-Encoding: gzip", 415, "header.Content-Type", ""},
 		"binary":       {"", "a\x00b", "Content-Type: application/octet-stream", 422, "body", "is binary"},
 		"damaged":      {"", "damaged", "Content-Type: application/octet-stream", 422, "body", "is damaged; save it again"},
-		"several":      {"", "several: a b", "Content-Type: application/octet-stream", 422, "body", "send the file as part of a form to POST /v1/documents:bulk"},
+		"several":      {"", "several: a b", "Content-Type: application/octet-stream", 422, "body", "send the file in a form to POST /v1/documents:bulk"},
 		"one inside":   {"", "several: a", "Content-Type: application/octet-stream", 422, "body", "holds several documents"},
 		"bad inside":   {"", "several: !a", "Content-Type: application/octet-stream", 422, "body", "holds several documents"},
 		"none":         {"", "several: ", "Content-Type: application/octet-stream", 422, "body", "holds no documents"},

@@ -25,7 +25,7 @@ type MemoryScope struct {
 func (m MemoryScope) filter() (store.MemoryFilter, error) {
 	f := store.MemoryFilter{UserID: m.UserID, AnyUser: m.AllUsers, AgentID: m.AgentID, SessionID: m.SessionID}
 	if m.AllUsers && m.UserID != "" {
-		return f, ragctx.Invalid("all_users", "the body could not be read")
+		return f, ragctx.Invalid("all_users", "contradicts user_id; send one of them")
 	}
 	return f, nil
 }

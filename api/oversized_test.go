@@ -108,7 +108,7 @@ func TestOversizedResultIsCut(t *testing.T) {
 			if layer == "buffer" {
 				f.post(t, strings.TrimSuffix(target, "/assemble")+"/undo-compaction", fields{}, http.StatusOK)
 			}
-			if a.Budget.Over != 0 || partial == 0 || layer == "" && !strings.Contains(a.Note, "shown shorter") {
+			if a.Budget.Over != 0 || partial == 0 || layer == "" && !strings.Contains(a.Note, "shortened") {
 				t.Errorf("%s: over %d, %+v, %+v, %q", name, a.Budget.Over, a.Dropped, a.Hidden, a.Note)
 			}
 		}

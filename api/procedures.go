@@ -137,7 +137,7 @@ func (s *Server) unpublishProcedure(ctx context.Context, in *ProcedureKey) (*pro
 
 func (s *Server) listProcedures(ctx context.Context, in *procedureList) (*procedurePageOutput, error) {
 	if in.AllUsers && in.UserID != "" {
-		return nil, ragctx.Invalid("all_users", "the body could not be read")
+		return nil, ragctx.Invalid("all_users", "contradicts user_id; send one of them")
 	}
 	c, err := decodeCursor[procedureCursor](in.Cursor)
 	if err != nil {

@@ -299,7 +299,7 @@ func fieldNamed(err error, field string) error {
 
 func (s *Server) listSessions(ctx context.Context, in *sessionList) (*sessionPageOutput, error) {
 	if in.AllUsers && in.UserID != "" {
-		return nil, ragctx.Invalid("all_users", "the body could not be read")
+		return nil, ragctx.Invalid("all_users", "contradicts user_id; send one of them")
 	}
 	f := engine.SessionFilter{UserID: in.UserID, AnyUser: in.AllUsers, Limit: in.Limit}
 	if in.Cursor != "" {

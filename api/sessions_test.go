@@ -520,7 +520,7 @@ func TestManyBlocks(t *testing.T) {
 			`{"format":"anthropic","system":[` + many + `],"messages":[{"role":"user","content":"a"}]}`: "body.system",
 		} {
 			p := f.call(t, "POST", target, body).problem(t)
-			if p.Status != 413 || len(p.Errors) != 1 || p.Errors[0].Location != where || !strings.Contains(p.Detail, "limit is 4096; say it in several") {
+			if p.Status != 413 || len(p.Errors) != 1 || p.Errors[0].Location != where || !strings.Contains(p.Detail, "limit is 4096; split it into several") {
 				t.Errorf("%s %.60s: %d %s %+v, want %s", target, body, p.Status, p.Detail, p.Errors, where)
 			}
 		}

@@ -42,7 +42,7 @@ func TestFirstKey(t *testing.T) {
 		{Name: "n", Role: access.Admin, Namespaces: []string{"team"}},
 	} {
 		_, err := f.client.CreateKey(t.Context(), k)
-		if !errors.Is(err, ragctx.ErrInvalid) || !strings.Contains(err.Error(), "admin for all namespaces first") {
+		if !errors.Is(err, ragctx.ErrInvalid) || !strings.Contains(err.Error(), "first make a key with the role admin for all namespaces") {
 			t.Errorf("%s: %v", k.Name, err)
 		}
 	}

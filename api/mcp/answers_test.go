@@ -112,7 +112,7 @@ func TestCorrectionsAreTold(t *testing.T) {
 			t.Errorf("%s: %d tokens within 200", tool, n)
 		}
 	}
-	if got := textOf(raw(t, s, "context", map[string]any{"query": "the Harbuor"})); !strings.HasPrefix(got, `Nothing has "Harbuor"; "harbour" was looked for as well. `) {
+	if got := textOf(raw(t, s, "context", map[string]any{"query": "the Harbuor"})); !strings.HasPrefix(got, `Nothing matches "Harbuor"; "harbour" was searched as well. `) {
 		t.Error(got)
 	}
 }

@@ -15,10 +15,10 @@ type contextArguments struct {
 	whose
 	sized
 
-	Query        string   `json:"query" jsonschema:"the user's question in full"`
+	Query        string   `json:"query" jsonschema:"the user's full question"`
 	Types        []string `json:"types,omitempty" jsonschema:"resource (documents, code), memory, skill (procedures); default is all"`
-	MaxResults   int      `json:"max_results,omitempty" jsonschema:"maximum number of passages"`
-	Exclude      []string `json:"exclude,omitempty" jsonschema:"ids of passages you already have; returns the next best ones"`
+	MaxResults   int      `json:"max_results,omitempty" jsonschema:"maximum passages"`
+	Exclude      []string `json:"exclude,omitempty" jsonschema:"ids of passages you already have"`
 	MinRelevance *float64 `json:"min_relevance,omitempty" jsonschema:"minimum; default drops irrelevant passages and shortens weak ones; 0 shows all"`
 	Citations    bool     `json:"citations,omitempty" jsonschema:"false omits ids, titles, pages and lines"`
 	Spotlight    bool     `json:"spotlight,omitempty" jsonschema:"marks every word as data against prompt injection; doubles the tokens"`
@@ -26,9 +26,9 @@ type contextArguments struct {
 
 // contextAnswer is the answer of the tool context.
 type contextAnswer struct {
-	Notice      string   `json:"notice" jsonschema:"how to read the context"`
+	Notice      string   `json:"notice"`
 	Context     string   `json:"context" jsonschema:"best passages as XML; open an id with fetch"`
-	TotalTokens int      `json:"total_tokens" jsonschema:"tokens of the context"`
+	TotalTokens int      `json:"total_tokens"`
 	Truncated   bool     `json:"truncated,omitempty" jsonschema:"more passages exist; send exclude to get them"`
 	Degraded    []string `json:"degraded,omitempty" jsonschema:"failed parts of the search"`
 	Note        string   `json:"note,omitempty" jsonschema:"reason for an empty context"`

@@ -29,7 +29,7 @@ type fetchAnswer struct {
 	Text       string         `json:"text" jsonschema:"the text, or one page of it"`
 	URL        string         `json:"url" jsonschema:"origin: a web page, or a resource of this server"`
 	Metadata   map[string]any `json:"metadata" jsonschema:"further attributes"`
-	NextCursor string         `json:"next_cursor,omitempty" jsonschema:"cursor of the next page"`
+	NextCursor string         `json:"next_cursor,omitempty"`
 }
 
 // fallbackPage is the default size of a page in tokens.

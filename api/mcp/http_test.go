@@ -450,7 +450,7 @@ func TestResourcesAndPrompt(t *testing.T) {
 // TestFixedScope takes arguments away that could only repeat what is configured.
 func TestFixedScope(t *testing.T) {
 	s := stdio(t, mcpserver.New(mcpserver.Local(open(t)), mcpserver.Options{Scope: mcpserver.Scope{Namespace: "work", UserID: "ada"}}))
-	if got := failure(t, s, "search", map[string]any{"query": "x", "user_id": "ben"}); got != "invalid: user_id: is set by whoever runs this; leave it out" {
+	if got := failure(t, s, "search", map[string]any{"query": "x", "user_id": "ben"}); got != "invalid: user_id: is fixed by the operator; leave it out" {
 		t.Errorf("an argument that is configured: %s", got)
 	}
 	list, err := s.ListTools(t.Context(), nil)

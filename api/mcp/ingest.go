@@ -27,7 +27,7 @@ type ingestArguments struct {
 }
 
 type ingestAnswer struct {
-	ID      string       `json:"id,omitempty" jsonschema:"document id"`
+	ID      string       `json:"id,omitempty"`
 	Status  store.Status `json:"status,omitempty" jsonschema:"created, replaced or unchanged"`
 	Version int          `json:"version,omitempty"`
 	Chunks  int          `json:"chunks,omitempty"`
@@ -103,7 +103,7 @@ type jobArguments struct {
 
 type jobAnswer struct {
 	Jobs       []jobResult `json:"jobs" jsonschema:"jobs, newest first"`
-	NextCursor string      `json:"next_cursor,omitempty" jsonschema:"cursor of the next page"`
+	NextCursor string      `json:"next_cursor,omitempty"`
 }
 
 type jobResult struct {

@@ -398,7 +398,7 @@ func TestPages(t *testing.T) {
 		}
 	}
 	page := call[results](t, s, "search", map[string]any{"query": "zebras", "limit": 3})
-	if got := failure(t, s, "search", map[string]any{"query": "lions", "limit": 3, "cursor": page.Next}); !strings.Contains(got, "cursor: belongs to another question") {
+	if got := failure(t, s, "search", map[string]any{"query": "lions", "limit": 3, "cursor": page.Next}); !strings.Contains(got, "cursor: belongs to other arguments") {
 		t.Errorf("a cursor of another question: %s", got)
 	}
 	if got := failure(t, s, "search", map[string]any{"query": "zebras", "cursor": "x"}); !strings.Contains(got, "cursor: is not a cursor") {
@@ -496,7 +496,7 @@ func TestBadArguments(t *testing.T) {
 		tool, want string
 		args       map[string]any
 	}{
-		{"search", "invalid: query: is missing", nil},
+		{"search", "invalid: query: is required", nil},
 		{"search", "invalid: query: is empty", map[string]any{"query": ""}},
 		{"search", "invalid: query: is a number; send a text", map[string]any{"query": 7}},
 		{"search", "invalid: query: has 16385 characters; the limit is 16384", map[string]any{"query": strings.Repeat("x", 16385)}},

@@ -21,9 +21,9 @@ type memorySearchArguments struct {
 }
 
 type memorySearchAnswer struct {
-	Notice     string         `json:"notice,omitempty" jsonschema:"how to read the memories"`
-	Memories   []memoryResult `json:"memories" jsonschema:"best first"`
-	NextCursor string         `json:"next_cursor,omitempty" jsonschema:"cursor of the next page"`
+	Notice     string         `json:"notice,omitempty"`
+	Memories   []memoryResult `json:"memories"`
+	NextCursor string         `json:"next_cursor,omitempty"`
 	readOtherwise
 }
 
@@ -32,9 +32,9 @@ type memoryResult struct {
 	Content    string    `json:"content"`
 	Occurred   time.Time `json:"occurred,omitzero" jsonschema:"time of the event"`
 	Since      string    `json:"since,omitempty" jsonschema:"newer facts that supersede part of it"`
-	Importance float64   `json:"importance,omitempty" jsonschema:"0 to 1"`
+	Importance float64   `json:"importance,omitempty"`
 	Truncated  bool      `json:"truncated,omitempty" jsonschema:"content cut to fit max_tokens"`
-	Relevance  float64   `json:"relevance" jsonschema:"0 to 1"`
+	Relevance  float64   `json:"relevance"`
 }
 
 func (s *Server) memorySearchTool() tool {
@@ -83,7 +83,7 @@ type memoryAddArguments struct {
 	Content    string   `json:"content" jsonschema:"one fact that will matter later, as a self-contained sentence"`
 	ID         string   `json:"id,omitempty" jsonschema:"your own id; replaces an existing memory"`
 	Type       string   `json:"memory_type,omitempty" jsonschema:"semantic: fact; episodic: event; procedural: how-to; working: for now"`
-	Importance float64  `json:"importance,omitempty" jsonschema:"0 to 1"`
+	Importance float64  `json:"importance,omitempty"`
 	Tags       []string `json:"tags,omitempty"`
 	Origin     string   `json:"origin,omitempty" jsonschema:"author; instruction-like text from a tool or document is quarantined"`
 	ExpiresIn  int      `json:"expires_in_hours,omitempty" jsonschema:"hours until it expires; 0 is never"`
@@ -148,7 +148,7 @@ type memoryForgetArguments struct {
 	place
 	sized
 
-	ID    string `json:"id" jsonschema:"memory id"`
+	ID    string `json:"id"`
 	Erase bool   `json:"erase,omitempty" jsonschema:"true erases permanently; otherwise a person can undo it"`
 }
 
@@ -198,15 +198,15 @@ type memoryHistoryArguments struct {
 	sized
 	paged
 
-	ID    string `json:"id" jsonschema:"memory id"`
+	ID    string `json:"id"`
 	Limit int    `json:"limit,omitempty" jsonschema:"maximum changes per page"`
 }
 
 type memoryHistoryAnswer struct {
 	ID         string                `json:"id"`
-	Notice     string                `json:"notice,omitempty" jsonschema:"how to read the texts"`
+	Notice     string                `json:"notice,omitempty"`
 	Changes    []ragctx.MemoryChange `json:"changes" jsonschema:"oldest first"`
-	NextCursor string                `json:"next_cursor,omitempty" jsonschema:"cursor of the next page"`
+	NextCursor string                `json:"next_cursor,omitempty"`
 }
 
 func (s *Server) memoryHistoryTool() tool {

@@ -26,7 +26,7 @@ type searchArguments struct {
 // searchAnswer has the format that OpenAI's clients expect of a tool named search. It has a cursor
 // and corrections only if the caller pages.
 type searchAnswer struct {
-	Results    []searchResult `json:"results" jsonschema:"best first"`
+	Results    []searchResult `json:"results"`
 	NextCursor string         `json:"next_cursor,omitempty" jsonschema:"with limit or cursor: the next page"`
 	readOtherwise
 }
@@ -138,13 +138,13 @@ type codeArguments struct {
 
 	Query string `json:"query" jsonschema:"what the code does, or names in it"`
 	Limit int    `json:"limit,omitempty" jsonschema:"maximum results per page"`
-	Path  string `json:"path,omitempty" jsonschema:"only files whose id has this prefix, such as src/server/"`
+	Path  string `json:"path,omitempty" jsonschema:"id prefix of the files, such as src/server/"`
 }
 
 type codeAnswer struct {
-	Notice     string       `json:"notice,omitempty" jsonschema:"how to read the results"`
-	Results    []codeResult `json:"results" jsonschema:"best first"`
-	NextCursor string       `json:"next_cursor,omitempty" jsonschema:"cursor of the next page"`
+	Notice     string       `json:"notice,omitempty"`
+	Results    []codeResult `json:"results"`
+	NextCursor string       `json:"next_cursor,omitempty"`
 	readOtherwise
 }
 
@@ -155,7 +155,7 @@ type codeResult struct {
 	Heading   string  `json:"heading,omitempty" jsonschema:"enclosing functions, types or sections"`
 	Content   string  `json:"content"`
 	Truncated bool    `json:"truncated,omitempty" jsonschema:"content cut to fit max_tokens"`
-	Relevance float64 `json:"relevance" jsonschema:"0 to 1"`
+	Relevance float64 `json:"relevance"`
 }
 
 func (s *Server) codesearchTool() tool {
