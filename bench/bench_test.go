@@ -112,20 +112,24 @@ func TestRun(t *testing.T) {
 	var cpu time.Duration
 	var lines []string
 	r, err := Run(t.Context(), Options{
-		URL: serve(t, f) + "/", Queries: queries("a", "b", "c"), Loads: []Load{{Clients: 4}, {Clients: 1}}, Repeat: 2, Requests: 50, Warmup: 10,
+		URL: serve(t, f) + "/", Queries: queries("a", "b", "c"), Loads: []Load{{Clients: 4}, {Clients: 1}},
+		Repeat: 2, Requests: 50, Warmup: 10,
 		Setup: Setup{Documents: 7}, Seed: 3, Progress: func(line string) { lines = append(lines, line) },
 		Usage: func() Usage { return Usage{CPU: cpu, Anon: 5, File: 6} },
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(Setup{Documents: 7, Distinct: 3, Seed: 3, QueriesHash: hashOf(queries("a", "b", "c"))}, r.Setup); d != "" {
+	if d := cmp.Diff(Setup{Documents: 7, Distinct: 3, Seed: 3, QueriesHash: hashOf(queries("a", "b", "c"))},
+		r.Setup); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff([]string{"run 1 of 2: 4 clients", "run 1 of 2: 1 client", "run 2 of 2: 4 clients", "run 2 of 2: 1 client"}, lines); d != "" {
+	if d := cmp.Diff([]string{"run 1 of 2: 4 clients", "run 1 of 2: 1 client", "run 2 of 2: 4 clients", "run 2 " +
+		"of 2: 1 client"}, lines); d != "" {
 		t.Error(d)
 	}
-	if r.Format != Format || r.Version != Version || r.Repeat != 2 || r.Requests != 50 || r.Warmup != 10 || len(r.Control) != 4 || len(r.Loads) != 2 {
+	if r.Format != Format || r.Version != Version || r.Repeat != 2 || r.Requests != 50 || r.Warmup != 10 ||
+		len(r.Control) != 4 || len(r.Loads) != 2 {
 		t.Errorf("%+v", r)
 	}
 	want := Measurement{
@@ -139,7 +143,8 @@ func TestRun(t *testing.T) {
 	}
 	for _, m := range r.Loads {
 		l := m.Latency
-		if m.Seconds <= 0 || m.PerSecond <= 0 || l.Count != 80 || l.P50 <= 0 || l.P50 > l.P99 || l.P99 > l.Max || len(m.Runs) != 2 || m.Runs[1].P50 <= 0 {
+		if m.Seconds <= 0 || m.PerSecond <= 0 || l.Count != 80 || l.P50 <= 0 || l.P50 > l.P99 || l.P99 > l.Max ||
+			len(m.Runs) != 2 || m.Runs[1].P50 <= 0 {
 			t.Errorf("times are %+v", m)
 		}
 		count := 0
@@ -170,7 +175,8 @@ func TestRunEndsWithTheTime(t *testing.T) {
 		}
 		io.WriteString(w, `{"items": [{}], "total_tokens": 1}`)
 	})
-	r, err := Run(t.Context(), Options{URL: serve(t, h), Queries: queries("a"), Repeat: 1, Duration: 50 * time.Millisecond})
+	r, err := Run(t.Context(), Options{URL: serve(t, h), Queries: queries("a"), Repeat: 1,
+		Duration: 50 * time.Millisecond})
 	if err != nil || r.succeeded() == 0 || r.Loads[0].Failed != 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -204,13 +210,16 @@ func TestRunFails(t *testing.T) {
 		<-r.Context().Done()
 	})
 	cut := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
-	for class, h := range map[string]http.Handler{"unreadable answer": garbage, "timeout": slow, "connection closed": cut} {
-		r, err := Run(t.Context(), Options{URL: serve(t, h), Queries: queries("a"), Requests: 3, Repeat: 1, Timeout: 50 * time.Millisecond})
+	for class, h := range map[string]http.Handler{"unreadable answer": garbage, "timeout": slow,
+		"connection closed": cut} {
+		r, err := Run(t.Context(), Options{URL: serve(t, h), Queries: queries("a"), Requests: 3, Repeat: 1,
+			Timeout: 50 * time.Millisecond})
 		if err == nil || r.Loads[0].Errors[class] != 3 {
 			t.Errorf("%s: %v, %v", class, r.Loads, err)
 		}
 	}
-	if r, err := Run(t.Context(), Options{URL: "http://127.0.0.1:1", Queries: queries("a"), Requests: 1, Repeat: 1}); err == nil || r.Loads[0].Errors["dial failed"] != 1 {
+	if r, err := Run(t.Context(), Options{URL: "http://127.0.0.1:1", Queries: queries("a"), Requests: 1,
+		Repeat: 1}); err == nil || r.Loads[0].Errors["dial failed"] != 1 {
 		t.Errorf("nobody listens: %v, %v", r.Loads, err)
 	}
 }
@@ -240,7 +249,8 @@ func TestRunRefuses(t *testing.T) {
 }
 
 func TestReadQueries(t *testing.T) {
-	got, err := ReadQueries(strings.NewReader("one\r\n\n  two words \n{\"text\": \"three\"}\n{\"_id\": 4, \"query\": \"four\"}\n"))
+	got, err := ReadQueries(strings.NewReader("one\r\n\n  two words \n{\"text\": \"three\"}\n{\"_id\": 4, " +
+		"\"query\": \"four\"}\n"))
 	if d := cmp.Diff([]string{"one", "two words", "three", "four"}, got); d != "" || err != nil {
 		t.Error(d, err)
 	}
@@ -264,7 +274,8 @@ func TestDrawQueries(t *testing.T) {
 	for i := range 20 {
 		texts = append(texts, Text{
 			ID: fmt.Sprint(i), Title: fmt.Sprintf("Title %d", i),
-			Body: fmt.Sprintf("Too short. This is the first sentence of document %d. And this is the second sentence of document %d.", i, i),
+			Body: fmt.Sprintf("Too short. This is the first sentence of document %d. And this is the second sentence "+
+				"of document %d.", i, i),
 		})
 	}
 	want := DrawQueries(texts, 30)

@@ -73,7 +73,8 @@ func floats(in []int) (out []float64) {
 // TestUnsurprising compares with the published critical values of U at .05, two-sided (Mann and
 // Whitney 1947; Milton 1964).
 func TestUnsurprising(t *testing.T) {
-	for _, c := range []struct{ n, m, want int }{{3, 3, -1}, {4, 4, 0}, {5, 5, 2}, {5, 8, 6}, {8, 5, 6}, {10, 10, 23}, {20, 20, 127}} {
+	for _, c := range []struct{ n, m, want int }{{3, 3, -1}, {4, 4, 0}, {5, 5, 2}, {5, 8, 6}, {8, 5, 6},
+		{10, 10, 23}, {20, 20, 127}} {
 		if got := acceptedU(c.n, c.m); got != c.want {
 			t.Errorf("%d and %d: %d, want %d", c.n, c.m, got, c.want)
 		}
@@ -155,7 +156,8 @@ func TestVerdicts(t *testing.T) {
 func TestCompare(t *testing.T) {
 	old, now := made(1, 2, 5, 10, 0.01), made(2, 2, 5, 11, 0.01)
 	c := compared(t, old, now)
-	if percent, what := c.SlowerBy(); c.Verdict() != "slower" || percent < 8 || percent > 12 || !strings.Contains(what, "client") {
+	if percent, what := c.SlowerBy(); c.Verdict() != "slower" || percent < 8 || percent > 12 ||
+		!strings.Contains(what, "client") {
 		t.Errorf("%s, %v, %s", c.Verdict(), percent, what)
 	}
 	// p50, p99 and throughput of two loads; CPU time is unknown.
@@ -195,7 +197,8 @@ func TestCompareManyControls(t *testing.T) {
 	for i := range now.Control {
 		now.Control[i] = 6 + float64(i%7)/100
 	}
-	if c := compared(t, old, now).Control; c.Outcome != Slower || math.Abs(c.Percent-20) > 1 || math.Abs(c.Old-5.03) > 0.01 {
+	if c := compared(t, old, now).Control; c.Outcome != Slower || math.Abs(c.Percent-20) > 1 ||
+		math.Abs(c.Old-5.03) > 0.01 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -204,7 +207,8 @@ func TestCompareRefuses(t *testing.T) {
 	old, now := made(1, 1, 5, 10, 0.01), made(2, 1, 5, 10, 0.01)
 	now.Setup.Machine, now.Setup.Chunks = "another", 9
 	_, err := Compare(old, now, false)
-	if !errors.Is(err, ragctx.ErrInvalid) || !strings.Contains(err.Error(), "machine: was m, is another; chunks: was 0, is 9") {
+	if !errors.Is(err, ragctx.ErrInvalid) || !strings.Contains(err.Error(), "machine: was m, is another; "+
+		"chunks: was 0, is 9") {
 		t.Errorf("other setups: %v", err)
 	}
 	if c, err := Compare(old, now, true); err != nil || len(c.Warnings()) != 1 {
@@ -216,9 +220,11 @@ func TestCompareRefuses(t *testing.T) {
 		t.Errorf("other loads: %v", err)
 	}
 	same := Options{Repeat: 5, Loads: []Load{{Clients: 1}}, Setup: old.Setup}
-	if old := newReport(same.withDefaults()); Comparable(Report{Setup: old.Setup, Seconds: old.Seconds, Loads: made(1, 1, 5, 10, 0).Loads}, same, false) != nil {
+	if old := newReport(same.withDefaults()); Comparable(Report{Setup: old.Setup, Seconds: old.Seconds,
+		Loads: made(1, 1, 5, 10, 0).Loads}, same, false) != nil {
 		t.Error("what is the same is not comparable")
-	} else if err := Comparable(Report{Setup: old.Setup, Seconds: old.Seconds, Loads: now.Loads}, same, true); err == nil || !strings.Contains(err.Error(), "no load in common") {
+	} else if err := Comparable(Report{Setup: old.Setup, Seconds: old.Seconds, Loads: now.Loads}, same,
+		true); err == nil || !strings.Contains(err.Error(), "no load in common") {
 		t.Errorf("other loads, before they are measured: %v", err)
 	}
 	// Text of an older report cannot control a terminal.
@@ -250,7 +256,8 @@ func TestReadReport(t *testing.T) {
 		`{"format": "ragctx-bench", "version": 3, "loads": 4}`:    "report: is damaged",
 		`{"format": "ragctx-bench", "version": 3, "loads": [{}]}`: "report: loads[0]: has 0 runs",
 	} {
-		if _, err := ReadReport(strings.NewReader(text)); !errors.Is(err, ragctx.ErrInvalid) || !strings.HasPrefix(err.Error(), want) {
+		if _, err := ReadReport(strings.NewReader(text)); !errors.Is(err, ragctx.ErrInvalid) ||
+			!strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
@@ -260,7 +267,8 @@ func TestReadReport(t *testing.T) {
 func FuzzReadReport(f *testing.F) {
 	good, _ := json.Marshal(made(1, 2, 4, 10, 0.1))
 	f.Add(good)
-	f.Add([]byte(`{"format": "ragctx-bench", "version": 3, "loads": [{"clients": 1, "runs": [{"p50_ms": -1}]}], "control_ms": [0, 1e308]}`))
+	f.Add([]byte(`{"format": "ragctx-bench", "version": 3, "loads": [{"clients": 1, "runs": [{"p50_ms": -1}]}], ` +
+		`"control_ms": [0, 1e308]}`))
 	now := made(1, 2, 4, 10, 0.1)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		old, err := ReadReport(bytes.NewReader(b))

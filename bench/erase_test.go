@@ -29,7 +29,8 @@ func BenchmarkErase(b *testing.B) {
 	s := newSpoken(1)
 	for i := range *eraseDocuments {
 		text := s.handbook().Text
-		if _, err := e.Documents().Put(b.Context(), "", ragctx.Document{ExternalID: fmt.Sprintf("%d.md", i), Text: text}, ""); err != nil {
+		if _, err := e.Documents().Put(b.Context(), "",
+			ragctx.Document{ExternalID: fmt.Sprintf("%d.md", i), Text: text}, ""); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -28,7 +28,8 @@ func full() Report {
 			for i := range n {
 				took := time.Duration(2+i%17+i*i%(31+k)) * time.Millisecond
 				s := sample{
-					at: time.Duration(i) * 2 * time.Second / time.Duration(n), took: took, sent: took / 2, bytes: 1000 + i, tokens: 40, items: i % 3, degraded: i == 7,
+					at: time.Duration(i) * 2 * time.Second / time.Duration(n), took: took, sent: took / 2, bytes: 1000 + i,
+					tokens: 40, items: i % 3, degraded: i == 7,
 					stages: []stage{{"keyword", 1 + float64(i%5)}, {"engine", millis(took) * 0.8}, {"http", millis(took) * 0.2}},
 				}
 				s.cached = l.Repeated && i%4 > 0
@@ -50,11 +51,14 @@ func full() Report {
 	return Report{
 		Format: Format, Version: Version, Repeat: 2, Seconds: 2, Warmup: 50, Control: []float64{5.1, 5.2},
 		Setup: Setup{
-			Server: "http://127.0.0.1:1", InProcess: true, Namespace: `<b>"n"&'s'`, Corpus: "your own", Documents: 2, Chunks: 9, Queries: "from q.txt",
-			Distinct: 3, MaxTokens: 4000, MaxResults: 10, Tokenizer: "o200k_base", Machine: "</style><script>", Cores: 2, Program: "v1", Time: "2026-05-08T14:00:00Z",
+			Server: "http://127.0.0.1:1", InProcess: true, Namespace: `<b>"n"&'s'`, Corpus: "your own", Documents: 2,
+			Chunks: 9, Queries: "from q.txt",
+			Distinct: 3, MaxTokens: 4000, MaxResults: 10, Tokenizer: "o200k_base", Machine: "</style><script>",
+			Cores: 2, Program: "v1", Time: "2026-05-08T14:00:00Z",
 		},
 		Loads: []Measurement{
-			sampled(Load{Clients: 1}, 600), sampled(Load{Clients: 1, Ingest: Ingest{Own: 5}}, 90), sampled(Load{Clients: 2}, 200), sampled(Load{Clients: 256, Rate: 50}, 100),
+			sampled(Load{Clients: 1}, 600), sampled(Load{Clients: 1, Ingest: Ingest{Own: 5}}, 90),
+			sampled(Load{Clients: 2}, 200), sampled(Load{Clients: 256, Rate: 50}, 100),
 			sampled(Load{Clients: 1, Repeated: true}, 40),
 		},
 		Ingest: writtenOf(0, &written{took: time.Second, chunks: 4000, bytes: 600_000, times: []float64{1, 2}}),
@@ -115,7 +119,8 @@ func pageOf(t *testing.T) string {
 func TestHTMLStructure(t *testing.T) {
 	text := pageOf(t)
 	var out strings.Builder
-	for _, m := range regexp.MustCompile(`(?s)<(h[1-3]|dt|th|li|figcaption)[ >].*?</(h[1-3]|dt|th|li|figcaption)>|<svg .*?</svg>`).FindAllString(text, -1) {
+	for _, m := range regexp.MustCompile(`(?s)<(h[1-3]|dt|th|li|figcaption)[ >].*?</(h[1-3]|dt|th|li|`+
+		`figcaption)>|<svg .*?</svg>`).FindAllString(text, -1) {
 		if strings.HasPrefix(m, "<svg") {
 			fmt.Fprintf(&out, "svg: %s\n", elements(t, m))
 			continue

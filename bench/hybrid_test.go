@@ -27,13 +27,17 @@ import (
 //
 // The queries are those of TestKeywordLeg. A filled -hybrid-dir is reused.
 var (
-	hybridCorpus = flag.String("hybrid-corpus", "", "directories with texts, by commas, that TestHybrid searches; \"\" leaves it out")
+	hybridCorpus = flag.String("hybrid-corpus", "", "directories with texts, by commas, that TestHybrid "+
+		"searches; \"\" leaves it out")
 	hybridChunks = flag.Int("hybrid-chunks", 100_000, "how many chunks of them it searches, about")
 	hybridDir    = flag.String("hybrid-dir", "", "the data directory; \"\" is a temporary one")
 	hybridAsked  = flag.Int("hybrid-asked", 2000, "how many questions it asks of each kind")
-	hybridOnly   = flag.String("hybrid-only", "", "the kinds of search that it asks for, by a part of their names as \"vector   K 10\"; \"\" is all")
-	hybridRest   = flag.Duration("hybrid-rest", 0, "how long it waits before; an index that nothing is written to is tidied after 20 s")
-	hybridWrites = flag.Float64("hybrid-writes", 20, "documents that are written in a second, beside the questions; 0 is as many as can be")
+	hybridOnly   = flag.String("hybrid-only", "", "the kinds of search that it asks for, by a part of their "+
+		"names as \"vector   K 10\"; \"\" is all")
+	hybridRest = flag.Duration("hybrid-rest", 0, "how long it waits before; an index that nothing is written "+
+		"to is tidied after 20 s")
+	hybridWrites = flag.Float64("hybrid-writes", 20, "documents that are written in a second, beside the "+
+		"questions; 0 is as many as can be")
 )
 
 // fillHybrid writes documents until there are enough chunks, and records the queries.
@@ -54,7 +58,8 @@ func fillHybrid(ctx context.Context, e *engine.Engine, note string) error {
 		}
 		var failed error
 		err := f.read(full, func(name, title, text string) {
-			if _, err := e.Documents().Put(ctx, "", ragctx.Document{ExternalID: name, Title: title, Text: text}, ""); err == nil {
+			if _, err := e.Documents().Put(ctx, "", ragctx.Document{ExternalID: name, Title: title, Text: text},
+				""); err == nil {
 				written++
 			} else if !errors.Is(err, ragctx.ErrInvalid) {
 				failed = errors.Join(failed, err)

@@ -72,11 +72,13 @@ func TestIngestBeside(t *testing.T) {
 	}
 	own, same := r.Loads[1].Own, r.Loads[1].Same
 	for name, w := range map[string]*Written{"own": own, "same": same, "alone": r.Ingest} {
-		if w == nil || w.Documents == 0 || w.Chunks < w.Documents || w.Bytes == 0 || w.DocumentsPerSecond <= 0 || w.Latency.Count != w.Documents {
+		if w == nil || w.Documents == 0 || w.Chunks < w.Documents || w.Bytes == 0 || w.DocumentsPerSecond <= 0 ||
+			w.Latency.Count != w.Documents {
 			t.Errorf("%s: %+v", name, w)
 		}
 	}
-	if failed := own.Failed + same.Failed + r.Ingest.Failed; failed == 0 || r.Ingest.Errors["status 503"] != r.Ingest.Failed {
+	if failed := own.Failed + same.Failed + r.Ingest.Failed; failed == 0 ||
+		r.Ingest.Errors["status 503"] != r.Ingest.Failed {
 		t.Errorf("%d failed: %v", failed, r.Ingest.Errors)
 	}
 	if own.Wanted != 200 || same.Wanted != 100 {
@@ -98,7 +100,8 @@ func TestFill(t *testing.T) {
 		t.Error(d)
 	}
 	s := &shelf{texts: make(map[string]string), refuse: 3}
-	if _, err := Fill(t.Context(), FillOptions{URL: serve(t, s), Chunks: 1000}); err == nil || !strings.Contains(err.Error(), "status 503") {
+	if _, err := Fill(t.Context(), FillOptions{URL: serve(t, s), Chunks: 1000}); err == nil ||
+		!strings.Contains(err.Error(), "status 503") {
 		t.Errorf("a document was refused: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -124,10 +127,12 @@ func TestGenerated(t *testing.T) {
 func TestDirSizes(t *testing.T) {
 	dir := t.TempDir()
 	for name, n := range map[string]int{
-		"ragctx.db": 100, "ragctx.db-wal": 10, "index/1-documents/keyword/a/b": 7, "index/1-documents/vector-1/c": 5, "index/1-documents/catalog": 3, "lock": 1,
+		"ragctx.db": 100, "ragctx.db-wal": 10, "index/1-documents/keyword/a/b": 7, "index/1-documents/vector-1/c": 5,
+		"index/1-documents/catalog": 3, "lock": 1,
 	} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, make([]byte, n), 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700),
+			os.WriteFile(path, make([]byte, n), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -26,12 +26,15 @@ import (
 // The queries are sentences of the texts themselves. Their words are frequent there, so they are the
 // most expensive queries that people ask. A filled -keyword-dir is reused.
 var (
-	keywordCorpus = flag.String("keyword-corpus", "", "directories with texts, by commas, that TestKeywordLeg searches; \"\" leaves it out")
+	keywordCorpus = flag.String("keyword-corpus", "", "directories with texts, by commas, that TestKeywordLeg "+
+		"searches; \"\" leaves it out")
 	keywordChunks = flag.Int("keyword-chunks", 100_000, "how many chunks of them it searches")
 	keywordDir    = flag.String("keyword-dir", "", "where the index is kept; \"\" is a temporary directory")
 	keywordAsked  = flag.Int("keyword-asked", 1000, "how many questions it asks of each kind")
-	keywordRest   = flag.Duration("keyword-rest", 0, "how long it waits before; an index that nothing is written to is tidied after 20 s")
-	keywordOnly   = flag.String("keyword-only", "", "the kinds of search that it asks for, by a part of their names; \"\" is all")
+	keywordRest   = flag.Duration("keyword-rest", 0, "how long it waits before; an index that nothing is "+
+		"written to is tidied after 20 s")
+	keywordOnly = flag.String("keyword-only", "", "the kinds of search that it asks for, by a part of their "+
+		"names; \"\" is all")
 )
 
 // keywordMade describes a filled index.
@@ -66,7 +69,8 @@ func fillKeyword(ctx context.Context, dir string) (made keywordMade, err error) 
 	if err := ix.Flush(ctx); err != nil {
 		return made, err
 	}
-	made = keywordMade{len(c.units), int(c.texts), (processTime() - before).Seconds(), drawSentences(c.units, *keywordAsked)}
+	made = keywordMade{len(c.units), int(c.texts), (processTime() - before).Seconds(),
+		drawSentences(c.units, *keywordAsked)}
 	return made, nil
 }
 
@@ -107,7 +111,8 @@ func filledKeyword(t *testing.T) (*keyword.Index, keywordMade) {
 	time.Sleep(*keywordRest)
 	segments, _ := filepath.Glob(filepath.Join(dir, "index", "scorch", "*.zap"))
 	t.Logf("%d chunks of %d texts in %d segments, %.0f MB; made with %.1f s of processor time, %.0f chunks/s; %+v",
-		made.Chunks, made.Texts, len(segments), float64(ix.Stats().Bytes)/1e6, made.Seconds, float64(made.Chunks)/made.Seconds, ix.Stats())
+		made.Chunks, made.Texts, len(segments), float64(ix.Stats().Bytes)/1e6, made.Seconds,
+		float64(made.Chunks)/made.Seconds, ix.Stats())
 	return ix, made
 }
 
@@ -151,7 +156,8 @@ func TestKeywordLeg(t *testing.T) {
 		accepted[text] = order(fmt.Sprint("text ", text))%20 == 0
 	}
 	kinds := keywordKinds(func(id uint64) bool { return accepted[id>>unitBits] })
-	first := []keywordKind{{name: "all features, K 100, asked first", q: index.KeywordQuery{K: 100}}} // later much is known of terms
+	// later much is known of terms
+	first := []keywordKind{{name: "all features, K 100, asked first", q: index.KeywordQuery{K: 100}}}
 	for _, kinds := range [][]keywordKind{first, kinds} {
 		if err := askKeyword(t.Context(), ix, kinds, made.Queries[:*keywordAsked]); err != nil {
 			t.Fatal(err)
@@ -189,5 +195,6 @@ func milliseconds(times []time.Duration) string {
 	}
 	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 	at := func(p int) float64 { return ms(times[min(len(times)-1, len(times)*p/100)]) }
-	return fmt.Sprintf("p50 %6.2f  p95 %6.2f  p99 %6.2f  mean %6.2f ms", at(50), at(95), at(99), ms(sum/time.Duration(len(times))))
+	return fmt.Sprintf("p50 %6.2f  p95 %6.2f  p99 %6.2f  mean %6.2f ms", at(50), at(95), at(99),
+		ms(sum/time.Duration(len(times))))
 }

@@ -31,8 +31,10 @@ var (
 	memories      = flag.Int("memories", 0, "how many turns TestMemories asks among; 0 leaves it out")
 	memoriesDir   = flag.String("memories-dir", "", "where they are kept; \"\" is a temporary directory")
 	memoriesUsers = flag.Int("memories-users", 10_000, "how many users share them")
-	memoriesFacts = flag.Bool("memories-facts", false, "have every fourth turn say something that is learnt; give it an own -memories-dir")
-	memoriesRest  = flag.Duration("memories-rest", 0, "how long to wait before they are asked; an index that nothing is written to is tidied after 20 s")
+	memoriesFacts = flag.Bool("memories-facts", false, "have every fourth turn say something that is learnt; "+
+		"give it an own -memories-dir")
+	memoriesRest = flag.Duration("memories-rest", 0, "how long to wait before they are asked; an index that "+
+		"nothing is written to is tidied after 20 s")
 	memoriesAsked = flag.Int("memories-asked", 2000, "how many questions are asked")
 )
 
@@ -56,7 +58,8 @@ func newSpoken(seed uint64) spoken {
 	for range vocabularySize {
 		var b strings.Builder
 		for range 1 + r.IntN(4) {
-			b.WriteString([...]string{"b", "c", "d", "f", "g", "h", "l", "m", "n", "p", "r", "s", "t", "w", "st", "tr", "ch", "pl"}[r.IntN(18)])
+			b.WriteString([...]string{"b", "c", "d", "f", "g", "h", "l", "m", "n", "p", "r", "s", "t", "w", "st", "tr",
+				"ch", "pl"}[r.IntN(18)])
 			b.WriteString([...]string{"a", "e", "i", "o", "u", "ea", "ou", "ai"}[r.IntN(8)])
 			b.WriteString([...]string{"", "", "n", "r", "l", "s", "t", "m", "ck", "ng"}[r.IntN(10)])
 		}
@@ -77,7 +80,8 @@ func (s spoken) sentence(n int) string {
 }
 
 // harmful are the things to which generated users are allergic.
-var harmful = strings.Fields("peanuts almonds walnuts milk eggs wheat soy fish shellfish sesame mustard celery lupin latex pollen dust penicillin aspirin nickel wool cats dogs horses bees wasps")
+var harmful = strings.Fields("peanuts almonds walnuts milk eggs wheat soy fish shellfish sesame mustard " +
+	"celery lupin latex pollen dust penicillin aspirin nickel wool cats dogs horses bees wasps")
 
 // turn returns the nth turn of all users together.
 func (s spoken) turn(n, users int, start time.Time) ragctx.Turn {
@@ -167,7 +171,8 @@ func TestMemories(t *testing.T) {
 	t.Logf("%d turns of %d users after %v", *memories, *memoriesUsers, time.Since(start).Round(time.Millisecond))
 	if *memoriesRest > 0 {
 		// This opens the index, which then finishes its background work.
-		if _, err := e.Context(t.Context(), ragctx.ContextQuery{Query: "what was said", Namespace: memoryNamespace, UserID: "u1"}); err != nil {
+		if _, err := e.Context(t.Context(), ragctx.ContextQuery{Query: "what was " +
+			"said", Namespace: memoryNamespace, UserID: "u1"}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(*memoriesRest)
@@ -193,7 +198,8 @@ func TestMemories(t *testing.T) {
 			begin, before := time.Now(), processTime()
 			switch method {
 			case "convex", "keyword", "vector":
-				_, _, err = e.Indexes().Hits(t.Context(), q, engine.HitsOptions{Kind: store.Memories, K: 20, Ranking: index.Ranking{Method: method}})
+				_, _, err = e.Indexes().Hits(t.Context(), q,
+					engine.HitsOptions{Kind: store.Memories, K: 20, Ranking: index.Ranking{Method: method}})
 			default:
 				_, err = e.Context(t.Context(), q)
 			}

@@ -59,7 +59,8 @@ func fillNamespaces(ctx context.Context, e *engine.Engine, from, to int) error {
 					return
 				}
 				var put store.Put
-				if put, errs[w] = e.Documents().Put(ctx, namespaceName(n), s.handbook(), ""); put.Chunks < namespaceChunks && errs[w] == nil {
+				if put, errs[w] = e.Documents().Put(ctx, namespaceName(n), s.handbook(),
+					""); put.Chunks < namespaceChunks && errs[w] == nil {
 					errs[w] = fmt.Errorf("namespace %d has %d chunks", n, put.Chunks)
 				}
 			}
@@ -169,7 +170,8 @@ func underMemory(t *testing.T, when string) {
 			kib[strings.TrimSuffix(f[0], ":")], _ = strconv.Atoi(f[1])
 		}
 	}
-	t.Logf("%s: %d MiB resident, %d MiB of it its own, at most %d MiB till now", when, kib["VmRSS"]>>10, kib["RssAnon"]>>10, kib["VmHWM"]>>10)
+	t.Logf("%s: %d MiB resident, %d MiB of it its own, at most %d MiB till now", when, kib["VmRSS"]>>10,
+		kib["RssAnon"]>>10, kib["VmHWM"]>>10)
 	if kib["VmHWM"] > namespacesMemory>>10 {
 		t.Errorf("%s: the process took %d MiB; at most %d MiB is right", when, kib["VmHWM"]>>10, namespacesMemory>>20)
 	}

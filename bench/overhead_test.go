@@ -25,7 +25,8 @@ import (
 )
 
 var overheadRest = flag.Duration("overhead-rest", 35*time.Second,
-	"how long nothing of the indexes changes before BenchmarkOverhead; their parts are merged once nothing was written for 20 and 30 s")
+	"how long nothing of the indexes changes before BenchmarkOverhead; their parts are merged once nothing was "+
+		"written for 20 and 30 s")
 
 // BenchmarkOverhead measures the cost of REST. "client" uses Go's client, "socket" one that only
 // writes to and reads from its socket, without the work of Go's client. "bare" is a net/http handler
@@ -191,7 +192,8 @@ func newSocketClient(b *testing.B, addr string) *socketClient {
 func (c *socketClient) ask(b *testing.B, body []byte) time.Duration {
 	b.Helper()
 	begin := time.Now()
-	c.sent = fmt.Appendf(c.sent[:0], "POST /v1/context HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+	c.sent = fmt.Appendf(c.sent[:0], "POST /v1/context HTTP/1.1\r\nHost: %s\r\nContent-Type: "+
+		"application/json\r\nContent-Length: %d\r\n\r\n%s",
 		c.conn.RemoteAddr(), len(body), body)
 	if _, err := c.conn.Write(c.sent); err != nil {
 		b.Fatal(err)

@@ -24,7 +24,8 @@ func TestQuestionsAreSearchedFor(t *testing.T) {
 	defer e.Close()
 	w := newWords(5)
 	for i := range 3 {
-		if _, err := e.Documents().Put(t.Context(), "", ragctx.Document{ExternalID: fmt.Sprint(i), Text: w.document()}, ""); err != nil {
+		if _, err := e.Documents().Put(t.Context(), "",
+			ragctx.Document{ExternalID: fmt.Sprint(i), Text: w.document()}, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -33,7 +34,8 @@ func TestQuestionsAreSearchedFor(t *testing.T) {
 	const requests = 40
 	loads := []bench.Load{{Clients: 4}, {Rate: 2000}, {Rate: 2000, Constant: true}, {Clients: 1, Repeated: true}}
 	r, err := bench.Run(t.Context(), bench.Options{
-		URL: srv.URL, Queries: []ragctx.ContextQuery{{Query: w.sentence(7)}, {Query: w.sentence(7)}}, Loads: loads, Repeat: 1, Requests: requests, Warmup: 5,
+		URL: srv.URL, Queries: []ragctx.ContextQuery{{Query: w.sentence(7)}, {Query: w.sentence(7)}}, Loads: loads,
+		Repeat: 1, Requests: requests, Warmup: 5,
 	})
 	if err != nil {
 		t.Fatal(err)

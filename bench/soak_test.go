@@ -65,7 +65,8 @@ func TestGrowth(t *testing.T) {
 			t.Errorf("%s: %+v", name, g)
 		}
 	}
-	if _, known := growthOf(at(50, func(float64) float64 { return 0 }), func(r Reading) float64 { return r.Heap }, 1); known {
+	if _, known := growthOf(at(50, func(float64) float64 { return 0 }), func(r Reading) float64 { return r.Heap },
+		1); known {
 		t.Error("what was never read is known")
 	}
 }
@@ -134,7 +135,8 @@ func TestSoak(t *testing.T) {
 				t.Errorf("with history %v, %s was done: %v", history, k, r.Operations)
 			}
 		}
-		if len(r.Readings) != reads || r.Readings[len(r.Readings)-1].Operations == 0 || len(r.Growth) != 1 || r.Growth[0].Name != "open files" {
+		if len(r.Readings) != reads || r.Readings[len(r.Readings)-1].Operations == 0 || len(r.Growth) != 1 ||
+			r.Growth[0].Name != "open files" {
 			t.Errorf("%d readings of %d; growth of %+v", len(r.Readings), reads, r.Growth)
 		}
 		for kind := range r.Errors {
@@ -148,7 +150,8 @@ func TestSoak(t *testing.T) {
 			alive += n
 		}
 		if bounded := alive <= 4*(sessionTurns+1); len(server.documents) > 20 || bounded == history || server.deletes == 0 {
-			t.Errorf("with history %v %d documents and %d turns are alive after %d deletes", history, len(server.documents), alive, server.deletes)
+			t.Errorf("with history %v %d documents and %d turns are alive after %d deletes", history,
+				len(server.documents), alive, server.deletes)
 		}
 		server.mu.Unlock()
 	}
@@ -177,8 +180,10 @@ func TestFaults(t *testing.T) {
 	well := func() SoakReport {
 		return SoakReport{
 			Seconds: 600, Rate: 60, PerSecond: 59,
-			Growth:  []Growth{{Name: "memory", Verdict: Steady}, {Name: "disk", Verdict: Growing}, {Name: "threads", Verdict: TooShort}},
-			Latency: map[string]Latency{"query": {Count: leastJudged, P50: 2, P99: 10}, "put": {Count: leastJudged - 1, P50: 1, P99: 100}},
+			Growth: []Growth{{Name: "memory", Verdict: Steady}, {Name: "disk", Verdict: Growing},
+				{Name: "threads", Verdict: TooShort}},
+			Latency: map[string]Latency{"query": {Count: leastJudged, P50: 2, P99: 10},
+				"put": {Count: leastJudged - 1, P50: 1, P99: 100}},
 		}
 	}
 	for name, change := range map[string]func(*SoakReport){
@@ -255,8 +260,10 @@ func TestProcessProbe(t *testing.T) {
 
 func TestSoakTable(t *testing.T) {
 	r := SoakReport{
-		Seconds: 60, Operations: map[string]int64{"query": 30}, PerSecond: .5, Failed: 1, Errors: map[string]int{"put status 503": 1},
-		Capacity: 1, Rate: .7, Latency: map[string]Latency{"query": {Count: 30, P50: 2, P99: 5, Max: 9}}, All: Latency{Count: 31, P50: 2, P99: 6, Max: 9}, Faults: []string{"1 operations failed"},
+		Seconds: 60, Operations: map[string]int64{"query": 30}, PerSecond: .5, Failed: 1,
+		Errors:   map[string]int{"put status 503": 1},
+		Capacity: 1, Rate: .7, Latency: map[string]Latency{"query": {Count: 30, P50: 2, P99: 5, Max: 9}},
+		All: Latency{Count: 31, P50: 2, P99: 6, Max: 9}, Faults: []string{"1 operations failed"},
 		Growth: []Growth{{"memory", "MiB", 100, 2.5, 1, Steady}, {"open files", "", 30, 60, 1, Growing}},
 	}
 	for i := range 7 {

@@ -17,9 +17,11 @@ func TestStagesOf(t *testing.T) {
 		{[]string{"keyword;dur=1.5, engine;dur=4"}, []stage{{"keyword", 1.5}, {"engine", 4}, {"http", 6}}},
 		{[]string{`db;desc="a b";DUR="2"`, "cache;dur=0"}, []stage{{"db", 2}, {"cache", 0}}},
 		{[]string{"engine;dur=40"}, []stage{{"engine", 40}, {"http", 0}}},
-		{[]string{"a, ;dur=1, b;dur=x, c;dur=-1, d;dur=NaN, e;dur=1e99, <b>;dur=1, http;dur=3, " + string(make([]byte, 99)) + ";dur=1"}, nil},
+		{[]string{"a, ;dur=1, b;dur=x, c;dur=-1, d;dur=NaN, e;dur=1e99, <b>;dur=1, http;dur=3, " +
+			"" + string(make([]byte, 99)) + ";dur=1"}, nil},
 	} {
-		if d := cmp.Diff(c.want, stagesOf(http.Header{"Server-Timing": c.headers}, 10*time.Millisecond), cmp.AllowUnexported(stage{})); d != "" {
+		if d := cmp.Diff(c.want, stagesOf(http.Header{"Server-Timing": c.headers}, 10*time.Millisecond),
+			cmp.AllowUnexported(stage{})); d != "" {
 			t.Errorf("%q: %s", c.headers, d)
 		}
 	}

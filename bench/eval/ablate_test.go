@@ -35,10 +35,12 @@ func TestAblate(t *testing.T) {
 		t.Fatal(err)
 	}
 	before, after, found := strings.Cut(page.String(), "not on by default")
-	if !found || !strings.Contains(before, "`the command`") || !strings.Contains(before, "| without words |") || !strings.Contains(after, "| more |") {
+	if !found || !strings.Contains(before, "`the command`") || !strings.Contains(before, "| without words |") ||
+		!strings.Contains(after, "| more |") {
 		t.Errorf("the page:\n%s", page.String())
 	}
-	if _, err := eval.Ablate(t.Context(), o, []eval.Variant{{Name: "wrong", Ranking: index.Ranking{Method: "magic"}}}); err == nil {
+	if _, err := eval.Ablate(t.Context(), o, []eval.Variant{{Name: "wrong",
+		Ranking: index.Ranking{Method: "magic"}}}); err == nil {
 		t.Error("a ranking that there is not was measured")
 	}
 }

@@ -20,7 +20,8 @@ func TestTurn(t *testing.T) {
 		e := Entry{ID: "x", Text: c.text, Metadata: map[string]any{"speaker": c.speaker, "role": c.role, "session": "3"}}
 		turn := e.turn("ns", time.Unix(0, 0))
 		m := turn.Messages[0]
-		if m.Content.String() != c.want || m.Name != c.speaker || turn.ID != "x" || turn.SessionID != "3" || turn.Namespace != "ns" {
+		if m.Content.String() != c.want || m.Name != c.speaker || turn.ID != "x" || turn.SessionID != "3" ||
+			turn.Namespace != "ns" {
 			t.Errorf("%+v became %+v", c, turn)
 		}
 		if c.role != "" && string(m.Role) != c.role {

@@ -50,7 +50,8 @@ func TestBadIDs(t *testing.T) {
 			data := collections(t)
 			rewrite(t, data, "pages/"+name, text)
 			_, err := eval.OpenSet(filepath.Join(data, "pages"))
-			if !errors.Is(err, ragctx.ErrInvalid) || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), want) {
+			if !errors.Is(err, ragctx.ErrInvalid) || !strings.Contains(err.Error(), name) ||
+				!strings.Contains(err.Error(), want) {
 				t.Errorf("%s, %q: %v", name, text, err)
 			}
 		}
@@ -61,7 +62,8 @@ func TestBadIDs(t *testing.T) {
 func TestRefusedQuestion(t *testing.T) {
 	data := collections(t)
 	long := strings.Repeat("herons ", ragctx.MaxQueryBytes)
-	rewrite(t, data, "pages/queries.jsonl", `{"_id":"q1","text":"when do herons leave"}`+"\n"+`{"_id":"q9","text":"`+long+`"}`+"\n")
+	rewrite(t, data, "pages/queries.jsonl", `{"_id":"q1","text":"when do herons `+
+		`leave"}`+"\n"+`{"_id":"q9","text":"`+long+`"}`+"\n")
 	r := run(t, eval.Options{Data: data, Out: t.TempDir(), Sets: []string{"pages"}, Modes: []string{eval.ModeKeyword}})
 	m := r.Sets[0].Modes[0]
 	if m.Refused != 1 || m.Reason == "" || m.All.N != 2 || m.All.R5 != .5 {

@@ -53,7 +53,8 @@ func TestMeasureByHand(t *testing.T) {
 		},
 	} {
 		got, ok := eval.Measure(c.ranked, c.grades)
-		if !ok || !near(got.NDCG10, c.want.NDCG10) || got.R5 != c.want.R5 || got.R10 != c.want.R10 || got.R100 != c.want.R100 || got.MRR10 != c.want.MRR10 {
+		if !ok || !near(got.NDCG10, c.want.NDCG10) || got.R5 != c.want.R5 || got.R10 != c.want.R10 ||
+			got.R100 != c.want.R100 || got.MRR10 != c.want.MRR10 {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
 	}
@@ -93,7 +94,8 @@ func TestMeasureBounds(t *testing.T) {
 func TestMeasureSpans(t *testing.T) {
 	span := func(doc string, start, end int) eval.Span { return eval.Span{Doc: doc, Start: start, End: end} }
 	// spans 10..20 and 30..40 (20 characters); d 0..15 covers 5, d 15..35 covers 5+5
-	m := eval.MeasureSpans([]eval.Span{span("d", 0, 15), span("o", 0, 10), span("d", 15, 35)}, "d", [][2]int{{10, 20}, {30, 40}})
+	m := eval.MeasureSpans([]eval.Span{span("d", 0, 15), span("o", 0, 10), span("d", 15, 35)}, "d",
+		[][2]int{{10, 20}, {30, 40}})
 	if m.Recall5 != 15./20 || m.Precision5 != 15./45 || m.IoU5 != 15./50 || m.RecallIn2000 != .75 {
 		t.Errorf("two spans: %+v", m)
 	}
@@ -103,7 +105,8 @@ func TestMeasureSpans(t *testing.T) {
 		t.Errorf("overlap: %+v", m)
 	}
 	// A chunk that does not fit is skipped; a later one that fits is used.
-	m = eval.MeasureSpans([]eval.Span{span("d", 0, 1500), span("d", 1500, 2500), span("d", 2500, 3000)}, "d", [][2]int{{1400, 1600}, {2900, 3100}})
+	m = eval.MeasureSpans([]eval.Span{span("d", 0, 1500), span("d", 1500, 2500), span("d", 2500, 3000)}, "d",
+		[][2]int{{1400, 1600}, {2900, 3100}})
 	if m.RecallIn2000 != 200./400 || m.RecallIn4000 != 300./400 {
 		t.Errorf("budget: %+v", m)
 	}

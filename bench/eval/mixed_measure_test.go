@@ -290,7 +290,8 @@ func TestMixedMeasures(t *testing.T) {
 	}
 	grades := map[string]int{"a.md": 1, "x": 2}
 	got := interleaved(list("a.md", "b.md"), list("w", "x"), grades)
-	if want := []string{"a.md", "w", "x", "b.md"}; !slices.EqualFunc(got, want, func(s Scored, id string) bool { return s.Doc == id }) {
+	if want := []string{"a.md", "w", "x", "b.md"}; !slices.EqualFunc(got, want,
+		func(s Scored, id string) bool { return s.Doc == id }) {
 		t.Errorf("interleaved to %v, want %v: the page can be first at no cost", got, want)
 	}
 	if got := auc([]float64{.9, .5}, []float64{.5, .1}); got != .875 {

@@ -21,7 +21,8 @@ func reference(t *testing.T) (data, scripts string) {
 	t.Helper()
 	data = os.Getenv("RAGCTX_EVAL_DATA")
 	if data == "" {
-		t.Skip("RAGCTX_EVAL_DATA is not set: it names a directory of judged collections, with eval.py and eval_spans.py in it or above it")
+		t.Skip("RAGCTX_EVAL_DATA is not set: it names a directory of judged collections, with eval.py and " +
+			"eval_spans.py in it or above it")
 	}
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("python3 is not installed; the reference scripts need it")
@@ -95,7 +96,8 @@ func TestEqualsReference(t *testing.T) {
 		dir := filepath.Join(data, s.Set)
 		for _, m := range s.Modes {
 			what := s.Set + " " + m.Mode
-			args := []string{filepath.Join(scripts, "eval.py"), filepath.Join(out, s.Set+"."+m.Mode+".run.tsv"), filepath.Join(dir, "qrels.tsv")}
+			args := []string{filepath.Join(scripts, "eval.py"), filepath.Join(out, s.Set+"."+m.Mode+".run.tsv"),
+				filepath.Join(dir, "qrels.tsv")}
 			if len(m.Categories) > 0 {
 				args = append(args, "--by", filepath.Join(dir, "groups.tsv"))
 			}
@@ -109,10 +111,12 @@ func TestEqualsReference(t *testing.T) {
 				t.Errorf("%s: categories %v, the script has %v", what, m.Categories, slices.Sorted(maps.Keys(want)))
 			}
 			if m.Spans != nil {
-				want := script(t, filepath.Join(scripts, "eval_spans.py"), filepath.Join(out, s.Set+"."+m.Mode+".spans.tsv"), filepath.Join(dir, "queries.jsonl"))
+				want := script(t, filepath.Join(scripts, "eval_spans.py"),
+					filepath.Join(out, s.Set+"."+m.Mode+".spans.tsv"), filepath.Join(dir, "queries.jsonl"))
 				agree(t, what+" spans", map[string]float64{
 					"recall@5": m.Spans.Recall5, "precision@5": m.Spans.Precision5, "IoU@5": m.Spans.IoU5,
-					"recall@2000ch": m.Spans.RecallIn2000, "recall@4000ch": m.Spans.RecallIn4000, "recall@8000ch": m.Spans.RecallIn8000,
+					"recall@2000ch": m.Spans.RecallIn2000, "recall@4000ch": m.Spans.RecallIn4000,
+					"recall@8000ch": m.Spans.RecallIn8000,
 				}, want["all"])
 			}
 		}

@@ -101,7 +101,8 @@ func verdict(want, got string) string {
 			what = "LOSS: the ranking got worse"
 		}
 	}
-	return fmt.Sprintf("%s: recall@1 %.3f to %.3f, recall@5 %.3f to %.3f, MRR %.3f to %.3f", what, a[0], b[0], a[1], b[1], a[2], b[2])
+	return fmt.Sprintf("%s: recall@1 %.3f to %.3f, recall@5 %.3f to %.3f, MRR %.3f to %.3f", what, a[0], b[0],
+		a[1], b[1], a[2], b[2])
 }
 
 func TestVerdict(t *testing.T) {
@@ -145,7 +146,8 @@ func summary(ranks []int) (r1, r5, mrr float64) {
 func fill(t *testing.T) shelf {
 	t.Helper()
 	now := func() time.Time { return time.Date(2025, 2, 1, 0, 0, 0, 0, time.UTC) }
-	eng, err := engine.Open(t.Context(), engine.Options{Dir: t.TempDir(), Now: now, FactExtraction: engine.FactExtraction{Off: true}})
+	eng, err := engine.Open(t.Context(), engine.Options{Dir: t.TempDir(), Now: now,
+		FactExtraction: engine.FactExtraction{Off: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,8 @@ func collections(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	files := map[string]string{
-		"talk/corpus.jsonl": `{"_id":"a/1","title":"","text":"Mara: My heron is called Otto.","metadata":{"conversation":"a","session":1,"date_time":"1:56 pm on 8 May, 2023","speaker":"Mara"}}
+		"talk/corpus.jsonl": `{"_id":"a/1","title":"","text":"Mara: My heron is called ` +
+			`Otto.","metadata":{"conversation":"a","session":1,"date_time":"1:56 pm on 8 May, 2023","speaker":"Mara"}}
 {"_id":"a/2","title":"","text":"Piet: Otto is a fine name.","metadata":{"conversation":"a","session":1,"date_time":"01:57:04 PM on Monday 08 May, 2023","speaker":"Piet"}}
 {"_id":"a/3","title":"","text":"Mara: I moved to Bergen.","metadata":{"conversation":"a","session":2,"date_time":"June-15-2023","speaker":"Mara"}}
 {"_id":"b/1","title":"","text":"user: I live in Lisbon.","metadata":{"conversation":"b","batch":1,"role":"user","time_anchor":"March-15-2024"}}
@@ -42,8 +43,9 @@ func collections(t *testing.T) string {
 		"talk/groups.tsv": "q1\tfact\nq2\tfact\nq3\ttime:session\nq4\tfact\n",
 		"pages/corpus.jsonl": fmt.Sprintf("{\"_id\":\"p:1#x\",\"title\":\"Pond\",\"text\":%q}\n", strings.Repeat(pond, 40)) +
 			`{"_id":"p:2","title":"Hill","text":"Hares live on the hill."}` + "\n" + `{"_id":"p:3","title":"","text":""}` + "\n",
-		"pages/queries.jsonl": `{"_id":"q1","text":"when do herons leave","metadata":{"doc":"p:1#x","spans":[[30,69]]}}` + "\n",
-		"pages/qrels.tsv":     "q1\tp:1#x\t1\nq9\tp:2\t1\n",
+		"pages/queries.jsonl": `{"_id":"q1","text":"when do herons ` +
+			`leave","metadata":{"doc":"p:1#x","spans":[[30,69]]}}` + "\n",
+		"pages/qrels.tsv": "q1\tp:1#x\t1\nq9\tp:2\t1\n",
 	}
 	for name, text := range files {
 		path := filepath.Join(dir, filepath.FromSlash(name))
@@ -110,7 +112,8 @@ func TestRun(t *testing.T) {
 	if talk.TimeQuestions != 1 || talk.TimeSets != nil {
 		t.Errorf("time sets %+v of %d questions, want none measured of 1", talk.TimeSets, talk.TimeQuestions)
 	}
-	nameless := run(t, eval.Options{Data: data, Out: t.TempDir(), Sets: []string{"talk"}, Modes: []string{"hybrid"}, Via: eval.ViaNameless}).Sets[0]
+	nameless := run(t, eval.Options{Data: data, Out: t.TempDir(), Sets: []string{"talk"},
+		Modes: []string{"hybrid"}, Via: eval.ViaNameless}).Sets[0]
 	if nameless.Via != eval.ViaNameless || nameless.Ingest.Chunks != 5 || nameless.Modes[0].Categories[0].N != 3 {
 		t.Errorf("talk without names: %+v", nameless)
 	}

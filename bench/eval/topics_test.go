@@ -26,7 +26,8 @@ func TestAfterAnotherTopic(t *testing.T) {
 	}
 	a1, a5, a := summary(without)
 	b1, b5, b := summary(with)
-	t.Logf("%d questions: recall@1 %.3f, recall@5 %.3f, MRR %.3f; after another topic %.3f, %.3f, %.3f", len(all), a1, a5, a, b1, b5, b)
+	t.Logf("%d questions: recall@1 %.3f, recall@5 %.3f, MRR %.3f; after another topic %.3f, %.3f, %.3f", len(all),
+		a1, a5, a, b1, b5, b)
 	if b5 < a5-mostLost || b < a-mostLost {
 		t.Error("messages about something else cost too much")
 	}
