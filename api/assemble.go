@@ -121,7 +121,7 @@ func (s *Server) assembleRoutes() {
 }
 
 func (s *Server) assemble(ctx context.Context, in *assembleInput) (*assembleOutput, error) {
-	messages, losses, err := s.heard(in.Body.Said, "messages")
+	messages, losses, err := s.parseMessages(in.Body.Said, "messages")
 	if err != nil {
 		return nil, err
 	}

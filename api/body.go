@@ -38,7 +38,7 @@ func (s *Server) admit(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	made.understood = true
-	atHome(c, op)
+	defaultNamespaceInQuery(c, op)
 	ctx = huma.WithValue(huma.WithValue(ctx, operationKey, op), changeKey, &made)
 	if op.RequestBody != nil {
 		if op.RequestBody.Content[jsonType] == nil {
@@ -53,7 +53,7 @@ func (s *Server) admit(ctx huma.Context, next func(huma.Context)) {
 			body, p = s.readFile(c, op, memory)
 		} else if body, p = s.readBody(c, op, memory); p == nil {
 			if p = s.checkBody(body, op); p == nil {
-				body = s.bodyAtHome(c, op, body)
+				body = s.defaultNamespaceInBody(c, op, body)
 			}
 		}
 		if p != nil {
@@ -70,7 +70,7 @@ func (s *Server) admit(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	defer leave()
-	if passing, has := tagged[op.OperationID]; has {
+	if passing, has := taggedFields[op.OperationID]; has {
 		s.conditional(c, passing, func() { next(ctx) })
 		return
 	}

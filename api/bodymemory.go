@@ -26,9 +26,9 @@ const smallBody = 256 << 10
 const tinyBody = 4 << 10
 
 const (
-	smallShare   = 4 // a quarter of the memory is reserved for small bodies
-	bodyPatience = 2 * time.Second
-	bodyAgain    = 5 * time.Second // retry hint for a refused large body
+	smallShare     = 4 // a quarter of the memory is reserved for small bodies
+	bodyPatience   = 2 * time.Second
+	bodyRetryDelay = 5 * time.Second // retry hint for a refused large body
 )
 
 // bodyFactors are the maximum bytes of memory per byte of the body, by operation. They were
@@ -45,7 +45,7 @@ const otherBodyFactor = 6
 
 // bodyMemory limits the memory of all request bodies that are being answered.
 type bodyMemory struct {
-	most         int64 // limit of one large body
+	maxLarge     int64 // limit of one large body
 	small, large *semaphore.Weighted
 	patience     time.Duration // how long a body waits for memory
 	began        func() (done func())
@@ -57,7 +57,7 @@ func newBodyMemory(bytes int64, began func() (done func())) *bodyMemory {
 	if began == nil {
 		began = func() func() { return func() {} }
 	}
-	return &bodyMemory{began: began, most: large, small: semaphore.NewWeighted(bytes / smallShare),
+	return &bodyMemory{began: began, maxLarge: large, small: semaphore.NewWeighted(bytes / smallShare),
 		large: semaphore.NewWeighted(large), patience: bodyPatience}
 }
 
@@ -87,8 +87,8 @@ func (r *reservation) grow(ctx context.Context, size int64) error {
 	from, n := r.of.small, r.factor*size
 	if size > smallBody {
 		from = r.of.large
-		if n > r.of.most {
-			return ragctx.TooLarge("body", "takes more memory than this server has for it; send at most %d bytes, or give the server more memory (GOMEMLIMIT, or the limit of its container)", r.of.most/r.factor)
+		if n > r.of.maxLarge {
+			return ragctx.TooLarge("body", "takes more memory than this server has for it; send at most %d bytes, or give the server more memory (GOMEMLIMIT, or the limit of its container)", r.of.maxLarge/r.factor)
 		}
 	}
 	if from != r.from {
@@ -101,7 +101,7 @@ func (r *reservation) grow(ctx context.Context, size int64) error {
 	defer cancel()
 	if from.Acquire(waiting, n-r.held) != nil {
 		r.of.refused.Add(1)
-		return busy(http.StatusServiceUnavailable, bodyAgain, "other requests use up the memory for bodies")
+		return busy(http.StatusServiceUnavailable, bodyRetryDelay, "other requests use up the memory for bodies")
 	}
 	r.from, r.held = from, n
 	if r.done == nil && size > smallBody {
@@ -153,7 +153,7 @@ func readReserved(ctx context.Context, r *reservation, body io.Reader, declared,
 
 // next returns the size to reserve after size bytes, at most limit.
 func (r *reservation) next(size, limit int64) int64 {
-	if most := r.of.most / r.factor; size < most {
+	if most := r.of.maxLarge / r.factor; size < most {
 		limit = min(limit, most)
 	}
 	return min(2*size, limit)

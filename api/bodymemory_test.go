@@ -80,7 +80,7 @@ func TestBodyMemoryOfWhatCame(t *testing.T) {
 // A body whose length is not declared is as long as one whose length is.
 func TestBodyMemoryUndeclared(t *testing.T) {
 	m := newBodyMemory(20<<20, nil)
-	longest := m.most / otherBodyFactor
+	longest := m.maxLarge / otherBodyFactor
 	for size, fits := range map[int64]bool{longest - 1: true, longest: true, longest + 1: false, 2 * longest: false} {
 		held := m.reserve("search")
 		got, err := readReserved(t.Context(), held, bytes.NewReader(make([]byte, size)), -1, 1<<30)
@@ -114,7 +114,7 @@ func TestBodyMemoryBalance(t *testing.T) {
 			case busy && p.Status != http.StatusServiceUnavailable:
 				t.Errorf("a body of %d bytes: %v", size, err)
 			case errors.Is(err, ragctx.ErrTooLarge):
-				if int64(size)*otherBodyFactor*2 < m.most {
+				if int64(size)*otherBodyFactor*2 < m.maxLarge {
 					t.Errorf("a body of %d bytes is too large: %v", size, err)
 				}
 			case err == nil && len(got) != size:

@@ -30,8 +30,8 @@ const (
 	formType  = "multipart/form-data"
 )
 
-// splitBulk is the remedy for a body that is too long.
-const splitBulk = "split it into several requests"
+// bulkRemedy is the remedy for a body that is too long.
+const bulkRemedy = "split it into several requests"
 
 // maxBulkWait is the longest wait that a bulk request may ask for.
 const maxBulkWait = 5 * time.Minute
@@ -158,7 +158,7 @@ func (s *Server) putDocuments(ctx context.Context, in *bulkInput) (*bulkOutput, 
 // it, so it is spooled first unless the job exists already.
 func (s *Server) putDocumentsOnce(ctx context.Context, in *bulkInput, k store.RequestKey,
 	wait time.Duration) (*bulkOutput, error) {
-	leave, err := s.underWay.enter(ctx, k)
+	leave, err := s.inProgress.enter(ctx, k)
 	if err != nil {
 		return nil, err
 	}
@@ -256,7 +256,7 @@ func (s *Server) spool(ctx context.Context, in *bulkInput, h hash.Hash,
 		err = s.spoolLines(ctx, sp, body)
 	}
 	if body.err != nil { // the reader of the body may have wrapped the error
-		err = bodyProblem(in.c, body.err, splitBulk)
+		err = bodyProblem(in.c, body.err, bulkRemedy)
 	}
 	if err != nil {
 		return j, err
@@ -268,7 +268,7 @@ func (s *Server) spool(ctx context.Context, in *bulkInput, h hash.Hash,
 func (s *Server) drain(in *bulkInput, h hash.Hash) error {
 	body := s.bulkBody(in, h)
 	if _, err := io.Copy(io.Discard, body); err != nil {
-		return bodyProblem(in.c, err, splitBulk)
+		return bodyProblem(in.c, err, bulkRemedy)
 	}
 	return nil
 }

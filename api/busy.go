@@ -21,15 +21,15 @@ func busy(status int, again time.Duration, reason string) *Problem {
 	code, _ := ragctx.CodeOf(err)
 	seconds := int(max(1, math.Ceil(again.Seconds())))
 	p := newProblem(status, string(code), fmt.Sprintf("%s; try again in %d s", reason, seconds))
-	p.again = seconds
+	p.retryAfter = seconds
 	return p
 }
 
 // GetHeaders implements [huma.HeadersError] with Retry-After.
 func (p *Problem) GetHeaders() http.Header {
 	h := make(http.Header)
-	if p.again > 0 {
-		h.Set(echo.HeaderRetryAfter, strconv.Itoa(p.again))
+	if p.retryAfter > 0 {
+		h.Set(echo.HeaderRetryAfter, strconv.Itoa(p.retryAfter))
 	}
 	return h
 }

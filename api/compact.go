@@ -34,7 +34,7 @@ type CompactRules struct {
 
 // TransformSchema implements [huma.SchemaTransformer], also for embedding types.
 func (CompactRules) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	named(s, "tokenizer", ragctx.DefaultTokenizer, tokens.Names()...)
+	documentNames(s, "tokenizer", ragctx.DefaultTokenizer, tokens.Names()...)
 	return s
 }
 
@@ -161,11 +161,11 @@ func (s *Server) compactRoutes() {
 }
 
 func (s *Server) compactSession(ctx context.Context, in *compactInput) (*compactOutput, error) {
-	ctx, err := s.met(ctx, in.SessionMatching, in.kept())
+	ctx, err := s.requireVersion(ctx, in.SessionMatching, in.kept())
 	if err != nil {
 		return nil, err
 	}
-	ctx, at := noting(ctx)
+	ctx, at := trackVersion(ctx)
 	res, err := s.engine.Sessions().Views().Compact(ctx, in.kept(), in.Body.options())
 	if err != nil {
 		return nil, err
@@ -174,7 +174,7 @@ func (s *Server) compactSession(ctx context.Context, in *compactInput) (*compact
 	if res.Moved != nil || res.Summarized != nil {
 		out.Compacted, out.Buffer = true, bufferedOf(res)
 	}
-	return &compactOutput{madeAt(at), out}, nil
+	return &compactOutput{sessionMade(at), out}, nil
 }
 
 func bufferedOf(c view.Compacted) *Buffered {
@@ -189,7 +189,7 @@ func bufferedOf(c view.Compacted) *Buffered {
 }
 
 func (s *Server) compact(ctx context.Context, in *compactStatelessInput) (*compactStatelessOutput, error) {
-	messages, lost, err := s.heard(in.Body.Said, "messages")
+	messages, lost, err := s.parseMessages(in.Body.Said, "messages")
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +197,7 @@ func (s *Server) compact(ctx context.Context, in *compactStatelessInput) (*compa
 	if err != nil {
 		return nil, err
 	}
-	said, losses, err := spoken(in.Body.Format, res.Messages)
+	said, losses, err := encodeMessages(in.Body.Format, res.Messages)
 	return &compactStatelessOutput{CompactStatelessAnswer{compacted(res), said, append(lost, losses...)}}, err
 }
 
@@ -220,13 +220,13 @@ func compacted(r compact.Result) CompactAnswer {
 }
 
 func (s *Server) undoCompaction(ctx context.Context, in *undoCompactionInput) (*storedCompactionOutput, error) {
-	ctx, err := s.met(ctx, in.SessionMatching, in.kept())
+	ctx, err := s.requireVersion(ctx, in.SessionMatching, in.kept())
 	if err != nil {
 		return nil, err
 	}
-	ctx, at := noting(ctx)
+	ctx, at := trackVersion(ctx)
 	c, err := s.engine.Sessions().Views().Undo(ctx, in.kept())
-	return &storedCompactionOutput{madeAt(at), storedCompaction(c)}, err
+	return &storedCompactionOutput{sessionMade(at), storedCompaction(c)}, err
 }
 
 func (s *Server) listCompactions(ctx context.Context, in *SessionKey) (*compactionsOutput, error) {

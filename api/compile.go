@@ -27,13 +27,13 @@ type CompileRules struct {
 
 // TransformSchema implements [huma.SchemaTransformer], also for embedding types.
 func (CompileRules) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	named(s, "compiler", "default", session.CompilerNames()...)
-	named(s, "tokenizer", ragctx.DefaultTokenizer, tokens.Names()...)
+	documentNames(s, "compiler", "default", session.CompilerNames()...)
+	documentNames(s, "tokenizer", ragctx.DefaultTokenizer, tokens.Names()...)
 	return s
 }
 
-// named adds the known names of a field to its schema. Lower packages validate them.
-func named(s *huma.Schema, field, usual string, names ...string) {
+// documentNames adds the known names of a field to its schema. Lower packages validate them.
+func documentNames(s *huma.Schema, field, usual string, names ...string) {
 	s.Properties[field].Extensions = map[string]any{"enum": names}
 	s.Properties[field].Default = usual
 }
@@ -156,12 +156,12 @@ func (s *Server) compile(ctx context.Context, in *compileStatelessInput) (*compi
 
 // compiled returns an answer in a format.
 func compiled(c view.Compiled, format string, lost []FormLoss) (*compileOutput, error) {
-	said, losses, err := spoken(format, c.Messages)
+	said, losses, err := encodeMessages(format, c.Messages)
 	out := CompileAnswer{
 		Said: said, Tokens: c.Tokens, OverTokens: c.Over, Sections: c.Sections, Hidden: hiddenOf(c.DropTotals),
 		Rules: rulesOf(c.Rules, c.RulesLeftOut), Losses: slices.Concat(lost, losses),
 	}
-	out.Dropped = append([]view.Drop{}, c.Dropped[:min(len(c.Dropped), mostDropped)]...)
+	out.Dropped = append([]view.Drop{}, c.Dropped[:min(len(c.Dropped), maxListedDropped)]...)
 	out.DroppedTotals = droppedTotals(c.Dropped, func(d view.Drop) (session.Reason, bool, int) {
 		return d.Reason, d.Partial, d.Tokens
 	})
@@ -194,7 +194,7 @@ func (s *Server) sectionsOf(r CompileSections) (session.Store, []FormLoss, error
 		if i == 0 {
 			said.System = r.System
 		}
-		messages, losses, err := s.heard(said, r.at(i))
+		messages, losses, err := s.parseMessages(said, r.at(i))
 		if err != nil {
 			return session.Store{}, nil, err
 		}

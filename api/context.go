@@ -102,15 +102,15 @@ func (r ContextRequest) query() (ragctx.ContextQuery, error) {
 	for i, name := range r.ContextTypes {
 		t, err := ragctx.ParseContextType(name)
 		if err != nil {
-			return q, at(err, "context_types", i)
+			return q, atIndex(err, "context_types", i)
 		}
 		q.ContextTypes = append(q.ContextTypes, t)
 	}
 	return q, nil
 }
 
-// at adds the index of a list element to the field of err.
-func at(err error, field string, i int) error {
+// atIndex adds the index of a list element to the field of err.
+func atIndex(err error, field string, i int) error {
 	if f, ok := errors.AsType[*ragctx.FieldError](err); ok {
 		return &ragctx.FieldError{Field: field + "[" + strconv.Itoa(i) + "]", Problem: f.Problem, Kind: f.Kind}
 	}

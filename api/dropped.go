@@ -7,8 +7,8 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// mostDropped is how many omitted messages an answer lists; it counts the others.
-const mostDropped = 100
+// maxListedDropped is how many omitted messages an answer lists; it counts the others.
+const maxListedDropped = 100
 
 // DroppedMessage is an omitted or truncated message.
 type DroppedMessage struct {
@@ -52,5 +52,5 @@ func (a *AssembleAnswer) drop(all []DroppedMessage) {
 	a.DroppedTotals = droppedTotals(all, func(d DroppedMessage) (session.Reason, bool, int) {
 		return d.Reason, d.Partial, d.Tokens
 	})
-	a.Dropped = all[:min(len(all), mostDropped)]
+	a.Dropped = all[:min(len(all), maxListedDropped)]
 }

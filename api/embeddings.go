@@ -21,8 +21,8 @@ import (
 const (
 	maxEmbeddingInputs = 2048 // OpenAI's limit
 	maxEmbeddingBytes  = 1 << 20
-	// maxReadersEmbedding limits requests with a read key: about a quarter of a second of work.
-	maxReadersEmbedding = 512 << 10
+	// maxReadKeyEmbedding limits requests with a read key: about a quarter of a second of work.
+	maxReadKeyEmbedding = 512 << 10
 )
 
 // EmbeddingRequest requests vectors, in OpenAI's format.
@@ -164,10 +164,10 @@ func embeddings(ctx context.Context, r EmbeddingRequest) (Embeddings, error) {
 				len(text), maxEmbeddingBytes)
 		}
 	}
-	if size := r.Input.bytes(); size > maxReadersEmbedding && access.From(ctx).RequireRole(access.Write) != nil {
+	if size := r.Input.bytes(); size > maxReadKeyEmbedding && access.From(ctx).RequireRole(access.Write) != nil {
 		return Embeddings{}, ragctx.TooLarge("input",
 			"has %d bytes; the limit of a read key is %d: send fewer texts at once, or use a write key", size,
-			maxReadersEmbedding)
+			maxReadKeyEmbedding)
 	}
 	vectors, err := model.EmbedDocuments(ctx, r.Input)
 	if err != nil {

@@ -46,7 +46,7 @@ func TestEmbeddings(t *testing.T) {
 
 // TestEmbeddingsOfReaders: who may only read sends less at once.
 func TestEmbeddingsOfReaders(t *testing.T) {
-	text := strings.Repeat("roll back ", maxReadersEmbedding/20)
+	text := strings.Repeat("roll back ", maxReadKeyEmbedding/20)
 	for role, fails := range map[access.Role]bool{access.Read: true, access.Write: false} {
 		ctx := access.With(t.Context(), access.Grant{Key: "k", Role: role})
 		if _, err := embeddings(ctx, EmbeddingRequest{Input: EmbeddingInput{text}}); err != nil {

@@ -58,7 +58,7 @@ func (s *Server) eraseRoutes() {
 		}
 		// Among the erased items only the session has a tag.
 		k := session.Key{Namespace: in.Namespace, User: in.UserID, ID: in.ID}
-		ctx, err := s.met(ctx, in.SessionMatching, k)
+		ctx, err := s.requireVersion(ctx, in.SessionMatching, k)
 		if err != nil {
 			return nil, err
 		}

@@ -17,9 +17,9 @@ const (
 	unlessHeader = "If-None-Match"
 )
 
-// tagged lists the operations whose answers have an ETag. The named fields change by reading and
+// taggedFields lists the operations whose answers have an ETag. The named fields change by reading and
 // are left out of the tag, which is then weak.
-var tagged = map[string][]string{
+var taggedFields = map[string][]string{
 	"get-document":  nil,
 	"get-item":      nil,
 	"get-memory":    {"score", "access_count", "last_accessed"},
@@ -51,7 +51,7 @@ func (s *Server) conditional(c echo.Context, passing []string, next func()) {
 		tag := tagOf(strings.Trim(w.Header().Get(tagHeader), `"`), w.body.Bytes(), passing)
 		w.Header().Set(tagHeader, tag)
 		w.Header().Set(echo.HeaderCacheControl, "private, no-cache") // may be cached, but must be revalidated
-		if has(c.Request().Header.Values(unlessHeader), tag) {
+		if matchesTag(c.Request().Header.Values(unlessHeader), tag) {
 			w.status = http.StatusNotModified
 			w.body.Reset()
 			w.Header().Del(echo.HeaderContentType)
@@ -84,8 +84,8 @@ func tagOf(revision string, body []byte, passing []string) string {
 	return weak + `"` + revision + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`
 }
 
-// has reports whether header lines contain a tag, compared weakly (RFC 9110, 13.1.2).
-func has(lines []string, tag string) bool {
+// matchesTag reports whether header lines contain a tag, compared weakly (RFC 9110, 13.1.2).
+func matchesTag(lines []string, tag string) bool {
 	tag = strings.TrimPrefix(tag, "W/")
 	return slices.ContainsFunc(lines, func(line string) bool {
 		for one := range strings.SplitSeq(line, ",") { // our tags contain no commas

@@ -65,9 +65,9 @@ func vendor(format string) (wire.Vendor, error) {
 	return v, nil
 }
 
-// heard parses a conversation, which may continue the messages before. Errors in messages of
+// parseMessages parses a conversation, which may continue the messages before. Errors in messages of
 // ragctx's format name their fields, with paths below at.
-func (s *Server) heard(said Said, at string, before ...ragctx.Message) ([]ragctx.Message, []FormLoss, error) {
+func (s *Server) parseMessages(said Said, at string, before ...ragctx.Message) ([]ragctx.Message, []FormLoss, error) {
 	v, err := vendor(said.Format)
 	if err != nil {
 		return nil, nil, err
@@ -134,8 +134,8 @@ func (s *Server) own(said Said, at string) ([]ragctx.Message, error) {
 	return out, nil
 }
 
-// spoken encodes messages in a format, and returns the content it cannot express.
-func spoken(format string, messages []ragctx.Message) (Said, []FormLoss, error) {
+// encodeMessages encodes messages in a format, and returns the content it cannot express.
+func encodeMessages(format string, messages []ragctx.Message) (Said, []FormLoss, error) {
 	v, err := vendor(format)
 	if err != nil {
 		return Said{}, nil, err
@@ -156,7 +156,7 @@ func spoken(format string, messages []ragctx.Message) (Said, []FormLoss, error) 
 
 // SaidOf encodes messages in ragctx's format.
 func SaidOf(messages []ragctx.Message) (Said, error) {
-	said, _, err := spoken(ownForm, messages)
+	said, _, err := encodeMessages(ownForm, messages)
 	return said, err
 }
 

@@ -200,7 +200,7 @@ func TestAnswersAsAWhole(t *testing.T) {
 	for path, want := range map[string]struct {
 		pieces []int
 		length int64
-	}{"/none": {nil, 0}, "/some": {[]int{40_000}, 40_000}, "/most": {[]int{mostHeld}, -1}, "/pieces": {[]int{4000, 1}, -1}} {
+	}{"/none": {nil, 0}, "/some": {[]int{40_000}, 40_000}, "/most": {[]int{maxBuffered}, -1}, "/pieces": {[]int{4000, 1}, -1}} {
 		e.GET(path, send(want.pieces...))
 		srv := httptest.NewServer(e)
 		res := get(t, "GET", srv.URL+path) //nolint:bodyclose // get has it closed

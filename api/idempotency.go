@@ -35,8 +35,8 @@ const (
 	keyWait     = 30 * time.Second // for a request with the same key in progress
 )
 
-// keptHeaders are the headers stored and replayed with an answer.
-var keptHeaders = [...]string{echo.HeaderContentType, echo.HeaderLocation, tagHeader}
+// replayedHeaders are the headers stored and replayed with an answer.
+var replayedHeaders = [...]string{echo.HeaderContentType, echo.HeaderLocation, tagHeader}
 
 // isWrite reports whether repeating an operation would change data again; such operations accept
 // keys. Assembling a session's call may compact it, but a repetition finds that done; storing every
@@ -62,15 +62,15 @@ func describeKey(op *huma.Operation) {
 	})
 }
 
-// underWay holds the keys of requests in progress.
-type underWay struct {
+// requestsInProgress holds the keys of requests in progress.
+type requestsInProgress struct {
 	mu   sync.Mutex
 	keys map[store.RequestKey]chan struct{}
 }
 
 // enter waits until no other request with the key is in progress, and returns a func that ends this
 // one.
-func (u *underWay) enter(ctx context.Context, k store.RequestKey) (leave func(), err error) {
+func (u *requestsInProgress) enter(ctx context.Context, k store.RequestKey) (leave func(), err error) {
 	patience := time.NewTimer(keyWait)
 	defer patience.Stop()
 	for {
@@ -177,7 +177,7 @@ func (s *Server) onceIn(c echo.Context, op *huma.Operation, namespace string, su
 		next("") // next rejects it; nothing is stored in a foreign namespace
 		return nil
 	}
-	leave, err := s.underWay.enter(r.Context(), k)
+	leave, err := s.inProgress.enter(r.Context(), k)
 	if err != nil {
 		return s.problemOf(r.Context(), op, err)
 	}
@@ -249,7 +249,7 @@ func (s *Server) note(ctx context.Context, k store.RequestKey, a store.StoredRes
 		return nil
 	}
 	a.Status, a.Body, a.Header = w.status, w.body.Bytes(), make(map[string]string)
-	for _, name := range keptHeaders {
+	for _, name := range replayedHeaders {
 		if v := w.Header().Get(name); v != "" {
 			a.Header[name] = v
 		}

@@ -16,42 +16,42 @@ func (s *Server) watchJob(ctx context.Context, in *JobKey) (*huma.StreamResponse
 	return &huma.StreamResponse{Body: func(hctx huma.Context) {
 		ctx, cancel := context.WithCancel(hctx.Context())
 		defer cancel()
-		if err := s.tellJob(ctx, openStream(hctx), s.watch(ctx, in.ID)); err != nil {
+		if err := s.writeJob(ctx, openStream(hctx), s.watch(ctx, in.ID)); err != nil {
 			s.log.DebugContext(ctx, "stream ended", "request_id", requestID(ctx), "error", err)
 		}
 	}}, nil
 }
 
-// news is the current state of a job, or the error of reading it.
-type news struct {
+// jobState is the current state of a job, or the error of reading it.
+type jobState struct {
 	job engine.Job
 	err error
 }
 
 // watch sends the states of a job until it ends or ctx does.
-func (s *Server) watch(ctx context.Context, id string) <-chan news {
-	told := make(chan news)
+func (s *Server) watch(ctx context.Context, id string) <-chan jobState {
+	states := make(chan jobState)
 	go func() {
-		defer close(told)
+		defer close(states)
 		for j, err := range s.engine.Jobs().Watch(ctx, id) {
 			select {
-			case told <- news{j, err}:
+			case states <- jobState{j, err}:
 			case <-ctx.Done():
 				return
 			}
 		}
 	}()
-	return told
+	return states
 }
 
-// tellJob writes job states until the job ends, the client disconnects or the server stops.
-func (s *Server) tellJob(ctx context.Context, out *stream, told <-chan news) error {
+// writeJob writes job states until the job ends, the client disconnects or the server stops.
+func (s *Server) writeJob(ctx context.Context, out *stream, states <-chan jobState) error {
 	tick := time.NewTicker(keepAliveEvery)
 	defer tick.Stop()
 	for {
 		var err error
 		select {
-		case n, ok := <-told:
+		case n, ok := <-states:
 			switch {
 			case !ok:
 				return ctx.Err()

@@ -141,7 +141,7 @@ func TestLearntFromATurn(t *testing.T) {
 		t.Fatalf("learnt %+v", before)
 	}
 	turn := into[Turn](t, f.call(t, "GET", "/v1/turns/t/1", ""), 200)
-	if len(turn.Learnt) != 1 || turn.Learnt[0].MemoryID != before[0].ID || turn.Learnt[0].Op != ragctx.OpCreated {
+	if len(turn.Changes) != 1 || turn.Changes[0].MemoryID != before[0].ID || turn.Changes[0].Op != ragctx.OpCreated {
 		t.Errorf("%+v", turn)
 	}
 	tell("t/2", "I live in Oslo now.")

@@ -78,7 +78,7 @@ func (s *Server) beginning(ctx context.Context, in *messageStream) (ledger.Seque
 	return last, nil
 }
 
-func (s *Server) messageEvents(ctx context.Context, hctx huma.Context, messages <-chan told[ledger.Message]) error {
+func (s *Server) messageEvents(ctx context.Context, hctx huma.Context, messages <-chan streamElement[ledger.Message]) error {
 	out := openStream(hctx)
 	if err := out.keepAlive(); err != nil { // shows the client that the stream has begun
 		return err
@@ -89,7 +89,7 @@ func (s *Server) messageEvents(ctx context.Context, hctx huma.Context, messages 
 }
 
 // messageFrames is messageEvents for a WebSocket. Any message from the client ends it.
-func (s *Server) messageFrames(ctx context.Context, hctx huma.Context, messages <-chan told[ledger.Message]) error {
+func (s *Server) messageFrames(ctx context.Context, hctx huma.Context, messages <-chan streamElement[ledger.Message]) error {
 	s.sockets.Add(1)
 	defer s.sockets.Done()
 	c := humaecho.Unwrap(hctx)

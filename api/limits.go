@@ -35,9 +35,9 @@ type limiter struct {
 
 // usage is a token bucket and a count of requests in progress.
 type usage struct {
-	tokens   float64
-	at       time.Time // time of the last refill
-	underWay int
+	tokens     float64
+	at         time.Time // time of the last refill
+	inProgress int
 }
 
 func newLimiter(l Limits) *limiter {
@@ -57,8 +57,8 @@ func (l *limiter) enter(key string) (leave func(), again time.Duration, what str
 		u = &usage{tokens: float64(l.Burst), at: l.now()}
 		l.usage[key] = u
 	}
-	if l.Concurrent > 0 && u.underWay >= l.Concurrent {
-		return nil, time.Second, fmt.Sprintf("has reached its limit of %d concurrent requests", u.underWay)
+	if l.Concurrent > 0 && u.inProgress >= l.Concurrent {
+		return nil, time.Second, fmt.Sprintf("has reached its limit of %d concurrent requests", u.inProgress)
 	}
 	if l.Rate > 0 {
 		now := l.now()
@@ -70,11 +70,11 @@ func (l *limiter) enter(key string) (leave func(), again time.Duration, what str
 		}
 		u.tokens--
 	}
-	u.underWay++
+	u.inProgress++
 	return func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		u.underWay--
+		u.inProgress--
 	}, 0, ""
 }
 

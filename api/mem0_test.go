@@ -242,7 +242,7 @@ func TestMem0Pending(t *testing.T) {
 		}
 		return llm.Response{Text: `{"items":[]}`}, nil
 	})
-	f := startWith(t, engine.Options{PauseJobs: true, FactExtraction: engine.FactExtraction{Model: model}}, Options{}, func(s *Server) { s.learning = 20 * time.Millisecond })
+	f := startWith(t, engine.Options{PauseJobs: true, FactExtraction: engine.FactExtraction{Model: model}}, Options{}, func(s *Server) { s.extractionWait = 20 * time.Millisecond })
 	add := func(session, text string) Mem0Added {
 		t.Helper()
 		a := f.call(t, "POST", "/mem0/v1/memories/", fmt.Sprintf(`{"user_id":"ada","run_id":%q,"async_mode":false,"messages":[{"role":"user","content":%q}]}`, session, text))
@@ -256,7 +256,7 @@ func TestMem0Pending(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	<-asked
-	f.learning = time.Minute
+	f.extractionWait = time.Minute
 	if got := add("s2", "I prefer coffee."); got.Status != "" || len(got.Results) != 2 {
 		t.Errorf("%+v", got)
 	}

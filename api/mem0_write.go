@@ -111,7 +111,7 @@ func (s *Server) mem0Verbatim(ctx context.Context, r Mem0Add) (*mem0AddOutput, e
 		}
 		m, status, err := s.engine.Memories().Put(ctx, m)
 		if err != nil {
-			return nil, at(err, "messages", i)
+			return nil, atIndex(err, "messages", i)
 		}
 		out.Results = append(out.Results, Mem0Result{m.ID, m.Content, eventOf(status), string(role)})
 	}
@@ -152,7 +152,7 @@ func (s *Server) mem0Turn(ctx context.Context, r Mem0Add) (*mem0AddOutput, error
 	if r.AsyncMode == nil || *r.AsyncMode {
 		return &mem0AddOutput{out}, nil
 	}
-	learnt, pending, err := s.mem0Learnt(ctx, t)
+	learnt, pending, err := s.awaitExtraction(ctx, t)
 	out.Results = append(out.Results, learnt...)
 	if pending {
 		out.Status = "PENDING"
@@ -160,14 +160,14 @@ func (s *Server) mem0Turn(ctx context.Context, r Mem0Add) (*mem0AddOutput, error
 	return &mem0AddOutput{out}, err
 }
 
-// mem0Learning is how long an answer waits for extraction. It must be below the timeouts of
+// mem0ExtractionWait is how long an answer waits for extraction. It must be below the timeouts of
 // clients.
-const mem0Learning = 30 * time.Second
+const mem0ExtractionWait = 30 * time.Second
 
-// mem0Learnt waits for the extraction from a turn, until the caller disconnects or the server
+// awaitExtraction waits for the extraction from a turn, until the caller disconnects or the server
 // stops. It returns the results so far, and whether more may follow.
-func (s *Server) mem0Learnt(ctx context.Context, t ragctx.Turn) (learnt []Mem0Result, pending bool, err error) {
-	wait, cancel := context.WithTimeout(ctx, s.learning)
+func (s *Server) awaitExtraction(ctx context.Context, t ragctx.Turn) (learnt []Mem0Result, pending bool, err error) {
+	wait, cancel := context.WithTimeout(ctx, s.extractionWait)
 	defer cancel()
 	go func() {
 		select {

@@ -45,8 +45,8 @@ type Turn struct {
 	TurnRequest
 
 	Recorded time.Time `json:"recorded"`
-	// Learnt lists the turn's changes to memories.
-	Learnt []store.TurnChange `json:"learnt" nullable:"false"`
+	// Changes lists the turn's changes to memories.
+	Changes []store.TurnChange `json:"learnt" nullable:"false"`
 }
 
 type storedTurnOutput struct{ Body Turn }

@@ -30,9 +30,9 @@ func (m MemoryScope) filter() (store.MemoryFilter, error) {
 	return f, nil
 }
 
-// MemoryNarrowing are the filter parameters within a scope. It is exported for huma, like
+// MemoryConditions are the filter parameters within a scope. It is exported for huma, like
 // MemoryScope.
-type MemoryNarrowing struct {
+type MemoryConditions struct {
 	MemoryScope
 	Types          []string `query:"type,explode" maxItems:"4" enum:"episodic,semantic,procedural,working"`
 	Tags           []string `query:"tag,explode" maxItems:"64"`
@@ -46,7 +46,7 @@ type MemoryNarrowing struct {
 }
 
 // filter converts the parameters into a filter.
-func (n MemoryNarrowing) filter() (store.MemoryFilter, error) {
+func (n MemoryConditions) filter() (store.MemoryFilter, error) {
 	f, err := n.MemoryScope.filter()
 	if err != nil {
 		return f, err
@@ -87,7 +87,7 @@ func parseTime(name, value string) (t time.Time, err error) {
 }
 
 type memoryList struct {
-	MemoryNarrowing
+	MemoryConditions
 	State  string `query:"state" enum:"active,quarantined,superseded,deleted,expired" default:"active"`
 	AsOf   string `query:"as_of" format:"date-time" doc:"memories that were current at that time"`
 	Order  string `query:"order" enum:"score,recent,importance,id" default:"score"`
@@ -96,7 +96,7 @@ type memoryList struct {
 }
 
 func (in *memoryList) filter() (store.MemoryFilter, error) {
-	f, err := in.MemoryNarrowing.filter()
+	f, err := in.MemoryConditions.filter()
 	if err != nil {
 		return f, err
 	}
@@ -143,7 +143,7 @@ type TagList struct {
 type tagListOutput struct{ Body TagList }
 
 type tagList struct {
-	MemoryNarrowing
+	MemoryConditions
 	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 	Cursor string `query:"cursor" doc:"next_cursor of the previous page"`
 }

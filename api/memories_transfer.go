@@ -169,7 +169,7 @@ func (in *importer) read(line []byte) (MemoryLine, error) {
 }
 
 type memoryExport struct {
-	MemoryNarrowing
+	MemoryConditions
 	History bool `query:"history" doc:"include the history of each memory"`
 }
 
@@ -253,7 +253,7 @@ func (s *Server) importLines(c echo.Context, read func(body io.Reader) error) er
 	body := s.bulkBody(&bulkInput{c: c}, nil)
 	err := read(body)
 	if body.err != nil {
-		return bodyProblem(c, body.err, splitBulk)
+		return bodyProblem(c, body.err, bulkRemedy)
 	}
 	return err
 }

@@ -98,23 +98,23 @@ func writeFailures(e *exposition, failures []*ragctx.RepairError) {
 // kinds are the kinds of items; each has series of its own.
 var kinds = []store.Kind{store.Documents, store.Memories}
 
-// legSizes sums the parts of open indexes for one kind of item and one implementation.
-type legSizes struct {
+// partSizes sums the parts of open indexes for one kind of item and one implementation.
+type partSizes struct {
 	kind store.Kind
 	impl string
 	index.PartStats
 }
 
 // sum adds up parts of indexes by kind and implementation, and skips missing ones.
-func sum(open []engine.IndexHealth, leg func(index.Health) index.PartStats) (out []legSizes) {
+func sum(open []engine.IndexHealth, leg func(index.Health) index.PartStats) (out []partSizes) {
 	for _, i := range open {
 		l := leg(i.Health)
 		if l.Kind == "" {
 			continue
 		}
-		at := slices.IndexFunc(out, func(o legSizes) bool { return o.kind == i.ID.Kind && o.impl == l.Kind })
+		at := slices.IndexFunc(out, func(o partSizes) bool { return o.kind == i.ID.Kind && o.impl == l.Kind })
 		if at < 0 {
-			at, out = len(out), append(out, legSizes{kind: i.ID.Kind, impl: l.Kind})
+			at, out = len(out), append(out, partSizes{kind: i.ID.Kind, impl: l.Kind})
 		}
 		o := &out[at]
 		o.Chunks, o.Pending, o.Bytes = o.Chunks+l.Chunks, o.Pending+l.Pending, o.Bytes+l.Bytes
@@ -122,7 +122,7 @@ func sum(open []engine.IndexHealth, leg func(index.Health) index.PartStats) (out
 		o.Graph.Linked, o.Graph.Waiting = o.Graph.Linked+l.Graph.Linked, o.Graph.Waiting+l.Graph.Waiting
 		o.Graph.Deleted, o.Graph.Bytes = o.Graph.Deleted+l.Graph.Deleted, o.Graph.Bytes+l.Graph.Bytes
 	}
-	slices.SortFunc(out, func(a, b legSizes) int {
+	slices.SortFunc(out, func(a, b partSizes) int {
 		return cmp.Or(cmp.Compare(a.kind, b.kind),
 			cmp.Compare(a.impl, b.impl))
 	})
@@ -144,19 +144,19 @@ func writeIndexes(e *exposition, open []engine.IndexHealth) {
 	e.gauge("ragctx_indexes_open", "Open indexes, one per namespace and kind of item in use.", indexes...)
 	e.gauge("ragctx_units", "Chunks of documents and memories in open indexes, earlier versions included.", units...)
 	e.gauge("ragctx_legs", "Keyword and vector indexes that are open, by state: ready, behind during a backfill, "+
-		"failed.", legStates(open)...)
+		"failed.", partStates(open)...)
 
-	e.legs("graph", sum(open, func(v index.Health) index.PartStats { return v.Vector }), vectorSizes)
-	e.legs("implementation", sum(open, func(v index.Health) index.PartStats { return v.Keyword }), keywordSizes)
+	e.sizes("graph", sum(open, func(v index.Health) index.PartStats { return v.Vector }), vectorSizes)
+	e.sizes("implementation", sum(open, func(v index.Health) index.PartStats { return v.Keyword }), keywordSizes)
 }
 
-// legSize is a family of sizes.
-type legSize struct {
+// sizeFamily is a family of sizes.
+type sizeFamily struct {
 	name, help string
 	of         func(index.PartStats) float64
 }
 
-var vectorSizes = []legSize{
+var vectorSizes = []sizeFamily{
 	{"ragctx_vector_units", "Vectors in open indexes.", func(l index.PartStats) float64 { return float64(l.Chunks) }},
 	{"ragctx_vector_pending_units", "Vectors not yet written to the index files.",
 		func(l index.PartStats) float64 { return float64(l.Pending) }},
@@ -172,7 +172,7 @@ var vectorSizes = []legSize{
 		func(l index.PartStats) float64 { return float64(l.Graph.Bytes) }},
 }
 
-var keywordSizes = []legSize{
+var keywordSizes = []sizeFamily{
 	{"ragctx_keyword_units", "Texts in open keyword indexes.",
 		func(l index.PartStats) float64 { return float64(l.Chunks) }},
 	{"ragctx_keyword_pending_units", "Texts not yet written to the index files.",
@@ -185,8 +185,8 @@ var keywordSizes = []legSize{
 		func(l index.PartStats) float64 { return float64(l.Words.Bytes) }},
 }
 
-// legs writes families with a series for each kind of item and implementation.
-func (e *exposition) legs(implementation string, legs []legSizes, families []legSize) {
+// sizes writes families with a series for each kind of item and implementation.
+func (e *exposition) sizes(implementation string, legs []partSizes, families []sizeFamily) {
 	for _, f := range families {
 		var all []series
 		for _, l := range legs {
@@ -196,9 +196,9 @@ func (e *exposition) legs(implementation string, legs []legSizes, families []leg
 	}
 }
 
-// legStates counts the parts of open indexes by state. Every state has a series, even with count 0,
+// partStates counts the parts of open indexes by state. Every state has a series, even with count 0,
 // so that alerts can refer to it.
-func legStates(open []engine.IndexHealth) (out []series) {
+func partStates(open []engine.IndexHealth) (out []series) {
 	for _, k := range kinds {
 		for _, leg := range []string{"keyword", "vector"} {
 			for _, state := range []index.State{index.Ready, index.Behind, index.Failed} {

@@ -128,7 +128,7 @@ func register[I, O any](s *Server, op huma.Operation, h func(context.Context, *I
 	if isWrite(&op) {
 		describeKey(&op)
 	}
-	if _, has := tagged[op.OperationID]; has {
+	if _, has := taggedFields[op.OperationID]; has {
 		describeTag(&op)
 	}
 	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {

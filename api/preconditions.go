@@ -31,10 +31,10 @@ func (m SessionMatching) expect(ctx context.Context) context.Context {
 	return session.WithCondition(ctx, session.Condition{Revisions: when.Revisions, Any: when.Any})
 }
 
-// met checks the precondition at once and returns expect's context. Without the early check, an
+// requireVersion checks the precondition at once and returns expect's context. Without the early check, an
 // operation could report a missing session or change nothing before its first change checks the
 // version.
-func (s *Server) met(ctx context.Context, m SessionMatching, k session.Key) (context.Context, error) {
+func (s *Server) requireVersion(ctx context.Context, m SessionMatching, k session.Key) (context.Context, error) {
 	ctx = m.expect(ctx)
 	if strings.TrimSpace(m.IfMatch) == "" {
 		return ctx, nil
@@ -59,14 +59,14 @@ type SessionMade struct {
 	ETag string `header:"ETag" doc:"tag of the new state of the session, for If-Match; absent if nothing changed"`
 }
 
-// noting returns a context in which changes of a session store the new version in the result.
-func noting(ctx context.Context) (context.Context, *session.Version) {
+// trackVersion returns a context in which changes of a session store the new version in the result.
+func trackVersion(ctx context.Context) (context.Context, *session.Version) {
 	at := new(session.Version)
 	return session.WithVersionReport(ctx, at), at
 }
 
-// madeAt returns the ETag of a version, or none if nothing changed.
-func madeAt(at *session.Version) SessionMade {
+// sessionMade returns the ETag of a version, or none if nothing changed.
+func sessionMade(at *session.Version) SessionMade {
 	if *at == (session.Version{}) {
 		return SessionMade{}
 	}

@@ -25,8 +25,8 @@ type Problem struct {
 	RequestID string  `json:"request_id" doc:"id of the request in the server's log"`
 	Errors    []Fault `json:"errors" nullable:"false" doc:"errors of single fields"`
 
-	again int   // seconds until a retry may succeed; 0 is unknown
-	cause error // the engine's error, visible only to callers in this process
+	retryAfter int   // seconds until a retry may succeed; 0 is unknown
+	cause      error // the engine's error, visible only to callers in this process
 }
 
 // Fault is the error of one field of a request.

@@ -116,17 +116,17 @@ type Server struct {
 
 	patterns map[string]string // echo's patterns, mapped to those in spec
 
-	limits   *limiter
-	bodies   *bodyMemory
-	gate     *gate
-	requests requestTally
-	public   atomic.Bool // other machines can reach the server
-	underWay underWay
-	patience struct{ header, request time.Duration } // timeouts for slow clients
-	learning time.Duration                           // maximum wait for the extraction from a turn
-	stopping chan struct{}                           // closed when shutdown begins
-	stopOnce sync.Once
-	sockets  sync.WaitGroup // open WebSockets, which net/http does not track
+	limits         *limiter
+	bodies         *bodyMemory
+	gate           *gate
+	requests       requestTally
+	public         atomic.Bool // other machines can reach the server
+	inProgress     requestsInProgress
+	patience       struct{ header, request time.Duration } // timeouts for slow clients
+	extractionWait time.Duration                           // maximum wait for the extraction from a turn
+	stopping       chan struct{}                           // closed when shutdown begins
+	stopOnce       sync.Once
+	sockets        sync.WaitGroup // open WebSockets, which net/http does not track
 }
 
 var _ http.Handler = (*Server)(nil)
@@ -135,7 +135,7 @@ var _ http.Handler = (*Server)(nil)
 func New(eng *engine.Engine, o Options) *Server {
 	o = o.withDefaults()
 	s := &Server{engine: eng, opts: o, log: o.Log, echo: echo.New(), limits: newLimiter(o.Limits),
-		bodies: newBodyMemory(o.BodyMemory, o.Large), gate: newGate(), learning: mem0Learning, stopping: make(chan struct{})}
+		bodies: newBodyMemory(o.BodyMemory, o.Large), gate: newGate(), extractionWait: mem0ExtractionWait, stopping: make(chan struct{})}
 	s.patience.header, s.patience.request = readHeaderTimeout, readTimeout
 	s.echo.HTTPErrorHandler = s.handleError
 	s.echo.Pre(s.observe, s.encode, s.guard, s.authenticate, s.limit, checkURL) // this order also logs refused requests

@@ -196,12 +196,12 @@ func (s *Server) sessionRoutes() {
 
 func (s *Server) createSession(ctx context.Context, in *sessionInput) (*newSessionOutput, error) {
 	r := in.Body
-	messages, _, err := s.heard(r.Said, "messages")
+	messages, _, err := s.parseMessages(r.Said, "messages")
 	if err != nil {
 		return nil, err
 	}
 	k := session.Key{Namespace: r.Namespace, User: r.UserID, ID: cmp.Or(r.ID, seedOf(ctx), s.opts.NewID())}
-	ctx, at := noting(session.WithRequestID(ctx, seedOf(ctx)))
+	ctx, at := trackVersion(session.WithRequestID(ctx, seedOf(ctx)))
 	o := view.CreateOptions{Parameters: r.Parameters, Layer: stage.Layer(r.Layer), Messages: messages}
 	d, err := s.engine.Sessions().Views().Create(ctx, k, o)
 	return (*newSessionOutput)(answerOf(d, at)), err
@@ -210,9 +210,9 @@ func (s *Server) createSession(ctx context.Context, in *sessionInput) (*newSessi
 // answerOf returns a session with its tag: that of the version that the change made, or else of the
 // session as read. Concurrent changes may be in the answer, but not in the tag.
 func answerOf(d view.Summary, at *session.Version) *sessionOutput {
-	tag := madeAt(at)
+	tag := sessionMade(at)
 	if tag.ETag == "" {
-		tag = madeAt(&d.Version)
+		tag = sessionMade(&d.Version)
 	}
 	return &sessionOutput{SessionTag(tag), sessionOf(d)}
 }
@@ -224,7 +224,7 @@ func (s *Server) sessionAt(ctx context.Context, k session.Key, at *session.Versi
 }
 
 func (s *Server) changeSession(ctx context.Context, in *sessionPatchInput) (*sessionOutput, error) {
-	ctx, at := noting(in.expect(ctx))
+	ctx, at := trackVersion(in.expect(ctx))
 	c := view.Changes{Layer: (*stage.Layer)(in.Body.Layer), Parameters: in.Body.Parameters}
 	if err := s.engine.Sessions().Views().Change(ctx, in.kept(), c); err != nil {
 		return nil, err
@@ -237,14 +237,14 @@ func (s *Server) putSection(ctx context.Context, in *sectionInput) (*sessionOutp
 	if err != nil {
 		return nil, err
 	}
-	messages, _, err := s.heard(in.Body, "messages")
+	messages, _, err := s.parseMessages(in.Body, "messages")
 	if err != nil {
 		return nil, err
 	}
-	if ctx, err = s.met(ctx, in.SessionMatching, in.kept()); err != nil {
+	if ctx, err = s.requireVersion(ctx, in.SessionMatching, in.kept()); err != nil {
 		return nil, err
 	}
-	ctx, at := noting(ctx)
+	ctx, at := trackVersion(ctx)
 	if err := s.engine.Sessions().Views().Edit(ctx, in.kept(), name, messages); err != nil {
 		return nil, err
 	}
@@ -256,10 +256,10 @@ func (s *Server) deleteSection(ctx context.Context, in *noSectionInput) (*sessio
 	if err != nil {
 		return nil, err
 	}
-	if ctx, err = s.met(ctx, in.SessionMatching, in.kept()); err != nil {
+	if ctx, err = s.requireVersion(ctx, in.SessionMatching, in.kept()); err != nil {
 		return nil, err
 	}
-	ctx, at := noting(ctx)
+	ctx, at := trackVersion(ctx)
 	if err := s.engine.Sessions().Views().Remove(ctx, in.kept(), name); err != nil {
 		return nil, err
 	}
@@ -269,7 +269,7 @@ func (s *Server) deleteSection(ctx context.Context, in *noSectionInput) (*sessio
 func (s *Server) forkSession(ctx context.Context, in *forkInput) (*newSessionOutput, error) {
 	to := in.kept()
 	to.ID = cmp.Or(in.Body.To, seedOf(ctx), s.opts.NewID())
-	ctx, at := noting(session.WithRequestID(in.expect(ctx), seedOf(ctx)))
+	ctx, at := trackVersion(session.WithRequestID(in.expect(ctx), seedOf(ctx)))
 	err := s.engine.Sessions().Storage().Fork(ctx, in.kept(), in.Body.MessageID, to.ID)
 	if errors.Is(err, ragctx.ErrConflict) {
 		err = fieldNamed(err, "to")
@@ -282,7 +282,7 @@ func (s *Server) forkSession(ctx context.Context, in *forkInput) (*newSessionOut
 }
 
 func (s *Server) navigateSession(ctx context.Context, in *navigateInput) (*sessionOutput, error) {
-	ctx, at := noting(in.expect(ctx))
+	ctx, at := trackVersion(in.expect(ctx))
 	if err := s.engine.Sessions().Storage().Navigate(ctx, in.kept(), in.Body.MessageID); err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func (s *Server) sessionAssembleRoutes() {
 }
 
 func (s *Server) assembleSession(ctx context.Context, in *sessionAssembleInput) (*sessionAssembleOutput, error) {
-	messages, losses, err := s.heardAfter(ctx, in.kept(), in.Body.Leaf, in.Body.Said)
+	messages, losses, err := s.parseAppended(ctx, in.kept(), in.Body.Leaf, in.Body.Said)
 	if err != nil {
 		return nil, noMessageIn(err, "leaf")
 	}

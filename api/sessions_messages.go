@@ -192,7 +192,7 @@ func (s *Server) sessionMessageRoutes() {
 
 func (s *Server) appendToSession(ctx context.Context, in *appendInput) (*appendOutput, error) {
 	r, k := in.Body, in.kept()
-	messages, losses, err := s.heardAfter(ctx, k, r.ParentID, r.Said)
+	messages, losses, err := s.parseAppended(ctx, k, r.ParentID, r.Said)
 	if err != nil {
 		return nil, err
 	}
@@ -205,8 +205,8 @@ func (s *Server) appendToSession(ctx context.Context, in *appendInput) (*appendO
 	if r.ParentID != "" {
 		messages[0].ParentID = r.ParentID
 	}
-	seeded(messages, seedOf(ctx))
-	ctx, at := noting(in.expect(ctx))
+	assignIDs(messages, seedOf(ctx))
+	ctx, at := trackVersion(in.expect(ctx))
 	stored, err := s.appendOnce(ctx, k, r, messages)
 	if err != nil {
 		return nil, err
@@ -215,20 +215,20 @@ func (s *Server) appendToSession(ctx context.Context, in *appendInput) (*appendO
 	for _, m := range stored {
 		out.Messages = append(out.Messages, AppendedMessage{m.ID, m.ParentID, m.Role})
 	}
-	return &appendOutput{madeAt(at), out}, nil
+	return &appendOutput{sessionMade(at), out}, nil
 }
 
-// heardAfter parses messages to append after parent.
-func (s *Server) heardAfter(ctx context.Context, k session.Key, parent string, said Said) ([]ragctx.Message,
+// parseAppended parses messages to append after parent.
+func (s *Server) parseAppended(ctx context.Context, k session.Key, parent string, said Said) ([]ragctx.Message,
 	[]FormLoss, error) {
 	if v, err := vendor(said.Format); err != nil || v != wire.Gemini {
-		return s.heard(said, "messages")
+		return s.parseMessages(said, "messages")
 	}
 	path, err := s.engine.Sessions().Views().Branch(ctx, k, parent) // tool results without ids refer to its calls
 	if err != nil && !errors.Is(err, ragctx.ErrNotFound) {
 		return nil, nil, err
 	}
-	return s.heard(said, "messages", messagesOf(path)...)
+	return s.parseMessages(said, "messages", messagesOf(path)...)
 }
 
 // messagesOf returns the messages of entries.
@@ -240,9 +240,9 @@ func messagesOf(entries []session.Entry) []ragctx.Message {
 	return out
 }
 
-// seeded assigns deterministic ids to messages without one, so that a repeated request assigns the
+// assignIDs assigns deterministic ids to messages without one, so that a repeated request assigns the
 // same.
-func seeded(messages []ragctx.Message, seed string) {
+func assignIDs(messages []ragctx.Message, seed string) {
 	for i := range messages {
 		if seed != "" && messages[i].ID == "" {
 			messages[i].ID = fmt.Sprintf("%s-%d", seed, i)
@@ -294,7 +294,7 @@ func (s *Server) appendMaking(ctx context.Context, k session.Key, r AppendReques
 }
 
 func (s *Server) sessionMessages(ctx context.Context, in *messageList) (*sessionMessagesOutput, error) {
-	found, err := s.listed(ctx, in)
+	found, err := s.selectEntries(ctx, in)
 	if err != nil {
 		return nil, err
 	}
@@ -313,8 +313,8 @@ func (s *Server) sessionMessages(ctx context.Context, in *messageList) (*session
 	return &sessionMessagesOutput{out}, nil
 }
 
-// listed returns the selected messages; a page is the end of them.
-func (s *Server) listed(ctx context.Context, in *messageList) ([]session.Entry, error) {
+// selectEntries returns the selected messages; a page is the end of them.
+func (s *Server) selectEntries(ctx context.Context, in *messageList) ([]session.Entry, error) {
 	k := in.kept()
 	switch {
 	case in.Section != "" && in.Leaf != "":
@@ -401,12 +401,12 @@ func (s *Server) labelMessage(ctx context.Context, in *labelInput) (*labelOutput
 	if err != nil {
 		return nil, err
 	}
-	ctx, at := noting(in.expect(ctx))
+	ctx, at := trackVersion(in.expect(ctx))
 	if err := s.engine.Sessions().Storage().Label(ctx, in.kept(), id, in.Body.Label); err != nil {
 		return nil, err
 	}
 	out, err := s.oneMessage(ctx, in.kept(), id)
-	return &labelOutput{madeAt(at), out}, err
+	return &labelOutput{sessionMade(at), out}, err
 }
 
 func (s *Server) sessionLabels(ctx context.Context, in *SessionKey) (*labelsOutput, error) {

@@ -86,7 +86,7 @@ func (s *Server) exportSession(_ context.Context, in *SessionKey) (*huma.StreamR
 
 func (s *Server) importSession(ctx context.Context, in *sessionImport) (*sessionImportOutput, error) {
 	k := in.kept()
-	ctx, at := noting(session.WithRequestID(ctx, seedOf(ctx)))
+	ctx, at := trackVersion(session.WithRequestID(ctx, seedOf(ctx)))
 	read, ok := in.c.Get(importSession).(sessionRead)
 	if !ok {
 		memory := s.bodies.reserve(importSession)

@@ -88,7 +88,7 @@ func (s *Server) snapshot(context.Context, *struct{}) (*huma.StreamResponse, err
 func (s *Server) streamed(media, file string, write func(ctx context.Context, w io.Writer) error) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(hctx huma.Context) {
 		resp := humaecho.Unwrap(hctx).Response()
-		out := &patient{resp: resp, ctl: http.NewResponseController(resp)}
+		out := &pieceWriter{resp: resp, ctl: http.NewResponseController(resp)}
 		hctx.SetHeader("Content-Type", media)
 		hctx.SetHeader("Content-Disposition", `attachment; filename="`+file+`"`)
 		_ = out.ctl.SetWriteDeadline(time.Time{}) // the first byte may take long
@@ -108,14 +108,14 @@ func (s *Server) streamed(media, file string, write func(ctx context.Context, w 
 	}}
 }
 
-// patient gives the client a new deadline for every piece.
-type patient struct {
+// pieceWriter gives the client a new deadline for every piece.
+type pieceWriter struct {
 	resp  http.ResponseWriter
 	ctl   *http.ResponseController
 	begun bool
 }
 
-func (p *patient) Write(b []byte) (int, error) {
+func (p *pieceWriter) Write(b []byte) (int, error) {
 	p.begun = true
 	_ = p.ctl.SetWriteDeadline(time.Now().Add(pieceTimeout)) // unsupported writers need no deadline
 	return p.resp.Write(b)

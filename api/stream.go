@@ -80,20 +80,20 @@ func (s *stream) eventWith(name, id string, data any) error {
 
 func (s *stream) keepAlive() error { return s.write(": still here\n\n") }
 
-// told is an element of a stream, or the error that ended it.
-type told[T any] struct {
+// streamElement is an element of a stream, or the error that ended it.
+type streamElement[T any] struct {
 	what T
 	err  error
 }
 
 // follow sends the elements of a stream until it or ctx ends.
-func follow[T any](ctx context.Context, all iter.Seq2[T, error]) <-chan told[T] {
-	out := make(chan told[T])
+func follow[T any](ctx context.Context, all iter.Seq2[T, error]) <-chan streamElement[T] {
+	out := make(chan streamElement[T])
 	go func() {
 		defer close(out)
 		for what, err := range all {
 			select {
-			case out <- told[T]{what, err}:
+			case out <- streamElement[T]{what, err}:
 			case <-ctx.Done():
 				return
 			}
@@ -104,7 +104,7 @@ func follow[T any](ctx context.Context, all iter.Seq2[T, error]) <-chan told[T] 
 
 // relay passes elements to send, and calls idle in between, until the client disconnects or the
 // server stops.
-func relay[T any](ctx context.Context, stopping <-chan struct{}, from <-chan told[T], send func(T) error,
+func relay[T any](ctx context.Context, stopping <-chan struct{}, from <-chan streamElement[T], send func(T) error,
 	idle func() error) error {
 	tick := time.NewTicker(keepAliveEvery)
 	defer tick.Stop()

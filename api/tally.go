@@ -18,9 +18,9 @@ import (
 // noRoute is the route of requests that match none, or were refused before routing.
 const noRoute = "none"
 
-// operated are the methods with series of their own; others count as "other", so that clients
+// countedMethods are the methods with series of their own; others count as "other", so that clients
 // cannot create series.
-var operated = []string{
+var countedMethods = []string{
 	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
 	http.MethodOptions,
 }
@@ -52,7 +52,7 @@ type requestCounts struct {
 
 func (t *requestTally) add(c echo.Context, took time.Duration) {
 	e := endpoint{c.Path(), c.Request().Method}
-	if !slices.Contains(operated, e.method) {
+	if !slices.Contains(countedMethods, e.method) {
 		e.method = "other"
 	}
 	n := t.of(e)

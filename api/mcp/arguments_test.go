@@ -44,7 +44,7 @@ func FuzzCursor(f *testing.F) {
 	f.Add(cursor{After: 3, Of: "x"}.String())
 	f.Add("e30")
 	f.Fuzz(func(t *testing.T, text string) {
-		if c, err := page(text, "x", 100); err == nil && (c.After < 0 || c.After > 100 || c.Of != "x") {
+		if c, err := parseCursor(text, "x", 100); err == nil && (c.After < 0 || c.After > 100 || c.Of != "x") {
 			t.Errorf("%q is %+v", text, c)
 		}
 	})

@@ -17,8 +17,8 @@ type Change struct {
 	Erased    bool   // the target was erased
 }
 
-// naming is implemented by arguments and answers with the id of the changed object.
-type naming interface{ target() string }
+// targeted is implemented by arguments and answers with the id of the changed object.
+type targeted interface{ target() string }
 
 // erasing is implemented by arguments that can request an erasure.
 type erasing interface{ erases() bool }
@@ -43,7 +43,7 @@ func (c *Change) settle(ctx context.Context, in, out any, err error) {
 }
 
 func targetOf(v any) string {
-	if n, ok := v.(naming); ok {
+	if n, ok := v.(targeted); ok {
 		return n.target()
 	}
 	return ""

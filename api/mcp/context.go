@@ -12,7 +12,7 @@ import (
 )
 
 type contextArguments struct {
-	whose
+	memoryScope
 	sized
 
 	Query        string   `json:"query" jsonschema:"the user's full question"`
@@ -32,7 +32,7 @@ type contextAnswer struct {
 	Truncated   bool     `json:"truncated,omitempty" jsonschema:"more passages exist; send exclude to get them"`
 	Degraded    []string `json:"degraded,omitempty" jsonschema:"failed parts of the search"`
 	Note        string   `json:"note,omitempty" jsonschema:"reason for an empty context"`
-	readOtherwise
+	corrections
 }
 
 // text returns the passages with their ids, for clients that ignore structured content.
@@ -49,7 +49,7 @@ func (a contextAnswer) text() string {
 }
 
 func (s *Server) contextTool() tool {
-	return define(s, reading("context", "Context for a question",
+	return define(s, readTool("context", "Context for a question",
 		"Read this before you answer a question: returns the best passages of documents, memories and procedures "+
 			"within max_tokens, with ids to cite. "+evidence,
 		func(p properties) {
@@ -77,7 +77,7 @@ func (s *Server) context(ctx context.Context, at Scope, in contextArguments) (co
 		q.ContextTypes = append(q.ContextTypes, ragctx.ContextType(t))
 	}
 	for {
-		out, err := s.asked(ctx, q, in.MaxTokens)
+		out, err := s.queryOnce(ctx, q, in.MaxTokens)
 		if err != nil {
 			return out, err
 		}
@@ -93,8 +93,8 @@ func (s *Server) context(ctx context.Context, at Scope, in contextArguments) (co
 	}
 }
 
-// asked queries the engine once, for an answer of a size.
-func (s *Server) asked(ctx context.Context, q ragctx.ContextQuery, size int) (contextAnswer, error) {
+// queryOnce queries the engine once, for an answer of a size.
+func (s *Server) queryOnce(ctx context.Context, q ragctx.ContextQuery, size int) (contextAnswer, error) {
 	a, err := s.engine.Context(ctx, q)
 	if err != nil {
 		return contextAnswer{}, err
@@ -102,13 +102,13 @@ func (s *Server) asked(ctx context.Context, q ragctx.ContextQuery, size int) (co
 	out := contextAnswer{
 		Notice: strings.TrimSpace(evidence + " " + a.Instruction), Context: a.Rendered(), TotalTokens: a.TotalTokens,
 		Truncated: a.Truncated, Degraded: a.Degraded, Note: a.Note,
-		readOtherwise: corrected(a.Corrections, size),
+		corrections: selectCorrections(a.Corrections, size),
 	}
 	return out, nil
 }
 
-// readOtherwise reports how the query was interpreted.
-type readOtherwise struct {
+// corrections reports how the query was interpreted.
+type corrections struct {
 	Corrections []correction `json:"corrections,omitempty" jsonschema:"query words without a match, and their corrections"`
 }
 
@@ -121,16 +121,16 @@ type correction struct {
 // and every answer fits at least one.
 const tokensPerCorrection = minTokens
 
-// corrected returns the distinct corrections of all providers, as many as fit into an answer of a
+// selectCorrections returns the distinct corrections of all providers, as many as fit into an answer of a
 // size.
-func corrected(all []ragctx.Correction, size int) (told readOtherwise) {
+func selectCorrections(all []ragctx.Correction, size int) (selected corrections) {
 	for _, c := range all {
 		one := correction{c.Word, c.As}
-		if len(told.Corrections) < size/tokensPerCorrection && !slices.Contains(told.Corrections, one) {
-			told.Corrections = append(told.Corrections, one)
+		if len(selected.Corrections) < size/tokensPerCorrection && !slices.Contains(selected.Corrections, one) {
+			selected.Corrections = append(selected.Corrections, one)
 		}
 	}
-	return told
+	return selected
 }
 
 // query returns a query within a scope.

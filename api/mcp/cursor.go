@@ -25,8 +25,8 @@ const maxCursor = 256
 
 func (p properties) cursor() { p.text("cursor", maxCursor, false) }
 
-// of returns the hash of a query: the tool, the scope and the arguments.
-func of(parts ...any) string {
+// queryHash returns the hash of a query: the tool, the scope and the arguments.
+func queryHash(parts ...any) string {
 	b, _ := json.Marshal(parts) // texts and numbers: cannot fail
 	sum := sha256.Sum256(b)
 	return base64.RawURLEncoding.EncodeToString(sum[:9])
@@ -37,8 +37,8 @@ func (c cursor) String() string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// page parses the cursor of a query; "" is the beginning. It rejects positions beyond most.
-func page(text, of string, most int) (cursor, error) {
+// parseCursor parses the cursor of a query; "" is the beginning. It rejects positions beyond most.
+func parseCursor(text, of string, most int) (cursor, error) {
 	c := cursor{Of: of}
 	if text == "" {
 		return c, nil

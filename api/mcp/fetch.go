@@ -15,7 +15,7 @@ import (
 )
 
 type fetchArguments struct {
-	place
+	documentScope
 	sized
 	paged
 
@@ -36,7 +36,7 @@ type fetchAnswer struct {
 const fallbackPage = 8000
 
 func (s *Server) fetchTool() tool {
-	return define(s, reading("fetch", "Fetch by id",
+	return define(s, readTool("fetch", "Fetch by id",
 		"Returns the text of an id: a document page by page, a passage, a memory or a procedure. "+evidence,
 		func(p properties) {
 			p.text("id", 2*ragctx.MaxNameBytes, true)
@@ -46,7 +46,7 @@ func (s *Server) fetchTool() tool {
 }
 
 func (s *Server) fetch(ctx context.Context, at Scope, in fetchArguments) (fetchAnswer, error) {
-	c, err := page(in.Cursor, of("fetch", at, in.ID), math.MaxInt)
+	c, err := parseCursor(in.Cursor, queryHash("fetch", at, in.ID), math.MaxInt)
 	if err != nil {
 		return fetchAnswer{}, err
 	}

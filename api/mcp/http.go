@@ -33,7 +33,7 @@ func (s *Server) Handler() http.Handler {
 	stateful := mcp.NewStreamableHTTPHandler(serverFor, &options)
 	options.Stateless = true
 	stateless := mcp.NewStreamableHTTPHandler(serverFor, &options)
-	return carried(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return withRequestContext(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if isBatch(r) {
 			refuseBatch(w)
 			return
@@ -78,11 +78,11 @@ func refuseBatch(w http.ResponseWriter) {
 
 const requestKey = "request" // key in the extra information of a token
 
-// carried passes the context of each request to its calls. Otherwise calls of a session have the
+// withRequestContext passes the context of each request to its calls. Otherwise calls of a session have the
 // context of the request that started it. Of each request the SDK passes on only the information
 // about its bearer token, and only the SDK's own check can set that. The key itself is not passed
 // on.
-func carried(next http.Handler) http.Handler {
+func withRequestContext(next http.Handler) http.Handler {
 	verify := func(_ context.Context, _ string, r *http.Request) (*auth.TokenInfo, error) {
 		return &auth.TokenInfo{UserID: owner(r.Context()), Extra: map[string]any{requestKey: r.Context()}}, nil
 	}

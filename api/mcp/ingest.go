@@ -13,7 +13,7 @@ import (
 )
 
 type ingestArguments struct {
-	place
+	documentScope
 	sized
 
 	ID       string         `json:"id,omitempty" jsonschema:"document id, such as a path or URL; required with text"`
@@ -42,7 +42,7 @@ const maxTextChars = 1 << 20
 
 func (s *Server) ingestTool() tool {
 	return define(s, definition{
-		name: "ingest", title: "Ingest", role: access.Write, forAll: true, hints: changing(true, true, s.opts.Ingest != nil),
+		name: "ingest", title: "Ingest", role: access.Write, forAll: true, hints: writeHints(true, true, s.opts.Ingest != nil),
 		description: "Stores a document, searchable at once; an existing id is replaced. " + s.pathsAllowed(),
 		limits: func(p properties) {
 			p.text("id", ragctx.MaxNameBytes, false)
@@ -93,7 +93,7 @@ func (s *Server) ingest(ctx context.Context, at Scope, in ingestArguments) (inge
 }
 
 type jobArguments struct {
-	place
+	documentScope
 	sized
 	paged
 
@@ -128,7 +128,7 @@ type jobProblem struct {
 const maxProblems = 10 // per state
 
 func (s *Server) jobStatusTool() tool {
-	return define(s, reading("job_status", "Jobs",
+	return define(s, readTool("job_status", "Jobs",
 		"Reports progress and failures of an ingest job; without an id, lists the newest jobs.",
 		func(p properties) {
 			p.text("id", ragctx.MaxNameBytes, false)
@@ -139,7 +139,7 @@ func (s *Server) jobStatusTool() tool {
 }
 
 func (s *Server) jobStatus(ctx context.Context, at Scope, in jobArguments) (jobAnswer, error) {
-	c, err := page(in.Cursor, of("job_status", at, in.ID), engine.MaxPage)
+	c, err := parseCursor(in.Cursor, queryHash("job_status", at, in.ID), engine.MaxPage)
 	if err != nil {
 		return jobAnswer{}, err
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 type memorySearchArguments struct {
-	whose
+	memoryScope
 	sized
 	paged
 
@@ -24,7 +24,7 @@ type memorySearchAnswer struct {
 	Notice     string         `json:"notice,omitempty"`
 	Memories   []memoryResult `json:"memories"`
 	NextCursor string         `json:"next_cursor,omitempty"`
-	readOtherwise
+	corrections
 }
 
 type memoryResult struct {
@@ -38,7 +38,7 @@ type memoryResult struct {
 }
 
 func (s *Server) memorySearchTool() tool {
-	return define(s, reading("memory_search", "Search memories",
+	return define(s, readTool("memory_search", "Search memories",
 		"Finds memories: facts, preferences, decisions and earlier conversations. "+evidence,
 		func(p properties) {
 			p.text("query", ragctx.MaxQueryBytes/4, true)
@@ -49,7 +49,7 @@ func (s *Server) memorySearchTool() tool {
 }
 
 func (s *Server) memorySearch(ctx context.Context, at Scope, in memorySearchArguments) (memorySearchAnswer, error) {
-	c, err := page(in.Cursor, of("memory_search", at, in.Query), mostPages)
+	c, err := parseCursor(in.Cursor, queryHash("memory_search", at, in.Query), mostPages)
 	if err != nil {
 		return memorySearchAnswer{}, err
 	}
@@ -68,7 +68,7 @@ func (s *Server) memorySearch(ctx context.Context, at Scope, in memorySearchArgu
 	}
 	return fitOne(s, in.MaxTokens, len(results), func(k int) memorySearchAnswer {
 		a := memorySearchAnswer{Memories: results[:k], NextCursor: c.next(k, more || k < len(results)),
-			readOtherwise: corrected(found.Corrections, in.MaxTokens)}
+			corrections: selectCorrections(found.Corrections, in.MaxTokens)}
 		if k > 0 {
 			a.Notice = evidence
 		}
@@ -77,7 +77,7 @@ func (s *Server) memorySearch(ctx context.Context, at Scope, in memorySearchArgu
 }
 
 type memoryAddArguments struct {
-	whose
+	memoryScope
 	sized
 
 	Content    string   `json:"content" jsonschema:"one fact that will matter later, as a self-contained sentence"`
@@ -99,7 +99,7 @@ type memoryAddAnswer struct {
 
 func (s *Server) memoryAddTool() tool {
 	return define(s, definition{
-		name: "memory_add", title: "Remember", role: access.Write, hints: changing(false, false, false),
+		name: "memory_add", title: "Remember", role: access.Write, hints: writeHints(false, false, false),
 		description: "Stores a memory for later conversations, searchable at once. Use it for preferences, " +
 			"decisions and requests to remember, one fact per call. Secrets are not stored.",
 		limits: func(p properties) {
@@ -125,7 +125,7 @@ func (s *Server) memoryAdd(ctx context.Context, at Scope, in memoryAddArguments)
 	if in.ExpiresIn > 0 {
 		m.Expires = s.opts.Now().Add(time.Duration(in.ExpiresIn) * time.Hour)
 	}
-	if err := s.mayTake(ctx, at, in.ID); err != nil {
+	if err := s.checkID(ctx, at, in.ID); err != nil {
 		return memoryAddAnswer{}, err
 	}
 	stored, status, err := s.engine.Remember(ctx, m)
@@ -145,7 +145,7 @@ func (s *Server) memoryAdd(ctx context.Context, at Scope, in memoryAddArguments)
 }
 
 type memoryForgetArguments struct {
-	place
+	documentScope
 	sized
 
 	ID    string `json:"id"`
@@ -159,7 +159,7 @@ type memoryForgetAnswer struct {
 
 func (s *Server) memoryForgetTool() tool {
 	return define(s, definition{
-		name: "memory_forget", title: "Forget", role: access.Write, hints: changing(true, true, false),
+		name: "memory_forget", title: "Forget", role: access.Write, hints: writeHints(true, true, false),
 		description: "Removes a memory from all searches. Use it at the user's request, or if the memory is wrong.",
 		limits: func(p properties) {
 			p.text("id", ragctx.MaxNameBytes, true)
@@ -194,7 +194,7 @@ func (s *Server) memoryForget(ctx context.Context, at Scope, in memoryForgetArgu
 }
 
 type memoryHistoryArguments struct {
-	place
+	documentScope
 	sized
 	paged
 
@@ -210,7 +210,7 @@ type memoryHistoryAnswer struct {
 }
 
 func (s *Server) memoryHistoryTool() tool {
-	return define(s, reading("memory_history", "History of a memory",
+	return define(s, readTool("memory_history", "History of a memory",
 		"Lists every change of a memory with the texts before and after.",
 		func(p properties) {
 			p.text("id", ragctx.MaxNameBytes, true)
@@ -222,7 +222,7 @@ func (s *Server) memoryHistoryTool() tool {
 
 func (s *Server) memoryHistory(ctx context.Context, at Scope, in memoryHistoryArguments) (memoryHistoryAnswer, error) {
 	out := memoryHistoryAnswer{ID: in.ID, Changes: []ragctx.MemoryChange{}}
-	c, err := page(in.Cursor, of("memory_history", at, in.ID), 1<<30)
+	c, err := parseCursor(in.Cursor, queryHash("memory_history", at, in.ID), 1<<30)
 	if err != nil {
 		return out, err
 	}

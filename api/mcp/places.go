@@ -5,28 +5,28 @@ import (
 	"sync"
 )
 
-// places limits the concurrent calls, in total and per API key, so that slow calls of one key do
+// callLimiter limits the concurrent calls, in total and per API key, so that slow calls of one key do
 // not delay others.
-type places struct {
+type callLimiter struct {
 	all  chan struct{} // one element per call in progress
 	most int           // limit per key
 
 	mu    sync.Mutex
-	byKey map[string]*ownPlaces
+	byKey map[string]*keyPlaces
 }
 
-// ownPlaces are the places of a key. They exist while it has calls.
-type ownPlaces struct {
+// keyPlaces are the places of a key. They exist while it has calls.
+type keyPlaces struct {
 	taken chan struct{}
 	calls int // in progress or waiting
 }
 
-func newPlaces(all, perKey int) places {
-	return places{all: make(chan struct{}, all), most: perKey, byKey: make(map[string]*ownPlaces)}
+func newPlaces(all, perKey int) callLimiter {
+	return callLimiter{all: make(chan struct{}, all), most: perKey, byKey: make(map[string]*keyPlaces)}
 }
 
 // take waits for a place; leave releases it. Callers without a key are local and share all places.
-func (p *places) take(ctx context.Context, key string) (leave func(), err error) {
+func (p *callLimiter) take(ctx context.Context, key string) (leave func(), err error) {
 	own := func() {}
 	if key != "" {
 		if own, err = p.takeOwn(ctx, key); err != nil { // first, so that a waiting call holds no shared place
@@ -40,11 +40,11 @@ func (p *places) take(ctx context.Context, key string) (leave func(), err error)
 	return func() { <-p.all; own() }, nil
 }
 
-func (p *places) takeOwn(ctx context.Context, key string) (leave func(), err error) {
+func (p *callLimiter) takeOwn(ctx context.Context, key string) (leave func(), err error) {
 	p.mu.Lock()
 	own := p.byKey[key]
 	if own == nil {
-		own = &ownPlaces{taken: make(chan struct{}, p.most)}
+		own = &keyPlaces{taken: make(chan struct{}, p.most)}
 		p.byKey[key] = own
 	}
 	own.calls++

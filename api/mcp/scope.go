@@ -105,9 +105,9 @@ func (s *Server) memory(ctx context.Context, at Scope, id string) (store.Quarant
 	return m, err
 }
 
-// mayTake rejects the id of a memory outside of the configured scope, even a forgotten one, because
+// checkID rejects the id of a memory outside of the configured scope, even a forgotten one, because
 // a replacement would inherit its history.
-func (s *Server) mayTake(ctx context.Context, at Scope, id string) error {
+func (s *Server) checkID(ctx context.Context, at Scope, id string) error {
 	if _, narrow := narrowed(ctx); !narrow || id == "" {
 		return nil
 	}
@@ -138,24 +138,24 @@ func fix(value *string, name, wanted string) error {
 	return nil
 }
 
-// place are the arguments of tools for documents.
-type place struct {
+// documentScope are the arguments of tools for documents.
+type documentScope struct {
 	Namespace string `json:"namespace,omitempty" jsonschema:"leave out unless instructed"`
 	UserID    string `json:"user_id,omitempty" jsonschema:"leave out unless instructed"`
 }
 
-func (p place) asked() Scope { return Scope{Namespace: p.Namespace, UserID: p.UserID} }
+func (p documentScope) requestedScope() Scope { return Scope{Namespace: p.Namespace, UserID: p.UserID} }
 
-// whose are the arguments of tools for memories.
-type whose struct {
-	place
+// memoryScope are the arguments of tools for memories.
+type memoryScope struct {
+	documentScope
 
 	AgentID   string `json:"agent_id,omitempty" jsonschema:"only memories of this agent"`
 	SessionID string `json:"session_id,omitempty" jsonschema:"only memories of this session"`
 }
 
-func (w whose) asked() Scope {
-	s := w.place.asked()
+func (w memoryScope) requestedScope() Scope {
+	s := w.documentScope.requestedScope()
 	s.AgentID, s.SessionID = w.AgentID, w.SessionID
 	return s
 }

@@ -15,7 +15,7 @@ import (
 const mostPages = ragctx.MaxResultsLimit
 
 type searchArguments struct {
-	whose
+	memoryScope
 	sized
 	paged
 
@@ -28,7 +28,7 @@ type searchArguments struct {
 type searchAnswer struct {
 	Results    []searchResult `json:"results"`
 	NextCursor string         `json:"next_cursor,omitempty" jsonschema:"with limit or cursor: the next page"`
-	readOtherwise
+	corrections
 }
 
 type searchResult struct {
@@ -42,7 +42,7 @@ type searchResult struct {
 const fallbackResults = 10
 
 func (s *Server) searchTool() tool {
-	return define(s, reading("search", "Search",
+	return define(s, readTool("search", "Search",
 		"Lists the documents, memories and procedures that best match a query. Open one with fetch; to read "+
 			"passages at once, use context.",
 		func(p properties) {
@@ -57,7 +57,7 @@ func (s *Server) searchTool() tool {
 func (s *Server) search(ctx context.Context, at Scope, in searchArguments) (searchAnswer, error) {
 	pages := in.Limit > 0 || in.Cursor != ""
 	limit := cmp.Or(in.Limit, fallbackResults)
-	c, err := page(in.Cursor, of("search", at, in.Query), mostPages)
+	c, err := parseCursor(in.Cursor, queryHash("search", at, in.Query), mostPages)
 	if err != nil {
 		return searchAnswer{}, err
 	}
@@ -70,21 +70,21 @@ func (s *Server) search(ctx context.Context, at Scope, in searchArguments) (sear
 	if err != nil {
 		return searchAnswer{}, err
 	}
-	all := whole(found.Items, pages)
+	all := sourcesOf(found.Items, pages)
 	all = all[min(c.After, len(all)):]
 	more := len(all) > limit
 	all = all[:min(limit, len(all))]
 	return fitOne(s, in.MaxTokens, len(all), func(k int) searchAnswer {
 		a := searchAnswer{Results: all[:k]}
 		if pages {
-			a.NextCursor, a.readOtherwise = c.next(k, more || k < len(all)), corrected(found.Corrections, in.MaxTokens)
+			a.NextCursor, a.corrections = c.next(k, more || k < len(all)), selectCorrections(found.Corrections, in.MaxTokens)
 		}
 		return a
 	}, func() *string { return &all[0].Title })
 }
 
-// whole returns the sources of items in order, without duplicates; on request with their relevance.
-func whole(items []ragctx.ContextItem, relevance bool) []searchResult {
+// sourcesOf returns the sources of items in order, without duplicates; on request with their relevance.
+func sourcesOf(items []ragctx.ContextItem, relevance bool) []searchResult {
 	out := make([]searchResult, 0, len(items))
 	seen := make(map[string]bool)
 	for _, it := range items {
@@ -132,7 +132,7 @@ func urlOf(kind ragctx.ContextType, id, source string) string {
 func rounded(x float64) float64 { return math.Round(x*1000) / 1000 }
 
 type codeArguments struct {
-	place
+	documentScope
 	sized
 	paged
 
@@ -145,7 +145,7 @@ type codeAnswer struct {
 	Notice     string       `json:"notice,omitempty"`
 	Results    []codeResult `json:"results"`
 	NextCursor string       `json:"next_cursor,omitempty"`
-	readOtherwise
+	corrections
 }
 
 type codeResult struct {
@@ -159,7 +159,7 @@ type codeResult struct {
 }
 
 func (s *Server) codesearchTool() tool {
-	return define(s, reading("codesearch", "Search code and files",
+	return define(s, readTool("codesearch", "Search code and files",
 		"Finds passages of ingested files by function or by name, with path and lines. "+evidence,
 		func(p properties) {
 			p.text("query", ragctx.MaxQueryBytes/4, true)
@@ -171,7 +171,7 @@ func (s *Server) codesearchTool() tool {
 }
 
 func (s *Server) codesearch(ctx context.Context, at Scope, in codeArguments) (codeAnswer, error) {
-	c, err := page(in.Cursor, of("codesearch", at, in.Query, in.Path), mostPages)
+	c, err := parseCursor(in.Cursor, queryHash("codesearch", at, in.Query, in.Path), mostPages)
 	if err != nil {
 		return codeAnswer{}, err
 	}
@@ -195,7 +195,7 @@ func (s *Server) codesearch(ctx context.Context, at Scope, in codeArguments) (co
 	}
 	return fitOne(s, in.MaxTokens, len(results), func(k int) codeAnswer {
 		a := codeAnswer{Results: results[:k], NextCursor: c.next(k, more || k < len(results)),
-			readOtherwise: corrected(found.Corrections, in.MaxTokens)}
+			corrections: selectCorrections(found.Corrections, in.MaxTokens)}
 		if k > 0 {
 			a.Notice = evidence
 		}

@@ -118,7 +118,7 @@ type Server struct {
 	log    *slog.Logger
 
 	counter func() (ragctx.Counter, error)
-	calls   places
+	calls   callLimiter
 
 	// The visible tools depend on the role: there is one SDK server per role.
 	reading, writing *mcp.Server

@@ -33,14 +33,14 @@ type definition struct {
 	limits                   func(p properties)
 }
 
-// asking is implemented by the arguments of all tools.
-type asking interface{ asked() Scope }
+// scoped is implemented by the arguments of all tools.
+type scoped interface{ requestedScope() Scope }
 
 // plain is implemented by answers with a text besides their structured content.
 type plain interface{ text() string }
 
 // define returns a tool with arguments of type In and answers of type Out.
-func define[In asking, Out any](s *Server, d definition, call func(ctx context.Context, at Scope, in In) (Out,
+func define[In scoped, Out any](s *Server, d definition, call func(ctx context.Context, at Scope, in In) (Out,
 	error)) tool {
 	schema := schemaOf[In]()
 	p := properties(schema.Properties)
@@ -69,7 +69,7 @@ func define[In asking, Out any](s *Server, d definition, call func(ctx context.C
 			if err := args.read(req.Params.Arguments, &in); err != nil {
 				return out, err
 			}
-			at, fixed, err := s.scope(ctx, headerOf(req), in.asked())
+			at, fixed, err := s.scope(ctx, headerOf(req), in.requestedScope())
 			change.Namespace = ragctx.Clip(at.Namespace)
 			if err != nil {
 				return out, err

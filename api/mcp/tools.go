@@ -15,19 +15,19 @@ func (s *Server) tools() []tool {
 	}
 }
 
-// looking returns the hints of read-only tools. No tool reaches beyond the data of ragctx.
-func looking() mcp.ToolAnnotations {
+// readOnlyHints returns the hints of read-only tools. No tool reaches beyond the data of ragctx.
+func readOnlyHints() mcp.ToolAnnotations {
 	return mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(false),
 		DestructiveHint: new(false)}
 }
 
-// changing returns the hints of tools that write.
-func changing(destructive, idempotent, openWorld bool) mcp.ToolAnnotations {
+// writeHints returns the hints of tools that write.
+func writeHints(destructive, idempotent, openWorld bool) mcp.ToolAnnotations {
 	return mcp.ToolAnnotations{DestructiveHint: &destructive, IdempotentHint: idempotent, OpenWorldHint: &openWorld}
 }
 
-// reading returns the start of a read-only tool's definition.
-func reading(name, title, description string, limits func(properties)) definition {
-	return definition{name: name, title: title, description: description, role: access.Read, hints: looking(),
+// readTool returns the start of a read-only tool's definition.
+func readTool(name, title, description string, limits func(properties)) definition {
+	return definition{name: name, title: title, description: description, role: access.Read, hints: readOnlyHints(),
 		limits: limits}
 }
