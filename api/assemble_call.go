@@ -97,14 +97,14 @@ func (o AssembleOptions) call(said Said, messages []ragctx.Message, losses []For
 }
 
 // takePrompt takes the system prompt from the vendor's place. If the request has another one, the
-// vendor's prompt stays a message. beside says that the first message is not part of the list.
-func (c *AssembleCall) takePrompt(beside bool) {
+// vendor's prompt stays a message. separate says that the first message is not part of the list.
+func (c *AssembleCall) takePrompt(separate bool) {
 	list := c.Request.Messages
 	n := slices.IndexFunc(list, func(m ragctx.Message) bool { return !session.IsSystem(m) })
 	if n < 0 {
 		n = len(list)
 	}
-	if beside {
+	if separate {
 		c.skip = -1
 	}
 	if n == 0 || c.Request.SystemPrompt != "" {

@@ -88,7 +88,8 @@ func (r *reservation) grow(ctx context.Context, size int64) error {
 	if size > smallBody {
 		from = r.of.large
 		if n > r.of.maxLarge {
-			return ragctx.TooLarge("body", "takes more memory than this server has for it; send at most %d bytes, or give the server more memory (GOMEMLIMIT, or the limit of its container)", r.of.maxLarge/r.factor)
+			return ragctx.TooLarge("body", "takes more memory than this server has for it; send at most %d bytes, or give "+
+				"the server more memory (GOMEMLIMIT, or the limit of its container)", r.of.maxLarge/r.factor)
 		}
 	}
 	if from != r.from {
@@ -161,7 +162,7 @@ func (r *reservation) next(size, limit int64) int64 {
 
 // reservedReader reserves memory for all bytes that its caller retains.
 type reservedReader struct {
-	ctx  context.Context //nolint:containedctx // of the request whose body it is
+	ctx  context.Context //nolint:containedctx // of the body's request
 	r    io.Reader
 	held *reservation
 	read int64

@@ -130,17 +130,17 @@ func resolved(request string, ids map[string]string) string {
 
 // idIn returns the id in an answer, or "".
 func idIn(answer json.RawMessage) string {
-	var told struct {
+	var found struct {
 		ID      string `json:"id"`
 		Results []struct {
 			ID string `json:"id"`
 		} `json:"results"`
 	}
-	if json.Unmarshal(answer, &told) != nil {
+	if json.Unmarshal(answer, &found) != nil {
 		return ""
 	}
-	if told.ID == "" && len(told.Results) > 0 {
-		return told.Results[0].ID
+	if found.ID == "" && len(found.Results) > 0 {
+		return found.Results[0].ID
 	}
-	return told.ID
+	return found.ID
 }

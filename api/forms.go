@@ -86,13 +86,13 @@ func (s *Server) parseMessages(said Said, at string, before ...ragctx.Message) (
 
 // checkBlocks rejects messages with more blocks than a session allows, even if nothing is stored.
 func checkBlocks(messages []ragctx.Message, said Said, at string) error {
-	beside := len(messages) - len(said.Messages) // messages of a system prompt
+	prompts := len(messages) - len(said.Messages) // messages of a system prompt
 	for i, m := range messages {
 		err := session.CheckBlocks(m.Content, func() string {
-			if i < beside {
+			if i < prompts {
 				return "system"
 			}
-			return fmt.Sprintf("%s[%d].content", at, i-beside)
+			return fmt.Sprintf("%s[%d].content", at, i-prompts)
 		})
 		if err != nil {
 			return err

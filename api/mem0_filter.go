@@ -274,5 +274,6 @@ func mem0Time(path string, v any) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, ragctx.Invalid(path, "is %q; use a day such as 2026-03-01 or a time such as 2026-03-01T12:00:00Z", ragctx.Clip(fmt.Sprint(v)))
+	return time.Time{}, ragctx.Invalid(path,
+		"is %q; use a day such as 2026-03-01 or a time such as 2026-03-01T12:00:00Z", ragctx.Clip(fmt.Sprint(v)))
 }

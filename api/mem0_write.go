@@ -152,8 +152,8 @@ func (s *Server) mem0Turn(ctx context.Context, r Mem0Add) (*mem0AddOutput, error
 	if r.AsyncMode == nil || *r.AsyncMode {
 		return &mem0AddOutput{out}, nil
 	}
-	learnt, pending, err := s.awaitExtraction(ctx, t)
-	out.Results = append(out.Results, learnt...)
+	extracted, pending, err := s.awaitExtraction(ctx, t)
+	out.Results = append(out.Results, extracted...)
 	if pending {
 		out.Status = "PENDING"
 	}
@@ -166,7 +166,7 @@ const mem0ExtractionWait = 30 * time.Second
 
 // awaitExtraction waits for the extraction from a turn, until the caller disconnects or the server
 // stops. It returns the results so far, and whether more may follow.
-func (s *Server) awaitExtraction(ctx context.Context, t ragctx.Turn) (learnt []Mem0Result, pending bool, err error) {
+func (s *Server) awaitExtraction(ctx context.Context, t ragctx.Turn) (extracted []Mem0Result, pending bool, err error) {
 	wait, cancel := context.WithTimeout(ctx, s.extractionWait)
 	defer cancel()
 	go func() {
@@ -186,11 +186,11 @@ func (s *Server) awaitExtraction(ctx context.Context, t ragctx.Turn) (learnt []M
 		switch c.Op {
 		case ragctx.OpQuarantined, ragctx.OpDiscarded:
 		default:
-			learnt = append(learnt, Mem0Result{ID: c.MemoryID, Memory: cmp.Or(c.Content, c.Previous),
+			extracted = append(extracted, Mem0Result{ID: c.MemoryID, Memory: cmp.Or(c.Content, c.Previous),
 				Event: mem0Event(c.MemoryChange)})
 		}
 	}
-	return learnt, pending, err
+	return extracted, pending, err
 }
 
 type mem0MemoryOutput struct{ Body Mem0Memory }

@@ -84,7 +84,7 @@ type memoryOutput struct {
 // unexported embedded types.
 type Viewed struct {
 	Scoped
-	UserID string `query:"user_id" maxLength:"512" doc:"act as this user, who sees own and shared memories; default is any user"`
+	UserID string `query:"user_id" maxLength:"512" doc:"act as this user, with own and shared memories; default is any user"`
 }
 
 // viewer returns the viewing user. Without API keys the caller is admin.

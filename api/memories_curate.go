@@ -154,8 +154,8 @@ func (s *Server) getTurn(ctx context.Context, in *TurnKey) (*storedTurnOutput, e
 	if err != nil {
 		return nil, err
 	}
-	learnt, err := s.engine.Sessions().TurnChanges(ctx, in.Namespace, in.ID, in.viewer())
-	return &storedTurnOutput{Turn{turnRequest(t.Turn), t.Recorded, learnt}}, err
+	changes, err := s.engine.Sessions().TurnChanges(ctx, in.Namespace, in.ID, in.viewer())
+	return &storedTurnOutput{Turn{turnRequest(t.Turn), t.Recorded, changes}}, err
 }
 
 func (s *Server) releaseMemory(ctx context.Context, in *MemoryKey) (*memoryOutput, error) {

@@ -104,7 +104,7 @@ func importMemoryLines(ctx context.Context, to importFunc, namespace string, r i
 			}
 		}
 		if err != nil { // io.EOF: the last line
-			return in.done, nil //nolint:nilerr // the end of the body is none
+			return in.done, nil //nolint:nilerr // the end of the body is not an error
 		}
 	}
 }

@@ -64,7 +64,8 @@ func (s *Server) resource(root string, read func(ctx context.Context, at Scope, 
 		case err != nil:
 			return nil, s.hidden(ctx, "resource", err)
 		case len(text) > maxResourceBytes:
-			return nil, ragctx.TooLarge("uri", "has %d bytes of text; the limit of a resource is %d: read it page by page with the tool fetch", len(text), maxResourceBytes)
+			return nil, ragctx.TooLarge("uri", "has %d bytes of text; the limit of a resource is %d: "+
+				"read it page by page with the tool fetch", len(text), maxResourceBytes)
 		}
 		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: req.Params.URI, MIMEType: mime,
 			Text: text}}}, nil

@@ -28,13 +28,13 @@ func (s *Server) admit(ctx context.Context, req mcp.Request) error {
 	for session := range s.live() {
 		live[session] = true
 	}
-	t, who := &s.sessions, owner(ctx)
+	t, caller := &s.sessions, owner(ctx)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	maps.DeleteFunc(t.owner, func(session mcp.Session, _ string) bool { return !live[session] })
 	own := 0
 	for _, o := range t.owner {
-		if o == who {
+		if o == caller {
 			own++
 		}
 	}
@@ -46,7 +46,7 @@ func (s *Server) admit(ctx context.Context, req mcp.Request) error {
 	if t.owner == nil {
 		t.owner = make(map[mcp.Session]string)
 	}
-	t.owner[req.GetSession()] = who
+	t.owner[req.GetSession()] = caller
 	return nil
 }
 
