@@ -61,7 +61,7 @@ func (s *Server) sessionTransferRoutes() {
 	register(s, export, s.exportSession)
 	take := sessionOp(importSession, http.MethodPost, verbPath(sessionsRoot, "import"), "Import a session",
 		"Creates a session from an export, or from a Cognesy file. Message ids and times are preserved; the "+
-			"session gets a new id. Unreadable lines are quarantined; a message after a lost one follows the "+
+			"session takes the id in the path. Unreadable lines are quarantined; a message after a lost one follows the "+
 			"message before it. An existing session id is 409.")
 	take.DefaultStatus = http.StatusCreated
 	take.RequestBody = &huma.RequestBody{Required: true, Description: "One JSON object per line.",
