@@ -153,7 +153,7 @@ func TestHybrid(t *testing.T) {
 				took, used = append(took, time.Since(begin)), append(used, processTime()-before)
 			}
 		}
-		t.Logf("%s: %s; processor time %s", name, percentiles(took), percentiles(used))
+		t.Logf("%s: %s; CPU time %s", name, percentiles(took), percentiles(used))
 	}
 	ask("convex", 10)
 	time.Sleep(*hybridRest)

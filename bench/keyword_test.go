@@ -40,7 +40,7 @@ var (
 // keywordMade describes a filled index.
 type keywordMade struct {
 	Chunks, Texts int
-	Seconds       float64 // of processor time
+	Seconds       float64 // of CPU time
 	Queries       []string
 }
 
@@ -110,7 +110,7 @@ func filledKeyword(t *testing.T) (*keyword.Index, keywordMade) {
 	t.Logf("opened in %v", time.Since(start).Round(time.Millisecond))
 	time.Sleep(*keywordRest)
 	segments, _ := filepath.Glob(filepath.Join(dir, "index", "scorch", "*.zap"))
-	t.Logf("%d chunks of %d texts in %d segments, %.0f MB; made with %.1f s of processor time, %.0f chunks/s; %+v",
+	t.Logf("%d chunks of %d texts in %d segments, %.0f MB; made with %.1f s of CPU time, %.0f chunks/s; %+v",
 		made.Chunks, made.Texts, len(segments), float64(ix.Stats().Bytes)/1e6, made.Seconds,
 		float64(made.Chunks)/made.Seconds, ix.Stats())
 	return ix, made

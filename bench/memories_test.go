@@ -210,7 +210,7 @@ func TestMemories(t *testing.T) {
 				took, used = append(took, time.Since(begin)), append(used, processTime()-before)
 			}
 		}
-		t.Logf("%-8s %s; processor time %s", method, percentiles(took), percentiles(used))
+		t.Logf("%-8s %s; CPU time %s", method, percentiles(took), percentiles(used))
 	}
 }
 

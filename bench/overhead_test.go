@@ -90,21 +90,21 @@ func newQuestion(b *testing.B, text string) question {
 // rested waits until the indexes have not changed for the given time.
 func rested(b *testing.B, e *engine.Engine, still time.Duration) {
 	b.Helper()
-	legs := func() map[store.Collection][2]index.PartStats {
+	parts := func() map[store.Collection][2]index.PartStats {
 		now := make(map[store.Collection][2]index.PartStats)
 		for _, i := range e.Metrics().Indexes() {
 			now[i.ID] = [2]index.PartStats{i.Keyword, i.Vector}
 		}
 		return now
 	}
-	last, since := legs(), time.Now()
+	last, since := parts(), time.Now()
 	for time.Since(since) < still {
 		select {
 		case <-time.After(min(still, 100*time.Millisecond)):
 		case <-b.Context().Done():
 			b.Fatal(b.Context().Err())
 		}
-		if now := legs(); !maps.Equal(now, last) {
+		if now := parts(); !maps.Equal(now, last) {
 			last, since = now, time.Now()
 		}
 	}

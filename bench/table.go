@@ -101,7 +101,7 @@ func rates(w Written) string {
 		w.DocumentsPerSecond, w.ChunksPerSecond, w.BytesPerSecond/1e6, w.Documents, w.Seconds, ms(w.Latency.P50),
 		ms(w.Latency.P99))
 	if w.CPU > 0 {
-		text += fmt.Sprintf(", %.3f ms of processor time per chunk", w.CPU)
+		text += fmt.Sprintf(", %.3f ms of CPU time per chunk", w.CPU)
 	}
 	if w.Failed > 0 {
 		text += fmt.Sprintf(", %d FAILED%s", w.Failed, kinds(w.Errors))
