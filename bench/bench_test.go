@@ -175,8 +175,10 @@ func TestRunEndsWithTheTime(t *testing.T) {
 		}
 		io.WriteString(w, `{"items": [{}], "total_tokens": 1}`)
 	})
-	r, err := Run(t.Context(), Options{URL: serve(t, h), Queries: queries("a"), Repeat: 1,
-		Duration: 50 * time.Millisecond})
+	r, err := Run(t.Context(), Options{
+		URL: serve(t, h), Queries: queries("a"), Repeat: 1,
+		Duration: 50 * time.Millisecond,
+	})
 	if err != nil || r.succeeded() == 0 || r.Loads[0].Failed != 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -210,16 +212,22 @@ func TestRunFails(t *testing.T) {
 		<-r.Context().Done()
 	})
 	cut := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
-	for class, h := range map[string]http.Handler{"unreadable answer": garbage, "timeout": slow,
-		"connection closed": cut} {
-		r, err := Run(t.Context(), Options{URL: serve(t, h), Queries: queries("a"), Requests: 3, Repeat: 1,
-			Timeout: 50 * time.Millisecond})
+	for class, h := range map[string]http.Handler{
+		"unreadable answer": garbage, "timeout": slow,
+		"connection closed": cut,
+	} {
+		r, err := Run(t.Context(), Options{
+			URL: serve(t, h), Queries: queries("a"), Requests: 3, Repeat: 1,
+			Timeout: 50 * time.Millisecond,
+		})
 		if err == nil || r.Loads[0].Errors[class] != 3 {
 			t.Errorf("%s: %v, %v", class, r.Loads, err)
 		}
 	}
-	if r, err := Run(t.Context(), Options{URL: "http://127.0.0.1:1", Queries: queries("a"), Requests: 1,
-		Repeat: 1}); err == nil || r.Loads[0].Errors["dial failed"] != 1 {
+	if r, err := Run(t.Context(), Options{
+		URL: "http://127.0.0.1:1", Queries: queries("a"), Requests: 1,
+		Repeat: 1,
+	}); err == nil || r.Loads[0].Errors["dial failed"] != 1 {
 		t.Errorf("nobody listens: %v, %v", r.Loads, err)
 	}
 }

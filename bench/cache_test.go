@@ -52,8 +52,10 @@ func TestPromptCache(t *testing.T) {
 		{name: "less context", window: 32_000, context: 1500, least: .85, more: true},
 		{name: "after the system prompt", window: 32_000, placement: assemble.Prepend, more: true},
 		{name: "at the end", window: 200_000, layer: stage.LayerNone, arrange: atTheEnd, more: true},
-		{name: "kept where it was shown", window: 200_000, layer: stage.LayerNone, arrange: (&keptContext{}).arrange,
-			more: true},
+		{
+			name: "kept where it was shown", window: 200_000, layer: stage.LayerNone, arrange: (&keptContext{}).arrange,
+			more: true,
+		},
 	} {
 		if c.more && !*cacheAll {
 			continue
@@ -195,8 +197,10 @@ func (r *cacheRun) calls(t *testing.T) {
 
 func (r *cacheRun) call(t *testing.T) {
 	t.Helper()
-	asked := assemble.Request{SystemPrompt: cachePrompt, Placement: cmp.Or(r.placement, assemble.Inline),
-		Budget: assemble.Budget{Window: r.window}}
+	asked := assemble.Request{
+		SystemPrompt: cachePrompt, Placement: cmp.Or(r.placement, assemble.Inline),
+		Budget: assemble.Budget{Window: r.window},
+	}
 	asked.Context.MaxTokens = r.context
 	if r.arrange != nil {
 		asked.Placement = assemble.Blocks

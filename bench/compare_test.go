@@ -73,8 +73,15 @@ func floats(in []int) (out []float64) {
 // TestUnsurprising compares with the published critical values of U at .05, two-sided (Mann and
 // Whitney 1947; Milton 1964).
 func TestUnsurprising(t *testing.T) {
-	for _, c := range []struct{ n, m, want int }{{3, 3, -1}, {4, 4, 0}, {5, 5, 2}, {5, 8, 6}, {8, 5, 6},
-		{10, 10, 23}, {20, 20, 127}} {
+	for _, c := range []struct{ n, m, want int }{
+		{3, 3, -1},
+		{4, 4, 0},
+		{5, 5, 2},
+		{5, 8, 6},
+		{8, 5, 6},
+		{10, 10, 23},
+		{20, 20, 127},
+	} {
 		if got := acceptedU(c.n, c.m); got != c.want {
 			t.Errorf("%d and %d: %d, want %d", c.n, c.m, got, c.want)
 		}
@@ -220,8 +227,10 @@ func TestCompareRefuses(t *testing.T) {
 		t.Errorf("other loads: %v", err)
 	}
 	same := Options{Repeat: 5, Loads: []Load{{Clients: 1}}, Setup: old.Setup}
-	if old := newReport(same.withDefaults()); Comparable(Report{Setup: old.Setup, Seconds: old.Seconds,
-		Loads: made(1, 1, 5, 10, 0).Loads}, same, false) != nil {
+	if old := newReport(same.withDefaults()); Comparable(Report{
+		Setup: old.Setup, Seconds: old.Seconds,
+		Loads: made(1, 1, 5, 10, 0).Loads,
+	}, same, false) != nil {
 		t.Error("what is the same is not comparable")
 	} else if err := Comparable(Report{Setup: old.Setup, Seconds: old.Seconds, Loads: now.Loads}, same,
 		true); err == nil || !strings.Contains(err.Error(), "no load in common") {

@@ -139,8 +139,14 @@ func waitingChart(r Report) []chart {
 
 // sentCurve returns the latencies that a load generator shows that counts only from sending.
 func sentCurve(l Latency) (out [][2]float64) {
-	for _, p := range []struct{ percent, ms float64 }{{0, l.Min}, {50, l.P50}, {90, l.P90}, {95, l.P95},
-		{99, l.P99}, {99.9, l.P999}} {
+	for _, p := range []struct{ percent, ms float64 }{
+		{0, l.Min},
+		{50, l.P50},
+		{90, l.P90},
+		{95, l.P95},
+		{99, l.P99},
+		{99.9, l.P999},
+	} {
 		if float64(l.Count)*(1-p.percent/100) >= 1 {
 			out = append(out, [2]float64{-math.Log10(1 - p.percent/100), p.ms})
 		}

@@ -41,8 +41,10 @@ type writer struct {
 }
 
 func newWriter(client *http.Client, base, namespace string, seed uint64) *writer {
-	return &writer{client: client, base: strings.TrimRight(base, "/"), namespace: namespace, seed: seed ^ 0x1157,
-		pool: writerPool}
+	return &writer{
+		client: client, base: strings.TrimRight(base, "/"), namespace: namespace, seed: seed ^ 0x1157,
+		pool: writerPool,
+	}
 }
 
 // written counts the documents of a writer.

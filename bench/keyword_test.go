@@ -69,8 +69,10 @@ func fillKeyword(ctx context.Context, dir string) (made keywordMade, err error) 
 	if err := ix.Flush(ctx); err != nil {
 		return made, err
 	}
-	made = keywordMade{len(c.units), int(c.texts), (processTime() - before).Seconds(),
-		drawSentences(c.units, *keywordAsked)}
+	made = keywordMade{
+		len(c.units), int(c.texts), (processTime() - before).Seconds(),
+		drawSentences(c.units, *keywordAsked),
+	}
 	return made, nil
 }
 

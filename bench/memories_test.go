@@ -58,8 +58,10 @@ func newSpoken(seed uint64) spoken {
 	for range vocabularySize {
 		var b strings.Builder
 		for range 1 + r.IntN(4) {
-			b.WriteString([...]string{"b", "c", "d", "f", "g", "h", "l", "m", "n", "p", "r", "s", "t", "w", "st", "tr",
-				"ch", "pl"}[r.IntN(18)])
+			b.WriteString([...]string{
+				"b", "c", "d", "f", "g", "h", "l", "m", "n", "p", "r", "s", "t", "w", "st", "tr",
+				"ch", "pl",
+			}[r.IntN(18)])
 			b.WriteString([...]string{"a", "e", "i", "o", "u", "ea", "ou", "ai"}[r.IntN(8)])
 			b.WriteString([...]string{"", "", "n", "r", "l", "s", "t", "m", "ck", "ng"}[r.IntN(10)])
 		}

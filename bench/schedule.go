@@ -40,7 +40,8 @@ type generator struct {
 // open returns when all are answered. Once ctx is done it begins no more, and interrupted requests
 // are not counted.
 func (a *asker) openLoop(ctx context.Context, l Load, start time.Time, due []time.Duration) ([]sample, generator,
-	time.Duration) {
+	time.Duration,
+) {
 	var (
 		wg      sync.WaitGroup
 		places  = make(chan struct{}, l.Clients)

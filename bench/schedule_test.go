@@ -77,8 +77,10 @@ func TestOpenLoopSeesAStall(t *testing.T) {
 
 func TestSchedule(t *testing.T) {
 	even := schedule(Load{Rate: 100, Constant: true}, 0, 50*time.Millisecond, 1)
-	if d := cmp.Diff([]time.Duration{0, 10 * time.Millisecond, 20 * time.Millisecond, 30 * time.Millisecond,
-		40 * time.Millisecond}, even); d != "" {
+	if d := cmp.Diff([]time.Duration{
+		0, 10 * time.Millisecond, 20 * time.Millisecond, 30 * time.Millisecond,
+		40 * time.Millisecond,
+	}, even); d != "" {
 		t.Error(d)
 	}
 	if n := len(schedule(Load{Rate: 10}, 7, 0, 1)); n != 7 {

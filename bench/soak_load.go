@@ -124,8 +124,10 @@ type pace struct {
 }
 
 func newPace(start time.Time, rate float64, seed uint64) *pace {
-	return &pace{start: start, gap: float64(time.Second) / rate,
-		rand: rand.New(rand.NewPCG(seed, 0x0be17))} //nolint:gosec // arrivals are no secret
+	return &pace{
+		start: start, gap: float64(time.Second) / rate,
+		rand: rand.New(rand.NewPCG(seed, 0x0be17)),
+	} //nolint:gosec // arrivals are no secret
 }
 
 func (p *pace) next() time.Time {

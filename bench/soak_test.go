@@ -180,10 +180,15 @@ func TestFaults(t *testing.T) {
 	well := func() SoakReport {
 		return SoakReport{
 			Seconds: 600, Rate: 60, PerSecond: 59,
-			Growth: []Growth{{Name: "memory", Verdict: Steady}, {Name: "disk", Verdict: Growing},
-				{Name: "threads", Verdict: TooShort}},
-			Latency: map[string]Latency{"query": {Count: leastJudged, P50: 2, P99: 10},
-				"put": {Count: leastJudged - 1, P50: 1, P99: 100}},
+			Growth: []Growth{
+				{Name: "memory", Verdict: Steady},
+				{Name: "disk", Verdict: Growing},
+				{Name: "threads", Verdict: TooShort},
+			},
+			Latency: map[string]Latency{
+				"query": {Count: leastJudged, P50: 2, P99: 10},
+				"put":   {Count: leastJudged - 1, P50: 1, P99: 100},
+			},
 		}
 	}
 	for name, change := range map[string]func(*SoakReport){

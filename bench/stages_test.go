@@ -320,8 +320,10 @@ func BenchmarkTurn(b *testing.B) {
 	b.ReportAllocs()
 	w := newWords(4)
 	for b.Loop() {
-		if _, err := e.CompleteTurn(b.Context(), ragctx.Turn{SessionID: "s", Prompt: w.sentence(20),
-			Response: w.sentence(60)}); err != nil {
+		if _, err := e.CompleteTurn(b.Context(), ragctx.Turn{
+			SessionID: "s", Prompt: w.sentence(20),
+			Response: w.sentence(60),
+		}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -189,8 +189,10 @@ func (s *Set) yardsticks(via string) []yardstick {
 			{name: s.Name + " time only", of: s.places(timed), value: ndcg},
 		}
 	}
-	return []yardstick{{name: s.Name, ranking: slices.Contains(rankingSets[:], s.Name), of: s.places(headline(s)),
-		value: ndcg}}
+	return []yardstick{{
+		name: s.Name, ranking: slices.Contains(rankingSets[:], s.Name), of: s.places(headline(s)),
+		value: ndcg,
+	}}
 }
 
 // places returns the indexes of the given questions (nil is all) that have a relevant document.

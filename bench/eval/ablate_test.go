@@ -39,8 +39,10 @@ func TestAblate(t *testing.T) {
 		!strings.Contains(after, "| more |") {
 		t.Errorf("the page:\n%s", page.String())
 	}
-	if _, err := eval.Ablate(t.Context(), o, []eval.Variant{{Name: "wrong",
-		Ranking: index.Ranking{Method: "magic"}}}); err == nil {
+	if _, err := eval.Ablate(t.Context(), o, []eval.Variant{{
+		Name:    "wrong",
+		Ranking: index.Ranking{Method: "magic"},
+	}}); err == nil {
 		t.Error("a ranking that there is not was measured")
 	}
 }

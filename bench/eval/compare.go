@@ -145,8 +145,10 @@ func compareFiles(set *Set, mode, a, b string) (SetDelta, pairSamples, error) {
 
 		questions: len(ids),
 	}
-	return SetDelta{Set: set.Name, Mode: mode, N: len(ids), Questions: len(ids), NDCG10: s.ndcg.delta(),
-		R10: s.r10.delta()}, s, nil
+	return SetDelta{
+		Set: set.Name, Mode: mode, N: len(ids), Questions: len(ids), NDCG10: s.ndcg.delta(),
+		R10: s.r10.delta(),
+	}, s, nil
 }
 
 // bootstrap draws questions with replacement (Efron and Tibshirani, "An Introduction to the

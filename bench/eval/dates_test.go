@@ -64,13 +64,17 @@ func TestTimesOfTurns(t *testing.T) {
 	dialogue(t, data, "slashes", "3/4/2023 10:00", "29/4/2023 10:00")
 	dialogue(t, data, "unclear", "3/4/2023 10:00", "2023/05/20 (Sat) 02:21", "some day", "5/4/2023", "20 mai 2023 à 13h56")
 	var log, table bytes.Buffer
-	r := run(t, eval.Options{Data: data, Out: out, Modes: []string{eval.Modes()[0]},
-		Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	r := run(t, eval.Options{
+		Data: data, Out: out, Modes: []string{eval.Modes()[0]},
+		Logger: slog.New(slog.NewTextHandler(&log, nil)),
+	})
 	want := map[string][]string{
 		"dots":    {"2023-12-29 22:42:04", "2023-12-30 08:00:00"},
 		"slashes": {"2023-04-03 10:00:00", "2023-04-29 10:00:00"},
-		"unclear": {"2026-01-01 00:00:00", "2023-05-20 02:21:00", "2023-05-20 02:21:00", "2023-05-20 02:21:00",
-			"2023-05-20 13:56:00"},
+		"unclear": {
+			"2026-01-01 00:00:00", "2023-05-20 02:21:00", "2023-05-20 02:21:00", "2023-05-20 02:21:00",
+			"2023-05-20 13:56:00",
+		},
 	}
 	for _, s := range r.Sets {
 		if diff := cmp.Diff(want[s.Set], occurred(t, out, s.Set)); diff != "" {

@@ -96,8 +96,10 @@ func TestEqualsReference(t *testing.T) {
 		dir := filepath.Join(data, s.Set)
 		for _, m := range s.Modes {
 			what := s.Set + " " + m.Mode
-			args := []string{filepath.Join(scripts, "eval.py"), filepath.Join(out, s.Set+"."+m.Mode+".run.tsv"),
-				filepath.Join(dir, "qrels.tsv")}
+			args := []string{
+				filepath.Join(scripts, "eval.py"), filepath.Join(out, s.Set+"."+m.Mode+".run.tsv"),
+				filepath.Join(dir, "qrels.tsv"),
+			}
 			if len(m.Categories) > 0 {
 				args = append(args, "--by", filepath.Join(dir, "groups.tsv"))
 			}

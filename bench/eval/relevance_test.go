@@ -146,8 +146,10 @@ func summary(ranks []int) (r1, r5, mrr float64) {
 func fill(t *testing.T) shelf {
 	t.Helper()
 	now := func() time.Time { return time.Date(2025, 2, 1, 0, 0, 0, 0, time.UTC) }
-	eng, err := engine.Open(t.Context(), engine.Options{Dir: t.TempDir(), Now: now,
-		FactExtraction: engine.FactExtraction{Off: true}})
+	eng, err := engine.Open(t.Context(), engine.Options{
+		Dir: t.TempDir(), Now: now,
+		FactExtraction: engine.FactExtraction{Off: true},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

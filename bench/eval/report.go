@@ -76,8 +76,10 @@ var rankingSets = [...]string{"locomo", "beam128k", "scifact", "cranfield", "cis
 
 // factual are the categories by which beam128k is judged. The other questions only name a topic, so
 // no ranking is right.
-var factual = [...]string{"information_extraction", "knowledge_update", "contradiction_resolution",
-	"multi_session_reasoning", "temporal_reasoning"}
+var factual = [...]string{
+	"information_extraction", "knowledge_update", "contradiction_resolution",
+	"multi_session_reasoning", "temporal_reasoning",
+}
 
 // headline returns the questions by which a set is judged, or nil for all.
 func headline(s *Set) []string {

@@ -112,8 +112,10 @@ func TestRun(t *testing.T) {
 	if talk.TimeQuestions != 1 || talk.TimeSets != nil {
 		t.Errorf("time sets %+v of %d questions, want none measured of 1", talk.TimeSets, talk.TimeQuestions)
 	}
-	nameless := run(t, eval.Options{Data: data, Out: t.TempDir(), Sets: []string{"talk"},
-		Modes: []string{"hybrid"}, Via: eval.ViaNameless}).Sets[0]
+	nameless := run(t, eval.Options{
+		Data: data, Out: t.TempDir(), Sets: []string{"talk"},
+		Modes: []string{"hybrid"}, Via: eval.ViaNameless,
+	}).Sets[0]
 	if nameless.Via != eval.ViaNameless || nameless.Ingest.Chunks != 5 || nameless.Modes[0].Categories[0].N != 3 {
 		t.Errorf("talk without names: %+v", nameless)
 	}

@@ -87,7 +87,8 @@ func command(ctx context.Context, x index, base, queries matrix, words []string)
 
 // answer asks all queries one after another and writes the ids of the hits.
 func answer(queries matrix, k int, path string,
-	ask func(q []float32, ids []uint32) ([]uint32, error)) (measured, error) {
+	ask func(q []float32, ids []uint32) ([]uint32, error),
+) (measured, error) {
 	ids := make([]uint32, 0, queries.rows*k)
 	m, err := measure(func() error {
 		for i := range queries.rows {

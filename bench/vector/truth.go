@@ -23,8 +23,10 @@ type truth struct {
 func newTruth(set string, base, queries matrix, k int) (*truth, error) {
 	t := &truth{base: base, queries: queries, k: k, bound: make([]float64, queries.rows)}
 	path := set + ".truth"
-	want := []uint64{uint64(base.rows), uint64(queries.rows), uint64(k),
-		math.Float64bits(dot(base.row(base.rows-1), queries.row(0)))}
+	want := []uint64{
+		uint64(base.rows), uint64(queries.rows), uint64(k),
+		math.Float64bits(dot(base.row(base.rows-1), queries.row(0))),
+	}
 	head, err := binary.Append(nil, binary.LittleEndian, want)
 	if err != nil {
 		return nil, err

@@ -55,8 +55,11 @@ func TestData(t *testing.T) {
 }
 
 func TestCostAt(t *testing.T) {
-	x := &indexReport{Points: []*point{{Ef: 0, Recall: .5, CPU: 1}, {Ef: 20, Recall: .9, CPU: 100},
-		{Ef: 40, Recall: .99, CPU: 400}}}
+	x := &indexReport{Points: []*point{
+		{Ef: 0, Recall: .5, CPU: 1},
+		{Ef: 20, Recall: .9, CPU: 100},
+		{Ef: 40, Recall: .99, CPU: 400},
+	}}
 	for _, c := range []struct{ recall, want float64 }{
 		{.8, 100}, // the least width finds more
 		{.9, 100},
