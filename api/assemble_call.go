@@ -81,8 +81,10 @@ func (o AssembleOptions) call(said Said, messages []ragctx.Message, losses []For
 		SystemPrompt: o.SystemPrompt, Messages: messages, Context: q, Phase: assemble.Phase(o.Phase),
 		Placement: assemble.Placement(o.Placement),
 		Tools:     o.Tools, ToolsTokens: o.ToolsTokens,
-		Budget: assemble.Budget{Window: o.Budget.Window, Reserve: o.Budget.ReserveOutput,
-			ContextShare: o.Budget.ContextShare},
+		Budget: assemble.Budget{
+			Window: o.Budget.Window, Reserve: o.Budget.ReserveOutput,
+			ContextShare: o.Budget.ContextShare,
+		},
 	}
 	if c.vendor == wire.Anthropic && c.marks {
 		c.Request.SystemExtra = slices.Repeat([]json.RawMessage{wire.CacheMark}, wire.MaxCacheMarks)
@@ -224,8 +226,10 @@ func (c AssembleCall) prompt(text string) []ragctx.Message {
 	if len(last.Content) == 1 && last.Content[0].IsPlain() {
 		last.Content = ragctx.Text(last.Content[0].Text + more)
 	} else {
-		last.Content = append(slices.Clip(last.Content), ragctx.Block{Type: ragctx.BlockText,
-			Text: strings.TrimPrefix(more, "\n\n")})
+		last.Content = append(slices.Clip(last.Content), ragctx.Block{
+			Type: ragctx.BlockText,
+			Text: strings.TrimPrefix(more, "\n\n"),
+		})
 	}
 	return heads
 }

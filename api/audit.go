@@ -52,8 +52,10 @@ func (s *Server) auditRoutes() {
 		if err != nil {
 			return nil, err
 		}
-		found, err := s.engine.Admin().AuditLog(ctx, store.AuditFilter{Before: c.Before, Limit: in.Limit, Key: in.Key,
-			Namespace: in.Namespace})
+		found, err := s.engine.Admin().AuditLog(ctx, store.AuditFilter{
+			Before: c.Before, Limit: in.Limit, Key: in.Key,
+			Namespace: in.Namespace,
+		})
 		if err != nil {
 			return nil, err
 		}

@@ -27,8 +27,10 @@ func securitySchemes() map[string]*huma.SecurityScheme {
 	return map[string]*huma.SecurityScheme{
 		bearerScheme: {Type: "http", Scheme: "bearer", Description: "An API key, created with 'ragctx keys " +
 			"create'. A server without keys requires none."},
-		headerScheme: {Type: "apiKey", In: "header", Name: apiKeyHeader,
-			Description: "The same key, for clients that cannot set Authorization."},
+		headerScheme: {
+			Type: "apiKey", In: "header", Name: apiKeyHeader,
+			Description: "The same key, for clients that cannot set Authorization.",
+		},
 	}
 }
 

@@ -122,7 +122,8 @@ func (s *Server) readBody(c echo.Context, op *huma.Operation, memory *reservatio
 
 // readAll returns a body of at most limit bytes.
 func (s *Server) readAll(c echo.Context, op *huma.Operation, memory *reservation, limit int64,
-	remedy string) ([]byte, *Problem) {
+	remedy string,
+) ([]byte, *Problem) {
 	r := c.Request()
 	if r.ContentLength > limit {
 		return nil, tooLarge(c, limit, remedy)

@@ -57,8 +57,10 @@ func newBodyMemory(bytes int64, began func() (done func())) *bodyMemory {
 	if began == nil {
 		began = func() func() { return func() {} }
 	}
-	return &bodyMemory{began: began, maxLarge: large, small: semaphore.NewWeighted(bytes / smallShare),
-		large: semaphore.NewWeighted(large), patience: bodyPatience}
+	return &bodyMemory{
+		began: began, maxLarge: large, small: semaphore.NewWeighted(bytes / smallShare),
+		large: semaphore.NewWeighted(large), patience: bodyPatience,
+	}
 }
 
 // reservation is the memory that a body holds of a [bodyMemory]. It grows while a body of

@@ -157,7 +157,8 @@ func (s *Server) putDocuments(ctx context.Context, in *bulkInput) (*bulkOutput, 
 // putDocumentsOnce handles a bulk request with an idempotency key. The body must be read to compare
 // it, so it is spooled first unless the job exists already.
 func (s *Server) putDocumentsOnce(ctx context.Context, in *bulkInput, k store.RequestKey,
-	wait time.Duration) (*bulkOutput, error) {
+	wait time.Duration,
+) (*bulkOutput, error) {
 	leave, err := s.inProgress.enter(ctx, k)
 	if err != nil {
 		return nil, err
@@ -234,7 +235,8 @@ func parseWait(value string) (time.Duration, error) {
 
 // spool turns the body of a request into a job. h, if not nil, receives all bytes read.
 func (s *Server) spool(ctx context.Context, in *bulkInput, h hash.Hash,
-	o engine.DocumentQueueOptions) (j engine.Job, err error) {
+	o engine.DocumentQueueOptions,
+) (j engine.Job, err error) {
 	form, boundary, p := bulkType(in.c.Request().Header)
 	if p != nil {
 		return j, p

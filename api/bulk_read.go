@@ -61,7 +61,8 @@ func (s *Server) spoolLines(ctx context.Context, sp *engine.DocumentQueue, body 
 // return all of it. The last line ends with [io.EOF]. room is asked for memory before the buffer
 // grows.
 func readLine(r *bufio.Reader, buf []byte, limit int64, room func(size int) error) (line []byte, whole bool,
-	err error) {
+	err error,
+) {
 	whole = true
 	for {
 		part, err := r.ReadSlice('\n')
@@ -87,7 +88,8 @@ func (s *Server) schemaOf(t reflect.Type) *huma.Schema {
 
 // spoolLine reads one line. An invalid line fails only its own item.
 func (s *Server) spoolLine(ctx context.Context, sp *engine.DocumentQueue, n int, line []byte,
-	schema *huma.Schema) error {
+	schema *huma.Schema,
+) error {
 	leave, err := s.enter(ctx, itemsLast)
 	if err != nil {
 		return err
@@ -96,8 +98,10 @@ func (s *Server) spoolLine(ctx context.Context, sp *engine.DocumentQueue, n int,
 	var in BulkLine
 	faults, serr := checkJSON(line, schema, s.api.OpenAPI().Components.Schemas)
 	if serr != nil {
-		return sp.Reject(ctx, n, store.OpPut, "", faultError(Fault{Location: "body",
-			Message: "is not valid JSON: " + serr.Error()}))
+		return sp.Reject(ctx, n, store.OpPut, "", faultError(Fault{
+			Location: "body",
+			Message:  "is not valid JSON: " + serr.Error(),
+		}))
 	}
 	err = json.Unmarshal(line, &in)
 	op, id := store.OpPut, in.ID
@@ -212,7 +216,8 @@ func (s *Server) readOptions(part io.Reader, o *BulkOptions) error {
 
 // spoolFile reads a file after n items and returns the new number of items.
 func (s *Server) spoolFile(ctx context.Context, sp *engine.DocumentQueue, n int, name string,
-	part *multipart.Part, o BulkOptions) (int, error) {
+	part *multipart.Part, o BulkOptions,
+) (int, error) {
 	memory := s.bodies.reserve(putDocuments)
 	defer memory.release()
 	b, err := readReserved(ctx, memory, io.LimitReader(part, s.opts.MaxFileBytes+1), -1, s.opts.MaxFileBytes+1)

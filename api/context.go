@@ -179,8 +179,10 @@ func exampleAnswer() resolve.Answer {
 			ID: "docs/deploy.md@3#4", Type: ragctx.TypeResource,
 			Content:    "Run `deploy rollback` to return to the release before.",
 			TokenCount: 11, Relevance: 0.83, Source: "file:docs/deploy.md", Provider: "docs", Depth: ragctx.DepthOverview,
-			Metadata: map[string]any{"document": "docs/deploy.md", "heading": "Deploying > Rolling back", "lines": "41-41",
-				"title": "Deploying"},
+			Metadata: map[string]any{
+				"document": "docs/deploy.md", "heading": "Deploying > Rolling back", "lines": "41-41",
+				"title": "Deploying",
+			},
 		}},
 		XML: "<context source=\"file:docs/deploy.md\" type=\"Resource\" id=\"docs/deploy.md@3#4\" title=\"Deploying\" lines=\"41-41\">\n" +
 			"Run `deploy rollback` to return to the release before.\n</context>",

@@ -175,8 +175,10 @@ func embeddings(ctx context.Context, r EmbeddingRequest) (Embeddings, error) {
 	}
 	out := Embeddings{Object: "list", Data: make([]Embedding, len(vectors)), Model: name}
 	for i, v := range vectors {
-		out.Data[i] = Embedding{Object: "embedding", Index: i, Vector: Vector{Values: v,
-			Base64: r.EncodingFormat == "base64"}}
+		out.Data[i] = Embedding{Object: "embedding", Index: i, Vector: Vector{
+			Values: v,
+			Base64: r.EncodingFormat == "base64",
+		}}
 		if c, ok := model.(embed.TokenCounter); ok {
 			out.Usage.PromptTokens += c.CountTokens(r.Input[i])
 		}

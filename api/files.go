@@ -27,8 +27,10 @@ const anyFile = "application/octet-stream"
 
 // textTypes are the types of texts outside of text/*.
 func textTypes() []string {
-	return []string{"application/x-ndjson", "application/yaml", "application/x-yaml", "application/toml",
-		"application/xml", "application/javascript"}
+	return []string{
+		"application/x-ndjson", "application/yaml", "application/x-yaml", "application/toml",
+		"application/xml", "application/javascript",
+	}
 }
 
 // isFile reports whether the body of a request is a file instead of JSON.
@@ -94,8 +96,10 @@ func (s *Server) putDocument(ctx context.Context, in *documentPut) (*documentPut
 		put = s.putFile
 	}
 	done, err := put(ctx, in, s.engine.If(when))
-	return &documentPutOutput{created(done.Status), tagOfRevision(done.Revision),
-		DocumentPut{in.ID, done.Version, done.Status, done.Chunks}}, err
+	return &documentPutOutput{
+		created(done.Status), tagOfRevision(done.Revision),
+		DocumentPut{in.ID, done.Version, done.Status, done.Chunks},
+	}, err
 }
 
 // putText stores a document sent as JSON.
@@ -142,16 +146,20 @@ func (s *Server) putFile(ctx context.Context, in *documentPut, to engine.Conditi
 		dec := json.NewDecoder(strings.NewReader(in.Metadata))
 		dec.UseNumber()
 		if err := dec.Decode(&meta); err != nil || dec.More() || meta == nil {
-			return store.Put{}, invalid(Fault{Location: "query.metadata",
-				Message: `is no JSON object; send one such as {"team": "ops"}, percent-encoded`})
+			return store.Put{}, invalid(Fault{
+				Location: "query.metadata",
+				Message:  `is no JSON object; send one such as {"team": "ops"}, percent-encoded`,
+			})
 		}
 		d.Metadata = meta
 	}
 	if in.Occurred != "" {
 		t, err := time.Parse(time.RFC3339, in.Occurred)
 		if err != nil {
-			return store.Put{}, invalid(Fault{Location: "query.occurred",
-				Message: fmt.Sprintf("is %q; use a time such as 2026-03-01T12:00:00Z", ragctx.Clip(in.Occurred))})
+			return store.Put{}, invalid(Fault{
+				Location: "query.occurred",
+				Message:  fmt.Sprintf("is %q; use a time such as 2026-03-01T12:00:00Z", ragctx.Clip(in.Occurred)),
+			})
 		}
 		d.Occurred = t
 	}
@@ -169,7 +177,8 @@ func fileType(value string) string {
 
 // PutFile calls [engine.Documents.PutFile] on the server.
 func (c *Client) PutFile(ctx context.Context, namespace string, d ragctx.Document, data []byte,
-	root string) (store.Put, error) {
+	root string,
+) (store.Put, error) {
 	q := in(namespace)
 	set(q, "title", d.Title)
 	set(q, "source", d.Source)

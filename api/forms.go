@@ -115,8 +115,10 @@ func (s *Server) own(said Said, at string) ([]ragctx.Message, error) {
 			return nil, ragctx.Invalid(fmt.Sprintf("%s[%d]", at, i), "%s", serr.Message)
 		}
 		for _, f := range found {
-			faults = append(faults, Fault{fmt.Sprintf("body.%s[%d]%s", at, i, strings.TrimPrefix(f.Location, "body")),
-				f.Message})
+			faults = append(faults, Fault{
+				fmt.Sprintf("body.%s[%d]%s", at, i, strings.TrimPrefix(f.Location, "body")),
+				f.Message,
+			})
 		}
 	}
 	if len(faults) > 0 {

@@ -55,8 +55,10 @@ const (
 func newGate() *gate {
 	n := atATimePerCore * runtime.NumCPU()
 	return &gate{
-		patience: [priorities]time.Duration{writesFirst: 10 * time.Second, readsNext: 250 * time.Millisecond,
-			itemsLast: time.Minute},
+		patience: [priorities]time.Duration{
+			writesFirst: 10 * time.Second, readsNext: 250 * time.Millisecond,
+			itemsLast: time.Minute,
+		},
 		delay: schedulingDelay(), limit: n, least: n,
 	}
 }

@@ -37,8 +37,10 @@ func (s *Server) defaultNamespaceInBody(c echo.Context, op *huma.Operation, body
 	}
 	for _, name := range namespaceFields {
 		var fields map[string]json.RawMessage
-		if schema.Properties[name] == nil || json.Unmarshal(body, &fields) != nil || !slices.Contains([]string{"", `""`,
-			"null"}, string(fields[name])) {
+		if schema.Properties[name] == nil || json.Unmarshal(body, &fields) != nil || !slices.Contains([]string{
+			"", `""`,
+			"null",
+		}, string(fields[name])) {
 			continue
 		}
 		fields[name], _ = json.Marshal(g.HomeNamespace()) // a string: cannot fail

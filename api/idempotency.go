@@ -125,8 +125,10 @@ func requestKey(r *http.Request, op *huma.Operation, namespace string) (store.Re
 	if by := access.From(r.Context()).Key; by != "" {
 		key = by + " " + key // each caller has keys of its own
 	}
-	return store.RequestKey{Namespace: cmp.Or(namespace, ragctx.DefaultNamespace), Route: op.Method + " " + op.Path,
-		Key: key}, nil
+	return store.RequestKey{
+		Namespace: cmp.Or(namespace, ragctx.DefaultNamespace), Route: op.Method + " " + op.Path,
+		Key: key,
+	}, nil
 }
 
 // requestHash starts the hash of a request; the caller adds the body.
@@ -167,7 +169,8 @@ func (s *Server) once(c echo.Context, op *huma.Operation, body []byte, next func
 // onceIn is once for a request with a key and an optional namespace. sum hashes the body and may
 // reject it.
 func (s *Server) onceIn(c echo.Context, op *huma.Operation, namespace string, sum func(hash.Hash) error,
-	next func(seed string)) error {
+	next func(seed string),
+) error {
 	r := c.Request()
 	k, err := requestKey(r, op, namespace)
 	if err != nil {

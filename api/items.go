@@ -72,8 +72,10 @@ func (s *Server) skillItem(ctx context.Context, in *itemKey) (*itemOutput, error
 	if err != nil {
 		return nil, err
 	}
-	return &itemOutput{Item{Chunk: wholeOf(id.String(), procedures.Markdown(id.Name, v.ProcedureBody)),
-		Type: ragctx.TypeSkill, Version: v.Number}}, nil
+	return &itemOutput{Item{
+		Chunk: wholeOf(id.String(), procedures.Markdown(id.Name, v.ProcedureBody)),
+		Type:  ragctx.TypeSkill, Version: v.Number,
+	}}, nil
 }
 
 // messageItem returns a ledger message or the state of a cluster.

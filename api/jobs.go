@@ -124,8 +124,10 @@ func (s *Server) listJobItems(ctx context.Context, in *jobItemList) (*jobItemPag
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.engine.Jobs().Items(ctx, in.ID, store.ItemFilter{After: int(c.N), Limit: in.Limit,
-		State: store.ItemState(in.State)})
+	found, err := s.engine.Jobs().Items(ctx, in.ID, store.ItemFilter{
+		After: int(c.N), Limit: in.Limit,
+		State: store.ItemState(in.State),
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -110,8 +110,10 @@ func (s *Server) listKeys(ctx context.Context, in *keyList) (*keyPageOutput, err
 // CreateKey calls [engine.Keys.Create] on the server.
 func (c *Client) CreateKey(ctx context.Context, k access.Key) (engine.NewKey, error) {
 	var made engine.NewKey
-	err := c.do(ctx, http.MethodPost, keysPath, nil, KeyRequest{k.Name, k.Role.String(), k.Namespaces, k.User,
-		k.Expires}, &made)
+	err := c.do(ctx, http.MethodPost, keysPath, nil, KeyRequest{
+		k.Name, k.Role.String(), k.Namespaces, k.User,
+		k.Expires,
+	}, &made)
 	return made, err
 }
 

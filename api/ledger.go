@@ -172,8 +172,10 @@ func clusterVerb(name string) string {
 
 func (s *Server) ledgerRoutes() {
 	op := func(id, method, path, summary, about string) huma.Operation {
-		return huma.Operation{OperationID: id, Method: method, Path: path, Tags: []string{"ledger"}, Summary: summary,
-			Description: about}
+		return huma.Operation{
+			OperationID: id, Method: method, Path: path, Tags: []string{"ledger"}, Summary: summary,
+			Description: about,
+		}
 	}
 	appending := op("append-messages", http.MethodPost, clusterVerb("messages"), "Append messages",
 		"Appends one message, or a batch atomically. The messages are durable when the server answers. Time and "+

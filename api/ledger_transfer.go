@@ -43,8 +43,10 @@ func (s *Server) ledgerTransferRoutes() {
 		Description: "Imports exported messages, or Zeroshot files. Ids are preserved, and times as long as they " +
 			"are later than the cluster's newest message. An invalid line fails alone. Repeating an import " +
 			"changes nothing.",
-		RequestBody: &huma.RequestBody{Required: true, Description: "One JSON object per line.",
-			Content: map[string]*huma.MediaType{linesType: lines}},
+		RequestBody: &huma.RequestBody{
+			Required: true, Description: "One JSON object per line.",
+			Content: map[string]*huma.MediaType{linesType: lines},
+		},
 	}, s.importMessages)
 	lines.Schema = s.schemaOf(reflect.TypeFor[ledger.Message]())
 }

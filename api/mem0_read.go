@@ -127,7 +127,8 @@ const maxMem0Gathered = 10_000
 
 // mem0Page returns page n of a list, counted from 1.
 func (s *Server) mem0Page(ctx context.Context, namespace string, scopes []mem0Scope, n, size int,
-	at *url.URL) (Mem0Page, error) {
+	at *url.URL,
+) (Mem0Page, error) {
 	page := Mem0Page{Results: []Mem0Memory{}}
 	most := n * size
 	if most > maxMem0Gathered {
@@ -165,7 +166,8 @@ func pageURL(at *url.URL, n, size int) *string {
 // mem0Memories returns at most limit of the newest memories in scopes, and their total. With
 // several scopes, the total covers only the gathered memories.
 func (s *Server) mem0Memories(ctx context.Context, namespace string, scopes []mem0Scope,
-	limit int) ([]ragctx.Memory, int, error) {
+	limit int,
+) ([]ragctx.Memory, int, error) {
 	var all []ragctx.Memory
 	count := 0
 	seen := make(map[string]bool)
@@ -288,7 +290,8 @@ func (s *Server) mem0FindV2(ctx context.Context, in *mem0SearchV2Input) ([]Mem0M
 
 // mem0Find searches all scopes and returns the best results.
 func (s *Server) mem0Find(ctx context.Context, namespace string, r Mem0Query, scopes []mem0Scope) ([]Mem0Memory,
-	error) {
+	error,
+) {
 	limit := cmp.Or(r.TopK, ragctx.DefaultMaxResults)
 	out := []Mem0Memory{}
 	seen := make(map[string]bool)

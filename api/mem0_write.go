@@ -186,8 +186,10 @@ func (s *Server) awaitExtraction(ctx context.Context, t ragctx.Turn) (extracted 
 		switch c.Op {
 		case ragctx.OpQuarantined, ragctx.OpDiscarded:
 		default:
-			extracted = append(extracted, Mem0Result{ID: c.MemoryID, Memory: cmp.Or(c.Content, c.Previous),
-				Event: mem0Event(c.MemoryChange)})
+			extracted = append(extracted, Mem0Result{
+				ID: c.MemoryID, Memory: cmp.Or(c.Content, c.Previous),
+				Event: mem0Event(c.MemoryChange),
+			})
 		}
 	}
 	return extracted, pending, err

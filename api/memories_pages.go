@@ -15,7 +15,8 @@ type ListMemories func(ctx context.Context, namespace string, f store.MemoryFilt
 // EachPage calls fn with the memories that match a filter, page by page in the filter's order, at
 // most limit in total; 0 is all. It ignores the filter's own limit.
 func EachPage(ctx context.Context, list ListMemories, namespace string, f store.MemoryFilter, limit int,
-	fn func([]ragctx.Memory) error) error {
+	fn func([]ragctx.Memory) error,
+) error {
 	for left := limit; ; {
 		f.Limit = engine.MaxPage
 		if limit > 0 {

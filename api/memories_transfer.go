@@ -48,7 +48,8 @@ type importFunc func(ctx context.Context, m ragctx.Memory) (ragctx.Memory, store
 // exportMemories writes the memories that match a filter, one JSON object per line in order of ids,
 // optionally with their history. Concurrent changes may or may not be included.
 func exportMemories(ctx context.Context, from engine.Memories, namespace string, f store.MemoryFilter,
-	history bool, w io.Writer) error {
+	history bool, w io.Writer,
+) error {
 	f.Order = store.ByID
 	out := bufio.NewWriterSize(w, 64<<10)
 	enc := json.NewEncoder(out)
@@ -208,8 +209,10 @@ func (s *Server) transferRoutes() {
 		Summary: "Import memories", DefaultStatus: http.StatusOK,
 		Description: "Imports exported memories. Ids, times of occurrence and types are preserved; the time of " +
 			"recording is now. An invalid line fails alone. Repeating an import changes nothing.",
-		RequestBody: &huma.RequestBody{Required: true, Description: "One JSON object per line.",
-			Content: map[string]*huma.MediaType{linesType: lines}},
+		RequestBody: &huma.RequestBody{
+			Required: true, Description: "One JSON object per line.",
+			Content: map[string]*huma.MediaType{linesType: lines},
+		},
 	}, s.importMemories)
 	lines.Schema = s.schemaOf(reflect.TypeFor[MemoryLine]())
 }
@@ -260,7 +263,8 @@ func (s *Server) importLines(c echo.Context, read func(body io.Reader) error) er
 
 // ExportMemories downloads an export of memories.
 func (c *Client) ExportMemories(ctx context.Context, namespace string, f store.MemoryFilter, history bool,
-	w io.Writer) error {
+	w io.Writer,
+) error {
 	f.Limit = 0
 	q := narrowing(namespace, f)
 	if history {

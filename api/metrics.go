@@ -78,8 +78,10 @@ func (s *Server) writeOverload(e *exposition) {
 	e.gauge("ragctx_requests_waiting", "Requests waiting for a free slot.", series{nil, float64(waiting)})
 	e.counter("ragctx_requests_refused_total", "Requests rejected with a retry hint: processors, too many "+
 		"concurrent requests; memory, too many large bodies.",
-		series{labels{"reason", "processors"}, float64(s.gate.refused.Load())}, series{labels{"reason", "memory"},
-			float64(s.bodies.refused.Load())})
+		series{labels{"reason", "processors"}, float64(s.gate.refused.Load())}, series{
+			labels{"reason", "memory"},
+			float64(s.bodies.refused.Load()),
+		})
 }
 
 // writeFailures writes a series for each kind of failure, including kinds without failures.
@@ -158,31 +160,53 @@ type sizeFamily struct {
 
 var vectorSizes = []sizeFamily{
 	{"ragctx_vector_units", "Vectors in open indexes.", func(l index.PartStats) float64 { return float64(l.Chunks) }},
-	{"ragctx_vector_pending_units", "Vectors not yet written to the index files.",
-		func(l index.PartStats) float64 { return float64(l.Pending) }},
-	{"ragctx_vector_bytes", "Size of the files of the vector indexes.",
-		func(l index.PartStats) float64 { return float64(l.Bytes) }},
-	{"ragctx_vector_linked_units", "Vectors linked in a graph.",
-		func(l index.PartStats) float64 { return float64(l.Graph.Linked) }},
-	{"ragctx_vector_waiting_units", "Vectors not yet in a graph, which are scanned.",
-		func(l index.PartStats) float64 { return float64(l.Graph.Waiting) }},
-	{"ragctx_vector_deleted_units", "Deleted vectors that still occupy space in a graph.",
-		func(l index.PartStats) float64 { return float64(l.Graph.Deleted) }},
-	{"ragctx_vector_graph_bytes", "Memory used by the graphs.",
-		func(l index.PartStats) float64 { return float64(l.Graph.Bytes) }},
+	{
+		"ragctx_vector_pending_units", "Vectors not yet written to the index files.",
+		func(l index.PartStats) float64 { return float64(l.Pending) },
+	},
+	{
+		"ragctx_vector_bytes", "Size of the files of the vector indexes.",
+		func(l index.PartStats) float64 { return float64(l.Bytes) },
+	},
+	{
+		"ragctx_vector_linked_units", "Vectors linked in a graph.",
+		func(l index.PartStats) float64 { return float64(l.Graph.Linked) },
+	},
+	{
+		"ragctx_vector_waiting_units", "Vectors not yet in a graph, which are scanned.",
+		func(l index.PartStats) float64 { return float64(l.Graph.Waiting) },
+	},
+	{
+		"ragctx_vector_deleted_units", "Deleted vectors that still occupy space in a graph.",
+		func(l index.PartStats) float64 { return float64(l.Graph.Deleted) },
+	},
+	{
+		"ragctx_vector_graph_bytes", "Memory used by the graphs.",
+		func(l index.PartStats) float64 { return float64(l.Graph.Bytes) },
+	},
 }
 
 var keywordSizes = []sizeFamily{
-	{"ragctx_keyword_units", "Texts in open keyword indexes.",
-		func(l index.PartStats) float64 { return float64(l.Chunks) }},
-	{"ragctx_keyword_pending_units", "Texts not yet written to the index files.",
-		func(l index.PartStats) float64 { return float64(l.Pending) }},
-	{"ragctx_keyword_bytes", "Size of the files of the keyword indexes.",
-		func(l index.PartStats) float64 { return float64(l.Bytes) }},
-	{"ragctx_keyword_memory_units", "Texts whose terms are in memory; searches of others read files.",
-		func(l index.PartStats) float64 { return float64(l.Words.Chunks) }},
-	{"ragctx_keyword_memory_bytes", "Memory used by these terms.",
-		func(l index.PartStats) float64 { return float64(l.Words.Bytes) }},
+	{
+		"ragctx_keyword_units", "Texts in open keyword indexes.",
+		func(l index.PartStats) float64 { return float64(l.Chunks) },
+	},
+	{
+		"ragctx_keyword_pending_units", "Texts not yet written to the index files.",
+		func(l index.PartStats) float64 { return float64(l.Pending) },
+	},
+	{
+		"ragctx_keyword_bytes", "Size of the files of the keyword indexes.",
+		func(l index.PartStats) float64 { return float64(l.Bytes) },
+	},
+	{
+		"ragctx_keyword_memory_units", "Texts whose terms are in memory; searches of others read files.",
+		func(l index.PartStats) float64 { return float64(l.Words.Chunks) },
+	},
+	{
+		"ragctx_keyword_memory_bytes", "Memory used by these terms.",
+		func(l index.PartStats) float64 { return float64(l.Words.Bytes) },
+	},
 }
 
 // sizes writes families with a series for each kind of item and implementation.
@@ -253,8 +277,10 @@ func writeSearches(e *exposition, measured func(store.Kind) index.Measurements) 
 func writeJobs(e *exposition, t engine.JobTally, known bool) {
 	if known {
 		e.gauge("ragctx_jobs", "Jobs that have not ended, by state.",
-			series{labels{"state", string(store.JobQueued)}, float64(t.Queued)}, series{labels{"state",
-				string(store.JobRunning)}, float64(t.Running)})
+			series{labels{"state", string(store.JobQueued)}, float64(t.Queued)}, series{labels{
+				"state",
+				string(store.JobRunning),
+			}, float64(t.Running)})
 	}
 	e.counter("ragctx_jobs_ended_total", "Ended jobs, by result.",
 		series{labels{"state", string(store.JobDone)}, float64(t.Done)},

@@ -184,8 +184,10 @@ func writePacks(e *exposition, t engine.PackTally) {
 	e.counter("ragctx_packs_cut_total", "Contexts truncated at the character limit.", series{nil, float64(t.Cut)})
 	e.counter("ragctx_packs_tokens_total", "Estimated tokens of contexts.", series{nil, float64(t.Tokens)})
 	var parts []series
-	for _, outcome := range []string{"full", "compact", string(budget.ReasonEmpty), string(budget.ReasonBudget),
-		string(budget.ReasonMaxChars)} {
+	for _, outcome := range []string{
+		"full", "compact", string(budget.ReasonEmpty), string(budget.ReasonBudget),
+		string(budget.ReasonMaxChars),
+	} {
 		parts = append(parts, series{labels{"outcome", outcome}, float64(t.Parts[outcome])})
 	}
 	e.counter("ragctx_pack_parts_total", "Parts of contexts by decision.", parts...)

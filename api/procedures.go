@@ -22,8 +22,10 @@ type ProcedureKey struct {
 }
 
 func (k ProcedureKey) key() engine.ProcedureKey {
-	return engine.ProcedureKey{Namespace: k.Namespace, Name: k.Name,
-		ProcedureOwner: ragctx.ProcedureOwner{UserID: k.UserID, AgentID: k.AgentID}}
+	return engine.ProcedureKey{
+		Namespace: k.Namespace, Name: k.Name,
+		ProcedureOwner: ragctx.ProcedureOwner{UserID: k.UserID, AgentID: k.AgentID},
+	}
 }
 
 type procedureList struct {
@@ -98,8 +100,10 @@ const procedurePath = "/v1/procedures/{name}"
 
 func (s *Server) procedureRoutes() {
 	op := func(id, method, path, summary, about string) huma.Operation {
-		return huma.Operation{OperationID: id, Method: method, Path: path, Tags: []string{"procedures"},
-			Summary: summary, Description: about}
+		return huma.Operation{
+			OperationID: id, Method: method, Path: path, Tags: []string{"procedures"},
+			Summary: summary, Description: about,
+		}
 	}
 	register(s, op("list-procedures", http.MethodGet, "/v1/procedures", "List procedures",
 		"Lists procedures by name. The size of an entry does not depend on the procedure's length."), s.listProcedures)
@@ -144,8 +148,10 @@ func (s *Server) listProcedures(ctx context.Context, in *procedureList) (*proced
 		return nil, err
 	}
 	found, err := s.engine.Procedures().List(ctx, in.Namespace, store.ProcedureFilter{
-		ProcedureOwner: ragctx.ProcedureOwner{UserID: in.UserID,
-			AgentID: in.AgentID}, AnyUser: in.AllUsers, State: ragctx.ProcedureState(in.State), Limit: in.Limit,
+		ProcedureOwner: ragctx.ProcedureOwner{
+			UserID:  in.UserID,
+			AgentID: in.AgentID,
+		}, AnyUser: in.AllUsers, State: ragctx.ProcedureState(in.State), Limit: in.Limit,
 		After: ragctx.ProcedureEntry{Name: c.Name, ProcedureOwner: ragctx.ProcedureOwner{UserID: c.User, AgentID: c.Agent}},
 	})
 	page := ProcedurePage{Procedures: found}

@@ -134,8 +134,10 @@ var _ http.Handler = (*Server)(nil)
 // New returns a server for eng. The caller closes eng.
 func New(eng *engine.Engine, o Options) *Server {
 	o = o.withDefaults()
-	s := &Server{engine: eng, opts: o, log: o.Log, echo: echo.New(), limits: newLimiter(o.Limits),
-		bodies: newBodyMemory(o.BodyMemory, o.Large), gate: newGate(), extractionWait: mem0ExtractionWait, stopping: make(chan struct{})}
+	s := &Server{
+		engine: eng, opts: o, log: o.Log, echo: echo.New(), limits: newLimiter(o.Limits),
+		bodies: newBodyMemory(o.BodyMemory, o.Large), gate: newGate(), extractionWait: mem0ExtractionWait, stopping: make(chan struct{}),
+	}
 	s.patience.header, s.patience.request = readHeaderTimeout, readTimeout
 	s.echo.HTTPErrorHandler = s.handleError
 	s.echo.Pre(s.observe, s.encode, s.guard, s.authenticate, s.limit, checkURL) // this order also logs refused requests

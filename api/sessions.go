@@ -46,8 +46,10 @@ type Session struct {
 
 // sessionOf converts a session for the answer. Its layer is not one of the caller's parameters.
 func sessionOf(d view.Summary) Session {
-	out := Session{Info: d.Info, Namespace: d.Key.Namespace, UserID: d.Key.User, Layer: cmp.Or(d.Layer, anyLayer),
-		Observations: d.Observations}
+	out := Session{
+		Info: d.Info, Namespace: d.Key.Namespace, UserID: d.Key.User, Layer: cmp.Or(d.Layer, anyLayer),
+		Observations: d.Observations,
+	}
 	out.Parameters = maps.Clone(out.Parameters)
 	delete(out.Parameters, view.ParameterLayer)
 	if out.Sections == nil {
@@ -155,8 +157,10 @@ const sessionPath = sessionsRoot + "/{id}"
 
 // sessionOp describes an operation on sessions.
 func sessionOp(id, method, path, summary, about string) huma.Operation {
-	return huma.Operation{OperationID: id, Method: method, Path: path, Tags: []string{"sessions"}, Summary: summary,
-		Description: about, DefaultStatus: http.StatusOK}
+	return huma.Operation{
+		OperationID: id, Method: method, Path: path, Tags: []string{"sessions"}, Summary: summary,
+		Description: about, DefaultStatus: http.StatusOK,
+	}
 }
 
 func (s *Server) sessionRoutes() {
@@ -313,8 +317,10 @@ func (s *Server) listSessions(ctx context.Context, in *sessionList) (*sessionPag
 	page := SessionPage{Sessions: make([]SessionEntry, len(found))}
 	for i, d := range found {
 		one := sessionOf(d)
-		page.Sessions[i] = SessionEntry{one.ID, one.Namespace, one.UserID, one.CreatedAt, one.UpdatedAt, one.Leaf,
-			one.Messages, one.Bytes, one.Layer, one.Parameters}
+		page.Sessions[i] = SessionEntry{
+			one.ID, one.Namespace, one.UserID, one.CreatedAt, one.UpdatedAt, one.Leaf,
+			one.Messages, one.Bytes, one.Layer, one.Parameters,
+		}
 	}
 	if next != nil {
 		page.NextCursor = encodeCursor(*next)

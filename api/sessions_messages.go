@@ -220,7 +220,8 @@ func (s *Server) appendToSession(ctx context.Context, in *appendInput) (*appendO
 
 // parseAppended parses messages to append after parent.
 func (s *Server) parseAppended(ctx context.Context, k session.Key, parent string, said Said) ([]ragctx.Message,
-	[]FormLoss, error) {
+	[]FormLoss, error,
+) {
 	if v, err := vendor(said.Format); err != nil || v != wire.Gemini {
 		return s.parseMessages(said, "messages")
 	}
@@ -253,7 +254,8 @@ func assignIDs(messages []ragctx.Message, seed string) {
 // appendOnce appends messages. A repeated request finds the messages of its first attempt. Ids that
 // belong to other messages are a conflict, as they are without an idempotency key.
 func (s *Server) appendOnce(ctx context.Context, k session.Key, r AppendRequest,
-	messages []ragctx.Message) ([]ragctx.Message, error) {
+	messages []ragctx.Message,
+) ([]ragctx.Message, error) {
 	section := cmp.Or(r.Section, session.SectionMessages)
 	stored, err := s.appendMaking(ctx, k, r, section, messages)
 	if !errors.Is(err, ragctx.ErrConflict) && !errors.Is(err, ragctx.ErrPrecondition) || seedOf(ctx) == "" {
@@ -282,7 +284,8 @@ func repeats(sent, stored ragctx.Message) bool {
 // appendMaking appends messages. If the session is missing and may be created, it creates the
 // session and retries, since most sessions exist.
 func (s *Server) appendMaking(ctx context.Context, k session.Key, r AppendRequest, section string,
-	messages []ragctx.Message) ([]ragctx.Message, error) {
+	messages []ragctx.Message,
+) ([]ragctx.Message, error) {
 	stored, err := s.engine.Sessions().Views().Append(ctx, k, section, r.Step.step(), messages...)
 	if !r.Create || !errors.Is(err, ragctx.ErrNotFound) {
 		return stored, err
@@ -341,7 +344,8 @@ func noMessageIn(err error, field string) error {
 
 // sectionBefore returns the messages of a section up to the end of a page.
 func sectionBefore(ctx context.Context, stored session.Storage, k session.Key, in *messageList) ([]session.Entry,
-	error) {
+	error,
+) {
 	limit := in.Limit + 1 // one extra entry detects more
 	if in.Before != "" {
 		limit = 0
@@ -428,7 +432,8 @@ func (c *Client) AppendToSession(ctx context.Context, k session.Key, r AppendReq
 // SessionMessages returns the newest messages of a section, or if section is "" of the branch up to
 // leaf. A non-empty before limits them to earlier messages.
 func (c *Client) SessionMessages(ctx context.Context, k session.Key, section, leaf, before string,
-	limit int) (out SessionMessages, err error) {
+	limit int,
+) (out SessionMessages, err error) {
 	q := ofKept(k)
 	set(q, "section", section)
 	set(q, "leaf", leaf)

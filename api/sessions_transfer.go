@@ -56,16 +56,20 @@ func (s *Server) sessionTransferRoutes() {
 	export := sessionOp("export-session", http.MethodGet, verbPath(sessionsRoot, "export"), "Export a session",
 		"One JSON object per line: the session, then the messages of all branches, labels and compactions. "+
 			"Observations are not included.")
-	export.Responses = map[string]*huma.Response{"200": {Description: "The session.",
-		Content: map[string]*huma.MediaType{linesType: lines}}}
+	export.Responses = map[string]*huma.Response{"200": {
+		Description: "The session.",
+		Content:     map[string]*huma.MediaType{linesType: lines},
+	}}
 	register(s, export, s.exportSession)
 	take := sessionOp(importSession, http.MethodPost, verbPath(sessionsRoot, "import"), "Import a session",
 		"Creates a session from an export, or from a Cognesy file. Message ids and times are preserved; the "+
 			"session takes the id in the path. Unreadable lines are quarantined; a message after a lost one follows the "+
 			"message before it. An existing session id is 409.")
 	take.DefaultStatus = http.StatusCreated
-	take.RequestBody = &huma.RequestBody{Required: true, Description: "One JSON object per line.",
-		Content: map[string]*huma.MediaType{linesType: lines}}
+	take.RequestBody = &huma.RequestBody{
+		Required: true, Description: "One JSON object per line.",
+		Content: map[string]*huma.MediaType{linesType: lines},
+	}
 	register(s, take, s.importSession)
 	// With a schema, huma would read the whole body.
 	lines.Schema = &huma.Schema{

@@ -26,7 +26,8 @@ func eventsOf(description string, names ...any) map[string]*huma.Response {
 	text := func(doc string, enum ...any) *huma.Schema {
 		return &huma.Schema{Type: huma.TypeString, Description: doc, Enum: enum}
 	}
-	return map[string]*huma.Response{"200": {Description: description,
+	return map[string]*huma.Response{"200": {
+		Description: description,
 		Content: map[string]*huma.MediaType{eventsType: {Schema: &huma.Schema{
 			Type: huma.TypeObject, Description: "an event; lines that begin with a colon are comments",
 			Properties: map[string]*huma.Schema{
@@ -34,7 +35,8 @@ func eventsOf(description string, names ...any) map[string]*huma.Response {
 				"id":    text("position in the stream, for Last-Event-ID"),
 				"data":  text("JSON"),
 			},
-		}}}}}
+		}}},
+	}}
 }
 
 // stream is a stream of server-sent events.
@@ -105,7 +107,8 @@ func follow[T any](ctx context.Context, all iter.Seq2[T, error]) <-chan streamEl
 // relay passes elements to send, and calls idle in between, until the client disconnects or the
 // server stops.
 func relay[T any](ctx context.Context, stopping <-chan struct{}, from <-chan streamElement[T], send func(T) error,
-	idle func() error) error {
+	idle func() error,
+) error {
 	tick := time.NewTicker(keepAliveEvery)
 	defer tick.Stop()
 	for {

@@ -43,8 +43,10 @@ type AnswerTally struct {
 // Answers returns the counters of answers.
 func (e Metrics) Answers() AnswerTally {
 	t := &e.answers
-	return AnswerTally{t.full.Load(), t.degraded.Load(), t.empty.Load(), t.failed.Load(), t.stages.Durations(),
-		e.answerCache.tally()}
+	return AnswerTally{
+		t.full.Load(), t.degraded.Load(), t.empty.Load(), t.failed.Load(), t.stages.Durations(),
+		e.answerCache.tally(),
+	}
 }
 
 // embedderCalls counts embedder calls for queries and for documents.

@@ -70,8 +70,10 @@ type auditor struct {
 }
 
 func startAuditor(e *core) *auditor {
-	a := &auditor{store: e.store, log: e.opts.Logger, keep: cmp.Or(e.opts.KeepAudit, DefaultKeepAudit),
-		due: make(chan struct{}, 1)}
+	a := &auditor{
+		store: e.store, log: e.opts.Logger, keep: cmp.Or(e.opts.KeepAudit, DefaultKeepAudit),
+		due: make(chan struct{}, 1),
+	}
 	var ctx context.Context
 	ctx, a.end = context.WithCancel(context.Background())
 	a.wg.Go(func() { a.loop(ctx) })

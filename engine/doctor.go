@@ -181,10 +181,12 @@ func (e *core) runDoctor(ctx context.Context, r *runningJob) error {
 	if err := r.request(&req); err != nil {
 		return err
 	}
-	found, err := e.Admin().Doctor(ctx, DoctorOptions{Repair: req.Repair, Searching: req.Searching,
+	found, err := e.Admin().Doctor(ctx, DoctorOptions{
+		Repair: req.Repair, Searching: req.Searching,
 		Progress: func(what string, done, total int) {
 			r.update(func(j *store.Job) { j.Stage, j.Items, j.Counts = what, total, store.JobCounts{Unchanged: done} })
-		}})
+		},
+	})
 	if err != nil {
 		return err
 	}

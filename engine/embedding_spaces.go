@@ -80,8 +80,10 @@ func (e *core) openEmbeddingSpaces(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	e.spaces.current.Store(&embeddingSpace{id: active, identity: identity, embedder: e.findEmbedder(identity),
-		calls: &e.embedderCalls})
+	e.spaces.current.Store(&embeddingSpace{
+		id: active, identity: identity, embedder: e.findEmbedder(identity),
+		calls: &e.embedderCalls,
+	})
 	if want == nil && e.spaces.current.Load().embedder == nil {
 		if next, ok := builtin.Successor(identity); ok {
 			e.opts.Logger.WarnContext(ctx,

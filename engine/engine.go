@@ -192,8 +192,10 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &core{opts: o, lock: l, opened: o.Now(), recentErrors: new(recentErrors),
-		snapshotSlots: make(chan struct{}, MaxSnapshots)}
+	e := &core{
+		opts: o, lock: l, opened: o.Now(), recentErrors: new(recentErrors),
+		snapshotSlots: make(chan struct{}, MaxSnapshots),
+	}
 	e.opts.Logger = slog.New(recentErrorsHandler{Handler: o.Logger.Handler(), to: e.recentErrors})
 	if err := e.open(ctx); err != nil {
 		return nil, errors.Join(err, e.Close())
@@ -222,8 +224,10 @@ func (o Options) withDefaults() Options {
 
 func (e *core) open(ctx context.Context) error {
 	var err error
-	o := store.Options{Now: e.opts.Now, KeepVersions: e.opts.KeepVersions, Reserve: e.opts.Reserve,
-		AcceptLoss: e.opts.AcceptLoss, Failed: e.storeFailed}
+	o := store.Options{
+		Now: e.opts.Now, KeepVersions: e.opts.KeepVersions, Reserve: e.opts.Reserve,
+		AcceptLoss: e.opts.AcceptLoss, Failed: e.storeFailed,
+	}
 	if e.store, err = store.Open(ctx, filepath.Join(e.opts.Dir, store.DatabaseName), o); err != nil {
 		return err
 	}
@@ -271,8 +275,10 @@ func (e *core) openResolver() error {
 	for _, p := range e.builtin {
 		providers = append(providers, resolve.Registered{Provider: p, Stored: true})
 	}
-	providers = append(providers, resolve.Registered{Stored: true,
-		Provider: ledger.NewProvider(e.ledger, e.snapshotter.State)})
+	providers = append(providers, resolve.Registered{
+		Stored:   true,
+		Provider: ledger.NewProvider(e.ledger, e.snapshotter.State),
+	})
 	builtin := len(providers)
 	var observers []turnObserver
 	var err error
@@ -280,8 +286,10 @@ func (e *core) openResolver() error {
 		return err
 	}
 	if !e.opts.FactExtraction.Off {
-		observers = append(observers, turnObserver{TurnObserver: e.factExtractor, name: store.MemoryObserver,
-			timeout: e.factExtractor.wait + extractTimeout, own: true})
+		observers = append(observers, turnObserver{
+			TurnObserver: e.factExtractor, name: store.MemoryObserver,
+			timeout: e.factExtractor.wait + extractTimeout, own: true,
+		})
 	}
 	observers = append(observers, turnObserver{
 		TurnObserver: procedureExtractor{e}, name: store.ProcedureObserver, timeout: DefaultModelWait +
@@ -305,8 +313,10 @@ func (e *core) openResolver() error {
 	if err := e.registry.open(r, providers, builtin, e.opts.SessionProviders); err != nil {
 		return err
 	}
-	observers = append(observers, turnObserver{TurnObserver: sessionObserver{e}, name: sessionObserverName,
-		timeout: deliveryTimeout, wants: e.registry.mayObserve})
+	observers = append(observers, turnObserver{
+		TurnObserver: sessionObserver{e}, name: sessionObserverName,
+		timeout: deliveryTimeout, wants: e.registry.mayObserve,
+	})
 	observers = append(observers, turnObserver{
 		TurnObserver: conversationObserver{e}, name: "conversations", timeout: observeTimeout, own: true,
 		wants: conversationObserver{e}.observes,
@@ -374,8 +384,10 @@ func (e Admin) Ready(ctx context.Context) error { return e.store.Ready(ctx) }
 func (e *core) storeFailed(failed *ragctx.RepairError) {
 	e.opts.Logger.Error("the store failed", "kind", failed.Kind, "problem", failed.Problem, "error", failed.Cause)
 	if e.events != nil {
-		e.events.Publish(ragctx.Event{Type: ragctx.EventStoreFailed,
-			Data: ragctx.StoreFailed{Kind: failed.Kind, Problem: failed.Problem}})
+		e.events.Publish(ragctx.Event{
+			Type: ragctx.EventStoreFailed,
+			Data: ragctx.StoreFailed{Kind: failed.Kind, Problem: failed.Problem},
+		})
 	}
 }
 

@@ -30,7 +30,8 @@ const eventBlock = 1 << 32
 // reserved block, whichever is greater, so a clock set back does not reverse it. The reservation is
 // a write, which only happens with the first subscription.
 func (e *core) openEvents() {
-	e.events = events.New(events.Options{Now: e.opts.Now, NewID: e.opts.NewID,
+	e.events = events.New(events.Options{
+		Now: e.opts.Now, NewID: e.opts.NewID,
 		StartSeq: func(ctx context.Context) (uint64, error) {
 			text, err := e.store.Setting(ctx, store.SettingEvents)
 			if err != nil {
@@ -39,7 +40,8 @@ func (e *core) openEvents() {
 			reserved, _ := strconv.ParseUint(text, 10, 63) // if unset, the clock decides
 			first := max(reserved, uint64(max(e.opts.Now().UnixMicro(), 0)))
 			return first, e.store.SetSetting(ctx, store.SettingEvents, strconv.FormatUint(first+eventBlock, 10))
-		}})
+		},
+	})
 }
 
 // Last returns the sequence number of the newest event; [Events.Follow] after it yields
@@ -83,8 +85,10 @@ type sessionContextKey struct{}
 func (e *core) publishStored(ctx context.Context, m ragctx.Memory) {
 	e.publish(ctx, ragctx.Event{
 		Type: ragctx.EventMemoryStored, Namespace: namespaceName(m.Namespace), SessionID: m.SessionID, UserID: m.UserID,
-		Data: ragctx.MemoryStored{MemoryID: m.ID, MemoryType: string(m.Type), Importance: m.Importance,
-			Tags: nonNil(m.Tags)},
+		Data: ragctx.MemoryStored{
+			MemoryID: m.ID, MemoryType: string(m.Type), Importance: m.Importance,
+			Tags: nonNil(m.Tags),
+		},
 	})
 }
 
@@ -116,8 +120,10 @@ func (e *core) publishSearched(ctx context.Context, q ragctx.ContextQuery, found
 
 // publishQueryEvent publishes an event about a query.
 func (e *core) publishQueryEvent(ctx context.Context, q ragctx.ContextQuery, t ragctx.EventType, data any) {
-	e.publish(ctx, ragctx.Event{Type: t, Namespace: namespaceName(q.Namespace), SessionID: q.SessionID,
-		UserID: q.UserID, Data: data})
+	e.publish(ctx, ragctx.Event{
+		Type: t, Namespace: namespaceName(q.Namespace), SessionID: q.SessionID,
+		UserID: q.UserID, Data: data,
+	})
 }
 
 // publishCleared publishes how many memories an erasure removed from each tier. before has the counts of

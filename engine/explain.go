@@ -33,8 +33,10 @@ type Explanation struct {
 }
 
 func (x *Explanation) add(step string, problem bool, remedy, format string, args ...any) *Finding {
-	x.Findings = append(x.Findings, Finding{Step: step, Problem: problem, Found: fmt.Sprintf(format, args...),
-		Remedy: remedy})
+	x.Findings = append(x.Findings, Finding{
+		Step: step, Problem: problem, Found: fmt.Sprintf(format, args...),
+		Remedy: remedy,
+	})
 	return &x.Findings[len(x.Findings)-1]
 }
 
@@ -256,8 +258,10 @@ func conditionsOf(q ragctx.ContextQuery) []condition {
 		{"filter", !q.Filter.IsZero(), func(q *ragctx.ContextQuery) { q.Filter = ragctx.Filter{} }},
 		{"context_types", len(q.ContextTypes) > 0, func(q *ragctx.ContextQuery) { *q = q.WithTypes() }},
 		{"as_of", !q.AsOf.IsZero(), func(q *ragctx.ContextQuery) { q.AsOf = time.Time{} }},
-		{"min_relevance", q.MinRelevance == nil || *q.MinRelevance > 0,
-			func(q *ragctx.ContextQuery) { q.MinRelevance = new(0.0) }},
+		{
+			"min_relevance", q.MinRelevance == nil || *q.MinRelevance > 0,
+			func(q *ragctx.ContextQuery) { q.MinRelevance = new(0.0) },
+		},
 		{"exclude", len(q.Exclude) > 0, func(q *ragctx.ContextQuery) { q.Exclude = nil }},
 		{"session_id", q.SessionID != "", func(q *ragctx.ContextQuery) { q.SessionID = "" }},
 		{"agent_id", q.AgentID != "", func(q *ragctx.ContextQuery) { q.AgentID = "" }},

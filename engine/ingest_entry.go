@@ -69,8 +69,10 @@ func (r *entryReading) next(d ragctx.Document, err error) bool {
 		return false
 	case !skipped && r.seen[d.ExternalID]:
 		inside := strings.TrimPrefix(d.ExternalID, r.entry.ID)
-		skip = &docs.Skip{Path: r.entry.Path + inside, Reason: "is in the file more than once",
-			Inside: strings.TrimPrefix(inside, "/")}
+		skip = &docs.Skip{
+			Path: r.entry.Path + inside, Reason: "is in the file more than once",
+			Inside: strings.TrimPrefix(inside, "/"),
+		}
 	case !skipped:
 		if !r.yieldHeld(false) {
 			return false

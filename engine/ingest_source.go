@@ -154,8 +154,10 @@ func (r *localSource) entry(f docs.File) Entry {
 			return func(yield func(ragctx.Document, error) bool) {
 				for d, err := range f.Read(ctx, r.opts.Extract) {
 					d.ExternalID = r.prefix + d.ExternalID
-					given := ragctx.Document{Source: "file:" + d.ExternalID, Tags: r.opts.Tags,
-						Metadata: r.opts.Metadata, Chunk: r.opts.Chunk}
+					given := ragctx.Document{
+						Source: "file:" + d.ExternalID, Tags: r.opts.Tags,
+						Metadata: r.opts.Metadata, Chunk: r.opts.Chunk,
+					}
 					if !yield(overlay(given, d), err) {
 						return
 					}

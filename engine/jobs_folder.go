@@ -101,8 +101,10 @@ func (e *core) equalFolderJobs(ctx context.Context, req folderRequest, state sto
 	if err != nil {
 		return nil, err
 	}
-	list, err := e.Jobs().List(ctx, store.JobFilter{Limit: MaxPage, Kind: JobFolder, State: state,
-		Namespace: req.Namespace})
+	list, err := e.Jobs().List(ctx, store.JobFilter{
+		Limit: MaxPage, Kind: JobFolder, State: state,
+		Namespace: req.Namespace,
+	})
 	if err != nil {
 		return nil, err
 	}

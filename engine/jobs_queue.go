@@ -137,8 +137,10 @@ func (e Jobs) QueueDocuments(ctx context.Context, o DocumentQueueOptions) (*Docu
 // Put adds a document to store. n is its place in the request; it increases from item to item.
 func (s *DocumentQueue) Put(ctx context.Context, n int, d ragctx.Document, from Origin) error {
 	d.Source = cmp.Or(d.Source, "docs:"+d.ExternalID)
-	i := queuedItem{JobItem: store.JobItem{N: n, Key: d.ExternalID, Op: store.OpPut, State: store.ItemPending,
-		Bytes: int64(len(d.Text))}, doc: &d}
+	i := queuedItem{JobItem: store.JobItem{
+		N: n, Key: d.ExternalID, Op: store.OpPut, State: store.ItemPending,
+		Bytes: int64(len(d.Text)),
+	}, doc: &d}
 	err := docs.Validate(d, docs.Options{})
 	if err == nil {
 		err = from.valid()
@@ -286,8 +288,10 @@ func (s *DocumentQueue) skipUnchanged(ctx context.Context) error {
 		i.State, i.Status, i.Chunks = store.ItemDone, store.Unchanged, put.Chunks
 		seq = max(seq, put.Seq)
 		if i.put.Stat != "" {
-			states = append(states, store.FileState{ID: i.Key, Root: i.put.Root, Version: put.Version,
-				Stat: i.put.Stat})
+			states = append(states, store.FileState{
+				ID: i.Key, Root: i.put.Root, Version: put.Version,
+				Stat: i.put.Stat,
+			})
 		}
 	}
 	if seq == 0 {

@@ -73,8 +73,10 @@ func (e Admin) Namespaces(ctx context.Context, after string, limit int) ([]store
 	if err := pageLimit(&limit); err != nil {
 		return nil, err
 	}
-	return e.store.ListNamespaces(ctx, store.NamespaceFilter{After: after, Limit: limit,
-		Among: access.From(ctx).Namespaces})
+	return e.store.ListNamespaces(ctx, store.NamespaceFilter{
+		After: after, Limit: limit,
+		Among: access.From(ctx).Namespaces,
+	})
 }
 
 // EraseNamespace erases a namespace with everything in it, as [Documents.Erase] erases a

@@ -14,8 +14,10 @@ import (
 
 // memoryOptions returns the ranking options of the memory provider.
 func (e *core) memoryOptions() memory.Options {
-	return memory.Options{Weights: e.opts.Weights, Fusion: e.opts.Fusion, Conversation: e.opts.ConversationWeights,
-		TimeWeight: e.opts.TimeWeight}
+	return memory.Options{
+		Weights: e.opts.Weights, Fusion: e.opts.Fusion, Conversation: e.opts.ConversationWeights,
+		TimeWeight: e.opts.TimeWeight,
+	}
 }
 
 func (e *core) documentRanking() docs.Ranking {

@@ -181,8 +181,10 @@ func (e Procedures) Preview(
 	if !ok {
 		return procedures.ProcedurePreview{}, notFound("version of procedure", k.Name)
 	}
-	out := procedures.ProcedurePreview{Line: procedures.Line(k.Name, v.Trigger),
-		Body: procedures.Markdown(k.Name, v.ProcedureBody)}
+	out := procedures.ProcedurePreview{
+		Line: procedures.Line(k.Name, v.Trigger),
+		Body: procedures.Markdown(k.Name, v.ProcedureBody),
+	}
 	if v.Number > 0 {
 		out.ID = procedures.ID{ProcedureOwner: p.ProcedureOwner, Name: k.Name, Version: v.Number}.String()
 	}

@@ -133,8 +133,10 @@ func (e Sessions) Providers(ctx context.Context, k SessionKey) ([]SessionProvide
 	}
 	out := []SessionProvider{}
 	for _, p := range stored {
-		out = append(out, SessionProvider{Name: p.Name, Available: e.registry.findOffered(p.Name) != nil,
-			Added: p.Added})
+		out = append(out, SessionProvider{
+			Name: p.Name, Available: e.registry.findOffered(p.Name) != nil,
+			Added: p.Added,
+		})
 	}
 	for _, l := range e.registry.locals(k) {
 		out = append(out, SessionProvider{Name: l.name(), Available: true, Added: l.added.UTC()})

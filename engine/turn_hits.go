@@ -46,8 +46,10 @@ func (s searchSource) searchTurns(
 	if err != nil {
 		return index.Result{}, err
 	}
-	t := turnLookup{searchSource: s, ns: ns, now: iq.Now, terms: analysis.Query(iq.Text),
-		turns: make(map[uint64][]passage.Chunk), termCounts: make(map[uint64]int)}
+	t := turnLookup{
+		searchSource: s, ns: ns, now: iq.Now, terms: analysis.Query(iq.Text),
+		turns: make(map[uint64][]passage.Chunk), termCounts: make(map[uint64]int),
+	}
 	wanted := iq.K
 	for {
 		res, err := s.searchWithFeedback(ctx, q, iq, by)

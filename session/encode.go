@@ -264,8 +264,10 @@ func readAnyForm(b []byte) (ragctx.Message, error) {
 	if err != nil {
 		return ragctx.Message{}, err
 	}
-	m := ragctx.Message{ID: w.ID, ParentID: w.ParentID, Role: role, Name: w.Name, Reasoning: w.Reasoning,
-		Metadata: overlay(w.Older, w.Metadata)}
+	m := ragctx.Message{
+		ID: w.ID, ParentID: w.ParentID, Role: role, Name: w.Name, Reasoning: w.Reasoning,
+		Metadata: overlay(w.Older, w.Metadata),
+	}
 	if m.CreatedAt, err = readTime(w.CreatedAt); err != nil {
 		return ragctx.Message{}, err
 	}

@@ -66,8 +66,10 @@ func WriteJSONL(w io.Writer, a Archive) error {
 			return fmt.Errorf("entries[%d]: %w", i, err)
 		}
 		m := entry.Message
-		lines = append(lines, line{Type: "message", ID: m.ID, ParentID: m.ParentID, Section: &entry.Section,
-			Timestamp: stamp(m.CreatedAt), Data: data})
+		lines = append(lines, line{
+			Type: "message", ID: m.ID, ParentID: m.ParentID, Section: &entry.Section,
+			Timestamp: stamp(m.CreatedAt), Data: data,
+		})
 	}
 	for _, id := range slices.Sorted(maps.Keys(a.Labels)) {
 		label := a.Labels[id]

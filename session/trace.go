@@ -57,8 +57,10 @@ func (s Step) tags(m ragctx.Message) map[string]any {
 // Untag returns a message without the metadata that [Tag] adds.
 func Untag(m ragctx.Message) ragctx.Message {
 	m.Metadata = maps.Clone(m.Metadata)
-	for _, mark := range [...]string{ragctx.MetaIsTrace, ragctx.MetaExecutionID, ragctx.MetaStepID, ragctx.MetaAgentID,
-		ragctx.MetaToolExecutionID} {
+	for _, mark := range [...]string{
+		ragctx.MetaIsTrace, ragctx.MetaExecutionID, ragctx.MetaStepID, ragctx.MetaAgentID,
+		ragctx.MetaToolExecutionID,
+	} {
 		delete(m.Metadata, mark)
 	}
 	return m

@@ -92,10 +92,12 @@ func (s *Server) findDocument(ctx context.Context, at Scope, id string, version 
 	if err != nil {
 		return fetchAnswer{}, 0, err
 	}
-	a := fetchAnswer{ID: id, Title: cmp.Or(d.Title, id), Text: text, URL: urlOf(ragctx.TypeResource, id, d.Source),
+	a := fetchAnswer{
+		ID: id, Title: cmp.Or(d.Title, id), Text: text, URL: urlOf(ragctx.TypeResource, id, d.Source),
 		Metadata: map[string]any{
 			"type": "document", "version": d.Version, "source": d.Source, "bytes": d.Bytes,
-		}}
+		},
+	}
 	if len(d.Tags) > 0 {
 		a.Metadata["tags"] = d.Tags
 	}
@@ -115,11 +117,13 @@ func (s *Server) findPassage(ctx context.Context, at Scope, id string) (fetchAns
 	if err != nil {
 		return fetchAnswer{}, 0, err
 	}
-	return fetchAnswer{ID: id, Title: cmp.Or(d.Title, document), Text: u.Text,
+	return fetchAnswer{
+		ID: id, Title: cmp.Or(d.Title, document), Text: u.Text,
 		URL: urlOf(ragctx.TypeResource, document, d.Source), Metadata: map[string]any{
 			"type": "passage", "document": document, "version": version, "source": d.Source,
 			"heading": u.Heading, "first_line": u.Start.Line, "last_line": u.End.Line,
-		}}, 0, nil
+		},
+	}, 0, nil
 }
 
 func (s *Server) findMemory(ctx context.Context, at Scope, id string) (fetchAnswer, int, error) {
@@ -127,10 +131,12 @@ func (s *Server) findMemory(ctx context.Context, at Scope, id string) (fetchAnsw
 	if err != nil {
 		return fetchAnswer{}, 0, err
 	}
-	a := fetchAnswer{ID: id, Title: sentence.Clip(m.Content, titleChars), Text: m.Content,
+	a := fetchAnswer{
+		ID: id, Title: sentence.Clip(m.Content, titleChars), Text: m.Content,
 		URL: memoryRoot + escape(id), Metadata: map[string]any{
 			"type": "memory", "memory_type": m.Type, "importance": m.Importance, "occurred": m.Occurred, "version": m.Version,
-		}}
+		},
+	}
 	if m.Reason != "" {
 		a.Metadata["quarantine"] = m.Reason
 	}
@@ -145,10 +151,12 @@ func (s *Server) findSkill(ctx context.Context, at Scope, id string) (fetchAnswe
 	if err != nil {
 		return fetchAnswer{}, 0, err
 	}
-	return fetchAnswer{ID: id, Title: key.Name, Text: procedures.Markdown(key.Name, v.ProcedureBody),
+	return fetchAnswer{
+		ID: id, Title: key.Name, Text: procedures.Markdown(key.Name, v.ProcedureBody),
 		URL: documentRoot + escape(id), Metadata: map[string]any{
 			"type": "procedure", "version": v.Number,
-		}}, 0, nil
+		},
+	}, 0, nil
 }
 
 // viewer returns the viewing user of single memories. Without a user, all memories are visible.

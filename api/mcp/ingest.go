@@ -158,8 +158,10 @@ func (s *Server) jobs(ctx context.Context, at Scope, in jobArguments, c cursor) 
 		j, err := s.job(ctx, in.ID)
 		return []jobResult{j}, false, err
 	}
-	list, err := s.engine.ListJobs(ctx, store.JobFilter{Limit: min(c.After+in.Limit+1, engine.MaxPage),
-		Namespace: at.Namespace})
+	list, err := s.engine.ListJobs(ctx, store.JobFilter{
+		Limit:     min(c.After+in.Limit+1, engine.MaxPage),
+		Namespace: at.Namespace,
+	})
 	if err != nil {
 		return nil, false, err
 	}

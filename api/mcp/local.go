@@ -44,7 +44,8 @@ func (l local) FindMemory(ctx context.Context, namespace, id string, by engine.V
 }
 
 func (l local) MemoryHistory(ctx context.Context, namespace, id string, by engine.Viewer) ([]ragctx.MemoryChange,
-	error) {
+	error,
+) {
 	return l.Memories().History(ctx, namespace, id, by)
 }
 

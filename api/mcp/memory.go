@@ -63,12 +63,16 @@ func (s *Server) memorySearch(ctx context.Context, at Scope, in memorySearchArgu
 	items = items[:min(in.Limit, len(items))]
 	results := make([]memoryResult, len(items))
 	for i, it := range items {
-		results[i] = memoryResult{ID: it.ID, Content: it.Content, Occurred: it.Occurred, Since: it.Since,
-			Importance: it.Importance, Relevance: rounded(it.Relevance)}
+		results[i] = memoryResult{
+			ID: it.ID, Content: it.Content, Occurred: it.Occurred, Since: it.Since,
+			Importance: it.Importance, Relevance: rounded(it.Relevance),
+		}
 	}
 	return fitOne(s, in.MaxTokens, len(results), func(k int) memorySearchAnswer {
-		a := memorySearchAnswer{Memories: results[:k], NextCursor: c.next(k, more || k < len(results)),
-			corrections: selectCorrections(found.Corrections, in.MaxTokens)}
+		a := memorySearchAnswer{
+			Memories: results[:k], NextCursor: c.next(k, more || k < len(results)),
+			corrections: selectCorrections(found.Corrections, in.MaxTokens),
+		}
 		if k > 0 {
 			a.Notice = evidence
 		}

@@ -37,8 +37,10 @@ func (s *Server) prompt(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.Ge
 			return nil, ragctx.Invalid("max_tokens", "is %q; use %d to %d", ragctx.Clip(v), minTokens, maxTokens)
 		}
 	}
-	a, err := s.context(ctx, at, contextArguments{Query: question, MaxResults: ragctx.DefaultMaxResults,
-		Citations: true, sized: sized{limit}})
+	a, err := s.context(ctx, at, contextArguments{
+		Query: question, MaxResults: ragctx.DefaultMaxResults,
+		Citations: true, sized: sized{limit},
+	})
 	if err != nil {
 		return nil, s.hidden(ctx, "prompt", err)
 	}

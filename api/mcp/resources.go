@@ -47,7 +47,8 @@ func (s *Server) addResources(srv *mcp.Server) {
 
 // resource returns a handler for the resources below a root.
 func (s *Server) resource(root string, read func(ctx context.Context, at Scope, id string) (text, mime string,
-	err error)) mcp.ResourceHandler {
+	err error),
+) mcp.ResourceHandler {
 	return func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 		id, err := url.PathUnescape(strings.TrimPrefix(req.Params.URI, root))
 		if err != nil || id == "" || ragctx.ValidName("id", id) != nil {
@@ -67,8 +68,10 @@ func (s *Server) resource(root string, read func(ctx context.Context, at Scope, 
 			return nil, ragctx.TooLarge("uri", "has %d bytes of text; the limit of a resource is %d: "+
 				"read it page by page with the tool fetch", len(text), maxResourceBytes)
 		}
-		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: req.Params.URI, MIMEType: mime,
-			Text: text}}}, nil
+		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{
+			URI: req.Params.URI, MIMEType: mime,
+			Text: text,
+		}}}, nil
 	}
 }
 

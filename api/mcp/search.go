@@ -194,8 +194,10 @@ func (s *Server) codesearch(ctx context.Context, at Scope, in codeArguments) (co
 		results[i].Heading, _ = it.Metadata["heading"].(string)
 	}
 	return fitOne(s, in.MaxTokens, len(results), func(k int) codeAnswer {
-		a := codeAnswer{Results: results[:k], NextCursor: c.next(k, more || k < len(results)),
-			corrections: selectCorrections(found.Corrections, in.MaxTokens)}
+		a := codeAnswer{
+			Results: results[:k], NextCursor: c.next(k, more || k < len(results)),
+			corrections: selectCorrections(found.Corrections, in.MaxTokens),
+		}
 		if k > 0 {
 			a.Notice = evidence
 		}

@@ -41,7 +41,8 @@ type plain interface{ text() string }
 
 // define returns a tool with arguments of type In and answers of type Out.
 func define[In scoped, Out any](s *Server, d definition, call func(ctx context.Context, at Scope, in In) (Out,
-	error)) tool {
+	error),
+) tool {
 	schema := schemaOf[In]()
 	p := properties(schema.Properties)
 	for _, part := range new(Scope).parts() {
@@ -132,8 +133,10 @@ func answer(out any) (*mcp.CallToolResult, error) {
 	if p, ok := out.(plain); ok {
 		text, _ = redact.Visible(p.text())
 	}
-	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}},
-		StructuredContent: json.RawMessage(b)}, nil
+	return &mcp.CallToolResult{
+		Content:           []mcp.Content{&mcp.TextContent{Text: text}},
+		StructuredContent: json.RawMessage(b),
+	}, nil
 }
 
 // encode writes JSON for models, without HTML escapes and invisible characters.

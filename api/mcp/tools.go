@@ -17,8 +17,10 @@ func (s *Server) tools() []tool {
 
 // readOnlyHints returns the hints of read-only tools. No tool reaches beyond the data of ragctx.
 func readOnlyHints() mcp.ToolAnnotations {
-	return mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(false),
-		DestructiveHint: new(false)}
+	return mcp.ToolAnnotations{
+		ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(false),
+		DestructiveHint: new(false),
+	}
 }
 
 // writeHints returns the hints of tools that write.
@@ -28,6 +30,8 @@ func writeHints(destructive, idempotent, openWorld bool) mcp.ToolAnnotations {
 
 // readTool returns the start of a read-only tool's definition.
 func readTool(name, title, description string, limits func(properties)) definition {
-	return definition{name: name, title: title, description: description, role: access.Read, hints: readOnlyHints(),
-		limits: limits}
+	return definition{
+		name: name, title: title, description: description, role: access.Read, hints: readOnlyHints(),
+		limits: limits,
+	}
 }

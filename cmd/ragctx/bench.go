@@ -155,8 +155,10 @@ func runBench(cmd *cobra.Command, env lookupEnv, f benchFlags) (err error) {
 		return err
 	}
 	defer finish(c, &err)
-	m := measurement{benchFlags: f, settings: s, old: old, client: c, url: c.URL, pid: c.PID, cores: runtime.GOMAXPROCS(0),
-		progress: cmd.ErrOrStderr()}
+	m := measurement{
+		benchFlags: f, settings: s, old: old, client: c, url: c.URL, pid: c.PID, cores: runtime.GOMAXPROCS(0),
+		progress: cmd.ErrOrStderr(),
+	}
 	if c.local != nil {
 		stop, base, err := serveHere(ctx, env, c.local)
 		if err != nil {

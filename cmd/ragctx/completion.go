@@ -33,8 +33,10 @@ func flagValues() map[string][]string {
 		"kind":              {"preference", "decision", "instruction", "identity", "relation", "plan", "event", "outcome"},
 		"memory list state": {"active", "superseded", "deleted", "expired"}, "memory list order": {"score", "recent", "importance", "id"},
 		"remember origin": {"user", "agent", "tool", "document"}, "keys create role": {"read", "write", "admin"}, "pack role": {"validator"},
-		"jobs list state": {"queued", "running", "done", "failed", "cancelled"}, "jobs show items": {"all", "pending", "done",
-			"failed", "skipped"},
+		"jobs list state": {"queued", "running", "done", "failed", "cancelled"}, "jobs show items": {
+			"all", "pending", "done",
+			"failed", "skipped",
+		},
 		"procedures list state": {"draft", "published"}, "events type": eventTypes(), "bench arrivals": {poisson, evenly},
 		"eval modes": eval.Modes(), "eval via": {"docs", "turns", "nameless", eval.ViaAuto},
 		"layer": layers, "sessions append role": roles, "compiler": session.CompilerNames(), "policy": policies,
@@ -88,8 +90,10 @@ func arguments(env lookupEnv) map[string]argument {
 		"sessions assemble": {talk, completeFiles}, "sessions compact": {talk}, "sessions undo": {talk},
 		"sessions delete": {talk},
 		"sessions export": {talk, completeFiles}, "sessions import": {cobra.NoFileCompletions, completeFiles},
-		"reembed": {embedder}, "api": {cobra.FixedCompletions([]string{"GET", "POST", "PUT", "PATCH", "DELETE"}, noFiles),
-			cobra.NoFileCompletions},
+		"reembed": {embedder}, "api": {
+			cobra.FixedCompletions([]string{"GET", "POST", "PUT", "PATCH", "DELETE"}, noFiles),
+			cobra.NoFileCompletions,
+		},
 	}
 }
 

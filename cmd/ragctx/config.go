@@ -31,8 +31,10 @@ func newConfig(env lookupEnv) *cobra.Command {
 	}
 	group(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return runConfig(cmd, env, asJSON) }
-	addSettings(cmd.Flags(), slices.Concat(servedSettings(), []string{"addr", "server", "allow_hosts", "fetch_rate",
-		"embedder", "vector_graph", "keep_versions"})...)
+	addSettings(cmd.Flags(), slices.Concat(servedSettings(), []string{
+		"addr", "server", "allow_hosts", "fetch_rate",
+		"embedder", "vector_graph", "keep_versions",
+	})...)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
 	cmd.AddCommand(newConfigPath(env))
 	return cmd

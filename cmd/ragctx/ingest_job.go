@@ -75,16 +75,20 @@ func (u *upload) lines(ctx context.Context) iter.Seq2[api.BulkLine, error] {
 				continue
 			case ch.Unchanged > 0:
 				u.report.Unchanged += ch.Unchanged
-				u.opts.Progress(engine.IngestProgress{Stage: "sending", Path: ch.Path,
-					Report: engine.IngestReport{Unchanged: u.report.Unchanged + len(u.paths)}})
+				u.opts.Progress(engine.IngestProgress{
+					Stage: "sending", Path: ch.Path,
+					Report: engine.IngestReport{Unchanged: u.report.Unchanged + len(u.paths)},
+				})
 				continue
 			}
 			u.paths = append(u.paths, ch.Path)
 			if !yield(bulkLine(ch), nil) {
 				return
 			}
-			u.opts.Progress(engine.IngestProgress{Stage: "sending", Path: ch.Path,
-				Report: engine.IngestReport{Unchanged: u.report.Unchanged + len(u.paths)}})
+			u.opts.Progress(engine.IngestProgress{
+				Stage: "sending", Path: ch.Path,
+				Report: engine.IngestReport{Unchanged: u.report.Unchanged + len(u.paths)},
+			})
 		}
 	}
 }

@@ -229,8 +229,9 @@ func newLedgerPublish(env lookupEnv) *cobra.Command {
 			"once it is on disk. TEXT - is read from standard input.",
 		Example: `  ragctx ledger publish issue-17 --topic ISSUE_OPENED --sender system "The build is slow."
   ragctx ledger publish issue-17 --topic VALIDATION_RESULT --sender judge --json-data '{"approved":true}'`,
-	}, between(1, 2, "one CLUSTER and at most one TEXT"), func(ctx context.Context, cmd *cobra.Command, c *client,
-		f ledger.Filter, args []string) error {
+	}, oneOrTwo("one CLUSTER and at most one TEXT"), func(ctx context.Context, cmd *cobra.Command, c *client,
+		f ledger.Filter, args []string,
+	) error {
 		m.Namespace, m.Cluster = f.Namespace, f.Cluster
 		if len(args) > 0 {
 			var err error

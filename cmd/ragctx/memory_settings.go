@@ -16,10 +16,14 @@ func memorySettings() []setting {
 		{"memory_decay_days", "days after which the recency of a memory has fallen to 37 %", fixed(number(w.Decay.Hours() / 24)), checkDecay},
 		{"memory_importance_weight", "weight of importance in the score that orders memories", fixed(number(w.Importance)), checkWeight},
 		{"memory_recency_weight", "weight of recency in that score", fixed(number(w.Recency)), checkWeight},
-		{"memory_max_working", "working memories that a user, agent and session have at a time",
-			fixed(strconv.Itoa(ragctx.DefaultWorkingMemories)), checkTier},
-		{"memory_max_short_term", "how many of the newest memories count as short-term",
-			fixed(strconv.Itoa(ragctx.DefaultShortTermMemories)), checkTier},
+		{
+			"memory_max_working", "working memories that a user, agent and session have at a time",
+			fixed(strconv.Itoa(ragctx.DefaultWorkingMemories)), checkTier,
+		},
+		{
+			"memory_max_short_term", "how many of the newest memories count as short-term",
+			fixed(strconv.Itoa(ragctx.DefaultShortTermMemories)), checkTier,
+		},
 	}
 }
 

@@ -25,8 +25,10 @@ const modelKey = "llm_key"
 func modelSettings() []setting {
 	return []setting{
 		{"memory_extraction", "how turns are looked through for what is worth remembering: rules, model (which needs llm_model), off, or auto: by the model where there is one, else by rules", fixed("auto"), checkOneOf("auto", "rules", "model", "off")},
-		{"memory_redact", "true takes passwords, keys and card numbers out of turns and memories before they are stored",
-			fixed("true"), checkOneOf("true", "false")},
+		{
+			"memory_redact", "true takes passwords, keys and card numbers out of turns and memories before they are stored",
+			fixed("true"), checkOneOf("true", "false"),
+		},
 		{"llm_url", "URL of a service that speaks OpenAI's chat completions; empty is OpenAI's own", fixed(""), nil},
 		{"llm_model", "language model that finds what is worth remembering; empty is none", fixed(""), nil},
 		{"llm_timeout", "how long one request to it may take", fixed(llm.DefaultTimeout.String()), checkPositiveTime},

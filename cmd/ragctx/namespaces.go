@@ -62,8 +62,10 @@ func addQuotas(flags *pflag.FlagSet, q *store.Quotas) {
 }
 
 func newNamespacesShow(env lookupEnv) *cobra.Command {
-	cmd := &cobra.Command{Use: "show NAME", Short: "Show what a namespace holds, and what it may",
-		Example: "  ragctx namespaces show billing --json"}
+	cmd := &cobra.Command{
+		Use: "show NAME", Short: "Show what a namespace holds, and what it may",
+		Example: "  ragctx namespaces show billing --json",
+	}
 	return oneNamespace(env, cmd, func(ctx context.Context, c *client, name string) (store.Namespace, error) {
 		return c.DescribeNamespace(ctx, name)
 	})

@@ -44,7 +44,8 @@ func newPack(env lookupEnv) *cobra.Command {
 		Example: packExample,
 	}
 	clusterCommand(env, cmd, exactly(1, "one CLUSTER"), func(ctx context.Context, cmd *cobra.Command, c *client,
-		in ledger.Filter, _ []string) error {
+		in ledger.Filter, _ []string,
+	) error {
 		return f.run(ctx, cmd, env, c, in)
 	})
 	flags := cmd.Flags()
@@ -184,7 +185,8 @@ func newLedgerSnapshot(env lookupEnv) *cobra.Command {
 		Example: "  ragctx ledger snapshot issue-17\n  ragctx ledger snapshot issue-17 --json | jq .progress",
 	}
 	clusterCommand(env, cmd, exactly(1, "one CLUSTER"), func(ctx context.Context, cmd *cobra.Command, c *client,
-		f ledger.Filter, _ []string) error {
+		f ledger.Filter, _ []string,
+	) error {
 		s, err := c.ClusterState(ctx, f.Namespace, f.Cluster)
 		if err != nil {
 			return err

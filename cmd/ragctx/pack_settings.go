@@ -12,8 +12,10 @@ import (
 // packSettings are the settings of ledgers and contexts of agents.
 func packSettings() []setting {
 	return []setting{
-		{"snapshot_sections", "further topics that belong to the state of a cluster, each TOPIC=SECTION, separated by commas",
-			fixed(""), checkSections},
+		{
+			"snapshot_sections", "further topics that belong to the state of a cluster, each TOPIC=SECTION, separated by commas",
+			fixed(""), checkSections,
+		},
 		{"context_metrics", "1 logs the metrics of each context that is built for an agent", fixed(""), nil},
 		{"context_metrics_ledger", "1 publishes them in its cluster, as messages of the topic " + ledger.TopicContextMetrics, fixed(""), nil},
 	}

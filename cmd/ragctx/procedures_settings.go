@@ -12,10 +12,14 @@ import (
 func procedureSettings() []setting {
 	return []setting{
 		{"procedures_enabled", "whether procedures are learnt from turns: true or false", fixed("true"), checkOneOf("true", "false")},
-		{"procedures_min_tool_calls", "tool calls that a turn needs for that",
-			fixed(strconv.Itoa(procedures.DefaultMinToolCalls)), checkCount(1 << 10)},
-		{"procedures_min_confidence", "how sure the agent has to be of the turn, above 0 to 1",
-			fixed(fmt.Sprint(procedures.DefaultMinConfidence)), checkConfidence},
+		{
+			"procedures_min_tool_calls", "tool calls that a turn needs for that",
+			fixed(strconv.Itoa(procedures.DefaultMinToolCalls)), checkCount(1 << 10),
+		},
+		{
+			"procedures_min_confidence", "how sure the agent has to be of the turn, above 0 to 1",
+			fixed(fmt.Sprint(procedures.DefaultMinConfidence)), checkConfidence,
+		},
 	}
 }
 

@@ -23,8 +23,10 @@ func rerankSettings() []setting {
 		{"rerank_model", "model of the reranking service", fixed(""), nil},
 		{"rerank_scores", "scale of its scores: " + words(rerank.Scales()), fixed(string(rerank.Unit)), nil},
 		{"rerank_top", "how many of the best items are reranked", fixed(strconv.Itoa(resolve.DefaultRerankTop)), checkRerankTop},
-		{"rerank_timeout", "how long that may take, after which the order stays as it was",
-			fixed(resolve.DefaultRerankTimeout.String()), checkPositiveTime},
+		{
+			"rerank_timeout", "how long that may take, after which the order stays as it was",
+			fixed(resolve.DefaultRerankTimeout.String()), checkPositiveTime,
+		},
 	}
 }
 

@@ -114,9 +114,9 @@ func atLeast(n int, what string) cobra.PositionalArgs {
 	}
 }
 
-func between(least, most int, what string) cobra.PositionalArgs {
+func oneOrTwo(what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
-		if len(args) >= least && len(args) <= most {
+		if len(args) == 1 || len(args) == 2 {
 			return nil
 		}
 		return badUsage("takes %s, got %d arguments; quote text that has spaces", what, len(args))

@@ -58,7 +58,8 @@ type sessionClient struct {
 
 // sessionCommand completes a command whose first argument is a session.
 func sessionCommand(env lookupEnv, cmd *cobra.Command, args cobra.PositionalArgs,
-	run func(context.Context, sessionClient) error) *cobra.Command {
+	run func(context.Context, sessionClient) error,
+) *cobra.Command {
 	var user string
 	cmd.Args = args
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -241,8 +242,10 @@ func newSessionsCreate(env lookupEnv) *cobra.Command {
 }
 
 // layers are the kinds of compression of a session.
-var layers = []string{"any", string(stage.LayerObservation), string(stage.LayerCompaction), string(stage.LayerBuffer),
-	string(stage.LayerNone)}
+var layers = []string{
+	"any", string(stage.LayerObservation), string(stage.LayerCompaction), string(stage.LayerBuffer),
+	string(stage.LayerNone),
+}
 
 func newSessionsDelete(env lookupEnv) *cobra.Command {
 	var erase bool

@@ -18,7 +18,7 @@ func newSessionsExport(env lookupEnv) *cobra.Command {
 			"object per line, for 'ragctx sessions import'. Without FILE, or with -, it goes to\n" +
 			"standard output.",
 		Example: "  ragctx sessions export s-42 s-42.jsonl",
-	}, between(1, 2, "one SESSION and at most one FILE"), func(ctx context.Context, t sessionClient) error {
+	}, oneOrTwo("one SESSION and at most one FILE"), func(ctx context.Context, t sessionClient) error {
 		write := func(w io.Writer) error { return t.ExportSession(ctx, t.key, w) }
 		if len(t.args) == 0 || t.args[0] == "-" {
 			return write(t.out)

@@ -61,8 +61,10 @@ func allSettings() []setting {
 		{"vector_graph", "vector index: " + orList(vectorGraphs()), fixed(vectorGraphs()[0]), checkOneOf(vectorGraphs()...)},
 		{"recall_sample", "share of the questions whose vector search is done again exactly, in the background, to measure what it finds; 0 measures nothing", fixed(strconv.FormatFloat(index.DefaultMonitorShare, 'g', -1, 64)), checkShare},
 		{"keep_versions", "versions of a document that are kept for questions about earlier times, with the current one; all keeps them all", fixed(strconv.Itoa(store.DefaultKeepVersions)), checkKeep},
-		{"offline", "true connects to nothing but this machine: no pages, and no services elsewhere", fixed("false"),
-			checkOneOf("true", "false")},
+		{
+			"offline", "true connects to nothing but this machine: no pages, and no services elsewhere", fixed("false"),
+			checkOneOf("true", "false"),
+		},
 		{"log_level", "debug, info, warn or error", fixed("info"), checkLevel},
 		{"log_format", "text or json", fixed("text"), checkOneOf("text", "json")},
 	}, slices.Concat(callSettings(), watchSettings(), serving())...)

@@ -91,16 +91,17 @@ func runSoak(cmd *cobra.Command, env lookupEnv, o bench.SoakOptions, pid int, as
 	defer finish(c, &err)
 	o.URL = c.URL
 	dir := s.Data
-	if c.local != nil {
+	switch {
+	case c.local != nil:
 		stop, base, err := serveHere(ctx, env, c.local)
 		if err != nil {
 			return err
 		}
 		defer stop()
 		o.URL, pid = base, os.Getpid()
-	} else if s.Server != "" {
+	case s.Server != "":
 		dir = "" // another directory, perhaps on another machine
-	} else if pid == 0 {
+	case pid == 0:
 		pid = c.PID
 	}
 	o.Probe = bench.ProcessProbe(pid, dir)

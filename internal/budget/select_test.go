@@ -217,12 +217,14 @@ func TestCut(t *testing.T) {
 		{"the first when nothing else fits", []budget.Candidate{cut(full("a", "", 0, 9)), cut(full("b", "", 1, 9))}, "a=cut~ b!budget"},
 		{"the best although a worse one fits", []budget.Candidate{cut(full("a", "", 0, 9)), full("b", "", 1, 1)}, "a=cut~ b!budget"},
 		{
-			"the best that can be", []budget.Candidate{full("a", "", 0, 9), cut(full("b", "", 1, 9)), full("c", "", 2, 1)},
+			"the best that can be",
+			[]budget.Candidate{full("a", "", 0, 9), cut(full("b", "", 1, 9)), full("c", "", 2, 1)},
 			"a!budget b=cut~ c!budget",
 		},
 		{"no other than the best", []budget.Candidate{full("a", "", 0, 1), cut(full("b", "", 1, 9))}, "a=full b!budget"},
 		{
-			"required ones to what is left", []budget.Candidate{full("a", budget.Required, 0, 3), cut(full("b", budget.Required, 1, 9))},
+			"required ones to what is left",
+			[]budget.Candidate{full("a", budget.Required, 0, 3), cut(full("b", budget.Required, 1, 9))},
 			"a=full b=cut~",
 		},
 		{"nothing is left", []budget.Candidate{full("a", budget.Required, 0, 4), cut(full("b", budget.Required, 1, 9))}, "a=full b!budget"},

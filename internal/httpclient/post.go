@@ -289,7 +289,7 @@ func errorMessage(body []byte) string {
 	return cmp.Or(text("message"), text("detail"), text("error"))
 }
 
-// Message returns the clipped error message of a response body, without the key. It is for services
+// ErrorMessage returns the clipped error message of a response body, without the key. It is for services
 // that report errors with status 200.
 func (c *Client) ErrorMessage(body []byte) string { return ragctx.Clip(c.redact(errorMessage(body))) }
 

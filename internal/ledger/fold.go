@@ -169,8 +169,10 @@ func criterionResult(v any) any {
 	if !ok {
 		return nil
 	}
-	out := map[string]any{"id": singleLine(o["id"], maxItem), "status": singleLine(o["status"], maxItem),
-		"reason": singleLine(o["reason"], maxItem)}
+	out := map[string]any{
+		"id": singleLine(o["id"], maxItem), "status": singleLine(o["status"], maxItem),
+		"reason": singleLine(o["reason"], maxItem),
+	}
 	if e, ok := o["evidence"].(map[string]any); ok {
 		out["evidence"] = map[string]any{"command": singleLine(e["command"], maxItem), "exitCode": number(e["exitCode"])}
 	}

@@ -59,14 +59,20 @@ func TestFold(t *testing.T) {
 		{"a plan replaces the one before", "plan", `{"summary":"second","text":"second","updatedAt":1002}`, []ledger.Message{
 			said(1, "PLAN_READY", "first", `{"filesAffected":["a.go"]}`), said(2, "PLAN_READY", "second", ""),
 		}},
-		{"progress, trap 34: false, 0 and words for booleans", "progress",
-			`{"blockers":["no key"],"canValidate":false,"lastSummary":"half","nextSteps":["test"],"percentComplete":0,"updatedAt":1001}`, []ledger.Message{
+		{
+			"progress, trap 34: false, 0 and words for booleans", "progress",
+			`{"blockers":["no key"],"canValidate":false,"lastSummary":"half","nextSteps":["test"],"percentComplete":0,"updatedAt":1001}`,
+			[]ledger.Message{
 				said(1, "WORKER_PROGRESS", "half", `{"completionStatus":{"canValidate":"false","percentComplete":0,"blockers":["no key"],"nextSteps":[{"summary":"test"}]}}`),
-			}},
-		{"progress straight in the data", "progress",
-			`{"canValidate":true,"lastSummary":"all done","percentComplete":99.5,"updatedAt":1001}`, []ledger.Message{
+			},
+		},
+		{
+			"progress straight in the data", "progress",
+			`{"canValidate":true,"lastSummary":"all done","percentComplete":99.5,"updatedAt":1001}`,
+			[]ledger.Message{
 				said(1, "IMPLEMENTATION_READY", "", `{"canValidate":"true","percentComplete":99.5,"summary":"all done"}`),
-			}},
+			},
+		},
 		{"no finite percentage", "progress", `{"canValidate":true,"updatedAt":1001}`, []ledger.Message{
 			said(1, "WORKER_PROGRESS", "", `{"canValidate":true,"percentComplete":1e999}`),
 		}},
@@ -87,8 +93,10 @@ func TestFold(t *testing.T) {
 		{"evidence that is empty", "validation", `{"criteriaResults":[{"id":"","status":"PASS"}],"updatedAt":1001}`, []ledger.Message{
 			said(1, "VALIDATION_RESULT", "", `{"criteriaResults":[{"id":"","status":"PASS","evidence":{"command":null}}]}`),
 		}},
-		{"over-long text", "task", `{"raw":"` + long[:1997] + `...","title":"` + long[:297] + `..."}`,
-			[]ledger.Message{said(1, "ISSUE_OPENED", long, "")}},
+		{
+			"over-long text", "task", `{"raw":"` + long[:1997] + `...","title":"` + long[:297] + `..."}`,
+			[]ledger.Message{said(1, "ISSUE_OPENED", long, "")},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -22,8 +22,10 @@ const (
 )
 
 // platformReasons occur in reasons that hold on one platform only.
-var platformReasons = []string{"platform mismatch", "platform_mismatch", "wrong platform", "unsupported platform",
-	"ebadplatform", "exec format error"}
+var platformReasons = []string{
+	"platform mismatch", "platform_mismatch", "wrong platform", "unsupported platform",
+	"ebadplatform", "exec format error",
+}
 
 // skipHints lists for a validator the criteria that earlier validators could not validate.
 func (a *assembly) skipHints(ctx context.Context) (string, error) {

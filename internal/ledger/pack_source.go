@@ -20,8 +20,10 @@ func (a *assembly) source(ctx context.Context, i int) budget.Candidate {
 		name = string(src.Kind)
 	}
 	r := &a.reports[i]
-	*r = SourceReport{ID: fmt.Sprintf("source:%s:%d", name, i), Kind: src.Kind, Topic: src.Topic,
-		Since: src.Since.lowerBound(a.Times), Stored: -1, InRange: -1}
+	*r = SourceReport{
+		ID: fmt.Sprintf("source:%s:%d", name, i), Kind: src.Kind, Topic: src.Topic,
+		Since: src.Since.lowerBound(a.Times), Stored: -1, InRange: -1,
+	}
 	show := a.messages
 	if src.Kind != FromMessages {
 		show = a.retrieved

@@ -439,12 +439,16 @@ func TestEmptyContextSaysWhy(t *testing.T) {
 	if p = build(t, log, ledger.PackRequest{Strategy: s}); p.Note != "no source contributed: source:A:0: budget" {
 		t.Errorf("note %q", p.Note)
 	}
-	if p = build(t, log, ledger.PackRequest{Strategy: strategy(t, `{"topic":"A"}`),
-		After: m[1].Sequence}); !strings.Contains(p.Note, "none after sequence 2") {
+	if p = build(t, log, ledger.PackRequest{
+		Strategy: strategy(t, `{"topic":"A"}`),
+		After:    m[1].Sequence,
+	}); !strings.Contains(p.Note, "none after sequence 2") {
 		t.Errorf("note %q", p.Note)
 	}
-	if p = build(t, log, ledger.PackRequest{Strategy: strategy(t, `{"topic":"A"}`),
-		After: m[0].Sequence}); shownWords(p.Context, "one", "two") != "two" || p.Note != "" || p.Through != trigger.Sequence {
+	if p = build(t, log, ledger.PackRequest{
+		Strategy: strategy(t, `{"topic":"A"}`),
+		After:    m[0].Sequence,
+	}); shownWords(p.Context, "one", "two") != "two" || p.Note != "" || p.Through != trigger.Sequence {
 		t.Errorf("%q, note %q, through %d", p.Context, p.Note, p.Through)
 	}
 }
@@ -456,11 +460,15 @@ func TestPackErrors(t *testing.T) {
 		want string
 	}{
 		"foreign trigger": {ledger.PackRequest{Trigger: ledger.Trigger{Sequence: 7}}, "the cluster has no message of sequence 7"},
-		"unknown trigger": {ledger.PackRequest{Trigger: ledger.Trigger{ID: "msg_00112233445566778899aabbccddeeff"}},
-			"the cluster has no message msg_0011"},
+		"unknown trigger": {
+			ledger.PackRequest{Trigger: ledger.Trigger{ID: "msg_00112233445566778899aabbccddeeff"}},
+			"the cluster has no message msg_0011",
+		},
 		"strategy": {ledger.PackRequest{Strategy: ledger.Strategy{MaxTokens: -1}}, "maxTokens: is -1"},
-		"long part": {ledger.PackRequest{Parts: ledger.Parts{RepoTooling: strings.Repeat("x", 1<<20+1)}},
-			"parts.repo_tooling: is 1048577 bytes long"},
+		"long part": {
+			ledger.PackRequest{Parts: ledger.Parts{RepoTooling: strings.Repeat("x", 1<<20+1)}},
+			"parts.repo_tooling: is 1048577 bytes long",
+		},
 		"no retriever":     {ledger.PackRequest{Strategy: strategy(t, `{"kind":"documents"}`)}, "need an engine"},
 		"nameless cluster": {ledger.PackRequest{Namespace: "default"}, "cluster"},
 	} {
@@ -489,8 +497,10 @@ func TestRetrievedSources(t *testing.T) {
 	}}
 	s := strategy(t, `{"kind":"documents","amount":3},{"kind":"memories","query":"who","since":"2026-01-01"}`)
 	s.MaxTokens = 60
-	p, err := b.Build(t.Context(), ledger.PackRequest{Namespace: "default", Cluster: "c", Strategy: s, UserID: "u",
-		Trigger: ledger.Trigger{Topic: "GO", Text: "why"}})
+	p, err := b.Build(t.Context(), ledger.PackRequest{
+		Namespace: "default", Cluster: "c", Strategy: s, UserID: "u",
+		Trigger: ledger.Trigger{Topic: "GO", Text: "why"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -152,8 +152,10 @@ func TestSnapshotReplaysLaterMessages(t *testing.T) {
 type late struct{ *ledger.MemoryLog }
 
 func (l late) Append(ctx context.Context, m []ledger.Message) ([]ledger.Message, error) {
-	if _, err := l.MemoryLog.Append(ctx, []ledger.Message{{Namespace: "default", Cluster: "c", Topic: "PLAN_READY",
-		Sender: "p", Text: "in between"}}); err != nil {
+	if _, err := l.MemoryLog.Append(ctx, []ledger.Message{{
+		Namespace: "default", Cluster: "c", Topic: "PLAN_READY",
+		Sender: "p", Text: "in between",
+	}}); err != nil {
 		return nil, err
 	}
 	return l.MemoryLog.Append(ctx, m)
@@ -164,10 +166,14 @@ func TestSnapshotOfOthers(t *testing.T) {
 	for name, m := range map[string]ledger.Message{
 		"no JSON of a state": {Data: json.RawMessage(`[1]`), Metadata: json.RawMessage(`{"source":"1"}`)},
 		"no origin":          {Data: json.RawMessage(`{"version":1,"clusterId":"c","sourceMessageId":"x"}`)},
-		"source unknown": {Data: json.RawMessage(`{"version":1,"updatedAt":1,"clusterId":"c","sourceMessageId":"x"}`),
-			Metadata: json.RawMessage(`{"fold":"F","source":"1"}`)},
-		"other rules": {Data: json.RawMessage(`{"version":1,"updatedAt":1,"clusterId":"c","sourceMessageId":"x"}`),
-			Metadata: json.RawMessage(`{"fold":"x","source":"1"}`)},
+		"source unknown": {
+			Data:     json.RawMessage(`{"version":1,"updatedAt":1,"clusterId":"c","sourceMessageId":"x"}`),
+			Metadata: json.RawMessage(`{"fold":"F","source":"1"}`),
+		},
+		"other rules": {
+			Data:     json.RawMessage(`{"version":1,"updatedAt":1,"clusterId":"c","sourceMessageId":"x"}`),
+			Metadata: json.RawMessage(`{"fold":"x","source":"1"}`),
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			log, f := newLog(), folder(t, nil)
@@ -186,8 +192,10 @@ func TestSnapshotOfOthers(t *testing.T) {
 func TestSnapshotIsAFold(t *testing.T) {
 	f := folder(t, map[string]string{"DEPLOYED": "deployment"})
 	topics := append(f.Topics(), "CHAT", "AGENT_OUTPUT")
-	datas := []string{"", `{"canValidate":true,"percentComplete":3}`, `{"approved":false,"errors":["a"]}`, `{"note":1}`,
-		`{"completionStatus":{"nextSteps":["n"]}}`}
+	datas := []string{
+		"", `{"canValidate":true,"percentComplete":3}`, `{"approved":false,"errors":["a"]}`, `{"note":1}`,
+		`{"completionStatus":{"nextSteps":["n"]}}`,
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		log := newLog()
 		s := ledger.NewSnapshotter(log, f, slog.New(slog.DiscardHandler))

@@ -61,6 +61,8 @@ func usageOf(m Message) (role string, u Usage) {
 	if json.Unmarshal(m.Data, &d) != nil || d.Role == "" || d.Role == TotalRole {
 		d.Role = "unknown"
 	}
-	return d.Role, Usage{InputTokens: d.Input, OutputTokens: d.Output, CacheReadTokens: d.CacheRead,
-		CacheCreationTokens: d.CacheCreation, CostUSD: d.Cost}
+	return d.Role, Usage{
+		InputTokens: d.Input, OutputTokens: d.Output, CacheReadTokens: d.CacheRead,
+		CacheCreationTokens: d.CacheCreation, CostUSD: d.Cost,
+	}
 }

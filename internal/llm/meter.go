@@ -31,7 +31,7 @@ type Totals struct {
 	Cap int64 `json:"max_tokens_per_day,omitempty" doc:"as configured"`
 }
 
-// UsedToday is the token usage of one day. A caller that stores it and passes it to the next client
+// DayUsage is the token usage of one day. A caller that stores it and passes it to the next client
 // keeps the daily limit across restarts.
 type DayUsage struct {
 	Day    string `json:"day" doc:"the UTC day" example:"2026-03-01"`

@@ -116,9 +116,11 @@ func checkRunes(t rapid.TB, text string, s ragctx.TextSpan) {
 
 func TestHighlightsAreTheQuerys(t *testing.T) {
 	words := rapid.OneOf(
-		rapid.SampledFrom([]string{"the", "Storms", "storm", "harbour", "user_id", "id", "parseHTTPRequest", "request", "C++",
+		rapid.SampledFrom([]string{
+			"the", "Storms", "storm", "harbour", "user_id", "id", "parseHTTPRequest", "request", "C++",
 			"don't", "1.5", "3,000", "3000", "東京都", "京都", "水", "ﾃﾞｰﾀ", "データ",
-			"новыми", "a/b.c", "\n", "\xff"}),
+			"новыми", "a/b.c", "\n", "\xff",
+		}),
 		rapid.String())
 	rapid.Check(t, func(rt *rapid.T) {
 		query := strings.Join(rapid.SliceOfN(words, 0, 5).Draw(rt, "query"), " ")

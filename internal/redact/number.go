@@ -112,8 +112,10 @@ func cardMayStart(s string, i int) bool {
 	preceding := strings.TrimRight(before(s, i, 24), " \t:=#\"'.-")
 	preceding = strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(preceding, "number"),
 		"nr"), "no"), " \t:=#\"'.-_")
-	for _, w := range []string{"order", "invoice", "tracking", "ticket", "isbn", "bestellnummer", "rechnung",
-		"pedido", "commande", " id", "_id"} {
+	for _, w := range []string{
+		"order", "invoice", "tracking", "ticket", "isbn", "bestellnummer", "rechnung",
+		"pedido", "commande", " id", "_id",
+	} {
 		if strings.HasSuffix(preceding, w) {
 			return false
 		}

@@ -8,8 +8,13 @@ import (
 // encodings lists the ways in which this program's output comes back: as written, in a string of a
 // log or message, in a page, and in two of these at once.
 var encodings = [][]encoding{
-	nil, {jsonString}, {htmlEntities}, {jsonString, jsonString}, {htmlEntities, htmlEntities},
-	{jsonString, htmlEntities}, {htmlEntities, jsonString},
+	nil,
+	{jsonString},
+	{htmlEntities},
+	{jsonString, jsonString},
+	{htmlEntities, htmlEntities},
+	{jsonString, htmlEntities},
+	{htmlEntities, jsonString},
 }
 
 // StripBlocks removes the XML, documents or JSON of package xmlfmt from text and reports whether it

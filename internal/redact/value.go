@@ -224,8 +224,10 @@ func identifier(v string) bool {
 		return true
 	}
 	w := strings.ToLower(v)
-	for _, prefix := range []string{"sha1", "sha2", "sha3", "sha-", "sha5", "md5", "base64", "oauth", "rs256",
-		"hs256", "es256", "bcrypt", "argon2", "pbkdf2", "utf8", "utf-8", "http", "0x", "v1", "v2", "v3", "int32", "int64", "uint", "aes"} {
+	for _, prefix := range []string{
+		"sha1", "sha2", "sha3", "sha-", "sha5", "md5", "base64", "oauth", "rs256",
+		"hs256", "es256", "bcrypt", "argon2", "pbkdf2", "utf8", "utf-8", "http", "0x", "v1", "v2", "v3", "int32", "int64", "uint", "aes",
+	} {
 		if strings.HasPrefix(w, prefix) && len(w) < len(prefix)+10 {
 			return true
 		}
@@ -348,8 +350,10 @@ func placeholder(v string) bool {
 		strings.HasPrefix(w, "…") || strings.HasPrefix(w, "xxx") || strings.HasPrefix(w, "***") {
 		return true
 	}
-	for _, p := range []string{"your", "example-", "insert", "replace", "redacted", "${", "{{", "<", "dummy",
-		"enter-", "my-", "my_", "mein", "placeholder"} {
+	for _, p := range []string{
+		"your", "example-", "insert", "replace", "redacted", "${", "{{", "<", "dummy",
+		"enter-", "my-", "my_", "mein", "placeholder",
+	} {
 		if strings.HasPrefix(w, p) {
 			return true
 		}

@@ -183,8 +183,10 @@ func furnish(t *testing.T, f *fixture) {
 	if err := f.SetSetting(t.Context(), "a", "b"); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.AddAudit(t.Context(), []store.AuditEntry{{Operation: "put-document", Namespace: "default", Target: "d0",
-		Status: 200}}, 10); err != nil {
+	if err := f.AddAudit(t.Context(), []store.AuditEntry{{
+		Operation: "put-document", Namespace: "default", Target: "d0",
+		Status: 200,
+	}}, 10); err != nil {
 		t.Fatal(err)
 	}
 }

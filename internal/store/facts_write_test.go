@@ -58,8 +58,10 @@ func (f *fixture) learn(t *testing.T, l store.ExtractedFact) store.FactOutcome {
 // facts returns what is current, by content.
 func (f *fixture) facts(t *testing.T) []ragctx.Memory {
 	t.Helper()
-	found, err := f.ListMemories(t.Context(), f.ns, store.MemoryFilter{AnyUser: true, Now: t0, Limit: 100,
-		Kinds: facts.Kinds(), Order: store.ByID})
+	found, err := f.ListMemories(t.Context(), f.ns, store.MemoryFilter{
+		AnyUser: true, Now: t0, Limit: 100,
+		Kinds: facts.Kinds(), Order: store.ByID,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,23 +87,46 @@ func TestStoreFacts(t *testing.T) {
 		{"the same in other words", []said{{turn: "a", Fact: rome}, {turn: "b", at: 1, Fact: spelled}}, "created merged", "Rome2"},
 		{"another value", []said{{turn: "a", Fact: rome}, {turn: "b", at: 1, Fact: oslo}}, "created created", "Oslo1"},
 		{"an older turn, later", []said{{turn: "b", at: 1, Fact: oslo}, {turn: "a", Fact: rome}}, "created superseded", "Oslo1"},
-		{"back again", []said{{turn: "a", Fact: rome}, {turn: "b", at: 1, Fact: oslo}, {turn: "c", at: 2, Fact: rome}},
-			"created created created", "Rome1"},
-		{"another value that may stand beside", []said{{turn: "a", Fact: rome},
-			{turn: "b", at: 1, Fact: func() facts.Fact { o := oslo; o.Exclusive = false; return o }()}}, "created created", "Oslo1 Rome1"},
-		{"another subject", []said{{turn: "a", Fact: rome}, {turn: "b", at: 1, Fact: about("sister", "home", "Oslo")}},
-			"created created", "Oslo1 Rome1"},
-		{"another attribute", []said{{turn: "a", Fact: rome}, {turn: "b", at: 1, Fact: about("user", "birthplace", "Oslo")}},
-			"created created", "Oslo1 Rome1"},
-		{"another user", []said{{turn: "a", user: "ada", Fact: rome}, {turn: "b", user: "bob", at: 1, Fact: oslo}},
-			"created created", "Oslo1 Rome1"},
-		{"the same of another user", []said{{turn: "a", user: "ada", Fact: rome}, {turn: "b", user: "bob", at: 1, Fact: rome}},
-			"created created", "Rome1 Rome1"},
-		{"another agent", []said{{turn: "a", agent: "x", Fact: rome}, {turn: "b", agent: "y", at: 1, Fact: oslo}},
-			"created created", "Oslo1 Rome1"},
+		{
+			"back again",
+			[]said{{turn: "a", Fact: rome}, {turn: "b", at: 1, Fact: oslo}, {turn: "c", at: 2, Fact: rome}},
+			"created created created", "Rome1",
+		},
+		{"another value that may stand beside", []said{
+			{turn: "a", Fact: rome},
+			{turn: "b", at: 1, Fact: func() facts.Fact { o := oslo; o.Exclusive = false; return o }()},
+		}, "created created", "Oslo1 Rome1"},
+		{
+			"another subject",
+			[]said{{turn: "a", Fact: rome}, {turn: "b", at: 1, Fact: about("sister", "home", "Oslo")}},
+			"created created", "Oslo1 Rome1",
+		},
+		{
+			"another attribute",
+			[]said{{turn: "a", Fact: rome}, {turn: "b", at: 1, Fact: about("user", "birthplace", "Oslo")}},
+			"created created", "Oslo1 Rome1",
+		},
+		{
+			"another user",
+			[]said{{turn: "a", user: "ada", Fact: rome}, {turn: "b", user: "bob", at: 1, Fact: oslo}},
+			"created created", "Oslo1 Rome1",
+		},
+		{
+			"the same of another user",
+			[]said{{turn: "a", user: "ada", Fact: rome}, {turn: "b", user: "bob", at: 1, Fact: rome}},
+			"created created", "Rome1 Rome1",
+		},
+		{
+			"another agent",
+			[]said{{turn: "a", agent: "x", Fact: rome}, {turn: "b", agent: "y", at: 1, Fact: oslo}},
+			"created created", "Oslo1 Rome1",
+		},
 		{"no user beside one", []said{{turn: "a", Fact: rome}, {turn: "b", user: "ada", at: 1, Fact: oslo}}, "created created", "Oslo1 Rome1"},
-		{"without an attribute", []said{{turn: "a", Fact: plain("Tea, please.")}, {turn: "b", at: 1, Fact: plain("tea please")},
-			{turn: "c", at: 2, Fact: plain("Coffee")}}, "created merged created", "1 2"},
+		{"without an attribute", []said{
+			{turn: "a", Fact: plain("Tea, please.")},
+			{turn: "b", at: 1, Fact: plain("tea please")},
+			{turn: "c", at: 2, Fact: plain("Coffee")},
+		}, "created merged created", "1 2"},
 		{"what may stand beside is merged", []said{{turn: "a", Fact: open}, {turn: "b", at: 1, Fact: open}}, "created merged", "Rome2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -264,8 +289,12 @@ func TestPutInQuarantine(t *testing.T) {
 	f := fresh(t)
 	remember(t, f, ragctx.Memory{ID: "taken", Content: "x"})
 	ada := ragctx.Memory{ID: "m", Content: "one", UserID: "ada"}
-	for i, m := range []ragctx.Memory{ada, {ID: "m", Content: "two", UserID: "ada"},
-		{ID: "m", Content: "three", UserID: "eve"}, {ID: "taken", Content: "four"}} {
+	for i, m := range []ragctx.Memory{
+		ada,
+		{ID: "m", Content: "two", UserID: "ada"},
+		{ID: "m", Content: "three", UserID: "eve"},
+		{ID: "taken", Content: "four"},
+	} {
 		err := f.PutInQuarantine(t.Context(), f.ns, m, fmt.Sprint("why ", i))
 		if bad := i >= 2; bad != errors.Is(err, ragctx.ErrConflict) || !bad && err != nil {
 			t.Errorf("%d: %v", i, err)

@@ -71,8 +71,10 @@ func benchmarkTurn(b *testing.B, units, lanes int) {
 	for i := 0; b.Loop(); i++ {
 		<-tick.C
 		start := time.Now()
-		turn := ragctx.Turn{ID: fmt.Sprint(i), SessionID: "s", Prompt: "how do I roll back?",
-			Response: "with the command roll back", Occurred: start}
+		turn := ragctx.Turn{
+			ID: fmt.Sprint(i), SessionID: "s", Prompt: "how do I roll back?",
+			Response: "with the command roll back", Occurred: start,
+		}
 		m, parts, _, err := memory.Episode(turn)
 		if err != nil {
 			b.Fatal(err)

@@ -13,10 +13,16 @@ func TestLedgerIndexesAreUsed(t *testing.T) {
 	s := openJobs(t)
 	topic := ledger.Filter{Topics: []string{"a"}}
 	for want, queries := range map[string][]ledger.Query{
-		"ledger_messages_ledger (ledger=?)": {{}, {Newest: true, Limit: 1},
-			{Filter: ledger.Filter{Topics: []string{"a", "b"}}}},
-		"ledger_messages_ledger (ledger=? AND rowid>?)": {{AfterSeq: 5, Limit: 256}, {Since: 5, Limit: 5},
-			{After: 5, Newest: true}},
+		"ledger_messages_ledger (ledger=?)": {
+			{},
+			{Newest: true, Limit: 1},
+			{Filter: ledger.Filter{Topics: []string{"a", "b"}}},
+		},
+		"ledger_messages_ledger (ledger=? AND rowid>?)": {
+			{AfterSeq: 5, Limit: 256},
+			{Since: 5, Limit: 5},
+			{After: 5, Newest: true},
+		},
 		"ledger_messages_ledger (ledger=? AND rowid>? AND rowid<?)":         {{AfterSeq: 5, Until: 7}, {Since: 5, ThroughSeq: 9}},
 		"ledger_messages_topic (ledger=? AND topic=?)":                      {{Filter: topic}, {Filter: topic, Newest: true, Limit: 1}},
 		"ledger_messages_topic (ledger=? AND topic=? AND rowid>?)":          {{Filter: topic, AfterSeq: 5}, {Filter: topic, Since: 5, Limit: 5}},

@@ -115,8 +115,10 @@ func TestDamagedMessages(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	for _, q := range []string{`UPDATE ledger_messages SET data = '{"a":' WHERE seq = ?`,
-		`UPDATE ledger_messages SET metadata = 'x' WHERE seq = ?`} {
+	for _, q := range []string{
+		`UPDATE ledger_messages SET data = '{"a":' WHERE seq = ?`,
+		`UPDATE ledger_messages SET metadata = 'x' WHERE seq = ?`,
+	} {
 		if _, err := db.Exec(q, int64(stored[1].Sequence)); err != nil {
 			t.Fatal(err)
 		}
@@ -226,13 +228,17 @@ func TestLedgerCounts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	left, err := l.Count(t.Context(), ledger.Query{Filter: ledger.Filter{Namespace: "default", Cluster: "outputs",
-		Topics: []string{ledger.TopicAgentOutput}}})
+	left, err := l.Count(t.Context(), ledger.Query{Filter: ledger.Filter{
+		Namespace: "default", Cluster: "outputs",
+		Topics: []string{ledger.TopicAgentOutput},
+	}})
 	if err != nil || left > 2 {
 		t.Fatalf("%d outputs are left, %v", left, err)
 	}
-	got, want := l.Counts(), store.LedgerCounts{Appended: ledger.SubscriptionBuffer + 1 + 5 + 1, Imported: 1,
-		Trimmed: uint64(5 - left), CutOff: 1}
+	got, want := l.Counts(), store.LedgerCounts{
+		Appended: ledger.SubscriptionBuffer + 1 + 5 + 1, Imported: 1,
+		Trimmed: uint64(5 - left), CutOff: 1,
+	}
 	if got != want {
 		t.Errorf("tally %+v, want %+v", got, want)
 	}

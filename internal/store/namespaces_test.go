@@ -160,8 +160,10 @@ func TestEraseNamespace(t *testing.T) {
 	if err := f.SetSetting(t.Context(), fmt.Sprintf("ranking/%d/documents", f.ns), token); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.CreateJob(t.Context(), store.Low, &store.Job{ID: token, Kind: token, Namespace: "default",
-		State: store.JobQueued, Request: []byte(`"` + token + `"`)}); err != nil {
+	if err := f.CreateJob(t.Context(), store.Low, &store.Job{
+		ID: token, Kind: token, Namespace: "default",
+		State: store.JobQueued, Request: []byte(`"` + token + `"`),
+	}); err != nil {
 		t.Fatal(err)
 	}
 	e, err := f.EraseNamespace(t.Context(), "default", func(note func() error) error { return note() })

@@ -26,12 +26,13 @@ type PendingTurn struct {
 // Thread returns the key of a conversation thread.
 func Thread(ns int64, session string) string { return fmt.Sprintf("%d %s", ns, session) }
 
+const pendingTurnsSQL = `SELECT u.turn, t.namespace, t.session FROM untold u JOIN turns t ON t.id = u.turn ORDER BY u.turn`
+
 // PendingTurns returns the rows of the turns with pending deliveries and their conversation threads,
 // in order.
 func (s *Store) PendingTurns(ctx context.Context) (rows []int64, threads []string, err error) {
 	err = s.view(ctx, func(tx *sql.Tx) error {
-		found, err := tx.QueryContext(ctx, `SELECT u.turn, t.namespace, t.session FROM untold u JOIN turns t ON t.id = u.turn
-			ORDER BY u.turn`) //nolint:sqlclosecheck // scan closes it
+		found, err := tx.QueryContext(ctx, pendingTurnsSQL) //nolint:sqlclosecheck // scan closes it
 		if err != nil {
 			return err
 		}

@@ -135,8 +135,10 @@ func TestIndexesAreUsed(t *testing.T) {
 				c, _ := erasureScope{Namespace: 1, User: &user, Session: &name, Turns: true}.sessions("name")
 				return c.hideSessions()
 			},
-			[]string{"sessions_name (namespace=? AND name=? AND user=?)", "sessions_erased (erased=?)",
-				"session_ancestors_name (namespace=? AND name=?)", "sessions_origin (origin=?)"},
+			[]string{
+				"sessions_name (namespace=? AND name=? AND user=?)", "sessions_erased (erased=?)",
+				"session_ancestors_name (namespace=? AND name=?)", "sessions_origin (origin=?)",
+			},
 		},
 		{
 			"the erased sessions of a user", func() (string, []any) {

@@ -70,8 +70,10 @@ func (s *Store) PutInQuarantine(ctx context.Context, ns int64, m ragctx.Memory, 
 		if err := insertQuarantined(ctx, tx, ns, m, reason, s.now()); err != nil {
 			return err
 		}
-		return s.recordHistory(ctx, tx, ns, historyEntry{key: m.ID, op: ragctx.OpQuarantined, by: ragctx.ByCaller, user: m.UserID,
-			reason: reason})
+		return s.recordHistory(ctx, tx, ns, historyEntry{
+			key: m.ID, op: ragctx.OpQuarantined, by: ragctx.ByCaller, user: m.UserID,
+			reason: reason,
+		})
 	})
 	return failedIf("put into quarantine", err)
 }

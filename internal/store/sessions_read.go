@@ -269,8 +269,8 @@ func (c *conversation) metadata(ctx context.Context) (a session.Archive, err err
 }
 
 func (c *conversation) labels(ctx context.Context) (map[string]string, error) {
-	rows, err := c.tx.QueryContext(ctx, `SELECT id, label FROM session_messages WHERE session = ?
-		AND label <> ''`, c.id) //nolint:sqlclosecheck // scan closes it
+	const query = `SELECT id, label FROM session_messages WHERE session = ? AND label <> ''`
+	rows, err := c.tx.QueryContext(ctx, query, c.id) //nolint:sqlclosecheck // scan closes it
 	if err != nil {
 		return nil, err
 	}

@@ -72,8 +72,10 @@ func scopeOf(k session.Key) stage.Scope {
 // Erased sessions are gone at once, from every file in the end, and for good. Others stay.
 func TestEraseSessions(t *testing.T) {
 	key := func(user, id string) session.Key { return session.Key{Namespace: "default", User: user, ID: id} }
-	all := map[string]session.Key{"Zqada1": key("ada", "1"), "Zqada2": key("ada", "2"), "Zqben1": key("ben", "1"),
-		"Zqben2": key("ben", "2"), "Zqnobody1": key("", "1")}
+	all := map[string]session.Key{
+		"Zqada1": key("ada", "1"), "Zqada2": key("ada", "2"), "Zqben1": key("ben", "1"),
+		"Zqben2": key("ben", "2"), "Zqnobody1": key("", "1"),
+	}
 	for name, c := range map[string]struct {
 		erase func(f *fixture) (store.Erased, error)
 		gone  []string
@@ -421,8 +423,10 @@ func TestSaveKeepsDamage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Save(t.Context(), k, loaded.Set(session.Section{Name: session.SectionSummary,
-		Messages: []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, "before")}})); err != nil {
+	if _, err := s.Save(t.Context(), k, loaded.Set(session.Section{
+		Name:     session.SectionSummary,
+		Messages: []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, "before")},
+	})); err != nil {
 		t.Fatal(err)
 	}
 	leaf, err := s.Leaf(t.Context(), k)
@@ -448,8 +452,10 @@ func TestSavesAtTheSameTime(t *testing.T) {
 			for j := range 5 {
 				var store session.Store
 				for n := range 30 {
-					store = store.Append(session.SectionMessages, ragctx.Message{ID: fmt.Sprintf("%d.%d.%d", i, j, n),
-						Role: ragctx.RoleUser, Content: ragctx.Text(fmt.Sprint(i, j))})
+					store = store.Append(session.SectionMessages, ragctx.Message{
+						ID:   fmt.Sprintf("%d.%d.%d", i, j, n),
+						Role: ragctx.RoleUser, Content: ragctx.Text(fmt.Sprint(i, j)),
+					})
 				}
 				if _, err := s.Save(context.Background(), k, store); err != nil {
 					t.Error(err)

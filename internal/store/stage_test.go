@@ -297,8 +297,10 @@ func TestNextVectorsAreWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := docs.Prepare(ragctx.Document{ExternalID: "a",
-		Text: strings.Repeat("A paragraph of a few words, and some more of them.\n\n", 500)}, docs.Options{})
+	p, err := docs.Prepare(ragctx.Document{
+		ExternalID: "a",
+		Text:       strings.Repeat("A paragraph of a few words, and some more of them.\n\n", 500),
+	}, docs.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

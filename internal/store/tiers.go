@@ -60,8 +60,10 @@ func (s *Store) endAll(ctx context.Context, tx *sql.Tx, ns int64, all []prunable
 		if seq, err = s.endVersion(ctx, tx, ns, Memories, d.id); err != nil {
 			return seq, err
 		}
-		err = s.recordHistory(ctx, tx, ns, historyEntry{key: d.key, op: ragctx.OpPruned, before: d.version, by: ragctx.ByPolicy,
-			reason: d.reason})
+		err = s.recordHistory(ctx, tx, ns, historyEntry{
+			key: d.key, op: ragctx.OpPruned, before: d.version, by: ragctx.ByPolicy,
+			reason: d.reason,
+		})
 		if err != nil {
 			return seq, err
 		}

@@ -78,8 +78,10 @@ func (u *undo) turn(ctx context.Context, key, turn string) (changed bool, err er
 			return changed, nil
 		}
 		if err == nil && c.Op == ragctx.OpSuperseded {
-			err = u.recordHistory(ctx, u.tx, u.ns, historyEntry{key: key, op: ragctx.OpUndone, by: ragctx.ByCaller,
-				reason: string(c.Op), undid: c.ID})
+			err = u.recordHistory(ctx, u.tx, u.ns, historyEntry{
+				key: key, op: ragctx.OpUndone, by: ragctx.ByCaller,
+				reason: string(c.Op), undid: c.ID,
+			})
 		} else if err == nil {
 			err = u.revert(ctx, key, c)
 		}

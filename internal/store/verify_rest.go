@@ -24,8 +24,10 @@ func (s *Store) verifyVectors(ctx context.Context, o VerifyOptions, r *VerifyRep
 		return err
 	}
 	if missing > 0 {
-		r.add(o, Finding{Severity: Warning, Check: "vectors",
-			Detail: fmt.Sprintf("%d chunks have no vector; the keyword index still finds them", missing)})
+		r.add(o, Finding{
+			Severity: Warning, Check: "vectors",
+			Detail: fmt.Sprintf("%d chunks have no vector; the keyword index still finds them", missing),
+		})
 	}
 	if odd > 0 {
 		r.add(o, Finding{Severity: Damage, Check: "vectors", Detail: fmt.Sprintf("%d vectors do not have the length of their embedder", odd)})
@@ -47,8 +49,10 @@ func (s *Store) verifyLeftovers(ctx context.Context, o VerifyOptions, r *VerifyR
 		return err
 	}
 	if len(pending) > 0 {
-		r.add(o, Finding{Severity: Note, Check: "erased",
-			Detail: fmt.Sprintf("erased texts are not yet cleared from files; incomplete erasures: %d", len(pending))})
+		r.add(o, Finding{
+			Severity: Note, Check: "erased",
+			Detail: fmt.Sprintf("erased texts are not yet cleared from files; incomplete erasures: %d", len(pending)),
+		})
 	}
 	return nil
 }

@@ -2,9 +2,10 @@ package docs
 
 import (
 	"cmp"
-	"github.com/ragctx/ragctx/internal/passage"
 	"slices"
 	"strings"
+
+	"github.com/ragctx/ragctx/internal/passage"
 )
 
 // NearDuplicate is the minimum similarity of near duplicates.

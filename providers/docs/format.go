@@ -51,14 +51,18 @@ type format struct {
 // formats is the table of text formats; the first match wins. To add one, add a row here and a
 // parser in its own file. Package extract has the formats that are converted to text.
 var formats = slices.Concat([]format{
-	{mime: "text/markdown", aliases: []string{"text/x-markdown"},
-		extensions: []string{"md", "mdx", "markdown", "mkd", "qmd", "rmd"}, parse: parseMarkdown},
+	{
+		mime: "text/markdown", aliases: []string{"text/x-markdown"},
+		extensions: []string{"md", "mdx", "markdown", "mkd", "qmd", "rmd"}, parse: parseMarkdown,
+	},
 	{mime: "text/plain", extensions: []string{"txt", "text"}, parse: parseText},
 	{mime: "text/x-rst", aliases: []string{"text/prs.fallenstein.rst"}, extensions: []string{"rst"}, parse: parseRST},
 	{mime: "text/asciidoc", aliases: []string{"text/x-asciidoc"}, extensions: []string{"adoc", "asciidoc"}, parse: parseAsciidoc},
 	{mime: "text/org", aliases: []string{"text/x-org"}, extensions: []string{"org"}, parse: parseOrg},
-	{mime: "text/x-tex", aliases: []string{"application/x-tex", "application/x-latex"}, extensions: []string{"tex", "latex"},
-		parse: parseLaTeX},
+	{
+		mime: "text/x-tex", aliases: []string{"application/x-tex", "application/x-latex"}, extensions: []string{"tex", "latex"},
+		parse: parseLaTeX,
+	},
 	{mime: "text/html", aliases: []string{"application/xhtml+xml"}, extensions: []string{"html", "htm", "xhtml"}, parse: parseText},
 }, codeFormats())
 

@@ -58,12 +58,16 @@ var (
 		blocks: [][2]string{{"<#", "#>"}},
 	}
 	sql   = language{keywords: []string{"create", "CREATE", "alter", "ALTER"}, comments: dashes, blocks: cBlocks}
-	proto = language{keywords: []string{"message", "service", "enum", "rpc", "struct", "exception", "union"},
-		comments: slashes, blocks: cBlocks}
+	proto = language{
+		keywords: []string{"message", "service", "enum", "rpc", "struct", "exception", "union"},
+		comments: slashes, blocks: cBlocks,
+	}
 	config  = language{comments: hashes}
 	graphQL = language{
-		keywords: []string{"type", "interface", "enum", "input", "union", "scalar", "query", "mutation",
-			"subscription", "fragment", "directive", "schema"},
+		keywords: []string{
+			"type", "interface", "enum", "input", "union", "scalar", "query", "mutation",
+			"subscription", "fragment", "directive", "schema",
+		},
 		modifiers: []string{"extend"}, comments: hashes, blocks: quoted,
 	}
 	kotlin = language{
@@ -75,10 +79,14 @@ var (
 		}, access...), comments: noted, blocks: cBlocks,
 	}
 	swift = language{
-		keywords: []string{"func", "class", "struct", "enum", "protocol", "extension", "actor", "typealias", "init",
-			"deinit", "subscript", "let", "var", "macro"},
-		modifiers: append([]string{"open", "fileprivate", "mutating", "required", "convenience", "indirect",
-			"nonisolated", "lazy", "weak"}, access...),
+		keywords: []string{
+			"func", "class", "struct", "enum", "protocol", "extension", "actor", "typealias", "init",
+			"deinit", "subscript", "let", "var", "macro",
+		},
+		modifiers: append([]string{
+			"open", "fileprivate", "mutating", "required", "convenience", "indirect",
+			"nonisolated", "lazy", "weak",
+		}, access...),
 		comments: append([]string{"#"}, noted...), blocks: cBlocks,
 	}
 	scala = language{
@@ -95,19 +103,27 @@ var (
 		modifiers: append([]string{"base", "const", "late", "factory", "external"}, access...), comments: noted,
 		blocks: cBlocks, calls: true,
 	}
-	lua = language{keywords: []string{"function"}, modifiers: []string{"local"}, infixes: []string{"= function("},
-		comments: dashes, blocks: [][2]string{{"--[[", "]]"}}}
-	perl = language{keywords: []string{"sub", "package"}, comments: hashes,
-		blocks: [][2]string{{"=pod", "=cut"}, {"=head", "=cut"}, {"=item", "=cut"}}}
+	lua = language{
+		keywords: []string{"function"}, modifiers: []string{"local"}, infixes: []string{"= function("},
+		comments: dashes, blocks: [][2]string{{"--[[", "]]"}},
+	}
+	perl = language{
+		keywords: []string{"sub", "package"}, comments: hashes,
+		blocks: [][2]string{{"=pod", "=cut"}, {"=head", "=cut"}, {"=item", "=cut"}},
+	}
 	rlang = language{infixes: []string{"<- function(", "= function(", "<- R6Class("}, comments: hashes}
-	julia = language{keywords: []string{"function", "struct", "abstract", "macro", "module", "const"},
-		modifiers: []string{"mutable"}, comments: append([]string{"@"}, hashes...), blocks: quoted}
+	julia = language{
+		keywords:  []string{"function", "struct", "abstract", "macro", "module", "const"},
+		modifiers: []string{"mutable"}, comments: append([]string{"@"}, hashes...), blocks: quoted,
+	}
 	elixir = language{
 		keywords: []string{"def", "defp", "defmodule", "defmacro", "defmacrop", "defprotocol", "defimpl", "defstruct", "test", "describe"},
 		comments: []string{"#", "@"}, blocks: [][2]string{{`@doc """`, `"""`}, {`@moduledoc """`, `"""`}, {`@doc ~S"""`, `"""`}},
 	}
-	erlang = language{prefixes: []string{"-record(", "-module("}, infixes: []string{") ->", ") when "},
-		comments: []string{"%", "-spec", "-doc"}}
+	erlang = language{
+		prefixes: []string{"-record(", "-module("}, infixes: []string{") ->", ") when "},
+		comments: []string{"%", "-spec", "-doc"},
+	}
 	haskell = language{
 		keywords: []string{"data", "newtype", "class", "instance", "type", "module"}, infixes: []string{" :: "}, comments: []string{"--"},
 		blocks: [][2]string{{"{-", "-}"}},
@@ -120,13 +136,17 @@ var (
 	lisp = language{
 		prefixes: []string{"(def", "(ns ", "(define", "(module", "(class"}, comments: []string{";", "^"}, blocks: [][2]string{{"#|", "|#"}},
 	}
-	zig = language{keywords: []string{"fn", "const", "var", "test", "comptime"},
-		modifiers: []string{"pub", "export", "inline", "extern"}, comments: slashes}
+	zig = language{
+		keywords:  []string{"fn", "const", "var", "test", "comptime"},
+		modifiers: []string{"pub", "export", "inline", "extern"}, comments: slashes,
+	}
 	nim   = language{keywords: []string{"proc", "func", "method", "iterator", "template", "macro", "type", "const"}, comments: hashes}
 	basic = language{
 		keywords: []string{"Sub", "Function", "Class", "Module", "Structure", "Enum", "Property", "Interface"},
-		modifiers: []string{"Public", "Private", "Friend", "Protected", "Shared", "Overrides", "Overridable",
-			"Async"}, comments: []string{"'", "<"},
+		modifiers: []string{
+			"Public", "Private", "Friend", "Protected", "Shared", "Overrides", "Overridable",
+			"Async",
+		}, comments: []string{"'", "<"},
 	}
 	fortran = language{
 		keywords:  []string{"subroutine", "function", "module", "program", "SUBROUTINE", "FUNCTION", "MODULE", "PROGRAM"},
@@ -143,8 +163,10 @@ var (
 	docker = language{keywords: []string{"FROM", "from"}, comments: hashes}
 	makes  = language{keywords: []string{"define", "ifdef", "ifeq"}, labels: true, comments: hashes}
 	cmake  = language{
-		keywords: []string{"function", "macro", "add_executable", "add_library", "add_custom_target",
-			"add_custom_command", "project", "install"},
+		keywords: []string{
+			"function", "macro", "add_executable", "add_library", "add_custom_target",
+			"add_custom_command", "project", "install",
+		},
 		comments: hashes, blocks: [][2]string{{"#[[", "]]"}},
 	}
 	css    = language{opens: true, comments: slashes, blocks: cBlocks}

@@ -271,8 +271,10 @@ func TestFrontMatter(t *testing.T) {
 			t.Errorf("%s: chunks %+v", name, p.Chunks)
 		}
 	}
-	p, err := docs.Prepare(ragctx.Document{ExternalID: "a.md",
-		Text: "---\ntitle: T\ndescription: >\n  Folded over\n  two lines.\n---\n"}, docs.Options{})
+	p, err := docs.Prepare(ragctx.Document{
+		ExternalID: "a.md",
+		Text:       "---\ntitle: T\ndescription: >\n  Folded over\n  two lines.\n---\n",
+	}, docs.Options{})
 	if err != nil || p.Abstract != "Folded over two lines." || len(p.Chunks) == 0 {
 		t.Errorf("got %q, %d chunks, %v", p.Abstract, len(p.Chunks), err)
 	}

@@ -95,15 +95,21 @@ func TestFromText(t *testing.T) {
 		{"text", "a.py", extract.Text{Text: "x"}, ragctx.Document{MIME: "text/x-python", Text: "x"}},
 		{
 			"converted", "a.pdf",
-			extract.Text{Text: "x", MIME: "text/markdown", Format: "made/up", Title: "T", Occurred: mail,
-				Metadata: map[string]any{"pages": 3}},
-			ragctx.Document{MIME: "text/markdown", Text: "x", Title: "T", Occurred: mail,
-				Metadata: map[string]any{"pages": 3, "format": "made/up"}},
+			extract.Text{
+				Text: "x", MIME: "text/markdown", Format: "made/up", Title: "T", Occurred: mail,
+				Metadata: map[string]any{"pages": 3},
+			},
+			ragctx.Document{
+				MIME: "text/markdown", Text: "x", Title: "T", Occurred: mail,
+				Metadata: map[string]any{"pages": 3, "format": "made/up"},
+			},
 		},
 		{
 			"what cannot be stored", "a.pdf",
-			extract.Text{Text: "x", MIME: "text/plain", Title: strings.Repeat("t", 9999),
-				Occurred: mail.AddDate(9000, 0, 0), Metadata: map[string]any{"": 1}},
+			extract.Text{
+				Text: "x", MIME: "text/plain", Title: strings.Repeat("t", 9999),
+				Occurred: mail.AddDate(9000, 0, 0), Metadata: map[string]any{"": 1},
+			},
 			ragctx.Document{MIME: "text/plain", Text: "x", Title: strings.Repeat("t", 199) + "…"},
 		},
 	} {

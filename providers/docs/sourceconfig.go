@@ -75,31 +75,37 @@ func sourceOptions() []sourceOption {
 	const query, embedder = "is an option of each query in ragctx", "is a setting of ragctx; see 'ragctx config'"
 	return []sourceOption{
 		{names: []string{"path", "root_path"}, read: func(c *SourceConfig,
-			raw json.RawMessage) error {
+			raw json.RawMessage,
+		) error {
 			return readJSON(raw, &c.Path, "a text")
 		}},
 		{names: []string{"include_patterns", "include"}, read: func(c *SourceConfig,
-			raw json.RawMessage) error {
+			raw json.RawMessage,
+		) error {
 			return readPatterns(raw, &c.Include)
 		}},
 		{names: []string{"exclude_patterns", "exclude"}, read: func(c *SourceConfig,
-			raw json.RawMessage) error {
+			raw json.RawMessage,
+		) error {
 			return readPatterns(raw, &c.Exclude)
 		}},
 		{names: []string{"max_file_size"}, read: readMaxFileSize},
 		{names: []string{"chunk_size", "max_chunk_chars"}, read: readChunkSize},
 		{names: []string{"auto_index"}, read: func(c *SourceConfig,
-			raw json.RawMessage) error {
+			raw json.RawMessage,
+		) error {
 			return readJSON(raw, &c.AutoIndex, "true or false")
 		}},
 		{names: []string{"provider"}, read: readProvider},
 		{names: []string{"namespace"}, read: func(c *SourceConfig,
-			raw json.RawMessage) error {
+			raw json.RawMessage,
+		) error {
 			return readJSON(raw, &c.Namespace, "a text")
 		}},
 		{names: []string{"prefix"}, read: func(c *SourceConfig, raw json.RawMessage) error { return readJSON(raw, &c.Prefix, "a text") }},
 		{names: []string{"tags"}, read: func(c *SourceConfig,
-			raw json.RawMessage) error {
+			raw json.RawMessage,
+		) error {
 			return readJSON(raw, &c.Tags, "a list of texts")
 		}},
 		{names: []string{"enable_cache"}, read: readSwitch, note: "has no effect: documents are served from the data directory"},

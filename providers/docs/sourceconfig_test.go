@@ -145,10 +145,14 @@ func TestSourceWalk(t *testing.T) {
 		// skip … >max_file_size
 		"file system": {`{"path": "D", "enable_cache": true}`, ".hidden/c.md a.md big.md deep/b.md ignored.md"},
 		"larger":      {`{"path": "D", "max_file_size": "1MB", "include_patterns": ["**/big.md"]}`, "big.md"},
-		"no exclude": {`{"path": "D", "exclude_patterns": [], "include_patterns": ["**/*.md"]}`,
-			".hidden/c.md a.md deep/b.md ignored.md target/d.md"},
-		"everything": {`{"path": "D", "include_patterns": [], "exclude_patterns": ["**/big.md"]}`,
-			".gitignore .hidden/c.md a.md deep/b.md f.lock g.txt ignored.md notes/h.toml target/d.md vendor/e.go vendor/modules.txt"},
+		"no exclude": {
+			`{"path": "D", "exclude_patterns": [], "include_patterns": ["**/*.md"]}`,
+			".hidden/c.md a.md deep/b.md ignored.md target/d.md",
+		},
+		"everything": {
+			`{"path": "D", "include_patterns": [], "exclude_patterns": ["**/big.md"]}`,
+			".gitignore .hidden/c.md a.md deep/b.md f.lock g.txt ignored.md notes/h.toml target/d.md vendor/e.go vendor/modules.txt",
+		},
 		"star crosses":  {`{"path": "D", "include_patterns": ["*.toml"]}`, "notes/h.toml"},
 		"whole path":    {`{"path": "D", "include_patterns": ["D/*.md"]}`, ".hidden/c.md a.md deep/b.md ignored.md"},
 		"not from here": {`{"path": "D", "include_patterns": ["a.md", "deep/*"]}`, ""},

@@ -286,8 +286,10 @@ func TestIgnoreLikeGit(t *testing.T) {
 	if err != nil {
 		t.Skip("git is not installed")
 	}
-	names := []string{"a.md", "b.md", "ab.md", "x y.md", "sub/a.md", "sub/b.md", "sub/deep/a.md", "sub/deep/ab.md",
-		"other/a.md", "other/sub/b.md"}
+	names := []string{
+		"a.md", "b.md", "ab.md", "x y.md", "sub/a.md", "sub/b.md", "sub/deep/a.md", "sub/deep/ab.md",
+		"other/a.md", "other/sub/b.md",
+	}
 	files := make(map[string]string)
 	for _, n := range names {
 		files[n] = "x"

@@ -141,7 +141,7 @@ type LLMItem struct {
 // RuleLLM is the rule name of facts from a model.
 const RuleLLM = "llm"
 
-// TurnFact converts the item to a fact. Instructions and outcomes become [ragctx.MemoryProcedural] memories, other
+// Fact converts the item to a fact. Instructions and outcomes become [ragctx.MemoryProcedural] memories, other
 // kinds [ragctx.MemorySemantic].
 func (i *LLMItem) Fact() facts.Fact {
 	return facts.Fact{

@@ -61,7 +61,8 @@ func newAsker(t *testing.T, handle func(http.ResponseWriter), o memory.ExtractOp
 
 // patientAsker returns an extractor with a longer timeout.
 func patientAsker(t *testing.T, handle func(http.ResponseWriter), o memory.ExtractOptions,
-	patience time.Duration) (*memory.FactExtractor, *scripted) {
+	patience time.Duration,
+) (*memory.FactExtractor, *scripted) {
 	t.Helper()
 	s := &scripted{handle: handle}
 	server := httptest.NewServer(s)

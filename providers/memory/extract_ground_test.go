@@ -63,8 +63,10 @@ func TestGroundExamples(t *testing.T) {
 func TestNamedMemories(t *testing.T) {
 	a := plainAsker(t, ExtractOptions{})
 	turn := ragctx.Turn{Prompt: "It's Paris now.", Response: "ok"}
-	for content, want := range map[string]bool{"The user's home, once Berlin by the river, is Paris.": true,
-		"The user's home, once Madrid by the river, is Paris.": false, "The user's home is in Berlin by the river.": false} {
+	for content, want := range map[string]bool{
+		"The user's home, once Berlin by the river, is Paris.": true,
+		"The user's home, once Madrid by the river, is Paris.": false, "The user's home is in Berlin by the river.": false,
+	} {
 		raw, err := json.Marshal(map[string]any{
 			"memory_type": "semantic", "content": content, "importance": .8, "confidence": .8, "source": "project_fact", "scope": "user",
 			"reason": "where the user lives", "supersedes": []string{"m1"},

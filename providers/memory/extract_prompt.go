@@ -177,8 +177,15 @@ func fit(pieces []piece, limit int) []piece {
 	for _, step := range [...]struct {
 		of   Speaker
 		most int
-	}{{SpeakerTool, 4000}, {SpeakerTool, 1500}, {SpeakerTool, 500}, {SpeakerAssistant, 4000}, {SpeakerAssistant, 1500},
-		{SpeakerTool, 200}, {SpeakerAssistant, 500}} {
+	}{
+		{SpeakerTool, 4000},
+		{SpeakerTool, 1500},
+		{SpeakerTool, 500},
+		{SpeakerAssistant, 4000},
+		{SpeakerAssistant, 1500},
+		{SpeakerTool, 200},
+		{SpeakerAssistant, 500},
+	} {
 		for i := range pieces {
 			if p := &pieces[i]; size > limit && p.speaker == step.of {
 				size -= p.shorten(step.most)

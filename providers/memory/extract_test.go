@@ -180,8 +180,10 @@ func TestGates(t *testing.T) {
 		"beyond the shown":   {map[string]any{"supersedes": []string{"m6"}}, "supersedes names a memory"},
 		"invented":           {map[string]any{"content": "The user is allergic to peanuts and hazelnuts."}, "not grounded in the turn"},
 		"the assistant's":    {map[string]any{"content": "Vim is very popular as well."}, "it is stated only by the assistant"},
-		"an invented number": {map[string]any{"content": "The user prefers Helix 25 as the editor for Go code."},
-			"a number that the turn does not"},
+		"an invented number": {
+			map[string]any{"content": "The user prefers Helix 25 as the editor for Go code."},
+			"a number that the turn does not",
+		},
 		"what is known already": {map[string]any{"content": "The user likes the tabs wide, and " +
 			"Helix.", "supersedes": nil}, "not grounded in the turn"},
 		"a list": {map[string]any{"content": []string{"x"}}, "content is not a string"},
@@ -244,16 +246,22 @@ func TestMerge(t *testing.T) {
 		{"I prefer dark mode in the editor.", "The user prefers dark mode in the editor.", "the user PREFERS dark " +
 			"mode, in the editor", true},
 		{"I like dark mode in the editor.", "The user prefers dark mode in the editor.", "User likes dark mode in an editor.", true},
-		{"I like dark mode in the editor at night.", "The user prefers dark mode in the editor.",
-			"The user prefers dark mode in the editor at night.", true},
-		{"I don't like dark mode in the editor.", "The user prefers dark mode in the editor.",
-			"The user does not like dark mode in the editor.", false},
+		{
+			"I like dark mode in the editor at night.", "The user prefers dark mode in the editor.",
+			"The user prefers dark mode in the editor at night.", true,
+		},
+		{
+			"I don't like dark mode in the editor.", "The user prefers dark mode in the editor.",
+			"The user does not like dark mode in the editor.", false,
+		},
 		{"Port 8080 is for staging, and port 8081 is for production of the web service.", "The web service listens " +
 			"on port 8080 for staging.", "The web service listens on port 8081 for staging.", false},
 		{"In the office I drink black coffee in the morning and green tea.", "The user drinks black coffee in the " +
 			"office.", "The user drinks green tea in the office.", false},
-		{"Dentist on Tuesday, and dentist on Friday.", "The user is at the dentist on 2026-03-03.",
-			"The user is at the dentist on 2026-03-06.", false},
+		{
+			"Dentist on Tuesday, and dentist on Friday.", "The user is at the dentist on 2026-03-03.",
+			"The user is at the dentist on 2026-03-06.", false,
+		},
 	} {
 		x := item(map[string]any{"content": tt.a, "importance": 0.7, "tags": []string{"a"}})
 		y := item(map[string]any{"content": tt.b, "importance": 0.9, "tags": []string{"b"}, "scope": "workspace"})
@@ -272,8 +280,10 @@ func TestMerge(t *testing.T) {
 		}
 	}
 	// A remembered statement is rejected, its denial is not.
-	for content, known := range map[string]bool{"The user likes dark mode in the editor.": true,
-		"The user does not like dark mode in the editor.": false} {
+	for content, known := range map[string]bool{
+		"The user likes dark mode in the editor.":         true,
+		"The user does not like dark mode in the editor.": false,
+	} {
 		a, _ := newAsker(t, answer(items(item(map[string]any{"content": content}))), memory.ExtractOptions{})
 		got, err := a.Extract(t.Context(), said("Dark mode in the editor? You know that.", "ok"),
 			[]ragctx.Memory{{ID: "m1", Content: "The user prefers dark mode in the editor."}})
@@ -289,11 +299,17 @@ func tooled(prompt, result, response string) ragctx.Turn {
 	t.Messages = []ragctx.Message{
 		ragctx.TextMessage(ragctx.RoleSystem, "The user is called Zaphod and owns a spaceship made of gold."),
 		ragctx.TextMessage(ragctx.RoleUser, prompt),
-		{Role: ragctx.RoleAssistant, Reasoning: "Zaphod owns a spaceship made of gold",
-			Content: ragctx.Content{{Type: ragctx.BlockToolUse, ID: "1", Name: "bash",
-				Input: json.RawMessage(`{"command":"make migrate"}`)}}},
-		{Role: ragctx.RoleUser, Content: ragctx.Content{{Type: ragctx.BlockToolResult, ToolUseID: "1",
-			Content: ragctx.Text(result), IsError: true}}},
+		{
+			Role: ragctx.RoleAssistant, Reasoning: "Zaphod owns a spaceship made of gold",
+			Content: ragctx.Content{{
+				Type: ragctx.BlockToolUse, ID: "1", Name: "bash",
+				Input: json.RawMessage(`{"command":"make migrate"}`),
+			}},
+		},
+		{Role: ragctx.RoleUser, Content: ragctx.Content{{
+			Type: ragctx.BlockToolResult, ToolUseID: "1",
+			Content: ragctx.Text(result), IsError: true,
+		}}},
 		ragctx.TextMessage(ragctx.RoleAssistant, response),
 	}
 	return t
@@ -324,8 +340,10 @@ func TestExtractSpeakers(t *testing.T) {
 			"ok"), "Bertha rides one blue bicycle.", "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a, s := newAsker(t, answer(items(item(map[string]any{"content": tt.content, "source": "decision",
-				"supersedes": []string{"m1"}}))), memory.ExtractOptions{})
+			a, s := newAsker(t, answer(items(item(map[string]any{
+				"content": tt.content, "source": "decision",
+				"supersedes": []string{"m1"},
+			}))), memory.ExtractOptions{})
 			got, err := a.Extract(t.Context(), tt.turn, []ragctx.Memory{{ID: "m1", Content: "Wholly unrelated statement."}})
 			if err != nil {
 				t.Fatal(err)

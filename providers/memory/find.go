@@ -51,8 +51,10 @@ func FindingsByModel(t ragctx.Turn, a Extraction) []Finding {
 		}
 	}
 	for _, r := range a.Rejected {
-		out = append(out, Finding{Fact: facts.Fact{Rule: RuleLLM}, By: ragctx.ByModel, Verdict: Reject,
-			Why: fmt.Sprintf("item %d: %s", r.Index, r.Reason)})
+		out = append(out, Finding{
+			Fact: facts.Fact{Rule: RuleLLM}, By: ragctx.ByModel, Verdict: Reject,
+			Why: fmt.Sprintf("item %d: %s", r.Index, r.Reason),
+		})
 	}
 	return append(out, plantedInstructions(t)...)
 }

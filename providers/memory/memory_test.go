@@ -126,8 +126,10 @@ func TestNothingSaid(t *testing.T) {
 			t.Errorf("%+v became %+v, %v", msg, m, err)
 		}
 	}
-	wantField(t, "messages", memory.ValidateTurn(ragctx.Turn{Response: "a",
-		Messages: []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, "b")}}))
+	wantField(t, "messages", memory.ValidateTurn(ragctx.Turn{
+		Response: "a",
+		Messages: []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, "b")},
+	}))
 }
 
 func TestValidation(t *testing.T) {

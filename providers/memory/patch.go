@@ -1,10 +1,11 @@
 package memory
 
 import (
-	"github.com/ragctx/ragctx"
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/ragctx/ragctx"
 )
 
 // Patch is a change to a memory. Nil fields stay unchanged.

@@ -94,8 +94,10 @@ func Episode(t ragctx.Turn) (m *ragctx.Memory, chunks []chunk.Chunk, speakers []
 			c.Ordinal = len(chunks)
 			c.Start, c.End = shift(c.Start, at), shift(c.End, at)
 			chunks = append(chunks, c)
-			speakers = append(speakers, index.Speaker{Role: cmp.Or(message.Role, ragctx.RoleUser),
-				Name: message.Name, Timed: timed(c.Text)})
+			speakers = append(speakers, index.Speaker{
+				Role: cmp.Or(message.Role, ragctx.RoleUser),
+				Name: message.Name, Timed: timed(c.Text),
+			})
 		}
 		text.WriteString(entry)
 		at.Byte += len(entry)

@@ -25,10 +25,14 @@ func turn(prompt string, calls ...used) ragctx.Turn {
 		tool, failed := strings.CutPrefix(c.tool, "!")
 		id := fmt.Sprint(i)
 		t.Messages = append(t.Messages,
-			ragctx.Message{Role: ragctx.RoleAssistant,
-				Content: ragctx.Content{{Type: ragctx.BlockToolUse, ID: id, Name: tool, Input: json.RawMessage(c.input)}}},
-			ragctx.Message{Role: ragctx.RoleTool,
-				Content: ragctx.Content{{Type: ragctx.BlockToolResult, ToolUseID: id, Content: ragctx.Text(c.result), IsError: failed}}})
+			ragctx.Message{
+				Role:    ragctx.RoleAssistant,
+				Content: ragctx.Content{{Type: ragctx.BlockToolUse, ID: id, Name: tool, Input: json.RawMessage(c.input)}},
+			},
+			ragctx.Message{
+				Role:    ragctx.RoleTool,
+				Content: ragctx.Content{{Type: ragctx.BlockToolResult, ToolUseID: id, Content: ragctx.Text(c.result), IsError: failed}},
+			})
 	}
 	return t
 }

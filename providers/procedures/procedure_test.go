@@ -40,16 +40,20 @@ func TestNames(t *testing.T) {
 
 func TestIDs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		id := procedures.ID{Name: rapid.SampledFrom([]string{"a", "deploy-service", "部署"}).Draw(t, "name"),
-			Version: rapid.IntRange(0, 100).Draw(t, "version")}
+		id := procedures.ID{
+			Name:    rapid.SampledFrom([]string{"a", "deploy-service", "部署"}).Draw(t, "name"),
+			Version: rapid.IntRange(0, 100).Draw(t, "version"),
+		}
 		id.UserID, id.AgentID = rapid.SampledFrom([]string{"", "ada", "a/b@1", "é %2F"}).Draw(t, "user"),
 			rapid.SampledFrom([]string{"", "x/y"}).Draw(t, "agent")
 		if got, err := procedures.ParseID(id.String()); err != nil || got != id {
 			t.Fatalf("%s: %+v, %v", id, got, err)
 		}
 	})
-	for _, bad := range []string{"", "x", "procedure:", "procedure:A", "procedure:a@0", "procedure:a@01",
-		"procedure:a@x", "procedure:a@1/b/c/d", "procedure:a@1/%zz"} {
+	for _, bad := range []string{
+		"", "x", "procedure:", "procedure:A", "procedure:a@0", "procedure:a@01",
+		"procedure:a@x", "procedure:a@1/b/c/d", "procedure:a@1/%zz",
+	} {
 		if _, err := procedures.ParseID(bad); !errors.Is(err, ragctx.ErrNotFound) {
 			t.Errorf("%q: %v", bad, err)
 		}

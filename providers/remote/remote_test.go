@@ -105,15 +105,19 @@ func TestQuestion(t *testing.T) {
 	if err := json.Unmarshal(body, &q); err != nil {
 		t.Fatal(err)
 	}
-	for field, want := range map[string]string{"event": "query", "provider": "crm", "request_id": "r1",
-		"deadline": "2026-03-01T12:00:02Z"} {
+	for field, want := range map[string]string{
+		"event": "query", "provider": "crm", "request_id": "r1",
+		"deadline": "2026-03-01T12:00:02Z",
+	} {
 		if q[field] != want {
 			t.Errorf("%s is %v, want %s", field, q[field], want)
 		}
 	}
 	query, _ := q["query"].(map[string]any)
-	for field, want := range map[string]any{"query": "who is this?", "max_results": 10., "max_tokens": 4000.,
-		"session_id": "s1", "depth": "overview"} {
+	for field, want := range map[string]any{
+		"query": "who is this?", "max_results": 10., "max_tokens": 4000.,
+		"session_id": "s1", "depth": "overview",
+	} {
 		if query[field] != want {
 			t.Errorf("query.%s is %v, want %v", field, query[field], want)
 		}
@@ -136,23 +140,33 @@ func TestAnswers(t *testing.T) {
 		{name: "no content", status: http.StatusNoContent},
 		{name: "note", answer: `{"items":[],"note":"no account"}`, note: "no account"},
 		{name: "one", answer: `{"items":[` + good + `]}`, want: []string{"good"}},
-		{name: "no id", answer: `{"items":[{"content":"c"},` + good + `]}`, want: []string{"good"},
-			note: "1 of its items are invalid and left out: items[0] has no id"},
+		{
+			name: "no id", answer: `{"items":[{"content":"c"},` + good + `]}`, want: []string{"good"},
+			note: "1 of its items are invalid and left out: items[0] has no id",
+		},
 		{name: "long id", answer: `{"items":[{"id":"` + long + `","content":"c"},` + good + `]}`, want: []string{"good"}, note: "items[0]"},
 		{name: "no content of it", answer: `{"items":[{"id":"x","content":" "},` + good + `]}`, want: []string{"good"}, note: "no content"},
 		{name: "NUL", answer: `{"items":[{"id":"x","content":"a\u0000b"},` + good + `]}`, want: []string{"good"}, note: "NUL"},
-		{name: "types", answer: `{"items":[{"id":7,"content":"c"},null,[],"x",` + good + `]}`, want: []string{"good"},
-			note: "4 of its items"},
-		{name: "other type", answer: `{"items":[{"id":"x","content":"c","context_type":"Memory"},` + good + `]}`,
-			want: []string{"good"}, note: "context_type"},
+		{
+			name: "types", answer: `{"items":[{"id":7,"content":"c"},null,[],"x",` + good + `]}`, want: []string{"good"},
+			note: "4 of its items",
+		},
+		{
+			name: "other type", answer: `{"items":[{"id":"x","content":"c","context_type":"Memory"},` + good + `]}`,
+			want: []string{"good"}, note: "context_type",
+		},
 		{name: "alias", answer: `{"items":[{"id":"x","content":"c","context_type":"Custom"}]}`, want: []string{"x"}},
-		{name: "unknown type", answer: `{"items":[{"id":"x","content":"c","context_type":"Order"},` + good + `]}`,
-			want: []string{"good"}, note: "context_type"},
+		{
+			name: "unknown type", answer: `{"items":[{"id":"x","content":"c","context_type":"Order"},` + good + `]}`,
+			want: []string{"good"}, note: "context_type",
+		},
 		{name: "depth", answer: `{"items":[{"id":"x","content":"c","depth":"deep"},` + good + `]}`, want: []string{"good"}, note: "depth"},
 		{name: "metadata", answer: `{"items":[{"id":"x","content":"c","metadata":{"k":"` + strings.Repeat("x",
 			17<<10) + `"}},` + good + `]}`, want: []string{"good"}, note: "metadata"},
-		{name: "time", answer: `{"items":[{"id":"x","content":"c","occurred":"yesterday"},` + good + `]}`,
-			want: []string{"good"}, note: "wrong type"},
+		{
+			name: "time", answer: `{"items":[{"id":"x","content":"c","occurred":"yesterday"},` + good + `]}`,
+			want: []string{"good"}, note: "wrong type",
+		},
 		{name: "too many", answer: `{"items":[` + strings.TrimSuffix(strings.Repeat(good+",", 200), ",") + `]}`, want: fill(100, "good")},
 		{name: "no list", answer: `{}`, fails: true},
 		{name: "a list", answer: `[` + good + `]`, fails: true},
@@ -497,10 +511,14 @@ func TestHandler(t *testing.T) {
 		{"an old signature", http.MethodPost, "{}", remote.Sign(secret, []byte("{}"), time.Now().Add(-time.Hour)), http.StatusUnauthorized},
 		{"no JSON", http.MethodPost, "x", sign("x"), http.StatusBadRequest},
 		{"no event", http.MethodPost, "{}", sign("{}"), http.StatusUnprocessableEntity},
-		{"a wrong question", http.MethodPost, `{"event":"query","query":{"depth":"deep"}}`,
-			sign(`{"event":"query","query":{"depth":"deep"}}`), http.StatusUnprocessableEntity},
-		{"a wrong turn", http.MethodPost, `{"event":"turn","prompt":1}`, sign(`{"event":"turn","prompt":1}`),
-			http.StatusUnprocessableEntity},
+		{
+			"a wrong question", http.MethodPost, `{"event":"query","query":{"depth":"deep"}}`,
+			sign(`{"event":"query","query":{"depth":"deep"}}`), http.StatusUnprocessableEntity,
+		},
+		{
+			"a wrong turn", http.MethodPost, `{"event":"turn","prompt":1}`, sign(`{"event":"turn","prompt":1}`),
+			http.StatusUnprocessableEntity,
+		},
 	} {
 		req, err := http.NewRequestWithContext(t.Context(), c.method, s.URL, strings.NewReader(c.body))
 		if err != nil {

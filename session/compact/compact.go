@@ -200,7 +200,8 @@ var errEmpty = errors.New("the summary is empty")
 
 // write writes a summary.
 func (c *Compactor) write(ctx context.Context, strategy Strategy, material []ragctx.Message, own Digest, most int,
-	res *Result) (string, error) {
+	res *Result,
+) (string, error) {
 	d := own
 	if strategy == LLM {
 		asked, usage, err := c.askModel(ctx, material, own)

@@ -18,8 +18,10 @@ func (u Usage) percent(used int) float64 {
 
 // WarningEvent returns the event of a session with a usage at or above the threshold.
 func (o Options) WarningEvent(u Usage) ragctx.ContextWarning {
-	return ragctx.ContextWarning{SessionID: u.SessionID, UsedTokens: u.Used, MaxTokens: u.Most,
-		Percent: u.percent(u.Used), Threshold: o.threshold()}
+	return ragctx.ContextWarning{
+		SessionID: u.SessionID, UsedTokens: u.Used, MaxTokens: u.Most,
+		Percent: u.percent(u.Used), Threshold: o.threshold(),
+	}
 }
 
 // FailureEvent returns the event of a buffer of the given size for which the preferred strategy

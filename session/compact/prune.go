@@ -62,7 +62,8 @@ func (p prunings) apply(messages []ragctx.Message) []ragctx.Message {
 // ignored; cost returns the cost of an output. Already pruned outputs cost nothing, so that pruning
 // is idempotent.
 func prune(messages []ragctx.Message, skip func(int) bool, cost func(message, block int) int, counter ragctx.Counter,
-	protect int) []pruning {
+	protect int,
+) []pruning {
 	var out []pruning
 	marker := counter.Count(PrunedMarker)
 	for i := range slices.Backward(messages) {

@@ -21,8 +21,10 @@ const (
 
 // Input fields with paths, and with the task of a tool.
 var (
-	pathKeys = []string{"path", "file_path", "file", "filename", "filepath", "target_file", "notebook_path", "old_path",
-		"new_path", "paths", "files"}
+	pathKeys = []string{
+		"path", "file_path", "file", "filename", "filepath", "target_file", "notebook_path", "old_path",
+		"new_path", "paths", "files",
+	}
 	workKeys = []string{"command", "cmd", "query", "q", "pattern", "search", "sql", "url", "script", "expression", "prompt", "name"}
 )
 

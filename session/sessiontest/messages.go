@@ -80,8 +80,15 @@ func testSection(t *testing.T, w *world) {
 		name  string
 		limit int
 		want  string
-	}{{"messages", 0, "1 3 4"}, {"messages", 2, "3 4"}, {"messages", 9, "1 3 4"}, {"buffer", 1, "2"}, {"", 0, "5"},
-		{"0", 1, "6"}, {"?", 0, ""}} {
+	}{
+		{"messages", 0, "1 3 4"},
+		{"messages", 2, "3 4"},
+		{"messages", 9, "1 3 4"},
+		{"buffer", 1, "2"},
+		{"", 0, "5"},
+		{"0", 1, "6"},
+		{"?", 0, ""},
+	} {
 		got, err := w.Section(background(), one, c.name, c.limit)
 		w.must(err)
 		var texts []string
@@ -219,8 +226,10 @@ func testCompactions(t *testing.T, w *world) {
 		t.Errorf("(-added +stored):\n%s", d)
 	}
 	w.wantStore(one, "messages:1:2:3") // messages stay unchanged
-	full := session.Compaction{ID: "c", CreatedAt: start,
-		Record: json.RawMessage(`"` + strings.Repeat("x", session.MaxRecordBytes-2) + `"`)}
+	full := session.Compaction{
+		ID: "c", CreatedAt: start,
+		Record: json.RawMessage(`"` + strings.Repeat("x", session.MaxRecordBytes-2) + `"`),
+	}
 	_, err = w.AddCompaction(background(), one, full, "b")
 	w.wantError(err, ragctx.ErrTooLarge, "more than there is room for, although others go")
 	_, err = w.AddCompaction(background(), one, full, a.ID, "b", "gone already")
@@ -279,25 +288,39 @@ func testIsolation(t *testing.T, w *world) {
 func testContents(t *testing.T, w *world) {
 	w.must(w.Create(background(), one))
 	appended, err := w.Append(background(), one, "messages",
-		ragctx.Message{Role: ragctx.RoleUser, Name: "ada",
-			Content: ragctx.Content{{Type: ragctx.BlockText, Text: "look \u0000<&>漢"},
-				{Type: ragctx.BlockImage, MediaType: "image/png", Data: []byte("\x89PNG\x00")}}},
-		ragctx.Message{Role: ragctx.RoleAssistant, Reasoning: "hm",
-			Content: ragctx.Content{{Type: ragctx.BlockToolUse, ID: "1", Name: "f",
-				Input: json.RawMessage(`{"a":[1,null]}`)}},
-			Metadata: map[string]any{"is_trace": true, "deep": map[string]any{"x": []any{1.5, "y"}}}},
+		ragctx.Message{
+			Role: ragctx.RoleUser, Name: "ada",
+			Content: ragctx.Content{
+				{Type: ragctx.BlockText, Text: "look \u0000<&>漢"},
+				{Type: ragctx.BlockImage, MediaType: "image/png", Data: []byte("\x89PNG\x00")},
+			},
+		},
+		ragctx.Message{
+			Role: ragctx.RoleAssistant, Reasoning: "hm",
+			Content: ragctx.Content{{
+				Type: ragctx.BlockToolUse, ID: "1", Name: "f",
+				Input: json.RawMessage(`{"a":[1,null]}`),
+			}},
+			Metadata: map[string]any{"is_trace": true, "deep": map[string]any{"x": []any{1.5, "y"}}},
+		},
 		ragctx.Message{Role: ragctx.RoleUser, Content: ragctx.Content{
 			{Type: ragctx.BlockToolResult, ToolUseID: "1", Content: ragctx.Text("one"), IsError: true},
-			{Type: ragctx.BlockToolResult, ToolUseID: "2",
-				Content: ragctx.Content{{Type: ragctx.BlockImage, MediaType: "image/png", Data: []byte("x")}}},
+			{
+				Type: ragctx.BlockToolResult, ToolUseID: "2",
+				Content: ragctx.Content{{Type: ragctx.BlockImage, MediaType: "image/png", Data: []byte("x")}},
+			},
 		}},
-		ragctx.Message{Role: ragctx.RoleTool,
-			Content: ragctx.Content{{Type: ragctx.BlockToolResult, ToolUseID: "3", Content: ragctx.Text("plain")}}},
+		ragctx.Message{
+			Role:    ragctx.RoleTool,
+			Content: ragctx.Content{{Type: ragctx.BlockToolResult, ToolUseID: "3", Content: ragctx.Text("plain")}},
+		},
 		// White space, characters that JSON may escape, and numbers that a float64 cannot
 		// represent.
 		ragctx.Message{
-			Role: ragctx.RoleAssistant, Metadata: map[string]any{"id": json.Number("12345678901234567890"),
-				"as": []any{json.Number("1.0"), 2.5}},
+			Role: ragctx.RoleAssistant, Metadata: map[string]any{
+				"id": json.Number("12345678901234567890"),
+				"as": []any{json.Number("1.0"), 2.5},
+			},
 			Content: ragctx.Content{
 				{Type: ragctx.BlockToolUse, ID: "4", Name: "f", Input: json.RawMessage("{ \"a\" :\n 1,\"b\":\"<&>\" }")},
 				{Type: ragctx.BlockToolUse, ID: "5", Name: "f", Input: json.RawMessage(`{"a":12345678901234567890}`)},
@@ -307,8 +330,10 @@ func testContents(t *testing.T, w *world) {
 		ragctx.Message{Role: ragctx.RoleAssistant, Content: ragctx.Content{
 			{Type: ragctx.BlockVendor, Form: "anthropic", Part: json.RawMessage(`{"type":"document","n":12345678901234567890}`)},
 			{Type: ragctx.BlockText, Text: "x", Form: "anthropic", Part: json.RawMessage(`{"citations":[]}`)},
-			{Type: ragctx.BlockToolUse, ID: "6", Name: "f", Input: json.RawMessage(`"{\"a\": 1}"`), Form: "openai",
-				Part: json.RawMessage(`{"type":"custom"}`)},
+			{
+				Type: ragctx.BlockToolUse, ID: "6", Name: "f", Input: json.RawMessage(`"{\"a\": 1}"`), Form: "openai",
+				Part: json.RawMessage(`{"type":"custom"}`),
+			},
 			{Type: ragctx.BlockToolUse, ID: "7", Name: "f", Input: json.RawMessage(`"\"a\""`)},
 			{Type: ragctx.BlockToolUse, ID: "8", Name: "f", Input: json.RawMessage(`{"a": [1, 2]}`)},
 		}},

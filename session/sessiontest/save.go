@@ -165,8 +165,10 @@ func testSaveRanges(t *testing.T, w *world) {
 // A save removes a compaction if it changes or removes a pruned message, which is in no range.
 func testSavePruned(t *testing.T, w *world) {
 	output := func(id, text string) ragctx.Message {
-		return ragctx.Message{ID: id, Role: ragctx.RoleTool,
-			Content: ragctx.Content{{Type: ragctx.BlockToolResult, ToolUseID: id, Content: ragctx.Text(text)}}}
+		return ragctx.Message{
+			ID: id, Role: ragctx.RoleTool,
+			Content: ragctx.Content{{Type: ragctx.BlockToolResult, ToolUseID: id, Content: ragctx.Text(text)}},
+		}
 	}
 	for name, c := range map[string]struct {
 		save []ragctx.Message
@@ -273,8 +275,10 @@ func testImportRefused(t *testing.T, w *world) {
 		"a leaf unknown":  {session.Archive{Entries: []session.Entry{m("a")}, Leaf: "b"}, ragctx.ErrNotFound},
 		"a label of what": {session.Archive{Labels: map[string]string{"a": "l"}}, ragctx.ErrNotFound},
 		"a range of what": {session.Archive{Compactions: []session.Compaction{{From: "a"}}}, ragctx.ErrNotFound},
-		"a section unnamed": {session.Archive{Entries: []session.Entry{{Section: "\xff",
-			Message: ragctx.Message{ID: "a"}}}}, ragctx.ErrInvalid},
+		"a section unnamed": {session.Archive{Entries: []session.Entry{{
+			Section: "\xff",
+			Message: ragctx.Message{ID: "a"},
+		}}}, ragctx.ErrInvalid},
 	} {
 		w.wantError(w.Import(background(), one, c.a), c.want, name)
 	}
@@ -306,9 +310,11 @@ func testModel(t *testing.T, w *world) {
 		for i := range rapid.IntRange(1, 25).Draw(t, "steps") {
 			at, section := id.Draw(t, "at"), name.Draw(t, "section")
 			other := rapid.SampledFrom([]string{"", at}).Draw(t, "maybe")
-			m := ragctx.Message{ID: fmt.Sprintf("m%d", i),
+			m := ragctx.Message{
+				ID:       fmt.Sprintf("m%d", i),
 				ParentID: rapid.SampledFrom([]string{"", "", id.Draw(t, "parent")}).Draw(t, "under"), CreatedAt: start,
-				Role: ragctx.RoleUser, Content: ragctx.Text(at)}
+				Role: ragctx.RoleUser, Content: ragctx.Text(at),
+			}
 			switch rapid.IntRange(0, 8).Draw(t, "operation") {
 			case 0:
 				both("navigate", func(s session.Storage) error { return s.Navigate(background(), k, other) })

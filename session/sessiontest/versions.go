@@ -159,8 +159,10 @@ func testLimits(t *testing.T, w *world) {
 	w.wantError(err, ragctx.ErrTooLarge, "a large message")
 	for what, m := range map[string]ragctx.Message{
 		"a message of more blocks": {Content: make(ragctx.Content, session.MaxBlocks+1)},
-		"a result of more blocks": {Content: ragctx.Content{{Type: ragctx.BlockToolResult,
-			Content: make(ragctx.Content, session.MaxBlocks)}}},
+		"a result of more blocks": {Content: ragctx.Content{{
+			Type:    ragctx.BlockToolResult,
+			Content: make(ragctx.Content, session.MaxBlocks),
+		}}},
 		"a large media type":       {Content: ragctx.Content{{Type: ragctx.BlockImage, MediaType: big.Content.String()}, {}}},
 		"metadata of empty values": {Metadata: map[string]any{"a": make([]any, session.MaxMessageBytes/16)}},
 	} {

@@ -56,9 +56,11 @@ func (n Note) Replaces(notes []Note) ([]int, error) {
 	for _, id := range n.Reflects {
 		at := slices.IndexFunc(notes, func(one Note) bool { return one.ID == id })
 		if at < 0 {
-			return nil, &ragctx.FieldError{Field: "reflects",
+			return nil, &ragctx.FieldError{
+				Field:   "reflects",
 				Kind:    ragctx.ErrConflict,
-				Problem: "names the observation " + ragctx.Clip(id) + ", which is no longer active; read the observations again"}
+				Problem: "names the observation " + ragctx.Clip(id) + ", which is no longer active; read the observations again",
+			}
 		}
 		out = append(out, at)
 	}

@@ -60,8 +60,10 @@ func (s *Service) buffer(ctx context.Context, k session.Key, l *branch, c scale,
 		if result.Summarized != nil {
 			full = result.Summarized.Buffer
 		}
-		s.opts.Publish(ctx, k, ragctx.Event{Type: ragctx.EventContextWarning,
-			Data: policy.FailureEvent(k.ID, c.size(full).Tokens, result.Warnings)})
+		s.opts.Publish(ctx, k, ragctx.Event{
+			Type: ragctx.EventContextWarning,
+			Data: policy.FailureEvent(k.ID, c.size(full).Tokens, result.Warnings),
+		})
 	}
 	if result.Moved != nil {
 		s.opts.Publish(ctx, k, ragctx.Event{Type: ragctx.EventMessagesMovedToBuffer, Data: *result.Moved})

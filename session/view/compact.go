@@ -112,7 +112,8 @@ func (s *Service) Compact(ctx context.Context, k session.Key, o CompactOptions) 
 // CompactMessages compacts messages of the caller with their records, oldest first. It stores
 // nothing and publishes no events.
 func (s *Service) CompactMessages(ctx context.Context, messages []ragctx.Message, records []compact.Record,
-	o CompactOptions) (compact.Result, error) {
+	o CompactOptions,
+) (compact.Result, error) {
 	if o.Policy == PolicyBuffer {
 		return compact.Result{}, ragctx.Invalid("policy", "is buffer, which applies only to stored sessions; use adaptive or a3s")
 	}
@@ -226,7 +227,8 @@ func (s *Service) compactor(o CompactOptions) (*compactor, error) {
 
 // compact compacts a conversation with the given view, unless it is not due and IfDue is set.
 func (c *compactor) compact(ctx context.Context, id string, messages, shown []ragctx.Message,
-	records []compact.Record) (compact.Result, error) {
+	records []compact.Record,
+) (compact.Result, error) {
 	conv := compact.Conversation{Messages: messages, Records: records, Costs: c.costs(messages), Original: c.original}
 	size := compact.Size{Messages: len(shown)}
 	for _, n := range c.costs(shown) {

@@ -158,8 +158,10 @@ func (v *limitedView) limit(l session.Limits) {
 			at, _ := slices.BinarySearch(v.Indexes, c.Index)
 			v.costs[at] -= saved
 		}
-		v.dropped = append(v.dropped, Drop{ID: m.ID, Role: m.Role, Partial: c.Partial, Tokens: saved,
-			Reason: c.Reason, place: places[c.Index]})
+		v.dropped = append(v.dropped, Drop{
+			ID: m.ID, Role: m.Role, Partial: c.Partial, Tokens: saved,
+			Reason: c.Reason, place: places[c.Index],
+		})
 	}
 }
 

@@ -81,7 +81,8 @@ func (s *Service) Create(ctx context.Context, k session.Key, o CreateOptions) (S
 // [session.SectionMessages]. The output of a step is tagged ([session.Tag]) and must go to
 // [session.SectionMessages]; the zero step means no step.
 func (s *Service) Append(ctx context.Context, k session.Key, section string, step session.Step,
-	messages ...ragctx.Message) ([]ragctx.Message, error) {
+	messages ...ragctx.Message,
+) ([]ragctx.Message, error) {
 	k, err := s.opts.Admit(ctx, k)
 	if err != nil {
 		return nil, err
@@ -150,8 +151,10 @@ func (s *Service) Remove(ctx context.Context, k session.Key, section string) err
 		return err
 	}
 	if !slices.ContainsFunc(info.Sections, func(one session.SectionInfo) bool { return one.Name == section }) {
-		return &ragctx.FieldError{Field: "section",
-			Problem: fmt.Sprintf("the session has no section %q", ragctx.Clip(section)), Kind: ragctx.ErrNotFound}
+		return &ragctx.FieldError{
+			Field:   "section",
+			Problem: fmt.Sprintf("the session has no section %q", ragctx.Clip(section)), Kind: ragctx.ErrNotFound,
+		}
 	}
 	return s.store(ctx, k, func(a session.Archive) session.Archive {
 		a = withSection(a, section, nil, s.opts.NewID)
@@ -250,7 +253,8 @@ func (s *Service) move(ctx context.Context, k session.Key, at session.Version, l
 // replace changes the contents of a session once. A concurrent change is a conflict. It returns the
 // leaf, and whether it moved.
 func (s *Service) replace(ctx context.Context, k session.Key,
-	change func(session.Archive) session.Archive) (leaf string, moved bool, err error) {
+	change func(session.Archive) session.Archive,
+) (leaf string, moved bool, err error) {
 	at, err := s.opts.Storage.Version(ctx, k)
 	if err != nil {
 		return "", false, err

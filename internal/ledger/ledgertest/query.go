@@ -120,8 +120,10 @@ func testFind(t *testing.T, w *world) {
 			t.Errorf("Find(%+v) = %+v, %t, %v", c.q, m, ok, err)
 		}
 	}
-	if last, err := ledger.LastSequence(context.Background(), w, ledger.Filter{Namespace: "space", Cluster: "team",
-		Topics: []string{"X"}}); err != nil || last != all[9].Sequence {
+	if last, err := ledger.LastSequence(context.Background(), w, ledger.Filter{
+		Namespace: "space", Cluster: "team",
+		Topics: []string{"X"},
+	}); err != nil || last != all[9].Sequence {
 		t.Errorf("Last = %d, %v", last, err)
 	}
 }

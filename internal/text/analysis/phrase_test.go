@@ -104,8 +104,10 @@ func TestPhraseIn(t *testing.T) {
 func TestPhraseOfText(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		words := rapid.SliceOfN(rapid.OneOf(
-			rapid.SampledFrom([]string{"the", "of", "Storms", "harbour", "user_id", "parseHTTPRequest", "C++", "don't", "1.5", "3,000",
-				"東京都", "水", "ﾃﾞｰﾀ", "новыми", "a/b.c", "x’s", "[]", "--"}),
+			rapid.SampledFrom([]string{
+				"the", "of", "Storms", "harbour", "user_id", "parseHTTPRequest", "C++", "don't", "1.5", "3,000",
+				"東京都", "水", "ﾃﾞｰﾀ", "новыми", "a/b.c", "x’s", "[]", "--",
+			}),
 			rapid.StringMatching(`[a-zé]{1,6}`)), 1, 12).Draw(rt, "words")
 		text := strings.Join(words, " ")
 		from := rapid.IntRange(0, len(words)-1).Draw(rt, "from")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/clipperhouse/uax29/v2/graphemes"
 	"github.com/clipperhouse/uax29/v2/sentences"
+
 	"github.com/ragctx/ragctx"
 )
 

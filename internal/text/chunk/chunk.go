@@ -11,9 +11,10 @@
 package chunk
 
 import (
-	"github.com/ragctx/ragctx"
 	"slices"
 	"strings"
+
+	"github.com/ragctx/ragctx"
 )
 
 // Version is the version of the chunking rules. It is stored with chunks and changes whenever the

@@ -219,8 +219,7 @@ var (
 	spanishTenth = strings.Fields("- décima vigésima trigésima cuadragésima quincuagésima sexagésima septuagésima octogésima nonagésima")
 	frenchOnes   = strings.Fields("- un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dix-sept " +
 		"dix-huit dix-neuf")
-	frenchTens = strings.Fields("- - vingt trente quarante cinquante soixante soixante quatre-vingt " +
-		"quatre-vingt") //nolint:misspell // French
+	frenchTens = strings.Fields("- - vingt trente quarante cinquante soixante soixante quatre-vingt quatre-vingt") //nolint:misspell // French
 )
 
 func englishNumber(n int) (cardinal, ordinal string) {

@@ -108,8 +108,11 @@ func TestWindowOfDays(t *testing.T) {
 		{"earlier", "earlier today", []string{"2023-11-15 09:00", "2023-11-15 14:10"}, "2023-11-15 00:00", "2023-11-15 14:10"},
 		{"earlier, no other", "earlier today", []string{"2023-11-14 09:00", "2023-11-15 14:10"}, "2023-11-15 00:00", "2023-11-15 14:30"},
 		{"earlier, long over", "earlier today", []string{"2023-11-15 09:00", "2023-11-15 11:10"}, "2023-11-15 00:00", "2023-11-15 14:30"},
-		{"earlier this morning, at noon", "earlier this morning", []string{"2023-11-15 12:10", "2023-11-15 14:10"},
-			"2023-11-15 00:00", "2023-11-15 14:10"},
+		{
+			"earlier this morning, at noon", "earlier this morning",
+			[]string{"2023-11-15 12:10", "2023-11-15 14:10"},
+			"2023-11-15 00:00", "2023-11-15 14:10",
+		},
 		{"a night, past midnight", "last night", []string{"2023-11-15 01:00"}, "2023-11-14 17:00", "2023-11-15 06:00"},
 	}
 	for _, tt := range tests {

@@ -103,8 +103,11 @@ func zstdOf(tb testing.TB, data []byte) []byte {
 
 func TestArchives(t *testing.T) {
 	pages := []member{{"docs/a.md", "# A"}, {"docs/b.txt", "b"}}
-	tree := tarOf(t, []tar.Header{{Name: "docs/", Typeflag: tar.TypeDir}, {Name: "docs/a.md"},
-		{Name: "./docs/b.txt"}}, "", "# A", "b")
+	tree := tarOf(t, []tar.Header{
+		{Name: "docs/", Typeflag: tar.TypeDir},
+		{Name: "docs/a.md"},
+		{Name: "./docs/b.txt"},
+	}, "", "# A", "b")
 	want := []string{"docs/a.md: # A", "docs/b.txt: b"}
 	for _, x := range []struct {
 		name string
@@ -120,8 +123,10 @@ func TestArchives(t *testing.T) {
 		{"x.tar.zst", zstdOf(t, tree), want},
 		{"a.md.gz", gzipOf(t, []byte("# A")), []string{"a.md: # A"}},
 		{"dir/a.md.zst", zstdOf(t, []byte("# A")), []string{"a.md: # A"}},
-		{"in.zip", zipOf(t, member{"x.tgz", string(gzipOf(t, tree))}, member{"c.md", "c"}),
-			[]string{"x.tgz/docs/a.md: # A", "x.tgz/docs/b.txt: b", "c.md: c"}},
+		{
+			"in.zip", zipOf(t, member{"x.tgz", string(gzipOf(t, tree))}, member{"c.md", "c"}),
+			[]string{"x.tgz/docs/a.md: # A", "x.tgz/docs/b.txt: b", "c.md: c"},
+		},
 		{"empty.zip", zipOf(t), nil},
 	} {
 		if diff := cmp.Diff(x.want, readLines(t, File{Name: x.name, Data: x.data}, Options{})); diff != "" {
@@ -207,18 +212,24 @@ func TestDamagedArchives(t *testing.T) {
 		want       []string
 	}{
 		{"checksum", "x.zip", damage(two, 30+len("a.md")+2), []string{"a.md! is damaged", "b.md: bravo"}},
-		{"cut off", "x.zip", two[:len(two)-30],
-			[]string{"! is damaged or truncated: its list of files cannot be read"}},
+		{
+			"cut off", "x.zip", two[:len(two)-30],
+			[]string{"! is damaged or truncated: its list of files cannot be read"},
+		},
 		{"encrypted", "x.zip", encrypted, []string{"a.md! is encrypted; pack it without a password", "b.md: bravo"}},
 		{"method", "x.zip", method, []string{"a.md! is packed by an unsupported method", "b.md: bravo"}},
 		{"no archive", "x.zip", []byte("hello"), []string{"! is damaged or truncated"}},
 		{"no gzip", "x.gz", []byte("hello, this is text"), []string{"! is damaged (gzip: invalid header)"}},
-		{"tar cut off", "x.tar", tarball[:2300],
-			[]string{"a.md: " + strings.Repeat("alpha ", 200), "! is truncated; copy it again"}},
+		{
+			"tar cut off", "x.tar", tarball[:2300],
+			[]string{"a.md: " + strings.Repeat("alpha ", 200), "! is truncated; copy it again"},
+		},
 		{"tar cut off in a member", "x.tar", tarball[:700], []string{"! is truncated; copy it again"}},
 		{"gzip cut off", "x.tgz", packed[:len(packed)/2], []string{"! is truncated; copy it again"}},
-		{"gzip checksum", "a.md.gz", damage(gzipOf(t, []byte("hello")), len(gzipOf(t, []byte("hello")))-8),
-			[]string{"! is damaged (gzip: invalid checksum)"}},
+		{
+			"gzip checksum", "a.md.gz", damage(gzipOf(t, []byte("hello")), len(gzipOf(t, []byte("hello")))-8),
+			[]string{"! is damaged (gzip: invalid checksum)"},
+		},
 		{"zstd", "a.md.zst", []byte("\x28\xb5\x2f\xfd\xff\xff"), []string{"! is "}},
 	} {
 		got := readLines(t, File{Name: x.file, Data: x.data}, Options{})
@@ -282,23 +293,41 @@ func TestBombs(t *testing.T) {
 		{"zeros in gzip", "x.gz", gzipOf(t, zeros), Options{}, "unpacks to more than 50 times its size"},
 		{"zeros in gzip, small", "x.gz", gzipOf(t, zeros), small, "unpacks to more than 8388608 bytes"},
 		{"zeros in zstd", "x.zst", zstdOf(t, zeros), Options{}, "unpacks to more than 50 times its size"},
-		{"zeros in zip", "x.zip", zipOf(t, member{"z.txt", string(zeros)}), Options{},
-			"unpacks to more than 50 times its size"},
-		{"many members of zeros", "x.zip", zipOf(t, zeroMembers(40)...), Options{},
-			"unpacks to more than 50 times its size"},
+		{
+			"zeros in zip", "x.zip", zipOf(t, member{"z.txt", string(zeros)}),
+			Options{},
+			"unpacks to more than 50 times its size",
+		},
+		{
+			"many members of zeros", "x.zip", zipOf(t, zeroMembers(40)...),
+			Options{},
+			"unpacks to more than 50 times its size",
+		},
 		{"zip of zips of zeros", "x.zip", nested(t, 2, 10), Options{}, "unpacks to more than 50 times its size"},
-		{"large member", "x.zip", zipOf(t, member{"z.txt", string(zeros[:2000])}), Options{MaxMember: 1000},
-			"the limit for a file inside another is 1000"},
+		{
+			"large member", "x.zip", zipOf(t, member{"z.txt", string(zeros[:2000])}),
+			Options{MaxMember: 1000},
+			"the limit for a file inside another is 1000",
+		},
 		{"slow members", "x.zip", zipOf(t, member{"1.md", strings.Repeat("a b ", 1<<18)}, member{"2.md", ""},
 			member{"3.md", ""}), Options{Timeout: time.Nanosecond}, "takes longer than 20ns to read; unpack it"},
-		{"members", "x.zip", zipOf(t, member{"1.md", ""}, member{"2.md", ""}, member{"3.md", ""}),
-			Options{MaxMembers: 2}, "holds more than 2 files"},
+		{
+			"members", "x.zip", zipOf(t, member{"1.md", ""}, member{"2.md", ""}, member{"3.md", ""}),
+			Options{MaxMembers: 2},
+			"holds more than 2 files",
+		},
 		{"tar of 210,000 entries", "x.tar", many.Bytes(), Options{}, "holds more than 10000 files"},
 		{"tar of 210,000 hidden entries", "x.tar", hidden, Options{MaxMembers: 1000}, "holds more than 20001 entries"},
-		{"list of 300,000 files", "x.zip", append([]byte("PK\x03\x04"), entries...), Options{},
-			"lists 300000 files; the limit is 200000"},
-		{"sparse", "x.tar", bytes.ReplaceAll(sparse, []byte("XXX.sparse"), []byte("GNU.sparse")), Options{},
-			"is a sparse file"},
+		{
+			"list of 300,000 files", "x.zip", append([]byte("PK\x03\x04"), entries...),
+			Options{},
+			"lists 300000 files; the limit is 200000",
+		},
+		{
+			"sparse", "x.tar", bytes.ReplaceAll(sparse, []byte("XXX.sparse"), []byte("GNU.sparse")),
+			Options{},
+			"is a sparse file",
+		},
 	} {
 		var before, after runtime.MemStats
 		runtime.GC()

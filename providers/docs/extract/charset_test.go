@@ -95,20 +95,28 @@ func TestDeclaredCharset(t *testing.T) {
 		{"valid UTF-8 whatever is declared", "text/plain; charset=iso-8859-1", "naïve", "naïve", ""},
 		{"of the type", `text/plain; charset="ISO-8859-2"`, enc("iso-8859-2", "źle"), "źle", "iso-8859-2"},
 		{"of markup", "", `<meta charset="koi8-r">` + enc("koi8-r", "да"), `<meta charset="koi8-r">да`, "koi8-r"},
-		{"of XML", "", `<?xml version="1.0" encoding="Shift_JIS"?><a>` + enc("shift_jis", "表") + "</a>",
-			`<?xml version="1.0" encoding="Shift_JIS"?><a>表</a>`, "shift_jis"},
-		{"cookie in the second line", "", "#!/usr/bin/python\n# -*- coding: euc-jp -*-\n# " + enc("euc-jp", "表示"),
-			"#!/usr/bin/python\n# -*- coding: euc-jp -*-\n# 表示", "euc-jp"},
-		{"cookie of vim", "", "/* vim: set fileencoding=iso-8859-7 : */ // " + enc("iso-8859-7", "ά"),
-			"/* vim: set fileencoding=iso-8859-7 : */ // ά", "iso-8859-7"},
+		{
+			"of XML", "", `<?xml version="1.0" encoding="Shift_JIS"?><a>` + enc("shift_jis", "表") + "</a>",
+			`<?xml version="1.0" encoding="Shift_JIS"?><a>表</a>`, "shift_jis",
+		},
+		{
+			"cookie in the second line", "", "#!/usr/bin/python\n# -*- coding: euc-jp -*-\n# " + enc("euc-jp", "表示"),
+			"#!/usr/bin/python\n# -*- coding: euc-jp -*-\n# 表示", "euc-jp",
+		},
+		{
+			"cookie of vim", "", "/* vim: set fileencoding=iso-8859-7 : */ // " + enc("iso-8859-7", "ά"),
+			"/* vim: set fileencoding=iso-8859-7 : */ // ά", "iso-8859-7",
+		},
 		{"unknown name", "text/plain; charset=x-nothing", "caf\xe9 \xe0 la carte", "café à la carte", "windows-1252"},
 		{"utf-16 with a mark", "", "\xff\xfe" + utf16le("naïve 表"), "naïve 表", "utf-16le"},
 		{"utf-16 without", "", utf16le("Server=localhost\r\n表=1\r\n"), "Server=localhost\r\n表=1\r\n", "utf-16le"},
 		{"utf-32 with a mark", "", "\x00\x00\xfe\xff\x00\x00\x00a\x00\x01\xf6\x00", "a\U0001f600", "utf-32be"},
 		{"utf-32 without", "", "a\x00\x00\x00b\x00\x00\x00", "ab", "utf-32le"},
 		{"iso-2022-jp", "", enc("iso-2022-jp", "ファイル"), "ファイル", "iso-2022-jp"},
-		{"damaged utf-8", "", strings.Repeat("Änderung für später. ", 100) + "\xe4",
-			strings.Repeat("Änderung für später. ", 100) + "\ufffd", ""},
+		{
+			"damaged utf-8", "", strings.Repeat("Änderung für später. ", 100) + "\xe4",
+			strings.Repeat("Änderung für später. ", 100) + "\ufffd", "",
+		},
 		{"empty", "", "", "", ""},
 	} {
 		got, charset, err := decodeText([]byte(x.data), x.mime)

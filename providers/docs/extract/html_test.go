@@ -28,40 +28,64 @@ func TestHTMLParts(t *testing.T) {
 		{"nested strong", "<p><b><b>x</b> y</b>", "**x y**\n"},
 		{"strong around code", "<p><b><code>x</code></b>", "`x`\n"},
 		{"code with a backtick", "<p><code>a`b</code><code>c</code>", "`` a`b `` `c`\n"},
-		{"links", `<p><a href="/in">in</a> <a href="#x">x</a> <a href="https://e.org/a(b)">out</a> <a ` +
-			`href="https://e.org">https://e.org/</a> <a href="javascript:x()">js</a>`,
-			"in x [out](https://e.org/a%28b%29) https://e.org/ js\n"},
+		{
+			"links", `<p><a href="/in">in</a> <a href="#x">x</a> <a href="https://e.org/a(b)">out</a> <a ` +
+				`href="https://e.org">https://e.org/</a> <a href="javascript:x()">js</a>`,
+			"in x [out](https://e.org/a%28b%29) https://e.org/ js\n",
+		},
 		{"number of a ticket", `<p><a href="https://e.org/7">#7</a>`, "#7\n"},
-		{"lines of code",
+		{
+			"lines of code",
 			`<div class="fragment"><div class="line">int <b>a</b>;</div><div class="line">  ` +
-				`b&lt;c&gt;;</div></div>`, "```\nint a;\n  b<c>;\n```\n"},
+				`b&lt;c&gt;;</div></div>`, "```\nint a;\n  b<c>;\n```\n",
+		},
 		{"link around a block", `<a href="https://e.org"><div>one</div><div>two</div></a>`, "one\n\ntwo\n"},
-		{"image in a link", `<a href="https://e.org"><img alt="a red boat" src="x.png"></a>`,
-			"[a red boat](https://e.org)\n"},
+		{
+			"image in a link", `<a href="https://e.org"><img alt="a red boat" src="x.png"></a>`,
+			"[a red boat](https://e.org)\n",
+		},
 		{"names of pictures", `<p><img alt="photo.jpg">x<img alt="">`, "x\n"},
-		{"line starts", "<p># a<p>- b<p>1) c<p>> d<p>+1 e<p>12. f<p>---<p>#tag",
-			"\\# a\n\n\\- b\n\n1\\) c\n\n\\> d\n\n+1 e\n\n12\\. f\n\n\\---\n\n#tag\n"},
+		{
+			"line starts", "<p># a<p>- b<p>1) c<p>> d<p>+1 e<p>12. f<p>---<p>#tag",
+			"\\# a\n\n\\- b\n\n1\\) c\n\n\\> d\n\n+1 e\n\n12\\. f\n\n\\---\n\n#tag\n",
+		},
 		{"loose list", "<ul><li><p>a<p>b<li>c</ul>", "- a\n\n  b\n\n- c\n"},
-		{"deep list", "<ol start=9><li>a<ul><li>b<ol><li>c</ol></ul><li>d</ol>e",
-			"9. a\n   - b\n     1. c\n10. d\n\ne\n"},
+		{
+			"deep list", "<ol start=9><li>a<ul><li>b<ol><li>c</ol></ul><li>d</ol>e",
+			"9. a\n   - b\n     1. c\n10. d\n\ne\n",
+		},
 		{"list of sections", "<ul><li><h2>a</h2>b<ul><li>c</ul></ul>", "## a\n\nb\n\n- c\n"},
 		{"list without items", "<ul>a<ul><li>b</ul></ul>", "- a\n- - b\n"},
-		{"pre keeps its lines", "<pre class='brush: go'>\nfunc f() {\n\treturn\n}\n\n</pre>",
-			"```go\nfunc f() {\n\treturn\n}\n```\n"},
-		{"pre of lines",
+		{
+			"pre keeps its lines", "<pre class='brush: go'>\nfunc f() {\n\treturn\n}\n\n</pre>",
+			"```go\nfunc f() {\n\treturn\n}\n```\n",
+		},
+		{
+			"pre of lines",
 			`<pre><code class="language-js"><span class="line">a</span><br><div>b</div><div>c</div></code></pre>`,
-			"```js\na\nb\nc\n```\n"},
+			"```js\na\nb\nc\n```\n",
+		},
 		{"pre with fences", "<pre>```\nx\n```</pre>", "````\n```\nx\n```\n````\n"},
-		{"table without header", "<table><tr><td>a<td>b<tr><td>c<td>d|e</table>",
-			"| | |\n|---|---|\n| a | b |\n| c | d\\|e |\n"},
-		{"header in the first column", "<table><tr><th>k<td>v<tr><th>l<td>w</table>",
-			"| | |\n|---|---|\n| k | v |\n| l | w |\n"},
-		{"spans", "<table><tr><th colspan=2>a<th>b<tr><td rowspan=2>c<td>d<td>e<tr><td>f<td>g</table>",
-			"| a | | b |\n|---|---|---|\n| c | d | e |\n| c | f | g |\n"},
-		{"blocks in a cell", "<table><tr><th>a<th>b<tr><td><p>x<p>y<td><ul><li>1<li>2</ul></table>",
-			"| a | b |\n|---|---|\n| x y | 1; 2 |\n"},
-		{"layout table", "<table><tr><td><h2>a</h2>b<td><table><tr><th>x<tr><td>1</table></table>",
-			"## a\n\nb\n\nx\n\n1\n"},
+		{
+			"table without header", "<table><tr><td>a<td>b<tr><td>c<td>d|e</table>",
+			"| | |\n|---|---|\n| a | b |\n| c | d\\|e |\n",
+		},
+		{
+			"header in the first column", "<table><tr><th>k<td>v<tr><th>l<td>w</table>",
+			"| | |\n|---|---|\n| k | v |\n| l | w |\n",
+		},
+		{
+			"spans", "<table><tr><th colspan=2>a<th>b<tr><td rowspan=2>c<td>d<td>e<tr><td>f<td>g</table>",
+			"| a | | b |\n|---|---|---|\n| c | d | e |\n| c | f | g |\n",
+		},
+		{
+			"blocks in a cell", "<table><tr><th>a<th>b<tr><td><p>x<p>y<td><ul><li>1<li>2</ul></table>",
+			"| a | b |\n|---|---|\n| x y | 1; 2 |\n",
+		},
+		{
+			"layout table", "<table><tr><td><h2>a</h2>b<td><table><tr><th>x<tr><td>1</table></table>",
+			"## a\n\nb\n\nx\n\n1\n",
+		},
 		{"quotation in an item", "<ul><li><blockquote><p>a<p>b</blockquote></ul>", "- > a\n  >\n  > b\n"},
 		{"hidden", `<p hidden>a</p><p style="display: none">b</p><p aria-hidden="true">c</p><div role="tabpanel" ` +
 			`hidden>d</div><select><option>e</select><svg><title>f</title></svg><template>g</template>h`, "d\n\nh\n"},
@@ -75,8 +99,10 @@ func TestHTMLParts(t *testing.T) {
 		{"end tags of nothing", "</div></p></b>a</table></li>", "a\n"},
 		{"no content", "<html><body></body></html>", ""},
 		{"text only", "just text", "just text\n"},
-		{"forms keep their text", "<form><p>a</p><input value=x><textarea>t</textarea><button>b</button></form>",
-			"a\n"},
+		{
+			"forms keep their text", "<form><p>a</p><input value=x><textarea>t</textarea><button>b</button></form>",
+			"a\n",
+		},
 	} {
 		if got := markdownOf(t, x.in, pageOptions{keepAll: true}); got != x.want {
 			t.Errorf("%s: %q, want %q", x.name, got, x.want)

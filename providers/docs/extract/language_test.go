@@ -29,9 +29,11 @@ func TestDetectLanguageIn(t *testing.T) {
 		{"a page", "# Install\n\nRun the installer and follow the steps that it shows. When it is done, open a new " +
 			"terminal.\n\n```sh\ncurl -fsSL https://example.org/install.sh | sh\n```\n\nIf something goes wrong, " +
 			"read the log in `/var/log/install.log`.\n", "en"},
-		{"German with English words",
+		{
+			"German with English words",
 			"# Deployment\n\nDer Container wird mit `docker run` gestartet. Danach ist die Anwendung unter " +
-				"http://localhost:8080 erreichbar und kann im Browser geöffnet werden.\n", "de"},
+				"http://localhost:8080 erreichbar und kann im Browser geöffnet werden.\n", "de",
+		},
 		{"short", "Hello there", ""},
 		{"code only", "```go\nfunc main() { fmt.Println(\"hello, world\") }\n```\n", ""},
 		{"a table of numbers", "| a | 1 |\n|---|---|\n| b | 2 |\n", ""},

@@ -26,14 +26,22 @@ func TestNotebookLimits(t *testing.T) {
 		reason string
 	}{
 		{"cells", repeated(`{"cells":[`, `{}`, `]}`, size), "has more than 20000 cells; split it"},
-		{"outputs that are none", repeated(cell, `[]`, `]}]}`, size),
-			"holds more than 1000000 fields and lines; split it"},
-		{"lines", repeated(`{"cells":[{"source":[`, `""`, `]}]}`, size),
-			"holds more than 1000000 fields and lines; split it"},
-		{"text", repeated(`{"cells":[`, `{"source":"`+strings.Repeat("a", 1<<16)+`"}`, `]}`, 2<<20),
-			"holds more than 1048576 bytes of text, the limit; split it"},
-		{"text in lines", repeated(`{"cells":[{"source":[`, `"`+strings.Repeat("a", 1<<16)+`"`, `]}]}`, 2<<20),
-			"holds more than 1048576 bytes of text, the limit; split it"},
+		{
+			"outputs that are none", repeated(cell, `[]`, `]}]}`, size),
+			"holds more than 1000000 fields and lines; split it",
+		},
+		{
+			"lines", repeated(`{"cells":[{"source":[`, `""`, `]}]}`, size),
+			"holds more than 1000000 fields and lines; split it",
+		},
+		{
+			"text", repeated(`{"cells":[`, `{"source":"`+strings.Repeat("a", 1<<16)+`"}`, `]}`, 2<<20),
+			"holds more than 1048576 bytes of text, the limit; split it",
+		},
+		{
+			"text in lines", repeated(`{"cells":[{"source":[`, `"`+strings.Repeat("a", 1<<16)+`"`, `]}]}`, 2<<20),
+			"holds more than 1048576 bytes of text, the limit; split it",
+		},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			var before, after runtime.MemStats

@@ -37,8 +37,10 @@ func wordWith(t testing.TB, body string, more ...string) []byte {
 
 func bookWith(t testing.TB, rows string, more ...string) []byte {
 	t.Helper()
-	return zipped(t, append([]string{"xl/workbook.xml", workbookXML, "xl/_rels/workbook.xml.rels", workbookRel,
-		"xl/s.xml", sheetOpen + rows + sheetClose}, more...)...)
+	return zipped(t, append([]string{
+		"xl/workbook.xml", workbookXML, "xl/_rels/workbook.xml.rels", workbookRel,
+		"xl/s.xml", sheetOpen + rows + sheetClose,
+	}, more...)...)
 }
 
 // TestDamagedDocuments checks the errors of unreadable documents.
@@ -54,55 +56,107 @@ func TestDamagedDocuments(t *testing.T) {
 		{"empty", "a.docx", nil, Options{}, "not a complete zip archive"},
 		{"cut off", "a.docx", whole[:len(whole)/2], Options{}, "not a complete zip archive"},
 		{"another zip", "a.docx", zipped(t, "readme.txt", "x"), Options{}, "lacks the main part"},
-		{"another document", "a.docx", zipped(t, "word/document.xml", "<html/>"), Options{},
-			"not a supported document"},
+		{
+			"another document", "a.docx", zipped(t, "word/document.xml", "<html/>"),
+			Options{},
+			"not a supported document",
+		},
 		{"broken XML", "a.docx", wordWith(t, para+"<w:p>"), Options{}, "part word/document.xml is damaged"},
-		{"no XML", "a.docx", zipped(t, "word/document.xml", "\x00\x01\x02"), Options{},
-			"part word/document.xml is damaged"},
-		{"entities", "a.docx",
-			zipped(t, "word/document.xml", lol+wordOpen+"<w:p><w:r><w:t>&b;</w:t></w:r></w:p>"+wordClose), Options{},
-			"invalid character entity &b;"},
-		{"external entity", "a.docx",
+		{
+			"no XML", "a.docx", zipped(t, "word/document.xml", "\x00\x01\x02"),
+			Options{},
+			"part word/document.xml is damaged",
+		},
+		{
+			"entities", "a.docx",
+			zipped(t, "word/document.xml", lol+wordOpen+"<w:p><w:r><w:t>&b;</w:t></w:r></w:p>"+wordClose),
+			Options{},
+			"invalid character entity &b;",
+		},
+		{
+			"external entity", "a.docx",
 			zipped(t, "word/document.xml",
-				`<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]>`+wordOpen+"<w:p><w:r><w:t>&e;</w:t></w:r></w:p>"+wordClose), Options{}, "invalid character entity &e;"},
-		{"deep", "a.docx", wordWith(t, strings.Repeat("<w:sdt>", 5000)+strings.Repeat("</w:sdt>", 5000)), Options{},
-			"more than 400 deep"},
-		{"deep tables", "a.docx", wordWith(t, strings.Repeat("<w:tbl><w:tr><w:tc>", 5000)), Options{},
-			"more than 400 deep"},
-		{"bomb", "a.docx", wordWith(t, strings.Repeat(para, 40_000)), Options{MaxExpand: 1 << 20},
-			"unpacks to more than 1048576 bytes"},
-		{"bomb of styles", "a.docx",
+				`<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]>`+wordOpen+"<w:p><w:r><w:t>&e;</w:t></w:r></w:p>"+wordClose),
+			Options{},
+			"invalid character entity &e;",
+		},
+		{
+			"deep", "a.docx", wordWith(t, strings.Repeat("<w:sdt>", 5000)+strings.Repeat("</w:sdt>", 5000)),
+			Options{},
+			"more than 400 deep",
+		},
+		{
+			"deep tables", "a.docx", wordWith(t, strings.Repeat("<w:tbl><w:tr><w:tc>", 5000)),
+			Options{},
+			"more than 400 deep",
+		},
+		{
+			"bomb", "a.docx", wordWith(t, strings.Repeat(para, 40_000)),
+			Options{MaxExpand: 1 << 20},
+			"unpacks to more than 1048576 bytes",
+		},
+		{
+			"bomb of styles", "a.docx",
 			wordWith(t, para, "word/styles.xml", "<s>"+strings.Repeat("<w:style/>", 200_000)+"</s>"),
-			Options{MaxExpand: 1 << 20}, "unpacks to more than 1048576 bytes"},
-		{"huge attribute", "a.docx", wordWith(t, `<w:p w:x="`+strings.Repeat("a", maxToken+1)+`"/>`), Options{},
-			"longer than 8388608 bytes"},
-		{"too much text", "a.docx", wordWith(t, strings.Repeat(para, 1000)), Options{MaxText: 1000},
-			"more than 1000 bytes of text"},
-		{"many parts", "a.docx", zipped(t, "a", "", "b", "", "c", ""), Options{MaxMembers: 2},
-			"holds 3 files; the limit is 2"},
+			Options{MaxExpand: 1 << 20},
+			"unpacks to more than 1048576 bytes",
+		},
+		{
+			"huge attribute", "a.docx", wordWith(t, `<w:p w:x="`+strings.Repeat("a", maxToken+1)+`"/>`),
+			Options{},
+			"longer than 8388608 bytes",
+		},
+		{
+			"too much text", "a.docx", wordWith(t, strings.Repeat(para, 1000)),
+			Options{MaxText: 1000},
+			"more than 1000 bytes of text",
+		},
+		{
+			"many parts", "a.docx", zipped(t, "a", "", "b", "", "c", ""),
+			Options{MaxMembers: 2},
+			"holds 3 files; the limit is 2",
+		},
 		{"opendocument", "a.odt", zipped(t, "content.xml", "<x/>"), Options{}, "OpenDocument file; save it as .docx"},
-		{"no slides", "a.pptx",
+		{
+			"no slides", "a.pptx",
 			zipped(t, "ppt/presentation.xml",
-				`<p:presentation xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"/>`), Options{},
-			"holds no slides"},
+				`<p:presentation xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"/>`),
+			Options{},
+			"holds no slides",
+		},
 		{"no sheets", "a.xlsx", zipped(t, "xl/workbook.xml", workbookXML), Options{}, "holds no sheets"},
 		{"damaged sheet", "a.xlsx", bookWith(t, "<row><c>"), Options{}, "part xl/s.xml is damaged"},
 		{"binary workbook", "a.xlsb", zipped(t, "xl/workbook.bin", ""), Options{}, "save it as .xlsx"},
-		{"drm", "a.epub", zipped(t, "META-INF/container.xml", "<c/>", "META-INF/encryption.xml",
-			`<e><EncryptionMethod Algorithm="http://www.w3.org/2001/04/xmlenc#aes256-cbc"/></e>`), Options{},
-			"digital rights"},
-		{"no package", "a.epub", zipped(t, "META-INF/container.xml", `<c><rootfile full-path="../../x.opf"/></c>`),
-			Options{}, "list of chapters is missing"},
+		{
+			"drm", "a.epub", zipped(t, "META-INF/container.xml", "<c/>", "META-INF/encryption.xml",
+				`<e><EncryptionMethod Algorithm="http://www.w3.org/2001/04/xmlenc#aes256-cbc"/></e>`),
+			Options{},
+			"digital rights",
+		},
+		{
+			"no package", "a.epub", zipped(t, "META-INF/container.xml", `<c><rootfile full-path="../../x.opf"/></c>`),
+			Options{},
+			"list of chapters is missing",
+		},
 		{"no chapters", "a.epub", zipped(t, "META-INF/container.xml", `<c><rootfile full-path="x.opf"/></c>`,
 			"x.opf", "<package/>"), Options{}, "without a readable chapter"},
-		{"old word", "a.doc",
-			[]byte(oleMagic + "......W\x00o\x00r\x00d\x00D\x00o\x00c\x00u\x00m\x00e\x00n\x00t\x00"), Options{},
-			"save it as .docx"},
-		{"old excel", "a.xls", []byte(oleMagic + "W\x00o\x00r\x00k\x00b\x00o\x00o\x00k\x00"), Options{},
-			"save it as .xlsx"},
-		{"encrypted", "a.docx",
+		{
+			"old word", "a.doc",
+			[]byte(oleMagic + "......W\x00o\x00r\x00d\x00D\x00o\x00c\x00u\x00m\x00e\x00n\x00t\x00"),
+			Options{},
+			"save it as .docx",
+		},
+		{
+			"old excel", "a.xls", []byte(oleMagic + "W\x00o\x00r\x00k\x00b\x00o\x00o\x00k\x00"),
+			Options{},
+			"save it as .xlsx",
+		},
+		{
+			"encrypted", "a.docx",
 			[]byte(oleMagic + "E\x00n\x00c\x00r\x00y\x00p\x00t\x00e\x00d\x00P\x00a\x00c\x00k\x00a\x00g\x00e\x00"),
-			Options{}, "protected by a password"},
+			Options{},
+			"protected by a password",
+		},
 		{"rich text", "a.doc", []byte(`{\rtf1 x}`), Options{}, "save it as .docx"},
 	} {
 		_, err := readOne(t, x.file, x.data, x.opts)
@@ -139,38 +193,56 @@ func TestMalformedDocuments(t *testing.T) {
 		want       string
 	}{
 		{"damaged styles", "a.docx", wordWith(t, para, "word/styles.xml", "<s>", "word/numbering.xml", "&"), "text\n"},
-		{"main part outside", "a.docx",
+		{
+			"main part outside", "a.docx",
 			wordWith(t, para, "_rels/.rels", rel("https://example.org/document.xml", ` TargetMode="External"`)),
-			"text\n"},
-		{"main part above", "a.docx", wordWith(t, para, "_rels/.rels", rel("../../../word/document.xml", "")),
-			"text\n"},
+			"text\n",
+		},
+		{
+			"main part above", "a.docx", wordWith(t, para, "_rels/.rels", rel("../../../word/document.xml", "")),
+			"text\n",
+		},
 		{"main part in a loop", "a.docx", wordWith(t, para, "_rels/.rels", rel("_rels/.rels", "")), ""},
 		{"two parts of a name", "a.docx", wordWith(t, para, "word/document.xml", wordOpen+wordClose), "text\n"},
 		{"another case", "a.docx", zipped(t, `Word\Document.XML`, wordOpen+para+wordClose), "text\n"},
 		{"under another extension", "a.xlsx", wordWith(t, para), "text\n"},
-		{"absurd list", "a.docx", wordWith(t, numbered("7")+numbered("-1")+numbered("9999999999999999999")),
-			"- x\n\nx\n\nx\n"},
-		{"absurd span", "a.docx",
+		{
+			"absurd list", "a.docx", wordWith(t, numbered("7")+numbered("-1")+numbered("9999999999999999999")),
+			"- x\n\nx\n\nx\n",
+		},
+		{
+			"absurd span", "a.docx",
 			wordWith(t, `<w:tbl><w:tr><w:tc><w:tcPr><w:gridSpan `+
-				`w:val="2000000000"/></w:tcPr>`+para+`</w:tc><w:tc>`+para+`</w:tc></w:tr></w:tbl>`), "text\n"},
-		{"styles in a ring", "a.docx",
+				`w:val="2000000000"/></w:tcPr>`+para+`</w:tc><w:tc>`+para+`</w:tc></w:tr></w:tbl>`), "text\n",
+		},
+		{
+			"styles in a ring", "a.docx",
 			wordWith(t, `<w:p><w:pPr><w:pStyle w:val="a"/></w:pPr><w:r><w:t>x</w:t></w:r></w:p>`, "word/styles.xml",
 				`<w:styles xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:style `+
 					`w:styleId="a"><w:basedOn w:val="b"/></w:style><w:style w:styleId="b"><w:basedOn `+
-					`w:val="a"/></w:style></w:styles>`), "x\n"},
-		{"end of a field that never began", "a.docx",
+					`w:val="a"/></w:style></w:styles>`), "x\n",
+		},
+		{
+			"end of a field that never began", "a.docx",
 			wordWith(t, `<w:p><w:r><w:fldChar w:fldCharType="end"/><w:fldChar `+
-				`w:fldCharType="separate"/><w:t>x</w:t></w:r></w:p>`), "x\n"},
-		{"signs of no text", "a.docx", wordWith(t, "<w:p><w:r><w:t>a\u200bb\u00adc\u00a0d\ufeff</w:t></w:r></w:p>"),
-			"abc d\n"},
-		{"cells out of order", "a.xlsx",
+				`w:fldCharType="separate"/><w:t>x</w:t></w:r></w:p>`), "x\n",
+		},
+		{
+			"signs of no text", "a.docx", wordWith(t, "<w:p><w:r><w:t>a\u200bb\u00adc\u00a0d\ufeff</w:t></w:r></w:p>"),
+			"abc d\n",
+		},
+		{
+			"cells out of order", "a.xlsx",
 			bookWith(t, `<row r="5"><c r="C5"><v>3</v></c><c r="A5"><v>1</v></c></row><row r="2"><c `+
 				`r="ZZZ2"><v>9</v></c><c r="!"><v>8</v></c></row>`),
-			"## S\n\n| | | | |\n|---|---|---|---|\n| 1 | 3 |\n| | | 9 | 8 |\n"},
-		{"absurd numbers", "a.xlsx",
+			"## S\n\n| | | | |\n|---|---|---|---|\n| 1 | 3 |\n| | | 9 | 8 |\n",
+		},
+		{
+			"absurd numbers", "a.xlsx",
 			bookWith(t, `<row r="99999999999"><c t="s"><v>-5</v></c><c `+
 				`s="77"><v>1e999</v></c><c><v>1e300</v></c><c><v>NaN</v></c></row>`),
-			"## S\n\n| | | |\n|---|---|---|\n| 1e999 | 1E+300 | NaN |\n"},
+			"## S\n\n| | | |\n|---|---|---|\n| 1e999 | 1E+300 | NaN |\n",
+		},
 	} {
 		got, err := readOne(t, x.file, x.data, Options{})
 		if x.want == "" {

@@ -15,8 +15,10 @@ type words struct {
 }
 
 func vocabularies() []words {
-	values := []string{"", "0", "1", "2", "-1", "9", "99999999999", "true", "begin", "separate", "end", "page",
-		"restart", "berschrift1", "A1", "ZZ9", "s", "b", "inlineStr", "title", "body", "rId1", "F0FC"}
+	values := []string{
+		"", "0", "1", "2", "-1", "9", "99999999999", "true", "begin", "separate", "end", "page",
+		"restart", "berschrift1", "A1", "ZZ9", "s", "b", "inlineStr", "title", "body", "rId1", "F0FC",
+	}
 	return []words{
 		{
 			"a.docx", "word/document.xml",
@@ -70,8 +72,10 @@ func (w words) tree(t *rapid.T, b *strings.Builder, depth int) {
 // TestTrees reads documents with elements in meaningless places.
 func TestTrees(t *testing.T) {
 	for _, w := range vocabularies() {
-		name := map[string]string{"a.docx": "word.docx.txtar", "a.pptx": "deck.pptx.txtar",
-			"a.xlsx": "ledger.xlsx.txtar"}[w.file]
+		name := map[string]string{
+			"a.docx": "word.docx.txtar", "a.pptx": "deck.pptx.txtar",
+			"a.xlsx": "ledger.xlsx.txtar",
+		}[w.file]
 		support := supporting(t, name, w.part)
 		t.Run(w.file, rapid.MakeCheck(func(r *rapid.T) {
 			var b strings.Builder

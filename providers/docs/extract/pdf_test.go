@@ -229,8 +229,10 @@ func TestPDFHostile(t *testing.T) {
 		reason string // "" accepts any result
 	}{
 		{"not at all", []byte("%PDF-1.4\nnothing"), "not a PDF"},
-		{"a page tree that is its own child",
-			pdfObjects("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[2 0 R 2 0 R]/Count 2>>"), "not a PDF"},
+		{
+			"a page tree that is its own child",
+			pdfObjects("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[2 0 R 2 0 R]/Count 2>>"), "not a PDF",
+		},
 		{"a page tree that never ends", pdfObjects("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R]>>",
 			"<</Type/Pages/Kids[2 0 R]>>"), "not a PDF"},
 		{
@@ -243,8 +245,10 @@ func TestPDFHostile(t *testing.T) {
 			pdfObjects("<</Type/Catalog/Pages 2 0 R>>",
 				"<</Type/Pages/Kids["+strings.Repeat("<<>>", maxPDFPages+1)+"]>>"), "more than",
 		},
-		{"a bomb", pdfObjects("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R]>>", page, bomb(32<<20)),
-			"unpacks to more"},
+		{
+			"a bomb", pdfObjects("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R]>>", page, bomb(32<<20)),
+			"unpacks to more",
+		},
 		{"forms in forms", pdfObjects("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R]>>",
 			"<</Type/Page/Contents 4 0 R/Resources<</XObject<</F 4 0 R>>>>>>", form), "unpacks to more"},
 		{"arrays in arrays", pdfObjects("<</Type/Catalog/Pages 2 0 R>>", strings.Repeat("[", 1e6)), ""},
@@ -252,16 +256,20 @@ func TestPDFHostile(t *testing.T) {
 		{"a length that is itself", pdfObjects("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R]>>", page,
 			"<</Length 4 0 R>>stream\nBT ET\nendstream"), "no text"},
 		{"a reference to itself", pdfObjects("<</Type/Catalog/Pages 2 0 R>>", "2 0 R"), "not a PDF"},
-		{"a chain of tables", []byte("%PDF-1.4\nxref\n0 0\ntrailer\n<</Prev 9/Root 1 0 R>>\nstartxref\n9\n%%EOF"),
-			"not a PDF"},
+		{
+			"a chain of tables", []byte("%PDF-1.4\nxref\n0 0\ntrailer\n<</Prev 9/Root 1 0 R>>\nstartxref\n9\n%%EOF"),
+			"not a PDF",
+		},
 		{"a table of many", []byte("%PDF-1.4\nxref\n0 999999999999\ntrailer\n<<>>\nstartxref\n9\n%%EOF"), "not a PDF"},
 		{"objects without ends", []byte("%PDF-1.4\n" + strings.Repeat("1 0 obj<<(", 1e5)), ""},
 		{"strings without ends", []byte("%PDF-1.4\n" + strings.Repeat("1 0 obj(", 1e5)), ""},
 		{"streams without ends", []byte("%PDF-1.4\n" + strings.Repeat("1 0 obj<</Type/ObjStm>>stream\n", 1e5)), ""},
 		{"fonts of all fonts", pdfOf(strings.Repeat("/F1 10 Tf /F9 10 Tf ", 1e5)), "no text"},
-		{"many letters",
+		{
+			"many letters",
 			pdfOf("BT /F1 10 Tf " + strings.Repeat("1 0 0 1 72 700 Tm ("+strings.Repeat("x", 100)+") Tj ",
-				maxPDFGlyphs/100+1) + "ET"), "unpacks to more"},
+				maxPDFGlyphs/100+1) + "ET"), "unpacks to more",
+		},
 		{"states", pdfOf(strings.Repeat("q ", 1e6) + lines(700, "text")), ""},
 		{"many columns", pdfOf(scattered(50_000)), ""},
 	} {

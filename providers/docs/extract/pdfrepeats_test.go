@@ -28,8 +28,10 @@ func TestPDFRepeats(t *testing.T) {
 		if n := strings.Count(p, "Annual Report"); n != b2i(i == 0) {
 			t.Errorf("page %d has the header %d times", i+1, n)
 		}
-		for _, want := range []string{"The same sentence on every page.", fmt.Sprintf("Page number %d", i+1),
-			fmt.Sprintf("%d %d %d", i, 2*i, 3*i)} {
+		for _, want := range []string{
+			"The same sentence on every page.", fmt.Sprintf("Page number %d", i+1),
+			fmt.Sprintf("%d %d %d", i, 2*i, 3*i),
+		} {
 			if !strings.Contains(p, want) {
 				t.Errorf("page %d lacks %q: %q", i+1, want, p)
 			}
@@ -66,8 +68,10 @@ func TestPDFRepeatsKept(t *testing.T) {
 			return lines(770, s) + text, []string{s}
 		}},
 		{"invoices", func(n int) (string, []string) {
-			want := []string{fmt.Sprintf("Invoice %d", 4700+n), fmt.Sprintf("Amount due %d.50 EUR", 113*n),
-				fmt.Sprintf("Due 2024-03-%02d", n)}
+			want := []string{
+				fmt.Sprintf("Invoice %d", 4700+n), fmt.Sprintf("Amount due %d.50 EUR", 113*n),
+				fmt.Sprintf("Due 2024-03-%02d", n),
+			}
 			return lines(780, want...) + text, want
 		}},
 		{"forms", func(n int) (string, []string) {
@@ -122,8 +126,10 @@ func TestPDFRepeatsGone(t *testing.T) {
 		{"of all", func(n int) string { return at(280, 30, fmt.Sprintf("Page %d of 10", n)) }, "", "Page"},
 		{"from 300 on", func(n int) string { return at(280, 30, fmt.Sprint(300+n)) }, "", "30"},
 		{"Roman", func(n int) string { return at(280, 30, roman(n)) }, "", "v"},
-		{"after words", func(n int) string { return at(72, 780, "Handbook") + at(500, 780, fmt.Sprint(n)) },
-			"Handbook", ""},
+		{
+			"after words", func(n int) string { return at(72, 780, "Handbook") + at(500, 780, fmt.Sprint(n)) },
+			"Handbook", "",
+		},
 		{"left and right", func(n int) string {
 			if n%2 > 0 {
 				return at(72, 780, "Handbook") + at(500, 780, fmt.Sprint(n))

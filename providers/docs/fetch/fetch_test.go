@@ -342,8 +342,10 @@ func TestRobots(t *testing.T) {
 			w.WriteHeader(status)
 			return
 		}
-		pages(map[string]string{"/robots.txt": "User-agent: ragctx\nDisallow: /a\n\nUser-agent: *\nDisallow: /",
-			"/a": "a", "/b": "b"})(w, r)
+		pages(map[string]string{
+			"/robots.txt": "User-agent: ragctx\nDisallow: /a\n\nUser-agent: *\nDisallow: /",
+			"/a":          "a", "/b": "b",
+		})(w, r)
 	}
 	s := serve(t, h)
 	_, err := s.Get(t.Context(), s.url+"/a", "")

@@ -48,8 +48,10 @@ func TestCanonical(t *testing.T) {
 }
 
 func TestHosts(t *testing.T) {
-	h, err := ParseHosts([]string{"docs.example.com", "*.example.org", "api.example.com:8443", " B\u00fccher.example",
-		"::1", "[::2]:80", "10.0.0.1", "*.corp.example:81", "10.2.0.0/16"})
+	h, err := ParseHosts([]string{
+		"docs.example.com", "*.example.org", "api.example.com:8443", " B\u00fccher.example",
+		"::1", "[::2]:80", "10.0.0.1", "*.corp.example:81", "10.2.0.0/16",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,8 +85,10 @@ func TestHosts(t *testing.T) {
 			t.Errorf("%s: allowed is %v", raw, got)
 		}
 	}
-	for _, bad := range []string{"", "*", "*.", "a b", "http://a.example", "a.example/", "*.*.example", "a.example:x",
-		"a@b.example", "1.2.3.4/99"} {
+	for _, bad := range []string{
+		"", "*", "*.", "a b", "http://a.example", "a.example/", "*.*.example", "a.example:x",
+		"a@b.example", "1.2.3.4/99",
+	} {
 		if _, err := ParseHosts([]string{bad}); err == nil || !strings.Contains(err.Error(), "allow_hosts") {
 			t.Errorf("%q: %v", bad, err)
 		}
@@ -238,8 +242,10 @@ func TestNamed(t *testing.T) {
 
 // TestLinkLocalReason: the remedy is one that helps.
 func TestLinkLocalReason(t *testing.T) {
-	for address, want := range map[string]string{"169.254.169.254": "add a network",
-		"fe80::1%eth0": "add a network", "10.0.0.1": "add the host wiki"} {
+	for address, want := range map[string]string{
+		"169.254.169.254": "add a network",
+		"fe80::1%eth0":    "add a network", "10.0.0.1": "add the host wiki",
+	} {
 		if got := (&privateAddressError{"wiki", address}).Error(); !strings.Contains(got, want) {
 			t.Errorf("%s: %s", address, got)
 		}

@@ -29,8 +29,10 @@ func TestNotationsOfInsideAddresses(t *testing.T) {
 		"example.com@127.0.0.1", "127.0.0.1#@example.com",
 		"169.254.169.254", "metadata.google.internal", "localtest.invalid", "%31%32%37.0.0.1",
 	} {
-		for _, target := range []string{"http://" + host + port + "/", "http://" + host + "/",
-			"//" + host + port + "/", `http:\\` + host + port + `\`, "http:///" + host + port + "/"} {
+		for _, target := range []string{
+			"http://" + host + port + "/", "http://" + host + "/",
+			"//" + host + port + "/", `http:\\` + host + port + `\`, "http:///" + host + port + "/",
+		} {
 			to = target
 			if p, err := s.Get(t.Context(), s.url+"/start", ""); err == nil {
 				t.Errorf("%q leads to %s: %q", target, p.At, p.Data)

@@ -25,10 +25,14 @@ func TestParseRobots(t *testing.T) {
 		"shared group":      {text: "User-agent: x\nUser-agent: ragctx\nDisallow: /a", no: "/a"},
 		"the longest wins":  {text: "User-agent: *\nDisallow: /a\nAllow: /a/b", yes: "/a/b /a/bc", no: "/a /a/c"},
 		"allow wins a tie":  {text: "User-agent: *\nDisallow: /a\nAllow: /a", yes: "/a"},
-		"stars": {text: "User-agent: *\nDisallow: /*.php$\nDisallow: /*?x=", yes: "/a.php5 /a?y=x",
-			no: "/a.php /d/b.php /a?x=1"},
-		"escapes": {text: "User-agent: *\nDisallow: /caf\u00e9\nDisallow: /a%2fb\nDisallow: /%7ejoe",
-			yes: "/a/b", no: "/caf%c3%a9 /a%2Fb /~joe"},
+		"stars": {
+			text: "User-agent: *\nDisallow: /*.php$\nDisallow: /*?x=", yes: "/a.php5 /a?y=x",
+			no: "/a.php /d/b.php /a?x=1",
+		},
+		"escapes": {
+			text: "User-agent: *\nDisallow: /caf\u00e9\nDisallow: /a%2fb\nDisallow: /%7ejoe",
+			yes:  "/a/b", no: "/caf%c3%a9 /a%2Fb /~joe",
+		},
 		"comments, case, CR":  {text: "\ufeffUSER-AGENT: * # all\r\nDISALLOW: /a # b\rAllow : /a/x\n", yes: "/b /a/x", no: "/a"},
 		"robots.txt itself":   {text: "User-agent: *\nDisallow: /", yes: "/robots.txt", no: "/"},
 		"rules of no one":     {text: "Disallow: /", yes: "/"},

@@ -299,8 +299,10 @@ func TestNothingIsNothing(t *testing.T) {
 	must(t, os.Chtimes(filepath.Join(dir, "a.md"), old, old))
 	m := follow(t, watch.Options{}, dir)
 	m.matches("at the beginning", dir)
-	for _, name := range []string{"a.md~", ".#a.md", "#a.md#", ".a.md.swp", "4913", "a.md___jb_tmp___", "~$a.docx",
-		"x.tmp", ".hidden", "picture.png", ".git/HEAD", "dist/x.md"} {
+	for _, name := range []string{
+		"a.md~", ".#a.md", "#a.md#", ".a.md.swp", "4913", "a.md___jb_tmp___", "~$a.docx",
+		"x.tmp", ".hidden", "picture.png", ".git/HEAD", "dist/x.md",
+	} {
 		put(t, filepath.Join(dir, filepath.FromSlash(name)), "x")
 	}
 	must(t, os.Chmod(filepath.Join(dir, "a.md"), 0o400))

@@ -473,8 +473,10 @@ func profession(m *match) bool {
 	}
 	end := ws[min(len(ws), 5)-1].to
 	head := string(m.t.fold[m.vFrom:end])
-	for _, cut := range []string{" at ", " in ", " for ", " who ", " from ", " with ", " of ", " and ", ", ",
-		" working ", " living ", " based ", " speciali", " on ", " by ", " but ", " to "} {
+	for _, cut := range []string{
+		" at ", " in ", " for ", " who ", " from ", " with ", " of ", " and ", ", ",
+		" working ", " living ", " based ", " speciali", " on ", " by ", " but ", " to ",
+	} {
 		if i := strings.Index(head, cut); i > 0 {
 			head = head[:i]
 		}

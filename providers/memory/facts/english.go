@@ -1,8 +1,9 @@
 package facts
 
 import (
-	"github.com/ragctx/ragctx"
 	"slices"
+
+	"github.com/ragctx/ragctx"
 )
 
 // english is the rule table of English.
@@ -91,8 +92,10 @@ var englishIdentity = []rule{
 			"I live in Berlin.", "i currently live in a small village near lyon", "I'm based in Austin, Texas", "we live in Utrecht now",
 			"well i live in leeds btw",
 		},
-		no: []string{"I live in fear of Mondays.", "If I lived in Berlin I'd cycle.", "Imagine I live in Tokyo.",
-			"Do I live in a bubble?", "we live in a society"},
+		no: []string{
+			"I live in fear of Mondays.", "If I lived in Berlin I'd cycle.", "Imagine I live in Tokyo.",
+			"Do I live in a bubble?", "we live in a society",
+		},
 	},
 	{
 		name: "moved", kind: ragctx.FactIdentity, heads: "i we i've ive we've",
@@ -153,8 +156,10 @@ var englishIdentity = []rule{
 	{
 		name: "profession", kind: ragctx.FactIdentity, heads: "i i'm im", re: `{im} {adv}(?:a|an|the) {rest}`, attribute: "profession", profile: true,
 		conf: .85, imp: .8, reason: "says what they are", check: profession,
-		yes: []string{"I'm a nurse in Leeds.", "im a backend developer", "I am a retired firefighter",
-			"I'm a vegan chef", "I'm a mother of two"},
+		yes: []string{
+			"I'm a nurse in Leeds.", "im a backend developer", "I am a retired firefighter",
+			"I'm a vegan chef", "I'm a mother of two",
+		},
 		no: []string{"I'm a bit tired.", "I'm a little lost", "I'm a huge fan of tea", "I'm a wreck today", "I'm an idiot"},
 	},
 	{
@@ -174,8 +179,10 @@ var englishIdentity = []rule{
 		re: `(?:i {adv}(?:study|studied|teach|major in|majored in|graduated in|graduated from)|{im} ` +
 			`{adv}(?:studying|teaching|majoring in|pursuing|doing (?:a|my) (?:phd|master'?s|degree|bachelor'?s)(?: in| at)?)) {rest}`,
 		attribute: "study", profile: true, conf: .82, imp: .8, reason: "says what they study or teach", check: notFor,
-		yes: []string{"I study marine biology in Bergen.", "i'm studying law at Leiden",
-			"I teach maths at a secondary school", "I'm doing a PhD in geology"},
+		yes: []string{
+			"I study marine biology in Bergen.", "i'm studying law at Leiden",
+			"I teach maths at a secondary school", "I'm doing a PhD in geology",
+		},
 		no: []string{"I study the error message", "I'm studying your code"},
 	},
 	{
@@ -199,8 +206,10 @@ var englishIdentity = []rule{
 			`my (?:allergy|allergies) (?:is|are)(?: to)?) ` +
 			`{rest}`,
 		attribute: "health", profile: true, conf: .9, imp: .92, reason: "states an allergy or condition", check: ailment,
-		yes: []string{"I'm allergic to peanuts.", "im severely allergic to penicillin", "I have celiac disease",
-			"i was diagnosed with type 2 diabetes last year", "I have a nut allergy"},
+		yes: []string{
+			"I'm allergic to peanuts.", "im severely allergic to penicillin", "I have celiac disease",
+			"i was diagnosed with type 2 diabetes last year", "I have a nut allergy",
+		},
 		no: []string{"I have a question", "I'm allergic to meetings, haha", "I have a cold"},
 	},
 	{

@@ -9,11 +9,15 @@ var englishPlans = []rule{
 			`looking to|aiming to|set to|due to|scheduled to|intending to|determined to|expecting|saving(?: ` +
 			`up)? for|training for|preparing for|studying for) {rest}`,
 		attribute: "plan", conf: .72, imp: .62, reason: "says what they are going to do", check: plan,
-		yes: []string{"I'm going to run the Berlin marathon in September.", "we're planning a trip to Japan",
+		yes: []string{
+			"I'm going to run the Berlin marathon in September.", "we're planning a trip to Japan",
 			"im planning to quit my job", "We're expecting twins in April", "I'm training for a half marathon.",
-			"we are saving up for a house"},
-		no: []string{"I'm going to bed.", "I'm going to try that", "I'm going to paste the code",
-			"Am I going to regret it?", "I'm going to need your help"},
+			"we are saving up for a house",
+		},
+		no: []string{
+			"I'm going to bed.", "I'm going to try that", "I'm going to paste the code",
+			"Am I going to regret it?", "I'm going to need your help",
+		},
 	},
 	{
 		name: "thinking", kind: ragctx.FactPlan, heads: "i i'm im we we're", tense: future, keep: true,
@@ -35,8 +39,10 @@ var englishPlans = []rule{
 		name: "plan", kind: ragctx.FactPlan, heads: "i we my", tense: future, keep: true,
 		re: `(?:i|we|my (?:wife|husband|partner) and i) {adv}(?:plan|intend|aim|plan on|hope|planned)(?: to|` +
 			` on| for)? {rest}`, attribute: "plan", conf: .76, imp: .62, reason: "says what they plan",
-		check: plan, yes: []string{"I plan to retire at 60.", "we intend to open a second shop",
-			"i hope to visit Peru someday"}, no: []string{"I hope you are well", "I hope so", "I hope that helps"},
+		check: plan, yes: []string{
+			"I plan to retire at 60.", "we intend to open a second shop",
+			"i hope to visit Peru someday",
+		}, no: []string{"I hope you are well", "I hope so", "I hope that helps"},
 	},
 	{
 		name: "want", kind: ragctx.FactPlan, heads: "i we i'd i've", tense: future, keep: true,
@@ -53,8 +59,10 @@ var englishPlans = []rule{
 			`year's |career )*(?:goal|plan|dream|aim|objective|ambition|resolution|target|wish)s?(?: for ` +
 			`(?:the |this |next |[a-z0-9])[a-z0-9 ]*?)?(?: is|'s|s| are|:)(?: to)? {rest}`,
 		attribute: "goal", profile: true, conf: .8, imp: .65, reason: "states a goal", check: longEnough,
-		yes: []string{"My goal is to read 30 books this year.", "our target is 5000 subscribers",
-			"My dream is to own a vineyard"}, no: []string{"my goal is simple", "is my goal realistic?"},
+		yes: []string{
+			"My goal is to read 30 books this year.", "our target is 5000 subscribers",
+			"My dream is to own a vineyard",
+		}, no: []string{"my goal is simple", "is my goal realistic?"},
 	},
 	{
 		name: "progressive", kind: ragctx.FactPlan, heads: "i i'm im we we're my me", tense: future, timed: true, keep: true,
@@ -80,8 +88,10 @@ var englishPlans = []rule{
 			`start|move|travel|present|graduate|meet|begin|arrive|return|take|see)|{ive} (?:got|booked|` +
 			`scheduled|signed up for)|we'?ve (?:got|booked|scheduled|signed up for)) {rest}`,
 		attribute: "appointment", conf: .8, imp: .62, reason: "states an appointment", check: toCome,
-		yes: []string{"I have a dentist appointment on 5 December.", "we've got a viewing next weekend",
-			"I start at Roche next month"}, no: []string{"I have a question about tomorrow?", "I have time today"},
+		yes: []string{
+			"I have a dentist appointment on 5 December.", "we've got a viewing next weekend",
+			"I start at Roche next month",
+		}, no: []string{"I have a question about tomorrow?", "I have time today"},
 	},
 	{
 		name: "rescheduled", kind: ragctx.FactPlan, heads: "i we we've i've they", tense: future, timed: true, keep: true,
@@ -96,8 +106,10 @@ var englishPlans = []rule{
 			`landlord)(?:,? [a-z][a-z'-]+,?)?|he|she|they)) (?P<v>(?:is|are|'s|will|'ll|has|have|starts?|` +
 			`moves?|turns?|gets?|leaves?|comes?|arrives?|graduates?) .+)`,
 		attribute: "plan", conf: .74, imp: .58, reason: "states a plan of a relative or friend", check: toCome,
-		yes: []string{"My parents are visiting next week.", "my daughter starts school in September",
-			"Our team will present in three months"}, no: []string{"my parents are fine today"},
+		yes: []string{
+			"My parents are visiting next week.", "my daughter starts school in September",
+			"Our team will present in three months",
+		}, no: []string{"my parents are fine today"},
 	},
 	{
 		name: "project plan", kind: ragctx.FactPlan, heads: "the our", tense: future, timed: true, keep: true,
@@ -131,8 +143,10 @@ var englishEvents = []rule{
 			`(?:a|my|the|an)|landed (?:a|my)|moved in with|proposed|` +
 			`met (?:my|a|with)|volunteered|performed|competed)(?:\b.*)?)`,
 		attribute: "event", conf: .78, imp: .6, reason: "tells what happened", check: eventful,
-		yes: []string{"I got promoted to staff engineer!", "we had a baby", "I broke my wrist while skating",
-			"i just bought a wedding dress", "I passed my driving test"},
+		yes: []string{
+			"I got promoted to staff engineer!", "we had a baby", "I broke my wrist while skating",
+			"i just bought a wedding dress", "I passed my driving test",
+		},
 		no: []string{"I finished the first step", "I got the same error", "we launched the debugger?", "I started the server"},
 	},
 	{
@@ -140,10 +154,14 @@ var englishEvents = []rule{
 		re: `(?:i|we|i'?ve|we'?ve|my (?:wife|husband|partner|friend|friends|family|kids|team|sister|brother) ` +
 			`and i) (?:just |also |finally |recently |actually |only |then )*(?P<v>[a-z']+\b.*)`,
 		attribute: "event", conf: .75, imp: .52, reason: "tells what happened, and when", check: verbInPast,
-		yes: []string{"Last Friday I met the new landlord.", "yesterday we hiked up the Rigi",
-			"We crossed the Alps on 3 May", "two weeks ago i crashed my bike"},
-		no: []string{"I tried your fix yesterday", "I asked you last week", "I was tired yesterday",
-			"I slept badly last night", "I thought about it yesterday"},
+		yes: []string{
+			"Last Friday I met the new landlord.", "yesterday we hiked up the Rigi",
+			"We crossed the Alps on 3 May", "two weeks ago i crashed my bike",
+		},
+		no: []string{
+			"I tried your fix yesterday", "I asked you last week", "I was tired yesterday",
+			"I slept badly last night", "I thought about it yesterday",
+		},
 	},
 	{
 		name: "happened", kind: ragctx.FactEvent, heads: "the our my a an prod production staging there", timed: true,
@@ -152,8 +170,10 @@ var englishEvents = []rule{
 			`shipped|moved|burned|leaked|expired|stopped|arrived|hit|released|announced|won|lost|merged|` +
 			`changed|happened|took place|raised|hired|left)\b.*)`,
 		subject: "{s}", attribute: "event", conf: .72, imp: .55, reason: "tells what happened, and when", check: lastingEvent,
-		yes: []string{"The payment service went down on Monday because a certificate expired.",
-			"our landlord's roof was damaged last week", "prod crashed yesterday"},
+		yes: []string{
+			"The payment service went down on Monday because a certificate expired.",
+			"our landlord's roof was damaged last week", "prod crashed yesterday",
+		},
 		no: []string{"the weather was nice yesterday", "the movie was great last night"},
 	},
 	{
@@ -163,8 +183,10 @@ var englishEvents = []rule{
 			`out to be|were)|(?P<s>(?:the|our) [a-z0-9 _./'-]{2,40}? (?:failed|crashed|broke|hung|timed ` +
 			`out|went down|stopped working|was failing|kept failing|kept crashing)) (?:because(?: of)?|due to)) {rest}`,
 		attribute: "cause", conf: .75, imp: .6, reason: "states the cause of a failure", keep: true, check: longEnough,
-		yes: []string{"The root cause of the outage was an expired certificate on the proxy.",
-			"The deploy failed because the disk was full", "the fix was to raise the ulimit"},
+		yes: []string{
+			"The root cause of the outage was an expired certificate on the proxy.",
+			"The deploy failed because the disk was full", "the fix was to raise the ulimit",
+		},
 		no: []string{"the problem was solved", "the issue is that it fails"},
 	},
 }

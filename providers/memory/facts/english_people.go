@@ -47,8 +47,10 @@ var englishPeople = []rule{
 			`girls|boys|stepsons?|stepdaughters?|step-?children|goldendoodle|greyhound|bulldog|` +
 			`cockatiel|budgies?|gecko|goats|alpacas|bees)\b.*)`,
 		attribute: "family", profile: true, conf: .85, imp: .75, reason: "describes the household or family",
-		yes: []string{"I have two kids, Mia and Leo.", "we have a golden retriever named Biscuit",
-			"I have a younger brother"}, no: []string{"I have two cats in the picture?", "I have a child process"}, check: noProcess,
+		yes: []string{
+			"I have two kids, Mia and Leo.", "we have a golden retriever named Biscuit",
+			"I have a younger brother",
+		}, no: []string{"I have two cats in the picture?", "I have a child process"}, check: noProcess,
 	},
 	{
 		name: "partner", kind: ragctx.FactRelation, heads: "i i'm im i've we",
@@ -75,8 +77,10 @@ var englishPeople = []rule{
 			`turned|turns|was born|goes to|is turning|graduated|doesn'?t (?:like|eat|drink)|can'?t (?:eat|` +
 			`stand)|collects|wants)) ` + `{rest}`,
 		attribute: "about", conf: .78, imp: .62, reason: "describes a relative or friend", check: lasting,
-		yes: []string{"My wife is a vet.", "my son is allergic to eggs", "My mother speaks Farsi",
-			"my daughter turned 6"}, no: []string{"my wife is tired", "my boss is angry at me", "he is right", "my son is sick today"},
+		yes: []string{
+			"My wife is a vet.", "my son is allergic to eggs", "My mother speaks Farsi",
+			"my daughter turned 6",
+		}, no: []string{"my wife is tired", "my boss is angry at me", "he is right", "my son is sick today"},
 	},
 	{
 		name: "relative event", kind: ragctx.FactEvent, heads: "my our he she they",

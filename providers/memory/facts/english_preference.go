@@ -19,8 +19,10 @@ var englishInstructions = []rule{
 			`like|i expect) you to (?:always|never)|(?:please )?(?:make|be) sure (?:to |you |that you )?(?:always|never)|` +
 			`you (?:don'?t|do not) (?:need|have) to (?:ever )?(?:explain|apologi[sz]e|remind|repeat|add|include|ask|warn)) {rest}`,
 		conf: .85, imp: .9, reason: `says what the assistant is always to do`,
-		yes: []string{"You should always show the units.", "I want you to always use British spelling",
-			"make sure to never delete files without asking"},
+		yes: []string{
+			"You should always show the units.", "I want you to always use British spelling",
+			"make sure to never delete files without asking",
+		},
 		no: []string{"you can see it", "you never know"},
 	},
 	{
@@ -49,8 +51,10 @@ var englishInstructions = []rule{
 			`this point on|moving forward|at all times|unless i say otherwise|by default|every time|for all future ` +
 			`[a-z]+)(?:,? please)?(?:$|,)`,
 		conf: .85, imp: .9, reason: `says it holds from now on`, check: imperative,
-		yes: []string{"Sign mails with my initials from now on.", "please quote the source going forward",
-			"show prices in euros by default"},
+		yes: []string{
+			"Sign mails with my initials from now on.", "please quote the source going forward",
+			"show prices in euros by default",
+		},
 		no: []string{"It works by default", "he will be careful in the future", "I want to be a doctor in the future"},
 	},
 	{
@@ -64,8 +68,10 @@ var englishInstructions = []rule{
 			`(?:english|text|language)|bullet|bullets|short|simple|full sentences|lower ?case|one sentence|` +
 			`layman|less jargon|gender|first person|my name|they/them|she/her|he/him|as few).*)`,
 		conf: .72, imp: .85, reason: "says how to answer",
-		yes: []string{"Please answer in German.", "use metric units please", "reply in short sentences",
-			"prefer tabs"}, no: []string{"write in the file", "Can you answer in German this time?"},
+		yes: []string{
+			"Please answer in German.", "use metric units please", "reply in short sentences",
+			"prefer tabs",
+		}, no: []string{"write in the file", "Can you answer in German this time?"},
 	},
 	{
 		name: "avoid", kind: ragctx.FactInstruction, heads: "don't dont do no stop avoid skip please", keep: true, attribute: "answers",
@@ -76,8 +82,10 @@ var englishInstructions = []rule{
 			`flatter|prais|compliment|call me|calling me|remind me|caveats|lectur|moraliz|sugar|acronyms|` +
 			`buzzwords|passive voice|slang|preamble|summar(?:y|ies) at the end|long).*)`,
 		conf: .74, imp: .85, reason: "says what not to do in answers",
-		yes: []string{"Please don't use emojis.", "no bullet points please", "stop apologising all the time",
-			"dont call me sir"}, no: []string{"no problem", "don't worry about it"},
+		yes: []string{
+			"Please don't use emojis.", "no bullet points please", "stop apologising all the time",
+			"dont call me sir",
+		}, no: []string{"no problem", "don't worry about it"},
 	},
 	{
 		name: "answers", kind: ragctx.FactInstruction, heads: "keep make give i i'd please your", keep: true, attribute: "answers",
@@ -151,8 +159,10 @@ var englishPreferences = []rule{
 			`(?:i'm|im|i am) {adv}(?:scared|afraid|terrified) of|i no longer (?:like|enjoy|love)) {rest}`,
 		attribute: "opinion of {v}", value: "dislike", exclusive: true, profile: true, conf: .83, imp: .7,
 		reason: "says what they dislike", check: taste,
-		yes: []string{"I hate cilantro.", "i dont like phone calls", "I'm not a fan of horror movies",
-			"I can't stand open-plan offices", "I'm terrified of heights"},
+		yes: []string{
+			"I hate cilantro.", "i dont like phone calls", "I'm not a fan of horror movies",
+			"I can't stand open-plan offices", "I'm terrified of heights",
+		},
 		no: []string{"I don't like it", "I hate to say it", "I don't like your answer", "I don't like the second paragraph"},
 	},
 	{
@@ -201,8 +211,10 @@ var englishPreferences = []rule{
 			`partial to|addicted to|big on)) {rest}`,
 		attribute: "opinion of {v}", value: "like", exclusive: true, profile: true, conf: .82, imp: .7,
 		reason: "says what they like", check: taste,
-		yes: []string{"I'm a huge fan of Terry Pratchett.", "im really into bouldering",
-			"I'm obsessed with sourdough"}, no: []string{"I'm a fan of it", "I'm into the second week", "I'm into it"},
+		yes: []string{
+			"I'm a huge fan of Terry Pratchett.", "im really into bouldering",
+			"I'm obsessed with sourdough",
+		}, no: []string{"I'm a fan of it", "I'm into the second week", "I'm into it"},
 	},
 	{
 		name: "habit", kind: ragctx.FactPreference, heads: "i we",
@@ -210,8 +222,10 @@ var englishPreferences = []rule{
 			`seldom|hardly ever|almost never|almost always|often|tend to|only ever|mostly|sometimes) [a-z]+ .+)`,
 		attribute: "habit", profile: true, conf: .7, imp: .6, reason: "says what they usually do", check: habit, keep: true,
 		yes: []string{"I always drink my coffee black.", "i never work on Fridays", "I usually run before " +
-			"breakfast"}, no: []string{"I never got it to work.", "I always get this error", "I never said that",
-			"I usually like your answers"},
+			"breakfast"}, no: []string{
+			"I never got it to work.", "I always get this error", "I never said that",
+			"I usually like your answers",
+		},
 	},
 	{
 		name: "routine", kind: ragctx.FactPreference, heads: "i we i'm im we're", keep: true,
@@ -220,8 +234,10 @@ var englishPreferences = []rule{
 			`sunday)|on (?:mon|tues|wednes|thurs|fri|satur|sun)days|on weekends|` +
 			`(?:once|twice|three times|four times|five times) (?:a|per) (?:day|week|month|year))\b.*)`,
 		attribute: "habit", profile: true, conf: .74, imp: .6, reason: "says what they do regularly", check: habit,
-		yes: []string{"I swim every Tuesday at the municipal pool.", "i call my mum twice a week",
-			"we play board games on Fridays"}, no: []string{"I get this error every day", "I have been there every summer?"},
+		yes: []string{
+			"I swim every Tuesday at the municipal pool.", "i call my mum twice a week",
+			"we play board games on Fridays",
+		}, no: []string{"I get this error every day", "I have been there every summer?"},
 	},
 	{
 		name: "like", kind: ragctx.FactPreference, heads: "i we i've",
@@ -229,8 +245,10 @@ var englishPreferences = []rule{
 		attribute: "opinion of {v}", value: "like", exclusive: true, profile: true, conf: .8, imp: .65,
 		reason: "says what they like", check: likes,
 		yes: []string{"I love hiking in the Alps.", "i really like indian food", "I enjoy woodworking"},
-		no: []string{"I like it.", "I love this idea!", "I like your suggestion", "I'd like a pizza",
-			"I like the second option", "I love how that sounds", "I like that"},
+		no: []string{
+			"I like it.", "I love this idea!", "I like your suggestion", "I'd like a pizza",
+			"I like the second option", "I love how that sounds", "I like that",
+		},
 	},
 	{
 		name: "use", kind: ragctx.FactPreference, heads: "i i'm im my",

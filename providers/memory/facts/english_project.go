@@ -49,8 +49,10 @@ var englishProject = []rule{
 			`now| been| currently| only)*(?: on| at| by| in| due| set for| set to| scheduled for| moved to|` +
 			` moved| postponed to| pushed(?: back)? to| planned for| every| out| from| until)* {rest}`,
 		subject: "{s}", attribute: "{a}", exclusive: true, conf: .85, imp: .7, reason: "states when something is due", check: dated,
-		yes: []string{"The deadline for the grant is 12 December.", "our launch has been moved to next Tuesday",
-			"my flight leaves on Friday at 6", "My dentist appointment is tomorrow"},
+		yes: []string{
+			"The deadline for the grant is 12 December.", "our launch has been moved to next Tuesday",
+			"my flight leaves on Friday at 6", "My dentist appointment is tomorrow",
+		},
 		no: []string{"the deadline is a joke", "the release is broken", "the meeting was boring"},
 	},
 	{
@@ -137,8 +139,10 @@ var englishProject = []rule{
 			`charges|pay|pays)(?: to| on| in| with| for| at| from)* {rest}`,
 		subject: "{s}", attribute: "practice", conf: .7, imp: .62, reason: "states what is usual with them",
 		check: not(`(?:fail|is\b|are\b|it\b|this|that|fine|well|again)`), keep: true,
-		yes: []string{"All our services log to Loki.", "Our style guide requires double quotes",
-			"both my kids go to the Montessori school"}, no: []string{"all our tests fail", "our app works"},
+		yes: []string{
+			"All our services log to Loki.", "Our style guide requires double quotes",
+			"both my kids go to the Montessori school",
+		}, no: []string{"all our tests fail", "our app works"},
 	},
 	{
 		name: "not used", kind: ragctx.FactDecision, heads: "i we i'm im we're",
@@ -146,8 +150,10 @@ var englishProject = []rule{
 			`work|drink|watch)|(?:{im}|{were}) (?:not|no longer) (?:using|deploying|supporting|selling|accepting|hiring)) {rest}`,
 		attribute: "practice", value: "not {v}", conf: .7, imp: .68, reason: "says what they do not do",
 		check: all(longEnough, not(`(?:it|this|that|them|these|those|here|there|any of)\b`)),
-		yes: []string{"We don't use ORMs in this project.", "I'm not using Jenkins anymore",
-			"we don't deploy on Fridays"}, no: []string{"I don't use it", "we don't do that", "I don't work here"},
+		yes: []string{
+			"We don't use ORMs in this project.", "I'm not using Jenkins anymore",
+			"we don't deploy on Fridays",
+		}, no: []string{"I don't use it", "we don't do that", "I don't work here"},
 	},
 	{
 		name: "has", kind: ragctx.FactIdentity, heads: "the our my we",
@@ -155,8 +161,10 @@ var englishProject = []rule{
 			things + `)|we) (?:has|have|uses?|runs?|supports?|serves?|needs?|requires?|contains?|employs?|` +
 			`costs?|consists? of|expires?|allows?|holds?|deploys?|ships?) {rest}`,
 		subject: "{s}", attribute: "has", conf: .74, imp: .62, reason: "states a property", check: specificAfterVerb,
-		yes: []string{"Our cluster has 12 nodes.", "the backend uses Postgres 16", "we have 40 employees",
-			"We use Terraform for infrastructure"},
+		yes: []string{
+			"Our cluster has 12 nodes.", "the backend uses Postgres 16", "we have 40 employees",
+			"We use Terraform for infrastructure",
+		},
 		no: []string{"we have a problem", "the app has 3 bugs?", "we have to go", "the server needs a restart"},
 	},
 	{
@@ -193,8 +201,10 @@ var englishDecisions = []rule{
 			`upon|between us|internally|yesterday))*|it'?s (?:been )?(?:decided|settled|` +
 			`official)[:,]?(?: that)?|it was (?:decided|agreed)(?: that| to)?)[,:]? {rest}`,
 		attribute: "decision", conf: .88, imp: .8, reason: `says it is decided`, check: settled,
-		yes: []string{"We decided to drop support for IE11.", "i've decided not to renew the lease",
-			"We agreed on weekly releases", "The team settled on Svelte", "It's settled: we ship on Thursday"},
+		yes: []string{
+			"We decided to drop support for IE11.", "i've decided not to renew the lease",
+			"We agreed on weekly releases", "The team settled on Svelte", "It's settled: we ship on Thursday",
+		},
 		no: []string{"I haven't decided on a name.", "have we decided to go?", "If we decided to wait we would " +
 			"lose", "I decided to ask you"},
 	},
@@ -231,8 +241,10 @@ var englishDecisions = []rule{
 			`definitely |gonna |going to |probably )*(?:go|going|stick|sticking|stay|staying|settle|settling)|` +
 			`(?:i|we) (?:went|stuck)) with {rest}`,
 		attribute: "decision", conf: .76, imp: .75, reason: `says "go with"`, check: settled,
-		yes: []string{"Let's go with Postgres for the catalog.", "We'll stick with two-week sprints",
-			"we went with the blue tiles"}, no: []string{"Let's go with option 2.", "let's go with that", "I'll go with the first one"},
+		yes: []string{
+			"Let's go with Postgres for the catalog.", "We'll stick with two-week sprints",
+			"we went with the blue tiles",
+		}, no: []string{"Let's go with option 2.", "let's go with that", "I'll go with the first one"},
 	},
 	{
 		name: "chose", kind: ragctx.FactDecision, heads: "i we i've we've",
@@ -248,8 +260,12 @@ var englishDecisions = []rule{
 			`let'?s) (?P<v>(?:not )?(?:use|adopt|keep|stay|standardi[sz]e|host|deploy|ship|support|drop|switch|` +
 			`migrate|replace|store|rename|hire|call|pay|skip|postpone|launch|release|open|close|build|move) .+)`,
 		attribute: "decision", conf: .72, imp: .74, reason: "says what they will do together", check: settled,
-		yes: []string{"We'll use OpenTelemetry for tracing.", "we're not going to support Windows",
-			"We won't hire before June"}, no: []string{"let's move on to the next question",
-			"we'll build it step by step, ok?", "let's use it"},
+		yes: []string{
+			"We'll use OpenTelemetry for tracing.", "we're not going to support Windows",
+			"We won't hire before June",
+		}, no: []string{
+			"let's move on to the next question",
+			"we'll build it step by step, ok?", "let's use it",
+		},
 	},
 }

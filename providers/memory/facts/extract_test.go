@@ -69,10 +69,14 @@ func TestTrust(t *testing.T) {
 		"system":        {named(ragctx.RoleSystem, "Caroline"), ""},
 		"developer":     {named(ragctx.RoleDeveloper, ""), ""},
 		"tool":          {named(ragctx.RoleTool, "Caroline"), ""},
-		"internal step": {ragctx.Message{Role: ragctx.RoleUser, Content: ragctx.Text(s),
-			Metadata: map[string]any{ragctx.MetaIsTrace: true}}, ""},
-		"result of a tool": {ragctx.Message{Role: ragctx.RoleUser,
-			Content: ragctx.Content{{Type: ragctx.BlockToolResult, Content: ragctx.Text(s)}}}, ""},
+		"internal step": {ragctx.Message{
+			Role: ragctx.RoleUser, Content: ragctx.Text(s),
+			Metadata: map[string]any{ragctx.MetaIsTrace: true},
+		}, ""},
+		"result of a tool": {ragctx.Message{
+			Role:    ragctx.RoleUser,
+			Content: ragctx.Content{{Type: ragctx.BlockToolResult, Content: ragctx.Text(s)}},
+		}, ""},
 	} {
 		got := extract(c.m)
 		if c.want == "" {
@@ -90,22 +94,30 @@ func TestTrust(t *testing.T) {
 // TestContent checks that contents are self-contained, and their subjects.
 func TestContent(t *testing.T) {
 	for s, want := range map[string]facts.Fact{
-		"hi! my name is tom i live in berlin and i work as a nurse": {Content: "The user's name is tom.",
-			Subject: "user", Attribute: "name", Value: "tom"},
+		"hi! my name is tom i live in berlin and i work as a nurse": {
+			Content: "The user's name is tom.",
+			Subject: "user", Attribute: "name", Value: "tom",
+		},
 		"I have moved to Lisbon last month.": {Content: "The user has moved to Lisbon last " +
 			"month.", Subject: "user", Attribute: "home", Value: "Lisbon"},
-		"I don't live in Berlin any more.": {Content: "The user doesn't live in Berlin.",
-			Subject: "user", Attribute: "home", Value: "not Berlin"},
+		"I don't live in Berlin any more.": {
+			Content: "The user doesn't live in Berlin.",
+			Subject: "user", Attribute: "home", Value: "not Berlin",
+		},
 		"My favourite editor is now Helix": {Content: "The user's favourite editor is now " +
 			"Helix.", Subject: "user", Attribute: "favourite editor", Value: "Helix"},
-		"I hate cilantro.": {Content: "The user hates cilantro.",
-			Subject: "user", Attribute: "opinion of cilantro", Value: "dislike"},
+		"I hate cilantro.": {
+			Content: "The user hates cilantro.",
+			Subject: "user", Attribute: "opinion of cilantro", Value: "dislike",
+		},
 		"Our staging cluster is called heron.": {Content: "The user's staging cluster is " +
 			"called heron.", Subject: "staging cluster", Attribute: "name", Value: "heron"},
 		"From now on, answer in French": {Content: "The user says: “From now on, " +
 			"answer in French”", Subject: "user", Attribute: "instruction", Value: "answer in French"},
-		"ich heiße Jürgen": {Content: "Der Nutzer heißt Jürgen.",
-			Subject: "user", Attribute: "name", Value: "Jürgen"},
+		"ich heiße Jürgen": {
+			Content: "Der Nutzer heißt Jürgen.",
+			Subject: "user", Attribute: "name", Value: "Jürgen",
+		},
 	} {
 		got := extract(user(s))
 		if len(got) == 0 {
@@ -161,8 +173,10 @@ func call(id, name, input string) ragctx.Block {
 }
 
 func answer(id, text string, failed bool) ragctx.Message {
-	return ragctx.Message{Role: ragctx.RoleTool,
-		Content: ragctx.Content{{Type: ragctx.BlockToolResult, ToolUseID: id, Content: ragctx.Text(text), IsError: failed}}}
+	return ragctx.Message{
+		Role:    ragctx.RoleTool,
+		Content: ragctx.Content{{Type: ragctx.BlockToolResult, ToolUseID: id, Content: ragctx.Text(text), IsError: failed}},
+	}
 }
 
 func TestOutcomes(t *testing.T) {

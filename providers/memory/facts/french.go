@@ -63,8 +63,10 @@ var french = language{
 				` actuellement| depuis [a-z0-9 ]+?| desormais)* (?P<v>(?:a|au|aux|en|dans|pres de|chez|sur) .+|` +
 				`[a-z-]+$)`, attribute: "home", exclusive: true, profile: true, conf: .88, imp: .85,
 			reason: "says where they live", check: not(`(?:dans (?:la peur|un monde|le passe)|en paix|en societe|` +
-				`avec)\b`), yes: []string{"J'habite à Lyon.", "nous vivons près de Rennes",
-				"je vis maintenant en Bretagne"}, no: []string{"Si j'habitais à Lyon...", "Est-ce que j'habite à Lyon ?"},
+				`avec)\b`), yes: []string{
+				"J'habite à Lyon.", "nous vivons près de Rennes",
+				"je vis maintenant en Bretagne",
+			}, no: []string{"Si j'habitais à Lyon...", "Est-ce que j'habite à Lyon ?"},
 		},
 		{
 			name: "déménagement", kind: ragctx.FactIdentity, heads: "j'ai je nous on",
@@ -96,8 +98,10 @@ var french = language{
 				`l')[a-z].+)`, attribute: "work", profile: true, conf: .85, imp: .8,
 			reason: "says what they work or study",
 			check:  not(`(?:dessus|sur|pour (?:ca|cela)|dans (?:ce|cette)|a la maison|la question|le sujet)`),
-			yes: []string{"Je travaille comme infirmière.", "j'étudie le droit à Lille",
-				"je bosse chez Renault"}, no: []string{"je travaille dessus"},
+			yes: []string{
+				"Je travaille comme infirmière.", "j'étudie le droit à Lille",
+				"je bosse chez Renault",
+			}, no: []string{"je travaille dessus"},
 		},
 		{
 			name: "profession", kind: ragctx.FactIdentity, heads: "je",
@@ -171,8 +175,10 @@ var french = language{
 			attribute: "opinion of {v}", profile: true, conf: .83, imp: .68,
 			reason: "says what they like or dislike",
 			check:  not(`(?:ca|cela|ce|cette|ton|ta|tes|votre|vos|comment|que|quand|l'idee|la premiere|le deuxieme|savoir)\b`),
-			yes: []string{"J'aime le café noir.", "je préfère le train à l'avion", "je n'aime pas la foule",
-				"Je déteste la coriandre."}, no: []string{"j'aime ton idée", "j'aime bien ça", "j'aimerais une pizza"},
+			yes: []string{
+				"J'aime le café noir.", "je préfère le train à l'avion", "je n'aime pas la foule",
+				"Je déteste la coriandre.",
+			}, no: []string{"j'aime ton idée", "j'aime bien ça", "j'aimerais une pizza"},
 		},
 		{
 			name: "usage", kind: ragctx.FactPreference, heads: "j'utilise nous on je d'habitude au",
@@ -181,8 +187,10 @@ var french = language{
 				`jamais)|je cours|je fais du)(?: toujours| surtout| actuellement)? {rest}`, attribute: "uses", profile: true,
 			conf: .74, imp: .64, reason: "says what they use or do",
 			check: not(`(?:ce|cette|cela|ca|le code|la fonction|la commande|le suivant)\b`),
-			yes: []string{"J'utilise Neovim sous Arch.", "on utilise GitLab pour tout",
-				"je cours tous les matins"}, no: []string{"j'utilise ce code"},
+			yes: []string{
+				"J'utilise Neovim sous Arch.", "on utilise GitLab pour tout",
+				"je cours tous les matins",
+			}, no: []string{"j'utilise ce code"},
 		},
 		{
 			name: "décision", kind: ragctx.FactDecision, heads: "nous on j'ai finalement la c'est je", keep: true,
@@ -191,8 +199,10 @@ var french = language{
 				`prenons|prends|garde|gardons|part sur|choisit)|la decision(?: finale)? est|c'est decide[, :]+|` +
 				`on part sur|on va (?:utiliser|garder|passer a))(?: de| d'| que| sur| pour)? ?{rest}`,
 			attribute: "decision", conf: .86, imp: .8, reason: "says it is decided",
-			yes: []string{"On a décidé d'utiliser Postgres.", "j'ai décidé de quitter mon travail",
-				"Nous avons choisi la cuisine bleue"}, no: []string{"On a décidé quoi ?", "on part sur ça"},
+			yes: []string{
+				"On a décidé d'utiliser Postgres.", "j'ai décidé de quitter mon travail",
+				"Nous avons choisi la cuisine bleue",
+			}, no: []string{"On a décidé quoi ?", "on part sur ça"},
 			check: not(`(?:ca|cela|ce|cette|de te demander|quoi|rien)\b`),
 		},
 		{
@@ -201,8 +211,10 @@ var french = language{
 				`on est|je suis) passee?s?)(?: tout)? (?P<v>(?:de .{2,50}? (?:a|vers|sur)|a|vers|sur|d'|de|le|` +
 				`la|les) ?.+)`, attribute: "switch",
 			conf: .82, imp: .76, reason: "says what they changed",
-			yes: []string{"On est passés de Jenkins à GitHub Actions.", "j'ai arrêté de fumer",
-				"nous avons migré vers Kubernetes"}, no: []string{"on est passés à autre chose"},
+			yes: []string{
+				"On est passés de Jenkins à GitHub Actions.", "j'ai arrêté de fumer",
+				"nous avons migré vers Kubernetes",
+			}, no: []string{"on est passés à autre chose"},
 			check: not(`a (?:autre chose|la suite)`),
 		},
 		{
@@ -211,8 +223,10 @@ var french = language{
 				`commencons|demenage|demenageons|me marie|se marie|veux|voudrais|dois|doit|serai|sera|ferai|fera|` +
 				`irai|ira|aurai|prends|prend|prenons|passe|lance|lancons|lancerons|visite|cours|emmenage|arrive|reprends|quitte) .+)`,
 			attribute: "plan", conf: .77, imp: .62, reason: "says what is planned, and when", check: inFuture(`fatiguee?|malade`),
-			yes: []string{"Demain j'ai rendez-vous chez le dentiste.", "la semaine prochaine on déménage à Nice",
-				"Lundi prochain je commence chez Airbus"}, no: []string{"je vais dormir", "hier j'ai mangé"},
+			yes: []string{
+				"Demain j'ai rendez-vous chez le dentiste.", "la semaine prochaine on déménage à Nice",
+				"Lundi prochain je commence chez Airbus",
+			}, no: []string{"je vais dormir", "hier j'ai mangé"},
 		},
 		{
 			name: "objectif", kind: ragctx.FactPlan, heads: "mon notre je nous on j'envisage", tense: future, keep: true,
@@ -229,8 +243,10 @@ var french = language{
 				`notre|le|la) [a-z-]+ (?:a|est|s'est) [a-z]{2,}(?:e|i|u|is|it|us|ee|ees|es|ie|ue)) .+)`,
 			attribute: "event", conf: .74, imp: .55, reason: "tells what happened, and when",
 			check: all(inPast, not(`.*\b(?:fatiguee?|malade|mal dormi|demande|te dit|essaye|pense|question|besoin)\b`)),
-			yes: []string{"Hier je me suis cassé le bras.", "Vendredi dernier on a acheté un camping-car",
-				"Notre voisin est parti en mars."}, no: []string{"hier j'ai mal dormi", "j'ai essayé hier"},
+			yes: []string{
+				"Hier je me suis cassé le bras.", "Vendredi dernier on a acheté un camping-car",
+				"Notre voisin est parti en mars.",
+			}, no: []string{"hier j'ai mal dormi", "j'ai essayé hier"},
 		},
 		{
 			name: "échéance", kind: ragctx.FactPlan, heads: "le la l'examen mon ma notre l'echeance l'entretien", tense: future,

@@ -2,8 +2,9 @@
 package facts
 
 import (
-	"github.com/ragctx/ragctx"
 	"strings"
+
+	"github.com/ragctx/ragctx"
 )
 
 // german is the rule table of German. Its patterns are folded: ä is a, ß is s.
@@ -16,8 +17,10 @@ var german = language{
 			re: `(?:immer|nie|niemals|du sollst (?:immer|nie|niemals)|antworte(?: mir)? (?:immer|nie|niemals|` +
 				`stets)) {rest}`, conf: .84, imp: .9, reason: `says "immer" or "nie"`,
 			check: not(`wieder|mehr$|noch nicht|gut|schon|das gleiche|besser|schlechter|passiert|gehort|gesehen|wenn ich das`),
-			yes: []string{"Bitte immer auf Deutsch antworten.", "Niemals meinen Nachnamen verwenden!",
-				"Antworte immer in ganzen Sätzen"}, no: []string{"Nie wieder!", "immer besser"},
+			yes: []string{
+				"Bitte immer auf Deutsch antworten.", "Niemals meinen Nachnamen verwenden!",
+				"Antworte immer in ganzen Sätzen",
+			}, no: []string{"Nie wieder!", "immer besser"},
 		},
 		{
 			name: "dass du", kind: ragctx.FactInstruction, heads: "ich",
@@ -32,8 +35,10 @@ var german = language{
 				`wenn ich [^,]{3,60},|wenn ich (?:dich |nach |etwas |code )[^,]{3,60}, (?:dann )?(?:immer|nie|` +
 				`bitte|antworte|zeig|gib|nenn|nutz|verwende)),? {rest}`,
 			conf: .88, imp: .9, reason: `says "ab jetzt"`, check: not(`(?:wird|werden|gibt|ist|geht)\b`),
-			yes: []string{"Ab jetzt bitte nur noch metrische Einheiten.", "von nun an duzen wir uns",
-				"In Zukunft keine Emojis mehr", "ab sofort antworte bitte kürzer"}, no: []string{"in Zukunft wird alles teurer"},
+			yes: []string{
+				"Ab jetzt bitte nur noch metrische Einheiten.", "von nun an duzen wir uns",
+				"In Zukunft keine Emojis mehr", "ab sofort antworte bitte kürzer",
+			}, no: []string{"in Zukunft wird alles teurer"},
 		},
 		{
 			name: "antworte", kind: ragctx.FactInstruction,
@@ -45,8 +50,10 @@ var german = language{
 				`emojis?|metrisch|celsius|stichpunkt|einfach|kurz|knapp|ganzen|tabs|leerzeichen|mich|duzen|` +
 				`siezen|anglizismen|ausrufezeichen|fachbegriffe|floskeln|aufzahlungen|[a-z]+ nennen|[a-z]+$).*)`,
 			conf: .74, imp: .85, reason: "says how to answer", check: not(`(?:ahnung|zeit|lust|sorge|frage|angst|problem|panik|idee)`),
-			yes: []string{"Bitte keine Emojis.", "Antworte bitte auf Englisch.", "nenn mich Käpten",
-				"du kannst mich duzen"}, no: []string{"keine Ahnung", "keine Zeit", "Kannst du auf Englisch antworten?"},
+			yes: []string{
+				"Bitte keine Emojis.", "Antworte bitte auf Englisch.", "nenn mich Käpten",
+				"du kannst mich duzen",
+			}, no: []string{"keine Ahnung", "keine Zeit", "Kannst du auf Englisch antworten?"},
 		},
 		{
 			name: "name", kind: ragctx.FactIdentity, heads: "ich mein",
@@ -129,8 +136,10 @@ var german = language{
 				`verheiratet|geschieden|ledig|verlobt|rechtshandig|alleinerziehend))) ?(?P<v>.*)`,
 			attribute: "health", profile: true, conf: .88, imp: .9, reason: "states what they do not bear or are",
 			value: "{o} {a} {n} {v}", keep: true,
-			yes: []string{"Ich bin allergisch gegen Erdnüsse.", "ich esse kein Fleisch",
-				"Ich habe eine Laktoseintoleranz.", "ich bin verheiratet"}, no: []string{"ich habe eine Frage", "ich habe keine Zeit"},
+			yes: []string{
+				"Ich bin allergisch gegen Erdnüsse.", "ich esse kein Fleisch",
+				"Ich habe eine Laktoseintoleranz.", "ich bin verheiratet",
+			}, no: []string{"ich habe eine Frage", "ich habe keine Zeit"},
 		},
 		{
 			name: "sprache", kind: ragctx.FactIdentity, heads: "ich meine",
@@ -154,8 +163,10 @@ var german = language{
 				`verstorben)$)|hat|kommt|studiert|mag|liebt|hasst|spielt|spricht|wird|zieht|heiratet|besucht) .+)`,
 			attribute: "{a}", value: "{n} {v}", profile: true, conf: .84, imp: .7,
 			reason: "describes a relative or friend", keep: true, check: not(`hat (?:recht|gesagt|keine|gefragt|mich)`),
-			yes: []string{"Meine Schwester heißt Anna.", "mein Bruder wohnt in Oslo", "Unser Hund heißt Balu.",
-				"Meine Frau Sabine arbeitet als Ärztin"}, no: []string{"mein Chef ist sauer", "Mein Bruder hat recht"},
+			yes: []string{
+				"Meine Schwester heißt Anna.", "mein Bruder wohnt in Oslo", "Unser Hund heißt Balu.",
+				"Meine Frau Sabine arbeitet als Ärztin",
+			}, no: []string{"mein Chef ist sauer", "Mein Bruder hat recht"},
 		},
 		{
 			name: "kinder", kind: ragctx.FactRelation, heads: "ich wir habe haben",
@@ -185,8 +196,10 @@ var german = language{
 			reason: "says what they like or dislike",
 			check: not(`(?:es|das|dein|deine|deinen|diese[nrs]?|dich|dir|die idee|den vorschlag|den ersten|` +
 				`die zweite|nicht$|wie|wenn|ja|wohl)\b`),
-			yes: []string{"Ich mag keinen Koriander.", "ich trinke am liebsten Filterkaffee",
-				"Ich hasse Großraumbüros.", "ich fahre lieber mit dem Zug"},
+			yes: []string{
+				"Ich mag keinen Koriander.", "ich trinke am liebsten Filterkaffee",
+				"Ich hasse Großraumbüros.", "ich fahre lieber mit dem Zug",
+			},
 			no: []string{"ich mag das", "Ich liebe es!", "ich mag deine Idee"},
 		},
 		{
@@ -204,8 +217,10 @@ var german = language{
 				`?.{0,120}?(?:entschieden|beschlossen|geeinigt|festgelegt|vereinbart)\b.*)|es ist (?:beschlossen|` +
 				`entschieden)[:,]? .+|(?:die )?entscheidung(?: ist|:) .+)`,
 			attribute: "decision", conf: .87, imp: .8, reason: "says it is decided",
-			yes: []string{"Wir haben uns für Postgres entschieden.", "ich habe beschlossen, den Job zu kündigen",
-				"Wir haben uns gestern auf wöchentliche Releases geeinigt"},
+			yes: []string{
+				"Wir haben uns für Postgres entschieden.", "ich habe beschlossen, den Job zu kündigen",
+				"Wir haben uns gestern auf wöchentliche Releases geeinigt",
+			},
 			no:    []string{"haben wir uns entschieden?", "ich habe mich noch nicht entschieden"},
 			check: func(m *match) bool { return !regexpNochNicht.MatchString(m.foldedValue()) },
 		},
@@ -269,8 +284,10 @@ var german = language{
 			subject: "{s}", attribute: "property", conf: .8, imp: .68, reason: "states a property", check: func(m *match) bool {
 				return isSpecific(strings.TrimSpace(m.value)) && !germanPassing.MatchString(m.foldedValue())
 			},
-			yes: []string{"Unser Staging-Cluster heißt Reiher.", "die API läuft auf Port 8443",
-				"Das Budget beträgt 40000 Euro"}, no: []string{"der Server ist kaputt", "die App läuft nicht"},
+			yes: []string{
+				"Unser Staging-Cluster heißt Reiher.", "die API läuft auf Port 8443",
+				"Das Budget beträgt 40000 Euro",
+			}, no: []string{"der Server ist kaputt", "die App läuft nicht"},
 		},
 		{
 			name: "zuständig", kind: ragctx.FactRelation, heads: "*", has: "zustandig verantwortlich mein unser",

@@ -3,12 +3,13 @@ package facts
 import (
 	"bytes"
 	"cmp"
-	"github.com/ragctx/ragctx"
 	"math"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/ragctx/ragctx"
 )
 
 // match is a rule that matches a clause.

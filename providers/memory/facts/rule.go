@@ -2,11 +2,12 @@ package facts
 
 import (
 	"bytes"
-	"github.com/ragctx/ragctx"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/ragctx/ragctx"
 )
 
 // tense selects the reading of a time without a year or week.

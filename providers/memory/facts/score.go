@@ -6,9 +6,10 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"github.com/ragctx/ragctx"
 	"math"
 	"sync"
+
+	"github.com/ragctx/ragctx"
 )
 
 // weightsFile is written by train/train.py: a magic word, a header on one line, the ascending

@@ -2,11 +2,12 @@ package facts
 
 import (
 	"encoding/json"
-	"github.com/ragctx/ragctx"
 	"math"
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/ragctx/ragctx"
 )
 
 // scored is the training's score of a unit, with the rounded weights.

@@ -2,11 +2,12 @@ package facts
 
 import (
 	"cmp"
-	"github.com/ragctx/ragctx"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ragctx/ragctx"
 )
 
 // minRuleConfidence is the least confidence at which a rule's match counts.

@@ -14,8 +14,10 @@ var spanish = language{
 				`utilices|pongas|me llames|me hables|incluyas|escribas)(?: nunca| mas)?) {rest}`,
 			conf: .84, imp: .9, reason: `says "siempre" or "nunca"`,
 			check: not(`mas$|he |habia|me (?:ha|gusta)|quise|supe|fui|voy|es\b|jamas`),
-			yes: []string{"Siempre responde en español.", "nunca uses mi apellido en los correos, por favor",
-				"No uses emojis."}, no: []string{"nunca he estado allí", "siempre me gusta"},
+			yes: []string{
+				"Siempre responde en español.", "nunca uses mi apellido en los correos, por favor",
+				"No uses emojis.",
+			}, no: []string{"nunca he estado allí", "siempre me gusta"},
 		},
 		{
 			name: "que me", kind: ragctx.FactInstruction, heads: "quiero prefiero me quisiera necesito",
@@ -97,8 +99,10 @@ var spanish = language{
 			attribute: "work", profile: true, conf: .85, imp: .8,
 			reason: "says what they work or study",
 			check:  not(`en (?:ello|esto|eso|un proyecto)|con (?:esto|ello)|de noche`),
-			yes: []string{"Trabajo como enfermera.", "estudio derecho en Granada",
-				"trabajo en una panadería"}, no: []string{"trabajo en ello"},
+			yes: []string{
+				"Trabajo como enfermera.", "estudio derecho en Granada",
+				"trabajo en una panadería",
+			}, no: []string{"trabajo en ello"},
 		},
 		{
 			name: "profesión", kind: ragctx.FactIdentity, heads: "soy yo",
@@ -168,8 +172,10 @@ var spanish = language{
 			attribute: "opinion of {v}", profile: true, conf: .83, imp: .68,
 			reason: "says what they like or dislike",
 			check:  not(`(?:esto|eso|este|esa|ese|tu|tus|como|que|la idea|lo|la primera|el segundo|saber|una pizza)\b`),
-			yes: []string{"Me gusta el café solo.", "prefiero viajar en tren", "no me gustan las multitudes",
-				"Odio el cilantro."}, no: []string{"me gusta tu idea", "me gusta eso", "me gustaría una pizza"},
+			yes: []string{
+				"Me gusta el café solo.", "prefiero viajar en tren", "no me gustan las multitudes",
+				"Odio el cilantro.",
+			}, no: []string{"me gusta tu idea", "me gusta eso", "me gustaría una pizza"},
 		},
 		{
 			name: "uso", kind: ragctx.FactPreference, heads: "uso usamos utilizo utilizamos yo nosotros en programo conduzco " +
@@ -208,8 +214,10 @@ var spanish = language{
 				`voy)|nos (?:mudamos|casamos|vamos)|quiero|queremos|salgo|salimos|ire|iremos|planeo|pienso|vuelo|` +
 				`lanzamos|celebramos|estare|corro) .+)`,
 			attribute: "plan", conf: .77, imp: .62, reason: "says what is planned, and when", check: inFuture(`cansad\w|enferm\w`),
-			yes: []string{"Mañana tengo cita con el dentista.", "la semana que viene nos mudamos a Vigo",
-				"El próximo lunes empiezo en Indra"}, no: []string{"voy a dormir", "ayer fui al cine"},
+			yes: []string{
+				"Mañana tengo cita con el dentista.", "la semana que viene nos mudamos a Vigo",
+				"El próximo lunes empiezo en Indra",
+			}, no: []string{"voy a dormir", "ayer fui al cine"},
 		},
 		{
 			name: "meta", kind: ragctx.FactPlan, heads: "mi nuestro estoy planeo estamos planeamos", tense: future, keep: true,
@@ -229,8 +237,10 @@ var spanish = language{
 			attribute: "event", conf: .74, imp: .55, reason: "tells what happened, and when",
 			check: all(inPast, not(`.*\b(?:te pregunte|te dije|intente|pense|dormi mal|estuve cansad\w|tengo|`+
 				`puedo|quiero|necesito|voy|como|hago|trabajo|uso|vivo)\b`)),
-			yes: []string{"Ayer me rompí el brazo.", "El viernes pasado compramos una furgoneta",
-				"Mi abuela vendió la casa en marzo."}, no: []string{"ayer dormí mal", "ayer te pregunté algo"},
+			yes: []string{
+				"Ayer me rompí el brazo.", "El viernes pasado compramos una furgoneta",
+				"Mi abuela vendió la casa en marzo.",
+			}, no: []string{"ayer dormí mal", "ayer te pregunté algo"},
 		},
 		{
 			name: "fecha", kind: ragctx.FactPlan, heads: "el la mi nuestro nuestra", tense: future, timed: true, keep: true,

@@ -74,8 +74,10 @@ func TestTrainingUnits(t *testing.T) {
 	enc := json.NewEncoder(w)
 	for _, file := range trainFiles(t) {
 		for _, l := range readTurns(t, file) {
-			if err := enc.Encode(map[string]any{"corpus": corpusOf(file), "turn": l.ID, "lang": l.Lang,
-				"facts": len(l.Facts)}); err != nil {
+			if err := enc.Encode(map[string]any{
+				"corpus": corpusOf(file), "turn": l.ID, "lang": l.Lang,
+				"facts": len(l.Facts),
+			}); err != nil {
 				t.Fatal(err)
 			}
 			for _, u := range l.units(corpusOf(file)) {

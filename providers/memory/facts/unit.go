@@ -37,8 +37,10 @@ func (e *extractor) units() []unit {
 				}
 				end = next
 			}
-			u := unit{from: at, to: end, sentence: s, asked: c.from >= s.asked, supposed: c.supposed,
-				first: at == s.from, last: end == s.to}
+			u := unit{
+				from: at, to: end, sentence: s, asked: c.from >= s.asked, supposed: c.supposed,
+				first: at == s.from, last: end == s.to,
+			}
 			at = end
 			if e.t.trim(&u); u.from < u.to {
 				out = append(out, u)

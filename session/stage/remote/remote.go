@@ -181,7 +181,8 @@ func (s *Stage) Apply(ctx context.Context, st *stage.State, messages []ragctx.Me
 
 // request posts messages to the stage and checks its answer.
 func (s *Stage) request(ctx context.Context, id string, st *stage.State, messages []ragctx.Message,
-	b stage.Budget) ([]ragctx.Message, error) {
+	b stage.Budget,
+) ([]ragctx.Message, error) {
 	timeout := s.opts.Timeout
 	deadline := s.opts.Now().Add(timeout)
 	if d, ok := ctx.Deadline(); ok && d.Add(-grace).Before(deadline) {
@@ -199,8 +200,10 @@ func (s *Stage) request(ctx context.Context, id string, st *stage.State, message
 	if s.opts.Secret != "" {
 		header.Set(remote.SignatureHeader, remote.Sign(s.opts.Secret, body, s.opts.Now()))
 	}
-	response, err := s.client.Post(ctx, httpclient.Request{Body: body, Header: header, MaxAnswer: s.opts.MaxBytes,
-		AllowEmpty: true, Timeout: timeout, Total: timeout})
+	response, err := s.client.Post(ctx, httpclient.Request{
+		Body: body, Header: header, MaxAnswer: s.opts.MaxBytes,
+		AllowEmpty: true, Timeout: timeout, Total: timeout,
+	})
 	if err != nil {
 		return nil, err
 	}

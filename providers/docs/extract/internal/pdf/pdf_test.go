@@ -65,8 +65,10 @@ func TestFilters(t *testing.T) {
 		{"an image", "/DCTDecode", "", "jpeg", ""},
 	} {
 		f := newFile()
-		d := dict{"Filter": (&lexer{b: []byte(tt.filter)}).object(),
-			"DecodeParms": (&lexer{b: []byte(tt.param)}).object()}
+		d := dict{
+			"Filter":      (&lexer{b: []byte(tt.filter)}).object(),
+			"DecodeParms": (&lexer{b: []byte(tt.param)}).object(),
+		}
 		if tt.filter == "" {
 			d = dict{}
 		}
@@ -202,8 +204,10 @@ func TestPlaces(t *testing.T) {
 			}
 			return nil
 		})
-	want := []string{"A 210.0 416.0 4.0 10.0", "  214.0 416.0 4.0 10.0", "B 220.0 416.0 4.0 10.0",
-		"C 210.0 402.0 4.0 10.0", "D 219.0 402.0 4.0 10.0"}
+	want := []string{
+		"A 210.0 416.0 4.0 10.0", "  214.0 416.0 4.0 10.0", "B 220.0 416.0 4.0 10.0",
+		"C 210.0 402.0 4.0 10.0", "D 219.0 402.0 4.0 10.0",
+	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v, -want +got:\n%s", err, diff)
 	}
