@@ -62,6 +62,12 @@ step 'long tests, race detector off'
 go test -vet=off -shuffle=on -count=1 -timeout 30m "${long[@]}"
 go test -vet=off -count=1 -run 'TestModel$|TestKill$' ./engine ./cmd/ragctx
 
+step 'other modules'
+# The laboratories beside the main module build, and their tests run.
+for module in bench/vector bench/peers; do
+  (cd "$module" && go mod tidy -diff && go vet ./... && go test -count=1 ./...)
+done
+
 step "the vendors' own types"
 # Random calls, checked by the clients of openai, anthropic and google-genai, which pip installs
 # once; without them the step says why it is skipped.

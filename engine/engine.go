@@ -4,7 +4,7 @@
 //	eng, err := engine.Open(ctx, engine.Options{Dir: dir})
 //	...
 //	defer eng.Close()
-//	eng.PutDocument(ctx, "default", docs.Document{ExternalID: "readme", Text: text}, "")
+//	eng.Documents().Put(ctx, "default", ragctx.Document{ExternalID: "readme", Text: text}, "")
 //	answer, err := eng.Context(ctx, ragctx.NewQuery("how do I roll back?"))
 package engine
 

@@ -136,7 +136,7 @@ func (e *core) eraseMemory(
 
 // Erase erases the turns and memories of a session of a user. With anyUser it erases those
 // of all users, which needs the role admin; a caller bound to a user erases only that user's. A
-// condition of ctx ([completeSessionKey.WithCondition]) applies to the stored session only.
+// condition of ctx ([session.WithCondition]) applies to the stored session only.
 func (e Sessions) Erase(ctx context.Context, namespace, id, user string, anyUser bool) (store.Erased, error) {
 	by, err := canRead(ctx, Viewer{user, anyUser})
 	if err == nil && by.Anyone {

@@ -15,7 +15,7 @@ import (
 // PutTurn stores a turn verbatim together with its episode, all or nothing; m is nil for a turn
 // without text. An existing turn with the same content is [Unchanged]. It is a conflict if the
 // content differs, if the turn's memory was deleted since, or if anything under its id belongs to
-// another user. With tell the same transaction marks the turn for delivery to providers; row
+// another user. With deliver the same transaction marks the turn for delivery to providers; row
 // identifies it there.
 func (s *Store) PutTurn(
 	ctx context.Context, ns int64, t ragctx.Turn, m *ragctx.Memory, c Content, deliver bool,
