@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -27,12 +28,20 @@ func TestBodyMemoryShared(t *testing.T) {
 		fmt.Sprintf("Content-Length: %d\r\n\r\n", large),
 		"Transfer-Encoding: chunked\r\n\r\n" + fmt.Sprintf("%x\r\n%s\r\n", large/2, strings.Repeat(" ", large/2)),
 	} {
-		stalled := f.dial(t)
-		_, _ = io.WriteString(stalled, "POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"+framing)
-		deadline := time.Now().Add(10 * time.Second)
-		got := ask(large)
-		for ; got.status != http.StatusServiceUnavailable && time.Now().Before(deadline); got = ask(large) {
-			time.Sleep(10 * time.Millisecond) // until the stalled body has its memory
+		// A body that meets the memory of the request before it is refused itself, and is sent again.
+		deadline := time.Now().Add(30 * time.Second)
+		var stalled *net.TCPConn
+		var got answer
+		for got.status != http.StatusServiceUnavailable && time.Now().Before(deadline) {
+			if stalled != nil {
+				_ = stalled.Close()
+			}
+			stalled = f.dial(t)
+			_, _ = io.WriteString(stalled, "POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"+framing)
+			for tries := 0; got.status != http.StatusServiceUnavailable && tries < 20; tries++ {
+				time.Sleep(10 * time.Millisecond) // until the stalled body has its memory
+				got = ask(large)
+			}
 		}
 		if got.status != http.StatusServiceUnavailable || got.header.Get("Retry-After") == "" || !strings.Contains(got.body, "memory") {
 			t.Fatalf("beside a stalled body: status %d, Retry-After %q, %s", got.status, got.header.Get("Retry-After"), got.body)
