@@ -26,6 +26,7 @@ type PendingTurn struct {
 // Thread returns the key of a conversation thread.
 func Thread(ns int64, session string) string { return fmt.Sprintf("%d %s", ns, session) }
 
+// pendingTurnsSQL lists the turns with pending deliveries, oldest first.
 const pendingTurnsSQL = `SELECT u.turn, t.namespace, t.session FROM untold u JOIN turns t ON t.id = u.turn ORDER BY u.turn`
 
 // PendingTurns returns the rows of the turns with pending deliveries and their conversation threads,
