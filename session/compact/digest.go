@@ -217,7 +217,7 @@ func ParseDigest(text string) (d Digest, ok bool) {
 		lists[strings.ToLower(p.title)] = p.items
 	}
 	section := "current state"
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(strings.ToValidUTF8(text, "�")) {
 		line = strings.TrimSpace(line)
 		title, rest := heading(line)
 		if title != "" {

@@ -16,6 +16,7 @@ import (
 func FuzzTexts(f *testing.F) {
 	f.Add("We must never do it.\n## Goal\nx\n- y", `{"path":"a","command":"b"}`, "error: no", 600)
 	f.Add("\x00\x01\"\\\u2028\n\n```\ncode", `[`, "Traceback\x1b[0m", 5000)
+	f.Add("\x88", "0", "0", 514) // a foreign summary that is not UTF-8
 	f.Add("Goal: all", `{"paths":["a",""],"q":1}`, strings.Repeat("\x02", 4000), 0)
 	f.Fuzz(func(t *testing.T, text, input, output string, most int) {
 		messages := []ragctx.Message{
