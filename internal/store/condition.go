@@ -37,7 +37,7 @@ type Condition struct {
 func (c Condition) IsZero() bool { return c.Revisions == nil && !c.Any && !c.None }
 
 // needsVersion reports whether the condition requires more than existence.
-func (c Condition) needsVersion() bool { return c.Revisions != nil || c.None }
+func needsVersion(c Condition) bool { return c.Revisions != nil || c.None }
 
 // CheckMissing returns the error of the condition for an id without an item, or nil.
 func (c Condition) CheckMissing(noun, id string) error {
@@ -49,28 +49,24 @@ func (c Condition) CheckMissing(noun, id string) error {
 
 // Check returns the error of the condition for the current version, or nil.
 func (c Condition) Check(noun, id string, version int, recorded time.Time) error {
-	return c.check(noun, id, &current{version: version, recorded: recorded})
-}
-
-// check returns the error of the condition for the current version, which is nil for a missing
-// item.
-func (c Condition) check(noun, id string, is *current) error {
 	switch {
-	case is == nil:
-		return c.CheckMissing(noun, id)
 	case c.None:
 		return fmt.Errorf("%s %q: %w: it exists already; read it and send its tag", noun, ragctx.Clip(id), ragctx.ErrPrecondition)
-	case c.Revisions != nil && !slices.Contains(c.Revisions, Revision(is.version, is.recorded)):
+	case c.Revisions != nil && !slices.Contains(c.Revisions, Revision(version, recorded)):
 		return fmt.Errorf("%s %q: %w: it has changed since; read it again and decide with the new version", noun, ragctx.Clip(id),
 			ragctx.ErrPrecondition)
 	}
 	return nil
 }
 
-// checkAll checks several conditions.
+// checkAll checks conditions against the current version of an item, nil for a missing item.
 func checkAll(all []Condition, noun, id string, is *current) error {
 	for _, c := range all {
-		if err := c.check(noun, id, is); err != nil {
+		err := c.CheckMissing(noun, id)
+		if is != nil {
+			err = c.Check(noun, id, is.version, is.recorded)
+		}
+		if err != nil {
 			return err
 		}
 	}

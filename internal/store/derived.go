@@ -11,7 +11,7 @@ import (
 // hideDerived hides all versions of the memories whose text was extracted from the turns of a
 // scope. Other turns that state the same are queued for another extraction, unless the memory
 // itself is to be erased.
-func (s *Store) hideDerived(ctx context.Context, sc erasureScope, e *Erased) error {
+func (s *Store) hideDerived(ctx context.Context, sc erasureScope, e *erasing) error {
 	if !sc.Turns {
 		return nil
 	}
@@ -117,7 +117,7 @@ func requeueTurns(ctx context.Context, tx *sql.Tx, provider, query string, args 
 
 // deleteTurns deletes turns and the rows that mention them. It also hides memories extracted from
 // them since [Store.hideDerived] ran.
-func (s *Store) deleteTurns(ctx context.Context, tx *sql.Tx, sc erasureScope, ids []uint64, e *Erased) error {
+func (s *Store) deleteTurns(ctx context.Context, tx *sql.Tx, sc erasureScope, ids []uint64, e *erasing) error {
 	in, rows := placeholders(ids)
 	keys := `(SELECT t.key FROM turns t WHERE t.id IN (` + in + `))`
 	args := append([]any{sc.Namespace}, rows...)
@@ -154,7 +154,7 @@ func (s *Store) deleteTurns(ctx context.Context, tx *sql.Tx, sc erasureScope, id
 }
 
 // deleteQuarantined deletes the quarantined memories of a scope.
-func deleteQuarantined(ctx context.Context, tx *sql.Tx, sc erasureScope, e *Erased) error {
+func deleteQuarantined(ctx context.Context, tx *sql.Tx, sc erasureScope, e *erasing) error {
 	c := conditions{sql: `namespace = ?`, args: []any{sc.Namespace}}
 	for _, f := range []struct {
 		column string

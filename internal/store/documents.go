@@ -229,9 +229,9 @@ type ListOptions struct {
 	Root   string
 }
 
-// query returns the SQL of a list and its arguments. It omits empty conditions so that the indexes
+// documentsQuery returns the SQL of a list and its arguments. It omits empty conditions so that the indexes
 // on items apply.
-func (o ListOptions) query(ns int64) (string, []any) {
+func documentsQuery(o ListOptions, ns int64) (string, []any) {
 	c := conditions{sql: `i.namespace = ? AND i.superseded IS NULL`, args: []any{ns}}
 	if o.Root == "" {
 		c.and(`i.kind = ?`, Documents)
@@ -264,7 +264,7 @@ func afterPrefix(prefix string) (string, bool) {
 func (s *Store) ListDocuments(ctx context.Context, ns int64, o ListOptions) ([]Document, error) {
 	docs := []Document{}
 	err := s.view(ctx, func(tx *sql.Tx) error {
-		query, args := o.query(ns)
+		query, args := documentsQuery(o, ns)
 		rows, err := tx.QueryContext(ctx, query, args...)
 		if err != nil {
 			return err

@@ -22,11 +22,6 @@ type Erased struct {
 	Procedures int `json:"procedures" doc:"versions and drafts of procedures"`
 	Messages   int `json:"messages" doc:"of ledgers"`
 	Sessions   int `json:"sessions" doc:"stored conversations, with the forks of them"`
-	// toRestore are memories that an erased memory had superseded.
-	toRestore *[]string
-	// items are the erased items.
-	items   *[]itemKey
-	resumed bool // resumes an earlier attempt
 	// Pending is the erasure that [Store.SecureErase] completes; 0 if nothing was erased.
 	Pending int64 `json:"-"`
 }
@@ -39,6 +34,14 @@ type PendingErasure struct {
 	UpTo map[Collection]uint64
 	// Removed are the collections of erased namespaces, whose index files are removed.
 	Removed []Collection
+}
+
+// erasing is the state of an erasure in progress.
+type erasing struct {
+	Erased
+	toRestore []string  // memories that an erased memory had superseded
+	items     []itemKey // the erased items
+	resumed   bool      // resumes an earlier attempt
 }
 
 // erasureScope selects what an erasure removes: the items and turns that match every set field. It is
@@ -164,8 +167,8 @@ func (s *Store) erase(ctx context.Context, sc erasureScope, may func(context.Con
 // recordErasure records an erasure.
 func (s *Store) recordErasure(
 	ctx context.Context, sc erasureScope, may func(context.Context, *sql.Tx) error,
-) (erasureScope, Erased, error) {
-	var e Erased
+) (erasureScope, erasing, error) {
+	var e erasing
 	err := s.writeFreeing(ctx, allNamespaces, Low, func(ctx context.Context, tx *sql.Tx) error {
 		if err := may(ctx, tx); err != nil {
 			return err
@@ -199,7 +202,7 @@ func (s *Store) recordErasure(
 }
 
 // executeErasure hides everything in the scope of a recorded erasure.
-func (s *Store) executeErasure(ctx context.Context, sc erasureScope, e Erased) (Erased, error) {
+func (s *Store) executeErasure(ctx context.Context, sc erasureScope, e erasing) (Erased, error) {
 	err := s.withReserve(func() error {
 		err := s.hide(context.WithoutCancel(ctx), sc, &e)
 		e.resumed = err != nil // the next attempt resumes here
@@ -209,11 +212,11 @@ func (s *Store) executeErasure(ctx context.Context, sc erasureScope, e Erased) (
 		s.gc.resume(e.Pending, sc)
 		return Erased{}, fmt.Errorf("erase: recorded, and retried until it succeeds: %w", err)
 	}
-	return e, nil
+	return e.Erased, nil
 }
 
 // hide hides everything in a scope from all queries. Later writes into the scope stay.
-func (s *Store) hide(ctx context.Context, sc erasureScope, e *Erased) error {
+func (s *Store) hide(ctx context.Context, sc erasureScope, e *erasing) error {
 	for sc.Procedure == 0 && sc.Ledger == 0 {
 		found, err := s.inScope(ctx, sc)
 		if err != nil {
@@ -254,8 +257,8 @@ func (s *Store) hide(ctx context.Context, sc erasureScope, e *Erased) error {
 	if err := s.eraseRemainingRows(ctx, sc, e); err != nil {
 		return err
 	}
-	if e.toRestore != nil {
-		if err := s.restoreSuperseded(ctx, sc, *e.toRestore); err != nil {
+	if len(e.toRestore) > 0 {
+		if err := s.restoreSuperseded(ctx, sc, e.toRestore); err != nil {
 			return err
 		}
 		e.toRestore = nil
@@ -302,7 +305,7 @@ func (s *Store) inScope(ctx context.Context, sc erasureScope) (found []itemKey, 
 
 // hideItem hides the versions of an item that are in a scope: other versions may belong to another
 // user or session.
-func (s *Store) hideItem(ctx context.Context, tx *sql.Tx, sc erasureScope, n itemKey, e *Erased) error {
+func (s *Store) hideItem(ctx context.Context, tx *sql.Tx, sc erasureScope, n itemKey, e *erasing) error {
 	one := sc
 	one.Kind, one.Key = n.kind, &n.key
 	where, args := one.where(true)
@@ -314,7 +317,7 @@ func (s *Store) hideItem(ctx context.Context, tx *sql.Tx, sc erasureScope, n ite
 }
 
 // hideVersions hides versions of an item.
-func (s *Store) hideVersions(ctx context.Context, tx *sql.Tx, sc erasureScope, n itemKey, ids []int64, e *Erased) error {
+func (s *Store) hideVersions(ctx context.Context, tx *sql.Tx, sc erasureScope, n itemKey, ids []int64, e *erasing) error {
 	for _, id := range ids {
 		in := Collection{sc.Namespace, n.kind}
 		if n.kind == Memories && sc.Whole == "" && (sc.Key == nil || *sc.Key != n.key) {
@@ -345,26 +348,20 @@ func (s *Store) hideVersions(ctx context.Context, tx *sql.Tx, sc erasureScope, n
 		if err != nil {
 			return err
 		}
-		if e.toRestore == nil {
-			e.toRestore = new([]string)
-		}
-		*e.toRestore = append(*e.toRestore, superseded...)
+		e.toRestore = append(e.toRestore, superseded...)
 	}
 	return deleteHistory(ctx, tx, sc.Namespace, n.key)
 }
 
 // addItems collects erased items, whose ids are removed from other tables at the end.
-func (e *Erased) addItems(kind Kind, keys ...string) {
-	if e.items == nil {
-		e.items = new([]itemKey)
-	}
+func (e *erasing) addItems(kind Kind, keys ...string) {
 	for _, key := range keys {
-		*e.items = append(*e.items, itemKey{kind, key})
+		e.items = append(e.items, itemKey{kind, key})
 	}
 }
 
 // eraseTurns deletes the turns of a scope.
-func (s *Store) eraseTurns(ctx context.Context, sc erasureScope, e *Erased) error {
+func (s *Store) eraseTurns(ctx context.Context, sc erasureScope, e *erasing) error {
 	if !sc.Turns {
 		return nil
 	}
@@ -388,7 +385,7 @@ func (s *Store) eraseTurns(ctx context.Context, sc erasureScope, e *Erased) erro
 
 // deleteCopies removes copies of erased data from other tables: pending job items, ids in the audit log,
 // and stored responses that may repeat it.
-func (s *Store) deleteCopies(ctx context.Context, tx *sql.Tx, sc erasureScope, e *Erased) error {
+func (s *Store) deleteCopies(ctx context.Context, tx *sql.Tx, sc erasureScope, e *erasing) error {
 	namespace := sc.Whole
 	if namespace == "" {
 		name, err := namespaceName(ctx, tx, sc.Namespace)
@@ -433,16 +430,16 @@ func rowsChanged(ctx context.Context, tx *sql.Tx) (n int64, err error) {
 
 // clearAudit clears the ids of erased items from the audit log; for an erased namespace, all ids
 // in it.
-func clearAudit(ctx context.Context, tx *sql.Tx, namespace string, sc erasureScope, e *Erased) error {
+func clearAudit(ctx context.Context, tx *sql.Tx, namespace string, sc erasureScope, e *erasing) error {
 	if sc.Whole != "" {
 		_, err := tx.ExecContext(ctx, `UPDATE audit SET target = '' WHERE namespace = ?1 AND target != ?1`, sc.Whole)
 		return err
 	}
-	if e.items == nil {
+	if len(e.items) == 0 {
 		return nil
 	}
 	ids := make(map[Kind][]string)
-	for _, n := range *e.items {
+	for _, n := range e.items {
 		ids[n.kind] = append(ids[n.kind], n.key)
 	}
 	for kind, subject := range map[Kind]string{Documents: subjectDocument, Memories: subjectMemory} {

@@ -80,7 +80,7 @@ func (w *garbageCollector) loop() {
 
 func (w *garbageCollector) collect() error {
 	for id, sc := range w.unhidden() {
-		if err := w.store.hide(w.life, sc, &Erased{Pending: id, resumed: true}); err != nil {
+		if err := w.store.hide(w.life, sc, &erasing{Erased: Erased{Pending: id}, resumed: true}); err != nil {
 			return err
 		}
 		w.mu.Lock()

@@ -249,9 +249,9 @@ type JobFilter struct {
 	Named     bool     // leave out jobs without a namespace
 }
 
-// query returns the SQL of a list and its arguments. Queued and running jobs are few and found
+// jobsQuery returns the SQL of a list and its arguments. Queued and running jobs are few and found
 // through their index.
-func (f JobFilter) query() (string, []any) {
+func jobsQuery(f JobFilter) (string, []any) {
 	from, c := `jobs`, conditions{sql: `state <> 'spooling'`}
 	if f.Before != 0 {
 		c.and(`n < ?`, f.Before)
@@ -283,7 +283,7 @@ func (f JobFilter) query() (string, []any) {
 func (s *Store) Jobs(ctx context.Context, f JobFilter) ([]Job, error) {
 	jobs := []Job{}
 	err := s.view(ctx, func(tx *sql.Tx) error {
-		query, args := f.query()
+		query, args := jobsQuery(f)
 		rows, err := tx.QueryContext(ctx, query, args...)
 		if err != nil {
 			return err

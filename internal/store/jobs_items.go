@@ -96,8 +96,8 @@ type ItemFilter struct {
 	State ItemState // "" is any
 }
 
-// query returns the SQL of a list and its arguments.
-func (f ItemFilter) query(job int64) (string, []any) {
+// itemsQuery returns the SQL of a list and its arguments.
+func itemsQuery(f ItemFilter, job int64) (string, []any) {
 	c := conditions{sql: `job = ? AND n > ?`, args: []any{job, f.After}}
 	if f.State != "" {
 		c.and(`state = ?`, f.State)
@@ -110,7 +110,7 @@ func (f ItemFilter) query(job int64) (string, []any) {
 func (s *Store) JobItems(ctx context.Context, job int64, f ItemFilter) ([]JobItem, error) {
 	items := []JobItem{}
 	err := s.view(ctx, func(tx *sql.Tx) error {
-		query, args := f.query(job)
+		query, args := itemsQuery(f, job)
 		rows, err := tx.QueryContext(ctx, query, args...)
 		if err != nil {
 			return err

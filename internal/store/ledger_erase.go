@@ -26,7 +26,7 @@ func (l *Ledger) Erase(ctx context.Context, ns int64, cluster string) (Erased, e
 }
 
 // eraseMessages deletes the messages of a ledger, and the ledger.
-func (s *Store) eraseMessages(ctx context.Context, sc erasureScope, e *Erased) error {
+func (s *Store) eraseMessages(ctx context.Context, sc erasureScope, e *erasing) error {
 	for more := sc.Ledger != 0; more; {
 		gone := 0
 		err := s.slice(ctx, frees, allNamespaces, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) error {

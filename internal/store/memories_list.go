@@ -51,8 +51,8 @@ const (
 )
 
 // sortKey returns the SQL of the number that memories are sorted by, descending, and its arguments.
-func (o Order) sortKey(f MemoryFilter) (string, []any) {
-	switch o {
+func sortKey(f MemoryFilter) (string, []any) {
+	switch f.Order {
 	case ByRecency:
 		return `CAST(coalesce(i.occurred, 0) AS REAL)`, nil
 	case ByImportance:
@@ -95,7 +95,7 @@ func (f MemoryFilter) CursorAfter(m ragctx.Memory) MemoryCursor {
 func (s *Store) ListMemories(ctx context.Context, ns int64, f MemoryFilter) ([]ragctx.Memory, error) {
 	out := []ragctx.Memory{}
 	err := s.view(ctx, func(tx *sql.Tx) error {
-		query, args := f.query(ns)
+		query, args := memoriesQuery(f, ns)
 		rows, err := tx.QueryContext(ctx, query, args...)
 		if err != nil {
 			return err
@@ -122,10 +122,10 @@ func (s *Store) ListMemories(ctx context.Context, ns int64, f MemoryFilter) ([]r
 	return out, nil
 }
 
-// query returns the statement of a list and its arguments.
-func (f MemoryFilter) query(ns int64) (string, []any) {
-	where, conditions := f.where(ns)
-	key, args := f.Order.sortKey(f)
+// memoriesQuery returns the statement of a list and its arguments.
+func memoriesQuery(f MemoryFilter, ns int64) (string, []any) {
+	where, conditions := memoriesWhere(f, ns)
+	key, args := sortKey(f)
 	args = append(args, conditions...)
 	by := `score DESC, i.key`
 	if f.Order == ByID {
@@ -138,12 +138,12 @@ func (f MemoryFilter) query(ns int64) (string, []any) {
 		JOIN namespaces n ON n.id = i.namespace JOIN texts t ON t.item = i.id ORDER BY s.score DESC, s.key`, append(args, f.Limit)
 }
 
-// where returns the conditions on row i of items and their arguments.
-func (f MemoryFilter) where(ns int64) (string, []any) {
+// memoriesWhere returns the conditions on row i of items and their arguments.
+func memoriesWhere(f MemoryFilter, ns int64) (string, []any) {
 	c := conditions{sql: `i.namespace = ? AND i.kind = ?`, args: []any{ns, Memories}}
-	f.state(&c)
-	f.scope(&c)
-	f.kind(&c)
+	addState(&c, f)
+	addScope(&c, f)
+	addKind(&c, f)
 	if len(f.Exclude) > 0 {
 		c.and(`i.key NOT IN (SELECT value FROM json_each(?))`, jsonArray(f.Exclude))
 	}
@@ -158,8 +158,8 @@ func (f MemoryFilter) where(ns int64) (string, []any) {
 	return c.sql, c.args
 }
 
-// state adds the condition on the memories' state.
-func (f MemoryFilter) state(c *conditions) {
+// addState adds the condition on the memories' state.
+func addState(c *conditions, f MemoryFilter) {
 	at := f.Now.UnixMicro()
 	switch {
 	case f.State == ragctx.MemoryExpired:
@@ -186,8 +186,8 @@ const lastVersion = `i.superseded IS NOT NULL AND i.seq > 0 AND NOT EXISTS (SELE
 		WHERE n.namespace = i.namespace AND n.kind = i.kind AND n.key = i.key AND n.version > i.version AND n.seq > 0)
 	AND coalesce((SELECT h.op FROM history h WHERE h.namespace = i.namespace AND h.key = i.key ORDER BY h.id DESC LIMIT 1), '')`
 
-// scope adds the conditions on user, agent and session.
-func (f MemoryFilter) scope(c *conditions) {
+// addScope adds the conditions on user, agent and session.
+func addScope(c *conditions, f MemoryFilter) {
 	switch {
 	case f.Own:
 		c.and(`i.user = ?`, f.UserID)
@@ -202,8 +202,8 @@ func (f MemoryFilter) scope(c *conditions) {
 	}
 }
 
-// kind adds the conditions on the memories' contents.
-func (f MemoryFilter) kind(c *conditions) {
+// addKind adds the conditions on the memories' contents.
+func addKind(c *conditions, f MemoryFilter) {
 	if len(f.Types) > 0 {
 		c.and(`i.type IN (SELECT value FROM json_each(?))`, jsonArray(f.Types))
 	}

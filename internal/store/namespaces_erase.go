@@ -9,10 +9,10 @@ import (
 // writes under its name create a new namespace, writes with the old id fail. Around calls note,
 // which hides the namespace, at most once, and keeps others from writing stale data under the name.
 func (s *Store) EraseNamespace(ctx context.Context, name string, around func(note func() error) error) (Erased, error) {
-	var e Erased
+	var e erasing
 	ns, err := s.Namespace(ctx, name, false)
 	if err != nil {
-		return e, err
+		return Erased{}, err
 	}
 	sc := erasureScope{Namespace: ns, Turns: true, Whole: name}
 	err = around(func() (err error) {
@@ -64,7 +64,7 @@ var remainingRows = [...]string{
 }
 
 // eraseRemainingRows removes the remaining rows of an erased namespace.
-func (s *Store) eraseRemainingRows(ctx context.Context, sc erasureScope, e *Erased) error {
+func (s *Store) eraseRemainingRows(ctx context.Context, sc erasureScope, e *erasing) error {
 	if sc.Whole == "" {
 		return nil
 	}

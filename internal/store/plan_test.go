@@ -48,28 +48,28 @@ func TestIndexesAreUsed(t *testing.T) {
 		want  []string
 	}{
 		{
-			"documents", func() (string, []any) { return ListOptions{After: "a", Limit: 9}.query(1) },
+			"documents", func() (string, []any) { return documentsQuery(ListOptions{After: "a", Limit: 9}, 1) },
 			[]string{"items_current (namespace=? AND kind=? AND key>?)"},
 		},
 		{
-			"documents of a prefix", func() (string, []any) { return ListOptions{Prefix: "a", Limit: 9}.query(1) },
+			"documents of a prefix", func() (string, []any) { return documentsQuery(ListOptions{Prefix: "a", Limit: 9}, 1) },
 			[]string{"items_current (namespace=? AND kind=? AND key>? AND key<?)"},
 		},
 		{
-			"memories of a user", func() (string, []any) { return MemoryFilter{UserID: "a", Limit: 9}.query(1) },
+			"memories of a user", func() (string, []any) { return memoriesQuery(MemoryFilter{UserID: "a", Limit: 9}, 1) },
 			[]string{"items_user (namespace=? AND kind=? AND user=?)"},
 		},
 		{
-			"documents of a root", func() (string, []any) { return ListOptions{Root: "/r", Prefix: "a", Limit: 9}.query(1) },
+			"documents of a root", func() (string, []any) { return documentsQuery(ListOptions{Root: "/r", Prefix: "a", Limit: 9}, 1) },
 			[]string{"items_root (namespace=? AND root=? AND key>? AND key<?)"},
 		},
 		{
-			"memories of a session", func() (string, []any) { return MemoryFilter{SessionID: "s", AnyUser: true, Limit: 9}.query(1) },
+			"memories of a session", func() (string, []any) { return memoriesQuery(MemoryFilter{SessionID: "s", AnyUser: true, Limit: 9}, 1) },
 			[]string{"items_session (namespace=? AND kind=? AND session=?)"},
 		},
 		{
 			"all memories", func() (string, []any) {
-				return MemoryFilter{AnyUser: true, Order: ByID, After: MemoryCursor{ID: "a"}, Limit: 9}.query(1)
+				return memoriesQuery(MemoryFilter{AnyUser: true, Order: ByID, After: MemoryCursor{ID: "a"}, Limit: 9}, 1)
 			},
 			[]string{"items_current (namespace=? AND kind=? AND key>?)"},
 		},
@@ -86,11 +86,11 @@ func TestIndexesAreUsed(t *testing.T) {
 			[]string{"items_version (namespace=? AND kind=? AND key=?)", "history_key (namespace=? AND key=?)"},
 		},
 		{
-			"running jobs of a kind", func() (string, []any) { return JobFilter{State: JobRunning, Kind: "k", Limit: 1}.query() },
+			"running jobs of a kind", func() (string, []any) { return jobsQuery(JobFilter{State: JobRunning, Kind: "k", Limit: 1}) },
 			[]string{"jobs_active (kind=?)"},
 		},
 		{
-			"queued jobs", func() (string, []any) { return JobFilter{State: JobQueued, Limit: 1}.query() },
+			"queued jobs", func() (string, []any) { return jobsQuery(JobFilter{State: JobQueued, Limit: 1}) },
 			[]string{"USING INDEX jobs_active"},
 		},
 		{
@@ -98,15 +98,15 @@ func TestIndexesAreUsed(t *testing.T) {
 			[]string{"USING INDEX jobs_active"},
 		},
 		{
-			"older jobs", func() (string, []any) { return JobFilter{Before: 9, Limit: 9}.query() },
+			"older jobs", func() (string, []any) { return jobsQuery(JobFilter{Before: 9, Limit: 9}) },
 			[]string{"PRIMARY KEY (rowid<?)"},
 		},
 		{
-			"items of a job", func() (string, []any) { return ItemFilter{Limit: 9}.query(1) },
+			"items of a job", func() (string, []any) { return itemsQuery(ItemFilter{Limit: 9}, 1) },
 			[]string{"job_items_n (job=? AND n>?)"},
 		},
 		{
-			"failed items of a job", func() (string, []any) { return ItemFilter{State: ItemFailed, Limit: 9}.query(1) },
+			"failed items of a job", func() (string, []any) { return itemsQuery(ItemFilter{State: ItemFailed, Limit: 9}, 1) },
 			[]string{"job_items_state (job=? AND state=? AND n>?)"},
 		},
 		{
@@ -162,13 +162,13 @@ func TestIndexesAreUsed(t *testing.T) {
 		},
 		{
 			"the newest sessions of a user", func() (string, []any) {
-				return SessionFilter{User: "ada", After: &SessionCursor{1, 1}, Limit: 9}.query(1)
+				return sessionsQuery(SessionFilter{User: "ada", After: &SessionCursor{1, 1}, Limit: 9}, 1)
 			},
 			[]string{"sessions_user (namespace=? AND user=? AND updated<?)"},
 		},
 		{
 			"the newest sessions", func() (string, []any) {
-				return SessionFilter{AnyUser: true, After: &SessionCursor{1, 1}, Limit: 9}.query(1)
+				return sessionsQuery(SessionFilter{AnyUser: true, After: &SessionCursor{1, 1}, Limit: 9}, 1)
 			},
 			[]string{"sessions_recent (namespace=? AND updated<?)"},
 		},

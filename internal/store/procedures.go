@@ -17,11 +17,11 @@ type ProcedureKey struct {
 	ragctx.ProcedureOwner
 }
 
-func (k ProcedureKey) notFound() error {
+func procedureNotFound(k ProcedureKey) error {
 	return fmt.Errorf("procedure %q: %w", ragctx.Clip(k.Name), ragctx.ErrNotFound)
 }
 
-func (k ProcedureKey) conflict(format string, args ...any) error {
+func procedureConflict(k ProcedureKey, format string, args ...any) error {
 	return fmt.Errorf("procedure %q: %w: %s", ragctx.Clip(k.Name), ragctx.ErrConflict, fmt.Sprintf(format, args...))
 }
 
@@ -76,7 +76,7 @@ func (p *procedure) find(ctx context.Context) error {
 		WHERE p.namespace = ? AND p.name = ? AND p.user = ? AND p.agent = ?`,
 		p.key.Namespace, p.key.Name, p.key.UserID, p.key.AgentID).Scan(&p.id, &p.versions, &p.canonical, &p.draft)
 	if errors.Is(err, sql.ErrNoRows) {
-		return p.key.notFound()
+		return procedureNotFound(p.key)
 	}
 	return err
 }
@@ -191,10 +191,10 @@ const MaxProcedureVersions = 1000
 func (s *Store) PublishProcedure(ctx context.Context, k ProcedureKey) (ragctx.Procedure, error) {
 	return s.changeProcedure(ctx, k, false, "publish", func(ctx context.Context, p *procedure) error {
 		if !p.draft.Valid {
-			return k.conflict("there is no draft to publish; write one first")
+			return procedureConflict(k, "there is no draft to publish; write one first")
 		}
 		if p.versions >= MaxProcedureVersions {
-			return k.conflict("it has had %d versions, which is the limit; start over under another name", p.versions)
+			return procedureConflict(k, "it has had %d versions, which is the limit; start over under another name", p.versions)
 		}
 		p.versions++
 		if _, err := p.tx.ExecContext(ctx, `UPDATE procedure_bodies SET version = ?, published = ? WHERE id = ?`, p.versions,
@@ -210,7 +210,7 @@ func (s *Store) PublishProcedure(ctx context.Context, k ProcedureKey) (ragctx.Pr
 func (s *Store) UnpublishProcedure(ctx context.Context, k ProcedureKey) (ragctx.Procedure, error) {
 	return s.changeProcedure(ctx, k, false, "unpublish", func(ctx context.Context, p *procedure) error {
 		if !p.canonical.Valid {
-			return k.conflict("it is not published")
+			return procedureConflict(k, "it is not published")
 		}
 		return p.setCanonical(ctx, sql.NullInt64{}, ragctx.OpUnpublished)
 	})
@@ -230,9 +230,9 @@ func (s *Store) RollbackProcedure(ctx context.Context, k ProcedureKey, version i
 		case err != nil:
 			return err
 		case superseded:
-			return k.conflict("version %d was superseded by a rollback; make a draft of it and publish that", version)
+			return procedureConflict(k, "version %d was superseded by a rollback; make a draft of it and publish that", version)
 		case p.canonical.Valid && p.canonical.Int64 == int64(version):
-			return k.conflict("version %d is the canonical one already", version)
+			return procedureConflict(k, "version %d is the canonical one already", version)
 		}
 		if _, err := p.tx.ExecContext(ctx, `UPDATE procedure_bodies SET superseded = ? WHERE procedure = ? AND version > ?
 			AND superseded IS NULL`,

@@ -30,7 +30,7 @@ func (s *Store) EraseProcedure(ctx context.Context, k ProcedureKey) (Erased, err
 // eraseProcedures deletes the drafts and versions of a scope: the user's own, and those extracted
 // from the scope's turns. Other turns that show the same procedure are queued for another
 // extraction.
-func (s *Store) eraseProcedures(ctx context.Context, sc erasureScope, e *Erased) error {
+func (s *Store) eraseProcedures(ctx context.Context, sc erasureScope, e *erasing) error {
 	found, err := s.proceduresIn(ctx, sc)
 	if err != nil || len(found) == 0 {
 		return err

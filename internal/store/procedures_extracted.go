@@ -38,7 +38,7 @@ func (s *Store) StoreProcedure(ctx context.Context, l ExtractedProcedure) (op ra
 			return err
 		}
 		if (err == nil) != l.Existing {
-			return l.Key.conflict("it was created or deleted concurrently")
+			return procedureConflict(l.Key, "it was created or deleted concurrently")
 		}
 		op = ragctx.OpMerged
 		if !l.Existing {

@@ -31,7 +31,7 @@ func loadProcedure(ctx context.Context, tx *sql.Tx, k ProcedureKey) (ragctx.Proc
 		WHERE p.namespace = ? AND p.name = ? AND p.user = ? AND p.agent = ?`, k.Namespace, k.Name, k.UserID, k.AgentID).
 		Scan(&id, &p.Namespace, &canonical, &created, &updated)
 	if errors.Is(err, sql.ErrNoRows) {
-		return p, k.notFound()
+		return p, procedureNotFound(k)
 	}
 	if err != nil {
 		return p, err
@@ -253,7 +253,7 @@ func (s *Store) ProcedureVersion(ctx context.Context, k ProcedureKey, number int
 	}
 	v, ok := p.Version(number)
 	if !ok {
-		return v, k.notFound()
+		return v, procedureNotFound(k)
 	}
 	return v, nil
 }

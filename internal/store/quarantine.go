@@ -90,7 +90,7 @@ func failedIf(what string, err error) error {
 // the filter only the scope and the limit apply.
 func (s *Store) Quarantine(ctx context.Context, ns int64, f MemoryFilter, after int64) ([]Quarantined, error) {
 	c := conditions{sql: `i.namespace = ? AND i.id > ?`, args: []any{ns, after}}
-	f.scope(&c)
+	addScope(&c, f)
 	out := []Quarantined{}
 	err := s.view(ctx, func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, `SELECT i.body, i.reason, i.created, i.id FROM quarantine i WHERE `+c.sql+`
@@ -147,7 +147,7 @@ func findQuarantined(ctx context.Context, tx *sql.Tx, ns int64, id, user string,
 // inQuarantine reports whether a quarantined memory satisfies the conditions. It exists but has no
 // version.
 func inQuarantine(ctx context.Context, tx *sql.Tx, ns int64, id, user string, anyUser bool, when []Condition) bool {
-	if slices.ContainsFunc(when, Condition.needsVersion) {
+	if slices.ContainsFunc(when, needsVersion) {
 		return false
 	}
 	_, err := findQuarantined(ctx, tx, ns, id, user, anyUser)

@@ -34,8 +34,8 @@ type ListedSession struct {
 	User string
 }
 
-// query returns the SQL of a page and its arguments.
-func (f SessionFilter) query(ns int64) (string, []any) {
+// sessionsQuery returns the SQL of a page and its arguments.
+func sessionsQuery(f SessionFilter, ns int64) (string, []any) {
 	c := conditions{sql: `namespace = ?`, args: []any{ns}}
 	if !f.AnyUser {
 		c.and(`user = ?`, f.User)
@@ -58,7 +58,7 @@ func (s *Sessions) List(ctx context.Context, namespace string, f SessionFilter) 
 		limit := f.Limit
 		f.Limit++
 		err = s.store.view(ctx, func(tx *sql.Tx) error {
-			query, args := f.query(ns)
+			query, args := sessionsQuery(f, ns)
 			rows, err := tx.QueryContext(ctx, query, args...)
 			if err != nil {
 				return err

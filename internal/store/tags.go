@@ -17,7 +17,7 @@ type TagCount struct {
 func (s *Store) MemoryTags(ctx context.Context, ns int64, f MemoryFilter, after TagCount) ([]TagCount, error) {
 	out := []TagCount{}
 	err := s.view(ctx, func(tx *sql.Tx) error {
-		where, args := f.where(ns)
+		where, args := memoriesWhere(f, ns)
 		rows, err := tx.QueryContext(ctx, `SELECT w.value, count(*) FROM items i, json_each(i.tags) w WHERE `+where+`
 			GROUP BY 1 HAVING ? = 0 OR count(*) < ? OR count(*) = ? AND w.value > ?
 			ORDER BY 2 DESC, 1 LIMIT ?`, append(args, after.Count, after.Count, after.Count, after.Tag, f.Limit)...) //nolint:gosec // of constants
@@ -40,7 +40,7 @@ func (s *Store) MemoryTags(ctx context.Context, ns int64, f MemoryFilter, after 
 // CountMemories counts the memories that a filter selects.
 func (s *Store) CountMemories(ctx context.Context, ns int64, f MemoryFilter) (n int, err error) {
 	err = s.view(ctx, func(tx *sql.Tx) error {
-		where, args := f.where(ns)
+		where, args := memoriesWhere(f, ns)
 		return tx.QueryRowContext(ctx, `SELECT count(*) FROM items i WHERE `+where, args...).Scan(&n)
 	})
 	return n, failedIf("count memories", err)

@@ -89,7 +89,7 @@ type MemoryStats struct {
 func (s *Store) MemoryStats(ctx context.Context, ns int64, f MemoryFilter, shortTerm int) (MemoryStats, error) {
 	st := MemoryStats{ByType: map[string]int{}, ByKind: map[string]int{}}
 	err := s.view(ctx, func(tx *sql.Tx) error {
-		where, args := f.where(ns)
+		where, args := memoriesWhere(f, ns)
 		if err := countBy(ctx, tx, st.ByType, `SELECT i.type, count(*) FROM items i WHERE `+where+` GROUP BY 1`, args...); err != nil {
 			return err
 		}
@@ -101,12 +101,12 @@ func (s *Store) MemoryStats(ctx context.Context, ns int64, f MemoryFilter, short
 			st.LongTerm += n
 		}
 		c := conditions{sql: `i.namespace = ?`, args: []any{ns}}
-		f.scope(&c)
+		addScope(&c, f)
 		if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM quarantine i WHERE `+c.sql, c.args...).Scan(&st.Quarantined); err != nil {
 			return err
 		}
 		c = conditions{sql: `i.namespace = ? AND i.kind = ? AND i.seq > 0 AND i.superseded IS NOT NULL`, args: []any{ns, Memories}}
-		f.scope(&c)
+		addScope(&c, f)
 		return tx.QueryRowContext(ctx, `SELECT count(*) FROM items i WHERE `+c.sql, c.args...).Scan(&st.Superseded)
 	})
 	if err != nil {
@@ -161,7 +161,7 @@ func (s *Store) PruneMemories(
 
 // pruning returns the SQL of the memories that a policy ends, lowest score first.
 func pruning(p ragctx.PrunePolicy, ns int64, f MemoryFilter, limit int) (string, []any) {
-	where, args := f.where(ns)
+	where, args := memoriesWhere(f, ns)
 	w := f.Weights.WithDefaults()
 	all := append([]any{w.Importance, w.Recency, f.Now.UnixMicro(), float64(w.Decay.Microseconds())}, args...)
 	oldest := int64(math.MinInt64) // nothing is older

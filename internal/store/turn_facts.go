@@ -67,7 +67,7 @@ func (s *Store) FactsOfTurns(ctx context.Context, ns int64, turns []string, f Me
 		at = f.AsOf
 	}
 	c := conditions{sql: `i.namespace = ? AND i.recorded <= ?`, args: []any{jsonArray(turns), ns, at.UnixMicro()}}
-	f.scope(&c)
+	addScope(&c, f)
 	err := s.view(ctx, func(tx *sql.Tx) error {
 		all, err := selectTurnFacts(ctx, tx, c, at)
 		for _, x := range all {

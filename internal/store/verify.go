@@ -51,7 +51,8 @@ func (r *VerifyReport) Damaged() bool {
 	return false
 }
 
-func (r *VerifyReport) add(o VerifyOptions, f Finding) {
+// addFinding adds a finding to a report, or counts it if the report is full.
+func addFinding(o VerifyOptions, r *VerifyReport, f Finding) {
 	if len(r.Findings) >= o.MaxFindings {
 		r.More++
 		return
@@ -84,7 +85,7 @@ func (s *Store) Verify(ctx context.Context, o VerifyOptions) (VerifyReport, erro
 				return r, fmt.Errorf("verify: %w", err)
 			}
 			// Anything unreadable, including a value of the wrong column type.
-			r.add(o, Finding{Severity: Damage, Check: "file", Detail: err.Error()})
+			addFinding(o, &r, Finding{Severity: Damage, Check: "file", Detail: err.Error()})
 		}
 	}
 	return r, nil
@@ -101,7 +102,7 @@ func (s *Store) verifyFile(ctx context.Context, o VerifyOptions, r *VerifyReport
 			var detail string
 			err := rows.Scan(&detail)
 			if err == nil && detail != "ok" {
-				r.add(o, Finding{Severity: Damage, Check: "file", Detail: detail})
+				addFinding(o, r, Finding{Severity: Damage, Check: "file", Detail: detail})
 			}
 			return err
 		})
@@ -116,7 +117,7 @@ func (s *Store) verifyFile(ctx context.Context, o VerifyOptions, r *VerifyReport
 			var table, parent string
 			var row int64
 			err := rows.Scan(&table, &row, &parent)
-			r.add(o, Finding{Severity: Damage, Check: "references", Detail: fmt.Sprintf("row %d of %s refers to nothing in %s", row, table, parent)})
+			addFinding(o, r, Finding{Severity: Damage, Check: "references", Detail: fmt.Sprintf("row %d of %s refers to nothing in %s", row, table, parent)})
 			return err
 		})
 	})
@@ -192,7 +193,7 @@ func verifiable(ctx context.Context, tx *sql.Tx, after int64, limit int) (items 
 // verify checks that an item has its complete text and that its chunks match it.
 func (it verifiedItem) verify(ctx context.Context, tx *sql.Tx, o VerifyOptions, r *VerifyReport) error {
 	damage := func(check, format string, args ...any) {
-		r.add(o, Finding{Severity: Damage, Check: check, Item: it.String(), Detail: fmt.Sprintf(format, args...)})
+		addFinding(o, r, Finding{Severity: Damage, Check: check, Item: it.String(), Detail: fmt.Sprintf(format, args...)})
 	}
 	text, err := readText(ctx, tx, it.id, 0, it.bytes+1)
 	var gap *gapError

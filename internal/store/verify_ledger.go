@@ -38,7 +38,7 @@ func (s *Store) verifyLedgers(ctx context.Context, o VerifyOptions, r *VerifyRep
 					{!metadata, "its metadata is damaged, and read as null"},
 				} {
 					if c.bad {
-						r.add(o, Finding{Severity: Damage, Check: "ledger", Item: fmt.Sprintf("message %d", last), Detail: c.what})
+						addFinding(o, r, Finding{Severity: Damage, Check: "ledger", Item: fmt.Sprintf("message %d", last), Detail: c.what})
 					}
 				}
 				newest[ledger] = at

@@ -24,13 +24,13 @@ func (s *Store) verifyVectors(ctx context.Context, o VerifyOptions, r *VerifyRep
 		return err
 	}
 	if missing > 0 {
-		r.add(o, Finding{
+		addFinding(o, r, Finding{
 			Severity: Warning, Check: "vectors",
 			Detail: fmt.Sprintf("%d chunks have no vector; the keyword index still finds them", missing),
 		})
 	}
 	if odd > 0 {
-		r.add(o, Finding{Severity: Damage, Check: "vectors", Detail: fmt.Sprintf("%d vectors do not have the length of their embedder", odd)})
+		addFinding(o, r, Finding{Severity: Damage, Check: "vectors", Detail: fmt.Sprintf("%d vectors do not have the length of their embedder", odd)})
 	}
 	return nil
 }
@@ -42,14 +42,14 @@ func (s *Store) verifyLeftovers(ctx context.Context, o VerifyOptions, r *VerifyR
 		return err
 	}
 	if len(hidden) > 0 {
-		r.add(o, Finding{Severity: Note, Check: "staged", Detail: fmt.Sprintf("%d interrupted or erased items are being removed", len(hidden))})
+		addFinding(o, r, Finding{Severity: Note, Check: "staged", Detail: fmt.Sprintf("%d interrupted or erased items are being removed", len(hidden))})
 	}
 	pending, err := s.PendingErasures(ctx)
 	if err != nil {
 		return err
 	}
 	if len(pending) > 0 {
-		r.add(o, Finding{
+		addFinding(o, r, Finding{
 			Severity: Note, Check: "erased",
 			Detail: fmt.Sprintf("erased texts are not yet cleared from files; incomplete erasures: %d", len(pending)),
 		})

@@ -25,7 +25,7 @@ func (s *Store) verifyRows(ctx context.Context, o VerifyOptions, r *VerifyReport
 			if ctx.Err() != nil {
 				return err
 			}
-			r.add(o, Finding{Severity: Damage, Check: "rows", Detail: fmt.Sprintf("table %s cannot be read: %v", t.name, err)})
+			addFinding(o, r, Finding{Severity: Damage, Check: "rows", Detail: fmt.Sprintf("table %s cannot be read: %v", t.name, err)})
 		}
 	}
 	return nil
@@ -98,7 +98,7 @@ func (s *Store) verifyRange(ctx context.Context, t summedTable, first, last int6
 		if t.first != "" {
 			what = fmt.Sprintf("rows of table %s with %s from %d to %d", t.name, t.first, k.no<<bucketBits, k.no<<bucketBits|(1<<bucketBits-1))
 		}
-		r.add(o, Finding{Severity: Damage, Check: "rows", Detail: what + ": they have changed since ragctx wrote them"})
+		addFinding(o, r, Finding{Severity: Damage, Check: "rows", Detail: what + ": they have changed since ragctx wrote them"})
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ func (s *Store) verifySessions(ctx context.Context, o VerifyOptions, r *VerifyRe
 			found, err := (&conversation{tx: tx}).rows(ctx, messagesAfter, last, page)
 			for _, m := range found {
 				if _, err := m.entry(); err != nil {
-					r.add(o, Finding{
+					addFinding(o, r, Finding{
 						Severity: Damage, Check: "session", Item: fmt.Sprintf("message %d", m.seq),
 						Detail: "it cannot be read, and is left out of its session",
 					})
