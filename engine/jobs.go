@@ -210,7 +210,7 @@ func (e *core) submitJob(ctx context.Context, kind, namespace string, request an
 		return Job{}, fmt.Errorf("submit job: %w", err)
 	}
 	j := store.Job{ID: e.opts.NewID(), Kind: kind, Namespace: namespace, State: store.JobQueued, Request: b}
-	if err := e.store.CreateJob(ctx, store.High, &j); err != nil {
+	if err := e.store.CreateJob(ctx, &j); err != nil {
 		return Job{}, err
 	}
 	e.jobs.wake(kind)

@@ -127,7 +127,7 @@ func (e Jobs) QueueDocuments(ctx context.Context, o DocumentQueueOptions) (*Docu
 	// The janitor must not consider it abandoned.
 	e.jobs.receivingMu.RLock()
 	defer e.jobs.receivingMu.RUnlock()
-	if err := e.store.CreateJob(ctx, store.Low, &s.job); err != nil {
+	if err := e.store.CreateJob(ctx, &s.job); err != nil {
 		return nil, err
 	}
 	e.jobs.receiving.Store(s.job.N, true)

@@ -293,7 +293,7 @@ func TestReembedCutOffAfterTheChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	j := store.Job{ID: "change", Kind: engine.JobReembed, State: store.JobQueued, Request: request}
-	err = errors.Join(s.CreateJob(t.Context(), store.Low, &j), s.ChangeEmbedder(t.Context(), fmt.Sprint(id), 1), s.Close())
+	err = errors.Join(s.CreateJob(t.Context(), &j), s.ChangeEmbedder(t.Context(), fmt.Sprint(id), 1), s.Close())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ const refusedFrom = 400
 // AddAudit appends entries and drops the oldest. It keeps about keep successful and keep refused
 // entries: refused requests cost their caller nothing and must not displace the others.
 func (s *Store) AddAudit(ctx context.Context, entries []AuditEntry, keep int) error {
-	err := s.write.doIn(ctx, noNamespaces, Low, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.doIn(ctx, noNamespaces, low, func(ctx context.Context, tx *sql.Tx) error {
 		var first, last int64
 		for i, e := range entries {
 			if e.Erases {

@@ -32,13 +32,13 @@ func (c *commits) add(ns int64) {
 
 // Commits identifies the state of a namespace as answers see it, since the database was opened. It
 // changes before a write is acknowledged.
-type Commits struct{ global, own uint64 }
+type Commits struct{ Global, Own uint64 }
 
 // Commits returns the commit counts of a namespace without reading the database.
 func (s *Store) Commits(ns int64) Commits {
-	c := Commits{global: s.write.commits.global.Load()}
+	c := Commits{Global: s.write.commits.global.Load()}
 	if n, ok := s.write.commits.byNamespace.Load(ns); ok {
-		c.own = n.(*atomic.Uint64).Load() //nolint:forcetypeassert // there is nothing else in it
+		c.Own = n.(*atomic.Uint64).Load() //nolint:forcetypeassert // there is nothing else in it
 	}
 	return c
 }

@@ -29,7 +29,7 @@ func (s *Store) hideDerived(ctx context.Context, sc erasureScope, e *erasing) er
 			return err
 		}
 		for some := range slices.Chunk(found, sliceChunks) {
-			err := s.write.do(ctx, Low|frees, func(ctx context.Context, tx *sql.Tx) error {
+			err := s.write.do(ctx, low|frees, func(ctx context.Context, tx *sql.Tx) error {
 				for _, d := range some {
 					if err := s.hideVersions(ctx, tx, sc, itemKey{Memories, d.key}, []int64{d.id}, e); err != nil {
 						return err
@@ -68,7 +68,7 @@ func selectDerived(ctx context.Context, tx *sql.Tx, query string, args ...any) (
 // a crash they may stay superseded.
 func (s *Store) restoreSuperseded(ctx context.Context, sc erasureScope, keys []string) error {
 	for _, key := range keys {
-		err := s.write.do(ctx, Low|frees, func(ctx context.Context, tx *sql.Tx) error {
+		err := s.write.do(ctx, low|frees, func(ctx context.Context, tx *sql.Tx) error {
 			u := undo{Store: s, tx: tx, ns: sc.Namespace}
 			c, err := u.newest(ctx, key)
 			if err != nil || c.Op != ragctx.OpSuperseded || c.Other != "" {

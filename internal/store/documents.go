@@ -137,7 +137,7 @@ func (s *Store) DropDocument(ctx context.Context, ns int64, f FileState) (uint64
 // endDocument ends the current version of a document if meant accepts it.
 func (s *Store) endDocument(ctx context.Context, ns int64, id string, meant func(*current) bool, when ...Condition) (uint64, error) {
 	var seq uint64
-	err := s.writeFreeing(ctx, ns, Low, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.writeFreeing(ctx, ns, low, func(ctx context.Context, tx *sql.Tx) error {
 		old, err := findCurrent(ctx, tx, ns, Documents, id)
 		if err == nil {
 			err = checkAll(when, "document", id, old)

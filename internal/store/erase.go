@@ -169,7 +169,7 @@ func (s *Store) recordErasure(
 	ctx context.Context, sc erasureScope, may func(context.Context, *sql.Tx) error,
 ) (erasureScope, erasing, error) {
 	var e erasing
-	err := s.writeFreeing(ctx, allNamespaces, Low, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.writeFreeing(ctx, allNamespaces, low, func(ctx context.Context, tx *sql.Tx) error {
 		if err := may(ctx, tx); err != nil {
 			return err
 		}
@@ -263,7 +263,7 @@ func (s *Store) hide(ctx context.Context, sc erasureScope, e *erasing) error {
 		}
 		e.toRestore = nil
 	}
-	err := s.write.do(ctx, Low|frees, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.do(ctx, low|frees, func(ctx context.Context, tx *sql.Tx) error {
 		if err := s.deleteCopies(ctx, tx, sc, e); err != nil {
 			return err
 		}
@@ -375,7 +375,7 @@ func (s *Store) eraseTurns(ctx context.Context, sc erasureScope, e *erasing) err
 		if err != nil {
 			break
 		}
-		err = s.write.do(ctx, Low|frees, func(ctx context.Context, tx *sql.Tx) error {
+		err = s.write.do(ctx, low|frees, func(ctx context.Context, tx *sql.Tx) error {
 			return s.deleteTurns(ctx, tx, sc, some, e)
 		})
 		e.Turns += len(some)

@@ -91,7 +91,7 @@ func (s *Store) secureErase(ctx context.Context, done []int64) error {
 	if err := s.log.empty(ctx); err != nil {
 		return fmt.Errorf("empty the log: %w", err)
 	}
-	err := s.write.do(ctx, Low|frees, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.do(ctx, low|frees, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM erasures WHERE id IN (SELECT value FROM json_each(?)) AND scope = ''`, jsonArray(done))
 		return err
 	})

@@ -40,7 +40,7 @@ type FactOutcome struct {
 // from the turn before is skipped, even if the memory was deleted since. With dry nothing is
 // stored.
 func (s *Store) StoreFacts(ctx context.Context, ns int64, lessons []ExtractedFact, dry bool) (out []FactOutcome, seq uint64, err error) {
-	err = s.write.doIn(ctx, ns, High, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.write.doIn(ctx, ns, high, func(ctx context.Context, tx *sql.Tx) error {
 		out, seq = make([]FactOutcome, len(lessons)), 0
 		for i, l := range lessons {
 			c := factWriter{Store: s, tx: tx, ns: ns, fact: l, dry: dry}

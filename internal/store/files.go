@@ -20,7 +20,7 @@ type FileState struct {
 // [Document.Stat]: an unchanged file need not be read again. It ignores documents that are missing
 // or have another root or version. A new version starts without a state.
 func (s *Store) RecordFiles(ctx context.Context, ns int64, files []FileState) error {
-	err := s.write.doIn(ctx, noNamespaces, Low, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.doIn(ctx, noNamespaces, low, func(ctx context.Context, tx *sql.Tx) error {
 		for _, f := range files {
 			_, err := tx.ExecContext(ctx, `UPDATE items SET stat = ?
 				WHERE namespace = ? AND kind = ? AND key = ? AND superseded IS NULL AND root = ? AND version = ? AND stat <> ?`,

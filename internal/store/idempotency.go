@@ -38,7 +38,7 @@ func (s *Store) BeginRequest(ctx context.Context, k RequestKey, hash []byte, see
 	a, known, err := s.Response(ctx, k, oldest)
 	if err == nil && !known {
 		a = StoredResponse{Hash: hash, Seed: seed, Created: s.now().UTC().Truncate(time.Microsecond)}
-		err = s.write.doIn(ctx, noNamespaces, High, func(ctx context.Context, tx *sql.Tx) error {
+		err = s.write.doIn(ctx, noNamespaces, high, func(ctx context.Context, tx *sql.Tx) error {
 			_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO idempotency (namespace, route, key, hash, seed, created)
 				VALUES (?, ?, ?, ?, ?, ?)`, k.Namespace, k.Route, k.Key, hash, seed, a.Created.UnixMicro())
 			return err
@@ -76,7 +76,7 @@ func (s *Store) SaveResponse(ctx context.Context, k RequestKey, a StoredResponse
 	if err != nil {
 		return err
 	}
-	err = s.write.doIn(ctx, noNamespaces, High, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.write.doIn(ctx, noNamespaces, high, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE idempotency SET status = ?, header = ?, body = ?
 			WHERE namespace = ? AND route = ? AND key = ? AND seed = ?`, a.Status, header, a.Body, k.Namespace, k.Route, k.Key, a.Seed)
 		return err
@@ -90,7 +90,7 @@ func (s *Store) SaveResponse(ctx context.Context, k RequestKey, a StoredResponse
 // DropRequest deletes a request that [Store.BeginRequest] recorded with a seed, as if it had never
 // arrived.
 func (s *Store) DropRequest(ctx context.Context, k RequestKey, seed string) error {
-	err := s.write.doIn(ctx, noNamespaces, High, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.doIn(ctx, noNamespaces, high, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM idempotency WHERE namespace = ? AND route = ? AND key = ? AND seed = ?`,
 			k.Namespace, k.Route, k.Key, seed)
 		return err
@@ -105,7 +105,7 @@ func (s *Store) DropRequest(ctx context.Context, k RequestKey, seed string) erro
 // large as its resource.
 func (s *Store) PruneResponses(ctx context.Context, before time.Time) error {
 	for n := int64(dropBatch); n == dropBatch; {
-		err := s.write.doIn(ctx, noNamespaces, Low, func(ctx context.Context, tx *sql.Tx) error {
+		err := s.write.doIn(ctx, noNamespaces, low, func(ctx context.Context, tx *sql.Tx) error {
 			res, err := tx.ExecContext(ctx, deleteOldResponses, before.UnixMicro(), dropBatch)
 			if err != nil {
 				return err

@@ -98,8 +98,12 @@ func scanJob(row interface{ Scan(...any) error }) (Job, error) {
 }
 
 // CreateJob stores a new job in state [JobSpooling] or [JobQueued] and sets its N and Created. A
-// used id is [ragctx.ErrConflict].
-func (s *Store) CreateJob(ctx context.Context, p Priority, j *Job) error {
+// used id is [ragctx.ErrConflict]. A queued job does not wait for other writes of the background.
+func (s *Store) CreateJob(ctx context.Context, j *Job) error {
+	p := low
+	if j.State == JobQueued {
+		p = high
+	}
 	err := s.write.doIn(ctx, noNamespaces, p, func(ctx context.Context, tx *sql.Tx) error {
 		now := s.now().UTC().Truncate(time.Microsecond)
 		var place any
@@ -143,7 +147,7 @@ func (s *Store) QueueJob(ctx context.Context, n int64, t JobTotals) error {
 	if err != nil {
 		return err
 	}
-	err = s.write.doIn(ctx, noNamespaces, Low, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.write.doIn(ctx, noNamespaces, low, func(ctx context.Context, tx *sql.Tx) error {
 		place, err := nextPlace(ctx, tx)
 		if err != nil {
 			return err
@@ -194,7 +198,7 @@ func (s *Store) SaveJob(ctx context.Context, j Job) error {
 	if err != nil {
 		return err
 	}
-	err = s.write.doIn(ctx, noNamespaces, Low, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.write.doIn(ctx, noNamespaces, low, func(ctx context.Context, tx *sql.Tx) error {
 		return expectOne(tx.ExecContext(ctx, `UPDATE jobs SET state = ?, stage = ?, items = ?, counts = ?, chunks = ?, bytes = ?,
 			total_bytes = ?, written = ?, error = ?, result = ?, started = ?, heartbeat = ?, finished = ?
 			WHERE n = ? AND state IN ('queued', 'running')`,

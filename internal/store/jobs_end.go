@@ -15,7 +15,7 @@ const dropBatch = 256
 func (s *Store) DeleteItems(ctx context.Context, job int64, state ItemState) error {
 	for {
 		var n int64
-		err := s.write.doIn(ctx, noNamespaces, Low|frees, func(ctx context.Context, tx *sql.Tx) error {
+		err := s.write.doIn(ctx, noNamespaces, low|frees, func(ctx context.Context, tx *sql.Tx) error {
 			c := conditions{sql: `job = ?`, args: []any{job}}
 			if state != "" {
 				c.and(`state = ?`, state)
@@ -42,7 +42,7 @@ func (s *Store) DeleteJob(ctx context.Context, job int64) error {
 	if err := s.DeleteItems(ctx, job, ""); err != nil {
 		return err
 	}
-	err := s.write.doIn(ctx, noNamespaces, Low|frees, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.doIn(ctx, noNamespaces, low|frees, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM jobs WHERE n = ?`, job)
 		return err
 	})
@@ -56,7 +56,7 @@ func (s *Store) DeleteJob(ctx context.Context, job int64) error {
 // resumed. It returns false for a job in another state.
 func (s *Store) CancelQueued(ctx context.Context, id string) (bool, error) {
 	var n int64
-	err := s.write.doIn(ctx, noNamespaces, High|frees, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.doIn(ctx, noNamespaces, high|frees, func(ctx context.Context, tx *sql.Tx) error {
 		res, err := tx.ExecContext(ctx, `UPDATE jobs SET state = 'cancelled', finished = ? WHERE id = ? AND state IN ('queued', 'running')`,
 			s.now().UnixMicro(), id)
 		if err != nil {

@@ -47,7 +47,7 @@ type JobItem struct {
 
 // AddItems appends items to a job.
 func (s *Store) AddItems(ctx context.Context, job int64, items []JobItem) error {
-	err := s.write.doIn(ctx, noNamespaces, Low, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.doIn(ctx, noNamespaces, low, func(ctx context.Context, tx *sql.Tx) error {
 		ins, err := tx.PrepareContext(ctx, `INSERT INTO job_items (job, n, key, op, state, status, field, error, bytes, chunks, body)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
 		if err != nil {
@@ -69,7 +69,7 @@ func (s *Store) AddItems(ctx context.Context, job int64, items []JobItem) error 
 
 // SaveOutcomes stores the outcomes of items. Done and skipped items lose their body.
 func (s *Store) SaveOutcomes(ctx context.Context, job int64, items []JobItem) error {
-	err := s.write.doIn(ctx, noNamespaces, Low, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.doIn(ctx, noNamespaces, low, func(ctx context.Context, tx *sql.Tx) error {
 		up, err := tx.PrepareContext(ctx, `UPDATE job_items SET state = ?1, status = ?2, field = ?3, error = ?4, chunks = ?5,
 			body = CASE WHEN ?1 = 'failed' THEN body END WHERE job = ?6 AND n = ?7 AND state = 'pending'`)
 		if err != nil {
@@ -180,16 +180,16 @@ func sumItems(ctx context.Context, tx *sql.Tx, job int64) (JobTotals, error) {
 		if err := rows.Scan(&state, &status, &n, &bytes, &chunks); err != nil {
 			return err
 		}
-		t.add(state, status, n, bytes, chunks)
+		t.AddMany(state, status, n, bytes, chunks)
 		return nil
 	})
 	return t, err
 }
 
 // Add counts an item.
-func (t *JobTotals) Add(i JobItem) { t.add(i.State, i.Status, 1, i.Bytes, i.Chunks) }
+func (t *JobTotals) Add(i JobItem) { t.AddMany(i.State, i.Status, 1, i.Bytes, i.Chunks) }
 
-func (t *JobTotals) add(state ItemState, status Status, n int, bytes int64, chunks int) {
+func (t *JobTotals) AddMany(state ItemState, status Status, n int, bytes int64, chunks int) {
 	t.Items, t.TotalBytes = t.Items+n, t.TotalBytes+bytes
 	if state == ItemPending {
 		t.Pending += n
@@ -231,7 +231,7 @@ func (c *JobCounts) Add(state ItemState, status Status, n int) {
 // [ragctx.ErrConflict].
 func (s *Store) RetryJob(ctx context.Context, id string) (Job, error) {
 	var j Job
-	err := s.write.doIn(ctx, noNamespaces, Low, func(ctx context.Context, tx *sql.Tx) (err error) {
+	err := s.write.doIn(ctx, noNamespaces, low, func(ctx context.Context, tx *sql.Tx) (err error) {
 		j, err = scanJob(tx.QueryRowContext(ctx, `SELECT `+jobColumns+` FROM jobs WHERE id = ? AND state <> 'spooling'`, id))
 		if errors.Is(err, sql.ErrNoRows) {
 			return fmt.Errorf("job %q: %w", ragctx.Clip(id), ragctx.ErrNotFound)

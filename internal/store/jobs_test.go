@@ -28,7 +28,7 @@ func openJobs(t testing.TB) *Store {
 func (s *Store) spooled(t testing.TB, id string, items ...JobItem) Job {
 	t.Helper()
 	j := Job{ID: id, Kind: JobDocuments, Namespace: "n", State: JobSpooling, Request: []byte("{}")}
-	if err := s.CreateJob(t.Context(), Low, &j); err != nil {
+	if err := s.CreateJob(t.Context(), &j); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.AddItems(t.Context(), j.N, items); err != nil {
@@ -79,7 +79,7 @@ func TestJobsAreTakenInOrder(t *testing.T) {
 	if _, err := s.Job(t.Context(), "one"); !errors.Is(err, ragctx.ErrNotFound) {
 		t.Errorf("a job that was not accepted is there: %v", err)
 	}
-	if err := s.CreateJob(t.Context(), Low, &Job{ID: "one", State: JobSpooling}); !errors.Is(err, ragctx.ErrConflict) {
+	if err := s.CreateJob(t.Context(), &Job{ID: "one", State: JobSpooling}); !errors.Is(err, ragctx.ErrConflict) {
 		t.Errorf("an id twice: %v", err)
 	}
 	for _, j := range []Job{two, one} { // the order of acceptance, not of creation
@@ -151,7 +151,7 @@ func TestForget(t *testing.T) {
 	if err := s.SaveResponse(t.Context(), k, a); err != nil {
 		t.Fatal(err)
 	}
-	err = s.write.do(t.Context(), High, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.write.do(t.Context(), high, func(ctx context.Context, tx *sql.Tx) error {
 		return errors.Join(clearJobItems(ctx, tx, "n", "secret"), deleteResponses(ctx, tx, "n", erasureScope{}))
 	})
 	if err != nil {

@@ -78,7 +78,7 @@ func (s *Store) CreateKey(ctx context.Context, k StoredKey) error {
 	if err != nil {
 		return err
 	}
-	err = s.write.doIn(ctx, noNamespaces, High, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.write.doIn(ctx, noNamespaces, high, func(ctx context.Context, tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM keys WHERE revoked < ?`, k.Created.Add(-keepRevoked).UnixMicro()); err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ func (s *Store) CreateKey(ctx context.Context, k StoredKey) error {
 // revocation.
 func (s *Store) RevokeKey(ctx context.Context, id string) (StoredKey, error) {
 	var k StoredKey
-	err := s.writeFreeing(ctx, noNamespaces, High, func(ctx context.Context, tx *sql.Tx) (err error) {
+	err := s.writeFreeing(ctx, noNamespaces, high, func(ctx context.Context, tx *sql.Tx) (err error) {
 		k, err = scanKey(tx.QueryRowContext(ctx, `UPDATE keys SET revoked = coalesce(revoked, ?) WHERE id = ? RETURNING `+keyColumns,
 			s.now().UnixMicro(), id))
 		if errors.Is(err, sql.ErrNoRows) {
@@ -114,7 +114,7 @@ func (s *Store) RevokeKey(ctx context.Context, id string) (StoredKey, error) {
 
 // RecordKeyUses stores the time of the last request for each API key, by id.
 func (s *Store) RecordKeyUses(ctx context.Context, last map[string]time.Time) error {
-	err := s.write.doIn(ctx, noNamespaces, Low, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.doIn(ctx, noNamespaces, low, func(ctx context.Context, tx *sql.Tx) error {
 		for id, at := range last {
 			if _, err := tx.ExecContext(ctx, `UPDATE keys SET used = ? WHERE id = ?`, at.UnixMicro(), id); err != nil {
 				return err

@@ -94,7 +94,7 @@ func (l *Ledger) append(ctx context.Context, messages []ledger.Message, mode led
 		return nil, err
 	}
 	w := appendTx{Ledger: l, namespace: ns, messages: messages, mode: mode}
-	err = l.store.write.doThen(ctx, noNamespaces, High, w.run, func() { l.bus.Publish(w.published) })
+	err = l.store.write.doThen(ctx, noNamespaces, high, w.run, func() { l.bus.Publish(w.published) })
 	if err != nil {
 		return nil, failed("append to ledger", err)
 	}

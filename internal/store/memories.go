@@ -35,7 +35,7 @@ func (s *Store) ReplaceMemory(
 	}
 	var status Status
 	var w written
-	err := s.write.doIn(ctx, ns, High, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.doIn(ctx, ns, high, func(ctx context.Context, tx *sql.Tx) error {
 		old, err := findCurrent(ctx, tx, ns, Memories, m.ID)
 		if err == nil {
 			err = checkAll(when, "memory", m.ID, old)
@@ -176,7 +176,7 @@ func (s *Store) Memory(ctx context.Context, ns int64, id string, now time.Time) 
 // neither exists, the error is [ragctx.ErrNotFound]; seq is 0 if only a quarantined memory existed.
 // All conditions must hold.
 func (s *Store) DeleteMemory(ctx context.Context, ns int64, id, user string, anyUser bool, when ...Condition) (seq uint64, err error) {
-	err = s.writeFreeing(ctx, ns, High, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.writeFreeing(ctx, ns, high, func(ctx context.Context, tx *sql.Tx) error {
 		seq = 0
 		old, err := findCurrent(ctx, tx, ns, Memories, id)
 		if err != nil {

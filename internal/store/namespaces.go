@@ -89,7 +89,7 @@ func (s *Store) lookUpNamespace(ctx context.Context, name string, create bool) (
 	if !create {
 		return 0, namespaceNotFound(name)
 	}
-	err = s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.write.do(ctx, high, func(ctx context.Context, tx *sql.Tx) error {
 		return tx.QueryRowContext(ctx, `INSERT INTO namespaces (name, created) VALUES (?, ?)
 			ON CONFLICT (name) DO UPDATE SET name = name RETURNING id`, name, s.now().UnixMicro()).Scan(&id)
 	})
@@ -105,7 +105,7 @@ func namespaceNotFound(name string) error {
 
 // CreateNamespace creates a namespace. An existing one is [ragctx.ErrConflict].
 func (s *Store) CreateNamespace(ctx context.Context, name string, q Quotas) (n Namespace, err error) {
-	err = s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.write.do(ctx, high, func(ctx context.Context, tx *sql.Tx) error {
 		n, err = scanNamespace(tx.QueryRowContext(ctx, `INSERT INTO namespaces (name, created, max_documents, max_memories, max_bytes)
 			VALUES (?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING RETURNING `+namespaceColumns,
 			name, s.now().UnixMicro(), q.Documents, q.Memories, q.TextBytes))
@@ -119,7 +119,7 @@ func (s *Store) CreateNamespace(ctx context.Context, name string, q Quotas) (n N
 
 // SetQuotas changes the quotas of a namespace. Contents over the quota stay.
 func (s *Store) SetQuotas(ctx context.Context, name string, q Quotas) (n Namespace, err error) {
-	err = s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.write.do(ctx, high, func(ctx context.Context, tx *sql.Tx) error {
 		n, err = scanNamespace(tx.QueryRowContext(ctx, `UPDATE namespaces SET max_documents = ?, max_memories = ?, max_bytes = ?
 			WHERE name = ? RETURNING `+namespaceColumns, q.Documents, q.Memories, q.TextBytes, name))
 		if errors.Is(err, sql.ErrNoRows) {

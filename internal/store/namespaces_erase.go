@@ -96,7 +96,7 @@ func (s *Store) eraseRemainingRows(ctx context.Context, sc erasureScope, e *eras
 
 // deleteBatch deletes a batch of rows and reports whether any existed.
 func (s *Store) deleteBatch(ctx context.Context, query string, ns int64) (deleted bool, err error) {
-	err = s.write.do(ctx, Low|frees, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.write.do(ctx, low|frees, func(ctx context.Context, tx *sql.Tx) error {
 		res, err := tx.ExecContext(ctx, query, ns)
 		if err != nil {
 			return err

@@ -160,7 +160,7 @@ func TestEraseNamespace(t *testing.T) {
 	if err := f.SetSetting(t.Context(), fmt.Sprintf("ranking/%d/documents", f.ns), token); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.CreateJob(t.Context(), store.Low, &store.Job{
+	if err := f.CreateJob(t.Context(), &store.Job{
 		ID: token, Kind: token, Namespace: "default",
 		State: store.JobQueued, Request: []byte(`"` + token + `"`),
 	}); err != nil {

@@ -99,7 +99,7 @@ func (s *Store) UncountFailure(ctx context.Context, row int64) error {
 // FinishTurns removes turns whose deliveries are complete. It reports whether a redelivery of some was
 // requested since they were read; those stay pending.
 func (s *Store) FinishTurns(ctx context.Context, turns []PendingTurn) (pending bool, err error) {
-	err = s.write.doIn(ctx, noNamespaces, Low, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.write.doIn(ctx, noNamespaces, low, func(ctx context.Context, tx *sql.Tx) error {
 		pending = false
 		for _, u := range turns {
 			if _, err := tx.ExecContext(ctx, `DELETE FROM untold WHERE turn = ? AND asked = ?`, u.Row, u.Requests); err != nil {
@@ -117,7 +117,7 @@ func (s *Store) FinishTurns(ctx context.Context, turns []PendingTurn) (pending b
 }
 
 func (s *Store) updateDelivery(ctx context.Context, query string, args ...any) error {
-	err := s.write.doIn(ctx, noNamespaces, Low, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.doIn(ctx, noNamespaces, low, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, query, args...)
 		return err
 	})

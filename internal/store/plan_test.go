@@ -273,7 +273,7 @@ func TestReopenItems(t *testing.T) {
 			items = append(items, it)
 		}
 		j := s.spooled(t, fmt.Sprint("j", n), items...)
-		err := s.write.do(t.Context(), Low, func(ctx context.Context, tx *sql.Tx) error { return reopenItems(ctx, tx, j) })
+		err := s.write.do(t.Context(), low, func(ctx context.Context, tx *sql.Tx) error { return reopenItems(ctx, tx, j) })
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -299,7 +299,7 @@ func TestReopenItems(t *testing.T) {
 // TestPruneManyResponses removes more answers than go in one transaction.
 func TestPruneManyResponses(t *testing.T) {
 	s := openJobs(t)
-	err := s.write.do(t.Context(), Low, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.do(t.Context(), low, func(ctx context.Context, tx *sql.Tx) error {
 		for i := range 2*dropBatch + 1 {
 			if _, err := tx.ExecContext(ctx, `INSERT INTO idempotency (namespace, route, key, hash, seed, created)
 				VALUES ('n', 'r', ?, 'h', 'seed', ?)`, fmt.Sprint(i), s.now().UnixMicro()); err != nil {

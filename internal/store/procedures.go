@@ -45,7 +45,7 @@ func (s *Store) changeProcedure(
 	ctx context.Context, k ProcedureKey, create bool, what string, fn func(context.Context, *procedure) error,
 ) (ragctx.Procedure, error) {
 	var out ragctx.Procedure
-	err := s.write.doIn(ctx, k.Namespace, High, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.doIn(ctx, k.Namespace, high, func(ctx context.Context, tx *sql.Tx) error {
 		p := &procedure{Store: s, tx: tx, key: k, now: s.now().UnixMicro()}
 		err := p.find(ctx)
 		if errors.Is(err, ragctx.ErrNotFound) && create {
@@ -158,7 +158,7 @@ func (s *Store) PutProcedureDraft(ctx context.Context, k ProcedureKey, b ragctx.
 // DeleteProcedureDraft removes the draft of a procedure, and the procedure if no version was ever
 // published. A missing draft is no error.
 func (s *Store) DeleteProcedureDraft(ctx context.Context, k ProcedureKey) error {
-	err := s.writeFreeing(ctx, k.Namespace, High, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.writeFreeing(ctx, k.Namespace, high, func(ctx context.Context, tx *sql.Tx) error {
 		p := &procedure{Store: s, tx: tx, key: k, now: s.now().UnixMicro()}
 		if err := p.find(ctx); err != nil || !p.draft.Valid {
 			if errors.Is(err, ragctx.ErrNotFound) {

@@ -37,7 +37,7 @@ func (s *Store) eraseProcedures(ctx context.Context, sc erasureScope, e *erasing
 	}
 	for some := range slices.Chunk(found, sliceChunks) {
 		n := 0
-		err = s.write.do(ctx, Low|frees, func(ctx context.Context, tx *sql.Tx) error {
+		err = s.write.do(ctx, low|frees, func(ctx context.Context, tx *sql.Tx) error {
 			for _, row := range some {
 				gone, err := s.eraseBody(ctx, tx, sc, row)
 				if err != nil {

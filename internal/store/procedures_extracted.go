@@ -27,7 +27,7 @@ const maxUnreviewed = 200
 // StoreProcedure stores an extracted procedure, once per turn. It is a conflict if a known
 // procedure no longer exists, or a new one exists by now.
 func (s *Store) StoreProcedure(ctx context.Context, l ExtractedProcedure) (op ragctx.ChangeOp, err error) {
-	err = s.write.doIn(ctx, l.Key.Namespace, Low, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.write.doIn(ctx, l.Key.Namespace, low, func(ctx context.Context, tx *sql.Tx) error {
 		op = ""
 		p := &procedure{Store: s, tx: tx, key: l.Key, now: s.now().UnixMicro()}
 		if done, err := p.hasTurn(ctx, l.Run.Turn); err != nil || done {

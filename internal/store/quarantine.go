@@ -55,7 +55,7 @@ func insertQuarantined(ctx context.Context, tx *sql.Tx, ns int64, m ragctx.Memor
 
 // PutInQuarantine puts a caller's memory into quarantine.
 func (s *Store) PutInQuarantine(ctx context.Context, ns int64, m ragctx.Memory, reason string) error {
-	err := s.write.doIn(ctx, ns, High, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.doIn(ctx, ns, high, func(ctx context.Context, tx *sql.Tx) error {
 		old, err := findCurrent(ctx, tx, ns, Memories, m.ID)
 		if err != nil {
 			return err
@@ -186,7 +186,7 @@ func storeNothing(context.Context, *sql.Tx, Quarantined) (version int, err error
 func (s *Store) leaveQuarantine(ctx context.Context, ns int64, id, user string, anyUser bool, op ragctx.ChangeOp,
 	fn func(context.Context, *sql.Tx, Quarantined) (version int, err error),
 ) error {
-	return s.write.doIn(ctx, ns, High, func(ctx context.Context, tx *sql.Tx) error {
+	return s.write.doIn(ctx, ns, high, func(ctx context.Context, tx *sql.Tx) error {
 		return s.removeFromQuarantine(ctx, tx, ns, id, user, anyUser, op, fn)
 	})
 }

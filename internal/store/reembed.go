@@ -80,7 +80,7 @@ func (s *Store) PutVectors(
 	ctx context.Context, embedder int64, texts []Unembedded, vectors [][]float32, announce bool,
 ) (map[Collection]uint64, error) {
 	announced := make(map[Collection]uint64)
-	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.do(ctx, low, func(ctx context.Context, tx *sql.Tx) error {
 		clear(announced)
 		ins, err := tx.PrepareContext(ctx, `INSERT INTO vectors (embedder, hash, vector) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`)
 		if err != nil {
@@ -130,7 +130,7 @@ func (s *Store) announceVectors(ctx context.Context, tx *sql.Tx, item uint64, an
 // may exist.
 func (s *Store) DeleteOldVectors(ctx context.Context, keep int64, limit int) (bool, error) {
 	var n int64
-	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.do(ctx, low, func(ctx context.Context, tx *sql.Tx) error {
 		n = 0
 		ids, err := column[int64](ctx, tx, `SELECT id FROM embedders WHERE id <> ?`, keep)
 		if err != nil {

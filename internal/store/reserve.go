@@ -141,7 +141,7 @@ func (s *Store) checkSpace(ctx context.Context) error {
 
 // writeFreeing is the writer's doIn for writes that free space. The function fn may run twice: on a full
 // disk the reserve is released and fn retried.
-func (s *Store) writeFreeing(ctx context.Context, ns int64, p Priority, fn func(context.Context, *sql.Tx) error) error {
+func (s *Store) writeFreeing(ctx context.Context, ns int64, p priority, fn func(context.Context, *sql.Tx) error) error {
 	return s.withReserve(func() error { return s.write.doIn(ctx, ns, p|frees, fn) })
 }
 

@@ -46,7 +46,7 @@ type RestoreOptions struct {
 
 // ReadSnapshot verifies a complete snapshot file and returns its header.
 func ReadSnapshot(ctx context.Context, file string) (SnapshotInfo, error) {
-	return unpack(ctx, file, io.Discard, func(int64, int64) {})
+	return UnpackSnapshot(ctx, file, io.Discard, func(int64, int64) {})
 }
 
 // Restore restores the database of a snapshot into a data directory that no process has open; the
@@ -69,7 +69,7 @@ func Restore(ctx context.Context, file, dir string, o RestoreOptions) (info Snap
 			err = errors.Join(err, ignoreClosed(f.Close()), ignoreGone(os.Remove(f.Name())))
 		}
 	}()
-	if info, err = unpack(ctx, file, f, o.Progress); err != nil {
+	if info, err = UnpackSnapshot(ctx, file, f, o.Progress); err != nil {
 		return info, err
 	}
 	if err := inOrder(f.Sync, f.Close); err != nil {
@@ -109,8 +109,8 @@ func badSnapshot(file, format string, args ...any) error {
 	return ragctx.Invalid("snapshot", "%s %s; use another copy", file, fmt.Sprintf(format, args...))
 }
 
-// unpack writes the database of a snapshot to w. It fails if any byte of the file has changed.
-func unpack(ctx context.Context, file string, w io.Writer, progress func(done, total int64)) (info SnapshotInfo, err error) {
+// UnpackSnapshot writes the database of a snapshot to w. It fails if any byte of the file has changed.
+func UnpackSnapshot(ctx context.Context, file string, w io.Writer, progress func(done, total int64)) (info SnapshotInfo, err error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return info, fmt.Errorf("snapshot: %w", ragctx.Invalid("snapshot", "%v", err))
@@ -149,7 +149,7 @@ func readHeader(in *bufio.Reader, file string) (info SnapshotInfo, err error) {
 	if err != nil || json.Unmarshal(line, &info) != nil {
 		return info, badSnapshot(file, "is damaged: its header cannot be read")
 	}
-	if info.Format > snapshotFormat {
+	if info.Format > SnapshotFormat {
 		return info, fmt.Errorf("snapshot: %w: %s was written by a newer version of ragctx; use that version", ragctx.ErrConflict, file)
 	}
 	return info, nil
@@ -232,7 +232,7 @@ func verifyDatabase(ctx context.Context, name string, info SnapshotInfo) error {
 		return wrap(err)
 	}
 	if verdict != "ok" {
-		return badSnapshot("its database", "is damaged: %s", verdict)
+		return ragctx.Invalid("snapshot", "its database is damaged: %s; use another copy", verdict)
 	}
 	return nil
 }

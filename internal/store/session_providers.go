@@ -25,7 +25,7 @@ type SessionProvider struct {
 // AddSessionProvider assigns a provider to a session, up to limit providers. It reports whether the
 // provider is new to the session.
 func (s *Store) AddSessionProvider(ctx context.Context, k SessionKey, name string, limit int) (added bool, err error) {
-	err = s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.write.do(ctx, high, func(ctx context.Context, tx *sql.Tx) error {
 		var have int
 		var has bool
 		if err := tx.QueryRowContext(ctx, `SELECT count(*), coalesce(max(name = ?), 0) FROM session_providers
@@ -47,7 +47,7 @@ func (s *Store) AddSessionProvider(ctx context.Context, k SessionKey, name strin
 
 // RemoveSessionProvider removes a provider from a session and reports whether it was assigned.
 func (s *Store) RemoveSessionProvider(ctx context.Context, k SessionKey, name string) (removed bool, err error) {
-	err = s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.write.do(ctx, high, func(ctx context.Context, tx *sql.Tx) error {
 		res, err := tx.ExecContext(ctx, `UPDATE session_providers SET removed = 1
 			WHERE namespace = ? AND session = ? AND user = ? AND name = ? AND removed = 0`, k.Namespace, k.Session, k.User, name)
 		if err != nil {

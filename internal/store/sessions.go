@@ -104,12 +104,12 @@ func (s *Store) readSession(ctx context.Context, k session.Key, fn func(*convers
 func (s *Store) changeSession(
 	ctx context.Context, k session.Key, now func() time.Time, fn func(context.Context, *conversation) error,
 ) error {
-	return s.changeSessionAs(ctx, High, k, now, fn)
+	return s.changeSessionAs(ctx, high, k, now, fn)
 }
 
 // changeSessionAs is changeSession with a priority. With frees, fn may run twice.
 func (s *Store) changeSessionAs(
-	ctx context.Context, p Priority, k session.Key, now func() time.Time, fn func(context.Context, *conversation) error,
+	ctx context.Context, p priority, k session.Key, now func() time.Time, fn func(context.Context, *conversation) error,
 ) error {
 	ns, err := s.sessionNamespace(ctx, k, false)
 	when := session.ConditionOf(ctx)
@@ -129,7 +129,7 @@ func (s *Store) changeSessionAs(
 }
 
 // writeSession is writeSessions for one session; fn returns its new version.
-func (s *Store) writeSession(ctx context.Context, p Priority, ns int64, fn func(context.Context, *sql.Tx) (session.Version, error)) error {
+func (s *Store) writeSession(ctx context.Context, p priority, ns int64, fn func(context.Context, *sql.Tx) (session.Version, error)) error {
 	var at session.Version
 	err := s.writeSessions(ctx, p, ns, func(ctx context.Context, tx *sql.Tx) (err error) {
 		at, err = fn(ctx, tx)
@@ -142,7 +142,7 @@ func (s *Store) writeSession(ctx context.Context, p Priority, ns int64, fn func(
 }
 
 // writeSessions calls fn in the writer and checks the quotas of the namespace.
-func (s *Store) writeSessions(ctx context.Context, p Priority, ns int64, fn func(context.Context, *sql.Tx) error) error {
+func (s *Store) writeSessions(ctx context.Context, p priority, ns int64, fn func(context.Context, *sql.Tx) error) error {
 	within := func(ctx context.Context, tx *sql.Tx) error {
 		room, err := usageOf(ctx, tx, ns)
 		if err != nil {
@@ -172,7 +172,7 @@ func (s *Sessions) createSession(ctx context.Context, k session.Key, a session.A
 	if err == nil {
 		var one preparedSession
 		if one, err = s.prepare(ctx, a); err == nil {
-			err = s.store.writeSession(ctx, High, ns, func(ctx context.Context, tx *sql.Tx) (session.Version, error) {
+			err = s.store.writeSession(ctx, high, ns, func(ctx context.Context, tx *sql.Tx) (session.Version, error) {
 				return one.insert(ctx, tx, ns, k)
 			})
 		}
@@ -199,7 +199,7 @@ func (s *Sessions) Import(ctx context.Context, k session.Key, a session.Archive)
 // Delete implements [session.Storage]. The messages are hidden at once and removed in slices in the
 // background.
 func (s *Sessions) Delete(ctx context.Context, k session.Key) error {
-	err := s.store.changeSessionAs(ctx, High|frees, k, s.opts.Now, func(ctx context.Context, c *conversation) error {
+	err := s.store.changeSessionAs(ctx, high|frees, k, s.opts.Now, func(ctx context.Context, c *conversation) error {
 		_, err := c.tx.ExecContext(ctx, `UPDATE sessions SET erased = 1 WHERE id = ?`, c.id)
 		return err
 	})

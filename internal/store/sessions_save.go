@@ -110,7 +110,7 @@ func (s *Sessions) save(ctx context.Context, k session.Key, wanted wantedVersion
 		for try := 1; ; try++ {
 			plan, err := s.planInSnapshot(ctx, ns, k, wanted, messages, started)
 			if err == nil {
-				err = s.store.writeSession(ctx, High, ns, func(ctx context.Context, tx *sql.Tx) (at session.Version, err error) {
+				err = s.store.writeSession(ctx, high, ns, func(ctx context.Context, tx *sql.Tx) (at session.Version, err error) {
 					if try > attempts {
 						if plan, err = s.plan(ctx, tx, ns, k, wanted, messages, started); err != nil {
 							return at, err
@@ -273,7 +273,7 @@ func (s *Sessions) Fork(ctx context.Context, k session.Key, id, to string) error
 	for try := 1; ; try++ {
 		fork, err := s.prepareFork(ctx, ns, k, target, id)
 		if err == nil {
-			err = s.store.writeSession(ctx, High, ns, func(ctx context.Context, tx *sql.Tx) (session.Version, error) {
+			err = s.store.writeSession(ctx, high, ns, func(ctx context.Context, tx *sql.Tx) (session.Version, error) {
 				c, err := findSessionIf(ctx, tx, ns, k, when)
 				if err == nil && (c.id != fork.id || c.version != fork.version && (try <= attempts || when.Revisions != nil)) {
 					err = errChanged

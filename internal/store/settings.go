@@ -35,7 +35,7 @@ func (s *Store) Setting(ctx context.Context, key string) (string, error) {
 
 // SetSetting changes a setting of the data directory; "" unsets it.
 func (s *Store) SetSetting(ctx context.Context, key, value string) error {
-	err := s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.do(ctx, high, func(ctx context.Context, tx *sql.Tx) error {
 		if value == "" {
 			_, err := tx.ExecContext(ctx, `DELETE FROM settings WHERE key = ?`, key)
 			return err
@@ -53,7 +53,7 @@ func (s *Store) SetSetting(ctx context.Context, key, value string) error {
 // ChangeEmbedder switches the embedder whose vectors are searched, and records the first chunk that
 // may lack its vectors.
 func (s *Store) ChangeEmbedder(ctx context.Context, id string, from uint64) error {
-	err := s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.do(ctx, high, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO settings (key, value) VALUES (?, ?), (?, ?)
 			ON CONFLICT (key) DO UPDATE SET value = CASE key WHEN ? THEN excluded.value
 				ELSE min(CAST(value AS INTEGER), CAST(excluded.value AS INTEGER)) END`,
@@ -69,7 +69,7 @@ func (s *Store) ChangeEmbedder(ctx context.Context, id string, from uint64) erro
 // MarkEmbedded records that all chunks up to last have the embedder's vectors. It does nothing if
 // another embedder is searched by now: the missing vectors are then the other one's.
 func (s *Store) MarkEmbedded(ctx context.Context, embedder int64, last uint64) error {
-	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.do(ctx, low, func(ctx context.Context, tx *sql.Tx) error {
 		var newer, other bool
 		err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM settings WHERE key = ? AND value <> ?)`,
 			SettingEmbedder, strconv.FormatInt(embedder, 10)).Scan(&other)

@@ -22,7 +22,7 @@ import (
 // SQLite database, and the SHA-256 of all these.
 const (
 	snapshotMagic  = "ragctx snapshot\n"
-	snapshotFormat = 1
+	SnapshotFormat = 1
 	maxHeader      = 64 << 10
 )
 
@@ -84,7 +84,8 @@ func (s *Store) WriteSnapshot(ctx context.Context, w io.Writer, o SnapshotOption
 		return info, fmt.Errorf("snapshot: %w", wrap(err))
 	}
 	defer pages.Close()
-	if err := writePages(w, pages, info, o); err != nil {
+	err = FrameSnapshot(w, info, func(w io.Writer) error { return copyPages(w, pages, info.Bytes, o) })
+	if err != nil {
 		return info, fmt.Errorf("snapshot: %w", DiskError(wrap(err)))
 	}
 	return info, nil
@@ -92,7 +93,7 @@ func (s *Store) WriteSnapshot(ctx context.Context, w io.Writer, o SnapshotOption
 
 // snapshotInfo counts the contents that a transaction sees.
 func (s *Store) snapshotInfo(ctx context.Context, tx *sql.Tx) (SnapshotInfo, error) {
-	info := SnapshotInfo{Format: snapshotFormat, Created: s.now().UTC().Truncate(time.Second)}
+	info := SnapshotInfo{Format: SnapshotFormat, Created: s.now().UTC().Truncate(time.Second)}
 	err := tx.QueryRowContext(ctx, `SELECT (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM namespaces WHERE erased = 0),
 		(SELECT count(*) FROM items WHERE kind = ? AND superseded IS NULL), (SELECT count(*) FROM items WHERE kind = ? AND superseded IS NULL),
 		(SELECT count(*) FROM turns), (SELECT count(*) FROM ledger_messages WHERE ledger NOT IN (SELECT id FROM ledgers WHERE erased = 1)),
@@ -101,8 +102,8 @@ func (s *Store) snapshotInfo(ctx context.Context, tx *sql.Tx) (SnapshotInfo, err
 	return info, err
 }
 
-// writePages writes a snapshot of pages.
-func writePages(w io.Writer, pages *sql.Rows, info SnapshotInfo, o SnapshotOptions) error {
+// FrameSnapshot writes a snapshot file whose contents data writes.
+func FrameSnapshot(w io.Writer, info SnapshotInfo, data func(io.Writer) error) error {
 	header, err := json.Marshal(info)
 	if err != nil {
 		return err
@@ -117,7 +118,7 @@ func writePages(w io.Writer, pages *sql.Rows, info SnapshotInfo, o SnapshotOptio
 	if err != nil {
 		return err
 	}
-	if err := copyPages(z, pages, info.Bytes, o); err != nil {
+	if err := data(z); err != nil {
 		return errors.Join(err, z.Close())
 	}
 	if err := z.Close(); err != nil {

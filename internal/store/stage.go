@@ -165,9 +165,9 @@ func hiddenVersion(ctx context.Context, tx *sql.Tx, ns int64, k Kind, key string
 // slice runs fn, which does a part of a long write and stops when enough, given the number of
 // chunks done, returns true. Mark is 0 or frees; ns is the namespace whose answers change.
 func (s *Store) slice(
-	ctx context.Context, mark Priority, ns int64, fn func(ctx context.Context, tx *sql.Tx, enough func(n int) bool) error,
+	ctx context.Context, mark priority, ns int64, fn func(ctx context.Context, tx *sql.Tx, enough func(n int) bool) error,
 ) error {
-	return s.write.doIn(ctx, ns, Low|mark, func(ctx context.Context, tx *sql.Tx) error {
+	return s.write.doIn(ctx, ns, low|mark, func(ctx context.Context, tx *sql.Tx) error {
 		until := time.Now().Add(maxBatch)
 		return fn(ctx, tx, func(n int) bool {
 			return n%sliceChunks == 0 && (s.write.urgent() || time.Now().After(until))

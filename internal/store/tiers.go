@@ -151,7 +151,7 @@ func (s *Store) PruneMemories(
 	if dry {
 		err = s.view(ctx, func(tx *sql.Tx) error { return work(ctx, tx) })
 	} else {
-		err = s.write.doIn(ctx, ns, Low, work)
+		err = s.write.doIn(ctx, ns, low, work)
 	}
 	if err != nil {
 		return nil, 0, failed("prune memories", err)

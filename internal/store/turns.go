@@ -25,7 +25,7 @@ func (s *Store) PutTurn(
 		return "", 0, 0, ragctx.Invalid("messages", "cannot be written as JSON: %v", err)
 	}
 	st = Created
-	err = s.write.doIn(ctx, ns, High, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.write.doIn(ctx, ns, high, func(ctx context.Context, tx *sql.Tx) error {
 		known, err := checkTurn(ctx, tx, ns, t, string(body), m != nil)
 		if err != nil {
 			return err

@@ -14,7 +14,7 @@ import (
 // memory is ended, an ended or replaced one is restored, a merge loses its source. Memories
 // superseded by the creation are restored as well. A second undo reverts the change before.
 func (s *Store) Undo(ctx context.Context, ns int64, id, user string, anyUser bool) (done ragctx.MemoryChange, seq uint64, err error) {
-	err = s.write.doIn(ctx, ns, High, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.write.doIn(ctx, ns, high, func(ctx context.Context, tx *sql.Tx) error {
 		if !anyUser {
 			if err := checkOwner(ctx, tx, ns, id, user); err != nil {
 				return err
@@ -38,7 +38,7 @@ func (s *Store) Undo(ctx context.Context, ns int64, id, user string, anyUser boo
 // UndoTurn reverts the facts extracted from a turn: created memories, added sources and superseded
 // memories. Later changes stay. It returns the ids of the changed memories, oldest first.
 func (s *Store) UndoTurn(ctx context.Context, ns int64, turn, user string, anyUser bool) (ids []string, seq uint64, err error) {
-	err = s.write.doIn(ctx, ns, High, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.write.doIn(ctx, ns, high, func(ctx context.Context, tx *sql.Tx) error {
 		ids = nil
 		keys, err := column[string](ctx, tx, `SELECT key FROM history INDEXED BY history_turn WHERE namespace = ? AND turn = ?
 			AND op IN ('created', 'merged')

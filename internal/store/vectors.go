@@ -31,7 +31,7 @@ func (s *Store) Embedder(ctx context.Context, identity embed.Identity) (int64, e
 	if !errors.Is(err, sql.ErrNoRows) {
 		return 0, fmt.Errorf("find embedder: %w", err)
 	}
-	err = s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.write.do(ctx, high, func(ctx context.Context, tx *sql.Tx) error {
 		return tx.QueryRowContext(ctx, `INSERT INTO embedders (identity) VALUES (?)
 			ON CONFLICT (identity) DO UPDATE SET identity = identity RETURNING id`, string(b)).Scan(&id)
 	})

@@ -12,18 +12,18 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// Priority orders waiting writes.
-type Priority int
+// priority orders waiting writes.
+type priority int
 
 // The priorities: a turn, with a waiting caller, goes before ingestion.
 const (
-	High Priority = iota
-	Low
+	high priority = iota
+	low
 	priorities
 )
 
 // frees marks writes that free space, which are allowed on a full disk.
-const frees Priority = 1 << 4
+const frees priority = 1 << 4
 
 // maxBatch bounds the duration of a commit, and so the wait of the next write: about 5 ms of work.
 const maxBatch = 5 * time.Millisecond
@@ -74,22 +74,22 @@ func startWriter(db *sql.DB, o *openings, sums *rowSums, state *stateFile, commi
 
 // do runs fn in a transaction and returns once it is durable. The function fn runs at most once; if
 // ctx ends first, it does not run.
-func (w *writer) do(ctx context.Context, p Priority, fn func(context.Context, *sql.Tx) error) error {
+func (w *writer) do(ctx context.Context, p priority, fn func(context.Context, *sql.Tx) error) error {
 	return w.submit(p, &job{ctx: ctx, run: fn, done: make(chan struct{})})
 }
 
 // doIn is do for a write that changes answers in one namespace only, or in none ([noNamespaces]).
-func (w *writer) doIn(ctx context.Context, ns int64, p Priority, fn func(context.Context, *sql.Tx) error) error {
+func (w *writer) doIn(ctx context.Context, ns int64, p priority, fn func(context.Context, *sql.Tx) error) error {
 	return w.submit(p, &job{ctx: ctx, run: fn, in: ns, done: make(chan struct{})})
 }
 
 // doThen is doIn with a function called in the writer's goroutine before the return, if fn and the
 // commit succeed. It must not block: later jobs wait for it.
-func (w *writer) doThen(ctx context.Context, ns int64, p Priority, fn func(context.Context, *sql.Tx) error, then func()) error {
+func (w *writer) doThen(ctx context.Context, ns int64, p priority, fn func(context.Context, *sql.Tx) error, then func()) error {
 	return w.submit(p, &job{ctx: ctx, run: fn, in: ns, then: then, done: make(chan struct{})})
 }
 
-func (w *writer) submit(p Priority, j *job) error {
+func (w *writer) submit(p priority, j *job) error {
 	select {
 	case <-w.stop:
 		return fmt.Errorf("store: %w", ragctx.ErrClosed)
@@ -125,7 +125,7 @@ func (w *writer) submit(p Priority, j *job) error {
 
 // urgent reports whether a job of high priority is waiting. A long job of low priority checks it
 // and stops early.
-func (w *writer) urgent() bool { return len(w.queue[High]) > 0 }
+func (w *writer) urgent() bool { return len(w.queue[high]) > 0 }
 
 // pauseWrites runs fn between two transactions, and reports whether it ran: not after close.
 func (w *writer) pauseWrites(fn func()) bool {
@@ -163,9 +163,9 @@ func (w *writer) wait() *job {
 			return j
 		}
 		select {
-		case j := <-w.queue[High]:
+		case j := <-w.queue[high]:
 			return j
-		case j := <-w.queue[Low]:
+		case j := <-w.queue[low]:
 			return j
 		case fn := <-w.pause:
 			fn()
@@ -176,7 +176,7 @@ func (w *writer) wait() *job {
 }
 
 // next returns the most urgent waiting job of the first n priorities, or nil.
-func (w *writer) next(n Priority) *job {
+func (w *writer) next(n priority) *job {
 	for p := range n {
 		select {
 		case j := <-w.queue[p]:
@@ -194,7 +194,7 @@ func (w *writer) more(spent time.Duration) *job {
 	case spent > maxBatch:
 		return nil
 	case spent > maxBatch/2:
-		return w.next(High + 1)
+		return w.next(high + 1)
 	}
 	return w.next(priorities)
 }
